@@ -1,0 +1,39 @@
+# acp-nvim: `make help` lists what there is to make.
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test lint bench fmt clean help
+
+# The host says its version to the user. The build does not depend on git, neither on its presence
+# nor on its opinion of who owns this folder.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+export GOFLAGS += -buildvcs=false
+
+build: ## Build the host into bin/; needs only Go
+	go build -ldflags '-X main.version=$(VERSION)' -o bin/acp-nvim ./cmd/acp-nvim
+
+demo: build ## Show a whole turn with the built-in demo agent in a Neovim
+	scripts/demo.sh
+
+test: build lint ## Get what the tests need, then build, lint and test everything on both Neovims
+	scripts/neovims.sh scripts/test.sh
+
+lint: node_modules/.package-lock.json ## Check formatting and code
+	scripts/lint.sh
+
+bench: build ## Measure streaming beside the bare floor on both Neovims
+	scripts/neovims.sh go test -run '^$$' -bench . -timeout 30m ./test/bench/...
+
+fmt: node_modules/.package-lock.json ## Format Go and Lua
+	go fmt ./...
+	node scripts/stylua.mjs
+
+clean: ## Remove what was made in the checkout; the Neovims stay in the cache folder
+	rm -rf bin node_modules
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-7s %s\n", $$1, $$2 }' Makefile
+
+# npm writes this file of its own when it has installed.
+node_modules/.package-lock.json: package.json package-lock.json .npmrc
+	npm ci
+	@touch $@

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs all Go tests, with the race detector, and ends with a line that says how it went.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+race=-race
+if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; then
+  race=
+  echo '*** WITHOUT THE RACE DETECTOR: it needs a C compiler, such as gcc ***' >&2
+fi
+# No results from Go's cache: it does not see that a Lua file or a Neovim has changed.
+if go test -count=1 ${race:+"$race"} ./...; then
+  echo "test: all passed"
+else
+  echo 'test: FAILED' >&2
+  exit 1
+fi
