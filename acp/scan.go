@@ -1,0 +1,317 @@
+package acp
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// scanner walks over JSON that is known to be valid, which spares it all checks of syntax.
+// Every method but space and colon expects the position of a value or of a property's name,
+// and moves past it.
+type scanner struct {
+	data []byte
+	pos  int
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.data) {
+		switch s.data[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the first byte of the next value, and stays before it.
+func (s *scanner) peek() byte {
+	s.space()
+	return s.data[s.pos]
+}
+
+// kind names the kind of the next value for error messages.
+func (s *scanner) kind() string {
+	switch s.peek() {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// nextItem moves to the next item of a list, or to the next property's name of an object, and
+// reports whether there is one; if not, the scanner is past the end of the list or object.
+// first is true for the first call, made at the opening bracket.
+func (s *scanner) nextItem(first bool) bool {
+	switch c := s.peek(); {
+	case first: // the opening bracket
+		s.pos++
+		if c = s.peek(); c != ']' && c != '}' {
+			return true
+		}
+		s.pos++
+		return false
+	case c == ',':
+		s.pos++
+		s.space()
+		return true
+	default: // the closing bracket
+		s.pos++
+		return false
+	}
+}
+
+func (s *scanner) colon() {
+	s.space()
+	s.pos++
+	s.space()
+}
+
+// null moves past the next value if it is null.
+func (s *scanner) null() bool {
+	if s.peek() != 'n' {
+		return false
+	}
+	s.pos += len("null")
+	return true
+}
+
+// skip moves past the next value.
+func (s *scanner) skip() {
+	switch s.peek() {
+	case '"':
+		s.quoted()
+	case '{', '[':
+		s.brackets()
+	default:
+		s.bare()
+	}
+}
+
+// raw returns the bytes of the next value, which belong to the data.
+func (s *scanner) raw() []byte {
+	s.space()
+	start := s.pos
+	s.skip()
+	return s.data[start:s.pos]
+}
+
+func (s *scanner) brackets() {
+	depth := 0
+	for {
+		switch s.data[s.pos] {
+		case '"':
+			s.quoted()
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		s.pos++
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+// bare moves past a number, true, false or null, and returns its bytes.
+func (s *scanner) bare() []byte {
+	start := s.pos
+	for s.pos < len(s.data) {
+		switch s.data[s.pos] {
+		case ',', ']', '}', ' ', '\t', '\n', '\r':
+			return s.data[start:s.pos]
+		}
+		s.pos++
+	}
+	return s.data[start:]
+}
+
+// quoted moves past a string and returns what is between its quotes, and whether that has
+// escapes.
+func (s *scanner) quoted() (inner []byte, escaped bool) {
+	start := s.pos + 1
+	at := start
+	end := at + bytes.IndexByte(s.data[at:], '"')
+	for {
+		slash := bytes.IndexByte(s.data[at:end], '\\')
+		if slash < 0 {
+			s.pos = end + 1
+			return s.data[start:end], escaped
+		}
+		escaped = true
+		at += slash + 2
+		if at > end { // the escape is of this quote
+			end = at + bytes.IndexByte(s.data[at:], '"')
+		}
+	}
+}
+
+// name returns a property's name, as bytes that may belong to the data.
+func (s *scanner) name() []byte {
+	inner, escaped := s.quoted()
+	if escaped {
+		return unescape(inner)
+	}
+	return inner
+}
+
+// text returns a string. What is not UTF-8 in it becomes U+FFFD.
+func (s *scanner) text() string {
+	s.space()
+	inner, escaped := s.quoted()
+	if escaped {
+		inner = unescape(inner)
+	}
+	if !utf8.Valid(inner) {
+		return string([]rune(string(inner)))
+	}
+	return string(inner)
+}
+
+// unescape returns the text of a string that has escapes.
+func unescape(inner []byte) []byte {
+	text := make([]byte, 0, len(inner))
+	for {
+		slash := bytes.IndexByte(inner, '\\')
+		if slash < 0 {
+			return append(text, inner...)
+		}
+		text = append(text, inner[:slash]...)
+		escape := inner[slash+1]
+		inner = inner[slash+2:]
+		switch escape {
+		case 'b':
+			text = append(text, '\b')
+		case 'f':
+			text = append(text, '\f')
+		case 'n':
+			text = append(text, '\n')
+		case 'r':
+			text = append(text, '\r')
+		case 't':
+			text = append(text, '\t')
+		case 'u':
+			r := codeUnit(inner)
+			inner = inner[4:]
+			if utf16.IsSurrogate(r) {
+				pair := unicodeReplacement
+				if bytes.HasPrefix(inner, []byte(`\u`)) {
+					pair = utf16.DecodeRune(r, codeUnit(inner[2:]))
+				}
+				if pair != unicodeReplacement {
+					inner = inner[6:]
+				}
+				r = pair
+			}
+			text = utf8.AppendRune(text, r)
+		default:
+			text = append(text, escape)
+		}
+	}
+}
+
+const unicodeReplacement = '\uFFFD'
+
+func codeUnit(hex []byte) rune {
+	n, _ := strconv.ParseUint(string(hex[:4]), 16, 16) // four hex digits, as the data is valid
+	return rune(n)
+}
+
+// tag returns the string that an object has as property name, and whether it has that property.
+func (s *scanner) tag(name string) (value string, found bool) {
+	for first := true; s.nextItem(first); first = false {
+		is := string(s.name()) == name
+		s.colon()
+		switch {
+		case !is:
+			s.skip()
+		case s.peek() == '"':
+			return s.text(), true
+		default:
+			return "", true
+		}
+	}
+	return "", false
+}
+
+func (s *scanner) number() (string, error) {
+	switch c := s.peek(); {
+	case c == '-', '0' <= c && c <= '9':
+		return string(s.bare()), nil
+	}
+	return "", wrong("expected a number, got %s", s.kind())
+}
+
+func (s *scanner) integer() (int64, error) {
+	digits, err := s.number()
+	if err != nil {
+		return 0, err
+	}
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := whole(digits)
+	if err != nil {
+		return 0, err
+	}
+	if f < math.MinInt64 || f >= math.MaxInt64 {
+		return 0, wrong("%s is out of range", digits)
+	}
+	return int64(f), nil
+}
+
+func (s *scanner) unsigned() (uint64, error) {
+	digits, err := s.number()
+	if err != nil {
+		return 0, err
+	}
+	if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := whole(digits)
+	if err != nil {
+		return 0, err
+	}
+	if f < 0 || f >= math.MaxUint64 {
+		return 0, wrong("%s is out of range", digits)
+	}
+	return uint64(f), nil
+}
+
+// whole reads an integer that is written as a fraction, as 1.0 or 1e3.
+func whole(digits string) (float64, error) {
+	if !strings.ContainsAny(digits, ".eE") {
+		return 0, wrong("%.30s is out of range", digits)
+	}
+	f, err := strconv.ParseFloat(digits, 64)
+	if err != nil || f != math.Trunc(f) {
+		return 0, wrong("%.30s is not an integer in range", digits)
+	}
+	return f, nil
+}
+
+func (s *scanner) float() (float64, error) {
+	digits, err := s.number()
+	if err != nil {
+		return 0, err
+	}
+	f, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return 0, wrong("%.30s is out of range", digits)
+	}
+	return f, nil
+}

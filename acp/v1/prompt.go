@@ -1,0 +1,67 @@
+package v1
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// Methods of a turn, sent by the client. Either side sends MethodCancelRequest.
+const (
+	MethodSessionPrompt = "session/prompt"
+	MethodSessionCancel = "session/cancel"   // a notification
+	MethodCancelRequest = "$/cancel_request" // a notification
+)
+
+// PromptRequest starts a turn; it is answered when the turn has ended. See "Prompt Turn",
+// "User Message".
+type PromptRequest struct {
+	SessionID SessionID              `json:"sessionId" wire:"required"`
+	Prompt    acp.List[ContentBlock] `json:"prompt" wire:"required"`
+	Meta      json.RawMessage        `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// PromptResponse ends a turn. See "Prompt Turn", "Check for Completion".
+type PromptResponse struct {
+	StopReason StopReason      `json:"stopReason" wire:"required"`
+	Usage      *Usage          `json:"usage,omitzero" wire:"lenient"` // not in the schema
+	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// StopReason is why a turn ended. See "Prompt Turn", "Stop Reasons".
+type StopReason string
+
+// The stop reasons of the schema.
+const (
+	StopEndTurn         StopReason = "end_turn"
+	StopMaxTokens       StopReason = "max_tokens"
+	StopMaxTurnRequests StopReason = "max_turn_requests"
+	StopRefusal         StopReason = "refusal"
+	StopCancelled       StopReason = "cancelled"
+)
+
+// Usage is the tokens a session has used, as some agents give them with the end of a turn. Not
+// in the stable schema.
+type Usage struct {
+	TotalTokens       uint64          `json:"totalTokens" wire:"required"`
+	InputTokens       uint64          `json:"inputTokens" wire:"required"`
+	OutputTokens      uint64          `json:"outputTokens" wire:"required"`
+	ThoughtTokens     acp.Opt[uint64] `json:"thoughtTokens,omitzero" wire:"lenient"`
+	CachedReadTokens  acp.Opt[uint64] `json:"cachedReadTokens,omitzero" wire:"lenient"`
+	CachedWriteTokens acp.Opt[uint64] `json:"cachedWriteTokens,omitzero" wire:"lenient"`
+	Meta              json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// CancelNotification stops the running turn, which then ends with [StopCancelled].
+// See "Prompt Turn", "Cancellation".
+type CancelNotification struct {
+	SessionID SessionID       `json:"sessionId" wire:"required"`
+	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// CancelRequestNotification withdraws one request, whose id is a number, a string or null.
+// See "Cancellation".
+type CancelRequestNotification struct {
+	RequestID json.RawMessage `json:"requestId" wire:"required"`
+	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}

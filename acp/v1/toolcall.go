@@ -1,0 +1,145 @@
+package v1
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// ToolCallID names a tool call in its session.
+type ToolCallID string
+
+// ToolKind is what a tool does, for icons and for the way it is shown.
+// See "Tool Calls", "Creating".
+type ToolKind string
+
+// The kinds of the schema. A call without a kind is [ToolOther].
+const (
+	ToolRead       ToolKind = "read"
+	ToolEdit       ToolKind = "edit"
+	ToolDelete     ToolKind = "delete"
+	ToolMove       ToolKind = "move"
+	ToolSearch     ToolKind = "search"
+	ToolExecute    ToolKind = "execute"
+	ToolThink      ToolKind = "think"
+	ToolFetch      ToolKind = "fetch"
+	ToolSwitchMode ToolKind = "switch_mode"
+	ToolOther      ToolKind = "other"
+)
+
+// ToolCallStatus is how far a tool call is. See "Tool Calls", "Status".
+type ToolCallStatus string
+
+// The states of the schema. A call without a status is [ToolPending].
+const (
+	ToolPending    ToolCallStatus = "pending"
+	ToolInProgress ToolCallStatus = "in_progress"
+	ToolCompleted  ToolCallStatus = "completed"
+	ToolFailed     ToolCallStatus = "failed"
+)
+
+// ToolCall announces a tool call. Agents also send it again for a call that is known, so its
+// fields tell omitted from set as those of [ToolCallUpdate] do. See "Tool Calls", "Creating".
+type ToolCall struct {
+	ToolCallID ToolCallID                  `json:"toolCallId" wire:"required"`
+	Title      string                      `json:"title" wire:"required"`
+	Name       acp.Opt[string]             `json:"name,omitzero" wire:"lenient"`
+	Kind       acp.Opt[ToolKind]           `json:"kind,omitzero" wire:"lenient"`
+	Status     acp.Opt[ToolCallStatus]     `json:"status,omitzero" wire:"lenient"`
+	Content    acp.Opt[[]ToolCallContent]  `json:"content,omitzero" wire:"lenient,skip"`
+	Locations  acp.Opt[[]ToolCallLocation] `json:"locations,omitzero" wire:"lenient,skip"`
+	RawInput   acp.Opt[json.RawMessage]    `json:"rawInput,omitzero" wire:"lenient"`
+	RawOutput  acp.Opt[json.RawMessage]    `json:"rawOutput,omitzero" wire:"lenient"`
+	Meta       json.RawMessage             `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// MarshalJSON encodes the call as an update of the session.
+func (c ToolCall) MarshalJSON() ([]byte, error) {
+	type body ToolCall
+	return acp.EncodeVariant("sessionUpdate", "tool_call", body(c))
+}
+
+// ToolCallUpdate changes a tool call: what is omitted stays. See "Tool Calls", "Updating".
+type ToolCallUpdate struct {
+	ToolCallID ToolCallID                  `json:"toolCallId" wire:"required"`
+	Title      acp.Opt[string]             `json:"title,omitzero" wire:"lenient"`
+	Name       acp.Opt[string]             `json:"name,omitzero" wire:"lenient"`
+	Kind       acp.Opt[ToolKind]           `json:"kind,omitzero" wire:"lenient"`
+	Status     acp.Opt[ToolCallStatus]     `json:"status,omitzero" wire:"lenient"`
+	Content    acp.Opt[[]ToolCallContent]  `json:"content,omitzero" wire:"lenient,skip"`
+	Locations  acp.Opt[[]ToolCallLocation] `json:"locations,omitzero" wire:"lenient,skip"`
+	RawInput   acp.Opt[json.RawMessage]    `json:"rawInput,omitzero" wire:"lenient"`
+	RawOutput  acp.Opt[json.RawMessage]    `json:"rawOutput,omitzero" wire:"lenient"`
+	Meta       json.RawMessage             `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// MarshalJSON encodes the change as an update of the session.
+func (c ToolCallUpdate) MarshalJSON() ([]byte, error) {
+	type body ToolCallUpdate
+	return acp.EncodeVariant("sessionUpdate", "tool_call_update", body(c))
+}
+
+// ToolCallContent is a piece of what a tool call shows: [*Content], [*Diff], [*Terminal] or
+// [*Unknown]. See "Tool Calls", "Content".
+type ToolCallContent interface{ toolCallContent() }
+
+func (*Content) toolCallContent()  {}
+func (*Diff) toolCallContent()     {}
+func (*Terminal) toolCallContent() {}
+func (*Unknown) toolCallContent()  {}
+
+func init() {
+	register("type", map[string]func() ToolCallContent{
+		"content":  func() ToolCallContent { return new(Content) },
+		"diff":     func() ToolCallContent { return new(Diff) },
+		"terminal": func() ToolCallContent { return new(Terminal) },
+	}, func(u *Unknown) ToolCallContent { return u })
+}
+
+// Content is a content block of a tool call. See "Tool Calls", "Regular Content".
+type Content struct {
+	Content ContentBlock    `json:"content" wire:"required"`
+	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// MarshalJSON encodes the content with its type.
+func (c Content) MarshalJSON() ([]byte, error) {
+	type body Content
+	return acp.EncodeVariant("type", "content", body(c))
+}
+
+// Diff is a change of a file, as texts before and after; agents give the whole file or a part
+// of it. OldText is not set for a new file. See "Tool Calls", "Diffs".
+type Diff struct {
+	Path    string          `json:"path" wire:"required"`
+	OldText acp.Opt[string] `json:"oldText,omitzero" wire:"lenient"`
+	NewText string          `json:"newText" wire:"required"`
+	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// MarshalJSON encodes the diff with its type.
+func (d Diff) MarshalJSON() ([]byte, error) {
+	type body Diff
+	return acp.EncodeVariant("type", "diff", body(d))
+}
+
+// Terminal shows a terminal that the agent made by [MethodTerminalCreate].
+// See "Tool Calls", "Terminals".
+type Terminal struct {
+	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// MarshalJSON encodes the terminal with its type.
+func (t Terminal) MarshalJSON() ([]byte, error) {
+	type body Terminal
+	return acp.EncodeVariant("type", "terminal", body(t))
+}
+
+// ToolCallLocation is a place that a tool call works at; agents count lines from 1.
+// See "Tool Calls", "Following the Agent".
+type ToolCallLocation struct {
+	Path string          `json:"path" wire:"required"`
+	Line acp.Opt[uint32] `json:"line,omitzero" wire:"lenient"`
+	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}

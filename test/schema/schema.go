@@ -1,0 +1,174 @@
+// Package schema checks messages against the official schema of the protocol, which comes with
+// the npm package @agentclientprotocol/sdk. It is for tests only.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Side is who handles a method: the request's receiver, also for its response.
+type Side string
+
+// The sides of the protocol.
+const (
+	Agent  Side = "agent"
+	Client Side = "client"
+)
+
+// The kinds of messages.
+const (
+	Request      = "request"
+	Notification = "notification"
+	Response     = "response"
+)
+
+// V validates messages of protocol version 1. It is not safe for concurrent use.
+type V struct {
+	defs     map[string]Def
+	byMethod map[string]string // "side:method:kind" → definition
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema
+}
+
+// Def is a definition of the schema, as far as tests look into it.
+type Def struct {
+	Side       string              `json:"x-side"`
+	Method     string              `json:"x-method"`
+	Properties map[string]Property `json:"properties"`
+	Required   []string            `json:"required"`
+}
+
+// Property is a property of a definition, with its rules for lenient decoding.
+type Property struct {
+	DefaultOnError   bool `json:"x-deserialize-default-on-error"`
+	DefaultOnNull    bool `json:"x-deserialize-default-on-null"`
+	SkipInvalidItems bool `json:"x-deserialize-skip-invalid-items"`
+}
+
+// location is the address under which the schema is compiled; nothing is fetched from it.
+const location = "acp.json"
+
+// Validator loads the schema of version 1 from the repository's node_modules; without it the
+// test fails.
+func Validator(t testing.TB) *V {
+	t.Helper()
+	data, err := os.ReadFile(file(t))
+	if err != nil {
+		t.Fatalf("read the protocol's schema: %v: run make test", err)
+	}
+	var root struct {
+		Defs map[string]Def `json:"$defs"`
+	}
+	if err := json.Unmarshal(data, &root); err != nil {
+		t.Fatalf("parse the protocol's schema: %v", err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatalf("parse the protocol's schema: %v", err)
+	}
+	v := &V{
+		defs:     root.Defs,
+		byMethod: make(map[string]string),
+		compiler: jsonschema.NewCompiler(),
+		compiled: make(map[string]*jsonschema.Schema),
+	}
+	if err := v.compiler.AddResource(location, document); err != nil {
+		t.Fatalf("load the protocol's schema: %v", err)
+	}
+	for name, def := range v.defs {
+		if def.Method != "" {
+			v.byMethod[key(def.Side, def.Method, kindOf(name))] = name
+		}
+	}
+	return v
+}
+
+// file finds the schema from the test's folder upwards.
+func file(t testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatalf("find the repository: %v", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "node_modules/@agentclientprotocol/sdk/schema/v1/schema.json")
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("find the repository: no go.mod above the test")
+		}
+		dir = parent
+	}
+}
+
+func kindOf(name string) string {
+	switch {
+	case strings.HasSuffix(name, "Response"):
+		return Response
+	case strings.HasSuffix(name, "Notification"):
+		return Notification
+	}
+	return Request
+}
+
+func key(side, method, kind string) string { return side + ":" + method + ":" + kind }
+
+// Defs returns all definitions by name.
+func (v *V) Defs() map[string]Def { return v.defs }
+
+// Has reports whether the schema knows the message; agents and clients may have their own.
+func (v *V) Has(method, kind string, side Side) bool {
+	return v.definition(method, kind, side) != ""
+}
+
+func (v *V) definition(method, kind string, side Side) string {
+	if name := v.byMethod[key(string(side), method, kind)]; name != "" {
+		return name
+	}
+	return v.byMethod[key("protocol", method, kind)]
+}
+
+// Check validates the params of a request or notification, or the result of a response. Side
+// handles the method: a request of the client and the agent's response to it have the side
+// Agent. Absent params and results, and null, count as the empty object.
+func (v *V) Check(method, kind string, side Side, raw []byte) error {
+	name := v.definition(method, kind, side)
+	if name == "" {
+		return fmt.Errorf("check %s %s: not in the schema for the %s", method, kind, side)
+	}
+	if text := bytes.TrimSpace(raw); len(text) == 0 || bytes.Equal(text, []byte("null")) {
+		raw = []byte("{}")
+	}
+	if err := v.CheckDef(name, raw); err != nil {
+		return fmt.Errorf("check %s %s: %w", method, kind, err)
+	}
+	return nil
+}
+
+// CheckError validates the error of a response.
+func (v *V) CheckError(raw []byte) error { return v.CheckDef("Error", raw) }
+
+// CheckDef validates a value against the definition name.
+func (v *V) CheckDef(name string, raw []byte) error {
+	schema := v.compiled[name]
+	if schema == nil {
+		var err error
+		if schema, err = v.compiler.Compile(location + "#/$defs/" + name); err != nil {
+			return fmt.Errorf("compile %s: %w", name, err)
+		}
+		v.compiled[name] = schema
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("parse %s: %w", name, err)
+	}
+	return schema.Validate(value)
+}
