@@ -1,0 +1,461 @@
+package acp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// stream is the jsonrpc2.ObjectStream over an agent's pipes. It stands between
+// the lines as they are, which may be anything, and jsonrpc2.Conn, which ends
+// the connection at whatever it does not expect and re-encodes what it does.
+// So jsonrpc2 is only ever given a skeleton, a message without its content and
+// with an id of our own making; the content goes beside it, untouched: inbound
+// in current, outbound in next. Notifications, which are most of the traffic and
+// which it has nothing to add to, pass it by.
+type stream struct {
+	lines   *bufio.Reader
+	out     *writer
+	traffic *Traffic
+	log     *slog.Logger
+
+	ready   chan struct{} // closed when the Conn can take messages
+	discard atomic.Bool   // the connection has ended: what still comes is read and dropped
+
+	// Called on the reader goroutine.
+	onNotification func(message)
+	onEnd          func(error) // there is nothing more to read
+
+	// Of the reader goroutine.
+	waiting []message // the rest of the line
+	current message   // what jsonrpc2 was given last
+	skipped int       // how often something was skipped so far
+
+	// Of whoever holds jsonrpc2's send lock.
+	next outgoing
+
+	mu      sync.Mutex
+	lastID  uint64            // guarded by mu
+	origins map[uint64]origin // guarded by mu: unanswered requests of the peer
+}
+
+// outgoing is a message that jsonrpc2 is about to send.
+type outgoing struct {
+	req  *jsonrpc2.Request
+	resp *jsonrpc2.Response
+}
+
+// origin says where the answer to a request of the peer goes.
+type origin struct {
+	id    json.RawMessage // as it came
+	batch *batch          // nil when it came alone
+}
+
+// batch gathers the answers to the requests of one JSON-RPC batch.
+type batch struct {
+	unanswered int
+	answers    [][]byte
+}
+
+type kind int
+
+const (
+	notification kind = iota
+	request
+	response
+)
+
+// message is one JSON-RPC message of the peer.
+type message struct {
+	kind   kind
+	id     uint64          // request: ours for it; response: of the request it answers
+	peerID json.RawMessage // request: as it came
+	method string
+	params json.RawMessage // as they came; nil when absent
+	result json.RawMessage // response without error
+	err    *Error          // response: the error answer; request: why it is invalid
+}
+
+const (
+	readBuffer   = 64 << 10 // bytes
+	maxFailures  = 8        // at finding a message in a junk line
+	maxWarnings  = 100      // in the log; the traffic has everything
+	messageStart = `{"jsonrpc"`
+)
+
+func newStream(r io.Reader, out *writer, traffic *Traffic, log *slog.Logger) *stream {
+	return &stream{
+		lines:   bufio.NewReaderSize(r, readBuffer),
+		out:     out,
+		traffic: traffic,
+		log:     log,
+		ready:   make(chan struct{}),
+		origins: make(map[uint64]origin),
+	}
+}
+
+// ReadObject gives jsonrpc2 the skeleton of the next request or answer. It
+// returns an error only at the end of the input.
+func (s *stream) ReadObject(v any) error {
+	<-s.ready
+	for {
+		for len(s.waiting) > 0 {
+			m := s.waiting[0]
+			s.waiting[0] = message{} // frees what it holds
+			s.waiting = s.waiting[1:]
+			if m.kind == notification {
+				s.onNotification(m)
+				continue
+			}
+			s.current = m
+			return json.Unmarshal(m.skeleton(), v)
+		}
+		s.current = message{}
+		if s.discard.Load() {
+			// Read on, or an agent that still writes could never exit by itself.
+			_, _ = io.Copy(io.Discard, s.lines)
+			return io.EOF
+		}
+		line, err := s.readLine()
+		s.waiting = s.split(line)
+		if err != nil && len(s.waiting) == 0 {
+			s.onEnd(err)
+			return err
+		}
+	}
+}
+
+// skeleton is the part of a request or an answer that jsonrpc2 needs.
+func (m *message) skeleton() []byte {
+	text := `{"result":null,"id":`
+	if m.kind == request {
+		text = `{"method":"-","id":`
+	}
+	return append(strconv.AppendUint([]byte(text), m.id, 10), '}')
+}
+
+// readLine returns the next line, in memory of its own. At the end it returns
+// what is left together with the error.
+func (s *stream) readLine() ([]byte, error) {
+	part, err := s.lines.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return bytes.Clone(part), err
+	}
+	var line []byte
+	for errors.Is(err, bufio.ErrBufferFull) {
+		line = append(line, part...)
+		part, err = s.lines.ReadSlice('\n')
+	}
+	return append(line, part...), err
+}
+
+// split returns the messages of a line, and records it.
+func (s *stream) split(line []byte) []message {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil
+	}
+	if msgs, ok := s.parse(line); ok {
+		return msgs
+	}
+	return s.salvage(line)
+}
+
+// salvage returns the messages that stand among junk in a line, as when the
+// agent or a library of it printed text without a newline. The junk goes into
+// the record.
+func (s *stream) salvage(line []byte) []message {
+	var msgs []message
+	from, at := 0, 0
+	for failures := 0; failures < maxFailures; {
+		i := bytes.Index(line[at:], []byte(messageStart))
+		if i < 0 {
+			break
+		}
+		at += i
+		dec := json.NewDecoder(bytes.NewReader(line[at:]))
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			failures++
+			at += len(messageStart)
+			continue
+		}
+		s.drop(line[from:at])
+		found, _ := s.parse(raw)
+		msgs = append(msgs, found...)
+		at += int(dec.InputOffset())
+		from = at
+	}
+	s.drop(line[from:])
+	return msgs
+}
+
+// drop records and logs junk.
+func (s *stream) drop(junk []byte) {
+	junk = bytes.TrimSpace(junk)
+	if len(junk) == 0 {
+		return
+	}
+	s.traffic.recordJunk(AgentToClient, junk)
+	s.warn("skipped output that is no JSON-RPC message", "text", shorten(junk))
+}
+
+// warn logs what was skipped, up to a number of lines: an agent that prints its
+// own log would fill ours.
+func (s *stream) warn(what string, args ...any) {
+	if s.skipped++; s.skipped <= maxWarnings {
+		s.log.Warn(what, args...)
+	}
+}
+
+// parse returns the messages of a line that is one JSON object or array, and
+// whether it is.
+func (s *stream) parse(line []byte) ([]message, bool) {
+	if line[0] != '{' && line[0] != '[' || !json.Valid(line) {
+		return nil, false
+	}
+	s.traffic.record(AgentToClient, line)
+	if line[0] == '[' {
+		return s.parseBatch(line), true
+	}
+	m, ok := s.message(readEnvelope(line))
+	if !ok {
+		return nil, true
+	}
+	if m.kind == request {
+		m.id = s.receive(origin{id: m.peerID})
+	}
+	return []message{m}, true
+}
+
+func (s *stream) parseBatch(line []byte) []message {
+	var msgs []message
+	b := &batch{}
+	items := &scanner{data: line}
+	for first := true; items.nextItem(first); first = false {
+		item := items.raw()
+		if item[0] != '{' {
+			s.warn("dropped an item of a batch that is no message", "item", shorten(item))
+			continue
+		}
+		if m, ok := s.message(readEnvelope(item)); ok {
+			msgs = append(msgs, m)
+			if m.kind == request {
+				b.unanswered++
+			}
+		}
+	}
+	for i := range msgs {
+		if msgs[i].kind == request {
+			msgs[i].id = s.receive(origin{id: msgs[i].peerID, batch: b})
+		}
+	}
+	return msgs
+}
+
+// envelope is the outer shape of every JSON-RPC message; what is absent is nil.
+type envelope struct{ id, method, params, result, err json.RawMessage }
+
+// readEnvelope reads a valid JSON object, of which it keeps parts.
+func readEnvelope(object []byte) envelope {
+	var e envelope
+	s := &scanner{data: object}
+	for first := true; s.nextItem(first); first = false {
+		name := s.name()
+		s.colon()
+		value := s.raw()
+		switch string(name) {
+		case "id":
+			e.id = value
+		case "method":
+			e.method = value
+		case "params":
+			e.params = value
+		case "result":
+			e.result = value
+		case "error":
+			e.err = value
+		}
+	}
+	return e
+}
+
+// message reads an envelope; it is false for one that can only be dropped.
+func (s *stream) message(e envelope) (message, bool) {
+	if e.method != nil && string(e.method) != "null" {
+		m := message{kind: notification, peerID: e.id, params: e.params}
+		if e.id != nil {
+			m.kind = request
+		}
+		if e.method[0] == '"' {
+			m.method = (&scanner{data: e.method}).text()
+		} else {
+			if m.kind == notification {
+				s.warn("dropped a notification whose method is no string", "method", shorten(e.method))
+				return m, false
+			}
+			m.err = &Error{Code: CodeInvalidRequest, Message: "Invalid request: method must be a string"}
+		}
+		return m, true
+	}
+	id, ok := callID(e.id)
+	if !ok {
+		s.warn("dropped a message that is neither a request nor an answer to one", "id", shorten(e.id),
+			"error", shorten(e.err))
+		return message{}, false
+	}
+	m := message{kind: response, id: id, result: e.result}
+	if e.err != nil && string(e.err) != "null" {
+		m.err, m.result = parseError(e.err), nil
+	} else if m.result == nil {
+		m.result = json.RawMessage("null")
+	}
+	return m, true
+}
+
+// receive notes a request of the peer and returns the id that stands for its
+// own, which may be of any type, and not even unique.
+func (s *stream) receive(o origin) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastID++
+	s.origins[s.lastID] = o
+	return s.lastID
+}
+
+// willSend is jsonrpc2's OnSend: it is called under the send lock just before
+// WriteObject, whose own argument could be encoded only by several passes over
+// the whole message.
+func (s *stream) willSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
+	s.next = outgoing{req: req, resp: resp}
+}
+
+// paramsField carries encoded params through jsonrpc2 as they are.
+const paramsField = "-"
+
+// WriteObject queues the message that willSend announced. It never blocks.
+func (s *stream) WriteObject(any) error {
+	next := s.next
+	s.next = outgoing{}
+	if next.req != nil {
+		return s.out.enqueue(requestFrame(next.req))
+	}
+	return s.answer(next.resp)
+}
+
+func requestFrame(req *jsonrpc2.Request) frame {
+	head := []byte(`{"jsonrpc":"2.0",`)
+	if !req.Notif {
+		head = append(strconv.AppendUint(append(head, `"id":`...), req.ID.Num, 10), ',')
+	}
+	method, _ := encode(req.Method) // a string always encodes
+	head = append(append(head, `"method":`...), method...)
+	for _, f := range req.ExtraFields {
+		if params, _ := f.Value.(json.RawMessage); params != nil && f.Name == paramsField {
+			return frame{append(head, `,"params":`...), params, []byte("}\n")}
+		}
+	}
+	return frame{head, nil, []byte("}\n")}
+}
+
+// answer queues an answer under the id that the peer gave, or lays it by until
+// the answers to the whole batch are there.
+func (s *stream) answer(resp *jsonrpc2.Response) error {
+	s.mu.Lock()
+	o, ok := s.origins[resp.ID.Num]
+	delete(s.origins, resp.ID.Num)
+	s.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	head := append([]byte(`{"jsonrpc":"2.0","id":`), o.id...)
+	var body []byte
+	if resp.Error != nil {
+		head = append(head, `,"error":`...)
+		e := Error{Code: resp.Error.Code, Message: resp.Error.Message}
+		if resp.Error.Data != nil {
+			e.Data = *resp.Error.Data
+		}
+		var err error
+		if body, err = encode(e); err != nil {
+			return err
+		}
+	} else {
+		head = append(head, `,"result":`...)
+		body = *resp.Result
+	}
+	if o.batch == nil {
+		return s.out.enqueue(frame{head, body, []byte("}\n")})
+	}
+	// Still under jsonrpc2's send lock, which guards the batch too.
+	b := o.batch
+	b.answers = append(b.answers, slices.Concat(head, body, []byte("}")))
+	if b.unanswered--; b.unanswered > 0 {
+		return nil
+	}
+	return s.out.enqueue(frame{[]byte("["), bytes.Join(b.answers, []byte(",")), []byte("]\n")})
+}
+
+// Close lets the writer finish. Reading goes on until the input ends.
+func (s *stream) Close() error {
+	s.discard.Store(true)
+	s.out.close()
+	return nil
+}
+
+// callID reads the id of an answer as one of ours: a positive integer, which
+// some peers give back as a string or with a fraction of zero.
+func callID(raw json.RawMessage) (uint64, bool) {
+	if len(raw) > 1 && raw[0] == '"' {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return 0, false
+		}
+		raw = json.RawMessage(text)
+	}
+	id, ok := integer(raw)
+	return uint64(id), ok && id > 0
+}
+
+// integer reads a JSON number without a fractional part.
+func integer(raw json.RawMessage) (int64, bool) {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// encode returns v as JSON in one line, without the escapes that are meant for
+// HTML.
+func encode(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// shorten makes text fit into a log line.
+func shorten(text []byte) string {
+	const most = 200 // bytes
+	if len(text) <= most {
+		return string(bytes.ToValidUTF8(text, []byte("�")))
+	}
+	return string(bytes.ToValidUTF8(text[:most], nil)) + "…"
+}

@@ -1,0 +1,224 @@
+package acp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func readAll(t *testing.T, file io.Reader) []Entry {
+	t.Helper()
+	var entries []Entry
+	for e, err := range ReadTraffic(file) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func TestTrafficFile(t *testing.T) {
+	traffic := NewTraffic(0)
+	long := `{"method":"` + strings.Repeat("é", entryLimit) + `"}`
+	traffic.record(ClientToAgent, []byte(`{"id":`), []byte(`1`), []byte(`}`))
+	traffic.record(AgentToClient, []byte(long))
+	traffic.recordJunk(AgentToClient, []byte("a\tb\xff<"))
+	var file bytes.Buffer
+	stop, err := traffic.RecordTo(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := traffic.RecordTo(&file); err == nil {
+		t.Fatal("two recordings at a time")
+	}
+	traffic.record(AgentToClient, []byte(long))
+	traffic.record(AgentToClient, []byte(`[{"a": 1}, {}]`))
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	traffic.record(AgentToClient, []byte(`"not in the file"`))
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	got := readAll(t, &file)
+	if len(got) != 5 {
+		t.Fatalf("%d entries", len(got))
+	}
+	if got[0].Dir != ClientToAgent || string(got[0].Msg) != `{"id":1}` || got[0].T < 0 {
+		t.Errorf("%+v", got[0])
+	}
+	if text, ok := got[1].Cut(); !ok || !strings.HasPrefix(long, text) || len(text) < entryLimit/2-4 ||
+		!strings.HasSuffix(string(got[1].Msg), fmt.Sprintf(`,"bytes":%d}`, len(long))) {
+		t.Errorf("cut to %d bytes: %.30s", len(text), got[1].Msg)
+	}
+	if text, ok := got[2].NotJSON(); !ok || text != "a\tb�<" {
+		t.Errorf("%s", got[2].Msg)
+	}
+	if got[3].Dir != AgentToClient || string(got[3].Msg) != long {
+		t.Errorf("%d bytes of %d", len(got[3].Msg), len(long))
+	}
+	if string(got[4].Msg) != `[{"a": 1}, {}]` {
+		t.Errorf("%s", got[4].Msg)
+	}
+	if _, ok := got[4].Cut(); ok {
+		t.Error("a whole message counts as cut")
+	}
+	if n := len(traffic.Entries()); n != 6 {
+		t.Errorf("%d entries in memory", n)
+	}
+	if stop, err = traffic.RecordTo(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTrafficIsBounded(t *testing.T) {
+	const limit = 10_000
+	traffic := NewTraffic(limit)
+	for i := range 10_000 {
+		traffic.record(AgentToClient, fmt.Appendf(nil, `[%d]`, i))
+	}
+	entries := traffic.Entries()
+	size := 0
+	for _, e := range entries {
+		size += len(e.Msg) + entryCost
+	}
+	if size > limit || size < limit-100 || string(entries[len(entries)-1].Msg) != "[9999]" {
+		t.Fatalf("%d bytes in %d entries", size, len(entries))
+	}
+	traffic.record(AgentToClient, bytes.Repeat([]byte("9"), 1<<20)) // more than the limit by itself
+	if n := len(traffic.Entries()); n > 1 {
+		t.Fatalf("%d entries", n)
+	}
+}
+
+func TestNilTraffic(t *testing.T) {
+	var traffic *Traffic
+	traffic.record(AgentToClient, []byte("{}"))
+	traffic.recordJunk(AgentToClient, []byte("x"))
+	if traffic.Entries() != nil {
+		t.Fatal("entries")
+	}
+}
+
+// stuckWriter lets a write go on when it is told to.
+type stuckWriter struct {
+	release chan struct{}
+	err     error
+}
+
+func (w stuckWriter) Write(b []byte) (int, error) {
+	<-w.release
+	return len(b), w.err
+}
+
+func TestRecordingDoesNotWaitForTheFile(t *testing.T) {
+	traffic := NewTraffic(0)
+	w := stuckWriter{make(chan struct{}), errors.New("disk full")}
+	stop, err := traffic.RecordTo(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 1000 {
+				traffic.record(AgentToClient, []byte("{}")) // one that waited would hang the test
+			}
+		})
+	}
+	all.Wait()
+	close(w.release)
+	if err := stop(); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Fatal(err)
+	}
+	if n := len(traffic.Entries()); n != 4000 {
+		t.Fatal(n)
+	}
+}
+
+func TestConcurrentRecording(t *testing.T) {
+	traffic := NewTraffic(0)
+	var file bytes.Buffer
+	stop, err := traffic.RecordTo(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i := range 1000 {
+				traffic.record(ClientToAgent, []byte("["), fmt.Append(nil, i), []byte("]"))
+			}
+		})
+	}
+	all.Wait()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	inFile, inMemory := readAll(t, &file), traffic.Entries()
+	if len(inFile) != 4000 || len(inMemory) != 4000 {
+		t.Fatal(len(inFile), len(inMemory))
+	}
+	for i := range inFile {
+		if string(inFile[i].Msg) != string(inMemory[i].Msg) || inFile[i].T != inMemory[i].T {
+			t.Fatalf("entry %d: %+v in the file, %+v in memory", i, inFile[i], inMemory[i])
+		}
+	}
+}
+
+func TestReadTraffic(t *testing.T) {
+	const file = "\n" + `{"dir":"c2a","t":1,"msg":{"id":1}}` + "\r\n" +
+		`{"dir":"up","t":1,"msg":{}}` + "\n" + `{"dir":"c2a","t":1}` + "\n" + `{"dir":` + "\n" +
+		`{"dir":"a2c","t":2.0,"msg":null}`
+	var got []string
+	for e, err := range ReadTraffic(io.MultiReader(strings.NewReader(file), failing{})) {
+		if err != nil {
+			got = append(got, err.Error())
+		} else {
+			got = append(got, string(e.Msg))
+		}
+	}
+	want := []string{`{"id":1}`,
+		`read traffic: line 3: dir is "up", expected "c2a" or "a2c"`,
+		`read traffic: line 4: no msg`,
+		`read traffic: line 5: unexpected end of JSON input`,
+		`read traffic: line 6: json: cannot unmarshal number 2.0 into Go struct field Entry.t of type int64`,
+		`read traffic: disk gone`}
+	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+		t.Fatalf("got  %q\nwant %q", got, want)
+	}
+	for range ReadTraffic(strings.NewReader(file)) {
+		break // must not go on
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("disk gone") }
+
+func TestReadTrafficWithAHugeLine(t *testing.T) {
+	const size = 4 << 20
+	file := io.MultiReader(strings.NewReader(`{"dir":"a2c","t":0,"msg":"`),
+		bytes.NewReader(bytes.Repeat([]byte("x"), size)), strings.NewReader("\"}\n"))
+	if got := readAll(t, file); len(got) != 1 || len(got[0].Msg) != size+2 {
+		t.Fatal(len(got))
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	traffic := NewTraffic(0)
+	msg := bytes.Repeat([]byte("x"), 200)
+	b.ReportAllocs()
+	for b.Loop() {
+		traffic.record(AgentToClient, msg)
+	}
+}
