@@ -1,0 +1,213 @@
+package buffers
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// file is what the disk has at a path; info is nil where there is nothing.
+type file struct {
+	info fs.FileInfo
+	data []byte
+}
+
+func (f file) exists() bool { return f.info != nil }
+
+// readFile reads a regular file. Whatever else stands at path is an error at once: opening a FIFO or a
+// device never blocks.
+func readFile(path string) (file, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return file{}, cause(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return file{}, cause(err)
+	}
+	defer f.Close()
+	// Again, for what was opened; and before reading, so that a change meanwhile shows.
+	if info, err = f.Stat(); err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return file{}, cause(err)
+	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := io.Copy(data, f); err != nil {
+		return file{}, cause(err)
+	}
+	return file{info, data.Bytes()}, nil
+}
+
+// readOld reads the file that a write is to replace, and checks that it may be.
+func readOld(path string) (file, error) {
+	old, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file{}, nil
+	}
+	if err != nil {
+		return file{}, err
+	}
+	// No write bit at all: not to be written, also for root, as Neovim sees it.
+	if old.info.Mode()&0o222 == 0 {
+		return file{}, fs.ErrPermission
+	}
+	return old, cause(unix.Access(path, unix.W_OK))
+}
+
+func regular(info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return ErrDirectory
+	case !info.Mode().IsRegular():
+		return ErrNotRegular
+	}
+	return nil
+}
+
+// cause drops what an error of package os says beside the reason: the caller's says it.
+func cause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fs.ErrNotExist
+	case errors.Is(err, fs.ErrPermission):
+		return fs.ErrPermission
+	}
+	return err
+}
+
+// writeFile gives the file at path the content data. Whoever looks sees old's content or data,
+// nothing between, except where only writing in place keeps what the file is: hard links, another
+// owner, a directory that may not be written. There a failure puts old's content back.
+func writeFile(path string, data []byte, old file) error {
+	if !old.exists() {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return cause(err)
+		}
+		return cause(replace(path, data, nil))
+	}
+	stat, ok := old.info.Sys().(*syscall.Stat_t)
+	if ok && stat.Nlink == 1 {
+		err := replace(path, data, old.info)
+		if !errors.Is(err, fs.ErrPermission) {
+			return cause(err)
+		}
+	}
+	err := overwrite(path, data)
+	if err != nil {
+		err = errors.Join(err, overwrite(path, old.data))
+	}
+	return cause(err)
+}
+
+// replace renames a new file over path, with the mode and owner of old.
+func replace(path string, data []byte, old fs.FileInfo) (err error) {
+	tmp, err := createBeside(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(tmp.Name())
+		}
+	}()
+	_, err = tmp.Write(data)
+	if old != nil && err == nil {
+		err = keepOwner(tmp, old)
+	}
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if e := tmp.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// createBeside creates a file in path's directory with the mode a new file has by the umask, which
+// os.CreateTemp does not give.
+func createBeside(path string) (*os.File, error) {
+	for {
+		name := filepath.Join(filepath.Dir(path), ".acp-"+strconv.FormatUint(rand.Uint64(), 36))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// keepOwner fails with fs.ErrPermission where the owner cannot be given.
+func keepOwner(f *os.File, old fs.FileInfo) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	had, ok1 := old.Sys().(*syscall.Stat_t)
+	has, ok2 := info.Sys().(*syscall.Stat_t)
+	if ok1 && ok2 && (had.Uid != has.Uid || had.Gid != has.Gid) {
+		if err := f.Chown(int(had.Uid), int(had.Gid)); err != nil {
+			return err
+		}
+	}
+	return f.Chmod(old.Mode())
+}
+
+func overwrite(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Truncate(int64(len(data)))
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// restore puts old's content back after Neovim failed to write over it.
+func restore(path string, old file) error {
+	now, err := os.ReadFile(path)
+	if err == nil && !old.exists() {
+		return os.Remove(path)
+	}
+	if !old.exists() || err == nil && bytes.Equal(now, old.data) {
+		return nil
+	}
+	if err != nil {
+		return replace(path, old.data, old.info)
+	}
+	return overwrite(path, old.data)
+}
+
+func makeDir(path string) error { return cause(os.MkdirAll(filepath.Dir(path), 0o777)) }
+
+// diskArgs is what Lua compares with the disk before it writes.
+func diskArgs(f file) map[string]any {
+	if !f.exists() {
+		return map[string]any{"exists": false}
+	}
+	t := f.info.ModTime()
+	return map[string]any{"exists": true, "sec": t.Unix(), "nsec": t.Nanosecond(), "size": f.info.Size()}
+}

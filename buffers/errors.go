@@ -1,0 +1,30 @@
+package buffers
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// What can be wrong with a path, beside fs.ErrNotExist and fs.ErrPermission.
+var (
+	ErrNotAbsolute   = errors.New("the path is not absolute")
+	ErrNotFound      = fs.ErrNotExist
+	ErrDirectory     = errors.New("it is a directory")
+	ErrNotRegular    = errors.New("it is not a regular file")
+	ErrNotText       = errors.New("it is not valid text in its encoding")
+	ErrEncoding      = errors.New("the file's encoding has no form for the new text")
+	ErrReadOnly      = errors.New("its buffer is read-only")
+	ErrNotModifiable = errors.New("its buffer is not modifiable")
+	ErrSpecialBuffer = errors.New("its buffer is not a normal one")
+	ErrBusy          = errors.New("the file or its buffer kept changing")
+)
+
+// Error is the failure of a read or a write, one sentence with the path.
+type Error struct {
+	Verb string // "read" or "write"
+	Path string // as asked for
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Verb + " " + e.Path + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,126 @@
+// Package buffers serves the text of files to agents as the user sees it: from the live buffer where
+// one has unsaved text, from the disk otherwise; and takes the agents' texts into buffers and onto
+// the disk without losing what the user typed.
+//
+// A file's text is the same for loaded and unloaded files: UTF-8 without a byte order mark, lines
+// ended by "\n" whatever 'fileformat' says, the last newline only where the file has one. A write
+// gives all of that back, so that writing what was read changes no byte. Agents compare and replace
+// text by lines, which "\r\n" would make fail.
+//
+// The disk gets exactly the agent's text. The buffer gets the same, or, where the user has unsaved
+// text in it, a three-way merge, and is then 'modified'.
+package buffers
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// Editor is how buffers reaches Neovim: one call of a function of lua/acp/buffers.lua. args is a map
+// of MessagePack-able values, result a pointer to a struct with msgpack tags. A call may take as long
+// as Neovim waits for a key; it returns when ctx ends or Neovim is gone. Called from any goroutine.
+type Editor interface {
+	CallBuffers(ctx context.Context, fn string, args, result any) error
+}
+
+// Files reads and writes the text of files. Its methods may be called from any goroutine and do not
+// block.
+type Files struct {
+	editor Editor
+	order  order
+	seen   memory // by real path, the text last given to or taken from the agent
+
+	refusedMu sync.Mutex
+	refused   map[string][]string // by real path
+}
+
+// New returns a Files that reaches Neovim through e.
+func New(e Editor) *Files {
+	return &Files{editor: e, refused: map[string][]string{}}
+}
+
+// Read asks for the text of a file.
+type Read struct {
+	Path  string // absolute
+	Line  *int   // the first line, 1-based; nil or 0: the first of the file
+	Limit *int   // the most lines to give; nil: all
+}
+
+// Write asks for a file to have a text.
+type Write struct {
+	Path string // absolute
+	Text string
+}
+
+// Written says what a write did.
+type Written struct {
+	Path     string // the real path
+	Buf      int    // the loaded buffer that shows the file, or 0
+	Changed  bool   // the disk's or the buffer's text is another than before
+	Created  bool   // the file was not there before
+	Conflict bool   // some of the agent's text is not in the buffer, where the user's stands
+	Note     string // a sentence for the user, where there is something to say
+}
+
+// Read gives the text of r.Path, unsaved text included, to done, which is called exactly once, from
+// any goroutine, also when ctx ends or Neovim is gone. Reads and writes of one file take effect in the
+// order they were called. An error is an *Error.
+func (f *Files) Read(ctx context.Context, r Read, done func(string, error)) {
+	submit(f, ctx, "read", r.Path, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
+}
+
+// Write gives the file w.Path the text w.Text, on the disk and in its buffer; done is as with Read.
+func (f *Files) Write(ctx context.Context, w Write, done func(Written, error)) {
+	submit(f, ctx, "write", w.Path, func(path string) (Written, error) { return f.write(ctx, path, w.Text) }, done)
+}
+
+// Refused returns the agent's texts that conflicted with unsaved text of the user and so did not reach
+// the buffer whole, oldest first.
+func (f *Files) Refused(path string) []string {
+	path, err := realPath(path)
+	if err != nil {
+		return nil
+	}
+	f.refusedMu.Lock()
+	defer f.refusedMu.Unlock()
+	return append([]string(nil), f.refused[path]...)
+}
+
+func (f *Files) refuse(path, text string) {
+	f.refusedMu.Lock()
+	defer f.refusedMu.Unlock()
+	f.refused[path] = append(f.refused[path], text)
+}
+
+// submit orders do among the other jobs on path and gives its result to done.
+func submit[T any](f *Files, ctx context.Context, verb, path string, do func(path string) (T, error), done func(T, error)) {
+	answer := func(v T, err error) {
+		if err != nil {
+			err = &Error{Verb: verb, Path: path, Err: err}
+		}
+		done(v, err)
+	}
+	f.order.add(&job{
+		ctx:  ctx,
+		path: path,
+		run: func(path string) {
+			v, err := safely(do, path)
+			answer(v, err)
+		},
+		fail: func(err error) {
+			var none T
+			answer(none, err)
+		},
+	})
+}
+
+// safely turns a panic of do into an error, so that the agent has its answer and the host lives.
+func safely[T any](do func(path string) (T, error), path string) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	return do(path)
+}

@@ -1,0 +1,237 @@
+package buffers_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/neovim/go-client/nvim"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hung is a deadline for what must end by itself; no test waits for it.
+const hung = 20 * time.Second
+
+// onNeovims runs a test on each Neovim given, side by side with nothing.
+func onNeovims(t *testing.T, fn func(t *testing.T, n *neovim)) {
+	t.Helper()
+	for _, name := range []string{"OLDEST", "NEWEST"} {
+		path := os.Getenv("ACP_NVIM_" + name)
+		if path == "" {
+			t.Errorf("ACP_NVIM_%s is not set: run make test", name)
+			continue
+		}
+		t.Run(strings.ToLower(name), func(t *testing.T) { fn(t, startNeovim(t, path)) })
+	}
+}
+
+// neovim is a real headless Neovim with the plugin's Lua, as the host reaches it.
+type neovim struct {
+	*nvim.Nvim
+	t     *testing.T
+	dir   string // real path of a folder of its own
+	files *buffers.Files
+	calls []string        // names of the functions called
+	hook  func(fn string) // runs before each call
+}
+
+// startNeovim runs command, a Neovim or a shell line that execs "$@".
+func startNeovim(t *testing.T, command string, shell ...string) *neovim {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	must(t, err)
+	// So that go test knows that its result hangs on this file.
+	_, err = os.ReadFile(filepath.Join(root, "lua/acp/buffers.lua"))
+	must(t, err)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	args := []string{
+		"--clean", "--embed", "--headless",
+		"--cmd", "set runtimepath^=" + root + " directory=" + dir + "/.swap// undofile undodir=" + dir + "/.undo backupdir=" + dir + "/.backup//",
+	}
+	for _, d := range []string{".swap", ".undo", ".backup"} {
+		must(t, os.Mkdir(filepath.Join(dir, d), 0o700))
+	}
+	if len(shell) > 0 {
+		args = append([]string{"-c", shell[0], command, command}, args...)
+		command = "/bin/sh"
+	}
+	v, err := nvim.NewChildProcess(
+		nvim.ChildProcessCommand(command), nvim.ChildProcessArgs(args...), nvim.ChildProcessDir(dir),
+		nvim.ChildProcessLogf(t.Logf))
+	must(t, err)
+	n := &neovim{Nvim: v, t: t, dir: dir}
+	n.files = buffers.New(n)
+	t.Cleanup(func() {
+		v.Command("qall!") // its error is that Neovim is gone
+		v.Close()
+	})
+	return n
+}
+
+func (n *neovim) CallBuffers(ctx context.Context, fn string, args, result any) error {
+	n.calls = append(n.calls, fn)
+	if n.hook != nil {
+		n.hook(fn)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- n.ExecLua("return require('acp.buffers')[...](select(2, ...))", result, fn, args) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *neovim) path(name string) string { return filepath.Join(n.dir, name) }
+
+// put writes a file on the disk, as another program would.
+func (n *neovim) put(name, data string) string {
+	n.t.Helper()
+	must(n.t, os.WriteFile(n.path(name), []byte(data), 0o644))
+	return n.path(name)
+}
+
+func (n *neovim) disk(name string) string {
+	n.t.Helper()
+	data, err := os.ReadFile(n.path(name))
+	must(n.t, err)
+	return string(data)
+}
+
+func (n *neovim) cmd(command string) {
+	n.t.Helper()
+	must(n.t, n.Command(command))
+}
+
+// keys types keys as a user would; <Esc> and the like are translated.
+func (n *neovim) keys(keys string) {
+	n.t.Helper()
+	keys, err := n.ReplaceTermcodes(keys, true, true, true)
+	must(n.t, err)
+	must(n.t, n.FeedKeys(keys, "xt", true))
+}
+
+// edit opens a file with a text in the current window.
+func (n *neovim) edit(name, data string) string {
+	n.t.Helper()
+	path := n.put(name, data)
+	n.cmd("edit! " + path)
+	return path
+}
+
+func (n *neovim) lua(code string, args ...any) any {
+	n.t.Helper()
+	var v any
+	must(n.t, n.ExecLua(code, &v, args...))
+	if u, ok := v.(uint64); ok {
+		return int64(u) // how large numbers come
+	}
+	return v
+}
+
+// text is the current buffer's lines joined with newlines.
+func (n *neovim) text() string {
+	n.t.Helper()
+	return n.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\\n')").(string)
+}
+
+func (n *neovim) wantText(want string) {
+	n.t.Helper()
+	if got := n.text(); got != want {
+		n.t.Errorf("the buffer has %.200q, want %.200q", got, want)
+	}
+}
+
+func (n *neovim) wantDisk(name, want string) {
+	n.t.Helper()
+	if got := n.disk(name); got != want {
+		n.t.Errorf("the disk has %.200q, want %.200q", got, want)
+	}
+}
+
+func (n *neovim) want(expr string, want any) {
+	n.t.Helper()
+	if got := n.lua("return vim.api.nvim_eval(...)", expr); got != want {
+		n.t.Errorf("%s is %#v, want %#v", expr, got, want)
+	}
+}
+
+// asksNothing runs what a user might; a question would wait for an answer that nobody gives.
+func (n *neovim) asksNothing(command string) {
+	n.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- n.Command(command) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			n.t.Errorf("the user's :%s: %v", command, err)
+		}
+	case <-time.After(hung):
+		n.t.Fatalf("the user's :%s asks a question", command)
+	}
+}
+
+func (n *neovim) tryRead(r buffers.Read) (string, error) {
+	n.t.Helper()
+	type answer struct {
+		text string
+		err  error
+	}
+	got := make(chan answer, 2)
+	n.files.Read(context.Background(), r, func(text string, err error) { got <- answer{text, err} })
+	select {
+	case a := <-got:
+		return a.text, a.err
+	case <-time.After(hung):
+		n.t.Fatal("the read has no answer")
+		return "", nil
+	}
+}
+
+func (n *neovim) read(path string) string {
+	n.t.Helper()
+	text, err := n.tryRead(buffers.Read{Path: path})
+	must(n.t, err)
+	return text
+}
+
+func (n *neovim) tryWrite(path, text string) (buffers.Written, error) {
+	n.t.Helper()
+	type answer struct {
+		w   buffers.Written
+		err error
+	}
+	got := make(chan answer, 2)
+	n.files.Write(context.Background(), buffers.Write{Path: path, Text: text}, func(w buffers.Written, err error) {
+		got <- answer{w, err}
+	})
+	select {
+	case a := <-got:
+		return a.w, a.err
+	case <-time.After(hung):
+		n.t.Fatal("the write has no answer")
+		return buffers.Written{}, nil
+	}
+}
+
+func (n *neovim) write(path, text string) buffers.Written {
+	n.t.Helper()
+	w, err := n.tryWrite(path, text)
+	must(n.t, err)
+	return w
+}

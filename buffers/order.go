@@ -1,0 +1,123 @@
+package buffers
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// workers is how many files are worked on at once.
+const workers = 8
+
+// job is one read or write. Either run or fail is called, once.
+type job struct {
+	ctx  context.Context
+	path string // as asked for; then the real one
+
+	run  func(path string)
+	fail func(error)
+
+	started atomic.Bool // or failed
+	stop    func() bool
+}
+
+// order runs the jobs of one real path one after another, as they were added, and those of different
+// paths side by side. It has goroutines only while it has jobs.
+type order struct {
+	mu        sync.Mutex
+	inbox     []*job // whose real path is not known yet
+	resolving bool
+	queues    map[string][]*job // by real path; the first is running or in ready
+	ready     []string
+	working   int
+}
+
+// add never blocks: finding the real path is disk work and is done elsewhere, one path after another
+// so that the order stays.
+func (o *order) add(j *job) {
+	j.stop = context.AfterFunc(j.ctx, func() {
+		if j.started.CompareAndSwap(false, true) {
+			j.fail(context.Cause(j.ctx))
+		}
+	})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.inbox = append(o.inbox, j)
+	if !o.resolving {
+		o.resolving = true
+		go o.resolve()
+	}
+}
+
+func (o *order) resolve() {
+	for {
+		o.mu.Lock()
+		if len(o.inbox) == 0 {
+			o.resolving = false
+			o.mu.Unlock()
+			return
+		}
+		j := o.inbox[0]
+		o.inbox = o.inbox[1:]
+		o.mu.Unlock()
+
+		path, err := realPath(j.path)
+		if err != nil {
+			j.start(func() { j.fail(err) })
+			continue
+		}
+		j.path = path
+		o.enqueue(j)
+	}
+}
+
+func (o *order) enqueue(j *job) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.queues == nil {
+		o.queues = map[string][]*job{}
+	}
+	o.queues[j.path] = append(o.queues[j.path], j)
+	if len(o.queues[j.path]) > 1 {
+		return
+	}
+	o.ready = append(o.ready, j.path)
+	if o.working < workers {
+		o.working++
+		go o.work()
+	}
+}
+
+func (o *order) work() {
+	for {
+		o.mu.Lock()
+		if len(o.ready) == 0 {
+			o.working--
+			o.mu.Unlock()
+			return
+		}
+		path := o.ready[0]
+		o.ready = o.ready[1:]
+		j := o.queues[path][0]
+		o.mu.Unlock()
+
+		j.start(func() { j.run(j.path) })
+
+		o.mu.Lock()
+		if rest := o.queues[path][1:]; len(rest) > 0 {
+			o.queues[path] = rest
+			o.ready = append(o.ready, path)
+		} else {
+			delete(o.queues, path)
+		}
+		o.mu.Unlock()
+	}
+}
+
+// start calls fn unless the job's context has ended before.
+func (j *job) start(fn func()) {
+	if j.started.CompareAndSwap(false, true) {
+		j.stop()
+		fn()
+	}
+}

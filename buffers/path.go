@@ -1,0 +1,53 @@
+package buffers
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxLinks is how many symbolic links one path may lead through.
+const maxLinks = 64
+
+// realPath returns the path without symbolic links and "..", also of a file whose last components do
+// not exist yet, or to which a dangling link leads.
+func realPath(path string) (string, error) {
+	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+		return "", ErrNotAbsolute
+	}
+	root := filepath.VolumeName(path) + string(filepath.Separator)
+	split := func(p string) []string { return strings.Split(filepath.ToSlash(p), "/") }
+	todo := split(path[len(root)-1:])
+	done := root
+	for links := 0; len(todo) > 0; {
+		name := todo[0]
+		todo = todo[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			done = filepath.Dir(done)
+			continue
+		}
+		next := filepath.Join(done, name)
+		info, err := os.Lstat(next)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			done = next // what is wrong with it, opening it will tell
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", errors.New("too many symbolic links")
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			done = root
+		}
+		todo = append(split(target), todo...)
+	}
+	return done, nil
+}

@@ -1,0 +1,187 @@
+package buffers_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	rounds = flag.Int("rounds", 60, "rounds of random edits on each Neovim")
+	seed   = flag.Uint64("seed", 1, "seed of the random edits")
+)
+
+// TestRandomEdits lets a user and an agent edit one file, and after each write of the agent compares
+// what must hold. Every line is unlike all others, so where a line goes is no question.
+func TestRandomEdits(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		r := &randomEdits{neovim: n, Rand: rand.New(rand.NewPCG(*seed, 0))}
+		r.agent = r.lines(12)
+		r.file = n.edit("a.txt", join(r.agent))
+		n.lua("ns = vim.api.nvim_create_namespace('t')")
+		for i := range *rounds {
+			r.round()
+			if t.Failed() {
+				t.Fatalf("in round %d of -seed %d", i, *seed)
+			}
+		}
+	})
+}
+
+type randomEdits struct {
+	*neovim
+	*rand.Rand
+	file  string
+	agent []string // what the agent takes for the file's text
+	count int
+}
+
+func join(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func (r *randomEdits) line() string {
+	r.count++
+	return fmt.Sprintf("%s%d é %s", strings.Repeat("\t", r.IntN(3)), r.count, strings.Repeat("→", r.IntN(3)))
+}
+
+func (r *randomEdits) lines(n int) []string {
+	var lines []string
+	for range n {
+		lines = append(lines, r.line())
+	}
+	return lines
+}
+
+// edited returns lines with some added, removed, replaced and changed within.
+func (r *randomEdits) edited(lines []string) []string {
+	lines = slices.Clone(lines)
+	for range 1 + r.IntN(5) {
+		at := r.IntN(len(lines) + 1)
+		end := min(at+r.IntN(3), len(lines))
+		switch r.IntN(4) {
+		case 0:
+			lines = slices.Insert(lines, at, r.lines(1+r.IntN(3))...)
+		case 1:
+			lines = slices.Delete(lines, at, end)
+		case 2:
+			lines = slices.Replace(lines, at, end, r.lines(r.IntN(4))...)
+		case 3:
+			if at < len(lines) {
+				old := []rune(lines[at])
+				cut := r.IntN(len(old) + 1)
+				lines[at] = string(old[:cut]) + fmt.Sprintf("ü%d", r.count) + string(old[cut:])
+				r.count++
+			}
+		}
+	}
+	return lines
+}
+
+func (r *randomEdits) buffer() []string {
+	r.t.Helper()
+	var lines []string
+	must(r.t, r.ExecLua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)", &lines))
+	return lines
+}
+
+func (r *randomEdits) round() {
+	r.t.Helper()
+	var typed []string // the user's, unsaved
+	if r.IntN(2) == 0 {
+		line := r.line()
+		typed = append(typed, line)
+		r.lua("local at, line = ...; vim.api.nvim_buf_set_lines(0, at, at, true, {line})", r.IntN(len(r.buffer())+1), line)
+	}
+	if r.IntN(3) == 0 {
+		r.agent = strings.Split(strings.TrimSuffix(r.read(r.file), "\n"), "\n")
+	}
+	inserting := r.IntN(2) == 0
+	r.lua(`
+		local row, a = ...
+		local lines = vim.api.nvim_buf_get_lines(0, 0, -1, true)
+		vim.api.nvim_buf_clear_namespace(0, ns, 0, -1)
+		for i, line in ipairs(lines) do
+			vim.api.nvim_buf_set_extmark(0, ns, i - 1, math.min(1, #line), {id = i})
+		end
+		vim.api.nvim_win_set_cursor(0, {row, 0})
+		vim.api.nvim_buf_set_mark(0, 'a', a, 0, {})`,
+		1+r.IntN(len(r.buffer())), 1+r.IntN(len(r.buffer())))
+	if inserting {
+		r.count++
+		word := fmt.Sprintf("typed%d", r.count)
+		typed = append(typed, word)
+		r.input("A" + word)
+	}
+	before := r.buffer()
+	beforeCursor := r.lua("return vim.fn.getline('.')").(string)
+	beforeMark := r.lua("return vim.fn.getline(\"'a\")").(string)
+
+	agent := r.edited(r.agent)
+	if len(agent) == 0 {
+		agent = r.lines(1)
+	}
+	known := r.agent
+	w := r.write(r.file, join(agent))
+	r.agent = agent
+	after := r.buffer()
+
+	r.wantDisk("a.txt", join(agent))
+	r.want("&modified", truth(join(after) != join(agent)))
+	for _, line := range agent {
+		if !w.Conflict && !slices.Contains(known, line) && !slices.Contains(after, line) {
+			r.t.Errorf("the agent's line %q is lost", line)
+		}
+	}
+	for _, line := range typed {
+		if !strings.Contains(join(after), line) && !(w.Buf == 0) && !slices.Contains(known, line) {
+			r.t.Errorf("the user's %q is lost", line)
+		}
+	}
+	for i, line := range before {
+		if row := slices.Index(after, line); row >= 0 {
+			r.want(fmt.Sprintf("luaeval('vim.api.nvim_buf_get_extmark_by_id(0, ns, %d, {})[1]')", i+1), int64(row))
+		}
+	}
+	if slices.Contains(after, beforeCursor) {
+		r.want("getline('.')", beforeCursor)
+	}
+	if slices.Contains(after, beforeMark) {
+		r.want("getline(\"'a\")", beforeMark)
+	}
+	if inserting {
+		r.want("mode()", "i")
+		r.input("<Esc>")
+	}
+	if !slices.Equal(before, after) {
+		r.cmd("undo")
+		if got := r.buffer(); !slices.Equal(got, before) {
+			r.t.Errorf("after undo:\n%q, want\n%q", got, before)
+		}
+		if join(before) != join(agent) {
+			r.want("&modified", int64(1))
+		}
+		r.cmd("redo")
+		if got := r.buffer(); !slices.Equal(got, after) {
+			r.t.Errorf("after redo:\n%q, want\n%q", got, after)
+		}
+		r.want("&modified", truth(join(after) != join(agent)))
+	}
+	if r.IntN(3) == 0 {
+		r.asksNothing("write")
+		r.wantDisk("a.txt", join(after))
+	}
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

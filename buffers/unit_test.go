@@ -1,0 +1,282 @@
+package buffers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestMerge3(t *testing.T) {
+	for _, c := range []struct {
+		name, base, mine, theirs, want string
+		conflicts                      int
+	}{
+		{"nothing", "a b c", "a b c", "a b c", "a b c", 0},
+		{"only mine", "a b c", "a M c", "a b c", "a M c", 0},
+		{"only theirs", "a b c", "a b c", "a T c", "a T c", 0},
+		{"the same", "a b c", "a X c", "a X c", "a X c", 0},
+		{"apart", "a b c d e", "M b c d e", "a b c d T", "M b c d T", 0},
+		{"neighbours", "a b c", "M b c", "a T c", "M T c", 0},
+		{"added beside a change", "a b c", "a x b c", "a T c", "a x T c", 0},
+		{"removed and added", "a b c", "a c", "a b x c", "a x c", 0},
+		{"one line", "a b c", "a M c", "a T c", "a M c", 1},
+		{"added at one place", "a b", "a m b", "a t b", "a m b", 1},
+		{"one added, both changed apart", "a b c d", "a m b c d", "a t b c T", "a m b c T", 1},
+		{"overlap", "a b c d e", "a M M d e", "a b T T e", "a M M d e", 1},
+		{"chain", "a b c d e f", "M M c M M f", "a T T T e f", "M M c M M f", 1},
+		{"one of two", "a b c d e", "M b c d M", "T b c T e", "M b c T M", 1},
+		{"removed all", "a b", "a b m", "", "m", 0},
+		{"from nothing", "", "m", "t", "m", 1},
+	} {
+		text := func(s string) string {
+			if s == "" {
+				return ""
+			}
+			return strings.ReplaceAll(s, " ", "\n") + "\n"
+		}
+		got, conflicts := merge3(text(c.base), text(c.mine), text(c.theirs))
+		if got != text(c.want) || conflicts != c.conflicts {
+			t.Errorf("%s: %q, %d conflicts; want %q, %d", c.name, got, conflicts, c.want, c.conflicts)
+		}
+	}
+}
+
+func TestDiffLinesMakesTheOther(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	random := func() []string {
+		lines := make([]string, r.IntN(12))
+		for i := range lines {
+			lines[i] = string(rune('a' + r.IntN(5)))
+		}
+		return lines
+	}
+	for range 5000 {
+		a, b := random(), random()
+		changes := diffLines(a, b)
+		var got []string
+		at, common := 0, 0
+		for i, c := range changes {
+			if i > 0 && c.start <= changes[i-1].end {
+				t.Fatalf("%v %v: %v touch", a, b, changes)
+			}
+			got = append(append(got, a[at:c.start]...), c.lines...)
+			common += c.start - at
+			at = c.end
+		}
+		got = append(got, a[at:]...)
+		if !slices.Equal(got, b) {
+			t.Fatalf("%v to %v: got %v by %v", a, b, got, changes)
+		}
+	}
+}
+
+func TestDiffLinesHasNoCap(t *testing.T) {
+	var a, b []string
+	for i := range 20_000 {
+		a = append(a, fmt.Sprintf("line %d", i))
+		if b = append(b, a[i]); i%10 == 5 {
+			b[i] = "changed"
+		}
+	}
+	if n := len(diffLines(a, b)); n != 2000 {
+		t.Errorf("%d changes, want 2000", n)
+	}
+	for i := range a {
+		a[i], b[i] = "}", "{"
+	}
+	b[100] = "}"
+	diffLines(a, b) // ends in the test's time, without a table of 20000 x 20000
+}
+
+func TestDetectGivesTheBytesBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	parts := []string{"a", "\r\n", "\n", "\r", "\xff\xfe", "\xfe\xff", "\xef\xbb\xbf", "é", "\x00", "\xe9", "\x00\xd8", "😀"}
+	for range 20_000 {
+		var data []byte
+		for range r.IntN(6) {
+			data = append(data, parts[r.IntN(len(parts))]...)
+		}
+		text, f := detect(data)
+		again, err := f.encode(text)
+		if err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("%q: text %q as %+v gives %q, %v", data, text, f, again, err)
+		}
+	}
+}
+
+func TestCutLinesInPartsIsTheWhole(t *testing.T) {
+	for _, text := range []string{"", "a", "a\n", "a\nb", "\n\n", "a\nb\nc\n"} {
+		var got string
+		for i := range 6 {
+			got += cutLines(text, i, i+1)
+		}
+		if got != text {
+			t.Errorf("%q in parts is %q", text, got)
+		}
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	var m memory
+	big := strings.Repeat("x", memoryBytes/4)
+	for i := range 6 {
+		m.put(fmt.Sprint(i), big)
+		m.get("0")
+	}
+	m.put("5", "small")
+	m.put("huge", strings.Repeat("x", memoryBytes+1))
+	var have []string
+	for i := range 6 {
+		if _, ok := m.get(fmt.Sprint(i)); ok {
+			have = append(have, fmt.Sprint(i))
+		}
+	}
+	if fmt.Sprint(have) != "[0 3 4 5]" || m.bytes != 3*len(big)+len("small") || m.used.Len() != len(m.texts) {
+		t.Errorf("has %v, %d bytes", have, m.bytes)
+	}
+	if _, ok := m.get("huge"); ok {
+		t.Error("remembers more than it may")
+	}
+}
+
+func TestRealPath(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	must(t, os.MkdirAll(dir+"/a/b", 0o755))
+	must(t, os.Symlink("a/b", dir+"/link"))
+	must(t, os.Symlink(dir+"/nowhere/x", dir+"/dangling"))
+	must(t, os.Symlink("self", dir+"/self"))
+	for _, c := range []struct{ path, want string }{
+		{"/a/b/f", "/a/b/f"},
+		{"/link/f", "/a/b/f"},
+		{"/link/../f", "/a/f"},
+		{"//a/./b//f", "/a/b/f"},
+		{"/link/new/f", "/a/b/new/f"},
+		{"/dangling", "/nowhere/x"},
+		{"/dangling/../y", "/nowhere/y"},
+	} {
+		if got, err := realPath(dir + c.path); err != nil || got != dir+c.want {
+			t.Errorf("%s: %s, %v; want %s", c.path, got, err, dir+c.want)
+		}
+	}
+	for _, path := range []string{"", "a/b", dir + "/self", dir + "/a\x00b"} {
+		if got, err := realPath(path); err == nil {
+			t.Errorf("%q: %s", path, got)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fake is an Editor of which no buffer shows any file; gate, where set, is called for each.
+type fake struct {
+	gate func(ctx context.Context, path string) error
+}
+
+func (e fake) CallBuffers(ctx context.Context, fn string, args, result any) error {
+	return e.gate(ctx, args.(map[string]any)["path"].(string))
+}
+
+func TestJobsOfOnePathKeepTheirOrderAndOthersDoNotWait(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Symlink("slow", dir+"/alias"))
+	release := make(chan struct{})
+	f := New(fake{func(_ context.Context, path string) error {
+		if strings.HasSuffix(path, "slow") {
+			<-release
+		}
+		return nil
+	}})
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Add(2)
+		name := []string{"/slow", "/alias"}[i%2]
+		f.Write(context.Background(), Write{dir + name, fmt.Sprint(i)}, func(_ Written, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			all.Done()
+		})
+		f.Read(context.Background(), Read{Path: dir + name}, func(text string, err error) {
+			if text != fmt.Sprint(i) || err != nil {
+				t.Errorf("read after write %d: %q, %v", i, text, err)
+			}
+			all.Done()
+		})
+	}
+	quick := make(chan struct{})
+	f.Write(context.Background(), Write{dir + "/quick", "x"}, func(Written, error) { close(quick) })
+	select {
+	case <-quick:
+	case <-time.After(time.Minute):
+		t.Fatal("a file waits for another")
+	}
+	close(release)
+	all.Wait()
+}
+
+func TestDoneIsCalledOnceWhateverHappens(t *testing.T) {
+	gone := errors.New("neovim is gone")
+	dir := t.TempDir()
+	blocked := make(chan struct{}, 1)
+	f := New(fake{func(ctx context.Context, path string) error {
+		switch filepath.Base(path) {
+		case "gone":
+			return gone
+		case "panic":
+			panic("oh")
+		}
+		blocked <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+	answers := make(chan error, 10)
+	done := func(_ Written, err error) { answers <- err }
+	want := func(target error) {
+		t.Helper()
+		var typed *Error
+		if err := <-answers; !errors.As(err, &typed) || target != nil && !errors.Is(err, target) {
+			t.Errorf("%v, want %v", err, target)
+		}
+	}
+	f.Write(context.Background(), Write{dir + "/gone", "x"}, done)
+	want(gone)
+	f.Write(context.Background(), Write{dir + "/panic", "x"}, done)
+	want(nil)
+
+	running, stopRunning := context.WithCancel(context.Background())
+	queued, stopQueued := context.WithCancel(context.Background())
+	f.Write(running, Write{dir + "/f", "x"}, done)
+	<-blocked
+	f.Write(queued, Write{dir + "/f", "y"}, done)
+	stopQueued()
+	want(context.Canceled)
+	stopRunning()
+	want(context.Canceled)
+	// What was cancelled while it waited does not happen later: this comes after it.
+	ended, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
+	defer cancel()
+	f.Write(ended, Write{dir + "/f", "z"}, done)
+	want(context.DeadlineExceeded)
+	if _, err := os.Stat(dir + "/f"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("was written: %v", err)
+	}
+	if len(answers) > 0 {
+		t.Error("answered twice")
+	}
+}

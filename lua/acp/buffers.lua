@@ -1,0 +1,505 @@
+--- Live buffers for the host's package `buffers`: what a file's buffer is, its text in slices, and
+--- one call that takes a text into it as minimal hunks and saves it. What to write, whether, and
+--- what to merge is decided in the host.
+---
+--- Every function takes one table and returns one table with at least one key, and throws for
+--- nothing that can be expected. `moved = true` means: what the host knew is no longer so, and
+--- nothing was done.
+
+local M = {}
+
+local api, uv = vim.api, vim.uv
+
+--- A hunk of so many lines that become as many is edited line by line, which keeps more places.
+local max_pairs = 1000
+
+local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
+
+---@class (exact) acp.buffers.Info
+---@field buf integer 0 when no loaded buffer shows the file
+---@field changedtick? integer
+---@field modified? boolean
+---@field lines? integer number of lines
+---@field empty? boolean no line at all, not even an empty one
+---@field newline? boolean whether `:write` would end the last line
+---@field format? 'unix'|'dos'|'mac'
+---@field encoding? string
+---@field bom? boolean
+---@field readonly? boolean
+---@field modifiable? boolean
+---@field buftype? string
+
+---@class (exact) acp.buffers.Disk
+---@field exists boolean
+---@field sec? integer modification time
+---@field nsec? integer
+---@field size? integer
+
+---@class (exact) acp.buffers.Write
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field path string real path
+---@field disk acp.buffers.Disk the disk must still be so
+---@field text string
+---@field merged? string for the buffer instead, where the disk has `text` already
+---@field before? string what the disk has, for a buffer without unsaved text
+---@field save boolean whether the disk is to be written, having another text
+
+---@class (exact) acp.buffers.Written
+---@field changed? boolean whether the buffer's text changed
+---@field moved? boolean
+---@field locked? boolean no text may change now (|textlock|): try again later
+---@field lossy? boolean the buffer's encoding has no form for the text; nothing was done
+---@field err? string why nothing was done
+
+---@class (exact) acp.buffers.Hunk
+---@field [1] integer first old line, or the line before where nothing is removed
+---@field [2] integer number of old lines
+---@field [3] integer first new line
+---@field [4] integer number of new lines
+
+--- Real path of a buffer's name, also where its last components do not exist yet.
+---@param name string
+---@return string
+local function real(name)
+  local path = uv.fs_realpath(name)
+  if path then
+    return path
+  end
+  local dir, base = name:match('^(.*)/([^/]+)$')
+  if not dir or dir == '' then
+    return name
+  end
+  return real(dir) .. '/' .. base
+end
+
+---@param path string real path
+---@return integer? buf
+local function find(path)
+  local special
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_name(buf) or ''
+    if name:sub(1, 1) == '/' and (name == path or real(name) == path) then
+      if vim.bo[buf].buftype == '' then
+        return buf
+      end
+      special = special or buf
+    end
+  end
+  return special
+end
+
+---@param buf integer
+---@return boolean
+local function is_empty(buf)
+  if api.nvim_buf_line_count(buf) > 1 or api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= '' then
+    return false
+  end
+  return api.nvim_buf_call(buf, function()
+    return vim.fn.wordcount().bytes == 0
+  end)
+end
+
+---@param args { path: string }
+---@return acp.buffers.Info
+function M.info(args)
+  local buf = find(args.path)
+  if not buf then
+    return { buf = 0 }
+  end
+  local bo = vim.bo[buf]
+  return {
+    buf = buf,
+    changedtick = api.nvim_buf_get_changedtick(buf),
+    modified = bo.modified,
+    lines = api.nvim_buf_line_count(buf),
+    empty = is_empty(buf),
+    newline = bo.endofline or (bo.fixendofline and not bo.binary),
+    format = bo.fileformat,
+    encoding = bo.fileencoding,
+    bom = bo.bomb,
+    readonly = bo.readonly,
+    modifiable = bo.modifiable,
+    buftype = bo.buftype,
+  }
+end
+
+---@param args { buf: integer, changedtick?: integer }
+---@return boolean
+local function moved(args)
+  if not api.nvim_buf_is_loaded(args.buf) then
+    return true
+  end
+  local tick = api.nvim_buf_get_changedtick(args.buf)
+  return args.changedtick ~= nil and args.changedtick ~= tick
+end
+
+---@class (exact) acp.buffers.Slice
+---@field buf integer
+---@field changedtick? integer the buffer must still be at
+---@field first integer 0-based
+---@field last integer exclusive, -1 for the end of the buffer
+
+--- Lines joined with newlines; `ended` tells that the last one of the buffer is among them.
+---@param args acp.buffers.Slice
+---@return { text?: string, ended?: boolean, moved?: boolean }
+function M.lines(args)
+  if moved(args) then
+    return { moved = true }
+  end
+  local lines = api.nvim_buf_get_lines(args.buf, args.first, args.last, false)
+  return {
+    text = table.concat(lines, '\n'),
+    ended = args.first + #lines >= api.nvim_buf_line_count(args.buf),
+  }
+end
+
+---@param path string
+---@param disk acp.buffers.Disk
+---@return boolean
+local function disk_is(path, disk)
+  local stat = uv.fs_stat(path)
+  if not stat or not disk.exists then
+    return not stat and not disk.exists
+  end
+  return stat.mtime.sec == disk.sec and stat.mtime.nsec == disk.nsec and stat.size == disk.size
+end
+
+---@param path string
+---@return acp.buffers.Disk
+local function disk_now(path)
+  local stat = uv.fs_stat(path)
+  if not stat then
+    return { exists = false }
+  end
+  return { exists = true, sec = stat.mtime.sec, nsec = stat.mtime.nsec, size = stat.size }
+end
+
+---@param byte? integer
+---@return boolean whether it is one of a UTF-8 character's bytes after the first
+local function is_continuation(byte)
+  return byte ~= nil and byte >= 0x80 and byte < 0xC0
+end
+
+--- Length of the common prefix, which ends between two characters of both.
+---@param a string
+---@param b string
+---@return integer
+local function common_prefix(a, b)
+  local n, max = 0, math.min(#a, #b)
+  while n < max and a:byte(n + 1) == b:byte(n + 1) do
+    n = n + 1
+  end
+  while n > 0 and is_continuation(a:byte(n + 1)) do
+    n = n - 1
+  end
+  return n
+end
+
+--- Length of the common suffix, at most max, which begins with a character.
+---@param a string
+---@param b string
+---@param max integer
+---@return integer
+local function common_suffix(a, b, max)
+  local n = 0
+  while n < max and a:byte(#a - n) == b:byte(#b - n) do
+    n = n + 1
+  end
+  while n > 0 and is_continuation(a:byte(#a - n + 1)) do
+    n = n - 1
+  end
+  return n
+end
+
+--- Replaces whole lines, touching only what is between their common prefix and suffix.
+---@param buf integer
+---@param row integer 0-based
+---@param old string[] the lines there, at least one
+---@param new string[] at least one
+local function replace_lines(buf, row, old, new)
+  local old_last, new_last = old[#old], new[#new]
+  local prefix = common_prefix(old[1], new[1])
+  local suffix = common_suffix(
+    old_last,
+    new_last,
+    math.min(#old_last - (#old == 1 and prefix or 0), #new_last - (#new == 1 and prefix or 0))
+  )
+  new[#new] = new_last:sub(1, #new_last - suffix)
+  new[1] = new[1]:sub(prefix + 1)
+  api.nvim_buf_set_text(buf, row, prefix, row + #old - 1, #old_last - suffix, new)
+end
+
+--- Applies one hunk. Rows above it stay right, so hunks are applied from the last to the first.
+---@param buf integer
+---@param old string[] the buffer's lines
+---@param new string[]
+---@param hunk acp.buffers.Hunk
+local function apply_hunk(buf, old, new, hunk)
+  local row, removed, first, added = hunk[1], hunk[2], hunk[3], hunk[4]
+  local lines = vim.list_slice(new, first, first + added - 1)
+  if removed == 0 then
+    api.nvim_buf_set_lines(buf, row, row, true, lines)
+  elseif added == 0 then
+    api.nvim_buf_set_lines(buf, row - 1, row - 1 + removed, true, {})
+  elseif removed == added and removed <= max_pairs then
+    for i = removed, 1, -1 do
+      if old[row + i - 1] ~= lines[i] then
+        replace_lines(buf, row + i - 2, { old[row + i - 1] }, { lines[i] })
+      end
+    end
+  else
+    replace_lines(buf, row - 1, vim.list_slice(old, row, row + removed - 1), lines)
+  end
+end
+
+---@class (exact) acp.buffers.Mark
+---@field name string
+---@field row integer 0-based
+---@field col integer
+
+---@param buf integer
+---@return acp.buffers.Mark[] the marks a to z
+local function local_marks(buf)
+  local marks = {}
+  for _, mark in ipairs(vim.fn.getmarklist(buf)) do
+    local name = mark.mark:match("^'(%l)$")
+    if name then
+      table.insert(marks, { name = name, row = mark.pos[2] - 1, col = mark.pos[3] - 1 })
+    end
+  end
+  return marks
+end
+
+--- Puts the marks of a hunk's lines back, which Neovim deletes with a removed line and 0.10 also
+--- with a changed one. The hunks below have been applied, those above have not: rows are right.
+---@param buf integer
+---@param marks acp.buffers.Mark[]
+---@param hunk acp.buffers.Hunk
+local function restore_marks(buf, marks, hunk)
+  local first, removed, added = hunk[1] - 1, hunk[2], hunk[4]
+  for _, mark in ipairs(marks) do
+    if mark.row >= first and mark.row < first + removed then
+      local row = first + math.min(mark.row - first, math.max(added - 1, 0))
+      row = math.min(row, api.nvim_buf_line_count(buf) - 1)
+      local line = api.nvim_buf_get_lines(buf, row, row + 1, true)[1]
+      api.nvim_buf_set_mark(buf, mark.name, row + 1, math.min(mark.col, #line), {})
+    end
+  end
+end
+
+--- Ends the current undo step, so that what follows is one of its own. Also while inserting.
+local function break_undo()
+  vim.cmd('let &l:undolevels = &l:undolevels')
+end
+
+---@param text string that ends with a newline, or is empty
+---@return string[]
+local function split_lines(text)
+  local lines, at = {}, 1
+  while at <= #text do
+    local newline = text:find('\n', at, true)
+    lines[#lines + 1] = text:sub(at, newline - 1)
+    at = newline + 1
+  end
+  return lines
+end
+
+---@class (exact) acp.buffers.Text
+---@field lines string[]
+---@field empty boolean
+
+--- Makes text the current buffer's text, as an undo step of its own.
+---@param buf integer the current buffer
+---@param now acp.buffers.Text its text, before and after
+---@param text string
+---@return boolean changed whether there was anything to do
+local function take(buf, now, text)
+  local old_text = now.empty and '' or table.concat(now.lines, '\n') .. '\n'
+  local eol = text:sub(-1) == '\n'
+  local new_text = (text == '' or eol) and text or text .. '\n'
+  if old_text ~= new_text then
+    local new = split_lines(new_text)
+    break_undo()
+    if now.empty then
+      api.nvim_buf_set_lines(buf, 0, -1, true, new)
+    else
+      local hunks = diff(old_text, new_text, {
+        result_type = 'indices',
+        algorithm = 'histogram',
+        linematch = 60,
+      }) --[[@as acp.buffers.Hunk[] ]]
+      local marks = local_marks(buf)
+      for i = #hunks, 1, -1 do
+        apply_hunk(buf, now.lines, new, hunks[i])
+        restore_marks(buf, marks, hunks[i])
+      end
+    end
+    break_undo()
+    now.lines, now.empty = new, text == ''
+  end
+  local eol_changed = text ~= '' and vim.bo[buf].endofline ~= eol
+  if eol_changed then
+    vim.bo[buf].endofline = eol
+  end
+  return old_text ~= new_text or eol_changed
+end
+
+--- Writes the current buffer without BufWritePre and without a question, the last newline as
+--- 'endofline' says. The caller has checked the disk.
+---@param path? string default: the buffer's own
+---@return boolean ok
+---@return any err
+local function write_file(path)
+  local bo = vim.bo
+  local fixeol = bo.fixendofline
+  bo.fixendofline = false
+  local ok, err = pcall(vim.cmd, {
+    cmd = 'write',
+    bang = true,
+    args = { path },
+    magic = { file = false, bar = false },
+    mods = { silent = true, noautocmd = true, lockmarks = true },
+  })
+  bo.fixendofline = fixeol
+  return ok, err
+end
+
+--- The disk has another text than buf, on purpose: until the user writes, no question is asked
+--- about the disk's time stamp as long as the disk is what the host left there.
+---@param buf integer the current buffer
+---@param path string
+local function expect_disk(buf, path)
+  local disk = disk_now(path)
+  local group = api.nvim_create_augroup('acp_buffers_' .. buf, {})
+  api.nvim_create_autocmd('FileChangedShell', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      vim.v.fcs_choice = disk_is(path, disk) and '' or 'ask'
+    end,
+  })
+  -- Neovim compares the time stamp with that of its own last write or read, and asks; so it gets a
+  -- write of its own just before. Encoding and range are the user's: only a plain :w of this file.
+  api.nvim_create_autocmd('BufWritePre', {
+    group = group,
+    buffer = buf,
+    callback = function(event)
+      if disk_is(path, disk) and real(vim.fn.fnamemodify(event.file, ':p')) == path then
+        api.nvim_del_augroup_by_id(group)
+        vim.cmd('silent noautocmd lockmarks write!')
+      end
+    end,
+  })
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufUnload' }, {
+    group = group,
+    buffer = buf,
+    callback = function()
+      api.nvim_del_augroup_by_id(group)
+    end,
+  })
+end
+
+--- Marks every state in buf's undo history as differing from the disk, so that undo and redo set
+--- 'modified' rightly. Neovim does so when it writes; this write goes nowhere.
+local function forget_saved_states()
+  local cpoptions = vim.go.cpoptions
+  vim.go.cpoptions = cpoptions:gsub('[A+]', '') .. '+'
+  write_file('/dev/null')
+  vim.go.cpoptions = cpoptions
+  vim.bo.modified = true
+end
+
+---@param buf integer
+---@param text string
+---@return boolean
+local function encodable(buf, text)
+  local fenc = vim.bo[buf].fileencoding
+  if fenc == '' or fenc:match('^utf') or fenc:match('^ucs') then
+    return true
+  end
+  local encoded = vim.iconv(text, 'utf-8', fenc)
+  return encoded ~= nil and vim.iconv(encoded, fenc, 'utf-8') == text
+end
+
+---@param err any
+---@return string
+local function message(err)
+  return (tostring(err):gsub('^.-(E%d+:)', '%1'))
+end
+
+--- Takes the texts into the current buffer, each as one undo step.
+---@param buf integer the current buffer
+---@param texts string[]
+---@return boolean ok
+---@return { changed: boolean, steps: integer } done
+---@return any err
+local function take_all(buf, texts)
+  local done = { changed = false, steps = 0 }
+  local now = { lines = api.nvim_buf_get_lines(buf, 0, -1, true), empty = is_empty(buf) }
+  for _, text in ipairs(texts) do
+    local tick = api.nvim_buf_get_changedtick(buf)
+    local ok, changed = pcall(take, buf, now, text)
+    if api.nvim_buf_get_changedtick(buf) ~= tick then
+      done.steps = done.steps + 1
+    end
+    if not ok then
+      return false, done, changed
+    end
+    done.changed = done.changed or changed
+  end
+  return true, done
+end
+
+--- The work of M.write, in the buffer as the current one.
+---@param args acp.buffers.Write
+---@return acp.buffers.Written
+local function write_here(args)
+  local buf = args.buf
+  local modified, eol, view = vim.bo.modified, vim.bo.endofline, vim.fn.winsaveview()
+  local texts = { args.merged or args.text }
+  if args.before then
+    table.insert(texts, 1, args.before)
+  end
+  local ok, done, err = take_all(buf, texts)
+  local saved = false
+  if ok then
+    if args.merged then
+      expect_disk(buf, args.path)
+      forget_saved_states()
+    elseif args.save or done.changed or modified then
+      saved, err = write_file()
+      ok = saved
+    end
+  end
+  if not ok then
+    for _ = 1, done.steps do
+      vim.cmd('silent undo!')
+    end
+    vim.fn.winrestview(view)
+    vim.bo.endofline, vim.bo.modified = eol, modified
+    return tostring(err):match('E565') and { locked = true } or { err = message(err) }
+  end
+  if saved then
+    pcall(api.nvim_del_augroup_by_name, 'acp_buffers_' .. buf)
+    pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
+  end
+  return { changed = done.changed }
+end
+
+---@param args acp.buffers.Write
+---@return acp.buffers.Written
+function M.write(args)
+  local buf = args.buf
+  if moved(args) or not disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  if not encodable(buf, args.text) then
+    return { lossy = true }
+  end
+  return api.nvim_buf_call(buf, function()
+    return write_here(args)
+  end)
+end
+
+return M
