@@ -1,0 +1,127 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// Agent is one running agent process as the host speaks to it, whatever
+// protocol version it has. Every done function is called exactly once, on the
+// connection's reader goroutine and in the order of the wire; it must not
+// block. All methods may be called from any goroutine and return at once.
+type Agent interface {
+	// Initialize agrees on the version and the capabilities. It comes first.
+	Initialize(done func(Info, error))
+	// NewSession starts a conversation in the folder cwd.
+	NewSession(cwd string, done func(Setup, error)) (cancel func())
+	// Prompt runs one turn.
+	Prompt(sessionID string, prompt []Content, done func(StopReason, error))
+	// Cancel asks the agent to end the running turn.
+	Cancel(sessionID string)
+	// Close lets the agent free a session, where it can.
+	Close(sessionID string)
+}
+
+// Info is what the agent says of itself (specification: Initialization).
+type Info struct {
+	Name, Title, Version string
+	Protocol             int
+	AuthMethods          []AuthMethod
+}
+
+// AuthMethod is a way to log in (specification: Authentication).
+type AuthMethod struct {
+	ID, Name, Description string
+}
+
+// Setup is a session that has just been made.
+type Setup struct {
+	SessionID string
+	Options   []Option
+}
+
+// Client is what the agent may ask of its client. The methods are called on
+// the connection's reader goroutine, in the order of the wire, and must not
+// block; every reply function is to be called exactly once, from any
+// goroutine.
+type Client interface {
+	Update(sessionID string, u Update)
+	RequestPermission(r PermissionRequest)
+	ReadTextFile(r ReadTextFile)
+	WriteTextFile(r WriteTextFile)
+	CreateTerminal(r CreateTerminal)
+	TerminalOutput(sessionID, terminalID string) (TerminalOutput, error)
+	WaitForTerminalExit(ctx context.Context, sessionID, terminalID string, reply func(TerminalExit, error))
+	KillTerminal(sessionID, terminalID string) error
+	ReleaseTerminal(sessionID, terminalID string) error
+}
+
+// PermissionRequest asks the user to choose one of Options before the agent
+// goes on. Call patches the tool call it is about, and may be the first to
+// name it. The request is withdrawn when Context ends.
+type PermissionRequest struct {
+	Context   context.Context
+	SessionID string
+	Call      ToolCallPatch
+	Options   []PermissionOption
+	// Reply answers with an option's id, or with "cancelled" when it is "".
+	Reply func(optionID string)
+}
+
+// PermissionOption is one possible answer, in the agent's own words.
+type PermissionOption struct {
+	ID, Name, Kind string
+}
+
+// Allows tells whether choosing the option lets the agent go on. Unknown
+// kinds count as a permission: the user should not think they refused.
+func (o PermissionOption) Allows() bool {
+	return o.Kind != "reject_once" && o.Kind != "reject_always"
+}
+
+// ReadTextFile asks for the text of a file, from its 1-based Line on, at most
+// Limit lines of it.
+type ReadTextFile struct {
+	Context         context.Context
+	SessionID, Path string
+	Line, Limit     *int
+	Reply           func(text string, err error)
+}
+
+// WriteTextFile gives a file a new text.
+type WriteTextFile struct {
+	Context               context.Context
+	SessionID, Path, Text string
+	Reply                 func(error)
+}
+
+// CreateTerminal runs a command (specification: Terminals). Dir is "" for the
+// session's folder, OutputByteLimit 0 for none given.
+type CreateTerminal struct {
+	SessionID, Command, Dir string
+	Args, Env               []string
+	OutputByteLimit         int
+	Reply                   func(terminalID string, err error)
+}
+
+// TerminalOutput is what a terminal has shown so far.
+type TerminalOutput struct {
+	Text      string
+	Truncated bool
+	Exit      *TerminalExit
+}
+
+// TerminalExit is how a command ended: by itself, or by a signal.
+type TerminalExit struct {
+	Code   *int
+	Signal string
+}
+
+// AuthRequired tells whether err is the agent's word that the user must log
+// in first.
+func AuthRequired(err error) bool {
+	var e *acp.Error
+	return errors.As(err, &e) && e.Code == acp.CodeAuthRequired
+}

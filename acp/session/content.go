@@ -1,0 +1,44 @@
+package session
+
+import "encoding/json"
+
+// Content is one block of a message or of a tool call's output
+// (specification: Content). The set is sealed; what is new in a later
+// protocol arrives as [UnknownContent] and is shown generically.
+type Content interface{ content() }
+
+// Text is plain or markdown text.
+type Text struct{ Text string }
+
+// Image is a picture, either inline (Data, base64) or by URI.
+type Image struct {
+	MimeType, Data, URI string
+}
+
+// Audio is a sound, base64 encoded.
+type Audio struct {
+	MimeType, Data string
+}
+
+// ResourceLink points at something the agent can read by itself.
+type ResourceLink struct {
+	URI, Name, Title, MimeType, Description string
+}
+
+// Resource carries the resource itself: Text, or Blob in base64.
+type Resource struct {
+	URI, MimeType, Text, Blob string
+}
+
+// UnknownContent is a block of a type this client does not know.
+type UnknownContent struct {
+	Type string
+	Raw  json.RawMessage
+}
+
+func (Text) content()           {}
+func (Image) content()          {}
+func (Audio) content()          {}
+func (ResourceLink) content()   {}
+func (Resource) content()       {}
+func (UnknownContent) content() {}

@@ -1,0 +1,544 @@
+// Package session is the one internal model of a conversation with an agent,
+// and the adapters that translate each protocol version into it. The model
+// has the shape of protocol version 2 (patches by id, three states a field);
+// version 1 is translated into it, never the other way round. It knows
+// nothing of Neovim.
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Role says who speaks in a message.
+type Role int
+
+// The roles of a message.
+const (
+	RoleUser Role = iota
+	RoleAgent
+	RoleThought
+)
+
+// StopReason says why a turn ended (specification: Prompt Turn, Stop
+// Reasons); unknown values are kept.
+type StopReason string
+
+// Stop reasons of the specification, and our own for a turn that ended by an
+// error.
+const (
+	StopEndTurn         StopReason = "end_turn"
+	StopMaxTokens       StopReason = "max_tokens"
+	StopMaxTurnRequests StopReason = "max_turn_requests"
+	StopRefusal         StopReason = "refusal"
+	StopCancelled       StopReason = "cancelled"
+
+	StopError StopReason = "error"
+)
+
+// PlanEntry is one task of the agent's plan.
+type PlanEntry struct {
+	Content, Priority, Status string
+}
+
+// Command is a slash command the agent offers; Hint describes its argument.
+type Command struct {
+	Name, Description, Hint string
+}
+
+// Option is a setting of the session that the user can change: a mode, a
+// model, or a configuration option, whichever way the agent offers it.
+type Option struct {
+	ID, Name, Description, Category string
+	Type                            string // "select" or "boolean"
+	Value                           string // a choice's value, or "true" / "false"
+	Choices                         []Choice
+	Via                             string // how it is set: "config", "mode" or "model"
+}
+
+// Choice is one value of a select [Option].
+type Choice struct {
+	Value, Name, Description, Group string
+}
+
+// Chosen returns the choice that is current, if there is one.
+func (o Option) Chosen() (Choice, bool) {
+	for _, c := range o.Choices {
+		if c.Value == o.Value {
+			return c, true
+		}
+	}
+	return Choice{}, false
+}
+
+// Usage is the context window in tokens, and the cost so far.
+type Usage struct {
+	Used, Size uint64
+	Cost       *Cost
+}
+
+// Cost is an amount in a currency (ISO 4217).
+type Cost struct {
+	Amount   float64
+	Currency string
+}
+
+// Entry is one thing in the transcript, in the order first seen.
+type Entry interface{ entry() }
+
+// Message is what one side said in one go. Neighbouring text is one part.
+type Message struct {
+	ID      string
+	Role    Role
+	Parts   []Part
+	Started time.Time
+	Ended   time.Time // zero while it may still grow
+}
+
+// Part is a run of text, or one block that is not text.
+type Part struct {
+	Text    []byte
+	Content Content // nil for text
+}
+
+// Text joins the message's text.
+func (m *Message) Text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		b.Write(p.Text)
+	}
+	return b.String()
+}
+
+// Plan is the agent's plan, at the place where it was first told.
+type Plan struct{ Entries []PlanEntry }
+
+// NoticeEntry is a notice of the agent, or a remark of this client.
+type NoticeEntry struct {
+	Severity           string
+	Title, Description string
+}
+
+// Compaction is the record of a context compaction.
+type Compaction struct {
+	ID, Status, Error string
+	Summary           []Content
+}
+
+// Unknown counts updates of one unknown kind that came in a row.
+type Unknown struct {
+	Type  string
+	Count int
+}
+
+// Stop is the end of a turn, when there is something to tell about it.
+type Stop struct {
+	Reason StopReason
+	Error  string
+	Took   time.Duration
+}
+
+func (*Message) entry()     {}
+func (*ToolCall) entry()    {}
+func (*Plan) entry()        {}
+func (*NoticeEntry) entry() {}
+func (*Compaction) entry()  {}
+func (*Unknown) entry()     {}
+func (*Stop) entry()        {}
+
+// Conversation is the state of one session. One goroutine owns it.
+type Conversation struct {
+	Entries  []Entry
+	Title    string
+	Plan     []PlanEntry
+	Commands []Command
+	Options  []Option
+	Usage    *Usage
+	Running  bool
+	Stop     StopReason // of the last turn that ended
+	Calls    []*ToolCall
+
+	now       func() time.Time
+	messages  map[string]int // by id and role, index into Entries
+	calls     map[string]int // by id, index into Entries
+	compacts  map[string]int
+	planAt    int // this turn's plan entry, or -1
+	turnAt    time.Time
+	turn      int // how many turns have begun
+	echo      echo
+	changed   map[int]struct{}
+	touched   []*ToolCall
+	cancelled bool
+}
+
+// NewConversation returns an empty conversation that takes the time from now.
+func NewConversation(now func() time.Time) *Conversation {
+	return &Conversation{
+		now:      now,
+		messages: map[string]int{},
+		calls:    map[string]int{},
+		compacts: map[string]int{},
+		changed:  map[int]struct{}{},
+		planAt:   -1,
+	}
+}
+
+// ToolCall returns the call with this id, or nil.
+func (c *Conversation) ToolCall(id string) *ToolCall {
+	if i, ok := c.calls[id]; ok {
+		return c.Entries[i].(*ToolCall)
+	}
+	return nil
+}
+
+// TakeChanged returns the indexes of the entries that are new or changed
+// since the last call, in ascending order.
+func (c *Conversation) TakeChanged() []int {
+	if len(c.changed) == 0 {
+		return nil
+	}
+	list := make([]int, 0, len(c.changed))
+	for i := range c.changed {
+		list = append(list, i)
+	}
+	clear(c.changed)
+	slices.Sort(list)
+	return list
+}
+
+// TakeTouched returns the tool calls that are new or changed since the last
+// call; one may be named twice.
+func (c *Conversation) TakeTouched() []*ToolCall {
+	list := c.touched
+	c.touched = nil
+	return list
+}
+
+// touchCall says that a call, at an index of Entries, has changed.
+func (c *Conversation) touchCall(at int) {
+	c.changed[at] = struct{}{}
+	c.touched = append(c.touched, c.Entries[at].(*ToolCall))
+}
+
+// Apply brings one update into the state.
+func (c *Conversation) Apply(u Update) {
+	switch u := u.(type) {
+	case MessageChunk:
+		c.applyChunk(u)
+	case ToolCallPatch:
+		c.patchCall(u)
+	case PlanUpdate:
+		c.applyPlan(u)
+	case CommandsUpdate:
+		c.Commands = u.Commands
+	case ModeUpdate:
+		c.applyMode(u.ModeID)
+	case OptionsUpdate:
+		c.applyOptions(u.Options)
+	case InfoUpdate:
+		if !u.Title.IsZero() {
+			c.Title = oneLine(u.Title.Or(""))
+		}
+	case UsageUpdate:
+		c.applyUsage(u.Usage)
+	case Notice:
+		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Title, Description: u.Description})
+	case Remark:
+		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Text})
+	case CompactionPatch:
+		c.patchCompaction(u)
+	case CompactionChunk:
+		at := c.compaction(u.ID)
+		e := c.Entries[at].(*Compaction)
+		e.Summary = append(e.Summary, u.Content)
+	case UnknownUpdate:
+		c.applyUnknown(u.Type)
+	case SessionStart:
+		c.startSession(u.Options)
+	case TurnStart:
+		c.startTurn(u.Prompt)
+	case TurnEnd:
+		c.endTurn(u)
+	case Waiting:
+		c.applyWaiting(u)
+	case Cancelling:
+		c.cancelled = true
+		c.abandonCalls()
+	}
+}
+
+func (c *Conversation) add(e Entry) int {
+	c.closeMessage()
+	c.Entries = append(c.Entries, e)
+	at := len(c.Entries) - 1
+	c.changed[at] = struct{}{}
+	return at
+}
+
+// closeMessage ends the last message: what comes next stands after it.
+func (c *Conversation) closeMessage() {
+	last := len(c.Entries) - 1
+	if last < 0 {
+		return
+	}
+	if m, ok := c.Entries[last].(*Message); ok && m.Ended.IsZero() {
+		m.Ended = c.now()
+		c.changed[last] = struct{}{}
+	}
+}
+
+func (c *Conversation) applyChunk(u MessageChunk) {
+	if u.Role == RoleUser {
+		u.Content = c.echo.without(u.Content)
+	} else {
+		c.echo = echo{}
+	}
+	if u.Content == nil || u.Content == (Text{}) {
+		return
+	}
+	key := string(rune('0'+int(u.Role))) + u.MessageID
+	at, known := c.messages[key]
+	if !known {
+		at = c.add(&Message{ID: u.MessageID, Role: u.Role, Started: c.now()})
+		c.messages[key] = at
+	}
+	m := c.Entries[at].(*Message)
+	m.append(u.Content)
+	if !m.Ended.IsZero() {
+		m.Ended = c.now() // something came between, but this is where it ends
+	}
+	c.changed[at] = struct{}{}
+}
+
+func (m *Message) append(b Content) {
+	t, ok := b.(Text)
+	if !ok {
+		m.Parts = append(m.Parts, Part{Content: b})
+		return
+	}
+	if n := len(m.Parts); n > 0 && m.Parts[n-1].Content == nil {
+		m.Parts[n-1].Text = append(m.Parts[n-1].Text, t.Text...)
+		return
+	}
+	m.Parts = append(m.Parts, Part{Text: []byte(t.Text)})
+}
+
+// echo follows the agent's repetition of the running prompt, which the
+// transcript shows already. Nothing but user chunks may stand before it.
+type echo struct {
+	awaited bool
+	prompt  string
+	seen    int // bytes of prompt that were repeated
+}
+
+// without is what of a user's block is no repetition, or nil.
+func (e *echo) without(b Content) Content {
+	t, ok := b.(Text)
+	switch {
+	case !e.awaited:
+		return b
+	case !ok:
+		return nil // attachments of the prompt come back too
+	}
+	rest := e.prompt[e.seen:]
+	more, longer := strings.CutPrefix(t.Text, rest)
+	switch {
+	case strings.HasPrefix(rest, t.Text):
+		e.seen += len(t.Text)
+		return nil
+	case strings.TrimSpace(t.Text) == "":
+		return nil
+	case longer:
+		e.seen = len(e.prompt)
+		if strings.TrimSpace(more) == "" {
+			return nil
+		}
+		return Text{Text: more}
+	}
+	e.awaited = false // it was none after all
+	return Text{Text: e.prompt[:e.seen] + t.Text}
+}
+
+func (c *Conversation) patchCall(p ToolCallPatch) {
+	c.echo = echo{}
+	at, known := c.calls[p.ID]
+	if !known {
+		call := &ToolCall{ID: p.ID, Kind: KindOther, Status: StatusPending, started: c.now()}
+		at = c.add(call)
+		call.at = at
+		c.calls[p.ID] = at
+		c.Calls = append(c.Calls, call)
+	}
+	call := c.Entries[at].(*ToolCall)
+	call.turn = c.turn
+	if p.Status.Or("") == StatusInProgress && c.Running && !c.cancelled {
+		call.abandoned = false // taken up again in a later turn
+	}
+	call.apply(p, c.now())
+	c.touchCall(at)
+}
+
+func (c *Conversation) applyWaiting(u Waiting) {
+	at, ok := c.calls[u.ToolCallID]
+	if !ok {
+		return
+	}
+	call, now := c.Entries[at].(*ToolCall), c.now()
+	if u.Open {
+		if call.asked == 0 {
+			call.askedAt = now
+		}
+		call.asked++
+		call.rejected = false
+		call.turn = c.turn
+		if c.Running && !c.cancelled {
+			call.abandoned = false
+		}
+	} else if call.asked > 0 {
+		call.asked--
+		if call.asked == 0 {
+			end := now
+			if !call.ended.IsZero() {
+				end = call.ended // cancelled while it waited
+			}
+			call.waited += end.Sub(call.askedAt)
+		}
+		call.rejected = u.Rejected
+	}
+	call.settle(now)
+	c.touchCall(at)
+}
+
+func (c *Conversation) applyPlan(u PlanUpdate) {
+	c.Plan = u.Entries
+	if c.planAt >= 0 {
+		c.Entries[c.planAt].(*Plan).Entries = u.Entries
+		c.changed[c.planAt] = struct{}{}
+		return
+	}
+	if len(u.Entries) > 0 {
+		c.planAt = c.add(&Plan{Entries: u.Entries})
+	}
+}
+
+func (c *Conversation) applyMode(id string) {
+	for i := range c.Options {
+		if o := &c.Options[i]; o.Via == "mode" || o.Category == "mode" {
+			o.Value = id
+			return
+		}
+	}
+}
+
+// applyOptions replaces the configuration options and keeps modes and models
+// that the agent offers beside them.
+func (c *Conversation) applyOptions(list []Option) {
+	merged := slices.Clone(list)
+	for _, old := range c.Options {
+		covered := slices.ContainsFunc(list, func(o Option) bool {
+			return o.ID == old.ID || (o.Category != "" && o.Category == old.Category)
+		})
+		if old.Via != "config" && !covered {
+			merged = append(merged, old)
+		}
+	}
+	c.Options = merged
+}
+
+func (c *Conversation) applyUsage(u Usage) {
+	if u.Cost == nil && c.Usage != nil {
+		u.Cost = c.Usage.Cost // an update without a cost does not take it back
+	}
+	c.Usage = &u
+}
+
+func (c *Conversation) compaction(id string) int {
+	at, known := c.compacts[id]
+	if !known {
+		at = c.add(&Compaction{ID: id, Status: "in_progress"})
+		c.compacts[id] = at
+	}
+	c.changed[at] = struct{}{}
+	return at
+}
+
+func (c *Conversation) patchCompaction(u CompactionPatch) {
+	e := c.Entries[c.compaction(u.ID)].(*Compaction)
+	e.Status = u.Status
+	if !u.Summary.IsZero() {
+		e.Summary = u.Summary.Or(nil)
+	}
+	if !u.Error.IsZero() {
+		e.Error = u.Error.Or("")
+	}
+}
+
+func (c *Conversation) applyUnknown(kind string) {
+	last := len(c.Entries) - 1
+	if last >= 0 {
+		if e, ok := c.Entries[last].(*Unknown); ok && e.Type == kind {
+			e.Count++
+			c.changed[last] = struct{}{}
+			return
+		}
+	}
+	c.add(&Unknown{Type: kind, Count: 1})
+}
+
+// startSession forgets the ids of an earlier session, which another may use
+// for other things.
+func (c *Conversation) startSession(options []Option) {
+	c.closeMessage()
+	for _, call := range c.Calls {
+		c.abandon(call)
+	}
+	clear(c.messages)
+	clear(c.calls)
+	clear(c.compacts)
+	c.planAt = -1
+	c.Options = options
+}
+
+func (c *Conversation) startTurn(prompt []Content) {
+	c.Running, c.cancelled = true, false
+	c.planAt = -1
+	c.turnAt = c.now()
+	c.turn++
+	m := &Message{Role: RoleUser, Started: c.now(), Ended: c.now()}
+	for _, b := range prompt {
+		m.append(b)
+	}
+	c.add(m)
+	c.echo = echo{awaited: true, prompt: m.Text()}
+}
+
+func (c *Conversation) endTurn(u TurnEnd) {
+	c.Running = false
+	c.echo = echo{}
+	c.Stop = u.StopReason
+	c.closeMessage()
+	c.abandonCalls()
+	if u.StopReason != StopEndTurn {
+		c.add(&Stop{Reason: u.StopReason, Error: u.Error, Took: c.now().Sub(c.turnAt)})
+	}
+}
+
+// abandonCalls marks the turn's unfinished calls, so that none spins for ever.
+func (c *Conversation) abandonCalls() {
+	for _, call := range c.Calls {
+		if call.turn == c.turn {
+			c.abandon(call)
+		}
+	}
+}
+
+func (c *Conversation) abandon(call *ToolCall) {
+	if !call.Shown().Finished() {
+		call.abandoned = true
+		call.settle(c.now())
+		c.touchCall(call.at)
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

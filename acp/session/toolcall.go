@@ -1,0 +1,206 @@
+package session
+
+import (
+	"encoding/json"
+	"maps"
+	"time"
+)
+
+// ToolKind is the category of a tool call; unknown values are kept.
+type ToolKind string
+
+// Kinds of the specification (Tool Calls).
+const (
+	KindRead       ToolKind = "read"
+	KindEdit       ToolKind = "edit"
+	KindDelete     ToolKind = "delete"
+	KindMove       ToolKind = "move"
+	KindSearch     ToolKind = "search"
+	KindExecute    ToolKind = "execute"
+	KindThink      ToolKind = "think"
+	KindFetch      ToolKind = "fetch"
+	KindSwitchMode ToolKind = "switch_mode"
+	KindOther      ToolKind = "other"
+)
+
+// ToolCallStatus is what the agent says of a call; unknown values are kept.
+type ToolCallStatus string
+
+// Statuses of the specification, and two of our own: waiting for the user's
+// permission, and refused by the user.
+const (
+	StatusPending    ToolCallStatus = "pending"
+	StatusInProgress ToolCallStatus = "in_progress"
+	StatusPaused     ToolCallStatus = "paused"
+	StatusCompleted  ToolCallStatus = "completed"
+	StatusFailed     ToolCallStatus = "failed"
+	StatusCancelled  ToolCallStatus = "cancelled"
+
+	StatusWaiting  ToolCallStatus = "waiting"
+	StatusRejected ToolCallStatus = "rejected"
+)
+
+// Finished tells whether nothing more is expected of a call in this status.
+func (s ToolCallStatus) Finished() bool {
+	switch s {
+	case StatusCompleted, StatusFailed, StatusCancelled, StatusRejected:
+		return true
+	}
+	return false
+}
+
+// Location is a place in a file that a tool call is about. Line is 1-based; 0
+// means the agent named no line.
+type Location struct {
+	Path string
+	Line int
+}
+
+// ToolCallContent is one piece of what a tool call shows.
+type ToolCallContent interface{ toolCallContent() }
+
+// ContentItem is an ordinary content block.
+type ContentItem struct{ Content Content }
+
+// Diff is a change of one file. OldText is nil for a new file; it may be the
+// whole file or a fragment of it.
+type Diff struct {
+	Path    string
+	OldText *string
+	NewText string
+}
+
+// TerminalRef is the output of a terminal, by id.
+type TerminalRef struct{ TerminalID string }
+
+// UnknownItem is content of a type this client does not know.
+type UnknownItem struct {
+	Type string
+	Raw  json.RawMessage
+}
+
+func (ContentItem) toolCallContent() {}
+func (Diff) toolCallContent()        {}
+func (TerminalRef) toolCallContent() {}
+func (UnknownItem) toolCallContent() {}
+
+// ToolCall is one action of the agent, patched by its id as updates arrive.
+type ToolCall struct {
+	ID        string
+	Title     string
+	Name      string
+	Kind      ToolKind
+	Status    ToolCallStatus // as the agent reports it; see Shown
+	Content   []ToolCallContent
+	Locations []Location
+	RawInput  json.RawMessage
+	RawOutput json.RawMessage
+	Meta      map[string]json.RawMessage
+
+	at        int       // index into the conversation's entries
+	turn      int       // the last one in which the agent said something of it
+	asked     int       // open permission requests
+	rejected  bool      // the user refused, and the agent has not finished since
+	abandoned bool      // cancelled with its turn, or the turn ended without it
+	started   time.Time // first seen
+	ended     time.Time // finished, or abandoned
+	askedAt   time.Time
+	waited    time.Duration // on the user, no part of Elapsed
+}
+
+// Shown is the status for the user: the agent's, unless the call waits for
+// permission, was refused, or was left unfinished when its turn ended.
+func (c *ToolCall) Shown() ToolCallStatus {
+	switch {
+	case c.Status.Finished():
+		if c.rejected && c.Status == StatusFailed {
+			return StatusRejected
+		}
+		return c.Status
+	case c.rejected:
+		return StatusRejected
+	case c.abandoned:
+		return StatusCancelled
+	case c.asked > 0:
+		return StatusWaiting
+	}
+	return c.Status
+}
+
+// Elapsed is how long the call has worked or did work, without the time it
+// waited for the user's permission.
+func (c *ToolCall) Elapsed(now time.Time) time.Duration {
+	end := now
+	if !c.ended.IsZero() {
+		end = c.ended
+	}
+	waited := c.waited
+	if c.asked > 0 {
+		waited += end.Sub(c.askedAt)
+	}
+	return max(0, end.Sub(c.started)-waited)
+}
+
+// apply patches the call; see [ToolCallPatch] for the three states.
+func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
+	if !p.Title.IsZero() {
+		c.Title = p.Title.Or("")
+	}
+	if !p.Name.IsZero() {
+		c.Name = p.Name.Or("")
+	}
+	if !p.Kind.IsZero() {
+		c.Kind = p.Kind.Or(KindOther)
+	}
+	if !p.Status.IsZero() {
+		c.Status = p.Status.Or(StatusPending)
+	}
+	if !p.Content.IsZero() {
+		c.Content = p.Content.Or(nil)
+	}
+	if !p.Locations.IsZero() {
+		c.Locations = p.Locations.Or(nil)
+	}
+	if !p.RawInput.IsZero() {
+		c.RawInput = p.RawInput.Or(nil)
+	}
+	if !p.RawOutput.IsZero() {
+		c.RawOutput = p.RawOutput.Or(nil)
+	}
+	if !p.Meta.IsZero() {
+		patch, ok := p.Meta.Get()
+		if !ok {
+			c.Meta = nil
+		} else {
+			c.Meta = patchMeta(c.Meta, patch)
+		}
+	}
+	c.settle(now)
+}
+
+// settle keeps the end time in step with the status.
+func (c *ToolCall) settle(now time.Time) {
+	finished := c.Shown().Finished()
+	switch {
+	case finished && c.ended.IsZero():
+		c.ended = now
+	case !finished:
+		c.ended = time.Time{}
+	}
+}
+
+// patchMeta merges by key; null removes a key.
+func patchMeta(old, patch map[string]json.RawMessage) map[string]json.RawMessage {
+	merged := maps.Clone(old)
+	if merged == nil {
+		merged = make(map[string]json.RawMessage, len(patch))
+	}
+	for k, v := range patch {
+		if string(v) == "null" {
+			delete(merged, k)
+		} else {
+			merged[k] = v
+		}
+	}
+	return merged
+}

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// Update is one change of a conversation, in the shape of protocol version 2:
+// a patch of something that has an id. The adapters translate each protocol
+// version into updates; [Conversation.Apply] is their only consumer.
+type Update interface{ update() }
+
+// MessageChunk appends one block to the message with this id, and creates the
+// message when the id is new.
+type MessageChunk struct {
+	MessageID string
+	Role      Role
+	Content   Content
+}
+
+// ToolCallPatch creates or changes a tool call: an omitted field stays, null
+// clears (to the protocol's default), a value replaces.
+type ToolCallPatch struct {
+	ID        string
+	Title     acp.Opt[string]
+	Name      acp.Opt[string]
+	Kind      acp.Opt[ToolKind]
+	Status    acp.Opt[ToolCallStatus]
+	Content   acp.Opt[[]ToolCallContent]
+	Locations acp.Opt[[]Location]
+	RawInput  acp.Opt[json.RawMessage]
+	RawOutput acp.Opt[json.RawMessage]
+	Meta      acp.Opt[map[string]json.RawMessage]
+}
+
+// PlanUpdate replaces the whole plan.
+type PlanUpdate struct{ Entries []PlanEntry }
+
+// CommandsUpdate replaces the list of slash commands.
+type CommandsUpdate struct{ Commands []Command }
+
+// ModeUpdate says that another mode is current.
+type ModeUpdate struct{ ModeID string }
+
+// OptionsUpdate replaces the list of configuration options.
+type OptionsUpdate struct{ Options []Option }
+
+// InfoUpdate changes the session's metadata.
+type InfoUpdate struct{ Title acp.Opt[string] }
+
+// UsageUpdate reports the context window in tokens, and the cost so far.
+type UsageUpdate struct{ Usage Usage }
+
+// Notice is information for the user that is no part of the conversation.
+type Notice struct {
+	Severity           string
+	Title, Description string
+}
+
+// CompactionPatch creates or changes the record of a context compaction.
+type CompactionPatch struct {
+	ID      string
+	Status  string
+	Summary acp.Opt[[]Content]
+	Error   acp.Opt[string]
+}
+
+// CompactionChunk appends to a compaction's summary.
+type CompactionChunk struct {
+	ID      string
+	Content Content
+}
+
+// UnknownUpdate is an update of a kind this client does not know.
+type UnknownUpdate struct {
+	Type string
+	Raw  json.RawMessage
+}
+
+// SessionStart says that a session of the agent has begun, at first or after a
+// restart: ids begin anew, and Options replace all of them.
+type SessionStart struct{ Options []Option }
+
+// TurnStart says that the user's prompt is on its way to the agent.
+type TurnStart struct{ Prompt []Content }
+
+// TurnEnd says that the turn is over: with the wire's stop reason, or with an
+// error when the agent answered one, died or was closed.
+type TurnEnd struct {
+	StopReason StopReason
+	Error      string
+}
+
+// Waiting says whether a permission request for a tool call is open.
+type Waiting struct {
+	ToolCallID string
+	Open       bool
+	Rejected   bool // the user's answer was a refusal
+}
+
+// Cancelling says that the user cancelled the turn. Calls that are not
+// finished show as cancelled at once; what the agent says later still counts.
+type Cancelling struct{}
+
+// Remark is a sentence of this client's own in the transcript.
+type Remark struct {
+	Severity string // "info", "warning" or "error"
+	Text     string
+}
+
+func (MessageChunk) update()    {}
+func (ToolCallPatch) update()   {}
+func (PlanUpdate) update()      {}
+func (CommandsUpdate) update()  {}
+func (ModeUpdate) update()      {}
+func (OptionsUpdate) update()   {}
+func (InfoUpdate) update()      {}
+func (UsageUpdate) update()     {}
+func (Notice) update()          {}
+func (CompactionPatch) update() {}
+func (CompactionChunk) update() {}
+func (UnknownUpdate) update()   {}
+func (SessionStart) update()    {}
+func (TurnStart) update()       {}
+func (TurnEnd) update()         {}
+func (Waiting) update()         {}
+func (Cancelling) update()      {}
+func (Remark) update()          {}

@@ -1,0 +1,411 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// V1 speaks version 1 of the protocol: it is an [Agent] for the host and the
+// [acp.Handler] of the connection. What arrives is translated on the reader
+// goroutine.
+type V1 struct {
+	client    Client
+	version   string // of this program
+	overrides map[string]bool
+
+	conn   *acp.Conn
+	quirks atomic.Pointer[Quirks]
+	closes atomic.Bool // the agent has session/close
+
+	mu   sync.Mutex
+	runs map[v1.SessionID]*run // guarded by mu
+}
+
+// run is the message that an agent is in the middle of: chunks of one kind and
+// id without anything else between them.
+type run struct {
+	role Role
+	wire v1.MessageID // as the agent named it, or ""
+	n    int          // how many runs there were before
+	open bool
+}
+
+var _ Agent = (*V1)(nil)
+
+// NewV1 returns the adapter; it is to be started with the connection that it
+// is the handler of. The overrides are the user's of [Quirks].
+func NewV1(client Client, version string, overrides map[string]bool) *V1 {
+	a := &V1{client: client, version: version, overrides: overrides, runs: map[v1.SessionID]*run{}}
+	a.quirks.Store(&Quirks{})
+	return a
+}
+
+// Start gives the adapter its connection, before any call of its methods.
+func (a *V1) Start(conn *acp.Conn) { a.conn = conn }
+
+// Initialize implements [Agent].
+func (a *V1) Initialize(done func(Info, error)) {
+	request := v1.InitializeRequest{
+		ProtocolVersion: v1.Version,
+		ClientInfo:      &v1.Implementation{Name: "acp-nvim", Title: "Neovim", Version: a.version},
+		ClientCapabilities: v1.ClientCapabilities{
+			FS:       v1.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
+			Terminal: true,
+			Session: &v1.ClientSessionCapabilities{
+				Compaction: &v1.Supported{},
+				Notices:    &v1.Supported{},
+			},
+		},
+	}
+	a.conn.Call(v1.MethodInitialize, request, func(raw json.RawMessage, err error) {
+		var r v1.InitializeResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(Info{}, err)
+			return
+		}
+		if r.ProtocolVersion != v1.Version {
+			done(Info{}, fmt.Errorf("it speaks version %d of the protocol, this client version %d", r.ProtocolVersion, v1.Version))
+			return
+		}
+		caps := r.AgentCapabilities.SessionCapabilities
+		if r.SessionCapabilities != nil {
+			caps = *r.SessionCapabilities
+		}
+		a.closes.Store(caps.Close != nil)
+		info := Info{Protocol: int(r.ProtocolVersion)}
+		if i := r.AgentInfo; i != nil {
+			info.Name, info.Title, info.Version = i.Name, i.Title, i.Version
+		}
+		for _, m := range r.AuthMethods {
+			info.AuthMethods = append(info.AuthMethods, AuthMethod{ID: string(m.ID), Name: m.Name, Description: m.Description})
+		}
+		quirks := quirksFor(info.Name, a.overrides)
+		a.quirks.Store(&quirks)
+		done(info, nil)
+	})
+}
+
+// NewSession implements [Agent].
+func (a *V1) NewSession(cwd string, done func(Setup, error)) (cancel func()) {
+	return a.conn.Call(v1.MethodSessionNew, v1.NewSessionRequest{CWD: cwd}, func(raw json.RawMessage, err error) {
+		var r v1.NewSessionResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(Setup{}, err)
+			return
+		}
+		done(Setup{SessionID: string(r.SessionID), Options: optionsOf(r.SessionChoices)}, nil)
+	})
+}
+
+// Prompt implements [Agent].
+func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, error)) {
+	request := v1.PromptRequest{SessionID: v1.SessionID(sessionID)}
+	for _, b := range prompt {
+		request.Prompt = append(request.Prompt, toBlock(b))
+	}
+	a.endRun(request.SessionID) // of what came since the last turn
+	a.conn.Call(v1.MethodSessionPrompt, request, func(raw json.RawMessage, err error) {
+		var r v1.PromptResponse
+		err = decode(raw, err, &r)
+		a.endRun(request.SessionID)
+		done(StopReason(r.StopReason), err)
+	})
+}
+
+// Cancel implements [Agent].
+func (a *V1) Cancel(sessionID string) {
+	// An error means that the connection has ended, which its owner is told.
+	_ = a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: v1.SessionID(sessionID)})
+}
+
+// Close implements [Agent].
+func (a *V1) Close(sessionID string) {
+	if a.closes.Load() {
+		a.conn.Call(v1.MethodSessionClose, v1.CloseSessionRequest{SessionID: v1.SessionID(sessionID)}, func(json.RawMessage, error) {})
+	}
+}
+
+// decode reads an answer, unless it is an error already.
+func decode(raw json.RawMessage, err error, into any) error {
+	if err != nil {
+		return err
+	}
+	if err := acp.Decode(raw, into); err != nil {
+		return fmt.Errorf("its answer is malformed: %w", err)
+	}
+	return nil
+}
+
+// HandleNotification implements [acp.Handler]. Notifications of unknown
+// methods are extensions that may be ignored.
+func (a *V1) HandleNotification(method string, params json.RawMessage) {
+	if method != v1.MethodSessionUpdate {
+		return
+	}
+	var n v1.SessionNotification
+	if err := acp.Decode(params, &n); err != nil {
+		var head struct {
+			SessionID v1.SessionID `json:"sessionId"`
+			Update    struct {
+				Kind string `json:"sessionUpdate"`
+			} `json:"update"`
+		}
+		_ = json.Unmarshal(params, &head) // what is malformed stays empty
+		if head.SessionID != "" {
+			a.client.Update(string(head.SessionID), UnknownUpdate{Type: "malformed " + head.Update.Kind, Raw: params})
+		}
+		return
+	}
+	for _, u := range a.updates(n.SessionID, n.Update) {
+		a.client.Update(string(n.SessionID), u)
+	}
+}
+
+// updates translates one update of the wire.
+func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
+	switch u := u.(type) {
+	case *v1.UserMessageChunk:
+		return []Update{a.chunk(id, RoleUser, v1.ContentChunk(*u))}
+	case *v1.AgentMessageChunk:
+		return []Update{a.chunk(id, RoleAgent, v1.ContentChunk(*u))}
+	case *v1.AgentThoughtChunk:
+		return []Update{a.chunk(id, RoleThought, v1.ContentChunk(*u))}
+	case *v1.ToolCall:
+		a.endRun(id)
+		return []Update{announced(u)}
+	case *v1.ToolCallUpdate:
+		a.endRun(id)
+		return []Update{patched(u)}
+	case *v1.Plan:
+		p := PlanUpdate{Entries: make([]PlanEntry, len(u.Entries))}
+		for i, e := range u.Entries {
+			p.Entries[i] = PlanEntry{Content: e.Content, Priority: string(e.Priority), Status: string(e.Status)}
+		}
+		return []Update{p}
+	case *v1.AvailableCommandsUpdate:
+		c := CommandsUpdate{Commands: make([]Command, len(u.AvailableCommands))}
+		for i, cmd := range u.AvailableCommands {
+			c.Commands[i] = Command{Name: cmd.Name, Description: cmd.Description}
+			if cmd.Input != nil {
+				c.Commands[i].Hint = cmd.Input.Hint
+			}
+		}
+		return []Update{c}
+	case *v1.CurrentModeUpdate:
+		return []Update{ModeUpdate{ModeID: string(u.CurrentModeID)}}
+	case *v1.ConfigOptionUpdate:
+		return []Update{OptionsUpdate{Options: configOptions(u.ConfigOptions)}}
+	case *v1.SessionInfoUpdate:
+		return []Update{InfoUpdate{Title: u.Title}}
+	case *v1.UsageUpdate:
+		usage := Usage{Used: u.Used, Size: u.Size}
+		if u.Cost != nil {
+			usage.Cost = &Cost{Amount: u.Cost.Amount, Currency: u.Cost.Currency}
+		}
+		return []Update{UsageUpdate{Usage: usage}}
+	case *v1.Notice:
+		return []Update{Notice{Severity: string(u.Severity), Title: u.Title, Description: u.Description}}
+	case *v1.CompactionUpdate:
+		a.endRun(id)
+		return []Update{CompactionPatch{
+			ID: string(u.CompactionID), Status: string(u.Status),
+			Summary: mapOpt(u.Summary, fromBlocks), Error: u.Error,
+		}}
+	case *v1.CompactionSummaryChunk:
+		a.endRun(id)
+		return []Update{CompactionChunk{ID: string(u.CompactionID), Content: fromBlock(u.Content)}}
+	case *v1.Unknown:
+		return []Update{UnknownUpdate{Type: u.Type, Raw: u.Raw}}
+	}
+	return nil
+}
+
+// chunk gives a chunk the id of the message it belongs to. An agent's own id
+// ends a run when it changes, but does not join what something else has come
+// between: the transcript shows things in the order they came.
+func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk) Update {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.runs[id]
+	if r == nil {
+		r = &run{}
+		a.runs[id] = r
+	}
+	if !r.open || r.role != role || r.wire != c.MessageID {
+		*r = run{role: role, wire: c.MessageID, n: r.n + 1, open: true}
+	}
+	return MessageChunk{MessageID: strconv.Itoa(r.n), Role: role, Content: fromBlock(c.Content)}
+}
+
+func (a *V1) endRun(id v1.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.runs[id]; r != nil {
+		r.open = false
+	}
+}
+
+// HandleRequest implements [acp.Handler].
+func (a *V1) HandleRequest(r *acp.Request) {
+	handle, known := requests[r.Method]
+	if !known {
+		r.ReplyError(acp.ErrMethodNotFound(r.Method))
+		return
+	}
+	handle(a, r)
+}
+
+// requests are the methods that agents may call, by name.
+var requests = map[string]func(*V1, *acp.Request){
+	v1.MethodSessionRequestPermission: request((*V1).requestPermission),
+	v1.MethodFSReadTextFile:           request((*V1).readTextFile),
+	v1.MethodFSWriteTextFile:          request((*V1).writeTextFile),
+	v1.MethodTerminalCreate:           request((*V1).createTerminal),
+	v1.MethodTerminalOutput:           request((*V1).terminalOutput),
+	v1.MethodTerminalWaitForExit:      request((*V1).waitForTerminalExit),
+	v1.MethodTerminalKill:             request((*V1).killTerminal),
+	v1.MethodTerminalRelease:          request((*V1).releaseTerminal),
+}
+
+// request decodes a method's parameters before f is called.
+func request[T any](f func(*V1, *acp.Request, *T)) func(*V1, *acp.Request) {
+	return func(a *V1, r *acp.Request) {
+		var params T
+		if err := acp.Decode(r.Params, &params); err != nil {
+			r.ReplyError(&acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("invalid params of %s: %v", r.Method, err)})
+			return
+		}
+		f(a, r, &params)
+	}
+}
+
+func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
+	a.endRun(p.SessionID)
+	req := PermissionRequest{
+		Context:   r.Context(),
+		SessionID: string(p.SessionID),
+		Call:      patched(&p.ToolCall),
+	}
+	for _, o := range p.Options {
+		req.Options = append(req.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})
+	}
+	req.Reply = func(optionID string) {
+		switch {
+		case optionID != "":
+			r.Reply(v1.RequestPermissionResponse{Outcome: &v1.SelectedPermissionOutcome{OptionID: v1.PermissionOptionID(optionID)}})
+		case r.Context().Err() != nil:
+			r.ReplyError(r.Context().Err()) // withdrawn by the agent
+		default:
+			r.Reply(v1.RequestPermissionResponse{Outcome: &v1.CancelledPermissionOutcome{}})
+		}
+	}
+	a.client.RequestPermission(req)
+}
+
+func (a *V1) readTextFile(r *acp.Request, p *v1.ReadTextFileRequest) {
+	a.client.ReadTextFile(ReadTextFile{
+		Context: r.Context(), SessionID: string(p.SessionID), Path: p.Path,
+		Line: pointer(p.Line), Limit: pointer(p.Limit),
+		Reply: func(text string, err error) {
+			if errors.Is(err, fs.ErrNotExist) && a.quirks.Load().EmptyForMissing {
+				text, err = "", nil
+			}
+			answer(r, v1.ReadTextFileResponse{Content: text}, fileError(err))
+		},
+	})
+}
+
+func (a *V1) writeTextFile(r *acp.Request, p *v1.WriteTextFileRequest) {
+	a.client.WriteTextFile(WriteTextFile{
+		Context: r.Context(), SessionID: string(p.SessionID), Path: p.Path, Text: p.Content,
+		Reply: func(err error) { answer(r, v1.WriteTextFileResponse{}, fileError(err)) },
+	})
+}
+
+func (a *V1) createTerminal(r *acp.Request, p *v1.CreateTerminalRequest) {
+	t := CreateTerminal{
+		SessionID: string(p.SessionID), Command: p.Command, Args: p.Args, Dir: p.CWD,
+		OutputByteLimit: int(min(p.OutputByteLimit.Or(0), 1<<30)),
+		Reply: func(id string, err error) {
+			answer(r, v1.CreateTerminalResponse{TerminalID: v1.TerminalID(id)}, err)
+		},
+	}
+	for _, e := range p.Env {
+		t.Env = append(t.Env, e.Name+"="+e.Value)
+	}
+	a.client.CreateTerminal(t)
+}
+
+func (a *V1) terminalOutput(r *acp.Request, p *v1.TerminalOutputRequest) {
+	o, err := a.client.TerminalOutput(string(p.SessionID), string(p.TerminalID))
+	response := v1.TerminalOutputResponse{Output: o.Text, Truncated: o.Truncated}
+	if o.Exit != nil {
+		status := exitStatus(*o.Exit)
+		response.ExitStatus = &status
+	}
+	answer(r, response, err)
+}
+
+func (a *V1) waitForTerminalExit(r *acp.Request, p *v1.WaitForTerminalExitRequest) {
+	a.client.WaitForTerminalExit(r.Context(), string(p.SessionID), string(p.TerminalID), func(exit TerminalExit, err error) {
+		status := exitStatus(exit)
+		answer(r, v1.WaitForTerminalExitResponse{ExitCode: status.ExitCode, Signal: status.Signal}, err)
+	})
+}
+
+func (a *V1) killTerminal(r *acp.Request, p *v1.KillTerminalRequest) {
+	answer(r, v1.KillTerminalResponse{}, a.client.KillTerminal(string(p.SessionID), string(p.TerminalID)))
+}
+
+func (a *V1) releaseTerminal(r *acp.Request, p *v1.ReleaseTerminalRequest) {
+	answer(r, v1.ReleaseTerminalResponse{}, a.client.ReleaseTerminal(string(p.SessionID), string(p.TerminalID)))
+}
+
+func answer(r *acp.Request, result any, err error) {
+	if err != nil {
+		r.ReplyError(err)
+		return
+	}
+	r.Reply(result)
+}
+
+// fileError gives an error of a file operation the specification's code.
+func fileError(err error) error {
+	var coded *acp.Error
+	switch {
+	case err == nil, errors.As(err, &coded), errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return &acp.Error{Code: acp.CodeResourceNotFound, Message: "Resource not found: " + err.Error()}
+	}
+	return &acp.Error{Code: acp.CodeInternalError, Message: err.Error()}
+}
+
+func exitStatus(e TerminalExit) v1.TerminalExitStatus {
+	var s v1.TerminalExitStatus
+	if e.Code != nil {
+		s.ExitCode = acp.Set(uint32(*e.Code))
+	}
+	if e.Signal != "" {
+		s.Signal = acp.Set(e.Signal)
+	}
+	return s
+}
+
+func pointer(o acp.Opt[uint32]) *int {
+	n, ok := o.Get()
+	if !ok {
+		return nil
+	}
+	i := int(n)
+	return &i
+}
