@@ -1,0 +1,256 @@
+package transcript
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/markdown"
+)
+
+// How much of a body is shown before the user opens it, in lines.
+const (
+	previewDiff   = 12
+	previewOutput = 6
+)
+
+// render returns the lines of an entry other than an agent's message.
+func (t *Transcript) render(b *block) []Line {
+	switch e := b.entry.(type) {
+	case *session.Message:
+		if e.Role == session.RoleThought {
+			return t.renderThought(b, e)
+		}
+		return renderPrompt(e)
+	case *session.ToolCall:
+		return t.renderToolCall(b, e)
+	case *session.Plan:
+		return renderPlan(e.Entries)
+	case *session.NoticeEntry:
+		return renderNotice(e)
+	case *session.Compaction:
+		return t.renderCompaction(b, e)
+	case *session.Unknown:
+		return []Line{line(piece{fmt.Sprintf("  · %s%s", e.Type, times(e.Count)), More})}
+	case *session.Stop:
+		return renderStop(e)
+	}
+	return nil
+}
+
+// isOpen tells whether a block's body is shown whole.
+func (t *Transcript) isOpen(b *block) bool { return b.open == opened }
+
+func renderPrompt(m *session.Message) []Line {
+	var lines []Line
+	for _, p := range m.Parts {
+		if p.Content != nil {
+			name, _, _ := strings.Cut(Describe(p.Content), "\n")
+			lines = append(lines, line(piece{"@ " + name, More}))
+			continue
+		}
+		lines = append(lines, styled(string(p.Text))...)
+	}
+	for i := range lines {
+		lines[i].Sign, lines[i].SignGroup = "▌", User
+	}
+	return lines
+}
+
+// styled is a finished markdown text as lines.
+func styled(text string) []Line {
+	var doc markdown.Document
+	doc.Append(text)
+	_, spans, _ := doc.Highlight()
+	lines := plainLines(text)
+	for _, s := range spans {
+		l := &lines[s.Line]
+		l.Marks = append(l.Marks, Mark{s.Col, s.EndCol, Group(s.Group)})
+	}
+	return lines
+}
+
+func plainLines(text string) []Line {
+	parts := strings.Split(text, "\n")
+	lines := make([]Line, len(parts))
+	for i, p := range parts {
+		lines[i].Text = p
+	}
+	return lines
+}
+
+// colored gives every line of a text one highlight.
+func colored(text, indent string, group Group) []Line {
+	lines := plainLines(strings.TrimRight(text, "\n"))
+	for i := range lines {
+		lines[i] = line(piece{indent + lines[i].Text, group})
+	}
+	return lines
+}
+
+func (t *Transcript) renderThought(b *block, m *session.Message) []Line {
+	end, label := m.Ended, "Thought for "
+	if end.IsZero() {
+		end, label = t.config.Now(), "Thinking … "
+	}
+	icon := "▸ "
+	if t.isOpen(b) {
+		icon = "▾ "
+	}
+	lines := []Line{line(piece{"  " + icon + label + seconds(end.Sub(m.Started)), Thought})}
+	if t.isOpen(b) {
+		lines = append(lines, colored(m.Text(), "    ", Thought)...)
+	}
+	return lines
+}
+
+func renderPlan(entries []session.PlanEntry) []Line {
+	lines := []Line{line(piece{"  Plan", ToolKind})}
+	for _, e := range entries {
+		icon, group := "·", Plan
+		switch e.Status {
+		case "completed":
+			icon, group = "✓", PlanDone
+		case "in_progress":
+			icon, group = "▸", PlanNow
+		}
+		text := strings.Join(strings.Fields(e.Content), " ")
+		if e.Priority == "high" && e.Status != "completed" {
+			text += " !"
+		}
+		lines = append(lines, line(piece{"    " + icon + " ", group}, piece{text, group}))
+	}
+	return lines
+}
+
+func renderNotice(e *session.NoticeEntry) []Line {
+	icon, group := "i", Info
+	switch e.Severity {
+	case "warning":
+		icon, group = "!", Warning
+	case "error":
+		icon, group = "✗", Error
+	}
+	lines := colored(e.Title, "  "+icon+" ", group)
+	for i := 1; i < len(lines); i++ {
+		lines[i] = line(piece{"    " + strings.TrimPrefix(lines[i].Text, "  "+icon+" "), group})
+	}
+	if e.Description != "" {
+		lines = append(lines, colored(e.Description, "    ", More)...)
+	}
+	return lines
+}
+
+func (t *Transcript) renderCompaction(b *block, e *session.Compaction) []Line {
+	head := map[string]string{
+		"in_progress": "Compacting the context …",
+		"completed":   "The context was compacted",
+		"failed":      "Compacting the context failed",
+		"cancelled":   "Compacting the context was cancelled",
+	}[e.Status]
+	if head == "" {
+		head = "Compacting the context: " + e.Status
+	}
+	if e.Error != "" {
+		head += ": " + e.Error
+	}
+	group := Info
+	if e.Status == "failed" {
+		group = Error
+	}
+	lines := colored(head, "  ⇣ ", group)
+	if len(e.Summary) > 0 && t.isOpen(b) {
+		for _, c := range e.Summary {
+			lines = append(lines, colored(Describe(c), "    ", More)...)
+		}
+	} else if len(e.Summary) > 0 {
+		lines = append(lines, line(piece{"    … summary", More}))
+	}
+	return lines
+}
+
+func renderStop(e *session.Stop) []Line {
+	switch e.Reason {
+	case session.StopCancelled:
+		return []Line{line(piece{"  ■ Cancelled after " + seconds(e.Took), Warning})}
+	case session.StopMaxTokens:
+		return []Line{line(piece{"  ■ Stopped: the token limit was reached. Send a prompt to go on.", Warning})}
+	case session.StopMaxTurnRequests:
+		return []Line{line(piece{"  ■ Stopped: the agent used up its requests for one turn. Send a prompt to go on.", Warning})}
+	case session.StopRefusal:
+		return []Line{line(piece{"  ■ The agent refused to go on; it will not remember this prompt and what came after it.", Warning})}
+	case session.StopError:
+		return colored(e.Error, "  ✗ ", Error)
+	}
+	return []Line{line(piece{"  ■ Stopped: " + string(e.Reason), Warning})}
+}
+
+// Describe is a content block in one line, or its text.
+func Describe(c session.Content) string {
+	switch c := c.(type) {
+	case session.Text:
+		return c.Text
+	case session.Image:
+		if c.URI != "" {
+			return "[image " + c.MimeType + "] " + c.URI
+		}
+		return fmt.Sprintf("[image %s, %s]", c.MimeType, size(len(c.Data)*3/4))
+	case session.Audio:
+		return fmt.Sprintf("[audio %s, %s]", c.MimeType, size(len(c.Data)*3/4))
+	case session.ResourceLink:
+		name := c.Title
+		if name == "" {
+			name = c.Name
+		}
+		return "[" + name + "] " + c.URI
+	case session.Resource:
+		if c.Text != "" {
+			return c.URI + "\n" + c.Text
+		}
+		return fmt.Sprintf("[%s, %s] %s", c.MimeType, size(len(c.Blob)*3/4), c.URI)
+	case session.UnknownContent:
+		return "[" + c.Type + "]"
+	}
+	return ""
+}
+
+// relative shortens a path below the session's folder.
+func (t *Transcript) relative(p string) string {
+	if rel, err := filepath.Rel(t.config.Cwd, p); err == nil && path.IsAbs(p) && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return p
+}
+
+// seconds is a duration as people say it: 0.1 s, 12 s, 3:05.
+func seconds(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
+}
+
+func size(n int) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}
+
+func times(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" ×%d", n)
+}

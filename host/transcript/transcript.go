@@ -1,0 +1,323 @@
+// Package transcript turns a conversation into the lines and highlights of a
+// chat buffer. It is pure: it owns what the buffer holds, is told which
+// entries changed, and hands out the edits that bring the buffer up to date,
+// a bounded piece at a time.
+//
+// The agent's text stands in the buffer as it came, byte for byte: a message
+// only ever grows at its end, so its edits are appends. Everything else is
+// rendered anew when it changes, and only the lines that differ are sent.
+package transcript
+
+import (
+	"slices"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// Edit is one change of the chat buffer; edits are applied in order. Rows are
+// 0-based. Lines [Row, EndRow) become Lines; with Append set, Lines[0] is
+// instead added to the end of line Row-1 and the rest follows it.
+type Edit struct {
+	Count       int // lines the buffer must have before, as a check; 0 for an empty buffer
+	Row, EndRow int
+	Append      bool
+	Col         int // with Append: the length of line Row-1, in bytes
+	Lines       []string
+	// Highlights of the rows [MarkRow, MarkEnd) are replaced by Marks, four
+	// numbers each: row, column, end column, group.
+	MarkRow, MarkEnd int
+	Marks            []int
+	// Decor is what stands beside the text of a row.
+	Decor []Decor
+}
+
+// Decor is a sign or a text at the right edge of a row.
+type Decor struct {
+	Row        int
+	Right      string
+	RightGroup Group
+	Sign       string
+	SignGroup  Group
+}
+
+// Config is what a transcript needs to know of the world around it.
+type Config struct {
+	// Cwd is the session's folder: paths below it are shown relative to it.
+	Cwd string
+	// Now is the clock; durations of running calls are shown in seconds.
+	Now func() time.Time
+	// Terminal returns the last n lines of a terminal, and how many there are.
+	Terminal func(id string, n int) (Screenful, bool)
+}
+
+// Screenful is the end of a terminal's output. State is "" while the command
+// runs, else a sentence about its end.
+type Screenful struct {
+	Lines []Line
+	Total int
+	State string
+}
+
+// Transcript is the chat of one conversation. One goroutine owns it.
+type Transcript struct {
+	config Config
+	conv   *session.Conversation
+	blocks []*block
+	dirty  []int // indexes into blocks, ascending, of what is to be sent
+	count  int   // lines the buffer holds
+}
+
+// block is the rendering of one entry.
+type block struct {
+	entry  session.Entry
+	gap    bool // an empty line stands before it
+	rows   int  // lines the buffer holds of it, the gap included
+	open   fold
+	static []Line  // what the buffer holds, gap included (not for streams)
+	next   []Line  // what it shall hold, while it takes more than one Take
+	diffs  []diff  // of a tool call that is not finished
+	stream *stream // of an agent's message
+}
+
+// fold is what the user did to a block: nothing, opened or closed it.
+type fold int
+
+const (
+	auto fold = iota
+	opened
+	closed
+)
+
+// New returns the transcript of conv, to be sent to an empty buffer.
+func New(conv *session.Conversation, config Config) *Transcript {
+	return &Transcript{conv: conv, config: config}
+}
+
+// Sync learns which entries of the conversation are new or changed.
+func (t *Transcript) Sync() {
+	for _, i := range t.conv.TakeChanged() {
+		for len(t.blocks) <= i {
+			t.blocks = append(t.blocks, t.newBlock(len(t.blocks)))
+		}
+		t.touch(i)
+	}
+}
+
+// TouchTerminal marks the calls that show this terminal as changed.
+func (t *Transcript) TouchTerminal(id string) {
+	for i := len(t.blocks) - 1; i >= 0; i-- {
+		call, ok := t.blocks[i].entry.(*session.ToolCall)
+		if !ok {
+			continue
+		}
+		for _, c := range call.Content {
+			if ref, ok := c.(session.TerminalRef); ok && ref.TerminalID == id {
+				t.touch(i)
+			}
+		}
+	}
+}
+
+// Tick marks what shows a running clock as changed.
+func (t *Transcript) Tick() {
+	for i := len(t.blocks) - 1; i >= 0; i-- {
+		switch e := t.blocks[i].entry.(type) {
+		case *session.ToolCall:
+			if !e.Shown().Finished() {
+				t.touch(i)
+			}
+		case *session.Message:
+			if e.Role == session.RoleUser {
+				return // what came before the running turn stands still
+			}
+			if e.Role == session.RoleThought && e.Ended.IsZero() {
+				t.touch(i)
+			}
+		}
+	}
+}
+
+// Reset forgets what the buffer holds: it is empty again.
+func (t *Transcript) Reset() {
+	t.count = 0
+	t.dirty = t.dirty[:0]
+	for i, b := range t.blocks {
+		b.rows, b.static, b.next = 0, nil, nil
+		if b.stream != nil {
+			b.stream = newStream()
+		}
+		t.dirty = append(t.dirty, i)
+	}
+}
+
+// Dirty tells whether there is something to send.
+func (t *Transcript) Dirty() bool { return len(t.dirty) > 0 }
+
+// Toggle opens or closes the block at a row of the buffer.
+func (t *Transcript) Toggle(row int) {
+	i, _ := t.at(row)
+	if i < 0 {
+		return
+	}
+	b := t.blocks[i]
+	if t.isOpen(b) {
+		b.open = closed
+	} else {
+		b.open = opened
+	}
+	t.touch(i)
+}
+
+// Entry returns the entry at a row of the buffer and the row where its block
+// begins, or nil.
+func (t *Transcript) Entry(row int) (session.Entry, int) {
+	i, first := t.at(row)
+	if i < 0 {
+		return nil, 0
+	}
+	return t.blocks[i].entry, first
+}
+
+func (t *Transcript) at(row int) (index, first int) {
+	if row < 0 {
+		return -1, 0
+	}
+	for i, b := range t.blocks {
+		if row < first+b.rows {
+			return i, first
+		}
+		first += b.rows
+	}
+	return -1, 0
+}
+
+func (t *Transcript) touch(i int) {
+	t.blocks[i].next = nil
+	at, found := slices.BinarySearch(t.dirty, i)
+	if !found {
+		t.dirty = slices.Insert(t.dirty, at, i)
+	}
+}
+
+func (t *Transcript) newBlock(i int) *block {
+	b := &block{entry: t.conv.Entries[i]}
+	b.gap = i > 0 && (!compact(b.entry) || !compact(t.conv.Entries[i-1]))
+	if m, ok := b.entry.(*session.Message); ok && m.Role == session.RoleAgent {
+		b.stream = newStream()
+	}
+	return b
+}
+
+// compact tells whether an entry stands close to its neighbours.
+func compact(e session.Entry) bool {
+	switch e := e.(type) {
+	case *session.ToolCall, *session.Unknown:
+		return true
+	case *session.Message:
+		return e.Role == session.RoleThought
+	}
+	return false
+}
+
+// Take returns the next edits, about budget bytes of text and highlights.
+// Call it again while [Transcript.Dirty].
+func (t *Transcript) Take(budget int) []Edit {
+	var edits []Edit
+	for len(t.dirty) > 0 && budget > 0 {
+		i := t.dirty[0]
+		b, row := t.blocks[i], t.rowOf(t.dirty[0])
+		var e *Edit
+		var done bool
+		if b.stream != nil {
+			e, done = t.takeStream(b, row, budget)
+		} else {
+			e, done = t.takeStatic(b, row, budget)
+		}
+		if e != nil {
+			e.Count = t.count
+			t.count = e.Count + e.added()
+			edits = append(edits, *e)
+			budget -= e.cost()
+		}
+		if done {
+			t.dirty = t.dirty[1:]
+		}
+	}
+	return edits
+}
+
+// rowOf is the row where a block begins. Blocks near the end, where nearly
+// all changes are, are found from the end.
+func (t *Transcript) rowOf(i int) int {
+	row := t.count
+	for j := len(t.blocks) - 1; j >= i; j-- {
+		row -= t.blocks[j].rows
+	}
+	return row
+}
+
+// added is by how many lines the edit lengthens the buffer.
+func (e *Edit) added() int {
+	if e.Append {
+		return len(e.Lines) - 1
+	}
+	return len(e.Lines) - (e.EndRow - e.Row)
+}
+
+// cost is about what the edit costs Neovim, in bytes of plain text.
+func (e *Edit) cost() int {
+	n := 64 + 16*len(e.Marks) + 64*len(e.Decor)
+	for _, l := range e.Lines {
+		n += 16 + len(l)
+	}
+	return n
+}
+
+// takeStatic sends the lines of a block that differ from what the buffer has.
+func (t *Transcript) takeStatic(b *block, row, budget int) (*Edit, bool) {
+	lines := b.next
+	if lines == nil {
+		lines = t.render(b)
+		if b.gap {
+			lines = append([]Line{{}}, lines...)
+		}
+	}
+	old := b.static
+	from := 0
+	for from < len(old) && from < len(lines) && old[from].equal(lines[from]) {
+		from++
+	}
+	if from == len(old) && from == len(lines) {
+		return nil, true
+	}
+	end, oldEnd := len(lines), len(old)
+	for end > from && oldEnd > from && lines[end-1].equal(old[oldEnd-1]) {
+		end, oldEnd = end-1, oldEnd-1
+	}
+	done := true
+	for i, cost := from, 0; i < end; i++ {
+		if cost += 64 + len(lines[i].Text) + 64*len(lines[i].Marks); cost > budget && i > from {
+			end, done = i, false // the rest of it another time
+			break
+		}
+	}
+	e := &Edit{Row: row + from, EndRow: row + oldEnd, MarkRow: row + from, MarkEnd: row + end}
+	for i, l := range lines[from:end] {
+		at := row + from + i
+		e.Lines = append(e.Lines, l.Text)
+		for _, m := range l.Marks {
+			e.Marks = append(e.Marks, at, m.Col, m.EndCol, int(m.Group))
+		}
+		if l.Right != "" || l.Sign != "" {
+			e.Decor = append(e.Decor, Decor{at, l.Right, l.RightGroup, l.Sign, l.SignGroup})
+		}
+	}
+	b.static = slices.Concat(old[:from:from], lines[from:end], old[oldEnd:])
+	b.rows = len(b.static)
+	b.next = nil
+	if !done {
+		b.next = lines
+	}
+	return e, done
+}
