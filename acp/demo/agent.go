@@ -1,0 +1,302 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// agent is the agent's side of a connection. Its handlers run on the reader goroutine, every turn
+// on a goroutine of its own.
+type agent struct {
+	version   string
+	pace      pace
+	conn      *acp.Conn     // set before connected is closed
+	connected chan struct{} // the handlers wait for it
+
+	turns sync.WaitGroup
+
+	mu       sync.Mutex
+	stopped  bool                      // guarded by mu: no turn starts any more
+	client   v1.ClientCapabilities     // guarded by mu
+	loggedIn bool                      // guarded by mu
+	made     int                       // guarded by mu: sessions so far
+	sessions map[v1.SessionID]*session // guarded by mu
+}
+
+// session is one conversation.
+type session struct {
+	id  v1.SessionID
+	cwd string
+
+	// What the running turn may use without a lock, for there is only one.
+	titled   bool
+	toured   bool                 // the user has seen the tour
+	last     string               // what the previous turn was about, "" before the first
+	said     int                  // bytes of text so far
+	calls    int                  // tool calls so far
+	messages int                  // messages so far
+	answers  map[v1.ToolKind]bool // what the user always allows or rejects
+
+	mode   v1.SessionConfigValueID // guarded by agent.mu
+	cancel context.CancelFunc      // guarded by agent.mu; nil while no turn runs
+}
+
+// The session modes.
+const (
+	modeAsk  = "ask"  // every edit and command needs permission
+	modeAuto = "auto" // none does
+)
+
+const loginMethod v1.AuthMethodID = "demo-login"
+
+func newAgent(version string, p pace, loggedIn bool) *agent {
+	return &agent{
+		version:   version,
+		pace:      p,
+		loggedIn:  loggedIn,
+		connected: make(chan struct{}),
+		sessions:  make(map[v1.SessionID]*session),
+	}
+}
+
+// stop waits for the turns to end; the end of the connection has cancelled them.
+func (a *agent) stop() {
+	a.mu.Lock()
+	a.stopped = true
+	a.mu.Unlock()
+	a.turns.Wait()
+}
+
+// HandleNotification implements acp.Handler.
+func (a *agent) HandleNotification(method string, params json.RawMessage) {
+	<-a.connected
+	var p v1.CancelNotification
+	if method != v1.MethodSessionCancel || acp.Decode(params, &p) != nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.sessions[p.SessionID]; s != nil && s.cancel != nil {
+		s.cancel()
+	}
+}
+
+// HandleRequest implements acp.Handler.
+func (a *agent) HandleRequest(r *acp.Request) {
+	<-a.connected
+	switch r.Method {
+	case v1.MethodInitialize:
+		serve(r, a.initialize)
+	case v1.MethodAuthenticate:
+		serve(r, a.authenticate)
+	case v1.MethodLogout:
+		serve(r, a.logout)
+	case v1.MethodSessionNew:
+		a.newSession(r)
+	case v1.MethodSessionClose:
+		serve(r, a.closeSession)
+	case v1.MethodSessionSetMode:
+		serve(r, a.setMode)
+	case v1.MethodSessionSetConfigOption:
+		serve(r, a.setConfigOption)
+	case v1.MethodSessionPrompt:
+		a.prompt(r)
+	default:
+		r.ReplyError(acp.ErrMethodNotFound(r.Method))
+	}
+}
+
+// serve answers a request with what f makes of its params.
+func serve[P, R any](r *acp.Request, f func(P) (R, error)) {
+	var p P
+	if err := acp.Decode(r.Params, &p); err != nil {
+		r.ReplyError(invalid("%s: %v", r.Method, err))
+		return
+	}
+	result, err := f(p)
+	if err != nil {
+		r.ReplyError(err)
+		return
+	}
+	r.Reply(result)
+}
+
+func invalid(format string, args ...any) error {
+	return &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+}
+
+func (a *agent) initialize(p v1.InitializeRequest) (*v1.InitializeResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.client = p.ClientCapabilities
+	return &v1.InitializeResponse{
+		ProtocolVersion: v1.Version,
+		AgentInfo:       &v1.Implementation{Name: "acp-nvim-demo", Title: "Demo", Version: a.version},
+		AgentCapabilities: v1.AgentCapabilities{
+			PromptCapabilities:  v1.PromptCapabilities{EmbeddedContext: true},
+			SessionCapabilities: v1.SessionCapabilities{Close: &v1.Supported{}},
+			Auth:                v1.AgentAuthCapabilities{Logout: &v1.Supported{}},
+		},
+		AuthMethods: []v1.AuthMethod{{
+			ID: loginMethod, Name: "Log in to the demo", Description: "It needs no password, and only the prompt `auth` asks for it.",
+		}},
+	}, nil
+}
+
+func (a *agent) authenticate(p v1.AuthenticateRequest) (*v1.AuthenticateResponse, error) {
+	if p.MethodID != loginMethod {
+		return nil, invalid("there is no login %q", p.MethodID)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.loggedIn = true
+	return &v1.AuthenticateResponse{}, nil
+}
+
+func (a *agent) logout(v1.LogoutRequest) (*v1.LogoutResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.loggedIn = false
+	return &v1.LogoutResponse{}, nil
+}
+
+func (a *agent) isLoggedIn() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.loggedIn
+}
+
+func (a *agent) newSession(r *acp.Request) {
+	var s *session
+	serve(r, func(p v1.NewSessionRequest) (*v1.NewSessionResponse, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.made++
+		s = &session{
+			id:      v1.SessionID(fmt.Sprintf("demo-%d", a.made)),
+			cwd:     p.CWD,
+			mode:    modeAsk,
+			answers: make(map[v1.ToolKind]bool),
+		}
+		a.sessions[s.id] = s
+		return &v1.NewSessionResponse{SessionID: s.id, SessionChoices: v1.SessionChoices{
+			Modes:         modesOf(s.mode),
+			ConfigOptions: optionsOf(s.mode),
+		}}, nil
+	})
+	if s != nil {
+		a.update(s, &v1.AvailableCommandsUpdate{AvailableCommands: commands()})
+		a.update(s, usageOf(s))
+	}
+}
+
+func (a *agent) closeSession(p v1.CloseSessionRequest) (*v1.CloseSessionResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sessions[p.SessionID]
+	if s == nil {
+		return nil, noSession(p.SessionID)
+	}
+	delete(a.sessions, s.id)
+	if s.cancel != nil {
+		s.cancel()
+	}
+	return &v1.CloseSessionResponse{}, nil
+}
+
+func noSession(id v1.SessionID) error { return invalid("there is no session %q", id) }
+
+func (a *agent) setMode(p v1.SetSessionModeRequest) (*v1.SetSessionModeResponse, error) {
+	s, err := a.changeMode(p.SessionID, v1.SessionConfigValueID(p.ModeID))
+	if err != nil {
+		return nil, err
+	}
+	a.update(s, &v1.ConfigOptionUpdate{ConfigOptions: optionsOf(v1.SessionConfigValueID(p.ModeID))})
+	return &v1.SetSessionModeResponse{}, nil
+}
+
+func (a *agent) setConfigOption(p v1.SetSessionConfigOptionRequest) (*v1.SetSessionConfigOptionResponse, error) {
+	var value v1.SessionConfigValueID
+	if err := acp.Decode(p.Value, &value); err != nil {
+		return nil, invalid("option %q: %v", p.ConfigID, err)
+	}
+	if p.ConfigID != "mode" {
+		return nil, invalid("there is no choice in the option %q", p.ConfigID)
+	}
+	s, err := a.changeMode(p.SessionID, value)
+	if err != nil {
+		return nil, err
+	}
+	a.update(s, &v1.CurrentModeUpdate{CurrentModeID: v1.SessionModeID(value)})
+	return &v1.SetSessionConfigOptionResponse{ConfigOptions: optionsOf(value)}, nil
+}
+
+func (a *agent) changeMode(id v1.SessionID, mode v1.SessionConfigValueID) (*session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sessions[id]
+	switch {
+	case s == nil:
+		return nil, noSession(id)
+	case mode != modeAsk && mode != modeAuto:
+		return nil, invalid("there is no mode %q", mode)
+	}
+	s.mode = mode
+	return s, nil
+}
+
+// modesOf and optionsOf say the same in two ways, as agents do for older clients.
+func modesOf(mode v1.SessionConfigValueID) *v1.SessionModeState {
+	state := &v1.SessionModeState{CurrentModeID: v1.SessionModeID(mode)}
+	for _, o := range modeChoices {
+		state.AvailableModes = append(state.AvailableModes,
+			v1.SessionMode{ID: v1.SessionModeID(o.Value), Name: o.Name, Description: o.Description})
+	}
+	return state
+}
+
+func optionsOf(mode v1.SessionConfigValueID) []v1.SessionConfigOption {
+	return []v1.SessionConfigOption{{
+		ID: "mode", Name: "Mode", Category: v1.CategoryMode,
+		Kind: &v1.SessionConfigSelect{
+			CurrentValue: mode,
+			Options:      v1.SessionConfigSelectOptions{Ungrouped: modeChoices},
+		},
+	}, {
+		ID: "model", Name: "Model", Category: v1.CategoryModel, Description: "There is none: it is all a script.",
+		Kind: &v1.SessionConfigSelect{
+			CurrentValue: "script",
+			Options: v1.SessionConfigSelectOptions{Ungrouped: []v1.SessionConfigSelectOption{
+				{Value: "script", Name: "script"},
+			}},
+		},
+	}}
+}
+
+var modeChoices = []v1.SessionConfigSelectOption{
+	{Value: modeAsk, Name: "ask", Description: "Asks before every edit and command"},
+	{Value: modeAuto, Name: "auto", Description: "Edits and runs without asking"},
+}
+
+// update tells the client what happens in a session. An error means that the connection has ended,
+// which ends the turn too.
+func (a *agent) update(s *session, u v1.SessionUpdate) {
+	_ = a.conn.Notify(v1.MethodSessionUpdate, &v1.SessionNotification{SessionID: s.id, Update: u})
+}
+
+// usageOf counts a byte of text as a quarter of a token. The currency is the one that ISO 4217 has
+// for tests: the demo costs nothing.
+func usageOf(s *session) *v1.UsageUpdate {
+	used := min(uint64(s.said)/4, contextSize)
+	return &v1.UsageUpdate{
+		Used: used, Size: contextSize,
+		Cost: &v1.Cost{Amount: float64(used) / 10_000, Currency: "XTS"},
+	}
+}
+
+const contextSize = 8192 // tokens

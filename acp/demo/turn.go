@@ -1,0 +1,248 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// turn is what the steps of a script work with. It lives on the turn's goroutine.
+type turn struct {
+	*agent
+	session *session
+	client  v1.ClientCapabilities
+	prompt  string   // the text of the prompt
+	files   []string // the files that the prompt names, absolute
+	rest    string   // what follows the command, when it was given with a slash
+	stop    v1.StopReason
+
+	// What the steps leave for those after them.
+	file    file
+	edited  outcome
+	ran     outcome
+	command string
+	exit    string // how the command ended
+}
+
+// outcome is what became of something that needed permission.
+type outcome int
+
+const (
+	notTried outcome = iota
+	done
+	rejected
+	failed
+)
+
+// errCancelled ends a turn whose permission request was cancelled: the user means the turn.
+var errCancelled = errors.New("cancelled by the user")
+
+// prompt starts a turn; the goroutine that runs it answers the request.
+func (a *agent) prompt(r *acp.Request) {
+	var p v1.PromptRequest
+	if err := acp.Decode(r.Params, &p); err != nil {
+		r.ReplyError(invalid("%s: %v", r.Method, err))
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sessions[p.SessionID]
+	switch {
+	case s == nil:
+		r.ReplyError(noSession(p.SessionID))
+	case s.cancel != nil:
+		r.ReplyError(&acp.Error{Code: acp.CodeInvalidRequest, Message: "a turn is running in this session"})
+	case a.stopped:
+		r.ReplyError(acp.ErrClosed)
+	default:
+		s.cancel = cancel
+		t := &turn{agent: a, session: s, client: a.client, stop: v1.StopEndTurn}
+		a.turns.Go(func() {
+			defer cancel()
+			t.run(ctx, r, p.Prompt)
+		})
+		return
+	}
+	cancel()
+}
+
+// run plays the script that the prompt chooses, and answers the prompt.
+func (t *turn) run(ctx context.Context, r *acp.Request, prompt []v1.ContentBlock) {
+	t.read(prompt)
+	if !t.session.titled {
+		t.session.titled = true
+		t.update(t.session, &v1.SessionInfoUpdate{Title: acp.Set(title(t.prompt))})
+	}
+	name, script := t.choose()
+	var err error
+	for _, step := range script {
+		if err = step(ctx, t); err != nil {
+			break
+		}
+	}
+	t.session.last = strings.Join(append([]string{"`" + name + "`"}, t.outcomes()...), "; ")
+	t.update(t.session, usageOf(t.session))
+
+	t.mu.Lock()
+	t.session.cancel = nil // before the answer: the client may send the next prompt upon it
+	t.mu.Unlock()
+	switch {
+	case ctx.Err() != nil || errors.Is(err, errCancelled):
+		r.Reply(&v1.PromptResponse{StopReason: v1.StopCancelled})
+	case err != nil:
+		r.ReplyError(err)
+	default:
+		r.Reply(&v1.PromptResponse{StopReason: t.stop})
+	}
+}
+
+// title is the beginning of the first line.
+func title(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	const most = 50
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	if line == "" {
+		return "Demo"
+	}
+	return line
+}
+
+// send tells what happens in the turn's session.
+func (t *turn) send(u v1.SessionUpdate) { t.update(t.session, u) }
+
+// stream sends a text piece by piece, as a model makes it.
+func (t *turn) stream(ctx context.Context, text string, chunk func(v1.ContentChunk) v1.SessionUpdate) error {
+	t.session.messages++
+	id := v1.MessageID(fmt.Sprintf("message-%d", t.session.messages))
+	for _, piece := range pieces(text) {
+		if err := t.pace.pause(ctx); err != nil {
+			return err
+		}
+		t.session.said += len(piece)
+		t.send(chunk(v1.ContentChunk{Content: v1.Text(piece), MessageID: id}))
+	}
+	return nil
+}
+
+func answerChunk(c v1.ContentChunk) v1.SessionUpdate  { return (*v1.AgentMessageChunk)(&c) }
+func thoughtChunk(c v1.ContentChunk) v1.SessionUpdate { return (*v1.AgentThoughtChunk)(&c) }
+
+// pieces cuts a text behind blanks, into pieces of at least so many bytes.
+func pieces(text string) []string {
+	const least = 8
+	var all []string
+	from := 0
+	for i := range len(text) {
+		if i-from >= least && (text[i] == ' ' || text[i] == '\n') {
+			all = append(all, text[from:i+1])
+			from = i + 1
+		}
+	}
+	if from < len(text) {
+		all = append(all, text[from:])
+	}
+	return all
+}
+
+func (t *turn) say(ctx context.Context, text string) error { return t.stream(ctx, text, answerChunk) }
+
+// call asks something of the client. When ctx ends, the client is told to give it up.
+func (t *turn) call(ctx context.Context, method string, params, result any) error {
+	type answer struct {
+		result json.RawMessage
+		err    error
+	}
+	answers := make(chan answer, 1)
+	cancel := t.conn.Call(method, params, func(result json.RawMessage, err error) { answers <- answer{result, err} })
+	select {
+	case a := <-answers:
+		if a.err != nil {
+			return a.err
+		}
+		return acp.Decode(a.result, result)
+	case <-ctx.Done():
+		cancel()
+		return ctx.Err()
+	}
+}
+
+// tell sends a request whose answer makes no difference.
+func (t *turn) tell(method string, params any) {
+	t.conn.Call(method, params, func(json.RawMessage, error) {})
+}
+
+// begin announces a tool call.
+func (t *turn) begin(call v1.ToolCall) v1.ToolCallID {
+	t.session.calls++
+	call.ToolCallID = v1.ToolCallID(fmt.Sprintf("call-%d", t.session.calls))
+	t.send(&call)
+	return call.ToolCallID
+}
+
+// finish ends a tool call, with a text to show if there is one.
+func (t *turn) finish(id v1.ToolCallID, status v1.ToolCallStatus, text string) {
+	u := &v1.ToolCallUpdate{ToolCallID: id, Status: acp.Set(status)}
+	if text != "" {
+		u.Content = acp.Set([]v1.ToolCallContent{&v1.Content{Content: v1.Text(text)}})
+	}
+	t.send(u)
+}
+
+// allowed asks for permission to make a tool call, unless the session's mode or an earlier answer
+// decides.
+func (t *turn) allowed(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUpdate) (bool, error) {
+	t.mu.Lock()
+	auto := t.session.mode == modeAuto
+	t.mu.Unlock()
+	if auto {
+		return true, nil
+	}
+	if answer, ok := t.session.answers[kind]; ok {
+		return answer, nil
+	}
+	chosen, err := t.ask(ctx, kind, call)
+	if err != nil {
+		return false, err
+	}
+	yes := chosen == v1.PermissionAllowOnce || chosen == v1.PermissionAllowAlways
+	if chosen == v1.PermissionAllowAlways || chosen == v1.PermissionRejectAlways {
+		t.session.answers[kind] = yes
+	}
+	return yes, nil
+}
+
+// ask asks for permission and returns the kind of the option that the user chose. The options' ids
+// are their kinds.
+func (t *turn) ask(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUpdate) (v1.PermissionOptionKind, error) {
+	what := map[v1.ToolKind]string{v1.ToolEdit: "edits", v1.ToolExecute: "commands"}[kind]
+	request := v1.RequestPermissionRequest{SessionID: t.session.id, ToolCall: call}
+	for _, o := range []struct {
+		kind v1.PermissionOptionKind
+		name string
+	}{
+		{v1.PermissionAllowOnce, "Yes"},
+		{v1.PermissionAllowAlways, "Yes, and all " + what + " in this session"},
+		{v1.PermissionRejectOnce, "No"},
+		{v1.PermissionRejectAlways, "No, and no " + what + " in this session"},
+	} {
+		request.Options = append(request.Options,
+			v1.PermissionOption{OptionID: v1.PermissionOptionID(o.kind), Name: o.name, Kind: o.kind})
+	}
+	var response v1.RequestPermissionResponse
+	if err := t.call(ctx, v1.MethodSessionRequestPermission, request, &response); err != nil {
+		return "", fmt.Errorf("ask for permission: %w", err)
+	}
+	selected, ok := response.Outcome.(*v1.SelectedPermissionOutcome)
+	if !ok {
+		return "", errCancelled
+	}
+	return v1.PermissionOptionKind(selected.OptionID), nil
+}

@@ -1,0 +1,120 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/demo"
+	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// editor is a client that says yes to everything.
+type editor struct {
+	mu   sync.Mutex
+	seen []string // guarded by mu: what the agent has sent
+}
+
+func (e *editor) note(method string, params json.RawMessage) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.seen = append(e.seen, method+" "+string(params))
+}
+
+func (e *editor) HandleNotification(method string, params json.RawMessage) { e.note(method, params) }
+
+func (e *editor) HandleRequest(r *acp.Request) {
+	e.note(r.Method, r.Params)
+	switch r.Method {
+	case v1.MethodSessionRequestPermission:
+		r.Reply(v1.RequestPermissionResponse{Outcome: &v1.SelectedPermissionOutcome{OptionID: "allow_once"}})
+	case v1.MethodTerminalCreate:
+		r.Reply(v1.CreateTerminalResponse{TerminalID: "terminal"})
+	case v1.MethodTerminalWaitForExit:
+		r.Reply(v1.WaitForTerminalExitResponse{ExitCode: acp.Set[uint32](0)})
+	case v1.MethodTerminalOutput:
+		r.Reply(v1.TerminalOutputResponse{Output: "out"})
+	default:
+		r.Reply(nil)
+	}
+}
+
+// converse has two turns with an agent and returns what it sent.
+func converse(t *testing.T, agent func(stdin io.Reader, stdout io.WriteCloser) error, cwd string, traffic *acp.Traffic) []string {
+	t.Helper()
+	agentIn, toAgent := io.Pipe()
+	fromAgent, agentOut := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- agent(agentIn, agentOut) }()
+	e := &editor{}
+	conn := acp.NewConn(fromAgent, toAgent, e, acp.WithTraffic(traffic))
+	for _, call := range []struct {
+		method string
+		params any
+	}{
+		{v1.MethodInitialize, v1.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: v1.ClientCapabilities{
+			FS: v1.FileSystemCapabilities{WriteTextFile: true}, Terminal: true,
+		}}},
+		{v1.MethodSessionNew, v1.NewSessionRequest{CWD: cwd}},
+		{v1.MethodSessionPrompt, v1.PromptRequest{SessionID: "demo-1", Prompt: []v1.ContentBlock{v1.Text("tour")}}},
+		{v1.MethodSessionPrompt, v1.PromptRequest{SessionID: "demo-1", Prompt: []v1.ContentBlock{v1.Text("thanks")}}},
+	} {
+		answers := make(chan error, 1)
+		conn.Call(call.method, call.params, func(result json.RawMessage, err error) {
+			e.note(call.method, result)
+			answers <- err
+		})
+		select {
+		case err := <-answers:
+			if err != nil {
+				t.Fatalf("%s: %v", call.method, err)
+			}
+		case <-time.After(never):
+			t.Fatalf("%s is never answered", call.method)
+		}
+	}
+	conn.Close()
+	<-conn.Done()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	fromAgent.Close()
+	return e.seen
+}
+
+// A client sees of a replay what it saw of the agent, in its own folder.
+func TestReplayOfTheDemo(t *testing.T) {
+	t.Setenv("ACP_DEMO_DELAY_MS", "0")
+	first, second := t.TempDir(), t.TempDir()
+	traffic := acp.NewTraffic(0)
+	var recording bytes.Buffer
+	stop, err := traffic.RecordTo(&recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := converse(t, func(stdin io.Reader, stdout io.WriteCloser) error {
+		return demo.Serve(t.Context(), stdin, stdout, "test")
+	}, first, traffic)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	got := converse(t, func(stdin io.Reader, stdout io.WriteCloser) error {
+		return Serve(t.Context(), &recording, stdin, stdout)
+	}, second, nil)
+	for i := range want {
+		want[i] = strings.ReplaceAll(want[i], first, second)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("replayed, %d messages are\n%s\nwant %d\n%s",
+			len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
+	}
+	if len(want) < 100 {
+		t.Errorf("only %d messages", len(want))
+	}
+}
