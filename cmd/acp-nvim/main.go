@@ -1,0 +1,123 @@
+// Acp-nvim is the program behind the Neovim plugin.
+//
+//	acp-nvim host        what the plugin starts: speaks with Neovim on stdin and stdout
+//	acp-nvim demo-agent  a scripted agent: no model, no network
+//	acp-nvim replay      plays a recorded traffic file as an agent
+//	acp-nvim version     says the version and the revision of the plugin's interface
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/acp-nvim/acp-nvim/acp/demo"
+	"github.com/acp-nvim/acp-nvim/acp/replay"
+	"github.com/acp-nvim/acp-nvim/host"
+)
+
+// version is set by the build.
+var version = "dev"
+
+const usage = `usage: acp-nvim host | demo-agent [--protocol 1] | replay FILE | version
+The plugin starts the host by itself; see :help acp.
+`
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	// Standard output belongs to the protocols: whatever else is printed goes
+	// to standard error.
+	stdout := os.Stdout
+	os.Stdout = os.Stderr
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer stop()
+	err := run(ctx, os.Args[1], os.Args[2:], stdout)
+	switch {
+	case err == nil:
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, "acp-nvim:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, command string, args []string, stdout *os.File) error {
+	switch command {
+	case "host":
+		return runHost(ctx, args, stdout)
+	case "demo-agent":
+		return runDemo(ctx, args, stdout)
+	case "replay":
+		return runReplay(ctx, args, stdout)
+	case "version":
+		fmt.Fprintf(stdout, "acp-nvim %s, api %d\n", version, host.API)
+		return nil
+	}
+	fmt.Fprint(os.Stderr, usage)
+	return flag.ErrHelp
+}
+
+func runHost(ctx context.Context, args []string, stdout *os.File) error {
+	flags := flag.NewFlagSet("host", flag.ContinueOnError)
+	api := flags.Int("api", 0, "the revision of the interface that the plugin speaks")
+	logFile := flags.String("log", "", "the file to log to; standard error without one")
+	var level slog.Level
+	flags.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	var out io.Writer = os.Stderr
+	if *logFile != "" {
+		if err := os.MkdirAll(filepath.Dir(*logFile), 0o700); err != nil {
+			return fmt.Errorf("open the log: %w", err)
+		}
+		f, err := os.OpenFile(*logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return fmt.Errorf("open the log: %w", err)
+		}
+		defer f.Close()
+		out = f
+	}
+	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
+	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log})
+}
+
+func runDemo(ctx context.Context, args []string, stdout *os.File) error {
+	flags := flag.NewFlagSet("demo-agent", flag.ContinueOnError)
+	protocol := flags.Int("protocol", 1, "the version of the protocol to speak")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *protocol != 1 {
+		return fmt.Errorf("the demo agent does not speak version %d of the protocol yet", *protocol)
+	}
+	return demo.Serve(ctx, os.Stdin, stdout, version)
+}
+
+func runReplay(ctx context.Context, args []string, stdout *os.File) error {
+	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		fmt.Fprint(os.Stderr, usage)
+		return flag.ErrHelp
+	}
+	f, err := os.Open(flags.Arg(0))
+	if err != nil {
+		return fmt.Errorf("open the traffic file: %w", err)
+	}
+	defer f.Close()
+	return replay.Serve(ctx, f, os.Stdin, stdout)
+}

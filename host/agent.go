@@ -1,0 +1,397 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// AgentSpec says how to start an agent, and what to tell the user of it.
+type AgentSpec struct {
+	Name    string            // of its entry in the configuration
+	Title   string            // for people
+	Command []string          // argv
+	Env     map[string]string // added to the environment
+	Cwd     string            // of the process, absolute; "" for the session's
+	Install string            // how to get it, one sentence
+	Login   string            // how to log in, one sentence
+	Quirks  map[string]bool   // overrides, see session.Quirks
+}
+
+// agent is one running agent process with the sessions in it. Agents are
+// shared: sessions of the same launch configuration and folder live in one.
+type agent struct {
+	host *Host
+	key  string
+	spec AgentSpec
+	proc *acp.Process
+	conn *acp.Conn
+
+	session.Agent // the protocol, spoken over conn
+
+	mu      sync.Mutex // guards the fields below
+	phase   agentPhase
+	info    session.Info
+	waiting []func(session.Info, error) // for the answer to initialize
+	routes  map[string]*Session         // by the agent's session id
+	early   map[string][]func(*Session) // for ids whose session/new is not answered yet
+	users   map[*Session]struct{}       // who keeps the process alive
+	dead    error                       // once phase is agentDead
+}
+
+type agentPhase int
+
+const (
+	agentStarting agentPhase = iota
+	agentReady
+	agentDead
+)
+
+// earlyLimit bounds what is kept for a session the agent has not named yet.
+const earlyLimit = 256
+
+// launchKey tells launch configurations apart.
+func (spec AgentSpec) launchKey(dir string) string {
+	env := slices.Sorted(maps.Keys(spec.Env))
+	for i, k := range env {
+		env[i] = k + "=" + spec.Env[k]
+	}
+	key, _ := json.Marshal([]any{spec.Name, spec.Command, env, dir}) // strings always encode
+	return string(key)
+}
+
+// startAgent starts the process and begins initialize.
+func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
+	proc, err := acp.Start(acp.Command{Argv: spec.Command, Env: agentEnv(spec.Env), Dir: dir})
+	if err != nil {
+		return nil, startError(spec, err)
+	}
+	a := &agent{
+		host: h, key: key, spec: spec, proc: proc,
+		routes: map[string]*Session{},
+		early:  map[string][]func(*Session){},
+		users:  map[*Session]struct{}{},
+	}
+	h.editor.Post(groupOp(proc.PGID(), true))
+	v1 := session.NewV1(clientOf{a}, h.version, spec.Quirks)
+	a.conn = acp.NewConn(proc.Stdout, proc.Stdin, v1, acp.WithTraffic(h.traffic.agent(spec.Name)), acp.WithLogger(h.log.With("agent", spec.Name)))
+	a.Agent = v1
+	v1.Start(a.conn)
+	h.background(a.watch)
+	a.Initialize(a.initialized)
+	return a, nil
+}
+
+// agentEnv is the host's environment without what belongs to Neovim.
+func agentEnv(extra map[string]string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "NVIM", "NVIM_LOG_FILE", "VIM", "VIMRUNTIME", "MYVIMRC":
+			continue
+		}
+		if _, replaced := extra[name]; !replaced {
+			env = append(env, kv)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		env = append(env, name+"="+extra[name])
+	}
+	return env
+}
+
+// startError says why a process could not be started, and what to do.
+func startError(spec AgentSpec, err error) error {
+	var missing *acp.NotFoundError
+	if errors.As(err, &missing) {
+		return &Failure{
+			Sentence: fmt.Sprintf("%s is not installed: there is no %s on the PATH.", spec.Title, missing.Program),
+			Advice:   spec.Install,
+		}
+	}
+	return &Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :checkhealth acp."}
+}
+
+// Failure is an error in words for the user: what happened, what to do, and
+// perhaps the agent's own last words.
+type Failure struct {
+	Sentence, Advice, Detail string
+}
+
+func (f *Failure) Error() string {
+	if f.Advice == "" {
+		return f.Sentence
+	}
+	return f.Sentence + " " + f.Advice
+}
+
+// watch waits for the end of the connection and tells everybody concerned.
+func (a *agent) watch() {
+	stalled := a.conn.Stalled()
+	for open := true; open; {
+		select {
+		case <-a.conn.Done():
+			open = false
+		case <-stalled:
+			stalled = nil
+			a.tellStalled()
+		}
+	}
+	a.end()
+	a.host.editor.Post(groupOp(a.proc.PGID(), false))
+	a.fail(a.death())
+}
+
+func (a *agent) tellStalled() {
+	for _, s := range a.takeUsers(false) {
+		s.box.put(func() {
+			s.remark("warning", s.spec.Title+" has stopped reading its input. :Acp cancel, or :Acp restart to start it again.")
+		})
+	}
+}
+
+// death is the sentence about a process that has ended.
+func (a *agent) death() *Failure {
+	f := &Failure{Advice: ":Acp restart starts it again.", Detail: lastLines(a.proc.Stderr(), 12)}
+	exit := a.proc.Exit()
+	err := a.conn.Err()
+	var full *acp.QueueFullError
+	switch {
+	case errors.As(err, &full):
+		f.Sentence = a.spec.Title + " has stopped reading its input and was ended."
+	case exit.Signal == "" && exit.Code == 0:
+		f.Sentence = a.spec.Title + " ended."
+	default:
+		f.Sentence = fmt.Sprintf("%s %s.", a.spec.Title, exit)
+	}
+	if exit.Code == 127 && a.spec.Install != "" {
+		f.Advice = a.spec.Install
+	}
+	return f
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// initialized is called with the answer to initialize.
+func (a *agent) initialized(info session.Info, err error) {
+	if errors.Is(err, acp.ErrClosed) {
+		return // watch tells of the end
+	}
+	a.mu.Lock()
+	waiting := a.waiting
+	a.waiting = nil
+	if err == nil {
+		a.phase, a.info = agentReady, info
+	}
+	a.mu.Unlock()
+	for _, f := range waiting {
+		f(info, err)
+	}
+	if err != nil {
+		a.stop()
+	}
+}
+
+// join makes s a user of the process; ready is called when initialize has been
+// answered, or with the reason why that will not happen.
+func (a *agent) join(s *Session, ready func(session.Info, error)) {
+	a.mu.Lock()
+	a.users[s] = struct{}{}
+	phase, info, dead := a.phase, a.info, a.dead
+	if phase == agentStarting {
+		a.waiting = append(a.waiting, ready)
+	}
+	a.mu.Unlock()
+	switch phase {
+	case agentReady:
+		ready(info, nil)
+	case agentDead:
+		ready(info, dead)
+	}
+}
+
+// leave gives up a session; the process ends with its last one.
+func (a *agent) leave(s *Session, remoteID string) {
+	a.mu.Lock()
+	_, member := a.users[s]
+	delete(a.users, s)
+	if a.routes[remoteID] == s {
+		delete(a.routes, remoteID)
+	}
+	last := member && len(a.users) == 0
+	a.mu.Unlock()
+	switch {
+	case last:
+		a.stop()
+	case remoteID != "":
+		a.Close(remoteID)
+	}
+}
+
+// stop ends the process in the background.
+func (a *agent) stop() {
+	a.host.forgetAgent(a)
+	a.host.background(a.end)
+}
+
+// end writes what is still to be said, then ends the process and waits for that.
+func (a *agent) end() {
+	a.conn.Close()
+	<-a.conn.Done()
+	a.proc.Shutdown(a.host.graces())
+	<-a.proc.Done()
+}
+
+// fail tells the sessions that the process has ended.
+func (a *agent) fail(why *Failure) {
+	a.host.forgetAgent(a)
+	a.mu.Lock()
+	a.phase, a.dead = agentDead, why
+	a.waiting = nil
+	a.mu.Unlock()
+	for _, s := range a.takeUsers(true) {
+		s.box.put(func() { s.agentDied(a, why) })
+	}
+}
+
+func (a *agent) takeUsers(forget bool) []*Session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	users := slices.Collect(maps.Keys(a.users))
+	if forget {
+		clear(a.users)
+	}
+	return users
+}
+
+// route directs what the agent says of a session to s, beginning with what
+// came before the session had a name here. Reader goroutine.
+func (a *agent) route(remoteID string, s *Session) {
+	a.mu.Lock()
+	a.routes[remoteID] = s
+	early := a.early[remoteID]
+	delete(a.early, remoteID)
+	a.mu.Unlock()
+	for _, f := range early {
+		f(s)
+	}
+}
+
+// to runs f for the session that the agent names. What comes for a name that
+// is not known is kept until session/new is answered.
+func (a *agent) to(remoteID string, f func(*Session)) {
+	a.mu.Lock()
+	s := a.routes[remoteID]
+	if s == nil && len(a.early[remoteID]) < earlyLimit && len(a.early) < earlyLimit {
+		a.early[remoteID] = append(a.early[remoteID], f)
+	}
+	a.mu.Unlock()
+	if s != nil {
+		f(s)
+	}
+}
+
+// session returns the session of a request, at once.
+func (a *agent) session(remoteID string) (*Session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.routes[remoteID]; s != nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("session %q is not open in this client", remoteID)
+}
+
+// clientOf is the client side of an agent: it brings each call to its session.
+type clientOf struct{ *agent }
+
+var _ session.Client = clientOf{}
+
+func (c clientOf) Update(id string, u session.Update) {
+	c.to(id, func(s *Session) { s.box.putSlowly(func() { s.update(u) }) })
+}
+
+func (c clientOf) RequestPermission(r session.PermissionRequest) {
+	s, err := c.session(r.SessionID)
+	if err != nil || !s.box.putSlowly(func() { s.requestPermission(r) }) {
+		r.Reply("")
+	}
+}
+
+func (c clientOf) ReadTextFile(r session.ReadTextFile) {
+	s, err := c.session(r.SessionID)
+	if err != nil {
+		r.Reply("", err)
+		return
+	}
+	s.readTextFile(r)
+}
+
+func (c clientOf) WriteTextFile(r session.WriteTextFile) {
+	s, err := c.session(r.SessionID)
+	if err != nil {
+		r.Reply(err)
+		return
+	}
+	s.writeTextFile(r)
+}
+
+func (c clientOf) CreateTerminal(r session.CreateTerminal) {
+	s, err := c.session(r.SessionID)
+	if err != nil || !s.box.putSlowly(func() { s.createTerminal(r) }) {
+		r.Reply("", errors.Join(err, errSessionClosed))
+	}
+}
+
+func (c clientOf) TerminalOutput(sessionID, id string) (session.TerminalOutput, error) {
+	t, err := c.terminal(sessionID, id)
+	if err != nil {
+		return session.TerminalOutput{}, err
+	}
+	return t.output(), nil
+}
+
+func (c clientOf) WaitForTerminalExit(ctx context.Context, sessionID, id string, reply func(session.TerminalExit, error)) {
+	t, err := c.terminal(sessionID, id)
+	if err != nil {
+		reply(session.TerminalExit{}, err)
+		return
+	}
+	c.host.background(func() { reply(t.wait(ctx)) })
+}
+
+func (c clientOf) KillTerminal(sessionID, id string) error {
+	t, err := c.terminal(sessionID, id)
+	if err == nil {
+		c.host.background(t.Kill)
+	}
+	return err
+}
+
+func (c clientOf) ReleaseTerminal(sessionID, id string) error {
+	t, err := c.terminal(sessionID, id)
+	if err == nil {
+		c.host.background(t.release)
+	}
+	return err
+}
+
+func (c clientOf) terminal(sessionID, id string) (*sessionTerminal, error) {
+	s, err := c.session(sessionID)
+	if err != nil {
+		return nil, err
+	}
+	return s.terminals.get(id)
+}

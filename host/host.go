@@ -1,0 +1,182 @@
+// Package host is the application between Neovim and the agents: the registry
+// of sessions and agent processes, and the messages from and to Lua.
+//
+//	Lua ── rpc.go ──▶ Session (one goroutine each) ──▶ agent (one process, many sessions)
+//	agent's reader ──▶ Session ──▶ transcript, mirror ──▶ editor (one goroutine) ──▶ Lua
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/neovim/go-client/msgpack"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+)
+
+// API is the revision of what Lua and host say to each other. It changes
+// whenever either side could misunderstand the other.
+const API = 1
+
+// Host owns the sessions of one Neovim.
+type Host struct {
+	version string
+	log     *slog.Logger
+	editor  *editor.Editor
+	files   *buffers.Files
+	traffic *traffic
+
+	permissionIDs atomic.Int64
+	loops         sync.WaitGroup // the sessions' goroutines
+	work          sync.WaitGroup // all others
+
+	mu       sync.Mutex // guards the fields below
+	sessions map[int]*Session
+	agents   map[string]*agent // by launch key, those that are alive
+	leaving  []*agent          // those that end
+	closing  bool
+}
+
+func newHost(version string, log *slog.Logger, nvim editor.Neovim) *Host {
+	h := &Host{
+		version:  version,
+		log:      log,
+		editor:   editor.New(nvim),
+		traffic:  newTraffic(),
+		sessions: map[int]*Session{},
+		agents:   map[string]*agent{},
+	}
+	h.files = buffers.New(bufferCalls{h.editor})
+	return h
+}
+
+// bufferCalls lets the buffers package call its Lua half.
+type bufferCalls struct{ *editor.Editor }
+
+func (b bufferCalls) CallBuffers(ctx context.Context, fn string, args, result any) error {
+	value, err := b.Call(ctx, "buffers", map[string]any{"fn": fn, "args": args})
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	if err := msgpack.NewEncoder(&packed).Encode(value); err != nil {
+		return fmt.Errorf("buffers.%s: %w", fn, err)
+	}
+	if err := msgpack.NewDecoder(&packed).Decode(result); err != nil {
+		return fmt.Errorf("buffers.%s: %w", fn, err)
+	}
+	return nil
+}
+
+// background runs f in a goroutine that the host's end waits for.
+func (h *Host) background(f func()) { h.work.Go(f) }
+
+// newSession opens a session under the id that Lua chose.
+func (h *Host) newSession(id int, spec AgentSpec, cwd string) {
+	s := newSession(h, id, spec, cwd)
+	h.mu.Lock()
+	taken := h.sessions[id] != nil || h.closing
+	if !taken {
+		h.sessions[id] = s
+	}
+	h.mu.Unlock()
+	if taken {
+		h.log.Error("open a session", "id", id, "err", "the id is taken, or the host ends")
+		return
+	}
+	h.loops.Go(s.box.run)
+	s.box.put(s.start)
+}
+
+// session returns an open session, or nil.
+func (h *Host) session(id int) *Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[id]
+}
+
+func (h *Host) forgetSession(s *Session) {
+	h.mu.Lock()
+	delete(h.sessions, s.id)
+	h.mu.Unlock()
+}
+
+// agentFor returns the process for a launch configuration, started if needed.
+func (h *Host) agentFor(spec AgentSpec, cwd string) (*agent, error) {
+	dir := spec.Cwd
+	if dir == "" {
+		dir = cwd
+	}
+	key := spec.launchKey(dir)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing {
+		return nil, errSessionClosed
+	}
+	if a := h.agents[key]; a != nil {
+		return a, nil
+	}
+	a, err := h.startAgent(spec, dir, key)
+	if err == nil {
+		h.agents[key] = a
+	}
+	return a, err
+}
+
+// forgetAgent says that no session may join this process any more.
+func (h *Host) forgetAgent(a *agent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.agents[a.key] == a {
+		delete(h.agents, a.key)
+		h.leaving = append(h.leaving, a)
+	}
+}
+
+// notify shows a message to the user.
+func (h *Host) notify(level, text string) {
+	h.editor.Post(editor.Op{Name: "notify", Args: map[string]any{"level": level, "text": text}})
+}
+
+// groupOp tells Lua of a process group, which it kills if the host dies.
+func groupOp(pgid int, alive bool) editor.Op {
+	return editor.Op{Name: "group", Args: map[string]any{"pgid": pgid, "alive": alive}}
+}
+
+// graces are how long an agent has to end by itself, first after the end of its
+// input, then after SIGTERM. When Neovim leaves there is no time to lose.
+func (h *Host) graces() (eof, term time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing {
+		return 100 * time.Millisecond, 150 * time.Millisecond
+	}
+	return 2 * time.Second, 2 * time.Second
+}
+
+// shutdown ends every session and every process, quickly: Neovim is leaving.
+// Open requests are answered before the agents lose their input.
+func (h *Host) shutdown() {
+	h.mu.Lock()
+	h.closing = true
+	sessions := slices.Collect(maps.Values(h.sessions))
+	agents := append(slices.Collect(maps.Values(h.agents)), h.leaving...)
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.box.put(s.close)
+	}
+	h.loops.Wait()
+	for _, a := range agents {
+		h.background(a.end)
+	}
+	h.editor.Close()
+	h.work.Wait()
+}

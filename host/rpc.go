@@ -1,0 +1,238 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/neovim/go-client/nvim"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// Options are how the host is started.
+type Options struct {
+	Version string
+	API     int // the revision the Lua side speaks; 0 is not told
+	Log     *slog.Logger
+}
+
+// Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
+// agents.
+func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
+	if o.API != 0 && o.API != API {
+		return fmt.Errorf("the plugin speaks revision %d, this program %d", o.API, API)
+	}
+	v, err := nvim.New(in, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })
+	if err != nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	h := newHost(o.Version, o.Log, lua{v})
+	if err := v.RegisterHandler("acp", h.receive); err != nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	h.background(h.editor.Run)
+	h.editor.Post(editor.Op{Name: "hello", Args: map[string]any{
+		"api": API, "version": o.Version, "groups": transcript.Groups(),
+	}})
+	stop := context.AfterFunc(ctx, func() { in.Close() })
+	defer stop()
+	err = v.Serve()
+	h.shutdown()
+	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	return nil
+}
+
+// lua executes batches with lua/acp/ops.lua.
+type lua struct{ *nvim.Nvim }
+
+func (l lua) Batch(ops []any) ([]any, time.Duration, error) {
+	var reply struct {
+		Busy    float64 `msgpack:"busy"` // milliseconds
+		Answers []any   `msgpack:"answers"`
+	}
+	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, ops)
+	return reply.Answers, time.Duration(reply.Busy * float64(time.Millisecond)), err
+}
+
+// receive takes one message of Lua. It runs on go-client's only notification
+// goroutine, so it does no more than put work where it belongs; and as an
+// argument that does not decode would end the connection, it takes anything.
+func (h *Host) receive(args ...any) {
+	if len(args) == 0 {
+		return
+	}
+	fields, ok := args[0].(map[string]any)
+	if !ok {
+		h.log.Error("message from Lua", "err", "no table", "got", args[0])
+		return
+	}
+	m := message(fields)
+	method := m.text("method")
+	handle, known := handlers[method]
+	if !known {
+		h.log.Error("message from Lua", "err", "unknown method", "method", method)
+		return
+	}
+	handle(h, m)
+}
+
+// handlers are the messages of Lua, by method.
+var handlers = map[string]func(*Host, message){
+	"new": func(h *Host, m message) {
+		h.newSession(m.integer("session"), m.agentSpec(), m.text("cwd"))
+	},
+	"prompt":  toSession(func(s *Session, m message) { s.prompt(m.blocks("blocks")) }),
+	"cancel":  toSession(func(s *Session, _ message) { s.cancel() }),
+	"close":   toSession(func(s *Session, _ message) { s.close() }),
+	"restart": toSession(func(s *Session, m message) { s.restart() }),
+	"respond": toSession(func(s *Session, m message) {
+		s.respond(int64(m.integer("id")), m.text("option"))
+	}),
+	"toggle": toSession(func(s *Session, m message) {
+		s.chat.Toggle(m.integer("row"))
+		s.mark()
+	}),
+	"redraw": toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"visible": func(h *Host, m message) {
+		if s := h.session(m.integer("session")); s != nil {
+			s.visible.Store(m.flag("visible"))
+			s.mark()
+		}
+	},
+	"tool_call": toSession(func(s *Session, m message) {
+		var result any
+		if call := s.conv.ToolCall(m.text("id")); call != nil {
+			result = mirrorCall(call, 0)
+		}
+		h, callback := s.host, m.integer("callback")
+		h.callback(callback, result, "")
+	}),
+	"traffic": func(h *Host, m message) {
+		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
+	},
+}
+
+// toSession runs a handler on the goroutine of the session it is for.
+func toSession(f func(*Session, message)) func(*Host, message) {
+	return func(h *Host, m message) {
+		if s := h.session(m.integer("session")); s != nil {
+			s.box.put(func() { f(s, m) })
+		} else if id := m.integer("callback"); id != 0 {
+			h.callback(id, nil, "The session is closed.")
+		}
+	}
+}
+
+// callback hands a result to a Lua function that waits for it.
+func (h *Host) callback(id int, result any, failure string) {
+	args := map[string]any{"id": id, "result": result}
+	if failure != "" {
+		args["error"] = failure
+	}
+	h.editor.Post(editor.Op{Name: "callback", Args: args})
+}
+
+func (h *Host) showTraffic(agent, file string, callback int) {
+	if file != "" {
+		if err := h.traffic.recordTo(agent, file); err != nil {
+			h.callback(callback, nil, err.Error())
+			return
+		}
+	}
+	entries := h.traffic.agent(agent).Entries()
+	list := make([]any, len(entries))
+	for i, e := range entries {
+		list[i] = map[string]any{"dir": string(e.Dir), "t": e.T, "msg": string(e.Msg)}
+	}
+	h.callback(callback, list, "")
+}
+
+// message is a table from Lua. Fields that are missing or of another type
+// read as their zero value; an empty Lua table arrives as a list.
+type message map[string]any
+
+func (m message) text(key string) string {
+	switch v := m[key].(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+func (m message) integer(key string) int {
+	switch v := m[key].(type) {
+	case int64:
+		return int(v)
+	case uint64:
+		return int(v)
+	case float64:
+		return int(v)
+	}
+	return 0
+}
+
+func (m message) flag(key string) bool {
+	v, _ := m[key].(bool)
+	return v
+}
+
+func (m message) table(key string) message {
+	v, _ := m[key].(map[string]any)
+	return v
+}
+
+func (m message) list(key string) []any {
+	v, _ := m[key].([]any)
+	return v
+}
+
+func (m message) agentSpec() AgentSpec {
+	t := m.table("agent")
+	spec := AgentSpec{
+		Name: t.text("name"), Title: t.text("title"), Cwd: t.text("cwd"), Install: t.text("install"), Login: t.text("login"),
+		Env: map[string]string{}, Quirks: map[string]bool{},
+	}
+	for _, arg := range t.list("command") {
+		if s, ok := arg.(string); ok {
+			spec.Command = append(spec.Command, s)
+		}
+	}
+	for name, value := range t.table("env") {
+		spec.Env[name] = fmt.Sprint(value)
+	}
+	for name := range t.table("quirks") {
+		spec.Quirks[name] = t.table("quirks").flag(name)
+	}
+	return spec
+}
+
+// blocks is a prompt: a list of content blocks in the shape of the wire.
+func (m message) blocks(key string) []session.Content {
+	var blocks []session.Content
+	for _, item := range m.list(key) {
+		b, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		block := message(b)
+		switch block.text("type") {
+		case "text":
+			blocks = append(blocks, session.Text{Text: block.text("text")})
+		case "resource_link":
+			blocks = append(blocks, session.ResourceLink{URI: block.text("uri"), Name: block.text("name")})
+		case "image":
+			blocks = append(blocks, session.Image{MimeType: block.text("mimeType"), Data: block.text("data"), URI: block.text("uri")})
+		}
+	}
+	return blocks
+}

@@ -1,0 +1,497 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// Session is one conversation in this Neovim: its state, its chat, its open
+// requests. One goroutine owns it, the one that runs its mailbox; whoever else
+// wants something of it puts a function there.
+type Session struct {
+	id   int // unique in this Neovim
+	host *Host
+	spec AgentSpec
+	cwd  string
+	box  *mailbox
+
+	// The fields below belong to the session's goroutine.
+	phase    phase
+	agent    *agent // while the process lives
+	remoteID string // the agent's name of the session
+	info     session.Info
+	failure  string // why the session is dead or needs a login
+	setUp    func() // cancels session/new
+	conv     *session.Conversation
+	chat     *transcript.Transcript
+	queue    [][]session.Content
+	paused   bool               // the queue waits for the user
+	turnOpen bool               // AcpTurnStart was told, AcpTurnEnd not yet
+	kept     *[]session.Content // the prompt of an open turn that must be sent again
+	attempt  int                // counts prompts, so that an old answer is known as such
+	asked    []*permission      // open, oldest first
+	shown    shown
+	clock    *time.Timer
+
+	terminals terminals
+	visible   atomic.Bool // a window shows the chat
+	urgent    atomic.Bool // something must not wait for a hidden chat's turn
+}
+
+// phase is where a session is between its beginning and its end; whether a
+// turn runs is the conversation's knowledge.
+type phase int
+
+const (
+	starting phase = iota
+	authRequired
+	ready
+	dead
+)
+
+var errSessionClosed = errors.New("the session is closed")
+
+// slowAnswer is when the user is told that an agent has not answered a request
+// that should take seconds.
+const slowAnswer = 20 * time.Second
+
+func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox()}
+	s.conv = session.NewConversation(time.Now)
+	s.chat = transcript.New(s.conv, transcript.Config{Cwd: cwd, Now: time.Now, Terminal: s.terminals.screenful})
+	s.shown = shown{
+		session:   true,
+		calls:     map[*session.ToolCall]int{},
+		positions: map[*session.ToolCall]int{},
+		ended:     map[*session.ToolCall]bool{},
+	}
+	return s
+}
+
+// start finds or starts the agent's process and makes the session in it.
+func (s *Session) start() {
+	s.phase, s.failure = starting, ""
+	s.changed()
+	a, err := s.host.agentFor(s.spec, s.cwd)
+	if err != nil {
+		s.die(err)
+		return
+	}
+	s.agent = a
+	slow := s.later(slowAnswer, func() {
+		if s.agent == a && s.phase == starting {
+			s.remark("warning", s.spec.Title+" has not answered yet. :Acp restart starts it again, :Acp traffic shows what was said.")
+		}
+	})
+	a.join(s, func(info session.Info, err error) {
+		s.box.put(func() { s.joined(a, slow, info, err) })
+	})
+}
+
+func (s *Session) joined(a *agent, slow *time.Timer, info session.Info, err error) {
+	if s.agent != a {
+		return // closed or restarted meanwhile
+	}
+	if err != nil {
+		slow.Stop()
+		s.die(s.refusal("initialize", err))
+		return
+	}
+	s.info = info
+	s.setUp = a.NewSession(s.cwd, func(setup session.Setup, err error) {
+		slow.Stop()
+		if err == nil {
+			a.route(setup.SessionID, s)
+		}
+		if !s.box.put(func() { s.begun(a, setup, err) }) && err == nil {
+			a.leave(s, setup.SessionID) // closed meanwhile
+		}
+	})
+}
+
+func (s *Session) begun(a *agent, setup session.Setup, err error) {
+	s.setUp = nil
+	switch {
+	case s.agent != a || errors.Is(err, acp.ErrClosed):
+		return
+	case session.AuthRequired(err):
+		s.needLogin()
+		return
+	case err != nil:
+		s.die(s.refusal("session/new", err))
+		return
+	}
+	s.remoteID = setup.SessionID
+	s.phase = ready
+	s.apply(session.OptionsUpdate{Options: setup.Options})
+	s.event("AcpSessionReady", nil)
+	s.changed()
+	s.sendNext()
+}
+
+// refusal is the sentence for an error answer to a request of ours.
+func (s *Session) refusal(method string, err error) *Failure {
+	var told *Failure
+	if errors.As(err, &told) {
+		return told
+	}
+	return &Failure{
+		Sentence: fmt.Sprintf("%s refused %s: %s.", s.spec.Title, method, strings.TrimRight(errorText(err), ".")),
+		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",
+	}
+}
+
+// errorText is an agent's error in words. Many put the cause into data.
+func errorText(err error) string {
+	var e *acp.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	text := e.Message
+	if detail := dataText(e.Data); detail != "" && !strings.Contains(text, detail) {
+		text += ": " + detail
+	}
+	if text == "" {
+		text = fmt.Sprintf("error %d", e.Code)
+	}
+	return text
+}
+
+// dataText finds the human words in an error's data.
+func dataText(data json.RawMessage) string {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return text
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return ""
+	}
+	for _, key := range []string{"details", "message", "error", "reason"} {
+		if t := dataText(fields[key]); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// needLogin is the state in which the agent wants the user to log in.
+func (s *Session) needLogin() {
+	var names []string
+	for _, m := range s.info.AuthMethods {
+		names = append(names, m.Name)
+	}
+	s.phase = authRequired
+	s.failure = s.spec.Title + " needs you to log in first."
+	if s.spec.Login != "" {
+		s.failure += " " + s.spec.Login
+	} else if len(names) > 0 {
+		s.failure += " It offers: " + strings.Join(names, ", ") + "."
+	}
+	s.failure += " Then :Acp restart; your prompt is kept."
+	s.remark("warning", s.failure)
+}
+
+// die ends the session's life in its agent; what is shown stays.
+func (s *Session) die(err error) {
+	var f *Failure
+	if !errors.As(err, &f) {
+		f = &Failure{Sentence: err.Error()}
+	}
+	s.detach()
+	s.phase, s.failure = dead, f.Error()
+	if s.turnOpen {
+		s.endTurn(session.StopError, f.Error())
+	} else {
+		s.remark("error", f.Error())
+	}
+	if f.Detail != "" {
+		s.apply(session.Notice{Severity: "error", Title: "Its last words were", Description: f.Detail})
+	}
+	s.changed()
+}
+
+// detach leaves the agent and answers everything that is open.
+func (s *Session) detach() {
+	s.withdrawAll("cancel")
+	s.terminals.closeAll(s.host.background)
+	if a := s.agent; a != nil {
+		s.agent = nil
+		if s.setUp != nil {
+			s.setUp()
+			s.setUp = nil
+		}
+		a.leave(s, s.remoteID)
+	}
+	s.remoteID = ""
+}
+
+func (s *Session) agentDied(a *agent, why *Failure) {
+	if s.agent == a {
+		s.die(why)
+	}
+}
+
+// restart ends the agent's process and begins again, with all sessions that
+// live in it.
+func (s *Session) restart() {
+	if a := s.agent; a != nil {
+		for _, other := range a.takeUsers(true) {
+			if other != s {
+				other.box.put(other.again)
+			}
+		}
+		a.stop()
+	}
+	s.again()
+}
+
+// again begins anew, in a new process. Queued prompts wait for it, and so does
+// a prompt that a login interrupted.
+func (s *Session) again() {
+	forgets := s.phase != authRequired && len(s.conv.Entries) > 0
+	if s.turnOpen && s.kept == nil {
+		s.endTurn(session.StopError, "The session was restarted.")
+	}
+	s.detach()
+	if forgets {
+		s.remark("info", "Started again: the agent does not remember what was said above.")
+	}
+	s.start()
+}
+
+// close ends the session for good.
+func (s *Session) close() {
+	if s.agent != nil && s.conv.Running {
+		s.agent.Cancel(s.remoteID)
+	}
+	s.detach()
+	if s.turnOpen {
+		s.endTurn(session.StopError, "The session was closed.")
+	}
+	s.phase = dead
+	s.stopClock()
+	s.event("AcpSessionClosed", nil)
+	s.host.forgetSession(s)
+	s.flush()
+	s.box.close()
+}
+
+// prompt sends the user's words, or queues them while the agent cannot take
+// them. Empty words let a paused queue go on.
+func (s *Session) prompt(blocks []session.Content) {
+	switch {
+	case s.phase == dead:
+		s.host.notify("warning", s.failure)
+		return
+	case len(blocks) == 0:
+		s.paused = false
+	case s.phase == ready && !s.turnOpen:
+		s.send(blocks)
+		return
+	default:
+		s.queue = append(s.queue, blocks)
+	}
+	s.changed()
+	s.sendNext()
+}
+
+// sendNext sends what waits, if the agent can take it.
+func (s *Session) sendNext() {
+	switch {
+	case s.phase != ready:
+	case s.kept != nil:
+		blocks := *s.kept
+		s.kept = nil
+		s.request(blocks)
+	case s.turnOpen || s.paused || len(s.queue) == 0:
+	default:
+		next := s.queue[0]
+		s.queue = s.queue[1:]
+		s.send(next)
+	}
+}
+
+// send begins a turn.
+func (s *Session) send(blocks []session.Content) {
+	s.turnOpen = true
+	s.apply(session.TurnStart{Prompt: blocks})
+	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
+	s.startClock()
+	s.request(blocks)
+}
+
+// request makes the agent work on the prompt of the open turn.
+func (s *Session) request(blocks []session.Content) {
+	s.attempt++
+	attempt := s.attempt
+	s.changed()
+	s.agent.Prompt(s.remoteID, blocks, func(reason session.StopReason, err error) {
+		s.box.putSlowly(func() {
+			if s.attempt == attempt && s.turnOpen {
+				s.answered(blocks, reason, err)
+			}
+		})
+	})
+}
+
+func (s *Session) answered(blocks []session.Content, reason session.StopReason, err error) {
+	switch {
+	case err == nil:
+		s.endTurn(reason, "")
+		s.sendNext()
+	case errors.Is(err, acp.ErrClosed):
+		// The end of the process is told by agentDied.
+	case session.AuthRequired(err):
+		s.kept = &blocks
+		s.needLogin()
+	default:
+		s.endTurn(session.StopError, fmt.Sprintf("%s answered with an error: %s", s.spec.Title, errorText(err)))
+		s.sendNext()
+	}
+}
+
+func (s *Session) endTurn(reason session.StopReason, why string) {
+	s.withdrawAll("cancel")
+	s.turnOpen, s.kept = false, nil
+	s.apply(session.TurnEnd{StopReason: reason, Error: why})
+	s.stopClock()
+	data := map[string]any{"stop_reason": string(reason)}
+	if why != "" {
+		data["error"] = why
+	}
+	s.event("AcpTurnEnd", data)
+	s.changed()
+}
+
+// cancel ends the running turn. Queued prompts stay and wait for the user.
+func (s *Session) cancel() {
+	if s.phase == authRequired && s.turnOpen {
+		s.endTurn(session.StopCancelled, "")
+		return
+	}
+	if s.phase == ready && s.turnOpen {
+		s.agent.Cancel(s.remoteID)
+		s.apply(session.Cancelling{})
+		s.withdrawAll("cancel")
+		attempt := s.attempt
+		s.later(slowAnswer, func() {
+			if s.turnOpen && s.attempt == attempt {
+				s.remark("warning", s.spec.Title+" has not ended the turn. :Acp restart starts it again.")
+			}
+		})
+	}
+	if len(s.queue) > 0 && !s.paused {
+		s.paused = true
+		s.remark("info", fmt.Sprintf("%s queued; sending an empty prompt lets them go on.", count(len(s.queue), "prompt")))
+	}
+	s.changed()
+}
+
+// update brings one of the agent's updates into the state.
+func (s *Session) update(u session.Update) {
+	if n, ok := u.(session.Notice); ok {
+		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
+	}
+	s.apply(u)
+	if _, ok := u.(session.MessageChunk); ok {
+		s.mark() // nothing but the chat changes
+		return
+	}
+	s.changed()
+}
+
+func (s *Session) remark(severity, text string) {
+	s.apply(session.Remark{Severity: severity, Text: text})
+	s.changed()
+}
+
+func (s *Session) readTextFile(r session.ReadTextFile) {
+	s.host.files.Read(r.Context, buffers.Read{Path: s.absolute(r.Path), Line: r.Line, Limit: r.Limit}, r.Reply)
+}
+
+func (s *Session) writeTextFile(r session.WriteTextFile) {
+	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
+		r.Reply(err)
+		s.box.put(func() { s.wrote(r.Path, w, err) })
+	})
+}
+
+func (s *Session) wrote(path string, w buffers.Written, err error) {
+	switch {
+	case err != nil:
+		s.remark("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
+	case w.Note != "":
+		s.remark("warning", w.Note)
+	}
+	if err == nil && w.Changed {
+		s.event("AcpFileChanged", map[string]any{"path": w.Path, "by": "fs"})
+	}
+	s.changed()
+}
+
+// later runs f on the session's goroutine after a time.
+func (s *Session) later(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() { s.box.put(f) })
+}
+
+// startClock lets the running durations in the chat go on.
+func (s *Session) startClock() {
+	s.stopClock()
+	s.clock = s.later(time.Second, func() {
+		if s.turnOpen {
+			s.chat.Tick()
+			s.mark()
+			s.startClock()
+		}
+	})
+}
+
+func (s *Session) stopClock() {
+	if s.clock != nil {
+		s.clock.Stop()
+	}
+}
+
+// state is the session's state as the contract names it.
+func (s *Session) state() string {
+	switch {
+	case s.phase == starting:
+		return "starting"
+	case s.phase == authRequired:
+		return "auth_required"
+	case s.phase == dead:
+		return "dead"
+	case len(s.asked) > 0:
+		return "requires_action"
+	case s.turnOpen:
+		return "running"
+	}
+	return "idle"
+}
+
+func promptText(blocks []session.Content) string {
+	var parts []string
+	for _, b := range blocks {
+		if t, ok := b.(session.Text); ok {
+			parts = append(parts, t.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,44 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// trafficBytes bounds what is kept in memory of the messages with one agent.
+const trafficBytes = 4 << 20
+
+// traffic keeps the recent messages with each agent, also after its process
+// has ended, and writes them to a file when asked.
+type traffic struct {
+	mu      sync.Mutex // guards the fields below
+	byAgent map[string]*acp.Traffic
+}
+
+func newTraffic() *traffic { return &traffic{byAgent: map[string]*acp.Traffic{}} }
+
+// agent returns the record of an agent, by its configured name.
+func (t *traffic) agent(name string) *acp.Traffic {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byAgent[name] == nil {
+		t.byAgent[name] = acp.NewTraffic(trafficBytes)
+	}
+	return t.byAgent[name]
+}
+
+// recordTo writes what is in memory, and everything that follows, to a file.
+func (t *traffic) recordTo(agent, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("record traffic: %w", err)
+	}
+	if _, err := t.agent(agent).RecordTo(f); err != nil {
+		f.Close()
+		return fmt.Errorf("record traffic: %w", err)
+	}
+	return nil
+}

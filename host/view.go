@@ -1,0 +1,311 @@
+package host
+
+import (
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// shown is what Neovim is still to be told of a session, besides the chat:
+// the mirror that the Lua API reads, and the events for the user's autocommands.
+type shown struct {
+	session     bool
+	permissions bool
+	calls       map[*session.ToolCall]int  // changed, with their position
+	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
+	ended       map[*session.ToolCall]bool // whose end was told
+	events      []event
+}
+
+// event is a `User` autocommand to fire. The mirror is brought up to date
+// before it, and for the end of a turn the chat too.
+type event struct {
+	name string
+	data map[string]any
+}
+
+func (s *Session) event(name string, data map[string]any) {
+	if data == nil {
+		data = map[string]any{}
+	}
+	data["session"] = s.id
+	s.shown.events = append(s.shown.events, event{name, data})
+}
+
+// apply brings an update into the state, and notes for the mirror and the
+// events which tool calls it began, changed or ended.
+func (s *Session) apply(u session.Update) {
+	s.conv.Apply(u)
+	for _, call := range s.conv.TakeTouched() {
+		at, known := s.shown.positions[call]
+		if !known {
+			at = len(s.shown.positions)
+			s.shown.positions[call] = at
+			s.event("AcpToolCall", map[string]any{"id": call.ID})
+		}
+		if status := call.Shown(); status.Finished() && !s.shown.ended[call] {
+			s.shown.ended[call] = true
+			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
+		}
+		s.shown.calls[call] = at
+	}
+}
+
+// changed says that the mirror is out of date.
+func (s *Session) changed() {
+	s.shown.session = true
+	s.urgent.Store(true)
+	s.mark()
+}
+
+func (s *Session) mark() { s.host.editor.Mark(s) }
+
+// Interval is how often Neovim is told: at most once a frame, and ten times a
+// second where nobody looks.
+func (s *Session) Interval() time.Duration {
+	if s.visible.Load() || s.urgent.Load() {
+		return 0
+	}
+	return 100 * time.Millisecond
+}
+
+// Take asks the session's goroutine for what Neovim is to be told next.
+func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
+	done := make(chan struct{})
+	if !s.box.put(func() {
+		ops, more = s.take(budget)
+		close(done)
+	}) {
+		return nil, false
+	}
+	<-done
+	return ops, more
+}
+
+func (s *Session) take(budget int) ([]editor.Op, bool) {
+	s.urgent.Store(false)
+	s.chat.Sync()
+	var ops []editor.Op
+	for _, e := range s.chat.Take(budget) {
+		ops = append(ops, s.editOp(e))
+	}
+	ops = append(ops, s.mirrorOps()...)
+	ops = append(ops, s.eventOps()...)
+	return ops, s.chat.Dirty() || len(s.shown.events) > 0
+}
+
+// flush hands out all that Neovim is still to be told: a closed session is not
+// asked any more.
+func (s *Session) flush() {
+	s.host.editor.Forget(s)
+	for more := true; more; {
+		var ops []editor.Op
+		ops, more = s.take(64 << 10)
+		for _, op := range ops {
+			s.host.editor.Post(op)
+		}
+	}
+}
+
+func (s *Session) editOp(e transcript.Edit) editor.Op {
+	decor := make([]any, len(e.Decor))
+	for i, d := range e.Decor {
+		decor[i] = map[string]any{
+			"row": d.Row, "right": d.Right, "right_group": int(d.RightGroup), "sign": d.Sign, "sign_group": int(d.SignGroup),
+		}
+	}
+	marks := e.Marks
+	if marks == nil {
+		marks = []int{}
+	}
+	lines := e.Lines
+	if lines == nil {
+		lines = []string{}
+	}
+	return editor.Op{
+		Name: "edit",
+		Args: map[string]any{
+			"session": s.id, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
+			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": marks, "decor": decor,
+		},
+		Done: func(_ any, err error) {
+			if err != nil {
+				s.box.put(func() { s.redraw(err) })
+			}
+		},
+	}
+}
+
+// redraw fills the chat anew, after an edit did not reach it: somebody changed
+// the buffer, or Neovim was in a state that allows no change.
+func (s *Session) redraw(why error) {
+	s.host.log.Info("draw the chat anew", "session", s.id, "why", why)
+	s.chat.Reset()
+	time.AfterFunc(100*time.Millisecond, s.mark)
+}
+
+func (s *Session) mirrorOps() []editor.Op {
+	var ops []editor.Op
+	if s.shown.session {
+		s.shown.session = false
+		ops = append(ops, editor.Op{Name: "session", Args: s.mirror()})
+	}
+	if len(s.shown.calls) > 0 {
+		calls := make([]any, 0, len(s.shown.calls))
+		for call, at := range s.shown.calls {
+			calls = append(calls, map[string]any{"at": at + 1, "call": mirrorCall(call, 4<<10)})
+		}
+		clear(s.shown.calls)
+		ops = append(ops, editor.Op{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}})
+	}
+	if s.shown.permissions {
+		s.shown.permissions = false
+		list := make([]any, len(s.asked))
+		for i, p := range s.asked {
+			list[i] = s.snapshot(p)
+		}
+		ops = append(ops, editor.Op{Name: "permissions", Args: map[string]any{"session": s.id, "permissions": list}})
+	}
+	return ops
+}
+
+// eventOps are the events whose time has come: the end of a turn is told once
+// the chat shows all of it, and what came later waits behind.
+func (s *Session) eventOps() []editor.Op {
+	var ops []editor.Op
+	for len(s.shown.events) > 0 {
+		e := s.shown.events[0]
+		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+			break
+		}
+		s.shown.events = s.shown.events[1:]
+		ops = append(ops, editor.Op{Name: "event", Args: map[string]any{"name": e.name, "data": e.data}})
+	}
+	return ops
+}
+
+// mirror is the session as acp.sessions() returns it.
+func (s *Session) mirror() map[string]any {
+	m := map[string]any{
+		"id": s.id, "agent": s.spec.Name, "agent_title": s.spec.Title, "cwd": s.cwd, "state": s.state(),
+		"tool_calls": len(s.conv.Calls), "queued": len(s.queue), "paused": s.paused,
+		"permissions": len(s.asked),
+	}
+	optional := map[string]string{
+		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.remoteID,
+	}
+	if s.phase == dead || s.phase == authRequired {
+		optional["error"] = s.failure
+	}
+	for k, v := range optional {
+		if v != "" {
+			m[k] = v
+		}
+	}
+	if s.info.Protocol != 0 {
+		m["protocol"] = s.info.Protocol
+	}
+	if u := s.conv.Usage; u != nil {
+		usage := map[string]any{"used": u.Used, "size": u.Size}
+		if u.Cost != nil {
+			usage["cost"] = map[string]any{"amount": u.Cost.Amount, "currency": u.Cost.Currency}
+		}
+		m["usage"] = usage
+	}
+	for _, o := range s.conv.Options {
+		if o.Category == "mode" || o.Category == "model" {
+			if c, ok := o.Chosen(); ok {
+				m[o.Category] = map[string]any{"id": c.Value, "name": c.Name}
+			}
+		}
+	}
+	if len(s.conv.Plan) > 0 {
+		plan := make([]any, len(s.conv.Plan))
+		for i, e := range s.conv.Plan {
+			plan[i] = map[string]any{"content": e.Content, "priority": e.Priority, "status": e.Status}
+		}
+		m["plan"] = plan
+	}
+	return m
+}
+
+// mirrorCall is a tool call as acp.tool_calls() returns it, its texts cut at
+// limit bytes; 0 is no limit, and brings the raw input and output too.
+func mirrorCall(c *session.ToolCall, limit int) map[string]any {
+	m := map[string]any{"id": c.ID, "title": c.Title, "kind": string(c.Kind), "status": string(c.Shown())}
+	if c.Name != "" {
+		m["name"] = c.Name
+	}
+	locations := make([]any, len(c.Locations))
+	for i, l := range c.Locations {
+		loc := map[string]any{"path": l.Path}
+		if l.Line > 0 {
+			loc["line"] = l.Line
+		}
+		locations[i] = loc
+	}
+	m["locations"] = locations
+	content := make([]any, len(c.Content))
+	for i, item := range c.Content {
+		content[i] = mirrorItem(item, limit)
+	}
+	m["content"] = content
+	if limit == 0 {
+		if len(c.RawInput) > 0 {
+			m["raw_input"] = string(c.RawInput)
+		}
+		if len(c.RawOutput) > 0 {
+			m["raw_output"] = string(c.RawOutput)
+		}
+	}
+	return m
+}
+
+func mirrorItem(item session.ToolCallContent, limit int) map[string]any {
+	switch item := item.(type) {
+	case session.Diff:
+		m := map[string]any{"type": "diff", "path": item.Path, "text": cut(item.NewText, limit)}
+		if item.OldText != nil {
+			m["old_text"] = cut(*item.OldText, limit)
+		}
+		return m
+	case session.TerminalRef:
+		return map[string]any{"type": "terminal", "terminal_id": item.TerminalID}
+	case session.ContentItem:
+		return map[string]any{"type": contentType(item.Content), "text": cut(transcript.Describe(item.Content), limit)}
+	case session.UnknownItem:
+		return map[string]any{"type": item.Type}
+	}
+	return map[string]any{}
+}
+
+func contentType(c session.Content) string {
+	switch c := c.(type) {
+	case session.Text:
+		return "text"
+	case session.Image:
+		return "image"
+	case session.Audio:
+		return "audio"
+	case session.ResourceLink:
+		return "resource_link"
+	case session.Resource:
+		return "resource"
+	case session.UnknownContent:
+		return c.Type
+	}
+	return ""
+}
+
+// cut shortens a text to limit bytes, between characters.
+func cut(s string, limit int) string {
+	if limit == 0 || len(s) <= limit {
+		return s
+	}
+	for limit > 0 && s[limit]&0xC0 == 0x80 {
+		limit--
+	}
+	return s[:limit]
+}

@@ -1,0 +1,240 @@
+---`:Acp`: its subcommands and their completion.
+local M = {}
+
+---@param err string?
+local function complain(err)
+  if err then
+    vim.notify('acp: ' .. err, vim.log.levels.WARN)
+  end
+end
+
+---@class acp.Subcommand
+---@field run fun(args: string, cmd: table)
+---@field complete? fun(): string[]
+
+---@type table<string, acp.Subcommand>
+local sub = {}
+
+---@param id integer?
+---@param err string?
+local function show(id, err)
+  if id then
+    require('acp.chat').open(id, true)
+  else
+    complain(err)
+  end
+end
+
+sub[''] = {
+  run = function()
+    local id = require('acp.mirror').resolve()
+    if id then
+      show(id)
+    else
+      show(require('acp').new())
+    end
+  end,
+}
+
+sub.new = {
+  run = function(args)
+    show(require('acp').new({ agent = args ~= '' and args or nil }))
+  end,
+  complete = function()
+    local names = vim.tbl_map(function(agent)
+      return agent.name
+    end, require('acp')._agents())
+    table.insert(names, 'demo')
+    return names
+  end,
+}
+
+sub.toggle = {
+  run = function()
+    if not require('acp.chat').hide() then
+      sub[''].run('', {})
+    end
+  end,
+}
+
+sub.prompt = {
+  run = function(args)
+    local acp = require('acp')
+    if not require('acp.mirror').resolve() then
+      local id, err = acp.new()
+      if not id then
+        return complain(err)
+      end
+      require('acp.chat').open(id, false)
+    end
+    local _, err = acp.prompt(args)
+    complain(err)
+  end,
+}
+
+for _, name in ipairs({ 'cancel', 'close', 'restart' }) do
+  sub[name] = {
+    run = function()
+      local _, err = require('acp')[name]()
+      complain(err)
+    end,
+  }
+end
+
+sub.permit = {
+  run = function(args)
+    local request = require('acp.mirror').permissions()[1]
+    if not request then
+      return complain('nothing waits for your answer')
+    end
+    local option = args:match('^id:(.+)$')
+    if not option then
+      local n = tonumber(args)
+      local chosen = n and request.options[n]
+      if not chosen then
+        return complain((':Acp permit takes a number from 1 to %d'):format(#request.options))
+      end
+      option = chosen.id
+    end
+    local _, err = require('acp').respond(request.id, option)
+    complain(err)
+  end,
+  complete = function()
+    local request = require('acp.mirror').permissions()[1]
+    local numbers = {}
+    for i = 1, request and #request.options or 0 do
+      table.insert(numbers, tostring(i))
+    end
+    return numbers
+  end,
+}
+
+sub.permissions = {
+  run = function()
+    if #require('acp.mirror').permissions() == 0 then
+      return complain('nothing waits for your answer')
+    end
+    require('acp.permission').show()
+  end,
+}
+
+sub.sessions = {
+  run = function()
+    local sessions = require('acp.mirror').list()
+    if #sessions == 0 then
+      return complain('there is no session. :Acp new starts one')
+    end
+    vim.ui.select(sessions, {
+      prompt = 'Sessions',
+      format_item = function(s)
+        return ('%d %s · %s · %s'):format(
+          s.id,
+          s.agent_title,
+          s.title or vim.fn.fnamemodify(s.cwd, ':~'),
+          s.state
+        )
+      end,
+    }, function(session)
+      if session then
+        show(session.id)
+      end
+    end)
+  end,
+}
+
+sub.log = {
+  run = function()
+    local file = require('acp.host').log_file()
+    if vim.fn.filereadable(file) == 0 then
+      return complain('there is no log yet')
+    end
+    vim.cmd.split(vim.fn.fnameescape(file))
+  end,
+}
+
+sub.traffic = {
+  run = function(args)
+    local file = args ~= '' and args or nil
+    local _, err = require('acp').traffic({ file = file }, function(entries, failure)
+      if failure then
+        return complain(failure)
+      end
+      if file then
+        return vim.notify('acp: the traffic goes to ' .. file)
+      end
+      require('acp.traffic').show(entries)
+    end)
+    complain(err)
+  end,
+  complete = function()
+    return {}
+  end,
+}
+
+sub.build = {
+  run = function()
+    require('acp.build').run()
+  end,
+}
+
+sub.health = {
+  run = function()
+    vim.cmd('checkhealth acp')
+  end,
+}
+
+for _, name in ipairs({
+  'add',
+  'follow',
+  'review',
+  'undo',
+  'resume',
+  'delete',
+  'mode',
+  'model',
+  'config',
+  'auth',
+  'logout',
+  'queue',
+  'terminal',
+  'diff',
+  'export',
+}) do
+  sub[name] = {
+    run = function()
+      complain((':Acp %s is not there yet'):format(name))
+    end,
+  }
+end
+
+---@param cmd table as nvim_create_user_command() gives it
+function M.run(cmd)
+  local name, args = cmd.args:match('^(%S*)%s*(.-)$')
+  local found = sub[name]
+  if not found then
+    return complain(('there is no :Acp %s; :Acp <Tab> offers what there is'):format(name))
+  end
+  found.run(args, cmd)
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local before = line:match('Acp%s+(.*)$') or ''
+  local candidates
+  if before:find('%s') then
+    local found = sub[before:match('^%S+')]
+    candidates = found and found.complete and found.complete() or {}
+  else
+    candidates = vim.tbl_filter(function(name)
+      return name ~= ''
+    end, vim.tbl_keys(sub))
+    table.sort(candidates)
+  end
+  return vim.tbl_filter(function(candidate)
+    return vim.startswith(candidate, lead)
+  end, candidates)
+end
+
+return M

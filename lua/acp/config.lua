@@ -1,0 +1,323 @@
+---The configuration: one schema for defaults, validation and documentation.
+local M = {}
+
+---@class acp.Option
+---@field key string
+---@field default any
+---@field check fun(value: any): boolean
+---@field expected string what `check` accepts, in words
+---@field doc string
+---@field later? boolean it is checked, and does nothing yet
+
+---@param ... any
+---@return fun(value: any): boolean
+local function one_of(...)
+  local values = { ... }
+  return function(value)
+    return vim.tbl_contains(values, value)
+  end
+end
+
+---@param ... string
+---@return fun(value: any): boolean
+local function type_of(...)
+  local types = { ... }
+  return function(value)
+    return vim.tbl_contains(types, type(value))
+  end
+end
+
+---@param value any
+---@return boolean
+local function strings(value)
+  if not vim.islist(value) then
+    return false
+  end
+  for _, item in ipairs(value) do
+    if type(item) ~= 'string' then
+      return false
+    end
+  end
+  return true
+end
+
+local layouts = { 'right', 'left', 'bottom', 'tab', 'float', 'current' }
+
+---@type acp.Option[]
+M.schema = {
+  {
+    key = 'agent',
+    default = nil,
+    check = type_of('string', 'nil'),
+    expected = 'the name of an agent',
+    doc = 'The default agent; else the first installed one.',
+  },
+  {
+    key = 'agents',
+    default = {},
+    check = type_of('table'),
+    expected = 'a table of agents by name',
+    doc = 'Agents to add to the built-in ones, or to change them.',
+  },
+  {
+    key = 'layout',
+    default = 'right',
+    check = function(value)
+      if type(value) == 'table' then
+        return vim.tbl_contains(layouts, value.position or 'right')
+      end
+      return vim.tbl_contains(layouts, value)
+    end,
+    expected = "'right', 'left', 'bottom', 'tab', 'float', 'current', "
+      .. 'or a table with position, width, height',
+    doc = 'Where the chat opens. Widths and heights below 1 are shares of the screen.',
+  },
+  {
+    key = 'diff',
+    default = 'split',
+    check = one_of('split', 'inline', 'tab', 'chat'),
+    expected = "'split', 'inline', 'tab' or 'chat'",
+    doc = 'Where the diff of a permission request is shown.',
+    later = true,
+  },
+  {
+    key = 'review',
+    default = 'after',
+    check = one_of('after', 'before', false),
+    expected = "'after', 'before' or false",
+    doc = 'When changes are reviewed.',
+    later = true,
+  },
+  {
+    key = 'follow',
+    default = false,
+    check = one_of(false, 'window'),
+    expected = "false or 'window'",
+    doc = 'Whether a window follows what the agent works on.',
+    later = true,
+  },
+  {
+    key = 'unsaved',
+    default = 'send',
+    check = one_of('send', 'ask', 'save', 'ignore'),
+    expected = "'send', 'ask', 'save' or 'ignore'",
+    doc = 'What happens to unsaved text before a prompt.',
+    later = true,
+  },
+  {
+    key = 'write',
+    default = 'plain',
+    check = one_of('plain', 'autocmds'),
+    expected = "'plain' or 'autocmds'",
+    doc = 'How a buffer is saved that the agent wrote.',
+    later = true,
+  },
+  {
+    key = 'permissions',
+    default = {},
+    check = vim.islist,
+    expected = 'a list of rules',
+    doc = 'Rules that answer permission requests; the first match wins.',
+    later = true,
+  },
+  {
+    key = 'private',
+    default = { '**/.env', '**/.env.*', '**/.git/**' },
+    check = strings,
+    expected = 'a list of globs',
+    doc = 'Files that are never read or written without asking.',
+    later = true,
+  },
+  {
+    key = 'notify',
+    default = true,
+    check = type_of('boolean', 'function'),
+    expected = 'true, false or a function',
+    doc = 'Whether to notify when something waits and Neovim has no focus.',
+    later = true,
+  },
+  {
+    key = 'mcp_servers',
+    default = {},
+    check = type_of('table'),
+    expected = 'a table of MCP servers',
+    doc = 'MCP servers for all agents.',
+    later = true,
+  },
+  {
+    key = 'keys',
+    default = {
+      send = '<CR>',
+      send_insert = '<C-s>',
+      cancel = '<C-c>',
+      toggle = '<CR>',
+      prompt = 'i',
+    },
+    check = function(value)
+      if type(value) ~= 'table' then
+        return false
+      end
+      for _, lhs in pairs(value) do
+        if lhs ~= false and type(lhs) ~= 'string' then
+          return false
+        end
+      end
+      return true
+    end,
+    expected = 'a table of keys by action, false for none',
+    doc = 'Keys of the chat and prompt buffers, by action.',
+  },
+  {
+    key = 'host',
+    default = { command = nil, log_level = 'info' },
+    check = function(value)
+      return type(value) == 'table'
+        and (value.command == nil or strings(value.command))
+        and vim.tbl_contains({ 'debug', 'info', 'warn', 'error' }, value.log_level or 'info')
+    end,
+    expected = 'a table with command (a list of strings) '
+      .. "and log_level ('debug', 'info', 'warn', 'error')",
+    doc = 'The host program: its command and how much it logs.',
+  },
+}
+
+---@class acp.Config
+---@field agent? string
+---@field agents table<string, acp.Agent>
+---@field layout string|{position?: string, width?: number, height?: number}
+---@field diff string
+---@field review string|false
+---@field follow string|false
+---@field unsaved string
+---@field write string
+---@field permissions table[]
+---@field private string[]
+---@field notify boolean|function
+---@field mcp_servers table
+---@field keys table<string, string|false>
+---@field host {command?: string[], log_level: string}
+
+---@type table<string, any>? what setup() was given
+local given
+---@type acp.Config? checked, with defaults
+local current
+---@type string[] what is wrong with it
+local problems = {}
+
+---Agents' fields, checked one by one so that one mistake costs one agent.
+---@param name string
+---@param agent any
+---@return string? problem
+local function check_agent(name, agent)
+  local where = ('agents.%s'):format(name)
+  if type(agent) ~= 'table' then
+    return ('%s: expected a table, got %s'):format(where, type(agent))
+  end
+  local builtin = require('acp.agents')[name]
+  if agent.command == nil and not builtin then
+    return ('%s.command: expected a list of strings, got nothing'):format(where)
+  end
+  if agent.command ~= nil and (not strings(agent.command) or #agent.command == 0) then
+    return ('%s.command: expected a list of strings, got %s'):format(
+      where,
+      vim.inspect(agent.command)
+    )
+  end
+  for _, field in ipairs({ 'env', 'options', 'mcp_servers', 'quirks' }) do
+    if agent[field] ~= nil and type(agent[field]) ~= 'table' then
+      return ('%s.%s: expected a table, got %s'):format(where, field, type(agent[field]))
+    end
+  end
+  if agent.cwd ~= nil and type(agent.cwd) ~= 'string' then
+    return ('%s.cwd: expected a path, got %s'):format(where, type(agent.cwd))
+  end
+  if agent.protocol ~= nil and agent.protocol ~= 1 and agent.protocol ~= 2 then
+    return ('%s.protocol: expected 1 or 2, got %s'):format(where, vim.inspect(agent.protocol))
+  end
+end
+
+---@param opts any
+---@return acp.Config config, string[] problems
+local function build(opts)
+  local config, wrong = {}, {}
+  if type(opts) == 'function' then
+    opts = opts()
+  end
+  if opts ~= nil and type(opts) ~= 'table' then
+    table.insert(wrong, ('the configuration: expected a table, got %s'):format(type(opts)))
+    opts = nil
+  end
+  opts = opts or {}
+  local known = {}
+  for _, option in ipairs(M.schema) do
+    known[option.key] = true
+    local value = opts[option.key]
+    if value ~= nil and not option.check(value) then
+      local got = vim.inspect(value, { newline = ' ', indent = '' })
+      table.insert(wrong, ('%s: expected %s, got %s'):format(option.key, option.expected, got))
+      value = nil
+    end
+    if value == nil then
+      value = vim.deepcopy(option.default)
+    elseif type(option.default) == 'table' and not vim.islist(option.default) then
+      value = vim.tbl_extend('keep', value, option.default)
+    end
+    config[option.key] = value
+  end
+  for key in pairs(opts) do
+    if not known[key] then
+      table.insert(wrong, ('%s: there is no such option'):format(tostring(key)))
+    end
+  end
+  local agents = vim.deepcopy(require('acp.agents'))
+  for name, agent in pairs(config.agents) do
+    local problem = check_agent(name, agent)
+    if problem then
+      table.insert(wrong, problem)
+    else
+      local merged = vim.tbl_extend('force', agents[name] or {}, agent)
+      merged.title = merged.title or name
+      merged.install = merged.install
+        or ('Check agents.%s.command in your configuration.'):format(name)
+      agents[name] = merged
+    end
+  end
+  config.agents = agents
+  if config.agent and config.agent ~= 'demo' and not agents[config.agent] then
+    table.insert(wrong, ('agent: there is no agent %q'):format(config.agent))
+    config.agent = nil
+  end
+  table.sort(wrong)
+  return config, wrong
+end
+
+---Takes the user's options; `vim.g.acp` is used when this is never called.
+---@param opts? table
+function M.set(opts)
+  given = opts or {}
+  current = nil
+end
+
+---The configuration in force. Mistakes in it are told once, in one message.
+---@return acp.Config
+function M.get()
+  if not current then
+    current, problems = build(given or vim.g.acp)
+    if #problems > 0 then
+      vim.notify(
+        'acp: wrong in the configuration: ' .. table.concat(problems, '; '),
+        vim.log.levels.ERROR
+      )
+    end
+  end
+  return current
+end
+
+---What is wrong with the configuration, without telling the user again.
+---@return string[]
+function M.problems()
+  local _, wrong = build(given or vim.g.acp)
+  return wrong
+end
+
+return M

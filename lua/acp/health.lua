@@ -1,0 +1,82 @@
+---`:checkhealth acp`. It starts nothing.
+local M = {}
+
+local health = vim.health
+
+local function check_neovim()
+  health.start('Neovim')
+  if vim.fn.has('nvim-0.10') == 1 then
+    health.ok(tostring(vim.version()))
+  else
+    health.error('Neovim 0.10 or newer is needed')
+  end
+end
+
+local function check_config()
+  health.start('Configuration')
+  local problems = require('acp.config').problems()
+  if #problems == 0 then
+    health.ok('no mistakes')
+  end
+  for _, problem in ipairs(problems) do
+    health.error(problem)
+  end
+end
+
+local function check_host()
+  health.start('Host')
+  local host = require('acp.host')
+  local argv, err = host.find()
+  if not argv then
+    health.error(err, { ':Acp build' })
+  else
+    local result =
+      vim.system(vim.list_extend(vim.deepcopy(argv), { 'version' }), { text = true }):wait(5000)
+    local version = vim.trim(result.stdout or '')
+    local api = tonumber(version:match('api (%d+)'))
+    if result.code ~= 0 or not api then
+      health.error(('%s does not run'):format(argv[1]), { ':Acp build' })
+    elseif api ~= host.api then
+      health.error(
+        ('%s: %s, but the plugin needs revision %d'):format(argv[1], version, host.api),
+        { ':Acp build' }
+      )
+    else
+      health.ok(('%s: %s'):format(argv[1], version))
+    end
+  end
+  health.info(
+    host.running() and 'it is running' or 'it is not running; it starts with the first session'
+  )
+  health.info('log: ' .. host.log_file())
+  if vim.fn.executable('go') == 0 then
+    health.info('Go is not installed; it is needed to build the host')
+  end
+end
+
+local function check_agents()
+  health.start('Agents')
+  local config = require('acp.config').get()
+  local any = false
+  for _, agent in ipairs(require('acp')._agents()) do
+    local entry = config.agents[agent.name]
+    if agent.installed then
+      any = true
+      health.ok(('%s: %s'):format(agent.name, vim.fn.exepath(entry.command[1])))
+    else
+      health.info(('%s: no %s on the PATH. %s'):format(agent.name, entry.command[1], entry.install))
+    end
+  end
+  if not any then
+    health.warn('no agent is installed', { ':Acp new demo shows how it looks' })
+  end
+end
+
+function M.check()
+  check_neovim()
+  check_config()
+  check_host()
+  check_agents()
+end
+
+return M

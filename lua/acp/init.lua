@@ -1,0 +1,340 @@
+---The Lua API. Nothing here throws or waits: getters read what the host has told, everything else
+---is a message to the host. Failures are returned as nil and a sentence.
+local M = {}
+
+local last_id = 0
+
+---@param opts? table see |acp-config|
+function M.setup(opts)
+  require('acp.config').set(opts)
+end
+
+---@param what string
+---@return fun(): nil, string
+local function not_yet(what)
+  return function()
+    return nil, what .. ' is not there yet'
+  end
+end
+
+---The agent an argument means: named, the configured default, or the first installed one.
+---@param name string?
+---@return table? agent, string? err
+local function pick_agent(name)
+  local config = require('acp.config').get()
+  local host = require('acp.host')
+  name = name or config.agent
+  if name == 'demo' and not config.agents.demo then
+    local argv, err = host.find()
+    if not argv then
+      return nil, err
+    end
+    local command = vim.list_extend(vim.deepcopy(argv), { 'demo-agent' })
+    return { name = 'demo', title = 'Demo', command = command, install = 'Run :Acp build' }
+  end
+  if name then
+    local agent = config.agents[name]
+    if not agent then
+      return nil, ('there is no agent %q; :Acp new <Tab> offers them'):format(name)
+    end
+    return vim.tbl_extend('force', agent, { name = name })
+  end
+  local installed = M._agents()[1]
+  if installed and installed.installed then
+    return vim.tbl_extend('force', config.agents[installed.name], { name = installed.name })
+  end
+  return nil, 'no agent is installed: see :checkhealth acp, or try :Acp new demo'
+end
+
+---The agents, installed ones first.
+---@return {name: string, installed: boolean}[]
+function M._agents()
+  local list = {}
+  for name, agent in pairs(require('acp.config').get().agents) do
+    table.insert(list, { name = name, installed = vim.fn.executable(agent.command[1]) == 1 })
+  end
+  table.sort(list, function(a, b)
+    if a.installed ~= b.installed then
+      return a.installed
+    end
+    return a.name < b.name
+  end)
+  return list
+end
+
+---@param agent table
+---@return table spec what the host needs of it
+local function spec(agent)
+  local fields = {
+    name = agent.name,
+    title = agent.title,
+    command = agent.command,
+    cwd = agent.cwd and vim.fs.normalize(vim.fn.fnamemodify(agent.cwd, ':p')) or nil,
+    install = agent.install,
+    login = agent.login,
+  }
+  for _, key in ipairs({ 'env', 'quirks' }) do
+    if agent[key] and next(agent[key]) then
+      fields[key] = agent[key]
+    end
+  end
+  return fields
+end
+
+---@type table<integer, {agent: table, cwd: string}> how each session was started
+local launches = {}
+
+---Starts a session. It opens no window.
+---@param opts? {agent?: string, cwd?: string}
+---@return integer? id, string? err
+function M.new(opts)
+  opts = opts or {}
+  local agent, err = pick_agent(opts.agent)
+  if not agent then
+    return nil, err
+  end
+  local host = require('acp.host')
+  local ok, failure = host.ensure()
+  if not ok then
+    return nil, failure
+  end
+  local cwd = vim.fn.fnamemodify(opts.cwd or vim.fn.getcwd(), ':p')
+  cwd = vim.fs.normalize(cwd)
+  if #cwd > 1 then
+    cwd = (cwd:gsub('/$', ''))
+  end
+  last_id = last_id + 1
+  local id = last_id
+  launches[id] = { agent = spec(agent), cwd = cwd }
+  local mirror = require('acp.mirror')
+  mirror.set({
+    id = id,
+    agent = agent.name,
+    agent_title = agent.title,
+    cwd = cwd,
+    state = 'starting',
+    tool_calls = 0,
+    queued = 0,
+    paused = false,
+  })
+  mirror.last = id
+  local chat = require('acp.chat')
+  chat.buffers(id)
+  host.notify('new', { session = id, agent = launches[id].agent, cwd = cwd })
+  if chat.windows(0) then
+    chat.open(id, false)
+  end
+  return id
+end
+
+---Sends a prompt, or queues it while the agent is busy. An empty one lets a paused queue go on.
+---@param prompt string|table[] text, or content blocks
+---@param opts? {session?: integer}
+---@return boolean? ok, string? err
+function M.prompt(prompt, opts)
+  local mirror = require('acp.mirror')
+  local id, err = mirror.resolve(opts and opts.session)
+  if not id then
+    return nil, err
+  end
+  local session = mirror.sessions[id]
+  if session.state == 'dead' then
+    return nil, session.error or 'the session has ended. :Acp restart starts it again'
+  end
+  local blocks = prompt
+  if type(prompt) == 'string' then
+    blocks = vim.trim(prompt) ~= '' and { { type = 'text', text = prompt } } or {}
+  elseif type(prompt) ~= 'table' or not vim.islist(prompt) then
+    return nil, 'a prompt is a text or a list of content blocks'
+  end
+  mirror.last = id
+  require('acp.host').notify('prompt', { session = id, blocks = blocks })
+  return true
+end
+
+---@param method string
+---@return fun(opts?: {session?: integer}): boolean?, string?
+local function message(method)
+  return function(opts)
+    local id, err = require('acp.mirror').resolve(opts and opts.session)
+    if not id then
+      return nil, err
+    end
+    require('acp.host').notify(method, { session = id })
+    return true
+  end
+end
+
+---Ends the running turn; queued prompts stay and wait.
+M.cancel = message('cancel')
+
+---Ends a session for good. Its buffers stay.
+M.close = message('close')
+
+---Starts a session's agent again.
+---@param opts? {session?: integer}
+---@return boolean? ok, string? err
+function M.restart(opts)
+  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  if not id then
+    return nil, err
+  end
+  local host = require('acp.host')
+  if host.running() then
+    host.notify('restart', { session = id })
+    return true
+  end
+  local ok, failure = host.ensure()
+  if not ok then
+    return nil, failure
+  end
+  for other, launch in pairs(launches) do
+    if require('acp.mirror').sessions[other] then
+      host.notify('new', { session = other, agent = launch.agent, cwd = launch.cwd })
+      require('acp.chat').adopt(other)
+    end
+  end
+  return true
+end
+
+---@return acp.Session[]
+function M.sessions()
+  local list = vim.deepcopy(require('acp.mirror').list())
+  for _, session in ipairs(list) do
+    session.chat_buf, session.prompt_buf = require('acp.chat').bufs(session.id)
+  end
+  return list
+end
+
+---@param session? integer
+---@return table[]? calls, string? err
+function M.tool_calls(session)
+  local mirror = require('acp.mirror')
+  local id, err = mirror.resolve(session)
+  if not id then
+    return nil, err
+  end
+  return vim.deepcopy(mirror.calls[id] or {})
+end
+
+---@param session integer?
+---@param id string
+---@param callback fun(call: table?, err: string?)
+---@return boolean? ok, string? err
+function M.tool_call(session, id, callback)
+  local sid, err = require('acp.mirror').resolve(session)
+  if not sid then
+    return nil, err
+  end
+  require('acp.host').request('tool_call', { session = sid, id = id }, function(call, failure)
+    if call == vim.NIL then
+      call = nil
+    end
+    callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
+  end)
+  return true
+end
+
+---@return table[]
+function M.permissions()
+  local list = {}
+  for _, p in ipairs(require('acp.mirror').permissions()) do
+    table.insert(list, {
+      id = p.id,
+      session = p.session,
+      title = p.title,
+      description = p.description,
+      tool_call_id = p.tool_call_id,
+      command = p.command,
+      cwd = p.cwd,
+      options = vim.deepcopy(p.options),
+    })
+  end
+  return list
+end
+
+---Answers a permission request; without an option it is cancelled, and the turn with it.
+---@param id integer
+---@param option_id string?
+---@return boolean? ok, string? err
+function M.respond(id, option_id)
+  for _, p in ipairs(require('acp.mirror').permissions()) do
+    if p.id == id then
+      for _, option in ipairs(p.options) do
+        if option_id == nil or option.id == option_id then
+          require('acp.host').notify(
+            'respond',
+            { session = p.session, id = id, option = option_id }
+          )
+          return true
+        end
+      end
+      if option_id == nil then
+        require('acp.host').notify('respond', { session = p.session, id = id })
+        return true
+      end
+      return nil, ('the request has no option %q'):format(option_id)
+    end
+  end
+  return nil, 'there is no such request; it may be answered already'
+end
+
+---What was said with a session's agent.
+---@param opts? {session?: integer, file?: string} file: record from now on, and what is in memory
+---@param callback fun(entries: {dir: string, t: integer, msg: string}[]?, err: string?)
+---@return boolean? ok, string? err
+function M.traffic(opts, callback)
+  opts = opts or {}
+  local mirror = require('acp.mirror')
+  local id, err = mirror.resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  local file = opts.file and vim.fn.fnamemodify(opts.file, ':p') or nil
+  require('acp.host').request(
+    'traffic',
+    { agent = mirror.sessions[id].agent, file = file },
+    callback
+  )
+  return true
+end
+
+---A word for the status line: which agent works, and what waits for the user.
+---@return string
+function M.statusline()
+  local working, waiting = 0, #require('acp.mirror').permissions()
+  for _, session in ipairs(require('acp.mirror').list()) do
+    if session.state == 'running' or session.state == 'requires_action' then
+      working = working + 1
+    end
+  end
+  local parts = {}
+  if waiting > 0 then
+    table.insert(parts, waiting .. ' waiting')
+  end
+  if working > 0 then
+    table.insert(parts, working .. ' working')
+  end
+  return #parts > 0 and ('acp: ' .. table.concat(parts, ', ')) or ''
+end
+
+for _, name in ipairs({
+  'elicitations',
+  'answer',
+  'options',
+  'set_option',
+  'stored',
+  'resume',
+  'authenticate',
+  'changes',
+  'keep',
+  'reject',
+  'undo_turn',
+  'terminals',
+  'follow',
+  'on_request',
+}) do
+  M[name] = not_yet('acp.' .. name)
+end
+
+return M

@@ -1,0 +1,151 @@
+---What the host has told of the sessions: small copies that the API's getters read. The host
+---brings it up to date before it fires an event.
+local M = {}
+
+---@class acp.Session
+---@field id integer
+---@field agent string
+---@field agent_title string
+---@field title? string
+---@field cwd string
+---@field state 'starting'|'auth_required'|'idle'|'running'|'requires_action'|'dead'
+---@field stop_reason? string
+---@field protocol? integer
+---@field agent_session_id? string
+---@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
+---@field mode? {id: string, name: string}
+---@field model? {id: string, name: string}
+---@field plan? {content: string, priority: string, status: string}[]
+---@field tool_calls integer
+---@field queued integer
+---@field paused boolean
+---@field error? string
+
+---@class acp.Permission
+---@field id integer
+---@field session integer
+---@field title string
+---@field description? string
+---@field tool_call_id string
+---@field command? string
+---@field cwd? string
+---@field options {id: string, name: string, kind: string}[]
+---@field heading string
+---@field lines string[]
+---@field marks integer[]
+
+---@type table<integer, acp.Session>
+M.sessions = {}
+---@type table<integer, table[]>
+M.calls = {}
+---@type table<integer, acp.Permission[]>
+local permissions = {}
+---@type table<integer, integer> when a turn began, by session, in ms of vim.uv.now()
+M.since = {}
+---@type integer? the session used last
+M.last = nil
+
+local busy = { running = true, requires_action = true }
+
+---@param session acp.Session
+function M.set(session)
+  local id = session.id
+  if busy[session.state] then
+    M.since[id] = M.since[id] or vim.uv.now()
+  else
+    M.since[id] = nil
+  end
+  M.sessions[id] = session
+end
+
+---@param id integer
+function M.forget(id)
+  M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
+  if M.last == id then
+    M.last = nil
+  end
+end
+
+---@param id integer
+---@param calls {at: integer, call: table}[]
+function M.set_calls(id, calls)
+  M.calls[id] = M.calls[id] or {}
+  for _, c in ipairs(calls) do
+    M.calls[id][c.at] = c.call
+  end
+end
+
+---@param id integer
+---@param list acp.Permission[]
+function M.set_permissions(id, list)
+  permissions[id] = list
+end
+
+---The open requests of all sessions, oldest first.
+---@return acp.Permission[]
+function M.permissions()
+  local all = {}
+  for _, list in pairs(permissions) do
+    vim.list_extend(all, list)
+  end
+  table.sort(all, function(a, b)
+    return a.id < b.id
+  end)
+  return all
+end
+
+---@return acp.Session[] ordered by id
+function M.list()
+  local list = vim.tbl_values(M.sessions)
+  table.sort(list, function(a, b)
+    return a.id < b.id
+  end)
+  return list
+end
+
+---The session meant by an argument: itself, else that of the current buffer, else the last used.
+---@param id any
+---@return integer? id, string? err
+function M.resolve(id)
+  if id ~= nil then
+    if M.sessions[id] then
+      return id
+    end
+    return nil, ('there is no session %s'):format(tostring(id))
+  end
+  local here = vim.b.acp_session
+  if here and M.sessions[here] then
+    return here
+  end
+  if M.last and M.sessions[M.last] then
+    return M.last
+  end
+  return nil, 'there is no session. :Acp new starts one'
+end
+
+---The host has ended, and with it every agent.
+---@param why string
+function M.host_died(why)
+  permissions = {}
+  for id, session in pairs(M.sessions) do
+    if session.state ~= 'dead' then
+      local turn = busy[session.state]
+      session.state, session.error = 'dead', why
+      M.since[id] = nil
+      require('acp.chat').host_died(id, why)
+      if turn then
+        M.fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
+      end
+    end
+  end
+  require('acp.permission').update()
+  require('acp.chat').refresh()
+end
+
+---@param name string
+---@param data table
+function M.fire(name, data)
+  vim.api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
+end
+
+return M

@@ -1,0 +1,73 @@
+---What the host has Neovim do: one function for a batch of operations, each of which fails alone.
+local M = {}
+
+---@type table<string, fun(args: table): any>
+local ops = {}
+
+function ops.hello(args)
+  require('acp.host').hello(args)
+  require('acp.highlight').define(args.groups)
+end
+
+function ops.group(args)
+  require('acp.host').group(args.pgid, args.alive)
+end
+
+function ops.callback(args)
+  require('acp.host').answer(args.id, args.result, args.error)
+end
+
+function ops.notify(args)
+  vim.notify(
+    'acp: ' .. args.text,
+    vim.log.levels[(args.level == 'warning' and 'warn' or args.level):upper()]
+  )
+end
+
+function ops.edit(args)
+  require('acp.chat').edit(args)
+end
+
+function ops.session(args)
+  require('acp.mirror').set(args)
+  require('acp.chat').refresh(args.id)
+end
+
+function ops.tool_calls(args)
+  require('acp.mirror').set_calls(args.session, args.calls)
+end
+
+function ops.permissions(args)
+  require('acp.mirror').set_permissions(args.session, args.permissions)
+  require('acp.permission').update()
+end
+
+function ops.event(args)
+  if args.name == 'AcpSessionClosed' then
+    require('acp.mirror').forget(args.data.session)
+    require('acp.chat').refresh(args.data.session)
+  end
+  -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it.
+  vim.schedule(function()
+    require('acp.mirror').fire(args.name, args.data)
+  end)
+end
+
+function ops.buffers(args)
+  return require('acp.buffers')[args.fn](args.args)
+end
+
+---Executes operations in order.
+---@param batch {[1]: string, [2]: table}[] name and arguments
+---@return {busy: number, answers: any[]} busy in milliseconds; an answer is {ok, value or error}
+function M.batch(batch)
+  local start = vim.uv.hrtime()
+  local answers = {}
+  for i, op in ipairs(batch) do
+    local ok, value = pcall(ops[op[1]], op[2])
+    answers[i] = { ok, ok and value or (not ok and tostring(value)) or nil }
+  end
+  return { busy = (vim.uv.hrtime() - start) / 1e6, answers = answers }
+end
+
+return M

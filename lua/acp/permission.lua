@@ -1,0 +1,226 @@
+---The float that shows the oldest open permission request. It never takes the focus; it is
+---answered from anywhere.
+local M = {}
+
+local api = vim.api
+
+---@type integer? the float
+local win
+---@type integer? what it shows
+local shown
+---@type table<integer, true> requests whose float the user has closed
+local dismissed = {}
+---@type boolean an update waits for Neovim to be idle
+local waiting = false
+
+---Whether windows may be opened now: not in a command line, an operator, the command-line window,
+---or while a key is awaited.
+---@return boolean
+local function idle()
+  local mode = api.nvim_get_mode()
+  if mode.blocking or vim.fn.getcmdwintype() ~= '' then
+    return false
+  end
+  return not (mode.mode:match('^[cr!]') or mode.mode:match('^no')) and vim.fn.state('mo') == ''
+end
+
+local function close()
+  if win and api.nvim_win_is_valid(win) then
+    local buf = api.nvim_win_get_buf(win)
+    api.nvim_win_close(win, true)
+    pcall(api.nvim_buf_delete, buf, { force = true })
+  end
+  win, shown = nil, nil
+end
+
+---@param request acp.Permission
+---@return string[] lines, integer first row of the options
+local function compose(request)
+  local lines = {}
+  for _, line in ipairs(request.lines) do
+    table.insert(lines, ' ' .. line .. ' ')
+  end
+  if #lines > 0 then
+    table.insert(lines, '')
+  end
+  local first = #lines
+  for i, option in ipairs(request.options) do
+    table.insert(lines, (' %d %s '):format(i, (option.name:gsub('%s+', ' '))))
+  end
+  if #request.options == 0 then
+    table.insert(lines, ' It offers no answer. :Acp cancel ends the turn. ')
+  end
+  return lines, first
+end
+
+---@param request acp.Permission
+---@param lines string[]
+---@param first integer
+---@return integer buf
+local function fill(request, lines, first)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].modifiable = false
+  local highlight = require('acp.highlight')
+  local marks = vim.deepcopy(request.marks)
+  for i = 2, #marks, 4 do
+    marks[i], marks[i + 1] = marks[i] + 1, marks[i + 1] + 1
+  end
+  highlight.set(buf, marks, 0)
+  for i = 1, #request.options do
+    local row = first + i - 1
+    api.nvim_buf_set_extmark(
+      buf,
+      highlight.ns,
+      row,
+      1,
+      { end_col = 1 + #tostring(i), hl_group = 'AcpOptionKey' }
+    )
+  end
+  vim.b[buf].acp_session = request.session
+  local function answer(n)
+    local option = request.options[n]
+    if option then
+      require('acp').respond(request.id, option.id)
+    end
+  end
+  for i = 1, math.min(9, #request.options) do
+    vim.keymap.set('n', tostring(i), function()
+      answer(i)
+    end, { buffer = buf, nowait = true })
+  end
+  vim.keymap.set('n', '<CR>', function()
+    answer(api.nvim_win_get_cursor(0)[1] - first)
+  end, { buffer = buf })
+  for _, lhs in ipairs({ 'q', '<Esc>' }) do
+    vim.keymap.set('n', lhs, '<Cmd>close<CR>', { buffer = buf, nowait = true })
+  end
+  return buf
+end
+
+---The area beside the chat, so that the float does not cover the conversation.
+---@return integer right the column where it ends
+local function right_edge()
+  local chat = require('acp.chat').windows(0)
+  if chat and api.nvim_win_get_config(chat).relative == '' then
+    local col = api.nvim_win_get_position(chat)[2]
+    if col > 40 then
+      return col - 1
+    end
+  end
+  return vim.o.columns
+end
+
+---@param request acp.Permission
+---@param count integer
+local function open(request, count)
+  local lines, first = compose(request)
+  local buf = fill(request, lines, first)
+  local edge = right_edge()
+  local footer = (' :Acp permit N%s '):format(count > 1 and (' · 1 of ' .. count) or '')
+  local title = ' ' .. request.heading .. ' '
+  local width = math.max(vim.fn.strdisplaywidth(title), vim.fn.strdisplaywidth(footer), 24)
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  width = math.max(1, math.min(width, edge - 4, 100))
+  local rows = 0
+  for _, line in ipairs(lines) do
+    rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  end
+  local height = math.max(1, math.min(rows, vim.o.lines - vim.o.cmdheight - 4))
+  local opened
+  opened = api.nvim_open_win(buf, false, {
+    relative = 'editor',
+    anchor = 'NE',
+    row = 1,
+    col = edge,
+    width = width,
+    height = height,
+    style = 'minimal',
+    border = 'rounded',
+    title = title,
+    footer = footer,
+    footer_pos = 'right',
+    zindex = 60,
+    noautocmd = true,
+  })
+  api.nvim_set_option_value('wrap', true, { scope = 'local', win = opened })
+  api.nvim_set_option_value(
+    'winhighlight',
+    'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
+    { scope = 'local', win = opened }
+  )
+  if height < rows then
+    -- The answers are what must be seen.
+    api.nvim_win_set_cursor(opened, { #lines, 0 })
+  end
+  win, shown = opened, request.id
+  api.nvim_create_autocmd('WinClosed', {
+    pattern = tostring(opened),
+    once = true,
+    callback = function()
+      if shown == request.id then
+        dismissed[request.id] = true
+        win, shown = nil, nil
+      end
+    end,
+  })
+end
+
+local group = api.nvim_create_augroup('acp_permission', {})
+
+---Brings the float up to date with the open requests, now or as soon as Neovim is idle.
+function M.update()
+  if not idle() then
+    if not waiting then
+      waiting = true
+      api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
+        group = group,
+        once = true,
+        callback = function()
+          vim.schedule(function()
+            waiting = false
+            M.update()
+          end)
+        end,
+      })
+    end
+    return
+  end
+  local requests = vim.tbl_filter(function(request)
+    return not dismissed[request.id]
+  end, require('acp.mirror').permissions())
+  local keep = shown
+  shown = nil
+  close()
+  if requests[1] then
+    open(requests[1], #requests)
+  end
+  if requests[1] and requests[1].id ~= keep then
+    M.watch()
+  end
+end
+
+---Keeps the float in the tab and the screen that the user looks at.
+function M.watch()
+  api.nvim_create_autocmd({ 'TabEnter', 'VimResized' }, {
+    group = api.nvim_create_augroup('acp_permission_place', {}),
+    desc = 'Place the permission float',
+    callback = vim.schedule_wrap(M.update),
+  })
+end
+
+---Shows the float again that the user has closed.
+function M.show()
+  dismissed = {}
+  M.update()
+end
+
+---@return integer? win
+function M.win()
+  return win
+end
+
+return M
