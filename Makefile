@@ -1,7 +1,7 @@
 # acp-nvim: `make help` lists what there is to make.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench fmt clean help
+.PHONY: build demo test lint bench fmt doc clean help
 
 # The host says its version to the user. The build does not depend on git, neither on its presence
 # nor on its opinion of who owns this folder.
@@ -26,6 +26,9 @@ bench: build ## Measure streaming beside the bare floor on both Neovims
 fmt: node_modules/.package-lock.json ## Format Go and Lua
 	go fmt ./...
 	node scripts/stylua.mjs
+
+doc: ## Bring doc/acp.txt up to date with the options and agents
+	"$$(scripts/nvim.sh any)" -l scripts/doc.lua
 
 clean: ## Remove what was made in the checkout; the Neovims stay in the cache folder
 	rm -rf bin node_modules

@@ -25,6 +25,7 @@ lint vet go vet ./...
 lint staticcheck go tool -modfile=scripts/tools.mod staticcheck ./...
 lint stylua node scripts/stylua.mjs --check
 lint luacheck scripts/luacheck.sh --quiet --codes --no-color .
+lint doc "$(scripts/nvim.sh any)" -l scripts/doc.lua --check
 
 if [ -n "$failed" ]; then
   echo "lint: FAILED:$failed" >&2

@@ -1,0 +1,158 @@
+// Package imports keeps the project's imports pointing one way.
+package imports
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/acp-nvim/acp-nvim/"
+
+// The libraries that one layer alone may know.
+const (
+	editorClient = "github.com/neovim/go-client"
+	jsonRPC      = "github.com/sourcegraph/jsonrpc2"
+)
+
+// rule says what the packages below a path may not reach: by themselves
+// (direct), or also through others (never).
+type rule struct {
+	of     string
+	except []string
+	never  []string
+	direct []string
+	why    string
+}
+
+var rules = []rule{
+	{
+		of:    "acp",
+		never: []string{editorClient, module + "host", module + "buffers", module + "followalong", module + "cmd"},
+		why:   "agents are spoken to without knowing the editor",
+	},
+	{of: "acp/v1", never: []string{module + "acp/v2", module + "acp/session"}, why: "protocol versions stand apart"},
+	{of: "acp/v2", never: []string{module + "acp/v1", module + "acp/session"}, why: "protocol versions stand apart"},
+	{
+		of:    "buffers",
+		never: []string{editorClient, module + "acp", module + "host", module + "followalong"},
+		why:   "files have nothing to do with sessions, protocols or the way to the editor",
+	},
+	{
+		of:    "followalong",
+		never: []string{editorClient, module + "acp/v1", module + "acp/v2", module + "host", module + "buffers"},
+		why:   "where to jump is decided without Neovim",
+	},
+	{
+		of:     "host",
+		direct: []string{module + "acp/v1", module + "acp/v2", jsonRPC},
+		why:    "wire formats end in acp/session",
+	},
+	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},
+	{of: "host/markdown", never: []string{editorClient, module + "acp"}, why: "rendering is pure"},
+	{of: "host/terminal", never: []string{editorClient, module + "acp"}, why: "a terminal knows neither agents nor the editor"},
+	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
+	{of: "", except: []string{"acp", "test"}, direct: []string{jsonRPC}, why: "only acp knows the JSON-RPC library"},
+	{of: "", except: []string{"host", "test"}, direct: []string{editorClient}, why: "only the host knows the editor's client"},
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	var project []pkg
+	for _, p := range list(t) {
+		if strings.HasPrefix(p.ImportPath, module) {
+			project = append(project, p)
+		}
+	}
+	if len(project) < 10 {
+		t.Fatalf("go list found only %d packages of the project", len(project))
+	}
+	for _, broken := range violations(project) {
+		t.Error(broken)
+	}
+}
+
+// TestRulesBite shows the rules packages that break them.
+func TestRulesBite(t *testing.T) {
+	for _, r := range rules {
+		of := r.of
+		if of == "" {
+			of = "somewhere"
+		}
+		for _, target := range r.never {
+			p := pkg{ImportPath: module + of + "/new", Deps: []string{target}}
+			if len(violations([]pkg{p})) == 0 {
+				t.Errorf("%s may reach %s", p.ImportPath, target)
+			}
+		}
+		for _, target := range r.direct {
+			p := pkg{ImportPath: module + of + "/new", Imports: []string{target}}
+			if len(violations([]pkg{p})) == 0 {
+				t.Errorf("%s may import %s", p.ImportPath, target)
+			}
+		}
+	}
+}
+
+func violations(project []pkg) []string {
+	var broken []string
+	for _, p := range project {
+		for _, r := range rules {
+			name := strings.TrimPrefix(p.ImportPath, module)
+			if !below(name, r.of) || slices.ContainsFunc(r.except, func(e string) bool { return below(name, e) }) {
+				continue
+			}
+			for _, target := range r.never {
+				if reaches(p.Deps, target) {
+					broken = append(broken, p.ImportPath+" must not reach "+target+": "+r.why)
+				}
+			}
+			for _, target := range r.direct {
+				if reaches(p.Imports, target) {
+					broken = append(broken, p.ImportPath+" must not import "+target+": "+r.why)
+				}
+			}
+		}
+	}
+	return broken
+}
+
+func reaches(imports []string, target string) bool {
+	return slices.ContainsFunc(imports, func(i string) bool { return below(i, target) })
+}
+
+// below tells whether a path is another one or lies under it.
+func below(path, root string) bool {
+	return root == "" || path == root || strings.HasPrefix(path, root+"/")
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Deps", module+"...").Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
