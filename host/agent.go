@@ -25,6 +25,7 @@ type AgentSpec struct {
 	Install string            // how to get it, one sentence
 	Login   string            // how to log in, one sentence
 	Quirks  map[string]bool   // overrides, see session.Quirks
+	Options map[string]string // values to begin with, by an option's id or category
 }
 
 // agent is one running agent process with the sessions in it. Agents are

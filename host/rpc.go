@@ -100,7 +100,8 @@ var handlers = map[string]func(*Host, message){
 		s.chat.Toggle(m.integer("row"))
 		s.mark()
 	}),
-	"redraw": toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"set_option": toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
+	"redraw":     toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))
@@ -200,7 +201,7 @@ func (m message) agentSpec() AgentSpec {
 	t := m.table("agent")
 	spec := AgentSpec{
 		Name: t.text("name"), Title: t.text("title"), Cwd: t.text("cwd"), Install: t.text("install"), Login: t.text("login"),
-		Env: map[string]string{}, Quirks: map[string]bool{},
+		Env: map[string]string{}, Quirks: map[string]bool{}, Options: map[string]string{},
 	}
 	for _, arg := range t.list("command") {
 		if s, ok := arg.(string); ok {
@@ -209,6 +210,9 @@ func (m message) agentSpec() AgentSpec {
 	}
 	for name, value := range t.table("env") {
 		spec.Env[name] = fmt.Sprint(value)
+	}
+	for id, value := range t.table("options") {
+		spec.Options[id] = fmt.Sprint(value)
 	}
 	for name := range t.table("quirks") {
 		spec.Quirks[name] = t.table("quirks").flag(name)

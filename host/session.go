@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -131,8 +133,13 @@ func (s *Session) begun(a *agent, setup session.Setup, err error) {
 		return
 	}
 	s.remoteID = setup.SessionID
+	s.apply(session.SessionStart{Options: setup.Options})
+	s.applyDefaults(slices.Sorted(maps.Keys(s.spec.Options)))
+}
+
+// becomeReady lets the user's prompts go out.
+func (s *Session) becomeReady() {
 	s.phase = ready
-	s.apply(session.OptionsUpdate{Options: setup.Options})
 	s.event("AcpSessionReady", nil)
 	s.changed()
 	s.sendNext()

@@ -214,19 +214,38 @@ func (s *Session) mirror() map[string]any {
 		}
 		m["usage"] = usage
 	}
-	for _, o := range s.conv.Options {
+	options := make([]any, len(s.conv.Options))
+	for i, o := range s.conv.Options {
+		options[i] = mirrorOption(o)
 		if o.Category == "mode" || o.Category == "model" {
 			if c, ok := o.Chosen(); ok {
 				m[o.Category] = map[string]any{"id": c.Value, "name": c.Name}
 			}
 		}
 	}
+	m["options"] = options
 	if len(s.conv.Plan) > 0 {
 		plan := make([]any, len(s.conv.Plan))
 		for i, e := range s.conv.Plan {
 			plan[i] = map[string]any{"content": e.Content, "priority": e.Priority, "status": e.Status}
 		}
 		m["plan"] = plan
+	}
+	return m
+}
+
+// mirrorOption is an option as acp.options() returns it.
+func mirrorOption(o session.Option) map[string]any {
+	choices := make([]any, len(o.Choices))
+	for i, c := range o.Choices {
+		choices[i] = map[string]any{"value": c.Value, "name": c.Name, "description": c.Description, "group": c.Group}
+	}
+	m := map[string]any{
+		"id": o.ID, "name": o.Name, "description": o.Description, "category": o.Category, "type": o.Type, "choices": choices,
+		"value": any(o.Value),
+	}
+	if o.Type == "boolean" {
+		m["value"] = o.Value == "true"
 	}
 	return m
 }

@@ -16,6 +16,10 @@ type Agent interface {
 	Initialize(done func(Info, error))
 	// NewSession starts a conversation in the folder cwd.
 	NewSession(cwd string, done func(Setup, error)) (cancel func())
+	// SetOption gives an option another value, one of its choices' or "true" and
+	// "false". The agent answers with all options where it has a list of them,
+	// else with nil.
+	SetOption(sessionID string, o Option, value string, done func([]Option, error))
 	// Prompt runs one turn.
 	Prompt(sessionID string, prompt []Content, done func(StopReason, error))
 	// Cancel asks the agent to end the running turn.

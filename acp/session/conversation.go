@@ -54,8 +54,18 @@ type Option struct {
 	Type                            string // "select" or "boolean"
 	Value                           string // a choice's value, or "true" / "false"
 	Choices                         []Choice
-	Via                             string // how it is set: "config", "mode" or "model"
+	Via                             Via
 }
+
+// Via is how an option is set: agents have three ways to offer one.
+type Via string
+
+// The ways to set an option.
+const (
+	ViaConfig Via = "config"
+	ViaMode   Via = "mode"
+	ViaModel  Via = "model"
+)
 
 // Choice is one value of a select [Option].
 type Choice struct {
@@ -236,6 +246,10 @@ func (c *Conversation) Apply(u Update) {
 		c.applyMode(u.ModeID)
 	case OptionsUpdate:
 		c.applyOptions(u.Options)
+	case OptionSet:
+		if i := slices.IndexFunc(c.Options, func(o Option) bool { return o.ID == u.ID }); i >= 0 {
+			c.Options[i].Value = u.Value
+		}
 	case InfoUpdate:
 		if !u.Title.IsZero() {
 			c.Title = oneLine(u.Title.Or(""))
@@ -424,7 +438,7 @@ func (c *Conversation) applyPlan(u PlanUpdate) {
 
 func (c *Conversation) applyMode(id string) {
 	for i := range c.Options {
-		if o := &c.Options[i]; o.Via == "mode" || o.Category == "mode" {
+		if o := &c.Options[i]; o.Via == ViaMode || o.Category == "mode" {
 			o.Value = id
 			return
 		}
@@ -439,7 +453,7 @@ func (c *Conversation) applyOptions(list []Option) {
 		covered := slices.ContainsFunc(list, func(o Option) bool {
 			return o.ID == old.ID || (o.Category != "" && o.Category == old.Category)
 		})
-		if old.Via != "config" && !covered {
+		if old.Via != ViaConfig && !covered {
 			merged = append(merged, old)
 		}
 	}

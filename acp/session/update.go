@@ -46,6 +46,9 @@ type ModeUpdate struct{ ModeID string }
 // OptionsUpdate replaces the list of configuration options.
 type OptionsUpdate struct{ Options []Option }
 
+// OptionSet says that the user gave an option another value.
+type OptionSet struct{ ID, Value string }
+
 // InfoUpdate changes the session's metadata.
 type InfoUpdate struct{ Title acp.Opt[string] }
 
@@ -115,6 +118,7 @@ func (PlanUpdate) update()      {}
 func (CommandsUpdate) update()  {}
 func (ModeUpdate) update()      {}
 func (OptionsUpdate) update()   {}
+func (OptionSet) update()       {}
 func (InfoUpdate) update()      {}
 func (UsageUpdate) update()     {}
 func (Notice) update()          {}

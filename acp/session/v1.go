@@ -61,8 +61,9 @@ func (a *V1) Initialize(done func(Info, error)) {
 			FS:       v1.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
 			Terminal: true,
 			Session: &v1.ClientSessionCapabilities{
-				Compaction: &v1.Supported{},
-				Notices:    &v1.Supported{},
+				Compaction:    &v1.Supported{},
+				ConfigOptions: &v1.SessionConfigOptionsCapabilities{Boolean: &v1.Supported{}},
+				Notices:       &v1.Supported{},
 			},
 		},
 	}
@@ -103,6 +104,32 @@ func (a *V1) NewSession(cwd string, done func(Setup, error)) (cancel func()) {
 			return
 		}
 		done(Setup{SessionID: string(r.SessionID), Options: optionsOf(r.SessionChoices)}, nil)
+	})
+}
+
+// SetOption implements [Agent].
+func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Option, error)) {
+	id := v1.SessionID(sessionID)
+	plain := func(_ json.RawMessage, err error) { done(nil, err) }
+	switch o.Via {
+	case ViaMode:
+		a.conn.Call(v1.MethodSessionSetMode, v1.SetSessionModeRequest{SessionID: id, ModeID: v1.SessionModeID(value)}, plain)
+		return
+	case ViaModel:
+		a.conn.Call(v1.MethodSessionSetModel, v1.SetSessionModelRequest{SessionID: id, ModelID: v1.ModelID(value)}, plain)
+		return
+	}
+	request := v1.SelectValue(id, v1.SessionConfigID(o.ID), v1.SessionConfigValueID(value))
+	if o.Type == "boolean" {
+		request = v1.BooleanValue(id, v1.SessionConfigID(o.ID), value == "true")
+	}
+	a.conn.Call(v1.MethodSessionSetConfigOption, request, func(raw json.RawMessage, err error) {
+		var r v1.SetSessionConfigOptionResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(nil, err)
+			return
+		}
+		done(configOptions(r.ConfigOptions), nil)
 	})
 }
 

@@ -149,14 +149,14 @@ func optionsOf(c v1.SessionChoices) []Option {
 		return false
 	}
 	if m := c.Modes; m != nil && !has("mode") {
-		o := Option{ID: "mode", Name: "Mode", Category: "mode", Type: "select", Via: "mode", Value: string(m.CurrentModeID)}
+		o := Option{ID: "mode", Name: "Mode", Category: "mode", Type: "select", Via: ViaMode, Value: string(m.CurrentModeID)}
 		for _, mode := range m.AvailableModes {
 			o.Choices = append(o.Choices, Choice{Value: string(mode.ID), Name: mode.Name, Description: mode.Description})
 		}
 		options = append(options, o)
 	}
 	if m := c.Models; m != nil && !has("model") {
-		o := Option{ID: "model", Name: "Model", Category: "model", Type: "select", Via: "model", Value: string(m.CurrentModelID)}
+		o := Option{ID: "model", Name: "Model", Category: "model", Type: "select", Via: ViaModel, Value: string(m.CurrentModelID)}
 		for _, model := range m.AvailableModels {
 			o.Choices = append(o.Choices, Choice{Value: string(model.ModelID), Name: model.Name, Description: model.Description})
 		}
@@ -169,7 +169,7 @@ func optionsOf(c v1.SessionChoices) []Option {
 func configOptions(list []v1.SessionConfigOption) []Option {
 	var options []Option
 	for _, w := range list {
-		o := Option{ID: string(w.ID), Name: w.Name, Description: w.Description, Category: string(w.Category), Via: "config"}
+		o := Option{ID: string(w.ID), Name: w.Name, Description: w.Description, Category: string(w.Category), Via: ViaConfig}
 		switch k := w.Kind.(type) {
 		case *v1.SessionConfigSelect:
 			o.Type, o.Value = "select", string(k.CurrentValue)

@@ -219,7 +219,7 @@ func Describe(c session.Content) string {
 
 // relative shortens a path below the session's folder.
 func (t *Transcript) relative(p string) string {
-	if rel, err := filepath.Rel(t.config.Cwd, p); err == nil && path.IsAbs(p) && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(t.config.Cwd, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return rel
 	}
 	return p
@@ -227,6 +227,7 @@ func (t *Transcript) relative(p string) string {
 
 // seconds is a duration as people say it: 0.1 s, 12 s, 3:05.
 func seconds(d time.Duration) string {
+	d = d.Round(100 * time.Millisecond)
 	switch {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())

@@ -142,6 +142,23 @@ sub.sessions = {
   end,
 }
 
+for _, category in ipairs({ 'mode', 'model' }) do
+  sub[category] = {
+    run = function(args)
+      complain(require('acp.option').pick(category, args ~= '' and args or nil))
+    end,
+    complete = function()
+      return require('acp.option').values(category)
+    end,
+  }
+end
+
+sub.config = {
+  run = function()
+    complain(require('acp.option').pick())
+  end,
+}
+
 sub.log = {
   run = function()
     local file = require('acp.host').log_file()
@@ -190,9 +207,6 @@ for _, name in ipairs({
   'undo',
   'resume',
   'delete',
-  'mode',
-  'model',
-  'config',
   'auth',
   'logout',
   'queue',

@@ -73,7 +73,7 @@ local function spec(agent)
     install = agent.install,
     login = agent.login,
   }
-  for _, key in ipairs({ 'env', 'quirks' }) do
+  for _, key in ipairs({ 'env', 'quirks', 'options' }) do
     if agent[key] and next(agent[key]) then
       fields[key] = agent[key]
     end
@@ -279,6 +279,32 @@ function M.respond(id, option_id)
   return nil, 'there is no such request; it may be answered already'
 end
 
+---What a session can be set to: modes, models and whatever else its agent offers.
+---@param session? integer
+---@return acp.SessionOption[]? options, string? err
+function M.options(session)
+  local mirror = require('acp.mirror')
+  local id, err = mirror.resolve(session)
+  if not id then
+    return nil, err
+  end
+  return vim.deepcopy(mirror.sessions[id].options or {})
+end
+
+---Gives an option another value: a choice's, or true and false.
+---@param session integer?
+---@param option string an id, or a category such as 'mode' or 'model'
+---@param value string|boolean
+---@return boolean? ok, string? err
+function M.set_option(session, option, value)
+  local id, err = require('acp.mirror').resolve(session)
+  if not id then
+    return nil, err
+  end
+  require('acp.host').notify('set_option', { session = id, id = option, value = tostring(value) })
+  return true
+end
+
 ---What was said with a session's agent.
 ---@param opts? {session?: integer, file?: string} file: record from now on, and what is in memory
 ---@param callback fun(entries: {dir: string, t: integer, msg: string}[]?, err: string?)
@@ -321,8 +347,6 @@ end
 for _, name in ipairs({
   'elicitations',
   'answer',
-  'options',
-  'set_option',
   'stored',
   'resume',
   'authenticate',

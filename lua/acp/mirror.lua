@@ -15,11 +15,21 @@ local M = {}
 ---@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
 ---@field mode? {id: string, name: string}
 ---@field model? {id: string, name: string}
+---@field options acp.SessionOption[]
 ---@field plan? {content: string, priority: string, status: string}[]
 ---@field tool_calls integer
 ---@field queued integer
 ---@field paused boolean
 ---@field error? string
+
+---@class acp.SessionOption
+---@field id string
+---@field name string
+---@field description string
+---@field category string
+---@field type 'select'|'boolean'
+---@field value string|boolean
+---@field choices {value: string, name: string, description: string, group: string}[]
 
 ---@class acp.Permission
 ---@field id integer

@@ -112,6 +112,16 @@ local function right_edge()
   return vim.o.columns
 end
 
+---Where the float goes vertically: away from the cursor.
+---@return string anchor, integer row
+local function vertical()
+  local cursor = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
+  if cursor > 0 and cursor <= vim.o.lines / 2 then
+    return 'SE', vim.o.lines - vim.o.cmdheight - 1
+  end
+  return 'NE', 1
+end
+
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
@@ -130,11 +140,11 @@ local function open(request, count)
     rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
   end
   local height = math.max(1, math.min(rows, vim.o.lines - vim.o.cmdheight - 4))
-  local opened
-  opened = api.nvim_open_win(buf, false, {
+  local anchor, row = vertical()
+  local opened = api.nvim_open_win(buf, false, {
     relative = 'editor',
-    anchor = 'NE',
-    row = 1,
+    anchor = anchor,
+    row = row,
     col = edge,
     width = width,
     height = height,
@@ -157,6 +167,7 @@ local function open(request, count)
     api.nvim_win_set_cursor(opened, { #lines, 0 })
   end
   win, shown = opened, request.id
+  local tab = api.nvim_get_current_tabpage()
   api.nvim_create_autocmd('WinClosed', {
     pattern = tostring(opened),
     once = true,
@@ -164,6 +175,13 @@ local function open(request, count)
       if shown == request.id then
         dismissed[request.id] = true
         win, shown = nil, nil
+        vim.schedule(function()
+          if not api.nvim_tabpage_is_valid(tab) then
+            -- Closing a tab is no word about the request.
+            dismissed[request.id] = nil
+            M.update()
+          end
+        end)
       end
     end,
   })

@@ -1,0 +1,163 @@
+package host
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// running starts a mailbox in a bubble of synctest: a goroutine that is left
+// behind when the test has ended fails it.
+func running(m *mailbox) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		m.run()
+	}()
+	return done
+}
+
+func TestMailboxKeepsTheOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox()
+		done := running(m)
+		const senders, each = 8, 1000
+		got := make([][]int, senders)
+		var wg sync.WaitGroup
+		for s := range senders {
+			wg.Go(func() {
+				put := m.put
+				if s%2 == 1 {
+					put = m.putSlowly
+				}
+				for i := range each {
+					put(func() { got[s] = append(got[s], i) })
+				}
+			})
+		}
+		wg.Wait()
+		m.close()
+		<-done
+		for s := range got {
+			if len(got[s]) != each || !slices.IsSorted(got[s]) {
+				t.Errorf("of sender %d came %d, in order: %v", s, len(got[s]), slices.IsSorted(got[s]))
+			}
+		}
+	})
+}
+
+func TestMailboxRunsOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox()
+		done := running(m)
+		var log []string
+		held := make(chan struct{})
+		m.put(func() { <-held; log = append(log, "first") })
+		m.put(func() {
+			log = append(log, "second")
+			m.put(func() { log = append(log, "fourth") }) // by itself
+		})
+		m.put(func() { log = append(log, "third") })
+		synctest.Wait()
+		if len(log) != 0 {
+			t.Errorf("%v ran beside the first", log)
+		}
+		close(held)
+		synctest.Wait()
+		if want := []string{"first", "second", "third", "fourth"}; !slices.Equal(log, want) {
+			t.Errorf("ran %v", log)
+		}
+		m.close()
+		<-done
+	})
+}
+
+// An agent's updates wait when there are too many; what others put never does.
+func TestMailboxFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox()
+		count, put := 0, 0
+		flooded := make(chan struct{})
+		go func() {
+			defer close(flooded)
+			for range floodLimit + 10 {
+				m.putSlowly(func() { count++ })
+				put++
+			}
+		}()
+		synctest.Wait()
+		if put != floodLimit {
+			t.Errorf("%d went in, the limit is %d", put, floodLimit)
+		}
+		for range 5 {
+			if !m.put(func() { count++ }) {
+				t.Error("an open mailbox took nothing")
+			}
+		}
+		done := running(m)
+		<-flooded
+		m.close()
+		<-done
+		if want := floodLimit + 15; count != want {
+			t.Errorf("%d ran, want %d", count, want)
+		}
+	})
+}
+
+// What was put before the end runs; what comes after it is refused.
+func TestMailboxClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox()
+		var log []string
+		m.put(func() {
+			log = append(log, "a")
+			m.put(func() { log = append(log, "b") })
+			m.close()
+			m.close()
+			if m.put(func() { log = append(log, "late") }) || m.putSlowly(func() { log = append(log, "late") }) {
+				t.Error("a closed mailbox took something")
+			}
+		})
+		m.put(func() { log = append(log, "c") })
+		<-running(m)
+		if want := []string{"a", "c", "b"}; !slices.Equal(log, want) {
+			t.Errorf("ran %v", log)
+		}
+	})
+}
+
+func TestMailboxCloseBeforeRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox()
+		ran := false
+		m.put(func() { ran = true })
+		m.close()
+		<-running(m)
+		if !ran {
+			t.Error("what was put before the end did not run")
+		}
+	})
+}
+
+// Whoever waits for room is let go.
+func TestMailboxCloseInAFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox()
+		for range floodLimit {
+			m.put(func() {})
+		}
+		refused := make(chan bool)
+		for range 3 {
+			go func() { refused <- !m.putSlowly(func() { t.Error("ran after the end") }) }()
+		}
+		synctest.Wait()
+		m.close()
+		for range 3 {
+			if !<-refused {
+				t.Error("a closed mailbox took something")
+			}
+		}
+		<-running(m)
+	})
+}

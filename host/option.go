@@ -1,0 +1,85 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// option finds an option by its id, or else by its category.
+func (s *Session) option(name string) (session.Option, bool) {
+	for _, matches := range []func(session.Option) bool{
+		func(o session.Option) bool { return o.ID == name },
+		func(o session.Option) bool { return o.Category == name },
+	} {
+		if i := slices.IndexFunc(s.conv.Options, matches); i >= 0 {
+			return s.conv.Options[i], true
+		}
+	}
+	return session.Option{}, false
+}
+
+// setOption gives an option the value that the user chose.
+func (s *Session) setOption(name, value string) {
+	if s.phase != ready {
+		s.host.notify("warning", s.spec.Title+" is not ready yet.")
+		return
+	}
+	o, known := s.option(name)
+	if !known {
+		s.host.notify("warning", fmt.Sprintf("%s has no option %q.", s.spec.Title, name))
+		return
+	}
+	s.requestOption(o, value, func(err error) {
+		if err != nil {
+			s.host.notify("warning", fmt.Sprintf("%s did not change %s: %s", s.spec.Title, o.Name, errorText(err)))
+		}
+	})
+}
+
+// requestOption asks the agent for another value; then is called on the
+// session's goroutine, unless the agent has gone by then.
+func (s *Session) requestOption(o session.Option, value string, then func(error)) {
+	a := s.agent
+	a.SetOption(s.remoteID, o, value, func(all []session.Option, err error) {
+		s.box.put(func() {
+			if s.agent != a {
+				return
+			}
+			switch {
+			case err != nil:
+			case all != nil:
+				s.apply(session.OptionsUpdate{Options: all})
+			default:
+				s.apply(session.OptionSet{ID: o.ID, Value: value})
+			}
+			s.changed()
+			then(err)
+		})
+	})
+}
+
+// applyDefaults sets the options of the configuration, one after the other, as
+// one may bring another; the session is ready when all have been answered.
+func (s *Session) applyDefaults(names []string) {
+	for i, name := range names {
+		o, known := s.option(name)
+		value := s.spec.Options[name]
+		if !known {
+			s.remark("warning", fmt.Sprintf("%s has no option %q, as the configuration has it.", s.spec.Title, name))
+			continue
+		}
+		if o.Value == value {
+			continue
+		}
+		s.requestOption(o, value, func(err error) {
+			if err != nil {
+				s.remark("warning", fmt.Sprintf("%s did not take %s = %s: %s", s.spec.Title, name, value, errorText(err)))
+			}
+			s.applyDefaults(names[i+1:])
+		})
+		return
+	}
+	s.becomeReady()
+}

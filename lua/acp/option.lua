@@ -1,0 +1,87 @@
+---Choosing a session's options with `vim.ui.select`.
+local M = {}
+
+---@param option acp.SessionOption
+---@return string
+local function shown(option)
+  for _, choice in ipairs(option.choices) do
+    if choice.value == option.value then
+      return choice.name
+    end
+  end
+  return tostring(option.value)
+end
+
+---Lets the user choose a value of one option.
+---@param session integer
+---@param option acp.SessionOption
+function M.choose(session, option)
+  if option.type == 'boolean' then
+    require('acp').set_option(session, option.id, not option.value)
+    return
+  end
+  vim.ui.select(option.choices, {
+    prompt = option.name,
+    format_item = function(choice)
+      local mark = choice.value == option.value and '● ' or '  '
+      local group = choice.group ~= '' and (choice.group .. ': ') or ''
+      local description = choice.description ~= '' and (' · ' .. choice.description) or ''
+      return mark .. group .. choice.name .. description
+    end,
+  }, function(choice)
+    if choice then
+      require('acp').set_option(session, option.id, choice.value)
+    end
+  end)
+end
+
+---Lets the user choose among all options, or those of one category.
+---@param category string?
+---@param value string? to be set without asking
+---@return string? err
+function M.pick(category, value)
+  local acp = require('acp')
+  local session, err = require('acp.mirror').resolve()
+  if not session then
+    return err
+  end
+  local options = vim.tbl_filter(function(option)
+    return category == nil or option.category == category
+  end, assert(acp.options(session)))
+  if #options == 0 then
+    return category and ('this agent offers no %s'):format(category)
+      or 'this agent offers no options'
+  end
+  if value then
+    acp.set_option(session, options[1].id, value)
+  elseif category then
+    M.choose(session, options[1])
+  else
+    vim.ui.select(options, {
+      prompt = 'Options',
+      format_item = function(option)
+        return ('%s: %s'):format(option.name, shown(option))
+      end,
+    }, function(option)
+      if option then
+        M.choose(session, option)
+      end
+    end)
+  end
+end
+
+---The values of the first option of a category, for completion.
+---@param category string
+---@return string[]
+function M.values(category)
+  for _, option in ipairs(require('acp').options() or {}) do
+    if option.category == category then
+      return vim.tbl_map(function(choice)
+        return choice.value
+      end, option.choices)
+    end
+  end
+  return {}
+end
+
+return M
