@@ -37,9 +37,22 @@ func Decode(data []byte, v any) error {
 			data = []byte("{}")
 		}
 	}
-	if !json.Valid(data) {
+	if !valid(data) {
 		return errors.New("decode: not valid JSON")
 	}
+	return decodeValid(data, target)
+}
+
+// DecodeMessage is Decode for params and results that a Conn has delivered, which are valid JSON.
+func DecodeMessage(data []byte, v any) error {
+	target := reflect.ValueOf(v).Elem()
+	if text := bytes.TrimSpace(data); len(text) == 0 || string(text) == "null" {
+		data = []byte("{}")
+	}
+	return decodeValid(data, target)
+}
+
+func decodeValid(data []byte, target reflect.Value) error {
 	s := &scanner{data: data}
 	s.space()
 	if err := decoderOf(target.Type(), fieldRules{})(s, target); err != nil {
@@ -314,6 +327,14 @@ func decodeUnion(t reflect.Type) decodeFunc {
 		return func(*scanner, reflect.Value) error { return wrong("%s is not a registered union", t) }
 	}
 	u := registered.(*union)
+	// Worked out at the first use, so that unions may contain themselves.
+	bodies := sync.OnceValue(func() map[string]decodeFunc {
+		decoders := make(map[string]decodeFunc, len(u.variants))
+		for tag, empty := range u.variants {
+			decoders[tag] = decoderOf(reflect.TypeOf(empty()).Elem(), fieldRules{})
+		}
+		return decoders
+	})
 	return func(s *scanner, v reflect.Value) error {
 		if s.peek() != '{' {
 			return wrong("expected an object, got %s", s.kind())
@@ -332,7 +353,11 @@ func decodeUnion(t reflect.Type) decodeFunc {
 		}
 		variant := reflect.ValueOf(empty())
 		body := variant.Elem()
-		if err := decoderOf(body.Type(), fieldRules{})(s, body); err != nil {
+		decode := bodies()[tag]
+		if !tagged {
+			decode = decoderOf(body.Type(), fieldRules{})
+		}
+		if err := decode(s, body); err != nil {
 			return err
 		}
 		v.Set(variant)

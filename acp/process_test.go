@@ -65,6 +65,7 @@ var children = map[string]func(){
 	},
 	"noisy": func() { // writes for ever, also when nobody reads
 		signal.Ignore(syscall.SIGPIPE)
+		go live()
 		ready()
 		for {
 			os.Stdout.WriteString("noise\n")
@@ -84,10 +85,10 @@ var children = map[string]func(){
 	"longline": func() { fmt.Fprint(os.Stderr, strings.Repeat("é", 200_000)) },
 	"where": func() {
 		dir, _ := os.Getwd()
-		_, err := os.Open("/dev/tty")
 		pgid, _ := unix.Getpgid(0)
+		sid, _ := unix.Getsid(0) // the head of a session has no terminal
 		json.NewEncoder(os.Stdout).Encode([]any{dir, os.Getenv("PWD"), os.Getenv("ONLY"), os.Getenv("HOME"),
-			err != nil, pgid == os.Getpid(), os.Args})
+			sid == os.Getpid(), pgid == os.Getpid(), os.Args})
 	},
 	"host": func() { // starts an agent and lives
 		p, err := Start(Command{Argv: []string{os.Args[0]}, Env: []string{childEnv + "=deaf"}})
@@ -231,8 +232,14 @@ func TestStartErrors(t *testing.T) {
 	garbage := write("garbage", "\x00\x01", 0o755)
 	env := []string{"PATH=" + dir + ":relative"}
 
+	t.Chdir(dir)
+	if err := os.Mkdir("relative", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("relative/in-the-project", "#!/bin/sh\n", 0o755)
+
 	var notFound *NotFoundError
-	for _, program := range []string{"no-such-agent", "plain", plain, dir, dir + "/none", "./none"} {
+	for _, program := range []string{"no-such-agent", "in-the-project", "plain", plain, dir, dir + "/none", "./none"} {
 		_, err := Start(Command{Argv: []string{program}, Env: env})
 		if !errors.As(err, &notFound) || !strings.HasSuffix(notFound.Program, strings.TrimPrefix(program, ".")) {
 			t.Errorf("%s: got %v", program, err)

@@ -221,7 +221,7 @@ func (s *stream) warn(what string, args ...any) {
 // parse returns the messages of a line that is one JSON object or array, and
 // whether it is.
 func (s *stream) parse(line []byte) ([]message, bool) {
-	if line[0] != '{' && line[0] != '[' || !json.Valid(line) {
+	if line[0] != '{' && line[0] != '[' || !valid(line) {
 		return nil, false
 	}
 	s.traffic.record(AgentToClient, line)
