@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// running starts a mailbox in a bubble of synctest: a goroutine that is left
+// runMailbox starts a mailbox in a bubble of synctest: a goroutine that is left
 // behind when the test has ended fails it.
-func running(m *mailbox) (done chan struct{}) {
+func runMailbox(m *mailbox) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
@@ -21,7 +21,7 @@ func running(m *mailbox) (done chan struct{}) {
 func TestMailboxKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMailbox()
-		done := running(m)
+		done := runMailbox(m)
 		const senders, each = 8, 1000
 		got := make([][]int, senders)
 		var wg sync.WaitGroup
@@ -50,7 +50,7 @@ func TestMailboxKeepsTheOrder(t *testing.T) {
 func TestMailboxRunsOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMailbox()
-		done := running(m)
+		done := runMailbox(m)
 		var log []string
 		held := make(chan struct{})
 		m.put(func() { <-held; log = append(log, "first") })
@@ -95,7 +95,7 @@ func TestMailboxFlood(t *testing.T) {
 				t.Error("an open mailbox took nothing")
 			}
 		}
-		done := running(m)
+		done := runMailbox(m)
 		<-flooded
 		m.close()
 		<-done
@@ -120,7 +120,7 @@ func TestMailboxClose(t *testing.T) {
 			}
 		})
 		m.put(func() { log = append(log, "c") })
-		<-running(m)
+		<-runMailbox(m)
 		if want := []string{"a", "c", "b"}; !slices.Equal(log, want) {
 			t.Errorf("ran %v", log)
 		}
@@ -133,7 +133,7 @@ func TestMailboxCloseBeforeRun(t *testing.T) {
 		ran := false
 		m.put(func() { ran = true })
 		m.close()
-		<-running(m)
+		<-runMailbox(m)
 		if !ran {
 			t.Error("what was put before the end did not run")
 		}
@@ -158,6 +158,6 @@ func TestMailboxCloseInAFlood(t *testing.T) {
 				t.Error("a closed mailbox took something")
 			}
 		}
-		<-running(m)
+		<-runMailbox(m)
 	})
 }

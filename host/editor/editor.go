@@ -42,6 +42,7 @@ var ErrGone = errors.New("neovim has gone")
 
 const (
 	frame     = 16 * time.Millisecond // from one batch to the next
+	rest      = 4 * time.Millisecond  // for Neovim to draw and to take keys, however slow it is
 	busyGoal  = 6 * time.Millisecond  // of Neovim's time for one batch
 	minBudget = 4 << 10
 	maxBudget = 512 << 10
@@ -201,8 +202,7 @@ func (e *Editor) Run() {
 		if err != nil {
 			e.Close()
 		}
-		// However slow Neovim is, half of its time is left for the user.
-		due = time.Now().Add(busy)
+		due = time.Now().Add(rest)
 		if at := began.Add(frame); at.After(due) {
 			due = at
 		}

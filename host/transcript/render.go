@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ func (t *Transcript) render(b *block) []Line {
 		if e.Role == session.RoleThought {
 			return t.renderThought(b, e)
 		}
-		return renderPrompt(e)
+		return t.renderPrompt(e)
 	case *session.ToolCall:
 		return t.renderToolCall(b, e)
 	case *session.Plan:
@@ -44,12 +45,11 @@ func (t *Transcript) render(b *block) []Line {
 // isOpen tells whether a block's body is shown whole.
 func (t *Transcript) isOpen(b *block) bool { return b.open == opened }
 
-func renderPrompt(m *session.Message) []Line {
+func (t *Transcript) renderPrompt(m *session.Message) []Line {
 	var lines []Line
 	for _, p := range m.Parts {
 		if p.Content != nil {
-			name, _, _ := strings.Cut(Describe(p.Content), "\n")
-			lines = append(lines, line(piece{"@ " + name, More}))
+			lines = append(lines, line(piece{"@ " + t.attachment(p.Content), More}))
 			continue
 		}
 		lines = append(lines, styled(string(p.Text))...)
@@ -173,19 +173,43 @@ func (t *Transcript) renderCompaction(b *block, e *session.Compaction) []Line {
 }
 
 func renderStop(e *session.Stop) []Line {
+	var lines []Line
 	switch e.Reason {
+	case session.StopEndTurn:
 	case session.StopCancelled:
-		return []Line{line(piece{"  ■ Cancelled after " + seconds(e.Took), Warning})}
+		lines = []Line{line(piece{"  ■ Cancelled after " + seconds(e.Took), Warning})}
 	case session.StopMaxTokens:
-		return []Line{line(piece{"  ■ Stopped: the token limit was reached. Send a prompt to go on.", Warning})}
+		lines = []Line{line(piece{"  ■ Stopped: the token limit was reached. Send a prompt to go on.", Warning})}
 	case session.StopMaxTurnRequests:
-		return []Line{line(piece{"  ■ Stopped: the agent used up its requests for one turn. Send a prompt to go on.", Warning})}
+		lines = []Line{line(piece{"  ■ Stopped: the agent used up its requests for one turn. Send a prompt to go on.", Warning})}
 	case session.StopRefusal:
-		return []Line{line(piece{"  ■ The agent refused to go on; it will not remember this prompt and what came after it.", Warning})}
+		lines = []Line{line(piece{"  ■ The agent refused to go on; it will not remember this prompt and what came after it.", Warning})}
 	case session.StopError:
-		return colored(e.Error, "  ✗ ", Error)
+		lines = colored(e.Error, "  ✗ ", Error)
+	default:
+		lines = []Line{line(piece{"  ■ Stopped: " + string(e.Reason), Warning})}
 	}
-	return []Line{line(piece{"  ■ Stopped: " + string(e.Reason), Warning})}
+	var used []string
+	if e.Tokens > 0 {
+		used = append(used, thousands(e.Tokens)+" tokens")
+	}
+	if e.Cost != nil {
+		used = append(used, fmt.Sprintf("%.3f %s", e.Cost.Amount, e.Cost.Currency))
+	}
+	if len(used) > 0 {
+		used = append(used, seconds(e.Took))
+		lines = append(lines, line(piece{"  · " + strings.Join(used, " · "), More}))
+	}
+	return lines
+}
+
+// thousands is a number with its digits in groups of three.
+func thousands(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // Describe is a content block in one line, or its text.

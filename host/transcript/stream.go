@@ -17,7 +17,11 @@ type stream struct {
 	broken       bool   // a newline is due before the next part
 	doc          markdown.Document
 	started      bool
-	col          int // bytes in the last line
+	col          int  // bytes in the last line
+	size         int  // bytes taken
+	held         int  // newlines that only the document has yet
+	guessed      bool // the document has one that the message may never have
+	misled       bool // it was a wrong guess; another would cost as much again
 }
 
 func newStream() *stream { return &stream{} }
@@ -83,12 +87,86 @@ func cut(text []byte, room int) int {
 }
 
 func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
-	s := b.stream
-	text, done := s.next(b.entry.(*session.Message), budget)
-	if text == "" {
+	s, m := b.stream, b.entry.(*session.Message)
+	text, done := s.next(m, budget)
+	e := &Edit{Row: row + b.rows, EndRow: row + b.rows}
+	if text != "" {
+		s.write(e, b, row, text)
+	}
+	s.study(m, text, done)
+	from, spans, fences := s.doc.Highlight()
+	if text == "" && from == s.doc.Lines() && len(fences) == 0 {
 		return nil, done
 	}
-	e := &Edit{Lines: strings.Split(text, "\n")}
+	top := row
+	if b.gap {
+		top++
+	}
+	e.MarkRow, e.MarkEnd = min(top+from, row+b.rows), row+b.rows
+	e.Marks = make([]int, 0, 4*len(spans))
+	settled := top + s.doc.Settled()
+	for _, sp := range spans {
+		at := top + sp.Line
+		switch {
+		case at >= e.MarkEnd: // an empty line that is still held
+		case sp.Group == markdown.CodeBlock && at < settled:
+			e.run(at, Group(sp.Group))
+		default:
+			e.Marks = append(e.Marks, at, sp.Col, sp.EndCol, int(sp.Group))
+		}
+	}
+	for _, f := range fences {
+		e.Code = append(e.Code, Code{Row: top + f.Line, EndRow: top + f.EndLine, Lang: f.Lang})
+	}
+	return e, done
+}
+
+// run highlights a whole line, together with those before it.
+func (e *Edit) run(row int, group Group) {
+	if n := len(e.Runs); n > 0 && e.Runs[n-2] == row && e.Runs[n-1] == int(group) {
+		e.Runs[n-2]++
+		return
+	}
+	e.Runs = append(e.Runs, row, row+1, int(group))
+}
+
+// study lets the markdown document follow the text. It is ahead of the buffer
+// by the newlines that are held, and by one where the message has ended, so
+// that it knows the last line to be complete.
+func (s *stream) study(m *session.Message, text string, done bool) {
+	if text != "" && s.guessed {
+		// More has come after the end. The document begins anew.
+		all, _ := newStream().next(m, 1<<62)
+		s.doc, s.held, s.guessed, s.misled = markdown.Document{}, 0, false, true
+		s.doc.Append(all[:s.size])
+	}
+	s.size += len(text)
+	known := min(s.held, len(text)) // newlines
+	s.held -= known
+	s.doc.Append(text[known:])
+	if !done || s.size == 0 {
+		return
+	}
+	held := len(s.rest(m))
+	s.doc.Append(strings.Repeat("\n", held-s.held))
+	s.held = held
+	if held == 0 && !m.Ended.IsZero() && !s.guessed && !s.misled {
+		s.doc.Append("\n")
+		s.guessed = true
+	}
+}
+
+// rest is what next holds back: newlines at the end.
+func (s *stream) rest(m *session.Message) []byte {
+	if s.part < len(m.Parts) && m.Parts[s.part].Content == nil {
+		return m.Parts[s.part].Text[s.offset:]
+	}
+	return nil
+}
+
+// write makes e add text to the block at row.
+func (s *stream) write(e *Edit, b *block, row int, text string) {
+	e.Lines = strings.Split(text, "\n")
 	if s.started {
 		e.Append, e.Col = true, s.col
 		e.Row = row + b.rows
@@ -107,16 +185,4 @@ func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
 	} else {
 		s.col = last
 	}
-	s.doc.Append(text)
-	from, spans, _ := s.doc.Highlight()
-	top := row
-	if b.gap {
-		top++
-	}
-	e.MarkRow, e.MarkEnd = top+from, row+b.rows
-	e.Marks = make([]int, 0, 4*len(spans))
-	for _, sp := range spans {
-		e.Marks = append(e.Marks, top+sp.Line, sp.Col, sp.EndCol, int(sp.Group))
-	}
-	return e, done
 }

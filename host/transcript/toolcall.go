@@ -34,6 +34,13 @@ var kindLabels = map[session.ToolKind]string{
 	session.KindOther: "tool",
 }
 
+// nerdIcons stand before the kinds where the user has a Nerd Font.
+var nerdIcons = map[session.ToolKind]string{
+	session.KindRead: "\uf06e", session.KindEdit: "\uf040", session.KindDelete: "\uf1f8", session.KindMove: "\uf0ec",
+	session.KindSearch: "\uf002", session.KindExecute: "\uf120", session.KindThink: "\uf0eb", session.KindFetch: "\uf0ac",
+	session.KindSwitchMode: "\uf074",
+}
+
 // renderToolCall is a head line, and a body where there is one to show.
 func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
 	status := c.Shown()
@@ -46,9 +53,17 @@ func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
 	if !known {
 		label = string(c.Kind)
 	}
+	kind := fmt.Sprintf("%-6s ", label)
+	if t.config.NerdFont {
+		icon, known := nerdIcons[c.Kind]
+		if !known {
+			icon = "\uf013"
+		}
+		kind = icon + " " + kind
+	}
 	pieces := []piece{
 		{"  " + look.icon + " ", look.group},
-		{fmt.Sprintf("%-6s ", label), ToolKind},
+		{kind, ToolKind},
 		{shorten(t.what(c, label), b.open == opened), ToolTitle},
 	}
 	added, removed := 0, 0
@@ -207,7 +222,7 @@ func (t *Transcript) terminalBody(b *block, id string) []Line {
 
 // textBody shows the end of a command's output, and the beginning of others.
 func (t *Transcript) textBody(b *block, text string, tail bool) []Line {
-	text = strings.Trim(text, "\n")
+	text = strings.Trim(unfenced(strings.Trim(text, "\n")), "\n")
 	if text == "" {
 		return nil
 	}
@@ -220,6 +235,16 @@ func (t *Transcript) textBody(b *block, text string, tail bool) []Line {
 		return append([]Line{hidden}, lines[len(lines)-previewOutput:]...)
 	}
 	return append(lines[:previewOutput:previewOutput], hidden)
+}
+
+// unfenced takes off the fence that some agents put around output.
+func unfenced(text string) string {
+	first, rest, found := strings.Cut(text, "\n")
+	body, closed := strings.CutSuffix(rest, "```")
+	if !found || !closed || !strings.HasPrefix(first, "```") || strings.Contains(body, "```") {
+		return text
+	}
+	return strings.TrimSuffix(body, "\n")
 }
 
 // rawBody is what an opened call without content has to show: its input.

@@ -28,8 +28,21 @@ type Edit struct {
 	// numbers each: row, column, end column, group.
 	MarkRow, MarkEnd int
 	Marks            []int
+	// Runs highlight whole lines that will not change any more, three numbers
+	// each: first row, row after the last, group. They are many fewer than the
+	// marks of their lines would be.
+	Runs []int
 	// Decor is what stands beside the text of a row.
 	Decor []Decor
+	// Code is what has been completed of fenced code, to be highlighted in its
+	// language.
+	Code []Code
+}
+
+// Code is the lines [Row, EndRow) of a fenced block.
+type Code struct {
+	Row, EndRow int
+	Lang        string
 }
 
 // Decor is a sign or a text at the right edge of a row.
@@ -47,6 +60,8 @@ type Config struct {
 	Cwd string
 	// Now is the clock; durations of running calls are shown in seconds.
 	Now func() time.Time
+	// NerdFont says that the user's font has icons.
+	NerdFont bool
 	// Terminal returns the last n lines of a terminal, and how many there are.
 	Terminal func(id string, n int) (Screenful, bool)
 }
@@ -154,31 +169,6 @@ func (t *Transcript) Reset() {
 // Dirty tells whether there is something to send.
 func (t *Transcript) Dirty() bool { return len(t.dirty) > 0 }
 
-// Toggle opens or closes the block at a row of the buffer.
-func (t *Transcript) Toggle(row int) {
-	i, _ := t.at(row)
-	if i < 0 {
-		return
-	}
-	b := t.blocks[i]
-	if t.isOpen(b) {
-		b.open = closed
-	} else {
-		b.open = opened
-	}
-	t.touch(i)
-}
-
-// Entry returns the entry at a row of the buffer and the row where its block
-// begins, or nil.
-func (t *Transcript) Entry(row int) (session.Entry, int) {
-	i, first := t.at(row)
-	if i < 0 {
-		return nil, 0
-	}
-	return t.blocks[i].entry, first
-}
-
 func (t *Transcript) at(row int) (index, first int) {
 	if row < 0 {
 		return -1, 0
@@ -267,7 +257,7 @@ func (e *Edit) added() int {
 
 // cost is about what the edit costs Neovim, in bytes of plain text.
 func (e *Edit) cost() int {
-	n := 64 + 16*len(e.Marks) + 64*len(e.Decor)
+	n := 64 + 16*(len(e.Marks)+len(e.Runs)) + 64*len(e.Decor)
 	for _, l := range e.Lines {
 		n += 16 + len(l)
 	}

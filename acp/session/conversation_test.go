@@ -1,0 +1,562 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// at is the time n seconds after the tests' epoch.
+func at(n int) time.Time { return time.Unix(int64(1000+n), 0) }
+
+// clock is the time of a conversation under test, in seconds.
+type clock struct{ n int }
+
+func (c *clock) now() time.Time { return at(c.n) }
+
+func applied(updates ...Update) *Conversation {
+	c := NewConversation((&clock{}).now)
+	for _, u := range updates {
+		c.Apply(u)
+	}
+	return c
+}
+
+func user(text string) Update {
+	return MessageChunk{MessageID: "u", Role: RoleUser, Content: Text{text}}
+}
+func agent(id, text string) Update {
+	return MessageChunk{MessageID: id, Role: RoleAgent, Content: Text{text}}
+}
+func start(text string) Update { return TurnStart{Prompt: []Content{Text{text}}} }
+func status(id string, s ToolCallStatus) Update {
+	return ToolCallPatch{ID: id, Status: acp.Set(s)}
+}
+
+var end = TurnEnd{StopReason: StopEndTurn}
+
+// outline tells what the entries are, one a line.
+func outline(c *Conversation) string {
+	var b strings.Builder
+	for _, e := range c.Entries {
+		switch e := e.(type) {
+		case *Message:
+			fmt.Fprintf(&b, "%s", [...]string{"user", "agent", "thought"}[e.Role])
+			for _, p := range e.Parts {
+				if p.Content != nil {
+					fmt.Fprintf(&b, " %T", p.Content)
+				} else {
+					fmt.Fprintf(&b, " %q", p.Text)
+				}
+			}
+		case *ToolCall:
+			fmt.Fprintf(&b, "call %s %s %s", e.ID, e.Kind, e.Shown())
+		case *Plan:
+			b.WriteString("plan")
+			for _, p := range e.Entries {
+				fmt.Fprintf(&b, " %s/%s", p.Content, p.Status)
+			}
+		case *NoticeEntry:
+			fmt.Fprintf(&b, "notice %s %q %q", e.Severity, e.Title, e.Description)
+		case *Compaction:
+			fmt.Fprintf(&b, "compaction %s %s %v %q", e.ID, e.Status, e.Summary, e.Error)
+		case *Unknown:
+			fmt.Fprintf(&b, "unknown %s x%d", e.Type, e.Count)
+		case *Stop:
+			fmt.Fprintf(&b, "stop %s %q", e.Reason, e.Error)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func lines(l ...string) string {
+	if len(l) == 0 {
+		return ""
+	}
+	return strings.Join(l, "\n") + "\n"
+}
+
+func TestEntries(t *testing.T) {
+	image := Image{MimeType: "image/png", Data: "AA=="}
+	plan := func(status string) Update { return PlanUpdate{[]PlanEntry{{"tidy", "high", status}}} }
+	for name, test := range map[string]struct {
+		updates []Update
+		want    string
+	}{
+		"chunks of one id join": {
+			[]Update{agent("1", "a"), agent("1", "b"), agent("2", "c")},
+			lines(`agent "ab"`, `agent "c"`),
+		},
+		"roles do not share ids": {
+			[]Update{agent("1", "a"), MessageChunk{MessageID: "1", Role: RoleThought, Content: Text{"t"}}},
+			lines(`agent "a"`, `thought "t"`),
+		},
+		"a known id grows where it stands": {
+			[]Update{agent("1", "a"), status("c", StatusPending), agent("1", "b")},
+			lines(`agent "ab"`, "call c other pending"),
+		},
+		"text around a block": {
+			[]Update{agent("1", "a"), agent("1", "b"), MessageChunk{MessageID: "1", Role: RoleAgent, Content: image}, agent("1", "c")},
+			lines(`agent "ab" session.Image "c"`),
+		},
+		"nothing said": {[]Update{agent("1", ""), user("")}, ""},
+		"user chunks outside a turn": {
+			[]Update{user("what "), user("was said")},
+			lines(`user "what was said"`),
+		},
+		"a call never announced": {
+			[]Update{ToolCallPatch{ID: "c", Title: acp.Set("t")}},
+			lines("call c other pending"),
+		},
+		"announced twice is one call": {
+			[]Update{status("c", StatusInProgress), ToolCallPatch{ID: "c", Kind: acp.Set(KindRead)}},
+			lines("call c read in_progress"),
+		},
+		"a plan is replaced whole": {
+			[]Update{start("p"), PlanUpdate{[]PlanEntry{{"a", "", "pending"}, {"b", "", "pending"}}}, agent("1", "x"), plan("completed")},
+			lines(`user "p"`, "plan tidy/completed", `agent "x"`),
+		},
+		"one plan a turn": {
+			[]Update{start("p"), plan("pending"), end, start("q"), plan("completed")},
+			lines(`user "p"`, "plan tidy/pending", `user "q"`, "plan tidy/completed"),
+		},
+		"an empty plan is none": {
+			[]Update{start("p"), PlanUpdate{}},
+			lines(`user "p"`),
+		},
+		"a plan can be cleared": {
+			[]Update{start("p"), plan("pending"), PlanUpdate{}},
+			lines(`user "p"`, "plan"),
+		},
+		"notice and remark": {
+			[]Update{Notice{"warning", "T", "D"}, Remark{"error", "R"}},
+			lines(`notice warning "T" "D"`, `notice error "R" ""`),
+		},
+		"a compaction by patches": {
+			[]Update{
+				CompactionPatch{ID: "k", Status: "in_progress"},
+				CompactionChunk{ID: "k", Content: Text{"s"}},
+				CompactionPatch{ID: "k", Status: "failed", Error: acp.Set("e")},
+				CompactionPatch{ID: "k", Status: "failed"},
+			},
+			lines(`compaction k failed [{s}] "e"`),
+		},
+		"a compaction is cleared": {
+			[]Update{
+				CompactionPatch{ID: "k", Status: "failed", Summary: acp.Set([]Content{Text{"s"}}), Error: acp.Set("e")},
+				CompactionPatch{ID: "k", Status: "completed", Summary: acp.Null[[]Content](), Error: acp.Null[string]()},
+			},
+			lines(`compaction k completed [] ""`),
+		},
+		"a summary for an unseen compaction": {
+			[]Update{CompactionChunk{ID: "k", Content: Text{"s"}}},
+			lines(`compaction k in_progress [{s}] ""`),
+		},
+		"unknown ones in a row are counted": {
+			[]Update{UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "y"}, UnknownUpdate{Type: "x"}},
+			lines("unknown x x2", "unknown y x1", "unknown x x1"),
+		},
+		"a turn that ended well has no entry": {
+			[]Update{start("p"), end},
+			lines(`user "p"`),
+		},
+		"other ends are told": {
+			[]Update{start("p"), TurnEnd{StopReason: StopError, Error: "died"}},
+			lines(`user "p"`, `stop error "died"`),
+		},
+		"a prompt with an attachment": {
+			[]Update{TurnStart{[]Content{Text{"see"}, image, Text{"this"}}}},
+			lines(`user "see" session.Image "this"`),
+		},
+		"after a restart ids are new": {
+			[]Update{
+				agent("1", "old"), status("c", StatusInProgress), CompactionChunk{ID: "k", Content: Text{"s"}}, plan("pending"),
+				SessionStart{},
+				agent("1", "new"), status("c", StatusCompleted), CompactionChunk{ID: "k", Content: Text{"n"}}, plan("completed"),
+			},
+			lines(`agent "old"`, "call c other cancelled", `compaction k in_progress [{s}] ""`, "plan tidy/pending",
+				`agent "new"`, "call c other completed", `compaction k in_progress [{n}] ""`, "plan tidy/completed"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := outline(applied(test.updates...)); got != test.want {
+				t.Errorf("got:\n%swant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// The state beside the entries.
+func TestState(t *testing.T) {
+	mode := Option{ID: "mode", Category: "mode", Via: "mode", Value: "ask", Choices: []Choice{{Value: "ask"}, {Value: "code", Name: "Code"}}}
+	model := Option{ID: "model", Category: "model", Via: "model", Value: "big"}
+	effort := Option{ID: "effort", Via: "config", Value: "low"}
+	for name, test := range map[string]struct {
+		updates []Update
+		of      func(*Conversation) any
+		want    any
+	}{
+		"commands are replaced": {
+			[]Update{CommandsUpdate{[]Command{{Name: "a"}}}, CommandsUpdate{[]Command{{Name: "b"}}}},
+			func(c *Conversation) any { return c.Commands }, []Command{{Name: "b"}},
+		},
+		"the plan": {
+			[]Update{PlanUpdate{[]PlanEntry{{"a", "", ""}}}, PlanUpdate{[]PlanEntry{{"b", "", ""}}}},
+			func(c *Conversation) any { return c.Plan }, []PlanEntry{{"b", "", ""}},
+		},
+		"a title in one line": {
+			[]Update{InfoUpdate{Title: acp.Set(" two\n words ")}, InfoUpdate{}},
+			func(c *Conversation) any { return c.Title }, "two words",
+		},
+		"a title is cleared": {
+			[]Update{InfoUpdate{Title: acp.Set("t")}, InfoUpdate{Title: acp.Null[string]()}},
+			func(c *Conversation) any { return c.Title }, "",
+		},
+		"usage without cost keeps it": {
+			[]Update{UsageUpdate{Usage{Used: 1, Size: 9, Cost: &Cost{2, "EUR"}}}, UsageUpdate{Usage{Used: 3, Size: 9}}},
+			func(c *Conversation) any { return *c.Usage }, Usage{Used: 3, Size: 9, Cost: &Cost{2, "EUR"}},
+		},
+		"a new cost": {
+			[]Update{UsageUpdate{Usage{Cost: &Cost{2, "EUR"}}}, UsageUpdate{Usage{Cost: &Cost{3, "EUR"}}}},
+			func(c *Conversation) any { return *c.Usage.Cost }, Cost{3, "EUR"},
+		},
+		"a mode of its own": {
+			[]Update{SessionStart{[]Option{effort, mode}}, ModeUpdate{"code"}},
+			func(c *Conversation) any { o, ok := c.Options[1].Chosen(); return []any{o.Name, ok} }, []any{"Code", true},
+		},
+		"a mode that is a configuration option": {
+			[]Update{SessionStart{[]Option{{ID: "m", Category: "mode", Via: "config"}}}, ModeUpdate{"code"}},
+			func(c *Conversation) any { return c.Options[0].Value }, "code",
+		},
+		"a mode where there is none": {
+			[]Update{SessionStart{[]Option{effort}}, ModeUpdate{"code"}},
+			func(c *Conversation) any { return c.Options }, []Option{effort},
+		},
+		"a mode that is no choice": {
+			[]Update{SessionStart{[]Option{mode}}, ModeUpdate{"secret"}},
+			func(c *Conversation) any { _, ok := c.Options[0].Chosen(); return ok }, false,
+		},
+		"options keep modes and models beside them": {
+			[]Update{SessionStart{[]Option{effort, mode, model}}, OptionsUpdate{[]Option{{ID: "tone", Via: "config"}}}},
+			func(c *Conversation) any { return c.Options }, []Option{{ID: "tone", Via: "config"}, mode, model},
+		},
+		"options take the place of a mode": {
+			[]Update{SessionStart{[]Option{mode, model}}, OptionsUpdate{[]Option{{ID: "m", Category: "mode", Via: "config"}}}},
+			func(c *Conversation) any { return c.Options }, []Option{{ID: "m", Category: "mode", Via: "config"}, model},
+		},
+		"a new session's options replace all": {
+			[]Update{SessionStart{[]Option{mode}}, SessionStart{[]Option{effort}}},
+			func(c *Conversation) any { return c.Options }, []Option{effort},
+		},
+		"an option is set": {
+			[]Update{SessionStart{[]Option{effort, mode}}, OptionSet{"mode", "code"}, OptionSet{"none", "x"}},
+			func(c *Conversation) any { return []string{c.Options[0].Value, c.Options[1].Value} }, []string{"low", "code"},
+		},
+		"a turn runs": {
+			[]Update{start("p")}, func(c *Conversation) any { return c.Running }, true,
+		},
+		"what a turn used": {
+			[]Update{
+				UsageUpdate{Usage{Cost: &Cost{2, "EUR"}}}, start("p"), TurnTokens{7}, UsageUpdate{Usage{Cost: &Cost{2.5, "EUR"}}}, end,
+				start("q"), TurnEnd{StopReason: StopRefusal},
+			},
+			func(c *Conversation) any {
+				a, b := c.Entries[1].(*Stop), c.Entries[3].(*Stop)
+				return []any{a.Reason, a.Tokens, *a.Cost, b.Reason, b.Tokens, b.Cost}
+			},
+			[]any{StopEndTurn, uint64(7), Cost{0.5, "EUR"}, StopRefusal, uint64(0), (*Cost)(nil)},
+		},
+		"a turn has ended": {
+			[]Update{start("p"), TurnEnd{StopReason: StopRefusal}},
+			func(c *Conversation) any { return []any{c.Running, c.Stop} }, []any{false, StopRefusal},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.of(applied(test.updates...)); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// Every field of a call: omitted stays, null is the default, a value replaces,
+// and an empty list clears.
+func TestToolCallPatch(t *testing.T) {
+	full := ToolCallPatch{
+		ID: "c", Title: acp.Set("title"), Name: acp.Set("name"), Kind: acp.Set(KindRead), Status: acp.Set(StatusInProgress),
+		Content:   acp.Set([]ToolCallContent{TerminalRef{"t"}}),
+		Locations: acp.Set([]Location{{"/a", 1}}),
+		RawInput:  acp.Set(json.RawMessage(`1`)), RawOutput: acp.Set(json.RawMessage(`2`)),
+		Meta: acp.Set(map[string]json.RawMessage{"a": json.RawMessage(`1`), "b": json.RawMessage(`2`)}),
+	}
+	values := func(c *ToolCall) []any {
+		return []any{c.Title, c.Name, c.Kind, c.Status, len(c.Content), len(c.Locations), string(c.RawInput), string(c.RawOutput), c.Meta}
+	}
+	meta := func(pairs ...string) map[string]json.RawMessage {
+		m := map[string]json.RawMessage{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = json.RawMessage(pairs[i+1])
+		}
+		return m
+	}
+	for name, test := range map[string]struct {
+		patch ToolCallPatch
+		want  []any
+	}{
+		"omitted": {
+			ToolCallPatch{},
+			[]any{"title", "name", KindRead, StatusInProgress, 1, 1, "1", "2", meta("a", "1", "b", "2")},
+		},
+		"null": {
+			ToolCallPatch{
+				Title: acp.Null[string](), Name: acp.Null[string](), Kind: acp.Null[ToolKind](), Status: acp.Null[ToolCallStatus](),
+				Content: acp.Null[[]ToolCallContent](), Locations: acp.Null[[]Location](),
+				RawInput: acp.Null[json.RawMessage](), RawOutput: acp.Null[json.RawMessage](), Meta: acp.Null[map[string]json.RawMessage](),
+			},
+			[]any{"", "", KindOther, StatusPending, 0, 0, "", "", map[string]json.RawMessage(nil)},
+		},
+		"values": {
+			ToolCallPatch{
+				Title: acp.Set("T"), Name: acp.Set("N"), Kind: acp.Set(ToolKind("dance")), Status: acp.Set(ToolCallStatus("sleeping")),
+				Content: acp.Set([]ToolCallContent{}), Locations: acp.Set([]Location{{"/b", 0}, {"/c", 0}}),
+				RawInput: acp.Set(json.RawMessage(`3`)), RawOutput: acp.Set(json.RawMessage(`4`)),
+				Meta: acp.Set(meta("a", "null", "c", "3")),
+			},
+			[]any{"T", "N", ToolKind("dance"), ToolCallStatus("sleeping"), 0, 2, "3", "4", meta("b", "2", "c", "3")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.patch.ID = "c"
+			c := applied(full, test.patch)
+			if got := values(c.ToolCall("c")); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got  %v\nwant %v", got, test.want)
+			}
+		})
+	}
+	if applied(full).ToolCall("d") != nil {
+		t.Error("a call that nobody named")
+	}
+}
+
+func TestShown(t *testing.T) {
+	ask, allow, refuse := Waiting{ToolCallID: "c", Open: true}, Waiting{ToolCallID: "c"}, Waiting{ToolCallID: "c", Rejected: true}
+	run, done, fail := status("c", StatusInProgress), status("c", StatusCompleted), status("c", StatusFailed)
+	for name, test := range map[string]struct {
+		updates []Update
+		want    ToolCallStatus
+	}{
+		"as the agent says":              {[]Update{run}, StatusInProgress},
+		"asked":                          {[]Update{run, ask}, StatusWaiting},
+		"asked twice, answered once":     {[]Update{run, ask, ask, allow}, StatusWaiting},
+		"allowed":                        {[]Update{run, ask, allow}, StatusInProgress},
+		"refused":                        {[]Update{run, ask, refuse}, StatusRejected},
+		"refused, so it failed":          {[]Update{run, ask, refuse, fail}, StatusRejected},
+		"refused, and done all the same": {[]Update{run, ask, refuse, done}, StatusCompleted},
+		"refused, asked again":           {[]Update{run, ask, refuse, ask}, StatusWaiting},
+		"failed by itself":               {[]Update{run, fail}, StatusFailed},
+		"done while it was asked":        {[]Update{run, ask, done}, StatusCompleted},
+		"answered without a question":    {[]Update{run, allow}, StatusInProgress},
+		"cancelled":                      {[]Update{run, Cancelling{}}, StatusCancelled},
+		"cancelled while it was asked":   {[]Update{run, ask, Cancelling{}, allow}, StatusCancelled},
+		"cancelled, then done":           {[]Update{run, Cancelling{}, done}, StatusCompleted},
+		"cancelled, still at it":         {[]Update{run, Cancelling{}, run}, StatusCancelled},
+		"done before the cancel":         {[]Update{done, Cancelling{}}, StatusCompleted},
+		"left behind":                    {[]Update{run, end}, StatusCancelled},
+		"told late":                      {[]Update{run, end, done}, StatusCompleted},
+		"taken up in the next turn":      {[]Update{run, end, start("q"), run}, StatusInProgress},
+		"asked in the next turn":         {[]Update{run, end, start("q"), ask}, StatusWaiting},
+		"taken up and left again":        {[]Update{run, end, start("q"), run, end}, StatusCancelled},
+		"another turn's":                 {[]Update{done, end, start("q"), Cancelling{}}, StatusCompleted},
+		"in the background":              {[]Update{end, run, start("q"), end}, StatusInProgress},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := applied(append([]Update{start("p")}, test.updates...)...)
+			if got := c.ToolCall("c").Shown(); got != test.want {
+				t.Errorf("shown as %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPausedIsNotFinished(t *testing.T) {
+	for s, want := range map[ToolCallStatus]bool{
+		StatusPending: false, StatusInProgress: false, StatusPaused: false, StatusWaiting: false, "new": false,
+		StatusCompleted: true, StatusFailed: true, StatusCancelled: true, StatusRejected: true,
+	} {
+		if s.Finished() != want {
+			t.Errorf("%s: %v", s, !want)
+		}
+	}
+}
+
+// Steps at given seconds, then how long the call took, asked at second 20.
+func TestElapsed(t *testing.T) {
+	type step struct {
+		at int
+		u  Update
+	}
+	run, done := status("c", StatusInProgress), status("c", StatusCompleted)
+	ask, allow := Waiting{ToolCallID: "c", Open: true}, Waiting{ToolCallID: "c"}
+	for name, test := range map[string]struct {
+		steps []step
+		want  int
+	}{
+		"still running":                {[]step{{5, run}}, 15},
+		"done":                         {[]step{{5, run}, {9, done}}, 4},
+		"said done twice":              {[]step{{5, run}, {9, done}, {11, done}}, 4},
+		"waiting":                      {[]step{{5, run}, {9, ask}}, 4},
+		"waited":                       {[]step{{5, run}, {9, ask}, {12, allow}, {13, done}}, 5},
+		"two questions at a time":      {[]step{{5, run}, {9, ask}, {10, ask}, {11, allow}, {12, allow}, {13, done}}, 5},
+		"two questions in a row":       {[]step{{5, run}, {6, ask}, {8, allow}, {9, ask}, {12, allow}, {13, done}}, 3},
+		"refused":                      {[]step{{5, run}, {9, ask}, {12, Waiting{ToolCallID: "c", Rejected: true}}}, 4},
+		"cancelled":                    {[]step{{5, run}, {9, Cancelling{}}, {10, done}}, 4},
+		"cancelled while it waited":    {[]step{{5, run}, {7, ask}, {9, Cancelling{}}, {12, allow}}, 2},
+		"asked as it is first named":   {[]step{{5, run}, {5, ask}, {15, allow}, {16, done}}, 1},
+		"taken up in the next turn":    {[]step{{5, run}, {6, end}, {8, start("q")}, {9, run}, {12, done}}, 7},
+		"running again after an error": {[]step{{5, run}, {6, status("c", StatusFailed)}, {7, run}}, 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := &clock{}
+			c := NewConversation(now.now)
+			c.Apply(start("p"))
+			for _, s := range test.steps {
+				now.n = s.at
+				c.Apply(s.u)
+			}
+			if got := c.ToolCall("c").Elapsed(at(20)); got != time.Duration(test.want)*time.Second {
+				t.Errorf("took %v, want %d s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTurnTakesTime(t *testing.T) {
+	now := &clock{}
+	c := NewConversation(now.now)
+	c.Apply(start("p"))
+	now.n = 7
+	c.Apply(agent("1", "a"))
+	m := c.Entries[1].(*Message)
+	if !m.Ended.IsZero() || m.Started != at(7) {
+		t.Errorf("a message that may grow: from %v to %v", m.Started, m.Ended)
+	}
+	now.n = 9
+	c.Apply(Notice{})
+	if m.Ended != at(9) {
+		t.Errorf("what came next did not end the message: %v", m.Ended)
+	}
+	now.n = 11
+	c.Apply(agent("1", "b"))
+	if m.Ended != at(11) {
+		t.Errorf("it went on, but ended at %v", m.Ended)
+	}
+	now.n = 12
+	c.Apply(TurnEnd{StopReason: StopCancelled})
+	if s := c.Entries[3].(*Stop); s.Took != 12*time.Second {
+		t.Errorf("the turn took %v", s.Took)
+	}
+}
+
+// The agent repeats the prompt in chunks cut anywhere.
+func TestEchoIsSwallowed(t *testing.T) {
+	const prompt = "fix  bäd\nname"
+	for i := range prompt {
+		for j := range prompt {
+			if i > j {
+				continue
+			}
+			c := applied(start(prompt), user(prompt[:i]), user(prompt[i:j]), user(prompt[j:]), agent("1", "ok"))
+			if got, want := outline(c), lines(fmt.Sprintf("user %q", prompt), `agent "ok"`); got != want {
+				t.Fatalf("cut at %d and %d:\n%s", i, j, got)
+			}
+		}
+	}
+}
+
+func TestEcho(t *testing.T) {
+	image := Image{Data: "AA=="}
+	attachment := MessageChunk{MessageID: "u", Role: RoleUser, Content: image}
+	prompt := `user "do it"`
+	for name, test := range map[string]struct {
+		updates []Update
+		want    string
+	}{
+		"with more in the same chunk":  {[]Update{user("do it now")}, lines(prompt, `user " now"`)},
+		"with more, cut before it":     {[]Update{user("do"), user(" it"), user("\nnow")}, lines(prompt, `user "\nnow"`)},
+		"with more, cut within":        {[]Update{user("do"), user(" it\nnow"), user(" please")}, lines(prompt, `user "\nnow please"`)},
+		"with blank space around":      {[]Update{user("\n"), user("do it\n"), user("\n")}, lines(prompt)},
+		"that is none":                 {[]Update{user("other"), user(" words")}, lines(prompt, `user "other words"`)},
+		"that is none after some":      {[]Update{user("do "), user("that")}, lines(prompt, `user "do that"`)},
+		"with its attachments":         {[]Update{user("do it"), attachment}, lines(prompt)},
+		"after the agent has begun":    {[]Update{agent("1", "a"), user("do it")}, lines(prompt, `agent "a"`, `user "do it"`)},
+		"after a tool call":            {[]Update{status("c", StatusPending), user("do it")}, lines(prompt, "call c other pending", `user "do it"`)},
+		"after something about no one": {[]Update{CommandsUpdate{}, user("do it")}, lines(prompt)},
+		"after the turn":               {[]Update{end, user("do it")}, lines(prompt, `user "do it"`)},
+		"of the second turn":           {[]Update{end, start("go on"), user("go on")}, lines(prompt, `user "go on"`)},
+		"half, then the agent":         {[]Update{user("do"), agent("1", "a")}, lines(prompt, `agent "a"`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := outline(applied(append([]Update{start("do it")}, test.updates...)...)); got != test.want {
+				t.Errorf("got:\n%swant:\n%s", got, test.want)
+			}
+		})
+	}
+	c := applied(TurnStart{[]Content{image}}, attachment)
+	if got, want := outline(c), lines("user session.Image"); got != want {
+		t.Errorf("of attachments alone: got\n%s", got)
+	}
+}
+
+func TestTakeChanged(t *testing.T) {
+	c := applied(start("p"), agent("1", "a"), status("c", StatusInProgress))
+	for _, step := range []struct {
+		name string
+		u    Update
+		want []int
+	}{
+		{"what is new", CommandsUpdate{}, []int{0, 1, 2}},
+		{"nothing", UsageUpdate{}, nil},
+		{"a message that grows", agent("1", "b"), []int{1}},
+		{"a call", status("c", StatusInProgress), []int{2}},
+		{"a question", Waiting{ToolCallID: "c", Open: true}, []int{2}},
+		{"a call of nobody", Waiting{ToolCallID: "d", Open: true}, nil},
+		{"a plan", PlanUpdate{[]PlanEntry{{}}}, []int{3}},
+		{"the plan again", PlanUpdate{}, []int{3}},
+		{"unknown", UnknownUpdate{Type: "x"}, []int{4}},
+		{"unknown again", UnknownUpdate{Type: "x"}, []int{4}},
+		{"a message", agent("2", "x"), []int{5}},
+		{"what follows ends it", Remark{}, []int{5, 6}},
+		{"a compaction", CompactionChunk{ID: "k"}, []int{7}},
+		{"its end", CompactionPatch{ID: "k"}, []int{7}},
+		{"a cancelled turn", Cancelling{}, []int{2}},
+		{"its end", TurnEnd{StopReason: StopCancelled}, []int{8}},
+	} {
+		c.Apply(step.u)
+		if got := c.TakeChanged(); !slices.Equal(got, step.want) {
+			t.Errorf("%s: %v, want %v", step.name, got, step.want)
+		}
+	}
+	for i := range 100 {
+		c.Apply(agent(fmt.Sprint(i), "x"))
+	}
+	if list := c.TakeChanged(); len(list) != 100 || !slices.IsSorted(list) {
+		t.Errorf("many: %v", list)
+	}
+	calls := 0
+	for _, call := range c.TakeTouched() {
+		if call.ID != "c" {
+			t.Errorf("touched %s", call.ID)
+		}
+		calls++
+	}
+	if calls == 0 || c.TakeTouched() != nil {
+		t.Errorf("%d touched calls, and more", calls)
+	}
+}

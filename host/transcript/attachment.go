@@ -1,0 +1,46 @@
+package transcript
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// FileName is the file that a URI names, below cwd if it is there, with the
+// lines that the fragment names: src/lexer.lua:40-66 for L40-66.
+func FileName(uri, cwd string) (name string, ok bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return "", false
+	}
+	name = u.Path
+	if rel, err := filepath.Rel(cwd, name); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		name = rel
+		if strings.HasSuffix(u.Path, "/") {
+			name += "/"
+		}
+	}
+	if lines, found := strings.CutPrefix(u.Fragment, "L"); found {
+		name += ":" + strings.ReplaceAll(lines, "L", "")
+	}
+	return name, true
+}
+
+// attachment is what stands beside a prompt's words, in one line.
+func (t *Transcript) attachment(c session.Content) string {
+	uri := ""
+	switch c := c.(type) {
+	case session.ResourceLink:
+		uri = c.URI
+	case session.Resource:
+		uri = c.URI
+	}
+	name, ok := FileName(uri, t.config.Cwd)
+	if !ok {
+		name = Describe(c)
+	}
+	name, _, _ = strings.Cut(name, "\n")
+	return name
+}

@@ -1,0 +1,290 @@
+package transcript
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// buffer is a chat buffer as Neovim has it. Edits are applied in the way of
+// edit in lua/acp/chat.lua, and marks move as extmarks do.
+type buffer struct {
+	lines []bufferLine
+	empty bool // nothing was written since the transcript began
+	runs  int  // so far
+}
+
+type bufferLine struct {
+	text  string
+	marks []Mark
+	decor []Decor // without rows
+	run   int     // the number of the run of lines that it belongs to, or 0
+}
+
+func newBuffer() *buffer { return &buffer{lines: make([]bufferLine, 1), empty: true} }
+
+func (b *buffer) apply(e Edit) error {
+	whole := e.Count == 0
+	switch {
+	case whole && !b.empty:
+		return fmt.Errorf("an edit of an empty buffer, which has %d lines: %+v", len(b.lines), e)
+	case !whole && e.Count != len(b.lines):
+		return fmt.Errorf("the buffer has %d lines, not %d", len(b.lines), e.Count)
+	case e.Row < 0 || e.EndRow < e.Row || (!whole && e.EndRow > len(b.lines)):
+		return fmt.Errorf("rows out of range: %+v", e)
+	case slices.ContainsFunc(e.Lines, func(l string) bool { return strings.Contains(l, "\n") }):
+		return fmt.Errorf("a line with a newline in it: %q", e.Lines)
+	case slices.ContainsFunc(e.Lines, func(l string) bool { return !utf8.ValidString(l) }):
+		return fmt.Errorf("half a character: %q", e.Lines)
+	}
+	b.empty = false
+	cleared := b.runsIn(e.Row, e.EndRow)
+	if whole {
+		cleared = nil
+	}
+	switch {
+	case e.Append:
+		if whole || len(e.Lines) == 0 || e.Row < 1 || len(b.lines[e.Row-1].text) != e.Col {
+			return fmt.Errorf("an append to the middle of a line: %+v", e)
+		}
+		b.appendTo(e.Row-1, e.Lines)
+	case whole:
+		b.lines = blank(e.Lines)
+	default:
+		b.lines = slices.Concat(b.lines[:e.Row], blank(e.Lines), b.lines[e.EndRow:])
+	}
+	if e.MarkRow < 0 || e.MarkEnd < e.MarkRow || e.MarkEnd > len(b.lines) {
+		return fmt.Errorf("highlights out of range: %+v", e)
+	}
+	cleared = append(cleared, b.runsIn(e.MarkRow, e.MarkEnd)...)
+	for i := e.MarkRow; i < e.MarkEnd; i++ {
+		b.lines[i].marks, b.lines[i].decor, b.lines[i].run = nil, nil, 0
+	}
+	// A run is one extmark, of which Neovim clears all or nothing.
+	for _, l := range b.lines {
+		if l.run != 0 && slices.Contains(cleared, l.run) {
+			return fmt.Errorf("part of a run is cleared: %+v", e)
+		}
+	}
+	for m := range slices.Chunk(e.Marks, 4) {
+		if m[0] < e.MarkRow || m[0] >= e.MarkEnd || m[1] < 0 || m[2] < m[1] || m[2] > len(b.lines[m[0]].text) {
+			return fmt.Errorf("mark %v of %+v", m, e)
+		}
+		l := &b.lines[m[0]]
+		l.marks = append(l.marks, Mark{m[1], m[2], Group(m[3])})
+	}
+	for run := range slices.Chunk(e.Runs, 3) {
+		if run[0] < e.MarkRow || run[1] <= run[0] || run[1] > e.MarkEnd {
+			return fmt.Errorf("run %v of %+v", run, e)
+		}
+		b.runs++
+		for i := run[0]; i < run[1]; i++ {
+			l := &b.lines[i]
+			l.marks = append(l.marks, Mark{0, len(l.text), Group(run[2])})
+			l.run = b.runs
+		}
+	}
+	for _, d := range e.Decor {
+		if d.Row < e.MarkRow || d.Row >= e.MarkEnd {
+			return fmt.Errorf("decor %v of %+v", d, e)
+		}
+		l := &b.lines[d.Row]
+		d.Row = 0
+		l.decor = append(l.decor, d)
+	}
+	return nil
+}
+
+func (b *buffer) runsIn(row, end int) []int {
+	var runs []int
+	for _, l := range b.lines[min(row, len(b.lines)):min(end, len(b.lines))] {
+		if l.run != 0 {
+			runs = append(runs, l.run)
+		}
+	}
+	return runs
+}
+
+func blank(texts []string) []bufferLine {
+	lines := make([]bufferLine, len(texts))
+	for i, t := range texts {
+		lines[i].text = t
+	}
+	return lines
+}
+
+// appendTo is nvim_buf_set_text at the end of a line. What begins exactly there
+// moves along.
+func (b *buffer) appendTo(row int, texts []string) {
+	added := blank(texts)
+	first, last := &b.lines[row], &added[len(added)-1]
+	col := len(first.text)
+	if len(added) == 1 {
+		last = first
+	}
+	added[0].text = first.text + added[0].text
+	to := len(added[len(added)-1].text)
+	var stay, move []Mark
+	for _, m := range first.marks {
+		if m.Col == col {
+			move = append(move, Mark{to, to, m.Group})
+		} else {
+			stay = append(stay, m)
+		}
+	}
+	decor := first.decor
+	first.text = added[0].text
+	first.marks = stay
+	if col == 0 && last != first {
+		first.decor, last.decor = nil, decor
+	}
+	last.marks = append(last.marks, move...)
+	b.lines = slices.Concat(b.lines[:row+1], added[1:], b.lines[row+1:])
+}
+
+// diff says where two buffers differ first.
+func (b *buffer) diff(o *buffer) string {
+	for i := range max(len(b.lines), len(o.lines)) {
+		if i >= len(b.lines) || i >= len(o.lines) {
+			return fmt.Sprintf("%d lines, not %d", len(b.lines), len(o.lines))
+		}
+		if g, w := b.lines[i].String(), o.lines[i].String(); g != w {
+			return fmt.Sprintf("line %d is\n%s\nnot\n%s", i, g, w)
+		}
+	}
+	return ""
+}
+
+func (b *buffer) text() string {
+	texts := make([]string, len(b.lines))
+	for i, l := range b.lines {
+		texts[i] = l.text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// String is the line's text, and under it what is highlighted and what stands
+// beside it.
+func (l bufferLine) String() string {
+	var notes []string
+	for _, m := range l.marks {
+		notes = append(notes, fmt.Sprintf("%s %q", groupName(m.Group), l.text[m.Col:m.EndCol]))
+	}
+	for _, d := range l.decor {
+		if d.Sign != "" {
+			notes = append(notes, fmt.Sprintf("sign %s %q", groupName(d.SignGroup), d.Sign))
+		}
+		if d.Right != "" {
+			notes = append(notes, fmt.Sprintf("right %s %q", groupName(d.RightGroup), d.Right))
+		}
+	}
+	s := "|" + l.text + "\n"
+	if len(notes) > 0 {
+		s += "    " + strings.Join(notes, ", ") + "\n"
+	}
+	return s
+}
+
+func (b *buffer) String() string {
+	var s strings.Builder
+	for _, l := range b.lines {
+		s.WriteString(l.String())
+	}
+	return s.String()
+}
+
+func groupName(g Group) string { return strings.TrimPrefix(Groups()[g], "Acp") }
+
+// take applies the next edits of a transcript.
+func (b *buffer) take(t *testing.T, tr *Transcript, budget int) []Edit {
+	t.Helper()
+	edits := tr.Take(budget)
+	for _, e := range edits {
+		if err := b.apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return edits
+}
+
+// drawn is the buffer of a conversation that is rendered at once, its blocks
+// folded as those of the transcript like, if there is one.
+func drawn(t *testing.T, conv *session.Conversation, config Config, like *Transcript) *buffer {
+	t.Helper()
+	tr := New(conv, config)
+	for i := range conv.Entries {
+		tr.blocks = append(tr.blocks, tr.newBlock(i))
+		if like != nil {
+			tr.blocks[i].open = like.blocks[i].open
+		}
+	}
+	tr.Reset()
+	b := newBuffer()
+	b.take(t, tr, 1<<30)
+	if tr.Dirty() {
+		t.Fatal("one large Take was not enough")
+	}
+	return b
+}
+
+func TestBufferClearsRunsWhole(t *testing.T) {
+	for name, e := range map[string]Edit{
+		"the first line":      {Count: 3, MarkEnd: 1},
+		"the last line":       {Count: 3, MarkRow: 1, MarkEnd: 2},
+		"all of it":           {Count: 3, MarkEnd: 2},
+		"a line for it":       {Count: 3, EndRow: 1, Lines: []string{"x"}},
+		"lines for all of it": {Count: 3, EndRow: 2, Lines: []string{"x"}},
+	} {
+		b := &buffer{lines: blank([]string{"a", "b", "c"})}
+		if err := b.apply(Edit{Count: 3, MarkEnd: 2, Runs: []int{0, 2, 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.apply(e); (err == nil) != strings.Contains(name, "all") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The simulation must be strict, or the tests that stand on it mean nothing.
+func TestBufferRefuses(t *testing.T) {
+	for name, e := range map[string]Edit{
+		"a wrong count":           {Count: 3},
+		"an empty buffer":         {},
+		"rows beyond the end":     {Count: 2, Row: 2, EndRow: 3},
+		"an append elsewhere":     {Count: 2, Append: true, Row: 2, EndRow: 2, Col: 0, Lines: []string{"x"}},
+		"half a character":        {Count: 2, Row: 2, EndRow: 2, Lines: []string{"\xc3"}},
+		"a newline":               {Count: 2, Row: 2, EndRow: 2, Lines: []string{"x\n"}},
+		"marks beyond the end":    {Count: 2, Row: 2, EndRow: 2, MarkEnd: 3},
+		"a mark outside its rows": {Count: 2, Row: 2, EndRow: 2, Marks: []int{0, 0, 1, 1}},
+		"a mark beyond the line":  {Count: 2, Row: 2, EndRow: 2, MarkEnd: 1, Marks: []int{0, 0, 9, 1}},
+		"decor outside its rows":  {Count: 2, Row: 2, EndRow: 2, Decor: []Decor{{Row: 1}}},
+	} {
+		b := &buffer{lines: blank([]string{"a", "b"})}
+		if b.apply(e) == nil {
+			t.Errorf("it took %s", name)
+		}
+	}
+}
+
+func TestBufferMovesMarks(t *testing.T) {
+	mark := func(from, to int) []Mark { return []Mark{{from, to, Error}} }
+	b := &buffer{lines: []bufferLine{{text: "a", marks: mark(0, 1)}, {text: "", marks: mark(0, 0)}, {text: "c", marks: mark(0, 1)}}}
+	for _, e := range []Edit{
+		{Count: 3, Row: 2, EndRow: 2, Append: true, Lines: []string{"b", "bb"}},
+		{Count: 4, Row: 1, EndRow: 1, Append: true, Col: 1, Lines: []string{"A"}},
+		{Count: 4, Row: 3, EndRow: 3, Lines: []string{"new"}},
+	} {
+		if err := b.apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []bufferLine{{text: "aA", marks: mark(0, 1)}, {text: "b"}, {text: "bb", marks: mark(2, 2)}, {text: "new"}, {text: "c", marks: mark(0, 1)}}
+	if !reflect.DeepEqual(b.lines, want) {
+		t.Errorf("got\n%v", b)
+	}
+}

@@ -1,0 +1,91 @@
+package transcript
+
+import "github.com/acp-nvim/acp-nvim/acp/session"
+
+// Fold is what the user asks of a block's body.
+type Fold string
+
+// What can be asked.
+const (
+	Toggle   Fold = "toggle"
+	Open     Fold = "open"
+	Close    Fold = "close"
+	OpenAll  Fold = "open_all"
+	CloseAll Fold = "close_all"
+)
+
+// Fold opens or closes the block at a row of the buffer, or all of them.
+func (t *Transcript) Fold(row int, f Fold) {
+	switch f {
+	case OpenAll, CloseAll:
+		for i, b := range t.blocks {
+			t.setFold(i, b, f == OpenAll)
+		}
+		return
+	}
+	if i, _ := t.at(row); i >= 0 {
+		b := t.blocks[i]
+		t.setFold(i, b, f == Open || (f == Toggle && !t.isOpen(b)))
+	}
+}
+
+func (t *Transcript) setFold(i int, b *block, open bool) {
+	if b.stream != nil {
+		return // always whole
+	}
+	b.open = closed
+	if open {
+		b.open = opened
+	}
+	t.touch(i)
+}
+
+// Entry returns the entry at a row of the buffer, or nil.
+func (t *Transcript) Entry(row int) session.Entry {
+	if i, _ := t.at(row); i >= 0 {
+		return t.blocks[i].entry
+	}
+	return nil
+}
+
+// Kind is what the user moves between.
+type Kind string
+
+// The kinds of places.
+const (
+	Messages Kind = "message"
+	Calls    Kind = "call"
+)
+
+// Next returns the row where the nearest block of a kind begins, after the row
+// given or before it.
+func (t *Transcript) Next(row int, kind Kind, forward bool) (int, bool) {
+	found, ok, first := 0, false, 0
+	for _, b := range t.blocks {
+		start := first
+		if b.gap {
+			start++
+		}
+		first += b.rows
+		if b.rows == 0 || !kind.is(b.entry) {
+			continue
+		}
+		if forward && start > row {
+			return start, true
+		}
+		if !forward && start < row {
+			found, ok = start, true
+		}
+	}
+	return found, ok
+}
+
+func (k Kind) is(e session.Entry) bool {
+	switch e := e.(type) {
+	case *session.Message:
+		return k == Messages && e.Role != session.RoleThought
+	case *session.ToolCall:
+		return k == Calls
+	}
+	return false
+}
