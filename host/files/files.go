@@ -1,0 +1,140 @@
+// Package files finds the files of a folder by a few letters of their names. Folders are listed in
+// the background, and what is known answers: nobody waits for the disk.
+package files
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// patience is how long a search waits for a list that is being made.
+	patience = 100 * time.Millisecond
+	// freshness is how old a list may be; one that took long to make may be as many times older.
+	freshness  = 2 * time.Second
+	slowFactor = 5
+)
+
+// Finder finds files. It keeps the list of every folder that it was asked about. Its methods may be
+// called from any goroutine.
+type Finder struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup
+	list func(ctx context.Context, dir string) []string
+
+	mu      sync.Mutex
+	folders map[string]*folder // by path; guarded by mu
+	closed  bool
+}
+
+// folder is what is known of one folder. Finder.mu guards it; an index is never changed.
+type folder struct {
+	index    *index        // nil before the first list
+	scanning chan struct{} // closed at the end of the scan that runs; nil when none does
+	expires  time.Time
+}
+
+// New returns a Finder. It must be closed.
+func New() *Finder {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Finder{ctx: ctx, stop: stop, list: list, folders: map[string]*folder{}}
+}
+
+// Close ends what runs in the background and waits for that.
+func (f *Finder) Close() {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.stop()
+	f.work.Wait()
+}
+
+// Query asks for files below Dir whose path has the letters of Text in this order.
+type Query struct {
+	Dir   string // absolute
+	Text  string // "" for any file
+	Open  []string
+	Limit int
+}
+
+// File is what was found: a path below the folder, or an absolute one of an open file elsewhere,
+// with "/" between and, for a folder, at the end.
+type File struct {
+	Path string
+	Open bool
+}
+
+// Find returns what fits best first, but before all others the open files that fit, which are
+// absolute paths. It blocks for a tenth of a second at most.
+func (f *Finder) Find(q Query) []File {
+	open := openIn(q.Dir, q.Open)
+	isOpen := make(map[string]bool, len(open))
+	for _, path := range open {
+		isOpen[path] = true
+	}
+	var found []File
+	for _, path := range newIndex(open).search(q.Text, q.Limit, nil) {
+		found = append(found, File{Path: path, Open: true})
+	}
+	if all := f.index(q.Dir); all != nil {
+		for _, path := range all.search(q.Text, q.Limit-len(found), isOpen) {
+			found = append(found, File{Path: path})
+		}
+	}
+	return found
+}
+
+// openIn names open files as they are seen from dir.
+func openIn(dir string, open []string) []string {
+	paths := make([]string, len(open))
+	for i, path := range open {
+		paths[i] = path
+		if rel, err := filepath.Rel(dir, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			paths[i] = rel
+		}
+	}
+	return paths
+}
+
+// index returns the list of a folder: a fresh one, if that can be had soon.
+func (f *Finder) index(dir string) *index {
+	f.mu.Lock()
+	known := f.folders[dir]
+	if known == nil {
+		known = &folder{}
+		f.folders[dir] = known
+	}
+	if known.scanning == nil && !f.closed && !time.Now().Before(known.expires) {
+		known.scanning = make(chan struct{})
+		f.work.Go(func() { f.scan(dir, known) })
+	}
+	scanning := known.scanning
+	f.mu.Unlock()
+	if scanning != nil {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-scanning:
+		case <-timer.C:
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return known.index
+}
+
+func (f *Finder) scan(dir string, known *folder) {
+	begun := time.Now()
+	paths := newIndex(sorted(f.list(f.ctx, dir)))
+	took := time.Since(begun)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known.index = paths
+	known.expires = time.Now().Add(max(freshness, slowFactor*took))
+	close(known.scanning)
+	known.scanning = nil
+}

@@ -1,0 +1,244 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func paths(found []File) []string {
+	var list []string
+	for _, f := range found {
+		list = append(list, f.Path)
+	}
+	return list
+}
+
+// finderOf is a Finder that knows the lists it is given, one after the other.
+func finderOf(t *testing.T, lists ...[]string) *Finder {
+	f := New()
+	f.list = func(context.Context, string) []string {
+		now := lists[0]
+		if len(lists) > 1 {
+			lists = lists[1:]
+		}
+		return now
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
+func TestBestFirst(t *testing.T) {
+	f := finderOf(t, []string{
+		"README.md", "doc/reading.md", "src/lexer.lua", "src/parser.lua", "test/lexer_spec.lua",
+		"a/very/deep/folder/lexer.lua", "lexicon/notes.txt", "src/Other File.txt", "moon/a.lua", "x/y/z/moon.lua",
+	})
+	for query, want := range map[string][]string{
+		"":          {"README.md", "a/", "doc/", "lexicon/", "moon/"},
+		"lexer":     {"src/lexer.lua", "test/lexer_spec.lua", "a/very/deep/folder/lexer.lua"},
+		"slex":      {"src/lexer.lua", "test/lexer_spec.lua", "src/Other File.txt"},
+		"srcpars":   {"src/parser.lua"},
+		"READ":      {"README.md"},
+		"read":      {"README.md", "doc/reading.md"},
+		"lexicon/n": {"lexicon/notes.txt"},
+		"other f":   {"src/Other File.txt"},
+		"moon":      {"moon/", "x/y/z/moon.lua", "moon/a.lua"}, // the name of the file itself counts more
+		"zzz":       nil,
+	} {
+		got := paths(f.Find(Query{Dir: "/p", Text: query, Limit: 5}))
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q finds %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestOpenFilesComeFirst(t *testing.T) {
+	f := finderOf(t, []string{"a.lua", "b.lua", "sub/a.lua", "z.txt"})
+	got := f.Find(Query{Dir: "/p", Text: "lua", Open: []string{"/elsewhere/c.lua", "/p/sub/a.lua", "/p/z.txt"}, Limit: 9})
+	want := []File{{"sub/a.lua", true}, {"/elsewhere/c.lua", true}, {"a.lua", false}, {"b.lua", false}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+	got = f.Find(Query{Dir: "/p", Open: []string{"/p/z.txt", "/p/b.lua"}, Limit: 3})
+	want = []File{{"z.txt", true}, {"b.lua", true}, {"a.lua", false}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("found %v, want %v: the file used last first", got, want)
+	}
+}
+
+func TestStaleListIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := finderOf(t, []string{"old"}, []string{"new"})
+		find := func() []string { return paths(f.Find(Query{Dir: "/p", Limit: 9})) }
+		if got := find(); !slices.Equal(got, []string{"old"}) {
+			t.Errorf("found %q", got)
+		}
+		time.Sleep(freshness / 2)
+		if got := find(); !slices.Equal(got, []string{"old"}) {
+			t.Errorf("found %q while the list was fresh", got)
+		}
+		time.Sleep(freshness)
+		if got := find(); !slices.Equal(got, []string{"new"}) {
+			t.Errorf("found %q after the list was stale", got)
+		}
+	})
+}
+
+func TestNobodyWaitsForASlowList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := finderOf(t, []string{"old"}, []string{"new"})
+		fast := f.list
+		slow := time.Duration(0)
+		f.list = func(ctx context.Context, dir string) []string {
+			time.Sleep(slow)
+			return fast(ctx, dir)
+		}
+		find := func() []string {
+			begun := time.Now()
+			got := paths(f.Find(Query{Dir: "/p", Open: []string{"/p/open"}, Limit: 9}))
+			if took := time.Since(begun); took > patience {
+				t.Errorf("waited %v", took)
+			}
+			return got
+		}
+		find()
+		time.Sleep(2 * freshness)
+		slow = time.Minute
+		for range 3 {
+			if got := find(); !slices.Equal(got, []string{"open", "old"}) {
+				t.Errorf("found %q while a list was made", got)
+			}
+		}
+		time.Sleep(slow)
+		if got := find(); !slices.Equal(got, []string{"open", "new"}) {
+			t.Errorf("found %q after it was made", got)
+		}
+		// It took a minute, so it is not made again and again.
+		time.Sleep(4 * time.Minute)
+		if f.mu.Lock(); f.folders["/p"].scanning != nil || time.Now().After(f.folders["/p"].expires) {
+			t.Error("a list that took a minute is stale after four")
+		}
+		f.mu.Unlock()
+	})
+}
+
+func write(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func TestListOfGit(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	write(t, dir, "kept.txt", "gone.txt", "sub/deep/a b.txt", "ümlaut.txt")
+	git(t, dir, "add", ".")
+	write(t, dir, "new.txt", "ignored.log", ".gitignore", ".hidden/x", "line\nbreak")
+	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.log\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "gone.txt")); err != nil {
+		t.Fatal(err)
+	}
+	got := sorted(list(t.Context(), dir))
+	want := []string{".gitignore", ".hidden/", "kept.txt", "new.txt", "sub/", "ümlaut.txt", ".hidden/x", "sub/deep/", "sub/deep/a b.txt"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the list is %q, want %q", got, want)
+	}
+	if got := sorted(list(t.Context(), filepath.Join(dir, "sub"))); !slices.Equal(got, []string{"deep/", "deep/a b.txt"}) {
+		t.Errorf("the list of a folder inside is %q", got)
+	}
+}
+
+func TestListWithoutGit(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.txt", "sub/b.txt", "node_modules/m/index.js", ".git/HEAD")
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := sorted(listDisk(t.Context(), dir)), []string{"a.txt", "empty/", "sub/", "sub/b.txt"}; !slices.Equal(got, want) {
+		t.Errorf("the list is %q, want %q", got, want)
+	}
+	if got := list(t.Context(), dir); !slices.Contains(got, "sub/b.txt") {
+		t.Errorf("the list is %q", got)
+	}
+	if got := list(t.Context(), filepath.Join(dir, "not there")); len(got) != 0 {
+		t.Errorf("the list of a folder that is not there is %q", got)
+	}
+}
+
+func TestCloseEndsAScan(t *testing.T) {
+	f := New()
+	begun := make(chan struct{})
+	f.list = func(ctx context.Context, _ string) []string {
+		close(begun)
+		<-ctx.Done()
+		return nil
+	}
+	go f.Find(Query{Dir: "/p", Limit: 1})
+	<-begun
+	f.Close()
+	if got := f.Find(Query{Dir: "/other", Open: []string{"/other/x"}, Limit: 1}); len(got) != 1 {
+		t.Errorf("found %v after the end", got)
+	}
+}
+
+// many are as many files as a large repository has.
+func many() []string {
+	var list []string
+	for i := range 100_000 {
+		list = append(list, fmt.Sprintf("packages/group%d/module-%d/src/component_%d.test.tsx", i%50, i%1000, i))
+	}
+	return list
+}
+
+func BenchmarkFind100000(b *testing.B) {
+	f := New()
+	defer f.Close()
+	all := many()
+	f.list = func(context.Context, string) []string { return all }
+	for f.Find(Query{Dir: "/p", Limit: 50}) == nil {
+	}
+	for _, query := range []string{"", "c", "comp", "modcomp99"} {
+		b.Run("query="+query, func(b *testing.B) {
+			for b.Loop() {
+				f.Find(Query{Dir: "/p", Text: query, Limit: 50})
+			}
+		})
+	}
+}
+
+func BenchmarkIndex100000(b *testing.B) {
+	all := many()
+	for b.Loop() {
+		newIndex(sorted(all))
+	}
+}
