@@ -1,7 +1,7 @@
 # acp-nvim: `make help` lists what there is to make.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench fmt doc clean help
+.PHONY: build demo test lint bench fmt doc screen clean help
 
 # The host says its version to the user. The build does not depend on git, neither on its presence
 # nor on its opinion of who owns this folder.
@@ -29,6 +29,9 @@ fmt: node_modules/.package-lock.json ## Format Go and Lua
 
 doc: ## Bring doc/acp.txt up to date with the options and agents
 	"$$(scripts/nvim.sh any)" -l scripts/doc.lua
+
+screen: build ## Draw the picture of the README anew, from a real terminal (needs tmux)
+	scripts/screen.sh
 
 clean: ## Remove what was made in the checkout; the Neovims stay in the cache folder
 	rm -rf bin node_modules

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -46,6 +47,7 @@ type agent struct {
 	routes  map[string]*Session         // by the agent's session id
 	early   map[string][]func(*Session) // for ids whose session/new is not answered yet
 	users   map[*Session]struct{}       // who keeps the process alive
+	holds   int                         // and how many do so without a session
 	dead    error                       // once phase is agentDead
 }
 
@@ -70,9 +72,9 @@ func (spec AgentSpec) launchKey(dir string) string {
 	return string(key)
 }
 
-// startAgent starts the process and begins initialize.
+// startAgent starts the process and begins initialize; h.mu is held.
 func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
-	proc, err := acp.Start(acp.Command{Argv: spec.Command, Env: agentEnv(spec.Env), Dir: dir})
+	proc, err := acp.Start(acp.Command{Argv: spec.Command, Env: agentEnv(spec.Env, h.secrets[spec.Name]), Dir: dir})
 	if err != nil {
 		return nil, startError(spec, err)
 	}
@@ -93,8 +95,13 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 }
 
 // agentEnv is the host's environment without what belongs to Neovim.
-func agentEnv(extra map[string]string) []string {
+func agentEnv(given, secrets map[string]string) []string {
 	var env []string
+	extra := maps.Clone(given)
+	if extra == nil {
+		extra = map[string]string{}
+	}
+	maps.Copy(extra, secrets)
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		switch name {
@@ -148,9 +155,19 @@ func (a *agent) watch() {
 			a.tellStalled()
 		}
 	}
-	a.end()
+	// Its input is closed now: one that goes on has closed its output without ending.
+	eof, term := a.host.graces()
+	patience := time.NewTimer(eof)
+	defer patience.Stop()
+	lives := false
+	select {
+	case <-a.proc.Done():
+	case <-patience.C:
+		lives = true
+	}
+	a.proc.Shutdown(0, term)
 	a.host.editor.Post(groupOp(a.proc.PGID(), false))
-	a.fail(a.death())
+	a.fail(a.death(lives))
 }
 
 func (a *agent) tellStalled() {
@@ -161,8 +178,9 @@ func (a *agent) tellStalled() {
 	}
 }
 
-// death is the sentence about a process that has ended.
-func (a *agent) death() *Failure {
+// death is the sentence about a process that has ended, or, when it lived on
+// without a connection, was ended.
+func (a *agent) death(lived bool) *Failure {
 	f := &Failure{Advice: ":Acp restart starts it again.", Detail: lastLines(a.proc.Stderr(), 12)}
 	exit := a.proc.Exit()
 	err := a.conn.Err()
@@ -170,6 +188,8 @@ func (a *agent) death() *Failure {
 	switch {
 	case errors.As(err, &full):
 		f.Sentence = a.spec.Title + " has stopped reading its input and was ended."
+	case lived:
+		f.Sentence = a.spec.Title + " has closed its output and was ended."
 	case exit.Signal == "" && exit.Code == 0:
 		f.Sentence = a.spec.Title + " ended."
 	default:
@@ -209,8 +229,17 @@ func (a *agent) initialized(info session.Info, err error) {
 // join makes s a user of the process; ready is called when initialize has been
 // answered, or with the reason why that will not happen.
 func (a *agent) join(s *Session, ready func(session.Info, error)) {
+	a.enter(func() { a.users[s] = struct{}{} }, ready)
+}
+
+// hold is join without a session; release gives it up.
+func (a *agent) hold(ready func(session.Info, error)) {
+	a.enter(func() { a.holds++ }, ready)
+}
+
+func (a *agent) enter(note func(), ready func(session.Info, error)) {
 	a.mu.Lock()
-	a.users[s] = struct{}{}
+	note()
 	phase, info, dead := a.phase, a.info, a.dead
 	if phase == agentStarting {
 		a.waiting = append(a.waiting, ready)
@@ -232,13 +261,46 @@ func (a *agent) leave(s *Session, remoteID string) {
 	if a.routes[remoteID] == s {
 		delete(a.routes, remoteID)
 	}
-	last := member && len(a.users) == 0
+	last := member && len(a.users) == 0 && a.holds == 0
 	a.mu.Unlock()
 	switch {
 	case last:
 		a.stop()
 	case remoteID != "":
 		a.Close(remoteID)
+	}
+}
+
+// release gives up what hold has taken.
+func (a *agent) release() {
+	a.mu.Lock()
+	a.holds--
+	last := len(a.users) == 0 && a.holds == 0
+	a.mu.Unlock()
+	if last && !a.host.ending() {
+		a.stop()
+	}
+}
+
+// said is what the agent has said of itself, after initialize.
+func (a *agent) said() session.Info {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.info
+}
+
+// discard closes a session in the agent that nobody wants any more.
+func (a *agent) discard(s *Session, remoteID string) {
+	a.unroute(s, remoteID)
+	a.Close(remoteID)
+}
+
+// unroute undoes route.
+func (a *agent) unroute(s *Session, remoteID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.routes[remoteID] == s {
+		delete(a.routes, remoteID)
 	}
 }
 
@@ -261,8 +323,12 @@ func (a *agent) fail(why *Failure) {
 	a.host.forgetAgent(a)
 	a.mu.Lock()
 	a.phase, a.dead = agentDead, why
+	waiting, info := a.waiting, a.info
 	a.waiting = nil
 	a.mu.Unlock()
+	for _, f := range waiting {
+		f(info, why)
+	}
 	for _, s := range a.takeUsers(true) {
 		s.box.put(func() { s.agentDied(a, why) })
 	}

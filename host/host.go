@@ -18,8 +18,10 @@ import (
 
 	"github.com/neovim/go-client/msgpack"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/files"
 )
 
 // API is the revision of what Lua and host say to each other. It changes
@@ -28,11 +30,13 @@ const API = 1
 
 // Host owns the sessions of one Neovim.
 type Host struct {
-	version string
-	log     *slog.Logger
-	editor  *editor.Editor
-	files   *buffers.Files
-	traffic *traffic
+	version  string
+	log      *slog.Logger
+	nerdFont bool
+	editor   *editor.Editor
+	files    *buffers.Files
+	finder   *files.Finder
+	traffic  *traffic
 
 	permissionIDs atomic.Int64
 	loops         sync.WaitGroup // the sessions' goroutines
@@ -40,19 +44,23 @@ type Host struct {
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session
-	agents   map[string]*agent // by launch key, those that are alive
-	leaving  []*agent          // those that end
+	agents   map[string]*agent            // by launch key, those that are alive
+	leaving  []*agent                     // those that end
+	secrets  map[string]map[string]string // by agent, see keepSecrets
 	closing  bool
 }
 
-func newHost(version string, log *slog.Logger, nvim editor.Neovim) *Host {
+func newHost(o Options, nvim editor.Neovim) *Host {
 	h := &Host{
-		version:  version,
-		log:      log,
+		version:  o.Version,
+		log:      o.Log,
+		nerdFont: o.NerdFont,
 		editor:   editor.New(nvim),
 		traffic:  newTraffic(),
+		finder:   files.New(),
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
+		secrets:  map[string]map[string]string{},
 	}
 	h.files = buffers.New(bufferCalls{h.editor})
 	return h
@@ -79,9 +87,22 @@ func (b bufferCalls) CallBuffers(ctx context.Context, fn string, args, result an
 // background runs f in a goroutine that the host's end waits for.
 func (h *Host) background(f func()) { h.work.Go(f) }
 
+// takenUp is what is known of a session that is not new: the agent's id of it,
+// or "", its title, whether the chat shows already what was said, and the
+// prompts that wait, of a host that died.
+type takenUp struct {
+	id, title string
+	retold    bool
+	queue     []string
+}
+
 // newSession opens a session under the id that Lua chose.
-func (h *Host) newSession(id int, spec AgentSpec, cwd string) {
+func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	s := newSession(h, id, spec, cwd)
+	s.stored, s.retold, s.conv.Title = old.id, old.retold && old.id != "", old.title
+	for _, text := range old.queue {
+		s.queue = append(s.queue, []session.Content{session.Text{Text: text}})
+	}
 	h.mu.Lock()
 	taken := h.sessions[id] != nil || h.closing
 	if !taken {
@@ -141,6 +162,13 @@ func (h *Host) forgetAgent(a *agent) {
 	}
 }
 
+// ending reports whether shutdown has begun, which ends all agents itself.
+func (h *Host) ending() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closing
+}
+
 // notify shows a message to the user.
 func (h *Host) notify(level, text string) {
 	h.editor.Post(editor.Op{Name: "notify", Args: map[string]any{"level": level, "text": text}})
@@ -178,5 +206,6 @@ func (h *Host) shutdown() {
 		h.background(a.end)
 	}
 	h.editor.Close()
+	h.finder.Close()
 	h.work.Wait()
 }

@@ -32,7 +32,10 @@ func (s *Session) setOption(name, value string) {
 		return
 	}
 	s.requestOption(o, value, func(err error) {
-		if err != nil {
+		if session.AuthRequired(err) {
+			s.waiting = append(s.waiting, func() { s.setOption(name, value) })
+			s.needLogin()
+		} else if err != nil {
 			s.host.notify("warning", fmt.Sprintf("%s did not change %s: %s", s.spec.Title, o.Name, errorText(err)))
 		}
 	})
@@ -42,21 +45,21 @@ func (s *Session) setOption(name, value string) {
 // session's goroutine, unless the agent has gone by then.
 func (s *Session) requestOption(o session.Option, value string, then func(error)) {
 	a := s.agent
-	a.SetOption(s.remoteID, o, value, func(all []session.Option, err error) {
-		s.box.put(func() {
-			if s.agent != a {
-				return
-			}
-			switch {
-			case err != nil:
-			case all != nil:
-				s.apply(session.OptionsUpdate{Options: all})
-			default:
-				s.apply(session.OptionSet{ID: o.ID, Value: value})
-			}
-			s.changed()
-			then(err)
-		})
+	ask(s, "the change of "+o.Name, func(answer func([]session.Option, error) bool) func() {
+		return a.SetOption(s.remoteID, o, value, func(all []session.Option, err error) { answer(all, err) })
+	}, func(all []session.Option, err error) {
+		if s.agent != a {
+			return
+		}
+		switch {
+		case err != nil:
+		case all != nil:
+			s.apply(session.OptionsUpdate{Options: all})
+		default:
+			s.apply(session.OptionSet{ID: o.ID, Value: value})
+		}
+		s.changed()
+		then(err)
 	})
 }
 
@@ -73,7 +76,17 @@ func (s *Session) applyDefaults(names []string) {
 		if o.Value == value {
 			continue
 		}
+		a := s.agent
 		s.requestOption(o, value, func(err error) {
+			if session.AuthRequired(err) {
+				s.waiting = append(s.waiting, func() {
+					if s.agent == a { // in a new process all of them are set anew
+						s.applyDefaults(names[i:])
+					}
+				})
+				s.needLogin()
+				return
+			}
 			if err != nil {
 				s.remark("warning", fmt.Sprintf("%s did not take %s = %s: %s", s.spec.Title, name, value, errorText(err)))
 			}

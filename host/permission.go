@@ -94,12 +94,13 @@ const floatDiffLines = 14
 // of the float.
 func (s *Session) snapshot(p *permission) map[string]any {
 	call := s.conv.ToolCall(p.request.Call.ID)
-	command, description := commandOf(call)
+	command, description, dir := commandOf(call)
+	dir = s.absolute(dir)
 	options := make([]any, len(p.request.Options))
 	for i, o := range p.request.Options {
 		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind}
 	}
-	heading, body := s.question(call, command)
+	heading, body := s.question(call, command, dir)
 	if description != "" {
 		body = append([]transcript.Line{{Text: description}}, body...)
 	}
@@ -112,21 +113,23 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		snap["description"] = description
 	}
 	if command != "" {
-		snap["command"], snap["cwd"] = command, s.cwd
+		snap["command"], snap["cwd"] = command, dir
 	}
 	return snap
 }
 
-// commandOf finds the command line of a call, and what the agent says of it.
-// Agents put it in the raw input, as a string or as a list; the title is the
-// last resort.
-func commandOf(call *session.ToolCall) (command, description string) {
+// commandOf finds the command line of a call, what the agent says of it, and
+// its folder where that is named. Agents put the command in the raw input, as a
+// string or as a list; the title is the last resort.
+func commandOf(call *session.ToolCall) (command, description, dir string) {
 	var input struct {
 		Command     json.RawMessage `json:"command"`
 		Description any             `json:"description"`
+		Cwd         any             `json:"cwd"`
 	}
 	if json.Unmarshal(call.RawInput, &input) == nil {
 		description, _ = input.Description.(string)
+		dir, _ = input.Cwd.(string)
 		var argv []string
 		if json.Unmarshal(input.Command, &command) != nil && json.Unmarshal(input.Command, &argv) == nil {
 			command = strings.Join(argv, " ")
@@ -135,11 +138,11 @@ func commandOf(call *session.ToolCall) (command, description string) {
 	if command == "" && call.Kind == session.KindExecute {
 		command = strings.Trim(strings.TrimSpace(call.Title), "`")
 	}
-	return command, strings.TrimSpace(description)
+	return command, strings.TrimSpace(description), dir
 }
 
 // question says in words what the agent wants, and shows it.
-func (s *Session) question(call *session.ToolCall, command string) (heading string, body []transcript.Line) {
+func (s *Session) question(call *session.ToolCall, command, dir string) (heading string, body []transcript.Line) {
 	var diffs []session.Diff
 	var texts []string
 	for _, item := range call.Content {
@@ -162,7 +165,7 @@ func (s *Session) question(call *session.ToolCall, command string) (heading stri
 		return heading, s.diffLines(diffs)
 	case command != "":
 		body = transcript.Colored("$ "+command, transcript.ToolTitle)
-		return who + " wants to run a command", append(body, transcript.Colored("in "+s.cwd, transcript.More)...)
+		return who + " wants to run a command", append(body, transcript.Colored("in "+dir, transcript.More)...)
 	}
 	verb := map[session.ToolKind]string{
 		session.KindEdit: "edit", session.KindDelete: "delete", session.KindMove: "move", session.KindRead: "read",

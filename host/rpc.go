@@ -12,6 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	Version string
 	API     int // the revision the Lua side speaks; 0 is not told
 	Log     *slog.Logger
+
+	NerdFont bool // see transcript.Config
 }
 
 // Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
@@ -32,7 +35,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	if err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
-	h := newHost(o.Version, o.Log, lua{v})
+	h := newHost(o, lua{v})
 	if err := v.RegisterHandler("acp", h.receive); err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
@@ -87,19 +90,46 @@ func (h *Host) receive(args ...any) {
 // handlers are the messages of Lua, by method.
 var handlers = map[string]func(*Host, message){
 	"new": func(h *Host, m message) {
-		h.newSession(m.integer("session"), m.agentSpec(), m.text("cwd"))
+		h.newSession(m.integer("session"), m.agentSpec(), m.text("cwd"), takenUp{
+			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"),
+		})
 	},
-	"prompt":  toSession(func(s *Session, m message) { s.prompt(m.blocks("blocks")) }),
-	"cancel":  toSession(func(s *Session, _ message) { s.cancel() }),
+	"stored": func(h *Host, m message) {
+		h.listStored(m.agentSpec(), m.text("cwd"), m.integer("callback"))
+	},
+	"delete_stored": func(h *Host, m message) {
+		h.deleteStored(m.agentSpec(), m.text("cwd"), m.text("agent_session_id"), m.integer("callback"))
+	},
+	"delete":       toSession(func(s *Session, m message) { s.remove(m.integer("callback")) }),
+	"authenticate": toSession(func(s *Session, m message) { s.authenticate(m.text("method_id")) }),
+	"login_ended":  toSession(func(s *Session, m message) { s.loginEnded(m.integer("code")) }),
+	"secrets": toSession(func(s *Session, m message) {
+		values := map[string]string{}
+		for name := range m.table("values") {
+			values[name] = m.table("values").text(name)
+		}
+		s.secrets(m.text("method_id"), values)
+	}),
+	"logout":  toSession(func(s *Session, _ message) { s.logout() }),
+	"prompt":  toSession(func(s *Session, m message) { s.submit(m.blocks("blocks")) }),
+	"cancel":  toSession(func(s *Session, _ message) { s.submitCancel() }),
 	"close":   toSession(func(s *Session, _ message) { s.close() }),
 	"restart": toSession(func(s *Session, m message) { s.restart() }),
 	"respond": toSession(func(s *Session, m message) {
 		s.respond(int64(m.integer("id")), m.text("option"))
 	}),
-	"toggle": toSession(func(s *Session, m message) {
-		s.chat.Toggle(m.integer("row"))
+	"fold": toSession(func(s *Session, m message) {
+		s.chat.Fold(m.integer("row"), transcript.Fold(m.text("fold")))
 		s.mark()
 	}),
+	"next": toSession(func(s *Session, m message) {
+		row, found := s.chat.Next(m.integer("row"), transcript.Kind(m.text("kind")), m.flag("forward"))
+		s.host.callback(m.integer("callback"), map[string]any{"row": row, "found": found}, "")
+	}),
+	"location": toSession(func(s *Session, m message) {
+		s.host.callback(m.integer("callback"), s.location(m.integer("row")), "")
+	}),
+	"queue":      toSession(func(s *Session, m message) { s.setQueue(m.texts("prompts")) }),
 	"set_option": toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
 	"redraw":     toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
 	"visible": func(h *Host, m message) {
@@ -116,6 +146,13 @@ var handlers = map[string]func(*Host, message){
 		h, callback := s.host, m.integer("callback")
 		h.callback(callback, result, "")
 	}),
+	"files": func(h *Host, m message) {
+		if s := h.session(m.integer("session")); s != nil {
+			h.background(func() { h.findFiles(s.cwd, m) })
+		} else {
+			h.callback(m.integer("callback"), nil, "The session is closed.")
+		}
+	},
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},
@@ -197,6 +234,16 @@ func (m message) list(key string) []any {
 	return v
 }
 
+func (m message) texts(key string) []string {
+	var texts []string
+	for _, item := range m.list(key) {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 func (m message) agentSpec() AgentSpec {
 	t := m.table("agent")
 	spec := AgentSpec{
@@ -220,9 +267,11 @@ func (m message) agentSpec() AgentSpec {
 	return spec
 }
 
-// blocks is a prompt: a list of content blocks in the shape of the wire.
-func (m message) blocks(key string) []session.Content {
+// blocks is a prompt: a list of content blocks in the shape of the wire, and
+// the files that stand in the place of some.
+func (m message) blocks(key string) ([]session.Content, map[int]attachment) {
 	var blocks []session.Content
+	attached := map[int]attachment{}
 	for _, item := range m.list(key) {
 		b, ok := item.(map[string]any)
 		if !ok {
@@ -230,13 +279,42 @@ func (m message) blocks(key string) []session.Content {
 		}
 		block := message(b)
 		switch block.text("type") {
+		case "file":
+			attached[len(blocks)] = attachment{block.text("path"), block.integer("first"), block.integer("last")}
+			blocks = append(blocks, nil)
 		case "text":
 			blocks = append(blocks, session.Text{Text: block.text("text")})
 		case "resource_link":
-			blocks = append(blocks, session.ResourceLink{URI: block.text("uri"), Name: block.text("name")})
+			blocks = append(blocks, session.ResourceLink{
+				URI: block.text("uri"), Name: block.text("name"), Title: block.text("title"),
+				MimeType: block.text("mimeType"), Description: block.text("description"),
+			})
+		case "resource":
+			r := block.table("resource")
+			blocks = append(blocks, session.Resource{
+				URI: r.text("uri"), MimeType: r.text("mimeType"), Text: r.text("text"), Blob: r.text("blob"),
+			})
 		case "image":
 			blocks = append(blocks, session.Image{MimeType: block.text("mimeType"), Data: block.text("data"), URI: block.text("uri")})
+		case "audio":
+			blocks = append(blocks, session.Audio{MimeType: block.text("mimeType"), Data: block.text("data")})
 		}
 	}
-	return blocks
+	return blocks, attached
+}
+
+// findFiles answers a completion of a file's name.
+func (h *Host) findFiles(cwd string, m message) {
+	q := files.Query{Dir: cwd, Text: m.text("query"), Limit: 50}
+	for _, path := range m.list("open") {
+		if path, ok := path.(string); ok {
+			q.Open = append(q.Open, path)
+		}
+	}
+	found := h.finder.Find(q)
+	list := make([]any, len(found))
+	for i, f := range found {
+		list[i] = map[string]any{"path": f.Path, "open": f.Open}
+	}
+	h.callback(m.integer("callback"), list, "")
 }

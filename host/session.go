@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -32,9 +31,17 @@ type Session struct {
 	remoteID string // the agent's name of the session
 	info     session.Info
 	failure  string // why the session is dead or needs a login
-	setUp    func() // cancels session/new
+	stored   string // the agent's id of the session to take up again
+	retold   bool   // what was said in it is in the chat already
+	skipping bool   // what the agent tells is a replay of that
+	pending  []*control
+	own      bool     // the session was made here, not taken up
+	loginBy  string   // the login whose variables the new process has
+	waiting  []func() // what waits for a login, beside prompts
+	died     *agent   // whose end was the session's
 	conv     *session.Conversation
 	chat     *transcript.Transcript
+	drafts   []*draft // see attach.go
 	queue    [][]session.Content
 	paused   bool               // the queue waits for the user
 	turnOpen bool               // AcpTurnStart was told, AcpTurnEnd not yet
@@ -62,14 +69,12 @@ const (
 
 var errSessionClosed = errors.New("the session is closed")
 
-// slowAnswer is when the user is told that an agent has not answered a request
-// that should take seconds.
-const slowAnswer = 20 * time.Second
-
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox()}
 	s.conv = session.NewConversation(time.Now)
-	s.chat = transcript.New(s.conv, transcript.Config{Cwd: cwd, Now: time.Now, Terminal: s.terminals.screenful})
+	s.chat = transcript.New(s.conv, transcript.Config{
+		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
+	})
 	s.shown = shown{
 		session:   true,
 		calls:     map[*session.ToolCall]int{},
@@ -79,77 +84,14 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	return s
 }
 
-// start finds or starts the agent's process and makes the session in it.
-func (s *Session) start() {
-	s.phase, s.failure = starting, ""
-	s.changed()
-	a, err := s.host.agentFor(s.spec, s.cwd)
-	if err != nil {
-		s.die(err)
-		return
-	}
-	s.agent = a
-	slow := s.later(slowAnswer, func() {
-		if s.agent == a && s.phase == starting {
-			s.remark("warning", s.spec.Title+" has not answered yet. :Acp restart starts it again, :Acp traffic shows what was said.")
-		}
-	})
-	a.join(s, func(info session.Info, err error) {
-		s.box.put(func() { s.joined(a, slow, info, err) })
-	})
-}
-
-func (s *Session) joined(a *agent, slow *time.Timer, info session.Info, err error) {
-	if s.agent != a {
-		return // closed or restarted meanwhile
-	}
-	if err != nil {
-		slow.Stop()
-		s.die(s.refusal("initialize", err))
-		return
-	}
-	s.info = info
-	s.setUp = a.NewSession(s.cwd, func(setup session.Setup, err error) {
-		slow.Stop()
-		if err == nil {
-			a.route(setup.SessionID, s)
-		}
-		if !s.box.put(func() { s.begun(a, setup, err) }) && err == nil {
-			a.leave(s, setup.SessionID) // closed meanwhile
-		}
-	})
-}
-
-func (s *Session) begun(a *agent, setup session.Setup, err error) {
-	s.setUp = nil
-	switch {
-	case s.agent != a || errors.Is(err, acp.ErrClosed):
-		return
-	case session.AuthRequired(err):
-		s.needLogin()
-		return
-	case err != nil:
-		s.die(s.refusal("session/new", err))
-		return
-	}
-	s.remoteID = setup.SessionID
-	s.apply(session.SessionStart{Options: setup.Options})
-	s.applyDefaults(slices.Sorted(maps.Keys(s.spec.Options)))
-}
-
-// becomeReady lets the user's prompts go out.
-func (s *Session) becomeReady() {
-	s.phase = ready
-	s.event("AcpSessionReady", nil)
-	s.changed()
-	s.sendNext()
-}
-
 // refusal is the sentence for an error answer to a request of ours.
 func (s *Session) refusal(method string, err error) *Failure {
 	var told *Failure
 	if errors.As(err, &told) {
 		return told
+	}
+	if errors.Is(err, errGivenUp) {
+		return &Failure{Sentence: method + " was cancelled.", Advice: ":Acp restart tries again."}
 	}
 	return &Failure{
 		Sentence: fmt.Sprintf("%s refused %s: %s.", s.spec.Title, method, strings.TrimRight(errorText(err), ".")),
@@ -191,23 +133,6 @@ func dataText(data json.RawMessage) string {
 	return ""
 }
 
-// needLogin is the state in which the agent wants the user to log in.
-func (s *Session) needLogin() {
-	var names []string
-	for _, m := range s.info.AuthMethods {
-		names = append(names, m.Name)
-	}
-	s.phase = authRequired
-	s.failure = s.spec.Title + " needs you to log in first."
-	if s.spec.Login != "" {
-		s.failure += " " + s.spec.Login
-	} else if len(names) > 0 {
-		s.failure += " It offers: " + strings.Join(names, ", ") + "."
-	}
-	s.failure += " Then :Acp restart; your prompt is kept."
-	s.remark("warning", s.failure)
-}
-
 // die ends the session's life in its agent; what is shown stays.
 func (s *Session) die(err error) {
 	var f *Failure
@@ -233,10 +158,7 @@ func (s *Session) detach() {
 	s.terminals.closeAll(s.host.background)
 	if a := s.agent; a != nil {
 		s.agent = nil
-		if s.setUp != nil {
-			s.setUp()
-			s.setUp = nil
-		}
+		s.dropControls()
 		a.leave(s, s.remoteID)
 	}
 	s.remoteID = ""
@@ -245,35 +167,8 @@ func (s *Session) detach() {
 func (s *Session) agentDied(a *agent, why *Failure) {
 	if s.agent == a {
 		s.die(why)
+		s.died = a
 	}
-}
-
-// restart ends the agent's process and begins again, with all sessions that
-// live in it.
-func (s *Session) restart() {
-	if a := s.agent; a != nil {
-		for _, other := range a.takeUsers(true) {
-			if other != s {
-				other.box.put(other.again)
-			}
-		}
-		a.stop()
-	}
-	s.again()
-}
-
-// again begins anew, in a new process. Queued prompts wait for it, and so does
-// a prompt that a login interrupted.
-func (s *Session) again() {
-	forgets := s.phase != authRequired && len(s.conv.Entries) > 0
-	if s.turnOpen && s.kept == nil {
-		s.endTurn(session.StopError, "The session was restarted.")
-	}
-	s.detach()
-	if forgets {
-		s.remark("info", "Started again: the agent does not remember what was said above.")
-	}
-	s.start()
 }
 
 // close ends the session for good.
@@ -297,9 +192,12 @@ func (s *Session) close() {
 // them. Empty words let a paused queue go on.
 func (s *Session) prompt(blocks []session.Content) {
 	switch {
-	case s.phase == dead:
+	case s.phase == dead && len(blocks) == 0:
 		s.host.notify("warning", s.failure)
 		return
+	case s.phase == dead: // sent before Neovim knew of the death
+		s.queue = append(s.queue, blocks)
+		s.host.notify("warning", s.failure+" Your prompt is kept.")
 	case len(blocks) == 0:
 		s.paused = false
 	case s.phase == ready && !s.turnOpen:
@@ -312,6 +210,22 @@ func (s *Session) prompt(blocks []session.Content) {
 	s.sendNext()
 }
 
+// setQueue gives the queue the prompts that the user left in it. What was
+// attached to one whose words are as before stays attached.
+func (s *Session) setQueue(texts []string) {
+	old := s.queue
+	s.queue = nil
+	for _, text := range texts {
+		prompt := []session.Content{session.Text{Text: text}}
+		if i := slices.IndexFunc(old, func(p []session.Content) bool { return promptText(p) == text }); i >= 0 {
+			prompt = old[i]
+		}
+		s.queue = append(s.queue, prompt)
+	}
+	s.changed()
+	s.sendNext()
+}
+
 // sendNext sends what waits, if the agent can take it.
 func (s *Session) sendNext() {
 	switch {
@@ -319,7 +233,7 @@ func (s *Session) sendNext() {
 	case s.kept != nil:
 		blocks := *s.kept
 		s.kept = nil
-		s.request(blocks)
+		s.work(blocks)
 	case s.turnOpen || s.paused || len(s.queue) == 0:
 	default:
 		next := s.queue[0]
@@ -330,15 +244,22 @@ func (s *Session) sendNext() {
 
 // send begins a turn.
 func (s *Session) send(blocks []session.Content) {
+	blocks, err := s.fit(blocks)
+	if err != nil {
+		s.remark("error", err.Error()+".")
+		s.sendNext()
+		return
+	}
 	s.turnOpen = true
 	s.apply(session.TurnStart{Prompt: blocks})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.startClock()
-	s.request(blocks)
+	s.work(blocks)
 }
 
-// request makes the agent work on the prompt of the open turn.
-func (s *Session) request(blocks []session.Content) {
+// work makes the agent work on the prompt of the open turn.
+func (s *Session) work(blocks []session.Content) {
+	s.skipping = false
 	s.attempt++
 	attempt := s.attempt
 	s.changed()
@@ -382,11 +303,15 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 
 // cancel ends the running turn. Queued prompts stay and wait for the user.
 func (s *Session) cancel() {
+	working := s.turnOpen && s.kept == nil
+	if !working && s.giveUp() {
+		return
+	}
 	if s.phase == authRequired && s.turnOpen {
 		s.endTurn(session.StopCancelled, "")
 		return
 	}
-	if s.phase == ready && s.turnOpen {
+	if working {
 		s.agent.Cancel(s.remoteID)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
@@ -406,6 +331,9 @@ func (s *Session) cancel() {
 
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
+	if s.skipping && session.Tells(u) {
+		return
+	}
 	if n, ok := u.(session.Notice); ok {
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}

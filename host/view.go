@@ -120,6 +120,14 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	if marks == nil {
 		marks = []int{}
 	}
+	code := make([]any, len(e.Code))
+	for i, c := range e.Code {
+		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang}
+	}
+	runs := e.Runs
+	if runs == nil {
+		runs = []int{}
+	}
 	lines := e.Lines
 	if lines == nil {
 		lines = []string{}
@@ -128,7 +136,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 		Name: "edit",
 		Args: map[string]any{
 			"session": s.id, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
-			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": marks, "decor": decor,
+			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": marks, "runs": runs, "decor": decor, "code": code,
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
@@ -194,7 +202,7 @@ func (s *Session) mirror() map[string]any {
 		"permissions": len(s.asked),
 	}
 	optional := map[string]string{
-		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.remoteID,
+		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.stored,
 	}
 	if s.phase == dead || s.phase == authRequired {
 		optional["error"] = s.failure
@@ -214,6 +222,11 @@ func (s *Session) mirror() map[string]any {
 		}
 		m["usage"] = usage
 	}
+	methods := make([]any, len(s.info.AuthMethods))
+	for i, a := range s.info.AuthMethods {
+		methods[i] = map[string]any{"id": a.ID, "name": a.Name, "description": a.Description, "type": string(a.Type)}
+	}
+	m["auth_methods"] = methods
 	options := make([]any, len(s.conv.Options))
 	for i, o := range s.conv.Options {
 		options[i] = mirrorOption(o)
@@ -224,6 +237,19 @@ func (s *Session) mirror() map[string]any {
 		}
 	}
 	m["options"] = options
+	commands := make([]any, len(s.conv.Commands))
+	for i, c := range s.conv.Commands {
+		commands[i] = map[string]any{"name": c.Name, "description": c.Description, "hint": c.Hint}
+	}
+	m["commands"] = commands
+	if s.info.Protocol != 0 {
+		m["takes"] = map[string]any{"image": s.info.Images, "audio": s.info.Audio, "resource": s.info.EmbeddedContext}
+	}
+	queue := make([]string, len(s.queue))
+	for i, blocks := range s.queue {
+		queue[i] = promptText(blocks)
+	}
+	m["queue"] = queue
 	if len(s.conv.Plan) > 0 {
 		plan := make([]any, len(s.conv.Plan))
 		for i, e := range s.conv.Plan {
@@ -232,6 +258,23 @@ func (s *Session) mirror() map[string]any {
 		m["plan"] = plan
 	}
 	return m
+}
+
+// location is the place that the tool call at a row of the chat is about.
+func (s *Session) location(row int) map[string]any {
+	call, ok := s.chat.Entry(row).(*session.ToolCall)
+	if !ok {
+		return map[string]any{}
+	}
+	for _, l := range call.Locations {
+		return map[string]any{"path": s.absolute(l.Path), "line": l.Line}
+	}
+	for _, item := range call.Content {
+		if d, ok := item.(session.Diff); ok {
+			return map[string]any{"path": s.absolute(d.Path)}
+		}
+	}
+	return map[string]any{}
 }
 
 // mirrorOption is an option as acp.options() returns it.

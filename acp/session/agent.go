@@ -16,10 +16,24 @@ type Agent interface {
 	Initialize(done func(Info, error))
 	// NewSession starts a conversation in the folder cwd.
 	NewSession(cwd string, done func(Setup, error)) (cancel func())
+	// LoadSession opens a stored session; what was said in it comes as updates,
+	// of some agents after the answer. Needs Info.Loads.
+	LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func())
+	// ResumeSession opens a stored session without repeating it. Needs
+	// Info.Resumes.
+	ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func())
+	// ListSessions gives all stored sessions. Needs Info.Lists.
+	ListSessions(done func([]Stored, error)) (cancel func())
+	// DeleteSession removes a stored session. Needs Info.Deletes.
+	DeleteSession(sessionID string, done func(error)) (cancel func())
+	// Authenticate logs in by a method that the agent does by itself.
+	Authenticate(methodID string, done func(error)) (cancel func())
+	// Logout logs out. Needs Info.LogsOut.
+	Logout(done func(error)) (cancel func())
 	// SetOption gives an option another value, one of its choices' or "true" and
 	// "false". The agent answers with all options where it has a list of them,
 	// else with nil.
-	SetOption(sessionID string, o Option, value string, done func([]Option, error))
+	SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func())
 	// Prompt runs one turn.
 	Prompt(sessionID string, prompt []Content, done func(StopReason, error))
 	// Cancel asks the agent to end the running turn.
@@ -33,17 +47,56 @@ type Info struct {
 	Name, Title, Version string
 	Protocol             int
 	AuthMethods          []AuthMethod
+
+	// What the agent can do beside the baseline.
+	Loads, Resumes, Lists, Deletes, LogsOut bool
+
+	// What a prompt may have beside text and links.
+	Images, Audio, EmbeddedContext bool
 }
 
 // AuthMethod is a way to log in (specification: Authentication).
 type AuthMethod struct {
 	ID, Name, Description string
+	Type                  AuthType
+
+	// Of a terminal login: the program and its arguments; without a program the
+	// agent's own command, with the arguments after its own. Env is added to the
+	// agent's environment.
+	Command string
+	Args    []string
+	Env     map[string]string
+
+	Vars []AuthVar // of a login by environment variables
 }
 
-// Setup is a session that has just been made.
+// AuthType says who does what in a login.
+type AuthType string
+
+// The types of [AuthMethod].
+const (
+	AuthAgent    AuthType = "agent"    // the agent does it all, see Agent.Authenticate
+	AuthTerminal AuthType = "terminal" // the user does it in a terminal
+	AuthEnvVar   AuthType = "env_var"  // by variables in the agent's environment
+)
+
+// AuthVar is an environment variable with which an agent is logged in. Its
+// value is a secret.
+type AuthVar struct {
+	Name, Label string
+	Optional    bool
+}
+
+// Setup is a session that has just been opened.
 type Setup struct {
 	SessionID string
 	Options   []Option
+}
+
+// Stored is a session that the agent keeps (specification: Session List).
+// UpdatedAt is in ISO 8601, or "".
+type Stored struct {
+	SessionID, Title, Cwd, UpdatedAt string
 }
 
 // Client is what the agent may ask of its client. The methods are called on

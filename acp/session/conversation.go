@@ -147,6 +147,8 @@ type Stop struct {
 	Reason StopReason
 	Error  string
 	Took   time.Duration
+	Tokens uint64 // used by the turn, 0 when not told
+	Cost   *Cost  // of the turn, nil when not told
 }
 
 func (*Message) entry()     {}
@@ -169,17 +171,19 @@ type Conversation struct {
 	Stop     StopReason // of the last turn that ended
 	Calls    []*ToolCall
 
-	now       func() time.Time
-	messages  map[string]int // by id and role, index into Entries
-	calls     map[string]int // by id, index into Entries
-	compacts  map[string]int
-	planAt    int // this turn's plan entry, or -1
-	turnAt    time.Time
-	turn      int // how many turns have begun
-	echo      echo
-	changed   map[int]struct{}
-	touched   []*ToolCall
-	cancelled bool
+	now        func() time.Time
+	messages   map[string]int // by id and role, index into Entries
+	calls      map[string]int // by id, index into Entries
+	compacts   map[string]int
+	planAt     int // this turn's plan entry, or -1
+	turnAt     time.Time
+	turnCost   float64 // what the session had cost before this turn
+	turnTokens uint64
+	turn       int // how many turns have begun
+	echo       echo
+	changed    map[int]struct{}
+	touched    []*ToolCall
+	cancelled  bool
 }
 
 // NewConversation returns an empty conversation that takes the time from now.
@@ -256,6 +260,8 @@ func (c *Conversation) Apply(u Update) {
 		}
 	case UsageUpdate:
 		c.applyUsage(u.Usage)
+	case TurnTokens:
+		c.turnTokens = u.Total
 	case Notice:
 		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Title, Description: u.Description})
 	case Remark:
@@ -518,6 +524,7 @@ func (c *Conversation) startTurn(prompt []Content) {
 	c.Running, c.cancelled = true, false
 	c.planAt = -1
 	c.turnAt = c.now()
+	c.turnCost, c.turnTokens = c.cost().Amount, 0
 	c.turn++
 	m := &Message{Role: RoleUser, Started: c.now(), Ended: c.now()}
 	for _, b := range prompt {
@@ -533,9 +540,21 @@ func (c *Conversation) endTurn(u TurnEnd) {
 	c.Stop = u.StopReason
 	c.closeMessage()
 	c.abandonCalls()
-	if u.StopReason != StopEndTurn {
-		c.add(&Stop{Reason: u.StopReason, Error: u.Error, Took: c.now().Sub(c.turnAt)})
+	stop := &Stop{Reason: u.StopReason, Error: u.Error, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
+	if cost := c.cost(); cost.Amount > c.turnCost {
+		stop.Cost = &Cost{Amount: cost.Amount - c.turnCost, Currency: cost.Currency}
 	}
+	if stop.Reason != StopEndTurn || stop.Tokens > 0 || stop.Cost != nil {
+		c.add(stop)
+	}
+}
+
+// cost is what the session has cost so far.
+func (c *Conversation) cost() Cost {
+	if c.Usage == nil || c.Usage.Cost == nil {
+		return Cost{}
+	}
+	return *c.Usage.Cost
 }
 
 // abandonCalls marks the turn's unfinished calls, so that none spins for ever.

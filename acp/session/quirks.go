@@ -7,17 +7,23 @@ type Quirks struct {
 	// empty text: gemini-cli reads a file before it creates it and takes any
 	// error as the end of the matter.
 	EmptyForMissing bool
+	// LateReplay takes a session as loaded only when all of its replay has
+	// come: gemini-cli answers session/load before it tells what was said, and
+	// that would end up in the next turn.
+	LateReplay bool
 }
 
 var quirksOf = map[string]Quirks{
-	"gemini-cli": {EmptyForMissing: true},
+	"gemini-cli": {EmptyForMissing: true, LateReplay: true},
 }
 
 // quirksFor are an agent's quirks, with the user's overrides by name.
 func quirksFor(agentName string, overrides map[string]bool) Quirks {
 	q := quirksOf[agentName]
-	if on, given := overrides["empty_for_missing"]; given {
-		q.EmptyForMissing = on
+	for name, quirk := range map[string]*bool{"empty_for_missing": &q.EmptyForMissing, "late_replay": &q.LateReplay} {
+		if on, given := overrides[name]; given {
+			*quirk = on
+		}
 	}
 	return q
 }

@@ -55,6 +55,9 @@ type InfoUpdate struct{ Title acp.Opt[string] }
 // UsageUpdate reports the context window in tokens, and the cost so far.
 type UsageUpdate struct{ Usage Usage }
 
+// TurnTokens says how many tokens the running turn has used.
+type TurnTokens struct{ Total uint64 }
+
 // Notice is information for the user that is no part of the conversation.
 type Notice struct {
 	Severity           string
@@ -121,6 +124,7 @@ func (OptionsUpdate) update()   {}
 func (OptionSet) update()       {}
 func (InfoUpdate) update()      {}
 func (UsageUpdate) update()     {}
+func (TurnTokens) update()      {}
 func (Notice) update()          {}
 func (CompactionPatch) update() {}
 func (CompactionChunk) update() {}
@@ -131,3 +135,13 @@ func (TurnEnd) update()         {}
 func (Waiting) update()         {}
 func (Cancelling) update()      {}
 func (Remark) update()          {}
+
+// Tells reports whether an update adds to what the transcript tells, as a
+// replay does, rather than to the session's settings.
+func Tells(u Update) bool {
+	switch u.(type) {
+	case MessageChunk, ToolCallPatch, PlanUpdate, CompactionPatch, CompactionChunk, UnknownUpdate:
+		return true
+	}
+	return false
+}

@@ -37,6 +37,7 @@ type run struct {
 	wire v1.MessageID // as the agent named it, or ""
 	n    int          // how many runs there were before
 	open bool
+	told int // updates of the session, of any kind
 }
 
 var _ Agent = (*V1)(nil)
@@ -65,6 +66,8 @@ func (a *V1) Initialize(done func(Info, error)) {
 				ConfigOptions: &v1.SessionConfigOptionsCapabilities{Boolean: &v1.Supported{}},
 				Notices:       &v1.Supported{},
 			},
+			Auth: v1.AuthCapabilities{Terminal: true},
+			Meta: json.RawMessage(`{"` + terminalAuthKey + `":true}`),
 		},
 	}
 	a.conn.Call(v1.MethodInitialize, request, func(raw json.RawMessage, err error) {
@@ -82,12 +85,19 @@ func (a *V1) Initialize(done func(Info, error)) {
 			caps = *r.SessionCapabilities
 		}
 		a.closes.Store(caps.Close != nil)
-		info := Info{Protocol: int(r.ProtocolVersion)}
+		info := Info{
+			Protocol: int(r.ProtocolVersion),
+			Loads:    r.AgentCapabilities.LoadSession, Resumes: caps.Resume != nil,
+			Lists: caps.List != nil, Deletes: caps.Delete != nil,
+			LogsOut: r.AgentCapabilities.Auth.Logout != nil,
+		}
+		prompt := r.AgentCapabilities.PromptCapabilities
+		info.Images, info.Audio, info.EmbeddedContext = prompt.Image, prompt.Audio, prompt.EmbeddedContext
 		if i := r.AgentInfo; i != nil {
 			info.Name, info.Title, info.Version = i.Name, i.Title, i.Version
 		}
 		for _, m := range r.AuthMethods {
-			info.AuthMethods = append(info.AuthMethods, AuthMethod{ID: string(m.ID), Name: m.Name, Description: m.Description})
+			info.AuthMethods = append(info.AuthMethods, authMethod(m))
 		}
 		quirks := quirksFor(info.Name, a.overrides)
 		a.quirks.Store(&quirks)
@@ -108,22 +118,20 @@ func (a *V1) NewSession(cwd string, done func(Setup, error)) (cancel func()) {
 }
 
 // SetOption implements [Agent].
-func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Option, error)) {
+func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func()) {
 	id := v1.SessionID(sessionID)
 	plain := func(_ json.RawMessage, err error) { done(nil, err) }
 	switch o.Via {
 	case ViaMode:
-		a.conn.Call(v1.MethodSessionSetMode, v1.SetSessionModeRequest{SessionID: id, ModeID: v1.SessionModeID(value)}, plain)
-		return
+		return a.conn.Call(v1.MethodSessionSetMode, v1.SetSessionModeRequest{SessionID: id, ModeID: v1.SessionModeID(value)}, plain)
 	case ViaModel:
-		a.conn.Call(v1.MethodSessionSetModel, v1.SetSessionModelRequest{SessionID: id, ModelID: v1.ModelID(value)}, plain)
-		return
+		return a.conn.Call(v1.MethodSessionSetModel, v1.SetSessionModelRequest{SessionID: id, ModelID: v1.ModelID(value)}, plain)
 	}
 	request := v1.SelectValue(id, v1.SessionConfigID(o.ID), v1.SessionConfigValueID(value))
 	if o.Type == "boolean" {
 		request = v1.BooleanValue(id, v1.SessionConfigID(o.ID), value == "true")
 	}
-	a.conn.Call(v1.MethodSessionSetConfigOption, request, func(raw json.RawMessage, err error) {
+	return a.conn.Call(v1.MethodSessionSetConfigOption, request, func(raw json.RawMessage, err error) {
 		var r v1.SetSessionConfigOptionResponse
 		if err = decode(raw, err, &r); err != nil {
 			done(nil, err)
@@ -144,6 +152,9 @@ func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, er
 		var r v1.PromptResponse
 		err = decode(raw, err, &r)
 		a.endRun(request.SessionID)
+		if r.Usage != nil {
+			a.client.Update(sessionID, TurnTokens{Total: r.Usage.TotalTokens})
+		}
 		done(StopReason(r.StopReason), err)
 	})
 }
@@ -166,7 +177,7 @@ func decode(raw json.RawMessage, err error, into any) error {
 	if err != nil {
 		return err
 	}
-	if err := acp.Decode(raw, into); err != nil {
+	if err := acp.DecodeMessage(raw, into); err != nil {
 		return fmt.Errorf("its answer is malformed: %w", err)
 	}
 	return nil
@@ -179,7 +190,7 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 		return
 	}
 	var n v1.SessionNotification
-	if err := acp.Decode(params, &n); err != nil {
+	if err := acp.DecodeMessage(params, &n); err != nil {
 		var head struct {
 			SessionID v1.SessionID `json:"sessionId"`
 			Update    struct {
@@ -192,6 +203,9 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 		}
 		return
 	}
+	a.mu.Lock()
+	a.run(n.SessionID).told++
+	a.mu.Unlock()
 	for _, u := range a.updates(n.SessionID, n.Update) {
 		a.client.Update(string(n.SessionID), u)
 	}
@@ -262,15 +276,28 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	r := a.run(id)
+	if !r.open || r.role != role || r.wire != c.MessageID {
+		*r = run{role: role, wire: c.MessageID, n: r.n + 1, open: true, told: r.told}
+	}
+	return MessageChunk{MessageID: strconv.Itoa(r.n), Role: role, Content: fromBlock(c.Content)}
+}
+
+// run is the message that a session is in the middle of; a.mu is held.
+func (a *V1) run(id v1.SessionID) *run {
 	r := a.runs[id]
 	if r == nil {
 		r = &run{}
 		a.runs[id] = r
 	}
-	if !r.open || r.role != role || r.wire != c.MessageID {
-		*r = run{role: role, wire: c.MessageID, n: r.n + 1, open: true}
-	}
-	return MessageChunk{MessageID: strconv.Itoa(r.n), Role: role, Content: fromBlock(c.Content)}
+	return r
+}
+
+// told is how many updates of a session have come.
+func (a *V1) told(id v1.SessionID) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.run(id).told
 }
 
 func (a *V1) endRun(id v1.SessionID) {
@@ -307,7 +334,7 @@ var requests = map[string]func(*V1, *acp.Request){
 func request[T any](f func(*V1, *acp.Request, *T)) func(*V1, *acp.Request) {
 	return func(a *V1, r *acp.Request) {
 		var params T
-		if err := acp.Decode(r.Params, &params); err != nil {
+		if err := acp.DecodeMessage(r.Params, &params); err != nil {
 			r.ReplyError(&acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("invalid params of %s: %v", r.Method, err)})
 			return
 		}

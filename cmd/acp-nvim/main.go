@@ -71,6 +71,7 @@ func run(ctx context.Context, command string, args []string, stdout *os.File) er
 func runHost(ctx context.Context, args []string, stdout *os.File) error {
 	flags := flag.NewFlagSet("host", flag.ContinueOnError)
 	api := flags.Int("api", 0, "the revision of the interface that the plugin speaks")
+	nerdFont := flags.Bool("nerd-font", false, "show icons of a Nerd Font")
 	logFile := flags.String("log", "", "the file to log to; standard error without one")
 	var level slog.Level
 	flags.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
@@ -90,7 +91,7 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 		out = f
 	}
 	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
-	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log})
+	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log, NerdFont: *nerdFont})
 }
 
 func runDemo(ctx context.Context, args []string, stdout *os.File) error {

@@ -25,8 +25,10 @@ local timer
 local function create(name, filetype, id)
   local buf = api.nvim_create_buf(false, true)
   local old = vim.fn.bufnr('^' .. vim.fn.escape(name, '[]*?\\') .. '$')
-  if old ~= -1 and old ~= buf then
+  if old ~= -1 and api.nvim_buf_is_loaded(old) then
     pcall(api.nvim_buf_set_name, old, name .. ' (old)')
+  elseif old ~= -1 then
+    pcall(api.nvim_buf_delete, old, { force = true })
   end
   pcall(api.nvim_buf_set_name, buf, name)
   vim.b[buf].acp_session = id
@@ -70,16 +72,44 @@ local function create_chat(id)
   local buf = create('acp://chat/' .. id, 'acp-chat', id)
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
-  map(buf, 'n', 'toggle', '<Plug>(AcpToggleBlock)', function()
-    local row = api.nvim_win_get_cursor(0)[1] - 1 - bufs[id].base
-    require('acp.host').notify('toggle', { session = id, row = row })
-  end)
+  local navigate = require('acp.navigate')
+  for action, plug in pairs({
+    toggle = 'ToggleBlock',
+    open = 'OpenBlock',
+    close = 'CloseBlock',
+    open_all = 'OpenBlocks',
+    close_all = 'CloseBlocks',
+  }) do
+    map(buf, 'n', action, '<Plug>(Acp' .. plug .. ')', function()
+      navigate.fold(action)
+    end)
+  end
+  vim.keymap.set('n', 'za', '<Plug>(AcpToggleBlock)', { buffer = buf, remap = true })
+  for action, to in pairs({
+    next_message = { 'NextMessage', 'message', true },
+    previous_message = { 'PreviousMessage', 'message', false },
+    next_call = { 'NextCall', 'call', true },
+    previous_call = { 'PreviousCall', 'call', false },
+  }) do
+    map(buf, 'n', action, '<Plug>(Acp' .. to[1] .. ')', function()
+      navigate.jump(to[2], to[3])
+    end)
+  end
+  map(buf, 'n', 'jump', '<Plug>(AcpJump)', navigate.open)
+  map(buf, 'n', 'yank_code', '<Plug>(AcpYankCode)', navigate.yank_code)
+  map(buf, 'n', 'plan', '<Plug>(AcpPlan)', navigate.plan)
   map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()
     require('acp').cancel({ session = id })
   end)
   map(buf, 'n', 'prompt', '<Plug>(AcpPrompt)', function()
     M.open(id, true)
   end)
+  api.nvim_create_autocmd('WinScrolled', {
+    buffer = buf,
+    callback = function()
+      M.refresh(id)
+    end,
+  })
   api.nvim_create_autocmd({ 'BufWinEnter', 'BufWinLeave', 'BufHidden' }, {
     buffer = buf,
     callback = function()
@@ -92,20 +122,39 @@ local function create_chat(id)
   return buf
 end
 
+---@param id integer
+---@return string
+local function cwd(id)
+  local session = require('acp.mirror').sessions[id]
+  return session and session.cwd or vim.fn.getcwd()
+end
+
 ---Sends what the prompt holds, and empties it when it is on its way.
 ---@param id integer
 local function send(id)
   local buf = bufs[id].prompt
   local text = vim.trim(table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'))
-  local ok, err = require('acp').prompt(text, { session = id })
+  local ok, err =
+    require('acp').prompt(require('acp.mention').blocks(text, cwd(id)), { session = id })
   if not ok then
     vim.notify('acp: ' .. err, vim.log.levels.WARN)
     return
   end
   api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  require('acp.prompt').remember(id, text)
+  M.prompt_changed(id)
   for _, win in ipairs(vim.fn.win_findbuf(bufs[id].chat)) do
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufs[id].chat), 0 })
   end
+end
+
+---Shows a prompt's new text as what it is.
+---@param id integer
+function M.prompt_changed(id)
+  local buf = bufs[id].prompt
+  M.hint(id)
+  require('acp.prompt').fit(buf)
+  require('acp.mention').highlight(buf, cwd(id))
 end
 
 ---@param id integer
@@ -115,9 +164,16 @@ local function create_prompt(id)
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
     buffer = buf,
     callback = function()
-      M.hint(id)
+      M.prompt_changed(id)
     end,
   })
+  require('acp.complete').attach(buf)
+  map(buf, 'n', 'history_previous', '<Plug>(AcpHistoryPrevious)', function()
+    require('acp.prompt').browse(id, buf, -1)
+  end)
+  map(buf, 'n', 'history_next', '<Plug>(AcpHistoryNext)', function()
+    require('acp.prompt').browse(id, buf, 1)
+  end)
   map(buf, 'n', 'send', '<Plug>(AcpSend)', function()
     send(id)
   end)
@@ -130,13 +186,13 @@ local function create_prompt(id)
   return buf
 end
 
----The buffers of a session, made anew where the user has wiped them.
+---The buffers of a session, made anew where the user has wiped or unloaded them.
 ---@param id integer
 ---@return acp.Buffers
 function M.buffers(id)
   local b = bufs[id] or { base = 0, visible = false }
   bufs[id] = b
-  if not (b.chat and api.nvim_buf_is_valid(b.chat)) then
+  if not (b.chat and api.nvim_buf_is_loaded(b.chat)) then
     local again = b.chat ~= nil
     b.chat = create_chat(id)
     if again then
@@ -144,7 +200,7 @@ function M.buffers(id)
       require('acp.host').notify('redraw', { session = id, why = 'the buffer was wiped' })
     end
   end
-  if not (b.prompt and api.nvim_buf_is_valid(b.prompt)) then
+  if not (b.prompt and api.nvim_buf_is_loaded(b.prompt)) then
     b.prompt = create_prompt(id)
   end
   return b
@@ -189,7 +245,7 @@ end
 function M.edit(e)
   local b = bufs[e.session]
   if not b or not api.nvim_buf_is_loaded(b.chat) then
-    error('the chat buffer is gone')
+    return -- the user has wiped it; :Acp makes another one and has it drawn
   end
   local buf, base, ns = b.chat, b.base, require('acp.highlight').ns
   local have = api.nvim_buf_line_count(buf) - base
@@ -205,10 +261,12 @@ function M.edit(e)
       api.nvim_buf_set_text(buf, row - 1, e.col, row - 1, e.col, e.lines)
     elseif whole then
       api.nvim_buf_clear_namespace(buf, ns, base, -1)
+      require('acp.code').clear(buf, base, -1)
       api.nvim_buf_set_lines(buf, base, -1, true, e.lines)
     else
       if end_row > row then
         api.nvim_buf_clear_namespace(buf, ns, row, end_row)
+        require('acp.code').clear(buf, row, end_row)
       end
       api.nvim_buf_set_lines(buf, row, end_row, true, e.lines)
     end
@@ -221,6 +279,7 @@ function M.edit(e)
   local highlight = require('acp.highlight')
   api.nvim_buf_clear_namespace(buf, ns, e.mark_row + base, e.mark_end + base)
   highlight.set(buf, e.marks, base)
+  highlight.set_lines(buf, e.runs, base)
   for _, d in ipairs(e.decor) do
     local opts = { strict = false }
     if d.right ~= '' then
@@ -233,6 +292,9 @@ function M.edit(e)
       opts.sign_hl_group = highlight.ids[d.sign_group]
     end
     api.nvim_buf_set_extmark(buf, ns, d.row + base, 0, opts)
+  end
+  for _, c in ipairs(e.code) do
+    require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang)
   end
   if #following > 0 then
     local last = api.nvim_buf_line_count(buf)
@@ -323,9 +385,10 @@ local states = {
 
 ---The line above a chat. What does not fit is left out, the least important first.
 ---@param id integer
----@param width integer
+---@param win integer
 ---@return string
-local function chat_bar(id, width)
+local function chat_bar(id, win)
+  local width = api.nvim_win_get_width(win)
   local mirror = require('acp.mirror')
   local s = mirror.sessions[id]
   if not s then
@@ -339,6 +402,9 @@ local function chat_bar(id, width)
     if since then
       status = status .. ' ' .. clock(math.floor((vim.uv.now() - since) / 1000))
     end
+  end
+  if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
+    status = status .. ' ↓' -- there is more below
   end
   local room = width - vim.fn.strdisplaywidth(left .. status) - 4
   local shown = {}
@@ -385,7 +451,7 @@ local function draw_bars(id)
   local function set(buf, compose)
     if buf and api.nvim_buf_is_valid(buf) then
       for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-        local bar = compose(id, api.nvim_win_get_width(win))
+        local bar = compose(id, win)
         if vim.wo[win].winbar ~= bar then
           api.nvim_set_option_value('winbar', bar, { scope = 'local', win = win })
         end
@@ -631,16 +697,38 @@ function M.open(id, focus)
   M.refresh(id)
 end
 
----Closes the chat windows of this tab; their sessions go on.
+---Takes the chat's windows out of this tab; their sessions go on.
 ---@return boolean closed
 function M.hide()
   local chat, prompt = M.windows(0)
-  for _, win in pairs({ chat, prompt }) do
-    if #api.nvim_tabpage_list_wins(0) > 1 then
+  local wins = {}
+  table.insert(wins, prompt)
+  table.insert(wins, chat)
+  for _, win in ipairs(wins) do
+    local others = vim.tbl_filter(function(other)
+      return other ~= win and api.nvim_win_get_config(other).relative == ''
+    end, api.nvim_tabpage_list_wins(0))
+    if #others > 0 or #api.nvim_list_tabpages() > 1 then
       api.nvim_win_close(win, true)
+    else
+      -- The last window shows what it showed before.
+      local before = api.nvim_win_call(win, function()
+        return vim.fn.bufnr('#')
+      end)
+      if before == -1 or vim.b[before].acp_session then
+        before = api.nvim_create_buf(true, false)
+      end
+      api.nvim_win_set_buf(win, before)
     end
   end
-  return chat ~= nil or prompt ~= nil
+  return #wins > 0
+end
+
+---How many lines of a chat an earlier host has written.
+---@param id integer
+---@return integer
+function M.base(id)
+  return bufs[id] and bufs[id].base or 0
 end
 
 ---@param id integer

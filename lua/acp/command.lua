@@ -67,12 +67,14 @@ sub.prompt = {
       end
       require('acp.chat').open(id, false)
     end
-    local _, err = acp.prompt(args)
+    local mirror = require('acp.mirror')
+    local session = mirror.sessions[mirror.resolve()]
+    local _, err = acp.prompt(require('acp.mention').blocks(args, session.cwd))
     complain(err)
   end,
 }
 
-for _, name in ipairs({ 'cancel', 'close', 'restart' }) do
+for _, name in ipairs({ 'cancel', 'close', 'restart', 'logout' }) do
   sub[name] = {
     run = function()
       local _, err = require('acp')[name]()
@@ -118,6 +120,15 @@ sub.permissions = {
   end,
 }
 
+local states = {
+  starting = 'starting',
+  auth_required = 'waits for a login',
+  idle = 'ready',
+  running = 'works',
+  requires_action = 'waits for you',
+  dead = 'ended',
+}
+
 sub.sessions = {
   run = function()
     local sessions = require('acp.mirror').list()
@@ -127,18 +138,61 @@ sub.sessions = {
     vim.ui.select(sessions, {
       prompt = 'Sessions',
       format_item = function(s)
-        return ('%d %s · %s · %s'):format(
-          s.id,
-          s.agent_title,
-          s.title or vim.fn.fnamemodify(s.cwd, ':~'),
-          s.state
-        )
+        local parts = { s.agent_title, states[s.state] }
+        if s.title then
+          table.insert(parts, s.title)
+        end
+        table.insert(parts, vim.fn.fnamemodify(s.cwd, ':~'))
+        return s.id .. ' ' .. table.concat(parts, ' · ')
       end,
     }, function(session)
       if session then
         show(session.id)
       end
     end)
+  end,
+}
+
+---The agent of the session in use; nil is the default one.
+---@return string?
+local function agent_in_use()
+  local mirror = require('acp.mirror')
+  local session = mirror.sessions[mirror.resolve()]
+  return session and session.agent
+end
+
+sub.resume = {
+  run = function(args)
+    require('acp.stored').resume(agent_in_use(), args ~= '' and args or nil)
+  end,
+}
+
+sub.delete = {
+  run = function(args)
+    require('acp.stored').delete(agent_in_use(), args ~= '' and args or nil)
+  end,
+}
+
+sub.auth = {
+  run = function(args)
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    if args ~= '' then
+      local _, failure = require('acp').authenticate(id, args)
+      err = failure
+    else
+      err = require('acp.login').pick(id)
+    end
+    complain(err)
+  end,
+  complete = function()
+    local mirror = require('acp.mirror')
+    local session = mirror.sessions[mirror.resolve()]
+    return vim.tbl_map(function(method)
+      return method.id
+    end, session and session.auth_methods or {})
   end,
 }
 
@@ -156,6 +210,16 @@ end
 sub.config = {
   run = function()
     complain(require('acp.option').pick())
+  end,
+}
+
+sub.queue = {
+  run = function()
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.queue').open(id)
   end,
 }
 
@@ -200,16 +264,18 @@ sub.health = {
   end,
 }
 
+sub.add = {
+  run = function(_, cmd)
+    local lines = cmd.range > 0 and { first = cmd.line1, last = cmd.line2 } or {}
+    local _, err = require('acp').add(lines)
+    complain(err)
+  end,
+}
+
 for _, name in ipairs({
-  'add',
   'follow',
   'review',
   'undo',
-  'resume',
-  'delete',
-  'auth',
-  'logout',
-  'queue',
   'terminal',
   'diff',
   'export',

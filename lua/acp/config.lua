@@ -134,7 +134,6 @@ M.schema = {
     check = type_of('boolean', 'function'),
     expected = 'true, false or a function',
     doc = 'Whether to notify when something waits and Neovim has no focus.',
-    later = true,
   },
   {
     key = 'mcp_servers',
@@ -151,7 +150,20 @@ M.schema = {
       send_insert = '<C-s>',
       cancel = '<C-c>',
       toggle = '<CR>',
+      open = 'zo',
+      close = 'zc',
+      open_all = 'zR',
+      close_all = 'zM',
       prompt = 'i',
+      next_message = ']]',
+      previous_message = '[[',
+      next_call = ']t',
+      previous_call = '[t',
+      jump = 'gd',
+      yank_code = 'gy',
+      plan = 'gp',
+      history_previous = '<C-p>',
+      history_next = '<C-n>',
     },
     check = function(value)
       if type(value) ~= 'table' then
@@ -166,6 +178,13 @@ M.schema = {
     end,
     expected = 'a table of keys by action, false for none',
     doc = 'Keys of the chat and prompt buffers, by action.',
+  },
+  {
+    key = 'nerd_font',
+    default = false,
+    check = type_of('boolean'),
+    expected = 'true or false',
+    doc = 'Whether your font has the icons of a Nerd Font.',
   },
   {
     key = 'host',
@@ -195,21 +214,23 @@ M.schema = {
 ---@field notify boolean|function
 ---@field mcp_servers table
 ---@field keys table<string, string|false>
+---@field nerd_font boolean
 ---@field host {command?: string[], log_level: string}
 
----@type table<string, any>? what setup() was given
-local given
 ---@type acp.Config? checked, with defaults
 local current
 ---@type string[] what is wrong with it
 local problems = {}
 
 ---Agents' fields, checked one by one so that one mistake costs one agent.
----@param name string
+---@param name any
 ---@param agent any
 ---@return string? problem
 local function check_agent(name, agent)
   local where = ('agents.%s'):format(name)
+  if type(name) ~= 'string' then
+    return where .. ': expected a name before the agent, got none'
+  end
   if type(agent) ~= 'table' then
     return ('%s: expected a table, got %s'):format(where, type(agent))
   end
@@ -241,7 +262,11 @@ end
 local function build(opts)
   local config, wrong = {}, {}
   if type(opts) == 'function' then
-    opts = opts()
+    local ok, result = pcall(opts)
+    if not ok then
+      table.insert(wrong, 'the configuration: the function failed: ' .. tostring(result))
+    end
+    opts = ok and result or nil
   end
   if opts ~= nil and type(opts) ~= 'table' then
     table.insert(wrong, ('the configuration: expected a table, got %s'):format(type(opts)))
@@ -291,23 +316,27 @@ local function build(opts)
   return config, wrong
 end
 
----Takes the user's options; `vim.g.acp` is used when this is never called.
----@param opts? table
-function M.set(opts)
-  given = opts or {}
+---Has the user's options read anew.
+function M.reset()
   current = nil
+end
+
+---@return table|fun(): table|nil
+local function given()
+  return require('acp')._opts or vim.g.acp
 end
 
 ---The configuration in force. Mistakes in it are told once, in one message.
 ---@return acp.Config
 function M.get()
   if not current then
-    current, problems = build(given or vim.g.acp)
+    current, problems = build(given())
     if #problems > 0 then
-      vim.notify(
-        'acp: wrong in the configuration: ' .. table.concat(problems, '; '),
-        vim.log.levels.ERROR
-      )
+      local words = 'acp: wrong in the configuration: ' .. table.concat(problems, '; ')
+      -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
+      vim.schedule(function()
+        vim.notify(words, vim.log.levels.ERROR)
+      end)
     end
   end
   return current
@@ -316,7 +345,7 @@ end
 ---What is wrong with the configuration, without telling the user again.
 ---@return string[]
 function M.problems()
-  local _, wrong = build(given or vim.g.acp)
+  local _, wrong = build(given())
   return wrong
 end
 

@@ -32,7 +32,6 @@ local links = {
   AcpUser = 'Special',
   AcpThought = 'Comment',
   AcpToolKind = 'Identifier',
-  AcpToolTitle = 'Normal',
   AcpToolDone = 'DiagnosticOk',
   AcpToolRunning = 'DiagnosticInfo',
   AcpToolWaiting = 'DiagnosticWarn',
@@ -42,18 +41,20 @@ local links = {
   AcpDiffHunk = 'Comment',
   AcpOutput = 'Comment',
   AcpMore = 'NonText',
-  AcpPlan = 'Normal',
+  AcpChip = '@markup.link',
   AcpPlanDone = 'Comment',
   AcpPlanNow = 'DiagnosticInfo',
   AcpInfo = 'DiagnosticInfo',
   AcpWarning = 'DiagnosticWarn',
   AcpError = 'DiagnosticError',
-  AcpOption = 'Normal',
   AcpOptionKey = 'Special',
   AcpWinbar = 'WinBar',
   AcpWinbarBusy = 'DiagnosticInfo',
   AcpWinbarWaiting = 'DiagnosticWarn',
 }
+
+---Groups that look as the text around them, until the user says otherwise.
+local plain = { 'AcpToolTitle', 'AcpPlan', 'AcpOption' }
 
 ---Terminal colours, for schemes that define none.
 local ansi = {
@@ -78,6 +79,9 @@ local ansi = {
 local function link()
   for name, target in pairs(links) do
     vim.api.nvim_set_hl(0, name, { link = target, default = true })
+  end
+  for _, name in ipairs(plain) do
+    vim.api.nvim_set_hl(0, name, { default = true })
   end
   for i = 0, 15 do
     local color = vim.g['terminal_color_' .. i] or ansi[i + 1]
@@ -109,6 +113,24 @@ function M.set(buf, marks, base)
     opts.end_col = marks[i + 2]
     opts.hl_group = ids[marks[i + 3]]
     set(buf, ns, marks[i] + base, marks[i + 1], opts)
+  end
+end
+
+---Highlights whole lines given as numbers: first row, row after the last, group, and so on.
+---@param buf integer
+---@param runs integer[]
+---@param base integer added to each row
+function M.set_lines(buf, runs, base)
+  for i = 1, #runs, 3 do
+    vim.api.nvim_buf_set_extmark(buf, M.ns, runs[i] + base, 0, {
+      -- Up to the end of the last line, not the start of the next: what is written there later
+      -- neither lengthens nor clears the run.
+      end_row = runs[i + 1] - 1 + base,
+      end_col = vim.v.maxcol,
+      hl_group = M.ids[runs[i + 2]],
+      strict = false,
+      priority = 90,
+    })
   end
 end
 

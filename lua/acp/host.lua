@@ -89,7 +89,8 @@ local function on_exit(code)
     vim.fn.writefile(vim.split(words, '\n'), M.log_file(), 'a')
   else
     local last = words:match('[^\n]*$')
-    why = ('the host did not start (code %d): %s. Run :Acp build'):format(code, last)
+    last = last ~= '' and ': ' .. last or ''
+    why = ('the host did not start (code %d)%s. Run :Acp build'):format(code, last)
   end
   vim.notify('acp: ' .. why, vim.log.levels.ERROR)
   require('acp.mirror').host_died(why)
@@ -111,6 +112,7 @@ function M.ensure()
     '--api=' .. M.api,
     '--log=' .. M.log_file(),
     '--log-level=' .. (config.host.log_level or 'info'),
+    '--nerd-font=' .. tostring(config.nerd_font),
   })
   stderr = {}
   local ok, job = pcall(vim.fn.jobstart, command, {

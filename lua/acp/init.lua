@@ -6,7 +6,14 @@ local last_id = 0
 
 ---@param opts? table see |acp-config|
 function M.setup(opts)
-  require('acp.config').set(opts)
+  M._opts = opts or {}
+  if package.loaded['acp.config'] then
+    require('acp.config').reset()
+  end
+  -- Checked in a moment: starting Neovim need not wait for it.
+  vim.schedule(function()
+    require('acp.config').get()
+  end)
 end
 
 ---@param what string
@@ -84,11 +91,17 @@ end
 ---@type table<integer, {agent: table, cwd: string}> how each session was started
 local launches = {}
 
----Starts a session. It opens no window.
----@param opts? {agent?: string, cwd?: string}
+---@param cwd string?
+---@return string
+local function folder(cwd)
+  cwd = vim.fs.normalize(vim.fn.fnamemodify(cwd or vim.fn.getcwd(), ':p'))
+  return #cwd > 1 and (cwd:gsub('/$', '')) or cwd
+end
+
+---Opens a session, a new one or one that the agent keeps.
+---@param opts {agent?: string, cwd?: string, agent_session_id?: string, title?: string}
 ---@return integer? id, string? err
-function M.new(opts)
-  opts = opts or {}
+local function open(opts)
   local agent, err = pick_agent(opts.agent)
   if not agent then
     return nil, err
@@ -98,10 +111,9 @@ function M.new(opts)
   if not ok then
     return nil, failure
   end
-  local cwd = vim.fn.fnamemodify(opts.cwd or vim.fn.getcwd(), ':p')
-  cwd = vim.fs.normalize(cwd)
-  if #cwd > 1 then
-    cwd = (cwd:gsub('/$', ''))
+  local cwd = folder(opts.cwd)
+  if last_id == 0 then
+    require('acp.attention').watch()
   end
   last_id = last_id + 1
   local id = last_id
@@ -112,6 +124,8 @@ function M.new(opts)
     agent = agent.name,
     agent_title = agent.title,
     cwd = cwd,
+    title = opts.title,
+    agent_session_id = opts.agent_session_id,
     state = 'starting',
     tool_calls = 0,
     queued = 0,
@@ -120,11 +134,123 @@ function M.new(opts)
   mirror.last = id
   local chat = require('acp.chat')
   chat.buffers(id)
-  host.notify('new', { session = id, agent = launches[id].agent, cwd = cwd })
+  host.notify('new', {
+    session = id,
+    agent = launches[id].agent,
+    cwd = cwd,
+    agent_session_id = opts.agent_session_id,
+    title = opts.title,
+  })
   if chat.windows(0) then
     chat.open(id, false)
   end
   return id
+end
+
+---Starts a session. It opens no window.
+---@param opts? {agent?: string, cwd?: string}
+---@return integer? id, string? err
+function M.new(opts)
+  opts = opts or {}
+  return open({ agent = opts.agent, cwd = opts.cwd })
+end
+
+---Takes up a session that the agent keeps; the same one again when it is open already.
+---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
+---@return integer? id, string? err
+function M.resume(opts)
+  if type(opts) ~= 'table' or type(opts.agent_session_id) ~= 'string' then
+    return nil, 'acp.resume needs an agent_session_id'
+  end
+  local agent, err = pick_agent(opts.agent)
+  if not agent then
+    return nil, err
+  end
+  for _, session in ipairs(require('acp.mirror').list()) do
+    if session.agent == agent.name and session.agent_session_id == opts.agent_session_id then
+      return session.id
+    end
+  end
+  return open(opts)
+end
+
+---Asks the host something about an agent, which may start it.
+---@param method string
+---@param name string?
+---@param args table
+---@param callback fun(result: any, err: string?)
+---@return boolean? ok, string? err
+local function ask_agent(method, name, args, callback)
+  if type(callback) ~= 'function' then
+    return nil, 'the answer needs a callback'
+  end
+  local agent, err = pick_agent(name)
+  if not agent then
+    return nil, err
+  end
+  local ok, failure = require('acp.host').ensure()
+  if not ok then
+    return nil, failure
+  end
+  args.agent = spec(agent)
+  args.cwd = folder(args.cwd)
+  require('acp.host').request(method, args, function(result, why)
+    callback(why == nil and result or nil, why)
+  end)
+  return true
+end
+
+---The sessions that an agent keeps.
+---@param agent string?
+---@param callback fun(list: acp.Stored[]?, err: string?)
+---@return boolean? ok, string? err
+function M.stored(agent, callback)
+  return ask_agent('stored', agent, {}, callback)
+end
+
+---Has an agent forget a session: an open one, which is closed, or a stored one.
+---@param opts {session?: integer, agent?: string, agent_session_id?: string}
+---@param callback fun(ok: boolean?, err: string?)
+---@return boolean? ok, string? err
+function M.delete(opts, callback)
+  local mirror = require('acp.mirror')
+  local id = opts.session
+  for _, session in ipairs(mirror.list()) do
+    if opts.agent_session_id and session.agent_session_id == opts.agent_session_id then
+      id = session.id
+    end
+  end
+  if not id and opts.agent_session_id then
+    local args = { agent_session_id = opts.agent_session_id }
+    return ask_agent('delete_stored', opts.agent, args, callback)
+  end
+  local err
+  id, err = mirror.resolve(id)
+  if not id then
+    return nil, err
+  end
+  require('acp.host').request('delete', { session = id }, function(_, failure)
+    callback(failure == nil or nil, failure)
+  end)
+  return true
+end
+
+---Logs in by one of the agent's ways; see `auth_methods` of the session.
+---@param session integer?
+---@param method_id string
+---@return boolean? ok, string? err
+function M.authenticate(session, method_id)
+  local id, err = require('acp.mirror').resolve(session)
+  if not id then
+    return nil, err
+  end
+  for _, method in ipairs(require('acp.mirror').sessions[id].auth_methods or {}) do
+    if method.id == method_id then
+      require('acp.host').notify('authenticate', { session = id, method_id = method_id })
+      return true
+    end
+  end
+  return nil, ('the agent has no login %q'):format(tostring(method_id))
 end
 
 ---Sends a prompt, or queues it while the agent is busy. An empty one lets a paused queue go on.
@@ -147,9 +273,25 @@ function M.prompt(prompt, opts)
   elseif type(prompt) ~= 'table' or not vim.islist(prompt) then
     return nil, 'a prompt is a text or a list of content blocks'
   end
+  err = require('acp.blocks').check(blocks, session)
+  if err then
+    return nil, err
+  end
   mirror.last = id
   require('acp.host').notify('prompt', { session = id, blocks = blocks })
   return true
+end
+
+---Puts a buffer, or lines of it, into the next prompt. Opens no window.
+---@param opts? {buf?: integer, first?: integer, last?: integer, session?: integer}
+---@return boolean? ok, string? err
+function M.add(opts)
+  opts = opts or {}
+  local id, err = require('acp.mirror').resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  return require('acp.add').add(id, opts.buf or 0, opts.first, opts.last)
 end
 
 ---@param method string
@@ -171,6 +313,9 @@ M.cancel = message('cancel')
 ---Ends a session for good. Its buffers stay.
 M.close = message('close')
 
+---Logs out, where the agent can.
+M.logout = message('logout')
+
 ---Starts a session's agent again.
 ---@param opts? {session?: integer}
 ---@return boolean? ok, string? err
@@ -189,8 +334,17 @@ function M.restart(opts)
     return nil, failure
   end
   for other, launch in pairs(launches) do
-    if require('acp.mirror').sessions[other] then
-      host.notify('new', { session = other, agent = launch.agent, cwd = launch.cwd })
+    local session = require('acp.mirror').sessions[other]
+    if session then
+      host.notify('new', {
+        session = other,
+        agent = launch.agent,
+        cwd = launch.cwd,
+        agent_session_id = session.agent_session_id,
+        title = session.title,
+        retold = true,
+        queue = session.queue,
+      })
       require('acp.chat').adopt(other)
     end
   end
@@ -347,9 +501,6 @@ end
 for _, name in ipairs({
   'elicitations',
   'answer',
-  'stored',
-  'resume',
-  'authenticate',
   'changes',
   'keep',
   'reject',

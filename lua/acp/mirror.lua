@@ -12,13 +12,17 @@ local M = {}
 ---@field stop_reason? string
 ---@field protocol? integer
 ---@field agent_session_id? string
+---@field auth_methods? {id: string, name: string, description: string, type: string}[]
 ---@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
 ---@field mode? {id: string, name: string}
 ---@field model? {id: string, name: string}
 ---@field options acp.SessionOption[]
+---@field commands? {name: string, description: string, hint: string}[]
+---@field takes? table<string, boolean> which content blocks, as far as the agent has told
 ---@field plan? {content: string, priority: string, status: string}[]
 ---@field tool_calls integer
 ---@field queued integer
+---@field queue string[] the prompts that wait
 ---@field paused boolean
 ---@field error? string
 
@@ -65,7 +69,12 @@ function M.set(session)
   else
     M.since[id] = nil
   end
+  local before = M.sessions[id]
   M.sessions[id] = session
+  local needed = session.state == 'auth_required'
+  if needed ~= (before ~= nil and before.state == 'auth_required') then
+    require('acp.login').needed(id, needed)
+  end
 end
 
 ---@param id integer
@@ -138,6 +147,7 @@ end
 function M.host_died(why)
   permissions = {}
   for id, session in pairs(M.sessions) do
+    M.calls[id] = nil
     if session.state ~= 'dead' then
       local turn = busy[session.state]
       session.state, session.error = 'dead', why

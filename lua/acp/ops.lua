@@ -42,6 +42,15 @@ function ops.permissions(args)
   require('acp.permission').update()
 end
 
+-- Scheduled, as they wait for the user.
+for op, fn in pairs({ login_terminal = 'terminal', login_secrets = 'secrets' }) do
+  ops[op] = function(args)
+    vim.schedule(function()
+      require('acp.login')[fn](args)
+    end)
+  end
+end
+
 function ops.event(args)
   if args.name == 'AcpSessionClosed' then
     require('acp.mirror').forget(args.data.session)

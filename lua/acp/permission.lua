@@ -14,14 +14,18 @@ local dismissed = {}
 local waiting = false
 
 ---Whether windows may be opened now: not in a command line, an operator, the command-line window,
----or while a key is awaited.
+---under textlock, or while a key is awaited.
 ---@return boolean
 local function idle()
   local mode = api.nvim_get_mode()
   if mode.blocking or vim.fn.getcmdwintype() ~= '' then
     return false
   end
-  return not (mode.mode:match('^[cr!]') or mode.mode:match('^no')) and vim.fn.state('mo') == ''
+  if mode.mode:match('^[cr!]') or mode.mode:match('^no') or vim.fn.state('mo') ~= '' then
+    return false
+  end
+  -- In an <expr> mapping that waits for a key, only trying tells that windows are locked.
+  return (pcall(api.nvim_set_current_win, api.nvim_get_current_win()))
 end
 
 local function close()
@@ -196,8 +200,8 @@ function M.update()
       waiting = true
       api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
         group = group,
-        once = true,
         callback = function()
+          api.nvim_clear_autocmds({ group = group })
           vim.schedule(function()
             waiting = false
             M.update()

@@ -1,0 +1,172 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// LoadSession implements [Agent].
+func (a *V1) LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
+	request := v1.LoadSessionRequest{SessionID: v1.SessionID(sessionID), CWD: cwd}
+	a.endRun(request.SessionID)
+	return a.conn.Call(v1.MethodSessionLoad, request, opened(sessionID, func(setup Setup, err error) {
+		if err != nil || !a.quirks.Load().LateReplay {
+			done(setup, err)
+			return
+		}
+		a.afterReplay(request.SessionID, func() { done(setup, nil) })
+	}))
+}
+
+// ping is a request that an agent need not know: any answer will do.
+const ping = "_acp-nvim/ping"
+
+// afterReplay calls done when a round trip to the agent has brought no update
+// of the session. Nothing in the protocol says that a late replay is over.
+func (a *V1) afterReplay(id v1.SessionID, done func()) {
+	before := a.told(id)
+	a.conn.Call(ping, struct{}{}, func(_ json.RawMessage, err error) {
+		if errors.Is(err, acp.ErrClosed) || a.told(id) == before {
+			done()
+			return
+		}
+		a.afterReplay(id, done)
+	})
+}
+
+// ResumeSession implements [Agent].
+func (a *V1) ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
+	request := v1.ResumeSessionRequest{SessionID: v1.SessionID(sessionID), CWD: cwd}
+	return a.conn.Call(v1.MethodSessionResume, request, opened(sessionID, done))
+}
+
+// opened takes the answer to a load or a resume. Some agents answer null.
+func opened(sessionID string, done func(Setup, error)) func(json.RawMessage, error) {
+	return func(raw json.RawMessage, err error) {
+		var choices v1.SessionChoices
+		if string(raw) != "null" {
+			err = decode(raw, err, &choices)
+		}
+		if err != nil {
+			done(Setup{}, err)
+			return
+		}
+		done(Setup{SessionID: sessionID, Options: optionsOf(choices)}, nil)
+	}
+}
+
+// listing collects the pages of session/list.
+type listing struct {
+	a     *V1
+	done  func([]Stored, error)
+	found []Stored
+	pages int
+
+	mu        sync.Mutex // guards the fields below
+	cancel    func()     // of the page that is asked for
+	cancelled bool
+}
+
+// pageLimit ends the list of an agent that never comes to its end.
+const pageLimit = 200
+
+// ListSessions implements [Agent].
+func (a *V1) ListSessions(done func([]Stored, error)) (cancel func()) {
+	l := &listing{a: a, done: done}
+	l.ask("")
+	return l.giveUp
+}
+
+func (l *listing) ask(cursor string) {
+	cancel := l.a.conn.Call(v1.MethodSessionList, v1.ListSessionsRequest{Cursor: cursor}, func(raw json.RawMessage, err error) {
+		l.page(cursor, raw, err)
+	})
+	l.mu.Lock()
+	cancelled := l.cancelled
+	l.cancel = cancel
+	l.mu.Unlock()
+	if cancelled {
+		cancel()
+	}
+}
+
+// page takes an answer, on the reader goroutine.
+func (l *listing) page(cursor string, raw json.RawMessage, err error) {
+	var r v1.ListSessionsResponse
+	if err = decode(raw, err, &r); err != nil {
+		l.done(nil, err)
+		return
+	}
+	for _, s := range r.Sessions {
+		l.found = append(l.found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: s.CWD, UpdatedAt: s.UpdatedAt})
+	}
+	l.pages++
+	if r.NextCursor == "" || r.NextCursor == cursor || l.pages == pageLimit {
+		l.done(l.found, nil)
+		return
+	}
+	l.ask(r.NextCursor)
+}
+
+func (l *listing) giveUp() {
+	l.mu.Lock()
+	cancel := l.cancel
+	l.cancelled = true
+	l.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+// DeleteSession implements [Agent].
+func (a *V1) DeleteSession(sessionID string, done func(error)) (cancel func()) {
+	return a.conn.Call(v1.MethodSessionDelete, v1.DeleteSessionRequest{SessionID: v1.SessionID(sessionID)}, justDone(done))
+}
+
+// Authenticate implements [Agent].
+func (a *V1) Authenticate(methodID string, done func(error)) (cancel func()) {
+	return a.conn.Call(v1.MethodAuthenticate, v1.AuthenticateRequest{MethodID: v1.AuthMethodID(methodID)}, justDone(done))
+}
+
+// Logout implements [Agent].
+func (a *V1) Logout(done func(error)) (cancel func()) {
+	return a.conn.Call(v1.MethodLogout, v1.LogoutRequest{}, justDone(done))
+}
+
+// justDone takes an answer that says no more than that it was done.
+func justDone(done func(error)) func(json.RawMessage, error) {
+	return func(_ json.RawMessage, err error) { done(err) }
+}
+
+// terminalAuthKey is where a login in a terminal was offered before the
+// specification had it, in the _meta of the client's capabilities and of an
+// authentication method.
+const terminalAuthKey = "terminal-auth"
+
+func authMethod(m v1.AuthMethod) AuthMethod {
+	method := AuthMethod{
+		ID: string(m.ID), Name: m.Name, Description: m.Description,
+		Type: AuthType(m.Type), Args: m.Args, Env: m.Env,
+	}
+	if method.Type == "" {
+		method.Type = AuthAgent
+	}
+	for _, v := range m.Vars {
+		method.Vars = append(method.Vars, AuthVar{Name: v.Name, Label: v.Label, Optional: v.Optional})
+	}
+	var meta map[string]json.RawMessage
+	var login struct {
+		Command string            `json:"command"`
+		Args    []string          `json:"args"`
+		Env     map[string]string `json:"env"`
+	}
+	_ = json.Unmarshal(m.Meta, &meta) // without one there is none
+	if method.Type != AuthTerminal && json.Unmarshal(meta[terminalAuthKey], &login) == nil && login.Command != "" {
+		method.Type, method.Command, method.Args, method.Env = AuthTerminal, login.Command, login.Args, login.Env
+	}
+	return method
+}

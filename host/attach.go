@@ -1,0 +1,157 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+const (
+	maxEmbedded = 100 << 10 // bytes of a text that goes along with a prompt
+	maxRead     = 4 << 20   // bytes of a file of which a part may go along
+	maxWait     = 2 * time.Second
+)
+
+// attachment is a file, or lines of it, that the user puts beside a prompt's
+// words.
+type attachment struct {
+	path        string // absolute
+	first, last int    // 1-based, inclusive; 0 for the whole file
+}
+
+// draft is what the user has done, in its place behind what the user did
+// before: prompts whose attachments are being read must not be overtaken.
+type draft struct {
+	missing int // attachments that are not read yet
+	do      func()
+}
+
+// submit sends a prompt when the files attached to it, by their place among its
+// blocks, have been read.
+func (s *Session) submit(blocks []session.Content, attached map[int]attachment) {
+	d := &draft{missing: len(attached), do: func() { s.prompt(blocks) }}
+	s.drafts = append(s.drafts, d)
+	for i, file := range attached {
+		file.path = s.absolute(file.path)
+		s.host.background(func() {
+			s.read(file, func(content session.Content) {
+				s.box.put(func() {
+					blocks[i] = content
+					d.missing--
+					s.release()
+				})
+			})
+		})
+	}
+	s.release()
+}
+
+// submitCancel cancels what runs; what was sent just before counts as sent.
+func (s *Session) submitCancel() {
+	if !s.turnOpen && len(s.drafts) > 0 {
+		s.drafts = append(s.drafts, &draft{do: s.cancel})
+		return
+	}
+	s.cancel()
+	if len(s.drafts) > 0 {
+		s.paused = true
+	}
+}
+
+// release lets go what is complete.
+func (s *Session) release() {
+	for len(s.drafts) > 0 && s.drafts[0].missing == 0 {
+		d := s.drafts[0]
+		s.drafts = s.drafts[1:]
+		d.do()
+	}
+}
+
+// read gives what stands for a file in a prompt: its text as the user sees it,
+// or a link where that is no text, too long, or cannot be read. It blocks for
+// the disk; done is called once, from any goroutine.
+func (s *Session) read(file attachment, done func(session.Content)) {
+	link := session.ResourceLink{URI: file.uri()}
+	link.Name, _ = transcript.FileName(link.URI, s.cwd)
+	info, err := os.Stat(file.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // a buffer may have it
+	case err != nil || !info.Mode().IsRegular() || info.Size() > maxRead:
+		if err == nil && info.IsDir() && !strings.HasSuffix(link.Name, "/") {
+			link.URI, link.Name = link.URI+"/", link.Name+"/"
+		}
+		done(link)
+		return
+	}
+	r := buffers.Read{Path: file.path}
+	if file.first > 0 {
+		limit := file.last - file.first + 1
+		r.Line, r.Limit = &file.first, &limit
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
+	s.host.files.Read(ctx, r, func(text string, err error) {
+		cancel()
+		if err != nil || len(text) > maxEmbedded || !isText(text) {
+			done(link)
+			return
+		}
+		done(session.Resource{URI: link.URI, Text: text})
+	})
+}
+
+// uri names the lines as most agents understand them: in the fragment.
+func (f attachment) uri() string {
+	u := url.URL{Scheme: "file", Path: f.path}
+	switch {
+	case f.first > 0 && f.first == f.last:
+		u.Fragment = fmt.Sprintf("L%d", f.first)
+	case f.first > 0:
+		u.Fragment = fmt.Sprintf("L%d-%d", f.first, f.last)
+	}
+	return u.String()
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+
+// fit makes a prompt of what the agent takes: a file that cannot go along is
+// linked. For what cannot be sent at all it returns a sentence.
+func (s *Session) fit(blocks []session.Content) ([]session.Content, error) {
+	fitting := make([]session.Content, len(blocks))
+	for i, block := range blocks {
+		fitting[i] = block
+		switch b := block.(type) {
+		case session.Image:
+			if !s.info.Images {
+				return nil, s.cannotTake("images")
+			}
+		case session.Audio:
+			if !s.info.Audio {
+				return nil, s.cannotTake("audio")
+			}
+		case session.Resource:
+			if s.info.EmbeddedContext {
+				continue
+			}
+			name, isFile := transcript.FileName(b.URI, s.cwd)
+			if !isFile {
+				return nil, s.cannotTake("embedded resources")
+			}
+			fitting[i] = session.ResourceLink{URI: b.URI, Name: name, MimeType: b.MimeType}
+		}
+	}
+	return fitting, nil
+}
+
+func (s *Session) cannotTake(what string) error {
+	return fmt.Errorf("%s takes no %s: the prompt was not sent", s.spec.Title, what)
+}

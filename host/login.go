@@ -1,0 +1,211 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+)
+
+// needLogin is the state in which the agent wants the user to log in. What was
+// asked of it waits: an open is done again, a prompt is kept, and the rest is
+// in waiting.
+func (s *Session) needLogin() {
+	s.phase = authRequired
+	if id := s.loginBy; id != "" { // the variables alone were not enough
+		s.loginBy = ""
+		s.requestLogin(id)
+		s.changed()
+		return
+	}
+	var names []string
+	for _, m := range s.info.AuthMethods {
+		names = append(names, m.Name)
+	}
+	parts := []string{s.spec.Title + " needs you to log in first."}
+	if s.spec.Login != "" {
+		parts = append(parts, s.spec.Login)
+	}
+	if len(names) > 0 {
+		parts = append(parts, ":Acp auth logs in from here: "+strings.Join(names, ", ")+".")
+	} else {
+		parts = append(parts, "Then :Acp restart.")
+	}
+	s.failure = strings.Join(append(parts, "What you asked is kept."), " ")
+	s.remark("warning", s.failure)
+}
+
+// authenticate begins to log in by a method that the user chose.
+func (s *Session) authenticate(id string) {
+	i := slices.IndexFunc(s.info.AuthMethods, func(m session.AuthMethod) bool { return m.ID == id })
+	switch {
+	case s.agent == nil:
+		s.host.notify("warning", s.spec.Title+" does not run. :Acp restart starts it.")
+		return
+	case i < 0:
+		s.host.notify("warning", fmt.Sprintf("%s has no login %q.", s.spec.Title, id))
+		return
+	case s.asking("authenticate"):
+		s.host.notify("warning", "A login goes on already. :Acp cancel gives it up.")
+		return
+	}
+	switch m := s.info.AuthMethods[i]; m.Type {
+	case session.AuthTerminal:
+		s.openLogin(m)
+	case session.AuthEnvVar:
+		vars := make([]any, len(m.Vars))
+		for i, v := range m.Vars {
+			vars[i] = map[string]any{"name": v.Name, "label": v.Label, "optional": v.Optional}
+		}
+		s.host.editor.Post(editor.Op{Name: "login_secrets", Args: map[string]any{"session": s.id, "method": id, "vars": vars}})
+	default:
+		s.requestLogin(id)
+	}
+}
+
+// openLogin lets the user log in by the agent's own program, in a terminal
+// window. Lua says how that ended, see loginEnded.
+func (s *Session) openLogin(m session.AuthMethod) {
+	argv := slices.Concat(s.spec.Command, m.Args)
+	if m.Command != "" {
+		argv = append([]string{m.Command}, m.Args...)
+	}
+	env := map[string]any{}
+	for _, vars := range []map[string]string{s.spec.Env, m.Env} {
+		for name, value := range vars {
+			env[name] = value
+		}
+	}
+	dir := s.spec.Cwd
+	if dir == "" {
+		dir = s.cwd
+	}
+	s.host.editor.Post(editor.Op{Name: "login_terminal", Args: map[string]any{
+		"session": s.id, "title": s.spec.Title, "command": argv, "env": env, "cwd": dir,
+	}})
+}
+
+// requestLogin has the agent log in by itself; that may take the user as long
+// as it likes.
+func (s *Session) requestLogin(id string) {
+	a := s.agent
+	askPlain(s, "authenticate", func(done func(error)) func() {
+		return a.Authenticate(id, done)
+	}, func(err error) {
+		switch {
+		case s.agent != a || errors.Is(err, acp.ErrClosed):
+		case errors.Is(err, errGivenUp):
+			s.remark("info", "authenticate was cancelled. :Acp auth tries again.")
+		case err != nil:
+			f := s.refusal("authenticate", err)
+			f.Advice = ":Acp auth tries again."
+			s.failure = f.Error()
+			s.remark("error", s.failure)
+		default:
+			s.remark("info", "You are logged in.")
+			for _, user := range a.takeUsers(false) {
+				user.box.put(func() { user.loggedIn(a) })
+			}
+		}
+	})
+}
+
+// loggedIn repeats what was asked before the login in the same process.
+func (s *Session) loggedIn(a *agent) {
+	switch {
+	case s.agent != a || s.phase != authRequired:
+	case s.remoteID == "":
+		s.open()
+	default:
+		s.goOn()
+	}
+}
+
+// loginEnded is told the exit code of a login in a terminal.
+func (s *Session) loginEnded(code int) {
+	if code != 0 {
+		s.remark("warning", fmt.Sprintf("The login ended with code %d. :Acp auth tries again.", code))
+		return
+	}
+	s.remark("info", "You are logged in.")
+	s.reconnect()
+}
+
+// secrets takes the variables of a login that the user was asked for.
+func (s *Session) secrets(method string, values map[string]string) {
+	s.host.keepSecrets(s.spec.Name, values)
+	s.loginBy = method
+	s.reconnect()
+}
+
+// reconnect starts the agent again after a login outside of its process, and
+// with it the agent's other processes that wait for a login.
+func (s *Session) reconnect() {
+	if s.turnOpen && s.kept == nil {
+		s.remark("info", "The agent works; :Acp restart lets it use the login.")
+		return
+	}
+	s.host.others(s, func(other *Session) {
+		if other.spec.Name == s.spec.Name && other.phase == authRequired {
+			other.restart()
+		}
+	})
+	s.restart()
+}
+
+// logout logs out of the agent, where it has a request for that.
+func (s *Session) logout() {
+	switch {
+	case s.agent == nil:
+		s.host.notify("warning", s.spec.Title+" does not run.")
+		return
+	case !s.info.LogsOut:
+		s.host.notify("warning", s.spec.Title+" offers no logout.")
+		return
+	}
+	a := s.agent
+	askPlain(s, "logout", a.Logout, func(err error) {
+		switch {
+		case s.agent != a:
+		case err != nil:
+			s.host.notify("warning", s.refusal("logout", err).Sentence)
+		default:
+			s.host.keepSecrets(s.spec.Name, nil)
+			s.remark("info", "You are logged out.")
+		}
+	})
+}
+
+// keepSecrets remembers what the user gave to log in with an agent, for the
+// environment of its processes: in memory only, and told to nobody else.
+func (h *Host) keepSecrets(agent string, values map[string]string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if values == nil {
+		delete(h.secrets, agent)
+		return
+	}
+	all := maps.Clone(h.secrets[agent])
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, values)
+	h.secrets[agent] = all
+}
+
+// others runs f for every session but one, each on its own goroutine.
+func (h *Host) others(than *Session, f func(*Session)) {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		if s != than {
+			s.box.put(func() { f(s) })
+		}
+	}
+}

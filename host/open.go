@@ -1,0 +1,202 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// start finds or starts the agent's process and opens the session in it.
+func (s *Session) start() {
+	s.phase, s.failure = starting, ""
+	s.changed()
+	a, err := s.host.agentFor(s.spec, s.cwd)
+	if err != nil {
+		s.die(err)
+		return
+	}
+	s.agent = a
+	ask(s, "initialize", func(answer func(session.Info, error) bool) func() {
+		a.join(s, func(info session.Info, err error) { answer(info, err) })
+		return func() {} // other sessions wait for it too
+	}, func(info session.Info, err error) {
+		switch {
+		case s.agent != a: // closed or restarted meanwhile
+		case err != nil:
+			s.die(s.refusal("initialize", err))
+		default:
+			s.info = info
+			s.open()
+		}
+	})
+}
+
+// open makes the session in the agent, or takes up the one that it keeps: the
+// way that repeats nothing where the chat shows all of it already, else the one
+// that tells it.
+func (s *Session) open() {
+	s.phase = starting
+	a, info := s.agent, s.info
+	switch {
+	case s.stored == "" || s.retold && !info.Resumes && !info.Loads:
+		s.openNew()
+	case info.Resumes && (s.retold || !info.Loads):
+		s.takeUp("session/resume", a.ResumeSession)
+	case info.Loads:
+		s.skipping = s.retold
+		s.takeUp("session/load", a.LoadSession)
+	default:
+		s.die(&Failure{Sentence: s.spec.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
+	}
+}
+
+func (s *Session) openNew() {
+	a := s.agent
+	s.request("session/new", func(done func(session.Setup, error)) func() {
+		return a.NewSession(s.cwd, done)
+	}, func(setup session.Setup) {
+		s.apply(session.SessionStart{Options: setup.Options})
+		if s.retold {
+			s.remark("info", "Started again: the agent does not remember what was said above.")
+		}
+		s.stored, s.own, s.retold = setup.SessionID, true, false
+		s.applyDefaults(slices.Sorted(maps.Keys(s.spec.Options)))
+	})
+}
+
+func (s *Session) takeUp(method string, send func(id, cwd string, done func(session.Setup, error)) func()) {
+	s.remoteID = s.stored
+	s.agent.route(s.stored, s) // what is told comes before the answer
+	s.apply(session.SessionStart{})
+	s.request(method, func(done func(session.Setup, error)) func() {
+		return send(s.stored, s.cwd, done)
+	}, func(setup session.Setup) {
+		if len(setup.Options) > 0 {
+			s.apply(session.OptionsUpdate{Options: setup.Options})
+		}
+		if s.retold {
+			s.remark("info", "Started again: the agent remembers what was said above.")
+		}
+		s.apply(session.Cancelling{}) // nothing of what was told goes on
+		s.own, s.retold = false, false
+		s.becomeReady()
+	})
+}
+
+// request sends one of the requests that open a session; opened is called when
+// that has succeeded.
+func (s *Session) request(method string, send func(done func(session.Setup, error)) (cancel func()), opened func(session.Setup)) {
+	a := s.agent
+	s.changed()
+	ask(s, method, func(answer func(session.Setup, error) bool) func() {
+		return send(func(setup session.Setup, err error) {
+			if err == nil {
+				a.route(setup.SessionID, s)
+			}
+			if !answer(setup, err) && err == nil {
+				a.discard(s, setup.SessionID)
+			}
+		})
+	}, func(setup session.Setup, err error) {
+		switch {
+		case s.agent != a: // closed or restarted meanwhile
+			if err == nil {
+				a.discard(s, setup.SessionID)
+			}
+		case errors.Is(err, acp.ErrClosed): // agentDied tells
+		case err != nil:
+			s.notOpened(method, err)
+		default:
+			s.remoteID = setup.SessionID
+			opened(setup)
+		}
+	})
+}
+
+func (s *Session) notOpened(method string, err error) {
+	if s.remoteID != "" {
+		s.agent.unroute(s, s.remoteID)
+		s.remoteID = ""
+	}
+	s.skipping = false
+	switch {
+	case session.AuthRequired(err):
+		s.needLogin()
+	case s.retold && method != "session/new" && !errors.Is(err, errGivenUp):
+		s.remark("warning", fmt.Sprintf("%s could not take the session up again: %s", s.spec.Title, errorText(err)))
+		s.openNew()
+	default:
+		s.die(s.refusal(method, err))
+	}
+}
+
+// becomeReady lets the user's prompts go out.
+func (s *Session) becomeReady() {
+	s.event("AcpSessionReady", nil)
+	s.goOn()
+}
+
+// goOn does what has waited for the session to be ready.
+func (s *Session) goOn() {
+	s.phase, s.failure, s.loginBy = ready, "", ""
+	s.changed()
+	waiting := s.waiting
+	s.waiting = nil
+	for _, f := range waiting {
+		f()
+	}
+	s.sendNext()
+}
+
+// restart ends the agent's process and begins again, with all sessions that
+// live in it, or died with it.
+func (s *Session) restart() {
+	if a := s.agent; a != nil {
+		for _, other := range a.takeUsers(true) {
+			if other != s {
+				other.box.put(func() {
+					if other.agent == a {
+						other.again()
+					}
+				})
+			}
+		}
+		a.stop()
+	} else if a := s.died; a != nil {
+		s.host.others(s, func(other *Session) {
+			if other.died == a && other.phase == dead {
+				other.again()
+			}
+		})
+	}
+	s.again()
+}
+
+// again begins anew, in a new process. Queued prompts wait for it, and so does
+// a prompt that a login interrupted.
+func (s *Session) again() {
+	if s.turnOpen && s.kept == nil {
+		s.endTurn(session.StopError, "The session was restarted.")
+	}
+	s.detach()
+	s.died = nil
+	switch {
+	case s.said():
+		s.retold = s.stored != ""
+	case s.own:
+		s.stored = "" // there is nothing in it to remember
+	}
+	s.start()
+}
+
+// said reports whether the chat shows something of the conversation.
+func (s *Session) said() bool {
+	return slices.ContainsFunc(s.conv.Entries, func(e session.Entry) bool {
+		_, message := e.(*session.Message)
+		return message
+	})
+}

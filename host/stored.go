@@ -1,0 +1,144 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// linger is how long a process that was only asked for its stored sessions is
+// kept: the next thing is often to take one of them up.
+const linger = 30 * time.Second
+
+// visit asks something of an agent without a session: in the process that
+// sessions of that folder share, started if there is none. The answer goes to a
+// callback of Lua; without one in time the request is given up.
+func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func(a *agent, answer func(any, error)) (cancel func())) {
+	a, err := h.agentFor(spec, cwd)
+	if err != nil {
+		h.callback(callback, nil, err.Error())
+		return
+	}
+	var told atomic.Bool
+	var cancel atomic.Pointer[func()]
+	tell := func(result any, failure string) {
+		if told.CompareAndSwap(false, true) {
+			h.callback(callback, result, failure)
+			time.AfterFunc(linger, a.release)
+		}
+	}
+	slow := time.AfterFunc(slowAnswer, func() {
+		tell(nil, fmt.Sprintf("%s has not answered %s, which was given up. :Acp traffic shows what was said.", spec.Title, method))
+		if c := cancel.Load(); c != nil {
+			(*c)()
+		}
+	})
+	a.hold(func(_ session.Info, err error) {
+		if err != nil {
+			slow.Stop()
+			tell(nil, visitFailure(spec, "initialize", err))
+			return
+		}
+		c := send(a, func(result any, err error) {
+			slow.Stop()
+			if err != nil {
+				tell(nil, visitFailure(spec, method, err))
+			} else {
+				tell(result, "")
+			}
+		})
+		cancel.Store(&c)
+	})
+}
+
+// visitFailure is the sentence for what an agent refused outside of a session.
+func visitFailure(spec AgentSpec, method string, err error) string {
+	var told *Failure
+	switch {
+	case errors.As(err, &told):
+		return told.Error()
+	case session.AuthRequired(err):
+		return fmt.Sprintf("%s needs you to log in first: :Acp new %s, then :Acp auth.", spec.Title, spec.Name)
+	case errors.Is(err, acp.ErrClosed):
+		return fmt.Sprintf("%s ended before it answered %s.", spec.Title, method)
+	}
+	return fmt.Sprintf("%s refused %s: %s.", spec.Title, method, strings.TrimRight(errorText(err), "."))
+}
+
+// listStored gives Lua the sessions that an agent keeps.
+func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
+	h.visit(spec, cwd, "session/list", callback, func(a *agent, answer func(any, error)) func() {
+		if !a.said().Lists {
+			answer(nil, &Failure{Sentence: spec.Title + " gives no list of its sessions."})
+			return func() {}
+		}
+		return a.ListSessions(func(list []session.Stored, err error) {
+			stored := make([]any, len(list))
+			for i, s := range list {
+				entry := map[string]any{"agent_session_id": s.SessionID, "cwd": s.Cwd}
+				if s.Title != "" {
+					entry["title"] = strings.Join(strings.Fields(s.Title), " ")
+				}
+				if s.UpdatedAt != "" {
+					entry["updated_at"] = s.UpdatedAt
+				}
+				stored[i] = entry
+			}
+			answer(stored, err)
+		})
+	})
+}
+
+// deleteStored has an agent forget a session that is not open here.
+func (h *Host) deleteStored(spec AgentSpec, cwd, id string, callback int) {
+	h.visit(spec, cwd, "session/delete", callback, func(a *agent, answer func(any, error)) func() {
+		if !a.said().Deletes {
+			answer(nil, deletesNot(spec))
+			return func() {}
+		}
+		return a.DeleteSession(id, func(err error) { answer(true, err) })
+	})
+}
+
+func deletesNot(spec AgentSpec) *Failure {
+	return &Failure{Sentence: spec.Title + " cannot delete sessions."}
+}
+
+// remove has the agent forget the session, and closes it.
+func (s *Session) remove(callback int) {
+	fail := func(err error) { s.host.callback(callback, nil, visitFailure(s.spec, "session/delete", err)) }
+	a := s.agent
+	switch {
+	case a == nil || s.remoteID == "":
+		s.host.callback(callback, nil, s.spec.Title+" does not have the session open. :Acp restart starts it again.")
+		return
+	case !s.info.Deletes:
+		fail(deletesNot(s.spec))
+		return
+	}
+	if s.turnOpen {
+		a.Cancel(s.remoteID)
+	}
+	id := s.remoteID
+	askPlain(s, "session/delete", func(done func(error)) func() { return a.DeleteSession(id, done) }, func(err error) {
+		switch {
+		case session.AuthRequired(err) && s.agent == a:
+			s.waiting = append(s.waiting, func() { s.remove(callback) })
+			s.needLogin()
+		case err != nil:
+			fail(err)
+		default:
+			if s.agent == a {
+				a.unroute(s, id)
+				s.remoteID = "" // there is nothing left to be closed
+			}
+			s.host.callback(callback, true, "")
+			s.close()
+		}
+	})
+}

@@ -1,0 +1,59 @@
+---Telling the user, who looks elsewhere, that a turn has ended or something waits.
+local M = {}
+
+---@type boolean whether Neovim has the focus, as far as the terminal tells
+local focused = true
+
+---@param text string
+local function tell(text)
+  local notify = require('acp.config').get().notify
+  if focused or notify == false then
+    return
+  end
+  if type(notify) == 'function' then
+    local ok, err = pcall(notify, text)
+    if not ok then
+      vim.notify('acp: notify: ' .. tostring(err), vim.log.levels.ERROR)
+    end
+    return
+  end
+  vim.notify('acp: ' .. text)
+  if #vim.api.nvim_list_uis() > 0 then
+    pcall(vim.api.nvim_chan_send, vim.v.stderr, '\a')
+  end
+end
+
+---@param data table
+---@return string
+local function agent(data)
+  local session = require('acp.mirror').sessions[data.session]
+  return session and session.agent_title or 'The agent'
+end
+
+---Watches the focus and the events, from the first session on.
+function M.watch()
+  local group = vim.api.nvim_create_augroup('acp_attention', {})
+  vim.api.nvim_create_autocmd({ 'FocusGained', 'FocusLost' }, {
+    group = group,
+    callback = function(args)
+      focused = args.event == 'FocusGained'
+    end,
+  })
+  vim.api.nvim_create_autocmd('User', {
+    group = group,
+    pattern = 'AcpTurnEnd',
+    callback = function(args)
+      local how = args.data.stop_reason == 'error' and 'has stopped with an error' or 'is done'
+      tell(agent(args.data) .. ' ' .. how)
+    end,
+  })
+  vim.api.nvim_create_autocmd('User', {
+    group = group,
+    pattern = 'AcpPermissionRequest',
+    callback = function(args)
+      tell(agent(args.data) .. ' waits for you')
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,67 @@
+---The prompts that wait, as a plain buffer: edit, reorder, delete, then `:w`.
+local M = {}
+
+local api = vim.api
+local rule = ('─'):rep(40)
+
+---@param buf integer
+---@return string[] prompts
+local function parse(buf)
+  local prompts, current = {}, {}
+  local function add()
+    local text = vim.trim(table.concat(current, '\n'))
+    if text ~= '' then
+      table.insert(prompts, text)
+    end
+    current = {}
+  end
+  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    if line:match('^────') then
+      add()
+    else
+      table.insert(current, line)
+    end
+  end
+  add()
+  return prompts
+end
+
+---@param id integer session
+function M.open(id)
+  local session = require('acp.mirror').sessions[id]
+  local lines = {}
+  for i, text in ipairs(session.queue or {}) do
+    if i > 1 then
+      table.insert(lines, rule)
+    end
+    vim.list_extend(lines, vim.split(text, '\n'))
+  end
+  local name = 'acp://queue/' .. id
+  local old = vim.fn.bufnr(name)
+  if old ~= -1 then
+    api.nvim_buf_delete(old, { force = true })
+  end
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_name(buf, name)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].buftype = 'acwrite'
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].modified = false
+  vim.bo[buf].filetype = 'acp-queue'
+  vim.b[buf].acp_session = id
+  api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buf,
+    callback = function()
+      require('acp.host').notify('queue', { session = id, prompts = parse(buf) })
+      vim.bo[buf].modified = false
+    end,
+  })
+  api.nvim_open_win(buf, true, { split = 'below', height = math.max(5, math.min(15, #lines)) })
+  api.nvim_set_option_value(
+    'winbar',
+    ' Queue of ' .. session.agent_title:gsub('%%', '%%%%') .. '%=:w keeps your changes ',
+    { scope = 'local', win = 0 }
+  )
+end
+
+return M
