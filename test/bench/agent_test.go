@@ -1,0 +1,187 @@
+package bench
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// chunkSize is the length in bytes of a streamed chunk.
+const chunkSize = 40
+
+// section is the markdown that is streamed, again and again.
+const section = `## How the parser reads a file
+
+The **reader** takes one line at a time, so that a *large* file never has to be in memory as a
+whole; see [the notes](https://example.org/notes) and ` + "`reader.go`" + ` for what that costs.
+
+- Lines that are empty are counted, not kept.
+- A line of ` + "`#`" + ` begins a comment:
+  it ends where the line ends.
+- Everything else is a **pair**.
+
+` + "```go" + `
+// next returns the next pair, or io.EOF.
+func (r *reader) next() (key, value string, err error) {
+	for r.lines.Scan() {
+		line := strings.TrimSpace(r.lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, value, found := strings.Cut(line, "=")
+		if !found {
+			return "", "", fmt.Errorf("line %d: no value", r.n)
+		}
+		return key, value, nil
+	}
+	return "", "", io.EOF
+}
+` + "```" + `
+
+1. Run the tests with ` + "`go test ./...`" + `; they take about a second.
+2. Look at the **last** lines of what they print.
+
+`
+
+// chunks are the pieces of the streamed text, which begins anew after them.
+var chunks = func() []string {
+	text := section
+	if rest := len(text) % chunkSize; rest > 0 {
+		text = strings.Repeat("-", chunkSize-1-rest) + "\n" + text
+	}
+	var list []string
+	for ; text != ""; text = text[chunkSize:] {
+		list = append(list, text[:chunkSize])
+	}
+	return list
+}()
+
+// streamed is the text of the first n chunks.
+func streamed(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(chunks[i%len(chunks)])
+	}
+	return b.String()
+}
+
+// The prompts the agent understands, as formats.
+const (
+	streamPrompt = "stream %d"       // so many chunks, as fast as they are taken
+	pacePrompt   = "stream %d at %d" // the same, so many a second
+	markPrompt   = "marks %d"        // so many lines, see markAt, at a reading pace
+)
+
+// markAt is a character that nothing but the i-th mark contains. In a chat the time (Unix, in
+// nanoseconds) follows it at which the agent wrote it.
+func markAt(i int) string { return string(rune('一' + i)) }
+
+// agent speaks as much of version 1 of the protocol as a prompt needs.
+type agent struct {
+	out       *bufio.Writer
+	cancelled atomic.Bool
+}
+
+// serveAgent answers until its input ends.
+func serveAgent(in io.ReadCloser, out io.WriteCloser) error {
+	a := &agent{out: bufio.NewWriterSize(out, 64<<10)}
+	requests := make(chan request, 16)
+	go func() {
+		defer close(requests)
+		for dec := json.NewDecoder(in); ; {
+			var r request
+			if dec.Decode(&r) != nil {
+				return
+			}
+			if r.Method == "session/cancel" {
+				a.cancelled.Store(true)
+				continue
+			}
+			requests <- r
+		}
+	}()
+	for r := range requests {
+		if r.ID != nil {
+			a.answer(r)
+		}
+		if err := a.out.Flush(); err != nil {
+			return fmt.Errorf("write to the client: %w", err)
+		}
+	}
+	return nil
+}
+
+type request struct {
+	ID     json.RawMessage
+	Method string
+	Params struct {
+		Prompt []struct{ Text string }
+	}
+}
+
+func (a *agent) answer(r request) {
+	result := `{}`
+	switch r.Method {
+	case "initialize":
+		result = `{"protocolVersion":1,"agentCapabilities":{}}`
+	case "session/new":
+		result = `{"sessionId":"bench"}`
+	case "session/prompt":
+		result = `{"stopReason":"end_turn"}`
+		if a.prompt(r.Params.Prompt[0].Text); a.cancelled.Swap(false) {
+			result = `{"stopReason":"cancelled"}`
+		}
+	}
+	fmt.Fprintf(a.out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
+}
+
+func (a *agent) prompt(text string) {
+	var n, rate int
+	switch {
+	case scan(text, pacePrompt, &n, &rate):
+		a.stream(n, time.Second/time.Duration(rate))
+	case scan(text, streamPrompt, &n):
+		a.stream(n, 0)
+	case scan(text, markPrompt, &n):
+		for i := range n {
+			// Not in step with anything's frames.
+			time.Sleep(time.Duration(31+7*(i%5)) * time.Millisecond)
+			fmt.Fprintf(a.out, "%s", message(fmt.Sprintf("%s%d\n", markAt(i), time.Now().UnixNano())))
+			a.out.Flush()
+		}
+	}
+}
+
+func scan(text, format string, into ...any) bool {
+	n, err := fmt.Sscanf(text, format, into...)
+	return err == nil && n == len(into)
+}
+
+func (a *agent) stream(n int, every time.Duration) {
+	messages := make([][]byte, len(chunks))
+	for i, c := range chunks {
+		messages[i] = message(c)
+	}
+	start := time.Now()
+	for i := 0; i < n && !a.cancelled.Load(); i++ {
+		if _, err := a.out.Write(messages[i%len(messages)]); err != nil {
+			os.Exit(1) // nobody listens any more
+		}
+		if every > 0 {
+			a.out.Flush()
+			time.Sleep(time.Until(start.Add(time.Duration(i+1) * every)))
+		}
+	}
+}
+
+// message is an agent_message_chunk as a line of the wire.
+func message(text string) []byte {
+	quoted, _ := json.Marshal(text) // a string always encodes
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"bench",`+
+		`"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", quoted)
+}

@@ -1,0 +1,150 @@
+-- Neovim's side of a measurement: a chat or the floor's buffer, with the same interface.
+local channel, exe = ...
+local api = vim.api
+
+local M = {}
+_G.bench = M
+
+---@type integer the buffer that is written to
+local buf
+---@type fun(text: string)
+local prompt
+---@type fun()
+M.cancel = nil
+---@type table? of the running measurement: when and with what it began
+local run
+
+---@return number ms of CPU time that this process has used
+local function cpu()
+  local u = assert(vim.uv.getrusage())
+  return (u.utime.sec + u.stime.sec) * 1e3 + (u.utime.usec + u.stime.usec) / 1e3
+end
+
+---@return integer pid of the job that speaks RPC
+local function job()
+  for _, chan in ipairs(api.nvim_list_chans()) do
+    if chan.stream == 'job' then
+      return vim.fn.jobpid(chan.id)
+    end
+  end
+  error('the program does not run')
+end
+
+---Tells the benchmark, with the process id of the host or floor, that prompts can be sent.
+function M.ready()
+  vim.rpcnotify(channel, 'ready', job())
+end
+
+---Opens a chat with the synthetic agent.
+function M.chat()
+  api.nvim_create_autocmd('User', { pattern = 'AcpSessionReady', callback = M.ready })
+  api.nvim_create_autocmd('User', {
+    pattern = 'AcpTurnEnd',
+    callback = function(ev)
+      M.finish(ev.data)
+    end,
+  })
+  local acp = require('acp')
+  local id = assert(acp.new({ agent = 'bench' }))
+  vim.cmd('Acp')
+  vim.cmd('stopinsert')
+  buf = acp.sessions()[1].chat_buf
+  prompt = function(text)
+    assert(acp.prompt(text, { session = id }))
+  end
+  M.cancel = function()
+    assert(acp.cancel({ session = id }))
+  end
+end
+
+---Opens windows like those of a chat, with a plain buffer for the floor.
+function M.floor()
+  buf = api.nvim_create_buf(false, true)
+  local input = api.nvim_create_buf(false, true)
+  local win = api.nvim_open_win(buf, false, { split = 'right', win = -1, width = 80 })
+  for name, value in pairs({ number = false, signcolumn = 'yes:1', linebreak = true }) do
+    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
+  end
+  local below = api.nvim_open_win(input, false, { split = 'below', win = win, height = 4 })
+  api.nvim_set_current_win(below)
+  local id = vim.fn.jobstart({ exe }, { rpc = true, env = { ACP_BENCH_ROLE = 'floor' } })
+  prompt = function(text)
+    vim.rpcnotify(id, 'prompt', text)
+  end
+  M.cancel = function()
+    vim.rpcnotify(id, 'cancel', '')
+  end
+  M.append = function(lines, done)
+    api.nvim_buf_set_text(buf, -1, -1, -1, -1, lines)
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
+    if done then
+      M.finish({})
+    end
+  end
+end
+
+---Sends a prompt and measures from now on until the turn has ended.
+---@param text string
+function M.start(text)
+  run = { timer = assert(vim.uv.new_timer()), gap = 0, cpu = cpu(), start = vim.uv.hrtime() }
+  local last = run.start
+  local r = run
+  r.timer:start(5, 5, function()
+    local now = vim.uv.hrtime()
+    r.gap = math.max(r.gap, now - last)
+    last = now
+  end)
+  r.stop = function()
+    r.timer:close()
+    r.gap = math.max(r.gap, vim.uv.hrtime() - last)
+  end
+  prompt(text)
+end
+
+---Ends the measurement, with all that has come on the screen.
+---@param turn {stop_reason?: string, error?: string}
+function M.finish(turn)
+  local r = assert(run)
+  run = nil
+  vim.cmd.redraw()
+  local now = vim.uv.hrtime()
+  r.stop()
+  vim.rpcnotify(channel, 'done', {
+    ms = (now - r.start) / 1e6,
+    gap = r.gap / 1e6,
+    cpu = cpu() - r.cpu,
+    since_cancel = r.cancelled and (now - r.cancelled) / 1e6 or 0,
+    error = turn.error or '',
+  })
+end
+
+---Cancels the running turn, and measures the time until it has ended.
+function M.cancel_now()
+  run.cancelled = vim.uv.hrtime()
+  M.cancel()
+end
+
+---@return number ms of CPU time that this process has used
+M.cpu = cpu
+
+---@return integer
+function M.lines()
+  return api.nvim_buf_line_count(buf)
+end
+
+---@return string
+function M.text()
+  return table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+end
+
+---@return integer how many highlights the buffer has
+function M.highlights()
+  return #api.nvim_buf_get_extmarks(buf, require('acp.highlight').ns, 0, -1, {})
+end
+
+---@return number MB of memory in use
+function M.memory()
+  collectgarbage()
+  collectgarbage()
+  return vim.uv.resident_set_memory() / 1e6
+end

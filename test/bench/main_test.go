@@ -1,0 +1,66 @@
+// Package bench measures what a user of the plugin waits for, in a real Neovim with a user
+// interface attached, beside the floor: a program that brings the same stream into a plain buffer
+// and does nothing else. `make bench` runs it and prints a table. A missed goal is reported there;
+// only a run that breaks fails.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host"
+)
+
+// roleEnv makes the test binary one of the processes that are measured.
+const roleEnv = "ACP_BENCH_ROLE"
+
+// profileEnv names a folder in which each host and each floor leaves a CPU profile.
+const profileEnv = "ACP_BENCH_PROFILE"
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleEnv)
+	if role == "" {
+		code := m.Run()
+		report.print(os.Stdout)
+		os.Exit(code)
+	}
+	stdout := os.Stdout
+	os.Stdout = os.Stderr
+	stop := profile(role)
+	err := map[string]func(io.ReadCloser, io.WriteCloser) error{
+		"agent": serveAgent, "floor": serveFloor, "host": serveHost,
+	}[role](os.Stdin, stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)
+		os.Exit(1)
+	}
+}
+
+// serveHost is `acp-nvim host`.
+func serveHost(in io.ReadCloser, out io.WriteCloser) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return host.Serve(context.Background(), in, out, host.Options{Version: "bench", API: host.API, Log: log})
+}
+
+func profile(role string) (stop func()) {
+	dir := os.Getenv(profileEnv)
+	if dir == "" || role == "agent" {
+		return func() {}
+	}
+	f, err := os.Create(filepath.Join(dir, role+"."+strconv.Itoa(os.Getpid())+".pprof"))
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "profile:", err)
+	}
+	return pprof.StopCPUProfile
+}
