@@ -1,0 +1,184 @@
+package scenario
+
+import (
+	"strings"
+	"testing"
+)
+
+// chatHas tells whether the chat has these lines, in their order.
+func (s *scene) chatHas(lines ...string) bool {
+	s.t.Helper()
+	rest := s.chat() + "\n"
+	for _, line := range lines {
+		_, after, found := strings.Cut(rest, line+"\n")
+		if !found {
+			return false
+		}
+		rest = after
+	}
+	return true
+}
+
+func TestBadChatIsWiped(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("edit " + s.write("code.txt", "some code\n"))
+		p := s.begin()
+		turn := s.prompt(p, "first")
+		p.say("Before.\n")
+		s.awaitChat("Before.")
+		chat, prompt := s.LuaInt(chatBuf), s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.Lua(nil, `vim.cmd('bwipeout! ' .. ...)`, chat)
+		p.say("Meanwhile.\n")
+		p.update("tool_call", obj{"toolCallId": "c", "title": "Look", "kind": "search", "status": "completed"})
+		p.ask("_probe", obj{})
+		s.Lua(nil, `vim.cmd('bwipeout! ' .. ...)`, prompt)
+		p.say("Later.\n")
+		s.Command("Acp")
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+		s.awaitChat("Later.")
+		if s.LuaInt(chatBuf) == chat || s.LuaInt(`vim.api.nvim_get_current_buf()`) == prompt {
+			t.Error("the buffers are not new")
+		}
+		for _, text := range []string{"first", "Before.", "Meanwhile.", "Look", "Later."} {
+			if n := strings.Count(s.chat(), text); n != 1 {
+				t.Errorf("%q is shown %d times:\n%s", text, n, s.chat())
+			}
+		}
+		// The new ones do what the old ones did.
+		p.stop(turn, "end_turn")
+		s.awaitTurnEnd("end_turn")
+		s.Keys("isecond<C-s>")
+		next, text := p.prompted()
+		if text != "second" {
+			t.Errorf("the prompt was %q", text)
+		}
+		p.stop(next, "end_turn")
+		s.awaitTurnEnd("end_turn")
+		s.screen("wiped")
+	})
+}
+
+// Somebody makes the chat modifiable and changes it: the next edit finds that out and the chat is
+// drawn anew, as long as the number of lines shows it.
+func TestBadChatIsEdited(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "first")
+		p.say(lines(1, 30))
+		s.awaitChat("line 30")
+		change := func(lua string) {
+			t.Helper()
+			s.Lua(nil, `local buf = ...
+				vim.bo[buf].modifiable = true
+				vim.api.nvim_buf_call(buf, function() `+lua+` end)`, s.LuaInt(chatBuf))
+		}
+		for i, c := range []struct {
+			change string
+			mended bool // by the next edit, for the number of lines is another
+		}{
+			{`vim.cmd('5,10delete')`, true},
+			{`vim.cmd('%delete')`, true},
+			{`vim.cmd('normal! ggOmine')`, true},
+			{`vim.cmd('normal! Gomine')`, true},
+			{`vim.cmd('normal! Gccshort')`, false},
+			{`vim.cmd('normal! GAlong')`, false},
+			{`vim.cmd('normal! ggcclast')`, false},
+			{`vim.cmd('silent undo')`, false},
+		} {
+			change(c.change)
+			// A message that grows, one that begins, and a call in between.
+			text := strings.Repeat("I", i+1)
+			p.say(" more " + text + "\n")
+			p.update("tool_call", obj{"toolCallId": text, "title": "Call " + text, "kind": "search", "status": "completed"})
+			p.say("Then " + text + ".\n")
+			s.Await(c.change+": the chat", func() bool {
+				return s.chatHas("Then "+text+".") && (!c.mended ||
+					s.chatHas("first", "line 1", "line 5", "line 10", "line 30", "Then I.") && !strings.Contains(s.chat(), "mine"))
+			})
+		}
+		p.stop(turn, "end_turn")
+		s.awaitTurnEnd("end_turn")
+		// Whatever was changed is mended when the chat is drawn anew.
+		change(`vim.cmd('%delete')`)
+		next := s.prompt(p, "second")
+		p.say("The end.\n")
+		p.stop(next, "end_turn")
+		s.awaitTurnEnd("end_turn")
+		s.Await("the whole chat", func() bool {
+			return s.chatHas("line 1", "line 2", "line 29", "line 30", "Then I.", "Then IIII.", "Then IIIIIIII.") &&
+				!strings.Contains(s.chat(), "mine") && s.chatHas("The end.")
+		})
+		if s.LuaBool(`vim.bo[...].modifiable`, s.LuaInt(chatBuf)) {
+			t.Error("the chat is modifiable")
+		}
+	})
+}
+
+func TestBadChatIsReloadedOrRenamed(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		file := s.write("code.txt", "some code\n")
+		p := s.begin()
+		turn := s.prompt(p, "first")
+		p.say("Before.\n")
+		s.awaitChat("Before.")
+		chat := s.LuaInt(chatBuf)
+		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, s.LuaInt(chatWin))
+		for i, c := range []string{
+			"edit!", "edit", "set filetype=markdown", "set filetype=", "file renamed", "set buftype=", "set bufhidden=wipe",
+			"silent! write", "checktime", "filetype detect", "set nomodifiable readonly", "syntax on", "set fileformat=dos",
+		} {
+			s.Lua(nil, `pcall(vim.cmd, ...)`, c)
+			text := strings.Repeat("I", i+1)
+			p.say("Then " + text + ".\n")
+			s.Await(c+": the text", func() bool { return s.chatHas("Then " + text + ".") })
+		}
+		// Another file in the chat's window; the chat is wiped with that, as its bufhidden was changed.
+		s.Command("edit! " + file)
+		p.say("Hidden.\n")
+		p.ask("_probe", obj{})
+		s.Command("Acp")
+		s.awaitChat("Hidden.")
+		if text := s.buffer(s.LuaInt(`vim.fn.bufnr('code.txt')`)); text != "some code" {
+			t.Errorf("the file has become %q", text)
+		}
+		p.stop(turn, "end_turn")
+		s.awaitTurnEnd("end_turn")
+		if !s.chatHas("Before.", "Then I.", "Then IIIIIIIIIIIII.", "Hidden.") {
+			t.Errorf("the chat is\n%s", s.chat())
+		}
+		if s.LuaBool(`vim.api.nvim_buf_is_valid(...)`, chat) {
+			t.Error("the buffer was not wiped: the test is of no use")
+		}
+	})
+}
+
+func TestBadChatWindowsAreClosedWhileItStreams(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("edit " + s.write("code.txt", "some code\n"))
+		p := s.begin()
+		turn := s.prompt(p, "first")
+		i := 0
+		stream := func() {
+			i++
+			for range 50 {
+				p.say("All work and no play. ")
+			}
+			p.say(strings.Repeat("I", i) + "\n\n")
+		}
+		for _, c := range []string{
+			"only", "Acp", "close", "Acp", "wincmd t", "only", "Acp toggle", "Acp toggle", "tab split", "Acp", "tabonly", "tabnew",
+			"tabprevious", "quit", "Acp", "wincmd H", "wincmd T", "tabclose", "Acp", "wincmd k", "quit", "Acp", "new", "only",
+		} {
+			stream()
+			s.Lua(nil, `pcall(vim.cmd, ...)`, c)
+		}
+		s.Command("Acp")
+		last := strings.Repeat("I", i)
+		s.Await("the last line", func() bool { return strings.HasSuffix(strings.TrimSpace(s.chat()), last) })
+		if n := strings.Count(s.chat(), "All work and no play."); n != 50*i {
+			t.Errorf("%d of %d sentences are shown", n, 50*i)
+		}
+		p.stop(turn, "end_turn")
+		s.awaitTurnEnd("end_turn")
+	})
+}

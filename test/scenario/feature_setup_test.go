@@ -1,0 +1,216 @@
+package scenario
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+)
+
+func TestNothingIsMappedOrStartedBeforeItIsAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		if left := s.Leftovers(); len(left) > 0 {
+			t.Errorf("started is %v", left)
+		}
+		if loaded := s.LuaString(`table.concat(vim.tbl_filter(function(m) return vim.startswith(m, 'acp') end,
+			vim.tbl_keys(package.loaded)), ' ')`); loaded != "" {
+			t.Errorf("loaded is %s", loaded)
+		}
+		maps := `(function()
+			local found = {}
+			for _, mode in ipairs({ 'n', 'i', 'x', 's', 'o', 't', 'c', 'l' }) do
+				for _, m in ipairs(vim.api.nvim_get_keymap(mode)) do
+					local source = m.callback and debug.getinfo(m.callback).source or ''
+					if (m.rhs or ''):find('Acp') or source:find('acp') then
+						table.insert(found, m.lhs)
+					end
+				end
+			end
+			return found
+		end)()`
+		check := func() {
+			t.Helper()
+			var found []string
+			s.Lua(&found, maps)
+			if len(found) < 12 {
+				t.Errorf("the maps are %v", found)
+			}
+			for _, lhs := range found {
+				if !strings.HasPrefix(lhs, "<Plug>(Acp") {
+					t.Errorf("%s is mapped", lhs)
+				}
+			}
+		}
+		check()
+		s.begin()
+		check()
+		if s.LuaBool(`vim.g.loaded_acp ~= true or vim.fn.exists(':Acp') ~= 2`) {
+			t.Error("the plugin is not loaded")
+		}
+	})
+}
+
+func TestCheckhealth(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `vim.env.PATH = '/usr/bin:/bin'`)
+		s.configure(`c.layout = 'middle'`)
+		s.recordNotifications()
+		s.Command("Acp health")
+		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
+		text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`))
+		for _, want := range []string{
+			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", "api 1", "it is not running", "log: ",
+			"Agents", "puppet: " + self, "claude: no claude-agent-acp on the PATH. Install it with: npm install",
+			"gemini: no gemini on the PATH", "qwen", "kimi", "copilot", "goose", "codex", "opencode",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		if left := s.Leftovers(); len(left) > 0 {
+			t.Errorf("started is %v", left)
+		}
+		s.Command("enew")
+		s.begin()
+		s.Command("Acp health")
+		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
+		if text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, "it is running") {
+			t.Errorf("the running host is not in\n%s", text)
+		}
+	})
+}
+
+func TestWrongConfigurationIsOneMessage(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`
+			c.layout = 'middle'
+			c.colour = 'red'
+			c.notify = 7
+			c.agents.broken = { command = 'a string' }
+			c.agents.odd = { command = { 'odd' }, protocol = 3 }`)
+		s.recordNotifications()
+		p := s.begin()
+		s.awaitNotification("wrong in the configuration")
+		said := s.notifications()
+		for _, want := range []string{
+			"layout: expected 'right'", "colour: there is no such option", "notify: expected",
+			"agents.broken.command: expected a list of strings", "agents.odd.protocol: expected 1 or 2, got 3",
+		} {
+			if strings.Count(said, want) != 1 {
+				t.Errorf("%q is not once in\n%s", want, said)
+			}
+		}
+		turn := s.prompt(p, "works")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Command("Acp toggle")
+		s.Command("Acp toggle")
+		if n := strings.Count(s.notifications(), "wrong in the configuration"); n != 1 {
+			t.Errorf("it was said %d times", n)
+		}
+	})
+}
+
+func TestMissingAgentGivesItsInstallHint(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `vim.env.PATH = ...`, filepath.Join(s.Home, "empty"))
+		s.Command("Acp new claude")
+		s.awaitChat("Claude is not installed: there is no claude-agent-acp on the PATH. Install it with: npm install -g")
+		s.awaitState("dead")
+		s.screen("missing")
+		if err := s.refused(`require('acp').prompt('hello')`); !strings.Contains(err, "npm install") {
+			t.Errorf("the error is %q", err)
+		}
+		// Once it is there, :Acp restart finds it.
+		s.Lua(nil, `vim.env.PATH = nil`)
+	})
+}
+
+func TestWithoutAnyAgent(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `vim.env.PATH = ...; local c = vim.g.acp; c.agent = nil; c.agents = nil; vim.g.acp = c`,
+			filepath.Join(s.Home, "empty"))
+		s.Command("Acp")
+		s.awaitMessage("no agent is installed")
+		s.awaitMessage(":checkhealth acp")
+	})
+}
+
+// bare is a copy of the plugin without a host.
+func bare(t *testing.T) nvimtest.Option {
+	t.Helper()
+	dir := t.TempDir()
+	for _, part := range []string{"lua", "plugin"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("..", "..", part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return nvimtest.RuntimePath(dir)
+}
+
+func TestMissingHostSaysHowToBuildIt(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.host = nil`)
+		s.Lua(nil, `vim.env.PATH = '/usr/bin:/bin'`)
+		s.Command("Acp")
+		s.awaitMessage("the host program is missing. Run :Acp build")
+		if n := strings.Count(s.Messages(), "acp:"); n != 1 {
+			t.Errorf("the messages are\n%s", s.Messages())
+		}
+		s.Command("Acp health")
+		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
+		if text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, ":Acp build") {
+			t.Errorf("the fix is not in\n%s", text)
+		}
+	}, bare(t))
+}
+
+func TestHostOfAnotherRevision(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		s.Lua(nil, `require('acp.host').api = 99`)
+		s.Command("Acp")
+		s.awaitNotification(":Acp build")
+		if said := s.notifications(); strings.Count(said, "acp:") != 1 || !strings.Contains(said, "revision 99") {
+			t.Errorf("the messages are\n%s", said)
+		}
+		s.awaitState("dead")
+		s.Command("checkhealth acp")
+		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
+		if text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, "revision 99") {
+			t.Errorf("the revision is not in\n%s", text)
+		}
+		s.Command("enew")
+		s.Lua(nil, `require('acp.host').api = 1`)
+		s.Command("Acp restart")
+		s.agent().begin()
+		s.AwaitEvent("AcpSessionReady")
+	})
+}
+
+func TestGroupsOutliveAColorScheme(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("highlight AcpUser guifg=#123456")
+		p := s.begin()
+		turn := s.prompt(p, "hello")
+		p.say("**bold**\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		if got := s.LuaString(`('#%06x'):format(vim.api.nvim_get_hl(0, { name = 'AcpUser' }).fg)`); got != "#123456" {
+			t.Errorf("the user's own colour became %s", got)
+		}
+		for _, scheme := range []string{"habamax", "default"} {
+			s.Command("colorscheme " + scheme)
+			for group, link := range map[string]string{"AcpError": "DiagnosticError", "AcpBold": "@markup.strong"} {
+				if got := s.LuaString(`vim.api.nvim_get_hl(0, { name = ... }).link or ''`, group); got != link {
+					t.Errorf("with %s, %s links to %q", scheme, group, got)
+				}
+			}
+			if !s.LuaBool(`vim.api.nvim_get_hl(0, { name = 'AcpAnsi1' }).fg`) {
+				t.Errorf("with %s, terminals have no red", scheme)
+			}
+		}
+	})
+}
