@@ -336,7 +336,7 @@ func mirrorItem(item session.ToolCallContent, limit int) map[string]any {
 	case session.TerminalRef:
 		return map[string]any{"type": "terminal", "terminal_id": item.TerminalID}
 	case session.ContentItem:
-		return map[string]any{"type": contentType(item.Content), "text": cut(transcript.Describe(item.Content), limit)}
+		return map[string]any{"type": "content", "block": contentType(item.Content), "text": cut(transcript.Describe(item.Content), limit)}
 	case session.UnknownItem:
 		return map[string]any{"type": item.Type}
 	}

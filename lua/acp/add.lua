@@ -46,7 +46,7 @@ function M.add(id, buf, first, last)
   if not lines then
     return nil, err
   end
-  local prompt = require('acp.chat').buffers(id).prompt
+  local prompt = require('acp.bufs').ensure(id).prompt
   local row = api.nvim_buf_line_count(prompt) - 1
   local before = api.nvim_buf_get_lines(prompt, row, row + 1, false)[1]
   local at_end = vim.tbl_filter(function(win)
@@ -65,7 +65,7 @@ function M.add(id, buf, first, last)
   for _, win in ipairs(at_end) do
     api.nvim_win_set_cursor(win, { last_row, #lines[#lines] + (#lines == 1 and #before or 0) })
   end
-  require('acp.chat').prompt_changed(id)
+  require('acp.prompt').changed(id)
   return true
 end
 

@@ -19,7 +19,7 @@ local sub = {}
 ---@param err string?
 local function show(id, err)
   if id then
-    require('acp.chat').open(id, true)
+    require('acp.layout').open(id, true)
   else
     complain(err)
   end
@@ -51,7 +51,7 @@ sub.new = {
 
 sub.toggle = {
   run = function()
-    if not require('acp.chat').hide() then
+    if not require('acp.layout').hide() then
       sub[''].run('', {})
     end
   end,
@@ -65,7 +65,7 @@ sub.prompt = {
       if not id then
         return complain(err)
       end
-      require('acp.chat').open(id, false)
+      require('acp.layout').open(id, false)
     end
     local mirror = require('acp.mirror')
     local session = mirror.sessions[mirror.resolve()]

@@ -132,8 +132,7 @@ local function open(opts)
     paused = false,
   })
   mirror.last = id
-  local chat = require('acp.chat')
-  chat.buffers(id)
+  require('acp.bufs').ensure(id)
   host.notify('new', {
     session = id,
     agent = launches[id].agent,
@@ -141,8 +140,9 @@ local function open(opts)
     agent_session_id = opts.agent_session_id,
     title = opts.title,
   })
-  if chat.windows(0) then
-    chat.open(id, false)
+  local layout = require('acp.layout')
+  if layout.windows(0) then
+    layout.open(id, false)
   end
   return id
 end
@@ -345,7 +345,7 @@ function M.restart(opts)
         retold = true,
         queue = session.queue,
       })
-      require('acp.chat').adopt(other)
+      require('acp.chat').tell_visible(other)
     end
   end
   return true
@@ -355,7 +355,10 @@ end
 function M.sessions()
   local list = vim.deepcopy(require('acp.mirror').list())
   for _, session in ipairs(list) do
-    session.chat_buf, session.prompt_buf = require('acp.chat').bufs(session.id)
+    local bufs = require('acp.bufs').get(session.id)
+    if bufs then
+      session.chat_buf, session.prompt_buf = bufs.chat, bufs.prompt
+    end
   end
   return list
 end

@@ -71,9 +71,10 @@ function M.set(session)
   end
   local before = M.sessions[id]
   M.sessions[id] = session
-  local needed = session.state == 'auth_required'
-  if needed ~= (before ~= nil and before.state == 'auth_required') then
-    require('acp.login').needed(id, needed)
+  local known = package.loaded['acp.login'] ~= nil
+  local was = before and before.state
+  if session.state ~= was and (known or session.state == 'auth_required') then
+    require('acp.login').changed(id, session.state)
   end
 end
 
@@ -159,7 +160,7 @@ function M.host_died(why)
     end
   end
   require('acp.permission').update()
-  require('acp.chat').refresh()
+  require('acp.winbar').refresh()
 end
 
 ---@param name string

@@ -30,7 +30,7 @@ end
 
 function ops.session(args)
   require('acp.mirror').set(args)
-  require('acp.chat').refresh(args.id)
+  require('acp.winbar').refresh(args.id)
 end
 
 function ops.tool_calls(args)
@@ -54,7 +54,7 @@ end
 function ops.event(args)
   if args.name == 'AcpSessionClosed' then
     require('acp.mirror').forget(args.data.session)
-    require('acp.chat').refresh(args.data.session)
+    require('acp.winbar').refresh(args.data.session)
   end
   -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it.
   vim.schedule(function()

@@ -37,12 +37,24 @@ local function close()
   win, shown = nil, nil
 end
 
+---How many lines a float can have.
+---@return integer
+local function most()
+  return math.max(1, vim.o.lines - vim.o.cmdheight - 4)
+end
+
+---What is asked and the answers; where not all of it fits, less of what is asked.
 ---@param request acp.Permission
----@return string[] lines, integer first row of the options
+---@return string[] lines, integer first row of the options, integer shown lines of what is asked
 local function compose(request)
+  local room = math.max(3, most() - #request.options - 1)
+  local kept = #request.lines > room and room - 1 or #request.lines
   local lines = {}
-  for _, line in ipairs(request.lines) do
-    table.insert(lines, ' ' .. line .. ' ')
+  for i = 1, kept do
+    table.insert(lines, ' ' .. request.lines[i] .. ' ')
+  end
+  if kept < #request.lines then
+    table.insert(lines, (' … +%d lines '):format(#request.lines - kept))
   end
   if #lines > 0 then
     table.insert(lines, '')
@@ -54,22 +66,26 @@ local function compose(request)
   if #request.options == 0 then
     table.insert(lines, ' It offers no answer. :Acp cancel ends the turn. ')
   end
-  return lines, first
+  return lines, first, kept
 end
 
 ---@param request acp.Permission
 ---@param lines string[]
 ---@param first integer
+---@param kept integer
 ---@return integer buf
-local function fill(request, lines, first)
+local function fill(request, lines, first, kept)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
   local highlight = require('acp.highlight')
-  local marks = vim.deepcopy(request.marks)
-  for i = 2, #marks, 4 do
-    marks[i], marks[i + 1] = marks[i] + 1, marks[i + 1] + 1
+  local marks = {}
+  for i = 1, #request.marks, 4 do
+    local row, col, end_col, group = unpack(request.marks, i, i + 3)
+    if row < kept then
+      vim.list_extend(marks, { row, col + 1, end_col + 1, group })
+    end
   end
   highlight.set(buf, marks, 0)
   for i = 1, #request.options do
@@ -106,7 +122,7 @@ end
 ---The area beside the chat, so that the float does not cover the conversation.
 ---@return integer right the column where it ends
 local function right_edge()
-  local chat = require('acp.chat').windows(0)
+  local chat = require('acp.layout').windows(0)
   if chat and api.nvim_win_get_config(chat).relative == '' then
     local col = api.nvim_win_get_position(chat)[2]
     if col > 40 then
@@ -129,8 +145,8 @@ end
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
-  local lines, first = compose(request)
-  local buf = fill(request, lines, first)
+  local lines, first, kept = compose(request)
+  local buf = fill(request, lines, first, kept)
   local edge = right_edge()
   local footer = (' :Acp permit N%s '):format(count > 1 and (' · 1 of ' .. count) or '')
   local title = ' ' .. request.heading .. ' '
@@ -143,7 +159,7 @@ local function open(request, count)
   for _, line in ipairs(lines) do
     rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
   end
-  local height = math.max(1, math.min(rows, vim.o.lines - vim.o.cmdheight - 4))
+  local height = math.min(rows, most())
   local anchor, row = vertical()
   local opened = api.nvim_open_win(buf, false, {
     relative = 'editor',
@@ -166,8 +182,8 @@ local function open(request, count)
     'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
     { scope = 'local', win = opened }
   )
-  if height < rows then
-    -- The answers are what must be seen.
+  if height < rows and #request.options + 3 <= height then
+    -- Long lines are wrapped: the answers are what must be seen.
     api.nvim_win_set_cursor(opened, { #lines, 0 })
   end
   win, shown = opened, request.id

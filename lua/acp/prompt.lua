@@ -1,7 +1,11 @@
----The prompt's window grows with its text, and its buffer remembers what was sent.
+---The prompt: a buffer that is the user's. Its window grows with its text, and it remembers what
+---was sent.
 local M = {}
 
 local api = vim.api
+local bufs = require('acp.bufs')
+
+local hint_ns = api.nvim_create_namespace('acp_hint')
 
 ---How high a prompt is at least, and at most as a share of the screen.
 local least, most = 4, 0.4
@@ -13,7 +17,7 @@ local browsing = {}
 
 ---Fits the windows of a prompt to its text.
 ---@param buf integer
-function M.fit(buf)
+local function fit(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if api.nvim_win_get_config(win).relative == '' then
       local rows = api.nvim_win_text_height(win, {}).all + 1 -- and the winbar
@@ -27,7 +31,7 @@ end
 
 ---@param id integer session
 ---@param text string
-function M.remember(id, text)
+local function remember(id, text)
   browsing[id] = nil
   local sent = history[id] or {}
   history[id] = sent
@@ -41,7 +45,7 @@ end
 ---@param id integer session
 ---@param buf integer
 ---@param by integer -1 is the one before
-function M.browse(id, buf, by)
+local function browse(id, buf, by)
   local sent = history[id] or {}
   local state = browsing[id]
     or { at = #sent + 1, draft = api.nvim_buf_get_lines(buf, 0, -1, false) }
@@ -53,7 +57,103 @@ function M.browse(id, buf, by)
   browsing[id] = state
   local lines = at > #sent and state.draft or vim.split(sent[at], '\n')
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  M.fit(buf)
+  fit(buf)
+end
+
+---@param id integer
+---@return string
+local function cwd(id)
+  local session = require('acp.mirror').sessions[id]
+  return session and session.cwd or vim.fn.getcwd()
+end
+
+---Shows in an empty prompt what it is for.
+---@param id integer
+function M.hint(id)
+  local b = bufs.get(id)
+  local buf = b and b.prompt
+  if not (buf and api.nvim_buf_is_loaded(buf)) then
+    return
+  end
+  api.nvim_buf_clear_namespace(buf, hint_ns, 0, -1)
+  local s = require('acp.mirror').sessions[id]
+  if
+    not s
+    or api.nvim_buf_line_count(buf) > 1
+    or api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= ''
+  then
+    return
+  end
+  local text = s.paused and s.queued > 0 and 'Send nothing to go on with the queue'
+    or ('Ask ' .. s.agent_title)
+  api.nvim_buf_set_extmark(buf, hint_ns, 0, 0, {
+    virt_text = { { text, 'AcpMore' } },
+    virt_text_pos = 'overlay',
+  })
+end
+
+---Shows a prompt's new text as what it is.
+---@param id integer
+function M.changed(id)
+  local buf = bufs.ensure(id).prompt
+  M.hint(id)
+  fit(buf)
+  require('acp.mention').highlight(buf, cwd(id))
+end
+
+---Sends what the prompt holds, and empties it when it is on its way.
+---@param id integer
+local function send(id)
+  local buf = bufs.ensure(id).prompt
+  local text = vim.trim(table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'))
+  local ok, err =
+    require('acp').prompt(require('acp.mention').blocks(text, cwd(id)), { session = id })
+  if not ok then
+    vim.notify('acp: ' .. err, vim.log.levels.WARN)
+    return
+  end
+  api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  remember(id, text)
+  M.changed(id)
+  local chat = bufs.ensure(id).chat
+  for _, win in ipairs(vim.fn.win_findbuf(chat)) do
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(chat), 0 })
+  end
+end
+
+---@param id integer
+---@return integer buf
+function M.create(id)
+  local buf = bufs.create('acp://prompt/' .. id, 'acp-prompt', id)
+  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
+    buffer = buf,
+    callback = function()
+      M.changed(id)
+    end,
+  })
+  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
+    buffer = buf,
+    callback = vim.schedule_wrap(function()
+      require('acp.winbar').refresh(id)
+    end),
+  })
+  require('acp.complete').attach(buf)
+  bufs.map(buf, 'n', 'history_previous', '<Plug>(AcpHistoryPrevious)', function()
+    browse(id, buf, -1)
+  end)
+  bufs.map(buf, 'n', 'history_next', '<Plug>(AcpHistoryNext)', function()
+    browse(id, buf, 1)
+  end)
+  bufs.map(buf, 'n', 'send', '<Plug>(AcpSend)', function()
+    send(id)
+  end)
+  bufs.map(buf, 'i', 'send_insert', '<Plug>(AcpSendInsert)', function()
+    send(id)
+  end)
+  bufs.map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()
+    require('acp').cancel({ session = id })
+  end)
+  return buf
 end
 
 return M

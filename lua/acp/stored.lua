@@ -24,7 +24,7 @@ local function resume(agent, stored)
     title = stored.title,
   })
   if id then
-    require('acp.chat').open(id, true)
+    require('acp.layout').open(id, true)
   else
     complain(err)
   end

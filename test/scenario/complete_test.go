@@ -30,7 +30,7 @@ func (s *scene) awaitMenu(want ...string) {
 func (s *scene) promptText() string {
 	s.t.Helper()
 	return s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(
-		select(2, require('acp.chat').bufs(require('acp.mirror').resolve())), 0, -1, false), '\n')`)
+		require('acp.bufs').get(require('acp.mirror').resolve()).prompt, 0, -1, false), '\n')`)
 }
 
 func (s *scene) awaitPrompt(want string) {
@@ -328,7 +328,7 @@ func TestChipsBelongToTheirSession(t *testing.T) {
 		// What is deleted is not sent.
 		s.Command("wincmd t")
 		s.ok(`require('acp').add({ session = 1 })`)
-		s.Lua(nil, `require('acp.chat').open(1, true)`)
+		s.Lua(nil, `require('acp.layout').open(1, true)`)
 		s.awaitPrompt("@a.lua @a.lua @b.lua ")
 		s.Keys("<Esc>ggdGinothing<C-s>")
 		m, text = p.prompted()

@@ -1,0 +1,202 @@
+---The windows of a chat in a tab: where they open, how they look, and taking them away.
+local M = {}
+
+local api = vim.api
+
+---@param win integer
+---@param options table<string, any>
+local function set_local(win, options)
+  for name, value in pairs(options) do
+    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
+  end
+end
+
+---@param win integer
+local function style_chat(win)
+  set_local(win, {
+    number = false,
+    relativenumber = false,
+    signcolumn = 'yes:1',
+    foldcolumn = '0',
+    wrap = true,
+    linebreak = true,
+    breakindent = true,
+    cursorline = false,
+    list = false,
+    spell = false,
+    statuscolumn = '',
+    colorcolumn = '',
+    winfixwidth = true,
+    foldenable = false,
+    scrolloff = 0,
+  })
+end
+
+---@param win integer
+local function style_prompt(win)
+  set_local(win, {
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldcolumn = '0',
+    wrap = true,
+    linebreak = true,
+    cursorline = false,
+    list = false,
+    statuscolumn = '',
+    colorcolumn = '',
+    winfixheight = true,
+  })
+end
+
+---The chat and prompt windows of a tab, whatever session they show.
+---@param tab integer
+---@return integer? chat, integer? prompt
+function M.windows(tab)
+  local chat, prompt
+  for _, win in ipairs(api.nvim_tabpage_list_wins(tab)) do
+    local buf = api.nvim_win_get_buf(win)
+    local filetype = vim.bo[buf].filetype
+    if vim.b[buf].acp_session then
+      chat = filetype == 'acp-chat' and not chat and win or chat
+      prompt = filetype == 'acp-prompt' and not prompt and win or prompt
+    end
+  end
+  return chat, prompt
+end
+
+---@param share number|nil
+---@param total integer
+---@param default integer
+---@return integer
+local function size(share, total, default)
+  local n = share or default
+  if n < 1 then
+    n = n * total
+  end
+  return math.max(1, math.min(total - 2, math.floor(n)))
+end
+
+---Opens a window for the chat as the layout says, without focus.
+---@param buf integer
+---@return integer win
+local function open_chat(buf)
+  local layout = require('acp.config').get().layout
+  local spec = type(layout) == 'table' and layout or { position = layout }
+  local position = spec.position or 'right'
+  local win
+  if position == 'current' then
+    win = api.nvim_get_current_win()
+    api.nvim_win_set_buf(win, buf)
+  elseif position == 'tab' then
+    vim.cmd('tab split')
+    win = api.nvim_get_current_win()
+    api.nvim_win_set_buf(win, buf)
+  elseif position == 'float' then
+    local width = size(spec.width, vim.o.columns, 0.8)
+    local height = size(spec.height, vim.o.lines, 0.8)
+    win = api.nvim_open_win(buf, false, {
+      relative = 'editor',
+      width = width,
+      height = math.max(1, height - 7),
+      row = math.floor((vim.o.lines - height) / 2),
+      col = math.floor((vim.o.columns - width) / 2),
+      border = 'rounded',
+    })
+  else
+    local bottom = position == 'bottom'
+    win = api.nvim_open_win(buf, false, {
+      split = bottom and 'below' or position,
+      win = -1,
+      width = not bottom and size(
+        spec.width,
+        vim.o.columns,
+        math.max(40, math.min(80, math.floor(vim.o.columns * 0.42)))
+      ) or nil,
+      height = bottom and size(spec.height, vim.o.lines, 0.45) or nil,
+    })
+  end
+  style_chat(win)
+  return win
+end
+
+---@param chat integer window
+---@param buf integer
+---@return integer win
+local function open_prompt(chat, buf)
+  local config = api.nvim_win_get_config(chat)
+  local win
+  if config.relative ~= '' then
+    win = api.nvim_open_win(buf, false, {
+      relative = 'editor',
+      width = config.width,
+      height = 4,
+      row = config.row + config.height + 2,
+      col = config.col,
+      border = 'rounded',
+    })
+  else
+    win = api.nvim_open_win(buf, false, { split = 'below', win = chat, height = 4 })
+  end
+  style_prompt(win)
+  return win
+end
+
+---Shows a session in this tab, in its chat windows or in new ones.
+---@param id integer
+---@param focus boolean whether the cursor goes to the prompt
+function M.open(id, focus)
+  local b = require('acp.bufs').ensure(id)
+  local chat, prompt = M.windows(0)
+  if chat then
+    if api.nvim_win_get_buf(chat) ~= b.chat then
+      api.nvim_win_set_buf(chat, b.chat)
+      style_chat(chat)
+    end
+  else
+    chat = open_chat(b.chat)
+    api.nvim_win_set_cursor(chat, { api.nvim_buf_line_count(b.chat), 0 })
+  end
+  if prompt then
+    if api.nvim_win_get_buf(prompt) ~= b.prompt then
+      api.nvim_win_set_buf(prompt, b.prompt)
+      style_prompt(prompt)
+    end
+  else
+    prompt = open_prompt(chat, b.prompt)
+  end
+  if focus then
+    api.nvim_set_current_win(prompt)
+  end
+  require('acp.chat').tell_visible(id)
+  require('acp.winbar').refresh(id)
+end
+
+---Takes the chat's windows out of this tab; their sessions go on.
+---@return boolean closed
+function M.hide()
+  local chat, prompt = M.windows(0)
+  local wins = {}
+  table.insert(wins, prompt)
+  table.insert(wins, chat)
+  for _, win in ipairs(wins) do
+    local others = vim.tbl_filter(function(other)
+      return other ~= win and api.nvim_win_get_config(other).relative == ''
+    end, api.nvim_tabpage_list_wins(0))
+    if #others > 0 or #api.nvim_list_tabpages() > 1 then
+      api.nvim_win_close(win, true)
+    else
+      -- The last window shows what it showed before.
+      local before = api.nvim_win_call(win, function()
+        return vim.fn.bufnr('#')
+      end)
+      if before == -1 or vim.b[before].acp_session then
+        before = api.nvim_create_buf(true, false)
+      end
+      api.nvim_win_set_buf(win, before)
+    end
+  end
+  return #wins > 0
+end
+
+return M

@@ -1,0 +1,184 @@
+---The lines above the windows of a chat: who works, on what, for how long, and what waits.
+local M = {}
+
+local api = vim.api
+local bufs = require('acp.bufs')
+
+local spinner = { '⣷', '⣯', '⣟', '⡿', '⢿', '⣻', '⣽', '⣾' }
+---@type uv.uv_timer_t?
+local timer
+
+---@param seconds integer
+---@return string
+local function clock(seconds)
+  return ('%d:%02d'):format(math.floor(seconds / 60), seconds % 60)
+end
+
+---@param s string
+---@return string
+local function escape(s)
+  return (s:gsub('%%', '%%%%'))
+end
+
+---@param n integer
+---@return string
+local function thousands(n)
+  return n < 1000 and tostring(n) or ('%.0fk'):format(n / 1000)
+end
+
+---What is worth knowing of a session beside its title, the most important last.
+---@param s acp.Session
+---@return string[]
+local function facts(s)
+  local list = {}
+  if s.usage and s.usage.cost and s.usage.cost.amount > 0 then
+    table.insert(list, ('%.2f %s'):format(s.usage.cost.amount, s.usage.cost.currency))
+  end
+  if s.usage and s.usage.size > 0 then
+    table.insert(
+      list,
+      ('%.0f%% of %s'):format(100 * s.usage.used / s.usage.size, thousands(s.usage.size))
+    )
+  end
+  if s.model then
+    table.insert(list, s.model.name)
+  end
+  if s.mode then
+    table.insert(list, s.mode.name)
+  end
+  return list
+end
+
+local states = {
+  starting = { 'starting', 'AcpWinbarBusy' },
+  auth_required = { 'log in', 'AcpWinbarWaiting' },
+  dead = { 'ended', 'AcpError' },
+  requires_action = { 'waits for you', 'AcpWinbarWaiting' },
+  running = { '', 'AcpWinbarBusy' },
+  idle = { '', 'AcpWinbar' },
+}
+
+---The line above a chat. What does not fit is left out, the least important first.
+---@param id integer
+---@param win integer
+---@return string
+local function chat_bar(id, win)
+  local width = api.nvim_win_get_width(win)
+  local mirror = require('acp.mirror')
+  local s = mirror.sessions[id]
+  if not s then
+    return '%#AcpWinbar# closed'
+  end
+  local left = ' ' .. s.agent_title .. (s.title and (' · ' .. s.title) or '')
+  local status, group = unpack(states[s.state])
+  if s.state == 'running' or s.state == 'starting' then
+    status = status .. ' ' .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]
+    local since = mirror.since[id]
+    if since then
+      status = status .. ' ' .. clock(math.floor((vim.uv.now() - since) / 1000))
+    end
+  end
+  if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
+    status = status .. ' ↓' -- there is more below
+  end
+  local room = width - vim.fn.strdisplaywidth(left .. status) - 4
+  local shown = {}
+  for _, fact in ipairs(vim.fn.reverse(facts(s))) do
+    room = room - vim.fn.strdisplaywidth(fact) - 3
+    if room < 0 then
+      break
+    end
+    table.insert(shown, fact)
+  end
+  return ('%%#AcpWinbar#%s%%=%s %%#%s#%s '):format(
+    escape(left),
+    escape(table.concat(shown, ' · ')),
+    group,
+    status
+  )
+end
+
+---@param id integer
+---@return string
+local function prompt_bar(id)
+  local s = require('acp.mirror').sessions[id]
+  local keys = require('acp.config').get().keys
+  local parts = {}
+  if s and s.queued > 0 then
+    table.insert(parts, s.queued .. ' queued' .. (s.paused and ', paused' or ''))
+  end
+  local hints = {}
+  local inserting = vim.api.nvim_get_mode().mode:match('^i')
+  local send = inserting and keys.send_insert or keys.send
+  if send then
+    table.insert(hints, escape(send) .. ' send')
+  end
+  if keys.cancel and s and (s.state == 'running' or s.state == 'requires_action') then
+    table.insert(hints, escape(keys.cancel) .. ' stop')
+  end
+  return '%#AcpWinbar# ' .. table.concat(parts, ' · ') .. '%=' .. table.concat(hints, '  ') .. ' '
+end
+
+---@param id integer
+local function draw_bars(id)
+  local b = bufs.get(id)
+  if not b then
+    return
+  end
+  local function set(buf, compose)
+    if buf and api.nvim_buf_is_valid(buf) then
+      for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+        local bar = compose(id, win)
+        if vim.wo[win].winbar ~= bar then
+          api.nvim_set_option_value('winbar', bar, { scope = 'local', win = win })
+        end
+      end
+    end
+  end
+  set(b.chat, chat_bar)
+  set(b.prompt, prompt_bar)
+end
+
+---Whether a visible session shows a spinner.
+---@return boolean
+local function spinning()
+  for id, b in bufs.each() do
+    local s = require('acp.mirror').sessions[id]
+    if s and b.visible and (s.state == 'running' or s.state == 'starting') then
+      return true
+    end
+  end
+  return false
+end
+
+---Shows a session's new state beside its buffers; all sessions without an id.
+---@param id? integer
+function M.refresh(id)
+  for each in bufs.each() do
+    if id == nil or each == id then
+      draw_bars(each)
+      require('acp.prompt').hint(each)
+    end
+  end
+  if spinning() then
+    if not timer then
+      timer = assert(vim.uv.new_timer())
+      timer:start(
+        100,
+        100,
+        vim.schedule_wrap(function()
+          if spinning() then
+            for each in bufs.each() do
+              draw_bars(each)
+            end
+          elseif timer then
+            timer:close()
+            timer = nil
+          end
+        end)
+      )
+    end
+  end
+end
+
+return M
