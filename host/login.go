@@ -138,6 +138,7 @@ func (s *Session) loginEnded(code int) {
 
 // secrets takes the variables of a login that the user was asked for.
 func (s *Session) secrets(method string, values map[string]string) {
+	maps.DeleteFunc(values, func(_, value string) bool { return value == "" })
 	s.host.keepSecrets(s.spec.Name, values)
 	s.loginBy = method
 	s.reconnect()
@@ -196,6 +197,17 @@ func (h *Host) keepSecrets(agent string, values map[string]string) {
 	}
 	maps.Copy(all, values)
 	h.secrets[agent] = all
+}
+
+// withoutSecrets blots out in an agent's last words what the user gave to log
+// in with it.
+func (h *Host) withoutSecrets(agent, text string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, value := range h.secrets[agent] {
+		text = strings.ReplaceAll(text, value, "***")
+	}
+	return text
 }
 
 // others runs f for every session but one, each on its own goroutine.

@@ -6,6 +6,10 @@ local api = vim.api
 
 ---@type table<integer, true> sessions whose login is still to be offered
 local due = {}
+---@type table<integer, true> sessions whose login was offered since they last worked
+local offered = {}
+---@type string[] the events after which the user may be in a chat, and free
+local waking = { 'BufEnter', 'InsertLeave', 'CmdlineLeave' }
 local group = api.nvim_create_augroup('acp_login', {})
 
 ---@param id integer
@@ -21,7 +25,7 @@ end
 ---@param unasked? boolean
 ---@return string? err
 function M.pick(id, unasked)
-  due[id] = nil
+  due[id], offered[id] = nil, true
   local list = methods(id)
   if #list == 0 then
     local session = require('acp.mirror').sessions[id]
@@ -56,29 +60,32 @@ local function offer()
   end
 end
 
----Keeps in mind that a session needs a login: it is offered once, as soon as the user is in its
----chat, and nobody is interrupted elsewhere.
+---A session is in another state. The login it needs is offered once, as soon as the user is in its
+---chat; nobody is interrupted elsewhere, nor again after a login that did not help.
 ---@param id integer
----@param needed boolean
-function M.needed(id, needed)
-  if not needed then
-    due[id] = nil
+---@param state string
+function M.changed(id, state)
+  if state == 'auth_required' and not offered[id] then
     if next(due) == nil then
-      api.nvim_clear_autocmds({ group = group })
+      api.nvim_create_autocmd(waking, {
+        group = group,
+        desc = 'Offer the login that an agent waits for',
+        callback = function()
+          vim.schedule(offer)
+        end,
+      })
     end
+    due[id] = true
+    vim.schedule(offer)
     return
   end
-  if next(due) == nil then
-    api.nvim_create_autocmd({ 'BufEnter', 'InsertLeave', 'CmdlineLeave' }, {
-      group = group,
-      desc = 'Offer the login that an agent waits for',
-      callback = function()
-        vim.schedule(offer)
-      end,
-    })
+  due[id] = nil
+  if state == 'idle' or state == 'running' then
+    offered[id] = nil
   end
-  due[id] = true
-  vim.schedule(offer)
+  if next(due) == nil then
+    api.nvim_clear_autocmds({ group = group, event = waking })
+  end
 end
 
 ---@class acp.TerminalLogin
@@ -91,9 +98,22 @@ end
 ---Runs an agent's login in a terminal window, with focus: the user asked for it.
 ---@param args acp.TerminalLogin
 function M.terminal(args)
-  local before = api.nvim_get_current_win()
+  local before, tab = api.nvim_get_current_win(), api.nvim_get_current_tabpage()
+  local sizes, count = vim.fn.winrestcmd(), #api.nvim_tabpage_list_wins(tab)
   vim.cmd('botright new')
   local buf = api.nvim_get_current_buf()
+  api.nvim_create_autocmd('WinClosed', {
+    group = group,
+    pattern = tostring(api.nvim_get_current_win()),
+    once = true,
+    desc = 'Give the windows the sizes they had before the login',
+    callback = vim.schedule_wrap(function()
+      local here = api.nvim_get_current_tabpage() == tab
+      if here and #api.nvim_tabpage_list_wins(tab) == count then
+        vim.cmd(sizes)
+      end
+    end),
+  })
   local opts = {
     cwd = args.cwd,
     env = next(args.env) and args.env or nil,

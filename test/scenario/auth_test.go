@@ -60,6 +60,30 @@ func TestLoginIsOfferedInTheChatOnly(t *testing.T) {
 	})
 }
 
+func TestLoginLetsTheUserFinishTyping(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.choose("With a browser")
+		s.Command("Acp")
+		p := s.agent()
+		p.initialize(logins(browser))
+		s.Keys("ihalf")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'half'`)
+		p.refuseLogin(p.expect("session/new"))
+		s.awaitState("auth_required")
+		s.awaitChat("needs you to log in first")
+		s.Keys(" a word")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'half a word' and vim.fn.mode() == 'i'`)
+		if n := s.LuaInt(`#_G.offered`); n != 0 {
+			t.Fatalf("interrupted the user %d times", n)
+		}
+		s.Keys("<Esc>")
+		s.offered(1)
+		p.authenticated("browser")
+		p.newSession(1)
+		s.AwaitEvent("AcpSessionReady")
+	})
+}
+
 func TestLoginInTheMiddleOfASession(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
@@ -128,6 +152,17 @@ func TestLoginServesAllSessionsOfTheProcess(t *testing.T) {
 	})
 }
 
+// logIn asks for the login in a terminal and does it.
+func (s *scene) logIn() {
+	s.t.Helper()
+	s.Command("Acp auth")
+	login := s.agent()
+	s.AwaitLua(`vim.fn.mode() == 't'`)
+	s.Keys("<C-d>") // the end of its input, and so its own
+	login.awaitEnd()
+	s.AwaitLua(`vim.bo.buftype ~= 'terminal'`)
+}
+
 // The first hour: type, send, log in, and the prompt goes out.
 func TestLoginInATerminal(t *testing.T) {
 	for name, method := range map[string]obj{
@@ -154,11 +189,17 @@ func TestLoginInATerminal(t *testing.T) {
 				s.awaitChat("The login ended with code 1. :Acp auth tries again.")
 				s.Keys(`<C-\><C-n>`)
 				s.Command("stopinsert | bwipeout!")
-				s.Command("Acp auth")
-				login = s.agent()
-				s.AwaitLua(`vim.fn.mode() == 't'`)
-				s.Keys("<C-d>") // the end of its input, and so its own
-				login.awaitEnd()
+				// It did not help: the user is told, and not sent in circles.
+				s.logIn()
+				p.awaitEnd()
+				p = s.agent()
+				p.initialize(logins(method))
+				p.refuseLogin(p.expect("session/new"))
+				s.Await("to be told twice", func() bool { return strings.Count(s.chat(), "needs you to log in") == 2 })
+				s.Command("Acp")
+				s.AwaitLua(`vim.bo.filetype == 'acp-prompt' and vim.fn.mode() == 'n'`)
+				s.AwaitLua(`vim.api.nvim_win_get_height(0) < 8`) // as before the login
+				s.logIn()
 				p.awaitEnd()
 				p = s.agent()
 				p.begin()
@@ -171,7 +212,7 @@ func TestLoginInATerminal(t *testing.T) {
 				if s.LuaBool(`vim.iter(vim.api.nvim_list_bufs()):any(function(b) return vim.bo[b].buftype == 'terminal' end)`) {
 					t.Error("the terminal has stayed")
 				}
-				s.once("You are logged in.", "waiting words")
+				s.once("waiting words")
 			})
 		})
 	}
@@ -217,6 +258,8 @@ func TestLoginByVariables(t *testing.T) {
 		}
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
+		p.exit(1, "the key "+secret+" is bad\n")
+		s.awaitChat("the key *** is bad")
 		if got := s.file(keys); got != "key= org=\nkey="+secret+" org=\n" {
 			t.Errorf("the environments were %q", got)
 		}

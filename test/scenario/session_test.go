@@ -249,9 +249,9 @@ func TestRestartDoesNotRepeatWhatIsShown(t *testing.T) {
 
 func TestRestartBeginsAnewWhereItMust(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		p := s.beginWith(keeps(true))
+		s.beginWith(keeps(true))
 		s.Command("Acp restart") // nothing was said: there is nothing to take up
-		p = s.agent()
+		p := s.agent()
 		p.initialize(keeps(true))
 		p.newSession(1)
 		s.AwaitEvent("AcpSessionReady")
