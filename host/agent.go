@@ -118,31 +118,6 @@ func agentEnv(given, secrets map[string]string) []string {
 	return env
 }
 
-// startError says why a process could not be started, and what to do.
-func startError(spec AgentSpec, err error) error {
-	var missing *acp.NotFoundError
-	if errors.As(err, &missing) {
-		return &Failure{
-			Sentence: fmt.Sprintf("%s is not installed: there is no %s on the PATH.", spec.Title, missing.Program),
-			Advice:   spec.Install,
-		}
-	}
-	return &Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :checkhealth acp."}
-}
-
-// Failure is an error in words for the user: what happened, what to do, and
-// perhaps the agent's own last words.
-type Failure struct {
-	Sentence, Advice, Detail string
-}
-
-func (f *Failure) Error() string {
-	if f.Advice == "" {
-		return f.Sentence
-	}
-	return f.Sentence + " " + f.Advice
-}
-
 // watch waits for the end of the connection and tells everybody concerned.
 func (a *agent) watch() {
 	stalled := a.conn.Stalled()
@@ -199,11 +174,6 @@ func (a *agent) death(lived bool) *Failure {
 		f.Advice = a.spec.Install
 	}
 	return f
-}
-
-func lastLines(s string, n int) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // initialized is called with the answer to initialize.

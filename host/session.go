@@ -1,7 +1,6 @@
 package host
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,30 +25,35 @@ type Session struct {
 	box  *mailbox
 
 	// The fields below belong to the session's goroutine.
-	phase    phase
-	agent    *agent // while the process lives
-	remoteID string // the agent's name of the session
-	info     session.Info
-	failure  string // why the session is dead or needs a login
-	stored   string // the agent's id of the session to take up again
+
+	phase   phase
+	failure string // why the session is dead or needs a login
+	agent   *agent // while the process lives
+	died    *agent // whose end was the session's
+	info    session.Info
+	pending []*control // requests that the agent should answer soon
+
+	remoteID string // the agent's name of the session, while it is open there
+	stored   string // the agent's name of it, to take it up again
+	own      bool   // it was made here, not taken up
 	retold   bool   // what was said in it is in the chat already
 	skipping bool   // what the agent tells is a replay of that
-	pending  []*control
-	own      bool     // the session was made here, not taken up
-	loginBy  string   // the login whose variables the new process has
-	waiting  []func() // what waits for a login, beside prompts
-	died     *agent   // whose end was the session's
+
+	loginBy string   // the login whose variables the new process has
+	waiting []func() // what waits for a login, beside prompts
+
 	conv     *session.Conversation
-	chat     *transcript.Transcript
-	drafts   []*draft // see attach.go
-	queue    [][]session.Content
-	paused   bool               // the queue waits for the user
 	turnOpen bool               // AcpTurnStart was told, AcpTurnEnd not yet
-	kept     *[]session.Content // the prompt of an open turn that must be sent again
 	attempt  int                // counts prompts, so that an old answer is known as such
-	asked    []*permission      // open, oldest first
-	shown    shown
-	clock    *time.Timer
+	kept     *[]session.Content // the prompt of an open turn that must be sent again
+	drafts   []*draft           // what the user did, while attachments are read
+	queue    [][]session.Content
+	paused   bool          // the queue waits for the user
+	asked    []*permission // open, oldest first
+
+	chat  *transcript.Transcript
+	shown shown
+	clock *time.Timer
 
 	terminals terminals
 	visible   atomic.Bool // a window shows the chat
@@ -82,55 +86,6 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		ended:     map[*session.ToolCall]bool{},
 	}
 	return s
-}
-
-// refusal is the sentence for an error answer to a request of ours.
-func (s *Session) refusal(method string, err error) *Failure {
-	var told *Failure
-	if errors.As(err, &told) {
-		return told
-	}
-	if errors.Is(err, errGivenUp) {
-		return &Failure{Sentence: method + " was cancelled.", Advice: ":Acp restart tries again."}
-	}
-	return &Failure{
-		Sentence: fmt.Sprintf("%s refused %s: %s.", s.spec.Title, method, strings.TrimRight(errorText(err), ".")),
-		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",
-	}
-}
-
-// errorText is an agent's error in words. Many put the cause into data.
-func errorText(err error) string {
-	var e *acp.Error
-	if !errors.As(err, &e) {
-		return err.Error()
-	}
-	text := e.Message
-	if detail := dataText(e.Data); detail != "" && !strings.Contains(text, detail) {
-		text += ": " + detail
-	}
-	if text == "" {
-		text = fmt.Sprintf("error %d", e.Code)
-	}
-	return text
-}
-
-// dataText finds the human words in an error's data.
-func dataText(data json.RawMessage) string {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		return text
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil {
-		return ""
-	}
-	for _, key := range []string{"details", "message", "error", "reason"} {
-		if t := dataText(fields[key]); t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // die ends the session's life in its agent; what is shown stays.

@@ -91,21 +91,22 @@ local function windows(buf)
   return following, staying
 end
 
----How a text is shown at the right edge without ever covering the line.
+---How a text is shown at the right edge; nil where there is no room for it beside the line.
 ---@param buf integer
 ---@param row integer
 ---@param text string
----@return string
+---@return string?
 local function right_pos(buf, row, text)
-  if vim.fn.has('nvim-0.11') == 1 then
-    return 'eol_right_align'
-  end
   local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   local room = vim.o.columns
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     room = math.min(room, api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff)
   end
-  return vim.fn.strdisplaywidth(line .. text) < room and 'right_align' or 'eol'
+  if vim.fn.strdisplaywidth(line .. text) > room then
+    return nil
+  end
+  -- A window that becomes narrower later must not have its line covered.
+  return vim.fn.has('nvim-0.11') == 1 and 'eol_right_align' or 'right_align'
 end
 
 ---Changes the chat as the host says; see transcript.Edit.
@@ -155,8 +156,9 @@ function M.edit(e)
   for _, d in ipairs(e.decor) do
     local opts = { strict = false }
     if d.right ~= '' then
-      opts.virt_text = { { ' ' .. d.right .. ' ', highlight.ids[d.right_group] } }
-      opts.virt_text_pos = right_pos(buf, d.row + base, opts.virt_text[1][1])
+      local text = ' ' .. d.right .. ' '
+      opts.virt_text_pos = right_pos(buf, d.row + base, text)
+      opts.virt_text = opts.virt_text_pos and { { text, highlight.ids[d.right_group] } } or nil
       opts.hl_mode = 'combine'
     end
     if d.sign ~= '' then
