@@ -156,7 +156,7 @@ func (a *agent) tellStalled() {
 // death is the sentence about a process that has ended, or, when it lived on
 // without a connection, was ended.
 func (a *agent) death(lived bool) *Failure {
-	f := &Failure{Advice: ":Acp restart starts it again.", Detail: a.host.withoutSecrets(a.spec.Name, lastLines(a.proc.Stderr(), 12))}
+	f := &Failure{Advice: ":Acp restart starts it again.", Detail: a.host.withoutSecrets(a.spec.Name, lastLines(a.proc.Stderr(), 20))}
 	exit := a.proc.Exit()
 	err := a.conn.Err()
 	var full *acp.QueueFullError

@@ -8,6 +8,8 @@ local M = {}
 ---@field expected string what `check` accepts, in words
 ---@field doc string
 ---@field later? boolean it is checked, and does nothing yet
+---@field parts? string[] the keys it has, else those of its default
+---@field part? fun(key: any, value: any): string? of a table: what was expected of a wrong part
 
 ---@param ... any
 ---@return fun(value: any): boolean
@@ -165,16 +167,9 @@ M.schema = {
       history_previous = '<C-p>',
       history_next = '<C-n>',
     },
-    check = function(value)
-      if type(value) ~= 'table' then
-        return false
-      end
-      for _, lhs in pairs(value) do
-        if lhs ~= false and type(lhs) ~= 'string' then
-          return false
-        end
-      end
-      return true
+    check = type_of('table'),
+    part = function(_, lhs)
+      return lhs ~= false and type(lhs) ~= 'string' and 'a key, or false for none' or nil
     end,
     expected = 'a table of keys by action, false for none',
     doc = 'Keys of the chat and prompt buffers, by action.',
@@ -189,11 +184,15 @@ M.schema = {
   {
     key = 'host',
     default = { command = nil, log_level = 'info' },
-    check = function(value)
-      return type(value) == 'table'
-        and (value.command == nil or strings(value.command))
-        and vim.tbl_contains({ 'debug', 'info', 'warn', 'error' }, value.log_level or 'info')
+    check = type_of('table'),
+    part = function(key, value)
+      if key == 'command' then
+        return not (strings(value) and #value > 0) and 'a list of strings' or nil
+      end
+      local levels = { 'debug', 'info', 'warn', 'error' }
+      return not vim.tbl_contains(levels, value) and "'debug', 'info', 'warn' or 'error'" or nil
     end,
+    parts = { 'command', 'log_level' },
     expected = 'a table with command (a list of strings) '
       .. "and log_level ('debug', 'info', 'warn', 'error')",
     doc = 'The host program: its command and how much it logs.',
@@ -257,6 +256,34 @@ local function check_agent(name, agent)
   end
 end
 
+---@param value any
+---@return string
+local function shown(value)
+  return vim.inspect(value, { newline = ' ', indent = '' })
+end
+
+---Leaves out the wrong parts of a table, so that one mistake costs no more than itself.
+---@param option acp.Option
+---@param value table
+---@param wrong string[]
+---@return table
+local function right_parts(option, value, wrong)
+  local parts = {}
+  for key, part in pairs(value) do
+    local name = ('%s.%s'):format(option.key, tostring(key))
+    local known = vim.tbl_contains(option.parts or vim.tbl_keys(option.default), key)
+    local expected = known and option.part(key, part)
+    if not known then
+      table.insert(wrong, name .. ': there is no such option')
+    elseif expected then
+      table.insert(wrong, ('%s: expected %s, got %s'):format(name, expected, shown(part)))
+    else
+      parts[key] = part
+    end
+  end
+  return parts
+end
+
 ---@param opts any
 ---@return acp.Config config, string[] problems
 local function build(opts)
@@ -278,9 +305,11 @@ local function build(opts)
     known[option.key] = true
     local value = opts[option.key]
     if value ~= nil and not option.check(value) then
-      local got = vim.inspect(value, { newline = ' ', indent = '' })
-      table.insert(wrong, ('%s: expected %s, got %s'):format(option.key, option.expected, got))
+      local told = ('%s: expected %s, got %s'):format(option.key, option.expected, shown(value))
+      table.insert(wrong, told)
       value = nil
+    elseif value ~= nil and option.part then
+      value = right_parts(option, value, wrong)
     end
     if value == nil then
       value = vim.deepcopy(option.default)
