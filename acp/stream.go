@@ -38,6 +38,7 @@ type stream struct {
 
 	// Of the reader goroutine.
 	waiting []message // the rest of the line
+	page    []byte    // of lines that were read, with room for more
 	current message   // what jsonrpc2 was given last
 	skipped int       // how often something was skipped so far
 
@@ -88,6 +89,7 @@ type message struct {
 
 const (
 	readBuffer   = 64 << 10 // bytes
+	pageSize     = 16 << 10 // bytes
 	maxFailures  = 8        // at finding a message in a junk line
 	maxWarnings  = 100      // in the log; the traffic has everything
 	messageStart = `{"jsonrpc"`
@@ -144,12 +146,12 @@ func (m *message) skeleton() []byte {
 	return append(strconv.AppendUint([]byte(text), m.id, 10), '}')
 }
 
-// readLine returns the next line, in memory of its own. At the end it returns
-// what is left together with the error.
+// readLine returns the next line, in memory that is not used again. At the end
+// it returns what is left together with the error.
 func (s *stream) readLine() ([]byte, error) {
 	part, err := s.lines.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
-		return bytes.Clone(part), err
+		return s.keep(part), err
 	}
 	var line []byte
 	for errors.Is(err, bufio.ErrBufferFull) {
@@ -157,6 +159,20 @@ func (s *stream) readLine() ([]byte, error) {
 		part, err = s.lines.ReadSlice('\n')
 	}
 	return append(line, part...), err
+}
+
+// keep copies a line. Short ones share a page, as they come by the thousands and
+// go, with the traffic, in about the order in which they came.
+func (s *stream) keep(line []byte) []byte {
+	if len(line) > pageSize/8 {
+		return bytes.Clone(line)
+	}
+	if len(line) > cap(s.page)-len(s.page) {
+		s.page = make([]byte, 0, pageSize)
+	}
+	from := len(s.page)
+	s.page = append(s.page, line...)
+	return s.page[from:len(s.page):len(s.page)]
 }
 
 // split returns the messages of a line, and records it.
@@ -221,14 +237,16 @@ func (s *stream) warn(what string, args ...any) {
 // parse returns the messages of a line that is one JSON object or array, and
 // whether it is.
 func (s *stream) parse(line []byte) ([]message, bool) {
-	if line[0] != '{' && line[0] != '[' || !valid(line) {
+	if line[0] == '[' && valid(line) {
+		s.traffic.record(AgentToClient, line)
+		return s.parseBatch(line), true
+	}
+	e, ok := readEnvelope(line)
+	if !ok {
 		return nil, false
 	}
 	s.traffic.record(AgentToClient, line)
-	if line[0] == '[' {
-		return s.parseBatch(line), true
-	}
-	m, ok := s.message(readEnvelope(line))
+	m, ok := s.message(e)
 	if !ok {
 		return nil, true
 	}
@@ -248,7 +266,8 @@ func (s *stream) parseBatch(line []byte) []message {
 			s.warn("dropped an item of a batch that is no message", "item", shorten(item))
 			continue
 		}
-		if m, ok := s.message(readEnvelope(item)); ok {
+		e, _ := readEnvelope(item) // the batch is valid
+		if m, ok := s.message(e); ok {
 			msgs = append(msgs, m)
 			if m.kind == request {
 				b.unanswered++
@@ -266,15 +285,14 @@ func (s *stream) parseBatch(line []byte) []message {
 // envelope is the outer shape of every JSON-RPC message; what is absent is nil.
 type envelope struct{ id, method, params, result, err json.RawMessage }
 
-// readEnvelope reads a valid JSON object, of which it keeps parts.
-func readEnvelope(object []byte) envelope {
+// readEnvelope reads an object, of which it keeps parts, and tells whether it
+// is one JSON object.
+func readEnvelope(object []byte) (envelope, bool) {
 	var e envelope
-	s := &scanner{data: object}
-	for first := true; s.nextItem(first); first = false {
-		name := s.name()
-		s.colon()
-		value := s.raw()
-		switch string(name) {
+	c := checker{object}
+	c.space()
+	ok := c.object(0, func(name, value []byte) {
+		switch string((&scanner{data: name}).name()) {
 		case "id":
 			e.id = value
 		case "method":
@@ -286,8 +304,8 @@ func readEnvelope(object []byte) envelope {
 		case "error":
 			e.err = value
 		}
-	}
-	return e
+	})
+	return e, ok && c.ended()
 }
 
 // message reads an envelope; it is false for one that can only be dropped.

@@ -3,11 +3,7 @@ package acp
 // valid tells whether data is one JSON value, as [json.Valid] does but in a third of the time.
 func valid(data []byte) bool {
 	c := checker{data}
-	if !c.value(0) {
-		return false
-	}
-	c.space()
-	return len(c.rest) == 0
+	return c.value(0) && c.ended()
 }
 
 type checker struct{ rest []byte }
@@ -42,27 +38,7 @@ func (c *checker) value(depth int) bool {
 	case '"':
 		return c.text()
 	case '{':
-		c.rest = c.rest[1:]
-		if c.space(); c.next('}') {
-			return true
-		}
-		for {
-			c.space()
-			if !c.text() {
-				return false
-			}
-			c.space()
-			if !c.next(':') || !c.value(depth+1) {
-				return false
-			}
-			c.space()
-			if c.next('}') {
-				return true
-			}
-			if !c.next(',') {
-				return false
-			}
-		}
+		return c.object(depth, nil)
 	case '[':
 		c.rest = c.rest[1:]
 		if c.space(); c.next(']') {
@@ -88,6 +64,48 @@ func (c *checker) value(depth int) bool {
 		return c.word("null")
 	}
 	return c.number()
+}
+
+// object checks an object, and gives each property's name, in its quotes, and
+// value to each, unless that is nil.
+func (c *checker) object(depth int, each func(name, value []byte)) bool {
+	if !c.next('{') {
+		return false
+	}
+	if c.space(); c.next('}') {
+		return true
+	}
+	for {
+		c.space()
+		name := c.rest
+		if !c.text() {
+			return false
+		}
+		name = name[:len(name)-len(c.rest)]
+		if c.space(); !c.next(':') {
+			return false
+		}
+		c.space()
+		value := c.rest
+		if !c.value(depth + 1) {
+			return false
+		}
+		if each != nil {
+			each(name, value[:len(value)-len(c.rest)])
+		}
+		if c.space(); c.next('}') {
+			return true
+		}
+		if !c.next(',') {
+			return false
+		}
+	}
+}
+
+// ended tells whether nothing follows.
+func (c *checker) ended() bool {
+	c.space()
+	return len(c.rest) == 0
 }
 
 func (c *checker) word(w string) bool {
@@ -130,13 +148,14 @@ func (c *checker) text() bool {
 	}
 	data := c.rest
 	for i := 0; i < len(data); i++ {
-		switch b := data[i]; {
-		case b == '"':
+		if literal[data[i]] {
+			continue
+		}
+		switch data[i] {
+		case '"':
 			c.rest = data[i+1:]
 			return true
-		case b < ' ':
-			return false
-		case b == '\\':
+		case '\\':
 			i++
 			if i == len(data) {
 				return false
@@ -153,10 +172,20 @@ func (c *checker) text() bool {
 			default:
 				return false
 			}
+		default: // a control character
+			return false
 		}
 	}
 	return false
 }
+
+// literal are the bytes that stand for themselves in a string.
+var literal = func() (is [256]bool) {
+	for b := range is {
+		is[b] = b >= ' ' && b != '"' && b != '\\'
+	}
+	return is
+}()
 
 func hex(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' || 'A' <= b && b <= 'F'

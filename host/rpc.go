@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/neovim/go-client/nvim"
@@ -31,6 +32,8 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	if o.API != 0 && o.API != API {
 		return fmt.Errorf("the plugin speaks revision %d, this program %d", o.API, API)
 	}
+	// What lives is little and what passes through is much: collect less often than usual.
+	debug.SetGCPercent(400)
 	v, err := nvim.New(in, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })
 	if err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
@@ -110,8 +113,15 @@ var handlers = map[string]func(*Host, message){
 		}
 		s.secrets(m.text("method_id"), values)
 	}),
-	"logout":  toSession(func(s *Session, _ message) { s.logout() }),
-	"prompt":  toSession(func(s *Session, m message) { s.submit(m.blocks("blocks")) }),
+	"logout": toSession(func(s *Session, _ message) { s.logout() }),
+	"prompt": toSession(func(s *Session, m message) {
+		p := m.prompt("blocks")
+		s.submit(func() { s.prompt(p.blocks) }, p)
+	}),
+	"steer": toSession(func(s *Session, m message) {
+		p := m.prompt("blocks")
+		s.submit(func() { s.steer(p.blocks) }, p)
+	}),
 	"cancel":  toSession(func(s *Session, _ message) { s.submitCancel() }),
 	"close":   toSession(func(s *Session, _ message) { s.close() }),
 	"restart": toSession(func(s *Session, m message) { s.restart() }),
@@ -123,13 +133,31 @@ var handlers = map[string]func(*Host, message){
 		s.mark()
 	}),
 	"next": toSession(func(s *Session, m message) {
-		row, found := s.chat.Next(m.integer("row"), transcript.Kind(m.text("kind")), m.flag("forward"))
+		row, found := m.integer("row"), false
+		for range m.integer("count") {
+			next, ok := s.chat.Next(row, transcript.Kind(m.text("kind")), m.flag("forward"))
+			if !ok {
+				break
+			}
+			row, found = next, true
+		}
 		s.host.callback(m.integer("callback"), map[string]any{"row": row, "found": found}, "")
+	}),
+	"block": toSession(func(s *Session, m message) {
+		row, end := s.chat.Block(m.integer("row"))
+		s.host.callback(m.integer("callback"), map[string]any{"row": row, "end_row": end}, "")
 	}),
 	"location": toSession(func(s *Session, m message) {
 		s.host.callback(m.integer("callback"), s.location(m.integer("row")), "")
 	}),
-	"queue":      toSession(func(s *Session, m message) { s.setQueue(m.texts("prompts")) }),
+	"queue": toSession(func(s *Session, m message) {
+		var prompts []prompt
+		for _, item := range m.list("prompts") {
+			prompts = append(prompts, prompted(item))
+		}
+		was := m.texts("was")
+		s.submit(func() { s.setQueue(was, prompts) }, prompts...)
+	}),
 	"set_option": toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
 	"redraw":     toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
 	"visible": func(h *Host, m message) {
@@ -153,6 +181,13 @@ var handlers = map[string]func(*Host, message){
 			h.callback(m.integer("callback"), nil, "The session is closed.")
 		}
 	},
+	"watch": func(h *Host, m message) { h.trackFiles(m) },
+	"saved": func(h *Host, m message) {
+		if w := h.watching(); w != nil {
+			w.Saved(m.text("name"))
+		}
+	},
+	"check": func(h *Host, m message) { h.checkDisk(m.text("name")) },
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},
@@ -267,12 +302,15 @@ func (m message) agentSpec() AgentSpec {
 	return spec
 }
 
-// blocks is a prompt: a list of content blocks in the shape of the wire, and
-// the files that stand in the place of some.
-func (m message) blocks(key string) ([]session.Content, map[int]attachment) {
+func (m message) prompt(key string) prompt { return prompted(m[key]) }
+
+// prompted reads a prompt: a list of content blocks in the shape of the wire,
+// and of files that stand in the place of some.
+func prompted(list any) prompt {
 	var blocks []session.Content
 	attached := map[int]attachment{}
-	for _, item := range m.list(key) {
+	items, _ := list.([]any)
+	for _, item := range items {
 		b, ok := item.(map[string]any)
 		if !ok {
 			continue
@@ -300,7 +338,7 @@ func (m message) blocks(key string) ([]session.Content, map[int]attachment) {
 			blocks = append(blocks, session.Audio{MimeType: block.text("mimeType"), Data: block.text("data")})
 		}
 	}
-	return blocks, attached
+	return prompt{blocks, attached}
 }
 
 // findFiles answers a completion of a file's name.

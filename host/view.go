@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -116,17 +117,9 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 			"row": d.Row, "right": d.Right, "right_group": int(d.RightGroup), "sign": d.Sign, "sign_group": int(d.SignGroup),
 		}
 	}
-	marks := e.Marks
-	if marks == nil {
-		marks = []int{}
-	}
 	code := make([]any, len(e.Code))
 	for i, c := range e.Code {
 		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang}
-	}
-	runs := e.Runs
-	if runs == nil {
-		runs = []int{}
 	}
 	lines := e.Lines
 	if lines == nil {
@@ -136,7 +129,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 		Name: "edit",
 		Args: map[string]any{
 			"session": s.id, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
-			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": marks, "runs": runs, "decor": decor, "code": code,
+			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
@@ -144,6 +137,23 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 			}
 		},
 	}
+}
+
+// lineMarks is the highlights of an edit as Lua keeps them, a string for each
+// line: column, end column, group, and so on.
+func lineMarks(e transcript.Edit) []string {
+	lines := make([]string, e.MarkEnd-e.MarkRow)
+	var words []byte
+	for i := 0; i < len(e.Marks); {
+		row := e.Marks[i]
+		for words = words[:0]; i < len(e.Marks) && e.Marks[i] == row; i += 4 {
+			for _, n := range e.Marks[i+1 : i+4] {
+				words = append(strconv.AppendInt(words, int64(n), 10), ' ')
+			}
+		}
+		lines[row-e.MarkRow] = string(words)
+	}
+	return lines
 }
 
 // redraw fills the chat anew, after an edit did not reach it: somebody changed
@@ -199,7 +209,7 @@ func (s *Session) mirror() map[string]any {
 	m := map[string]any{
 		"id": s.id, "agent": s.spec.Name, "agent_title": s.spec.Title, "cwd": s.cwd, "state": s.state(),
 		"tool_calls": len(s.conv.Calls), "queued": len(s.queue), "paused": s.paused,
-		"permissions": len(s.asked),
+		"permissions": len(s.asked), "steers": s.info.Steers,
 	}
 	optional := map[string]string{
 		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.stored,

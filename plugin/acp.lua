@@ -19,18 +19,25 @@ end, {
   end,
 })
 
+-- Not by vim.keymap.set(), which would take longer than all of the rest.
+---@param mode string
+---@param name string
+---@param sub string
+local function map(mode, name, sub)
+  local plug, command = '<Plug>(Acp' .. name .. ')', '<Cmd>Acp ' .. sub .. '<CR>'
+  vim.api.nvim_set_keymap(mode, plug, command, { noremap = true })
+end
+
 for name, sub in pairs({
   Open = '',
   Toggle = 'toggle',
   Cancel = 'cancel',
   Permissions = 'permissions',
 }) do
-  vim.keymap.set('n', '<Plug>(Acp' .. name .. ')', '<Cmd>Acp ' .. sub .. '<CR>')
+  map('n', name, sub)
 end
 for n = 1, 9 do
-  vim.keymap.set(
-    { 'n', 'i', 'v', 't' },
-    '<Plug>(AcpPermit' .. n .. ')',
-    '<Cmd>Acp permit ' .. n .. '<CR>'
-  )
+  for _, mode in ipairs({ 'n', 'i', 'v', 't' }) do
+    map(mode, 'Permit' .. n, 'permit ' .. n)
+  end
 end

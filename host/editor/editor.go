@@ -41,11 +41,12 @@ type Neovim interface {
 var ErrGone = errors.New("neovim has gone")
 
 const (
-	frame     = 16 * time.Millisecond // from one batch to the next
-	rest      = 4 * time.Millisecond  // for Neovim to draw and to take keys, however slow it is
-	busyGoal  = 6 * time.Millisecond  // of Neovim's time for one batch
-	minBudget = 4 << 10
-	maxBudget = 512 << 10
+	frame       = 16 * time.Millisecond // from one batch to the next, where it took all there was
+	rest        = 4 * time.Millisecond  // for Neovim to draw and to take keys, however slow it is
+	busyGoal    = 6 * time.Millisecond  // of Neovim's time for one batch
+	minBudget   = 64 << 10              // less only adds to what each batch costs, as where a line is huge
+	firstBudget = 256 << 10             // takes 2 ms where Neovim is fast
+	maxBudget   = 512 << 10
 )
 
 // Editor owns the connection to Neovim. Create it with [New], run it with
@@ -178,7 +179,7 @@ func (op Op) finish(result any, err error) {
 // Run makes the calls until Neovim is gone. It is the editor goroutine.
 func (e *Editor) Run() {
 	defer e.drain()
-	budget := 64 << 10
+	budget := firstBudget
 	var due time.Time // of the next batch of the sources
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -203,7 +204,7 @@ func (e *Editor) Run() {
 			e.Close()
 		}
 		due = time.Now().Add(rest)
-		if at := began.Add(frame); at.After(due) {
+		if at := began.Add(frame); !full && at.After(due) {
 			due = at
 		}
 		budget = adapt(budget, full, busy)

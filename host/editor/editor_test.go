@@ -243,23 +243,40 @@ func TestOneBatchInFlight(t *testing.T) {
 	})
 }
 
-// Batches begin a frame apart, and a slow Neovim has a rest between them.
+// Batches that take all there is begin a frame apart, others as soon as Neovim
+// has had its rest.
 func TestFrames(t *testing.T) {
-	for busy, want := range map[time.Duration]time.Duration{
-		0: frame, 3 * time.Millisecond: frame, frame - rest: frame, frame: frame + rest, time.Second: time.Second + rest,
+	const ms = time.Millisecond
+	for _, test := range []struct {
+		full       bool
+		busy, want time.Duration
+	}{
+		{false, 0, frame}, {false, 3 * ms, frame}, {false, frame - rest, frame}, {false, frame, frame + rest},
+		{false, time.Second, time.Second + rest},
+		{true, 0, rest}, {true, 3 * ms, 3*ms + rest}, {true, time.Second, time.Second + rest},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			n := &neovim{busy: func(int) time.Duration { return busy }}
+			n := &neovim{busy: func(int) time.Duration { return test.busy }}
 			e := run(t, n)
-			e.Mark(&feed{name: "s", left: 10, cost: 1 << 20})
+			s := &feed{name: "s", left: 10, cost: 1 << 20}
+			if !test.full {
+				s.onTake = func() {
+					s.left = 1
+					if len(s.taken) < 10 {
+						e.Mark(s)
+					}
+				}
+			}
+			e.Mark(s)
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			if len(n.begun) != 10 {
 				t.Fatalf("%d batches", len(n.begun))
 			}
 			for i := 1; i < len(n.begun); i++ {
-				if got := n.begun[i].Sub(n.begun[i-1]); got != want {
-					t.Errorf("busy for %v: batch %d came %v after the one before it, want %v", busy, i, got, want)
+				if got := n.begun[i].Sub(n.begun[i-1]); got != test.want {
+					t.Errorf("busy for %v, full: %v: batch %d came %v after the one before it, want %v",
+						test.busy, test.full, i, got, test.want)
 				}
 			}
 		})
@@ -296,7 +313,7 @@ func TestInterval(t *testing.T) {
 			if got := hidden.taken[i].Sub(start); got != want {
 				t.Errorf("the hidden one was asked after %v, want %v", got, want)
 			}
-			if got, want := shown.taken[i].Sub(start), time.Duration(i)*frame; got != want {
+			if got, want := shown.taken[i].Sub(start), time.Duration(i)*rest; got != want {
 				t.Errorf("the shown one was asked after %v, want %v", got, want)
 			}
 		}
@@ -376,7 +393,7 @@ func TestSourcesAreAskedFairly(t *testing.T) {
 			if len(s.taken) < 40 || len(s.taken) != len(all[0].taken) || s.left != all[0].left {
 				t.Errorf("source %s was asked %d times and has %d left, the first %d and %d", s.name, len(s.taken), s.left, len(all[0].taken), all[0].left)
 			}
-			if i := slices.IndexFunc(s.budgets, func(b int) bool { return b != 64<<10/4 }); i >= 0 {
+			if i := slices.IndexFunc(s.budgets, func(b int) bool { return b != firstBudget/4 }); i >= 0 {
 				t.Errorf("source %s was given a budget of %d", s.name, s.budgets[i])
 			}
 		}
@@ -390,16 +407,16 @@ func TestAdapt(t *testing.T) {
 		busy   time.Duration
 		want   int
 	}{
-		{64 << 10, true, busyGoal, 64 << 10},
-		{64 << 10, true, 4 * busyGoal / 3, 48 << 10},
-		{64 << 10, true, 2 * busyGoal, 32 << 10},
-		{64 << 10, true, 100 * busyGoal, 32 << 10}, // it may have been something else
-		{64 << 10, false, 2 * busyGoal, 32 << 10},
+		{256 << 10, true, busyGoal, 256 << 10},
+		{256 << 10, true, 4 * busyGoal / 3, 192 << 10},
+		{256 << 10, true, 2 * busyGoal, 128 << 10},
+		{256 << 10, true, 100 * busyGoal, 128 << 10}, // it may have been something else
+		{256 << 10, false, 2 * busyGoal, 128 << 10},
 		{minBudget, true, time.Second, minBudget},
-		{64 << 10, true, 2 * busyGoal / 3, 96 << 10},
-		{64 << 10, true, busyGoal / 2, 128 << 10},
-		{64 << 10, true, 0, 128 << 10},
-		{64 << 10, false, 0, 64 << 10},
+		{128 << 10, true, 2 * busyGoal / 3, 192 << 10},
+		{128 << 10, true, busyGoal / 2, 256 << 10},
+		{128 << 10, true, 0, 256 << 10},
+		{128 << 10, false, 0, 128 << 10},
 		{maxBudget, true, 0, maxBudget},
 	} {
 		if got := adapt(test.budget, test.full, test.busy); got != test.want {
@@ -416,7 +433,7 @@ func TestBudgetGrows(t *testing.T) {
 		e.Mark(s)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := []int{64 << 10, 128 << 10, 256 << 10, maxBudget, maxBudget}
+		want := []int{firstBudget, 2 * firstBudget, maxBudget, maxBudget}
 		if !slices.Equal(s.budgets[:len(want)], want) {
 			t.Errorf("budgets %v", s.budgets)
 		}

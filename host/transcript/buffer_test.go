@@ -12,18 +12,16 @@ import (
 )
 
 // buffer is a chat buffer as Neovim has it. Edits are applied in the way of
-// edit in lua/acp/chat.lua, and marks move as extmarks do.
+// edit in lua/acp/chat.lua; decor moves as extmarks do.
 type buffer struct {
 	lines []bufferLine
 	empty bool // nothing was written since the transcript began
-	runs  int  // so far
 }
 
 type bufferLine struct {
 	text  string
 	marks []Mark
 	decor []Decor // without rows
-	run   int     // the number of the run of lines that it belongs to, or 0
 }
 
 func newBuffer() *buffer { return &buffer{lines: make([]bufferLine, 1), empty: true} }
@@ -43,10 +41,6 @@ func (b *buffer) apply(e Edit) error {
 		return fmt.Errorf("half a character: %q", e.Lines)
 	}
 	b.empty = false
-	cleared := b.runsIn(e.Row, e.EndRow)
-	if whole {
-		cleared = nil
-	}
 	switch {
 	case e.Append:
 		if whole || len(e.Lines) == 0 || e.Row < 1 || len(b.lines[e.Row-1].text) != e.Col {
@@ -61,15 +55,8 @@ func (b *buffer) apply(e Edit) error {
 	if e.MarkRow < 0 || e.MarkEnd < e.MarkRow || e.MarkEnd > len(b.lines) {
 		return fmt.Errorf("highlights out of range: %+v", e)
 	}
-	cleared = append(cleared, b.runsIn(e.MarkRow, e.MarkEnd)...)
 	for i := e.MarkRow; i < e.MarkEnd; i++ {
-		b.lines[i].marks, b.lines[i].decor, b.lines[i].run = nil, nil, 0
-	}
-	// A run is one extmark, of which Neovim clears all or nothing.
-	for _, l := range b.lines {
-		if l.run != 0 && slices.Contains(cleared, l.run) {
-			return fmt.Errorf("part of a run is cleared: %+v", e)
-		}
+		b.lines[i].marks, b.lines[i].decor = nil, nil
 	}
 	for m := range slices.Chunk(e.Marks, 4) {
 		if m[0] < e.MarkRow || m[0] >= e.MarkEnd || m[1] < 0 || m[2] < m[1] || m[2] > len(b.lines[m[0]].text) {
@@ -77,17 +64,6 @@ func (b *buffer) apply(e Edit) error {
 		}
 		l := &b.lines[m[0]]
 		l.marks = append(l.marks, Mark{m[1], m[2], Group(m[3])})
-	}
-	for run := range slices.Chunk(e.Runs, 3) {
-		if run[0] < e.MarkRow || run[1] <= run[0] || run[1] > e.MarkEnd {
-			return fmt.Errorf("run %v of %+v", run, e)
-		}
-		b.runs++
-		for i := run[0]; i < run[1]; i++ {
-			l := &b.lines[i]
-			l.marks = append(l.marks, Mark{0, len(l.text), Group(run[2])})
-			l.run = b.runs
-		}
 	}
 	for _, d := range e.Decor {
 		if d.Row < e.MarkRow || d.Row >= e.MarkEnd {
@@ -100,16 +76,6 @@ func (b *buffer) apply(e Edit) error {
 	return nil
 }
 
-func (b *buffer) runsIn(row, end int) []int {
-	var runs []int
-	for _, l := range b.lines[min(row, len(b.lines)):min(end, len(b.lines))] {
-		if l.run != 0 {
-			runs = append(runs, l.run)
-		}
-	}
-	return runs
-}
-
 func blank(texts []string) []bufferLine {
 	lines := make([]bufferLine, len(texts))
 	for i, t := range texts {
@@ -118,8 +84,8 @@ func blank(texts []string) []bufferLine {
 	return lines
 }
 
-// appendTo is nvim_buf_set_text at the end of a line. What begins exactly there
-// moves along.
+// appendTo is nvim_buf_set_text at the end of a line. A mark stays with the line,
+// an extmark that begins exactly there moves along.
 func (b *buffer) appendTo(row int, texts []string) {
 	added := blank(texts)
 	first, last := &b.lines[row], &added[len(added)-1]
@@ -128,22 +94,11 @@ func (b *buffer) appendTo(row int, texts []string) {
 		last = first
 	}
 	added[0].text = first.text + added[0].text
-	to := len(added[len(added)-1].text)
-	var stay, move []Mark
-	for _, m := range first.marks {
-		if m.Col == col {
-			move = append(move, Mark{to, to, m.Group})
-		} else {
-			stay = append(stay, m)
-		}
-	}
 	decor := first.decor
 	first.text = added[0].text
-	first.marks = stay
 	if col == 0 && last != first {
 		first.decor, last.decor = nil, decor
 	}
-	last.marks = append(last.marks, move...)
 	b.lines = slices.Concat(b.lines[:row+1], added[1:], b.lines[row+1:])
 }
 
@@ -232,24 +187,6 @@ func drawn(t *testing.T, conv *session.Conversation, config Config, like *Transc
 	return b
 }
 
-func TestBufferClearsRunsWhole(t *testing.T) {
-	for name, e := range map[string]Edit{
-		"the first line":      {Count: 3, MarkEnd: 1},
-		"the last line":       {Count: 3, MarkRow: 1, MarkEnd: 2},
-		"all of it":           {Count: 3, MarkEnd: 2},
-		"a line for it":       {Count: 3, EndRow: 1, Lines: []string{"x"}},
-		"lines for all of it": {Count: 3, EndRow: 2, Lines: []string{"x"}},
-	} {
-		b := &buffer{lines: blank([]string{"a", "b", "c"})}
-		if err := b.apply(Edit{Count: 3, MarkEnd: 2, Runs: []int{0, 2, 1}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.apply(e); (err == nil) != strings.Contains(name, "all") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // The simulation must be strict, or the tests that stand on it mean nothing.
 func TestBufferRefuses(t *testing.T) {
 	for name, e := range map[string]Edit{
@@ -283,7 +220,7 @@ func TestBufferMovesMarks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []bufferLine{{text: "aA", marks: mark(0, 1)}, {text: "b"}, {text: "bb", marks: mark(2, 2)}, {text: "new"}, {text: "c", marks: mark(0, 1)}}
+	want := []bufferLine{{text: "aA", marks: mark(0, 1)}, {text: "b", marks: mark(0, 0)}, {text: "bb"}, {text: "new"}, {text: "c", marks: mark(0, 1)}}
 	if !reflect.DeepEqual(b.lines, want) {
 		t.Errorf("got\n%v", b)
 	}

@@ -48,6 +48,16 @@ func (t *Transcript) Entry(row int) session.Entry {
 	return nil
 }
 
+// Block returns the rows [row, end) of the block at a row of the buffer; they
+// are none where nothing is.
+func (t *Transcript) Block(at int) (row, end int) {
+	i, first := t.at(at)
+	if i < 0 {
+		return 0, 0
+	}
+	return first, first + t.blocks[i].rows
+}
+
 // Kind is what the user moves between.
 type Kind string
 

@@ -141,3 +141,23 @@ func TestNext(t *testing.T) {
 		}
 	}
 }
+
+func TestBlock(t *testing.T) {
+	now := time.Unix(5, 0)
+	_, tr, b := running(t, &now)
+	end := 0
+	for row := range b.lines {
+		from, to := tr.Block(row)
+		if row == end {
+			end = to
+		}
+		if to != end || from > row || to <= row {
+			t.Errorf("row %d is in the block %d to %d, want to %d", row, from, to, end)
+		}
+	}
+	for _, row := range []int{-1, len(b.lines)} {
+		if from, to := tr.Block(row); from != to {
+			t.Errorf("row %d is in the block %d to %d", row, from, to)
+		}
+	}
+}

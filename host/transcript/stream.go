@@ -104,14 +104,9 @@ func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
 	}
 	e.MarkRow, e.MarkEnd = min(top+from, row+b.rows), row+b.rows
 	e.Marks = make([]int, 0, 4*len(spans))
-	settled := top + s.doc.Settled()
 	for _, sp := range spans {
 		at := top + sp.Line
-		switch {
-		case at >= e.MarkEnd: // an empty line that is still held
-		case sp.Group == markdown.CodeBlock && at < settled:
-			e.run(at, Group(sp.Group))
-		default:
+		if at < e.MarkEnd { // else an empty line that is still held
 			e.Marks = append(e.Marks, at, sp.Col, sp.EndCol, int(sp.Group))
 		}
 	}
@@ -119,15 +114,6 @@ func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
 		e.Code = append(e.Code, Code{Row: top + f.Line, EndRow: top + f.EndLine, Lang: f.Lang})
 	}
 	return e, done
-}
-
-// run highlights a whole line, together with those before it.
-func (e *Edit) run(row int, group Group) {
-	if n := len(e.Runs); n > 0 && e.Runs[n-2] == row && e.Runs[n-1] == int(group) {
-		e.Runs[n-2]++
-		return
-	}
-	e.Runs = append(e.Runs, row, row+1, int(group))
 }
 
 // study lets the markdown document follow the text. It is ahead of the buffer

@@ -28,10 +28,6 @@ type Edit struct {
 	// numbers each: row, column, end column, group.
 	MarkRow, MarkEnd int
 	Marks            []int
-	// Runs highlight whole lines that will not change any more, three numbers
-	// each: first row, row after the last, group. They are many fewer than the
-	// marks of their lines would be.
-	Runs []int
 	// Decor is what stands beside the text of a row.
 	Decor []Decor
 	// Code is what has been completed of fenced code, to be highlighted in its
@@ -257,7 +253,7 @@ func (e *Edit) added() int {
 
 // cost is about what the edit costs Neovim, in bytes of plain text.
 func (e *Edit) cost() int {
-	n := 64 + 16*(len(e.Marks)+len(e.Runs)) + 64*len(e.Decor)
+	n := 64 + 2*len(e.Marks) + 64*len(e.Decor)
 	for _, l := range e.Lines {
 		n += 16 + len(l)
 	}

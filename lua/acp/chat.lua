@@ -24,6 +24,7 @@ function M.create(id)
   local buf = bufs.create('acp://chat/' .. id, 'acp-chat', id)
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
+  require('acp.highlight').attach(buf)
   local navigate = require('acp.navigate')
   for action, plug in pairs({
     toggle = 'ToggleBlock',
@@ -43,7 +44,7 @@ function M.create(id)
     next_call = { 'NextCall', 'call', true },
     previous_call = { 'PreviousCall', 'call', false },
   }) do
-    bufs.map(buf, 'n', action, '<Plug>(Acp' .. to[1] .. ')', function()
+    bufs.map(buf, { 'n', 'x' }, action, '<Plug>(Acp' .. to[1] .. ')', function()
       navigate.jump(to[2], to[3])
     end)
   end
@@ -91,6 +92,25 @@ local function windows(buf)
   return following, staying
 end
 
+---A line of so many bytes is huge: Neovim measures all of it whenever it draws some of it, or moves
+---the cursor in it, and longer still where it is indented.
+local huge = 32 * 1024
+
+---Brings windows to the end of a buffer. Of a line that fills half of the window or more it is the
+---end that is worth seeing; in a huge one they stay.
+---@param buf integer
+---@param wins integer[]
+function M.follow(buf, wins)
+  local last = api.nvim_buf_line_count(buf)
+  local len = #api.nvim_buf_get_lines(buf, last - 1, last, false)[1]
+  for _, win in ipairs(wins) do
+    local long = 2 * len > api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
+    if len <= huge or api.nvim_win_get_cursor(win)[1] < last then
+      api.nvim_win_set_cursor(win, { last, long and len <= huge and len or 0 })
+    end
+  end
+end
+
 ---How a text is shown at the right edge; nil where there is no room for it beside the line.
 ---@param buf integer
 ---@param row integer
@@ -107,6 +127,21 @@ local function right_pos(buf, row, text)
   end
   -- A window that becomes narrower later must not have its line covered.
   return vim.fn.has('nvim-0.11') == 1 and 'eol_right_align' or 'right_align'
+end
+
+---Has windows do without indents where a line is huge.
+---@param buf integer
+---@param e table
+local function ease(buf, e)
+  local is = e.append and e.col > huge
+  for _, line in ipairs(e.lines) do
+    is = is or #line > huge
+  end
+  for _, win in ipairs(is and vim.fn.win_findbuf(buf) or {}) do
+    if vim.wo[win].breakindent then
+      api.nvim_set_option_value('breakindent', false, { scope = 'local', win = win })
+    end
+  end
 end
 
 ---Changes the chat as the host says; see transcript.Edit.
@@ -128,15 +163,13 @@ function M.edit(e)
     views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
   end
   local row, end_row = e.row + base, e.end_row + base
+  local highlight = require('acp.highlight')
   vim.bo[buf].modifiable = true
   local ok, err = pcall(function()
     if e.append then
       api.nvim_buf_set_text(buf, row - 1, e.col, row - 1, e.col, e.lines)
-    elseif whole then
-      api.nvim_buf_clear_namespace(buf, ns, base, -1)
-      require('acp.code').clear(buf, base, -1)
-      api.nvim_buf_set_lines(buf, base, -1, true, e.lines)
     else
+      end_row = whole and have + base or end_row
       if end_row > row then
         api.nvim_buf_clear_namespace(buf, ns, row, end_row)
         require('acp.code').clear(buf, row, end_row)
@@ -149,10 +182,9 @@ function M.edit(e)
   if not ok then
     error(err, 0)
   end
-  local highlight = require('acp.highlight')
+  highlight.splice(buf, row, end_row, e.append and #e.lines - 1 or #e.lines, have + base)
   api.nvim_buf_clear_namespace(buf, ns, e.mark_row + base, e.mark_end + base)
-  highlight.set(buf, e.marks, base)
-  highlight.set_lines(buf, e.runs, base)
+  highlight.replace(buf, e.mark_row + base, e.marks, e.append and row - 1 or row)
   for _, d in ipairs(e.decor) do
     local opts = { strict = false }
     if d.right ~= '' then
@@ -170,16 +202,17 @@ function M.edit(e)
   for _, c in ipairs(e.code) do
     require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang)
   end
+  ease(buf, e)
   if #following > 0 then
-    local last = api.nvim_buf_line_count(buf)
-    for _, win in ipairs(following) do
-      api.nvim_win_set_cursor(win, { last, 0 })
-    end
+    M.follow(buf, following)
   end
   for win, view in pairs(views) do
     api.nvim_win_call(win, function()
       vim.fn.winrestview(view)
     end)
+  end
+  if #staying > 0 and not require('acp.mirror').since[e.session] then
+    require('acp.winbar').refresh(e.session) -- more may be below; in a turn the clock does it
   end
 end
 

@@ -1,7 +1,9 @@
 ---The highlight groups: all linked by default, so that they follow any colour scheme.
 local M = {}
 
-M.ns = vim.api.nvim_create_namespace('acp')
+local api = vim.api
+
+M.ns = api.nvim_create_namespace('acp')
 
 ---@type integer[] ids of the groups the host names by number, from 0
 M.ids = {}
@@ -78,28 +80,160 @@ local ansi = {
 
 local function link()
   for name, target in pairs(links) do
-    vim.api.nvim_set_hl(0, name, { link = target, default = true })
+    api.nvim_set_hl(0, name, { link = target, default = true })
   end
   for _, name in ipairs(plain) do
-    vim.api.nvim_set_hl(0, name, { default = true })
+    api.nvim_set_hl(0, name, { default = true })
   end
   for i = 0, 15 do
     local color = vim.g['terminal_color_' .. i] or ansi[i + 1]
-    vim.api.nvim_set_hl(0, 'AcpAnsi' .. i, { fg = color, ctermfg = i, default = true })
+    api.nvim_set_hl(0, 'AcpAnsi' .. i, { fg = color, ctermfg = i, default = true })
   end
+end
+
+---The highlights of the chats, by buffer and line: each line's as numbers in words: column, end
+---column, group, and so on. They are drawn where they are seen, since as many extmarks would cost
+---Neovim more than all the rest of a chat.
+---@type table<integer, string[]>
+local rows = {}
+
+---@type table<string, integer[]>
+local parsed = setmetatable({}, { __mode = 'v' })
+
+---@param words string
+---@return integer[]
+local function parse(words)
+  local marks = {}
+  for number in words:gmatch('%d+') do
+    marks[#marks + 1] = tonumber(number)
+  end
+  parsed[words] = marks
+  return marks
+end
+
+---Draws the highlights of lines, for this redraw alone.
+---@param buf integer
+---@param row integer 0-based
+---@param end_row integer exclusive
+local function draw(buf, row, end_row)
+  local lines, set, ids = rows[buf], api.nvim_buf_set_extmark, M.ids
+  local opts = { ephemeral = true, strict = false, priority = 100 }
+  for at = row, end_row - 1 do
+    local words = lines[at + 1]
+    if words and words ~= '' then
+      local marks = parsed[words] or parse(words)
+      for i = 1, #marks, 3 do
+        opts.end_col = marks[i + 1]
+        opts.hl_group = ids[marks[i + 2]]
+        set(buf, M.ns, at, marks[i], opts)
+      end
+    end
+  end
+end
+
+local provider = {
+  on_win = function(_, _, buf)
+    return rows[buf] ~= nil
+  end,
+}
+if vim.fn.has('nvim-0.12') == 1 then
+  function provider.on_range(_, _, buf, row, _, end_row, end_col)
+    end_row = end_col > 0 and end_row + 1 or end_row
+    draw(buf, row, end_row)
+    return end_row
+  end
+else
+  function provider.on_line(_, _, buf, row)
+    draw(buf, row, row + 1)
+  end
+end
+
+---Has a buffer's highlights follow its lines: [row, end_row) have become so many new ones.
+---@param buf integer
+---@param row integer 0-based
+---@param end_row integer exclusive
+---@param new integer
+---@param count integer lines of the buffer before
+function M.splice(buf, row, end_row, new, count)
+  local lines = rows[buf]
+  local shift = new - (end_row - row)
+  if shift > 0 then
+    for i = count, end_row + 1, -1 do
+      lines[i + shift] = lines[i]
+    end
+  elseif shift < 0 then
+    for i = end_row + 1, count do
+      lines[i + shift] = lines[i]
+    end
+    for i = count, count + shift + 1, -1 do
+      lines[i] = nil
+    end
+  end
+  for i = row + 1, row + new do
+    lines[i] = ''
+  end
+end
+
+---Replaces the highlights of lines.
+---@param buf integer
+---@param row integer the first of them, 0-based
+---@param marks string[] one for each line
+---@param drawn integer the first line that is drawn anew anyway, as its text has changed
+function M.replace(buf, row, marks, drawn)
+  local lines = rows[buf]
+  local first, last
+  for i, words in ipairs(marks) do
+    local at = row + i
+    if lines[at] ~= words then
+      lines[at] = words
+      if at <= drawn then
+        first, last = first or at, at
+      end
+    end
+  end
+  if first then
+    -- Setting an extmark has its lines drawn anew.
+    local opts = { end_row = last, hl_group = 'AcpCode', strict = false }
+    api.nvim_buf_del_extmark(buf, M.ns, api.nvim_buf_set_extmark(buf, M.ns, first - 1, 0, opts))
+  end
+end
+
+---Begins to keep highlights of a buffer, until it is unloaded.
+---@param buf integer
+function M.attach(buf)
+  rows[buf] = {}
+  api.nvim_create_autocmd('BufUnload', {
+    buffer = buf,
+    desc = 'Forget the highlights of the chat',
+    callback = function()
+      rows[buf] = nil
+    end,
+  })
+end
+
+---How many lines of a buffer have highlights.
+---@param buf integer
+---@return integer
+function M.count(buf)
+  local n = 0
+  for _, words in pairs(rows[buf]) do
+    n = n + (words ~= '' and 1 or 0)
+  end
+  return n
 end
 
 ---@param names string[]
 function M.define(names)
   link()
   for i, name in ipairs(names) do
-    M.ids[i - 1] = vim.api.nvim_get_hl_id_by_name(name)
+    M.ids[i - 1] = api.nvim_get_hl_id_by_name(name)
   end
-  vim.api.nvim_create_autocmd('ColorScheme', {
-    group = vim.api.nvim_create_augroup('acp_highlight', {}),
+  api.nvim_create_autocmd('ColorScheme', {
+    group = api.nvim_create_augroup('acp_highlight', {}),
     desc = 'Link the Acp groups again',
     callback = link,
   })
+  api.nvim_set_decoration_provider(M.ns, provider)
 end
 
 ---Sets highlights given as numbers: row, column, end column, group, and so on.
@@ -107,30 +241,12 @@ end
 ---@param marks integer[]
 ---@param base integer added to each row
 function M.set(buf, marks, base)
-  local set, ns, ids = vim.api.nvim_buf_set_extmark, M.ns, M.ids
+  local set, ns, ids = api.nvim_buf_set_extmark, M.ns, M.ids
   local opts = { strict = false, priority = 100 }
   for i = 1, #marks, 4 do
     opts.end_col = marks[i + 2]
     opts.hl_group = ids[marks[i + 3]]
     set(buf, ns, marks[i] + base, marks[i + 1], opts)
-  end
-end
-
----Highlights whole lines given as numbers: first row, row after the last, group, and so on.
----@param buf integer
----@param runs integer[]
----@param base integer added to each row
-function M.set_lines(buf, runs, base)
-  for i = 1, #runs, 3 do
-    vim.api.nvim_buf_set_extmark(buf, M.ns, runs[i] + base, 0, {
-      -- Up to the end of the last line, not the start of the next: what is written there later
-      -- neither lengthens nor clears the run.
-      end_row = runs[i + 1] - 1 + base,
-      end_col = vim.v.maxcol,
-      hl_group = M.ids[runs[i + 2]],
-      strict = false,
-      priority = 90,
-    })
   end
 end
 

@@ -62,6 +62,18 @@ function ops.event(args)
   end)
 end
 
+---Files are tracked while there are sessions.
+function ops.watch(args)
+  require('acp.track')[args.on and 'start' or 'stop']()
+  if not args.on then
+    require('acp.mirror').watch_limit = nil
+  end
+end
+
+function ops.watch_limit(args)
+  require('acp.mirror').watch_limit = args.why
+end
+
 function ops.buffers(args)
   return require('acp.buffers')[args.fn](args.args)
 end

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -75,7 +76,16 @@ const (
 	streamPrompt = "stream %d"       // so many chunks, as fast as they are taken
 	pacePrompt   = "stream %d at %d" // the same, so many a second
 	markPrompt   = "marks %d"        // so many lines, see markAt, at a reading pace
+	shapePrompt  = "show %d of %s"   // the text of a shape, in chunks as fast as they are taken
+	wholePrompt  = "say %d of %s"    // the same in one chunk
 )
+
+// shapes are texts that grow large in one thing, of which they have n.
+var shapes = map[string]func(n int) string{
+	"bytes":  func(n int) string { return strings.Repeat("some *words* of ", n/16) },
+	"rows":   func(n int) string { return "| a | b |\n|---|---|\n" + strings.Repeat("| **one** | `two` |\n", n) },
+	"fences": func(n int) string { return strings.Repeat("```lua\nlocal x = 1\n```\n\n", n) },
+}
 
 // markAt is a character that nothing but the i-th mark contains. In a chat the time (Unix, in
 // nanoseconds) follows it at which the agent wrote it.
@@ -142,7 +152,14 @@ func (a *agent) answer(r request) {
 
 func (a *agent) prompt(text string) {
 	var n, rate int
+	var shape string
 	switch {
+	case scan(text, shapePrompt, &n, &shape):
+		for chunk := range slices.Chunk([]byte(shapes[shape](n)), chunkSize) {
+			a.out.Write(message(string(chunk)))
+		}
+	case scan(text, wholePrompt, &n, &shape):
+		a.out.Write(message(shapes[shape](n)))
 	case scan(text, pacePrompt, &n, &rate):
 		a.stream(n, time.Second/time.Duration(rate))
 	case scan(text, streamPrompt, &n):

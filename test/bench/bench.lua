@@ -137,9 +137,43 @@ function M.text()
   return table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
----@return integer how many highlights the buffer has
+---@return integer how many lines of the buffer have highlights
 function M.highlights()
-  return #api.nvim_buf_get_extmarks(buf, require('acp.highlight').ns, 0, -1, {})
+  return require('acp.highlight').count(buf)
+end
+
+---Begins to scroll the chat, to go to it and back, and to resize it, until the turn has ended.
+function M.stir()
+  local win, i = vim.fn.bufwinid(buf), 0
+  local keys = { '\21', '\4', 'gg', 'G', 'k', '\25' }
+  local timer = assert(vim.uv.new_timer())
+  local step = vim.schedule_wrap(function()
+    if i > 0 and not run then
+      return timer:is_closing() or timer:close()
+    end
+    i = run and i + 1 or i
+    api.nvim_win_set_width(win, 60 + i % 20)
+    api.nvim_win_call(win, function()
+      vim.cmd.normal({ keys[i % #keys + 1], bang = true })
+    end)
+  end)
+  timer:start(0, 30, step)
+  vim.cmd.startinsert()
+end
+
+---@return number ms that the slowest of some cursor movements took, with its redraw
+function M.moves()
+  local slowest = 0
+  vim.cmd.stopinsert()
+  api.nvim_set_current_win(vim.fn.bufwinid(buf))
+  local moves = { 'G', 'k', 'j', '0', '$', 'h', 'gk', 'gj', 'b', '\21', '\4', 'gg', 'G' }
+  for _, keys in ipairs(moves) do
+    local start = vim.uv.hrtime()
+    vim.cmd.normal({ keys, bang = true })
+    vim.cmd.redraw()
+    slowest = math.max(slowest, (vim.uv.hrtime() - start) / 1e6)
+  end
+  return slowest
 end
 
 ---@return number MB of memory in use

@@ -24,6 +24,8 @@ func Benchmark(b *testing.B) {
 			{"streaming", streaming},
 			{"realistic", realistic},
 			{"keys", keys},
+			{"stirred", stirred},
+			{"shapes", large},
 			{"marks", marks},
 			{"cancel", cancel},
 			{"turns", turns},
@@ -202,7 +204,8 @@ func keys(b *bench) {
 				b.Fatal(err)
 			}
 			v.begin(streamPrompt, 50_000)
-			took[k] = append(took[k], typing(v)...)
+			typed, _ := typing(v)
+			took[k] = append(took[k], typed...)
 			v.end()
 		}
 	}
@@ -210,8 +213,57 @@ func keys(b *bench) {
 	b.add("50000 chunks: key to screen, 99th percentile, ms", percentile(took[chat], 99), percentile(took[plain], 99), atMost(10))
 }
 
+// stirred measures the same while the user scrolls, goes from window to window and resizes them.
+func stirred(b *bench) {
+	took, gaps := map[kind][]float64{}, map[kind][]float64{}
+	for range 4 {
+		for _, k := range []kind{plain, chat} {
+			v := start(b, b.bin, k)
+			v.lua(nil, "bench.stir()")
+			v.begin(streamPrompt, 50_000)
+			typed, r := typing(v)
+			took[k], gaps[k] = append(took[k], typed...), append(gaps[k], r.Gap)
+			v.end()
+		}
+	}
+	b.add("the same, scrolling and resizing: 99th percentile, ms", percentile(took[chat], 99), percentile(took[plain], 99), none)
+	b.add("the same, scrolling and resizing: longest gap, ms", median(gaps[chat]), median(gaps[plain]), atMost(25))
+}
+
+// large measures texts that are large in one thing, and that twice as much takes no more than twice
+// as long.
+func large(b *bench) {
+	for _, c := range []struct {
+		what, prompt, shape string
+		n                   int
+	}{
+		{"a line of 500 KB", shapePrompt, "bytes", 500_000},
+		{"a line of 500 KB, at once", wholePrompt, "bytes", 500_000},
+		{"a table of 2000 rows", shapePrompt, "rows", 2_000},
+		{"10000 fences", shapePrompt, "fences", 10_000},
+	} {
+		measure := func(k kind, n int) (r result, moves float64) {
+			v := start(b, b.bin, k)
+			r = v.prompt(c.prompt, n, c.shape)
+			if got := v.number("#bench.text()"); int(got) < n {
+				b.Fatalf("%s: the %s shows %v bytes", c.what, k, got)
+			}
+			moves = v.number("bench.moves()")
+			v.end()
+			return r, moves
+		}
+		floor, floorMoves := measure(plain, c.n)
+		ours, moves := measure(chat, c.n)
+		twice, _ := measure(chat, 2*c.n)
+		b.add(c.what+": all text shown, ms", ours.Ms, floor.Ms, none)
+		b.add(c.what+": longest gap, ms", ours.Gap, floor.Gap, atMost(25))
+		b.add(c.what+": twice as much beside it, ms", twice.Ms, ours.Ms, goal{"≤ 2.5×", ratio(2.5).met})
+		b.add(c.what+": slowest step of the cursor, ms", moves, floorMoves, none)
+	}
+}
+
 // typing types until the turn has ended.
-func typing(v *neovim) (took []float64) {
+func typing(v *neovim) (took []float64, r result) {
 	for i := 0; ; i++ {
 		seen := v.drawn(markAt(i))
 		typed := time.Now()
@@ -220,8 +272,8 @@ func typing(v *neovim) (took []float64) {
 		}
 		shown := await(v, "a key's effect", seen)
 		select {
-		case <-v.results:
-			return took
+		case r = <-v.results:
+			return took, r
 		case <-time.After(4 * time.Millisecond): // as nobody types faster
 		}
 		took = append(took, ms(shown.at.Sub(typed)))

@@ -78,7 +78,7 @@ func serveFloor(in io.ReadCloser, out io.WriteCloser) error {
 
 // read decodes what the agent says.
 func (f *floor) read(r io.Reader) {
-	lines := bufio.NewReaderSize(r, 64<<10)
+	lines := bufio.NewReaderSize(r, 1<<20) // a message must fit
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err != nil {

@@ -1,0 +1,513 @@
+---The Lua API. Nothing here throws or waits: getters read what the host has told, everything else
+---is a message to the host. Failures are returned as nil and a sentence.
+---@class acp.Api
+local M = {}
+
+local last_id = 0
+
+---@param what string
+---@return fun(): nil, string
+local function not_yet(what)
+  return function()
+    return nil, what .. ' is not there yet'
+  end
+end
+
+---The agent an argument means: named, the configured default, or the first installed one.
+---@param name string?
+---@return table? agent, string? err
+local function pick_agent(name)
+  local config = require('acp.config').get()
+  local host = require('acp.host')
+  name = name or config.agent
+  if name == 'demo' and not config.agents.demo then
+    local argv, err = host.find()
+    if not argv then
+      return nil, err
+    end
+    local command = vim.list_extend(vim.deepcopy(argv), { 'demo-agent' })
+    return { name = 'demo', title = 'Demo', command = command, install = 'Run :Acp build' }
+  end
+  if name then
+    local agent = config.agents[name]
+    if not agent then
+      return nil, ('there is no agent %q; :Acp new <Tab> offers them'):format(name)
+    end
+    return vim.tbl_extend('force', agent, { name = name })
+  end
+  local installed = M._agents()[1]
+  if installed and installed.installed then
+    return vim.tbl_extend('force', config.agents[installed.name], { name = installed.name })
+  end
+  return nil, 'no agent is installed: see :checkhealth acp, or try :Acp new demo'
+end
+
+---The agents, installed ones first.
+---@return {name: string, installed: boolean}[]
+function M._agents()
+  local list = {}
+  for name, agent in pairs(require('acp.config').get().agents) do
+    table.insert(list, { name = name, installed = vim.fn.executable(agent.command[1]) == 1 })
+  end
+  table.sort(list, function(a, b)
+    if a.installed ~= b.installed then
+      return a.installed
+    end
+    return a.name < b.name
+  end)
+  return list
+end
+
+---@param agent table
+---@return table spec what the host needs of it
+local function spec(agent)
+  local fields = {
+    name = agent.name,
+    title = agent.title,
+    command = agent.command,
+    cwd = agent.cwd and vim.fs.normalize(vim.fn.fnamemodify(agent.cwd, ':p')) or nil,
+    install = agent.install,
+    login = agent.login,
+  }
+  for _, key in ipairs({ 'env', 'quirks', 'options' }) do
+    if agent[key] and next(agent[key]) then
+      fields[key] = agent[key]
+    end
+  end
+  return fields
+end
+
+---@type table<integer, {agent: table, cwd: string}> how each session was started
+local launches = {}
+
+---@param cwd string?
+---@return string
+local function folder(cwd)
+  cwd = vim.fs.normalize(vim.fn.fnamemodify(cwd or vim.fn.getcwd(), ':p'))
+  return #cwd > 1 and (cwd:gsub('/$', '')) or cwd
+end
+
+---Opens a session, a new one or one that the agent keeps.
+---@param opts {agent?: string, cwd?: string, agent_session_id?: string, title?: string}
+---@return integer? id, string? err
+local function open(opts)
+  local agent, err = pick_agent(opts.agent)
+  if not agent then
+    return nil, err
+  end
+  local host = require('acp.host')
+  local ok, failure = host.ensure()
+  if not ok then
+    return nil, failure
+  end
+  local cwd = folder(opts.cwd)
+  if last_id == 0 then
+    require('acp.attention').watch()
+  end
+  last_id = last_id + 1
+  local id = last_id
+  launches[id] = { agent = spec(agent), cwd = cwd }
+  local mirror = require('acp.mirror')
+  mirror.set({
+    id = id,
+    agent = agent.name,
+    agent_title = agent.title,
+    cwd = cwd,
+    title = opts.title,
+    agent_session_id = opts.agent_session_id,
+    state = 'starting',
+    tool_calls = 0,
+    queued = 0,
+    paused = false,
+  })
+  mirror.last = id
+  require('acp.bufs').ensure(id)
+  host.notify('new', {
+    session = id,
+    agent = launches[id].agent,
+    cwd = cwd,
+    agent_session_id = opts.agent_session_id,
+    title = opts.title,
+  })
+  local layout = require('acp.layout')
+  if layout.windows(0) then
+    layout.open(id, false)
+  end
+  return id
+end
+
+---Starts a session. It opens no window.
+---@param opts? {agent?: string, cwd?: string}
+---@return integer? id, string? err
+function M.new(opts)
+  opts = opts or {}
+  return open({ agent = opts.agent, cwd = opts.cwd })
+end
+
+---Takes up a session that the agent keeps; the same one again when it is open already.
+---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
+---@return integer? id, string? err
+function M.resume(opts)
+  if type(opts) ~= 'table' or type(opts.agent_session_id) ~= 'string' then
+    return nil, 'acp.resume needs an agent_session_id'
+  end
+  local agent, err = pick_agent(opts.agent)
+  if not agent then
+    return nil, err
+  end
+  for _, session in ipairs(require('acp.mirror').list()) do
+    if session.agent == agent.name and session.agent_session_id == opts.agent_session_id then
+      return session.id
+    end
+  end
+  return open(opts)
+end
+
+---Asks the host something about an agent, which may start it.
+---@param method string
+---@param name string?
+---@param args table
+---@param callback fun(result: any, err: string?)
+---@return boolean? ok, string? err
+local function ask_agent(method, name, args, callback)
+  if type(callback) ~= 'function' then
+    return nil, 'the answer needs a callback'
+  end
+  local agent, err = pick_agent(name)
+  if not agent then
+    return nil, err
+  end
+  local ok, failure = require('acp.host').ensure()
+  if not ok then
+    return nil, failure
+  end
+  args.agent = spec(agent)
+  args.cwd = folder(args.cwd)
+  require('acp.host').request(method, args, function(result, why)
+    callback(why == nil and result or nil, why)
+  end)
+  return true
+end
+
+---The sessions that an agent keeps.
+---@param agent string?
+---@param callback fun(list: acp.Stored[]?, err: string?)
+---@return boolean? ok, string? err
+function M.stored(agent, callback)
+  return ask_agent('stored', agent, {}, callback)
+end
+
+---Has an agent forget a session: an open one, which is closed, or a stored one.
+---@param opts {session?: integer, agent?: string, agent_session_id?: string}
+---@param callback fun(ok: boolean?, err: string?)
+---@return boolean? ok, string? err
+function M.delete(opts, callback)
+  local mirror = require('acp.mirror')
+  local id = opts.session
+  for _, session in ipairs(mirror.list()) do
+    if opts.agent_session_id and session.agent_session_id == opts.agent_session_id then
+      id = session.id
+    end
+  end
+  if not id and opts.agent_session_id then
+    local args = { agent_session_id = opts.agent_session_id }
+    return ask_agent('delete_stored', opts.agent, args, callback)
+  end
+  local err
+  id, err = mirror.resolve(id)
+  if not id then
+    return nil, err
+  end
+  require('acp.host').request('delete', { session = id }, function(_, failure)
+    callback(failure == nil or nil, failure)
+  end)
+  return true
+end
+
+---Logs in by one of the agent's ways; see `auth_methods` of the session.
+---@param session integer?
+---@param method_id string
+---@return boolean? ok, string? err
+function M.authenticate(session, method_id)
+  local id, err = require('acp.mirror').resolve(session)
+  if not id then
+    return nil, err
+  end
+  for _, method in ipairs(require('acp.mirror').sessions[id].auth_methods or {}) do
+    if method.id == method_id then
+      require('acp.host').notify('authenticate', { session = id, method_id = method_id })
+      return true
+    end
+  end
+  return nil, ('the agent has no login %q'):format(tostring(method_id))
+end
+
+---@param method 'prompt'|'steer'
+---@return fun(prompt: string|table[], opts?: {session?: integer}): boolean?, string?
+local function words(method)
+  return function(prompt, opts)
+    local mirror = require('acp.mirror')
+    local id, err = mirror.resolve(opts and opts.session)
+    if not id then
+      return nil, err
+    end
+    local session = mirror.sessions[id]
+    if session.state == 'dead' then
+      return nil, session.error or 'the session has ended. :Acp restart starts it again'
+    end
+    local blocks = prompt
+    if type(prompt) == 'string' then
+      blocks = vim.trim(prompt) ~= '' and { { type = 'text', text = prompt } } or {}
+    elseif type(prompt) ~= 'table' or not vim.islist(prompt) then
+      return nil, 'a prompt is a text or a list of content blocks'
+    end
+    err = require('acp.blocks').check(blocks, session)
+    if err then
+      return nil, err
+    end
+    mirror.last = id
+    require('acp.host').notify(method, { session = id, blocks = blocks })
+    return true
+  end
+end
+
+---Sends a prompt, or queues it while the agent is busy. An empty one lets a paused queue go on.
+M.prompt = words('prompt')
+
+---Puts words into the running turn, where the agent can be steered; else sends them as a prompt.
+M.steer = words('steer')
+
+---Puts a buffer, or lines of it, into the next prompt. Opens no window.
+---@param opts? {buf?: integer, first?: integer, last?: integer, session?: integer}
+---@return boolean? ok, string? err
+function M.add(opts)
+  opts = opts or {}
+  local id, err = require('acp.mirror').resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  return require('acp.add').add(id, opts.buf or 0, opts.first, opts.last)
+end
+
+---@param method string
+---@return fun(opts?: {session?: integer}): boolean?, string?
+local function message(method)
+  return function(opts)
+    local id, err = require('acp.mirror').resolve(opts and opts.session)
+    if not id then
+      return nil, err
+    end
+    require('acp.host').notify(method, { session = id })
+    return true
+  end
+end
+
+---Ends the running turn; queued prompts stay and wait.
+M.cancel = message('cancel')
+
+---Ends a session for good. Its buffers stay.
+M.close = message('close')
+
+---Logs out, where the agent can.
+M.logout = message('logout')
+
+---Starts a session's agent again.
+---@param opts? {session?: integer}
+---@return boolean? ok, string? err
+function M.restart(opts)
+  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  if not id then
+    return nil, err
+  end
+  local host = require('acp.host')
+  if host.running() then
+    host.notify('restart', { session = id })
+    return true
+  end
+  local ok, failure = host.ensure()
+  if not ok then
+    return nil, failure
+  end
+  for other, launch in pairs(launches) do
+    local session = require('acp.mirror').sessions[other]
+    if session then
+      host.notify('new', {
+        session = other,
+        agent = launch.agent,
+        cwd = launch.cwd,
+        agent_session_id = session.agent_session_id,
+        title = session.title,
+        retold = true,
+        queue = session.queue,
+      })
+      require('acp.chat').tell_visible(other)
+    end
+  end
+  return true
+end
+
+---@return acp.Session[]
+function M.sessions()
+  local list = vim.deepcopy(require('acp.mirror').list())
+  for _, session in ipairs(list) do
+    local bufs = require('acp.bufs').get(session.id)
+    if bufs then
+      session.chat_buf, session.prompt_buf = bufs.chat, bufs.prompt
+    end
+  end
+  return list
+end
+
+---@param session? integer
+---@return table[]? calls, string? err
+function M.tool_calls(session)
+  local mirror = require('acp.mirror')
+  local id, err = mirror.resolve(session)
+  if not id then
+    return nil, err
+  end
+  return vim.deepcopy(mirror.calls[id] or {})
+end
+
+---@param session integer?
+---@param id string
+---@param callback fun(call: table?, err: string?)
+---@return boolean? ok, string? err
+function M.tool_call(session, id, callback)
+  local sid, err = require('acp.mirror').resolve(session)
+  if not sid then
+    return nil, err
+  end
+  require('acp.host').request('tool_call', { session = sid, id = id }, function(call, failure)
+    if call == vim.NIL then
+      call = nil
+    end
+    callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
+  end)
+  return true
+end
+
+---@return table[]
+function M.permissions()
+  local list = {}
+  for _, p in ipairs(require('acp.mirror').permissions()) do
+    table.insert(list, {
+      id = p.id,
+      session = p.session,
+      title = p.title,
+      description = p.description,
+      tool_call_id = p.tool_call_id,
+      command = p.command,
+      cwd = p.cwd,
+      options = vim.deepcopy(p.options),
+    })
+  end
+  return list
+end
+
+---Answers a permission request; without an option it is cancelled, and the turn with it.
+---@param id integer
+---@param option_id string?
+---@return boolean? ok, string? err
+function M.respond(id, option_id)
+  for _, p in ipairs(require('acp.mirror').permissions()) do
+    if p.id == id then
+      for _, option in ipairs(p.options) do
+        if option_id == nil or option.id == option_id then
+          require('acp.host').notify(
+            'respond',
+            { session = p.session, id = id, option = option_id }
+          )
+          return true
+        end
+      end
+      if option_id == nil then
+        require('acp.host').notify('respond', { session = p.session, id = id })
+        return true
+      end
+      return nil, ('the request has no option %q'):format(option_id)
+    end
+  end
+  return nil, 'there is no such request; it may be answered already'
+end
+
+---What a session can be set to: modes, models and whatever else its agent offers.
+---@param session? integer
+---@return acp.SessionOption[]? options, string? err
+function M.options(session)
+  local mirror = require('acp.mirror')
+  local id, err = mirror.resolve(session)
+  if not id then
+    return nil, err
+  end
+  return vim.deepcopy(mirror.sessions[id].options or {})
+end
+
+---Gives an option another value: a choice's, or true and false.
+---@param session integer?
+---@param option string an id, or a category such as 'mode' or 'model'
+---@param value string|boolean
+---@return boolean? ok, string? err
+function M.set_option(session, option, value)
+  local id, err = require('acp.mirror').resolve(session)
+  if not id then
+    return nil, err
+  end
+  require('acp.host').notify('set_option', { session = id, id = option, value = tostring(value) })
+  return true
+end
+
+---What was said with a session's agent.
+---@param opts? {session?: integer, file?: string} file: record from now on, and what is in memory
+---@param callback fun(entries: {dir: string, t: integer, msg: string}[]?, err: string?)
+---@return boolean? ok, string? err
+function M.traffic(opts, callback)
+  opts = opts or {}
+  local mirror = require('acp.mirror')
+  local id, err = mirror.resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  local file = opts.file and vim.fn.fnamemodify(opts.file, ':p') or nil
+  require('acp.host').request(
+    'traffic',
+    { agent = mirror.sessions[id].agent, file = file },
+    callback
+  )
+  return true
+end
+
+---A word for the status line: which agent works, and what waits for the user.
+---@return string
+function M.statusline()
+  local working, waiting = 0, #require('acp.mirror').permissions()
+  for _, session in ipairs(require('acp.mirror').list()) do
+    if session.state == 'running' or session.state == 'requires_action' then
+      working = working + 1
+    end
+  end
+  local parts = {}
+  if waiting > 0 then
+    table.insert(parts, waiting .. ' waiting')
+  end
+  if working > 0 then
+    table.insert(parts, working .. ' working')
+  end
+  return #parts > 0 and ('acp: ' .. table.concat(parts, ', ')) or ''
+end
+
+for _, name in ipairs({
+  'elicitations',
+  'answer',
+  'changes',
+  'keep',
+  'reject',
+  'undo_turn',
+  'terminals',
+  'follow',
+  'on_request',
+}) do
+  M[name] = not_yet('acp.' .. name)
+end
+
+return M
