@@ -5,8 +5,9 @@ local M = {}
 local api = vim.api
 local ns = api.nvim_create_namespace('acp_code')
 
----How long Neovim may be kept from its user, in ms, and how large a block may be, in bytes.
-local slice, limit = 4, 200 * 1024
+---How long Neovim may be kept from its user and how long it then rests, in ms, and how large a
+---block may be, in bytes.
+local slice, rest, limit = 4, 12, 200 * 1024
 
 ---Names that agents use for languages whose filetype has another one.
 local aliases = {
@@ -34,6 +35,8 @@ local aliases = {
 local queue = {}
 ---@type thread? at work on a block
 local work
+---@type integer when the slice is over, in ns of vim.uv.hrtime()
+local deadline
 
 ---@param name string as it stands behind the fence
 ---@return string? lang with a parser
@@ -66,11 +69,9 @@ local function highlight(block)
   end
   local parser = vim.treesitter.get_string_parser(text, lang)
   local tree = parser:parse()[1]
-  local start = vim.uv.hrtime()
   for id, node in query:iter_captures(tree:root(), text) do
-    if (vim.uv.hrtime() - start) / 1e6 > slice then
+    if vim.uv.hrtime() > deadline then
       coroutine.yield()
-      start = vim.uv.hrtime()
       local at = api.nvim_buf_is_loaded(buf)
         and api.nvim_buf_get_extmark_by_id(buf, ns, block.mark, {})[1]
       if not at then
@@ -93,21 +94,21 @@ local function highlight(block)
 end
 
 local function step()
-  if not work then
-    local block = table.remove(queue, 1)
-    if not block then
-      return
+  deadline = vim.uv.hrtime() + slice * 1e6
+  while (work or queue[1]) and vim.uv.hrtime() < deadline do
+    if not work then
+      local block = table.remove(queue, 1)
+      work = coroutine.create(function()
+        pcall(highlight, block)
+      end)
     end
-    work = coroutine.create(function()
-      pcall(highlight, block)
-    end)
-  end
-  coroutine.resume(work)
-  if coroutine.status(work) == 'dead' then
-    work = nil
+    coroutine.resume(work)
+    if coroutine.status(work) == 'dead' then
+      work = nil
+    end
   end
   if work or queue[1] then
-    vim.defer_fn(step, 1)
+    vim.defer_fn(step, rest)
   end
 end
 
