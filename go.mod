@@ -6,6 +6,7 @@ require (
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/charmbracelet/x/ansi v0.11.9
 	github.com/creack/pty v1.1.24
+	github.com/fsnotify/fsnotify v1.10.1
 	github.com/junegunn/fzf v0.65.2
 	github.com/neovim/go-client v1.2.1
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

@@ -203,11 +203,24 @@ func restore(path string, old file) error {
 
 func makeDir(path string) error { return cause(os.MkdirAll(filepath.Dir(path), 0o777)) }
 
+// stamp tells one state of a file from another, without reading it.
+type stamp struct {
+	Exists bool  `msgpack:"exists"`
+	Sec    int64 `msgpack:"sec"` // modification time
+	Nsec   int64 `msgpack:"nsec"`
+	Size   int64 `msgpack:"size"`
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	t := info.ModTime()
+	return stamp{true, t.Unix(), int64(t.Nanosecond()), info.Size()}
+}
+
 // diskArgs is what Lua compares with the disk before it writes.
 func diskArgs(f file) map[string]any {
 	if !f.exists() {
 		return map[string]any{"exists": false}
 	}
-	t := f.info.ModTime()
-	return map[string]any{"exists": true, "sec": t.Unix(), "nsec": t.Nanosecond(), "size": f.info.Size()}
+	s := stampOf(f.info)
+	return map[string]any{"exists": true, "sec": s.Sec, "nsec": s.Nsec, "size": s.Size}
 }

@@ -35,6 +35,8 @@ type live struct {
 	Readonly    bool   `msgpack:"readonly"`
 	Modifiable  bool   `msgpack:"modifiable"`
 	Buftype     string `msgpack:"buftype"`
+	Disk        stamp  `msgpack:"disk"` // with which Neovim was last in step
+	Part        bool   `msgpack:"part"` // the user wrote a part of the buffer over the file
 }
 
 // decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
@@ -213,8 +215,14 @@ func (f *Files) writeDisk(path, text string) (Written, error) {
 			return Written{}, err
 		}
 	}
-	f.seen.put(path, text)
+	f.agreed(path, text)
 	return w, nil
+}
+
+// agreed remembers a text that the disk and the agent have.
+func (f *Files) agreed(path, text string) {
+	f.seen.put(path, text)
+	f.synced.put(path, text)
 }
 
 type outcome int
@@ -321,7 +329,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Created:  !disk.exists() || w.old != nil && !w.old.exists(),
 		Conflict: conflicts > 0,
 	}
-	w.seen.put(w.path, text)
+	w.agreed(w.path, text)
 	if conflicts > 0 {
 		w.Note = conflictNote(w.path, conflicts)
 		w.refuse(w.path, text)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,8 +39,10 @@ type neovim struct {
 	t     *testing.T
 	dir   string // real path of a folder of its own
 	files *buffers.Files
-	calls []string        // names of the functions called
 	hook  func(fn string) // runs before each call
+
+	mu    sync.Mutex
+	calls []string // names of the functions called, guarded by mu
 }
 
 // startNeovim runs command, a Neovim or a shell line that execs "$@".
@@ -76,14 +80,21 @@ func startNeovim(t *testing.T, command string, shell ...string) *neovim {
 }
 
 func (n *neovim) CallBuffers(ctx context.Context, fn string, args, result any) error {
+	n.mu.Lock()
 	n.calls = append(n.calls, fn)
+	n.mu.Unlock()
 	if n.hook != nil {
 		n.hook(fn)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- n.ExecLua("return require('acp.buffers')[...](select(2, ...))", result, fn, args) }()
+	// A call that is given up must not write into result later.
+	got := reflect.New(reflect.TypeOf(result).Elem())
+	go func() {
+		ended <- n.ExecLua("return require('acp.buffers')[...](select(2, ...))", got.Interface(), fn, args)
+	}()
 	select {
 	case err := <-ended:
+		reflect.ValueOf(result).Elem().Set(got.Elem())
 		return err
 	case <-ctx.Done():
 		return ctx.Err()

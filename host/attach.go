@@ -36,22 +36,32 @@ type draft struct {
 	do      func()
 }
 
-// submit sends a prompt when the files attached to it, by their place among its
-// blocks, have been read.
-func (s *Session) submit(blocks []session.Content, attached map[int]attachment) {
-	d := &draft{missing: len(attached), do: func() { s.prompt(blocks) }}
+// prompt is what the user has written, and the files attached to it by their
+// place among the blocks.
+type prompt struct {
+	blocks   []session.Content
+	attached map[int]attachment
+}
+
+// submit does something with prompts when the files attached to them have been
+// read.
+func (s *Session) submit(do func(), prompts ...prompt) {
+	d := &draft{do: do}
 	s.drafts = append(s.drafts, d)
-	for i, file := range attached {
-		file.path = s.absolute(file.path)
-		s.host.background(func() {
-			s.read(file, func(content session.Content) {
-				s.box.put(func() {
-					blocks[i] = content
-					d.missing--
-					s.release()
+	for _, p := range prompts {
+		d.missing += len(p.attached)
+		for i, file := range p.attached {
+			file.path = s.absolute(file.path)
+			s.host.background(func() {
+				s.read(file, func(content session.Content) {
+					s.box.put(func() {
+						p.blocks[i] = content
+						d.missing--
+						s.release()
+					})
 				})
 			})
-		})
+		}
 	}
 	s.release()
 }

@@ -47,6 +47,7 @@ type Host struct {
 	agents   map[string]*agent            // by launch key, those that are alive
 	leaving  []*agent                     // those that end
 	secrets  map[string]map[string]string // by agent, see keepSecrets
+	watch    *buffers.Watch               // of the loaded files' disk, while there are sessions
 	closing  bool
 }
 
@@ -107,6 +108,7 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	taken := h.sessions[id] != nil || h.closing
 	if !taken {
 		h.sessions[id] = s
+		h.startWatch()
 	}
 	h.mu.Unlock()
 	if taken {
@@ -127,6 +129,9 @@ func (h *Host) session(id int) *Session {
 func (h *Host) forgetSession(s *Session) {
 	h.mu.Lock()
 	delete(h.sessions, s.id)
+	if len(h.sessions) == 0 {
+		h.stopWatch()
+	}
 	h.mu.Unlock()
 }
 

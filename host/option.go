@@ -63,17 +63,23 @@ func (s *Session) requestOption(o session.Option, value string, then func(error)
 	})
 }
 
-// applyDefaults sets the options of the configuration, one after the other, as
-// one may bring another; the session is ready when all have been answered.
+// applyDefaults sets the options of the configuration, one after the other in
+// the agent's order, as one may bring or change another; the session is ready
+// when all have been answered.
 func (s *Session) applyDefaults(names []string) {
-	for i, name := range names {
-		o, known := s.option(name)
-		value := s.spec.Options[name]
-		if !known {
-			s.remark("warning", fmt.Sprintf("%s has no option %q, as the configuration has it.", s.spec.Title, name))
+	for _, o := range s.conv.Options {
+		at := slices.IndexFunc(names, func(name string) bool {
+			named, known := s.option(name)
+			return known && named.ID == o.ID
+		})
+		if at < 0 {
 			continue
 		}
+		name := names[at]
+		value := s.spec.Options[name]
+		rest := slices.Delete(slices.Clone(names), at, at+1)
 		if o.Value == value {
+			names = rest
 			continue
 		}
 		a := s.agent
@@ -81,7 +87,7 @@ func (s *Session) applyDefaults(names []string) {
 			if session.AuthRequired(err) {
 				s.waiting = append(s.waiting, func() {
 					if s.agent == a { // in a new process all of them are set anew
-						s.applyDefaults(names[i:])
+						s.applyDefaults(names)
 					}
 				})
 				s.needLogin()
@@ -90,9 +96,12 @@ func (s *Session) applyDefaults(names []string) {
 			if err != nil {
 				s.remark("warning", fmt.Sprintf("%s did not take %s = %s: %s", s.spec.Title, name, value, errorText(err)))
 			}
-			s.applyDefaults(names[i+1:])
+			s.applyDefaults(rest)
 		})
 		return
+	}
+	for _, name := range names {
+		s.remark("warning", fmt.Sprintf("%s has no option %q, as the configuration has it.", s.spec.Title, name))
 	}
 	s.becomeReady()
 }

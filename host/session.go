@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -57,6 +56,7 @@ type Session struct {
 
 	terminals terminals
 	visible   atomic.Bool // a window shows the chat
+	working   span        // of the turn that runs, or the last one
 	urgent    atomic.Bool // something must not wait for a hidden chat's turn
 }
 
@@ -165,18 +165,59 @@ func (s *Session) prompt(blocks []session.Content) {
 	s.sendNext()
 }
 
-// setQueue gives the queue the prompts that the user left in it. What was
-// attached to one whose words are as before stays attached.
-func (s *Session) setQueue(texts []string) {
-	old := s.queue
-	s.queue = nil
-	for _, text := range texts {
-		prompt := []session.Content{session.Text{Text: text}}
-		if i := slices.IndexFunc(old, func(p []session.Content) bool { return promptText(p) == text }); i >= 0 {
-			prompt = old[i]
-		}
-		s.queue = append(s.queue, prompt)
+// steer puts the user's words into the running turn, or sends them as a prompt
+// where that cannot be.
+func (s *Session) steer(words []session.Content) {
+	fitting, err := s.fit(words)
+	if len(words) == 0 || err != nil || !s.info.Steers || s.phase != ready || !s.turnOpen {
+		s.prompt(words)
+		return
 	}
+	s.agent.Steer(s.remoteID, fitting, func(taken bool, err error) {
+		s.box.putSlowly(func() {
+			if !taken {
+				s.prompt(words)
+				return
+			}
+			s.apply(session.Steered{Words: fitting})
+			s.changed()
+		})
+	})
+}
+
+// setQueue gives the queue the prompts that the user left in it; was are the
+// words of those that the user saw. What has been sent since is not queued
+// again, and what has come since stays, as does a prompt without words. What
+// was attached to a prompt whose words are as before stays attached.
+func (s *Session) setQueue(was []string, prompts []prompt) {
+	seen := map[string]int{}
+	for _, text := range was {
+		seen[strings.TrimSpace(text)]++
+	}
+	kept := map[string][][]session.Content{}
+	var added [][]session.Content
+	for _, blocks := range s.queue {
+		if text := strings.TrimSpace(promptText(blocks)); text != "" && seen[text] > 0 {
+			seen[text]--
+			kept[text] = append(kept[text], blocks)
+		} else {
+			added = append(added, blocks)
+		}
+	}
+	s.queue = nil
+	for _, p := range prompts {
+		text := strings.TrimSpace(promptText(p.blocks))
+		switch {
+		case len(kept[text]) > 0:
+			s.queue = append(s.queue, kept[text][0])
+			kept[text] = kept[text][1:]
+		case seen[text] > 0:
+			seen[text]-- // it was sent
+		default:
+			s.queue = append(s.queue, p.blocks)
+		}
+	}
+	s.queue = append(s.queue, added...)
 	s.changed()
 	s.sendNext()
 }
@@ -206,6 +247,7 @@ func (s *Session) send(blocks []session.Content) {
 		return
 	}
 	s.turnOpen = true
+	s.working.begin()
 	s.apply(session.TurnStart{Prompt: blocks})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.startClock()
@@ -246,6 +288,8 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.turnOpen, s.kept = false, nil
+	s.working.end()
+	s.host.checkDisk("")
 	s.apply(session.TurnEnd{StopReason: reason, Error: why})
 	s.stopClock()
 	data := map[string]any{"stop_reason": string(reason)}

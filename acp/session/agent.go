@@ -36,6 +36,9 @@ type Agent interface {
 	SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func())
 	// Prompt runs one turn.
 	Prompt(sessionID string, prompt []Content, done func(StopReason, error))
+	// Steer puts the user's words into the running turn; taken is false when the
+	// agent left them to be sent as a prompt. Needs Info.Steers.
+	Steer(sessionID string, words []Content, done func(taken bool, err error))
 	// Cancel asks the agent to end the running turn.
 	Cancel(sessionID string)
 	// Close lets the agent free a session, where it can.
@@ -49,7 +52,7 @@ type Info struct {
 	AuthMethods          []AuthMethod
 
 	// What the agent can do beside the baseline.
-	Loads, Resumes, Lists, Deletes, LogsOut bool
+	Loads, Resumes, Lists, Deletes, LogsOut, Steers bool
 
 	// What a prompt may have beside text and links.
 	Images, Audio, EmbeddedContext bool

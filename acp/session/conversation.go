@@ -278,6 +278,8 @@ func (c *Conversation) Apply(u Update) {
 		c.startSession(u.Options)
 	case TurnStart:
 		c.startTurn(u.Prompt)
+	case Steered:
+		c.addPrompt(u.Words)
 	case TurnEnd:
 		c.endTurn(u)
 	case Waiting:
@@ -526,6 +528,11 @@ func (c *Conversation) startTurn(prompt []Content) {
 	c.turnAt = c.now()
 	c.turnCost, c.turnTokens = c.cost().Amount, 0
 	c.turn++
+	c.addPrompt(prompt)
+}
+
+// addPrompt shows the user's words, which the agent may repeat.
+func (c *Conversation) addPrompt(prompt []Content) {
 	m := &Message{Role: RoleUser, Started: c.now(), Ended: c.now()}
 	for _, b := range prompt {
 		m.append(b)

@@ -91,6 +91,9 @@ type SessionStart struct{ Options []Option }
 // TurnStart says that the user's prompt is on its way to the agent.
 type TurnStart struct{ Prompt []Content }
 
+// Steered says that the agent has taken the user's words into the running turn.
+type Steered struct{ Words []Content }
+
 // TurnEnd says that the turn is over: with the wire's stop reason, or with an
 // error when the agent answered one, died or was closed.
 type TurnEnd struct {
@@ -131,6 +134,7 @@ func (CompactionChunk) update() {}
 func (UnknownUpdate) update()   {}
 func (SessionStart) update()    {}
 func (TurnStart) update()       {}
+func (Steered) update()         {}
 func (TurnEnd) update()         {}
 func (Waiting) update()         {}
 func (Cancelling) update()      {}

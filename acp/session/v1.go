@@ -89,7 +89,7 @@ func (a *V1) Initialize(done func(Info, error)) {
 			Protocol: int(r.ProtocolVersion),
 			Loads:    r.AgentCapabilities.LoadSession, Resumes: caps.Resume != nil,
 			Lists: caps.List != nil, Deletes: caps.Delete != nil,
-			LogsOut: r.AgentCapabilities.Auth.Logout != nil,
+			LogsOut: r.AgentCapabilities.Auth.Logout != nil, Steers: steers(r.Meta),
 		}
 		prompt := r.AgentCapabilities.PromptCapabilities
 		info.Images, info.Audio, info.EmbeddedContext = prompt.Image, prompt.Audio, prompt.EmbeddedContext
@@ -143,10 +143,7 @@ func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Opt
 
 // Prompt implements [Agent].
 func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, error)) {
-	request := v1.PromptRequest{SessionID: v1.SessionID(sessionID)}
-	for _, b := range prompt {
-		request.Prompt = append(request.Prompt, toBlock(b))
-	}
+	request := v1.PromptRequest{SessionID: v1.SessionID(sessionID), Prompt: toBlocks(prompt)}
 	a.endRun(request.SessionID) // of what came since the last turn
 	a.conn.Call(v1.MethodSessionPrompt, request, func(raw json.RawMessage, err error) {
 		var r v1.PromptResponse
@@ -156,6 +153,34 @@ func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, er
 			a.client.Update(sessionID, TurnTokens{Total: r.Usage.TotalTokens})
 		}
 		done(StopReason(r.StopReason), err)
+	})
+}
+
+// steers reads from the _meta of initialize whether the agent can be steered.
+func steers(meta json.RawMessage) bool {
+	var m struct {
+		Steering struct {
+			Supported bool `json:"supported"`
+		} `json:"steering"`
+	}
+	return json.Unmarshal(meta, &m) == nil && m.Steering.Supported
+}
+
+// Steer implements [Agent].
+func (a *V1) Steer(sessionID string, words []Content, done func(taken bool, err error)) {
+	request := v1.SteeringRequest{SessionID: v1.SessionID(sessionID), Prompt: toBlocks(words)}
+	request.Meta.Steering.IdleBehavior = "promptRequired"
+	a.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
+		var r v1.SteeringResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(false, err)
+			return
+		}
+		taken := r.Outcome == v1.SteeringInjected || r.Outcome == v1.SteeringStartedNewTurn
+		if taken {
+			a.endRun(request.SessionID) // what comes now stands after the words
+		}
+		done(taken, nil)
 	})
 }
 

@@ -116,6 +116,14 @@ func fromBlock(b v1.ContentBlock) Content {
 	return UnknownContent{}
 }
 
+func toBlocks(prompt []Content) []v1.ContentBlock {
+	blocks := make([]v1.ContentBlock, len(prompt))
+	for i, b := range prompt {
+		blocks[i] = toBlock(b)
+	}
+	return blocks
+}
+
 // toBlock is a block of a prompt. Blocks of unknown type only ever come in.
 func toBlock(c Content) v1.ContentBlock {
 	switch c := c.(type) {

@@ -19,6 +19,8 @@ func TestCapabilities(t *testing.T) {
 		"all": {`{"protocolVersion": 1, "agentCapabilities": {"loadSession": true, "auth": {"logout": {}},
 			"sessionCapabilities": {"resume": {}, "list": {}, "delete": {}}}}`,
 			Info{Protocol: 1, Loads: true, Resumes: true, Lists: true, Deletes: true, LogsOut: true}},
+		"steering":      {`{"protocolVersion": 1, "_meta": {"steering": {"supported": true}}}`, Info{Protocol: 1, Steers: true}},
+		"odd steering":  {`{"protocolVersion": 1, "_meta": {"steering": "yes"}}`, Info{Protocol: 1}},
 		"null is no":    {`{"protocolVersion": 1, "agentCapabilities": {"auth": {"logout": null}, "sessionCapabilities": {"list": null}}}`, Info{Protocol: 1}},
 		"beside others": {`{"protocolVersion": 1, "agentCapabilities": {}, "sessionCapabilities": {"list": {}}}`, Info{Protocol: 1, Lists: true}},
 	} {

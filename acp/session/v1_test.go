@@ -1053,3 +1053,41 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestSteer(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer fakeagent.Step
+		taken  bool
+		err    string
+	}{
+		"injected":     {fakeagent.Reply(`{"outcome":"injected"}`), true, ""},
+		"a turn began": {fakeagent.Reply(`{"outcome":"startedNewTurn"}`), true, ""},
+		"no turn runs": {fakeagent.Reply(`{"outcome":"promptRequired"}`), false, ""},
+		"failed":       {fakeagent.Reply(`{"outcome":"failed"}`), false, ""},
+		"unknown":      {fakeagent.Reply(`{"outcome":"pondered"}`), false, ""},
+		"no outcome":   {fakeagent.Reply(`{}`), false, "malformed"},
+		"an error":     {fakeagent.Fail(-32601, "no such method"), false, "no such method"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := begun(t, fakeagent.Expect("session/prompt"), fakeagent.Message("before"),
+				fakeagent.Expect("_session/steering"), test.answer, fakeagent.Message("after"))
+			p.prompt(Text{"a"})
+			before, _ := next[updated](p).Update.(MessageChunk)
+			p.Steer("s1", []Content{Text{"rather so"}}, func(taken bool, err error) { p.events <- outcome[bool]{taken, err} })
+			if o := next[outcome[bool]](p); o.value != test.taken || (o.err == nil) != (test.err == "") ||
+				o.err != nil && !strings.Contains(o.err.Error(), test.err) {
+				t.Fatalf("got %+v", o)
+			}
+			// What comes behind words that were taken is a message of its own.
+			after, _ := next[updated](p).Update.(MessageChunk)
+			if (after.MessageID != before.MessageID) != test.taken {
+				t.Errorf("before is %+v, after %+v", before, after)
+			}
+			heard := p.finish()
+			want := `{"sessionId":"s1","prompt":[{"type":"text","text":"rather so"}],"_meta":{"steering":{"idleBehavior":"promptRequired"}}}`
+			if got := string(heard[len(heard)-1].Params); got != want {
+				t.Errorf("sent was %s", got)
+			}
+		})
+	}
+}

@@ -11,6 +11,10 @@ const (
 	MethodSessionPrompt = "session/prompt"
 	MethodSessionCancel = "session/cancel"   // a notification
 	MethodCancelRequest = "$/cancel_request" // a notification
+
+	// MethodSessionSteering is an extension, for agents whose answer to initialize has
+	// _meta.steering.supported.
+	MethodSessionSteering = "_session/steering"
 )
 
 // PromptRequest starts a turn; it is answered when the turn has ended. See "Prompt Turn",
@@ -27,6 +31,34 @@ type PromptResponse struct {
 	Usage      *Usage          `json:"usage,omitzero" wire:"lenient"` // not in the schema
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
+
+// SteeringRequest puts the user's words into the running turn. Not in the schema.
+type SteeringRequest struct {
+	SessionID SessionID              `json:"sessionId" wire:"required"`
+	Prompt    acp.List[ContentBlock] `json:"prompt" wire:"required"`
+	Meta      SteeringMeta           `json:"_meta"`
+}
+
+// SteeringMeta says what is to be done with the words when no turn runs any more.
+type SteeringMeta struct {
+	Steering struct {
+		IdleBehavior string `json:"idleBehavior"`
+	} `json:"steering"`
+}
+
+// SteeringResponse says what has become of the words.
+type SteeringResponse struct {
+	Outcome SteeringOutcome `json:"outcome" wire:"required"`
+}
+
+// SteeringOutcome is what became of words that were to go into the running turn.
+type SteeringOutcome string
+
+// The outcomes that leave the words with the agent; all others leave them with the client.
+const (
+	SteeringInjected       SteeringOutcome = "injected"
+	SteeringStartedNewTurn SteeringOutcome = "startedNewTurn"
+)
 
 // StopReason is why a turn ended. See "Prompt Turn", "Stop Reasons".
 type StopReason string

@@ -9,6 +9,7 @@
 local M = {}
 
 local api, uv = vim.api, vim.uv
+local track = require('acp.track')
 
 --- A hunk of so many lines that become as many is edited line by line, which keeps more places.
 local max_pairs = 1000
@@ -28,6 +29,8 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field readonly? boolean
 ---@field modifiable? boolean
 ---@field buftype? string
+---@field disk? acp.buffers.Disk with which Neovim was last in step, where that is known
+---@field part? boolean the user wrote a part of the buffer over the file
 
 ---@class (exact) acp.buffers.Disk
 ---@field exists boolean
@@ -76,6 +79,10 @@ end
 ---@param path string real path
 ---@return integer? buf
 local function find(path)
+  local tracked = track.find(path)
+  if tracked then
+    return tracked
+  end
   local special
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_name(buf) or ''
@@ -108,6 +115,7 @@ function M.info(args)
     return { buf = 0 }
   end
   local bo = vim.bo[buf]
+  local known = track.get(buf)
   return {
     buf = buf,
     changedtick = api.nvim_buf_get_changedtick(buf),
@@ -121,6 +129,8 @@ function M.info(args)
     readonly = bo.readonly,
     modifiable = bo.modifiable,
     buftype = bo.buftype,
+    disk = known and known.disk,
+    part = known and known.part,
   }
 end
 
@@ -152,27 +162,6 @@ function M.lines(args)
     text = table.concat(lines, '\n'),
     ended = args.first + #lines >= api.nvim_buf_line_count(args.buf),
   }
-end
-
----@param path string
----@param disk acp.buffers.Disk
----@return boolean
-local function disk_is(path, disk)
-  local stat = uv.fs_stat(path)
-  if not stat or not disk.exists then
-    return not stat and not disk.exists
-  end
-  return stat.mtime.sec == disk.sec and stat.mtime.nsec == disk.nsec and stat.size == disk.size
-end
-
----@param path string
----@return acp.buffers.Disk
-local function disk_now(path)
-  local stat = uv.fs_stat(path)
-  if not stat then
-    return { exists = false }
-  end
-  return { exists = true, sec = stat.mtime.sec, nsec = stat.mtime.nsec, size = stat.size }
 end
 
 ---@param byte? integer
@@ -369,14 +358,16 @@ end
 --- about the disk's time stamp as long as the disk is what the host left there.
 ---@param buf integer the current buffer
 ---@param path string
-local function expect_disk(buf, path)
-  local disk = disk_now(path)
+---@param disk acp.buffers.Disk
+local function expect_disk(buf, path, disk)
   local group = api.nvim_create_augroup('acp_buffers_' .. buf, {})
   api.nvim_create_autocmd('FileChangedShell', {
     group = group,
     buffer = buf,
     callback = function()
-      vim.v.fcs_choice = disk_is(path, disk) and '' or 'ask'
+      if not track.get(buf) then
+        vim.v.fcs_choice = track.disk_is(path, disk) and '' or 'ask'
+      end
     end,
   })
   -- Neovim compares the time stamp with that of its own last write or read, and asks; so it gets a
@@ -385,7 +376,7 @@ local function expect_disk(buf, path)
     group = group,
     buffer = buf,
     callback = function(event)
-      if disk_is(path, disk) and real(vim.fn.fnamemodify(event.file, ':p')) == path then
+      if track.disk_is(path, disk) and real(vim.fn.fnamemodify(event.file, ':p')) == path then
         api.nvim_del_augroup_by_id(group)
         vim.cmd('silent noautocmd lockmarks write!')
       end
@@ -451,6 +442,20 @@ local function take_all(buf, texts)
   return true, done
 end
 
+--- Undoes the newest steps of the current buffer.
+---@param steps integer
+local function take_back(steps)
+  for _ = 1, steps do
+    vim.cmd('silent undo!')
+  end
+end
+
+---@param err any
+---@return acp.buffers.Written
+local function failure(err)
+  return tostring(err):match('E565') and { locked = true } or { err = message(err) }
+end
+
 --- The work of M.write, in the buffer as the current one.
 ---@param args acp.buffers.Write
 ---@return acp.buffers.Written
@@ -465,7 +470,7 @@ local function write_here(args)
   local saved = false
   if ok then
     if args.merged then
-      expect_disk(buf, args.path)
+      expect_disk(buf, args.path, track.disk_now(args.path))
       forget_saved_states()
     elseif args.save or done.changed or modified then
       saved, err = write_file()
@@ -473,12 +478,10 @@ local function write_here(args)
     end
   end
   if not ok then
-    for _ = 1, done.steps do
-      vim.cmd('silent undo!')
-    end
+    take_back(done.steps)
     vim.fn.winrestview(view)
     vim.bo.endofline, vim.bo.modified = eol, modified
-    return tostring(err):match('E565') and { locked = true } or { err = message(err) }
+    return failure(err)
   end
   if saved then
     pcall(api.nvim_del_augroup_by_name, 'acp_buffers_' .. buf)
@@ -491,7 +494,7 @@ end
 ---@return acp.buffers.Written
 function M.write(args)
   local buf = args.buf
-  if moved(args) or not disk_is(args.path, args.disk) then
+  if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   if not encodable(buf, args.text) then
@@ -499,6 +502,85 @@ function M.write(args)
   end
   return api.nvim_buf_call(buf, function()
     return write_here(args)
+  end)
+end
+
+---@class (exact) acp.buffers.Follow
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field path string real path
+---@field disk acp.buffers.Disk the disk must still be so
+---@field text? string what the disk has; without: the buffer stays as it is
+---@field merged? string for the buffer instead, which has unsaved text
+---@field format? 'unix'|'dos' how the disk's lines end
+---@field bom? boolean
+---@field own boolean Neovim itself has left the disk so
+---@field reload? boolean only Neovim can tell the disk's text
+
+--- Sets an option of the current buffer that is not so yet.
+---@param name string
+---@param value any
+local function set(name, value)
+  if value ~= nil and vim.bo[name] ~= value then
+    vim.bo[name] = value
+  end
+end
+
+--- The work of M.follow, in the buffer as the current one.
+---@param args acp.buffers.Follow
+---@return acp.buffers.Written
+local function follow_here(args)
+  local buf, bo = args.buf, vim.bo
+  local was = { modified = bo.modified, readonly = bo.readonly, modifiable = bo.modifiable }
+  local done = { changed = false, steps = 0 }
+  if args.text then
+    local eol, view = bo.endofline, vim.fn.winsaveview()
+    -- The file has changed, whether the user wants to or not.
+    set('readonly', false)
+    set('modifiable', true)
+    local ok, err
+    ok, done, err = take_all(buf, { args.merged or args.text })
+    if not ok then
+      take_back(done.steps)
+      vim.fn.winrestview(view)
+      set('endofline', eol)
+      set('modified', was.modified)
+    end
+    set('readonly', was.readonly)
+    set('modifiable', was.modifiable)
+    if not ok then
+      return failure(err)
+    end
+    local form = bo.fileformat .. tostring(bo.bomb)
+    set('fileformat', args.format)
+    set('bomb', args.bom)
+    local modified = args.merged ~= nil
+    if done.changed or was.modified ~= modified or form ~= bo.fileformat .. tostring(bo.bomb) then
+      forget_saved_states()
+      bo.modified = modified
+    end
+  end
+  if done.changed or not args.own then
+    expect_disk(buf, args.path, args.disk)
+    track.in_step(buf, args.disk)
+  end
+  return { changed = done.changed }
+end
+
+--- Takes what the disk has into a buffer, as one undo step. The disk is not touched.
+---@param args acp.buffers.Follow
+---@return acp.buffers.Written
+function M.follow(args)
+  local buf = args.buf
+  if moved(args) or not track.disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  if args.reload then
+    track.reload(buf)
+    return { changed = api.nvim_buf_get_changedtick(buf) ~= args.changedtick }
+  end
+  return api.nvim_buf_call(buf, function()
+    return follow_here(args)
   end)
 end
 

@@ -57,22 +57,24 @@ sub.toggle = {
   end,
 }
 
-sub.prompt = {
-  run = function(args)
-    local acp = require('acp')
-    if not require('acp.mirror').resolve() then
-      local id, err = acp.new()
-      if not id then
-        return complain(err)
+for _, name in ipairs({ 'prompt', 'steer' }) do
+  sub[name] = {
+    run = function(args)
+      local acp = require('acp')
+      if not require('acp.mirror').resolve() then
+        local id, err = acp.new()
+        if not id then
+          return complain(err)
+        end
+        require('acp.layout').open(id, false)
       end
-      require('acp.layout').open(id, false)
-    end
-    local mirror = require('acp.mirror')
-    local session = mirror.sessions[mirror.resolve()]
-    local _, err = acp.prompt(require('acp.mention').blocks(args, session.cwd))
-    complain(err)
-  end,
-}
+      local mirror = require('acp.mirror')
+      local session = mirror.sessions[mirror.resolve()]
+      local _, err = acp[name](require('acp.mention').blocks(args, session.cwd))
+      complain(err)
+    end,
+  }
+end
 
 for _, name in ipairs({ 'cancel', 'close', 'restart', 'logout' }) do
   sub[name] = {

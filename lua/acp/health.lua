@@ -48,6 +48,14 @@ local function check_host()
   health.info(
     host.running() and 'it is running' or 'it is not running; it starts with the first session'
   )
+  local limit = require('acp.mirror').watch_limit
+  if limit then
+    health.warn(
+      ('the disk cannot be watched (%s)'):format(limit)
+        .. ': changes are found at the end of a turn and when Neovim gets the focus',
+      { 'On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances' }
+    )
+  end
   health.info('log: ' .. host.log_file())
   if vim.fn.executable('go') == 0 then
     health.info('Go is not installed; it is needed to build the host')

@@ -74,6 +74,9 @@ local function on_exit(code)
   local was_ready = ready
   channel, ready, M.info = nil, false, nil
   kill_groups()
+  if package.loaded['acp.track'] then
+    require('acp.track').stop()
+  end
   local waiting = callbacks
   callbacks = {}
   for _, callback in pairs(waiting) do

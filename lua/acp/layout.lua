@@ -155,7 +155,7 @@ function M.open(id, focus)
     end
   else
     chat = open_chat(b.chat)
-    api.nvim_win_set_cursor(chat, { api.nvim_buf_line_count(b.chat), 0 })
+    require('acp.chat').follow(b.chat, { chat })
   end
   if prompt then
     if api.nvim_win_get_buf(prompt) ~= b.prompt then

@@ -18,6 +18,7 @@ local M = {}
 ---@field model? {id: string, name: string}
 ---@field options acp.SessionOption[]
 ---@field commands? {name: string, description: string, hint: string}[]
+---@field steers? boolean whether words can go into the running turn
 ---@field takes? table<string, boolean> which content blocks, as far as the agent has told
 ---@field plan? {content: string, priority: string, status: string}[]
 ---@field tool_calls integer
@@ -58,6 +59,8 @@ local permissions = {}
 M.since = {}
 ---@type integer? the session used last
 M.last = nil
+---@type string? why the disk cannot be watched
+M.watch_limit = nil
 
 local busy = { running = true, requires_action = true }
 
@@ -146,7 +149,7 @@ end
 ---The host has ended, and with it every agent.
 ---@param why string
 function M.host_died(why)
-  permissions = {}
+  permissions, M.watch_limit = {}, nil
   for id, session in pairs(M.sessions) do
     M.calls[id] = nil
     if session.state ~= 'dead' then

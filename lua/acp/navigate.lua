@@ -14,7 +14,7 @@ end
 function M.jump(kind, forward)
   local id, row = here()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local args = { session = id, row = row, kind = kind, forward = forward }
+  local args = { session = id, row = row, kind = kind, forward = forward, count = vim.v.count1 }
   require('acp.host').request('next', args, function(found)
     if not found or not found.found or not api.nvim_win_is_valid(win) then
       return
@@ -58,6 +58,7 @@ end
 local function edit(path, line)
   local win = code_window()
   api.nvim_set_current_win(win)
+  vim.cmd("normal! m'")
   if vim.fs.normalize(api.nvim_buf_get_name(0)) ~= vim.fs.normalize(path) then
     local ok, err = pcall(vim.cmd.edit, vim.fn.fnameescape(path))
     if not ok then
@@ -73,42 +74,75 @@ end
 function M.open()
   local id, row = here()
   local word = vim.fn.expand('<cWORD>')
-  local cwd = require('acp.mirror').sessions[id]
+  local session = require('acp.mirror').sessions[id]
   require('acp.host').request('location', { session = id, row = row }, function(place)
     if place and place.path then
       return edit(place.path, place.line)
     end
-    local path, line = word:match('([%w%._~/%-]+):?(%d*)')
-    if path and cwd then
-      local full = vim.startswith(path, '/') and path or vim.fs.joinpath(cwd.cwd, path)
-      if vim.fn.filereadable(full) == 1 then
-        return edit(full, tonumber(line))
+    -- As people and agents write them: `a.lua:7`, (a.lua), [here](a.lua#L7), ~/a.lua.
+    for name, line in word:gmatch('([^%s`\'"()%[%]<>,;:#*]+)[:#]?L?(%d*)') do
+      local path = vim.fs.normalize((name:gsub('%.+$', '')))
+      if session and not vim.startswith(path, '/') then
+        path = vim.fs.joinpath(session.cwd, path)
+      end
+      if vim.fn.filereadable(path) == 1 then
+        return edit(path, tonumber(line))
       end
     end
     vim.notify('acp: there is no file here', vim.log.levels.INFO)
   end)
 end
 
----Yanks the block of code under the cursor into the register of the command.
-function M.yank_code()
-  local cursor = api.nvim_win_get_cursor(0)[1]
-  local lines = api.nvim_buf_get_lines(0, 0, -1, false)
-  local first
+---The block of code around one of a message's lines: what is between its fences, without the
+---indentation of the first one. A last fence may be missing.
+---@param lines string[]
+---@param at integer
+---@return string[]? code
+local function code_at(lines, at)
+  local first, indent, fence
   for i, line in ipairs(lines) do
-    if line:match('^%s*```') or line:match('^%s*~~~') then
-      if not first then
-        first = i
-      else
-        if cursor >= first and cursor <= i then
-          local code = vim.list_slice(lines, first + 1, i - 1)
-          vim.fn.setreg(vim.v.register, code, 'l')
-          return vim.notify(('acp: %d lines yanked'):format(#code))
-        end
-        first = nil
+    local before, mark, info = line:match('^(%s*)(```+)([^`]*)$')
+    if not mark then
+      before, mark, info = line:match('^(%s*)(~~~+)(.*)$')
+    end
+    if not fence and mark then
+      first, indent, fence = i, #before, mark
+    elseif fence and mark and vim.startswith(mark, fence) and info:match('^%s*$') then
+      if at >= first and at <= i then
+        lines = vim.list_slice(lines, first + 1, i - 1)
+        break
       end
+      fence = nil
+    end
+    if i == #lines then
+      if not fence or at < first then
+        return
+      end
+      lines = vim.list_slice(lines, first + 1)
     end
   end
-  vim.notify('acp: there is no block of code here', vim.log.levels.INFO)
+  return vim.tbl_map(function(line)
+    return line:gsub('^' .. (' ?'):rep(indent), '')
+  end, lines)
+end
+
+---Yanks the block of code under the cursor into the register of the command.
+function M.yank_code()
+  local id, row = here()
+  local buf, register = api.nvim_get_current_buf(), vim.v.register
+  require('acp.host').request('block', { session = id, row = row }, function(block)
+    local code
+    if block and block.end_row > block.row and api.nvim_buf_is_valid(buf) then
+      local base = require('acp.chat').base(id)
+      local lines = api.nvim_buf_get_lines(buf, block.row + base, block.end_row + base, false)
+      code = code_at(lines, row - block.row + 1)
+    end
+    if not code then
+      return vim.notify('acp: there is no block of code here', vim.log.levels.INFO)
+    end
+    vim.fn.setreg(register, code, 'l')
+    vim.notify(('acp: %d lines yanked'):format(#code))
+  end)
 end
 
 ---Shows the plan in a float.

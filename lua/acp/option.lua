@@ -4,12 +4,28 @@ local M = {}
 ---@param option acp.SessionOption
 ---@return string
 local function shown(option)
+  if option.type == 'boolean' then
+    return option.value and 'yes' or 'no'
+  end
   for _, choice in ipairs(option.choices) do
     if choice.value == option.value then
       return choice.name
     end
   end
-  return tostring(option.value)
+  return option.value --[[@as string]]
+end
+
+---@param option acp.SessionOption
+---@param text string a value, or a choice's name in any case
+---@return string? value
+local function find(option, text)
+  for _, field in ipairs({ 'value', 'name' }) do
+    for _, choice in ipairs(option.choices) do
+      if choice[field] == text or (field == 'name' and choice.name:lower() == text:lower()) then
+        return choice.value
+      end
+    end
+  end
 end
 
 ---Lets the user choose a value of one option.
@@ -48,12 +64,19 @@ function M.pick(category, value)
   local options = vim.tbl_filter(function(option)
     return category == nil or option.category == category
   end, assert(acp.options(session)))
+  if #options == 0 and require('acp.mirror').sessions[session].state == 'starting' then
+    return 'the agent is still starting'
+  end
   if #options == 0 then
     return category and ('this agent offers no %s'):format(category)
       or 'this agent offers no options'
   end
   if value then
-    acp.set_option(session, options[1].id, value)
+    local chosen = find(options[1], value)
+    if not chosen then
+      return ('there is no %s %q; :Acp %s <Tab> offers them'):format(category, value, category)
+    end
+    acp.set_option(session, options[1].id, chosen)
   elseif category then
     M.choose(session, options[1])
   else

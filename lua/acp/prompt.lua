@@ -12,7 +12,7 @@ local least, most = 4, 0.4
 
 ---@type table<integer, string[]> what was sent, by session, oldest first
 local history = {}
----@type table<integer, {at: integer, draft: string[]}> where in it the user is, by session
+---@type table<integer, {at: integer, draft: string[], shown: string[]}> where in it the user is
 local browsing = {}
 
 ---Fits the windows of a prompt to its text.
@@ -41,22 +41,25 @@ local function remember(id, text)
 end
 
 ---Puts an earlier prompt into the buffer, to be edited and sent again; the draft comes back after
----the last one.
+---the last one. An earlier prompt that was edited is a draft too.
 ---@param id integer session
 ---@param buf integer
 ---@param by integer -1 is the one before
 local function browse(id, buf, by)
   local sent = history[id] or {}
+  local now = api.nvim_buf_get_lines(buf, 0, -1, false)
   local state = browsing[id]
-    or { at = #sent + 1, draft = api.nvim_buf_get_lines(buf, 0, -1, false) }
+  if not state or not vim.deep_equal(state.shown, now) then
+    state = { at = #sent + 1, draft = now, shown = now }
+  end
   local at = state.at + by
   if at < 1 or at > #sent + 1 then
     return
   end
   state.at = at
   browsing[id] = state
-  local lines = at > #sent and state.draft or vim.split(sent[at], '\n')
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  state.shown = at > #sent and state.draft or vim.split(sent[at], '\n')
+  api.nvim_buf_set_lines(buf, 0, -1, false, state.shown)
   fit(buf)
 end
 
@@ -112,13 +115,12 @@ local function send(id)
     vim.notify('acp: ' .. err, vim.log.levels.WARN)
     return
   end
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels -- u brings back all of it
   api.nvim_buf_set_lines(buf, 0, -1, false, {})
   remember(id, text)
   M.changed(id)
   local chat = bufs.ensure(id).chat
-  for _, win in ipairs(vim.fn.win_findbuf(chat)) do
-    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(chat), 0 })
-  end
+  require('acp.chat').follow(chat, vim.fn.win_findbuf(chat))
 end
 
 ---@param id integer

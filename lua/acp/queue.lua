@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local rule = ('─'):rep(40)
+local rule = ('─'):rep(40) -- a shorter one will do
 
 ---@param buf integer
 ---@return string[] prompts
@@ -16,7 +16,7 @@ local function parse(buf)
     current = {}
   end
   for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
-    if line:match('^────') then
+    if #line >= #rule / 10 and line:gsub('─', '') == '' then
       add()
     else
       table.insert(current, line)
@@ -29,8 +29,11 @@ end
 ---@param id integer session
 function M.open(id)
   local session = require('acp.mirror').sessions[id]
+  local was = vim.tbl_filter(function(text)
+    return vim.trim(text) ~= ''
+  end, session.queue or {})
   local lines = {}
-  for i, text in ipairs(session.queue or {}) do
+  for i, text in ipairs(was) do
     if i > 1 then
       table.insert(lines, rule)
     end
@@ -52,11 +55,16 @@ function M.open(id)
   api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buf,
     callback = function()
-      require('acp.host').notify('queue', { session = id, prompts = parse(buf) })
+      local texts = parse(buf)
+      local prompts = vim.tbl_map(function(text)
+        return require('acp.mention').blocks(text, session.cwd)
+      end, texts)
+      require('acp.host').notify('queue', { session = id, was = was, prompts = prompts })
+      was = texts
       vim.bo[buf].modified = false
     end,
   })
-  api.nvim_open_win(buf, true, { split = 'below', height = math.max(5, math.min(15, #lines)) })
+  api.nvim_open_win(buf, true, { split = 'below', height = math.max(5, math.min(15, #lines + 1)) })
   api.nvim_set_option_value(
     'winbar',
     ' Queue of ' .. session.agent_title:gsub('%%', '%%%%') .. '%=:w keeps your changes ',

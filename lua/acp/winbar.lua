@@ -26,6 +26,16 @@ local function thousands(n)
   return n < 1000 and tostring(n) or ('%.0fk'):format(n / 1000)
 end
 
+---@param s string
+---@param room integer cells
+---@return string
+local function shorten(s, room)
+  if vim.fn.strdisplaywidth(s) <= room then
+    return s
+  end
+  return vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', s) .. '…'
+end
+
 ---What is worth knowing of a session beside its title, the most important last.
 ---@param s acp.Session
 ---@return string[]
@@ -81,6 +91,7 @@ local function chat_bar(id, win)
   if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
     status = status .. ' ↓' -- there is more below
   end
+  left = shorten(left, width - vim.fn.strdisplaywidth(status) - 3)
   local room = width - vim.fn.strdisplaywidth(left .. status) - 4
   local shown = {}
   for _, fact in ipairs(vim.fn.reverse(facts(s))) do

@@ -212,6 +212,7 @@ func validate(t *testing.T, messages []message, asked map[string]string) {
 	for _, m := range messages {
 		var err error
 		switch {
+		case m.Method == "session/set_model", strings.HasPrefix(m.Method, "_"): // the schema does not know it
 		case m.Method != "" && m.ID != nil:
 			err = v.Check(m.Method, schema.Request, schema.Agent, m.Params)
 		case m.Method != "":

@@ -1,0 +1,197 @@
+package buffers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxFollow is the size in bytes above which a file is not followed: Neovim would compare and change it
+// for too long. As in lua/acp/track.lua.
+const maxFollow = 16 << 20
+
+var errTooLarge = errors.New("it is too large to be followed")
+
+// followed is what came of a change on the disk.
+type followed struct {
+	Written
+	at stamp // the disk that was compared
+}
+
+// follow brings the buffer that shows path in step with the disk, which another program may have
+// written. Where nothing shows path there is nothing to do. The disk is only read. An error is
+// fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more. With saved no more is
+// done than to note what the user has just written.
+func (f *Files) follow(ctx context.Context, path string, saved bool) (followed, error) {
+	for try := 0; try < maxTries; {
+		l, err := f.live(ctx, path)
+		if err != nil {
+			return followed{}, err
+		}
+		if info, err := os.Stat(path); err == nil && info.Size() > maxFollow {
+			return followed{}, errTooLarge
+		}
+		disk, err := readFile(path)
+		if err != nil {
+			return followed{}, err
+		}
+		at := stampOf(disk.info)
+		if l.Buf == 0 || l.Buftype != "" {
+			return followed{at: at}, nil
+		}
+		w, outcome, err := f.followOnce(ctx, path, l, disk, saved)
+		switch {
+		case err != nil:
+			return followed{}, err
+		case outcome == locked:
+			if err := wait(ctx, lockedPoll); err != nil {
+				return followed{}, err
+			}
+		case outcome == moved:
+			try++
+		default:
+			return followed{w, at}, nil
+		}
+	}
+	return followed{}, ErrBusy
+}
+
+// followOnce is one try of follow. The user's lines win over the disk's.
+func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, saved bool) (Written, outcome, error) {
+	at := stampOf(disk.info)
+	own := l.Disk == at // Neovim wrote or read it so
+	text, form, known := decode(disk.data, l.Encoding)
+	known = known && l.Format != "mac"
+	w := Written{Path: path, Buf: l.Buf}
+	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
+	args["own"] = own
+	had, was := f.synced.get(path)
+	same := was && had == text
+	conflicts := 0
+	switch {
+	case own && (same || l.Part || l.Modified):
+		if known {
+			f.synced.put(path, text)
+		}
+		return w, applied, nil
+	case own && known:
+		// In slices: a large file that the user has saved must not hold Neovim up.
+		mine, ok, err := f.slices(ctx, l, 0, -1, false)
+		if err != nil || !ok {
+			return w, moved, err
+		}
+		if mine == text {
+			f.synced.put(path, text)
+			return w, applied, nil
+		}
+		if saved {
+			return w, applied, nil
+		}
+		args["text"] = text
+	case saved: // another program was faster; an event tells of it
+		return w, applied, nil
+	case !known && l.Modified:
+		w.Conflict, w.Note = true, fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(path))
+		return w, applied, nil
+	case !known:
+		args["reload"] = true
+	case l.Modified && same: // only the time has changed
+	case l.Modified:
+		mine, ok, err := f.slices(ctx, l, 0, -1, false)
+		if err != nil || !ok {
+			return w, moved, err
+		}
+		var merged string
+		merged, conflicts = f.merge(path, mine, text)
+		if merged != text {
+			args["merged"] = merged
+		}
+		args["text"] = text
+	default:
+		args["text"] = text
+	}
+	if args["text"] != nil && strings.Contains(text, "\n") {
+		args["format"], args["bom"] = "unix", form.bom
+		if form.dos {
+			args["format"] = "dos"
+		}
+	}
+	var got struct {
+		Changed bool   `msgpack:"changed"`
+		Moved   bool   `msgpack:"moved"`
+		Locked  bool   `msgpack:"locked"`
+		Err     string `msgpack:"err"`
+	}
+	err := f.editor.CallBuffers(ctx, "follow", args, &got)
+	switch {
+	case err != nil:
+		return w, 0, err
+	case got.Moved:
+		return w, moved, nil
+	case got.Locked:
+		return w, locked, nil
+	case got.Err != "":
+		return w, 0, errors.New(got.Err)
+	case !known && !got.Changed && !own:
+		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
+	}
+	w.Changed, w.Conflict = got.Changed, conflicts > 0
+	switch {
+	case got.Changed && known:
+		f.agreed(path, text)
+	case known:
+		f.synced.put(path, text)
+	}
+	if w.Conflict {
+		w.Note = conflictNote(path, conflicts)
+		f.refuse(path, text)
+	}
+	return w, applied, nil
+}
+
+// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what
+// was there before, or what the agent was given, with unsaved text in it: the one that leads to fewer
+// conflicts counts. Where neither is known the user's text stays.
+func (f *Files) merge(path, mine, theirs string) (merged string, conflicts int) {
+	merged, conflicts = mine, 1
+	if mine == theirs {
+		return mine, 0
+	}
+	found := false
+	for _, m := range []*memory{&f.synced, &f.seen} {
+		if base, ok := m.get(path); ok {
+			if text, n := merge3(base, mine, theirs); !found || n < conflicts {
+				merged, conflicts, found = text, n, true
+			}
+		}
+	}
+	return merged, conflicts
+}
+
+// remember reads what the disk has, as the base of a later merge.
+func (f *Files) remember(path string) (stamp, error) {
+	disk, err := readFile(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	text, _ := detect(disk.data)
+	f.synced.put(path, text)
+	return stampOf(disk.info), nil
+}
+
+// gone tells that err means that there is no file to follow any more, and says so for the user.
+func gone(path string, err error) (note string, ok bool) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("%s was deleted on disk; its buffer stays.", filepath.Base(path)), true
+	case errors.Is(err, ErrDirectory), errors.Is(err, ErrNotRegular):
+		return fmt.Sprintf("%s is no file on disk any more; its buffer stays.", filepath.Base(path)), true
+	case errors.Is(err, errTooLarge):
+		return fmt.Sprintf("%s has grown too large to be followed: :edit reads it again.", filepath.Base(path)), true
+	}
+	return "", false
+}

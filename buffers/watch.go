@@ -1,0 +1,383 @@
+package buffers
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// quiet is how long nothing happens to a file before it counts as written.
+	quiet = 30 * time.Millisecond
+	// patience is the longest that a file is waited for which is written again and again, which is
+	// empty, or which is not there: most such are in the middle of being written.
+	patience = 300 * time.Millisecond
+	// A file that changes all the time is left alone for restTimes as long as the last change took, so
+	// that Neovim has time for other things; never longer than maxRest.
+	restTimes = 4
+	maxRest   = 2 * time.Second
+)
+
+// Tracked is a file that a loaded buffer shows.
+type Tracked struct {
+	Name string // absolute
+	// Disk is the file as Neovim has last read or written it, where that is known.
+	Disk *DiskState
+}
+
+// DiskState tells one state of a file from another.
+type DiskState struct {
+	Exists          bool
+	Sec, Nsec, Size int64
+}
+
+// Watch brings buffers in step with what other programs do to their files. Its methods may be called
+// from any goroutine and do not block, but for Close.
+type Watch struct {
+	files   *Files
+	told    func(Written)
+	limited func(error)
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wake    chan struct{}
+	loops   sync.WaitGroup
+
+	mu     sync.Mutex // guards the fields below
+	wanted *[]Tracked
+	check  bool
+	known  map[string]*watched // by real path
+	names  map[string]string   // real paths, by name
+
+	// The fields below belong to run.
+
+	notify *fsnotify.Watcher // nil when there can be none
+	dirs   map[string]bool   // watched; false where that failed
+	limit  error             // as last told
+}
+
+// watched is a tracked file. Its fields are guarded by Watch.mu.
+type watched struct {
+	at          stamp     // the disk when it was last compared with the buffer
+	gone        bool      // there was no file any more, which was told
+	first, last time.Time // of the events that are not taken yet
+	rest        time.Time // until when it is left alone
+}
+
+// Watch begins to watch the files that Track names. What reaches a buffer, or does not, is told. Where
+// the system's limits leave no watch, limited is called with the reason, and with nil when that has
+// passed: then Check alone finds changes. Both are called from any goroutine.
+func (f *Files) Watch(told func(Written), limited func(error)) *Watch {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Watch{
+		files: f, told: told, limited: limited, ctx: ctx, cancel: cancel,
+		wake:  make(chan struct{}, 1),
+		known: map[string]*watched{}, names: map[string]string{}, dirs: map[string]bool{},
+	}
+	w.loops.Go(w.run)
+	return w
+}
+
+// Track gives the files to watch, all of them.
+func (w *Watch) Track(files []Tracked) {
+	w.mu.Lock()
+	w.wanted = &files
+	w.mu.Unlock()
+	w.signal()
+}
+
+// Check looks for changes that no event has told of.
+func (w *Watch) Check() {
+	w.mu.Lock()
+	w.check = true
+	w.mu.Unlock()
+	w.signal()
+}
+
+// CheckFile compares a tracked file with its buffer.
+func (w *Watch) CheckFile(name string) {
+	w.mu.Lock()
+	path, ok := w.names[name]
+	w.mu.Unlock()
+	if ok {
+		w.touch(path)
+	}
+}
+
+// Saved says that the user has written a tracked file: what the agent then makes of it is compared with
+// that, however soon.
+func (w *Watch) Saved(name string) {
+	w.mu.Lock()
+	path, ok := w.names[name]
+	w.mu.Unlock()
+	if ok {
+		w.order(path, func(real string) { w.follow(path, real, true) })
+	}
+}
+
+// Close ends it; nothing is told afterwards but of a change that is being taken already.
+func (w *Watch) Close() {
+	w.cancel()
+	w.loops.Wait()
+}
+
+func (w *Watch) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// touch says that something has happened to a file.
+func (w *Watch) touch(path string) {
+	w.mu.Lock()
+	f := w.known[path]
+	if f != nil {
+		f.last = time.Now()
+		if f.first.IsZero() {
+			f.first = f.last
+		}
+	}
+	w.mu.Unlock()
+	if f != nil {
+		w.signal()
+	}
+}
+
+// drain takes what fsnotify tells, and never waits for a disk.
+func (w *Watch) drain(n *fsnotify.Watcher) {
+	for {
+		select {
+		case e, ok := <-n.Events:
+			if !ok {
+				return
+			}
+			if e.Op != fsnotify.Chmod {
+				w.touch(e.Name)
+			}
+		case _, ok := <-n.Errors:
+			if !ok {
+				return
+			}
+			w.Check() // events were lost
+		}
+	}
+}
+
+func (w *Watch) run() {
+	var err error
+	if w.notify, err = fsnotify.NewWatcher(); err != nil {
+		w.notify = nil
+		w.tellLimit(err)
+	} else {
+		w.loops.Go(func() { w.drain(w.notify) })
+		defer w.notify.Close()
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-w.wake:
+		case <-timer.C:
+		case <-w.ctx.Done():
+			return
+		}
+		w.mu.Lock()
+		wanted, check := w.wanted, w.check
+		w.wanted, w.check = nil, false
+		w.mu.Unlock()
+		if wanted != nil {
+			w.track(*wanted)
+		}
+		if check {
+			w.compare()
+		}
+		if next := w.takeDue(); next > 0 {
+			timer.Reset(next)
+		}
+	}
+}
+
+func (w *Watch) track(files []Tracked) {
+	w.mu.Lock()
+	old := w.names
+	w.mu.Unlock()
+	names, disks := map[string]string{}, map[string]*DiskState{}
+	for _, f := range files {
+		path, ok := old[f.Name]
+		if !ok {
+			var err error
+			if path, err = realPath(f.Name); err != nil {
+				continue
+			}
+		}
+		names[f.Name], disks[path] = path, f.Disk
+	}
+	var fresh []string
+	w.mu.Lock()
+	w.names = names
+	for path := range w.known {
+		if _, ok := disks[path]; !ok {
+			delete(w.known, path)
+		}
+	}
+	for path := range disks {
+		if w.known[path] == nil {
+			w.known[path] = &watched{}
+			fresh = append(fresh, path)
+		}
+	}
+	w.mu.Unlock()
+	w.watchDirs(disks)
+	// After the directory is watched, so that nothing is missed between.
+	for _, path := range fresh {
+		w.remember(path, disks[path])
+	}
+}
+
+// watchDirs watches the directories of files, and no others. What is watched already is asked for
+// again: a directory may be another one by now.
+func (w *Watch) watchDirs(files map[string]*DiskState) {
+	if w.notify == nil {
+		return
+	}
+	dirs := map[string]bool{}
+	var limit error
+	for path := range files {
+		dir := filepath.Dir(path)
+		if _, done := dirs[dir]; done {
+			continue
+		}
+		err := w.notify.Add(dir)
+		dirs[dir] = err == nil
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			limit = err
+		}
+	}
+	for dir, ok := range w.dirs {
+		if _, still := dirs[dir]; ok && !still {
+			w.notify.Remove(dir) // its error is that the directory is gone
+		}
+	}
+	w.dirs = dirs
+	w.tellLimit(limit)
+}
+
+func (w *Watch) tellLimit(err error) {
+	if (err == nil) != (w.limit == nil) {
+		w.limited(err)
+	}
+	w.limit = err
+}
+
+// remember notes what the disk has for a file that was not watched before.
+func (w *Watch) remember(path string, disk *DiskState) {
+	w.order(path, func(real string) {
+		at, err := w.files.remember(real)
+		w.set(path, func(f *watched) { f.at, f.gone = at, err != nil })
+		if disk != nil && stamp(*disk) != at {
+			w.touch(path) // it has changed since Neovim read it
+		}
+	})
+}
+
+// order runs a job behind the reads and writes of the same file.
+func (w *Watch) order(path string, run func(path string)) {
+	w.files.order.add(&job{ctx: w.ctx, path: path, run: run, fail: func(error) {}})
+}
+
+func (w *Watch) set(path string, change func(*watched)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.known[path]; f != nil {
+		change(f)
+	}
+}
+
+// compare touches the files that are not what they were.
+func (w *Watch) compare() {
+	files := map[string]*DiskState{}
+	were := map[string]stamp{}
+	w.mu.Lock()
+	for path, f := range w.known {
+		files[path], were[path] = nil, f.at
+	}
+	w.mu.Unlock()
+	w.watchDirs(files)
+	for path, was := range were {
+		var now stamp
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			now = stampOf(info)
+		}
+		if now != was {
+			w.touch(path)
+		}
+	}
+}
+
+// takeDue begins with the files to which nothing happens any more, and says how long until there may
+// be more of them; 0 is until woken.
+func (w *Watch) takeDue() (next time.Duration) {
+	touched := map[string]watched{}
+	w.mu.Lock()
+	for path, f := range w.known {
+		if !f.first.IsZero() {
+			touched[path] = *f
+		}
+	}
+	w.mu.Unlock()
+	now := time.Now()
+	for path, f := range touched {
+		end := f.first.Add(patience)
+		at := f.last.Add(quiet)
+		if at.After(end) || !at.After(now) && unfinished(path) {
+			at = end
+		}
+		if f.rest.After(at) {
+			at = f.rest
+		}
+		if wait := at.Sub(now); wait > 0 {
+			if next == 0 || wait < next {
+				next = wait
+			}
+			continue
+		}
+		w.set(path, func(f *watched) { f.first = time.Time{} })
+		w.order(path, func(real string) { w.follow(path, real, false) })
+	}
+	return next
+}
+
+// unfinished tells of a file that it may be in the middle of being written.
+func unfinished(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular() && info.Size() == 0
+}
+
+// follow takes one change; path is what is watched, and real where that leads by now.
+func (w *Watch) follow(path, real string, saved bool) {
+	began := time.Now()
+	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, saved) }, real)
+	note, none := gone(path, err)
+	if saved && err != nil {
+		return
+	}
+	told := true
+	w.set(path, func(f *watched) {
+		told, f.rest = f.gone, time.Now().Add(min(restTimes*time.Since(began), maxRest))
+		if (err == nil || none) && !saved {
+			f.at, f.gone = got.at, none
+		}
+	})
+	// Of another failure the next Check comes back to it.
+	switch {
+	case none && !told:
+		w.told(Written{Path: path, Note: note})
+	case err == nil && (got.Changed || got.Note != ""):
+		w.told(got.Written)
+	}
+}

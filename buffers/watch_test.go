@@ -1,0 +1,645 @@
+package buffers_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+)
+
+// watching is a Neovim whose files are watched, as while a session is open.
+type watching struct {
+	*neovim
+	watch *buffers.Watch
+
+	limits chan error
+	toldMu sync.Mutex
+	told   []buffers.Written // guarded by toldMu
+}
+
+// follow begins to watch: what Lua tells the host goes straight to the watch.
+func (n *neovim) follow() *watching {
+	n.t.Helper()
+	w := n.watched(func(*watching) {})
+	w.settle()
+	if len(w.limits) > 0 {
+		n.t.Fatalf("limited: %v", <-w.limits)
+	}
+	return w
+}
+
+// watched is follow, with something done between the beginning of the watch and Lua's first word.
+func (n *neovim) watched(begun func(*watching)) *watching {
+	n.t.Helper()
+	w := &watching{neovim: n, limits: make(chan error, 1)}
+	w.watch = n.files.Watch(func(c buffers.Written) {
+		w.toldMu.Lock()
+		defer w.toldMu.Unlock()
+		w.told = append(w.told, c)
+	}, func(err error) {
+		select {
+		case w.limits <- err:
+		default:
+			n.t.Errorf("limited again: %v", err)
+		}
+	})
+	n.t.Cleanup(w.watch.Close)
+	must(n.t, n.RegisterHandler("acp", func(m map[string]any) {
+		name, _ := m["name"].(string)
+		switch {
+		case m["method"] == "saved":
+			w.watch.Saved(name)
+		case m["method"] == "check" && name != "":
+			w.watch.CheckFile(name)
+		case m["method"] == "check":
+			w.watch.Check()
+		default:
+			w.track(m)
+		}
+	}))
+	begun(w)
+	n.lua(`
+		package.loaded['acp.host'] = { notify = function(method, args)
+			args.method = method
+			vim.rpcnotify(1, 'acp', args)
+		end }
+		require('acp.track').start()`)
+	return w
+}
+
+func (w *watching) track(m map[string]any) {
+	var files []buffers.Tracked
+	list, _ := m["files"].([]any)
+	for _, item := range list {
+		f := item.(map[string]any)
+		tracked := buffers.Tracked{Name: f["name"].(string)}
+		if d, ok := f["disk"].(map[string]any); ok {
+			n := func(key string) int64 {
+				switch v := d[key].(type) {
+				case int64:
+					return v
+				case uint64:
+					return int64(v)
+				}
+				return 0
+			}
+			tracked.Disk = &buffers.DiskState{Exists: d["exists"] == true, Sec: n("sec"), Nsec: n("nsec"), Size: n("size")}
+		}
+		files = append(files, tracked)
+	}
+	w.watch.Track(files)
+}
+
+// settle waits until what the watch knows of by now has been taken: a change of another tracked file,
+// made after everything else, has reached its buffer.
+func (w *watching) settle() {
+	w.t.Helper()
+	w.lua(`
+		if not probe then
+			probe = vim.fn.bufadd(...)
+			vim.fn.bufload(probe)
+			vim.bo[probe].buflisted = true
+			vim.api.nvim_exec_autocmds('BufReadPost', {buffer = probe})
+		end`, w.put("probe", "0\n"))
+	text := fmt.Sprint(time.Now().UnixNano())
+	deadline := time.Now().Add(hung)
+	for {
+		w.put("probe", text+"\n")
+		if w.lua("local t = ...; return vim.wait(1000, function() return vim.api.nvim_buf_get_lines(probe, 0, 1, false)[1] == t end, 5)", text) == true {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatal("a change of the disk never reaches its buffer")
+		}
+	}
+}
+
+// changes are what was told of files other than the probe, and forgets it.
+func (w *watching) changes() []buffers.Written {
+	w.toldMu.Lock()
+	defer w.toldMu.Unlock()
+	told := slices.DeleteFunc(w.told, func(c buffers.Written) bool { return filepath.Base(c.Path) == "probe" })
+	w.told = nil
+	return told
+}
+
+// await waits until an expression is true in Neovim.
+func (w *watching) await(expr string) {
+	w.t.Helper()
+	if w.lua("local e = ...; return vim.wait(20000, function() return vim.api.nvim_eval(e) == 1 end, 5)", expr) != true {
+		w.t.Fatalf("never: %s; the buffer has %.200q", expr, w.text())
+	}
+}
+
+func (w *watching) awaitText(want string) {
+	w.t.Helper()
+	w.lua("wanted = ...", want)
+	w.await("join(getline(1, '$'), \"\\n\") ==# luaeval('wanted')")
+}
+
+// wantOne checks that one change was told, and nothing else.
+func (w *watching) wantOne(path string) {
+	w.t.Helper()
+	w.settle()
+	if got := w.changes(); len(got) != 1 || got[0].Path != path || !got[0].Changed || got[0].Conflict || got[0].Note != "" {
+		w.t.Errorf("told: %+v", got)
+	}
+}
+
+func (w *watching) wantNone() {
+	w.t.Helper()
+	w.settle()
+	if got := w.changes(); len(got) != 0 {
+		w.t.Errorf("told: %+v", got)
+	}
+}
+
+// quietly checks that nothing is asked, whatever the user does now.
+func (w *watching) quietly() {
+	w.t.Helper()
+	w.cmd("let v:warningmsg = '' | let v:errmsg = ''")
+	w.asksNothing("checktime")
+	w.cmd("doautocmd FocusGained")
+	w.want("v:warningmsg .. v:errmsg", "")
+}
+
+func TestDiskWriteReachesTheBuffer(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		var lines []string
+		for i := range 100 {
+			lines = append(lines, fmt.Sprintf("line %d %s", i, strings.Repeat("x", i%7)))
+		}
+		path := n.edit("a.txt", join(lines))
+		n.lua(`
+			ns = vim.api.nvim_create_namespace('t')
+			mark = vim.api.nvim_buf_set_extmark(0, ns, 59, 3, {})
+			vim.cmd('split | normal! 70Gzt')
+			other = vim.api.nvim_get_current_win()
+			vim.cmd('60mark a | wincmd p | 50,55fold | normal! 60Gzz$')`)
+		w := n.follow()
+		text := append([]string{"first", "second"}, lines...)
+		text[12] = "LINE"
+		text = append(text[:20], text[23:]...)
+		n.put("a.txt", join(text))
+		w.awaitText(strings.Join(text, "\n"))
+		w.wantOne(path)
+		n.wantDisk("a.txt", join(text))
+		n.want("&modified", int64(0))
+		n.want("line('.')", int64(59))
+		n.want("getline(\"'a\")", lines[59])
+		n.want("foldclosed(50)", int64(49))
+		n.want("luaeval('vim.api.nvim_buf_get_extmark_by_id(0, ns, mark, {})[1]')", int64(58))
+		n.want("getline(line('w0', luaeval('other')))", lines[69])
+		before := n.lua("local s = vim.uv.fs_stat(...); return s.mtime.nsec", path)
+		w.quietly()
+		if after := n.lua("local s = vim.uv.fs_stat(...); return s.mtime.nsec", path); after != before {
+			t.Error("the disk was written")
+		}
+		n.cmd("undo")
+		n.wantText(strings.Join(lines, "\n"))
+		n.want("&modified", int64(1))
+		w.quietly()
+		n.cmd("redo")
+		n.want("&modified", int64(0))
+		n.cmd("undo")
+		n.asksNothing("write")
+		n.wantDisk("a.txt", join(lines))
+		n.asksNothing("write")
+		w.wantNone()
+		n.want("exists('#BufWritePre#<buffer>')", int64(0))
+	})
+}
+
+func TestDiskWriteAndThenTheUsersWrite(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		for i := range 3 { // with another size, and with the same
+			n.put("a.txt", fmt.Sprintf("one\ntwo %d\n", i))
+			w.awaitText(fmt.Sprintf("one\ntwo %d", i))
+			w.wantOne(path)
+			n.asksNothing("write")
+			n.keys("ggA.<Esc>")
+			n.asksNothing("write")
+			n.wantDisk("a.txt", fmt.Sprintf("one.\ntwo %d\n", i))
+			w.wantNone()
+			n.wantText(fmt.Sprintf("one.\ntwo %d", i))
+		}
+	})
+}
+
+func TestDiskWriteWhileInserting(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\nthree\n")
+		w := n.follow()
+		n.input("jA")
+		n.put("a.txt", "zero\none\ntwo\nthree\n")
+		w.awaitText("zero\none\ntwo\nthree")
+		n.want("&modified", int64(0))
+		n.want("mode()", "i")
+		n.input(" mine")
+		n.put("a.txt", "zero\none\ntwo\nTHREE\n")
+		w.awaitText("zero\none\ntwo mine\nTHREE")
+		n.want("&modified", int64(1))
+		n.want("mode()", "i")
+		n.input(" more<Esc>")
+		w.settle()
+		if got := w.changes(); len(got) != 2 || got[0].Conflict || got[1].Conflict || got[0].Path != path {
+			t.Errorf("told: %+v", got)
+		}
+		n.wantDisk("a.txt", "zero\none\ntwo\nTHREE\n")
+		w.quietly()
+		for _, want := range []string{
+			"zero\none\ntwo mine\nTHREE", "zero\none\ntwo mine\nthree", "zero\none\ntwo\nthree", "one\ntwo\nthree",
+		} {
+			n.cmd("undo")
+			n.wantText(want)
+			n.want("&modified", int64(1))
+		}
+		n.cmd("redo | redo | redo | redo")
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "zero\none\ntwo mine more\nTHREE\n")
+		w.wantNone()
+	})
+}
+
+// However a file is written, it is one change.
+func TestWaysToWriteAFile(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "0\n")
+		must(t, os.Symlink("a.txt", n.path("link")))
+		w := n.follow()
+		for i, write := range []func(text string){
+			func(text string) { // over it, as editors do
+				n.put("tmp", text)
+				must(t, os.Rename(n.path("tmp"), path))
+			},
+			func(text string) { // in place, in pieces
+				f, err := os.Create(path)
+				must(t, err)
+				defer f.Close()
+				for _, b := range []byte(text) {
+					_, err := f.Write([]byte{b})
+					must(t, err)
+				}
+			},
+			func(text string) { // away, and anew
+				must(t, os.Rename(path, n.path("backup")))
+				n.put("a.txt", text)
+			},
+			func(text string) { n.put("link", text) },
+			func(text string) { // the same once more
+				n.put("a.txt", text)
+				w.awaitText(strings.TrimSuffix(text, "\n"))
+				n.put("a.txt", text)
+			},
+		} {
+			text := fmt.Sprintf("0\nwrite %d\n", i)
+			write(text)
+			w.awaitText(strings.TrimSuffix(text, "\n"))
+			w.wantOne(path)
+			n.want("&modified", int64(0))
+			w.quietly()
+		}
+		n.want("undotree().seq_last", int64(5))
+		n.asksNothing("write")
+	})
+}
+
+// A file that is empty or gone is waited for: most such are being written.
+func TestFilesInTheMiddleOfBeingWritten(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		for i, begin := range []func() error{
+			func() error { return os.Truncate(path, 0) },
+			func() error { return os.Remove(path) },
+		} {
+			began := time.Now()
+			must(t, begin())
+			w.settle() // longer than other files are waited for
+			text := n.text()
+			n.put("a.txt", fmt.Sprintf("write %d\n", i))
+			inTime := time.Since(began) < 300*time.Millisecond // else it was waited for in vain, rightly
+			if inTime && text == "" {
+				t.Error("the buffer was emptied")
+			}
+			w.awaitText(fmt.Sprintf("write %d", i))
+			w.settle()
+			if got := w.changes(); inTime && (len(got) != 1 || got[0].Note != "") {
+				t.Errorf("told: %+v", got)
+			}
+		}
+	})
+}
+
+// A file that is written all the time is not waited for until that ends.
+func TestFilesThatAreWrittenOnAndOn(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.log", "one\n")
+		w := n.follow()
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		must(t, err)
+		defer f.Close()
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			ticker := time.NewTicker(time.Millisecond)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ticker.C:
+					if _, err := f.WriteString("line\n"); err != nil {
+						t.Error(err)
+					}
+				case <-stop:
+					return
+				}
+			}
+		}()
+		w.await("line('$') > 1")
+		close(stop)
+		<-stopped
+		w.awaitText(strings.TrimSuffix(n.disk("a.log"), "\n"))
+		w.quietly()
+	})
+}
+
+// The agent has Neovim write and then writes the file itself, or the other way round.
+func TestTheSameTextTwice(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		n.write(path, "two\n")
+		n.put("a.txt", "two\n")
+		w.wantNone()
+		n.want("undotree().seq_last", int64(1))
+		w.quietly()
+		n.put("a.txt", "three\n")
+		w.awaitText("three")
+		if got := n.write(path, "three\n"); got.Changed {
+			t.Errorf("%+v", got)
+		}
+		w.wantOne(path)
+		n.want("undotree().seq_last", int64(2))
+		// With unsaved text: what the write merged is not merged again.
+		n.keys("Omine<Esc>")
+		n.write(path, "three\nfour\n")
+		n.put("a.txt", "three\nfour\n")
+		w.wantNone()
+		n.wantText("mine\nthree\nfour")
+		n.want("undotree().seq_last", int64(4))
+		n.cmd("setlocal fileformat=dos") // unsaved too
+		n.put("a.txt", "three\nfour\n")
+		w.wantNone()
+		n.want("&fileformat", "dos")
+		n.cmd("setlocal fileformat=unix")
+		w.quietly()
+		n.asksNothing("write")
+	})
+}
+
+func TestDiskWriteUnderUnsavedText(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\nthree\nfour\n")
+		w := n.follow()
+		n.keys("ggccMINE<Esc>")
+		n.put("a.txt", "one\ntwo\nTHEIRS\nfour\n")
+		w.awaitText("MINE\ntwo\nTHEIRS\nfour")
+		w.wantOne(path)
+		n.want("&modified", int64(1))
+		w.quietly()
+
+		n.put("a.txt", "ONE\ntwo\nTHEIRS\nFOUR\n")
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR")
+		w.settle()
+		if got := w.changes(); len(got) != 1 || !got[0].Conflict || !strings.Contains(got[0].Note, "a.txt") {
+			t.Errorf("told: %+v", got)
+		}
+		if got := n.files.Refused(path); len(got) != 1 || got[0] != "ONE\ntwo\nTHEIRS\nFOUR\n" {
+			t.Errorf("refused: %q", got)
+		}
+		w.quietly()
+		// The disk gets what the user has.
+		n.put("a.txt", "MINE\ntwo\nTHEIRS\nFOUR\n")
+		w.await("!&modified")
+		n.keys("Gofive<Esc>")
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "MINE\ntwo\nTHEIRS\nFOUR\nfive\n")
+		w.wantNone()
+
+		// An agent that was given unsaved text writes with that in it.
+		n.keys("Gosix<Esc>")
+		n.put("a.txt", strings.Replace(n.read(path), "six", "SIX", 1))
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX")
+		w.wantOne(path)
+		n.want("&modified", int64(0))
+		n.asksNothing("write")
+	})
+}
+
+func TestDeletedFiles(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		must(t, os.Remove(path))
+		deadline := time.Now().Add(hung)
+		var got []buffers.Written
+		for len(got) == 0 && time.Now().Before(deadline) {
+			w.settle()
+			got = w.changes()
+		}
+		if len(got) != 1 || got[0].Changed || !strings.Contains(got[0].Note, "a.txt was deleted") {
+			t.Errorf("told: %+v", got)
+		}
+		n.wantText("one")
+		w.quietly()
+		must(t, os.Mkdir(path, 0o755))
+		w.watch.Check()
+		w.wantNone()
+		must(t, os.Remove(path))
+		n.put("a.txt", "two\n")
+		w.awaitText("two")
+		w.wantOne(path)
+		must(t, os.Remove(path))
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "two\n")
+		w.settle()
+		n.wantText("two")
+	})
+}
+
+func TestTheUsersOwnWritesAreNoChanges(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		for _, backupcopy := range []string{"yes", "no"} {
+			n.cmd("set backupcopy=" + backupcopy)
+			for range 3 {
+				n.keys("ggAx<Esc>")
+				n.asksNothing("write")
+				n.keys("Ay<Esc>")
+				w.wantNone()
+				n.want("&modified", int64(1))
+			}
+			n.asksNothing("write")
+			n.asksNothing("1write!") // a part
+			w.wantNone()
+			n.want("line('$')", int64(2))
+			n.asksNothing("write!")
+			n.asksNothing("edit!")
+			w.wantNone()
+			n.want("&modified", int64(0))
+		}
+	})
+}
+
+func TestFormatsOfTheDisk(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\r\ntwo\r\n")
+		w := n.follow()
+		for _, c := range []struct{ disk, text, format string }{
+			{"one\r\n2\r\n", "one\n2", "dos"},
+			{"one\n2\n", "one\n2", "unix"},
+			{"one\r\n3\r\n", "one\n3", "dos"},
+			{"caf\xe9\r\n", "café", "dos"},
+		} {
+			n.put("a.txt", c.disk)
+			w.awaitText(c.text)
+			w.await("!&modified && &fileformat ==# '" + c.format + "'")
+			w.quietly()
+			n.asksNothing("write")
+			n.wantDisk("a.txt", c.disk)
+		}
+	})
+}
+
+func TestWatchingEnds(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		n.cmd("set autoread | split | edit " + n.put("b.txt", "b\n") + " | setlocal noautoread | wincmd p")
+		w := n.follow()
+		n.want("&l:autoread", int64(0))
+		n.put("a.txt", "two\n")
+		w.awaitText("two")
+		w.settle()
+		n.lua("require('acp.track').stop()")
+		w.watch.Close()
+		n.want("&autoread", int64(1))
+		n.want("getbufvar('b.txt', '&autoread')", int64(0))
+		n.want("exists('#acp_track')", int64(0))
+		n.asksNothing("checktime")
+		n.want("undotree().seq_last", int64(1)) // it was not read again
+		n.put("a.txt", "three\nthree\n")
+		n.asksNothing("checktime")
+		n.wantText("three\nthree")
+		if got := w.changes(); len(got) != 1 || got[0].Path != path {
+			t.Errorf("told: %+v", got)
+		}
+	})
+}
+
+func TestBuffersThatMayNotBeChanged(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		n.cmd("setlocal readonly nomodifiable")
+		w := n.follow()
+		n.put("a.txt", "two\n")
+		w.awaitText("two")
+		w.wantOne(path)
+		n.want("&readonly && !&modifiable && !&modified", int64(1))
+		w.quietly()
+	})
+}
+
+func TestFilesThatAreTooLarge(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		large := strings.Repeat(strings.Repeat("x", 1023)+"\n", 16<<10) + "more\n"
+		n.cmd("edit " + n.put("large", large) + " | buffer a.txt")
+		w := n.follow()
+		n.want("getbufvar('a.txt', '&autoread')", int64(0))
+		n.want("luaeval('require(\"acp.track\").get(_A) == nil', bufnr('large'))", true)
+		n.put("a.txt", large)
+		deadline := time.Now().Add(hung)
+		var got []buffers.Written
+		for len(got) == 0 && time.Now().Before(deadline) {
+			w.settle()
+			got = w.changes()
+		}
+		if len(got) != 1 || got[0].Changed || !strings.Contains(got[0].Note, "too large") {
+			t.Errorf("told: %+v", got)
+		}
+		n.wantText("one")
+		n.put("a.txt", "two\n")
+		w.awaitText("two")
+		w.wantOne(path)
+	})
+}
+
+// Files that are opened later, under another name, or no more.
+func TestTheFilesThatAreWatched(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		must(t, os.Mkdir(n.path("sub"), 0o755))
+		n.put("sub/b.txt", "one\n")
+		must(t, os.Symlink(n.path("sub/b.txt"), n.path("link")))
+		w := n.follow()
+		n.cmd("edit " + n.path("link"))
+		w.settle()
+		n.put("sub/b.txt", "two\n")
+		w.awaitText("two")
+		w.wantOne(n.path("sub/b.txt"))
+		n.asksNothing("saveas! " + n.path("c.txt"))
+		w.settle()
+		n.put("c.txt", "three\n")
+		w.awaitText("three")
+		w.wantOne(n.path("c.txt"))
+		n.cmd("bdelete")
+		n.put("c.txt", "four\n")
+		w.wantNone()
+		n.cmd("edit " + n.path("c.txt"))
+		n.wantText("four")
+	})
+}
+
+// Without a watch, here for want of file descriptors, changes are found when Neovim gets the focus and
+// when the host asks for it.
+func TestWithoutAWatch(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\n")
+		var limit syscall.Rlimit
+		must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+		must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
+		w := n.watched(func(w *watching) {
+			defer func() { must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
+			select {
+			case err := <-w.limits:
+				if !errors.Is(err, syscall.EMFILE) {
+					t.Errorf("limited: %v", err)
+				}
+			case <-time.After(hung):
+				t.Error("no limit is told")
+			}
+		})
+		// What the disk has at first is read in the background.
+		got := any(false)
+		for i := 0; got != true && i < 20; i++ {
+			text := fmt.Sprintf("text %d", i)
+			n.put("a.txt", text+"\n")
+			n.cmd("doautocmd FocusGained")
+			got = n.lua("local t = ...; return vim.wait(1000, function() return vim.api.nvim_get_current_line() == t end, 5)", text)
+		}
+		if got != true {
+			t.Error("the change is never found")
+		}
+		w.quietly()
+	})
+}

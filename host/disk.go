@@ -1,0 +1,145 @@
+package host
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+)
+
+// lingering is how long after a turn a change on the disk still counts as the
+// agent's: what it has started may end a little later.
+const lingering = 2 * time.Second
+
+// span is when a session's agent has last worked. Any goroutine.
+type span struct{ until atomic.Int64 } // in Unix nanoseconds; -1 while a turn runs
+
+func (w *span) begin() { w.until.Store(-1) }
+func (w *span) end()   { w.until.Store(time.Now().Add(lingering).UnixNano()) }
+
+// running and recent tell whether a turn runs, and whether one ran just now.
+func (w *span) running() bool { return w.until.Load() == -1 }
+func (w *span) recent() bool  { return time.Now().UnixNano() < w.until.Load() }
+
+// startWatch has the loaded files' disk watched; h.mu is held.
+func (h *Host) startWatch() {
+	if h.watch != nil {
+		return
+	}
+	h.watch = h.files.Watch(h.diskChanged, func(err error) {
+		args := map[string]any{}
+		if err != nil {
+			args["why"] = err.Error()
+		}
+		h.editor.Post(editor.Op{Name: "watch_limit", Args: args})
+	})
+	h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": true}})
+}
+
+// stopWatch ends what startWatch began; h.mu is held.
+func (h *Host) stopWatch() {
+	if w := h.watch; w != nil {
+		h.watch = nil
+		h.background(w.Close)
+		h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": false}})
+	}
+}
+
+func (h *Host) watching() *buffers.Watch {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.watch
+}
+
+// trackFiles takes the loaded files that Lua tells.
+func (h *Host) trackFiles(m message) {
+	w := h.watching()
+	if w == nil {
+		return
+	}
+	var files []buffers.Tracked
+	for _, item := range m.list("files") {
+		item, _ := item.(map[string]any)
+		m := message(item)
+		f := buffers.Tracked{Name: m.text("name")}
+		if d := m.table("disk"); d != nil {
+			f.Disk = &buffers.DiskState{
+				Exists: d.flag("exists"), Sec: int64(d.integer("sec")), Nsec: int64(d.integer("nsec")), Size: int64(d.integer("size")),
+			}
+		}
+		files = append(files, f)
+	}
+	w.Track(files)
+}
+
+// checkDisk has a file compared with its buffer, or, without a name, all.
+func (h *Host) checkDisk(name string) {
+	switch w := h.watching(); {
+	case w == nil:
+	case name == "":
+		w.Check()
+	default:
+		w.CheckFile(name)
+	}
+}
+
+// diskChanged tells of a change that another program made under a buffer.
+func (h *Host) diskChanged(c buffers.Written) {
+	s := h.worker(c.Path)
+	if s == nil || !s.box.put(func() {
+		if c.Note != "" {
+			s.remark("warning", c.Note)
+		}
+		if c.Changed {
+			s.event("AcpFileChanged", map[string]any{"path": c.Path, "by": "disk"})
+			s.changed()
+		}
+	}) {
+		if c.Note != "" {
+			h.notify("warning", c.Note)
+		}
+	}
+}
+
+// worker is the session whose agent has probably changed a file: one with a
+// running turn rather than one whose turn has just ended, then one in whose
+// folder the file is, then the newest; nil when no agent has worked.
+func (h *Host) worker(path string) *Session {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	var best *Session
+	bestRank := 0
+	for _, s := range sessions {
+		rank := 0
+		switch {
+		case s.working.running():
+			rank = 4
+		case s.working.recent():
+			rank = 2
+		default:
+			continue
+		}
+		if within(s.cwd, path) {
+			rank++
+		}
+		if best == nil || rank > bestRank || rank == bestRank && s.id > best.id {
+			best, bestRank = s, rank
+		}
+	}
+	return best
+}
+
+// within tells whether a file is in a folder or below it.
+func within(dir, path string) bool {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}

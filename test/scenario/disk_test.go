@@ -1,0 +1,95 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Most agents write the disk themselves.
+func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", before)
+		s.Command("edit code.txt")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.Lua(nil, `
+			vim.api.nvim_buf_set_mark(0, 'a', 8, 2, {})
+			vim.api.nvim_win_set_cursor(0, { 7, 3 })`)
+		p := s.begin()
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		turn := s.prompt(p, "edit")
+		s.Command("wincmd t")
+		if err := os.WriteFile(path+".tmp", []byte(after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".tmp", path); err != nil {
+			t.Fatal(err)
+		}
+		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != path || e["by"] != "disk" || e["session"] != 1 {
+			t.Errorf("told is %v", e)
+		}
+		if got := s.buffer(buf) + "\n"; got != after {
+			t.Errorf("the buffer is %q", got)
+		}
+		places := s.value(`{ vim.api.nvim_buf_get_mark(0, 'a'), vim.api.nvim_win_get_cursor(0), vim.bo.modified }`)
+		if got := fmt.Sprint(places); got != "[[9 2] [8 3] false]" {
+			t.Errorf("mark, cursor, modified are %s", got)
+		}
+		// The same text once more is no change, whoever brings it.
+		p.writeFile(path, after)
+		s.write("code.txt", after)
+		s.AwaitLua(`(function(buf, path)
+			local track = require('acp.track')
+			return track.disk_is(path, track.get(buf).disk)
+		end)(...)`, buf, path)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Keys("u")
+		s.Await("the text of before", func() bool { return s.buffer(buf)+"\n" == before })
+		s.Command("checktime")
+		s.Command("write")
+		if got := s.file(path); got != before {
+			t.Errorf("the disk has %q", got)
+		}
+
+		// Under unsaved text: a conflict is told, and the user's line stays.
+		turn = s.prompt(p, "again")
+		s.Keys("ggccmine<Esc>")
+		s.AwaitLua(`vim.bo.modified`)
+		s.write("code.txt", strings.Replace(before, "one", "ONE", 1)+"nine\n")
+		s.awaitChat("yours stay in the buffer")
+		if got := s.buffer(buf) + "\n"; got != strings.Replace(before, "one", "mine", 1)+"nine\n" {
+			t.Errorf("the buffer is %q", got)
+		}
+		s.AwaitEvent("AcpFileChanged")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		if n := s.events("AcpFileChanged"); n != 2 {
+			t.Errorf("%d changes were told", n)
+		}
+
+		// The last session's end gives the user's 'autoread' back.
+		s.ok(`require('acp').close()`)
+		s.AwaitLua(`vim.bo[...].autoread == nil`, buf)
+		if s.LuaBool(`vim.fn.exists('#acp_track') == 1`) {
+			t.Error("files are tracked without a session")
+		}
+	})
+}
+
+func TestHealthTellsThatTheDiskCannotBeWatched(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `require('acp.ops').batch({ { 'watch_limit', { why = 'no space left on device' } } })`)
+		s.Command("Acp health")
+		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
+		if got := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(got, "cannot be watched (no space left on device)") {
+			t.Errorf("health says:\n%s", got)
+		}
+		s.Lua(nil, `require('acp.ops').batch({ { 'watch', { on = false } } })`)
+		s.Command("Acp health")
+		s.Await("no word of the watch", func() bool {
+			return !strings.Contains(s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)), "cannot be watched")
+		})
+	})
+}

@@ -1,0 +1,348 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// promptWin is the Lua expression for the first prompt window of the tab.
+const promptWin = `(select(2, require('acp.layout').windows(0)))`
+
+func (s *scene) awaitPromptHeight(want int) {
+	s.t.Helper()
+	s.AwaitLua(`vim.api.nvim_win_get_height(`+promptWin+`) == ...`, want)
+}
+
+// queue is what waits, as the mirror tells it.
+func (s *scene) queue() []string {
+	s.t.Helper()
+	var queue []string
+	s.Lua(&queue, `require('acp').sessions()[1].queue`)
+	return queue
+}
+
+func (s *scene) awaitQueue(want ...string) {
+	s.t.Helper()
+	s.Await(fmt.Sprintf("the queue %q", want), func() bool { return slices.Equal(s.queue(), want) })
+}
+
+// turn plays a whole turn whose prompt must be this text.
+func (p *puppet) turn(want string) {
+	p.t.Helper()
+	m, got := p.prompted()
+	if got != want {
+		p.t.Errorf("the agent was asked %q, not %q", got, want)
+	}
+	p.stop(m, "end_turn")
+	p.scene.AwaitEvent("AcpTurnEnd")
+}
+
+func TestPromptGrowsWithItsText(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.awaitPromptHeight(4)
+		s.Keys("i1<CR>2<CR>3<CR>4<CR>5<CR>6")
+		s.awaitPromptHeight(7) // with the winbar
+		s.Keys("<CR>7<CR>8<CR>9<CR>10<CR>11<CR>12")
+		s.awaitPromptHeight(9) // two fifths of the screen
+		s.screen("grown")
+		s.Keys("<Esc>dgg")
+		s.awaitPromptHeight(4)
+		s.Keys("u")
+		s.awaitPromptHeight(9)
+		s.Keys("i<C-s>")
+		p.turn("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12")
+		s.awaitPromptHeight(4)
+
+		// A line that is wrapped counts by what is shown of it.
+		s.Keys("<C-u>" + strings.Repeat("quite ", 30))
+		s.awaitPromptHeight(6)
+		s.Keys("<C-s>")
+		p.turn(strings.TrimSpace(strings.Repeat("quite ", 30)))
+		s.awaitPromptHeight(4)
+	})
+}
+
+func TestPromptOfManyLines(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		text := strings.TrimSuffix(lines(1, 5000), "\n") + "\n\n" + strings.Repeat("long ", 20000) + "end"
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(..., '\n'))`, text)
+		s.Keys("G<CR>")
+		p.turn(text)
+		s.awaitChat("long end")
+		s.awaitPrompt("")
+		if !strings.Contains(s.chat(), text) {
+			t.Error("the chat does not show the whole prompt")
+		}
+		s.Keys("u")
+		s.awaitPrompt(text)
+	})
+}
+
+func TestUndoBringsBackWhatWasSent(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.Keys("ifrom Insert mode<C-s>")
+		p.turn("from Insert mode")
+		s.awaitPrompt("")
+		s.Keys("<Esc>u")
+		s.awaitPrompt("from Insert mode")
+		s.Keys("A, again<Esc><CR>")
+		p.turn("from Insert mode, again")
+		s.awaitPrompt("")
+		s.Keys("u")
+		s.awaitPrompt("from Insert mode, again")
+		s.Keys("u")
+		s.awaitPrompt("from Insert mode")
+	})
+}
+
+func TestPromptHistory(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.keys = { history_previous = '<Up>', history_next = '<Down>' }`)
+		p := s.begin()
+		for _, text := range []string{"one", "two\nlines", "two\nlines", "three"} {
+			s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(..., '\n'))`, text)
+			s.Keys("<CR>")
+			p.turn(text)
+			s.awaitPrompt("")
+		}
+		s.Keys("idraft<Esc>")
+		s.awaitPrompt("draft")
+		for _, step := range []struct{ key, want string }{
+			{"<Up>", "three"}, {"<Up>", "two\nlines"}, {"<Up>", "one"}, {"<Up>", "one"},
+			{"<Down>", "two\nlines"}, {"<Down>", "three"}, {"<Down>", "draft"}, {"<Down>", "draft"},
+		} {
+			s.Keys(step.key)
+			s.awaitPrompt(step.want)
+		}
+		// An earlier prompt is edited and sent again, and then is the last one.
+		s.Keys("<Up><Up><Up>")
+		s.awaitPrompt("one")
+		s.Keys("A more<Esc>")
+		s.awaitPrompt("one more")
+		s.Keys("<CR>")
+		p.turn("one more")
+		s.awaitPrompt("")
+		s.Keys("<Up>")
+		s.awaitPrompt("one more")
+		s.Keys("<Up>")
+		s.awaitPrompt("three")
+		// What was made of it is a draft like any other.
+		s.Keys("ccfour<Esc>")
+		s.awaitPrompt("four")
+		s.Keys("<Up>")
+		s.awaitPrompt("one more")
+		s.Keys("<Down>")
+		s.awaitPrompt("four")
+	})
+}
+
+func TestPromptSaysWhatItIsFor(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.AwaitScreen("Ask Puppet")
+		s.AwaitScreen("<CR> send")
+		s.Keys("i")
+		s.AwaitScreen("<C-s> send")
+		s.Keys("x")
+		s.Await("no hint", func() bool { return !strings.Contains(s.Screen(), "Ask Puppet") })
+		s.Keys("<BS>")
+		s.AwaitScreen("Ask Puppet")
+		s.Keys("<Esc>")
+		turn := s.prompt(p, "work")
+		s.AwaitScreen("<C-c> stop")
+		s.ok(`require('acp').prompt('later')`)
+		s.AwaitScreen("1 queued")
+		s.Command("Acp cancel")
+		p.expect("session/cancel")
+		p.stop(turn, "cancelled")
+		s.AwaitEvent("AcpTurnEnd")
+		s.AwaitScreen("Send nothing to go on with the queue")
+		s.Keys("<CR>")
+		p.turn("later")
+		s.AwaitScreen("Ask Puppet")
+	})
+}
+
+func TestQueueIsABufferToEdit(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.write("a.txt", "as it was\n")
+		b := s.write("b.txt", "beta\n")
+		p := s.beginTaking(obj{"embeddedContext": true})
+		turn := s.prompt(p, "work")
+		for _, text := range []string{"see @a.txt", "second", "third", "fourth"} {
+			s.Command("Acp prompt " + text)
+		}
+		s.awaitQueue("see @a.txt", "second", "third", "fourth")
+		s.write("a.txt", "as it is\n")
+		s.Command("Acp queue")
+		s.AwaitLua(`vim.bo.filetype == 'acp-queue'`)
+		s.screen("queue")
+		// The first goes behind the second, the third is edited, the last one goes.
+		s.Keys("ggdjjp")
+		s.Keys(":3<CR>jjcclook at @b.txt<CR>and think<Esc>jdG")
+		s.Keys(":w<CR>")
+		s.awaitQueue("second", "see @a.txt", "look at @b.txt\nand think")
+		s.AwaitLua(`not vim.bo.modified`)
+		s.Command("close")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		p.turn("second")
+		// What went along with a prompt stays as it was; new files are read.
+		for _, want := range [][]any{
+			{obj{"type": "text", "text": "see @a.txt"},
+				obj{"type": "resource", "resource": obj{"uri": "file://" + s.Dir + "/a.txt", "text": "as it was\n"}}},
+			{obj{"type": "text", "text": "look at @b.txt\nand think"},
+				obj{"type": "resource", "resource": obj{"uri": "file://" + b, "text": "beta\n"}}},
+		} {
+			if got := p.blocks(); !reflect.DeepEqual(got, want) {
+				t.Errorf("sent were %v, want %v", got, want)
+			}
+		}
+		s.awaitQueue()
+		p.silent()
+	})
+}
+
+// While the buffer is open the queue goes on: nothing is sent twice, nothing is lost.
+func TestQueueMovesOnWhileItIsEdited(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "work")
+		for _, text := range []string{"sent", "stays", "twice", "twice"} {
+			s.ok(`require('acp').prompt(...)`, text)
+		}
+		s.awaitQueue("sent", "stays", "twice", "twice")
+		s.Command("Acp queue")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		turn, text := p.prompted()
+		if text != "sent" {
+			t.Errorf("asked %q", text)
+		}
+		s.ok(`require('acp').prompt('new')`)
+		s.awaitQueue("stays", "twice", "twice", "new")
+		s.Keys("/stays<CR>A, changed<Esc>:w<CR>")
+		s.awaitQueue("stays, changed", "twice", "twice", "new")
+		s.Keys("ggdG:w<CR>")
+		s.awaitQueue("new")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		p.turn("new")
+		p.silent()
+	})
+}
+
+func TestPausedQueueOutlivesARestart(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "work")
+		s.ok(`require('acp').prompt('later')`)
+		s.ok(`require('acp').prompt('last')`)
+		s.awaitQueue("later", "last")
+		s.ok(`require('acp').cancel()`)
+		p.expect("session/cancel")
+		p.stop(turn, "cancelled")
+		s.AwaitEvent("AcpTurnEnd")
+		p = s.again()
+		s.awaitQueue("later", "last")
+		s.AwaitScreen("2 queued, paused")
+		p.silent()
+		s.Keys("<CR>")
+		p.turn("later")
+		p.turn("last")
+		s.awaitQueue()
+	})
+}
+
+// steerable is an answer to initialize as Claude and Codex give it.
+var steerable = obj{"_meta": obj{"steering": obj{"supported": true}}}
+
+func TestSteering(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("a.txt", "alpha\n")
+		p := s.beginWith(steerable)
+		if s.session()["steers"] != true {
+			t.Errorf("the session is %v", s.session())
+		}
+		turn := s.prompt(p, "count")
+		p.say("One.\n")
+		s.awaitChat("One.")
+		s.Command("Acp steer backwards, see @a.txt")
+		m := p.expect("_session/steering")
+		want := obj{
+			"sessionId": remote(1), "_meta": obj{"steering": obj{"idleBehavior": "promptRequired"}},
+			"prompt": []any{
+				obj{"type": "text", "text": "backwards, see @a.txt"},
+				obj{"type": "resource_link", "uri": "file://" + path, "name": "a.txt"},
+			},
+		}
+		if got := m.get(); !reflect.DeepEqual(got, want) {
+			t.Errorf("asked was %v, want %v", got, want)
+		}
+		p.reply(m, obj{"outcome": "injected"})
+		p.update("user_message_chunk", obj{"content": obj{"type": "text", "text": "backwards, see @a.txt"}})
+		p.say("Zero.\n")
+		s.awaitChat("Zero.")
+		s.screen("steered")
+		s.awaitQueue()
+
+		// What the agent does not take waits for the end of the turn.
+		for _, outcome := range []string{"promptRequired", "failed"} {
+			s.ok(`require('acp').steer(...)`, outcome)
+			p.reply(p.expect("_session/steering"), obj{"outcome": outcome})
+		}
+		s.awaitQueue("promptRequired", "failed")
+		s.ok(`require('acp').steer({ { type = 'text', text = 'error' } }, { session = 1 })`)
+		p.refuse(p.expect("_session/steering"), -32603, "no", nil)
+		s.awaitQueue("promptRequired", "failed", "error")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		for _, text := range []string{"promptRequired", "failed", "error"} {
+			p.turn(text)
+		}
+
+		// Without a turn it is a prompt.
+		s.ok(`require('acp').steer('idle')`)
+		p.turn("idle")
+		s.once("backwards, see")
+		if why := s.refused(`require('acp').steer({ 'x' })`); !strings.Contains(why, "content block") {
+			t.Errorf("told %q", why)
+		}
+	})
+}
+
+func TestSteeringWhereTheAgentCannot(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "count")
+		s.Command("Acp steer backwards")
+		s.awaitQueue("backwards")
+		p.silent()
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		p.turn("backwards")
+	})
+}
+
+// Words on their way to an agent that dies are kept.
+func TestSteeringAnAgentThatDies(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		p := s.beginWith(steerable)
+		s.prompt(p, "count")
+		s.ok(`require('acp').steer('backwards')`)
+		p.expect("_session/steering")
+		p.exit(1, "")
+		s.awaitState("dead")
+		s.awaitQueue("backwards")
+		p = s.restart()
+		p.begin()
+		p.turn("backwards")
+	})
+}
