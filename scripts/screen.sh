@@ -6,9 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cols=120 rows=38
 
 nvim=$(scripts/nvim.sh any)
-dir=$(mktemp -d)
+tmp=$(mktemp -d)
+dir=$tmp/greetings
 tmux=(tmux -L "acp-screen-$$" -f /dev/null)
-trap '"${tmux[@]}" kill-server 2>/dev/null || true; rm -rf "$dir"' EXIT
+trap '"${tmux[@]}" kill-server 2>/dev/null || true; rm -rf "$tmp"' EXIT
+mkdir "$dir"
 cp -r test/sample/. "$dir"
 
 # await waits until the terminal shows a text.
