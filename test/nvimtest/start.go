@@ -177,7 +177,7 @@ func (n *Nvim) start(bin string) (err error) {
 	}
 	env = append(env, "LC_ALL=C.UTF-8", "TERM=xterm-256color", n.marker)
 	if n.Dir == "" {
-		n.Dir = filepath.Join(n.Home, "work")
+		n.Dir = filepath.Join(n.Home, "proj")
 		if err := os.Mkdir(n.Dir, 0o777); err != nil {
 			return err
 		}
