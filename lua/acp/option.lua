@@ -107,4 +107,22 @@ function M.values(category)
   return {}
 end
 
+---Gives a buffer of the chat the keys for choosing.
+---@param buf integer
+function M.map(buf)
+  local bufs = require('acp.bufs')
+  for action, to in pairs({
+    mode = { '<Plug>(AcpMode)', 'mode' },
+    model = { '<Plug>(AcpModel)', 'model' },
+    options = { '<Plug>(AcpOptions)', nil },
+  }) do
+    bufs.map(buf, 'n', action, to[1], function()
+      local err = M.pick(to[2])
+      if err then
+        vim.notify('acp: ' .. err, vim.log.levels.WARN)
+      end
+    end)
+  end
+end
+
 return M

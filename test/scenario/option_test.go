@@ -142,6 +142,20 @@ func TestConfigOptions(t *testing.T) {
 		s.Command("Acp mode")
 		s.Command("Acp config")
 
+		// By key, in both buffers of the chat.
+		s.Lua(nil, `_G.asked = {}
+			vim.ui.select = function(_, opts, choose) table.insert(_G.asked, opts.prompt) choose(nil) end`)
+		s.Lua(nil, `for _, buf in ipairs({ require('acp').sessions()[1].chat_buf, require('acp').sessions()[1].prompt_buf }) do
+			vim.api.nvim_buf_call(buf, function()
+				for _, key in ipairs({ 'gm', 'gM', 'go' }) do
+					vim.api.nvim_feedkeys(key, 'xm', false)
+				end
+			end)
+		end`)
+		if got := s.LuaString(`table.concat(_G.asked, ' ')`); got != "Mode Model Options Mode Model Options" {
+			t.Errorf("the keys asked for %s", got)
+		}
+
 		// The agent changes them too.
 		p.update("config_option_update", obj{"configOptions": all("code", "small", true)})
 		s.awaitBar("Code · Sonnet", true)
