@@ -171,16 +171,11 @@ var handlers = map[string]func(*Host, message){
 		if call := s.conv.ToolCall(m.text("id")); call != nil {
 			result = mirrorCall(call, 0)
 		}
-		h, callback := s.host, m.integer("callback")
-		h.callback(callback, result, "")
+		s.host.callback(m.integer("callback"), result, "")
 	}),
-	"files": func(h *Host, m message) {
-		if s := h.session(m.integer("session")); s != nil {
-			h.background(func() { h.findFiles(s.cwd, m) })
-		} else {
-			h.callback(m.integer("callback"), nil, "The session is closed.")
-		}
-	},
+	"files": toSession(func(s *Session, m message) {
+		s.host.background(func() { s.host.findFiles(s.cwd, m) })
+	}),
 	"watch": func(h *Host, m message) { h.trackFiles(m) },
 	"saved": func(h *Host, m message) {
 		if w := h.watching(); w != nil {
@@ -196,9 +191,11 @@ var handlers = map[string]func(*Host, message){
 // toSession runs a handler on the goroutine of the session it is for.
 func toSession(f func(*Session, message)) func(*Host, message) {
 	return func(h *Host, m message) {
-		if s := h.session(m.integer("session")); s != nil {
-			s.box.put(func() { f(s, m) })
-		} else if id := m.integer("callback"); id != 0 {
+		s := h.session(m.integer("session"))
+		if s != nil && s.box.put(func() { f(s, m) }) {
+			return
+		}
+		if id := m.integer("callback"); id != 0 {
 			h.callback(id, nil, "The session is closed.")
 		}
 	}

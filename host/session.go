@@ -323,7 +323,7 @@ func (s *Session) cancel() {
 	}
 	if len(s.queue) > 0 && !s.paused {
 		s.paused = true
-		s.remark("info", fmt.Sprintf("%s queued; sending an empty prompt lets them go on.", count(len(s.queue), "prompt")))
+		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", count(len(s.queue), "prompt")))
 	}
 	s.changed()
 }

@@ -193,7 +193,7 @@ func renderStop(e *session.Stop) []Line {
 	if e.Tokens > 0 {
 		used = append(used, thousands(e.Tokens)+" tokens")
 	}
-	if e.Cost != nil {
+	if e.Cost != nil && e.Cost.Amount >= 0.0005 { // else it reads as nothing
 		used = append(used, fmt.Sprintf("%.3f %s", e.Cost.Amount, e.Cost.Currency))
 	}
 	if len(used) > 0 {
