@@ -46,6 +46,8 @@ type Read struct {
 	Path  string // absolute
 	Line  *int   // the first line, 1-based; nil or 0: the first of the file
 	Limit *int   // the most lines to give; nil: all
+
+	peek bool // nobody but the user sees the text
 }
 
 // Write asks for a file to have a text.
@@ -69,6 +71,12 @@ type Written struct {
 // order they were called. An error is an *Error.
 func (f *Files) Read(ctx context.Context, r Read, done func(string, error)) {
 	submit(f, ctx, "read", r.Path, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
+}
+
+// Peek is Read of a whole file for the user's eyes: the agent does not get to know the text.
+func (f *Files) Peek(ctx context.Context, path string, done func(string, error)) {
+	r := Read{Path: path, peek: true}
+	submit(f, ctx, "read", path, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
 }
 
 // Write gives the file w.Path the text w.Text, on the disk and in its buffer; done is as with Read.

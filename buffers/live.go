@@ -72,9 +72,8 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	first, last := r.lineRange()
 	if l.Buf != 0 && l.Buftype == "" && l.Modified {
-		return f.readLive(ctx, path, l, first, last)
+		return f.readLive(ctx, path, l, r)
 	}
 	// A buffer without unsaved text has the disk's, or an older one.
 	file, err := readFile(path)
@@ -85,16 +84,18 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	if l.Buf == 0 || l.Buftype != "" {
 		text, _ = detect(file.data)
 	} else if text, ok = l.decode(file.data); !ok {
-		return f.readLive(ctx, path, l, first, last)
+		return f.readLive(ctx, path, l, r)
 	}
+	first, last := r.lineRange()
 	part := cutLines(text, first, last)
-	if len(part) == len(text) {
+	if len(part) == len(text) && !r.peek {
 		f.seen.put(path, text)
 	}
 	return part, nil
 }
 
-func (f *Files) readLive(ctx context.Context, path string, l live, first, last int) (string, error) {
+func (f *Files) readLive(ctx context.Context, path string, l live, r Read) (string, error) {
+	first, last := r.lineRange()
 	part, l, err := f.lines(ctx, path, l, first, last)
 	if err != nil {
 		return "", err
@@ -104,7 +105,7 @@ func (f *Files) readLive(ctx context.Context, path string, l live, first, last i
 	}
 	// What the agent knows as the file is what it has read whole: a part read later does not tell it of
 	// changes elsewhere.
-	if first == 0 && (last < 0 || last >= l.Lines) {
+	if first == 0 && (last < 0 || last >= l.Lines) && !r.peek {
 		f.seen.put(path, part)
 	}
 	return part, nil

@@ -338,9 +338,15 @@ func mirrorCall(c *session.ToolCall, limit int) map[string]any {
 func mirrorItem(item session.ToolCallContent, limit int) map[string]any {
 	switch item := item.(type) {
 	case session.Diff:
-		m := map[string]any{"type": "diff", "path": item.Path, "text": cut(item.NewText, limit)}
+		m := map[string]any{"type": "diff", "path": item.Path, "operation": string(item.Operation)}
+		if item.NewText != nil {
+			m["text"] = cut(*item.NewText, limit)
+		}
 		if item.OldText != nil {
 			m["old_text"] = cut(*item.OldText, limit)
+		}
+		if item.OldPath != "" {
+			m["old_path"] = item.OldPath
 		}
 		return m
 	case session.TerminalRef:

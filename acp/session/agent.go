@@ -120,12 +120,17 @@ type Client interface {
 
 // PermissionRequest asks the user to choose one of Options before the agent
 // goes on. Call patches the tool call it is about, and may be the first to
-// name it. The request is withdrawn when Context ends.
+// name it; its ID is "" where the request is about none. The request is
+// withdrawn when Context ends.
 type PermissionRequest struct {
 	Context   context.Context
 	SessionID string
 	Call      ToolCallPatch
 	Options   []PermissionOption
+
+	// What version 2 tells beside the call; else "".
+	Title, Description string
+	Command, Cwd       string
 	// Reply answers with an option's id, or with "cancelled" when it is "".
 	Reply func(optionID string)
 }

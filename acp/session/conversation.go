@@ -242,6 +242,8 @@ func (c *Conversation) Apply(u Update) {
 		c.applyChunk(u)
 	case ToolCallPatch:
 		c.patchCall(u)
+	case ToolCallChunk:
+		c.appendToCall(u)
 	case PlanUpdate:
 		c.applyPlan(u)
 	case CommandsUpdate:
@@ -382,23 +384,36 @@ func (e *echo) without(b Content) Content {
 	return Text{Text: e.prompt[:e.seen] + t.Text}
 }
 
-func (c *Conversation) patchCall(p ToolCallPatch) {
+// call returns the tool call with this id, with the protocol's defaults where
+// it is new, as one of this turn's.
+func (c *Conversation) call(id string) *ToolCall {
 	c.echo = echo{}
-	at, known := c.calls[p.ID]
+	at, known := c.calls[id]
 	if !known {
-		call := &ToolCall{ID: p.ID, Kind: KindOther, Status: StatusPending, started: c.now()}
+		call := &ToolCall{ID: id, Kind: KindOther, Status: StatusPending, started: c.now()}
 		at = c.add(call)
 		call.at = at
-		c.calls[p.ID] = at
+		c.calls[id] = at
 		c.Calls = append(c.Calls, call)
 	}
 	call := c.Entries[at].(*ToolCall)
 	call.turn = c.turn
+	return call
+}
+
+func (c *Conversation) appendToCall(u ToolCallChunk) {
+	call := c.call(u.ID)
+	call.Content = append(slices.Clip(call.Content), u.Content...)
+	c.touchCall(call.at)
+}
+
+func (c *Conversation) patchCall(p ToolCallPatch) {
+	call := c.call(p.ID)
 	if p.Status.Or("") == StatusInProgress && c.Running && !c.cancelled {
 		call.abandoned = false // taken up again in a later turn
 	}
 	call.apply(p, c.now())
-	c.touchCall(at)
+	c.touchCall(call.at)
 }
 
 func (c *Conversation) applyWaiting(u Waiting) {

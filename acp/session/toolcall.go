@@ -62,12 +62,30 @@ type ToolCallContent interface{ toolCallContent() }
 // ContentItem is an ordinary content block.
 type ContentItem struct{ Content Content }
 
-// Diff is a change of one file. OldText is nil for a new file; it may be the
-// whole file or a fragment of it.
+// Operation is what a [Diff] does to its file; unknown values are kept.
+type Operation string
+
+// Operations of the specification (version 2, Tool Calls, Diffs).
+const (
+	OperationAdd    Operation = "add"
+	OperationDelete Operation = "delete"
+	OperationModify Operation = "modify"
+	OperationMove   Operation = "move"
+	OperationCopy   Operation = "copy"
+)
+
+// Diff is a change of one file; a diff of several files on the wire is as many
+// of these. Version 1 tells it by texts, which are the whole file or a
+// fragment of it; version 2 by a patch, or not at all.
 type Diff struct {
-	Path    string
-	OldText *string
-	NewText string
+	Operation Operation
+	Path      string
+	OldPath   string // before a move, or the source of a copy
+	FileType  string // "text", "binary", "directory", "symlink", or "" for unknown
+	MimeType  string
+	OldText   *string // nil where there was no file, or where no texts are told
+	NewText   *string // nil where there is no file any more, or where no texts are told
+	Patch     string  // in Git's format, of this file alone; "" where there is none
 }
 
 // TerminalRef is the output of a terminal, by id.
@@ -96,6 +114,7 @@ type ToolCall struct {
 	RawInput  json.RawMessage
 	RawOutput json.RawMessage
 	Meta      map[string]json.RawMessage
+	Parent    string // the call of the sub-agent that made this one, or ""
 
 	at        int       // index into the conversation's entries
 	turn      int       // the last one in which the agent said something of it
@@ -166,6 +185,9 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	}
 	if !p.RawOutput.IsZero() {
 		c.RawOutput = p.RawOutput.Or(nil)
+	}
+	if !p.Parent.IsZero() {
+		c.Parent = p.Parent.Or("")
 	}
 	if !p.Meta.IsZero() {
 		patch, ok := p.Meta.Get()

@@ -32,6 +32,38 @@ type ToolCallPatch struct {
 	RawInput  acp.Opt[json.RawMessage]
 	RawOutput acp.Opt[json.RawMessage]
 	Meta      acp.Opt[map[string]json.RawMessage]
+	Parent    acp.Opt[string]
+}
+
+// ToolCallChunk appends content to the tool call with this id, and creates the
+// call when the id is new.
+type ToolCallChunk struct {
+	ID      string
+	Content []ToolCallContent
+}
+
+// TerminalPatch creates or changes a terminal that the agent owns and this
+// client only shows: an omitted field stays, null clears, a value replaces.
+// Output is a snapshot of all its bytes. Whoever keeps the terminals takes it;
+// a conversation knows them by id only.
+type TerminalPatch struct {
+	ID      string
+	Command acp.Opt[string]
+	Cwd     acp.Opt[string]
+	Output  acp.Opt[[]byte]
+	Exit    acp.Opt[TerminalExit]
+	Size    acp.Opt[TerminalSize]
+}
+
+// TerminalSize is in cells.
+type TerminalSize struct{ Cols, Rows int }
+
+// TerminalChunk appends bytes to the output of a terminal that the agent owns,
+// and creates it when the id is new. A chunk may end within a character or an
+// escape sequence.
+type TerminalChunk struct {
+	ID   string
+	Data []byte
 }
 
 // PlanUpdate replaces the whole plan.
@@ -120,6 +152,9 @@ type Remark struct {
 
 func (MessageChunk) update()    {}
 func (ToolCallPatch) update()   {}
+func (ToolCallChunk) update()   {}
+func (TerminalPatch) update()   {}
+func (TerminalChunk) update()   {}
 func (PlanUpdate) update()      {}
 func (CommandsUpdate) update()  {}
 func (ModeUpdate) update()      {}
@@ -144,7 +179,7 @@ func (Remark) update()          {}
 // replay does, rather than to the session's settings.
 func Tells(u Update) bool {
 	switch u.(type) {
-	case MessageChunk, ToolCallPatch, PlanUpdate, CompactionPatch, CompactionChunk, UnknownUpdate:
+	case MessageChunk, ToolCallPatch, ToolCallChunk, TerminalPatch, TerminalChunk, PlanUpdate, CompactionPatch, CompactionChunk, UnknownUpdate:
 		return true
 	}
 	return false

@@ -71,11 +71,7 @@ func fromToolContent(list []v1.ToolCallContent) []ToolCallContent {
 		case *v1.Content:
 			content = append(content, ContentItem{Content: fromBlock(item.Content)})
 		case *v1.Diff:
-			d := Diff{Path: item.Path, NewText: item.NewText}
-			if old, ok := item.OldText.Get(); ok {
-				d.OldText = &old
-			}
-			content = append(content, d)
+			content = append(content, fromDiff(item))
 		case *v1.Terminal:
 			content = append(content, TerminalRef{TerminalID: string(item.TerminalID)})
 		case *v1.Unknown:
@@ -83,6 +79,19 @@ func fromToolContent(list []v1.ToolCallContent) []ToolCallContent {
 		}
 	}
 	return content
+}
+
+// fromDiff is a change as texts. Without a text before it adds a file; there is
+// no way to say that it deletes one but the proposed flag.
+func fromDiff(w *v1.Diff) Diff {
+	d := Diff{Operation: OperationAdd, Path: w.Path, NewText: &w.NewText}
+	if old, ok := w.OldText.Get(); ok {
+		d.Operation, d.OldText = OperationModify, &old
+	}
+	if w.Deleted {
+		d.Operation, d.NewText = OperationDelete, nil
+	}
+	return d
 }
 
 func fromBlocks(list []v1.ContentBlock) []Content {

@@ -460,7 +460,7 @@ func TestUpdatesBeforeTheSession(t *testing.T) {
 // An update on the wire, and what the client is told of it.
 func TestUpdates(t *testing.T) {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
-	old := "a"
+	old, text := "a", "b"
 	for name, test := range map[string]struct {
 		update string
 		want   Update
@@ -510,7 +510,7 @@ func TestUpdates(t *testing.T) {
 				RawInput: acp.Set(raw(`{"a":1}`)), RawOutput: acp.Set(raw(`[]`)), Meta: acp.Set(map[string]json.RawMessage{"m": raw("1")}),
 				Locations: acp.Set([]Location{{"/a", 3}, {"/b", 0}}),
 				Content: acp.Set([]ToolCallContent{
-					ContentItem{Text{"x"}}, Diff{"/a", &old, "b"}, Diff{"/b", nil, "b"}, TerminalRef{"t1"}, UnknownItem{"hologram", raw(`{"type":"hologram"}`)},
+					ContentItem{Text{"x"}}, Diff{Operation: OperationModify, Path: "/a", OldText: &old, NewText: &text}, Diff{Operation: OperationAdd, Path: "/b", NewText: &text}, TerminalRef{"t1"}, UnknownItem{"hologram", raw(`{"type":"hologram"}`)},
 				}),
 			},
 		},

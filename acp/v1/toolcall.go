@@ -109,11 +109,13 @@ func (c Content) MarshalJSON() ([]byte, error) {
 }
 
 // Diff is a change of a file, as texts before and after; agents give the whole file or a part
-// of it. OldText is not set for a new file. See "Tool Calls", "Diffs".
+// of it. OldText is not set for a new file. Deleted is a proposal, not in the schema yet.
+// See "Tool Calls", "Diffs".
 type Diff struct {
 	Path    string          `json:"path" wire:"required"`
 	OldText acp.Opt[string] `json:"oldText,omitzero" wire:"lenient"`
 	NewText string          `json:"newText" wire:"required"`
+	Deleted bool            `json:"deleted,omitzero" wire:"lenient"`
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 

@@ -83,11 +83,14 @@ func diffsOf(c *session.ToolCall, known []diff) []diff {
 }
 
 func unified(d session.Diff) []*udiff.Hunk {
-	old := ""
+	old, text := "", ""
 	if d.OldText != nil {
 		old = *d.OldText
 	}
-	edits := udiff.Lines(old, d.NewText)
+	if d.NewText != nil {
+		text = *d.NewText
+	}
+	edits := udiff.Lines(old, text)
 	u, err := udiff.ToUnifiedDiff("", "", old, edits, contextLines)
 	if err != nil {
 		return nil // edits of our own making are consistent

@@ -84,7 +84,7 @@ func (r random) items() []session.ToolCallContent {
 		switch r.IntN(4) {
 		case 0:
 			old := strings.Repeat(r.words(), r.IntN(4))
-			items = append(items, session.Diff{Path: "/project/a.go", OldText: &old, NewText: r.words() + old})
+			items = append(items, session.Diff{Path: "/project/a.go", OldText: &old, NewText: ptr(r.words() + old)})
 		case 1:
 			items = append(items, session.TerminalRef{TerminalID: r.pick("t1", "t2", "gone")})
 		case 2:
@@ -313,7 +313,7 @@ func TestTakeIsBounded(t *testing.T) {
 		"a prompt":             session.TurnStart{Prompt: []session.Content{session.Text{Text: text}}},
 		"a thought":            session.MessageChunk{MessageID: "m", Role: session.RoleThought, Content: session.Text{Text: text}},
 		"an output":            session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{session.ContentItem{Content: session.Text{Text: text}}})},
-		"a diff":               session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{session.Diff{Path: "a", OldText: &old, NewText: text}})},
+		"a diff":               session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{session.Diff{Path: "a", OldText: &old, NewText: &text}})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
