@@ -1,6 +1,9 @@
 package host
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,14 +28,25 @@ type shown struct {
 type event struct {
 	name string
 	data map[string]any
+	call *session.ToolCall // that it is about, if any
 }
+
+// atOnce is how many tool calls and how many events Neovim is told of in one
+// batch: a burst of them must not hold up a key.
+const atOnce = 500
 
 func (s *Session) event(name string, data map[string]any) {
 	if data == nil {
 		data = map[string]any{}
 	}
 	data["session"] = s.id
-	s.shown.events = append(s.shown.events, event{name, data})
+	s.shown.events = append(s.shown.events, event{name: name, data: data})
+}
+
+func (s *Session) callEvent(name string, call *session.ToolCall, data map[string]any) {
+	data["id"] = call.ID
+	s.event(name, data)
+	s.shown.events[len(s.shown.events)-1].call = call
 }
 
 // apply brings an update into the state, and notes for the mirror and the
@@ -44,11 +58,11 @@ func (s *Session) apply(u session.Update) {
 		if !known {
 			at = len(s.shown.positions)
 			s.shown.positions[call] = at
-			s.event("AcpToolCall", map[string]any{"id": call.ID})
+			s.callEvent("AcpToolCall", call, map[string]any{})
 		}
 		if status := call.Shown(); status.Finished() && !s.shown.ended[call] {
 			s.shown.ended[call] = true
-			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
+			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 		}
 		s.shown.calls[call] = at
 	}
@@ -94,7 +108,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	return ops, s.chat.Dirty() || len(s.shown.events) > 0
+	return ops, s.chat.Dirty() || len(s.shown.calls) > 0 || len(s.shown.events) > 0
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -171,11 +185,14 @@ func (s *Session) mirrorOps() []editor.Op {
 		ops = append(ops, editor.Op{Name: "session", Args: s.mirror()})
 	}
 	if len(s.shown.calls) > 0 {
-		calls := make([]any, 0, len(s.shown.calls))
-		for call, at := range s.shown.calls {
-			calls = append(calls, map[string]any{"at": at + 1, "call": mirrorCall(call, 4<<10)})
+		changed := slices.SortedFunc(maps.Keys(s.shown.calls), func(a, b *session.ToolCall) int {
+			return cmp.Compare(s.shown.calls[a], s.shown.calls[b])
+		})
+		var calls []any
+		for _, call := range changed[:min(atOnce, len(changed))] {
+			calls = append(calls, map[string]any{"at": s.shown.calls[call] + 1, "call": mirrorCall(call, 4<<10)})
+			delete(s.shown.calls, call)
 		}
-		clear(s.shown.calls)
 		ops = append(ops, editor.Op{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}})
 	}
 	if s.shown.permissions {
@@ -189,13 +206,17 @@ func (s *Session) mirrorOps() []editor.Op {
 	return ops
 }
 
-// eventOps are the events whose time has come: the end of a turn is told once
-// the chat shows all of it, and what came later waits behind.
+// eventOps are the events whose time has come: of a tool call once the mirror
+// has it, of the end of a turn once the chat shows all of it, and what came
+// later waits behind.
 func (s *Session) eventOps() []editor.Op {
 	var ops []editor.Op
-	for len(s.shown.events) > 0 {
+	for len(s.shown.events) > 0 && len(ops) < atOnce {
 		e := s.shown.events[0]
 		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+			break
+		}
+		if _, waits := s.shown.calls[e.call]; waits {
 			break
 		}
 		s.shown.events = s.shown.events[1:]

@@ -223,8 +223,11 @@ func (t *Transcript) Take(budget int) []Edit {
 		if e != nil {
 			e.Count = t.count
 			t.count = e.Count + e.added()
-			edits = append(edits, *e)
 			budget -= e.cost()
+			if n := len(edits); n == 0 || !edits[n-1].join(e) {
+				edits = append(edits, *e)
+				budget -= editCost
+			}
 		}
 		if done {
 			t.dirty = t.dirty[1:]
@@ -251,9 +254,29 @@ func (e *Edit) added() int {
 	return len(e.Lines) - (e.EndRow - e.Row)
 }
 
-// cost is about what the edit costs Neovim, in bytes of plain text.
+// join takes in the edit that comes next, where it changes the lines right
+// below: many small edits cost Neovim more than one.
+func (e *Edit) join(next *Edit) bool {
+	if e.Append || next.Append || next.Row != e.Row+len(e.Lines) || next.MarkRow != e.MarkEnd || e.MarkEnd != next.Row {
+		return false
+	}
+	e.EndRow += next.EndRow - next.Row
+	e.Lines = append(e.Lines, next.Lines...)
+	e.MarkEnd = next.MarkEnd
+	e.Marks = append(e.Marks, next.Marks...)
+	e.Decor = append(e.Decor, next.Decor...)
+	e.Code = append(e.Code, next.Code...)
+	return true
+}
+
+// editCost is about what an edit costs Neovim, however little it changes, in
+// bytes of plain text.
+const editCost = 1 << 10
+
+// cost is about what the text and the highlights of an edit cost Neovim, in
+// bytes of plain text.
 func (e *Edit) cost() int {
-	n := 64 + 2*len(e.Marks) + 64*len(e.Decor)
+	n := 2*len(e.Marks) + 64*len(e.Decor)
 	for _, l := range e.Lines {
 		n += 16 + len(l)
 	}

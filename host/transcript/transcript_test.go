@@ -477,3 +477,25 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%d groups", len(names))
 	}
 }
+
+// Blocks that change side by side are one edit for Neovim, which pays for each.
+func TestNeighbouringEditsAreOne(t *testing.T) {
+	w := newWorld()
+	tr, b := New(w.conv, w.config()), newBuffer()
+	for i := range 100 {
+		w.apply(session.ToolCallPatch{ID: fmt.Sprint(i), Title: acp.Set(fmt.Sprint("search ", i))})
+	}
+	tr.Sync()
+	if edits := b.take(t, tr, 1<<20); len(edits) != 1 || len(edits[0].Lines) != 100 {
+		t.Fatalf("%d edits for 100 new calls", len(edits))
+	}
+	for i := range 100 {
+		if i%10 != 0 {
+			w.apply(session.ToolCallPatch{ID: fmt.Sprint(i), Title: acp.Set(fmt.Sprint("found ", i))})
+		}
+	}
+	tr.Sync()
+	if edits := b.take(t, tr, 1<<20); len(edits) != 10 {
+		t.Fatalf("%d edits for ten runs of calls", len(edits))
+	}
+}

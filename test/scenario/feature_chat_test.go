@@ -274,7 +274,7 @@ func TestToolCallsHaveTheFieldsOfTheContract(t *testing.T) {
 		p.stop(turn, "end_turn")
 		got := fmt.Sprint(s.value(`require('acp').tool_calls(1)`))
 		short := strings.ReplaceAll(got, long[:4096], "LONG")
-		want := "[map[content:[map[block:text text:LONG type:content] map[old_text:old path:/a/b.txt text:new type:diff]] id:c " +
+		want := "[map[content:[map[block:text text:LONG type:content] map[old_text:old operation:modify path:/a/b.txt text:new type:diff]] id:c " +
 			"kind:edit locations:[map[line:7 path:/a/b.txt] map[path:/c]] status:completed title:Change it]]"
 		if short != want {
 			t.Errorf("the calls are\n%.400s\nexpected\n%s", short, want)
