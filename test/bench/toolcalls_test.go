@@ -8,9 +8,9 @@ import (
 
 // The prompts for tool calls, as formats; see also [streamPrompt].
 const (
-	callsPrompt   = "call %d"         // so many tool calls, with three updates each
-	growPrompt    = "grow %d"         // one command whose whole output is told anew so many times, longer each time
-	diffPrompt    = "change %d"       // one edit of so many lines
+	callsPrompt   = "call %d"           // so many tool calls, with three updates each
+	growPrompt    = "grow %d"           // one command whose whole output is told anew so many times, longer each time
+	diffPrompt    = "change %d"         // one edit of so many lines
 	commandPrompt = "run %d MB %d wide" // a command in a terminal of the client that writes so much
 )
 
