@@ -31,9 +31,9 @@ type event struct {
 	call *session.ToolCall // that it is about, if any
 }
 
-// atOnce is how many tool calls and how many events Neovim is told of in one
-// batch: a burst of them must not hold up a key.
-const atOnce = 500
+// callsAtOnce is how many tool calls Neovim is told of in one batch, and so
+// bounds their events: a burst of them must not hold up a key.
+const callsAtOnce = 500
 
 func (s *Session) event(name string, data map[string]any) {
 	if data == nil {
@@ -189,7 +189,7 @@ func (s *Session) mirrorOps() []editor.Op {
 			return cmp.Compare(s.shown.calls[a], s.shown.calls[b])
 		})
 		var calls []any
-		for _, call := range changed[:min(atOnce, len(changed))] {
+		for _, call := range changed[:min(callsAtOnce, len(changed))] {
 			calls = append(calls, map[string]any{"at": s.shown.calls[call] + 1, "call": mirrorCall(call, 4<<10)})
 			delete(s.shown.calls, call)
 		}
@@ -210,8 +210,8 @@ func (s *Session) mirrorOps() []editor.Op {
 // has it, of the end of a turn once the chat shows all of it, and what came
 // later waits behind.
 func (s *Session) eventOps() []editor.Op {
-	var ops []editor.Op
-	for len(s.shown.events) > 0 && len(ops) < atOnce {
+	var due []any
+	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
 		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
 			break
@@ -220,9 +220,12 @@ func (s *Session) eventOps() []editor.Op {
 			break
 		}
 		s.shown.events = s.shown.events[1:]
-		ops = append(ops, editor.Op{Name: "event", Args: map[string]any{"name": e.name, "data": e.data}})
+		due = append(due, map[string]any{"name": e.name, "data": e.data})
 	}
-	return ops
+	if len(due) == 0 {
+		return nil
+	}
+	return []editor.Op{{Name: "events", Args: map[string]any{"events": due}}}
 }
 
 // mirror is the session as acp.sessions() returns it.

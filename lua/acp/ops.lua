@@ -51,15 +51,17 @@ for op, fn in pairs({ login_terminal = 'terminal', login_secrets = 'secrets' }) 
   end
 end
 
-function ops.event(args)
-  if args.name == 'AcpSessionClosed' then
-    require('acp.mirror').forget(args.data.session)
-    require('acp.winbar').refresh(args.data.session)
+function ops.events(args)
+  for _, event in ipairs(args.events) do
+    if event.name == 'AcpSessionClosed' then
+      require('acp.mirror').forget(event.data.session)
+      require('acp.winbar').refresh(event.data.session)
+    end
+    -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it.
+    vim.schedule(function()
+      require('acp.mirror').fire(event.name, event.data)
+    end)
   end
-  -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it.
-  vim.schedule(function()
-    require('acp.mirror').fire(args.name, args.data)
-  end)
 end
 
 ---Files are tracked while there are sessions.
