@@ -205,10 +205,10 @@ function M.moves()
   api.nvim_set_current_win(vim.fn.bufwinid(buf))
   local moves = { 'G', 'k', 'j', '0', '$', 'h', 'gk', 'gj', 'b', '\21', '\4', 'gg', 'G' }
   for _, keys in ipairs(moves) do
-    local start = vim.uv.hrtime()
+    local began = vim.uv.hrtime()
     vim.cmd.normal({ keys, bang = true })
     vim.cmd.redraw()
-    slowest = math.max(slowest, (vim.uv.hrtime() - start) / 1e6)
+    slowest = math.max(slowest, (vim.uv.hrtime() - began) / 1e6)
   end
   return slowest
 end
