@@ -36,8 +36,9 @@ func sections(patch string) []section {
 	return list
 }
 
-// header splits a section where its first hunk begins. An absolute path behind
-// a prefix, as in a//path, is written as git writes it.
+// header splits a section where its first hunk begins, with its paths as git
+// writes them, without a slash to begin with. Git knows no absolute paths, and
+// the library drops one piece of a path in some lines and none in others.
 func header(section string) (head, hunks string) {
 	end := len(section)
 	for _, first := range []string{"\n@@", "\nGIT binary patch"} {
@@ -48,7 +49,19 @@ func header(section string) (head, hunks string) {
 	return asGit.Replace(section[:end]), section[end:]
 }
 
-var asGit = strings.NewReplacer(" a//", " a/", " b//", " b/", "\"a//", "\"a/", "\"b//", "\"b/", "\r\n", "\n")
+var asGit = func() *strings.Replacer {
+	pairs := []string{"\r\n", "\n"}
+	for _, quote := range []string{"", `"`} {
+		for _, side := range []string{" a/", " b/"} {
+			written := side[:1] + quote + side[1:]
+			pairs = append(pairs, written+"/", written)
+		}
+		for _, line := range []string{"\nrename from ", "\nrename to ", "\ncopy from ", "\ncopy to "} {
+			pairs = append(pairs, line+quote+"/", line+quote)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 func nameOf(path string) string {
 	if path == "/dev/null" {

@@ -135,10 +135,10 @@ func (c *ToolCall) Shown() ToolCallStatus {
 	switch {
 	case c.Status.Finished():
 		if c.rejected && c.Status != StatusCompleted {
-			return StatusRejected
+			return StatusRejected // which says more than failed or cancelled
 		}
 		return c.Status
-	case c.rejected:
+	case c.rejected && c.asked == 0:
 		return StatusRejected
 	case c.abandoned:
 		return StatusCancelled
