@@ -14,7 +14,7 @@ import (
 // session.
 func handled(t *testing.T, handler func(Client) acp.Handler, updates ...string) []Update {
 	t.Helper()
-	r := &recorder{events: make(chan any, 1000)}
+	r := &recorder{events: make(chan any, 8*len(updates))}
 	h := handler(r)
 	for _, u := range updates {
 		h.HandleNotification("session/update", json.RawMessage(`{"sessionId":"s1","update":`+u+`}`))
