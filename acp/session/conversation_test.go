@@ -463,6 +463,7 @@ func TestElapsed(t *testing.T) {
 		"two questions in a row":       {[]step{{5, run}, {6, ask}, {8, allow}, {9, ask}, {12, allow}, {13, done}}, 3},
 		"refused":                      {[]step{{5, run}, {9, ask}, {12, Waiting{ToolCallID: "c", Rejected: true}}}, 4},
 		"cancelled":                    {[]step{{5, run}, {9, Cancelling{}}, {10, done}}, 4},
+		"cancelled, still at it":       {[]step{{5, run}, {9, Cancelling{}}, {12, run}}, 4},
 		"cancelled while it waited":    {[]step{{5, run}, {7, ask}, {9, Cancelling{}}, {12, allow}}, 2},
 		"asked as it is first named":   {[]step{{5, run}, {5, ask}, {15, allow}, {16, done}}, 1},
 		"taken up in the next turn":    {[]step{{5, run}, {6, end}, {8, start("q")}, {9, run}, {12, done}}, 7},

@@ -28,6 +28,7 @@ func TestDepth(t *testing.T) {
 		"another parent":              {[]Update{under("a", "p"), under("b", "a"), under("a", "q"), under("q", "p"), under("p", "")}, map[string]int{"a": 2, "b": 3}},
 		"no parent any more":          {[]Update{status("p", StatusPending), under("a", "p"), ToolCallPatch{ID: "a", Parent: acp.Null[string]()}}, map[string]int{"a": 0}},
 		"the call without an id":      {[]Update{status("", StatusPending), status("a", StatusPending), under("b", "")}, map[string]int{"a": 0, "b": 0}},
+		"none, though one has no id":  {[]Update{status("", StatusPending), under("b", "p"), under("b", "")}, map[string]int{"b": 0}},
 		"its own parent":              {[]Update{under("a", "a")}, map[string]int{"a": 0}},
 		"each other's":                {[]Update{under("a", "b"), under("b", "a")}, map[string]int{"a": 0, "b": 0}},
 		"below a circle":              {[]Update{under("a", "b"), under("b", "a"), under("c", "b")}, map[string]int{"a": 0, "b": 0, "c": 8}},
@@ -67,10 +68,12 @@ func TestDepthChanges(t *testing.T) {
 			t.Errorf("%+v: changed %v, want %v", step.u, got, step.want)
 		}
 	}
-	b := c.ToolCall("b")
+	c.Apply(under("d", "later"))
+	b, d := c.ToolCall("b"), c.ToolCall("d")
 	c.Apply(SessionStart{})
 	c.Apply(status("q", StatusPending))
-	if got := c.Depth(b); got != 2 {
-		t.Errorf("after a restart at %d", got)
+	c.Apply(status("later", StatusPending))
+	if b, d := c.Depth(b), c.Depth(d); b != 2 || d != 0 {
+		t.Errorf("after a restart at %d and %d", b, d)
 	}
 }

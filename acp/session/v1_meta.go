@@ -41,22 +41,20 @@ func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
 		return string(id)
 	}
 	var updates []Update
-	command := commandIn(c.RawInput)
 	if info := meta.TerminalInfo; info != nil {
-		p := TerminalPatch{ID: named(info.TerminalID), Plain: true}
+		p := TerminalPatch{ID: named(info.TerminalID), Command: commandIn(c.RawInput), Plain: true}
 		shells[c.ToolCallID] = v1.TerminalID(p.ID)
 		if info.Command != "" {
-			command = info.Command
-		}
-		if command != "" {
-			p.Command = acp.Set(command)
+			p.Command = acp.Set(info.Command)
 		}
 		if info.CWD != "" {
 			p.Cwd = acp.Set(info.CWD)
 		}
 		updates = append(updates, p)
-	} else if id, ok := shells[c.ToolCallID]; ok && command != "" {
-		updates = append(updates, TerminalPatch{ID: string(id), Command: acp.Set(command), Plain: true})
+	} else if id, ok := shells[c.ToolCallID]; ok {
+		if command := commandIn(c.RawInput); !command.IsZero() {
+			updates = append(updates, TerminalPatch{ID: string(id), Command: command, Plain: true})
+		}
 	}
 	for _, out := range []*v1.MetaTerminalOutput{meta.TerminalOutput, meta.TerminalOutputDelta} {
 		if out != nil && out.Data != "" {
@@ -74,19 +72,15 @@ func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
 }
 
 // commandIn is the command of a tool's input, as the agents with terminals of
-// their own give it; "" if there is none.
-func commandIn(rawInput acp.Opt[json.RawMessage]) string {
-	raw, ok := rawInput.Get()
-	if !ok {
-		return ""
-	}
+// their own give it; some give it only after the terminal.
+func commandIn(rawInput acp.Opt[json.RawMessage]) acp.Opt[string] {
 	var input struct {
 		Command string `json:"command" wire:"lenient"`
 	}
-	if acp.Decode(raw, &input) != nil {
-		return ""
+	if raw, ok := rawInput.Get(); !ok || acp.Decode(raw, &input) != nil || input.Command == "" {
+		return acp.Opt[string]{}
 	}
-	return input.Command
+	return acp.Set(input.Command)
 }
 
 func terminalExit(code acp.Opt[int64], signal acp.Opt[string]) TerminalExit {
