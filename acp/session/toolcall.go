@@ -162,7 +162,8 @@ func (c *ToolCall) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-waited)
 }
 
-// apply patches the call; see [ToolCallPatch] for the three states.
+// apply patches the call, all but its parent; see [ToolCallPatch] for the three
+// states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	if !p.Title.IsZero() {
 		c.Title = p.Title.Or("")
