@@ -376,7 +376,11 @@ func (w *Watch) follow(path, real string, saved bool) {
 	// Of another failure the next Check comes back to it.
 	switch {
 	case none && !told:
-		w.told(Written{Path: path, Note: note})
+		c := Written{Path: path, Note: note, Deleted: errors.Is(err, os.ErrNotExist)}
+		if text, ok := w.files.synced.get(real); ok {
+			c.Before = &text
+		}
+		w.told(c)
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)
 	}
