@@ -17,14 +17,16 @@ type shown struct {
 	calls       map[*session.ToolCall]int  // changed, with their position
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
+	changes     map[int]any                // changed files, by their id in the record; false for no more
 	events      []event
 }
 
 // event is a `User` autocommand to fire. The mirror is brought up to date
 // before it, and for the end of a turn the chat too.
 type event struct {
-	name string
-	data map[string]any
+	name  string
+	data  map[string]any
+	after int // of a turn's end, see changes.endTurn
 }
 
 func (s *Session) event(name string, data map[string]any) {
@@ -32,7 +34,7 @@ func (s *Session) event(name string, data map[string]any) {
 		data = map[string]any{}
 	}
 	data["session"] = s.id
-	s.shown.events = append(s.shown.events, event{name, data})
+	s.shown.events = append(s.shown.events, event{name: name, data: data})
 }
 
 // apply brings an update into the state, and notes for the mirror and the
@@ -51,6 +53,7 @@ func (s *Session) apply(u session.Update) {
 			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
 		}
 		s.shown.calls[call] = at
+		s.changes.follow(call)
 	}
 }
 
@@ -94,7 +97,8 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	return ops, s.chat.Dirty() || len(s.shown.events) > 0
+	waits := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told
+	return ops, s.chat.Dirty() || waits
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -178,6 +182,14 @@ func (s *Session) mirrorOps() []editor.Op {
 		clear(s.shown.calls)
 		ops = append(ops, editor.Op{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}})
 	}
+	if len(s.shown.changes) > 0 {
+		list := make([]any, 0, len(s.shown.changes))
+		for id, file := range s.shown.changes {
+			list = append(list, map[string]any{"at": id, "file": file})
+		}
+		clear(s.shown.changes)
+		ops = append(ops, editor.Op{Name: "changes", Args: map[string]any{"session": s.id, "files": list}})
+	}
 	if s.shown.permissions {
 		s.shown.permissions = false
 		list := make([]any, len(s.asked))
@@ -190,12 +202,13 @@ func (s *Session) mirrorOps() []editor.Op {
 }
 
 // eventOps are the events whose time has come: the end of a turn is told once
-// the chat shows all of it, and what came later waits behind.
+// the chat shows all of it and its changes are in the record, and what came
+// later waits behind.
 func (s *Session) eventOps() []editor.Op {
 	var ops []editor.Op
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || e.after > s.changes.told) {
 			break
 		}
 		s.shown.events = s.shown.events[1:]

@@ -53,6 +53,7 @@ type Record struct {
 	files   map[string]*file // by path
 	touched []*file          // those with texts, the one changed last at the end
 	bytes   int              // of all texts
+	news    map[int]*file    // changed since Take, by id; nil for what is no change any more
 }
 
 type file struct {
@@ -63,7 +64,7 @@ type file struct {
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
 // changed longest ago become opaque first.
 func New(limit int) *Record {
-	return &Record{limit: limit, files: map[string]*file{}}
+	return &Record{limit: limit, files: map[string]*file{}, news: map[int]*file{}}
 }
 
 // File returns the file at a path, and false where the agent has changed none.
@@ -83,6 +84,20 @@ func (r *Record) Files() []File {
 	}
 	slices.SortFunc(list, func(a, b File) int { return a.ID - b.ID })
 	return list
+}
+
+// Take returns the files that have changed in the record since the last call, and the ids of those that are
+// no longer in it.
+func (r *Record) Take() (changed []File, gone []int) {
+	for id, f := range r.news {
+		if f == nil {
+			gone = append(gone, id)
+		} else {
+			changed = append(changed, f.File)
+		}
+	}
+	clear(r.news)
+	return changed, gone
 }
 
 // Changed takes a change of the agent's. What was there before it and is not what the record had last is
@@ -135,12 +150,6 @@ func (r *Record) Now(path string, now Content) {
 	}
 }
 
-// Has tells whether the record has this as the present content of a path.
-func (r *Record) Has(path string, now Content) bool {
-	f := r.files[path]
-	return f != nil && f.has(now)
-}
-
 func (r *Record) add(path string, baseline Content) *file {
 	r.lastID++
 	f := &file{File: File{ID: r.lastID, Path: path, Baseline: baseline, Present: baseline}}
@@ -158,7 +167,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		return
 	}
 	if f.text == nil {
-		now = now.opaque()
+		now = now.Mark()
 	}
 	was := f.Present
 	f.Present = now
@@ -187,10 +196,12 @@ func (r *Record) settle(f *file) {
 		r.files[f.Path] = f
 	}
 	f.settle()
+	r.news[f.ID] = f
 	r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == f })
 	if f.unchanged() {
 		r.bytes -= f.size()
 		delete(r.files, f.Path)
+		r.news[f.ID] = nil
 		return
 	}
 	if f.text != nil {
@@ -202,13 +213,14 @@ func (r *Record) settle(f *file) {
 		r.bytes -= oldest.size()
 		oldest.text = nil
 		oldest.settle()
+		r.news[oldest.ID] = oldest
 	}
 }
 
 // has tells whether a content is what the record has as the present one.
 func (f *file) has(now Content) bool {
 	if f.text == nil {
-		now = now.opaque()
+		now = now.Mark()
 	}
 	return f.Present == now
 }
@@ -224,7 +236,7 @@ func (f *file) unchanged() bool {
 func (f *file) settle() {
 	if f.text == nil {
 		f.Hunks = nil
-		f.Baseline, f.Present = f.Baseline.opaque(), f.Present.opaque()
+		f.Baseline, f.Present = f.Baseline.Mark(), f.Present.Mark()
 	} else {
 		f.Baseline.Text, f.Hunks = f.text.baseline, f.text.hunks
 	}
@@ -260,7 +272,8 @@ func Text(text string) Content {
 	return Content{Exists: true, Text: text}
 }
 
-func (c Content) opaque() Content {
+// Mark returns the content without its text, which tells it from others all the same.
+func (c Content) Mark() Content {
 	if !c.Exists || c.Opaque {
 		return c
 	}
