@@ -379,7 +379,7 @@ func undone(t touched, real map[string]string, path string, is review.Content) (
 	for _, d := range slices.Backward(t.diffs) {
 		switch {
 		case real[d.Path] != path:
-		case !is.Exists && d.OldText != nil && d.NewText == nil:
+		case !is.Exists && d.OldText != nil && (d.NewText == nil || *d.NewText == ""):
 			return textContent(*d.OldText), true
 		case !is.Exists || d.NewText == nil:
 		case d.OldText != nil:
@@ -395,7 +395,7 @@ func undone(t touched, real map[string]string, path string, is review.Content) (
 
 // refresh brings the record in step with the files as they are, then calls done. What has changed under a
 // buffer is the user's. A file that no buffer has shown was changed by a command of the agent's, if since
-// the running turn began; the zero time is none.
+// its turn began; the zero time is none.
 func (c *changes) refresh(turn time.Time, done func()) {
 	var paths []string
 	for _, f := range c.record.Files() {
@@ -407,7 +407,8 @@ func (c *changes) refresh(turn time.Time, done func()) {
 			if !ok || seen.path != paths[i] || f.Present == seen.Content || f.Present == seen.Mark() {
 				continue
 			}
-			if c.loaded[seen.path] || turn.IsZero() || seen.Exists && seen.written.Add(coarse).Before(turn) {
+			if c.loaded[seen.path] || turn.IsZero() || seen.Exists && seen.written.Add(coarse).Before(turn) ||
+				c.session.host.worker(seen.path) != c.session {
 				c.record.Now(seen.path, seen.Content)
 				continue
 			}
