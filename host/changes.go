@@ -53,7 +53,8 @@ type changes struct {
 type followedCall struct {
 	read    reading
 	touched touched
-	settled bool // it has ended, and its files were looked at
+	asked   map[string]bool // paths that were looked at in this turn
+	settled bool            // it has ended, and its files were looked at
 }
 
 // reading tells whether a call has something new to read.
@@ -74,7 +75,6 @@ func readingOf(call *session.ToolCall) reading {
 // before is what the files of a call were before it changed them.
 type before struct {
 	files   map[string]sight // by real path
-	asked   map[string]bool  // paths as the call names them
 	missing int              // files that are not looked at yet
 	waiting []func()
 }
@@ -117,6 +117,7 @@ func (c *changes) endTurn() int {
 			c.settle(call, f)
 			delete(c.calls, call) // what the agent says of it later counts as new
 		}
+		clear(f.asked)
 	}
 	c.ends++
 	end, began := c.ends, c.began
@@ -169,13 +170,13 @@ func (c *changes) follow(call *session.ToolCall) {
 		if !c.session.turnOpen && !c.session.working.recent() {
 			return
 		}
-		f = &followedCall{}
+		f = &followedCall{asked: map[string]bool{}}
 		c.calls[call] = f
 	}
 	if now := readingOf(call); now != f.read {
 		f.read, f.touched = now, touchedBy(call, c.session.absolute)
-		c.look(call, f.touched.paths)
 	}
+	c.look(call, f)
 	switch finished := call.Shown().Finished(); {
 	case !finished:
 		f.settled = false
@@ -185,41 +186,43 @@ func (c *changes) follow(call *session.ToolCall) {
 	}
 }
 
-// look takes down what those files of a call are that it has not named before.
-func (c *changes) look(call *session.ToolCall, paths []string) {
-	if len(paths) == 0 {
+// look takes down what those files of a call are that were not looked at yet. The looks are in order with
+// what the agent asks for from now on.
+func (c *changes) look(call *session.ToolCall, f *followedCall) {
+	var fresh []string
+	for _, path := range f.touched.paths {
+		if !f.asked[path] {
+			f.asked[path] = true
+			fresh = append(fresh, path)
+			c.named.Store(path, true)
+		}
+	}
+	if len(fresh) == 0 {
 		return
 	}
-	for _, path := range paths {
-		c.named.Store(path, true)
-	}
+	b := &before{files: map[string]sight{}}
 	c.box.put(func() {
-		b := c.open[call]
-		if b == nil {
-			b = &before{files: map[string]sight{}, asked: map[string]bool{}}
-			c.open[call] = b
+		if known := c.open[call]; known != nil {
+			b = known
 		}
-		for _, path := range paths {
-			if b.asked[path] {
-				continue
-			}
-			b.asked[path] = true
-			b.missing++
-			c.see(path, false, func(seen sight) {
-				if _, known := b.files[seen.path]; seen.path != "" && !known {
-					b.files[seen.path] = seen
-					c.named.Store(seen.path, true)
-				}
-				if b.missing--; b.missing == 0 {
-					waiting := b.waiting
-					b.waiting = nil
-					for _, f := range waiting {
-						f()
-					}
-				}
-			})
-		}
+		c.open[call] = b
+		b.missing += len(fresh)
 	})
+	for _, path := range fresh {
+		c.see(path, false, func(seen sight) {
+			if _, known := b.files[seen.path]; seen.path != "" && !known {
+				b.files[seen.path] = seen
+				c.named.Store(seen.path, true)
+			}
+			if b.missing--; b.missing == 0 {
+				waiting := b.waiting
+				b.waiting = nil
+				for _, f := range waiting {
+					f()
+				}
+			}
+		})
+	}
 }
 
 // settle compares the files of a call that has ended with what they were.
@@ -229,7 +232,6 @@ func (c *changes) settle(call *session.ToolCall, f *followedCall) {
 		return
 	}
 	completed := call.Status == session.StatusCompleted
-	c.look(call, t.paths)
 	c.job(func(done func()) {
 		b := c.open[call]
 		compare := func() {
@@ -363,7 +365,8 @@ func (c *changes) compare(t touched, b *before, now []sight, completed bool) (ev
 // was in the middle of being written.
 func (c *changes) tooLate(t touched, real map[string]string, path string, old, is review.Content) bool {
 	if old == is {
-		return c.last[path] != is.Mark()
+		last, known := c.last[path]
+		return !known || last != is.Mark()
 	}
 	return old.Text == "" && !old.Opaque && slices.ContainsFunc(t.diffs, func(d session.Diff) bool {
 		return real[d.Path] == path && d.OldText != nil && *d.OldText != ""

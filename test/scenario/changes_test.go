@@ -84,17 +84,23 @@ func diffOf(path string, old any, text string) []any {
 	return []any{obj{"type": "diff", "path": path, "oldText": old, "newText": text}}
 }
 
-// named names the files of a call in a permission request, which is answered when they were looked at.
-func (p *puppet) named(s *scene, id, kind string, fields obj) {
+// named names the files of a call in a permission request, and waits until the client has looked at them.
+func (p *puppet) named(s *scene, id, kind string, fields obj, paths ...string) {
 	p.t.Helper()
 	call := obj{"toolCallId": id, "title": id, "kind": kind}
 	for k, v := range fields {
 		call[k] = v
 	}
 	request := p.permission(call, yesNo...)
-	s.awaitFloat()
+	s.AwaitLua(`(function(id)
+		local open = require('acp').permissions()[1]
+		return open ~= nil and open.tool_call_id == id
+	end)(...)`, id)
 	s.ok(`require('acp').respond(require('acp').permissions()[1].id, 'yes')`)
 	p.answer(request)
+	for _, path := range paths {
+		p.ask("fs/read_text_file", obj{"sessionId": remote(1), "path": path}) // comes after the look
+	}
 }
 
 func TestChangesThroughTheClient(t *testing.T) {
@@ -168,7 +174,7 @@ func TestChangesOnTheDisk(t *testing.T) {
 		turn := s.prompt(p, "edit")
 
 		// A file that is loaded: the end of the call brings it into the buffer.
-		p.named(s, "loaded", "edit", obj{"locations": []any{obj{"path": code}}})
+		p.named(s, "loaded", "edit", obj{"locations": []any{obj{"path": code}}}, code)
 		s.write("code.txt", after)
 		p.finish("loaded", nil)
 		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != code || e["by"] != "disk" {
@@ -178,21 +184,21 @@ func TestChangesOnTheDisk(t *testing.T) {
 			t.Errorf("the buffer is %q", got)
 		}
 		// Others, one of them with a relative path in the input alone.
-		p.named(s, "plain", "edit", obj{"rawInput": obj{"file_path": "plain.txt"}})
+		p.named(s, "plain", "edit", obj{"rawInput": obj{"file_path": "plain.txt"}}, plain)
 		s.write("plain.txt", "one\nTWO\nthree\n")
 		p.finish("plain", obj{"content": diffOf(plain, "two", "TWO")})
 		s.AwaitEvent("AcpFileChanged")
-		p.named(s, "fresh", "edit", obj{"content": diffOf(fresh, nil, "fresh\n")})
+		p.named(s, "fresh", "edit", obj{"content": diffOf(fresh, nil, "fresh\n")}, fresh)
 		s.write("fresh.txt", "fresh\n")
 		p.finish("fresh", nil)
 		s.AwaitEvent("AcpFileChanged")
-		p.named(s, "gone", "delete", obj{"locations": []any{obj{"path": gone}}})
+		p.named(s, "gone", "delete", obj{"locations": []any{obj{"path": gone}}}, gone)
 		if err := os.Remove(gone); err != nil {
 			t.Fatal(err)
 		}
 		p.finish("gone", nil)
 		s.AwaitEvent("AcpFileChanged")
-		p.named(s, "move", "move", obj{"rawInput": obj{"source": old, "destination": filepath.Join(s.Dir, "moved.txt")}})
+		p.named(s, "move", "move", obj{"rawInput": obj{"source": old, "destination": filepath.Join(s.Dir, "moved.txt")}}, old)
 		if err := os.Rename(old, filepath.Join(s.Dir, "moved.txt")); err != nil {
 			t.Fatal(err)
 		}
@@ -202,13 +208,13 @@ func TestChangesOnTheDisk(t *testing.T) {
 		p.toolCall("late", "edit", obj{"status": "completed", "content": diffOf(late, "one", "ONE")})
 		s.AwaitEvent("AcpFileChanged")
 		// Neither is one.
-		p.named(s, "failed", "edit", obj{"content": diffOf(ignored, "as it was", "as it is")})
+		p.named(s, "failed", "edit", obj{"content": diffOf(ignored, "as it was", "as it is")}, ignored)
 		p.finish("failed", obj{"status": "failed"})
-		p.named(s, "temporary", "edit", obj{"content": diffOf(temporary, nil, "x\n")})
+		p.named(s, "temporary", "edit", obj{"content": diffOf(temporary, nil, "x\n")}, temporary)
 		s.write("temporary.txt", "x\n")
 		p.finish("temporary", nil)
 		s.AwaitEvent("AcpFileChanged")
-		p.named(s, "remove", "delete", obj{"locations": []any{obj{"path": temporary}}})
+		p.named(s, "remove", "delete", obj{"locations": []any{obj{"path": temporary}}}, temporary)
 		if err := os.Remove(temporary); err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +312,7 @@ func TestACommandThatRemovesALoadedFile(t *testing.T) {
 		s.Command("wincmd t")
 		s.Command("edit other.txt")
 		s.AwaitLua(`vim.bo.autoread == false`)
-		p.named(s, "remove", "delete", obj{"locations": []any{obj{"path": other}}})
+		p.named(s, "remove", "delete", obj{"locations": []any{obj{"path": other}}}, other)
 		if err := os.Remove(other); err != nil {
 			t.Fatal(err)
 		}
@@ -324,12 +330,135 @@ func TestNoChanges(t *testing.T) {
 		s.awaitNotification("the agent has changed no file in this session")
 		turn := s.prompt(p, "look")
 		read := s.write("read.txt", "one\n")
-		p.named(s, "read", "read", obj{"locations": []any{obj{"path": read}}})
+		p.named(s, "read", "read", obj{"locations": []any{obj{"path": read}}}, read)
 		s.write("read.txt", "two\n") // by somebody else
 		p.finish("read", nil)
 		s.endsWith(p, turn, "", "")
 		if !s.LuaBool(`vim.tbl_contains(vim.fn.getcompletion('Acp ch', 'cmdline'), 'changes')`) {
 			t.Error(":Acp changes is not offered")
 		}
+	})
+}
+
+// What a turn leaves behind that does not end well counts too.
+func TestChangesOfTurnsThatDoNotEndWell(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		one := s.write("one.txt", "one\n")
+		two := s.write("two.txt", "two\n")
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.named(s, "one", "edit", obj{"locations": []any{obj{"path": one}}}, one)
+		s.ok(`require('acp').cancel()`)
+		p.expect("session/cancel")
+		s.write("one.txt", "ONE\n") // it had begun already
+		p.stop(turn, "cancelled")
+		s.AwaitEvent("AcpTurnEnd")
+		if got := s.changes(); got != "modified one.txt -1,1+1,1\n" {
+			t.Errorf("after the cancel changed are\n%s", got)
+		}
+		s.prompt(p, "edit")
+		p.named(s, "two", "edit", obj{"locations": []any{obj{"path": two}}}, two)
+		s.write("two.txt", "TWO\n")
+		p.exit(1, "gone")
+		s.AwaitEvent("AcpTurnEnd")
+		if got := s.changes(); got != "modified one.txt -1,1+1,1\nmodified two.txt -1,1+1,1\n" {
+			t.Errorf("after its end changed are\n%s", got)
+		}
+		if got := s.fileEvents(); got != "disk one.txt, disk two.txt" {
+			t.Errorf("told was %q", got)
+		}
+	})
+}
+
+// An agent may be faster than the client looks, or tell afterwards.
+func TestChangesThatAreToldTooLate(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		whole := s.write("whole.txt", "1\n2\n3\n")
+		part := s.write("part.txt", "same\nnew\nsame\nnew\nend\n")
+		added := s.write("added.txt", "added\n")
+		moved := s.write("moved.txt", "moved\n")
+		gone := filepath.Join(s.Dir, "gone.txt")
+		asIs := s.write("as_is.txt", "nothing\n")
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		done := func(id, kind string, fields obj) {
+			t.Helper()
+			fields["status"] = "completed"
+			p.toolCall(id, kind, fields)
+		}
+		done("whole", "edit", obj{"content": diffOf(whole, "1\n3\n", "1\n2\n3\n")})
+		s.AwaitEvent("AcpFileChanged")
+		done("part", "edit", obj{"content": diffOf(part, "old", "new"), "locations": []any{obj{"path": part, "line": 4}}})
+		s.AwaitEvent("AcpFileChanged")
+		done("added", "edit", obj{"content": diffOf(added, nil, "added\n")})
+		s.AwaitEvent("AcpFileChanged")
+		done("gone", "delete", obj{"content": diffOf(gone, "gone\n", "")})
+		s.AwaitEvent("AcpFileChanged")
+		done("moved", "move", obj{"locations": []any{obj{"path": filepath.Join(s.Dir, "was.txt")}, obj{"path": moved}}})
+		s.AwaitEvent("AcpFileChanged")
+		done("as it is", "edit", obj{"content": diffOf(asIs, "this", "that"), "locations": []any{obj{"path": asIs}}})
+		// The same again is nothing new.
+		done("again", "edit", obj{"content": diffOf(whole, "1\n3\n", "1\n2\n3\n")})
+		s.endsWith(p, turn, `modified whole.txt -1,0+2,1
+modified part.txt -4,1+4,1
+added added.txt -0,0+1,1
+deleted gone.txt -1,1+0,0
+moved moved.txt from was.txt
+`, "disk whole.txt, disk part.txt, disk added.txt, disk gone.txt, disk moved.txt")
+	})
+}
+
+func TestChangesThatAreNoText(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		binary := s.write("binary", "a\x00b\n")
+		large := s.write("large.txt", strings.Repeat("0123456789\n", 1<<20))
+		dir := filepath.Join(s.Dir, "folder")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.named(s, "edit", "edit", obj{"locations": []any{obj{"path": binary}, obj{"path": large}, obj{"path": dir}}}, binary, large)
+		s.write("binary", "a\x00c\n")
+		s.write("large.txt", strings.Repeat("0123456789\n", 1<<20)+"more\n")
+		p.finish("edit", nil)
+		s.endsWith(p, turn, "modified binary\nmodified large.txt\n", "disk binary, disk large.txt")
+		s.Command("Acp changes")
+		s.AwaitLua(`vim.bo.buftype == 'quickfix'`)
+		s.screen("changes_no_text")
+	})
+}
+
+// Two agents at once: a file is of the one that names it.
+func TestChangesOfTwoSessions(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", before)
+		s.Command("edit code.txt")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		p := s.begin()
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		first := s.prompt(p, "edit")
+		p.named(s, "edit", "edit", obj{"locations": []any{obj{"path": path}}}, path)
+		s.ok(`require('acp').new()`)
+		p.newSession(2)
+		s.AwaitEvent("AcpSessionReady")
+		s.ok(`require('acp').prompt('wait', { session = 2 })`)
+		second, _ := p.prompted()
+		s.write("code.txt", after)
+		if e := s.AwaitEvent("AcpFileChanged"); e["session"] != 1 {
+			t.Errorf("told is %v", e)
+		}
+		p.stop(first, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		p.stop(second, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		for session, want := range map[int]int{1: 1, 2: 0} {
+			if n := s.LuaInt(`#require('acp').changes({ session = ... })`, session); n != want {
+				t.Errorf("session %d has changed %d files", session, n)
+			}
+		}
+		s.ok(`require('acp').close({ session = 1 })`)
+		s.AwaitEvent("AcpSessionClosed")
+		s.refused(`require('acp').changes({ session = 1 })`)
 	})
 }
