@@ -462,3 +462,23 @@ func TestChangesOfTwoSessions(t *testing.T) {
 		s.refused(`require('acp').changes({ session = 1 })`)
 	})
 }
+
+// What an agent tells of an earlier conversation has not been changed now.
+func TestAReplayIsNoChange(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", after)
+		s.ok(`require('acp').resume({ agent_session_id = 'a' })`)
+		p := s.agent()
+		p.initialize(keeps(true))
+		load := p.expect("session/load")
+		edit := obj{"toolCallId": "edit", "title": "Edit", "kind": "edit", "status": "completed", "content": diffOf(path, before, after)}
+		p.updateIn("a", "tool_call", edit)
+		p.reply(load, nil)
+		s.AwaitEvent("AcpSessionReady")
+		edit["toolCallId"] = "late"
+		p.updateIn("a", "tool_call", edit)
+		s.AwaitLua(`#require('acp').tool_calls() == 2`)
+		turn := s.prompt(p, "go on")
+		s.endsWith(p, turn, "", "")
+	})
+}
