@@ -252,6 +252,27 @@ func TestFilesComeAndGo(t *testing.T) {
 	}
 }
 
+// A file that is gone has its whole baseline, whoever removed it.
+func TestDeletedFilesKeepTheirBaseline(t *testing.T) {
+	for name, remove := range map[string]func(r *Record){
+		"by the agent":      func(r *Record) { r.Changed("f", Text(lines("uXb")), Content{}) },
+		"not by the agent":  func(r *Record) { r.Now("f", Text(lines("uXb"))); r.Now("f", Content{}) },
+		"after it was away": func(r *Record) { r.Now("f", Content{}); r.Now("f", Text(lines("uXb"))); r.Now("f", Content{}) },
+	} {
+		r := New(1 << 20)
+		r.Changed("f", Text(lines("ab")), Text(lines("Xb")))
+		remove(r)
+		f, _ := r.File("f")
+		want := lines("uab")
+		if name == "after it was away" {
+			want = lines("ab")
+		}
+		if f.Status != Deleted || f.Baseline.Text != want || len(f.Hunks) != 1 || f.Hunks[0].OldCount != len(split(want)) {
+			t.Errorf("%s: %s, hunks %v of %q", name, f.Status, f.Hunks, f.Baseline.Text)
+		}
+	}
+}
+
 func TestOldestTextsAreReleased(t *testing.T) {
 	big := func(s string) Content { return Text(strings.Repeat(s+"\n", 100)) }
 	r := New(1200)

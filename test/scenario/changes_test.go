@@ -124,7 +124,13 @@ func TestChangesThroughTheClient(t *testing.T) {
 		s.write("code.txt", after)
 		p.finish("edit", nil)
 		p.writeFile(filepath.Join(s.Dir, "new.txt"), "new\n")
+		// So it does with a file that is not loaded, of which the client hears bit by bit.
+		p.toolCall("other", "edit", nil)
+		p.update("tool_call_update", obj{"toolCallId": "other", "locations": []any{obj{"path": other}}})
+		p.named(s, "other", "edit", nil, other)
 		p.writeFile(other, "one") // without the final newline
+		s.write("other.txt", "one")
+		p.finish("other", obj{"content": diffOf(other, "one\n", "one")})
 		s.endsWith(p, turn, "modified code.txt -2,1+2,1 -6,0+7,1\nadded new.txt -0,0+1,1\nmodified other.txt -1,1+1,1\n",
 			"fs code.txt, fs new.txt, fs other.txt")
 
@@ -204,6 +210,13 @@ func TestChangesOnTheDisk(t *testing.T) {
 		}
 		p.finish("move", nil)
 		s.AwaitEvent("AcpFileChanged")
+		bits := s.write("bits.txt", "one\n")
+		p.toolCall("bits", "edit", obj{"rawInput": obj{}})
+		p.update("tool_call_update", obj{"toolCallId": "bits", "locations": []any{obj{"path": bits}}})
+		p.named(s, "bits", "edit", nil, bits)
+		s.write("bits.txt", "two\n")
+		p.finish("bits", nil)
+		s.AwaitEvent("AcpFileChanged")
 		// It is changed before the client hears of it.
 		p.toolCall("late", "edit", obj{"status": "completed", "content": diffOf(late, "one", "ONE")})
 		s.AwaitEvent("AcpFileChanged")
@@ -225,8 +238,9 @@ modified plain.txt -2,1+2,1
 added fresh.txt -0,0+1,1
 deleted gone.txt -1,1+0,0
 moved moved.txt from old.txt
+modified bits.txt -1,1+1,1
 modified late.txt -1,1+1,1
-`, "disk code.txt, disk plain.txt, disk fresh.txt, disk gone.txt, disk moved.txt, disk late.txt, disk temporary.txt, disk temporary.txt")
+`, "disk code.txt, disk plain.txt, disk fresh.txt, disk gone.txt, disk moved.txt, disk bits.txt, disk late.txt, disk temporary.txt, disk temporary.txt")
 
 		// A command of the agent's changes a file that it has changed before.
 		turn = s.prompt(p, "format")
@@ -253,6 +267,7 @@ modified late.txt -1,1+1,1
 			return table.concat(lines, '\n')
 		end)()`)
 		want := `acp: changes of Puppet
+bits.txt:1: +1 −1  two
 code.txt:2: +1 −1  TWO!
 code.txt:7: +1 −0  new
 fresh.txt:1: new  +1 −0  fresh
@@ -271,7 +286,7 @@ plain.txt:3: +2 −2  TWO`
 
 func TestWhatIsTypedWhileTheAgentWritesTheDisk(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		s.write("code.txt", before)
+		path := s.write("code.txt", before)
 		s.Command("edit code.txt")
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		p := s.begin()
@@ -284,10 +299,15 @@ func TestWhatIsTypedWhileTheAgentWritesTheDisk(t *testing.T) {
 		s.AwaitEvent("AcpFileChanged")
 		s.Keys(" on<Esc>ggOand above<Esc>")
 		s.Await("what was typed", func() bool { return s.buffer(buf) == "and above\n"+after+"I type on" })
-		s.endsWith(p, turn, "modified code.txt -3,1+3,1 -7,0+8,1\n", "disk code.txt")
+		// Typing while a call works on the file is not its work.
+		p.named(s, "nothing", "edit", obj{"locations": []any{obj{"path": path}}}, path)
+		s.Keys("Omore<Esc>")
+		s.Await("more", func() bool { return s.buffer(buf) == "more\nand above\n"+after+"I type on" })
+		p.finish("nothing", nil)
+		s.endsWith(p, turn, "modified code.txt -4,1+4,1 -8,0+9,1\n", "disk code.txt")
 		// Undone by the user, the agent's part is gone from the record too.
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, -1, true, {})`, buf)
-		s.Lua(nil, `local buf, text = ...; vim.api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, '\n'))`, buf, "and above\n"+before+"I type on")
+		s.Lua(nil, `local buf, text = ...; vim.api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, '\n'))`, buf, "more\nand above\n"+before+"I type on")
 		turn = s.prompt(p, "nothing")
 		s.endsWith(p, turn, "", "disk code.txt")
 	})
