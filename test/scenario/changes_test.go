@@ -54,6 +54,9 @@ func (s *scene) endsWith(p *puppet, turn message, changes, told string) {
 	s.t.Helper()
 	p.stop(turn, "end_turn")
 	s.AwaitEvent("AcpTurnEnd")
+	if all := s.Events(); all[len(all)-1].Name != "AcpTurnEnd" {
+		s.t.Errorf("after the end of the turn came %v", all[len(all)-1])
+	}
 	if got := s.changes(); got != changes {
 		s.t.Errorf("changed are\n%swanted\n%s", got, changes)
 	}
@@ -233,25 +236,23 @@ func TestChangesOnTheDisk(t *testing.T) {
 		}
 		p.finish("remove", nil)
 		s.AwaitEvent("AcpFileChanged")
-		s.endsWith(p, turn, `modified code.txt -2,1+2,1 -6,0+7,1
+		changed := `modified code.txt -2,1+2,1 -6,0+7,1
 modified plain.txt -2,1+2,1
 added fresh.txt -0,0+1,1
 deleted gone.txt -1,1+0,0
 moved moved.txt from old.txt
 modified bits.txt -1,1+1,1
 modified late.txt -1,1+1,1
-`, "disk code.txt, disk plain.txt, disk fresh.txt, disk gone.txt, disk moved.txt, disk bits.txt, disk late.txt, disk temporary.txt, disk temporary.txt")
+`
+		told := "disk code.txt, disk plain.txt, disk fresh.txt, disk gone.txt, disk moved.txt, disk bits.txt, disk late.txt, disk temporary.txt, disk temporary.txt"
+		s.endsWith(p, turn, changed, told)
 
 		// A command of the agent's changes a file that it has changed before.
 		turn = s.prompt(p, "format")
 		p.toolCall("sed", "execute", nil)
 		s.write("plain.txt", "one\nTWO\nTHREE\n")
 		p.finish("sed", nil)
-		p.stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
-		if got := s.changes(); !strings.Contains(got, "modified plain.txt -2,2+2,2\n") {
-			t.Errorf("changed are\n%s", got)
-		}
+		s.endsWith(p, turn, strings.Replace(changed, "plain.txt -2,1+2,1", "plain.txt -2,2+2,2", 1), told+", disk plain.txt")
 
 		s.Lua(nil, `vim.cmd.edit('plain.txt')`)
 		s.Keys("ggOmine<Esc>")
