@@ -17,10 +17,17 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		defer h.finder.Close()
 		s := newSession(h, 1, AgentSpec{Title: "Agent"}, "/")
 		run := func(m *mailbox) {
-			for len(m.queue) > 0 {
-				f := m.queue[0]
-				m.queue = m.queue[1:]
-				f()
+			for {
+				m.mu.Lock()
+				batch := m.queue
+				m.queue = nil
+				m.mu.Unlock()
+				if len(batch) == 0 {
+					return
+				}
+				for _, f := range batch {
+					f()
+				}
 			}
 		}
 		told := func() (names []string) {
