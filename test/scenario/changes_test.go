@@ -444,7 +444,15 @@ func TestChangesThatAreNoText(t *testing.T) {
 		s.write("large.txt", strings.Repeat("0123456789\n", 1<<20)+"more\n")
 		p.finish("edit", nil)
 		s.endsWith(p, turn, "modified binary\nmodified large.txt\n", "disk binary, disk large.txt")
-		s.Command("Acp changes")
+		// The window waits until the user has left the command line.
+		s.Keys(":echo ")
+		s.Lua(nil, `require('acp.changes').open(1)`)
+		s.AwaitLua(`#vim.fn.getqflist() == 2`)
+		s.AwaitLua(`vim.fn.exists('#acp_changes') == 1`)
+		if s.LuaInt(`vim.fn.getqflist({ winid = 0 }).winid`) != 0 {
+			t.Error("a window was opened over the command line")
+		}
+		s.Keys("<Esc>")
 		s.AwaitLua(`vim.bo.buftype == 'quickfix'`)
 		s.screen("changes_no_text")
 	})
