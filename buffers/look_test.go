@@ -61,6 +61,12 @@ func TestLook(t *testing.T) {
 		if got, err := w.look(loaded, false); err != nil || got != want {
 			t.Errorf("the loaded file is %+v, %v", got, err)
 		}
+		// A file counts as loaded as soon as Neovim has said so.
+		n.keys(":edit other.txt<CR>Onew<Esc>")
+		w.watch.Track([]buffers.Tracked{{Name: loaded}, {Name: other}})
+		if got, err := w.look(other, false); err != nil || !got.Loaded || got.Text != "new\ndisk\nlines\n" {
+			t.Errorf("the file that has just been loaded is %+v, %v", got, err)
+		}
 		must(t, syscall.Mkfifo(n.path("fifo"), 0o600))
 		for path, want := range map[string]error{n.dir: buffers.ErrDirectory, n.path("fifo"): buffers.ErrNotRegular, "a.txt": buffers.ErrNotAbsolute} {
 			if got, err := w.look(path, false); !errors.Is(err, want) {

@@ -49,6 +49,7 @@ type Watch struct {
 
 	mu     sync.Mutex // guards the fields below
 	wanted *[]Tracked
+	given  map[string]bool // the names of Track, at once
 	check  bool
 	known  map[string]*watched // by real path
 	names  map[string]string   // real paths, by name
@@ -84,8 +85,12 @@ func (f *Files) Watch(told func(Written), limited func(error)) *Watch {
 
 // Track gives the files to watch, all of them.
 func (w *Watch) Track(files []Tracked) {
+	given := make(map[string]bool, len(files))
+	for _, f := range files {
+		given[f.Name] = true
+	}
 	w.mu.Lock()
-	w.wanted = &files
+	w.wanted, w.given = &files, given
 	w.mu.Unlock()
 	w.signal()
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -57,7 +56,8 @@ type followedCall struct {
 	settled bool            // it has ended, and its files were looked at
 }
 
-// reading tells whether a call has something new to read.
+// reading tells by where they are in memory whether a call has other fields than when it was read: they are
+// replaced, and content is appended to.
 type reading struct {
 	kind    session.ToolKind
 	input   *byte
@@ -67,9 +67,14 @@ type reading struct {
 }
 
 func readingOf(call *session.ToolCall) reading {
-	return reading{
-		call.Kind, unsafe.SliceData(call.RawInput), unsafe.SliceData(call.Content), len(call.Content), unsafe.SliceData(call.Locations),
+	return reading{call.Kind, first(call.RawInput), first(call.Content), len(call.Content), first(call.Locations)}
+}
+
+func first[T any](list []T) *T {
+	if len(list) == 0 {
+		return nil
 	}
+	return &list[0]
 }
 
 // before is what the files of a call were before it changed them.
