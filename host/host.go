@@ -116,6 +116,7 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 		return
 	}
 	h.loops.Go(s.box.run)
+	h.background(s.changes.box.run)
 	s.box.put(s.start)
 }
 

@@ -55,6 +55,7 @@ type Session struct {
 	clock *time.Timer
 
 	terminals terminals
+	changes   *changes
 	visible   atomic.Bool // a window shows the chat
 	working   span        // of the turn that runs, or the last one
 	urgent    atomic.Bool // something must not wait for a hidden chat's turn
@@ -79,8 +80,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
 	})
+	s.changes = newChanges(s)
 	s.shown = shown{
 		session:   true,
+		changes:   map[int]any{},
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
@@ -140,6 +143,7 @@ func (s *Session) close() {
 	s.stopClock()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
+	s.changes.close()
 	s.flush()
 	s.box.close()
 }
@@ -249,6 +253,7 @@ func (s *Session) send(blocks []session.Content) {
 	}
 	s.turnOpen = true
 	s.working.begin()
+	s.changes.beginTurn()
 	s.apply(session.TurnStart{Prompt: blocks})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.startClock()
@@ -298,6 +303,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 		data["error"] = why
 	}
 	s.event("AcpTurnEnd", data)
+	s.shown.events[len(s.shown.events)-1].after = s.changes.endTurn()
 	s.changed()
 }
 
@@ -356,6 +362,9 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
 	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
+		if err == nil && w.Changed {
+			s.changes.took(w, "fs")
+		}
 		r.Reply(err)
 		s.box.put(func() { s.wrote(r.Path, w, err) })
 	})
@@ -367,9 +376,6 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 		s.remark("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
 	case w.Note != "":
 		s.remark("warning", w.Note)
-	}
-	if err == nil && w.Changed {
-		s.event("AcpFileChanged", map[string]any{"path": w.Path, "by": "fs"})
 	}
 	s.changed()
 }

@@ -20,15 +20,17 @@ type shown struct {
 	calls       map[*session.ToolCall]int  // changed, with their position
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
+	changes     map[int]any                // changed files, by their id in the record; false for no more
 	events      []event
 }
 
 // event is a `User` autocommand to fire. The mirror is brought up to date
 // before it, and for the end of a turn the chat too.
 type event struct {
-	name string
-	data map[string]any
-	call *session.ToolCall // that it is about, if any
+	name  string
+	data  map[string]any
+	call  *session.ToolCall // that it is about, if any
+	after int               // of a turn's end, see changes.endTurn
 }
 
 // callsAtOnce is how many tool calls Neovim is told of in one batch, and so
@@ -65,6 +67,7 @@ func (s *Session) apply(u session.Update) {
 			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 		}
 		s.shown.calls[call] = at
+		s.changes.follow(call)
 	}
 }
 
@@ -108,7 +111,8 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	return ops, s.chat.Dirty() || len(s.shown.calls) > 0 || len(s.shown.events) > 0
+	due := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told
+	return ops, s.chat.Dirty() || len(s.shown.calls) > 0 || due
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -195,6 +199,14 @@ func (s *Session) mirrorOps() []editor.Op {
 		}
 		ops = append(ops, editor.Op{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}})
 	}
+	if len(s.shown.changes) > 0 {
+		list := make([]any, 0, len(s.shown.changes))
+		for id, file := range s.shown.changes {
+			list = append(list, map[string]any{"at": id, "file": file})
+		}
+		clear(s.shown.changes)
+		ops = append(ops, editor.Op{Name: "changes", Args: map[string]any{"session": s.id, "files": list}})
+	}
 	if s.shown.permissions {
 		s.shown.permissions = false
 		list := make([]any, len(s.asked))
@@ -207,13 +219,13 @@ func (s *Session) mirrorOps() []editor.Op {
 }
 
 // eventOps are the events whose time has come: of a tool call once the mirror
-// has it, of the end of a turn once the chat shows all of it, and what came
-// later waits behind.
+// has it, of the end of a turn once the chat shows all of it and its changes
+// are in the record, and what came later waits behind.
 func (s *Session) eventOps() []editor.Op {
 	var due []any
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || e.after > s.changes.told) {
 			break
 		}
 		if _, waits := s.shown.calls[e.call]; waits {

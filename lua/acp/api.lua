@@ -431,6 +431,17 @@ function M.respond(id, option_id)
   return nil, 'there is no such request; it may be answered already'
 end
 
+---The files that the agent has changed in a session, in the order first changed.
+---@param opts? {session?: integer}
+---@return acp.ChangedFile[]? files, string? err
+function M.changes(opts)
+  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  if not id then
+    return nil, err
+  end
+  return require('acp.changes').get(id)
+end
+
 ---What a session can be set to: modes, models and whatever else its agent offers.
 ---@param session? integer
 ---@return acp.SessionOption[]? options, string? err
@@ -499,7 +510,6 @@ end
 for _, name in ipairs({
   'elicitations',
   'answer',
-  'changes',
   'keep',
   'reject',
   'undo_turn',

@@ -225,6 +225,16 @@ sub.queue = {
   end,
 }
 
+sub.changes = {
+  run = function()
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.changes').open(id)
+  end,
+}
+
 sub.log = {
   run = function()
     local file = require('acp.host').log_file()

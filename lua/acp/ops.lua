@@ -37,6 +37,10 @@ function ops.tool_calls(args)
   require('acp.mirror').set_calls(args.session, args.calls)
 end
 
+function ops.changes(args)
+  require('acp.changes').set(args.session, args.files)
+end
+
 function ops.permissions(args)
   require('acp.mirror').set_permissions(args.session, args.permissions)
   require('acp.permission').update()

@@ -28,6 +28,8 @@ local function idle()
   return (pcall(api.nvim_set_current_win, api.nvim_get_current_win()))
 end
 
+M.idle = idle
+
 local function close()
   if win and api.nvim_win_is_valid(win) then
     local buf = api.nvim_win_get_buf(win)
