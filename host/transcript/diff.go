@@ -22,6 +22,7 @@ func diffLines(hunks []*udiff.Hunk, indent string) []Line {
 		if i > 0 {
 			lines = append(lines, line(piece{indent + "⋯", DiffHunk}))
 		}
+		at := h.ToLine
 		for _, l := range h.Lines {
 			sign, group := "  ", plain
 			switch l.Kind {
@@ -32,6 +33,10 @@ func diffLines(hunks []*udiff.Hunk, indent string) []Line {
 			}
 			text := strings.TrimSuffix(l.Content, "\n")
 			lines = append(lines, line(piece{indent, plain}, piece{sign + text, group}))
+			lines[len(lines)-1].Place.Line = at
+			if l.Kind != udiff.Delete {
+				at++
+			}
 		}
 	}
 	return lines

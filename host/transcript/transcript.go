@@ -33,12 +33,22 @@ type Edit struct {
 	// Code is what has been completed of fenced code, to be highlighted in its
 	// language.
 	Code []Code
+	// Images are the pictures to be shown below a row, where that can be.
+	Images []Image
 }
 
-// Code is the lines [Row, EndRow) of a fenced block.
+// Code is the lines [Row, EndRow) of a block of code, which begins at byte Col
+// of each.
 type Code struct {
 	Row, EndRow int
 	Lang        string
+	Col         int
+}
+
+// Image is the file of a picture that a row names.
+type Image struct {
+	Row  int
+	Path string
 }
 
 // Decor is a sign or a text at the right edge of a row.
@@ -60,6 +70,12 @@ type Config struct {
 	NerdFont bool
 	// Terminal returns the last n lines of a terminal, and how many there are.
 	Terminal func(id string, n int) (Screenful, bool)
+	// Output returns the last n lines of what a command wrote, its escape
+	// sequences, carriage returns and backspaces resolved, and how many there are.
+	Output func(text string, n int) Screenful
+	// Save returns the file in which a picture, a sound or another blob, in
+	// base64, is to be found soon; "" where it is not saved.
+	Save func(mimeType, data string) string
 }
 
 // Screenful is the end of a terminal's output. State is "" while the command
@@ -75,8 +91,12 @@ type Transcript struct {
 	config Config
 	conv   *session.Conversation
 	blocks []*block
-	dirty  []int // indexes into blocks, ascending, of what is to be sent
-	count  int   // lines the buffer holds
+	calls  map[string][]int // indexes of the tool calls with an id, ascending
+	dirty  []int            // indexes into blocks, ascending, of what is to be sent
+	count  int              // lines the buffer holds
+	width  int              // cells of the narrowest window, 0 while there is none
+
+	pictures map[string]string // files by the lines of messages that name them
 }
 
 // block is the rendering of one entry.
@@ -88,6 +108,8 @@ type block struct {
 	static []Line  // what the buffer holds, gap included (not for streams)
 	next   []Line  // what it shall hold, while it takes more than one Take
 	diffs  []diff  // of a tool call that is not finished
+	about  figures // of a tool call
+	parent int     // index of the tool call that made this one, or -1
 	stream *stream // of an agent's message
 }
 
@@ -102,7 +124,7 @@ const (
 
 // New returns the transcript of conv, to be sent to an empty buffer.
 func New(conv *session.Conversation, config Config) *Transcript {
-	return &Transcript{conv: conv, config: config}
+	return &Transcript{conv: conv, config: config, calls: map[string][]int{}, pictures: map[string]string{}}
 }
 
 // Sync learns which entries of the conversation are new or changed.
@@ -110,8 +132,10 @@ func (t *Transcript) Sync() {
 	for _, i := range t.conv.TakeChanged() {
 		for len(t.blocks) <= i {
 			t.blocks = append(t.blocks, t.newBlock(len(t.blocks)))
+			t.touchFolded(t.blocks[len(t.blocks)-1].parent)
 		}
 		t.touch(i)
+		t.adopt(i)
 	}
 }
 
@@ -149,6 +173,31 @@ func (t *Transcript) Tick() {
 	}
 }
 
+// SetWidth tells how wide the narrowest window on the chat is, in cells; 0 is
+// for none. What stands in the head lines of tool calls is as much as fits.
+func (t *Transcript) SetWidth(width int) {
+	if width == t.width {
+		return
+	}
+	t.width = width
+	for i, b := range t.blocks {
+		call, ok := b.entry.(*session.ToolCall)
+		if !ok || b.rows == 0 {
+			continue
+		}
+		in := t.indent(i)
+		head := t.head(b, call, call.Shown(), in)
+		head.shift(in)
+		at := 0
+		if b.gap {
+			at = 1
+		}
+		if at >= len(b.static) || !b.static[at].equal(head) {
+			t.touch(i)
+		}
+	}
+}
+
 // Reset forgets what the buffer holds: it is empty again.
 func (t *Transcript) Reset() {
 	t.count = 0
@@ -156,7 +205,7 @@ func (t *Transcript) Reset() {
 	for i, b := range t.blocks {
 		b.rows, b.static, b.next = 0, nil, nil
 		if b.stream != nil {
-			b.stream = newStream()
+			b.stream = t.newStream()
 		}
 		t.dirty = append(t.dirty, i)
 	}
@@ -187,10 +236,14 @@ func (t *Transcript) touch(i int) {
 }
 
 func (t *Transcript) newBlock(i int) *block {
-	b := &block{entry: t.conv.Entries[i]}
+	b := &block{entry: t.conv.Entries[i], parent: -1}
+	if call, ok := b.entry.(*session.ToolCall); ok {
+		b.parent = t.parentOf(i, call)
+		t.calls[call.ID] = append(t.calls[call.ID], i)
+	}
 	b.gap = i > 0 && (!compact(b.entry) || !compact(t.conv.Entries[i-1]))
 	if m, ok := b.entry.(*session.Message); ok && m.Role == session.RoleAgent {
-		b.stream = newStream()
+		b.stream = t.newStream()
 	}
 	return b
 }
@@ -218,7 +271,7 @@ func (t *Transcript) Take(budget int) []Edit {
 		if b.stream != nil {
 			e, done = t.takeStream(b, row, budget)
 		} else {
-			e, done = t.takeStatic(b, row, budget)
+			e, done = t.takeStatic(b, i, row, budget)
 		}
 		if e != nil {
 			e.Count = t.count
@@ -261,11 +314,11 @@ func (e *Edit) cost() int {
 }
 
 // takeStatic sends the lines of a block that differ from what the buffer has.
-func (t *Transcript) takeStatic(b *block, row, budget int) (*Edit, bool) {
+func (t *Transcript) takeStatic(b *block, i, row, budget int) (*Edit, bool) {
 	lines := b.next
 	if lines == nil {
-		lines = t.render(b)
-		if b.gap {
+		lines = t.render(b, i)
+		if b.gap && lines != nil {
 			lines = append([]Line{{}}, lines...)
 		}
 	}
@@ -275,6 +328,7 @@ func (t *Transcript) takeStatic(b *block, row, budget int) (*Edit, bool) {
 		from++
 	}
 	if from == len(old) && from == len(lines) {
+		b.static = lines
 		return nil, true
 	}
 	end, oldEnd := len(lines), len(old)
@@ -298,12 +352,39 @@ func (t *Transcript) takeStatic(b *block, row, budget int) (*Edit, bool) {
 		if l.Right != "" || l.Sign != "" {
 			e.Decor = append(e.Decor, Decor{at, l.Right, l.RightGroup, l.Sign, l.SignGroup})
 		}
+		if l.Image != "" {
+			e.Images = append(e.Images, Image{at, l.Image})
+		}
 	}
-	b.static = slices.Concat(old[:from:from], lines[from:end], old[oldEnd:])
-	b.rows = len(b.static)
-	b.next = nil
+	e.Code = codeOf(lines, from, end, row, done)
+	b.static, b.next = lines, nil
 	if !done {
-		b.next = lines
+		b.static, b.next = slices.Concat(lines[:end:end], old[oldEnd:]), lines
 	}
+	b.rows = len(b.static)
 	return e, done
+}
+
+// codeOf is the code that lines [from, end) of a block at row belong to, as far
+// as the buffer has all of it.
+func codeOf(lines []Line, from, end, row int, done bool) []Code {
+	var code []Code
+	same := func(i, j int) bool { return lines[i].Lang == lines[j].Lang && lines[i].Indent == lines[j].Indent }
+	for i := from; i < end; i++ {
+		if lines[i].Lang == "" {
+			continue
+		}
+		first, last := i, i+1
+		for first > 0 && same(first-1, i) {
+			first--
+		}
+		for last < len(lines) && same(last, i) {
+			last++
+		}
+		if done || last <= end {
+			code = append(code, Code{row + first, row + last, lines[i].Lang, lines[i].Indent})
+		}
+		i = last
+	}
+	return code
 }
