@@ -23,7 +23,8 @@ type Options struct {
 	API     int // the revision the Lua side speaks; 0 is not told
 	Log     *slog.Logger
 
-	NerdFont bool // see transcript.Config
+	NerdFont bool   // see transcript.Config
+	Cache    string // the folder for files that agents send; "" for none
 }
 
 // Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
@@ -43,6 +44,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	h.background(h.editor.Run)
+	h.background(h.cleanBlobs)
 	h.editor.Post(editor.Op{Name: "hello", Args: map[string]any{
 		"api": API, "version": o.Version, "groups": transcript.Groups(),
 	}})
@@ -149,6 +151,12 @@ var handlers = map[string]func(*Host, message){
 	}),
 	"location": toSession(func(s *Session, m message) {
 		s.host.callback(m.integer("callback"), s.location(m.integer("row")), "")
+	}),
+	"inspect": toSession(func(s *Session, m message) { s.inspect(m.integer("row"), m.integer("callback")) }),
+	"whole":   toSession(func(s *Session, m message) { s.whole(m.integer("row"), m.integer("buf"), m.integer("callback")) }),
+	"width": toSession(func(s *Session, m message) {
+		s.chat.SetWidth(m.integer("width"))
+		s.mark()
 	}),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt

@@ -78,6 +78,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
+		Output: resolved, Save: s.save,
 	})
 	s.shown = shown{
 		session:   true,

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -119,7 +120,11 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	}
 	code := make([]any, len(e.Code))
 	for i, c := range e.Code {
-		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang}
+		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang, "col": c.Col}
+	}
+	images := make([]any, len(e.Images))
+	for i, image := range e.Images {
+		images[i] = map[string]any{"row": image.Row, "path": image.Path}
 	}
 	lines := e.Lines
 	if lines == nil {
@@ -130,6 +135,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 		Args: map[string]any{
 			"session": s.id, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
 			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
+			"images": images,
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
@@ -270,23 +276,6 @@ func (s *Session) mirror() map[string]any {
 	return m
 }
 
-// location is the place that the tool call at a row of the chat is about.
-func (s *Session) location(row int) map[string]any {
-	call, ok := s.chat.Entry(row).(*session.ToolCall)
-	if !ok {
-		return map[string]any{}
-	}
-	for _, l := range call.Locations {
-		return map[string]any{"path": s.absolute(l.Path), "line": l.Line}
-	}
-	for _, item := range call.Content {
-		if d, ok := item.(session.Diff); ok {
-			return map[string]any{"path": s.absolute(d.Path)}
-		}
-	}
-	return map[string]any{}
-}
-
 // mirrorOption is an option as acp.options() returns it.
 func mirrorOption(o session.Option) map[string]any {
 	choices := make([]any, len(o.Choices))
@@ -325,11 +314,11 @@ func mirrorCall(c *session.ToolCall, limit int) map[string]any {
 	}
 	m["content"] = content
 	if limit == 0 {
-		if len(c.RawInput) > 0 {
-			m["raw_input"] = string(c.RawInput)
-		}
-		if len(c.RawOutput) > 0 {
-			m["raw_output"] = string(c.RawOutput)
+		for key, raw := range map[string]json.RawMessage{"raw_input": c.RawInput, "raw_output": c.RawOutput} {
+			var value any
+			if json.Unmarshal(raw, &value) == nil {
+				m[key] = value
+			}
 		}
 	}
 	return m

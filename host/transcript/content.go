@@ -190,14 +190,14 @@ func (t *Transcript) outputLines(text, lang string) []Line {
 }
 
 // resolvable is how much of a text with controls is looked at from its end, in
-// bytes: what came long before cannot be seen any more.
-const resolvable = 256 << 10
+// bytes for each line that is shown.
+const resolvable = 8 << 10
 
 // resolved is output with controls. Where it is long, its first lines are
 // resolved by themselves, and its end from a line on that is near enough.
 func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []Line {
 	n := b.room()
-	if len(text) <= resolvable {
+	if len(text) <= n*resolvable {
 		screen := t.config.Output(text, maxOpened)
 		if screen.Total <= n+1 {
 			return indented(screen.Lines)
@@ -207,7 +207,7 @@ func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []
 			return append(lines, indented(screen.Lines[screen.Total-tail:])...)
 		}
 	}
-	end := text[max(0, len(text)-resolvable):]
+	end := text[max(0, len(text)-n*resolvable):]
 	if _, rest, found := strings.Cut(end, "\n"); found {
 		end = rest
 	}

@@ -93,6 +93,7 @@ func (l Line) equal(o Line) bool {
 // shift moves a line to the right by n cells.
 func (l *Line) shift(n int) {
 	l.Text = strings.Repeat(" ", n) + l.Text
+	l.Marks = slices.Clone(l.Marks) // those of a diff are kept for the next time
 	for i := range l.Marks {
 		l.Marks[i].Col += n
 		l.Marks[i].EndCol += n

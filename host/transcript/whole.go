@@ -25,21 +25,26 @@ type section struct {
 	lines       []Line
 }
 
-// Whole returns the block at a row of the buffer.
-func (t *Transcript) Whole(row int) (Whole, bool) {
+// Whole returns what makes the whole of the block at a row of the buffer, as it
+// is now, or nil where there is none. It may take long, on any goroutine.
+func (t *Transcript) Whole(row int) func() Whole {
 	switch e := t.Entry(row).(type) {
 	case *session.Message:
-		return Whole{Name: "message", Lang: "markdown", Lines: broken(e.Text())}, true
+		text := strings.TrimRight(e.Text(), "\n")
+		return func() Whole { return Whole{Name: "message", Lang: "markdown", Lines: broken(text)} }
 	case *session.ToolCall:
-		return t.wholeCall(e), true
+		call := *e // what is in it is replaced, never changed
+		return func() Whole { return t.wholeCall(&call) }
 	case *session.Compaction:
-		var text strings.Builder
+		var texts []string
 		for _, c := range e.Summary {
-			text.WriteString(Describe(c) + "\n")
+			texts = append(texts, Describe(c))
 		}
-		return Whole{Name: "summary", Lang: "markdown", Lines: broken(strings.TrimRight(text.String(), "\n"))}, true
+		return func() Whole {
+			return Whole{Name: "summary", Lang: "markdown", Lines: broken(strings.Join(texts, "\n"))}
+		}
 	}
-	return Whole{}, false
+	return nil
 }
 
 func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
@@ -105,7 +110,7 @@ func (t *Transcript) wholeContent(c *session.ToolCall, content session.Content) 
 	text, ok := content.(session.Text)
 	switch {
 	case !ok:
-		return section{"Content", "", broken(t.describe(content))}
+		return section{"Content", "", broken(Describe(content))}
 	case hasControls(text.Text) && t.config.Output != nil:
 		return section{"Text", "", t.config.Output(text.Text, 1<<20).Lines}
 	}

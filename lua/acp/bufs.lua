@@ -9,6 +9,7 @@ local api = vim.api
 ---@field prompt integer
 ---@field base integer lines of the chat that an earlier host has written
 ---@field visible boolean what the host was told
+---@field width? integer cells of the narrowest window, as the host was told
 
 ---@type table<integer, acp.Buffers> by session
 local bufs = {}

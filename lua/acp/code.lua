@@ -30,6 +30,7 @@ local aliases = {
 ---@field mark integer an extmark on the first line
 ---@field lines integer
 ---@field lang string
+---@field col integer where the code begins on each line
 
 ---@type acp.CodeBlock[] waiting, oldest first
 local queue = {}
@@ -62,7 +63,13 @@ local function highlight(block)
   if not row or not lang then
     return
   end
-  local text = table.concat(api.nvim_buf_get_lines(buf, row, row + block.lines, false), '\n')
+  local lines, indent = api.nvim_buf_get_lines(buf, row, row + block.lines, false), block.col
+  if indent > 0 then
+    for i, line in ipairs(lines) do
+      lines[i] = line:sub(indent + 1)
+    end
+  end
+  local text = table.concat(lines, '\n')
   local query = vim.treesitter.query.get(lang, 'highlights')
   if not query or #text > limit then
     return
@@ -82,9 +89,9 @@ local function highlight(block)
     local capture = query.captures[id]
     if capture:sub(1, 1) ~= '_' and capture ~= 'spell' and capture ~= 'nospell' then
       local from_row, from_col, to_row, to_col = node:range()
-      pcall(api.nvim_buf_set_extmark, buf, ns, row + from_row, from_col, {
+      pcall(api.nvim_buf_set_extmark, buf, ns, row + from_row, from_col + indent, {
         end_row = row + to_row,
-        end_col = to_col,
+        end_col = to_col + indent,
         hl_group = '@' .. capture .. '.' .. lang,
         priority = 110,
         strict = false,
@@ -117,13 +124,16 @@ end
 ---@param row integer the first line, 0-based
 ---@param end_row integer exclusive
 ---@param lang string
-function M.add(buf, row, end_row, lang)
+---@param col? integer where the code begins on each line
+function M.add(buf, row, end_row, lang, col)
   if lang == '' or end_row <= row then
     return
   end
   local idle = not work and not queue[1]
+  M.clear(buf, row, end_row)
   local mark = api.nvim_buf_set_extmark(buf, ns, row, 0, {})
-  table.insert(queue, { buf = buf, mark = mark, lines = end_row - row, lang = lang })
+  local block = { buf = buf, mark = mark, lines = end_row - row, lang = lang, col = col or 0 }
+  table.insert(queue, block)
   if idle then
     vim.defer_fn(step, 1)
   end

@@ -70,13 +70,15 @@ local function edit(path, line)
   end
 end
 
----Opens the file that the tool call under the cursor is about, or the file name under it.
+---Opens the file that the line under the cursor is of, in a tool call, or the file name under it.
 function M.open()
   local id, row = here()
   local word = vim.fn.expand('<cWORD>')
   local session = require('acp.mirror').sessions[id]
   require('acp.host').request('location', { session = id, row = row }, function(place)
-    if place and place.path then
+    if place and place.path and place.external then
+      return vim.ui.open(place.path)
+    elseif place and place.path then
       return edit(place.path, place.line)
     end
     -- As people and agents write them: `a.lua:7`, (a.lua), [here](a.lua#L7), ~/a.lua.

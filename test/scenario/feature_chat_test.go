@@ -284,7 +284,7 @@ func TestToolCallsHaveTheFieldsOfTheContract(t *testing.T) {
 		if s.LuaString(`_G.call.content[1].text`) != long {
 			t.Error("the whole call is not whole")
 		}
-		if in := s.LuaString(`vim.json.decode(_G.call.raw_input).path`); in != "/a/b.txt" {
+		if in := s.LuaString(`_G.call.raw_input.path`); in != "/a/b.txt" {
 			t.Errorf("the raw input is %q", in)
 		}
 	})
