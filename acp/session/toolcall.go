@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -116,6 +117,7 @@ type ToolCall struct {
 	Meta      map[string]json.RawMessage
 	Parent    string // the call of the sub-agent that made this one, or ""
 
+	parent    *ToolCall // the call that Parent names, once there is one
 	at        int       // index into the conversation's entries
 	turn      int       // the last one in which the agent said something of it
 	asked     int       // open permission requests
@@ -132,7 +134,7 @@ type ToolCall struct {
 func (c *ToolCall) Shown() ToolCallStatus {
 	switch {
 	case c.Status.Finished():
-		if c.rejected && c.Status == StatusFailed {
+		if c.rejected && c.Status != StatusCompleted {
 			return StatusRejected
 		}
 		return c.Status
@@ -187,7 +189,7 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 		c.Status = p.Status.Or(StatusPending)
 	}
 	if !p.Content.IsZero() {
-		c.Content = p.Content.Or(nil)
+		c.Content = slices.Clip(p.Content.Or(nil)) // chunks are appended to a copy
 	}
 	if !p.Locations.IsZero() {
 		c.Locations = p.Locations.Or(nil)
@@ -197,9 +199,6 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	}
 	if !p.RawOutput.IsZero() {
 		c.RawOutput = p.RawOutput.Or(nil)
-	}
-	if !p.Parent.IsZero() {
-		c.Parent = p.Parent.Or("")
 	}
 	if !p.Meta.IsZero() {
 		patch, ok := p.Meta.Get()

@@ -155,6 +155,7 @@ var beyond = map[string][]string{
 	"CreateElicitationRequest":      {"requestId", "sessionId", "toolCallId"},
 	"CreateElicitationResponse":     {"action", "content"},
 	"ElicitationAcceptAction":       {"_meta", "action"},
+	"Diff":                          {"deleted"},
 	"InitializeResponse":            {"sessionCapabilities"},
 	"LoadSessionResponse":           {"models"},
 	"NewSessionResponse":            {"models"},
