@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/base64"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,7 @@ func link(c session.Content, path string) string {
 		if data == "" {
 			return ""
 		}
-		return " " + size(len(data)*3/4)
+		return " " + size(base64.StdEncoding.DecodedLen(len(data))-strings.Count(data[max(0, len(data)-2):], "="))
 	}
 	what, where := "", ""
 	switch c := c.(type) {
@@ -106,7 +107,7 @@ func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Cont
 		head := line(piece{"    ", plain}, piece{name, linkGroup})
 		head.Place = place
 		lang := strings.TrimPrefix(filepath.Ext(name), ".")
-		return append([]Line{head}, leadTo(t.codeBody(b, c.Text, lang), place.Path)...)
+		return append([]Line{head}, leadTo(t.codeBody(b, strings.TrimRight(c.Text, "\n"), lang), place.Path)...)
 	}
 	blob, picture := t.saved(c)
 	text := link(c, blob)
@@ -117,7 +118,10 @@ func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Cont
 	l := line(piece{"    ", plain}, piece{what, More}, piece{where, linkGroup})
 	switch c := c.(type) {
 	case session.ResourceLink:
-		l.Place, _ = PlaceOf(c.URI)
+		if name, ok := FileName(c.URI, t.config.Cwd); ok {
+			l = line(piece{"    ", plain}, piece{what, More}, piece{name, linkGroup})
+			l.Place, _ = PlaceOf(c.URI)
+		}
 	default:
 		l.Place = Place{Path: blob, External: blob != ""}
 		if picture {

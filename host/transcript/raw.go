@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ func readable(raw json.RawMessage, limit int) []string {
 	r.dec.UseNumber()
 	if err := r.value("", ""); err == errEnough {
 		r.lines = append(r.lines, "…")
-	} else if err != nil && err != io.EOF {
+	} else if err != nil {
 		return strings.Split(string(raw), "\n") // as it came
 	}
 	return r.lines
@@ -66,7 +65,7 @@ func (r *reader) inner(indent, head string, open json.Delim) error {
 		if err := r.put(indent + strings.TrimRight(head, " ")); err != nil {
 			return err
 		}
-		indent += "  "
+		indent = strings.Repeat(" ", len(indent)) + "  "
 		head = ""
 	}
 	// The first of what stands in a list's item stands beside its dash.
