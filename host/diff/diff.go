@@ -10,7 +10,12 @@
 // [buffers.Files]: https://pkg.go.dev/github.com/acp-nvim/acp-nvim/buffers#Files
 package diff
 
-import "github.com/acp-nvim/acp-nvim/acp/session"
+import (
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
 
 // Context is how many unchanged lines a hunk has before and after what changes.
 const Context = 2
@@ -21,19 +26,20 @@ type File struct {
 	OldPath   string            // before a move, or the source of a copy; else ""
 	Operation session.Operation // "" never; what no text was told of is a modify
 
-	// Located says that the place of the change in the file is known: Old and New
-	// are the whole file, and line numbers are the file's. Else Old and New are
-	// what the agent told, without what is around it, and line numbers are 0
-	// unless the agent told those too (a patch).
+	// Located says that the place of the change in the file is known, and that
+	// Old and New are the whole file: before the change and after it, which need
+	// not be what the file has now. Else Old and New are what the agent told,
+	// without what is around it, and lines have numbers only where it told those
+	// too, by a patch, or where the whole is kept no more (see [File.Brief]).
 	Located bool
 	// Note is a sentence, without a full stop, where there is something to say of
 	// the change that its lines do not show: "binary file", or that the file does
 	// not have the text. Else "".
 	Note string
 
-	// Old and New are the texts before and after, for a view side by side; both
-	// are "" of a file that is not text. A file that is not there before or after
-	// has the text "", see Operation.
+	// Old and New are the texts before and after, for a view side by side, with
+	// "\n" between lines. A file that is not there before or after has the text
+	// "", see Operation; and so have both where there is no text to show.
 	Old, New string
 	// Hunks are in the order of the file. None touches the next.
 	Hunks          []Hunk
@@ -77,13 +83,81 @@ type Line struct {
 // Span is the bytes [Start, End) of a line.
 type Span struct{ Start, End int }
 
-// Told is a change as the agent told it, while the file's text is not known.
-func Told(d session.Diff) File { return File{Path: d.Path} }
+// Now is what is known of a file when its change is looked for in it.
+type Now struct {
+	// Text is the file's, nil where there is no such file. Of a file that moves,
+	// it is the text at the old path, or at the new one when it has moved; of a
+	// copy, that of its source.
+	Text *string
+	// Line, 1-based, is near the change; 0 where the agent named none. It decides
+	// where the text has a fragment more than once.
+	Line int
+	// Done says that the agent has reported the change as made.
+	Done bool
+}
 
-// Of is a change of a file whose text is now *present, nil where there is no
-// such file. For a move or a copy it is the text of the old path, or of the new
-// one when it has been done. What the agent told is searched in the text, also
-// as it is after the change, and the way it is written there counts where only
-// white space differs. hint is a line, 1-based, that is near the change, or 0;
-// it decides where the text has the fragment more than once.
-func Of(d session.Diff, present *string, hint int) File { return Told(d) }
+// Told is a change as the agent told it, while the file's text is not known.
+func Told(d session.Diff) File {
+	t := read(d)
+	t.unlocated()
+	return t.File
+}
+
+// Of is a change with its place in the file. It is searched there as it was
+// before the change and as it is after; where only white space differs, what
+// the file has counts. What is not found is as the agent told it, and Note says
+// so.
+func Of(d session.Diff, now Now) File {
+	t := read(d)
+	if now.Text != nil {
+		text, _ := bareLines(strings.TrimPrefix(*now.Text, bom))
+		now.Text = &text
+	}
+	if why := t.locate(now); why != "" {
+		t.say(why)
+		t.unlocated()
+		return t.File
+	}
+	if t.opaque {
+		return t.File
+	}
+	t.Located = true
+	t.between(true)
+	if len(t.Hunks) == 0 && t.Note == "" {
+		switch t.Operation {
+		case session.OperationModify:
+			t.say("nothing changes")
+		case session.OperationAdd, session.OperationDelete:
+			t.say("empty file")
+		}
+	}
+	return t.File
+}
+
+// Brief is the change without the whole texts, for what is kept long: Old and
+// New are the lines of the hunks, which still have their numbers. It shares no
+// memory with f.
+func (f File) Brief() File {
+	var old, text strings.Builder
+	hunks := make([]Hunk, len(f.Hunks))
+	for i, h := range f.Hunks {
+		h.Lines = slices.Clone(h.Lines)
+		for j := range h.Lines {
+			l := &h.Lines[j]
+			l.Text = strings.Clone(l.Text)
+			end := "\n"
+			if l.NoNewline {
+				end = ""
+			}
+			if l.Kind != Insert {
+				old.WriteString(l.Text + end)
+			}
+			if l.Kind != Delete {
+				text.WriteString(l.Text + end)
+			}
+		}
+		hunks[i] = h
+	}
+	f.Hunks, f.Old, f.New, f.Located = hunks, old.String(), text.String(), false
+	return f
+}
