@@ -120,8 +120,13 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	}
 	code := make([]any, len(e.Code))
 	for i, c := range e.Code {
+		around := make([]any, len(c.Around))
+		for j, a := range c.Around {
+			around[j] = map[string]any{"line": a.Line, "lines": a.Lines}
+		}
 		code[i] = map[string]any{
-			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang, "file": c.File, "col": c.Col, "sides": c.Sides,
+			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang,
+			"file": c.File, "col": c.Col, "sides": c.Sides, "around": around,
 		}
 	}
 	lines := e.Lines

@@ -18,10 +18,11 @@ const (
 	coloured = 500
 )
 
-// Source is the text of a file that lines of the chat show.
+// source is the text of a file that lines of the chat show.
 type source struct {
-	file string
-	col  int // where the text begins in each line
+	file  string
+	col   int      // where the text begins in each line
+	after []string // text that follows, but is not shown
 }
 
 // What a line is to the source it shows. Lines of the chat between those, which
@@ -56,12 +57,23 @@ func DiffLines(f *diff.File, indent string, limit int) (lines []Line, more int) 
 		if i > 0 {
 			add(func() Line { return of.line(noSide, piece{indent + "⋯", DiffHunk}) })
 		}
-		for _, l := range h.Lines {
-			add(func() Line { return of.diffLine(l, indent, width) })
+		for j, l := range h.Lines {
+			add(func() Line {
+				shown := of.diffLine(l, indent, width)
+				if j == 0 && i > 0 {
+					shown.before = slices.Concat(f.Hunks[i-1].After, h.Before)
+				} else if j == 0 {
+					shown.before = h.Before
+				}
+				return shown
+			})
 			if l.NoNewline {
 				add(func() Line { return of.line(noSide, piece{indent + `\ No newline at end of file`, More}) })
 			}
 		}
+	}
+	if last := len(f.Hunks) - 1; last >= 0 && more == 0 {
+		of.after = f.Hunks[last].After
 	}
 	return lines, more
 }
@@ -219,11 +231,17 @@ func sources(lines []Line, row, from, end int) []Code {
 		if of == nil || i <= from || first >= end {
 			continue
 		}
-		shown := min(i, first+coloured)
-		codes = append(codes, Code{
-			Row: row + first, EndRow: row + shown,
-			File: of.file, Col: of.col, Sides: sides.String()[:shown-first],
-		})
+		last := min(i, first+coloured)
+		code := Code{Row: row + first, EndRow: row + last, File: of.file, Col: of.col, Sides: sides.String()[:last-first]}
+		for j, l := range lines[first:last] {
+			if len(l.before) > 0 {
+				code.Around = append(code.Around, Around{j, l.before})
+			}
+		}
+		if last == i && len(of.after) > 0 {
+			code.Around = append(code.Around, Around{i - first, of.after})
+		}
+		codes = append(codes, code)
 	}
 	return codes
 }

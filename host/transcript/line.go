@@ -75,6 +75,7 @@ type Line struct {
 
 	source *source // of a diff
 	side   byte
+	before []string // text of the file that stands there, but is not shown
 }
 
 func (l Line) equal(o Line) bool {

@@ -44,9 +44,18 @@ type Code struct {
 	// Of a diff: the file's name, where its text begins in each line, in bytes,
 	// and for each line which side of the diff it is of: '-' for the old one, '+'
 	// for the new one, ' ' for both, '.' where it is no text of the file.
-	File  string
-	Col   int
-	Sides string
+	File   string
+	Col    int
+	Sides  string
+	Around []Around
+}
+
+// Around is text of a file that is not shown, but stands before a line that is,
+// counted from the first of a [Code], or behind the last: it tells what those
+// lines mean.
+type Around struct {
+	Line  int
+	Lines []string
 }
 
 // Decor is a sign or a text at the right edge of a row.

@@ -37,6 +37,7 @@ local aliases = {
 ---@field file string
 ---@field col integer bytes before the file's text
 ---@field sides string for each line '-', '+', ' ' or '.'
+---@field around {line: integer, lines: string[]}[] what is not shown, and stands before a line
 
 ---@type acp.CodeBlock[] waiting, oldest first
 local queue = {}
@@ -66,7 +67,7 @@ local function language_of(file)
 end
 
 ---Sets the extmarks of what stands from one place of a text to another; row is the block's.
----@alias acp.Place fun(row: integer, line: integer, col: integer, last: integer, to: integer, o)
+---@alias acp.Place fun(row: integer, from: integer, col: integer, to: integer, end_col: integer)
 
 ---Highlights a text in its language.
 ---@param block acp.CodeBlock
@@ -124,8 +125,16 @@ local function highlight_diff(block, lines)
   end
   for _, side in ipairs({ '+', '-' }) do
     local texts, offsets, shown = {}, {}, {}
-    local wanted = false
+    local wanted, next_around = false, 1
+    local function surround(i)
+      local around = diff.around[next_around]
+      if around and around.line == i then
+        vim.list_extend(texts, around.lines)
+        next_around = next_around + 1
+      end
+    end
     for i, line in ipairs(lines) do
+      surround(i - 1)
       local of = diff.sides:sub(i, i)
       if of ~= '.' and line:sub(diff.col - 1, diff.col - 1) ~= of then
         return -- the lines have changed since
@@ -139,6 +148,7 @@ local function highlight_diff(block, lines)
         texts[#texts + 1] = ''
       end
     end
+    surround(#lines)
     local function place(row, first, col, last, end_col, opts)
       for at = first + 1, math.min(last + 1, #texts) do
         local from = at == first + 1 and col or 0
