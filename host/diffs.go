@@ -81,6 +81,10 @@ func (s *Session) whenLocated(call *session.ToolCall, then func()) {
 	s.callWaiters()
 }
 
+// locating tells whether the chat waits for changes to be looked for; what a
+// session had at its end is not waited for.
+func (s *Session) locating() bool { return s.diffs.working && s.phase != dead }
+
 func (s *Session) callWaiters() {
 	var ready []waiter
 	s.diffs.after = slices.DeleteFunc(s.diffs.after, func(w waiter) bool {

@@ -95,7 +95,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	return ops, s.chat.Dirty() || len(s.shown.events) > 0
+	return ops, s.chat.Dirty() || len(s.shown.events) > 0 && !s.locating()
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -203,7 +203,7 @@ func (s *Session) eventOps() []editor.Op {
 	var ops []editor.Op
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating()) {
 			break
 		}
 		s.shown.events = s.shown.events[1:]

@@ -91,7 +91,7 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"twice, without one", change("x", "y"), Now{Text: ptr("x\n2\n3\n4\nx\n6\n")},
-			"modify +1 -1 located: the file has this text 2 times: shown at the first\n1-x\n1+y\n2 2\n3 3\n",
+			"modify +1 -1 located: the file has this text 2 times: the first is shown\n1-x\n1+y\n2 2\n3 3\n",
 		},
 		{
 			"with other white space", change("if x {\n  return\n}", "if x {\n  return 1\n}"), Now{Text: ptr("a\nif x {\n\treturn\n}\nb\n")},
@@ -131,19 +131,19 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"what the file does not have", change("x\n", "y\n"), Now{Text: ptr(ten)},
-			"modify +1 -1: the file does not have this text: shown as the agent sent it\n0-x\n0+y\n",
+			"modify +1 -1: not found in the file: as the agent sent it\n0-x\n0+y\n",
 		},
 		{
 			"what the file does not have any more", change("x", "y"), Now{Text: ptr(ten), Done: true},
-			"modify +1 -1: the file does not have this text any more: shown as the agent sent it\n0-x\n0+y\n",
+			"modify +1 -1: not in the file any more: as the agent sent it\n0-x\n0+y\n",
 		},
 		{
 			"what stands everywhere does not tell the place", change("  x = 1", "}"), Now{Text: ptr("a {\n}\nb {\n}\n")},
-			"modify +1 -1: the file does not have this text: shown as the agent sent it\n0-  x = 1\n0+}\n",
+			"modify +1 -1: not found in the file: as the agent sent it\n0-  x = 1\n0+}\n",
 		},
 		{
 			"a file that is not there", change("x", "y"), Now{},
-			"modify +1 -1: there is no such file: shown as the agent sent it\n0-x\n0+y\n",
+			"modify +1 -1: no such file: as the agent sent it\n0-x\n0+y\n",
 		},
 		{
 			"a new file", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("a\nb")}, Now{},
@@ -221,7 +221,7 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"a patch of another text", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr("a\n")},
-			"modify +1 -1: the file does not have this text: shown as the agent sent it\n3 3\n4 4\n5-5\n5+five\n6 6\n",
+			"modify +1 -1: not found in the file: as the agent sent it\n3 3\n4 4\n5-5\n5+five\n6 6\n",
 		},
 		{
 			"a patch of a new file", session.Diff{Path: "/a", Operation: session.OperationAdd, Patch: "diff --git /a /a\nnew file mode 100644\n--- /dev/null\n+++ /a\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n"}, Now{},

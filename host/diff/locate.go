@@ -155,7 +155,7 @@ func (t *told) locate(now Now) (why string) {
 	case now.Text == nil && t.patch == nil && t.old == nil && t.text == nil:
 		return "the agent tells nothing more of it"
 	case now.Text == nil:
-		return "there is no such file: shown as the agent sent it"
+		return "no such file: as the agent sent it"
 	case t.patch != nil:
 		return t.locatePatch(*now.Text, now.Done)
 	case t.old != nil && t.text != nil:
@@ -201,8 +201,8 @@ func (t *told) remove(now Now) (why string) {
 }
 
 const (
-	notThere = "the file does not have this text: shown as the agent sent it"
-	anymore  = "the file does not have this text any more: shown as the agent sent it"
+	notThere = "not found in the file: as the agent sent it"
+	anymore  = "not in the file any more: as the agent sent it"
 )
 
 func missing(done bool) string {
@@ -340,7 +340,7 @@ func (f *File) choose(text string, places []int, line int) int {
 		return places[0]
 	}
 	if line == 0 {
-		f.say(fmt.Sprintf("the file has this text %d times: shown at the first", len(places)))
+		f.say(fmt.Sprintf("the file has this text %d times: the first is shown", len(places)))
 		return places[0]
 	}
 	best, least, at, number := places[0], len(text)+line, 0, 1

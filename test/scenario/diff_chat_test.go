@@ -120,7 +120,7 @@ func TestDiffOfManyFiles(t *testing.T) {
 			obj{"path": filepath.Join(s.Dir, "image"), "oldText": "a\x00b", "newText": "a\x00c"},
 		))
 		s.awaitChat("1 + first")
-		for _, text := range []string{"there is no such file", "it is a directory", "binary file", "does not have this text"} {
+		for _, text := range []string{"no such file", "it is a directory", "binary file", "not found in the file"} {
 			s.awaitChat(text)
 		}
 		s.screen("files")
