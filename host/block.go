@@ -8,6 +8,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
+// row is the row of the chat that a message of Lua is about.
+func (s *Session) row(m message) int { return s.chat.Follow(m.integer("row"), m.integer("seq")) }
+
 // location is the place that a row of the chat leads to.
 func (s *Session) location(row int) map[string]any {
 	place, ok := s.chat.Place(row)

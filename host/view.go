@@ -52,6 +52,7 @@ func (s *Session) apply(u session.Update) {
 			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
 		}
 		s.shown.calls[call] = at
+		s.followDiffs(call)
 	}
 }
 
@@ -95,7 +96,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	return ops, s.chat.Dirty() || len(s.shown.events) > 0
+	return ops, s.chat.Dirty() || len(s.shown.events) > 0 && !s.locating()
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -120,7 +121,14 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	}
 	code := make([]any, len(e.Code))
 	for i, c := range e.Code {
-		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang, "col": c.Col}
+		around := make([]any, len(c.Around))
+		for j, a := range c.Around {
+			around[j] = map[string]any{"line": a.Line, "lines": a.Lines}
+		}
+		code[i] = map[string]any{
+			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang,
+			"file": c.File, "col": c.Col, "sides": c.Sides, "around": around,
+		}
 	}
 	images := make([]any, len(e.Images))
 	for i, image := range e.Images {
@@ -133,7 +141,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	return editor.Op{
 		Name: "edit",
 		Args: map[string]any{
-			"session": s.id, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
+			"session": s.id, "seq": e.Seq, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
 			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
 			"images": images,
 		},
@@ -201,7 +209,7 @@ func (s *Session) eventOps() []editor.Op {
 	var ops []editor.Op
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating()) {
 			break
 		}
 		s.shown.events = s.shown.events[1:]

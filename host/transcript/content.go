@@ -315,10 +315,10 @@ func unfenced(text string) (body, lang string, ok bool) {
 }
 
 // bodySize is about how many lines a body has of which nothing is shown.
-func (t *Transcript) bodySize(c *session.ToolCall, diffs []diff) int {
+func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 	n := 0
 	for _, d := range diffs {
-		n += len(d.lines)
+		n += d.Added + d.Removed
 	}
 	for _, item := range c.Content {
 		switch item := item.(type) {

@@ -23,6 +23,11 @@ const (
 	ToolFailed
 	DiffAdd
 	DiffDelete
+	DiffAddText
+	DiffDeleteText
+	DiffAdded
+	DiffRemoved
+	DiffLine
 	DiffHunk
 	Output
 	More
@@ -37,7 +42,8 @@ const (
 
 var ownGroups = []string{
 	"AcpUser", "AcpThought", "AcpToolKind", "AcpToolTitle", "AcpToolDone", "AcpToolRunning",
-	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete", "AcpDiffHunk", "AcpOutput",
+	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete",
+	"AcpDiffAddText", "AcpDiffDeleteText", "AcpDiffAdded", "AcpDiffRemoved", "AcpDiffLine", "AcpDiffHunk", "AcpOutput",
 	"AcpMore", "AcpPlan", "AcpPlanDone", "AcpPlanNow", "AcpInfo", "AcpWarning", "AcpError",
 	"AcpAnsi0", "AcpAnsi1", "AcpAnsi2", "AcpAnsi3", "AcpAnsi4", "AcpAnsi5", "AcpAnsi6", "AcpAnsi7",
 	"AcpAnsi8", "AcpAnsi9", "AcpAnsi10", "AcpAnsi11", "AcpAnsi12", "AcpAnsi13", "AcpAnsi14", "AcpAnsi15",
@@ -74,6 +80,10 @@ type Line struct {
 	Image string
 	// Place is where the line leads to; it is no part of how the line looks.
 	Place Place
+
+	source *source // of a diff
+	side   byte
+	before []string // text of the file that stands there, but is not shown
 }
 
 // Place is a place in a file. Line is 1-based, 0 for none. What is External is

@@ -63,10 +63,10 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 		return nil
 	}
 	status := c.Shown()
-	b.diffs = diffsOf(c, b.diffs)
+	b.diffs = t.diffsOf(c, b.diffs)
 	b.about = figures{}
 	for _, d := range b.diffs {
-		b.about.added, b.about.removed = b.about.added+d.added, b.about.removed+d.removed
+		b.about.added, b.about.removed = b.about.added+d.Added, b.about.removed+d.Removed
 	}
 	body := t.body(b, c, status)
 	if len(body) == 0 && b.open != opened {
@@ -246,7 +246,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	for _, item := range c.Content {
 		switch item := item.(type) {
 		case session.Diff:
-			lines = append(lines, leadTo(t.diffBody(b, diffs[0], len(b.diffs) > 1), item.Path)...)
+			lines = append(lines, leadTo(t.diffBody(b, &diffs[0]), item.Path)...)
 			diffs = diffs[1:]
 		case session.TerminalRef:
 			lines = append(lines, t.terminalBody(b, item.TerminalID)...)
@@ -293,17 +293,6 @@ func leadTo(lines []Line, path string) []Line {
 	return lines
 }
 
-func (t *Transcript) diffBody(b *block, d diff, named bool) []Line {
-	var lines []Line
-	if named {
-		lines = append(lines, line(piece{"    " + t.relative(d.Path), ToolKind}))
-	}
-	if b.open != opened && len(d.lines) > previewDiff {
-		return append(append(lines, d.lines[:previewDiff-1]...), MoreLine(len(d.lines)-previewDiff+1))
-	}
-	return append(lines, d.lines...)
-}
-
 func (t *Transcript) terminalBody(b *block, id string) []Line {
 	n := previewOutput
 	if b.open == opened {
@@ -342,8 +331,11 @@ func FileLine(name string, added, removed int) Line {
 
 func counts(f figures) []piece {
 	var list []piece
-	if f.added+f.removed > 0 {
-		list = append(list, piece{"  ", plain}, piece{fmt.Sprintf("+%d", f.added), DiffAdd}, piece{" ", plain}, piece{fmt.Sprintf("−%d", f.removed), DiffDelete})
+	if f.added > 0 {
+		list = append(list, piece{"  ", plain}, piece{fmt.Sprintf("+%d", f.added), DiffAdded})
+	}
+	if f.removed > 0 {
+		list = append(list, piece{"  "[min(f.added, 1):], plain}, piece{fmt.Sprintf("−%d", f.removed), DiffRemoved})
 	}
 	if f.calls > 0 {
 		list = append(list, piece{"  … +" + many(f.calls, "call"), More})

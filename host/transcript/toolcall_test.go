@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -182,7 +183,7 @@ func TestPlace(t *testing.T) {
 	b.take(t, tr, 1<<30)
 	for text, want := range map[string]string{
 		"do it": "{/project/a 3 false} true", "[b] ": "{/project/b c 7 false} true", "[audio": "{/cache/4.wav 0 true} true",
-		"line 8": "{/project/d 8 false} true", "+ new": "{/project/d 9 false} true", "closed": "{/project/e 0 false} true", "nowhere": "{ 0 false} false",
+		"+ new": "{/project/d 0 false} true", "closed": "{/project/e 0 false} true", "nowhere": "{ 0 false} false",
 	} {
 		place, ok := tr.Place(b.rowOf(text))
 		if got := fmt.Sprint(place, ok); got != want {
@@ -191,6 +192,37 @@ func TestPlace(t *testing.T) {
 	}
 	if _, ok := tr.Place(1000); ok {
 		t.Error("there is nothing at row 1000")
+	}
+}
+
+// A row that the user saw before the last edits is followed through them.
+func TestRowsAreFollowed(t *testing.T) {
+	for seed := range uint64(50) {
+		r := random{rand.New(rand.NewPCG(seed, 4))}
+		w := newWorld()
+		tr, b := New(w.conv, w.config()), newBuffer()
+		for i := range 4 {
+			w.apply(session.ToolCallPatch{ID: fmt.Sprint(i), Kind: acp.Set(session.KindExecute), Title: acp.Set(fmt.Sprint("title ", i))})
+		}
+		tr.Sync()
+		b.take(t, tr, 1<<20)
+		head := func(i int) int { return b.rowOf(fmt.Sprint("title ", i)) }
+		seq, row, of := 0, 0, 0
+		for range 40 {
+			if r.IntN(4) == 0 {
+				seq, of = tr.seq, r.IntN(4)
+				row = head(of)
+			}
+			w.apply(session.ToolCallPatch{ID: fmt.Sprint(r.IntN(4)), Content: acp.Set([]session.ToolCallContent{output(numbers(1, r.IntN(9), "line %d"))})}, says("text\n"))
+			tr.Sync()
+			b.take(t, tr, 1<<r.IntN(9))
+			if got := tr.Follow(row, seq); seq > 0 && got != head(of) {
+				t.Fatalf("seed %d: row %d of edit %d is row %d, want %d", seed, row, seq, got, head(of))
+			}
+		}
+		if tr.Follow(7, 0) != 7 || tr.Follow(7, 1000) != 7 {
+			t.Error("what is unknown does not stay")
+		}
 	}
 }
 
@@ -266,7 +298,7 @@ func TestCodeInBodies(t *testing.T) {
 		var list []string
 		for _, e := range edits {
 			for _, c := range e.Code {
-				list = append(list, fmt.Sprint(c))
+				list = append(list, fmt.Sprintf("{%d %d %s %d}", c.Row, c.EndRow, c.Lang, c.Col))
 			}
 		}
 		return strings.Join(list, " ")

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 )
 
 // Edit is one change of the chat buffer; edits are applied in order. Rows are
 // 0-based. Lines [Row, EndRow) become Lines; with Append set, Lines[0] is
 // instead added to the end of line Row-1 and the rest follows it.
 type Edit struct {
+	Seq         int // of the edit; see [Transcript.Follow]
 	Count       int // lines the buffer must have before, as a check; 0 for an empty buffer
 	Row, EndRow int
 	Append      bool
@@ -37,18 +39,32 @@ type Edit struct {
 	Images []Image
 }
 
-// Code is the lines [Row, EndRow) of a block of code, which begins at byte Col
-// of each.
+// Code is the lines [Row, EndRow) of a fenced block, or of the diff of a file.
 type Code struct {
 	Row, EndRow int
-	Lang        string
-	Col         int
+	Lang        string // what stands behind the fence; "" of a diff
+
+	Col int // where the code begins in each line, in bytes
+
+	// Of a diff: the file's name, and for each line which side of it it is of: '-' for the old one, '+'
+	// for the new one, ' ' for both, '.' where it is no text of the file.
+	File   string
+	Sides  string
+	Around []Around
 }
 
 // Image is the file of a picture that a row names.
 type Image struct {
 	Row  int
 	Path string
+}
+
+// Around is text of a file that is not shown, but stands before a line that is,
+// counted from the first of a [Code], or behind the last: it tells what those
+// lines mean.
+type Around struct {
+	Line  int
+	Lines []string
 }
 
 // Decor is a sign or a text at the right edge of a row.
@@ -68,6 +84,9 @@ type Config struct {
 	Now func() time.Time
 	// NerdFont says that the user's font has icons.
 	NerdFont bool
+	// Files returns the changes that a call tells of, in its order; the same
+	// pointers while nothing more is known of them.
+	Files func(*session.ToolCall) []*diff.File
 	// Terminal returns the last n lines of a terminal, and how many there are.
 	Terminal func(id string, n int) (Screenful, bool)
 	// Output returns the last n lines of what a command wrote, its escape
@@ -94,6 +113,8 @@ type Transcript struct {
 	calls  map[string][]int // indexes of the tool calls with an id, ascending
 	dirty  []int            // indexes into blocks, ascending, of what is to be sent
 	count  int              // lines the buffer holds
+	seq    int              // of the last edit
+	moves  []move           // by the last edits, the latest last
 	width  int              // cells of the narrowest window, 0 while there is none
 
 	pictures map[string]string // files by the lines of messages that name them
@@ -105,12 +126,13 @@ type block struct {
 	gap    bool // an empty line stands before it
 	rows   int  // lines the buffer holds of it, the gap included
 	open   fold
-	static []Line  // what the buffer holds, gap included (not for streams)
-	next   []Line  // what it shall hold, while it takes more than one Take
-	diffs  []diff  // of a tool call that is not finished
-	about  figures // of a tool call
-	parent int     // index of the tool call that made this one, or -1
-	stream *stream // of an agent's message
+	static []Line       // what the buffer holds, gap included (not for streams)
+	next   []Line       // what it shall hold, while it takes more than one Take
+	diffs  []fileChange // of a tool call that is not finished
+	fresh  int          // 1 + the first line of static that a Take sent which did not send all
+	about  figures      // of a tool call
+	parent int          // index of the tool call that made this one, or -1
+	stream *stream      // of an agent's message
 }
 
 // fold is what the user did to a block: nothing, opened or closed it.
@@ -150,6 +172,16 @@ func (t *Transcript) TouchTerminal(id string) {
 			if ref, ok := c.(session.TerminalRef); ok && ref.TerminalID == id {
 				t.touch(i)
 			}
+		}
+	}
+}
+
+// TouchCall marks a call as changed: more is known of what it shows.
+func (t *Transcript) TouchCall(c *session.ToolCall) {
+	for i := len(t.blocks) - 1; i >= 0; i-- {
+		if t.blocks[i].entry == c {
+			t.touch(i)
+			return
 		}
 	}
 }
@@ -200,7 +232,7 @@ func (t *Transcript) SetWidth(width int) {
 
 // Reset forgets what the buffer holds: it is empty again.
 func (t *Transcript) Reset() {
-	t.count = 0
+	t.count, t.moves = 0, nil
 	t.dirty = t.dirty[:0]
 	for i, b := range t.blocks {
 		b.rows, b.static, b.next = 0, nil, nil
@@ -274,7 +306,9 @@ func (t *Transcript) Take(budget int) []Edit {
 			e, done = t.takeStatic(b, i, row, budget)
 		}
 		if e != nil {
-			e.Count = t.count
+			t.seq++
+			e.Seq, e.Count = t.seq, t.count
+			t.remember(e)
 			t.count = e.Count + e.added()
 			edits = append(edits, *e)
 			budget -= e.cost()
@@ -284,6 +318,38 @@ func (t *Transcript) Take(budget int) []Edit {
 		}
 	}
 	return edits
+}
+
+// move is how an edit moved the rows from row on.
+type move struct{ row, end, by int }
+
+// remembered is how many edits are known that Neovim may not have made yet when
+// it says something of a row.
+const remembered = 500
+
+func (t *Transcript) remember(e *Edit) {
+	if len(t.moves) >= 2*remembered {
+		t.moves = append(t.moves[:0], t.moves[len(t.moves)-remembered:]...)
+	}
+	t.moves = append(t.moves, move{e.Row, e.EndRow, e.added()})
+}
+
+// Follow gives the row that a row has become since the edit seq, the last one
+// that the user has seen.
+func (t *Transcript) Follow(row, seq int) int {
+	since := t.seq - seq
+	if seq <= 0 || since < 0 || since > len(t.moves) {
+		return row
+	}
+	for _, m := range t.moves[len(t.moves)-since:] {
+		switch {
+		case row >= m.end:
+			row += m.by
+		case row >= m.row:
+			row = min(row, max(m.row, m.end+m.by-1))
+		}
+	}
+	return row
 }
 
 // rowOf is the row where a block begins. Blocks near the end, where nearly
@@ -356,35 +422,31 @@ func (t *Transcript) takeStatic(b *block, i, row, budget int) (*Edit, bool) {
 			e.Images = append(e.Images, Image{at, l.Image})
 		}
 	}
-	e.Code = codeOf(lines, from, end, row, done)
 	b.static, b.next = lines, nil
+	if b.fresh == 0 || from < b.fresh-1 {
+		b.fresh = from + 1
+	}
 	if !done {
 		b.static, b.next = slices.Concat(lines[:end:end], old[oldEnd:]), lines
+		b.rows = len(b.static)
+		return e, false
 	}
 	b.rows = len(b.static)
-	return e, done
+	e.Code = append(codeOf(lines, row, b.fresh-1, end), sources(lines, row, b.fresh-1, end)...)
+	b.fresh = 0
+	return e, true
 }
 
-// codeOf is the code that lines [from, end) of a block at row belong to, as far
-// as the buffer has all of it.
-func codeOf(lines []Line, from, end, row int, done bool) []Code {
+// codeOf is the code that lines [from, end) of a block at row belong to.
+func codeOf(lines []Line, row, from, end int) []Code {
 	var code []Code
-	same := func(i, j int) bool { return lines[i].Lang == lines[j].Lang && lines[i].Indent == lines[j].Indent }
-	for i := from; i < end; i++ {
-		if lines[i].Lang == "" {
-			continue
+	for i := 0; i < len(lines); {
+		l, first := lines[i], i
+		for ; i < len(lines) && lines[i].Lang == l.Lang && lines[i].Indent == l.Indent; i++ {
 		}
-		first, last := i, i+1
-		for first > 0 && same(first-1, i) {
-			first--
+		if l.Lang != "" && i > from && first < end {
+			code = append(code, Code{Row: row + first, EndRow: row + i, Lang: l.Lang, Col: l.Indent})
 		}
-		for last < len(lines) && same(last, i) {
-			last++
-		}
-		if done || last <= end {
-			code = append(code, Code{row + first, row + last, lines[i].Lang, lines[i].Indent})
-		}
-		i = last
 	}
 	return code
 }

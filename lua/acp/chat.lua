@@ -261,6 +261,7 @@ function M.edit(e)
   if not ok then
     error(err, 0)
   end
+  b.seq = e.seq
   highlight.splice(buf, row, end_row, e.append and #e.lines - 1 or #e.lines, have + base)
   api.nvim_buf_clear_namespace(buf, ns, e.mark_row + base, e.mark_end + base)
   highlight.replace(buf, e.mark_row + base, e.marks, e.append and row - 1 or row)
@@ -279,7 +280,11 @@ function M.edit(e)
     api.nvim_buf_set_extmark(buf, ns, d.row + base, 0, opts)
   end
   for _, c in ipairs(e.code) do
-    require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang, c.col)
+    if c.sides ~= '' then
+      require('acp.code').add_diff(buf, c.row + base, c.end_row + base, c)
+    else
+      require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang, c.col)
+    end
   end
   for _, image in ipairs(e.images) do
     require('acp.image').add(buf, image.row + base, image.path)
@@ -313,8 +318,16 @@ function M.host_died(id, why)
   vim.bo[b.chat].modifiable = true
   api.nvim_buf_set_lines(b.chat, last, -1, false, { '', '  ✗ ' .. why, '' })
   vim.bo[b.chat].modifiable = false
-  b.base = last + 2
+  b.base, b.seq = last + 2, 0
   b.visible = false
+end
+
+---What a message to the host says of the line under the cursor.
+---@return {session: integer, row: integer, seq: integer}
+function M.here()
+  local id = vim.b.acp_session
+  local row = api.nvim_win_get_cursor(0)[1] - 1 - M.base(id)
+  return { session = id, row = row, seq = bufs.get(id).seq }
 end
 
 ---How many lines of a chat an earlier host has written.

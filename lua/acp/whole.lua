@@ -4,12 +4,6 @@ local M = {}
 
 local api = vim.api
 
----@return integer session, integer row of the cursor, 0-based, as the host counts
-local function here()
-  local id = vim.b.acp_session
-  return id, api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat').base(id)
-end
-
 ---The largest buffer that gets a filetype, in bytes: what comes with one looks at all of it.
 local limit = 512 * 1024
 
@@ -28,10 +22,9 @@ end
 ---Shows input, output and times of the tool call under the cursor in a float. Asked again, the
 ---cursor goes there.
 function M.inspect()
-  local id, row = here()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local cursor = api.nvim_win_get_cursor(win)
-  require('acp.host').request('inspect', { session = id, row = row }, function(call)
+  require('acp.host').request('inspect', require('acp.chat').here(), function(call)
     local moved = api.nvim_get_current_win() ~= win
       or api.nvim_get_current_buf() ~= buf
       or not vim.deep_equal(api.nvim_win_get_cursor(win), cursor)
@@ -57,12 +50,12 @@ end
 
 ---Shows the block under the cursor whole in a split. The host brings its lines.
 function M.open()
-  local id, row = here()
+  local args = require('acp.chat').here()
   local win = api.nvim_get_current_win()
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
-  local args = { session = id, row = row, buf = buf }
+  args.buf = buf
   require('acp.host').request('whole', args, function(block)
     if not block or block == vim.NIL or not api.nvim_win_is_valid(win) then
       pcall(api.nvim_buf_delete, buf, { force = true })
