@@ -24,7 +24,8 @@ func (t *Transcript) parentOf(i int, call *session.ToolCall) int {
 	return parent
 }
 
-// adopt learns of another parent of a changed entry.
+// adopt learns of another parent of a changed entry. What is below it counts as
+// changed too, see [session.Conversation.Depth].
 func (t *Transcript) adopt(i int) {
 	b := t.blocks[i]
 	call, ok := b.entry.(*session.ToolCall)
@@ -35,7 +36,6 @@ func (t *Transcript) adopt(i int) {
 		t.touchFolded(b.parent)
 		b.parent = parent
 		t.touchFolded(parent)
-		t.touchBelow(i)
 	}
 }
 

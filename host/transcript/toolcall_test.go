@@ -157,7 +157,13 @@ func TestNesting(t *testing.T) {
 	if got := depths(); got != "a0 b1 g1 h0 i0" || !strings.Contains(b.lines[1].text, "+4 calls") {
 		t.Errorf("with b closed the depths are %s\n%s", got, b)
 	}
-	w.apply(child("j", "c"), child("g", "b"))
+	w.apply(child("g", "b"))
+	tr.Sync()
+	b.take(t, tr, 1<<30)
+	if got := depths(); got != "a0 b1 h0 i0" || !strings.Contains(b.lines[1].text, "+5 calls") {
+		t.Errorf("with g in it the depths are %s\n%s", got, b)
+	}
+	w.apply(child("j", "c"))
 	tr.Sync()
 	b.take(t, tr, 1<<30)
 	if got := depths(); got != "a0 b1 h0 i0" || !strings.Contains(b.lines[1].text, "+6 calls") {
@@ -326,5 +332,21 @@ func TestCodeInBodies(t *testing.T) {
 		if got := code(b.take(t, tr, 1<<20)); got != step.want {
 			t.Errorf("told is %q, want %q\n%s", got, step.want, b)
 		}
+	}
+}
+
+// A diff that is kept for the next time stays as it was, also where it stands to the right.
+func TestNestedDiffsAreDrawnAgain(t *testing.T) {
+	child := session.ToolCallPatch{ID: "d", Kind: acp.Set(session.KindEdit), Parent: acp.Set("c"), Content: acp.Set([]session.ToolCallContent{change("/project/a", "old\n", "new\n")})}
+	w, tr, b := shown(t, call(session.KindThink, session.StatusInProgress, "Task"), child)
+	for _, title := range []string{"one", "two"} {
+		w.apply(session.ToolCallPatch{ID: "d", Title: acp.Set(title)})
+		tr.Sync()
+		tr.Reset()
+		b = newBuffer()
+		b.take(t, tr, 1<<30)
+	}
+	if diff := b.diff(drawn(t, w.conv, w.config(), tr)); diff != "" {
+		t.Error(diff)
 	}
 }
