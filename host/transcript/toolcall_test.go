@@ -144,7 +144,7 @@ func TestNesting(t *testing.T) {
 	depths := func() string {
 		var list []string
 		for _, l := range b.lines {
-			name, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(l.text), "✓ ◦tool"), " ")
+			name, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(l.text), "✓ ◦tol"), " ")
 			list = append(list, fmt.Sprintf("%s%d", name, (len(l.text)-len(strings.TrimLeft(l.text, " ")))/2-1))
 		}
 		return strings.Join(list, " ")
