@@ -115,6 +115,7 @@ func (s *Session) detach() {
 	s.terminals.closeAll(s.host.background)
 	if a := s.agent; a != nil {
 		s.agent = nil
+		s.apply(session.AgentGone{})
 		s.dropControls()
 		a.leave(s, s.remoteID)
 	}

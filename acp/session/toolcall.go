@@ -135,10 +135,10 @@ func (c *ToolCall) Shown() ToolCallStatus {
 	switch {
 	case c.Status.Finished():
 		if c.rejected && c.Status != StatusCompleted {
-			return StatusRejected
+			return StatusRejected // which says more than failed or cancelled
 		}
 		return c.Status
-	case c.rejected:
+	case c.rejected && c.asked == 0:
 		return StatusRejected
 	case c.abandoned:
 		return StatusCancelled
@@ -174,7 +174,8 @@ func (c *ToolCall) Waited(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-c.Elapsed(now))
 }
 
-// apply patches the call; see [ToolCallPatch] for the three states.
+// apply patches the call, all but its parent; see [ToolCallPatch] for the three
+// states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	if !p.Title.IsZero() {
 		c.Title = p.Title.Or("")
