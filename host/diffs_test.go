@@ -230,3 +230,29 @@ func TestShutdownWhileLocating(t *testing.T) {
 	s.host.shutdown()
 	close(may)
 }
+
+// Edits of one call may build on each other.
+func TestChangesBuildOnEachOther(t *testing.T) {
+	s, dir, may := diskSession(t)
+	close(may)
+	path := write(t, dir, "a", "one\ntwo\n")
+	s.tells("c", replacing(path, "one", "first\nnew"), replacing(path, "new\ntwo", "new\nsecond"))
+	files := s.located("c")
+	if f := files[1]; !f.Located || f.Old != "first\nnew\ntwo\n" || f.New != "first\nnew\nsecond\n" {
+		t.Errorf("the second is %+v", f)
+	}
+}
+
+// A session is not kept from its work by a large change.
+func TestLargeChangesAreComparedElsewhere(t *testing.T) {
+	s, dir, may := diskSession(t)
+	old := strings.Repeat("one line\n", comparedAtOnce/8)
+	path := write(t, dir, "a", old)
+	if f := s.tells("c", replacing(path, old, old+"more\n"))[0]; len(f.Hunks) != 0 || f.Note == "" {
+		t.Errorf("at first it is %+v", f)
+	}
+	close(may)
+	if f := s.located("c")[0]; !f.Located || f.Added != 1 || f.Note != "" {
+		t.Errorf("then it is +%d %q", f.Added, f.Note)
+	}
+}
