@@ -243,6 +243,22 @@ func TestChangesBuildOnEachOther(t *testing.T) {
 	}
 }
 
+// Going to a call that names no place leads to its change.
+func TestLocationOfAChange(t *testing.T) {
+	s, dir, may := diskSession(t)
+	close(may)
+	path := write(t, dir, "a", "one\ntwo\nthree\n")
+	s.tells("c", replacing(path, "three", "3"))
+	s.located("c")
+	s.on(func() {
+		s.chat.Sync()
+		s.chat.Take(1 << 20)
+		if got := s.location(0); got["path"] != path || got["line"] != 3 {
+			t.Errorf("it is at %v", got)
+		}
+	})
+}
+
 // A session is not kept from its work by a large change.
 func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	s, dir, may := diskSession(t)

@@ -287,10 +287,8 @@ func (s *Session) location(row int) map[string]any {
 	for _, l := range call.Locations {
 		return map[string]any{"path": s.absolute(l.Path), "line": l.Line}
 	}
-	for _, item := range call.Content {
-		if d, ok := item.(session.Diff); ok {
-			return map[string]any{"path": s.absolute(d.Path)}
-		}
+	for _, f := range s.sharedFiles(call) {
+		return map[string]any{"path": s.absolute(f.Path), "line": f.Line()}
 	}
 	return map[string]any{}
 }

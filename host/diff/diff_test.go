@@ -336,6 +336,22 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+func TestLine(t *testing.T) {
+	for want, f := range map[int]File{
+		5: Of(change("5", "five"), Now{Text: ptr(ten)}),
+		1: Of(change("1\n", ""), Now{Text: ptr(ten)}),
+		9: Of(change("9\n", ""), Now{Text: ptr(ten)}),
+		0: Told(change("5", "five")),
+	} {
+		if got := f.Line(); got != want {
+			t.Errorf("it is %d, not %d: %v", got, want, f)
+		}
+	}
+	if f := Of(change("a", "a"), Now{Text: ptr("a")}); f.Line() != 0 {
+		t.Error("nothing changes, and it has a line")
+	}
+}
+
 func TestBrief(t *testing.T) {
 	f := Of(change("5", "five"), Now{Text: ptr(ten)})
 	b := f.Brief()
