@@ -337,3 +337,66 @@ func reversed(s string) string {
 	slices.Reverse(lines)
 	return strings.Join(lines, "")
 }
+
+// gitText is a change as a patch in Git's format.
+func (f File) gitText() string {
+	b := &strings.Builder{}
+	b.WriteString("diff --git /a /a\n--- /a\n+++ /a\n")
+	for _, h := range f.Hunks {
+		old, text := 0, 0
+		for _, l := range h.Lines {
+			old += btoi(l.Kind != Insert)
+			text += btoi(l.Kind != Delete)
+		}
+		fmt.Fprintf(b, "@@ -%d,%d +%d,%d @@\n", h.OldStart-btoi(old == 0), old, h.NewStart-btoi(text == 0), text)
+		for _, l := range h.Lines {
+			fmt.Fprintf(b, "%c%s\n", " -+"[l.Kind], l.Text)
+			if l.NoNewline {
+				b.WriteString("\\ No newline at end of file\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A patch makes the new text of the old one, and is found where it was applied;
+// one that is damaged does no harm.
+func TestPatches(t *testing.T) {
+	applied := 0
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		old, _ := bareLines(text(r, r.IntN(30)))
+		after, _ := bareLines(changed(r, old))
+		f := File{Old: old, New: after}
+		f.between(true)
+		d := session.Diff{Operation: session.OperationModify, Path: "/a", Patch: f.gitText()}
+		if len(f.Hunks) > 0 && strings.Contains(old, "\r\n") == strings.Contains(after, "\r\n") {
+			applied++
+			for _, now := range []Now{{Text: &old}, {Text: &after, Done: true}} {
+				if got := Of(d, now); !got.Located || got.Old != old || got.New != after {
+					t.Fatalf("seed %d, done %v:\n%s\nof %q gives\n%+v", seed, now.Done, d.Patch, old, got)
+				}
+			}
+			if told := Told(d); told.Added != f.Added || told.Removed != f.Removed {
+				t.Fatalf("seed %d: told %v, not %v", seed, told, f)
+			}
+		}
+		lines := split(d.Patch)
+		at := r.IntN(len(lines))
+		d.Patch = strings.Join(slices.Replace(lines, at, min(len(lines), at+r.IntN(3)), lines[r.IntN(len(lines))]), "")
+		if got := Of(d, Now{Text: &old}); got.Located {
+			replay(t, got)
+		}
+		Told(d)
+	}
+	if applied < 1000 {
+		t.Errorf("only %d patches were tried", applied)
+	}
+}
