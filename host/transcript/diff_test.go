@@ -37,7 +37,7 @@ func located(path, old, text string) *diff.File {
 	return &f
 }
 
-func shown(lines []Line) string {
+func asText(lines []Line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString(bufferLine{text: l.Text, marks: l.Marks}.String())
@@ -74,7 +74,7 @@ func TestDiffLines(t *testing.T) {
 |  \ No newline at end of file
     More "  \\ No newline at end of file"
 `
-	if got := shown(lines); got != want || more != 0 {
+	if got := asText(lines); got != want || more != 0 {
 		t.Errorf("%d more, got\n%s\nwant\n%s", more, got, want)
 	}
 	if some, more := DiffLines(located("a.go", old, text), "  ", 5); len(some) != 5 || more != len(lines)-5 {
