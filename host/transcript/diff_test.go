@@ -175,6 +175,17 @@ func TestDiffIsToldAsCode(t *testing.T) {
 	}
 }
 
+// Where the lines are moved to the right, the text is.
+func TestDiffIsToldWhereItStands(t *testing.T) {
+	lines, _ := DiffLines(located("a.go", "1\n2\n", "1\nnew\n"), "  ", 9)
+	for i := range lines {
+		lines[i].Text = "    " + lines[i].Text
+	}
+	if codes := sources(lines, 0, 0, len(lines)); len(codes) != 1 || codes[0].Col != 10 || lines[2].Text[10:] != "new" {
+		t.Errorf("told %+v of %v", codes, lines)
+	}
+}
+
 func numberList(from, to int) (list []string) {
 	for i := from; i <= to; i++ {
 		list = append(list, fmt.Sprintf("x%d", i))
