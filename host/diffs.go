@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -14,6 +15,12 @@ import (
 )
 
 const (
+	// comparedAtOnce is how much text of a change is compared on the session's
+	// goroutine, in bytes.
+	comparedAtOnce = 128 << 10
+	// longestHeld is how long the end of a turn is not told while a change is
+	// looked for.
+	longestHeld = time.Second
 	// largestFile is how large a file may be to be searched for a change, in bytes.
 	largestFile = 64 << 20
 	// wholeTexts is how much of whole files is kept for changes, in bytes; of
@@ -28,6 +35,7 @@ type diffs struct {
 	calls   map[*session.ToolCall][]*change
 	waiting []*change // to be looked for, oldest first
 	working bool      // the first of them, or those of its file, are being looked for
+	began   time.Time // when that began
 	whole   []*change // with the whole texts, oldest first
 	size    int       // of these, in bytes
 	after   []waiter
@@ -81,9 +89,11 @@ func (s *Session) whenLocated(call *session.ToolCall, then func()) {
 	s.callWaiters()
 }
 
-// locating tells whether the chat waits for changes to be looked for; what a
-// session had at its end is not waited for.
-func (s *Session) locating() bool { return s.diffs.working && s.phase != dead }
+// locating tells whether the end of a turn waits for changes to be looked for: not
+// for ever, and not in a session that has ended.
+func (s *Session) locating() bool {
+	return s.diffs.working && s.phase != dead && time.Since(s.diffs.began) < longestHeld
+}
 
 func (s *Session) callWaiters() {
 	var ready []waiter
@@ -108,8 +118,7 @@ func (s *Session) fileOf(d session.Diff) *diff.File {
 			}
 		}
 	}
-	f := diff.Told(d)
-	return &f
+	return toldFile(d)
 }
 
 // followDiffs learns which changes a call tells of now. What it told before, and
@@ -124,8 +133,7 @@ func (s *Session) followDiffs(call *session.ToolCall) {
 		}
 		at := slices.IndexFunc(before, func(c *change) bool { return equalDiffs(c.told, d) })
 		if at < 0 {
-			told := diff.Told(d)
-			c := &change{call: call, told: d, file: &told}
+			c := &change{call: call, told: d, file: toldFile(d)}
 			now = append(now, c)
 			s.diffs.waiting = append(s.diffs.waiting, c)
 			continue
@@ -156,6 +164,22 @@ func (s *Session) followDiffs(call *session.ToolCall) {
 	}
 }
 
+// toldFile is a change as the agent told it; nothing of its text where to compare
+// that takes long.
+func toldFile(d session.Diff) *diff.File {
+	size := len(d.Patch)
+	for _, text := range []*string{d.OldText, d.NewText} {
+		if text != nil {
+			size += len(*text)
+		}
+	}
+	f := diff.File{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation, Note: "comparing …"}
+	if size <= comparedAtOnce {
+		f = diff.Told(d)
+	}
+	return &f
+}
+
 func equalDiffs(a, b session.Diff) bool {
 	equal := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 	if !equal(a.OldText, b.OldText) || !equal(a.NewText, b.NewText) {
@@ -171,7 +195,8 @@ func (s *Session) locate() {
 	if s.diffs.working || len(s.diffs.waiting) == 0 {
 		return
 	}
-	s.diffs.working = true
+	s.diffs.working, s.diffs.began = true, time.Now()
+	s.later(longestHeld, s.mark)
 	first := s.diffs.waiting[0].told
 	var changes []*change
 	s.diffs.waiting = slices.DeleteFunc(s.diffs.waiting, func(c *change) bool {
@@ -221,6 +246,12 @@ func (s *Session) search(told []session.Diff, now []diff.Now) []*diff.File {
 				now[i].Text = &text
 			}
 			f = diff.Of(d, now[i])
+			if i > 0 && !f.Located && files[i-1].Located { // edits may build on each other
+				now[i].Text = &files[i-1].New
+				if after := diff.Of(d, now[i]); after.Located {
+					f = after
+				}
+			}
 		}
 		files[i] = &f
 	}

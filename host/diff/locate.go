@@ -16,6 +16,7 @@ type told struct {
 	old, text *string    // nil where there is none, or none was told
 	raw       [2]*string // those two with their own line ends
 	patch     *patch
+	patchText string
 	opaque    bool // there is no text to show
 }
 
@@ -55,7 +56,7 @@ func read(d session.Diff) told {
 }
 
 func (t *told) readPatch(text string) {
-	p, err := parsePatch(text)
+	p, err := parsePatch(text, true)
 	switch {
 	case err != nil:
 		t.say(fmt.Sprintf("the agent's patch cannot be read: %v", err))
@@ -67,7 +68,7 @@ func (t *told) readPatch(text string) {
 	case p.mode != "":
 		t.say(p.mode)
 	}
-	t.patch = &p
+	t.patch, t.patchText = &p, text
 	old, now := p.sides()
 	switch t.Operation {
 	case session.OperationAdd:
@@ -213,8 +214,12 @@ func missing(done bool) string {
 }
 
 func (t *told) locatePatch(text string, done bool) (why string) {
+	p := *t.patch
+	if strings.Contains(text, "\r\n") { // beside "\n"
+		p, _ = parsePatch(t.patchText, false) // it could be read before
+	}
 	for _, reverse := range []bool{done, !done} {
-		other, ok := t.patch.apply(text, reverse)
+		other, ok := p.apply(text, reverse)
 		if !ok {
 			continue
 		}

@@ -63,10 +63,8 @@ func (t *Transcript) Place(row int) (Place, bool) {
 		}
 	}
 	if call, ok := b.entry.(*session.ToolCall); ok {
-		for _, item := range call.Content {
-			if d, ok := item.(session.Diff); ok {
-				return Place{Path: d.Path}, true
-			}
+		for _, f := range t.config.Files(call) {
+			return Place{Path: f.Path, Line: f.Line()}, true
 		}
 	}
 	return Place{}, false
