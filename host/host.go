@@ -37,6 +37,7 @@ type Host struct {
 	files    *buffers.Files
 	finder   *files.Finder
 	traffic  *traffic
+	blobs    *blobs
 
 	permissionIDs atomic.Int64
 	loops         sync.WaitGroup // the sessions' goroutines
@@ -58,6 +59,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		nerdFont: o.NerdFont,
 		editor:   editor.New(nvim),
 		traffic:  newTraffic(),
+		blobs:    &blobs{dir: o.Cache},
 		finder:   files.New(),
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},

@@ -56,6 +56,7 @@ type Session struct {
 
 	terminals terminals
 	changes   *changes
+	diffs     diffs
 	visible   atomic.Bool // a window shows the chat
 	working   span        // of the turn that runs, or the last one
 	urgent    atomic.Bool // something must not wait for a hidden chat's turn
@@ -79,6 +80,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
+		Output: resolved, Save: s.save, Files: s.sharedFiles,
 	})
 	s.changes = newChanges(s)
 	s.shown = shown{

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -68,6 +69,7 @@ func (s *Session) apply(u session.Update) {
 		}
 		s.shown.calls[call] = at
 		s.changes.follow(call)
+		s.followDiffs(call)
 	}
 }
 
@@ -111,7 +113,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	due := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told
+	due := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told && !s.locating()
 	return ops, s.chat.Dirty() || len(s.shown.calls) > 0 || due
 }
 
@@ -137,7 +139,18 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	}
 	code := make([]any, len(e.Code))
 	for i, c := range e.Code {
-		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang}
+		around := make([]any, len(c.Around))
+		for j, a := range c.Around {
+			around[j] = map[string]any{"line": a.Line, "lines": a.Lines}
+		}
+		code[i] = map[string]any{
+			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang,
+			"file": c.File, "col": c.Col, "sides": c.Sides, "around": around,
+		}
+	}
+	images := make([]any, len(e.Images))
+	for i, image := range e.Images {
+		images[i] = map[string]any{"row": image.Row, "path": image.Path}
 	}
 	lines := e.Lines
 	if lines == nil {
@@ -146,8 +159,9 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	return editor.Op{
 		Name: "edit",
 		Args: map[string]any{
-			"session": s.id, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
+			"session": s.id, "seq": e.Seq, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
 			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
+			"images": images,
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
@@ -225,7 +239,7 @@ func (s *Session) eventOps() []editor.Op {
 	var due []any
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || e.after > s.changes.told) {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating() || e.after > s.changes.told) {
 			break
 		}
 		if _, waits := s.shown.calls[e.call]; waits {
@@ -306,23 +320,6 @@ func (s *Session) mirror() map[string]any {
 	return m
 }
 
-// location is the place that the tool call at a row of the chat is about.
-func (s *Session) location(row int) map[string]any {
-	call, ok := s.chat.Entry(row).(*session.ToolCall)
-	if !ok {
-		return map[string]any{}
-	}
-	for _, l := range call.Locations {
-		return map[string]any{"path": s.absolute(l.Path), "line": l.Line}
-	}
-	for _, item := range call.Content {
-		if d, ok := item.(session.Diff); ok {
-			return map[string]any{"path": s.absolute(d.Path)}
-		}
-	}
-	return map[string]any{}
-}
-
 // mirrorOption is an option as acp.options() returns it.
 func mirrorOption(o session.Option) map[string]any {
 	choices := make([]any, len(o.Choices))
@@ -361,11 +358,11 @@ func mirrorCall(c *session.ToolCall, limit int) map[string]any {
 	}
 	m["content"] = content
 	if limit == 0 {
-		if len(c.RawInput) > 0 {
-			m["raw_input"] = string(c.RawInput)
-		}
-		if len(c.RawOutput) > 0 {
-			m["raw_output"] = string(c.RawOutput)
+		for key, raw := range map[string]json.RawMessage{"raw_input": c.RawInput, "raw_output": c.RawOutput} {
+			var value any
+			if json.Unmarshal(raw, &value) == nil {
+				m[key] = value
+			}
 		}
 	}
 	return m

@@ -162,6 +162,18 @@ func (c *ToolCall) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-waited)
 }
 
+// Started is when the call was first told of.
+func (c *ToolCall) Started() time.Time { return c.started }
+
+// Waited is how long the call has waited for the user's permission.
+func (c *ToolCall) Waited(now time.Time) time.Duration {
+	end := now
+	if !c.ended.IsZero() {
+		end = c.ended
+	}
+	return max(0, end.Sub(c.started)-c.Elapsed(now))
+}
+
 // apply patches the call, all but its parent; see [ToolCallPatch] for the three
 // states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {

@@ -115,6 +115,7 @@ function M.ensure()
     '--api=' .. M.api,
     '--log=' .. M.log_file(),
     '--log-level=' .. (config.host.log_level or 'info'),
+    '--cache=' .. vim.fs.joinpath(vim.fn.stdpath('cache'), 'acp'),
     '--nerd-font=' .. tostring(config.nerd_font),
   })
   stderr = {}

@@ -28,6 +28,16 @@ function ops.edit(args)
   require('acp.chat').edit(args)
 end
 
+---Slices of a block that is shown whole.
+function ops.fill(args)
+  require('acp.whole').fill(args)
+end
+
+---A file that an agent sent can be read now.
+function ops.saved(args)
+  require('acp.image').saved(args.path)
+end
+
 function ops.session(args)
   require('acp.mirror').set(args)
   require('acp.winbar').refresh(args.id)

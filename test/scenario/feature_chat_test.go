@@ -58,7 +58,7 @@ func TestViewFollowsTheEndUnlessScrolledUp(t *testing.T) {
 		p.say(lines(121, 5))
 		s.awaitChat("line 125")
 		p.update("tool_call_update", obj{"toolCallId": "c", "status": "completed"})
-		s.awaitChat("✓ search")
+		s.awaitChat("⌕ search")
 		if after := s.view(win); after != before {
 			t.Errorf("the view went from %s to %s", before, after)
 		}
@@ -158,7 +158,7 @@ func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
 		}
 		s.screen("closed")
 		s.Keys("<Esc><C-w>k")
-		for _, b := range []struct{ head, body string }{{"Thought for", "Then that."}, {"✓ search", "found it"}} {
+		for _, b := range []struct{ head, body string }{{"Thought for", "Then that."}, {"⌕ search", "found it"}} {
 			s.Command("call search('" + b.head + "', 'w')")
 			s.Keys("<CR>")
 			s.awaitChat(b.body)
@@ -166,7 +166,7 @@ func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
 			s.Keys("<CR>")
 			s.Await(b.body+" to be hidden", func() bool { return !strings.Contains(s.chat(), b.body) })
 		}
-		if got := s.LuaString(`vim.api.nvim_get_current_line()`); !strings.Contains(got, "✓ search") {
+		if got := s.LuaString(`vim.api.nvim_get_current_line()`); !strings.Contains(got, "⌕ search") {
 			t.Errorf("the cursor went to %q", got)
 		}
 	})
@@ -284,7 +284,7 @@ func TestToolCallsHaveTheFieldsOfTheContract(t *testing.T) {
 		if s.LuaString(`_G.call.content[1].text`) != long {
 			t.Error("the whole call is not whole")
 		}
-		if in := s.LuaString(`vim.json.decode(_G.call.raw_input).path`); in != "/a/b.txt" {
+		if in := s.LuaString(`_G.call.raw_input.path`); in != "/a/b.txt" {
 			t.Errorf("the raw input is %q", in)
 		}
 	})
