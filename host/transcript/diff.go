@@ -256,6 +256,9 @@ func sources(lines []Line, row, from, end int) []Code {
 				code.Around = append(code.Around, Around{j, l.before})
 			}
 		}
+		if code.Col == 0 {
+			continue // but a note
+		}
 		if last == i && len(of.after) > 0 {
 			code.Around = append(code.Around, Around{i - first, of.after})
 		}

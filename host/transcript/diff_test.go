@@ -181,6 +181,10 @@ func TestDiffIsToldWhereItStands(t *testing.T) {
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}
+	note, _ := DiffLines(&diff.File{Path: "a", Note: "binary file"}, "  ", 9)
+	if codes := sources(note, 0, 0, 1); len(codes) != 0 {
+		t.Errorf("told %+v of a note", codes)
+	}
 	if codes := sources(lines, 0, 0, len(lines)); len(codes) != 1 || codes[0].Col != 10 || lines[2].Text[10:] != "new" {
 		t.Errorf("told %+v of %v", codes, lines)
 	}
