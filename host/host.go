@@ -37,6 +37,7 @@ type Host struct {
 	files    *buffers.Files
 	finder   *files.Finder
 	traffic  *traffic
+	follow   *follow
 
 	permissionIDs atomic.Int64
 	loops         sync.WaitGroup // the sessions' goroutines
@@ -64,6 +65,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		secrets:  map[string]map[string]string{},
 	}
 	h.files = buffers.New(bufferCalls{h.editor})
+	h.follow = &follow{host: h}
 	return h
 }
 
@@ -207,6 +209,7 @@ func (h *Host) shutdown() {
 		s.box.put(s.close)
 	}
 	h.loops.Wait()
+	h.follow.close()
 	for _, a := range agents {
 		h.background(a.end)
 	}

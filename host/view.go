@@ -51,6 +51,7 @@ func (s *Session) apply(u session.Update) {
 			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
 		}
 		s.shown.calls[call] = at
+		s.trace(call)
 	}
 }
 
