@@ -17,8 +17,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// call sends a tool call that names places: {path, line}, or {path} without a line.
-func (p *puppet) call1(id, kind string, places ...[]any) {
+// works sends a tool call that names places: {path, line}, or {path} without a line.
+func (p *puppet) works(id, kind string, places ...[]any) {
 	p.t.Helper()
 	p.update("tool_call", obj{"toolCallId": id, "title": id, "kind": kind, "status": "in_progress", "locations": locations(places)})
 }
@@ -57,7 +57,7 @@ func (s *scene) awaitShown(win int, want string) {
 	s.Await(fmt.Sprintf("the window to show %s", want), func() bool { return s.shows(win) == want })
 }
 
-// record notes what every jump came to, in _G.jumps.
+// recordJumps notes what every jump came to, in _G.jumps.
 func (s *scene) recordJumps() {
 	s.t.Helper()
 	s.Lua(nil, `
@@ -66,6 +66,9 @@ func (s *scene) recordJumps() {
 		_G.jumps = {}
 		follow.jump = function(args)
 			local outcome = jump(args)
+			local buf = vim.fn.bufnr(args.path)
+			local lit = buf ~= -1 and vim.api.nvim_buf_get_extmarks(buf, vim.api.nvim_create_namespace('acp_follow'), 0, -1, {}) or {}
+			_G.lit = lit[1] and lit[1][2] + 1
 			table.insert(_G.jumps, vim.fn.fnamemodify(args.path, ':t') .. ' ' .. outcome)
 			return outcome
 		end`)
@@ -87,7 +90,7 @@ func (s *scene) awaitJump(jump string) {
 	s.AwaitLua(`vim.tbl_contains(_G.jumps, ...)`, jump)
 }
 
-// windows is what a jump must leave as it was: the current window and mode, and for each window its
+// untouched is what a jump must leave as it was: the current window and mode, and for each window its
 // alternate file and jump list.
 const untouched = `(function()
 	local wins = {}
@@ -105,7 +108,7 @@ end)()`
 func TestFollowReadsAndEdits(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		mine := s.write("mine.txt", numbered(80))
-		read := s.write("read.lua", "-- read\n"+strings.Repeat("local x = 1\n", 80))
+		read := s.write("read.lua", strings.ReplaceAll(numbered(80), "line", "return"))
 		edit := s.write("edit.txt", numbered(60))
 		s.write("other.txt", "other\n")
 		s.Command("edit other.txt")
@@ -113,18 +116,22 @@ func TestFollowReadsAndEdits(t *testing.T) {
 		s.Keys("30G60G40G")
 		s.AwaitLua(`vim.fn.line('.') == 40`)
 		win := s.follow()
+		s.recordJumps()
 		p := s.begin()
 		s.Keys("isome words")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'some words'`)
 		turn := s.prompt(p, "go")
 		before := fmt.Sprint(s.value(untouched))
 
-		p.call1("read", "read", []any{read, 50})
+		p.works("read", "read", []any{read, 50})
 		s.awaitShown(win, "read.lua:50")
 		s.AwaitScreen("⌖ following Puppet")
 		s.screen("read")
 		if got := s.value(`{ vim.bo[vim.api.nvim_win_get_buf(...)].buflisted, vim.bo[vim.api.nvim_win_get_buf(...)].filetype }`, win); fmt.Sprint(got) != "[false lua]" {
 			t.Errorf("listed and filetype of the buffer are %v", got)
+		}
+		if n := s.LuaInt(`_G.lit or 0`); n != 50 {
+			t.Errorf("highlighted is line %d", n)
 		}
 		s.AwaitLua(`#vim.api.nvim_buf_get_extmarks(vim.api.nvim_win_get_buf(...), vim.api.nvim_create_namespace('acp_follow'), 0, -1, {}) == 0`, win)
 
@@ -135,25 +142,26 @@ func TestFollowReadsAndEdits(t *testing.T) {
 		}})
 		s.awaitShown(win, "edit.txt:34")
 		// What was opened only to follow is gone, the user's is not.
-		if got := s.value(`{ vim.fn.bufexists(...), vim.fn.bufexists(select(2, ...)) }`, read, mine); fmt.Sprint(got) != "[0 1]" {
+		if got := s.value(`vim.tbl_map(vim.fn.bufexists, { ... })`, read, mine); fmt.Sprint(got) != "[0 1]" {
 			t.Errorf("the buffers of read.lua and mine.txt exist: %v", got)
 		}
 		// A line that comes late.
 		p.update("tool_call_update", obj{"toolCallId": "edit", "locations": locations([][]any{{edit, 12}})})
 		s.awaitShown(win, "edit.txt:12")
 		// The agent writes the disk: what is shown follows, though the buffer is not listed.
-		s.write("edit.txt", strings.Replace(numbered(60), "line 12\n", "LINE 12\n", 1))
+		onDisk := strings.Replace(numbered(60), "line 12\n", "LINE 12\n", 1)
+		s.write("edit.txt", onDisk)
 		s.AwaitScreen("LINE 12")
 		// Without a line, where it was last seen; by a path relative to the session's folder, by a URI.
-		p.call1("mine", "read", []any{"mine.txt"})
+		p.works("mine", "read", []any{"mine.txt"})
 		s.awaitShown(win, "mine.txt:40")
-		p.call1("uri", "read", []any{"file://" + strings.ReplaceAll(edit, "edit", "%65dit")})
+		p.works("uri", "read", []any{"file://" + strings.ReplaceAll(edit, "edit", "%65dit")})
 		s.awaitShown(win, "edit.txt:12")
 
 		// Through the client.
 		p.readFile(read, obj{"line": 70, "limit": 5})
 		s.awaitShown(win, "read.lua:70")
-		p.writeFile(edit, strings.Replace(numbered(60), "line 55\n", "LINE 55\n", 1))
+		p.writeFile(edit, strings.Replace(onDisk, "line 55\n", "LINE 55\n", 1))
 		s.awaitShown(win, "edit.txt:55")
 		made := filepath.Join(s.Dir, "made.txt")
 		p.writeFile(made, "made\n")
@@ -165,13 +173,13 @@ func TestFollowReadsAndEdits(t *testing.T) {
 		s.Keys("!")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'some words!'`)
 
-		p.call1("back", "read", []any{mine, 5})
+		p.works("back", "read", []any{mine, 5})
 		s.awaitShown(win, "mine.txt:5")
 		s.Command("Acp follow off")
 		if got := s.LuaString(`vim.wo[...].winbar`, win); got != "" {
 			t.Errorf("the window has %q above it", got)
 		}
-		p.call1("more", "read", []any{read, 3})
+		p.works("more", "read", []any{read, 3})
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
 		if got := s.shows(win); got != "mine.txt:5" {
@@ -222,19 +230,23 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 		s.Command("wincmd t")
 		win := s.follow()
 		s.recordJumps()
+		n := 0
 		resume := func() {
 			t.Helper()
+			jumps := len(s.jumps("shown"))
 			s.Command("wincmd b") // the prompt
 			s.Command("Acp follow")
+			if n > 0 { // to where the agent is
+				s.Await("a jump after the pause", func() bool { return len(s.jumps("shown")) > jumps })
+			}
 			if bar := s.LuaString(`vim.wo[...].winbar`, win); bar != "%f%=%#AcpWinbarFollow# ⌖ following Puppet " {
 				t.Errorf("the window has %q above it", bar)
 			}
 		}
-		n := 0
 		jump := func(path string) string {
 			t.Helper()
 			n++
-			p.call1(fmt.Sprint(n), "read", []any{path, n + 20})
+			p.works(fmt.Sprint(n), "read", []any{path, n + 20})
 			return fmt.Sprintf("%s:%d", filepath.Base(path), n+20)
 		}
 		resume()
@@ -256,7 +268,7 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 				return s.LuaString(`vim.wo[...].winbar`, win) == "%f%=%#AcpWinbarFollow# ⌖ paused · :Acp follow resumes "
 			})
 			at := s.shows(win)
-			want := jump(two)
+			jump(two)
 			// The host has seen the place when it has answered a later read.
 			p.readFile(one, nil)
 			if got := s.shows(win); got != at {
@@ -267,9 +279,9 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 			}
 			s.Lua(nil, `vim.bo[vim.api.nvim_win_get_buf(...)].modified = false`, win)
 			resume()
-			// Resumed, it shows where the agent is: the read just now.
-			_ = want
-			s.awaitShown(win, "one.txt:1")
+			if got := s.shows(win); !strings.HasPrefix(got, "one.txt:") {
+				t.Errorf("resumed, the window shows %s, where the agent has read one.txt", got)
+			}
 			s.awaitShown(win, jump(two))
 		}
 		if got := s.jumps("busy"); len(got) > 0 {
@@ -281,7 +293,11 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 		resume()
 		// What others do on the user's behalf: a jump to a place from the chat.
 		s.Lua(nil, `vim.api.nvim_win_set_cursor(..., { 77, 0 })`, win)
+		jump(two)
 		s.AwaitLua(`vim.wo[...].winbar:find('paused', 1, true)`, win)
+		if got := s.shows(win); got != "two.txt:77" {
+			t.Errorf("the window went to %s", got)
+		}
 		// The mark goes with the window, not with a split of it.
 		s.Command("wincmd t")
 		s.Command("split")
@@ -314,9 +330,9 @@ func TestFollowWaitsForTheUser(t *testing.T) {
 			s.Keys(c.begin)
 			s.AwaitLua(c.in)
 			at := s.shows(win)
-			path := []string{two, one}[n%2]
+			path := []string{one, two}[n%2]
 			s.Lua(nil, `_G.jumps = {}`)
-			p.call1(fmt.Sprint(n), "read", []any{path, n})
+			p.works(fmt.Sprint(n), "read", []any{path, n})
 			s.awaitJump(filepath.Base(path) + " locked")
 			if got := s.shows(win); got != at || !s.LuaBool(c.in) {
 				t.Errorf("after %s the window shows %s, before %s", c.begin, got, at)
@@ -330,13 +346,13 @@ func TestFollowWaitsForTheUser(t *testing.T) {
 		// In the window without moving: it waits a moment, then goes on.
 		s.Command("wincmd t")
 		s.Lua(nil, `_G.jumps = {}`)
-		p.call1("enter", "read", []any{two, 60})
+		p.works("enter", "read", []any{two, 60})
 		s.awaitShown(win, "two.txt:60")
 		// Selecting.
 		s.Keys("V")
 		s.AwaitLua(`vim.fn.mode() == 'V'`)
 		s.Lua(nil, `_G.jumps = {}`)
-		p.call1("select", "read", []any{one, 61})
+		p.works("select", "read", []any{one, 61})
 		s.awaitJump("one.txt busy")
 		if got := s.shows(win); got != "two.txt:60" {
 			t.Errorf("under a selection the window shows %s", got)
@@ -360,7 +376,7 @@ func TestFollowKeepsWhatTheUserUses(t *testing.T) {
 		turn := s.prompt(p, "go")
 		show := func(i int) {
 			t.Helper()
-			p.call1(fmt.Sprintf("%d.%d", i, s.LuaInt(`vim.uv.hrtime() % 1000000`)), "read", []any{paths[i], i + 1})
+			p.works(fmt.Sprintf("%d.%d", i, s.LuaInt(`vim.uv.hrtime() % 1000000`)), "read", []any{paths[i], i + 1})
 			s.awaitShown(win, fmt.Sprintf("f%d.txt:%d", i, i+1))
 		}
 		show(0)
@@ -408,7 +424,7 @@ func TestFollowOddFiles(t *testing.T) {
 		p := s.begin()
 		turn := s.prompt(p, "go")
 
-		p.call1("big", "read", []any{big, 60000})
+		p.works("big", "read", []any{big, 60000})
 		s.awaitShown(win, "big.lua:60000")
 		if got := s.LuaString(`vim.bo[vim.api.nvim_win_get_buf(...)].filetype`, win); got != "" || s.LuaInt(`_G.types`) != 0 || s.LuaString(`vim.o.eventignore`) != "" {
 			t.Errorf("2 MB have filetype %q, %d events, 'eventignore' is %q", got, s.LuaInt(`_G.types`), s.LuaString(`vim.o.eventignore`))
@@ -416,7 +432,7 @@ func TestFollowOddFiles(t *testing.T) {
 
 		// Another program's swap file: no question, and the agent can write.
 		swap := s.swapFile(swapped)
-		p.call1("swapped", "read", []any{swapped, 20})
+		p.works("swapped", "read", []any{swapped, 20})
 		s.awaitShown(win, "swapped.lua:20")
 		s.AwaitScreen("another swap file")
 		if s.LuaInt(`_G.types`) != 1 || s.LuaBool(`vim.bo[vim.api.nvim_win_get_buf(...)].readonly`, win) {
@@ -430,15 +446,15 @@ func TestFollowOddFiles(t *testing.T) {
 
 		// What cannot be shown is not.
 		for i, path := range []string{binary, s.Dir, filepath.Join(s.Dir, "missing.txt"), "http://example.org/x"} {
-			p.call1(fmt.Sprint("odd", i), "read", []any{path, 3})
-			p.call1(fmt.Sprint("odd2", i), "read", []any{path})
+			p.works(fmt.Sprint("odd", i), "read", []any{path, 3})
+			p.works(fmt.Sprint("odd2", i), "read", []any{path})
 		}
-		p.call1("end", "read", []any{"end.txt", 4000})
+		p.works("end", "read", []any{"end.txt", 4000})
 		s.awaitShown(win, "end.txt:30")
-		p.call1("binary", "read", []any{binary, 1})
-		p.call1("utf16", "read", []any{utf16, 1})
+		p.works("binary", "read", []any{binary, 1})
+		p.works("utf16", "read", []any{utf16, 1})
 		s.awaitShown(win, "utf16.txt:1")
-		p.call1("outside", "read", []any{outside, 7})
+		p.works("outside", "read", []any{outside, 7})
 		s.awaitShown(win, "outside.txt:7")
 		// A file that an edit makes is shown once it is there.
 		fresh := filepath.Join(s.Dir, "fresh.txt")
@@ -453,7 +469,6 @@ func TestFollowOddFiles(t *testing.T) {
 		}
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
-		s.Command("qa!")
 	})
 }
 
@@ -484,19 +499,19 @@ func TestFollowByConfiguration(t *testing.T) {
 		code = s.LuaInt(`vim.fn.bufwinid('one.txt')`)
 		p := s.begin()
 		turn := s.prompt(p, "go")
-		p.call1("one", "read", []any{two, 50})
+		p.works("one", "read", []any{two, 50})
 		s.awaitShown(code, "two.txt:50")
 		s.AwaitLua(`vim.wo[...].winbar:find('following Puppet', 1, true)`, code)
 
 		// The chat is hidden, and nobody is in a window of it.
 		s.Command("Acp toggle")
-		p.call1("two", "read", []any{one, 51})
+		p.works("two", "read", []any{one, 51})
 		s.awaitShown(code, "one.txt:51")
 
 		// The window is closed: that ends it.
 		s.Lua(nil, `vim.api.nvim_win_close(..., true)`, code)
 		s.awaitMessage("the following window was closed")
-		p.call1("three", "read", []any{two, 52})
+		p.works("three", "read", []any{two, 52})
 		p.readFile(two, nil)
 		if s.LuaBool(`vim.fn.bufwinid('two.txt') ~= -1`) {
 			t.Error("it follows still")
@@ -504,13 +519,15 @@ func TestFollowByConfiguration(t *testing.T) {
 
 		// Without a window for code one is opened beside the chat.
 		s.Command("Acp")
-		s.Command("only")
-		s.AwaitLua(`#vim.api.nvim_list_wins() == 1`)
-		s.Command("Acp")
+		s.Lua(nil, `
+			local chat, prompt = require('acp.layout').windows(0)
+			for _, win in ipairs(vim.api.nvim_list_wins()) do
+				if win ~= chat and win ~= prompt then vim.api.nvim_win_close(win, true) end
+			end`)
 		s.Command("Acp follow")
 		s.awaitMessage("a window opens with the first file")
 		current := s.LuaInt(`vim.api.nvim_get_current_win()`)
-		p.call1("four", "read", []any{one, 53})
+		p.works("four", "read", []any{one, 53})
 		s.AwaitLua(`vim.fn.bufwinid('one.txt') ~= -1`)
 		opened := s.LuaInt(`vim.fn.bufwinid('one.txt')`)
 		s.awaitShown(opened, "one.txt:53")
