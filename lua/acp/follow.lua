@@ -122,7 +122,7 @@ local function words()
     return '⌖ paused · :Acp follow resumes'
   end
   local name = win and vim.fn.swapname(api.nvim_win_get_buf(win)) or ''
-  local swap = name ~= '' and not name:match('%.swp$') and ' · another swap file' or ''
+  local swap = name ~= '' and not name:match('%.swp$') and ' · swap file' or ''
   return ('⌖ following %s%s'):format((agent or 'the agent'):gsub('%%', '%%%%'), swap)
 end
 
@@ -132,7 +132,8 @@ local function draw()
   for _, w in ipairs(api.nvim_list_wins()) do
     if w == win then
       local users = bare(vim.wo[w].winbar)
-      set_bar(w, users .. (users ~= '' and '%=' or '') .. group_of_bar .. ' ' .. words() .. ' ')
+      local ours = group_of_bar .. ' ' .. words() .. ' '
+      set_bar(w, users == '' and ours .. '%<' or users .. '%=' .. ours)
     else
       unmark(w)
     end
@@ -288,6 +289,13 @@ local function mark(w)
   draw()
 end
 
+---Until it works somewhere, the agent of the session in use is the one that is followed.
+local function name_agent()
+  local mirror = require('acp.mirror')
+  local session = mirror.sessions[mirror.resolve()]
+  agent = session and session.agent_title or agent
+end
+
 ---Follows the agents in a window, or ends it.
 ---@param on? boolean default: true
 ---@return boolean? ok, string? err
@@ -301,9 +309,7 @@ function M.set(on)
   end
   wanted = true
   local here = api.nvim_get_current_win()
-  local mirror = require('acp.mirror')
-  local session = mirror.sessions[mirror.resolve()]
-  agent = session and session.agent_title or agent
+  name_agent()
   local chosen = is_code(here) and here or win
   chosen = chosen and is_code(chosen) and chosen or last_used()
   if chosen then
@@ -318,10 +324,15 @@ end
 
 ---A host has started.
 function M.hello()
+  name_agent()
   if wanted == nil then
     wanted = require('acp.config').get().follow == 'window'
   end
   if wanted then
+    local code = not win and idle.now() and last_used()
+    if code then
+      mark(code)
+    end
     tell('on')
     if paused then
       tell('navigated')
@@ -342,7 +353,7 @@ local function buffer(path, exists)
     return
   end
   if not api.nvim_buf_is_loaded(buf) and not vim.bo[buf].buflisted then
-    opened[buf] = buf > last and 'wipe' or 'unload'
+    opened[buf] = opened[buf] or (buf > last and 'wipe' or 'unload')
     vim.b[buf].acp_follow = true -- it is tracked though it is not listed
   end
   return buf
@@ -420,7 +431,7 @@ end
 local function place(line)
   api.nvim_win_call(win, function()
     line = math.min(line, vim.fn.line('$'))
-    local height = api.nvim_win_get_height(win)
+    local height = vim.fn.getwininfo(win)[1].height
     local margin =
       math.min(api.nvim_get_option_value('scrolloff', { win = win }), math.floor((height - 1) / 2))
     local first, last = vim.fn.line('w0'), vim.fn.line('w$')
@@ -429,7 +440,8 @@ local function place(line)
     local indent = #vim.fn.getline(line):match('^%s*')
     local target = { lnum = line, col = indent, coladd = 0, curswant = indent, leftcol = 0 }
     if above or below then
-      target.topline = math.max(1, line - math.floor(height / 2))
+      local full = vim.fn.line('$') - height + 1
+      target.topline = math.max(1, math.min(line - math.floor(height / 2), full))
     end
     vim.fn.winrestview(target)
     if vim.fn.foldclosed(line) ~= -1 then
@@ -480,13 +492,16 @@ function M.jump(args)
   agent = args.agent or agent
   if not there then
     mark(last_used() or open())
+    if api.nvim_get_current_win() == win then
+      return 'busy' -- the user may have typed there just now
+    end
   end
   local ok = show(buf, args.big)
+  draw()
   if ok and args.line > 0 then
     ok = pcall(place, args.line)
   end
   settle()
-  draw()
   clean()
   return ok and 'shown' or 'skipped'
 end

@@ -267,15 +267,15 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 			s.Await(fmt.Sprintf("a pause when the user %s", c.name), func() bool {
 				return s.LuaString(`vim.wo[...].winbar`, win) == "%f%=%#AcpWinbarFollow# ⌖ paused · :Acp follow resumes "
 			})
+			if c.name == "moves the cursor" {
+				s.screen("paused")
+			}
 			at := s.shows(win)
 			jump(two)
 			// The host has seen the place when it has answered a later read.
 			p.readFile(one, nil)
 			if got := s.shows(win); got != at {
 				t.Errorf("the user %s, and the window went from %s to %s", c.name, at, got)
-			}
-			if c.name == "moves the cursor" {
-				s.screen("paused")
 			}
 			s.Lua(nil, `vim.bo[vim.api.nvim_win_get_buf(...)].modified = false`, win)
 			resume()
@@ -434,7 +434,7 @@ func TestFollowOddFiles(t *testing.T) {
 		swap := s.swapFile(swapped)
 		p.works("swapped", "read", []any{swapped, 20})
 		s.awaitShown(win, "swapped.lua:20")
-		s.AwaitScreen("another swap file")
+		s.AwaitScreen("following Puppet · swap file")
 		if s.LuaInt(`_G.types`) != 1 || s.LuaBool(`vim.bo[vim.api.nvim_win_get_buf(...)].readonly`, win) {
 			t.Error("a file with a swap file has no filetype, or is read-only")
 		}
@@ -493,15 +493,14 @@ func TestFollowByConfiguration(t *testing.T) {
 		s.configure(`c.follow = 'window'`)
 		one, two := s.write("one.txt", numbered(100)), s.write("two.txt", numbered(100))
 		s.Command("edit one.txt")
-		code := s.LuaInt(`vim.api.nvim_get_current_win()`)
 		s.Lua(nil, `vim.cmd('terminal'); vim.cmd('belowright vsplit one.txt')`)
 		s.AwaitLua(`vim.fn.bufwinid('one.txt') ~= -1`)
-		code = s.LuaInt(`vim.fn.bufwinid('one.txt')`)
+		code := s.LuaInt(`vim.fn.bufwinid('one.txt')`)
 		p := s.begin()
+		s.AwaitLua(`vim.wo[...].winbar:find('following Puppet', 1, true)`, code)
 		turn := s.prompt(p, "go")
 		p.works("one", "read", []any{two, 50})
 		s.awaitShown(code, "two.txt:50")
-		s.AwaitLua(`vim.wo[...].winbar:find('following Puppet', 1, true)`, code)
 
 		// The chat is hidden, and nobody is in a window of it.
 		s.Command("Acp toggle")
@@ -527,10 +526,10 @@ func TestFollowByConfiguration(t *testing.T) {
 		s.Command("Acp follow")
 		s.awaitMessage("a window opens with the first file")
 		current := s.LuaInt(`vim.api.nvim_get_current_win()`)
-		p.works("four", "read", []any{one, 53})
-		s.AwaitLua(`vim.fn.bufwinid('one.txt') ~= -1`)
-		opened := s.LuaInt(`vim.fn.bufwinid('one.txt')`)
-		s.awaitShown(opened, "one.txt:53")
+		p.works("four", "read", []any{s.write("three.txt", numbered(100)), 53})
+		s.AwaitLua(`vim.fn.bufwinid('three.txt') ~= -1`)
+		opened := s.LuaInt(`vim.fn.bufwinid('three.txt')`)
+		s.awaitShown(opened, "three.txt:53")
 		if got := s.LuaInt(`vim.api.nvim_get_current_win()`); got != current {
 			t.Error("the focus went away")
 		}
@@ -547,4 +546,86 @@ func TestFollowByConfiguration(t *testing.T) {
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
 	}, wide)
+}
+
+// What a window shows is moved no more than it must be, and the user's options count.
+func TestFollowView(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		one := s.write("one.txt", numbered(300))
+		s.Command("edit one.txt")
+		s.Command("setlocal scrolloff=3 foldmethod=manual")
+		s.Command("200,220fold")
+		win := s.follow()
+		s.recordJumps()
+		p := s.begin()
+		turn := s.prompt(p, "go")
+		n := 0
+		show := func(line int, want string) {
+			t.Helper()
+			n++
+			p.works(fmt.Sprint(n), "read", []any{one, line})
+			s.awaitShown(win, fmt.Sprintf("one.txt:%d", line))
+			got := s.LuaString(`vim.fn.line('w0', ...) .. ' ' .. vim.fn.line('w$', ...)`, win)
+			if got != want {
+				t.Errorf("at line %d the window shows lines %s, expected %s", line, got, want)
+			}
+		}
+		show(15, "1 21")
+		show(19, "9 29") // in the margin at the end
+		show(24, "9 29")
+		show(12, "9 29")
+		show(11, "1 21")
+		show(300, "280 300")
+		show(210, "200 220")
+		if s.LuaInt(`vim.api.nvim_win_call(..., function() return vim.fn.foldclosed(210) end)`, win) != -1 {
+			t.Error("the fold around the place is closed")
+		}
+		// Text that the agent puts above is no doing of the user's.
+		p.writeFile(one, "new\nnew\n"+numbered(300))
+		s.awaitShown(win, "one.txt:1")
+		show(50, "40 60")
+		// Nor is a terminal that the user types in.
+		s.Command("botright 5new | terminal cat")
+		s.Keys("i")
+		s.AwaitLua(`vim.fn.mode() == 't'`)
+		s.Keys("typed")
+		n++
+		p.works(fmt.Sprint(n), "read", []any{one, 100})
+		s.awaitShown(win, "one.txt:100")
+		s.Keys(" on")
+		s.AwaitScreen("typed on")
+		s.AwaitLua(`vim.fn.mode() == 't'`)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
+
+// The window is current where the first place comes, without having been marked.
+func TestFollowLeavesTheCurrentWindowToAWriter(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		one, two := s.write("one.txt", numbered(300)), s.write("two.txt", numbered(300))
+		s.configure(`c.follow = 'window'`)
+		s.Command("edit one.txt")
+		win := s.LuaInt(`vim.api.nvim_get_current_win()`)
+		p := s.begin()
+		turn := s.prompt(p, "go")
+		s.Command("wincmd t")
+		s.recordJumps()
+		s.Keys("Atext")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'line 1text'`)
+		p.works("two", "read", []any{two, 10})
+		p.readFile(one, nil)
+		s.Keys(" more")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'line 1text more'`)
+		s.AwaitLua(`vim.wo[...].winbar:find('paused', 1, true)`, win)
+		s.Keys("<Esc>")
+		s.Command("Acp follow")
+		s.Command("wincmd b")
+		s.AwaitLua(`_G.jumps[#_G.jumps] == 'one.txt shown'`)
+		if got := s.jumps("shown"); fmt.Sprint(got) != "[one.txt]" {
+			t.Errorf("shown were %v", got)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
 }
