@@ -5,7 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // numbered is a text of n lines, each of its number.
@@ -628,4 +631,60 @@ func TestFollowLeavesTheCurrentWindowToAWriter(t *testing.T) {
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
 	})
+}
+
+func TestFollowNoReplay(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		old, fresh := s.write("old.txt", numbered(30)), s.write("new.txt", numbered(30))
+		s.Command("enew")
+		win := s.follow()
+		s.recordJumps()
+		s.ok(`require('acp').resume({ agent = 'puppet', agent_session_id = ... })`, remote(1))
+		p := s.agent()
+		p.initialize(keeps(true))
+		load := p.expect("session/load")
+		p.works("old", "edit", []any{old, 20})
+		p.reply(load, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		turn := s.prompt(p, "go")
+		p.works("new", "read", []any{fresh, 7})
+		s.awaitShown(win, "new.txt:7")
+		if got := s.jumps("shown"); fmt.Sprint(got) != "[new.txt]" {
+			t.Errorf("shown were %v", got)
+		}
+		// What was decided before the user's last action is refused.
+		outcome := s.LuaString(`require('acp.follow').jump({ path = ..., line = 3, exists = true, big = false, activity = -1 })`, old)
+		if outcome != "busy" || s.shows(win) != "new.txt:7" {
+			t.Errorf("a late jump is %s, and the window shows %s", outcome, s.shows(win))
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
+
+func TestFollowGoesOnWithAnotherHost(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		one := s.write("one.txt", numbered(30))
+		s.Command("enew")
+		win := s.follow()
+		p := s.beginWith(keeps(true, "resume"))
+		turn := s.prompt(p, "go")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		hosts, _ := s.hosts()
+		if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		s.awaitState("dead")
+		s.ok(`require('acp').restart()`)
+		p = s.agent()
+		p.initialize(keeps(true, "resume"))
+		p.reply(p.expect("session/resume"), obj{})
+		s.awaitState("idle")
+		turn = s.prompt(p, "again")
+		p.works("one", "read", []any{one, 9})
+		s.awaitShown(win, "one.txt:9")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	}, nvimtest.AllowErrors("the host ended"))
 }
