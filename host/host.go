@@ -38,6 +38,7 @@ type Host struct {
 	finder   *files.Finder
 	traffic  *traffic
 	blobs    *blobs
+	follow   *follow
 
 	permissionIDs atomic.Int64
 	loops         sync.WaitGroup // the sessions' goroutines
@@ -66,6 +67,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		secrets:  map[string]map[string]string{},
 	}
 	h.files = buffers.New(bufferCalls{h.editor})
+	h.follow = &follow{host: h}
 	return h
 }
 
@@ -210,6 +212,7 @@ func (h *Host) shutdown() {
 		s.box.put(s.close)
 	}
 	h.loops.Wait()
+	h.follow.close()
 	for _, a := range agents {
 		h.background(a.end)
 	}

@@ -191,7 +191,8 @@ var handlers = map[string]func(*Host, message){
 			w.Saved(m.text("name"))
 		}
 	},
-	"check": func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"follow": func(h *Host, m message) { h.follow.heard(m) },
+	"check":  func(h *Host, m message) { h.checkDisk(m.text("name")) },
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},

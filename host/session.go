@@ -57,9 +57,10 @@ type Session struct {
 	terminals terminals
 	changes   *changes
 	diffs     diffs
-	visible   atomic.Bool // a window shows the chat
-	working   span        // of the turn that runs, or the last one
-	urgent    atomic.Bool // something must not wait for a hidden chat's turn
+	traced    map[*session.ToolCall]traced // by the follower
+	visible   atomic.Bool                  // a window shows the chat
+	working   span                         // of the turn that runs, or the last one
+	urgent    atomic.Bool                  // something must not wait for a hidden chat's turn
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -256,6 +257,7 @@ func (s *Session) send(blocks []session.Content) {
 	s.turnOpen = true
 	s.working.begin()
 	s.changes.beginTurn()
+	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: blocks})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.startClock()
@@ -297,6 +299,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.turnOpen, s.kept = false, nil
 	s.working.end()
+	s.host.follow.turn(s.id, false)
 	s.host.checkDisk("")
 	s.apply(session.TurnEnd{StopReason: reason, Error: why})
 	s.stopClock()
@@ -359,16 +362,23 @@ func (s *Session) remark(severity, text string) {
 }
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
+	s.traceRead(r)
 	s.host.files.Read(r.Context, buffers.Read{Path: s.absolute(r.Path), Line: r.Line, Limit: r.Limit}, r.Reply)
 }
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
+	written := s.traceWrite(r)
 	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
 			s.changes.took(w, "fs")
 		}
 		r.Reply(err)
-		s.box.put(func() { s.wrote(r.Path, w, err) })
+		s.box.put(func() {
+			s.wrote(r.Path, w, err)
+			if err == nil {
+				written()
+			}
+		})
 	})
 }
 

@@ -70,6 +70,7 @@ func (s *Session) apply(u session.Update) {
 		s.shown.calls[call] = at
 		s.changes.follow(call)
 		s.followDiffs(call)
+		s.trace(call)
 	}
 }
 

@@ -468,6 +468,13 @@ function M.set_option(session, option, value)
   return true
 end
 
+---Has a window follow what the agents read and edit, goes on after a pause, or ends it.
+---@param on? boolean default: true
+---@return boolean? ok, string? err
+function M.follow(on)
+  return require('acp.follow').set(on)
+end
+
 ---What was said with a session's agent.
 ---@param opts? {session?: integer, file?: string} file: record from now on, and what is in memory
 ---@param callback fun(entries: {dir: string, t: integer, msg: string}[]?, err: string?)
@@ -514,7 +521,6 @@ for _, name in ipairs({
   'reject',
   'undo_turn',
   'terminals',
-  'follow',
   'on_request',
 }) do
   M[name] = not_yet('acp.' .. name)

@@ -235,6 +235,20 @@ sub.changes = {
   end,
 }
 
+sub.follow = {
+  run = function(args)
+    local on = ({ on = true, off = false, [''] = true })[args]
+    if on == nil then
+      return complain(':Acp follow takes on or off')
+    end
+    local _, err = require('acp').follow(on)
+    complain(err)
+  end,
+  complete = function()
+    return { 'on', 'off' }
+  end,
+}
+
 sub.log = {
   run = function()
     local file = require('acp.host').log_file()
@@ -285,7 +299,6 @@ sub.add = {
 }
 
 for _, name in ipairs({
-  'follow',
   'review',
   'undo',
   'terminal',

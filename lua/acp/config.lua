@@ -95,8 +95,7 @@ M.schema = {
     default = false,
     check = one_of(false, 'window'),
     expected = "false or 'window'",
-    doc = 'Whether a window follows what the agent works on.',
-    later = true,
+    doc = 'Whether a window follows what the agent works on, see |acp-follow|.',
   },
   {
     key = 'unsaved',

@@ -54,6 +54,8 @@ local links = {
   AcpWinbar = 'WinBar',
   AcpWinbarBusy = 'DiagnosticInfo',
   AcpWinbarWaiting = 'DiagnosticWarn',
+  AcpWinbarFollow = 'DiagnosticInfo',
+  AcpFollow = 'Visual',
 }
 
 ---Groups that look as the text around them, until the user says otherwise.

@@ -7,6 +7,9 @@ local ops = {}
 function ops.hello(args)
   require('acp.host').hello(args)
   require('acp.highlight').define(args.groups)
+  if package.loaded['acp.follow'] or require('acp.config').get().follow then
+    require('acp.follow').hello()
+  end
 end
 
 function ops.group(args)
@@ -88,6 +91,10 @@ end
 
 function ops.watch_limit(args)
   require('acp.mirror').watch_limit = args.why
+end
+
+function ops.follow(args)
+  return require('acp.follow').jump(args)
 end
 
 function ops.buffers(args)
