@@ -17,6 +17,7 @@ type shown struct {
 	calls       map[*session.ToolCall]int  // changed, with their position
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
+	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
 }
 
@@ -51,6 +52,7 @@ func (s *Session) apply(u session.Update) {
 			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
 		}
 		s.shown.calls[call] = at
+		s.refer(call)
 	}
 }
 
@@ -88,11 +90,15 @@ func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 func (s *Session) take(budget int) ([]editor.Op, bool) {
 	s.urgent.Store(false)
 	s.chat.Sync()
+	for t := range s.shown.terminals {
+		s.chat.TouchTerminal(t.id)
+	}
 	var ops []editor.Op
 	for _, e := range s.chat.Take(budget) {
 		ops = append(ops, s.editOp(e))
 	}
 	ops = append(ops, s.mirrorOps()...)
+	ops = append(ops, s.terminalOps()...)
 	ops = append(ops, s.eventOps()...)
 	return ops, s.chat.Dirty() || len(s.shown.events) > 0
 }

@@ -212,7 +212,7 @@ func TestRunning(t *testing.T) {
 		t.Error("is done")
 	default:
 	}
-	if lines, total := term.Tail(1); total != 1 || lines[0].Text != "ready" {
+	if lines, total := term.Display().Tail(1); total != 1 || lines[0].Text != "ready" {
 		t.Errorf("Tail: %d, %+v", total, lines)
 	}
 	if pgid, err := unix.Getpgid(term.PGID()); err != nil || pgid != term.PGID() || pgid == unix.Getpgrp() {
@@ -306,7 +306,7 @@ func TestManyLines(t *testing.T) {
 	if !got.Truncated || len(got.Text) > limit || !strings.HasSuffix(got.Text, "\n299999\n300000\n") {
 		t.Errorf("truncated %t, %d bytes", got.Truncated, len(got.Text))
 	}
-	if lines, total := term.Tail(2); total != 300_000 || lines[1].Text != "300000" {
+	if lines, total := term.Display().Tail(2); total != 300_000 || lines[1].Text != "300000" {
 		t.Errorf("Tail: %d, %+v", total, lines)
 	}
 }
@@ -375,7 +375,7 @@ func TestClose(t *testing.T) {
 	if got.Text != "ready\n" || showsExit(got.Exit) != "SIGTERM" {
 		t.Errorf("after Close: %q, %s", got.Text, showsExit(got.Exit))
 	}
-	if lines, total := term.Tail(1); total != 1 || lines[0].Text != "ready" {
+	if lines, total := term.Display().Tail(1); total != 1 || lines[0].Text != "ready" {
 		t.Errorf("after Close: %d, %+v", total, lines)
 	}
 }

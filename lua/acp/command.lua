@@ -225,6 +225,16 @@ sub.queue = {
   end,
 }
 
+sub.terminal = {
+  run = function()
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.terminal').pick(id)
+  end,
+}
+
 sub.log = {
   run = function()
     local file = require('acp.host').log_file()
@@ -278,7 +288,6 @@ for _, name in ipairs({
   'follow',
   'review',
   'undo',
-  'terminal',
   'diff',
   'export',
 }) do

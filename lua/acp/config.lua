@@ -164,6 +164,7 @@ M.schema = {
       jump = 'gd',
       yank_code = 'gy',
       plan = 'gp',
+      terminal = 'gs',
       mode = 'gm',
       model = 'gM',
       options = 'go',

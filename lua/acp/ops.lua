@@ -37,6 +37,14 @@ function ops.tool_calls(args)
   require('acp.mirror').set_calls(args.session, args.calls)
 end
 
+function ops.terminals(args)
+  require('acp.terminal').set(args.list)
+end
+
+function ops.terminal_output(args)
+  require('acp.terminal').output(args)
+end
+
 function ops.permissions(args)
   require('acp.mirror').set_permissions(args.session, args.permissions)
   require('acp.permission').update()
