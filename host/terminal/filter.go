@@ -87,7 +87,7 @@ func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 			case b >= 0xa0 && b < 0xc0:
 				emit(plain, append(f.held, b))
 			case b < 0x80 || b >= 0xa0: // a byte that was no beginning
-				emit(plain, f.held)
+				emit(plain, []byte("\ufffd"))
 				i--
 			}
 		case escape:

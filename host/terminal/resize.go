@@ -42,15 +42,15 @@ func (s *Screen) resizeMain(c *cursor, cols, rows int) {
 	}
 	all := s.main.rows[:max(s.main.used(), c.y+1)]
 	var fitted []*row
+	line := c.y
 	for y, r := range all {
-		if y == c.y {
-			c.x = at
-		}
 		first := len(fitted)
-		fitted = r.fit(fitted, cols)
-		if y != c.y {
+		if y != line {
+			fitted = r.fit(fitted, cols, 0)
 			continue
 		}
+		fitted = r.fit(fitted, cols, at)
+		c.x = at
 		for c.y = first; c.y < len(fitted)-1 && c.x >= len(fitted[c.y].cells); c.y++ {
 			c.x -= len(fitted[c.y].cells)
 		}
@@ -92,10 +92,13 @@ func (c *cursor) clamp(cols, rows int) {
 	c.pendingWrap = c.pendingWrap && c.x == cols-1
 }
 
-// fit appends r to rows, in as many pieces as cols columns make of it.
-func (r *row) fit(rows []*row, cols int) []*row {
+// fit appends r to rows, in as many pieces as cols columns make of it, at being where the cursor is.
+func (r *row) fit(rows []*row, cols, at int) []*row {
+	if at > cols {
+		r.pad(at)
+	}
 	if !r.wrapped && len(r.cells) > cols {
-		end := max(r.used(), cols) // blanks at the end need no row of their own
+		end := max(r.used(), cols, at) // blanks at the end need no row of their own
 		r.split(end)
 		r.cells = r.cells[:end]
 	}

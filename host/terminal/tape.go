@@ -102,7 +102,7 @@ func (t *tape) turn() {
 // position after it. pos must not be before t.start.
 func (t *tape) read(dst []byte, pos int64, limit int) ([]byte, int64) {
 	first := t.start
-	stop := pos + int64(limit)
+	stop := pos + int64(max(limit, utf8.UTFMax))
 	for _, b := range t.blocks {
 		last := first + int64(len(b.data))
 		if last > pos && pos < stop {
@@ -148,9 +148,9 @@ func (t *tape) late() (pos int64, alternate bool) {
 	return pos, alternate
 }
 
-// runeEnd returns the end of the last whole character in p[:n], or n if there is none.
+// runeEnd returns the end of the last whole character in p[:n], or n where there are no characters.
 func runeEnd(p []byte, n int) int {
-	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
+	for i := n; i >= 0 && i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(p[i]) {
 			return i
 		}

@@ -297,11 +297,8 @@ local function open(entry)
       return api.nvim_set_current_win(win)
     end
   end
-  api.nvim_open_win(buf, true, {
-    split = 'below',
-    win = -1,
-    height = math.max(1, math.min(16, math.floor(vim.o.lines / 3))),
-  })
+  local win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
+  api.nvim_win_set_height(win, math.max(2, math.min(16, math.floor(vim.o.lines / 3))))
   follow(buf)
 end
 

@@ -129,9 +129,9 @@ func TestTerminalTakesKeys(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()
 		s.prompt(p, "run")
-		id := p.terminal(`stty -echo < /dev/tty; printf 'name? '; read name < /dev/tty; echo "hello $name";
+		id := p.terminal(`trap 'echo caught; exit 4' INT; stty -echo < /dev/tty; printf 'name? '; read name < /dev/tty; echo "hello $name";
 			stty raw < /dev/tty; printf '\033[5n'; dd bs=1 count=4 2>/dev/null < /dev/tty | tail -c 2 ; stty sane < /dev/tty
-			echo; echo "status"; trap 'echo caught; exit 4' INT; while :; do sleep 0.01; done`, nil)
+			echo; echo "status"; while :; do sleep 0.01; done`, nil)
 		p.inCall("c", id)
 		buf := s.openTerminal()
 		s.awaitBuffer(buf, "name? ")
@@ -153,7 +153,7 @@ func TestTerminalFollowsTheWindow(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()
 		s.prompt(p, "run")
-		id := p.terminal(`stty size < /dev/tty; trap 'stty size < /dev/tty' WINCH; while :; do sleep 0.01; done`, nil)
+		id := p.terminal(`trap 'stty size < /dev/tty' WINCH; stty size < /dev/tty; while :; do sleep 0.01; done`, nil)
 		p.inCall("c", id)
 		s.awaitChat("    40 120")
 		buf := s.openTerminal()
