@@ -23,8 +23,8 @@ type terminalView struct {
 	told   bool // how the command ended
 }
 
-// viewLimit is how much Neovim gets at a time: it takes more time for a
-// terminal's bytes than it takes to hand them over.
+// viewLimit is how much Neovim gets at a time: it takes longer to show a
+// terminal's bytes than to take them.
 const viewLimit = 16 << 10
 
 // show says that the buffer was opened anew, or is shown in windows the largest
@@ -93,6 +93,9 @@ func (v *terminalView) Take(budget int) ([]editor.Op, bool) {
 	if ended && !more && !v.told {
 		v.told = true
 		data = append(data, v.term.display.Epilogue("["+exitText(exit)+"]")...)
+	}
+	if v.last && v.told {
+		v.host.editor.Forget(v)
 	}
 	if len(data) == 0 && !anew {
 		return nil, false

@@ -227,7 +227,11 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 		}
 		<-own.Done()
 		s.host.editor.Post(groupOp(own.PGID(), false))
-		s.box.put(func() { s.terminalChanged(term, true) })
+		if !s.box.put(func() { s.terminalChanged(term, true) }) && term.number != 0 {
+			// The session was closed, and the command with it.
+			s.host.editor.Post(terminalsOp([]any{term.mirror()}))
+			term.view.changed()
+		}
 	})
 }
 
@@ -395,7 +399,11 @@ func (s *Session) terminalOps() []editor.Op {
 	if len(list) == 0 {
 		return nil
 	}
-	return []editor.Op{{Name: "terminals", Args: map[string]any{"list": list}}}
+	return []editor.Op{terminalsOp(list)}
+}
+
+func terminalsOp(list []any) editor.Op {
+	return editor.Op{Name: "terminals", Args: map[string]any{"list": list}}
 }
 
 // terminalsAt are the numbers of the terminals that the tool call at a row of

@@ -12,6 +12,8 @@ const (
 	keptBlocks = 16
 	// newest is about how much a reader that has fallen behind is still shown.
 	newest = 2 * blockSize
+	// lineCost is how many bytes a line is as dear as, to an editor that shows it.
+	lineCost = 24
 )
 
 // tape is the end of what a program wrote, fit to be shown by another terminal: a filter has been over
@@ -98,20 +100,24 @@ func (t *tape) turn() {
 	t.blocks = append(t.blocks, block{data[:0], t.filter.alternate})
 }
 
-// read appends to dst what follows pos, about limit bytes, with the queries in it, and returns the
-// position after it. pos must not be before t.start.
+// read appends to dst what follows pos, no more than limit bytes of it and fewer of many lines, with
+// the queries in it, and returns the position after it. pos must not be before t.start.
 func (t *tape) read(dst []byte, pos int64, limit int) ([]byte, int64) {
 	first := t.start
-	stop := pos + int64(max(limit, utf8.UTFMax))
+	limit = max(limit, lineCost+utf8.UTFMax)
 	for _, b := range t.blocks {
 		last := first + int64(len(b.data))
-		if last > pos && pos < stop {
+		if last > pos && limit > 0 {
 			part := b.data[pos-first:]
-			if n := int(stop - pos); n < len(part) {
-				part = part[:runeEnd(part, n)]
-				stop = pos + int64(len(part))
+			n := affordable(part, limit)
+			limit -= n + lineCost*bytes.Count(part[:n], []byte{'\n'})
+			if n < len(part) {
+				limit = 0
+				if part[n-1] != '\n' {
+					n = runeEnd(part, n)
+				}
 			}
-			dst, pos = t.ask(dst, pos, part)
+			dst, pos = t.ask(dst, pos, part[:n])
 		}
 		first = last
 	}
@@ -119,6 +125,25 @@ func (t *tape) read(dst []byte, pos int64, limit int) ([]byte, int64) {
 		dst, pos = t.ask(dst, pos, nil)
 	}
 	return dst, pos
+}
+
+// affordable returns how much of p costs no more than limit: a whole number of lines, or a part of one.
+func affordable(p []byte, limit int) int {
+	n := 0
+	for n < len(p) {
+		i := bytes.IndexByte(p[n:], '\n')
+		if i < 0 {
+			return n + min(len(p)-n, limit)
+		}
+		if limit -= i + 1 + lineCost; limit < 0 {
+			if n == 0 {
+				return min(i+1, limit+i+1+lineCost)
+			}
+			return n
+		}
+		n += i + 1
+	}
+	return n
 }
 
 // ask appends part, which is at pos, to dst, with the queries in it.

@@ -1,6 +1,6 @@
 ---The terminals of the sessions: what the API tells of them, and the buffers that show them. A
----buffer exists as soon as somebody asks for it; its terminal begins when a window shows it, and the
----host sends what it holds, then what comes.
+---buffer exists as soon as somebody asks for it; its terminal begins when a window shows it, and
+---the host sends what it holds, then what comes.
 local M = {}
 
 local api = vim.api
@@ -105,6 +105,16 @@ local function follow(buf)
   end
 end
 
+---Ends Terminal mode in a buffer, if the user is in it there.
+---@param buf integer
+local function leave(buf)
+  vim.schedule(function()
+    if api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == 't' then
+      vim.cmd.stopinsert()
+    end
+  end)
+end
+
 ---Begins a terminal in the buffer, in the place of one that it has.
 ---@param entry acp.TerminalEntry
 ---@return boolean
@@ -120,8 +130,12 @@ local function begin(entry)
       force_crlf = false,
       -- Keys, and the answers to queries: nothing but what happens under the user's hands.
       on_input = function(_, _, _, keys)
-        if api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == 't' then
+        if api.nvim_get_current_buf() ~= buf or api.nvim_get_mode().mode ~= 't' then
+          return
+        elseif entry.told.running then
           notify('terminal_keys', entry, { keys = keys })
+        else
+          leave(buf)
         end
       end,
     })
@@ -174,11 +188,7 @@ local function entered(entry)
   if told.takes_keys and told.running then
     return notify('terminal_focus', entry, { focused = true })
   end
-  vim.schedule(function()
-    if api.nvim_get_current_buf() == entry.buf and api.nvim_get_mode().mode == 't' then
-      vim.cmd.stopinsert()
-    end
-  end)
+  leave(entry.buf)
   if told.running and not entry.warned then
     entry.warned = true
     vim.notify('acp: the agent runs this command itself; it takes no keys', vim.log.levels.WARN)
@@ -288,7 +298,8 @@ function M.list(session)
   return list
 end
 
----Shows a terminal in this tab, in a window below all others, and goes there: the user asked for it.
+---Shows a terminal in this tab, in a window below all others, and goes there: the user asked for
+---it. Neovim stays in Normal mode.
 ---@param entry acp.TerminalEntry
 local function open(entry)
   local buf = buffer(entry)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
@@ -143,9 +142,11 @@ func TestTerminalTakesKeys(t *testing.T) {
 		if m := p.inTerminal("wait_for_exit", id); m.get("exitCode") != 4.0 {
 			t.Errorf("the end is %s", m)
 		}
-		s.Keys("<C-\\><C-n>")
-		s.Keys("ix")
-		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'nt'`) // nobody takes it
+		s.Await("the end in the API", func() bool { return s.terminals()[0]["running"] == false })
+		s.Keys("x") // nobody takes it
+		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'nt'`)
+		s.Keys("i")
+		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'nt'`)
 	})
 }
 
@@ -182,13 +183,23 @@ func TestTerminalWithAMillionLines(t *testing.T) {
 		id := p.terminal(`read x < gate; seq 1000000`, obj{"outputByteLimit": 100})
 		p.inCall("c", id)
 		buf := s.openTerminal()
-		s.StartGap()
+		s.Lua(nil, `local function cpu()
+				local r = vim.uv.getrusage()
+				return (r.utime.sec + r.stime.sec) * 1000 + (r.utime.usec + r.stime.usec) / 1000
+			end
+			local last = cpu()
+			_G.longest = 0
+			vim.uv.new_timer():start(0, 1, function()
+				local now = cpu()
+				_G.longest, last = math.max(_G.longest, now - last), now
+			end)`)
 		open()
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(..., -40, -1, false), '\n'):find('999999\n1000000\n[exited with code 0]', 1, true)`, buf)
-		gap := s.StopGap()
-		t.Logf("the longest gap was %v", gap)
-		if gap > 2*time.Second {
-			t.Errorf("Neovim was away for %v", gap)
+		// Of its own time, as others use the machine too. A megabyte at once takes half a second.
+		if ms := s.LuaInt(`math.floor(_G.longest)`); ms > 150 {
+			t.Errorf("Neovim was away for %d ms", ms)
+		} else {
+			t.Logf("the longest gap was %d ms", ms)
 		}
 		if m := p.inTerminal("output", id); len(m.text("output")) > 100 || m.get("truncated") != true || !strings.HasSuffix(m.text("output"), "999999\n1000000\n") {
 			t.Errorf("the output is %s", m)
@@ -237,4 +248,56 @@ func TestTerminalOfTheAgent(t *testing.T) {
 			t.Errorf("the terminals are %v", list)
 		}
 	}, nvimtest.AllowErrors("takes no keys"))
+}
+
+// What a terminal has shown stays when the session is closed, and the end of the command is told.
+func TestTerminalOfAClosedSession(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.gate()
+		p := s.begin()
+		s.prompt(p, "run")
+		p.inCall("c", p.terminal(`echo one; read x < gate`, nil))
+		p.inCall("d", "shell")
+		s.awaitTerminals(2)
+		buf := s.LuaInt(`require('acp').terminals()[1].buf`)
+		s.Command(fmt.Sprintf("buffer %d", buf)) // in any window
+		s.awaitBuffer(buf, "one")
+		other := s.LuaInt(`require('acp').terminals()[2].buf`)
+		s.ok(`require('acp').close()`)
+		s.AwaitEvent("AcpSessionClosed")
+		s.awaitBuffer(buf, "one\n[killed by SIGTERM]")
+		s.AwaitLua(`vim.wo.winbar:find('killed by SIGTERM')`)
+		if s.LuaBool(`vim.api.nvim_buf_is_valid(...)`, other) {
+			t.Error("a terminal that nobody has seen stays")
+		}
+	})
+}
+
+func TestTerminalsOfADeadAgent(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.gate()
+		p := s.begin()
+		s.prompt(p, "run")
+		p.inCall("c", p.terminal(`echo one; read x < gate`, nil))
+		p.inCall("d", "shell")
+		buf := s.awaitTerminals(2)[0]["buf"].(int)
+		s.Command(fmt.Sprintf("buffer %d", buf))
+		s.awaitBuffer(buf, "one")
+		p.exit(1, "bye")
+		s.awaitBuffer(buf, "one\n[killed by SIGTERM]")
+		s.Await("nothing to run", func() bool {
+			list := s.terminals()
+			return list[0]["running"] == false && list[1]["running"] == false
+		})
+		// The next process may use the same name for another one.
+		p = s.restart()
+		p.begin()
+		s.prompt(p, "again")
+		p.inCall("d", "shell")
+		p.update("tool_call_update", obj{"toolCallId": "d", "_meta": obj{"terminal_output": obj{"terminal_id": "shell", "data": "fresh\n"}}})
+		list := s.awaitTerminals(3)
+		if list[2]["id"] != "shell" || list[2]["running"] != true {
+			t.Errorf("the terminals are %v", list)
+		}
+	})
 }
