@@ -200,6 +200,25 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// What is written after a change of size goes where it would have gone.
+func TestResizeKeepsTheCursor(t *testing.T) {
+	for _, in := range []string{"ab\x1b[15C", "ab\r\n12345678901234567890", "abc\b\b", "12345678901234567890\x1b[12G", "漢字漢字漢字漢字漢字"} {
+		fixed, resized := NewScreen(20, 5, 0), NewScreen(20, 5, 0)
+		for _, s := range []*Screen{fixed, resized} {
+			s.Write([]byte(in))
+			if s == resized {
+				s.Resize(11, 3)
+				s.Resize(15, 4)
+			}
+			s.Write([]byte("X"))
+		}
+		want, _ := fixed.Text()
+		if got, _ := resized.Text(); got != want {
+			t.Errorf("%q becomes %q, not %q", in, got, want)
+		}
+	}
+}
+
 func TestResizeReachesTheCommand(t *testing.T) {
 	term := sh(t, `trap 'stty size < /dev/tty; exit' WINCH; stty size < /dev/tty; while :; do sleep 0.01; done`)
 	eventually(t, "the first size", func() bool { return term.Output().Text == "40 120\n" })

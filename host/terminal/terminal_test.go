@@ -3,6 +3,7 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -469,6 +470,7 @@ func TestKilledHost(t *testing.T) {
 	}
 }
 
+// The floor is a PTY whose output is read and thrown away.
 func BenchmarkTerminal(b *testing.B) {
 	flows := map[string]string{
 		"plain":  "2026-11-20 12:00:00 INFO building package number one hundred and three",
@@ -485,6 +487,25 @@ func BenchmarkTerminal(b *testing.B) {
 				}
 				<-term.Done()
 				term.Close(0)
+			}
+		})
+		b.Run(name+" floor", func(b *testing.B) {
+			const size = 20_000_000
+			b.SetBytes(size)
+			for b.Loop() {
+				ptmx, tty, err := openPTY()
+				if err != nil {
+					b.Fatal(err)
+				}
+				cmd := exec.Command("sh", "-c", `yes "$0" | head -c $1`, line, strconv.Itoa(size))
+				cmd.Stdout = tty
+				if err := cmd.Start(); err != nil {
+					b.Fatal(err)
+				}
+				tty.Close()
+				_, _ = io.Copy(io.Discard, ptmx) // until EIO
+				_ = cmd.Wait()
+				ptmx.Close()
 			}
 		})
 	}

@@ -195,8 +195,8 @@ func TestTerminalWithAMillionLines(t *testing.T) {
 			end)`)
 		open()
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(..., -40, -1, false), '\n'):find('999999\n1000000\n[exited with code 0]', 1, true)`, buf)
-		// Of its own time, as others use the machine too. A megabyte at once takes half a second.
-		if ms := s.LuaInt(`math.floor(_G.longest)`); ms > 150 {
+		// Of its own time, as others use the machine too. What it takes at once is bounded, which shows here.
+		if ms := s.LuaInt(`math.floor(_G.longest)`); ms > 60 {
 			t.Errorf("Neovim was away for %d ms", ms)
 		} else {
 			t.Logf("the longest gap was %d ms", ms)
@@ -256,7 +256,7 @@ func TestTerminalOfAClosedSession(t *testing.T) {
 		s.gate()
 		p := s.begin()
 		s.prompt(p, "run")
-		p.inCall("c", p.terminal(`echo one; read x < gate`, nil))
+		p.inCall("c", p.terminal(`trap 'sleep 0.1; exit 5' TERM; echo one; read x < gate`, nil))
 		p.inCall("d", "shell")
 		s.awaitTerminals(2)
 		buf := s.LuaInt(`require('acp').terminals()[1].buf`)
@@ -265,8 +265,8 @@ func TestTerminalOfAClosedSession(t *testing.T) {
 		other := s.LuaInt(`require('acp').terminals()[2].buf`)
 		s.ok(`require('acp').close()`)
 		s.AwaitEvent("AcpSessionClosed")
-		s.awaitBuffer(buf, "one\n[killed by SIGTERM]")
-		s.AwaitLua(`vim.wo.winbar:find('killed by SIGTERM')`)
+		s.awaitBuffer(buf, "[exited with code 5]")
+		s.AwaitLua(`vim.wo.winbar:find('exited with code 5')`)
 		if s.LuaBool(`vim.api.nvim_buf_is_valid(...)`, other) {
 			t.Error("a terminal that nobody has seen stays")
 		}
