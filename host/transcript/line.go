@@ -31,6 +31,10 @@ const (
 	Info
 	Warning
 	Error
+	ShellCommand
+	ShellString
+	ShellOperator
+	ShellVariable
 	Ansi0 // to Ansi0+15: the terminal colours
 )
 
@@ -38,6 +42,7 @@ var ownGroups = []string{
 	"AcpUser", "AcpThought", "AcpToolKind", "AcpToolTitle", "AcpToolDone", "AcpToolRunning",
 	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete", "AcpDiffHunk", "AcpOutput",
 	"AcpMore", "AcpPlan", "AcpPlanDone", "AcpPlanNow", "AcpInfo", "AcpWarning", "AcpError",
+	"AcpShellCommand", "AcpShellString", "AcpShellOperator", "AcpShellVariable",
 	"AcpAnsi0", "AcpAnsi1", "AcpAnsi2", "AcpAnsi3", "AcpAnsi4", "AcpAnsi5", "AcpAnsi6", "AcpAnsi7",
 	"AcpAnsi8", "AcpAnsi9", "AcpAnsi10", "AcpAnsi11", "AcpAnsi12", "AcpAnsi13", "AcpAnsi14", "AcpAnsi15",
 }
