@@ -39,8 +39,9 @@ type Host struct {
 	traffic  *traffic
 
 	permissionIDs atomic.Int64
-	loops         sync.WaitGroup // the sessions' goroutines
-	work          sync.WaitGroup // all others
+	judge         atomic.Pointer[judge] // nil until Lua has told the rules
+	loops         sync.WaitGroup        // the sessions' goroutines
+	work          sync.WaitGroup        // all others
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session

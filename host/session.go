@@ -49,6 +49,9 @@ type Session struct {
 	queue    [][]session.Content
 	paused   bool          // the queue waits for the user
 	asked    []*permission // open, oldest first
+	judging  int           // requests and answers that the judge is at work on
+	// The calls that nothing but permission requests have told of.
+	askedOnly map[string]bool
 
 	chat  *transcript.Transcript
 	shown shown
@@ -74,7 +77,7 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox()}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox(), askedOnly: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
@@ -337,6 +340,7 @@ func (s *Session) update(u session.Update) {
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
 	s.apply(u)
+	s.told(u)
 	if _, ok := u.(session.MessageChunk); ok {
 		s.mark() // nothing but the chat changes
 		return
@@ -405,7 +409,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case len(s.asked) > 0:
+	case len(s.waitingRequests()) > 0:
 		return "requires_action"
 	case s.turnOpen:
 		return "running"

@@ -58,12 +58,14 @@ func Argv(argv []string) Command {
 	return Command{insides(p, 0)}
 }
 
-// Below is the command as run in another folder than the session's, which no
-// pattern allows.
-func (c Command) Below(dir string) Command {
+// Unknown is a command of which no more than a description is told.
+func Unknown(text, why string) Command { return Command{[]part{{text: text, why: why}}} }
+
+// Doubtful is a command that no pattern allows, and why.
+func (c Command) Doubtful(why string) Command {
 	parts := slices.Clone(c.parts)
 	for i := range parts {
-		parts[i].why = "it runs in " + dir
+		parts[i].why = why
 	}
 	return Command{parts}
 }
@@ -396,7 +398,7 @@ func (p part) paths(r Request) []Path {
 				c = filepath.Join(r.Home, rest)
 			}
 			if !filepath.IsAbs(c) {
-				c = filepath.Join(r.Cwd, c)
+				c = r.Cwd + "/" + c // not joined: a link may stand before ".."
 			}
 			paths = append(paths, Path{Given: filepath.Clean(c), Real: r.Resolve(c)})
 		}

@@ -142,7 +142,6 @@ func (l List) Decide(r Request) Verdict {
 	if !r.Run.Given() {
 		parts = []part{{}}
 	}
-	verdict := Verdict{Action: Allow}
 	var allowed, stuck []decision
 	for _, p := range parts {
 		d := l.decide(r, p)
@@ -156,23 +155,27 @@ func (l List) Decide(r Request) Verdict {
 		}
 	}
 	if len(stuck) > 0 || len(allowed) == 0 {
-		return Verdict{Action: Ask, Why: l.why(r, allowed, stuck)}
+		asking := slices.DeleteFunc(slices.Clone(stuck), func(d decision) bool { return d.rule == 0 })
+		return Verdict{Action: Ask, Rules: numbers(asking), Why: l.why(r, allowed, stuck)}
 	}
 	if private := l.private(r, parts); private != "" {
 		return Verdict{Action: Ask, Why: "`" + private + "` is private"}
 	}
 	var reasons []string
-	for _, d := range allowed {
-		if !slices.Contains(verdict.Rules, d.rule) {
-			verdict.Rules = append(verdict.Rules, d.rule)
-		}
-	}
-	slices.Sort(verdict.Rules)
-	for _, n := range verdict.Rules {
+	for _, n := range numbers(allowed) {
 		reasons = append(reasons, l.Rules[n-1].String())
 	}
-	verdict.Why = strings.Join(reasons, "; ")
-	return verdict
+	return Verdict{Action: Allow, Rules: numbers(allowed), Why: strings.Join(reasons, "; ")}
+}
+
+// numbers are the rules of decisions, each once and in order.
+func numbers(list []decision) []int {
+	var rules []int
+	for _, d := range list {
+		rules = append(rules, d.rule)
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules)
 }
 
 // decision is what becomes of one simple command, or of a request that runs
@@ -199,11 +202,9 @@ func (l List) decide(r Request, p part) decision {
 		case rule.Action == Reject && m == yes:
 			return decision{part: p, action: Reject, rule: n}
 		case m == maybe:
-			d.why = fmt.Sprintf("rule %d may be about `%s`", n, p.text)
-			return d
+			return decision{part: p, action: Ask, rule: n, why: fmt.Sprintf("rule %d may be about `%s`", n, p.text)}
 		default:
-			d.why = fmt.Sprintf("rule %d asks", n)
-			return d
+			return decision{part: p, action: Ask, rule: n, why: fmt.Sprintf("rule %d asks", n)}
 		}
 	}
 	if p.outer {
