@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
@@ -53,7 +55,7 @@ func (h *Host) showDecided(callback int) {
 		}
 		kept[i] = map[string]any{
 			"id": a.ID, "action": string(action), "agent": a.Agent, "project": transcript.VisibleText(a.Project),
-			"what": transcript.VisibleText(cut(about(a.Question), 500)), "at": a.At.Local().Format("2006-01-02"), "session": a.Session,
+			"what": transcript.VisibleText(cut(about(a.Question), 500)), "at": a.At.Local().Format(time.DateOnly), "session": a.Session,
 		}
 	}
 	h.callback(callback, map[string]any{"rules": ruled, "answers": kept}, "")

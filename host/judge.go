@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -76,14 +78,14 @@ func (j *judge) judge(m matter) judgement {
 			continue
 		}
 		a, found, err := j.kept.Find(*q, m.session)
-		result.trouble = err
+		result.trouble = errors.Join(result.trouble, err)
 		if !found {
 			continue
 		}
 		if option, ok := alike(m.options, a); ok {
 			result.optionID = option.ID
 			result.remark = fmt.Sprintf("%s, as you answered %q on %s. :Acp permissions takes that back.",
-				said(a.Allow), a.Name, a.At.Local().Format("2 Jan 2006"))
+				said(a.Allow), a.Name, a.At.Local().Format(time.DateOnly))
 			return result
 		}
 	}

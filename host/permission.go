@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,18 +67,27 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 	if before.Kind == session.KindSwitchMode && len(patch.Content.Or(nil)) == 0 {
 		patch.Content = acp.Opt[[]session.ToolCallContent]{} // the plan stays in the transcript
 	}
+	if isEmpty(patch.RawInput.Or(nil)) && !isEmpty(before.RawInput) {
+		patch.RawInput = acp.Opt[json.RawMessage]{}
+	}
 	s.apply(patch)
 	call := *s.conv.ToolCall(patch.ID)
 	if len(call.Content) == 0 {
 		call.Content = before.Content
 	}
-	if input := strings.Join(strings.Fields(string(call.RawInput)), ""); input == "" || input == "{}" || input == "null" {
-		call.RawInput = before.RawInput
-	}
 	if len(call.Locations) == 0 {
 		call.Locations = before.Locations
 	}
 	return call
+}
+
+// isEmpty tells whether a raw input says nothing.
+func isEmpty(raw json.RawMessage) bool {
+	switch strings.Join(strings.Fields(string(raw)), "") {
+	case "", "{}", "null", "[]":
+		return true
+	}
+	return false
 }
 
 // whole clears what a patch leaves out.
@@ -162,6 +172,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	switch {
 	case !slices.Contains(s.asked, p): // withdrawn
 	case result.optionID != "":
+		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
 		s.remark("info", transcript.VisibleText(result.remark))
 	default:
@@ -406,7 +417,7 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		return heading, transcript.Visible(s.diffLines(diffs), true)
 	case command != "":
 		body = commandLines(command)
-		return who + " wants to run a command", append(body, transcript.Visible(transcript.Colored("in "+dir, transcript.More), true)...)
+		return who + " wants to run a command", append(body, transcript.Visible(transcript.Colored("in "+tilde(dir), transcript.More), true)...)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
 			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)
@@ -465,6 +476,15 @@ func (s *Session) short(path string) string {
 		return path
 	}
 	return rel
+}
+
+// tilde is a path as shown: with ~ for the user's home.
+func tilde(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || home == "/" || !below(path, home) {
+		return path
+	}
+	return "~" + path[len(home):]
 }
 
 func (s *Session) absolute(path string) string {

@@ -4,8 +4,8 @@ local M = {}
 ---@type boolean whether Neovim has the focus, as far as the terminal tells
 local focused = true
 
----The escape sequence for a notification of the desktop: OSC 777 where the terminal is known for it,
----else OSC 9, which most others take, and the rest ignores.
+---The escape sequence for a notification of the desktop: OSC 777 where the terminal is known for
+---it, else OSC 9, which most others take, and the rest ignores.
 ---@param text string
 ---@return string
 local function notification(text)

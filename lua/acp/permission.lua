@@ -173,7 +173,8 @@ local function fill(float)
       scrolled[request.id] = float.from
       draw(buf, float)
     end
-    for lhs, by in pairs({ ['<C-f>'] = 1, ['<PageDown>'] = 1, ['<C-b>'] = -1, ['<PageUp>'] = -1 }) do
+    local keys = { ['<C-f>'] = 1, ['<PageDown>'] = 1, ['<C-b>'] = -1, ['<PageUp>'] = -1 }
+    for lhs, by in pairs(keys) do
       vim.keymap.set('n', lhs, function()
         turn(by * float.page)
       end, { buffer = buf, nowait = true })
@@ -220,7 +221,7 @@ local function open(request, count)
     width = math.max(width, vim.fn.strdisplaywidth(i .. option.label) + 3)
   end
   if #request.options == 0 then
-    width = math.max(width, 49)
+    width = math.max(width, 50)
   end
   width = math.max(8, math.min(width, edge - 4, 100))
   title = require('acp.wrap').cut(title, width)

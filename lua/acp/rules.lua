@@ -1,5 +1,5 @@
----The rules of the configuration, which the host applies, and `:Acp permissions`: the rules in force
----and the answers that hold from now on.
+---The rules of the configuration, which the host applies, and `:Acp permissions`: the rules in
+---force and the answers that hold from now on.
 local M = {}
 
 local api = vim.api
@@ -46,6 +46,11 @@ function M.check(list)
   end
 end
 
+---@return string where the answers for good are kept
+local function file()
+  return vim.fs.joinpath(vim.fn.stdpath('data') --[[@as string]], 'acp', 'permissions.json')
+end
+
 ---Tells the host the rules.
 function M.send()
   local config = require('acp.config').get()
@@ -60,7 +65,7 @@ function M.send()
   require('acp.host').notify('rules', {
     rules = list,
     private = config.private,
-    file = vim.fs.joinpath(vim.fn.stdpath('data') --[[@as string]], 'acp', 'permissions.json'),
+    file = file(),
   })
 end
 
@@ -92,8 +97,8 @@ local function compose(decided)
   for _, answer in ipairs(decided.answers) do
     local scope = answer.session > 0 and ('session %d'):format(answer.session)
       or vim.fn.fnamemodify(answer.project, ':~')
-    local parts = { answer.what, answer.agent, scope, answer.at }
-    table.insert(lines, ('  %-6s  %s'):format(answer.action, table.concat(parts, '  ·  ')))
+    local what = table.concat({ answer.what, answer.agent, scope }, '  ·  ')
+    table.insert(lines, ('  %-6s  %s  %s'):format(answer.action, answer.at, what))
     answers[#lines] = answer
   end
   if #decided.answers == 0 then
@@ -157,16 +162,23 @@ function M.revoke(buf, answer)
   end)
 end
 
+local none = 'there are no rules and no answers for good: every request asks you'
+
 ---Shows the rules and the answers, or says that there are none.
 ---@return nil, string? err
 function M.show()
-  local ok, err = require('acp.host').ensure()
+  local host = require('acp.host')
+  local rules = require('acp.config').get().permissions
+  if not host.running() and #rules == 0 and vim.fn.filereadable(file()) == 0 then
+    return nil, none
+  end
+  local ok, err = host.ensure()
   if not ok then
     return nil, err
   end
   ask(function(decided)
     if #decided.rules == 0 and #decided.answers == 0 then
-      vim.notify('acp: there are no rules and no answers for good: every request asks you')
+      vim.notify('acp: ' .. none, vim.log.levels.WARN)
       return
     end
     local name = 'acp://permissions'
