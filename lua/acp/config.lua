@@ -130,8 +130,8 @@ M.schema = {
     default = { '**/.env', '**/.env.*', '**/.git/**' },
     check = strings,
     expected = 'a list of globs',
-    doc = 'Files that are never read or written without asking.',
-    later = true,
+    doc = 'Files that no rule of `permissions` and no lasting answer allows: you are asked. '
+      .. 'What agents read and write through their client is not asked about yet.',
   },
   {
     key = 'notify',
