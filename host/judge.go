@@ -146,11 +146,16 @@ func passing(o session.PermissionOption) bool {
 
 // request is the matter with its files as they are on the disk.
 func (m matter) request() rules.Request {
+	known := map[string]string{}
 	real := func(path string) string {
+		if found, ok := known[path]; ok {
+			return found
+		}
 		found, err := buffers.RealPath(path)
 		if err != nil {
-			return ""
+			found = ""
 		}
+		known[path] = found
 		return found
 	}
 	home, _ := os.UserHomeDir()

@@ -278,8 +278,11 @@ func (s *Session) withdrawAll(by string) {
 // floatDiffLines is how much of a change the float shows.
 const floatDiffLines = 14
 
-// floatLines is how much the float has at all, most of it by scrolling.
-const floatLines = 2000
+// The float has so many lines and bytes at all, most of them on later pages.
+const (
+	floatLines = 2000
+	floatBytes = 128 << 10
+)
 
 // snapshot is the request as Lua sees it: the contract's fields, and the lines
 // of the float.
@@ -297,7 +300,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if why := p.judgement.why; why != "" {
 		body = append(body, transcript.Colored(transcript.VisibleText(cut(why, 300)), transcript.More)...)
 	}
-	lines, marks := flatten(capped(body, floatLines))
+	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {
 		title = p.request.Title
@@ -467,6 +470,26 @@ func capped(lines []transcript.Line, limit int) []transcript.Line {
 		return lines
 	}
 	return append(lines[:limit-1:limit-1], transcript.MoreLine(len(lines)-limit+1))
+}
+
+// cutLines leaves out what is behind floatBytes, and says so.
+func cutLines(lines []transcript.Line) []transcript.Line {
+	room := floatBytes
+	for i, l := range lines {
+		if len(l.Text) <= room {
+			room -= len(l.Text)
+			continue
+		}
+		rest := 0
+		for _, l := range lines[i:] {
+			rest += len(l.Text)
+		}
+		l.Text = cut(l.Text, max(room, 1))
+		l.Marks = slices.DeleteFunc(slices.Clone(l.Marks), func(m transcript.Mark) bool { return m.EndCol > len(l.Text) })
+		more := fmt.Sprintf("… %d bytes more, which are not shown", rest-len(l.Text))
+		return append(append(lines[:i:i], l), transcript.Colored(more, transcript.Warning)...)
+	}
+	return lines
 }
 
 // short is a path as shown: relative to the session's folder where it is below.

@@ -81,6 +81,9 @@ func TestWithdrawnWhileJudged(t *testing.T) {
 		if want := map[string]string{"one": "[]", "two": "[]", "three": "[yes]"}; !reflect.DeepEqual(got, want) {
 			t.Errorf("answered %v", got)
 		}
+		if said := s.remarks(); strings.Count(said, "Allowed") != 1 {
+			t.Errorf("the transcript says %q", said)
+		}
 		var names []string
 		s.on(func() {
 			for _, e := range s.shown.events {

@@ -91,8 +91,20 @@ func hidden(text string) bool {
 	})
 }
 
-func shellParts(script string, depth int) []part {
+// scriptLimit is how long a script may be that is read: the parser recurses as
+// deep as the script nests.
+const scriptLimit = 32 << 10
+
+func shellParts(script string, depth int) (parts []part) {
 	opaque := func(why string) []part { return []part{{text: script, why: why}} }
+	if len(script) > scriptLimit {
+		return opaque("it is too long to be read")
+	}
+	defer func() {
+		if broken := recover(); broken != nil { // of the parser, on what an agent has written
+			parts = opaque("it cannot be read as a shell command")
+		}
+	}()
 	file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	switch {
 	case err != nil:

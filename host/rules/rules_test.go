@@ -232,6 +232,26 @@ func FuzzAllow(f *testing.F) {
 	})
 }
 
+// Neither long nor deep scripts harm.
+func TestEndlessScripts(t *testing.T) {
+	l := List{Rules: []Rule{allow("git status")}}
+	for _, c := range []struct{ open, middle, close string }{
+		{"(", "git status", ")"}, {"$(", "git status", ")"}, {"{ ", "git status", "; }"}, {"\"$(", "git status", ")\""}, {"! ", "git status", ""},
+		{"", "git status", "; git status"}, {"if git status; then ", "git status", "; fi"}, {"bash -c \"", "git status", "\""}, {"((", "1", "))"}, {"", "x", "\n"},
+	} {
+		for _, n := range []int{3000, 1 << 20} {
+			n /= len(c.open) + len(c.close)
+			script := strings.Repeat(c.open, n) + c.middle + strings.Repeat(c.close, n)
+			got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)}))
+			if got.Action != Ask && len(script) > scriptLimit {
+				t.Errorf("%q…: %v", c.open+c.middle+c.close, got)
+			}
+		}
+		n := scriptLimit/(len(c.open)+len(c.close)) - 100
+		l.Decide(request(Request{Kind: "execute", Run: Shell(strings.Repeat(c.open, n) + c.middle + strings.Repeat(c.close, n))}))
+	}
+}
+
 func TestPathsIn(t *testing.T) {
 	for _, c := range []struct{ raw, want string }{
 		{``, ``},

@@ -8,15 +8,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellLimit is how much of a command is coloured.
-const shellLimit = 64 << 10
+// shellLimit is how long a command may be that is coloured: the parser recurses
+// as deep as it nests.
+const shellLimit = 32 << 10
 
 // Shell is a command line with its colours; what cannot be parsed has none.
-func Shell(command string) []Line {
-	lines := plainLines(command)
+func Shell(command string) (lines []Line) {
 	if len(command) > shellLimit {
-		return lines
+		return plainLines(command)
 	}
+	defer func() {
+		if broken := recover(); broken != nil { // of the parser, on what an agent has written
+			lines = plainLines(command)
+		}
+	}()
+	lines = plainLines(command)
 	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
 	if err != nil {
 		return lines

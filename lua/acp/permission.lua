@@ -223,6 +223,9 @@ local function open(request, count)
   if #request.options == 0 then
     width = math.max(width, 50)
   end
+  if #request.lines > math.max(3, most() - #request.options - 1) then
+    width = math.max(width, 60) -- for what it says of its pages
+  end
   width = math.max(8, math.min(width, edge - 4, 100))
   title = require('acp.wrap').cut(title, width)
   local float = compose(request, request.lines, request.marks, width)

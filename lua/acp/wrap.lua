@@ -14,6 +14,14 @@ local M = {}
 ---@return integer last byte
 local function row_end(line, from, width, anywhere)
   local cells, at, space = 0, from, nil
+  local plain = line:sub(from, from + width)
+  if not plain:find('[^ -~]') then
+    if #plain <= width then
+      return #line
+    end
+    local last = not anywhere and plain:sub(1, width):match('^.*() ') or 0
+    return from - 1 + (last > width / 2 and last or width)
+  end
   while at <= #line do
     local stop = at + vim.str_utf_end(line, at)
     local char = line:sub(at, stop)
@@ -60,8 +68,7 @@ function M.rows(lines, marks, width)
   for i, line in ipairs(lines) do
     local from = 1
     repeat
-      local last = #line - from < width and line:find('[\128-\255]', from) == nil and #line
-        or row_end(line, from, width)
+      local last = row_end(line, from, width)
       table.insert(rows, {
         text = line:sub(from, last),
         marks = within(by_line[i - 1] or {}, from - 1, last),

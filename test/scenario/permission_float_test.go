@@ -3,10 +3,9 @@ package scenario
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // floatText is the text of the float.
@@ -111,6 +110,31 @@ func TestHostileCommand(t *testing.T) {
 	})
 }
 
+// A command of megabytes is cut, and says so.
+func TestHugeCommand(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginAtRoot()
+		s.prompt(p, "do it")
+		for i, line := range []string{strings.Repeat("x", 3<<20), strings.Repeat("é ", 1<<20), strings.Repeat("(", 1<<20), strings.Repeat("a\n", 1<<20)} {
+			id := p.permission(command(fmt.Sprint("c", i), line), yesNo...)
+			win := s.awaitFloat()
+			s.Lua(nil, `vim.api.nvim_set_current_win(...)`, win)
+			if text := s.floatText(); !strings.Contains(text, "3 No") || !strings.Contains(text, " lines · <C-f> on") {
+				t.Errorf("the float has\n%s", text)
+			}
+			last := regexp.MustCompile(`of (\d+) lines`).FindStringSubmatch(s.floatText())
+			for range 2 {
+				s.Keys("<C-f>")
+			}
+			if last == nil {
+				t.Fatal("there are no pages")
+			}
+			s.Lua(nil, `vim.cmd.wincmd('p')`)
+			s.permit(p, id, 3, "no")
+		}
+	})
+}
+
 // Leaving the plan mode shows the plan, wherever the agent has told it.
 func TestPlanIsShown(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
@@ -123,7 +147,15 @@ func TestPlanIsShown(t *testing.T) {
 		})
 		id := p.permission(obj{"toolCallId": "p1", "title": "Ready to code?", "kind": "switch_mode", "content": []obj{}}, yesNo...)
 		s.awaitFloat()
-		s.Golden("plan", nvimtest.Attrs(), nvimtest.Replace(`[⣷⣯⣟⡿⢿⣻⣽⣾]( \d+:\d\d)?`, "*"))
+		s.screen("plan")
+		var groups []string
+		s.Lua(&groups, `vim.tbl_map(function(m) return m[4].hl_group end, vim.api.nvim_buf_get_extmarks(
+			vim.api.nvim_win_get_buf(require('acp.permission').win()), require('acp.highlight').ns, 0, -1, { details = true }))`)
+		for _, group := range []string{"AcpHeading1", "AcpBold", "AcpCode", "AcpCodeBlock"} {
+			if !slices.Contains(groups, group) {
+				t.Errorf("the plan has the highlights %v, without %s", groups, group)
+			}
+		}
 		s.awaitChat("The plan")
 		s.permit(p, id, 3, "no")
 
@@ -178,6 +210,13 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 		p.answer(first)
 		s.AwaitScreen("$ make two")
 		s.permit(p, second, 1, "yes")
+
+		// Told only after the request.
+		id = p.permission(obj{"toolCallId": "late", "title": "Edit files", "kind": "edit"}, yesNo...)
+		s.awaitFloat()
+		p.update("tool_call", edit("late", "/src/late.lua"))
+		s.AwaitScreen("wants to edit src/late.lua")
+		s.permit(p, id, 1, "yes")
 
 		// A call that has ended already.
 		p.update("tool_call", obj{"toolCallId": "done", "title": "Done", "kind": "execute", "status": "completed"})

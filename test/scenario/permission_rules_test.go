@@ -89,8 +89,9 @@ func TestRulesDecide(t *testing.T) {
 		s.resolved("no", "user")
 
 		// The rules of the moment count.
-		s.Lua(nil, `local c = vim.g.acp; c.permissions = {}; require('acp').setup(c)`)
-		s.AwaitLua(`require('acp.config').problems()[1] == nil`)
+		s.Lua(nil, `local c = vim.g.acp; c.permissions = {}; require('acp').setup(c)
+			vim.schedule(function() _G.set = true end)`)
+		s.AwaitLua(`_G.set`)
 		s.asked(p, edit("e4", s.Dir+"/src/a.lua"), 1)
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
@@ -198,6 +199,7 @@ func TestAnswersForGood(t *testing.T) {
 		}
 
 		// All of them are shown, and taken back.
+		s.Command("tabnew")
 		s.Command("Acp permissions")
 		s.AwaitScreen("Answers that you gave")
 		s.Golden("list", nvimtest.Replace(`\d{4}-\d\d-\d\d`, "YYYY-MM-DD"), nvimtest.Replace(`[⣷⣯⣟⡿⢿⣻⣽⣾]( \d+:\d\d)?`, "*"))
