@@ -251,7 +251,7 @@ func wordOf(w *syntax.Word, first bool) (text, why string) {
 			if p.Dollar {
 				return "", expands
 			}
-			if first {
+			if first || strings.HasSuffix(p.Value, `\`) { // where fish goes on
 				why = quoted
 			}
 			b.WriteString(p.Value)

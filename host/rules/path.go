@@ -109,7 +109,7 @@ var texts = []string{
 	"content", "contents", "text", "newtext", "oldtext", "newstring", "oldstring", "newstr", "oldstr", "filetext",
 	"newcontent", "oldcontent", "newsource", "oldsource", "insertline", "description", "explanation", "instruction",
 	"prompt", "query", "pattern", "regex", "command", "cmd", "script", "code", "message", "reason", "cwd", "workdir",
-	"workingdirectory", "type", "kind", "operation", "mode",
+	"workingdirectory", "type", "mimetype", "kind", "operation", "mode", "url",
 }
 
 // names are the fields that name files, beside those that end so.
@@ -174,7 +174,7 @@ func fileOf(key, value string) string {
 		return value
 	case strings.Contains(value, "://"):
 		return "" // fetched, not a file
-	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, "~/"), slices.Contains(names, key):
+	case slices.Contains(names, key), strings.HasPrefix(value, "/"), value == "..", strings.Contains(value, "/") && !strings.Contains(value, " "):
 		return value
 	}
 	for _, end := range nameEnds {
@@ -198,7 +198,6 @@ func patchedFiles(text string) []string {
 			found = append(found, name)
 		}
 	}
-	git := strings.HasPrefix(text, "diff --git ") || strings.Contains(text, "\ndiff --git ")
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		for _, head := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "rename from ", "rename to ", "copy from ", "copy to "} {
@@ -210,13 +209,13 @@ func patchedFiles(text string) []string {
 		if !header {
 			continue
 		}
-		for _, l := range lines[i-1 : i+1] {
-			name := l[len("+++ "):]
-			if git && (strings.HasPrefix(name, "a/") || strings.HasPrefix(name, "b/")) {
-				name = name[2:]
-			}
-			add(name)
+		old, name := lines[i-1][len("--- "):], l[len("+++ "):]
+		// Git writes a/ and b/ before the names.
+		if (strings.HasPrefix(old, "a/") || old == "/dev/null") && (strings.HasPrefix(name, "b/") || name == "/dev/null") {
+			old, name = strings.TrimPrefix(old, "a/"), strings.TrimPrefix(name, "b/")
 		}
+		add(old)
+		add(name)
 	}
 	return found
 }

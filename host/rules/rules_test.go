@@ -182,7 +182,7 @@ var bypasses = []string{
 	"bash --rcfile x -c 'git status'", "bash -c -- 'git status'", "bash x -c 'git status'", "sh -c \"sh -c 'rm x'\"", "bash <<< 'git status'", "bash -c 'bash -c \"bash -c \\\"rm x\\\"\"'",
 	"echo 'rm x' | bash", "git status | sh", "bash -s < x", "BASH_ENV=x bash -c 'git status'", "git status\x00rm x", "git status \u202erm x", "git\u00a0status", "git status\u200b", "ɡit status",
 	"git status\u2028rm x", "\u200bgit status", "git status \x1b[2K", "GIT status", "git  Status", "", " ", "\n", "#", ":", "true", "!", "! rm x", "git status ! rm; rm x",
-	"git status & wait; rm x", "time rm x", "git status 2>&1 | tee x", "git status >&x", "git status <&x", "git status {fd}> x", "git status 3<> x", "git status @(a|b)", "git status !(a)", "printf -v PATH /evil; git status",
+	"git status & wait; rm x", "time rm x", "git status 2>&1 | tee x", "git status >&x", "git status <&x", "git status {fd}> x", "git status 3<> x", "git status @(a|b)", "git status 'a\\' ' ; rm x ; echo '", "git status !(a)", "printf -v PATH /evil; git status",
 }
 
 func TestBypassesAreAsked(t *testing.T) {
@@ -268,6 +268,9 @@ func TestPathsIn(t *testing.T) {
 		{`{"input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Add File: /c\n+z\n*** Delete File: d\n*** End Patch"}`, `/c a b d`},
 		{`{"diff":"--- /a\n+++ /b\n@@ -1 +1 @@\n-x\n+y\n","filepath":"/a"}`, `/a /b`},
 		{`{"patch":"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n"}`, `x y`},
+		{`{"p":"--- a/x\n+++ b/x\n@@"}`, `x`},
+		{`{"p":"--- /dev/null\n+++ b/x\n@@"}`, `x`},
+		{`{"notebook":"../x.ipynb","note":"a/b c","language":"go","up":".."}`, `.. ../x.ipynb`},
 		{`{"uri":"file:///a%20b","url":"https://x/y"}`, `/a b`},
 		{`{"command":"/bin/ls","cwd":"/a","description":"/b"}`, ``},
 		{`{"anything":{"at":["/a"]}}`, `/a`},
