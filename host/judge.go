@@ -311,6 +311,10 @@ func (c run) line() string {
 	return c.script
 }
 
+// edits are what editing tools have as their command: it says what they do to
+// the file, and runs nothing.
+var edits = []string{"view", "create", "str_replace", "insert", "undo_edit", "replace", "write", "append", "delete", "move", "rename"}
+
 // runOf finds what a request runs. Agents put the command in the raw input, as a
 // string or as a list; version 2 beside the call; the title is the last resort,
 // where there is no raw input that could tell.
@@ -330,13 +334,15 @@ func (s *Session) runOf(p *permission) run {
 		}
 	}
 	c.dir = s.absolute(c.dir)
-	onFile := call.Kind == session.KindEdit || call.Kind == session.KindDelete || call.Kind == session.KindMove
 	if c.script = r.Command; c.script != "" {
 		return c
 	}
 	for _, raw := range []json.RawMessage{input.Command, input.Cmd} {
-		if onFile || (json.Unmarshal(raw, &c.script) == nil && c.script != "") {
-			return c // of an edit, "command" is what is done to the file
+		if json.Unmarshal(raw, &c.script) == nil && c.script != "" {
+			if onFiles[call.Kind] && slices.Contains(edits, c.script) {
+				c.script = ""
+			}
+			return c
 		}
 		if json.Unmarshal(raw, &c.argv) == nil && len(c.argv) > 0 {
 			return c

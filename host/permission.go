@@ -83,6 +83,9 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 
 // isEmpty tells whether a raw input says nothing.
 func isEmpty(raw json.RawMessage) bool {
+	if len(raw) > 64 {
+		return false
+	}
 	switch strings.Join(strings.Fields(string(raw)), "") {
 	case "", "{}", "null", "[]":
 		return true
@@ -171,7 +174,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	}
 	switch {
 	case !slices.Contains(s.asked, p): // withdrawn
-	case result.optionID != "":
+	case result.optionID != "" && !s.stopping():
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
 		s.remark("info", transcript.VisibleText(result.remark))
@@ -294,8 +297,9 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind, "label": label(o)}
 	}
 	heading, body := s.question(p, command, dir)
-	if description != "" {
-		body = append(transcript.Visible(transcript.Colored(description, transcript.More), true), body...)
+	if description != "" { // little of it: what is asked must not be pushed out of sight
+		said := capped(transcript.Colored(cut(description, 500), transcript.More), 4)
+		body = append(transcript.Visible(said, true), body...)
 	}
 	if why := p.judgement.why; why != "" {
 		body = append(body, transcript.Colored(transcript.VisibleText(cut(why, 300)), transcript.More)...)
@@ -412,15 +416,15 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 	}
 	who := s.spec.Title
 	switch {
+	case command != "":
+		body = append(commandLines(command), transcript.Visible(transcript.Colored("in "+tilde(cut(dir, 300)), transcript.More), true)...)
+		return who + " wants to run a command", append(body, transcript.Visible(s.diffLines(diffs), true)...)
 	case len(diffs) > 0:
 		heading = fmt.Sprintf("%s wants to edit %s", who, s.short(diffs[0].Path))
 		if len(diffs) > 1 {
 			heading = fmt.Sprintf("%s wants to edit %s", who, count(len(diffs), "file"))
 		}
 		return heading, transcript.Visible(s.diffLines(diffs), true)
-	case command != "":
-		body = commandLines(command)
-		return who + " wants to run a command", append(body, transcript.Visible(transcript.Colored("in "+tilde(dir), transcript.More), true)...)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
 			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)

@@ -98,6 +98,28 @@ func TestWithdrawnWhileJudged(t *testing.T) {
 	})
 }
 
+// Nothing is answered by itself in a turn that the user has cancelled.
+func TestRulesRestInACancelledTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		s.host.judge.Store(&judge{rules: rules.List{Rules: []rules.Rule{{Action: rules.Allow}}}, kept: answers.Open(filepath.Join(t.TempDir(), "x"))})
+		answered := false
+		s.on(func() {
+			s.phase, s.turnOpen, s.attempt, s.stopped = ready, true, 1, 1
+			s.requestPermission(session.PermissionRequest{
+				Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Title: acp.Set("c")},
+				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+				Reply:   func(string) { answered = true },
+			})
+		})
+		synctest.Wait()
+		if answered {
+			t.Error("a rule has answered")
+		}
+		s.on(func() { s.withdrawAll("cancel") })
+	})
+}
+
 func TestRunOf(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, title, raw string
@@ -110,6 +132,7 @@ func TestRunOf(t *testing.T) {
 		{"the title, beside an input", "execute", "Run it", `{"x":1}`, "Run it", "/p", "the agent does not say what it runs"},
 		{"nothing", "execute", "", ``, "", "/p", "the agent does not say what it runs"},
 		{"an edit", "edit", "Edit", `{"command":"str_replace","path":"a"}`, "", "/p", ""},
+		{"a command that is called an edit", "edit", "Edit", `{"command":"rm a","path":"a"}`, "rm a", "/p", ""},
 		{"no command", "read", "Read a", `{"path":"a"}`, "", "/p", ""},
 		{"another type", "other", "x", `{"command":7}`, "", "/p", ""},
 	} {

@@ -44,6 +44,7 @@ type Session struct {
 	conv     *session.Conversation
 	turnOpen bool               // AcpTurnStart was told, AcpTurnEnd not yet
 	attempt  int                // counts prompts, so that an old answer is known as such
+	stopped  int                // the last of them that the user has cancelled
 	kept     *[]session.Content // the prompt of an open turn that must be sent again
 	drafts   []*draft           // what the user did, while attachments are read
 	queue    [][]session.Content
@@ -314,6 +315,7 @@ func (s *Session) cancel() {
 		return
 	}
 	if working {
+		s.stopped = s.attempt
 		s.agent.Cancel(s.remoteID)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
@@ -330,6 +332,9 @@ func (s *Session) cancel() {
 	}
 	s.changed()
 }
+
+// stopping tells whether the user has cancelled the turn that runs.
+func (s *Session) stopping() bool { return s.turnOpen && s.stopped == s.attempt }
 
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
