@@ -92,7 +92,7 @@ func (f *Files) Write(ctx context.Context, w Write, done func(Written, error)) {
 // Refused returns the agent's texts that conflicted with unsaved text of the user and so did not reach
 // the buffer whole, oldest first.
 func (f *Files) Refused(path string) []string {
-	path, err := realPath(path)
+	path, err := RealPath(path)
 	if err != nil {
 		return nil
 	}

@@ -216,7 +216,7 @@ func (w *Watch) track(files []Tracked) {
 		path, ok := old[f.Name]
 		if !ok {
 			var err error
-			if path, err = realPath(f.Name); err != nil {
+			if path, err = RealPath(f.Name); err != nil {
 				continue
 			}
 		}

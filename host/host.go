@@ -41,8 +41,9 @@ type Host struct {
 	follow   *follow
 
 	permissionIDs atomic.Int64
-	loops         sync.WaitGroup // the sessions' goroutines
-	work          sync.WaitGroup // all others
+	judge         atomic.Pointer[judge] // nil until Lua has told the rules
+	loops         sync.WaitGroup        // the sessions' goroutines
+	work          sync.WaitGroup        // all others
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session

@@ -130,6 +130,9 @@ var handlers = map[string]func(*Host, message){
 	"respond": toSession(func(s *Session, m message) {
 		s.respond(int64(m.integer("id")), m.text("option"))
 	}),
+	"rules":   func(h *Host, m message) { h.setRules(m) },
+	"decided": func(h *Host, m message) { h.background(func() { h.showDecided(m.integer("callback")) }) },
+	"revoke":  func(h *Host, m message) { h.background(func() { h.revoke(m.text("id"), m.integer("callback")) }) },
 	"fold": toSession(func(s *Session, m message) {
 		s.chat.Fold(s.row(m), transcript.Fold(m.text("fold")))
 		s.mark()

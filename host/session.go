@@ -44,11 +44,15 @@ type Session struct {
 	conv     *session.Conversation
 	turnOpen bool               // AcpTurnStart was told, AcpTurnEnd not yet
 	attempt  int                // counts prompts, so that an old answer is known as such
+	stopped  int                // the last of them that the user has cancelled
 	kept     *[]session.Content // the prompt of an open turn that must be sent again
 	drafts   []*draft           // what the user did, while attachments are read
 	queue    [][]session.Content
 	paused   bool          // the queue waits for the user
 	asked    []*permission // open, oldest first
+	judging  int           // requests and answers that the judge is at work on
+	// The calls that nothing but permission requests have told of.
+	askedOnly map[string]bool
 
 	chat  *transcript.Transcript
 	shown shown
@@ -77,7 +81,7 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox()}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox(), askedOnly: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
@@ -328,6 +332,7 @@ func (s *Session) cancel() {
 		return
 	}
 	if working {
+		s.stopped = s.attempt
 		s.agent.Cancel(s.remoteID)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
@@ -345,6 +350,9 @@ func (s *Session) cancel() {
 	s.changed()
 }
 
+// stopping tells whether the user has cancelled the turn that runs.
+func (s *Session) stopping() bool { return s.turnOpen && s.stopped == s.attempt }
+
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
 	if s.skipping && session.Tells(u) {
@@ -358,6 +366,7 @@ func (s *Session) update(u session.Update) {
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
 	s.apply(u)
+	s.told(u)
 	if _, ok := u.(session.MessageChunk); ok {
 		s.mark() // nothing but the chat changes
 		return
@@ -433,7 +442,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case len(s.asked) > 0:
+	case len(s.waitingRequests()) > 0:
 		return "requires_action"
 	case s.turnOpen:
 		return "running"

@@ -230,8 +230,9 @@ func (s *Session) mirrorOps() []editor.Op {
 	}
 	if s.shown.permissions {
 		s.shown.permissions = false
-		list := make([]any, len(s.asked))
-		for i, p := range s.asked {
+		waiting := s.waitingRequests()
+		list := make([]any, len(waiting))
+		for i, p := range waiting {
 			list[i] = s.snapshot(p)
 		}
 		ops = append(ops, editor.Op{Name: "permissions", Args: map[string]any{"session": s.id, "permissions": list}})
@@ -266,7 +267,7 @@ func (s *Session) mirror() map[string]any {
 	m := map[string]any{
 		"id": s.id, "agent": s.spec.Name, "agent_title": s.spec.Title, "cwd": s.cwd, "state": s.state(),
 		"tool_calls": len(s.conv.Calls), "queued": len(s.queue), "paused": s.paused,
-		"permissions": len(s.asked), "steers": s.info.Steers,
+		"permissions": len(s.waitingRequests()), "steers": s.info.Steers,
 	}
 	optional := map[string]string{
 		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.stored,

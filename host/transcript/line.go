@@ -37,6 +37,10 @@ const (
 	Info
 	Warning
 	Error
+	ShellCommand
+	ShellString
+	ShellOperator
+	ShellVariable
 	Ansi0 // to Ansi0+15: the terminal colours
 )
 
@@ -45,6 +49,7 @@ var ownGroups = []string{
 	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete",
 	"AcpDiffAddText", "AcpDiffDeleteText", "AcpDiffAdded", "AcpDiffRemoved", "AcpDiffLine", "AcpDiffHunk", "AcpOutput",
 	"AcpMore", "AcpPlan", "AcpPlanDone", "AcpPlanNow", "AcpInfo", "AcpWarning", "AcpError",
+	"AcpShellCommand", "AcpShellString", "AcpShellOperator", "AcpShellVariable",
 	"AcpAnsi0", "AcpAnsi1", "AcpAnsi2", "AcpAnsi3", "AcpAnsi4", "AcpAnsi5", "AcpAnsi6", "AcpAnsi7",
 	"AcpAnsi8", "AcpAnsi9", "AcpAnsi10", "AcpAnsi11", "AcpAnsi12", "AcpAnsi13", "AcpAnsi14", "AcpAnsi15",
 }

@@ -399,7 +399,9 @@ function M.permissions()
       tool_call_id = p.tool_call_id,
       command = p.command,
       cwd = p.cwd,
-      options = vim.deepcopy(p.options),
+      options = vim.tbl_map(function(option)
+        return { id = option.id, name = option.name, kind = option.kind }
+      end, p.options),
     })
   end
   return list

@@ -115,10 +115,10 @@ sub.permit = {
 
 sub.permissions = {
   run = function()
-    if #require('acp.mirror').permissions() == 0 then
-      return complain('nothing waits for your answer')
+    if not require('acp.permission').show() then
+      local _, err = require('acp.rules').show()
+      complain(err)
     end
-    require('acp.permission').show()
   end,
 }
 

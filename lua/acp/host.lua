@@ -133,6 +133,7 @@ function M.ensure()
     return false, ('the host program %s could not be started. Run :Acp build'):format(argv[1])
   end
   channel = job
+  require('acp.rules').send()
   vim.api.nvim_create_autocmd('VimLeavePre', {
     group = vim.api.nvim_create_augroup('acp_host', {}),
     desc = 'End the host and its agents',

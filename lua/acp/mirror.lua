@@ -44,7 +44,7 @@ local M = {}
 ---@field tool_call_id string
 ---@field command? string
 ---@field cwd? string
----@field options {id: string, name: string, kind: string}[]
+---@field options {id: string, name: string, kind: string, label: string}[]
 ---@field heading string
 ---@field lines string[]
 ---@field marks integer[]

@@ -55,6 +55,8 @@ var rules = []rule{
 	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},
 	{of: "host/diff", never: []string{editorClient, module + "host/editor", module + "buffers"}, why: "a diff is made of texts"},
 	{of: "host/markdown", never: []string{editorClient, module + "acp"}, why: "rendering is pure"},
+	{of: "host/rules", never: []string{editorClient, module + "acp", module + "buffers"}, why: "rules are pure"},
+	{of: "host/answers", never: []string{editorClient, module + "acp", module + "host/rules"}, why: "a file of answers decides nothing"},
 	{of: "host/files", never: []string{editorClient, module + "acp"}, why: "finding files knows neither agents nor the editor"},
 	{of: "host/terminal", never: []string{editorClient, module + "acp"}, why: "a terminal knows neither agents nor the editor"},
 	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
