@@ -14,7 +14,11 @@ import (
 // for too long. As in lua/acp/track.lua.
 const maxFollow = 16 << 20
 
-var errTooLarge = errors.New("it is too large to be followed")
+var (
+	errTooLarge = errors.New("it is too large to be followed")
+	// errUnfinished is that a file is empty, as most are in the middle of being written.
+	errUnfinished = errors.New("it is empty")
+)
 
 // followed is what came of a change on the disk.
 type followed struct {
@@ -25,8 +29,8 @@ type followed struct {
 // follow brings the buffer that shows path in step with the disk, which another program may have
 // written. Where nothing shows path there is nothing to do. The disk is only read. An error is
 // fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more. With saved no more is
-// done than to note what the user has just written.
-func (f *Files) follow(ctx context.Context, path string, saved bool) (followed, error) {
+// done than to note what the user has just written. An empty file is errUnfinished, unless it may be taken so.
+func (f *Files) follow(ctx context.Context, path string, saved, empty bool) (followed, error) {
 	for try := 0; try < maxTries; {
 		l, err := f.live(ctx, path)
 		if err != nil {
@@ -38,6 +42,9 @@ func (f *Files) follow(ctx context.Context, path string, saved bool) (followed, 
 		disk, err := readFile(path)
 		if err != nil {
 			return followed{}, err
+		}
+		if len(disk.data) == 0 && !empty {
+			return followed{}, errUnfinished
 		}
 		at := stampOf(disk.info)
 		if l.Buf == 0 || l.Buftype != "" {

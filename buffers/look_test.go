@@ -124,9 +124,11 @@ func TestTextsBeforeAndAfterAChange(t *testing.T) {
 			return told[0]
 		}
 		n.put("a.txt", "one\nTWO\nthree\n")
+		w.awaitText("one\nTWO\nthree")
 		check("the disk", one(), `"one\ntwo\nthree\n"`, `"one\nTWO\nthree\n"`)
 		n.keys("Gofour<Esc>")
 		n.put("a.txt", "ONE\nTWO\nthree\n")
+		w.awaitText("ONE\nTWO\nthree\nfour")
 		check("under unsaved text", one(), `"one\nTWO\nthree\nfour\n"`, `"ONE\nTWO\nthree\nfour\n"`)
 		check("a write under unsaved text", n.write(path, "1\nTWO\nthree\n"), `"ONE\nTWO\nthree\nfour\n"`, `"1\nTWO\nthree\nfour\n"`)
 		n.cmd("write")

@@ -120,7 +120,7 @@ func (w *Watch) Saved(name string) {
 	path, ok := w.names[name]
 	w.mu.Unlock()
 	if ok {
-		w.order(path, func(real string) { w.follow(path, real, true) })
+		w.order(path, func(real string) { w.follow(path, real, true, true) })
 	}
 }
 
@@ -352,7 +352,7 @@ func (w *Watch) takeDue() (next time.Duration) {
 			continue
 		}
 		w.set(path, func(f *watched) { f.first = time.Time{} })
-		w.order(path, func(real string) { w.follow(path, real, false) })
+		w.order(path, func(real string) { w.follow(path, real, false, !end.After(now)) })
 	}
 	return next
 }
@@ -363,10 +363,15 @@ func unfinished(path string) bool {
 	return err != nil || info.Mode().IsRegular() && info.Size() == 0
 }
 
-// follow takes one change; path is what is watched, and real where that leads by now.
-func (w *Watch) follow(path, real string, saved bool) {
+// follow takes one change; path is what is watched, and real where that leads by now. An empty file that
+// may not be taken so is waited for.
+func (w *Watch) follow(path, real string, saved, empty bool) {
 	began := time.Now()
-	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, saved) }, real)
+	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, saved, empty) }, real)
+	if errors.Is(err, errUnfinished) {
+		w.touch(path)
+		return
+	}
 	note, none := gone(path, err)
 	if saved && err != nil {
 		return

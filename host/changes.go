@@ -41,7 +41,7 @@ type changes struct {
 	// The fields below belong to the goroutine of box.
 
 	record  *review.Record
-	open    map[*session.ToolCall]*before
+	open    map[*before]bool          // of this turn's calls
 	last    map[string]review.Content // by path, what the agent last left there, without its text
 	loaded  map[string]bool           // by path, whether a buffer was seen to show it
 	version map[string]int            // by path, how often took has changed it
@@ -53,6 +53,7 @@ type followedCall struct {
 	read    reading
 	touched touched
 	asked   map[string]bool // paths that were looked at in this turn
+	before  *before         // what they were then; nil before the first look
 	settled bool            // it has ended, and its files were looked at
 }
 
@@ -77,7 +78,8 @@ func first[T any](list []T) *T {
 	return &list[0]
 }
 
-// before is what the files of a call were before it changed them.
+// before is what the files of a call were before it changed them. Its fields belong to the goroutine of
+// changes.box.
 type before struct {
 	files   map[string]sight // by real path
 	missing int              // files that are not looked at yet
@@ -88,6 +90,7 @@ type before struct {
 type sight struct {
 	path    string // the real one; "" where it could not be looked at
 	loaded  bool
+	large   bool // known by its time and size alone
 	written time.Time
 	review.Content
 }
@@ -97,7 +100,7 @@ func newChanges(s *Session) *changes {
 		session: s, box: newMailbox(),
 		calls:   map[*session.ToolCall]*followedCall{},
 		record:  review.New(maxRecorded),
-		open:    map[*session.ToolCall]*before{},
+		open:    map[*before]bool{},
 		last:    map[string]review.Content{},
 		loaded:  map[string]bool{},
 		version: map[string]int{},
@@ -117,17 +120,22 @@ func (c *changes) beginTurn() {
 
 // endTurn returns the number of the turn's end, which is not to be told before told has reached it.
 func (c *changes) endTurn() int {
+	var over []*before
 	for call, f := range c.calls {
 		if !call.Status.Finished() {
 			c.settle(call, f)
 			delete(c.calls, call) // what the agent says of it later counts as new
 		}
+		over = append(over, f.before)
+		f.before = nil
 		clear(f.asked)
 	}
 	c.ends++
 	end, began := c.ends, c.began
 	c.job(func(done func()) {
-		clear(c.open)
+		for _, b := range over {
+			delete(c.open, b)
+		}
 		c.refresh(began, func() {
 			c.tell(nil)
 			c.session.box.put(func() { c.release(end) })
@@ -181,7 +189,7 @@ func (c *changes) follow(call *session.ToolCall) {
 	if now := readingOf(call); now != f.read {
 		f.read, f.touched = now, touchedBy(call, c.session.absolute)
 	}
-	c.look(call, f)
+	c.look(f)
 	switch finished := call.Shown().Finished(); {
 	case !finished:
 		f.settled = false
@@ -193,7 +201,7 @@ func (c *changes) follow(call *session.ToolCall) {
 
 // look takes down what those files of a call are that were not looked at yet. The looks are in order with
 // what the agent asks for from now on.
-func (c *changes) look(call *session.ToolCall, f *followedCall) {
+func (c *changes) look(f *followedCall) {
 	var fresh []string
 	for _, path := range f.touched.paths {
 		if !f.asked[path] {
@@ -205,12 +213,12 @@ func (c *changes) look(call *session.ToolCall, f *followedCall) {
 	if len(fresh) == 0 {
 		return
 	}
-	b := &before{files: map[string]sight{}}
+	if f.before == nil {
+		f.before = &before{files: map[string]sight{}}
+	}
+	b := f.before
 	c.box.put(func() {
-		if known := c.open[call]; known != nil {
-			b = known
-		}
-		c.open[call] = b
+		c.open[b] = true
 		b.missing += len(fresh)
 	})
 	for _, path := range fresh {
@@ -232,13 +240,12 @@ func (c *changes) look(call *session.ToolCall, f *followedCall) {
 
 // settle compares the files of a call that has ended with what they were.
 func (c *changes) settle(call *session.ToolCall, f *followedCall) {
-	t := f.touched
-	if len(t.paths) == 0 {
-		return
+	t, b := f.touched, f.before
+	if b == nil {
+		return // it names none
 	}
 	completed := call.Status == session.StatusCompleted
 	c.job(func(done func()) {
-		b := c.open[call]
 		compare := func() {
 			c.seeAll(t.paths, func(now []sight) {
 				if events := c.compare(t, b, now, completed); len(events) > 0 {
@@ -281,8 +288,11 @@ func (c *changes) took(w buffers.Written, by string) {
 		c.last[w.Path] = is.Mark()
 		c.version[w.Path]++
 		c.loaded[w.Path] = c.loaded[w.Path] || w.Buf != 0
-		for _, b := range c.open {
-			if seen, ok := b.files[w.Path]; ok {
+		for b := range c.open {
+			switch seen, ok := b.files[w.Path]; {
+			case is.Opaque:
+				delete(b.files, w.Path) // a look may know it by another mark
+			case ok:
 				seen.Content = is
 				b.files[w.Path] = seen
 			}
@@ -415,7 +425,7 @@ func (c *changes) refresh(turn time.Time, done func()) {
 			if !ok || seen.path != paths[i] || f.Present == seen.Content || f.Present == seen.Mark() {
 				continue
 			}
-			if c.loaded[seen.path] || turn.IsZero() || seen.Exists && seen.written.Add(coarse).Before(turn) ||
+			if c.loaded[seen.path] || seen.large || turn.IsZero() || seen.Exists && seen.written.Add(coarse).Before(turn) ||
 				c.session.host.worker(seen.path) != c.session {
 				c.record.Now(seen.path, seen.Content)
 				continue
@@ -438,7 +448,7 @@ func (c *changes) see(path string, settle bool, done func(sight)) {
 			s.path = ""
 		case !seen.Exists:
 		case seen.Large:
-			s.Content = review.Opaque(fmt.Sprint(seen.Disk))
+			s.large, s.Content = true, review.Opaque(fmt.Sprint(seen.Disk))
 		default:
 			s.Content = textContent(seen.Text)
 		}

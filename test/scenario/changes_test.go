@@ -443,7 +443,14 @@ func TestChangesThatAreNoText(t *testing.T) {
 		s.write("binary", "a\x00c\n")
 		s.write("large.txt", strings.Repeat("0123456789\n", 1<<20)+"more\n")
 		p.finish("edit", nil)
-		s.endsWith(p, turn, "modified binary\nmodified large.txt\n", "disk binary, disk large.txt")
+		for range 2 {
+			s.AwaitEvent("AcpFileChanged")
+		}
+		p.named(s, "write", "edit", obj{"locations": []any{obj{"path": large}, obj{"path": binary}}}, large, binary)
+		p.writeFile(large, strings.Repeat("0123456789\n", 1<<20)+"more, through the client\n")
+		p.writeFile(binary, "a\x00d\n")
+		p.finish("write", nil)
+		s.endsWith(p, turn, "modified binary\nmodified large.txt\n", "disk binary, disk large.txt, fs large.txt, fs binary")
 		// The window waits until the user has left the command line.
 		s.Keys(":echo ")
 		s.Lua(nil, `require('acp.changes').open(1)`)
