@@ -24,10 +24,11 @@ end
 local watch
 
 ---Some event tells that what was in the way may be over.
-local function look()
+---@param leaving boolean the command-line window, which is still there then
+local function look(leaving)
   vim.schedule(function()
     if not M.now() then
-      return watch()
+      return watch(leaving)
     end
     local fns = waiting
     waiting = {}
@@ -37,17 +38,18 @@ local function look()
   end)
 end
 
-function watch()
+---@param leaving? boolean
+function watch(leaving)
   -- In the command-line window Neovim is safe all the time.
-  local events = vim.fn.getcmdwintype() ~= '' and { 'CmdwinLeave' }
+  local events = not leaving and vim.fn.getcmdwintype() ~= '' and { 'CmdwinLeave' }
     or { 'SafeState', 'CmdlineLeave', 'CmdwinEnter', 'ModeChanged' }
   local group = api.nvim_create_augroup('acp_idle', {})
   api.nvim_create_autocmd(events, {
     group = group,
     desc = 'Do what has waited for the user',
-    callback = function()
+    callback = function(event)
       api.nvim_clear_autocmds({ group = group })
-      look()
+      look(event.event == 'CmdwinLeave')
     end,
   })
 end
