@@ -23,33 +23,31 @@ end
 
 local watch
 
----Some event tells that what was in the way may be over.
----@param leaving boolean the command-line window, which is still there then
-local function look(leaving)
-  vim.schedule(function()
-    if not M.now() then
-      return watch(leaving)
-    end
-    local fns = waiting
-    waiting = {}
-    for fn in pairs(fns) do
-      fn()
-    end
-  end)
+---What was in the way may be over.
+local function look()
+  if not M.now() then
+    return watch()
+  end
+  local fns = waiting
+  waiting = {}
+  for fn in pairs(fns) do
+    fn()
+  end
 end
 
----@param leaving? boolean
-function watch(leaving)
-  -- In the command-line window Neovim is safe all the time.
-  local events = not leaving and vim.fn.getcmdwintype() ~= '' and { 'CmdwinLeave' }
-    or { 'SafeState', 'CmdlineLeave', 'CmdwinEnter', 'ModeChanged' }
+function watch()
+  if vim.fn.getcmdwintype() ~= '' then
+    -- There Neovim is at rest all the time, and no event comes after it has been left.
+    vim.defer_fn(look, 100)
+    return
+  end
   local group = api.nvim_create_augroup('acp_idle', {})
-  api.nvim_create_autocmd(events, {
+  api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
     group = group,
     desc = 'Do what has waited for the user',
-    callback = function(event)
+    callback = function()
       api.nvim_clear_autocmds({ group = group })
-      look(event.event == 'CmdwinLeave')
+      vim.schedule(look)
     end,
   })
 end
