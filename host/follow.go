@@ -30,6 +30,8 @@ type follow struct {
 	follower followalong.Follower
 	timer    *time.Timer // of the next jump
 	activity int         // how many of the user's actions in the window Lua has counted
+	jumps    int         // how many were tried
+	freed    int         // the last one of which Lua has said that nothing is in its way any more
 	closed   bool
 }
 
@@ -48,6 +50,7 @@ func (f *follow) heard(m message) {
 	case "active":
 		f.follower.Active(time.Now())
 	case "idle":
+		f.freed = m.integer("jump")
 		f.follower.Unlock()
 	}
 	f.schedule()
@@ -94,8 +97,9 @@ func (f *follow) due() {
 		return
 	}
 	if j, ok := f.follower.Take(time.Now()); ok {
-		activity := f.activity
-		f.host.background(func() { f.jump(j, activity) })
+		f.jumps++
+		number, activity := f.jumps, f.activity
+		f.host.background(func() { f.jump(j, number, activity) })
 	}
 	f.schedule()
 }
@@ -112,23 +116,25 @@ func (f *follow) close() {
 
 // jump has Neovim show a place, unless the user has done something in the
 // window that was not counted when its time came.
-func (f *follow) jump(j followalong.Jump, activity int) {
+func (f *follow) jump(j followalong.Jump, number, activity int) {
 	file, ok := look(j.Path)
 	if !ok {
-		f.done(j, 0, "skipped")
+		f.done(j, number, 0, "skipped")
 		return
 	}
 	post := func(line int) {
 		if line == 0 {
 			line = j.Seen
 		}
-		args := map[string]any{"path": j.Path, "line": line, "exists": file.exists, "big": file.big, "activity": activity}
+		args := map[string]any{
+			"jump": number, "path": j.Path, "line": line, "exists": file.exists, "big": file.big, "activity": activity,
+		}
 		if s := f.host.session(j.Session); s != nil {
 			args["agent"] = s.spec.Title
 		}
 		f.host.editor.Post(editor.Op{Name: "follow", Args: args, Done: func(result any, err error) {
 			outcome, _ := result.(string)
-			f.done(j, line, outcome)
+			f.done(j, number, line, outcome)
 		}})
 	}
 	if j.Line > 0 || j.Locate == nil {
@@ -145,7 +151,7 @@ func (f *follow) jump(j followalong.Jump, activity int) {
 }
 
 // done takes what became of a jump.
-func (f *follow) done(j followalong.Jump, line int, outcome string) {
+func (f *follow) done(j followalong.Jump, number, line int, outcome string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch outcome {
@@ -155,7 +161,9 @@ func (f *follow) done(j followalong.Jump, line int, outcome string) {
 		f.follower.Active(time.Now())
 		f.follower.Return(j)
 	case "locked":
-		f.follower.Lock()
+		if f.freed < number { // its end may be told before this answer comes
+			f.follower.Lock()
+		}
 		f.follower.Return(j)
 	default:
 		f.follower.Done(j, 0)

@@ -23,6 +23,8 @@ local agent
 local activity = 0
 ---@type integer when the host was told of it last, in ms of vim.uv.now()
 local told = 0
+---@type integer? the number of the last jump that something was in the way of
+local locked
 ---@type table<integer, 'wipe'|'unload'> buffers that were opened only to follow: how they go
 local opened = {}
 
@@ -42,7 +44,8 @@ local typed = false
 
 ---@param what 'on'|'off'|'navigated'|'active'|'idle'
 local function tell(what)
-  require('acp.host').notify('follow', { what = what, activity = activity })
+  local args = { what = what, activity = activity, jump = locked }
+  require('acp.host').notify('follow', args)
 end
 
 ---@param w integer
@@ -368,8 +371,6 @@ local function show(buf, big)
   if api.nvim_win_get_buf(win) == buf then
     return true
   end
-  -- What belongs to the window now would be kept for the buffer that it shows.
-  unmark(win)
   settled = nil
   local loads = not api.nvim_buf_is_loaded(buf)
   local ignored = vim.o.eventignore
@@ -456,6 +457,7 @@ local function told_idle()
 end
 
 ---@class (exact) acp.follow.Jump
+---@field jump integer its number
 ---@field path string absolute
 ---@field line integer 1-based; 0: unknown
 ---@field exists boolean on the disk
@@ -471,6 +473,7 @@ function M.jump(args)
     return 'skipped'
   end
   if not idle.now() then
+    locked = args.jump
     idle.wait(told_idle)
     return 'locked'
   end

@@ -23,31 +23,31 @@ end
 
 local watch
 
----Some event tells that what was in the way may be over.
+---What was in the way may be over.
 local function look()
-  vim.schedule(function()
-    if not M.now() then
-      return watch()
-    end
-    local fns = waiting
-    waiting = {}
-    for fn in pairs(fns) do
-      fn()
-    end
-  end)
+  if not M.now() then
+    return watch()
+  end
+  local fns = waiting
+  waiting = {}
+  for fn in pairs(fns) do
+    fn()
+  end
 end
 
 function watch()
-  -- In the command-line window Neovim is safe all the time.
-  local events = vim.fn.getcmdwintype() ~= '' and { 'CmdwinLeave' }
-    or { 'SafeState', 'CmdlineLeave', 'CmdwinEnter', 'ModeChanged' }
+  if vim.fn.getcmdwintype() ~= '' then
+    -- There Neovim is at rest all the time, and no event comes after it has been left.
+    vim.defer_fn(look, 100)
+    return
+  end
   local group = api.nvim_create_augroup('acp_idle', {})
-  api.nvim_create_autocmd(events, {
+  api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
     group = group,
     desc = 'Do what has waited for the user',
     callback = function()
       api.nvim_clear_autocmds({ group = group })
-      look()
+      vim.schedule(look)
     end,
   })
 end

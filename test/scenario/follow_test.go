@@ -321,6 +321,14 @@ func TestFollowWaitsForTheUser(t *testing.T) {
 		s.Command("edit one.txt")
 		win := s.follow()
 		s.recordJumps()
+		s.Lua(nil, `
+			local idle = require('acp.idle')
+			local now = idle.now
+			_G.looks = 0
+			idle.now = function()
+				_G.looks = _G.looks + 1
+				return now()
+			end`)
 		p := s.begin()
 		turn := s.prompt(p, "go")
 		n := 0
@@ -337,6 +345,15 @@ func TestFollowWaitsForTheUser(t *testing.T) {
 			s.Lua(nil, `_G.jumps = {}`)
 			p.works(fmt.Sprint(n), "read", []any{path, n})
 			s.awaitJump(filepath.Base(path) + " locked")
+			if c.begin == "q:" { // where Neovim is at rest, so that waiting could be an endless loop
+				looks := s.LuaInt(`_G.looks`)
+				for range 50 {
+					s.LuaInt(`1`)
+				}
+				if n := s.LuaInt(`_G.looks`) - looks; n > 100 {
+					t.Errorf("in the command-line window it looked %d times whether that is over", n)
+				}
+			}
 			if got := s.shows(win); got != at || !s.LuaBool(c.in) {
 				t.Errorf("after %s the window shows %s, before %s", c.begin, got, at)
 			}
@@ -587,6 +604,16 @@ func TestFollowView(t *testing.T) {
 		p.writeFile(one, "new\nnew\n"+numbered(300))
 		s.awaitShown(win, "one.txt:1")
 		show(50, "40 60")
+		// Nor what the user's own autocommands make of a file that was opened.
+		s.Lua(nil, `vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*.md', callback = function()
+			local win = vim.api.nvim_get_current_win()
+			vim.schedule(function() vim.api.nvim_win_set_cursor(win, { 3, 0 }) end)
+		end })`)
+		p.works("md", "read", []any{s.write("a.md", numbered(20)), 10})
+		s.awaitShown(win, "a.md:3")
+		n++
+		p.works(fmt.Sprint(n), "read", []any{one, 60})
+		s.awaitShown(win, "one.txt:60")
 		// Nor is a terminal that the user types in.
 		s.Command("botright 5new | terminal cat")
 		s.Keys("i")
@@ -687,4 +714,25 @@ func TestFollowGoesOnWithAnotherHost(t *testing.T) {
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
 	}, nvimtest.AllowErrors("the host ended"))
+}
+
+func TestFollowGivesTheCurrentWindowAMoment(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		one, two := s.write("one.txt", numbered(30)), s.write("two.txt", numbered(30))
+		s.configure(`c.follow = 'window'`)
+		s.Command("setlocal buftype=nofile") // a window that cannot be marked at the start
+		win := s.LuaInt(`vim.api.nvim_get_current_win()`)
+		p := s.begin()
+		turn := s.prompt(p, "go")
+		s.recordJumps()
+		s.Command("wincmd t")
+		s.Command("edit " + one)
+		p.works("two", "read", []any{two, 10})
+		s.awaitShown(win, "two.txt:10")
+		if got := s.LuaString(`table.concat(_G.jumps, ', ')`); got != "two.txt busy, two.txt shown" {
+			t.Errorf("the jumps are %s", got)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
 }
