@@ -61,7 +61,7 @@ func (o *order) resolve() {
 		o.inbox = o.inbox[1:]
 		o.mu.Unlock()
 
-		path, err := realPath(j.path)
+		path, err := RealPath(j.path)
 		if err != nil {
 			j.start(func() { j.fail(err) })
 			continue

@@ -11,9 +11,9 @@ import (
 // maxLinks is how many symbolic links one path may lead through.
 const maxLinks = 64
 
-// realPath returns the path without symbolic links and "..", also of a file whose last components do
+// RealPath returns the path without symbolic links and "..", also of a file whose last components do
 // not exist yet, or to which a dangling link leads.
-func realPath(path string) (string, error) {
+func RealPath(path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", ErrNotAbsolute
 	}

@@ -165,12 +165,12 @@ func TestRealPath(t *testing.T) {
 		{"/dangling", "/nowhere/x"},
 		{"/dangling/../y", "/nowhere/y"},
 	} {
-		if got, err := realPath(dir + c.path); err != nil || got != dir+c.want {
+		if got, err := RealPath(dir + c.path); err != nil || got != dir+c.want {
 			t.Errorf("%s: %s, %v; want %s", c.path, got, err, dir+c.want)
 		}
 	}
 	for _, path := range []string{"", "a/b", dir + "/self", dir + "/a\x00b"} {
-		if got, err := realPath(path); err == nil {
+		if got, err := RealPath(path); err == nil {
 			t.Errorf("%q: %s", path, got)
 		}
 	}

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -17,7 +21,12 @@ import (
 type permission struct {
 	id      int64 // unique in this Neovim, ascending
 	request session.PermissionRequest
+	call    session.ToolCall // what is asked about, see Session.subject
+	run     run
 	stop    func() bool // ends the watch for a withdrawal
+
+	judgement judgement
+	open      bool // judged, and before the user
 }
 
 func (s *Session) requestPermission(r session.PermissionRequest) {
@@ -25,22 +34,174 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 		r.Reply("")
 		return
 	}
-	p := &permission{id: s.host.permissionIDs.Add(1), request: r}
-	s.apply(r.Call)
-	s.apply(session.Waiting{ToolCallID: r.Call.ID, Open: true})
+	p := &permission{id: s.host.permissionIDs.Add(1), request: r, call: s.subject(r)}
+	p.run = s.runOf(p)
 	s.asked = append(s.asked, p)
-	s.shown.permissions = true
 	p.stop = context.AfterFunc(r.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
+	s.judgeNext()
+	s.changed()
+}
+
+// subject brings what a request says of its tool call into the conversation,
+// and returns the call as the request means it: with what earlier updates said
+// where the request says nothing. Agents send an empty list of content, or an
+// empty input, for what they have told before.
+func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
+	patch := r.Call
+	if patch.ID == "" {
+		return session.ToolCall{Title: r.Title, Kind: session.KindOther}
+	}
+	var before session.ToolCall
+	known := s.conv.ToolCall(patch.ID)
+	s.askedOnly[patch.ID] = known == nil || s.askedOnly[patch.ID]
+	switch says := !patch.Title.IsZero() || !patch.RawInput.IsZero() || !patch.Content.IsZero(); {
+	case s.askedOnly[patch.ID] && says:
+		// Some agents use one id for all of their requests: nothing of an earlier
+		// one is this one's.
+		patch = whole(patch)
+	case known != nil:
+		before = *known
+	}
+	if before.Kind == session.KindSwitchMode && len(patch.Content.Or(nil)) == 0 {
+		patch.Content = acp.Opt[[]session.ToolCallContent]{} // the plan stays in the transcript
+	}
+	if isEmpty(patch.RawInput.Or(nil)) && !isEmpty(before.RawInput) {
+		patch.RawInput = acp.Opt[json.RawMessage]{}
+	}
+	s.apply(patch)
+	call := *s.conv.ToolCall(patch.ID)
+	if len(call.Content) == 0 {
+		call.Content = before.Content
+	}
+	if len(call.Locations) == 0 {
+		call.Locations = before.Locations
+	}
+	return call
+}
+
+// isEmpty tells whether a raw input says nothing.
+func isEmpty(raw json.RawMessage) bool {
+	if len(raw) > 64 {
+		return false
+	}
+	switch strings.Join(strings.Fields(string(raw)), "") {
+	case "", "{}", "null", "[]":
+		return true
+	}
+	return false
+}
+
+// whole clears what a patch leaves out.
+func whole(p session.ToolCallPatch) session.ToolCallPatch {
+	clearing(&p.Title)
+	clearing(&p.Name)
+	clearing(&p.Kind)
+	clearing(&p.Status)
+	clearing(&p.Content)
+	clearing(&p.Locations)
+	clearing(&p.RawInput)
+	clearing(&p.RawOutput)
+	return p
+}
+
+func clearing[T any](o *acp.Opt[T]) {
+	if o.IsZero() {
+		*o = acp.Null[T]()
+	}
+}
+
+// told hears of the agent's updates: a call that it tells of is no request's
+// alone, and what a request that waits is about may have become clearer.
+func (s *Session) told(u session.Update) {
+	patch, ok := u.(session.ToolCallPatch)
+	if !ok {
+		return
+	}
+	delete(s.askedOnly, patch.ID)
+	var one *permission
+	for _, p := range s.asked {
+		if p.request.Call.ID != patch.ID {
+			continue
+		}
+		if one != nil {
+			return // several share the id: each is about what it said itself
+		}
+		one = p
+	}
+	call := s.conv.ToolCall(patch.ID)
+	if one == nil || call == nil {
+		return
+	}
+	if len(one.call.Content) == 0 {
+		one.call.Content = call.Content
+	}
+	if len(one.call.Locations) == 0 {
+		one.call.Locations = call.Locations
+	}
+	s.shown.permissions = true
+}
+
+// judgeNext has the oldest request judged that is not yet; one after the other,
+// so that they come before the user in their order.
+func (s *Session) judgeNext() {
+	i := slices.IndexFunc(s.asked, func(p *permission) bool { return !p.open })
+	if i < 0 || s.judging > 0 {
+		return
+	}
+	p, judge := s.asked[i], s.host.judge.Load()
+	if judge == nil {
+		s.ask(p)
+		s.judgeNext()
+		return
+	}
+	s.judging++
+	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, run: p.run, options: p.request.Options}
+	s.host.background(func() {
+		result := judge.judge(m)
+		s.box.put(func() {
+			s.judging--
+			s.judged(p, result)
+			s.judgeNext()
+		})
+	})
+}
+
+func (s *Session) judged(p *permission, result judgement) {
+	if result.trouble != nil {
+		s.host.notify("warning", "Your answers for good: "+result.trouble.Error()+".")
+	}
+	switch {
+	case !slices.Contains(s.asked, p): // withdrawn
+	case result.optionID != "" && !s.stopping():
+		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
+		s.resolve(p, result.optionID, "rule")
+		s.remark("info", transcript.VisibleText(result.remark))
+	default:
+		p.judgement = result
+		s.ask(p)
+	}
+}
+
+// ask puts a request before the user.
+func (s *Session) ask(p *permission) {
+	p.open = true
+	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true})
+	s.shown.permissions = true
 	s.event("AcpPermissionRequest", map[string]any{"id": p.id})
 	s.changed()
+}
+
+// waitingRequests are those that are before the user, oldest first.
+func (s *Session) waitingRequests() []*permission {
+	return slices.DeleteFunc(slices.Clone(s.asked), func(p *permission) bool { return !p.open })
 }
 
 // respond answers with the user's choice; "" cancels, and with it the turn, as
 // that outcome means in protocol version 1.
 func (s *Session) respond(id int64, optionID string) {
-	i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.id == id })
+	i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.id == id && p.open })
 	if i < 0 {
 		s.host.notify("info", "This request is answered already.")
 		return
@@ -56,7 +217,35 @@ func (s *Session) respond(id int64, optionID string) {
 		s.host.notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
 		return
 	}
+	s.keepAnswer(p, optionID)
 	s.resolve(p, optionID, "user")
+}
+
+// keepAnswer remembers an answer that the user wants to hold from now on.
+func (s *Session) keepAnswer(p *permission, optionID string) {
+	i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
+	o, judge := p.request.Options[i], s.host.judge.Load()
+	question := p.judgement.rejecting
+	if o.Allows() {
+		question = p.judgement.allowing
+	}
+	if judge == nil || question == nil || !lasting(o) || !unambiguous(p.request.Options, o) {
+		return
+	}
+	a := answers.Answer{Question: *question, Allow: o.Allows(), OptionID: o.ID, Name: o.Name, At: time.Now()}
+	if passing(o) {
+		a.Session = s.id
+	}
+	s.judging++ // what is asked next may be the same
+	s.host.background(func() {
+		if err := judge.kept.Add(a); err != nil {
+			s.host.notify("warning", fmt.Sprintf("Keeping your answer: %v.", err))
+		}
+		s.box.put(func() {
+			s.judging--
+			s.judgeNext()
+		})
+	})
 }
 
 // resolve answers a request and takes it off the list; by says who decided.
@@ -77,7 +266,9 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 		data["option_id"] = optionID
 	}
 	s.shown.permissions = true
-	s.event("AcpPermissionResolved", data)
+	if p.open || by == "rule" {
+		s.event("AcpPermissionResolved", data)
+	}
 	s.changed()
 }
 
@@ -90,24 +281,37 @@ func (s *Session) withdrawAll(by string) {
 // floatDiffLines is how much of a change the float shows.
 const floatDiffLines = 14
 
+// The float has so many lines and bytes at all, most of them on later pages.
+const (
+	floatLines = 2000
+	floatBytes = 128 << 10
+)
+
 // snapshot is the request as Lua sees it: the contract's fields, and the lines
 // of the float.
 func (s *Session) snapshot(p *permission) map[string]any {
-	call := s.conv.ToolCall(p.request.Call.ID)
-	command, description, dir := commandOf(call)
-	dir = s.absolute(dir)
+	call := &p.call
+	command, description, dir := p.run.line(), p.description(), p.run.dir
 	options := make([]any, len(p.request.Options))
 	for i, o := range p.request.Options {
-		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind}
+		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind, "label": label(o)}
 	}
-	heading, body := s.question(call, command, dir)
-	if description != "" {
-		body = append([]transcript.Line{{Text: description}}, body...)
+	heading, body := s.question(p, command, dir)
+	if description != "" { // little of it: what is asked must not be pushed out of sight
+		said := capped(transcript.Colored(cut(description, 500), transcript.More), 4)
+		body = append(transcript.Visible(said, true), body...)
 	}
-	lines, marks := flatten(body)
+	if why := p.judgement.why; why != "" {
+		body = append(body, transcript.Colored(transcript.VisibleText(cut(why, 300)), transcript.More)...)
+	}
+	lines, marks := flatten(cutLines(capped(body, floatLines)))
+	title := call.Title
+	if p.request.Title != "" {
+		title = p.request.Title
+	}
 	snap := map[string]any{
-		"id": p.id, "session": s.id, "title": call.Title, "tool_call_id": call.ID, "options": options,
-		"heading": heading, "lines": lines, "marks": marks,
+		"id": p.id, "session": s.id, "title": title, "tool_call_id": call.ID, "options": options,
+		"heading": transcript.VisibleText(cut(heading, 200)), "lines": lines, "marks": marks,
 	}
 	if description != "" {
 		snap["description"] = description
@@ -118,31 +322,86 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	return snap
 }
 
-// commandOf finds the command line of a call, what the agent says of it, and
-// its folder where that is named. Agents put the command in the raw input, as a
-// string or as a list; the title is the last resort.
-func commandOf(call *session.ToolCall) (command, description, dir string) {
-	var input struct {
-		Command     json.RawMessage `json:"command"`
-		Description any             `json:"description"`
-		Cwd         any             `json:"cwd"`
+// label is an option's name as the float shows it.
+func label(o session.PermissionOption) string {
+	if name := transcript.VisibleText(cut(o.Name, 500)); name != "" {
+		return name
 	}
-	if json.Unmarshal(call.RawInput, &input) == nil {
-		description, _ = input.Description.(string)
-		dir, _ = input.Cwd.(string)
-		var argv []string
-		if json.Unmarshal(input.Command, &command) != nil && json.Unmarshal(input.Command, &argv) == nil {
-			command = strings.Join(argv, " ")
+	if o.Kind != "" {
+		return "(" + strings.ReplaceAll(transcript.VisibleText(cut(o.Kind, 100)), "_", " ") + ")"
+	}
+	return "(no name)"
+}
+
+// description is what the agent says of the request, beside its title.
+func (p *permission) description() string {
+	if p.request.Description != "" {
+		return p.request.Description
+	}
+	var input struct {
+		Description any `json:"description"`
+	}
+	if json.Unmarshal(p.call.RawInput, &input) != nil {
+		return ""
+	}
+	text, _ := input.Description.(string)
+	return strings.TrimSpace(text)
+}
+
+// plan is the plan that leaving the planning mode is about: in the content, or
+// in the input.
+func plan(call *session.ToolCall, texts []string) string {
+	if text := strings.TrimSpace(strings.Join(texts, "\n\n")); text != "" {
+		return text
+	}
+	var input struct {
+		Plan     any `json:"plan"`
+		Markdown any `json:"markdown"`
+	}
+	if json.Unmarshal(call.RawInput, &input) != nil {
+		return ""
+	}
+	for _, v := range []any{input.Plan, input.Markdown} {
+		if text, ok := v.(string); ok {
+			return strings.TrimSpace(text)
 		}
 	}
-	if command == "" && call.Kind == session.KindExecute {
-		command = strings.Trim(strings.TrimSpace(call.Title), "`")
+	return ""
+}
+
+// commandLines is a command as the float shows it, behind a prompt.
+func commandLines(command string) []transcript.Line {
+	lines := transcript.Shell(command)
+	for i := range lines {
+		prompt := "  "
+		if i == 0 {
+			prompt = "$ "
+		}
+		lines[i].Text = prompt + lines[i].Text
+		for j := range lines[i].Marks {
+			lines[i].Marks[j].Col += len(prompt)
+			lines[i].Marks[j].EndCol += len(prompt)
+		}
 	}
-	return command, strings.TrimSpace(description), dir
+	var shown []transcript.Line
+	for i := 0; i < len(lines); i++ {
+		empty := i
+		for empty < len(lines) && strings.TrimSpace(lines[empty].Text) == "" {
+			empty++
+		}
+		if empty-i > 3 {
+			shown = append(shown, transcript.Colored(fmt.Sprintf("  <%d empty lines>", empty-i), transcript.More)...)
+			i = empty - 1
+			continue
+		}
+		shown = append(shown, lines[i])
+	}
+	return transcript.Visible(shown, false)
 }
 
 // question says in words what the agent wants, and shows it.
-func (s *Session) question(call *session.ToolCall, command, dir string) (heading string, body []transcript.Line) {
+func (s *Session) question(p *permission, command, dir string) (heading string, body []transcript.Line) {
+	call := &p.call
 	var diffs []session.Diff
 	var texts []string
 	for _, item := range call.Content {
@@ -157,19 +416,24 @@ func (s *Session) question(call *session.ToolCall, command, dir string) (heading
 	}
 	who := s.spec.Title
 	switch {
+	case command != "":
+		body = append(commandLines(command), transcript.Visible(transcript.Colored("in "+tilde(cut(dir, 300)), transcript.More), true)...)
+		return who + " wants to run a command", append(body, transcript.Visible(s.diffLines(diffs), true)...)
 	case len(diffs) > 0:
 		heading = fmt.Sprintf("%s wants to edit %s", who, s.short(diffs[0].Path))
 		if len(diffs) > 1 {
 			heading = fmt.Sprintf("%s wants to edit %s", who, count(len(diffs), "file"))
 		}
-		return heading, s.diffLines(diffs)
-	case command != "":
-		body = transcript.Colored("$ "+command, transcript.ToolTitle)
-		return who + " wants to run a command", append(body, transcript.Colored("in "+dir, transcript.More)...)
+		return heading, transcript.Visible(s.diffLines(diffs), true)
+	case call.Kind == session.KindSwitchMode:
+		if text := plan(call, texts); text != "" {
+			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)
+		}
 	}
 	verb := map[session.ToolKind]string{
 		session.KindEdit: "edit", session.KindDelete: "delete", session.KindMove: "move", session.KindRead: "read",
 		session.KindFetch: "fetch", session.KindSearch: "search", session.KindSwitchMode: "change the mode",
+		session.KindExecute: "run a command",
 	}[call.Kind]
 	if verb == "" {
 		verb = "go on"
@@ -186,7 +450,7 @@ func (s *Session) question(call *session.ToolCall, command, dir string) (heading
 	for _, t := range texts {
 		body = append(body, capped(transcript.Colored(t, transcript.Output), floatDiffLines)...)
 	}
-	return heading, body
+	return heading, transcript.Visible(body, true)
 }
 
 // diffLines lists every file with its counts, and the changes as far as they
@@ -194,13 +458,13 @@ func (s *Session) question(call *session.ToolCall, command, dir string) (heading
 func (s *Session) diffLines(diffs []session.Diff) []transcript.Line {
 	var body []transcript.Line
 	for _, d := range diffs {
-		added, removed := transcript.DiffCount(d)
-		name := s.short(d.Path)
-		if d.OldText == nil {
-			name += " (new)"
+		f := s.fileOf(d)
+		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
+		lines, more := transcript.DiffLines(f, "  ", max(4, floatDiffLines/len(diffs)))
+		if last := len(lines) - 1; more > 0 {
+			lines = append(lines[:last], transcript.MoreLine(more+1))
 		}
-		body = append(body, transcript.FileLine(name, added, removed))
-		body = append(body, capped(transcript.DiffLines(d, "  "), max(4, floatDiffLines/len(diffs)))...)
+		body = append(body, lines...)
 	}
 	return body
 }
@@ -212,6 +476,26 @@ func capped(lines []transcript.Line, limit int) []transcript.Line {
 	return append(lines[:limit-1:limit-1], transcript.MoreLine(len(lines)-limit+1))
 }
 
+// cutLines leaves out what is behind floatBytes, and says so.
+func cutLines(lines []transcript.Line) []transcript.Line {
+	room := floatBytes
+	for i, l := range lines {
+		if len(l.Text) <= room {
+			room -= len(l.Text)
+			continue
+		}
+		rest := 0
+		for _, l := range lines[i:] {
+			rest += len(l.Text)
+		}
+		l.Text = cut(l.Text, max(room, 1))
+		l.Marks = slices.DeleteFunc(slices.Clone(l.Marks), func(m transcript.Mark) bool { return m.EndCol > len(l.Text) })
+		more := fmt.Sprintf("… %d bytes more, which are not shown", rest-len(l.Text))
+		return append(append(lines[:i:i], l), transcript.Colored(more, transcript.Warning)...)
+	}
+	return lines
+}
+
 // short is a path as shown: relative to the session's folder where it is below.
 func (s *Session) short(path string) string {
 	rel, err := filepath.Rel(s.cwd, path)
@@ -219,6 +503,15 @@ func (s *Session) short(path string) string {
 		return path
 	}
 	return rel
+}
+
+// tilde is a path as shown: with ~ for the user's home.
+func tilde(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || home == "/" || !below(path, home) {
+		return path
+	}
+	return "~" + path[len(home):]
 }
 
 func (s *Session) absolute(path string) string {

@@ -44,20 +44,27 @@ type Session struct {
 	conv     *session.Conversation
 	turnOpen bool               // AcpTurnStart was told, AcpTurnEnd not yet
 	attempt  int                // counts prompts, so that an old answer is known as such
+	stopped  int                // the last of them that the user has cancelled
 	kept     *[]session.Content // the prompt of an open turn that must be sent again
 	drafts   []*draft           // what the user did, while attachments are read
 	queue    [][]session.Content
 	paused   bool          // the queue waits for the user
 	asked    []*permission // open, oldest first
+	judging  int           // requests and answers that the judge is at work on
+	// The calls that nothing but permission requests have told of.
+	askedOnly map[string]bool
 
 	chat  *transcript.Transcript
 	shown shown
 	clock *time.Timer
 
 	terminals terminals
-	visible   atomic.Bool // a window shows the chat
-	working   span        // of the turn that runs, or the last one
-	urgent    atomic.Bool // something must not wait for a hidden chat's turn
+	changes   *changes
+	diffs     diffs
+	traced    map[*session.ToolCall]traced // by the follower
+	visible   atomic.Bool                  // a window shows the chat
+	working   span                         // of the turn that runs, or the last one
+	urgent    atomic.Bool                  // something must not wait for a hidden chat's turn
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -74,13 +81,16 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox()}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox(), askedOnly: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
+		Output: resolved, Save: s.save, Files: s.sharedFiles,
 	})
+	s.changes = newChanges(s)
 	s.shown = shown{
 		session:   true,
+		changes:   map[int]any{},
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
@@ -114,6 +124,7 @@ func (s *Session) detach() {
 	s.leaveTerminals()
 	if a := s.agent; a != nil {
 		s.agent = nil
+		s.apply(session.AgentGone{})
 		s.dropControls()
 		a.leave(s, s.remoteID)
 	}
@@ -140,6 +151,7 @@ func (s *Session) close() {
 	s.stopClock()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
+	s.changes.close()
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
 	s.box.close()
@@ -250,6 +262,8 @@ func (s *Session) send(blocks []session.Content) {
 	}
 	s.turnOpen = true
 	s.working.begin()
+	s.changes.beginTurn()
+	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: blocks})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.startClock()
@@ -291,6 +305,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.turnOpen, s.kept = false, nil
 	s.working.end()
+	s.host.follow.turn(s.id, false)
 	s.host.checkDisk("")
 	s.apply(session.TurnEnd{StopReason: reason, Error: why})
 	s.stopClock()
@@ -302,6 +317,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 		data["error"] = why
 	}
 	s.event("AcpTurnEnd", data)
+	s.shown.events[len(s.shown.events)-1].after = s.changes.endTurn()
 	s.changed()
 }
 
@@ -316,6 +332,7 @@ func (s *Session) cancel() {
 		return
 	}
 	if working {
+		s.stopped = s.attempt
 		s.agent.Cancel(s.remoteID)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
@@ -333,6 +350,9 @@ func (s *Session) cancel() {
 	s.changed()
 }
 
+// stopping tells whether the user has cancelled the turn that runs.
+func (s *Session) stopping() bool { return s.turnOpen && s.stopped == s.attempt }
+
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
 	if s.skipping && session.Tells(u) {
@@ -346,6 +366,7 @@ func (s *Session) update(u session.Update) {
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
 	s.apply(u)
+	s.told(u)
 	if _, ok := u.(session.MessageChunk); ok {
 		s.mark() // nothing but the chat changes
 		return
@@ -359,13 +380,23 @@ func (s *Session) remark(severity, text string) {
 }
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
+	s.traceRead(r)
 	s.host.files.Read(r.Context, buffers.Read{Path: s.absolute(r.Path), Line: r.Line, Limit: r.Limit}, r.Reply)
 }
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
+	written := s.traceWrite(r)
 	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
+		if err == nil && w.Changed {
+			s.changes.took(w, "fs")
+		}
 		r.Reply(err)
-		s.box.put(func() { s.wrote(r.Path, w, err) })
+		s.box.put(func() {
+			s.wrote(r.Path, w, err)
+			if err == nil {
+				written()
+			}
+		})
 	})
 }
 
@@ -375,9 +406,6 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 		s.remark("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
 	case w.Note != "":
 		s.remark("warning", w.Note)
-	}
-	if err == nil && w.Changed {
-		s.event("AcpFileChanged", map[string]any{"path": w.Path, "by": "fs"})
 	}
 	s.changed()
 }
@@ -414,7 +442,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case len(s.asked) > 0:
+	case len(s.waitingRequests()) > 0:
 		return "requires_action"
 	case s.turnOpen:
 		return "running"

@@ -456,8 +456,8 @@ func (c *Conversation) applyWaiting(u Waiting) {
 		call.asked++
 		call.rejected = false
 		call.turn = c.turn
-		if c.Running && !c.cancelled {
-			call.abandoned = false
+		if c.Running {
+			call.abandoned = c.cancelled // a question that comes after the cancel is none any more
 		}
 	} else if call.asked > 0 {
 		call.asked--

@@ -1,9 +1,28 @@
 package session
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
 
 // This file is about the calls that a sub-agent makes: they name the call that
 // started it, which may come later, or never, or name them in turn.
+
+// parentOf is the call that started the sub-agent which a `_meta` is of, as
+// claude-agent-acp names it. Not every update of a sub-agent's call repeats it.
+func parentOf(meta json.RawMessage) acp.Opt[string] {
+	var m struct {
+		ClaudeCode struct {
+			ParentToolUseID string `json:"parentToolUseId" wire:"lenient"`
+		} `json:"claudeCode" wire:"lenient"`
+	}
+	if len(meta) == 0 || acp.Decode(meta, &m) != nil || m.ClaudeCode.ParentToolUseID == "" {
+		return acp.Opt[string]{}
+	}
+	return acp.Set(m.ClaudeCode.ParentToolUseID)
+}
 
 // maxDepth bounds [Conversation.Depth].
 const maxDepth = 8

@@ -135,10 +135,10 @@ func (c *ToolCall) Shown() ToolCallStatus {
 	switch {
 	case c.Status.Finished():
 		if c.rejected && c.Status != StatusCompleted {
-			return StatusRejected
+			return StatusRejected // which says more than failed or cancelled
 		}
 		return c.Status
-	case c.rejected:
+	case c.rejected && c.asked == 0:
 		return StatusRejected
 	case c.abandoned:
 		return StatusCancelled
@@ -162,7 +162,20 @@ func (c *ToolCall) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-waited)
 }
 
-// apply patches the call; see [ToolCallPatch] for the three states.
+// Started is when the call was first told of.
+func (c *ToolCall) Started() time.Time { return c.started }
+
+// Waited is how long the call has waited for the user's permission.
+func (c *ToolCall) Waited(now time.Time) time.Duration {
+	end := now
+	if !c.ended.IsZero() {
+		end = c.ended
+	}
+	return max(0, end.Sub(c.started)-c.Elapsed(now))
+}
+
+// apply patches the call, all but its parent; see [ToolCallPatch] for the three
+// states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	if !p.Title.IsZero() {
 		c.Title = p.Title.Or("")

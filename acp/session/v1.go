@@ -218,15 +218,8 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	}
 	var n v1.SessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
-		var head struct {
-			SessionID v1.SessionID `json:"sessionId"`
-			Update    struct {
-				Kind string `json:"sessionUpdate"`
-			} `json:"update"`
-		}
-		_ = json.Unmarshal(params, &head) // what is malformed stays empty
-		if head.SessionID != "" {
-			a.client.Update(string(head.SessionID), UnknownUpdate{Type: "malformed " + head.Update.Kind, Raw: params})
+		if id, kind := headOf(params); id != "" {
+			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params})
 		}
 		return
 	}
@@ -236,6 +229,19 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	for _, u := range a.updates(n.SessionID, n.Update) {
 		a.client.Update(string(n.SessionID), u)
 	}
+}
+
+// headOf is the session of a malformed update and what kind of update it is, as
+// far as that can be read.
+func headOf(params json.RawMessage) (sessionID, kind string) {
+	var head struct {
+		SessionID string `json:"sessionId"`
+		Update    struct {
+			Kind string `json:"sessionUpdate"`
+		} `json:"update"`
+	}
+	_ = json.Unmarshal(params, &head) // what is malformed stays empty
+	return head.SessionID, head.Update.Kind
 }
 
 // updates translates one update of the wire.
@@ -301,7 +307,7 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r, of := a.run(id), parentOf(v1.ReadToolCallMeta(c.Meta)).Or("")
+	r, of := a.run(id), parentOf(c.Meta).Or("")
 	if !r.open || r.role != role || r.wire != c.MessageID || r.of != of {
 		*r = run{role: role, wire: c.MessageID, of: of, n: r.n + 1, open: true, told: r.told}
 	}
@@ -369,14 +375,13 @@ func request[T any](f func(*V1, *acp.Request, *T)) func(*V1, *acp.Request) {
 
 func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 	a.endRun(p.SessionID)
-	meta := v1.ReadToolCallMeta(p.ToolCall.Meta)
-	for _, u := range a.terminals(p.SessionID, &p.ToolCall, meta) {
+	for _, u := range a.terminals(p.SessionID, &p.ToolCall) {
 		a.client.Update(string(p.SessionID), u)
 	}
 	req := PermissionRequest{
 		Context:   r.Context(),
 		SessionID: string(p.SessionID),
-		Call:      patched(&p.ToolCall, meta),
+		Call:      patched(&p.ToolCall),
 	}
 	for _, o := range p.Options {
 		req.Options = append(req.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})

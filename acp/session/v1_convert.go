@@ -19,7 +19,7 @@ func announced(c *v1.ToolCall) *v1.ToolCallUpdate {
 
 // patched is tool_call_update as a patch. In version 1 null leaves a field as
 // it is; only an empty list clears one.
-func patched(c *v1.ToolCallUpdate, meta v1.ToolCallMeta) ToolCallPatch {
+func patched(c *v1.ToolCallUpdate) ToolCallPatch {
 	return ToolCallPatch{
 		ID:        string(c.ToolCallID),
 		Title:     unlessNull(c.Title),
@@ -31,7 +31,7 @@ func patched(c *v1.ToolCallUpdate, meta v1.ToolCallMeta) ToolCallPatch {
 		RawInput:  unlessNull(c.RawInput),
 		RawOutput: unlessNull(c.RawOutput),
 		Meta:      metaPatch(c.Meta),
-		Parent:    parentOf(meta),
+		Parent:    parentOf(c.Meta),
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// This file is about what agents of version 1 tell in the `_meta` of a tool
-// call: terminals that they own, and the sub-agent that made the call.
+// This file is about the terminals that agents of version 1 own, and tell of in
+// the `_meta` of tool calls.
 
 // shells are the terminals of a session's running commands, by tool call.
 type shells map[v1.ToolCallID]v1.TerminalID
@@ -17,8 +17,7 @@ type shells map[v1.ToolCallID]v1.TerminalID
 // in the order in which it happened, and the call after it, so that a call
 // which has ended shows all of its output.
 func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
-	meta := v1.ReadToolCallMeta(c.Meta)
-	patch, terminals := patched(c, meta), a.terminals(id, c, meta)
+	patch, terminals := patched(c), a.terminals(id, c)
 	if len(terminals) == 0 || !patch.empty() {
 		a.endRun(id) // output alone does not come between
 	}
@@ -26,7 +25,8 @@ func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
 }
 
 // terminals are the updates of the agent's terminals that a tool call brings.
-func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate, meta v1.ToolCallMeta) []Update {
+func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
+	meta := v1.ReadToolCallMeta(c.Meta)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	shells := a.shells[session]
@@ -41,22 +41,20 @@ func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate, meta v1.ToolC
 		return string(id)
 	}
 	var updates []Update
-	command := commandIn(c.RawInput)
 	if info := meta.TerminalInfo; info != nil {
-		p := TerminalPatch{ID: named(info.TerminalID), Plain: true}
+		p := TerminalPatch{ID: named(info.TerminalID), Command: commandIn(c.RawInput), Plain: true}
 		shells[c.ToolCallID] = v1.TerminalID(p.ID)
 		if info.Command != "" {
-			command = info.Command
-		}
-		if command != "" {
-			p.Command = acp.Set(command)
+			p.Command = acp.Set(info.Command)
 		}
 		if info.CWD != "" {
 			p.Cwd = acp.Set(info.CWD)
 		}
 		updates = append(updates, p)
-	} else if id, ok := shells[c.ToolCallID]; ok && command != "" {
-		updates = append(updates, TerminalPatch{ID: string(id), Command: acp.Set(command), Plain: true})
+	} else if id, ok := shells[c.ToolCallID]; ok {
+		if command := commandIn(c.RawInput); !command.IsZero() {
+			updates = append(updates, TerminalPatch{ID: string(id), Command: command, Plain: true})
+		}
 	}
 	for _, out := range []*v1.MetaTerminalOutput{meta.TerminalOutput, meta.TerminalOutputDelta} {
 		if out != nil && out.Data != "" {
@@ -74,19 +72,15 @@ func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate, meta v1.ToolC
 }
 
 // commandIn is the command of a tool's input, as the agents with terminals of
-// their own give it; "" if there is none.
-func commandIn(rawInput acp.Opt[json.RawMessage]) string {
-	raw, ok := rawInput.Get()
-	if !ok {
-		return ""
-	}
+// their own give it; some give it only after the terminal.
+func commandIn(rawInput acp.Opt[json.RawMessage]) acp.Opt[string] {
 	var input struct {
 		Command string `json:"command" wire:"lenient"`
 	}
-	if acp.Decode(raw, &input) != nil {
-		return ""
+	if raw, ok := rawInput.Get(); !ok || acp.Decode(raw, &input) != nil || input.Command == "" {
+		return acp.Opt[string]{}
 	}
-	return input.Command
+	return acp.Set(input.Command)
 }
 
 func terminalExit(code acp.Opt[int64], signal acp.Opt[string]) TerminalExit {
@@ -96,15 +90,6 @@ func terminalExit(code acp.Opt[int64], signal acp.Opt[string]) TerminalExit {
 		exit.Code = &i
 	}
 	return exit
-}
-
-// parentOf is the call that started the sub-agent which a `_meta` is of. Not
-// every update of a sub-agent's call repeats it.
-func parentOf(meta v1.ToolCallMeta) acp.Opt[string] {
-	if id := meta.ClaudeCode.ParentToolUseID; id != "" {
-		return acp.Set(string(id))
-	}
-	return acp.Opt[string]{}
 }
 
 // metaPatch is a `_meta` without what is told of terminals, which whoever

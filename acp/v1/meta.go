@@ -6,8 +6,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// ToolCallMeta is what agents tell in the `_meta` of tool calls, outside of the schema: the
-// terminals in which they run commands by themselves, and which call a sub-agent works for.
+// ToolCallMeta is what agents tell in the `_meta` of tool calls, outside of the schema, of the
+// terminals in which they run commands by themselves.
 //
 // Both kinds of output append to what was told before. An agent that streams sends one for each
 // piece, one that does not sends all of it once, at the end; some do either under either name.
@@ -16,7 +16,6 @@ type ToolCallMeta struct {
 	TerminalOutput      *MetaTerminalOutput `json:"terminal_output,omitzero" wire:"lenient"`
 	TerminalOutputDelta *MetaTerminalOutput `json:"terminal_output_delta,omitzero" wire:"lenient"`
 	TerminalExit        *MetaTerminalExit   `json:"terminal_exit,omitzero" wire:"lenient"`
-	ClaudeCode          MetaClaudeCode      `json:"claudeCode,omitzero" wire:"lenient"`
 }
 
 // MetaTerminalKeys are the keys of [ToolCallMeta] that tell of terminals.
@@ -44,12 +43,6 @@ type MetaTerminalExit struct {
 	TerminalID TerminalID      `json:"terminal_id,omitzero" wire:"lenient"`
 	ExitCode   acp.Opt[int64]  `json:"exit_code,omitzero" wire:"lenient"`
 	Signal     acp.Opt[string] `json:"signal,omitzero" wire:"lenient"`
-}
-
-// MetaClaudeCode is what claude-agent-acp tells of itself.
-type MetaClaudeCode struct {
-	// ParentToolUseID is the tool call that started the sub-agent which this is of, or "".
-	ParentToolUseID ToolCallID `json:"parentToolUseId,omitzero" wire:"lenient"`
 }
 
 // ReadToolCallMeta reads what is known in a `_meta`; what is malformed counts as missing.

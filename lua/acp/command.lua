@@ -115,10 +115,10 @@ sub.permit = {
 
 sub.permissions = {
   run = function()
-    if #require('acp.mirror').permissions() == 0 then
-      return complain('nothing waits for your answer')
+    if not require('acp.permission').show() then
+      local _, err = require('acp.rules').show()
+      complain(err)
     end
-    require('acp.permission').show()
   end,
 }
 
@@ -235,6 +235,30 @@ sub.terminal = {
   end,
 }
 
+sub.changes = {
+  run = function()
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.changes').open(id)
+  end,
+}
+
+sub.follow = {
+  run = function(args)
+    local on = ({ on = true, off = false, [''] = true })[args]
+    if on == nil then
+      return complain(':Acp follow takes on or off')
+    end
+    local _, err = require('acp').follow(on)
+    complain(err)
+  end,
+  complete = function()
+    return { 'on', 'off' }
+  end,
+}
+
 sub.log = {
   run = function()
     local file = require('acp.host').log_file()
@@ -285,7 +309,6 @@ sub.add = {
 }
 
 for _, name in ipairs({
-  'follow',
   'review',
   'undo',
   'diff',

@@ -9,6 +9,7 @@ local M = {}
 ---@field doc string
 ---@field later? boolean it is checked, and does nothing yet
 ---@field parts? string[] the keys it has, else those of its default
+---@field problem? fun(value: any): string? what is wrong with a value that `check` accepts
 ---@field part? fun(key: any, value: any): string? of a table: what was expected of a wrong part
 
 ---@param ... any
@@ -95,8 +96,7 @@ M.schema = {
     default = false,
     check = one_of(false, 'window'),
     expected = "false or 'window'",
-    doc = 'Whether a window follows what the agent works on.',
-    later = true,
+    doc = 'Whether a window follows what the agent works on, see |acp-follow|.',
   },
   {
     key = 'unsaved',
@@ -118,17 +118,19 @@ M.schema = {
     key = 'permissions',
     default = {},
     check = vim.islist,
+    problem = function(value)
+      return require('acp.rules').check(value)
+    end,
     expected = 'a list of rules',
-    doc = 'Rules that answer permission requests; the first match wins.',
-    later = true,
+    doc = 'Rules that answer permission requests; the first match wins. See |acp-rules|.',
   },
   {
     key = 'private',
     default = { '**/.env', '**/.env.*', '**/.git/**' },
     check = strings,
     expected = 'a list of globs',
-    doc = 'Files that are never read or written without asking.',
-    later = true,
+    doc = 'Files that no rule of `permissions` and no lasting answer allows: you are asked. '
+      .. 'What agents read and write through their client is not asked about yet.',
   },
   {
     key = 'notify',
@@ -162,6 +164,8 @@ M.schema = {
       next_call = ']t',
       previous_call = '[t',
       jump = 'gd',
+      inspect = 'K',
+      whole = 'gO',
       yank_code = 'gy',
       plan = 'gp',
       terminal = 'gs',
@@ -311,6 +315,9 @@ local function build(opts)
     if value ~= nil and not option.check(value) then
       local told = ('%s: expected %s, got %s'):format(option.key, option.expected, shown(value))
       table.insert(wrong, told)
+      value = nil
+    elseif value ~= nil and option.problem and option.problem(value) then
+      table.insert(wrong, option.problem(value))
       value = nil
     elseif value ~= nil and option.part then
       value = right_parts(option, value, wrong)

@@ -13,6 +13,9 @@ function M.setup(opts)
   -- Checked in a moment: starting Neovim need not wait for it.
   vim.schedule(function()
     require('acp.config').get()
+    if package.loaded['acp.host'] then
+      require('acp.rules').send()
+    end
   end)
 end
 

@@ -44,7 +44,7 @@ local M = {}
 ---@field tool_call_id string
 ---@field command? string
 ---@field cwd? string
----@field options {id: string, name: string, kind: string}[]
+---@field options {id: string, name: string, kind: string, label: string}[]
 ---@field heading string
 ---@field lines string[]
 ---@field marks integer[]
@@ -84,6 +84,7 @@ end
 ---@param id integer
 function M.forget(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
+  require('acp.changes').forget(id)
   if M.last == id then
     M.last = nil
   end
@@ -155,6 +156,7 @@ function M.host_died(why)
   permissions, M.watch_limit = {}, nil
   for id, session in pairs(M.sessions) do
     M.calls[id] = nil
+    require('acp.changes').forget(id)
     if session.state ~= 'dead' then
       local turn = busy[session.state]
       session.state, session.error = 'dead', why

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local idle = require('acp.idle')
 
 ---@type integer? the float
 local win
@@ -10,23 +11,8 @@ local win
 local shown
 ---@type table<integer, true> requests whose float the user has closed
 local dismissed = {}
----@type boolean an update waits for Neovim to be idle
-local waiting = false
 
----Whether windows may be opened now: not in a command line, an operator, the command-line window,
----under textlock, or while a key is awaited.
----@return boolean
-local function idle()
-  local mode = api.nvim_get_mode()
-  if mode.blocking or vim.fn.getcmdwintype() ~= '' then
-    return false
-  end
-  if mode.mode:match('^[cr!]') or mode.mode:match('^no') or vim.fn.state('mo') ~= '' then
-    return false
-  end
-  -- In an <expr> mapping that waits for a key, only trying tells that windows are locked.
-  return (pcall(api.nvim_set_current_win, api.nvim_get_current_win()))
-end
+M.idle = idle
 
 local function close()
   if win and api.nvim_win_is_valid(win) then
@@ -43,61 +29,110 @@ local function most()
   return math.max(1, vim.o.lines - vim.o.cmdheight - 4)
 end
 
----What is asked and the answers; where not all of it fits, less of what is asked.
+---What the float has: the rows of what is asked, of which it shows a page, and below them the
+---answers, which are always in sight.
+---@class acp.Float
+---@field request acp.Permission
+---@field rows acp.Row[]
+---@field options string[]
+---@field width integer
+---@field page integer how many rows it shows of what is asked
+---@field from integer the first of them, from 0
+
+---@type table<integer, integer> where the user has scrolled to, by request
+local scrolled = {}
+
 ---@param request acp.Permission
----@return string[] lines, integer first row of the options, integer shown lines of what is asked
-local function compose(request)
-  local room = math.max(3, most() - #request.options - 1)
-  local kept = #request.lines > room and room - 1 or #request.lines
-  local lines = {}
-  for i = 1, kept do
-    table.insert(lines, ' ' .. request.lines[i] .. ' ')
+---@param lines string[] what is asked
+---@param marks integer[]
+---@param width integer
+---@return acp.Float
+local function compose(request, lines, marks, width)
+  local wrap = require('acp.wrap')
+  local options = {}
+  for i, option in ipairs(request.options) do
+    table.insert(options, wrap.cut((' %d %s '):format(i, option.label), width))
   end
-  if kept < #request.lines then
-    table.insert(lines, (' … +%d lines '):format(#request.lines - kept))
+  if #options == 0 then
+    options = vim.tbl_map(function(row)
+      return ' ' .. row.text
+    end, wrap.rows({ 'It offers no answer. :Acp cancel ends the turn.' }, {}, width - 2))
+  end
+  local rows = wrap.rows(lines, marks, width - 2)
+  local page = math.max(3, most() - #options - 1)
+  if #rows > page then
+    page = math.max(1, page - 1) -- a line says that there is more
+  end
+  page = math.min(page, #rows)
+  local from = math.min(scrolled[request.id] or 0, #rows - page)
+  return {
+    request = request,
+    rows = rows,
+    options = options,
+    width = width,
+    page = page,
+    from = from,
+  }
+end
+
+---@param float acp.Float
+---@return string[] lines, integer[] marks, integer first row of the answers
+local function page(float)
+  local lines, marks = {}, {}
+  for i = 1, float.page do
+    local row = float.rows[float.from + i]
+    table.insert(lines, ' ' .. row.text .. ' ')
+    for m = 1, #row.marks, 3 do
+      local col, end_col, group = unpack(row.marks, m, m + 2)
+      vim.list_extend(marks, { i - 1, col + 1, end_col + 1, group })
+    end
+  end
+  if float.page < #float.rows then
+    local more = (' … %d–%d of %d lines · <C-f> on, <C-b> back, in here '):format(
+      float.from + 1,
+      float.from + float.page,
+      #float.rows
+    )
+    table.insert(lines, require('acp.wrap').cut(more, float.width))
   end
   if #lines > 0 then
     table.insert(lines, '')
   end
   local first = #lines
-  for i, option in ipairs(request.options) do
-    table.insert(lines, (' %d %s '):format(i, (option.name:gsub('%s+', ' '))))
-  end
-  if #request.options == 0 then
-    table.insert(lines, ' It offers no answer. :Acp cancel ends the turn. ')
-  end
-  return lines, first, kept
+  vim.list_extend(lines, float.options)
+  return lines, marks, first
 end
 
----@param request acp.Permission
----@param lines string[]
----@param first integer
----@param kept integer
----@return integer buf
-local function fill(request, lines, first, kept)
-  local buf = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].bufhidden = 'wipe'
-  vim.bo[buf].modifiable = false
+---Fills the buffer of the float.
+---@param buf integer
+---@param float acp.Float
+---@return integer first row of the answers
+local function draw(buf, float)
   local highlight = require('acp.highlight')
-  local marks = {}
-  for i = 1, #request.marks, 4 do
-    local row, col, end_col, group = unpack(request.marks, i, i + 3)
-    if row < kept then
-      vim.list_extend(marks, { row, col + 1, end_col + 1, group })
-    end
-  end
+  local lines, marks, first = page(float)
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_clear_namespace(buf, highlight.ns, 0, -1)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
   highlight.set(buf, marks, 0)
-  for i = 1, #request.options do
-    local row = first + i - 1
-    api.nvim_buf_set_extmark(
-      buf,
-      highlight.ns,
-      row,
-      1,
-      { end_col = 1 + #tostring(i), hl_group = 'AcpOptionKey' }
-    )
+  if float.page < #float.rows then
+    local opts = { end_col = #lines[float.page + 1], hl_group = 'AcpMore' }
+    api.nvim_buf_set_extmark(buf, highlight.ns, float.page, 0, opts)
   end
+  for i = 1, #float.request.options do
+    local opts = { end_col = 1 + #tostring(i), hl_group = 'AcpOptionKey' }
+    api.nvim_buf_set_extmark(buf, highlight.ns, first + i - 1, 1, opts)
+  end
+  return first
+end
+
+---@param float acp.Float
+---@return integer buf
+local function fill(float)
+  local request = float.request
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  local first = draw(buf, float)
   vim.b[buf].acp_session = request.session
   local function answer(n)
     local option = request.options[n]
@@ -115,6 +150,21 @@ local function fill(request, lines, first, kept)
   end, { buffer = buf })
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', { buffer = buf, nowait = true })
+  end
+  if float.page < #float.rows then
+    ---@param by integer rows
+    local function turn(by)
+      local last = #float.rows - float.page
+      float.from = math.max(0, math.min(float.from + by, last))
+      scrolled[request.id] = float.from
+      draw(buf, float)
+    end
+    local keys = { ['<C-f>'] = 1, ['<PageDown>'] = 1, ['<C-b>'] = -1, ['<PageUp>'] = -1 }
+    for lhs, by in pairs(keys) do
+      vim.keymap.set('n', lhs, function()
+        turn(by * float.page)
+      end, { buffer = buf, nowait = true })
+    end
   end
   return buf
 end
@@ -145,21 +195,28 @@ end
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
-  local lines, first, kept = compose(request)
-  local buf = fill(request, lines, first, kept)
   local edge = right_edge()
-  local footer = (' :Acp permit N%s '):format(count > 1 and (' · 1 of ' .. count) or '')
+  local many = #request.options > 9 and ' of ' .. #request.options or ''
+  local footer = (' :Acp permit N%s%s '):format(many, count > 1 and (' · 1 of ' .. count) or '')
   local title = ' ' .. request.heading .. ' '
   local width = math.max(vim.fn.strdisplaywidth(title), vim.fn.strdisplaywidth(footer), 24)
-  for _, line in ipairs(lines) do
-    width = math.max(width, vim.fn.strdisplaywidth(line))
+  for _, line in ipairs(request.lines) do
+    width = math.max(width, #line > 400 and 100 or vim.fn.strdisplaywidth(line) + 2)
   end
-  width = math.max(1, math.min(width, edge - 4, 100))
-  local rows = 0
-  for _, line in ipairs(lines) do
-    rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  for i, option in ipairs(request.options) do
+    width = math.max(width, vim.fn.strdisplaywidth(i .. option.label) + 3)
   end
-  local height = math.min(rows, most())
+  if #request.options == 0 then
+    width = math.max(width, 50)
+  end
+  if #request.lines > math.max(3, most() - #request.options - 1) then
+    width = math.max(width, 60) -- for what it says of its pages
+  end
+  width = math.max(8, math.min(width, edge - 4, 100))
+  title = require('acp.wrap').cut(title, width)
+  local float = compose(request, request.lines, request.marks, width)
+  local buf = fill(float)
+  local height = math.min(api.nvim_buf_line_count(buf), most())
   local anchor, row = vertical()
   local opened = api.nvim_open_win(buf, false, {
     relative = 'editor',
@@ -176,16 +233,12 @@ local function open(request, count)
     zindex = 60,
     noautocmd = true,
   })
-  api.nvim_set_option_value('wrap', true, { scope = 'local', win = opened })
+  api.nvim_set_option_value('wrap', false, { scope = 'local', win = opened })
   api.nvim_set_option_value(
     'winhighlight',
     'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
     { scope = 'local', win = opened }
   )
-  if height < rows and #request.options + 3 <= height then
-    -- Long lines are wrapped: the answers are what must be seen.
-    api.nvim_win_set_cursor(opened, { #lines, 0 })
-  end
   win, shown = opened, request.id
   local tab = api.nvim_get_current_tabpage()
   api.nvim_create_autocmd('WinClosed', {
@@ -207,34 +260,36 @@ local function open(request, count)
   })
 end
 
-local group = api.nvim_create_augroup('acp_permission', {})
-
 ---Brings the float up to date with the open requests, now or as soon as Neovim is idle.
 function M.update()
-  if not idle() then
-    if not waiting then
-      waiting = true
-      api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
-        group = group,
-        callback = function()
-          api.nvim_clear_autocmds({ group = group })
-          vim.schedule(function()
-            waiting = false
-            M.update()
-          end)
-        end,
-      })
+  if not idle.now() then
+    return idle.wait(M.update)
+  end
+  local open_requests = require('acp.mirror').permissions()
+  for _, list in ipairs({ dismissed, scrolled }) do
+    for id in pairs(list) do
+      if
+        not vim.iter(open_requests):any(function(request)
+          return request.id == id
+        end)
+      then
+        list[id] = nil
+      end
     end
-    return
   end
   local requests = vim.tbl_filter(function(request)
     return not dismissed[request.id]
-  end, require('acp.mirror').permissions())
+  end, open_requests)
   local keep = shown
+  local entered = win == api.nvim_get_current_win() and api.nvim_win_get_cursor(win)
   shown = nil
   close()
   if requests[1] then
     open(requests[1], #requests)
+  end
+  if entered and win and requests[1].id == keep then
+    api.nvim_set_current_win(win)
+    pcall(api.nvim_win_set_cursor, win, entered)
   end
   if requests[1] and requests[1].id ~= keep then
     M.watch()
@@ -251,9 +306,14 @@ function M.watch()
 end
 
 ---Shows the float again that the user has closed.
+---@return boolean whether there was one
 function M.show()
+  if next(dismissed) == nil then
+    return false
+  end
   dismissed = {}
   M.update()
+  return true
 end
 
 ---@return integer? win

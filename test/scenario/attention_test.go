@@ -132,3 +132,54 @@ func TestStatusline(t *testing.T) {
 		said("")
 	})
 }
+
+// The terminal rings, and has the desktop notify.
+func TestNotifiedByTheTerminal(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `_G.sent = {}
+			local function sent(bytes) table.insert(_G.sent, (bytes:gsub('\27', '^['):gsub('\a', '^G'))) end
+			local chan_send = vim.api.nvim_chan_send
+			vim.api.nvim_chan_send = function(chan, bytes)
+				if chan == vim.v.stderr then return sent(bytes) end
+				return chan_send(chan, bytes)
+			end
+			if vim.api.nvim_ui_send then vim.api.nvim_ui_send = sent end`)
+		p := s.begin()
+		s.focus(false)
+		for i, c := range []struct{ env, want string }{
+			{`vim.env.TERM, vim.env.TMUX, vim.env.VTE_VERSION = 'xterm-256color'`, `^G^[]9;Puppet waits for you^[\`},
+			{`vim.env.TERM = 'foot'`, `^G^[]777;notify;Neovim;Puppet waits for you^[\`},
+			{`vim.env.TERM, vim.env.TMUX = 'tmux-256color', '/tmp/tmux'`, `^G^[Ptmux;^[^[]9;Puppet waits for you^[^[\^[\`},
+		} {
+			s.Lua(nil, c.env)
+			turn := s.prompt(p, "ask")
+			ask := p.permission(obj{"toolCallId": "c", "title": "Change it", "kind": "edit"}, yesNo...)
+			s.AwaitLua(`#_G.sent == ...`, 2*i+1)
+			if got := s.LuaString(`_G.sent[#_G.sent]`); got != c.want {
+				t.Errorf("%s: sent was %s", c.env, got)
+			}
+			s.awaitFloat()
+			s.Command("Acp permit 1")
+			p.answer(ask)
+			p.stop(turn, "end_turn")
+			s.AwaitLua(`#_G.sent == ...`, 2*i+2)
+		}
+	})
+}
+
+// What a rule decides waits for nobody.
+func TestNotNotifiedOfWhatARuleDecides(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		s.rules(`{ { action = 'allow' } }`)
+		p := s.begin()
+		s.focus(false)
+		turn := s.prompt(p, "ask")
+		s.decided(p, command("c", "make"), "yes")
+		p.stop(turn, "end_turn")
+		s.Await("a notification", func() bool { return len(s.heard()) > 0 })
+		if got := s.heard(); !reflect.DeepEqual(got, []string{"acp: Puppet is done"}) {
+			t.Errorf("heard were %q", got)
+		}
+	})
+}

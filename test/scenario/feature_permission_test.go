@@ -142,7 +142,7 @@ func TestPermissionFloatNeverTakesFocusOrKeys(t *testing.T) {
 		s.Keys("<Esc>")
 
 		// By the option's id.
-		id = p.permission(runMake, yesNo...)
+		id = p.permission(obj{"toolCallId": "c2", "title": "`make lint`", "kind": "execute"}, yesNo...)
 		s.awaitFloat()
 		s.Command("Acp permit id:always")
 		if got := outcome(t, p.answer(id)); got != "always" {
@@ -172,7 +172,7 @@ func TestPermissionIsAnsweredByDigitsInTheFloat(t *testing.T) {
 		if !s.LuaBool(`vim.api.nvim_get_current_win() == ...`, before) {
 			t.Error("the focus did not go back")
 		}
-		id = p.permission(runMake, yesNo...)
+		id = p.permission(obj{"toolCallId": "c2", "title": "`make lint`", "kind": "execute"}, yesNo...)
 		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, s.awaitFloat())
 		s.Keys("G<CR>")
 		if got := outcome(t, p.answer(id)); got != "no" {

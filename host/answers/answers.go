@@ -1,0 +1,219 @@
+// Package answers keeps the permission answers that the user wants to hold
+// from now on, in a file that several Neovims share.
+package answers
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Question is what makes two requests the same one. Exactly one of Command,
+// Paths, Inside and Input says what it is about.
+type Question struct {
+	Agent   string   `json:"agent"`
+	Project string   `json:"project"` // the session's folder, without symbolic links
+	Kind    string   `json:"kind"`
+	Command string   `json:"command,omitempty"` // the whole command line
+	Dir     string   `json:"dir,omitempty"`     // where it runs
+	Paths   []string `json:"paths,omitempty"`   // these files
+	Inside  bool     `json:"inside,omitempty"`  // any files inside of the project
+	Title   string   `json:"title,omitempty"`   // of any other tool call
+	Input   string   `json:"input,omitempty"`   // a hash of its raw input
+}
+
+func (q Question) equal(o Question) bool { return reflect.DeepEqual(q, o) }
+
+// Answer is what the user said to a question.
+type Answer struct {
+	ID string `json:"id"`
+	Question
+	Allow bool `json:"allow"`
+	// The option that was chosen.
+	OptionID string    `json:"option_id"`
+	Name     string    `json:"name"`
+	At       time.Time `json:"at"`
+	// Session is the one it holds for, where the option's words say so; 0 for
+	// all. It is no part of the file.
+	Session int `json:"-"`
+}
+
+// Store is the answers of a file. It reads the disk; its methods may be called
+// from any goroutine.
+type Store struct {
+	path string
+
+	mu      sync.Mutex // guards the fields below
+	kept    []Answer   // of the file, when it was as in stamp
+	stamp   stamp
+	passing []Answer // of a session only
+}
+
+type stamp struct {
+	size int64
+	at   time.Time
+	file fs.FileInfo
+}
+
+// Open returns the store of a file, which need not exist.
+func Open(path string) *Store { return &Store{path: path} }
+
+// file is what the file has.
+type file struct {
+	Version int      `json:"version"`
+	Answers []Answer `json:"answers"`
+}
+
+const version = 1
+
+// ErrSetAside says that a file was no list of answers and has another name now.
+var ErrSetAside = errors.New("was unreadable")
+
+// load brings kept up to date; mu is held.
+func (s *Store) load() error {
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.kept, s.stamp = nil, stamp{}
+		return nil
+	case err != nil:
+		return err
+	case s.stamp.file != nil && os.SameFile(info, s.stamp.file) && info.Size() == s.stamp.size && info.ModTime().Equal(s.stamp.at):
+		return nil
+	}
+	s.kept, s.stamp = nil, stamp{}
+	text, err := os.ReadFile(s.path)
+	if err != nil {
+		return err
+	}
+	var f file
+	if err := json.Unmarshal(text, &f); err != nil || f.Version != version {
+		return s.setAside()
+	}
+	s.kept, s.stamp = f.Answers, stamp{info.Size(), info.ModTime(), info}
+	return nil
+}
+
+// setAside gives a file that cannot be used another name, so that nothing in it
+// is lost.
+func (s *Store) setAside() error {
+	aside := fmt.Sprintf("%s.unreadable-%s", s.path, time.Now().Format("20060102-150405"))
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		aside = fmt.Sprintf("%s.unreadable-%s-%d", s.path, time.Now().Format("20060102-150405"), n)
+	}
+	if err := os.Rename(s.path, aside); err != nil {
+		return fmt.Errorf("%s is unreadable: %w", s.path, err)
+	}
+	return fmt.Errorf("%s %w and is kept as %s", s.path, ErrSetAside, aside)
+}
+
+// Find returns the answer to a question asked in a session, the latest first.
+func (s *Store) Find(q Question, session int) (Answer, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.load()
+	for _, list := range [][]Answer{s.passing, s.kept} {
+		for _, a := range slices.Backward(list) {
+			if (a.Session == 0 || a.Session == session) && a.equal(q) {
+				return a, true, err
+			}
+		}
+	}
+	return Answer{}, false, err
+}
+
+// List returns all answers, the oldest first.
+func (s *Store) List() ([]Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.load()
+	all := slices.Concat(s.kept, s.passing)
+	slices.SortStableFunc(all, func(a, b Answer) int { return a.At.Compare(b.At) })
+	return all, err
+}
+
+// Add keeps an answer in the place of an earlier one to the same question.
+func (s *Store) Add(a Answer) error {
+	a.ID = rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	same := func(b Answer) bool { return b.Session == a.Session && b.equal(a.Question) }
+	if a.Session != 0 {
+		s.passing = append(slices.DeleteFunc(s.passing, same), a)
+		return nil
+	}
+	return s.change(func(list []Answer) []Answer { return append(slices.DeleteFunc(list, same), a) })
+}
+
+// Remove takes an answer back.
+func (s *Store) Remove(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	with := func(a Answer) bool { return a.ID == id }
+	if slices.ContainsFunc(s.passing, with) {
+		s.passing = slices.DeleteFunc(s.passing, with)
+		return nil
+	}
+	return s.change(func(list []Answer) []Answer { return slices.DeleteFunc(list, with) })
+}
+
+// change rewrites the file while no other Neovim does; mu is held. A file that
+// had to be set aside does not keep the new one from being written.
+func (s *Store) change(f func([]Answer) []Answer) error {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lock(s.path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	aside := s.load()
+	if aside != nil && !errors.Is(aside, ErrSetAside) {
+		return aside
+	}
+	return errors.Join(aside, s.write(f(slices.Clone(s.kept))))
+}
+
+// write replaces the file in one step.
+func (s *Store) write(list []Answer) error {
+	text, err := json.MarshalIndent(file{version, list}, "", "  ")
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(s.path), ".permissions-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(append(text, '\n'))
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	s.stamp = stamp{} // two writes may look alike
+	return os.Rename(temp.Name(), s.path)
+}
+
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { f.Close() }, nil
+}

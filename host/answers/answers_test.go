@@ -1,0 +1,196 @@
+package answers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var question = Question{Agent: "claude", Project: "/p", Kind: "execute", Command: "make test", Dir: "/p"}
+
+func yes(q Question) Answer {
+	return Answer{Question: q, Allow: true, OptionID: "always", Name: "Always", At: time.Now()}
+}
+
+func open(t *testing.T) (*Store, string) {
+	path := filepath.Join(t.TempDir(), "acp", "permissions.json")
+	return Open(path), path
+}
+
+func add(t *testing.T, s *Store, a Answer) {
+	t.Helper()
+	if err := s.Add(a); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func found(t *testing.T, s *Store, q Question, session int) (Answer, bool) {
+	t.Helper()
+	a, ok, err := s.Find(q, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, ok
+}
+
+func TestAnswerIsFoundAgain(t *testing.T) {
+	s, path := open(t)
+	if _, ok := found(t, s, question, 1); ok {
+		t.Error("an answer without a file")
+	}
+	add(t, s, yes(question))
+	for name, store := range map[string]*Store{"the same": s, "another Neovim's": Open(path)} {
+		if a, ok := found(t, store, question, 7); !ok || !a.Allow || a.OptionID != "always" || a.ID == "" {
+			t.Errorf("%s store has %v, %v", name, a, ok)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info.Mode(), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".permissions-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestOtherQuestionsAreNotAnswered(t *testing.T) {
+	full := Question{Agent: "a", Project: "/p", Kind: "k", Command: "c", Dir: "/d", Paths: []string{"/x"}, Inside: true, Title: "t", Input: "i"}
+	for name, change := range map[string]func(*Question){
+		"agent":   func(q *Question) { q.Agent = "b" },
+		"project": func(q *Question) { q.Project = "/q" },
+		"kind":    func(q *Question) { q.Kind = "l" },
+		"command": func(q *Question) { q.Command = "c " },
+		"dir":     func(q *Question) { q.Dir = "" },
+		"paths":   func(q *Question) { q.Paths = []string{"/x", "/y"} },
+		"inside":  func(q *Question) { q.Inside = false },
+		"title":   func(q *Question) { q.Title = "" },
+		"input":   func(q *Question) { q.Input = "" },
+	} {
+		s, _ := open(t)
+		other := full
+		change(&other)
+		add(t, s, yes(full))
+		if _, ok := found(t, s, other, 1); ok {
+			t.Errorf("another %s is answered too", name)
+		}
+		if _, ok := found(t, s, full, 1); !ok {
+			t.Errorf("%s: the question itself is not answered", name)
+		}
+	}
+}
+
+func TestTheLastAnswerCounts(t *testing.T) {
+	s, _ := open(t)
+	add(t, s, yes(question))
+	no := yes(question)
+	no.Allow = false
+	add(t, s, no)
+	if a, ok := found(t, s, question, 1); !ok || a.Allow {
+		t.Errorf("found %v, %v", a, ok)
+	}
+	list, err := s.List()
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if err := s.Remove(list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := found(t, s, question, 1); ok {
+		t.Error("a removed answer is found")
+	}
+}
+
+func TestAnswerOfASession(t *testing.T) {
+	s, path := open(t)
+	a := yes(question)
+	a.Session = 3
+	add(t, s, a)
+	if _, ok := found(t, s, question, 3); !ok {
+		t.Error("it is not found")
+	}
+	if _, ok := found(t, s, question, 4); ok {
+		t.Error("it is found in another session")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it is on the disk")
+	}
+	list, err := s.List()
+	if err != nil || len(list) != 1 || list[0].Session != 3 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if err := s.Remove(list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := found(t, s, question, 3); ok {
+		t.Error("a removed answer is found")
+	}
+}
+
+func TestAFileThatIsBroken(t *testing.T) {
+	for _, text := range []string{"", "{", `{"version":1,"answers":[{"id":7}]}`, `{"version":2,"answers":[]}`, "[]"} {
+		s, path := open(t)
+		add(t, s, yes(question))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, ok, err := s.Find(question, 1)
+		if ok || !errors.Is(err, ErrSetAside) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: %v, %v", text, ok, err)
+		}
+		aside, _ := filepath.Glob(path + ".unreadable-*")
+		if len(aside) != 1 {
+			t.Fatalf("%q: set aside are %v", text, aside)
+		}
+		if kept, err := os.ReadFile(aside[0]); err != nil || string(kept) != text {
+			t.Errorf("%q: kept is %q, %v", text, kept, err)
+		}
+		// From here on it works, and a second one does not replace the first.
+		add(t, s, yes(question))
+		if err := os.WriteFile(path, []byte("again"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Add(yes(question)); !errors.Is(err, ErrSetAside) {
+			t.Errorf("%q: add: %v", text, err)
+		}
+		if _, ok := found(t, s, question, 1); !ok {
+			t.Errorf("%q: what was added is not there", text)
+		}
+		if aside, _ := filepath.Glob(path + ".unreadable-*"); len(aside) != 2 {
+			t.Errorf("%q: set aside are %v", text, aside)
+		}
+	}
+}
+
+func TestManyNeovimsAtOnce(t *testing.T) {
+	_, path := open(t)
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			s := Open(path)
+			for i := range 8 {
+				q := question
+				q.Command = fmt.Sprint(n, i)
+				if err := s.Add(yes(q)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	list, err := Open(path).List()
+	if err != nil || len(list) != 64 {
+		t.Errorf("%d answers, %v", len(list), err)
+	}
+}
+
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	s := Open("/dev/null/acp/permissions.json")
+	if err := s.Add(yes(question)); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,359 @@
+package host
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+// judge answers permission requests in the user's place, by the rules of the
+// configuration and then by what the user has answered for good. It reads the
+// disk.
+type judge struct {
+	rules rules.List
+	kept  *answers.Store
+}
+
+// judgement is what the judge makes of a request. Without an option the user is
+// asked.
+type judgement struct {
+	optionID string
+	remark   string // of a decision, for the transcript
+	why      string // of none, for the user who is asked; or ""
+	trouble  error  // with the file of answers
+
+	// What an answer for good would be about; nil where there is none.
+	allowing, rejecting *answers.Question
+}
+
+// matter is a request as the judge sees it.
+type matter struct {
+	agent   string
+	cwd     string
+	session int
+	call    session.ToolCall
+	run     run
+	options []session.PermissionOption
+}
+
+func (j *judge) judge(m matter) judgement {
+	r := m.request()
+	var result judgement
+	if !j.rules.IsPrivate(r) {
+		result.allowing, result.rejecting = m.questions(r)
+	}
+	verdict := j.rules.Decide(r)
+	result.why = verdict.Why
+	switch verdict.Action {
+	case rules.Allow, rules.Reject:
+		option, ok := choose(m.options, verdict.Action == rules.Allow)
+		if !ok {
+			result.why = fmt.Sprintf("%s would %s it, but the agent offers no such answer", verdict.By(), verdict.Action)
+			return result
+		}
+		result.optionID = option.ID
+		result.remark = fmt.Sprintf("%s by your %s: %s.", said(verdict.Action == rules.Allow), verdict.By(), verdict.Why)
+		return result
+	case rules.Ask:
+		if len(verdict.Rules) > 0 {
+			return result // a rule wants the user to be asked
+		}
+	}
+	for _, q := range []*answers.Question{result.rejecting, result.allowing} {
+		if q == nil {
+			continue
+		}
+		a, found, err := j.kept.Find(*q, m.session)
+		result.trouble = errors.Join(result.trouble, err)
+		if !found {
+			continue
+		}
+		if option, ok := alike(m.options, a); ok {
+			result.optionID = option.ID
+			result.remark = fmt.Sprintf("%s, as you answered %q on %s. :Acp permissions takes that back.",
+				said(a.Allow), a.Name, a.At.Local().Format(time.DateOnly))
+			return result
+		}
+	}
+	return result
+}
+
+func said(allowed bool) string {
+	if allowed {
+		return "Allowed"
+	}
+	return "Rejected"
+}
+
+// choose finds the answer that a rule gives: the one that holds for now, else
+// the only kind there is. An id that means several things is never chosen.
+func choose(options []session.PermissionOption, allow bool) (session.PermissionOption, bool) {
+	kinds := []string{"reject_once", "reject_always"}
+	if allow {
+		kinds = []string{"allow_once", "allow_always"}
+	}
+	for _, kind := range kinds {
+		for _, o := range options {
+			if o.Kind == kind && unambiguous(options, o) {
+				return o, true
+			}
+		}
+	}
+	return session.PermissionOption{}, false
+}
+
+// alike finds the answer that the user gave before, or one that means as much.
+func alike(options []session.PermissionOption, a answers.Answer) (session.PermissionOption, bool) {
+	for _, o := range options {
+		if o.ID == a.OptionID && o.Name == a.Name && lasting(o) && o.Allows() == a.Allow && unambiguous(options, o) {
+			return o, true
+		}
+	}
+	return choose(options, a.Allow)
+}
+
+func unambiguous(options []session.PermissionOption, o session.PermissionOption) bool {
+	return o.ID != "" && !slices.ContainsFunc(options, func(p session.PermissionOption) bool {
+		return p.ID == o.ID && p.Kind != o.Kind
+	})
+}
+
+// lasting tells whether an option holds from now on.
+func lasting(o session.PermissionOption) bool {
+	return o.Kind == "allow_always" || o.Kind == "reject_always"
+}
+
+// passing tells whether an option's own words say that it holds for the session
+// only.
+func passing(o session.PermissionOption) bool {
+	words := strings.FieldsFunc(strings.ToLower(o.Name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.Contains(words, "session")
+}
+
+// request is the matter with its files as they are on the disk.
+func (m matter) request() rules.Request {
+	known := map[string]string{}
+	real := func(path string) string {
+		if found, ok := known[path]; ok {
+			return found
+		}
+		found, err := buffers.RealPath(path)
+		if err != nil {
+			found = ""
+		}
+		known[path] = found
+		return found
+	}
+	home, _ := os.UserHomeDir()
+	r := rules.Request{Agent: m.agent, Kind: string(m.call.Kind), Cwd: real(m.cwd), Home: home, Fold: foldsCase(m.cwd), Resolve: real}
+	add := func(path string) {
+		if path == "" {
+			return
+		}
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(home, rest)
+		}
+		if !filepath.IsAbs(path) {
+			path = m.cwd + string(filepath.Separator) + path // not joined: a link may stand before ".."
+		}
+		p := rules.Path{Given: filepath.Clean(path), Real: real(path)}
+		if !slices.Contains(r.Paths, p) {
+			r.Paths = append(r.Paths, p)
+		}
+	}
+	for _, item := range m.call.Content {
+		if d, ok := item.(session.Diff); ok {
+			add(d.Path)
+			add(d.OldPath)
+		}
+	}
+	for _, l := range m.call.Locations {
+		add(l.Path)
+	}
+	for _, path := range rules.PathsIn(m.call.RawInput) {
+		add(path)
+	}
+	r.Run = m.run.parsed()
+	if dir := m.run.dir; r.Run.Given() && dir != "" && !below(real(dir), r.Cwd) {
+		r.Run = r.Run.Doubtful("it runs in " + dir)
+	}
+	return r
+}
+
+// below tells whether a path is a folder, or in it. Both are without links.
+func below(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// foldsCase tells whether the file system takes upper and lower case as the
+// same.
+func foldsCase(dir string) bool {
+	other := strings.Map(func(r rune) rune {
+		if unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, dir)
+	here, err := os.Stat(dir)
+	there, otherErr := os.Stat(other)
+	return other != dir && err == nil && otherErr == nil && os.SameFile(here, there)
+}
+
+// questionLimit is how long a command may be of which an answer is kept.
+const questionLimit = 8 << 10
+
+// questions are what an answer for good is about when it allows, and when it
+// rejects: a command to the letter, any of the project's files for work on
+// files, or these files; else the same tool call with the same input. Nothing
+// is kept about the end of a plan: each plan is another one.
+func (m matter) questions(r rules.Request) (allowing, rejecting *answers.Question) {
+	base := answers.Question{Agent: m.agent, Project: r.Cwd, Kind: string(m.call.Kind)}
+	switch {
+	case m.call.Kind == session.KindSwitchMode || m.call.Kind == session.KindThink || r.Cwd == "":
+		return nil, nil
+	case r.Run.Given():
+		if base.Command = m.run.line(); m.run.doubt != "" || base.Command == "" || len(base.Command) > questionLimit {
+			return nil, nil
+		}
+		base.Dir = r.Resolve(m.run.dir)
+		return &base, &base
+	case len(r.Paths) > 0 && onFiles[m.call.Kind]:
+		exact, inside := base, base
+		inside.Inside = r.Cwd != "/" && r.Cwd != r.Resolve(r.Home)
+		for _, p := range r.Paths {
+			if p.Real == "" {
+				return nil, nil
+			}
+			exact.Paths = append(exact.Paths, p.Real)
+			inside.Inside = inside.Inside && below(p.Real, r.Cwd)
+		}
+		slices.Sort(exact.Paths)
+		exact.Paths = slices.Compact(exact.Paths)
+		if inside.Inside {
+			return &inside, &exact
+		}
+		return &exact, &exact
+	}
+	var input map[string]any
+	if json.Unmarshal(m.call.RawInput, &input) != nil || len(input) == 0 {
+		return nil, nil
+	}
+	same, err := json.Marshal(input)
+	if err != nil {
+		return nil, nil
+	}
+	sum := sha256.Sum256(same)
+	base.Title, base.Input = cut(m.call.Title, 200), hex.EncodeToString(sum[:])
+	return &base, &base
+}
+
+// onFiles are the kinds of work on files.
+var onFiles = map[session.ToolKind]bool{
+	session.KindRead: true, session.KindEdit: true, session.KindDelete: true, session.KindMove: true, session.KindSearch: true,
+}
+
+// about says what an answer is about.
+func about(q answers.Question) string {
+	switch {
+	case q.Command != "" && q.Dir != q.Project:
+		return q.Command + "  in " + q.Dir
+	case q.Command != "":
+		return q.Command
+	case q.Inside:
+		return q.Kind + " any file of the project"
+	case len(q.Paths) > 0:
+		return q.Kind + " " + strings.Join(q.Paths, ", ")
+	}
+	return q.Kind + " " + q.Title
+}
+
+// run is what a request runs, as its agent tells it: a line for a shell, or an
+// argv. Doubt says why it may be something else.
+type run struct {
+	script string
+	argv   []string
+	dir    string // absolute
+	doubt  string
+}
+
+// parsed is the command taken apart, or none.
+func (c run) parsed() rules.Command {
+	switch {
+	case c.doubt != "":
+		return rules.Unknown(c.script, c.doubt)
+	case c.argv != nil:
+		return rules.Argv(c.argv)
+	case c.script != "":
+		return rules.Shell(c.script)
+	}
+	return rules.Command{}
+}
+
+// line is the command as one types it.
+func (c run) line() string {
+	if c.argv != nil {
+		return rules.Quoted(c.argv)
+	}
+	return c.script
+}
+
+// edits are what editing tools have as their command: it says what they do to
+// the file, and runs nothing.
+var edits = []string{"view", "create", "str_replace", "insert", "undo_edit", "replace", "write", "append", "delete", "move", "rename"}
+
+// runOf finds what a request runs. Agents put the command in the raw input, as a
+// string or as a list; version 2 beside the call; the title is the last resort,
+// where there is no raw input that could tell.
+func (s *Session) runOf(p *permission) run {
+	call, r := &p.call, p.request
+	var input struct {
+		Command json.RawMessage `json:"command"`
+		Cmd     json.RawMessage `json:"cmd"`
+		Cwd     any             `json:"cwd"`
+		Workdir any             `json:"workdir"`
+	}
+	told := json.Unmarshal(call.RawInput, &input) == nil && !bytes.Equal(bytes.TrimSpace(call.RawInput), []byte("null"))
+	c := run{dir: r.Cwd}
+	for _, dir := range []any{input.Cwd, input.Workdir} {
+		if text, ok := dir.(string); ok && c.dir == "" {
+			c.dir = text
+		}
+	}
+	c.dir = s.absolute(c.dir)
+	if c.script = r.Command; c.script != "" {
+		return c
+	}
+	for _, raw := range []json.RawMessage{input.Command, input.Cmd} {
+		if json.Unmarshal(raw, &c.script) == nil && c.script != "" {
+			if onFiles[call.Kind] && slices.Contains(edits, c.script) {
+				c.script = ""
+			}
+			return c
+		}
+		if json.Unmarshal(raw, &c.argv) == nil && len(c.argv) > 0 {
+			return c
+		}
+		c.argv = nil
+	}
+	if call.Kind == session.KindExecute {
+		c.script = strings.Trim(strings.TrimSpace(call.Title), "`")
+		if told || c.script == "" {
+			c.doubt = "the agent does not say what it runs"
+		}
+	}
+	return c
+}

@@ -1,0 +1,200 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+// A request of version 2 may be about no tool call.
+func TestRequestWithoutAToolCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		answer := "none"
+		var snap map[string]any
+		s.on(func() {
+			s.phase = ready
+			s.requestPermission(session.PermissionRequest{
+				Context: context.Background(), Title: "Use the network", Description: "To fetch *it*", Command: "curl x", Cwd: "/tmp",
+				Options: []session.PermissionOption{{ID: "yes", Name: "Yes", Kind: "allow_once"}},
+				Reply:   func(id string) { answer = id },
+			})
+			snap = s.snapshot(s.asked[0])
+			s.respond(s.asked[0].id, "yes")
+		})
+		for key, want := range map[string]any{
+			"title": "Use the network", "description": "To fetch *it*", "command": "curl x", "cwd": "/tmp", "tool_call_id": "",
+			"heading": "Puppet wants to run a command", "lines": []string{"To fetch *it*", "$ curl x", "in /tmp"},
+		} {
+			if !reflect.DeepEqual(snap[key], want) {
+				t.Errorf("%s is %q, expected %q", key, snap[key], want)
+			}
+		}
+		if answer != "yes" || len(s.conv.Calls) > 0 {
+			t.Errorf("answered %q, with %d calls", answer, len(s.conv.Calls))
+		}
+		s.on(func() {
+			s.requestPermission(session.PermissionRequest{
+				Context: context.Background(), Title: "Trust the folder", Reply: func(string) {},
+			})
+			snap = s.snapshot(s.asked[0])
+			s.withdrawAll("cancel")
+		})
+		if want := []string{"Trust the folder"}; !reflect.DeepEqual(snap["lines"], want) {
+			t.Errorf("the lines are %q", snap["lines"])
+		}
+	})
+}
+
+// A request that is withdrawn while it is judged is neither answered by a rule
+// nor shown, and those behind it are judged.
+func TestWithdrawnWhileJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		s.host.judge.Store(&judge{rules: rules.List{Rules: []rules.Rule{{Action: rules.Allow}}}, kept: answers.Open(filepath.Join(t.TempDir(), "x"))})
+		got := map[string]string{}
+		request := func(ctx context.Context, name string) {
+			s.requestPermission(session.PermissionRequest{
+				Context: ctx, Call: session.ToolCallPatch{ID: name, Title: acp.Set(name)},
+				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+				Reply:   func(id string) { got[name] += "[" + id + "]" },
+			})
+		}
+		s.on(func() {
+			s.phase = ready
+			request(context.Background(), "one")
+			request(context.Background(), "two")
+			s.withdrawAll("cancel")
+			request(context.Background(), "three")
+		})
+		synctest.Wait()
+		if want := map[string]string{"one": "[]", "two": "[]", "three": "[yes]"}; !reflect.DeepEqual(got, want) {
+			t.Errorf("answered %v", got)
+		}
+		if said := s.remarks(); strings.Count(said, "Allowed") != 1 {
+			t.Errorf("the transcript says %q", said)
+		}
+		var names []string
+		s.on(func() {
+			for _, e := range s.shown.events {
+				if strings.HasPrefix(e.name, "AcpPermission") {
+					names = append(names, e.name, e.data["by"].(string))
+				}
+			}
+		})
+		if want := []string{"AcpPermissionResolved", "rule"}; !reflect.DeepEqual(names, want) {
+			t.Errorf("the events are %v", names)
+		}
+	})
+}
+
+// Nothing is answered by itself in a turn that the user has cancelled.
+func TestRulesRestInACancelledTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		s.host.judge.Store(&judge{rules: rules.List{Rules: []rules.Rule{{Action: rules.Allow}}}, kept: answers.Open(filepath.Join(t.TempDir(), "x"))})
+		answered := false
+		s.on(func() {
+			s.phase, s.turnOpen, s.attempt, s.stopped = ready, true, 1, 1
+			s.requestPermission(session.PermissionRequest{
+				Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Title: acp.Set("c")},
+				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+				Reply:   func(string) { answered = true },
+			})
+		})
+		synctest.Wait()
+		if answered {
+			t.Error("a rule has answered")
+		}
+		s.on(func() { s.withdrawAll("cancel") })
+	})
+}
+
+func TestRunOf(t *testing.T) {
+	for _, c := range []struct {
+		name, kind, title, raw string
+		line, dir, doubt       string
+	}{
+		{"a string", "execute", "Tests", `{"command":"make test"}`, "make test", "/p", ""},
+		{"a list", "execute", "Tests", `{"command":["bash","-lc","a b"],"cwd":"sub"}`, "bash -lc 'a b'", "/p/sub", ""},
+		{"another name", "other", "Tests", `{"cmd":"ls","workdir":"/tmp"}`, "ls", "/tmp", ""},
+		{"the title", "execute", "`make`", ``, "make", "/p", ""},
+		{"the title, beside an input", "execute", "Run it", `{"x":1}`, "Run it", "/p", "the agent does not say what it runs"},
+		{"nothing", "execute", "", ``, "", "/p", "the agent does not say what it runs"},
+		{"an edit", "edit", "Edit", `{"command":"str_replace","path":"a"}`, "", "/p", ""},
+		{"a command that is called an edit", "edit", "Edit", `{"command":"rm a","path":"a"}`, "rm a", "/p", ""},
+		{"no command", "read", "Read a", `{"path":"a"}`, "", "/p", ""},
+		{"another type", "other", "x", `{"command":7}`, "", "/p", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &Session{cwd: "/p"}
+			got := s.runOf(&permission{call: session.ToolCall{Kind: session.ToolKind(c.kind), Title: c.title, RawInput: json.RawMessage(c.raw)}})
+			if got.line() != c.line || got.dir != c.dir || got.doubt != c.doubt {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+// The judge sees files as they are on the disk.
+func TestJudgeFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"proj/src", "other"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from, to := range map[string]string{"proj/src/out": "../../other", "proj/src/new": "/nowhere/file", "link": "proj"} {
+		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := &judge{
+		rules: rules.List{Rules: []rules.Rule{{Paths: []string{"src/**"}, Action: rules.Allow}}},
+		kept:  answers.Open(filepath.Join(dir, "answers.json")),
+	}
+	for _, c := range []struct {
+		path string
+		want string
+	}{
+		{dir + "/proj/src/a", "yes"},
+		{"src/a", "yes"},
+		{dir + "/link/src/a", "yes"},
+		{"src/../b", ""},
+		{"src/out/a", ""},
+		{"src/out/../proj/src/a", "yes"}, // through the link, not above it
+		{"src/new", ""},
+		{dir + "/other/a", ""},
+	} {
+		for _, cwd := range []string{dir + "/proj", dir + "/link"} {
+			got := j.judge(matter{
+				cwd: cwd, call: session.ToolCall{Kind: session.KindEdit, Locations: []session.Location{{Path: c.path}}},
+				options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+			})
+			if got.optionID != c.want {
+				t.Errorf("%s in %s: %+v", c.path, cwd, got)
+			}
+		}
+	}
+	for _, call := range []session.ToolCall{
+		{Kind: session.KindEdit, Content: []session.ToolCallContent{session.Diff{Path: "src/a", OldPath: "b"}}},
+		{Kind: session.KindEdit, Content: []session.ToolCallContent{session.Diff{Path: "src/a"}, session.Diff{Path: "b"}}},
+		{Kind: session.KindEdit, RawInput: json.RawMessage(`{"changes":{"src/a":{},"/etc/passwd":{}}}`)},
+		{Kind: session.KindEdit},
+	} {
+		got := j.judge(matter{cwd: dir + "/proj", call: call, options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}}})
+		if got.optionID != "" {
+			t.Errorf("%+v: %+v", call, got)
+		}
+	}
+}

@@ -1,0 +1,478 @@
+package rules
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Command is what a request runs, taken apart into simple commands. The zero
+// value is none.
+type Command struct{ parts []part }
+
+// Given tells whether there is a command at all.
+func (c Command) Given() bool { return len(c.parts) > 0 }
+
+// part is one simple command, or something in the place of one that no pattern
+// can allow.
+type part struct {
+	text  string // as written
+	words []word
+	why   string // what keeps an allow rule from matching, or ""
+	outer bool   // a shell whose script is in parts of its own
+	inert bool   // no command is in it that is not in other parts
+	file  string // that a redirection names
+}
+
+// word is one word of a part, without its quotes. What it is, is not known
+// where the shell would still expand it.
+type word struct {
+	text  string
+	known bool
+}
+
+// maxDepth is how many shells within shells are looked into.
+const maxDepth = 4
+
+// Shell takes a command line apart. Whatever it holds anywhere, in pipes,
+// substitutions, functions or in the script of a `bash -c`, is a part of it.
+func Shell(script string) Command { return Command{shellParts(script, 0)} }
+
+// Argv takes a command apart that is run without a shell, unless it is one.
+func Argv(argv []string) Command {
+	if len(argv) == 0 {
+		return Command{}
+	}
+	p := part{text: Quoted(argv)}
+	for _, arg := range argv {
+		p.words = append(p.words, word{arg, true})
+		if hidden(arg) {
+			p.why = "`" + p.text + "` has invisible characters"
+		}
+	}
+	return Command{insides(p, 0)}
+}
+
+// Unknown is a command of which no more than a description is told.
+func Unknown(text, why string) Command { return Command{[]part{{text: text, why: why}}} }
+
+// Doubtful is a command that no pattern allows, and why.
+func (c Command) Doubtful(why string) Command {
+	parts := slices.Clone(c.parts)
+	for i := range parts {
+		parts[i].why = why
+	}
+	return Command{parts}
+}
+
+// Quoted writes an argv as a line for a shell.
+func Quoted(argv []string) string {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		quoted, err := syntax.Quote(arg, syntax.LangBash)
+		if err != nil {
+			quoted = arg // has a null byte
+		}
+		words[i] = quoted
+	}
+	return strings.Join(words, " ")
+}
+
+// hidden tells whether a text has characters that a reader does not see, line
+// breaks and tabs aside.
+func hidden(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar || (unicode.Is(unicode.Zs, r) && r != ' '))
+	})
+}
+
+// scriptLimit is how long a script may be that is read: the parser recurses as
+// deep as the script nests.
+const scriptLimit = 32 << 10
+
+func shellParts(script string, depth int) (parts []part) {
+	opaque := func(why string) []part { return []part{{text: script, why: why}} }
+	if len(script) > scriptLimit {
+		return opaque("it is too long to be read")
+	}
+	defer func() {
+		if broken := recover(); broken != nil { // of the parser, on what an agent has written
+			parts = opaque("it cannot be read as a shell command")
+		}
+	}()
+	file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	switch {
+	case err != nil:
+		return append(opaque("it cannot be read as a shell command"), guessed(script)...)
+	case depth > maxDepth:
+		return opaque("it has too many shells within each other")
+	}
+	w := walker{script: script, depth: depth}
+	syntax.Walk(file, w.visit)
+	if hidden(script) {
+		w.parts = append(w.parts, opaque("it has invisible characters")...)
+	}
+	if len(w.parts) == 0 {
+		w.refuse(file, "it runs nothing")
+	}
+	return w.parts
+}
+
+// guessed is what a script that is no valid one might run, for rules that stop.
+func guessed(script string) []part {
+	var parts []part
+	for _, line := range strings.FieldsFunc(script, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`$", r) }) {
+		p := part{text: strings.TrimSpace(line), why: "it cannot be read as a shell command"}
+		for _, f := range strings.Fields(line) {
+			p.words = append(p.words, word{strings.Trim(f, `'"\`), true})
+		}
+		if len(p.words) > 0 {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// walker collects the parts of a parsed script.
+type walker struct {
+	script string
+	depth  int
+	parts  []part
+}
+
+func (w *walker) source(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from > to || to > len(w.script) {
+		return w.script
+	}
+	return strings.TrimSpace(w.script[from:to])
+}
+
+// refuse adds a part that no pattern allows, though what it runs, if anything,
+// is in parts of its own.
+func (w *walker) refuse(n syntax.Node, why string) {
+	w.parts = append(w.parts, part{text: w.source(n), why: why, inert: true})
+}
+
+// visit knows what is harmless, and what is a command. What it does not know is
+// refused.
+func (w *walker) visit(n syntax.Node) bool {
+	switch n := n.(type) {
+	case nil, *syntax.File, *syntax.Subshell, *syntax.Block, *syntax.BinaryCmd, *syntax.IfClause, *syntax.WhileClause,
+		*syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause,
+		*syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst,
+		*syntax.ExtGlob, *syntax.BraceExp:
+		// What of it stands in a command makes that one's words unknown.
+	case *syntax.Stmt:
+		if n.Coprocess {
+			w.refuse(n, "it starts a coprocess")
+		}
+	case *syntax.ParamExp:
+		if !n.Short {
+			w.refuse(n, expands+": `"+w.source(n)+"`")
+		}
+	case *syntax.CallExpr:
+		w.call(n)
+	case *syntax.Redirect:
+		w.redirect(n)
+	case *syntax.Assign:
+		w.refuse(n, "it sets a variable: `"+w.source(n)+"`")
+	case *syntax.Comment:
+		w.refuse(n, "it has a comment")
+	default:
+		w.refuse(n, "it has more than plain commands: `"+w.source(n)+"`")
+	}
+	return true
+}
+
+func (w *walker) redirect(r *syntax.Redirect) {
+	target := ""
+	if r.Word != nil {
+		target = r.Word.Lit()
+	}
+	switch r.Op {
+	case syntax.DplIn, syntax.DplOut:
+		if target == "-" || (target != "" && strings.Trim(target, "0123456789") == "") {
+			return // 2>&1
+		}
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrAll, syntax.AppAll:
+		if target == "/dev/null" {
+			return
+		}
+	}
+	w.refuse(r, "it redirects: `"+w.source(r)+"`")
+	w.parts[len(w.parts)-1].file = target
+}
+
+func (w *walker) call(c *syntax.CallExpr) {
+	if len(c.Args) == 0 {
+		return // assignments alone
+	}
+	p := part{text: w.source(&syntax.CallExpr{Args: c.Args})}
+	for i, arg := range c.Args {
+		text, why := wordOf(arg, i == 0)
+		p.words = append(p.words, word{text, why == "" || why == quoted})
+		if why != "" && p.why == "" {
+			p.why = why + ": `" + w.source(arg) + "`"
+		}
+	}
+	if len(p.words) > 1 && p.words[0].text == "printf" && strings.HasPrefix(p.words[1].text, "-v") && p.why == "" {
+		p.why = "it sets a variable: `" + p.text + "`"
+	}
+	w.parts = append(w.parts, insides(p, w.depth)...)
+}
+
+// quoted is said of words that are known but oddly written.
+const quoted = "it has an oddly quoted word"
+
+// expands is said of words that only the shell knows.
+const expands = "the shell would still expand it"
+
+// wordOf is what a word says, and why an allow rule does not take it. Only words
+// as one writes them are taken: bare, or within quotes that nothing expands in.
+func wordOf(w *syntax.Word, first bool) (text, why string) {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if strings.ContainsAny(p.Value, "*?[]{}") || (b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.HasPrefix(p.Value, "=")) {
+				return "", expands
+			}
+			if strings.Contains(p.Value, `\`) {
+				why = quoted
+			}
+			b.WriteString(withoutBackslashes(p.Value))
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return "", expands
+			}
+			if first || strings.HasSuffix(p.Value, `\`) { // where fish goes on
+				why = quoted
+			}
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			if first || p.Dollar {
+				why = quoted
+			}
+			for _, inner := range p.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				if !ok {
+					return "", expands
+				}
+				if strings.Contains(lit.Value, `\`) {
+					why = quoted
+				}
+				b.WriteString(withoutBackslashes(lit.Value))
+			}
+		default:
+			return "", expands
+		}
+	}
+	return b.String(), why
+}
+
+func withoutBackslashes(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// shells run a script that is one of their arguments. They are known by these
+// names alone: another program may have the name elsewhere.
+var shells = []string{"sh", "bash", "zsh", "dash", "ksh"}
+
+// insides is a part, behind what a shell in it runs.
+func insides(p part, depth int) []part {
+	name := p.name()
+	if !slices.Contains(shells, path.Base(name)) {
+		return []part{p}
+	}
+	flag := slices.IndexFunc(p.words, func(w word) bool {
+		return len(w.text) > 1 && w.text[0] == '-' && w.text[1] != '-' && strings.HasSuffix(w.text, "c")
+	})
+	if flag < 0 {
+		return []part{p}
+	}
+	var parts []part
+	for _, w := range p.words[flag+1:] {
+		if w.known {
+			parts = append(parts, shellParts(w.text, depth+1)...)
+		}
+	}
+	trusted := slices.Contains(shells, name) || slices.Contains([]string{"/bin/", "/usr/bin/"}, strings.TrimSuffix(name, path.Base(name)))
+	plain := flag == 1 && len(p.words) == 3 && p.words[2].known && strings.Trim(p.words[1].text, "-celux") == ""
+	switch {
+	case trusted && plain && p.why == "":
+		p.outer = true
+	case p.why == "":
+		p.why = "it runs another shell: `" + p.text + "`"
+	}
+	return append(parts, p)
+}
+
+func (p part) name() string {
+	if len(p.words) == 0 {
+		return ""
+	}
+	return p.words[0].text
+}
+
+// allowedBy tells whether an allow rule's pattern fits: yes, no, or maybe when
+// it would but for what is odd.
+func (p part) allowedBy(pattern []string) match {
+	m := matchWords(pattern, p.words)
+	if p.why != "" && (m != no || len(p.words) == 0) {
+		return maybe
+	}
+	if m == maybe {
+		return no
+	}
+	return m
+}
+
+// wrappers run what their arguments say.
+var wrappers = []string{
+	"sudo", "doas", "env", "nice", "ionice", "nohup", "timeout", "time", "command", "builtin", "exec", "xargs", "setsid",
+	"stdbuf", "chroot", "unshare", "parallel", "watch", "find", "busybox", "strace", "ltrace", "taskset", "flock", "su",
+	"ssh", "script", "eval", "noglob", "nocorrect", "trap", "caffeinate", "chrt", "firejail", "bwrap", "systemd-run",
+}
+
+// stoppedBy tells whether the pattern of a rule that rejects or asks fits, by
+// its own name or in a folder, or fits what is run by way of another program.
+func (p part) stoppedBy(pattern []string) match {
+	if len(p.words) == 0 {
+		if p.inert {
+			return no
+		}
+		return maybe
+	}
+	best := matchWords(pattern, p.words)
+	if based := path.Base(p.words[0].text); p.words[0].known && based != p.words[0].text {
+		best = max(best, matchWords(pattern, append([]word{{based, true}}, p.words[1:]...)))
+	}
+	if !slices.Contains(wrappers, path.Base(p.words[0].text)) {
+		return best
+	}
+	rest := p.words[1:]
+	for len(rest) > 0 && isOption(rest[0].text) {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		inner := part{words: rest}
+		best = max(best, inner.stoppedBy(pattern))
+	}
+	for i, w := range p.words[1:] {
+		if matchWords(pattern, p.words[i+1:]) != no {
+			best = max(best, maybe)
+		}
+		if !w.known || !strings.ContainsAny(w.text, " \t\n;|&") {
+			continue
+		}
+		for _, inner := range shellParts(w.text, maxDepth) {
+			if len(inner.words) > 0 && matchWords(pattern, inner.words) != no {
+				best = max(best, maybe)
+			}
+		}
+	}
+	return best
+}
+
+// isOption tells what may stand between a wrapper and its command.
+func isOption(w string) bool {
+	return strings.HasPrefix(w, "-") || strings.Contains(w, "=") || strings.Trim(w, "0123456789.smhd") == ""
+}
+
+// paths are the files that a part's words may name.
+func (p part) paths(r Request) []Path {
+	var paths []Path
+	for _, w := range append(slices.Clip(p.words), word{p.file, true}) {
+		if !w.known || w.text == "" {
+			continue
+		}
+		candidates := []string{w.text}
+		if _, value, ok := strings.Cut(w.text, "="); ok && value != "" {
+			candidates = append(candidates, value)
+		}
+		for _, c := range candidates {
+			if rest, ok := strings.CutPrefix(c, "~/"); ok {
+				c = filepath.Join(r.Home, rest)
+			}
+			if !filepath.IsAbs(c) {
+				c = r.Cwd + "/" + c // not joined: a link may stand before ".."
+			}
+			paths = append(paths, Path{Given: filepath.Clean(c), Real: r.Resolve(c)})
+		}
+	}
+	return paths
+}
+
+// matchWords compares a pattern with a command, word by word. In a word of the
+// pattern * stands for any characters, ** as its last word for any words. It is
+// maybe where it depends on a word that is not known.
+func matchWords(pattern []string, words []word) match {
+	for i, want := range pattern {
+		switch {
+		case want == "**" && i == len(pattern)-1:
+			return yes
+		case i >= len(words):
+			return no
+		case !words[i].known:
+			return maybe
+		case !matchWord(want, words[i].text):
+			return no
+		}
+	}
+	if len(words) == len(pattern) {
+		return yes
+	}
+	if slices.ContainsFunc(words[len(pattern):], func(w word) bool { return w.known }) {
+		return no
+	}
+	return maybe
+}
+
+func matchWord(pattern, text string) bool {
+	pieces := strings.Split(pattern, "*")
+	first, last := pieces[0], pieces[len(pieces)-1]
+	if len(pieces) == 1 {
+		return pattern == text
+	}
+	if len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, piece := range pieces[1 : len(pieces)-1] {
+		at := strings.Index(text, piece)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(piece):]
+	}
+	return true
+}
+
+// checkPattern finds patterns that could not mean what they say.
+func checkPattern(pattern string) error {
+	words := strings.Fields(pattern)
+	switch {
+	case len(words) == 0:
+		return errors.New("it is empty")
+	case strings.ContainsAny(pattern, ";&|<>`\n") || strings.Contains(pattern, "$("):
+		return errors.New("it has more than one command; each part of a compound one is looked up by itself")
+	case slices.Contains(words[:len(words)-1], "**"):
+		return errors.New("** can only be its last word")
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package transcript
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestVisible(t *testing.T) {
+	for _, c := range []struct{ text, strict, prose string }{
+		{"make test", "make test", "make test"},
+		{"a\x1b[2Kb\x07\x7f\r", "a^[[2Kb^G^?^M", "a^[[2Kb^G^?^M"},
+		{"a\u202eb\u2066c\u200b", "a<U+202E>b<U+2066>c<U+200B>", "a<U+202E>b<U+2066>c<U+200B>"},
+		{"a\xffb", "a<FF>b", "a<FF>b"},
+		{"\ta", "    a", "    a"},
+		{"a" + strings.Repeat(" ", 500) + "b", "a <500 spaces> b", "a <500 spaces> b"},
+		{"a" + strings.Repeat(" ", 39) + "b", "a" + strings.Repeat(" ", 39) + "b", "a" + strings.Repeat(" ", 39) + "b"},
+		{"é 日本 👍", "é 日本 👍", "é 日本 👍"},
+		{"a\u00a0b\u3000c👩\u200d💻", "a<U+00A0>b<U+3000>c👩<U+200D>💻", "a\u00a0b\u3000c👩\u200d💻"},
+		{"a\U000e0041b\u2028c\ufeffd\u3164", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>"},
+	} {
+		for prose, want := range map[bool]string{false: c.strict, true: c.prose} {
+			if got := Visible([]Line{{Text: c.text}}, prose)[0].Text; got != want {
+				t.Errorf("%q, prose %v: %q, expected %q", c.text, prose, got, want)
+			}
+		}
+	}
+}
+
+// Highlights cover the same text as before.
+func TestVisibleMovesHighlights(t *testing.T) {
+	text := "\x1bab\u202e\u202ecd\te"
+	for _, c := range []struct{ marked, want string }{
+		{"ab", "ab"}, {"\x1bab", "^[ab"}, {"\u202ecd", "<U+202E>cd"}, {"cd\t", "cd    "}, {"e", "e"}, {text, "^[ab<U+202E><U+202E>cd    e"},
+	} {
+		at := strings.LastIndex(text, c.marked)
+		in := []Line{{Text: text, Marks: []Mark{{at, at + len(c.marked), Error}}}}
+		l := Visible(in, false)[0]
+		if got := l.Text[l.Marks[0].Col:l.Marks[0].EndCol]; got != c.want {
+			t.Errorf("%q became %q, expected %q", c.marked, got, c.want)
+		}
+		if in[0].Marks[0].Col != at {
+			t.Error("the line that was given has changed")
+		}
+	}
+}
+
+func TestShellColours(t *testing.T) {
+	names := map[Group]string{ShellCommand: "c", ShellString: "s", ShellOperator: "o", ShellVariable: "v", More: "m"}
+	for _, c := range []struct{ command, want string }{
+		{"make test", "make test|c:make"},
+		{"a 'b' && c \"d $e\" > f", "a 'b' && c \"d $e\" > f|c:a s:'b' o:&& c:c s:\"d $e\" v:$e o:>"},
+		{"a; b $(c) `d` # e", "a; b $(c) `d` # e|c:a o:; c:b o:$( c:c o:) o:` c:d o:` m:# e"},
+		{"a 'x\ny' b\nc", "a 'x|c:a s:'x\ny' b|s:y'\nc|c:c"},
+		{"X=1 é \"ü\"; f", "X=1 é \"ü\"; f|v:X c:é s:\"ü\" o:; c:f"},
+		{"a (", "a (|"},
+	} {
+		var got []string
+		for _, l := range Shell(c.command) {
+			var marks []string
+			for _, m := range l.Marks {
+				marks = append(marks, names[m.Group]+":"+l.Text[m.Col:m.EndCol])
+			}
+			got = append(got, l.Text+"|"+strings.Join(marks, " "))
+		}
+		if joined := strings.Join(got, "\n"); joined != c.want {
+			t.Errorf("%q:\n%s\nexpected\n%s", c.command, joined, c.want)
+		}
+	}
+}
+
+func FuzzShell(f *testing.F) {
+	f.Add("a 'x\ny' && $(b) | \"c$d\" # e")
+	f.Add("cat <<E\nx\nE\n")
+	f.Fuzz(func(t *testing.T, command string) {
+		for _, l := range Visible(Shell(command), false) {
+			for _, m := range l.Marks {
+				if m.Col < 0 || m.Col > m.EndCol || m.EndCol > len(l.Text) {
+					t.Errorf("%q: %v in %q", command, m, l.Text)
+				}
+			}
+		}
+	})
+}

