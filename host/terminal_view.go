@@ -94,8 +94,8 @@ func (v *terminalView) Take(budget int) ([]editor.Op, bool) {
 		v.told = true
 		data = append(data, v.term.display.Epilogue("["+exitText(exit)+"]")...)
 	}
-	if v.last && v.told {
-		v.host.editor.Forget(v)
+	if v.last && !more && (v.told || v.term.own == nil) {
+		v.host.editor.Forget(v) // nothing will come any more
 	}
 	if len(data) == 0 && !anew {
 		return nil, false

@@ -389,6 +389,9 @@ func (t *sessionTerminal) mirror() map[string]any {
 }
 
 func (s *Session) terminalOps() []editor.Op {
+	if len(s.shown.terminals) == 0 {
+		return nil
+	}
 	var list []any
 	s.terminals.each(func(t *sessionTerminal) {
 		if s.shown.terminals[t] {

@@ -20,6 +20,7 @@ local api = vim.api
 ---@field chan? integer of the terminal in the buffer
 ---@field size? string what the host was told of the windows
 ---@field warned? boolean
+---@field lost? boolean its host has ended
 
 ---@type table<integer, acp.TerminalEntry[]> by session and number
 local entries = {}
@@ -30,6 +31,9 @@ local group = api.nvim_create_augroup('acp_terminal', {})
 ---@param entry acp.TerminalEntry
 ---@param args? table
 local function notify(method, entry, args)
+  if entry.lost then
+    return -- the next host counts anew
+  end
   args = vim.tbl_extend('error', args or {}, {
     session = entry.told.session,
     terminal = entry.told.number,
@@ -115,16 +119,11 @@ local function leave(buf)
   end)
 end
 
----Begins a terminal in the buffer, in the place of one that it has.
+---Begins a terminal in the buffer.
 ---@param entry acp.TerminalEntry
 ---@return boolean
 local function begin(entry)
   local buf = entry.buf --[[@as integer]]
-  if entry.chan then
-    quietly(function()
-      vim.fn.chanclose(entry.chan)
-    end)
-  end
   entry.chan = quietly(function()
     return api.nvim_open_term(buf, {
       force_crlf = false,
@@ -269,12 +268,29 @@ function M.set(list)
   end
 end
 
+---Empties a terminal. Closing it and beginning another one would mix both on Neovim 0.10, which
+---knows no sequence for what has scrolled away either: but for an empty line a small 'scrollback'
+---does that.
+---@param entry acp.TerminalEntry
+local function empty(entry)
+  local _, rows = size(entry.buf)
+  local away = ('\r\n'):rep(rows + 1)
+  api.nvim_chan_send(entry.chan, '\24\27[m\27[?1049l\27[r\27[999;1H' .. away .. '\27c\27[3J')
+  local kept = vim.bo[entry.buf].scrollback
+  vim.bo[entry.buf].scrollback = 1
+  vim.bo[entry.buf].scrollback = kept
+  follow(entry.buf)
+end
+
 ---Writes a terminal's bytes into its buffer.
 ---@param args {session: integer, number: integer, anew: boolean, data: string}
 function M.output(args)
   local entry = (entries[args.session] or {})[args.number]
-  if not entry or not entry.chan or (args.anew and not begin(entry)) then
+  if not entry or not entry.chan then
     error('the terminal has no buffer', 0)
+  end
+  if args.anew then
+    empty(entry)
   end
   api.nvim_chan_send(entry.chan, args.data)
 end
@@ -308,6 +324,7 @@ local function open(entry)
       return api.nvim_set_current_win(win)
     end
   end
+  vim.cmd.stopinsert()
   local win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
   api.nvim_win_set_height(win, math.max(2, math.min(16, math.floor(vim.o.lines / 3))))
   follow(buf)
@@ -394,7 +411,7 @@ end
 function M.host_died()
   for session, list in pairs(entries) do
     for _, entry in pairs(list) do
-      entry.told.running = false
+      entry.lost, entry.told.running = true, false
       M.set({ entry.told })
     end
     M.forget(session)

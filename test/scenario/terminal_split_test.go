@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
@@ -94,6 +95,42 @@ func TestTerminalInASplit(t *testing.T) {
 		s.Keys("gs")
 		s.AwaitLua(`vim.bo.filetype == 'acp-terminal'`)
 		s.awaitBuffer(s.LuaInt(`vim.api.nvim_get_current_buf()`), "one\ntwo\n[exited with code 3]")
+	})
+}
+
+// From the prompt, in Insert mode, the way leads to Normal mode too; and when the host has died what
+// was shown stays, apart from what the next host shows.
+func TestTerminalOutlivesTheHost(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.gate()
+		p := s.begin()
+		s.prompt(p, "run")
+		p.inCall("c", p.terminal(`echo one; read x < gate`, nil))
+		s.AwaitLua(`#require('acp').terminals() > 0`)
+		s.Keys("i<Cmd>Acp terminal<CR>")
+		s.AwaitLua(`vim.bo.buftype == 'terminal'`)
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.awaitBuffer(buf, "one")
+		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'nt'`)
+		hosts, _ := s.hosts()
+		s.recordNotifications()
+		if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		s.awaitNotification("the host ended")
+		s.AwaitLua(`vim.wo.winbar:find('no longer running')`)
+		p = s.restart()
+		p.begin()
+		s.prompt(p, "again")
+		p.inCall("d", p.terminal(`echo two; read x < gate`, nil))
+		list := s.awaitTerminals(1)
+		s.Command("new")
+		other, _ := list[0]["buf"].(int)
+		s.Command(fmt.Sprintf("buffer %d", other))
+		s.awaitBuffer(other, "two")
+		s.Lua(nil, `vim.cmd.bwipeout({ ..., bang = true })`, buf)
+		p.inTerminal("kill", list[0]["id"].(string))
+		s.awaitBuffer(other, "two\n[killed by SIGTERM]")
 	})
 }
 
@@ -237,6 +274,9 @@ func TestTerminalOfTheAgent(t *testing.T) {
 		if list := s.terminals(); list[0]["running"] != false || list[0]["exit_code"] != 2 || list[0]["cwd"] != s.Dir {
 			t.Errorf("the terminals are %v", list)
 		}
+		// A snapshot that is another text replaces the old one.
+		s.Lua(nil, `require('acp.terminal').output({ session = 1, number = 1, anew = true, data = 'other' })`)
+		s.AwaitLua(`vim.trim(table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), '\n')) == 'other'`, buf)
 		// One whose end is never told does not run after the turn was cancelled.
 		p.inCall("d", "shell/2")
 		s.awaitTerminals(2)
