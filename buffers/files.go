@@ -64,6 +64,11 @@ type Written struct {
 	Created  bool   // the file was not there before
 	Conflict bool   // some of the agent's text is not in the buffer, where the user's stands
 	Note     string // a sentence for the user, where there is something to say
+	Deleted  bool   // there is no file any more
+
+	// Before and After are the text that the user saw at Path before, and sees now: the buffer's where one
+	// shows the file, else the disk's. nil is no file, or a text that is not known.
+	Before, After *string
 }
 
 // Read gives the text of r.Path, unsaved text included, to done, which is called exactly once, from

@@ -71,6 +71,9 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	args["own"] = own
 	had, was := f.synced.get(path)
 	same := was && had == text
+	if was {
+		w.Before = &had
+	}
 	conflicts := 0
 	switch {
 	case own && (same || l.Part || l.Modified):
@@ -88,6 +91,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 			f.synced.put(path, text)
 			return w, applied, nil
 		}
+		w.Before = &mine
 		if saved {
 			return w, applied, nil
 		}
@@ -105,14 +109,29 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		if err != nil || !ok {
 			return w, moved, err
 		}
+		w.Before = &mine
 		var merged string
 		merged, conflicts = f.merge(path, mine, text)
 		if merged != text {
 			args["merged"] = merged
 		}
+		w.After = &merged
 		args["text"] = text
 	default:
+		if !was {
+			mine, ok, err := f.slices(ctx, l, 0, -1, false)
+			if err != nil || !ok {
+				return w, moved, err
+			}
+			w.Before = &mine
+		}
 		args["text"] = text
+	}
+	if w.After == nil {
+		if !known {
+			text, _ = detect(disk.data)
+		}
+		w.After = &text
 	}
 	if args["text"] != nil && strings.Contains(text, "\n") {
 		args["format"], args["bom"] = "unix", form.bom

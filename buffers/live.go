@@ -206,7 +206,9 @@ func (f *Files) writeDisk(path, text string) (Written, error) {
 		had, form = detect(old.data)
 		text = form.normal(text)
 		w.Changed = had != text
+		w.Before = &had
 	}
+	w.After = &text
 	if w.Changed {
 		data, err := form.encode(text)
 		if err != nil {
@@ -271,6 +273,18 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	if !w.based {
 		w.base, w.based = had, true
 	}
+	var before *string
+	after := text
+	switch synced, ok := w.synced.get(w.path); {
+	case !disk.exists():
+	case ok && had == text: // the disk has it already, the buffer may be behind
+		before = &synced
+	case known:
+		before = &had
+	default:
+		was, _ := detect(disk.data)
+		before = &was
+	}
 	if err := makeDir(w.path); err != nil {
 		return 0, err
 	}
@@ -285,6 +299,9 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		}
 		var merged string
 		merged, conflicts = merge3(w.base, mine, text)
+		if after = merged; disk.exists() || mine != "" {
+			before = &mine
+		}
 		if merged != text {
 			if save {
 				if disk, err = w.replaceDisk(l, disk, text); err != nil {
@@ -329,6 +346,8 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Changed:  save || got.Changed || w.old != nil,
 		Created:  !disk.exists() || w.old != nil && !w.old.exists(),
 		Conflict: conflicts > 0,
+		Before:   before,
+		After:    &after,
 	}
 	w.agreed(w.path, text)
 	if conflicts > 0 {

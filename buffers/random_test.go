@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -133,6 +134,9 @@ func (r *randomEdits) round() {
 	after := r.buffer()
 
 	r.wantDisk("a.txt", join(agent))
+	if w.Before == nil || *w.Before != join(before) || w.After == nil || *w.After != join(after) {
+		r.t.Errorf("told is %s before, %s after; it was\n%q, and is\n%q", said(w.Before), said(w.After), join(before), join(after))
+	}
 	r.want("&modified", truth(join(after) != join(agent)))
 	for _, line := range agent {
 		if !w.Conflict && !slices.Contains(known, line) && !slices.Contains(after, line) {
@@ -177,6 +181,13 @@ func (r *randomEdits) round() {
 		r.asksNothing("write")
 		r.wantDisk("a.txt", join(after))
 	}
+}
+
+func said(text *string) string {
+	if text == nil {
+		return "nothing"
+	}
+	return strconv.Quote(*text)
 }
 
 func truth(b bool) int64 {

@@ -49,6 +49,7 @@ type Watch struct {
 
 	mu     sync.Mutex // guards the fields below
 	wanted *[]Tracked
+	given  map[string]bool // the names of Track, at once
 	check  bool
 	known  map[string]*watched // by real path
 	names  map[string]string   // real paths, by name
@@ -84,8 +85,12 @@ func (f *Files) Watch(told func(Written), limited func(error)) *Watch {
 
 // Track gives the files to watch, all of them.
 func (w *Watch) Track(files []Tracked) {
+	given := make(map[string]bool, len(files))
+	for _, f := range files {
+		given[f.Name] = true
+	}
 	w.mu.Lock()
-	w.wanted = &files
+	w.wanted, w.given = &files, given
 	w.mu.Unlock()
 	w.signal()
 }
@@ -376,7 +381,11 @@ func (w *Watch) follow(path, real string, saved bool) {
 	// Of another failure the next Check comes back to it.
 	switch {
 	case none && !told:
-		w.told(Written{Path: path, Note: note})
+		c := Written{Path: path, Note: note, Deleted: errors.Is(err, os.ErrNotExist)}
+		if text, ok := w.files.synced.get(real); ok {
+			c.Before = &text
+		}
+		w.told(c)
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)
 	}

@@ -91,24 +91,18 @@ func (h *Host) checkDisk(name string) {
 // diskChanged tells of a change that another program made under a buffer.
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
-	if s == nil || !s.box.put(func() {
-		if c.Note != "" {
-			s.remark("warning", c.Note)
-		}
-		if c.Changed {
-			s.event("AcpFileChanged", map[string]any{"path": c.Path, "by": "disk"})
-			s.changed()
-		}
-	}) {
-		if c.Note != "" {
-			h.notify("warning", c.Note)
-		}
+	if s != nil && (c.Changed || c.Deleted) {
+		s.changes.took(c, "disk")
+	}
+	if c.Note != "" && (s == nil || !s.box.put(func() { s.remark("warning", c.Note) })) {
+		h.notify("warning", c.Note)
 	}
 }
 
-// worker is the session whose agent has probably changed a file: one with a
-// running turn rather than one whose turn has just ended, then one in whose
-// folder the file is, then the newest; nil when no agent has worked.
+// worker is the session whose agent has probably changed a file: one that has
+// named it in a call, then one with a running turn rather than one whose turn
+// has just ended, then one in whose folder the file is, then the newest; nil
+// when no agent has worked.
 func (h *Host) worker(path string) *Session {
 	h.mu.Lock()
 	sessions := slices.Collect(maps.Values(h.sessions))
@@ -127,6 +121,9 @@ func (h *Host) worker(path string) *Session {
 		}
 		if within(s.cwd, path) {
 			rank++
+		}
+		if s.changes.names(path) {
+			rank += 8
 		}
 		if best == nil || rank > bestRank || rank == bestRank && s.id > best.id {
 			best, bestRank = s, rank

@@ -26,7 +26,7 @@ import (
 
 // API is the revision of what Lua and host say to each other. It changes
 // whenever either side could misunderstand the other.
-const API = 1
+const API = 2
 
 // Host owns the sessions of one Neovim.
 type Host struct {
@@ -37,6 +37,8 @@ type Host struct {
 	files    *buffers.Files
 	finder   *files.Finder
 	traffic  *traffic
+	blobs    *blobs
+	follow   *follow
 
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
@@ -59,12 +61,14 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		nerdFont: o.NerdFont,
 		editor:   editor.New(nvim),
 		traffic:  newTraffic(),
+		blobs:    &blobs{dir: o.Cache},
 		finder:   files.New(),
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
 		secrets:  map[string]map[string]string{},
 	}
 	h.files = buffers.New(bufferCalls{h.editor})
+	h.follow = &follow{host: h}
 	return h
 }
 
@@ -117,6 +121,7 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 		return
 	}
 	h.loops.Go(s.box.run)
+	h.background(s.changes.box.run)
 	s.box.put(s.start)
 }
 
@@ -208,6 +213,7 @@ func (h *Host) shutdown() {
 		s.box.put(s.close)
 	}
 	h.loops.Wait()
+	h.follow.close()
 	for _, a := range agents {
 		h.background(a.end)
 	}

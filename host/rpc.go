@@ -23,7 +23,8 @@ type Options struct {
 	API     int // the revision the Lua side speaks; 0 is not told
 	Log     *slog.Logger
 
-	NerdFont bool // see transcript.Config
+	NerdFont bool   // see transcript.Config
+	Cache    string // the folder for files that agents send; "" for none
 }
 
 // Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
@@ -43,6 +44,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	h.background(h.editor.Run)
+	h.background(h.cleanBlobs)
 	h.editor.Post(editor.Op{Name: "hello", Args: map[string]any{
 		"api": API, "version": o.Version, "groups": transcript.Groups(),
 	}})
@@ -132,11 +134,11 @@ var handlers = map[string]func(*Host, message){
 	"decided": func(h *Host, m message) { h.background(func() { h.showDecided(m.integer("callback")) }) },
 	"revoke":  func(h *Host, m message) { h.background(func() { h.revoke(m.text("id"), m.integer("callback")) }) },
 	"fold": toSession(func(s *Session, m message) {
-		s.chat.Fold(m.integer("row"), transcript.Fold(m.text("fold")))
+		s.chat.Fold(s.row(m), transcript.Fold(m.text("fold")))
 		s.mark()
 	}),
 	"next": toSession(func(s *Session, m message) {
-		row, found := m.integer("row"), false
+		row, found := s.row(m), false
 		for range m.integer("count") {
 			next, ok := s.chat.Next(row, transcript.Kind(m.text("kind")), m.flag("forward"))
 			if !ok {
@@ -147,11 +149,17 @@ var handlers = map[string]func(*Host, message){
 		s.host.callback(m.integer("callback"), map[string]any{"row": row, "found": found}, "")
 	}),
 	"block": toSession(func(s *Session, m message) {
-		row, end := s.chat.Block(m.integer("row"))
+		row, end := s.chat.Block(s.row(m))
 		s.host.callback(m.integer("callback"), map[string]any{"row": row, "end_row": end}, "")
 	}),
 	"location": toSession(func(s *Session, m message) {
-		s.host.callback(m.integer("callback"), s.location(m.integer("row")), "")
+		s.host.callback(m.integer("callback"), s.location(s.row(m)), "")
+	}),
+	"inspect": toSession(func(s *Session, m message) { s.inspect(s.row(m), m.integer("callback")) }),
+	"whole":   toSession(func(s *Session, m message) { s.whole(s.row(m), m.integer("buf"), m.integer("callback")) }),
+	"width": toSession(func(s *Session, m message) {
+		s.chat.SetWidth(m.integer("width"))
+		s.mark()
 	}),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
@@ -163,6 +171,7 @@ var handlers = map[string]func(*Host, message){
 	}),
 	"set_option": toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
 	"redraw":     toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"changes":    toSession(func(s *Session, m message) { s.changes.list(m.integer("callback")) }),
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))
@@ -185,7 +194,8 @@ var handlers = map[string]func(*Host, message){
 			w.Saved(m.text("name"))
 		}
 	},
-	"check": func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"follow": func(h *Host, m message) { h.follow.heard(m) },
+	"check":  func(h *Host, m message) { h.checkDisk(m.text("name")) },
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},

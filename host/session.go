@@ -59,9 +59,12 @@ type Session struct {
 	clock *time.Timer
 
 	terminals terminals
-	visible   atomic.Bool // a window shows the chat
-	working   span        // of the turn that runs, or the last one
-	urgent    atomic.Bool // something must not wait for a hidden chat's turn
+	changes   *changes
+	diffs     diffs
+	traced    map[*session.ToolCall]traced // by the follower
+	visible   atomic.Bool                  // a window shows the chat
+	working   span                         // of the turn that runs, or the last one
+	urgent    atomic.Bool                  // something must not wait for a hidden chat's turn
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -82,9 +85,12 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
+		Output: resolved, Save: s.save, Files: s.sharedFiles,
 	})
+	s.changes = newChanges(s)
 	s.shown = shown{
 		session:   true,
+		changes:   map[int]any{},
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
@@ -117,6 +123,7 @@ func (s *Session) detach() {
 	s.terminals.closeAll(s.host.background)
 	if a := s.agent; a != nil {
 		s.agent = nil
+		s.apply(session.AgentGone{})
 		s.dropControls()
 		a.leave(s, s.remoteID)
 	}
@@ -143,6 +150,7 @@ func (s *Session) close() {
 	s.stopClock()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
+	s.changes.close()
 	s.flush()
 	s.box.close()
 }
@@ -252,6 +260,8 @@ func (s *Session) send(blocks []session.Content) {
 	}
 	s.turnOpen = true
 	s.working.begin()
+	s.changes.beginTurn()
+	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: blocks})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.startClock()
@@ -293,6 +303,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.turnOpen, s.kept = false, nil
 	s.working.end()
+	s.host.follow.turn(s.id, false)
 	s.host.checkDisk("")
 	s.apply(session.TurnEnd{StopReason: reason, Error: why})
 	s.stopClock()
@@ -301,6 +312,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 		data["error"] = why
 	}
 	s.event("AcpTurnEnd", data)
+	s.shown.events[len(s.shown.events)-1].after = s.changes.endTurn()
 	s.changed()
 }
 
@@ -359,13 +371,23 @@ func (s *Session) remark(severity, text string) {
 }
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
+	s.traceRead(r)
 	s.host.files.Read(r.Context, buffers.Read{Path: s.absolute(r.Path), Line: r.Line, Limit: r.Limit}, r.Reply)
 }
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
+	written := s.traceWrite(r)
 	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
+		if err == nil && w.Changed {
+			s.changes.took(w, "fs")
+		}
 		r.Reply(err)
-		s.box.put(func() { s.wrote(r.Path, w, err) })
+		s.box.put(func() {
+			s.wrote(r.Path, w, err)
+			if err == nil {
+				written()
+			}
+		})
 	})
 }
 
@@ -375,9 +397,6 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 		s.remark("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
 	case w.Note != "":
 		s.remark("warning", w.Note)
-	}
-	if err == nil && w.Changed {
-		s.event("AcpFileChanged", map[string]any{"path": w.Path, "by": "fs"})
 	}
 	s.changed()
 }

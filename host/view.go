@@ -1,6 +1,10 @@
 package host
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,22 +21,35 @@ type shown struct {
 	calls       map[*session.ToolCall]int  // changed, with their position
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
+	changes     map[int]any                // changed files, by their id in the record; false for no more
 	events      []event
 }
 
 // event is a `User` autocommand to fire. The mirror is brought up to date
 // before it, and for the end of a turn the chat too.
 type event struct {
-	name string
-	data map[string]any
+	name  string
+	data  map[string]any
+	call  *session.ToolCall // that it is about, if any
+	after int               // of a turn's end, see changes.endTurn
 }
+
+// callsAtOnce is how many tool calls Neovim is told of in one batch, and so
+// bounds their events: a burst of them must not hold up a key.
+const callsAtOnce = 500
 
 func (s *Session) event(name string, data map[string]any) {
 	if data == nil {
 		data = map[string]any{}
 	}
 	data["session"] = s.id
-	s.shown.events = append(s.shown.events, event{name, data})
+	s.shown.events = append(s.shown.events, event{name: name, data: data})
+}
+
+func (s *Session) callEvent(name string, call *session.ToolCall, data map[string]any) {
+	data["id"] = call.ID
+	s.event(name, data)
+	s.shown.events[len(s.shown.events)-1].call = call
 }
 
 // apply brings an update into the state, and notes for the mirror and the
@@ -44,13 +61,16 @@ func (s *Session) apply(u session.Update) {
 		if !known {
 			at = len(s.shown.positions)
 			s.shown.positions[call] = at
-			s.event("AcpToolCall", map[string]any{"id": call.ID})
+			s.callEvent("AcpToolCall", call, map[string]any{})
 		}
 		if status := call.Shown(); status.Finished() && !s.shown.ended[call] {
 			s.shown.ended[call] = true
-			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
+			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 		}
 		s.shown.calls[call] = at
+		s.changes.follow(call)
+		s.followDiffs(call)
+		s.trace(call)
 	}
 }
 
@@ -94,7 +114,8 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	return ops, s.chat.Dirty() || len(s.shown.events) > 0
+	due := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told && !s.locating()
+	return ops, s.chat.Dirty() || len(s.shown.calls) > 0 || due
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -119,7 +140,18 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	}
 	code := make([]any, len(e.Code))
 	for i, c := range e.Code {
-		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang}
+		around := make([]any, len(c.Around))
+		for j, a := range c.Around {
+			around[j] = map[string]any{"line": a.Line, "lines": a.Lines}
+		}
+		code[i] = map[string]any{
+			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang,
+			"file": c.File, "col": c.Col, "sides": c.Sides, "around": around,
+		}
+	}
+	images := make([]any, len(e.Images))
+	for i, image := range e.Images {
+		images[i] = map[string]any{"row": image.Row, "path": image.Path}
 	}
 	lines := e.Lines
 	if lines == nil {
@@ -128,8 +160,9 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	return editor.Op{
 		Name: "edit",
 		Args: map[string]any{
-			"session": s.id, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
+			"session": s.id, "seq": e.Seq, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
 			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
+			"images": images,
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
@@ -171,12 +204,23 @@ func (s *Session) mirrorOps() []editor.Op {
 		ops = append(ops, editor.Op{Name: "session", Args: s.mirror()})
 	}
 	if len(s.shown.calls) > 0 {
-		calls := make([]any, 0, len(s.shown.calls))
-		for call, at := range s.shown.calls {
-			calls = append(calls, map[string]any{"at": at + 1, "call": mirrorCall(call, 4<<10)})
+		changed := slices.SortedFunc(maps.Keys(s.shown.calls), func(a, b *session.ToolCall) int {
+			return cmp.Compare(s.shown.calls[a], s.shown.calls[b])
+		})
+		var calls []any
+		for _, call := range changed[:min(callsAtOnce, len(changed))] {
+			calls = append(calls, map[string]any{"at": s.shown.calls[call] + 1, "call": mirrorCall(call, 4<<10)})
+			delete(s.shown.calls, call)
 		}
-		clear(s.shown.calls)
 		ops = append(ops, editor.Op{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}})
+	}
+	if len(s.shown.changes) > 0 {
+		list := make([]any, 0, len(s.shown.changes))
+		for id, file := range s.shown.changes {
+			list = append(list, map[string]any{"at": id, "file": file})
+		}
+		clear(s.shown.changes)
+		ops = append(ops, editor.Op{Name: "changes", Args: map[string]any{"session": s.id, "files": list}})
 	}
 	if s.shown.permissions {
 		s.shown.permissions = false
@@ -190,19 +234,26 @@ func (s *Session) mirrorOps() []editor.Op {
 	return ops
 }
 
-// eventOps are the events whose time has come: the end of a turn is told once
-// the chat shows all of it, and what came later waits behind.
+// eventOps are the events whose time has come: of a tool call once the mirror
+// has it, of the end of a turn once the chat shows all of it and its changes
+// are in the record, and what came later waits behind.
 func (s *Session) eventOps() []editor.Op {
-	var ops []editor.Op
+	var due []any
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating() || e.after > s.changes.told) {
+			break
+		}
+		if _, waits := s.shown.calls[e.call]; waits {
 			break
 		}
 		s.shown.events = s.shown.events[1:]
-		ops = append(ops, editor.Op{Name: "event", Args: map[string]any{"name": e.name, "data": e.data}})
+		due = append(due, map[string]any{"name": e.name, "data": e.data})
 	}
-	return ops
+	if len(due) == 0 {
+		return nil
+	}
+	return []editor.Op{{Name: "events", Args: map[string]any{"events": due}}}
 }
 
 // mirror is the session as acp.sessions() returns it.
@@ -271,23 +322,6 @@ func (s *Session) mirror() map[string]any {
 	return m
 }
 
-// location is the place that the tool call at a row of the chat is about.
-func (s *Session) location(row int) map[string]any {
-	call, ok := s.chat.Entry(row).(*session.ToolCall)
-	if !ok {
-		return map[string]any{}
-	}
-	for _, l := range call.Locations {
-		return map[string]any{"path": s.absolute(l.Path), "line": l.Line}
-	}
-	for _, item := range call.Content {
-		if d, ok := item.(session.Diff); ok {
-			return map[string]any{"path": s.absolute(d.Path)}
-		}
-	}
-	return map[string]any{}
-}
-
 // mirrorOption is an option as acp.options() returns it.
 func mirrorOption(o session.Option) map[string]any {
 	choices := make([]any, len(o.Choices))
@@ -326,11 +360,11 @@ func mirrorCall(c *session.ToolCall, limit int) map[string]any {
 	}
 	m["content"] = content
 	if limit == 0 {
-		if len(c.RawInput) > 0 {
-			m["raw_input"] = string(c.RawInput)
-		}
-		if len(c.RawOutput) > 0 {
-			m["raw_output"] = string(c.RawOutput)
+		for key, raw := range map[string]json.RawMessage{"raw_input": c.RawInput, "raw_output": c.RawOutput} {
+			var value any
+			if json.Unmarshal(raw, &value) == nil {
+				m[key] = value
+			}
 		}
 	}
 	return m

@@ -120,8 +120,9 @@ type Client interface {
 
 // PermissionRequest asks the user to choose one of Options before the agent
 // goes on. Call patches the tool call it is about, and may be the first to
-// name it; its ID is "" where the request is about none. The request is
-// withdrawn when Context ends.
+// name it; its ID is "" where the request is about none. Where there is a
+// Command, Call does no more than say to which call that belongs, which may be
+// one that is not known yet. The request is withdrawn when Context ends.
 type PermissionRequest struct {
 	Context   context.Context
 	SessionID string

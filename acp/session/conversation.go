@@ -172,8 +172,9 @@ type Conversation struct {
 	Calls    []*ToolCall
 
 	now        func() time.Time
-	messages   map[string]int // by id and role, index into Entries
-	calls      map[string]int // by id, index into Entries
+	messages   map[string]int         // by id and role, index into Entries
+	calls      map[string]int         // by id, index into Entries
+	children   map[string][]*ToolCall // by the id of the parent, which may never come
 	compacts   map[string]int
 	planAt     int // this turn's plan entry, or -1
 	turnAt     time.Time
@@ -192,6 +193,7 @@ func NewConversation(now func() time.Time) *Conversation {
 		now:      now,
 		messages: map[string]int{},
 		calls:    map[string]int{},
+		children: map[string][]*ToolCall{},
 		compacts: map[string]int{},
 		changed:  map[int]struct{}{},
 		planAt:   -1,
@@ -289,6 +291,11 @@ func (c *Conversation) Apply(u Update) {
 	case Cancelling:
 		c.cancelled = true
 		c.abandonCalls()
+	case AgentGone:
+		c.closeMessage()
+		for _, call := range c.Calls {
+			c.abandon(call)
+		}
 	}
 }
 
@@ -395,6 +402,10 @@ func (c *Conversation) call(id string) *ToolCall {
 		call.at = at
 		c.calls[id] = at
 		c.Calls = append(c.Calls, call)
+		for _, child := range c.children[id] {
+			child.parent = call
+		}
+		c.touchBelow(id, maxDepth)
 	}
 	call := c.Entries[at].(*ToolCall)
 	call.turn = c.turn
@@ -403,16 +414,32 @@ func (c *Conversation) call(id string) *ToolCall {
 
 func (c *Conversation) appendToCall(u ToolCallChunk) {
 	call := c.call(u.ID)
-	call.Content = append(slices.Clip(call.Content), u.Content...)
-	c.touchCall(call.at)
+	call.Content = append(call.Content, u.Content...)
+	c.said(call)
 }
 
 func (c *Conversation) patchCall(p ToolCallPatch) {
+	if _, known := c.calls[p.ID]; known && p.empty() {
+		return
+	}
 	call := c.call(p.ID)
-	if p.Status.Or("") == StatusInProgress && c.Running && !c.cancelled {
+	unfinished := !p.Status.IsZero() && !p.Status.Or(StatusPending).Finished()
+	if unfinished && c.Running && !c.cancelled {
 		call.abandoned = false // taken up again in a later turn
 	}
+	if !p.Parent.IsZero() {
+		c.adopt(call, p.Parent.Or(""))
+	}
 	call.apply(p, c.now())
+	c.said(call)
+}
+
+// said is to be called when the agent has said something of a call. What it
+// says between a cancel and the end of the turn begins nothing any more.
+func (c *Conversation) said(call *ToolCall) {
+	if c.Running && c.cancelled {
+		c.abandon(call)
+	}
 	c.touchCall(call.at)
 }
 
@@ -429,8 +456,8 @@ func (c *Conversation) applyWaiting(u Waiting) {
 		call.asked++
 		call.rejected = false
 		call.turn = c.turn
-		if c.Running && !c.cancelled {
-			call.abandoned = false
+		if c.Running {
+			call.abandoned = c.cancelled // a question that comes after the cancel is none any more
 		}
 	} else if call.asked > 0 {
 		call.asked--
@@ -532,6 +559,7 @@ func (c *Conversation) startSession(options []Option) {
 	}
 	clear(c.messages)
 	clear(c.calls)
+	clear(c.children)
 	clear(c.compacts)
 	c.planAt = -1
 	c.Options = options

@@ -375,6 +375,25 @@ func TestShown(t *testing.T) {
 		"taken up and left again":        {[]Update{run, end, start("q"), run, end}, StatusCancelled},
 		"another turn's":                 {[]Update{done, end, start("q"), Cancelling{}}, StatusCompleted},
 		"in the background":              {[]Update{end, run, start("q"), end}, StatusInProgress},
+		"in the background of the dead":  {[]Update{end, run, start("q"), end, AgentGone{}}, StatusCancelled},
+		"first told after the cancel":    {[]Update{Cancelling{}, run}, StatusCancelled},
+		"first shown after the cancel":   {[]Update{Cancelling{}, ToolCallChunk{ID: "c"}}, StatusCancelled},
+		"asked after the cancel":         {[]Update{Cancelling{}, run, ask}, StatusCancelled},
+		"at it again after the cancel":   {[]Update{done, Cancelling{}, run}, StatusCancelled},
+		"cancelled, then failed":         {[]Update{run, Cancelling{}, fail}, StatusFailed},
+		"cancelled by the agent":         {[]Update{run, status("c", StatusCancelled)}, StatusCancelled},
+		"refused, so it is cancelled":    {[]Update{run, ask, refuse, status("c", StatusCancelled)}, StatusRejected},
+		"refused, with another question": {[]Update{run, ask, ask, refuse}, StatusWaiting},
+		"refused, left behind":           {[]Update{run, ask, refuse, end}, StatusRejected},
+		"paused":                         {[]Update{run, status("c", StatusPaused)}, StatusPaused},
+		"paused, cancelled":              {[]Update{status("c", StatusPaused), Cancelling{}}, StatusCancelled},
+		"paused, left behind":            {[]Update{status("c", StatusPaused), end}, StatusCancelled},
+		"something new":                  {[]Update{status("c", "_asleep")}, "_asleep"},
+		"something new, left behind":     {[]Update{status("c", "_asleep"), end}, StatusCancelled},
+		"something new in the next turn": {[]Update{run, end, start("q"), status("c", "_asleep")}, "_asleep"},
+		"pending in the next turn":       {[]Update{run, end, start("q"), ToolCallPatch{ID: "c", Status: acp.Null[ToolCallStatus]()}}, StatusPending},
+		"more content in the next turn":  {[]Update{run, end, start("q"), ToolCallChunk{ID: "c"}}, StatusCancelled},
+		"nothing but its id":             {[]Update{end, run, start("q"), ToolCallPatch{ID: "c"}, end}, StatusInProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := applied(append([]Update{start("p")}, test.updates...)...)
@@ -382,6 +401,33 @@ func TestShown(t *testing.T) {
 				t.Errorf("shown as %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// Chunks go to the end of what a call shows, each call's own.
+func TestToolCallChunk(t *testing.T) {
+	item := func(text string) ToolCallContent { return ContentItem{Text{text}} }
+	shared := append(make([]ToolCallContent, 0, 8), item("a"))
+	c := applied(
+		ToolCallChunk{ID: "c", Content: []ToolCallContent{item("x")}},
+		ToolCallPatch{ID: "c", Content: acp.Set(shared)}, ToolCallPatch{ID: "d", Content: acp.Set(shared)},
+		ToolCallChunk{ID: "c", Content: []ToolCallContent{item("b"), item("c")}},
+	)
+	before := c.ToolCall("c").Content
+	c.Apply(ToolCallChunk{ID: "d", Content: []ToolCallContent{item("z")}})
+	c.Apply(ToolCallChunk{ID: "c", Content: []ToolCallContent{item("d")}})
+	for id, want := range map[string][]ToolCallContent{"c": {item("a"), item("b"), item("c"), item("d")}, "d": {item("a"), item("z")}} {
+		if got := c.ToolCall(id).Content; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s shows %v, want %v", id, got, want)
+		}
+	}
+	if len(before) != 3 {
+		t.Errorf("what was taken before is %v", before)
+	}
+	c.Apply(ToolCallPatch{ID: "c", Content: acp.Null[[]ToolCallContent]()})
+	c.Apply(ToolCallChunk{ID: "c", Content: []ToolCallContent{item("e")}})
+	if got := c.ToolCall("c").Content; !reflect.DeepEqual(got, []ToolCallContent{item("e")}) {
+		t.Errorf("after it was cleared: %v", got)
 	}
 }
 
@@ -417,6 +463,7 @@ func TestElapsed(t *testing.T) {
 		"two questions in a row":       {[]step{{5, run}, {6, ask}, {8, allow}, {9, ask}, {12, allow}, {13, done}}, 3},
 		"refused":                      {[]step{{5, run}, {9, ask}, {12, Waiting{ToolCallID: "c", Rejected: true}}}, 4},
 		"cancelled":                    {[]step{{5, run}, {9, Cancelling{}}, {10, done}}, 4},
+		"cancelled, still at it":       {[]step{{5, run}, {9, Cancelling{}}, {12, run}}, 4},
 		"cancelled while it waited":    {[]step{{5, run}, {7, ask}, {9, Cancelling{}}, {12, allow}}, 2},
 		"asked as it is first named":   {[]step{{5, run}, {5, ask}, {15, allow}, {16, done}}, 1},
 		"taken up in the next turn":    {[]step{{5, run}, {6, end}, {8, start("q")}, {9, run}, {12, done}}, 7},

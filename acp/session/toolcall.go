@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -116,6 +117,7 @@ type ToolCall struct {
 	Meta      map[string]json.RawMessage
 	Parent    string // the call of the sub-agent that made this one, or ""
 
+	parent    *ToolCall // the call that Parent names, once there is one
 	at        int       // index into the conversation's entries
 	turn      int       // the last one in which the agent said something of it
 	asked     int       // open permission requests
@@ -132,11 +134,11 @@ type ToolCall struct {
 func (c *ToolCall) Shown() ToolCallStatus {
 	switch {
 	case c.Status.Finished():
-		if c.rejected && c.Status == StatusFailed {
-			return StatusRejected
+		if c.rejected && c.Status != StatusCompleted {
+			return StatusRejected // which says more than failed or cancelled
 		}
 		return c.Status
-	case c.rejected:
+	case c.rejected && c.asked == 0:
 		return StatusRejected
 	case c.abandoned:
 		return StatusCancelled
@@ -160,7 +162,20 @@ func (c *ToolCall) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-waited)
 }
 
-// apply patches the call; see [ToolCallPatch] for the three states.
+// Started is when the call was first told of.
+func (c *ToolCall) Started() time.Time { return c.started }
+
+// Waited is how long the call has waited for the user's permission.
+func (c *ToolCall) Waited(now time.Time) time.Duration {
+	end := now
+	if !c.ended.IsZero() {
+		end = c.ended
+	}
+	return max(0, end.Sub(c.started)-c.Elapsed(now))
+}
+
+// apply patches the call, all but its parent; see [ToolCallPatch] for the three
+// states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	if !p.Title.IsZero() {
 		c.Title = p.Title.Or("")
@@ -175,7 +190,7 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 		c.Status = p.Status.Or(StatusPending)
 	}
 	if !p.Content.IsZero() {
-		c.Content = p.Content.Or(nil)
+		c.Content = slices.Clip(p.Content.Or(nil)) // chunks are appended to a copy
 	}
 	if !p.Locations.IsZero() {
 		c.Locations = p.Locations.Or(nil)
@@ -185,9 +200,6 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	}
 	if !p.RawOutput.IsZero() {
 		c.RawOutput = p.RawOutput.Or(nil)
-	}
-	if !p.Parent.IsZero() {
-		c.Parent = p.Parent.Or("")
 	}
 	if !p.Meta.IsZero() {
 		patch, ok := p.Meta.Get()

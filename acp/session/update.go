@@ -20,7 +20,7 @@ type MessageChunk struct {
 }
 
 // ToolCallPatch creates or changes a tool call: an omitted field stays, null
-// clears (to the protocol's default), a value replaces.
+// clears (to the protocol's default), a value replaces. Meta is patched by key.
 type ToolCallPatch struct {
 	ID        string
 	Title     acp.Opt[string]
@@ -35,6 +35,13 @@ type ToolCallPatch struct {
 	Parent    acp.Opt[string]
 }
 
+// empty tells whether the patch names a call and says nothing of it.
+func (p *ToolCallPatch) empty() bool {
+	return p.Title.IsZero() && p.Name.IsZero() && p.Kind.IsZero() && p.Status.IsZero() &&
+		p.Content.IsZero() && p.Locations.IsZero() && p.RawInput.IsZero() && p.RawOutput.IsZero() &&
+		p.Meta.IsZero() && p.Parent.IsZero()
+}
+
 // ToolCallChunk appends content to the tool call with this id, and creates the
 // call when the id is new.
 type ToolCallChunk struct {
@@ -44,8 +51,9 @@ type ToolCallChunk struct {
 
 // TerminalPatch creates or changes a terminal that the agent owns and this
 // client only shows: an omitted field stays, null clears, a value replaces.
-// Output is a snapshot of all its bytes. Whoever keeps the terminals takes it;
-// a conversation knows them by id only.
+// Output is a snapshot of all its bytes. An Exit, even an empty one, says that
+// the command has ended. Whoever keeps the terminals takes it; a conversation
+// knows them by id only.
 type TerminalPatch struct {
 	ID      string
 	Command acp.Opt[string]
@@ -53,6 +61,7 @@ type TerminalPatch struct {
 	Output  acp.Opt[[]byte]
 	Exit    acp.Opt[TerminalExit]
 	Size    acp.Opt[TerminalSize]
+	Plain   bool // Output comes of a pipe: a line feed returns the cursor too
 }
 
 // TerminalSize is in cells.
@@ -62,8 +71,9 @@ type TerminalSize struct{ Cols, Rows int }
 // and creates it when the id is new. A chunk may end within a character or an
 // escape sequence.
 type TerminalChunk struct {
-	ID   string
-	Data []byte
+	ID    string
+	Data  []byte
+	Plain bool // it comes of a pipe: a line feed returns the cursor too
 }
 
 // PlanUpdate replaces the whole plan.
@@ -144,6 +154,10 @@ type Waiting struct {
 // finished show as cancelled at once; what the agent says later still counts.
 type Cancelling struct{}
 
+// AgentGone says that the agent is not there any more: nothing that it was at
+// goes on.
+type AgentGone struct{}
+
 // Remark is a sentence of this client's own in the transcript.
 type Remark struct {
 	Severity string // "info", "warning" or "error"
@@ -173,6 +187,7 @@ func (Steered) update()         {}
 func (TurnEnd) update()         {}
 func (Waiting) update()         {}
 func (Cancelling) update()      {}
+func (AgentGone) update()       {}
 func (Remark) update()          {}
 
 // Tells reports whether an update adds to what the transcript tells, as a

@@ -26,15 +26,17 @@ type V1 struct {
 	quirks atomic.Pointer[Quirks]
 	closes atomic.Bool // the agent has session/close
 
-	mu   sync.Mutex
-	runs map[v1.SessionID]*run // guarded by mu
+	mu     sync.Mutex
+	runs   map[v1.SessionID]*run   // guarded by mu
+	shells map[v1.SessionID]shells // guarded by mu
 }
 
-// run is the message that an agent is in the middle of: chunks of one kind and
-// id without anything else between them.
+// run is the message that an agent is in the middle of: chunks of one kind, id
+// and sub-agent without anything else between them.
 type run struct {
 	role Role
 	wire v1.MessageID // as the agent named it, or ""
+	of   string       // the call of the sub-agent that speaks, or ""
 	n    int          // how many runs there were before
 	open bool
 	told int // updates of the session, of any kind
@@ -45,7 +47,7 @@ var _ Agent = (*V1)(nil)
 // NewV1 returns the adapter; it is to be started with the connection that it
 // is the handler of. The overrides are the user's of [Quirks].
 func NewV1(client Client, version string, overrides map[string]bool) *V1 {
-	a := &V1{client: client, version: version, overrides: overrides, runs: map[v1.SessionID]*run{}}
+	a := &V1{client: client, version: version, overrides: overrides, runs: map[v1.SessionID]*run{}, shells: map[v1.SessionID]shells{}}
 	a.quirks.Store(&Quirks{})
 	return a
 }
@@ -67,7 +69,7 @@ func (a *V1) Initialize(done func(Info, error)) {
 				Notices:       &v1.Supported{},
 			},
 			Auth: v1.AuthCapabilities{Terminal: true},
-			Meta: json.RawMessage(`{"` + terminalAuthKey + `":true}`),
+			Meta: json.RawMessage(`{"` + terminalAuthKey + `":true,"` + v1.CapabilityTerminalOutput + `":true}`),
 		},
 	}
 	a.conn.Call(v1.MethodInitialize, request, func(raw json.RawMessage, err error) {
@@ -216,15 +218,8 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	}
 	var n v1.SessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
-		var head struct {
-			SessionID v1.SessionID `json:"sessionId"`
-			Update    struct {
-				Kind string `json:"sessionUpdate"`
-			} `json:"update"`
-		}
-		_ = json.Unmarshal(params, &head) // what is malformed stays empty
-		if head.SessionID != "" {
-			a.client.Update(string(head.SessionID), UnknownUpdate{Type: "malformed " + head.Update.Kind, Raw: params})
+		if id, kind := headOf(params); id != "" {
+			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params})
 		}
 		return
 	}
@@ -234,6 +229,19 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	for _, u := range a.updates(n.SessionID, n.Update) {
 		a.client.Update(string(n.SessionID), u)
 	}
+}
+
+// headOf is the session of a malformed update and what kind of update it is, as
+// far as that can be read.
+func headOf(params json.RawMessage) (sessionID, kind string) {
+	var head struct {
+		SessionID string `json:"sessionId"`
+		Update    struct {
+			Kind string `json:"sessionUpdate"`
+		} `json:"update"`
+	}
+	_ = json.Unmarshal(params, &head) // what is malformed stays empty
+	return head.SessionID, head.Update.Kind
 }
 
 // updates translates one update of the wire.
@@ -246,11 +254,9 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 	case *v1.AgentThoughtChunk:
 		return []Update{a.chunk(id, RoleThought, v1.ContentChunk(*u))}
 	case *v1.ToolCall:
-		a.endRun(id)
-		return []Update{announced(u)}
+		return a.upsert(id, announced(u))
 	case *v1.ToolCallUpdate:
-		a.endRun(id)
-		return []Update{patched(u)}
+		return a.upsert(id, u)
 	case *v1.Plan:
 		p := PlanUpdate{Entries: make([]PlanEntry, len(u.Entries))}
 		for i, e := range u.Entries {
@@ -301,9 +307,9 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r := a.run(id)
-	if !r.open || r.role != role || r.wire != c.MessageID {
-		*r = run{role: role, wire: c.MessageID, n: r.n + 1, open: true, told: r.told}
+	r, of := a.run(id), parentOf(c.Meta).Or("")
+	if !r.open || r.role != role || r.wire != c.MessageID || r.of != of {
+		*r = run{role: role, wire: c.MessageID, of: of, n: r.n + 1, open: true, told: r.told}
 	}
 	return MessageChunk{MessageID: strconv.Itoa(r.n), Role: role, Content: fromBlock(c.Content)}
 }
@@ -369,6 +375,9 @@ func request[T any](f func(*V1, *acp.Request, *T)) func(*V1, *acp.Request) {
 
 func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 	a.endRun(p.SessionID)
+	for _, u := range a.terminals(p.SessionID, &p.ToolCall) {
+		a.client.Update(string(p.SessionID), u)
+	}
 	req := PermissionRequest{
 		Context:   r.Context(),
 		SessionID: string(p.SessionID),

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -11,17 +10,17 @@ import (
 // This file converts the types of version 1 into the model's and back.
 
 // announced is tool_call as the upsert that it is.
-func announced(c *v1.ToolCall) ToolCallPatch {
-	return patched(&v1.ToolCallUpdate{
+func announced(c *v1.ToolCall) *v1.ToolCallUpdate {
+	return &v1.ToolCallUpdate{
 		ToolCallID: c.ToolCallID, Title: acp.Set(c.Title), Name: c.Name, Kind: c.Kind, Status: c.Status, Content: c.Content,
 		Locations: c.Locations, RawInput: c.RawInput, RawOutput: c.RawOutput, Meta: c.Meta,
-	})
+	}
 }
 
 // patched is tool_call_update as a patch. In version 1 null leaves a field as
 // it is; only an empty list clears one.
 func patched(c *v1.ToolCallUpdate) ToolCallPatch {
-	p := ToolCallPatch{
+	return ToolCallPatch{
 		ID:        string(c.ToolCallID),
 		Title:     unlessNull(c.Title),
 		Name:      unlessNull(c.Name),
@@ -31,12 +30,9 @@ func patched(c *v1.ToolCallUpdate) ToolCallPatch {
 		Locations: mapOpt(unlessNull(c.Locations), fromLocations),
 		RawInput:  unlessNull(c.RawInput),
 		RawOutput: unlessNull(c.RawOutput),
+		Meta:      metaPatch(c.Meta),
+		Parent:    parentOf(c.Meta),
 	}
-	var meta map[string]json.RawMessage
-	if len(c.Meta) > 0 && json.Unmarshal(c.Meta, &meta) == nil && meta != nil {
-		p.Meta = acp.Set(meta)
-	}
-	return p
 }
 
 func unlessNull[T any](o acp.Opt[T]) acp.Opt[T] {

@@ -256,7 +256,7 @@ func TestInitialize(t *testing.T) {
 		"fs":       map[string]any{"readTextFile": true, "writeTextFile": true},
 		"terminal": true,
 		"auth":     map[string]any{"terminal": true},
-		"_meta":    map[string]any{"terminal-auth": true},
+		"_meta":    map[string]any{"terminal-auth": true, "terminal_output": true},
 		"session": map[string]any{
 			"compaction": map[string]any{}, "notices": map[string]any{}, "configOptions": map[string]any{"boolean": map[string]any{}},
 		},

@@ -1,10 +1,7 @@
 package v1
 
 import (
-	"maps"
-	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/schema"
@@ -155,6 +152,7 @@ var beyond = map[string][]string{
 	"CreateElicitationRequest":      {"requestId", "sessionId", "toolCallId"},
 	"CreateElicitationResponse":     {"action", "content"},
 	"ElicitationAcceptAction":       {"_meta", "action"},
+	"Diff":                          {"deleted"},
 	"InitializeResponse":            {"sessionCapabilities"},
 	"LoadSessionResponse":           {"models"},
 	"NewSessionResponse":            {"models"},
@@ -168,60 +166,16 @@ var beyond = map[string][]string{
 // TestFieldsMatchSchema compares the fields of all types, and their rules for what is missing
 // or malformed, with the schema's annotations.
 func TestFieldsMatchSchema(t *testing.T) {
-	defs := schema.Validator(t).Defs()
+	v := schema.Validator(t)
 	for name, value := range types {
-		def, ok := defs[name]
-		if !ok {
-			t.Errorf("%s is not in the schema", name)
-			continue
-		}
-		fields := make(map[string]reflect.StructField)
-		collect(reflect.TypeOf(value), fields)
-		for property, rules := range def.Properties {
-			field, ok := fields[property]
-			if !ok {
-				t.Errorf("%s.%s has no field", name, property)
-				continue
-			}
-			delete(fields, property)
-			tags := strings.Split(field.Tag.Get("wire"), ",")
-			for rule, want := range map[string]bool{
-				"required": slices.Contains(def.Required, property),
-				"lenient":  rules.DefaultOnError,
-				"skip":     rules.SkipInvalidItems,
-				"object":   property == "_meta",
-			} {
-				if got := slices.Contains(tags, rule); got != want {
-					t.Errorf("%s.%s: %s is %v, want %v", name, property, rule, got, want)
-				}
-			}
-			if kind := field.Type.Kind(); rules.DefaultOnNull && kind != reflect.Slice && kind != reflect.Map {
-				t.Errorf("%s.%s: null is not empty", name, property)
-			}
-		}
-		if got := slices.Sorted(maps.Keys(fields)); !slices.Equal(got, beyond[name]) {
+		if got := v.CheckFields(t, name, value); !slices.Equal(got, beyond[name]) {
 			t.Errorf("%s has fields beyond the schema: %q, want %q", name, got, beyond[name])
 		}
 	}
-	for name, def := range defs {
+	for name, def := range v.Defs() {
 		_, known := types[name]
 		if !known && len(def.Properties) > 0 && !slices.Contains(elsewhere, name) {
 			t.Errorf("the schema's %s has no type", name)
-		}
-	}
-}
-
-// collect adds the fields of a struct by their names on the wire, those of embedded structs
-// included.
-func collect(t reflect.Type, fields map[string]reflect.StructField) {
-	for i := range t.NumField() {
-		field := t.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case field.Anonymous && name == "":
-			collect(field.Type, fields)
-		case name != "-":
-			fields[name] = field
 		}
 	}
 }

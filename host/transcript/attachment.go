@@ -3,6 +3,7 @@ package transcript
 import (
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -26,6 +27,18 @@ func FileName(uri, cwd string) (name string, ok bool) {
 		name += ":" + strings.ReplaceAll(lines, "L", "")
 	}
 	return name, true
+}
+
+// PlaceOf is the place that a URI names, if it is of a file: of lines it is the
+// first.
+func PlaceOf(uri string) (Place, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || (u.Host != "" && u.Host != "localhost") {
+		return Place{}, false
+	}
+	lines, _, _ := strings.Cut(strings.TrimPrefix(u.Fragment, "L"), "-")
+	first, _ := strconv.Atoi(lines)
+	return Place{Path: u.Path, Line: max(first, 0)}, true
 }
 
 // attachment is what stands beside a prompt's words, in one line.

@@ -22,6 +22,7 @@ type bufferLine struct {
 	text  string
 	marks []Mark
 	decor []Decor // without rows
+	image string
 }
 
 func newBuffer() *buffer { return &buffer{lines: make([]bufferLine, 1), empty: true} }
@@ -72,6 +73,17 @@ func (b *buffer) apply(e Edit) error {
 		l := &b.lines[d.Row]
 		d.Row = 0
 		l.decor = append(l.decor, d)
+	}
+	for _, i := range e.Images {
+		if i.Row >= len(b.lines) || !strings.HasSuffix(b.lines[i.Row].text, i.Path) {
+			return fmt.Errorf("image %v of %+v", i, e)
+		}
+		b.lines[i.Row].image = i.Path
+	}
+	for _, c := range e.Code {
+		if c.Row < 0 || c.EndRow < c.Row || c.EndRow > len(b.lines) {
+			return fmt.Errorf("code %v in %d lines", c, len(b.lines))
+		}
 	}
 	return nil
 }
@@ -138,6 +150,9 @@ func (l bufferLine) String() string {
 			notes = append(notes, fmt.Sprintf("right %s %q", groupName(d.RightGroup), d.Right))
 		}
 	}
+	if l.image != "" {
+		notes = append(notes, "image "+l.image)
+	}
 	s := "|" + l.text + "\n"
 	if len(notes) > 0 {
 		s += "    " + strings.Join(notes, ", ") + "\n"
@@ -172,6 +187,9 @@ func (b *buffer) take(t *testing.T, tr *Transcript, budget int) []Edit {
 func drawn(t *testing.T, conv *session.Conversation, config Config, like *Transcript) *buffer {
 	t.Helper()
 	tr := New(conv, config)
+	if like != nil {
+		tr.width = like.width
+	}
 	for i := range conv.Entries {
 		tr.blocks = append(tr.blocks, tr.newBlock(i))
 		if like != nil {

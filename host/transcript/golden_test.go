@@ -38,7 +38,7 @@ func output(text string) session.ToolCallContent {
 }
 
 func change(path, old, text string) session.ToolCallContent {
-	return session.Diff{Path: path, OldText: &old, NewText: &text}
+	return session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}
 }
 
 func ptr(s string) *string { return &s }
@@ -75,8 +75,15 @@ func cases() []struct {
 	two := call(session.KindEdit, session.StatusCompleted, "Rename",
 		change("/project/a.go", "old()\n", "renamed()\n"), change("/other/b.go", "x\nold()\n", "x\nrenamed()\n"))
 	long := change("/project/a.go", numbers(1, 30, "line %d"), numbers(1, 9, "line %d")+"new\n"+numbers(11, 19, "line %d")+numbers(20, 30, "changed %d"))
-	created := session.Diff{Path: "/project/new.go", NewText: ptr("package a\n\nfunc a() {}\n")}
+	created := session.Diff{Operation: session.OperationAdd, Path: "/project/new.go", NewText: ptr("package a\n\nfunc a() {}\n")}
 	named := session.ToolCallPatch{ID: "c", Name: acp.Set("mcp__search\nall"), Status: acp.Set(session.StatusInProgress)}
+
+	failed := call(session.KindFetch, session.StatusFailed, "Fetch")
+	failed.RawOutput = acp.Set(json.RawMessage(`{"error":"no route","code":7}`))
+	places := call(session.KindSearch, session.StatusCompleted, "Look", output("one\ntwo"))
+	places.Locations = acp.Set([]session.Location{{Path: "/project/a.go", Line: 7}, {Path: "/project/b.go"}, {Path: "/etc/hosts", Line: 1}})
+	child := session.ToolCallPatch{ID: "d", Title: acp.Set("Read a.go"), Kind: acp.Set(session.KindRead), Status: acp.Set(session.StatusFailed),
+		Parent: acp.Set("c"), Content: acp.Set([]session.ToolCallContent{output("no such file")})}
 
 	tests := []test{
 		{"a prompt", []session.Update{prompt(text("fix **this**\n\n```go\nx := 1\n```"))}},
@@ -167,6 +174,26 @@ func cases() []struct {
 		{"no output " + openAll, []session.Update{call(session.KindFetch, session.StatusCompleted, "x")}},
 		{"the input for want of output " + openAll, []session.Update{input}},
 
+		{"content of all types " + openAll, []session.Update{call(session.KindFetch, session.StatusCompleted, "x",
+			session.ContentItem{Content: session.Image{MimeType: "image/png", Data: "AAAA"}},
+			session.ContentItem{Content: session.Image{MimeType: "image/broken", Data: "AAAA", URI: "https://a/b.png"}},
+			session.ContentItem{Content: session.Audio{MimeType: "audio/wav", Data: "AAA="}},
+			session.ContentItem{Content: session.ResourceLink{URI: "https://a/b", Name: "b", Title: "The B"}},
+			session.ContentItem{Content: session.ResourceLink{URI: "file:///project/a.go#L7", Name: "a.go"}},
+			session.ContentItem{Content: session.Resource{URI: "file:///project/a.lua", Text: "return 1\n"}},
+			session.ContentItem{Content: session.Resource{URI: "x:y", MimeType: "image/png", Blob: "AAAA"}},
+			session.ContentItem{Content: session.UnknownContent{Type: "smell"}}, session.UnknownItem{Type: "hologram"})}},
+		{"a picture is shown of what is done", []session.Update{call(session.KindRead, session.StatusCompleted, "x",
+			output("text"), session.ContentItem{Content: session.Image{MimeType: "image/png", Data: "AAAA"}})}},
+		{"prose " + openAll, []session.Update{call(session.KindThink, session.StatusCompleted, "x", output("# Head\r\n\r\nSome **words**\n\n```go\nx := 1\n```\n"))}},
+		{"prose, running", []session.Update{call(session.KindThink, session.StatusInProgress, "x", output(numbers(1, 20, "- item %d")))}},
+		{"colours", []session.Update{call(session.KindExecute, session.StatusCompleted, "x", output("plain\n\x1b[32mgreen"))}},
+		{"why it failed", []session.Update{failed}},
+		{"several places", []session.Update{places}},
+		{"several places " + openAll, []session.Update{places}},
+		{"a sub-agent", []session.Update{call(session.KindThink, session.StatusInProgress, "Task"), child}},
+		{"a sub-agent " + closeAll, []session.Update{call(session.KindThink, session.StatusInProgress, "Task"), child}},
+
 		{"a terminal that runs", []session.Update{call(session.KindExecute, session.StatusInProgress, "make", session.TerminalRef{TerminalID: "runs"})}},
 		{"a terminal that runs " + openAll, []session.Update{call(session.KindExecute, session.StatusInProgress, "make", session.TerminalRef{TerminalID: "runs"})}},
 		{"a terminal that ended", []session.Update{call(session.KindExecute, session.StatusFailed, "make", session.TerminalRef{TerminalID: "ended"})}},
@@ -249,18 +276,6 @@ func TestRelative(t *testing.T) {
 	} {
 		if got := tr.relative(path); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
-		}
-	}
-}
-
-func TestDiffCount(t *testing.T) {
-	old := "a\nb\nc\n"
-	for text, want := range map[string][2]int{
-		old: {0, 0}, "": {0, 3}, "a\nB\nc\n": {1, 1}, "a\nb\nc\nd\n": {1, 0}, "a\nb\nc": {1, 1},
-	} {
-		added, removed := DiffCount(session.Diff{OldText: &old, NewText: &text})
-		if added != want[0] || removed != want[1] {
-			t.Errorf("%q: +%d -%d, want %v", text, added, removed, want)
 		}
 	}
 }

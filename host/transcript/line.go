@@ -3,6 +3,7 @@ package transcript
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/host/markdown"
 )
@@ -22,6 +23,11 @@ const (
 	ToolFailed
 	DiffAdd
 	DiffDelete
+	DiffAddText
+	DiffDeleteText
+	DiffAdded
+	DiffRemoved
+	DiffLine
 	DiffHunk
 	Output
 	More
@@ -40,7 +46,8 @@ const (
 
 var ownGroups = []string{
 	"AcpUser", "AcpThought", "AcpToolKind", "AcpToolTitle", "AcpToolDone", "AcpToolRunning",
-	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete", "AcpDiffHunk", "AcpOutput",
+	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete",
+	"AcpDiffAddText", "AcpDiffDeleteText", "AcpDiffAdded", "AcpDiffRemoved", "AcpDiffLine", "AcpDiffHunk", "AcpOutput",
 	"AcpMore", "AcpPlan", "AcpPlanDone", "AcpPlanNow", "AcpInfo", "AcpWarning", "AcpError",
 	"AcpShellCommand", "AcpShellString", "AcpShellOperator", "AcpShellVariable",
 	"AcpAnsi0", "AcpAnsi1", "AcpAnsi2", "AcpAnsi3", "AcpAnsi4", "AcpAnsi5", "AcpAnsi6", "AcpAnsi7",
@@ -71,11 +78,76 @@ type Line struct {
 	RightGroup Group
 	Sign       string
 	SignGroup  Group
+	// Lang is the language of a line of code, which begins at byte Indent.
+	Lang   string
+	Indent int
+	// Image is the file of a picture that the line names.
+	Image string
+	// Place is where the line leads to; it is no part of how the line looks.
+	Place Place
+
+	source *source // of a diff
+	side   byte
+	tail   int      // bytes of the line that are the file's text, at its end
+	before []string // text of the file that stands there, but is not shown
+}
+
+// Place is a place in a file. Line is 1-based, 0 for none. What is External is
+// no text and is opened outside of Neovim.
+type Place struct {
+	Path     string
+	Line     int
+	External bool
 }
 
 func (l Line) equal(o Line) bool {
 	return l.Text == o.Text && l.Right == o.Right && l.RightGroup == o.RightGroup &&
-		l.Sign == o.Sign && l.SignGroup == o.SignGroup && slices.Equal(l.Marks, o.Marks)
+		l.Sign == o.Sign && l.SignGroup == o.SignGroup && l.Lang == o.Lang && l.Indent == o.Indent &&
+		l.Image == o.Image && slices.Equal(l.Marks, o.Marks)
+}
+
+// shift moves a line to the right by n cells.
+func (l *Line) shift(n int) {
+	l.Text = strings.Repeat(" ", n) + l.Text
+	l.Marks = slices.Clone(l.Marks) // those of a diff are kept for the next time
+	for i := range l.Marks {
+		l.Marks[i].Col += n
+		l.Marks[i].EndCol += n
+	}
+	l.Indent += n
+}
+
+// maxLine is how many bytes of a line are shown: one of a megabyte, drawn with
+// all that Neovim does to a line, would slow every key.
+const maxLine = 2000
+
+// shorten cuts a line that is too long, and says how much is missing.
+func (l *Line) shorten() {
+	if len(l.Text) <= maxLine+64 { // or it is short enough already
+		return
+	}
+	end := maxLine
+	for end > 0 && !utf8.RuneStart(l.Text[end]) {
+		end--
+	}
+	missing := len(l.Text) - end
+	l.Text = l.Text[:end]
+	var marks []Mark
+	for _, m := range l.Marks {
+		if m.Col < end {
+			m.EndCol = min(m.EndCol, end)
+			marks = append(marks, m)
+		}
+	}
+	l.Marks = marks
+	l.add(piece{" … +" + size(missing), More})
+}
+
+// add puts a piece at the end of a line.
+func (l *Line) add(p piece) {
+	from := len(l.Text)
+	l.Text += p.text
+	l.Marks = append(l.Marks, Mark{from, len(l.Text), p.group})
 }
 
 // piece is a part of a line in one colour.

@@ -26,6 +26,7 @@ func (t *Transcript) Fold(row int, f Fold) {
 	if i, _ := t.at(row); i >= 0 {
 		b := t.blocks[i]
 		t.setFold(i, b, f == Open || (f == Toggle && !t.isOpen(b)))
+		t.touchBelow(i)
 	}
 }
 
@@ -46,6 +47,27 @@ func (t *Transcript) Entry(row int) session.Entry {
 		return t.blocks[i].entry
 	}
 	return nil
+}
+
+// Place is where a row of the buffer leads to: what the row itself names, or
+// what a row above it in its block does, or what the block is about.
+func (t *Transcript) Place(row int) (Place, bool) {
+	i, first := t.at(row)
+	if i < 0 {
+		return Place{}, false
+	}
+	b := t.blocks[i]
+	for at := row - first; at >= 0 && at < len(b.static); at-- {
+		if p := b.static[at].Place; p.Path != "" {
+			return p, true
+		}
+	}
+	if call, ok := b.entry.(*session.ToolCall); ok {
+		for _, f := range t.config.Files(call) {
+			return Place{Path: f.Path, Line: f.Line()}, true
+		}
+	}
+	return Place{}, false
 }
 
 // Block returns the rows [row, end) of the block at a row of the buffer; they

@@ -17,7 +17,7 @@ import (
 // however its message came and was taken.
 func TestCodeIsToldOnce(t *testing.T) {
 	const text = "Look:\n\n```go\nx := 1\ny := 2\n```\nand\n~~~ sh -x\nls\n~~~\n\n> ```\n> quoted\n> ```\n\n```\n```\n\n```lua\nreturn\n```"
-	want := []Code{{5, 7, "go"}, {10, 11, "sh"}, {18, 18, ""}, {21, 22, "lua"}}
+	want := []Code{{Row: 5, EndRow: 7, Lang: "go"}, {Row: 10, EndRow: 11, Lang: "sh"}, {Row: 18, EndRow: 18}, {Row: 21, EndRow: 22, Lang: "lua"}}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		w := newWorld()
@@ -68,13 +68,13 @@ func TestFold(t *testing.T) {
 		ask  []Fold // at the row of the first thought
 		want []string
 	}{
-		"toggle":             {[]Fold{Toggle}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ tool   make", "✓ tool   done", "▸ Thinking … 0.0 s"}},
-		"toggle twice":       {[]Fold{Toggle, Toggle}, []string{"p", "▸ Thought for 1.0 s", "▸ tool   make", "✓ tool   done", "▸ Thinking … 0.0 s"}},
-		"open twice":         {[]Fold{Open, Open}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ tool   make", "✓ tool   done", "▸ Thinking … 0.0 s"}},
-		"close":              {[]Fold{Open, Close}, []string{"p", "▸ Thought for 1.0 s", "▸ tool   make", "✓ tool   done", "▸ Thinking … 0.0 s"}},
-		"open all":           {[]Fold{OpenAll}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ tool   make", "nothing more was reported", "✓ tool   done", "nothing more was reported", "▾ Thinking … 0.0 s", "b"}},
-		"close all, reopen":  {[]Fold{OpenAll, CloseAll, Open}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ tool   make", "✓ tool   done", "▸ Thinking … 0.0 s"}},
-		"something unknown ": {[]Fold{"sideways"}, []string{"p", "▸ Thought for 1.0 s", "▸ tool   make", "✓ tool   done", "▸ Thinking … 0.0 s"}},
+		"toggle":             {[]Fold{Toggle}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ ◦ tool   make", "✓ ◦ tool   done", "▸ Thinking … 0.0 s"}},
+		"toggle twice":       {[]Fold{Toggle, Toggle}, []string{"p", "▸ Thought for 1.0 s", "▸ ◦ tool   make", "✓ ◦ tool   done", "▸ Thinking … 0.0 s"}},
+		"open twice":         {[]Fold{Open, Open}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ ◦ tool   make", "✓ ◦ tool   done", "▸ Thinking … 0.0 s"}},
+		"close":              {[]Fold{Open, Close}, []string{"p", "▸ Thought for 1.0 s", "▸ ◦ tool   make", "✓ ◦ tool   done", "▸ Thinking … 0.0 s"}},
+		"open all":           {[]Fold{OpenAll}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ ◦ tool   make", "nothing more was reported", "✓ ◦ tool   done", "nothing more was reported", "▾ Thinking … 0.0 s", "b"}},
+		"close all, reopen":  {[]Fold{OpenAll, CloseAll, Open}, []string{"p", "▾ Thought for 1.0 s", "a", "▸ ◦ tool   make", "✓ ◦ tool   done", "▸ Thinking … 0.0 s"}},
+		"something unknown ": {[]Fold{"sideways"}, []string{"p", "▸ Thought for 1.0 s", "▸ ◦ tool   make", "✓ ◦ tool   done", "▸ Thinking … 0.0 s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, tr, b := running(t, &now)

@@ -12,14 +12,16 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/markdown"
 )
 
-// How much of a body is shown before the user opens it, in lines.
+// How much of a body is shown, in lines: before the user opens it, and then.
+// The whole of it has a window of its own.
 const (
 	previewDiff   = 12
 	previewOutput = 6
+	maxOpened     = 2000
 )
 
 // render returns the lines of an entry other than an agent's message.
-func (t *Transcript) render(b *block) []Line {
+func (t *Transcript) render(b *block, i int) []Line {
 	switch e := b.entry.(type) {
 	case *session.Message:
 		if e.Role == session.RoleThought {
@@ -27,7 +29,7 @@ func (t *Transcript) render(b *block) []Line {
 		}
 		return t.renderPrompt(e)
 	case *session.ToolCall:
-		return t.renderToolCall(b, e)
+		return t.renderToolCall(b, i, e)
 	case *session.Plan:
 		return renderPlan(e.Entries)
 	case *session.NoticeEntry:
@@ -64,11 +66,17 @@ func (t *Transcript) renderPrompt(m *session.Message) []Line {
 func styled(text string) []Line {
 	var doc markdown.Document
 	doc.Append(text)
-	_, spans, _ := doc.Highlight()
+	doc.End()
+	_, spans, fences := doc.Highlight()
 	lines := plainLines(text)
 	for _, s := range spans {
 		l := &lines[s.Line]
 		l.Marks = append(l.Marks, Mark{s.Col, s.EndCol, Group(s.Group)})
+	}
+	for _, f := range fences {
+		for i := f.Line; i < f.EndLine; i++ {
+			lines[i].Lang = f.Lang
+		}
 	}
 	return lines
 }
@@ -164,7 +172,7 @@ func (t *Transcript) renderCompaction(b *block, e *session.Compaction) []Line {
 	lines := colored(head, "  ⇣ ", group)
 	if len(e.Summary) > 0 && t.isOpen(b) {
 		for _, c := range e.Summary {
-			lines = append(lines, colored(Describe(c), "    ", More)...)
+			lines = append(lines, colored(t.describe(c), "    ", More)...)
 		}
 	} else if len(e.Summary) > 0 {
 		lines = append(lines, line(piece{"    … summary", More}))
@@ -212,35 +220,6 @@ func thousands(n uint64) string {
 	return s
 }
 
-// Describe is a content block in one line, or its text.
-func Describe(c session.Content) string {
-	switch c := c.(type) {
-	case session.Text:
-		return c.Text
-	case session.Image:
-		if c.URI != "" {
-			return "[image " + c.MimeType + "] " + c.URI
-		}
-		return fmt.Sprintf("[image %s, %s]", c.MimeType, size(len(c.Data)*3/4))
-	case session.Audio:
-		return fmt.Sprintf("[audio %s, %s]", c.MimeType, size(len(c.Data)*3/4))
-	case session.ResourceLink:
-		name := c.Title
-		if name == "" {
-			name = c.Name
-		}
-		return "[" + name + "] " + c.URI
-	case session.Resource:
-		if c.Text != "" {
-			return c.URI + "\n" + c.Text
-		}
-		return fmt.Sprintf("[%s, %s] %s", c.MimeType, size(len(c.Blob)*3/4), c.URI)
-	case session.UnknownContent:
-		return "[" + c.Type + "]"
-	}
-	return ""
-}
-
 // relative shortens a path below the session's folder.
 func (t *Transcript) relative(p string) string {
 	if rel, err := filepath.Rel(t.config.Cwd, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
@@ -261,16 +240,6 @@ func seconds(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
-}
-
-func size(n int) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
 func times(n int) string {

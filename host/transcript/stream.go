@@ -22,9 +22,14 @@ type stream struct {
 	held         int  // newlines that only the document has yet
 	guessed      bool // the document has one that the message may never have
 	misled       bool // it was a wrong guess; another would cost as much again
+
+	describe func(session.Content) string // puts a block that is no text in words
 }
 
-func newStream() *stream { return &stream{} }
+func (t *Transcript) newStream() *stream { return &stream{describe: t.describe} }
+
+// maxLink is about how long a line is that stands for a block, in bytes.
+const maxLink = 1000
 
 // next returns the text to add, about limit bytes; blocks that are no text
 // become lines of their own.
@@ -35,7 +40,7 @@ func (s *stream) next(m *session.Message, limit int) (text string, done bool) {
 		whole := p.Text
 		if p.Content != nil {
 			if s.offset == 0 {
-				s.block = []byte(Describe(p.Content))
+				s.block = []byte(s.describe(p.Content))
 			}
 			whole = s.block
 		}
@@ -50,7 +55,11 @@ func (s *stream) next(m *session.Message, limit int) (text string, done bool) {
 			}
 			s.broken = false
 		}
-		if n := cut(rest, limit-b.Len()); n < len(rest) {
+		room := limit - b.Len()
+		if p.Content != nil && len(rest) < maxLink {
+			room = len(rest) // what is a line by itself comes as one
+		}
+		if n := cut(rest, room); n < len(rest) {
 			b.Write(rest[:n])
 			s.offset += n
 			return b.String(), false
@@ -92,6 +101,7 @@ func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
 	e := &Edit{Row: row + b.rows, EndRow: row + b.rows}
 	if text != "" {
 		s.write(e, b, row, text)
+		e.Images = t.picturesIn(e)
 	}
 	s.study(m, text, done)
 	from, spans, fences := s.doc.Highlight()
@@ -116,13 +126,28 @@ func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
 	return e, done
 }
 
+// picturesIn finds the pictures that lines of a message name.
+func (t *Transcript) picturesIn(e *Edit) []Image {
+	var images []Image
+	for i, text := range e.Lines {
+		if path := t.pictures[text]; path != "" {
+			at := e.Row + i
+			if e.Append {
+				at--
+			}
+			images = append(images, Image{at, path})
+		}
+	}
+	return images
+}
+
 // study lets the markdown document follow the text. It is ahead of the buffer
 // by the newlines that are held, and by one where the message has ended, so
 // that it knows the last line to be complete.
 func (s *stream) study(m *session.Message, text string, done bool) {
 	if text != "" && s.guessed {
 		// More has come after the end. The document begins anew.
-		all, _ := newStream().next(m, 1<<62)
+		all, _ := (&stream{describe: s.describe}).next(m, 1<<62)
 		s.doc, s.held, s.guessed, s.misled = markdown.Document{}, 0, false, true
 		s.doc.Append(all[:s.size])
 	}

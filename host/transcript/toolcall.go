@@ -1,12 +1,13 @@
 package transcript
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
@@ -34,49 +35,109 @@ var kindLabels = map[session.ToolKind]string{
 	session.KindOther: "tool",
 }
 
-// nerdIcons stand before the kinds where the user has a Nerd Font.
+// kindIcons stand before the kinds; nerdIcons do where the user has a Nerd Font.
+var kindIcons = map[session.ToolKind]string{
+	session.KindRead: "»", session.KindEdit: "✎", session.KindDelete: "⌫", session.KindMove: "➜",
+	session.KindSearch: "⌕", session.KindExecute: "$", session.KindThink: "✻", session.KindFetch: "⇣",
+	session.KindSwitchMode: "⇄", session.KindOther: "◦",
+}
+
 var nerdIcons = map[session.ToolKind]string{
 	session.KindRead: "\uf06e", session.KindEdit: "\uf040", session.KindDelete: "\uf1f8", session.KindMove: "\uf0ec",
 	session.KindSearch: "\uf002", session.KindExecute: "\uf120", session.KindThink: "\uf0eb", session.KindFetch: "\uf0ac",
-	session.KindSwitchMode: "\uf074",
+	session.KindSwitchMode: "\uf074", session.KindOther: "\uf013",
 }
 
-// renderToolCall is a head line, and a body where there is one to show.
-func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
+// figures are what the head line of a call counts.
+type figures struct {
+	added, removed int
+	lines          int // of the body, where nothing of it is shown
+	calls          int // of the sub-agent, where they are not shown
+}
+
+// renderToolCall is a head line, and a body where there is one to show. The
+// calls of a sub-agent stand below the call that it works for, which hides them
+// when it is closed.
+func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line {
+	if t.hidden(i) {
+		return nil
+	}
 	status := c.Shown()
-	b.diffs = diffsOf(c, b.diffs)
+	b.diffs = t.diffsOf(c, b.diffs)
+	b.about = figures{}
+	for _, d := range b.diffs {
+		b.about.added, b.about.removed = b.about.added+d.Added, b.about.removed+d.Removed
+	}
+	body := t.body(b, c, status)
+	if len(body) == 0 && b.open != opened {
+		b.about.lines = t.bodySize(c, b.diffs)
+	}
+	if b.open == closed {
+		b.about.calls = t.descendants(i)
+	}
+	if status.Finished() {
+		b.diffs = nil
+	}
+	for i := range body {
+		body[i].shorten()
+	}
+	in := t.indent(i)
+	lines := append([]Line{t.head(b, c, status, in)}, body...)
+	if in > 0 {
+		for i := range lines {
+			lines[i].shift(in)
+		}
+	}
+	return lines
+}
+
+// head is the line that says what a call does, on what, and how it stands. In a
+// narrow window the counts go first, then the icon of the kind, then the end of
+// the title. It stands in cells from the left.
+func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) Line {
 	look, known := statusIcons[status]
 	if !known {
-		look.icon, look.group = "·", More
+		look.icon, look.group = "▸", ToolRunning
 	}
 	label, known := kindLabels[c.Kind]
 	if !known {
 		label = string(c.Kind)
 	}
-	kind := fmt.Sprintf("%-6s ", label)
+	icons := kindIcons
 	if t.config.NerdFont {
-		icon, known := nerdIcons[c.Kind]
-		if !known {
-			icon = "\uf013"
+		icons = nerdIcons
+	}
+	icon, known := icons[c.Kind]
+	if !known {
+		icon = icons[session.KindOther]
+	}
+	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
+	title, more := t.what(c, label), counts(b.about)
+	if len(c.Locations) > 1 {
+		more = append([]piece{{fmt.Sprintf(" +%d", len(c.Locations)-1), More}}, more...)
+	}
+	switch {
+	case b.open == opened:
+		title = fitted(title, maxLine) // on as many rows as it takes
+	case t.width == 0:
+		title = fitted(title, titleWidth)
+	default:
+		room := t.width - in - cells(state+icon+kind)
+		if cells(title)+cellsOf(more) > room {
+			more = nil
 		}
-		kind = icon + " " + kind
+		if cells(title) > room {
+			room, icon = room+cells(icon), ""
+		}
+		title = fitted(title, room)
 	}
-	pieces := []piece{
-		{"  " + look.icon + " ", look.group},
-		{kind, ToolKind},
-		{shorten(t.what(c, label), b.open == opened), ToolTitle},
-	}
-	added, removed := 0, 0
-	for _, d := range b.diffs {
-		added, removed = added+d.added, removed+d.removed
-	}
-	head := line(append(pieces, counts(added, removed)...)...)
+	pieces := []piece{{state, look.group}, {icon + kind, ToolKind}, {title, ToolTitle}}
+	head := line(append(pieces, more...)...)
 	head.Right, head.RightGroup = t.beside(c, status)
-	lines := append([]Line{head}, t.body(b, c, status)...)
-	if status.Finished() {
-		b.diffs = nil
+	if len(c.Locations) > 0 {
+		head.Place = Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
 	}
-	return lines
+	return head
 }
 
 // what names the object of a call: its title without what the label says
@@ -117,14 +178,30 @@ func (t *Transcript) what(c *session.ToolCall, label string) string {
 	return title
 }
 
-// titleWidth is about how much of a title is shown of a call that is not open.
+// titleWidth is how much of a title is shown while nobody looks, in cells.
 const titleWidth = 72
 
-func shorten(title string, open bool) string {
-	if runes := []rune(title); !open && len(runes) > titleWidth {
-		return string(runes[:titleWidth-1]) + "…"
+// fitted cuts a title to a number of cells. Of a path it is the end that tells
+// most.
+func fitted(title string, room int) string {
+	room = max(room, 8)
+	if cells(title) <= room {
+		return title
 	}
-	return title
+	if strings.Contains(title, "/") && !strings.Contains(title, " ") {
+		return ansi.TruncateLeftWc(title, cells(title)-room+1, "…")
+	}
+	return ansi.TruncateWc(title, room, "…")
+}
+
+func cells(s string) int { return ansi.StringWidthWc(s) }
+
+func cellsOf(pieces []piece) int {
+	n := 0
+	for _, p := range pieces {
+		n += cells(p.text)
+	}
+	return n
 }
 
 // beside is what stands at the right edge of the head line.
@@ -139,11 +216,14 @@ func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) 
 	case session.StatusPending:
 		return "", plain
 	}
-	took := c.Elapsed(t.config.Now())
-	if took < 100*time.Millisecond {
-		return "", plain // not worth the eye
+	var said []string
+	if _, known := statusIcons[status]; !known || status == session.StatusPaused {
+		said = append(said, strings.Join(strings.Fields(string(status)), " "))
 	}
-	return seconds(took), More
+	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond { // else not worth the eye
+		said = append(said, seconds(took))
+	}
+	return strings.Join(said, " "), More
 }
 
 // body is what the call shows below its head line: whole when open, nothing
@@ -159,37 +239,58 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	}
 	quiet = quiet || (len(b.diffs) > 0 && status != session.StatusFailed) // the diff says it
 	var lines []Line
-	diffs := b.diffs
+	if b.open == opened && len(c.Locations) > 1 {
+		lines = t.places(c.Locations)
+	}
+	shown, diffs := len(lines), b.diffs
 	for _, item := range c.Content {
 		switch item := item.(type) {
 		case session.Diff:
-			lines = append(lines, t.diffBody(b, diffs[0], len(b.diffs) > 1)...)
+			lines = append(lines, leadTo(t.diffBody(b, &diffs[0]), item.Path)...)
 			diffs = diffs[1:]
 		case session.TerminalRef:
 			lines = append(lines, t.terminalBody(b, item.TerminalID)...)
 		case session.ContentItem:
-			if b.open == opened || !quiet {
-				lines = append(lines, t.textBody(b, Describe(item.Content), c.Kind == session.KindExecute)...)
+			_, picture := item.Content.(session.Image)
+			if b.open == opened || !quiet || picture {
+				lines = append(lines, t.contentBody(b, c.Kind, item.Content)...)
 			}
 		case session.UnknownItem:
 			lines = append(lines, line(piece{"    [" + item.Type + "]", More}))
 		}
 	}
-	if b.open == opened && len(lines) == 0 {
-		lines = rawBody(c)
+	switch {
+	case len(lines) > shown:
+	case b.open == opened:
+		lines = append(lines, rawBody(c)...)
+	case status == session.StatusFailed:
+		lines = append(lines, clipped(plainBody(readable(c.RawOutput, 100)), previewOutput, 0)...) // why it failed
 	}
 	return lines
 }
 
-func (t *Transcript) diffBody(b *block, d diff, named bool) []Line {
-	var lines []Line
-	if named {
-		lines = append(lines, line(piece{"    " + t.relative(d.Path), ToolKind}))
+// places are all files that a call is about.
+func (t *Transcript) places(list []session.Location) []Line {
+	lines := make([]Line, len(list))
+	for i, l := range list {
+		name := t.relative(l.Path)
+		if l.Line > 0 {
+			name += fmt.Sprintf(":%d", l.Line)
+		}
+		lines[i] = line(piece{"    ", plain}, piece{name, ToolKind})
+		lines[i].Place = Place{Path: l.Path, Line: l.Line}
 	}
-	if b.open != opened && len(d.lines) > previewDiff {
-		return append(append(lines, d.lines[:previewDiff-1]...), MoreLine(len(d.lines)-previewDiff+1))
+	return lines
+}
+
+// leadTo says where lines lead to that do not say it themselves.
+func leadTo(lines []Line, path string) []Line {
+	for i := range lines {
+		if lines[i].Place.Path == "" {
+			lines[i].Place.Path = path
+		}
 	}
-	return append(lines, d.lines...)
+	return lines
 }
 
 func (t *Transcript) terminalBody(b *block, id string) []Line {
@@ -220,54 +321,34 @@ func (t *Transcript) terminalBody(b *block, id string) []Line {
 	return lines
 }
 
-// textBody shows the end of a command's output, and the beginning of others.
-func (t *Transcript) textBody(b *block, text string, tail bool) []Line {
-	text = strings.Trim(unfenced(strings.Trim(text, "\n")), "\n")
-	if text == "" {
-		return nil
-	}
-	lines := colored(text, "    ", Output)
-	if b.open == opened || len(lines) <= previewOutput {
-		return lines
-	}
-	hidden := MoreLine(len(lines) - previewOutput)
-	if tail {
-		return append([]Line{hidden}, lines[len(lines)-previewOutput:]...)
-	}
-	return append(lines[:previewOutput:previewOutput], hidden)
-}
-
-// unfenced takes off the fence that some agents put around output.
-func unfenced(text string) string {
-	first, rest, found := strings.Cut(text, "\n")
-	body, closed := strings.CutSuffix(rest, "```")
-	if !found || !closed || !strings.HasPrefix(first, "```") || strings.Contains(body, "```") {
-		return text
-	}
-	return strings.TrimSuffix(body, "\n")
-}
-
-// rawBody is what an opened call without content has to show: its input.
-func rawBody(c *session.ToolCall) []Line {
-	var fields map[string]json.RawMessage
-	var text bytes.Buffer
-	if json.Unmarshal(c.RawInput, &fields) != nil || len(fields) == 0 || json.Indent(&text, c.RawInput, "", "  ") != nil {
-		return []Line{line(piece{"    nothing more was reported", More})}
-	}
-	return colored(text.String(), "    ", Output)
-}
-
 // MoreLine stands for n lines that are not shown.
-func MoreLine(n int) Line { return line(piece{fmt.Sprintf("    … +%d lines", n), More}) }
+func MoreLine(n int) Line { return line(piece{"    … +" + many(n, "line"), More}) }
 
 // FileLine is the name of a file and how much of it changes.
 func FileLine(name string, added, removed int) Line {
-	return line(append([]piece{{name, ToolTitle}}, counts(added, removed)...)...)
+	return line(append([]piece{{name, ToolTitle}}, counts(figures{added: added, removed: removed})...)...)
 }
 
-func counts(added, removed int) []piece {
-	if added+removed == 0 {
-		return nil
+func counts(f figures) []piece {
+	var list []piece
+	if f.added > 0 {
+		list = append(list, piece{"  ", plain}, piece{fmt.Sprintf("+%d", f.added), DiffAdded})
 	}
-	return []piece{{"  ", plain}, {fmt.Sprintf("+%d", added), DiffAdd}, {" ", plain}, {fmt.Sprintf("−%d", removed), DiffDelete}}
+	if f.removed > 0 {
+		list = append(list, piece{"  "[min(f.added, 1):], plain}, piece{fmt.Sprintf("−%d", f.removed), DiffRemoved})
+	}
+	if f.calls > 0 {
+		list = append(list, piece{"  … +" + many(f.calls, "call"), More})
+	}
+	if f.lines > 0 {
+		list = append(list, piece{"  … +" + many(f.lines, "line"), More})
+	}
+	return list
+}
+
+func many(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
 }

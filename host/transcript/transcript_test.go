@@ -29,14 +29,34 @@ func newWorld() *world {
 
 func (w *world) config() Config {
 	return Config{
-		Cwd: "/project",
-		Now: func() time.Time { return time.Unix(100, 0) },
+		Cwd:   "/project",
+		Now:   func() time.Time { return time.Unix(100, 0) },
+		Files: toldFiles(),
 		Terminal: func(id string, n int) (Screenful, bool) {
 			s, ok := w.terminals[id]
 			if len(s.Lines) > n {
 				s.Lines = s.Lines[len(s.Lines)-n:]
 			}
 			return s, ok
+		},
+		Output: func(text string, n int) Screenful {
+			var s Screenful
+			for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n") {
+				before, after, colored := strings.Cut(l, "\x1b[32m")
+				s.Lines = append(s.Lines, Line{Text: before + after})
+				if colored {
+					s.Lines[s.Total].Marks = []Mark{{len(before), len(before + after), Ansi0 + 2}}
+				}
+				s.Total++
+			}
+			s.Lines = s.Lines[max(0, s.Total-n):]
+			return s
+		},
+		Save: func(mimeType, data string) string {
+			if mimeType == "image/broken" {
+				return ""
+			}
+			return fmt.Sprintf("/cache/%d.%s", len(data), mimeType[strings.Index(mimeType, "/")+1:])
 		},
 	}
 }
@@ -61,7 +81,7 @@ func (r random) words() string {
 	var b strings.Builder
 	for range r.IntN(6) {
 		b.WriteString(r.pick("word ", "**bold** ", "*", "`code` ", "```go\n", "```\n", "\n", "\n\n", "# head\n", "- item\n", "> quote\n",
-			"| a | b |\n|---|---|\n| 1 | 2 |\n", "    code\n", "日本 ", "é", "👍🏽 ", "[a](http://b) ", "---\n", "\t", "\r\n", "1. one\n", "<b>", "\\", strings.Repeat("long ", 30)))
+			"| a | b |\n|---|---|\n| 1 | 2 |\n", "    code\n", "日本 ", "é", "👍🏽 ", "[a](http://b) ", "---\n", "\t", "\r\n", "1. one\n", "<b>", "\\", strings.Repeat("long ", 30), "\x1b[32mgreen", strings.Repeat("x", 2100)))
 	}
 	return b.String()
 }
@@ -69,7 +89,7 @@ func (r random) words() string {
 func (r random) block() session.Content {
 	switch r.IntN(8) {
 	case 0:
-		return session.Image{MimeType: "image/png", Data: "AAAA"}
+		return session.Image{MimeType: r.pick("image/png", "image/broken"), Data: "AAAA"}
 	case 1:
 		return session.Resource{URI: "file:///a", Text: r.words()}
 	case 2:
@@ -88,7 +108,7 @@ func (r random) items() []session.ToolCallContent {
 		case 1:
 			items = append(items, session.TerminalRef{TerminalID: r.pick("t1", "t2", "gone")})
 		case 2:
-			items = append(items, session.ContentItem{Content: session.Text{Text: strings.Repeat(r.words(), 1+r.IntN(5))}})
+			items = append(items, session.ContentItem{Content: session.Text{Text: strings.Repeat(r.words(), 1+r.IntN(5))}}, session.ContentItem{Content: r.block()})
 		case 3:
 			items = append(items, session.UnknownItem{Type: "hologram"})
 		}
@@ -117,7 +137,10 @@ func (r random) update() session.Update {
 			p.Content = acp.Set(r.items())
 		}
 		if r.IntN(4) == 0 {
-			p.Locations = acp.Set([]session.Location{{Path: r.pick("/project/a.go", "/etc/b\nc"), Line: r.IntN(3)}})
+			p.Locations = acp.Set([]session.Location{{Path: r.pick("/project/a.go", "/etc/b\nc"), Line: r.IntN(3)}, {Path: "/project/c"}}[:1+r.IntN(2)])
+		}
+		if r.IntN(3) == 0 {
+			p.Parent = acp.Set(r.pick("c1", "c2", "c3", "c4", "unknown", ""))
 		}
 		if r.IntN(4) == 0 {
 			p.RawInput = acp.Set(json.RawMessage(`{"b":"<&>","a":[1,2]}`))
@@ -163,7 +186,7 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 					b.take(t, tr, 1+r.IntN(1<<r.IntN(12)))
 				case 2:
 					if row := r.IntN(len(b.lines)+3) - 1; r.IntN(2) == 0 {
-						tr.Fold(row, Toggle)
+						tr.Fold(row, Fold(r.pick("toggle", "close", "close", "open")))
 					}
 				case 3:
 					id := r.pick("t1", "t2")
@@ -174,6 +197,7 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 					w.terminals[id] = s
 					tr.TouchTerminal(id)
 				case 4:
+					tr.SetWidth(r.IntN(3) * 25)
 					if r.IntN(8) == 0 { // the buffer was wiped
 						tr.Sync()
 						tr.Reset()
@@ -475,5 +499,27 @@ func TestGroups(t *testing.T) {
 	}
 	if len(names) != int(Ansi0)+16 {
 		t.Errorf("%d groups", len(names))
+	}
+}
+
+// Blocks that change side by side are one edit for Neovim, which pays for each.
+func TestNeighbouringEditsAreOne(t *testing.T) {
+	w := newWorld()
+	tr, b := New(w.conv, w.config()), newBuffer()
+	for i := range 100 {
+		w.apply(session.ToolCallPatch{ID: fmt.Sprint(i), Title: acp.Set(fmt.Sprint("search ", i))})
+	}
+	tr.Sync()
+	if edits := b.take(t, tr, 1<<20); len(edits) != 1 || len(edits[0].Lines) != 100 {
+		t.Fatalf("%d edits for 100 new calls", len(edits))
+	}
+	for i := range 100 {
+		if i%10 != 0 {
+			w.apply(session.ToolCallPatch{ID: fmt.Sprint(i), Title: acp.Set(fmt.Sprint("found ", i))})
+		}
+	}
+	tr.Sync()
+	if edits := b.take(t, tr, 1<<20); len(edits) != 10 {
+		t.Fatalf("%d edits for ten runs of calls", len(edits))
 	}
 }

@@ -433,6 +433,17 @@ function M.respond(id, option_id)
   return nil, 'there is no such request; it may be answered already'
 end
 
+---The files that the agent has changed in a session, in the order first changed.
+---@param opts? {session?: integer}
+---@return acp.ChangedFile[]? files, string? err
+function M.changes(opts)
+  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  if not id then
+    return nil, err
+  end
+  return require('acp.changes').get(id)
+end
+
 ---What a session can be set to: modes, models and whatever else its agent offers.
 ---@param session? integer
 ---@return acp.SessionOption[]? options, string? err
@@ -457,6 +468,13 @@ function M.set_option(session, option, value)
   end
   require('acp.host').notify('set_option', { session = id, id = option, value = tostring(value) })
   return true
+end
+
+---Has a window follow what the agents read and edit, goes on after a pause, or ends it.
+---@param on? boolean default: true
+---@return boolean? ok, string? err
+function M.follow(on)
+  return require('acp.follow').set(on)
 end
 
 ---What was said with a session's agent.
@@ -501,12 +519,10 @@ end
 for _, name in ipairs({
   'elicitations',
   'answer',
-  'changes',
   'keep',
   'reject',
   'undo_turn',
   'terminals',
-  'follow',
   'on_request',
 }) do
   M[name] = not_yet('acp.' .. name)

@@ -9,6 +9,8 @@ local api = vim.api
 ---@field prompt integer
 ---@field base integer lines of the chat that an earlier host has written
 ---@field visible boolean what the host was told
+---@field seq integer the last edit that the chat shows
+---@field width? integer cells of the narrowest window, as the host was told
 
 ---@type table<integer, acp.Buffers> by session
 local bufs = {}
@@ -63,7 +65,7 @@ end
 ---@param id integer
 ---@return acp.Buffers
 function M.ensure(id)
-  local b = bufs[id] or { base = 0, visible = false }
+  local b = bufs[id] or { base = 0, visible = false, seq = 0 }
   bufs[id] = b
   if not (b.chat and api.nvim_buf_is_loaded(b.chat)) then
     local again = b.chat ~= nil

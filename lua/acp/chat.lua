@@ -18,6 +18,34 @@ function M.tell_visible(id)
   end
 end
 
+---Tells the host how wide the narrowest window on a chat is, as text goes; 0 where there is none.
+---@param id integer
+function M.tell_width(id)
+  local b = bufs.get(id)
+  if not b or not api.nvim_buf_is_valid(b.chat) then
+    return
+  end
+  local width = 0
+  for _, win in ipairs(vim.fn.win_findbuf(b.chat)) do
+    local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
+    width = width == 0 and room or math.min(width, room)
+  end
+  if width ~= b.width then
+    b.width = width
+    require('acp.host').notify('width', { session = id, width = width })
+  end
+end
+
+api.nvim_create_autocmd('WinResized', {
+  group = api.nvim_create_augroup('acp_chat', {}),
+  desc = 'Tell the host how wide the chats are',
+  callback = function()
+    for id in bufs.each() do
+      M.tell_width(id)
+    end
+  end,
+})
+
 ---@param id integer
 ---@return integer buf
 function M.create(id)
@@ -49,6 +77,12 @@ function M.create(id)
     end)
   end
   bufs.map(buf, 'n', 'jump', '<Plug>(AcpJump)', navigate.open)
+  bufs.map(buf, 'n', 'inspect', '<Plug>(AcpInspect)', function()
+    require('acp.whole').inspect()
+  end)
+  bufs.map(buf, 'n', 'whole', '<Plug>(AcpWhole)', function()
+    require('acp.whole').open()
+  end)
   bufs.map(buf, 'n', 'yank_code', '<Plug>(AcpYankCode)', navigate.yank_code)
   bufs.map(buf, 'n', 'plan', '<Plug>(AcpPlan)', navigate.plan)
   require('acp.option').map(buf)
@@ -69,6 +103,7 @@ function M.create(id)
     callback = function()
       vim.schedule(function()
         M.tell_visible(id)
+        M.tell_width(id)
         require('acp.winbar').refresh(id)
       end)
     end,
@@ -145,6 +180,47 @@ local function ease(buf, e)
   end
 end
 
+---Keeps windows on the lines that they were on, while lines around those are replaced: by their
+---text, where it is still there.
+---@param buf integer
+---@param wins integer[]
+---@param e table
+---@param row integer the first line that is replaced
+---@param end_row integer exclusive
+---@return fun() restore
+local function hold(buf, wins, e, row, end_row)
+  local held = {}
+  for _, win in ipairs(wins) do
+    local at = api.nvim_win_get_cursor(win)[1] - 1
+    if at >= row and at < end_row then
+      held[win] = {
+        view = api.nvim_win_call(win, vim.fn.winsaveview),
+        text = api.nvim_buf_get_lines(buf, at, at + 1, false)[1],
+        at = at - row,
+      }
+    end
+  end
+  return function()
+    for win, h in pairs(held) do
+      local found
+      for i, line in ipairs(e.lines) do
+        local closer = not found or math.abs(i - 1 - h.at) < math.abs(found - h.at)
+        if line == h.text and closer then
+          found = i - 1
+        end
+      end
+      -- Without lines in its place it is the one before: the head of what was closed.
+      local to = row + (found or math.min(h.at, #e.lines - 1))
+      local moved = to - (row + h.at)
+      h.view.lnum = math.max(1, to + 1)
+      h.view.topline = math.max(1, math.min(h.view.topline + moved, h.view.lnum))
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview(h.view)
+      end)
+    end
+  end
+end
+
 ---Changes the chat as the host says; see transcript.Edit.
 ---@param e table
 function M.edit(e)
@@ -165,6 +241,7 @@ function M.edit(e)
   end
   local row, end_row = e.row + base, e.end_row + base
   local highlight = require('acp.highlight')
+  local restore = not whole and not e.append and hold(buf, staying, e, row, end_row)
   vim.bo[buf].modifiable = true
   local ok, err = pcall(function()
     if e.append then
@@ -174,6 +251,7 @@ function M.edit(e)
       if end_row > row then
         api.nvim_buf_clear_namespace(buf, ns, row, end_row)
         require('acp.code').clear(buf, row, end_row)
+        require('acp.image').clear(buf, row, end_row)
       end
       api.nvim_buf_set_lines(buf, row, end_row, true, e.lines)
     end
@@ -183,6 +261,7 @@ function M.edit(e)
   if not ok then
     error(err, 0)
   end
+  b.seq = e.seq
   highlight.splice(buf, row, end_row, e.append and #e.lines - 1 or #e.lines, have + base)
   api.nvim_buf_clear_namespace(buf, ns, e.mark_row + base, e.mark_end + base)
   highlight.replace(buf, e.mark_row + base, e.marks, e.append and row - 1 or row)
@@ -201,9 +280,19 @@ function M.edit(e)
     api.nvim_buf_set_extmark(buf, ns, d.row + base, 0, opts)
   end
   for _, c in ipairs(e.code) do
-    require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang)
+    if c.sides ~= '' then
+      require('acp.code').add_diff(buf, c.row + base, c.end_row + base, c)
+    else
+      require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang, c.col)
+    end
+  end
+  for _, image in ipairs(e.images) do
+    require('acp.image').add(buf, image.row + base, image.path)
   end
   ease(buf, e)
+  if restore then
+    restore()
+  end
   if #following > 0 then
     M.follow(buf, following)
   end
@@ -229,8 +318,16 @@ function M.host_died(id, why)
   vim.bo[b.chat].modifiable = true
   api.nvim_buf_set_lines(b.chat, last, -1, false, { '', '  ✗ ' .. why, '' })
   vim.bo[b.chat].modifiable = false
-  b.base = last + 2
+  b.base, b.seq = last + 2, 0
   b.visible = false
+end
+
+---What a message to the host says of the line under the cursor.
+---@return {session: integer, row: integer, seq: integer}
+function M.here()
+  local id = vim.b.acp_session
+  local row = api.nvim_win_get_cursor(0)[1] - 1 - M.base(id)
+  return { session = id, row = row, seq = bufs.get(id).seq }
 end
 
 ---How many lines of a chat an earlier host has written.

@@ -225,6 +225,30 @@ sub.queue = {
   end,
 }
 
+sub.changes = {
+  run = function()
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.changes').open(id)
+  end,
+}
+
+sub.follow = {
+  run = function(args)
+    local on = ({ on = true, off = false, [''] = true })[args]
+    if on == nil then
+      return complain(':Acp follow takes on or off')
+    end
+    local _, err = require('acp').follow(on)
+    complain(err)
+  end,
+  complete = function()
+    return { 'on', 'off' }
+  end,
+}
+
 sub.log = {
   run = function()
     local file = require('acp.host').log_file()
@@ -275,7 +299,6 @@ sub.add = {
 }
 
 for _, name in ipairs({
-  'follow',
   'review',
   'undo',
   'terminal',

@@ -96,8 +96,7 @@ M.schema = {
     default = false,
     check = one_of(false, 'window'),
     expected = "false or 'window'",
-    doc = 'Whether a window follows what the agent works on.',
-    later = true,
+    doc = 'Whether a window follows what the agent works on, see |acp-follow|.',
   },
   {
     key = 'unsaved',
@@ -165,6 +164,8 @@ M.schema = {
       next_call = ']t',
       previous_call = '[t',
       jump = 'gd',
+      inspect = 'K',
+      whole = 'gO',
       yank_code = 'gy',
       plan = 'gp',
       mode = 'gm',

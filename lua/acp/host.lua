@@ -3,7 +3,7 @@
 local M = {}
 
 ---The revision of what plugin and host say to each other; the same number as in host/host.go.
-M.api = 1
+M.api = 2
 
 local root = vim.fs.dirname(
   vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2))))
@@ -115,6 +115,7 @@ function M.ensure()
     '--api=' .. M.api,
     '--log=' .. M.log_file(),
     '--log-level=' .. (config.host.log_level or 'info'),
+    '--cache=' .. vim.fs.joinpath(vim.fn.stdpath('cache'), 'acp'),
     '--nerd-font=' .. tostring(config.nerd_font),
   })
   stderr = {}

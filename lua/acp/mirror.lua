@@ -84,6 +84,7 @@ end
 ---@param id integer
 function M.forget(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
+  require('acp.changes').forget(id)
   if M.last == id then
     M.last = nil
   end
@@ -152,6 +153,7 @@ function M.host_died(why)
   permissions, M.watch_limit = {}, nil
   for id, session in pairs(M.sessions) do
     M.calls[id] = nil
+    require('acp.changes').forget(id)
     if session.state ~= 'dead' then
       local turn = busy[session.state]
       session.state, session.error = 'dead', why

@@ -3,18 +3,20 @@ local M = {}
 
 local api = vim.api
 
----@return integer session, integer row of the cursor, 0-based, as the host counts
+---@return integer session, integer row of the cursor, 0-based, as the host counts, integer seq of
+---  the edit that it is counted after
 local function here()
-  local id = vim.b.acp_session
-  return id, api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat').base(id)
+  local at = require('acp.chat').here()
+  return at.session, at.row, at.seq
 end
 
 ---@param kind 'message'|'call'
 ---@param forward boolean
 function M.jump(kind, forward)
-  local id, row = here()
+  local id, row, seq = here()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local args = { session = id, row = row, kind = kind, forward = forward, count = vim.v.count1 }
+  local args =
+    { session = id, row = row, seq = seq, kind = kind, forward = forward, count = vim.v.count1 }
   require('acp.host').request('next', args, function(found)
     if not found or not found.found or not api.nvim_win_is_valid(win) then
       return
@@ -31,8 +33,8 @@ end
 
 ---@param fold 'toggle'|'open'|'close'|'open_all'|'close_all'
 function M.fold(fold)
-  local id, row = here()
-  require('acp.host').notify('fold', { session = id, row = row, fold = fold })
+  local id, row, seq = here()
+  require('acp.host').notify('fold', { session = id, row = row, seq = seq, fold = fold })
 end
 
 ---A window for code: not one of the chat's, and none that is special.
@@ -70,13 +72,15 @@ local function edit(path, line)
   end
 end
 
----Opens the file that the tool call under the cursor is about, or the file name under it.
+---Opens the file that the line under the cursor is of, in a tool call, or the file name under it.
 function M.open()
-  local id, row = here()
+  local id, row, seq = here()
   local word = vim.fn.expand('<cWORD>')
   local session = require('acp.mirror').sessions[id]
-  require('acp.host').request('location', { session = id, row = row }, function(place)
-    if place and place.path then
+  require('acp.host').request('location', { session = id, row = row, seq = seq }, function(place)
+    if place and place.path and place.external then
+      return vim.ui.open(place.path)
+    elseif place and place.path then
       return edit(place.path, place.line)
     end
     -- As people and agents write them: `a.lua:7`, (a.lua), [here](a.lua#L7), ~/a.lua.

@@ -7,6 +7,9 @@ local ops = {}
 function ops.hello(args)
   require('acp.host').hello(args)
   require('acp.highlight').define(args.groups)
+  if package.loaded['acp.follow'] or require('acp.config').get().follow then
+    require('acp.follow').hello()
+  end
 end
 
 function ops.group(args)
@@ -28,6 +31,16 @@ function ops.edit(args)
   require('acp.chat').edit(args)
 end
 
+---Slices of a block that is shown whole.
+function ops.fill(args)
+  require('acp.whole').fill(args)
+end
+
+---A file that an agent sent can be read now.
+function ops.saved(args)
+  require('acp.image').saved(args.path)
+end
+
 function ops.session(args)
   require('acp.mirror').set(args)
   require('acp.winbar').refresh(args.id)
@@ -35,6 +48,10 @@ end
 
 function ops.tool_calls(args)
   require('acp.mirror').set_calls(args.session, args.calls)
+end
+
+function ops.changes(args)
+  require('acp.changes').set(args.session, args.files)
 end
 
 function ops.permissions(args)
@@ -51,15 +68,17 @@ for op, fn in pairs({ login_terminal = 'terminal', login_secrets = 'secrets' }) 
   end
 end
 
-function ops.event(args)
-  if args.name == 'AcpSessionClosed' then
-    require('acp.mirror').forget(args.data.session)
-    require('acp.winbar').refresh(args.data.session)
+function ops.events(args)
+  for _, event in ipairs(args.events) do
+    if event.name == 'AcpSessionClosed' then
+      require('acp.mirror').forget(event.data.session)
+      require('acp.winbar').refresh(event.data.session)
+    end
+    -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it.
+    vim.schedule(function()
+      require('acp.mirror').fire(event.name, event.data)
+    end)
   end
-  -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it.
-  vim.schedule(function()
-    require('acp.mirror').fire(args.name, args.data)
-  end)
 end
 
 ---Files are tracked while there are sessions.
@@ -72,6 +91,10 @@ end
 
 function ops.watch_limit(args)
   require('acp.mirror').watch_limit = args.why
+end
+
+function ops.follow(args)
+  return require('acp.follow').jump(args)
 end
 
 function ops.buffers(args)

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local idle = require('acp.idle')
 
 ---@type integer? the float
 local win
@@ -10,23 +11,8 @@ local win
 local shown
 ---@type table<integer, true> requests whose float the user has closed
 local dismissed = {}
----@type boolean an update waits for Neovim to be idle
-local waiting = false
 
----Whether windows may be opened now: not in a command line, an operator, the command-line window,
----under textlock, or while a key is awaited.
----@return boolean
-local function idle()
-  local mode = api.nvim_get_mode()
-  if mode.blocking or vim.fn.getcmdwintype() ~= '' then
-    return false
-  end
-  if mode.mode:match('^[cr!]') or mode.mode:match('^no') or vim.fn.state('mo') ~= '' then
-    return false
-  end
-  -- In an <expr> mapping that waits for a key, only trying tells that windows are locked.
-  return (pcall(api.nvim_set_current_win, api.nvim_get_current_win()))
-end
+M.idle = idle
 
 local function close()
   if win and api.nvim_win_is_valid(win) then
@@ -274,25 +260,10 @@ local function open(request, count)
   })
 end
 
-local group = api.nvim_create_augroup('acp_permission', {})
-
 ---Brings the float up to date with the open requests, now or as soon as Neovim is idle.
 function M.update()
-  if not idle() then
-    if not waiting then
-      waiting = true
-      api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
-        group = group,
-        callback = function()
-          api.nvim_clear_autocmds({ group = group })
-          vim.schedule(function()
-            waiting = false
-            M.update()
-          end)
-        end,
-      })
-    end
-    return
+  if not idle.now() then
+    return idle.wait(M.update)
   end
   local open_requests = require('acp.mirror').permissions()
   for _, list in ipairs({ dismissed, scrolled }) do

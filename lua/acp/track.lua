@@ -88,7 +88,8 @@ local function add(group, buf)
   if
     not tracked
     or tracked[buf]
-    or not (api.nvim_buf_is_loaded(buf) and bo.buflisted and bo.buftype == '')
+    or not (api.nvim_buf_is_loaded(buf) and bo.buftype == '')
+    or not (bo.buflisted or vim.b[buf].acp_follow)
     or name:sub(1, 1) ~= '/'
     or api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > max_size
   then

@@ -94,15 +94,15 @@ func markAt(i int) string { return string(rune('一' + i)) }
 // agent speaks as much of version 1 of the protocol as a prompt needs.
 type agent struct {
 	out       *bufio.Writer
+	requests  chan request
 	cancelled atomic.Bool
 }
 
 // serveAgent answers until its input ends.
 func serveAgent(in io.ReadCloser, out io.WriteCloser) error {
-	a := &agent{out: bufio.NewWriterSize(out, 64<<10)}
-	requests := make(chan request, 16)
+	a := &agent{out: bufio.NewWriterSize(out, 64<<10), requests: make(chan request, 16)}
 	go func() {
-		defer close(requests)
+		defer close(a.requests)
 		for dec := json.NewDecoder(in); ; {
 			var r request
 			if dec.Decode(&r) != nil {
@@ -112,10 +112,10 @@ func serveAgent(in io.ReadCloser, out io.WriteCloser) error {
 				a.cancelled.Store(true)
 				continue
 			}
-			requests <- r
+			a.requests <- r
 		}
 	}()
-	for r := range requests {
+	for r := range a.requests {
 		if r.ID != nil {
 			a.answer(r)
 		}
@@ -126,9 +126,11 @@ func serveAgent(in io.ReadCloser, out io.WriteCloser) error {
 	return nil
 }
 
+// request is what the client asks, or, without a method, its answer.
 type request struct {
 	ID     json.RawMessage
 	Method string
+	Result struct{ TerminalID string }
 	Params struct {
 		Prompt []struct{ Text string }
 	}
@@ -154,6 +156,14 @@ func (a *agent) prompt(text string) {
 	var n, rate int
 	var shape string
 	switch {
+	case scan(text, callsPrompt, &n):
+		a.tell(calls(n))
+	case scan(text, growPrompt, &n):
+		a.tell(growing(n))
+	case scan(text, diffPrompt, &n):
+		a.tell(changing(n))
+	case scan(text, commandPrompt, &n, &rate):
+		a.run(writes(n, rate))
 	case scan(text, shapePrompt, &n, &shape):
 		for chunk := range slices.Chunk([]byte(shapes[shape](n)), chunkSize) {
 			a.out.Write(message(string(chunk)))
@@ -172,6 +182,27 @@ func (a *agent) prompt(text string) {
 			a.out.Flush()
 		}
 	}
+}
+
+func (a *agent) tell(messages [][]byte) {
+	for _, m := range messages {
+		a.out.Write(m)
+	}
+}
+
+// run has the client run a command, shows it, and waits for its end.
+func (a *agent) run(command string) {
+	ask := func(method, params string) request {
+		fmt.Fprintf(a.out, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"sessionId":"bench",%s}}`+"\n", method, params)
+		a.out.Flush()
+		return <-a.requests
+	}
+	quoted, _ := json.Marshal(command) // a string always encodes
+	id := ask("terminal/create", `"command":"sh","args":["-c",`+string(quoted)+`]`).Result.TerminalID
+	a.out.Write(update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"t","title":"sh","kind":"execute","status":"in_progress",`+
+		`"content":[{"type":"terminal","terminalId":%q}]`, id)))
+	ask("terminal/wait_for_exit", fmt.Sprintf(`"terminalId":%q`, id))
+	a.out.Write(update(`"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed"`))
 }
 
 func scan(text, format string, into ...any) bool {

@@ -74,6 +74,16 @@ function M.floor()
   M.cancel = function()
     vim.rpcnotify(id, 'cancel', '')
   end
+  M.set_final = function(lines)
+    vim.rpcnotify(id, 'final', lines)
+  end
+  M.show = function(first, lines, done)
+    api.nvim_buf_set_lines(buf, first, -1, false, lines)
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
+    if done then
+      M.finish({})
+    end
+  end
   M.append = function(lines, done)
     api.nvim_buf_set_text(buf, -1, -1, -1, -1, lines)
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
@@ -83,9 +93,8 @@ function M.floor()
   end
 end
 
----Sends a prompt and measures from now on until the turn has ended.
----@param text string
-function M.start(text)
+---Measures from now on, until M.finish.
+local function start()
   run = { timer = assert(vim.uv.new_timer()), gap = 0, cpu = cpu(), start = vim.uv.hrtime() }
   local last = run.start
   local r = run
@@ -98,6 +107,12 @@ function M.start(text)
     r.timer:close()
     r.gap = math.max(r.gap, vim.uv.hrtime() - last)
   end
+end
+
+---Sends a prompt and measures from now on until the turn has ended.
+---@param text string
+function M.start(text)
+  start()
   prompt(text)
 end
 
@@ -118,6 +133,23 @@ function M.finish(turn)
   })
 end
 
+---Opens all blocks of the chat, and measures until they are shown.
+---@param expected integer how many lines the chat will have at least
+function M.open(expected)
+  start()
+  require('acp.host').notify('fold', { session = 1, row = 0, fold = 'open_all' })
+  api.nvim_buf_attach(buf, false, {
+    on_lines = function()
+      if run and api.nvim_buf_line_count(buf) >= expected then
+        vim.schedule(function()
+          M.finish({})
+        end)
+        return true
+      end
+    end,
+  })
+end
+
 ---Cancels the running turn, and measures the time until it has ended.
 function M.cancel_now()
   run.cancelled = vim.uv.hrtime()
@@ -130,6 +162,11 @@ M.cpu = cpu
 ---@return integer
 function M.lines()
   return api.nvim_buf_line_count(buf)
+end
+
+---@return string[]
+function M.all()
+  return api.nvim_buf_get_lines(buf, 0, -1, false)
 end
 
 ---@return string
@@ -168,10 +205,10 @@ function M.moves()
   api.nvim_set_current_win(vim.fn.bufwinid(buf))
   local moves = { 'G', 'k', 'j', '0', '$', 'h', 'gk', 'gj', 'b', '\21', '\4', 'gg', 'G' }
   for _, keys in ipairs(moves) do
-    local start = vim.uv.hrtime()
+    local began = vim.uv.hrtime()
     vim.cmd.normal({ keys, bang = true })
     vim.cmd.redraw()
-    slowest = math.max(slowest, (vim.uv.hrtime() - start) / 1e6)
+    slowest = math.max(slowest, (vim.uv.hrtime() - began) / 1e6)
   end
   return slowest
 end

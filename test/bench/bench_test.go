@@ -26,6 +26,8 @@ func Benchmark(b *testing.B) {
 			{"keys", keys},
 			{"stirred", stirred},
 			{"shapes", large},
+			{"toolcalls", toolCalls},
+			{"commands", commands},
 			{"marks", marks},
 			{"cancel", cancel},
 			{"turns", turns},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/neovim/go-client/nvim"
 )
 
@@ -18,15 +19,19 @@ import (
 const floorFrame = 16 * time.Millisecond
 
 // floor is the least a program can do that shows an agent's answer: it decodes the messages and
-// appends their text to a plain buffer, in one call a frame.
+// appends their text to a plain buffer, in one call a frame. Of tool calls it shows the lines that the
+// chat has in the end, as many of them as it has decoded of the messages; of a command the last lines.
 type floor struct {
 	nvim  *nvim.Nvim
 	agent io.Writer
 	wake  chan struct{}
 
-	mu   sync.Mutex
-	text []byte // not shown yet
-	done bool   // the turn has ended
+	mu      sync.Mutex
+	text    []byte // not shown yet
+	done    bool   // the turn has ended
+	final   []string
+	updates int // of tool calls, that were decoded
+	tail    []byte
 }
 
 // serveFloor runs until Neovim or the agent ends.
@@ -63,6 +68,13 @@ func serveFloor(in io.ReadCloser, out io.WriteCloser) error {
 			return fmt.Errorf("speak with Neovim: %w", err)
 		}
 	}
+	if err := v.RegisterHandler("final", func(lines []string) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.final = lines
+	}); err != nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
 	fmt.Fprintln(toAgent, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
 	fmt.Fprintln(toAgent, `{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
 	go f.read(fromAgent)
@@ -84,44 +96,124 @@ func (f *floor) read(r io.Reader) {
 		if err != nil {
 			return
 		}
-		var m struct {
-			ID     int
-			Params struct {
-				Update struct {
-					Content struct{ Text string }
-				}
-			}
-		}
+		var m floorMessage
 		if err := json.Unmarshal(line, &m); err != nil {
 			fmt.Fprintln(os.Stderr, "decode a message:", err)
 			os.Exit(1)
 		}
+		switch m.Method {
+		case "terminal/create":
+			fmt.Fprintln(f.agent, `{"jsonrpc":"2.0","id":1,"result":{"terminalId":"t"}}`)
+			go f.run(m.Params.Command, m.Params.Args)
+		case "terminal/wait_for_exit": // answered by run
+			continue
+		}
 		f.mu.Lock()
 		f.text = append(f.text, m.Params.Update.Content.Text...)
-		f.done = f.done || m.ID == 3
+		if m.Params.Update.ToolCallID != "" {
+			f.updates++
+		}
+		f.done = f.done || m.ID == 3 && m.Method == ""
 		f.mu.Unlock()
 		if m.ID == 2 {
 			go f.nvim.ExecLua("bench.ready()", nil)
 		}
-		select {
-		case f.wake <- struct{}{}:
-		default:
+		f.changed()
+	}
+}
+
+// floorMessage is what the floor wants of a message; the texts of tool calls are decoded too.
+type floorMessage struct {
+	ID     int
+	Method string
+	Params struct {
+		Command string
+		Args    []string
+		Update  struct {
+			ToolCallID string
+			Content    floorContent
 		}
 	}
 }
 
-// show appends what has come.
+// floorContent is the content of a chunk, or of a tool call.
+type floorContent struct {
+	Text  string
+	items []struct {
+		Content          struct{ Text string }
+		OldText, NewText string
+	}
+}
+
+func (c *floorContent) UnmarshalJSON(data []byte) error {
+	if data[0] == '[' {
+		return json.Unmarshal(data, &c.items)
+	}
+	type chunk floorContent
+	return json.Unmarshal(data, (*chunk)(c))
+}
+
+// run reads what a command writes to a pseudo-terminal, and keeps the end of it to be shown.
+func (f *floor) run(command string, args []string) {
+	cmd := exec.Command(command, args...)
+	tty, err := pty.Start(cmd)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the command:", err)
+		os.Exit(1)
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := tty.Read(buf)
+		if n > 0 {
+			f.mu.Lock()
+			f.tail = append(f.tail[:0], buf[max(0, n-1024):n]...)
+			f.mu.Unlock()
+			f.changed()
+		}
+		if err != nil {
+			break // EIO is the end of a PTY on Linux
+		}
+	}
+	tty.Close()
+	_ = cmd.Wait() // its end is all that counts
+	fmt.Fprintln(f.agent, `{"jsonrpc":"2.0","id":1,"result":{"exitCode":0}}`)
+}
+
+func (f *floor) changed() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// show brings what has come into the buffer.
 func (f *floor) show() {
+	shown := 0 // of the final lines
 	for range f.wake {
 		f.mu.Lock()
-		text, done := string(f.text), f.done
-		f.text, f.done = f.text[:0], false
+		text, tail, final, updates, done := string(f.text), string(f.tail), f.final, f.updates, f.done
+		f.text, f.done, f.tail = f.text[:0], false, f.tail[:0]
 		f.mu.Unlock()
-		if text == "" && !done {
+		var err error
+		began := time.Now()
+		switch {
+		case final != nil:
+			upto := min(len(final), updates)
+			if done {
+				upto = len(final)
+			}
+			shown = min(shown, max(0, upto-8)) // the last lines may have changed
+			err = f.nvim.ExecLua("bench.show(...)", nil, shown, final[shown:upto], done)
+			shown = upto
+		case tail != "":
+			lines := strings.Split(strings.ReplaceAll(tail, "\r", ""), "\n")
+			err = f.nvim.ExecLua("bench.show(...)", nil, 0, lines[max(0, len(lines)-7):], done)
+		case text != "" || done:
+			err = f.nvim.ExecLua("bench.append(...)", nil, strings.Split(text, "\n"), done)
+		default:
 			continue
 		}
-		began := time.Now()
-		if f.nvim.ExecLua("bench.append(...)", nil, strings.Split(text, "\n"), done) != nil {
+		if err != nil {
 			return
 		}
 		time.Sleep(floorFrame - time.Since(began))

@@ -53,6 +53,7 @@ var rules = []rule{
 		why:    "wire formats end in acp/session",
 	},
 	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},
+	{of: "host/diff", never: []string{editorClient, module + "host/editor", module + "buffers"}, why: "a diff is made of texts"},
 	{of: "host/markdown", never: []string{editorClient, module + "acp"}, why: "rendering is pure"},
 	{of: "host/rules", never: []string{editorClient, module + "acp", module + "buffers"}, why: "rules are pure"},
 	{of: "host/answers", never: []string{editorClient, module + "acp", module + "host/rules"}, why: "a file of answers decides nothing"},

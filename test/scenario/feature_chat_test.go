@@ -58,7 +58,7 @@ func TestViewFollowsTheEndUnlessScrolledUp(t *testing.T) {
 		p.say(lines(121, 5))
 		s.awaitChat("line 125")
 		p.update("tool_call_update", obj{"toolCallId": "c", "status": "completed"})
-		s.awaitChat("✓ search")
+		s.awaitChat("⌕ search")
 		if after := s.view(win); after != before {
 			t.Errorf("the view went from %s to %s", before, after)
 		}
@@ -158,7 +158,7 @@ func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
 		}
 		s.screen("closed")
 		s.Keys("<Esc><C-w>k")
-		for _, b := range []struct{ head, body string }{{"Thought for", "Then that."}, {"✓ search", "found it"}} {
+		for _, b := range []struct{ head, body string }{{"Thought for", "Then that."}, {"⌕ search", "found it"}} {
 			s.Command("call search('" + b.head + "', 'w')")
 			s.Keys("<CR>")
 			s.awaitChat(b.body)
@@ -166,7 +166,7 @@ func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
 			s.Keys("<CR>")
 			s.Await(b.body+" to be hidden", func() bool { return !strings.Contains(s.chat(), b.body) })
 		}
-		if got := s.LuaString(`vim.api.nvim_get_current_line()`); !strings.Contains(got, "✓ search") {
+		if got := s.LuaString(`vim.api.nvim_get_current_line()`); !strings.Contains(got, "⌕ search") {
 			t.Errorf("the cursor went to %q", got)
 		}
 	})
@@ -274,7 +274,7 @@ func TestToolCallsHaveTheFieldsOfTheContract(t *testing.T) {
 		p.stop(turn, "end_turn")
 		got := fmt.Sprint(s.value(`require('acp').tool_calls(1)`))
 		short := strings.ReplaceAll(got, long[:4096], "LONG")
-		want := "[map[content:[map[block:text text:LONG type:content] map[old_text:old path:/a/b.txt text:new type:diff]] id:c " +
+		want := "[map[content:[map[block:text text:LONG type:content] map[old_text:old operation:modify path:/a/b.txt text:new type:diff]] id:c " +
 			"kind:edit locations:[map[line:7 path:/a/b.txt] map[path:/c]] status:completed title:Change it]]"
 		if short != want {
 			t.Errorf("the calls are\n%.400s\nexpected\n%s", short, want)
@@ -284,7 +284,7 @@ func TestToolCallsHaveTheFieldsOfTheContract(t *testing.T) {
 		if s.LuaString(`_G.call.content[1].text`) != long {
 			t.Error("the whole call is not whole")
 		}
-		if in := s.LuaString(`vim.json.decode(_G.call.raw_input).path`); in != "/a/b.txt" {
+		if in := s.LuaString(`_G.call.raw_input.path`); in != "/a/b.txt" {
 			t.Errorf("the raw input is %q", in)
 		}
 	})

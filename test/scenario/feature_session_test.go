@@ -390,7 +390,7 @@ func TestUnknownIdsAreAnErrorAndNothingThrows(t *testing.T) {
 		} {
 			s.refused(`require('acp').` + lua)
 		}
-		for _, lua := range []string{`elicitations()`, `follow(false)`, `on_request('_x/y', print)`} {
+		for _, lua := range []string{`elicitations()`, `on_request('_x/y', print)`} {
 			s.Lua(nil, `require('acp').`+lua)
 		}
 		s.Lua(nil, `require('acp').tool_call(1, 'nothing', function(call, err) _G.answer = { call == nil, type(err) } end)`)

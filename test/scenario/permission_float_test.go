@@ -171,7 +171,7 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.beginAtRoot()
 		s.prompt(p, "do it")
-		told := edit("e1", "/src/a.lua")
+		told := editing("e1", "/src/a.lua")
 		told["status"] = "in_progress"
 		p.update("tool_call", told)
 		id := p.permission(obj{"toolCallId": "e1", "title": "Edit files", "kind": "edit", "status": "pending"}, yesNo...)
@@ -189,7 +189,7 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 		}
 
 		// One id for all requests: nothing of the former is in the latter.
-		id = p.permission(edit("shell-permission", "/src/b.lua"), yesNo...)
+		id = p.permission(editing("shell-permission", "/src/b.lua"), yesNo...)
 		s.AwaitScreen("wants to edit src/b.lua")
 		s.permit(p, id, 1, "yes")
 		id = p.permission(command("shell-permission", "make lint"), yesNo...)
@@ -214,7 +214,7 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 		// Told only after the request.
 		id = p.permission(obj{"toolCallId": "late", "title": "Edit files", "kind": "edit"}, yesNo...)
 		s.awaitFloat()
-		p.update("tool_call", edit("late", "/src/late.lua"))
+		p.update("tool_call", editing("late", "/src/late.lua"))
 		s.AwaitScreen("wants to edit src/late.lua")
 		s.permit(p, id, 1, "yes")
 

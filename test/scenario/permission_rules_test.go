@@ -21,8 +21,8 @@ func command(id, line string) obj {
 	return obj{"toolCallId": id, "title": "`" + line + "`", "kind": "execute", "rawInput": obj{"command": line}}
 }
 
-// edit is a tool call that wants to change a file.
-func edit(id, path string) obj {
+// editing is a tool call that wants to change a file.
+func editing(id, path string) obj {
 	return obj{
 		"toolCallId": id, "title": "Edit " + filepath.Base(path), "kind": "edit", "locations": []obj{{"path": path}},
 		"rawInput": obj{"file_path": path, "old_string": "a", "new_string": "b"},
@@ -69,10 +69,10 @@ func TestRulesDecide(t *testing.T) {
 		}`)
 		p := s.begin()
 		turn := s.prompt(p, "do it")
-		s.decided(p, edit("e1", s.Dir+"/src/a.lua"), "yes")
+		s.decided(p, editing("e1", s.Dir+"/src/a.lua"), "yes")
 		s.awaitChat("Allowed by your rule 1: kind edit, path src/** or ~/proj/doc/*.md.")
-		s.decided(p, edit("e2", "doc/a.md"), "yes")
-		s.asked(p, edit("e3", s.Dir+"/src/../test.lua"), 1)
+		s.decided(p, editing("e2", "doc/a.md"), "yes")
+		s.asked(p, editing("e3", s.Dir+"/src/../test.lua"), 1)
 		s.decided(p, command("c1", "git status && make -j4 test 2>&1"), "yes")
 		s.decided(p, command("c2", "ls; sudo rm -rf build"), "no")
 		s.AwaitLua(`vim.iter(require('acp').tool_calls()):any(function(c) return c.id == 'c2' and c.status == 'rejected' end)`)
@@ -92,7 +92,7 @@ func TestRulesDecide(t *testing.T) {
 		s.Lua(nil, `local c = vim.g.acp; c.permissions = {}; require('acp').setup(c)
 			vim.schedule(function() _G.set = true end)`)
 		s.AwaitLua(`_G.set`)
-		s.asked(p, edit("e4", s.Dir+"/src/a.lua"), 1)
+		s.asked(p, editing("e4", s.Dir+"/src/a.lua"), 1)
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
 		p.silent()
@@ -145,14 +145,14 @@ func TestPrivateFilesAreAlwaysAsked(t *testing.T) {
 		s.rules(`{ { action = 'allow' } }`)
 		p := s.begin()
 		s.prompt(p, "do it")
-		s.decided(p, edit("e1", s.Dir+"/a"), "yes")
-		s.asked(p, edit("e2", s.Dir+"/a/.env"), 2)
-		s.asked(p, edit("e3", s.Dir+"/a/.env"), 2)
+		s.decided(p, editing("e1", s.Dir+"/a"), "yes")
+		s.asked(p, editing("e2", s.Dir+"/a/.env"), 2)
+		s.asked(p, editing("e3", s.Dir+"/a/.env"), 2)
 		s.asked(p, command("c1", "cat .git/config"), 2)
 		if err := os.Symlink(s.Dir+"/.env", s.Dir+"/harmless"); err != nil {
 			t.Fatal(err)
 		}
-		s.asked(p, edit("e4", s.Dir+"/harmless"), 3)
+		s.asked(p, editing("e4", s.Dir+"/harmless"), 3)
 	}, wide)
 }
 
@@ -164,9 +164,9 @@ func TestAnswersForGood(t *testing.T) {
 		s.asked(p, command("c1", "make test"), 2)
 		s.decided(p, command("c2", "make test"), "always")
 		s.asked(p, command("c3", "make test "), 1)
-		s.asked(p, edit("e1", s.Dir+"/a.lua"), 2)
-		s.decided(p, edit("e2", s.Dir+"/b/c.lua"), "always")
-		s.asked(p, edit("e3", "/elsewhere.lua"), 1)
+		s.asked(p, editing("e1", s.Dir+"/a.lua"), 2)
+		s.decided(p, editing("e2", s.Dir+"/b/c.lua"), "always")
+		s.asked(p, editing("e3", "/elsewhere.lua"), 1)
 		never := append([]obj{{"optionId": "never", "name": "Never", "kind": "reject_always"}}, yesNo...)
 		id := p.permission(obj{"toolCallId": "m1", "title": "Look it up", "rawInput": obj{"q": "x", "n": 1}}, never...)
 		s.awaitFloat()
@@ -211,7 +211,7 @@ func TestAnswersForGood(t *testing.T) {
 		s.Keys("q")
 		s.AwaitLua(`vim.bo.filetype ~= 'acp-permissions'`)
 		s.asked(p, command("c4", "make test"), 1)
-		s.decided(p, edit("e4", s.Dir+"/a.lua"), "always")
+		s.decided(p, editing("e4", s.Dir+"/a.lua"), "always")
 	}, wide)
 }
 

@@ -30,7 +30,7 @@ const (
 	Response     = "response"
 )
 
-// V validates messages of protocol version 1. It is not safe for concurrent use.
+// V validates messages of one protocol version. It is not safe for concurrent use.
 type V struct {
 	defs     map[string]Def
 	byMethod map[string]string // "side:method:kind" → definition
@@ -60,7 +60,18 @@ const location = "acp.json"
 // test fails.
 func Validator(t testing.TB) *V {
 	t.Helper()
-	data, err := os.ReadFile(file(t))
+	return load(t, "v1")
+}
+
+// ValidatorV2 is Validator for version 2.
+func ValidatorV2(t testing.TB) *V {
+	t.Helper()
+	return load(t, "v2")
+}
+
+func load(t testing.TB, version string) *V {
+	t.Helper()
+	data, err := os.ReadFile(file(t, version))
 	if err != nil {
 		t.Fatalf("read the protocol's schema: %v: run make test", err)
 	}
@@ -91,15 +102,15 @@ func Validator(t testing.TB) *V {
 	return v
 }
 
-// file finds the schema from the test's folder upwards.
-func file(t testing.TB) string {
+// file finds the schema of a version from the test's folder upwards.
+func file(t testing.TB, version string) string {
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatalf("find the repository: %v", err)
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "node_modules/@agentclientprotocol/sdk/schema/v1/schema.json")
+			return filepath.Join(dir, "node_modules/@agentclientprotocol/sdk/schema", version, "schema.json")
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

@@ -1,0 +1,69 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// This file is about the calls that a sub-agent makes: they name the call that
+// started it, which may come later, or never, or name them in turn.
+
+// parentOf is the call that started the sub-agent which a `_meta` is of, as
+// claude-agent-acp names it. Not every update of a sub-agent's call repeats it.
+func parentOf(meta json.RawMessage) acp.Opt[string] {
+	var m struct {
+		ClaudeCode struct {
+			ParentToolUseID string `json:"parentToolUseId" wire:"lenient"`
+		} `json:"claudeCode" wire:"lenient"`
+	}
+	if len(meta) == 0 || acp.Decode(meta, &m) != nil || m.ClaudeCode.ParentToolUseID == "" {
+		return acp.Opt[string]{}
+	}
+	return acp.Set(m.ClaudeCode.ParentToolUseID)
+}
+
+// maxDepth bounds [Conversation.Depth].
+const maxDepth = 8
+
+// Depth is how deep a call is nested in those of sub-agents: 0 for the agent's
+// own, for one whose parent is unknown, and for one that is its own ancestor;
+// at most 8. When it changes the call counts as changed.
+func (c *Conversation) Depth(call *ToolCall) int {
+	depth := 0
+	for p := call.parent; p != nil && depth < maxDepth; p = p.parent {
+		if p == call {
+			return 0
+		}
+		depth++
+	}
+	return depth
+}
+
+// adopt gives a call another parent; "" is none.
+func (c *Conversation) adopt(call *ToolCall, parent string) {
+	if call.Parent == parent {
+		return
+	}
+	is := func(child *ToolCall) bool { return child == call }
+	c.children[call.Parent] = slices.DeleteFunc(c.children[call.Parent], is)
+	call.Parent, call.parent = parent, nil
+	if parent != "" {
+		c.children[parent] = append(c.children[parent], call)
+		call.parent = c.ToolCall(parent)
+	}
+	c.touchBelow(call.ID, maxDepth)
+}
+
+// touchBelow says that the calls below the one with this id stand at another
+// depth.
+func (c *Conversation) touchBelow(id string, levels int) {
+	if levels == 0 {
+		return
+	}
+	for _, child := range c.children[id] {
+		c.touchCall(child.at)
+		c.touchBelow(child.ID, levels-1)
+	}
+}

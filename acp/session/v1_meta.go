@@ -1,0 +1,109 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// This file is about the terminals that agents of version 1 own, and tell of in
+// the `_meta` of tool calls.
+
+// shells are the terminals of a session's running commands, by tool call.
+type shells map[v1.ToolCallID]v1.TerminalID
+
+// upsert translates tool_call and tool_call_update: what is told of terminals,
+// in the order in which it happened, and the call after it, so that a call
+// which has ended shows all of its output.
+func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
+	patch, terminals := patched(c), a.terminals(id, c)
+	if len(terminals) == 0 || !patch.empty() {
+		a.endRun(id) // output alone does not come between
+	}
+	return append(terminals, patch)
+}
+
+// terminals are the updates of the agent's terminals that a tool call brings.
+func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
+	meta := v1.ReadToolCallMeta(c.Meta)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	shells := a.shells[session]
+	if shells == nil {
+		shells = map[v1.ToolCallID]v1.TerminalID{}
+		a.shells[session] = shells
+	}
+	named := func(id v1.TerminalID) string {
+		if id == "" {
+			id = v1.TerminalID(c.ToolCallID) // as agents name them
+		}
+		return string(id)
+	}
+	var updates []Update
+	if info := meta.TerminalInfo; info != nil {
+		p := TerminalPatch{ID: named(info.TerminalID), Command: commandIn(c.RawInput), Plain: true}
+		shells[c.ToolCallID] = v1.TerminalID(p.ID)
+		if info.Command != "" {
+			p.Command = acp.Set(info.Command)
+		}
+		if info.CWD != "" {
+			p.Cwd = acp.Set(info.CWD)
+		}
+		updates = append(updates, p)
+	} else if id, ok := shells[c.ToolCallID]; ok {
+		if command := commandIn(c.RawInput); !command.IsZero() {
+			updates = append(updates, TerminalPatch{ID: string(id), Command: command, Plain: true})
+		}
+	}
+	for _, out := range []*v1.MetaTerminalOutput{meta.TerminalOutput, meta.TerminalOutputDelta} {
+		if out != nil && out.Data != "" {
+			updates = append(updates, TerminalChunk{ID: named(out.TerminalID), Data: []byte(out.Data), Plain: true})
+		}
+	}
+	if exit := meta.TerminalExit; exit != nil {
+		updates = append(updates, TerminalPatch{
+			ID: named(exit.TerminalID), Plain: true,
+			Exit: acp.Set(terminalExit(exit.ExitCode, exit.Signal)),
+		})
+		delete(shells, c.ToolCallID)
+	}
+	return updates
+}
+
+// commandIn is the command of a tool's input, as the agents with terminals of
+// their own give it; some give it only after the terminal.
+func commandIn(rawInput acp.Opt[json.RawMessage]) acp.Opt[string] {
+	var input struct {
+		Command string `json:"command" wire:"lenient"`
+	}
+	if raw, ok := rawInput.Get(); !ok || acp.Decode(raw, &input) != nil || input.Command == "" {
+		return acp.Opt[string]{}
+	}
+	return acp.Set(input.Command)
+}
+
+func terminalExit(code acp.Opt[int64], signal acp.Opt[string]) TerminalExit {
+	exit := TerminalExit{Signal: signal.Or("")}
+	if n, ok := code.Get(); ok {
+		i := int(n)
+		exit.Code = &i
+	}
+	return exit
+}
+
+// metaPatch is a `_meta` without what is told of terminals, which whoever
+// keeps those has.
+func metaPatch(raw json.RawMessage) acp.Opt[map[string]json.RawMessage] {
+	var meta map[string]json.RawMessage
+	if len(raw) == 0 || json.Unmarshal(raw, &meta) != nil {
+		return acp.Opt[map[string]json.RawMessage]{}
+	}
+	for _, key := range v1.MetaTerminalKeys {
+		delete(meta, key)
+	}
+	if len(meta) == 0 {
+		return acp.Opt[map[string]json.RawMessage]{}
+	}
+	return acp.Set(meta)
+}

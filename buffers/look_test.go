@@ -1,0 +1,154 @@
+package buffers_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+)
+
+// look looks at a file of at most 1000 bytes.
+func (w *watching) look(path string, settle bool) (buffers.Seen, error) {
+	w.t.Helper()
+	type answer struct {
+		seen buffers.Seen
+		err  error
+	}
+	got := make(chan answer, 2)
+	w.watch.Look(path, settle, 1000, func(seen buffers.Seen, err error) { got <- answer{seen, err} })
+	select {
+	case a := <-got:
+		a.seen.Disk = buffers.DiskState{}
+		return a.seen, a.err
+	case <-time.After(hung):
+		w.t.Fatal("the look has no answer")
+		return buffers.Seen{}, nil
+	}
+}
+
+func TestLook(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		loaded := n.edit("loaded.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("Othree<Esc>")
+		other := n.put("other.txt", "disk\r\nlines\r\n")
+		large := n.put("large.txt", strings.Repeat("x", 1001))
+		missing := n.path("missing.txt")
+		must(t, os.Symlink(other, n.path("link")))
+		n.mu.Lock()
+		n.calls = nil
+		n.mu.Unlock()
+		for path, want := range map[string]buffers.Seen{
+			other:          {Path: other, Exists: true, Text: "disk\nlines\n"},
+			n.path("link"): {Path: other, Exists: true, Text: "disk\nlines\n"},
+			large:          {Path: large, Exists: true, Large: true},
+			missing:        {Path: missing},
+		} {
+			if got, err := w.look(path, false); err != nil || got != want {
+				t.Errorf("%s is %+v, %v", path, got, err)
+			}
+		}
+		n.mu.Lock()
+		if len(n.calls) > 0 {
+			t.Errorf("for files that no buffer shows Neovim was asked %v", n.calls)
+		}
+		n.mu.Unlock()
+		want := buffers.Seen{Path: loaded, Loaded: true, Exists: true, Text: "three\none\ntwo\n"}
+		if got, err := w.look(loaded, false); err != nil || got != want {
+			t.Errorf("the loaded file is %+v, %v", got, err)
+		}
+		// A file counts as loaded as soon as Neovim has said so.
+		n.keys(":edit other.txt<CR>Onew<Esc>")
+		w.watch.Track([]buffers.Tracked{{Name: loaded}, {Name: other}})
+		if got, err := w.look(other, false); err != nil || !got.Loaded || got.Text != "new\ndisk\nlines\n" {
+			t.Errorf("the file that has just been loaded is %+v, %v", got, err)
+		}
+		must(t, syscall.Mkfifo(n.path("fifo"), 0o600))
+		for path, want := range map[string]error{n.dir: buffers.ErrDirectory, n.path("fifo"): buffers.ErrNotRegular, "a.txt": buffers.ErrNotAbsolute} {
+			if got, err := w.look(path, false); !errors.Is(err, want) {
+				t.Errorf("%s is %+v, %v", path, got, err)
+			}
+		}
+		must(t, os.Remove(loaded))
+		want.Exists = false
+		if got, err := w.look(loaded, false); err != nil || got != want {
+			t.Errorf("the removed file is %+v, %v", got, err)
+		}
+		w.watch.Close()
+		if _, err := w.look(other, false); err == nil {
+			t.Error("after the end of the watch there is an answer")
+		}
+	})
+}
+
+// What is known to be written is in the buffer, and told, before it is looked at.
+func TestLookSettles(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.put("a.txt", "ONE\ntwo\n")
+		got, err := w.look(path, true)
+		told := w.changes()
+		if want := (buffers.Seen{Path: path, Loaded: true, Exists: true, Text: "ONE\ntwo\n"}); err != nil || got != want {
+			t.Errorf("it is %+v, %v", got, err)
+		}
+		n.wantText("ONE\ntwo")
+		if len(told) != 1 || !told[0].Changed || *told[0].Before != "one\ntwo\n" || *told[0].After != "ONE\ntwo\n" {
+			t.Errorf("told: %+v", told)
+		}
+		w.wantNone()
+	})
+}
+
+func TestTextsBeforeAndAfterAChange(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\nthree\n")
+		w := n.follow()
+		check := func(what string, got buffers.Written, before, after string) {
+			t.Helper()
+			if got.Path != path || said(got.Before) != before || said(got.After) != after {
+				t.Errorf("%s: of %s told is %s before, %s after", what, got.Path, said(got.Before), said(got.After))
+			}
+		}
+		one := func() buffers.Written {
+			t.Helper()
+			w.settle()
+			told := w.changes()
+			if len(told) != 1 {
+				t.Fatalf("told: %+v", told)
+			}
+			return told[0]
+		}
+		n.put("a.txt", "one\nTWO\nthree\n")
+		check("the disk", one(), `"one\ntwo\nthree\n"`, `"one\nTWO\nthree\n"`)
+		n.keys("Gofour<Esc>")
+		n.put("a.txt", "ONE\nTWO\nthree\n")
+		check("under unsaved text", one(), `"one\nTWO\nthree\nfour\n"`, `"ONE\nTWO\nthree\nfour\n"`)
+		check("a write under unsaved text", n.write(path, "1\nTWO\nthree\n"), `"ONE\nTWO\nthree\nfour\n"`, `"1\nTWO\nthree\nfour\n"`)
+		n.cmd("write")
+		check("a write", n.write(path, "1\n2\n"), `"1\nTWO\nthree\nfour\n"`, `"1\n2\n"`)
+		w.settle()
+		w.changes()
+		must(t, os.Remove(path))
+		w.await("filereadable(expand('%')) == 0")
+		w.settle()
+		for told := w.changes(); ; told = w.changes() {
+			if len(told) == 1 {
+				check("removed", told[0], `"1\n2\n"`, "nothing")
+				if !told[0].Deleted || told[0].Changed {
+					t.Errorf("removed: %+v", told[0])
+				}
+				break
+			}
+			w.settle()
+		}
+		other := n.path("b.txt")
+		path = other
+		check("a new file", n.write(other, "new\n"), "nothing", `"new\n"`)
+		check("a file that no buffer shows", n.write(other, "newer\n"), `"new\n"`, `"newer\n"`)
+	})
+}

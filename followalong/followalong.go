@@ -1,0 +1,176 @@
+// Package followalong decides where a window jumps that follows agents at their
+// work: from the places that they read and edit, from what the user does in that
+// window, and from the time. It is pure: it calls nobody, starts nothing, and is
+// told what time it is.
+package followalong
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// Rest is how long no new place must have come before a jump: of a burst one
+	// place is shown.
+	Rest = 150 * time.Millisecond
+	// Moment is how long after the user's last action in the window it stays where
+	// it is.
+	Moment = 2 * time.Second
+)
+
+// Kind is what an agent does at a place.
+type Kind int
+
+// Kinds of places. In a burst an edit counts more than a read.
+const (
+	Read Kind = iota
+	Edit
+)
+
+// Place is where an agent works.
+type Place struct {
+	Session int    // whose agent it is
+	Path    string // absolute
+	Line    int    // 1-based; 0 where the agent told none
+	Kind    Kind
+	// Locate finds the line in the file's text where the agent told a change
+	// instead, 0 where it is not there. It may be nil.
+	Locate func(text string) int
+}
+
+// Jump is a place to be shown now.
+type Jump struct {
+	Place
+	// Seen is the line at which an agent was last in the file, for a place that has
+	// none itself; 0 where none is known.
+	Seen int
+}
+
+// Follower is what is known of one window that follows. The zero value follows
+// nothing. It is not safe for concurrent use.
+type Follower struct {
+	on, paused bool
+
+	turns []int          // sessions whose turn runs, the one prompted last at the end
+	last  *Place         // the newest place of its burst to show, whether it was shown or not
+	since time.Time      // when the newest place of that burst came
+	lines map[string]int // by path, where an agent was last
+
+	target *Place // to be shown
+	flying bool   // a jump is under way, whose outcome is not told yet
+
+	locked bool      // Neovim allows no jump, until it says so
+	quiet  time.Time // until then the window is the user's
+}
+
+// Start begins to follow, or goes on after a pause. While an agent works, the
+// first jump is to where it is.
+func (f *Follower) Start() {
+	if f.on && !f.paused {
+		return
+	}
+	f.on, f.paused, f.target, f.quiet = true, false, nil, time.Time{}
+	if len(f.turns) > 0 && f.last != nil {
+		f.target = f.last
+	}
+}
+
+// Stop ends it.
+func (f *Follower) Stop() { f.on, f.paused, f.locked, f.target = false, false, false, nil }
+
+// Pause says that the user has navigated in the window: it is theirs until Start.
+func (f *Follower) Pause() {
+	if f.on {
+		f.paused, f.target = true, nil
+	}
+}
+
+// Active says that the user does something in the window, without navigating.
+func (f *Follower) Active(now time.Time) { f.quiet = now.Add(Moment) }
+
+// Lock says that Neovim is in the middle of something that allows no jump, and
+// Unlock that it may have ended.
+func (f *Follower) Lock()   { f.locked = true }
+func (f *Follower) Unlock() { f.locked = false }
+
+// Begin and End frame a session's turn.
+func (f *Follower) Begin(session int) {
+	f.End(session)
+	f.turns = append(f.turns, session)
+}
+
+func (f *Follower) End(session int) {
+	f.turns = slices.DeleteFunc(f.turns, func(s int) bool { return s == session })
+}
+
+// See takes a place. While sessions work, those of the one prompted last count,
+// else those of any.
+func (f *Follower) See(now time.Time, p Place) {
+	if n := len(f.turns); n > 0 && f.turns[n-1] != p.Session {
+		return
+	}
+	if p.Line > 0 {
+		f.remember(p.Path, p.Line)
+	}
+	old := f.target
+	switch {
+	case old != nil && old.Path == p.Path && old.Line == p.Line && old.Kind == p.Kind:
+		// Told again, as a change is that grows: the agent has not moved.
+	case old != nil && old.Kind == Edit && p.Kind == Read && now.Sub(f.since) < Rest:
+		f.since = now
+		return
+	default:
+		f.since = now
+	}
+	f.last = &p
+	if f.on && !f.paused {
+		f.target = &p
+	}
+}
+
+func (f *Follower) remember(path string, line int) {
+	if f.lines == nil {
+		f.lines = map[string]int{}
+	}
+	f.lines[path] = line
+}
+
+// Next is when Take may have a jump; false means not before something happens.
+func (f *Follower) Next() (time.Time, bool) {
+	if f.target == nil || !f.on || f.paused || f.locked || f.flying {
+		return time.Time{}, false
+	}
+	at := f.since.Add(Rest)
+	if f.quiet.After(at) {
+		at = f.quiet
+	}
+	return at, true
+}
+
+// Take returns the jump whose time has come. There is no other before the
+// outcome of this one is told, by Done or Return.
+func (f *Follower) Take(now time.Time) (Jump, bool) {
+	if at, ok := f.Next(); !ok || now.Before(at) {
+		return Jump{}, false
+	}
+	j := Jump{Place: *f.target, Seen: f.lines[f.target.Path]}
+	f.target, f.flying = nil, true
+	return j, true
+}
+
+// Done says that a jump was made, to a line, or that there was nothing to show.
+func (f *Follower) Done(j Jump, line int) {
+	f.flying = false
+	if line > 0 {
+		f.remember(j.Path, line)
+	}
+}
+
+// Return gives back a jump that was not made, because the window is the user's
+// just now, or Neovim allowed none. It is made later unless a newer place came.
+func (f *Follower) Return(j Jump) {
+	f.flying = false
+	if f.on && !f.paused && f.target == nil {
+		f.target = &j.Place
+	}
+}

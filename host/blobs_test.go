@@ -1,0 +1,118 @@
+package host
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestBlobsAreSavedOnce(t *testing.T) {
+	b := &blobs{dir: filepath.Join(t.TempDir(), "acp")}
+	data := base64.StdEncoding.EncodeToString([]byte("a picture"))
+	path, fresh := b.path("IMAGE/PNG; x=y", data)
+	if !fresh || filepath.Ext(path) != ".png" || filepath.Dir(path) != b.dir {
+		t.Fatalf("the path is %s, fresh %v", path, fresh)
+	}
+	if err := b.write(path, data); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	info, _ := os.Stat(path)
+	dir, _ := os.Stat(b.dir)
+	if err != nil || string(text) != "a picture" || info.Mode().Perm() != 0o600 || dir.Mode().Perm() != 0o700 {
+		t.Errorf("%q (%v), modes %v and %v", text, err, info.Mode(), dir.Mode())
+	}
+	if again, fresh := b.path("image/png", data); again != path || fresh {
+		t.Errorf("again it is %s, fresh %v", again, fresh)
+	}
+	// Another host finds it there, and keeps it longer.
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&blobs{dir: b.dir}).write(path, data); err != nil {
+		t.Fatal(err)
+	}
+	if info, _ := os.Stat(path); time.Since(info.ModTime()) > time.Minute {
+		t.Error("it is as old as before")
+	}
+}
+
+func TestBlobsThatCannotBeSaved(t *testing.T) {
+	b := &blobs{dir: t.TempDir()}
+	path, _ := b.path("application/x-sh", "no base64!")
+	if filepath.Ext(path) != ".bin" {
+		t.Errorf("it would be %s", path)
+	}
+	if err := b.write(path, "no base64!"); err == nil {
+		t.Error("it was written")
+	}
+	if left, _ := os.ReadDir(b.dir); len(left) != 0 {
+		t.Errorf("left is %v", left)
+	}
+	b.size = blobSize
+	if path, fresh := b.path("image/png", "AAAA"); path != "" || fresh {
+		t.Errorf("there is no room, but %s", path)
+	}
+	if path, fresh := (&blobs{}).path("image/png", "AAAA"); path != "" || fresh {
+		t.Errorf("there is no folder, but %s", path)
+	}
+	unpadded := &blobs{dir: b.dir}
+	path, _ = unpadded.path("text/plain", "YQ")
+	if err := unpadded.write(path, "YQ"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBlobsAreCleaned(t *testing.T) {
+	b := &blobs{dir: t.TempDir()}
+	now := time.Now()
+	make := func(name string, age time.Duration, size int64) {
+		path := filepath.Join(b.dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, size); err != nil { // a hole, not as many bytes
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	make("new", time.Hour, 150<<20)
+	make("older", 2*time.Hour, 40<<20)
+	make("too-much", 3*time.Hour, 20<<20)
+	make("too-old", blobAge+time.Hour, 1)
+	if err := b.clean(now); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := os.ReadDir(b.dir)
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != "new older" {
+		t.Errorf("left is %s", got)
+	}
+	if err := (&blobs{dir: filepath.Join(b.dir, "none")}).clean(now); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestResolved(t *testing.T) {
+	s := resolved("one\r\n10%\r20%\nabc\b\bX\n\x1b[31mred\x1b[0m plain", 10)
+	var texts []string
+	for _, l := range s.Lines {
+		texts = append(texts, l.Text)
+	}
+	if got := strings.Join(texts, "|"); got != "one|20%|aXc|red plain" || s.Total != 4 || len(s.Lines[3].Marks) != 1 {
+		t.Errorf("%s, %d lines, marks %v", got, s.Total, s.Lines[len(s.Lines)-1].Marks)
+	}
+	s = resolved(strings.Repeat("line\n", 1000)+"last", 3)
+	if len(s.Lines) != 3 || s.Lines[2].Text != "last" || s.Total != 1001 {
+		t.Errorf("%d of %d lines, %v", len(s.Lines), s.Total, s.Lines)
+	}
+}

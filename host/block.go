@@ -1,0 +1,84 @@
+package host
+
+import (
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/terminal"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// row is the row of the chat that a message of Lua is about.
+func (s *Session) row(m message) int { return s.chat.Follow(m.integer("row"), m.integer("seq")) }
+
+// location is the place that a row of the chat leads to.
+func (s *Session) location(row int) map[string]any {
+	place, ok := s.chat.Place(row)
+	if !ok {
+		return map[string]any{}
+	}
+	return map[string]any{"path": s.absolute(place.Path), "line": place.Line, "external": place.External}
+}
+
+// inspect tells Lua all that is known of the tool call at a row.
+func (s *Session) inspect(row, callback int) {
+	lines, marks := flatten(s.chat.Inspect(row))
+	s.host.callback(callback, map[string]any{"lines": lines, "marks": marks}, "")
+}
+
+// whole fills a buffer with the block at a row of the chat, and tells Lua what
+// it is.
+func (s *Session) whole(row, buf, callback int) {
+	render := s.chat.Whole(row)
+	if render == nil {
+		s.host.callback(callback, nil, "")
+		return
+	}
+	s.host.background(func() {
+		w := render()
+		s.host.callback(callback, map[string]any{"name": w.Name, "lang": w.Lang}, "")
+		s.host.fill(buf, w.Lines)
+	})
+}
+
+// fillSlice is about how many bytes of a buffer are filled at once.
+const fillSlice = 128 << 10
+
+// fill appends lines to a buffer, in slices: each when Neovim is done with the
+// one before, until the buffer is gone.
+func (h *Host) fill(buf int, lines []transcript.Line) {
+	n := 0
+	for bytes := 0; n < len(lines) && bytes < fillSlice; n++ {
+		bytes += 16 + len(lines[n].Text) + 64*len(lines[n].Marks)
+	}
+	texts, marks := flatten(lines[:n])
+	rest := lines[n:]
+	h.editor.Post(editor.Op{
+		Name: "fill",
+		Args: map[string]any{"buf": buf, "lines": texts, "marks": marks, "done": len(rest) == 0},
+		Done: func(_ any, err error) {
+			if err == nil && len(rest) > 0 {
+				h.fill(buf, rest)
+			}
+		},
+	})
+}
+
+// outputWidth is where lines of a command's output are broken that have no end,
+// in cells.
+const outputWidth = 2000
+
+// resolved is the end of what a command wrote, as a terminal shows it; see
+// [transcript.Config].
+func resolved(text string, n int) transcript.Screenful {
+	rows := strings.Count(text, "\n") + 1 + len(text)/outputWidth
+	screen := terminal.NewScreen(outputWidth, min(rows, n), 1)
+	_, _ = screen.Write([]byte("\x1b[20h")) // it came without a terminal's carriage returns
+	_, _ = screen.Write([]byte(text))
+	lines, total := screen.Tail(n)
+	out := transcript.Screenful{Total: total, Lines: make([]transcript.Line, len(lines))}
+	for i, l := range lines {
+		out.Lines[i] = chatLine(l)
+	}
+	return out
+}

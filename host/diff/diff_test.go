@@ -1,0 +1,364 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+func ptr(s string) *string { return &s }
+
+// change is a diff as version 1 tells it.
+func change(old, text string) session.Diff {
+	return session.Diff{Operation: session.OperationModify, Path: "/a", OldText: &old, NewText: &text}
+}
+
+// String is a change as the tests read it: a head, and lines with their
+// numbers and sign, changed words in brackets.
+func (f File) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s +%d -%d", f.Operation, f.Added, f.Removed)
+	if f.Located {
+		b.WriteString(" located")
+	}
+	if f.Note != "" {
+		b.WriteString(": " + f.Note)
+	}
+	b.WriteByte('\n')
+	for i, h := range f.Hunks {
+		if i > 0 {
+			b.WriteString("...\n")
+		}
+		for _, l := range h.Lines {
+			text, at := "", 0
+			for _, w := range l.Words {
+				text += l.Text[at:w.Start] + "[" + l.Text[w.Start:w.End] + "]"
+				at = w.End
+			}
+			text += l.Text[at:]
+			number := l.New
+			if l.Kind == Delete {
+				number = l.Old
+			}
+			fmt.Fprintf(&b, "%d%s%s", number, [...]string{" ", "-", "+"}[l.Kind], text)
+			if l.NoNewline {
+				b.WriteString(" (no newline)")
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+const ten = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
+
+const gitPatch = `diff --git /a /a
+--- /a
++++ /a
+@@ -3,4 +3,4 @@
+ 3
+ 4
+-5
++five
+ 6
+`
+
+func TestOf(t *testing.T) {
+	loop := "a\nfor i = first, #toks - 1 do\nb\n"
+	for _, c := range []struct {
+		name string
+		d    session.Diff
+		now  Now
+		want string
+	}{
+		{
+			"the whole file", change(ten, strings.Replace(ten, "5", "five", 1)), Now{Text: ptr(ten)},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"the whole file, written already", change(ten, strings.Replace(ten, "5", "five", 1)), Now{Text: ptr(strings.Replace(ten, "5", "five", 1)), Done: true},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a fragment in the middle of a line", change("#toks - 1 do", "#toks do"), Now{Text: &loop},
+			"modify +1 -1 located\n1 a\n2-for i = first, #toks [- 1 ]do\n2+for i = first, #toks do\n3 b\n",
+		},
+		{
+			"twice, with a line near it", change("x", "y"), Now{Text: ptr("x\n2\n3\n4\nx\n6\n"), Line: 4},
+			"modify +1 -1 located\n3 3\n4 4\n5-x\n5+y\n6 6\n",
+		},
+		{
+			"twice, without one", change("x", "y"), Now{Text: ptr("x\n2\n3\n4\nx\n6\n")},
+			"modify +1 -1 located: the file has this text 2 times: the first is shown\n1-x\n1+y\n2 2\n3 3\n",
+		},
+		{
+			"with other white space", change("if x {\n  return\n}", "if x {\n  return 1\n}"), Now{Text: ptr("a\nif x {\n\treturn\n}\nb\n")},
+			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 if x {\n3-[\t]return\n3+[  ]return[ 1]\n4 }\n5 b\n",
+		},
+		{
+			"in a file with other line ends", change("b\r\nc\r\n", "b\r\nC\r\n"), Now{Text: ptr("a\nb\nc\nd\n")},
+			"modify +1 -1 located\n1 a\n2 b\n3-c\n3+C\n4 d\n",
+		},
+		{
+			"in a file with both line ends", change("b\nc\n", "b\nC\n"), Now{Text: ptr("a\nb\r\nc\r\nd\n")},
+			"modify +1 -1 located\n1 a\n2 b\r\n3-c\r\n3+C\r\n4 d\n",
+		},
+		{
+			"line ends alone", change("a\nb\n", "a\r\nb\r\n"), Now{Text: ptr("a\nb\n")},
+			"modify +0 -0 located: line ends change from LF to CRLF\n",
+		},
+		{
+			"an addition that is there already", change("a", "a\nb"), Now{Text: ptr("a\nb\nc\n")},
+			"modify +1 -0 located\n1 a\n2+b\n3 c\n",
+		},
+		{
+			"an addition, done, though the text before stands elsewhere too", change("}", "}\n\nfunc b() {\n}"), Now{Text: ptr("}\n\nfunc b() {\n}\nlast {\n}\n"), Done: true},
+			"modify +3 -0 located\n1 }\n2+\n3+func b() {\n4+}\n5 last {\n6 }\n",
+		},
+		{
+			"a removal", change("a\nb\nc", "a\nc"), Now{Text: ptr("a\nb\nc\n")},
+			"modify +0 -1 located\n1 a\n2-b\n2 c\n",
+		},
+		{
+			"all of it removed", change("a\nb\n", ""), Now{Text: ptr("a\nb\n")},
+			"modify +0 -2 located\n1-a\n2-b\n",
+		},
+		{
+			"all of it removed, done", change("a\nb\n", ""), Now{Text: ptr(""), Done: true},
+			"modify +0 -2 located\n1-a\n2-b\n",
+		},
+		{
+			"what the file does not have", change("x\n", "y\n"), Now{Text: ptr(ten)},
+			"modify +1 -1: not found in the file: as the agent sent it\n0-x\n0+y\n",
+		},
+		{
+			"what the file does not have any more", change("x", "y"), Now{Text: ptr(ten), Done: true},
+			"modify +1 -1: not in the file any more: as the agent sent it\n0-x\n0+y\n",
+		},
+		{
+			"what stands everywhere does not tell the place", change("  x = 1", "}"), Now{Text: ptr("a {\n}\nb {\n}\n")},
+			"modify +1 -1: not found in the file: as the agent sent it\n0-  x = 1\n0+}\n",
+		},
+		{
+			"a file that is not there", change("x", "y"), Now{},
+			"modify +1 -1: no such file: as the agent sent it\n0-x\n0+y\n",
+		},
+		{
+			"a new file", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("a\nb")}, Now{},
+			"add +2 -0 located\n1+a\n2+b (no newline)\n",
+		},
+		{
+			"a new file, told by an empty text", change("", "a\n"), Now{},
+			"add +1 -0 located\n1+a\n",
+		},
+		{
+			"a new file, there already", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("a\n")}, Now{Text: ptr("a\n"), Done: true},
+			"add +1 -0 located\n1+a\n",
+		},
+		{
+			"a new file, changed since", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("a\n")}, Now{Text: ptr("b\n"), Done: true},
+			"add +1 -0 located\n1+a\n",
+		},
+		{
+			"a new file where one is", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("a\n")}, Now{Text: ptr("b\n")},
+			"modify +1 -1 located: the file exists: all of its text is replaced\n1-b\n1+a\n",
+		},
+		{
+			"an empty new file", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("")}, Now{},
+			"add +0 -0 located: empty file\n",
+		},
+		{
+			"a deletion", session.Diff{Operation: session.OperationDelete, Path: "/a"}, Now{Text: ptr("a\n")},
+			"delete +0 -1 located\n1-a\n",
+		},
+		{
+			"a deletion, done", session.Diff{Operation: session.OperationDelete, Path: "/a", OldText: ptr("a\n")}, Now{Done: true},
+			"delete +0 -1 located\n1-a\n",
+		},
+		{
+			"a deletion, done, of which nothing is known", session.Diff{Operation: session.OperationDelete, Path: "/a"}, Now{Done: true},
+			"delete +0 -0: the agent tells nothing more of it\n",
+		},
+		{
+			"a move", session.Diff{Operation: session.OperationMove, Path: "/b", OldPath: "/a"}, Now{Text: ptr("a\n")},
+			"move +0 -0 located\n",
+		},
+		{
+			"a move with a change", session.Diff{Operation: session.OperationMove, Path: "/b", OldPath: "/a", OldText: ptr("a\n"), NewText: ptr("b\n")}, Now{Text: ptr("a\nc\n")},
+			"move +1 -1 located\n1-a\n1+b\n2 c\n",
+		},
+		{
+			"a newline at the end", change("a\nb", "a\nb\n"), Now{Text: ptr("a\nb")},
+			"modify +1 -1 located\n1 a\n2-b (no newline)\n2+b\n",
+		},
+		{
+			"an added line in a file without a last newline", change("b", "b\nc"), Now{Text: ptr("a\nb")},
+			"modify +2 -1 located\n1 a\n2-b (no newline)\n2+b\n3+c (no newline)\n",
+		},
+		{"nothing", change("a", "a"), Now{Text: ptr("a\n")}, "modify +0 -0 located: nothing changes\n"},
+		{"binary text", change("a\x00", "b"), Now{Text: ptr("a\x00")}, "modify +0 -0: binary file\n"},
+		{"a binary file", change("a", "b"), Now{Text: ptr("\x00")}, "modify +0 -0: binary file\n"},
+		{"told to be binary", session.Diff{Path: "/a", FileType: "binary"}, Now{}, "modify +0 -0: binary file\n"},
+		{"a folder", session.Diff{Path: "/a", Operation: session.OperationAdd, FileType: "directory"}, Now{}, "add +0 -0: folder\n"},
+		{"nothing told", session.Diff{Path: "/a"}, Now{Text: ptr("a\n")}, "modify +0 -0: the agent tells nothing more of it\n"},
+		{
+			"a patch", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(ten)},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a patch, applied already", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(strings.Replace(ten, "5", "five", 1)), Done: true},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a patch whose place has moved", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr("0\n0\n" + ten)},
+			"modify +1 -1 located\n5 3\n6 4\n7-5\n7+five\n8 6\n9 7\n",
+		},
+		{
+			"a patch with other line ends", session.Diff{Path: "/a", Patch: crlf(gitPatch)}, Now{Text: ptr(crlf(ten))},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a patch of another text", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr("a\n")},
+			"modify +1 -1: not found in the file: as the agent sent it\n3 3\n4 4\n5-5\n5+five\n6 6\n",
+		},
+		{
+			"a patch of a new file", session.Diff{Path: "/a", Operation: session.OperationAdd, Patch: "diff --git /a /a\nnew file mode 100644\n--- /dev/null\n+++ /a\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n"}, Now{},
+			"add +2 -0 located\n1+a\n2+b (no newline)\n",
+		},
+		{
+			"a patch of a deleted file", session.Diff{Path: "/a", Operation: session.OperationDelete, Patch: "diff --git /a /a\ndeleted file mode 100644\n--- /a\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"}, Now{Done: true},
+			"delete +0 -1 located\n1-a\n",
+		},
+		{
+			"a patch of the mode", session.Diff{Path: "/a", Patch: "diff --git /a /a\nold mode 100644\nnew mode 100755\n"}, Now{Text: ptr("a\n")},
+			"modify +0 -0 located: mode 644 → 755\n",
+		},
+		{
+			"a patch of a binary file", session.Diff{Path: "/a", Patch: "diff --git /a /a\nindex 1234567..89abcde 100644\nBinary files /a and /a differ\n"}, Now{Text: ptr("a")},
+			"modify +0 -0: binary file\n",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := Of(c.d, c.now)
+			if got := f.String(); got != c.want {
+				t.Errorf("got\n%s\nexpected\n%s", got, c.want)
+			}
+			if f.Located {
+				replay(t, f)
+			}
+		})
+	}
+}
+
+func crlf(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+
+func TestTold(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		d    session.Diff
+		want string
+	}{
+		{"a fragment", change("a\nb", "a\nc"), "modify +1 -1\n0 a\n0-b\n0+c\n"},
+		{"a fragment with and without a newline", change("a", "b\n"), "modify +1 -1\n0-a\n0+b\n"},
+		{"a newline", change("a", "a\n"), "modify +0 -0: only the newline at its end changes\n"},
+		{"a patch has its own numbers", session.Diff{Path: "/a", Patch: gitPatch}, "modify +1 -1\n3 3\n4 4\n5-5\n5+five\n6 6\n"},
+		{"no patch", session.Diff{Path: "/a", Patch: "@@ what?"}, "modify +0 -0: the agent's patch cannot be read: it changes no file\n0 @@ what?\n"},
+		{"hunks", change(ten, strings.NewReplacer("2\n", "two\n", "9\n", "nine\n").Replace(ten)), "modify +2 -2\n0 1\n0-2\n0+two\n0 3\n0 4\n...\n0 7\n0 8\n0-9\n0+nine\n0 10\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Told(c.d).String(); got != c.want {
+				t.Errorf("got\n%s\nexpected\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, c := range [][3]string{
+		{"return nil, err", "return nil, fmt.Errorf(err)", "return nil, err > return nil, [fmt.Errorf(]err[)]"},
+		{"local a = 1", "local b = 1", "local [a] = 1 > local [b] = 1"},
+		{"  a(b)", "\ta(b)", "[  ]a(b) > [\t]a(b)"},
+		{"return nil", "panic(errors.New(what))", "return nil > panic(errors.New(what))"},
+		{"größe = 1", "größen = 1", "größe = 1 > größen = 1"},
+		{"die größe ist 1", "die größen ist 1", "die [größe] ist 1 > die [größen] ist 1"},
+		{"e\u0301 and e is it", "e and e is it", "[e\u0301] and e is it > [e] and e is it"},
+		{"这是一个测试", "这是两个测试", "这是[一]个测试 > 这是[两]个测试"},
+		{strings.Repeat("ab ", 9000), strings.Repeat("xy ", 9000), "nothing"},
+	} {
+		from, to := changedWords(c[0], c[1])
+		if c[2] == "nothing" {
+			if from != nil || to != nil {
+				t.Errorf("words of a long line: %v %v", from, to)
+			}
+			continue
+		}
+		shown := func(text string, spans []Span) string {
+			f := File{Hunks: []Hunk{{Lines: []Line{{Text: text, Words: spans}}}}}
+			return strings.TrimSuffix(strings.SplitN(f.String(), "\n", 2)[1][2:], "\n")
+		}
+		if got := shown(c[0], from) + " > " + shown(c[1], to); got != c[2] {
+			t.Errorf("got %q, expected %q", got, c[2])
+		}
+	}
+}
+
+// Of a long line the changed part is found, between characters.
+func TestChangedPart(t *testing.T) {
+	before, after := strings.Repeat("größe ", 2000), strings.Repeat(" ändern", 2000)
+	for _, c := range [][2]string{{"ä", "ö"}, {"one", "three"}, {"", "new"}, {"aaa", "aa"}, {"", ""}} {
+		old, text := before+c[0]+after, before+c[1]+after
+		from, to := changedWords(old, text)
+		cut := func(text string, spans []Span) string {
+			for _, s := range spans {
+				if !utf8.ValidString(text[s.Start:s.End]) {
+					t.Errorf("%q: span %v is %q", c, s, text[s.Start:s.End])
+				}
+				text = text[:s.Start] + text[s.End:]
+			}
+			return text
+		}
+		if len(from) > 1 || len(to) > 1 || cut(old, from) != cut(text, to) {
+			t.Errorf("%q: %v, %v", c, from, to)
+		}
+	}
+}
+
+// A line is compared with the one that it probably became.
+func TestPairs(t *testing.T) {
+	f := File{Old: "call(one, two)\n", New: "before()\ncall(one, three)\n// more\n"}
+	f.between(true)
+	want := " +3 -1\n1-call(one, [two])\n1+before()\n2+call(one, [three])\n3+// more\n"
+	if got := f.String(); got != want {
+		t.Errorf("got\n%s\nexpected\n%s", got, want)
+	}
+}
+
+func TestLine(t *testing.T) {
+	for want, f := range map[int]File{
+		5: Of(change("5", "five"), Now{Text: ptr(ten)}),
+		1: Of(change("1\n", ""), Now{Text: ptr(ten)}),
+		9: Of(change("9\n", ""), Now{Text: ptr(ten)}),
+		0: Told(change("5", "five")),
+	} {
+		if got := f.Line(); got != want {
+			t.Errorf("it is %d, not %d: %v", got, want, f)
+		}
+	}
+	if f := Of(change("a", "a"), Now{Text: ptr("a")}); f.Line() != 0 {
+		t.Error("nothing changes, and it has a line")
+	}
+}
+
+func TestBrief(t *testing.T) {
+	f := Of(change("5", "five"), Now{Text: ptr(ten)})
+	b := f.Brief()
+	if b.Located || b.Old != "3\n4\n5\n6\n7\n" || b.New != "3\n4\nfive\n6\n7\n" {
+		t.Errorf("it keeps %+v", b)
+	}
+	if got, want := b.String(), strings.Replace(f.String(), " located", "", 1); got != want {
+		t.Errorf("it shows\n%s\nexpected\n%s", got, want)
+	}
+}

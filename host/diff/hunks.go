@@ -1,0 +1,124 @@
+package diff
+
+import "strings"
+
+// split cuts a text into lines, each with its newline where it has one.
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	}
+	return lines
+}
+
+// between is how one text becomes another, as hunks; numbered says that the
+// texts are whole, so that their lines have numbers and a missing last newline
+// means something.
+func (f *File) between(numbered bool) {
+	old, text := f.Old, f.New
+	if !numbered {
+		old, text = ended(old), ended(text)
+	}
+	a, b := split(old), split(text)
+	h := hunks{a: a, b: b, numbered: numbered, words: len(old)+len(text) <= longText}
+	edits := compare(a, b)
+	var ends []int // of the hunks, in old lines
+	for i := 0; i < len(edits); {
+		j := i + 1
+		for j < len(edits) && edits[j].a0-edits[j-1].a1 <= 2*Context {
+			j++
+		}
+		start, end := max(0, edits[i].a0-Context), min(len(a), edits[j-1].a1+Context)
+		f.Hunks = append(f.Hunks, h.hunk(edits[i:j]))
+		ends = append(ends, start, end)
+		i = j
+	}
+	surround(f.Hunks, ends, a)
+	for _, e := range edits {
+		f.Added += e.b1 - e.b0
+		f.Removed += e.a1 - e.a0
+	}
+}
+
+// surround gives hunks the unchanged lines next to them; ends are the first and
+// last lines of each, of those of the old text.
+func surround(hunks []Hunk, ends []int, lines []string) {
+	room := min(around, aroundAll/max(1, len(hunks)))
+	bare := func(from, to int) []string {
+		part := make([]string, to-from)
+		for i := range part {
+			part[i] = strings.TrimSuffix(lines[from+i], "\n")
+		}
+		return part
+	}
+	for i, free := 0, 0; i < len(hunks); i++ {
+		start, end, next := ends[2*i], ends[2*i+1], len(lines)
+		if i+1 < len(hunks) {
+			next = ends[2*i+2]
+		}
+		hunks[i].Before = bare(max(free, start-room), start)
+		free = min(next, end+room)
+		hunks[i].After = bare(end, free)
+	}
+}
+
+// ended is a fragment with a newline at its end.
+func ended(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+type hunks struct {
+	a, b     []string
+	numbered bool
+	words    bool // changed words are searched
+}
+
+// hunk is edits that are near each other, with what is between and around them.
+func (h *hunks) hunk(edits []edit) Hunk {
+	first, last := edits[0], edits[len(edits)-1]
+	before := min(Context, first.a0)
+	after := min(Context, len(h.a)-last.a1)
+	at, other := first.a0-before, first.b0-before
+	hunk := Hunk{Lines: make([]Line, 0, last.a1-at+after)}
+	if h.numbered {
+		hunk.OldStart, hunk.NewStart = at+1, other+1
+	}
+	for _, e := range edits {
+		hunk.equal(h, at, e.a0, other)
+		from := len(hunk.Lines)
+		for i := e.a0; i < e.a1; i++ {
+			hunk.Lines = append(hunk.Lines, h.line(Delete, h.a[i], i+1, 0))
+		}
+		middle := len(hunk.Lines)
+		for i := e.b0; i < e.b1; i++ {
+			hunk.Lines = append(hunk.Lines, h.line(Insert, h.b[i], 0, i+1))
+		}
+		if h.words {
+			markWords(hunk.Lines[from:middle], hunk.Lines[middle:])
+		}
+		at, other = e.a1, e.b1
+	}
+	hunk.equal(h, at, at+after, other)
+	return hunk
+}
+
+func (k *Hunk) equal(h *hunks, from, to, other int) {
+	for i := from; i < to; i++ {
+		k.Lines = append(k.Lines, h.line(Equal, h.a[i], i+1, other+i-from+1))
+	}
+}
+
+func (h *hunks) line(kind Kind, text string, old, number int) Line {
+	bare, newline := strings.CutSuffix(text, "\n")
+	l := Line{Kind: kind, Text: bare, NoNewline: !newline}
+	if h.numbered {
+		l.Old, l.New = old, number
+	}
+	return l
+}

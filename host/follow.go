@@ -1,0 +1,400 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/followalong"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+)
+
+// follow lets a window of the user's follow the agents: the sessions tell it
+// where they work, lua/acp/follow.lua what the user does and what became of a
+// jump. When to jump, and where, is decided by its follower. Any goroutine may
+// call its methods; none of them waits.
+type follow struct {
+	host *Host
+
+	mu       sync.Mutex // guards the fields below
+	follower followalong.Follower
+	timer    *time.Timer // of the next jump
+	activity int         // how many of the user's actions in the window Lua has counted
+	closed   bool
+}
+
+// heard takes one of Lua's messages.
+func (f *follow) heard(m message) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.activity = m.integer("activity")
+	switch m.text("what") {
+	case "on":
+		f.follower.Start()
+	case "off":
+		f.follower.Stop()
+	case "navigated":
+		f.follower.Pause()
+	case "active":
+		f.follower.Active(time.Now())
+	case "idle":
+		f.follower.Unlock()
+	}
+	f.schedule()
+}
+
+// turn says that a turn of a session has begun or ended.
+func (f *follow) turn(session int, begins bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if begins {
+		f.follower.Begin(session)
+	} else {
+		f.follower.End(session)
+	}
+}
+
+func (f *follow) see(p followalong.Place) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.follower.See(time.Now(), p)
+	f.schedule()
+}
+
+// schedule sets the timer to the next jump; f.mu is held.
+func (f *follow) schedule() {
+	at, ok := f.follower.Next()
+	switch {
+	case f.closed:
+	case !ok && f.timer != nil:
+		f.timer.Stop()
+	case !ok:
+	case f.timer == nil:
+		f.timer = time.AfterFunc(time.Until(at), f.due)
+	default:
+		f.timer.Reset(time.Until(at))
+	}
+}
+
+// due makes the jump whose time has come.
+func (f *follow) due() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	if j, ok := f.follower.Take(time.Now()); ok {
+		activity := f.activity
+		f.host.background(func() { f.jump(j, activity) })
+	}
+	f.schedule()
+}
+
+// close ends it: Neovim is leaving.
+func (f *follow) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+}
+
+// jump has Neovim show a place, unless the user has done something in the
+// window that was not counted when its time came.
+func (f *follow) jump(j followalong.Jump, activity int) {
+	file, ok := look(j.Path)
+	if !ok {
+		f.done(j, 0, "skipped")
+		return
+	}
+	post := func(line int) {
+		if line == 0 {
+			line = j.Seen
+		}
+		args := map[string]any{"path": j.Path, "line": line, "exists": file.exists, "big": file.big, "activity": activity}
+		if s := f.host.session(j.Session); s != nil {
+			args["agent"] = s.spec.Title
+		}
+		f.host.editor.Post(editor.Op{Name: "follow", Args: args, Done: func(result any, err error) {
+			outcome, _ := result.(string)
+			f.done(j, line, outcome)
+		}})
+	}
+	if j.Line > 0 || j.Locate == nil {
+		post(j.Line)
+		return
+	}
+	f.host.files.Peek(context.Background(), j.Path, func(text string, err error) {
+		line := 0
+		if err == nil { // else the file is shown at another line, or not at all
+			line = j.Locate(text)
+		}
+		post(line)
+	})
+}
+
+// done takes what became of a jump.
+func (f *follow) done(j followalong.Jump, line int, outcome string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch outcome {
+	case "shown":
+		f.follower.Done(j, line)
+	case "busy":
+		f.follower.Active(time.Now())
+		f.follower.Return(j)
+	case "locked":
+		f.follower.Lock()
+		f.follower.Return(j)
+	default:
+		f.follower.Done(j, 0)
+	}
+	f.schedule()
+}
+
+const (
+	// bigFile is from how many bytes on a file is opened without its filetype,
+	// whose plugins may take long.
+	bigFile = 1 << 20
+	// hugeFile is from how many bytes on it is not opened, as Neovim could do
+	// nothing else meanwhile. As in lua/acp/track.lua.
+	hugeFile = 16 << 20
+)
+
+// looked is what the disk has at a path.
+type looked struct{ exists, big bool }
+
+// look tells whether a file can be shown. One that does not exist may be a
+// buffer all the same. It reads the disk.
+func look(path string) (looked, bool) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return looked{}, true
+	case err != nil || !info.Mode().IsRegular() || info.Size() > hugeFile:
+		return looked{}, false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return looked{}, false
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, 8<<10))
+	if err != nil || binary(head) {
+		return looked{}, false
+	}
+	return looked{exists: true, big: info.Size() > bigFile}, true
+}
+
+// binary tells whether a file that begins so is no text. UTF-16 has zeros too.
+func binary(head []byte) bool {
+	utf16 := bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))
+	return !utf16 && bytes.IndexByte(head, 0) >= 0
+}
+
+// traced is what the follower was told of a call.
+type traced struct {
+	locations []session.Location
+	content   []session.ToolCallContent
+	completed bool
+}
+
+// trace tells the follower of the places of a call that are new. An edit is
+// told again when it is completed: its file may be there only now.
+func (s *Session) trace(call *session.ToolCall) {
+	before := s.traced[call]
+	now := traced{call.Locations, call.Content, call.Status == session.StatusCompleted}
+	if s.traced == nil {
+		s.traced = map[*session.ToolCall]traced{}
+	}
+	s.traced[call] = now
+	if s.phase != ready || s.skipping {
+		return // a replay tells what was
+	}
+	kind := kindOf(call)
+	if kind == followalong.Edit && now.completed && !before.completed {
+		before = traced{}
+	}
+	told := map[string]bool{} // paths with a line
+	for _, l := range call.Locations {
+		told[l.Path] = told[l.Path] || l.Line > 0
+		if !slices.Contains(before.locations, l) {
+			s.see(l.Path, l.Line, kind, nil)
+		}
+	}
+	for _, item := range call.Content {
+		d, ok := item.(session.Diff)
+		if !ok || told[d.Path] || slices.ContainsFunc(before.content, func(old session.ToolCallContent) bool {
+			o, ok := old.(session.Diff)
+			return ok && sameDiff(o, d)
+		}) {
+			continue
+		}
+		s.see(d.Path, 0, kind, func(text string) int { return changedLine(d, text) })
+	}
+}
+
+// kindOf tells what a call does to the files that it names.
+func kindOf(call *session.ToolCall) followalong.Kind {
+	changes := slices.ContainsFunc(call.Content, func(item session.ToolCallContent) bool {
+		_, ok := item.(session.Diff)
+		return ok
+	})
+	switch call.Kind {
+	case session.KindEdit, session.KindDelete, session.KindMove:
+		changes = true
+	}
+	if changes {
+		return followalong.Edit
+	}
+	return followalong.Read
+}
+
+func sameDiff(a, b session.Diff) bool {
+	same := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+	return a.Path == b.Path && a.Patch == b.Patch && same(a.OldText, b.OldText) && same(a.NewText, b.NewText)
+}
+
+func (s *Session) see(path string, line int, kind followalong.Kind, locate func(string) int) {
+	path = s.filePath(path)
+	if path == "" {
+		return
+	}
+	s.host.follow.see(followalong.Place{Session: s.id, Path: path, Line: line, Kind: kind, Locate: locate})
+}
+
+// filePath is an agent's name of a file as an absolute path: it may be a file
+// URI, or relative to the session's folder.
+func (s *Session) filePath(name string) string {
+	if strings.HasPrefix(name, "file://") {
+		u, err := url.Parse(name)
+		if err != nil {
+			return ""
+		}
+		name = u.Path
+	}
+	if name == "" {
+		return ""
+	}
+	return s.absolute(name)
+}
+
+// traceRead tells the follower of a read through the client. Any goroutine.
+func (s *Session) traceRead(r session.ReadTextFile) {
+	line := 0
+	if r.Line != nil {
+		line = max(0, *r.Line)
+	}
+	s.box.put(func() { s.see(r.Path, line, followalong.Read, nil) })
+}
+
+// traceWrite is to be called before a write through the client; what it
+// returns, on the session's goroutine after the write, tells the follower of it.
+func (s *Session) traceWrite(w session.WriteTextFile) (written func()) {
+	line := 1
+	s.host.files.Peek(w.Context, s.absolute(w.Path), func(old string, err error) {
+		if err == nil { // else the file is new
+			line = firstChange(old, w.Text)
+		}
+	})
+	return func() { s.see(w.Path, line, followalong.Edit, nil) }
+}
+
+// changedLine is where in a file's text a change is, or will be: the 1-based
+// number of the first line that differs; 0 where that cannot be told.
+func changedLine(d session.Diff, text string) int {
+	if d.Patch != "" {
+		return patchedLine(d.Patch)
+	}
+	older, newer := fragment(d.OldText), fragment(d.NewText)
+	at := max(1, firstChange(older, newer))
+	// Which of both the file has tells the change's time; the longer one tells its
+	// place best.
+	first, second := older, newer
+	if len(newer) > len(older) {
+		first, second = newer, older
+	}
+	for _, f := range []string{first, second} {
+		if f == "" {
+			continue
+		}
+		if i := wholeLines(text, f); i >= 0 {
+			return strings.Count(text[:i], "\n") + at
+		}
+	}
+	return 0
+}
+
+// fragment is a text of a diff with the line ends that [buffers.Files] gives.
+func fragment(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return strings.ReplaceAll(*text, "\r\n", "\n")
+}
+
+// wholeLines finds a fragment where a line begins, else anywhere; -1 is nowhere.
+func wholeLines(text, part string) int {
+	if strings.HasPrefix(text, part) {
+		return 0
+	}
+	if i := strings.Index(text, "\n"+part); i >= 0 {
+		return i + 1
+	}
+	return strings.Index(text, part)
+}
+
+// firstChange is the 1-based number of the first line that differs, 0 where
+// none does.
+func firstChange(a, b string) int {
+	if a == b {
+		return 0
+	}
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return strings.Count(a[:n], "\n") + 1
+}
+
+// patchedLine is the number of the first changed line, in the new text, of a
+// patch in Git's format; 0 where it has none.
+func patchedLine(patch string) int {
+	line := 0
+	for text := range strings.Lines(patch) {
+		switch {
+		case line == 0:
+			line = hunkStart(text)
+		case strings.HasPrefix(text, " "), text == "\n":
+			line++
+		default:
+			return line
+		}
+	}
+	return line
+}
+
+// hunkStart reads where a hunk begins in the new text: @@ -1,2 +3,4 @@.
+func hunkStart(header string) int {
+	words := strings.Fields(header)
+	if len(words) < 3 || words[0] != "@@" {
+		return 0
+	}
+	start, _, _ := strings.Cut(strings.TrimPrefix(words[2], "+"), ",")
+	n, err := strconv.Atoi(start)
+	if err != nil {
+		return 0
+	}
+	return max(1, n)
+}

@@ -1,0 +1,293 @@
+// Package review is the record of what an agent has changed in one session: of each file the text
+// before the agent first changed it, and the agent's changes since, apart from what the user typed
+// in between. It knows neither sessions nor the editor nor the disk.
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+)
+
+// Content is what stands at a path at one time. The zero value is no file. An opaque file, one that is
+// large or no text, has something in Text that tells it from its other contents.
+type Content struct {
+	Exists bool
+	Opaque bool
+	Text   string
+}
+
+// Status says what has become of a file since its baseline.
+type Status string
+
+// The statuses of a [File].
+const (
+	Added    Status = "added"
+	Modified Status = "modified"
+	Deleted  Status = "deleted"
+	Moved    Status = "moved"
+)
+
+// Hunk says which lines of the baseline are which of the present text. Lines are counted from 1; where
+// there are none, the start is the line before, as in a unified diff.
+type Hunk struct {
+	OldStart, OldCount, NewStart, NewCount int
+}
+
+// File is a file that the agent has changed.
+type File struct {
+	ID       int // of the file in its record, ascending in the order first changed
+	Path     string
+	OldPath  string // in the baseline, where the agent has moved it
+	Status   Status
+	Baseline Content // with what the user has changed since, beside the agent's changes
+	Present  Content
+	Hunks    []Hunk // none of an opaque file
+}
+
+// Record is what an agent has changed. Its zero value is not ready: see [New]. One goroutine owns it.
+type Record struct {
+	limit   int
+	lastID  int
+	files   map[string]*file // by path
+	touched []*file          // those with texts, the one changed last at the end
+	bytes   int              // of all texts
+	news    map[int]*file    // changed since Take, by id; nil for what is no change any more
+}
+
+type file struct {
+	File
+	text *text // nil of an opaque one
+}
+
+// New returns an empty record, which keeps texts of at most limit bytes together. The files that were
+// changed longest ago become opaque first.
+func New(limit int) *Record {
+	return &Record{limit: limit, files: map[string]*file{}, news: map[int]*file{}}
+}
+
+// File returns the file at a path, and false where the agent has changed none.
+func (r *Record) File(path string) (File, bool) {
+	f := r.files[path]
+	if f == nil {
+		return File{}, false
+	}
+	return f.File, true
+}
+
+// Files returns all files, in the order first changed.
+func (r *Record) Files() []File {
+	list := make([]File, 0, len(r.files))
+	for _, f := range r.files {
+		list = append(list, f.File)
+	}
+	slices.SortFunc(list, func(a, b File) int { return a.ID - b.ID })
+	return list
+}
+
+// Take returns the files that have changed in the record since the last call, and the ids of those that are
+// no longer in it.
+func (r *Record) Take() (changed []File, gone []int) {
+	for id, f := range r.news {
+		if f == nil {
+			gone = append(gone, id)
+		} else {
+			changed = append(changed, f.File)
+		}
+	}
+	clear(r.news)
+	return changed, gone
+}
+
+// Changed takes a change of the agent's. What was there before it and is not what the record had last is
+// the user's.
+func (r *Record) Changed(path string, before, after Content) {
+	if before == after {
+		r.Now(path, after)
+		return
+	}
+	f := r.files[path]
+	if f == nil {
+		f = r.add(path, before)
+	}
+	r.set(f, before, false)
+	r.set(f, after, true)
+	r.settle(f)
+}
+
+// Moved takes a move by the agent, with what was at the old path before it and is at the new one now.
+func (r *Record) Moved(from, to string, before, after Content) {
+	if over := r.files[to]; over != nil {
+		// Moved over a file that the agent has changed or removed: two changes.
+		r.Changed(from, before, Content{})
+		r.Changed(to, over.Present, after)
+		return
+	}
+	f := r.files[from]
+	if f == nil {
+		f = r.add(from, before)
+	}
+	delete(r.files, from)
+	f.Path, r.files[to] = to, f
+	switch {
+	case !f.Baseline.Exists: // of the agent's own making: it has another name
+	case f.OldPath == "":
+		f.OldPath = from
+	case f.OldPath == to:
+		f.OldPath = ""
+	}
+	r.set(f, before, false)
+	r.set(f, after, true)
+	r.settle(f)
+}
+
+// Now brings a file in step with what the user sees.
+func (r *Record) Now(path string, now Content) {
+	if f := r.files[path]; f != nil && !f.has(now) {
+		r.set(f, now, false)
+		r.settle(f)
+	}
+}
+
+func (r *Record) add(path string, baseline Content) *file {
+	r.lastID++
+	f := &file{File: File{ID: r.lastID, Path: path, Baseline: baseline, Present: baseline}}
+	if !baseline.Opaque {
+		f.text = newText(baseline.Text)
+	}
+	r.files[path] = f
+	r.bytes += f.size()
+	return f
+}
+
+// set gives a file its present content, by the agent or by the user.
+func (r *Record) set(f *file, now Content, agent bool) {
+	if f.has(now) {
+		return
+	}
+	if f.text == nil {
+		now = now.Mark()
+	}
+	was := f.Present
+	f.Present = now
+	r.bytes -= f.size()
+	switch {
+	case f.text == nil:
+	case now.Opaque:
+		f.text = nil
+	case was.Exists && !now.Exists, !was.Exists && now.Exists && !agent && f.Baseline.Exists:
+		// A file that is gone has no lines that are the user's; one that the user has brought back is
+		// compared with what it was.
+		f.text = newText(f.text.baseline)
+		f.text.change(now.Text, true)
+	default:
+		f.text.change(now.Text, agent)
+	}
+	r.bytes += f.size()
+}
+
+// settle ends a change of a file: one that is as before is no change, and the limit is kept.
+func (r *Record) settle(f *file) {
+	if !f.Present.Exists && f.OldPath != "" && r.files[f.OldPath] == nil {
+		// Moved and then removed: it is gone from where it was.
+		delete(r.files, f.Path)
+		f.Path, f.OldPath = f.OldPath, ""
+		r.files[f.Path] = f
+	}
+	f.settle()
+	r.news[f.ID] = f
+	r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == f })
+	if f.unchanged() {
+		r.bytes -= f.size()
+		delete(r.files, f.Path)
+		r.news[f.ID] = nil
+		return
+	}
+	if f.text != nil {
+		r.touched = append(r.touched, f)
+	}
+	for r.bytes > r.limit && len(r.touched) > 0 {
+		oldest := r.touched[0]
+		r.touched = r.touched[1:]
+		r.bytes -= oldest.size()
+		oldest.text = nil
+		oldest.settle()
+		r.news[oldest.ID] = oldest
+	}
+}
+
+// has tells whether a content is what the record has as the present one.
+func (f *file) has(now Content) bool {
+	if f.text == nil {
+		now = now.Mark()
+	}
+	return f.Present == now
+}
+
+func (f *file) unchanged() bool {
+	if !f.Baseline.Exists || !f.Present.Exists {
+		return f.Baseline.Exists == f.Present.Exists
+	}
+	return f.Present == f.Baseline && f.OldPath == ""
+}
+
+// settle brings the exported fields in step with the text.
+func (f *file) settle() {
+	if f.text == nil {
+		f.Hunks = nil
+		f.Baseline, f.Present = f.Baseline.Mark(), f.Present.Mark()
+	} else {
+		f.Baseline.Text, f.Hunks = f.text.baseline, f.text.hunks
+	}
+	switch {
+	case !f.Present.Exists:
+		f.Status = Deleted
+	case !f.Baseline.Exists:
+		f.Status = Added
+	case f.OldPath != "":
+		f.Status = Moved
+	default:
+		f.Status = Modified
+	}
+}
+
+// size is how much a file keeps, in bytes.
+func (f *file) size() int {
+	if f.text == nil {
+		return 0
+	}
+	return len(f.text.baseline) + len(f.text.present)
+}
+
+// Opaque returns the content of a file whose text is not to be kept or compared by lines: mark tells it
+// from its other contents.
+func Opaque(mark string) Content { return Content{Exists: true, Opaque: true, Text: mark} }
+
+// Text returns the content of a file with a text.
+func Text(text string) Content {
+	if strings.ContainsRune(text, 0) {
+		return Opaque(sum(text))
+	}
+	return Content{Exists: true, Text: text}
+}
+
+// Mark returns the content without its text, which tells it from others all the same.
+func (c Content) Mark() Content {
+	if !c.Exists || c.Opaque {
+		return c
+	}
+	return Opaque(sum(c.Text))
+}
+
+// FirstLine returns the first line that a hunk adds, or else removes.
+func (f File) FirstLine(h Hunk) string {
+	text, at := f.Present.Text, h.NewStart
+	if h.NewCount == 0 {
+		text, at = f.Baseline.Text, h.OldStart
+	}
+	if lines := buffers.Lines(text); at >= 1 && at <= len(lines) {
+		return strings.TrimSuffix(lines[at-1], "\n")
+	}
+	return ""
+}

@@ -1,0 +1,329 @@
+package review
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// step is one thing that happens to a file "f".
+type step struct {
+	by            string // "agent", "user"
+	before, after Content
+}
+
+func agent(before, after string) step { return step{"agent", Text(before), Text(after)} }
+func user(now string) step            { return step{by: "user", after: Text(now)} }
+
+// lines is a text whose lines are the letters of a word.
+func lines(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		fmt.Fprintf(&b, "%c\n", r)
+	}
+	return b.String()
+}
+
+func play(steps []step) *Record {
+	r := New(1 << 20)
+	for _, s := range steps {
+		if s.by == "agent" {
+			r.Changed("f", s.before, s.after)
+		} else {
+			r.Now("f", s.after)
+		}
+	}
+	return r
+}
+
+func TestHunks(t *testing.T) {
+	for name, c := range map[string]struct {
+		steps    []step
+		baseline string
+		hunks    []Hunk
+	}{
+		"added lines": {
+			[]step{agent("a\nb\n", "a\nx\ny\nb\n")}, "a\nb\n", []Hunk{{1, 0, 2, 2}},
+		},
+		"removed at the top": {
+			[]step{agent("a\nb\nc\n", "c\n")}, "a\nb\nc\n", []Hunk{{1, 2, 0, 0}},
+		},
+		"two at once": {
+			[]step{agent(lines("abcdef"), lines("aXcdYf"))}, lines("abcdef"), []Hunk{{2, 1, 2, 1}, {5, 1, 5, 1}},
+		},
+		"one after the other": {
+			[]step{agent(lines("abcdef"), lines("aXcdef")), agent(lines("aXcdef"), lines("aXcdYf"))},
+			lines("abcdef"), []Hunk{{2, 1, 2, 1}, {5, 1, 5, 1}},
+		},
+		"changed again": {
+			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXc"), lines("aYZc"))}, lines("abc"), []Hunk{{2, 1, 2, 2}},
+		},
+		"partly put back": {
+			[]step{agent(lines("abcd"), lines("XYcd")), agent(lines("XYcd"), lines("aYcd"))}, lines("abcd"), []Hunk{{2, 1, 2, 1}},
+		},
+		"typed above": {
+			[]step{agent(lines("abc"), lines("abX")), user(lines("uabX"))}, lines("uabc"), []Hunk{{4, 1, 4, 1}},
+		},
+		"typed before the next change, which tells": {
+			[]step{agent(lines("abcd"), lines("Xbcd")), agent(lines("Xbucd"), lines("XbucY"))}, lines("abucd"), []Hunk{{1, 1, 1, 1}, {5, 1, 5, 1}},
+		},
+		"typed between the agent's lines": {
+			[]step{agent(lines("abc"), lines("aXYc")), user(lines("aXuYc"))}, lines("abuc"), []Hunk{{2, 1, 2, 1}, {3, 0, 4, 1}},
+		},
+		"typed before a replaced line": {
+			[]step{agent(lines("abc"), lines("aXc")), user(lines("auXc"))}, lines("aubc"), []Hunk{{3, 1, 3, 1}},
+		},
+		"typed where the agent has removed": {
+			[]step{agent(lines("abc"), lines("ac")), user(lines("auc"))}, lines("abuc"), []Hunk{{2, 1, 1, 0}},
+		},
+		"typed over a removed end": {
+			[]step{agent(lines("abc"), lines("a")), user(lines("au"))}, lines("abcu"), []Hunk{{2, 2, 1, 0}},
+		},
+		"the agent's line changed": {
+			[]step{agent(lines("abc"), lines("aXc")), user(lines("aZc"))}, lines("abc"), []Hunk{{2, 1, 2, 1}},
+		},
+		"the agent's line and one of the user's changed": {
+			[]step{agent(lines("abc"), lines("aXc")), user(lines("aZu"))}, lines("abu"), []Hunk{{2, 1, 2, 1}},
+		},
+		"both replaced by more": {
+			[]step{agent(lines("abc"), lines("aXc")), user(lines("a123"))}, lines("abc"), []Hunk{{2, 2, 2, 3}},
+		},
+		"the agent's line removed": {
+			[]step{agent(lines("abc"), lines("aXbc")), user(lines("abc"))}, "", nil,
+		},
+		"the agent's line and a neighbour removed": {
+			[]step{agent(lines("abcd"), lines("aXcd")), user(lines("ad"))}, lines("abd"), []Hunk{{2, 1, 1, 0}},
+		},
+		"undone by the user": {
+			[]step{agent(lines("abc"), lines("aXc")), user(lines("abc"))}, "", nil,
+		},
+		"put back by the agent": {
+			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXc"), lines("abc"))}, "", nil,
+		},
+		"put back around the user's": {
+			[]step{agent(lines("abc"), lines("aXc")), user(lines("aXcu")), agent(lines("aXcu"), lines("abcu"))}, "", nil,
+		},
+		"the user's line changed by the agent": {
+			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXcu"), lines("aXcY"))}, lines("abcu"), []Hunk{{2, 1, 2, 1}, {4, 1, 4, 1}},
+		},
+		"what the user has typed is removed": {
+			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXcu"), lines("aXc"))}, lines("abcu"), []Hunk{{2, 1, 2, 1}, {4, 1, 3, 0}},
+		},
+		"the same again": {
+			[]step{agent(lines("abc"), lines("aXc")), agent(lines("abc"), lines("aXc"))}, lines("abc"), []Hunk{{2, 1, 2, 1}},
+		},
+		"undone by the user, done again": {
+			[]step{agent(lines("abc"), lines("aXc")), agent(lines("abc"), lines("aYc"))}, lines("abc"), []Hunk{{2, 1, 2, 1}},
+		},
+		"no final newline": {
+			[]step{agent("a\nb", "a\nX")}, "a\nb", []Hunk{{2, 1, 2, 1}},
+		},
+		"the final newline alone": {
+			[]step{agent("a\nb", "a\nb\n")}, "a\nb", []Hunk{{2, 1, 2, 1}},
+		},
+		"typed behind an end without newline": {
+			[]step{agent("a\nb", "a\nX\n"), user("a\nX\nu\n")}, "a\nb\nu\n", []Hunk{{2, 1, 2, 1}},
+		},
+		"typed behind a new final newline": {
+			[]step{agent("a\nb", "a\nb\n"), user("a\nb\nu\n")}, "", nil,
+		},
+		"emptied": {
+			[]step{agent(lines("ab"), "")}, lines("ab"), []Hunk{{1, 2, 0, 0}},
+		},
+		"filled": {
+			[]step{agent("", lines("ab"))}, "", []Hunk{{0, 0, 1, 2}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := play(c.steps)
+			f, ok := r.File("f")
+			if c.hunks == nil {
+				if ok || r.bytes != 0 {
+					t.Fatalf("the record has %+v, %d bytes", f, r.bytes)
+				}
+				return
+			}
+			if f.Baseline.Text != c.baseline || !reflect.DeepEqual(f.Hunks, c.hunks) || f.Status != Modified {
+				t.Errorf("%s, hunks %v, baseline %q", f.Status, f.Hunks, f.Baseline.Text)
+			}
+			check(t, f)
+		})
+	}
+}
+
+// check tells what must hold of every file: its hunks make the present text of the baseline.
+func check(t *testing.T, f File) {
+	t.Helper()
+	old, now := split(f.Baseline.Text), split(f.Present.Text)
+	var got []string
+	at := 0
+	for _, h := range f.Hunks {
+		start, newStart := h.first()
+		if start < at || h.OldCount+h.NewCount == 0 {
+			t.Fatalf("hunks %v overlap or are empty", f.Hunks)
+		}
+		got = append(append(got, old[at:start]...), now[newStart:newStart+h.NewCount]...)
+		at = start + h.OldCount
+	}
+	got = append(got, old[at:]...)
+	if strings.Join(got, "") != f.Present.Text {
+		t.Fatalf("hunks %v make %q of %q, not %q", f.Hunks, got, f.Baseline.Text, f.Present.Text)
+	}
+}
+
+func split(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	}
+	return lines
+}
+
+func TestFilesComeAndGo(t *testing.T) {
+	none := Content{}
+	a, b := Text("a\nb\n"), Text("a\nX\n")
+	type want struct {
+		path, old string
+		status    Status
+		hunks     int
+	}
+	for name, c := range map[string]struct {
+		do   func(r *Record)
+		want []want
+	}{
+		"new":             {func(r *Record) { r.Changed("f", none, a) }, []want{{"f", "", Added, 1}}},
+		"new and empty":   {func(r *Record) { r.Changed("f", none, Text("")) }, []want{{"f", "", Added, 0}}},
+		"deleted":         {func(r *Record) { r.Changed("f", a, none) }, []want{{"f", "", Deleted, 1}}},
+		"new and deleted": {func(r *Record) { r.Changed("f", none, a); r.Changed("f", a, none) }, nil},
+		"new, typed in, deleted": {func(r *Record) {
+			r.Changed("f", none, a)
+			r.Now("f", Text("a\nu\nb\n"))
+			r.Changed("f", Text("a\nu\nb\n"), none)
+		}, nil},
+		"changed and deleted":              {func(r *Record) { r.Changed("f", a, b); r.Changed("f", b, none) }, []want{{"f", "", Deleted, 1}}},
+		"deleted and written again":        {func(r *Record) { r.Changed("f", a, none); r.Changed("f", none, b) }, []want{{"f", "", Modified, 1}}},
+		"deleted and put back":             {func(r *Record) { r.Changed("f", a, none); r.Changed("f", none, a) }, nil},
+		"deleted and put back by the user": {func(r *Record) { r.Changed("f", a, none); r.Now("f", a) }, nil},
+		"deleted by the user":              {func(r *Record) { r.Changed("f", a, b); r.Now("f", none) }, []want{{"f", "", Deleted, 1}}},
+		"moved":                            {func(r *Record) { r.Moved("f", "g", a, a) }, []want{{"g", "f", Moved, 0}}},
+		"moved and changed":                {func(r *Record) { r.Moved("f", "g", a, b) }, []want{{"g", "f", Moved, 1}}},
+		"changed and moved":                {func(r *Record) { r.Changed("f", a, b); r.Moved("f", "g", b, b) }, []want{{"g", "f", Moved, 1}}},
+		"moved twice":                      {func(r *Record) { r.Moved("f", "g", a, a); r.Moved("g", "h", a, a) }, []want{{"h", "f", Moved, 0}}},
+		"moved and back":                   {func(r *Record) { r.Moved("f", "g", a, a); r.Moved("g", "f", a, a) }, nil},
+		"moved and deleted":                {func(r *Record) { r.Moved("f", "g", a, a); r.Changed("g", a, none) }, []want{{"f", "", Deleted, 1}}},
+		"new and moved":                    {func(r *Record) { r.Changed("f", none, a); r.Moved("f", "g", a, a) }, []want{{"g", "", Added, 1}}},
+		"moved over a changed one": {
+			func(r *Record) { r.Changed("g", a, b); r.Moved("f", "g", a, Text("z\n")) },
+			[]want{{"g", "", Modified, 1}, {"f", "", Deleted, 1}},
+		},
+		"binary": {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, []want{{"f", "", Modified, 0}}},
+		"binary and back": {func(r *Record) {
+			r.Changed("f", Text("a\x00"), Text("b\x00"))
+			r.Changed("f", Text("b\x00"), Text("a\x00"))
+		}, nil},
+		"large and new":       {func(r *Record) { r.Changed("f", none, Opaque("1")) }, []want{{"f", "", Added, 0}}},
+		"text and then large": {func(r *Record) { r.Changed("f", a, b); r.Changed("f", b, Opaque("1")) }, []want{{"f", "", Modified, 0}}},
+		"nothing":             {func(r *Record) { r.Changed("f", a, a); r.Now("f", b) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(1 << 20)
+			c.do(r)
+			var got []want
+			for _, f := range r.Files() {
+				got = append(got, want{f.Path, f.OldPath, f.Status, len(f.Hunks)})
+				if !f.Present.Opaque {
+					check(t, f)
+				}
+				if same, ok := r.File(f.Path); !ok || same.ID != f.ID {
+					t.Errorf("%s is not found by its path", f.Path)
+				}
+			}
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("the record has %v", got)
+			}
+			if changed, gone := r.Take(); len(changed) != len(got) {
+				t.Errorf("the news are %v, %v", changed, gone)
+			}
+			if len(got) == 0 && r.bytes != 0 {
+				t.Errorf("%d bytes are kept for nothing", r.bytes)
+			}
+		})
+	}
+}
+
+// A file that is gone has its whole baseline, whoever removed it.
+func TestDeletedFilesKeepTheirBaseline(t *testing.T) {
+	for name, remove := range map[string]func(r *Record){
+		"by the agent":      func(r *Record) { r.Changed("f", Text(lines("uXb")), Content{}) },
+		"not by the agent":  func(r *Record) { r.Now("f", Text(lines("uXb"))); r.Now("f", Content{}) },
+		"after it was away": func(r *Record) { r.Now("f", Content{}); r.Now("f", Text(lines("uXb"))); r.Now("f", Content{}) },
+	} {
+		r := New(1 << 20)
+		r.Changed("f", Text(lines("ab")), Text(lines("Xb")))
+		remove(r)
+		f, _ := r.File("f")
+		want := lines("uab")
+		if name == "after it was away" {
+			want = lines("ab")
+		}
+		if f.Status != Deleted || f.Baseline.Text != want || len(f.Hunks) != 1 || f.Hunks[0].OldCount != len(split(want)) {
+			t.Errorf("%s: %s, hunks %v of %q", name, f.Status, f.Hunks, f.Baseline.Text)
+		}
+	}
+}
+
+func TestOldestTextsAreReleased(t *testing.T) {
+	big := func(s string) Content { return Text(strings.Repeat(s+"\n", 100)) }
+	r := New(1200)
+	r.Changed("1", big("a"), big("b"))
+	r.Changed("2", big("a"), big("b"))
+	r.Changed("1", big("b"), big("c"))
+	r.Changed("3", big("a"), big("b"))
+	if r.bytes > 1200 {
+		t.Errorf("%d bytes are kept", r.bytes)
+	}
+	r.Changed("4", big("a"), big("b"))
+	for path, opaque := range map[string]bool{"1": false, "2": true, "3": false, "4": false} {
+		f, ok := r.File(path)
+		if !ok || f.Present.Opaque != opaque || (f.Hunks == nil) != opaque || f.Status != Modified {
+			t.Errorf("%s: %v %+v", path, ok, f.Hunks)
+		}
+	}
+	// What is released is still known when it comes again, and when it is put back.
+	r.Take()
+	r.Now("2", big("b"))
+	if changed, gone := r.Take(); len(changed)+len(gone) > 0 {
+		t.Errorf("without a change there are news: %v, %v", changed, gone)
+	}
+	r.Changed("2", big("b"), big("a"))
+	if f, ok := r.File("2"); ok {
+		t.Errorf("put back is %+v", f)
+	}
+}
+
+func TestUndone(t *testing.T) {
+	for name, c := range map[string]struct {
+		now, old, text string
+		line           int
+		want           string
+		ok             bool
+	}{
+		"whole":             {"b\n", "a\n", "b\n", 0, "a\n", true},
+		"whole, newline":    {"b\n", "a", "b", 0, "a", true},
+		"fragment":          {"1\nb\n2\n", "a", "b", 0, "1\na\n2\n", true},
+		"first of many":     {"b\nb\nb\n", "a", "b", 0, "a\nb\nb\n", true},
+		"by line":           {"b\nb\nb\n", "a", "b", 2, "b\na\nb\n", true},
+		"by line, near":     {"b\n\n\n\nb\n", "a", "b", 4, "b\n\n\n\na\n", true},
+		"dos":               {"1\nb\nc\n2\n", "a\r\na", "b\r\nc", 0, "1\na\na\n2\n", true},
+		"removed fragment":  {"1\n2\n", "a\n", "", 0, "", false},
+		"removed all":       {"", "a\n", "", 0, "a\n", true},
+		"not there":         {"1\n2\n", "a", "b", 0, "", false},
+		"nothing done":      {"1\n2\n", "1", "1", 0, "", false},
+		"newlines in front": {"\n\nb\n\n\nb\n", "a", "b", 6, "\n\nb\n\n\na\n", true},
+	} {
+		if got, ok := Undone(c.now, c.old, c.text, c.line); got != c.want || ok != c.ok {
+			t.Errorf("%s: %q, %v", name, got, ok)
+		}
+	}
+}

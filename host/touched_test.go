@@ -1,0 +1,84 @@
+package host
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+func TestTouchedBy(t *testing.T) {
+	old, text := "a", "b"
+	diff := func(path string) session.Diff {
+		return session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}
+	}
+	at := func(paths ...string) (list []session.Location) {
+		for i, path := range paths {
+			list = append(list, session.Location{Path: path, Line: i})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		call  session.ToolCall
+		paths []string
+		moves [][2]string
+	}{
+		"a read": {
+			call: session.ToolCall{Kind: session.KindRead, Locations: at("/w/a"), RawInput: json.RawMessage(`{"path":"/w/b"}`)},
+		},
+		"a diff, whatever the kind": {
+			session.ToolCall{Kind: session.KindOther, Content: []session.ToolCallContent{diff("/w/a"), diff("b")}, Locations: at("/w/c")},
+			[]string{"/w/a", "/w/b"}, nil,
+		},
+		"locations": {
+			session.ToolCall{Kind: session.KindEdit, Locations: at("/w/a", "sub/../b", "/w/a")}, []string{"/w/a", "/w/b"}, nil,
+		},
+		"input": {
+			session.ToolCall{Kind: session.KindEdit, RawInput: json.RawMessage(`{"file_path":"/w/a","old_string":"/w/b","path":7}`)},
+			[]string{"/w/a"}, nil,
+		},
+		"no input": {
+			call: session.ToolCall{Kind: session.KindEdit, RawInput: json.RawMessage(`"rm"`)},
+		},
+		"a URI": {
+			session.ToolCall{Kind: session.KindDelete, Locations: at("file:///w/a%20b", "https://example.org/x")}, []string{"/w/a b"}, nil,
+		},
+		"a move by input": {
+			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"b"}`)},
+			[]string{"/w/a", "/w/b"}, [][2]string{{"/w/a", "/w/b"}},
+		},
+		"a move by locations": {
+			session.ToolCall{Kind: session.KindMove, Locations: at("/w/a", "/w/b")}, []string{"/w/a", "/w/b"}, [][2]string{{"/w/a", "/w/b"}},
+		},
+		"a move by both": {
+			session.ToolCall{Kind: session.KindMove, Locations: at("/w/b"), RawInput: json.RawMessage(`{"path":"/w/a","to":"/w/b"}`)},
+			[]string{"/w/a", "/w/b"}, [][2]string{{"/w/a", "/w/b"}},
+		},
+		"a move by a diff": {
+			session.ToolCall{Kind: session.KindEdit, Content: []session.ToolCallContent{
+				session.Diff{Operation: session.OperationMove, OldPath: "/w/a", Path: "/w/b"},
+				session.Diff{Operation: session.OperationCopy, OldPath: "/w/c", Path: "/w/d"},
+			}},
+			[]string{"/w/a", "/w/b", "/w/d"}, [][2]string{{"/w/a", "/w/b"}},
+		},
+		"changes by path": {
+			session.ToolCall{Kind: session.KindEdit, RawInput: json.RawMessage(
+				`{"changes":{"/w/a":{"type":"update","unified_diff":"","move_path":"/w/b"},"/w/c":{"type":"add","content":"","move_path":null}}}`)},
+			[]string{"/w/a", "/w/b", "/w/c"}, [][2]string{{"/w/a", "/w/b"}},
+		},
+	} {
+		got := touchedBy(&c.call, func(path string) string {
+			if filepath.IsAbs(path) {
+				return path
+			}
+			return filepath.Join("/w", path)
+		})
+		slices.Sort(got.paths)
+		if !slices.Equal(got.paths, c.paths) || !reflect.DeepEqual(got.moves, c.moves) {
+			t.Errorf("%s: %v, moves %v", name, got.paths, got.moves)
+		}
+	}
+}

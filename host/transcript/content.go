@@ -1,0 +1,357 @@
+package transcript
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/markdown"
+)
+
+const linkGroup = Group(markdown.URL)
+
+// Describe is a content block as words: its text, or what it is in one line.
+func Describe(c session.Content) string {
+	if r, ok := c.(session.Resource); ok && r.Text != "" {
+		return r.URI + "\n" + r.Text
+	}
+	if text, ok := c.(session.Text); ok {
+		return text.Text
+	}
+	return link(c, "")
+}
+
+// describe is [Describe], with the files in which blobs are to be found.
+func (t *Transcript) describe(c session.Content) string {
+	path, picture := t.saved(c)
+	if path == "" {
+		return Describe(c)
+	}
+	text := link(c, path)
+	if picture {
+		t.pictures[text] = path
+	}
+	return text
+}
+
+// saved is the file of what is no text, and whether it is a picture.
+func (t *Transcript) saved(c session.Content) (path string, picture bool) {
+	mimeType, data, uri := "", "", ""
+	switch c := c.(type) {
+	case session.Image:
+		mimeType, data, uri, picture = c.MimeType, c.Data, c.URI, true
+	case session.Audio:
+		mimeType, data = c.MimeType, c.Data
+	case session.Resource:
+		mimeType, data = c.MimeType, c.Blob
+		picture = strings.HasPrefix(mimeType, "image/")
+	}
+	if data != "" && t.config.Save != nil {
+		return t.config.Save(mimeType, data), picture
+	}
+	if place, ok := PlaceOf(uri); ok {
+		return place.Path, picture
+	}
+	return "", picture
+}
+
+// link is a block that is no text, in one line; path is the file it is saved in.
+func link(c session.Content, path string) string {
+	bytes := func(data string) string {
+		if data == "" {
+			return ""
+		}
+		return " " + size(base64.StdEncoding.DecodedLen(len(data))-strings.Count(data[max(0, len(data)-2):], "="))
+	}
+	what, where := "", ""
+	switch c := c.(type) {
+	case session.Image:
+		what, where = "image "+c.MimeType+bytes(c.Data), c.URI
+	case session.Audio:
+		what = "audio " + c.MimeType + bytes(c.Data)
+	case session.ResourceLink:
+		what, where = c.Title, c.URI
+		if what == "" {
+			what = c.Name
+		}
+	case session.Resource:
+		what, where = c.MimeType+bytes(c.Blob), c.URI
+		if what = strings.TrimSpace(what); what == "" {
+			what = "resource"
+		}
+	case session.UnknownContent:
+		what = c.Type
+	}
+	if path != "" {
+		where = path
+	}
+	return strings.TrimSpace("[" + what + "] " + where)
+}
+
+// contentBody is a block of a call's content.
+func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Content) []Line {
+	switch c := c.(type) {
+	case session.Text:
+		return t.textBody(b, kind, c.Text)
+	case session.Resource:
+		if c.Text == "" {
+			break
+		}
+		place, isFile := PlaceOf(c.URI)
+		name := c.URI
+		if isFile {
+			name = t.relative(place.Path)
+		}
+		head := line(piece{"    ", plain}, piece{name, linkGroup})
+		head.Place = place
+		lang := strings.TrimPrefix(filepath.Ext(name), ".")
+		return append([]Line{head}, leadTo(t.codeBody(b, strings.TrimRight(c.Text, "\n"), lang), place.Path)...)
+	}
+	blob, picture := t.saved(c)
+	text := link(c, blob)
+	what, where, _ := strings.Cut(text, "] ")
+	if where != "" {
+		what += "] "
+	}
+	l := line(piece{"    ", plain}, piece{what, More}, piece{where, linkGroup})
+	switch c := c.(type) {
+	case session.ResourceLink:
+		if name, ok := FileName(c.URI, t.config.Cwd); ok {
+			l = line(piece{"    ", plain}, piece{what, More}, piece{name, linkGroup})
+			l.Place, _ = PlaceOf(c.URI)
+		}
+	default:
+		l.Place = Place{Path: blob, External: blob != ""}
+		if picture {
+			l.Image = blob
+		}
+	}
+	return []Line{l}
+}
+
+// isOutput tells whether text of a call of this kind is what a program wrote,
+// or a file's, rather than words for the user.
+func isOutput(kind session.ToolKind) bool {
+	switch kind {
+	case session.KindExecute, session.KindRead, session.KindSearch:
+		return true
+	}
+	return false
+}
+
+// textBody shows a command's output by its first lines and its last ones, and
+// the beginning of others.
+func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []Line {
+	text = strings.Trim(text, "\n")
+	if body, lang, ok := unfenced(text); ok {
+		return t.codeBody(b, strings.Trim(body, "\n"), lang)
+	}
+	if !isOutput(kind) {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	if text == "" || isOutput(kind) || hasControls(text) {
+		return t.codeBody(b, text, "")
+	}
+	text, _, hidden := clip(text, b.room(), 0)
+	lines := styled(text)
+	for i := range lines {
+		lines[i].shift(4)
+	}
+	if hidden > 0 {
+		lines = append(lines, t.moreLine(b, hidden))
+	}
+	return lines
+}
+
+// codeBody shows text as it is, each line in the same colour but for those that
+// a command has asked for.
+func (t *Transcript) codeBody(b *block, text, lang string) []Line {
+	if text == "" {
+		return nil
+	}
+	n := b.room()
+	tail := n - n/3
+	first, last, hidden := clip(text, n, tail)
+	if hidden == 0 && !hasControls(text) {
+		return t.outputLines(first, lang)
+	}
+	if hasControls(text) && t.config.Output != nil {
+		return t.resolved(b, text, first, tail, hidden)
+	}
+	lines := append(t.outputLines(first, ""), t.moreLine(b, hidden))
+	return append(lines, t.outputLines(last, "")...)
+}
+
+// outputLines is text without controls.
+func (t *Transcript) outputLines(text, lang string) []Line {
+	lines := plainBody(strings.Split(text, "\n"))
+	for i := range lines {
+		lines[i].Lang, lines[i].Indent = lang, 4
+	}
+	return lines
+}
+
+// resolvable is how much of a text with controls is looked at from its end, in
+// bytes for each line that is shown.
+const resolvable = 8 << 10
+
+// resolved is output with controls. Where it is long, its first lines are
+// resolved by themselves, and its end from a line on that is near enough.
+func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []Line {
+	n := b.room()
+	if len(text) <= n*resolvable {
+		screen := t.config.Output(text, maxOpened)
+		if screen.Total <= n+1 {
+			return indented(screen.Lines)
+		}
+		if screen.Total <= len(screen.Lines) {
+			lines := append(indented(screen.Lines[:n-tail]), t.moreLine(b, screen.Total-n))
+			return append(lines, indented(screen.Lines[screen.Total-tail:])...)
+		}
+	}
+	end := text[max(0, len(text)-n*resolvable):]
+	if _, rest, found := strings.Cut(end, "\n"); found {
+		end = rest
+	}
+	screen := t.config.Output(end, tail)
+	lines := indented(t.config.Output(first, n-tail).Lines)
+	if hidden > 0 {
+		lines = append(lines, t.moreLine(b, hidden))
+	}
+	return append(lines, indented(screen.Lines)...)
+}
+
+// indented is output of a command as lines of a body.
+func indented(output []Line) []Line {
+	lines := make([]Line, len(output))
+	for i, l := range output {
+		const indent = "    "
+		lines[i] = Line{Text: indent + l.Text, Marks: make([]Mark, 0, len(l.Marks)+1)}
+		lines[i].Marks = append(lines[i].Marks, Mark{0, len(lines[i].Text), Output})
+		for _, m := range l.Marks {
+			lines[i].Marks = append(lines[i].Marks, Mark{m.Col + len(indent), m.EndCol + len(indent), m.Group})
+		}
+	}
+	return lines
+}
+
+// plainBody gives texts the look of output.
+func plainBody(texts []string) []Line {
+	lines := make([]Line, len(texts))
+	for i, text := range texts {
+		lines[i] = Line{Text: text, Marks: []Mark{{0, len(text), Output}}}
+		lines[i].shorten()
+		lines[i].shift(4)
+	}
+	return lines
+}
+
+// clipped keeps n lines, tail of them from the end, and says how many it left out.
+func clipped(lines []Line, n, tail int) []Line {
+	if len(lines) <= n {
+		return lines
+	}
+	kept := append(lines[:n-tail:n-tail], MoreLine(len(lines)-n))
+	return append(kept, lines[len(lines)-tail:]...)
+}
+
+// room is how many lines of one piece of content are shown.
+func (b *block) room() int {
+	if b.open == opened {
+		return maxOpened
+	}
+	return previewOutput
+}
+
+// moreLine stands for n lines; those of an open block are shown elsewhere.
+func (t *Transcript) moreLine(b *block, n int) Line {
+	l := MoreLine(n)
+	if b.open == opened {
+		l.add(piece{" · in a window of its own", More})
+	}
+	return l
+}
+
+// clip keeps n lines of a text: the first ones, and the tail last ones. It looks
+// at the lines between no closer than to count them.
+func clip(text string, n, tail int) (first, last string, hidden int) {
+	hidden = strings.Count(text, "\n") + 1 - n
+	if hidden <= 1 { // to say that a line is missing takes one
+		return text, "", 0
+	}
+	end := 0
+	for range n - tail {
+		end += strings.IndexByte(text[end:], '\n') + 1
+	}
+	from := len(text)
+	for range tail {
+		from = strings.LastIndexByte(text[:from], '\n')
+	}
+	if tail > 0 {
+		last = text[from+1:]
+	}
+	return text[:max(0, end-1)], last, hidden
+}
+
+// hasControls tells whether a text has what a terminal obeys: escape sequences,
+// carriage returns, backspaces.
+func hasControls(text string) bool {
+	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, '\r') >= 0 || strings.IndexByte(text, '\b') >= 0
+}
+
+// unfenced takes off the fence that some agents put around output.
+func unfenced(text string) (body, lang string, ok bool) {
+	first, rest, found := strings.Cut(text, "\n")
+	body, closed := strings.CutSuffix(rest, "```")
+	if !found || !closed || !strings.HasPrefix(first, "```") || strings.Contains(body, "```") {
+		return text, "", false
+	}
+	if words := strings.Fields(strings.TrimLeft(first, "`")); len(words) > 0 && words[0] != "console" {
+		lang = words[0]
+	}
+	return strings.TrimSuffix(body, "\n"), lang, true
+}
+
+// bodySize is about how many lines a body has of which nothing is shown.
+func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
+	n := 0
+	for _, d := range diffs {
+		n += d.Added + d.Removed
+	}
+	for _, item := range c.Content {
+		switch item := item.(type) {
+		case session.ContentItem:
+			if text := strings.Trim(Describe(item.Content), "\n"); text != "" {
+				n += strings.Count(text, "\n") + 1
+			}
+		case session.TerminalRef:
+			screen, _ := t.config.Terminal(item.TerminalID, 1)
+			n += screen.Total
+		case session.UnknownItem:
+			n++
+		}
+	}
+	return n
+}
+
+// rawBody is what an opened call without content has to show: its input, and
+// what came of it.
+func rawBody(c *session.ToolCall) []Line {
+	lines := append(plainBody(readable(c.RawInput, maxOpened)), plainBody(readable(c.RawOutput, maxOpened))...)
+	if len(lines) == 0 {
+		return []Line{line(piece{"    nothing more was reported", More})}
+	}
+	return lines
+}
+
+func size(n int) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}

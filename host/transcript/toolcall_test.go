@@ -1,0 +1,352 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// shown is a transcript of updates, all of it in the buffer.
+func shown(t *testing.T, updates ...session.Update) (*world, *Transcript, *buffer) {
+	t.Helper()
+	w := newWorld()
+	tr, b := New(w.conv, w.config()), newBuffer()
+	w.apply(updates...)
+	tr.Sync()
+	b.take(t, tr, 1<<30)
+	return w, tr, b
+}
+
+// rowOf is the row of the first line with a text.
+func (b *buffer) rowOf(text string) int {
+	return slices.IndexFunc(b.lines, func(l bufferLine) bool { return strings.Contains(l.text, text) })
+}
+
+func TestReadable(t *testing.T) {
+	for raw, want := range map[string]string{
+		``: "", `null`: "", `{}`: "",
+		`"text"`:             "text",
+		`"two\nlines\n"`:     "two\nlines",
+		`7`:                  "7",
+		`12345678901234567`:  "12345678901234567",
+		`[]`:                 "(empty)",
+		`[1,"a",null,false]`: "- 1\n- a\n- null\n- false",
+		`{"b":1,"a":"x"}`:    "b: 1\na: x",
+		`{"a":{}}`:           "a: (empty)",
+		`{"a":[],"b":{"c":[1,[2,3],{"d":4,"e":[]}]}}`: "a: (empty)\nb:\n  c:\n    - 1\n    - - 2\n      - 3\n    - d: 4\n      e: (empty)",
+		`{"text":"one\n\ntwo"}`:                       "text:\n  one\n\n  two",
+		`["one\ntwo"]`:                                "-\n  one\n  two",
+		`[{"a":{"b":1},"c":2},{"d":{}}]`:              "- a:\n    b: 1\n  c: 2\n- d: (empty)",
+		`{"a":`:                                       `{"a":`,
+		`no json`:                                     "no json",
+	} {
+		if got := strings.Join(readable(json.RawMessage(raw), 100), "\n"); got != want {
+			t.Errorf("%s reads\n%s\nnot\n%s", raw, got, want)
+		}
+	}
+	if got := readable(json.RawMessage(`[1,2,3,4]`), 2); strings.Join(got, " ") != "- 1 - 2 …" {
+		t.Errorf("it is cut to %q", got)
+	}
+}
+
+func TestClip(t *testing.T) {
+	text := "1\n2\n3\n4\n5\n6\n7"
+	for _, test := range []struct {
+		n, tail     int
+		first, last string
+		hidden      int
+	}{
+		{7, 2, text, "", 0}, {6, 2, text, "", 0}, {5, 2, "1\n2\n3", "6\n7", 2}, {3, 0, "1\n2\n3", "", 4}, {2, 2, "", "6\n7", 5}, {2, 1, "1", "7", 5},
+	} {
+		first, last, hidden := clip(text, test.n, test.tail)
+		if first != test.first || last != test.last || hidden != test.hidden {
+			t.Errorf("%d lines, %d from the end: %q, %q, %d", test.n, test.tail, first, last, hidden)
+		}
+	}
+}
+
+func TestFitted(t *testing.T) {
+	for _, test := range []struct {
+		title string
+		room  int
+		want  string
+	}{
+		{"a title", 7, "a title"}, {"a longer title", 10, "a longer …"}, {"src/deep/down/lexer.lua:40", 14, "…/lexer.lua:40"},
+		{"日本語の題名です", 9, "日本語の…"}, {"whatever", 0, "whatever"},
+	} {
+		if got := fitted(test.title, test.room); got != test.want {
+			t.Errorf("%q in %d cells is %q, want %q", test.title, test.room, got, test.want)
+		}
+	}
+}
+
+// A line is cut where it is too long, between characters, and its highlights with it.
+func TestLongLinesAreCut(t *testing.T) {
+	text := strings.Repeat("é", 4000) + "end"
+	for name, content := range map[string]session.ToolCallContent{
+		"output": output(text), "prose": output("**" + text + "**"), "a diff": change("/a", "", text+"\n"),
+		"a resource": session.ContentItem{Content: session.Resource{URI: "file:///a", Text: text}},
+		"colours":    output("\x1b[32m" + text),
+	} {
+		for _, kind := range []session.ToolKind{session.KindExecute, session.KindOther} {
+			_, _, b := shown(t, call(kind, session.StatusFailed, "a", content))
+			long := slices.IndexFunc(b.lines, func(l bufferLine) bool { return strings.Contains(l.text, "ééé") })
+			if long < 0 || len(b.lines[long].text) > maxLine+100 || !strings.Contains(b.lines[long].text, "… +") {
+				t.Errorf("%s: %d bytes\n%s", name, len(b.lines[max(0, long)].text), b)
+			}
+		}
+	}
+}
+
+// An opened block shows a bounded part of what it has.
+func TestOpenedBlocksAreBounded(t *testing.T) {
+	_, tr, b := shown(t, call(session.KindExecute, session.StatusCompleted, "a", output(numbers(1, 100_000, "line %d"))))
+	tr.Fold(0, Open)
+	b.take(t, tr, 1<<30)
+	if len(b.lines) != maxOpened+2 || b.rowOf("+98000 lines") != 1+maxOpened/3 || b.lines[maxOpened+1].text != "    line 100000" {
+		t.Errorf("%d lines, the gap in row %d", len(b.lines), b.rowOf("+98000 lines"))
+	}
+}
+
+// Only what is seen of output with controls is resolved.
+func TestLongOutputIsResolvedAtItsEnds(t *testing.T) {
+	w := newWorld()
+	config, bytes := w.config(), 0
+	resolve := config.Output
+	config.Output = func(text string, n int) Screenful {
+		bytes += len(text)
+		return resolve(text, n)
+	}
+	tr, b := New(w.conv, config), newBuffer()
+	w.apply(call(session.KindExecute, session.StatusInProgress, "a", output("\x1b[32mfirst\n"+numbers(1, 1_000_000, "\x1b[32mline %d")+"\x1b[32mlast")))
+	tr.Sync()
+	b.take(t, tr, 1<<30)
+	if got := strings.Join(column(b), "|"); got != "▸ $ run    a|first|line 1|… +999996 lines|line 999998|line 999999|line 1000000|last" {
+		t.Errorf("it shows %s", got)
+	}
+	if bytes > 100<<10 {
+		t.Errorf("%d bytes were resolved", bytes)
+	}
+}
+
+func TestNesting(t *testing.T) {
+	child := func(id, parent string) session.Update {
+		return session.ToolCallPatch{ID: id, Title: acp.Set(id), Status: acp.Set(session.StatusCompleted), Parent: acp.Set(parent), Content: acp.Set([]session.ToolCallContent{output("x")})}
+	}
+	w, tr, b := shown(t,
+		child("a", ""), child("b", "a"), child("c", "b"), child("d", "c"), child("e", "d"), child("f", "e"), child("g", "a"), child("h", "nobody"), child("i", "i"))
+	depths := func() string {
+		var list []string
+		for _, l := range b.lines {
+			name, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(l.text), "✓ ◦tol"), " ")
+			list = append(list, fmt.Sprintf("%s%d", name, (len(l.text)-len(strings.TrimLeft(l.text, " ")))/2-1))
+		}
+		return strings.Join(list, " ")
+	}
+	if got := depths(); got != "a0 b1 c2 d3 e4 f4 g1 h0 i0" {
+		t.Fatalf("the depths are %s\n%s", got, b)
+	}
+	tr.Fold(b.rowOf("tool   b"), Close)
+	b.take(t, tr, 1<<30)
+	if got := depths(); got != "a0 b1 g1 h0 i0" || !strings.Contains(b.lines[1].text, "+4 calls") {
+		t.Errorf("with b closed the depths are %s\n%s", got, b)
+	}
+	w.apply(child("g", "b"))
+	tr.Sync()
+	b.take(t, tr, 1<<30)
+	if got := depths(); got != "a0 b1 h0 i0" || !strings.Contains(b.lines[1].text, "+5 calls") {
+		t.Errorf("with g in it the depths are %s\n%s", got, b)
+	}
+	w.apply(child("j", "c"))
+	tr.Sync()
+	b.take(t, tr, 1<<30)
+	if got := depths(); got != "a0 b1 h0 i0" || !strings.Contains(b.lines[1].text, "+6 calls") {
+		t.Errorf("with more in it the depths are %s\n%s", got, b)
+	}
+	tr.Fold(1, Open)
+	b.take(t, tr, 1<<30)
+	if got := b.rowOf("tool   j"); got < 0 || strings.Index(b.lines[got].text, "✓") != 8 {
+		t.Errorf("opened:\n%s", b)
+	}
+}
+
+func TestPlace(t *testing.T) {
+	link := session.ContentItem{Content: session.ResourceLink{URI: "file:///project/b%20c#L7-9", Name: "b"}}
+	blob := session.ContentItem{Content: session.Audio{MimeType: "audio/wav", Data: "AAAA"}}
+	_, tr, b := shown(t,
+		at(call(session.KindExecute, session.StatusCompleted, "do it", link, blob, output("out"), change("/project/d", numbers(1, 9, "line %d"), numbers(1, 8, "line %d")+"new\n")), "/project/a", 3),
+		session.ToolCallPatch{ID: "d", Kind: acp.Set(session.KindEdit), Title: acp.Set("closed"), Content: acp.Set([]session.ToolCallContent{change("/project/e", "a", "b")})},
+		session.ToolCallPatch{ID: "n", Kind: acp.Set(session.KindFetch), Title: acp.Set("nowhere")},
+	)
+	tr.Fold(0, Open)
+	tr.Fold(b.rowOf("closed"), Close)
+	b.take(t, tr, 1<<30)
+	for text, want := range map[string]string{
+		"do it": "{/project/a 3 false} true", "[b] ": "{/project/b c 7 false} true", "[audio": "{/cache/4.wav 0 true} true",
+		"+ new": "{/project/d 0 false} true", "closed": "{/project/e 0 false} true", "nowhere": "{ 0 false} false",
+	} {
+		place, ok := tr.Place(b.rowOf(text))
+		if got := fmt.Sprint(place, ok); got != want {
+			t.Errorf("%q leads to %s, want %s\n%s", text, got, want, b)
+		}
+	}
+	if _, ok := tr.Place(1000); ok {
+		t.Error("there is nothing at row 1000")
+	}
+}
+
+// A row that the user saw before the last edits is followed through them.
+func TestRowsAreFollowed(t *testing.T) {
+	for seed := range uint64(50) {
+		r := random{rand.New(rand.NewPCG(seed, 4))}
+		w := newWorld()
+		tr, b := New(w.conv, w.config()), newBuffer()
+		for i := range 4 {
+			w.apply(session.ToolCallPatch{ID: fmt.Sprint(i), Kind: acp.Set(session.KindExecute), Title: acp.Set(fmt.Sprint("title ", i))})
+		}
+		tr.Sync()
+		b.take(t, tr, 1<<20)
+		head := func(i int) int { return b.rowOf(fmt.Sprint("title ", i)) }
+		seq, row, of := 0, 0, 0
+		for range 40 {
+			if r.IntN(4) == 0 {
+				seq, of = tr.seq, r.IntN(4)
+				row = head(of)
+			}
+			w.apply(session.ToolCallPatch{ID: fmt.Sprint(r.IntN(4)), Content: acp.Set([]session.ToolCallContent{output(numbers(1, r.IntN(9), "line %d"))})}, says("text\n"))
+			tr.Sync()
+			b.take(t, tr, 1<<r.IntN(9))
+			if got := tr.Follow(row, seq); seq > 0 && got != head(of) {
+				t.Fatalf("seed %d: row %d of edit %d is row %d, want %d", seed, row, seq, got, head(of))
+			}
+		}
+		if tr.Follow(7, 0) != 7 || tr.Follow(7, 1000) != 7 {
+			t.Error("what is unknown does not stay")
+		}
+	}
+}
+
+func TestWhole(t *testing.T) {
+	long := strings.Repeat("é", 1500) // 3000 bytes
+	patch := session.ContentItem{Content: session.Text{Text: "a\nb"}}
+	for name, test := range map[string]struct {
+		update session.Update
+		lang   string
+		want   string
+	}{
+		"prose":        {call(session.KindThink, session.StatusCompleted, "a", output("# a\n\n")), "markdown", "# a"},
+		"output":       {call(session.KindExecute, session.StatusCompleted, "a", output("a")), "", "a"},
+		"colours":      {call(session.KindExecute, session.StatusCompleted, "a", output("\x1b[32ma")), "", "a"},
+		"json":         {call(session.KindRead, session.StatusCompleted, "a", output(`{"a":1}`)), "json", "{\n  \"a\": 1\n}"},
+		"a fence":      {call(session.KindRead, session.StatusCompleted, "a", output("```lua\nreturn\n```")), "lua", "return"},
+		"a diff":       {call(session.KindEdit, session.StatusCompleted, "a", change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b"},
+		"a new file":   {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", NewText: ptr("b\n")}), "diff", "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+b"},
+		"a patch":      {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", Patch: "@@ -1 +1 @@\n-a\n+b\n"}), "diff", "@@ -1 +1 @@\n-a\n+b"},
+		"two":          {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}"},
+		"a long line":  {call(session.KindExecute, session.StatusCompleted, "a", output(long)), "", long[:2000] + "\n" + long[2000:]},
+		"a message":    {says("hello\n"), "markdown", "hello"},
+		"nothing":      {call(session.KindExecute, session.StatusCompleted, "a"), "", ""},
+		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}})}, "markdown", "short"},
+	} {
+		_, tr, _ := shown(t, test.update)
+		w := tr.Whole(0)()
+		var texts []string
+		for _, l := range w.Lines {
+			texts = append(texts, l.Text)
+		}
+		if got := strings.Join(texts, "\n"); got != test.want || w.Lang != test.lang {
+			t.Errorf("%s is %q of %q, want %q", name, got, w.Lang, test.want)
+		}
+	}
+	_, tr, _ := shown(t, session.Notice{Title: "x"})
+	if tr.Whole(0) != nil || tr.Whole(100) != nil {
+		t.Error("a notice is no block")
+	}
+}
+
+func TestInspect(t *testing.T) {
+	p := call(session.KindExecute, session.StatusCompleted, "make\nall")
+	p.Name = acp.Set("Bash")
+	p.Parent = acp.Set("task")
+	p.Locations = acp.Set([]session.Location{{Path: "/project/a", Line: 2}, {Path: "/b"}})
+	p.RawInput = acp.Set(json.RawMessage(`{"command":"make"}`))
+	p.RawOutput = acp.Set(json.RawMessage(`"` + strings.Repeat(`line\n`, 500) + `"`))
+	p.Meta = acp.Set(map[string]json.RawMessage{"z": json.RawMessage(`{"a":1}`), `b"`: json.RawMessage(`"x"`)})
+	running := p
+	running.Status = acp.Set(session.StatusInProgress)
+	_, tr, _ := shown(t, running, session.Waiting{ToolCallID: "c", Open: true}, session.Waiting{ToolCallID: "c"}, p)
+	var texts []string
+	for _, l := range tr.Inspect(0) {
+		texts = append(texts, l.Text)
+	}
+	got := strings.Join(texts, "\n")
+	begun := tr.blocks[0].entry.(*session.ToolCall).Started().Format("15:04:05")
+	want := "make\nall\nkind     execute (Bash)\nstatus   completed, 2.0 s, besides 1.0 s that it waited for you\nbegun    " + begun +
+		"\nid       c\npart of  task\nplaces   a:2\n         /b\nmeta     b\": x\n         z:\n           a: 1\n\nInput\n  command: make\n\nOutput\n" +
+		strings.Repeat("  line\n", inspected) + "  … there is more: see the block whole"
+	if got != want {
+		t.Errorf("it tells\n%s\nnot\n%s", got, want)
+	}
+	if tr.Inspect(50) != nil {
+		t.Error("there is no call at row 50")
+	}
+}
+
+// Code in the body of a call is told when it is there, and again when it was replaced.
+func TestCodeInBodies(t *testing.T) {
+	code := func(edits []Edit) string {
+		var list []string
+		for _, e := range edits {
+			for _, c := range e.Code {
+				list = append(list, fmt.Sprintf("{%d %d %s %d}", c.Row, c.EndRow, c.Lang, c.Col))
+			}
+		}
+		return strings.Join(list, " ")
+	}
+	fence := "Look:\n```go\nx := 1\n```"
+	update := func(content ...session.ToolCallContent) session.Update {
+		return call(session.KindThink, session.StatusInProgress, "a", content...)
+	}
+	w := newWorld()
+	tr, b := New(w.conv, w.config()), newBuffer()
+	for _, step := range []struct {
+		update session.Update
+		want   string
+	}{
+		{update(output(fence)), "{3 4 go 4}"},
+		{update(output(fence + "\nand")), ""},
+		{update(output("First. " + fence + "\nand")), ""},
+		{update(output("First.\n" + fence)), "{4 5 go 4}"},
+		{update(output("First.\n"+fence), output("and\n")), ""}, // it stays
+		{update(output("```go\nx := 1\ny := 2\n```")), "{1 3 go 4}"},
+		{update(session.ContentItem{Content: session.Resource{URI: "file:///project/a.lua", Text: "return"}}), "{2 3 lua 4}"},
+	} {
+		w.apply(step.update)
+		tr.Sync()
+		if got := code(b.take(t, tr, 1<<20)); got != step.want {
+			t.Errorf("told is %q, want %q\n%s", got, step.want, b)
+		}
+	}
+}
+
+// A diff that is kept for the next time stays as it was, also where it stands to the right.
+func TestNestedDiffsAreDrawnAgain(t *testing.T) {
+	child := session.ToolCallPatch{ID: "d", Kind: acp.Set(session.KindEdit), Parent: acp.Set("c"), Content: acp.Set([]session.ToolCallContent{change("/project/a", "old\n", "new\n")})}
+	w, tr, b := shown(t, call(session.KindThink, session.StatusInProgress, "Task"), child)
+	for _, title := range []string{"one", "two"} {
+		w.apply(session.ToolCallPatch{ID: "d", Title: acp.Set(title)})
+		tr.Sync()
+		tr.Reset()
+		b = newBuffer()
+		b.take(t, tr, 1<<30)
+	}
+	if diff := b.diff(drawn(t, w.conv, w.config(), tr)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,173 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// Whole is a block without limits, for a window of its own.
+type Whole struct {
+	Name  string // of the block, in a few words
+	Lang  string // what all of it is written in, as a filetype; or ""
+	Lines []Line // none longer than a window can draw at once
+}
+
+// section is a part of a whole.
+type section struct {
+	title, lang string
+	lines       []Line
+}
+
+// Whole returns what makes the whole of the block at a row of the buffer, as it
+// is now, or nil where there is none. It may take long, on any goroutine.
+func (t *Transcript) Whole(row int) func() Whole {
+	switch e := t.Entry(row).(type) {
+	case *session.Message:
+		text := strings.TrimRight(e.Text(), "\n")
+		return func() Whole { return Whole{Name: "message", Lang: "markdown", Lines: broken(text)} }
+	case *session.ToolCall:
+		call := *e // what is in it is replaced, never changed
+		return func() Whole { return t.wholeCall(&call) }
+	case *session.Compaction:
+		var texts []string
+		for _, c := range e.Summary {
+			texts = append(texts, Describe(c))
+		}
+		return func() Whole {
+			return Whole{Name: "summary", Lang: "markdown", Lines: broken(strings.Join(texts, "\n"))}
+		}
+	}
+	return nil
+}
+
+func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
+	var sections []section
+	for _, item := range c.Content {
+		switch item := item.(type) {
+		case session.Diff:
+			sections = append(sections, section{t.relative(item.Path), "diff", broken(patch(item, t.relative(item.Path)))})
+		case session.TerminalRef:
+			if screen, ok := t.config.Terminal(item.TerminalID, 1<<20); ok {
+				sections = append(sections, section{"Terminal", "", screen.Lines})
+			}
+		case session.ContentItem:
+			sections = append(sections, t.wholeContent(c, item.Content))
+		case session.UnknownItem:
+			sections = append(sections, section{item.Type, "json", broken(pretty(item.Raw))})
+		}
+	}
+	if len(c.RawInput) > 0 {
+		sections = append(sections, section{"Input", "json", broken(pretty(c.RawInput))})
+	}
+	if len(c.RawOutput) > 0 {
+		sections = append(sections, section{"Output", "json", broken(pretty(c.RawOutput))})
+	}
+	w := Whole{Name: oneLine(fitted(oneLine(c.Title), titleWidth))}
+	if w.Name == "" {
+		w.Name = oneLine(c.ID)
+	}
+	shown := len(sections)
+	for shown > 0 && (sections[shown-1].title == "Input" || sections[shown-1].title == "Output") {
+		shown--
+	}
+	if shown > 0 && allDiffs(sections[:shown]) {
+		sections = sections[:shown] // a diff that tools can read
+		w.Lang = "diff"
+	}
+	if len(sections) == 1 {
+		w.Lang, w.Lines = sections[0].lang, sections[0].lines
+		return w
+	}
+	for i, s := range sections {
+		if w.Lang == "" {
+			if i > 0 {
+				w.Lines = append(w.Lines, Line{})
+			}
+			w.Lines = append(w.Lines, line(piece{"── " + s.title + " ", ToolKind}))
+		}
+		w.Lines = append(w.Lines, s.lines...)
+	}
+	return w
+}
+
+func allDiffs(sections []section) bool {
+	for _, s := range sections {
+		if s.lang != "diff" {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Transcript) wholeContent(c *session.ToolCall, content session.Content) section {
+	text, ok := content.(session.Text)
+	switch {
+	case !ok:
+		return section{"Content", "", broken(Describe(content))}
+	case hasControls(text.Text) && t.config.Output != nil:
+		return section{"Text", "", t.config.Output(text.Text, 1<<20).Lines}
+	}
+	if body, lang, fenced := unfenced(strings.Trim(text.Text, "\n")); fenced {
+		return section{"Text", lang, broken(body)}
+	}
+	if trimmed := strings.TrimSpace(text.Text); json.Valid([]byte(trimmed)) && strings.ContainsAny(trimmed[:1], "{[") {
+		return section{"Text", "json", broken(pretty([]byte(trimmed)))}
+	}
+	lang := "markdown"
+	if isOutput(c.Kind) {
+		lang = ""
+	}
+	return section{"Text", lang, broken(strings.TrimRight(text.Text, "\n"))}
+}
+
+// pretty is JSON with its structure on lines of their own.
+func pretty(raw []byte) string {
+	var text bytes.Buffer
+	if json.Indent(&text, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return text.String()
+}
+
+// patch is a change as diff writes it.
+func patch(d session.Diff, name string) string {
+	switch {
+	case d.Patch != "":
+		return strings.TrimRight(d.Patch, "\n")
+	case d.OldText == nil && d.NewText == nil:
+		return fmt.Sprintf("%s %s", d.Operation, name)
+	}
+	before, after, old, text := "a/"+name, "b/"+name, "", ""
+	if d.OldText == nil {
+		before = "/dev/null"
+	} else {
+		old = *d.OldText
+	}
+	if d.NewText == nil {
+		after = "/dev/null"
+	} else {
+		text = *d.NewText
+	}
+	return strings.TrimRight(udiff.Unified(before, after, old, text), "\n")
+}
+
+// broken is a text as lines, those that are too long for a window in pieces.
+func broken(text string) []Line {
+	var lines []Line
+	for l := range strings.SplitSeq(text, "\n") {
+		for len(l) > maxLine {
+			n := cut([]byte(l[:min(len(l), maxLine+utf8.UTFMax)]), maxLine)
+			lines = append(lines, Line{Text: l[:n]})
+			l = l[n:]
+		}
+		lines = append(lines, Line{Text: l})
+	}
+	return lines
+}

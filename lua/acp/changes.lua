@@ -1,0 +1,108 @@
+---The files that the agent has changed: what the host has told of them, and the quickfix list.
+local M = {}
+
+local api = vim.api
+
+---Old lines are those of the baseline, new ones those of the present text, counted from 1. Where
+---there are none, the start is the line before.
+---@class acp.Hunk
+---@field old_start integer
+---@field old_count integer
+---@field new_start integer
+---@field new_count integer
+---@field state 'pending'|'kept'|'rejected'
+
+---@class acp.ChangedFile
+---@field path string
+---@field old_path? string before it was moved
+---@field status 'added'|'modified'|'deleted'|'moved'
+---@field hunks acp.Hunk[]
+
+---Files as the host tells them: four numbers for each hunk.
+---@class acp.changes.File
+---@field path string
+---@field old_path? string
+---@field status 'added'|'modified'|'deleted'|'moved'
+---@field hunks integer[]
+
+---@type table<integer, table<integer, acp.changes.File>> by session and by the file's id
+local files = {}
+
+---@param session integer
+---@param changed {at: integer, file: acp.changes.File|false}[] false: it is as it was
+function M.set(session, changed)
+  files[session] = files[session] or {}
+  for _, change in ipairs(changed) do
+    files[session][change.at] = change.file or nil
+  end
+end
+
+---@param session integer
+function M.forget(session)
+  files[session] = nil
+end
+
+---@param session integer
+---@return acp.ChangedFile[] in the order first changed
+function M.get(session)
+  local known = files[session] or {}
+  local ids = vim.tbl_keys(known)
+  table.sort(ids)
+  return vim.tbl_map(function(id)
+    local file = known[id]
+    local hunks = {}
+    for i = 1, #file.hunks, 4 do
+      table.insert(hunks, {
+        old_start = file.hunks[i],
+        old_count = file.hunks[i + 1],
+        new_start = file.hunks[i + 2],
+        new_count = file.hunks[i + 3],
+        state = 'pending',
+      })
+    end
+    return { path = file.path, old_path = file.old_path, status = file.status, hunks = hunks }
+  end, ids)
+end
+
+---@param show fun() opens a window; called now, or as soon as that disturbs nothing
+local function when_idle(show)
+  if require('acp.permission').idle() then
+    return show()
+  end
+  local group = api.nvim_create_augroup('acp_changes', {})
+  api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
+    group = group,
+    callback = function()
+      api.nvim_clear_autocmds({ group = group })
+      vim.schedule(function()
+        when_idle(show)
+      end)
+    end,
+  })
+end
+
+---Has the record brought up to date, then shows it as the quickfix list and goes there.
+---@param session integer
+function M.open(session)
+  require('acp.host').request('changes', { session = session }, function(entries, err)
+    if err or #entries == 0 then
+      vim.notify('acp: ' .. (err or 'the agent has changed no file in this session'))
+      return
+    end
+    local of = require('acp.mirror').sessions[session] or {}
+    local items = vim.tbl_map(function(entry)
+      if entry.gone then
+        -- Nothing to jump to.
+        return { text = vim.fn.fnamemodify(entry.path, ':~:.') .. ': ' .. entry.text, valid = 0 }
+      end
+      return { filename = entry.path, lnum = entry.line, text = entry.text }
+    end, entries)
+    local title = 'acp: changes of ' .. (of.title or of.agent_title or 'the agent')
+    vim.fn.setqflist({}, ' ', { title = title, items = items })
+    when_idle(function()
+      vim.cmd('botright copen')
+    end)
+  end)
+end
+
+return M
