@@ -412,7 +412,7 @@ func (c clientOf) WaitForTerminalExit(ctx context.Context, sessionID, id string,
 func (c clientOf) KillTerminal(sessionID, id string) error {
 	t, err := c.terminal(sessionID, id)
 	if err == nil {
-		c.host.background(t.Kill)
+		t.own.Kill()
 	}
 	return err
 }
@@ -420,7 +420,7 @@ func (c clientOf) KillTerminal(sessionID, id string) error {
 func (c clientOf) ReleaseTerminal(sessionID, id string) error {
 	t, err := c.terminal(sessionID, id)
 	if err == nil {
-		c.host.background(t.release)
+		t.release(c.host)
 	}
 	return err
 }

@@ -161,6 +161,21 @@ var handlers = map[string]func(*Host, message){
 		s.chat.SetWidth(m.integer("width"))
 		s.mark()
 	}),
+	"terminals_at": toSession(func(s *Session, m message) {
+		s.host.callback(m.integer("callback"), s.terminalsAt(m.integer("row")), "")
+	}),
+	"terminal_show": toTerminal(func(t *sessionTerminal, m message) {
+		t.view.show(m.flag("anew"), m.integer("cols"), m.integer("rows"))
+	}),
+	"terminal_shut": toTerminal(func(t *sessionTerminal, _ message) { t.view.shut() }),
+	"terminal_focus": toTerminal(func(t *sessionTerminal, m message) {
+		t.display.Answering(t.own != nil && m.flag("focused"))
+	}),
+	"terminal_keys": toTerminal(func(t *sessionTerminal, m message) {
+		if t.own != nil {
+			t.own.Type([]byte(m.text("keys")))
+		}
+	}),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
 		for _, item := range m.list("prompts") {
@@ -212,6 +227,15 @@ func toSession(f func(*Session, message)) func(*Host, message) {
 			h.callback(id, nil, "The session is closed.")
 		}
 	}
+}
+
+// toTerminal runs a handler for a terminal on the goroutine of its session.
+func toTerminal(f func(*sessionTerminal, message)) func(*Host, message) {
+	return toSession(func(s *Session, m message) {
+		if t := s.terminals.numbered(m.integer("terminal")); t != nil {
+			f(t, m)
+		}
+	})
 }
 
 // callback hands a result to a Lua function that waits for it.

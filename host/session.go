@@ -94,6 +94,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
+		terminals: map[*sessionTerminal]bool{},
 	}
 	return s
 }
@@ -120,7 +121,7 @@ func (s *Session) die(err error) {
 // detach leaves the agent and answers everything that is open.
 func (s *Session) detach() {
 	s.withdrawAll("cancel")
-	s.terminals.closeAll(s.host.background)
+	s.leaveTerminals()
 	if a := s.agent; a != nil {
 		s.agent = nil
 		s.apply(session.AgentGone{})
@@ -152,6 +153,7 @@ func (s *Session) close() {
 	s.host.forgetSession(s)
 	s.changes.close()
 	s.flush()
+	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
 	s.box.close()
 }
 
@@ -307,6 +309,9 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.host.checkDisk("")
 	s.apply(session.TurnEnd{StopReason: reason, Error: why})
 	s.stopClock()
+	if reason == session.StopCancelled || reason == session.StopError {
+		s.stopTerminals()
+	}
 	data := map[string]any{"stop_reason": string(reason)}
 	if why != "" {
 		data["error"] = why
@@ -353,7 +358,11 @@ func (s *Session) update(u session.Update) {
 	if s.skipping && session.Tells(u) {
 		return
 	}
-	if n, ok := u.(session.Notice); ok {
+	switch n := u.(type) {
+	case session.TerminalPatch, session.TerminalChunk:
+		s.updateTerminal(u)
+		return
+	case session.Notice:
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
 	s.apply(u)

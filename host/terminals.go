@@ -3,89 +3,114 @@ package host
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/terminal"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// terminals are the commands that an agent runs through this client in one
-// session. They are read by the agent's reader and by the session's goroutine.
+// terminals are those of one session: the commands that the agent runs through
+// this client, and those that it runs itself and tells of. They are read by the
+// agent's reader and by the session's goroutine.
 type terminals struct {
 	mu   sync.Mutex // guards the fields below
 	byID map[string]*sessionTerminal
-	made int
+	all  []*sessionTerminal // in the order they began; each has its place as its number, from 1
+	made int                // by this client
 }
 
 // sessionTerminal is one of them. After its release the agent cannot name it
 // any more, and the chat goes on showing it.
 type sessionTerminal struct {
-	*terminal.Terminal
-	released bool // guarded by terminals.mu
-	release  func()
+	session, number int
+	id              string
+	display         *terminal.Display
+	own             *terminal.Terminal // nil where the agent runs the command
+	view            terminalView
+
+	// The fields below belong to the session's goroutine.
+
+	command, cwd string
+
+	mu      sync.Mutex            // guards the fields below
+	exit    *session.TerminalExit // as the agent told it
+	stopped bool                  // the turn was cancelled: it may never tell
+	over    bool                  // the agent has released it, or is gone
 }
 
 // killGrace is how long a command has to end by itself when it is closed.
 const killGrace = 200 * time.Millisecond
 
-func (t *terminals) add(term *sessionTerminal) string {
+// add takes a terminal in. An id of "" is for one of this client's own.
+func (t *terminals) add(term *sessionTerminal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byID == nil {
 		t.byID = map[string]*sessionTerminal{}
 	}
-	t.made++
-	id := fmt.Sprintf("term-%d", t.made)
-	t.byID[id] = term
-	return id
+	for term.id == "" {
+		t.made++
+		if id := fmt.Sprintf("term-%d", t.made); t.byID[id] == nil {
+			term.id = id
+		}
+	}
+	t.byID[term.id] = term
+	t.all = append(t.all, term)
+	term.number = len(t.all)
 }
 
 // get returns a terminal that the agent may still use.
 func (t *terminals) get(id string) (*sessionTerminal, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	term := t.byID[id]
-	if term == nil || term.released {
+	term := t.named(id)
+	if term == nil || term.own == nil || term.isOver() {
 		return nil, &acp.Error{Code: acp.CodeResourceNotFound, Message: fmt.Sprintf("there is no terminal %q", id)}
 	}
 	return term, nil
 }
 
-// closeAll ends every command, in the background.
-func (t *terminals) closeAll(background func(func())) {
+func (t *terminals) named(id string) *sessionTerminal {
 	t.mu.Lock()
-	var open []*sessionTerminal
-	for _, term := range t.byID {
-		if !term.released {
-			term.released = true
-			open = append(open, term)
-		}
+	defer t.mu.Unlock()
+	return t.byID[id]
+}
+
+// numbered returns a terminal by its number, or nil.
+func (t *terminals) numbered(n int) *sessionTerminal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n < 1 || n > len(t.all) {
+		return nil
 	}
+	return t.all[n-1]
+}
+
+func (t *terminals) each(f func(*sessionTerminal)) {
+	t.mu.Lock()
+	all := t.all[:len(t.all):len(t.all)]
 	t.mu.Unlock()
-	for _, term := range open {
-		background(func() { term.Close(killGrace) })
+	for _, term := range all {
+		f(term)
 	}
 }
 
 // screenful is the end of a terminal's output for the chat.
 func (t *terminals) screenful(id string, n int) (transcript.Screenful, bool) {
-	t.mu.Lock()
-	term := t.byID[id]
-	t.mu.Unlock()
+	term := t.named(id)
 	if term == nil {
 		return transcript.Screenful{}, false
 	}
-	lines, total := term.Tail(n)
+	lines, total := term.display.Tail(n)
 	s := transcript.Screenful{Total: total, Lines: make([]transcript.Line, len(lines))}
 	for i, l := range lines {
 		s.Lines[i] = chatLine(l)
 	}
-	if exit, ended := term.Exit(); ended {
+	if exit, ended := term.ended(); ended && !succeeded(exit) {
 		s.State = exitText(exit)
 	}
 	return s, true
@@ -102,67 +127,59 @@ func chatLine(l terminal.Line) transcript.Line {
 	return out
 }
 
-// exitText says how a command ended, where that is worth saying.
-func exitText(e terminal.Exit) string {
+func succeeded(e session.TerminalExit) bool { return e.Signal == "" && (e.Code == nil || *e.Code == 0) }
+
+// exitText says how a command ended.
+func exitText(e session.TerminalExit) string {
 	switch {
 	case e.Signal != "":
 		return "killed by " + e.Signal
-	case e.Code != nil && *e.Code != 0:
+	case e.Code != nil:
 		return fmt.Sprintf("exited with code %d", *e.Code)
 	}
-	return ""
+	return "ended"
 }
 
-func (s *Session) createTerminal(r session.CreateTerminal) {
-	if s.phase != ready {
-		r.Reply("", errSessionClosed)
-		return
+// ended tells how the command ended, if it has.
+func (t *sessionTerminal) ended() (session.TerminalExit, bool) {
+	if t.own != nil {
+		exit, ended := t.own.Exit()
+		return session.TerminalExit{Code: exit.Code, Signal: exit.Signal}, ended
 	}
-	dir := r.Dir
-	if dir == "" {
-		dir = s.cwd
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.exit == nil {
+		return session.TerminalExit{}, false
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(s.cwd, dir)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("cwd %s is no folder", dir)})
-		return
-	}
-	term := &sessionTerminal{}
-	var id string
-	changed := func() {
-		s.box.put(func() {
-			s.chat.TouchTerminal(id)
-			s.mark()
-		})
-	}
-	t, err := terminal.Start(terminal.Config{
-		Command: r.Command, Args: r.Args, Env: r.Env, Dir: dir, OutputByteLimit: r.OutputByteLimit, Changed: changed,
-	})
-	if err != nil {
-		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: err.Error()})
-		return
-	}
-	term.Terminal = t
-	id = s.terminals.add(term)
-	s.host.editor.Post(groupOp(t.PGID(), true))
-	term.release = func() {
-		s.terminals.mu.Lock()
-		term.released = true
-		s.terminals.mu.Unlock()
-		t.Close(killGrace)
-	}
-	s.host.background(func() {
-		<-t.Done()
-		s.host.editor.Post(groupOp(t.PGID(), false))
-		changed()
-	})
-	r.Reply(id, nil)
+	return *t.exit, true
+}
+
+// running tells whether the command goes on, as far as anybody can tell.
+func (t *sessionTerminal) running() bool {
+	_, ended := t.ended()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !ended && (t.own != nil || !t.stopped && !t.over)
+}
+
+// finish says that the agent cannot name the terminal any more, and whether it
+// could before.
+func (t *sessionTerminal) finish() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.over
+	t.over = true
+	return !before
+}
+
+func (t *sessionTerminal) isOver() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
 }
 
 func (t *sessionTerminal) output() session.TerminalOutput {
-	o := t.Output()
+	o := t.own.Output()
 	out := session.TerminalOutput{Text: o.Text, Truncated: o.Truncated}
 	if o.Exit != nil {
 		out.Exit = &session.TerminalExit{Code: o.Exit.Code, Signal: o.Exit.Signal}
@@ -173,10 +190,248 @@ func (t *sessionTerminal) output() session.TerminalOutput {
 // wait waits for the end of the command, or for ctx.
 func (t *sessionTerminal) wait(ctx context.Context) (session.TerminalExit, error) {
 	select {
-	case <-t.Done():
-		exit, _ := t.Exit()
-		return session.TerminalExit{Code: exit.Code, Signal: exit.Signal}, nil
+	case <-t.own.Done():
+		exit, _ := t.ended()
+		return exit, nil
 	case <-ctx.Done():
 		return session.TerminalExit{}, ctx.Err()
 	}
+}
+
+// createTerminal runs a command for the agent.
+func (s *Session) createTerminal(r session.CreateTerminal) {
+	if s.phase != ready {
+		r.Reply("", errSessionClosed)
+		return
+	}
+	dir := s.absolute(r.Dir)
+	if r.Dir == "" {
+		dir = s.cwd
+	}
+	term := &sessionTerminal{session: s.id, command: commandLine(r.Command, r.Args), cwd: filepath.Clean(dir)}
+	term.view.term, term.view.host = term, s.host
+	changed := func() { s.box.put(func() { s.terminalChanged(term, false) }) }
+	s.host.background(func() {
+		own, err := terminal.Start(terminal.Config{
+			Command: r.Command, Args: r.Args, Env: r.Env, Dir: dir, OutputByteLimit: r.OutputByteLimit, Changed: changed,
+		})
+		if err != nil {
+			r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: err.Error()})
+			return
+		}
+		term.own, term.display = own, own.Display()
+		s.host.editor.Post(groupOp(own.PGID(), true))
+		if !s.box.put(func() { s.takeTerminal(term, r.Reply) }) {
+			own.Close(0)
+			r.Reply("", errSessionClosed)
+		}
+		<-own.Done()
+		s.host.editor.Post(groupOp(own.PGID(), false))
+		if !s.box.put(func() { s.terminalChanged(term, true) }) && term.number != 0 {
+			// The session was closed, and the command with it.
+			s.host.editor.Post(terminalsOp([]any{term.mirror()}))
+			term.view.changed()
+		}
+	})
+}
+
+// takeTerminal hands the agent a terminal whose command has been started,
+// unless it has gone meanwhile.
+func (s *Session) takeTerminal(term *sessionTerminal, reply func(string, error)) {
+	if s.phase != ready {
+		s.host.background(func() { term.own.Close(0) })
+		reply("", errSessionClosed)
+		return
+	}
+	s.terminals.add(term)
+	s.terminalChanged(term, true)
+	reply(term.id, nil)
+}
+
+// release ends a terminal of this client's; it cannot be named from here on.
+func (t *sessionTerminal) release(h *Host) {
+	if t.finish() {
+		h.background(func() { t.own.Close(killGrace) })
+	}
+}
+
+// agentTerminal returns the terminal that the agent means, which begins with
+// being named. One of an agent that is gone is another one.
+func (s *Session) agentTerminal(id string) *sessionTerminal {
+	term := s.terminals.named(id)
+	if term != nil && (term.own != nil || !term.isOver()) {
+		return term
+	}
+	term = &sessionTerminal{session: s.id, id: id, display: terminal.NewDisplay()}
+	term.view.term, term.view.host = term, s.host
+	s.terminals.add(term)
+	s.terminalChanged(term, true)
+	return term
+}
+
+// updateTerminal takes what the agent tells of a terminal that it owns.
+func (s *Session) updateTerminal(u session.Update) {
+	switch u := u.(type) {
+	case session.TerminalPatch:
+		term := s.agentTerminal(u.ID)
+		if term.own != nil {
+			s.host.log.Warn("the agent tells of a terminal that is this client's", "session", s.id, "terminal", u.ID)
+			return
+		}
+		term.patch(u)
+		s.terminalChanged(term, true)
+	case session.TerminalChunk:
+		term := s.agentTerminal(u.ID)
+		if term.own != nil {
+			return
+		}
+		term.display.Write(u.Data, u.Plain)
+		term.mu.Lock()
+		revived := term.stopped
+		term.stopped = false
+		term.mu.Unlock()
+		s.terminalChanged(term, revived)
+	}
+}
+
+func (t *sessionTerminal) patch(p session.TerminalPatch) {
+	if !p.Command.IsZero() {
+		t.command = p.Command.Or("")
+	}
+	if !p.Cwd.IsZero() {
+		t.cwd = p.Cwd.Or("")
+	}
+	if size, ok := p.Size.Get(); ok {
+		t.display.Resize(size.Cols, size.Rows)
+	}
+	if !p.Output.IsZero() {
+		t.display.Replace(p.Output.Or(nil), p.Plain)
+	}
+	if !p.Exit.IsZero() {
+		t.mu.Lock()
+		t.exit = nil
+		if exit, ok := p.Exit.Get(); ok {
+			t.exit = &exit
+		}
+		t.mu.Unlock()
+	}
+}
+
+// refer sees to it that there is a terminal for each that a call shows.
+func (s *Session) refer(call *session.ToolCall) {
+	for _, item := range call.Content {
+		if ref, ok := item.(session.TerminalRef); ok && s.terminals.named(ref.TerminalID) == nil {
+			s.agentTerminal(ref.TerminalID)
+		}
+	}
+}
+
+// stopTerminals says that a turn was cancelled or has failed: what the agent
+// does not tell the end of counts as ended, until more comes of it.
+func (s *Session) stopTerminals() {
+	s.terminals.each(func(t *sessionTerminal) {
+		if t.own == nil && t.running() {
+			t.mu.Lock()
+			t.stopped = true
+			t.mu.Unlock()
+			s.terminalChanged(t, true)
+		}
+	})
+}
+
+// leaveTerminals ends the commands of an agent that is gone.
+func (s *Session) leaveTerminals() {
+	s.terminals.each(func(t *sessionTerminal) {
+		if t.own != nil {
+			t.release(s.host)
+		} else if t.finish() {
+			s.terminalChanged(t, true)
+		}
+	})
+}
+
+// terminalChanged says that a terminal shows more; or that what the mirror has
+// of it is out of date too.
+func (s *Session) terminalChanged(t *sessionTerminal, state bool) {
+	if t.number == 0 {
+		return // not handed out yet
+	}
+	s.shown.terminals[t] = s.shown.terminals[t] || state
+	if state {
+		s.urgent.Store(true)
+	}
+	s.mark()
+	t.view.changed()
+}
+
+// mirror is the terminal as acp.terminals() returns it, and what the editor
+// needs to know besides.
+func (t *sessionTerminal) mirror() map[string]any {
+	m := map[string]any{
+		"session": t.session, "number": t.number, "id": t.id, "running": t.running(), "takes_keys": t.own != nil,
+	}
+	if t.command != "" {
+		m["command"] = t.command
+	}
+	if t.cwd != "" {
+		m["cwd"] = t.cwd
+	}
+	if exit, ended := t.ended(); ended {
+		m["ending"] = exitText(exit)
+		if exit.Code != nil {
+			m["exit_code"] = *exit.Code
+		}
+		if exit.Signal != "" {
+			m["signal"] = exit.Signal
+		}
+	}
+	return m
+}
+
+func (s *Session) terminalOps() []editor.Op {
+	var list []any
+	s.terminals.each(func(t *sessionTerminal) {
+		if s.shown.terminals[t] {
+			list = append(list, t.mirror())
+		}
+	})
+	clear(s.shown.terminals)
+	if len(list) == 0 {
+		return nil
+	}
+	return []editor.Op{terminalsOp(list)}
+}
+
+func terminalsOp(list []any) editor.Op {
+	return editor.Op{Name: "terminals", Args: map[string]any{"list": list}}
+}
+
+// terminalsAt are the numbers of the terminals that the tool call at a row of
+// the chat shows.
+func (s *Session) terminalsAt(row int) []any {
+	numbers := []any{}
+	if call, ok := s.chat.Entry(row).(*session.ToolCall); ok {
+		for _, item := range call.Content {
+			if ref, ok := item.(session.TerminalRef); ok {
+				if t := s.terminals.named(ref.TerminalID); t != nil {
+					numbers = append(numbers, t.number)
+				}
+			}
+		}
+	}
+	return numbers
+}
+
+// commandLine is a command as a shell would take it.
+func commandLine(command string, args []string) string {
+	line := command
+	for _, arg := range args {
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool {
+			return !strings.ContainsRune("-_./=:,@%+", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		}) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line += " " + arg
+	}
+	return line
 }

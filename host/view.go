@@ -22,6 +22,7 @@ type shown struct {
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
 	changes     map[int]any                // changed files, by their id in the record; false for no more
+	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
 }
 
@@ -71,6 +72,7 @@ func (s *Session) apply(u session.Update) {
 		s.changes.follow(call)
 		s.followDiffs(call)
 		s.trace(call)
+		s.refer(call)
 	}
 }
 
@@ -108,11 +110,15 @@ func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 func (s *Session) take(budget int) ([]editor.Op, bool) {
 	s.urgent.Store(false)
 	s.chat.Sync()
+	for t := range s.shown.terminals {
+		s.chat.TouchTerminal(t.id)
+	}
 	var ops []editor.Op
 	for _, e := range s.chat.Take(budget) {
 		ops = append(ops, s.editOp(e))
 	}
 	ops = append(ops, s.mirrorOps()...)
+	ops = append(ops, s.terminalOps()...)
 	ops = append(ops, s.eventOps()...)
 	due := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told && !s.locating()
 	return ops, s.chat.Dirty() || len(s.shown.calls) > 0 || due

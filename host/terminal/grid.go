@@ -174,6 +174,19 @@ func (g *grid) reset() {
 	g.saved = cursor{}
 }
 
+// ended is used, up to the end of the line that the last of these rows is part of. Open says that the
+// first row goes on with one before it.
+func (g *grid) ended(open bool) int {
+	n := g.used()
+	if open {
+		n = max(n, 1)
+	}
+	for n > 0 && n < len(g.rows) && g.rows[n-1].wrapped {
+		n++
+	}
+	return n
+}
+
 // used returns the number of rows up to the last one that shows something.
 func (g *grid) used() int {
 	n := len(g.rows)

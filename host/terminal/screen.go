@@ -393,14 +393,15 @@ func (s *Screen) switchPage(alternate bool) {
 // alternate page, that page follows the main one.
 func (s *Screen) Text() (text string, truncated bool) {
 	b := bytes.Clone(s.history.text)
-	b = appendPage(b, s.main)
+	open := len(b) > 0 && b[len(b)-1] != '\n'
+	b = appendPage(b, s.main, open)
 	if s.page == s.alternate {
 		if b = trimEnd(b); len(b) > 0 && b[len(b)-1] != '\n' {
 			b = append(b, '\n')
 		}
-		b = appendPage(b, s.alternate)
+		b = appendPage(b, s.alternate, false)
 	}
-	if s.y < s.page.used() {
+	if s.y < s.page.ended(open && s.page == s.main) {
 		b = bytes.TrimRight(b, "\n")
 	}
 	b = trimEnd(b)
@@ -408,9 +409,9 @@ func (s *Screen) Text() (text string, truncated bool) {
 	return string(last), s.history.cut || len(last) < len(b)
 }
 
-// appendPage appends the rows of g that show something, each line with its end.
-func appendPage(b []byte, g *grid) []byte {
-	for _, r := range g.rows[:g.used()] {
+// appendPage appends the rows of g that show something, each line with its end; open is as in ended.
+func appendPage(b []byte, g *grid, open bool) []byte {
+	for _, r := range g.rows[:g.ended(open)] {
 		b = r.appendText(b)
 		if !r.wrapped {
 			b = append(trimBlanks(b), '\n')

@@ -3,7 +3,10 @@
 //
 // A command's standard input is /dev/null, so that nothing waits for a user who does not type; its
 // output and errors go to the PTY, which is also its controlling terminal: programs see a terminal and
-// use colours, and the kernel hangs up on them when the host is gone.
+// use colours, and the kernel hangs up on them when the host is gone. What a user types goes to that
+// terminal: Ctrl-C interrupts, and what asks at /dev/tty, as sudo and ssh do, can be answered.
+//
+// Terminals that the agent owns are a Display without a command.
 package terminal
 
 import (
@@ -36,6 +39,10 @@ const (
 	drainLimit = time.Second
 	// killGrace is how long Kill waits between asking and killing.
 	killGrace = time.Second
+	// typedLimit is how much of what the user types may wait for a command that does not read, and
+	// typePatience how long one piece of it does.
+	typedLimit   = 64 << 10
+	typePatience = time.Second
 	// groupInterval is how often is looked whether a process group is empty, which the kernel tells nobody.
 	groupInterval = 10 * time.Millisecond
 	// reapLimit is how long Close waits for the kernel after SIGKILL.
@@ -75,6 +82,7 @@ type Output struct {
 // the command ended and after Close: what was shown stays readable.
 type Terminal struct {
 	changed func()
+	display *Display
 	pgid    int
 	ptmx    *os.File
 
@@ -85,13 +93,14 @@ type Terminal struct {
 
 	ask       sync.Once // ends the process group by SIGTERM
 	closeOnce sync.Once
-	killing   sync.WaitGroup // the goroutine of Kill
+	busy      sync.WaitGroup // the goroutines of Kill and Type
 
-	mu       sync.Mutex
-	killed   bool // Kill was called
-	closed   bool // Close was called
-	screen   *Screen
-	received uint64 // bytes
+	mu       sync.Mutex // guards the fields below
+	killed   bool       // Kill was called
+	closed   bool       // Close was called
+	typed    []byte     // what waits to be written
+	typing   bool       // a goroutine writes it
+	received uint64     // bytes
 	exit     *Exit
 	gone     bool // the process group is known to be empty; its number may be another's
 }
@@ -126,12 +135,12 @@ func Start(c Config) (*Terminal, error) {
 
 	t := &Terminal{
 		changed: c.Changed,
+		display: newDisplay(c.OutputByteLimit),
 		ptmx:    ptmx,
 		done:    make(chan struct{}),
 		read:    make(chan struct{}),
 		dirty:   make(chan struct{}, 1),
 		told:    make(chan struct{}),
-		screen:  NewScreen(columns, rows, c.OutputByteLimit),
 	}
 	started := make(chan error)
 	go t.run(cmd, started)
@@ -204,8 +213,8 @@ func (t *Terminal) receive() {
 	for {
 		n, err := t.ptmx.Read(buf)
 		if n > 0 {
+			t.display.Write(buf[:n], false)
 			t.mu.Lock()
-			t.screen.Write(buf[:n])
 			t.received += uint64(n)
 			t.mu.Unlock()
 			t.markDirty()
@@ -262,17 +271,62 @@ func (t *Terminal) tell() {
 
 // Output returns the text so far, and how the command ended if it has.
 func (t *Terminal) Output() Output {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text, truncated := t.screen.Text()
-	return Output{Text: text, Truncated: truncated, Exit: t.exit}
+	var o Output
+	if exit, ended := t.Exit(); ended { // before the text, which is then complete
+		o.Exit = &exit
+	}
+	o.Text, o.Truncated = t.display.Text()
+	return o
 }
 
-// Tail returns the last n lines of the display and how many there have been in all; see Screen.Tail.
-func (t *Terminal) Tail(n int) (lines []Line, total int) {
+// Display returns what the terminal shows.
+func (t *Terminal) Display() *Display { return t.display }
+
+// Type sends the command's terminal what the user types, or what another terminal answers to the
+// command's queries. What a command does not read is dropped in the end.
+func (t *Terminal) Type(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.screen.Tail(n)
+	if t.closed || t.exit != nil || len(t.typed)+len(p) > typedLimit {
+		return
+	}
+	t.typed = append(t.typed, p...)
+	if !t.typing {
+		t.typing = true
+		t.busy.Go(t.write)
+	}
+}
+
+// write writes what was typed.
+func (t *Terminal) write() {
+	for {
+		t.mu.Lock()
+		p := t.typed
+		t.typed = nil
+		t.typing = len(p) > 0 && !t.closed
+		goesOn := t.typing
+		t.mu.Unlock()
+		if !goesOn {
+			return
+		}
+		// An error is the end of the PTY, or of the patience with a command that does not read.
+		_ = t.ptmx.SetWriteDeadline(time.Now().Add(typePatience))
+		_, _ = t.ptmx.Write(p)
+	}
+}
+
+// Resize gives the PTY and the display the size of the window that shows them.
+func (t *Terminal) Resize(cols, rows int) {
+	cols, rows = min(max(cols, leastCols), mostCols), min(max(rows, leastRows), mostRows)
+	t.display.Resize(cols, rows)
+	raw, err := t.ptmx.SyscallConn()
+	if err != nil {
+		return
+	}
+	// It fails when the PTY is closed. Fd() would have reads block the closing.
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(cols)})
+	})
 }
 
 // Done is closed when the command has ended and its output was read. What it left running in the
@@ -301,9 +355,9 @@ func (t *Terminal) Kill() {
 		return
 	}
 	t.killed = true
-	t.killing.Add(1)
+	t.busy.Add(1)
 	go func() {
-		defer t.killing.Done()
+		defer t.busy.Done()
 		t.end(killGrace)
 	}()
 }
@@ -349,14 +403,16 @@ func (t *Terminal) signal(sig unix.Signal) bool {
 }
 
 // Close ends the command if it runs, and whatever it left behind: it asks, and kills after the grace.
-// Then it frees the PTY and waits until all goroutines have ended. What was shown stays readable.
+// Then it frees the PTY and waits until all goroutines have ended. What was shown stays readable; the
+// text of Output goes.
 func (t *Terminal) Close(grace time.Duration) {
 	t.closeOnce.Do(func() {
 		t.mu.Lock()
 		t.closed = true
 		t.mu.Unlock()
 		t.end(grace)
-		t.killing.Wait()
+		_ = t.ptmx.SetWriteDeadline(time.Now())
+		t.busy.Wait()
 		select {
 		case <-t.done:
 		case <-time.After(drainLimit + reapLimit):
@@ -367,6 +423,7 @@ func (t *Terminal) Close(grace time.Duration) {
 		t.ptmx.Close()
 		<-t.read
 		<-t.told
+		t.display.forgetText()
 	})
 }
 

@@ -3,6 +3,7 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -212,7 +213,7 @@ func TestRunning(t *testing.T) {
 		t.Error("is done")
 	default:
 	}
-	if lines, total := term.Tail(1); total != 1 || lines[0].Text != "ready" {
+	if lines, total := term.Display().Tail(1); total != 1 || lines[0].Text != "ready" {
 		t.Errorf("Tail: %d, %+v", total, lines)
 	}
 	if pgid, err := unix.Getpgid(term.PGID()); err != nil || pgid != term.PGID() || pgid == unix.Getpgrp() {
@@ -306,7 +307,7 @@ func TestManyLines(t *testing.T) {
 	if !got.Truncated || len(got.Text) > limit || !strings.HasSuffix(got.Text, "\n299999\n300000\n") {
 		t.Errorf("truncated %t, %d bytes", got.Truncated, len(got.Text))
 	}
-	if lines, total := term.Tail(2); total != 300_000 || lines[1].Text != "300000" {
+	if lines, total := term.Display().Tail(2); total != 300_000 || lines[1].Text != "300000" {
 		t.Errorf("Tail: %d, %+v", total, lines)
 	}
 }
@@ -375,7 +376,7 @@ func TestClose(t *testing.T) {
 	if got.Text != "ready\n" || showsExit(got.Exit) != "SIGTERM" {
 		t.Errorf("after Close: %q, %s", got.Text, showsExit(got.Exit))
 	}
-	if lines, total := term.Tail(1); total != 1 || lines[0].Text != "ready" {
+	if lines, total := term.Display().Tail(1); total != 1 || lines[0].Text != "ready" {
 		t.Errorf("after Close: %d, %+v", total, lines)
 	}
 }
@@ -469,6 +470,7 @@ func TestKilledHost(t *testing.T) {
 	}
 }
 
+// The floor is a PTY whose output is read and thrown away.
 func BenchmarkTerminal(b *testing.B) {
 	flows := map[string]string{
 		"plain":  "2026-11-20 12:00:00 INFO building package number one hundred and three",
@@ -485,6 +487,25 @@ func BenchmarkTerminal(b *testing.B) {
 				}
 				<-term.Done()
 				term.Close(0)
+			}
+		})
+		b.Run(name+" floor", func(b *testing.B) {
+			const size = 20_000_000
+			b.SetBytes(size)
+			for b.Loop() {
+				ptmx, tty, err := openPTY()
+				if err != nil {
+					b.Fatal(err)
+				}
+				cmd := exec.Command("sh", "-c", `yes "$0" | head -c $1`, line, strconv.Itoa(size))
+				cmd.Stdout = tty
+				if err := cmd.Start(); err != nil {
+					b.Fatal(err)
+				}
+				tty.Close()
+				_, _ = io.Copy(io.Discard, ptmx) // until EIO
+				_ = cmd.Wait()
+				ptmx.Close()
 			}
 		})
 	}

@@ -477,6 +477,17 @@ function M.follow(on)
   return require('acp.follow').set(on)
 end
 
+---The commands of a session, the agent's own among them, in the order they began.
+---@param opts? {session?: integer}
+---@return acp.Terminal[]? list, string? err
+function M.terminals(opts)
+  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  if not id then
+    return nil, err
+  end
+  return require('acp.terminal').list(id)
+end
+
 ---What was said with a session's agent.
 ---@param opts? {session?: integer, file?: string} file: record from now on, and what is in memory
 ---@param callback fun(entries: {dir: string, t: integer, msg: string}[]?, err: string?)
@@ -522,7 +533,6 @@ for _, name in ipairs({
   'keep',
   'reject',
   'undo_turn',
-  'terminals',
   'on_request',
 }) do
   M[name] = not_yet('acp.' .. name)

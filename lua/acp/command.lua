@@ -225,6 +225,16 @@ sub.queue = {
   end,
 }
 
+sub.terminal = {
+  run = function()
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.terminal').pick(id)
+  end,
+}
+
 sub.changes = {
   run = function()
     local id, err = require('acp.mirror').resolve()
@@ -301,7 +311,6 @@ sub.add = {
 for _, name in ipairs({
   'review',
   'undo',
-  'terminal',
   'diff',
   'export',
 }) do

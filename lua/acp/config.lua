@@ -168,6 +168,7 @@ M.schema = {
       whole = 'gO',
       yank_code = 'gy',
       plan = 'gp',
+      terminal = 'gs',
       mode = 'gm',
       model = 'gM',
       options = 'go',

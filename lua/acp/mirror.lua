@@ -88,6 +88,9 @@ function M.forget(id)
   if M.last == id then
     M.last = nil
   end
+  if package.loaded['acp.terminal'] then
+    require('acp.terminal').forget(id)
+  end
 end
 
 ---@param id integer
@@ -163,6 +166,9 @@ function M.host_died(why)
         M.fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
       end
     end
+  end
+  if package.loaded['acp.terminal'] then
+    require('acp.terminal').host_died()
   end
   require('acp.permission').update()
   require('acp.winbar').refresh()

@@ -54,6 +54,14 @@ function ops.changes(args)
   require('acp.changes').set(args.session, args.files)
 end
 
+function ops.terminals(args)
+  require('acp.terminal').set(args.list)
+end
+
+function ops.terminal_output(args)
+  require('acp.terminal').output(args)
+end
+
 function ops.permissions(args)
   require('acp.mirror').set_permissions(args.session, args.permissions)
   require('acp.permission').update()

@@ -1,0 +1,306 @@
+package terminal
+
+import (
+	"bytes"
+	"strings"
+)
+
+// unit is a piece of a program's output that is not to be taken apart.
+type unit int
+
+const (
+	plain    unit = iota // text with its line ends, backspaces and the like
+	sequence             // one escape sequence
+	query                // one that has the terminal answer
+)
+
+const (
+	// longestSequence is how long a control sequence is taken for one, and longestLink a hyperlink.
+	longestSequence = 256
+	longestLink     = 4096
+)
+
+// filter takes a program's output apart and drops what would reach beyond the window that shows it:
+// the clipboard, notifications, titles and the working folder (OSC), device control, application and
+// other strings (DCS, APC, PM, SOS), the size and place of the window, printing, bells, and modes that
+// change what the mouse, the focus and pasting send. What it passes is a list of what is known to be
+// harmless. Sequences may be cut anywhere.
+//
+// Queries are harmless only where nobody answers, and are handed out apart.
+type filter struct {
+	alternate bool // the alternate page is shown
+
+	state filterState
+	held  []byte // of an unfinished sequence or character, from its first byte on
+	long  bool   // it is longer than anything that passes
+}
+
+type filterState int
+
+const (
+	ground     filterState = iota
+	latin                  // after 0xc2, which begins U+0080 to U+00bf
+	escape                 // after ESC
+	control                // in a control sequence
+	command                // in an operating system command
+	other                  // in a string of any other kind
+	commandEnd             // after ESC in the one
+	otherEnd               // or in the other
+)
+
+// passes has the bytes that are plain by themselves.
+var passes = func() (t [256]bool) {
+	for b := range t {
+		t[b] = b >= 0x20 && b != 0x7f && b != 0xc2
+	}
+	for _, b := range "\b\t\n\v\f\r\x0e\x0f" {
+		t[b] = true
+	}
+	return t
+}()
+
+// feed hands out the units of p in order. What is handed out is valid until emit returns.
+func (f *filter) feed(p []byte, emit func(unit, []byte)) {
+	for i := 0; i < len(p); {
+		b := p[i]
+		if f.state == ground && passes[b] {
+			start := i
+			for i++; i < len(p) && passes[p[i]]; i++ {
+			}
+			emit(plain, p[start:i])
+			continue
+		}
+		i++
+		switch f.state {
+		case ground:
+			f.held = append(f.held[:0], b)
+			f.long = false
+			switch b {
+			case 0x1b:
+				f.state = escape
+			case 0xc2:
+				f.state = latin
+			}
+		case latin:
+			f.state = ground
+			switch {
+			case b >= 0xa0 && b < 0xc0:
+				emit(plain, append(f.held, b))
+			case b < 0x80 || b >= 0xa0: // a byte that was no beginning
+				emit(plain, []byte("\ufffd"))
+				i--
+			}
+		case escape:
+			i -= f.escape(b, emit)
+		case control:
+			i -= f.control(b, emit)
+		case command, other:
+			switch {
+			case b == 0x1b:
+				f.state += commandEnd - command
+			case b == 0x18 || b == 0x1a:
+				f.state = ground
+			case b == 0x07 && f.state == command:
+				f.command(emit)
+			default:
+				f.hold(b, longestLink)
+			}
+		case commandEnd, otherEnd:
+			switch {
+			case b != '\\':
+				f.held = append(f.held[:0], 0x1b)
+				f.long = false
+				f.state = escape
+				i--
+			case f.state == commandEnd:
+				f.command(emit)
+			default:
+				f.string(emit)
+			}
+		}
+	}
+}
+
+func (f *filter) hold(b byte, limit int) {
+	if len(f.held) >= limit {
+		f.long = true
+		return
+	}
+	f.held = append(f.held, b)
+}
+
+// misplaced handles a byte that belongs into no sequence, and tells how many bytes are to be read again.
+func (f *filter) misplaced(b byte, emit func(unit, []byte)) int {
+	switch {
+	case b == 0x1b:
+		f.held = append(f.held[:0], b)
+		f.long = false
+		f.state = escape
+	case b == 0x18 || b == 0x1a:
+		f.state = ground
+	case b >= 0x80:
+		f.state = ground
+		return 1
+	case passes[b]: // a control character is obeyed inside of a sequence
+		emit(plain, []byte{b})
+	}
+	return 0
+}
+
+// escape takes a byte after ESC.
+func (f *filter) escape(b byte, emit func(unit, []byte)) int {
+	if b < 0x20 || b >= 0x7f {
+		return f.misplaced(b, emit)
+	}
+	f.hold(b, longestSequence)
+	if b < 0x30 {
+		return 0 // an intermediate byte
+	}
+	f.state = ground
+	if len(f.held) == 2 {
+		switch b {
+		case '[':
+			f.state = control
+			return 0
+		case ']':
+			f.state = command
+			return 0
+		case 'P', 'X', '^', '_':
+			f.state = other
+			return 0
+		case 'Z': // DECID
+			emit(query, f.held)
+		case 'c':
+			f.alternate = false
+			emit(sequence, f.held)
+		case '7', '8', 'D', 'E', 'H', 'M', '=', '>':
+			emit(sequence, f.held)
+		}
+		return 0
+	}
+	// Character sets, and the test pattern. Others would change the encoding.
+	if len(f.held) == 3 && (bytes.IndexByte([]byte("()*+"), f.held[1]) >= 0 || string(f.held[1:]) == "#8") {
+		emit(sequence, f.held)
+	}
+	return 0
+}
+
+// control takes a byte of a control sequence.
+func (f *filter) control(b byte, emit func(unit, []byte)) int {
+	if b < 0x20 || b >= 0x7f {
+		return f.misplaced(b, emit)
+	}
+	f.hold(b, longestSequence)
+	if b < 0x40 {
+		return 0
+	}
+	f.state = ground
+	if f.long {
+		return 0
+	}
+	body := f.held[2 : len(f.held)-1]
+	var prefix, middle byte
+	if len(body) > 0 && body[0] >= '<' {
+		prefix = body[0]
+		body = body[1:]
+	}
+	if n := len(body); n > 0 && body[n-1] < 0x30 {
+		middle = body[n-1]
+		body = body[:n-1]
+	}
+	switch {
+	case prefix == 0 && middle == 0 && strings.IndexByte("@ABCDEFGHIJKLMPSTXZ`abdefgmrsu", b) >= 0,
+		prefix == '?' && middle == 0 && (b == 'J' || b == 'K'),
+		prefix == 0 && middle == '!' && b == 'p', // DECSTR
+		prefix == 0 && middle == ' ' && b == 'q': // the cursor's shape
+		emit(sequence, f.held)
+	case (prefix == 0 || prefix == '?') && middle == 0 && (b == 'h' || b == 'l'):
+		f.modes(prefix, body, b, emit)
+	case middle == 0 && (b == 'c' && prefix != '?' || b == 'n' && (prefix == 0 || prefix == '?')),
+		prefix == 0 && middle == 0 && b == 'x',   // DECREQTPARM
+		prefix == '>' && middle == 0 && b == 'q', // XTVERSION
+		middle == '$' && b == 'p':                // DECRQM
+		emit(query, f.held)
+	}
+	return 0
+}
+
+// modes passes those that matter to what is drawn, and to what keys mean.
+func (f *filter) modes(prefix byte, params []byte, final byte, emit func(unit, []byte)) {
+	out := []byte("\x1b[")
+	if prefix != 0 {
+		out = append(out, prefix)
+	}
+	empty := len(out)
+	for param := range bytes.SplitSeq(params, []byte{';'}) {
+		name := string(prefix) + string(param)
+		if prefix == 0 {
+			name = string(param)
+		}
+		switch name {
+		case "?47", "?1047", "?1049":
+			f.alternate = final == 'h'
+		case "4", "20", "?1", "?6", "?7", "?25", "?1048":
+		default:
+			continue
+		}
+		if len(out) > empty {
+			out = append(out, ';')
+		}
+		out = append(out, param...)
+	}
+	if len(out) > empty {
+		emit(sequence, append(out, final))
+	}
+}
+
+// command ends an operating system command: links pass, and colours may be asked for.
+func (f *filter) command(emit func(unit, []byte)) {
+	f.state = ground
+	if f.long {
+		return
+	}
+	payload := f.held[2:]
+	number, rest, _ := bytes.Cut(payload, []byte{';'})
+	switch string(number) {
+	case "8":
+		_, uri, found := bytes.Cut(rest, []byte{';'})
+		if found && harmlessLink(uri) && printable(payload) {
+			emit(sequence, append(f.held, "\x1b\\"...))
+		}
+	case "10", "11", "12":
+		if string(rest) == "?" {
+			emit(query, append(f.held, "\x1b\\"...))
+		}
+	}
+}
+
+// string ends a string of another kind: settings may be asked for (DECRQSS).
+func (f *filter) string(emit func(unit, []byte)) {
+	f.state = ground
+	if !f.long && bytes.HasPrefix(f.held, []byte("\x1bP$q")) && printable(f.held[1:]) {
+		emit(query, append(f.held, "\x1b\\"...))
+	}
+}
+
+func harmlessLink(uri []byte) bool {
+	scheme, _, found := bytes.Cut(uri, []byte("://"))
+	if len(uri) == 0 {
+		return true // the end of a link
+	}
+	switch strings.ToLower(string(scheme)) {
+	case "http", "https", "file":
+		return found
+	}
+	return false
+}
+
+// printable tells whether all of p is printable ASCII.
+func printable(p []byte) bool {
+	for _, b := range p {
+		if b < 0x20 || b >= 0x7f {
+			return false
+		}
+	}
+	return true
+}

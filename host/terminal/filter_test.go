@@ -1,0 +1,161 @@
+package terminal
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// filtered feeds the pieces of an output to a filter and gives what passes, and the queries.
+func filtered(pieces ...string) (passed, asked string) {
+	var f filter
+	for _, p := range pieces {
+		f.feed([]byte(p), func(kind unit, data []byte) {
+			if kind == query {
+				asked += string(data) + "|"
+			} else {
+				passed += string(data)
+			}
+		})
+	}
+	return passed, asked
+}
+
+// harmless passes as it is; the others lose what reaches outside.
+var harmless = []string{
+	"plain\ttext\r\n", "é 漢字 \u00a0\u00bf", "\b\v\f\x0e\x0f", "\x1b[1;38:2::1:2:3m\x1b[m", "\x1b[2J\x1b[3K\x1b[10;20H\x1b[5A\x1b[s\x1b[u",
+	"\x1b7\x1b8\x1bD\x1bE\x1bM\x1bH\x1bc\x1b=\x1b>", "\x1b(0\x1b)B\x1b#8", "\x1b[?1049h\x1b[?25l\x1b[?1;7l", "\x1b[4h\x1b[20l", "\x1b[!p\x1b[2 q",
+	"\x1b[?J\x1b[?2K", "\x1b]8;;https://example.org/\x1b\\link\x1b]8;;\x1b\\", "\x1b]8;id=1;file:///a%20b\x1b\\", "\x80\xff",
+}
+
+var harmful = []struct{ in, passed, asked string }{
+	{"a\x1b]52;c;aGVsbG8=\x07b\x1b]52;c;?\x1b\\c", "abc", ""},
+	{"\x1b]9;note\x07\x1b]777;notify;a;b\x07\x1b]0;t\x07\x1b]1;t\x07\x1b]2;t\x07\x1b]7;file://h/d\x07\x1b]133;A\x07\x1b]1337;File=:\x07\x1b]4;1;#fff\x07", "", ""},
+	{"\x1b]8;;ssh://host\x07x\x1b]8;;javascript:alert(1)\x07\x1b]8;;http:\x07\x1b]8;;\x07", "x\x1b]8;;\x1b\\", ""},
+	{"\x1b]8;;HTTP://a\x07", "\x1b]8;;HTTP://a\x1b\\", ""},
+	{"\x1b]8;;http://a\tb\x07\x1b]8;;http://é\x07", "", ""},
+	{"\x1bPq#0;1\x1b\\a\x1b_app\x1b\\b\x1b^pm\x1b\\c\x1bXsos\x1b\\d\x1bP+q\x1b\\", "abcd", ""},
+	{"\x1b[c\x1b[0c\x1b[>c\x1b[=c\x1b[5n\x1b[6n\x1b[?6n\x1b[?25$p\x1b[4$p\x1b[>q\x1b[x\x1bZ", "",
+		"\x1b[c|\x1b[0c|\x1b[>c|\x1b[=c|\x1b[5n|\x1b[6n|\x1b[?6n|\x1b[?25$p|\x1b[4$p|\x1b[>q|\x1b[x|\x1bZ|"},
+	{"\x1b]10;?\x07\x1b]11;?\x1b\\\x1b]11;#000\x07\x1bP$qm\x1b\\", "", "\x1b]10;?\x1b\\|\x1b]11;?\x1b\\|\x1bP$qm\x1b\\|"},
+	{"\x1b[8;50;100t\x1b[21t\x1b[i\x1b[?5i\x1b[>4;2m\x1b[?u\x1b[>1u\x1b[?4m\x1b[1\"q\x1b[2*x", "", ""},
+	{"\x1b[?1000h\x1b[?1002;1006h\x1b[?1004h\x1b[?2004h\x1b[?2026h\x1b[?1000;25;2004l\x1b[12h", "\x1b[?25l", ""},
+	{"a\a\x00\x05\x7fb", "ab", ""},
+	{"a\u009b31m\u009dx\u0080b\u00a0", "a31mxb\u00a0", ""},
+	{"\x1b%@\x1b G\x1b#3\x1bn\x1b\\", "", ""},
+	{"\x1b[3\n1mx", "\n\x1b[31mx", ""},
+	{"\x1b[3\x18x\x1b]0;\x1ay\x1b[3\x1b[1mz\x1b[3é", "xy\x1b[1mzé", ""},
+	{"\x1b]0;a\x1b[1mb", "\x1b[1mb", ""},
+	{"\xc2a\xc2\xc2\xa0\xc2\x1b]0;\a\x9b", "\ufffda\ufffd\u00a0\ufffd\x9b", ""},
+	{"\x1b[" + strings.Repeat("1;", 400) + "mx\x1b]8;;http://" + strings.Repeat("a", 5000) + "\x07y", "xy", ""},
+}
+
+func TestFilter(t *testing.T) {
+	for _, in := range harmless {
+		if got, asked := filtered(in); got != in || asked != "" {
+			t.Errorf("%q becomes %q and asks %q", in, got, asked)
+		}
+	}
+	for _, test := range harmful {
+		if got, asked := filtered(test.in); got != test.passed || asked != test.asked {
+			t.Errorf("%q becomes %q and asks %q; want %q, %q", test.in, got, asked, test.passed, test.asked)
+		}
+	}
+}
+
+func TestFilterOfCutOutput(t *testing.T) {
+	whole := strings.Join(harmless, "")
+	for _, test := range harmful {
+		whole += test.in
+	}
+	passed, asked := filtered(whole)
+	for i := range len(whole) + 1 {
+		if got, also := filtered(whole[:i], whole[i:]); got != passed || also != asked {
+			t.Fatalf("cut at %d (%q): %q", i, whole[max(i-10, 0):min(i+10, len(whole))], got)
+		}
+	}
+	if got, also := filtered(strings.Split(whole, "")...); got != passed || also != asked {
+		t.Errorf("cut into characters: %q", got)
+	}
+}
+
+// What passes is harmless whatever came in: it passes a second time as it is.
+func FuzzFilter(f *testing.F) {
+	for _, in := range harmless {
+		f.Add([]byte(in), 3)
+	}
+	for _, test := range harmful {
+		f.Add([]byte(test.in), 5)
+	}
+	f.Fuzz(func(t *testing.T, in []byte, cut int) {
+		in = append(in, ' ') // ends a character that is no whole one
+		cut = min(max(cut, 0), len(in))
+		passed, _ := filtered(string(in))
+		if got, _ := filtered(string(in[:cut]), string(in[cut:])); got != passed {
+			t.Fatalf("cut at %d: %q, whole %q", cut, got, passed)
+		}
+		if again, asked := filtered(passed); again != passed || asked != "" {
+			t.Fatalf("%q passes, of which %q, asking %q", passed, again, asked)
+		}
+		for _, outside := range []string{"\x1b]5", "\x1b]9", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\a", "\x1b[c", "\x1b[6n", "\u009b"} {
+			if strings.Contains(passed, outside) {
+				t.Fatalf("%q passes", passed)
+			}
+		}
+	})
+}
+
+func TestTapeKeepsTheEnd(t *testing.T) {
+	var tp tape
+	line := "\x1b[32mok\x1b[0m a line of output, with 漢字 in it\r\n"
+	var all bytes.Buffer
+	for all.Len() < 5<<20 {
+		all.WriteString(line)
+		tp.write([]byte(line))
+	}
+	if tp.end != int64(all.Len()) {
+		t.Fatalf("%d bytes, not %d", tp.end, all.Len())
+	}
+	if kept := tp.end - tp.start; kept < 1<<20*3/4 || kept > (keptBlocks+1)*blockSize {
+		t.Errorf("%d bytes are kept", kept)
+	}
+	pos := tp.start
+	for i, b := range tp.blocks {
+		if !bytes.HasPrefix(b.data, []byte("\x1b[32m")) {
+			t.Errorf("block %d begins with %.40q", i, b.data)
+		}
+		pos += int64(len(b.data))
+	}
+	if pos != tp.end {
+		t.Errorf("the blocks end at %d, the tape at %d", pos, tp.end)
+	}
+	var got []byte
+	for pos := tp.start; pos < tp.end; {
+		before := len(got)
+		got, pos = tp.read(got, pos, 1000)
+		if n := len(got) - before; n == 0 || n > 1000 || !utf8.Valid(got[before:]) {
+			t.Fatalf("%d bytes were read: %q", n, got[before:])
+		}
+	}
+	if want := all.Bytes()[tp.start:]; !bytes.Equal(got, want) {
+		t.Errorf("%d bytes were read, %d written", len(got), len(want))
+	}
+}
+
+// Without a line end blocks begin between characters and sequences.
+func TestTapeWithoutLines(t *testing.T) {
+	var tp tape
+	for range 30_000 {
+		tp.write([]byte("\r\x1b[2K漢字\x1b[1;32m漢字漢字漢字漢字漢字"))
+	}
+	for i, b := range tp.blocks {
+		first := b.data[0]
+		if !utf8.RuneStart(first) || len(b.data) > blockSize || bytes.HasPrefix(b.data, []byte("2K")) || bytes.HasPrefix(b.data, []byte("[")) {
+			t.Errorf("block %d begins with %.40q", i, b.data)
+		}
+		if !utf8.Valid(b.data) {
+			t.Errorf("block %d is cut within a character", i)
+		}
+	}
+}

@@ -1,0 +1,405 @@
+---The terminals of the sessions: what the API tells of them, and the buffers that show them. A
+---buffer exists as soon as somebody asks for it; its terminal begins when a window shows it, and
+---the host sends what it holds, then what comes.
+local M = {}
+
+local api = vim.api
+
+---@class acp.Terminal
+---@field id string the agent's name of it
+---@field command? string
+---@field cwd? string
+---@field buf integer
+---@field running boolean
+---@field exit_code? integer
+---@field signal? string
+
+---@class acp.TerminalEntry
+---@field told table what the host has told
+---@field buf? integer
+---@field chan? integer of the terminal in the buffer
+---@field size? string what the host was told of the windows
+---@field warned? boolean
+
+---@type table<integer, acp.TerminalEntry[]> by session and number
+local entries = {}
+
+local group = api.nvim_create_augroup('acp_terminal', {})
+
+---@param method string
+---@param entry acp.TerminalEntry
+---@param args? table
+local function notify(method, entry, args)
+  args = vim.tbl_extend('error', args or {}, {
+    session = entry.told.session,
+    terminal = entry.told.number,
+  })
+  require('acp.host').notify(method, args)
+end
+
+---@param entry acp.TerminalEntry
+---@return string
+local function state(entry)
+  local told = entry.told
+  if told.ending then
+    return told.ending
+  end
+  return told.running and 'running' or 'no longer running'
+end
+
+---The line above a terminal: the command, and how it goes.
+---@param entry acp.TerminalEntry
+---@param win integer
+---@return string
+local function winbar(entry, win)
+  local told = entry.told
+  local command, how = vim.split(told.command or 'terminal', '\n')[1], state(entry)
+  local room = api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(how) - 4
+  if vim.fn.strdisplaywidth(command) > room then
+    command = vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', command) .. '…'
+  end
+  local failed = told.signal or (told.exit_code or 0) ~= 0
+  local look = failed and 'AcpError' or told.running and 'AcpWinbarBusy' or 'AcpWinbar'
+  return ('%%#AcpWinbar# %s%%=%%#%s# %s '):format(command:gsub('%%', '%%%%'), look, how)
+end
+
+---@param win integer
+---@param entry acp.TerminalEntry
+local function style(win, entry)
+  for name, value in pairs({
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldcolumn = '0',
+    statuscolumn = '',
+    colorcolumn = '',
+    cursorline = false,
+    list = false,
+    spell = false,
+    wrap = false,
+    scrolloff = 0,
+    sidescrolloff = 0,
+    winbar = winbar(entry, win),
+  }) do
+    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
+  end
+end
+
+---Runs something without the users' autocommands on terminals: many have it begin Terminal mode,
+---or wipe what has ended.
+---@param fn fun(): any
+---@return any
+local function quietly(fn)
+  local before = vim.o.eventignore
+  vim.o.eventignore = 'all'
+  local ok, result = pcall(fn)
+  vim.o.eventignore = before
+  return ok and result or nil
+end
+
+---Has the windows follow the end of the output, as those do whose cursor is there.
+---@param buf integer
+local function follow(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
+  end
+end
+
+---Ends Terminal mode in a buffer, if the user is in it there.
+---@param buf integer
+local function leave(buf)
+  vim.schedule(function()
+    if api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == 't' then
+      vim.cmd.stopinsert()
+    end
+  end)
+end
+
+---Begins a terminal in the buffer, in the place of one that it has.
+---@param entry acp.TerminalEntry
+---@return boolean
+local function begin(entry)
+  local buf = entry.buf --[[@as integer]]
+  if entry.chan then
+    quietly(function()
+      vim.fn.chanclose(entry.chan)
+    end)
+  end
+  entry.chan = quietly(function()
+    return api.nvim_open_term(buf, {
+      force_crlf = false,
+      -- Keys, and the answers to queries: nothing but what happens under the user's hands.
+      on_input = function(_, _, _, keys)
+        if api.nvim_get_current_buf() ~= buf or api.nvim_get_mode().mode ~= 't' then
+          return
+        elseif entry.told.running then
+          notify('terminal_keys', entry, { keys = keys })
+        else
+          leave(buf)
+        end
+      end,
+    })
+  end)
+  vim.bo[buf].buflisted = false
+  follow(buf)
+  return entry.chan ~= nil
+end
+
+---@param entry acp.TerminalEntry
+local function draw_winbars(entry)
+  for _, win in ipairs(vim.fn.win_findbuf(entry.buf)) do
+    api.nvim_set_option_value('winbar', winbar(entry, win), { scope = 'local', win = win })
+  end
+end
+
+---The size of the largest window that shows the buffer; zeros where none does.
+---@param buf integer
+---@return integer cols, integer rows
+local function size(buf)
+  local cols, rows = 0, 0
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    cols = math.max(cols, info.width - info.textoff)
+    rows = math.max(rows, info.height)
+  end
+  return cols, rows
+end
+
+---Tells the host of the windows that show a terminal.
+---@param entry acp.TerminalEntry
+local function show(entry)
+  local buf = entry.buf
+  if not buf or not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local cols, rows = size(buf)
+  local anew = cols > 0 and not entry.chan and begin(entry)
+  local shown = cols .. 'x' .. rows
+  if entry.chan and (anew or shown ~= entry.size) then
+    entry.size = shown
+    notify('terminal_show', entry, { anew = anew, cols = cols, rows = rows })
+  end
+end
+
+---Terminal mode is for commands that take keys.
+---@param entry acp.TerminalEntry
+local function entered(entry)
+  local told = entry.told
+  if told.takes_keys and told.running then
+    return notify('terminal_focus', entry, { focused = true })
+  end
+  leave(entry.buf)
+  if told.running and not entry.warned then
+    entry.warned = true
+    vim.notify('acp: the agent runs this command itself; it takes no keys', vim.log.levels.WARN)
+  end
+end
+
+---@param entry acp.TerminalEntry
+local function watch(entry)
+  local buf = entry.buf --[[@as integer]]
+  local function on(events, callback)
+    api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = callback })
+  end
+  on('BufWinEnter', function()
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      style(win, entry)
+    end
+  end)
+  -- Scheduled: the windows are not yet as they will be.
+  on({ 'BufWinEnter', 'BufWinLeave', 'BufHidden' }, function()
+    vim.schedule(function()
+      show(entry)
+    end)
+  end)
+  on('TermEnter', function()
+    entered(entry)
+  end)
+  on('TermLeave', function()
+    notify('terminal_focus', entry, { focused = false })
+  end)
+  on('BufUnload', function()
+    if entry.chan then
+      notify('terminal_shut', entry)
+    end
+    entry.chan, entry.size = nil, nil
+  end)
+  api.nvim_clear_autocmds({ group = group, event = 'WinResized' })
+  api.nvim_create_autocmd('WinResized', {
+    group = group,
+    desc = 'Tell the commands of agents how large their windows are',
+    callback = function()
+      for _, list in pairs(entries) do
+        for _, each in pairs(list) do
+          if each.chan then
+            draw_winbars(each)
+            show(each)
+          end
+        end
+      end
+    end,
+  })
+end
+
+---@param entry acp.TerminalEntry
+---@return integer
+local function buffer(entry)
+  if not entry.buf or not api.nvim_buf_is_loaded(entry.buf) then
+    local told = entry.told
+    local name = ('acp://terminal/%d/%d'):format(told.session, told.number)
+    entry.buf = require('acp.bufs').create(name, 'acp-terminal', told.session)
+    vim.bo[entry.buf].modifiable = false
+    watch(entry)
+  end
+  return entry.buf
+end
+
+---Takes what the host tells of terminals that are new or have changed.
+---@param list table[]
+function M.set(list)
+  for _, told in ipairs(list) do
+    local of = entries[told.session] or {}
+    entries[told.session] = of
+    local entry = of[told.number] or {}
+    of[told.number] = entry
+    entry.told = told
+    if entry.buf and api.nvim_buf_is_valid(entry.buf) then
+      draw_winbars(entry)
+    end
+  end
+end
+
+---Writes a terminal's bytes into its buffer.
+---@param args {session: integer, number: integer, anew: boolean, data: string}
+function M.output(args)
+  local entry = (entries[args.session] or {})[args.number]
+  if not entry or not entry.chan or (args.anew and not begin(entry)) then
+    error('the terminal has no buffer', 0)
+  end
+  api.nvim_chan_send(entry.chan, args.data)
+end
+
+---@param session integer
+---@return acp.Terminal[] in the order they began
+function M.list(session)
+  local list = {}
+  for _, entry in ipairs(entries[session] or {}) do
+    local told = entry.told
+    table.insert(list, {
+      id = told.id,
+      command = told.command,
+      cwd = told.cwd,
+      buf = buffer(entry),
+      running = told.running,
+      exit_code = told.exit_code,
+      signal = told.signal,
+    })
+  end
+  return list
+end
+
+---Shows a terminal in this tab, in a window below all others, and goes there: the user asked for
+---it. Neovim stays in Normal mode.
+---@param entry acp.TerminalEntry
+local function open(entry)
+  local buf = buffer(entry)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_get_buf(win) == buf then
+      return api.nvim_set_current_win(win)
+    end
+  end
+  local win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
+  api.nvim_win_set_height(win, math.max(2, math.min(16, math.floor(vim.o.lines / 3))))
+  follow(buf)
+end
+
+---Shows one of some terminals; of several the user chooses.
+---@param list acp.TerminalEntry[]
+local function choose(list)
+  if #list <= 1 then
+    return list[1] and open(list[1])
+  end
+  vim.ui.select(list, {
+    prompt = 'Terminals',
+    format_item = function(entry)
+      local command = vim.split(entry.told.command or entry.told.id, '\n')[1]
+      return command .. ' · ' .. state(entry)
+    end,
+  }, function(entry)
+    if entry then
+      open(entry)
+    end
+  end)
+end
+
+---The terminals of the tool call under the cursor, for `callback`; none outside of a chat.
+---@param callback fun(list: acp.TerminalEntry[])
+local function under_cursor(callback)
+  local session = vim.b.acp_session
+  if vim.bo.filetype ~= 'acp-chat' or not session then
+    return callback({})
+  end
+  local row = api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat').base(session)
+  require('acp.host').request('terminals_at', { session = session, row = row }, function(numbers)
+    local list = {}
+    for _, number in ipairs(numbers or {}) do
+      table.insert(list, (entries[session] or {})[number])
+    end
+    callback(list)
+  end)
+end
+
+---Opens the terminal of the tool call under the cursor.
+function M.open_here()
+  under_cursor(function(list)
+    if #list == 0 then
+      return vim.notify('acp: there is no terminal here', vim.log.levels.INFO)
+    end
+    choose(list)
+  end)
+end
+
+---Opens a terminal of a session: of the tool call under the cursor, else one that runs, else any.
+---@param session integer
+function M.pick(session)
+  under_cursor(function(list)
+    if #list > 0 then
+      return choose(list)
+    end
+    local all, running = {}, {}
+    for _, entry in ipairs(entries[session] or {}) do
+      table.insert(all, 1, entry)
+      if entry.told.running then
+        table.insert(running, 1, entry)
+      end
+    end
+    if #all == 0 then
+      return vim.notify('acp: no command has run in this session', vim.log.levels.WARN)
+    end
+    choose(#running > 0 and running or all)
+  end)
+end
+
+---Forgets the buffers of a closed session that nobody has opened; the others stay.
+---@param session integer
+function M.forget(session)
+  for _, entry in pairs(entries[session] or {}) do
+    if entry.buf and not entry.chan and #vim.fn.win_findbuf(entry.buf) == 0 then
+      pcall(api.nvim_buf_delete, entry.buf, { force = true })
+    end
+  end
+end
+
+---The host has ended, and with it all commands.
+function M.host_died()
+  for session, list in pairs(entries) do
+    for _, entry in pairs(list) do
+      entry.told.running = false
+      M.set({ entry.told })
+    end
+    M.forget(session)
+  end
+  entries = {}
+end
+
+return M
