@@ -21,7 +21,7 @@ func command(id, line string) obj {
 	return obj{"toolCallId": id, "title": "`" + line + "`", "kind": "execute", "rawInput": obj{"command": line}}
 }
 
-// edit is a tool call that wants to change a file.
+// editing is a tool call that wants to change a file.
 func editing(id, path string) obj {
 	return obj{
 		"toolCallId": id, "title": "Edit " + filepath.Base(path), "kind": "edit", "locations": []obj{{"path": path}},
