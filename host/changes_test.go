@@ -35,7 +35,9 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 				s.chat.Take(1 << 20)
 			}
 			for _, op := range s.eventOps() {
-				names = append(names, op.Args["name"].(string))
+				for _, e := range op.Args["events"].([]any) {
+					names = append(names, e.(map[string]any)["name"].(string))
+				}
 			}
 			return names
 		}

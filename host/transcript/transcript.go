@@ -385,6 +385,8 @@ func (e *Edit) join(next *Edit) bool {
 	e.Marks = append(e.Marks, next.Marks...)
 	e.Decor = append(e.Decor, next.Decor...)
 	e.Code = append(e.Code, next.Code...)
+	e.Images = append(e.Images, next.Images...)
+	e.Seq = next.Seq
 	return true
 }
 
