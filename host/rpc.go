@@ -150,6 +150,7 @@ var handlers = map[string]func(*Host, message){
 	"location": toSession(func(s *Session, m message) {
 		s.host.callback(m.integer("callback"), s.location(m.integer("row")), "")
 	}),
+	"diff": toSession(func(s *Session, m message) { s.tellDiff(m) }),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
 		for _, item := range m.list("prompts") {

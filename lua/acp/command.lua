@@ -274,12 +274,17 @@ sub.add = {
   end,
 }
 
+sub.diff = {
+  run = function()
+    require('acp.diff').ask()
+  end,
+}
+
 for _, name in ipairs({
   'follow',
   'review',
   'undo',
   'terminal',
-  'diff',
   'export',
 }) do
   sub[name] = {

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local idle = require('acp.idle')
 
 ---@type integer? the float
 local win
@@ -12,21 +13,6 @@ local shown
 local dismissed = {}
 ---@type boolean an update waits for Neovim to be idle
 local waiting = false
-
----Whether windows may be opened now: not in a command line, an operator, the command-line window,
----under textlock, or while a key is awaited.
----@return boolean
-local function idle()
-  local mode = api.nvim_get_mode()
-  if mode.blocking or vim.fn.getcmdwintype() ~= '' then
-    return false
-  end
-  if mode.mode:match('^[cr!]') or mode.mode:match('^no') or vim.fn.state('mo') ~= '' then
-    return false
-  end
-  -- In an <expr> mapping that waits for a key, only trying tells that windows are locked.
-  return (pcall(api.nvim_set_current_win, api.nvim_get_current_win()))
-end
 
 local function close()
   if win and api.nvim_win_is_valid(win) then
@@ -45,16 +31,17 @@ end
 
 ---What is asked and the answers; where not all of it fits, less of what is asked.
 ---@param request acp.Permission
+---@param asks string[] what is asked
 ---@return string[] lines, integer first row of the options, integer shown lines of what is asked
-local function compose(request)
+local function compose(request, asks)
   local room = math.max(3, most() - #request.options - 1)
-  local kept = #request.lines > room and room - 1 or #request.lines
+  local kept = #asks > room and room - 1 or #asks
   local lines = {}
   for i = 1, kept do
-    table.insert(lines, ' ' .. request.lines[i] .. ' ')
+    table.insert(lines, ' ' .. asks[i] .. ' ')
   end
-  if kept < #request.lines then
-    table.insert(lines, (' … +%d lines '):format(#request.lines - kept))
+  if kept < #asks then
+    table.insert(lines, (' … +%d lines '):format(#asks - kept))
   end
   if #lines > 0 then
     table.insert(lines, '')
@@ -73,16 +60,17 @@ end
 ---@param lines string[]
 ---@param first integer
 ---@param kept integer
+---@param asked_marks integer[] of the lines kept
 ---@return integer buf
-local function fill(request, lines, first, kept)
+local function fill(request, lines, first, kept, asked_marks)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
   local highlight = require('acp.highlight')
   local marks = {}
-  for i = 1, #request.marks, 4 do
-    local row, col, end_col, group = unpack(request.marks, i, i + 3)
+  for i = 1, #asked_marks, 4 do
+    local row, col, end_col, group = unpack(asked_marks, i, i + 3)
     if row < kept then
       vim.list_extend(marks, { row, col + 1, end_col + 1, group })
     end
@@ -113,6 +101,11 @@ local function fill(request, lines, first, kept)
   vim.keymap.set('n', '<CR>', function()
     answer(api.nvim_win_get_cursor(0)[1] - first)
   end, { buffer = buf })
+  if request.files then
+    vim.keymap.set('n', 'D', function()
+      require('acp.diff').ask(request)
+    end, { buffer = buf, nowait = true })
+  end
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', { buffer = buf, nowait = true })
   end
@@ -132,23 +125,67 @@ local function right_edge()
   return vim.o.columns
 end
 
----Where the float goes vertically: away from the cursor.
+---Whether a window's cursor is in an area of the screen.
+---@param of integer
+---@param row integer the first row of the area, 1-based
+---@param end_row integer exclusive
+---@param col integer the first column
+---@return boolean
+local function cursor_in(of, row, end_row, col)
+  local at = api.nvim_win_get_cursor(of)
+  local pos = vim.fn.screenpos(of, at[1], at[2] + 1)
+  return pos.row >= row and pos.row < end_row and pos.curscol >= col
+end
+
+---Where the float goes vertically: away from the cursor, and from where a diff changes.
+---@param height integer with its border
+---@param left integer its first column
 ---@return string anchor, integer row
-local function vertical()
-  local cursor = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
-  if cursor > 0 and cursor <= vim.o.lines / 2 then
-    return 'SE', vim.o.lines - vim.o.cmdheight - 1
+local function vertical(height, left)
+  local bottom = vim.o.lines - vim.o.cmdheight - 1
+  local diffs = require('acp.diff').windows()
+  if #diffs == 0 then
+    local cursor = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
+    if cursor > 0 and cursor <= vim.o.lines / 2 then
+      return 'SE', bottom
+    end
+    return 'NE', 1
   end
-  return 'NE', 1
+  ---@param row integer
+  ---@return integer how much is covered that should be seen
+  local function cost(row)
+    local sum = cursor_in(0, row, row + height, left) and 2 or 0
+    for _, each in ipairs(diffs) do
+      sum = sum + (cursor_in(each, row, row + height, left) and 1 or 0)
+    end
+    return sum
+  end
+  if cost(2) <= cost(bottom - height + 1) then
+    return 'NE', 1
+  end
+  return 'SE', bottom
+end
+
+---The keys and commands that answer, below the float.
+---@param request acp.Permission
+---@param count integer
+---@param focused boolean
+---@return string
+local function footer_of(request, count, focused)
+  return (' :Acp permit N%s%s '):format(
+    request.files and (focused and ' · D diff' or ' · :Acp diff') or '',
+    count > 1 and (' · 1 of ' .. count) or ''
+  )
 end
 
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
-  local lines, first, kept = compose(request)
-  local buf = fill(request, lines, first, kept)
+  local brief = require('acp.diff').shows(request.id)
+  local lines, first, kept = compose(request, brief and request.brief or request.lines)
+  local buf = fill(request, lines, first, kept, brief and request.brief_marks or request.marks)
   local edge = right_edge()
-  local footer = (' :Acp permit N%s '):format(count > 1 and (' · 1 of ' .. count) or '')
+  local footer = footer_of(request, count, false)
   local title = ' ' .. request.heading .. ' '
   local width = math.max(vim.fn.strdisplaywidth(title), vim.fn.strdisplaywidth(footer), 24)
   for _, line in ipairs(lines) do
@@ -160,7 +197,7 @@ local function open(request, count)
     rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
   end
   local height = math.min(rows, most())
-  local anchor, row = vertical()
+  local anchor, row = vertical(height + 2, edge - width - 1)
   local opened = api.nvim_open_win(buf, false, {
     relative = 'editor',
     anchor = anchor,
@@ -187,6 +224,13 @@ local function open(request, count)
     api.nvim_win_set_cursor(opened, { #lines, 0 })
   end
   win, shown = opened, request.id
+  api.nvim_create_autocmd({ 'WinEnter', 'WinLeave' }, {
+    buffer = buf,
+    callback = function(args)
+      local now = footer_of(request, count, args.event == 'WinEnter')
+      api.nvim_win_set_config(opened, { footer = now, footer_pos = 'right' })
+    end,
+  })
   local tab = api.nvim_get_current_tabpage()
   api.nvim_create_autocmd('WinClosed', {
     pattern = tostring(opened),
@@ -211,7 +255,7 @@ local group = api.nvim_create_augroup('acp_permission', {})
 
 ---Brings the float up to date with the open requests, now or as soon as Neovim is idle.
 function M.update()
-  if not idle() then
+  if not idle.windows() then
     if not waiting then
       waiting = true
       api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
@@ -227,6 +271,7 @@ function M.update()
     end
     return
   end
+  require('acp.diff').update()
   local requests = vim.tbl_filter(function(request)
     return not dismissed[request.id]
   end, require('acp.mirror').permissions())
