@@ -56,7 +56,7 @@ func (s *Session) tellDiff(m message) {
 		inline := m.text("form") == "inline"
 		s.host.background(func() {
 			v := viewOf(f, inline)
-			answer["form"], answer["old_first"], answer["new_first"] = v.form, v.oldFirst, v.newFirst
+			answer["form"], answer["first"] = v.form, v.first
 			answer["old_lines"], answer["new_lines"] = v.oldLines, v.newLines
 			s.host.tellPieces(id, v.pieces, answer)
 		})
@@ -154,20 +154,21 @@ type view struct {
 	// its lines side by side already; "inline": what changes, for the file's own
 	// window; "sentence": words in place of a text.
 	form string
-	// oldFirst and newFirst are the 1-based lines of the first change.
-	oldFirst, newFirst int
+	first              int // line of the first change, 1-based
 	oldLines, newLines int // how many each text has
 	pieces                        []map[string]any
 }
 
 func viewOf(f diff.File, inline bool) view {
 	changes := changesOf(f.Hunks)
-	v := view{oldFirst: 1, newFirst: 1}
-	if len(changes) > 0 && f.Located {
-		v.oldFirst, v.newFirst = max(1, changes[0].oldAt), max(1, changes[0].newAt)
-	}
 	oldLines, newLines := textLines(f.Old), textLines(f.New)
-	v.oldLines, v.newLines = len(oldLines), len(newLines)
+	v := view{first: 1, oldLines: len(oldLines), newLines: len(newLines)}
+	for i := range max(len(oldLines), len(newLines)) {
+		if i >= len(oldLines) || i >= len(newLines) || oldLines[i] != newLines[i] {
+			v.first = i + 1
+			break
+		}
+	}
 	switch {
 	case len(changes) == 0 && f.Note != "" && f.Old == f.New:
 		v.form = "sentence"
@@ -179,14 +180,9 @@ func viewOf(f diff.File, inline bool) view {
 		v.form = "whole"
 		v.pieces = wholePieces(oldLines, newLines)
 	default:
-		v.form, v.oldFirst, v.newFirst = "changes", 1, 1
 		rows := sideBySide(f.Hunks)
-		for i, r := range rows {
-			if r.kind != rowEqual {
-				v.oldFirst, v.newFirst = i+1, i+1
-				break
-			}
-		}
+		v.form = "changes"
+		v.first = 1 + max(0, slices.IndexFunc(rows, func(r row) bool { return r.kind != rowEqual }))
 		v.pieces = rowPieces(rows)
 	}
 	return v

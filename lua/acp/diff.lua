@@ -21,8 +21,7 @@ local idle = require('acp.idle')
 ---@field form 'whole'|'changes'|'inline'|'sentence' see host/diffview.go
 ---@field old_lines integer how many the old text has
 ---@field new_lines integer
----@field old_first integer the line of the first change
----@field new_first integer
+---@field first integer the line of the first change
 ---@field texts? acp.Texts of all forms but 'inline'
 ---@field changes? acp.InlineChange[] of the form 'inline'
 
@@ -237,16 +236,15 @@ function M.open(args, by_user, otherwise)
       asked = asked or by_user
       show(diff)
     end
-    if by_user or (place and idle.free()) then
+    if by_user and idle.windows() or place and idle.free() then
       now()
     else
-      close()
       idle.when(may_open, now)
     end
   end)
 end
 
----Brings the diff up to date with the open requests. Windows may be opened and closed now.
+---Brings the diff up to date with the open requests, as far as windows may be closed now.
 function M.update()
   local first = require('acp.mirror').permissions()[1]
   local wanted = first
@@ -254,6 +252,9 @@ function M.update()
     and not dismissed[first.id]
     and require('acp.config').get().diff ~= 'chat'
   if shown and shown.permission and not request(shown.permission) then
+    if not idle.windows() then
+      return -- the float waits too, and calls again
+    end
     shown.permission, asked = nil, false
     if not wanted or api.nvim_get_mode().mode ~= 'n' then
       close()
@@ -307,6 +308,12 @@ end
 ---@return boolean
 function M.shows(permission)
   return shown ~= nil and shown.permission == permission
+end
+
+---Whether a diff is loaded and waits for the user to rest.
+---@return boolean
+function M.waits()
+  return ready ~= nil
 end
 
 ---The windows of this tab that show a diff.

@@ -307,7 +307,7 @@ function M.open(diff, gone)
     keys = {},
     over = false,
     before = split.remember(),
-    line = side == 'old' and diff.old_first or diff.new_first,
+    line = diff.first,
     group = api.nvim_create_augroup('acp_inline', {}),
   }, Inline)
   local win = split.shows(diff.path)

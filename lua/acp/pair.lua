@@ -178,17 +178,20 @@ local function place(self, diff)
     end
     split.set_local(win, { foldcolumn = '0' })
   end
-  for side, win in ipairs(self.wins) do
-    local line = side == 1 and diff.old_first or diff.new_first
-    local last = api.nvim_buf_line_count(self.bufs[side])
-    api.nvim_win_set_cursor(win, { math.min(line, last), 0 })
-  end
-  api.nvim_win_call(self.wins[2], function()
-    vim.cmd('normal! zz')
-    if diff.form ~= 'sentence' then
-      vim.cmd.syncbind()
+  local function to_change()
+    for side, win in ipairs(self.wins) do
+      local last = api.nvim_buf_line_count(self.bufs[side])
+      api.nvim_win_set_cursor(win, { math.min(diff.first, last), 0 })
     end
-  end)
+  end
+  to_change()
+  if diff.form ~= 'sentence' then
+    api.nvim_win_call(self.wins[2], function()
+      vim.cmd('normal! zz')
+      vim.cmd.syncbind()
+    end)
+    to_change() -- |:syncbind| may have moved the other one
+  end
   draw_bars(self, diff)
 end
 

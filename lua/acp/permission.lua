@@ -255,6 +255,7 @@ local group = api.nvim_create_augroup('acp_permission', {})
 
 ---Brings the float up to date with the open requests, now or as soon as Neovim is idle.
 function M.update()
+  require('acp.diff').update()
   if not idle.windows() then
     if not waiting then
       waiting = true
@@ -271,7 +272,6 @@ function M.update()
     end
     return
   end
-  require('acp.diff').update()
   local requests = vim.tbl_filter(function(request)
     return not dismissed[request.id]
   end, require('acp.mirror').permissions())

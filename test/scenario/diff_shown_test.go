@@ -1,8 +1,11 @@
 package scenario
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // lexer is a file with something to change in it.
@@ -29,36 +32,322 @@ end
 return M
 `
 
-// fixLexer is a call that changes a fragment of it.
-func fixLexer(path string) obj {
-	return obj{
-		"toolCallId": "e1", "title": "Edit lexer.lua", "kind": "edit", "status": "pending",
-		"content": []obj{{
-			"type": "diff", "path": path,
-			"oldText": lexer, "newText": strings.Replace(lexer, "last - 1", "last", 1),
-		}},
+var lexerFixed = strings.Replace(lexer, "last - 1", "last", 1)
+
+// edits is a call that gives files other texts: path, old, new, and so on. A file without an old text
+// is new.
+func edits(id string, files ...string) obj {
+	var content []obj
+	for i := 0; i < len(files); i += 3 {
+		d := obj{"type": "diff", "path": files[i], "newText": files[i+2]}
+		if files[i+1] != "" {
+			d["oldText"] = files[i+1]
+		}
+		content = append(content, d)
 	}
+	return obj{"toolCallId": id, "title": "Edit files", "kind": "edit", "status": "pending", "content": content}
 }
 
-// awaitDiff waits until a diff is on the screen.
-func (s *scene) awaitDiff() {
+// awaitDiff waits until a diff is on the screen, with a text in the window of the new side.
+func (s *scene) awaitDiff(text string) {
 	s.t.Helper()
-	s.AwaitLua(`#require('acp.diff').windows() > 0`)
+	s.AwaitLua(`(function(text)
+		local wins = require('acp.diff').windows()
+		local last = wins[#wins]
+		if not last then return false end
+		local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(last), 0, -1, false)
+		return table.concat(lines, '\n'):find(text, 1, true)
+	end)(...)`, text)
+}
+
+func (s *scene) awaitNoDiff() {
+	s.t.Helper()
+	s.AwaitLua(`#require('acp.diff').windows() == 0`)
+}
+
+// scenery is all that a diff must leave as it was: layout, sizes, views, focus, buffers, alternate
+// files, jumps, options and mappings. The chat grows, so its view is left out.
+func (s *scene) scenery() string {
+	s.t.Helper()
+	return s.LuaString(`local api = vim.api
+		local wins, bufs = {}, {}
+		for _, win in ipairs(api.nvim_list_wins()) do
+			if api.nvim_win_get_config(win).relative == '' then
+				local chat = vim.bo[api.nvim_win_get_buf(win)].filetype == 'acp-chat'
+				local options = {}
+				for name, info in pairs(api.nvim_get_all_options_info()) do
+					if info.scope == 'win' and name ~= 'winbar' then
+						options[name] = tostring(api.nvim_get_option_value(name, { win = win, scope = 'local' }))
+					end
+				end
+				table.insert(wins, {
+					win = win,
+					buf = api.nvim_win_get_buf(win),
+					size = { api.nvim_win_get_width(win), api.nvim_win_get_height(win) },
+					view = not chat and api.nvim_win_call(win, vim.fn.winsaveview) or nil,
+					alternate = api.nvim_win_call(win, function() return vim.fn.bufnr('#') end),
+					jumps = not chat and vim.fn.getjumplist(win) or nil,
+					options = options,
+				})
+			end
+		end
+		for _, buf in ipairs(api.nvim_list_bufs()) do
+			table.insert(bufs, {
+				buf, api.nvim_buf_get_name(buf), vim.bo[buf].buflisted, api.nvim_buf_is_loaded(buf), vim.bo[buf].modified,
+				vim.tbl_map(function(m) return m.lhs .. ' ' .. (m.rhs or '') end, api.nvim_buf_get_keymap(buf, 'n')),
+			})
+		end
+		local options = {}
+		for name, info in pairs(api.nvim_get_all_options_info()) do
+			if info.scope == 'global' then
+				local known, value = pcall(api.nvim_get_option_value, name, { scope = 'global' })
+				options[name] = known and tostring(value) or nil
+			end
+		end
+		local scene = {
+			layout = vim.fn.winlayout(), wins = wins, bufs = bufs, options = options,
+			tabs = #api.nvim_list_tabpages(), win = api.nvim_get_current_win(), last = vim.fn.winnr('#'),
+			tab = vim.fn.tabpagenr('#'), registers = vim.fn.getreg('"'), mode = api.nvim_get_mode().mode,
+		}
+		return vim.inspect(scene)`)
+}
+
+// same fails the test where two sceneries differ, with the lines that do.
+func (s *scene) same(before, after string) {
+	s.t.Helper()
+	if before == after {
+		return
+	}
+	was, is := strings.Split(before, "\n"), strings.Split(after, "\n")
+	var told []string
+	for i := range max(len(was), len(is)) {
+		var a, b string
+		if i < len(was) {
+			a = was[i]
+		}
+		if i < len(is) {
+			b = is[i]
+		}
+		if a != b && len(told) < 12 {
+			told = append(told, fmt.Sprintf("%d: %s → %s", i, strings.TrimSpace(a), strings.TrimSpace(b)))
+		}
+	}
+	s.t.Errorf("not as it was before:\n%s", strings.Join(told, "\n"))
+}
+
+// openLexer is a user with two windows of code, who has moved about in them, and a session.
+func (s *scene) openLexer() (path string, p *puppet) {
+	s.t.Helper()
+	path = s.write("lexer.lua", lexer)
+	other := s.write("other.txt", "one\ntwo\nthree\n")
+	s.Command("edit " + other)
+	s.Command("edit " + path)
+	s.Command("normal! 5GGgg4j")
+	s.Command("split " + other)
+	s.Command("resize 6")
+	s.Command("wincmd j")
+	return path, s.begin()
+}
+
+// allows answers the oldest request with its first option and checks that the agent is told.
+func (s *scene) answers(p *puppet, id int, how func(), want string) {
+	s.t.Helper()
+	how()
+	if got := outcome(s.t, p.answer(id)); got != want {
+		s.t.Errorf("the answer is %s, not %s", got, want)
+	}
+	s.awaitNoFloat()
+	s.awaitNoDiff()
 }
 
 func TestDiffOpensBesideTheCode(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		before := s.scenery()
+		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.screen("split")
+		if !s.LuaBool(`vim.bo.filetype == 'acp-prompt'`) {
+			t.Error("the diff took the focus")
+		}
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+		s.same(before, s.scenery())
+
+		// By key, from its windows.
+		for _, try := range []struct{ keys, want string }{{"ga", "yes"}, {"gr", "no"}, {"2", "always"}} {
+			id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+			s.awaitDiff("first, last do")
+			s.Command("Acp diff")
+			s.AwaitLua(`vim.wo.diff and vim.api.nvim_get_current_line():find('first, last do', 1, true)`)
+			s.answers(p, id, func() { s.Keys(try.keys) }, try.want)
+			s.same(before, s.scenery())
+		}
+
+		// What the user closes answers nothing, and stays closed until asked for.
+		id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys(":q<CR>")
+		s.awaitNoDiff()
+		s.same(before, s.scenery())
+		s.awaitFloat()
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("q")
+		s.awaitNoDiff()
+		s.same(before, s.scenery())
+		if p.answered(id) {
+			t.Error("closing the diff answered the request")
+		}
+		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+	}, wide)
+}
+
+func TestDiffInASmallTerminal(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path := s.write("lexer.lua", lexer)
 		s.Command("edit " + path)
 		p := s.begin()
 		s.prompt(p, "fix it")
-		id := p.permission(fixLexer(path), yesNo...)
-		s.awaitDiff()
-		s.screen("split")
-		s.Command("Acp permit 1")
-		if got := outcome(t, p.answer(id)); got != "yes" {
-			t.Errorf("the answer is %s", got)
+		before := s.scenery()
+		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.screen("stacked")
+		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+		s.same(before, s.scenery())
+	}, nvimtest.Background("light"))
+}
+
+func TestDiffInATab(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'tab'`)
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		before := s.scenery()
+		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		s.AwaitLua(`#vim.api.nvim_list_tabpages() == 2`)
+		if !s.LuaBool(`vim.fn.tabpagenr() == 1 and vim.bo.filetype == 'acp-prompt'`) {
+			t.Error("the diff took the focus")
 		}
-		s.awaitNoFloat()
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.awaitFloat()
+		s.screen("tab")
+		s.answers(p, id, func() { s.Keys("ga") }, "yes")
+		s.same(before, s.scenery())
+
+		// Closed by the user.
+		id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		s.AwaitLua(`#vim.api.nvim_list_tabpages() == 2`)
+		s.Command("tabclose 2")
+		s.Command("Acp permissions")
+		s.awaitFloat()
+		if p.answered(id) {
+			t.Error("closing the tab answered the request")
+		}
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+		s.same(before, s.scenery())
+	}, wide)
+}
+
+func TestDiffInTheFileItself(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'inline'`)
+		path, p := s.openLexer()
+		s.Lua(nil, `local buf = vim.fn.bufnr(...)
+			vim.api.nvim_buf_set_keymap(buf, 'n', 'ga', ':echo "mine"<CR>', { desc = 'mine' })`, path)
+		s.prompt(p, "fix it")
+		before := s.scenery()
+		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		s.AwaitScreen("gr refuse")
+		s.screen("inline")
+		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+		s.same(before, s.scenery())
+
+		id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		s.AwaitScreen("gr refuse")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 15`)
+		s.answers(p, id, func() { s.Keys("ga") }, "yes")
+		s.same(before, s.scenery())
+		if got := s.file(path); got != lexer || s.LuaBool(`vim.bo[vim.fn.bufnr(...)].modified`, path) {
+			t.Errorf("the file was modified: %q", got)
+		}
+
+		// A file that no window shows.
+		hidden := s.write("hidden.lua", lexer)
+		id = p.permission(edits("e2", hidden, lexer, lexerFixed), yesNo...)
+		s.AwaitScreen("gr refuse")
+		s.screen("hidden")
+		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+		s.same(before, s.scenery())
+	}, wide)
+}
+
+func TestDiffOfSeveralFiles(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		gone := s.write("gone.txt", "it was\n")
+		s.prompt(p, "fix it")
+		before := s.scenery()
+		call := edits("e1", path, lexer, lexerFixed, s.Dir+"/new.lua", "", "return 'new'\n", gone, "it was\n", "")
+		id := p.permission(call, yesNo...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.screen("first")
+		s.Keys("]f")
+		s.awaitDiff("return 'new'")
+		s.screen("second")
+		s.Keys("]f")
+		s.AwaitScreen("3 of 3")
+		s.screen("third")
+		s.Keys("[f")
+		s.awaitDiff("return 'new'")
+		s.answers(p, id, func() { s.Keys("ga") }, "yes")
+		s.same(before, s.scenery())
+	}, wide)
+}
+
+func TestDiffWaitsForTheUserToRest(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		s.Command("wincmd t")
+		layout := s.LuaString(`vim.inspect(vim.fn.winlayout())`)
+		unchanged := func(when string) {
+			t.Helper()
+			if s.LuaString(`vim.inspect(vim.fn.winlayout())`) != layout {
+				t.Errorf("a diff opened %s", when)
+			}
+		}
+		for _, try := range []struct{ when, begin, mode, end string }{
+			{"in Insert mode", "A more", "i", "<Esc>"},
+			{"in Visual mode", "v", "v", "<Esc>"},
+			{"in the command line", ":echo 1", "c", "<Esc>"},
+			{"in an operator", "d", "no", "<Esc>"},
+			{"in Replace mode", "R", "R", "<Esc>"},
+			{"in Select mode", "gh", "s", "<Esc>"},
+			{"in the command-line window", "q:", "n", ":q<CR>"},
+		} {
+			s.Keys(try.begin)
+			s.AwaitLua(`vim.api.nvim_get_mode().mode == ...`, try.mode)
+			if try.begin == "q:" {
+				s.AwaitLua(`vim.fn.getcmdwintype() == ':'`)
+			}
+			id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+			s.AwaitLua(`#require('acp').permissions() == 1`)
+			// The text is there, so that it is the user alone who is waited for.
+			s.AwaitLua(`require('acp.diff').waits()`)
+			if try.begin != "q:" {
+				unchanged(try.when)
+			}
+			s.Keys(try.end)
+			s.awaitDiff("first, last do")
+			s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+			unchanged("and stayed")
+		}
 	}, wide)
 }
