@@ -1,20 +1,73 @@
 package host
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 )
+
+const (
+	// largestFile is how large a file may be to be searched for a change, in bytes.
+	largestFile = 64 << 20
+	// wholeTexts is how much of whole files is kept for changes, in bytes; of
+	// older ones only the hunks.
+	wholeTexts = 32 << 20
+)
+
+// diffs are the changes that a session's calls tell of. Each is looked for in
+// its file once, when it comes; what was found then stays, as the file goes on
+// changing. It belongs to the session's goroutine.
+type diffs struct {
+	calls   map[*session.ToolCall][]*change
+	waiting []*change // to be looked for, oldest first
+	working bool      // the first of them, or those of its file, are being looked for
+	whole   []*change // with the whole texts, oldest first
+	size    int       // of these, in bytes
+	after   []waiter
+}
+
+// change is a change of one file by a call.
+type change struct {
+	call    *session.ToolCall
+	told    session.Diff
+	file    *diff.File // never changes, but is replaced by one of which more is known
+	settled bool       // it was looked for
+	dropped bool       // the call does not tell of it any more
+}
+
+// waiter waits until all changes of a call were looked for.
+type waiter struct {
+	call *session.ToolCall
+	then func()
+}
 
 // files are the changes that a call tells of, in its order, as much as is known
 // of them now: before a change is located in its file (see [Session.whenLocated])
 // it is what the agent told. Paths are the agent's. Only for the session's
-// goroutine; the slice is the caller's, what is in it is shared and never changes.
+// goroutine; what the files point to is shared and never changes.
 func (s *Session) files(call *session.ToolCall) []diff.File {
-	var files []diff.File
-	for _, item := range call.Content {
-		if d, ok := item.(session.Diff); ok {
-			files = append(files, diff.Told(d))
-		}
+	shared := s.sharedFiles(call)
+	files := make([]diff.File, len(shared))
+	for i, f := range shared {
+		files[i] = *f
+	}
+	return files
+}
+
+// sharedFiles is files for the chat: the same pointers while nothing more is
+// known.
+func (s *Session) sharedFiles(call *session.ToolCall) []*diff.File {
+	changes := s.diffs.calls[call]
+	files := make([]*diff.File, len(changes))
+	for i, c := range changes {
+		files[i] = c.file
 	}
 	return files
 }
@@ -23,4 +76,210 @@ func (s *Session) files(call *session.ToolCall) []diff.File {
 // the call has now were looked for in their files: at once where nothing is
 // awaited. It is not called when the session is closed before. Only for the
 // session's goroutine.
-func (s *Session) whenLocated(call *session.ToolCall, then func()) { then() }
+func (s *Session) whenLocated(call *session.ToolCall, then func()) {
+	s.diffs.after = append(s.diffs.after, waiter{call, then})
+	s.callWaiters()
+}
+
+func (s *Session) callWaiters() {
+	var ready []waiter
+	s.diffs.after = slices.DeleteFunc(s.diffs.after, func(w waiter) bool {
+		located := !slices.ContainsFunc(s.diffs.calls[w.call], func(c *change) bool { return !c.settled })
+		if located {
+			ready = append(ready, w)
+		}
+		return located
+	})
+	for _, w := range ready {
+		w.then()
+	}
+}
+
+// fileOf is the change that a request for permission tells of.
+func (s *Session) fileOf(d session.Diff) *diff.File {
+	for _, p := range s.asked {
+		for _, c := range s.diffs.calls[s.conv.ToolCall(p.request.Call.ID)] {
+			if c.told == d {
+				return c.file
+			}
+		}
+	}
+	f := diff.Told(d)
+	return &f
+}
+
+// followDiffs learns which changes a call tells of now. What it told before, and
+// tells again in equal words, stays as it was found.
+func (s *Session) followDiffs(call *session.ToolCall) {
+	before := slices.Clone(s.diffs.calls[call])
+	var now []*change
+	for _, item := range call.Content {
+		d, ok := item.(session.Diff)
+		if !ok {
+			continue
+		}
+		at := slices.IndexFunc(before, func(c *change) bool { return equalDiffs(c.told, d) })
+		if at < 0 {
+			told := diff.Told(d)
+			c := &change{call: call, told: d, file: &told}
+			now = append(now, c)
+			s.diffs.waiting = append(s.diffs.waiting, c)
+			continue
+		}
+		c := before[at]
+		c.told = d
+		now = append(now, c)
+		before = slices.Delete(before, at, at+1)
+	}
+	for _, c := range before {
+		c.dropped = true
+	}
+	if len(before) > 0 {
+		s.diffs.whole = slices.DeleteFunc(s.diffs.whole, func(c *change) bool {
+			if c.dropped {
+				s.diffs.size -= c.size()
+			}
+			return c.dropped
+		})
+	}
+	if len(now) > 0 || len(before) > 0 {
+		if s.diffs.calls == nil {
+			s.diffs.calls = map[*session.ToolCall][]*change{}
+		}
+		s.diffs.calls[call] = now
+		s.callWaiters()
+		s.locate()
+	}
+}
+
+func equalDiffs(a, b session.Diff) bool {
+	equal := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+	if !equal(a.OldText, b.OldText) || !equal(a.NewText, b.NewText) {
+		return false
+	}
+	a.OldText, a.NewText = b.OldText, b.NewText
+	return a == b
+}
+
+// locate looks for the changes of the file that has waited longest.
+func (s *Session) locate() {
+	s.diffs.waiting = slices.DeleteFunc(s.diffs.waiting, func(c *change) bool { return c.dropped })
+	if s.diffs.working || len(s.diffs.waiting) == 0 {
+		return
+	}
+	s.diffs.working = true
+	first := s.diffs.waiting[0].told
+	var changes []*change
+	s.diffs.waiting = slices.DeleteFunc(s.diffs.waiting, func(c *change) bool {
+		same := c.told.Path == first.Path && c.told.OldPath == first.OldPath
+		if same {
+			changes = append(changes, c)
+		}
+		return same
+	})
+	told := make([]session.Diff, len(changes))
+	now := make([]diff.Now, len(changes))
+	for i, c := range changes {
+		told[i] = c.told
+		now[i].Done = c.call.Status == session.StatusCompleted
+		for _, l := range c.call.Locations {
+			if l.Path == c.told.Path && l.Line > 0 {
+				now[i].Line = l.Line
+				break
+			}
+		}
+	}
+	s.host.background(func() {
+		files := s.search(told, now)
+		s.box.put(func() { s.found(changes, files) })
+	})
+}
+
+// search looks for changes of one file in its text. It reads the disk and asks
+// Neovim, so not on the session's goroutine.
+func (s *Session) search(told []session.Diff, now []diff.Now) []*diff.File {
+	text, err := s.peek(told[0].Path)
+	if old := told[0].OldPath; old != "" {
+		if before, oldErr := s.peek(old); oldErr == nil {
+			text, err = before, nil
+		}
+	}
+	files := make([]*diff.File, len(told))
+	for i, d := range told {
+		var f diff.File
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f = diff.Told(d)
+			if f.Note == "" {
+				f.Note = fmt.Sprintf("the file cannot be read: %v", cause(err))
+			}
+		} else {
+			if err == nil {
+				now[i].Text = &text
+			}
+			f = diff.Of(d, now[i])
+		}
+		files[i] = &f
+	}
+	return files
+}
+
+var errTooLarge = errors.New("it is too large to be searched")
+
+// peek is the text of a file as the user has it.
+func (s *Session) peek(path string) (string, error) {
+	path = s.absolute(path)
+	if info, err := os.Stat(path); err == nil && info.Size() > largestFile {
+		return "", errTooLarge
+	}
+	type answer struct {
+		text string
+		err  error
+	}
+	got := make(chan answer, 1)
+	s.host.files.Peek(context.Background(), path, func(text string, err error) { got <- answer{text, err} })
+	select {
+	case a := <-got:
+		return a.text, a.err
+	case <-s.host.editor.Gone():
+		return "", errSessionClosed
+	}
+}
+
+// cause is what is wrong with a file, without its name.
+func cause(err error) error {
+	var e *buffers.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// found takes up what was found of changes, and has them drawn anew.
+func (s *Session) found(changes []*change, files []*diff.File) {
+	for i, c := range changes {
+		if c.dropped {
+			continue
+		}
+		c.file, c.settled = files[i], true
+		s.diffs.whole = append(s.diffs.whole, c)
+		s.diffs.size += c.size()
+		s.chat.TouchCall(c.call)
+		if slices.ContainsFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == c.call.ID }) {
+			s.shown.permissions = true
+			s.urgent.Store(true)
+		}
+	}
+	for len(s.diffs.whole) > 1 && s.diffs.size > wholeTexts {
+		oldest := s.diffs.whole[0]
+		s.diffs.whole = s.diffs.whole[1:]
+		s.diffs.size -= oldest.size()
+		brief := oldest.file.Brief()
+		oldest.file = &brief
+	}
+	s.mark()
+	s.diffs.working = false
+	s.callWaiters()
+	s.locate()
+}
+
+func (c *change) size() int { return len(c.file.Old) + len(c.file.New) }

@@ -195,13 +195,13 @@ func (s *Session) question(call *session.ToolCall, command, dir string) (heading
 func (s *Session) diffLines(diffs []session.Diff) []transcript.Line {
 	var body []transcript.Line
 	for _, d := range diffs {
-		added, removed := transcript.DiffCount(d)
-		name := s.short(d.Path)
-		if d.OldText == nil {
-			name += " (new)"
+		f := s.fileOf(d)
+		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
+		lines, more := transcript.DiffLines(f, "  ", max(4, floatDiffLines/len(diffs)))
+		if last := len(lines) - 1; more > 0 {
+			lines = append(lines[:last], transcript.MoreLine(more+1))
 		}
-		body = append(body, transcript.FileLine(name, added, removed))
-		body = append(body, capped(transcript.DiffLines(d, "  "), max(4, floatDiffLines/len(diffs)))...)
+		body = append(body, lines...)
 	}
 	return body
 }

@@ -55,6 +55,7 @@ type Session struct {
 	clock *time.Timer
 
 	terminals terminals
+	diffs     diffs
 	visible   atomic.Bool // a window shows the chat
 	working   span        // of the turn that runs, or the last one
 	urgent    atomic.Bool // something must not wait for a hidden chat's turn
@@ -77,7 +78,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox()}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
-		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
+		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful, Files: s.sharedFiles,
 	})
 	s.shown = shown{
 		session:   true,

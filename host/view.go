@@ -51,6 +51,7 @@ func (s *Session) apply(u session.Update) {
 			s.event("AcpToolCallEnd", map[string]any{"id": call.ID, "status": string(status)})
 		}
 		s.shown.calls[call] = at
+		s.followDiffs(call)
 	}
 }
 
@@ -119,7 +120,14 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 	}
 	code := make([]any, len(e.Code))
 	for i, c := range e.Code {
-		code[i] = map[string]any{"row": c.Row, "end_row": c.EndRow, "lang": c.Lang}
+		around := make([]any, len(c.Around))
+		for j, a := range c.Around {
+			around[j] = map[string]any{"line": a.Line, "lines": a.Lines}
+		}
+		code[i] = map[string]any{
+			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang,
+			"file": c.File, "col": c.Col, "sides": c.Sides, "around": around,
+		}
 	}
 	lines := e.Lines
 	if lines == nil {

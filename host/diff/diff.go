@@ -20,6 +20,10 @@ import (
 // Context is how many unchanged lines a hunk has before and after what changes.
 const Context = 2
 
+// around is how many more lines a parser gets before and after a hunk; where
+// there are many hunks, that many for all.
+const around, aroundAll = 40, 800
+
 // File is the change of one file.
 type File struct {
 	Path      string            // as the agent named it, "" never
@@ -53,6 +57,9 @@ type Hunk struct {
 	// would follow. They are 0 where line numbers are not known.
 	OldStart, NewStart int
 	Lines              []Line
+	// Before and After are unchanged lines next to those, without newlines, which
+	// a parser needs to understand them. No line is in two hunks.
+	Before, After []string
 }
 
 // Kind is what a change does to a line.
@@ -156,6 +163,7 @@ func (f File) Brief() File {
 				text.WriteString(l.Text + end)
 			}
 		}
+		h.Before, h.After = nil, nil
 		hunks[i] = h
 	}
 	f.Hunks, f.Old, f.New, f.Located = hunks, old.String(), text.String(), false

@@ -25,17 +25,43 @@ func (f *File) between(numbered bool) {
 	a, b := split(old), split(text)
 	h := hunks{a: a, b: b, numbered: numbered, words: len(old)+len(text) <= longText}
 	edits := compare(a, b)
+	var ends []int // of the hunks, in old lines
 	for i := 0; i < len(edits); {
 		j := i + 1
 		for j < len(edits) && edits[j].a0-edits[j-1].a1 <= 2*Context {
 			j++
 		}
+		start, end := max(0, edits[i].a0-Context), min(len(a), edits[j-1].a1+Context)
 		f.Hunks = append(f.Hunks, h.hunk(edits[i:j]))
+		ends = append(ends, start, end)
 		i = j
 	}
+	surround(f.Hunks, ends, a)
 	for _, e := range edits {
 		f.Added += e.b1 - e.b0
 		f.Removed += e.a1 - e.a0
+	}
+}
+
+// surround gives hunks the unchanged lines next to them; ends are the first and
+// last lines of each, of those of the old text.
+func surround(hunks []Hunk, ends []int, lines []string) {
+	room := min(around, aroundAll/max(1, len(hunks)))
+	bare := func(from, to int) []string {
+		part := make([]string, to-from)
+		for i := range part {
+			part[i] = strings.TrimSuffix(lines[from+i], "\n")
+		}
+		return part
+	}
+	for i, free := 0, 0; i < len(hunks); i++ {
+		start, end, next := ends[2*i], ends[2*i+1], len(lines)
+		if i+1 < len(hunks) {
+			next = ends[2*i+2]
+		}
+		hunks[i].Before = bare(max(free, start-room), start)
+		free = min(next, end+room)
+		hunks[i].After = bare(end, free)
 	}
 }
 

@@ -13,7 +13,7 @@ const bom = "\ufeff"
 // told is what an agent tells of a change, and the file that becomes of it.
 type told struct {
 	File
-	old, text *string // nil where there is none, or none was told
+	old, text *string    // nil where there is none, or none was told
 	raw       [2]*string // those two with their own line ends
 	patch     *patch
 	opaque    bool // there is no text to show
@@ -333,7 +333,8 @@ func telling(text string) bool {
 	return n >= 3
 }
 
-// choose is the place nearest to a line, or the first one.
+// choose is the place nearest to a line, rather below it than above; or the
+// first one.
 func (f *File) choose(text string, places []int, line int) int {
 	if len(places) == 1 {
 		return places[0]
@@ -346,7 +347,7 @@ func (f *File) choose(text string, places []int, line int) int {
 	for _, p := range places {
 		number += strings.Count(text[at:p], "\n")
 		at = p
-		if distance := max(number-line, line-number); distance < least {
+		if distance := max(number-line, line-number); distance <= least {
 			best, least = p, distance
 		}
 	}

@@ -50,10 +50,15 @@ func replay(t *testing.T, f File) {
 	t.Helper()
 	a, b := split(f.Old), split(f.New)
 	var out []string
-	at, added, removed := 0, 0, 0
+	at, free, added, removed := 0, 0, 0, 0
 	for n, h := range f.Hunks {
 		if h.OldStart-1 < at || n > 0 && h.OldStart-1 == at {
 			t.Fatalf("hunk %d begins at %d, after line %d", n, h.OldStart, at)
+		}
+		for i, l := range h.Before {
+			if line := h.OldStart - 1 - len(h.Before) + i; line < free || strings.TrimSuffix(a[line], "\n") != l {
+				t.Fatalf("line %q before hunk %d", l, n)
+			}
 		}
 		out = append(out, a[at:h.OldStart-1]...)
 		at = h.OldStart - 1
@@ -108,6 +113,16 @@ func replay(t *testing.T, f File) {
 				end = s.End
 			}
 		}
+		free = at
+		for _, l := range h.After {
+			if strings.TrimSuffix(a[free], "\n") != l {
+				t.Fatalf("line %q after hunk %d", l, n)
+			}
+			free++
+		}
+	}
+	if len(f.Hunks) > 0 && len(f.Hunks[len(f.Hunks)-1].After) < min(len(a)-at, 3) && len(f.Hunks) < 100 {
+		t.Fatal("nothing after the last hunk")
 	}
 	out = append(out, a[at:]...)
 	if got := strings.Join(out, ""); got != f.New {

@@ -1,99 +1,247 @@
 package transcript
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/aymanbagabas/go-udiff"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 )
 
-// contextLines is how many unchanged lines a diff shows around a change.
-const contextLines = 2
+const (
+	// longestLine is how much of a line of a diff the chat shows, in bytes.
+	longestLine = 1000
+	// coloured is how many lines of a diff get the colours of their language.
+	coloured = 500
+)
 
-// DiffLines is a change as unified hunks, without file names. Text of the
-// file stands behind indent and a sign.
-func DiffLines(d session.Diff, indent string) []Line { return diffLines(unified(d), indent) }
+// source is the text of a file that lines of the chat show.
+type source struct {
+	file  string
+	col   int      // where the text begins in each line
+	after []string // text that follows, but is not shown
+}
 
-func diffLines(hunks []*udiff.Hunk, indent string) []Line {
-	var lines []Line
-	for i, h := range hunks {
+// What a line is to the source it shows. Lines of the chat between those, which
+// are no text of the file, are of no side.
+const (
+	bothSides = ' '
+	oldSide   = '-'
+	newSide   = '+'
+	noSide    = '.'
+)
+
+// DiffLines is a change as unified hunks, without the file's name: about limit
+// lines of it, and how many more there are. What a line says behind indent is
+// its number, where that is known, a sign, and the file's text.
+func DiffLines(f *diff.File, indent string, limit int) (lines []Line, more int) {
+	width := numberWidth(f)
+	of := &source{file: f.Path, col: len(indent) + len("+ ")}
+	if width > 0 {
+		of.col += width + 1
+	}
+	add := func(make func() Line) {
+		if len(lines) < limit {
+			lines = append(lines, make())
+		} else {
+			more++
+		}
+	}
+	if f.Note != "" {
+		add(func() Line { return of.line(noSide, piece{indent + f.Note, More}) })
+	}
+	for i, h := range f.Hunks {
 		if i > 0 {
-			lines = append(lines, line(piece{indent + "⋯", DiffHunk}))
+			add(func() Line { return of.line(noSide, piece{indent + "⋯", DiffHunk}) })
 		}
-		for _, l := range h.Lines {
-			sign, group := "  ", plain
-			switch l.Kind {
-			case udiff.Insert:
-				sign, group = "+ ", DiffAdd
-			case udiff.Delete:
-				sign, group = "- ", DiffDelete
-			}
-			text := strings.TrimSuffix(l.Content, "\n")
-			lines = append(lines, line(piece{indent, plain}, piece{sign + text, group}))
-		}
-	}
-	return lines
-}
-
-// DiffCount counts the lines a change adds and removes.
-func DiffCount(d session.Diff) (added, removed int) { return countLines(unified(d)) }
-
-func countLines(hunks []*udiff.Hunk) (added, removed int) {
-	for _, h := range hunks {
-		for _, l := range h.Lines {
-			switch l.Kind {
-			case udiff.Insert:
-				added++
-			case udiff.Delete:
-				removed++
+		for j, l := range h.Lines {
+			add(func() Line {
+				shown := of.diffLine(l, indent, width)
+				if j == 0 && i > 0 {
+					shown.before = slices.Concat(f.Hunks[i-1].After, h.Before)
+				} else if j == 0 {
+					shown.before = h.Before
+				}
+				return shown
+			})
+			if l.NoNewline {
+				add(func() Line { return of.line(noSide, piece{indent + `\ No newline at end of file`, More}) })
 			}
 		}
 	}
-	return added, removed
+	if last := len(f.Hunks) - 1; last >= 0 && more == 0 {
+		of.after = f.Hunks[last].After
+	}
+	return lines, more
 }
 
-// diff is a change with what was computed of it: that is too much work for each
-// tick of a clock.
-type diff struct {
-	session.Diff
-	lines          []Line
-	added, removed int
+// numberWidth is the width of the widest line number, 0 where none is known.
+func numberWidth(f *diff.File) int {
+	highest := 0
+	for _, h := range f.Hunks[max(0, len(f.Hunks)-1):] {
+		for _, l := range h.Lines {
+			highest = max(highest, l.Old, l.New)
+		}
+	}
+	if highest == 0 {
+		return 0
+	}
+	return len(strconv.Itoa(highest))
 }
 
-// diffsOf are the changes of a call, computed where they are not known yet.
-func diffsOf(c *session.ToolCall, known []diff) []diff {
-	var diffs []diff
-	for _, item := range c.Content {
-		d, ok := item.(session.Diff)
-		if !ok {
+func (s *source) line(side byte, pieces ...piece) Line {
+	l := line(pieces...)
+	l.source, l.side = s, side
+	return l
+}
+
+func (s *source) diffLine(l diff.Line, indent string, width int) Line {
+	sign, side, number := "  ", byte(bothSides), l.New
+	signGroup, group, words := plain, plain, plain
+	switch l.Kind {
+	case diff.Insert:
+		sign, side = "+ ", newSide
+		signGroup, group, words = DiffAdded, DiffAdd, DiffAddText
+	case diff.Delete:
+		sign, side, number = "- ", oldSide, l.Old
+		signGroup, group, words = DiffRemoved, DiffDelete, DiffDeleteText
+	}
+	text := strings.TrimSuffix(l.Text, "\r")
+	kept := shortened(text)
+	pieces := []piece{{indent, plain}}
+	if width > 0 {
+		pieces = append(pieces, piece{fmt.Sprintf("%*d ", width, number), DiffLine})
+	}
+	pieces = append(pieces, piece{sign, plain}, piece{text[:kept], plain})
+	if kept < len(text) {
+		pieces = append(pieces, piece{fmt.Sprintf("… +%s", size(len(text)-kept)), More})
+	}
+	out := s.line(side, pieces...)
+	if l.Kind == diff.Equal {
+		return out
+	}
+	at := s.col - len(sign)
+	out.Marks = append(out.Marks, Mark{at, s.col + kept, group}, Mark{at, at + 1, signGroup})
+	for _, w := range l.Words {
+		if w.Start < kept {
+			out.Marks = append(out.Marks, Mark{s.col + w.Start, s.col + min(w.End, kept), words})
+		}
+	}
+	return out
+}
+
+// shortened is how many bytes are shown of a line.
+func shortened(text string) int {
+	if len(text) <= longestLine {
+		return len(text)
+	}
+	n := longestLine
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// ChangeName is what a change is of, and what it does beside changing the text;
+// short makes of a path what is shown.
+func ChangeName(f *diff.File, short func(string) string) string {
+	name := short(f.Path)
+	if f.OldPath != "" {
+		name = short(f.OldPath) + " → " + name
+	}
+	switch f.Operation {
+	case session.OperationAdd:
+		name += " (new)"
+	case session.OperationDelete:
+		name += " (deleted)"
+	case session.OperationCopy:
+		name += " (copy)"
+	}
+	return name
+}
+
+// fileChange is a change with the lines that show it: they are made once, not at
+// each tick of a clock.
+type fileChange struct {
+	*diff.File
+	named bool   // the name of the file stands above it
+	only  bool   // the call changes nothing else
+	lines []Line // as many as were to be shown
+	limit int
+	more  int
+}
+
+// diffsOf are the changes of a call, with what is known already of those that
+// are as before.
+func (t *Transcript) diffsOf(c *session.ToolCall, known []fileChange) []fileChange {
+	files := t.config.Files(c)
+	if len(files) == 0 {
+		return nil
+	}
+	changes := make([]fileChange, len(files))
+	for i, f := range files {
+		if at := slices.IndexFunc(known, func(k fileChange) bool { return k.File == f }); at >= 0 {
+			changes[i] = known[at]
+		} else {
+			changes[i] = fileChange{File: f}
+		}
+		changes[i].only = len(files) == 1
+		changes[i].named = len(files) > 1 && (i == 0 || files[i-1].Path != f.Path) ||
+			f.Operation != session.OperationModify || f.OldPath != ""
+	}
+	return changes
+}
+
+// diffBody shows a change: the beginning of it, or all where the block is open.
+func (t *Transcript) diffBody(b *block, d *fileChange) []Line {
+	limit := previewDiff
+	if b.open == opened {
+		limit = 1 << 30
+	}
+	if d.lines == nil || d.limit != limit {
+		d.lines, d.more = DiffLines(d.File, "    ", limit)
+		d.limit = limit
+	}
+	var lines []Line
+	if name := "    " + ChangeName(d.File, t.relative); d.only && d.named {
+		lines = append(lines, FileLine(name, 0, 0)) // the head says how much
+	} else if d.named {
+		lines = append(lines, FileLine(name, d.Added, d.Removed))
+	}
+	if d.more == 0 {
+		return append(lines, d.lines...)
+	}
+	last := len(d.lines) - 1
+	return append(append(lines, d.lines[:last]...), MoreLine(d.more+1))
+}
+
+// sources are the lines [from, end) of a block as code, each file's together
+// and whole; row is the block's.
+func sources(lines []Line, row, from, end int) []Code {
+	var codes []Code
+	for i := 0; i < len(lines); {
+		of, first := lines[i].source, i
+		var sides strings.Builder
+		for ; i < len(lines) && lines[i].source == of; i++ {
+			sides.WriteByte(lines[i].side)
+		}
+		if of == nil || i <= from || first >= end {
 			continue
 		}
-		at := slices.IndexFunc(known, func(k diff) bool { return k.Diff == d })
-		if at >= 0 {
-			diffs = append(diffs, known[at])
-			continue
+		last := min(i, first+coloured)
+		code := Code{Row: row + first, EndRow: row + last, File: of.file, Col: of.col, Sides: sides.String()[:last-first]}
+		for j, l := range lines[first:last] {
+			if len(l.before) > 0 {
+				code.Around = append(code.Around, Around{j, l.before})
+			}
 		}
-		hunks := unified(d)
-		added, removed := countLines(hunks)
-		diffs = append(diffs, diff{d, diffLines(hunks, "    "), added, removed})
+		if last == i && len(of.after) > 0 {
+			code.Around = append(code.Around, Around{i - first, of.after})
+		}
+		codes = append(codes, code)
 	}
-	return diffs
-}
-
-func unified(d session.Diff) []*udiff.Hunk {
-	old, text := "", ""
-	if d.OldText != nil {
-		old = *d.OldText
-	}
-	if d.NewText != nil {
-		text = *d.NewText
-	}
-	edits := udiff.Lines(old, text)
-	u, err := udiff.ToUnifiedDiff("", "", old, edits, contextLines)
-	if err != nil {
-		return nil // edits of our own making are consistent
-	}
-	return u.Hunks
+	return codes
 }

@@ -38,7 +38,7 @@ func output(text string) session.ToolCallContent {
 }
 
 func change(path, old, text string) session.ToolCallContent {
-	return session.Diff{Path: path, OldText: &old, NewText: &text}
+	return session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}
 }
 
 func ptr(s string) *string { return &s }
@@ -75,7 +75,7 @@ func cases() []struct {
 	two := call(session.KindEdit, session.StatusCompleted, "Rename",
 		change("/project/a.go", "old()\n", "renamed()\n"), change("/other/b.go", "x\nold()\n", "x\nrenamed()\n"))
 	long := change("/project/a.go", numbers(1, 30, "line %d"), numbers(1, 9, "line %d")+"new\n"+numbers(11, 19, "line %d")+numbers(20, 30, "changed %d"))
-	created := session.Diff{Path: "/project/new.go", NewText: ptr("package a\n\nfunc a() {}\n")}
+	created := session.Diff{Operation: session.OperationAdd, Path: "/project/new.go", NewText: ptr("package a\n\nfunc a() {}\n")}
 	named := session.ToolCallPatch{ID: "c", Name: acp.Set("mcp__search\nall"), Status: acp.Set(session.StatusInProgress)}
 
 	tests := []test{
@@ -249,18 +249,6 @@ func TestRelative(t *testing.T) {
 	} {
 		if got := tr.relative(path); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
-		}
-	}
-}
-
-func TestDiffCount(t *testing.T) {
-	old := "a\nb\nc\n"
-	for text, want := range map[string][2]int{
-		old: {0, 0}, "": {0, 3}, "a\nB\nc\n": {1, 1}, "a\nb\nc\nd\n": {1, 0}, "a\nb\nc": {1, 1},
-	} {
-		added, removed := DiffCount(session.Diff{OldText: &old, NewText: &text})
-		if added != want[0] || removed != want[1] {
-			t.Errorf("%q: +%d -%d, want %v", text, added, removed, want)
 		}
 	}
 }

@@ -22,6 +22,11 @@ const (
 	ToolFailed
 	DiffAdd
 	DiffDelete
+	DiffAddText
+	DiffDeleteText
+	DiffAdded
+	DiffRemoved
+	DiffLine
 	DiffHunk
 	Output
 	More
@@ -36,7 +41,8 @@ const (
 
 var ownGroups = []string{
 	"AcpUser", "AcpThought", "AcpToolKind", "AcpToolTitle", "AcpToolDone", "AcpToolRunning",
-	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete", "AcpDiffHunk", "AcpOutput",
+	"AcpToolWaiting", "AcpToolFailed", "AcpDiffAdd", "AcpDiffDelete",
+	"AcpDiffAddText", "AcpDiffDeleteText", "AcpDiffAdded", "AcpDiffRemoved", "AcpDiffLine", "AcpDiffHunk", "AcpOutput",
 	"AcpMore", "AcpPlan", "AcpPlanDone", "AcpPlanNow", "AcpInfo", "AcpWarning", "AcpError",
 	"AcpAnsi0", "AcpAnsi1", "AcpAnsi2", "AcpAnsi3", "AcpAnsi4", "AcpAnsi5", "AcpAnsi6", "AcpAnsi7",
 	"AcpAnsi8", "AcpAnsi9", "AcpAnsi10", "AcpAnsi11", "AcpAnsi12", "AcpAnsi13", "AcpAnsi14", "AcpAnsi15",
@@ -66,6 +72,10 @@ type Line struct {
 	RightGroup Group
 	Sign       string
 	SignGroup  Group
+
+	source *source // of a diff
+	side   byte
+	before []string // text of the file that stands there, but is not shown
 }
 
 func (l Line) equal(o Line) bool {

@@ -17,7 +17,7 @@ import (
 // however its message came and was taken.
 func TestCodeIsToldOnce(t *testing.T) {
 	const text = "Look:\n\n```go\nx := 1\ny := 2\n```\nand\n~~~ sh -x\nls\n~~~\n\n> ```\n> quoted\n> ```\n\n```\n```\n\n```lua\nreturn\n```"
-	want := []Code{{5, 7, "go"}, {10, 11, "sh"}, {18, 18, ""}, {21, 22, "lua"}}
+	want := []Code{{Row: 5, EndRow: 7, Lang: "go"}, {Row: 10, EndRow: 11, Lang: "sh"}, {Row: 18, EndRow: 18}, {Row: 21, EndRow: 22, Lang: "lua"}}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		w := newWorld()

@@ -44,7 +44,7 @@ var nerdIcons = map[session.ToolKind]string{
 // renderToolCall is a head line, and a body where there is one to show.
 func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
 	status := c.Shown()
-	b.diffs = diffsOf(c, b.diffs)
+	b.diffs = t.diffsOf(c, b.diffs)
 	look, known := statusIcons[status]
 	if !known {
 		look.icon, look.group = "·", More
@@ -68,7 +68,7 @@ func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
 	}
 	added, removed := 0, 0
 	for _, d := range b.diffs {
-		added, removed = added+d.added, removed+d.removed
+		added, removed = added+d.Added, removed+d.Removed
 	}
 	head := line(append(pieces, counts(added, removed)...)...)
 	head.Right, head.RightGroup = t.beside(c, status)
@@ -163,7 +163,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	for _, item := range c.Content {
 		switch item := item.(type) {
 		case session.Diff:
-			lines = append(lines, t.diffBody(b, diffs[0], len(b.diffs) > 1)...)
+			lines = append(lines, t.diffBody(b, &diffs[0])...)
 			diffs = diffs[1:]
 		case session.TerminalRef:
 			lines = append(lines, t.terminalBody(b, item.TerminalID)...)
@@ -179,17 +179,6 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		lines = rawBody(c)
 	}
 	return lines
-}
-
-func (t *Transcript) diffBody(b *block, d diff, named bool) []Line {
-	var lines []Line
-	if named {
-		lines = append(lines, line(piece{"    " + t.relative(d.Path), ToolKind}))
-	}
-	if b.open != opened && len(d.lines) > previewDiff {
-		return append(append(lines, d.lines[:previewDiff-1]...), MoreLine(len(d.lines)-previewDiff+1))
-	}
-	return append(lines, d.lines...)
 }
 
 func (t *Transcript) terminalBody(b *block, id string) []Line {
@@ -266,8 +255,12 @@ func FileLine(name string, added, removed int) Line {
 }
 
 func counts(added, removed int) []piece {
-	if added+removed == 0 {
-		return nil
+	var pieces []piece
+	if added > 0 {
+		pieces = append(pieces, piece{"  ", plain}, piece{fmt.Sprintf("+%d", added), DiffAdded})
 	}
-	return []piece{{"  ", plain}, {fmt.Sprintf("+%d", added), DiffAdd}, {" ", plain}, {fmt.Sprintf("−%d", removed), DiffDelete}}
+	if removed > 0 {
+		pieces = append(pieces, piece{"  "[min(added, 1):], plain}, piece{fmt.Sprintf("−%d", removed), DiffRemoved})
+	}
+	return pieces
 }

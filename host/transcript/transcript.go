@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 )
 
 // Edit is one change of the chat buffer; edits are applied in order. Rows are
@@ -35,10 +36,26 @@ type Edit struct {
 	Code []Code
 }
 
-// Code is the lines [Row, EndRow) of a fenced block.
+// Code is the lines [Row, EndRow) of a fenced block, or of the diff of a file.
 type Code struct {
 	Row, EndRow int
-	Lang        string
+	Lang        string // what stands behind the fence; "" of a diff
+
+	// Of a diff: the file's name, where its text begins in each line, in bytes,
+	// and for each line which side of the diff it is of: '-' for the old one, '+'
+	// for the new one, ' ' for both, '.' where it is no text of the file.
+	File   string
+	Col    int
+	Sides  string
+	Around []Around
+}
+
+// Around is text of a file that is not shown, but stands before a line that is,
+// counted from the first of a [Code], or behind the last: it tells what those
+// lines mean.
+type Around struct {
+	Line  int
+	Lines []string
 }
 
 // Decor is a sign or a text at the right edge of a row.
@@ -58,6 +75,9 @@ type Config struct {
 	Now func() time.Time
 	// NerdFont says that the user's font has icons.
 	NerdFont bool
+	// Files returns the changes that a call tells of, in its order; the same
+	// pointers while nothing more is known of them.
+	Files func(*session.ToolCall) []*diff.File
 	// Terminal returns the last n lines of a terminal, and how many there are.
 	Terminal func(id string, n int) (Screenful, bool)
 }
@@ -85,10 +105,11 @@ type block struct {
 	gap    bool // an empty line stands before it
 	rows   int  // lines the buffer holds of it, the gap included
 	open   fold
-	static []Line  // what the buffer holds, gap included (not for streams)
-	next   []Line  // what it shall hold, while it takes more than one Take
-	diffs  []diff  // of a tool call that is not finished
-	stream *stream // of an agent's message
+	static []Line       // what the buffer holds, gap included (not for streams)
+	next   []Line       // what it shall hold, while it takes more than one Take
+	diffs  []fileChange // of a tool call that is not finished
+	fresh  int          // 1 + the first line of static that a Take sent which did not send all
+	stream *stream      // of an agent's message
 }
 
 // fold is what the user did to a block: nothing, opened or closed it.
@@ -126,6 +147,16 @@ func (t *Transcript) TouchTerminal(id string) {
 			if ref, ok := c.(session.TerminalRef); ok && ref.TerminalID == id {
 				t.touch(i)
 			}
+		}
+	}
+}
+
+// TouchCall marks a call as changed: more is known of what it shows.
+func (t *Transcript) TouchCall(c *session.ToolCall) {
+	for i := len(t.blocks) - 1; i >= 0; i-- {
+		if t.blocks[i].entry == c {
+			t.touch(i)
+			return
 		}
 	}
 }
@@ -302,8 +333,14 @@ func (t *Transcript) takeStatic(b *block, row, budget int) (*Edit, bool) {
 	b.static = slices.Concat(old[:from:from], lines[from:end], old[oldEnd:])
 	b.rows = len(b.static)
 	b.next = nil
+	if b.fresh == 0 || from < b.fresh-1 {
+		b.fresh = from + 1
+	}
 	if !done {
 		b.next = lines
+		return e, false
 	}
-	return e, done
+	e.Code = sources(b.static, row, b.fresh-1, end)
+	b.fresh = 0
+	return e, true
 }

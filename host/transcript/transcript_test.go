@@ -29,8 +29,9 @@ func newWorld() *world {
 
 func (w *world) config() Config {
 	return Config{
-		Cwd: "/project",
-		Now: func() time.Time { return time.Unix(100, 0) },
+		Cwd:   "/project",
+		Now:   func() time.Time { return time.Unix(100, 0) },
+		Files: toldFiles(),
 		Terminal: func(id string, n int) (Screenful, bool) {
 			s, ok := w.terminals[id]
 			if len(s.Lines) > n {

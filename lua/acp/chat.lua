@@ -204,7 +204,11 @@ function M.edit(e)
     api.nvim_buf_set_extmark(buf, ns, d.row + base, 0, opts)
   end
   for _, c in ipairs(e.code) do
-    require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang)
+    if c.sides ~= '' then
+      require('acp.code').add_diff(buf, c.row + base, c.end_row + base, c)
+    else
+      require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang)
+    end
   end
   ease(buf, e)
   if #following > 0 then

@@ -29,7 +29,15 @@ local aliases = {
 ---@field buf integer
 ---@field mark integer an extmark on the first line
 ---@field lines integer
----@field lang string
+---@field lang? string as it stands behind the fence
+---@field diff? acp.DiffSource
+
+---What lines of a diff show; see transcript.Code.
+---@class acp.DiffSource
+---@field file string
+---@field col integer bytes before the file's text
+---@field sides string for each line '-', '+', ' ' or '.'
+---@field around {line: integer, lines: string[]}[] what is not shown, and stands before a line
 
 ---@type acp.CodeBlock[] waiting, oldest first
 local queue = {}
@@ -51,45 +59,129 @@ local function language(name)
   return ok and added ~= false and lang or nil
 end
 
+---@param file string
+---@return string? lang with a parser
+local function language_of(file)
+  local ok, filetype = pcall(vim.filetype.match, { filename = file })
+  return ok and filetype and language(filetype) or nil
+end
+
+---Sets the extmarks of what stands from one place of a text to another; row is the block's.
+---@alias acp.Place fun(row: integer, from: integer, col: integer, to: integer, end_col: integer)
+
+---Highlights a text in its language.
 ---@param block acp.CodeBlock
-local function highlight(block)
-  local buf = block.buf
-  if not api.nvim_buf_is_loaded(buf) then
-    return
-  end
-  local row = api.nvim_buf_get_extmark_by_id(buf, ns, block.mark, {})[1]
-  local lang = language(block.lang)
-  if not row or not lang then
-    return
-  end
-  local text = table.concat(api.nvim_buf_get_lines(buf, row, row + block.lines, false), '\n')
+---@param text string
+---@param lang string
+---@param place acp.Place
+local function paint(block, text, lang, place)
   local query = vim.treesitter.query.get(lang, 'highlights')
   if not query or #text > limit then
     return
   end
+  local buf = block.buf
+  local row = api.nvim_buf_get_extmark_by_id(buf, ns, block.mark, {})[1]
   local parser = vim.treesitter.get_string_parser(text, lang)
   local tree = parser:parse()[1]
   for id, node in query:iter_captures(tree:root(), text) do
     if vim.uv.hrtime() > deadline then
       coroutine.yield()
-      local at = api.nvim_buf_is_loaded(buf)
+      row = api.nvim_buf_is_loaded(buf)
         and api.nvim_buf_get_extmark_by_id(buf, ns, block.mark, {})[1]
-      if not at then
+      if not row then
         return
       end
-      row = at
     end
     local capture = query.captures[id]
     if capture:sub(1, 1) ~= '_' and capture ~= 'spell' and capture ~= 'nospell' then
-      local from_row, from_col, to_row, to_col = node:range()
-      pcall(api.nvim_buf_set_extmark, buf, ns, row + from_row, from_col, {
-        end_row = row + to_row,
-        end_col = to_col,
-        hl_group = '@' .. capture .. '.' .. lang,
-        priority = 110,
-        strict = false,
-      })
+      local first, col, last, end_col = node:range()
+      local opts = { hl_group = '@' .. capture .. '.' .. lang, priority = 110, strict = false }
+      place(row, first, col, last, end_col, opts)
     end
+  end
+end
+
+---@param block acp.CodeBlock
+---@param lines string[]
+local function highlight_fence(block, lines)
+  local lang = language(block.lang)
+  if not lang then
+    return
+  end
+  paint(block, table.concat(lines, '\n'), lang, function(row, first, col, last, end_col, opts)
+    opts.end_row, opts.end_col = row + last, end_col
+    pcall(api.nvim_buf_set_extmark, block.buf, ns, row + first, col, opts)
+  end)
+end
+
+---The two sides of a diff are two texts: what both have is highlighted as part of the new one.
+---@param block acp.CodeBlock
+---@param lines string[]
+local function highlight_diff(block, lines)
+  local diff = block.diff
+  local lang = language_of(diff.file)
+  if not lang then
+    return
+  end
+  for _, side in ipairs({ '+', '-' }) do
+    local texts, offsets, shown = {}, {}, {}
+    local wanted, next_around = false, 1
+    local function surround(i)
+      local around = diff.around[next_around]
+      if around and around.line == i then
+        vim.list_extend(texts, around.lines)
+        next_around = next_around + 1
+      end
+    end
+    for i, line in ipairs(lines) do
+      surround(i - 1)
+      local of = diff.sides:sub(i, i)
+      if of ~= '.' and line:sub(diff.col - 1, diff.col - 1) ~= of then
+        return -- the lines have changed since
+      end
+      if of == side or of == ' ' then
+        texts[#texts + 1] = line:sub(diff.col + 1)
+        offsets[#texts] = i - 1
+        shown[#texts] = of == side or side == '+'
+        wanted = wanted or shown[#texts]
+      elseif of == '.' then
+        texts[#texts + 1] = ''
+      end
+    end
+    surround(#lines)
+    local function place(row, first, col, last, end_col, opts)
+      for at = first + 1, math.min(last + 1, #texts) do
+        local from = at == first + 1 and col or 0
+        local to = at == last + 1 and end_col or #texts[at]
+        if shown[at] and to > from then
+          opts.end_col = diff.col + to
+          local to_row = row + offsets[at]
+          pcall(api.nvim_buf_set_extmark, block.buf, ns, to_row, diff.col + from, opts)
+        end
+      end
+    end
+    if wanted then
+      paint(block, table.concat(texts, '\n'), lang, place)
+    end
+    if not api.nvim_buf_is_loaded(block.buf) then
+      return
+    end
+  end
+end
+
+---@param block acp.CodeBlock
+local function highlight(block)
+  local buf = block.buf
+  local row = api.nvim_buf_is_loaded(buf)
+    and api.nvim_buf_get_extmark_by_id(buf, ns, block.mark, {})[1]
+  if not row then
+    return
+  end
+  local lines = api.nvim_buf_get_lines(buf, row, row + block.lines, false)
+  if block.diff then
+    highlight_diff(block, lines)
+  else
+    highlight_fence(block, lines)
   end
 end
 
@@ -112,21 +204,36 @@ local function step()
   end
 end
 
+---@param block acp.CodeBlock
+local function add(block)
+  local idle = not work and not queue[1]
+  table.insert(queue, block)
+  if idle then
+    vim.defer_fn(step, 1)
+  end
+end
+
 ---Has lines of a buffer highlighted, soon.
 ---@param buf integer
 ---@param row integer the first line, 0-based
 ---@param end_row integer exclusive
 ---@param lang string
 function M.add(buf, row, end_row, lang)
-  if lang == '' or end_row <= row then
-    return
+  if lang ~= '' and end_row > row then
+    local mark = api.nvim_buf_set_extmark(buf, ns, row, 0, {})
+    add({ buf = buf, mark = mark, lines = end_row - row, lang = lang })
   end
-  local idle = not work and not queue[1]
+end
+
+---Has lines that show a diff highlighted, soon, instead of how they are.
+---@param buf integer
+---@param row integer the first line, 0-based
+---@param end_row integer exclusive
+---@param diff acp.DiffSource
+function M.add_diff(buf, row, end_row, diff)
+  M.clear(buf, row, end_row)
   local mark = api.nvim_buf_set_extmark(buf, ns, row, 0, {})
-  table.insert(queue, { buf = buf, mark = mark, lines = end_row - row, lang = lang })
-  if idle then
-    vim.defer_fn(step, 1)
-  end
+  add({ buf = buf, mark = mark, lines = end_row - row, diff = diff })
 end
 
 ---Forgets what was highlighted in lines that are about to be replaced.

@@ -38,8 +38,9 @@ local links = {
   AcpToolRunning = 'DiagnosticInfo',
   AcpToolWaiting = 'DiagnosticWarn',
   AcpToolFailed = 'DiagnosticError',
-  AcpDiffAdd = 'Added',
-  AcpDiffDelete = 'Removed',
+  AcpDiffAdded = 'Added',
+  AcpDiffRemoved = 'Removed',
+  AcpDiffLine = 'LineNr',
   AcpDiffHunk = 'Comment',
   AcpInlineAdd = 'DiffAdd',
   AcpInlineAddWord = 'DiffText',
@@ -83,7 +84,35 @@ local ansi = {
   'White',
 }
 
+---Backgrounds of changed lines and words: the colour of what is added or removed, mixed into that
+---of the text's background, so that the language's colours stay readable on them. The share of the
+---colour, and what a terminal of 256 colours has instead, dark and light.
+local tints = {
+  AcpDiffAdd = { 'Added', 0.15, dark = 22, light = 194 },
+  AcpDiffDelete = { 'Removed', 0.15, dark = 52, light = 224 },
+  AcpDiffAddText = { 'Added', 0.4, dark = 28, light = 157 },
+  AcpDiffDeleteText = { 'Removed', 0.4, dark = 88, light = 217 },
+}
+
+local function tint()
+  local light = vim.o.background == 'light'
+  local normal = api.nvim_get_hl(0, { name = 'Normal', link = false })
+  local below = normal.bg or (light and 0xffffff or 0x000000)
+  for name, t in pairs(tints) do
+    local color = api.nvim_get_hl(0, { name = t[1], link = false }).fg
+    color = color or (t[1] == 'Added' and 0x40a040 or 0xd04040)
+    local mixed = 0
+    for _, unit in ipairs({ 0x10000, 0x100, 1 }) do
+      local from, to = math.floor(below / unit) % 256, math.floor(color / unit) % 256
+      mixed = mixed + math.floor(from + (to - from) * t[2] + 0.5) * unit
+    end
+    local ctermbg = light and t.light or t.dark
+    api.nvim_set_hl(0, name, { bg = mixed, ctermbg = ctermbg, default = true })
+  end
+end
+
 local function link()
+  tint()
   for name, target in pairs(links) do
     api.nvim_set_hl(0, name, { link = target, default = true })
   end

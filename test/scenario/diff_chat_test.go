@@ -1,0 +1,193 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+)
+
+// lexer is a file of a hundred lines, of which one is wrong.
+func lexer(line string) string {
+	var b strings.Builder
+	for i := 1; i <= 100; i++ {
+		switch i {
+		case 47:
+			b.WriteString("  local out = {}\n")
+		case 48:
+			b.WriteString("  " + line + "\n")
+		case 49:
+			b.WriteString("    out[#out + 1] = toks[i]\n")
+		case 50:
+			b.WriteString("  end\n")
+		default:
+			fmt.Fprintf(&b, "-- line %d\n", i)
+		}
+	}
+	return b.String()
+}
+
+const (
+	wrong = "for i = first, #toks - 1 do"
+	right = "for i = first, #toks do"
+)
+
+// edit is a tool call that changes files.
+func edit(id, title, status string, diffs ...obj) obj {
+	for _, d := range diffs {
+		d["type"] = "diff"
+	}
+	return obj{"toolCallId": id, "title": title, "kind": "edit", "status": status, "content": diffs}
+}
+
+// A fragment of the file has the file's line numbers, before it is applied and
+// after; the picture stays, whatever becomes of the file.
+func TestDiffOfAFragment(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("lexer.lua", lexer(wrong))
+		p := s.begin()
+		turn := s.prompt(p, "fix it")
+		diff := obj{"path": path, "oldText": wrong, "newText": right}
+		id := p.permission(edit("c", "Edit lexer.lua", "pending", diff), yesNo...)
+		s.awaitFloat()
+		s.awaitChat("48 - ")
+		s.screen("asked")
+		if err := os.WriteFile(path, []byte(lexer(right)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s.Command("Acp permit 1")
+		outcome(t, p.answer(id))
+		shown := s.chat()
+		p.update("tool_call_update", edit("c", "Edit lexer.lua", "completed", diff))
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		if _, body, _ := strings.Cut(shown, "\n    47 "); !strings.Contains(s.chat(), body) {
+			t.Errorf("the chat was\n%s\nand is\n%s", shown, s.chat())
+		}
+		s.screen("done")
+	})
+}
+
+// What has been done already when it is told, and in unsaved text.
+func TestDiffIsLocatedInWhatTheUserHas(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		done := s.write("done.lua", lexer(right))
+		typed := s.write("typed.lua", "one\n")
+		s.Command("edit " + typed)
+		s.Keys("ggOnot on the disk<Esc>")
+		dos := s.write("dos.lua", strings.ReplaceAll(lexer(wrong), "\n", "\r\n"))
+		twice := s.write("twice.lua", "x = 1\ny = 2\nx = 1\ny = 2\n")
+		p := s.begin()
+		turn := s.prompt(p, "change them")
+		p.update("tool_call", edit("done", "Edit done.lua", "completed", obj{"path": done, "oldText": wrong, "newText": right}))
+		p.update("tool_call", edit("typed", "Edit typed.lua", "in_progress", obj{"path": typed, "oldText": "one", "newText": "two"}))
+		p.update("tool_call", edit("dos", "Edit dos.lua", "in_progress", obj{
+			"path": dos, "oldText": "  local out = {}\r\n  " + wrong + "\r\n", "newText": "  local out = {}\r\n  " + right + "\r\n",
+		}))
+		call := edit("twice", "Edit twice.lua", "in_progress", obj{"path": twice, "oldText": "y = 2", "newText": "y = 3"})
+		call["locations"] = []obj{{"path": twice, "line": 3}}
+		p.update("tool_call", call)
+		for _, text := range []string{"48 - ", "2 - one", "4 - y = 2"} {
+			s.awaitChat(text)
+		}
+		s.screen("located")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	}, wide)
+}
+
+// All files of a call, those that are new, gone, elsewhere, no text, or not as
+// the agent thinks.
+func TestDiffOfManyFiles(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		a, b := s.write("a.txt", "one\ntwo\nthree\n"), s.write("b.txt", "alpha\nbeta")
+		other := s.write("other.txt", "something else\n")
+		if err := os.Mkdir(filepath.Join(s.Dir, "folder"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		p := s.begin()
+		turn := s.prompt(p, "change them")
+		p.update("tool_call", edit("c", "Change many files", "in_progress",
+			obj{"path": a, "oldText": "two", "newText": "2"},
+			obj{"path": b, "oldText": "beta", "newText": "gamma\ndelta"},
+			obj{"path": filepath.Join(s.Dir, "new.txt"), "newText": "first\nsecond\n"},
+			obj{"path": other, "oldText": "what it was", "newText": "what it is"},
+			obj{"path": filepath.Join(s.Dir, "gone.txt"), "oldText": "x", "newText": "y"},
+			obj{"path": filepath.Join(s.Dir, "folder"), "oldText": "x", "newText": "y"},
+			obj{"path": filepath.Join(s.Dir, "image"), "oldText": "a\x00b", "newText": "a\x00c"},
+		))
+		s.awaitChat("1 + first")
+		for _, text := range []string{"there is no such file", "it is a directory", "binary file", "does not have this text"} {
+			s.awaitChat(text)
+		}
+		s.screen("files")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	}, wide)
+}
+
+// awaitCode waits until the line of the chat that begins so has the colours of its language to its
+// end.
+func (s *scene) awaitCode(text string) {
+	s.t.Helper()
+	s.AwaitLua(`(function(buf, text)
+		local ns = vim.api.nvim_create_namespace('acp_code')
+		for row, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+			if vim.startswith(vim.trim(line), text) then
+				for _, m in ipairs(vim.api.nvim_buf_get_extmarks(buf, ns, { row - 1, 0 }, { row - 1, -1 }, { details = true })) do
+					if m[4].end_col == #line then
+						return true
+					end
+				end
+			end
+		end
+	end)(`+chatBuf+`, ...)`, text)
+}
+
+// Changed words stand out on the background of their line, under the colours of
+// the language; what is not shown is not coloured.
+func TestDiffColours(t *testing.T) {
+	for _, background := range []string{"dark", "light"} {
+		t.Run(background, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.Command("set background=" + background)
+				path := s.write("lexer.lua", lexer(wrong))
+				p := s.begin()
+				turn := s.prompt(p, "fix it")
+				p.update("tool_call", edit("c", "Edit lexer.lua", "in_progress", obj{"path": path, "oldText": wrong, "newText": right}))
+				s.awaitChat("48 - ")
+				s.AwaitLua(`#vim.api.nvim_buf_get_extmarks(` + chatBuf + `, vim.api.nvim_create_namespace('acp_code'), 0, -1, { details = true }) > 20`)
+				p.stop(turn, "end_turn")
+				s.AwaitEvent("AcpTurnEnd")
+				s.Golden("colours", nvimtest.Attrs(), nvimtest.Replace(`\d\.\d s\b`, "N.N s"))
+			})
+		})
+	}
+}
+
+// A long diff is opened in slices: Neovim is never kept from its user for long.
+func TestDiffOfManyLines(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		var old, text strings.Builder
+		for i := range 5000 {
+			fmt.Fprintf(&old, "local name%d = call(%d, 'text', one)\n", i, i)
+			fmt.Fprintf(&text, "local name%d = call(%d, 'word', two)\n", i, i)
+		}
+		path := s.write("long.lua", old.String())
+		p := s.begin()
+		turn := s.prompt(p, "change it")
+		p.update("tool_call", edit("c", "Edit long.lua", "completed", obj{"path": path, "oldText": old.String(), "newText": text.String()}))
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.awaitChat("1 - local name0")
+		s.StartGap()
+		s.Command("lua vim.api.nvim_win_call(vim.fn.win_findbuf(" + chatBuf + ")[1], function() require('acp.navigate').fold('open_all') end)")
+		s.AwaitLua(`vim.api.nvim_buf_line_count(` + chatBuf + `) > 10000`)
+		s.AwaitLua(`#vim.api.nvim_buf_get_extmarks(` + chatBuf + `, vim.api.nvim_create_namespace('acp_code'), 0, -1, {}) > 500`)
+		t.Logf("the longest gap was %v", s.StopGap())
+		s.awaitChat("5000 + local name4999")
+	}, wide)
+}
