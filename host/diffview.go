@@ -22,6 +22,8 @@ const (
 	// for each 300 changes.
 	wholeCost    = 20_000
 	wholeChanges = 300
+	// wholeBlock is how many lines may become others in one place: Neovim looks for words in them.
+	wholeBlock = 500
 	// longLine, in bytes, is more than Neovim should look for changed words in.
 	longLine = 5000
 )
@@ -153,10 +155,10 @@ type view struct {
 	// form is "whole": both texts, which Neovim compares; "changes": what changes,
 	// its lines side by side already; "inline": what changes, for the file's own
 	// window; "sentence": words in place of a text.
-	form string
+	form               string
 	first              int // line of the first change, 1-based
 	oldLines, newLines int // how many each text has
-	pieces                        []map[string]any
+	pieces             []map[string]any
 }
 
 func viewOf(f diff.File, inline bool) view {
@@ -176,7 +178,7 @@ func viewOf(f diff.File, inline bool) view {
 	case inline && f.Located && f.Operation != session.OperationAdd:
 		v.form = "inline"
 		v.pieces = inlinePieces(changes)
-	case neovimCompares(oldLines, newLines, len(changes)):
+	case (f.Old != "" || f.New != "") && neovimCompares(oldLines, newLines, changes):
 		v.form = "whole"
 		v.pieces = wholePieces(oldLines, newLines)
 	default:
@@ -188,14 +190,15 @@ func viewOf(f diff.File, inline bool) view {
 	return v
 }
 
-// neovimCompares tells whether Neovim can compare two texts with so many changes
+// neovimCompares tells whether Neovim can compare two texts with such changes
 // without being noticed.
-func neovimCompares(old, text []string, changes int) bool {
-	if max(len(old), len(text))*(wholeChanges+changes)/wholeChanges > wholeCost {
+func neovimCompares(old, text []string, changes []replaced) bool {
+	if max(len(old), len(text))*(wholeChanges+len(changes))/wholeChanges > wholeCost {
 		return false
 	}
+	large := func(r replaced) bool { return min(len(r.old), len(r.new)) > wholeBlock }
 	long := func(line string) bool { return len(line) > longLine }
-	return !slices.ContainsFunc(old, long) && !slices.ContainsFunc(text, long)
+	return !slices.ContainsFunc(changes, large) && !slices.ContainsFunc(old, long) && !slices.ContainsFunc(text, long)
 }
 
 // textLines are the lines of a text, without their ends.
@@ -229,14 +232,14 @@ func some[T any](list []T) []T {
 	return list
 }
 
-// change is lines that became others, with nothing unchanged between them.
-type change struct {
+// replaced is lines that became others, with nothing unchanged between them.
+type replaced struct {
 	oldAt, newAt int // 1-based numbers of its first lines, or of those that follow
 	old, new     []diff.Line
 }
 
-func changesOf(hunks []diff.Hunk) []change {
-	var changes []change
+func changesOf(hunks []diff.Hunk) []replaced {
+	var changes []replaced
 	for _, h := range hunks {
 		oldAt, newAt, open := h.OldStart, h.NewStart, false
 		for _, l := range h.Lines {
@@ -245,7 +248,7 @@ func changesOf(hunks []diff.Hunk) []change {
 				continue
 			}
 			if !open {
-				changes = append(changes, change{oldAt: oldAt, newAt: newAt})
+				changes = append(changes, replaced{oldAt: oldAt, newAt: newAt})
 				open = true
 			}
 			c := &changes[len(changes)-1]
@@ -262,7 +265,7 @@ func changesOf(hunks []diff.Hunk) []change {
 }
 
 // inlinePieces are changes as lua/acp/inline.lua takes them.
-func inlinePieces(changes []change) []map[string]any {
+func inlinePieces(changes []replaced) []map[string]any {
 	var pieces []map[string]any
 	var list []any
 	lines := 0
@@ -357,7 +360,7 @@ func rowPieces(rows []row) []map[string]any {
 	var pieces []map[string]any
 	left := len(rows) - mostLines
 	rows = rows[:min(len(rows), mostLines)]
-	for rest := range slices.Chunk(rows, pieceLines) {
+	for rest := range slices.Chunk(rows, pieceLines/2) {
 		var oldLines, newLines []diff.Line
 		kinds := make([]byte, len(rest))
 		oldNumbers, newNumbers := make([]int, len(rest)), make([]int, len(rest))

@@ -391,10 +391,10 @@ function M.keys(diff)
     end)
   end
   if #diff.files > 1 then
-    add('diff_next_file', diff.files[diff.at + 1] and 'next file' or nil, function()
+    add('diff_next_file', nil, function()
       turn(vim.v.count1)
     end)
-    add('diff_previous_file', not diff.files[diff.at + 1] and 'previous file' or nil, function()
+    add('diff_previous_file', nil, function()
       turn(-vim.v.count1)
     end)
   end
@@ -411,25 +411,35 @@ function M.permit(n)
   end
 end
 
----What is told of a diff beside its texts.
+---What is told of a diff beside its texts: name, counts, and which file of how many.
 ---@param diff acp.Diff
----@return string[]
-function M.facts(diff)
-  local file = diff.files[diff.at]
-  local facts = {}
-  if file.added + file.removed > 0 then
-    table.insert(facts, ('+%d −%d'):format(file.added, file.removed))
+---@param what string what is shown of the file
+---@return string[] parts of a line
+function M.facts(diff, what)
+  local file, lhs = diff.files[diff.at], require('acp.config').get().keys
+  local name = ('%s · %s'):format(file.name, what)
+  local counts = {}
+  for sign, n in pairs({ ['+'] = file.added, ['−'] = file.removed }) do
+    table.insert(counts, n > 0 and sign .. n or nil)
   end
-  if #diff.files > 1 then
-    table.insert(facts, ('%d of %d'):format(diff.at, #diff.files))
+  table.sort(counts)
+  if #counts > 0 then
+    name = name .. '  ' .. table.concat(counts, ' ')
   end
+  local facts = { name }
   if diff.note ~= '' and diff.form ~= 'sentence' then
     table.insert(facts, '⚠ ' .. diff.note)
+  end
+  if #diff.files > 1 then
+    facts[1] = ('%s  %d of %d'):format(name, diff.at, #diff.files)
+    local more = diff.files[diff.at + 1] ~= nil
+    local key = lhs[more and 'diff_next_file' or 'diff_previous_file']
+    table.insert(facts, key and key .. (more and ' next' or ' previous') or nil)
   end
   return facts
 end
 
----The keys of a diff, in words.
+---The keys that end a diff, in words.
 ---@param diff acp.Diff
 ---@return string[]
 function M.hints(diff)

@@ -21,6 +21,7 @@ local slice = 300
 ---@field win integer
 ---@field back? integer the window that the user was taken from
 ---@field line integer of the first change
+---@field above integer how many virtual lines stand above that
 ---@field opened? integer the window, where it was opened for this
 ---@field after? 'wipe'|'unload' what becomes of a buffer that was loaded for this
 ---@field before acp.Before
@@ -247,8 +248,8 @@ local function go(self)
   api.nvim_win_set_cursor(self.win, { line, 0 })
   api.nvim_win_call(self.win, function()
     vim.cmd('normal! zz')
-    if vim.fn.line('w0') == 1 then
-      vim.fn.winrestview({ topfill = vim.o.lines }) -- what stands above the first line
+    if line == 1 and vim.fn.line('w0') == 1 then
+      vim.fn.winrestview({ topfill = self.above })
     end
   end)
 end
@@ -322,9 +323,11 @@ function M.open(diff, gone)
   end
   self.win, self.wins = win, { win }
   local told = require('acp.diff')
-  local parts = { diff.files[diff.at].name .. ' · ' .. diff.after }
-  vim.list_extend(vim.list_extend(parts, told.facts(diff)), told.hints(diff))
+  local parts = vim.list_extend(told.facts(diff, diff.after), told.hints(diff))
   local line = told.line(parts, api.nvim_win_get_width(win) - 6)
+  local first = diff.changes[1]
+  self.above = first and #first.old > 0 and side == 'old' and 1
+    or 1 + (first and #first[side == 'old' and 'new' or 'old'] or 0)
   draw_all(self, diff.changes, side, { { line, 'AcpInlineHeader' } }, 1)
   map(self, diff)
   if win ~= api.nvim_get_current_win() then

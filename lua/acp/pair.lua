@@ -5,9 +5,9 @@ local api = vim.api
 local split = require('acp.split')
 local ns = api.nvim_create_namespace('acp_diff')
 
----Texts so large, in bytes, are shown without their language's colours: a parser reads all of a
----text at once, which keeps Neovim from its user.
-local coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 128 * 1024
+---How large a text may be, in bytes, for a parser to read it at once without being noticed; and for
+---it to have colours at all.
+local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 1024, 1024 * 1024
 
 ---@class acp.Pair: acp.DiffPlace
 ---@field wins integer[] of the old and the new text
@@ -82,24 +82,26 @@ function M.drop(texts)
   end
 end
 
----Gives a text the colours of its language, without starting what else hangs on its filetype.
----@param buf integer
+---Gives texts the colours of their language, without starting what else hangs on its filetype; one
+---after the other, as Neovim is busy with each for a moment.
+---@param bufs integer[]
 ---@param diff acp.Diff
-local function colour(buf, diff)
-  if
-    diff.form ~= 'whole' or api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > coloured
-  then
+local function colour(bufs, diff)
+  local buf = bufs[1]
+  if not buf or not api.nvim_buf_is_valid(buf) then
     return
   end
-  local filetype = vim.filetype.match({ filename = diff.path, buf = buf })
-  if not filetype or filetype == '' then
-    return
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  local filetype = size <= coloured and vim.filetype.match({ filename = diff.path, buf = buf })
+  if filetype then
+    local lang = vim.treesitter.language.get_lang(filetype)
+    if size > parsed or not lang or not pcall(vim.treesitter.start, buf, lang) then
+      vim.bo[buf].syntax = filetype
+    end
   end
-  local lang = vim.treesitter.language.get_lang(filetype)
-  local ok = lang and pcall(vim.treesitter.start, buf, lang)
-  if not ok then
-    vim.bo[buf].syntax = filetype
-  end
+  vim.schedule(function()
+    colour({ bufs[2] }, diff)
+  end)
 end
 
 ---@param buf integer
@@ -124,9 +126,8 @@ end
 ---@param diff acp.Diff
 local function draw_bars(self, diff)
   local told = require('acp.diff')
-  local name = diff.files[diff.at].name .. ' · ' .. diff.before
   local parts = {
-    vim.list_extend({ name }, told.facts(diff)),
+    told.facts(diff, diff.before),
     vim.list_extend({ diff.after }, told.hints(diff)),
   }
   for side, win in ipairs(self.wins) do
@@ -210,8 +211,12 @@ local function prepare(self, diff)
     vim.b[buf].acp_session = diff.session
     vim.b[buf].acp_diff = true
     vim.bo[buf].filetype = 'acp-diff'
-    colour(buf, diff)
     map(buf, diff)
+  end
+  if diff.form == 'whole' then
+    vim.schedule(function()
+      colour({ unpack(diff.texts.bufs) }, diff)
+    end)
   end
 end
 

@@ -227,11 +227,14 @@ end
 function M.close(wins, bufs)
   for _, win in ipairs(wins) do
     if api.nvim_win_is_valid(win) and vim.list_contains(bufs, api.nvim_win_get_buf(win)) then
-      local alone = #api.nvim_list_tabpages() == 1 and #windows(0) == 1
-      if alone then
-        api.nvim_win_set_buf(win, api.nvim_create_buf(true, false))
-      else
+      local tab = api.nvim_win_get_tabpage(win)
+      if #windows(tab) > 1 then
         api.nvim_win_close(win, true)
+      elseif #api.nvim_list_tabpages() > 1 then
+        -- As Neovim 0.10 does not survive to lose a tab by its last window while floats are in it.
+        vim.cmd.tabclose({ api.nvim_tabpage_get_number(tab), bang = true })
+      else
+        api.nvim_win_set_buf(win, api.nvim_create_buf(true, false))
       end
     end
   end

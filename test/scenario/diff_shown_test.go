@@ -8,8 +8,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
-// lexer is a file with something to change in it.
-const lexer = `local M = {}
+// tokensLua is a file with something to change in it.
+const tokensLua = `local M = {}
 
 -- All tokens of a text.
 function M.tokens(text)
@@ -32,7 +32,7 @@ end
 return M
 `
 
-var lexerFixed = strings.Replace(lexer, "last - 1", "last", 1)
+var tokensFixed = strings.Replace(tokensLua, "last - 1", "last", 1)
 
 // edits is a call that gives files other texts: path, old, new, and so on. A file without an old text
 // is new.
@@ -92,10 +92,13 @@ func (s *scene) scenery() string {
 			end
 		end
 		for _, buf in ipairs(api.nvim_list_bufs()) do
-			table.insert(bufs, {
-				buf, api.nvim_buf_get_name(buf), vim.bo[buf].buflisted, api.nvim_buf_is_loaded(buf), vim.bo[buf].modified,
-				vim.tbl_map(function(m) return m.lhs .. ' ' .. (m.rhs or '') end, api.nvim_buf_get_keymap(buf, 'n')),
-			})
+			local maps = {}
+			for _, m in ipairs(api.nvim_buf_get_keymap(buf, 'n')) do maps[m.lhs] = m.rhs or 'function' end
+			local shown = api.nvim_buf_get_name(buf) ~= '' or vim.bo[buf].buflisted
+			table.insert(bufs, shown and {
+				name = api.nvim_buf_get_name(buf), listed = vim.bo[buf].buflisted, loaded = api.nvim_buf_is_loaded(buf),
+				modified = vim.bo[buf].modified, maps = maps,
+			} or nil)
 		end
 		local options = {}
 		for name, info in pairs(api.nvim_get_all_options_info()) do
@@ -138,7 +141,7 @@ func (s *scene) same(before, after string) {
 // openLexer is a user with two windows of code, who has moved about in them, and a session.
 func (s *scene) openLexer() (path string, p *puppet) {
 	s.t.Helper()
-	path = s.write("lexer.lua", lexer)
+	path = s.write("lexer.lua", tokensLua)
 	other := s.write("other.txt", "one\ntwo\nthree\n")
 	s.Command("edit " + other)
 	s.Command("edit " + path)
@@ -165,7 +168,7 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 		path, p := s.openLexer()
 		s.prompt(p, "fix it")
 		before := s.scenery()
-		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.awaitDiff("first, last do")
 		s.screen("split")
 		if !s.LuaBool(`vim.bo.filetype == 'acp-prompt'`) {
@@ -176,7 +179,7 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 
 		// By key, from its windows.
 		for _, try := range []struct{ keys, want string }{{"ga", "yes"}, {"gr", "no"}, {"2", "always"}} {
-			id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+			id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 			s.awaitDiff("first, last do")
 			s.Command("Acp diff")
 			s.AwaitLua(`vim.wo.diff and vim.api.nvim_get_current_line():find('first, last do', 1, true)`)
@@ -185,7 +188,7 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 		}
 
 		// What the user closes answers nothing, and stays closed until asked for.
-		id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.awaitDiff("first, last do")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.wo.diff`)
@@ -207,12 +210,12 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 
 func TestDiffInASmallTerminal(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		path := s.write("lexer.lua", lexer)
+		path := s.write("lexer.lua", tokensLua)
 		s.Command("edit " + path)
 		p := s.begin()
 		s.prompt(p, "fix it")
 		before := s.scenery()
-		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.awaitDiff("first, last do")
 		s.screen("stacked")
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
@@ -226,7 +229,7 @@ func TestDiffInATab(t *testing.T) {
 		path, p := s.openLexer()
 		s.prompt(p, "fix it")
 		before := s.scenery()
-		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.AwaitLua(`#vim.api.nvim_list_tabpages() == 2`)
 		if !s.LuaBool(`vim.fn.tabpagenr() == 1 and vim.bo.filetype == 'acp-prompt'`) {
 			t.Error("the diff took the focus")
@@ -239,7 +242,7 @@ func TestDiffInATab(t *testing.T) {
 		s.same(before, s.scenery())
 
 		// Closed by the user.
-		id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.AwaitLua(`#vim.api.nvim_list_tabpages() == 2`)
 		s.Command("tabclose 2")
 		s.Command("Acp permissions")
@@ -260,25 +263,25 @@ func TestDiffInTheFileItself(t *testing.T) {
 			vim.api.nvim_buf_set_keymap(buf, 'n', 'ga', ':echo "mine"<CR>', { desc = 'mine' })`, path)
 		s.prompt(p, "fix it")
 		before := s.scenery()
-		id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.AwaitScreen("gr refuse")
 		s.screen("inline")
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
 		s.same(before, s.scenery())
 
-		id = p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.AwaitScreen("gr refuse")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 15`)
 		s.answers(p, id, func() { s.Keys("ga") }, "yes")
 		s.same(before, s.scenery())
-		if got := s.file(path); got != lexer || s.LuaBool(`vim.bo[vim.fn.bufnr(...)].modified`, path) {
+		if got := s.file(path); got != tokensLua || s.LuaBool(`vim.bo[vim.fn.bufnr(...)].modified`, path) {
 			t.Errorf("the file was modified: %q", got)
 		}
 
 		// A file that no window shows.
-		hidden := s.write("hidden.lua", lexer)
-		id = p.permission(edits("e2", hidden, lexer, lexerFixed), yesNo...)
+		hidden := s.write("hidden.lua", tokensLua)
+		id = p.permission(edits("e2", hidden, tokensLua, tokensFixed), yesNo...)
 		s.AwaitScreen("gr refuse")
 		s.screen("hidden")
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
@@ -292,7 +295,7 @@ func TestDiffOfSeveralFiles(t *testing.T) {
 		gone := s.write("gone.txt", "it was\n")
 		s.prompt(p, "fix it")
 		before := s.scenery()
-		call := edits("e1", path, lexer, lexerFixed, s.Dir+"/new.lua", "", "return 'new'\n", gone, "it was\n", "")
+		call := edits("e1", path, tokensLua, tokensFixed, s.Dir+"/new.lua", "", "return 'new'\n", gone, "it was\n", "")
 		id := p.permission(call, yesNo...)
 		s.awaitDiff("first, last do")
 		s.Command("Acp diff")
@@ -337,7 +340,7 @@ func TestDiffWaitsForTheUserToRest(t *testing.T) {
 			if try.begin == "q:" {
 				s.AwaitLua(`vim.fn.getcmdwintype() == ':'`)
 			}
-			id := p.permission(edits("e1", path, lexer, lexerFixed), yesNo...)
+			id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 			s.AwaitLua(`#require('acp').permissions() == 1`)
 			// The text is there, so that it is the user alone who is waited for.
 			s.AwaitLua(`require('acp.diff').waits()`)
