@@ -14,6 +14,9 @@ import (
 )
 
 const (
+	// comparedAtOnce is how much text of a change is compared on the session's
+	// goroutine, in bytes.
+	comparedAtOnce = 128 << 10
 	// largestFile is how large a file may be to be searched for a change, in bytes.
 	largestFile = 64 << 20
 	// wholeTexts is how much of whole files is kept for changes, in bytes; of
@@ -81,6 +84,10 @@ func (s *Session) whenLocated(call *session.ToolCall, then func()) {
 	s.callWaiters()
 }
 
+// locating tells whether the chat waits for changes to be looked for; what a
+// session had at its end is not waited for.
+func (s *Session) locating() bool { return s.diffs.working && s.phase != dead }
+
 func (s *Session) callWaiters() {
 	var ready []waiter
 	s.diffs.after = slices.DeleteFunc(s.diffs.after, func(w waiter) bool {
@@ -104,8 +111,7 @@ func (s *Session) fileOf(d session.Diff) *diff.File {
 			}
 		}
 	}
-	f := diff.Told(d)
-	return &f
+	return toldFile(d)
 }
 
 // followDiffs learns which changes a call tells of now. What it told before, and
@@ -120,8 +126,7 @@ func (s *Session) followDiffs(call *session.ToolCall) {
 		}
 		at := slices.IndexFunc(before, func(c *change) bool { return equalDiffs(c.told, d) })
 		if at < 0 {
-			told := diff.Told(d)
-			c := &change{call: call, told: d, file: &told}
+			c := &change{call: call, told: d, file: toldFile(d)}
 			now = append(now, c)
 			s.diffs.waiting = append(s.diffs.waiting, c)
 			continue
@@ -150,6 +155,22 @@ func (s *Session) followDiffs(call *session.ToolCall) {
 		s.callWaiters()
 		s.locate()
 	}
+}
+
+// toldFile is a change as the agent told it; nothing of its text where to compare
+// that takes long.
+func toldFile(d session.Diff) *diff.File {
+	size := len(d.Patch)
+	for _, text := range []*string{d.OldText, d.NewText} {
+		if text != nil {
+			size += len(*text)
+		}
+	}
+	f := diff.File{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation, Note: "comparing …"}
+	if size <= comparedAtOnce {
+		f = diff.Told(d)
+	}
+	return &f
 }
 
 func equalDiffs(a, b session.Diff) bool {
@@ -217,6 +238,12 @@ func (s *Session) search(told []session.Diff, now []diff.Now) []*diff.File {
 				now[i].Text = &text
 			}
 			f = diff.Of(d, now[i])
+			if i > 0 && !f.Located && files[i-1].Located { // edits may build on each other
+				now[i].Text = &files[i-1].New
+				if after := diff.Of(d, now[i]); after.Located {
+					f = after
+				}
+			}
 		}
 		files[i] = &f
 	}

@@ -95,7 +95,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.eventOps()...)
-	return ops, s.chat.Dirty() || len(s.shown.events) > 0
+	return ops, s.chat.Dirty() || len(s.shown.events) > 0 && !s.locating()
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -203,7 +203,7 @@ func (s *Session) eventOps() []editor.Op {
 	var ops []editor.Op
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && s.chat.Dirty() {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating()) {
 			break
 		}
 		s.shown.events = s.shown.events[1:]
@@ -287,10 +287,8 @@ func (s *Session) location(row int) map[string]any {
 	for _, l := range call.Locations {
 		return map[string]any{"path": s.absolute(l.Path), "line": l.Line}
 	}
-	for _, item := range call.Content {
-		if d, ok := item.(session.Diff); ok {
-			return map[string]any{"path": s.absolute(d.Path)}
-		}
+	for _, f := range s.sharedFiles(call) {
+		return map[string]any{"path": s.absolute(f.Path), "line": f.Line()}
 	}
 	return map[string]any{}
 }

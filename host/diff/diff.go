@@ -141,6 +141,20 @@ func Of(d session.Diff, now Now) File {
 	return t.File
 }
 
+// Line is the number of the first changed line in the text after the change, or
+// of the line that follows where lines were removed; 0 where it is not known.
+func (f File) Line() int {
+	if len(f.Hunks) == 0 || f.Hunks[0].NewStart == 0 {
+		return 0
+	}
+	h := f.Hunks[0]
+	n := 0
+	for n < len(h.Lines) && h.Lines[n].Kind == Equal {
+		n++
+	}
+	return h.NewStart + n
+}
+
 // Brief is the change without the whole texts, for what is kept long: Old and
 // New are the lines of the hunks, which still have their numbers. It shares no
 // memory with f.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
@@ -91,7 +92,7 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"twice, without one", change("x", "y"), Now{Text: ptr("x\n2\n3\n4\nx\n6\n")},
-			"modify +1 -1 located: the file has this text 2 times: shown at the first\n1-x\n1+y\n2 2\n3 3\n",
+			"modify +1 -1 located: the file has this text 2 times: the first is shown\n1-x\n1+y\n2 2\n3 3\n",
 		},
 		{
 			"with other white space", change("if x {\n  return\n}", "if x {\n  return 1\n}"), Now{Text: ptr("a\nif x {\n\treturn\n}\nb\n")},
@@ -131,19 +132,19 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"what the file does not have", change("x\n", "y\n"), Now{Text: ptr(ten)},
-			"modify +1 -1: the file does not have this text: shown as the agent sent it\n0-x\n0+y\n",
+			"modify +1 -1: not found in the file: as the agent sent it\n0-x\n0+y\n",
 		},
 		{
 			"what the file does not have any more", change("x", "y"), Now{Text: ptr(ten), Done: true},
-			"modify +1 -1: the file does not have this text any more: shown as the agent sent it\n0-x\n0+y\n",
+			"modify +1 -1: not in the file any more: as the agent sent it\n0-x\n0+y\n",
 		},
 		{
 			"what stands everywhere does not tell the place", change("  x = 1", "}"), Now{Text: ptr("a {\n}\nb {\n}\n")},
-			"modify +1 -1: the file does not have this text: shown as the agent sent it\n0-  x = 1\n0+}\n",
+			"modify +1 -1: not found in the file: as the agent sent it\n0-  x = 1\n0+}\n",
 		},
 		{
 			"a file that is not there", change("x", "y"), Now{},
-			"modify +1 -1: there is no such file: shown as the agent sent it\n0-x\n0+y\n",
+			"modify +1 -1: no such file: as the agent sent it\n0-x\n0+y\n",
 		},
 		{
 			"a new file", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("a\nb")}, Now{},
@@ -221,7 +222,7 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"a patch of another text", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr("a\n")},
-			"modify +1 -1: the file does not have this text: shown as the agent sent it\n3 3\n4 4\n5-5\n5+five\n6 6\n",
+			"modify +1 -1: not found in the file: as the agent sent it\n3 3\n4 4\n5-5\n5+five\n6 6\n",
 		},
 		{
 			"a patch of a new file", session.Diff{Path: "/a", Operation: session.OperationAdd, Patch: "diff --git /a /a\nnew file mode 100644\n--- /dev/null\n+++ /a\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n"}, Now{},
@@ -285,7 +286,7 @@ func TestWords(t *testing.T) {
 		{"die größe ist 1", "die größen ist 1", "die [größe] ist 1 > die [größen] ist 1"},
 		{"e\u0301 and e is it", "e and e is it", "[e\u0301] and e is it > [e] and e is it"},
 		{"这是一个测试", "这是两个测试", "这是[一]个测试 > 这是[两]个测试"},
-		{strings.Repeat("a ", 6000), strings.Repeat("a ", 6000) + "b", "nothing"},
+		{strings.Repeat("ab ", 9000), strings.Repeat("xy ", 9000), "nothing"},
 	} {
 		from, to := changedWords(c[0], c[1])
 		if c[2] == "nothing" {
@@ -304,6 +305,27 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// Of a long line the changed part is found, between characters.
+func TestChangedPart(t *testing.T) {
+	before, after := strings.Repeat("größe ", 2000), strings.Repeat(" ändern", 2000)
+	for _, c := range [][2]string{{"ä", "ö"}, {"one", "three"}, {"", "new"}, {"aaa", "aa"}, {"", ""}} {
+		old, text := before+c[0]+after, before+c[1]+after
+		from, to := changedWords(old, text)
+		cut := func(text string, spans []Span) string {
+			for _, s := range spans {
+				if !utf8.ValidString(text[s.Start:s.End]) {
+					t.Errorf("%q: span %v is %q", c, s, text[s.Start:s.End])
+				}
+				text = text[:s.Start] + text[s.End:]
+			}
+			return text
+		}
+		if len(from) > 1 || len(to) > 1 || cut(old, from) != cut(text, to) {
+			t.Errorf("%q: %v, %v", c, from, to)
+		}
+	}
+}
+
 // A line is compared with the one that it probably became.
 func TestPairs(t *testing.T) {
 	f := File{Old: "call(one, two)\n", New: "before()\ncall(one, three)\n// more\n"}
@@ -311,6 +333,22 @@ func TestPairs(t *testing.T) {
 	want := " +3 -1\n1-call(one, [two])\n1+before()\n2+call(one, [three])\n3+// more\n"
 	if got := f.String(); got != want {
 		t.Errorf("got\n%s\nexpected\n%s", got, want)
+	}
+}
+
+func TestLine(t *testing.T) {
+	for want, f := range map[int]File{
+		5: Of(change("5", "five"), Now{Text: ptr(ten)}),
+		1: Of(change("1\n", ""), Now{Text: ptr(ten)}),
+		9: Of(change("9\n", ""), Now{Text: ptr(ten)}),
+		0: Told(change("5", "five")),
+	} {
+		if got := f.Line(); got != want {
+			t.Errorf("it is %d, not %d: %v", got, want, f)
+		}
+	}
+	if f := Of(change("a", "a"), Now{Text: ptr("a")}); f.Line() != 0 {
+		t.Error("nothing changes, and it has a line")
 	}
 }
 

@@ -16,6 +16,7 @@ type told struct {
 	old, text *string    // nil where there is none, or none was told
 	raw       [2]*string // those two with their own line ends
 	patch     *patch
+	patchText string
 	opaque    bool // there is no text to show
 }
 
@@ -55,7 +56,7 @@ func read(d session.Diff) told {
 }
 
 func (t *told) readPatch(text string) {
-	p, err := parsePatch(text)
+	p, err := parsePatch(text, true)
 	switch {
 	case err != nil:
 		t.say(fmt.Sprintf("the agent's patch cannot be read: %v", err))
@@ -67,7 +68,7 @@ func (t *told) readPatch(text string) {
 	case p.mode != "":
 		t.say(p.mode)
 	}
-	t.patch = &p
+	t.patch, t.patchText = &p, text
 	old, now := p.sides()
 	switch t.Operation {
 	case session.OperationAdd:
@@ -155,7 +156,7 @@ func (t *told) locate(now Now) (why string) {
 	case now.Text == nil && t.patch == nil && t.old == nil && t.text == nil:
 		return "the agent tells nothing more of it"
 	case now.Text == nil:
-		return "there is no such file: shown as the agent sent it"
+		return "no such file: as the agent sent it"
 	case t.patch != nil:
 		return t.locatePatch(*now.Text, now.Done)
 	case t.old != nil && t.text != nil:
@@ -201,8 +202,8 @@ func (t *told) remove(now Now) (why string) {
 }
 
 const (
-	notThere = "the file does not have this text: shown as the agent sent it"
-	anymore  = "the file does not have this text any more: shown as the agent sent it"
+	notThere = "not found in the file: as the agent sent it"
+	anymore  = "not in the file any more: as the agent sent it"
 )
 
 func missing(done bool) string {
@@ -213,8 +214,12 @@ func missing(done bool) string {
 }
 
 func (t *told) locatePatch(text string, done bool) (why string) {
+	p := *t.patch
+	if strings.Contains(text, "\r\n") { // beside "\n"
+		p, _ = parsePatch(t.patchText, false) // it could be read before
+	}
 	for _, reverse := range []bool{done, !done} {
-		other, ok := t.patch.apply(text, reverse)
+		other, ok := p.apply(text, reverse)
 		if !ok {
 			continue
 		}
@@ -340,7 +345,7 @@ func (f *File) choose(text string, places []int, line int) int {
 		return places[0]
 	}
 	if line == 0 {
-		f.say(fmt.Sprintf("the file has this text %d times: shown at the first", len(places)))
+		f.say(fmt.Sprintf("the file has this text %d times: the first is shown", len(places)))
 		return places[0]
 	}
 	best, least, at, number := places[0], len(text)+line, 0, 1

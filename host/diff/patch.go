@@ -14,7 +14,9 @@ type patch struct {
 	mode      string // a change of the file's mode, in words
 }
 
-func parsePatch(text string) (patch, error) {
+// parsePatch reads a patch; with bare set, lines that all end in "\r\n" lose the
+// "\r".
+func parsePatch(text string, bare bool) (patch, error) {
 	files, _, err := gitdiff.Parse(strings.NewReader(ended(text)))
 	if err != nil {
 		return patch{}, err
@@ -27,7 +29,6 @@ func parsePatch(text string) (patch, error) {
 	if f.OldMode != 0 && f.NewMode != 0 && f.OldMode != f.NewMode {
 		p.mode = fmt.Sprintf("mode %o → %o", f.OldMode.Perm(), f.NewMode.Perm())
 	}
-	bare := true // all lines have the line end of a file that has it everywhere
 	for _, fragment := range p.fragments {
 		for _, l := range fragment.Lines {
 			bare = bare && (strings.HasSuffix(l.Line, "\r\n") || !strings.HasSuffix(l.Line, "\n"))

@@ -203,7 +203,13 @@ func TestFewChanges(t *testing.T) {
 // A fragment is found again, before the change and after it, and the picture
 // is the same.
 func TestFragmentsAreFound(t *testing.T) {
-	for seed := range uint64(3000) {
+	tried := 0
+	defer func() {
+		if tried < 500 {
+			t.Errorf("only %d fragments were tried", tried)
+		}
+	}()
+	for seed := range uint64(30000) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		file, _ := bareLines(text(r, 1+r.IntN(30)))
 		if file == "" {
@@ -217,9 +223,10 @@ func TestFragmentsAreFound(t *testing.T) {
 			continue
 		}
 		after := file[:from] + change + file[to:]
-		if bare, _ := bareLines(after); bare != after {
-			continue
+		if bare, _ := bareLines(after); bare != after || strings.Contains(old, "\r") && !strings.Contains(after, "\r") {
+			continue // that the file had both line ends is not to be seen any more
 		}
+		tried++
 		d := session.Diff{Path: "/a", OldText: &old, NewText: &change, Operation: session.OperationModify}
 		for _, now := range []Now{{Text: &file}, {Text: &after}, {Text: &after, Done: true}} {
 			f := Of(d, now)
@@ -298,7 +305,7 @@ func TestLargeTextsAreFast(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	var few, other strings.Builder
-	for range 100_000 {
+	for range 40_000 {
 		fmt.Fprintln(&few, r.IntN(3))
 		fmt.Fprintln(&other, r.IntN(3))
 	}
@@ -307,7 +314,7 @@ func TestLargeTextsAreFast(t *testing.T) {
 		"a block":          {numbers(0, 99_999, "line %d here"), numbers(0, 49_999, "line %d here") + numbers(0, 9_999, "new %d") + numbers(60_000, 99_999, "line %d here")},
 		"all of it":        {numbers(0, 99_999, "line %d here"), numbers(0, 99_999, "row %d there")},
 		"the same line":    {same, "y\n" + same[:100_000] + "z\n" + same[:60_000] + "y\n"},
-		"two lines":        {strings.Repeat("x\ny\n", 50_000), strings.Repeat("y\nx\nx\n", 33_000)},
+		"two lines":        {strings.Repeat("x\ny\n", 20_000), strings.Repeat("y\nx\nx\n", 13_000)},
 		"three, at random": {few.String(), other.String()},
 		"turned round":     {numbers(0, 49_999, "line %d"), reversed(numbers(0, 49_999, "line %d"))},
 	} {
@@ -329,4 +336,67 @@ func reversed(s string) string {
 	lines := split(s)
 	slices.Reverse(lines)
 	return strings.Join(lines, "")
+}
+
+// gitText is a change as a patch in Git's format.
+func (f File) gitText() string {
+	b := &strings.Builder{}
+	b.WriteString("diff --git /a /a\n--- /a\n+++ /a\n")
+	for _, h := range f.Hunks {
+		old, text := 0, 0
+		for _, l := range h.Lines {
+			old += btoi(l.Kind != Insert)
+			text += btoi(l.Kind != Delete)
+		}
+		fmt.Fprintf(b, "@@ -%d,%d +%d,%d @@\n", h.OldStart-btoi(old == 0), old, h.NewStart-btoi(text == 0), text)
+		for _, l := range h.Lines {
+			fmt.Fprintf(b, "%c%s\n", " -+"[l.Kind], l.Text)
+			if l.NoNewline {
+				b.WriteString("\\ No newline at end of file\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A patch makes the new text of the old one, and is found where it was applied;
+// one that is damaged does no harm.
+func TestPatches(t *testing.T) {
+	applied := 0
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		old, _ := bareLines(text(r, r.IntN(30)))
+		after, _ := bareLines(changed(r, old))
+		f := File{Old: old, New: after}
+		f.between(true)
+		d := session.Diff{Operation: session.OperationModify, Path: "/a", Patch: f.gitText()}
+		if len(f.Hunks) > 0 && strings.Contains(old, "\r\n") == strings.Contains(after, "\r\n") {
+			applied++
+			for _, now := range []Now{{Text: &old}, {Text: &after, Done: true}} {
+				if got := Of(d, now); !got.Located || got.Old != old || got.New != after {
+					t.Fatalf("seed %d, done %v:\n%s\nof %q gives\n%+v", seed, now.Done, d.Patch, old, got)
+				}
+			}
+			if told := Told(d); told.Added != f.Added || told.Removed != f.Removed {
+				t.Fatalf("seed %d: told %v, not %v", seed, told, f)
+			}
+		}
+		lines := split(d.Patch)
+		at := r.IntN(len(lines))
+		d.Patch = strings.Join(slices.Replace(lines, at, min(len(lines), at+r.IntN(3)), lines[r.IntN(len(lines))]), "")
+		if got := Of(d, Now{Text: &old}); got.Located {
+			replay(t, got)
+		}
+		Told(d)
+	}
+	if applied < 1000 {
+		t.Errorf("only %d patches were tried", applied)
+	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	longLine  = 10_000 // bytes; what is longer is not compared by words
+	longLine  = 10_000 // bytes; of what is longer, the words are not compared
 	longText  = 2 << 20
 	maxBlock  = 64 // lines; larger ones are paired in their order
 	maxSpans  = 12 // in a line; where there are more, the line is what changed
@@ -110,7 +110,7 @@ func alike(a, b map[string]int) int {
 // changedWords are the bytes of two lines that differ; nothing where most does.
 func changedWords(old, text string) (from, to []Span) {
 	if len(old) > longLine || len(text) > longLine {
-		return nil, nil
+		return changedPart(old, text)
 	}
 	a, b := tokens(strings.TrimSuffix(old, "\r")), tokens(strings.TrimSuffix(text, "\r"))
 	if len(a) > maxTokens || len(b) > maxTokens {
@@ -130,6 +130,28 @@ func changedWords(old, text string) (from, to []Span) {
 		return nil, nil
 	}
 	return from, to
+}
+
+// changedPart is what is left of two lines without what they begin and end with
+// alike; nothing where that is most of them.
+func changedPart(old, text string) (from, to []Span) {
+	start, end, shorter := 0, 0, min(len(old), len(text))
+	for start < shorter && old[start] == text[start] {
+		start++
+	}
+	for start > 0 && start < shorter && !utf8.RuneStart(old[start]) {
+		start--
+	}
+	for end < shorter-start && old[len(old)-1-end] == text[len(text)-1-end] {
+		end++
+	}
+	for end > 0 && !utf8.RuneStart(old[len(old)-end]) {
+		end--
+	}
+	if (start+end)*100 < inCommon*max(len(old), len(text)) {
+		return nil, nil
+	}
+	return extend(nil, old, Span{start, len(old) - end}), extend(nil, text, Span{start, len(text) - end})
 }
 
 // extend adds a span, joined to the last one where only white space is between.

@@ -110,36 +110,50 @@ func (s *source) diffLine(l diff.Line, indent string, width int) Line {
 		signGroup, group, words = DiffRemoved, DiffDelete, DiffDeleteText
 	}
 	text := strings.TrimSuffix(l.Text, "\r")
-	kept := shortened(text)
+	from, to := shownPart(text, l.Words)
 	pieces := []piece{{indent, plain}}
 	if width > 0 {
 		pieces = append(pieces, piece{fmt.Sprintf("%*d ", width, number), DiffLine})
 	}
-	pieces = append(pieces, piece{sign, plain}, piece{text[:kept], plain})
-	if kept < len(text) {
-		pieces = append(pieces, piece{fmt.Sprintf("… +%s", size(len(text)-kept)), More})
+	pieces = append(pieces, piece{sign, plain})
+	start := s.col - from // of the whole text
+	if from > 0 {
+		pieces = append(pieces, piece{"…", More})
+		start += len("…")
+		side = noSide
+	}
+	pieces = append(pieces, piece{text[from:to], plain})
+	if hidden := len(text) - (to - from); hidden > 0 {
+		pieces = append(pieces, piece{fmt.Sprintf("… +%s", size(hidden)), More})
 	}
 	out := s.line(side, pieces...)
 	if l.Kind == diff.Equal {
 		return out
 	}
 	at := s.col - len(sign)
-	out.Marks = append(out.Marks, Mark{at, s.col + kept, group}, Mark{at, at + 1, signGroup})
+	out.Marks = append(out.Marks, Mark{at, start + to, group}, Mark{at, at + 1, signGroup})
 	for _, w := range l.Words {
-		if w.Start < kept {
-			out.Marks = append(out.Marks, Mark{s.col + w.Start, s.col + min(w.End, kept), words})
+		if w.Start < to {
+			out.Marks = append(out.Marks, Mark{start + w.Start, start + min(w.End, to), words})
 		}
 	}
 	return out
 }
 
-// shortened is how many bytes are shown of a line.
-func shortened(text string) int {
+// shownPart is what is shown of a line: all, or of a long one what changed.
+func shownPart(text string, words []diff.Span) (from, to int) {
 	if len(text) <= longestLine {
-		return len(text)
+		return 0, len(text)
 	}
-	n := longestLine
-	for n > 0 && !utf8.RuneStart(text[n]) {
+	if len(words) > 0 && words[0].Start > longestLine/2 {
+		from = between(text, words[0].Start-longestLine/4)
+	}
+	return from, between(text, min(len(text), from+longestLine))
+}
+
+// between is a place between characters, at most n.
+func between(text string, n int) int {
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
 		n--
 	}
 	return n

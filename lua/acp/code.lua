@@ -81,6 +81,9 @@ local function paint(block, text, lang, place)
   end
   local buf = block.buf
   local row = api.nvim_buf_get_extmark_by_id(buf, ns, block.mark, {})[1]
+  if not row then
+    return
+  end
   local parser = vim.treesitter.get_string_parser(text, lang)
   local tree = parser:parse()[1]
   for id, node in query:iter_captures(tree:root(), text) do

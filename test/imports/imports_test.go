@@ -53,6 +53,7 @@ var rules = []rule{
 		why:    "wire formats end in acp/session",
 	},
 	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},
+	{of: "host/diff", never: []string{editorClient, module + "host/editor", module + "buffers"}, why: "a diff is made of texts"},
 	{of: "host/markdown", never: []string{editorClient, module + "acp"}, why: "rendering is pure"},
 	{of: "host/files", never: []string{editorClient, module + "acp"}, why: "finding files knows neither agents nor the editor"},
 	{of: "host/terminal", never: []string{editorClient, module + "acp"}, why: "a terminal knows neither agents nor the editor"},
