@@ -113,6 +113,9 @@ func (s *Session) labels(f diff.File, done bool) (before, after string) {
 	if done {
 		before, after = "before", "after"
 	}
+	if !f.Located {
+		before, after = "old text", "new text"
+	}
 	switch f.Operation {
 	case session.OperationAdd:
 		before = "no file"

@@ -192,6 +192,9 @@ local function show(diff)
       end
       return require('acp.pair').open(diff, to == 'tab', gone)
     end)
+    if not ok and asked and to ~= 'tab' then -- there is no room
+      ok, opened = pcall(require('acp.pair').open, diff, true, gone)
+    end
     if ok and not opened then
       -- It cannot be shown in the file itself.
       coming = diff.permission
@@ -428,7 +431,8 @@ function M.facts(diff, what)
   end
   local facts = { name }
   if diff.note ~= '' and diff.form ~= 'sentence' then
-    table.insert(facts, '⚠ ' .. diff.note)
+    name = file.name -- what is wrong matters more than the rest
+    facts = { name, '⚠ ' .. diff.note }
   end
   if #diff.files > 1 then
     facts[1] = ('%s  %d of %d'):format(name, diff.at, #diff.files)
@@ -462,6 +466,9 @@ function M.line(parts, room)
     local longer = line .. ' · ' .. parts[i]
     if vim.fn.strdisplaywidth(longer) < room then
       line = longer
+    elseif vim.startswith(parts[i], '⚠') then
+      -- What is wrong is told, if only its beginning.
+      line = vim.fn.printf('%.' .. math.max(0, room - 3) .. 'S', longer) .. '…'
     end
   end
   return line .. ' '

@@ -265,7 +265,7 @@ function Pair:close()
   local bufs = self.bufs
   self.bufs = {}
   if
-    vim.list_contains(self.wins, api.nvim_get_current_win()) and api.nvim_win_is_valid(self.origin)
+    vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin)
   then
     api.nvim_set_current_win(self.origin)
   end

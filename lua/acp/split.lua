@@ -137,22 +137,33 @@ function M.shows(path)
   end
 end
 
+---Whether a window can give room to a diff.
+---@param width integer
+---@param height integer
+---@return boolean
+local function has_room(width, height)
+  return height >= (width >= wide and tall or tall + 4)
+end
+
 ---The window for code that gives its room: best the one with the file.
 ---@param path string
 ---@return integer? win
 function M.code(path)
-  local shows = M.shows(path)
-  if shows then
-    return shows
-  end
-  local found
-  local around = { api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr('#')) }
-  for _, win in ipairs(vim.list_extend(around, windows(0))) do
-    if not found and win ~= 0 and is_code(win) then
-      found = win
+  local wins = { M.shows(path) }
+  table.insert(wins, api.nvim_get_current_win())
+  table.insert(wins, vim.fn.win_getid(vim.fn.winnr('#')))
+  local best, most
+  for _, win in ipairs(vim.list_extend(wins, windows(0))) do
+    if win ~= 0 and is_code(win) then
+      local width, height = api.nvim_win_get_width(win), api.nvim_win_get_height(win)
+      if has_room(width, height) then
+        return win
+      elseif height > (most or 0) then
+        best, most = win, height
+      end
     end
   end
-  return found
+  return best
 end
 
 ---@param win integer
@@ -177,7 +188,7 @@ function M.beside(old, new, path)
     width, height = vim.o.columns, vim.o.lines - vim.o.cmdheight
   end
   local side = width >= wide
-  if height < (side and tall or tall + 4) then
+  if not has_room(width, height) then
     error('there is no room for a diff', 0)
   end
   local rows = math.floor(height * (side and 0.65 or 0.72))

@@ -354,3 +354,196 @@ func TestDiffWaitsForTheUserToRest(t *testing.T) {
 		}
 	}, wide)
 }
+
+func TestDiffOfTheNextRequestOpensInTheSamePlace(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		other := s.write("second.txt", "it was\n")
+		s.prompt(p, "fix it")
+		before := s.scenery()
+		first := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		command := p.permission(runMake, yesNo...)
+		second := p.permission(edits("e2", other, "it was\n", "it is\n"), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		wins := s.LuaString(`vim.inspect(require('acp.diff').windows())`)
+		layout := s.LuaString(`vim.inspect(vim.fn.winlayout())`)
+		s.Keys("ga")
+		if got := outcome(t, p.answer(first)); got != "yes" {
+			t.Errorf("the answer is %s", got)
+		}
+		// A command has no diff; the one of the request behind it waits.
+		s.awaitNoDiff()
+		s.AwaitScreen("wants to run a command")
+		s.Command("Acp permit 3")
+		if got := outcome(t, p.answer(command)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitDiff("it is")
+		third := p.permission(edits("e3", path, tokensLua, tokensFixed), yesNo...)
+		s.AwaitScreen("1 of 2")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		wins = s.LuaString(`vim.inspect(require('acp.diff').windows())`)
+		layout = s.LuaString(`vim.inspect(vim.fn.winlayout())`)
+		s.Keys("gr")
+		if got := outcome(t, p.answer(second)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitDiff("first, last do")
+		if s.LuaString(`vim.inspect(require('acp.diff').windows())`) != wins || s.LuaString(`vim.inspect(vim.fn.winlayout())`) != layout {
+			t.Error("the next diff opened somewhere else")
+		}
+		s.answers(p, third, func() { s.Keys("ga") }, "yes")
+		s.same(before, s.scenery())
+	}, wide)
+}
+
+func TestDiffIsClosedWhileTheUserTypes(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		s.Command("imap <F3> <Plug>(AcpPermit1)")
+		s.Command("wincmd t")
+		s.Keys("imore <Esc>u0") // typing itself changes jumps
+		s.AwaitLua(`vim.fn.undotree().seq_last == 1 and not vim.bo.modified`)
+		before := s.scenery()
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Keys("imore ")
+		s.AwaitLua(`vim.fn.mode() == 'i'`)
+		s.answers(p, id, func() { s.Keys("<F3>") }, "yes")
+		if !s.LuaBool(`vim.fn.mode() == 'i' and vim.api.nvim_get_current_line() == 'more one'`) {
+			t.Error("typing was disturbed")
+		}
+		s.Keys("<Esc>u0")
+		s.AwaitLua(`vim.fn.mode() == 'n' and vim.api.nvim_get_current_line() == 'one' and not vim.bo.modified`)
+		s.same(before, s.scenery())
+
+		// Withdrawn by the agent, and the turn cancelled.
+		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.answers(p, id, func() { s.ok(`require('acp').cancel()`) }, "cancelled")
+	}, wide)
+}
+
+func TestDiffDoesNotOpenOverOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		s.Command("wincmd t | diffthis | wincmd j | diffthis")
+		comparing := `#vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_tabpage_list_wins(0))`
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.AwaitLua(`require('acp.diff').waits()`)
+		s.awaitFloat()
+		if n := s.LuaInt(comparing); n != 2 {
+			t.Errorf("%d windows compare, where the user has two", n)
+		}
+		// Whoever asks gets it in a tab.
+		s.Command("Acp diff")
+		s.AwaitLua(`#vim.api.nvim_list_tabpages() == 2 and vim.wo.diff`)
+		s.Keys("q")
+		s.AwaitLua(`#vim.api.nvim_list_tabpages() == 1`)
+		s.Command("diffoff!")
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+
+		// A picker.
+		s.Lua(nil, `_G.picker = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
+			{ relative = 'editor', row = 2, col = 2, width = 150, height = 38 })`)
+		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.AwaitLua(`require('acp.diff').waits()`)
+		if !s.LuaBool(`#require('acp.diff').windows() == 0`) {
+			t.Error("a diff opened behind the picker")
+		}
+		s.Lua(nil, `vim.api.nvim_win_close(_G.picker, true)`)
+		s.awaitDiff("first, last do")
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+	}, wide)
+}
+
+func TestDiffOfAFinishedCall(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		turn := s.prompt(p, "fix it")
+		before := s.scenery()
+		s.Command("Acp diff")
+		s.awaitMessage("there is no diff")
+		call := edits("e1", path, tokensLua, tokensFixed)
+		call["status"] = "completed"
+		p.update("tool_call", call)
+		image := edits("e2", s.Dir+"/note.txt", "one\n", "two\n")
+		p.update("tool_call", image)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Command("Acp diff")
+		s.awaitDiff("two")
+		s.AwaitScreen("⚠ no such file")
+		s.Keys("q")
+		s.awaitNoDiff()
+		s.same(before, s.scenery())
+
+		// By key, of the block under the cursor.
+		s.Command("wincmd k")
+		s.AwaitLua(`vim.bo.filetype == 'acp-chat'`)
+		s.Keys("gg]t")
+		s.awaitCursor("edit")
+		s.Keys("gD")
+		s.awaitDiff("first, last do")
+		s.AwaitLua(`vim.wo.diff`)
+		s.AwaitScreen("lexer.lua · before")
+		s.screen("finished")
+		s.Keys("ga")
+		s.Keys("q")
+		s.awaitNoDiff()
+		s.AwaitLua(`vim.bo.filetype == 'acp-chat'`)
+		p.silent()
+	}, wide)
+}
+
+func TestDiffLeavesARepurposedWindowAlone(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Command("edit " + s.write("mine.txt", "mine\n"))
+		s.awaitNoDiff()
+		if !s.LuaBool(`vim.fn.expand('%:t') == 'mine.txt' and not vim.wo.diff and not vim.wo.scrollbind and vim.wo.winbar == ''`) {
+			t.Error("the window of the user's is not as other windows")
+		}
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'mine.txt'`)
+	}, wide)
+}
+
+func TestDiffOfTenThousandLines(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		var old, text strings.Builder
+		for i := range 50_000 {
+			fmt.Fprintf(&old, "line %d\n", i)
+			if i%5 == 2 {
+				fmt.Fprintf(&text, "LINE %d\n", i)
+			} else {
+				fmt.Fprintf(&text, "line %d\n", i)
+			}
+		}
+		path := s.write("large.txt", old.String())
+		p := s.begin()
+		s.prompt(p, "change it")
+		before := s.scenery()
+		id := p.permission(edits("e1", path, old.String(), text.String()), yesNo...)
+		s.awaitDiff("LINE 2")
+		s.awaitDiff("LINE 49997")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'LINE 2'`)
+		s.screen("large")
+		s.Keys("G")
+		s.AwaitScreen("LINE 49997")
+		s.screen("end")
+		s.answers(p, id, func() { s.Keys("gr") }, "no")
+		s.same(before, s.scenery())
+	}, wide)
+}
