@@ -408,8 +408,12 @@ func (s *Session) addFiles(snap map[string]any, call *session.ToolCall) {
 		return
 	}
 	var body []transcript.Line
-	for _, f := range files {
-		body = append(body, transcript.FileLine(s.short(f.Path), f.Added, f.Removed))
+	if description, ok := snap["description"].(string); ok {
+		body = append(body, transcript.Line{Text: description})
+	}
+	for i := range files {
+		f := &files[i]
+		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
 		if f.Note != "" {
 			body = append(body, transcript.Colored("⚠ "+f.Note, transcript.ToolWaiting)...)
 		}
