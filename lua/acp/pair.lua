@@ -192,6 +192,13 @@ local function place(self, diff)
       vim.cmd.syncbind()
     end)
     to_change() -- |:syncbind| may have moved the other one
+    for _, win in ipairs(self.wins) do
+      api.nvim_win_call(win, function()
+        if vim.fn.line('w0') == 1 then
+          vim.fn.winrestview({ topfill = vim.fn.diff_filler(1) }) -- what the other has above
+        end
+      end)
+    end
   end
   draw_bars(self, diff)
 end
@@ -264,9 +271,7 @@ end
 function Pair:close()
   local bufs = self.bufs
   self.bufs = {}
-  if
-    vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin)
-  then
+  if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
     api.nvim_set_current_win(self.origin)
   end
   split.close(self.wins, bufs)

@@ -217,7 +217,11 @@ func TestDiffInASmallTerminal(t *testing.T) {
 		before := s.scenery()
 		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.awaitDiff("first, last do")
-		s.screen("stacked")
+		s.awaitColour("for", "@keyword.repeat.lua") // in the chat
+		s.AwaitLua(`#vim.tbl_filter(function(win)
+			return vim.treesitter.highlighter.active[vim.api.nvim_win_get_buf(win)] ~= nil
+		end, require('acp.diff').windows()) == 2`)
+		s.Golden("stacked", nvimtest.Attrs())
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
 		s.same(before, s.scenery())
 	}, nvimtest.Background("light"))
