@@ -52,6 +52,12 @@ function M.free()
     and M.windows()
 end
 
+---How long until the keys typed are long enough ago, in ms.
+---@return number at most 0 where they are
+function M.left()
+  return typed + rest - now()
+end
+
 local look
 
 ---@return boolean
@@ -63,7 +69,7 @@ look = function()
   if not may_run() then
     return
   end
-  local left = typed + rest - now()
+  local left = M.left()
   if left <= 0 then
     local run = waiting.run
     M.cancel()

@@ -348,6 +348,8 @@ func TestDiffWaitsForTheUserToRest(t *testing.T) {
 			s.AwaitLua(`#require('acp').permissions() == 1`)
 			// The text is there, so that it is the user alone who is waited for.
 			s.AwaitLua(`require('acp.diff').waits()`)
+			// What they typed is long ago, so that it is what they are in the middle of.
+			s.AwaitLua(`require('acp.idle').left() < -20`)
 			if try.begin != "q:" {
 				unchanged(try.when)
 			}
