@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -17,6 +18,9 @@ const (
 	// comparedAtOnce is how much text of a change is compared on the session's
 	// goroutine, in bytes.
 	comparedAtOnce = 128 << 10
+	// longestHeld is how long the end of a turn is not told while a change is
+	// looked for.
+	longestHeld = time.Second
 	// largestFile is how large a file may be to be searched for a change, in bytes.
 	largestFile = 64 << 20
 	// wholeTexts is how much of whole files is kept for changes, in bytes; of
@@ -31,6 +35,7 @@ type diffs struct {
 	calls   map[*session.ToolCall][]*change
 	waiting []*change // to be looked for, oldest first
 	working bool      // the first of them, or those of its file, are being looked for
+	began   time.Time // when that began
 	whole   []*change // with the whole texts, oldest first
 	size    int       // of these, in bytes
 	after   []waiter
@@ -84,9 +89,11 @@ func (s *Session) whenLocated(call *session.ToolCall, then func()) {
 	s.callWaiters()
 }
 
-// locating tells whether the chat waits for changes to be looked for; what a
-// session had at its end is not waited for.
-func (s *Session) locating() bool { return s.diffs.working && s.phase != dead }
+// locating tells whether the end of a turn waits for changes to be looked for: not
+// for ever, and not in a session that has ended.
+func (s *Session) locating() bool {
+	return s.diffs.working && s.phase != dead && time.Since(s.diffs.began) < longestHeld
+}
 
 func (s *Session) callWaiters() {
 	var ready []waiter
@@ -188,7 +195,8 @@ func (s *Session) locate() {
 	if s.diffs.working || len(s.diffs.waiting) == 0 {
 		return
 	}
-	s.diffs.working = true
+	s.diffs.working, s.diffs.began = true, time.Now()
+	s.later(longestHeld, s.mark)
 	first := s.diffs.waiting[0].told
 	var changes []*change
 	s.diffs.waiting = slices.DeleteFunc(s.diffs.waiting, func(c *change) bool {

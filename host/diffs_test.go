@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -271,4 +273,32 @@ func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	if f := s.located("c")[0]; !f.Located || f.Added != 1 || f.Note != "" {
 		t.Errorf("then it is +%d %q", f.Added, f.Note)
 	}
+}
+
+// The end of a turn is told when its changes were looked for, or after a while.
+func TestTurnEndsWithItsChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		ended := func() (told bool) {
+			s.on(func() {
+				s.chat.Sync()
+				s.chat.Take(1 << 20)
+				for _, op := range s.eventOps() {
+					told = told || op.Args["name"] == "AcpTurnEnd"
+				}
+			})
+			return told
+		}
+		s.on(func() {
+			s.diffs.working, s.diffs.began = true, time.Now()
+			s.event("AcpTurnEnd", nil)
+		})
+		if ended() {
+			t.Error("it is told while changes are looked for")
+		}
+		time.Sleep(longestHeld)
+		if !ended() {
+			t.Error("it is not told after a second")
+		}
+	})
 }

@@ -94,7 +94,7 @@ func numberWidth(f *diff.File) int {
 
 func (s *source) line(side byte, pieces ...piece) Line {
 	l := line(pieces...)
-	l.source, l.side = s, side
+	l.source, l.side, l.tail = s, side, len(l.Text)-s.col
 	return l
 }
 
@@ -246,11 +246,17 @@ func sources(lines []Line, row, from, end int) []Code {
 			continue
 		}
 		last := min(i, first+coloured)
-		code := Code{Row: row + first, EndRow: row + last, File: of.file, Col: of.col, Sides: sides.String()[:last-first]}
+		code := Code{Row: row + first, EndRow: row + last, File: of.file, Sides: sides.String()[:last-first]}
 		for j, l := range lines[first:last] {
+			if code.Col == 0 && l.side != noSide {
+				code.Col = len(l.Text) - l.tail // it may have been moved to the right
+			}
 			if len(l.before) > 0 {
 				code.Around = append(code.Around, Around{j, l.before})
 			}
+		}
+		if code.Col == 0 {
+			continue // but a note
 		}
 		if last == i && len(of.after) > 0 {
 			code.Around = append(code.Around, Around{i - first, of.after})

@@ -37,7 +37,7 @@ func located(path, old, text string) *diff.File {
 	return &f
 }
 
-func shown(lines []Line) string {
+func asText(lines []Line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString(bufferLine{text: l.Text, marks: l.Marks}.String())
@@ -74,7 +74,7 @@ func TestDiffLines(t *testing.T) {
 |  \ No newline at end of file
     More "  \\ No newline at end of file"
 `
-	if got := shown(lines); got != want || more != 0 {
+	if got := asText(lines); got != want || more != 0 {
 		t.Errorf("%d more, got\n%s\nwant\n%s", more, got, want)
 	}
 	if some, more := DiffLines(located("a.go", old, text), "  ", 5); len(some) != 5 || more != len(lines)-5 {
@@ -172,6 +172,21 @@ func TestDiffIsToldAsCode(t *testing.T) {
 	tr.Fold(0, Close)
 	if got := take(1 << 20); got != nil {
 		t.Errorf("nothing is shown: told %v", got)
+	}
+}
+
+// Where the lines are moved to the right, the text is.
+func TestDiffIsToldWhereItStands(t *testing.T) {
+	lines, _ := DiffLines(located("a.go", "1\n2\n", "1\nnew\n"), "  ", 9)
+	for i := range lines {
+		lines[i].Text = "    " + lines[i].Text
+	}
+	note, _ := DiffLines(&diff.File{Path: "a", Note: "binary file"}, "  ", 9)
+	if codes := sources(note, 0, 0, 1); len(codes) != 0 {
+		t.Errorf("told %+v of a note", codes)
+	}
+	if codes := sources(lines, 0, 0, len(lines)); len(codes) != 1 || codes[0].Col != 10 || lines[2].Text[10:] != "new" {
+		t.Errorf("told %+v of %v", codes, lines)
 	}
 }
 

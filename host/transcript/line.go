@@ -75,6 +75,7 @@ type Line struct {
 
 	source *source // of a diff
 	side   byte
+	tail   int      // bytes of the line that are the file's text, at its end
 	before []string // text of the file that stands there, but is not shown
 }
 
