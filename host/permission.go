@@ -319,6 +319,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" {
 		snap["command"], snap["cwd"] = command, dir
 	}
+	s.addFiles(snap, call)
 	return snap
 }
 

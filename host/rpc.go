@@ -176,6 +176,7 @@ var handlers = map[string]func(*Host, message){
 			t.own.Type([]byte(m.text("keys")))
 		}
 	}),
+	"diff": toSession(func(s *Session, m message) { s.tellDiff(m) }),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
 		for _, item := range m.list("prompts") {

@@ -32,6 +32,7 @@ for name, sub in pairs({
   Open = '',
   Toggle = 'toggle',
   Cancel = 'cancel',
+  Diff = 'diff',
   Permissions = 'permissions',
 }) do
   map('n', name, sub)

@@ -103,6 +103,7 @@ local function open(opts)
   local cwd = folder(opts.cwd)
   if last_id == 0 then
     require('acp.attention').watch()
+    require('acp.rest').watch()
   end
   last_id = last_id + 1
   local id = last_id

@@ -66,19 +66,11 @@ end
 
 ---@param show fun() opens a window; called now, or as soon as that disturbs nothing
 local function when_idle(show)
-  if require('acp.permission').idle() then
+  local idle = require('acp.idle')
+  if idle.now() then
     return show()
   end
-  local group = api.nvim_create_augroup('acp_changes', {})
-  api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
-    group = group,
-    callback = function()
-      api.nvim_clear_autocmds({ group = group })
-      vim.schedule(function()
-        when_idle(show)
-      end)
-    end,
-  })
+  idle.wait(show)
 end
 
 ---Has the record brought up to date, then shows it as the quickfix list and goes there.

@@ -308,10 +308,15 @@ sub.add = {
   end,
 }
 
+sub.diff = {
+  run = function()
+    require('acp.diff').ask()
+  end,
+}
+
 for _, name in ipairs({
   'review',
   'undo',
-  'diff',
   'export',
 }) do
   sub[name] = {

@@ -80,8 +80,8 @@ M.schema = {
     default = 'split',
     check = one_of('split', 'inline', 'tab', 'chat'),
     expected = "'split', 'inline', 'tab' or 'chat'",
-    doc = 'Where the diff of a permission request is shown.',
-    later = true,
+    doc = 'Where the diff of a permission request is shown: beside the code, in the file itself, '
+      .. 'in a tab, or in the chat alone. It opens when you rest.',
   },
   {
     key = 'review',
@@ -172,6 +172,12 @@ M.schema = {
       mode = 'gm',
       model = 'gM',
       options = 'go',
+      diff = 'gD',
+      diff_allow = 'ga',
+      diff_refuse = 'gr',
+      diff_next_file = ']f',
+      diff_previous_file = '[f',
+      diff_close = 'q',
       history_previous = '<C-p>',
       history_next = '<C-n>',
     },
@@ -180,7 +186,7 @@ M.schema = {
       return lhs ~= false and type(lhs) ~= 'string' and 'a key, or false for none' or nil
     end,
     expected = 'a table of keys by action, false for none',
-    doc = 'Keys of the chat and prompt buffers, by action.',
+    doc = 'Keys of the buffers of a chat and of diffs, by action.',
   },
   {
     key = 'nerd_font',

@@ -48,6 +48,9 @@ local M = {}
 ---@field heading string
 ---@field lines string[]
 ---@field marks integer[]
+---@field files? integer how many it would change, where it has a diff
+---@field brief? string[] the lines while the diff is open beside
+---@field brief_marks? integer[]
 
 ---@type table<integer, acp.Session>
 M.sessions = {}

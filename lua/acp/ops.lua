@@ -67,6 +67,10 @@ function ops.permissions(args)
   require('acp.permission').update()
 end
 
+function ops.diff_piece(args)
+  return require('acp.diff').piece(args)
+end
+
 -- Scheduled, as they wait for the user.
 for op, fn in pairs({ login_terminal = 'terminal', login_secrets = 'secrets' }) do
   ops[op] = function(args)

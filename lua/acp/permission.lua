@@ -12,8 +12,6 @@ local shown
 ---@type table<integer, true> requests whose float the user has closed
 local dismissed = {}
 
-M.idle = idle
-
 local function close()
   if win and api.nvim_win_is_valid(win) then
     local buf = api.nvim_win_get_buf(win)
@@ -148,6 +146,11 @@ local function fill(float)
   vim.keymap.set('n', '<CR>', function()
     answer(api.nvim_win_get_cursor(0)[1] - first)
   end, { buffer = buf })
+  if request.files then
+    vim.keymap.set('n', 'D', function()
+      require('acp.diff').ask(request)
+    end, { buffer = buf, nowait = true })
+  end
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', { buffer = buf, nowait = true })
   end
@@ -182,25 +185,70 @@ local function right_edge()
   return vim.o.columns
 end
 
----Where the float goes vertically: away from the cursor.
+---Whether a window's cursor is in an area of the screen.
+---@param of integer
+---@param row integer the first row of the area, 1-based
+---@param end_row integer exclusive
+---@param col integer the first column
+---@return boolean
+local function cursor_in(of, row, end_row, col)
+  local at = api.nvim_win_get_cursor(of)
+  local pos = vim.fn.screenpos(of, at[1], at[2] + 1)
+  return pos.row >= row and pos.row < end_row and pos.curscol >= col
+end
+
+---Where the float goes vertically: away from the cursor, and from where a diff changes.
+---@param height integer with its border
+---@param left integer its first column
 ---@return string anchor, integer row
-local function vertical()
-  local cursor = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
-  if cursor > 0 and cursor <= vim.o.lines / 2 then
-    return 'SE', vim.o.lines - vim.o.cmdheight - 1
+local function vertical(height, left)
+  local bottom = vim.o.lines - vim.o.cmdheight - 1
+  local diffs = require('acp.diff').windows()
+  if #diffs == 0 then
+    local cursor = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
+    if cursor > 0 and cursor <= vim.o.lines / 2 then
+      return 'SE', bottom
+    end
+    return 'NE', 1
   end
-  return 'NE', 1
+  ---@param row integer
+  ---@return integer how much is covered that should be seen
+  local function cost(row)
+    local sum = cursor_in(0, row, row + height, left) and 2 or 0
+    for _, each in ipairs(diffs) do
+      sum = sum + (cursor_in(each, row, row + height, left) and 1 or 0)
+    end
+    return sum
+  end
+  if cost(2) <= cost(bottom - height + 1) then
+    return 'NE', 1
+  end
+  return 'SE', bottom
+end
+
+---The keys and commands that answer, below the float.
+---@param request acp.Permission
+---@param count integer
+---@param focused boolean
+---@return string
+local function footer_of(request, count, focused)
+  return (' :Acp permit N%s%s%s '):format(
+    #request.options > 9 and ' of ' .. #request.options or '',
+    request.files and (focused and ' · D diff' or ' · :Acp diff') or '',
+    count > 1 and (' · 1 of ' .. count) or ''
+  )
 end
 
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
+  local brief = require('acp.diff').shows(request.id)
+  local asks = brief and request.brief or request.lines
   local edge = right_edge()
-  local many = #request.options > 9 and ' of ' .. #request.options or ''
-  local footer = (' :Acp permit N%s%s '):format(many, count > 1 and (' · 1 of ' .. count) or '')
+  local footer = footer_of(request, count, false)
   local title = ' ' .. request.heading .. ' '
   local width = math.max(vim.fn.strdisplaywidth(title), vim.fn.strdisplaywidth(footer), 24)
-  for _, line in ipairs(request.lines) do
+  for _, line in ipairs(asks) do
     width = math.max(width, #line > 400 and 100 or vim.fn.strdisplaywidth(line) + 2)
   end
   for i, option in ipairs(request.options) do
@@ -209,15 +257,15 @@ local function open(request, count)
   if #request.options == 0 then
     width = math.max(width, 50)
   end
-  if #request.lines > math.max(3, most() - #request.options - 1) then
+  if #asks > math.max(3, most() - #request.options - 1) then
     width = math.max(width, 60) -- for what it says of its pages
   end
   width = math.max(8, math.min(width, edge - 4, 100))
   title = require('acp.wrap').cut(title, width)
-  local float = compose(request, request.lines, request.marks, width)
+  local float = compose(request, asks, brief and request.brief_marks or request.marks, width)
   local buf = fill(float)
   local height = math.min(api.nvim_buf_line_count(buf), most())
-  local anchor, row = vertical()
+  local anchor, row = vertical(height + 2, edge - width - 1)
   local opened = api.nvim_open_win(buf, false, {
     relative = 'editor',
     anchor = anchor,
@@ -240,6 +288,13 @@ local function open(request, count)
     { scope = 'local', win = opened }
   )
   win, shown = opened, request.id
+  api.nvim_create_autocmd({ 'WinEnter', 'WinLeave' }, {
+    buffer = buf,
+    callback = function(args)
+      local now = footer_of(request, count, args.event == 'WinEnter')
+      api.nvim_win_set_config(opened, { footer = now, footer_pos = 'right' })
+    end,
+  })
   local tab = api.nvim_get_current_tabpage()
   api.nvim_create_autocmd('WinClosed', {
     pattern = tostring(opened),
@@ -262,6 +317,7 @@ end
 
 ---Brings the float up to date with the open requests, now or as soon as Neovim is idle.
 function M.update()
+  require('acp.diff').update()
   if not idle.now() then
     return idle.wait(M.update)
   end

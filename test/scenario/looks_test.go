@@ -251,6 +251,7 @@ func TestViewWithLinesThatWrap(t *testing.T) {
 // richTurn is a turn with all that a chat shows, until it waits for the user.
 func (s *scene) richTurn() {
 	s.t.Helper()
+	s.configure(`c.diff = 'chat'`)
 	p := s.begin()
 	p.update("session_info_update", obj{"title": "Fix the parser's off-by-one"})
 	p.update("usage_update", obj{"used": 42_000, "size": 200_000, "cost": obj{"amount": 0.12, "currency": "USD"}})

@@ -1,0 +1,423 @@
+package host
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// What Neovim is given of a diff is bounded, so that it is never busy for long.
+const (
+	// pieceLines is how many lines go to Neovim at once, which takes it a few milliseconds.
+	pieceLines = 2000
+	// mostLines is how many lines of one side are shown where only what changes is.
+	mostLines = 100_000
+	// wholeCost bounds the files that Neovim compares by itself. It looks through its list of
+	// changes for each line, in one go: a file of 20,000 lines takes it 20 ms, and as long again
+	// for each 300 changes.
+	wholeCost    = 20_000
+	wholeChanges = 300
+	// wholeBlock is how many lines may become others in one place: Neovim looks for words in them.
+	wholeBlock = 500
+	// longLine, in bytes, is more than Neovim should look for changed words in.
+	longLine = 5000
+)
+
+// tellDiff answers the question for a call's diff: what there is to tell of its
+// files, and the text of one of them, in pieces that come before the answer. The
+// answer is nil where there is no diff.
+func (s *Session) tellDiff(m message) {
+	id := m.integer("callback")
+	call := s.diffCall(m)
+	if call == nil {
+		s.host.callback(id, nil, "")
+		return
+	}
+	s.whenLocated(call, func() {
+		files := s.files(call)
+		if len(files) == 0 { // the agent has replaced it since
+			s.host.callback(id, nil, "")
+			return
+		}
+		at := min(max(1, m.integer("file")), len(files))
+		answer := map[string]any{"call": call.ID, "at": at, "files": s.fileList(files), "heading": s.spec.Title + " wants to edit"}
+		done := call.Status == session.StatusCompleted
+		if i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == call.ID }); i >= 0 {
+			answer["permission"] = s.asked[i].id
+			done = false
+		}
+		f := files[at-1]
+		before, after := s.labels(f, done)
+		answer["path"], answer["before"], answer["after"] = s.absolute(f.Path), before, after
+		answer["note"] = f.Note
+		inline := m.text("form") == "inline"
+		s.host.background(func() {
+			v := viewOf(f, inline)
+			answer["form"], answer["first"] = v.form, v.first
+			answer["old_lines"], answer["new_lines"] = v.oldLines, v.newLines
+			s.host.tellPieces(id, v.pieces, answer)
+		})
+	})
+}
+
+// diffCall is the call whose diff is meant: one by its id, that of an open
+// request, the one at a row of the chat, or the last that has a diff.
+func (s *Session) diffCall(m message) *session.ToolCall {
+	var call *session.ToolCall
+	if id := m.text("call"); id != "" {
+		call = s.conv.ToolCall(id)
+	} else if id := m.integer("permission"); id != 0 {
+		for _, p := range s.asked {
+			if p.id == int64(id) {
+				call = s.conv.ToolCall(p.request.Call.ID)
+			}
+		}
+	} else if _, row := m["row"]; row {
+		call, _ = s.chat.Entry(m.integer("row")).(*session.ToolCall)
+	} else {
+		for _, c := range s.conv.Calls {
+			if hasDiff(c) {
+				call = c
+			}
+		}
+	}
+	if call == nil || !hasDiff(call) {
+		return nil
+	}
+	return call
+}
+
+func hasDiff(c *session.ToolCall) bool {
+	return slices.ContainsFunc(c.Content, func(item session.ToolCallContent) bool {
+		_, ok := item.(session.Diff)
+		return ok
+	})
+}
+
+func (s *Session) fileList(files []diff.File) []any {
+	list := make([]any, len(files))
+	for i, f := range files {
+		list[i] = map[string]any{"name": s.short(f.Path), "added": f.Added, "removed": f.Removed}
+	}
+	return list
+}
+
+// labels says what each side of a change is; done says that it was made already.
+func (s *Session) labels(f diff.File, done bool) (before, after string) {
+	before, after = "now", "proposed"
+	if done {
+		before, after = "before", "after"
+	}
+	if !f.Located {
+		before, after = "old text", "new text"
+	}
+	switch f.Operation {
+	case session.OperationAdd:
+		before = "no file"
+		after = "new file"
+	case session.OperationDelete:
+		after = "deleted"
+	case session.OperationMove:
+		after = "moved from " + s.short(f.OldPath)
+	case session.OperationCopy:
+		after = "copied from " + s.short(f.OldPath)
+	}
+	return before, after
+}
+
+// tellPieces sends the pieces of a diff one by one, each when Neovim is done with
+// the one before, and the answer behind them. It ends early where Neovim has no
+// use for them any more.
+func (h *Host) tellPieces(id int, pieces []map[string]any, answer map[string]any) {
+	if len(pieces) == 0 {
+		h.callback(id, answer, "")
+		return
+	}
+	piece := pieces[0]
+	piece["id"] = id
+	h.editor.Post(editor.Op{Name: "diff_piece", Args: piece, Done: func(wanted any, err error) {
+		switch wanted, _ := wanted.(bool); {
+		case err != nil:
+			h.log.Error("show a diff", "err", err)
+			h.callback(id, nil, "")
+		case !wanted:
+			h.callback(id, nil, "")
+		default:
+			h.tellPieces(id, pieces[1:], answer)
+		}
+	}})
+}
+
+// view is the change of one file as lua/acp/diff.lua shows it.
+type view struct {
+	// form is "whole": both texts, which Neovim compares; "changes": what changes,
+	// its lines side by side already; "inline": what changes, for the file's own
+	// window; "sentence": words in place of a text.
+	form               string
+	first              int // line of the first change, 1-based
+	oldLines, newLines int // how many each text has
+	pieces             []map[string]any
+}
+
+func viewOf(f diff.File, inline bool) view {
+	changes := changesOf(f.Hunks)
+	oldLines, newLines := textLines(f.Old), textLines(f.New)
+	v := view{first: 1, oldLines: len(oldLines), newLines: len(newLines)}
+	for i := range max(len(oldLines), len(newLines)) {
+		if i >= len(oldLines) || i >= len(newLines) || oldLines[i] != newLines[i] {
+			v.first = i + 1
+			break
+		}
+	}
+	switch {
+	case len(changes) == 0 && f.Note != "" && f.Old == f.New:
+		v.form = "sentence"
+		v.pieces = []map[string]any{{"old": []string{}, "new": []string{sentence(f.Note)}}}
+	case inline && f.Located && f.Operation != session.OperationAdd:
+		v.form = "inline"
+		v.pieces = inlinePieces(changes)
+	case (f.Old != "" || f.New != "") && neovimCompares(oldLines, newLines, changes):
+		v.form = "whole"
+		v.pieces = wholePieces(oldLines, newLines)
+	default:
+		rows := sideBySide(f.Hunks)
+		v.form = "changes"
+		v.first = 1 + max(0, slices.IndexFunc(rows, func(r row) bool { return r.kind != rowEqual }))
+		v.pieces = rowPieces(rows)
+	}
+	return v
+}
+
+// neovimCompares tells whether Neovim can compare two texts with such changes
+// without being noticed.
+func neovimCompares(old, text []string, changes []replaced) bool {
+	if max(len(old), len(text))*(wholeChanges+len(changes))/wholeChanges > wholeCost {
+		return false
+	}
+	large := func(r replaced) bool { return min(len(r.old), len(r.new)) > wholeBlock }
+	long := func(line string) bool { return len(line) > longLine }
+	return !slices.ContainsFunc(changes, large) && !slices.ContainsFunc(old, long) && !slices.ContainsFunc(text, long)
+}
+
+// textLines are the lines of a text, without their ends.
+func textLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+func sentence(note string) string {
+	r, size := utf8.DecodeRuneInString(note)
+	return strings.ToUpper(string(r)) + note[size:] + "."
+}
+
+func wholePieces(oldLines, newLines []string) []map[string]any {
+	var pieces []map[string]any
+	for len(oldLines)+len(newLines) > 0 {
+		o, n := min(len(oldLines), pieceLines), min(len(newLines), pieceLines)
+		pieces = append(pieces, map[string]any{"old": some(oldLines[:o]), "new": some(newLines[:n])})
+		oldLines, newLines = oldLines[o:], newLines[n:]
+	}
+	return pieces
+}
+
+// some is a list that is never nil, which would reach Lua as no list.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// replaced is lines that became others, with nothing unchanged between them.
+type replaced struct {
+	oldAt, newAt int // 1-based numbers of its first lines, or of those that follow
+	old, new     []diff.Line
+}
+
+func changesOf(hunks []diff.Hunk) []replaced {
+	var changes []replaced
+	for _, h := range hunks {
+		oldAt, newAt, open := h.OldStart, h.NewStart, false
+		for _, l := range h.Lines {
+			if l.Kind == diff.Equal {
+				oldAt, newAt, open = oldAt+1, newAt+1, false
+				continue
+			}
+			if !open {
+				changes = append(changes, replaced{oldAt: oldAt, newAt: newAt})
+				open = true
+			}
+			c := &changes[len(changes)-1]
+			if l.Kind == diff.Delete {
+				c.old = append(c.old, l)
+				oldAt++
+			} else {
+				c.new = append(c.new, l)
+				newAt++
+			}
+		}
+	}
+	return changes
+}
+
+// inlinePieces are changes as lua/acp/inline.lua takes them.
+func inlinePieces(changes []replaced) []map[string]any {
+	var pieces []map[string]any
+	var list []any
+	lines := 0
+	flush := func() {
+		if len(list) > 0 {
+			pieces = append(pieces, map[string]any{"changes": list})
+			list, lines = nil, 0
+		}
+	}
+	for _, c := range changes {
+		oldLines, oldWords := linesAndWords(c.old)
+		newLines, newWords := linesAndWords(c.new)
+		list = append(list, map[string]any{
+			"old_at": c.oldAt, "new_at": c.newAt,
+			"old": oldLines, "new": newLines, "old_words": oldWords, "new_words": newWords,
+		})
+		if lines += len(c.old) + len(c.new); lines >= pieceLines/4 {
+			flush()
+		}
+	}
+	flush()
+	return pieces
+}
+
+// linesAndWords are the texts of lines and their changed words, as index of the
+// line, start and end, and so on.
+func linesAndWords(lines []diff.Line) (texts []string, words []int) {
+	texts, words = make([]string, len(lines)), []int{}
+	for i, l := range lines {
+		texts[i] = l.Text
+		for _, w := range l.Words {
+			words = append(words, i, w.Start, w.End)
+		}
+	}
+	return texts, words
+}
+
+// Kinds of a row that has the old text left and the new one right.
+const (
+	rowEqual   = '='
+	rowChange  = '~' // both sides have a line
+	rowDelete  = '-' // the left one alone
+	rowInsert  = '+' // the right one alone
+	rowBetween = '.' // lines without a change are left out here
+)
+
+type row struct {
+	kind     byte
+	old, new diff.Line
+}
+
+// sideBySide puts the lines of hunks beside each other.
+func sideBySide(hunks []diff.Hunk) []row {
+	var rows []row
+	for i, h := range hunks {
+		if i > 0 {
+			rows = append(rows, row{kind: rowBetween})
+		}
+		var old, text []diff.Line
+		flush := func() {
+			for i := range max(len(old), len(text)) {
+				switch {
+				case i >= len(old):
+					rows = append(rows, row{kind: rowInsert, new: text[i]})
+				case i >= len(text):
+					rows = append(rows, row{kind: rowDelete, old: old[i]})
+				default:
+					rows = append(rows, row{rowChange, old[i], text[i]})
+				}
+			}
+			old, text = nil, nil
+		}
+		for _, l := range h.Lines {
+			switch l.Kind {
+			case diff.Delete:
+				old = append(old, l)
+			case diff.Insert:
+				text = append(text, l)
+			default:
+				flush()
+				rows = append(rows, row{rowEqual, l, l})
+			}
+		}
+		flush()
+	}
+	return rows
+}
+
+// rowPieces are rows as Lua takes them: the lines of both sides, their numbers, 0
+// for none, their changed words, and the kinds, a byte each.
+func rowPieces(rows []row) []map[string]any {
+	var pieces []map[string]any
+	left := len(rows) - mostLines
+	rows = rows[:min(len(rows), mostLines)]
+	for rest := range slices.Chunk(rows, pieceLines/2) {
+		var oldLines, newLines []diff.Line
+		kinds := make([]byte, len(rest))
+		oldNumbers, newNumbers := make([]int, len(rest)), make([]int, len(rest))
+		for i, r := range rest {
+			kinds[i] = r.kind
+			oldLines, newLines = append(oldLines, short(r.old)), append(newLines, short(r.new))
+			oldNumbers[i], newNumbers[i] = r.old.Old, r.new.New
+		}
+		oldTexts, oldWords := linesAndWords(oldLines)
+		newTexts, newWords := linesAndWords(newLines)
+		pieces = append(pieces, map[string]any{
+			"old": oldTexts, "new": newTexts, "old_words": oldWords, "new_words": newWords,
+			"old_numbers": oldNumbers, "new_numbers": newNumbers, "kinds": string(kinds),
+		})
+	}
+	if left > 0 {
+		more := "… +" + count(left, "line")
+		pieces = append(pieces, map[string]any{
+			"old": []string{more}, "new": []string{more}, "old_words": []int{}, "new_words": []int{},
+			"old_numbers": []int{0}, "new_numbers": []int{0}, "kinds": string(rowBetween),
+		})
+	}
+	return pieces
+}
+
+// short cuts a line that Neovim would take long to draw.
+func short(l diff.Line) diff.Line {
+	if len(l.Text) <= longLine {
+		return l
+	}
+	l.Text = cut(l.Text, longLine)
+	l.Words = slices.DeleteFunc(slices.Clone(l.Words), func(w diff.Span) bool { return w.End > len(l.Text) })
+	l.Text += "…"
+	return l
+}
+
+// addFiles adds to a request what the float shows of it while its diff is open
+// beside: the files, without what changes in them.
+func (s *Session) addFiles(snap map[string]any, call *session.ToolCall) {
+	files := s.files(call)
+	if len(files) == 0 {
+		return
+	}
+	var body []transcript.Line
+	if description, ok := snap["description"].(string); ok {
+		body = append(body, transcript.Line{Text: description})
+	}
+	for i := range files {
+		f := &files[i]
+		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
+		if f.Note != "" {
+			body = append(body, transcript.Colored("⚠ "+f.Note, transcript.ToolWaiting)...)
+		}
+	}
+	snap["files"] = len(files)
+	snap["brief"], snap["brief_marks"] = flatten(capped(body, floatDiffLines))
+}

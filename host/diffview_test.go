@@ -1,0 +1,135 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+)
+
+// changedFile is a change of a file whose texts are known.
+func changedFile(old, text string) diff.File {
+	d := session.Diff{Operation: session.OperationModify, Path: "/f", OldText: &old, NewText: &text}
+	return diff.Of(d, diff.Now{Text: &old})
+}
+
+// joined is one side of the pieces of a view.
+func joined(pieces []map[string]any, side string) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		for _, l := range p[side].([]string) {
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestViewOfWholeTexts(t *testing.T) {
+	var old strings.Builder
+	for i := range 3*pieceLines + 1 {
+		fmt.Fprintf(&old, "line %d\n", i)
+	}
+	text := strings.Replace(old.String(), "line 4321\n", "another\nand one more\n", 1)
+	v := viewOf(changedFile(old.String(), text), false)
+	if v.form != "whole" || v.first != 4322 || v.oldLines != 6001 || v.newLines != 6002 {
+		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
+	}
+	if joined(v.pieces, "old") != old.String() || joined(v.pieces, "new") != text {
+		t.Error("the pieces are not the texts")
+	}
+	for _, p := range v.pieces {
+		if n := len(p["old"].([]string)); n > pieceLines {
+			t.Errorf("a piece has %d lines", n)
+		}
+	}
+}
+
+func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
+	many := strings.Repeat("same\nsame\nother\n", 10_000)
+	block := strings.Repeat("all of it\n", 2*wholeBlock)
+	for name, f := range map[string]diff.File{
+		"many changes": changedFile(many, strings.ReplaceAll(many, "other", "else")),
+		"a large one":  changedFile(block, strings.ReplaceAll(block, "all", "none")),
+		"a long line":  changedFile("a\n"+strings.Repeat("x", 500_000)+"\n", "a\n"+strings.Repeat("y", 500_000)+"\n"),
+		"hunks alone":  {Path: "/f", Located: true, Hunks: changedFile("a\nb\n", "a\nc\n").Hunks, Added: 1, Removed: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := viewOf(f, false)
+			if v.form != "changes" {
+				t.Fatalf("the form is %s", v.form)
+			}
+			var kinds string
+			for _, p := range v.pieces {
+				k := p["kinds"].(string)
+				kinds += k
+				for _, list := range []string{"old", "new"} {
+					if n := len(p[list].([]string)); n != len(k) || n != len(p[list+"_numbers"].([]int)) || n > pieceLines {
+						t.Errorf("%d kinds for %d lines", len(k), n)
+					}
+					for _, l := range p[list].([]string) {
+						if len(l) > longLine+len("…") {
+							t.Errorf("a line has %d bytes", len(l))
+						}
+					}
+				}
+			}
+			if at := strings.IndexAny(kinds, "~+-"); at+1 != v.first {
+				t.Errorf("the first change is at %d, not %d", at+1, v.first)
+			}
+			if n := strings.Count(kinds, "~"); n != f.Added {
+				t.Errorf("%d lines are changed, not %d", n, f.Added)
+			}
+		})
+	}
+}
+
+func TestViewIsBounded(t *testing.T) {
+	text := strings.Repeat("new\n", mostLines+7)
+	f := changedFile("long\nago\n", text)
+	v := viewOf(f, false)
+	lines := strings.Split(joined(v.pieces, "new"), "\n")
+	if got := lines[len(lines)-2]; len(lines) != mostLines+2 || got != "… +7 lines" {
+		t.Errorf("%d lines, the last one %q", len(lines)-1, got)
+	}
+}
+
+func TestRowsStandBesideEachOther(t *testing.T) {
+	rows := sideBySide(changedFile("a\nb\nc\nd\n1\n2\n3\n4\n5\n6\n7\nx\n", "a\nB\nd\n1\n2\n3\n4\n5\n6\n7\nx\nmore\n").Hunks)
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprintf("%s%c%s %d %d", r.old.Text, r.kind, r.new.Text, r.old.Old, r.new.New))
+	}
+	want := []string{
+		"a=a 1 1", "b~B 2 2", "c- 3 0", "d=d 4 3", "1=1 5 4", ". 0 0", "7=7 11 10", "x=x 12 11", "+more 0 12",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the rows are\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestInlineChanges(t *testing.T) {
+	v := viewOf(changedFile("a\nb\nc\nd\n", "a\nB\nc\nnew\nd\n"), true)
+	if v.form != "inline" || v.first != 2 || v.oldLines != 4 || v.newLines != 5 {
+		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
+	}
+	var got []string
+	for _, p := range v.pieces {
+		for _, c := range p["changes"].([]any) {
+			c := c.(map[string]any)
+			got = append(got, fmt.Sprint(c["old_at"], c["new_at"], c["old"], c["new"]))
+		}
+	}
+	if want := []string{"2 2 [b] [B]", "4 4 [] [new]"}; !slices.Equal(got, want) {
+		t.Errorf("the changes are %q", got)
+	}
+}
+
+func TestViewOfABinaryFile(t *testing.T) {
+	v := viewOf(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, true)
+	if v.form != "sentence" || joined(v.pieces, "new") != "Binary file.\n" {
+		t.Errorf("the view is %s: %q", v.form, joined(v.pieces, "new"))
+	}
+}

@@ -1,0 +1,478 @@
+---The diff that is open beside a permission request, or that the user asked for: which one, and
+---its keys. There is one at a time. It takes the focus only where the user asked, and else opens
+---when the user rests.
+local M = {}
+
+local api = vim.api
+local idle = require('acp.idle')
+local rest = require('acp.rest')
+
+---A diff as the host tells it, with what there is of one of its files.
+---@class acp.Diff
+---@field session integer
+---@field call string
+---@field permission? integer the open request it belongs to
+---@field heading string
+---@field at integer which file
+---@field files {name: string, added: integer, removed: integer}[]
+---@field path string
+---@field before string what the old side is
+---@field after string
+---@field note string
+---@field form 'whole'|'changes'|'inline'|'sentence' see host/diffview.go
+---@field old_lines integer how many the old text has
+---@field new_lines integer
+---@field first integer the line of the first change
+---@field texts? acp.Texts of all forms but 'inline'
+---@field changes? acp.InlineChange[] of the form 'inline'
+
+---What shows a diff.
+---@class acp.DiffPlace
+---@field wins integer[]
+---@field swap fun(self, diff: acp.Diff): boolean shows another one instead, where it can
+---@field focus fun(self) takes the user there
+---@field close fun(self)
+
+---@type acp.Diff? the one on the screen
+local shown
+---@type acp.DiffPlace?
+local place
+---@type boolean the user asked for it
+local asked = false
+---@class acp.DiffLoad what the host was asked for
+---@field id? integer
+---@field texts? acp.Texts
+---@field changes? acp.InlineChange[]
+
+---@type acp.DiffLoad?
+local loading
+---@type acp.Diff? loaded, and waits for the user to rest
+local ready
+---@type integer? the request whose diff is loaded, or waits for the user to rest
+local coming
+---@type table<integer, true> requests whose diff the user has closed
+local dismissed = {}
+
+---@param text string
+local function tell(text)
+  vim.notify('acp: ' .. text)
+end
+
+---Forgets what is loaded and not shown.
+local function drop()
+  for _, of in pairs({ loading or {}, ready or {} }) do
+    if of.texts then
+      require('acp.pair').drop(of.texts)
+    end
+  end
+  loading, ready = nil, nil
+  rest.cancel()
+end
+
+---Takes a piece of a diff.
+---@param piece table
+---@return boolean wanted
+function M.piece(piece)
+  if not loading or loading.id ~= piece.id then
+    return false
+  end
+  if piece.changes then
+    loading.changes = vim.list_extend(loading.changes or {}, piece.changes)
+  else
+    loading.texts = loading.texts or require('acp.pair').texts()
+    require('acp.pair').add(loading.texts, piece)
+  end
+  return true
+end
+
+---Has the host tell a diff, instead of what it was asked for before.
+---@param args table
+---@param done fun(diff: acp.Diff?)
+local function load(args, done)
+  drop()
+  local mine = {}
+  loading = mine
+  require('acp.host').request('diff', args, function(diff)
+    if loading ~= mine then
+      return
+    end
+    if not diff or diff == vim.NIL then
+      drop()
+      return done(nil)
+    end
+    loading = nil
+    diff.session, diff.changes = args.session, mine.changes or {}
+    diff.texts = diff.form ~= 'inline' and (mine.texts or require('acp.pair').texts()) or nil
+    done(diff)
+  end)
+  mine.id = args.callback
+end
+
+---@param id integer?
+---@return acp.Permission?
+local function request(id)
+  for _, r in ipairs(require('acp.mirror').permissions()) do
+    if r.id == id then
+      return r
+    end
+  end
+end
+
+---Whether a float covers the screen or has the focus: somebody's picker, or the chat.
+---@return boolean
+local function covered()
+  local screen = vim.o.lines * vim.o.columns
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local config = api.nvim_win_get_config(win)
+    if config.relative ~= '' and not config.hide and win ~= require('acp.permission').win() then
+      local size = api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
+      if win == api.nvim_get_current_win() or (config.focusable and 2 * size > screen) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+---Whether windows of this tab compare something of the user's.
+---@return boolean
+local function comparing()
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if vim.wo[win].diff and not vim.b[api.nvim_win_get_buf(win)].acp_diff then
+      return true
+    end
+  end
+  return false
+end
+
+---@return boolean
+local function may_open()
+  return require('acp.config').get().diff == 'tab' or not (covered() or comparing())
+end
+
+---Where a diff is to be shown.
+---@return 'split'|'tab'|'inline'|'chat'
+local function where()
+  local wanted = require('acp.config').get().diff
+  if asked and not place and (covered() or comparing()) then
+    return 'tab'
+  end
+  return asked and wanted == 'chat' and 'split' or wanted
+end
+
+local function close()
+  local was = place
+  shown, place, asked = nil, nil, false
+  if was then
+    was:close()
+  end
+end
+
+---The user has closed one of the windows.
+local function gone()
+  M.close()
+end
+
+---How the host is to tell diffs.
+---@return 'inline'|nil
+local function form()
+  return require('acp.config').get().diff == 'inline' and 'inline' or nil
+end
+
+---@param diff acp.Diff
+local function show(diff)
+  local to = where()
+  local swapped = place and place:swap(diff)
+  if not swapped then
+    local by_user = asked
+    close()
+    asked = by_user
+    local ok, opened = pcall(function()
+      if diff.form == 'inline' then
+        return to == 'inline' and require('acp.inline').open(diff, gone)
+      end
+      return require('acp.pair').open(diff, to == 'tab', gone)
+    end)
+    if not ok and asked and to ~= 'tab' then -- there is no room
+      ok, opened = pcall(require('acp.pair').open, diff, true, gone)
+    end
+    if ok and not opened then
+      -- It cannot be shown in the file itself.
+      coming = diff.permission
+      return M.open({ session = diff.session, call = diff.call, file = diff.at }, asked)
+    elseif not ok then
+      require('acp.pair').drop(diff.texts or { bufs = {} })
+      if asked then
+        asked = false
+        vim.notify('acp: ' .. tostring(opened), vim.log.levels.WARN)
+      elseif diff.permission then
+        dismissed[diff.permission] = true
+      end
+      return
+    end
+    place = opened
+  end
+  shown = diff
+  if asked then
+    place:focus()
+  end
+  require('acp.permission').update()
+end
+
+---Loads a diff and shows it: at once where the user asked, else when they rest.
+---@param args table what the host is asked for
+---@param by_user boolean
+---@param otherwise? fun() where there is none
+function M.open(args, by_user, otherwise)
+  load(args, function(diff)
+    if not diff then
+      coming = nil
+      if otherwise then
+        otherwise()
+      elseif not by_user then
+        close()
+      end
+      return
+    end
+    ready = diff
+    local function now()
+      ready, coming = nil, nil
+      asked = asked or by_user
+      show(diff)
+    end
+    if by_user and idle.now() or place and rest.free() then
+      now()
+    else
+      rest.when(may_open, now)
+    end
+  end)
+end
+
+---Brings the diff up to date with the open requests, as far as windows may be closed now.
+function M.update()
+  local first = require('acp.mirror').permissions()[1]
+  local wanted = first
+    and first.files
+    and not dismissed[first.id]
+    and require('acp.config').get().diff ~= 'chat'
+  if shown and shown.permission and not request(shown.permission) then
+    if not idle.now() then
+      return -- the float waits too, and calls again
+    end
+    shown.permission, asked = nil, false
+    if not wanted or api.nvim_get_mode().mode ~= 'n' then
+      close()
+    end
+  end
+  if coming and not (wanted and first.id == coming) then
+    coming = nil
+    drop()
+  end
+  if wanted and not coming and not asked and not (shown and shown.permission == first.id) then
+    coming = first.id
+    M.open({ session = first.session, permission = first.id, form = form() }, false)
+  end
+end
+
+---Opens the diff that the user means and goes there: that of a request, of the block under the
+---cursor, of the oldest open request, or the last one.
+---@param of? acp.Permission
+function M.ask(of)
+  local mirror = require('acp.mirror')
+  local tries = {}
+  local here = vim.b.acp_session
+  if of then
+    table.insert(tries, { session = of.session, permission = of.id })
+  elseif here and vim.bo.filetype == 'acp-chat' then
+    local row = api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat').base(here)
+    table.insert(tries, { session = here, row = row })
+  end
+  for _, r in ipairs(mirror.permissions()) do
+    if r.files then
+      table.insert(tries, { session = r.session, permission = r.id })
+      break
+    end
+  end
+  local last = mirror.resolve()
+  table.insert(tries, last and { session = last } or nil)
+  local function try(i)
+    if not tries[i] then
+      return tell('there is no diff')
+    end
+    tries[i].form = form()
+    M.open(tries[i], true, function()
+      try(i + 1)
+    end)
+  end
+  try(1)
+end
+
+---Whether the diff of a request is on the screen.
+---@param permission integer
+---@return boolean
+function M.shows(permission)
+  return shown ~= nil and shown.permission == permission
+end
+
+---Whether a diff is loaded and waits for the user to rest.
+---@return boolean
+function M.waits()
+  return ready ~= nil
+end
+
+---The windows of this tab that show a diff.
+---@return integer[]
+function M.windows()
+  return vim.tbl_filter(function(win)
+    return api.nvim_win_is_valid(win)
+      and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
+  end, place and place.wins or {})
+end
+
+---Closes the diff. A request it belongs to stays open, and its diff closed.
+function M.close()
+  if shown and shown.permission then
+    dismissed[shown.permission] = true
+  end
+  close()
+  require('acp.permission').update()
+end
+
+---Answers the request of the diff with the first option of the first kind there is.
+---@param kinds string[] patterns
+---@param what string
+local function answer(kinds, what)
+  local r = request(shown and shown.permission)
+  if not r then
+    return tell('nothing waits for your answer here')
+  end
+  for _, kind in ipairs(kinds) do
+    for _, option in ipairs(r.options) do
+      if option.kind:match(kind) then
+        return require('acp').respond(r.id, option.id)
+      end
+    end
+  end
+  tell(('the request has no option that %s; :Acp permit N takes any'):format(what))
+end
+
+---Shows another file of the same diff.
+---@param by integer
+local function turn(by)
+  local diff = shown
+  local to = diff and diff.at + by
+  if not diff or not diff.files[to] then
+    return tell('there is no other file')
+  end
+  M.open({ session = diff.session, call = diff.call, file = to, form = form() }, true)
+end
+
+---@class acp.DiffKey
+---@field action string in the configuration
+---@field plug string
+---@field run fun()
+---@field hint? string
+
+---The keys of a diff, those that matter most first.
+---@param diff acp.Diff
+---@return acp.DiffKey[]
+function M.keys(diff)
+  local keys = {}
+  ---@param action string
+  ---@param hint string?
+  ---@param run fun()
+  local function add(action, hint, run)
+    local plug = action:gsub('_(%a)', string.upper):gsub('^%a', string.upper)
+    plug = '<Plug>(Acp' .. plug .. ')'
+    table.insert(keys, { action = action, plug = plug, run = run, hint = hint })
+  end
+  if diff.permission then
+    add('diff_allow', 'allow', function()
+      answer({ '^allow_once$', '^allow' }, 'allows')
+    end)
+    add('diff_refuse', 'refuse', function()
+      answer({ '^reject_once$', '^reject' }, 'refuses')
+    end)
+  end
+  if #diff.files > 1 then
+    add('diff_next_file', nil, function()
+      turn(vim.v.count1)
+    end)
+    add('diff_previous_file', nil, function()
+      turn(-vim.v.count1)
+    end)
+  end
+  add('diff_close', 'close', M.close)
+  return keys
+end
+
+---Answers with the n-th option of the diff's request.
+---@param n integer
+function M.permit(n)
+  local r = request(shown and shown.permission)
+  if r and r.options[n] then
+    require('acp').respond(r.id, r.options[n].id)
+  end
+end
+
+---What is told of a diff beside its texts: name, counts, and which file of how many.
+---@param diff acp.Diff
+---@param what string what is shown of the file
+---@return string[] parts of a line
+function M.facts(diff, what)
+  local file, lhs = diff.files[diff.at], require('acp.config').get().keys
+  local name = ('%s · %s'):format(file.name, what)
+  local counts = {}
+  for sign, n in pairs({ ['+'] = file.added, ['−'] = file.removed }) do
+    table.insert(counts, n > 0 and sign .. n or nil)
+  end
+  table.sort(counts)
+  if #counts > 0 then
+    name = name .. '  ' .. table.concat(counts, ' ')
+  end
+  local facts = { name }
+  if diff.note ~= '' and diff.form ~= 'sentence' then
+    name = file.name -- what is wrong matters more than the rest
+    facts = { name, '⚠ ' .. diff.note }
+  end
+  if #diff.files > 1 then
+    facts[1] = ('%s  %d of %d'):format(name, diff.at, #diff.files)
+    local more = diff.files[diff.at + 1] ~= nil
+    local key = lhs[more and 'diff_next_file' or 'diff_previous_file']
+    table.insert(facts, key and key .. (more and ' next' or ' previous') or nil)
+  end
+  return facts
+end
+
+---The keys that end a diff, in words.
+---@param diff acp.Diff
+---@return string[]
+function M.hints(diff)
+  local lhs, hints = require('acp.config').get().keys, {}
+  for _, key in ipairs(M.keys(diff)) do
+    if key.hint and lhs[key.action] then
+      table.insert(hints, lhs[key.action] .. ' ' .. key.hint)
+    end
+  end
+  return hints
+end
+
+---A line of as many parts as fit.
+---@param parts string[] the first is always there
+---@param room integer cells
+---@return string
+function M.line(parts, room)
+  local line = ' ' .. parts[1]
+  for i = 2, #parts do
+    local longer = line .. ' · ' .. parts[i]
+    if vim.fn.strdisplaywidth(longer) < room then
+      line = longer
+    elseif vim.startswith(parts[i], '⚠') then
+      -- What is wrong is told, if only its beginning.
+      line = vim.fn.printf('%.' .. math.max(0, room - 3) .. 'S', longer) .. '…'
+    end
+  end
+  return line .. ' '
+end
+
+return M

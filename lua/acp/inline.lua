@@ -1,0 +1,351 @@
+---A diff in the file itself: over the live buffer, of which nothing is changed.
+local M = {}
+
+local api = vim.api
+local split = require('acp.split')
+local ns = api.nvim_create_namespace('acp_inline')
+
+---How many changes are drawn at once.
+local slice = 300
+
+---@class acp.InlineChange
+---@field old_at integer the first old line, 1-based, or the one that follows
+---@field new_at integer
+---@field old string[]
+---@field new string[]
+---@field old_words integer[] index of the line from 0, start, end, and so on
+---@field new_words integer[]
+
+---@class acp.Inline: acp.DiffPlace
+---@field buf integer
+---@field win integer
+---@field back? integer the window that the user was taken from
+---@field line integer of the first change
+---@field above integer how many virtual lines stand above that
+---@field opened? integer the window, where it was opened for this
+---@field after? 'wipe'|'unload' what becomes of a buffer that was loaded for this
+---@field before acp.Before
+---@field keys {lhs: string, had: table?, run: fun()}[]
+---@field group integer
+---@field over boolean
+local Inline = {}
+Inline.__index = Inline
+
+---Whether the buffer has one side of the changes.
+---@param buf integer
+---@param diff acp.Diff
+---@param side 'old'|'new'
+---@return boolean
+local function has(buf, diff, side)
+  if api.nvim_buf_line_count(buf) ~= math.max(1, diff[side .. '_lines']) then
+    return false
+  end
+  for _, change in ipairs(diff.changes) do
+    local at, lines = change[side .. '_at'] - 1, change[side]
+    if not vim.deep_equal(api.nvim_buf_get_lines(buf, at, at + #lines, false), lines) then
+      return false
+    end
+  end
+  return true
+end
+
+---The buffer of a file, loaded where it is not; `after` is what is to become of it then.
+---@param path string
+---@return integer? buf, 'wipe'|'unload'|nil after
+local function find(path)
+  local real = vim.uv.fs_realpath(path)
+  if not real then
+    return
+  end
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(buf)
+    if
+      name ~= ''
+      and api.nvim_buf_is_loaded(buf)
+      and vim.bo[buf].buftype == ''
+      and (vim.uv.fs_realpath(name) or name) == real
+    then
+      return buf
+    end
+  end
+  local known = vim.fn.bufexists(path) == 1
+  local buf = vim.fn.bufadd(path)
+  local swap = api.nvim_create_autocmd('SwapExists', {
+    callback = function()
+      vim.v.swapchoice = 'e' -- it is only shown
+    end,
+  })
+  local ok = pcall(vim.fn.bufload, buf)
+  api.nvim_del_autocmd(swap)
+  return ok and buf or nil, known and 'unload' or 'wipe'
+end
+
+---Leaves a buffer that was loaded for the diff as it was, unless somebody uses it now.
+---@param buf integer
+---@param after 'wipe'|'unload'|nil
+local function put_back(buf, after)
+  if
+    after
+    and api.nvim_buf_is_loaded(buf)
+    and not vim.bo[buf].modified
+    and #vim.fn.win_findbuf(buf) == 0
+    and not (after == 'wipe' and vim.bo[buf].buflisted)
+  then
+    api.nvim_buf_delete(buf, { unload = after == 'unload' })
+  end
+end
+
+---A line as virtual text, with its changed words, filled up to the right edge.
+---@param text string
+---@param words integer[][] start and end of each
+---@param group string
+---@param word_group string
+---@param tab string
+---@return table[] chunks
+local function virtual(text, words, group, word_group, tab)
+  local chunks, at = {}, 0
+  local function add(to, hl)
+    if to > at then
+      table.insert(chunks, { (text:sub(at + 1, to):gsub('\t', tab)), hl })
+      at = to
+    end
+  end
+  for _, word in ipairs(words) do
+    add(word[1], group)
+    add(word[2], word_group)
+  end
+  add(#text, group)
+  table.insert(chunks, { (' '):rep(vim.o.columns), group })
+  return chunks
+end
+
+---@param flat integer[]
+---@return table<integer, integer[][]> words by line
+local function by_line(flat)
+  local words = vim.defaulttable()
+  for i = 1, #flat, 3 do
+    table.insert(words[flat[i]], { flat[i + 1], flat[i + 2] })
+  end
+  return words
+end
+
+---@param buf integer
+---@param change acp.InlineChange
+---@param side 'old'|'new' what the buffer has
+---@param header table[]? chunks of a line above
+local function draw(buf, change, side, header)
+  local other = side == 'old' and 'new' or 'old'
+  local row = change[side .. '_at'] - 1
+  local group = side == 'old' and 'AcpInlineDelete' or 'AcpInlineAdd'
+  local words = by_line(change[side .. '_words'])
+  for i, line in ipairs(change[side]) do
+    api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, {
+      end_row = row + i,
+      hl_group = group,
+      hl_eol = true,
+      priority = 150,
+      strict = false,
+    })
+    for _, word in ipairs(words[i - 1]) do
+      api.nvim_buf_set_extmark(buf, ns, row + i - 1, math.min(word[1], #line), {
+        end_col = math.min(word[2], #line),
+        hl_group = group .. 'Word',
+        priority = 151,
+      })
+    end
+  end
+  group = side == 'old' and 'AcpInlineAdd' or 'AcpInlineDelete'
+  words = by_line(change[other .. '_words'])
+  local lines, tab = {}, (' '):rep(vim.bo[buf].tabstop)
+  for i, line in ipairs(change[other]) do
+    table.insert(lines, virtual(line, words[i - 1], group, group .. 'Word', tab))
+  end
+  local last = api.nvim_buf_line_count(buf)
+  ---@param at integer
+  ---@param above boolean
+  ---@param virt table[]
+  local function put(at, above, virt)
+    if at >= last then
+      at, above = last - 1, false
+    end
+    api.nvim_buf_set_extmark(buf, ns, at, 0, { virt_lines = virt, virt_lines_above = above })
+  end
+  -- What goes stands above what comes.
+  local below = side == 'old' and #change.old > 0
+  if header then
+    put(row, true, below and { header } or vim.list_extend({ header }, lines))
+  end
+  if #lines > 0 and (below or not header) then
+    put(below and row + #change.old - 1 or row, not below, lines)
+  end
+end
+
+---@param self acp.Inline
+---@param changes acp.InlineChange[]
+---@param side 'old'|'new'
+---@param header table[]
+---@param from integer
+local function draw_all(self, changes, side, header, from)
+  if self.over or not api.nvim_buf_is_loaded(self.buf) then
+    return
+  end
+  for i = from, math.min(#changes, from + slice - 1) do
+    draw(self.buf, changes[i], side, i == 1 and header or nil)
+  end
+  if from + slice <= #changes then
+    vim.defer_fn(function()
+      draw_all(self, changes, side, header, from + slice)
+    end, 5)
+  end
+end
+
+---Puts keys into the user's buffer, as long as the diff is shown.
+---@param self acp.Inline
+---@param diff acp.Diff
+local function map(self, diff)
+  local config = require('acp.config').get().keys
+  ---@param lhs string
+  ---@param key acp.DiffKey
+  local function set(lhs, key)
+    local had
+    api.nvim_buf_call(self.buf, function()
+      had = vim.fn.maparg(lhs, 'n', false, true)
+    end)
+    table.insert(self.keys, { lhs = lhs, had = had.buffer == 1 and had or nil, run = key.run })
+    local opts = { buffer = self.buf, nowait = true, desc = 'acp: ' .. key.action }
+    vim.keymap.set('n', lhs, key.run, opts)
+  end
+  for _, key in ipairs(require('acp.diff').keys(diff)) do
+    set(key.plug, key)
+    if config[key.action] then
+      set(config[key.action], key)
+    end
+  end
+end
+
+---@param self acp.Inline
+local function unmap(self)
+  if not api.nvim_buf_is_loaded(self.buf) then
+    return
+  end
+  api.nvim_buf_call(self.buf, function()
+    for _, key in ipairs(self.keys) do
+      local is = vim.fn.maparg(key.lhs, 'n', false, true)
+      if is.buffer == 1 and is.callback == key.run then
+        vim.keymap.del('n', key.lhs, { buffer = self.buf })
+        if key.had then
+          vim.fn.mapset('n', false, key.had)
+        end
+      end
+    end
+  end)
+end
+
+---Brings a window to the first change.
+---@param self acp.Inline
+local function go(self)
+  local line = math.min(self.line, api.nvim_buf_line_count(self.buf))
+  api.nvim_win_set_cursor(self.win, { line, 0 })
+  api.nvim_win_call(self.win, function()
+    vim.cmd('normal! zz')
+    if line == 1 and vim.fn.line('w0') == 1 then
+      vim.fn.winrestview({ topfill = self.above })
+    end
+  end)
+end
+
+function Inline:swap()
+  return false -- each file has its own window
+end
+
+function Inline:focus()
+  if not api.nvim_win_is_valid(self.win) then
+    return
+  end
+  local current = api.nvim_get_current_win()
+  if current ~= self.win then
+    self.back = current
+    api.nvim_set_current_win(self.win)
+  end
+  go(self)
+  split.settle(self.before)
+end
+
+function Inline:close()
+  self.over = true
+  api.nvim_clear_autocmds({ group = self.group })
+  if api.nvim_buf_is_valid(self.buf) then
+    api.nvim_buf_clear_namespace(self.buf, ns, 0, -1)
+    unmap(self)
+  end
+  if self.back and api.nvim_win_is_valid(self.back) and api.nvim_get_current_win() == self.win then
+    api.nvim_set_current_win(self.back)
+  end
+  if self.opened then
+    split.close({ self.opened }, { self.buf })
+  end
+  split.restore(self.before)
+  put_back(self.buf, self.after)
+end
+
+---Shows a diff over the file's buffer, in its window or in a new one.
+---@param diff acp.Diff
+---@param gone fun() called when the user has closed the window
+---@return acp.Inline? nil where the buffer has neither of the texts
+function M.open(diff, gone)
+  local buf, after = find(diff.path)
+  if not buf then
+    return nil
+  end
+  local side = has(buf, diff, 'old') and 'old' or has(buf, diff, 'new') and 'new'
+  if not side then
+    put_back(buf, after)
+    return nil
+  end
+  local self = setmetatable({
+    buf = buf,
+    after = after,
+    keys = {},
+    over = false,
+    before = split.remember(),
+    line = diff.first,
+    group = api.nvim_create_augroup('acp_inline', {}),
+  }, Inline)
+  local win = split.shows(diff.path)
+  if not win then
+    local code = split.code(diff.path)
+    self.opened = api.nvim_open_win(buf, false, {
+      split = code and 'below' or 'above',
+      win = code or -1,
+      height = code and math.floor(api.nvim_win_get_height(code) * 0.6) or nil,
+    })
+    win = self.opened
+  end
+  self.win, self.wins = win, { win }
+  local told = require('acp.diff')
+  local parts = vim.list_extend(told.facts(diff, diff.after), told.hints(diff))
+  local line = told.line(parts, api.nvim_win_get_width(win) - 6)
+  local first = diff.changes[1]
+  self.above = first and #first.old > 0 and side == 'old' and 1
+    or 1 + (first and #first[side == 'old' and 'new' or 'old'] or 0)
+  draw_all(self, diff.changes, side, { { line, 'AcpInlineHeader' } }, 1)
+  map(self, diff)
+  if win ~= api.nvim_get_current_win() then
+    go(self)
+  end
+  split.settle(self.before)
+  api.nvim_create_autocmd('WinClosed', {
+    group = self.group,
+    pattern = tostring(win),
+    callback = function()
+      vim.schedule(function()
+        if not self.over then
+          gone()
+        end
+      end)
+    end,
+  })
+  return self
+end
+
+return M

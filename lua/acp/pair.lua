@@ -1,0 +1,310 @@
+---A diff in two windows, the old text and the new one: beside the code, or in a tab of its own.
+local M = {}
+
+local api = vim.api
+local split = require('acp.split')
+local ns = api.nvim_create_namespace('acp_diff')
+
+---How large a text may be, in bytes, for a parser to read it at once without being noticed; and for
+---it to have colours at all.
+local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 1024, 1024 * 1024
+
+---@class acp.Pair: acp.DiffPlace
+---@field wins integer[] of the old and the new text
+---@field bufs integer[]
+---@field origin integer the window where the user was
+---@field before? acp.Before of the tab, where it is the user's
+---@field gone fun()
+local Pair = {}
+Pair.__index = Pair
+
+local count = 0
+
+---How a row of a side is shown that the host has put beside the other; see host/diffview.go.
+local groups = {
+  { ['~'] = 'DiffChange', ['-'] = 'DiffAdd', ['+'] = 'DiffDelete', ['.'] = 'AcpDiffHunk' },
+  { ['~'] = 'DiffChange', ['+'] = 'DiffAdd', ['-'] = 'DiffDelete', ['.'] = 'AcpDiffHunk' },
+}
+
+---The two texts of a diff, in buffers that no window shows yet.
+---@class acp.Texts
+---@field bufs integer[] the old and the new text
+---@field rows integer[] how many lines each has
+
+---@type table<integer, integer[]> the line numbers of what the host has put side by side, by buffer
+local numbers = {}
+
+---@return acp.Texts
+function M.texts()
+  local texts = { bufs = {}, rows = { 0, 0 } }
+  for side = 1, 2 do
+    local buf = api.nvim_create_buf(false, true)
+    vim.bo[buf].bufhidden = 'wipe'
+    vim.bo[buf].undolevels = -1
+    texts.bufs[side] = buf
+  end
+  return texts
+end
+
+---Adds a piece of a diff to its texts.
+---@param texts acp.Texts
+---@param piece table
+function M.add(texts, piece)
+  for side, name in ipairs({ 'old', 'new' }) do
+    local buf, row, lines = texts.bufs[side], texts.rows[side], piece[name]
+    api.nvim_buf_set_lines(buf, row, row == 0 and -1 or row, false, lines)
+    local words = piece[name .. '_words'] or {}
+    for i = 1, #words, 3 do
+      api.nvim_buf_set_extmark(buf, ns, row + words[i], words[i + 1], {
+        end_col = words[i + 2],
+        hl_group = 'DiffText',
+        priority = 120,
+      })
+    end
+    if piece.kinds then
+      numbers[buf] = vim.list_extend(numbers[buf] or {}, piece[name .. '_numbers'])
+      for i = 1, #piece.kinds do
+        local group = groups[side][piece.kinds:sub(i, i)]
+        if group then
+          api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, { line_hl_group = group })
+        end
+      end
+    end
+    texts.rows[side] = row + #lines
+  end
+end
+
+---@param texts acp.Texts
+function M.drop(texts)
+  for _, buf in ipairs(texts.bufs) do
+    pcall(api.nvim_buf_delete, buf, { force = true })
+    numbers[buf] = nil
+  end
+end
+
+---Gives texts the colours of their language, without starting what else hangs on its filetype; one
+---after the other, as Neovim is busy with each for a moment.
+---@param bufs integer[]
+---@param diff acp.Diff
+local function colour(bufs, diff)
+  local buf = bufs[1]
+  if not buf or not api.nvim_buf_is_valid(buf) then
+    return
+  end
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  local filetype = size <= coloured and vim.filetype.match({ filename = diff.path, buf = buf })
+  if filetype then
+    local lang = vim.treesitter.language.get_lang(filetype)
+    if size > parsed or not lang or not pcall(vim.treesitter.start, buf, lang) then
+      vim.bo[buf].syntax = filetype
+    end
+  end
+  vim.schedule(function()
+    colour({ bufs[2] }, diff)
+  end)
+end
+
+---@param buf integer
+---@param diff acp.Diff
+local function map(buf, diff)
+  local config = require('acp.config').get().keys
+  for _, key in ipairs(require('acp.diff').keys(diff)) do
+    local opts = { buffer = buf, nowait = true, desc = 'acp: ' .. key.action }
+    vim.keymap.set('n', key.plug, key.run, opts)
+    if config[key.action] then
+      vim.keymap.set('n', config[key.action], key.run, opts)
+    end
+  end
+  for n = 1, diff.permission and 9 or 0 do
+    vim.keymap.set('n', tostring(n), function()
+      require('acp.diff').permit(n)
+    end, { buffer = buf, nowait = true, desc = 'acp: answer with option ' .. n })
+  end
+end
+
+---@param self acp.Pair
+---@param diff acp.Diff
+local function draw_bars(self, diff)
+  local told = require('acp.diff')
+  local parts = {
+    told.facts(diff, diff.before),
+    vim.list_extend({ diff.after }, told.hints(diff)),
+  }
+  for side, win in ipairs(self.wins) do
+    local bar = told.line(parts[side], api.nvim_win_get_width(win))
+    split.set_local(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
+  end
+end
+
+---The line number of a row, for 'statuscolumn'.
+---@return string
+function M.number()
+  local known = numbers[api.nvim_win_get_buf(vim.g.statusline_winid)]
+  local number = known and vim.v.virtnum == 0 and known[vim.v.lnum] or 0
+  return ('%5s '):format(number > 0 and number or '')
+end
+
+---Puts buffers into the windows, beside each other line by line.
+---@param self acp.Pair
+---@param diff acp.Diff
+local function place(self, diff)
+  for side, win in ipairs(self.wins) do
+    local buf = self.bufs[side]
+    if api.nvim_win_get_buf(win) ~= buf then
+      api.nvim_win_call(win, function()
+        vim.cmd(('noautocmd keepalt keepjumps buffer %d'):format(buf))
+      end)
+    end
+    split.set_local(win, {
+      number = diff.form == 'whole',
+      relativenumber = false,
+      signcolumn = 'no',
+      statuscolumn = diff.form == 'changes' and '%!v:lua.require("acp.pair").number()' or '',
+      colorcolumn = '',
+      conceallevel = 0,
+      cursorline = false,
+      list = false,
+      spell = false,
+      winfixbuf = false,
+      winfixheight = false,
+      winfixwidth = false,
+      winhighlight = '',
+      wrap = diff.form == 'sentence',
+      foldenable = false,
+      scrollbind = diff.form == 'changes',
+      cursorbind = diff.form == 'changes',
+    })
+    if diff.form == 'whole' then
+      api.nvim_win_call(win, vim.cmd.diffthis)
+    end
+    split.set_local(win, { foldcolumn = '0' })
+  end
+  local function to_change()
+    for side, win in ipairs(self.wins) do
+      local last = api.nvim_buf_line_count(self.bufs[side])
+      api.nvim_win_set_cursor(win, { math.min(diff.first, last), 0 })
+    end
+  end
+  to_change()
+  if diff.form ~= 'sentence' then
+    api.nvim_win_call(self.wins[2], function()
+      vim.cmd('normal! zz')
+      vim.cmd.syncbind()
+    end)
+    to_change() -- |:syncbind| may have moved the other one
+    for _, win in ipairs(self.wins) do
+      api.nvim_win_call(win, function()
+        if vim.fn.line('w0') == 1 then
+          vim.fn.winrestview({ topfill = vim.fn.diff_filler(1) }) -- what the other has above
+        end
+      end)
+    end
+  end
+  draw_bars(self, diff)
+end
+
+---Makes the buffers of a diff ready for windows.
+---@param self acp.Pair
+---@param diff acp.Diff
+local function prepare(self, diff)
+  self.bufs = diff.texts.bufs
+  for side, buf in ipairs(self.bufs) do
+    count = count + 1
+    local what = side == 1 and diff.before or diff.after
+    local name = ('acp://diff/%d/%s (%s)'):format(count, diff.files[diff.at].name, what)
+    api.nvim_buf_set_name(buf, name)
+    vim.bo[buf].modifiable = false
+    vim.bo[buf].modified = false
+    vim.b[buf].acp_session = diff.session
+    vim.b[buf].acp_diff = true
+    vim.bo[buf].filetype = 'acp-diff'
+    map(buf, diff)
+  end
+  if diff.form == 'whole' then
+    vim.schedule(function()
+      colour({ unpack(diff.texts.bufs) }, diff)
+    end)
+  end
+end
+
+---Tells when the user closes a window, or has it show something else.
+---@param self acp.Pair
+local function watch(self)
+  for _, buf in ipairs(self.bufs) do
+    api.nvim_create_autocmd('BufWipeout', {
+      buffer = buf,
+      once = true,
+      callback = function()
+        numbers[buf] = nil
+        if vim.list_contains(self.bufs, buf) then
+          self.bufs = vim.tbl_filter(function(other)
+            return other ~= buf
+          end, self.bufs)
+          vim.schedule(self.gone)
+        end
+      end,
+    })
+  end
+end
+
+function Pair:swap(diff)
+  if diff.form == 'inline' or #self.bufs < 2 then
+    return false
+  end
+  for side, win in ipairs(self.wins) do
+    if not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= self.bufs[side] then
+      return false
+    end
+  end
+  prepare(self, diff)
+  place(self, diff)
+  watch(self)
+  return true
+end
+
+function Pair:focus()
+  if not vim.list_contains(self.wins, api.nvim_get_current_win()) then
+    api.nvim_set_current_win(self.wins[2])
+  end
+end
+
+function Pair:close()
+  local bufs = self.bufs
+  self.bufs = {}
+  if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
+    api.nvim_set_current_win(self.origin)
+  end
+  split.close(self.wins, bufs)
+  M.drop({ bufs = bufs })
+  if self.before then
+    split.restore(self.before)
+  end
+end
+
+---Opens windows for a diff, without focus.
+---@param diff acp.Diff
+---@param tab boolean in a tab of their own
+---@param gone fun() called when the user has closed one of them
+---@return acp.Pair
+function M.open(diff, tab, gone)
+  local self = setmetatable({ gone = gone, origin = api.nvim_get_current_win() }, Pair)
+  prepare(self, diff)
+  local before = split.remember()
+  local ok, wins = pcall(function()
+    if tab then
+      return split.tab(self.bufs[1], self.bufs[2])
+    end
+    return split.beside(self.bufs[1], self.bufs[2], diff.path)
+  end)
+  if not ok then
+    error(wins, 0)
+  end
+  self.wins = wins
+  place(self, diff)
+  self.before = before
+  split.settle(before)
+  watch(self)
+  return self
+end
+
+return M
