@@ -109,28 +109,23 @@ func (s *Session) callWaiters() {
 	}
 }
 
-// fileOf is the change that a request for permission tells of.
-func (s *Session) fileOf(d session.Diff) *diff.File {
-	for _, p := range s.asked {
-		for _, c := range s.diffs.calls[s.conv.ToolCall(p.request.Call.ID)] {
-			if c.told == d {
-				return c.file
-			}
-		}
-	}
-	return toldFile(d)
-}
 
 // followDiffs learns which changes a call tells of now. What it told before, and
 // tells again in equal words, stays as it was found.
 func (s *Session) followDiffs(call *session.ToolCall) {
+	var told []session.Diff
+	for _, item := range call.Content {
+		if d, ok := item.(session.Diff); ok {
+			told = append(told, d)
+		}
+	}
+	s.tellDiffs(call, told)
+}
+
+func (s *Session) tellDiffs(call *session.ToolCall, told []session.Diff) {
 	before := slices.Clone(s.diffs.calls[call])
 	var now []*change
-	for _, item := range call.Content {
-		d, ok := item.(session.Diff)
-		if !ok {
-			continue
-		}
+	for _, d := range told {
 		at := slices.IndexFunc(before, func(c *change) bool { return equalDiffs(c.told, d) })
 		if at < 0 {
 			c := &change{call: call, told: d, file: toldFile(d)}
@@ -178,6 +173,12 @@ func toldFile(d session.Diff) *diff.File {
 		f = diff.Told(d)
 	}
 	return &f
+}
+
+// forgetDiffs drops the changes of a call that nobody asks for any more.
+func (s *Session) forgetDiffs(call *session.ToolCall) {
+	s.tellDiffs(call, nil)
+	delete(s.diffs.calls, call)
 }
 
 func equalDiffs(a, b session.Diff) bool {

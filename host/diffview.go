@@ -47,9 +47,14 @@ func (s *Session) tellDiff(m message) {
 		at := min(max(1, m.integer("file")), len(files))
 		answer := map[string]any{"call": call.ID, "at": at, "files": s.fileList(files), "heading": s.spec.Title + " wants to edit"}
 		done := call.Status == session.StatusCompleted
-		if i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == call.ID }); i >= 0 {
-			answer["permission"] = s.asked[i].id
-			done = false
+		for _, p := range slices.Backward(s.asked) { // the oldest, where several are about the call
+			if &p.call == call || p.request.Call.ID == call.ID {
+				answer["permission"] = p.id
+				done = false
+			}
+			if &p.call == call {
+				break
+			}
 		}
 		f := files[at-1]
 		before, after := s.labels(f, done)
@@ -74,7 +79,7 @@ func (s *Session) diffCall(m message) *session.ToolCall {
 	} else if id := m.integer("permission"); id != 0 {
 		for _, p := range s.asked {
 			if p.id == int64(id) {
-				call = s.conv.ToolCall(p.request.Call.ID)
+				call = &p.call
 			}
 		}
 	} else if _, row := m["row"]; row {

@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -37,6 +38,7 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 	p := &permission{id: s.host.permissionIDs.Add(1), request: r, call: s.subject(r)}
 	p.run = s.runOf(p)
 	s.asked = append(s.asked, p)
+	s.followDiffs(&p.call)
 	p.stop = context.AfterFunc(r.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
@@ -140,6 +142,7 @@ func (s *Session) told(u session.Update) {
 	if len(one.call.Locations) == 0 {
 		one.call.Locations = call.Locations
 	}
+	s.followDiffs(&one.call)
 	s.shown.permissions = true
 }
 
@@ -256,6 +259,7 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	}
 	s.asked = slices.Delete(s.asked, i, i+1)
 	p.stop()
+	s.forgetDiffs(&p.call)
 	refused := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool {
 		return o.ID == optionID && !o.Allows()
 	})
@@ -403,29 +407,26 @@ func commandLines(command string) []transcript.Line {
 // question says in words what the agent wants, and shows it.
 func (s *Session) question(p *permission, command, dir string) (heading string, body []transcript.Line) {
 	call := &p.call
-	var diffs []session.Diff
 	var texts []string
 	for _, item := range call.Content {
-		switch item := item.(type) {
-		case session.Diff:
-			diffs = append(diffs, item)
-		case session.ContentItem:
+		if item, ok := item.(session.ContentItem); ok {
 			if t, ok := item.Content.(session.Text); ok {
 				texts = append(texts, t.Text)
 			}
 		}
 	}
+	files := s.files(call)
 	who := s.spec.Title
 	switch {
 	case command != "":
 		body = append(commandLines(command), transcript.Visible(transcript.Colored("in "+tilde(cut(dir, 300)), transcript.More), true)...)
-		return who + " wants to run a command", append(body, transcript.Visible(s.diffLines(diffs), true)...)
-	case len(diffs) > 0:
-		heading = fmt.Sprintf("%s wants to edit %s", who, s.short(diffs[0].Path))
-		if len(diffs) > 1 {
-			heading = fmt.Sprintf("%s wants to edit %s", who, count(len(diffs), "file"))
+		return who + " wants to run a command", append(body, transcript.Visible(s.diffLines(files), true)...)
+	case len(files) > 0:
+		what := s.short(files[0].Path)
+		if len(files) > 1 {
+			what = count(len(files), "file")
 		}
-		return heading, transcript.Visible(s.diffLines(diffs), true)
+		return fmt.Sprintf("%s wants to edit %s", who, what), transcript.Visible(s.diffLines(files), true)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
 			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)
@@ -456,12 +457,12 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 
 // diffLines lists every file with its counts, and the changes as far as they
 // fit.
-func (s *Session) diffLines(diffs []session.Diff) []transcript.Line {
+func (s *Session) diffLines(files []diff.File) []transcript.Line {
 	var body []transcript.Line
-	for _, d := range diffs {
-		f := s.fileOf(d)
+	for i := range files {
+		f := &files[i]
 		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
-		lines, more := transcript.DiffLines(f, "  ", max(4, floatDiffLines/len(diffs)))
+		lines, more := transcript.DiffLines(f, "  ", max(4, floatDiffLines/len(files)))
 		if last := len(lines) - 1; more > 0 {
 			lines = append(lines[:last], transcript.MoreLine(more+1))
 		}

@@ -317,11 +317,20 @@ func (t *sessionTerminal) patch(p session.TerminalPatch) {
 	}
 }
 
-// refer sees to it that there is a terminal for each that a call shows.
+// refer sees to it that there is a terminal for each that a call shows. What
+// the agent runs in it does not go on when the call has ended.
 func (s *Session) refer(call *session.ToolCall) {
 	for _, item := range call.Content {
-		if ref, ok := item.(session.TerminalRef); ok && s.terminals.named(ref.TerminalID) == nil {
-			s.agentTerminal(ref.TerminalID)
+		ref, ok := item.(session.TerminalRef)
+		if !ok {
+			continue
+		}
+		t := s.terminals.named(ref.TerminalID)
+		if t == nil {
+			t = s.agentTerminal(ref.TerminalID)
+		}
+		if call.Status.Finished() {
+			s.stopTerminal(t)
 		}
 	}
 }
@@ -329,14 +338,16 @@ func (s *Session) refer(call *session.ToolCall) {
 // stopTerminals says that a turn was cancelled or has failed: what the agent
 // does not tell the end of counts as ended, until more comes of it.
 func (s *Session) stopTerminals() {
-	s.terminals.each(func(t *sessionTerminal) {
-		if t.own == nil && t.running() {
-			t.mu.Lock()
-			t.stopped = true
-			t.mu.Unlock()
-			s.terminalChanged(t, true)
-		}
-	})
+	s.terminals.each(s.stopTerminal)
+}
+
+func (s *Session) stopTerminal(t *sessionTerminal) {
+	if t.own == nil && t.running() {
+		t.mu.Lock()
+		t.stopped = true
+		t.mu.Unlock()
+		s.terminalChanged(t, true)
+	}
 }
 
 // leaveTerminals ends the commands of an agent that is gone.

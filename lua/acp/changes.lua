@@ -1,8 +1,6 @@
 ---The files that the agent has changed: what the host has told of them, and the quickfix list.
 local M = {}
 
-local api = vim.api
-
 ---Old lines are those of the baseline, new ones those of the present text, counted from 1. Where
 ---there are none, the start is the line before.
 ---@class acp.Hunk

@@ -28,7 +28,8 @@ function M.watch()
   end, api.nvim_create_namespace('acp_rest'))
 end
 
----Whether windows may be changed and nothing is begun: no text typed, no selection made, no macro played.
+---Whether windows may be changed and nothing is begun: no text typed, no selection made, no macro
+---played.
 ---@return boolean
 function M.free()
   return api.nvim_get_mode().mode == 'n'

@@ -340,7 +340,7 @@ local function choose(list)
     prompt = 'Terminals',
     format_item = function(entry)
       local command = vim.split(entry.told.command or entry.told.id, '\n')[1]
-      return command .. ' · ' .. state(entry)
+      return require('acp.wrap').cut(command, 60) .. ' · ' .. state(entry)
     end,
   }, function(entry)
     if entry then

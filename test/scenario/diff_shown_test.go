@@ -178,7 +178,7 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 		s.same(before, s.scenery())
 
 		// By key, from its windows.
-		for _, try := range []struct{ keys, want string }{{"ga", "yes"}, {"gr", "no"}, {"2", "always"}} {
+		for _, try := range []struct{ keys, want string }{{"ga", "yes"}, {"gr", "no"}, {"3", "no"}} {
 			id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 			s.awaitDiff("first, last do")
 			s.Command("Acp diff")

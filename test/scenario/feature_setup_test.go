@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +62,7 @@ func TestCheckhealth(t *testing.T) {
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
 		text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`))
 		for _, want := range []string{
-			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", "api 1", "it is not running", "log: ",
+			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", fmt.Sprint("api ", s.LuaInt(`require('acp.host').api`)), "it is not running", "log: ",
 			"Agents", "puppet: " + self, "claude: no claude-agent-acp on the PATH. Install it with: npm install",
 			"gemini: no gemini on the PATH", "qwen", "kimi", "copilot", "goose", "codex", "opencode",
 		} {
@@ -170,6 +171,7 @@ func TestMissingHostSaysHowToBuildIt(t *testing.T) {
 func TestHostOfAnotherRevision(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
+		api := s.LuaInt(`require('acp.host').api`)
 		s.Lua(nil, `require('acp.host').api = 99`)
 		s.Command("Acp")
 		s.awaitNotification(":Acp build")
@@ -183,7 +185,7 @@ func TestHostOfAnotherRevision(t *testing.T) {
 			t.Errorf("the revision is not in\n%s", text)
 		}
 		s.Command("enew")
-		s.Lua(nil, `require('acp.host').api = 1`)
+		s.Lua(nil, `require('acp.host').api = ...`, api)
 		s.Command("Acp restart")
 		s.agent().begin()
 		s.AwaitEvent("AcpSessionReady")

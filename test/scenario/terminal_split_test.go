@@ -287,6 +287,16 @@ func TestTerminalOfTheAgent(t *testing.T) {
 		if list := s.terminals(); list[1]["running"] != false {
 			t.Errorf("the terminals are %v", list)
 		}
+		// Nor after its call has ended.
+		turn = s.prompt(p, "again")
+		p.inCall("e", "shell/3")
+		s.awaitTerminals(3)
+		if list := s.terminals(); list[2]["running"] != true {
+			t.Errorf("the terminals are %v", list)
+		}
+		p.update("tool_call_update", obj{"toolCallId": "e", "status": "completed"})
+		s.AwaitLua(`not require('acp').terminals()[3].running`)
+		p.stop(turn, "end_turn")
 	}, nvimtest.AllowErrors("takes no keys"))
 }
 
