@@ -109,7 +109,6 @@ func (s *Session) callWaiters() {
 	}
 }
 
-
 // followDiffs learns which changes a call tells of now. What it told before, and
 // tells again in equal words, stays as it was found.
 func (s *Session) followDiffs(call *session.ToolCall) {

@@ -373,8 +373,6 @@ func TestDiffOfTheNextRequestOpensInTheSamePlace(t *testing.T) {
 		s.awaitDiff("first, last do")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.wo.diff`)
-		wins := s.LuaString(`vim.inspect(require('acp.diff').windows())`)
-		layout := s.LuaString(`vim.inspect(vim.fn.winlayout())`)
 		s.Keys("ga")
 		if got := outcome(t, p.answer(first)); got != "yes" {
 			t.Errorf("the answer is %s", got)
@@ -391,8 +389,8 @@ func TestDiffOfTheNextRequestOpensInTheSamePlace(t *testing.T) {
 		s.AwaitScreen("1 of 2")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.wo.diff`)
-		wins = s.LuaString(`vim.inspect(require('acp.diff').windows())`)
-		layout = s.LuaString(`vim.inspect(vim.fn.winlayout())`)
+		wins := s.LuaString(`vim.inspect(require('acp.diff').windows())`)
+		layout := s.LuaString(`vim.inspect(vim.fn.winlayout())`)
 		s.Keys("gr")
 		if got := outcome(t, p.answer(second)); got != "no" {
 			t.Errorf("the answer is %s", got)
