@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/followalong"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 )
 
@@ -245,11 +245,13 @@ func (s *Session) trace(call *session.ToolCall) {
 		d, ok := item.(session.Diff)
 		if !ok || told[d.Path] || slices.ContainsFunc(before.content, func(old session.ToolCallContent) bool {
 			o, ok := old.(session.Diff)
-			return ok && sameDiff(o, d)
+			return ok && equalDiffs(o, d)
 		}) {
 			continue
 		}
-		s.see(d.Path, 0, kind, func(text string) int { return changedLine(d, text) })
+		s.see(d.Path, 0, kind, func(text string) int {
+			return diff.Of(d, diff.Now{Text: &text, Done: now.completed}).Line()
+		})
 	}
 }
 
@@ -267,11 +269,6 @@ func kindOf(call *session.ToolCall) followalong.Kind {
 		return followalong.Edit
 	}
 	return followalong.Read
-}
-
-func sameDiff(a, b session.Diff) bool {
-	same := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
-	return a.Path == b.Path && a.Patch == b.Patch && same(a.OldText, b.OldText) && same(a.NewText, b.NewText)
 }
 
 func (s *Session) see(path string, line int, kind followalong.Kind, locate func(string) int) {
@@ -319,50 +316,6 @@ func (s *Session) traceWrite(w session.WriteTextFile) (written func()) {
 	return func() { s.see(w.Path, line, followalong.Edit, nil) }
 }
 
-// changedLine is where in a file's text a change is, or will be: the 1-based
-// number of the first line that differs; 0 where that cannot be told.
-func changedLine(d session.Diff, text string) int {
-	if d.Patch != "" {
-		return patchedLine(d.Patch)
-	}
-	older, newer := fragment(d.OldText), fragment(d.NewText)
-	at := max(1, firstChange(older, newer))
-	// Which of both the file has tells the change's time; the longer one tells its
-	// place best.
-	first, second := older, newer
-	if len(newer) > len(older) {
-		first, second = newer, older
-	}
-	for _, f := range []string{first, second} {
-		if f == "" {
-			continue
-		}
-		if i := wholeLines(text, f); i >= 0 {
-			return strings.Count(text[:i], "\n") + at
-		}
-	}
-	return 0
-}
-
-// fragment is a text of a diff with the line ends that [buffers.Files] gives.
-func fragment(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return strings.ReplaceAll(*text, "\r\n", "\n")
-}
-
-// wholeLines finds a fragment where a line begins, else anywhere; -1 is nowhere.
-func wholeLines(text, part string) int {
-	if strings.HasPrefix(text, part) {
-		return 0
-	}
-	if i := strings.Index(text, "\n"+part); i >= 0 {
-		return i + 1
-	}
-	return strings.Index(text, part)
-}
-
 // firstChange is the 1-based number of the first line that differs, 0 where
 // none does.
 func firstChange(a, b string) int {
@@ -374,35 +327,4 @@ func firstChange(a, b string) int {
 		n++
 	}
 	return strings.Count(a[:n], "\n") + 1
-}
-
-// patchedLine is the number of the first changed line, in the new text, of a
-// patch in Git's format; 0 where it has none.
-func patchedLine(patch string) int {
-	line := 0
-	for text := range strings.Lines(patch) {
-		switch {
-		case line == 0:
-			line = hunkStart(text)
-		case strings.HasPrefix(text, " "), text == "\n":
-			line++
-		default:
-			return line
-		}
-	}
-	return line
-}
-
-// hunkStart reads where a hunk begins in the new text: @@ -1,2 +3,4 @@.
-func hunkStart(header string) int {
-	words := strings.Fields(header)
-	if len(words) < 3 || words[0] != "@@" {
-		return 0
-	}
-	start, _, _ := strings.Cut(strings.TrimPrefix(words[2], "+"), ",")
-	n, err := strconv.Atoi(start)
-	if err != nil {
-		return 0
-	}
-	return max(1, n)
 }

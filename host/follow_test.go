@@ -6,44 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/acp-nvim/acp-nvim/acp/session"
 )
-
-func TestChangedLine(t *testing.T) {
-	text := func(s string) *string { return &s }
-	file := "package a\n\nfunc a() {\n\treturn 1\n}\n\nfunc b() {\n\treturn 2\n}\n"
-	changed := strings.Replace(file, "return 2", "return 3", 1)
-	for _, c := range []struct {
-		name string
-		diff session.Diff
-		file string
-		want int
-	}{
-		{"the whole file, before", session.Diff{OldText: text(file), NewText: text(changed)}, file, 8},
-		{"the whole file, after", session.Diff{OldText: text(file), NewText: text(changed)}, changed, 8},
-		{"a fragment, before", session.Diff{OldText: text("\treturn 2\n"), NewText: text("\treturn 3\n")}, file, 8},
-		{"a fragment, after", session.Diff{OldText: text("\treturn 2\n"), NewText: text("\treturn 3\n")}, changed, 8},
-		{"with context", session.Diff{OldText: text("func b() {\n\treturn 2\n}"), NewText: text("func b() {\n\treturn 3\n}")}, file, 8},
-		{"an insertion, after", session.Diff{OldText: text("}\n"), NewText: text("}\n// end\n")}, file + "// end\n", 10},
-		{"a deletion, before", session.Diff{OldText: text("func b() {\n\treturn 2\n}\n"), NewText: text("")}, file, 7},
-		{"within a line", session.Diff{OldText: text("2"), NewText: text("3")}, file, 8},
-		{"not at the place where a longer line has it", session.Diff{OldText: text("b\n"), NewText: text("c\n")}, "a b\nb\n", 2},
-		{"CRLF", session.Diff{OldText: text("func b() {\r\n\treturn 2\r\n"), NewText: text("func b() {\r\n\treturn 3\r\n")}, file, 8},
-		{"a new file", session.Diff{NewText: text(file)}, file, 1},
-		{"not there", session.Diff{OldText: text("nothing"), NewText: text("of it")}, file, 0},
-		{"nothing told", session.Diff{}, file, 0},
-		{"a patch", session.Diff{Patch: "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -6,3 +6,3 @@ func\n \n func b() {\n-\treturn 2\n+\treturn 3\n"}, file, 8},
-		{"a patch of a new file", session.Diff{Patch: "@@ -0,0 +1,2 @@\n+a\n+b\n"}, "", 1},
-		{"a patch that deletes", session.Diff{Patch: "@@ -1,2 +0,0 @@\n-a\n-b\n"}, "", 1},
-		{"a binary patch", session.Diff{Patch: "Binary files a/a and b/a differ\n"}, "", 0},
-		{"a broken patch", session.Diff{Patch: "@@ -1 +x @@\n+a\n"}, "", 0},
-	} {
-		if got := changedLine(c.diff, c.file); got != c.want {
-			t.Errorf("%s: line %d, expected %d", c.name, got, c.want)
-		}
-	}
-}
 
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
