@@ -146,6 +146,7 @@ func cases() []struct {
 		{"titles: the place is added", []session.Update{at(call(session.KindRead, session.StatusCompleted, "Look it up"), "/project/sub/a.go", 7)}},
 		{"titles: the place instead of the kind", []session.Update{at(call(session.KindEdit, session.StatusCompleted, "edit"), "/project/sub/a.go", 7)}},
 		{"titles: elsewhere", []session.Update{at(call(session.KindRead, session.StatusCompleted, ""), "/etc/hosts", 0)}},
+		{"titles: the project", []session.Update{at(call(session.KindExecute, session.StatusCompleted, "make all"), "/project", 0)}},
 		{"titles: the end of a path", []session.Update{at(call(session.KindRead, session.StatusCompleted, "Read c/a.go"), "/project/b/c/a.go", 7)}},
 		{"titles: a line is there", []session.Update{at(call(session.KindRead, session.StatusCompleted, "a.go:3"), "/project/a.go", 7)}},
 		{"titles: a name for want of one", []session.Update{named}},

@@ -86,6 +86,24 @@ func TestFitted(t *testing.T) {
 	}
 }
 
+// A long title leaves room for what stands at the right edge, and for the icon of
+// the kind; in a narrow window it goes before both.
+func TestLongTitlesLeaveRoom(t *testing.T) {
+	_, tr, b := shown(t, call(session.KindExecute, session.StatusPending, strings.Repeat("make all ", 20)), session.Waiting{ToolCallID: "c", Open: true})
+	for _, test := range []struct {
+		width int
+		want  string
+	}{
+		{60, "  ? $ run    make all make all make all mak…"}, {30, "  ? run    make all make all …"},
+	} {
+		tr.SetWidth(test.width)
+		b.take(t, tr, 1<<30)
+		if got := b.lines[0]; got.text != test.want || got.decor[0].Right != "waits for you" {
+			t.Errorf("in %d cells it is %q, %q, want %q", test.width, got.text, got.decor[0].Right, test.want)
+		}
+	}
+}
+
 // A line is cut where it is too long, between characters, and its highlights with it.
 func TestLongLinesAreCut(t *testing.T) {
 	text := strings.Repeat("é", 4000) + "end"
