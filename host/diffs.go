@@ -39,7 +39,7 @@ type diffs struct {
 	whole   []*change // with the whole texts, oldest first
 	size    int       // of these, in bytes
 	after   []waiter
-	agreed  map[string][]session.Diff // by the id of the call: what the user allowed last
+	asked   map[string][]session.Diff // by the id of the call: what was asked last, and is answered
 }
 
 // change is a change of one file by a call.
@@ -116,12 +116,12 @@ func (s *Session) followDiffs(call *session.ToolCall) {
 	s.tellDiffs(call, s.diffsOf(call))
 }
 
-// diffsOf are the changes that a call tells of. Some agents replace them, when
-// all is done, by a word that it is: then they are what the user allowed.
+// diffsOf are the changes that a call tells of. Some agents replace them by a
+// word that all is done, or was refused: then they are what the user was asked.
 func (s *Session) diffsOf(call *session.ToolCall) []session.Diff {
 	told := diffsIn(call.Content)
-	if len(told) == 0 && call.Status != session.StatusFailed {
-		told = s.diffs.agreed[call.ID]
+	if len(told) == 0 && call.Shown() != session.StatusFailed {
+		told = s.diffs.asked[call.ID]
 	}
 	return told
 }
@@ -136,16 +136,16 @@ func diffsIn(content []session.ToolCallContent) []session.Diff {
 	return told
 }
 
-// agree remembers the changes of a request that the user, or a rule, allowed.
-func (s *Session) agree(p *permission) {
+// keepAsked remembers the changes of a request that is answered.
+func (s *Session) keepAsked(p *permission) {
 	told := diffsIn(p.call.Content)
 	if len(told) == 0 {
 		return
 	}
-	if s.diffs.agreed == nil {
-		s.diffs.agreed = map[string][]session.Diff{}
+	if s.diffs.asked == nil {
+		s.diffs.asked = map[string][]session.Diff{}
 	}
-	s.diffs.agreed[p.request.Call.ID] = told
+	s.diffs.asked[p.request.Call.ID] = told
 }
 
 func (s *Session) tellDiffs(call *session.ToolCall, told []session.Diff) {

@@ -301,15 +301,15 @@ func TestTurnEndsWithItsChanges(t *testing.T) {
 	})
 }
 
-// A call whose diff the agent replaces by a word that all is done keeps the change
-// that the user allowed; one that fails, or was refused, shows none.
-func TestAllowedChangesStay(t *testing.T) {
+// A call whose diff the agent replaces by a word that all is done, or was refused,
+// keeps the change that the user was asked about; one that fails shows none.
+func TestChangesThatWereAskedStay(t *testing.T) {
 	for _, test := range []struct {
 		answer string
 		status session.ToolCallStatus
 		want   int
 	}{
-		{"yes", session.StatusCompleted, 1}, {"yes", session.StatusFailed, 0}, {"no", session.StatusCompleted, 0},
+		{"yes", session.StatusCompleted, 1}, {"yes", session.StatusFailed, 0}, {"no", session.StatusFailed, 1},
 	} {
 		s, dir, may := diskSession(t)
 		close(may)

@@ -260,12 +260,10 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	s.asked = slices.Delete(s.asked, i, i+1)
 	p.stop()
 	s.forgetDiffs(&p.call)
-	refused := false
-	if i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID }); i >= 0 {
-		if refused = !p.request.Options[i].Allows(); !refused {
-			s.agree(p)
-		}
-	}
+	s.keepAsked(p)
+	refused := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool {
+		return o.ID == optionID && !o.Allows()
+	})
 	p.request.Reply(optionID)
 	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Rejected: refused})
 	data := map[string]any{"id": p.id, "by": by}
