@@ -145,6 +145,7 @@ func cases() []struct {
 		{"titles: a verb is said once", []session.Update{at(call(session.KindRead, session.StatusCompleted, "Read /project/sub/a.go"), "/project/sub/a.go", 7)}},
 		{"titles: the place is added", []session.Update{at(call(session.KindRead, session.StatusCompleted, "Look it up"), "/project/sub/a.go", 7)}},
 		{"titles: the place instead of the kind", []session.Update{at(call(session.KindEdit, session.StatusCompleted, "edit"), "/project/sub/a.go", 7)}},
+		{"titles: the place instead of any", []session.Update{at(call(session.KindEdit, session.StatusCompleted, "Edit files"), "/project/sub/a.go", 7)}},
 		{"titles: elsewhere", []session.Update{at(call(session.KindRead, session.StatusCompleted, ""), "/etc/hosts", 0)}},
 		{"titles: the project", []session.Update{at(call(session.KindExecute, session.StatusCompleted, "make all"), "/project", 0)}},
 		{"titles: the end of a path", []session.Update{at(call(session.KindRead, session.StatusCompleted, "Read c/a.go"), "/project/b/c/a.go", 7)}},

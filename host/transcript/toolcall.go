@@ -174,9 +174,10 @@ func (t *Transcript) what(c *session.ToolCall, label string) string {
 		title = rel // a path already, cut off elsewhere
 	}
 	if !strings.Contains(title, filepath.Base(first.Path)) {
-		if title == "" || strings.EqualFold(title, label) || strings.EqualFold(title, string(c.Kind)) {
+		switch strings.ToLower(title) {
+		case "", label, string(c.Kind), "file", "files": // Codex edits "files"
 			title = rel
-		} else {
+		default:
 			title += "  " + rel
 		}
 	}
