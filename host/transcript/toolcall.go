@@ -92,9 +92,9 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 }
 
 // head is the line that says what a call does, on what, and how it stands. Where
-// there is not room for all the counts go first, then the end of the title; in a
-// narrow window also the icon of the kind, and what stands at the right edge. It
-// stands in cells from the left.
+// there is not room for all the end of the title goes; in a narrow window also
+// what stands at the right edge, the counts, and the icon of the kind. It stands
+// in cells from the left.
 func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) Line {
 	look, known := statusIcons[status]
 	if !known {
@@ -125,10 +125,13 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		title = fitted(title, titleWidth)
 	default:
 		room := t.width - in - cells(state+icon+kind)
-		if left := room - cells(right) - 3; right != "" && left >= enoughTitle {
-			room = left // else the editor hides what is at the right
+		// Without room the editor hides what is at the right. A time may come there.
+		if left := room - max(cells(right), timeWidth) - 3; left >= enoughTitle {
+			room = left
 		}
-		if cells(title)+cellsOf(more) > room {
+		if left := room - cellsOf(more); left >= min(cells(title), enoughTitle) {
+			room = left
+		} else {
 			more = nil
 		}
 		if cells(title) > room && room < enoughTitle {
@@ -190,6 +193,7 @@ func (t *Transcript) what(c *session.ToolCall, label string) string {
 const (
 	titleWidth  = 72 // how much of a title is shown while nobody looks, in cells
 	enoughTitle = 24 // a title of so many cells says enough to give room to the rest
+	timeWidth   = 6  // how much of a line a time takes, in cells
 )
 
 // fitted cuts a title to a number of cells. Of a path it is the end that tells
