@@ -39,6 +39,7 @@ type diffs struct {
 	whole   []*change // with the whole texts, oldest first
 	size    int       // of these, in bytes
 	after   []waiter
+	asked   map[string][]session.Diff // by the id of the call: what was asked last, and is answered
 }
 
 // change is a change of one file by a call.
@@ -112,13 +113,39 @@ func (s *Session) callWaiters() {
 // followDiffs learns which changes a call tells of now. What it told before, and
 // tells again in equal words, stays as it was found.
 func (s *Session) followDiffs(call *session.ToolCall) {
+	s.tellDiffs(call, s.diffsOf(call))
+}
+
+// diffsOf are the changes that a call tells of. Some agents replace them by a
+// word that all is done, or was refused: then they are what the user was asked.
+func (s *Session) diffsOf(call *session.ToolCall) []session.Diff {
+	told := diffsIn(call.Content)
+	if len(told) == 0 && call.Shown() != session.StatusFailed {
+		told = s.diffs.asked[call.ID]
+	}
+	return told
+}
+
+func diffsIn(content []session.ToolCallContent) []session.Diff {
 	var told []session.Diff
-	for _, item := range call.Content {
+	for _, item := range content {
 		if d, ok := item.(session.Diff); ok {
 			told = append(told, d)
 		}
 	}
-	s.tellDiffs(call, told)
+	return told
+}
+
+// keepAsked remembers the changes of a request that is answered.
+func (s *Session) keepAsked(p *permission) {
+	told := diffsIn(p.call.Content)
+	if len(told) == 0 {
+		return
+	}
+	if s.diffs.asked == nil {
+		s.diffs.asked = map[string][]session.Diff{}
+	}
+	s.diffs.asked[p.request.Call.ID] = told
 }
 
 func (s *Session) tellDiffs(call *session.ToolCall, told []session.Diff) {

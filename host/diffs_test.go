@@ -300,3 +300,42 @@ func TestTurnEndsWithItsChanges(t *testing.T) {
 		}
 	})
 }
+
+// A call whose diff the agent replaces by a word that all is done, or was refused,
+// keeps the change that the user was asked about; one that fails shows none.
+func TestChangesThatWereAskedStay(t *testing.T) {
+	for _, test := range []struct {
+		answer string
+		status session.ToolCallStatus
+		want   int
+	}{
+		{"yes", session.StatusCompleted, 1}, {"yes", session.StatusFailed, 0}, {"no", session.StatusFailed, 1},
+	} {
+		s, dir, may := diskSession(t)
+		close(may)
+		path := write(t, dir, "a.txt", "1\n2\n3\n")
+		s.on(func() {
+			s.phase = ready
+			s.requestPermission(session.PermissionRequest{
+				Context: context.Background(), Reply: func(string) {},
+				Call: session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{replacing(path, "2", "two")})},
+				Options: []session.PermissionOption{
+					{ID: "yes", Name: "Yes", Kind: "allow_once"}, {ID: "no", Name: "No", Kind: "reject_once"},
+				},
+			})
+			s.respond(s.asked[0].id, test.answer)
+			s.apply(session.ToolCallPatch{ID: "c", Status: acp.Set(test.status), Content: acp.Set([]session.ToolCallContent{
+				session.ContentItem{Content: session.Text{Text: "Wrote the file."}},
+			})})
+		})
+		files := s.located("c")
+		if len(files) != test.want || len(files) > 0 && (!files[0].Located || files[0].Added != 1) {
+			t.Errorf("%s, then %s: %d changes: %+v", test.answer, test.status, len(files), files)
+		}
+		s.on(func() {
+			if call := s.diffCall(message{"call": "c"}); (call != nil) != (test.want > 0) {
+				t.Errorf("%s, then %s: the diff to open is %v", test.answer, test.status, call)
+			}
+		})
+	}
+}

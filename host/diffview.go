@@ -86,22 +86,15 @@ func (s *Session) diffCall(m message) *session.ToolCall {
 		call, _ = s.chat.Entry(m.integer("row")).(*session.ToolCall)
 	} else {
 		for _, c := range s.conv.Calls {
-			if hasDiff(c) {
+			if len(s.diffsOf(c)) > 0 {
 				call = c
 			}
 		}
 	}
-	if call == nil || !hasDiff(call) {
+	if call == nil || len(s.diffsOf(call)) == 0 {
 		return nil
 	}
 	return call
-}
-
-func hasDiff(c *session.ToolCall) bool {
-	return slices.ContainsFunc(c.Content, func(item session.ToolCallContent) bool {
-		_, ok := item.(session.Diff)
-		return ok
-	})
 }
 
 func (s *Session) fileList(files []diff.File) []any {

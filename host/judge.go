@@ -18,6 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // judge answers permission requests in the user's place, by the rules of the
@@ -66,7 +67,7 @@ func (j *judge) judge(m matter) judgement {
 			return result
 		}
 		result.optionID = option.ID
-		result.remark = fmt.Sprintf("%s by your %s: %s.", said(verdict.Action == rules.Allow), verdict.By(), verdict.Why)
+		result.remark = transcript.VisibleText(fmt.Sprintf("%s by your %s: %s.", said(verdict.Action == rules.Allow), verdict.By(), verdict.Why))
 		return result
 	case rules.Ask:
 		if len(verdict.Rules) > 0 {
@@ -84,8 +85,8 @@ func (j *judge) judge(m matter) judgement {
 		}
 		if option, ok := alike(m.options, a); ok {
 			result.optionID = option.ID
-			result.remark = fmt.Sprintf("%s, as you answered %q on %s. :Acp permissions takes that back.",
-				said(a.Allow), a.Name, a.At.Local().Format(time.DateOnly))
+			result.remark = fmt.Sprintf("%s, as you answered %q on %s.\n:Acp permissions takes that back.",
+				said(a.Allow), transcript.VisibleText(a.Name), a.At.Local().Format(time.DateOnly))
 			return result
 		}
 	}

@@ -180,7 +180,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	case result.optionID != "" && !s.stopping():
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
-		s.remark("info", transcript.VisibleText(result.remark))
+		s.remark("info", result.remark)
 	default:
 		p.judgement = result
 		s.ask(p)
@@ -260,6 +260,7 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	s.asked = slices.Delete(s.asked, i, i+1)
 	p.stop()
 	s.forgetDiffs(&p.call)
+	s.keepAsked(p)
 	refused := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool {
 		return o.ID == optionID && !o.Allows()
 	})

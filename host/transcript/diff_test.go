@@ -232,3 +232,18 @@ func TestLongDiffIsSentInPieces(t *testing.T) {
 		t.Errorf("%d marks in %d lines", marks, len(b.lines))
 	}
 }
+
+// A change that the call's content does not tell of any more stands below it.
+func TestChangesThatAreToldNoMore(t *testing.T) {
+	w := newWorld()
+	f := located("a.go", "old\n", "new\n")
+	config := w.config()
+	config.Files = func(*session.ToolCall) []*diff.File { return []*diff.File{f} }
+	tr, b := New(w.conv, config), newBuffer()
+	w.apply(call(session.KindEdit, session.StatusCompleted, "a.go", output("Wrote the file.")))
+	tr.Sync()
+	b.take(t, tr, 1<<20)
+	if got := b.String(); !strings.Contains(got, "a.go  +1 −1") || !strings.Contains(got, "1 + new") || strings.Contains(got, "Wrote") {
+		t.Error(got)
+	}
+}

@@ -91,9 +91,10 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 	return lines
 }
 
-// head is the line that says what a call does, on what, and how it stands. In a
-// narrow window the counts go first, then the icon of the kind, then the end of
-// the title. It stands in cells from the left.
+// head is the line that says what a call does, on what, and how it stands. Where
+// there is not room for all the end of the title goes; in a narrow window also
+// what stands at the right edge, the counts, and the icon of the kind. It stands
+// in cells from the left.
 func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) Line {
 	look, known := statusIcons[status]
 	if !known {
@@ -113,6 +114,7 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
 	title, more := t.what(c, label), counts(b.about)
+	right, rightGroup := t.beside(c, status)
 	if len(c.Locations) > 1 {
 		more = append([]piece{{fmt.Sprintf(" +%d", len(c.Locations)-1), More}}, more...)
 	}
@@ -123,17 +125,23 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		title = fitted(title, titleWidth)
 	default:
 		room := t.width - in - cells(state+icon+kind)
-		if cells(title)+cellsOf(more) > room {
+		// Without room the editor hides what is at the right. A time may come there.
+		if left := room - max(cells(right), timeWidth) - 3; left >= enoughTitle {
+			room = left
+		}
+		if left := room - cellsOf(more); left >= min(cells(title), enoughTitle) {
+			room = left
+		} else {
 			more = nil
 		}
-		if cells(title) > room {
+		if cells(title) > room && room < enoughTitle {
 			room, icon = room+cells(icon), ""
 		}
 		title = fitted(title, room)
 	}
 	pieces := []piece{{state, look.group}, {icon + kind, ToolKind}, {title, ToolTitle}}
 	head := line(append(pieces, more...)...)
-	head.Right, head.RightGroup = t.beside(c, status)
+	head.Right, head.RightGroup = right, rightGroup
 	if len(c.Locations) > 0 {
 		head.Place = Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
 	}
@@ -162,13 +170,17 @@ func (t *Transcript) what(c *session.ToolCall, label string) string {
 	}
 	first := c.Locations[0]
 	rel := t.relative(first.Path)
+	if rel == "." && title != "" {
+		return title // the whole project says nothing
+	}
 	if strings.HasSuffix(first.Path, "/"+title) {
 		title = rel // a path already, cut off elsewhere
 	}
 	if !strings.Contains(title, filepath.Base(first.Path)) {
-		if title == "" || strings.EqualFold(title, label) || strings.EqualFold(title, string(c.Kind)) {
+		switch strings.ToLower(title) {
+		case "", label, string(c.Kind), "file", "files": // Codex edits "files"
 			title = rel
-		} else {
+		default:
 			title += "  " + rel
 		}
 	}
@@ -178,8 +190,11 @@ func (t *Transcript) what(c *session.ToolCall, label string) string {
 	return title
 }
 
-// titleWidth is how much of a title is shown while nobody looks, in cells.
-const titleWidth = 72
+const (
+	titleWidth  = 72 // how much of a title is shown while nobody looks, in cells
+	enoughTitle = 24 // a title of so many cells says enough to give room to the rest
+	timeWidth   = 6  // how much of a line a time takes, in cells
+)
 
 // fitted cuts a title to a number of cells. Of a path it is the end that tells
 // most.
@@ -258,6 +273,9 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		case session.UnknownItem:
 			lines = append(lines, line(piece{"    [" + item.Type + "]", More}))
 		}
+	}
+	for i := range diffs { // of which the agent does not tell any more
+		lines = append(lines, leadTo(t.diffBody(b, &diffs[i]), diffs[i].Path)...)
 	}
 	switch {
 	case len(lines) > shown:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -83,6 +84,43 @@ func TestFitted(t *testing.T) {
 		if got := fitted(test.title, test.room); got != test.want {
 			t.Errorf("%q in %d cells is %q, want %q", test.title, test.room, got, test.want)
 		}
+	}
+}
+
+// A long title leaves room for what stands at the right edge, and for the icon of
+// the kind; in a narrow window it goes before both.
+func TestLongTitlesLeaveRoom(t *testing.T) {
+	_, tr, b := shown(t, call(session.KindExecute, session.StatusPending, strings.Repeat("make all ", 20)), session.Waiting{ToolCallID: "c", Open: true})
+	for _, test := range []struct {
+		width int
+		want  string
+	}{
+		{60, "  ? $ run    make all make all make all mak…"}, {30, "  ? run    make all make all …"},
+	} {
+		tr.SetWidth(test.width)
+		b.take(t, tr, 1<<30)
+		if got := b.lines[0]; got.text != test.want || got.decor[0].Right != "waits for you" {
+			t.Errorf("in %d cells it is %q, %q, want %q", test.width, got.text, got.decor[0].Right, test.want)
+		}
+	}
+}
+
+// A time that comes does not change the title beside it.
+func TestTitlesStayBesideATime(t *testing.T) {
+	now := time.Unix(3, 0)
+	w, tr, b := running(t, &now)
+	w.apply(session.ToolCallPatch{ID: "c", Title: acp.Set(strings.Repeat("make all ", 20))})
+	tr.SetWidth(60)
+	tr.Sync()
+	b.take(t, tr, 1<<20)
+	row := b.rowOf("make all")
+	before := b.lines[row]
+	now = now.Add(75 * time.Second)
+	tr.Tick()
+	b.take(t, tr, 1<<20)
+	after := b.lines[row]
+	if after.text != before.text || len(after.decor) != 1 || after.decor[0].Right != "1:15" || cells(after.text)+len(" 1:15 ") > 60 {
+		t.Errorf("it was %+v and is %+v", before, after)
 	}
 }
 

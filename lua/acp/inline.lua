@@ -69,7 +69,7 @@ local function find(path)
     end
   end
   local known = vim.fn.bufexists(path) == 1
-  local buf = vim.fn.bufadd(path)
+  local buf = vim.fn.bufadd(vim.fn.fnamemodify(path, ':.')) -- which is its name on the screen
   local swap = api.nvim_create_autocmd('SwapExists', {
     callback = function()
       vim.v.swapchoice = 'e' -- it is only shown

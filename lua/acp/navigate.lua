@@ -62,7 +62,7 @@ local function edit(path, line)
   api.nvim_set_current_win(win)
   vim.cmd("normal! m'")
   if vim.fs.normalize(api.nvim_buf_get_name(0)) ~= vim.fs.normalize(path) then
-    local ok, err = pcall(vim.cmd.edit, vim.fn.fnameescape(path))
+    local ok, err = pcall(vim.cmd.edit, vim.fn.fnameescape(vim.fn.fnamemodify(path, ':.')))
     if not ok then
       return vim.notify('acp: ' .. tostring(err), vim.log.levels.WARN)
     end

@@ -736,3 +736,32 @@ func TestFollowGivesTheCurrentWindowAMoment(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 	})
 }
+
+// Files below the current folder have short names on the screen, as if the user had opened them.
+func TestNamesOnTheScreenAreShort(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		if err := os.Mkdir(filepath.Join(s.Dir, "src"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		followed, gone := s.write("src/followed.txt", numbered(9)), s.write("src/gone.txt", numbered(9))
+		s.Command("cd " + s.Dir)
+		s.Command("edit mine.txt")
+		win := s.follow()
+		p := s.begin()
+		s.prompt(p, "go")
+		p.works("one", "read", []any{followed, 3})
+		s.awaitShown(win, "followed.txt:3")
+		s.Command("Acp follow off")
+		p.works("two", "read", []any{gone, 4})
+		s.awaitChat("gone.txt")
+		s.Keys("<Esc>")
+		s.toBlock("gone.txt")
+		s.Keys("gd")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'gone.txt'`)
+		for _, path := range []string{followed, gone} {
+			if got, want := s.LuaString(`vim.fn.bufname(...)`, path), "src/"+filepath.Base(path); got != want {
+				t.Errorf("the name is %s, want %s", got, want)
+			}
+		}
+	})
+}

@@ -163,6 +163,7 @@ func TestAnswersForGood(t *testing.T) {
 		s.prompt(p, "do it")
 		s.asked(p, command("c1", "make test"), 2)
 		s.decided(p, command("c2", "make test"), "always")
+		s.awaitChat("\n    :Acp permissions takes that back.") // no window breaks the command's name
 		s.asked(p, command("c3", "make test "), 1)
 		s.asked(p, editing("e1", s.Dir+"/a.lua"), 2)
 		s.decided(p, editing("e2", s.Dir+"/b/c.lua"), "always")
