@@ -128,7 +128,7 @@ local function chip(id, room)
     list = ('%s, +%d'):format(table.concat(vim.list_slice(names, 1, shown), ', '), #names - shown)
   end
   if vim.fn.strdisplaywidth(list) > room then
-    shown = 0
+    room, hint, shown = room + vim.fn.strdisplaywidth(hint), '', 0
     list = #names > 1 and #names .. ' files' or shorten(vim.fs.basename(list), math.max(room, 8))
   end
   local group = dropped and 'AcpMore' or 'AcpChip'

@@ -182,6 +182,7 @@ func TestWriteToFilesWithoutABuffer(t *testing.T) {
 
 func TestWriteToAHiddenBuffer(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.unsaved = 'ignore'`)
 		path := s.write("code.txt", before)
 		s.Command("set hidden")
 		s.Command("edit code.txt")

@@ -123,7 +123,7 @@ func TestUnsavedTextOfManyFiles(t *testing.T) {
 		s.AwaitScreen("+ unsaved: 0.lua, 1.lua, +7  gX drops")
 		s.screen("many")
 		s.Command("vertical resize 29")
-		s.AwaitScreen("+ unsaved: 9 files  gX drops")
+		s.AwaitScreenMatch(`│ \+ unsaved: 9 files *\n`)
 	})
 }
 
