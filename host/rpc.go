@@ -96,7 +96,7 @@ func (h *Host) receive(args ...any) {
 var handlers = map[string]func(*Host, message){
 	"new": func(h *Host, m message) {
 		h.newSession(m.integer("session"), m.agentSpec(), m.text("cwd"), takenUp{
-			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"),
+			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"), along: m.flag("along"),
 		})
 	},
 	"stored": func(h *Host, m message) {

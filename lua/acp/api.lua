@@ -357,10 +357,12 @@ function M.restart(opts)
         title = session.title,
         retold = true,
         queue = session.queue,
+        along = require('acp.config').get().unsaved == 'send',
       })
       require('acp.chat').tell_visible(other)
     end
   end
+  require('acp.unsaved').watch()
   return true
 end
 
