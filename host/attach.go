@@ -68,7 +68,7 @@ func (s *Session) submit(do func(), prompts ...prompt) {
 
 // submitCancel cancels what runs; what was sent just before counts as sent.
 func (s *Session) submitCancel() {
-	if !s.turnOpen && len(s.drafts) > 0 {
+	if !s.turnOpen && (len(s.drafts) > 0 || s.unsaved.gathering) {
 		s.drafts = append(s.drafts, &draft{do: s.cancel})
 		return
 	}
@@ -80,7 +80,7 @@ func (s *Session) submitCancel() {
 
 // release lets go what is complete.
 func (s *Session) release() {
-	for len(s.drafts) > 0 && s.drafts[0].missing == 0 {
+	for len(s.drafts) > 0 && s.drafts[0].missing == 0 && !s.unsaved.gathering {
 		d := s.drafts[0]
 		s.drafts = s.drafts[1:]
 		d.do()

@@ -400,8 +400,8 @@ func short(l diff.Line) diff.Line {
 
 // addFiles adds to a request what the float shows of it while its diff is open
 // beside: the files, without what changes in them.
-func (s *Session) addFiles(snap map[string]any, call *session.ToolCall) {
-	files := s.files(call)
+func (s *Session) addFiles(snap map[string]any, p *permission) {
+	files := s.files(&p.call)
 	if len(files) == 0 {
 		return
 	}
@@ -415,6 +415,7 @@ func (s *Session) addFiles(snap map[string]any, call *session.ToolCall) {
 		if f.Note != "" {
 			body = append(body, transcript.Colored("⚠ "+f.Note, transcript.ToolWaiting)...)
 		}
+		body = append(body, s.staleLines(p, f.Path)...)
 	}
 	snap["files"] = len(files)
 	snap["brief"], snap["brief_marks"] = flatten(capped(body, floatDiffLines))

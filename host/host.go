@@ -95,11 +95,12 @@ func (h *Host) background(f func()) { h.work.Go(f) }
 
 // takenUp is what is known of a session that is not new: the agent's id of it,
 // or "", its title, whether the chat shows already what was said, and the
-// prompts that wait, of a host that died.
+// prompts that wait, of a host that died, with unsaved text or without.
 type takenUp struct {
 	id, title string
 	retold    bool
 	queue     []string
+	along     bool
 }
 
 // newSession opens a session under the id that Lua chose.
@@ -107,7 +108,11 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	s := newSession(h, id, spec, cwd)
 	s.stored, s.retold, s.conv.Title = old.id, old.retold && old.id != "", old.title
 	for _, text := range old.queue {
-		s.queue = append(s.queue, []session.Content{session.Text{Text: text}})
+		blocks := []session.Content{session.Text{Text: text}}
+		if old.along {
+			blocks = append(blocks, unsavedText{})
+		}
+		s.queue = append(s.queue, blocks)
 	}
 	h.mu.Lock()
 	taken := h.sessions[id] != nil || h.closing

@@ -14,6 +14,7 @@ import (
 func (s *Session) start() {
 	s.phase, s.failure = starting, ""
 	s.changed()
+	s.forgetSent()
 	a, err := s.host.agentFor(s.spec, s.cwd)
 	if err != nil {
 		s.die(err)

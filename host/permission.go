@@ -28,6 +28,8 @@ type permission struct {
 
 	judgement judgement
 	open      bool // judged, and before the user
+
+	stale map[string]bool // by path as in touched: what the agent knows otherwise
 }
 
 func (s *Session) requestPermission(r session.PermissionRequest) {
@@ -42,6 +44,7 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 	p.stop = context.AfterFunc(r.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
+	s.findStale(p)
 	s.judgeNext()
 	s.changed()
 }
@@ -143,6 +146,7 @@ func (s *Session) told(u session.Update) {
 		one.call.Locations = call.Locations
 	}
 	s.followDiffs(&one.call)
+	s.findStale(one)
 	s.shown.permissions = true
 }
 
@@ -306,6 +310,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		said := capped(transcript.Colored(cut(description, 500), transcript.More), 4)
 		body = append(transcript.Visible(said, true), body...)
 	}
+	body = append(s.staleLines(p, ""), body...)
 	if why := p.judgement.why; why != "" {
 		body = append(body, transcript.Colored(transcript.VisibleText(cut(why, 300)), transcript.More)...)
 	}
@@ -324,7 +329,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" {
 		snap["command"], snap["cwd"] = command, dir
 	}
-	s.addFiles(snap, call)
+	s.addFiles(snap, p)
 	return snap
 }
 

@@ -96,7 +96,7 @@ func (h *Host) receive(args ...any) {
 var handlers = map[string]func(*Host, message){
 	"new": func(h *Host, m message) {
 		h.newSession(m.integer("session"), m.agentSpec(), m.text("cwd"), takenUp{
-			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"),
+			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"), along: m.flag("along"),
 		})
 	},
 	"stored": func(h *Host, m message) {
@@ -204,7 +204,9 @@ var handlers = map[string]func(*Host, message){
 	"files": toSession(func(s *Session, m message) {
 		s.host.background(func() { s.host.findFiles(s.cwd, m) })
 	}),
-	"watch": func(h *Host, m message) { h.trackFiles(m) },
+	"watch":        func(h *Host, m message) { h.trackFiles(m) },
+	"unsaved":      func(h *Host, m message) { h.hearUnsaved(m) },
+	"list_unsaved": toSession(func(s *Session, m message) { s.listUnsaved(m) }),
 	"saved": func(h *Host, m message) {
 		if w := h.watching(); w != nil {
 			w.Saved(m.text("name"))
@@ -355,6 +357,8 @@ func prompted(list any) prompt {
 		case "file":
 			attached[len(blocks)] = attachment{block.text("path"), block.integer("first"), block.integer("last")}
 			blocks = append(blocks, nil)
+		case "unsaved":
+			blocks = append(blocks, unsavedText{})
 		case "text":
 			blocks = append(blocks, session.Text{Text: block.text("text")})
 		case "resource_link":

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -61,6 +62,8 @@ type Session struct {
 	terminals terminals
 	changes   *changes
 	diffs     diffs
+	unsaved   unsaved
+	known     map[string]string            // see stale.go
 	traced    map[*session.ToolCall]traced // by the follower
 	visible   atomic.Bool                  // a window shows the chat
 	working   span                         // of the turn that runs, or the last one
@@ -169,7 +172,7 @@ func (s *Session) prompt(blocks []session.Content) {
 		s.host.notify("warning", s.failure+" Your prompt is kept.")
 	case len(blocks) == 0:
 		s.paused = false
-	case s.phase == ready && !s.turnOpen:
+	case s.phase == ready && !s.turnOpen && !s.unsaved.gathering:
 		s.send(blocks)
 		return
 	default:
@@ -182,7 +185,8 @@ func (s *Session) prompt(blocks []session.Content) {
 // steer puts the user's words into the running turn, or sends them as a prompt
 // where that cannot be.
 func (s *Session) steer(words []session.Content) {
-	fitting, err := s.fit(words)
+	plain, _ := withoutUnsaved(words)
+	fitting, err := s.fit(plain)
 	if len(words) == 0 || err != nil || !s.info.Steers || s.phase != ready || !s.turnOpen {
 		s.prompt(words)
 		return
@@ -244,7 +248,7 @@ func (s *Session) sendNext() {
 		blocks := *s.kept
 		s.kept = nil
 		s.work(blocks)
-	case s.turnOpen || s.paused || len(s.queue) == 0:
+	case s.turnOpen || s.unsaved.gathering || s.paused || len(s.queue) == 0:
 	default:
 		next := s.queue[0]
 		s.queue = s.queue[1:]
@@ -252,22 +256,35 @@ func (s *Session) sendNext() {
 	}
 }
 
-// send begins a turn.
+// send begins a turn, or has what goes along fetched before.
 func (s *Session) send(blocks []session.Content) {
+	if _, asked := withoutUnsaved(blocks); asked {
+		s.gather(blocks)
+		return
+	}
+	s.begin(blocks, alongside{})
+}
+
+func (s *Session) begin(blocks []session.Content, along alongside) {
 	blocks, err := s.fit(blocks)
 	if err != nil {
 		s.remark("error", err.Error()+".")
 		s.sendNext()
 		return
 	}
+	if along.lost != "" {
+		s.remark("warning", along.lost)
+	}
+	sent := slices.Concat(blocks, along.sent)
 	s.turnOpen = true
 	s.working.begin()
 	s.changes.beginTurn()
 	s.host.follow.turn(s.id, true)
-	s.apply(session.TurnStart{Prompt: blocks})
+	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
+	s.tookAlong(along)
 	s.startClock()
-	s.work(blocks)
+	s.work(sent)
 }
 
 // work makes the agent work on the prompt of the open turn.
@@ -296,6 +313,7 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 		s.kept = &blocks
 		s.needLogin()
 	default:
+		s.forgetSent()
 		s.endTurn(session.StopError, fmt.Sprintf("%s answered with an error: %s", s.spec.Title, errorText(err)))
 		s.sendNext()
 	}
@@ -381,7 +399,14 @@ func (s *Session) remark(severity, text string) {
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
 	s.traceRead(r)
-	s.host.files.Read(r.Context, buffers.Read{Path: s.absolute(r.Path), Line: r.Line, Limit: r.Limit}, r.Reply)
+	s.readsClient()
+	path := s.absolute(r.Path)
+	s.host.files.Read(r.Context, buffers.Read{Path: path, Line: r.Line, Limit: r.Limit}, func(text string, err error) {
+		if err == nil {
+			s.learn(path, false)
+		}
+		r.Reply(text, err)
+	})
 }
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
@@ -389,6 +414,9 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
 			s.changes.took(w, "fs")
+		}
+		if err == nil {
+			s.learn(w.Path, false)
 		}
 		r.Reply(err)
 		s.box.put(func() {
@@ -444,7 +472,7 @@ func (s *Session) state() string {
 		return "dead"
 	case len(s.waitingRequests()) > 0:
 		return "requires_action"
-	case s.turnOpen:
+	case s.turnOpen || s.unsaved.gathering:
 		return "running"
 	}
 	return "idle"

@@ -67,6 +67,7 @@ func (s *Session) apply(u session.Update) {
 		if status := call.Shown(); status.Finished() && !s.shown.ended[call] {
 			s.shown.ended[call] = true
 			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
+			s.learnFrom(call)
 		}
 		s.shown.calls[call] = at
 		s.changes.follow(call)
@@ -318,6 +319,7 @@ func (s *Session) mirror() map[string]any {
 		queue[i] = promptText(blocks)
 	}
 	m["queue"] = queue
+	m["unsaved"] = some(s.unsaved.offered)
 	if len(s.conv.Plan) > 0 {
 		plan := make([]any, len(s.conv.Plan))
 		for i, e := range s.conv.Plan {

@@ -281,9 +281,9 @@ func (c *Conversation) Apply(u Update) {
 	case SessionStart:
 		c.startSession(u.Options)
 	case TurnStart:
-		c.startTurn(u.Prompt)
+		c.startTurn(u)
 	case Steered:
-		c.addPrompt(u.Words)
+		c.addPrompt(u.Words, nil)
 	case TurnEnd:
 		c.endTurn(u)
 	case Waiting:
@@ -565,23 +565,31 @@ func (c *Conversation) startSession(options []Option) {
 	c.Options = options
 }
 
-func (c *Conversation) startTurn(prompt []Content) {
+func (c *Conversation) startTurn(u TurnStart) {
 	c.Running, c.cancelled = true, false
 	c.planAt = -1
 	c.turnAt = c.now()
 	c.turnCost, c.turnTokens = c.cost().Amount, 0
 	c.turn++
-	c.addPrompt(prompt)
+	c.addPrompt(u.Prompt, u.Sent)
 }
 
-// addPrompt shows the user's words, which the agent may repeat.
-func (c *Conversation) addPrompt(prompt []Content) {
+// addPrompt shows the user's words, which the agent may repeat, or what it was
+// sent instead.
+func (c *Conversation) addPrompt(prompt, sent []Content) {
 	m := &Message{Role: RoleUser, Started: c.now(), Ended: c.now()}
 	for _, b := range prompt {
 		m.append(b)
 	}
 	c.add(m)
-	c.echo = echo{awaited: true, prompt: m.Text()}
+	repeated := Message{}
+	for _, b := range sent {
+		repeated.append(b)
+	}
+	if sent == nil {
+		repeated = *m
+	}
+	c.echo = echo{awaited: true, prompt: repeated.Text()}
 }
 
 func (c *Conversation) endTurn(u TurnEnd) {

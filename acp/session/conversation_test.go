@@ -172,7 +172,7 @@ func TestEntries(t *testing.T) {
 			lines(`user "p"`, `stop error "died"`),
 		},
 		"a prompt with an attachment": {
-			[]Update{TurnStart{[]Content{Text{"see"}, image, Text{"this"}}}},
+			[]Update{TurnStart{Prompt: []Content{Text{"see"}, image, Text{"this"}}}},
 			lines(`user "see" session.Image "this"`),
 		},
 		"after a restart ids are new": {
@@ -555,7 +555,7 @@ func TestEcho(t *testing.T) {
 			}
 		})
 	}
-	c := applied(TurnStart{[]Content{image}}, attachment)
+	c := applied(TurnStart{Prompt: []Content{image}}, attachment)
 	if got, want := outline(c), lines("user session.Image"); got != want {
 		t.Errorf("of attachments alone: got\n%s", got)
 	}

@@ -130,8 +130,10 @@ type UnknownUpdate struct {
 // restart: ids begin anew, and Options replace all of them.
 type SessionStart struct{ Options []Option }
 
-// TurnStart says that the user's prompt is on its way to the agent.
-type TurnStart struct{ Prompt []Content }
+// TurnStart says that the user's prompt is on its way to the agent. Sent is
+// what the agent gets where that is not what the user is to see of it: the
+// agent may repeat it.
+type TurnStart struct{ Prompt, Sent []Content }
 
 // Steered says that the agent has taken the user's words into the running turn.
 type Steered struct{ Words []Content }

@@ -43,16 +43,19 @@ func PlaceOf(uri string) (Place, bool) {
 
 // attachment is what stands beside a prompt's words, in one line.
 func (t *Transcript) attachment(c session.Content) string {
-	uri := ""
+	uri, description := "", ""
 	switch c := c.(type) {
 	case session.ResourceLink:
-		uri = c.URI
+		uri, description = c.URI, c.Description
 	case session.Resource:
 		uri = c.URI
 	}
 	name, ok := FileName(uri, t.config.Cwd)
 	if !ok {
 		name = Describe(c)
+	}
+	if description != "" {
+		name += " · " + description
 	}
 	name, _, _ = strings.Cut(name, "\n")
 	return name

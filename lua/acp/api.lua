@@ -130,6 +130,7 @@ local function open(opts)
     agent_session_id = opts.agent_session_id,
     title = opts.title,
   })
+  require('acp.unsaved').watch()
   local layout = require('acp.layout')
   if layout.windows(0) then
     layout.open(id, false)
@@ -243,8 +244,12 @@ function M.authenticate(session, method_id)
   return nil, ('the agent has no login %q'):format(tostring(method_id))
 end
 
+---@class (exact) acp.PromptOpts
+---@field session? integer
+---@field unsaved? 'send'|'ask'|'save'|'ignore' default: as configured
+
 ---@param method 'prompt'|'steer'
----@return fun(prompt: string|table[], opts?: {session?: integer}): boolean?, string?
+---@return fun(prompt: string|table[], opts?: acp.PromptOpts): boolean?, string?
 local function words(method)
   return function(prompt, opts)
     local mirror = require('acp.mirror')
@@ -266,8 +271,20 @@ local function words(method)
     if err then
       return nil, err
     end
+    local how = opts and opts.unsaved
+    if how == nil then
+      how = require('acp.config').get().unsaved
+    elseif not vim.tbl_contains({ 'send', 'ask', 'save', 'ignore' }, how) then
+      return nil, "unsaved is 'send', 'ask', 'save' or 'ignore'"
+    end
     mirror.last = id
-    require('acp.host').notify(method, { session = id, blocks = blocks })
+    if #blocks == 0 then
+      how = 'ignore'
+    end
+    require('acp.unsaved').before(id, how, function(along)
+      blocks = along == 'send' and vim.list_extend({ { type = 'unsaved' } }, blocks) or blocks
+      require('acp.host').notify(method, { session = id, blocks = blocks })
+    end)
     return true
   end
 end
@@ -340,10 +357,12 @@ function M.restart(opts)
         title = session.title,
         retold = true,
         queue = session.queue,
+        along = require('acp.config').get().unsaved == 'send',
       })
       require('acp.chat').tell_visible(other)
     end
   end
+  require('acp.unsaved').watch()
   return true
 end
 

@@ -38,11 +38,12 @@ end
 
 api.nvim_create_autocmd('WinResized', {
   group = api.nvim_create_augroup('acp_chat', {}),
-  desc = 'Tell the host how wide the chats are',
+  desc = 'Tell the host how wide the chats are, and fit the lines above them',
   callback = function()
     for id in bufs.each() do
       M.tell_width(id)
     end
+    require('acp.winbar').refresh()
   end,
 })
 

@@ -103,8 +103,7 @@ M.schema = {
     default = 'send',
     check = one_of('send', 'ask', 'save', 'ignore'),
     expected = "'send', 'ask', 'save' or 'ignore'",
-    doc = 'What happens to unsaved text before a prompt.',
-    later = true,
+    doc = 'What happens to unsaved text before a prompt, see |acp-unsaved|.',
   },
   {
     key = 'write',
@@ -178,6 +177,7 @@ M.schema = {
       diff_next_file = ']f',
       diff_previous_file = '[f',
       diff_close = 'q',
+      drop_unsaved = 'gX',
       history_previous = '<C-p>',
       history_next = '<C-n>',
     },

@@ -25,6 +25,7 @@ local M = {}
 ---@field queued integer
 ---@field queue string[] the prompts that wait
 ---@field paused boolean
+---@field unsaved? string[] files whose unsaved text would go along with a prompt
 ---@field error? string
 
 ---@class acp.SessionOption

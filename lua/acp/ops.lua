@@ -105,6 +105,11 @@ function ops.watch_limit(args)
   require('acp.mirror').watch_limit = args.why
 end
 
+---The files' buffers with unsaved text, for a prompt that is sent now.
+function ops.unsaved()
+  return require('acp.unsaved').list()
+end
+
 function ops.follow(args)
   return require('acp.follow').jump(args)
 end

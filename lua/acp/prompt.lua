@@ -104,23 +104,43 @@ function M.changed(id)
   require('acp.mention').highlight(buf, cwd(id))
 end
 
+---@type table<integer, boolean> the sessions whose prompt waits for an answer or for what is saved
+local sending = {}
+
 ---Sends what the prompt holds, and empties it when it is on its way.
 ---@param id integer
 local function send(id)
-  local buf = bufs.ensure(id).prompt
-  local text = vim.trim(table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'))
-  local ok, err =
-    require('acp').prompt(require('acp.mention').blocks(text, cwd(id)), { session = id })
-  if not ok then
-    vim.notify('acp: ' .. err, vim.log.levels.WARN)
+  if sending[id] then
     return
   end
-  vim.bo[buf].undolevels = vim.bo[buf].undolevels -- u brings back all of it
-  api.nvim_buf_set_lines(buf, 0, -1, false, {})
-  remember(id, text)
-  M.changed(id)
-  local chat = bufs.ensure(id).chat
-  require('acp.chat').follow(chat, vim.fn.win_findbuf(chat))
+  local buf = bufs.ensure(id).prompt
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local text = vim.trim(table.concat(lines, '\n'))
+  local blocks = require('acp.mention').blocks(text, cwd(id))
+  local unsaved = require('acp.unsaved')
+  local session = require('acp.mirror').sessions[id]
+  local open = session and session.state ~= 'dead' and #blocks > 0
+  sending[id] = true
+  unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(how)
+    sending[id] = nil
+    local ok, err = require('acp').prompt(blocks, { session = id, unsaved = how })
+    if not ok then
+      vim.notify('acp: ' .. err, vim.log.levels.WARN)
+      return
+    end
+    unsaved.sent(id)
+    if not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), lines) then
+      return -- the user was faster: what stands there now may be the next one
+    end
+    vim.bo[buf].undolevels = vim.bo[buf].undolevels -- u brings back all of it
+    api.nvim_buf_set_lines(buf, 0, -1, false, {})
+    remember(id, text)
+    M.changed(id)
+    local chat = bufs.ensure(id).chat
+    require('acp.chat').follow(chat, vim.fn.win_findbuf(chat))
+  end, function()
+    sending[id] = nil
+  end)
 end
 
 ---@param id integer
@@ -151,6 +171,9 @@ function M.create(id)
   end)
   bufs.map(buf, 'i', 'send_insert', '<Plug>(AcpSendInsert)', function()
     send(id)
+  end)
+  bufs.map(buf, 'n', 'drop_unsaved', '<Plug>(AcpDropUnsaved)', function()
+    require('acp.unsaved').drop(id)
   end)
   require('acp.option').map(buf)
   bufs.map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()

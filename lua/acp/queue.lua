@@ -56,8 +56,10 @@ function M.open(id)
     buffer = buf,
     callback = function()
       local texts = parse(buf)
+      local along = require('acp.config').get().unsaved == 'send'
       local prompts = vim.tbl_map(function(text)
-        return require('acp.mention').blocks(text, session.cwd)
+        local blocks = require('acp.mention').blocks(text, session.cwd)
+        return along and vim.list_extend({ { type = 'unsaved' } }, blocks) or blocks
       end, texts)
       require('acp.host').notify('queue', { session = id, was = was, prompts = prompts })
       was = texts

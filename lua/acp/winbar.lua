@@ -109,9 +109,37 @@ local function chat_bar(id, win)
   )
 end
 
+---The chip of a prompt: the files whose unsaved text goes along, as many as fit.
 ---@param id integer
+---@param room integer cells
+---@return string chip, boolean whole
+local function chip(id, room)
+  local names, dropped = require('acp.unsaved').chip(id)
+  if not names then
+    return '', true
+  end
+  local key = require('acp.config').get().keys.drop_unsaved
+  local hint = key and ('  ' .. key .. (dropped and ' sends' or ' drops')) or ''
+  local head = dropped and '− unsaved: ' or '+ unsaved: '
+  room = room - vim.fn.strdisplaywidth(head .. hint)
+  local list, shown = table.concat(names, ', '), #names
+  while vim.fn.strdisplaywidth(list) > room and shown > 1 do
+    shown = shown - 1
+    list = ('%s, +%d'):format(table.concat(vim.list_slice(names, 1, shown), ', '), #names - shown)
+  end
+  if vim.fn.strdisplaywidth(list) > room then
+    room, hint, shown = room + vim.fn.strdisplaywidth(hint), '', 0
+    list = #names > 1 and #names .. ' files' or shorten(vim.fs.basename(list), math.max(room, 8))
+  end
+  local group = dropped and 'AcpMore' or 'AcpChip'
+  local text = ('%%#%s#%s%%#AcpWinbar#%s'):format(group, escape(head .. list), escape(hint))
+  return text, shown == #names
+end
+
+---@param id integer
+---@param win integer
 ---@return string
-local function prompt_bar(id)
+local function prompt_bar(id, win)
   local s = require('acp.mirror').sessions[id]
   local keys = require('acp.config').get().keys
   local parts = {}
@@ -127,7 +155,17 @@ local function prompt_bar(id)
   if keys.cancel and s and (s.state == 'running' or s.state == 'requires_action') then
     table.insert(hints, escape(keys.cancel) .. ' stop')
   end
-  return '%#AcpWinbar# ' .. table.concat(parts, ' · ') .. '%=' .. table.concat(hints, '  ') .. ' '
+  local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
+  local used = left ~= '' and vim.fn.strdisplaywidth(left .. ' · ') or 0
+  local room = api.nvim_win_get_width(win) - 2 - used
+  local along, whole = chip(id, room - vim.fn.strdisplaywidth(right) - 2)
+  if not whole then -- it is worth more than the keys
+    along, right = chip(id, room), ''
+  end
+  if along ~= '' and left ~= '' then
+    left = left .. ' · '
+  end
+  return '%#AcpWinbar# ' .. left .. along .. '%=' .. right .. ' '
 end
 
 ---@param id integer

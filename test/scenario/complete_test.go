@@ -216,6 +216,7 @@ func (s *scene) add(command string) {
 
 func TestAddedLinesAreSentWithUnsavedText(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.unsaved = 'ignore'`)
 		path := s.write("code a.txt", "one\ntwo\nthree\nfour\n")
 		s.Command("edit code\\ a.txt")
 		s.Keys("jcctwo, unsaved<Esc>")

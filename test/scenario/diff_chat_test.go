@@ -74,6 +74,7 @@ func TestDiffOfAFragment(t *testing.T) {
 // What has been done already when it is told, and in unsaved text.
 func TestDiffIsLocatedInWhatTheUserHas(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.unsaved = 'ignore'`)
 		done := s.write("done.lua", lexer(right))
 		typed := s.write("typed.lua", "one\n")
 		s.Command("edit " + typed)

@@ -30,6 +30,7 @@ func (p *puppet) writeFile(path, text string) {
 
 func TestReadsComeFromUnsavedBuffers(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.unsaved = 'ignore'`)
 		path := s.write("code.txt", "one\ntwo\nthree\n")
 		disk := s.write("disk.txt", "on the disk\n")
 		s.Command("edit code.txt")
@@ -181,6 +182,7 @@ func TestWriteToFilesWithoutABuffer(t *testing.T) {
 
 func TestWriteToAHiddenBuffer(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.unsaved = 'ignore'`)
 		path := s.write("code.txt", before)
 		s.Command("set hidden")
 		s.Command("edit code.txt")

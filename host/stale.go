@@ -1,0 +1,133 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// What a session's agent knows of files is noted when it reads or writes one:
+// through its client, by a tool call that names it, or with a prompt. Noted is
+// what the user has then, so whatever is there later and was not then, the
+// agent has not seen. Session.known has it, as fingerprints by real path.
+
+// maxFingerprint is the largest file whose text is compared, in bytes: of a
+// larger one it is the time and the size.
+const maxFingerprint = 4 << 20
+
+func fingerprint(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func fingerprintOf(seen buffers.Seen) string {
+	switch {
+	case seen.Large:
+		return fmt.Sprint(seen.Disk)
+	case !seen.Exists && seen.Text == "":
+		return ""
+	}
+	return fingerprint(seen.Text)
+}
+
+// lookAt has a file looked at as the user has it; then gets it on the session's
+// goroutine. With settle what the disk has reaches its buffer before.
+func (s *Session) lookAt(path string, settle bool, then func(buffers.Seen)) {
+	w := s.host.watching()
+	if w == nil {
+		return
+	}
+	w.Look(path, settle, maxFingerprint, func(seen buffers.Seen, err error) {
+		if err == nil {
+			s.box.put(func() { then(seen) })
+		}
+	})
+}
+
+// learn notes that the agent knows a file as it is now. From any goroutine.
+func (s *Session) learn(path string, settle bool) {
+	s.lookAt(path, settle, func(seen buffers.Seen) { s.know(seen.Path, fingerprintOf(seen)) })
+}
+
+func (s *Session) know(path, print string) {
+	if s.known == nil {
+		s.known = map[string]string{}
+	}
+	s.known[path] = print
+}
+
+// learnFrom notes what a call that has ended tells the agent of files.
+func (s *Session) learnFrom(call *session.ToolCall) {
+	if call.Status != session.StatusCompleted {
+		return
+	}
+	if call.Kind == session.KindRead {
+		for _, path := range readBy(call, s.absolute) {
+			s.learn(path, false)
+		}
+		return
+	}
+	for _, path := range touchedBy(call, s.absolute).paths {
+		s.learn(path, true)
+	}
+}
+
+// readBy are the files that a reading call names.
+func readBy(call *session.ToolCall, absolute func(string) string) []string {
+	t := touched{lines: map[string]int{}}
+	add := func(path string) string {
+		if path = localPath(path); path != "" {
+			path = filepath.Clean(absolute(path))
+			t.paths = append(t.paths, path)
+		}
+		return path
+	}
+	for _, l := range call.Locations {
+		add(l.Path)
+	}
+	if len(t.paths) == 0 {
+		t.input(call.RawInput, add, func(string, string) {})
+	}
+	return t.paths
+}
+
+// findStale looks which files of a request have changed since the agent has
+// read them, and has the request say so.
+func (s *Session) findStale(p *permission) {
+	if len(s.known) == 0 {
+		return
+	}
+	for _, path := range touchedBy(&p.call, s.absolute).paths {
+		s.lookAt(path, false, func(seen buffers.Seen) {
+			known, ok := s.known[seen.Path]
+			stale := ok && known != fingerprintOf(seen)
+			if stale == p.stale[path] {
+				return
+			}
+			if p.stale == nil {
+				p.stale = map[string]bool{}
+			}
+			p.stale[path] = stale
+			s.shown.permissions = true
+			s.changed()
+		})
+	}
+}
+
+// staleLines say which files of a request the agent knows otherwise: all of
+// them, or one.
+func (s *Session) staleLines(p *permission, path string) []transcript.Line {
+	var lines []transcript.Line
+	for _, each := range touchedBy(&p.call, s.absolute).paths {
+		if p.stale[each] && (path == "" || each == filepath.Clean(s.absolute(localPath(path)))) {
+			text := fmt.Sprintf("⚠ %s changed since %s read it", transcript.VisibleText(filepath.Base(each)), s.spec.Title)
+			lines = append(lines, transcript.Colored(text, transcript.ToolWaiting)...)
+		}
+	}
+	return lines
+}

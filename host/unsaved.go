@@ -1,0 +1,380 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// What goes along with a prompt is bounded, in bytes: the change of one file,
+// the texts of all, and a buffer of which more than a link may go.
+const (
+	maxUnsavedDiff   = 64 << 10
+	maxUnsavedAll    = 512 << 10
+	maxUnsavedBuffer = 16 << 20
+)
+
+// unsavedText stands among a prompt's blocks for the unsaved text in the
+// session's folder, which takes its place when the prompt is sent.
+type unsavedText struct{ session.Content }
+
+// modified is a buffer of a file with unsaved text, as Lua lists it.
+type modified struct {
+	name      string // the buffer's, absolute
+	path      string // without links
+	buf, tick int
+	size      int // bytes
+}
+
+// unsaved is what a session knows of the user's unsaved text. But for reads it
+// belongs to the session's goroutine.
+type unsaved struct {
+	reads     atomic.Bool // the agent has read through its client: it sees what the user sees
+	gathering bool        // a prompt waits for the texts that go along
+	sent      map[string]sentText
+	heard     int        // how often Lua has listed the buffers
+	inside    []modified // of the last list, those in the session's folder
+	offered   []string   // what would go along, for the prompt
+}
+
+// sentText is what the agent was last sent of a file, and in which state of its
+// buffer.
+type sentText struct {
+	sum       [sha256.Size]byte
+	buf, tick int
+}
+
+// modifiedIn reads Lua's list.
+func modifiedIn(list []any) []modified {
+	var found []modified
+	for _, item := range list {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		m := message(fields)
+		found = append(found, modified{name: m.text("name"), buf: m.integer("buf"), tick: m.integer("tick"), size: m.integer("size")})
+	}
+	return found
+}
+
+// inside leaves those that may go along by themselves: in the session's folder,
+// and not private. It reads the disk.
+func (s *Session) inside(list []modified) []modified {
+	var found []modified
+	for _, b := range list {
+		call := session.ToolCall{Locations: []session.Location{{Path: b.name}}}
+		r := matter{cwd: s.cwd, call: call}.request()
+		if len(r.Paths) != 1 || r.Paths[0].Real == "" || r.Cwd == "" || !below(r.Paths[0].Real, r.Cwd) {
+			continue
+		}
+		if judge := s.host.judge.Load(); judge != nil && judge.rules.IsPrivate(r) {
+			continue
+		}
+		b.path = r.Paths[0].Real
+		found = append(found, b)
+	}
+	return found
+}
+
+// new leaves those whose state the agent was not sent.
+func (u *unsaved) new(list []modified) []modified {
+	if u.reads.Load() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(b modified) bool {
+		sent, ok := u.sent[b.path]
+		return ok && sent.buf == b.buf && sent.tick == b.tick
+	})
+}
+
+// hearUnsaved tells all sessions of the buffers with unsaved text.
+func (h *Host) hearUnsaved(m message) {
+	list := modifiedIn(m.list("files"))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		s.box.put(func() { s.hear(list) })
+	}
+}
+
+// hear takes the buffers with unsaved text that Lua lists.
+func (s *Session) hear(list []modified) {
+	s.unsaved.heard++
+	heard := s.unsaved.heard
+	for _, p := range s.asked {
+		s.findStale(p)
+	}
+	s.host.background(func() {
+		inside := s.inside(list)
+		s.box.put(func() {
+			if s.unsaved.heard == heard {
+				s.unsaved.inside = inside
+				s.offer()
+			}
+		})
+	})
+}
+
+// offer has the prompt show what would go along with it.
+func (s *Session) offer() {
+	if offered := s.names(s.unsaved.new(s.unsaved.inside)); !slices.Equal(offered, s.unsaved.offered) {
+		s.unsaved.offered = offered
+		s.changed()
+	}
+}
+
+func (s *Session) names(list []modified) []string {
+	names := make([]string, len(list))
+	for i, b := range list {
+		names[i] = transcript.VisibleText(s.short(b.name))
+	}
+	return names
+}
+
+// listUnsaved answers which of some buffers the user may be asked about, and
+// which may be saved, before a prompt.
+func (s *Session) listUnsaved(m message) {
+	callback, list := m.integer("callback"), modifiedIn(m.list("files"))
+	s.host.background(func() {
+		inside := s.inside(list)
+		s.box.put(func() {
+			bufs := make([]int, len(inside))
+			for i, b := range inside {
+				bufs[i] = b.buf
+			}
+			s.host.callback(callback, map[string]any{
+				"new": s.names(s.unsaved.new(inside)), "names": s.names(inside), "bufs": bufs,
+			}, "")
+		})
+	})
+}
+
+// readsClient notes that the agent reads through its client.
+func (s *Session) readsClient() {
+	if !s.unsaved.reads.Swap(true) {
+		s.box.put(s.offer)
+	}
+}
+
+// forgetSent is for an agent that may not know any more what it was sent.
+func (s *Session) forgetSent() {
+	clear(s.unsaved.sent)
+	s.offer()
+}
+
+// alongside is what goes along with a prompt.
+type alongside struct {
+	sent  []session.Content // to the agent
+	shown []session.Content // in the transcript
+	texts map[string]sentText
+	known map[string]string // fingerprints, see Session.known
+	lost  string            // why nothing goes along, in words
+}
+
+// tookAlong remembers what the agent has been sent.
+func (s *Session) tookAlong(along alongside) {
+	if s.unsaved.sent == nil {
+		s.unsaved.sent = map[string]sentText{}
+	}
+	maps.Copy(s.unsaved.sent, along.texts)
+	for path, print := range along.known {
+		s.know(path, print)
+	}
+	s.offer()
+}
+
+// withoutUnsaved takes the place of the unsaved text out of a prompt.
+func withoutUnsaved(blocks []session.Content) (rest []session.Content, asked bool) {
+	rest = slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool { _, is := b.(unsavedText); return is })
+	return rest, len(rest) < len(blocks)
+}
+
+// gather sends a prompt when the unsaved text that goes along with it has been
+// fetched from Neovim. What the user does meanwhile stays behind it.
+func (s *Session) gather(blocks []session.Content) {
+	words, _ := withoutUnsaved(blocks)
+	if s.unsaved.reads.Load() {
+		s.begin(words, alongside{})
+		return
+	}
+	s.unsaved.gathering = true
+	s.changed()
+	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
+	s.host.background(func() {
+		along := s.collect(words, before, embeds)
+		s.box.put(func() {
+			s.unsaved.gathering = false
+			switch {
+			case s.phase == ready:
+				s.begin(words, along)
+			default:
+				s.queue = slices.Insert(s.queue, 0, blocks)
+				if s.phase == dead {
+					s.host.notify("warning", s.failure+" Your prompt is kept.")
+				}
+				s.changed()
+			}
+			s.release()
+		})
+	})
+}
+
+// collect makes what goes along. It asks Neovim and reads the disk.
+func (s *Session) collect(words []session.Content, before map[string]sentText, embeds bool) alongside {
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
+	defer cancel()
+	along := alongside{texts: map[string]sentText{}, known: map[string]string{}}
+	for _, b := range words { // what the user has attached whole
+		if r, ok := b.(session.Resource); ok && r.Text != "" {
+			if path, ok := wholeFile(r.URI); ok {
+				along.known[path] = fingerprint(r.Text)
+			}
+		}
+	}
+	value, err := s.host.editor.Call(ctx, "unsaved", map[string]any{})
+	if err != nil {
+		along.lost = "Neovim was busy: unsaved text did not go along with the prompt."
+		return along
+	}
+	list, _ := value.([]any)
+	var files []unsavedFile
+	for _, b := range s.inside(modifiedIn(list)) {
+		was, known := before[b.path]
+		if known && was.buf == b.buf && was.tick == b.tick {
+			continue
+		}
+		f := unsavedFile{modified: b, short: s.short(b.name)}
+		if b.size <= maxUnsavedBuffer {
+			if f.text, err = s.unsavedOf(ctx, b.path); err != nil {
+				f.text = nil // a link says that there is something
+			} else if f.text == nil || !known && f.text.Disk != nil && *f.text.Disk == f.text.Text {
+				continue // saved meanwhile, or as it was
+			}
+		}
+		sent := sentText{buf: b.buf, tick: b.tick}
+		if f.text != nil {
+			sent.sum = sha256.Sum256([]byte(f.text.Text))
+		}
+		along.texts[b.path] = sent
+		switch _, attached := along.known[b.path]; {
+		case attached && f.text != nil:
+		case known && f.text != nil && was.sum == sent.sum: // typed and taken back
+		default:
+			files = append(files, f)
+		}
+	}
+	along.add(files, embeds)
+	return along
+}
+
+func (s *Session) unsavedOf(ctx context.Context, path string) (text *buffers.Unsaved, err error) {
+	done := make(chan struct{})
+	s.host.files.Unsaved(ctx, path, func(u *buffers.Unsaved, e error) {
+		text, err = u, e
+		close(done)
+	})
+	<-done
+	return text, err
+}
+
+// wholeFile is the file that a URI names without lines of it, without links.
+func wholeFile(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Fragment != "" {
+		return "", false
+	}
+	path, err := buffers.RealPath(u.Path)
+	return path, err == nil
+}
+
+// unsavedFile is a file whose unsaved text goes along.
+type unsavedFile struct {
+	modified
+	short string           // the name for the user
+	text  *buffers.Unsaved // nil where it is not known
+}
+
+// add makes of files what the agent takes: their texts, else what changes in
+// them, else links, each kind behind a sentence for the model.
+func (a *alongside) add(files []unsavedFile, embeds bool) {
+	room := maxUnsavedAll
+	var whole, changed, linked []string
+	var texts, links []session.Content
+	var patches strings.Builder
+	for _, f := range files {
+		uri := attachment{path: f.name}.uri()
+		a.shown = append(a.shown, session.ResourceLink{URI: uri, Name: f.short, Description: "unsaved text"})
+		patch := ""
+		switch u := f.text; {
+		case u == nil || !isText(u.Text):
+		case embeds && len(u.Text) <= min(maxEmbedded, room):
+			room -= len(u.Text)
+			a.known[f.path] = fingerprint(u.Text)
+			whole = append(whole, f.short)
+			texts = append(texts, session.Resource{URI: uri, Text: u.Text})
+			continue
+		default:
+			patch = unified(f.short, u)
+		}
+		if patch != "" && len(patch) <= min(maxUnsavedDiff, room) {
+			room -= len(patch)
+			a.known[f.path] = fingerprint(f.text.Text)
+			changed = append(changed, f.short)
+			patches.WriteString(patch)
+			continue
+		}
+		linked = append(linked, f.short)
+		links = append(links, session.ResourceLink{URI: uri, Name: f.short})
+	}
+	if len(whole) > 0 {
+		a.say("These files are newer in the user's editor than on disk, where they are not saved yet: " + strings.Join(whole, ", ") + ". Their text in the editor follows.")
+		a.sent = append(a.sent, texts...)
+	}
+	if len(changed) > 0 {
+		fence := "```"
+		for strings.Contains(patches.String(), fence) {
+			fence += "`"
+		}
+		a.say("These files have changes in the user's editor that are not saved to disk yet: " + strings.Join(changed, ", ") +
+			". This diff leads from the disk to the editor:\n" + fence + "diff\n" + patches.String() + fence)
+	}
+	if len(linked) > 0 {
+		a.say("These files have changes in the user's editor that are not saved to disk yet and could not be sent: " + strings.Join(linked, ", ") + ".")
+		a.sent = append(a.sent, links...)
+	}
+}
+
+func (a *alongside) say(text string) { a.sent = append(a.sent, session.Text{Text: text}) }
+
+// unified is what changes from the disk to the buffer; "" where nothing does.
+func unified(name string, u *buffers.Unsaved) string {
+	from, disk := "/dev/null", ""
+	if u.Disk != nil {
+		from, disk = "a/"+name, *u.Disk
+	}
+	old := buffers.Lines(disk)
+	starts := make([]int, len(old)+1)
+	for i, l := range old {
+		starts[i+1] = starts[i] + len(l)
+	}
+	var edits []udiff.Edit
+	for _, c := range buffers.Diff(old, buffers.Lines(u.Text)) {
+		edits = append(edits, udiff.Edit{Start: starts[c.Start], End: starts[c.End], New: strings.Join(c.Lines, "")})
+	}
+	patch, err := udiff.ToUnified(from, "b/"+name, disk, edits, 3)
+	if err != nil {
+		return ""
+	}
+	return patch
+}

@@ -1,0 +1,117 @@
+package host
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+)
+
+func unsavedFileOf(name, disk, text string) unsavedFile {
+	return unsavedFile{
+		modified: modified{name: "/p/" + name, path: "/p/" + name}, short: name,
+		text: &buffers.Unsaved{Path: "/p/" + name, Text: text, Disk: &disk},
+	}
+}
+
+// kinds says how each file went, by the blocks of a prompt.
+func kinds(blocks []session.Content) (list []string) {
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case session.Resource:
+			list = append(list, "text "+b.URI)
+		case session.ResourceLink:
+			list = append(list, "link "+b.URI)
+		case session.Text:
+			for l := range strings.Lines(b.Text) {
+				if name, ok := strings.CutPrefix(l, "+++ b/"); ok {
+					list = append(list, "diff "+strings.TrimSpace(name))
+				}
+			}
+		}
+	}
+	return list
+}
+
+func TestWhatGoesAlong(t *testing.T) {
+	long := strings.Repeat("x\n", maxEmbedded/2)
+	most := strings.Repeat("x", maxEmbedded-1) + "\n"
+	var many []unsavedFile
+	for _, name := range []string{"1", "2", "3", "4", "5", "6"} {
+		many = append(many, unsavedFileOf(name, "", most))
+	}
+	binary := unsavedFileOf("b", "", "\x00")
+	unknown := unsavedFile{modified: modified{name: "/p/u", path: "/p/u"}, short: "u"}
+	for name, c := range map[string]struct {
+		files  []unsavedFile
+		embeds bool
+		want   []string
+	}{
+		"a text":                {[]unsavedFile{unsavedFileOf("a", "1\n", "2\n")}, true, []string{"text file:///p/a"}},
+		"a diff":                {[]unsavedFile{unsavedFileOf("a", "1\n", "2\n")}, false, []string{"diff a"}},
+		"a long text":           {[]unsavedFile{unsavedFileOf("a", long, long+"y\n")}, true, []string{"diff a"}},
+		"all of a long text":    {[]unsavedFile{unsavedFileOf("a", "", long+"y\n")}, true, []string{"link file:///p/a"}},
+		"no text":               {[]unsavedFile{binary, unknown}, true, []string{"link file:///p/b", "link file:///p/u"}},
+		"more than goes at all": {many, true, []string{"text file:///p/1", "text file:///p/2", "text file:///p/3", "text file:///p/4", "text file:///p/5", "link file:///p/6"}},
+		"nothing":               {nil, true, nil},
+	} {
+		along := alongside{known: map[string]string{}}
+		along.add(c.files, c.embeds)
+		if got := kinds(along.sent); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: sent were %q, expected %q", name, got, c.want)
+		}
+		if len(along.shown) != len(c.files) {
+			t.Errorf("%s: shown are %v", name, along.shown)
+		}
+		for _, f := range c.files {
+			_, known := along.known[f.path]
+			if linked := strings.Contains(strings.Join(kinds(along.sent), "\n"), "link file://"+f.name); known == linked {
+				t.Errorf("%s: that the agent knows %s is %v", name, f.name, known)
+			}
+		}
+	}
+}
+
+// A diff with backticks does not end its own block, and a last line without an end is told.
+func TestDiffThatGoesAlong(t *testing.T) {
+	along := alongside{known: map[string]string{}}
+	along.add([]unsavedFile{unsavedFileOf("a.md", "```\nold", "```\nnew 100%s")}, false)
+	text := along.sent[0].(session.Text).Text
+	_, block, _ := strings.Cut(text, "\n")
+	want := "````diff\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n ```\n-old\n\\ No newline at end of file\n" +
+		"+new 100%s\n\\ No newline at end of file\n````"
+	if block != want {
+		t.Errorf("sent was\n%s", text)
+	}
+}
+
+func TestStatesThatWereSent(t *testing.T) {
+	var u unsaved
+	list := []modified{{path: "/a", buf: 1, tick: 5}, {path: "/b", buf: 2, tick: 5}, {path: "/c", buf: 4, tick: 5}}
+	u.sent = map[string]sentText{"/a": {buf: 1, tick: 5}, "/b": {buf: 2, tick: 4}, "/c": {buf: 3, tick: 5}}
+	if got := u.new(list); !reflect.DeepEqual(got, list[1:]) {
+		t.Errorf("new are %v", got)
+	}
+	u.reads.Store(true)
+	if got := u.new(list); len(got) != 0 {
+		t.Errorf("new are %v for an agent that reads buffers", got)
+	}
+}
+
+func TestFilesOfAReadingCall(t *testing.T) {
+	absolute := func(path string) string { return "/w/" + strings.TrimPrefix(path, "/w/") }
+	for name, c := range map[string]struct {
+		call session.ToolCall
+		want []string
+	}{
+		"locations": {session.ToolCall{Kind: session.KindRead, Locations: []session.Location{{Path: "/w/a"}}, RawInput: []byte(`{"path":"b"}`)}, []string{"/w/a"}},
+		"input":     {session.ToolCall{Kind: session.KindRead, RawInput: []byte(`{"file_path":"b"}`)}, []string{"/w/b"}},
+		"neither":   {session.ToolCall{Kind: session.KindRead, RawInput: []byte(`{"query":"b"}`)}, nil},
+	} {
+		if got := readBy(&c.call, absolute); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
