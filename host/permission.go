@@ -14,17 +14,22 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// permission is an open question of an agent. It belongs to its session's
-// goroutine, and is answered exactly once: when it leaves [Session.asked].
+// permission is an open question, of an agent or of our own about a file (see
+// policy.go). It belongs to its session's goroutine, and is answered exactly
+// once: when it leaves [Session.asked].
 type permission struct {
-	id      int64 // unique in this Neovim, ascending
-	request session.PermissionRequest
-	call    session.ToolCall // what is asked about, see Session.subject
+	id      int64                     // unique in this Neovim, ascending
+	request session.PermissionRequest // its Reply is not used
+	call    session.ToolCall          // what is asked about, see Session.subject
+	file    rules.Path                // of our own question; else zero
 	run     run
 	stop    func() bool // ends the watch for a withdrawal
+	// answer takes an option's id, or "", and who decided, as [Session.resolve].
+	answer func(optionID, by string)
 
 	judgement judgement
 	open      bool // judged, and before the user
@@ -35,11 +40,17 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 		r.Reply("")
 		return
 	}
-	p := &permission{id: s.host.permissionIDs.Add(1), request: r, call: s.subject(r)}
+	p := &permission{request: r, call: s.subject(r), answer: func(optionID, _ string) { r.Reply(optionID) }}
 	p.run = s.runOf(p)
+	s.raise(p)
+}
+
+// raise lets a question wait for its answer.
+func (s *Session) raise(p *permission) {
+	p.id = s.host.permissionIDs.Add(1)
 	s.asked = append(s.asked, p)
 	s.followDiffs(&p.call)
-	p.stop = context.AfterFunc(r.Context, func() {
+	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
 	s.judgeNext()
@@ -118,7 +129,7 @@ func clearing[T any](o *acp.Opt[T]) {
 // alone, and what a request that waits is about may have become clearer.
 func (s *Session) told(u session.Update) {
 	patch, ok := u.(session.ToolCallPatch)
-	if !ok {
+	if !ok || patch.ID == "" {
 		return
 	}
 	delete(s.askedOnly, patch.ID)
@@ -160,7 +171,7 @@ func (s *Session) judgeNext() {
 		return
 	}
 	s.judging++
-	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, run: p.run, options: p.request.Options}
+	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
 	s.host.background(func() {
 		result := judge.judge(m)
 		s.box.put(func() {
@@ -175,14 +186,16 @@ func (s *Session) judged(p *permission, result judgement) {
 	if result.trouble != nil {
 		s.host.notify("warning", "Your answers for good: "+result.trouble.Error()+".")
 	}
+	p.judgement = result
 	switch {
 	case !slices.Contains(s.asked, p): // withdrawn
 	case result.optionID != "" && !s.stopping():
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
-		s.remark("info", transcript.VisibleText(result.remark))
+		if p.file.Given == "" { // our own question says so itself
+			s.remark("info", transcript.VisibleText(result.remark))
+		}
 	default:
-		p.judgement = result
 		s.ask(p)
 	}
 }
@@ -263,7 +276,7 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	refused := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool {
 		return o.ID == optionID && !o.Allows()
 	})
-	p.request.Reply(optionID)
+	p.answer(optionID, by)
 	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Rejected: refused})
 	data := map[string]any{"id": p.id, "by": by}
 	if optionID != "" {
