@@ -135,6 +135,9 @@ func (o *order) answered(at gateway, j *job, err error) {
 	}
 	o.mu.Unlock()
 	if err != nil {
+		if ended := context.Cause(j.ctx); ended != nil {
+			err = ended // which is why the gate does not open
+		}
 		j.start(func() { j.fail(err) })
 	}
 }

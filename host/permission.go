@@ -316,7 +316,12 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	heading, body := s.question(p, command, dir)
 	if description != "" { // little of it: what is asked must not be pushed out of sight
 		said := capped(transcript.Colored(cut(description, 500), transcript.More), 4)
-		body = append(transcript.Visible(said, true), body...)
+		said = transcript.Visible(said, true)
+		if p.file.Given != "" && len(call.Content) == 0 {
+			body = append(body, said...) // it is about the path
+		} else {
+			body = append(said, body...)
+		}
 	}
 	if why := p.judgement.why; why != "" {
 		body = append(body, transcript.Colored(transcript.VisibleText(cut(why, 300)), transcript.More)...)

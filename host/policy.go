@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -42,23 +43,34 @@ func (s *Session) gate(f fileRequest) buffers.Gate {
 			pass(err) // there is nothing to allow
 			return
 		}
-		ask := func(old *string) {
-			if !s.box.put(func() { s.askForFile(f, at, d, old, pass) }) {
+		s.preview(f, real, func(change []session.ToolCallContent) {
+			if !s.box.put(func() { s.askForFile(f, at, d, change, pass) }) {
 				pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
 			}
-		}
-		if info, err := os.Stat(real); f.text == nil || err != nil || info.Size() > largestFile {
-			ask(nil)
-			return
-		}
-		s.host.files.Peek(f.ctx, real, func(text string, err error) {
-			if err != nil {
-				ask(nil)
-				return
-			}
-			ask(&text)
 		})
 	}
+}
+
+// preview gives what a write would change to done; nothing of a read.
+func (s *Session) preview(f fileRequest, real string, done func([]session.ToolCallContent)) {
+	if f.text == nil {
+		done(nil)
+		return
+	}
+	change := session.Diff{Path: f.path, NewText: f.text}
+	switch info, err := os.Stat(real); {
+	case errors.Is(err, fs.ErrNotExist):
+		change.Operation = session.OperationAdd
+	case err == nil && info.Size() <= largestFile:
+		s.host.files.Peek(f.ctx, real, func(text string, err error) {
+			if err == nil {
+				change.OldText = &text
+			}
+			done([]session.ToolCallContent{change})
+		})
+		return
+	}
+	done([]session.ToolCallContent{change})
 }
 
 func (f fileRequest) pass(pass func(error)) {
@@ -122,9 +134,8 @@ func inside(file, folder string) bool {
 	return below(file, real) || foldsCase(real) && below(strings.ToLower(file), strings.ToLower(real))
 }
 
-// askForFile puts a request before the user, as a question of our own. What the
-// file has now is old, nil where that is not known.
-func (s *Session) askForFile(f fileRequest, at rules.Path, d place, old *string, pass func(error)) {
+// askForFile puts a request before the user, as a question of our own.
+func (s *Session) askForFile(f fileRequest, at rules.Path, d place, change []session.ToolCallContent, pass func(error)) {
 	verb, name := "read", transcript.VisibleText(s.short(f.path))
 	if f.text != nil {
 		verb = "write"
@@ -139,7 +150,7 @@ func (s *Session) askForFile(f fileRequest, at rules.Path, d place, old *string,
 			why = "the user has decided before"
 			s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, transcript.VisibleText(p.judgement.remark)))
 		case !allowed && by == "user":
-			s.remark("info", fmt.Sprintf("You did not let %s %s %s, as %s.", s.spec.Title, verb, name, reason))
+			s.remark("info", fmt.Sprintf("You did not let %s %s %s.", s.spec.Title, verb, name))
 		case by == "cancel":
 			s.remark("info", fmt.Sprintf("%s was not allowed to %s %s: the question was not answered.", s.spec.Title, verb, name))
 		}
@@ -154,10 +165,7 @@ func (s *Session) askForFile(f fileRequest, at rules.Path, d place, old *string,
 	if d.outside || d.private { // else the rule says why
 		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
-	p.call = session.ToolCall{Title: title, Kind: f.kind, Locations: []session.Location{{Path: f.path}}}
-	if f.text != nil {
-		p.call.Content = []session.ToolCallContent{session.Diff{Path: f.path, OldText: old, NewText: f.text}}
-	}
+	p.call = session.ToolCall{Title: name, Kind: f.kind, Content: change}
 	if s.phase != ready || s.stopping() {
 		p.answer("", "cancel")
 		return
