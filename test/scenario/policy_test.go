@@ -497,3 +497,22 @@ func TestWhatIsNoFileIsAnErrorAtOnce(t *testing.T) {
 		p.fails(id, -32002, "missing")
 	}, wide)
 }
+
+// The empty text that one agent needs for a missing file is given inside of the folder, and elsewhere
+// when the user allows it.
+func TestMissingFilesOutsideForGemini(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginWith(obj{"agentInfo": obj{"name": "gemini-cli", "version": "1"}})
+		s.prompt(p, "read")
+		p.gets(p.fetch(s.Dir+"/missing"), "")
+		id := p.fetch(s.Home + "/missing")
+		s.awaitFloat()
+		s.Command("Acp permit id:reject")
+		p.fails(id, -32603, "did not allow")
+		s.awaitNoFloat()
+		id = p.fetch(s.Home + "/missing")
+		s.awaitFloat()
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+	}, wide)
+}
