@@ -406,16 +406,14 @@ func short(l diff.Line) diff.Line {
 }
 
 // addFiles adds to a request what the float shows of it while its diff is open
-// beside: the files, without what changes in them.
-func (s *Session) addFiles(snap map[string]any, call *session.ToolCall) {
+// beside: what is said of it, the files, without what changes in them, and why
+// it is asked.
+func (s *Session) addFiles(snap map[string]any, call *session.ToolCall, said, why []transcript.Line) {
 	files := s.files(call)
 	if len(files) == 0 {
 		return
 	}
-	var body []transcript.Line
-	if description, ok := snap["description"].(string); ok {
-		body = append(body, transcript.Line{Text: description})
-	}
+	body := slices.Clone(said)
 	for i := range files {
 		f := &files[i]
 		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
@@ -424,5 +422,5 @@ func (s *Session) addFiles(snap map[string]any, call *session.ToolCall) {
 		}
 	}
 	snap["files"] = len(files)
-	snap["brief"], snap["brief_marks"] = flatten(capped(body, floatDiffLines))
+	snap["brief"], snap["brief_marks"] = flatten(append(capped(body, floatDiffLines), why...))
 }

@@ -314,18 +314,19 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind, "label": label(o)}
 	}
 	heading, body := s.question(p, command, dir)
+	var said, why []transcript.Line
 	if description != "" { // little of it: what is asked must not be pushed out of sight
-		said := capped(transcript.Colored(cut(description, 500), transcript.More), 4)
-		said = transcript.Visible(said, true)
-		if p.file.Given != "" && len(call.Content) == 0 {
-			body = append(body, said...) // it is about the path
-		} else {
-			body = append(said, body...)
-		}
+		said = transcript.Visible(capped(transcript.Colored(cut(description, 500), transcript.More), 4), true)
 	}
-	if why := p.judgement.why; why != "" {
-		body = append(body, transcript.Colored(transcript.VisibleText(cut(why, 300)), transcript.More)...)
+	if p.judgement.why != "" {
+		why = transcript.Colored(transcript.VisibleText(cut(p.judgement.why, 300)), transcript.More)
 	}
+	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
+		body = append(body, said...)
+	} else {
+		body = append(said[:len(said):len(said)], body...)
+	}
+	body = append(body, why...)
 	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {
@@ -341,7 +342,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" {
 		snap["command"], snap["cwd"] = command, dir
 	}
-	s.addFiles(snap, call)
+	s.addFiles(snap, call, said, why)
 	return snap
 }
 

@@ -456,6 +456,10 @@ func TestRulesForFilesOutside(t *testing.T) {
 		id = p.store(s.Dir+"/careful/x", "x\n")
 		s.awaitFloat()
 		s.AwaitScreen("rule 3 asks")
+		s.Command("Acp diff")
+		s.AwaitScreen("new file · ga allow") // and the float is brief
+		s.AwaitLua(`vim.api.nvim_get_option_value('diff', { win = 0 })`)
+		s.AwaitScreen("rule 3 asks")
 		s.Command("Acp permit 1")
 		p.gets(id, "")
 	}, wide)
