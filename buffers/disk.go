@@ -67,6 +67,27 @@ func readOld(path string) (file, error) {
 	return old, cause(unix.Access(path, unix.W_OK))
 }
 
+// Obstacle returns what keeps the file at a real path from being read, or written, whoever allows it: a
+// directory stands there, a device or the like, or permissions do not let us. That nothing is there is
+// none. It reads the disk.
+func Obstacle(path string, write bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return cause(err)
+	}
+	mode := uint32(unix.R_OK)
+	if write {
+		mode = unix.W_OK
+	}
+	if err := regular(info); err != nil {
+		return err
+	}
+	return cause(unix.Access(path, mode))
+}
+
 func regular(info fs.FileInfo) error {
 	switch {
 	case info.IsDir():

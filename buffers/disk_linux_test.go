@@ -53,3 +53,36 @@ func asNobody(fn func()) {
 	}()
 	<-done
 }
+
+// What permissions keep from being read or written is an error at once, and known before anybody is asked.
+func TestFilesWithoutPermission(t *testing.T) {
+	dir := t.TempDir()
+	for parent := dir; parent != os.TempDir() && parent != "/"; parent = filepath.Dir(parent) {
+		must(t, os.Chmod(parent, 0o755))
+	}
+	closed, locked := dir+"/closed", dir+"/locked"
+	must(t, os.WriteFile(closed, []byte("x\n"), 0o600))
+	must(t, os.Chmod(closed, 0))
+	must(t, os.Mkdir(locked, 0o700))
+	must(t, os.WriteFile(locked+"/file", []byte("x\n"), 0o666))
+	must(t, os.Chmod(locked, 0))
+	t.Cleanup(func() { os.Chmod(locked, 0o700) })
+	for _, path := range []string{closed, locked + "/file"} {
+		var err error
+		asNobody(func() { _, err = readFile(path) })
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for path, want := range map[string]error{
+		dir + "/missing": nil, dir: ErrDirectory, "/dev/zero": ErrNotRegular, locked + "/file": fs.ErrPermission,
+	} {
+		for _, write := range []bool{false, true} {
+			var err error
+			asNobody(func() { err = Obstacle(path, write) })
+			if !errors.Is(err, want) || (err == nil) != (want == nil) {
+				t.Errorf("%s, write %v: %v, want %v", path, write, err, want)
+			}
+		}
+	}
+}

@@ -16,6 +16,7 @@ var (
 	ErrReadOnly      = errors.New("its buffer is read-only")
 	ErrNotModifiable = errors.New("its buffer is not modifiable")
 	ErrSpecialBuffer = errors.New("its buffer is not a normal one")
+	ErrMoved         = errors.New("the path leads to another file by now")
 	ErrBusy          = errors.New("the file or its buffer kept changing")
 )
 

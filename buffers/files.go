@@ -47,6 +47,9 @@ type Read struct {
 	Line  *int   // the first line, 1-based; nil or 0: the first of the file
 	Limit *int   // the most lines to give; nil: all
 
+	Gate  Gate // decides whether it may be; nil: it may
+	Owner any  // whose request it is, for the gate; comparable
+
 	peek bool // nobody but the user sees the text
 }
 
@@ -54,6 +57,9 @@ type Read struct {
 type Write struct {
 	Path string // absolute
 	Text string
+
+	Gate  Gate // as with Read
+	Owner any
 }
 
 // Written says what a write did.
@@ -73,20 +79,20 @@ type Written struct {
 
 // Read gives the text of r.Path, unsaved text included, to done, which is called exactly once, from
 // any goroutine, also when ctx ends or Neovim is gone. Reads and writes of one file take effect in the
-// order they were called. An error is an *Error.
+// order they were called, or in which their gates let them pass. An error is an *Error.
 func (f *Files) Read(ctx context.Context, r Read, done func(string, error)) {
-	submit(f, ctx, "read", r.Path, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
+	submit(f, "read", &job{ctx: ctx, path: r.Path, gate: r.Gate, owner: r.Owner}, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
 }
 
 // Peek is Read of a whole file for the user's eyes: the agent does not get to know the text.
 func (f *Files) Peek(ctx context.Context, path string, done func(string, error)) {
 	r := Read{Path: path, peek: true}
-	submit(f, ctx, "read", path, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
+	submit(f, "read", &job{ctx: ctx, path: path}, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
 }
 
 // Write gives the file w.Path the text w.Text, on the disk and in its buffer; done is as with Read.
 func (f *Files) Write(ctx context.Context, w Write, done func(Written, error)) {
-	submit(f, ctx, "write", w.Path, func(path string) (Written, error) { return f.write(ctx, path, w.Text) }, done)
+	submit(f, "write", &job{ctx: ctx, path: w.Path, gate: w.Gate, owner: w.Owner}, func(path string) (Written, error) { return f.write(ctx, path, w.Text) }, done)
 }
 
 // Refused returns the agent's texts that conflicted with unsaved text of the user and so did not reach
@@ -107,26 +113,24 @@ func (f *Files) refuse(path, text string) {
 	f.refused[path] = append(f.refused[path], text)
 }
 
-// submit orders do among the other jobs on path and gives its result to done.
-func submit[T any](f *Files, ctx context.Context, verb, path string, do func(path string) (T, error), done func(T, error)) {
+// submit orders do among the other jobs on the path of j and gives its result to done.
+func submit[T any](f *Files, verb string, j *job, do func(path string) (T, error), done func(T, error)) {
+	asked := j.path
 	answer := func(v T, err error) {
 		if err != nil {
-			err = &Error{Verb: verb, Path: path, Err: err}
+			err = &Error{Verb: verb, Path: asked, Err: err}
 		}
 		done(v, err)
 	}
-	f.order.add(&job{
-		ctx:  ctx,
-		path: path,
-		run: func(path string) {
-			v, err := safely(do, path)
-			answer(v, err)
-		},
-		fail: func(err error) {
-			var none T
-			answer(none, err)
-		},
-	})
+	j.run = func(path string) {
+		v, err := safely(do, path)
+		answer(v, err)
+	}
+	j.fail = func(err error) {
+		var none T
+		answer(none, err)
+	}
+	f.order.add(j)
 }
 
 // safely turns a panic of do into an error, so that the agent has its answer and the host lives.

@@ -65,6 +65,50 @@ func TestReadsGiveLines(t *testing.T) {
 	})
 }
 
+// Agents get the same text whatever the bytes are, from the disk, from a buffer, and from one with unsaved
+// text.
+func TestReadsGiveTheTextOfAllEncodings(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		for _, c := range []struct{ name, data, want string }{
+			{"empty", "", ""},
+			{"newline", "\n", "\n"},
+			{"noeol", "a\nb", "a\nb"},
+			{"nul", "a\x00b\n\x00\n", "a\x00b\n\x00\n"},
+			{"dos", "a\r\nb\r\n", "a\nb\n"},
+			{"mixed", "a\r\nb\n", "a\r\nb\n"},
+			{"bom", "\xef\xbb\xbfa\n", "a\n"},
+			{"bomonly", "\xef\xbb\xbf", ""},
+			{"latin1", "caf\xe9\nx\n", "café\nx\n"},
+			{"invalid", "a\xffb \xe2\x82\n", "aÿb â\u0082\n"},
+			{"utf16le", "\xff\xfe=\xd8\x00\xde\n\x00", "😀\n"},
+			{"utf16lenoeol", "\xff\xfea\x00\n\x00b\x00", "a\nb"},
+			{"utf16ledos", "\xff\xfea\x00\r\x00\n\x00", "a\n"},
+			{"utf16be", "\xfe\xff\x20\xac\x00\n", "€\n"},
+		} {
+			path := n.put(c.name, c.data)
+			read := func(state, want string) {
+				t.Helper()
+				if got, err := n.tryRead(buffers.Read{Path: path}); err != nil || got != want {
+					t.Errorf("%s, %s: %q, %v; want %q", c.name, state, got, err, want)
+				}
+				line, all := 1, buffers.Lines(want)
+				if len(all) == 0 {
+					return
+				}
+				if got, err := n.tryRead(buffers.Read{Path: path, Line: &line, Limit: intp(1)}); err != nil || got != all[0] {
+					t.Errorf("%s, %s: its first line is %q, %v; want %q", c.name, state, got, err, all[0])
+				}
+			}
+			read("unloaded", c.want)
+			n.cmd("edit " + path)
+			read("loaded", c.want)
+			n.keys("Gotyped<Esc>")
+			read("modified", strings.TrimSuffix(c.want, "\n")+"\ntyped\n")
+			n.cmd("bwipeout!")
+		}
+	})
+}
+
 // What is written as it was read changes no byte and no undo history, whatever the file is like, loaded
 // or not, modified or not.
 func TestWritingWhatWasReadIsNoChange(t *testing.T) {
@@ -525,6 +569,18 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 		if got := strings.Join(n.calls, " "); got != "info lines lines lines" {
 			t.Error(got)
 		}
+		// Long lines make fewer of them, and one may be longer than that.
+		long := n.edit("long.txt", strings.Repeat(strings.Repeat("x", 99_999)+"\n", 5)+strings.Repeat("y", 600_000)+"\nend\n")
+		n.keys("Otop<Esc>")
+		n.calls = nil
+		if got, want := n.read(long), "top\n"+n.disk("long.txt"); got != want {
+			t.Errorf("%d bytes, want %d", len(got), len(want))
+		}
+		if got := strings.Join(n.calls, " "); got != "info lines lines lines lines lines" {
+			t.Error(got)
+		}
+		n.cmd("write | buffer " + path)
+
 		// The buffer changes with every call: the read comes to an end, with one state.
 		count := 0
 		n.hook = func(fn string) {

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// sliceLines is how many lines one call to Neovim takes of a buffer, so that it never works long.
+	// sliceLines is how many lines one call to Neovim takes of a buffer at most, so that it never works
+	// long; of long lines it takes fewer.
 	sliceLines = 4000
 	// slicedReads is how often a read in slices starts again because the buffer changed between two of
 	// them, before it takes the whole in one call.
@@ -142,7 +143,7 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 		return "", true, nil
 	}
 	var text strings.Builder
-	for at := first; at < end; at += sliceLines {
+	for at := first; at < end; {
 		args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "first": at, "last": min(at+sliceLines, end)}
 		if whole {
 			delete(args, "changedtick")
@@ -151,6 +152,7 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 		}
 		var got struct {
 			Text  string `msgpack:"text"`
+			Last  int    `msgpack:"last"`
 			Ended bool   `msgpack:"ended"`
 			Moved bool   `msgpack:"moved"`
 		}
@@ -161,6 +163,7 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 		if !got.Ended || l.Newline {
 			text.WriteByte('\n')
 		}
+		at = got.Last
 	}
 	return text.String(), true, nil
 }

@@ -2,6 +2,7 @@ package buffers
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 )
@@ -9,10 +10,18 @@ import (
 // workers is how many files are worked on at once.
 const workers = 8
 
+// Gate decides whether a read or a write of a real path may take place. It is called on a goroutine of
+// its own, and calls pass, at once or later and from any goroutine: with nil, or with why it may not.
+// Only the first call counts. Until then what the same owner asks of that path waits, and nothing else.
+type Gate func(path string, pass func(error))
+
 // job is one read or write. Either run or fail is called, once.
 type job struct {
-	ctx  context.Context
-	path string // as asked for; then the real one
+	ctx   context.Context
+	path  string // as asked for
+	real  string // once it is known
+	gate  Gate   // or nil
+	owner any    // of a job with a gate
 
 	run  func(path string)
 	fail func(error)
@@ -27,9 +36,16 @@ type order struct {
 	mu        sync.Mutex
 	inbox     []*job // whose real path is not known yet
 	resolving bool
-	queues    map[string][]*job // by real path; the first is running or in ready
+	held      map[gateway][]*job // whose gates have not let them pass; the first one's is asked
+	queues    map[string][]*job  // by real path; the first is running or in ready
 	ready     []string
 	working   int
+}
+
+// gateway is where jobs wait for their gates, one after another.
+type gateway struct {
+	owner any
+	path  string
 }
 
 // add never blocks: finding the real path is disk work and is done elsewhere, one path after another
@@ -66,22 +82,76 @@ func (o *order) resolve() {
 			j.start(func() { j.fail(err) })
 			continue
 		}
-		j.path = path
+		j.real = path
+		if j.gate != nil {
+			o.hold(j)
+			continue
+		}
+		o.mu.Lock()
 		o.enqueue(j)
+		o.mu.Unlock()
 	}
 }
 
-func (o *order) enqueue(j *job) {
+func (o *order) hold(j *job) {
+	at := gateway{j.owner, j.real}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.held == nil {
+		o.held = map[gateway][]*job{}
+	}
+	o.held[at] = append(o.held[at], j)
+	if len(o.held[at]) == 1 {
+		go o.knock(at, j)
+	}
+}
+
+// knock asks the gate of the first job at a gateway.
+func (o *order) knock(at gateway, j *job) {
+	var once sync.Once
+	pass := func(err error) { once.Do(func() { o.answered(at, j, err) }) }
+	if j.started.Load() { // its context has ended
+		pass(context.Canceled)
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			pass(fmt.Errorf("internal error: %v", p))
+		}
+	}()
+	j.gate(j.real, pass)
+}
+
+func (o *order) answered(at gateway, j *job, err error) {
+	o.mu.Lock()
+	if err == nil {
+		o.enqueue(j)
+	}
+	if rest := o.held[at][1:]; len(rest) > 0 {
+		o.held[at] = rest
+		go o.knock(at, rest[0])
+	} else {
+		delete(o.held, at)
+	}
+	o.mu.Unlock()
+	if err != nil {
+		if ended := context.Cause(j.ctx); ended != nil {
+			err = ended // which is why the gate does not open
+		}
+		j.start(func() { j.fail(err) })
+	}
+}
+
+// enqueue is called with mu held.
+func (o *order) enqueue(j *job) {
 	if o.queues == nil {
 		o.queues = map[string][]*job{}
 	}
-	o.queues[j.path] = append(o.queues[j.path], j)
-	if len(o.queues[j.path]) > 1 {
+	o.queues[j.real] = append(o.queues[j.real], j)
+	if len(o.queues[j.real]) > 1 {
 		return
 	}
-	o.ready = append(o.ready, j.path)
+	o.ready = append(o.ready, j.real)
 	if o.working < workers {
 		o.working++
 		go o.work()
@@ -101,7 +171,13 @@ func (o *order) work() {
 		j := o.queues[path][0]
 		o.mu.Unlock()
 
-		j.start(func() { j.run(j.path) })
+		j.start(func() {
+			if err := j.unmoved(); err != nil {
+				j.fail(err)
+				return
+			}
+			j.run(j.real)
+		})
 
 		o.mu.Lock()
 		if rest := o.queues[path][1:]; len(rest) > 0 {
@@ -112,6 +188,20 @@ func (o *order) work() {
 		}
 		o.mu.Unlock()
 	}
+}
+
+// unmoved returns an error when a path leads to another file than the one that its gate let pass.
+func (j *job) unmoved() error {
+	if j.gate == nil {
+		return nil
+	}
+	switch now, err := RealPath(j.path); {
+	case err != nil:
+		return err
+	case now != j.real:
+		return ErrMoved
+	}
+	return nil
 }
 
 // start calls fn unless the job's context has ended before.

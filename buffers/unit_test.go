@@ -206,7 +206,7 @@ func TestJobsOfOnePathKeepTheirOrderAndOthersDoNotWait(t *testing.T) {
 	for i := range 20 {
 		all.Add(2)
 		name := []string{"/slow", "/alias"}[i%2]
-		f.Write(context.Background(), Write{dir + name, fmt.Sprint(i)}, func(_ Written, err error) {
+		f.Write(context.Background(), Write{Path: dir + name, Text: fmt.Sprint(i)}, func(_ Written, err error) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -220,7 +220,7 @@ func TestJobsOfOnePathKeepTheirOrderAndOthersDoNotWait(t *testing.T) {
 		})
 	}
 	quick := make(chan struct{})
-	f.Write(context.Background(), Write{dir + "/quick", "x"}, func(Written, error) { close(quick) })
+	f.Write(context.Background(), Write{Path: dir + "/quick", Text: "x"}, func(Written, error) { close(quick) })
 	select {
 	case <-quick:
 	case <-time.After(time.Minute):
@@ -254,16 +254,16 @@ func TestDoneIsCalledOnceWhateverHappens(t *testing.T) {
 			t.Errorf("%v, want %v", err, target)
 		}
 	}
-	f.Write(context.Background(), Write{dir + "/gone", "x"}, done)
+	f.Write(context.Background(), Write{Path: dir + "/gone", Text: "x"}, done)
 	want(gone)
-	f.Write(context.Background(), Write{dir + "/panic", "x"}, done)
+	f.Write(context.Background(), Write{Path: dir + "/panic", Text: "x"}, done)
 	want(nil)
 
 	running, stopRunning := context.WithCancel(context.Background())
 	queued, stopQueued := context.WithCancel(context.Background())
-	f.Write(running, Write{dir + "/f", "x"}, done)
+	f.Write(running, Write{Path: dir + "/f", Text: "x"}, done)
 	<-blocked
-	f.Write(queued, Write{dir + "/f", "y"}, done)
+	f.Write(queued, Write{Path: dir + "/f", Text: "y"}, done)
 	stopQueued()
 	want(context.Canceled)
 	stopRunning()
@@ -271,7 +271,7 @@ func TestDoneIsCalledOnceWhateverHappens(t *testing.T) {
 	// What was cancelled while it waited does not happen later: this comes after it.
 	ended, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
 	defer cancel()
-	f.Write(ended, Write{dir + "/f", "z"}, done)
+	f.Write(ended, Write{Path: dir + "/f", Text: "z"}, done)
 	want(context.DeadlineExceeded)
 	if _, err := os.Stat(dir + "/f"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("was written: %v", err)

@@ -16,7 +16,7 @@ type Unsaved struct {
 // Unsaved gives the unsaved text of a file's buffer to done, or nil where it has none. The agent does not
 // get to know it by that. done is called exactly once, from any goroutine, as with [Files.Read].
 func (f *Files) Unsaved(ctx context.Context, path string, done func(*Unsaved, error)) {
-	submit(f, ctx, "read", path, func(path string) (*Unsaved, error) { return f.unsaved(ctx, path) }, done)
+	submit(f, "read", &job{ctx: ctx, path: path}, func(path string) (*Unsaved, error) { return f.unsaved(ctx, path) }, done)
 }
 
 func (f *Files) unsaved(ctx context.Context, path string) (*Unsaved, error) {

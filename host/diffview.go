@@ -399,16 +399,14 @@ func short(l diff.Line) diff.Line {
 }
 
 // addFiles adds to a request what the float shows of it while its diff is open
-// beside: the files, without what changes in them.
-func (s *Session) addFiles(snap map[string]any, p *permission) {
+// beside: what is said of it, the files, without what changes in them, and why
+// it is asked.
+func (s *Session) addFiles(snap map[string]any, p *permission, said, why []transcript.Line) {
 	files := s.files(&p.call)
 	if len(files) == 0 {
 		return
 	}
-	var body []transcript.Line
-	if description, ok := snap["description"].(string); ok {
-		body = append(body, transcript.Line{Text: description})
-	}
+	body := slices.Clone(said)
 	for i := range files {
 		f := &files[i]
 		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
@@ -418,5 +416,5 @@ func (s *Session) addFiles(snap map[string]any, p *permission) {
 		body = append(body, s.staleLines(p, f.Path)...)
 	}
 	snap["files"] = len(files)
-	snap["brief"], snap["brief_marks"] = flatten(capped(body, floatDiffLines))
+	snap["brief"], snap["brief_marks"] = flatten(append(capped(body, floatDiffLines), why...))
 }

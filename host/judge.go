@@ -47,6 +47,7 @@ type matter struct {
 	cwd     string
 	session int
 	call    session.ToolCall
+	file    rules.Path // what it is about, where that is known; else zero
 	run     run
 	options []session.PermissionOption
 }
@@ -58,7 +59,9 @@ func (j *judge) judge(m matter) judgement {
 		result.allowing, result.rejecting = m.questions(r)
 	}
 	verdict := j.rules.Decide(r)
-	result.why = verdict.Why
+	if m.file.Given == "" || len(verdict.Rules) > 0 { // else our question says why it is asked
+		result.why = verdict.Why
+	}
 	switch verdict.Action {
 	case rules.Allow, rules.Reject:
 		option, ok := choose(m.options, verdict.Action == rules.Allow)
@@ -175,6 +178,10 @@ func (m matter) request() rules.Request {
 		if !slices.Contains(r.Paths, p) {
 			r.Paths = append(r.Paths, p)
 		}
+	}
+	if m.file.Given != "" {
+		r.Paths = []rules.Path{m.file}
+		return r
 	}
 	for _, item := range m.call.Content {
 		if d, ok := item.(session.Diff); ok {

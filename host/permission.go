@@ -14,17 +14,22 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// permission is an open question of an agent. It belongs to its session's
-// goroutine, and is answered exactly once: when it leaves [Session.asked].
+// permission is an open question, of an agent or of our own about a file (see
+// policy.go). It belongs to its session's goroutine, and is answered exactly
+// once: when it leaves [Session.asked].
 type permission struct {
-	id      int64 // unique in this Neovim, ascending
-	request session.PermissionRequest
-	call    session.ToolCall // what is asked about, see Session.subject
+	id      int64                     // unique in this Neovim, ascending
+	request session.PermissionRequest // its Reply is not used
+	call    session.ToolCall          // what is asked about, see Session.subject
+	file    rules.Path                // of our own question; else zero
 	run     run
 	stop    func() bool // ends the watch for a withdrawal
+	// answer takes an option's id, or "", and who decided, as [Session.resolve].
+	answer func(optionID, by string)
 
 	judgement judgement
 	open      bool // judged, and before the user
@@ -37,11 +42,17 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 		r.Reply("")
 		return
 	}
-	p := &permission{id: s.host.permissionIDs.Add(1), request: r, call: s.subject(r)}
+	p := &permission{request: r, call: s.subject(r), answer: func(optionID, _ string) { r.Reply(optionID) }}
 	p.run = s.runOf(p)
+	s.raise(p)
+}
+
+// raise lets a question wait for its answer.
+func (s *Session) raise(p *permission) {
+	p.id = s.host.permissionIDs.Add(1)
 	s.asked = append(s.asked, p)
 	s.followDiffs(&p.call)
-	p.stop = context.AfterFunc(r.Context, func() {
+	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
 	s.findStale(p)
@@ -121,7 +132,7 @@ func clearing[T any](o *acp.Opt[T]) {
 // alone, and what a request that waits is about may have become clearer.
 func (s *Session) told(u session.Update) {
 	patch, ok := u.(session.ToolCallPatch)
-	if !ok {
+	if !ok || patch.ID == "" {
 		return
 	}
 	delete(s.askedOnly, patch.ID)
@@ -164,7 +175,7 @@ func (s *Session) judgeNext() {
 		return
 	}
 	s.judging++
-	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, run: p.run, options: p.request.Options}
+	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
 	s.host.background(func() {
 		result := judge.judge(m)
 		s.box.put(func() {
@@ -179,14 +190,16 @@ func (s *Session) judged(p *permission, result judgement) {
 	if result.trouble != nil {
 		s.host.notify("warning", "Your answers for good: "+result.trouble.Error()+".")
 	}
+	p.judgement = result
 	switch {
 	case !slices.Contains(s.asked, p): // withdrawn
 	case result.optionID != "" && !s.stopping():
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
-		s.remark("info", result.remark)
+		if p.file.Given == "" { // our own question says so itself
+			s.remark("info", result.remark)
+		}
 	default:
-		p.judgement = result
 		s.ask(p)
 	}
 }
@@ -268,7 +281,7 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	refused := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool {
 		return o.ID == optionID && !o.Allows()
 	})
-	p.request.Reply(optionID)
+	p.answer(optionID, by)
 	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Rejected: refused})
 	data := map[string]any{"id": p.id, "by": by}
 	if optionID != "" {
@@ -306,14 +319,19 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind, "label": label(o)}
 	}
 	heading, body := s.question(p, command, dir)
+	var said, why []transcript.Line
 	if description != "" { // little of it: what is asked must not be pushed out of sight
-		said := capped(transcript.Colored(cut(description, 500), transcript.More), 4)
-		body = append(transcript.Visible(said, true), body...)
+		said = transcript.Visible(capped(transcript.Colored(cut(description, 500), transcript.More), 4), true)
 	}
-	body = append(s.staleLines(p, ""), body...)
-	if why := p.judgement.why; why != "" {
-		body = append(body, transcript.Colored(transcript.VisibleText(cut(why, 300)), transcript.More)...)
+	if p.judgement.why != "" {
+		why = transcript.Colored(transcript.VisibleText(cut(p.judgement.why, 300)), transcript.More)
 	}
+	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
+		body = append(body, said...)
+	} else {
+		body = append(said[:len(said):len(said)], body...)
+	}
+	body = slices.Concat(s.staleLines(p, ""), body, why)
 	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {
@@ -329,7 +347,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" {
 		snap["command"], snap["cwd"] = command, dir
 	}
-	s.addFiles(snap, p)
+	s.addFiles(snap, p, said, why)
 	return snap
 }
 

@@ -56,6 +56,29 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 	})
 }
 
+// What an agent says of a change is seen beside its diff too, a line for each.
+func TestDescriptionBesideADiff(t *testing.T) {
+	s, dir, may := diskSession(t)
+	close(may)
+	text := "x\n"
+	var brief []string
+	s.on(func() {
+		s.phase = ready
+		s.requestPermission(session.PermissionRequest{
+			Context: context.Background(), Description: "One\ntwo\x1b[31m",
+			Call: session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{
+				session.Diff{Operation: session.OperationAdd, Path: dir + "/a", NewText: &text},
+			})},
+			Reply: func(string) {},
+		})
+		brief = s.snapshot(s.asked[0])["brief"].([]string)
+		s.withdrawAll("cancel")
+	})
+	if len(brief) != 3 || brief[0] != "One" || strings.ContainsAny(strings.Join(brief, ""), "\n\x1b") {
+		t.Errorf("the lines are %q", brief)
+	}
+}
+
 // A request that is withdrawn while it is judged is neither answered by a rule
 // nor shown, and those behind it are judged.
 func TestWithdrawnWhileJudged(t *testing.T) {

@@ -22,7 +22,10 @@ type Session struct {
 	host *Host
 	spec AgentSpec
 	cwd  string
-	box  *mailbox
+	// roots are the folders of which files are read and written without a question.
+	// They never change.
+	roots []string
+	box   *mailbox
 
 	// The fields below belong to the session's goroutine.
 
@@ -54,6 +57,7 @@ type Session struct {
 	judging  int           // requests and answers that the judge is at work on
 	// The calls that nothing but permission requests have told of.
 	askedOnly map[string]bool
+	remarked  map[string]bool // what remarkOnce has said in this turn
 
 	chat  *transcript.Transcript
 	shown shown
@@ -84,7 +88,7 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, box: newMailbox(), askedOnly: map[string]bool{}}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: newMailbox(), askedOnly: map[string]bool{}, remarked: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
@@ -277,6 +281,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	}
 	sent := slices.Concat(blocks, along.sent)
 	s.turnOpen = true
+	clear(s.remarked)
 	s.working.begin()
 	s.changes.beginTurn()
 	s.host.follow.turn(s.id, true)
@@ -397,11 +402,21 @@ func (s *Session) remark(severity, text string) {
 	s.changed()
 }
 
+// remarkOnce is remark, but says the same only once in a turn.
+func (s *Session) remarkOnce(text string) {
+	if !s.remarked[text] {
+		s.remarked[text] = true
+		s.remark("info", text)
+	}
+}
+
 func (s *Session) readTextFile(r session.ReadTextFile) {
-	s.traceRead(r)
-	s.readsClient()
 	path := s.absolute(r.Path)
-	s.host.files.Read(r.Context, buffers.Read{Path: path, Line: r.Line, Limit: r.Limit}, func(text string, err error) {
+	s.readsClient()
+	s.host.files.Read(r.Context, buffers.Read{
+		Path: path, Line: r.Line, Limit: r.Limit, Owner: s,
+		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindRead, path: path, allowed: func() { s.traceRead(r) }}),
+	}, func(text string, err error) {
 		if err == nil {
 			s.learn(path, false)
 		}
@@ -410,8 +425,12 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 }
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
+	path := s.absolute(r.Path)
 	written := s.traceWrite(r)
-	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
+	s.host.files.Write(r.Context, buffers.Write{
+		Path: path, Text: r.Text, Owner: s,
+		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text}),
+	}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
 			s.changes.took(w, "fs")
 		}
@@ -430,6 +449,7 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 
 func (s *Session) wrote(path string, w buffers.Written, err error) {
 	switch {
+	case errors.Is(err, errNotAllowed): // was said
 	case err != nil:
 		s.remark("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
 	case w.Note != "":

@@ -416,7 +416,7 @@ function M.permissions()
       session = p.session,
       title = p.title,
       description = p.description,
-      tool_call_id = p.tool_call_id,
+      tool_call_id = p.tool_call_id ~= '' and p.tool_call_id or nil,
       command = p.command,
       cwd = p.cwd,
       options = vim.tbl_map(function(option)

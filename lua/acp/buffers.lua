@@ -150,16 +150,39 @@ end
 ---@field first integer 0-based
 ---@field last integer exclusive, -1 for the end of the buffer
 
---- Lines joined with newlines; `ended` tells that the last one of the buffer is among them.
+--- How many bytes a slice has, unless it is a single line.
+local slice_bytes = 256 * 1024
+
+--- The end of a slice that is not too large.
 ---@param args acp.buffers.Slice
----@return { text?: string, ended?: boolean, moved?: boolean }
+---@return integer last
+local function fitting(args)
+  local limit = api.nvim_buf_get_offset(args.buf, args.first) + slice_bytes
+  local fits, over = args.first + 1, args.last + 1
+  while over - fits > 1 do
+    local middle = math.floor((fits + over) / 2)
+    if api.nvim_buf_get_offset(args.buf, middle) <= limit then
+      fits = middle
+    else
+      over = middle
+    end
+  end
+  return fits
+end
+
+--- Lines joined with newlines, fewer than asked for where they are long and the buffer must not
+--- have changed. `last` is where they end, `ended` tells that the last one of the buffer is among them.
+---@param args acp.buffers.Slice
+---@return { text?: string, last?: integer, ended?: boolean, moved?: boolean }
 function M.lines(args)
   if moved(args) then
     return { moved = true }
   end
-  local lines = api.nvim_buf_get_lines(args.buf, args.first, args.last, false)
+  local last = args.changedtick and fitting(args) or args.last
+  local lines = api.nvim_buf_get_lines(args.buf, args.first, last, false)
   return {
     text = table.concat(lines, '\n'),
+    last = args.first + #lines,
     ended = args.first + #lines >= api.nvim_buf_line_count(args.buf),
   }
 end

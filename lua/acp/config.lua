@@ -128,8 +128,8 @@ M.schema = {
     default = { '**/.env', '**/.env.*', '**/.git/**' },
     check = strings,
     expected = 'a list of globs',
-    doc = 'Files that no rule of `permissions` and no lasting answer allows: you are asked. '
-      .. 'What agents read and write through their client is not asked about yet.',
+    doc = 'Files that no rule of `permissions` and no lasting answer allows: you are asked each '
+      .. 'time, also when an agent reads or writes them through its client. See |acp-paths|.',
   },
   {
     key = 'notify',
