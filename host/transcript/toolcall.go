@@ -51,7 +51,7 @@ var nerdIcons = map[session.ToolKind]string{
 // figures are what the head line of a call counts.
 type figures struct {
 	added, removed int
-	lines          int // of the body, where nothing of it is shown
+	lines          int // of the body, without what is shown of it
 	calls          int // of the sub-agent, where they are not shown
 }
 
@@ -254,6 +254,8 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 			_, picture := item.Content.(session.Image)
 			if b.open == opened || !quiet || picture {
 				lines = append(lines, t.contentBody(b, c.Kind, item.Content)...)
+			} else {
+				b.about.lines += contentSize(item.Content) // beside what is shown
 			}
 		case session.UnknownItem:
 			lines = append(lines, line(piece{"    [" + item.Type + "]", More}))
