@@ -244,6 +244,9 @@ func (t *told) locateText(old, text string, now Now) (why string) {
 	case file == "" && text == "":
 		t.Old = old
 		return ""
+	case old == "" && !now.Done && !strings.Contains(file, text):
+		t.create(text, now) // an edit of nothing is how some agents write a file
+		return ""
 	case old == text:
 		t.Old, t.New = file, file
 		if !strings.Contains(file, old) {
