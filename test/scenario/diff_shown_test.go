@@ -523,6 +523,21 @@ func TestDiffLeavesARepurposedWindowAlone(t *testing.T) {
 	}, wide)
 }
 
+func TestDiffLeavesTheCodeWhereItHasAllRoom(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("<C-w>o")
+		s.awaitNoDiff()
+		s.AwaitLua(`#vim.api.nvim_list_wins() == 1 and vim.fn.expand('%:t') == 'lexer.lua'`)
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+	}, wide)
+}
+
 func TestDiffOfTenThousandLines(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		var old, text strings.Builder
