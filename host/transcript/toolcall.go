@@ -112,9 +112,10 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		icon = icons[session.KindOther]
 	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
-	title, more := t.what(c, label), counts(b.about)
-	if len(c.Locations) > 1 {
-		more = append([]piece{{fmt.Sprintf(" +%d", len(c.Locations)-1), More}}, more...)
+	places := placesOf(c)
+	title, more := t.what(c, label, places), counts(b.about)
+	if len(places) > 1 {
+		more = append([]piece{{fmt.Sprintf(" +%d", len(places)-1), More}}, more...)
 	}
 	switch {
 	case b.open == opened:
@@ -134,15 +135,36 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	pieces := []piece{{state, look.group}, {icon + kind, ToolKind}, {title, ToolTitle}}
 	head := line(append(pieces, more...)...)
 	head.Right, head.RightGroup = t.beside(c, status)
-	if len(c.Locations) > 0 {
+	if len(c.Locations) > 0 { // else it leads to the change
 		head.Place = Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
 	}
 	return head
 }
 
+// placesOf are a call's locations, or the file of its diff where it names none.
+// Several files of a diff are named below.
+func placesOf(c *session.ToolCall) []session.Location {
+	if len(c.Locations) > 0 {
+		return c.Locations
+	}
+	path := ""
+	for _, item := range c.Content {
+		if d, ok := item.(session.Diff); ok {
+			if path != "" && d.Path != path {
+				return nil
+			}
+			path = d.Path
+		}
+	}
+	if path == "" {
+		return nil
+	}
+	return []session.Location{{Path: path}}
+}
+
 // what names the object of a call: its title without what the label says
 // already, and the line where it is known.
-func (t *Transcript) what(c *session.ToolCall, label string) string {
+func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) string {
 	title := strings.Join(strings.Fields(c.Title), " ")
 	if title == "" {
 		title = c.Name
@@ -157,10 +179,10 @@ func (t *Transcript) what(c *session.ToolCall, label string) string {
 		}
 	}
 	title = strings.ReplaceAll(title, t.config.Cwd+string(filepath.Separator), "")
-	if len(c.Locations) == 0 {
+	if len(places) == 0 {
 		return title
 	}
-	first := c.Locations[0]
+	first := places[0]
 	rel := t.relative(first.Path)
 	if strings.HasSuffix(first.Path, "/"+title) {
 		title = rel // a path already, cut off elsewhere
