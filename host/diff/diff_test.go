@@ -200,7 +200,7 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"a newline at the end", change("a\nb", "a\nb\n"), Now{Text: ptr("a\nb")},
-			"modify +1 -1 located\n1 a\n2-b (no newline)\n2+b\n",
+			"modify +1 -1 located: only the newline at its end changes\n1 a\n2-b (no newline)\n2+b\n",
 		},
 		{
 			"an added line in a file without a last newline", change("b", "b\nc"), Now{Text: ptr("a\nb")},
