@@ -274,6 +274,7 @@ func TestDiffInTheFileItself(t *testing.T) {
 		s.same(before, s.scenery())
 
 		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitFloat() // the screen may have the first one still
 		s.AwaitScreen("gr refuse")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 15`)
