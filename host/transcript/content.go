@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
@@ -82,7 +83,7 @@ func link(c session.Content, path string) string {
 			what = "resource"
 		}
 	case session.UnknownContent:
-		what = c.Type
+		what = cmp.Or(c.Type, "unknown")
 	}
 	if path != "" {
 		where = path

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -101,7 +102,7 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	}
 	label, known := kindLabels[c.Kind]
 	if !known {
-		label = string(c.Kind)
+		label = cmp.Or(string(c.Kind), kindLabels[session.KindOther])
 	}
 	icons := kindIcons
 	if t.config.NerdFont {
@@ -280,7 +281,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 				b.about.lines += contentSize(item.Content) // beside what is shown
 			}
 		case session.UnknownItem:
-			lines = append(lines, line(piece{"    [" + item.Type + "]", More}))
+			lines = append(lines, line(piece{"    [" + cmp.Or(item.Type, "unknown") + "]", More}))
 		}
 	}
 	switch {
