@@ -45,7 +45,7 @@ func (s *Session) tellDiff(m message) {
 			return
 		}
 		at := min(max(1, m.integer("file")), len(files))
-		answer := map[string]any{"call": call.ID, "at": at, "files": s.fileList(files), "heading": s.spec.Title + " wants to edit"}
+		answer := map[string]any{"call": call.ID, "at": at, "files": s.fileList(files)}
 		done := call.Status == session.StatusCompleted
 		for _, p := range slices.Backward(s.asked) { // the oldest, where several are about the call
 			if &p.call == call || p.request.Call.ID == call.ID {
@@ -406,7 +406,7 @@ func (s *Session) addFiles(snap map[string]any, p *permission, said, why []trans
 	if len(files) == 0 {
 		return
 	}
-	body := slices.Clone(said)
+	body := slices.Concat(aside(&p.call, ""), said)
 	for i := range files {
 		f := &files[i]
 		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))

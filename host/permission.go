@@ -331,6 +331,9 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	} else {
 		body = append(said[:len(said):len(said)], body...)
 	}
+	if command != "" || len(s.files(call)) > 0 {
+		body = append(aside(call, command), body...)
+	}
 	body = slices.Concat(s.staleLines(p, ""), body, why)
 	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
@@ -450,7 +453,7 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		if len(files) > 1 {
 			what = count(len(files), "file")
 		}
-		return fmt.Sprintf("%s wants to edit %s", who, what), transcript.Visible(s.diffLines(files), true)
+		return fmt.Sprintf("%s wants to %s %s", who, changeVerb(call.Kind), what), transcript.Visible(s.diffLines(files), true)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
 			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)
@@ -477,6 +480,29 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		body = append(body, capped(transcript.Colored(t, transcript.Output), floatDiffLines)...)
 	}
 	return heading, transcript.Visible(body, true)
+}
+
+// changeVerb is what a call does to the files of its diff, as a verb.
+func changeVerb(kind session.ToolKind) string {
+	switch kind {
+	case session.KindDelete, session.KindMove:
+		return string(kind)
+	}
+	return "edit"
+}
+
+// aside is the title of a call that has a diff or a command and is neither an
+// edit nor an execution: what is asked may be something else, as whether a
+// folder may be entered.
+func aside(call *session.ToolCall, command string) []transcript.Line {
+	switch call.Kind {
+	case session.KindEdit, session.KindDelete, session.KindMove, session.KindExecute:
+		return nil
+	}
+	if call.Title == "" || call.Title == command {
+		return nil
+	}
+	return transcript.Visible(transcript.Colored(cut(call.Title, 500), transcript.ToolTitle), true)
 }
 
 // diffLines lists every file with its counts, and the changes as far as they

@@ -34,7 +34,7 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 		})
 		for key, want := range map[string]any{
 			"title": "Use the network", "description": "To fetch *it*", "command": "curl x", "cwd": "/tmp", "tool_call_id": "",
-			"heading": "Puppet wants to run a command", "lines": []string{"To fetch *it*", "$ curl x", "in /tmp"},
+			"heading": "Puppet wants to run a command", "lines": []string{"Use the network", "To fetch *it*", "$ curl x", "in /tmp"},
 		} {
 			if !reflect.DeepEqual(snap[key], want) {
 				t.Errorf("%s is %q, expected %q", key, snap[key], want)

@@ -130,6 +130,9 @@ func Of(d session.Diff, now Now) File {
 	}
 	t.Located = true
 	t.between(true)
+	if t.Old != t.New && strings.TrimSuffix(t.Old, "\n") == strings.TrimSuffix(t.New, "\n") && t.Operation == session.OperationModify {
+		t.say(newlineAlone)
+	}
 	if len(t.Hunks) == 0 && t.Note == "" {
 		switch t.Operation {
 		case session.OperationModify:

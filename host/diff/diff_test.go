@@ -167,6 +167,14 @@ func TestOf(t *testing.T) {
 			"modify +1 -1 located: the file exists: all of its text is replaced\n1-b\n1+a\n",
 		},
 		{
+			"an empty text before, of a file that has one", change("", "a\n"), Now{Text: ptr("b\n")},
+			"modify +1 -1 located: the file exists: all of its text is replaced\n1-b\n1+a\n",
+		},
+		{
+			"an empty text before, done", change("", "a\n"), Now{Text: ptr("b\na\n"), Done: true},
+			"modify +1 -0 located\n1 b\n2+a\n",
+		},
+		{
 			"an empty new file", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("")}, Now{},
 			"add +0 -0 located: empty file\n",
 		},
@@ -192,7 +200,7 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"a newline at the end", change("a\nb", "a\nb\n"), Now{Text: ptr("a\nb")},
-			"modify +1 -1 located\n1 a\n2-b (no newline)\n2+b\n",
+			"modify +1 -1 located: only the newline at its end changes\n1 a\n2-b (no newline)\n2+b\n",
 		},
 		{
 			"an added line in a file without a last newline", change("b", "b\nc"), Now{Text: ptr("a\nb")},

@@ -131,7 +131,7 @@ func (t *told) unlocated() {
 		}
 		t.between(false)
 		if len(t.Hunks) == 0 && t.Old != t.New {
-			t.say("only the newline at its end changes")
+			t.say(newlineAlone)
 		}
 	}
 }
@@ -202,6 +202,8 @@ func (t *told) remove(now Now) (why string) {
 }
 
 const (
+	newlineAlone = "only the newline at its end changes"
+
 	notThere = "not found in the file: as the agent sent it"
 	anymore  = "not in the file any more: as the agent sent it"
 )
@@ -243,6 +245,9 @@ func (t *told) locateText(old, text string, now Now) (why string) {
 		return ""
 	case file == "" && text == "":
 		t.Old = old
+		return ""
+	case old == "" && !now.Done && !strings.Contains(file, text):
+		t.create(text, now) // an edit of nothing is how some agents write a file
 		return ""
 	case old == text:
 		t.Old, t.New = file, file

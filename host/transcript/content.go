@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
@@ -82,7 +83,7 @@ func link(c session.Content, path string) string {
 			what = "resource"
 		}
 	case session.UnknownContent:
-		what = c.Type
+		what = cmp.Or(c.Type, "unknown")
 	}
 	if path != "" {
 		where = path
@@ -323,9 +324,7 @@ func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 	for _, item := range c.Content {
 		switch item := item.(type) {
 		case session.ContentItem:
-			if text := strings.Trim(Describe(item.Content), "\n"); text != "" {
-				n += strings.Count(text, "\n") + 1
-			}
+			n += contentSize(item.Content)
 		case session.TerminalRef:
 			screen, _ := t.config.Terminal(item.TerminalID, 1)
 			n += screen.Total
@@ -334,6 +333,15 @@ func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 		}
 	}
 	return n
+}
+
+// contentSize is about how many lines a block of a call's content has.
+func contentSize(c session.Content) int {
+	text := strings.Trim(Describe(c), "\n")
+	if text == "" {
+		return 0
+	}
+	return strings.Count(text, "\n") + 1
 }
 
 // rawBody is what an opened call without content has to show: its input, and

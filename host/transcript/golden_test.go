@@ -160,6 +160,8 @@ func cases() []struct {
 		{"a new file", []session.Update{call(session.KindEdit, session.StatusCompleted, "new.go", created)}},
 		{"a diff of nothing", []session.Update{call(session.KindEdit, session.StatusCompleted, "a.go", change("/project/a.go", "a\n", "a\n"))}},
 		{"a diff without a last newline", []session.Update{call(session.KindEdit, session.StatusCompleted, "a.go", change("/project/a.go", "a", "a\n"))}},
+		{"a diff whose call names no file", []session.Update{call(session.KindEdit, session.StatusCompleted, "Edit", change("/project/src/a.go", "a\n", "b\n"))}},
+		{"without a kind and types", []session.Update{call("", session.StatusFailed, "x", session.UnknownItem{}, session.ContentItem{Content: session.UnknownContent{}})}},
 		{"diffs of two files", []session.Update{two}},
 		{"a long diff", []session.Update{call(session.KindEdit, session.StatusInProgress, "a.go", long)}},
 		{"a long diff " + openAll, []session.Update{call(session.KindEdit, session.StatusInProgress, "a.go", long)}},

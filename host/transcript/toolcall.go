@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -51,7 +52,7 @@ var nerdIcons = map[session.ToolKind]string{
 // figures are what the head line of a call counts.
 type figures struct {
 	added, removed int
-	lines          int // of the body, where nothing of it is shown
+	lines          int // of the body, without what is shown of it
 	calls          int // of the sub-agent, where they are not shown
 }
 
@@ -102,7 +103,7 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	}
 	label, known := kindLabels[c.Kind]
 	if !known {
-		label = string(c.Kind)
+		label = cmp.Or(string(c.Kind), kindLabels[session.KindOther])
 	}
 	icons := kindIcons
 	if t.config.NerdFont {
@@ -113,10 +114,11 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		icon = icons[session.KindOther]
 	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
-	title, more := t.what(c, label), counts(b.about)
+	places := placesOf(c)
+	title, more := t.what(c, label, places), counts(b.about)
 	right, rightGroup := t.beside(c, status)
-	if len(c.Locations) > 1 {
-		more = append([]piece{{fmt.Sprintf(" +%d", len(c.Locations)-1), More}}, more...)
+	if len(places) > 1 {
+		more = append([]piece{{fmt.Sprintf(" +%d", len(places)-1), More}}, more...)
 	}
 	switch {
 	case b.open == opened:
@@ -142,15 +144,36 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	pieces := []piece{{state, look.group}, {icon + kind, ToolKind}, {title, ToolTitle}}
 	head := line(append(pieces, more...)...)
 	head.Right, head.RightGroup = right, rightGroup
-	if len(c.Locations) > 0 {
+	if len(c.Locations) > 0 { // else it leads to the change
 		head.Place = Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
 	}
 	return head
 }
 
+// placesOf are a call's locations, or the file of its diff where it names none.
+// Several files of a diff are named below.
+func placesOf(c *session.ToolCall) []session.Location {
+	if len(c.Locations) > 0 {
+		return c.Locations
+	}
+	path := ""
+	for _, item := range c.Content {
+		if d, ok := item.(session.Diff); ok {
+			if path != "" && d.Path != path {
+				return nil
+			}
+			path = d.Path
+		}
+	}
+	if path == "" {
+		return nil
+	}
+	return []session.Location{{Path: path}}
+}
+
 // what names the object of a call: its title without what the label says
 // already, and the line where it is known.
-func (t *Transcript) what(c *session.ToolCall, label string) string {
+func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) string {
 	title := strings.Join(strings.Fields(c.Title), " ")
 	if title == "" {
 		title = c.Name
@@ -165,10 +188,10 @@ func (t *Transcript) what(c *session.ToolCall, label string) string {
 		}
 	}
 	title = strings.ReplaceAll(title, t.config.Cwd+string(filepath.Separator), "")
-	if len(c.Locations) == 0 {
+	if len(places) == 0 {
 		return title
 	}
-	first := c.Locations[0]
+	first := places[0]
 	rel := t.relative(first.Path)
 	if rel == "." && title != "" {
 		return title // the whole project says nothing
@@ -269,9 +292,11 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 			_, picture := item.Content.(session.Image)
 			if b.open == opened || !quiet || picture {
 				lines = append(lines, t.contentBody(b, c.Kind, item.Content)...)
+			} else {
+				b.about.lines += contentSize(item.Content) // beside what is shown
 			}
 		case session.UnknownItem:
-			lines = append(lines, line(piece{"    [" + item.Type + "]", More}))
+			lines = append(lines, line(piece{"    [" + cmp.Or(item.Type, "unknown") + "]", More}))
 		}
 	}
 	for i := range diffs { // of which the agent does not tell any more

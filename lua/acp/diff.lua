@@ -12,7 +12,6 @@ local rest = require('acp.rest')
 ---@field session integer
 ---@field call string
 ---@field permission? integer the open request it belongs to
----@field heading string
 ---@field at integer which file
 ---@field files {name: string, added: integer, removed: integer}[]
 ---@field path string

@@ -282,7 +282,7 @@ function Inline:close()
     api.nvim_set_current_win(self.back)
   end
   if self.opened then
-    split.close({ self.opened }, { self.buf })
+    split.close({ self.opened }, { self.buf }, self.before.code or self.buf)
   end
   split.restore(self.before)
   put_back(self.buf, self.after)
@@ -307,7 +307,7 @@ function M.open(diff, gone)
     after = after,
     keys = {},
     over = false,
-    before = split.remember(),
+    before = split.remember(diff.path),
     line = diff.first,
     group = api.nvim_create_augroup('acp_inline', {}),
   }, Inline)

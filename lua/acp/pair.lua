@@ -274,7 +274,7 @@ function Pair:close()
   if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
     api.nvim_set_current_win(self.origin)
   end
-  split.close(self.wins, bufs)
+  split.close(self.wins, bufs, self.before and self.before.code)
   M.drop({ bufs = bufs })
   if self.before then
     split.restore(self.before)
@@ -289,7 +289,7 @@ end
 function M.open(diff, tab, gone)
   local self = setmetatable({ gone = gone, origin = api.nvim_get_current_win() }, Pair)
   prepare(self, diff)
-  local before = split.remember()
+  local before = split.remember(diff.path)
   local ok, wins = pcall(function()
     if tab then
       return split.tab(self.bufs[1], self.bufs[2])

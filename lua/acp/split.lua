@@ -17,6 +17,7 @@ local tall = 8
 ---@field views table<integer, table>
 ---@field opened? table<integer, table> the views when they were open
 ---@field current integer
+---@field code? integer the buffer of its window for code
 ---@field previous integer 0 is none
 ---@field scrollopt string
 
@@ -34,10 +35,13 @@ local function windows(tab)
   end, api.nvim_tabpage_list_wins(tab))
 end
 
+---@param path string the file that it is about
 ---@return acp.Before
-function M.remember()
+function M.remember(path)
+  local code = M.code(path)
   local before = {
     tab = api.nvim_get_current_tabpage(),
+    code = code and api.nvim_win_get_buf(code),
     layout = vim.fn.winlayout(),
     sizes = {},
     views = {},
@@ -231,11 +235,11 @@ function M.tab(old, new)
   return { first, second }
 end
 
----Closes windows that still show what they were opened for. The last window of all gets an empty
----buffer instead.
+---Closes windows that still show what they were opened for.
 ---@param wins integer[]
 ---@param bufs integer[]
-function M.close(wins, bufs)
+---@param instead? integer the buffer that the last window of all gets
+function M.close(wins, bufs, instead)
   for _, win in ipairs(wins) do
     if api.nvim_win_is_valid(win) and vim.list_contains(bufs, api.nvim_win_get_buf(win)) then
       local tab = api.nvim_win_get_tabpage(win)
@@ -245,7 +249,8 @@ function M.close(wins, bufs)
         -- As Neovim 0.10 does not survive to lose a tab by its last window while floats are in it.
         vim.cmd.tabclose({ api.nvim_tabpage_get_number(tab), bang = true })
       else
-        api.nvim_win_set_buf(win, api.nvim_create_buf(true, false))
+        local left = instead and api.nvim_buf_is_valid(instead) and instead
+        api.nvim_win_set_buf(win, left or api.nvim_create_buf(true, false))
       end
     end
   end

@@ -274,6 +274,7 @@ func TestDiffInTheFileItself(t *testing.T) {
 		s.same(before, s.scenery())
 
 		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitFloat() // the screen may have the first one still
 		s.AwaitScreen("gr refuse")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 15`)
@@ -520,6 +521,21 @@ func TestDiffLeavesARepurposedWindowAlone(t *testing.T) {
 		}
 		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'mine.txt'`)
+	}, wide)
+}
+
+func TestDiffLeavesTheCodeWhereItHasAllRoom(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("<C-w>o")
+		s.awaitNoDiff()
+		s.AwaitLua(`#vim.api.nvim_list_wins() == 1 and vim.fn.expand('%:t') == 'lexer.lua'`)
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
 	}, wide)
 }
 

@@ -178,10 +178,28 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 		s.AwaitScreen("wants to edit src/a.lua")
 		s.permit(p, id, 1, "yes")
 
+		// Asked about the same call, but something else.
+		id = p.permission(obj{"toolCallId": "e1", "title": "Leave the project", "kind": "other", "rawInput": obj{}}, yesNo...)
+		s.AwaitScreen("Leave the project")
+		s.AwaitScreen("wants to edit src/a.lua")
+		s.permit(p, id, 1, "yes")
+		deletion := editing("d1", "/src/a.lua")
+		deletion["kind"] = "delete"
+		id = p.permission(deletion, yesNo...)
+		s.AwaitScreen("wants to delete src/a.lua")
+		s.permit(p, id, 1, "yes")
+
 		p.update("tool_call", obj{"toolCallId": "c1", "title": "bash", "kind": "execute", "rawInput": obj{"command": "make test", "description": "Runs the tests"}})
 		for _, title := range []string{"external_directory", "bash"} {
-			id = p.permission(obj{"toolCallId": "c1", "title": title, "rawInput": obj{}}, yesNo...)
+			kind := "execute"
+			if title != "bash" {
+				kind = "other"
+			}
+			id = p.permission(obj{"toolCallId": "c1", "title": title, "kind": kind, "rawInput": obj{}}, yesNo...)
 			s.AwaitScreen("$ make test")
+			if text := s.floatText(); strings.Contains(text, title) != (kind == "other") {
+				t.Errorf("the float has\n%s", text)
+			}
 			if got := s.LuaString(`require('acp').permissions()[1].command`); got != "make test" {
 				t.Errorf("the command is %q", got)
 			}
