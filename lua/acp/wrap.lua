@@ -79,7 +79,7 @@ function M.rows(lines, marks, width)
   return rows
 end
 
----How many cells a text takes. A NUL of an agent's makes a Blob of it, which Vim's functions refuse.
+---How many cells a text takes. A NUL makes a Blob of it, which Vim's functions refuse.
 ---@param text string
 ---@return integer
 function M.cells(text)
