@@ -351,7 +351,7 @@ local function buffer(path, exists)
     return
   end
   local last = vim.fn.bufnr('$')
-  local buf = vim.fn.bufadd(path)
+  local buf = vim.fn.bufadd(vim.fn.fnamemodify(path, ':.')) -- which a status line has room for
   if vim.bo[buf].buftype ~= '' then
     return
   end
