@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -127,7 +128,7 @@ func (f *follow) jump(j followalong.Jump, number, activity int) {
 			line = j.Seen
 		}
 		args := map[string]any{
-			"jump": number, "path": j.Path, "line": line, "exists": file.exists, "big": file.big, "activity": activity,
+			"jump": number, "path": plain(j.Path), "line": line, "exists": file.exists, "big": file.big, "activity": activity,
 		}
 		if s := f.host.session(j.Session); s != nil {
 			args["agent"] = s.spec.Title
@@ -203,6 +204,21 @@ func look(path string) (looked, bool) {
 		return looked{}, false
 	}
 	return looked{exists: true, big: info.Size() > bigFile}, true
+}
+
+// plain is a path without "..", as the editor should name the file. With a link
+// before them they may mean another one: then it stays. It reads the disk.
+func plain(path string) string {
+	clean := filepath.Clean(path)
+	if clean == path {
+		return path
+	}
+	given, err := os.Stat(path)
+	found, cleanErr := os.Stat(clean)
+	if err != nil || cleanErr != nil || !os.SameFile(given, found) {
+		return path
+	}
+	return clean
 }
 
 // binary tells whether a file that begins so is no text. UTF-16 has zeros too.

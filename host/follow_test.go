@@ -46,6 +46,36 @@ func TestLook(t *testing.T) {
 	}
 }
 
+func TestPlain(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"here/a", "there/in/b", "there/a", "here/b"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(dir+"/there/in", dir+"/here/link"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"/here/a":             "/here/a",
+		"/here/../there/./a":  "/there/a",
+		"/here/link/../a":     "/here/link/../a", // there/a
+		"/here/link/../in/b":  "/here/link/../in/b",
+		"/here/../missing":    "/here/../missing",
+		"/here/link/../../a":  "/here/link/../../a",
+		"/here//b":            "/here/b",
+		"/there/../here/link": "/here/link",
+	} {
+		if got := plain(dir + name); got != dir+want {
+			t.Errorf("%s: %s, expected %s", name, strings.TrimPrefix(got, dir), want)
+		}
+	}
+}
+
 func TestFilePath(t *testing.T) {
 	s := &Session{cwd: "/work"}
 	for name, want := range map[string]string{

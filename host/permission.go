@@ -170,7 +170,7 @@ func (s *Session) judgeNext() {
 	}
 	p, judge := s.asked[i], s.host.judge.Load()
 	if judge == nil {
-		s.ask(p)
+		s.judged(p, judgement{})
 		s.judgeNext()
 		return
 	}
@@ -193,7 +193,9 @@ func (s *Session) judged(p *permission, result judgement) {
 	p.judgement = result
 	switch {
 	case !slices.Contains(s.asked, p): // withdrawn
-	case result.optionID != "" && !s.stopping():
+	case s.stopping():
+		s.resolve(p, "", "cancel") // the agent had not heard of the end yet
+	case result.optionID != "":
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
 		if p.file.Given == "" { // our own question says so itself

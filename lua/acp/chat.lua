@@ -165,7 +165,7 @@ local function right_pos(buf, row, text)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     room = math.min(room, api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff)
   end
-  if vim.fn.strdisplaywidth(line .. text) > room then
+  if require('acp.wrap').cells(line .. text) > room then
     return nil
   end
   -- A window that becomes narrower later must not have its line covered.

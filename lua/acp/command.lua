@@ -145,7 +145,7 @@ sub.sessions = {
           table.insert(parts, s.title)
         end
         table.insert(parts, vim.fn.fnamemodify(s.cwd, ':~'))
-        return s.id .. ' ' .. table.concat(parts, ' · ')
+        return require('acp.wrap').item(s.id .. ' ' .. table.concat(parts, ' · '))
       end,
     }, function(session)
       if session then
@@ -333,7 +333,11 @@ function M.run(cmd)
   if not found then
     return complain(('there is no :Acp %s; :Acp <Tab> offers what there is'):format(name))
   end
-  found.run(args, cmd)
+  local ok, err = pcall(found.run, args, cmd)
+  -- That is CTRL-C while the user chooses something.
+  if not ok and err ~= 'Keyboard interrupt' then
+    error(err, 0)
+  end
 end
 
 ---@param lead string

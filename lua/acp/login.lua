@@ -43,7 +43,7 @@ function M.pick(id, unasked)
     prompt = 'Log in',
     format_item = function(method)
       local description = method.description ~= '' and (' · ' .. method.description) or ''
-      return method.name .. description
+      return require('acp.wrap').item(method.name .. description)
     end,
   }, choose)
 end

@@ -42,7 +42,7 @@ function M.choose(session, option)
       local mark = choice.value == option.value and '● ' or '  '
       local group = choice.group ~= '' and (choice.group .. ': ') or ''
       local description = choice.description ~= '' and (' · ' .. choice.description) or ''
-      return mark .. group .. choice.name .. description
+      return require('acp.wrap').item(mark .. group .. choice.name .. description)
     end,
   }, function(choice)
     if choice then
@@ -83,7 +83,7 @@ function M.pick(category, value)
     vim.ui.select(options, {
       prompt = 'Options',
       format_item = function(option)
-        return ('%s: %s'):format(option.name, shown(option))
+        return require('acp.wrap').item(('%s: %s'):format(option.name, shown(option)))
       end,
     }, function(option)
       if option then

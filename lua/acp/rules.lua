@@ -191,10 +191,13 @@ function M.show()
     vim.bo[buf].bufhidden = 'wipe'
     vim.bo[buf].filetype = 'acp-permissions'
     fill(buf, decided)
-    vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true })
     local height = math.max(5, math.min(15, api.nvim_buf_line_count(buf)))
-    local win = api.nvim_open_win(buf, true, { split = 'below', height = height })
+    local win = api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height })
     api.nvim_set_option_value('wrap', false, { scope = 'local', win = win })
+    vim.keymap.set('n', 'q', function()
+      vim.cmd.wincmd('p') -- back to where the user was
+      pcall(api.nvim_win_close, win, true) -- not the only one
+    end, { buffer = buf, nowait = true })
   end)
 end
 

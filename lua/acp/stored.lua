@@ -67,11 +67,11 @@ function M.resume(agent, id)
       prompt = 'Resume',
       format_item = function(stored)
         local when = stored.updated_at and stored.updated_at:sub(1, 16):gsub('T', ' ') or nil
-        return table.concat({
+        return require('acp.wrap').item(table.concat({
           stored.title or stored.agent_session_id,
           vim.fn.fnamemodify(stored.cwd, ':~'),
           when,
-        }, ' · ')
+        }, ' · '))
       end,
     }, function(stored)
       if stored then

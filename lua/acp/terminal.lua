@@ -58,6 +58,7 @@ end
 local function winbar(entry, win)
   local told = entry.told
   local command, how = vim.split(told.command or 'terminal', '\n')[1], state(entry)
+  command = require('acp.wrap').flat(command)
   local room = api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(how) - 4
   if vim.fn.strdisplaywidth(command) > room then
     command = vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', command) .. '…'

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local bufs = require('acp.bufs')
+local flat = require('acp.wrap').flat
 
 local spinner = { '⣷', '⣯', '⣟', '⡿', '⢿', '⣻', '⣽', '⣾' }
 ---@type uv.uv_timer_t?
@@ -51,10 +52,10 @@ local function facts(s)
     )
   end
   if s.model then
-    table.insert(list, s.model.name)
+    table.insert(list, flat(s.model.name))
   end
   if s.mode then
-    table.insert(list, s.mode.name)
+    table.insert(list, flat(s.mode.name))
   end
   return list
 end
@@ -79,7 +80,7 @@ local function chat_bar(id, win)
   if not s then
     return '%#AcpWinbar# closed'
   end
-  local left = ' ' .. s.agent_title .. (s.title and (' · ' .. s.title) or '')
+  local left = flat(' ' .. s.agent_title .. (s.title and (' · ' .. s.title) or ''))
   local status, group = unpack(states[s.state])
   if s.state == 'running' or s.state == 'starting' then
     status = status .. ' ' .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]

@@ -79,16 +79,39 @@ function M.rows(lines, marks, width)
   return rows
 end
 
----A text cut to a width, with a mark where something is missing.
+---How many cells a text takes. A NUL makes a Blob of it, which Vim's functions refuse.
+---@param text string
+---@return integer
+function M.cells(text)
+  return vim.fn.strdisplaywidth((text:gsub('%z', '^@')))
+end
+
+---An agent's text on one line of the screen that is no buffer's.
+---@param text string
+---@return string
+function M.flat(text)
+  return (text:gsub('%c+', ' '))
+end
+
+---A text on one line, cut to a width, with a mark where something is missing.
 ---@param text string
 ---@param width integer
 ---@return string
 function M.cut(text, width)
-  if vim.fn.strdisplaywidth(text) <= width then
+  text = M.flat(text)
+  if M.cells(text) <= width then
     return text
   end
   local last = row_end(text, 1, math.max(1, width - 1), true)
   return text:sub(1, last) .. '…'
+end
+
+---What stands for a thing among those that the user chooses from: a line of the screen, behind a
+---number.
+---@param text string
+---@return string
+function M.item(text)
+  return M.cut(text, math.max(20, vim.o.columns - 8))
 end
 
 return M

@@ -182,3 +182,41 @@ func TestBadChatWindowsAreClosedWhileItStreams(t *testing.T) {
 		s.awaitTurnEnd("end_turn")
 	})
 }
+
+// A NUL makes a Blob of a text for Vim's functions, which throw then.
+func TestNULsInNames(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.prompt(p, "go on")
+		p.update("session_info_update", obj{"title": "A ti\x00tle"})
+		for _, id := range []string{"one\x00", "two\x00"} {
+			p.update("tool_call", obj{
+				"toolCallId": id, "title": "Run\x00 it", "kind": "execute", "status": "in_progress", "rawInput": obj{"command": "make\x00 " + id},
+				"content": []obj{{"type": "terminal", "terminalId": id}}, "_meta": obj{"terminal_info": obj{"terminal_id": id}},
+			})
+		}
+		p.permission(obj{"toolCallId": "ask", "title": "Go\x00 on", "kind": "other"}, yesNo...)
+		s.awaitFloat()
+		s.AwaitScreen("A ti tle")
+		s.AwaitLua(`vim.iter(vim.api.nvim_list_wins()):any(function(win)
+			local buf = vim.api.nvim_win_get_buf(win)
+			return vim.bo[buf].filetype == 'acp-chat'
+				and vim.api.nvim_win_get_cursor(win)[1] == vim.api.nvim_buf_line_count(buf)
+		end)`)
+		s.Lua(nil, `vim.ui.select = function(list, opts, choose)
+			names = vim.tbl_map(opts.format_item, list)
+			choose(list[1])
+		end`)
+		s.Command("Acp terminal")
+		s.AwaitLua(`vim.bo.filetype == 'acp-terminal'`)
+		if got := s.LuaString(`table.concat(names, '\n')`); got != "make  two  · running\nmake  one  · running" {
+			t.Errorf("the terminals are %q", got)
+		}
+		s.Command("Acp sessions")
+		if got := s.LuaString(`table.concat(names, '\n')`); !strings.Contains(got, "A ti tle") || strings.Contains(got, "\x00") {
+			t.Errorf("the sessions are %q", got)
+		}
+		s.Lua(nil, `vim.ui.select = function() error('Keyboard interrupt', 0) end`)
+		s.Command("Acp sessions") // which CTRL-C ends without a word
+	})
+}

@@ -464,6 +464,15 @@ func TestFollowOddFiles(t *testing.T) {
 			t.Errorf("the swap file: %v", err)
 		}
 
+		// A name as the user would have given it.
+		p.works("detour", "read", []any{s.Dir + "/./../" + filepath.Base(s.Dir) + "/end.txt", 7})
+		s.awaitShown(win, "end.txt:7")
+		if got := s.LuaString(`vim.fn.bufname(vim.api.nvim_win_get_buf(...))`, win); got != "end.txt" {
+			t.Errorf("the file is named %q", got)
+		}
+		p.works("swapped again", "read", []any{swapped, 25})
+		s.awaitShown(win, "swapped.lua:25")
+
 		// What cannot be shown is not.
 		for i, path := range []string{binary, s.Dir, filepath.Join(s.Dir, "missing.txt"), "http://example.org/x"} {
 			p.works(fmt.Sprint("odd", i), "read", []any{path, 3})

@@ -199,7 +199,10 @@ func TestAnswersForGood(t *testing.T) {
 			t.Errorf("the file has %s, %v", text, err)
 		}
 
-		// All of them are shown, and taken back.
+		// All of them are shown, across the screen, and taken back.
+		s.Command("Acp permissions")
+		s.AwaitLua(`vim.bo.filetype == 'acp-permissions' and vim.api.nvim_win_get_width(0) == vim.o.columns`)
+		s.Keys("q")
 		s.Command("tabnew")
 		s.Command("Acp permissions")
 		s.AwaitScreen("Answers that you gave")
