@@ -262,6 +262,16 @@ func TestCancelBehindAPromptWithUnsavedText(t *testing.T) {
 		p.stop(m, "cancelled")
 		s.awaitQueue("Second")
 		s.awaitChat("1 prompt queued")
+		s.ok(`require('acp').prompt('')`) // on with the queue
+		p.turn("Second")
+
+		s.Lua(nil, `vim.fn.setbufline(vim.fn.bufnr('a.lua'), 1, 'two')
+			require('acp').prompt('Third') require('acp').cancel() require('acp').prompt('Fourth')`)
+		m, _ = p.prompted()
+		p.expect("session/cancel")
+		p.stop(m, "cancelled")
+		s.AwaitEvent("AcpTurnEnd")
+		p.turn("Fourth")
 		p.silent()
 	})
 }
