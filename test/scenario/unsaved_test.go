@@ -403,7 +403,6 @@ func TestStaleEditIsToldOfBuffers(t *testing.T) {
 		}
 		s.permit(p, id, 1, "yes")
 		p.ask("fs/write_text_file", obj{"sessionId": remote(1), "path": path, "content": "one\n2\nthree\n"})
-		p.update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
 
 		// Its own writing is no news for it; what the user types is.
 		id = p.permission(proposal("e2", path, "three\n", "3\n"), yesNo...)
