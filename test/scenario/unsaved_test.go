@@ -262,6 +262,16 @@ func TestCancelBehindAPromptWithUnsavedText(t *testing.T) {
 		p.stop(m, "cancelled")
 		s.awaitQueue("Second")
 		s.awaitChat("1 prompt queued")
+		s.ok(`require('acp').prompt('')`) // on with the queue
+		p.turn("Second")
+
+		s.Lua(nil, `vim.fn.setbufline(vim.fn.bufnr('a.lua'), 1, 'two')
+			require('acp').prompt('Third') require('acp').cancel() require('acp').prompt('Fourth')`)
+		m, _ = p.prompted()
+		p.expect("session/cancel")
+		p.stop(m, "cancelled")
+		s.AwaitEvent("AcpTurnEnd")
+		p.turn("Fourth")
 		p.silent()
 	})
 }
@@ -393,7 +403,6 @@ func TestStaleEditIsToldOfBuffers(t *testing.T) {
 		}
 		s.permit(p, id, 1, "yes")
 		p.ask("fs/write_text_file", obj{"sessionId": remote(1), "path": path, "content": "one\n2\nthree\n"})
-		p.update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
 
 		// Its own writing is no news for it; what the user types is.
 		id = p.permission(proposal("e2", path, "three\n", "3\n"), yesNo...)
