@@ -171,7 +171,8 @@ local function fitting(args)
 end
 
 --- Lines joined with newlines, fewer than asked for where they are long and the buffer must not
---- have changed. `last` is where they end, `ended` tells that the last one of the buffer is among them.
+--- have changed. `last` is where they end, `ended` tells that the last one of the buffer is
+--- among them.
 ---@param args acp.buffers.Slice
 ---@return { text?: string, last?: integer, ended?: boolean, moved?: boolean }
 function M.lines(args)
