@@ -38,7 +38,7 @@ func (s *Session) tellDiff(m message) {
 		s.host.callback(id, nil, "")
 		return
 	}
-	if m.flag("anew") && slices.ContainsFunc(s.asked, func(p *permission) bool { return &p.call == call }) {
+	if m.flag("anew") && slices.ContainsFunc(s.asked, func(p *permission) bool { return p.call.ID == call.ID }) {
 		s.lookAgain(call) // the user may have typed there since
 	}
 	s.whenLocated(call, func() {

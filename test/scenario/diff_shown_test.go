@@ -549,6 +549,13 @@ func TestDiffIsLookedForAgainWhenAskedFor(t *testing.T) {
 		s.Command("Acp diff")
 		s.awaitDiff("-- Mine.")
 		s.AwaitLua(`vim.fn.line('.') == 16`)
+
+		// From its block in the chat too.
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr(...), 0, 0, false, { '-- More.' })`, path)
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(require('acp').sessions()[1].chat_buf))
+			vim.fn.search('edit   ')`)
+		s.Keys("gD")
+		s.awaitDiff("-- More.")
 		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
 	}, wide)
 }
