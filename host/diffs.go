@@ -201,6 +201,22 @@ func toldFile(d session.Diff) *diff.File {
 	return &f
 }
 
+// lookAgain has the changes of a call looked for in their files as those are now.
+func (s *Session) lookAgain(call *session.ToolCall) {
+	for _, c := range s.diffs.calls[call] {
+		if !c.settled {
+			continue
+		}
+		c.settled = false
+		if at := slices.Index(s.diffs.whole, c); at >= 0 {
+			s.diffs.whole = slices.Delete(s.diffs.whole, at, at+1)
+			s.diffs.size -= c.size()
+		}
+		s.diffs.waiting = append(s.diffs.waiting, c)
+	}
+	s.locate()
+}
+
 // forgetDiffs drops the changes of a call that nobody asks for any more.
 func (s *Session) forgetDiffs(call *session.ToolCall) {
 	s.tellDiffs(call, nil)

@@ -38,6 +38,9 @@ func (s *Session) tellDiff(m message) {
 		s.host.callback(id, nil, "")
 		return
 	}
+	if m.flag("anew") && slices.ContainsFunc(s.asked, func(p *permission) bool { return p.call.ID == call.ID }) {
+		s.lookAgain(call) // the user may have typed there since
+	}
 	s.whenLocated(call, func() {
 		files := s.files(call)
 		if len(files) == 0 { // the agent has replaced it since

@@ -223,6 +223,7 @@ end
 ---@param by_user boolean
 ---@param otherwise? fun() where there is none
 function M.open(args, by_user, otherwise)
+  args.anew = by_user
   load(args, function(diff)
     if not diff then
       coming = nil

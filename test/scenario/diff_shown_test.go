@@ -539,6 +539,27 @@ func TestDiffLeavesTheCodeWhereItHasAllRoom(t *testing.T) {
 	}, wide)
 }
 
+func TestDiffIsLookedForAgainWhenAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		id := p.permission(edits("e1", path, "last - 1", "last"), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr(...), 0, 0, false, { '-- Mine.' })`, path)
+		s.Command("Acp diff")
+		s.awaitDiff("-- Mine.")
+		s.AwaitLua(`vim.fn.line('.') == 16`)
+
+		// From its block in the chat too.
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr(...), 0, 0, false, { '-- More.' })`, path)
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(require('acp').sessions()[1].chat_buf))
+			vim.fn.search('edit   ')`)
+		s.Keys("gD")
+		s.awaitDiff("-- More.")
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+	}, wide)
+}
+
 func TestDiffOfTenThousandLines(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		var old, text strings.Builder
