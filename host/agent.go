@@ -348,7 +348,7 @@ func (a *agent) session(remoteID string) (*Session, error) {
 	if s := a.routes[remoteID]; s != nil {
 		return s, nil
 	}
-	return nil, fmt.Errorf("session %q is not open in this client", remoteID)
+	return nil, &acp.Error{Code: acp.CodeResourceNotFound, Message: fmt.Sprintf("session %q is not open in this client", remoteID)}
 }
 
 // clientOf is the client side of an agent: it brings each call to its session.
@@ -387,8 +387,11 @@ func (c clientOf) WriteTextFile(r session.WriteTextFile) {
 
 func (c clientOf) CreateTerminal(r session.CreateTerminal) {
 	s, err := c.session(r.SessionID)
-	if err != nil || !s.box.putSlowly(func() { s.createTerminal(r) }) {
-		r.Reply("", errors.Join(err, errSessionClosed))
+	if err == nil && !s.box.putSlowly(func() { s.createTerminal(r) }) {
+		err = errSessionClosed
+	}
+	if err != nil {
+		r.Reply("", err)
 	}
 }
 

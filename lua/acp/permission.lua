@@ -232,11 +232,18 @@ end
 ---@param focused boolean
 ---@return string
 local function footer_of(request, count, focused)
-  return (' :Acp permit N%s%s%s '):format(
-    #request.options > 9 and ' of ' .. #request.options or '',
-    request.files and (focused and ' · D diff' or ' · :Acp diff') or '',
-    count > 1 and (' · 1 of ' .. count) or ''
-  )
+  local parts = {}
+  if #request.options > 0 then
+    local of = #request.options > 9 and ' of ' .. #request.options or ''
+    table.insert(parts, ':Acp permit N' .. of)
+  end
+  if request.files then
+    table.insert(parts, focused and 'D diff' or ':Acp diff')
+  end
+  if count > 1 then
+    table.insert(parts, '1 of ' .. count)
+  end
+  return #parts > 0 and ' ' .. table.concat(parts, ' · ') .. ' ' or ''
 end
 
 ---@param request acp.Permission

@@ -98,6 +98,19 @@ func TestTerminalInASplit(t *testing.T) {
 	})
 }
 
+// What names another session is told so, in one line.
+func TestTerminalOfNoSession(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		for _, method := range []string{"create", "output", "wait_for_exit", "kill", "release"} {
+			a := p.ask("terminal/"+method, obj{"sessionId": "nobody's", "command": "true", "terminalId": "term-1"})
+			if a.Error == nil || a.Error.Code != -32002 || a.Error.Message != `session "nobody's" is not open in this client` {
+				t.Errorf("%s is answered %+v", method, a)
+			}
+		}
+	})
+}
+
 // From the prompt, in Insert mode, the way leads to Normal mode too; and when the host has died what
 // was shown stays, apart from what the next host shows.
 func TestTerminalOutlivesTheHost(t *testing.T) {
