@@ -116,6 +116,11 @@ func (s *Session) followDiffs(call *session.ToolCall) {
 	s.tellDiffs(call, s.diffsOf(call))
 }
 
+// askAboutDiffs learns which changes a request tells of now.
+func (s *Session) askAboutDiffs(p *permission) {
+	s.tellDiffs(&p.call, diffsIn(p.call.Content))
+}
+
 // diffsOf are the changes that a call tells of. Some agents replace them by a
 // word that all is done, or was refused: then they are what the user was asked.
 func (s *Session) diffsOf(call *session.ToolCall) []session.Diff {

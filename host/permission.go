@@ -51,7 +51,7 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 func (s *Session) raise(p *permission) {
 	p.id = s.host.permissionIDs.Add(1)
 	s.asked = append(s.asked, p)
-	s.followDiffs(&p.call)
+	s.askAboutDiffs(p)
 	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
@@ -77,6 +77,7 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 		// Some agents use one id for all of their requests: nothing of an earlier
 		// one is this one's.
 		patch = whole(patch)
+		delete(s.diffs.asked, patch.ID)
 	case known != nil:
 		before = *known
 	}
@@ -156,7 +157,7 @@ func (s *Session) told(u session.Update) {
 	if len(one.call.Locations) == 0 {
 		one.call.Locations = call.Locations
 	}
-	s.followDiffs(&one.call)
+	s.askAboutDiffs(one)
 	s.findStale(one)
 	s.shown.permissions = true
 }
