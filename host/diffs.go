@@ -301,7 +301,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 		s.chat.TouchCall(c.call)
 		if slices.ContainsFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == c.call.ID }) {
 			s.shown.permissions = true
-			s.urgent.Store(true)
+			s.host.editor.Hurry(s)
 		}
 	}
 	for len(s.diffs.whole) > 1 && s.diffs.size > wholeTexts {
@@ -315,6 +315,9 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 	s.diffs.working = false
 	s.callWaiters()
 	s.locate()
+	if !s.turnOpen && !s.diffs.working {
+		s.host.editor.Hurry(s) // the end of the turn may have waited for it
+	}
 }
 
 func (c *change) size() int { return len(c.file.Old) + len(c.file.New) }
