@@ -66,7 +66,7 @@ func (l lua) Batch(ops []any) ([]any, time.Duration, error) {
 		Busy    float64 `msgpack:"busy"` // milliseconds
 		Answers []any   `msgpack:"answers"`
 	}
-	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, ops)
+	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, packed{ops})
 	return reply.Answers, time.Duration(reply.Busy * float64(time.Millisecond)), err
 }
 
