@@ -107,6 +107,8 @@ func (f *floor) read(r io.Reader) {
 			go f.run(m.Params.Command, m.Params.Args)
 		case "terminal/wait_for_exit": // answered by run
 			continue
+		case "session/request_permission":
+			fmt.Fprintf(f.agent, `{"jsonrpc":"2.0","id":%d,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`+"\n", m.ID)
 		}
 		f.mu.Lock()
 		f.text = append(f.text, m.Params.Update.Content.Text...)
