@@ -39,7 +39,7 @@ func bursts(b *bench) {
 			floor = append(floor, sample{result: v.prompt(c.prompt, c.args...)})
 			v.end()
 		}
-		b.shown(c.what, ours, floor)
+		b.shown(c.what, ours, floor, none)
 	}
 }
 
@@ -61,7 +61,7 @@ func memory(b *bench) {
 		r := v.prompt(c.prompt, c.args...)
 		b.add(c.what+": host's memory above empty, MB", resident(v.pid)-before, 0, atMost(c.limit))
 		b.add(c.what+": longest gap, ms", r.Gap, 0, atMost(25))
-		b.add(c.what+": Neovim's CPU in a gap, ms", r.Work, 0, none)
+		b.add(c.what+": Neovim's CPU in a gap, ms", r.Work, 0, atMost(25))
 		b.add(c.what+": Neovim's memory, MB", v.number("bench.memory()"), 0, none)
 		v.end()
 	}

@@ -90,7 +90,7 @@ func serveFloor(in io.ReadCloser, out io.WriteCloser) error {
 
 // read decodes what the agent says.
 func (f *floor) read(r io.Reader) {
-	lines := bufio.NewReaderSize(r, 1<<20) // a message must fit
+	lines := bufio.NewReaderSize(r, 8*megabyte) // a message must fit
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err != nil {
