@@ -150,7 +150,7 @@ func (c *changes) endTurn() int {
 func (c *changes) release(end int) {
 	if c.told < end {
 		c.told = end
-		c.session.mark()
+		c.session.host.editor.Hurry(c.session)
 	}
 }
 

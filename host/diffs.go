@@ -24,8 +24,11 @@ const (
 	// largestFile is how large a file may be to be searched for a change, in bytes.
 	largestFile = 64 << 20
 	// wholeTexts is how much of whole files is kept for changes, in bytes; of
-	// older ones only the hunks.
+	// older ones only the hunks, of which hunkTexts is kept, and of still older
+	// ones only topLines lines.
 	wholeTexts = 32 << 20
+	hunkTexts  = 8 << 20
+	topLines   = 200
 )
 
 // diffs are the changes that a session's calls tell of. Each is looked for in
@@ -36,8 +39,8 @@ type diffs struct {
 	waiting []*change // to be looked for, oldest first
 	working bool      // the first of them, or those of its file, are being looked for
 	began   time.Time // when that began
-	whole   []*change // with the whole texts, oldest first
-	size    int       // of these, in bytes
+	whole   kept      // with the whole texts
+	hunks   kept      // with all hunks
 	after   []waiter
 	asked   map[string][]session.Diff // by the id of the call: what was asked last, and is answered
 }
@@ -49,6 +52,36 @@ type change struct {
 	file    *diff.File // never changes, but is replaced by one of which more is known
 	settled bool       // it was looked for
 	dropped bool       // the call does not tell of it any more
+}
+
+// kept are changes whose texts together stay below a limit.
+type kept struct {
+	list []*change // oldest first
+	size int       // of their texts, in bytes
+}
+
+// add takes a change, and returns those that are too much now.
+func (k *kept) add(c *change, limit int) (over []*change) {
+	k.list = append(k.list, c)
+	k.size += c.size()
+	for len(k.list) > 1 && k.size > limit {
+		over = append(over, k.list[0])
+		k.size -= k.list[0].size()
+		k.list = k.list[1:]
+	}
+	return over
+}
+
+// drop forgets the changes that no call tells of any more, or that are looked
+// for again.
+func (k *kept) drop() {
+	k.list = slices.DeleteFunc(k.list, func(c *change) bool {
+		gone := c.dropped || !c.settled
+		if gone {
+			k.size -= c.size()
+		}
+		return gone
+	})
 }
 
 // waiter waits until all changes of a call were looked for.
@@ -173,12 +206,8 @@ func (s *Session) tellDiffs(call *session.ToolCall, told []session.Diff) {
 		c.dropped = true
 	}
 	if len(before) > 0 {
-		s.diffs.whole = slices.DeleteFunc(s.diffs.whole, func(c *change) bool {
-			if c.dropped {
-				s.diffs.size -= c.size()
-			}
-			return c.dropped
-		})
+		s.diffs.whole.drop()
+		s.diffs.hunks.drop()
 	}
 	if len(now) > 0 || len(before) > 0 {
 		if s.diffs.calls == nil {
@@ -213,12 +242,10 @@ func (s *Session) lookAgain(call *session.ToolCall) {
 			continue
 		}
 		c.settled = false
-		if at := slices.Index(s.diffs.whole, c); at >= 0 {
-			s.diffs.whole = slices.Delete(s.diffs.whole, at, at+1)
-			s.diffs.size -= c.size()
-		}
 		s.diffs.waiting = append(s.diffs.waiting, c)
 	}
+	s.diffs.whole.drop()
+	s.diffs.hunks.drop()
 	s.locate()
 }
 
@@ -344,25 +371,32 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 			continue
 		}
 		c.file, c.settled = files[i], true
-		s.diffs.whole = append(s.diffs.whole, c)
-		s.diffs.size += c.size()
+		s.keep(c)
 		s.chat.TouchCall(c.call)
 		if slices.ContainsFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == c.call.ID }) {
 			s.shown.permissions = true
-			s.urgent.Store(true)
+			s.host.editor.Hurry(s)
 		}
-	}
-	for len(s.diffs.whole) > 1 && s.diffs.size > wholeTexts {
-		oldest := s.diffs.whole[0]
-		s.diffs.whole = s.diffs.whole[1:]
-		s.diffs.size -= oldest.size()
-		brief := oldest.file.Brief()
-		oldest.file = &brief
 	}
 	s.mark()
 	s.diffs.working = false
 	s.callWaiters()
 	s.locate()
+	if !s.turnOpen && !s.diffs.working {
+		s.host.editor.Hurry(s) // the end of the turn may have waited for it
+	}
+}
+
+// keep keeps a change whole, and less of older ones.
+func (s *Session) keep(c *change) {
+	for _, older := range s.diffs.whole.add(c, wholeTexts) {
+		brief := older.file.Brief()
+		older.file = &brief
+		for _, oldest := range s.diffs.hunks.add(older, hunkTexts) {
+			top := oldest.file.Top(topLines)
+			oldest.file = &top
+		}
+	}
 }
 
 func (c *change) size() int { return len(c.file.Old) + len(c.file.New) }

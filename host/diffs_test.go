@@ -114,7 +114,7 @@ func TestChangesAreLocatedOnce(t *testing.T) {
 		t.Errorf("what is not there is %+v", second[1])
 	}
 	s.on(func() {
-		if n := s.diffs.size; n != len(first[0].Old)+len(first[0].New)+len(second[1].Old)+len(second[1].New) {
+		if n := s.diffs.whole.size; n != len(first[0].Old)+len(first[0].New)+len(second[1].Old)+len(second[1].New) {
 			t.Errorf("%d bytes are kept", n)
 		}
 	})
@@ -122,8 +122,8 @@ func TestChangesAreLocatedOnce(t *testing.T) {
 		t.Error("what is told no more is kept")
 	}
 	s.on(func() {
-		if s.diffs.size != 0 || len(s.diffs.whole) != 0 {
-			t.Errorf("%d bytes are kept of nothing", s.diffs.size)
+		if s.diffs.whole.size != 0 || len(s.diffs.whole.list) != 0 {
+			t.Errorf("%d bytes are kept of nothing", s.diffs.whole.size)
 		}
 	})
 }
@@ -211,8 +211,8 @@ func TestWholeTextsAreBounded(t *testing.T) {
 		s.located(fmt.Sprint(i))
 	}
 	s.on(func() {
-		if s.diffs.size > wholeTexts || s.diffs.size == 0 {
-			t.Errorf("%d bytes are kept", s.diffs.size)
+		if s.diffs.whole.size > wholeTexts || s.diffs.whole.size == 0 {
+			t.Errorf("%d bytes are kept", s.diffs.whole.size)
 		}
 	})
 	first, last := s.located("0")[0], s.located(fmt.Sprint(n - 1))[0]
@@ -222,6 +222,43 @@ func TestWholeTextsAreBounded(t *testing.T) {
 	if !last.Located || len(last.Old) != text.Len() {
 		t.Errorf("the last is %v, %d bytes", last.Located, len(last.Old))
 	}
+}
+
+// Of many changes of many lines only the last ones are kept to their end.
+func TestHunksAreBounded(t *testing.T) {
+	s, dir, may := diskSession(t)
+	close(may)
+	const n, lines = 16, 10_000
+	old, text := strings.Repeat(strings.Repeat("a", 200)+"\n", lines), strings.Repeat(strings.Repeat("b", 200)+"\n", lines)
+	for i := range n {
+		s.tells(fmt.Sprint(i), replacing(write(t, dir, fmt.Sprint("large", i), old), old, text))
+		s.located(fmt.Sprint(i))
+	}
+	s.on(func() {
+		texts := 0
+		for _, changes := range s.diffs.calls {
+			texts += changes[0].size()
+		}
+		if limit := wholeTexts + hunkTexts + n*topLines*201; texts > limit || s.diffs.hunks.size > hunkTexts {
+			t.Errorf("%d bytes are kept, %d of them of hunks", texts, s.diffs.hunks.size)
+		}
+	})
+	first, last := s.located("0")[0], s.located(fmt.Sprint(n - 1))[0]
+	if len(first.Hunks[0].Lines) != topLines || first.Removed != lines || first.Note == "" {
+		t.Errorf("the first has %d lines, −%d, %q", len(first.Hunks[0].Lines), first.Removed, first.Note)
+	}
+	if len(last.Hunks[0].Lines) != 2*lines || last.Note != "" {
+		t.Errorf("the last has %d lines, %q", len(last.Hunks[0].Lines), last.Note)
+	}
+	s.on(func() {
+		s.forgetDiffs(s.conv.ToolCall("0"))
+		for i := range n {
+			s.forgetDiffs(s.conv.ToolCall(fmt.Sprint(i)))
+		}
+		if s.diffs.hunks.size != 0 || s.diffs.whole.size != 0 {
+			t.Errorf("%d and %d bytes are kept of nothing", s.diffs.whole.size, s.diffs.hunks.size)
+		}
+	})
 }
 
 // A host that ends does not wait for a Neovim that does not answer.

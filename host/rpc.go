@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
+	"runtime"
 	"time"
 
 	"github.com/neovim/go-client/nvim"
@@ -33,8 +33,10 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	if o.API != 0 && o.API != API {
 		return fmt.Errorf("the plugin speaks revision %d, this program %d", o.API, API)
 	}
-	// What lives is little and what passes through is much: collect less often than usual.
-	debug.SetGCPercent(400)
+	// What lives is little and what passes through is much: nothing is collected for less than this
+	// much of it. The memory is never touched, so it costs none.
+	idle := make([]byte, 32<<20)
+	defer runtime.KeepAlive(idle)
 	v, err := nvim.New(in, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })
 	if err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
@@ -66,7 +68,7 @@ func (l lua) Batch(ops []any) ([]any, time.Duration, error) {
 		Busy    float64 `msgpack:"busy"` // milliseconds
 		Answers []any   `msgpack:"answers"`
 	}
-	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, ops)
+	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, packed{ops})
 	return reply.Answers, time.Duration(reply.Busy * float64(time.Millisecond)), err
 }
 

@@ -394,7 +394,9 @@ func (s *Session) update(u session.Update) {
 		s.mark() // nothing but the chat changes
 		return
 	}
-	s.changed()
+	s.shown.session = true
+	s.urgent.Store(true)
+	s.mark() // more of them may come
 }
 
 func (s *Session) remark(severity, text string) {

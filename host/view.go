@@ -77,11 +77,11 @@ func (s *Session) apply(u session.Update) {
 	}
 }
 
-// changed says that the mirror is out of date.
+// changed says that the mirror is out of date, and the user is to see it at once.
 func (s *Session) changed() {
 	s.shown.session = true
 	s.urgent.Store(true)
-	s.mark()
+	s.host.editor.Hurry(s)
 }
 
 func (s *Session) mark() { s.host.editor.Mark(s) }

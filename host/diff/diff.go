@@ -162,27 +162,62 @@ func (f File) Line() int {
 // New are the lines of the hunks, which still have their numbers. It shares no
 // memory with f.
 func (f File) Brief() File {
-	var old, text strings.Builder
-	hunks := make([]Hunk, len(f.Hunks))
+	return f.brief(len(f.Hunks), 0)
+}
+
+// Top is the beginning of the change, about n lines of its hunks, and else as
+// [File.Brief]; Note says so where there are more. Added and Removed stay.
+func (f File) Top(n int) File {
 	for i, h := range f.Hunks {
-		h.Lines = slices.Clone(h.Lines)
-		for j := range h.Lines {
-			l := &h.Lines[j]
-			l.Text = strings.Clone(l.Text)
-			end := "\n"
-			if l.NoNewline {
-				end = ""
-			}
-			if l.Kind != Insert {
-				old.WriteString(l.Text + end)
-			}
-			if l.Kind != Delete {
-				text.WriteString(l.Text + end)
-			}
+		if n -= len(h.Lines); n < 0 {
+			f.say("only its beginning is kept")
+			return f.brief(i+1, -n)
+		}
+	}
+	return f.Brief()
+}
+
+// brief keeps the first n hunks, the last of them without its last lines.
+func (f File) brief(n, without int) File {
+	hunks := make([]Hunk, n)
+	var old, text strings.Builder
+	for i, h := range f.Hunks[:n] {
+		if i == n-1 {
+			h.Lines = h.Lines[:len(h.Lines)-without]
 		}
 		h.Before, h.After = nil, nil
+		h.Lines = slices.Clone(h.Lines)
 		hunks[i] = h
+		for _, l := range h.Lines {
+			if l.Kind != Insert {
+				old.WriteString(l.Text + l.end())
+			}
+			if l.Kind != Delete {
+				text.WriteString(l.Text + l.end())
+			}
+		}
 	}
 	f.Hunks, f.Old, f.New, f.Located = hunks, old.String(), text.String(), false
+	// The lines are parts of these texts.
+	for at, older, newer := 0, f.Old, f.New; at < len(hunks); at++ {
+		for i := range hunks[at].Lines {
+			l := &hunks[at].Lines[i]
+			size, all := len(l.Text), len(l.Text)+len(l.end())
+			if l.Kind != Delete {
+				l.Text, newer = newer[:size], newer[all:]
+			}
+			if l.Kind != Insert {
+				l.Text, older = older[:size], older[all:]
+			}
+			l.Words = slices.Clone(l.Words)
+		}
+	}
 	return f
+}
+
+func (l Line) end() string {
+	if l.NoNewline {
+		return ""
+	}
+	return "\n"
 }

@@ -370,3 +370,25 @@ func TestBrief(t *testing.T) {
 		t.Errorf("it shows\n%s\nexpected\n%s", got, want)
 	}
 }
+
+func TestTop(t *testing.T) {
+	f := Of(session.Diff{
+		Path: "f", Operation: session.OperationModify, OldText: ptr(ten), NewText: ptr("1\ntwo\n3\n4\n5\n6\n7\n8\n9\nten"),
+	}, Now{Text: ptr(ten)})
+	for n, want := range map[int]string{
+		1: "1\n / 1\n", 3: "1\n2\n / 1\ntwo\n", 5: "1\n2\n3\n4\n / 1\ntwo\n3\n4\n",
+		7: "1\n2\n3\n4\n8\n9\n / 1\ntwo\n3\n4\n8\n9\n",
+		9: "1\n2\n3\n4\n8\n9\n10\n / 1\ntwo\n3\n4\n8\n9\nten",
+	} {
+		top := f.Top(n)
+		if got := top.Old + " / " + top.New; got != want {
+			t.Errorf("of %d lines it has %q, want %q", n, got, want)
+		}
+		if n < 9 == (top.Note == "") || top.Added != 2 || top.Removed != 2 {
+			t.Errorf("of %d lines it is +%d −%d, %q", n, top.Added, top.Removed, top.Note)
+		}
+	}
+	if lines := f.Hunks[0].Lines; len(lines) != 5 || f.Note != "" {
+		t.Errorf("it has changed itself: %v", f)
+	}
+}

@@ -41,7 +41,7 @@ type Neovim interface {
 var ErrGone = errors.New("neovim has gone")
 
 const (
-	frame       = 16 * time.Millisecond // from one batch to the next, where it took all there was
+	frame       = 16 * time.Millisecond // from one batch to the next, where it took all there was and nothing hurries
 	rest        = 4 * time.Millisecond  // for Neovim to draw and to take keys, however slow it is
 	busyGoal    = 6 * time.Millisecond  // of Neovim's time for one batch
 	minBudget   = 64 << 10              // less only adds to what each batch costs, as where a line is huge
@@ -65,8 +65,9 @@ type Editor struct {
 
 type source struct {
 	Source
-	last   time.Time // of the last Take
-	marked bool
+	last    time.Time // of the last Take
+	marked  bool
+	hurried bool
 }
 
 // New returns an editor that is not running yet.
@@ -80,7 +81,14 @@ func New(n Neovim) *Editor {
 }
 
 // Mark says that s has changes. Any goroutine; it returns at once.
-func (e *Editor) Mark(s Source) {
+func (e *Editor) Mark(s Source) { e.mark(s, false) }
+
+// Hurry says that s has changes that wait for no frame and no interval, as the
+// user waits for them and nothing more is to be expected soon. Any goroutine; it
+// returns at once.
+func (e *Editor) Hurry(s Source) { e.mark(s, true) }
+
+func (e *Editor) mark(s Source, hurry bool) {
 	e.mu.Lock()
 	m := e.marked[s]
 	if m == nil {
@@ -88,8 +96,8 @@ func (e *Editor) Mark(s Source) {
 		e.marked[s] = m
 		e.sources = append(e.sources, m)
 	}
-	fresh := !m.marked
-	m.marked = true
+	fresh := !m.marked || hurry && !m.hurried
+	m.marked, m.hurried = true, m.hurried || hurry
 	e.mu.Unlock()
 	if fresh {
 		e.signal()
@@ -180,12 +188,14 @@ func (op Op) finish(result any, err error) {
 func (e *Editor) Run() {
 	defer e.drain()
 	budget := firstBudget
-	var due time.Time // of the next batch of the sources
+	// When Neovim has had its rest, and when the next batch of sources is due that
+	// nobody hurries.
+	var free, due time.Time
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for !e.isGone() {
 		began := time.Now()
-		ops, full, next := e.collect(budget, due)
+		ops, taken, full, next := e.collect(budget, free, due)
 		if len(ops) == 0 {
 			if next > 0 {
 				timer.Reset(next)
@@ -203,9 +213,12 @@ func (e *Editor) Run() {
 		if err != nil {
 			e.Close()
 		}
-		due = time.Now().Add(rest)
-		if at := began.Add(frame); !full && at.After(due) {
-			due = at
+		free = time.Now().Add(rest)
+		switch {
+		case full:
+			due = free
+		case taken:
+			due = began.Add(frame)
 		}
 		budget = adapt(budget, full, busy)
 	}
@@ -225,9 +238,10 @@ func adapt(budget int, full bool, busy time.Duration) int {
 }
 
 // collect takes the calls that wait, and from each source whose time has come
-// what it has; full tells that one of them has more. With nothing to do it says
-// how long until there may be; 0 is until woken.
-func (e *Editor) collect(budget int, due time.Time) (ops []Op, full bool, next time.Duration) {
+// what it has; taken tells that a source was asked whose time it was without
+// hurry, full that one of them has more. With nothing to do it says how long until
+// there may be; 0 is until woken.
+func (e *Editor) collect(budget int, free, due time.Time) (ops []Op, taken, full bool, next time.Duration) {
 	now := time.Now()
 	e.mu.Lock()
 	ops, e.calls = e.calls, nil
@@ -236,9 +250,9 @@ func (e *Editor) collect(budget int, due time.Time) (ops []Op, full bool, next t
 		if !m.marked {
 			continue
 		}
-		at := due
-		if own := m.last.Add(m.Interval()); own.After(at) {
-			at = own
+		at := free
+		if own := m.last.Add(m.Interval()); !m.hurried {
+			at = latest(at, due, own)
 		}
 		wait := at.Sub(now)
 		if wait > 0 {
@@ -247,13 +261,14 @@ func (e *Editor) collect(budget int, due time.Time) (ops []Op, full bool, next t
 			}
 			continue
 		}
-		m.marked, m.last = false, now
+		taken = taken || !m.hurried
+		m.marked, m.hurried, m.last = false, false, now
 		ready = append(ready, m)
 	}
 	e.mu.Unlock()
 	for _, m := range ready {
-		taken, more := m.Take(budget / len(ready))
-		ops = append(ops, taken...)
+		some, more := m.Take(budget / len(ready))
+		ops = append(ops, some...)
 		if more {
 			full = true
 			e.mu.Lock()
@@ -261,7 +276,16 @@ func (e *Editor) collect(budget int, due time.Time) (ops []Op, full bool, next t
 			e.mu.Unlock()
 		}
 	}
-	return ops, full, next
+	return ops, taken, full, next
+}
+
+func latest(at time.Time, others ...time.Time) time.Time {
+	for _, other := range others {
+		if other.After(at) {
+			at = other
+		}
+	}
+	return at
 }
 
 func (e *Editor) execute(ops []Op) (time.Duration, error) {

@@ -283,6 +283,68 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+// What is hurried waits for no frame and no interval, but lets Neovim rest, and
+// does not hold up the next frame.
+func TestHurry(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, &neovim{})
+		start := time.Now()
+		shown := &feed{name: "s", left: 9}
+		hidden := &feed{name: "h", left: 9, interval: 100 * ms}
+		e.Mark(shown)
+		e.Mark(hidden)
+		time.Sleep(ms)
+		synctest.Wait()
+		shown.left, hidden.left = 9, 9
+		e.Mark(shown)
+		e.Mark(hidden)
+		e.Hurry(hidden)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		hidden.left = 9
+		e.Mark(hidden)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for _, test := range []struct {
+			feed *feed
+			want []time.Duration
+		}{
+			{shown, []time.Duration{0, frame}},
+			{hidden, []time.Duration{0, rest, time.Second + ms}},
+		} {
+			if len(test.feed.taken) != len(test.want) {
+				t.Fatalf("%s was asked %d times, want %d", test.feed.name, len(test.feed.taken), len(test.want))
+			}
+			for i, want := range test.want {
+				if got := test.feed.taken[i].Sub(start); got != want {
+					t.Errorf("%s was asked after %v, want %v", test.feed.name, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A call does not hold up the next frame either.
+func TestPostHoldsUpNoFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, &neovim{})
+		start := time.Now()
+		s := &feed{name: "s", left: 1}
+		e.Mark(s)
+		synctest.Wait()
+		s.left = 1
+		e.Mark(s)
+		time.Sleep(frame / 2)
+		e.Post(Op{Name: "call"})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if len(s.taken) != 2 || s.taken[1].Sub(start) != frame {
+			t.Errorf("%d times asked, the last time after %v", len(s.taken), s.taken[len(s.taken)-1].Sub(start))
+		}
+	})
+}
+
 // A call does not wait for a frame.
 func TestPostBetweenFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -86,3 +86,20 @@ func BenchmarkTick(b *testing.B) {
 		}
 	}
 }
+
+// A diff of 10,000 lines in many hunks that is located and then opened.
+func BenchmarkOpenedHunks(b *testing.B) {
+	var old, text strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&old, "value[%d] = compute(%[1]d, seed)\n", i)
+		fmt.Fprintf(&text, "value[%d] = %s(%[1]d, seed)\n", i, []string{"derive", "compute"}[i%2])
+	}
+	for b.Loop() {
+		w := newWorld()
+		tr := New(w.conv, w.config())
+		w.apply(call(session.KindEdit, session.StatusInProgress, "a", change("/project/a", old.String(), text.String())))
+		taken(tr)
+		tr.Fold(0, Open)
+		b.ReportMetric(float64(taken(tr)), "B/sent")
+	}
+}

@@ -316,9 +316,10 @@ func (t *Transcript) Take(budget int) []Edit {
 				budget -= editCost
 			}
 		}
-		if done {
-			t.dirty = t.dirty[1:]
+		if !done {
+			break // what is left of the budget is not worth the edit
 		}
+		t.dirty = t.dirty[1:]
 	}
 	return edits
 }
@@ -394,6 +395,15 @@ func (e *Edit) join(next *Edit) bool {
 // bytes of plain text.
 const editCost = 1 << 10
 
+// cost is what the line adds to that of an edit.
+func (l Line) cost() int {
+	n := 16 + len(l.Text) + 8*len(l.Marks)
+	if l.Right != "" || l.Sign != "" {
+		n += 64
+	}
+	return n
+}
+
 // cost is about what the text and the highlights of an edit cost Neovim, in
 // bytes of plain text.
 func (e *Edit) cost() int {
@@ -428,7 +438,7 @@ func (t *Transcript) takeStatic(b *block, i, row, budget int) (*Edit, bool) {
 	}
 	done := true
 	for i, cost := from, 0; i < end; i++ {
-		if cost += 64 + len(lines[i].Text) + 64*len(lines[i].Marks); cost > budget && i > from {
+		if cost += lines[i].cost(); cost > budget && i > from {
 			end, done = i, false // the rest of it another time
 			break
 		}

@@ -178,6 +178,22 @@ function M.host_died(why)
   require('acp.winbar').refresh()
 end
 
+---Which events anybody hears: firing the others costs Neovim more than all else of a burst of
+---tool calls.
+---@return fun(name: string): boolean
+function M.heard()
+  local names, all = {}, false
+  for _, autocmd in ipairs(vim.api.nvim_get_autocmds({ event = 'User' })) do
+    local plain = autocmd.pattern:match('^[%w_.:/-]*')
+    names[autocmd.pattern] = true
+    -- What is no name may stand for any that begins so.
+    all = all or plain ~= autocmd.pattern and plain:sub(1, 3) == ('Acp'):sub(1, #plain)
+  end
+  return function(name)
+    return all or names[name] ~= nil
+  end
+end
+
 ---@param name string
 ---@param data table
 function M.fire(name, data)

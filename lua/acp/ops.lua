@@ -81,15 +81,21 @@ for op, fn in pairs({ login_terminal = 'terminal', login_secrets = 'secrets' }) 
 end
 
 function ops.events(args)
+  local heard = require('acp.mirror').heard()
+  local told = false
   for _, event in ipairs(args.events) do
     if event.name == 'AcpSessionClosed' then
       require('acp.mirror').forget(event.data.session)
       require('acp.winbar').refresh(event.data.session)
     end
-    -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it.
-    vim.schedule(function()
-      require('acp.mirror').fire(event.name, event.data)
-    end)
+    -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it. Who
+    -- hears one may begin to hear those that follow.
+    told = told or heard(event.name)
+    if told then
+      vim.schedule(function()
+        require('acp.mirror').fire(event.name, event.data)
+      end)
+    end
   end
 end
 

@@ -154,16 +154,34 @@ func (a *agent) answer(r request) {
 
 func (a *agent) prompt(text string) {
 	var n, rate int
-	var shape string
+	var shape, path string
 	switch {
 	case scan(text, callsPrompt, &n):
 		a.tell(calls(n))
+	case scan(text, colourPrompt, &n):
+		a.tell(growing(n, "\x1b[1;32mok\x1b[0m  %6d  \x1b[36mpackage/of/the/test\x1b[0m\t\x1b[38;5;208m0.01s\x1b[0m\n"))
 	case scan(text, growPrompt, &n):
-		a.tell(growing(n))
+		a.tell(growing(n, "ok  %6d  package/of/the/test\t0.01s\n"))
 	case scan(text, diffPrompt, &n):
 		a.tell(changing(n))
+	case scan(text, wholeFilePrompt, &n, &path):
+		a.tell(change("d", path, 0, n))
+	case scan(text, partPrompt, &n, &path):
+		a.tell(change("d", path, around, around+n))
+	case scan(text, manyFilesPrompt, &n, &path):
+		for i := range n {
+			a.tell(change(fmt.Sprint("d", i), fmt.Sprint(path, i), 0, megabyte/len(sheet(1000, 1001, false))))
+		}
 	case scan(text, commandPrompt, &n, &rate):
-		a.run(writes(n, rate))
+		a.run("t", writes(n, rate))
+	case scan(text, manyCommandsPrompt, &n, &rate):
+		for i := range n {
+			a.run(fmt.Sprint("t", i), fmt.Sprintf("yes what the command has to say | head -n %d", rate))
+		}
+	case scan(text, askPrompt, &n):
+		a.ask(n)
+	case scan(text, visitPrompt, &n, &path):
+		a.tell(visits(n, path))
 	case scan(text, shapePrompt, &n, &shape):
 		for chunk := range slices.Chunk([]byte(shapes[shape](n)), chunkSize) {
 			a.out.Write(message(string(chunk)))
@@ -191,7 +209,7 @@ func (a *agent) tell(messages [][]byte) {
 }
 
 // run has the client run a command, shows it, and waits for its end.
-func (a *agent) run(command string) {
+func (a *agent) run(call, command string) {
 	ask := func(method, params string) request {
 		fmt.Fprintf(a.out, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"sessionId":"bench",%s}}`+"\n", method, params)
 		a.out.Flush()
@@ -199,10 +217,26 @@ func (a *agent) run(command string) {
 	}
 	quoted, _ := json.Marshal(command) // a string always encodes
 	id := ask("terminal/create", `"command":"sh","args":["-c",`+string(quoted)+`]`).Result.TerminalID
-	a.out.Write(update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"t","title":"sh","kind":"execute","status":"in_progress",`+
-		`"content":[{"type":"terminal","terminalId":%q}]`, id)))
+	a.out.Write(update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":%q,"title":"sh","kind":"execute","status":"in_progress",`+
+		`"content":[{"type":"terminal","terminalId":%q}]`, call, id)))
 	ask("terminal/wait_for_exit", fmt.Sprintf(`"terminalId":%q`, id))
-	a.out.Write(update(`"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed"`))
+	a.out.Write(update(fmt.Sprintf(`"sessionUpdate":"tool_call_update","toolCallId":%q,"status":"completed"`, call)))
+}
+
+// ask asks for permission n times at once, and waits for all answers.
+func (a *agent) ask(n int) {
+	for i := range n {
+		fmt.Fprintf(a.out, `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"bench",`+
+			`"toolCall":{"toolCallId":"p%[1]d","title":"make part-%[1]d","kind":"execute","rawInput":{"command":"make part-%[1]d"}},`+
+			`"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`+"\n", 100+i)
+	}
+	a.out.Flush()
+	for range n {
+		<-a.requests
+	}
+	for i := range n {
+		a.out.Write(update(fmt.Sprintf(`"sessionUpdate":"tool_call_update","toolCallId":"p%d","status":"completed"`, 100+i)))
+	}
 }
 
 func scan(text, format string, into ...any) bool {

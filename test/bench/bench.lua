@@ -95,17 +95,24 @@ end
 
 ---Measures from now on, until M.finish.
 local function start()
-  run = { timer = assert(vim.uv.new_timer()), gap = 0, cpu = cpu(), start = vim.uv.hrtime() }
-  local last = run.start
+  run = {
+    timer = assert(vim.uv.new_timer()),
+    gap = 0,
+    work = 0,
+    cpu = cpu(),
+    start = vim.uv.hrtime(),
+  }
+  local last, worked = run.start, run.cpu
   local r = run
-  r.timer:start(5, 5, function()
-    local now = vim.uv.hrtime()
-    r.gap = math.max(r.gap, now - last)
-    last = now
-  end)
+  local function tick()
+    local now, work = vim.uv.hrtime(), cpu()
+    r.gap, r.work = math.max(r.gap, now - last), math.max(r.work, work - worked)
+    last, worked = now, work
+  end
+  r.timer:start(5, 5, tick)
   r.stop = function()
     r.timer:close()
-    r.gap = math.max(r.gap, vim.uv.hrtime() - last)
+    tick()
   end
 end
 
@@ -128,6 +135,7 @@ function M.finish(turn)
     ms = (now - r.start) / 1e6,
     gap = r.gap / 1e6,
     cpu = cpu() - r.cpu,
+    work = r.work,
     since_cancel = r.cancelled and (now - r.cancelled) / 1e6 or 0,
     error = turn.error or '',
   })
@@ -148,6 +156,55 @@ function M.open(expected)
       end
     end,
   })
+end
+
+---Does something as soon as a condition holds.
+---@param condition fun(): boolean
+---@param fn fun()
+local function when(condition, fn)
+  local timer = assert(vim.uv.new_timer())
+  local step = vim.schedule_wrap(function()
+    if not timer:is_closing() and condition() then
+      timer:close()
+      fn()
+    end
+  end)
+  timer:start(0, 2, step)
+end
+
+---Opens the last diff in two windows, and measures until they are shown.
+---@param lines integer how many lines each side has at least
+function M.open_diff(lines)
+  start()
+  local diff = require('acp.diff')
+  diff.ask()
+  when(function()
+    for _, win in ipairs(diff.windows()) do
+      if api.nvim_buf_line_count(api.nvim_win_get_buf(win)) < lines then
+        return false
+      end
+    end
+    return #diff.windows() > 1
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Shows the first terminal of the chat in a window as soon as there is one.
+function M.open_terminal()
+  local acp = require('acp')
+  when(function()
+    return #acp.terminals() > 0
+  end, function()
+    require('acp.terminal').pick(acp.sessions()[1].id)
+  end)
+end
+
+---@return integer how many windows show a terminal
+function M.terminals()
+  return #vim.tbl_filter(function(win)
+    return vim.bo[api.nvim_win_get_buf(win)].buftype == 'terminal'
+  end, api.nvim_list_wins())
 end
 
 ---Cancels the running turn, and measures the time until it has ended.

@@ -90,7 +90,7 @@ func serveFloor(in io.ReadCloser, out io.WriteCloser) error {
 
 // read decodes what the agent says.
 func (f *floor) read(r io.Reader) {
-	lines := bufio.NewReaderSize(r, 1<<20) // a message must fit
+	lines := bufio.NewReaderSize(r, 8*megabyte) // a message must fit
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err != nil {
@@ -107,6 +107,8 @@ func (f *floor) read(r io.Reader) {
 			go f.run(m.Params.Command, m.Params.Args)
 		case "terminal/wait_for_exit": // answered by run
 			continue
+		case "session/request_permission":
+			fmt.Fprintf(f.agent, `{"jsonrpc":"2.0","id":%d,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`+"\n", m.ID)
 		}
 		f.mu.Lock()
 		f.text = append(f.text, m.Params.Update.Content.Text...)

@@ -64,6 +64,7 @@ type result struct {
 	Ms          float64 `msgpack:"ms"`
 	Gap         float64 `msgpack:"gap"`
 	CPU         float64 `msgpack:"cpu"`
+	Work        float64 `msgpack:"work"` // the most CPU time between two ticks, however busy the machine is
 	SinceCancel float64 `msgpack:"since_cancel"`
 	Error       string  `msgpack:"error"`
 }
@@ -122,6 +123,7 @@ func launch(tb testing.TB, bin string) (*neovim, error) {
 		vim.g.acp = {
 			host = { command = { %[2]q } },
 			agents = { bench = { command = { %[2]q }, env = { %[3]s = 'agent' } } },
+			permissions = { { command = 'make *', action = 'allow' } },
 		}
 		vim.api.nvim_create_autocmd('VimEnter', {
 			callback = function() vim.fn.sockconnect('pipe', %[4]q, { rpc = true }) end,
@@ -286,4 +288,14 @@ func processCPU(pid int) float64 {
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
 	return (user + system) * 10
+}
+
+// resident is the memory of a process, in MB; 0 where it cannot be known.
+func resident(pid int) float64 {
+	statm, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	pages, _ := strconv.ParseFloat(strings.Fields(string(statm))[1], 64)
+	return pages * float64(os.Getpagesize()) / 1e6
 }

@@ -10,8 +10,16 @@ import (
 const (
 	callsPrompt   = "call %d"           // so many tool calls, with three updates each
 	growPrompt    = "grow %d"           // one command whose whole output is told anew so many times, longer each time
+	colourPrompt  = "grow %d in colour" // the same with escape sequences
 	diffPrompt    = "change %d"         // one edit of so many lines
 	commandPrompt = "run %d MB %d wide" // a command in a terminal of the client that writes so much
+
+	wholeFilePrompt    = "rewrite %d of %s"       // one edit of so many lines of a file, told with the whole of it
+	partPrompt         = "edit %d of %s"          // the same, told without what is around them
+	manyFilesPrompt    = "rewrite %d files of %s" // so many files of a megabyte, whose names begin so
+	askPrompt          = "ask %d"                 // so many requests for permission at once
+	visitPrompt        = "visit %d in %s"         // so many places in the files of a folder
+	manyCommandsPrompt = "run %d of %d lines"     // so many commands that write so much, one after the other
 )
 
 // update is a session/update as a line of the wire.
@@ -37,37 +45,60 @@ func calls(n int) [][]byte {
 	return all
 }
 
-// outputLine is the i-th line that a command writes.
-func outputLine(i int) string { return fmt.Sprintf("ok  %6d  package/of/the/test\t0.01s\n", i) }
-
-// growing is one command whose output is told n times, five lines longer each time.
-func growing(n int) [][]byte {
+// growing is one command whose output is told n times, five lines longer each time; line is the format
+// of one.
+func growing(n int, line string) [][]byte {
 	all := [][]byte{update(`"sessionUpdate":"tool_call","toolCallId":"g","title":"make test","kind":"execute","status":"in_progress"`)}
 	var output strings.Builder
 	for i := range n {
 		for j := range 5 {
-			output.WriteString(outputLine(5*i + j))
+			fmt.Fprintf(&output, line, 5*i+j)
 		}
 		all = append(all, update(`"sessionUpdate":"tool_call_update","toolCallId":"g",`+textContent(output.String())))
 	}
 	return append(all, update(`"sessionUpdate":"tool_call_update","toolCallId":"g","status":"completed"`))
 }
 
-// changing is one edit of a file of n lines, every second of which is another.
-func changing(n int) [][]byte {
-	var before, after strings.Builder
-	for i := range n {
-		line := fmt.Sprintf("\tvalue[%d] = compute(%d, seed) // the part of row %d\n", i, i*7, i)
-		before.WriteString(line)
-		if i%2 == 0 {
-			line = strings.Replace(line, "compute", "derive", 1)
+// around is how many lines of a file stand on each side of a part that is edited.
+const around = 500
+
+const megabyte = 1 << 20
+
+// sheet is the rows [from, to) of a file; every second of them is another when it is changed.
+func sheet(from, to int, changed bool) string {
+	var text strings.Builder
+	for i := from; i < to; i++ {
+		does := "compute"
+		if changed && i%2 == 0 {
+			does = "derive"
 		}
-		after.WriteString(line)
+		fmt.Fprintf(&text, "\tvalue[%d] = %s(%d, seed) // the part of row %d\n", i, does, i*7, i)
 	}
-	old, _ := json.Marshal(before.String())
-	text, _ := json.Marshal(after.String())
-	return [][]byte{update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"d","title":"Edit rows.go","kind":"edit","status":"completed",`+
-		`"content":[{"type":"diff","path":"/src/rows.go","oldText":%s,"newText":%s}]`, old, text))}
+	return text.String()
+}
+
+// change is one edit of the rows [from, to) of a file.
+func change(id, path string, from, to int) [][]byte {
+	old, _ := json.Marshal(sheet(from, to, false)) // a string always encodes
+	text, _ := json.Marshal(sheet(from, to, true))
+	return [][]byte{update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":%q,"title":"Edit rows.go","kind":"edit","status":"completed",`+
+		`"content":[{"type":"diff","path":%q,"oldText":%s,"newText":%s}]`, id, path, old, text))}
+}
+
+// changing is one edit of n lines of a file that is not there.
+func changing(n int) [][]byte { return change("d", "/src/rows.go", 0, n) }
+
+// visited is how many files are visited.
+const visited = 10
+
+// visits is n reads, of a place each.
+func visits(n int, dir string) [][]byte {
+	all := make([][]byte, n)
+	for i := range n {
+		all[i] = update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"v%d","title":"Read","kind":"read","status":"completed",`+
+			`"locations":[{"path":"%s/%d.lua","line":%d}]`, i, dir, i%visited, i+1))
+	}
+	return all
 }
 
 // writes is a command that writes mb megabytes in lines of width bytes.
@@ -84,6 +115,7 @@ func toolCalls(b *bench) {
 	}{
 		{"500 tool calls of three updates", callsPrompt, 500, 5},
 		{"an output that grows in 500 updates", growPrompt, 500, 5},
+		{"the same with colours", colourPrompt, 500, 5},
 		{"a diff of 5000 lines", diffPrompt, 5000, 5},
 	} {
 		var ours, floor []sample
@@ -108,10 +140,7 @@ func toolCalls(b *bench) {
 			floor = append(floor, sample{result: v.prompt(c.prompt, c.n)})
 			v.end()
 		}
-		took := func(s sample) float64 { return s.Ms }
-		gap := func(s sample) float64 { return s.Gap }
-		b.add(c.what+": all shown, ms", median(field(ours, took)), median(field(floor, took)), ratio(1.5))
-		b.add(c.what+": longest gap, ms", median(field(ours, gap)), median(field(floor, gap)), atMost(25))
+		b.shown(c.what, ours, floor, ratio(1.5))
 		if len(opened) > 0 {
 			b.add(c.what+", opened: 2000 lines shown, ms", median(opened), 0, none)
 			b.add(c.what+", opened: longest gap, ms", median(openedGap), 0, atMost(25))
@@ -119,27 +148,44 @@ func toolCalls(b *bench) {
 	}
 }
 
+// shown adds the rows of turns that show tool calls; g is the goal of how long all of it takes.
+func (b *bench) shown(what string, ours, floor []sample, g goal) {
+	add := func(figure string, of func(sample) float64, g goal) {
+		b.add(what+": "+figure+", ms", median(field(ours, of)), median(field(floor, of)), g)
+	}
+	add("all shown", func(s sample) float64 { return s.Ms }, g)
+	add("longest gap", func(s sample) float64 { return s.Gap }, atMost(25))
+	add("Neovim's CPU in a gap", func(s sample) float64 { return s.Work }, atMost(25))
+}
+
 // commands measures a command that floods a terminal, beside a floor that reads the same command from
 // a pseudo-terminal and shows its last lines.
 func commands(b *bench) {
-	const mb = 100
+	const mb, times = 100, 3
 	for _, width := range []int{8, 80} {
-		var ours, floor sample
-		for _, k := range []kind{plain, chat} {
-			v := start(b, b.bin, k)
-			before := processCPU(v.pid)
-			s := sample{result: v.prompt(commandPrompt, mb, width)}
-			s.hostCPU = processCPU(v.pid) - before
-			if k == chat {
-				ours = s
-			} else {
-				floor = s
+		measure := func(k kind, open bool) (all []sample) {
+			for range times {
+				v := start(b, b.bin, k)
+				if open {
+					v.lua(nil, "bench.open_terminal()")
+				}
+				all = append(all, sample{result: v.prompt(commandPrompt, mb, width)})
+				if open && v.number("bench.terminals()") != 1 {
+					b.Fatal("no window shows the terminal")
+				}
+				v.end()
 			}
-			v.end()
+			return all
 		}
 		what := fmt.Sprintf("%d MB in lines of %d through a terminal: ", mb, width)
-		b.add(what+"to the turn's end, ms", ours.Ms, floor.Ms, none)
-		b.add(what+"longest gap, ms", ours.Gap, floor.Gap, atMost(25))
-		b.add(what+"Neovim's CPU, ms", ours.CPU, floor.CPU, none)
+		ours, floor, open := measure(chat, false), measure(plain, false), measure(chat, true)
+		add := func(figure string, of func(sample) float64, g goal) {
+			b.add(what+figure+", ms", median(field(ours, of)), median(field(floor, of)), g)
+			b.add(what+figure+" while a window shows it, ms", median(field(open, of)), median(field(floor, of)), g)
+		}
+		add("to the turn's end", func(s sample) float64 { return s.Ms }, none)
+		add("longest gap", func(s sample) float64 { return s.Gap }, atMost(25))
+		add("Neovim's CPU in a gap", func(s sample) float64 { return s.Work }, atMost(25))
+		add("Neovim's CPU", func(s sample) float64 { return s.CPU }, none)
 	}
 }
