@@ -17,6 +17,7 @@ var (
 	ErrNotModifiable = errors.New("its buffer is not modifiable")
 	ErrSpecialBuffer = errors.New("its buffer is not a normal one")
 	ErrBusy          = errors.New("the file or its buffer kept changing")
+	ErrElsewhere     = errors.New("another Neovim has unsaved changes of it")
 )
 
 // Error is the failure of a read or a write, one sentence with the path.

@@ -35,8 +35,9 @@ type live struct {
 	Readonly    bool   `msgpack:"readonly"`
 	Modifiable  bool   `msgpack:"modifiable"`
 	Buftype     string `msgpack:"buftype"`
-	Disk        stamp  `msgpack:"disk"` // with which Neovim was last in step
-	Part        bool   `msgpack:"part"` // the user wrote a part of the buffer over the file
+	Disk        stamp  `msgpack:"disk"`      // with which Neovim was last in step
+	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
+	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
 }
 
 // decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
@@ -165,16 +166,19 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 	return text.String(), true, nil
 }
 
-func (f *Files) write(ctx context.Context, path, text string) (Written, error) {
-	w := liveWrite{Files: f, path: path, text: text}
+func (f *Files) write(ctx context.Context, path string, asked Write) (Written, error) {
+	w := liveWrite{Files: f, path: path, text: asked.Text}
 	w.base, w.based = f.seen.get(path)
 	for try := 0; try < maxTries; {
 		l, err := f.live(ctx, path)
 		if err != nil {
 			return Written{}, err
 		}
+		if l.Buf == 0 && l.Elsewhere != 0 {
+			return Written{}, fmt.Errorf("%w (process %d)", ErrElsewhere, l.Elsewhere)
+		}
 		if l.Buf == 0 {
-			return f.writeDisk(path, text)
+			return f.writeDisk(path, asked.Text)
 		}
 		outcome, err := w.try(ctx, l)
 		switch {
@@ -187,6 +191,9 @@ func (f *Files) write(ctx context.Context, path, text string) (Written, error) {
 		case outcome == moved:
 			try++
 		default:
+			if w.save != 0 {
+				w.saveAsUser(ctx, asked.Waiting)
+			}
 			return w.Written, nil
 		}
 	}
@@ -246,6 +253,8 @@ type liveWrite struct {
 	based bool
 	// old is the disk before the write, once the write has replaced it.
 	old *file
+	// save is the buffer's changedtick at which it is to be saved once more, as the user does; 0 is not.
+	save int
 
 	Written
 }
@@ -291,7 +300,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 
 	save := !known || had != text
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "text": text}
-	conflicts := 0
+	var conflicts []conflict
 	if l.Modified {
 		mine, ok, err := w.slices(ctx, l, 0, -1, false)
 		if err != nil || !ok {
@@ -308,7 +317,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 					return 0, err
 				}
 			}
-			args["merged"] = merged
+			mergeArgs(args, merged, text, conflicts)
 		}
 	} else if known {
 		args["before"] = had
@@ -322,6 +331,8 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Locked  bool   `msgpack:"locked"`
 		Lossy   bool   `msgpack:"lossy"`
 		Err     string `msgpack:"err"`
+		Keys    string `msgpack:"keys"` // how the user decides conflicts
+		Save    int    `msgpack:"save"`
 	}
 	err = w.editor.CallBuffers(ctx, "write", args, &got)
 	switch {
@@ -345,14 +356,15 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Buf:      l.Buf,
 		Changed:  save || got.Changed || w.old != nil,
 		Created:  !disk.exists() || w.old != nil && !w.old.exists(),
-		Conflict: conflicts > 0,
+		Conflict: len(conflicts) > 0,
 		Before:   before,
 		After:    &after,
 	}
 	w.agreed(w.path, text)
-	if conflicts > 0 {
-		w.Note = conflictNote(w.path, conflicts)
-		w.refuse(w.path, text)
+	w.save = got.Save
+	if len(conflicts) > 0 {
+		w.Note = conflictNote(w.path, len(conflicts), got.Keys)
+		w.refused.put(w.path, text)
 	}
 	return applied, nil
 }

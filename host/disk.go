@@ -94,7 +94,7 @@ func (h *Host) diskChanged(c buffers.Written) {
 	if s != nil && (c.Changed || c.Deleted) {
 		s.changes.took(c, "disk")
 	}
-	if c.Note != "" && (s == nil || !s.box.put(func() { s.remark("warning", c.Note) })) {
+	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note) })) {
 		h.notify("warning", c.Note)
 	}
 }

@@ -210,6 +210,10 @@ var handlers = map[string]func(*Host, message){
 			w.Saved(m.text("name"))
 		}
 	},
+	"compare": func(h *Host, m message) { h.compare(m.text("name")) },
+	"refused": func(h *Host, m message) {
+		h.background(func() { h.callback(m.integer("callback"), h.files.Refused(m.text("name")), "") })
+	},
 	"follow": func(h *Host, m message) { h.follow.heard(m) },
 	"check":  func(h *Host, m message) { h.checkDisk(m.text("name")) },
 	"traffic": func(h *Host, m message) {

@@ -384,32 +384,6 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 	s.host.files.Read(r.Context, buffers.Read{Path: s.absolute(r.Path), Line: r.Line, Limit: r.Limit}, r.Reply)
 }
 
-func (s *Session) writeTextFile(r session.WriteTextFile) {
-	written := s.traceWrite(r)
-	s.host.files.Write(r.Context, buffers.Write{Path: s.absolute(r.Path), Text: r.Text}, func(w buffers.Written, err error) {
-		if err == nil && w.Changed {
-			s.changes.took(w, "fs")
-		}
-		r.Reply(err)
-		s.box.put(func() {
-			s.wrote(r.Path, w, err)
-			if err == nil {
-				written()
-			}
-		})
-	})
-}
-
-func (s *Session) wrote(path string, w buffers.Written, err error) {
-	switch {
-	case err != nil:
-		s.remark("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
-	case w.Note != "":
-		s.remark("warning", w.Note)
-	}
-	s.changed()
-}
-
 // later runs f on the session's goroutine after a time.
 func (s *Session) later(d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, func() { s.box.put(f) })

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+)
+
+func (s *Session) writeTextFile(r session.WriteTextFile) {
+	written := s.traceWrite(r)
+	var once sync.Once
+	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
+	asked := buffers.Write{Path: s.absolute(r.Path), Text: r.Text, Waiting: func() { reply(nil) }}
+	s.host.files.Write(r.Context, asked, func(w buffers.Written, err error) {
+		if err == nil && w.Changed {
+			s.changes.took(w, "fs")
+		}
+		reply(err)
+		s.box.put(func() {
+			s.wrote(r.Path, w, err)
+			if err == nil {
+				written()
+			}
+		})
+	})
+}
+
+func (s *Session) wrote(path string, w buffers.Written, err error) {
+	switch {
+	case err != nil:
+		s.alert("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
+	case w.Note != "":
+		s.alert("warning", w.Note)
+	}
+	s.changed()
+}
+
+// alert is a remark of what the user must know of soon: where no window shows the chat it is a message
+// too.
+func (s *Session) alert(severity, text string) {
+	s.remark(severity, text)
+	if !s.visible.Load() {
+		s.host.notify(severity, text)
+	}
+}
+
+// compare has a buffer whose conflicts are decided count as unmodified, where it has what the disk has.
+func (h *Host) compare(name string) {
+	h.files.Compare(context.Background(), name, func(err error) {
+		if err != nil {
+			h.log.Warn("compare a buffer with the disk", "err", err)
+		}
+	})
+}
