@@ -115,7 +115,7 @@ func TestConflictsAreMarked(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.begin()
 		c := n.clashes()[0]
-		if c.Sign != "1 ≠" || c.Virtual != "the agent's, on disk · c> take · c< keep yours · c= both|ONE|1" {
+		if c.Sign != "1 ≠" || c.Virtual != "agent · c> take · c< yours · c= both|ONE|1" {
 			t.Errorf("drawn are %q, %q", c.Sign, c.Virtual)
 		}
 		n.wantText("zero\nMINE\ntwo\nTHREE")
@@ -134,11 +134,12 @@ func TestConflictsAreMarked(t *testing.T) {
 
 func TestTheirsIsOneUndoStep(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		n.begin()
+		path := n.begin()
 		n.press("2Gc>")
 		n.wantText("zero\nONE\n1\ntwo\nTHREE")
 		n.wantClashes()
 		n.want("&modified", int64(0))
+		n.write(path, "zero\nONE\n1\ntwo\nTHREE\n") // the same text once more is no change
 		n.press("u")
 		n.wantText("zero\nMINE\ntwo\nTHREE")
 		n.wantClashes("1-2 MINE|ONE,1")

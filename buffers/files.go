@@ -66,6 +66,7 @@ type Written struct {
 	Created  bool   // the file was not there before
 	Conflict bool   // some of the agent's text is not in the buffer, where the user's stands
 	Note     string // a sentence for the user, where there is something to say
+	Brief    string // the same in a few words, of conflicts alone
 	Deleted  bool   // there is no file any more
 
 	// Before and After are the text that the user saw at Path before, and sees now: the buffer's where one

@@ -166,15 +166,15 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	case !known && !got.Changed && !own:
 		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
 	}
-	w.Changed, w.Conflict = got.Changed, len(conflicts) > 0
+	w.Changed = got.Changed
 	switch {
 	case got.Changed && known:
 		f.agreed(path, text)
 	case known:
 		f.synced.put(path, text)
 	}
-	if w.Conflict {
-		w.Note = conflictNote(path, len(conflicts), got.Keys)
+	if len(conflicts) > 0 {
+		w.tellConflicts(len(conflicts), got.Keys)
 		f.refused.put(path, text)
 	}
 	return w, applied, nil

@@ -255,6 +255,8 @@ type liveWrite struct {
 	old *file
 	// save is the buffer's changedtick at which it is to be saved once more, as the user does; 0 is not.
 	save int
+	// edited is that the buffer's text was changed.
+	edited bool
 
 	Written
 }
@@ -352,18 +354,17 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	}
 
 	w.Written = Written{
-		Path:     w.path,
-		Buf:      l.Buf,
-		Changed:  save || got.Changed || w.old != nil,
-		Created:  !disk.exists() || w.old != nil && !w.old.exists(),
-		Conflict: len(conflicts) > 0,
-		Before:   before,
-		After:    &after,
+		Path:    w.path,
+		Buf:     l.Buf,
+		Changed: save || got.Changed || w.old != nil,
+		Created: !disk.exists() || w.old != nil && !w.old.exists(),
+		Before:  before,
+		After:   &after,
 	}
 	w.agreed(w.path, text)
-	w.save = got.Save
+	w.save, w.edited = got.Save, got.Changed
+	w.tellConflicts(len(conflicts), got.Keys)
 	if len(conflicts) > 0 {
-		w.Note = conflictNote(w.path, len(conflicts), got.Keys)
 		w.refused.put(w.path, text)
 	}
 	return applied, nil

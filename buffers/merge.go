@@ -159,12 +159,15 @@ func differing(text, other string) []int {
 	return rows
 }
 
-// conflictNote is told of new conflicts; keys is how the user decides.
-func conflictNote(path string, n int, keys string) string {
-	where := ""
+// tellConflicts tells of n new conflicts; keys is how the user decides.
+func (w *Written) tellConflicts(n int, keys string) {
+	where, name := "", filepath.Base(w.Path)
 	if n > 1 {
 		where = fmt.Sprintf(" in %d places", n)
 	}
-	return fmt.Sprintf("The agent changed lines of %s%s that you have changed too: yours stay in the buffer, the agent's are on disk. %s",
-		filepath.Base(path), where, keys)
+	w.Conflict = n > 0
+	if w.Conflict {
+		w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: yours stay in the buffer, the agent's are on disk. %s", name, where, keys)
+		w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
+	}
 }

@@ -30,7 +30,7 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 		Took  float64 `msgpack:"took"` // milliseconds
 		Err   string  `msgpack:"err"`
 	}
-	args := map[string]any{"path": w.path, "buf": w.Buf, "changedtick": w.save, "changed": w.Changed}
+	args := map[string]any{"path": w.path, "buf": w.Buf, "changedtick": w.save, "changed": w.edited}
 	if err := w.editor.CallBuffers(ctx, "save", args, &got); err != nil || got.Moved {
 		return
 	}

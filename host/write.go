@@ -2,7 +2,9 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -31,19 +33,23 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 func (s *Session) wrote(path string, w buffers.Written, err error) {
 	switch {
 	case err != nil:
-		s.alert("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
+		failed := &buffers.Error{Err: err}
+		errors.As(err, &failed)
+		s.alert("error",
+			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err),
+			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, filepath.Base(path), failed.Err))
 	case w.Note != "":
-		s.alert("warning", w.Note)
+		s.alert("warning", w.Note, w.Brief)
 	}
 	s.changed()
 }
 
-// alert is a remark of what the user must know of soon: where no window shows the chat it is a message
-// too.
-func (s *Session) alert(severity, text string) {
+// alert is a remark; where no window shows the chat it is a message too, of so few words that Neovim
+// does not wait for a key.
+func (s *Session) alert(severity, text, brief string) {
 	s.remark(severity, text)
-	if !s.visible.Load() {
-		s.host.notify(severity, text)
+	if brief != "" && !s.visible.Load() {
+		s.host.notify(severity, brief)
 	}
 }
 

@@ -517,7 +517,9 @@ local function write_here(args)
     vim.bo.endofline, vim.bo.modified = eol, modified
     return failure(err)
   end
-  require('acp.conflict').clear(buf)
+  if done.changed or modified then
+    require('acp.conflict').clear(buf)
+  end
   if saved then
     pcall(api.nvim_del_augroup_by_name, 'acp_buffers_' .. buf)
     if require('acp.config').get().write == 'autocmds' then
@@ -687,7 +689,7 @@ local function follow_here(args)
   end
   if args.merged then
     require('acp.conflict').set(buf, args.conflicts, args.differing)
-  elseif args.text then
+  elseif args.text and (done.changed or was.modified) then
     require('acp.conflict').clear(buf)
   end
   if done.changed or not args.own then

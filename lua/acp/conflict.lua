@@ -117,10 +117,8 @@ local function draw(buf, c, first, last)
   if above and first > 0 then
     bottom, above = first - 1, false
   end
-  local what = #c.theirs > 0 and "the agent's, on disk" or 'the agent has removed this'
-  local parts =
-    hints({ conflict_theirs = 'take', conflict_mine = 'keep yours', conflict_both = 'both' })
-  table.insert(parts, 1, what)
+  local parts = hints({ conflict_theirs = 'take', conflict_mine = 'yours', conflict_both = 'both' })
+  table.insert(parts, 1, #c.theirs > 0 and 'agent' or 'agent removed this')
   local lines = { { { table.concat(parts, ' · '), 'AcpConflictHint' } } }
   local tab = (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(c.theirs) do
@@ -219,7 +217,7 @@ end
 local function look(buf, c, swept)
   local first, last = rows(buf, c)
   local was_first = c.shown and api.nvim_buf_get_extmark_by_id(buf, drawn, c.shown[1], {})[1]
-  if first == last and #c.lines > 0 then
+  if first == last and (#c.lines > 0 or c.mine and #c.mine > 0) then
     first, last = find(buf, c, first, swept)
   end
   local lines = api.nvim_buf_get_lines(buf, first, last, false)
@@ -339,8 +337,10 @@ local function tell_written(buf)
   if n > 0 then
     local name = vim.fs.basename(api.nvim_buf_get_name(buf))
     local where = n > 1 and (' in %d places'):format(n) or ''
+    local text = ("yours went over the agent's%s. :Acp conflicts diff"):format(where)
+    local named = name .. ': ' .. text
     vim.schedule(function()
-      tell(("%s: yours went over the agent's%s. :Acp conflicts diff"):format(name, where))
+      tell(#named + 5 <= vim.v.echospace and named or text)
     end)
   end
 end

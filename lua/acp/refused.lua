@@ -49,7 +49,6 @@ local function open(win, text, which)
   })
   local beside = api.nvim_win_get_width(win) >= 84 and 'right' or 'below'
   local shown = api.nvim_open_win(other, false, { split = beside, win = win })
-  vim.wo[shown].winbar = '%#AcpWinbar# ' .. which:gsub('%%', '%%%%')
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = other, nowait = true })
   for _, w in ipairs({ win, shown }) do
     api.nvim_win_call(w, vim.cmd.diffthis)
