@@ -233,6 +233,11 @@ func TestConflictsWithRemovedLines(t *testing.T) {
 		n.write(path, "1\n2\nthree\nfive\n")
 		n.wantText("three\nFOUR\nfive")
 		n.wantClashes("0-0 |1,2", "1-2 FOUR|")
+		for i, want := range []string{"agent, above line 1 · c> take · c< yours · c= both|1|2", "agent removed this · c> take · c< yours · c= both"} {
+			if got := n.clashes()[i].Virtual; got != want {
+				t.Errorf("drawn is %q", got)
+			}
+		}
 		n.press("2Gc>")
 		n.wantText("three\nfive")
 		n.press("uggc=")
@@ -334,5 +339,40 @@ func TestDiskConflictsAreMarked(t *testing.T) {
 		w.await("!&modified")
 		n.asksNothing("checktime")
 		n.asksNothing("write")
+	})
+}
+
+// Thousands of conflicts cost the one who types no more than one does.
+func TestManyConflicts(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.hear()
+		text := func(word string) string {
+			var lines strings.Builder
+			for i := range 10_000 {
+				if i%2 == 0 {
+					fmt.Fprintf(&lines, "%s %d\n", word, i)
+				} else {
+					fmt.Fprintf(&lines, "same %d\n", i)
+				}
+			}
+			return lines.String()
+		}
+		path := n.edit("a.txt", text("old"))
+		n.read(path)
+		n.press(":%s/old/mine/<CR>")
+		start := time.Now()
+		n.write(path, text("theirs"))
+		t.Logf("write: %v", time.Since(start))
+		n.lua("looked = 0; local get = vim.api.nvim_buf_get_lines; vim.api.nvim_buf_get_lines = function(...) looked = looked + 1; return get(...) end")
+		start = time.Now()
+		n.press("5001Gx")
+		t.Logf("key: %v", time.Since(start))
+		if looked := n.lua("return looked").(int64); looked > 10 {
+			t.Errorf("one edit looks at %d places", looked)
+		}
+		start = time.Now()
+		n.press("c>")
+		t.Logf("decide: %v", time.Since(start))
+		n.want("getline(5001)", "theirs 5000")
 	})
 }

@@ -112,13 +112,14 @@ end
 ---@param last integer
 local function draw(buf, c, first, last)
   undraw(buf, c)
-  local bottom = math.max(math.max(first, last - 1), 0)
-  local above = first == last -- nothing of the user's is left: they stand between two lines
-  if above and first > 0 then
-    bottom, above = first - 1, false
+  local bottom = math.max(last - 1, 0)
+  local what = #c.theirs > 0 and 'agent' or 'agent removed this'
+  if first == last and first == 0 then
+    -- Nothing of the user's is left, and virtual lines above the first line are not seen.
+    what = 'agent, above line 1'
   end
   local parts = hints({ conflict_theirs = 'take', conflict_mine = 'yours', conflict_both = 'both' })
-  table.insert(parts, 1, #c.theirs > 0 and 'agent' or 'agent removed this')
+  table.insert(parts, 1, what)
   local lines = { { { table.concat(parts, ' · '), 'AcpConflictHint' } } }
   local tab = (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(c.theirs) do
@@ -140,7 +141,6 @@ local function draw(buf, c, first, last)
     }),
     api.nvim_buf_set_extmark(buf, drawn, bottom, 0, {
       virt_lines = lines,
-      virt_lines_above = above,
       strict = false,
     }),
     api.nvim_buf_set_extmark(buf, drawn, math.min(first, bottom), 0, {
