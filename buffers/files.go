@@ -32,6 +32,7 @@ type Files struct {
 	synced memory // by real path, the disk's text that the buffer was last brought in step with
 
 	refused refused
+	journal journal
 }
 
 // New returns a Files that reaches Neovim through e.

@@ -62,6 +62,16 @@ func (l live) form() (format, error) {
 	return f, nil
 }
 
+// encoded is a text as Neovim will write it, as far as that is known.
+func (l live) encoded(text string) []byte {
+	if f, err := l.form(); err == nil {
+		if data, err := f.encode(text); err == nil {
+			return data
+		}
+	}
+	return []byte(text)
+}
+
 func (f *Files) live(ctx context.Context, path string) (live, error) {
 	var l live
 	err := f.editor.CallBuffers(ctx, "info", map[string]any{"path": path}, &l)
@@ -255,6 +265,8 @@ type liveWrite struct {
 	old *file
 	// save is the buffer's changedtick at which it is to be saved once more, as the user does; 0 is not.
 	save int
+	// end forgets what the journal keeps of the write.
+	end func()
 	// edited is that the buffer's text was changed.
 	edited bool
 
@@ -336,10 +348,18 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Keys    string `msgpack:"keys"` // how the user decides conflicts
 		Save    int    `msgpack:"save"`
 	}
+	w.end = func() {}
+	if _, merged := args["merged"]; !merged {
+		w.end = w.journal.begin(w.path, disk, l.encoded(text))
+	}
 	err = w.editor.CallBuffers(ctx, "write", args, &got)
+	if err != nil {
+		return 0, err // Neovim is gone, or goes on with it: the journal knows
+	}
+	if got.Save == 0 {
+		defer w.end()
+	}
 	switch {
-	case err != nil:
-		return 0, err
 	case got.Moved:
 		return moved, nil
 	case got.Locked:

@@ -31,7 +31,11 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 		Err   string  `msgpack:"err"`
 	}
 	args := map[string]any{"path": w.path, "buf": w.Buf, "changedtick": w.save, "changed": w.edited}
-	if err := w.editor.CallBuffers(ctx, "save", args, &got); err != nil || got.Moved {
+	if err := w.editor.CallBuffers(ctx, "save", args, &got); err != nil {
+		return // Neovim is gone
+	}
+	w.end()
+	if got.Moved {
 		return
 	}
 	name := filepath.Base(w.path)

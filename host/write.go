@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/editor"
 )
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
@@ -60,4 +61,22 @@ func (h *Host) compare(name string) {
 			h.log.Warn("compare a buffer with the disk", "err", err)
 		}
 	})
+}
+
+// offerUnfinished tells Lua of the writes that ended with a Neovim that was killed.
+func (h *Host) offerUnfinished() {
+	list := []any{}
+	for _, u := range h.files.Unfinished() {
+		list = append(list, map[string]any{"id": u.ID, "path": u.Path})
+	}
+	if len(list) > 0 {
+		h.editor.Post(editor.Op{Name: "unfinished", Args: map[string]any{"list": list}})
+	}
+}
+
+// recoverFile gives a file the text that the user has chosen, see buffers.Files.Recover.
+func (h *Host) recoverFile(id, which string) {
+	if err := h.files.Recover(id, which); err != nil {
+		h.notify("error", err.Error())
+	}
 }

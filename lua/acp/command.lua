@@ -261,6 +261,12 @@ sub.conflicts = {
   end,
 }
 
+sub.recover = {
+  run = function()
+    require('acp.recover').choose()
+  end,
+}
+
 sub.follow = {
   run = function(args)
     local on = ({ on = true, off = false, [''] = true })[args]

@@ -116,6 +116,7 @@ function M.ensure()
     '--log=' .. M.log_file(),
     '--log-level=' .. (config.host.log_level or 'info'),
     '--cache=' .. vim.fs.joinpath(vim.fn.stdpath('cache'), 'acp'),
+    '--state=' .. vim.fs.joinpath(vim.fn.stdpath('state'), 'acp'),
     '--nerd-font=' .. tostring(config.nerd_font),
   })
   stderr = {}

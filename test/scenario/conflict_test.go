@@ -1,7 +1,10 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -145,5 +148,38 @@ func TestSavedWithTheUsersAutocommands(t *testing.T) {
 		}
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
+	})
+}
+
+// A write that ended with a Neovim that was killed is offered when the next one starts.
+func TestWriteCutShortIsRecovered(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		path := s.write("code.txt", "ol")
+		dir := s.LuaString(`local dir = vim.fn.stdpath('state') .. '/acp/writes'; vim.fn.mkdir(dir, 'p'); return dir`)
+		gone := exec.Command("true")
+		if err := gone.Run(); err != nil {
+			t.Fatal(err)
+		}
+		kept := fmt.Sprintf(`{"Path":%q,"Pid":%d,"Old":4}`, path, gone.Process.Pid) + "\nold\nnew\n"
+		if err := os.WriteFile(filepath.Join(dir, "1"), []byte(kept), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Command("edit code.txt")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.begin()
+		s.awaitNotification("writing code.txt was cut short. :Acp recover")
+		s.Lua(nil, `vim.ui.select = function(items, opts, done)
+			_G.offered = opts.prompt .. ': ' .. table.concat(vim.tbl_map(opts.format_item, items), ', ')
+			done(items[2])
+		end`)
+		s.Command("Acp recover")
+		want := "code.txt was cut short. Give it: the text from before, the agent's text, the file as it is now"
+		if got := s.LuaString(`_G.offered`); got != want {
+			t.Errorf("offered is %q", got)
+		}
+		s.Await("the agent's text", func() bool { return s.file(path) == "new\n" && s.buffer(buf) == "new" })
+		s.Command("Acp recover")
+		s.awaitNotification("no file was cut short")
 	})
 }
