@@ -255,6 +255,20 @@ func TestConflictsWithRemovedLines(t *testing.T) {
 	})
 }
 
+// Lines of the user's that end as the agent's do are not taken for lines above them.
+func TestConflictsThatEndAlike(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.hear()
+		n.edit("a.txt", "above\nMINE\nONE\ntwo\n")
+		n.lua("require('acp.conflict').set(0 + vim.api.nvim_get_current_buf(), { { row = 0, count = 3, theirs = { 'ONE' }, noeol = false } }, { 0, 3 })")
+		n.wantClashes("0-3 above,MINE,ONE|ONE")
+		n.press("ggc>")
+		n.wantClashes()
+		n.press("u")
+		n.wantClashes("0-3 above,MINE,ONE|ONE")
+	})
+}
+
 // A formatter that replaces all lines, and undoing it.
 func TestConflictsAreFoundAgain(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
