@@ -15,7 +15,6 @@ type clash struct {
 	Mine, Theirs  []string
 	Base          []string
 	Sign, Virtual string // as drawn
-	row           int
 }
 
 // clashes are the open conflicts of the current buffer. What they say of their lines is compared with
@@ -255,12 +254,30 @@ func TestConflictsWithRemovedLines(t *testing.T) {
 	})
 }
 
+// The agent has read the user's lines and written them: its older ones are nowhere any more, though the
+// user has changed one of his since.
+func TestConflictsThatTheAgentHasSettled(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.hear()
+		path := n.edit("a.txt", "a\nb\nc\n")
+		n.read(path)
+		n.press("2GccM1<CR>M2<Esc>")
+		n.write(path, "a\nTHEIRS\nc\n")
+		n.wantClashes("1-3 M1,M2|THEIRS")
+		text := n.read(path)
+		n.press("3GAx<Esc>")
+		n.write(path, text+"d\n")
+		n.wantText("a\nM1\nM2x\nc\nd")
+		n.wantClashes()
+	})
+}
+
 // Lines of the user's that end as the agent's do are not taken for lines above them.
 func TestConflictsThatEndAlike(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.hear()
 		n.edit("a.txt", "above\nMINE\nONE\ntwo\n")
-		n.lua("require('acp.conflict').set(0 + vim.api.nvim_get_current_buf(), { { row = 0, count = 3, theirs = { 'ONE' }, noeol = false } }, { 0, 3 })")
+		n.lua("require('acp.conflict').set(0 + vim.api.nvim_get_current_buf(), { { row = 0, count = 3, theirs = { 'ONE' }, noeol = false } }, { 0, 2, 0, 0 }, 'ONE\\ntwo\\n')")
 		n.wantClashes("0-3 above,MINE,ONE|ONE")
 		n.press("ggc>")
 		n.wantClashes()

@@ -149,12 +149,14 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// differing returns the rows of text, first and end of each place, where other has other lines. Where it
-// has lines that text has not, first is end.
+// differing returns the rows of text and of other, the first and the one behind the last of each place,
+// where they have other lines.
 func differing(text, other string) []int {
 	rows := []int{}
+	moved := 0
 	for _, c := range diffLines(splitLines(text), splitLines(other)) {
-		rows = append(rows, c.start, c.end)
+		rows = append(rows, c.start, c.end, c.start+moved, c.start+moved+len(c.lines))
+		moved += len(c.lines) - (c.end - c.start)
 	}
 	return rows
 }

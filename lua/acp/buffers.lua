@@ -47,7 +47,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field text string
 ---@field merged? string for the buffer instead, where the disk has `text` already
 ---@field conflicts? acp.conflict.New[] with `merged`
----@field differing? integer[] with `merged`: rows where the disk has other lines
+---@field differing? integer[] with `merged`: see acp.conflict
 ---@field before? string what the disk has, for a buffer without unsaved text
 ---@field save boolean whether the disk is to be written, having another text
 
@@ -504,7 +504,7 @@ local function write_here(args)
     if args.merged then
       expect_disk(buf, args.path, track.disk_now(args.path))
       forget_saved_states()
-      require('acp.conflict').set(buf, args.conflicts, args.differing)
+      require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
       return { changed = done.changed, keys = require('acp.conflict').keys() }
     elseif args.save or done.changed or modified then
       saved, err = write_file()
@@ -638,7 +638,7 @@ end
 ---@field text? string what the disk has; without: the buffer stays as it is
 ---@field merged? string for the buffer instead, which has unsaved text
 ---@field conflicts? acp.conflict.New[] with `merged`
----@field differing? integer[] with `merged`: rows where the disk has other lines
+---@field differing? integer[] with `merged`: see acp.conflict
 ---@field format? 'unix'|'dos' how the disk's lines end
 ---@field bom? boolean
 ---@field own boolean Neovim itself has left the disk so
@@ -688,7 +688,7 @@ local function follow_here(args)
     end
   end
   if args.merged then
-    require('acp.conflict').set(buf, args.conflicts, args.differing)
+    require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
   elseif args.text and (done.changed or was.modified) then
     require('acp.conflict').clear(buf)
   end

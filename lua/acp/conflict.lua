@@ -406,27 +406,58 @@ local function meet(first, last, from, to)
   return first < to and last > from
 end
 
+---Whether the disk still has the agent's lines of a conflict, and others than the buffer, after the
+---agent has written again.
+---@param c acp.Conflict
+---@param first integer
+---@param last integer
+---@param differing integer[]
+---@param disk string[]
+---@return boolean
+local function stands(c, first, last, differing, disk)
+  local from, to -- of the disk
+  local moved = 0
+  for i = 1, #differing, 4 do
+    local at, till = differing[i], differing[i + 1]
+    if meet(first, last, at, till) then
+      if #c.theirs == 0 and at <= first and till >= last then
+        return true
+      end
+      from = from or math.min(first + moved, differing[i + 2])
+      moved = differing[i + 3] - till
+      to = math.max(last + moved, differing[i + 3])
+    elseif till <= first then
+      moved = differing[i + 3] - till
+    end
+  end
+  if not from or #c.theirs == 0 then
+    return false
+  end
+  local there = vim.list_slice(disk, from + 1, to)
+  return nearest(there, c.theirs, 0) ~= nil
+end
+
 ---Takes what the host has found after the buffer has got the merged text.
 ---@param buf integer
 ---@param conflicts acp.conflict.New[]
----@param differing integer[] the rows where the disk has other lines, first and end of each place
-function M.set(buf, conflicts, differing)
+---@param differing integer[] where the disk has other lines: of each place the first row and the
+---one behind the last, in the buffer and on the disk
+---@param text string what the disk has
+function M.set(buf, conflicts, differing, text)
   refresh(buf)
   local state = known[buf] or begin(buf)
+  local disk = #state.list > 0 and vim.split(text, '\n', { plain = true }) or {}
   state.list = vim.tbl_filter(function(c)
     local first, last = rows(buf, c)
-    local differs, replaced = false, false
-    for i = 1, #differing, 2 do
-      differs = differs or meet(first, last, differing[i], differing[i + 1])
-    end
+    local stays = stands(c, first, last, differing, disk)
     for _, new in ipairs(conflicts) do
-      replaced = replaced or meet(first, last, new.row, new.row + new.count)
+      stays = stays and not meet(first, last, new.row, new.row + new.count)
     end
-    if not differs or replaced then
+    if not stays then
       undraw(buf, c)
       api.nvim_buf_del_extmark(buf, places, c.place)
     end
-    return differs and not replaced
+    return stays
   end, state.list)
   for _, new in ipairs(conflicts) do
     local c = { theirs = new.theirs, base = new.base, noeol = new.noeol, open = false }
