@@ -18,6 +18,7 @@ var (
 	ErrSpecialBuffer = errors.New("its buffer is not a normal one")
 	ErrMoved         = errors.New("the path leads to another file by now")
 	ErrBusy          = errors.New("the file or its buffer kept changing")
+	ErrElsewhere     = errors.New("another Neovim has unsaved changes of it")
 )
 
 // Error is the failure of a read or a write, one sentence with the path.

@@ -14,7 +14,6 @@ package buffers
 import (
 	"context"
 	"fmt"
-	"sync"
 )
 
 // Editor is how buffers reaches Neovim: one call of a function of lua/acp/buffers.lua. args is a map
@@ -32,13 +31,13 @@ type Files struct {
 	seen   memory // by real path, the text last given to or taken from the agent
 	synced memory // by real path, the disk's text that the buffer was last brought in step with
 
-	refusedMu sync.Mutex
-	refused   map[string][]string // by real path
+	refused refused
+	journal journal
 }
 
 // New returns a Files that reaches Neovim through e.
 func New(e Editor) *Files {
-	return &Files{editor: e, refused: map[string][]string{}}
+	return &Files{editor: e}
 }
 
 // Read asks for the text of a file.
@@ -57,6 +56,10 @@ type Read struct {
 type Write struct {
 	Path string // absolute
 	Text string
+	// Waiting, if set, is called when the disk has the text and Neovim has been busy for a while with
+	// what the user has hung on saving, which may ask something: whoever writes need not wait for that.
+	// Called once at most, from any goroutine, before done.
+	Waiting func()
 
 	Gate  Gate // as with Read
 	Owner any
@@ -70,6 +73,7 @@ type Written struct {
 	Created  bool   // the file was not there before
 	Conflict bool   // some of the agent's text is not in the buffer, where the user's stands
 	Note     string // a sentence for the user, where there is something to say
+	Brief    string // the same in a few words, of conflicts alone
 	Deleted  bool   // there is no file any more
 
 	// Before and After are the text that the user saw at Path before, and sees now: the buffer's where one
@@ -92,25 +96,17 @@ func (f *Files) Peek(ctx context.Context, path string, done func(string, error))
 
 // Write gives the file w.Path the text w.Text, on the disk and in its buffer; done is as with Read.
 func (f *Files) Write(ctx context.Context, w Write, done func(Written, error)) {
-	submit(f, "write", &job{ctx: ctx, path: w.Path, gate: w.Gate, owner: w.Owner}, func(path string) (Written, error) { return f.write(ctx, path, w.Text) }, done)
+	submit(f, "write", &job{ctx: ctx, path: w.Path, gate: w.Gate, owner: w.Owner}, func(path string) (Written, error) { return f.write(ctx, path, w) }, done)
 }
 
 // Refused returns the agent's texts that conflicted with unsaved text of the user and so did not reach
-// the buffer whole, oldest first.
+// the buffer whole, oldest first. It reads the disk.
 func (f *Files) Refused(path string) []string {
 	path, err := RealPath(path)
 	if err != nil {
 		return nil
 	}
-	f.refusedMu.Lock()
-	defer f.refusedMu.Unlock()
-	return append([]string(nil), f.refused[path]...)
-}
-
-func (f *Files) refuse(path, text string) {
-	f.refusedMu.Lock()
-	defer f.refusedMu.Unlock()
-	f.refused[path] = append(f.refused[path], text)
+	return f.refused.get(path)
 }
 
 // submit orders do among the other jobs on the path of j and gives its result to done.

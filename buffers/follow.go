@@ -81,7 +81,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	if was {
 		w.Before = &had
 	}
-	conflicts := 0
+	var conflicts []conflict
 	switch {
 	case own && (same || l.Part || l.Modified):
 		if known {
@@ -120,7 +120,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		var merged string
 		merged, conflicts = f.merge(path, mine, text)
 		if merged != text {
-			args["merged"] = merged
+			mergeArgs(args, merged, text, conflicts)
 		}
 		w.After = &merged
 		args["text"] = text
@@ -151,6 +151,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		Moved   bool   `msgpack:"moved"`
 		Locked  bool   `msgpack:"locked"`
 		Err     string `msgpack:"err"`
+		Keys    string `msgpack:"keys"`
 	}
 	err := f.editor.CallBuffers(ctx, "follow", args, &got)
 	switch {
@@ -165,34 +166,39 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	case !known && !got.Changed && !own:
 		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
 	}
-	w.Changed, w.Conflict = got.Changed, conflicts > 0
+	w.Changed = got.Changed
 	switch {
 	case got.Changed && known:
 		f.agreed(path, text)
 	case known:
 		f.synced.put(path, text)
 	}
-	if w.Conflict {
-		w.Note = conflictNote(path, conflicts)
-		f.refuse(path, text)
+	if len(conflicts) > 0 {
+		w.tellConflicts(len(conflicts), got.Keys)
+		f.refused.put(path, text)
 	}
 	return w, applied, nil
 }
 
 // merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what
 // was there before, or what the agent was given, with unsaved text in it: the one that leads to fewer
-// conflicts counts. Where neither is known the user's text stays.
-func (f *Files) merge(path, mine, theirs string) (merged string, conflicts int) {
-	merged, conflicts = mine, 1
+// conflicts counts. Where neither is known the user's text stays, and all of it conflicts.
+func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs {
-		return mine, 0
+		return mine, nil
 	}
 	found := false
 	for _, m := range []*memory{&f.synced, &f.seen} {
 		if base, ok := m.get(path); ok {
-			if text, n := merge3(base, mine, theirs); !found || n < conflicts {
-				merged, conflicts, found = text, n, true
+			if text, c := merge3(base, mine, theirs); !found || len(c) < len(conflicts) {
+				merged, conflicts, found = text, c, true
 			}
+		}
+	}
+	if !found {
+		merged = mine
+		for _, c := range diffLines(splitLines(mine), splitLines(theirs)) {
+			conflicts = append(conflicts, conflict{row: c.start, count: c.end - c.start, theirs: c.lines})
 		}
 	}
 	return merged, conflicts

@@ -36,8 +36,9 @@ type live struct {
 	Readonly    bool   `msgpack:"readonly"`
 	Modifiable  bool   `msgpack:"modifiable"`
 	Buftype     string `msgpack:"buftype"`
-	Disk        stamp  `msgpack:"disk"` // with which Neovim was last in step
-	Part        bool   `msgpack:"part"` // the user wrote a part of the buffer over the file
+	Disk        stamp  `msgpack:"disk"`      // with which Neovim was last in step
+	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
+	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
 }
 
 // decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
@@ -60,6 +61,16 @@ func (l live) form() (format, error) {
 		return f, fmt.Errorf("its buffer has unsaved text and stands on the disk as %s %s, which only Neovim can write: save it first", l.Format, l.Encoding)
 	}
 	return f, nil
+}
+
+// encoded is a text as Neovim will write it, as far as that is known.
+func (l live) encoded(text string) []byte {
+	if f, err := l.form(); err == nil {
+		if data, err := f.encode(text); err == nil {
+			return data
+		}
+	}
+	return []byte(text)
 }
 
 func (f *Files) live(ctx context.Context, path string) (live, error) {
@@ -168,16 +179,19 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 	return text.String(), true, nil
 }
 
-func (f *Files) write(ctx context.Context, path, text string) (Written, error) {
-	w := liveWrite{Files: f, path: path, text: text}
+func (f *Files) write(ctx context.Context, path string, asked Write) (Written, error) {
+	w := liveWrite{Files: f, path: path, text: asked.Text}
 	w.base, w.based = f.seen.get(path)
 	for try := 0; try < maxTries; {
 		l, err := f.live(ctx, path)
 		if err != nil {
 			return Written{}, err
 		}
+		if l.Buf == 0 && l.Elsewhere != 0 {
+			return Written{}, fmt.Errorf("%w (process %d)", ErrElsewhere, l.Elsewhere)
+		}
 		if l.Buf == 0 {
-			return f.writeDisk(path, text)
+			return f.writeDisk(path, asked.Text)
 		}
 		outcome, err := w.try(ctx, l)
 		switch {
@@ -190,6 +204,9 @@ func (f *Files) write(ctx context.Context, path, text string) (Written, error) {
 		case outcome == moved:
 			try++
 		default:
+			if w.save != 0 {
+				w.saveAsUser(ctx, asked.Waiting)
+			}
 			return w.Written, nil
 		}
 	}
@@ -249,6 +266,12 @@ type liveWrite struct {
 	based bool
 	// old is the disk before the write, once the write has replaced it.
 	old *file
+	// save is the buffer's changedtick at which it is to be saved once more, as the user does; 0 is not.
+	save int
+	// end forgets what the journal keeps of the write.
+	end func()
+	// edited is that the buffer's text was changed.
+	edited bool
 
 	Written
 }
@@ -294,7 +317,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 
 	save := !known || had != text
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "text": text}
-	conflicts := 0
+	var conflicts []conflict
 	if l.Modified {
 		mine, ok, err := w.slices(ctx, l, 0, -1, false)
 		if err != nil || !ok {
@@ -311,7 +334,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 					return 0, err
 				}
 			}
-			args["merged"] = merged
+			mergeArgs(args, merged, text, conflicts)
 		}
 	} else if known {
 		args["before"] = had
@@ -325,11 +348,21 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Locked  bool   `msgpack:"locked"`
 		Lossy   bool   `msgpack:"lossy"`
 		Err     string `msgpack:"err"`
+		Keys    string `msgpack:"keys"` // how the user decides conflicts
+		Save    int    `msgpack:"save"`
+	}
+	w.end = func() {}
+	if _, merged := args["merged"]; !merged {
+		w.end = w.journal.begin(w.path, disk, l.encoded(text))
 	}
 	err = w.editor.CallBuffers(ctx, "write", args, &got)
+	if err != nil {
+		return 0, err // Neovim is gone, or goes on with it: the journal knows
+	}
+	if got.Save == 0 {
+		defer w.end()
+	}
 	switch {
-	case err != nil:
-		return 0, err
 	case got.Moved:
 		return moved, nil
 	case got.Locked:
@@ -344,18 +377,18 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	}
 
 	w.Written = Written{
-		Path:     w.path,
-		Buf:      l.Buf,
-		Changed:  save || got.Changed || w.old != nil,
-		Created:  !disk.exists() || w.old != nil && !w.old.exists(),
-		Conflict: conflicts > 0,
-		Before:   before,
-		After:    &after,
+		Path:    w.path,
+		Buf:     l.Buf,
+		Changed: save || got.Changed || w.old != nil,
+		Created: !disk.exists() || w.old != nil && !w.old.exists(),
+		Before:  before,
+		After:   &after,
 	}
 	w.agreed(w.path, text)
-	if conflicts > 0 {
-		w.Note = conflictNote(w.path, conflicts)
-		w.refuse(w.path, text)
+	w.save, w.edited = got.Save, got.Changed
+	w.tellConflicts(len(conflicts), got.Keys)
+	if len(conflicts) > 0 {
+		w.refused.put(w.path, text)
 	}
 	return applied, nil
 }

@@ -13,27 +13,43 @@ type change struct {
 	lines      []string
 }
 
+// conflict is a place of a merged text where the user's lines stand and the other side has others.
+type conflict struct {
+	row, count int // the user's lines in the merged text, 0-based
+	// With their newlines: the other side's lines, and what both have changed; where that cannot be told
+	// line by line, based is false.
+	theirs, base []string
+	based        bool
+}
+
 // merge3 merges the changes from base to theirs into mine, by lines. Where both changed the same lines
-// differently, or added different lines at the same place, mine stands, and a conflict is counted.
-// Changes to neighbouring lines do not conflict.
-func merge3(base, mine, theirs string) (merged string, conflicts int) {
+// differently, or added different lines at the same place, mine stands, and that is a conflict, in the
+// order of the lines. Changes to neighbouring lines do not conflict.
+func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs || base == theirs {
-		return mine, 0
+		return mine, nil
 	}
 	if base == mine {
-		return theirs, 0
+		return theirs, nil
 	}
 	old := splitLines(base)
 	a, b := diffLines(old, splitLines(mine)), diffLines(old, splitLines(theirs))
 	var out strings.Builder
-	at := 0 // in old
+	at, row := 0, 0 // in old, and in the merged text
+	ended := true
+	write := func(lines []string) {
+		for _, line := range lines {
+			if !ended {
+				out.WriteByte('\n') // the last line of one side is not the last of both
+			}
+			out.WriteString(line)
+			ended = strings.HasSuffix(line, "\n")
+		}
+	}
 	emit := func(c change) {
-		for _, line := range old[at:c.start] {
-			out.WriteString(line)
-		}
-		for _, line := range c.lines {
-			out.WriteString(line)
-		}
+		write(old[at:c.start])
+		write(c.lines)
+		row += c.start - at + len(c.lines)
 		at = c.end
 	}
 	for len(a) > 0 || len(b) > 0 {
@@ -61,15 +77,40 @@ func merge3(base, mine, theirs string) (merged string, conflicts int) {
 			}
 			start, end := region(x, y)
 			left, right := applied3(old, x, start, end), applied3(old, y, start, end)
-			if !slices.Equal(left, right) {
-				conflicts++
+			if slices.EqualFunc(left, old[start:end], sameLine) {
+				left = right
 			}
 			emit(change{start, end, left})
+			if !slices.EqualFunc(right, old[start:end], sameLine) && !slices.EqualFunc(left, right, sameLine) {
+				conflicts = append(conflicts, conflictOf(row-len(left), left, right, old[start:end]))
+			}
 		}
 	}
 	emit(change{start: len(old), end: len(old)})
 	return out.String(), conflicts
 }
+
+// conflictOf is the conflict of two sides of one region, without the lines that both begin or end with.
+func conflictOf(row int, mine, theirs, base []string) conflict {
+	short := min(len(mine), len(theirs))
+	head, tail := 0, 0
+	for head < short && sameLine(mine[head], theirs[head]) {
+		head++
+	}
+	for tail < short-head && sameLine(mine[len(mine)-1-tail], theirs[len(theirs)-1-tail]) {
+		tail++
+	}
+	c := conflict{row: row + head, count: len(mine) - head - tail, theirs: theirs[head : len(theirs)-tail]}
+	if end := len(base) - tail; head <= end &&
+		slices.EqualFunc(base[:head], mine[:head], sameLine) &&
+		slices.EqualFunc(base[end:], mine[len(mine)-tail:], sameLine) {
+		c.base, c.based = base[head:end], true
+	}
+	return c
+}
+
+// sameLine compares lines but for the newline that the last one of a file may lack.
+func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }
 
 // before tells that x is done before y begins and that the two do not overlap.
 func before(x, y change) bool {
@@ -108,10 +149,27 @@ func splitLines(text string) []string {
 	return lines
 }
 
-func conflictNote(path string, n int) string {
-	name := filepath.Base(path)
-	if n == 1 {
-		return fmt.Sprintf("The agent changed lines of %s that you have changed too: yours stay in the buffer, the agent's are on disk.", name)
+// differing returns the rows of text and of other, the first and the one behind the last of each place,
+// where they have other lines.
+func differing(text, other string) []int {
+	rows := []int{}
+	moved := 0
+	for _, c := range diffLines(splitLines(text), splitLines(other)) {
+		rows = append(rows, c.start, c.end, c.start+moved, c.start+moved+len(c.lines))
+		moved += len(c.lines) - (c.end - c.start)
 	}
-	return fmt.Sprintf("The agent changed lines of %s in %d places that you have changed too: yours stay in the buffer, the agent's are on disk.", name, n)
+	return rows
+}
+
+// tellConflicts tells of n new conflicts; keys is how the user decides.
+func (w *Written) tellConflicts(n int, keys string) {
+	where, name := "", filepath.Base(w.Path)
+	if n > 1 {
+		where = fmt.Sprintf(" in %d places", n)
+	}
+	w.Conflict = n > 0
+	if w.Conflict {
+		w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: yours stay in the buffer, the agent's are on disk. %s", name, where, keys)
+		w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
+	}
 }

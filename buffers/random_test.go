@@ -22,6 +22,7 @@ func TestRandomEdits(t *testing.T) {
 		r := &randomEdits{neovim: n, Rand: rand.New(rand.NewPCG(*seed, 0))}
 		r.agent = r.lines(12)
 		r.file = n.edit("a.txt", join(r.agent))
+		r.hear()
 		n.lua("ns = vim.api.nvim_create_namespace('t')")
 		for i := range *rounds {
 			r.round()
@@ -103,6 +104,14 @@ func (r *randomEdits) round() {
 	if r.IntN(3) == 0 {
 		r.agent = strings.Split(strings.TrimSuffix(r.read(r.file), "\n"), "\n")
 	}
+	if r.IntN(2) == 0 {
+		// Where the agent is likely to edit too.
+		at := r.IntN(len(r.buffer()))
+		end := min(at+r.IntN(3), len(r.buffer()))
+		lines := r.lines(r.IntN(3))
+		typed = append(typed, lines...)
+		r.lua("local at, last, lines = ...; vim.api.nvim_buf_set_lines(0, at, last, true, lines)", at, end, append([]string{}, lines...))
+	}
 	inserting := r.IntN(2) == 0
 	r.lua(`
 		local row, a = ...
@@ -138,13 +147,18 @@ func (r *randomEdits) round() {
 		r.t.Errorf("told is %s before, %s after; it was\n%q, and is\n%q", said(w.Before), said(w.After), join(before), join(after))
 	}
 	r.want("&modified", truth(join(after) != join(agent)))
+	r.checkClashes()
+	var beside []string // the agent's lines that are shown beside the user's
+	for _, c := range r.clashes() {
+		beside = append(beside, c.Theirs...)
+	}
 	for _, line := range agent {
-		if !w.Conflict && !slices.Contains(known, line) && !slices.Contains(after, line) {
+		if !slices.Contains(known, line) && !slices.Contains(after, line) && !slices.Contains(beside, line) {
 			r.t.Errorf("the agent's line %q is lost", line)
 		}
 	}
 	for _, line := range typed {
-		if !strings.Contains(join(after), line) && !(w.Buf == 0) && !slices.Contains(known, line) {
+		if strings.Contains(join(before), line) && !strings.Contains(join(after), line) && !(w.Buf == 0) && !slices.Contains(known, line) {
 			r.t.Errorf("the user's %q is lost", line)
 		}
 	}
@@ -177,10 +191,96 @@ func (r *randomEdits) round() {
 		}
 		r.want("&modified", truth(join(after) != join(agent)))
 	}
-	if r.IntN(3) == 0 {
-		r.asksNothing("write")
-		r.wantDisk("a.txt", join(after))
+	r.checkClashes()
+	for r.IntN(3) > 0 && r.decide() {
+		r.checkClashes()
 	}
+	if r.IntN(3) == 0 {
+		now := r.buffer()
+		r.asksNothing("write")
+		r.wantDisk("a.txt", join(now))
+		r.wantClashes()
+	}
+}
+
+// checkClashes checks that each open conflict has other lines of the user's in the buffer than the disk
+// has, that the disk has the agent's lines, and that no two are of one place.
+func (r *randomEdits) checkClashes() {
+	r.t.Helper()
+	disk := "\n" + join(r.agent)
+	end := -1
+	for _, c := range r.clashes() {
+		if c.First < end || c.First == end && c.First == c.Last {
+			r.t.Errorf("conflict at rows %d to %d begins before the end of the last one, %d", c.First, c.Last, end)
+		}
+		end = c.Last
+		if !strings.Contains(disk, "\n"+join(c.Theirs)) || slices.Equal(c.Mine, c.Theirs) {
+			r.t.Errorf("conflict of %q with %q; the disk has\n%q", c.Mine, c.Theirs, r.agent)
+		}
+	}
+}
+
+// decide resolves one open conflict, in one of three ways, as one undo step.
+func (r *randomEdits) decide() bool {
+	r.t.Helper()
+	open := r.clashes()
+	if len(open) == 0 {
+		return false
+	}
+	c := open[r.IntN(len(open))]
+	// An empty place cannot be told from one that ends above it, by the cursor.
+	for _, other := range open {
+		if other.Last == c.First && c.First == c.Last {
+			return true
+		}
+	}
+	before := r.buffer()
+	way := r.IntN(3)
+	keys := []string{"c<lt>", "c>", "c="}[way]
+	want := slices.Clone(before)
+	switch way {
+	case 1:
+		want = slices.Replace(want, c.First, c.Last, c.Theirs...)
+	case 2:
+		want = slices.Insert(want, c.Last, c.Theirs...)
+	}
+	line := c.First + 1
+	if c.First == c.Last {
+		line = max(c.First, 1)
+	}
+	r.press(fmt.Sprintf("%dG", line))
+	r.press(keys)
+	after := r.buffer()
+	if len(want) == 0 {
+		want = []string{""}
+	}
+	if !slices.Equal(after, want) {
+		r.t.Fatalf("%s of %+v makes\n%q of\n%q, want\n%q", keys, c, after, before, want)
+	}
+	r.want("&modified", truth(join(after) != join(r.agent)))
+	if left := r.clashes(); len(left) != len(open)-1 {
+		r.t.Errorf("%s of %+v leaves %d of %d", keys, c, len(left), len(open))
+	}
+	if way == 0 || slices.Equal(after, before) || r.IntN(2) == 0 {
+		return true
+	}
+	r.press("u")
+	if got := r.buffer(); !slices.Equal(got, before) {
+		r.t.Errorf("undo of %s of %+v makes\n%q, want\n%q", keys, c, got, before)
+	}
+	r.want("&modified", int64(1))
+	if left := r.clashes(); len(left) != len(open) {
+		r.t.Errorf("undo of %s of %+v leaves %d of %d", keys, c, len(left), len(open))
+	}
+	r.press("<C-r>")
+	if got := r.buffer(); !slices.Equal(got, after) {
+		r.t.Errorf("redo of %s makes\n%q, want\n%q", keys, got, after)
+	}
+	r.want("&modified", truth(join(after) != join(r.agent)))
+	if left := r.clashes(); len(left) != len(open)-1 {
+		r.t.Errorf("redo of %s of %+v leaves %d of %d", keys, c, len(left), len(open))
+	}
+	return true
 }
 
 func said(text *string) string {

@@ -45,8 +45,41 @@ func TestMerge3(t *testing.T) {
 			return strings.ReplaceAll(s, " ", "\n") + "\n"
 		}
 		got, conflicts := merge3(text(c.base), text(c.mine), text(c.theirs))
-		if got != text(c.want) || conflicts != c.conflicts {
-			t.Errorf("%s: %q, %d conflicts; want %q, %d", c.name, got, conflicts, c.want, c.conflicts)
+		if got != text(c.want) || len(conflicts) != c.conflicts {
+			t.Errorf("%s: %q, %v; want %q, %d conflicts", c.name, got, conflicts, c.want, c.conflicts)
+		}
+	}
+}
+
+// What conflicts is no more than the lines that differ, with what the agent has there, and what both had.
+func TestConflictsOfAMerge(t *testing.T) {
+	text := func(s string) string { return strings.ReplaceAll(s, " ", "\n") }
+	for _, c := range []struct {
+		name, base, mine, theirs, want string
+	}{
+		{"one line", "a b c ", "a M c ", "a T c ", "1+1 [T] was [b]"},
+		{"added", "a b ", "a m b ", "a t b ", "1+1 [t] was []"},
+		{"removed by me", "a b c ", "a c ", "a T c ", "1+0 [T] was [b]"},
+		{"removed by the agent", "a b c ", "a M c ", "a c ", "1+1 [] was [b]"},
+		{"several, with changes between", "a b c d e ", "M b c d M ", "T b c x T ", "0+1 [T] was [a], 3+2 [x T] was [d e]"},
+		{"the same changes at both ends", "a b c d ", "a x M y ", "a x T y ", "2+1 [T], not known"},
+		{"begin alike", "a b ", "a x m b ", "a x t b ", "2+1 [t], not known"},
+		{"no newline", "a b", "a b ", "a b x", ""},
+		{"another last newline", "a ", "b ", "b", ""},
+	} {
+		_, conflicts := merge3(text(c.base), text(c.mine), text(c.theirs))
+		var got []string
+		for _, c := range conflicts {
+			s := fmt.Sprintf("%d+%d [%s]", c.row, c.count, strings.Join(strings.Fields(strings.Join(c.theirs, "")), " "))
+			if c.based {
+				s += fmt.Sprintf(" was [%s]", strings.TrimSpace(strings.ReplaceAll(strings.Join(c.base, ""), "\n", " ")))
+			} else {
+				s += ", not known"
+			}
+			got = append(got, s)
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package buffers_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -57,6 +58,12 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		switch {
 		case m["method"] == "saved":
 			w.watch.Saved(name)
+		case m["method"] == "compare":
+			n.files.Compare(context.Background(), name, func(err error) {
+				if err != nil {
+					n.t.Errorf("compare: %v", err)
+				}
+			})
 		case m["method"] == "check" && name != "":
 			w.watch.CheckFile(name)
 		case m["method"] == "check":

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -94,8 +95,8 @@ func (h *Host) diskChanged(c buffers.Written) {
 	if s != nil && (c.Changed || c.Deleted) {
 		s.changes.took(c, "disk")
 	}
-	if c.Note != "" && (s == nil || !s.box.put(func() { s.remark("warning", c.Note) })) {
-		h.notify("warning", c.Note)
+	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note, c.Brief) })) {
+		h.notify("warning", cmp.Or(c.Brief, c.Note))
 	}
 }
 

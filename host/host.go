@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,7 +27,7 @@ import (
 
 // API is the revision of what Lua and host say to each other. It changes
 // whenever either side could misunderstand the other.
-const API = 2
+const API = 3
 
 // Host owns the sessions of one Neovim.
 type Host struct {
@@ -68,6 +69,9 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		secrets:  map[string]map[string]string{},
 	}
 	h.files = buffers.New(bufferCalls{h.editor})
+	if o.State != "" {
+		h.files.Journal(filepath.Join(o.State, "writes"))
+	}
 	h.follow = &follow{host: h}
 	return h
 }

@@ -25,6 +25,7 @@ type Options struct {
 
 	NerdFont bool   // see transcript.Config
 	Cache    string // the folder for files that agents send; "" for none
+	State    string // the folder for writes that may be cut short; "" for none
 }
 
 // Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
@@ -47,6 +48,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	}
 	h.background(h.editor.Run)
 	h.background(h.cleanBlobs)
+	h.background(h.offerUnfinished)
 	h.editor.Post(editor.Op{Name: "hello", Args: map[string]any{
 		"api": API, "version": o.Version, "groups": transcript.Groups(),
 	}})
@@ -214,8 +216,13 @@ var handlers = map[string]func(*Host, message){
 			w.Saved(m.text("name"))
 		}
 	},
-	"follow": func(h *Host, m message) { h.follow.heard(m) },
-	"check":  func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"compare": func(h *Host, m message) { h.compare(m.text("name")) },
+	"refused": func(h *Host, m message) {
+		h.background(func() { h.callback(m.integer("callback"), h.files.Refused(m.text("name")), "") })
+	},
+	"recover": func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
+	"follow":  func(h *Host, m message) { h.follow.heard(m) },
+	"check":   func(h *Host, m message) { h.checkDisk(m.text("name")) },
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},

@@ -426,40 +426,6 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 	})
 }
 
-func (s *Session) writeTextFile(r session.WriteTextFile) {
-	path := s.absolute(r.Path)
-	written := s.traceWrite(r)
-	s.host.files.Write(r.Context, buffers.Write{
-		Path: path, Text: r.Text, Owner: s,
-		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text}),
-	}, func(w buffers.Written, err error) {
-		if err == nil && w.Changed {
-			s.changes.took(w, "fs")
-		}
-		if err == nil {
-			s.learn(w.Path, false)
-		}
-		r.Reply(err)
-		s.box.put(func() {
-			s.wrote(r.Path, w, err)
-			if err == nil {
-				written()
-			}
-		})
-	})
-}
-
-func (s *Session) wrote(path string, w buffers.Written, err error) {
-	switch {
-	case errors.Is(err, errNotAllowed): // was said
-	case err != nil:
-		s.remark("error", fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err))
-	case w.Note != "":
-		s.remark("warning", w.Note)
-	}
-	s.changed()
-}
-
 // later runs f on the session's goroutine after a time.
 func (s *Session) later(d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, func() { s.box.put(f) })

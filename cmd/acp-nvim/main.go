@@ -72,6 +72,7 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 	flags := flag.NewFlagSet("host", flag.ContinueOnError)
 	api := flags.Int("api", 0, "the revision of the interface that the plugin speaks")
 	nerdFont := flags.Bool("nerd-font", false, "show icons of a Nerd Font")
+	state := flags.String("state", "", "the folder for what Neovim is about to write, in case it is killed")
 	cache := flags.String("cache", "", "the folder for images and other files that agents send")
 	logFile := flags.String("log", "", "the file to log to; standard error without one")
 	var level slog.Level
@@ -92,7 +93,7 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 		out = f
 	}
 	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
-	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log, NerdFont: *nerdFont, Cache: *cache})
+	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log, NerdFont: *nerdFont, Cache: *cache, State: *state})
 }
 
 func runDemo(ctx context.Context, args []string, stdout *os.File) error {

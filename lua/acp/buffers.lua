@@ -31,6 +31,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field buftype? string
 ---@field disk? acp.buffers.Disk with which Neovim was last in step, where that is known
 ---@field part? boolean the user wrote a part of the buffer over the file
+---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 
 ---@class (exact) acp.buffers.Disk
 ---@field exists boolean
@@ -45,6 +46,8 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field disk acp.buffers.Disk the disk must still be so
 ---@field text string
 ---@field merged? string for the buffer instead, where the disk has `text` already
+---@field conflicts? acp.conflict.New[] with `merged`
+---@field differing? integer[] with `merged`: see acp.conflict
 ---@field before? string what the disk has, for a buffer without unsaved text
 ---@field save boolean whether the disk is to be written, having another text
 
@@ -54,6 +57,8 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field locked? boolean no text may change now (|textlock|): try again later
 ---@field lossy? boolean the buffer's encoding has no form for the text; nothing was done
 ---@field err? string why nothing was done
+---@field keys? string how the user decides the conflicts, in words
+---@field save? integer the changedtick at which the buffer is to be saved once more, by M.save
 
 ---@class (exact) acp.buffers.Hunk
 ---@field [1] integer first old line, or the line before where nothing is removed
@@ -107,12 +112,34 @@ local function is_empty(buf)
   end)
 end
 
+--- Another Neovim that has unsaved changes of a file, by its swap file.
+---@param path string
+---@return integer? pid
+local function elsewhere(path)
+  local dir, base = path:match('^(.*)/([^/]+)$')
+  for _, place in ipairs(vim.opt.directory:get()) do
+    local name = place .. '/' .. base
+    if place == '.' then
+      name = dir .. '/.' .. base
+    elseif place:sub(-2) == '//' then
+      name = place:sub(1, -2) .. path:gsub('/', '%%')
+    end
+    for _, ext in ipairs({ '.swp', '.swo', '.swn' }) do
+      local file = vim.fs.normalize(name) .. ext
+      local info = uv.fs_stat(file) and vim.fn.swapinfo(file) or {}
+      if info.dirty == 1 and info.pid ~= 0 and info.pid ~= uv.os_getpid() then
+        return info.pid
+      end
+    end
+  end
+end
+
 ---@param args { path: string }
 ---@return acp.buffers.Info
 function M.info(args)
   local buf = find(args.path)
   if not buf then
-    return { buf = 0 }
+    return { buf = 0, elsewhere = elsewhere(args.path) }
   end
   local bo = vim.bo[buf]
   local known = track.get(buf)
@@ -480,6 +507,11 @@ local function failure(err)
   return tostring(err):match('E565') and { locked = true } or { err = message(err) }
 end
 
+---@param buf integer
+local function tell_saved(buf)
+  pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
+end
+
 --- The work of M.write, in the buffer as the current one.
 ---@param args acp.buffers.Write
 ---@return acp.buffers.Written
@@ -496,6 +528,8 @@ local function write_here(args)
     if args.merged then
       expect_disk(buf, args.path, track.disk_now(args.path))
       forget_saved_states()
+      require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
+      return { changed = done.changed, keys = require('acp.conflict').keys() }
     elseif args.save or done.changed or modified then
       saved, err = write_file()
       ok = saved
@@ -507,9 +541,15 @@ local function write_here(args)
     vim.bo.endofline, vim.bo.modified = eol, modified
     return failure(err)
   end
+  if done.changed or modified then
+    require('acp.conflict').clear(buf)
+  end
   if saved then
     pcall(api.nvim_del_augroup_by_name, 'acp_buffers_' .. buf)
-    pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
+    if require('acp.config').get().write == 'autocmds' then
+      return { changed = done.changed, save = api.nvim_buf_get_changedtick(buf) }
+    end
+    tell_saved(buf)
   end
   return { changed = done.changed }
 end
@@ -529,6 +569,91 @@ function M.write(args)
   end)
 end
 
+---@class (exact) acp.buffers.Save
+---@field path string real path
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field changed boolean the agent's text has just changed the buffer
+
+--- Saves a buffer as the user's `:write` does, after M.write. What autocommands make of the text
+--- belongs to the same undo step. Where they fail the file is written without them.
+---@param args acp.buffers.Save
+---@return { moved?: boolean, took?: number, err?: string }
+function M.save(args)
+  if moved(args) or not vim.bo[args.buf].modifiable then
+    return { moved = true }
+  end
+  return api.nvim_buf_call(args.buf, function()
+    if args.changed then
+      pcall(vim.cmd.undojoin)
+    end
+    local start = uv.hrtime()
+    local ok, err = pcall(vim.cmd, {
+      cmd = 'write',
+      bang = true,
+      magic = { file = false, bar = false },
+      mods = { silent = true, lockmarks = true },
+    })
+    local took = (uv.hrtime() - start) / 1e6
+    if not api.nvim_buf_is_loaded(args.buf) then
+      return { took = took }
+    end
+    if api.nvim_buf_get_changedtick(args.buf) ~= args.changedtick then
+      break_undo()
+    end
+    if not ok then
+      if vim.bo[args.buf].modified then
+        write_file()
+      end
+      tell_saved(args.buf)
+    end
+    return { took = took, err = not ok and message(err):match('^[^\n]*') or nil }
+  end)
+end
+
+--- A buffer's unsaved text is what the disk has.
+---@param args { buf: integer, changedtick: integer, path: string, disk: acp.buffers.Disk }
+---@return acp.buffers.Written
+function M.unmodified(args)
+  if moved(args) or not track.disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  vim.bo[args.buf].modified = false
+  return { changed = false }
+end
+
+--- Replaces lines of a buffer, as one undo step.
+---@param buf integer
+---@param first integer 0-based
+---@param last integer exclusive
+---@param lines string[]
+---@param noeol boolean the last one is to have no newline, where it becomes the last of the file
+---@return integer first the row of the first new line
+function M.replace(buf, first, last, lines, noeol)
+  return api.nvim_buf_call(buf, function()
+    break_undo()
+    if is_empty(buf) then
+      first = 0
+      api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+    elseif first ~= last or #lines > 0 then
+      local old = {}
+      for i, line in ipairs(api.nvim_buf_get_lines(buf, first, last, true)) do
+        old[first + i] = line
+      end
+      local removed = last - first
+      local hunk = { removed == 0 and first or first + 1, removed, 1, #lines }
+      local marks = local_marks(buf)
+      apply_hunk(buf, old, vim.list_slice(lines), hunk)
+      restore_marks(buf, marks, hunk)
+    end
+    if noeol and first + #lines == api.nvim_buf_line_count(buf) then
+      vim.bo[buf].endofline = false
+    end
+    break_undo()
+    return first
+  end)
+end
+
 ---@class (exact) acp.buffers.Follow
 ---@field buf integer
 ---@field changedtick integer the buffer must still be at
@@ -536,6 +661,8 @@ end
 ---@field disk acp.buffers.Disk the disk must still be so
 ---@field text? string what the disk has; without: the buffer stays as it is
 ---@field merged? string for the buffer instead, which has unsaved text
+---@field conflicts? acp.conflict.New[] with `merged`
+---@field differing? integer[] with `merged`: see acp.conflict
 ---@field format? 'unix'|'dos' how the disk's lines end
 ---@field bom? boolean
 ---@field own boolean Neovim itself has left the disk so
@@ -584,11 +711,16 @@ local function follow_here(args)
       bo.modified = modified
     end
   end
+  if args.merged then
+    require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
+  elseif args.text and (done.changed or was.modified) then
+    require('acp.conflict').clear(buf)
+  end
   if done.changed or not args.own then
     expect_disk(buf, args.path, args.disk)
     track.in_step(buf, args.disk)
   end
-  return { changed = done.changed }
+  return { changed = done.changed, keys = args.merged and require('acp.conflict').keys() }
 end
 
 --- Takes what the disk has into a buffer, as one undo step. The disk is not touched.

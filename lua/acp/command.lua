@@ -245,6 +245,28 @@ sub.changes = {
   end,
 }
 
+sub.conflicts = {
+  run = function(args)
+    local what, nth = args:match('^(%a*)%s*(%d*)$')
+    if what == 'diff' then
+      require('acp.refused').diff(tonumber(nth) or 1)
+    elseif what == '' and nth == '' then
+      require('acp.conflict').list()
+    else
+      complain(':Acp conflicts takes nothing, or diff')
+    end
+  end,
+  complete = function()
+    return { 'diff' }
+  end,
+}
+
+sub.recover = {
+  run = function()
+    require('acp.recover').choose()
+  end,
+}
+
 sub.follow = {
   run = function(args)
     local on = ({ on = true, off = false, [''] = true })[args]

@@ -110,8 +110,8 @@ M.schema = {
     default = 'plain',
     check = one_of('plain', 'autocmds'),
     expected = "'plain' or 'autocmds'",
-    doc = 'How a buffer is saved that the agent wrote.',
-    later = true,
+    doc = 'How a buffer is saved that the agent wrote: without your |BufWritePre| autocommands, or '
+      .. 'as your own |:write| does, see |acp-write|.',
   },
   {
     key = 'permissions',
@@ -178,6 +178,11 @@ M.schema = {
       diff_previous_file = '[f',
       diff_close = 'q',
       drop_unsaved = 'gX',
+      conflict_mine = 'c<',
+      conflict_theirs = 'c>',
+      conflict_both = 'c=',
+      conflict_next = ']x',
+      conflict_previous = '[x',
       history_previous = '<C-p>',
       history_next = '<C-n>',
     },
@@ -186,7 +191,7 @@ M.schema = {
       return lhs ~= false and type(lhs) ~= 'string' and 'a key, or false for none' or nil
     end,
     expected = 'a table of keys by action, false for none',
-    doc = 'Keys of the buffers of a chat and of diffs, by action.',
+    doc = 'Keys of the buffers of a chat and of diffs, and of a file with conflicts, by action.',
   },
   {
     key = 'nerd_font',

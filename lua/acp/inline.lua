@@ -25,7 +25,7 @@ local slice = 300
 ---@field opened? integer the window, where it was opened for this
 ---@field after? 'wipe'|'unload' what becomes of a buffer that was loaded for this
 ---@field before acp.Before
----@field keys {lhs: string, had: table?, run: fun()}[]
+---@field keys acp.Borrowed[]
 ---@field group integer
 ---@field over boolean
 local Inline = {}
@@ -204,41 +204,14 @@ end
 ---@param diff acp.Diff
 local function map(self, diff)
   local config = require('acp.config').get().keys
-  ---@param lhs string
-  ---@param key acp.DiffKey
-  local function set(lhs, key)
-    local had
-    api.nvim_buf_call(self.buf, function()
-      had = vim.fn.maparg(lhs, 'n', false, true)
-    end)
-    table.insert(self.keys, { lhs = lhs, had = had.buffer == 1 and had or nil, run = key.run })
-    local opts = { buffer = self.buf, nowait = true, desc = 'acp: ' .. key.action }
-    vim.keymap.set('n', lhs, key.run, opts)
-  end
+  local keys = {}
   for _, key in ipairs(require('acp.diff').keys(diff)) do
-    set(key.plug, key)
+    table.insert(keys, { lhs = key.plug, run = key.run, desc = key.action })
     if config[key.action] then
-      set(config[key.action], key)
+      table.insert(keys, { lhs = config[key.action], run = key.run, desc = key.action })
     end
   end
-end
-
----@param self acp.Inline
-local function unmap(self)
-  if not api.nvim_buf_is_loaded(self.buf) then
-    return
-  end
-  api.nvim_buf_call(self.buf, function()
-    for _, key in ipairs(self.keys) do
-      local is = vim.fn.maparg(key.lhs, 'n', false, true)
-      if is.buffer == 1 and is.callback == key.run then
-        vim.keymap.del('n', key.lhs, { buffer = self.buf })
-        if key.had then
-          vim.fn.mapset('n', false, key.had)
-        end
-      end
-    end
-  end)
+  self.keys = require('acp.borrow').map(self.buf, keys)
 end
 
 ---Brings a window to the first change.
@@ -276,7 +249,7 @@ function Inline:close()
   api.nvim_clear_autocmds({ group = self.group })
   if api.nvim_buf_is_valid(self.buf) then
     api.nvim_buf_clear_namespace(self.buf, ns, 0, -1)
-    unmap(self)
+    require('acp.borrow').unmap(self.buf, self.keys)
   end
   if self.back and api.nvim_win_is_valid(self.back) and api.nvim_get_current_win() == self.win then
     api.nvim_set_current_win(self.back)

@@ -31,6 +31,10 @@ function ops.edit(args)
   require('acp.chat').edit(args)
 end
 
+function ops.unfinished(args)
+  require('acp.recover').offer(args.list)
+end
+
 ---Slices of a block that is shown whole.
 function ops.fill(args)
   require('acp.whole').fill(args)

@@ -1,0 +1,108 @@
+package buffers
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// refusedBytes bounds the texts that are kept for the user to fetch.
+const refusedBytes = 64 << 20
+
+// refused keeps the agent's texts that did not reach a buffer whole, the newest up to refusedBytes. The
+// zero value is empty.
+type refused struct {
+	mu    sync.Mutex
+	kept  []remembered // oldest first
+	bytes int
+}
+
+// put keeps a text, unless it is the last one of its path.
+func (r *refused) put(path, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, old := range slices.Backward(r.kept) {
+		if old.path == path {
+			if old.text == text {
+				return
+			}
+			break
+		}
+	}
+	r.kept = append(r.kept, remembered{path, text})
+	r.bytes += len(text)
+	for r.bytes > refusedBytes && len(r.kept) > 1 {
+		r.bytes -= len(r.kept[0].text)
+		r.kept = slices.Delete(r.kept, 0, 1)
+	}
+}
+
+func (r *refused) get(path string) (texts []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, old := range r.kept {
+		if old.path == path {
+			texts = append(texts, old.text)
+		}
+	}
+	return texts
+}
+
+// mergeArgs adds to the arguments for Lua what the buffer gets instead of text, and where the two
+// conflict. What differs is the rows of merged where text has other lines: older conflicts elsewhere are
+// none any more.
+func mergeArgs(args map[string]any, merged, text string, conflicts []conflict) {
+	list := make([]any, len(conflicts))
+	for i, c := range conflicts {
+		m := map[string]any{
+			"row": c.row, "count": c.count, "theirs": bare(c.theirs),
+			"noeol": len(c.theirs) > 0 && !strings.HasSuffix(c.theirs[len(c.theirs)-1], "\n"),
+		}
+		if c.based {
+			m["base"] = bare(c.base)
+		}
+		list[i] = m
+	}
+	args["merged"], args["conflicts"], args["differing"] = merged, list, differing(merged, text)
+}
+
+// bare returns lines without their newlines.
+func bare(lines []string) []string {
+	without := make([]string, len(lines))
+	for i, line := range lines {
+		without[i] = strings.TrimSuffix(line, "\n")
+	}
+	return without
+}
+
+// Compare has a buffer count as unmodified whose unsaved text has become what the disk has, as when the
+// user has taken the agent's lines of every conflict. done gets why that could not be found out.
+func (f *Files) Compare(ctx context.Context, path string, done func(error)) {
+	compare := func(path string) (none struct{}, err error) { return none, f.compare(ctx, path) }
+	submit(f, "compare", &job{ctx: ctx, path: path}, compare, func(_ struct{}, err error) { done(err) })
+}
+
+func (f *Files) compare(ctx context.Context, path string) error {
+	l, err := f.live(ctx, path)
+	if err != nil || l.Buf == 0 || l.Buftype != "" || !l.Modified {
+		return err
+	}
+	disk, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	text, known := l.decode(disk.data)
+	if !known {
+		return nil
+	}
+	mine, ok, err := f.slices(ctx, l, 0, -1, false)
+	if err != nil || !ok || mine != text {
+		return err // where the buffer has changed meanwhile, Lua asks again
+	}
+	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
+	var got struct {
+		Moved bool `msgpack:"moved"`
+	}
+	return f.editor.CallBuffers(ctx, "unmodified", args, &got)
+}

@@ -1,0 +1,89 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+)
+
+func (s *Session) writeTextFile(r session.WriteTextFile) {
+	written := s.traceWrite(r)
+	var once sync.Once
+	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
+	path := s.absolute(r.Path)
+	s.host.files.Write(r.Context, buffers.Write{
+		Path: path, Text: r.Text, Waiting: func() { reply(nil) }, Owner: s,
+		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text}),
+	}, func(w buffers.Written, err error) {
+		if err == nil && w.Changed {
+			s.changes.took(w, "fs")
+		}
+		if err == nil {
+			s.learn(w.Path, false)
+		}
+		reply(err)
+		s.box.put(func() {
+			s.wrote(r.Path, w, err)
+			if err == nil {
+				written()
+			}
+		})
+	})
+}
+
+func (s *Session) wrote(path string, w buffers.Written, err error) {
+	switch {
+	case errors.Is(err, errNotAllowed): // was said
+	case err != nil:
+		failed := &buffers.Error{Err: err}
+		errors.As(err, &failed)
+		s.alert("error",
+			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err),
+			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, filepath.Base(path), failed.Err))
+	case w.Note != "":
+		s.alert("warning", w.Note, w.Brief)
+	}
+	s.changed()
+}
+
+// alert is a remark; where no window shows the chat it is a message too, of so few words that Neovim
+// does not wait for a key.
+func (s *Session) alert(severity, text, brief string) {
+	s.remark(severity, text)
+	if brief != "" && !s.visible.Load() {
+		s.host.notify(severity, brief)
+	}
+}
+
+// compare has a buffer whose conflicts are decided count as unmodified, where it has what the disk has.
+func (h *Host) compare(name string) {
+	h.files.Compare(context.Background(), name, func(err error) {
+		if err != nil {
+			h.log.Warn("compare a buffer with the disk", "err", err)
+		}
+	})
+}
+
+// offerUnfinished tells Lua of the writes that ended with a Neovim that was killed.
+func (h *Host) offerUnfinished() {
+	list := []any{}
+	for _, u := range h.files.Unfinished() {
+		list = append(list, map[string]any{"id": u.ID, "path": u.Path})
+	}
+	if len(list) > 0 {
+		h.editor.Post(editor.Op{Name: "unfinished", Args: map[string]any{"list": list}})
+	}
+}
+
+// recoverFile gives a file the text that the user has chosen, see buffers.Files.Recover.
+func (h *Host) recoverFile(id, which string) {
+	if err := h.files.Recover(id, which); err != nil {
+		h.notify("error", err.Error())
+	}
+}
