@@ -264,6 +264,7 @@ func TestCancelBehindAPromptWithUnsavedText(t *testing.T) {
 		s.awaitChat("1 prompt queued")
 		s.ok(`require('acp').prompt('')`) // on with the queue
 		p.turn("Second")
+		s.awaitState("idle")
 
 		s.Lua(nil, `vim.fn.setbufline(vim.fn.bufnr('a.lua'), 1, 'two')
 			require('acp').prompt('Third') require('acp').cancel() require('acp').prompt('Fourth')`)
