@@ -42,3 +42,20 @@ func (t *traffic) recordTo(agent, path string) error {
 	}
 	return nil
 }
+
+// showTraffic hands Lua what was said with an agent, and from then on records it to a file, if
+// one is named.
+func (h *Host) showTraffic(agent, file string, callback int) {
+	if file != "" {
+		if err := h.traffic.recordTo(agent, file); err != nil {
+			h.callback(callback, nil, err.Error())
+			return
+		}
+	}
+	entries := h.traffic.agent(agent).Entries()
+	list := make([]any, len(entries))
+	for i, e := range entries {
+		list[i] = map[string]any{"dir": string(e.Dir), "t": e.T, "msg": string(e.Msg)}
+	}
+	h.callback(callback, list, "")
+}

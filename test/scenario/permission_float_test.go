@@ -11,7 +11,8 @@ import (
 // floatText is the text of the float.
 func (s *scene) floatText() string {
 	s.t.Helper()
-	return s.buffer(s.LuaInt(`vim.api.nvim_win_get_buf(require('acp.permission').win())`))
+	return s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(
+		vim.api.nvim_win_get_buf(require('acp.permission').win()), 0, -1, false), '\n')`)
 }
 
 // permit answers with the n-th option.

@@ -1,0 +1,73 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/neovim/go-client/nvim"
+
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// Options are how the host is started.
+type Options struct {
+	Version string
+	API     int // the revision the Lua side speaks; 0 is not told
+	Log     *slog.Logger
+
+	NerdFont bool   // see transcript.Config
+	Cache    string // the folder for files that agents send; "" for none
+	State    string // the folder for writes that may be cut short; "" for none
+}
+
+// Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
+// agents.
+func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
+	if o.API != 0 && o.API != API {
+		return fmt.Errorf("the plugin speaks revision %d, this program %d", o.API, API)
+	}
+	// What lives is little and what passes through is much: nothing is collected for less than this
+	// much of it. The memory is never touched, so it costs none.
+	idle := make([]byte, 32<<20)
+	defer runtime.KeepAlive(idle)
+	v, err := nvim.New(in, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })
+	if err != nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	h := newHost(o, lua{v})
+	if err := v.RegisterHandler("acp", h.receive); err != nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	h.background(h.editor.Run)
+	h.background(h.cleanBlobs)
+	h.background(h.offerUnfinished)
+	h.editor.Post(editor.Op{Name: "hello", Args: map[string]any{
+		"api": API, "version": o.Version, "groups": transcript.Groups(),
+	}})
+	stop := context.AfterFunc(ctx, func() { in.Close() })
+	defer stop()
+	err = v.Serve()
+	h.shutdown()
+	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	return nil
+}
+
+// lua executes batches with lua/acp/ops.lua.
+type lua struct{ *nvim.Nvim }
+
+func (l lua) Batch(ops []any) ([]any, time.Duration, error) {
+	var reply struct {
+		Busy    float64 `msgpack:"busy"` // milliseconds
+		Answers []any   `msgpack:"answers"`
+	}
+	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, packed{ops})
+	return reply.Answers, time.Duration(reply.Busy * float64(time.Millisecond)), err
+}
