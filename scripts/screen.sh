@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Draws doc/screen.svg, the picture in the README: a real Neovim in a real terminal, with the demo
-# agent, waiting for the user's permission to run the tests. Needs tmux.
+# agent, waiting for the user's permission to change a file. Needs tmux.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-cols=120 rows=38
+cols=150 rows=36
 
 nvim=$(scripts/nvim.sh any)
 tmp=$(mktemp -d)
@@ -33,7 +33,5 @@ await greet
 await Ask
 "${tmux[@]}" send-keys ':stopinsert | Acp prompt Show me what you can do' Enter
 await 'wants to edit'
-"${tmux[@]}" send-keys ':Acp permit 1' Enter
-await 'wants to run'
-"${tmux[@]}" send-keys ':' C-u Escape
+await 'ga allow'
 "${tmux[@]}" capture-pane -e -p | go run ./test/screen $cols $rows >doc/screen.svg
