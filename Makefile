@@ -1,7 +1,7 @@
 # acp-nvim: `make help` lists what there is to make.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench fmt doc screen clean help
+.PHONY: build demo test lint bench fuzz fmt doc screen clean help
 
 # The host says its version to the user. The build does not depend on git, neither on its presence
 # nor on its opinion of who owns this folder.
@@ -22,6 +22,10 @@ lint: node_modules/.package-lock.json ## Check formatting and code
 
 bench: build ## Measure streaming beside the bare floor on both Neovims
 	scripts/neovims.sh go test -run '^$$' -bench . -timeout 30m ./test/bench/...
+
+MINUTES ?= 10
+fuzz: build ## Try random edits, histories and bytes for MINUTES=10, on both Neovims
+	scripts/neovims.sh scripts/fuzz.sh $(MINUTES)
 
 fmt: node_modules/.package-lock.json ## Format Go and Lua
 	go fmt ./...

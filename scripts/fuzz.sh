@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Tries random edits on real Neovims, random histories and random bytes, in turn, until the time is
+# over or something fails. What failed says with which seed it is had again.
+#
+#   fuzz.sh MINUTES
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+minutes=${1:-10}
+end=$((SECONDS + minutes * 60))
+
+# The fuzz targets as "package target".
+targets=$(grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*:func | |')
+
+seed=$(date +%s)
+while [ $SECONDS -lt $end ]; do
+  while read -r package target; do
+    [ $SECONDS -lt $end ] || break
+    echo "fuzz: edits, seed $seed"
+    go test -count=1 -timeout 30m -run '^TestRandomEdits$' ./buffers -args -rounds 300 -seed "$seed"
+    go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
+    seed=$((seed + 1))
+    echo "fuzz: $target of $package"
+    go test -run '^$' -fuzz "^$target\$" -fuzztime 15s "$package"
+  done <<<"$targets"
+done
+echo "fuzz: nothing found in $minutes minutes"
