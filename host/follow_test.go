@@ -77,11 +77,11 @@ func TestPlain(t *testing.T) {
 }
 
 func TestFilePath(t *testing.T) {
-	s := &Session{cwd: "/work"}
+	s := &Session{cwd: "/project"}
 	for name, want := range map[string]string{
 		"/a/b":            "/a/b",
-		"b.lua":           "/work/b.lua",
-		"./b.lua":         "/work/b.lua",
+		"b.lua":           "/project/b.lua",
+		"./b.lua":         "/project/b.lua",
 		"file:///a%20b/c": "/a b/c",
 		"file://host/a":   "/a",
 		"file:///a%zz":    "",

@@ -4,10 +4,8 @@
 //
 // Agents tell a change by two texts, which are the whole file or a fragment of
 // it, or by a patch in Git's format, or by its name alone (the specification,
-// Tool Calls, Diffs). Texts have "\n" between their lines, as [buffers.Files]
-// gives them: where all lines of a text end in "\r\n", they are read so.
-//
-// [buffers.Files]: https://pkg.go.dev/github.com/acp-nvim/acp-nvim/buffers#Files
+// Tool Calls, Diffs). Texts have "\n" between their lines, as package
+// buffers gives them: where all lines of a text end in "\r\n", they are read so.
 package diff
 
 import (
