@@ -11,6 +11,7 @@ import (
 // floatText is the text of the float.
 func (s *scene) floatText() string {
 	s.t.Helper()
+	s.AwaitLua(`require('acp.permission').win()`) // the screen may still show the one before
 	return s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(
 		vim.api.nvim_win_get_buf(require('acp.permission').win()), 0, -1, false), '\n')`)
 }
