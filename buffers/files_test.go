@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 func intp(n int) *int { return &n }
@@ -91,7 +92,7 @@ func TestReadsGiveTheTextOfAllEncodings(t *testing.T) {
 				if got, err := n.tryRead(buffers.Read{Path: path}); err != nil || got != want {
 					t.Errorf("%s, %s: %q, %v; want %q", c.name, state, got, err, want)
 				}
-				line, all := 1, buffers.Lines(want)
+				line, all := 1, linediff.Lines(want)
 				if len(all) == 0 {
 					return
 				}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 // maxFollow is the size in bytes above which a file is not followed: Neovim would compare and change it
@@ -197,8 +199,8 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	}
 	if !found {
 		merged = mine
-		for _, c := range diffLines(splitLines(mine), splitLines(theirs)) {
-			conflicts = append(conflicts, conflict{row: c.start, count: c.end - c.start, theirs: c.lines})
+		for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
+			conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
 		}
 	}
 	return merged, conflicts

@@ -1,25 +1,18 @@
 package buffers
 
-// Change says that lines Start to End (0-based, exclusive) of an old text are replaced by Lines.
-type Change struct {
+import "github.com/acp-nvim/acp-nvim/buffers/linediff"
+
+// change says that lines Start to End (0-based, exclusive) of an old text are replaced by Lines.
+type change struct {
 	Start, End int
 	Lines      []string
 }
 
-// Lines returns the lines of a text with their newlines; the last may have none.
-func Lines(text string) []string {
-	if text == "" {
-		return nil
+// changes returns what makes the lines text of old, in order, none touching the next.
+func changes(old, text []string) []change {
+	var list []change
+	for _, e := range linediff.Compare(old, text) {
+		list = append(list, change{e.A0, e.A1, text[e.B0:e.B1:e.B1]})
 	}
-	return splitLines(text)
-}
-
-// Diff returns the changes that make the lines text of old, in order, none touching the next.
-func Diff(old, text []string) []Change {
-	found := diffLines(old, text)
-	changes := make([]Change, len(found))
-	for i, c := range found {
-		changes[i] = Change{c.start, c.end, c.lines}
-	}
-	return changes
+	return list
 }

@@ -5,13 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// change says that lines start to end (0-based, exclusive) of an old text are replaced by lines.
-type change struct {
-	start, end int
-	lines      []string
-}
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
 
 // conflict is a place of a merged text where the user's lines stand and the other side has others.
 type conflict struct {
@@ -32,8 +28,8 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 	if base == mine {
 		return theirs, nil
 	}
-	old := splitLines(base)
-	a, b := diffLines(old, splitLines(mine)), diffLines(old, splitLines(theirs))
+	old := linediff.Lines(base)
+	a, b := changes(old, linediff.Lines(mine)), changes(old, linediff.Lines(theirs))
 	var out strings.Builder
 	at, row := 0, 0 // in old, and in the merged text
 	ended := true
@@ -47,10 +43,10 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 		}
 	}
 	emit := func(c change) {
-		write(old[at:c.start])
-		write(c.lines)
-		row += c.start - at + len(c.lines)
-		at = c.end
+		write(old[at:c.Start])
+		write(c.Lines)
+		row += c.Start - at + len(c.Lines)
+		at = c.End
 	}
 	for len(a) > 0 || len(b) > 0 {
 		switch {
@@ -66,7 +62,7 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 			a, b = a[1:], b[1:]
 			for {
 				start, end := region(x, y)
-				whole := change{start: start, end: end}
+				whole := change{Start: start, End: end}
 				if len(a) > 0 && overlap(a[0], whole) {
 					x, a = append(x, a[0]), a[1:]
 				} else if len(b) > 0 && overlap(b[0], whole) {
@@ -86,7 +82,7 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 			}
 		}
 	}
-	emit(change{start: len(old), end: len(old)})
+	emit(change{Start: len(old), End: len(old)})
 	return out.String(), conflicts
 }
 
@@ -114,18 +110,18 @@ func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.
 
 // before tells that x is done before y begins and that the two do not overlap.
 func before(x, y change) bool {
-	return !overlap(x, y) && (x.start < y.start || x.start == y.start && x.end < y.end)
+	return !overlap(x, y) && (x.Start < y.Start || x.Start == y.Start && x.End < y.End)
 }
 
 func overlap(x, y change) bool {
-	if x.start == x.end && y.start == y.end {
-		return x.start == y.start
+	if x.Start == x.End && y.Start == y.End {
+		return x.Start == y.Start
 	}
-	return x.start < y.end && y.start < x.end
+	return x.Start < y.End && y.Start < x.End
 }
 
 func region(x, y []change) (start, end int) {
-	return min(x[0].start, y[0].start), max(x[len(x)-1].end, y[len(y)-1].end)
+	return min(x[0].Start, y[0].Start), max(x[len(x)-1].End, y[len(y)-1].End)
 }
 
 // applied3 returns lines start to end of old after changes.
@@ -133,20 +129,11 @@ func applied3(old []string, changes []change, start, end int) []string {
 	var lines []string
 	at := start
 	for _, c := range changes {
-		lines = append(lines, old[at:c.start]...)
-		lines = append(lines, c.lines...)
-		at = c.end
+		lines = append(lines, old[at:c.Start]...)
+		lines = append(lines, c.Lines...)
+		at = c.End
 	}
 	return append(lines, old[at:end]...)
-}
-
-// splitLines returns the lines of text with their newlines.
-func splitLines(text string) []string {
-	lines := strings.SplitAfter(text, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }
 
 // differing returns the rows of text and of other, the first and the one behind the last of each place,
@@ -154,9 +141,9 @@ func splitLines(text string) []string {
 func differing(text, other string) []int {
 	rows := []int{}
 	moved := 0
-	for _, c := range diffLines(splitLines(text), splitLines(other)) {
-		rows = append(rows, c.start, c.end, c.start+moved, c.start+moved+len(c.lines))
-		moved += len(c.lines) - (c.end - c.start)
+	for _, c := range changes(linediff.Lines(text), linediff.Lines(other)) {
+		rows = append(rows, c.Start, c.End, c.Start+moved, c.Start+moved+len(c.Lines))
+		moved += len(c.Lines) - (c.End - c.Start)
 	}
 	return rows
 }

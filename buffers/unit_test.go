@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -82,53 +81,6 @@ func TestConflictsOfAMerge(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-}
-
-func TestDiffLinesMakesTheOther(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 0))
-	random := func() []string {
-		lines := make([]string, r.IntN(12))
-		for i := range lines {
-			lines[i] = string(rune('a' + r.IntN(5)))
-		}
-		return lines
-	}
-	for range 5000 {
-		a, b := random(), random()
-		changes := diffLines(a, b)
-		var got []string
-		at, common := 0, 0
-		for i, c := range changes {
-			if i > 0 && c.start <= changes[i-1].end {
-				t.Fatalf("%v %v: %v touch", a, b, changes)
-			}
-			got = append(append(got, a[at:c.start]...), c.lines...)
-			common += c.start - at
-			at = c.end
-		}
-		got = append(got, a[at:]...)
-		if !slices.Equal(got, b) {
-			t.Fatalf("%v to %v: got %v by %v", a, b, got, changes)
-		}
-	}
-}
-
-func TestDiffLinesHasNoCap(t *testing.T) {
-	var a, b []string
-	for i := range 20_000 {
-		a = append(a, fmt.Sprintf("line %d", i))
-		if b = append(b, a[i]); i%10 == 5 {
-			b[i] = "changed"
-		}
-	}
-	if n := len(diffLines(a, b)); n != 2000 {
-		t.Errorf("%d changes, want 2000", n)
-	}
-	for i := range a {
-		a[i], b[i] = "}", "{"
-	}
-	b[100] = "}"
-	diffLines(a, b) // ends in the test's time, without a table of 20000 x 20000
 }
 
 func TestDetectGivesTheBytesBack(t *testing.T) {

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	udiff "github.com/aymanbagabas/go-udiff"
-
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -363,16 +362,7 @@ func unified(name string, u *buffers.Unsaved) string {
 	if u.Disk != nil {
 		from, disk = "a/"+name, *u.Disk
 	}
-	old := buffers.Lines(disk)
-	starts := make([]int, len(old)+1)
-	for i, l := range old {
-		starts[i+1] = starts[i] + len(l)
-	}
-	var edits []udiff.Edit
-	for _, c := range buffers.Diff(old, buffers.Lines(u.Text)) {
-		edits = append(edits, udiff.Edit{Start: starts[c.Start], End: starts[c.End], New: strings.Join(c.Lines, "")})
-	}
-	patch, err := udiff.ToUnified(from, "b/"+name, disk, edits, 3)
+	patch, err := linediff.Unified(from, "b/"+name, disk, u.Text)
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,10 @@
 package diff
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
 
 // split cuts a text into lines, each with its newline where it has one.
 func split(text string) []string {
@@ -24,22 +28,22 @@ func (f *File) between(numbered bool) {
 	}
 	a, b := split(old), split(text)
 	h := hunks{a: a, b: b, numbered: numbered, words: len(old)+len(text) <= longText}
-	edits := compare(a, b)
+	edits := linediff.Compare(a, b)
 	var ends []int // of the hunks, in old lines
 	for i := 0; i < len(edits); {
 		j := i + 1
-		for j < len(edits) && edits[j].a0-edits[j-1].a1 <= 2*Context {
+		for j < len(edits) && edits[j].A0-edits[j-1].A1 <= 2*Context {
 			j++
 		}
-		start, end := max(0, edits[i].a0-Context), min(len(a), edits[j-1].a1+Context)
+		start, end := max(0, edits[i].A0-Context), min(len(a), edits[j-1].A1+Context)
 		f.Hunks = append(f.Hunks, h.hunk(edits[i:j]))
 		ends = append(ends, start, end)
 		i = j
 	}
 	surround(f.Hunks, ends, a)
 	for _, e := range edits {
-		f.Added += e.b1 - e.b0
-		f.Removed += e.a1 - e.a0
+		f.Added += e.B1 - e.B0
+		f.Removed += e.A1 - e.A0
 	}
 }
 
@@ -80,29 +84,29 @@ type hunks struct {
 }
 
 // hunk is edits that are near each other, with what is between and around them.
-func (h *hunks) hunk(edits []edit) Hunk {
+func (h *hunks) hunk(edits []linediff.Edit) Hunk {
 	first, last := edits[0], edits[len(edits)-1]
-	before := min(Context, first.a0)
-	after := min(Context, len(h.a)-last.a1)
-	at, other := first.a0-before, first.b0-before
-	hunk := Hunk{Lines: make([]Line, 0, last.a1-at+after)}
+	before := min(Context, first.A0)
+	after := min(Context, len(h.a)-last.A1)
+	at, other := first.A0-before, first.B0-before
+	hunk := Hunk{Lines: make([]Line, 0, last.A1-at+after)}
 	if h.numbered {
 		hunk.OldStart, hunk.NewStart = at+1, other+1
 	}
 	for _, e := range edits {
-		hunk.equal(h, at, e.a0, other)
+		hunk.equal(h, at, e.A0, other)
 		from := len(hunk.Lines)
-		for i := e.a0; i < e.a1; i++ {
+		for i := e.A0; i < e.A1; i++ {
 			hunk.Lines = append(hunk.Lines, h.line(Delete, h.a[i], i+1, 0))
 		}
 		middle := len(hunk.Lines)
-		for i := e.b0; i < e.b1; i++ {
+		for i := e.B0; i < e.B1; i++ {
 			hunk.Lines = append(hunk.Lines, h.line(Insert, h.b[i], 0, i+1))
 		}
 		if h.words {
 			markWords(hunk.Lines[from:middle], hunk.Lines[middle:])
 		}
-		at, other = e.a1, e.b1
+		at, other = e.A1, e.B1
 	}
 	hunk.equal(h, at, at+after, other)
 	return hunk

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 const bom = "\ufeff"
@@ -414,12 +415,12 @@ func (f *File) replaceLines(file, from, to string, line int, normal func(string)
 	result := slices.Clone(lines[:first])
 	added := split(to)
 	at := 0
-	for _, e := range append(compare(part, added), edit{len(part), len(part), len(added), len(added)}) {
-		result = append(result, old[at:e.a0]...)
-		for _, l := range added[e.b0:e.b1] {
+	for _, e := range append(linediff.Compare(part, added), linediff.Edit{A0: len(part), A1: len(part), B0: len(added), B1: len(added)}) {
+		result = append(result, old[at:e.A0]...)
+		for _, l := range added[e.B0:e.B1] {
 			result = append(result, strings.TrimRight(l, "\r\n")+end)
 		}
-		at = e.a1
+		at = e.A1
 	}
 	result = append(result, lines[first+len(part):]...)
 	for i, l := range result {

@@ -164,42 +164,6 @@ func TestLongSequences(t *testing.T) {
 	}
 }
 
-// A shortest script is known from the table of longest common subsequences.
-func TestFewChanges(t *testing.T) {
-	for seed := range uint64(500) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		list := func() (l []string) {
-			for range r.IntN(30) {
-				l = append(l, fmt.Sprint(r.IntN(4)))
-			}
-			return l
-		}
-		a, b := list(), list()
-		table := make([][]int, len(a)+1)
-		for i := range table {
-			table[i] = make([]int, len(b)+1)
-		}
-		for i := range a {
-			for j := range b {
-				table[i+1][j+1] = max(table[i][j+1], table[i+1][j])
-				if a[i] == b[j] {
-					table[i+1][j+1] = table[i][j] + 1
-				}
-			}
-		}
-		ids := map[string]int32{}
-		c := comparison{a: number(a, ids), b: number(b, ids), forward: make([]int, 99), backward: make([]int, 99)}
-		c.shortest(0, len(a), 0, len(b))
-		n := 0
-		for _, e := range c.edits {
-			n += e.a1 - e.a0 + e.b1 - e.b0
-		}
-		if want := len(a) + len(b) - 2*table[len(a)][len(b)]; n != want {
-			t.Fatalf("seed %d: %d changes, not %d, between %v and %v", seed, n, want, a, b)
-		}
-	}
-}
-
 // A fragment is found again, before the change and after it, and the picture
 // is the same.
 func TestFragmentsAreFound(t *testing.T) {

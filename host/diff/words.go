@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 const (
@@ -116,14 +118,14 @@ func changedWords(old, text string) (from, to []Span) {
 	if len(a) > maxTokens || len(b) > maxTokens {
 		return nil, nil
 	}
-	edits := compare(a, b)
+	edits := linediff.Compare(a, b)
 	aAt, bAt := offsets(a), offsets(b)
 	lostA, lostB := 0, 0
 	for _, e := range edits {
-		lostA += inked(a[e.a0:e.a1])
-		lostB += inked(b[e.b0:e.b1])
-		from = extend(from, old, Span{aAt[e.a0], aAt[e.a1]})
-		to = extend(to, text, Span{bAt[e.b0], bAt[e.b1]})
+		lostA += inked(a[e.A0:e.A1])
+		lostB += inked(b[e.B0:e.B1])
+		from = extend(from, old, Span{aAt[e.A0], aAt[e.A1]})
+		to = extend(to, text, Span{bAt[e.B0], bAt[e.B1]})
 	}
 	inA, inB := inked(a), inked(b)
 	if (inA-lostA)*100 < inCommon*max(inA, inB) || len(from) > maxSpans || len(to) > maxSpans {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 // Content is what stands at a path at one time. The zero value is no file. An opaque file, one that is
@@ -286,7 +286,7 @@ func (f File) FirstLine(h Hunk) string {
 	if h.NewCount == 0 {
 		text, at = f.Baseline.Text, h.OldStart
 	}
-	if lines := buffers.Lines(text); at >= 1 && at <= len(lines) {
+	if lines := linediff.Lines(text); at >= 1 && at <= len(lines) {
 		return strings.TrimSuffix(lines[at-1], "\n")
 	}
 	return ""

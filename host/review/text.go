@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"strings"
 
-	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 // text is the baseline and the present text of a file, and which lines of one are which of the other.
@@ -49,9 +49,11 @@ func (t *text) change(now string, agent bool) {
 			at++
 		}
 	}
-	for _, c := range buffers.Diff(buffers.Lines(t.present), buffers.Lines(now)) {
-		copyTo(c.Start)
-		if c.Start == c.End {
+	text := linediff.Lines(now)
+	for _, e := range linediff.Compare(linediff.Lines(t.present), text) {
+		copyTo(e.A0)
+		fresh := text[e.B0:e.B1]
+		if e.A0 == e.A1 {
 			// Where the agent has replaced lines the new ones come before both; where it has only removed
 			// some, behind them.
 			end := at
@@ -62,19 +64,19 @@ func (t *text) change(now string, agent bool) {
 				out = append(out, lines[at:end]...)
 				at = end
 			}
-			out = append(out, owned(c.Lines, agent)...)
+			out = append(out, owned(fresh, agent)...)
 			continue
 		}
 		var gone []line // of the present text
 		from := at
-		for present < c.End {
+		for present < e.A1 {
 			if lines[at].owner != removed {
 				gone = append(gone, lines[at])
 				present++
 			}
 			at++
 		}
-		out = append(out, replaced(lines[from:at], gone, c.Lines, agent)...)
+		out = append(out, replaced(lines[from:at], gone, fresh, agent)...)
 	}
 	out = append(out, lines[at:]...)
 	t.present = now
@@ -134,7 +136,7 @@ func replaced(lines, gone []line, texts []string, agent bool) []line {
 
 // lines is the text as one list: in each hunk the removed lines, then the added ones.
 func (t *text) lines() []line {
-	old, now := buffers.Lines(t.baseline), buffers.Lines(t.present)
+	old, now := linediff.Lines(t.baseline), linediff.Lines(t.present)
 	out := make([]line, 0, len(old)+len(now))
 	i := 0
 	for _, h := range t.hunks {
@@ -180,10 +182,8 @@ func (t *text) set(lines []line) {
 	old, now := 0, 0 // how many lines came before the hunk
 	var was, is []string
 	end := func() {
-		shift := 0
-		for _, c := range buffers.Diff(was, is) {
-			h := Hunk{OldStart: old + c.Start, OldCount: c.End - c.Start, NewStart: now + c.Start + shift, NewCount: len(c.Lines)}
-			shift += h.NewCount - h.OldCount
+		for _, e := range linediff.Compare(was, is) {
+			h := Hunk{OldStart: old + e.A0, OldCount: e.A1 - e.A0, NewStart: now + e.B0, NewCount: e.B1 - e.B0}
 			if h.OldCount > 0 {
 				h.OldStart++
 			}

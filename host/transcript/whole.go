@@ -7,9 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/aymanbagabas/go-udiff"
-
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 // Whole is a block without limits, for a window of its own.
@@ -155,7 +154,11 @@ func patch(d session.Diff, name string) string {
 	} else {
 		text = *d.NewText
 	}
-	return strings.TrimRight(udiff.Unified(before, after, old, text), "\n")
+	unified, err := linediff.Unified(before, after, old, text)
+	if err != nil {
+		return fmt.Sprintf("%s %s", d.Operation, name)
+	}
+	return strings.TrimRight(unified, "\n")
 }
 
 // broken is a text as lines, those that are too long for a window in pieces.

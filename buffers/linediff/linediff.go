@@ -1,4 +1,6 @@
-package diff
+// Package linediff finds what changes from one list of strings to another: the
+// lines of two texts, or the words of two lines. It is pure.
+package linediff
 
 import "math"
 
@@ -10,14 +12,14 @@ const (
 	maxCost = 256
 )
 
-// edit says that old[a0:a1] becomes new[b0:b1].
-type edit struct{ a0, a1, b0, b1 int }
+// Edit says that a[A0:A1] becomes b[B0:B1].
+type Edit struct{ A0, A1, B0, B1 int }
 
-// compare returns the edits that make b of a, in order, none touching the
+// Compare returns the edits that make b of a, in order, none touching the
 // next. Sequences are split where an element stands once in both, as people
 // read them, then compared by Myers' algorithm in linear space. Time is about
 // linear in their length times [maxCost] at worst, whatever is in them.
-func compare(a, b []string) []edit {
+func Compare(a, b []string) []Edit {
 	from, end := 0, 0
 	for from < len(a) && from < len(b) && a[from] == b[from] {
 		from++
@@ -30,7 +32,7 @@ func compare(a, b []string) []edit {
 		if n+m == 0 {
 			return nil
 		}
-		return settle([]edit{{from, from + n, from, from + m}}, a, b)
+		return settle([]Edit{{from, from + n, from, from + m}}, a, b)
 	}
 	ids := make(map[string]int32, n)
 	c := comparison{a: number(a[from:from+n], ids), b: number(b[from:from+m], ids)}
@@ -40,7 +42,7 @@ func compare(a, b []string) []edit {
 	c.backward = make([]int, n+m+3)
 	c.anchored(0, n, 0, m, anchorings)
 	for i, e := range c.edits {
-		c.edits[i] = edit{e.a0 + from, e.a1 + from, e.b0 + from, e.b1 + from}
+		c.edits[i] = Edit{e.A0 + from, e.A1 + from, e.B0 + from, e.B1 + from}
 	}
 	return settle(c.edits, a, b)
 }
@@ -63,7 +65,7 @@ type comparison struct {
 	a, b              []int32
 	forward, backward []int
 	once              []place // by number; zero but for the range at work
-	edits             []edit
+	edits             []Edit
 }
 
 // place is how often a number stands in a range of a and b, and where last.
@@ -162,7 +164,7 @@ func (c *comparison) shortest(a0, a1, b0, b1 int) {
 	for {
 		a0, a1, b0, b1 = c.trim(a0, a1, b0, b1)
 		if a0 == a1 || b0 == b1 {
-			c.add(edit{a0, a1, b0, b1})
+			c.add(Edit{a0, a1, b0, b1})
 			return
 		}
 		x, y := c.middle(a0, a1, b0, b1)
@@ -250,15 +252,15 @@ func (c *comparison) middle(a0, a1, b0, b1 int) (x, y int) {
 	}
 }
 
-func (c *comparison) add(e edit) { c.edits = join(c.edits, e) }
+func (c *comparison) add(e Edit) { c.edits = join(c.edits, e) }
 
 // join adds an edit, as a part of the last one where they touch.
-func join(edits []edit, e edit) []edit {
-	if e.a0 == e.a1 && e.b0 == e.b1 {
+func join(edits []Edit, e Edit) []Edit {
+	if e.A0 == e.A1 && e.B0 == e.B1 {
 		return edits
 	}
-	if n := len(edits); n > 0 && edits[n-1].a1 == e.a0 && edits[n-1].b1 == e.b0 {
-		edits[n-1].a1, edits[n-1].b1 = e.a1, e.b1
+	if n := len(edits); n > 0 && edits[n-1].A1 == e.A0 && edits[n-1].B1 == e.B0 {
+		edits[n-1].A1, edits[n-1].B1 = e.A1, e.B1
 		return edits
 	}
 	return append(edits, e)
@@ -266,15 +268,15 @@ func join(edits []edit, e edit) []edit {
 
 // settle moves what is only added or only removed down as far as it goes, so
 // that what is added to a list ends where the list goes on.
-func settle(edits []edit, a, b []string) []edit {
+func settle(edits []Edit, a, b []string) []Edit {
 	settled := edits[:0]
 	for i, e := range edits {
 		a2, b2 := len(a), len(b)
 		if i+1 < len(edits) {
-			a2, b2 = edits[i+1].a0, edits[i+1].b0
+			a2, b2 = edits[i+1].A0, edits[i+1].B0
 		}
-		for e.a0 == e.a1 && e.b1 < b2 && b[e.b0] == b[e.b1] || e.b0 == e.b1 && e.a1 < a2 && a[e.a0] == a[e.a1] {
-			e = edit{e.a0 + 1, e.a1 + 1, e.b0 + 1, e.b1 + 1}
+		for e.A0 == e.A1 && e.B1 < b2 && b[e.B0] == b[e.B1] || e.B0 == e.B1 && e.A1 < a2 && a[e.A0] == a[e.A1] {
+			e = Edit{e.A0 + 1, e.A1 + 1, e.B0 + 1, e.B1 + 1}
 		}
 		settled = join(settled, e)
 	}
