@@ -34,7 +34,9 @@ type permission struct {
 	judgement judgement
 	open      bool // judged, and before the user
 
-	stale map[string]bool // by path as in touched: what the agent knows otherwise
+	stale map[string]bool    // by path as in touched: what the agent knows otherwise
+	picks map[*change]*picks // nil until the user picks hunks; see Session.picksOf
+	held  *held              // of a write that waits, see held.go; else nil
 }
 
 func (s *Session) requestPermission(r session.PermissionRequest) {
@@ -235,9 +237,12 @@ func (s *Session) respond(id int64, optionID string) {
 		s.cancel()
 		return
 	}
-	known := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
-	if !known {
+	chosen := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
+	if chosen < 0 {
 		s.host.notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
+		return
+	}
+	if s.respondPartly(p, p.request.Options[chosen]) {
 		return
 	}
 	s.keepAnswer(p, optionID)
@@ -337,7 +342,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" || len(s.files(call)) > 0 {
 		body = append(aside(call, command), body...)
 	}
-	body = slices.Concat(s.staleLines(p, ""), body, why)
+	body = slices.Concat(s.staleLines(p, ""), body, s.pickLines(p), why)
 	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {
@@ -353,7 +358,8 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" {
 		snap["command"], snap["cwd"] = command, dir
 	}
-	s.addFiles(snap, p, said, why)
+	s.addFiles(snap, p, said, slices.Concat(s.pickLines(p), why))
+	s.addPicks(snap, p)
 	return snap
 }
 

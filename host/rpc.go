@@ -115,6 +115,7 @@ var handlers = map[string]func(*Host, message){
 		}
 	}),
 	"diff": toSession(func(s *Session, m message) { s.tellDiff(m) }),
+	"pick": toSession(func(s *Session, m message) { s.pick(m) }),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
 		for _, item := range m.list("prompts") {

@@ -50,6 +50,7 @@ local M = {}
 ---@field lines string[]
 ---@field marks integer[]
 ---@field files? integer how many it would change, where it has a diff
+---@field picks? {looked: integer, refused: integer[]}[] the hunks refused, by file
 ---@field brief? string[] the lines while the diff is open beside
 ---@field brief_marks? integer[]
 

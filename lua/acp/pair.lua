@@ -110,9 +110,9 @@ local function map(buf, diff)
   local config = require('acp.config').get().keys
   for _, key in ipairs(require('acp.diff').keys(diff)) do
     local opts = { buffer = buf, nowait = true, desc = 'acp: ' .. key.action }
-    vim.keymap.set('n', key.plug, key.run, opts)
+    vim.keymap.set(key.modes or 'n', key.plug, key.run, opts)
     if config[key.action] then
-      vim.keymap.set('n', config[key.action], key.run, opts)
+      vim.keymap.set(key.modes or 'n', config[key.action], key.run, opts)
     end
   end
   for n = 1, diff.permission and 9 or 0 do
@@ -141,7 +141,7 @@ end
 function M.number()
   local known = numbers[api.nvim_win_get_buf(vim.g.statusline_winid)]
   local number = known and vim.v.virtnum == 0 and known[vim.v.lnum] or 0
-  return ('%5s '):format(number > 0 and number or '')
+  return ('%%s%5s '):format(number > 0 and number or '')
 end
 
 ---Puts buffers into the windows, beside each other line by line.
@@ -158,7 +158,7 @@ local function place(self, diff)
     split.set_local(win, {
       number = diff.form == 'whole',
       relativenumber = false,
-      signcolumn = 'no',
+      signcolumn = 'auto',
       statuscolumn = diff.form == 'changes' and '%!v:lua.require("acp.pair").number()' or '',
       colorcolumn = '',
       conceallevel = 0,
@@ -260,6 +260,22 @@ function Pair:swap(diff)
   place(self, diff)
   watch(self)
   return true
+end
+
+---@return 1|2|nil
+function Pair:side()
+  for side, win in ipairs(self.wins) do
+    if win == api.nvim_get_current_win() then
+      return side
+    end
+  end
+end
+
+function Pair:paint(diff, refused)
+  if #self.bufs == 2 then
+    require('acp.hunks').paint(self.bufs, diff, refused)
+    draw_bars(self, diff)
+  end
 end
 
 function Pair:focus()

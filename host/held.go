@@ -1,0 +1,2 @@
+package host
+type held struct{}

@@ -1,0 +1,112 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// linesLua is a file of many lines, of which an agent changes three.
+func linesLua() (old, text string) {
+	var b strings.Builder
+	for i := 1; i <= 30; i++ {
+		fmt.Fprintf(&b, "local line%d = %d\n", i, i)
+	}
+	old = b.String()
+	text = strings.Replace(old, "line4 = 4", "line4 = 'four'", 1)
+	text = strings.Replace(text, "local line14 = 14\n", "local line14 = 14\nlocal extra = 1\n", 1)
+	text = strings.Replace(text, "local line24 = 24\n", "", 1)
+	return old, text
+}
+
+// awaitRefused waits until the request that was asked first has so many hunks refused.
+func (s *scene) awaitRefused(n int) {
+	s.t.Helper()
+	s.AwaitLua(`(function(n)
+		local r = require('acp.mirror').permissions()[1]
+		if not r then return false end
+		local sum = 0
+		for _, file in ipairs(r.picks or {}) do sum = sum + #file.refused end
+		return sum == n
+	end)(...)`, n)
+}
+
+func TestHunksOfARequest(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		old, text := linesLua()
+		a, b := s.write("a.lua", old), s.write("b.lua", "return 1\n")
+		s.Command("edit " + a)
+		p := s.begin()
+		turn := s.prompt(p, "change it")
+		id := p.permission(edits("e1", a, old, text, b, "return 1\n", "return 2\n"), yesNo...)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff and vim.fn.line('.') == 4`)
+
+		s.Keys("g<lt>")
+		s.awaitRefused(1)
+		s.AwaitScreen("1 of 3 refused")
+		s.Keys("g<lt>")
+		s.Keys("]v")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'local extra = 1'`)
+		s.Keys("]v")
+		s.AwaitLua(`vim.fn.line('.') == 25`)
+		s.Keys("g<lt>")
+		s.awaitRefused(2)
+		s.screen("split")
+
+		// On to the next file, and back.
+		s.Keys("]v")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'return 2'`)
+		s.Keys("[v")
+		s.AwaitLua(`vim.fn.line('.') == 25`)
+		s.AwaitScreen("2 of 3 refused")
+
+		// In the old text, where what comes has no line; and kept again.
+		s.Command("wincmd h")
+		s.Keys(":14<CR>g<lt>")
+		s.awaitRefused(3)
+		s.Keys(":24<CR>g>")
+		s.awaitRefused(2)
+		s.Keys("Gg<lt>")
+		s.awaitMessage("no hunk is here; ]v goes to the next one")
+
+		// Selected lines, as many hunks as they touch.
+		s.Keys("ggVGg>")
+		s.awaitRefused(0)
+		s.Keys("ggV/line20<CR>g<lt>")
+		s.awaitRefused(2)
+		if !s.LuaBool(`vim.fn.mode() == 'n'`) {
+			t.Error("the selection is still there")
+		}
+
+		s.Keys("ga")
+		if got := outcome(t, p.answer(id)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitNoDiff()
+		s.awaitChat("You refused 2 of 4 hunks: Puppet was told no, and a prompt for the rest is the next in the queue.")
+		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
+		p.stop(turn, "end_turn")
+		_, words := p.prompted()
+		want := `I refused the change that you asked about (Edit files), as I want only a part of it. Make it again with the hunks that are kept below, as you had them. Leave out the refused ones, and put nothing else in their place.
+
+a.lua
+- refused: line 4
+    - local line4 = 4
+    + local line4 = 'four'
+- refused: 1 new line before line 15
+    + local extra = 1
+- kept: line 24
+    - local line24 = 24
+
+b.lua
+- kept: line 1
+    - return 1
+    + return 2`
+		if words != want {
+			t.Errorf("the prompt is\n%s\nwant\n%s", words, want)
+		}
+		p.silent()
+	}, wide)
+}
