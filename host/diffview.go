@@ -39,14 +39,19 @@ func (s *Session) tellDiff(m message) {
 		s.host.callback(id, nil, "")
 		return
 	}
-	if m.flag("anew") && slices.ContainsFunc(s.asked, func(p *permission) bool { return p.call.ID == call.ID }) {
-		s.lookAgain(call) // the user may have typed there since
-	}
 	// What is picked in the diff of a request is picked of what it is about.
 	if i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == call.ID && call.ID != "" }); i >= 0 {
 		if own := &s.asked[i].call; own != call && !s.isAsked(call) && len(s.diffs.calls[own]) > 0 {
 			call = own
 		}
+	}
+	if m.flag("anew") && slices.ContainsFunc(s.asked, func(p *permission) bool { return p.call.ID == call.ID }) {
+		if i := slices.IndexFunc(s.asked, func(p *permission) bool { return &p.call == call && p.held != nil }); i >= 0 {
+			delete(m, "anew")
+			s.refreshHeld(s.asked[i], func() { s.tellDiff(m) })
+			return
+		}
+		s.lookAgain(call) // the user may have typed there since
 	}
 	s.whenLocated(call, func() {
 		files := s.files(call)

@@ -53,7 +53,9 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 func (s *Session) raise(p *permission) {
 	p.id = s.host.permissionIDs.Add(1)
 	s.asked = append(s.asked, p)
-	s.askAboutDiffs(p)
+	if p.held == nil {
+		s.askAboutDiffs(p)
+	}
 	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
@@ -172,7 +174,7 @@ func (s *Session) judgeNext() {
 		return
 	}
 	p, judge := s.asked[i], s.host.judge.Load()
-	if judge == nil {
+	if judge == nil || p.held != nil && p.held.place.free { // what rules allow is to be reviewed all the same
 		s.judged(p, judgement{})
 		s.judgeNext()
 		return
@@ -198,7 +200,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	case !slices.Contains(s.asked, p): // withdrawn
 	case s.stopping():
 		s.resolve(p, "", "cancel") // the agent had not heard of the end yet
-	case result.optionID != "":
+	case result.optionID != "" && (p.held == nil || result.optionID == refuse):
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
 		if p.file.Given == "" { // our own question says so itself
@@ -242,8 +244,15 @@ func (s *Session) respond(id int64, optionID string) {
 		s.host.notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
 		return
 	}
-	if s.respondPartly(p, p.request.Options[chosen]) {
+	allows := p.request.Options[chosen].Allows()
+	switch {
+	case p.held != nil && allows:
+		s.writeHeld(p, nil)
 		return
+	case s.respondPartly(p, p.request.Options[chosen]):
+		return
+	case allows && p.file.Given == "":
+		s.accept(p)
 	}
 	s.keepAnswer(p, optionID)
 	s.resolve(p, optionID, "user")
@@ -360,6 +369,9 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	}
 	s.addFiles(snap, p, said, slices.Concat(s.pickLines(p), why))
 	s.addPicks(snap, p)
+	if p.held != nil {
+		snap["waited"] = p.held.waited()
+	}
 	return snap
 }
 
@@ -462,7 +474,11 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		if len(files) > 1 {
 			what = count(len(files), "file")
 		}
-		return fmt.Sprintf("%s wants to %s %s", who, changeVerb(call.Kind), what), transcript.Visible(s.diffLines(files), true)
+		verb := changeVerb(call.Kind)
+		if p.held != nil {
+			verb = "write"
+		}
+		return fmt.Sprintf("%s wants to %s %s", who, verb, what), transcript.Visible(s.diffLines(files), true)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
 			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)

@@ -130,6 +130,11 @@ func (s *Session) pick(m message) {
 		done(false)
 		return
 	}
+	if p.held != nil && !p.held.known {
+		s.host.notify("info", "This can be written or refused as a whole only.")
+		done(true)
+		return
+	}
 	k := s.picksOf(p)[at]
 	for i := max(1, m.integer("first")); i <= min(m.integer("last"), len(k.hunks)); i++ {
 		k.refused[i-1] = m.flag("refuse")
@@ -173,6 +178,9 @@ func (s *Session) pickLines(p *permission) []transcript.Line {
 // addPicks tells Lua which hunks are refused, by file, and of which look at it.
 func (s *Session) addPicks(snap map[string]any, p *permission) {
 	list, _, _ := s.picked(p)
+	if p.held != nil {
+		list = s.picksOf(p)
+	}
 	if list == nil {
 		return
 	}
@@ -263,89 +271,4 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp changes goes to what it has made.",
 			s.spec.Title, u.refused, count(u.all, "hunk"), strings.Join(places, ", ")))
 	}
-}
-
-// What a prompt or an error quotes of hunks is bounded.
-const (
-	quotedLines = 12  // of one side of a hunk
-	quotedAll   = 300 // lines of all hunks
-	quotedWidth = 200 // bytes of a line
-	namedHunks  = 200 // with their lines
-)
-
-// partly is the prompt that asks for the kept hunks of a change alone.
-func (s *Session) partly(title string, files []*picks) string {
-	var b strings.Builder
-	what := "the change that you asked about"
-	if title != "" {
-		what += fmt.Sprintf(" (%s)", cut(strings.Join(strings.Fields(title), " "), 200))
-	}
-	fmt.Fprintf(&b, "I refused %s, as I want only a part of it. Make it again with the hunks that are kept below, as you had them. "+
-		"Leave out the refused ones, and put nothing else in their place.\n", what)
-	quoted, named := 0, 0
-	for _, k := range files {
-		fmt.Fprintf(&b, "\n%s\n", s.short(k.file.Path))
-		var left [2]int
-		for i, h := range k.hunks {
-			verdict, side := "kept", 0
-			if k.refused[i] {
-				verdict, side = "refused", 1
-			}
-			if named++; named > namedHunks {
-				left[side]++
-				continue
-			}
-			fmt.Fprintf(&b, "- %s: %s\n", verdict, placeOf(k.file, h))
-			for _, part := range []struct {
-				sign  string
-				lines []diff.Line
-			}{{"-", h.old}, {"+", h.new}} {
-				for j, l := range part.lines {
-					if j == quotedLines || quoted >= quotedAll {
-						fmt.Fprintf(&b, "    %s … %s more\n", part.sign, count(len(part.lines)-j, "line"))
-						break
-					}
-					quoted++
-					fmt.Fprintf(&b, "    %s %s\n", part.sign, bounded(l.Text))
-				}
-			}
-		}
-		for side, verdict := range []string{"kept", "refused"} {
-			if left[side] > 0 {
-				fmt.Fprintf(&b, "- %s more %s\n", count(left[side], "hunk"), verdict)
-			}
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// placeOf is where a hunk is in the file as it is now.
-func placeOf(f *diff.File, h replaced) string {
-	switch {
-	case len(h.old) == 0 && len(h.new) == 0:
-		return "all of it"
-	case f.Operation == session.OperationAdd:
-		return "the new file"
-	case !f.Located:
-		return "in the text that you gave"
-	case len(h.old) == 0:
-		return fmt.Sprintf("%s before line %d", count(len(h.new), "new line"), h.oldAt)
-	}
-	return lineRange(h.oldAt, len(h.old))
-}
-
-// lineRange names n lines from one on.
-func lineRange(from, n int) string {
-	if n <= 1 {
-		return fmt.Sprintf("line %d", from)
-	}
-	return fmt.Sprintf("lines %d-%d", from, from+n-1)
-}
-
-// bounded is a line cut to what is quoted of it.
-func bounded(line string) string {
-	if short := cut(line, quotedWidth); short != line {
-		return short + "…"
-	}
-	return line
 }

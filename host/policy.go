@@ -35,12 +35,17 @@ func (s *Session) gate(f fileRequest) buffers.Gate {
 		d := s.host.judge.Load().place(matter{
 			agent: s.spec.Name, cwd: s.cwd, session: s.id, call: session.ToolCall{Kind: f.kind}, file: at,
 		}, s.roots)
-		if d.free {
+		hold := f.text != nil && s.host.reviewBefore.Load()
+		if d.free && !hold {
 			f.pass(pass)
 			return
 		}
 		if err := buffers.Obstacle(real, f.text != nil); err != nil {
 			pass(err) // there is nothing to allow
+			return
+		}
+		if hold {
+			s.hold(&held{request: f, at: at, place: d, pass: pass})
 			return
 		}
 		s.preview(f, real, func(change []session.ToolCallContent) {

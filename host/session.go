@@ -56,6 +56,7 @@ type Session struct {
 	asked    []*permission // open, oldest first
 	judging  int           // requests and answers that the judge is at work on
 	unwanted []unwanted    // what was allowed against the user's picks
+	accepted []accepted    // what the user has allowed in this turn, and is not written yet
 	// takeOut, where it is set, offers to take hunks out of a file again.
 	takeOut func(path string, hunks []replaced)
 	// The calls that nothing but permission requests have told of.
@@ -330,6 +331,7 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
+	s.accepted = nil
 	s.turnOpen, s.kept = false, nil
 	s.working.end()
 	s.host.follow.turn(s.id, false)

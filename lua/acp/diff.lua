@@ -24,6 +24,7 @@ local rest = require('acp.rest')
 ---@field first integer the line of the first change
 ---@field hunks integer[] where each stands: old start and count, new start and count, and so on
 ---@field looked integer which look at the change this is
+---@field edit? boolean it is opened to be edited
 ---@field land? 'last' the hunk that the cursor goes to, where it is not the first
 ---@field texts? acp.Texts of all forms but 'inline'
 ---@field changes? acp.InlineChange[] of the form 'inline'
@@ -34,6 +35,8 @@ local rest = require('acp.rest')
 ---@field swap fun(self, diff: acp.Diff): boolean shows another one instead, where it can
 ---@field focus fun(self) takes the user there
 ---@field side fun(self): 1|2|nil whether the current window has the old or the new text
+---@field edit fun(self, diff: acp.Diff, lines: string[]) has the user edit the new text
+---@field editing? {session: integer, permission: integer} the write whose text is edited
 ---@field paint fun(self, diff: acp.Diff, refused: table<integer, true>) shows what is refused
 ---@field close fun(self)
 
@@ -105,7 +108,8 @@ local function load(args, done)
       return done(nil)
     end
     loading = nil
-    diff.session, diff.changes, diff.land = args.session, mine.changes or {}, args.land
+    diff.session, diff.changes = args.session, mine.changes or {}
+    diff.land, diff.edit = args.land, args.edit
     diff.texts = diff.form ~= 'inline' and (mine.texts or require('acp.pair').texts()) or nil
     done(diff)
   end)
@@ -168,6 +172,10 @@ local function close()
   local was = place
   shown, place, asked = nil, nil, false
   if was then
+    if was.editing then
+      was.editing.on = false
+      require('acp.host').notify('edit_held', was.editing)
+    end
     was:close()
   end
 end
@@ -205,7 +213,7 @@ local painted
 ---@param anew? boolean it is not on the screen yet
 local function paint(anew)
   local diff = shown
-  if not diff or not place then
+  if not diff or not place or place.editing then
     return
   end
   local refused = require('acp.hunks').refused(diff)
@@ -232,6 +240,32 @@ local function to_hunk(n)
     api.nvim_win_set_cursor(0, { row, 0 })
     vim.cmd('normal! zv')
   end
+end
+
+---Lets the user edit what a write would give the file.
+local function edit()
+  local diff = shown
+  if not diff or not place or place.editing then
+    return
+  elseif diff.form == 'inline' then
+    local args = again(diff, diff.at)
+    args.form, args.edit = nil, true
+    return M.open(args, true)
+  end
+  local args = { session = diff.session, permission = diff.permission, on = true }
+  local function cannot()
+    tell('this text cannot be edited here')
+  end
+  if diff.form ~= 'whole' then
+    return cannot()
+  end
+  require('acp.host').request('edit_held', args, function(answer)
+    if not answer or answer == vim.NIL then
+      return cannot()
+    elseif shown == diff and place then
+      place:edit(diff, answer.lines)
+    end
+  end)
 end
 
 ---@param diff acp.Diff
@@ -277,6 +311,9 @@ local function show(diff)
     end
   end
   paint(true)
+  if diff.edit then
+    edit()
+  end
   require('acp.permission').update()
 end
 
@@ -321,6 +358,11 @@ function M.update()
     if not idle.now() then
       return -- the float waits too, and calls again
     end
+    if place and place.editing and vim.bo[place.bufs[2]].modified then
+      tell('the agent waits for this text no more; it is still in its window')
+      shown, place, asked = nil, nil, false
+      return
+    end
     shown.permission, asked = nil, false
     if not wanted or api.nvim_get_mode().mode ~= 'n' then
       close()
@@ -341,6 +383,9 @@ end
 ---cursor, of the oldest open request, or the last one.
 ---@param of? acp.Permission
 function M.ask(of)
+  if place and place.editing then
+    return place:focus()
+  end
   local mirror = require('acp.mirror')
   local tries = {}
   local here = vim.b.acp_session
@@ -511,6 +556,9 @@ function M.keys(diff)
   end
   if diff.permission then
     add('diff_allow', 'allow', function()
+      if place and place.editing then
+        return place:write()
+      end
       answer({ '^allow_once$', '^allow' }, 'allows')
     end)
     add('diff_refuse', 'refuse', function()
@@ -527,6 +575,10 @@ function M.keys(diff)
     end)
     for i = 0, 1 do
       keys[#keys - i].modes = { 'n', 'x' }
+    end
+    local r = request(diff.permission)
+    if r and r.since then
+      add('review_edit', 'edit', edit)
     end
   end
   if hunks > 0 then

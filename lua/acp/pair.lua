@@ -15,6 +15,7 @@ local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 102
 ---@field origin integer the window where the user was
 ---@field before? acp.Before of the tab, where it is the user's
 ---@field gone fun()
+---@field editing? {session: integer, permission: integer, on: boolean}
 local Pair = {}
 Pair.__index = Pair
 
@@ -130,6 +131,9 @@ local function draw_bars(self, diff)
     told.facts(diff, diff.before),
     vim.list_extend({ diff.after }, told.hints(diff)),
   }
+  if self.editing then
+    parts[2] = { 'yours to edit', ':w writes it' }
+  end
   for side, win in ipairs(self.wins) do
     local bar = told.line(parts[side], api.nvim_win_get_width(win))
     split.set_local(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
@@ -248,7 +252,7 @@ local function watch(self)
 end
 
 function Pair:swap(diff)
-  if diff.form == 'inline' or #self.bufs < 2 then
+  if diff.form == 'inline' or #self.bufs < 2 or self.editing then
     return false
   end
   for side, win in ipairs(self.wins) do
@@ -276,6 +280,54 @@ function Pair:paint(diff, refused)
     require('acp.hunks').paint(self.bufs, diff, refused)
     draw_bars(self, diff)
   end
+end
+
+---Makes the new side a text that the user edits, and that |:w| has written.
+function Pair:edit(diff, lines)
+  local buf = self.bufs[2]
+  if not buf or not api.nvim_buf_is_valid(buf) then
+    return
+  end
+  self.editing = { session = diff.session, permission = diff.permission, on = true }
+  for _, mode in ipairs({ 'n', 'x' }) do
+    for _, key in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
+      local stays = key.desc == 'acp: diff_allow' or key.desc == 'acp: diff_refuse'
+      if vim.startswith(key.desc or '', 'acp: ') and not stays then
+        vim.keymap.del(mode, key.lhs, { buffer = buf })
+      end
+    end
+  end
+  require('acp.hunks').paint(self.bufs, diff, {})
+  vim.bo[buf].modifiable = true
+  if
+    not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), #lines > 0 and lines or { '' })
+  then
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  end
+  vim.bo[buf].undolevels = -123456 -- the global one
+  vim.bo[buf].buftype = 'acwrite'
+  vim.bo[buf].modified = false
+  api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buf,
+    callback = function()
+      self:write()
+    end,
+  })
+  draw_bars(self, diff)
+  api.nvim_set_current_win(self.wins[2])
+end
+
+---Has the edited text written.
+function Pair:write()
+  local buf = self.bufs[2]
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local text = #lines == 1 and lines[1] == '' and '' or table.concat(lines, '\n') .. '\n'
+  vim.bo[buf].modified = false
+  local about = self.editing
+  require('acp.host').notify(
+    'write_edited',
+    { session = about.session, permission = about.permission, text = text }
+  )
 end
 
 function Pair:focus()
