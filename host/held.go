@@ -415,6 +415,8 @@ func (s *Session) editHeld(m message) {
 	}
 	h := p.held
 	h.editing = true
+	s.shown.permissions = true
+	s.changed()
 	text := h.After
 	if list, n, _ := s.picked(p); n > 0 {
 		text = diff.Without(h.Before, h.After, func(i int) bool { return list[0].refused[i] })

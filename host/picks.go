@@ -157,7 +157,10 @@ func (s *Session) openRequest(id int) *permission {
 // pickLines say in the float what is refused, and what an answer makes of it.
 func (s *Session) pickLines(p *permission) []transcript.Line {
 	_, refused, all := s.picked(p)
-	if refused == 0 {
+	switch {
+	case p.held != nil && p.held.editing:
+		return transcript.Colored("✎ you edit the text: :w in its window writes it", transcript.ToolWaiting)
+	case refused == 0:
 		return nil
 	}
 	what := fmt.Sprintf("✗ %d of %s refused", refused, count(all, "hunk"))

@@ -132,6 +132,7 @@ local function draw_bars(self, diff)
     vim.list_extend({ diff.after }, told.hints(diff)),
   }
   if self.editing then
+    parts[1] = { diff.files[diff.at].name .. ' · ' .. diff.before }
     parts[2] = { 'yours to edit', ':w writes it' }
   end
   for side, win in ipairs(self.wins) do
