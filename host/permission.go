@@ -251,7 +251,7 @@ func (s *Session) respond(id int64, optionID string) {
 		return
 	case s.respondPartly(p, p.request.Options[chosen]):
 		return
-	case allows && p.file.Given == "":
+	case allows && p.file.Given == "" && s.host.reviewBefore.Load():
 		s.accept(p)
 	}
 	s.keepAnswer(p, optionID)

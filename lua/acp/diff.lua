@@ -268,14 +268,38 @@ local function edit()
   end)
 end
 
+---Shows another diff in the windows of this one. The cursors stay where it is the same one that has
+---changed by itself.
 ---@param diff acp.Diff
-local function show(diff)
+---@param by_user boolean
+---@return boolean
+local function swap(diff, by_user)
+  local stays = not by_user
+    and shown
+    and shown.permission == diff.permission
+    and shown.at == diff.at
+  local cursors = vim.tbl_map(function(win)
+    return stays and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win) or nil
+  end, place and place.wins or {})
+  if not place or not place:swap(diff) then
+    return false
+  end
+  for i, cursor in pairs(cursors) do
+    local last = api.nvim_buf_line_count(api.nvim_win_get_buf(place.wins[i]))
+    api.nvim_win_set_cursor(place.wins[i], { math.min(cursor[1], last), cursor[2] })
+  end
+  return true
+end
+
+---@param diff acp.Diff
+---@param by_user boolean they asked for it just now
+local function show(diff, by_user)
   local to = where()
-  local swapped = place and place:swap(diff)
+  local swapped = swap(diff, by_user)
   if not swapped then
-    local by_user = asked
+    local wanted = asked
     close()
-    asked = by_user
+    asked = wanted
     local ok, opened = pcall(function()
       if diff.form == 'inline' then
         return to == 'inline' and require('acp.inline').open(diff, gone)
@@ -290,7 +314,7 @@ local function show(diff)
       coming = diff.permission
       local args = again(diff, diff.at)
       args.form = nil
-      return M.open(args, asked)
+      return M.open(args, by_user)
     elseif not ok then
       require('acp.pair').drop(diff.texts or { bufs = {} })
       if asked then
@@ -304,7 +328,7 @@ local function show(diff)
     place = opened
   end
   shown = diff
-  if asked then
+  if by_user then
     place:focus()
     if diff.land then
       to_hunk(require('acp.hunks').count(diff))
@@ -337,7 +361,7 @@ function M.open(args, by_user, otherwise)
     local function now()
       ready, coming = nil, nil
       asked = asked or by_user
-      show(diff)
+      show(diff, by_user)
     end
     if by_user and idle.now() or place and rest.free() then
       now()
@@ -367,6 +391,10 @@ function M.update()
     if not wanted or api.nvim_get_mode().mode ~= 'n' then
       close()
     end
+  end
+  if ready and ready.permission and not request(ready.permission) then
+    coming = nil
+    drop()
   end
   if coming and not (wanted and first.id == coming) then
     coming = nil

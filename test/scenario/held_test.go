@@ -462,3 +462,35 @@ func TestWritesPastTheClientAreNotHeld(t *testing.T) {
 		}
 	}, wide)
 }
+
+func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		s.prompt(p, "change it")
+		p.gets(p.fetch(path), old)
+		id := p.store(path, text)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("]v]vg<lt>")
+		s.awaitRefused(1)
+		s.AwaitLua(`vim.fn.line('.') == 25`)
+		// The user goes on in the file; the focus stays there.
+		s.Command("wincmd t")
+		s.Keys("gg:20<CR>Omine<Esc>")
+		s.awaitDiff("mine")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'a.lua' and vim.bo.buftype == ''`)
+		s.AwaitScreen("1 of 3 refused")
+		if line := s.LuaInt(`vim.api.nvim_win_get_cursor(require('acp.diff').windows()[2])[1]`); line != 25 {
+			t.Errorf("the cursor of the diff is in line %d", line)
+		}
+		s.heldScreen("followed")
+		s.Command("Acp permit 1")
+		p.fails(id, -32603, "after line 24 the file has 1 line more (local line24 = 24)")
+		if got, want := s.file(path), strings.Replace(text, "local line25", "local line24 = 24\nlocal line25", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('mine') and vim.bo.modified`)
+	}, wide)
+}
