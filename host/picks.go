@@ -163,18 +163,17 @@ func (s *Session) pickLines(p *permission) []transcript.Line {
 	case refused == 0:
 		return nil
 	}
-	what := fmt.Sprintf("✗ %d of %s refused", refused, count(all, "hunk"))
-	option, rejects := choose(p.request.Options, false)
+	_, rejects := choose(p.request.Options, false)
+	then := s.spec.Title + " would make them too"
 	switch {
 	case p.held != nil:
-		what += ", and would not be written"
-	case refused == all && rejects:
-		what += ": allowing is refusing"
+		then = "they are not written"
+	case rejects && refused == all:
+		then = "allowing is refusing"
 	case rejects:
-		what += fmt.Sprintf(": allowing refuses (%s), and a prompt asks for the rest", label(option))
-	default:
-		what += fmt.Sprintf(": %s cannot be told, and would make them too", s.spec.Title)
+		then = "allowing asks for the rest"
 	}
+	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, count(all, "hunk"), then)
 	return transcript.Visible(transcript.Colored(what, transcript.ToolWaiting), true)
 }
 

@@ -236,7 +236,6 @@ local function to_hunk(n)
   local side = place and place:side()
   if side then
     local row = require('acp.hunks').row(shown, side, n, vim.fn.line('$'))
-    vim.cmd("normal! m'")
     api.nvim_win_set_cursor(0, { row, 0 })
     vim.cmd('normal! zv')
   end

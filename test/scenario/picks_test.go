@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -106,6 +107,107 @@ b.lua
     + return 2`
 		if words != want {
 			t.Errorf("the prompt is\n%s\nwant\n%s", words, want)
+		}
+		p.silent()
+	}, wide)
+}
+
+func TestHunksOfARequestInItsOtherForms(t *testing.T) {
+	for _, form := range []string{"tab", "inline"} {
+		t.Run(form, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.diff = '` + form + `'`)
+				old, text := linesLua()
+				a := s.write("a.lua", old)
+				s.Command("edit " + a)
+				s.Command("nnoremap <buffer> g> :let g:mine = 1<CR>")
+				s.Command("xnoremap <buffer> g> :<C-u>let g:mine = 2<CR>")
+				p := s.begin()
+				s.prompt(p, "change it")
+				s.Command("wincmd t")
+				before := s.scenery()
+				id := p.permission(edits("e1", a, old, text), yesNo...)
+				s.awaitFloat()
+				s.Command("Acp diff")
+				s.AwaitLua(`vim.fn.line('.') == 4`)
+				s.Keys("]v]vg<lt>")
+				s.awaitRefused(1)
+				s.Keys("[v")
+				s.Keys("g<lt>")
+				s.awaitRefused(2)
+				s.Keys("ggVGg>")
+				s.awaitRefused(0)
+				s.Keys("gg]v]v]v]vg<lt>")
+				s.awaitMessage("this is the last hunk")
+				s.awaitRefused(1)
+				s.Keys("[vg<lt>")
+				s.awaitRefused(2)
+				s.AwaitScreen("2 of 3 hunks refused")
+				s.screen(form)
+				// With none left the answer is the agent's refusal, and nothing is asked for.
+				s.Keys("[vg<lt>")
+				s.awaitRefused(3)
+				s.Keys("ga")
+				if got := outcome(t, p.answer(id)); got != "no" {
+					t.Errorf("the answer is %s", got)
+				}
+				s.awaitNoDiff()
+				s.awaitNoFloat()
+				s.awaitChat("You refused all hunks, so Puppet was told no.")
+				if n := s.LuaInt(`require('acp').sessions()[1].queued`); n != 0 {
+					t.Errorf("%d prompts wait", n)
+				}
+				if form == "tab" { // in the file itself gg and G are jumps of the user's
+					s.same(before, s.scenery())
+				}
+				s.Keys("g>")
+				s.AwaitLua(`vim.g.mine == 1`)
+				s.Keys("Vg>")
+				s.AwaitLua(`vim.g.mine == 2`)
+			}, wide)
+		})
+	}
+}
+
+// An agent that cannot be told no makes all of its change; what was refused of it is told then.
+func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'split'`)
+		old, text := linesLua()
+		a := s.write("a.lua", old)
+		s.Command("edit " + a)
+		p := s.begin()
+		turn := s.prompt(p, "change it")
+		call := edits("e1", a, old, text)
+		p.update("tool_call", call)
+		id := p.permission(call, yesNo[:2]...)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("]vg<lt>")
+		s.awaitRefused(1)
+		s.AwaitScreen("✗ 1 of 3 hunks refused")
+		s.AwaitScreen("Puppet would make them too")
+		s.Command("Acp permit 1")
+		if got := outcome(t, p.answer(id)); got != "yes" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitNoFloat()
+		if err := os.WriteFile(a, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if s.said("no answer that refuses") > 0 {
+			t.Error("it is said before the call has ended")
+		}
+		p.update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
+		s.awaitChat("Puppet had no answer that refuses")
+		if n := s.said("so it was allowed all, with the 1 of 3 hunks that you refused: a.lua:15. :Acp changes goes to what it has made."); n != 1 {
+			t.Errorf("the chat says it %d times:\n%s", n, s.chat())
+		}
+		p.stop(turn, "end_turn")
+		s.awaitState("idle")
+		if n := s.said("no answer that refuses"); n != 1 {
+			t.Errorf("the chat says it %d times", n)
 		}
 		p.silent()
 	}, wide)
