@@ -88,8 +88,8 @@ M.schema = {
     default = 'after',
     check = one_of('after', 'before', false),
     expected = "'after', 'before' or false",
-    doc = 'When changes are reviewed.',
-    later = true,
+    doc = 'When changes are reviewed: those through the client before they are written, see '
+      .. '|acp-before|, or after that.',
   },
   {
     key = 'follow',
