@@ -234,6 +234,9 @@ func (s *Session) tellHeld(p *permission) {
 			p.picks = map[*change]*picks{c: k}
 		}
 	}
+	if !p.held.known {
+		p.picks = nil // it is written as a whole, or not
+	}
 	s.diffs.whole.drop()
 	s.diffs.hunks.drop()
 	if s.diffs.calls == nil {
@@ -250,7 +253,7 @@ func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
 	s.host.background(func() {
 		s.look(p.held.request, p.held.at.Real, func(now prospect) {
 			s.box.put(func() {
-				if slices.Contains(s.asked, p) {
+				if slices.Contains(s.asked, p) && p.held.request.ctx.Err() == nil {
 					then(now)
 				}
 			})

@@ -27,7 +27,7 @@ import (
 
 // API is the revision of what Lua and host say to each other. It changes
 // whenever either side could misunderstand the other.
-const API = 3
+const API = 4
 
 // Host owns the sessions of one Neovim.
 type Host struct {

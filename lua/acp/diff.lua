@@ -206,8 +206,8 @@ local function again(diff, file)
   }
 end
 
----@type string? what is shown as refused
-local painted
+---@type table<integer, true> what is shown as refused
+local painted = {}
 
 ---Shows which hunks are refused, and a diff anew whose change was looked for once more.
 ---@param anew? boolean it is not on the screen yet
@@ -223,11 +223,10 @@ local function paint(anew)
     end
     return
   end
-  local state = table.concat(vim.fn.sort(vim.tbl_keys(refused), 'n'), ' ')
-  if anew and next(refused) or not anew and state ~= painted then
+  if anew and next(refused) or not anew and not vim.deep_equal(refused, painted) then
     place:paint(diff, refused)
   end
-  painted = state
+  painted = refused
 end
 
 ---Takes the cursor to a hunk, in the window where it is.

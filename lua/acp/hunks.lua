@@ -91,18 +91,43 @@ function M.refused(diff)
   return set, count
 end
 
----Marks the refused hunks in the buffers of both sides.
----@param bufs integer[]
+---The first hunk that ends at a row or behind it.
+---@param diff acp.Diff
+---@param side 1|2
+---@param row integer
+---@return integer
+local function first_from(diff, side, row)
+  local low, high = 1, M.count(diff) + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local start, count = at(diff, side, middle)
+    if start + count - 1 < row then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+
+---Marks the refused hunks in the windows of both sides, as far as they are seen: there may be
+---thousands.
+---@param wins integer[]
 ---@param diff acp.Diff
 ---@param refused table<integer, true>
-function M.paint(bufs, diff, refused)
-  for side, buf in ipairs(bufs) do
+function M.paint(wins, diff, refused)
+  for side, win in ipairs(wins) do
+    local buf = api.nvim_win_get_buf(win)
     api.nvim_buf_clear_namespace(buf, M.ns, 0, -1)
-    local last = api.nvim_buf_line_count(buf)
-    for n in pairs(refused) do
+    local top, bottom = vim.fn.line('w0', win), vim.fn.line('w$', win)
+    for n = first_from(diff, side, top), M.count(diff) do
       local row, count = at(diff, side, n)
-      if count > 0 and row <= last then
-        local opts = { end_row = math.min(row + count - 1, last), hl_eol = true, strict = false }
+      if row > bottom then
+        break
+      end
+      if refused[n] and count > 0 then
+        local last = math.min(row + count - 1, api.nvim_buf_line_count(buf))
+        local opts = { end_row = last, hl_eol = true, strict = false }
         opts.hl_group, opts.priority = 'AcpReviewRefused', 200
         api.nvim_buf_set_extmark(buf, M.ns, row - 1, 0, opts)
         if side == 2 then

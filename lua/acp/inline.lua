@@ -27,6 +27,7 @@ local slice = 300
 ---@field before acp.Before
 ---@field has 'old'|'new' what the buffer has of each change
 ---@field refused table<integer, true> of the changes
+---@field struck table<integer, true> those of the changes that are drawn so
 ---@field drawn table<integer, integer[]> the extmarks of the changes
 ---@field keys acp.Borrowed[]
 ---@field group integer
@@ -225,6 +226,7 @@ local function draw_one(self, diff, i)
     api.nvim_buf_del_extmark(self.buf, ns, id)
   end
   local above = i == 1 and header(self.win, diff) or nil
+  self.struck[i] = self.refused[i]
   self.drawn[i] = draw(self.buf, diff.changes[i], self.has, above, self.refused[i] ~= nil)
 end
 
@@ -286,13 +288,29 @@ function Inline:paint(diff, refused)
   if self.over or not api.nvim_buf_is_loaded(self.buf) then
     return
   end
-  local was = self.refused
   self.refused = refused
-  for i in pairs(self.drawn) do
-    if i == 1 or was[i] ~= refused[i] then
-      draw_one(self, diff, i)
+  if self.drawn[1] then
+    draw_one(self, diff, 1) -- its line above counts them
+  end
+  ---@param from integer
+  local function redraw(from)
+    local left = slice
+    for i = from, #diff.changes do
+      if self.over or self.refused ~= refused or left == 0 then
+        break
+      elseif self.drawn[i] and self.struck[i] ~= refused[i] then
+        draw_one(self, diff, i)
+        left = left - 1
+      end
+      from = i + 1
+    end
+    if left == 0 then
+      vim.defer_fn(function()
+        redraw(from)
+      end, 5)
     end
   end
+  redraw(2)
 end
 
 function Inline:swap()
@@ -349,6 +367,7 @@ function M.open(diff, gone)
     keys = {},
     has = side,
     refused = {},
+    struck = {},
     drawn = {},
     over = false,
     before = split.remember(diff.path),

@@ -261,6 +261,7 @@ function Pair:swap(diff)
       return false
     end
   end
+  api.nvim_create_augroup('acp_review', {})
   prepare(self, diff)
   place(self, diff)
   watch(self)
@@ -277,10 +278,18 @@ function Pair:side()
 end
 
 function Pair:paint(diff, refused)
-  if #self.bufs == 2 then
-    require('acp.hunks').paint(self.bufs, diff, refused)
-    draw_bars(self, diff)
+  local function paint()
+    if #self.bufs == 2 and vim.iter(self.wins):all(api.nvim_win_is_valid) then
+      require('acp.hunks').paint(self.wins, diff, refused)
+    end
   end
+  paint()
+  draw_bars(self, diff)
+  api.nvim_create_autocmd('WinScrolled', {
+    group = api.nvim_create_augroup('acp_review', {}),
+    desc = 'Mark the refused hunks that come into sight',
+    callback = paint,
+  })
 end
 
 ---Makes the new side a text that the user edits, and that |:w| has written.
@@ -298,7 +307,7 @@ function Pair:edit(diff, lines)
       end
     end
   end
-  require('acp.hunks').paint(self.bufs, diff, {})
+  self:paint(diff, {})
   vim.bo[buf].modifiable = true
   if
     not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), #lines > 0 and lines or { '' })
@@ -340,6 +349,7 @@ end
 function Pair:close()
   local bufs = self.bufs
   self.bufs = {}
+  api.nvim_create_augroup('acp_review', {})
   if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
     api.nvim_set_current_win(self.origin)
   end

@@ -494,3 +494,17 @@ func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('mine') and vim.bo.modified`)
 	}, wide)
 }
+
+// Real agents ask for permission with the text that they then write: one question, not two.
+func TestRecordedAgentsAreNotAskedAboutTwice(t *testing.T) {
+	for _, name := range []string{"gemini-edit", "sdk-turns", "demo-tour"} {
+		t.Run(name, func(t *testing.T) {
+			path := "testdata/recordings/" + name + ".jsonl"
+			did, files := readRecording(t, path)
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.review = 'before'`)
+				s.replay(path, did, files)
+			}, wide)
+		})
+	}
+}

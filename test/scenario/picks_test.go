@@ -212,3 +212,46 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 		p.silent()
 	}, wide)
 }
+
+func TestHunksOfALargeChange(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'split'`)
+		var old, text strings.Builder
+		for i := range 50_000 {
+			fmt.Fprintf(&old, "line %d\n", i)
+			if i%5 == 2 {
+				fmt.Fprintf(&text, "LINE %d\n", i)
+			} else {
+				fmt.Fprintf(&text, "line %d\n", i)
+			}
+		}
+		path := s.write("large.txt", old.String())
+		p := s.begin()
+		s.prompt(p, "change it")
+		id := p.permission(edits("e1", path, old.String(), text.String()), yesNo...)
+		s.awaitDiff("LINE 49997")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'LINE 2'`)
+		s.Keys("]vg<lt>")
+		s.awaitRefused(1)
+		s.screen("one")
+		s.Keys("ggVGg<lt>")
+		s.awaitRefused(10000)
+		s.AwaitScreen("10000 of 10000 refused")
+		// What comes into sight is marked.
+		s.Keys("ggG")
+		s.AwaitScreen("✗ 49998 LINE 49997")
+		s.Keys("g>")
+		s.awaitRefused(10000)
+		s.Keys("[vg>")
+		s.awaitRefused(9999)
+		s.Keys("ga")
+		if got := outcome(t, p.answer(id)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
+		if size := s.LuaInt(`#require('acp').sessions()[1].queue[1]`); size > 64<<10 {
+			t.Errorf("the prompt has %d bytes", size)
+		}
+	}, wide)
+}
