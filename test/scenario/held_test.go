@@ -8,10 +8,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
-// heldScreen is screen, without for how long a write has waited.
+// heldScreen is screen, without for how long a write has waited, and how often its diff was shown anew.
 func (s *scene) heldScreen(name string) {
 	s.t.Helper()
-	s.Golden(name, nvimtest.Replace(`(waits|you ·) \d+:\d\d`, "$1 M:SS"))
+	s.Golden(name,
+		nvimtest.Replace(`(waits|you ·) \d+:\d\d`, "$1 M:SS"),
+		nvimtest.Replace(`acp://diff/\d+/`, "acp://diff/N/"),
+	)
 }
 
 // beginBefore is begin with review = 'before', and with a file of many lines open.

@@ -127,7 +127,7 @@ func TestHunksOfARequestInItsOtherForms(t *testing.T) {
 				s.Command("wincmd t")
 				before := s.scenery()
 				id := p.permission(edits("e1", a, old, text), yesNo...)
-				s.awaitFloat()
+				s.AwaitLua(`#require('acp.diff').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
 				s.Command("Acp diff")
 				s.AwaitLua(`vim.fn.line('.') == 4`)
 				s.Keys("]v]vg<lt>")
