@@ -33,7 +33,7 @@ func TestViewOfWholeTexts(t *testing.T) {
 		fmt.Fprintf(&old, "line %d\n", i)
 	}
 	text := strings.Replace(old.String(), "line 4321\n", "another\nand one more\n", 1)
-	v := viewOf(changedFile(old.String(), text), false)
+	v := viewOf(changedFile(old.String(), text), "")
 	if v.form != "whole" || v.first != 4322 || v.oldLines != 6001 || v.newLines != 6002 {
 		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
 	}
@@ -57,7 +57,7 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 		"hunks alone":  {Path: "/f", Located: true, Hunks: changedFile("a\nb\n", "a\nc\n").Hunks, Added: 1, Removed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := viewOf(f, false)
+			v := viewOf(f, "")
 			if v.form != "changes" {
 				t.Fatalf("the form is %s", v.form)
 			}
@@ -89,7 +89,7 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 func TestViewIsBounded(t *testing.T) {
 	text := strings.Repeat("new\n", mostLines+7)
 	f := changedFile("long\nago\n", text)
-	v := viewOf(f, false)
+	v := viewOf(f, "")
 	lines := strings.Split(joined(v.pieces, "new"), "\n")
 	if got := lines[len(lines)-2]; len(lines) != mostLines+2 || got != "… +7 lines" {
 		t.Errorf("%d lines, the last one %q", len(lines)-1, got)
@@ -111,7 +111,7 @@ func TestRowsStandBesideEachOther(t *testing.T) {
 }
 
 func TestInlineChanges(t *testing.T) {
-	v := viewOf(changedFile("a\nb\nc\nd\n", "a\nB\nc\nnew\nd\n"), true)
+	v := viewOf(changedFile("a\nb\nc\nd\n", "a\nB\nc\nnew\nd\n"), "inline")
 	if v.form != "inline" || v.first != 2 || v.oldLines != 4 || v.newLines != 5 {
 		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
 	}
@@ -128,7 +128,7 @@ func TestInlineChanges(t *testing.T) {
 }
 
 func TestViewOfABinaryFile(t *testing.T) {
-	v := viewOf(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, true)
+	v := viewOf(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, "inline")
 	if v.form != "sentence" || joined(v.pieces, "new") != "Binary file.\n" {
 		t.Errorf("the view is %s: %q", v.form, joined(v.pieces, "new"))
 	}

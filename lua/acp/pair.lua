@@ -225,7 +225,7 @@ local function prepare(self, diff)
     vim.bo[buf].filetype = 'acp-diff'
     map(buf, diff)
   end
-  if diff.form == 'whole' then
+  if diff.form == 'whole' or diff.rows then
     vim.schedule(function()
       colour({ unpack(diff.texts.bufs) }, diff)
     end)

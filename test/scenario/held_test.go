@@ -323,6 +323,7 @@ func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
 
 		// Until the turn ends.
 		allow("yes", path, "other\n", "another\n")
+		held("something else\n")
 		p.stop(turn, "end_turn")
 		s.awaitState("idle")
 		s.prompt(p, "again")
@@ -393,7 +394,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 func TestHeldWritesAndThePolicyOfPaths(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.configure(`c.permissions = {
-			{ kind = 'edit', path = '**/*.lua', action = 'allow' },
+			{ kind = 'edit', path = '/**/*.lua', action = 'allow' },
 			{ kind = 'edit', path = '**/*.no', action = 'reject' },
 		}`)
 		path, _, text, p := s.beginBefore("chat")
@@ -510,4 +511,43 @@ func TestRecordedAgentsAreNotAskedAboutTwice(t *testing.T) {
 			}, wide)
 		})
 	}
+}
+
+// Where Neovim would pair other lines than the hunks do, the windows show the hunks.
+func TestHunksWhereNeovimSeesOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.review, c.diff = 'before', 'split'`)
+		old := "local M = {}\nfunction M.add(a, b)\n  return a + b\nend\nreturn M\n"
+		text := "local M = {}\nfunction M.add(a, b)\n  return a + b + 1\nend\nfunction M.new()\n  return 1\nend\n\nreturn M\n"
+		path := s.write("a.lua", old)
+		s.Command("edit " + path)
+		p := s.begin()
+		s.prompt(p, "change it")
+		id := p.store(path, text)
+		s.awaitDiff("b + 1")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == '  return a + b + 1'`)
+		s.Keys("]vg<lt>")
+		s.awaitRefused(1)
+		s.heldScreen("rows")
+		s.Keys("ga")
+		p.fails(id, -32603, "line 8 (empty) not written")
+		if got, want := s.file(path), strings.Replace(text, "end\n\n", "end\n", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+
+		// To be edited it is shown whole.
+		id = p.store(path, old)
+		s.awaitDiff("return M")
+		s.Command("Acp diff")
+		s.AwaitLua(`#require('acp.diff').windows() == 2 and vim.b.acp_diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 5`)
+		s.Keys("ga")
+		p.gets(id, "")
+		if s.file(path) != old {
+			t.Error("it is not written")
+		}
+	}, wide)
 }
