@@ -30,11 +30,8 @@ type held struct {
 	busy    bool // the file is being looked at, as the user has answered
 	editing bool // the user edits the text
 
-	// Where the user wants another text than the agent's: that, what the agent is
-	// told in place of a success, and the chat.
-	instead *string
-	verdict error
-	said    string
+	verdict verdict // the user's
+	said    string  // what the chat says where they want another text than the agent's
 }
 
 // prospect is what a write would make of its file, as it was looked at last.
@@ -75,8 +72,10 @@ func (s *Session) look(f fileRequest, real string, done func(prospect)) {
 		if !p.Exists {
 			op = session.OperationAdd
 		}
-		file := diff.Whole(f.path, op, p.Before, p.After)
-		done(prospect{Preview: p, file: file, known: file.Located})
+		s.host.background(func() { // other files wait for this one
+			file := diff.Whole(f.path, op, p.Before, p.After)
+			done(prospect{Preview: p, file: file, known: file.Located})
+		})
 	})
 }
 
@@ -285,55 +284,85 @@ func (s *Session) writeHeld(p *permission, edited *string) {
 		return
 	}
 	h.busy = true
-	s.lookAtHeld(p, func(now prospect) {
-		h.busy = false
-		if option, ok := s.decide(p, now, edited); ok {
-			s.resolve(p, option, "user")
-			return
-		}
-		name := transcript.VisibleText(filepath.Base(h.request.path))
-		h.prospect = now
-		if edited != nil {
-			s.host.notify("warning", name+" has changed in the same lines meanwhile: :w once more writes your text over that.")
-			return
-		}
-		s.tellHeld(p)
-		s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
-		s.changed()
+	shown, refused := h.prospect, []bool(nil)
+	list, n, all := s.picked(p)
+	if n > 0 {
+		refused = slices.Clone(list[0].refused)
+	}
+	s.host.background(func() {
+		s.look(h.request, h.at.Real, func(now prospect) {
+			d, ok := decide(shown, now, refused, edited)
+			s.box.put(func() {
+				if !slices.Contains(s.asked, p) || h.request.ctx.Err() != nil {
+					return
+				}
+				h.busy = false
+				if ok {
+					h.verdict = d
+					h.said = s.saidOf(h, n, all, edited != nil)
+					s.resolve(p, d.option, "user")
+					return
+				}
+				s.askAgain(p, now, edited != nil)
+			})
+		})
 	})
 }
 
-// decide makes of the user's answer what is written and what the agent is told,
-// and gives the option that this is. It returns false where the file is not as the
-// user has seen it any more, and their answer does not say what is to become of
-// that.
-func (s *Session) decide(p *permission, now prospect, edited *string) (option string, ok bool) {
+// askAgain asks about a held write once more, as its file is another by now.
+func (s *Session) askAgain(p *permission, now prospect, edited bool) {
 	h := p.held
-	if !h.known || !now.known {
-		return writeIt, h.known == now.known && edited == nil
+	h.prospect = now
+	name := transcript.VisibleText(filepath.Base(h.request.path))
+	if edited {
+		s.host.notify("warning", name+" has changed in the same lines meanwhile: :w once more writes your text over that.")
+		return
 	}
-	list, n, all := s.picked(p)
-	refused := func(int) bool { return false }
-	if n > 0 {
-		refused = func(i int) bool { return list[0].refused[i] }
+	s.tellHeld(p)
+	s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+	s.changed()
+}
+
+// saidOf is what the chat says of a write that is not made as the agent wants it.
+func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
+	name, who := transcript.VisibleText(s.short(h.request.path)), s.spec.Title
+	if edited {
+		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
+	}
+	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, count(all, "hunk"), name, who)
+}
+
+// verdict is what the user's answer to a held write comes to.
+type verdict struct {
+	option  string
+	instead *string // the text that is written in place of the agent's, or nil
+	told    error   // what the agent is told then
+}
+
+// decide makes of the user's answer what is written and what the agent is told.
+// They answer what they have been shown: the hunks of that which they refuse, or a
+// text of their own. It returns false where the file is now such that the answer
+// does not say what is to become of it.
+func decide(shown, now prospect, refused []bool, edited *string) (v verdict, ok bool) {
+	write := verdict{option: writeIt}
+	if !shown.known || !now.known {
+		return write, shown.known == now.known && edited == nil
 	}
 	var target string
 	switch {
 	case edited != nil:
-		merged, ok := buffers.Merge(h.Before, now.Before, *edited)
-		if !ok {
-			return "", false
+		if target, ok = buffers.Merge(shown.Before, now.Before, *edited); !ok {
+			return verdict{}, false
 		}
-		target = merged
-	case now.Preview != h.Preview && !slices.EqualFunc(hunksOf(&h.file), hunksOf(&now.file), sameHunk):
-		return "", false
-	case n == all && n > 0:
-		return refuse, true
+	case now.Preview != shown.Preview && !slices.EqualFunc(hunksOf(&shown.file), hunksOf(&now.file), sameHunk):
+		return verdict{}, false
+	case len(refused) > 0 && !slices.Contains(refused, false):
+		return verdict{option: refuse}, true
 	default:
-		target = diff.Without(now.Before, now.After, refused)
+		target = diff.Without(now.Before, now.After, func(i int) bool { return i < len(refused) && refused[i] })
 	}
 	if target == now.After {
-		return writeIt, true
+		return write, true
 	}
 	// The user may have unsaved text that the agent's does not have.
 	if now.After != now.Text {
@@ -341,14 +370,9 @@ func (s *Session) decide(p *permission, now prospect, edited *string) (option st
 			target = text
 		}
 	}
-	name, who := transcript.VisibleText(s.short(h.request.path)), s.spec.Title
-	h.instead = &target
-	h.verdict = &heldError{otherwise(now.Text, target, edited != nil)}
-	h.said = fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", n, count(all, "hunk"), name, who)
-	if edited != nil {
-		h.said = fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
-	}
-	return writeIt, true
+	write.instead = &target
+	write.told = &heldError{otherwise(now.Text, target, edited != nil)}
+	return write, true
 }
 
 // endHeld ends a held write: it is made, or the agent gets an error that says what
@@ -357,7 +381,7 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 	h, who := p.held, s.spec.Title
 	name := transcript.VisibleText(s.short(h.request.path))
 	switch {
-	case optionID == writeIt && h.instead != nil:
+	case optionID == writeIt && h.verdict.instead != nil:
 		s.writeInstead(h)
 		return
 	case optionID == writeIt:
@@ -380,7 +404,7 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 
 // writeInstead writes what the user has made of the agent's text.
 func (s *Session) writeInstead(h *held) {
-	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.instead}, func(w buffers.Written, err error) {
+	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.verdict.instead}, func(w buffers.Written, err error) {
 		if err != nil {
 			h.pass(cause(err))
 			return
@@ -392,7 +416,7 @@ func (s *Session) writeInstead(h *held) {
 			s.wrote(h.request.path, w, nil)
 			s.remark("info", h.said)
 		})
-		h.pass(h.verdict)
+		h.pass(h.verdict.told)
 	})
 }
 
