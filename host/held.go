@@ -27,6 +27,7 @@ type held struct {
 	since   time.Time
 
 	prospect
+	unsaved bool // a buffer had unsaved text of the file, when Lua listed those last
 	busy    bool // the file is being looked at, as the user has answered
 	editing bool // the user edits the text
 
@@ -85,8 +86,8 @@ func (s *Session) hold(h *held) {
 	closed := func() { h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed)) }
 	s.look(h.request, h.at.Real, func(p prospect) {
 		h.prospect = p
-		if p.known && p.Exists && p.Before == p.After && p.After == p.Text {
-			s.letPass(h)
+		if p.known && p.Exists && p.Before == p.After {
+			s.letPass(h) // it changes nothing of what the user has
 			return
 		}
 		if !s.box.put(func() { s.recall(h) }) {
@@ -258,6 +259,20 @@ func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
 			})
 		})
 	})
+}
+
+// hearHeld has a held write follow what the user types, of which Lua has listed
+// the buffers.
+func (s *Session) hearHeld(p *permission, list []modified) {
+	h := p.held
+	if h == nil {
+		return
+	}
+	before := h.unsaved
+	h.unsaved = slices.ContainsFunc(list, func(b modified) bool { return b.name == h.request.path || b.name == h.at.Real })
+	if before || h.unsaved {
+		s.refreshHeld(p, func() {})
+	}
 }
 
 // refreshHeld has a held write show what it would make of its file now.

@@ -113,9 +113,7 @@ func (s *Session) hear(list []modified) {
 	heard := s.unsaved.heard
 	for _, p := range s.asked {
 		s.findStale(p)
-		if p.held != nil {
-			s.refreshHeld(p, func() {})
-		}
+		s.hearHeld(p, list)
 	}
 	s.host.background(func() {
 		inside := s.inside(list)

@@ -189,8 +189,8 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		p.fails(id, -32800)
 		s.awaitNotification("the agent waits for this text no more; it is still in its window")
 		s.Keys(":w<CR>")
-		s.awaitNotification("The agent does not wait for this text any more.")
-		s.AwaitLua(`vim.fn.getline(1) == 'mine'`)
+		s.awaitNotification("the agent does not wait for this text any more")
+		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
 		if s.file(path) != old {
 			t.Error("it is written")
 		}
