@@ -551,3 +551,66 @@ func TestHunksWhereNeovimSeesOthers(t *testing.T) {
 		}
 	}, wide)
 }
+
+func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, _, text, p := s.beginBefore("split")
+		s.recordNotifications()
+		s.prompt(p, "change it")
+		id := p.store(path, text)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
+		s.Keys(":4s/four/five/<CR>:w<CR>")
+		s.awaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		if p.answered(id) {
+			t.Error("it is answered")
+		}
+		s.Keys(":w<CR>")
+		p.fails(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
+		if got, want := s.file(path), strings.Replace(text, "four", "five", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+	}, wide)
+}
+
+func TestHeldWritesThatAreNoText(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.review, c.diff = 'before', 'split'`)
+		p := s.begin()
+		s.recordNotifications()
+		s.prompt(p, "change it")
+		path := s.write("x.bin", "a\x00b\n")
+		id := p.store(path, "text\n")
+		s.AwaitLua(`#require('acp.diff').windows() > 0`)
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.b.acp_diff`)
+		s.Keys("g<lt>")
+		s.awaitNotification("This can be written or refused as a whole only.")
+		s.Keys("gE")
+		s.awaitNotification("this text cannot be edited here")
+		s.Keys("ga")
+		p.gets(id, "")
+		if got := s.file(path); got != "text\n" {
+			t.Errorf("the file has %q", got)
+		}
+		s.awaitNoDiff()
+
+		// Writes of one file wait for each other; those of a folder fail as ever.
+		first, second := p.store(path, "first\n"), p.store(path, "second\n")
+		if got := s.awaitAsked(1); got != "Write x.bin" {
+			t.Errorf("asked is %s", got)
+		}
+		s.AwaitScreen("first")
+		s.Command("Acp permit 1")
+		p.gets(first, "")
+		s.AwaitScreen("second")
+		s.Command("Acp permit 2")
+		p.fails(second, -32603, "nothing was written")
+		p.fails(p.store(s.Dir, "x"), -32603, "it is a directory")
+	}, wide)
+}
