@@ -571,13 +571,15 @@ func entries(f review.File) []any {
 	return list
 }
 
-// mirrorFile is a file as Lua keeps it; of each hunk its four numbers.
+// mirrorFile is a file as Lua keeps it; of each hunk its four numbers, and its state by a letter.
 func mirrorFile(f review.File) any {
 	hunks := make([]int, 0, 4*len(f.Hunks))
-	for _, h := range f.Hunks {
+	states := make([]byte, len(f.Hunks))
+	for i, h := range f.Hunks {
 		hunks = append(hunks, h.OldStart, h.OldCount, h.NewStart, h.NewCount)
+		states[i] = h.State[0]
 	}
-	m := map[string]any{"path": f.Path, "status": string(f.Status), "hunks": hunks}
+	m := map[string]any{"path": f.Path, "status": string(f.Status), "state": string(f.State), "hunks": hunks, "states": string(states)}
 	if f.OldPath != "" {
 		m["old_path"] = f.OldPath
 	}

@@ -14,17 +14,22 @@ local M = {}
 ---@field path string
 ---@field old_path? string before it was moved
 ---@field status 'added'|'modified'|'deleted'|'moved'
+---@field state 'pending'|'kept'|'rejected' pending where something of it is
 ---@field hunks acp.Hunk[]
 
----Files as the host tells them: four numbers for each hunk.
+---Files as the host tells them: four numbers for each hunk, and the first letter of its state.
 ---@class acp.changes.File
 ---@field path string
 ---@field old_path? string
 ---@field status 'added'|'modified'|'deleted'|'moved'
+---@field state 'pending'|'kept'|'rejected'
 ---@field hunks integer[]
+---@field states string
 
 ---@type table<integer, table<integer, acp.changes.File>> by session and by the file's id
 local files = {}
+
+local states = { p = 'pending', k = 'kept', r = 'rejected' }
 
 ---@param session integer
 ---@param changed {at: integer, file: acp.changes.File|false}[] false: it is as it was
@@ -50,15 +55,22 @@ function M.get(session)
     local file = known[id]
     local hunks = {}
     for i = 1, #file.hunks, 4 do
+      local n = (i + 3) / 4
       table.insert(hunks, {
         old_start = file.hunks[i],
         old_count = file.hunks[i + 1],
         new_start = file.hunks[i + 2],
         new_count = file.hunks[i + 3],
-        state = 'pending',
+        state = states[file.states:sub(n, n)],
       })
     end
-    return { path = file.path, old_path = file.old_path, status = file.status, hunks = hunks }
+    return {
+      path = file.path,
+      old_path = file.old_path,
+      status = file.status,
+      state = file.state,
+      hunks = hunks,
+    }
   end, ids)
 end
 
