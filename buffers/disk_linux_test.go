@@ -24,7 +24,7 @@ func TestWriteInPlace(t *testing.T) {
 	must(t, err)
 	before, err := os.Stat(path)
 	must(t, err)
-	asNobody(func() { err = writeFile(path, []byte("new\n"), old) })
+	asNobody(func() { err = journal("").write(path, []byte("new\n"), old, old.standing()) })
 	must(t, err)
 	after, err := os.Stat(path)
 	must(t, err)
@@ -32,7 +32,7 @@ func TestWriteInPlace(t *testing.T) {
 	if string(data) != "new\n" || !os.SameFile(before, after) || after.Mode() != before.Mode() {
 		t.Errorf("%q, %v", data, after.Mode())
 	}
-	asNobody(func() { err = writeFile(dir+"/other", nil, file{}) })
+	asNobody(func() { err = journal("").write(dir+"/other", nil, file{}, nil) })
 	if !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a new file: %v", err)
 	}

@@ -22,8 +22,8 @@ type Session struct {
 	host *Host
 	spec AgentSpec
 	cwd  string
-	// roots are the folders of which files are read and written without a question.
-	// They never change.
+	// roots are the folders of which files are read, written and sent along without a
+	// question. They never change.
 	roots []string
 	box   *mailbox
 

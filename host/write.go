@@ -70,11 +70,11 @@ func (h *Host) compare(name string) {
 	})
 }
 
-// offerUnfinished tells Lua of the writes that ended with a Neovim that was killed.
+// offerUnfinished tells Lua of the writes that ended with a Neovim, or a host, that was killed.
 func (h *Host) offerUnfinished() {
 	list := []any{}
 	for _, u := range h.files.Unfinished() {
-		list = append(list, map[string]any{"id": u.ID, "path": u.Path})
+		list = append(list, map[string]any{"id": u.ID, "path": u.Path, "created": u.Created})
 	}
 	if len(list) > 0 {
 		h.editor.Post(editor.Op{Name: "unfinished", Args: map[string]any{"list": list}})
