@@ -161,9 +161,7 @@ func (w *Watch) drain(n *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			if e.Op != fsnotify.Chmod {
-				w.touch(e.Name)
-			}
+			w.touch(e.Name) // also where it is Chmod, which a new time is too
 		case _, ok := <-n.Errors:
 			if !ok {
 				return
@@ -386,7 +384,7 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 	// Of another failure the next Check comes back to it.
 	switch {
 	case none && !told:
-		c := Written{Path: path, Note: note, Deleted: errors.Is(err, os.ErrNotExist)}
+		c := Written{Path: path, Note: note, Deleted: !errors.Is(err, errTooLarge)}
 		if text, ok := w.files.synced.get(real); ok {
 			c.Before = &text
 		}

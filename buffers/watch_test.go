@@ -453,6 +453,39 @@ func TestDiskWriteUnderUnsavedText(t *testing.T) {
 	})
 }
 
+// touch(1), rsync -t and the like change nothing but the time.
+func TestTheTimeAloneUnderUnsavedText(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("ggccMINE<Esc>")
+		later := time.Now().Add(time.Hour)
+		must(t, os.Chtimes(path, later, later))    // of one of both Linux tells as of a write
+		w.await("exists('#BufWritePre#<buffer>')") // for the user's next write
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "MINE\ntwo\n")
+		w.wantNone()
+	})
+}
+
+func TestAFileThatBecomesAFolder(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		must(t, os.Remove(path))
+		must(t, os.Mkdir(path, 0o755))
+		deadline := time.Now().Add(hung)
+		var got []buffers.Written
+		for len(got) == 0 && time.Now().Before(deadline) {
+			w.settle()
+			got = w.changes()
+		}
+		if len(got) != 1 || !got[0].Deleted || got[0].Before == nil || *got[0].Before != "one\n" {
+			t.Errorf("told: %+v", got)
+		}
+	})
+}
+
 func TestDeletedFiles(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")
