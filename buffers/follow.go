@@ -206,15 +206,21 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	return merged, conflicts
 }
 
-// remember reads what the disk has, as the base of a later merge.
-func (f *Files) remember(path string) (stamp, error) {
+// remember reads what the disk has, as the base of a later merge; unless that is another state of the
+// file than Neovim is known to have read: then there is none.
+func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	disk, err := readFile(path)
 	if err != nil {
 		return stamp{}, err
 	}
+	at := stampOf(disk.info)
+	if read != nil && stamp(*read) != at {
+		f.synced.forget(path)
+		return at, nil
+	}
 	text, _ := detect(disk.data)
 	f.synced.put(path, text)
-	return stampOf(disk.info), nil
+	return at, nil
 }
 
 // gone tells that err means that there is no file to follow any more, and says so for the user.

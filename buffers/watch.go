@@ -280,7 +280,7 @@ func (w *Watch) tellLimit(err error) {
 // remember notes what the disk has for a file that was not watched before.
 func (w *Watch) remember(path string, disk *DiskState) {
 	w.order(path, func(real string) {
-		at, err := w.files.remember(real)
+		at, err := w.files.remember(real, disk)
 		w.set(path, func(f *watched) { f.at, f.gone = at, err != nil })
 		if disk != nil && stamp(*disk) != at {
 			w.touch(path) // it has changed since Neovim read it

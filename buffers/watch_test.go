@@ -468,6 +468,26 @@ func TestTheTimeAloneUnderUnsavedText(t *testing.T) {
 	})
 }
 
+// What Neovim has read before the session began is known to nobody: no text of either side is lost.
+func TestChangesBeforeTheSession(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("b.txt", "one\ntwo\nthree\n")
+		n.put("b.txt", "one\nPULLED\nthree\n")
+		path := n.edit("a.txt", "one\ntwo\nthree\nfour\n")
+		n.put("a.txt", "one\nPULLED\nthree\nfour\n")
+		n.keys("Gomine<Esc>")
+		w := n.follow()
+		w.await("getbufline('b.txt', 1, '$') ==# ['one', 'PULLED', 'three']")
+		w.await("len(luaeval('require(\"acp.conflict\").get(vim.api.nvim_get_current_buf())')) == 2")
+		n.wantText("one\ntwo\nthree\nfour\nmine")
+		w.settle()
+		if got := n.files.Refused(path); len(got) != 1 || got[0] != "one\nPULLED\nthree\nfour\n" {
+			t.Errorf("refused: %q", got)
+		}
+		w.quietly()
+	})
+}
+
 func TestAFileThatBecomesAFolder(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")
