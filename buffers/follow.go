@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
@@ -79,7 +80,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
 	args["own"] = own
 	had, was := f.synced.get(path)
-	same := was && had == text
+	if was && !own && l.Encoding == "latin1" && becameUTF8(had, disk.data) {
+		text, form, known = decode(disk.data, "utf-8")
+		args["encoding"] = form.encoding
+	}
+	same := was && had == text && args["encoding"] == nil
 	if was {
 		w.Before = &had
 	}
@@ -180,6 +185,13 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		f.refused.put(path, text)
 	}
 	return w, applied, nil
+}
+
+// becameUTF8 tells of a file that was latin1 that it is UTF-8 now, which many agents write whatever was
+// there. As latin1 it would be text too, but another one.
+func becameUTF8(had string, data []byte) bool {
+	old, err := format{encoding: "latin1"}.encode(had)
+	return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
 }
 
 // merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what

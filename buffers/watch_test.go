@@ -582,6 +582,39 @@ func TestFormatsOfTheDisk(t *testing.T) {
 	})
 }
 
+// Many agents know no encoding but UTF-8.
+func TestALatin1FileThatBecomesUTF8(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "caf\xe9\ntwo\n")
+		w := n.follow()
+		n.want("&fileencoding", "latin1")
+		n.put("a.txt", "café\n2\n")
+		w.awaitText("café\n2")
+		w.await("!&modified && &fileencoding ==# 'utf-8'")
+		w.quietly()
+		n.keys("Gothree €<Esc>")
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "café\n2\nthree €\n")
+
+		// Nothing but the encoding.
+		n.edit("c.txt", "caf\xe9\n")
+		w.settle()
+		n.put("c.txt", "café\n")
+		w.await("!&modified && &fileencoding ==# 'utf-8'")
+		w.quietly()
+
+		// Under unsaved text the same.
+		n.edit("b.txt", "caf\xe9\ntwo\n")
+		w.settle()
+		n.keys("Gomine<Esc>")
+		n.put("b.txt", "café au lait\ntwo\n")
+		w.awaitText("café au lait\ntwo\nmine")
+		n.want("&modified .. &fileencoding", "1utf-8")
+		n.asksNothing("write")
+		n.wantDisk("b.txt", "café au lait\ntwo\nmine\n")
+	})
+}
+
 func TestWatchingEnds(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")
