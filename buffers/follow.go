@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
@@ -86,7 +87,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
 	args["own"] = own
 	had, was := f.synced.get(path)
-	same := was && had == text
+	if was && !own && l.Encoding == "latin1" && becameUTF8(had, disk.data) {
+		text, form, known = decode(disk.data, "utf-8")
+		args["encoding"] = form.encoding
+	}
+	same := was && had == text && args["encoding"] == nil
 	if was {
 		w.Before = &had
 	}
@@ -189,6 +194,13 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	return w, applied, nil
 }
 
+// becameUTF8 tells of a file that was latin1 that it is UTF-8 now, which many agents write whatever was
+// there. As latin1 it would be text too, but another one.
+func becameUTF8(had string, data []byte) bool {
+	old, err := format{encoding: "latin1"}.encode(had)
+	return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
+}
+
 // merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what
 // was there before, or what the agent was given, with unsaved text in it: the one that leads to fewer
 // conflicts counts. Where neither is known the user's text stays, and all of it conflicts.
@@ -213,16 +225,22 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	return merged, conflicts
 }
 
-// remember reads what the disk has, as the base of a later merge.
-func (f *Files) remember(path string) (stamp, error) {
+// remember reads what the disk has, as the base of a later merge; unless that is another state of the
+// file than Neovim is known to have read: then there is none.
+func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	disk, err := readFile(path)
 	if err != nil {
 		return stamp{}, err
 	}
+	at := stampOf(disk.info)
+	if read != nil && stamp(*read) != at {
+		f.synced.forget(path)
+		return at, nil
+	}
 	text, _ := detect(disk.data)
 	f.synced.put(path, text)
 	f.removed.Delete(path)
-	return stampOf(disk.info), nil
+	return at, nil
 }
 
 // gone tells that err means that there is no file to follow any more, and says so for the user.

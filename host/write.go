@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
@@ -44,7 +45,7 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)
 		s.alert("error",
-			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err),
+			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, transcript.VisibleText(s.short(path)), failed.Err),
 			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, filepath.Base(path), failed.Err))
 	case w.Note != "":
 		s.alert("warning", w.Note, w.Brief)

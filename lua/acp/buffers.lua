@@ -710,6 +710,7 @@ end
 ---@field differing? integer[] with `merged`: see acp.conflict
 ---@field format? 'unix'|'dos' how the disk's lines end
 ---@field bom? boolean
+---@field encoding? string where that is another one by now
 ---@field own boolean Neovim itself has left the disk so
 ---@field reload? boolean only Neovim can tell the disk's text
 
@@ -747,11 +748,15 @@ local function follow_here(args)
     if not ok then
       return failure(err)
     end
-    local form = bo.fileformat .. tostring(bo.bomb)
+    local function form()
+      return bo.fileformat .. tostring(bo.bomb) .. bo.fileencoding
+    end
+    local was_form = form()
     set('fileformat', args.format)
     set('bomb', args.bom)
+    set('fileencoding', args.encoding)
     local modified = args.merged ~= nil
-    if done.changed or was.modified ~= modified or form ~= bo.fileformat .. tostring(bo.bomb) then
+    if done.changed or was.modified ~= modified or was_form ~= form() then
       forget_saved_states()
       bo.modified = modified
     end

@@ -111,6 +111,7 @@ local function add(group, buf)
       vim.v.fcs_choice = choice
       local b = M.get(buf)
       if b and choice == '' and not (b.disk and M.disk_is(b.name, b.disk)) then
+        b.disk = b.disk or { exists = false } -- not what Neovim has read
         check(b.name)
       end
     end,
@@ -188,6 +189,9 @@ function M.start()
   end)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     add(group, buf)
+    if M.get(buf) then
+      pcall(vim.cmd, 'silent! ' .. buf .. 'checktime') -- it may have changed since it was read
+    end
   end
   tell()
 end
