@@ -45,6 +45,7 @@ type Host struct {
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
 
+	saves      saves
 	cleanStore sync.Once
 
 	permissionIDs atomic.Int64
