@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -132,7 +133,7 @@ func (c *changes) findUntold(began time.Time, done func()) {
 		if earlier != nil {
 			// What was changed while the first look of the turn was taken.
 			for _, ch := range earlier.Changes(before) {
-				if ch.After.ModTime >= began.Add(-coarse).UnixNano() {
+				if changedSince(ch, began.Add(-coarse)) {
 					found[ch.Path] = ch
 				}
 			}
@@ -152,6 +153,23 @@ func (c *changes) findUntold(began time.Time, done func()) {
 		slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
 		c.takeUntold(list[:min(len(list), maxUntold)], done)
 	})
+}
+
+// changedSince tells whether a change was made after a time, as far as can be told: a file that is gone has
+// no time, but the folder where it was has.
+func changedSince(ch checkpoint.Change, t time.Time) bool {
+	if ch.After.Kind != checkpoint.None {
+		return ch.After.ModTime >= t.UnixNano()
+	}
+	for dir := filepath.Dir(ch.Path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil:
+			return !info.ModTime().Before(t)
+		case dir == filepath.Dir(dir):
+			return false
+		}
+	}
 }
 
 func (c *changes) isUntold(path string, ch checkpoint.Change) bool {

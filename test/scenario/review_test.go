@@ -115,6 +115,9 @@ func TestUndoTurns(t *testing.T) {
 		}
 		undo("the second turn undone", false, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
 		s.Await("the files", func() bool { return s.disk(fresh) == "no file" && s.disk(gone) == "exit 0\n" })
+		if _, err := os.Stat(filepath.Dir(fresh)); err == nil {
+			t.Error("the new folder is left")
+		}
 		if info, err := os.Stat(gone); err != nil || info.Mode().Perm() != 0o755 {
 			t.Errorf("its permissions are %v", info.Mode())
 		}
