@@ -152,6 +152,9 @@ func replace(path string, data []byte, old fs.FileInfo) (err error) {
 	if old != nil && err == nil {
 		err = keepOwner(tmp, old)
 	}
+	if old != nil && err == nil {
+		err = keepAttributes(tmp, path)
+	}
 	if err == nil {
 		err = tmp.Sync()
 	}
