@@ -183,6 +183,9 @@ func (j journal) replace(path string, data []byte, was *standing) (err error) {
 	if was != nil && err == nil {
 		err = was.give(tmp)
 	}
+	if old != nil && err == nil {
+		err = keepAttributes(tmp, path)
+	}
 	if err == nil {
 		err = tmp.Sync()
 	}
