@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,7 +125,11 @@ func TestEdit(t *testing.T) {
 					}
 				}
 				steps := n.lua("return vim.fn.undotree().seq_last").(int64)
+				n.calls = nil
 				w := n.change(path, replacing(c.old, c.new))
+				if !c.changed && slices.Contains(n.calls, "write") {
+					t.Errorf("%s: Neovim has written", c.name)
+				}
 				n.wantDisk(name, c.disk)
 				if w.Path != path || (w.Buf != 0) != loaded || w.Changed != c.changed || w.Created || w.Deleted || w.Conflict || w.Note != "" ||
 					said(w.Before) != said(&before) || said(w.After) != said(&c.buffer) {
