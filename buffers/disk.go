@@ -183,7 +183,7 @@ func (j journal) replace(path string, data []byte, was *standing) (err error) {
 	if was != nil && err == nil {
 		err = was.give(tmp)
 	}
-	if old != nil && err == nil {
+	if was != nil && err == nil {
 		err = keepAttributes(tmp, path)
 	}
 	if err == nil {

@@ -103,7 +103,7 @@ func TestWriteKeepsAttributes(t *testing.T) {
 		t.Helper()
 		old, err := readOld(path)
 		must(t, err)
-		must(t, writeFile(path, []byte(text), old))
+		must(t, journal("").write(path, []byte(text), old, old.standing()))
 		if data, _ := os.ReadFile(path); string(data) != text {
 			t.Errorf("the disk has %q", data)
 		}

@@ -244,8 +244,8 @@ local function checktime(buf, how)
   end
 end
 
---- The host has changed a buffer's file, and its text is not read: Neovim takes note of the time
---- and mode.
+--- The host has changed a buffer's file, whose text is not to be read: Neovim takes note of the
+--- time and the mode.
 ---@param buf integer
 function M.look(buf)
   local b = M.get(buf)
