@@ -50,6 +50,7 @@ type Host struct {
 
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
+	reviewBefore  atomic.Bool           // writes through the client wait for the user
 	loops         sync.WaitGroup        // the sessions' goroutines
 	work          sync.WaitGroup        // all others
 

@@ -33,12 +33,17 @@ func (s *Session) gate(f fileRequest) buffers.Gate {
 	return func(real string, pass func(error)) {
 		at := rules.Path{Given: f.path, Real: real}
 		d := s.place(f.kind, at)
-		if d.free {
+		hold := f.text != nil && s.host.reviewBefore.Load()
+		if d.free && !hold {
 			f.pass(pass)
 			return
 		}
 		if err := buffers.Obstacle(real, f.text != nil); err != nil {
 			pass(err) // there is nothing to allow
+			return
+		}
+		if hold {
+			s.hold(&held{request: f, at: at, place: d, pass: pass})
 			return
 		}
 		s.preview(f, real, func(change []session.ToolCallContent) {

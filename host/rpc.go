@@ -114,7 +114,10 @@ var handlers = map[string]func(*Host, message){
 			t.own.Type([]byte(m.text("keys")))
 		}
 	}),
-	"diff": toSession(func(s *Session, m message) { s.tellDiff(m) }),
+	"diff":         toSession(func(s *Session, m message) { s.tellDiff(m) }),
+	"pick":         toSession(func(s *Session, m message) { s.pick(m) }),
+	"edit_held":    toSession(func(s *Session, m message) { s.editHeld(m) }),
+	"write_edited": toSession(func(s *Session, m message) { s.writeEdited(m) }),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
 		for _, item := range m.list("prompts") {

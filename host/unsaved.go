@@ -113,6 +113,9 @@ func (s *Session) hear(list []modified) {
 	heard := s.unsaved.heard
 	for _, p := range s.asked {
 		s.findStale(p)
+		if p.held != nil {
+			s.refreshHeld(p, func() {})
+		}
 	}
 	s.host.background(func() {
 		sendable := s.sendable(list)

@@ -2,24 +2,27 @@
 local M = {}
 
 ---@class acp.Borrowed
+---@field mode string
 ---@field lhs string
 ---@field had? table the user's own mapping of the buffer, as |maparg()| gives it
 ---@field run fun()
 
----Maps keys in Normal mode.
+---Maps keys, in Normal mode where they name none.
 ---@param buf integer
----@param keys {lhs: string, run: fun(), desc: string}[]
+---@param keys {mode?: string, lhs: string, run: fun(), desc: string}[]
 ---@return acp.Borrowed[]
 function M.map(buf, keys)
   local borrowed = {}
   for _, key in ipairs(keys) do
     local had
+    local mode = key.mode or 'n'
     vim.api.nvim_buf_call(buf, function()
-      had = vim.fn.maparg(key.lhs, 'n', false, true)
+      had = vim.fn.maparg(key.lhs, mode, false, true)
     end)
-    table.insert(borrowed, { lhs = key.lhs, had = had.buffer == 1 and had or nil, run = key.run })
+    had = had.buffer == 1 and had or nil
+    table.insert(borrowed, { mode = mode, lhs = key.lhs, had = had, run = key.run })
     local opts = { buffer = buf, nowait = true, desc = 'acp: ' .. key.desc }
-    vim.keymap.set('n', key.lhs, key.run, opts)
+    vim.keymap.set(mode, key.lhs, key.run, opts)
   end
   return borrowed
 end
@@ -33,11 +36,11 @@ function M.unmap(buf, borrowed)
   end
   vim.api.nvim_buf_call(buf, function()
     for _, key in ipairs(borrowed) do
-      local is = vim.fn.maparg(key.lhs, 'n', false, true)
+      local is = vim.fn.maparg(key.lhs, key.mode, false, true)
       if is.buffer == 1 and is.callback == key.run then
-        vim.keymap.del('n', key.lhs, { buffer = buf })
+        vim.keymap.del(key.mode, key.lhs, { buffer = buf })
         if key.had then
-          vim.fn.mapset('n', false, key.had)
+          vim.fn.mapset(key.mode, false, key.had)
         end
       end
     end

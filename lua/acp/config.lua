@@ -88,8 +88,8 @@ M.schema = {
     default = 'after',
     check = one_of('after', 'before', false),
     expected = "'after', 'before' or false",
-    doc = 'When changes are reviewed.',
-    later = true,
+    doc = 'When changes are reviewed: those through the client before they are written, see '
+      .. '|acp-before|, or after that.',
   },
   {
     key = 'follow',
@@ -177,6 +177,11 @@ M.schema = {
       diff_next_file = ']f',
       diff_previous_file = '[f',
       diff_close = 'q',
+      review_keep = 'g>',
+      review_reject = 'g<',
+      review_next = ']v',
+      review_previous = '[v',
+      review_edit = 'gE',
       drop_unsaved = 'gX',
       conflict_mine = 'c<',
       conflict_theirs = 'c>',

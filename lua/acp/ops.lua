@@ -69,6 +69,7 @@ end
 function ops.permissions(args)
   require('acp.mirror').set_permissions(args.session, args.permissions)
   require('acp.permission').update()
+  require('acp.winbar').refresh(args.session) -- it says how long a write has waited
 end
 
 function ops.diff_piece(args)
