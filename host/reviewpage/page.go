@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -27,6 +28,7 @@ type Row struct {
 	Marks []transcript.Mark
 	Kind  Kind
 
+	File    int    // whose it is, by its id; 0 for none
 	Change  int    // of a Text: its index in review.File.Changes, -1 for what is around
 	Side    byte   // of a Text: '-' of the old lines, '+' of the new ones, ' ' in the file
 	At      int    // of a Text with a change: its index in the lines of that side
@@ -37,9 +39,10 @@ type Row struct {
 
 func (r Row) equal(o Row) bool { return r.Text == o.Text && slices.Equal(r.Marks, o.Marks) }
 
-// Block is what belongs together: the head of the page, or a file. Rows are never changed in place.
+// Block is rows that change together: the head of the page, that of a file, or what is below it. Rows are
+// never changed in place.
 type Block struct {
-	ID   int // of the file in its record; negative for files that are not there; 0 for the page's head
+	ID   int // differs from those of the other blocks
 	Rows []Row
 	Code []transcript.Code // in rows of the block
 }
@@ -69,8 +72,20 @@ const remembered = 500
 // editCost is about what an edit costs Neovim, however little it changes, in bytes of plain text.
 const editCost = 1 << 10
 
-// Set says what the page is to show. No block is without rows.
-func (p *Page) Set(blocks []Block) { p.want, p.stale = blocks, true }
+// Set says what the page is to show.
+func (p *Page) Set(blocks []Block) {
+	p.want = slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return len(b.Rows) == 0 })
+	p.stale = true
+}
+
+// Blocks are the parts of a page: its head, and of each file its head and what is below.
+func Blocks(page, heads []Row, bodies []Block) []Block {
+	blocks := []Block{{Rows: page}}
+	for i, b := range bodies {
+		blocks = append(blocks, Block{ID: b.ID - 1, Rows: heads[i : i+1 : i+1]}, b)
+	}
+	return blocks
+}
 
 // Dirty tells whether the buffer shows something else.
 func (p *Page) Dirty() bool { return p.stale }
@@ -84,31 +99,52 @@ func (p *Page) Rows() int {
 	return n
 }
 
-// Row gives what a row is that the user sees since the edit seq, and the id of its block. Where its lines
-// were changed since, it is another one in their place.
-func (p *Page) Row(at, seq int) (id int, r Row, ok bool) {
+// Row gives what a row is that the user sees since the edit seq. Where its lines were changed since, it is
+// another one in their place.
+func (p *Page) Row(at, seq int) (r Row, ok bool) {
 	at, ok = p.Follow(at, seq)
 	for _, s := range p.have {
 		if ok && at < len(s.rows) {
-			return s.id, s.rows[at], true
+			return s.rows[at], true
 		}
 		at -= len(s.rows)
 	}
-	return 0, Row{}, false
+	return Row{}, false
 }
 
-// All gives the rows with the ids of their blocks, in order.
+// All gives the rows that the buffer has.
 func (p *Page) All() iter.Seq2[int, Row] {
 	return func(yield func(int, Row) bool) {
+		at := 0
 		for _, s := range p.have {
 			for _, r := range s.rows {
-				if !yield(s.id, r) {
+				if !yield(at, r) {
 					return
 				}
+				at++
 			}
 		}
 	}
 }
+
+// Pending gives the rows at which changes begin that are to be decided.
+func (p *Page) Pending() iter.Seq2[int, Row] {
+	return func(yield func(int, Row) bool) {
+		var last Row
+		for at, r := range p.All() {
+			if r.Kind != Text {
+				continue
+			}
+			again := r.File == last.File && r.Change == last.Change
+			if last = r; r.State == review.Pending && !again && !yield(at, r) {
+				return
+			}
+		}
+	}
+}
+
+// Seq is the number of the last edit.
+func (p *Page) Seq() int { return p.seq }
 
 // Reset forgets what the buffer has: it is to be filled anew.
 func (p *Page) Reset() { p.have, p.moves, p.stale = nil, nil, true }

@@ -107,7 +107,7 @@ func Summarize(f review.File) Summary {
 	return s
 }
 
-// Heads renders the page's head and those of the files. The names of files stand below each other, and
+// Heads renders the page's head, and the line that stands for each file. The names of files stand below each other, and
 // what follows them too.
 func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) {
 	var pending, kept, refused, files, remarks int
@@ -213,7 +213,7 @@ func head(e Entry, s Summary, name, counts int) Row {
 		b.sep()
 		b.add("also changed by "+oneLine(who), transcript.Warning)
 	}
-	return b.row(Row{Kind: Head, Line: 1})
+	return b.row(Row{Kind: Head, File: e.ID, Line: 1})
 }
 
 func opaque(f review.File) bool { return f.Present.Opaque || f.Baseline.Opaque || f.Accepted.Opaque }
@@ -244,9 +244,9 @@ func stateOf(f review.File, s Summary) (string, transcript.Group) {
 	return "✗ refused", transcript.ToolFailed
 }
 
-// Body renders a file: its head, and where it is open what has changed in it, as one block.
-func Body(e Entry, head Row) Block {
-	b := Block{ID: e.ID, Rows: []Row{head}}
+// Body renders what has changed in a file, where it is open.
+func Body(e Entry) Block {
+	b := Block{ID: 2*e.ID + 1} // and that of its head below it
 	if !e.Open {
 		return b
 	}
@@ -260,8 +260,10 @@ func Body(e Entry, head Row) Block {
 	default:
 		body.file()
 	}
-	b.Rows = append(b.Rows, body.rows...)
-	b.Rows = append(b.Rows, Row{})
+	b.Rows = append(body.rows, Row{})
+	for i := range b.Rows {
+		b.Rows[i].File = e.ID
+	}
 	if code := body.code(); code.EndRow > 0 {
 		b.Code = []transcript.Code{code}
 	}
@@ -461,7 +463,7 @@ func (b *body) line(state review.State, side byte, change, at, number, place int
 	if state == review.Kept || state == review.Rejected && side == '+' {
 		ofSide = '.'
 	}
-	b.rows = append(b.rows, row.row(Row{Kind: Text, Change: change, Side: side, At: at, Line: place, Source: l.Text}))
+	b.rows = append(b.rows, row.row(Row{Kind: Text, State: state, Change: change, Side: side, At: at, Line: place, Source: l.Text}))
 	b.cols, b.sides = append(b.cols, col), append(b.sides, ofSide)
 	if l.NoNewline {
 		b.add(Row{Kind: Plain, Line: place}, piece{strings.Repeat(" ", b.width+3) + `\ no newline at the end`, transcript.More})
@@ -542,13 +544,13 @@ func (b *body) add(r Row, p piece) {
 	b.cols, b.sides = append(b.cols, 0), append(b.sides, '.')
 }
 
-// code is what gets the colours of its language; it begins below the head.
+// code is what gets the colours of its language.
 func (b *body) code() transcript.Code {
 	n := min(len(b.rows), coloured)
 	if !slices.ContainsFunc(b.sides[:n], func(s byte) bool { return s != '.' }) {
 		return transcript.Code{}
 	}
-	c := transcript.Code{Row: 1, EndRow: 1 + n, File: b.entry.File.Path, Cols: b.cols[:n], Sides: string(b.sides[:n])}
+	c := transcript.Code{EndRow: n, File: b.entry.File.Path, Cols: b.cols[:n], Sides: string(b.sides[:n])}
 	for _, a := range b.unseen {
 		if a.Line < n || a.Line == n && n == len(b.rows) {
 			c.Around = append(c.Around, a)

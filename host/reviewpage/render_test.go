@@ -115,11 +115,11 @@ func pageOf(h Header, entries []Entry) []Block {
 		sums[i] = Summarize(e.File)
 	}
 	top, heads := Heads(h, entries, sums)
-	blocks := []Block{{Rows: top}}
-	for i, e := range entries {
-		blocks = append(blocks, Body(e, heads[i]))
+	var bodies []Block
+	for _, e := range entries {
+		bodies = append(bodies, Body(e))
 	}
-	return blocks
+	return Blocks(top, heads, bodies)
 }
 
 func TestGolden(t *testing.T) {
@@ -159,7 +159,8 @@ func colours(r Row) string {
 func TestHighlights(t *testing.T) {
 	was, is := "the old line\nkept\nrefused\n", "the new line\nKEPT\nREFUSED\n"
 	f := decided(t, "/p/a", review.Text(was), review.Text(strings.ReplaceAll(is, "KEPT\nREFUSED\n", "kept\nrefused\n")), "")
-	rows := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})[1].Rows
+	blocks := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})
+	rows := slices.Concat(blocks[1].Rows, blocks[2].Rows)
 	for i, want := range []string{
 		0: "More: ▾ |ReviewFile:a|DiffAdded:  +1|DiffRemoved: −1|ToolWaiting:● 1 of 1",
 		1: "ToolWaiting:●|DiffLine: 1 |DiffDelete:- the old line|DiffRemoved:-|DiffDeleteText:old",
@@ -175,9 +176,9 @@ func TestHighlights(t *testing.T) {
 		"r": {"ToolFailed:✗|DiffLine: 1 ", "ToolFailed:✗|DiffLine:   |ReviewKept:+ the new line|ReviewKept:+|ReviewRefused:the new line"},
 	} {
 		f := decided(t, "/p/a", review.Text("the old line\n"), review.Text("the new line\n"), decision)
-		rows := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})[1].Rows
+		rows := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})[2].Rows
 		for i := range want {
-			if got := colours(rows[1+i]); got != want[i] {
+			if got := colours(rows[i]); got != want[i] {
 				t.Errorf("%s: row %d has %s, wanted %s", decision, i, got, want[i])
 			}
 		}
@@ -188,12 +189,12 @@ func TestHighlights(t *testing.T) {
 func TestCode(t *testing.T) {
 	was := numbers(1, 100)
 	f := decided(t, "/p/a.lua", review.Text(was), review.Text(changed(was, "line 60\n", "line sixty\n", "line 5\n", "")), "")
-	block := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true, Remarks: []Remark{{First: 59, Last: 59, Text: "so?"}}}})[1]
+	block := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true, Remarks: []Remark{{First: 59, Last: 59, Text: "so?"}}}})[2]
 	if len(block.Code) != 1 {
 		t.Fatalf("there are %d pieces of code", len(block.Code))
 	}
 	c := block.Code[0]
-	if c.File != "/p/a.lua" || c.Row != 1 || c.EndRow != len(block.Rows)-1 || c.Sides != "   -   .   -+.   " {
+	if c.File != "/p/a.lua" || c.Row != 0 || c.EndRow != len(block.Rows)-1 || c.Sides != "   -   .   -+.   " {
 		t.Errorf("the code is %+v", c)
 	}
 	for i, side := range c.Sides {
@@ -216,7 +217,7 @@ func TestRowsLead(t *testing.T) {
 	long := numbers(1, 40)
 	f := decided(t, "/p/a.lua", review.Text(long), review.Text(changed(long, "line 5\n", "5a\n5b\n", "line 20\n", "")), "")
 	var got []string
-	for _, r := range pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true}})[1].Rows {
+	for _, r := range pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true}})[2].Rows {
 		if r.Kind == Text && r.Change >= 0 {
 			got = append(got, fmt.Sprintf("%d%c%d@%d %s", r.Change, r.Side, r.At, r.Line, r.Source))
 		}
@@ -240,7 +241,7 @@ func TestManyChanges(t *testing.T) {
 		t.Errorf("the summary is %+v", s)
 	}
 	e := Entry{ID: 1, File: f, Name: "a.lua", Open: true}
-	if n := len(pageOf(Header{}, []Entry{e})[1].Rows); n != 200_002 {
+	if n := len(pageOf(Header{}, []Entry{e})[2].Rows); n != 200_001 {
 		t.Errorf("there are %d rows", n)
 	}
 }
