@@ -22,6 +22,13 @@ var (
 	errUnfinished = errors.New("it is empty")
 )
 
+// how a change on the disk is followed.
+type how struct {
+	saved bool // no more is done than to note what the user has just written
+	empty bool // an empty file is taken so; else it is errUnfinished
+	own   bool // by the user's own wish: the agent does not get to know it
+}
+
 // followed is what came of a change on the disk.
 type followed struct {
 	Written
@@ -30,9 +37,8 @@ type followed struct {
 
 // follow brings the buffer that shows path in step with the disk, which another program may have
 // written. Where nothing shows path there is nothing to do. The disk is only read. An error is
-// fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more. With saved no more is
-// done than to note what the user has just written. An empty file is errUnfinished, unless it may be taken so.
-func (f *Files) follow(ctx context.Context, path string, saved, empty bool) (followed, error) {
+// fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more.
+func (f *Files) follow(ctx context.Context, path string, h how) (followed, error) {
 	for try := 0; try < maxTries; {
 		l, err := f.live(ctx, path)
 		if err != nil {
@@ -45,14 +51,15 @@ func (f *Files) follow(ctx context.Context, path string, saved, empty bool) (fol
 		if err != nil {
 			return followed{}, err
 		}
-		if len(disk.data) == 0 && !empty {
+		if len(disk.data) == 0 && !h.empty {
 			return followed{}, errUnfinished
 		}
+		f.removed.Delete(path)
 		at := stampOf(disk.info)
 		if l.Buf == 0 || l.Buftype != "" {
 			return followed{at: at}, nil
 		}
-		w, outcome, err := f.followOnce(ctx, path, l, disk, saved)
+		w, outcome, err := f.followOnce(ctx, path, l, disk, h)
 		switch {
 		case err != nil:
 			return followed{}, err
@@ -70,7 +77,7 @@ func (f *Files) follow(ctx context.Context, path string, saved, empty bool) (fol
 }
 
 // followOnce is one try of follow. The user's lines win over the disk's.
-func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, saved bool) (Written, outcome, error) {
+func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
 	at := stampOf(disk.info)
 	own := l.Disk == at // Neovim wrote or read it so
 	text, form, known := decode(disk.data, l.Encoding)
@@ -101,11 +108,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 			return w, applied, nil
 		}
 		w.Before = &mine
-		if saved {
+		if h.saved {
 			return w, applied, nil
 		}
 		args["text"] = text
-	case saved: // another program was faster; an event tells of it
+	case h.saved: // another program was faster; an event tells of it
 		return w, applied, nil
 	case !known && l.Modified:
 		w.Conflict, w.Note = true, fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(path))
@@ -169,11 +176,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
 	}
 	w.Changed = got.Changed
-	switch {
-	case got.Changed && known:
-		f.agreed(path, text)
-	case known:
+	if known {
 		f.synced.put(path, text)
+		if got.Changed && !h.own {
+			f.seen.put(path, text)
+		}
 	}
 	if len(conflicts) > 0 {
 		w.tellConflicts(len(conflicts), got.Keys)
@@ -214,6 +221,7 @@ func (f *Files) remember(path string) (stamp, error) {
 	}
 	text, _ := detect(disk.data)
 	f.synced.put(path, text)
+	f.removed.Delete(path)
 	return stampOf(disk.info), nil
 }
 

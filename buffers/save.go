@@ -52,7 +52,7 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 		return // or a later change on the disk, which is followed
 	}
 	w.After, w.Changed = &text, true
-	w.agreed(w.path, text)
+	w.settle(goal{disk: &text, synced: text})
 }
 
 // result is what saving has made of the file.

@@ -367,7 +367,9 @@ func unfinished(path string) bool {
 // may not be taken so is waited for.
 func (w *Watch) follow(path, real string, saved, empty bool) {
 	began := time.Now()
-	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, saved, empty) }, real)
+	got, err := safely(func(real string) (followed, error) {
+		return w.files.follow(w.ctx, real, how{saved: saved, empty: empty})
+	}, real)
 	if errors.Is(err, errUnfinished) {
 		w.touch(path)
 		return
@@ -377,6 +379,7 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 		return
 	}
 	told := true
+	_, own := w.files.removed.Load(real)
 	w.set(path, func(f *watched) {
 		told, f.rest = f.gone, time.Now().Add(min(restTimes*time.Since(began), maxRest))
 		if (err == nil || none) && !saved {
@@ -385,7 +388,7 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 	})
 	// Of another failure the next Check comes back to it.
 	switch {
-	case none && !told:
+	case none && !told && !own:
 		c := Written{Path: path, Note: note, Deleted: errors.Is(err, os.ErrNotExist)}
 		if text, ok := w.files.synced.get(real); ok {
 			c.Before = &text

@@ -126,6 +126,8 @@ var handlers = map[string]func(*Host, message){
 	"set_option": toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
 	"redraw":     toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
 	"changes":    toSession(func(s *Session, m message) { s.changes.list(m.integer("callback")) }),
+	"decide":     toSession(func(s *Session, m message) { s.tellDecision(m) }),
+	"undo":       toSession(func(s *Session, m message) { s.tellUndo(m) }),
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))

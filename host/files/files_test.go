@@ -28,12 +28,12 @@ func paths(found []File) []string {
 // finderOf is a Finder that knows the lists it is given, one after the other.
 func finderOf(t *testing.T, lists ...[]string) *Finder {
 	f := New()
-	f.list = func(context.Context, string) []string {
+	f.list = func(context.Context, string) Listing {
 		now := lists[0]
 		if len(lists) > 1 {
 			lists = lists[1:]
 		}
-		return now
+		return Listing{Paths: now}
 	}
 	t.Cleanup(f.Close)
 	return f
@@ -100,7 +100,7 @@ func TestNobodyWaitsForASlowList(t *testing.T) {
 		f := finderOf(t, []string{"old"}, []string{"new"})
 		fast := f.list
 		slow := time.Duration(0)
-		f.list = func(ctx context.Context, dir string) []string {
+		f.list = func(ctx context.Context, dir string) Listing {
 			time.Sleep(slow)
 			return fast(ctx, dir)
 		}
@@ -168,12 +168,12 @@ func TestListOfGit(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "gone.txt")); err != nil {
 		t.Fatal(err)
 	}
-	got := sorted(list(t.Context(), dir))
+	got := sorted(List(t.Context(), dir).Paths)
 	want := []string{".gitignore", ".hidden/", "kept.txt", "new.txt", "sub/", "ümlaut.txt", ".hidden/x", "sub/deep/", "sub/deep/a b.txt"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the list is %q, want %q", got, want)
 	}
-	if got := sorted(list(t.Context(), filepath.Join(dir, "sub"))); !slices.Equal(got, []string{"deep/", "deep/a b.txt"}) {
+	if got := sorted(List(t.Context(), filepath.Join(dir, "sub")).Paths); !slices.Equal(got, []string{"deep/", "deep/a b.txt"}) {
 		t.Errorf("the list of a folder inside is %q", got)
 	}
 }
@@ -187,10 +187,10 @@ func TestListWithoutGit(t *testing.T) {
 	if got, want := sorted(listDisk(t.Context(), dir)), []string{"a.txt", "empty/", "sub/", "sub/b.txt"}; !slices.Equal(got, want) {
 		t.Errorf("the list is %q, want %q", got, want)
 	}
-	if got := list(t.Context(), dir); !slices.Contains(got, "sub/b.txt") {
+	if got := List(t.Context(), dir).Paths; !slices.Contains(got, "sub/b.txt") {
 		t.Errorf("the list is %q", got)
 	}
-	if got := list(t.Context(), filepath.Join(dir, "not there")); len(got) != 0 {
+	if got := List(t.Context(), filepath.Join(dir, "not there")).Paths; len(got) != 0 {
 		t.Errorf("the list of a folder that is not there is %q", got)
 	}
 }
@@ -198,10 +198,10 @@ func TestListWithoutGit(t *testing.T) {
 func TestCloseEndsAScan(t *testing.T) {
 	f := New()
 	begun := make(chan struct{})
-	f.list = func(ctx context.Context, _ string) []string {
+	f.list = func(ctx context.Context, _ string) Listing {
 		close(begun)
 		<-ctx.Done()
-		return nil
+		return Listing{}
 	}
 	go f.Find(Query{Dir: "/p", Limit: 1})
 	<-begun
@@ -224,7 +224,7 @@ func BenchmarkFind100000(b *testing.B) {
 	f := New()
 	defer f.Close()
 	all := many()
-	f.list = func(context.Context, string) []string { return all }
+	f.list = func(context.Context, string) Listing { return Listing{Paths: all} }
 	for f.Find(Query{Dir: "/p", Limit: 50}) == nil {
 	}
 	for _, query := range []string{"", "c", "comp", "modcomp99"} {

@@ -569,6 +569,51 @@ function M.write(args)
   end)
 end
 
+---@class (exact) acp.buffers.Remove
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field path string real path
+---@field disk acp.buffers.Disk the disk must still be so
+
+--- Removes a buffer's file, and the buffer too where no window shows it and it has no unsaved text.
+---@param args acp.buffers.Remove
+---@return { moved?: boolean, locked?: boolean, err?: string, wiped?: boolean }
+function M.remove(args)
+  local buf = args.buf
+  if moved(args) or not track.disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  -- There is no such buffer: whether one may be deleted now is asked before the file is.
+  local _, locked = pcall(api.nvim_buf_delete, -1, {})
+  if tostring(locked):match('E565') then
+    return { locked = true }
+  end
+  if args.disk.exists then
+    local ok, err = uv.fs_unlink(args.path)
+    if not ok then
+      return { err = err }
+    end
+  end
+  if not vim.bo[buf].modified and #vim.fn.win_findbuf(buf) == 0 then
+    pcall(api.nvim_buf_delete, buf, { force = true })
+  end
+  if api.nvim_buf_is_loaded(buf) then
+    track.look(buf)
+  end
+  return { wiped = not api.nvim_buf_is_loaded(buf) }
+end
+
+--- Has Neovim take note of what the host has changed of a buffer's file beside its text.
+---@param args { buf: integer }
+---@return { noted: boolean }
+function M.note(args)
+  local loaded = api.nvim_buf_is_loaded(args.buf)
+  if loaded then
+    track.look(args.buf)
+  end
+  return { noted = loaded }
+end
+
 ---@class (exact) acp.buffers.Save
 ---@field path string real path
 ---@field buf integer
