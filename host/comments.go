@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
@@ -22,6 +23,7 @@ const (
 // goroutine.
 type comments struct {
 	list    []*comment
+	drafts  []*comment // that the user is writing, or has left
 	lastID  int
 	version int             // counts changes
 	told    map[string]bool // what was refused, and the agent knows
@@ -87,10 +89,10 @@ func shifted(edits []linediff.Edit, line int) int {
 	return max(1, at+by+1)
 }
 
-// draft is a comment in the making: what it is about.
+// draftAt is what a comment on lines would be about: lines of a file, or rows of the page.
 func (s *Session) draftAt(m message) (c comment, err error) {
 	if path := m.text("path"); path != "" {
-		c.path = resolvedPath(s.absolute(path))
+		c.path = s.absolute(path)
 		c.First, c.Last = m.integer("first"), max(m.integer("first"), m.integer("last"))
 		c.Quoted = m.texts("lines")
 		for _, f := range s.review.files {
@@ -105,6 +107,21 @@ func (s *Session) draftAt(m message) (c comment, err error) {
 
 // commentAt tells Lua what a comment on lines would be about, and the one that is there already.
 func (s *Session) commentAt(m message) {
+	if m.text("path") == "" {
+		s.tellComment(m)
+		return
+	}
+	// The record may not know yet what the user has typed there.
+	s.changes.job(func(next func()) {
+		s.changes.refreshOnly([]string{m.text("path")}, time.Time{}, func() {
+			s.changes.tell(nil)
+			s.box.put(func() { s.tellComment(m) })
+			next()
+		})
+	})
+}
+
+func (s *Session) tellComment(m message) {
 	draft, err := s.draftAt(m)
 	if err != nil {
 		s.host.callback(m.integer("callback"), nil, err.Error())
@@ -128,6 +145,10 @@ func (s *Session) commentAt(m message) {
 // comment takes the text of a comment; without one it is gone.
 func (s *Session) comment(m message) {
 	c := &s.comments
+	if m.flag("dropped") {
+		c.drafts = slices.DeleteFunc(c.drafts, func(one *comment) bool { return one.ID == m.integer("id") })
+		return
+	}
 	id, text := m.integer("id"), strings.TrimRight(m.text("text"), " \t\n")
 	is := func(one *comment) bool { return one.ID == id }
 	if at := slices.IndexFunc(c.drafts, is); at >= 0 {
@@ -217,7 +238,11 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 		if c.signed {
 			lang = "diff"
 		}
-		fmt.Fprintf(&b, "\n%s\n%s\n%s\n", s.short(c.path)+lineRange(c.First, c.Last), fenced(lang, c.Quoted), c.Text)
+		fmt.Fprintf(&b, "\n%s\n", s.short(c.path)+lineRange(c.First, c.Last))
+		if len(c.Quoted) > 0 {
+			b.WriteString(fenced(lang, c.Quoted) + "\n")
+		}
+		b.WriteString(c.Text + "\n")
 	}
 	var files []review.File
 	for _, f := range s.review.files {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"slices"
+	"strconv"
 	"sync"
 )
 
@@ -73,7 +74,7 @@ func (o *overlaps) others(s *Session, path string) []string {
 	var names []string
 	for _, other := range o.files[path] {
 		if other != s {
-			names = append(names, other.spec.Title+" "+countless(other.id))
+			names = append(names, other.spec.Title+" (session "+strconv.Itoa(other.id)+")")
 		}
 	}
 	return names

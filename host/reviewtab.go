@@ -237,6 +237,9 @@ func (t *reviewTab) editOp(e transcript.Edit) editor.Op {
 	return op
 }
 
+// dirty tells whether Neovim is to be told more.
+func (t *reviewTab) dirty() bool { return t.open && t.page.Dirty() }
+
 // redraw fills the buffer anew, after an edit did not reach it.
 func (t *reviewTab) redraw(why error) {
 	t.session.host.log.Info("draw the review anew", "session", t.session.id, "why", why)
@@ -377,7 +380,7 @@ func (t *reviewTab) pathOf(id int) (path string, gone bool) {
 		return f.Path, !f.Present.Exists
 	}
 	for _, c := range t.session.comments.list {
-		if c.id == -id {
+		if c.ID == -id {
 			return c.path, false
 		}
 	}
@@ -403,19 +406,32 @@ func (t *reviewTab) beside(m message) {
 	callback := m.integer("callback")
 	r, ok := t.row(m)
 	f := t.files[r.File]
+	if path := m.text("path"); path != "" {
+		ok = true
+		for _, one := range t.files {
+			if one.Path == path {
+				f, r = one, reviewpage.Row{Kind: reviewpage.Head, File: one.ID}
+			}
+		}
+	}
 	if !ok || f == nil {
 		t.session.host.callback(callback, nil, "")
 		return
 	}
 	if f.Accepted.Opaque || f.Present.Opaque {
-		t.session.host.callback(callback, nil, f.Path+" is no text, or too large to be compared")
+		t.session.host.callback(callback, nil, t.session.short(f.Path)+" is no text, or too large to be compared")
+		return
+	}
+	accepted, present := textLines(f.Accepted.Text), textLines(f.Present.Text)
+	if max(len(accepted), len(present))*(wholeChanges+len(f.Hunks))/wholeChanges > wholeCost {
+		t.session.host.callback(callback, nil, t.session.short(f.Path)+" is too large to be shown side by side")
 		return
 	}
 	t.session.host.callback(callback, map[string]any{
 		"path": f.Path, "name": t.session.short(f.Path), "line": t.lineFor(r), "gone": !f.Present.Exists,
 	}, "")
 	var lines []transcript.Line
-	for _, text := range textLines(f.Accepted.Text) {
+	for _, text := range accepted {
 		lines = append(lines, transcript.Line{Text: strings.TrimSuffix(text, "\r")})
 	}
 	if len(lines) == 0 {

@@ -28,13 +28,14 @@ type Row struct {
 	Marks []transcript.Mark
 	Kind  Kind
 
-	File    int    // whose it is, by its id; 0 for none
-	Change  int    // of a Text: its index in review.File.Changes, -1 for what is around
-	Side    byte   // of a Text: '-' of the old lines, '+' of the new ones, ' ' in the file
-	At      int    // of a Text with a change: its index in the lines of that side
-	Line    int    // where it is in the present text, or would be, from 1; 0 for nowhere
-	Source  string // of a Text: the file's line
-	Comment int    // of a Comment: its id
+	File    int          // whose it is, by its id; 0 for none
+	State   review.State // of a Text with a change
+	Change  int          // of a Text: its index in review.File.Changes, -1 for what is around
+	Side    byte         // of a Text: '-' of the old lines, '+' of the new ones, ' ' in the file
+	At      int          // of a Text with a change: its index in the lines of that side
+	Line    int          // where it is in the present text, or would be, from 1; 0 for nowhere
+	Source  string       // of a Text: the file's line
+	Comment int          // of a Comment: its id
 }
 
 func (r Row) equal(o Row) bool { return r.Text == o.Text && slices.Equal(r.Marks, o.Marks) }
