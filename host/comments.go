@@ -210,7 +210,7 @@ func (s *Session) sendReview(m message) {
 	}
 	text, keys := s.reviewPrompt()
 	if text == "" {
-		s.host.callback(id, nil, "there is nothing to send: no comment, and nothing refused since the last time")
+		s.host.callback(id, nil, "there is nothing to send: no comment, nothing refused")
 		return
 	}
 	s.comments.list = nil

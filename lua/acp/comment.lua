@@ -86,9 +86,9 @@ local function open(session, draft)
       local said = words()
       if said ~= '' and (again or said ~= draft.text) then
         left[key] = said
-        vim.notify(
-          'acp: the comment is not taken; asked for again on that line, its words are there'
-        )
+        vim.schedule(function()
+          vim.notify('acp: the words are kept: comment there again to go on')
+        end)
       end
       require('acp.host').notify('comment', { session = session, id = draft.id, dropped = true })
     end,

@@ -9,6 +9,7 @@ local bufs = require('acp.bufs')
 ---@field buf integer
 ---@field seq integer the last edit that it shows
 ---@field origin? integer the tab where the user was
+---@field jumps fun()[] that wait for the one before, itself the first
 
 ---@type table<integer, acp.ReviewPage> by session
 local pages = {}
@@ -64,11 +65,16 @@ end
 ---Goes to a row that the host finds.
 ---@param kind 'hunk'|'file'
 ---@param forward boolean
-local function jump(kind, forward)
+---@param count integer
+local function seek(kind, forward, count)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local args = at()
-  args.kind, args.forward, args.count = kind, forward, vim.v.count1
+  local args, _, page = at(), here()
+  args.kind, args.forward, args.count = kind, forward, count
   require('acp.host').request('review_next', args, function(found)
+    table.remove(page.jumps, 1)
+    if page.jumps[1] then
+      vim.schedule(page.jumps[1])
+    end
     if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
       return
     elseif not found.found then
@@ -80,6 +86,23 @@ local function jump(kind, forward)
       pcall(api.nvim_win_set_cursor, win, { found.row + 1, 0 })
     end)
   end)
+end
+
+---Goes to a row that the host finds, after the jumps that were asked for before.
+---@param kind 'hunk'|'file'
+---@param forward boolean
+local function jump(kind, forward)
+  local buf, count, _, page = api.nvim_get_current_buf(), vim.v.count1, here()
+  table.insert(page.jumps, function()
+    if api.nvim_get_current_buf() == buf then
+      seek(kind, forward, count)
+    else
+      page.jumps = {} -- the user is elsewhere by now
+    end
+  end)
+  if #page.jumps == 1 then
+    page.jumps[1]()
+  end
 end
 
 ---@param path string
@@ -265,7 +288,7 @@ local function create(session)
   vim.bo[buf].bufhidden = 'wipe'
   require('acp.highlight').attach(buf)
   map(buf)
-  local page = { buf = buf, seq = 0 }
+  local page = { buf = buf, seq = 0, jumps = {} }
   pages[session] = page
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
