@@ -41,6 +41,7 @@ type Host struct {
 	traffic  *traffic
 	blobs    *blobs
 	follow   *follow
+	overlaps overlaps
 	store    *checkpoint.Store // nil for none
 	over     context.Context   // ends when Neovim leaves
 	leave    func()

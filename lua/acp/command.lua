@@ -352,8 +352,24 @@ sub.diff = {
   end,
 }
 
+sub.review = {
+  run = function(args)
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    local run = ({ [''] = 'open', send = 'send', diff = 'beside' })[args]
+    if not run then
+      return complain(':Acp review takes nothing, send or diff')
+    end
+    require('acp.review')[run](id)
+  end,
+  complete = function()
+    return { 'diff', 'send' }
+  end,
+}
+
 for _, name in ipairs({
-  'review',
   'export',
 }) do
   sub[name] = {

@@ -289,6 +289,9 @@ local function settle(buf)
   if #state.list == 0 then
     M.clear(buf)
   end
+  if package.loaded['acp.review'] then
+    require('acp.review').tell_conflicts()
+  end
 end
 
 ---Looks at the conflicts that an edit has touched.

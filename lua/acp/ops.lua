@@ -31,6 +31,10 @@ function ops.edit(args)
   require('acp.chat').edit(args)
 end
 
+function ops.review_edit(args)
+  require('acp.review').edit(args)
+end
+
 function ops.unfinished(args)
   require('acp.recover').offer(args.list)
 end
