@@ -40,6 +40,7 @@ type Host struct {
 	traffic  *traffic
 	blobs    *blobs
 	follow   *follow
+	marks    *marks
 
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
@@ -73,6 +74,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.follow = &follow{host: h}
+	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h
 }
 

@@ -126,6 +126,7 @@ var handlers = map[string]func(*Host, message){
 	"set_option": toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
 	"redraw":     toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
 	"changes":    toSession(func(s *Session, m message) { s.changes.list(m.integer("callback")) }),
+	"marks":      func(h *Host, m message) { h.marks.tell(m) },
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))

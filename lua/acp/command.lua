@@ -336,8 +336,20 @@ sub.diff = {
   end,
 }
 
+sub.review = {
+  run = function(args, cmd)
+    local run = require('acp.hunks').commands[args]
+    if run then
+      return run(cmd)
+    end
+    complain(':Acp review is not there yet')
+  end,
+  complete = function()
+    return { 'keep', 'marks', 'next', 'previous', 'reject' }
+  end,
+}
+
 for _, name in ipairs({
-  'review',
   'undo',
   'export',
 }) do
