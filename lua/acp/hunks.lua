@@ -161,7 +161,13 @@ local function selected()
   return math.min(from, to), math.max(from, to)
 end
 
----@type {action: string, plug: string, run: fun(count: integer), visual?: fun(first: integer, last: integer)}[]
+---@class acp.HunkAction
+---@field action string of the configuration
+---@field plug string
+---@field run fun(count: integer)
+---@field visual? fun(first: integer, last: integer) of selected lines
+
+---@type acp.HunkAction[]
 local actions = {
   {
     action = 'review_keep',

@@ -56,11 +56,6 @@ local known = {}
 local answers = 0
 local shown = true
 
----@param text string
-local function tell(text)
-  vim.notify('acp: ' .. text, vim.log.levels.WARN)
-end
-
 ---@param buf integer
 ---@return string? real path of the file that it shows
 local function path_of(buf)
