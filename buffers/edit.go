@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,17 +56,27 @@ func (w *liveWrite) users(s found, change func(*string) (*string, error)) (goal,
 	if g.disk = s.disk; s.disk == nil {
 		return g, nil // a file that the user has not saved yet
 	}
-	same := func(text string) string {
-		text, _ = merge3(*s.mine, text, *next)
-		return text
-	}
-	disk := same(*s.disk)
+	disk := changed(*s.disk, *s.mine, *next)
 	g.disk, g.synced = &disk, disk
 	// What another program has made of the disk, and has not reached the buffer yet, is still to reach it.
 	if synced, ok := w.synced.get(w.path); ok && synced != *s.disk {
-		g.synced = same(synced)
+		g.synced = changed(synced, *s.mine, *next)
 	}
 	return g, nil
+}
+
+// changed makes the changes from old to next to text, except where text has other lines than old. The last
+// newline stays too, unless it is one of them.
+func changed(text, old, next string) string {
+	now, _ := merge3(old, text, next)
+	ended := func(s string) bool { return strings.HasSuffix(s, "\n") }
+	switch {
+	case text == "" || now == "" || ended(old) != ended(next) || ended(now) == ended(text):
+		return now
+	case ended(text):
+		return now + "\n"
+	}
+	return strings.TrimSuffix(now, "\n")
 }
 
 // remove removes the file of a buffer, and the buffer too where nothing shows it and all of it was saved.

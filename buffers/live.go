@@ -500,10 +500,11 @@ func (w *liveWrite) replaceDisk(l live, disk file, text string) (file, error) {
 	if w.old == nil {
 		w.old = &disk
 	}
-	if disk, err = readFile(w.path); err == nil {
-		w.left = stampOf(disk.info)
+	now, err := readFile(w.path)
+	if err == nil {
+		w.left = stampOf(now.info)
 	}
-	return disk, err
+	return now, err
 }
 
 // isLeft tells that the disk is as the write has left it.

@@ -21,13 +21,14 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
 )
 
 // API is the revision of what Lua and host say to each other. It changes
 // whenever either side could misunderstand the other.
-const API = 3
+const API = 4
 
 // Host owns the sessions of one Neovim.
 type Host struct {
@@ -41,6 +42,11 @@ type Host struct {
 	blobs    *blobs
 	follow   *follow
 	marks    *marks
+	store    *checkpoint.Store // nil for none
+	over     context.Context   // ends when Neovim leaves
+	leave    func()
+
+	cleanStore sync.Once
 
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
@@ -69,7 +75,11 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		agents:   map[string]*agent{},
 		secrets:  map[string]map[string]string{},
 	}
+	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
+	if o.Data != "" {
+		h.store = checkpoint.Open(o.Data)
+	}
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
@@ -133,6 +143,7 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	}
 	h.loops.Go(s.box.run)
 	h.background(s.changes.box.run)
+	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
 	s.box.put(s.start)
 }
 
@@ -215,6 +226,7 @@ func (h *Host) graces() (eof, term time.Duration) {
 // shutdown ends every session and every process, quickly: Neovim is leaving.
 // Open requests are answered before the agents lose their input.
 func (h *Host) shutdown() {
+	h.leave()
 	h.mu.Lock()
 	h.closing = true
 	sessions := slices.Collect(maps.Values(h.sessions))

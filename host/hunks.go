@@ -6,6 +6,21 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
+// decideHunks makes a decision about lines of a file, or about the hunks from a line on, as Lua says. What could
+// not be done is told.
+func (s *Session) decideHunks(m message) {
+	first, last := m.integer("first"), m.integer("last")
+	s.decide(decision{
+		do: review.Decision(m.text("decision")), path: m.text("path"),
+		which: func(f review.File) review.Selection {
+			if m.flag("lines") {
+				return changesIn(f, first, last)
+			}
+			return hunksAt(f, first, max(1, m.integer("count")))
+		},
+	}, func(int, error) {})
+}
+
 // nothing selects no change, which the zero Selection does not: a decision about it tells so.
 var nothing = review.Selection{Hunks: []int{-1}}
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
@@ -106,13 +107,12 @@ func (c *changes) file(path string, look bool, done func(review.File)) {
 			return
 		}
 		c.job(func(next func()) {
-			c.seeAll([]string{path}, func(now []sight) {
-				if f, ok := c.record.File(path); ok && now[0].path == path && f.Present != now[0].Content {
-					c.record.Now(path, now[0].Content)
+			c.refreshOnly([]string{path}, time.Time{}, func() {
+				now, _ := c.record.File(path)
+				if now.Present != f.Present {
 					c.tell(nil)
 				}
-				f, _ := c.record.File(path)
-				done(f)
+				done(now)
 				next()
 			})
 		})

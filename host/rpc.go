@@ -123,10 +123,13 @@ var handlers = map[string]func(*Host, message){
 		was := m.texts("was")
 		s.submit(func() { s.setQueue(was, prompts) }, prompts...)
 	}),
-	"set_option": toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
-	"redraw":     toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
-	"changes":    toSession(func(s *Session, m message) { s.changes.list(m.integer("callback")) }),
-	"marks":      func(h *Host, m message) { h.marks.tell(m) },
+	"set_option":   toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
+	"redraw":       toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"changes":      toSession(func(s *Session, m message) { s.changes.list(m.integer("callback")) }),
+	"marks":        func(h *Host, m message) { h.marks.tell(m) },
+	"decide_hunks": toSession(func(s *Session, m message) { s.decideHunks(m) }),
+	"decide":       toSession(func(s *Session, m message) { s.tellDecision(m) }),
+	"undo":         toSession(func(s *Session, m message) { s.tellUndo(m) }),
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))

@@ -283,7 +283,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.turnOpen = true
 	clear(s.remarked)
 	s.working.begin()
-	s.changes.beginTurn()
+	s.changes.beginTurn(promptText(blocks))
 	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})

@@ -1,9 +1,6 @@
 package checkpoint
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // Change is what became of a path between two snapshots. Before is None for a file that is new, After for
 // one that is gone; where both have the same Sum it is the mode that changed, or the path.
@@ -40,7 +37,7 @@ func (s *Snapshot) Changes(after *Snapshot) []Change {
 			a, b = a[1:], b[1:]
 		}
 	}
-	changes = append(changes, moves(gone, found, s.at)...)
+	changes = append(changes, moves(gone, s.unhidden(found))...)
 	slices.SortFunc(changes, func(a, b Change) int {
 		if a.Path < b.Path {
 			return -1
@@ -64,17 +61,24 @@ type inode struct{ device, number uint64 }
 
 func (f *file) inode() inode { return inode{f.device, f.Inode} }
 
+// unhidden leaves out what was there already when the snapshot was made, but not listed. What a folder has
+// taken along when it was moved is as old, but then its inode is known.
+func (s *Snapshot) unhidden(found []*file) []*file {
+	begun := s.at.Add(-granularity).UnixNano()
+	old := func(f *file) bool { return f.changed < begun }
+	if !slices.ContainsFunc(found, old) {
+		return found
+	}
+	known := make(map[inode]bool, len(s.files))
+	for _, f := range s.files {
+		known[f.inode()] = true
+	}
+	return slices.DeleteFunc(found, func(f *file) bool { return old(f) && !known[f.inode()] })
+}
+
 // moves makes changes of what is gone and what was found, in which a file that has only got another path
 // is one change.
-func moves(gone, found []*file, since time.Time) (changes []Change) {
-	// What has the inode of one that is gone was moved, with the folder that it is in perhaps.
-	inodes := map[inode]bool{}
-	for _, f := range gone {
-		inodes[f.inode()] = true
-	}
-	hidden := since.Add(-granularity).UnixNano()
-	found = slices.DeleteFunc(found, func(f *file) bool { return f.changed < hidden && !inodes[f.inode()] })
-
+func moves(gone, found []*file) (changes []Change) {
 	from, moved := map[*file]*file{}, map[*file]bool{}
 	pair(gone, found, (*file).inode, from, moved)
 	pair(gone, found, func(f *file) Sum { return f.Sum }, from, moved)

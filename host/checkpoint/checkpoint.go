@@ -103,12 +103,18 @@ func (s *Store) Put(data []byte) (Sum, error) {
 
 // Content returns contents that were put, or an error that is fs.ErrNotExist where there are none any more.
 func (s *Store) Content(sum Sum) ([]byte, error) {
-	data, err := os.ReadFile(s.contentPath(sum))
+	path := s.contentPath(sum)
+	data, err := os.ReadFile(path)
+	for _, path := range []string{aside(path), path} {
+		if errors.Is(err, fs.ErrNotExist) {
+			data, err = os.ReadFile(path)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("contents that were kept: %w", err)
 	}
 	if sha256.Sum256(data) != sum {
-		return nil, fmt.Errorf("contents that were kept are damaged: %s: %w", s.contentPath(sum), fs.ErrNotExist)
+		return nil, fmt.Errorf("contents that were kept are damaged: %s: %w", path, fs.ErrNotExist)
 	}
 	return data, nil
 }
@@ -155,3 +161,8 @@ func write(path string, parts ...[]byte) (err error) {
 
 // temporary begins the names of files that are not whole, or about to go.
 const temporary = "new-"
+
+// aside is where Clean has a file for the moment in which it makes sure that nobody wants it.
+func aside(path string) string {
+	return filepath.Join(filepath.Dir(path), temporary+"old-"+filepath.Base(path))
+}

@@ -158,21 +158,21 @@ func (c *clean) removeContent(file content) {
 // remove removes a file unless it was touched or written anew since it was seen. Whoever does that right
 // now either finds it gone, or has it back.
 func (c *clean) remove(path string, seen time.Time) bool {
-	aside := filepath.Join(filepath.Dir(path), temporary+"old-"+filepath.Base(path))
+	aside := aside(path)
 	if err := os.Rename(path, aside); err != nil {
 		c.failed(err)
 		return false
 	}
-	if info, err := os.Lstat(aside); err == nil && !info.ModTime().Equal(seen) {
+	info, err := os.Lstat(aside)
+	wanted := err == nil && !info.ModTime().Equal(seen)
+	if wanted {
+		// It is not put in the place of what another host has written there by now.
 		if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
 			c.failed(os.Rename(aside, path))
-			return false
 		}
-		c.failed(os.Remove(aside))
-		return false
 	}
 	c.failed(os.Remove(aside))
-	return true
+	return !wanted
 }
 
 func (c *clean) failed(err error) {

@@ -100,7 +100,21 @@ type scan struct {
 	ctx   context.Context
 	last  *Snapshot // may be nil
 	new   *Snapshot
-	repos int // that were found inside of others
+	repos int             // that were found inside of others
+	real  map[string]bool // folders, see isReal
+}
+
+// isReal tells whether a folder is reached without a symbolic link, being a root or below one. Git and the
+// last snapshot name files of folders that are such links by now. A folder that cannot be looked at counts.
+func (sc *scan) isReal(dir string) bool {
+	real, known := sc.real[dir]
+	if !known {
+		f := &file{path: dir}
+		folder, err := f.stat()
+		real = (folder || errors.Is(err, fs.ErrPermission)) && sc.isReal(filepath.Dir(dir))
+		sc.real[dir] = real
+	}
+	return real
 }
 
 // list adds the files below a folder, and below repositories in it that git has as one name.
@@ -119,6 +133,9 @@ func (sc *scan) list(dir string) {
 			continue
 		}
 		f := &file{path: filepath.Join(dir, name)}
+		if !sc.isReal(filepath.Dir(f.path)) {
+			continue
+		}
 		folder, err := f.stat()
 		switch {
 		case folder && f.path != dir && listing.Git && sc.repos < nested:
@@ -147,7 +164,6 @@ func (sc *scan) addLast() {
 	if sc.last == nil {
 		return
 	}
-	real := map[string]bool{}   // whether no symbolic link leads to a folder
 	closed := map[string]bool{} // folders that cannot be entered
 	var more []*file
 	for _, old := range sc.last.files {
@@ -155,16 +171,15 @@ func (sc *scan) addLast() {
 			continue
 		}
 		dir := filepath.Dir(old.path)
-		if _, known := real[dir]; !known {
-			now, err := filepath.EvalSymlinks(dir)
-			real[dir] = err != nil || now == dir
+		if !sc.isReal(dir) {
+			continue
 		}
 		f := &file{path: old.path}
 		switch _, err := f.stat(); {
 		case errors.Is(err, fs.ErrPermission):
 			closed[dir] = true
 			more = append(more, old)
-		case err == nil && f.Kind != None && real[dir]:
+		case err == nil && f.Kind != None:
 			more = append(more, f)
 		}
 	}

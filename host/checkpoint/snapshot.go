@@ -92,7 +92,7 @@ func (s *Snapshot) search(path string) (int, bool) {
 // they are now. What changed since the last one is read and kept in the store. Errors are those of ctx and
 // of the store; what cannot be read is in Partial. It works with two goroutines.
 func (s *Store) Snapshot(ctx context.Context, roots []string, last *Snapshot) (*Snapshot, error) {
-	sc := &scan{store: s, ctx: ctx, last: last, new: &Snapshot{at: time.Now()}}
+	sc := &scan{store: s, ctx: ctx, last: last, new: &Snapshot{at: time.Now()}, real: map[string]bool{}}
 	for _, root := range roots {
 		if real, err := filepath.EvalSymlinks(root); err == nil {
 			root = real
@@ -100,6 +100,9 @@ func (s *Store) Snapshot(ctx context.Context, roots []string, last *Snapshot) (*
 		if root, err := filepath.Abs(root); err == nil && !slices.Contains(sc.new.roots, root) {
 			sc.new.roots = append(sc.new.roots, root)
 		}
+	}
+	for _, root := range sc.new.roots {
+		sc.real[root] = true
 	}
 	for _, root := range sc.new.roots {
 		sc.list(root)

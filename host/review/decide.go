@@ -53,6 +53,11 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	}
 	p := Plan{Path: path, Now: f.Present, of: f, next: *f}
 	n := &p.next
+	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
+		n.bringBack()
+		p.Want = n.Present
+		return p, nil
+	}
 	whole := len(which.Hunks)+len(which.Parts) == 0
 	if f.text == nil || !f.Present.Exists || whole && len(f.text.pending.edits) == 0 {
 		whole = true
@@ -81,16 +86,33 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 			n.Present.Text = n.text.present()
 		}
 		if f.Present != f.Accepted {
-			n.refused = f.Status
+			n.refused, n.taken = f.Status, f.Present
 		}
 		if n.OldPath != "" && !n.moveKept {
 			p.Back = n.OldPath
 		}
 	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
-		n.Present, n.refused = Content{}, Added // all that a new file had
+		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
 	}
 	p.Want = n.Present
 	return p, nil
+}
+
+// bringBack has a file be as it was before all of it was refused, and that be kept.
+func (f *file) bringBack() {
+	f.Present = f.taken
+	if f.text != nil {
+		l := *f.text
+		if !f.Present.Exists {
+			l.pending = newPair(l.accepted())
+		}
+		l.agent(f.Present.Text)
+		for _, e := range slices.Backward(l.pending.edits) {
+			l.keep(e)
+		}
+		f.text = &l
+	}
+	f.Accepted, f.refused, f.taken = f.Present, "", Content{}
 }
 
 // Commit has a plan be so, after what it wants was done to the file; false tells that the file has changed

@@ -230,11 +230,28 @@ func TestDecisionsOnFiles(t *testing.T) {
 			if got := (want{f.Status, f.State, f.Present.Exists}); got != c.want {
 				t.Errorf("got %v", got)
 			}
-			if c.d == Reject && p.Want.Mark() != f.Accepted.Mark() {
+			if c.d != Reject {
+				return
+			}
+			if p.Want.Mark() != f.Accepted.Mark() {
 				t.Errorf("it is to be %+v, not %+v", p.Want, f.Accepted)
+			}
+			if c.back != "" {
+				return // it has its old name again
+			}
+			again := decide(t, loaded(t, r), Keep, Selection{Hunks: hunksOf(f)})
+			if again.Want.Mark() != p.Now.Mark() {
+				t.Errorf("kept after all it is to be %+v, not %+v", again.Want, p.Now)
 			}
 		})
 	}
+}
+
+func hunksOf(f File) (all []int) {
+	for i := range f.Hunks {
+		all = append(all, i)
+	}
+	return all
 }
 
 // consistent tells what must hold of the texts of a file.

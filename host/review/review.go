@@ -76,7 +76,8 @@ type Record struct {
 type file struct {
 	File
 	moveKept bool
-	refused  Status // what was refused as a whole
+	refused  Status  // what was refused as a whole
+	taken    Content // what was there before that
 }
 
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were

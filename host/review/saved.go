@@ -24,6 +24,7 @@ type savedFile struct {
 	Baseline, Accepted, Present Content // without texts, where there are layers
 	MoveKept                    bool
 	Refused                     Status
+	Taken                       Content
 	Layers                      []savedPair // kept, pending, refused; or none
 	Text                        string      // the present one
 }
@@ -41,7 +42,7 @@ func (r *Record) Save() ([]byte, error) {
 		f := r.files[f.Path]
 		one := savedFile{
 			ID: f.ID, Path: f.Path, OldPath: f.OldPath, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
-			MoveKept: f.moveKept, Refused: f.refused,
+			MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
 		}
 		if l := f.text; l != nil {
 			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
@@ -77,7 +78,7 @@ func Load(data []byte, limit int) (*Record, error) {
 	for _, one := range s.Files {
 		f := &file{
 			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
-			moveKept: one.MoveKept, refused: one.Refused,
+			moveKept: one.MoveKept, refused: one.Refused, taken: one.Taken,
 		}
 		if len(one.Layers) == 3 {
 			l := layers{pending: one.Layers[0].pair(one.Text)}

@@ -245,6 +245,22 @@ sub.changes = {
   end,
 }
 
+sub.undo = {
+  run = function(args)
+    if args ~= '' and args ~= 'again' then
+      return complain(':Acp undo takes nothing, or again')
+    end
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.undo').ask(id, args == 'again')
+  end,
+  complete = function()
+    return { 'again' }
+  end,
+}
+
 sub.conflicts = {
   run = function(args)
     local what, nth = args:match('^(%a*)%s*(%d*)$')
@@ -350,7 +366,6 @@ sub.review = {
 }
 
 for _, name in ipairs({
-  'undo',
   'export',
 }) do
   sub[name] = {
