@@ -521,7 +521,7 @@ function M.rows(path)
 end
 
 ---The sessions of the marks in rows of a buffer, or of lines that are gone just before or behind
----them, else of the nearest mark. None where the buffer has no changes.
+---them.
 ---@param buf integer
 ---@param first integer
 ---@param last integer
@@ -546,8 +546,8 @@ function M.sessions(buf, first, last)
       end
     end
   end
-  -- What has just been typed may have moved it: the host knows.
-  return #found > 0 and found or { nearest }
+  -- What has just been typed may have made it another one: the host knows.
+  return #found == 0 and state and state.first and { nearest } or found
 end
 
 ---Shows the old lines above the first line of a buffer, if there are some.
