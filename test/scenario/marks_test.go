@@ -133,8 +133,10 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 		s.awaitMarks(buf, "8▌ 9▌")
 		s.Keys("9GVg<lt>")
 		s.awaitMarks(buf, "8▌")
-		s.Keys("3Gg>")
-		s.awaitNotification("no change of the agent is there")
+		s.Await("to be told that nothing is there", func() bool { // until then the buffer may wait for the host
+			s.Keys("3Gg>")
+			return strings.Contains(s.notifications(), "no change of the agent is there")
+		})
 		s.Command("7,8Acp review keep")
 		s.awaitMarks(buf, "")
 		if got, want := s.states("code.txt"), "modified code.txt rejected kept rejected kept"; got != want {
