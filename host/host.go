@@ -42,6 +42,7 @@ type Host struct {
 	blobs    *blobs
 	follow   *follow
 	overlaps overlaps
+	marks    *marks
 	store    *checkpoint.Store // nil for none
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
@@ -86,6 +87,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.follow = &follow{host: h}
+	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h
 }
 

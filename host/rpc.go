@@ -144,6 +144,8 @@ var handlers = map[string]func(*Host, message){
 	"comment_at":     toSession(func(s *Session, m message) { s.commentAt(m) }),
 	"comment":        toSession(func(s *Session, m message) { s.comment(m) }),
 	"open_conflicts": func(h *Host, m message) { h.hearConflicts(m) },
+	"marks":          func(h *Host, m message) { h.marks.tell(m) },
+	"decide_hunks":   toSession(func(s *Session, m message) { s.decideHunks(m) }),
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))

@@ -62,6 +62,10 @@ function ops.changes(args)
   require('acp.changes').set(args.session, args.files)
 end
 
+function ops.marks(args)
+  return require('acp.marks').piece(args)
+end
+
 function ops.terminals(args)
   require('acp.terminal').set(args.list)
 end
