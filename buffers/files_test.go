@@ -621,3 +621,17 @@ func TestLockedTextIsWrittenLater(t *testing.T) {
 		n.wantDisk("a.txt", "two\n")
 	})
 }
+
+// Lines that come above a fold do not get into it.
+func TestFoldsStay(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\nthree\nfour\n")
+		n.cmd("set foldmethod=manual | 2,3fold")
+		n.write(path, "one\nnew\n\x00\ntwo\nthree\nfour\n")
+		n.want("foldclosed(4) .. '-' .. foldclosedend(4)", "4-5")
+		n.wantDisk("a.txt", "one\nnew\n\x00\ntwo\nthree\nfour\n")
+		n.cmd("1,3delete")
+		n.write(path, "one\nnew\n\x00\ntwo\nthree\nfour\n")
+		n.want("foldclosed(4) .. '-' .. foldclosedend(4)", "4-5")
+	})
+}

@@ -270,6 +270,20 @@ local function replace_lines(buf, row, old, new)
   api.nvim_buf_set_text(buf, row, prefix, row + #old - 1, #old_last - suffix, new)
 end
 
+--- Inserts lines. A fold that begins at row begins below them, for which Neovim 0.12 needs another
+--- function than nvim_buf_set_lines.
+---@param buf integer
+---@param row integer 0-based
+---@param lines string[]
+local function insert_lines(buf, row, lines)
+  for i, line in ipairs(lines) do
+    lines[i] = line:gsub('%z', '\n')
+  end
+  if vim.fn.appendbufline(buf, row, lines) ~= 0 then
+    api.nvim_buf_set_lines(buf, row, row, true, lines) -- which says why not
+  end
+end
+
 --- Applies one hunk. Rows above it stay right, so hunks are applied from the last to the first.
 ---@param buf integer
 ---@param old string[] the buffer's lines
@@ -279,7 +293,7 @@ local function apply_hunk(buf, old, new, hunk)
   local row, removed, first, added = hunk[1], hunk[2], hunk[3], hunk[4]
   local lines = vim.list_slice(new, first, first + added - 1)
   if removed == 0 then
-    api.nvim_buf_set_lines(buf, row, row, true, lines)
+    insert_lines(buf, row, lines)
   elseif added == 0 then
     api.nvim_buf_set_lines(buf, row - 1, row - 1 + removed, true, {})
   elseif removed == added and removed <= max_pairs then
