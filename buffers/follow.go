@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
@@ -182,28 +183,38 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	return w, applied, nil
 }
 
-// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what
-// was there before, or what the agent was given, with unsaved text in it: the one that leads to fewer
-// conflicts counts. Where neither is known the user's text stays, and all of it conflicts.
+// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there
+// before, or what the agent was given, with unsaved text in it: that counts where some of it is on the disk
+// now. A wrong guess would take the user's lines for removed. Where neither is known the user's text stays,
+// and all of it conflicts.
 func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs {
 		return mine, nil
 	}
-	found := false
-	for _, m := range []*memory{&f.synced, &f.seen} {
-		if base, ok := m.get(path); ok {
-			if text, c := merge3(base, mine, theirs); !found || len(c) < len(conflicts) {
-				merged, conflicts, found = text, c, true
-			}
-		}
+	base, synced := f.synced.get(path)
+	given, seen := f.seen.get(path)
+	if seen && (!synced || tells(given, base, theirs)) {
+		base = given
 	}
-	if !found {
-		merged = mine
-		for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
-			conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
-		}
+	if synced || seen {
+		return merge3(base, mine, theirs)
 	}
-	return merged, conflicts
+	for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
+		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
+	}
+	return mine, conflicts
+}
+
+// tells tells whether text has a line of given that base has not.
+func tells(given, base, text string) bool {
+	has := map[string]bool{}
+	for _, line := range linediff.Lines(text) {
+		has[line] = true
+	}
+	for _, line := range linediff.Lines(base) {
+		delete(has, line)
+	}
+	return slices.ContainsFunc(linediff.Lines(given), func(line string) bool { return has[line] })
 }
 
 // remember reads what the disk has, as the base of a later merge.

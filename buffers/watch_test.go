@@ -444,12 +444,22 @@ func TestDiskWriteUnderUnsavedText(t *testing.T) {
 		w.wantNone()
 
 		// An agent that was given unsaved text writes with that in it.
-		n.keys("Gosix<Esc>")
+		n.keys("Gosix<CR>seven<Esc>")
 		n.put("a.txt", strings.Replace(n.read(path), "six", "SIX", 1))
-		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX")
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven")
 		w.wantOne(path)
 		n.want("&modified", int64(0))
 		n.asksNothing("write")
+
+		// One that was given it, and yet knows what was on the disk alone, has not removed it.
+		n.keys("Gcceight<Esc>")
+		n.read(path)
+		n.put("a.txt", "MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\n")
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\neight")
+		w.settle()
+		if got := w.changes(); len(got) != 1 || !got[0].Conflict {
+			t.Errorf("told: %+v", got)
+		}
 	})
 }
 
