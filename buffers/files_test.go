@@ -630,8 +630,9 @@ func TestFoldsStay(t *testing.T) {
 		n.write(path, "one\nnew\n\x00\ntwo\nthree\nfour\n")
 		n.want("foldclosed(4) .. '-' .. foldclosedend(4)", "4-5")
 		n.wantDisk("a.txt", "one\nnew\n\x00\ntwo\nthree\nfour\n")
-		n.cmd("1,3delete")
-		n.write(path, "one\nnew\n\x00\ntwo\nthree\nfour\n")
-		n.want("foldclosed(4) .. '-' .. foldclosedend(4)", "4-5")
+		n.cmd("normal! zE")
+		n.cmd("1,2fold")
+		n.write(path, "newest\none\nnew\n\x00\ntwo\nthree\nfour\n")
+		n.want("foldclosed(2) .. '-' .. foldclosedend(2)", "2-3")
 	})
 }
