@@ -463,6 +463,27 @@ func TestDiskWriteUnderUnsavedText(t *testing.T) {
 	})
 }
 
+// A text that the user has saved is none any more when the disk has another one, also where the buffer
+// stays as it is: undo leads to unsaved text.
+func TestUndoToWhatWasSaved(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("ccMINE<Esc>")
+		n.asksNothing("write")
+		w.settle()
+		n.keys("ccMORE<Esc>")
+		n.put("a.txt", "THEIRS\ntwo\n")
+		w.await("exists('*maparg') && maparg('c>', 'n') != ''")
+		n.cmd("undo")
+		n.wantText("MINE\ntwo")
+		n.want("&modified", int64(1))
+		n.put("a.txt", "\ntwo\n")
+		w.settle()
+		n.wantText("MINE\ntwo")
+	})
+}
+
 func TestDeletedFiles(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")

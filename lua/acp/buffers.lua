@@ -720,7 +720,8 @@ local function follow_here(args)
     set('fileformat', args.format)
     set('bomb', args.bom)
     local modified = args.merged ~= nil
-    if done.changed or was.modified ~= modified or form ~= bo.fileformat .. tostring(bo.bomb) then
+    local reformed = form ~= bo.fileformat .. tostring(bo.bomb)
+    if done.changed or modified or was.modified or reformed then
       forget_saved_states()
       bo.modified = modified
     end
