@@ -270,18 +270,35 @@ local function replace_lines(buf, row, old, new)
   api.nvim_buf_set_text(buf, row, prefix, row + #old - 1, #old_last - suffix, new)
 end
 
---- Inserts lines. A fold that begins at row begins below them, for which Neovim 0.12 needs another
---- function than nvim_buf_set_lines.
+---@param buf integer
+---@param row integer 0-based
+---@return boolean whether a window has a closed fold that begins at row
+local function is_folded(buf, row)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local first = api.nvim_win_call(win, function()
+      return vim.fn.foldclosed(row + 1)
+    end)
+    if first == row + 1 then
+      return true
+    end
+  end
+  return false
+end
+
+--- Inserts lines. Neovim 0.12 has nvim_buf_set_lines put them into a closed fold that begins at row.
 ---@param buf integer
 ---@param row integer 0-based
 ---@param lines string[]
 local function insert_lines(buf, row, lines)
-  for i, line in ipairs(lines) do
-    lines[i] = line:gsub('%z', '\n')
+  if is_folded(buf, row) then
+    for i, line in ipairs(lines) do
+      lines[i] = line:gsub('%z', '\n')
+    end
+    if vim.fn.appendbufline(buf, row, lines) == 0 then
+      return
+    end
   end
-  if vim.fn.appendbufline(buf, row, lines) ~= 0 then
-    api.nvim_buf_set_lines(buf, row, row, true, lines) -- which says why not
-  end
+  api.nvim_buf_set_lines(buf, row, row, true, lines)
 end
 
 --- Applies one hunk. Rows above it stay right, so hunks are applied from the last to the first.
