@@ -285,7 +285,7 @@ local function is_folded(buf, row)
   return false
 end
 
---- Inserts lines. Neovim 0.12 has nvim_buf_set_lines put them into a closed fold that begins at row.
+--- Inserts lines. On Neovim 0.12 nvim_buf_set_lines adds them to a closed fold that begins at row.
 ---@param buf integer
 ---@param row integer 0-based
 ---@param lines string[]
