@@ -310,6 +310,9 @@ func TestEditsThatCannotBe(t *testing.T) {
 
 // A limit on the size of files stands in for a full disk.
 func TestEditOnAFullDisk(t *testing.T) {
+	if !limited(t) {
+		return
+	}
 	onNeovims(t, func(t *testing.T, first *neovim) {
 		n := startNeovim(t, first.lua("return vim.v.progpath").(string), `trap '' XFSZ; ulimit -f 64; exec "$@"`)
 		small := strings.Repeat("0123456789abcde\n", 1000)

@@ -448,8 +448,43 @@ func TestDiskWriteUnderUnsavedText(t *testing.T) {
 		n.put("a.txt", strings.Replace(n.read(path), "six", "SIX", 1))
 		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX")
 		w.wantOne(path)
+		n.keys("Goseven<CR>nine<Esc>")
+		n.put("a.txt", strings.Replace(n.read(path), "nine", "NINE", 1))
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\nNINE")
+		w.wantOne(path)
 		n.want("&modified", int64(0))
 		n.asksNothing("write")
+
+		// One that was given it, and yet knows what was on the disk alone, has not removed it.
+		n.keys("Gcceight<Esc>")
+		n.read(path)
+		n.put("a.txt", "MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\n")
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\neight")
+		w.settle()
+		if got := w.changes(); len(got) != 1 || !got[0].Conflict {
+			t.Errorf("told: %+v", got)
+		}
+	})
+}
+
+// A text that the user has saved is none any more when the disk has another one, also where the buffer
+// stays as it is: undo leads to unsaved text.
+func TestUndoToWhatWasSaved(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("ccMINE<Esc>")
+		n.asksNothing("write")
+		w.settle()
+		n.keys("ccMORE<Esc>")
+		n.put("a.txt", "THEIRS\ntwo\n")
+		w.await("exists('*maparg') && maparg('c>', 'n') != ''")
+		n.cmd("undo")
+		n.wantText("MINE\ntwo")
+		n.want("&modified", int64(1))
+		n.put("a.txt", "\ntwo\n")
+		w.settle()
+		n.wantText("MINE\ntwo")
 	})
 }
 

@@ -1,5 +1,5 @@
----Files that were being written when Neovim, or the host, was killed: the host has kept the
----text from before and the agent's, and the user says which of them it is to be.
+---Files that were being written when Neovim or the host was killed: the host has kept the text
+---from before and the agent's, and the user says which of them it is to be.
 local M = {}
 
 ---@class acp.Unfinished
@@ -24,7 +24,7 @@ function M.offer(list)
 end
 
 local choices = {
-  { which = 'old', text = 'the text from before', created = 'nothing, as it was not there before' },
+  { which = 'old', text = 'the text from before', created = 'nothing: it was not there before' },
   { which = 'new', text = "the agent's text" },
   { which = 'keep', text = 'the file as it is now' },
 }

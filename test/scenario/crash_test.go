@@ -32,11 +32,11 @@ type written struct {
 }
 
 var crashFiles = []written{
-	{name: "shown.txt", mode: 0o640, lines: 10_000}, // in a buffer, which Neovim saves
-	{name: "typed.txt", mode: 0o644, lines: 100},    // in a buffer with unsaved text of the user's
+	{name: "shown.txt", mode: 0o640, lines: 6_000}, // in a buffer, which Neovim saves
+	{name: "typed.txt", mode: 0o644, lines: 100},   // in a buffer with unsaved text of the user's
 	{name: "plain.txt", mode: 0o750, lines: 1_000},
 	{name: "to.txt", asked: "link.txt", mode: 0o600, lines: 1_000},
-	{name: "linked.txt", mode: 0o644, lines: 20_000}, // by a second name too
+	{name: "linked.txt", mode: 0o644, lines: 6_000}, // by a second name too
 }
 
 // text is the n-th text of a file; the 0th is there before.
@@ -63,7 +63,7 @@ func (w written) number(data []byte) int {
 }
 
 // crashWrites is how often the agent writes each file.
-const crashWrites = 12
+const crashWrites = 8
 
 // TestCrashes kills the host, Neovim or the agent at a random point of a stream of writes. Every file has
 // one of its texts then, the last that was acknowledged or a later one, or is offered by the next Neovim;
@@ -199,13 +199,13 @@ func (c *crash) strike() {
 	go func() { _ = c.agent.orders.Encode(order{Stdout: lines}) }() // fails when the agent is gone
 
 	// Often it is the one file that counts.
-	left, only := 1+c.random.IntN(400), ""
+	left, only := 1+c.random.IntN(250), ""
 	switch {
 	case c.random.IntN(2) == 0:
 	case c.victim == "neovim":
-		left, only = 1+c.random.IntN(300), "shown.txt"
+		left, only = 1+c.random.IntN(150), "shown.txt"
 	default:
-		left, only = 1+c.random.IntN(40), "linked.txt"
+		left, only = 1+c.random.IntN(16), "linked.txt"
 	}
 	hangs := time.NewTimer(time.Minute)
 	defer hangs.Stop()
