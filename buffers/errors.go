@@ -21,9 +21,9 @@ var (
 	ErrElsewhere     = errors.New("another Neovim has unsaved changes of it")
 )
 
-// Error is the failure of a read or a write, one sentence with the path.
+// Error is the failure of a read, a write or the like, one sentence with the path.
 type Error struct {
-	Verb string // "read" or "write"
+	Verb string // "read", "write", "edit", ...
 	Path string // as asked for
 	Err  error
 }

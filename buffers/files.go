@@ -14,6 +14,7 @@ package buffers
 import (
 	"context"
 	"fmt"
+	"sync"
 )
 
 // Editor is how buffers reaches Neovim: one call of a function of lua/acp/buffers.lua. args is a map
@@ -31,6 +32,8 @@ type Files struct {
 	seen   memory // by real path, the text last given to or taken from the agent
 	synced memory // by real path, the disk's text that the buffer was last brought in step with
 
+	// removed has the real paths of files that were removed here, until there is one again.
+	removed sync.Map
 	refused refused
 	journal journal
 }

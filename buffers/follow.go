@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
@@ -22,6 +24,13 @@ var (
 	errUnfinished = errors.New("it is empty")
 )
 
+// how a change on the disk is followed.
+type how struct {
+	saved bool // no more is done than to note what the user has just written
+	empty bool // an empty file is taken so; else it is errUnfinished
+	own   bool // by the user's own wish: the agent does not get to know it
+}
+
 // followed is what came of a change on the disk.
 type followed struct {
 	Written
@@ -30,9 +39,8 @@ type followed struct {
 
 // follow brings the buffer that shows path in step with the disk, which another program may have
 // written. Where nothing shows path there is nothing to do. The disk is only read. An error is
-// fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more. With saved no more is
-// done than to note what the user has just written. An empty file is errUnfinished, unless it may be taken so.
-func (f *Files) follow(ctx context.Context, path string, saved, empty bool) (followed, error) {
+// fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more.
+func (f *Files) follow(ctx context.Context, path string, h how) (followed, error) {
 	for try := 0; try < maxTries; {
 		l, err := f.live(ctx, path)
 		if err != nil {
@@ -45,14 +53,15 @@ func (f *Files) follow(ctx context.Context, path string, saved, empty bool) (fol
 		if err != nil {
 			return followed{}, err
 		}
-		if len(disk.data) == 0 && !empty {
+		if len(disk.data) == 0 && !h.empty {
 			return followed{}, errUnfinished
 		}
+		f.removed.Delete(path)
 		at := stampOf(disk.info)
 		if l.Buf == 0 || l.Buftype != "" {
 			return followed{at: at}, nil
 		}
-		w, outcome, err := f.followOnce(ctx, path, l, disk, saved)
+		w, outcome, err := f.followOnce(ctx, path, l, disk, h)
 		switch {
 		case err != nil:
 			return followed{}, err
@@ -70,7 +79,7 @@ func (f *Files) follow(ctx context.Context, path string, saved, empty bool) (fol
 }
 
 // followOnce is one try of follow. The user's lines win over the disk's.
-func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, saved bool) (Written, outcome, error) {
+func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
 	at := stampOf(disk.info)
 	own := l.Disk == at // Neovim wrote or read it so
 	text, form, known := decode(disk.data, l.Encoding)
@@ -79,7 +88,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
 	args["own"] = own
 	had, was := f.synced.get(path)
-	same := was && had == text
+	if was && !own && l.Encoding == "latin1" && becameUTF8(had, disk.data) {
+		text, form, known = decode(disk.data, "utf-8")
+		args["encoding"] = form.encoding
+	}
+	same := was && had == text && args["encoding"] == nil
 	if was {
 		w.Before = &had
 	}
@@ -101,11 +114,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 			return w, applied, nil
 		}
 		w.Before = &mine
-		if saved {
+		if h.saved {
 			return w, applied, nil
 		}
 		args["text"] = text
-	case saved: // another program was faster; an event tells of it
+	case h.saved: // another program was faster; an event tells of it
 		return w, applied, nil
 	case !known && l.Modified:
 		w.Conflict, w.Note = true, fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(path))
@@ -169,11 +182,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
 	}
 	w.Changed = got.Changed
-	switch {
-	case got.Changed && known:
-		f.agreed(path, text)
-	case known:
+	if known {
 		f.synced.put(path, text)
+		if got.Changed && !h.own {
+			f.seen.put(path, text)
+		}
 	}
 	if len(conflicts) > 0 {
 		w.tellConflicts(len(conflicts), got.Keys)
@@ -182,39 +195,78 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	return w, applied, nil
 }
 
-// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what
-// was there before, or what the agent was given, with unsaved text in it: the one that leads to fewer
-// conflicts counts. Where neither is known the user's text stays, and all of it conflicts.
+// becameUTF8 tells of a file that was latin1 that it is UTF-8 now, which many agents write whatever was
+// there. As latin1 it would be text too, but another one.
+func becameUTF8(had string, data []byte) bool {
+	old, err := format{encoding: "latin1"}.encode(had)
+	return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
+}
+
+// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there
+// before, or what the agent was given, with unsaved text in it: that counts where some of it is on the disk
+// now, or has become something new there. A wrong guess would take the user's lines for removed. Where neither
+// is known the user's text stays, and all of it conflicts.
 func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs {
 		return mine, nil
 	}
-	found := false
-	for _, m := range []*memory{&f.synced, &f.seen} {
-		if base, ok := m.get(path); ok {
-			if text, c := merge3(base, mine, theirs); !found || len(c) < len(conflicts) {
-				merged, conflicts, found = text, c, true
+	base, synced := f.synced.get(path)
+	given, seen := f.seen.get(path)
+	if seen && (!synced || tells(given, base, theirs)) {
+		base = given
+	}
+	if synced || seen {
+		return merge3(base, mine, theirs)
+	}
+	for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
+		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
+	}
+	return mine, conflicts
+}
+
+// tells tells whether text was made of given rather than of base: it has a line that only given has, or
+// lines that neither has in the place of all of these.
+func tells(given, base, text string) bool {
+	inBase := map[string]bool{}
+	for _, line := range linediff.Lines(base) {
+		inBase[line] = true
+	}
+	old, now := linediff.Lines(given), linediff.Lines(text)
+	there := map[string]bool{}
+	for _, line := range now {
+		there[line] = !inBase[line]
+	}
+	if slices.ContainsFunc(old, func(line string) bool { return there[line] }) {
+		return true
+	}
+	rewritten := false
+	for _, e := range linediff.Compare(old, now) {
+		if slices.ContainsFunc(old[e.A0:e.A1], func(line string) bool { return !inBase[line] }) {
+			rewritten = true
+			if !slices.ContainsFunc(now[e.B0:e.B1], func(line string) bool { return !inBase[line] }) {
+				return false
 			}
 		}
 	}
-	if !found {
-		merged = mine
-		for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
-			conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
-		}
-	}
-	return merged, conflicts
+	return rewritten
 }
 
-// remember reads what the disk has, as the base of a later merge.
-func (f *Files) remember(path string) (stamp, error) {
+// remember reads what the disk has, as the base of a later merge; unless that is another state of the
+// file than Neovim is known to have read: then there is none.
+func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	disk, err := readFile(path)
 	if err != nil {
 		return stamp{}, err
 	}
+	at := stampOf(disk.info)
+	if read != nil && stamp(*read) != at {
+		f.synced.forget(path)
+		return at, nil
+	}
 	text, _ := detect(disk.data)
 	f.synced.put(path, text)
-	return stampOf(disk.info), nil
+	f.removed.Delete(path)
+	return at, nil
 }
 
 // gone tells that err means that there is no file to follow any more, and says so for the user.

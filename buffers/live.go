@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -71,6 +72,23 @@ func (l live) encoded(text string) []byte {
 		}
 	}
 	return []byte(text)
+}
+
+// obstacle is why the buffer's file may not be changed.
+func (l live) obstacle() error {
+	switch {
+	case l.Buf == 0 && l.Elsewhere != 0:
+		return fmt.Errorf("%w (process %d)", ErrElsewhere, l.Elsewhere)
+	case l.Buf == 0:
+		return nil
+	case l.Buftype != "":
+		return ErrSpecialBuffer
+	case !l.Modifiable:
+		return ErrNotModifiable
+	case l.Readonly:
+		return ErrReadOnly
+	}
+	return nil
 }
 
 func (f *Files) live(ctx context.Context, path string) (live, error) {
@@ -182,70 +200,95 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 func (f *Files) write(ctx context.Context, path string, asked Write) (Written, error) {
 	w := liveWrite{Files: f, path: path, text: asked.Text}
 	w.base, w.based = f.seen.get(path)
+	w.goal = w.agents
+	return w.run(ctx, asked.Waiting)
+}
+
+// run tries until all is done, or nothing. waiting is that of a Write.
+func (w *liveWrite) run(ctx context.Context, waiting func()) (Written, error) {
 	for try := 0; try < maxTries; {
-		l, err := f.live(ctx, path)
-		if err != nil {
-			return Written{}, err
+		outcome, err := w.look(ctx)
+		if err == nil && outcome == locked {
+			err = wait(ctx, lockedPoll)
 		}
-		if l.Buf == 0 && l.Elsewhere != 0 {
-			return Written{}, fmt.Errorf("%w (process %d)", ErrElsewhere, l.Elsewhere)
-		}
-		if l.Buf == 0 {
-			return f.writeDisk(path, asked.Text)
-		}
-		outcome, err := w.try(ctx, l)
 		switch {
 		case err != nil:
-			return Written{}, err
-		case outcome == locked:
-			if err := wait(ctx, lockedPoll); err != nil {
-				return Written{}, err
-			}
+			return Written{}, errors.Join(err, w.takeBack())
 		case outcome == moved:
 			try++
-		default:
+		case outcome == applied:
 			if w.save != 0 {
-				w.saveAsUser(ctx, asked.Waiting)
+				w.saveAsUser(ctx, waiting)
 			}
 			return w.Written, nil
 		}
 	}
-	return Written{}, ErrBusy
+	return Written{}, errors.Join(ErrBusy, w.takeBack())
+}
+
+// look is one try, wherever the file's text is.
+func (w *liveWrite) look(ctx context.Context) (outcome, error) {
+	l, err := w.live(ctx, w.path)
+	if err == nil {
+		err = l.obstacle()
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case l.Buf != 0:
+		return w.try(ctx, l)
+	}
+	if err := w.takeBack(); err != nil {
+		return 0, err
+	}
+	return applied, w.writeDisk()
 }
 
 // writeDisk writes a file that no buffer shows.
-func (f *Files) writeDisk(path, text string) (Written, error) {
-	old, err := readOld(path)
+func (w *liveWrite) writeDisk() error {
+	old, err := readOld(w.path)
 	if err != nil {
-		return Written{}, err
+		return err
 	}
-	w := Written{Path: path, Created: !old.exists(), Changed: true}
 	form := format{encoding: "utf-8"}
+	var had *string
 	if old.exists() {
-		var had string
-		had, form = detect(old.data)
-		text = form.normal(text)
-		w.Changed = had != text
-		w.Before = &had
+		var text string
+		text, form = detect(old.data)
+		had = &text
 	}
-	w.After = &text
-	if w.Changed {
-		data, err := form.encode(text)
+	g, err := w.goal(found{form: form, disk: had, mine: had})
+	if err != nil {
+		return err
+	}
+	done := Written{Path: w.path, Changed: !sameText(had, g.disk), Before: had, After: g.disk}
+	switch {
+	case done.Changed && g.disk == nil:
+		done.Deleted = true
+		if err := os.Remove(w.path); err != nil {
+			return cause(err)
+		}
+		w.removed.Store(w.path, true)
+	case done.Changed:
+		done.Created = had == nil
+		data, err := form.encode(*g.disk)
 		if err != nil {
-			return Written{}, err
+			return err
 		}
-		if err := writeFile(path, data, old); err != nil {
-			return Written{}, err
+		if err := w.journal.write(w.path, data, old, old.standing()); err != nil {
+			return err
 		}
 	}
-	f.agreed(path, text)
-	return w, nil
+	if g.disk != nil {
+		w.settle(g)
+	}
+	w.Written = done
+	return nil
 }
 
-// agreed remembers a text that the disk and the agent have.
-func (f *Files) agreed(path, text string) {
-	f.seen.put(path, text)
-	f.synced.put(path, text)
+// sameText compares texts of which nil is no file.
+func sameText(a, b *string) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
 type outcome int
@@ -256,111 +299,163 @@ const (
 	locked          // Neovim lets no text change now
 )
 
-// liveWrite is a write to a file that a buffer shows, through as many tries as it takes.
+// found is what a write finds; a text that is nil is no file.
+type found struct {
+	form     format
+	disk     *string
+	mine     *string // what the user has
+	modified bool    // that is a buffer's unsaved text
+}
+
+// goal is what a write is to reach; a text that is nil is no file.
+type goal struct {
+	disk, buffer *string    // the same, unless the buffer is to have unsaved text
+	synced       string     // the disk's text that the buffer is then in step with
+	conflicts    []conflict // of the two
+}
+
+// liveWrite is a write to a file, through as many tries as it takes.
 type liveWrite struct {
 	*Files
-	path, text string
+	path string
+	goal func(found) (goal, error) // may be asked once more for each try
+	own  bool                      // by the user's own wish: the agent does not get to know it
 
+	text string // the agent's
 	// base is what the agent last knew as the file's text, else what the disk had before the write.
 	base  string
 	based bool
-	// old is the disk before the write, once the write has replaced it.
-	old *file
+	// old is the disk before the write, once the write has replaced it, and left what it is since then.
+	old  *file
+	left stamp
 	// save is the buffer's changedtick at which it is to be saved once more, as the user does; 0 is not.
 	save int
-	// end forgets what the journal keeps of the write.
-	end func()
+	// kept is what the journal keeps of the write while Neovim is on it.
+	kept *kept
 	// edited is that the buffer's text was changed.
 	edited bool
 
 	Written
 }
 
+// agents is the goal of an agent's write: the disk gets its text, the buffer too but for the user's lines.
+func (w *liveWrite) agents(s found) (goal, error) {
+	text := s.form.normal(w.text)
+	if !w.based {
+		if s.disk != nil {
+			w.base = *s.disk
+		}
+		w.based = true
+	}
+	g := goal{disk: &text, buffer: &text, synced: text}
+	if s.modified {
+		merged, conflicts := merge3(w.base, *s.mine, text)
+		g.buffer, g.conflicts = &merged, conflicts
+	}
+	return g, nil
+}
+
+// settle remembers what was reached.
+func (w *liveWrite) settle(g goal) {
+	if !w.own {
+		w.seen.put(w.path, *g.disk)
+	}
+	w.synced.put(w.path, g.synced)
+	w.removed.Delete(w.path)
+}
+
 // try does all of the write or nothing, but for a buffer with unsaved text, where the disk may be
 // written before the buffer is found changed.
 func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
-	switch {
-	case l.Buftype != "":
-		return 0, ErrSpecialBuffer
-	case !l.Modifiable:
-		return 0, ErrNotModifiable
-	case l.Readonly:
-		return 0, ErrReadOnly
-	}
 	disk, err := readOld(w.path)
 	if err != nil {
 		return 0, err
 	}
-	text := format{bom: l.Bom, dos: l.Format == "dos"}.normal(w.text)
+	s := found{form: format{bom: l.Bom, dos: l.Format == "dos"}, modified: l.Modified}
 	had, known := "", false
 	if disk.exists() {
-		had, known = l.decode(disk.data)
+		if had, known = l.decode(disk.data); !known {
+			had, _ = detect(disk.data)
+		}
+		s.disk, s.mine = &had, &had
 	}
-	if !w.based {
-		w.base, w.based = had, true
-	}
-	var before *string
-	after := text
-	switch synced, ok := w.synced.get(w.path); {
-	case !disk.exists():
-	case ok && had == text: // the disk has it already, the buffer may be behind
-		before = &synced
-	case known:
-		before = &had
-	default:
-		was, _ := detect(disk.data)
-		before = &was
-	}
-	if err := makeDir(w.path); err != nil {
-		return 0, err
-	}
-
-	save := !known || had != text
-	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "text": text}
-	var conflicts []conflict
-	if l.Modified {
+	if l.Modified || w.own && disk.exists() && !known {
 		mine, ok, err := w.slices(ctx, l, 0, -1, false)
 		if err != nil || !ok {
 			return moved, err
 		}
-		var merged string
-		merged, conflicts = merge3(w.base, mine, text)
-		if after = merged; disk.exists() || mine != "" {
-			before = &mine
+		s.mine = &mine
+	}
+	if w.old != nil && w.old.exists() && w.isLeft(disk) {
+		before, _ := l.decode(w.old.data)
+		s.disk = &before // not what an earlier try has made of it
+	}
+	g, err := w.goal(s)
+	if err != nil {
+		return 0, err
+	}
+	before := s.mine
+	switch {
+	case w.own && w.old == nil && sameText(g.buffer, s.mine):
+		w.Written = Written{Path: w.path, Buf: l.Buf, Before: s.mine, After: s.mine}
+		return applied, nil
+	case g.buffer == nil:
+		return w.remove(ctx, l, disk, s.mine)
+	case l.Modified && !disk.exists() && *s.mine == "":
+		before = nil
+	case !l.Modified && known && g.disk != nil && had == *g.disk: // the buffer may be behind
+		if synced, ok := w.synced.get(w.path); ok {
+			before = &synced
 		}
-		if merged != text {
-			if save {
-				if disk, err = w.replaceDisk(l, disk, text); err != nil {
-					return 0, err
-				}
+	}
+
+	text, after := "", *g.buffer
+	if g.disk != nil {
+		text = *g.disk
+		if err := makeDir(w.path); err != nil {
+			return 0, err
+		}
+	}
+	save := g.disk != nil && (!known || had != text)
+	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "text": text}
+	if after != text || g.disk == nil {
+		if save {
+			if disk, err = w.replaceDisk(l, disk, text); err != nil {
+				return 0, err
 			}
-			mergeArgs(args, merged, text, conflicts)
 		}
-	} else if known {
+		mergeArgs(args, after, text, g.conflicts)
+	} else if known && !l.Modified {
 		args["before"] = had
 	}
 	args["save"] = save
 	args["disk"] = diskArgs(disk)
 
-	var got struct {
-		Changed bool   `msgpack:"changed"`
-		Moved   bool   `msgpack:"moved"`
-		Locked  bool   `msgpack:"locked"`
-		Lossy   bool   `msgpack:"lossy"`
-		Err     string `msgpack:"err"`
-		Keys    string `msgpack:"keys"` // how the user decides conflicts
-		Save    int    `msgpack:"save"`
-	}
-	w.end = func() {}
+	w.kept = nil
 	if _, merged := args["merged"]; !merged {
-		w.end = w.journal.begin(w.path, disk, l.encoded(text))
+		w.kept = w.journal.inPlace(w.path, disk, l.encoded(text))
 	}
-	err = w.editor.CallBuffers(ctx, "write", args, &got)
+	got, err := hand(ctx, w, "write", args, func(late answered) {
+		if late.Err != "" {
+			w.kept.abandon()
+		} else {
+			w.kept.end()
+		}
+	})
 	if err != nil {
-		return 0, err // Neovim is gone, or goes on with it: the journal knows
+		return 0, err
+	}
+	if got.Err != "" {
+		already := journal("") // this write's entry has both texts
+		if w.old != nil {
+			disk, already = *w.old, w.journal
+		}
+		err := already.restore(w.path, disk)
+		w.kept.abandon()
+		return 0, errors.Join(errors.New(got.Err), err)
 	}
 	if got.Save == 0 {
-		defer w.end()
+		w.kept.end()
 	}
 	switch {
 	case got.Moved:
@@ -369,28 +464,65 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		return locked, nil
 	case got.Lossy:
 		return 0, ErrEncoding
-	case got.Err != "":
-		if w.old != nil {
-			disk = *w.old
-		}
-		return 0, errors.Join(errors.New(got.Err), restore(w.path, disk))
 	}
 
 	w.Written = Written{
 		Path:    w.path,
 		Buf:     l.Buf,
 		Changed: save || got.Changed || w.old != nil,
-		Created: !disk.exists() || w.old != nil && !w.old.exists(),
+		Created: g.disk != nil && (!disk.exists() || w.old != nil && !w.old.exists()),
 		Before:  before,
 		After:   &after,
 	}
-	w.agreed(w.path, text)
+	if g.disk != nil {
+		w.settle(g)
+	}
 	w.save, w.edited = got.Save, got.Changed
-	w.tellConflicts(len(conflicts), got.Keys)
-	if len(conflicts) > 0 {
+	w.tellConflicts(len(g.conflicts), got.Keys)
+	if len(g.conflicts) > 0 {
 		w.refused.put(w.path, text)
 	}
 	return applied, nil
+}
+
+// answered is what Neovim says of a write.
+type answered struct {
+	Changed bool   `msgpack:"changed"`
+	Moved   bool   `msgpack:"moved"`
+	Locked  bool   `msgpack:"locked"`
+	Lossy   bool   `msgpack:"lossy"`
+	Err     string `msgpack:"err"`
+	Keys    string `msgpack:"keys"` // how the user decides conflicts
+	Save    int    `msgpack:"save"`
+}
+
+// hand has Neovim do a part of a write. Where ctx ends before, Neovim goes on with it, and late has its
+// answer; where Neovim is gone the file tells the journal how far it came.
+func hand[T any](ctx context.Context, w *liveWrite, fn string, args any, late func(T)) (got T, err error) {
+	type result struct {
+		got T
+		err error
+	}
+	kept, results := w.kept, make(chan result, 1)
+	go func() {
+		var r result
+		r.err = w.editor.CallBuffers(context.WithoutCancel(ctx), fn, args, &r.got)
+		if r.err != nil {
+			kept.abandon()
+		}
+		results <- r
+	}()
+	select {
+	case r := <-results:
+		return r.got, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-results; r.err == nil {
+				late(r.got)
+			}
+		}()
+		return got, ctx.Err()
+	}
 }
 
 // replaceDisk gives the disk a text that the buffer will not have, in the buffer's encoding and format.
@@ -403,13 +535,38 @@ func (w *liveWrite) replaceDisk(l live, disk file, text string) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	if err := writeFile(w.path, data, disk); err != nil {
+	if err := w.journal.write(w.path, data, disk, disk.standing()); err != nil {
 		return file{}, err
 	}
 	if w.old == nil {
 		w.old = &disk
 	}
-	return readFile(w.path)
+	now, err := readFile(w.path)
+	if err == nil {
+		w.left = stampOf(now.info)
+	}
+	return now, err
+}
+
+// isLeft tells that the disk is as the write has left it.
+func (w *liveWrite) isLeft(disk file) bool { return disk.exists() && stampOf(disk.info) == w.left }
+
+// takeBack gives the disk what it had before a write that has come to nothing, unless another program has
+// changed it since.
+func (w *liveWrite) takeBack() error {
+	if w.old == nil {
+		return nil
+	}
+	old := *w.old
+	w.old = nil
+	now, err := readFile(w.path)
+	switch {
+	case err != nil || !w.isLeft(now):
+		return nil
+	case !old.exists():
+		return cause(os.Remove(w.path))
+	}
+	return w.journal.write(w.path, old.data, now, old.standing())
 }
 
 // wait returns after d, or ctx's error if that ends before.

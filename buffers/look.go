@@ -12,8 +12,9 @@ type Seen struct {
 	Loaded bool   // a watched buffer shows it
 	Exists bool   // on the disk
 	Disk   DiskState
-	Large  bool   // above the limit: Text was not read
-	Text   string // unsaved text included
+	Mode   fs.FileMode // its permission bits; 0 where there is none
+	Large  bool        // above the limit: Text was not read
+	Text   string      // unsaved text included
 }
 
 // Look gives a file of at most limit bytes as the user has it, without the agent getting to know it.
@@ -51,7 +52,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 	case err == nil && regular(info) != nil:
 		return seen, regular(info)
 	case err == nil:
-		seen.Exists, seen.Disk = true, DiskState(stampOf(info))
+		seen.Exists, seen.Disk, seen.Mode = true, DiskState(stampOf(info)), info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
 		return seen, cause(err)
 	}
@@ -69,7 +70,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		seen.Exists, err = false, nil
+		seen.Exists, seen.Disk, seen.Mode, err = false, DiskState{}, 0, nil
 	}
 	return seen, err
 }

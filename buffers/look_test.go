@@ -22,7 +22,7 @@ func (w *watching) look(path string, settle bool) (buffers.Seen, error) {
 	w.watch.Look(path, settle, 1000, func(seen buffers.Seen, err error) { got <- answer{seen, err} })
 	select {
 	case a := <-got:
-		a.seen.Disk = buffers.DiskState{}
+		a.seen.Disk, a.seen.Mode = buffers.DiskState{}, 0
 		return a.seen, a.err
 	case <-time.After(hung):
 		w.t.Fatal("the look has no answer")

@@ -160,3 +160,10 @@ func (w *Written) tellConflicts(n int, keys string) {
 		w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
 	}
 }
+
+// Merge merges the changes from base to theirs into mine; conflicts is in how many places mine stands
+// against them.
+func Merge(base, mine, theirs string) (merged string, conflicts int) {
+	merged, list := merge3(base, mine, theirs)
+	return merged, len(list)
+}

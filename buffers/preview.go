@@ -68,10 +68,3 @@ func (f *Files) preview(ctx context.Context, path, text string) (Preview, error)
 	}
 	return p, nil
 }
-
-// Merge brings the changes from base to theirs into mine, by lines. It returns false where both have
-// changed the same lines.
-func Merge(base, mine, theirs string) (string, bool) {
-	merged, conflicts := merge3(base, mine, theirs)
-	return merged, len(conflicts) == 0
-}

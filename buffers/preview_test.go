@@ -70,10 +70,10 @@ func TestPreview(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	if got, ok := buffers.Merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n"); !ok || got != "A\nb\nC\n" {
-		t.Errorf("%q, %v", got, ok)
+	if got, conflicts := buffers.Merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n"); conflicts != 0 || got != "A\nb\nC\n" {
+		t.Errorf("%q, %v", got, conflicts)
 	}
-	if _, ok := buffers.Merge("a\n", "b\n", "c\n"); ok {
+	if _, conflicts := buffers.Merge("a\n", "b\n", "c\n"); conflicts != 1 {
 		t.Error("a conflict is none")
 	}
 }

@@ -35,6 +35,12 @@ func detect(data []byte) (string, format) {
 	return text, f
 }
 
+// Decoded is the text that a file with these bytes has.
+func Decoded(data []byte) string {
+	text, _ := detect(data)
+	return text
+}
+
 // decode gives the text of data in an encoding, and false where that encoding is not known here or
 // would not give the same bytes back.
 func decode(data []byte, encoding string) (string, format, bool) {

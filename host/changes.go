@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"sync"
@@ -40,7 +41,8 @@ type changes struct {
 
 	// The fields below belong to the goroutine of box.
 
-	record  *review.Record
+	ledger
+	checkpoints
 	open    map[*before]bool          // of this turn's calls
 	last    map[string]review.Content // by path, what the agent last left there, without its text
 	loaded  map[string]bool           // by path, whether a buffer was seen to show it
@@ -90,6 +92,7 @@ type before struct {
 type sight struct {
 	path    string // the real one; "" where it could not be looked at
 	loaded  bool
+	mode    fs.FileMode
 	large   bool // known by its time and size alone
 	written time.Time
 	review.Content
@@ -99,7 +102,7 @@ func newChanges(s *Session) *changes {
 	return &changes{
 		session: s, box: newMailbox(),
 		calls:   map[*session.ToolCall]*followedCall{},
-		record:  review.New(maxRecorded),
+		ledger:  newLedger(),
 		open:    map[*before]bool{},
 		last:    map[string]review.Content{},
 		loaded:  map[string]bool{},
@@ -113,9 +116,10 @@ func (c *changes) names(path string) bool {
 	return ok
 }
 
-func (c *changes) beginTurn() {
+func (c *changes) beginTurn(prompt string) {
 	c.began = time.Now()
 	c.named.Clear()
+	c.box.put(func() { c.openTurn(prompt) })
 }
 
 // endTurn returns the number of the turn's end, which is not to be told before told has reached it.
@@ -137,9 +141,12 @@ func (c *changes) endTurn() int {
 			delete(c.open, b)
 		}
 		c.refresh(began, func() {
-			c.tell(nil)
-			c.session.box.put(func() { c.release(end) })
-			done()
+			c.findUntold(began, func() {
+				c.closeTurn()
+				c.tell(nil)
+				c.session.box.put(func() { c.release(end) })
+				done()
+			})
 		})
 	})
 	c.session.later(maxHeld, func() { c.release(end) })
@@ -157,6 +164,7 @@ func (c *changes) release(end int) {
 // close ends it; whatever waits is told without it.
 func (c *changes) close() {
 	c.told = c.ends
+	c.box.put(c.save)
 	c.box.close()
 }
 
@@ -185,6 +193,9 @@ func (c *changes) follow(call *session.ToolCall) {
 		}
 		f = &followedCall{asked: map[string]bool{}}
 		c.calls[call] = f
+	}
+	if !slices.Contains(naming, call.Kind) {
+		c.worked.Store(true)
 	}
 	if now := readingOf(call); now != f.read {
 		f.read, f.touched = now, touchedBy(call, c.session.absolute)
@@ -224,6 +235,7 @@ func (c *changes) look(f *followedCall) {
 	for _, path := range fresh {
 		c.see(path, false, func(seen sight) {
 			if _, known := b.files[seen.path]; seen.path != "" && !known {
+				c.keepContent(seen.path, seen.Content)
 				b.files[seen.path] = seen
 				c.named.Store(seen.path, true)
 			}
@@ -284,7 +296,7 @@ func (c *changes) took(w buffers.Written, by string) {
 		case w.After != nil:
 			is = textContent(*w.After)
 		}
-		c.record.Changed(w.Path, was, is)
+		c.agentChanged(w.Path, was, is)
 		c.last[w.Path] = is.Mark()
 		c.version[w.Path]++
 		c.loaded[w.Path] = c.loaded[w.Path] || w.Buf != 0
@@ -344,7 +356,7 @@ func (c *changes) compare(t touched, b *before, now []sight, completed bool) (ev
 		default:
 			continue
 		}
-		c.record.Moved(from, to, was, is)
+		c.agentMoved(from, to, was, is)
 		c.last[from] = review.Content{}
 		tell(to, is)
 		moved[from], moved[to] = true, true
@@ -364,12 +376,12 @@ func (c *changes) compare(t touched, b *before, now []sight, completed bool) (ev
 		}
 		old := was.Content
 		if completed && c.tooLate(t, real, path, old, is) {
-			if rebuilt, ok := undone(t, real, path, is); ok {
+			if rebuilt, ok := withoutDiffs(t, real, path, is); ok {
 				old = rebuilt
 			}
 		}
 		if old != is {
-			c.record.Changed(path, old, is)
+			c.agentChanged(path, old, is)
 			tell(path, is)
 		}
 	}
@@ -388,8 +400,8 @@ func (c *changes) tooLate(t touched, real map[string]string, path string, old, i
 	})
 }
 
-// undone takes the diffs of a call out of what it has left.
-func undone(t touched, real map[string]string, path string, is review.Content) (review.Content, bool) {
+// withoutDiffs takes the diffs of a call out of what it has left.
+func withoutDiffs(t touched, real map[string]string, path string, is review.Content) (review.Content, bool) {
 	if is.Opaque {
 		return is, false
 	}
@@ -419,6 +431,10 @@ func (c *changes) refresh(turn time.Time, done func()) {
 	for _, f := range c.record.Files() {
 		paths = append(paths, f.Path)
 	}
+	c.refreshOnly(paths, turn, done)
+}
+
+func (c *changes) refreshOnly(paths []string, turn time.Time, done func()) {
 	c.seeAll(paths, func(now []sight) {
 		for i, seen := range now {
 			f, ok := c.record.File(paths[i])
@@ -427,10 +443,10 @@ func (c *changes) refresh(turn time.Time, done func()) {
 			}
 			if c.loaded[seen.path] || seen.large || turn.IsZero() || seen.Exists && seen.written.Add(coarse).Before(turn) ||
 				c.session.host.worker(seen.path) != c.session {
-				c.record.Now(seen.path, seen.Content)
+				c.userNow(seen.path, seen.Content)
 				continue
 			}
-			c.record.Changed(seen.path, f.Present, seen.Content)
+			c.agentChanged(seen.path, f.Present, seen.Content)
 			c.last[seen.path] = seen.Mark()
 			c.tell([]event{changedEvent(seen.path, "disk")})
 		}
@@ -442,7 +458,7 @@ func (c *changes) refresh(turn time.Time, done func()) {
 // buffer first.
 func (c *changes) see(path string, settle bool, done func(sight)) {
 	answer := func(seen buffers.Seen, err error) {
-		s := sight{path: seen.Path, loaded: seen.Loaded, written: time.Unix(seen.Disk.Sec, seen.Disk.Nsec)}
+		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, written: time.Unix(seen.Disk.Sec, seen.Disk.Nsec)}
 		switch {
 		case err != nil:
 			s.path = ""
@@ -456,6 +472,7 @@ func (c *changes) see(path string, settle bool, done func(sight)) {
 			if s.loaded {
 				c.loaded[s.path] = true
 			}
+			c.sawMode(s.path, s.mode)
 			done(s)
 		})
 	}
@@ -504,7 +521,11 @@ func (c *changes) tell(events []event) {
 		shown[id] = false
 	}
 	s := c.session
+	if len(shown) > 0 {
+		c.saveSoon()
+	}
 	s.box.put(func() {
+		s.reviewed(changed, gone)
 		maps.Copy(s.shown.changes, shown)
 		held := slices.IndexFunc(s.shown.events, func(e event) bool { return e.after > c.told })
 		for _, e := range events {
@@ -571,13 +592,15 @@ func entries(f review.File) []any {
 	return list
 }
 
-// mirrorFile is a file as Lua keeps it; of each hunk its four numbers.
+// mirrorFile is a file as Lua keeps it; of each hunk its four numbers, and its state by a letter.
 func mirrorFile(f review.File) any {
 	hunks := make([]int, 0, 4*len(f.Hunks))
-	for _, h := range f.Hunks {
+	states := make([]byte, len(f.Hunks))
+	for i, h := range f.Hunks {
 		hunks = append(hunks, h.OldStart, h.OldCount, h.NewStart, h.NewCount)
+		states[i] = h.State[0]
 	}
-	m := map[string]any{"path": f.Path, "status": string(f.Status), "hunks": hunks}
+	m := map[string]any{"path": f.Path, "status": string(f.Status), "state": string(f.State), "hunks": hunks, "states": string(states)}
 	if f.OldPath != "" {
 		m["old_path"] = f.OldPath
 	}

@@ -42,7 +42,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			return names
 		}
 		s.turnOpen = true
-		s.changes.beginTurn()
+		s.changes.beginTurn("")
 		text := "text\n"
 		s.changes.took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs")
 		s.endTurn(session.StopEndTurn, "")

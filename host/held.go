@@ -306,7 +306,7 @@ func (s *Session) writeHeld(p *permission, edited *string) {
 	}
 	s.host.background(func() {
 		s.look(h.request, h.at.Real, func(now prospect) {
-			d, ok := decide(shown, now, refused, edited)
+			d, ok := decideHeld(shown, now, refused, edited)
 			s.box.put(func() {
 				if !slices.Contains(s.asked, p) || h.request.ctx.Err() != nil {
 					return
@@ -354,11 +354,11 @@ type verdict struct {
 	told    error   // what the agent is told then
 }
 
-// decide makes of the user's answer what is written and what the agent is told.
+// decideHeld makes of the user's answer what is written and what the agent is told.
 // They answer what they have been shown: the hunks of that which they refuse, or a
 // text of their own. It returns false where the file is now such that the answer
 // does not say what is to become of it.
-func decide(shown, now prospect, refused []bool, edited *string) (v verdict, ok bool) {
+func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict, ok bool) {
 	write := verdict{option: writeIt}
 	if !shown.known || !now.known {
 		return write, shown.known == now.known && edited == nil
@@ -366,9 +366,11 @@ func decide(shown, now prospect, refused []bool, edited *string) (v verdict, ok 
 	var target string
 	switch {
 	case edited != nil:
-		if target, ok = buffers.Merge(shown.Before, now.Before, *edited); !ok {
+		merged, conflicts := buffers.Merge(shown.Before, now.Before, *edited)
+		if conflicts > 0 {
 			return verdict{}, false
 		}
+		target = merged
 	case now.Preview != shown.Preview && !slices.EqualFunc(hunksOf(&shown.file), hunksOf(&now.file), sameHunk):
 		return verdict{}, false
 	case len(refused) > 0 && !slices.Contains(refused, false):
@@ -381,7 +383,7 @@ func decide(shown, now prospect, refused []bool, edited *string) (v verdict, ok 
 	}
 	// The user may have unsaved text that the agent's does not have.
 	if now.After != now.Text {
-		if text, ok := buffers.Merge(now.After, now.Text, target); ok {
+		if text, conflicts := buffers.Merge(now.After, now.Text, target); conflicts == 0 {
 			target = text
 		}
 	}

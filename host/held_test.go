@@ -69,7 +69,7 @@ func TestDecideRandomly(t *testing.T) {
 			}
 		}
 		shown, now := foretold(shownBefore, shownAfter, text), foretold(nowBefore, nowAfter, text)
-		v, ok := decide(shown, now, refused, nil)
+		v, ok := decideHeld(shown, now, refused, nil)
 		switch none, every := !slices.Contains(refused, true), !slices.Contains(refused, false); {
 		case !ok:
 			t.Fatalf("seed %d: asked again", seed)
@@ -91,7 +91,7 @@ func TestDecideRandomly(t *testing.T) {
 		if len(h.old) > 0 {
 			l := h.old[0].Text + "\n"
 			other := foretold(strings.Replace(nowBefore, l, "typed\n"+l, 1), nowAfter, text)
-			if v, ok := decide(shown, other, refused, nil); ok {
+			if v, ok := decideHeld(shown, other, refused, nil); ok {
 				t.Fatalf("seed %d: not asked again: %+v", seed, v)
 			}
 		}
@@ -115,7 +115,7 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 		{"saved elsewhere", foretold("0\na\nb\nc\n", "a\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "0\na\nBB\nc\n", true},
 		{"typed in the same lines", foretold("a\nx\nc\n", "a\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "", false},
 	} {
-		v, ok := decide(shown, c.now, nil, text(c.edited))
+		v, ok := decideHeld(shown, c.now, nil, text(c.edited))
 		switch {
 		case ok != c.ok:
 			t.Errorf("%s: %v", c.what, ok)
@@ -126,10 +126,10 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 		}
 	}
 	// What cannot be compared is written as a whole, or not.
-	if v, ok := decide(prospect{}, prospect{}, nil, nil); !ok || v.option != writeIt || v.instead != nil {
+	if v, ok := decideHeld(prospect{}, prospect{}, nil, nil); !ok || v.option != writeIt || v.instead != nil {
 		t.Errorf("of unknown texts: %+v, %v", v, ok)
 	}
-	if _, ok := decide(shown, prospect{}, []bool{true}, nil); ok {
+	if _, ok := decideHeld(shown, prospect{}, []bool{true}, nil); ok {
 		t.Error("what was shown cannot be compared any more, and it is written")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
 )
@@ -40,6 +41,14 @@ type Host struct {
 	traffic  *traffic
 	blobs    *blobs
 	follow   *follow
+	overlaps overlaps
+	marks    *marks
+	store    *checkpoint.Store // nil for none
+	over     context.Context   // ends when Neovim leaves
+	leave    func()
+
+	saves      saves
+	cleanStore sync.Once
 
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
@@ -69,11 +78,16 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		agents:   map[string]*agent{},
 		secrets:  map[string]map[string]string{},
 	}
+	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
+	if o.Data != "" {
+		h.store = checkpoint.Open(o.Data)
+	}
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.follow = &follow{host: h}
+	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h
 }
 
@@ -132,6 +146,7 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	}
 	h.loops.Go(s.box.run)
 	h.background(s.changes.box.run)
+	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
 	s.box.put(s.start)
 }
 
@@ -214,6 +229,7 @@ func (h *Host) graces() (eof, term time.Duration) {
 // shutdown ends every session and every process, quickly: Neovim is leaving.
 // Open requests are answered before the agents lose their input.
 func (h *Host) shutdown() {
+	h.leave()
 	h.mu.Lock()
 	h.closing = true
 	sessions := slices.Collect(maps.Values(h.sessions))

@@ -138,6 +138,8 @@ func (s *Session) notOpened(method string, err error) {
 // becomeReady lets the user's prompts go out.
 func (s *Session) becomeReady() {
 	s.event("AcpSessionReady", nil)
+	key, takenUp := s.storeKey(), !s.own
+	s.changes.box.put(func() { s.changes.identify(key, takenUp) })
 	s.goOn()
 }
 

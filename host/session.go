@@ -22,8 +22,8 @@ type Session struct {
 	host *Host
 	spec AgentSpec
 	cwd  string
-	// roots are the folders of which files are read and written without a question.
-	// They never change.
+	// roots are the folders of which files are read, written and sent along without a
+	// question. They never change.
 	roots []string
 	box   *mailbox
 
@@ -69,6 +69,8 @@ type Session struct {
 
 	terminals terminals
 	changes   *changes
+	review    *reviewTab
+	comments  comments
 	diffs     diffs
 	unsaved   unsaved
 	known     map[string]string            // see stale.go
@@ -99,6 +101,8 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Output: resolved, Save: s.save, Files: s.sharedFiles,
 	})
 	s.changes = newChanges(s)
+	s.review = newReviewTab(s)
+	s.comments.told = map[string]bool{}
 	s.shown = shown{
 		session:   true,
 		changes:   map[int]any{},
@@ -162,6 +166,7 @@ func (s *Session) close() {
 	s.stopClock()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
+	s.host.overlaps.forget(s)
 	s.changes.close()
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
@@ -287,7 +292,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.turnOpen = true
 	clear(s.remarked)
 	s.working.begin()
-	s.changes.beginTurn()
+	s.changes.beginTurn(promptText(blocks))
 	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})

@@ -73,6 +73,7 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 	api := flags.Int("api", 0, "the revision of the interface that the plugin speaks")
 	nerdFont := flags.Bool("nerd-font", false, "show icons of a Nerd Font")
 	state := flags.String("state", "", "the folder for what Neovim is about to write, in case it is killed")
+	data := flags.String("data", "", "the folder for what is needed to undo what agents did")
 	cache := flags.String("cache", "", "the folder for images and other files that agents send")
 	logFile := flags.String("log", "", "the file to log to; standard error without one")
 	var level slog.Level
@@ -93,7 +94,7 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 		out = f
 	}
 	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
-	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log, NerdFont: *nerdFont, Cache: *cache, State: *state})
+	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log, NerdFont: *nerdFont, Cache: *cache, State: *state, Data: *data})
 }
 
 func runDemo(ctx context.Context, args []string, stdout *os.File) error {

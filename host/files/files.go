@@ -1,5 +1,6 @@
-// Package files finds the files of a folder by a few letters of their names. Folders are listed in
-// the background, and what is known answers: nobody waits for the disk.
+// Package files knows which files of a folder belong to a project (List), and finds them by a few letters
+// of their names (Finder): folders are listed in the background, and what is known answers, so nobody
+// waits for the disk.
 package files
 
 import (
@@ -24,7 +25,7 @@ type Finder struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	work sync.WaitGroup
-	list func(ctx context.Context, dir string) []string
+	list func(ctx context.Context, dir string) Listing
 
 	mu      sync.Mutex
 	folders map[string]*folder // by path; guarded by mu
@@ -41,7 +42,7 @@ type folder struct {
 // New returns a Finder. It must be closed.
 func New() *Finder {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Finder{ctx: ctx, stop: stop, list: list, folders: map[string]*folder{}}
+	return &Finder{ctx: ctx, stop: stop, list: List, folders: map[string]*folder{}}
 }
 
 // Close ends what runs in the background and waits for that.
@@ -129,7 +130,7 @@ func (f *Finder) index(dir string) *index {
 
 func (f *Finder) scan(dir string, known *folder) {
 	begun := time.Now()
-	paths := newIndex(sorted(f.list(f.ctx, dir)))
+	paths := newIndex(sorted(f.list(f.ctx, dir).Paths))
 	took := time.Since(begun)
 	f.mu.Lock()
 	defer f.mu.Unlock()

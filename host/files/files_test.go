@@ -28,12 +28,12 @@ func paths(found []File) []string {
 // finderOf is a Finder that knows the lists it is given, one after the other.
 func finderOf(t *testing.T, lists ...[]string) *Finder {
 	f := New()
-	f.list = func(context.Context, string) []string {
+	f.list = func(context.Context, string) Listing {
 		now := lists[0]
 		if len(lists) > 1 {
 			lists = lists[1:]
 		}
-		return now
+		return Listing{Paths: now}
 	}
 	t.Cleanup(f.Close)
 	return f
@@ -100,7 +100,7 @@ func TestNobodyWaitsForASlowList(t *testing.T) {
 		f := finderOf(t, []string{"old"}, []string{"new"})
 		fast := f.list
 		slow := time.Duration(0)
-		f.list = func(ctx context.Context, dir string) []string {
+		f.list = func(ctx context.Context, dir string) Listing {
 			time.Sleep(slow)
 			return fast(ctx, dir)
 		}
@@ -168,13 +168,54 @@ func TestListOfGit(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "gone.txt")); err != nil {
 		t.Fatal(err)
 	}
-	got := sorted(list(t.Context(), dir))
+	got := sorted(List(t.Context(), dir).Paths)
 	want := []string{".gitignore", ".hidden/", "kept.txt", "new.txt", "sub/", "ümlaut.txt", ".hidden/x", "sub/deep/", "sub/deep/a b.txt"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the list is %q, want %q", got, want)
 	}
-	if got := sorted(list(t.Context(), filepath.Join(dir, "sub"))); !slices.Equal(got, []string{"deep/", "deep/a b.txt"}) {
+	if got := sorted(List(t.Context(), filepath.Join(dir, "sub")).Paths); !slices.Equal(got, []string{"deep/", "deep/a b.txt"}) {
 		t.Errorf("the list of a folder inside is %q", got)
+	}
+}
+
+func TestListInOddRepositories(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	write(t, dir, "all/ignored/a", "out/b", "lib/c", "kept/d")
+	if err := os.WriteFile(filepath.Join(dir, ".git/info/exclude"), []byte("*/ignored\nout\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	git(t, filepath.Join(dir, "lib"), "init", "-q")
+	git(t, filepath.Join(dir, "lib"), "add", ".")
+	git(t, filepath.Join(dir, "lib"), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x")
+	git(t, dir, "-c", "advice.addEmbeddedRepo=false", "add", "lib")
+	if err := os.RemoveAll(filepath.Join(dir, "lib/.git")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		dir  string
+		want Listing
+	}{
+		{"", Listing{Paths: []string{"kept/d", "lib"}, Git: true}},
+		{"all", Listing{Git: true}},            // all of what is in it is ignored
+		{"out", Listing{Paths: []string{"b"}}}, // it is ignored itself, and somebody works there
+		{"lib", Listing{Paths: []string{"c"}}}, // a submodule that is no repository
+	} {
+		got := List(t.Context(), filepath.Join(dir, test.dir))
+		if !slices.Equal(got.Paths, test.want.Paths) || got.Git != test.want.Git || got.Cut {
+			t.Errorf("the list of %q is %+v, want %+v", test.dir, got, test.want)
+		}
+	}
+	// As in an editor that another repository's git has started.
+	t.Setenv("GIT_DIR", filepath.Join(t.TempDir(), "other"))
+	t.Setenv("GIT_WORK_TREE", t.TempDir())
+	if got := List(t.Context(), filepath.Join(dir, "kept")); !slices.Equal(got.Paths, []string{"d"}) || !got.Git {
+		t.Errorf("the list is %+v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := List(ctx, dir); !got.Cut {
+		t.Errorf("the list that was cancelled is %+v", got)
 	}
 }
 
@@ -187,10 +228,10 @@ func TestListWithoutGit(t *testing.T) {
 	if got, want := sorted(listDisk(t.Context(), dir)), []string{"a.txt", "empty/", "sub/", "sub/b.txt"}; !slices.Equal(got, want) {
 		t.Errorf("the list is %q, want %q", got, want)
 	}
-	if got := list(t.Context(), dir); !slices.Contains(got, "sub/b.txt") {
+	if got := List(t.Context(), dir).Paths; !slices.Contains(got, "sub/b.txt") {
 		t.Errorf("the list is %q", got)
 	}
-	if got := list(t.Context(), filepath.Join(dir, "not there")); len(got) != 0 {
+	if got := List(t.Context(), filepath.Join(dir, "not there")).Paths; len(got) != 0 {
 		t.Errorf("the list of a folder that is not there is %q", got)
 	}
 }
@@ -198,10 +239,10 @@ func TestListWithoutGit(t *testing.T) {
 func TestCloseEndsAScan(t *testing.T) {
 	f := New()
 	begun := make(chan struct{})
-	f.list = func(ctx context.Context, _ string) []string {
+	f.list = func(ctx context.Context, _ string) Listing {
 		close(begun)
 		<-ctx.Done()
-		return nil
+		return Listing{}
 	}
 	go f.Find(Query{Dir: "/p", Limit: 1})
 	<-begun
@@ -224,7 +265,7 @@ func BenchmarkFind100000(b *testing.B) {
 	f := New()
 	defer f.Close()
 	all := many()
-	f.list = func(context.Context, string) []string { return all }
+	f.list = func(context.Context, string) Listing { return Listing{Paths: all} }
 	for f.Find(Query{Dir: "/p", Limit: 50}) == nil {
 	}
 	for _, query := range []string{"", "c", "comp", "modcomp99"} {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -19,39 +20,61 @@ const (
 	maxTime  = 10 * time.Second
 )
 
-// list returns the files below dir that belong to a project: those that git knows or does not
-// ignore, else those that ripgrep finds, else all. Folders that hold others may be left out. What
-// takes too long or is too much is cut: a list that lacks something is of use.
-func list(ctx context.Context, dir string) []string {
+// Listing is the files below a folder that belong to a project.
+type Listing struct {
+	// Paths are relative to the folder, with "/" between, in no order. A name may be there twice. Folders
+	// may be among them, with "/" at the end; not so a submodule.
+	Paths []string
+	// Git: the list is git's, which has a repository inside of this one, or a submodule, as one name and
+	// does not look into it.
+	Git bool
+	// Cut: there are more, it took too long, or ctx ended.
+	Cut bool
+}
+
+// List returns the files below dir: those that git knows or does not ignore, else those that ripgrep
+// finds, else all. What takes too long or is too much is cut: a list that lacks something is of use. It
+// writes nothing, in git's folder neither, and starts no program that the repository names.
+func List(ctx context.Context, dir string) Listing {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	for _, from := range []func(context.Context, string) []string{listGit, listRipgrep, listDisk} {
-		if paths := from(ctx, dir); len(paths) > 0 {
-			return paths
-		}
+	paths, err := listGit(ctx, dir)
+	switch {
+	case slices.Equal(paths, []string{"./"}): // a submodule without its repository: git does not look into it
+	case len(paths) > 0, err == nil && !ignored(ctx, dir):
+		return Listing{Paths: paths, Git: true, Cut: err != nil}
 	}
-	return nil
+	if paths, err := listRipgrep(ctx, dir); len(paths) > 0 {
+		return Listing{Paths: paths, Cut: err != nil}
+	}
+	paths = listDisk(ctx, dir)
+	return Listing{Paths: paths, Cut: ctx.Err() != nil || len(paths) >= maxFiles}
 }
 
 // listGit asks git, which tells of a file that was deleted a second time, with another tag.
-func listGit(ctx context.Context, dir string) []string {
+func listGit(ctx context.Context, dir string) ([]string, error) {
 	var paths []string
 	deleted := map[string]bool{}
-	lines(ctx, dir, func(line string) {
+	err := lines(ctx, dir, func(line string) {
 		tag, name, _ := strings.Cut(line, " ")
 		if tag == "R" {
 			deleted[name] = true
 			return
 		}
 		paths = append(paths, name)
-	}, "git", "ls-files", "-z", "-t", "--cached", "--others", "--deleted", "--exclude-standard")
-	return slices.DeleteFunc(paths, func(name string) bool { return deleted[name] })
+	}, "git", "-c", "core.fsmonitor=false", "ls-files", "-z", "-t", "--cached", "--others", "--deleted", "--exclude-standard")
+	return slices.DeleteFunc(paths, func(name string) bool { return deleted[name] }), err
 }
 
-func listRipgrep(ctx context.Context, dir string) []string {
+// ignored tells whether a folder lies in a repository that ignores all of it.
+func ignored(ctx context.Context, dir string) bool {
+	return lines(ctx, dir, func(string) {}, "git", "check-ignore", "-q", ".") == nil
+}
+
+func listRipgrep(ctx context.Context, dir string) ([]string, error) {
 	var paths []string
-	lines(ctx, dir, func(name string) { paths = append(paths, name) }, "rg", "--files", "--null", "--hidden", "--glob=!.git")
-	return paths
+	err := lines(ctx, dir, func(name string) { paths = append(paths, name) }, "rg", "--files", "--null", "--hidden", "--glob=!.git")
+	return paths, err
 }
 
 // listDisk walks through the folders level by level, so that what is cut is what lies deepest.
@@ -77,29 +100,43 @@ func listDisk(ctx context.Context, dir string) []string {
 	return paths
 }
 
+// errMore says that a command had more to write than anybody wants.
+var errMore = errors.New("too many lines")
+
 // lines runs a command in dir and gives what it writes to each, cut at NUL. A command that is not
-// there or fails gives nothing or less.
-func lines(ctx context.Context, dir string, each func(string), argv ...string) {
+// there or fails gives nothing or less, and an error.
+func lines(ctx context.Context, dir string, each func(string), argv ...string) error {
 	ctx, enough := context.WithCancel(ctx)
 	defer enough()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0")
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), elsewhere), "GIT_OPTIONAL_LOCKS=0")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.StdoutPipe()
-	if err != nil || cmd.Start() != nil {
-		return
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
 	}
 	in := bufio.NewReader(out)
 	for range maxFiles {
 		line, err := in.ReadString(0)
 		if err != nil {
-			break
+			return cmd.Wait()
 		}
 		each(strings.TrimSuffix(line, "\x00"))
 	}
 	enough()
-	_ = cmd.Wait() // what was written counts
+	_ = cmd.Wait() // it was killed
+	return errMore
+}
+
+// elsewhere tells of a variable that has git look at another repository than the folder's: a Neovim
+// that git has started, as the editor of a commit, has such.
+func elsewhere(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}, name)
 }
 
 // sorted adds the folders that files are in and puts what lies near first, each path once. Names

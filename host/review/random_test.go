@@ -114,11 +114,11 @@ func (h *history) agentEdits() {
 
 func (h *history) check() {
 	f, ok := h.r.File("f")
-	if !ok {
+	if !ok || f.State == Rejected {
 		// Nothing of the agent's is left, and nothing that it has removed.
 		for _, l := range h.present {
 			if l[0] == 'a' {
-				h.t.Errorf("the agent's %q is not in the record", l)
+				h.t.Errorf("the agent's %q is not in the record: %+v", l, f)
 			}
 		}
 		h.gone = nil

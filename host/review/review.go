@@ -18,7 +18,7 @@ type Content struct {
 	Text   string
 }
 
-// Status says what has become of a file since its baseline.
+// Status says what the agent has made of a file since its baseline.
 type Status string
 
 // The statuses of a [File].
@@ -29,21 +29,38 @@ const (
 	Moved    Status = "moved"
 )
 
+// State says what the user thinks of a change.
+type State string
+
+// The states of a [Hunk].
+const (
+	Pending  State = "pending"
+	Kept     State = "kept"
+	Rejected State = "rejected"
+)
+
 // Hunk says which lines of the baseline are which of the present text. Lines are counted from 1; where
-// there are none, the start is the line before, as in a unified diff.
+// there are none, the start is the line before, as in a unified diff. What was rejected is no longer in the
+// present text: the hunk is where it would be.
 type Hunk struct {
 	OldStart, OldCount, NewStart, NewCount int
+	State                                  State
 }
 
-// File is a file that the agent has changed.
+// File is a file that the agent has changed. Its texts are never changed in place, so a copy may be read by
+// any goroutine.
 type File struct {
 	ID       int // of the file in its record, ascending in the order first changed
 	Path     string
 	OldPath  string // in the baseline, where the agent has moved it
 	Status   Status
+	State    State   // pending where something is, else kept where something is
 	Baseline Content // with what the user has changed since, beside the agent's changes
+	Accepted Content // the baseline with what the user has kept
 	Present  Content
 	Hunks    []Hunk // none of an opaque file
+
+	text *layers // nil of an opaque one
 }
 
 // Record is what an agent has changed. Its zero value is not ready: see [New]. One goroutine owns it.
@@ -58,7 +75,9 @@ type Record struct {
 
 type file struct {
 	File
-	text *text // nil of an opaque one
+	moveKept bool
+	refused  Status  // what was refused as a whole
+	taken    Content // what was there before that
 }
 
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
@@ -130,6 +149,7 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	}
 	delete(r.files, from)
 	f.Path, r.files[to] = to, f
+	f.moveKept = false
 	switch {
 	case !f.Baseline.Exists: // of the agent's own making: it has another name
 	case f.OldPath == "":
@@ -152,9 +172,10 @@ func (r *Record) Now(path string, now Content) {
 
 func (r *Record) add(path string, baseline Content) *file {
 	r.lastID++
-	f := &file{File: File{ID: r.lastID, Path: path, Baseline: baseline, Present: baseline}}
+	f := &file{File: File{ID: r.lastID, Path: path, Baseline: baseline, Accepted: baseline, Present: baseline}}
 	if !baseline.Opaque {
-		f.text = newText(baseline.Text)
+		l := newLayers(baseline.Text)
+		f.text = &l
 	}
 	r.files[path] = f
 	r.bytes += f.size()
@@ -171,18 +192,28 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	}
 	was := f.Present
 	f.Present = now
+	if agent {
+		f.refused = ""
+	}
 	r.bytes -= f.size()
 	switch {
 	case f.text == nil:
 	case now.Opaque:
 		f.text = nil
-	case was.Exists && !now.Exists, !was.Exists && now.Exists && !agent && f.Baseline.Exists:
-		// A file that is gone has no lines that are the user's; one that the user has brought back is
-		// compared with what it was.
-		f.text = newText(f.text.baseline)
-		f.text.change(now.Text, true)
 	default:
-		f.text.change(now.Text, agent)
+		l := *f.text
+		switch {
+		case was.Exists && !now.Exists, !was.Exists && now.Exists && !agent && f.Accepted.Exists:
+			// A file that is gone has no lines that are the user's; one that the user has brought back is
+			// compared with what it was.
+			l.pending = newPair(l.accepted())
+			l.pending.change(now.Text, true)
+		case agent:
+			l.agent(now.Text)
+		default:
+			l.user(now.Text)
+		}
+		f.text = &l
 	}
 	r.bytes += f.size()
 }
@@ -226,21 +257,29 @@ func (f *file) has(now Content) bool {
 }
 
 func (f *file) unchanged() bool {
-	if !f.Baseline.Exists || !f.Present.Exists {
-		return f.Baseline.Exists == f.Present.Exists
+	switch {
+	case f.refused != "":
+		return false
+	case !f.Baseline.Exists && !f.Present.Exists:
+		return !f.Accepted.Exists
 	}
-	return f.Present == f.Baseline && f.OldPath == ""
+	return f.Present == f.Baseline && f.Accepted == f.Baseline && f.OldPath == "" && len(f.Hunks) == 0
 }
 
-// settle brings the exported fields in step with the text.
+// settle brings the exported fields in step with the texts.
 func (f *file) settle() {
 	if f.text == nil {
 		f.Hunks = nil
-		f.Baseline, f.Present = f.Baseline.Mark(), f.Present.Mark()
+		f.Baseline, f.Accepted, f.Present = f.Baseline.Mark(), f.Accepted.Mark(), f.Present.Mark()
 	} else {
-		f.Baseline.Text, f.Hunks = f.text.baseline, f.text.hunks
+		f.Baseline.Text, f.Accepted.Text = f.text.baseline(), f.text.accepted()
+		f.Hunks = f.text.hunks()
 	}
 	switch {
+	case f.refused != "":
+		f.Status = f.refused
+	case !f.Present.Exists && !f.Baseline.Exists:
+		f.Status = Added
 	case !f.Present.Exists:
 		f.Status = Deleted
 	case !f.Baseline.Exists:
@@ -250,6 +289,20 @@ func (f *file) settle() {
 	default:
 		f.Status = Modified
 	}
+	f.State = f.state()
+}
+
+func (f *file) state() State {
+	has := func(s State) bool {
+		return slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.State == s })
+	}
+	switch {
+	case has(Pending), f.Accepted != f.Present, f.OldPath != "" && !f.moveKept:
+		return Pending
+	case has(Kept), f.Accepted != f.Baseline, f.OldPath != "":
+		return Kept
+	}
+	return Rejected
 }
 
 // size is how much a file keeps, in bytes.
@@ -257,7 +310,13 @@ func (f *file) size() int {
 	if f.text == nil {
 		return 0
 	}
-	return len(f.text.baseline) + len(f.text.present)
+	n := len(f.text.present())
+	for _, p := range []pair{f.text.kept, f.text.pending, f.text.refused} {
+		if len(p.edits) > 0 {
+			n += len(p.base)
+		}
+	}
+	return n
 }
 
 // Opaque returns the content of a file whose text is not to be kept or compared by lines: mark tells it

@@ -16,8 +16,8 @@ type step struct {
 func agent(before, after string) step { return step{"agent", Text(before), Text(after)} }
 func user(now string) step            { return step{by: "user", after: Text(now)} }
 
-// lines is a text whose lines are the letters of a word.
-func lines(word string) string {
+// letters is a text whose lines are the letters of a word.
+func letters(word string) string {
 	var b strings.Builder
 	for _, r := range word {
 		fmt.Fprintf(&b, "%c\n", r)
@@ -41,115 +41,140 @@ func TestHunks(t *testing.T) {
 	for name, c := range map[string]struct {
 		steps    []step
 		baseline string
-		hunks    []Hunk
+		hunks    []span
 	}{
 		"added lines": {
-			[]step{agent("a\nb\n", "a\nx\ny\nb\n")}, "a\nb\n", []Hunk{{1, 0, 2, 2}},
+			[]step{agent("a\nb\n", "a\nx\ny\nb\n")}, "a\nb\n", []span{{1, 0, 2, 2}},
 		},
 		"removed at the top": {
-			[]step{agent("a\nb\nc\n", "c\n")}, "a\nb\nc\n", []Hunk{{1, 2, 0, 0}},
+			[]step{agent("a\nb\nc\n", "c\n")}, "a\nb\nc\n", []span{{1, 2, 0, 0}},
 		},
 		"two at once": {
-			[]step{agent(lines("abcdef"), lines("aXcdYf"))}, lines("abcdef"), []Hunk{{2, 1, 2, 1}, {5, 1, 5, 1}},
+			[]step{agent(letters("abcdef"), letters("aXcdYf"))}, letters("abcdef"), []span{{2, 1, 2, 1}, {5, 1, 5, 1}},
 		},
 		"one after the other": {
-			[]step{agent(lines("abcdef"), lines("aXcdef")), agent(lines("aXcdef"), lines("aXcdYf"))},
-			lines("abcdef"), []Hunk{{2, 1, 2, 1}, {5, 1, 5, 1}},
+			[]step{agent(letters("abcdef"), letters("aXcdef")), agent(letters("aXcdef"), letters("aXcdYf"))},
+			letters("abcdef"), []span{{2, 1, 2, 1}, {5, 1, 5, 1}},
 		},
 		"changed again": {
-			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXc"), lines("aYZc"))}, lines("abc"), []Hunk{{2, 1, 2, 2}},
+			[]step{agent(letters("abc"), letters("aXc")), agent(letters("aXc"), letters("aYZc"))}, letters("abc"), []span{{2, 1, 2, 2}},
 		},
 		"partly put back": {
-			[]step{agent(lines("abcd"), lines("XYcd")), agent(lines("XYcd"), lines("aYcd"))}, lines("abcd"), []Hunk{{2, 1, 2, 1}},
+			[]step{agent(letters("abcd"), letters("XYcd")), agent(letters("XYcd"), letters("aYcd"))}, letters("abcd"), []span{{2, 1, 2, 1}},
 		},
 		"typed above": {
-			[]step{agent(lines("abc"), lines("abX")), user(lines("uabX"))}, lines("uabc"), []Hunk{{4, 1, 4, 1}},
+			[]step{agent(letters("abc"), letters("abX")), user(letters("uabX"))}, letters("uabc"), []span{{4, 1, 4, 1}},
 		},
 		"typed before the next change, which tells": {
-			[]step{agent(lines("abcd"), lines("Xbcd")), agent(lines("Xbucd"), lines("XbucY"))}, lines("abucd"), []Hunk{{1, 1, 1, 1}, {5, 1, 5, 1}},
+			[]step{agent(letters("abcd"), letters("Xbcd")), agent(letters("Xbucd"), letters("XbucY"))}, letters("abucd"), []span{{1, 1, 1, 1}, {5, 1, 5, 1}},
 		},
 		"typed between the agent's lines": {
-			[]step{agent(lines("abc"), lines("aXYc")), user(lines("aXuYc"))}, lines("abuc"), []Hunk{{2, 1, 2, 1}, {3, 0, 4, 1}},
+			[]step{agent(letters("abc"), letters("aXYc")), user(letters("aXuYc"))}, letters("abuc"), []span{{2, 1, 2, 1}, {3, 0, 4, 1}},
 		},
 		"typed before a replaced line": {
-			[]step{agent(lines("abc"), lines("aXc")), user(lines("auXc"))}, lines("aubc"), []Hunk{{3, 1, 3, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), user(letters("auXc"))}, letters("aubc"), []span{{3, 1, 3, 1}},
 		},
 		"typed where the agent has removed": {
-			[]step{agent(lines("abc"), lines("ac")), user(lines("auc"))}, lines("abuc"), []Hunk{{2, 1, 1, 0}},
+			[]step{agent(letters("abc"), letters("ac")), user(letters("auc"))}, letters("abuc"), []span{{2, 1, 1, 0}},
 		},
 		"typed over a removed end": {
-			[]step{agent(lines("abc"), lines("a")), user(lines("au"))}, lines("abcu"), []Hunk{{2, 2, 1, 0}},
+			[]step{agent(letters("abc"), letters("a")), user(letters("au"))}, letters("abcu"), []span{{2, 2, 1, 0}},
 		},
 		"the agent's line changed": {
-			[]step{agent(lines("abc"), lines("aXc")), user(lines("aZc"))}, lines("abc"), []Hunk{{2, 1, 2, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), user(letters("aZc"))}, letters("abc"), []span{{2, 1, 2, 1}},
 		},
 		"the agent's line and one of the user's changed": {
-			[]step{agent(lines("abc"), lines("aXc")), user(lines("aZu"))}, lines("abu"), []Hunk{{2, 1, 2, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), user(letters("aZu"))}, letters("abu"), []span{{2, 1, 2, 1}},
 		},
 		"both replaced by more": {
-			[]step{agent(lines("abc"), lines("aXc")), user(lines("a123"))}, lines("abc"), []Hunk{{2, 2, 2, 3}},
+			[]step{agent(letters("abc"), letters("aXc")), user(letters("a123"))}, letters("abc"), []span{{2, 2, 2, 3}},
 		},
 		"the agent's line removed": {
-			[]step{agent(lines("abc"), lines("aXbc")), user(lines("abc"))}, "", nil,
+			[]step{agent(letters("abc"), letters("aXbc")), user(letters("abc"))}, "", nil,
 		},
 		"the agent's line and a neighbour removed": {
-			[]step{agent(lines("abcd"), lines("aXcd")), user(lines("ad"))}, lines("abd"), []Hunk{{2, 1, 1, 0}},
+			[]step{agent(letters("abcd"), letters("aXcd")), user(letters("ad"))}, letters("abd"), []span{{2, 1, 1, 0}},
 		},
 		"undone by the user": {
-			[]step{agent(lines("abc"), lines("aXc")), user(lines("abc"))}, "", nil,
+			[]step{agent(letters("abc"), letters("aXc")), user(letters("abc"))}, "", nil,
 		},
 		"put back by the agent": {
-			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXc"), lines("abc"))}, "", nil,
+			[]step{agent(letters("abc"), letters("aXc")), agent(letters("aXc"), letters("abc"))}, "", nil,
 		},
 		"put back around the user's": {
-			[]step{agent(lines("abc"), lines("aXc")), user(lines("aXcu")), agent(lines("aXcu"), lines("abcu"))}, "", nil,
+			[]step{agent(letters("abc"), letters("aXc")), user(letters("aXcu")), agent(letters("aXcu"), letters("abcu"))}, "", nil,
 		},
 		"the user's line changed by the agent": {
-			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXcu"), lines("aXcY"))}, lines("abcu"), []Hunk{{2, 1, 2, 1}, {4, 1, 4, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), agent(letters("aXcu"), letters("aXcY"))}, letters("abcu"), []span{{2, 1, 2, 1}, {4, 1, 4, 1}},
 		},
 		"what the user has typed is removed": {
-			[]step{agent(lines("abc"), lines("aXc")), agent(lines("aXcu"), lines("aXc"))}, lines("abcu"), []Hunk{{2, 1, 2, 1}, {4, 1, 3, 0}},
+			[]step{agent(letters("abc"), letters("aXc")), agent(letters("aXcu"), letters("aXc"))}, letters("abcu"), []span{{2, 1, 2, 1}, {4, 1, 3, 0}},
 		},
 		"the same again": {
-			[]step{agent(lines("abc"), lines("aXc")), agent(lines("abc"), lines("aXc"))}, lines("abc"), []Hunk{{2, 1, 2, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), agent(letters("abc"), letters("aXc"))}, letters("abc"), []span{{2, 1, 2, 1}},
 		},
 		"undone by the user, done again": {
-			[]step{agent(lines("abc"), lines("aXc")), agent(lines("abc"), lines("aYc"))}, lines("abc"), []Hunk{{2, 1, 2, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), agent(letters("abc"), letters("aYc"))}, letters("abc"), []span{{2, 1, 2, 1}},
 		},
 		"no final newline": {
-			[]step{agent("a\nb", "a\nX")}, "a\nb", []Hunk{{2, 1, 2, 1}},
+			[]step{agent("a\nb", "a\nX")}, "a\nb", []span{{2, 1, 2, 1}},
 		},
 		"the final newline alone": {
-			[]step{agent("a\nb", "a\nb\n")}, "a\nb", []Hunk{{2, 1, 2, 1}},
+			[]step{agent("a\nb", "a\nb\n")}, "a\nb", []span{{2, 1, 2, 1}},
 		},
 		"typed behind an end without newline": {
-			[]step{agent("a\nb", "a\nX\n"), user("a\nX\nu\n")}, "a\nb\nu\n", []Hunk{{2, 1, 2, 1}},
+			[]step{agent("a\nb", "a\nX\n"), user("a\nX\nu\n")}, "a\nb\nu\n", []span{{2, 1, 2, 1}},
 		},
 		"typed behind a new final newline": {
 			[]step{agent("a\nb", "a\nb\n"), user("a\nb\nu\n")}, "", nil,
 		},
 		"emptied": {
-			[]step{agent(lines("ab"), "")}, lines("ab"), []Hunk{{1, 2, 0, 0}},
+			[]step{agent(letters("ab"), "")}, letters("ab"), []span{{1, 2, 0, 0}},
 		},
 		"filled": {
-			[]step{agent("", lines("ab"))}, "", []Hunk{{0, 0, 1, 2}},
+			[]step{agent("", letters("ab"))}, "", []span{{0, 0, 1, 2}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := play(c.steps)
 			f, ok := r.File("f")
 			if c.hunks == nil {
-				if ok || r.bytes != 0 {
+				if ok && f.State != Rejected || !ok && r.bytes != 0 {
 					t.Fatalf("the record has %+v, %d bytes", f, r.bytes)
 				}
 				return
 			}
-			if f.Baseline.Text != c.baseline || !reflect.DeepEqual(f.Hunks, c.hunks) || f.Status != Modified {
+			if f.Baseline.Text != c.baseline || !reflect.DeepEqual(spans(f.Hunks, Pending), c.hunks) || f.Status != Modified {
 				t.Errorf("%s, hunks %v, baseline %q", f.Status, f.Hunks, f.Baseline.Text)
 			}
 			check(t, f)
 		})
 	}
+}
+
+// span is a hunk without its state.
+type span struct{ OldStart, OldCount, NewStart, NewCount int }
+
+// spans are the hunks in a state.
+func spans(hunks []Hunk, state State) (list []span) {
+	for _, h := range hunks {
+		if h.State == state {
+			list = append(list, span{h.OldStart, h.OldCount, h.NewStart, h.NewCount})
+		}
+	}
+	return list
+}
+
+// first is where a hunk begins, counted from 0.
+func (h Hunk) first() (old, now int) {
+	old, now = h.OldStart, h.NewStart
+	if h.OldCount > 0 {
+		old--
+	}
+	if h.NewCount > 0 {
+		now--
+	}
+	return old, now
 }
 
 // check tells what must hold of every file: its hunks make the present text of the baseline.
@@ -159,8 +184,11 @@ func check(t *testing.T, f File) {
 	var got []string
 	at := 0
 	for _, h := range f.Hunks {
+		if h.State == Rejected {
+			continue
+		}
 		start, newStart := h.first()
-		if start < at || h.OldCount+h.NewCount == 0 {
+		if start < at || h.OldCount+h.NewCount == 0 && f.Accepted == f.Baseline {
 			t.Fatalf("hunks %v overlap or are empty", f.Hunks)
 		}
 		got = append(append(got, old[at:start]...), now[newStart:newStart+h.NewCount]...)
@@ -255,17 +283,17 @@ func TestFilesComeAndGo(t *testing.T) {
 // A file that is gone has its whole baseline, whoever removed it.
 func TestDeletedFilesKeepTheirBaseline(t *testing.T) {
 	for name, remove := range map[string]func(r *Record){
-		"by the agent":      func(r *Record) { r.Changed("f", Text(lines("uXb")), Content{}) },
-		"not by the agent":  func(r *Record) { r.Now("f", Text(lines("uXb"))); r.Now("f", Content{}) },
-		"after it was away": func(r *Record) { r.Now("f", Content{}); r.Now("f", Text(lines("uXb"))); r.Now("f", Content{}) },
+		"by the agent":      func(r *Record) { r.Changed("f", Text(letters("uXb")), Content{}) },
+		"not by the agent":  func(r *Record) { r.Now("f", Text(letters("uXb"))); r.Now("f", Content{}) },
+		"after it was away": func(r *Record) { r.Now("f", Content{}); r.Now("f", Text(letters("uXb"))); r.Now("f", Content{}) },
 	} {
 		r := New(1 << 20)
-		r.Changed("f", Text(lines("ab")), Text(lines("Xb")))
+		r.Changed("f", Text(letters("ab")), Text(letters("Xb")))
 		remove(r)
 		f, _ := r.File("f")
-		want := lines("uab")
+		want := letters("uab")
 		if name == "after it was away" {
-			want = lines("ab")
+			want = letters("ab")
 		}
 		if f.Status != Deleted || f.Baseline.Text != want || len(f.Hunks) != 1 || f.Hunks[0].OldCount != len(split(want)) {
 			t.Errorf("%s: %s, hunks %v of %q", name, f.Status, f.Hunks, f.Baseline.Text)

@@ -2,39 +2,48 @@ package review
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// text is the baseline and the present text of a file, and which lines of one are which of the other.
-// What is in no hunk is the same in both, line by line.
-type text struct {
-	baseline, present string
-	hunks             []Hunk
+// pair is a text and one that was made of it, and which lines became which. What is in no edit is the same
+// in both, line by line. Its edits are never changed in place, so a copy of a pair keeps what it was.
+type pair struct {
+	base, present string
+	edits         []linediff.Edit // base to present
 }
 
-func newText(s string) *text { return &text{baseline: s, present: s} }
+func newPair(s string) pair { return pair{base: s, present: s} }
 
 // owner says where a line stands, and so whose it is.
 type owner byte
 
 const (
 	both    owner = iota // nobody's change, or the user's
-	removed              // in the baseline alone: the agent has removed it
+	removed              // in the base alone: the agent has removed it
 	added                // in the present text alone: the agent has added it
 )
 
-// line is a line of the baseline, of the present text, or of both.
+// line is a line of the base, of the present text, or of both.
 type line struct {
 	owner owner
 	text  string
 }
 
 // change gives the present text another one, which the agent or the user has made of it. What the user
-// changes is changed in the baseline too, but for what is made of the agent's lines: that stays the
-// agent's.
-func (t *text) change(now string, agent bool) {
+// changes is changed in the base too, but for what is made of the agent's lines: that stays the agent's.
+func (t *pair) change(now string, agent bool) {
+	if now == t.present {
+		return
+	}
+	text := linediff.Lines(now)
+	t.apply(linediff.Compare(linediff.Lines(t.present), text), text, agent)
+}
+
+// apply is change by edits that lead to the lines now.
+func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
 	lines := t.lines()
 	var out []line
 	at := 0      // in lines
@@ -49,10 +58,9 @@ func (t *text) change(now string, agent bool) {
 			at++
 		}
 	}
-	text := linediff.Lines(now)
-	for _, e := range linediff.Compare(linediff.Lines(t.present), text) {
+	for _, e := range edits {
 		copyTo(e.A0)
-		fresh := text[e.B0:e.B1]
+		fresh := now[e.B0:e.B1]
 		if e.A0 == e.A1 {
 			// Where the agent has replaced lines the new ones come before both; where it has only removed
 			// some, behind them.
@@ -79,7 +87,44 @@ func (t *text) change(now string, agent bool) {
 		out = append(out, replaced(lines[from:at], gone, fresh, agent)...)
 	}
 	out = append(out, lines[at:]...)
-	t.present = now
+	t.present = strings.Join(now, "")
+	t.set(out)
+}
+
+// rebase gives the base other lines in place of those of an edit, or of a part of one; the present text
+// stays.
+func (t *pair) rebase(part linediff.Edit, fresh []string) {
+	var out []line
+	base, present := 0, 0
+	put := func() {
+		for _, s := range fresh {
+			out = append(out, line{removed, s})
+		}
+	}
+	done := false
+	for _, l := range t.lines() {
+		if !done && present >= part.B0 && base >= part.A0 {
+			put()
+			done = true
+		}
+		inside := base >= part.A0 && base < part.A1 && l.owner != added
+		if l.owner != added {
+			base++
+		}
+		if l.owner != removed {
+			present++
+		}
+		switch {
+		case inside && l.owner == removed:
+			continue
+		case inside:
+			l.owner = added
+		}
+		out = append(out, l)
+	}
+	if !done {
+		put()
+	}
 	t.set(out)
 }
 
@@ -134,20 +179,19 @@ func replaced(lines, gone []line, texts []string, agent bool) []line {
 	return out
 }
 
-// lines is the text as one list: in each hunk the removed lines, then the added ones.
-func (t *text) lines() []line {
-	old, now := linediff.Lines(t.baseline), linediff.Lines(t.present)
+// lines is both texts as one list: in each edit the removed lines, then the added ones.
+func (t *pair) lines() []line {
+	old, now := linediff.Lines(t.base), linediff.Lines(t.present)
 	out := make([]line, 0, len(old)+len(now))
 	i := 0
-	for _, h := range t.hunks {
-		start, newStart := h.first()
-		for ; i < start; i++ {
+	for _, e := range t.edits {
+		for ; i < e.A0; i++ {
 			out = append(out, line{both, old[i]})
 		}
-		for ; i < start+h.OldCount; i++ {
+		for ; i < e.A1; i++ {
 			out = append(out, line{removed, old[i]})
 		}
-		for _, s := range now[newStart : newStart+h.NewCount] {
+		for _, s := range now[e.B0:e.B1] {
 			out = append(out, line{added, s})
 		}
 	}
@@ -157,40 +201,21 @@ func (t *text) lines() []line {
 	return out
 }
 
-// first is where a hunk begins, counted from 0.
-func (h Hunk) first() (old, now int) {
-	old, now = h.OldStart, h.NewStart
-	if h.OldCount > 0 {
-		old--
-	}
-	if h.NewCount > 0 {
-		now--
-	}
-	return old, now
-}
-
-// set finds the baseline and the hunks of a list of lines: what the agent has put back is no change.
-func (t *text) set(lines []line) {
-	last := -1 // the last line of the baseline
+// set finds the base and the edits of a list of lines: what the agent has put back is no change.
+func (t *pair) set(lines []line) {
+	last := -1 // the last line of the base
 	for i, l := range lines {
 		if l.owner != added {
 			last = i
 		}
 	}
-	var baseline strings.Builder
-	t.hunks = nil
-	old, now := 0, 0 // how many lines came before the hunk
+	var base strings.Builder
+	t.edits = nil
+	old, now := 0, 0 // how many lines came before the edit
 	var was, is []string
 	end := func() {
 		for _, e := range linediff.Compare(was, is) {
-			h := Hunk{OldStart: old + e.A0, OldCount: e.A1 - e.A0, NewStart: now + e.B0, NewCount: e.B1 - e.B0}
-			if h.OldCount > 0 {
-				h.OldStart++
-			}
-			if h.NewCount > 0 {
-				h.NewStart++
-			}
-			t.hunks = append(t.hunks, h)
+			t.edits = append(t.edits, linediff.Edit{A0: old + e.A0, A1: old + e.A1, B0: now + e.B0, B1: now + e.B1})
 		}
 		old, now = old+len(was), now+len(is)
 		was, is = nil, nil
@@ -201,7 +226,7 @@ func (t *text) set(lines []line) {
 			if i != last && !strings.HasSuffix(s, "\n") {
 				s += "\n" // it is no longer the last one
 			}
-			baseline.WriteString(s)
+			base.WriteString(s)
 		}
 		switch {
 		case l.owner == removed:
@@ -218,7 +243,10 @@ func (t *text) set(lines []line) {
 		}
 	}
 	end()
-	t.baseline = baseline.String()
+	if t.base = base.String(); t.base == t.present {
+		t.base = t.present // once in memory
+	}
+	t.edits = slices.Clip(t.edits)
 }
 
 // sum tells texts apart that are not kept.

@@ -464,6 +464,81 @@ function M.changes(opts)
   return require('acp.changes').get(id)
 end
 
+---The file of a session's record that a path means.
+---@param session integer
+---@param path string
+---@return acp.ChangedFile?
+local function changed_file(session, path)
+  local full = vim.fn.fnamemodify(path, ':p')
+  local real = vim.uv.fs_realpath(full) or vim.fs.normalize(full)
+  for _, file in ipairs(require('acp.changes').get(session)) do
+    if file.path == path or file.path == full or file.path == real then
+      return file
+    end
+  end
+end
+
+---@param what 'keep'|'reject'
+---@param opts? {session?: integer, path?: string, hunk?: integer}
+---@return boolean? ok, string? err
+local function decide(what, opts)
+  opts = opts or {}
+  local id, err = require('acp.mirror').resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  local args = { session = id, ['do'] = what }
+  if opts.path then
+    local file = changed_file(id, opts.path)
+    if not file then
+      return nil, ('the agent has not changed %s'):format(opts.path)
+    end
+    args.path = file.path
+    if opts.hunk then
+      local hunk = file.hunks[opts.hunk]
+      if not hunk then
+        return nil, ('%s has no change %s'):format(opts.path, tostring(opts.hunk))
+      end
+      hunk.state = nil
+      args = vim.tbl_extend('error', args, hunk, { hunk = opts.hunk })
+    end
+  elseif opts.hunk then
+    return nil, 'a change is named by its path and its number'
+  end
+  require('acp.host').request('decide', args, function() end)
+  return true
+end
+
+---Keeps changes of the agent's: a hunk by its number in changes(), a file, or all. A hunk that was
+---rejected comes back.
+---@param opts? {session?: integer, path?: string, hunk?: integer}
+---@return boolean? ok, string? err
+function M.keep(opts)
+  return decide('keep', opts)
+end
+
+---Takes changes of the agent's out of buffer and disk: a hunk by its number in changes(), a file,
+---or all that is not decided.
+---@param opts? {session?: integer, path?: string, hunk?: integer}
+---@return boolean? ok, string? err
+function M.reject(opts)
+  return decide('reject', opts)
+end
+
+---Undoes what the last turn has changed, and the one before it when called again; with `again` the
+---last one that was undone has its changes again. What the user has changed since stays.
+---@param opts? {session?: integer, again?: boolean}
+---@return boolean? ok, string? err
+function M.undo_turn(opts)
+  opts = opts or {}
+  local id, err = require('acp.mirror').resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  require('acp.undo').run(id, opts.again == true)
+  return true
+end
+
 ---What a session can be set to: modes, models and whatever else its agent offers.
 ---@param session? integer
 ---@return acp.SessionOption[]? options, string? err
@@ -550,9 +625,6 @@ end
 for _, name in ipairs({
   'elicitations',
   'answer',
-  'keep',
-  'reject',
-  'undo_turn',
   'on_request',
 }) do
   M[name] = not_yet('acp.' .. name)

@@ -245,6 +245,22 @@ sub.changes = {
   end,
 }
 
+sub.undo = {
+  run = function(args)
+    if args ~= '' and args ~= 'again' then
+      return complain(':Acp undo takes nothing, or again')
+    end
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    require('acp.undo').ask(id, args == 'again')
+  end,
+  complete = function()
+    return { 'again' }
+  end,
+}
+
 sub.conflicts = {
   run = function(args)
     local what, nth = args:match('^(%a*)%s*(%d*)$')
@@ -336,9 +352,28 @@ sub.diff = {
   end,
 }
 
+sub.review = {
+  run = function(args, cmd)
+    local run = require('acp.hunks').commands[args]
+    if run then
+      return run(cmd)
+    end
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    run = ({ [''] = 'open', send = 'send', diff = 'beside' })[args]
+    if not run then
+      return complain(':Acp review takes nothing, ' .. table.concat(sub.review.complete(), ', '))
+    end
+    require('acp.review')[run](id)
+  end,
+  complete = function()
+    return { 'diff', 'keep', 'marks', 'next', 'previous', 'reject', 'send' }
+  end,
+}
+
 for _, name in ipairs({
-  'review',
-  'undo',
   'export',
 }) do
   sub[name] = {

@@ -113,7 +113,7 @@ local function load(args, done)
     diff.land, diff.edit, diff.rows = args.land, args.edit, args.form == 'rows'
     diff.texts = diff.form ~= 'inline' and (mine.texts or require('acp.pair').texts()) or nil
     local picked = diff.permission and diff.form == 'whole' and #diff.hunks > 0 and not args.edit
-    if picked and not require('acp.hunks').agrees(diff) then
+    if picked and not require('acp.picks').agrees(diff) then
       require('acp.pair').drop(diff.texts)
       return load(vim.tbl_extend('force', args, { form = 'rows', anew = false }), done)
     end
@@ -222,7 +222,7 @@ local function paint(anew)
   if not diff or not place or place.editing then
     return
   end
-  local refused = require('acp.hunks').refused(diff)
+  local refused = require('acp.picks').refused(diff)
   if not refused then
     if not loading and not ready then
       M.open(again(diff, diff.at), false)
@@ -240,7 +240,7 @@ end
 local function to_hunk(n)
   local side = place and place:side()
   if side then
-    local row = require('acp.hunks').row(shown, side, n, vim.fn.line('$'))
+    local row = require('acp.picks').row(shown, side, n, vim.fn.line('$'))
     api.nvim_win_set_cursor(0, { row, 0 })
     vim.cmd('normal! zv')
   end
@@ -335,7 +335,7 @@ local function show(diff, by_user)
   if by_user then
     place:focus()
     if diff.land then
-      to_hunk(require('acp.hunks').count(diff))
+      to_hunk(require('acp.picks').count(diff))
     end
   end
   paint(true)
@@ -523,7 +523,7 @@ local function pick(refuse)
     return tell('nothing waits for your answer here')
   end
   first, last = math.min(first, last), math.max(first, last)
-  first, last = require('acp.hunks').touched(diff, side, first, last)
+  first, last = require('acp.picks').touched(diff, side, first, last)
   if not first then
     local lhs = require('acp.config').get().keys.review_next
     return tell('no hunk is here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or ''))
@@ -547,7 +547,7 @@ end
 ---Goes to another hunk, also of another file.
 ---@param by 1|-1
 local function walk(by)
-  local hunks = require('acp.hunks')
+  local hunks = require('acp.picks')
   for _ = 1, vim.v.count1 do
     local diff, side = shown, place and place:side()
     if not diff or not side then
@@ -597,7 +597,7 @@ function M.keys(diff)
       answer({ '^reject_once$', '^reject' }, 'refuses')
     end)
   end
-  local hunks = require('acp.hunks').count(diff)
+  local hunks = require('acp.picks').count(diff)
   if diff.permission and hunks > 0 then
     add('review_reject', (hunks > 1 or #diff.files > 1) and 'hunk' or nil, function()
       pick(true)
@@ -657,7 +657,7 @@ function M.facts(diff, what)
   if #counts > 0 then
     name = name .. '  ' .. table.concat(counts, ' ')
   end
-  local hunks = require('acp.hunks')
+  local hunks = require('acp.picks')
   local _, refused = hunks.refused(diff)
   if refused > 0 then
     name = ('%s  %d of %d refused'):format(name, refused, hunks.count(diff))

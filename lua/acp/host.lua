@@ -117,6 +117,7 @@ function M.ensure()
     '--log-level=' .. (config.host.log_level or 'info'),
     '--cache=' .. vim.fs.joinpath(vim.fn.stdpath('cache'), 'acp'),
     '--state=' .. vim.fs.joinpath(vim.fn.stdpath('state'), 'acp'),
+    '--data=' .. vim.fs.joinpath(vim.fn.stdpath('data'), 'acp'),
     '--nerd-font=' .. tostring(config.nerd_font),
   })
   stderr = {}

@@ -1,187 +1,261 @@
----The hunks of a diff that is on the screen: where they stand, which of them the user means, and
----what was refused.
+---Keys in the user's own buffers with changes of agents: from change to change, also into the next
+---file, and what becomes of the one under the cursor or of the lines that are selected. Which lines
+---are part of a change, the host says (host/hunks.go).
 local M = {}
 
 local api = vim.api
 
-M.ns = api.nvim_create_namespace('acp_review')
-
----How many hunks a diff has that can be picked.
----@param diff acp.Diff
----@return integer
-function M.count(diff)
-  return #diff.hunks / 4
+---@param text string
+local function tell(text)
+  vim.notify('acp: ' .. text, vim.log.levels.WARN)
 end
 
----Where a hunk stands in the lines of one side; without lines there, the line that follows.
----@param diff acp.Diff
----@param side 1|2 the old or the new text
----@param n integer
----@return integer row 1-based, integer count
-local function at(diff, side, n)
-  local i = 4 * (n - 1) + 2 * side
-  return diff.hunks[i - 1], diff.hunks[i]
+---@class acp.Place
+---@field path string
+---@field row integer
+
+---The first row of each change in a file, where the buffer has it, else as the host has told.
+---@param path string
+---@return integer[]
+local function rows_of(path)
+  return require('acp.marks').rows(path) or require('acp.changes').rows(path)
 end
 
----How Neovim compares the windows of a diff, as options of |vim.diff()|.
----@return table
-local function comparison()
-  local opts = { result_type = 'indices' }
-  for _, item in ipairs(vim.split(vim.o.diffopt, ',')) do
-    opts.algorithm = item:match('^algorithm:(.*)') or opts.algorithm
-    opts.indent_heuristic = item == 'indent-heuristic' or opts.indent_heuristic
-    opts.ignore_whitespace_change = item == 'iwhite' or opts.ignore_whitespace_change
-    opts.ignore_whitespace = item == 'iwhiteall' or opts.ignore_whitespace
-    opts.ignore_whitespace_change_at_eol = item == 'iwhiteeol'
-      or opts.ignore_whitespace_change_at_eol
-    opts.ignore_blank_lines = item == 'iblank' or opts.ignore_blank_lines
+---The place so many changes after or before one, across files and around the end.
+---@param path string
+---@param row integer
+---@param step integer not 0
+---@return acp.Place?, boolean around
+local function find(path, row, step)
+  local paths = require('acp.changes').pending_paths()
+  local forward = step > 0
+  local left = math.abs(step)
+  ---@type integer of the file in paths, or between two of them
+  local at = 0.5
+  for i, other in ipairs(paths) do
+    at = other == path and i or other < path and i + 0.5 or at
   end
-  return opts
-end
-
----Whether Neovim, which compares two whole texts by itself, shows the hunks that can be picked: of
----equal lines it may pair others.
----@param diff acp.Diff
----@return boolean
-function M.agrees(diff)
-  local texts = {}
-  for side, buf in ipairs(diff.texts.bufs) do
-    local rows = diff.texts.rows[side]
-    local lines = rows > 0 and api.nvim_buf_get_lines(buf, 0, rows, false) or {}
-    texts[side] = #lines > 0 and table.concat(lines, '\n') .. '\n' or ''
-  end
-  local compare = vim.text and vim.text.diff or vim.diff
-  local i = 0
-  for _, is in ipairs(compare(texts[1], texts[2], comparison())) do
-    for side = 0, 2, 2 do
-      local row, count = is[side + 1], is[side + 2]
-      row = count == 0 and row + 1 or row
-      if diff.hunks[i + side + 1] ~= row or diff.hunks[i + side + 2] ~= count then
-        return false
-      end
+  local around, empty = false, 0
+  local rows = vim.tbl_filter(function(other)
+    return forward and other > row or not forward and other < row
+  end, at % 1 == 0 and rows_of(path) or {})
+  while empty <= #paths do
+    if left <= #rows then
+      return { path = paths[at] or path, row = rows[forward and left or #rows - left + 1] }, around
     end
-    i = i + 4
+    left = left - #rows
+    at = forward and math.floor(at) + 1 or math.ceil(at) - 1
+    if not paths[at] then
+      around = true
+      at = forward and 1 or #paths
+    end
+    rows = paths[at] and rows_of(paths[at]) or {}
+    empty = #rows == 0 and empty + 1 or 0
   end
-  return i == #diff.hunks
+  return nil, false
 end
 
----The hunks that lines of one side touch. What a side has no line of is touched by the lines above
----and below it, where nothing else is.
----@param diff acp.Diff
----@param side 1|2
+---Shows a file in the current window.
+---@param path string
+---@return boolean
+local function edit(path)
+  local unsaved = vim.bo.modified and vim.bo.buftype == ''
+  local hides = vim.o.hidden or vim.bo.bufhidden == 'hide' or vim.o.autowriteall
+  if unsaved and not hides and #vim.fn.win_findbuf(api.nvim_get_current_buf()) == 1 then
+    local name = vim.fn.fnamemodify(path, ':~:.')
+    tell(
+      ("the next change is in %s, but this buffer has unsaved text and 'hidden' is off"):format(
+        name
+      )
+    )
+    return false
+  end
+  local ok, err = pcall(vim.cmd.edit, {
+    args = { vim.fn.fnameescape(vim.fn.fnamemodify(path, ':~:.')) },
+  })
+  if not ok then
+    tell((tostring(err):gsub('^.-:(E%d+:)', '%1')))
+  end
+  return ok
+end
+
+---Moves the cursor so many changes on, or back where that is negative.
+---@param step integer
+function M.go(step)
+  local marks = require('acp.marks')
+  if vim.bo.buftype ~= '' then
+    return tell('no file is in this window')
+  end
+  local path = marks.path(api.nvim_get_current_buf())
+  local place, around = find(path or '', api.nvim_win_get_cursor(0)[1] - 1, step)
+  if not place then
+    return tell('no change of the agent waits for a decision')
+  end
+  vim.cmd("normal! m'")
+  if place.path ~= path and not edit(place.path) then
+    return
+  end
+  local row = math.min(place.row, api.nvim_buf_line_count(0) - 1)
+  api.nvim_win_set_cursor(0, { row + 1, 0 })
+  vim.cmd('normal! zv')
+  if row == 0 then
+    marks.make_room(0)
+  end
+  if around then
+    local what = step > 0 and 'first' or 'last'
+    api.nvim_echo({ { ('acp: around to the %s change'):format(what) } }, false, {})
+  end
+end
+
+---The sessions with changes there, and the path; says so where there is none.
 ---@param first integer
 ---@param last integer
----@return integer? first, integer? last
-function M.touched(diff, side, first, last)
-  local from, to, from_near, to_near
-  for n = 1, M.count(diff) do
-    local row, count = at(diff, side, n)
-    if count > 0 and row <= last and row + count - 1 >= first then
-      from, to = from or n, n
-    elseif count == 0 and row - 1 <= last and row >= first then
-      from_near, to_near = from_near or n, n
-    end
+---@return integer[]? sessions, string? path
+local function here(first, last)
+  local marks = require('acp.marks')
+  local buf = api.nvim_get_current_buf()
+  local sessions = marks.sessions(buf, first - 1, last - 1)
+  if #sessions == 0 then
+    return tell('no change of the agent is there that waits for a decision')
   end
-  if first ~= last and from_near then
-    return math.min(from or from_near, from_near), math.max(to or to_near, to_near)
-  end
-  return from or from_near, to or to_near
+  return sessions, marks.path(buf)
 end
 
----The row of a side where the cursor goes for a hunk.
----@param diff acp.Diff
----@param side 1|2
----@param n integer
----@param last integer how many lines there are
----@return integer
-function M.row(diff, side, n, last)
-  return math.max(1, math.min((at(diff, side, n)), last))
-end
-
----The first hunk behind a row, or the last one before it.
----@param diff acp.Diff
----@param side 1|2
----@param row integer
----@param last integer how many lines there are
----@param by 1|-1
----@return integer?
-function M.beside(diff, side, row, last, by)
-  local n = M.count(diff)
-  for i = by > 0 and 1 or n, by > 0 and n or 1, by do
-    if (M.row(diff, side, i, last) - row) * by > 0 then
-      return i
-    end
+---Decides the changes under the cursor and so many in all from there on, or those in lines.
+---@param decision 'keep'|'reject'
+---@param count integer
+---@param first? integer
+---@param last? integer
+function M.decide(decision, count, first, last)
+  local line = api.nvim_win_get_cursor(0)[1]
+  local sessions, path = here(first or line, last or line)
+  for _, session in ipairs(sessions or {}) do
+    require('acp.host').notify('decide_hunks', {
+      session = session,
+      path = path,
+      decision = decision,
+      lines = first ~= nil,
+      first = first or line,
+      last = last or line,
+      count = count,
+    })
   end
 end
 
----Which hunks of a diff are refused, as the host has told last; nil where that is about a later
----look at the change.
----@param diff acp.Diff
----@return table<integer, true>? refused, integer count
-function M.refused(diff)
-  local set, count = {}, 0
-  for _, request in ipairs(require('acp.mirror').permissions()) do
-    local picks = request.id == diff.permission and request.picks and request.picks[diff.at]
-    if picks and picks.looked > diff.looked then
-      return nil, 0
-    end
-    for _, n in ipairs(picks and picks.looked == diff.looked and picks.refused or {}) do
-      set[n] = true
-      count = count + 1
-    end
+---Has the user comment on lines.
+---@param first? integer
+---@param last? integer
+local function comment(first, last)
+  local line = api.nvim_win_get_cursor(0)[1]
+  local sessions, path = here(first or line, last or line)
+  if sessions then
+    require('acp.comment').ask(sessions[1], path, first or line, last or line)
   end
-  return set, count
 end
 
----The first hunk that ends at a row or behind it.
----@param diff acp.Diff
----@param side 1|2
----@param row integer
----@return integer
-local function first_from(diff, side, row)
-  local low, high = 1, M.count(diff) + 1
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local start, count = at(diff, side, middle)
-    if start + count - 1 < row then
-      low = middle + 1
+---Leaves Visual mode, and gives the lines that were selected.
+---@return integer first, integer last
+local function selected()
+  local from, to = vim.fn.line('v'), vim.fn.line('.')
+  vim.cmd('normal! \27')
+  return math.min(from, to), math.max(from, to)
+end
+
+---@class acp.HunkAction
+---@field action string of the configuration
+---@field plug string
+---@field run fun(count: integer)
+---@field visual? fun(first: integer, last: integer) of selected lines
+
+---@type acp.HunkAction[]
+local actions = {
+  {
+    action = 'review_keep',
+    plug = '<Plug>(AcpReviewKeep)',
+    run = function(count)
+      M.decide('keep', count)
+    end,
+    visual = function(first, last)
+      M.decide('keep', 1, first, last)
+    end,
+  },
+  {
+    action = 'review_reject',
+    plug = '<Plug>(AcpReviewReject)',
+    run = function(count)
+      M.decide('reject', count)
+    end,
+    visual = function(first, last)
+      M.decide('reject', 1, first, last)
+    end,
+  },
+  { action = 'review_next', plug = '<Plug>(AcpReviewNext)', run = M.go },
+  {
+    action = 'review_previous',
+    plug = '<Plug>(AcpReviewPrevious)',
+    run = function(count)
+      M.go(-count)
+    end,
+  },
+  {
+    action = 'review_comment',
+    plug = '<Plug>(AcpReviewComment)',
+    run = function()
+      comment()
+    end,
+    visual = comment,
+  },
+}
+
+---The keys of a buffer with changes, for acp.borrow. What the user has mapped himself stays his.
+---@return acp.Key[]
+function M.keys()
+  local config = require('acp.config').get().keys
+  local keys = {}
+  for _, action in ipairs(actions) do
+    local function add(mode, run)
+      table.insert(keys, { lhs = action.plug, mode = mode, run = run, desc = action.action })
+      local lhs = config[action.action]
+      if lhs then
+        table.insert(
+          keys,
+          { lhs = lhs, mode = mode, run = run, desc = action.action, yields = true }
+        )
+      end
+    end
+    add('n', function()
+      action.run(vim.v.count1)
+    end)
+    if action.visual then
+      add('x', function()
+        action.visual(selected())
+      end)
+    end
+  end
+  return keys
+end
+
+---@type table<string, fun(cmd: table)> by the word after `:Acp review`
+M.commands = {
+  next = function()
+    M.go(1)
+  end,
+  previous = function()
+    M.go(-1)
+  end,
+}
+for _, decision in ipairs({ 'keep', 'reject' }) do
+  M.commands[decision] = function(cmd)
+    if cmd.range > 0 then
+      M.decide(decision, 1, cmd.line1, cmd.line2)
     else
-      high = middle
+      M.decide(decision, 1)
     end
   end
-  return low
 end
-
----Marks the refused hunks in the windows of both sides, as far as they are seen: there may be
----thousands.
----@param wins integer[]
----@param diff acp.Diff
----@param refused table<integer, true>
-function M.paint(wins, diff, refused)
-  for side, win in ipairs(wins) do
-    local buf = api.nvim_win_get_buf(win)
-    api.nvim_buf_clear_namespace(buf, M.ns, 0, -1)
-    local top, bottom = vim.fn.line('w0', win), vim.fn.line('w$', win)
-    for n = first_from(diff, side, top), M.count(diff) do
-      local row, count = at(diff, side, n)
-      if row > bottom then
-        break
-      end
-      if refused[n] and count > 0 then
-        local last = math.min(row + count - 1, api.nvim_buf_line_count(buf))
-        local opts = { end_row = last, hl_eol = true, strict = false }
-        opts.hl_group, opts.priority = 'AcpReviewRefused', 200
-        api.nvim_buf_set_extmark(buf, M.ns, row - 1, 0, opts)
-        if side == 2 then
-          opts.hl_group, opts.hl_eol, opts.priority = 'AcpStrikethrough', false, 201
-          api.nvim_buf_set_extmark(buf, M.ns, row - 1, 0, opts)
-        end
-        api.nvim_buf_set_extmark(buf, M.ns, row - 1, 0, {
-          sign_text = '✗',
-          sign_hl_group = 'AcpReviewRefusedSign',
-        })
-      end
-    end
+for word, on in pairs({ ['marks on'] = true, ['marks off'] = false }) do
+  M.commands[word] = function()
+    require('acp.marks').show(on)
   end
 end
 

@@ -31,6 +31,10 @@ function ops.edit(args)
   require('acp.chat').edit(args)
 end
 
+function ops.review_edit(args)
+  require('acp.review').edit(args)
+end
+
 function ops.unfinished(args)
   require('acp.recover').offer(args.list)
 end
@@ -56,6 +60,10 @@ end
 
 function ops.changes(args)
   require('acp.changes').set(args.session, args.files)
+end
+
+function ops.marks(args)
+  return require('acp.marks').piece(args)
 end
 
 function ops.terminals(args)

@@ -280,7 +280,7 @@ end
 function Pair:paint(diff, refused)
   local function paint()
     if #self.bufs == 2 and vim.iter(self.wins):all(api.nvim_win_is_valid) then
-      require('acp.hunks').paint(self.wins, diff, refused)
+      require('acp.picks').paint(self.wins, diff, refused)
     end
   end
   paint()

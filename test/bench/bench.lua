@@ -172,6 +172,33 @@ local function when(condition, fn)
   timer:start(0, 2, step)
 end
 
+---Shows a file that has changes in a window of its own, and measures until they are marked.
+---@param path string
+---@param signs integer how many lines are marked then
+function M.mark(path, signs)
+  vim.cmd.stopinsert()
+  vim.cmd.tabedit(vim.fn.fnameescape(path))
+  local file = api.nvim_get_current_buf()
+  local seen = 0
+  local ns = api.nvim_create_namespace('acp_marks')
+  local set = api.nvim_buf_set_extmark
+  api.nvim_buf_set_extmark = function(b, n, row, col, opts)
+    if n == ns and opts.sign_text then
+      seen = seen + 1
+    end
+    return set(b, n, row, col, opts)
+  end
+  vim.cmd.redraw()
+  start()
+  when(function()
+    return seen >= signs
+  end, function()
+    api.nvim_buf_set_extmark = set
+    assert(#api.nvim_buf_get_extmarks(file, ns, 0, 50, {}) > 0, 'nothing is marked')
+    M.finish({})
+  end)
+end
+
 ---Opens the last diff in two windows, and measures until they are shown.
 ---@param lines integer how many lines each side has at least
 function M.open_diff(lines)

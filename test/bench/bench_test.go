@@ -30,6 +30,7 @@ func Benchmark(b *testing.B) {
 			{"located", located},
 			{"commands", commands},
 			{"bursts", bursts},
+			{"changes", changedBuffers},
 			{"memory", memory},
 			{"marks", marks},
 			{"cancel", cancel},

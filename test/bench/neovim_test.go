@@ -123,7 +123,10 @@ func launch(tb testing.TB, bin string) (*neovim, error) {
 		vim.g.acp = {
 			host = { command = { %[2]q } },
 			agents = { bench = { command = { %[2]q }, env = { %[3]s = 'agent' } } },
-			permissions = { { command = 'make *', action = 'allow' } },
+			permissions = {
+				{ command = 'make *', action = 'allow' },
+				{ kind = 'edit', path = '**/every.lua', action = 'allow' },
+			},
 		}
 		vim.api.nvim_create_autocmd('VimEnter', {
 			callback = function() vim.fn.sockconnect('pipe', %[4]q, { rpc = true }) end,

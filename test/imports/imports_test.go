@@ -59,6 +59,10 @@ var rules = []rule{
 	{of: "host/rules", never: []string{editorClient, module + "acp", module + "buffers"}, why: "rules are pure"},
 	{of: "host/answers", never: []string{editorClient, module + "acp", module + "host/rules"}, why: "a file of answers decides nothing"},
 	{of: "host/files", never: []string{editorClient, module + "acp"}, why: "finding files knows neither agents nor the editor"},
+	{
+		of: "host/checkpoint", never: []string{editorClient, module + "acp", module + "buffers", module + "host/editor", module + "host/review"},
+		why: "what files were has nothing to do with who changed them",
+	},
 	{of: "host/terminal", never: []string{editorClient, module + "acp"}, why: "a terminal knows neither agents nor the editor"},
 	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
 	{of: "", except: []string{"acp", "test"}, direct: []string{jsonRPC}, why: "only acp knows the JSON-RPC library"},

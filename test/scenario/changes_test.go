@@ -24,7 +24,7 @@ func (s *scene) changes() string {
 			h := h.(obj)
 			fmt.Fprintf(&b, " -%d,%d+%d,%d", h["old_start"], h["old_count"], h["new_start"], h["new_count"])
 			if h["state"] != "pending" {
-				s.t.Errorf("a hunk is %v", h["state"])
+				fmt.Fprintf(&b, " %s", h["state"])
 			}
 		}
 		b.WriteString("\n")
@@ -306,11 +306,11 @@ func TestWhatIsTypedWhileTheAgentWritesTheDisk(t *testing.T) {
 		s.Await("more", func() bool { return s.buffer(buf) == "more\nand above\n"+after+"I type on" })
 		p.finish("nothing", nil)
 		s.endsWith(p, turn, "modified code.txt -4,1+4,1 -8,0+9,1\n", "disk code.txt")
-		// Undone by the user, the agent's part is gone from the record too.
+		// What the user has undone counts as refused.
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, -1, true, {})`, buf)
 		s.Lua(nil, `local buf, text = ...; vim.api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, '\n'))`, buf, "more\nand above\n"+before+"I type on")
 		turn = s.prompt(p, "nothing")
-		s.endsWith(p, turn, "", "disk code.txt")
+		s.endsWith(p, turn, "modified code.txt -4,1+4,1 rejected -8,0+8,0 rejected\n", "disk code.txt")
 	})
 }
 

@@ -1,0 +1,185 @@
+package buffers_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+)
+
+// TestRandomEditsOfTheUser lets a user type, and take back places of the file, in turn. Every line is unlike
+// all others, so which lines the disk has in common with the buffer is no question.
+func TestRandomEditsOfTheUser(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		r := &randomEdits{watching: &watching{neovim: n}, Rand: rand.New(rand.NewPCG(*seed, 1))}
+		r.agent = r.lines(12)
+		r.file = n.edit("a.txt", join(r.agent))
+		w := n.follow()
+		r.watching = w
+		n.lua("ns = vim.api.nvim_create_namespace('t')")
+		for i := range *rounds {
+			r.edit()
+			if i%10 == 0 {
+				w.wantNone()
+			}
+			if t.Failed() {
+				t.Fatalf("in round %d of -seed %d", i, *seed)
+			}
+		}
+		w.wantNone()
+		w.quietly()
+	})
+}
+
+// place is lines of a text, first to last, that become others; none touches the next.
+type place struct {
+	first, last int
+	lines       []string
+}
+
+func (r *randomEdits) places(lines []string) (list []place) {
+	for at := r.IntN(4); at <= len(lines) && len(list) < 3; {
+		p := place{at, min(at+r.IntN(3), len(lines)), r.lines(r.IntN(3))}
+		if p.first == p.last && len(p.lines) == 0 {
+			p.lines = r.lines(1)
+		}
+		list = append(list, p)
+		at = p.last + 1 + r.IntN(6)
+	}
+	return list
+}
+
+func replaced(lines []string, places []place) []string {
+	lines = slices.Clone(lines)
+	for _, p := range slices.Backward(places) {
+		lines = slices.Replace(lines, p.first, p.last, p.lines...)
+	}
+	return lines
+}
+
+// onDisk is what the disk must have after places of mine have changed: those that overlap nothing in which
+// the disk differs have changed there too.
+func onDisk(disk, mine []string, places []place) []string {
+	var all []place
+	for at, i := 0, 0; at < len(disk) || i < len(mine); {
+		p := place{first: i, last: i}
+		for p.last < len(mine) && !slices.Contains(disk, mine[p.last]) {
+			p.last++
+		}
+		for at < len(disk) && !slices.Contains(mine, disk[at]) {
+			p.lines = append(p.lines, disk[at])
+			at++
+		}
+		if p.first < p.last || len(p.lines) > 0 {
+			all = append(all, p)
+		}
+		at, i = at+1, p.last+1
+	}
+	for _, p := range places {
+		if !slices.ContainsFunc(all, func(own place) bool {
+			if p.first == p.last && own.first == own.last {
+				return p.first == own.first
+			}
+			return p.first < own.last && own.first < p.last
+		}) {
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b place) int { return cmp.Or(a.first-b.first, a.last-b.last) })
+	return replaced(mine, all)
+}
+
+func (r *randomEdits) edit() {
+	r.t.Helper()
+	for range r.IntN(3) {
+		mine := r.buffer()
+		at := r.IntN(len(mine))
+		r.lua("local at, last, lines = ...; vim.api.nvim_buf_set_lines(0, at, last, true, lines)",
+			at, min(at+r.IntN(2), len(mine)), append([]string{}, r.lines(r.IntN(3))...))
+	}
+	if len(r.buffer()) < 8 {
+		r.lua("vim.api.nvim_buf_set_lines(0, -1, -1, true, ...)", r.lines(8))
+	}
+	r.lua(`
+		local row, a = ...
+		vim.api.nvim_buf_clear_namespace(0, ns, 0, -1)
+		for i, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, true)) do
+			vim.api.nvim_buf_set_extmark(0, ns, i - 1, math.min(1, #line), {id = i})
+		end
+		vim.api.nvim_win_set_cursor(0, {row, 0})
+		vim.api.nvim_buf_set_mark(0, 'a', a, 0, {})`, 1+r.IntN(len(r.buffer())), 1+r.IntN(len(r.buffer())))
+	inserting := r.IntN(3) == 0
+	if inserting {
+		r.count++
+		r.input(fmt.Sprintf("Atyped%d", r.count))
+	}
+	before, disk := r.buffer(), strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
+	cursor, mark := r.lua("return vim.fn.getline('.')").(string), r.lua("return vim.fn.getline(\"'a\")").(string)
+	places := r.places(before)
+	want := replaced(before, places)
+	wantDisk := onDisk(disk, before, places)
+
+	w := r.change(r.file, func(now *string) (*string, error) {
+		if now == nil || *now != join(before) {
+			return nil, errors.New("it is given " + said(now))
+		}
+		text := join(want)
+		return &text, nil
+	})
+	after := r.buffer()
+	if !slices.Equal(after, want) {
+		r.t.Errorf("the buffer has\n%q, want\n%q", after, want)
+	}
+	if got := r.disk("a.txt"); got != join(wantDisk) {
+		r.t.Errorf("%+v of\n%q makes of the disk's\n%q\n%q, want\n%q", places, before, disk, strings.Split(got, "\n"), wantDisk)
+	}
+	r.wantWritten(w, before, want, len(places) > 0)
+	r.want("&modified", truth(!slices.Equal(want, wantDisk)))
+	for i, line := range before {
+		if row := slices.Index(after, line); row >= 0 {
+			r.want(fmt.Sprintf("luaeval('vim.api.nvim_buf_get_extmark_by_id(0, ns, %d, {})[1]')", i+1), int64(row))
+		}
+	}
+	if slices.Contains(after, cursor) {
+		r.want("getline('.')", cursor)
+	}
+	if slices.Contains(after, mark) {
+		r.want("getline(\"'a\")", mark)
+	}
+	if inserting {
+		r.want("mode()", "i")
+		r.input("<Esc>")
+	}
+	if len(places) > 0 {
+		r.cmd("undo")
+		if got := r.buffer(); !slices.Equal(got, before) {
+			r.t.Errorf("after undo:\n%q, want\n%q", got, before)
+		}
+		r.want("&modified", truth(!slices.Equal(before, wantDisk)))
+		r.cmd("redo")
+		if got := r.buffer(); !slices.Equal(got, want) {
+			r.t.Errorf("after redo:\n%q, want\n%q", got, want)
+		}
+		r.want("&modified", truth(!slices.Equal(want, wantDisk)))
+	}
+	r.asksNothing("checktime")
+	if got := r.buffer(); !slices.Equal(got, want) {
+		r.t.Errorf("after checktime:\n%q, want\n%q", got, want)
+	}
+	if r.IntN(3) == 0 {
+		r.asksNothing("write")
+		r.wantDisk("a.txt", join(want))
+	}
+}
+
+func (r *randomEdits) wantWritten(w buffers.Written, before, after []string, changed bool) {
+	r.t.Helper()
+	if w.Changed != changed || w.Conflict || w.Note != "" || w.Before == nil || *w.Before != join(before) || w.After == nil || *w.After != join(after) {
+		r.t.Errorf("told is %+v, %s before, %s after; it was\n%q, and is\n%q", w, said(w.Before), said(w.After), before, after)
+	}
+}

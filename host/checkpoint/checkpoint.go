@@ -1,0 +1,168 @@
+// Package checkpoint remembers what files were, so that a turn of an agent can be undone whatever
+// changed the files. It has one folder, which the hosts of all Neovims share:
+//
+//	contents/3f/9a…   what a file was, byte for byte, named by its SHA-256
+//	records/b1…       what the host wants to find again: a key, bytes, and the contents that they need
+//
+// A Snapshot is what the files of a project are at one moment. One is taken at each prompt, knowing the
+// last, of which only what changed since is read; Changes compares two:
+//
+//	before, err := store.Snapshot(ctx, roots, nil)
+//	… the agent works …
+//	after, err := store.Snapshot(ctx, roots, before)
+//	for _, c := range before.Changes(after) {
+//		old, err := store.Content(c.Before.Sum)
+//
+// Nothing is ever written outside of the store's folder, and nothing in it is ever changed: files appear
+// whole and disappear whole, so that no host waits for another. Clean keeps all of it bounded.
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Store is the folder. Its methods read and write the disk and may be called from any goroutine.
+type Store struct {
+	dir string
+	limits
+}
+
+// Open returns the store of a folder, which is made when something is put into it.
+func Open(dir string) *Store { return &Store{dir: dir, limits: usual} }
+
+// limits are variables for tests only.
+type limits struct {
+	fileSize int64 // of a file whose contents a snapshot has
+	allSize  int64 // of all of them
+	allFiles int   // how many
+	names    int   // files of a snapshot
+
+	records    int
+	recordSize int64 // of all records, without the contents they need
+	storeSize  int64 // of everything
+}
+
+var usual = limits{
+	fileSize: 1 << 20, allSize: 512 << 20, allFiles: 50_000, names: 300_000,
+	records: 200, recordSize: 256 << 20, storeSize: 1 << 30,
+}
+
+// Sum is the SHA-256 of contents. The zero Sum stands for contents that are not known.
+type Sum [sha256.Size]byte
+
+func (s Sum) String() string { return hex.EncodeToString(s[:]) }
+
+// IsZero tells whether there are no contents by this Sum.
+func (s Sum) IsZero() bool { return s == Sum{} }
+
+// MarshalText writes a Sum in hexadecimal digits, and the zero Sum as "".
+func (s Sum) MarshalText() ([]byte, error) {
+	if s.IsZero() {
+		return nil, nil
+	}
+	return []byte(s.String()), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (s *Sum) UnmarshalText(text []byte) error {
+	*s = Sum{}
+	if len(text) == 0 {
+		return nil
+	}
+	if len(text) != hex.EncodedLen(len(s)) {
+		return fmt.Errorf("%q is no SHA-256", text)
+	}
+	if _, err := hex.Decode(s[:], text); err != nil {
+		return fmt.Errorf("%q is no SHA-256: %w", text, err)
+	}
+	return nil
+}
+
+// Put keeps contents. Those that nothing needs (see Save) stay for a day from the last time they were put.
+func (s *Store) Put(data []byte) (Sum, error) {
+	sum := Sum(sha256.Sum256(data))
+	path := s.contentPath(sum)
+	// The time comes first: contents that Clean is about to remove stay if they are new.
+	if s.touch(sum) {
+		if info, err := os.Lstat(path); err == nil && info.Size() == int64(len(data)) {
+			return sum, nil // else the machine has stopped while it was written
+		}
+	}
+	if err := write(path, data); err != nil {
+		return Sum{}, fmt.Errorf("keep contents: %w", err)
+	}
+	return sum, nil
+}
+
+// Content returns contents that were put, or an error that is fs.ErrNotExist where there are none any more.
+func (s *Store) Content(sum Sum) ([]byte, error) {
+	path := s.contentPath(sum)
+	data, err := os.ReadFile(path)
+	for _, path := range []string{aside(path), path} {
+		if errors.Is(err, fs.ErrNotExist) {
+			data, err = os.ReadFile(path)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("contents that were kept: %w", err)
+	}
+	if sha256.Sum256(data) != sum {
+		return nil, fmt.Errorf("contents that were kept are damaged: %s: %w", path, fs.ErrNotExist)
+	}
+	return data, nil
+}
+
+// touch has contents be as new, and tells whether they are there.
+func (s *Store) touch(sum Sum) bool {
+	now := time.Now()
+	return os.Chtimes(s.contentPath(sum), now, now) == nil
+}
+
+func (s *Store) contentPath(sum Sum) string {
+	name := sum.String()
+	return filepath.Join(s.dir, "contents", name[:2], name[2:])
+}
+
+// write makes a file for this user alone, in one step.
+func write(path string, parts ...[]byte) (err error) {
+	dir := filepath.Dir(path)
+	temp, err := os.CreateTemp(dir, temporary+"*") // of mode 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		temp, err = os.CreateTemp(dir, temporary+"*")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}()
+	for _, part := range parts {
+		if err == nil {
+			_, err = temp.Write(part)
+		}
+	}
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+// temporary begins the names of files that are not whole, or about to go.
+const temporary = "new-"
+
+// aside is where Clean has a file for the moment in which it makes sure that nobody wants it.
+func aside(path string) string {
+	return filepath.Join(filepath.Dir(path), temporary+"old-"+filepath.Base(path))
+}

@@ -1,0 +1,182 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// recordAge is how long a record is kept after it was last saved.
+	recordAge = 30 * 24 * time.Hour
+	// spare is how long contents are kept that no record needs: a host may be about to save one. Where
+	// there is not room for all it is less, but more than need.
+	spare      = 24 * time.Hour
+	spareShort = time.Hour
+)
+
+// Clean removes what is old, and the oldest where there is too much: records, but not those whose key is
+// alive, and contents that no record needs. Other hosts may use the store meanwhile. alive may be nil.
+func (s *Store) Clean(ctx context.Context, now time.Time, alive func(key string) bool) error {
+	if alive == nil {
+		alive = func(string) bool { return false }
+	}
+	c := &clean{store: s, now: now}
+	if err := c.run(ctx, alive); err != nil {
+		return fmt.Errorf("clean %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// clean is one run of Clean.
+type clean struct {
+	store *Store
+	now   time.Time
+	size  int64 // of all that is left
+	errs  []error
+}
+
+// content is a file of contents.
+type content struct {
+	path string
+	at   time.Time
+	size int64
+}
+
+func (c *clean) run(ctx context.Context, alive func(key string) bool) error {
+	records, err := c.store.recordFiles()
+	if err != nil {
+		return err
+	}
+	contents, err := c.contents(ctx)
+	if err != nil {
+		return err
+	}
+	// Records, the latest first.
+	needed := map[Sum]int{} // by how many records
+	var count int
+	var size int64
+	records = slices.DeleteFunc(records, func(r recordFile) bool {
+		count++
+		size += r.Size
+		old := c.now.Sub(r.Saved) > recordAge || count > c.store.records || size > c.store.recordSize
+		if old && !(r.err == nil && alive(r.Key)) {
+			c.remove(r.path, r.Saved)
+			count--
+			size -= r.Size
+			return true
+		}
+		for _, sum := range r.needs {
+			needed[sum]++
+		}
+		return false
+	})
+	c.size += size
+	// Contents that nothing needs, the oldest first.
+	var spares []Sum
+	for sum := range contents {
+		if needed[sum] == 0 {
+			spares = append(spares, sum)
+		}
+	}
+	slices.SortFunc(spares, func(a, b Sum) int { return contents[a].at.Compare(contents[b].at) })
+	for _, sum := range spares {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		age := c.now.Sub(contents[sum].at)
+		if age > spare || c.size > c.store.storeSize && age > spareShort {
+			c.removeContent(contents[sum])
+		}
+	}
+	// Still too much: records, the oldest first, with what they alone need.
+	for _, r := range slices.Backward(records) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if c.size <= c.store.storeSize {
+			break
+		}
+		if r.err == nil && alive(r.Key) {
+			continue
+		}
+		c.remove(r.path, r.Saved)
+		c.size -= r.Size
+		for _, sum := range r.needs {
+			needed[sum]--
+			if file, there := contents[sum]; there && needed[sum] == 0 && c.now.Sub(file.at) > spareShort {
+				c.removeContent(file)
+			}
+		}
+	}
+	return errors.Join(c.errs...)
+}
+
+// contents lists the contents, and removes the rests of writes that were cut short.
+func (c *clean) contents(ctx context.Context) (map[Sum]content, error) {
+	all := map[Sum]content{}
+	err := filepath.WalkDir(c.store.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return errors.Join(err, ctx.Err())
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil // gone
+		}
+		if strings.HasPrefix(e.Name(), temporary) {
+			if c.now.Sub(info.ModTime()) > spareShort {
+				c.failed(os.Remove(path))
+			}
+			return nil
+		}
+		var sum Sum
+		rest, err := filepath.Rel(filepath.Join(c.store.dir, "contents"), path)
+		if err == nil && sum.UnmarshalText([]byte(strings.Replace(rest, string(filepath.Separator), "", 1))) == nil {
+			all[sum] = content{path, info.ModTime(), info.Size()}
+			c.size += info.Size()
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (c *clean) removeContent(file content) {
+	if c.remove(file.path, file.at) {
+		c.size -= file.size
+	}
+}
+
+// remove removes a file unless it was touched or written anew since it was seen. Whoever does that right
+// now either finds it gone, or has it back.
+func (c *clean) remove(path string, seen time.Time) bool {
+	aside := aside(path)
+	if err := os.Rename(path, aside); err != nil {
+		c.failed(err)
+		return false
+	}
+	info, err := os.Lstat(aside)
+	wanted := err == nil && !info.ModTime().Equal(seen)
+	if wanted {
+		// It is not put in the place of what another host has written there by now.
+		if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
+			c.failed(os.Rename(aside, path))
+		}
+	}
+	c.failed(os.Remove(aside))
+	return !wanted
+}
+
+func (c *clean) failed(err error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.errs = append(c.errs, err)
+	}
+}

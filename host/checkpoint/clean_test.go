@@ -1,0 +1,279 @@
+package checkpoint
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// save saves a record of that age with contents as old, which are its key.
+func save(t *testing.T, s *Store, key string, age time.Duration) Sum {
+	t.Helper()
+	sum := keep(t, s, key, age)
+	if err := s.Save(key, []byte("data"), sum); err != nil {
+		t.Fatal(err)
+	}
+	backdate(t, s.contentPath(sum), age)
+	backdate(t, s.recordPath(key), age)
+	return sum
+}
+
+func clean1(t *testing.T, s *Store, alive ...string) {
+	t.Helper()
+	if err := s.Clean(t.Context(), time.Now(), func(key string) bool { return slices.Contains(alive, key) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func keys(t *testing.T, s *Store) (keys []string) {
+	t.Helper()
+	list, err := s.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		keys = append(keys, r.Key)
+	}
+	return keys
+}
+
+// there tells which contents are there, of those named by their text.
+func there(s *Store, sums map[string]Sum) (names []string) {
+	for name, sum := range sums {
+		if _, err := s.Content(sum); err == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestCleanByAge(t *testing.T) {
+	s := store(t)
+	sums := map[string]Sum{
+		"new":        save(t, s, "new", time.Hour),
+		"month":      save(t, s, "month", 29*day),
+		"old":        save(t, s, "old", 31*day),
+		"alive":      save(t, s, "alive", 300*day),
+		"spare":      keep(t, s, "spare", 23*time.Hour),
+		"spare, old": keep(t, s, "spare, old", 25*time.Hour),
+		"shared":     keep(t, s, "shared", 31*day),
+	}
+	for _, key := range []string{"x", "y"} {
+		if err := s.Save(key, nil, sums["shared"], Sum{5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	backdate(t, s.contentPath(sums["shared"]), 31*day)
+	if err := s.Remove("x"); err != nil {
+		t.Fatal(err)
+	}
+	rests := []string{filepath.Join(s.dir, "records", temporary+"1"), filepath.Join(s.dir, "contents", "00", temporary+"2")}
+	for _, path := range rests {
+		put(t, path, "half")
+	}
+	backdate(t, rests[1], 2*time.Hour)
+	clean1(t, s, "alive")
+	if got, want := keys(t, s), []string{"y", "new", "month", "alive"}; !slices.Equal(got, want) {
+		t.Errorf("the records are %q, want %q", got, want)
+	}
+	if got, want := there(s, sums), []string{"alive", "month", "new", "shared", "spare"}; !slices.Equal(got, want) {
+		t.Errorf("the contents are %q, want %q", got, want)
+	}
+	if _, err := os.Stat(rests[0]); err != nil {
+		t.Error("what another host is writing is gone")
+	}
+	if _, err := os.Stat(rests[1]); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the rest of a write is still there")
+	}
+}
+
+func TestCleanNothing(t *testing.T) {
+	s := store(t)
+	if err := s.Clean(t.Context(), time.Now(), nil); err != nil {
+		t.Error(err)
+	}
+	keep(t, s, "x", 2*day)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Clean(ctx, time.Now(), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a clean that was cancelled: %v", err)
+	}
+}
+
+func TestCleanByNumber(t *testing.T) {
+	s := store(t)
+	s.records = 3
+	for i := range 6 {
+		save(t, s, fmt.Sprint(i), time.Duration(i)*time.Hour)
+	}
+	clean1(t, s, "4")
+	if got, want := keys(t, s), []string{"0", "1", "2", "4"}; !slices.Equal(got, want) {
+		t.Errorf("the records are %q, want %q", got, want)
+	}
+	list, err := s.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.recordSize = list[0].Size + list[1].Size
+	clean1(t, s)
+	if got, want := keys(t, s), []string{"0", "1"}; !slices.Equal(got, want) {
+		t.Errorf("the records are %q, want %q", got, want)
+	}
+}
+
+func TestCleanBySize(t *testing.T) {
+	big := func(name string) string { return name + string(make([]byte, 10_000)) }
+	s := store(t)
+	sums := map[string]Sum{}
+	for i, name := range []string{"a", "b", "c", "d"} {
+		age := time.Duration(2+i) * time.Hour
+		sums[name] = keep(t, s, big(name), age)
+		if err := s.Save(name, nil, sums[name], sums["a"]); err != nil {
+			t.Fatal(err)
+		}
+		backdate(t, s.recordPath(name), age)
+		backdate(t, s.contentPath(sums[name]), age)
+		backdate(t, s.contentPath(sums["a"]), age)
+	}
+	for name, age := range map[string]time.Duration{"s1": time.Minute, "s2": 2 * time.Hour, "s3": 3 * time.Hour} {
+		sums[name] = keep(t, s, big(name), age)
+	}
+	for _, test := range []struct {
+		size           int64
+		records, there []string
+	}{
+		{80_000, []string{"a", "b", "c", "d"}, []string{"a", "b", "c", "d", "s1", "s2", "s3"}},
+		{65_000, []string{"a", "b", "c", "d"}, []string{"a", "b", "c", "d", "s1", "s2"}},
+		{55_000, []string{"a", "b", "c", "d"}, []string{"a", "b", "c", "d", "s1"}},
+		{45_000, []string{"a", "b", "c"}, []string{"a", "b", "c", "s1"}},
+		{25_000, []string{"c"}, []string{"a", "c", "s1"}}, // c is alive, and needs a
+	} {
+		s.storeSize = test.size
+		clean1(t, s, "c")
+		if got := keys(t, s); !slices.Equal(got, test.records) {
+			t.Errorf("with %d bytes the records are %q, want %q", test.size, got, test.records)
+		}
+		if got := there(s, sums); !slices.Equal(got, test.there) {
+			t.Errorf("with %d bytes the contents are %q, want %q", test.size, got, test.there)
+		}
+	}
+}
+
+// TestWhatIsWantedAgainStays has a file change between the moment that Clean saw it and its removal.
+func TestWhatIsWantedAgainStays(t *testing.T) {
+	s := store(t)
+	sum := keep(t, s, "x", 2*day)
+	seen := time.Now().Add(-2 * day)
+	c := &clean{store: s, now: time.Now()}
+	keep(t, s, "x", 0)
+	if c.remove(s.contentPath(sum), seen) || text(t, s, sum) != "x" {
+		t.Error("contents that were put again are removed")
+	}
+	info, err := os.Lstat(s.contentPath(sum))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Clean stands between its two steps.
+	if err := os.Rename(s.contentPath(sum), aside(s.contentPath(sum))); err != nil || text(t, s, sum) != "x" {
+		t.Errorf("contents that Clean holds: %v", err)
+	}
+	keep(t, s, "x", 0)
+	if !c.remove(s.contentPath(sum), info.ModTime()) && text(t, s, sum) != "x" {
+		t.Error("contents that were put meanwhile are removed")
+	}
+	if left, err := filepath.Glob(filepath.Join(s.dir, "contents", "*", temporary+"*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// TestHostsShareTheFolder has several stores put, save, load and clean at once. What was just put, and
+// what a record needs, is there, however old it was before.
+func TestHostsShareTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	const texts, rounds = 8, 300
+	var work, cleaning sync.WaitGroup
+	end := make(chan struct{})
+	for range 2 {
+		cleaning.Go(func() {
+			for s := Open(dir); ; {
+				if err := s.Clean(context.Background(), time.Now(), nil); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-end:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for host := range 3 {
+		work.Go(func() {
+			s := Open(dir)
+			random := rand.New(rand.NewPCG(1, uint64(host)))
+			saved := map[string]Sum{} // what records need
+			for range rounds {
+				data := fmt.Sprintf("text %d of %d", random.IntN(texts), host)
+				if sum := Sum(sha256.Sum256([]byte(data))); !slices.Contains(slices.Collect(maps.Values(saved)), sum) {
+					old := time.Now().Add(-2 * day)
+					_ = os.Chtimes(s.contentPath(sum), old, old) // it may be gone, or about to go
+				}
+				sum, err := s.Put([]byte(data))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := s.Content(sum); err != nil || string(got) != data {
+					t.Errorf("what was put is %q, %v", got, err)
+				}
+				key := fmt.Sprintf("%d/%d", host, random.IntN(3))
+				if err := s.Save(key, sum[:], sum); err != nil {
+					t.Error(err)
+				}
+				saved[key] = sum
+				for key, sum := range saved {
+					if got, err := s.Load(key); err != nil || Sum(got) != sum {
+						t.Errorf("the record %s is %x, %v, want %v", key, got, err, sum)
+					}
+					if _, err := s.Content(sum); err != nil {
+						t.Errorf("the record %s needs it: %v", key, err)
+					}
+				}
+			}
+			for key := range saved {
+				if err := s.Remove(key); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	close(end)
+	cleaning.Wait()
+	s := Open(dir)
+	if err := s.Clean(t.Context(), time.Now().Add(2*day), nil); err != nil {
+		t.Error(err)
+	}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			t.Errorf("%s is left", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,214 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func store(t *testing.T) *Store { return Open(filepath.Join(t.TempDir(), "data", "acp")) }
+
+// keep puts contents, and has them be of that age.
+func keep(t *testing.T, s *Store, data string, age time.Duration) Sum {
+	t.Helper()
+	sum, err := s.Put([]byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	backdate(t, s.contentPath(sum), age)
+	return sum
+}
+
+func backdate(t *testing.T, path string, age time.Duration) {
+	t.Helper()
+	at := time.Now().Add(-age)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(t *testing.T, s *Store, sum Sum) string {
+	t.Helper()
+	data, err := s.Content(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestContents(t *testing.T) {
+	s := store(t)
+	for _, data := range []string{"", "a", "a\r\nb\x00\xff", strings.Repeat("long ", 1<<20)} {
+		sum := keep(t, s, data, 0)
+		if again := keep(t, s, data, 0); again != sum {
+			t.Errorf("the same contents are %v and %v", sum, again)
+		}
+		if got := text(t, s, sum); got != data {
+			t.Errorf("%d bytes came back as %d", len(data), len(got))
+		}
+	}
+	if _, err := s.Content(Sum{1}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("contents that were never put: %v", err)
+	}
+}
+
+func TestFilesAreForTheUserAlone(t *testing.T) {
+	s := store(t)
+	keep(t, s, "x", 0)
+	if err := s.Save("k", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	err := filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if want := map[bool]fs.FileMode{true: 0o700, false: 0o600}[e.IsDir()]; err == nil && info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v, want %v", path, info.Mode(), want)
+		}
+		count++
+		return err
+	})
+	if err != nil || count != 6 {
+		t.Errorf("%d files and folders, %v", count, err)
+	}
+}
+
+func TestDamagedContents(t *testing.T) {
+	s := store(t)
+	sum := keep(t, s, "some text", 0)
+	put(t, s.contentPath(sum), "some")
+	if data, err := s.Content(sum); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("contents that were cut are %q, %v", data, err)
+	}
+	keep(t, s, "some text", 0)
+	if got := text(t, s, sum); got != "some text" {
+		t.Errorf("contents that were put again are %q", got)
+	}
+}
+
+func TestNoRoomIsAnError(t *testing.T) {
+	s := store(t)
+	put(t, s.dir, "a file where the folder should be")
+	if _, err := s.Put([]byte("x")); err == nil {
+		t.Error("contents were kept in no folder")
+	}
+	if err := s.Save("k", nil); err == nil {
+		t.Error("a record was saved in no folder")
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "a"), "x")
+	if _, err := s.Snapshot(t.Context(), []string{dir}, nil); err == nil {
+		t.Error("a snapshot was kept in no folder")
+	}
+}
+
+func TestSumAsText(t *testing.T) {
+	for _, sum := range []Sum{{}, {1, 2}, {31: 0xff}} {
+		var got struct{ S Sum }
+		text, err := json.Marshal(struct{ S Sum }{sum})
+		if err == nil {
+			err = json.Unmarshal(text, &got)
+		}
+		if err != nil || got.S != sum {
+			t.Errorf("%v became %s and %v, %v", sum, text, got.S, err)
+		}
+	}
+	for _, text := range []string{"12", strings.Repeat("0g", 32), strings.Repeat("00", 33), "0"} {
+		if err := new(Sum).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is a sum", text)
+		}
+	}
+}
+
+func TestRecords(t *testing.T) {
+	s := store(t)
+	if list, err := s.Records(); err != nil || len(list) != 0 {
+		t.Errorf("a new store has %v, %v", list, err)
+	}
+	keys := []string{"gemini/1", "GEMINI/1", "..", "", "a\nb", strings.Repeat("long", 1000)}
+	for i, key := range keys {
+		for _, data := range []string{"draft", "line\nline\n\x00" + key} {
+			if err := s.Save(key, []byte(data), Sum{byte(i)}, Sum{}, Sum{byte(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		backdate(t, s.recordPath(key), time.Duration(i)*time.Minute)
+	}
+	for _, key := range keys {
+		if data, err := s.Load(key); err != nil || string(data) != "line\nline\n\x00"+key {
+			t.Errorf("%.9q is %q, %v", key, data, err)
+		}
+	}
+	put(t, filepath.Join(s.dir, "records", "junk"), "no record")
+	put(t, s.recordPath("junk"), "{\"key\":\"other\"}\n")
+	backdate(t, s.recordPath("junk"), time.Hour)
+	list, err := s.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range list {
+		got = append(got, r.Key)
+		if r.Size == 0 || time.Since(r.Saved) > 2*time.Hour {
+			t.Errorf("the record %+v", r)
+		}
+	}
+	if want := append(slices.Clone(keys), "other"); !slices.Equal(got, want) {
+		t.Errorf("the records are %.40q, want %.40q", got, want)
+	}
+	if _, err := s.Load("junk"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file with another's record: %v", err)
+	}
+	if err := errors.Join(s.Remove(".."), s.Remove("..")); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Load(".."); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a record that was removed: %v", err)
+	}
+	if err := s.Save("\xff", nil); err == nil {
+		t.Error("a key is no text")
+	}
+}
+
+// TestSavingIsInTime has contents named by a record that Clean does not know of yet.
+func TestSavingIsInTime(t *testing.T) {
+	s := store(t)
+	sum := keep(t, s, "x", 2*day)
+	seen, err := os.Lstat(s.contentPath(sum))
+	if err == nil {
+		err = s.Save("k", nil, sum)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (&clean{store: s}).remove(s.contentPath(sum), seen.ModTime()) {
+		t.Error("contents that a record needs since a moment are removed")
+	}
+}
+
+func TestLargeRecord(t *testing.T) {
+	s := store(t)
+	var needs []Sum
+	for i := range 20_000 {
+		needs = append(needs, Sum{byte(i), byte(i >> 8), 1})
+	}
+	data := bytes.Repeat([]byte("x\n"), 1<<20)
+	if err := s.Save("k", data, needs...); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Load("k"); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if files, err := s.recordFiles(); err != nil || len(files) != 1 || len(files[0].needs) != len(needs) {
+		t.Errorf("the record needs %d contents, %v", len(files[0].needs), err)
+	}
+}

@@ -1,0 +1,356 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/host/files"
+)
+
+const (
+	// granularity is how far apart two changes of a file must be to have two times, on a bad disk.
+	granularity = 2 * time.Second
+	// need is how often the store hears that a snapshot's contents are needed; Clean gives them longer.
+	need = 15 * time.Minute
+	// nested is how many repositories inside of one are looked into.
+	nested = 100
+	// tries is how often a file is read that changes meanwhile.
+	tries = 3
+	// readers is how many files are read at once.
+	readers = 2
+)
+
+// file is what a snapshot has of a path. It is not changed once the snapshot is made.
+type file struct {
+	path string
+	State
+	device  uint64
+	changed int64 // nanoseconds since 1970: the time that nobody can set
+	readAt  int64 // when reading it began: what changed about then may have changed afterwards
+}
+
+// same tells whether two stats of a path are of the same contents, as far as a stat can tell.
+func (f *file) same(g *file) bool {
+	return f.Kind == g.Kind && f.Size == g.Size && f.Mode == g.Mode && f.Target == g.Target &&
+		f.ModTime == g.ModTime && f.changed == g.changed && f.Inode == g.Inode && f.device == g.device
+}
+
+// settled tells whether no change can hide behind the times of a file that was read.
+func (f *file) settled() bool {
+	return max(f.ModTime, f.changed) < f.readAt-int64(granularity)
+}
+
+// stat looks at the path anew, without opening it. A folder is nothing, but told.
+func (f *file) stat() (folder bool, err error) {
+	var st unix.Stat_t
+	err = retry(func() error { return unix.Lstat(f.path, &st) })
+	f.fill(&st)
+	if err != nil {
+		f.State = State{}
+		return false, err
+	}
+	if f.Kind == Symlink {
+		f.Target, err = os.Readlink(f.path)
+	}
+	return uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR, err
+}
+
+func (f *file) fill(st *unix.Stat_t) {
+	f.State = State{Size: st.Size, ModTime: st.Mtim.Nano(), Inode: st.Ino}
+	f.device, f.changed = uint64(st.Dev), st.Ctim.Nano()
+	switch uint32(st.Mode) & unix.S_IFMT {
+	case unix.S_IFDIR:
+		f.State = State{}
+	case unix.S_IFREG:
+		f.Kind, f.Mode = File, fs.FileMode(st.Mode)&fs.ModePerm
+		for bit, mode := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+			if uint32(st.Mode)&bit != 0 {
+				f.Mode |= mode
+			}
+		}
+	case unix.S_IFLNK:
+		f.Kind = Symlink
+	default:
+		f.Kind, f.Size = Other, 0
+	}
+}
+
+// retry calls f until no signal interrupts it.
+func retry(f func() error) error {
+	for {
+		if err := f(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// scan makes a snapshot.
+type scan struct {
+	store *Store
+	ctx   context.Context
+	last  *Snapshot // may be nil
+	new   *Snapshot
+	repos int             // that were found inside of others
+	real  map[string]bool // folders, see isReal
+}
+
+// isReal tells whether a folder is reached without a symbolic link, being a root or below one. Git and the
+// last snapshot name files of folders that are such links by now. A folder that cannot be looked at counts.
+func (sc *scan) isReal(dir string) bool {
+	real, known := sc.real[dir]
+	if !known {
+		f := &file{path: dir}
+		folder, err := f.stat()
+		real = (folder || errors.Is(err, fs.ErrPermission)) && sc.isReal(filepath.Dir(dir))
+		sc.real[dir] = real
+	}
+	return real
+}
+
+// list adds the files below a folder, and below repositories in it that git has as one name.
+func (sc *scan) list(dir string) {
+	listing := files.List(sc.ctx, dir)
+	cut := listing.Cut
+	for _, name := range listing.Paths {
+		if sc.ctx.Err() != nil {
+			return
+		}
+		if len(sc.new.files) >= sc.store.names {
+			cut = true
+			break
+		}
+		if !listing.Git && strings.HasSuffix(name, "/") {
+			continue
+		}
+		f := &file{path: filepath.Join(dir, name)}
+		if !sc.isReal(filepath.Dir(f.path)) {
+			continue
+		}
+		folder, err := f.stat()
+		switch {
+		case folder && f.path != dir && listing.Git && sc.repos < nested:
+			sc.repos++
+			sc.list(f.path)
+		case folder && listing.Git:
+			cut = true
+		case f.Kind != None && err == nil:
+			sc.new.files = append(sc.new.files, f)
+		}
+	}
+	if cut {
+		sc.new.Partial.Unlisted++
+	}
+}
+
+// order sorts the files, each once.
+func (sc *scan) order() {
+	slices.SortFunc(sc.new.files, byPath)
+	sc.new.files = slices.CompactFunc(sc.new.files, func(a, b *file) bool { return a.path == b.path })
+}
+
+// addLast adds the files of the last snapshot that are not listed any more but still there: ignored by
+// now, for instance. Of one that is in a folder that cannot be entered any more nothing new is known.
+func (sc *scan) addLast() {
+	if sc.last == nil {
+		return
+	}
+	closed := map[string]bool{} // folders that cannot be entered
+	var more []*file
+	for _, old := range sc.last.files {
+		if _, listed := sc.new.search(old.path); listed || !below(old.path, sc.new.roots) || sc.ctx.Err() != nil {
+			continue
+		}
+		dir := filepath.Dir(old.path)
+		if !sc.isReal(dir) {
+			continue
+		}
+		f := &file{path: old.path}
+		switch _, err := f.stat(); {
+		case errors.Is(err, fs.ErrPermission):
+			closed[dir] = true
+			more = append(more, old)
+		case err == nil && f.Kind != None:
+			more = append(more, f)
+		}
+	}
+	sc.new.Partial.Unlisted += len(closed)
+	if len(more) > 0 {
+		sc.new.files = append(sc.new.files, more...)
+		sc.order()
+	}
+}
+
+// readAll takes what is known over from the last snapshot, and reads the rest.
+func (sc *scan) readAll() error {
+	touch := sc.last == nil || sc.new.at.Sub(sc.last.touched) > need
+	sc.new.touched = sc.new.at
+	if !touch {
+		sc.new.touched = sc.last.touched
+	}
+	var size int64
+	var count int
+	type unread struct {
+		f     *file
+		known bool // the last snapshot has its contents
+	}
+	var todo []unread
+	for i, f := range sc.new.files {
+		known := false
+		if old := sc.lastFile(f.path); old != nil {
+			if old == f || old.same(f) && (f.Kind != File || !old.Sum.IsZero() && old.settled() && (!touch || sc.store.touch(old.Sum))) {
+				sc.new.files[i] = old
+				if f.Kind == File {
+					size += f.Size
+					count++
+				}
+				continue
+			}
+			known = !old.Sum.IsZero()
+		}
+		switch {
+		case f.Kind != File:
+		case f.Size > sc.store.fileSize:
+			sc.new.Partial.Large++
+		default:
+			todo = append(todo, unread{f, known})
+		}
+	}
+	// Where there is not room for all, what has changed comes first, then the small ones.
+	slices.SortStableFunc(todo, func(a, b unread) int {
+		if a.known != b.known {
+			if a.known {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.f.Size, b.f.Size)
+	})
+	var wanted []*file
+	for _, u := range todo {
+		if size+u.f.Size > sc.store.allSize || count >= sc.store.allFiles {
+			sc.new.Partial.TooMany++
+			continue
+		}
+		size += u.f.Size
+		count++
+		wanted = append(wanted, u.f)
+	}
+	err := sc.read(wanted)
+	sc.new.files = slices.DeleteFunc(sc.new.files, func(f *file) bool { return f.Kind == None })
+	return err
+}
+
+func (sc *scan) lastFile(path string) *file {
+	if sc.last == nil {
+		return nil
+	}
+	if at, found := sc.last.search(path); found {
+		return sc.last.files[at]
+	}
+	return nil
+}
+
+// read gives files their sums, until the store fails.
+func (sc *scan) read(wanted []*file) error {
+	ctx, fail := context.WithCancelCause(sc.ctx)
+	defer fail(nil)
+	var (
+		mu   sync.Mutex // guards the fields below
+		next int
+		work sync.WaitGroup
+	)
+	take := func() *file {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(wanted) || ctx.Err() != nil {
+			return nil
+		}
+		next++
+		return wanted[next-1]
+	}
+	for range readers {
+		work.Go(func() {
+			buf := make([]byte, sc.store.fileSize+1)
+			for f := take(); f != nil; f = take() {
+				data, err := f.readWhole(buf)
+				if err == nil {
+					f.Sum, err = sc.store.Put(data)
+					if err != nil {
+						fail(err)
+						return
+					}
+					continue
+				}
+				mu.Lock()
+				if f.Kind == File {
+					sc.new.Partial.Unreadable++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	work.Wait()
+	return context.Cause(ctx)
+}
+
+var errMoving = errors.New("the file changes while it is read")
+
+// readWhole reads a file into buf as it is at one moment, and has the stat be that of this moment.
+func (f *file) readWhole(buf []byte) (data []byte, err error) {
+	for range tries {
+		f.readAt = time.Now().UnixNano()
+		if data, err = f.readOnce(buf); !errors.Is(err, errMoving) {
+			break
+		}
+	}
+	if err != nil {
+		_, _ = f.stat() // what there is now: perhaps nothing
+	}
+	return data, err
+}
+
+func (f *file) readOnce(buf []byte) ([]byte, error) {
+	// What was a file may be a pipe by now, which must not be waited for.
+	fd, err := unix.Open(f.path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := retry(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return nil, err
+	}
+	f.fill(&st)
+	if f.Kind != File {
+		return nil, errMoving
+	}
+	size := 0
+	for size < len(buf) {
+		var n int
+		if err := retry(func() (err error) { n, err = unix.Read(fd, buf[size:]); return err }); err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		size += n
+	}
+	if err := retry(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return nil, err
+	}
+	now := &file{}
+	if now.fill(&st); int64(size) != f.Size || !now.same(f) {
+		return nil, errMoving
+	}
+	return buf[:size], nil
+}

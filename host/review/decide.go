@@ -1,0 +1,372 @@
+package review
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// Decision is what the user thinks of changes.
+type Decision string
+
+// The decisions. Keeping what was rejected brings it back, rejecting what was kept takes it out.
+const (
+	Keep   Decision = "keep"
+	Reject Decision = "reject"
+)
+
+// Selection says which changes of a file are meant; the zero value is all that is pending, and that the
+// file was added, deleted or moved.
+type Selection struct {
+	Hunks []int           // whole ones, as in File.Hunks
+	Parts []linediff.Edit // of what is pending: lines of the accepted text that became lines of the present one
+}
+
+// Plan is what comes of a decision.
+type Plan struct {
+	Path string
+	// Now is what is at the path, and Want what is to be there. Where both are opaque but differ, the
+	// contents must come from elsewhere.
+	Now, Want Content
+	Back      string // where the file is to be moved to, or ""
+
+	of        *file
+	was, next file
+}
+
+// Edits tells whether something is to be done to the file.
+func (p Plan) Edits() bool { return p.Now != p.Want || p.Back != "" }
+
+var (
+	errNotChanged   = errors.New("the agent has changed nothing there")
+	errChangedSince = errors.New("it has changed since the decision, which can only be made anew")
+	errNoSuchHunk   = errors.New("there is no such change any more")
+)
+
+// Plan says what a decision makes of a file. Nothing is changed before Commit.
+func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
+	f := r.files[path]
+	if f == nil {
+		return Plan{}, fmt.Errorf("%s %s: %w", d, path, errNotChanged)
+	}
+	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
+	n := &p.next
+	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
+		n.bringBack()
+		p.Want = n.Present
+		return p, nil
+	}
+	whole := len(which.Hunks)+len(which.Parts) == 0
+	if f.text == nil || !f.Present.Exists || whole && len(f.text.pending.edits) == 0 {
+		whole = true
+	}
+	if n.text != nil {
+		l := *f.text
+		n.text = &l
+		if err := l.decide(d, which, whole); err != nil {
+			return Plan{}, fmt.Errorf("%s %s: %w", d, path, err)
+		}
+		n.Present.Text = l.present()
+	}
+	switch {
+	case d == Keep && (whole || n.Present.Exists):
+		n.Accepted.Exists = n.Present.Exists || n.Accepted.Exists && !whole
+		if n.text == nil {
+			n.Accepted = n.Present
+		}
+		n.refused = ""
+		if whole {
+			n.moveKept = true
+		}
+	case d == Reject && whole:
+		n.Present = n.Accepted
+		if n.text != nil {
+			n.Present.Text = n.text.present()
+		}
+		if f.Present != f.Accepted {
+			n.refused, n.taken = f.Status, f.Present
+		}
+		if n.OldPath != "" && !n.moveKept {
+			p.Back = n.OldPath
+			n.Path, n.OldPath = p.Back, ""
+		}
+	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
+		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
+	}
+	p.Want = n.Present
+	return p, nil
+}
+
+// bringBack has a file be as it was before all of it was refused, and that be kept.
+func (f *file) bringBack() {
+	f.Present = f.taken
+	if f.text != nil {
+		l := *f.text
+		if !f.Present.Exists {
+			l.pending = newPair(l.accepted())
+		}
+		l.agent(f.Present.Text)
+		for _, e := range slices.Backward(l.pending.edits) {
+			l.keep(e)
+		}
+		f.text = &l
+	}
+	f.Accepted, f.refused, f.taken = f.Present, "", Content{}
+}
+
+// Commit has a plan be so, after what it wants was done to the file; false tells that the file has changed
+// in the record since, and nothing is done.
+func (r *Record) Commit(p Plan) bool {
+	f := r.files[p.Path]
+	if f == nil || f != p.of || f.Present != p.Now {
+		return false
+	}
+	r.bytes -= f.size()
+	*f = p.next
+	r.bytes += f.size()
+	delete(r.files, p.Path)
+	r.files[f.Path] = f
+	r.settle(f)
+	return true
+}
+
+// Undo says what brings a file back to what it was before a plan was committed, if it has not changed in the
+// record since.
+func (r *Record) Undo(p Plan) (Plan, error) {
+	path := p.next.Path
+	f := r.files[path]
+	switch {
+	case f == nil || f != p.of:
+		return Plan{}, errNotChanged
+	case f.text != p.next.text || !f.has(p.Want):
+		return Plan{}, errChangedSince
+	}
+	back := Plan{Path: path, Now: f.Present, Want: p.was.Present, of: f, was: *f, next: p.was}
+	if p.Back != "" {
+		back.Back = p.Path
+	}
+	return back, nil
+}
+
+// decide makes what is meant kept or rejected.
+func (l *layers) decide(d Decision, which Selection, whole bool) error {
+	parts := slices.Clone(which.Parts)
+	if whole {
+		parts = slices.Clone(l.pending.edits)
+	}
+	for _, e := range parts {
+		if !slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool {
+			return e.A0 >= p.A0 && e.A1 <= p.A1 && e.B0 >= p.B0 && e.B1 <= p.B1 && e.A0 <= e.A1 && e.B0 <= e.B1
+		}) {
+			return errNoSuchHunk
+		}
+	}
+	changes := l.changes()
+	var again []change // that are to be pending first
+	for _, i := range which.Hunks {
+		if i < 0 || i >= len(changes) {
+			return errNoSuchHunk
+		}
+		switch c := changes[i]; {
+		case c.State == Pending:
+			parts = append(parts, c.parts...)
+		case c.State == Kept && d == Reject, c.State == Rejected && d == Keep:
+			again = append(again, c)
+		}
+	}
+	// The last one first: those before it stay where they are.
+	order := func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) }
+	slices.SortFunc(parts, order)
+	slices.SortFunc(again, func(a, b change) int { return b.at - a.at })
+	for _, part := range slices.Compact(parts) {
+		for len(again) > 0 && again[0].at >= part.A1 {
+			if !l.revise(again[0]) {
+				return errNoSuchHunk
+			}
+			again = again[1:]
+		}
+		if d == Keep {
+			l.keep(part)
+		} else {
+			l.refuse(part)
+		}
+	}
+	for _, c := range again {
+		if !l.revise(c) {
+			return errNoSuchHunk
+		}
+	}
+	return nil
+}
+
+// revise turns a decision into the other one.
+func (l *layers) revise(c change) bool {
+	if c.State == Kept {
+		l.refuse(l.reopen(c.parts[0]))
+		return true
+	}
+	part, ok := l.bring(c.parts[0])
+	if ok {
+		l.keep(part)
+	}
+	return ok
+}
+
+// change is a hunk with what it consists of.
+type change struct {
+	Hunk
+	at    int             // in the accepted text
+	parts []linediff.Edit // pending ones; or the one that was kept or refused
+}
+
+// changes gives all changes of a file, in the order of the present text. What was kept where something is
+// pending again is part of that.
+func (l *layers) changes() []change {
+	type region struct {
+		change
+		a0, a1 int
+		kept   []linediff.Edit
+	}
+	var regions []region
+	for _, e := range l.kept.edits {
+		regions = append(regions, region{change: change{Hunk: Hunk{State: Kept}}, a0: e.B0, a1: e.B1, kept: []linediff.Edit{e}})
+	}
+	for _, e := range l.pending.edits {
+		regions = append(regions, region{change: change{Hunk: Hunk{State: Pending}, parts: []linediff.Edit{e}}, a0: e.A0, a1: e.A1})
+	}
+	slices.SortStableFunc(regions, func(a, b region) int { return cmp.Or(a.a0-b.a0, a.a1-b.a1) })
+	var joined []region
+	for _, r := range regions {
+		if last := len(joined) - 1; last >= 0 && (meet(joined[last].a0, joined[last].a1, r.a0, r.a1)) {
+			j := &joined[last]
+			j.a1 = max(j.a1, r.a1)
+			j.State = Pending
+			j.parts, j.kept = append(j.parts, r.parts...), append(j.kept, r.kept...)
+			continue
+		}
+		joined = append(joined, r)
+	}
+	var list []change
+	for _, r := range joined {
+		old0, old1 := back(l.kept.edits, r.a0, true), back(l.kept.edits, r.a1, false)
+		for i, e := range r.kept {
+			if i == 0 && e.B0 == r.a0 {
+				old0 = e.A0
+			}
+			if e.B1 == r.a1 {
+				old1 = e.A1
+			}
+		}
+		new0, new1 := forth(l.pending.edits, r.a0, true), forth(l.pending.edits, r.a1, false)
+		for i, e := range r.parts {
+			if i == 0 && e.A0 == r.a0 {
+				new0 = e.B0
+			}
+			if e.A1 == r.a1 {
+				new1 = e.B1
+			}
+		}
+		c := r.change
+		if c.at = r.a0; c.State == Kept {
+			c.parts = r.kept
+		}
+		c.Hunk.place(old0, old1, new0, new1)
+		list = append(list, c)
+	}
+	for _, e := range l.refused.edits {
+		c := change{Hunk: Hunk{State: Rejected}, at: e.B0, parts: []linediff.Edit{e}}
+		c.place(back(l.kept.edits, e.B0, true), back(l.kept.edits, e.B1, false), forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false))
+		list = append(list, c)
+	}
+	slices.SortStableFunc(list, func(a, b change) int { return cmp.Or(a.NewStart-b.NewStart, a.OldStart-b.OldStart) })
+	return list
+}
+
+// place sets the lines of a hunk from ranges that are counted from 0.
+func (h *Hunk) place(old0, old1, new0, new1 int) {
+	h.OldStart, h.OldCount = old0, max(0, old1-old0)
+	h.NewStart, h.NewCount = new0, max(0, new1-new0)
+	if h.OldCount > 0 {
+		h.OldStart++
+	}
+	if h.NewCount > 0 {
+		h.NewStart++
+	}
+}
+
+func (l *layers) hunks() []Hunk {
+	var list []Hunk
+	for _, c := range l.changes() {
+		list = append(list, c.Hunk)
+	}
+	return list
+}
+
+// Change is a change of a text, as it is shown: the lines before and after it, with their newlines. Of what
+// is pending they are those of the accepted and of the present text; of what was rejected, those that are
+// there and those that were.
+type Change struct {
+	State    State
+	Hunk     int // in File.Hunks
+	Line     int // of the present text, from 1: the first of what is new, or the one behind what is gone
+	Old, New []string
+	Part     linediff.Edit // for a Selection; of pending changes alone
+}
+
+// Changes returns the changes of a file in the order of the present text; none of an opaque one.
+func (f File) Changes() []Change {
+	if f.text == nil {
+		return nil
+	}
+	l := f.text
+	accepted, present := linediff.Lines(l.accepted()), linediff.Lines(l.present())
+	was, refused := linediff.Lines(l.baseline()), linediff.Lines(l.refused.base)
+	var list []Change
+	for i, h := range l.changes() {
+		for _, e := range h.parts {
+			c := Change{State: h.State, Hunk: i}
+			switch h.State {
+			case Pending:
+				c.Line, c.Part = e.B0+1, e
+				c.Old, c.New = accepted[e.A0:e.A1], present[e.B0:e.B1]
+			case Kept:
+				c.Line = forth(l.pending.edits, e.B0, true) + 1
+				c.Old, c.New = was[e.A0:e.A1], accepted[e.B0:e.B1]
+			default:
+				c.Line = forth(l.pending.edits, e.B0, true) + 1
+				c.Old, c.New = accepted[e.B0:e.B1], refused[e.A0:e.A1]
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Lines selects what is pending in lines of the present text, from first to last, counted from 1: the lines
+// themselves and those that they replace, one by one, and what was removed between them.
+func (f File) Lines(first, last int) Selection {
+	var which Selection
+	if f.text == nil {
+		return which
+	}
+	from, to := first-1, last // as in an edit
+	for _, e := range f.text.pending.edits {
+		switch {
+		case e.B0 == e.B1:
+			if e.B0 >= from && e.B0 <= to {
+				which.Parts = append(which.Parts, e)
+			}
+		case e.B0 < to && e.B1 > from:
+			part := linediff.Edit{B0: max(e.B0, from), B1: min(e.B1, to)}
+			part.A0, part.A1 = min(e.A0+part.B0-e.B0, e.A1), min(e.A0+part.B1-e.B0, e.A1)
+			if part.B1 == e.B1 {
+				part.A1 = e.A1
+			}
+			which.Parts = append(which.Parts, part)
+		}
+	}
+	return which
+}

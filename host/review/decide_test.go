@@ -1,0 +1,405 @@
+package review
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// decide makes a decision and commits it.
+func decide(t *testing.T, r *Record, d Decision, which Selection) Plan {
+	t.Helper()
+	p, err := r.Plan("f", d, which)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Commit(p) {
+		t.Fatal("the plan is old")
+	}
+	return p
+}
+
+func TestDecisions(t *testing.T) {
+	hunk := func(n ...int) Selection { return Selection{Hunks: n} }
+	type want struct {
+		text, baseline, accepted string
+		pending, kept, rejected  []span
+		state                    State
+	}
+	for name, c := range map[string]struct {
+		do   func(t *testing.T, r *Record)
+		want want
+	}{
+		"one kept": {
+			func(t *testing.T, r *Record) { decide(t, r, Keep, hunk(0)) },
+			want{"aXcYe", "abcde", "aXcde", []span{{4, 1, 4, 1}}, []span{{2, 1, 2, 1}}, nil, Pending},
+		},
+		"one rejected": {
+			func(t *testing.T, r *Record) { decide(t, r, Reject, hunk(1)) },
+			want{"aXcde", "abcde", "abcde", []span{{2, 1, 2, 1}}, nil, []span{{4, 1, 4, 1}}, Pending},
+		},
+		"one of each": {
+			func(t *testing.T, r *Record) { decide(t, r, Keep, hunk(0)); decide(t, r, Reject, hunk(1)) },
+			want{"aXcde", "abcde", "aXcde", nil, []span{{2, 1, 2, 1}}, []span{{4, 1, 4, 1}}, Kept},
+		},
+		"all kept": {
+			func(t *testing.T, r *Record) { decide(t, r, Keep, Selection{}) },
+			want{"aXcYe", "abcde", "aXcYe", nil, []span{{2, 1, 2, 1}, {4, 1, 4, 1}}, nil, Kept},
+		},
+		"all rejected": {
+			func(t *testing.T, r *Record) { decide(t, r, Reject, Selection{}) },
+			want{"abcde", "abcde", "abcde", nil, nil, []span{{2, 1, 2, 1}, {4, 1, 4, 1}}, Rejected},
+		},
+		"the rejection undone": {
+			func(t *testing.T, r *Record) {
+				decide(t, r, Reject, hunk(0))
+				r.Now("f", Text(letters("aXcYe")))
+			},
+			want{"aXcYe", "abcde", "abcde", []span{{2, 1, 2, 1}, {4, 1, 4, 1}}, nil, nil, Pending},
+		},
+		"undone and done again": {
+			func(t *testing.T, r *Record) {
+				decide(t, r, Reject, hunk(0))
+				r.Now("f", Text(letters("aXcYe")))
+				r.Now("f", Text(letters("abcYe")))
+			},
+			want{"abcYe", "abcde", "abcde", []span{{4, 1, 4, 1}}, nil, []span{{2, 1, 2, 1}}, Pending},
+		},
+		"the rejection of all undone at once": {
+			func(t *testing.T, r *Record) {
+				decide(t, r, Reject, Selection{})
+				r.Now("f", Text(letters("aXcYe")))
+			},
+			want{"aXcYe", "abcde", "abcde", []span{{2, 1, 2, 1}, {4, 1, 4, 1}}, nil, nil, Pending},
+		},
+		"typed, then the rejection undone": {
+			func(t *testing.T, r *Record) {
+				decide(t, r, Reject, hunk(0))
+				r.Now("f", Text(letters("abcYeu")))
+				r.Now("f", Text(letters("abcYe")))
+				r.Now("f", Text(letters("aXcYe")))
+			},
+			want{"aXcYe", "abcde", "abcde", []span{{2, 1, 2, 1}, {4, 1, 4, 1}}, nil, nil, Pending},
+		},
+		"typed in between": {
+			func(t *testing.T, r *Record) {
+				r.Now("f", Text(letters("uaXcYe")))
+				decide(t, r, Keep, hunk(0))
+				r.Now("f", Text(letters("uaXcYev")))
+				decide(t, r, Reject, hunk(1))
+			},
+			want{"uaXcdev", "uabcdev", "uaXcdev", nil, []span{{3, 1, 3, 1}}, []span{{5, 1, 5, 1}}, Kept},
+		},
+		"changed again after it was kept": {
+			func(t *testing.T, r *Record) {
+				decide(t, r, Keep, hunk(0))
+				r.Changed("f", Text(letters("aXcYe")), Text(letters("aZcYe")))
+			},
+			want{"aZcYe", "abcde", "aXcde", []span{{2, 1, 2, 1}, {4, 1, 4, 1}}, nil, nil, Pending},
+		},
+		"changed again, and that rejected": {
+			func(t *testing.T, r *Record) {
+				decide(t, r, Keep, hunk(0))
+				r.Changed("f", Text(letters("aXcYe")), Text(letters("aZcYe")))
+				decide(t, r, Reject, hunk(0))
+			},
+			want{"aXcYe", "abcde", "aXcde", []span{{4, 1, 4, 1}}, []span{{2, 1, 2, 1}}, []span{{2, 1, 2, 1}}, Pending},
+		},
+		"rejected, and the agent does it again": {
+			func(t *testing.T, r *Record) {
+				decide(t, r, Reject, hunk(0))
+				r.Changed("f", Text(letters("abcYe")), Text(letters("aXcYe")))
+			},
+			want{"aXcYe", "abcde", "abcde", []span{{2, 1, 2, 1}, {4, 1, 4, 1}}, nil, nil, Pending},
+		},
+		"what was kept rejected": {
+			func(t *testing.T, r *Record) { decide(t, r, Keep, hunk(0)); decide(t, r, Reject, hunk(0)) },
+			want{"abcYe", "abcde", "abcde", []span{{4, 1, 4, 1}}, nil, []span{{2, 1, 2, 1}}, Pending},
+		},
+		"what was rejected kept": {
+			func(t *testing.T, r *Record) { decide(t, r, Reject, hunk(1)); decide(t, r, Keep, hunk(1)) },
+			want{"aXcYe", "abcde", "abcYe", []span{{2, 1, 2, 1}}, []span{{4, 1, 4, 1}}, nil, Pending},
+		},
+		"what was kept undone by the user": {
+			func(t *testing.T, r *Record) { decide(t, r, Keep, Selection{}); r.Now("f", Text(letters("abcYe"))) },
+			want{"abcYe", "abcde", "abcYe", nil, []span{{4, 1, 4, 1}}, nil, Kept},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := play([]step{agent(letters("abcde"), letters("aXcYe"))})
+			c.do(t, r)
+			f, ok := r.File("f")
+			if !ok {
+				t.Fatal("the file is not in the record")
+			}
+			word := func(s string) string { return strings.ReplaceAll(s, "\n", "") }
+			got := want{
+				word(f.Present.Text), word(f.Baseline.Text), word(f.Accepted.Text),
+				spans(f.Hunks, Pending), spans(f.Hunks, Kept), spans(f.Hunks, Rejected), f.State,
+			}
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+			check(t, f)
+			consistent(t, f)
+		})
+	}
+}
+
+func TestPartsOfHunks(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, now    string
+		first, last int
+		reject      string
+		keep        string // the accepted text
+	}{
+		"a line of added ones":       {"ab", "aXYZb", 3, 3, "aXZb", "aYb"},
+		"the first of added ones":    {"ab", "aXYb", 2, 2, "aYb", "aXb"},
+		"line by line":               {"abcd", "aXYd", 2, 2, "abYd", "aXcd"},
+		"the last with what is left": {"abcde", "aXYe", 3, 3, "aXcde", "abYe"},
+		"over two hunks":             {"abcde", "aXcYe", 2, 4, "abcde", "aXcYe"},
+		"removed ones":               {"abcd", "ad", 1, 1, "abcd", "ad"},
+		"all around":                 {"ab", "XabY", 1, 4, "ab", "XabY"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for d, want := range map[Decision]string{Keep: c.keep, Reject: c.reject} {
+				r := play([]step{agent(letters(c.old), letters(c.now))})
+				f, _ := r.File("f")
+				decide(t, r, d, f.Lines(c.first, c.last))
+				f, _ = r.File("f")
+				got := f.Present.Text
+				if d == Keep {
+					got = f.Accepted.Text
+				}
+				if got != letters(want) {
+					t.Errorf("%s: %q", d, strings.ReplaceAll(got, "\n", ""))
+				}
+				check(t, f)
+				consistent(t, f)
+			}
+		})
+	}
+	r := play([]step{agent(letters("ab"), letters("aXb"))})
+	if _, err := r.Plan("f", Keep, Selection{Parts: []linediff.Edit{{A0: 0, A1: 1, B0: 0, B1: 1}}}); err == nil {
+		t.Error("what is no change was kept")
+	}
+}
+
+func TestDecisionsOnFiles(t *testing.T) {
+	none, a, b := Content{}, Text("a\nb\n"), Text("a\nX\n")
+	type want struct {
+		status  Status
+		state   State
+		present bool
+	}
+	for name, c := range map[string]struct {
+		do   func(r *Record)
+		d    Decision
+		want want
+		back string
+	}{
+		"new, kept":              {func(r *Record) { r.Changed("f", none, a) }, Keep, want{Added, Kept, true}, ""},
+		"new, rejected":          {func(r *Record) { r.Changed("f", none, a) }, Reject, want{Added, Rejected, false}, ""},
+		"new and empty":          {func(r *Record) { r.Changed("f", none, Text("")) }, Reject, want{Added, Rejected, false}, ""},
+		"deleted, kept":          {func(r *Record) { r.Changed("f", a, none) }, Keep, want{Deleted, Kept, false}, ""},
+		"deleted, rejected":      {func(r *Record) { r.Changed("f", a, none) }, Reject, want{Deleted, Rejected, true}, ""},
+		"moved, kept":            {func(r *Record) { r.Moved("e", "f", a, b) }, Keep, want{Moved, Kept, true}, ""},
+		"moved, rejected":        {func(r *Record) { r.Moved("e", "f", a, b) }, Reject, want{Moved, Rejected, true}, "e"},
+		"binary, kept":           {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Keep, want{Modified, Kept, true}, ""},
+		"binary, rejected":       {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Reject, want{Modified, Rejected, true}, ""},
+		"binary and new, kept":   {func(r *Record) { r.Changed("f", none, Text("b\x00")) }, Keep, want{Added, Kept, true}, ""},
+		"binary, new, rejected":  {func(r *Record) { r.Changed("f", none, Text("b\x00")) }, Reject, want{Added, Rejected, false}, ""},
+		"large text, now binary": {func(r *Record) { r.Changed("f", a, Opaque("1")) }, Reject, want{Modified, Rejected, true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(1 << 20)
+			c.do(r)
+			p := decide(t, r, c.d, Selection{})
+			if p.Back != c.back {
+				t.Errorf("it is to be moved back to %q", p.Back)
+			}
+			files := r.Files()
+			if len(files) != 1 {
+				t.Fatalf("the record has %v", files)
+			}
+			f := files[0]
+			if got := (want{f.Status, f.State, f.Present.Exists}); got != c.want {
+				t.Errorf("got %v", got)
+			}
+			if c.d != Reject {
+				return
+			}
+			if p.Want.Mark() != f.Accepted.Mark() {
+				t.Errorf("it is to be %+v, not %+v", p.Want, f.Accepted)
+			}
+			if c.back != "" {
+				return // it has its old name again
+			}
+			again := decide(t, loaded(t, r), Keep, Selection{Hunks: hunksOf(f)})
+			if again.Want.Mark() != p.Now.Mark() {
+				t.Errorf("kept after all it is to be %+v, not %+v", again.Want, p.Now)
+			}
+		})
+	}
+}
+
+func hunksOf(f File) (all []int) {
+	for i := range f.Hunks {
+		all = append(all, i)
+	}
+	return all
+}
+
+// consistent tells what must hold of the texts of a file.
+func consistent(t *testing.T, f File) {
+	t.Helper()
+	l := f.text
+	if l.kept.present != l.pending.base || l.refused.present != l.pending.base {
+		t.Fatalf("the accepted text is %q, %q and %q", l.kept.present, l.pending.base, l.refused.present)
+	}
+	for name, p := range map[string]pair{"kept": l.kept, "pending": l.pending, "refused": l.refused} {
+		if !p.sound() {
+			t.Fatalf("%s: %v do not lead from %q to %q", name, p.edits, p.base, p.present)
+		}
+	}
+}
+
+// loaded is a record that was saved and read again.
+func loaded(t *testing.T, r *Record) *Record {
+	t.Helper()
+	data, err := r.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(data, r.limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(again.Files(), r.Files()) || again.bytes != r.bytes {
+		t.Fatalf("read again it is %+v, not %+v", again.Files(), r.Files())
+	}
+	return again
+}
+
+func TestSavedRecords(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text(letters("abcde")), Text(letters("aXcYe")))
+	decide(t, r, Keep, Selection{Hunks: []int{0}})
+	decide(t, r, Reject, Selection{Hunks: []int{1}})
+	r.Changed("new", Content{}, Text("x"))
+	r.Changed("binary\xff", Text("a\x00\xff"), Text("b\x00"))
+	r.Moved("from", "to", Text("a\n"), Text("b\n"))
+	r.Changed("gone", Text("a\n"), Content{})
+	again := loaded(t, r)
+	again.Changed("another", Content{}, Text("x"))
+	if f, _ := again.File("another"); f.ID != 6 {
+		t.Errorf("the next file has the id %d", f.ID)
+	}
+	data, _ := r.Save()
+	for _, broken := range [][]byte{nil, data[:len(data)/2], []byte("junk")} {
+		if _, err := Load(broken, 1<<20); err == nil {
+			t.Errorf("%.10q is a record", broken)
+		}
+	}
+}
+
+// TestRandomDecisions has agent and user change a file, and the user keep and reject what was changed.
+// What a rejection leaves is known from the lines of the hunk; the undo of one leads back, and its redo
+// there again.
+func TestRandomDecisions(t *testing.T) {
+	for i := range *rounds {
+		h := &history{t: t, Rand: rand.New(rand.NewPCG(*seed, uint64(i))), r: New(1 << 20)}
+		for range 12 {
+			h.present = append(h.present, h.line("f"))
+		}
+		for range 15 {
+			switch f, ok := h.r.File("f"); {
+			case ok && len(f.Hunks) > 0 && h.IntN(2) == 0:
+				h.decides(f)
+			case h.IntN(3) == 0:
+				h.userEdits()
+				h.r.Now("f", h.content())
+			default:
+				h.agentEdits()
+			}
+			if h.IntN(8) == 0 {
+				h.r = loaded(t, h.r)
+			}
+			if f, ok := h.r.File("f"); ok {
+				check(t, f)
+				consistent(t, f)
+				if f.Present != h.content() {
+					t.Errorf("the present text is %q, not %q", f.Present.Text, h.content().Text)
+				}
+			}
+			if t.Failed() {
+				t.Fatalf("in history %d of -seed %d", i, *seed)
+			}
+		}
+	}
+}
+
+func (h *history) decides(f File) {
+	n := h.IntN(len(f.Hunks))
+	d := Keep
+	if h.IntN(2) == 0 {
+		d = Reject
+	}
+	p, err := h.r.Plan("f", d, Selection{Hunks: []int{n}})
+	if err != nil {
+		if f.Hunks[n].State != Rejected {
+			h.t.Error(err)
+		}
+		return // another change is in its place
+	}
+	state := f.Hunks[n].State
+	want := slices.Clone(h.present)
+	parts := slices.DeleteFunc(f.Changes(), func(c Change) bool { return c.Hunk != n })
+	for _, c := range slices.Backward(parts) {
+		switch {
+		case d == Reject && state != Rejected:
+			want = slices.Replace(want, c.Line-1, c.Line-1+len(c.New), c.Old...)
+		case d == Keep && state == Rejected:
+			want = slices.Replace(want, c.Line-1, c.Line-1+len(c.Old), c.New...)
+		}
+	}
+	if p.Want.Text != strings.Join(want, "") {
+		h.t.Errorf("%s of the %s hunk %v leads from %q to %q, not %q", d, state, f.Hunks[n], p.Now.Text, p.Want.Text, want)
+		return
+	}
+	before := slices.Clone(h.present)
+	h.r.Commit(p)
+	h.present = want
+	after, _ := h.r.File("f")
+	if d != Reject || state != Pending || len(parts) != 1 {
+		return
+	}
+	if count(after, Rejected) == 0 && count(f, Rejected) == 0 { // side by side, two may cancel each other out
+		h.t.Error("what was rejected is not known")
+	}
+	if h.IntN(2) == 0 || count(after, Rejected) != count(f, Rejected)+1 {
+		// Of refusals side by side one alone is not told from an edit of the user's.
+		return
+	}
+	h.present = before
+	h.r.Now("f", h.content())
+	undone, _ := h.r.File("f")
+	if !reflect.DeepEqual(spans(undone.Hunks, Pending), spans(f.Hunks, Pending)) {
+		h.t.Errorf("after the undo of a rejection in %q there are %v, not %v; in between %v", before, undone.Hunks, f.Hunks, after.Hunks)
+	}
+	if h.IntN(2) == 0 {
+		return
+	}
+	h.present = want
+	h.r.Now("f", h.content())
+	again, _ := h.r.File("f")
+	if !reflect.DeepEqual(again.Hunks, after.Hunks) {
+		h.t.Errorf("after undo and redo of a rejection in %q there are %v, not %v", before, again.Hunks, after.Hunks)
+	}
+}
+
+func count(f File, state State) int { return len(spans(f.Hunks, state)) }

@@ -1,0 +1,289 @@
+package review
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// layers are the texts of one file: the baseline, of which the user's decisions make the accepted text, of
+// which the agent's pending changes make the present one. A text of its own keeps what was refused, so that
+// an undo of the refusal is known for what it is. What the user types is in all of them.
+type layers struct {
+	kept    pair // from the baseline to the accepted text
+	pending pair // from the accepted text to the present one
+	refused pair // from what there would be with all that was refused to the accepted text
+}
+
+// maxTried bounds how many changes are looked at one by one when the user has edited: an undo of one of
+// them is told by its text.
+const maxTried = 32
+
+func newLayers(text string) layers {
+	p := newPair(text)
+	return layers{p, p, p}
+}
+
+func (l *layers) baseline() string { return l.kept.base }
+func (l *layers) accepted() string { return l.pending.base }
+func (l *layers) present() string  { return l.pending.present }
+
+// agent gives the present text another one of the agent's.
+func (l *layers) agent(now string) {
+	l.pending.change(now, true)
+	l.follow(false)
+	// What was refused there is old.
+	for _, e := range slices.Backward(l.refused.edits) {
+		if slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool { return meet(p.A0, p.A1, e.B0, e.B1) }) {
+			l.refused.rebase(e, l.acceptedLines(e.B0, e.B1))
+		}
+	}
+}
+
+// user gives the present text another one of the user's, who may have undone a change or its refusal.
+func (l *layers) user(now string) {
+	if now == l.present() {
+		return
+	}
+	l.recognize(now)
+	l.pending.change(now, false)
+	l.follow(false)
+}
+
+// follow has the other pairs know the accepted text, which the user, or with kept a decision, has changed.
+func (l *layers) follow(kept bool) {
+	l.kept.change(l.pending.base, kept)
+	l.refused.change(l.pending.base, false)
+}
+
+// keep has a part of a pending edit count as accepted.
+func (l *layers) keep(part linediff.Edit) {
+	l.pending.rebase(part, lines(l.present(), part.B0, part.B1))
+	l.follow(true)
+}
+
+// reopen has an edit that was kept count as pending again, and returns it.
+func (l *layers) reopen(kept linediff.Edit) (part linediff.Edit) {
+	at := linediff.Edit{A0: kept.B0, A1: kept.B1, B0: forth(l.pending.edits, kept.B0, true), B1: forth(l.pending.edits, kept.B1, false)}
+	at.B1 = max(at.B0, at.B1)
+	l.pending.rebase(at, lines(l.baseline(), kept.A0, kept.A1))
+	l.follow(true)
+	return linediff.Edit{A0: at.A0, A1: at.A0 + kept.A1 - kept.A0, B0: at.B0, B1: at.B1}
+}
+
+// refuse takes a part of a pending edit out of the present text.
+func (l *layers) refuse(part linediff.Edit) {
+	fresh, gone := l.acceptedLines(part.A0, part.A1), lines(l.present(), part.B0, part.B1)
+	l.pending.replace(part.B0, part.B1, fresh, true)
+	l.follow(false)
+	// What was refused at that place before is forgotten.
+	at := linediff.Edit{B0: part.A0, B1: part.A1}
+	for _, e := range l.refused.edits {
+		if meet(e.B0, e.B1, part.A0, part.A1) {
+			at.B0, at.B1 = min(at.B0, e.B0), max(at.B1, e.B1)
+		}
+	}
+	at.A0, at.A1 = back(l.refused.edits, at.B0, false), back(l.refused.edits, at.B1, true)
+	at.A1 = max(at.A0, at.A1)
+	l.refused.rebase(at, slices.Concat(l.acceptedLines(at.B0, part.A0), gone, l.acceptedLines(part.A1, at.B1)))
+}
+
+// bring puts a refused edit back as a pending one, and returns it; false tells that other changes are in its
+// place.
+func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
+	for _, e := range l.pending.edits {
+		if meet(e.A0, e.A1, refused.B0, refused.B1) {
+			return part, false
+		}
+	}
+	from, to := forth(l.pending.edits, refused.B0, true), forth(l.pending.edits, refused.B1, false)
+	to = max(from, to)
+	fresh := lines(l.refused.base, refused.A0, refused.A1)
+	l.refused.rebase(refused, l.acceptedLines(refused.B0, refused.B1))
+	l.pending.replace(from, to, fresh, true)
+	l.follow(false)
+	return linediff.Edit{A0: refused.B0, A1: refused.B1, B0: from, B1: from + len(fresh)}, true
+}
+
+// recognize takes out of an edit of the user's what is the undo of a refusal, or of a change of the agent's,
+// which is a refusal too: what then is between the present text and now has become smaller by just that.
+func (l *layers) recognize(now string) {
+	if len(l.refused.edits) == 0 && len(l.pending.edits) == 0 {
+		return
+	}
+	text := linediff.Lines(now)
+	left := linediff.Compare(linediff.Lines(l.present()), text)
+	size := sizeOf(left)
+	// try has changes of n lines undone, where that leaves an edit that does not touch their place, from, to
+	// to of the present text then.
+	try := func(n, from, to int, do func(*layers) bool) {
+		trial := *l
+		if n == 0 || n > size || !do(&trial) {
+			return
+		}
+		rest := linediff.Compare(linediff.Lines(trial.present()), text)
+		if sizeOf(rest) != size-n || slices.ContainsFunc(rest, func(e linediff.Edit) bool { return e.A0 <= to && e.A1 >= from }) {
+			return
+		}
+		*l, left, size = trial, rest, size-n
+	}
+	near := func(e linediff.Edit, from, to int) bool {
+		room := e.A1 - e.A0 + e.B1 - e.B0
+		return slices.ContainsFunc(left, func(u linediff.Edit) bool { return u.A0 <= to+room && u.A1 >= from-room })
+	}
+	refused := func(l *layers) (list []linediff.Edit) {
+		for _, e := range slices.Backward(l.refused.edits) {
+			if near(e, forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false)) {
+				list = append(list, e)
+			}
+		}
+		return list
+	}
+	pending := func(l *layers) (list []linediff.Edit) {
+		for _, e := range slices.Backward(l.pending.edits) {
+			if near(e, e.B0, e.B1) {
+				list = append(list, e)
+			}
+		}
+		return list
+	}
+	bring := func(l *layers, e linediff.Edit) bool {
+		_, ok := l.bring(e)
+		return ok
+	}
+	refuse := func(l *layers, e linediff.Edit) bool {
+		l.refuse(e)
+		return true
+	}
+	// All at once first, as an undo of the refusal of a file is.
+	if all := refused(l); len(all) > 1 {
+		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return every(trial, all, bring) })
+	}
+	if all := pending(l); len(all) > 1 {
+		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return every(trial, all, refuse) })
+	}
+	// The last one first: those before it stay where they are.
+	for _, e := range first(refused(l), maxTried) {
+		from := forth(l.pending.edits, e.B0, true)
+		try(sizeOf([]linediff.Edit{e}), from, from+e.A1-e.A0, func(trial *layers) bool { return bring(trial, e) })
+	}
+	for _, e := range first(pending(l), maxTried) {
+		try(sizeOf([]linediff.Edit{e}), e.B0, e.B0+e.A1-e.A0, func(trial *layers) bool { return refuse(trial, e) })
+	}
+	// Of refusals side by side one may be undone: its lines come back.
+	for _, u := range slices.Backward(left) {
+		fresh, gone := text[u.B0:u.B1], lines(l.present(), u.A0, u.A1)
+		for _, e := range refused(l) {
+			from, to := forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false)
+			if len(fresh) > 0 && u.A0 >= from && u.A1 <= to &&
+				among(fresh, lines(l.refused.base, e.A0, e.A1)) && among(gone, l.acceptedLines(e.B0, e.B1)) {
+				l.pending.replace(u.A0, u.A1, fresh, true)
+				l.follow(false)
+				l.refused.rebase(e, l.acceptedLines(e.B0, e.B1))
+				break
+			}
+		}
+	}
+}
+
+// among tells whether lines are some of others, in their order.
+func among(some, all []string) bool {
+	for _, s := range all {
+		if len(some) > 0 && some[0] == s {
+			some = some[1:]
+		}
+	}
+	return len(some) == 0
+}
+
+func every(l *layers, edits []linediff.Edit, do func(*layers, linediff.Edit) bool) bool {
+	for _, e := range edits {
+		if !do(l, e) {
+			return false
+		}
+	}
+	return true
+}
+
+func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
+
+func (l *layers) acceptedLines(from, to int) []string { return lines(l.accepted(), from, to) }
+
+// replace gives the present text other lines in place of from to to.
+func (t *pair) replace(from, to int, fresh []string, agent bool) {
+	now := ended(slices.Concat(lines(t.present, 0, from), fresh, lines(t.present, to, -1)))
+	if whole(t.present) && whole(t.base) && (len(now) == 0 || whole(now[len(now)-1])) {
+		t.apply([]linediff.Edit{{A0: from, A1: to, B0: from, B1: from + len(fresh)}}, now, agent)
+	} else {
+		t.change(strings.Join(now, ""), agent)
+	}
+}
+
+// whole tells that the last line of a text has its newline.
+func whole(text string) bool { return text == "" || strings.HasSuffix(text, "\n") }
+
+// ended has all lines but the last end with a newline.
+func ended(lines []string) []string {
+	for i, s := range lines[:max(len(lines)-1, 0)] {
+		if !strings.HasSuffix(s, "\n") {
+			lines[i] = s + "\n"
+		}
+	}
+	return lines
+}
+
+// lines are the lines of a text from one, counted from 0, to another one, which is not among them; -1 is
+// the end.
+func lines(text string, from, to int) []string {
+	if from == to {
+		return nil
+	}
+	all := linediff.Lines(text)
+	if to < 0 {
+		to = len(all)
+	}
+	return all[from:to]
+}
+
+// back is where a line of the present text, counted from 0, is in the base. What was removed just before it
+// is behind that with end, and what was added there too.
+func back(edits []linediff.Edit, line int, end bool) int {
+	at := line
+	for _, e := range edits {
+		if e.B1 < line || e.B1 == line && (end || e.B0 < e.B1) {
+			at = line + e.A1 - e.B1
+		}
+	}
+	return at
+}
+
+// forth is where a line of the base is in the present text; with begin behind what was added just before it.
+func forth(edits []linediff.Edit, line int, begin bool) int {
+	at := line
+	for _, e := range edits {
+		if e.A1 < line || e.A1 == line && (begin || e.A0 < e.A1) {
+			at = line + e.B1 - e.A1
+		}
+	}
+	return at
+}
+
+// meet tells that two ranges of lines have some in common, or are empty at the same place, or one is empty
+// within the other.
+func meet(a0, a1, b0, b1 int) bool {
+	if a0 == a1 && b0 == b1 {
+		return a0 == b0
+	}
+	return a0 < b1 && b0 < a1
+}
+
+// sizeOf is how many lines edits take out and put in.
+func sizeOf(edits []linediff.Edit) int {
+	n := 0
+	for _, e := range edits {
+		n += e.A1 - e.A0 + e.B1 - e.B0
+	}
+	return n
+}

@@ -1,0 +1,120 @@
+package review
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// savedFormat is the version of what Save writes; what another version wrote is not read.
+const savedFormat = 1
+
+type saved struct {
+	Format int
+	LastID int
+	Files  []savedFile
+}
+
+type savedFile struct {
+	ID                          int
+	Path, OldPath               string
+	Baseline, Accepted, Present Content // without texts, where there are layers
+	MoveKept                    bool
+	Refused                     Status
+	Taken                       Content
+	Layers                      []savedPair // kept, pending, refused; or none
+	Text                        string      // the present one
+}
+
+// savedPair is a pair without its present text, and without a base that is the same.
+type savedPair struct {
+	Base  string
+	Edits []linediff.Edit
+}
+
+// Save returns the record as bytes, which Load reads.
+func (r *Record) Save() ([]byte, error) {
+	s := saved{Format: savedFormat, LastID: r.lastID}
+	for _, f := range r.Files() {
+		f := r.files[f.Path]
+		one := savedFile{
+			ID: f.ID, Path: f.Path, OldPath: f.OldPath, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
+			MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
+		}
+		if l := f.text; l != nil {
+			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
+			one.Text = l.present()
+			for _, p := range []pair{l.pending, l.kept, l.refused} {
+				sp := savedPair{Edits: p.edits}
+				if len(p.edits) > 0 {
+					sp.Base = p.base
+				}
+				one.Layers = append(one.Layers, sp)
+			}
+		}
+		s.Files = append(s.Files, one)
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(s); err != nil {
+		return nil, fmt.Errorf("save the record of changes: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Load returns a record that was saved.
+func Load(data []byte, limit int) (*Record, error) {
+	var s saved
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
+		return nil, fmt.Errorf("read the record of changes: %w", err)
+	}
+	if s.Format != savedFormat {
+		return nil, fmt.Errorf("read the record of changes: its format is %d, not %d", s.Format, savedFormat)
+	}
+	r := New(limit)
+	r.lastID = s.LastID
+	for _, one := range s.Files {
+		f := &file{
+			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
+			moveKept: one.MoveKept, refused: one.Refused, taken: one.Taken,
+		}
+		if len(one.Layers) == 3 {
+			l := layers{pending: one.Layers[0].pair(one.Text)}
+			l.kept, l.refused = one.Layers[1].pair(l.accepted()), one.Layers[2].pair(l.accepted())
+			for _, p := range []pair{l.pending, l.kept, l.refused} {
+				if !p.sound() {
+					return nil, fmt.Errorf("read the record of changes: that of %s is broken", f.Path)
+				}
+			}
+			f.text, f.Present.Text = &l, l.present()
+		}
+		r.files[f.Path] = f
+		r.bytes += f.size()
+		r.settle(f)
+	}
+	return r, nil
+}
+
+func (s savedPair) pair(present string) pair {
+	p := pair{base: s.Base, present: present, edits: s.Edits}
+	if len(p.edits) == 0 {
+		p.base = present
+	}
+	return p
+}
+
+// sound tells whether the edits of a pair lead from one text to the other.
+func (t *pair) sound() bool {
+	base, present := linediff.Lines(t.base), linediff.Lines(t.present)
+	a, b := 0, 0
+	for _, e := range t.edits {
+		if e.A0 < a || e.A1 < e.A0 || e.A1 > len(base) || e.B0 < b || e.B1 < e.B0 || e.B1 > len(present) ||
+			!slices.Equal(base[a:e.A0], present[b:e.B0]) {
+			return false
+		}
+		a, b = e.A1, e.B1
+	}
+	return slices.Equal(base[a:], present[b:])
+}

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"slices"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// reviewed hears of the files of the record that have changed, and of the ids of those that are no longer
+// in it. The session's goroutine.
+func (s *Session) reviewed(changed []review.File, gone []int) {
+	if len(changed)+len(gone) > 0 {
+		s.review.changed(changed, gone)
+	}
+}
+
+// files gives the files of the record, in step with buffers and disk; done runs on the session's goroutine.
+func (c *changes) files(done func([]review.File)) {
+	c.job(func(next func()) {
+		c.refresh(time.Time{}, func() {
+			c.tell(nil)
+			files := c.record.Files()
+			c.session.box.put(func() { done(files) })
+			next()
+		})
+	})
+}
+
+// tellDecision makes a decision for Lua: about all files, one, or a hunk of it by its number, with the
+// numbers of its lines as Lua knows them.
+func (s *Session) tellDecision(m message) {
+	d := decision{do: review.Decision(m.text("do")), path: m.text("path")}
+	if n := m.integer("hunk"); n > 0 {
+		at := review.Hunk{OldStart: m.integer("old_start"), OldCount: m.integer("old_count"), NewStart: m.integer("new_start"), NewCount: m.integer("new_count")}
+		d.which = func(f review.File) review.Selection { return review.Selection{Hunks: []int{hunkNow(f, n-1, at)}} }
+	}
+	s.decide(d, func(files int, err error) {
+		failure := ""
+		if err != nil {
+			failure = sentenceOf(err)
+		}
+		s.host.callback(m.integer("callback"), map[string]any{"files": files}, failure)
+	})
+}
+
+// hunkNow is where in a file's list a hunk is that was the n-th, when the user has typed since; -1 is
+// nowhere.
+func hunkNow(f review.File, n int, at review.Hunk) int {
+	same := func(h review.Hunk) bool {
+		h.State = ""
+		return h == at
+	}
+	if n < len(f.Hunks) && (same(f.Hunks[n]) || at == review.Hunk{}) {
+		return n
+	}
+	if i := slices.IndexFunc(f.Hunks, same); i >= 0 {
+		return i
+	}
+	// Lines above it have come or gone.
+	moved := -1
+	for i, h := range f.Hunks {
+		if h.OldCount == at.OldCount && h.NewCount == at.NewCount && (moved < 0 || i == n) {
+			moved = i
+		}
+	}
+	return moved
+}

@@ -1,0 +1,342 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// turn is what the agent has changed in a turn that is over.
+type turn struct {
+	Prompt string
+	At     time.Time // when it began
+	Files  []turnFile
+}
+
+// turnFile is a file before a turn and after it. What the user typed meanwhile is in both.
+type turnFile struct {
+	Path, OldPath string // OldPath: before it was moved
+	Before, After review.Content
+	Modes         modes
+}
+
+// undone is a turn that the user has undone, with what the undo did.
+type undone struct {
+	Turn  turn
+	Files []turnFile
+}
+
+// size is how much texts a turn keeps, in bytes.
+func (t turn) size() (n int) {
+	for _, f := range t.Files {
+		n += len(f.Before.Text) + len(f.After.Text)
+	}
+	return n
+}
+
+// closeTurn puts what the turn has changed up to now among those that can be undone.
+func (c *changes) closeTurn() {
+	if c.turn == nil || len(c.undone) > 0 {
+		return
+	}
+	t := turn{Prompt: c.prompt, At: c.since}
+	seen := map[string]bool{}
+	for _, f := range c.turn.Files() {
+		if f.State == review.Rejected {
+			continue
+		}
+		m := c.modes[f.Path]
+		if f.OldPath != "" {
+			m.Before = cmp.Or(c.modes[f.OldPath].Before, m.Before)
+		}
+		t.Files = append(t.Files, turnFile{Path: f.Path, OldPath: f.OldPath, Before: f.Baseline, After: f.Present, Modes: m})
+		seen[f.Path], seen[f.OldPath] = true, true
+	}
+	for path, m := range c.modes {
+		if !seen[path] && m.Before != 0 && m.After != 0 && m.Before != m.After {
+			t.Files = append(t.Files, turnFile{Path: path, Modes: m})
+		}
+	}
+	slices.SortFunc(t.Files, func(a, b turnFile) int { return strings.Compare(a.Path, b.Path) })
+	if last := len(c.turns) - 1; last >= 0 && c.turns[last].At.Equal(t.At) {
+		c.turns = c.turns[:last]
+	}
+	if len(t.Files) > 0 {
+		c.turns = append(c.turns, t)
+	}
+	total := 0
+	for i, t := range slices.Backward(c.turns) {
+		if total += t.size(); total > keptTexts || len(c.turns)-i > keptTurns {
+			c.turns = slices.Clone(c.turns[i+1:])
+			break
+		}
+	}
+}
+
+// undoStep is what an undo does to one file.
+type undoStep struct {
+	placed
+	from      turnFile
+	conflicts int    // places that stay, as the user has changed them since
+	note      string // why nothing is done to the file
+}
+
+// stepOf says what brings a file from what a turn has left back to what was before, with what the user has
+// changed since. now is what is at its path, and free tells that nothing is where it was before it was moved.
+func stepOf(f turnFile, now review.Content, mode fs.FileMode, free bool) undoStep {
+	step := undoStep{placed: placed{path: f.Path, now: now, want: now}, from: f}
+	if f.Modes.Before != f.Modes.After && mode == f.Modes.After && f.Modes.Before != 0 {
+		step.mode = f.Modes.Before
+	}
+	merge := func(mine string) string {
+		text, _ := buffers.Merge(f.After.Text, mine, f.Before.Text)
+		return text
+	}
+	is := func(c review.Content) bool { return now == c || now.Exists && now.Mark() == c.Mark() }
+	switch {
+	case f.Before == f.After && f.OldPath == "": // its permissions alone
+	case is(f.Before) && f.OldPath == "":
+		step.note = "is as before already"
+	case is(f.After):
+		step.want = f.Before
+	case !now.Exists:
+		step.note = "was deleted since"
+	case !f.After.Exists:
+		step.note = "was made anew since"
+	case now.Opaque, f.After.Opaque, f.Before.Opaque:
+		step.note = "was changed since"
+	case !f.Before.Exists:
+		step.note = "was made in this turn, and changed by you since"
+	default:
+		step.want = now
+		step.want.Text, step.conflicts = buffers.Merge(f.After.Text, now.Text, f.Before.Text)
+		step.merge = merge
+	}
+	if f.OldPath != "" && step.note == "" {
+		if step.back = f.OldPath; !free {
+			step.back, step.note = "", "cannot go back to "+f.OldPath+", where another file is"
+			step.want = now
+		}
+	}
+	return step
+}
+
+var (
+	errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
+	errNoTurn   = errors.New("there is no turn that has changed files and could be undone")
+	errNoUndone = errors.New("nothing was undone that could be done again")
+)
+
+// undo takes back what the last turn that was not undone has changed, or with again does the last one that
+// was undone again. With preview it only tells what it would do. Any goroutine; done runs on that of box.
+func (c *changes) undo(again, preview bool, done func(turn, []undoStep, error)) {
+	c.job(func(next func()) {
+		finish := func(t turn, steps []undoStep, err error) {
+			c.tell(nil)
+			done(t, steps, err)
+			next()
+		}
+		var t turn
+		var files []turnFile
+		switch {
+		case again && len(c.undone) == 0:
+			finish(t, nil, errNoUndone)
+			return
+		case again:
+			u := c.undone[len(c.undone)-1]
+			t, files = u.Turn, u.Files
+		case len(c.turns) == 0:
+			finish(t, nil, errNoTurn)
+			return
+		default:
+			t = c.turns[len(c.turns)-1]
+			files = t.Files
+		}
+		var paths []string
+		for _, f := range files {
+			paths = append(paths, f.Path, cmp.Or(f.OldPath, f.Path))
+		}
+		c.refresh(time.Time{}, func() {
+			c.seeAll(paths, func(now []sight) {
+				var steps []undoStep
+				for i, f := range files {
+					seen, old := now[2*i], now[2*i+1]
+					step := stepOf(f, seen.Content, seen.mode, f.OldPath == "" || !old.Exists)
+					if seen.path == "" {
+						step.note = "cannot be looked at"
+					}
+					steps = append(steps, step)
+				}
+				if preview {
+					finish(t, steps, nil)
+					return
+				}
+				c.undoEach(t.At, steps, nil, nil, func(did []turnFile, err error) {
+					if again {
+						c.undone = c.undone[:len(c.undone)-1]
+						c.turns = append(c.turns, t)
+					} else {
+						c.turns = c.turns[:len(c.turns)-1]
+						c.undone = append(c.undone, undone{Turn: t, Files: did})
+					}
+					c.saveSoon()
+					finish(t, steps, err)
+				})
+			})
+		})
+	})
+}
+
+// removeEmpty removes a folder of the session's that was made in a turn, which began at a time, and is
+// empty, and those above that are so then.
+func (c *changes) removeEmpty(dir string, began time.Time) {
+	if inside(dir, c.session.roots) && bornSince(dir, began) && os.Remove(dir) == nil {
+		c.removeEmpty(filepath.Dir(dir), began)
+	}
+}
+
+// undoEach takes one step after another; done gets what leads to where it was again.
+func (c *changes) undoEach(began time.Time, steps []undoStep, did []turnFile, failed error, done func([]turnFile, error)) {
+	if len(steps) == 0 {
+		done(did, failed)
+		return
+	}
+	step := steps[0]
+	if step.note != "" || step.now == step.want && step.mode == 0 && step.back == "" {
+		c.undoEach(began, steps[1:], did, failed, done)
+		return
+	}
+	c.put(step.placed, func(err error) {
+		if err != nil {
+			failed = cmp.Or(failed, fmt.Errorf("%s: %w", c.session.short(step.path), err))
+			c.undoEach(began, steps[1:], did, failed, done)
+			return
+		}
+		if step.back != "" || !step.want.Exists {
+			c.removeEmpty(filepath.Dir(step.path), began)
+		}
+		at := cmp.Or(step.back, step.path)
+		did = append(did, turnFile{
+			Path: at, OldPath: step.otherPath(), Before: step.now, After: step.want,
+			Modes: modes{Before: step.from.Modes.After, After: step.from.Modes.Before},
+		})
+		paths := []string{step.path}
+		if step.back != "" {
+			paths = append(paths, step.back)
+		}
+		c.refreshOnly(paths, time.Time{}, func() {
+			for b := range c.open {
+				delete(b.files, step.path)
+			}
+			c.undoEach(began, steps[1:], did, failed, done)
+		})
+	})
+}
+
+// otherPath is where a file was that the step has moved back.
+func (s undoStep) otherPath() string {
+	if s.back == "" {
+		return ""
+	}
+	return s.path
+}
+
+// tellUndo undoes a turn for Lua, or tells what that would do.
+func (s *Session) tellUndo(m message) {
+	again, preview, callback := m.flag("again"), m.flag("preview"), m.integer("callback")
+	if s.turnOpen {
+		s.host.callback(callback, nil, sentenceOf(errTurnRuns))
+		return
+	}
+	s.changes.undo(again, preview, func(t turn, steps []undoStep, err error) {
+		if err != nil && steps == nil {
+			s.host.callback(callback, nil, sentenceOf(err))
+			return
+		}
+		result := map[string]any{"prompt": t.Prompt, "files": s.stepLines(steps), "again": again}
+		if preview {
+			result["diff"] = s.stepDiff(steps)
+		}
+		if err != nil {
+			result["failed"] = sentenceOf(err)
+		}
+		s.host.callback(callback, result, "")
+	})
+}
+
+func sentenceOf(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// stepLines says of each file what is done to it.
+func (s *Session) stepLines(steps []undoStep) []any {
+	list := []any{}
+	for _, step := range steps {
+		line := map[string]any{"path": step.path, "name": s.short(step.path), "stays": step.note != ""}
+		switch {
+		case step.note != "":
+			line["what"] = step.note
+		case !step.now.Exists:
+			line["what"] = "comes back"
+		case !step.want.Exists && step.back == "":
+			line["what"] = "is removed"
+		case step.back != "":
+			line["what"] = "goes back to " + s.short(step.back)
+		case step.now == step.want && step.mode != 0:
+			line["what"] = fmt.Sprintf("gets its permissions back (%o)", step.mode)
+		case step.now.Opaque || step.want.Opaque:
+			line["what"] = "gets its contents back"
+		default:
+			added, removed := 0, 0
+			for _, e := range linediff.Compare(linediff.Lines(step.now.Text), linediff.Lines(step.want.Text)) {
+				added, removed = added+e.B1-e.B0, removed+e.A1-e.A0
+			}
+			line["what"] = fmt.Sprintf("+%d −%d", added, removed)
+		}
+		if step.conflicts > 0 {
+			line["conflicts"] = step.conflicts
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// mostPreviewed is how many lines of an undo are shown before.
+const mostPreviewed = 2000
+
+// stepDiff is what would change, as diff writes it.
+func (s *Session) stepDiff(steps []undoStep) []string {
+	lines := []string{}
+	for _, step := range steps {
+		if step.note != "" || step.now == step.want || step.now.Opaque || step.want.Opaque {
+			continue
+		}
+		from, to := "a/"+s.short(step.path), "b/"+s.short(cmp.Or(step.back, step.path))
+		if !step.now.Exists {
+			from = "/dev/null"
+		}
+		if !step.want.Exists {
+			to = "/dev/null"
+		}
+		text, err := linediff.Unified(from, to, step.now.Text, step.want.Text)
+		if err != nil {
+			continue
+		}
+		lines = append(lines, strings.Split(strings.TrimSuffix(text, "\n"), "\n")...)
+		if more := len(lines) - mostPreviewed; more > 0 {
+			return append(lines[:mostPreviewed], "… "+count(more, "more line"))
+		}
+	}
+	return lines
+}

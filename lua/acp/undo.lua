@@ -1,0 +1,166 @@
+---Undoing what a turn of the agent's has changed: a window shows what would change, and a key does
+---it. What it is, and how, is decided in the host (host/undo.go).
+local M = {}
+
+local api = vim.api
+
+---@class acp.undo.File
+---@field path string
+---@field name string
+---@field what string
+---@field stays boolean nothing is done to it
+---@field conflicts? integer places that the user has changed since, which stay
+
+---@class acp.undo.Result
+---@field prompt string of the turn
+---@field files acp.undo.File[]
+---@field diff? string[] of a preview
+---@field again boolean
+---@field failed? string what could not be done
+
+---@param text string
+---@param level? integer
+local function tell(text, level)
+  vim.notify('acp: ' .. text, level or vim.log.levels.INFO)
+end
+
+---@param n integer
+---@param noun string
+---@return string
+local function count(n, noun)
+  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
+end
+
+---@param result acp.undo.Result
+---@return integer changed, integer stay
+local function counts(result)
+  local changed, stay = 0, 0
+  for _, file in ipairs(result.files) do
+    changed = changed + (file.stays and 0 or 1)
+    stay = stay + (file.stays and 1 or 0) + (file.conflicts or 0)
+  end
+  return changed, stay
+end
+
+---Undoes the last turn, or does the last one that was undone again.
+---@param session integer
+---@param again boolean
+---@param done? fun(result: acp.undo.Result?, err: string?)
+function M.run(session, again, done)
+  require('acp.host').request('undo', { session = session, again = again }, function(result, err)
+    if err then
+      tell(err, vim.log.levels.WARN)
+    elseif result then
+      local changed, stay = counts(result)
+      local what = again and 'changed again' or 'as before the turn'
+      local text = ('%s %s.'):format(count(changed, 'file'), what)
+      if stay > 0 then
+        text = ('%s %s that changed since: left alone.'):format(text, count(stay, 'place'))
+      end
+      tell(result.failed or text, result.failed and vim.log.levels.WARN or nil)
+    end
+    if done then
+      done(result, err)
+    end
+  end)
+end
+
+---@param result acp.undo.Result
+---@return string[] lines, integer head how many of them are no diff
+local function page(result)
+  local verb = result.again and 'Do again' or 'Undo'
+  local first = vim.split(result.prompt, '\n')[1]
+  local lines = { ('%s the turn: %s'):format(verb, first ~= '' and first or 'no words'), '' }
+  for _, file in ipairs(result.files) do
+    local text = ('%s %s  %s'):format(file.stays and '·' or '✎', file.name, file.what)
+    if file.stays then
+      text = text .. ': stays as it is'
+    elseif file.conflicts then
+      local n = count(file.conflicts, 'place')
+      text = ('%s  %s that you changed since: left alone'):format(text, n)
+    end
+    table.insert(lines, text)
+  end
+  table.insert(lines, '')
+  local changed = counts(result)
+  table.insert(
+    lines,
+    changed > 0 and 'y does it, q leaves all as it is' or 'There is nothing to do: q'
+  )
+  local head = #lines
+  if #result.diff > 0 then
+    table.insert(lines, '')
+    vim.list_extend(lines, result.diff)
+  end
+  return lines, head
+end
+
+local groups = { ['+'] = 'AcpDiffAdd', ['-'] = 'AcpDiffDelete', ['@'] = 'Comment' }
+local ns = api.nvim_create_namespace('acp_undo')
+
+---@param buf integer
+---@param lines string[]
+---@param head integer
+local function paint(buf, lines, head)
+  api.nvim_buf_set_extmark(buf, ns, 0, 0, { end_row = 1, hl_group = 'Title' })
+  api.nvim_buf_set_extmark(buf, ns, head - 1, 0, { end_row = head, hl_group = 'Comment' })
+  for row = head, #lines - 1 do
+    local group = groups[lines[row + 1]:sub(1, 1)]
+    if group then
+      api.nvim_buf_set_extmark(buf, ns, row, 0, {
+        end_row = row + 1,
+        hl_group = group,
+        hl_eol = true,
+        strict = false,
+      })
+    end
+  end
+end
+
+---Shows what undoing the last turn would change, and does it when the user says so.
+---@param session integer
+---@param again boolean
+function M.ask(session, again)
+  local args = { session = session, again = again, preview = true }
+  require('acp.host').request('undo', args, function(result, err)
+    if not result then
+      return tell(err or 'The session is closed.', vim.log.levels.WARN)
+    end
+    local lines, head = page(result)
+    local buf = api.nvim_create_buf(false, true)
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+    vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
+    paint(buf, lines, head)
+    local width = 0
+    for _, line in ipairs(lines) do
+      width = math.max(width, vim.fn.strdisplaywidth(line))
+    end
+    width = math.max(math.min(width + 1, vim.o.columns - 4), 30)
+    local height = math.max(math.min(#lines, vim.o.lines - 6), 3)
+    local win = api.nvim_open_win(buf, true, {
+      relative = 'editor',
+      width = width,
+      height = height,
+      row = math.floor((vim.o.lines - height) / 2) - 1,
+      col = math.floor((vim.o.columns - width) / 2),
+      style = 'minimal',
+      border = 'rounded',
+    })
+    vim.wo[win].wrap = false
+    local function close()
+      if api.nvim_win_is_valid(win) then
+        api.nvim_win_close(win, true)
+      end
+    end
+    for _, lhs in ipairs({ 'q', 'n', '<Esc>' }) do
+      vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Leave all as it is' })
+    end
+    vim.keymap.set('n', 'y', function()
+      close()
+      M.run(session, again)
+    end, { buffer = buf, nowait = true, desc = 'Do it' })
+    api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
+  end)
+end
+
+return M

@@ -1,0 +1,161 @@
+package scenario
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// disk is what a file has.
+func (s *scene) disk(path string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "no file"
+	}
+	return string(data)
+}
+
+func TestKeepAndReject(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
+		plain := s.write("plain.txt", "a\nb\nc\n")
+		s.Command("edit code.txt")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\ntwo\n3\n4\n5\nsix\n7\n")
+		p.writeFile(plain, "a\nB\nc\nD\n")
+		p.writeFile(filepath.Join(s.Dir, "new.txt"), "new\n")
+		s.endsWith(p, turn,
+			"modified code.txt -2,1+2,1 -6,1+6,1\nmodified plain.txt -2,1+2,1 -3,0+4,1\nadded new.txt -0,0+1,1\n",
+			"fs code.txt, fs plain.txt, fs new.txt")
+		// The user types without saving: that stays out of the disk.
+		s.Command("wincmd t")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 0, true, { 'typed' })`, buf)
+		s.ok(`require('acp').keep({ path = 'code.txt', hunk = 1 })`)
+		s.Await("kept", func() bool { return s.changesOf("code.txt") == "modified code.txt -3,1+3,1 kept -7,1+7,1\n" })
+		s.ok(`require('acp').reject({ path = 'code.txt', hunk = 2 })`)
+		s.Await("rejected", func() bool {
+			return s.changesOf("code.txt") == "modified code.txt -3,1+3,1 kept -7,1+7,1 rejected\n"
+		})
+		if got := s.buffer(buf) + "\n"; got != "typed\n1\ntwo\n3\n4\n5\n6\n7\n" {
+			t.Errorf("the buffer has %q", got)
+		}
+		if got := s.disk(path); got != "1\ntwo\n3\n4\n5\n6\n7\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		s.Command("silent undo")
+		s.Await("undone", func() bool { return s.buffer(buf)+"\n" == "typed\n1\ntwo\n3\n4\n5\nsix\n7\n" })
+		s.ok(`require('acp').keep({ path = 'plain.txt', hunk = 1 })`) // has the host look
+		s.Await("kept", func() bool {
+			return s.changesOf("plain.txt") == "modified plain.txt -2,1+2,1 kept -3,0+4,1\n"
+		})
+		s.ok(`require('acp').reject({})`)
+		s.Await("all rejected", func() bool {
+			return s.changes() == "modified code.txt -3,1+3,1 kept -7,1+7,1 rejected\n"+
+				"modified plain.txt -2,1+2,1 kept -3,0+3,0 rejected\n"+
+				"added new.txt -0,0+0,0 rejected\n"
+		})
+		if got := s.disk(plain); got != "a\nB\nc\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		if got := s.disk(filepath.Join(s.Dir, "new.txt")); got != "no file" {
+			t.Errorf("the new file has %q", got)
+		}
+		s.ok(`require('acp').keep({ path = 'new.txt', hunk = 1 })`)
+		s.Await("the new file", func() bool { return s.disk(filepath.Join(s.Dir, "new.txt")) == "new\n" })
+	})
+}
+
+// changesOf is the line of changes about one file.
+func (s *scene) changesOf(name string) string {
+	s.t.Helper()
+	for line := range strings.Lines(s.changes()) {
+		if strings.Contains(line, " "+name+" ") {
+			return line
+		}
+	}
+	return ""
+}
+
+func TestUndoTurns(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
+		gone := s.write("gone.sh", "exit 0\n")
+		if err := os.Chmod(gone, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s.Command("edit code.txt")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		fresh := filepath.Join(s.Dir, "dir", "new.txt")
+		p := s.begin()
+		turn := s.prompt(p, "first")
+		p.writeFile(path, "1\ntwo\n3\n4\n5\n6\n7\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		turn = s.prompt(p, "second")
+		p.writeFile(path, "1\ntwo\n3\n4\nfive\n6\n7\n")
+		p.writeFile(fresh, "new\n")
+		p.toolCall("rm", "execute", nil)
+		// A command that names no file.
+		if err := os.Remove(gone); err != nil {
+			t.Fatal(err)
+		}
+		p.finish("rm", nil)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Command("wincmd t")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 7, 7, true, { 'typed' })`, buf)
+		undo := func(what string, again bool, want string) {
+			t.Helper()
+			s.ok(`require('acp').undo_turn({ again = ... })`, again)
+			s.Await(what, func() bool { return s.buffer(buf)+"\n" == want })
+		}
+		undo("the second turn undone", false, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
+		s.Await("the files", func() bool { return s.disk(fresh) == "no file" && s.disk(gone) == "exit 0\n" })
+		if _, err := os.Stat(filepath.Dir(fresh)); err == nil {
+			t.Error("the new folder is left")
+		}
+		if info, err := os.Stat(gone); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("its permissions are %v", info.Mode())
+		}
+		if got := s.disk(path); got != "1\ntwo\n3\n4\n5\n6\n7\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		undo("the first turn undone", false, "1\n2\n3\n4\n5\n6\n7\ntyped\n")
+		undo("the first turn again", true, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
+		undo("the second turn again", true, "1\ntwo\n3\n4\nfive\n6\n7\ntyped\n")
+		s.Await("the files", func() bool { return s.disk(fresh) == "new\n" && s.disk(gone) == "no file" })
+	})
+}
+
+func TestTheReviewSurvives(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
+		p := s.beginWith(keeps(true, "resume"))
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\ntwo\n3\n4\n5\nsix\n7\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.ok(`require('acp').keep({ path = 'code.txt', hunk = 1 })`)
+		s.Await("kept", func() bool { return s.changes() == "modified code.txt -2,1+2,1 kept -6,1+6,1\n" })
+		s.ok(`require('acp').close()`)
+		s.AwaitEvent("AcpSessionClosed")
+		// Meanwhile somebody writes the file.
+		s.write("code.txt", "0\n1\ntwo\n3\n4\n5\nsix\n7\n")
+
+		s.ok(`require('acp').resume({ agent = 'puppet', agent_session_id = ... })`, remote(1))
+		p = s.agent()
+		p.initialize(keeps(true, "resume"))
+		p.reply(p.expect("session/load"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Await("the review", func() bool { return s.changes() == "modified code.txt -3,1+3,1 kept -7,1+7,1\n" })
+		s.awaitChat("1 change of this session waits for your review: :Acp review shows it.")
+		s.ok(`require('acp').undo_turn()`)
+		s.Await("the turn undone", func() bool { return s.disk(path) == "0\n1\n2\n3\n4\n5\n6\n7\n" })
+		s.ok(`require('acp').undo_turn({ again = true })`)
+		s.Await("the turn again", func() bool { return s.disk(path) == "0\n1\ntwo\n3\n4\n5\nsix\n7\n" })
+	})
+}
