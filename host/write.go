@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -18,12 +19,13 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
 	path := s.absolute(r.Path)
+	var reviewed atomic.Bool
 	s.host.files.Write(r.Context, buffers.Write{
 		Path: path, Text: r.Text, Waiting: func() { reply(nil) }, Owner: s,
-		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text}),
+		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text, reviewed: &reviewed}),
 	}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
-			s.changes.took(w, "fs")
+			s.changes.wrote(w, reviewed.Load())
 		}
 		if err == nil {
 			s.learn(w.Path, false)

@@ -17,6 +17,21 @@ func (s *scene) heldScreen(name string) {
 	)
 }
 
+// awaitKept waits until so many hunks of the session are kept, and none is pending.
+func (s *scene) awaitKept(n int) {
+	s.t.Helper()
+	s.AwaitLua(`(function(n)
+		local kept = 0
+		for _, file in ipairs(require('acp').changes()) do
+			for _, hunk in ipairs(file.hunks) do
+				if hunk.state ~= 'kept' then return false end
+				kept = kept + 1
+			end
+		end
+		return kept == n
+	end)(...)`, n)
+}
+
 // beginBefore is begin with review = 'before', and with a file of many lines open.
 func (s *scene) beginBefore(diff string) (path, old, text string, p *puppet) {
 	s.t.Helper()
@@ -70,6 +85,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		s.awaitNoFloat()
 		s.awaitNoDiff()
 		s.awaitChat("You refused 2 of 3 hunks of a.lua: the rest is written, and Puppet was told.")
+		s.awaitKept(1)
 		s.same(before, s.scenery())
 
 		// All of it, and none.
@@ -464,6 +480,18 @@ func TestWritesPastTheClientAreNotHeld(t *testing.T) {
 		if n := s.events("AcpPermissionRequest"); n != 0 {
 			t.Errorf("%d questions", n)
 		}
+		// They are reviewed afterwards; what is decided about before is not once more.
+		s.prompt(p, "more")
+		s.Command("Acp changes")
+		id := p.store(path, strings.Replace(text, "= 9\n", "= 'nine'\n", 1))
+		s.awaitFloat()
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		s.AwaitLua(`(function()
+			local states = {}
+			for _, hunk in ipairs(require('acp').changes()[1].hunks) do table.insert(states, hunk.state) end
+			return table.concat(states, ' ') == 'pending kept pending pending'
+		end)()`)
 	}, wide)
 }
 
