@@ -57,8 +57,6 @@ type Session struct {
 	judging  int           // requests and answers that the judge is at work on
 	unwanted []unwanted    // what was allowed against the user's picks
 	accepted []accepted    // what the user has allowed in this turn, and is not written yet
-	// takeOut, where it is set, offers to take hunks out of a file again.
-	takeOut func(path string, hunks []replaced)
 	// The calls that nothing but permission requests have told of.
 	askedOnly map[string]bool
 	remarked  map[string]bool // what remarkOnce has said in this turn
