@@ -30,6 +30,7 @@ type Files struct {
 	order  order
 	seen   memory // by real path, the text last given to or taken from the agent
 	synced memory // by real path, the disk's text that the buffer was last brought in step with
+	shown  shown
 
 	refused refused
 	journal journal

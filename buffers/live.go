@@ -39,6 +39,16 @@ type live struct {
 	Disk        stamp  `msgpack:"disk"`      // with which Neovim was last in step
 	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
 	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
+	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
+}
+
+// slice is some lines of a buffer.
+type slice struct {
+	Text  string `msgpack:"text"`
+	Last  int    `msgpack:"last"`  // row behind them
+	Ended bool   `msgpack:"ended"` // the buffer's last line is among them
+	Moved bool   `msgpack:"moved"` // none: the buffer has changed
+	first int
 }
 
 // decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
@@ -79,8 +89,29 @@ func (f *Files) live(ctx context.Context, path string) (live, error) {
 	return l, err
 }
 
+// liveWith is live with lines of a buffer from first to last, or the first of them where they are many,
+// unless all are known here. With unsaved only of one that has unsaved text.
+func (f *Files) liveWith(ctx context.Context, path string, first, last int, unsaved bool) (live, error) {
+	known := f.shown.version(path)
+	end := first + sliceLines
+	if last >= 0 {
+		end = min(end, last)
+	}
+	args := map[string]any{
+		"path": path, "first": first, "last": end, "unsaved": unsaved,
+		"known_buf": known.buf, "known_tick": known.tick,
+	}
+	var l live
+	err := f.editor.CallBuffers(ctx, "info", args, &l)
+	if l.Slice != nil {
+		l.Slice.first = first
+	}
+	return l, err
+}
+
 func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
-	l, err := f.live(ctx, path)
+	first, last := r.lineRange()
+	l, err := f.liveWith(ctx, path, first, last, true)
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +129,6 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	} else if text, ok = l.decode(file.data); !ok {
 		return f.readLive(ctx, path, l, r)
 	}
-	first, last := r.lineRange()
 	part := cutLines(text, first, last)
 	if len(part) == len(text) && !r.peek {
 		f.seen.put(path, text)
@@ -127,7 +157,13 @@ func (f *Files) readLive(ctx context.Context, path string, l live, r Read) (stri
 // the buffer was in that state.
 func (f *Files) lines(ctx context.Context, path string, l live, first, last int) (string, live, error) {
 	for try := 0; ; try++ {
+		if lines, ok := f.shown.get(path, l.version()); ok {
+			return cutLines(l.ended(lines), first, last), l, nil
+		}
 		text, ok, err := f.slices(ctx, l, first, last, try >= slicedReads)
+		if ok && first == 0 && (last < 0 || last >= l.Lines) && try < slicedReads {
+			f.shown.put(path, l.version(), l.unended(text))
+		}
 		if err != nil || ok {
 			return text, l, err
 		}
@@ -161,13 +197,10 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 			args["last"] = last
 			end = at
 		}
-		var got struct {
-			Text  string `msgpack:"text"`
-			Last  int    `msgpack:"last"`
-			Ended bool   `msgpack:"ended"`
-			Moved bool   `msgpack:"moved"`
-		}
-		if err := f.editor.CallBuffers(ctx, "lines", args, &got); err != nil || got.Moved {
+		var got slice
+		if l.Slice != nil && l.Slice.first == at && l.Slice.Last <= end && !whole {
+			got = *l.Slice
+		} else if err := f.editor.CallBuffers(ctx, "lines", args, &got); err != nil || got.Moved {
 			return "", false, err
 		}
 		text.WriteString(got.Text)
@@ -183,7 +216,7 @@ func (f *Files) write(ctx context.Context, path string, asked Write) (Written, e
 	w := liveWrite{Files: f, path: path, text: asked.Text}
 	w.base, w.based = f.seen.get(path)
 	for try := 0; try < maxTries; {
-		l, err := f.live(ctx, path)
+		l, err := f.liveWith(ctx, path, 0, -1, false)
 		if err != nil {
 			return Written{}, err
 		}
@@ -316,13 +349,25 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	}
 
 	save := !known || had != text
-	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "text": text}
+	form, err := l.form()
+	if err == nil {
+		if _, err := form.encode(text); err != nil {
+			return 0, err
+		}
+	}
+	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path}
+	if err != nil {
+		args["text"] = text // for Neovim to find out whether it has a form
+	}
+	mine, ok, err := w.whole(ctx, w.path, l)
+	if err != nil || !ok {
+		return moved, err
+	}
+	lines := l.unended(mine)
+	steps := []any{}
+	merging := false
 	var conflicts []conflict
 	if l.Modified {
-		mine, ok, err := w.slices(ctx, l, 0, -1, false)
-		if err != nil || !ok {
-			return moved, err
-		}
 		var merged string
 		merged, conflicts = merge3(w.base, mine, text)
 		if after = merged; disk.exists() || mine != "" {
@@ -335,10 +380,12 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 				}
 			}
 			mergeArgs(args, merged, text, conflicts)
+			merging = true
 		}
-	} else if known {
-		args["before"] = had
+	} else if known && had != mine {
+		steps, lines = append(steps, step(lines, had)), linesOf(had)
 	}
+	args["steps"] = append(steps, step(lines, after))
 	args["save"] = save
 	args["disk"] = diskArgs(disk)
 
@@ -350,9 +397,10 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Err     string `msgpack:"err"`
 		Keys    string `msgpack:"keys"` // how the user decides conflicts
 		Save    int    `msgpack:"save"`
+		Tick    int    `msgpack:"tick"` // with the new text
 	}
 	w.end = func() {}
-	if _, merged := args["merged"]; !merged {
+	if !merging {
 		w.end = w.journal.begin(w.path, disk, l.encoded(text))
 	}
 	err = w.editor.CallBuffers(ctx, "write", args, &got)
@@ -385,6 +433,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		After:   &after,
 	}
 	w.agreed(w.path, text)
+	w.shown.put(w.path, version{l.Buf, got.Tick}, linesOf(after))
 	w.save, w.edited = got.Save, got.Changed
 	w.tellConflicts(len(conflicts), got.Keys)
 	if len(conflicts) > 0 {
