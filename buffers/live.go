@@ -203,6 +203,9 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 		} else if err := f.editor.CallBuffers(ctx, "lines", args, &got); err != nil || got.Moved {
 			return "", false, err
 		}
+		if at == first && got.Last > at {
+			text.Grow((len(got.Text) + 1) * (end - at) / (got.Last - at)) // all of it, if the lines are much alike
+		}
 		text.WriteString(got.Text)
 		if !got.Ended || l.Newline {
 			text.WriteByte('\n')

@@ -540,7 +540,9 @@ end
 
 ---@param buf integer
 local function tell_saved(buf)
+  track.saving = true
   pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
+  track.saving = false
 end
 
 --- The work of M.write, in the buffer as the current one.
@@ -712,6 +714,9 @@ local function follow_here(args)
     -- The file has changed, whether the user wants to or not.
     set('readonly', false)
     set('modifiable', true)
+    -- The states of the undo history that are not modified are those that the disk has: this one is
+    -- no longer.
+    set('modified', true)
     local ok, err
     ok, done, err = take_all(buf, { args.step })
     if not ok then
@@ -729,10 +734,11 @@ local function follow_here(args)
     set('fileformat', args.format)
     set('bomb', args.bom)
     local modified = args.conflicts ~= nil
-    if done.changed or was.modified ~= modified or form ~= bo.fileformat .. tostring(bo.bomb) then
+    local other = done.changed or not modified
+    if was.modified and other or form ~= bo.fileformat .. tostring(bo.bomb) then
       forget_saved_states()
-      bo.modified = modified
     end
+    set('modified', modified)
   end
   local tick = api.nvim_buf_get_changedtick(buf)
   if args.conflicts then
