@@ -192,8 +192,8 @@ func (a *agent) prompt(r request) {
 		a.tell(visits(n, path))
 	case scan(text, readPrompt, &n, &path):
 		a.reads(n, path)
-	case scan(text, writePrompt, &n, &path):
-		a.writes(n, path)
+	case scan(text, writePrompt, &n, &rate, &path):
+		a.writes(n, rate, path)
 	case scan(text, diskPrompt, &rate, &n, &path):
 		changeFiles(rate, n, path)
 	case scan(text, arrivedPrompt, &path):

@@ -193,6 +193,26 @@ function M.edit(paths, line)
   end
 end
 
+---Types in the first file while the next turn runs.
+---@param line string that its first line begins with
+---@param pace integer ms
+function M.type(line, pace)
+  local i = 0
+  local timer = assert(vim.uv.new_timer())
+  local began
+  local step = vim.schedule_wrap(function()
+    if timer:is_closing() then
+      return
+    elseif began and not run then
+      return timer:close()
+    end
+    began = began or run
+    i = i + 1
+    api.nvim_buf_set_lines(files[1], 0, 1, false, { line .. ' -- ' .. i })
+  end)
+  timer:start(0, pace, step)
+end
+
 local ns = api.nvim_create_namespace('bench')
 
 ---Puts marks on the first file, of which no write may move one.

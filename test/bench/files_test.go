@@ -15,12 +15,12 @@ import (
 // The prompts for files, as formats; see also [streamPrompt]. What the agent has measured it writes
 // beside the file, see [tookName].
 const (
-	readPrompt    = "read %d times %s"        // so many reads of a file, one after the other
-	writePrompt   = "write %d times %s"       // so many writes of a file, each of which changes another line
-	diskPrompt    = "touch %d in %d of %s"    // a line in so many files of a folder, on the disk; first the round
-	arrivedPrompt = "tell the time in %s"     // when the prompt arrived
-	unsavedLine   = "local unsaved = true"    // the first line of a file that is open with unsaved text
-	changedLine   = "local changed = '%s %d'" // a line of the agent's: of which file, the how manyth
+	readPrompt    = "read %d times %s"              // so many reads of a file, not faster than it is typed
+	writePrompt   = "write %d times in round %d %s" // so many writes of a file, each of which changes another line
+	diskPrompt    = "touch %d in %d of %s"          // a line in so many files of a folder, on the disk; first the round
+	arrivedPrompt = "tell the time in %s"           // when the prompt arrived
+	unsavedLine   = "local unsaved = true"          // the first line of a file that is open with unsaved text
+	changedLine   = "local changed = '%d %d'"       // a line of the agent's: the round, and which one in it
 )
 
 func tookName(path string) string { return path + ".took" }
@@ -50,7 +50,7 @@ func (a *agent) askFile(method, params string) (request, time.Duration) {
 	return answer, answer.at.Sub(began)
 }
 
-// reads reads a file n times, which has unsaved text.
+// reads reads a file n times, which has unsaved text. Between two reads the user has time to type.
 func (a *agent) reads(n int, path string) {
 	var took []time.Duration
 	for range n {
@@ -60,12 +60,16 @@ func (a *agent) reads(n int, path string) {
 			os.Exit(1)
 		}
 		took = append(took, d)
+		time.Sleep(2 * typingPace)
 	}
 	leave(path, took)
 }
 
+// typingPace is how long it takes until a file that is typed in has another text.
+const typingPace = 2 * time.Millisecond
+
 // writes gives a file n times another text, of which one line is new.
-func (a *agent) writes(n int, path string) {
+func (a *agent) writes(n, round int, path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "read the file:", err)
@@ -74,7 +78,7 @@ func (a *agent) writes(n int, path string) {
 	lines := strings.Split(string(text), "\n")
 	var took []time.Duration
 	for i := range n {
-		lines[changedRow(i, len(lines))] = fmt.Sprintf(changedLine, "it", i)
+		lines[changedRow(i, len(lines))] = fmt.Sprintf(changedLine, round, i)
 		quoted, _ := json.Marshal(strings.Join(lines, "\n")) // a string always encodes
 		_, d := a.askFile("fs/write_text_file", fmt.Sprintf(`"path":%q,"content":%s`, path, quoted))
 		took = append(took, d)
@@ -92,7 +96,7 @@ func changeFiles(round, n int, dir string) {
 		text, err := os.ReadFile(path)
 		if err == nil {
 			lines := strings.Split(string(text), "\n")
-			lines[changedFileRow] = fmt.Sprintf(changedLine, "this", round)
+			lines[changedFileRow] = fmt.Sprintf(changedLine, round, 0)
 			err = os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600)
 		}
 		if err != nil {
@@ -220,12 +224,12 @@ func (f *floor) buffer(path string) int {
 // fileReads measures reads of files that are open with unsaved text, beside a floor that does no more than
 // the calls to Neovim which cannot be spared.
 func fileReads(b *bench) {
-	b.reads("45 KB with unsaved text", 45_000, 1000, 1, func(what string, took, floor []float64) {
+	b.reads("45 KB with unsaved text", 45_000, 100, 10, func(what string, took, floor []float64) {
 		b.add(what+": median, ms", median(took), median(floor), ratio(1.2))
 		b.add(what+": 99th percentile, ms", percentile(took, 99), percentile(floor, 99),
 			goal{"≤ 2× its median", func(ours, _ float64) bool { return ours <= 2*median(took) }})
 	})
-	b.reads("50 MB with unsaved text", 50_000_000, 3, 3, func(what string, took, floor []float64) {
+	b.reads("50 MB with unsaved text", 50_000_000, 1, 5, func(what string, took, floor []float64) {
 		b.add(what+": median, ms", median(took), median(floor), ratio(1.1))
 	})
 }
@@ -233,8 +237,8 @@ func fileReads(b *bench) {
 // fileWrites measures writes of files that are open, beside a floor that sets the lines which differ and
 // has Neovim write the file.
 func fileWrites(b *bench) {
-	b.writes("into an open file of 45 KB", 45_000, 200, 3, ratio(1.5))
-	b.writes("of one changed line in 100000", 100_000*len("local value_12345 = compute(seed, 123456)\n"), 100, 1, none)
+	b.writes("into an open file of 45 KB", 45_000, 50, 10, ratio(1.5))
+	b.writes("of one changed line in 100000", 100_000*len("local value_12345 = compute(seed, 123456)\n"), 25, 4, none)
 }
 
 // file makes a file of size bytes in the folder of a Neovim, and opens it there.
@@ -262,38 +266,53 @@ func (b *bench) gaps(what string, ours, floor []result) {
 	b.add(what+": Neovim's CPU in a gap, ms", of(ours, work), of(floor, work), atMost(25))
 }
 
-func (b *bench) reads(what string, size, n, times int, tell func(what string, took, floor []float64)) {
-	took, results := map[kind][]float64{}, map[kind][]result{}
-	for range times {
-		for _, k := range []kind{plain, chat} {
-			v := start(b, b.bin, k)
-			path := v.file(size)
-			v.lua(nil, "bench.edit(...)", []string{path}, unsavedLine)
-			results[k] = append(results[k], v.prompt(readPrompt, n, path))
-			took[k] = append(took[k], b.took(path)...)
-			v.end()
+// beside opens a file of size bytes with the plugin and with the floor, and has turns with each of them by
+// turns, so that the machine is as busy for both.
+func (b *bench) beside(size, turns int, turn func(v *neovim, path string, i int) result, end func(v *neovim, path string)) (took map[kind][]float64, results map[kind][]result) {
+	took, results = map[kind][]float64{}, map[kind][]result{}
+	kinds := []kind{plain, chat}
+	neovims, paths := map[kind]*neovim{}, map[kind]string{}
+	for _, k := range kinds {
+		neovims[k] = start(b, b.bin, k)
+		paths[k] = neovims[k].file(size)
+	}
+	for i := range turns {
+		for _, k := range kinds {
+			results[k] = append(results[k], turn(neovims[k], paths[k], i))
+			took[k] = append(took[k], b.took(paths[k])...)
 		}
 	}
+	for _, k := range kinds {
+		if k == chat {
+			end(neovims[k], paths[k])
+		}
+		neovims[k].end()
+	}
+	return took, results
+}
+
+// reads has the agent read a file n times in each of some turns, with unsaved text that is new in each turn,
+// and where one has several reads, in each of them.
+func (b *bench) reads(what string, size, n, turns int, tell func(what string, took, floor []float64)) {
+	took, results := b.beside(size, turns, func(v *neovim, path string, i int) result {
+		v.lua(nil, "bench.edit(...)", []string{path}, fmt.Sprint(unsavedLine, " -- ", i))
+		if n > 1 {
+			v.lua(nil, "bench.type(...)", unsavedLine, typingPace.Milliseconds())
+		}
+		return v.prompt(readPrompt, n, path)
+	}, func(*neovim, string) {})
 	what = "read of " + what
 	tell(what, took[chat], took[plain])
 	b.gaps(what, results[chat], results[plain])
 }
 
-func (b *bench) writes(what string, size, n, times int, g goal) {
-	took, results := map[kind][]float64{}, map[kind][]result{}
-	for range times {
-		for _, k := range []kind{plain, chat} {
-			v := start(b, b.bin, k)
-			path := v.file(size)
+func (b *bench) writes(what string, size, n, turns int, g goal) {
+	took, results := b.beside(size, turns, func(v *neovim, path string, i int) result {
+		if i == 0 {
 			v.lua(nil, "bench.mark_lines()")
-			results[k] = append(results[k], v.prompt(writePrompt, n, path))
-			took[k] = append(took[k], b.took(path)...)
-			if k == chat {
-				b.checkWritten(v, path, n)
-			}
-			v.end()
 		}
-	}
+		return v.prompt(writePrompt, n, i, path)
+	}, func(v *neovim, path string) { b.checkWritten(v, path, n, turns-1) })
 	b.add("write "+what+": median, ms", median(took[chat]), median(took[plain]), g)
 	b.add("write "+what+": 99th percentile, ms", percentile(took[chat], 99), percentile(took[plain], 99), none)
 	b.gaps("write "+what, results[chat], results[plain])
@@ -301,7 +320,7 @@ func (b *bench) writes(what string, size, n, times int, g goal) {
 
 // checkWritten makes sure that the last write is in the buffer and on the disk, is one undo step, and
 // has moved no mark.
-func (b *bench) checkWritten(v *neovim, path string, n int) {
+func (b *bench) checkWritten(v *neovim, path string, n, round int) {
 	b.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -317,13 +336,13 @@ func (b *bench) checkWritten(v *neovim, path string, n int) {
 	}
 	v.lua(&got, "return bench.written(...)", row, changedRow(n-2, bytes.Count(data, []byte("\n"))+1))
 	switch {
-	case got.Text != string(data) || !strings.Contains(got.Text, fmt.Sprintf(changedLine, "it", n-1)):
+	case got.Text != string(data) || !strings.Contains(got.Text, fmt.Sprintf(changedLine, round, n-1)):
 		b.Fatalf("after %d writes buffer and disk are not what they should be", n)
 	case got.Modified:
 		b.Fatal("the buffer is modified after a write")
 	case !got.Marks:
 		b.Fatal("a write has moved marks")
-	case strings.Contains(got.Before, "changed") || !strings.Contains(got.Row, fmt.Sprintf(changedLine, "it", n-2)):
+	case strings.Contains(got.Before, fmt.Sprintf(changedLine, round, n-1)) || !strings.Contains(got.Row, fmt.Sprintf(changedLine, round, n-2)):
 		b.Fatalf("a write is not one undo step: after an undo there is %q", got.Before)
 	}
 }
@@ -344,7 +363,7 @@ func fileChanges(b *bench) {
 		}
 		v.lua(nil, "bench.open_files(...)", paths)
 		for round := range times {
-			v.lua(nil, "bench.until_line(...)", changedFileRow, fmt.Sprintf(changedLine, "this", round))
+			v.lua(nil, "bench.until_line(...)", changedFileRow, fmt.Sprintf(changedLine, round, 0))
 			results[k] = append(results[k], v.prompt(diskPrompt, round, n, v.dir))
 		}
 		v.end()
