@@ -131,7 +131,6 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 	if err := writeFile(path, data, old); err != nil {
 		return Written{}, err
 	}
-	f.removed.Delete(path)
 	if l.Buf == 0 {
 		text, _ := detect(data)
 		f.synced.put(path, text)

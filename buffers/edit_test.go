@@ -446,6 +446,14 @@ func TestTheAgentDoesNotKnowAnEdit(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 		n.wantText("ONE\ntwo\nthree\nfour")
+
+		path = n.edit("b.txt", "one\ntwo\n")
+		n.read(path)
+		n.change(path, noFile)
+		n.restore(path, "one\nTWO\n", 0o644)
+		n.keys("ggOzero<Esc>")
+		n.write(path, "one\ntwo\nthree\n")
+		n.wantText("zero\none\nTWO\nthree")
 	})
 }
 

@@ -220,8 +220,8 @@ function M.in_step(buf, disk)
   end
 end
 
---- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and does not
---- read it unless told so.
+--- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and
+--- does not read it unless told so.
 ---@param buf integer
 ---@param how? 'edit' read it anew
 local function checktime(buf, how)
@@ -245,7 +245,8 @@ local function checktime(buf, how)
   end
 end
 
---- The host has changed a buffer's file, and its text is not read: Neovim takes note of the time and mode.
+--- The host has changed a buffer's file, whose text is not to be read: Neovim takes note of the
+--- time and the mode.
 ---@param buf integer
 function M.look(buf)
   local b = M.get(buf)
