@@ -90,6 +90,7 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 	var got struct {
 		Moved  bool   `msgpack:"moved"`
 		Locked bool   `msgpack:"locked"`
+		Wiped  bool   `msgpack:"wiped"`
 		Err    string `msgpack:"err"`
 	}
 	err := w.editor.CallBuffers(ctx, "remove", args, &got)
@@ -104,6 +105,9 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 		return 0, errors.New(got.Err)
 	}
 	w.Written = Written{Path: w.path, Buf: l.Buf, Changed: disk.exists(), Deleted: true, Before: before}
+	if got.Wiped {
+		w.Buf = 0
+	}
 	w.removed.Store(w.path, true)
 	return applied, nil
 }

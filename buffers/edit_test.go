@@ -585,7 +585,7 @@ func TestEditRemovesAFile(t *testing.T) {
 				before = "mine\n"
 			}
 			w := n.change(path, noFile)
-			if !w.Changed || !w.Deleted || said(w.Before) != said(&before) || w.After != nil || w.Note != "" {
+			if !w.Changed || !w.Deleted || said(w.Before) != said(&before) || w.After != nil || w.Note != "" || (w.Buf != 0) != c.stays {
 				t.Errorf("%q: %+v", c.how, w)
 			}
 			if n.exists(path) {
