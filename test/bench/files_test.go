@@ -25,7 +25,8 @@ const (
 
 func tookName(path string) string { return path + ".took" }
 
-func fileName(dir string, i int) string { return filepath.Join(dir, fmt.Sprint(i, ".lua")) }
+// fileName names a file that has no syntax, as Neovim would parse a large one for long.
+func fileName(dir string, i int) string { return filepath.Join(dir, fmt.Sprint(i, ".txt")) }
 
 // code is lines of a file, so many bytes in all at least.
 func code(size int) string {
