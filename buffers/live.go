@@ -13,7 +13,7 @@ import (
 const (
 	// sliceLines is how many lines one call to Neovim takes of a buffer at most, so that it never works
 	// long; of long lines it takes fewer.
-	sliceLines = 4000
+	sliceLines = 10_000
 	// slicedReads is how often a read in slices starts again because the buffer changed between two of
 	// them, before it takes the whole in one call.
 	slicedReads = 3

@@ -7,9 +7,9 @@ import (
 
 func TestFill(t *testing.T) {
 	type part struct {
-		Text  string `msgpack:"text"`
-		Size  int64  `msgpack:"size"`
-		_     int
+		Text string `msgpack:"text"`
+		Size int64  `msgpack:"size"`
+		_    int
 	}
 	type whole struct {
 		Flag    bool    `msgpack:"flag"`

@@ -162,7 +162,7 @@ end
 ---@field moved? boolean
 
 --- How many bytes a slice has, unless it is a single line.
-local slice_bytes = 256 * 1024
+local slice_bytes = 512 * 1024
 
 --- The end of a slice that is not too large.
 ---@param args acp.buffers.Slice

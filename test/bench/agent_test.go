@@ -198,8 +198,8 @@ func (a *agent) prompt(r request) {
 		a.writes(n, rate, path)
 	case scan(text, diskPrompt, &rate, &n, &path):
 		changeFiles(rate, n, path)
-	case scan(text, arrivedPrompt, &path):
-		leave(path, []time.Duration{time.Duration(r.at.UnixNano())})
+	case scan(text, arrivedPrompt, &n, &path):
+		a.arrived(n, path, r)
 	case scan(text, shapePrompt, &n, &shape):
 		for chunk := range slices.Chunk([]byte(shapes[shape](n)), chunkSize) {
 			a.out.Write(message(string(chunk)))

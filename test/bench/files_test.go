@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/neovim/go-client/nvim"
@@ -18,14 +19,15 @@ const (
 	readPrompt    = "read %d times %s"              // so many reads of a file, not faster than it is typed
 	writePrompt   = "write %d times in round %d %s" // so many writes of a file, each of which changes another line
 	diskPrompt    = "touch %d in %d of %s"          // a line in so many files of a folder, on the disk; first the round
-	arrivedPrompt = "tell the time in %s"           // when the prompt arrived
+	arrivedPrompt = "tell of %d the time in %s"     // when the prompt arrived, with the unsaved text of so many files
 	unsavedLine   = "local unsaved = true"          // the first line of a file that is open with unsaved text
 	changedLine   = "local changed = '%d %d'"       // a line of the agent's: the round, and which one in it
 )
 
 func tookName(path string) string { return path + ".took" }
 
-func fileName(dir string, i int) string { return filepath.Join(dir, fmt.Sprint(i, ".lua")) }
+// fileName names a file that has no syntax, as Neovim would parse a large one for long.
+func fileName(dir string, i int) string { return filepath.Join(dir, fmt.Sprint(i, ".txt")) }
 
 // code is lines of a file, so many bytes in all at least.
 func code(size int) string {
@@ -124,15 +126,15 @@ func leave(path string, took []time.Duration) {
 	}
 }
 
-// took is what the agent has left.
-func (b *bench) took(path string) (figures []float64) {
-	b.Helper()
+// times is what the agent has left.
+func times(tb testing.TB, path string) (figures []float64) {
+	tb.Helper()
 	data, err := os.ReadFile(tookName(path))
 	if err == nil {
 		err = json.Unmarshal(data, &figures)
 	}
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return figures
 }
@@ -221,6 +223,34 @@ func (f *floor) buffer(path string) int {
 	return f.buffers[path]
 }
 
+// TestFileWork makes sure that what is measured of files works, on each Neovim.
+func TestFileWork(t *testing.T) {
+	for version, bin := range neovims(t) {
+		for _, k := range []kind{plain, chat} {
+			t.Run(version+"/"+string(k), func(t *testing.T) {
+				v := start(t, bin, k)
+				path := v.file(45_000)
+				v.lua(nil, "bench.mark_lines()")
+				v.prompt(writePrompt, 3, 1, path)
+				if k == chat {
+					checkWritten(v, path, 3, 1)
+				}
+				v.lua(nil, "bench.until_line(...)", changedFileRow, fmt.Sprintf(changedLine, 2, 0))
+				v.prompt(diskPrompt, 2, 1, v.dir)
+				v.lua(nil, "bench.edit(...)", []string{path}, unsavedLine)
+				if k == chat {
+					v.prompt(arrivedPrompt, 1, path)
+				}
+				v.prompt(readPrompt, 3, path)
+				if got := len(times(t, path)); got != 3 {
+					t.Errorf("%d reads were measured, not 3", got)
+				}
+				v.end()
+			})
+		}
+	}
+}
+
 // fileReads measures reads of files that are open with unsaved text, beside a floor that does no more than
 // the calls to Neovim which cannot be spared.
 func fileReads(b *bench) {
@@ -279,7 +309,7 @@ func (b *bench) beside(size, turns int, turn func(v *neovim, path string, i int)
 	for i := range turns {
 		for _, k := range kinds {
 			results[k] = append(results[k], turn(neovims[k], paths[k], i))
-			took[k] = append(took[k], b.took(paths[k])...)
+			took[k] = append(took[k], times(b, paths[k])...)
 		}
 	}
 	for _, k := range kinds {
@@ -312,7 +342,7 @@ func (b *bench) writes(what string, size, n, turns int, g goal) {
 			v.lua(nil, "bench.mark_lines()")
 		}
 		return v.prompt(writePrompt, n, i, path)
-	}, func(v *neovim, path string) { b.checkWritten(v, path, n, turns-1) })
+	}, func(v *neovim, path string) { checkWritten(v, path, n, turns-1) })
 	b.add("write "+what+": median, ms", median(took[chat]), median(took[plain]), g)
 	b.add("write "+what+": 99th percentile, ms", percentile(took[chat], 99), percentile(took[plain], 99), none)
 	b.gaps("write "+what, results[chat], results[plain])
@@ -320,7 +350,8 @@ func (b *bench) writes(what string, size, n, turns int, g goal) {
 
 // checkWritten makes sure that the last write is in the buffer and on the disk, is one undo step, and
 // has moved no mark.
-func (b *bench) checkWritten(v *neovim, path string, n, round int) {
+func checkWritten(v *neovim, path string, n, round int) {
+	b := v.tb
 	b.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -350,7 +381,7 @@ func (b *bench) checkWritten(v *neovim, path string, n, round int) {
 // fileChanges measures a change on the disk under many open files at once, beside a floor that gives each
 // buffer the text of its file.
 func fileChanges(b *bench) {
-	const n, times = 500, 5
+	const n, rounds = 500, 5
 	results := map[kind][]result{}
 	for _, k := range []kind{plain, chat} {
 		v := start(b, b.bin, k)
@@ -362,7 +393,7 @@ func fileChanges(b *bench) {
 			}
 		}
 		v.lua(nil, "bench.open_files(...)", paths)
-		for round := range times {
+		for round := range rounds {
 			v.lua(nil, "bench.until_line(...)", changedFileRow, fmt.Sprintf(changedLine, round, 0))
 			results[k] = append(results[k], v.prompt(diskPrompt, round, n, v.dir))
 		}
@@ -383,7 +414,7 @@ func fileChanges(b *bench) {
 // unsavedAlong measures how long a prompt takes to the agent when many buffers have new unsaved text that
 // goes along with it, beside one with which nothing goes.
 func unsavedAlong(b *bench) {
-	const n, times = 20, 15
+	const n, rounds = 20, 15
 	v := start(b, b.bin, chat)
 	paths := make([]string, n)
 	for i := range paths {
@@ -395,21 +426,31 @@ func unsavedAlong(b *bench) {
 	v.lua(nil, "bench.open_files(...)", paths)
 	var without, with []float64
 	var results, plainly []result
-	measure := func() (float64, result) {
-		r := v.prompt(arrivedPrompt, paths[0])
-		return b.took(paths[0])[0] - r.At, r
+	measure := func(files int) (float64, result) {
+		r := v.prompt(arrivedPrompt, files, paths[0])
+		return times(b, paths[0])[0] - r.At, r
 	}
-	for i := range times {
-		took, r := measure()
+	for i := range rounds {
+		took, r := measure(0)
 		without, plainly = append(without, took), append(plainly, r)
 		v.lua(nil, "bench.edit(...)", paths, fmt.Sprint(unsavedLine, " -- ", i))
-		took, r = measure()
+		took, r = measure(n)
 		with, results = append(with, took), append(results, r)
 	}
 	v.end()
 	what := fmt.Sprintf("a prompt with %d modified buffers of 20 KB, beside one without", n)
 	b.add(what+": to the agent, ms", median(with), median(without), more(20))
 	b.gaps(what, results, plainly)
+}
+
+// arrived leaves when a prompt arrived, in milliseconds since 1970, and makes sure that the unsaved text of n
+// files came along.
+func (a *agent) arrived(n int, path string, r request) {
+	if got := bytes.Count(r.line, []byte("+"+unsavedLine)); got != n {
+		fmt.Fprintf(os.Stderr, "the unsaved text of %d files came along with a prompt, not of %d\n", got, n)
+		os.Exit(1)
+	}
+	leave(path, []time.Duration{time.Duration(r.at.UnixNano())})
 }
 
 // changesFiles tells whether text is the prompt that changes files on the disk.

@@ -24,7 +24,7 @@ import (
 const cols, rows = 200, 50
 
 // patience is how long anything is waited for; only what is stuck ever takes so long.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 //go:embed bench.lua
 var benchLua string
