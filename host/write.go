@@ -28,7 +28,7 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 			s.changes.wrote(w, reviewed.Load())
 		}
 		if err == nil {
-			s.learn(w.Path, false)
+			s.learnText(w.Path, *w.After)
 		}
 		reply(err)
 		s.box.put(func() {
