@@ -416,6 +416,8 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 		s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, transcript.VisibleText(p.judgement.remark)))
 	case "user":
 		s.remark("info", fmt.Sprintf("You did not let %s write %s.", who, name))
+	case "agent":
+		s.remark("info", fmt.Sprintf("%s has withdrawn its write of %s.", who, name))
 	default:
 		why = "the user has not decided about this write"
 		s.remark("info", fmt.Sprintf("%s was not allowed to write %s: the question was not answered.", who, name))

@@ -42,7 +42,7 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 
 func (s *Session) wrote(path string, w buffers.Written, err error) {
 	switch {
-	case errors.Is(err, errNotAllowed): // was said
+	case errors.Is(err, errNotAllowed), errors.Is(err, context.Canceled): // was said, or the agent has withdrawn it
 	case err != nil:
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)

@@ -379,6 +379,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		p.notify("$/cancel_request", obj{"requestId": id})
 		p.fails(id, -32800)
 		over()
+		s.awaitChat("Puppet has withdrawn its write of a.lua.")
 		p.stop(turn, "end_turn")
 		s.awaitState("idle")
 
@@ -388,6 +389,9 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		over()
 		s.awaitState("idle")
 
+		if s.said("could not write") > 0 {
+			t.Errorf("the chat says it twice:\n%s", s.chat())
+		}
 		hold()
 		p.exit(1, "")
 		over()
