@@ -172,6 +172,10 @@ func (a *agent) prompt(text string) {
 		for i := range n {
 			a.tell(change(fmt.Sprint("d", i), fmt.Sprint(path, i), 0, megabyte/len(sheet(1000, 1001, false))))
 		}
+	case scan(text, reviewPrompt, &n, &rate, &path):
+		for i := range n {
+			a.tell(rewritten(i, rate, path))
+		}
 	case scan(text, commandPrompt, &n, &rate):
 		a.run("t", writes(n, rate))
 	case scan(text, manyCommandsPrompt, &n, &rate):
