@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
@@ -40,7 +42,7 @@ type followed struct {
 // fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more.
 func (f *Files) follow(ctx context.Context, path string, h how) (followed, error) {
 	for try := 0; try < maxTries; {
-		l, err := f.live(ctx, path)
+		l, err := f.liveWith(ctx, path, 0, -1, false)
 		if err != nil {
 			return followed{}, err
 		}
@@ -86,62 +88,54 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
 	args["own"] = own
 	had, was := f.synced.get(path)
-	same := was && had == text
+	if was && !own && l.Encoding == "latin1" && becameUTF8(had, disk.data) {
+		text, form, known = decode(disk.data, "utf-8")
+		args["encoding"] = form.encoding
+	}
+	same := was && had == text && args["encoding"] == nil
 	if was {
 		w.Before = &had
 	}
-	var conflicts []conflict
+	takes := known && (own || !l.Modified || !same) // else only the time has changed
 	switch {
 	case own && (same || l.Part || l.Modified):
 		if known {
 			f.synced.put(path, text)
 		}
 		return w, applied, nil
-	case own && known:
-		// In slices: a large file that the user has saved must not hold Neovim up.
-		mine, ok, err := f.slices(ctx, l, 0, -1, false)
-		if err != nil || !ok {
-			return w, moved, err
-		}
-		if mine == text {
-			f.synced.put(path, text)
-			return w, applied, nil
-		}
-		w.Before = &mine
-		if h.saved {
-			return w, applied, nil
-		}
-		args["text"] = text
-	case h.saved: // another program was faster; an event tells of it
+	case h.saved && !(own && known): // another program was faster; an event tells of it
 		return w, applied, nil
 	case !known && l.Modified:
 		w.Conflict, w.Note = true, fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(path))
 		return w, applied, nil
 	case !known:
 		args["reload"] = true
-	case l.Modified && same: // only the time has changed
-	case l.Modified:
-		mine, ok, err := f.slices(ctx, l, 0, -1, false)
+	}
+	var conflicts []conflict
+	if takes {
+		mine, ok, err := f.whole(ctx, path, l)
 		if err != nil || !ok {
 			return w, moved, err
 		}
-		w.Before = &mine
-		var merged string
-		merged, conflicts = f.merge(path, mine, text)
-		if merged != text {
-			mergeArgs(args, merged, text, conflicts)
+		if own && mine == text {
+			f.synced.put(path, text)
+			return w, applied, nil
 		}
-		w.After = &merged
-		args["text"] = text
-	default:
-		if !was {
-			mine, ok, err := f.slices(ctx, l, 0, -1, false)
-			if err != nil || !ok {
-				return w, moved, err
-			}
+		if own || l.Modified || !was {
 			w.Before = &mine
 		}
-		args["text"] = text
+		if h.saved {
+			return w, applied, nil
+		}
+		after := text
+		if l.Modified {
+			after, conflicts = f.merge(path, mine, text)
+			if after != text {
+				mergeArgs(args, after, text, conflicts)
+			}
+		}
+		w.After = &after
+		args["step"] = step(l.unended(mine), after)
 	}
 	if w.After == nil {
 		if !known {
@@ -149,7 +143,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		}
 		w.After = &text
 	}
-	if args["text"] != nil && strings.Contains(text, "\n") {
+	if takes && strings.Contains(text, "\n") {
 		args["format"], args["bom"] = "unix", form.bom
 		if form.dos {
 			args["format"] = "dos"
@@ -161,6 +155,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		Locked  bool   `msgpack:"locked"`
 		Err     string `msgpack:"err"`
 		Keys    string `msgpack:"keys"`
+		Tick    int    `msgpack:"tick"` // with the new text
 	}
 	err := f.editor.CallBuffers(ctx, "follow", args, &got)
 	switch {
@@ -176,6 +171,9 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
 	}
 	w.Changed = got.Changed
+	if takes {
+		f.shown.put(path, version{l.Buf, got.Tick}, linesOf(*w.After))
+	}
 	if known {
 		f.synced.put(path, text)
 		if got.Changed && !h.own {
@@ -189,40 +187,78 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	return w, applied, nil
 }
 
-// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what
-// was there before, or what the agent was given, with unsaved text in it: the one that leads to fewer
-// conflicts counts. Where neither is known the user's text stays, and all of it conflicts.
+// becameUTF8 tells of a file that was latin1 that it is UTF-8 now, which many agents write whatever was
+// there. As latin1 it would be text too, but another one.
+func becameUTF8(had string, data []byte) bool {
+	old, err := format{encoding: "latin1"}.encode(had)
+	return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
+}
+
+// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there
+// before, or what the agent was given, with unsaved text in it: that counts where some of it is on the disk
+// now, or has become something new there. A wrong guess would take the user's lines for removed. Where neither
+// is known the user's text stays, and all of it conflicts.
 func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs {
 		return mine, nil
 	}
-	found := false
-	for _, m := range []*memory{&f.synced, &f.seen} {
-		if base, ok := m.get(path); ok {
-			if text, c := merge3(base, mine, theirs); !found || len(c) < len(conflicts) {
-				merged, conflicts, found = text, c, true
+	base, synced := f.synced.get(path)
+	given, seen := f.seen.get(path)
+	if seen && (!synced || tells(given, base, theirs)) {
+		base = given
+	}
+	if synced || seen {
+		return merge3(base, mine, theirs)
+	}
+	for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
+		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
+	}
+	return mine, conflicts
+}
+
+// tells tells whether text was made of given rather than of base: it has a line that only given has, or
+// lines that neither has in the place of all of these.
+func tells(given, base, text string) bool {
+	inBase := map[string]bool{}
+	for _, line := range linediff.Lines(base) {
+		inBase[line] = true
+	}
+	old, now := linediff.Lines(given), linediff.Lines(text)
+	there := map[string]bool{}
+	for _, line := range now {
+		there[line] = !inBase[line]
+	}
+	if slices.ContainsFunc(old, func(line string) bool { return there[line] }) {
+		return true
+	}
+	rewritten := false
+	for _, e := range linediff.Compare(old, now) {
+		if slices.ContainsFunc(old[e.A0:e.A1], func(line string) bool { return !inBase[line] }) {
+			rewritten = true
+			if !slices.ContainsFunc(now[e.B0:e.B1], func(line string) bool { return !inBase[line] }) {
+				return false
 			}
 		}
 	}
-	if !found {
-		merged = mine
-		for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
-			conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
-		}
-	}
-	return merged, conflicts
+	return rewritten
 }
 
-// remember reads what the disk has, as the base of a later merge.
-func (f *Files) remember(path string) (stamp, error) {
+// remember reads what the disk has, as the base of a later merge; unless that is another state of the
+// file than Neovim is known to have read: then there is none.
+func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	disk, err := readFile(path)
 	if err != nil {
 		return stamp{}, err
 	}
+	at := stampOf(disk.info)
+	if read != nil && stamp(*read) != at {
+		f.synced.forget(path)
+		return at, nil
+	}
 	text, _ := detect(disk.data)
 	f.synced.put(path, text)
 	f.removed.Delete(path)
-	return stampOf(disk.info), nil
+	return at, nil
 }
 
 // gone tells that err means that there is no file to follow any more, and says so for the user.

@@ -238,7 +238,7 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 		if c.signed {
 			lang = "diff"
 		}
-		fmt.Fprintf(&b, "\n%s\n", s.short(c.path)+lineRange(c.First, c.Last))
+		fmt.Fprintf(&b, "\n%s\n", s.short(c.path)+atLines(c.First, c.Last))
 		if len(c.Quoted) > 0 {
 			b.WriteString(fenced(lang, c.Quoted) + "\n")
 		}
@@ -267,7 +267,7 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 				fmt.Fprintf(&b, "\n%s (%s)\n", s.short(f.Path), wholeChange(f))
 				continue
 			}
-			fmt.Fprintf(&b, "\n%s\n%s\n", s.short(f.Path)+lineRange(change.Line, change.Line), fenced("diff", signedLines(change)))
+			fmt.Fprintf(&b, "\n%s\n%s\n", s.short(f.Path)+atLines(change.Line, change.Line), fenced("diff", signedLines(change)))
 		}
 	}
 	if n > mostRefused {
@@ -289,7 +289,8 @@ func wholeChange(f review.File) string {
 	return "the change of the file"
 }
 
-func lineRange(first, last int) string {
+// atLines names lines behind a path.
+func atLines(first, last int) string {
 	switch {
 	case first <= 0:
 		return ""

@@ -6,18 +6,16 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/neovim/go-client/msgpack"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -42,14 +40,17 @@ type Host struct {
 	blobs    *blobs
 	follow   *follow
 	overlaps overlaps
+	marks    *marks
 	store    *checkpoint.Store // nil for none
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
 
+	saves      saves
 	cleanStore sync.Once
 
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
+	reviewBefore  atomic.Bool           // writes through the client wait for the user
 	loops         sync.WaitGroup        // the sessions' goroutines
 	work          sync.WaitGroup        // all others
 
@@ -84,6 +85,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.follow = &follow{host: h}
+	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h
 }
 
@@ -95,13 +97,11 @@ func (b bufferCalls) CallBuffers(ctx context.Context, fn string, args, result an
 	if err != nil {
 		return err
 	}
-	var packed bytes.Buffer
-	if err := msgpack.NewEncoder(&packed).Encode(value); err != nil {
-		return fmt.Errorf("buffers.%s: %w", fn, err)
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return fmt.Errorf("buffers.%s: malformed answer from Neovim: %v", fn, value)
 	}
-	if err := msgpack.NewDecoder(&packed).Decode(result); err != nil {
-		return fmt.Errorf("buffers.%s: %w", fn, err)
-	}
+	fill(reflect.ValueOf(result).Elem(), fields)
 	return nil
 }
 

@@ -114,7 +114,10 @@ var handlers = map[string]func(*Host, message){
 			t.own.Type([]byte(m.text("keys")))
 		}
 	}),
-	"diff": toSession(func(s *Session, m message) { s.tellDiff(m) }),
+	"diff":         toSession(func(s *Session, m message) { s.tellDiff(m) }),
+	"pick":         toSession(func(s *Session, m message) { s.pick(m) }),
+	"edit_held":    toSession(func(s *Session, m message) { s.editHeld(m) }),
+	"write_edited": toSession(func(s *Session, m message) { s.writeEdited(m) }),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
 		for _, item := range m.list("prompts") {
@@ -141,6 +144,8 @@ var handlers = map[string]func(*Host, message){
 	"comment_at":     toSession(func(s *Session, m message) { s.commentAt(m) }),
 	"comment":        toSession(func(s *Session, m message) { s.comment(m) }),
 	"open_conflicts": func(h *Host, m message) { h.hearConflicts(m) },
+	"marks":          func(h *Host, m message) { h.marks.tell(m) },
+	"decide_hunks":   toSession(func(s *Session, m message) { s.decideHunks(m) }),
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))

@@ -22,8 +22,8 @@ type Session struct {
 	host *Host
 	spec AgentSpec
 	cwd  string
-	// roots are the folders of which files are read and written without a question.
-	// They never change.
+	// roots are the folders of which files are read, written and sent along without a
+	// question. They never change.
 	roots []string
 	box   *mailbox
 
@@ -55,6 +55,10 @@ type Session struct {
 	paused   bool          // the queue waits for the user
 	asked    []*permission // open, oldest first
 	judging  int           // requests and answers that the judge is at work on
+	unwanted []unwanted    // what was allowed against the user's picks
+	accepted []accepted    // what the user has allowed in this turn, and is not written yet
+	// takeOut, where it is set, offers to take hunks out of a file again.
+	takeOut func(path string, hunks []replaced)
 	// The calls that nothing but permission requests have told of.
 	askedOnly map[string]bool
 	remarked  map[string]bool // what remarkOnce has said in this turn
@@ -331,6 +335,8 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 
 func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
+	s.offerTakingOut("", true, true)
+	s.accepted = nil
 	s.turnOpen, s.kept = false, nil
 	s.working.end()
 	s.host.follow.turn(s.id, false)
@@ -424,7 +430,11 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 		Path: path, Line: r.Line, Limit: r.Limit, Owner: s,
 		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindRead, path: path, allowed: func() { s.traceRead(r) }}),
 	}, func(text string, err error) {
-		if err == nil {
+		switch {
+		case err != nil:
+		case r.Line == nil && r.Limit == nil:
+			s.learnText(path, text)
+		default:
 			s.learn(path, false)
 		}
 		r.Reply(text, err)

@@ -67,6 +67,7 @@ func (s *Session) apply(u session.Update) {
 			s.shown.ended[call] = true
 			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 			s.learnFrom(call)
+			s.offerTakingOut(call.ID, false, status == session.StatusCompleted)
 		}
 		s.shown.calls[call] = at
 		// Who lives on tool calls: the record of changes, the diffs, the follower,

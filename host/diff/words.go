@@ -238,3 +238,25 @@ func classOf(r rune) class {
 	}
 	return other
 }
+
+// Words finds what differs in lines that were replaced by others: of each line on both sides, the bytes. There
+// are none where nearly all of a line differs.
+func Words(old, text []string) (from, to [][]Span) {
+	lines := func(texts []string) []Line {
+		list := make([]Line, len(texts))
+		for i, t := range texts {
+			list[i].Text = t
+		}
+		return list
+	}
+	words := func(lines []Line) [][]Span {
+		list := make([][]Span, len(lines))
+		for i, l := range lines {
+			list[i] = l.Words
+		}
+		return list
+	}
+	removed, added := lines(old), lines(text)
+	MarkWords(removed, added)
+	return words(removed), words(added)
+}

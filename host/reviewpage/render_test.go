@@ -173,7 +173,7 @@ func TestHighlights(t *testing.T) {
 	}
 	for decision, want := range map[string][]string{
 		"k": {"ToolDone:✓|DiffLine: 1 |ReviewKept:- the old line|ReviewKept:-", "ToolDone:✓|DiffLine: 1 |ReviewKept:+ the new line|ReviewKept:+"},
-		"r": {"ToolFailed:✗|DiffLine: 1 ", "ToolFailed:✗|DiffLine:   |ReviewKept:+ the new line|ReviewKept:+|ReviewRefused:the new line"},
+		"r": {"ToolFailed:✗|DiffLine: 1 ", "ToolFailed:✗|DiffLine:   |ReviewKept:+ the new line|ReviewKept:+|ReviewStruck:the new line"},
 	} {
 		f := decided(t, "/p/a", review.Text("the old line\n"), review.Text("the new line\n"), decision)
 		rows := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})[2].Rows

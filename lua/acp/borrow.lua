@@ -1,25 +1,38 @@
 ---Keys that a buffer of the user's has for a while. The user's own of the same name come back.
 local M = {}
 
+---@class acp.Key
+---@field lhs string
+---@field mode? string default: Normal mode
+---@field run fun()
+---@field desc string
+---@field yields? boolean it is not taken where the user has mapped it, here or everywhere
+
 ---@class acp.Borrowed
+---@field mode string
 ---@field lhs string
 ---@field had? table the user's own mapping of the buffer, as |maparg()| gives it
 ---@field run fun()
 
----Maps keys in Normal mode.
+---Maps keys.
 ---@param buf integer
----@param keys {lhs: string, run: fun(), desc: string}[]
+---@param keys acp.Key[]
 ---@return acp.Borrowed[]
 function M.map(buf, keys)
   local borrowed = {}
   for _, key in ipairs(keys) do
+    local mode = key.mode or 'n'
     local had
     vim.api.nvim_buf_call(buf, function()
-      had = vim.fn.maparg(key.lhs, 'n', false, true)
+      had = vim.fn.maparg(key.lhs, mode, false, true)
     end)
-    table.insert(borrowed, { lhs = key.lhs, had = had.buffer == 1 and had or nil, run = key.run })
-    local opts = { buffer = buf, nowait = true, desc = 'acp: ' .. key.desc }
-    vim.keymap.set('n', key.lhs, key.run, opts)
+    if not key.yields or vim.tbl_isempty(had) then
+      had = had.buffer == 1 and had or nil
+      table.insert(borrowed, { lhs = key.lhs, mode = mode, had = had, run = key.run })
+      -- A longer key of the user's that begins so is waited for, unless the key is wanted at once.
+      local opts = { buffer = buf, nowait = not key.yields, desc = 'acp: ' .. key.desc }
+      vim.keymap.set(mode, key.lhs, key.run, opts)
+    end
   end
   return borrowed
 end
@@ -33,11 +46,11 @@ function M.unmap(buf, borrowed)
   end
   vim.api.nvim_buf_call(buf, function()
     for _, key in ipairs(borrowed) do
-      local is = vim.fn.maparg(key.lhs, 'n', false, true)
+      local is = vim.fn.maparg(key.lhs, key.mode, false, true)
       if is.buffer == 1 and is.callback == key.run then
-        vim.keymap.del('n', key.lhs, { buffer = buf })
+        vim.keymap.del(key.mode, key.lhs, { buffer = buf })
         if key.had then
-          vim.fn.mapset('n', false, key.had)
+          vim.fn.mapset(key.mode, false, key.had)
         end
       end
     end

@@ -35,14 +35,43 @@ local states = { p = 'pending', k = 'kept', r = 'rejected' }
 ---@param changed {at: integer, file: acp.changes.File|false}[] false: it is as it was
 function M.set(session, changed)
   files[session] = files[session] or {}
+  local paths = {}
   for _, change in ipairs(changed) do
+    local before = files[session][change.at]
     files[session][change.at] = change.file or nil
+    for _, file in ipairs({ before or change.file, change.file or before }) do
+      paths[file.path] = true
+    end
   end
+  require('acp.marks').changed(paths)
 end
 
 ---@param session integer
 function M.forget(session)
   files[session] = nil
+  if package.loaded['acp.marks'] then
+    require('acp.marks').forgot()
+  end
+end
+
+---@param file acp.changes.File
+---@return boolean whether lines of it wait for a decision
+local function pending(file)
+  return file.status ~= 'deleted' and file.states:find('p', 1, true) ~= nil
+end
+
+---Whether lines of a file wait for a decision, in any session.
+---@param path string
+---@return boolean
+function M.pending(path)
+  for _, known in pairs(files) do
+    for _, file in pairs(known) do
+      if file.path == path and pending(file) then
+        return true
+      end
+    end
+  end
+  return false
 end
 
 ---@param session integer
@@ -72,6 +101,45 @@ function M.get(session)
       hunks = hunks,
     }
   end, ids)
+end
+
+---The files of which lines wait for a decision.
+---@return string[] paths, in their order
+function M.pending_paths()
+  local paths = {}
+  for _, known in pairs(files) do
+    for _, file in pairs(known) do
+      if pending(file) then
+        paths[file.path] = true
+      end
+    end
+  end
+  paths = vim.tbl_keys(paths)
+  table.sort(paths)
+  return paths
+end
+
+---The first row of each change in a file that waits for a decision, in their order.
+---@param path string
+---@return integer[]
+function M.rows(path)
+  local rows = {}
+  for _, known in pairs(files) do
+    for _, file in pairs(known) do
+      if file.path == path and pending(file) then
+        for n = 1, #file.states do
+          if file.states:sub(n, n) == 'p' then
+            local start, count = file.hunks[4 * n - 1], file.hunks[4 * n]
+            -- Of removed lines it is the line behind them.
+            rows[count > 0 and start - 1 or start] = true
+          end
+        end
+      end
+    end
+  end
+  rows = vim.tbl_keys(rows)
+  table.sort(rows)
+  return rows
 end
 
 ---@param show fun() opens a window; called now, or as soon as that disturbs nothing

@@ -353,19 +353,23 @@ sub.diff = {
 }
 
 sub.review = {
-  run = function(args)
+  run = function(args, cmd)
+    local run = require('acp.hunks').commands[args]
+    if run then
+      return run(cmd)
+    end
     local id, err = require('acp.mirror').resolve()
     if not id then
       return complain(err)
     end
-    local run = ({ [''] = 'open', send = 'send', diff = 'beside' })[args]
+    run = ({ [''] = 'open', send = 'send', diff = 'beside' })[args]
     if not run then
-      return complain(':Acp review takes nothing, send or diff')
+      return complain(':Acp review takes nothing, ' .. table.concat(sub.review.complete(), ', '))
     end
     require('acp.review')[run](id)
   end,
   complete = function()
-    return { 'diff', 'send' }
+    return { 'diff', 'keep', 'marks', 'next', 'previous', 'reject', 'send' }
   end,
 }
 

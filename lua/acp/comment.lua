@@ -38,7 +38,8 @@ local function open(session, draft)
     footer = ' <C-s> take · <Esc> leave ',
     footer_pos = 'right',
   })
-  for name, value in pairs({ wrap = true, linebreak = true, winhighlight = 'NormalFloat:Normal' }) do
+  local options = { wrap = true, linebreak = true, winhighlight = 'NormalFloat:Normal' }
+  for name, value in pairs(options) do
     api.nvim_set_option_value(name, value, { scope = 'local', win = win })
   end
   local function grow()

@@ -485,7 +485,7 @@ function M.get(buf)
     end
   end
   table.sort(list, function(a, b)
-    return a.first < b.first
+    return a.first < b.first or a.first == b.first and a.last < b.last
   end)
   return list
 end

@@ -62,6 +62,10 @@ function ops.changes(args)
   require('acp.changes').set(args.session, args.files)
 end
 
+function ops.marks(args)
+  return require('acp.marks').piece(args)
+end
+
 function ops.terminals(args)
   require('acp.terminal').set(args.list)
 end
@@ -73,6 +77,7 @@ end
 function ops.permissions(args)
   require('acp.mirror').set_permissions(args.session, args.permissions)
   require('acp.permission').update()
+  require('acp.winbar').refresh(args.session) -- it says how long a write has waited
 end
 
 function ops.diff_piece(args)

@@ -15,6 +15,9 @@ local max_size = 16 * 1024 * 1024
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field autoread? boolean the user's own value in this buffer
 
+--- Whether it is the host that has just written a file: it knows.
+M.saving = false
+
 ---@type table<integer, acp.track.Buffer>? nil while no session is open
 local tracked
 local telling = false
@@ -111,6 +114,7 @@ local function add(group, buf)
       vim.v.fcs_choice = choice
       local b = M.get(buf)
       if b and choice == '' and not (b.disk and M.disk_is(b.name, b.disk)) then
+        b.disk = b.disk or { exists = false } -- not what Neovim has read
         check(b.name)
       end
     end,
@@ -168,7 +172,9 @@ function M.start()
     local b = own(event)
     if b then
       b.disk, b.part = M.disk_now(b.name), nil
-      require('acp.host').notify('saved', { name = b.name })
+      if not M.saving then
+        require('acp.host').notify('saved', { name = b.name })
+      end
     end
   end)
   on({ 'FileWritePost', 'FileAppendPost' }, 'Note what the user wrote', function(event)
@@ -188,6 +194,9 @@ function M.start()
   end)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     add(group, buf)
+    if M.get(buf) then
+      pcall(vim.cmd, 'silent! ' .. buf .. 'checktime') -- it may have changed since it was read
+    end
   end
   tell()
 end
@@ -215,8 +224,8 @@ function M.in_step(buf, disk)
   end
 end
 
---- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and does not
---- read it unless told so.
+--- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and
+--- does not read it unless told so.
 ---@param buf integer
 ---@param how? 'edit' read it anew
 local function checktime(buf, how)
@@ -240,7 +249,8 @@ local function checktime(buf, how)
   end
 end
 
---- The host has changed a buffer's file, and its text is not read: Neovim takes note of the time and mode.
+--- The host has changed a buffer's file, whose text is not to be read: Neovim takes note of the
+--- time and the mode.
 ---@param buf integer
 function M.look(buf)
   local b = M.get(buf)

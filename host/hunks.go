@@ -1,0 +1,58 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// decideHunks makes a decision about lines of a file, or about the hunks from a line on, as Lua says. What could
+// not be done is told.
+func (s *Session) decideHunks(m message) {
+	first, last := m.integer("first"), m.integer("last")
+	s.decide(decision{
+		do: review.Decision(m.text("decision")), path: m.text("path"),
+		which: func(f review.File) review.Selection {
+			if m.flag("lines") {
+				return changesIn(f, first, last)
+			}
+			return hunksAt(f, first, max(1, m.integer("count")))
+		},
+	}, func(int, error) {})
+}
+
+// nothing selects no change, which the zero Selection does not: a decision about it tells so.
+var nothing = review.Selection{Hunks: []int{-1}}
+
+// hunksAt selects the pending hunk at a line of the present text, from 1, and those behind it, so many in all.
+// Lines that are gone are at the line behind them, and else at the one before.
+func hunksAt(f review.File, line, count int) review.Selection {
+	changes := slices.DeleteFunc(f.Changes(), func(c review.Change) bool { return c.State != review.Pending })
+	at := slices.IndexFunc(changes, func(c review.Change) bool {
+		return line >= c.Line && line < c.Line+max(1, len(c.New))
+	})
+	if at < 0 {
+		at = slices.IndexFunc(changes, func(c review.Change) bool { return len(c.New) == 0 && line == c.Line-1 })
+	}
+	if at < 0 {
+		return nothing
+	}
+	var which review.Selection
+	for _, c := range changes[at:] {
+		if !slices.Contains(which.Hunks, c.Hunk) {
+			if len(which.Hunks) == count {
+				break
+			}
+			which.Hunks = append(which.Hunks, c.Hunk)
+		}
+	}
+	return which
+}
+
+// changesIn selects what is pending in lines of the present text.
+func changesIn(f review.File, first, last int) review.Selection {
+	if which := f.Lines(first, last); len(which.Parts) > 0 {
+		return which
+	}
+	return nothing
+}

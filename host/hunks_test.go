@@ -1,0 +1,56 @@
+package host
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// recorded is the record of one change of a file.
+func recorded(t *testing.T, path, before, after string) review.File {
+	t.Helper()
+	r := review.New(1 << 26)
+	r.Changed(path, review.Text(before), review.Text(after))
+	f, ok := r.File(path)
+	if !ok {
+		t.Fatal("the change is not in the record")
+	}
+	return f
+}
+
+func TestHunksAt(t *testing.T) {
+	// Line 2 is another, 5 is gone, two lines are new at the end.
+	f := recorded(t, "f", "a\nb\nc\nd\ne\nf\n", "a\nB\nc\nd\nf\ng\nh\n")
+	none := []int{-1}
+	for _, c := range []struct {
+		line, count int
+		want        []int
+	}{
+		{1, 1, none},
+		{2, 1, []int{0}},
+		{2, 2, []int{0, 1}},
+		{2, 9, []int{0, 1, 2}},
+		{3, 1, none},
+		{4, 1, []int{1}}, // before what is gone
+		{5, 1, []int{1}}, // behind it
+		{6, 1, []int{2}},
+		{7, 1, []int{2}},
+		{8, 1, none},
+	} {
+		if got := hunksAt(f, c.line, c.count).Hunks; !slices.Equal(got, c.want) {
+			t.Errorf("at line %d, %d hunks: %v, wanted %v", c.line, c.count, got, c.want)
+		}
+	}
+	if got := changesIn(f, 3, 3); !slices.Equal(got.Hunks, none) {
+		t.Errorf("in a line without a change: %v", got)
+	}
+	if got := changesIn(f, 1, 2); len(got.Parts) != 1 || len(got.Hunks) != 0 {
+		t.Errorf("in lines with one change: %v", got)
+	}
+	// A line that is gone after another change's last line belongs to that change's line.
+	f = recorded(t, "f", "a\nb\nc\n", "A\nc\n")
+	if got := hunksAt(f, 1, 1).Hunks; !slices.Equal(got, []int{0}) {
+		t.Errorf("a change of fewer lines: %v", got)
+	}
+}

@@ -1,0 +1,264 @@
+package host
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// What Neovim gets of a change is bounded.
+const (
+	oldLinesShown = 20
+	oldLineShown  = 500 // bytes of such a line
+	// wordLines is how many lines a change may have of which words are marked.
+	wordLines = 500
+	// knownBy is how many bytes of a line tell Lua whether the buffer has it.
+	knownBy = 200
+	// changesAtOnce and bytesAtOnce are what goes to Neovim in one piece.
+	changesAtOnce = 500
+	bytesAtOnce   = 64 << 10
+)
+
+// marks is what the user's own buffers show of the sessions' records. Lua asks for the changes of a buffer
+// and says what it has; it gets the place of each change, and what it has not got yet.
+type marks struct {
+	host *Host
+
+	mu     sync.Mutex       // guards the fields below
+	lastID int              // of a change, unique in this host
+	told   map[int]toldMark // by buffer
+}
+
+// toldMark is what Lua has of a buffer: the ids of its changes, by what they consist of, in the order of the
+// text.
+type toldMark struct {
+	answer int // the number of Lua's question
+	ids    map[markKey][]int
+}
+
+type markKey [sha256.Size]byte
+
+// mark is a pending change as a buffer shows it.
+type mark struct {
+	review.Change
+	session *Session
+	also    []string // agents of other sessions that have changed something there
+	known   string   // its first line, or the one behind what is gone
+	last    string   // its last line
+}
+
+// end is the line behind a mark; what is gone counts as at the line behind it.
+func (m mark) end() int { return m.Line + max(1, len(m.New)) }
+
+// tell answers Lua's question for the changes of a buffer, by pieces of which each waits for the one before.
+// With look the user has changed the buffer: the records are brought up to date first.
+func (k *marks) tell(m message) {
+	sessions := k.host.newestFirst()
+	path, buf, answer, have := m.text("path"), m.integer("buf"), m.integer("answer"), m.integer("have")
+	found := make([]review.File, len(sessions))
+	var missing atomic.Int32
+	missing.Store(int32(len(sessions)) + 1)
+	got := func() {
+		if missing.Add(-1) > 0 {
+			return
+		}
+		k.host.background(func() {
+			var list []mark
+			for i, f := range found {
+				list = withMarks(list, sessions[i], f)
+			}
+			k.send(k.pieces(buf, answer, have, list))
+		})
+	}
+	for i, s := range sessions {
+		s.changes.file(path, m.flag("look"), func(f review.File) {
+			found[i] = f
+			got()
+		})
+	}
+	got()
+}
+
+func (h *Host) newestFirst() []*Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.SortedFunc(maps.Values(h.sessions), func(a, b *Session) int { return b.id - a.id })
+}
+
+// file gives a file of the record, or the zero value where it has none; with look it is first brought up to
+// date with what the user has made of it. Any goroutine; done runs on the goroutine of box, or at once when
+// the session is closed.
+func (c *changes) file(path string, look bool, done func(review.File)) {
+	if !c.box.put(func() {
+		f, known := c.record.File(path)
+		if !known || !look {
+			done(f)
+			return
+		}
+		c.job(func(next func()) {
+			c.refreshOnly([]string{path}, time.Time{}, func() {
+				now, _ := c.record.File(path)
+				if now.Present != f.Present {
+					c.tell(nil)
+				}
+				done(now)
+				next()
+			})
+		})
+	}) {
+		done(review.File{})
+	}
+}
+
+// withMarks adds what is pending of a file in a session to the marks of sessions that are newer, in the order
+// of the text. What meets one of those is said there.
+func withMarks(list []mark, s *Session, f review.File) []mark {
+	present := linediff.Lines(f.Present.Text)
+	line := func(i int) string {
+		if i < 1 || i > len(present) {
+			return ""
+		}
+		text := strings.TrimSuffix(present[i-1], "\n")
+		return text[:min(len(text), knownBy)]
+	}
+	var fresh []mark
+	for _, c := range f.Changes() {
+		if c.State != review.Pending {
+			continue
+		}
+		m := mark{Change: c, session: s, known: line(c.Line), last: line(c.Line + max(1, len(c.New)) - 1)}
+		at, _ := slices.BinarySearchFunc(list, m, func(other, m mark) int { return cmp.Compare(other.end(), m.Line+1) })
+		if at < len(list) && list[at].Line < m.end() {
+			if met := &list[at]; !slices.Contains(met.also, s.spec.Title) {
+				met.also = append(met.also, s.spec.Title)
+			}
+			continue
+		}
+		fresh = append(fresh, m)
+	}
+	list = append(list, fresh...)
+	slices.SortStableFunc(list, func(a, b mark) int { return a.Line - b.Line })
+	return list
+}
+
+// key tells a mark from others that are drawn otherwise.
+func (m mark) key() (key markKey) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %d %q\n", m.session.id, len(m.Old), len(m.New), m.also)
+	for _, lines := range [][]string{m.Old, m.New, {m.known}} {
+		for _, l := range lines {
+			fmt.Fprintf(h, "%d ", len(l))
+			_, _ = h.Write([]byte(l)) // never fails
+		}
+	}
+	h.Sum(key[:0])
+	return key
+}
+
+// pieces is what Lua is told of the changes of a buffer, and notes that it has them then.
+func (k *marks) pieces(buf, answer, have int, list []mark) []map[string]any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	old := k.told[buf]
+	if old.answer != have {
+		old = toldMark{}
+	}
+	now := toldMark{answer: answer, ids: map[markKey][]int{}}
+	piece := func() map[string]any {
+		return map[string]any{"buf": buf, "answer": answer, "at": []int{}, "fresh": []any{}, "done": false}
+	}
+	pieces := []map[string]any{piece()}
+	size := 0
+	for _, m := range list {
+		p := pieces[len(pieces)-1]
+		if len(p["at"].([]int)) >= 2*changesAtOnce || size > bytesAtOnce {
+			p, size = piece(), 0
+			pieces = append(pieces, p)
+		}
+		key := m.key()
+		var id int
+		if known := old.ids[key]; len(known) > 0 {
+			id, old.ids[key] = known[0], known[1:]
+		} else {
+			k.lastID++
+			id = k.lastID
+			shown, bytes := m.shown(id)
+			p["fresh"] = append(p["fresh"].([]any), shown)
+			size += bytes
+		}
+		now.ids[key] = append(now.ids[key], id)
+		p["at"] = append(p["at"].([]int), id, m.Line)
+	}
+	pieces[len(pieces)-1]["done"] = true
+	if len(list) == 0 {
+		delete(k.told, buf)
+	} else {
+		k.told[buf] = now
+	}
+	return pieces
+}
+
+// shown is what Lua draws of a mark, and about how many bytes that is.
+func (m mark) shown(id int) (shown map[string]any, bytes int) {
+	bare := func(lines []string) []string {
+		list := make([]string, len(lines))
+		for i, l := range lines {
+			list[i] = strings.TrimSuffix(l, "\n")
+		}
+		return list
+	}
+	old, words := bare(m.Old[:min(len(m.Old), oldLinesShown)]), [2][]int{{}, {}}
+	if max(len(m.Old), len(m.New)) <= wordLines {
+		from, to := diff.Words(bare(m.Old), bare(m.New))
+		for i, line := range from[:len(old)] {
+			words[0] = flatSpans(words[0], i, line, oldLineShown)
+		}
+		for i, line := range to {
+			words[1] = flatSpans(words[1], i, line, longLine)
+		}
+	}
+	for i, l := range old {
+		if len(l) > oldLineShown {
+			old[i] = cut(l, oldLineShown) + "…"
+		}
+		bytes += len(old[i])
+	}
+	return map[string]any{
+		"id": id, "session": m.session.id, "count": len(m.New), "old": old, "more": len(m.Old) - len(old),
+		"also": strings.Join(m.also, ", "), "known": m.known, "last": m.last, "old_words": words[0], "new_words": words[1],
+	}, bytes + len(m.known) + len(m.last) + 9*(len(words[0])+len(words[1]))
+}
+
+// flatSpans adds the words of a line within its first bytes, as index of the line, start and end.
+func flatSpans(flat []int, line int, words []diff.Span, limit int) []int {
+	for _, w := range words {
+		if w.End <= limit {
+			flat = append(flat, line, w.Start, w.End)
+		}
+	}
+	return flat
+}
+
+// send gives Lua the pieces one by one, as long as it wants them.
+func (k *marks) send(pieces []map[string]any) {
+	k.host.editor.Post(editor.Op{Name: "marks", Args: pieces[0], Done: func(wanted any, err error) {
+		if err != nil {
+			k.host.log.Error("mark changes", "err", err)
+			return
+		}
+		if wanted, _ := wanted.(bool); wanted && len(pieces) > 1 {
+			k.send(pieces[1:])
+		}
+	}})
+}

@@ -1,0 +1,284 @@
+package scenario
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// reviewed is what the agent makes of before: line 2 is another, line 6 is gone, two are new at the end.
+var reviewed = strings.NewReplacer("two", "two, changed", "six\n", "", "eight\n", "eight\nnine\nten\n").Replace(before)
+
+// marked opens a file and has the agent change it.
+func (s *scene) marked(text string) (p *puppet, turn message, path string, buf int) {
+	s.t.Helper()
+	path = s.write("code.txt", before)
+	s.Command("edit code.txt")
+	buf = s.LuaInt(`vim.api.nvim_get_current_buf()`)
+	p = s.begin()
+	s.Command("wincmd t")
+	s.Command("Acp toggle")
+	turn = s.prompt(p, "edit")
+	p.readFile(path, nil)
+	p.writeFile(path, text)
+	return p, turn, path, buf
+}
+
+// marks are the rows of the current buffer that have a sign or old lines above them, from 1: line, sign, and
+// how many old lines.
+func (s *scene) marks(buf int) string {
+	s.t.Helper()
+	return s.LuaString(`
+		local ns, rows = vim.api.nvim_get_namespaces().acp_marks, {}
+		if not ns then return '' end
+		for _, m in ipairs(vim.api.nvim_buf_get_extmarks(..., ns, 0, -1, { details = true })) do
+			local d = m[4]
+			if not d.invalid and (d.sign_text or d.virt_lines) then
+				local row = rows[m[2]] or { '', '' }
+				rows[m[2]] = row
+				row[1] = row[1] .. (d.virt_lines and '-' .. #d.virt_lines or '')
+				row[2] = row[2] .. (d.sign_text and vim.trim(d.sign_text) or '')
+			end
+		end
+		local list = {}
+		for row = 0, vim.api.nvim_buf_line_count(...) - 1 do
+			if rows[row] then table.insert(list, (row + 1) .. rows[row][1] .. rows[row][2]) end
+		end
+		return table.concat(list, ' ')`, buf)
+}
+
+func (s *scene) awaitMarks(buf int, want string) {
+	s.t.Helper()
+	got := ""
+	defer func() {
+		if got != want {
+			s.t.Logf("the marks are %q", got)
+		}
+	}()
+	s.Await("the marks "+want, func() bool { got = s.marks(buf); return got == want })
+}
+
+func TestChangesAreMarkedInTheBuffer(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p, turn, path, buf := s.marked(reviewed)
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		s.screen("marked")
+
+		// They move with the user's text, and stay what they are.
+		s.Keys("ggOmine<Esc>")
+		s.awaitMarks(buf, "3-1▌ 7-1▀ 9▌ 10▌")
+		s.Keys("u")
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+
+		// The agent's next change.
+		p.writeFile(path, strings.Replace(reviewed, "four\n", "four\nfour and a half\n", 1))
+		s.awaitMarks(buf, "2-1▌ 5▌ 7-1▀ 9▌ 10▌")
+
+		s.Command("Acp review marks off")
+		s.awaitMarks(buf, "")
+		s.Keys("3G[v")
+		s.AwaitLua(`vim.fn.line('.') == 2`)
+		s.Command("Acp review marks on")
+		s.awaitMarks(buf, "2-1▌ 5▌ 7-1▀ 9▌ 10▌")
+
+		// What is read anew is marked anew, and so is what is loaded later.
+		s.Command("edit!")
+		s.awaitMarks(buf, "2-1▌ 5▌ 7-1▀ 9▌ 10▌")
+		s.Command("bdelete")
+		s.Command("edit code.txt")
+		s.awaitMarks(buf, "2-1▌ 5▌ 7-1▀ 9▌ 10▌")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+
+		s.Command("Acp close")
+		s.awaitMarks(buf, "")
+		if got := s.LuaString(`vim.fn.maparg('g>', 'n')`); got != "" {
+			t.Errorf("g> is still %s", got)
+		}
+	})
+}
+
+func TestChangesAreDecidedInTheBuffer(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		p, turn, path, buf := s.marked(reviewed)
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+
+		// From change to change, with a count and around the end.
+		for _, c := range []struct {
+			keys string
+			line int
+		}{{"gg]v", 2}, {"]v", 6}, {"]v", 8}, {"]v", 2}, {"[v", 8}, {"2[v", 2}, {"2]v", 8}} {
+			s.Keys(c.keys)
+			s.AwaitLua(`vim.fn.line('.') == ...`, c.line)
+		}
+
+		// Refused, undone, done again.
+		s.Keys("2Gg<lt>")
+		s.awaitMarks(buf, "6-1▀ 8▌ 9▌")
+		restored := strings.Replace(reviewed, "two, changed", "two", 1)
+		if got := s.buffer(buf) + "\n"; got != restored || s.disk(path) != restored {
+			t.Errorf("the buffer has %q, the disk %q", got, s.disk(path))
+		}
+		s.Keys("u")
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		s.Keys("<C-r>")
+		s.awaitMarks(buf, "6-1▀ 8▌ 9▌")
+
+		// Kept, before what is gone; a selection has one of two lines.
+		s.Keys("5Gg>")
+		s.awaitMarks(buf, "8▌ 9▌")
+		s.Keys("9GVg<lt>")
+		s.awaitMarks(buf, "8▌")
+		s.Await("to be told that nothing is there", func() bool { // until then the buffer may wait for the host
+			s.Keys("3Gg>")
+			return strings.Contains(s.notifications(), "no change of the agent is there")
+		})
+		s.Command("7,8Acp review keep")
+		s.awaitMarks(buf, "")
+		if got, want := s.states("code.txt"), "modified code.txt rejected kept rejected kept"; got != want {
+			t.Errorf("the record has %q, wanted %q", got, want)
+		}
+		s.AwaitLua(`vim.fn.maparg('g>', 'n') == '' and vim.fn.maparg('g>', 'x') == ''`)
+		s.Command("Acp review keep")
+		s.awaitNotification("no change of the agent is there")
+		s.Command("Acp review next")
+		s.awaitNotification("no change of the agent waits")
+	})
+}
+
+// states are those of the hunks of a changed file.
+func (s *scene) states(name string) string {
+	s.t.Helper()
+	return s.LuaString(`
+		for _, file in ipairs(require('acp').changes()) do
+			if vim.fs.basename(file.path) == ... then
+				return vim.iter(file.hunks):fold(file.status .. ' ' .. ..., function(all, hunk) return all .. ' ' .. hunk.state end)
+			end
+		end
+		return ''`, name)
+}
+
+func TestFromChangeToChangeAcrossFiles(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		p, turn, _, buf := s.marked(reviewed)
+		if err := os.Mkdir(filepath.Join(s.Dir, "dir"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		other := s.write("dir/other.txt", before)
+		p.writeFile(other, strings.Replace(before, "five", "5", 1)) // which no buffer shows
+		last := s.write("last.txt", before)
+		p.writeFile(last, strings.TrimPrefix(before, "one\n"))
+		p.writeFile(filepath.Join(s.Dir, "new.txt"), "new\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		at := func(name string, line int) {
+			t.Helper()
+			s.AwaitLua(`vim.fn.expand('%:.') == select(1, ...) and vim.fn.line('.') == select(2, ...)`, name, line)
+		}
+		s.Keys("G]v]v")
+		at("last.txt", 1)
+		s.AwaitScreen("▀")
+		s.screen("another file")
+		s.Keys("<C-o>")
+		at("dir/other.txt", 5)
+		s.Keys("<C-o>")
+		at("code.txt", 9)
+		s.Keys("4]v")
+		at("code.txt", 2)
+		s.AwaitScreen("acp: around to the first change")
+		s.Keys("[v")
+		at("new.txt", 1)
+
+		// With 'nohidden' nothing is lost, and nothing asked.
+		s.Command("set nohidden")
+		s.Keys("onewer<Esc>]v")
+		s.awaitNotification("the next change is in code.txt, but this buffer has unsaved text and 'hidden' is off")
+		at("new.txt", 2)
+		s.Keys("u]v")
+		at("code.txt", 2)
+
+		// The command goes there from a file without changes.
+		s.Command("set hidden")
+		s.Command("enew")
+		s.Command("Acp review next")
+		at("code.txt", 2)
+		s.Command("Acp review previous")
+		at("new.txt", 1)
+	})
+}
+
+func TestKeysOfTheUserStay(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.keys = { review_next = ']h', review_previous = false }`)
+		s.Command("nnoremap g> :let g:pressed = 1<CR>")
+		s.write("code.txt", before)
+		s.Command("edit code.txt")
+		s.Command("xnoremap <buffer> g<lt> :<C-u>let g:pressed = 2<CR>")
+		p, turn, path, buf := s.marked(reviewed)
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		s.Keys("g>")
+		s.AwaitLua(`vim.g.pressed == 1`)
+		s.Keys("Vg<lt>")
+		s.AwaitLua(`vim.g.pressed == 2`)
+		s.Keys("gg]h")
+		s.AwaitLua(`vim.fn.line('.') == 2`)
+		s.AwaitLua(`vim.fn.maparg('[v', 'n') == ''`)
+		s.Command("nmap <buffer> K <Plug>(AcpReviewKeep)")
+		s.Keys("K")
+		s.awaitMarks(buf, "6-1▀ 8▌ 9▌")
+		s.Keys("5GVjg>")
+		s.awaitMarks(buf, "8▌ 9▌")
+		s.Keys("8Gg<lt>")
+		s.awaitMarks(buf, "")
+		if got := s.disk(path); got != strings.Replace(reviewed, "nine\nten\n", "", 1) {
+			t.Errorf("the disk has %q", got)
+		}
+		s.AwaitLua(`vim.fn.maparg('g<lt>', 'n') == ''`)
+		s.AwaitLua(`vim.fn.maparg('g>', 'n') ~= '' and vim.fn.maparg('g<lt>', 'x') ~= ''`)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
+
+func TestNothingIsMarkedWithoutReview(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.review = false`)
+		p, turn, _, buf := s.marked(reviewed)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		if got := s.marks(buf); got != "" || s.LuaBool(`vim.fn.maparg('g>', 'n') ~= ''`) {
+			t.Errorf("marked are %q", got)
+		}
+	})
+}
+
+// What the user types in a line of the agent's, and elsewhere, leaves the rest as it is.
+func TestMarksWhileTheUserTypes(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p, turn, _, buf := s.marked(reviewed)
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		s.Keys("2GA by me<Esc>")
+		s.AwaitLua(`vim.bo.modified`)
+		s.Keys("gg2OX<Esc>")
+		s.awaitMarks(buf, "4-1▌ 8-1▀ 10▌ 11▌")
+		s.Keys("11Gdd")
+		s.awaitMarks(buf, "4-1▌ 8-1▀ 10▌")
+		s.Keys("u")
+		s.awaitMarks(buf, "4-1▌ 8-1▀ 10▌ 11▌")
+		s.Keys("11Gddp:4<CR>ddP")
+		s.awaitMarks(buf, "4-1▌ 8-1▀ 10▌ 11▌")
+		// A formatter that replaces all lines.
+		s.Lua(nil, `local lines = vim.api.nvim_buf_get_lines(..., 0, -1, false)
+			vim.api.nvim_buf_set_lines(..., 0, -1, false, lines)`, buf)
+		s.awaitMarks(buf, "4-1▌ 8-1▀ 10▌ 11▌")
+		s.screen("typed")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
