@@ -24,6 +24,7 @@ type reviewTab struct {
 	rendering bool
 	again     bool // something has changed since it began
 	answers   []func() (editor.Op, bool)
+	look      func() // at the files as they are now, when Neovim has the page
 	decisions []decided
 }
 
@@ -87,9 +88,12 @@ func (t *reviewTab) show(m message) {
 		t.render()
 		return true
 	}
-	shown := ready()
+	if ready() {
+		t.look = func() { t.session.changes.files(func([]review.File) {}) }
+		return
+	}
 	t.session.changes.files(func([]review.File) {
-		if !shown && !ready() {
+		if !ready() {
 			t.session.host.callback(callback, nil, "the agent has changed no file in this session")
 		}
 	})
@@ -214,6 +218,9 @@ func (t *reviewTab) ops(budget int) []editor.Op {
 		}
 		if t.page.Dirty() {
 			t.session.urgent.Store(true)
+		} else if t.look != nil {
+			t.look()
+			t.look = nil
 		}
 	}
 	t.answers = slices.DeleteFunc(t.answers, func(answer func() (editor.Op, bool)) bool {

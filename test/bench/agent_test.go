@@ -180,6 +180,10 @@ func (a *agent) prompt(r request) {
 		for i := range n {
 			a.tell(change(fmt.Sprint("d", i), fmt.Sprint(path, i), 0, megabyte/len(sheet(1000, 1001, false))))
 		}
+	case scan(text, reviewPrompt, &n, &rate, &path):
+		for i := range n {
+			a.tell(rewritten(i, rate, path))
+		}
 	case scan(text, everyPrompt, &rate, &n, &path):
 		a.write(path, everyLine(n, rate))
 	case scan(text, commandPrompt, &n, &rate):

@@ -325,6 +325,57 @@ function M.mark(path, signs)
   end)
 end
 
+---Measures until so many files are in the record of what the agent has changed.
+---@param files integer
+function M.await_changes(files)
+  start()
+  when(function()
+    return #require('acp').changes() >= files
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Opens the review, and measures until it has so many lines.
+---@param lines integer
+function M.open_review(lines)
+  start()
+  vim.cmd('Acp review')
+  when(function()
+    return vim.bo.filetype == 'acp-review' and api.nvim_buf_line_count(0) >= lines
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Opens the file under the cursor in the review, and measures until there are so many lines.
+---@param lines integer
+function M.unfold_review(lines)
+  start()
+  api.nvim_feedkeys(vim.keycode('2Gza'), 'm', false)
+  when(function()
+    return api.nvim_buf_line_count(0) >= lines
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Moves through the review, and decides something of it, and measures until that is done.
+function M.walk_review()
+  local keys = { ']v', ']f', '\4', '[v', 'G', '\21', ']v', 'gg', ']v', 'a', ']v', 'x', 'u', 'u', 'G', 'gg' }
+  start()
+  local i = 0
+  local timer = assert(vim.uv.new_timer())
+  timer:start(0, 60, vim.schedule_wrap(function()
+    i = i + 1
+    if i > 3 * #keys then
+      timer:close()
+      return M.finish({})
+    end
+    api.nvim_feedkeys(keys[(i - 1) % #keys + 1], 'm', false)
+  end))
+end
+
 ---Opens the last diff in two windows, and measures until they are shown.
 ---@param lines integer how many lines each side has at least
 function M.open_diff(lines)

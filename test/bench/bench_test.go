@@ -28,6 +28,7 @@ func Benchmark(b *testing.B) {
 			{"shapes", large},
 			{"toolcalls", toolCalls},
 			{"located", located},
+			{"review", reviews},
 			{"commands", commands},
 			{"bursts", bursts},
 			{"changed", changedBuffers},
