@@ -22,6 +22,24 @@ type file struct {
 
 func (f file) exists() bool { return f.info != nil }
 
+// standing is what a file is beside its text.
+type standing struct {
+	Mode     fs.FileMode
+	UID, GID int
+}
+
+// standing is nil where there is no file.
+func (f file) standing() *standing {
+	if !f.exists() {
+		return nil
+	}
+	s := &standing{f.info.Mode(), -1, -1}
+	if stat, ok := f.info.Sys().(*syscall.Stat_t); ok {
+		s.UID, s.GID = int(stat.Uid), int(stat.Gid)
+	}
+	return s
+}
+
 // readFile reads a regular file. Whatever else stands at path is an error at once: opening a FIFO or a
 // device never blocks.
 func readFile(path string) (file, error) {
@@ -113,44 +131,60 @@ func cause(err error) error {
 	return err
 }
 
-// writeFile gives the file at path the content data. Whoever looks sees old's content or data,
-// nothing between, except where only writing in place keeps what the file is: hard links, another
-// owner, a directory that may not be written. There a failure puts old's content back.
-func writeFile(path string, data []byte, old file) error {
-	if !old.exists() {
+// write gives the file at path, of which now is what the disk has, the content data. Whoever looks sees
+// the old content or data, nothing between, except where only writing in place keeps what the file is:
+// hard links, another owner, a directory that may not be written. There a failure puts the old content
+// back, and the journal has both. A file that is made anew stands as was says.
+func (j journal) write(path string, data []byte, now file, was *standing) error {
+	if !now.exists() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return cause(err)
 		}
-		return cause(replace(path, data, nil))
+		return cause(j.replace(path, data, was))
 	}
-	stat, ok := old.info.Sys().(*syscall.Stat_t)
+	stat, ok := now.info.Sys().(*syscall.Stat_t)
 	if ok && stat.Nlink == 1 {
-		err := replace(path, data, old.info)
+		err := j.replace(path, data, was)
 		if !errors.Is(err, fs.ErrPermission) {
 			return cause(err)
 		}
 	}
+	k := j.inPlace(path, now, data)
 	err := overwrite(path, data)
-	if err != nil {
-		err = errors.Join(err, overwrite(path, old.data))
+	if err == nil {
+		k.end()
+		return nil
 	}
+	err = errors.Join(err, overwrite(path, now.data))
+	k.abandon()
 	return cause(err)
 }
 
-// replace renames a new file over path, with the mode and owner of old.
-func replace(path string, data []byte, old fs.FileInfo) (err error) {
-	tmp, err := createBeside(path)
+// replace renames a new file over path, which stands as was says; nil is a file that is new.
+func (j journal) replace(path string, data []byte, was *standing) (err error) {
+	// The mode that a new file has by the umask, which os.CreateTemp does not give; and what is not for
+	// all is so from the beginning.
+	mode := fs.FileMode(0o666)
+	if was != nil {
+		mode = 0o600
+	}
+	name := filepath.Join(filepath.Dir(path), ".acp-"+strconv.FormatUint(rand.Uint64(), 36))
+	defer j.begin(entry{Path: path, Temp: name}, nil, nil).end()
+	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(tmp.Name())
+			os.Remove(name)
 		}
 	}()
 	_, err = tmp.Write(data)
-	if old != nil && err == nil {
-		err = keepOwner(tmp, old)
+	if was != nil && err == nil {
+		err = was.give(tmp)
+	}
+	if was != nil && err == nil {
+		err = keepAttributes(tmp, path)
 	}
 	if err == nil {
 		err = tmp.Sync()
@@ -161,35 +195,21 @@ func replace(path string, data []byte, old fs.FileInfo) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), path)
+	return os.Rename(name, path)
 }
 
-// createBeside creates a file in path's directory with the mode a new file has by the umask, which
-// os.CreateTemp does not give.
-func createBeside(path string) (*os.File, error) {
-	for {
-		name := filepath.Join(filepath.Dir(path), ".acp-"+strconv.FormatUint(rand.Uint64(), 36))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-}
-
-// keepOwner fails with fs.ErrPermission where the owner cannot be given.
-func keepOwner(f *os.File, old fs.FileInfo) error {
+// give fails with fs.ErrPermission where the owner cannot be given.
+func (s *standing) give(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	had, ok1 := old.Sys().(*syscall.Stat_t)
-	has, ok2 := info.Sys().(*syscall.Stat_t)
-	if ok1 && ok2 && (had.Uid != has.Uid || had.Gid != has.Gid) {
-		if err := f.Chown(int(had.Uid), int(had.Gid)); err != nil {
+	if has, ok := info.Sys().(*syscall.Stat_t); ok && s.UID >= 0 && (s.UID != int(has.Uid) || s.GID != int(has.Gid)) {
+		if err := f.Chown(s.UID, s.GID); err != nil {
 			return err
 		}
 	}
-	return f.Chmod(old.Mode())
+	return f.Chmod(s.Mode)
 }
 
 func overwrite(path string, data []byte) error {
@@ -208,18 +228,21 @@ func overwrite(path string, data []byte) error {
 }
 
 // restore puts old's content back after Neovim failed to write over it.
-func restore(path string, old file) error {
-	now, err := os.ReadFile(path)
-	if err == nil && !old.exists() {
+func (j journal) restore(path string, old file) error {
+	now, err := readFile(path)
+	switch {
+	case err == nil && !old.exists():
 		return os.Remove(path)
-	}
-	if !old.exists() || err == nil && bytes.Equal(now, old.data) {
+	case !old.exists() || err == nil && bytes.Equal(now.data, old.data):
 		return nil
+	case err != nil:
+		return j.replace(path, old.data, old.standing())
 	}
-	if err != nil {
-		return replace(path, old.data, old.info)
-	}
-	return overwrite(path, old.data)
+	// In place: a full disk has no room for another file.
+	k := j.inPlace(path, now, old.data)
+	err = overwrite(path, old.data)
+	k.abandon()
+	return err
 }
 
 func makeDir(path string) error { return cause(os.MkdirAll(filepath.Dir(path), 0o777)) }

@@ -1,6 +1,7 @@
 package buffers
 
 import (
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -24,7 +25,7 @@ func TestWriteInPlace(t *testing.T) {
 	must(t, err)
 	before, err := os.Stat(path)
 	must(t, err)
-	asNobody(func() { err = writeFile(path, []byte("new\n"), old) })
+	asNobody(func() { err = journal("").write(path, []byte("new\n"), old, old.standing()) })
 	must(t, err)
 	after, err := os.Stat(path)
 	must(t, err)
@@ -32,7 +33,7 @@ func TestWriteInPlace(t *testing.T) {
 	if string(data) != "new\n" || !os.SameFile(before, after) || after.Mode() != before.Mode() {
 		t.Errorf("%q, %v", data, after.Mode())
 	}
-	asNobody(func() { err = writeFile(dir+"/other", nil, file{}) })
+	asNobody(func() { err = journal("").write(dir+"/other", nil, file{}, nil) })
 	if !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a new file: %v", err)
 	}
@@ -84,5 +85,51 @@ func TestFilesWithoutPermission(t *testing.T) {
 				t.Errorf("%s, write %v: %v, want %v", path, write, err, want)
 			}
 		}
+	}
+}
+
+// An access list says more than the mode: lost, it would be the group that may read.
+func TestWriteKeepsAttributes(t *testing.T) {
+	// Others of this user may read, the file's group may not.
+	var list []byte
+	for _, e := range [][3]uint32{{1, 6, ^uint32(0)}, {2, 4, 65534}, {4, 0, ^uint32(0)}, {16, 4, ^uint32(0)}, {32, 0, ^uint32(0)}} {
+		list = binary.LittleEndian.AppendUint16(list, uint16(e[0]))
+		list = binary.LittleEndian.AppendUint16(list, uint16(e[1]))
+		list = binary.LittleEndian.AppendUint32(list, e[2])
+	}
+	list = append([]byte{2, 0, 0, 0}, list...)
+	dir := t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		old, err := readOld(path)
+		must(t, err)
+		must(t, journal("").write(path, []byte(text), old, old.standing()))
+		if data, _ := os.ReadFile(path); string(data) != text {
+			t.Errorf("the disk has %q", data)
+		}
+	}
+	path := dir + "/a"
+	must(t, os.WriteFile(path, []byte("one\n"), 0o666))
+	given := map[string]string{"user.note": "kept", accessList: string(list)}
+	for name, value := range given {
+		if err := unix.Setxattr(path, name, []byte(value), 0); err != nil {
+			t.Skipf("%s: %v", name, err)
+		}
+	}
+	write(path, "two\n")
+	for name, want := range given {
+		got := make([]byte, 1000)
+		size, err := unix.Getxattr(path, name, got)
+		if err != nil || string(got[:size]) != want {
+			t.Errorf("%s is %q, %v", name, got[:max(size, 0)], err)
+		}
+	}
+	// A folder's default is for new files.
+	plain := dir + "/b"
+	must(t, os.WriteFile(plain, []byte("one\n"), 0o666))
+	must(t, unix.Setxattr(dir, "system.posix_acl_default", list, 0))
+	write(plain, "two\n")
+	if _, err := unix.Getxattr(plain, accessList, nil); err != unix.ENODATA {
+		t.Errorf("the list of a file that had none: %v", err)
 	}
 }

@@ -128,7 +128,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 		w.After = w.Before
 		return w, nil
 	}
-	if err := writeFile(path, data, old); err != nil {
+	if err := f.journal.write(path, data, old, old.standing()); err != nil {
 		return Written{}, err
 	}
 	f.removed.Delete(path)
@@ -144,7 +144,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 		return w, nil
 	}
 	if err != nil {
-		return Written{}, errors.Join(err, restore(path, old))
+		return Written{}, errors.Join(err, f.journal.restore(path, old))
 	}
 	w.Buf, w.After, w.Conflict = took.Buf, took.After, took.Conflict
 	if l.Modified && !took.Changed {

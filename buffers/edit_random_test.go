@@ -16,10 +16,11 @@ import (
 // all others, so which lines the disk has in common with the buffer is no question.
 func TestRandomEditsOfTheUser(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		r := &randomEdits{neovim: n, Rand: rand.New(rand.NewPCG(*seed, 1))}
+		r := &randomEdits{watching: &watching{neovim: n}, Rand: rand.New(rand.NewPCG(*seed, 1))}
 		r.agent = r.lines(12)
 		r.file = n.edit("a.txt", join(r.agent))
 		w := n.follow()
+		r.watching = w
 		n.lua("ns = vim.api.nvim_create_namespace('t')")
 		for i := range *rounds {
 			r.edit()

@@ -88,7 +88,7 @@ type Written struct {
 // any goroutine, also when ctx ends or Neovim is gone. Reads and writes of one file take effect in the
 // order they were called, or in which their gates let them pass. An error is an *Error.
 func (f *Files) Read(ctx context.Context, r Read, done func(string, error)) {
-	submit(f, "read", &job{ctx: ctx, path: r.Path, gate: r.Gate, owner: r.Owner}, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
+	submit(f, "read", &job{ctx: ctx, path: r.Path, gate: r.Gate, owner: r.Owner, reads: true}, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
 }
 
 // Peek is Read of a whole file for the user's eyes: the agent does not get to know the text.
@@ -101,6 +101,10 @@ func (f *Files) Peek(ctx context.Context, path string, done func(string, error))
 func (f *Files) Write(ctx context.Context, w Write, done func(Written, error)) {
 	submit(f, "write", &job{ctx: ctx, path: w.Path, gate: w.Gate, owner: w.Owner}, func(path string) (Written, error) { return f.write(ctx, path, w) }, done)
 }
+
+// StepAside lets the reads of an owner pass its write of a real path that waits at its gate: they get the
+// text that the file has. It is to be called before the gate lets the write pass.
+func (f *Files) StepAside(owner any, path string) { f.order.stepAside(gateway{owner, path}) }
 
 // Refused returns the agent's texts that conflicted with unsaved text of the user and so did not reach
 // the buffer whole, oldest first. It reads the disk.

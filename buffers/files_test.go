@@ -621,3 +621,18 @@ func TestLockedTextIsWrittenLater(t *testing.T) {
 		n.wantDisk("a.txt", "two\n")
 	})
 }
+
+// Lines that come above a fold do not get into it.
+func TestFoldsStay(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\nthree\nfour\n")
+		n.cmd("set foldmethod=manual | 2,3fold")
+		n.write(path, "one\nnew\n\x00\ntwo\nthree\nfour\n")
+		n.want("foldclosed(4) .. '-' .. foldclosedend(4)", "4-5")
+		n.wantDisk("a.txt", "one\nnew\n\x00\ntwo\nthree\nfour\n")
+		n.cmd("normal! zE")
+		n.cmd("1,2fold")
+		n.write(path, "newest\none\nnew\n\x00\ntwo\nthree\nfour\n")
+		n.want("foldclosed(2) .. '-' .. foldclosedend(2)", "2-3")
+	})
+}

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
@@ -86,7 +88,11 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
 	args["own"] = own
 	had, was := f.synced.get(path)
-	same := was && had == text
+	if was && !own && l.Encoding == "latin1" && becameUTF8(had, disk.data) {
+		text, form, known = decode(disk.data, "utf-8")
+		args["encoding"] = form.encoding
+	}
+	same := was && had == text && args["encoding"] == nil
 	if was {
 		w.Before = &had
 	}
@@ -189,40 +195,78 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	return w, applied, nil
 }
 
-// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew either what
-// was there before, or what the agent was given, with unsaved text in it: the one that leads to fewer
-// conflicts counts. Where neither is known the user's text stays, and all of it conflicts.
+// becameUTF8 tells of a file that was latin1 that it is UTF-8 now, which many agents write whatever was
+// there. As latin1 it would be text too, but another one.
+func becameUTF8(had string, data []byte) bool {
+	old, err := format{encoding: "latin1"}.encode(had)
+	return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
+}
+
+// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there
+// before, or what the agent was given, with unsaved text in it: that counts where some of it is on the disk
+// now, or has become something new there. A wrong guess would take the user's lines for removed. Where neither
+// is known the user's text stays, and all of it conflicts.
 func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs {
 		return mine, nil
 	}
-	found := false
-	for _, m := range []*memory{&f.synced, &f.seen} {
-		if base, ok := m.get(path); ok {
-			if text, c := merge3(base, mine, theirs); !found || len(c) < len(conflicts) {
-				merged, conflicts, found = text, c, true
+	base, synced := f.synced.get(path)
+	given, seen := f.seen.get(path)
+	if seen && (!synced || tells(given, base, theirs)) {
+		base = given
+	}
+	if synced || seen {
+		return merge3(base, mine, theirs)
+	}
+	for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
+		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
+	}
+	return mine, conflicts
+}
+
+// tells tells whether text was made of given rather than of base: it has a line that only given has, or
+// lines that neither has in the place of all of these.
+func tells(given, base, text string) bool {
+	inBase := map[string]bool{}
+	for _, line := range linediff.Lines(base) {
+		inBase[line] = true
+	}
+	old, now := linediff.Lines(given), linediff.Lines(text)
+	there := map[string]bool{}
+	for _, line := range now {
+		there[line] = !inBase[line]
+	}
+	if slices.ContainsFunc(old, func(line string) bool { return there[line] }) {
+		return true
+	}
+	rewritten := false
+	for _, e := range linediff.Compare(old, now) {
+		if slices.ContainsFunc(old[e.A0:e.A1], func(line string) bool { return !inBase[line] }) {
+			rewritten = true
+			if !slices.ContainsFunc(now[e.B0:e.B1], func(line string) bool { return !inBase[line] }) {
+				return false
 			}
 		}
 	}
-	if !found {
-		merged = mine
-		for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
-			conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
-		}
-	}
-	return merged, conflicts
+	return rewritten
 }
 
-// remember reads what the disk has, as the base of a later merge.
-func (f *Files) remember(path string) (stamp, error) {
+// remember reads what the disk has, as the base of a later merge; unless that is another state of the
+// file than Neovim is known to have read: then there is none.
+func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	disk, err := readFile(path)
 	if err != nil {
 		return stamp{}, err
 	}
+	at := stampOf(disk.info)
+	if read != nil && stamp(*read) != at {
+		f.synced.forget(path)
+		return at, nil
+	}
 	text, _ := detect(disk.data)
 	f.synced.put(path, text)
 	f.removed.Delete(path)
-	return stampOf(disk.info), nil
+	return at, nil
 }
 
 // gone tells that err means that there is no file to follow any more, and says so for the user.

@@ -133,3 +133,53 @@ func TestALinkThatMovesBehindAGate(t *testing.T) {
 		t.Errorf("%v, want %v", err, ErrMoved)
 	}
 }
+
+func TestReadsPassAWriteThatStepsAside(t *testing.T) {
+	f, dir, gate, knocks, results := gated(t)
+	done := func(name string) func(string, error) {
+		return func(text string, err error) {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			results <- name + " " + text
+		}
+	}
+	want := func(want string) {
+		t.Helper()
+		if got := <-results; got != want {
+			t.Errorf("done is %q, want %q", got, want)
+		}
+	}
+	ctx := context.Background()
+	open := func(_ string, pass func(error)) { pass(nil) }
+	f.StepAside(1, dir+"/a") // nothing waits there
+	f.Write(ctx, Write{Path: dir + "/a", Text: "new", Gate: gate, Owner: 1}, func(Written, error) { done("write")("", nil) })
+	first := <-knocks
+	f.Read(ctx, Read{Path: dir + "/a", Gate: open, Owner: 1}, done("before"))
+	f.Write(ctx, Write{Path: dir + "/a", Text: "newer", Gate: gate, Owner: 1}, func(Written, error) { done("second write")("", nil) })
+	f.Peek(ctx, dir+"/b", done("peek"))
+	want("peek b")
+	if len(results) > 0 {
+		t.Error("the read did not wait")
+	}
+	f.StepAside(1, dir+"/a")
+	want("before a")
+	f.Read(ctx, Read{Path: dir + "/a", Gate: open, Owner: 1}, done("after"))
+	want("after a")
+	if len(knocks) > 0 {
+		t.Error("the second write did not wait")
+	}
+	first.pass(nil)
+	want("write ")
+	second := <-knocks
+	// It has not stepped aside.
+	f.Read(ctx, Read{Path: dir + "/a", Gate: open, Owner: 1}, done("third"))
+	f.Peek(ctx, dir+"/b", done("peek"))
+	want("peek b")
+	if len(results) > 0 {
+		t.Error("the read did not wait for the second write")
+	}
+	second.pass(nil)
+	want("second write ")
+	want("third newer")
+}

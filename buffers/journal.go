@@ -8,80 +8,132 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// Neovim writes files in place, as most editors do: where it is killed in the middle the file is neither
-// old nor new. So both are kept in a journal from before until after, a file for each write.
+// Neovim writes files in place, as most editors do, and so does the host where only that keeps what a
+// file is: who is killed in the middle leaves a file that is neither old nor new. So both are kept in a
+// journal from before until after, a file for each write. Where the host renames a new file over the old
+// one the journal has the new file's name, so that it is not left behind.
 
 // journal is the folder of the journal; "" is none.
 type journal string
 
 // entry is the first line of a journal's file; the two texts follow, as the disk has them.
 type entry struct {
-	Path    string // the real path
-	Pid     int    // of the process that has begun the write
-	Old     int    // bytes of the old text
-	Created bool   // there was no file
+	Path     string // the real path
+	Temp     string // the file that is renamed over it; the texts are not kept then
+	Old, New int    // bytes of the texts
+	Created  bool   // there was no file
+	Was      *standing
 }
 
-// Unfinished is a write of Neovim's that was cut short: the file has neither the old text nor the new.
+// kept is an entry on whose write this process is. It is locked until then, so that others tell it from
+// one whose process is gone. nil is one that could not be kept.
+type kept struct {
+	*os.File
+	entry
+	old, text []byte
+}
+
+// Unfinished is a write that was cut short: the file has neither the old text nor the new.
 type Unfinished struct {
 	ID, Path string
+	Created  bool // there was no file before
 }
 
-// Journal has the texts of each file kept in a folder as long as Neovim writes it. Called before all else.
+// Journal has the texts of each file kept in a folder as long as it is written in place. Called before
+// all else.
 func (f *Files) Journal(dir string) { f.journal = journal(dir) }
 
-// begin keeps both texts, and returns what forgets them. A journal that cannot be written stops nobody.
-func (j journal) begin(path string, old file, data []byte) (end func()) {
+// inPlace keeps both texts of a file until its write has ended.
+func (j journal) inPlace(path string, old file, text []byte) *kept {
+	return j.begin(entry{
+		Path: path, Old: len(old.data), New: len(text), Created: !old.exists(), Was: old.standing(),
+	}, old.data, text)
+}
+
+// begin makes an entry. A journal that cannot be written stops nobody.
+func (j journal) begin(e entry, old, text []byte) *kept {
 	if j == "" {
-		return func() {}
+		return nil
 	}
-	head, err := json.Marshal(entry{Path: path, Pid: os.Getpid(), Old: len(old.data), Created: !old.exists()})
+	head, err := json.Marshal(e)
 	if err == nil {
 		err = os.MkdirAll(string(j), 0o700)
 	}
 	if err != nil {
-		return func() {}
+		return nil
 	}
-	kept, err := os.CreateTemp(string(j), "")
+	f, err := os.CreateTemp(string(j), "")
 	if err != nil {
-		return func() {}
+		return nil
 	}
-	for _, part := range [][]byte{head, []byte("\n"), old.data, data} {
+	k := &kept{f, e, old, text}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	for _, part := range [][]byte{head, []byte("\n"), old, text} {
 		if err == nil {
-			_, err = kept.Write(part)
+			_, err = f.Write(part)
 		}
 	}
-	if e := kept.Close(); err == nil {
-		err = e
-	}
 	if err != nil {
-		os.Remove(kept.Name())
+		k.end()
+		return nil
 	}
-	return func() { os.Remove(kept.Name()) }
+	return k
 }
+
+// end forgets an entry: the write is done, or has not begun.
+func (k *kept) end() {
+	if k != nil {
+		os.Remove(k.Name())
+		k.Close()
+	}
+}
+
+// abandon leaves an entry to the next start, unless the file is whole.
+func (k *kept) abandon() {
+	if k == nil {
+		return
+	}
+	if k.settled(k.old, k.text) {
+		os.Remove(k.Name())
+	}
+	k.Close()
+}
+
+// settled tells whether the file has one of the two texts.
+func (e entry) settled(old, text []byte) bool {
+	now, err := readFile(e.Path)
+	if err != nil {
+		return e.Created && errors.Is(err, fs.ErrNotExist)
+	}
+	return bytes.Equal(now.data, text) || !e.Created && bytes.Equal(now.data, old)
+}
+
+// path is the file of an entry.
+func (j journal) path(id string) string { return filepath.Join(string(j), filepath.Base(id)) }
 
 // read gives an entry with its two texts.
 func (j journal) read(id string) (e entry, old, text []byte, err error) {
-	data, err := os.ReadFile(filepath.Join(string(j), filepath.Base(id)))
+	data, err := os.ReadFile(j.path(id))
 	if err != nil {
 		return e, nil, nil, cause(err)
 	}
 	head, rest, _ := bytes.Cut(data, []byte("\n"))
-	if err := json.Unmarshal(head, &e); err != nil || e.Old > len(rest) {
+	if err := json.Unmarshal(head, &e); err != nil || e.Old < 0 || e.New < 0 || e.Old+e.New != len(rest) {
 		return e, nil, nil, errors.New("the journal's entry is not whole")
 	}
 	return e, rest[:e.Old], rest[e.Old:], nil
 }
 
 // forget removes an entry.
-func (j journal) forget(id string) { os.Remove(filepath.Join(string(j), filepath.Base(id))) }
+func (j journal) forget(id string) { os.Remove(j.path(id)) }
 
 // Unfinished lists the writes that were cut short, of processes that are gone, and forgets those of which
-// the file has one of the two texts. It reads the disk.
+// the file has one of the two texts. What else such writes have left is removed. It reads the disk.
 func (f *Files) Unfinished() (list []Unfinished) {
 	if f.journal == "" {
 		return nil
@@ -91,27 +143,41 @@ func (f *Files) Unfinished() (list []Unfinished) {
 		return nil
 	}
 	for _, name := range names {
-		e, old, text, err := f.journal.read(name.Name())
-		switch {
-		case err != nil:
-			// An entry is whole before Neovim begins: that write has not begun. It may still do so, in
-			// another process.
-			if info, err := name.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
-				f.journal.forget(name.Name())
-			}
-			continue
-		case syscall.Kill(e.Pid, 0) == nil: // it is at work
-			continue
+		if e, ok := f.journal.look(name.Name()); ok {
+			list = append(list, Unfinished{ID: name.Name(), Path: e.Path, Created: e.Created})
 		}
-		now, err := readFile(e.Path)
-		gone := errors.Is(err, fs.ErrNotExist)
-		if err == nil && (bytes.Equal(now.data, text) || !e.Created && bytes.Equal(now.data, old)) || gone && e.Created {
-			f.journal.forget(name.Name())
-			continue
-		}
-		list = append(list, Unfinished{ID: name.Name(), Path: e.Path})
 	}
 	return list
+}
+
+// look tells whether an entry is of a write that was cut short, and ends it where nothing is to be decided.
+func (j journal) look(id string) (e entry, offer bool) {
+	f, err := os.Open(j.path(id))
+	if err != nil {
+		return e, false
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return e, false // a process is on it
+	}
+	e, old, text, err := j.read(id)
+	switch {
+	case err != nil:
+		// An entry is whole before its write begins: this one's has not. Where it is empty still, another
+		// process may be about to lock it.
+		if info, err := f.Stat(); err == nil && (info.Size() > 0 || time.Since(info.ModTime()) > time.Hour) {
+			j.forget(id)
+		}
+	case e.Temp != "":
+		if err := os.Remove(e.Temp); err == nil || errors.Is(err, fs.ErrNotExist) {
+			j.forget(id)
+		}
+	case e.settled(old, text):
+		j.forget(id)
+	default:
+		return e, true
+	}
+	return e, false
 }
 
 // Recover gives the file of a write that was cut short the old text or the new one, or leaves it as it
@@ -121,18 +187,23 @@ func (f *Files) Recover(id, which string) error {
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	data := text
-	if which == "old" {
-		data = old
+	switch {
+	case which == "keep":
+	case which == "old" && e.Created:
+		if err = os.Remove(e.Path); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	default:
+		if which == "old" {
+			text = old
+		}
+		var now file
+		if now, err = readOld(e.Path); err == nil {
+			err = f.journal.write(e.Path, text, now, e.Was)
+		}
 	}
-	if which != "keep" {
-		now, err := readOld(e.Path)
-		if err == nil {
-			err = writeFile(e.Path, data, now)
-		}
-		if err != nil {
-			return fmt.Errorf("recover %s: %w", e.Path, err)
-		}
+	if err != nil {
+		return fmt.Errorf("recover %s: %w", e.Path, cause(err))
 	}
 	f.journal.forget(id)
 	return nil

@@ -1,13 +1,13 @@
 package buffers_test
 
 import (
+	"context"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 )
@@ -28,11 +28,19 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 		if kept, _ := os.ReadDir(dir); len(kept) != 0 {
 			t.Errorf("%d writes are kept afterwards", len(kept))
 		}
+		next := func() *buffers.Files {
+			f := buffers.New(n)
+			f.Journal(dir)
+			return f
+		}
 		pid := int(n.lua("return vim.uv.os_getpid()").(int64))
 		n.hook = func(fn string) {
 			if fn == "write" {
+				n.put("a.txt", "ne") // as far as it comes
+				if list := next().Unfinished(); len(list) != 0 {
+					t.Errorf("offered are %v, of which somebody is at work", list)
+				}
 				must(t, syscall.Kill(pid, syscall.SIGKILL))
-				n.put("a.txt", "ne") // as far as it came
 			}
 		}
 		if _, err := n.tryWrite(path, "new\n"); err == nil {
@@ -40,15 +48,6 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 		}
 		n.hook = nil
 
-		next := func() *buffers.Files {
-			f := buffers.New(n)
-			f.Journal(dir)
-			return f
-		}
-		if list := next().Unfinished(); len(list) != 0 {
-			t.Errorf("offered are %v, whose process lives", list)
-		}
-		orphan(t, dir)
 		list := next().Unfinished()
 		if len(list) != 1 || list[0].Path != path {
 			t.Fatalf("offered are %v", list)
@@ -78,21 +77,83 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 	})
 }
 
-// orphan makes the writes that are kept those of a process that is gone.
-func orphan(t *testing.T, dir string) {
-	t.Helper()
-	gone := exec.Command("true")
-	must(t, gone.Run())
-	kept, err := os.ReadDir(dir)
-	must(t, err)
-	for _, k := range kept {
-		name := filepath.Join(dir, k.Name())
-		data, err := os.ReadFile(name)
-		must(t, err)
-		own, other := `"Pid":`+strconv.Itoa(os.Getpid())+`,`, `"Pid":`+strconv.Itoa(gone.Process.Pid)+`,`
-		if !strings.Contains(string(data), own) {
-			t.Fatalf("%q is of another process", data)
+// A file that Neovim had moved away when it was killed gets its mode back, and one that was not there
+// before goes again.
+func TestRecoveredFilesAreWhatTheyWere(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		dir := filepath.Join(t.TempDir(), "writes")
+		n.files.Journal(dir)
+		path := n.edit("a.txt", "old\n")
+		must(t, os.Chmod(path, 0o700))
+		n.cmd("edit! | split " + n.path("b.txt"))
+		kept := map[string]string{}
+		n.hook = func(fn string) {
+			if fn == "write" {
+				copied := filepath.Join(t.TempDir(), "kept")
+				names, err := os.ReadDir(dir)
+				must(t, err)
+				must(t, os.Link(filepath.Join(dir, names[0].Name()), copied))
+				kept[copied] = filepath.Join(dir, names[0].Name())
+			}
 		}
-		must(t, os.WriteFile(name, []byte(strings.Replace(string(data), own, other, 1)), 0o600))
-	}
+		n.write(path, "new\n")
+		must(t, os.Remove(path))
+		n.write(n.path("b.txt"), "begun\n")
+		n.put("b.txt", "beg")
+		for from, to := range kept {
+			must(t, os.Link(from, to))
+		}
+		list := n.files.Unfinished()
+		if len(list) != 2 {
+			t.Fatalf("offered are %v", list)
+		}
+		for _, u := range list {
+			if u.Created != (u.Path != path) {
+				t.Errorf("%+v", u)
+			}
+			must(t, n.files.Recover(u.ID, "old"))
+		}
+		n.wantDisk("a.txt", "old\n")
+		if info, err := os.Stat(path); err != nil || info.Mode() != 0o700 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		if _, err := os.Stat(n.path("b.txt")); err == nil {
+			t.Error("b.txt is there, as it was not before")
+		}
+	})
+}
+
+// Neovim ends a write that nobody waits for any more; then there is nothing to offer, whatever the user
+// makes of the file.
+func TestCancelledWritesAreNotOffered(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		dir := filepath.Join(t.TempDir(), "writes")
+		n.files.Journal(dir)
+		path := n.edit("a.txt", "old\n")
+		ctx, cancel := context.WithCancel(context.Background())
+		held, ended := make(chan struct{}), make(chan error, 1)
+		n.hook = func(fn string) {
+			if fn == "write" {
+				cancel()
+				<-held
+			}
+		}
+		n.files.Write(ctx, buffers.Write{Path: path, Text: "new\n"}, func(_ buffers.Written, err error) { ended <- err })
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		if kept, _ := os.ReadDir(dir); len(kept) != 1 {
+			t.Errorf("%d writes are kept while Neovim is on it", len(kept))
+		}
+		close(held)
+		for deadline := time.Now().Add(hung); ; time.Sleep(time.Millisecond) {
+			if kept, _ := os.ReadDir(dir); len(kept) == 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("the write is kept on and on")
+			}
+		}
+		n.wantDisk("a.txt", "new\n")
+	})
 }

@@ -275,7 +275,7 @@ func (w *liveWrite) writeDisk() error {
 		if err != nil {
 			return err
 		}
-		if err := writeFile(w.path, data, old); err != nil {
+		if err := w.journal.write(w.path, data, old, old.standing()); err != nil {
 			return err
 		}
 	}
@@ -330,8 +330,8 @@ type liveWrite struct {
 	left stamp
 	// save is the buffer's changedtick at which it is to be saved once more, as the user does; 0 is not.
 	save int
-	// end forgets what the journal keeps of the write.
-	end func()
+	// kept is what the journal keeps of the write while Neovim is on it.
+	kept *kept
 	// edited is that the buffer's text was changed.
 	edited bool
 
@@ -431,25 +431,31 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	args["save"] = save
 	args["disk"] = diskArgs(disk)
 
-	var got struct {
-		Changed bool   `msgpack:"changed"`
-		Moved   bool   `msgpack:"moved"`
-		Locked  bool   `msgpack:"locked"`
-		Lossy   bool   `msgpack:"lossy"`
-		Err     string `msgpack:"err"`
-		Keys    string `msgpack:"keys"` // how the user decides conflicts
-		Save    int    `msgpack:"save"`
-	}
-	w.end = func() {}
+	w.kept = nil
 	if _, merged := args["merged"]; !merged {
-		w.end = w.journal.begin(w.path, disk, l.encoded(text))
+		w.kept = w.journal.inPlace(w.path, disk, l.encoded(text))
 	}
-	err = w.editor.CallBuffers(ctx, "write", args, &got)
+	got, err := hand(ctx, w, "write", args, func(late answered) {
+		if late.Err != "" {
+			w.kept.abandon()
+		} else {
+			w.kept.end()
+		}
+	})
 	if err != nil {
-		return 0, err // Neovim is gone, or goes on with it: the journal knows
+		return 0, err
+	}
+	if got.Err != "" {
+		already := journal("") // this write's entry has both texts
+		if w.old != nil {
+			disk, already = *w.old, w.journal
+		}
+		err := already.restore(w.path, disk)
+		w.kept.abandon()
+		return 0, errors.Join(errors.New(got.Err), err)
 	}
 	if got.Save == 0 {
-		defer w.end()
+		w.kept.end()
 	}
 	switch {
 	case got.Moved:
@@ -458,11 +464,6 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		return locked, nil
 	case got.Lossy:
 		return 0, ErrEncoding
-	case got.Err != "":
-		if w.old != nil {
-			disk = *w.old
-		}
-		return 0, errors.Join(errors.New(got.Err), restore(w.path, disk))
 	}
 
 	w.Written = Written{
@@ -484,6 +485,46 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	return applied, nil
 }
 
+// answered is what Neovim says of a write.
+type answered struct {
+	Changed bool   `msgpack:"changed"`
+	Moved   bool   `msgpack:"moved"`
+	Locked  bool   `msgpack:"locked"`
+	Lossy   bool   `msgpack:"lossy"`
+	Err     string `msgpack:"err"`
+	Keys    string `msgpack:"keys"` // how the user decides conflicts
+	Save    int    `msgpack:"save"`
+}
+
+// hand has Neovim do a part of a write. Where ctx ends before, Neovim goes on with it, and late has its
+// answer; where Neovim is gone the file tells the journal how far it came.
+func hand[T any](ctx context.Context, w *liveWrite, fn string, args any, late func(T)) (got T, err error) {
+	type result struct {
+		got T
+		err error
+	}
+	kept, results := w.kept, make(chan result, 1)
+	go func() {
+		var r result
+		r.err = w.editor.CallBuffers(context.WithoutCancel(ctx), fn, args, &r.got)
+		if r.err != nil {
+			kept.abandon()
+		}
+		results <- r
+	}()
+	select {
+	case r := <-results:
+		return r.got, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-results; r.err == nil {
+				late(r.got)
+			}
+		}()
+		return got, ctx.Err()
+	}
+}
+
 // replaceDisk gives the disk a text that the buffer will not have, in the buffer's encoding and format.
 func (w *liveWrite) replaceDisk(l live, disk file, text string) (file, error) {
 	form, err := l.form()
@@ -494,7 +535,7 @@ func (w *liveWrite) replaceDisk(l live, disk file, text string) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	if err := writeFile(w.path, data, disk); err != nil {
+	if err := w.journal.write(w.path, data, disk, disk.standing()); err != nil {
 		return file{}, err
 	}
 	if w.old == nil {
@@ -525,7 +566,7 @@ func (w *liveWrite) takeBack() error {
 	case !old.exists():
 		return cause(os.Remove(w.path))
 	}
-	return writeFile(w.path, old.data, old)
+	return w.journal.write(w.path, old.data, now, old.standing())
 }
 
 // wait returns after d, or ctx's error if that ends before.

@@ -48,6 +48,14 @@ func (m *memory) get(path string) (string, bool) {
 	return e.Value.(remembered).text, true
 }
 
+func (m *memory) forget(path string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.texts[path]; e != nil {
+		m.drop(e)
+	}
+}
+
 // drop is called with mu held.
 func (m *memory) drop(e *list.Element) {
 	r := m.used.Remove(e).(remembered)

@@ -15,7 +15,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(victimEnv); dir != "" {
+		beVictim(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // hung is a deadline for what must end by itself; no test waits for it.
 const hung = 20 * time.Second

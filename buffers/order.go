@@ -22,6 +22,7 @@ type job struct {
 	real  string // once it is known
 	gate  Gate   // or nil
 	owner any    // of a job with a gate
+	reads bool   // it changes nothing
 
 	run  func(path string)
 	fail func(error)
@@ -37,6 +38,7 @@ type order struct {
 	inbox     []*job // whose real path is not known yet
 	resolving bool
 	held      map[gateway][]*job // whose gates have not let them pass; the first one's is asked
+	aside     map[gateway]bool   // where reads need not wait for the first one
 	queues    map[string][]*job  // by real path; the first is running or in ready
 	ready     []string
 	working   int
@@ -97,19 +99,51 @@ func (o *order) hold(j *job) {
 	at := gateway{j.owner, j.real}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if j.reads && o.aside[at] {
+		go o.knock(j, func(err error) { o.admit(j, err) })
+		return
+	}
 	if o.held == nil {
 		o.held = map[gateway][]*job{}
 	}
 	o.held[at] = append(o.held[at], j)
 	if len(o.held[at]) == 1 {
-		go o.knock(at, j)
+		o.knockFirst(at)
 	}
 }
 
-// knock asks the gate of the first job at a gateway.
-func (o *order) knock(at gateway, j *job) {
+// stepAside lets reads pass the first job at a gateway, until its gate has answered.
+func (o *order) stepAside(at gateway) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.held[at]) == 0 {
+		return
+	}
+	if o.aside == nil {
+		o.aside = map[gateway]bool{}
+	}
+	o.aside[at] = true
+	stay := o.held[at][:1:1]
+	for _, j := range o.held[at][1:] {
+		if j.reads {
+			go o.knock(j, func(err error) { o.admit(j, err) })
+		} else {
+			stay = append(stay, j)
+		}
+	}
+	o.held[at] = stay
+}
+
+// knockFirst asks the gate of the first job at a gateway. It is called with mu held.
+func (o *order) knockFirst(at gateway) {
+	j := o.held[at][0]
+	go o.knock(j, func(err error) { o.answered(at, j, err) })
+}
+
+// knock asks the gate of a job; answered hears of it once.
+func (o *order) knock(j *job, answered func(error)) {
 	var once sync.Once
-	pass := func(err error) { once.Do(func() { o.answered(at, j, err) }) }
+	pass := func(err error) { once.Do(func() { answered(err) }) }
 	if j.started.Load() { // its context has ended
 		pass(context.Canceled)
 		return
@@ -123,18 +157,24 @@ func (o *order) knock(at gateway, j *job) {
 }
 
 func (o *order) answered(at gateway, j *job, err error) {
+	o.admit(j, err) // before those that have waited for it
 	o.mu.Lock()
-	if err == nil {
-		o.enqueue(j)
-	}
-	if rest := o.held[at][1:]; len(rest) > 0 {
-		o.held[at] = rest
-		go o.knock(at, rest[0])
+	defer o.mu.Unlock()
+	delete(o.aside, at)
+	if o.held[at] = o.held[at][1:]; len(o.held[at]) > 0 {
+		o.knockFirst(at)
 	} else {
 		delete(o.held, at)
 	}
-	o.mu.Unlock()
-	if err != nil {
+}
+
+// admit lets a job take its place among those of its file, or fails it.
+func (o *order) admit(j *job, err error) {
+	if err == nil {
+		o.mu.Lock()
+		o.enqueue(j)
+		o.mu.Unlock()
+	} else {
 		if ended := context.Cause(j.ctx); ended != nil {
 			err = ended // which is why the gate does not open
 		}

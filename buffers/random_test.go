@@ -1,13 +1,17 @@
 package buffers_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
 )
 
 var (
@@ -15,15 +19,25 @@ var (
 	seed   = flag.Uint64("seed", 1, "seed of the random edits")
 )
 
-// TestRandomEdits lets a user and an agent edit one file, and after each write of the agent compares
-// what must hold. Every line is unlike all others, so where a line goes is no question.
+// TestRandomEdits lets a user and an agent edit one file, the agent through its client and on the disk,
+// and after each of its writes compares what must hold. Every line is unlike all others, so where a line
+// goes is no question.
 func TestRandomEdits(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		r := &randomEdits{neovim: n, Rand: rand.New(rand.NewPCG(*seed, 0))}
+		r := &randomEdits{watching: n.follow(), Rand: rand.New(rand.NewPCG(*seed, 0))}
 		r.agent = r.lines(12)
 		r.file = n.edit("a.txt", join(r.agent))
-		r.hear()
-		n.lua("ns = vim.api.nvim_create_namespace('t')")
+		n.lua(`
+			asked = {}
+			local host = require('acp.host')
+			local notify = host.notify
+			host.notify = function(method, args)
+				if method == 'compare' then table.insert(asked, args.name) else notify(method, args) end
+			end
+			ns = vim.api.nvim_create_namespace('t')
+			vim.cmd('split | set foldmethod=manual')
+			other = vim.fn.win_getid(vim.fn.winnr('#'))`)
+		r.settle()
 		for i := range *rounds {
 			r.round()
 			if t.Failed() {
@@ -34,7 +48,7 @@ func TestRandomEdits(t *testing.T) {
 }
 
 type randomEdits struct {
-	*neovim
+	*watching
 	*rand.Rand
 	file  string
 	agent []string // what the agent takes for the file's text
@@ -95,6 +109,15 @@ func (r *randomEdits) buffer() []string {
 
 func (r *randomEdits) round() {
 	r.t.Helper()
+	for range r.IntN(3) * r.IntN(3) { // also past what the agent has written
+		r.press([]string{"u", "u", "<C-r>"}[r.IntN(3)])
+	}
+	if len(r.buffer()) == 1 { // before the first text
+		r.press("<C-r>")
+	}
+	if r.IntN(3) == 0 && len(r.buffer()) > 3 {
+		r.press(fmt.Sprintf("%dG%ddd", 1+r.IntN(len(r.buffer())), 1+r.IntN(2)))
+	}
 	var typed []string // the user's, unsaved
 	if r.IntN(2) == 0 {
 		line := r.line()
@@ -123,9 +146,11 @@ func (r *randomEdits) round() {
 		vim.api.nvim_win_set_cursor(0, {row, 0})
 		vim.api.nvim_buf_set_mark(0, 'a', a, 0, {})`,
 		1+r.IntN(len(r.buffer())), 1+r.IntN(len(r.buffer())))
+	fold := r.fold()
+	word := ""
 	if inserting {
 		r.count++
-		word := fmt.Sprintf("typed%d", r.count)
+		word = fmt.Sprintf("typed%d", r.count)
 		typed = append(typed, word)
 		r.input("A" + word)
 	}
@@ -133,12 +158,21 @@ func (r *randomEdits) round() {
 	beforeCursor := r.lua("return vim.fn.getline('.')").(string)
 	beforeMark := r.lua("return vim.fn.getline(\"'a\")").(string)
 
+	onDisk := r.IntN(3) == 0
+	if onDisk {
+		r.agent = strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
+	}
 	agent := r.edited(r.agent)
-	if len(agent) == 0 {
+	if len(agent) == 0 || onDisk && slices.Equal(agent, r.agent) {
 		agent = r.lines(1)
 	}
 	known := r.agent
-	w := r.write(r.file, join(agent))
+	var w buffers.Written
+	if onDisk {
+		w = r.writeDisk(agent)
+	} else {
+		w = r.write(r.file, join(agent))
+	}
 	r.agent = agent
 	after := r.buffer()
 
@@ -163,19 +197,38 @@ func (r *randomEdits) round() {
 		}
 	}
 	for i, line := range before {
-		if row := slices.Index(after, line); row >= 0 {
+		if row := slices.Index(after, line); single(line, before, after) {
 			r.want(fmt.Sprintf("luaeval('vim.api.nvim_buf_get_extmark_by_id(0, ns, %d, {})[1]')", i+1), int64(row))
 		}
 	}
-	if slices.Contains(after, beforeCursor) {
+	if single(beforeCursor, before, after) {
 		r.want("getline('.')", beforeCursor)
 	}
-	if slices.Contains(after, beforeMark) {
+	if single(beforeMark, before, after) {
 		r.want("getline(\"'a\")", beforeMark)
 	}
+	if r.t.Failed() {
+		r.t.Logf("on the disk %v, before\n%q\nthe agent's\n%q\nafter\n%q", onDisk, before, agent, after)
+	}
+	fold.check(after)
 	if inserting {
 		r.want("mode()", "i")
-		r.input("<Esc>")
+		// What is typed on is a step of its own, where the cursor was.
+		more := ""
+		if !slices.Equal(before, after) && r.IntN(2) == 0 {
+			more = fmt.Sprintf("more%d", r.count)
+			r.input(more)
+			if got := join(r.buffer()); !strings.Contains(got, word+more) {
+				r.t.Errorf("typed on is %q behind %q:\n%q", more, word, got)
+			}
+		}
+		r.press("<Esc>")
+		if more != "" {
+			r.press("u")
+			if got := r.buffer(); !slices.Equal(got, after) {
+				r.t.Errorf("after undo of what was typed on:\n%q, want\n%q", got, after)
+			}
+		}
 	}
 	if !slices.Equal(before, after) {
 		r.cmd("undo")
@@ -201,6 +254,96 @@ func (r *randomEdits) round() {
 		r.wantDisk("a.txt", join(now))
 		r.wantClashes()
 	}
+}
+
+// writeDisk gives the file a text as another program does, and tells what came of it.
+func (r *randomEdits) writeDisk(lines []string) (told buffers.Written) {
+	r.t.Helper()
+	r.settle()
+	r.changes()
+	before := join(r.buffer())
+	if r.IntN(2) == 0 {
+		r.put("a.txt", join(lines))
+	} else {
+		must(r.t, os.Rename(r.put("a.new", join(lines)), r.file))
+	}
+	var all []buffers.Written
+	for range 10 { // more than it takes: nothing tells that a change of the disk leaves a buffer as it is
+		r.settle()
+		done := make(chan error, 1)
+		r.files.Peek(context.Background(), r.file, func(_ string, err error) { done <- err })
+		must(r.t, <-done)
+		if all = r.changes(); len(all) > 0 {
+			break
+		}
+	}
+	switch {
+	case len(all) == 0: // the buffer has stayed as it was
+		return buffers.Written{Before: &before, After: &before}
+	case len(all) > 1 || all[0].Path != r.file:
+		r.t.Errorf("told of a change on the disk is %+v", all)
+	}
+	return all[0]
+}
+
+// folded is what the user has folded in the other window, and where the cursor is there.
+type folded struct {
+	*randomEdits
+	lines, all []string
+	cursor     string
+}
+
+// fold folds some lines in the other window.
+func (r *randomEdits) fold() folded {
+	r.t.Helper()
+	lines := r.buffer()
+	first := r.IntN(len(lines))
+	f := folded{r, lines[first:min(first+2+r.IntN(3), len(lines))], lines, ""}
+	cursor := r.IntN(len(lines))
+	f.cursor = lines[cursor]
+	r.lua(`
+		local first, last, cursor = ...
+		vim.api.nvim_win_call(other, function()
+			vim.cmd('normal! zE')
+			vim.cmd(first .. ',' .. last .. 'fold')
+			vim.api.nvim_win_set_cursor(0, { cursor, 0 })
+			vim.cmd(first .. 'foldclose')
+		end)`, first+1, first+len(f.lines), cursor+1)
+	return f
+}
+
+// check checks that lines that are still together are folded still, and none above them.
+func (f folded) check(after []string) {
+	f.t.Helper()
+	if single(f.cursor, f.all, after) {
+		f.want("getbufline(bufnr(), line('.', luaeval('other')))[0]", f.cursor)
+	}
+	if !single(f.lines[0], f.all, after) {
+		return
+	}
+	first := slices.Index(after, f.lines[0])
+	if len(f.lines) < 2 || first+len(f.lines) > len(after) || !slices.Equal(after[first:first+len(f.lines)], f.lines) {
+		return
+	}
+	// Neovim may take in what comes below.
+	got := f.lua(`local first, last = ...
+		return vim.api.nvim_win_call(other, function()
+			return vim.fn.foldclosed(first) == first and vim.fn.foldclosedend(first) >= last
+		end)`, first+1, first+len(f.lines))
+	if got != true {
+		f.t.Errorf("lines %d to %d are folded no more, of\n%q", first+1, first+len(f.lines), after)
+	}
+}
+
+// single tells whether each of two texts has a line once: undo may bring one back that is there.
+func single(line string, texts ...[]string) bool {
+	for _, lines := range texts {
+		first := slices.Index(lines, line)
+		if first < 0 || slices.Contains(lines[first+1:], line) {
+			return false
+		}
+	}
+	return true
 }
 
 // checkClashes checks that each open conflict has other lines of the user's in the buffer than the disk

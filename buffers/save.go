@@ -25,16 +25,12 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 		defer timer.Stop()
 		ctx = context.WithoutCancel(ctx) // the agent's request may be over by then
 	}
-	var got struct {
-		Moved bool    `msgpack:"moved"`
-		Took  float64 `msgpack:"took"` // milliseconds
-		Err   string  `msgpack:"err"`
-	}
 	args := map[string]any{"path": w.path, "buf": w.Buf, "changedtick": w.save, "changed": w.edited}
-	if err := w.editor.CallBuffers(ctx, "save", args, &got); err != nil {
-		return // Neovim is gone
+	got, err := hand(ctx, w, "save", args, func(saved) { w.kept.end() })
+	if err != nil {
+		return // Neovim is gone, or nobody waits
 	}
-	w.end()
+	w.kept.end()
 	if got.Moved {
 		return
 	}
@@ -53,6 +49,13 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 	}
 	w.After, w.Changed = &text, true
 	w.settle(goal{disk: &text, synced: text})
+}
+
+// saved is what Neovim says of saving.
+type saved struct {
+	Moved bool    `msgpack:"moved"`
+	Took  float64 `msgpack:"took"` // milliseconds
+	Err   string  `msgpack:"err"`
 }
 
 // result is what saving has made of the file.

@@ -161,9 +161,7 @@ func (w *Watch) drain(n *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			if e.Op != fsnotify.Chmod {
-				w.touch(e.Name)
-			}
+			w.touch(e.Name) // also where it is Chmod, which a new time is too
 		case _, ok := <-n.Errors:
 			if !ok {
 				return
@@ -282,7 +280,7 @@ func (w *Watch) tellLimit(err error) {
 // remember notes what the disk has for a file that was not watched before.
 func (w *Watch) remember(path string, disk *DiskState) {
 	w.order(path, func(real string) {
-		at, err := w.files.remember(real)
+		at, err := w.files.remember(real, disk)
 		w.set(path, func(f *watched) { f.at, f.gone = at, err != nil })
 		if disk != nil && stamp(*disk) != at {
 			w.touch(path) // it has changed since Neovim read it
@@ -389,7 +387,7 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 	// Of another failure the next Check comes back to it.
 	switch {
 	case none && !told && !own:
-		c := Written{Path: path, Note: note, Deleted: errors.Is(err, os.ErrNotExist)}
+		c := Written{Path: path, Note: note, Deleted: !errors.Is(err, errTooLarge)}
 		if text, ok := w.files.synced.get(real); ok {
 			c.Before = &text
 		}

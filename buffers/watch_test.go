@@ -448,8 +448,96 @@ func TestDiskWriteUnderUnsavedText(t *testing.T) {
 		n.put("a.txt", strings.Replace(n.read(path), "six", "SIX", 1))
 		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX")
 		w.wantOne(path)
+		n.keys("Goseven<CR>nine<Esc>")
+		n.put("a.txt", strings.Replace(n.read(path), "nine", "NINE", 1))
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\nNINE")
+		w.wantOne(path)
 		n.want("&modified", int64(0))
 		n.asksNothing("write")
+
+		// One that was given it, and yet knows what was on the disk alone, has not removed it.
+		n.keys("Gcceight<Esc>")
+		n.read(path)
+		n.put("a.txt", "MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\n")
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\neight")
+		w.settle()
+		if got := w.changes(); len(got) != 1 || !got[0].Conflict {
+			t.Errorf("told: %+v", got)
+		}
+	})
+}
+
+// A text that the user has saved is none any more when the disk has another one, also where the buffer
+// stays as it is: undo leads to unsaved text.
+func TestUndoToWhatWasSaved(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("ccMINE<Esc>")
+		n.asksNothing("write")
+		w.settle()
+		n.keys("ccMORE<Esc>")
+		n.put("a.txt", "THEIRS\ntwo\n")
+		w.await("exists('*maparg') && maparg('c>', 'n') != ''")
+		n.cmd("undo")
+		n.wantText("MINE\ntwo")
+		n.want("&modified", int64(1))
+		n.put("a.txt", "\ntwo\n")
+		w.settle()
+		n.wantText("MINE\ntwo")
+	})
+}
+
+// touch(1), rsync -t and the like change nothing but the time.
+func TestTheTimeAloneUnderUnsavedText(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("ggccMINE<Esc>")
+		later := time.Now().Add(time.Hour)
+		must(t, os.Chtimes(path, later, later))    // of one of both Linux tells as of a write
+		w.await("exists('#BufWritePre#<buffer>')") // for the user's next write
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "MINE\ntwo\n")
+		w.wantNone()
+	})
+}
+
+// What Neovim has read before the session began is known to nobody: no text of either side is lost.
+func TestChangesBeforeTheSession(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("b.txt", "one\ntwo\nthree\n")
+		n.put("b.txt", "one\nPULLED\nthree\n")
+		path := n.edit("a.txt", "one\ntwo\nthree\nfour\n")
+		n.put("a.txt", "one\nPULLED\nthree\nfour\n")
+		n.keys("Gomine<Esc>")
+		w := n.follow()
+		w.await("getbufline('b.txt', 1, '$') ==# ['one', 'PULLED', 'three']")
+		w.await("len(luaeval('require(\"acp.conflict\").get(vim.api.nvim_get_current_buf())')) == 2")
+		n.wantText("one\ntwo\nthree\nfour\nmine")
+		w.settle()
+		if got := n.files.Refused(path); len(got) != 1 || got[0] != "one\nPULLED\nthree\nfour\n" {
+			t.Errorf("refused: %q", got)
+		}
+		w.quietly()
+	})
+}
+
+func TestAFileThatBecomesAFolder(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		must(t, os.Remove(path))
+		must(t, os.Mkdir(path, 0o755))
+		deadline := time.Now().Add(hung)
+		var got []buffers.Written
+		for len(got) == 0 && time.Now().Before(deadline) {
+			w.settle()
+			got = w.changes()
+		}
+		if len(got) != 1 || !got[0].Deleted || got[0].Before == nil || *got[0].Before != "one\n" {
+			t.Errorf("told: %+v", got)
+		}
 	})
 }
 
@@ -526,6 +614,39 @@ func TestFormatsOfTheDisk(t *testing.T) {
 			n.asksNothing("write")
 			n.wantDisk("a.txt", c.disk)
 		}
+	})
+}
+
+// Many agents know no encoding but UTF-8.
+func TestALatin1FileThatBecomesUTF8(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "caf\xe9\ntwo\n")
+		w := n.follow()
+		n.want("&fileencoding", "latin1")
+		n.put("a.txt", "café\n2\n")
+		w.awaitText("café\n2")
+		w.await("!&modified && &fileencoding ==# 'utf-8'")
+		w.quietly()
+		n.keys("Gothree €<Esc>")
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "café\n2\nthree €\n")
+
+		// Nothing but the encoding.
+		n.edit("c.txt", "caf\xe9\n")
+		w.settle()
+		n.put("c.txt", "café\n")
+		w.await("!&modified && &fileencoding ==# 'utf-8'")
+		w.quietly()
+
+		// Under unsaved text the same.
+		n.edit("b.txt", "caf\xe9\ntwo\n")
+		w.settle()
+		n.keys("Gomine<Esc>")
+		n.put("b.txt", "café au lait\ntwo\n")
+		w.awaitText("café au lait\ntwo\nmine")
+		n.want("&modified .. &fileencoding", "1utf-8")
+		n.asksNothing("write")
+		n.wantDisk("b.txt", "café au lait\ntwo\nmine\n")
 	})
 }
 

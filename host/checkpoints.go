@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +44,6 @@ type checkpoints struct {
 
 	key    string // of the session in the store; "" before the agent has named it
 	saving bool   // a save is due
-	writes sync.Mutex
 }
 
 // naming are the kinds of calls that change no files, or say which.
@@ -133,7 +133,7 @@ func (c *changes) findUntold(began time.Time, done func()) {
 		if earlier != nil {
 			// What was changed while the first look of the turn was taken.
 			for _, ch := range earlier.Changes(before) {
-				if ch.After.ModTime >= began.Add(-coarse).UnixNano() {
+				if changedSince(ch, began.Add(-coarse)) {
 					found[ch.Path] = ch
 				}
 			}
@@ -153,6 +153,23 @@ func (c *changes) findUntold(began time.Time, done func()) {
 		slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
 		c.takeUntold(list[:min(len(list), maxUntold)], done)
 	})
+}
+
+// changedSince tells whether a change was made after a time, as far as can be told: a file that is gone has
+// no time, but the folder where it was has.
+func changedSince(ch checkpoint.Change, t time.Time) bool {
+	if ch.After.Kind != checkpoint.None {
+		return ch.After.ModTime >= t.UnixNano()
+	}
+	for dir := filepath.Dir(ch.Path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil:
+			return !info.ModTime().Before(t)
+		case dir == filepath.Dir(dir):
+			return false
+		}
+	}
 }
 
 func (c *changes) isUntold(path string, ch checkpoint.Change) bool {
@@ -311,19 +328,59 @@ func (c *changes) save() {
 			needs = append(needs, sum)
 		}
 	}
-	c.session.host.background(func() {
-		c.writes.Lock() // one after the other
-		defer c.writes.Unlock()
-		var err error
-		if data == nil {
-			err = store.Remove(key)
-		} else {
-			err = store.Save(key, data, needs...)
-		}
+	h := c.session.host
+	h.saves.put(key, data)
+	h.background(func() {
+		err := h.saves.done(key, func(data []byte) error {
+			if data == nil {
+				return store.Remove(key)
+			}
+			return store.Save(key, data, needs...)
+		})
 		if err != nil {
-			c.session.host.log.Warn("save the changes of a session", "err", err)
+			h.log.Warn("save the changes of a session", "err", err)
 		}
 	})
+}
+
+// saves are ledgers on their way to the disk, by their keys; whoever loads one takes it from here.
+type saves struct {
+	writing sync.Mutex // the disk, one after the other
+	mu      sync.Mutex
+	data    map[string][]byte // nil: it is to be removed
+}
+
+func (s *saves) put(key string, data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.data == nil {
+		s.data = map[string][]byte{}
+	}
+	s.data[key] = data
+}
+
+func (s *saves) get(key string) (data []byte, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, ok = s.data[key]
+	return data, ok
+}
+
+// done writes the latest that was put under a key, unless somebody else has.
+func (s *saves) done(key string, write func([]byte) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	data, ok := s.get(key)
+	if !ok {
+		return nil
+	}
+	err := write(data)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if bytes.Equal(s.data[key], data) { // nothing newer has come
+		delete(s.data, key)
+	}
+	return err
 }
 
 // identify tells by which name the store knows the session, and takes up what was saved there.
@@ -338,7 +395,11 @@ func (c *changes) identify(key string, takenUp bool) {
 	if store == nil || !takenUp || len(c.record.Files())+len(c.turns) > 0 {
 		return
 	}
-	data, err := store.Load(key)
+	data, waits := c.session.host.saves.get(key)
+	var err error
+	if !waits {
+		data, err = store.Load(key)
+	}
 	var saved savedLedger
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&saved)

@@ -12,6 +12,7 @@ import (
 // mistake in them no rule is used, and everything is asked. It is called on the
 // goroutine of Lua's messages alone.
 func (h *Host) setRules(m message) {
+	h.reviewBefore.Store(m.text("review") == "before")
 	list := rules.List{Private: m.texts("private")}
 	for _, item := range m.list("rules") {
 		fields, _ := item.(map[string]any)

@@ -51,6 +51,7 @@ type change struct {
 	told    session.Diff
 	file    *diff.File // never changes, but is replaced by one of which more is known
 	settled bool       // it was looked for
+	looked  int        // how often
 	dropped bool       // the call does not tell of it any more
 }
 
@@ -371,6 +372,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 			continue
 		}
 		c.file, c.settled = files[i], true
+		c.looked++
 		s.keep(c)
 		s.chat.TouchCall(c.call)
 		if slices.ContainsFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == c.call.ID }) {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
@@ -38,7 +39,18 @@ func (s *Session) tellDiff(m message) {
 		s.host.callback(id, nil, "")
 		return
 	}
+	// What is picked in the diff of a request is picked of what it is about.
+	if i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == call.ID && call.ID != "" }); i >= 0 {
+		if own := &s.asked[i].call; own != call && !s.isAsked(call) && len(s.diffs.calls[own]) > 0 {
+			call = own
+		}
+	}
 	if m.flag("anew") && slices.ContainsFunc(s.asked, func(p *permission) bool { return p.call.ID == call.ID }) {
+		if i := slices.IndexFunc(s.asked, func(p *permission) bool { return &p.call == call && p.held != nil }); i >= 0 {
+			delete(m, "anew")
+			s.refreshHeld(s.asked[i], func() { s.tellDiff(m) })
+			return
+		}
 		s.lookAgain(call) // the user may have typed there since
 	}
 	s.whenLocated(call, func() {
@@ -62,15 +74,21 @@ func (s *Session) tellDiff(m message) {
 		f := files[at-1]
 		before, after := s.labels(f, done)
 		answer["path"], answer["before"], answer["after"] = s.absolute(f.Path), before, after
-		answer["note"] = f.Note
+		answer["note"], answer["looked"] = f.Note, s.diffs.calls[call][at-1].looked
 		inline := m.text("form") == "inline"
 		s.host.background(func() {
 			v := viewOf(f, inline)
 			answer["form"], answer["first"] = v.form, v.first
 			answer["old_lines"], answer["new_lines"] = v.oldLines, v.newLines
+			answer["hunks"] = v.hunks
 			s.host.tellPieces(id, v.pieces, answer)
 		})
 	})
+}
+
+// isAsked tells whether a call is what an open request says of it.
+func (s *Session) isAsked(call *session.ToolCall) bool {
+	return slices.ContainsFunc(s.asked, func(p *permission) bool { return &p.call == call })
 }
 
 // diffCall is the call whose diff is meant: one by its id, that of an open
@@ -162,7 +180,11 @@ type view struct {
 	form               string
 	first              int // line of the first change, 1-based
 	oldLines, newLines int // how many each text has
-	pieces             []map[string]any
+	// hunks are where each of [hunksOf] stands on both sides, in the lines that are
+	// shown: old start and count, new start and count, and so on; where a side has
+	// none, the line that follows.
+	hunks  []int
+	pieces []map[string]any
 }
 
 func viewOf(f diff.File, inline bool) view {
@@ -175,6 +197,7 @@ func viewOf(f diff.File, inline bool) view {
 			break
 		}
 	}
+	v.hunks = places(f, changes)
 	switch {
 	case len(changes) == 0 && f.Note != "" && f.Old == f.New:
 		v.form = "sentence"
@@ -190,8 +213,52 @@ func viewOf(f diff.File, inline bool) view {
 		v.form = "changes"
 		v.first = 1 + max(0, slices.IndexFunc(rows, func(r row) bool { return r.kind != rowEqual }))
 		v.pieces = rowPieces(rows)
+		if len(changes) > 0 {
+			v.hunks = rowPlaces(rows)
+		}
 	}
 	return v
+}
+
+// places are where the hunks of a change stand in its two texts.
+func places(f diff.File, changes []replaced) []int {
+	list := []int{}
+	if len(changes) == 0 {
+		for range hunksOf(&f) {
+			list = append(list, 1, 1, 1, 1)
+		}
+		return list
+	}
+	if f.Located {
+		for _, c := range changes {
+			list = append(list, c.oldAt, len(c.old), c.newAt, len(c.new))
+		}
+		return list
+	}
+	edits := linediff.Compare(textLines(f.Old), textLines(f.New)) // the lines have no numbers
+	if len(edits) != len(changes) {
+		return list
+	}
+	for _, e := range edits {
+		list = append(list, e.A0+1, e.A1-e.A0, e.B0+1, e.B1-e.B0)
+	}
+	return list
+}
+
+// rowPlaces is places where the lines stand side by side.
+func rowPlaces(rows []row) []int {
+	list := []int{}
+	for i, r := range rows {
+		switch {
+		case r.kind == rowEqual || r.kind == rowBetween:
+		case i > 0 && rows[i-1].kind != rowEqual && rows[i-1].kind != rowBetween:
+			list[len(list)-3]++
+			list[len(list)-1]++
+		default:
+			list = append(list, i+1, 1, i+1, 1)
+		}
+	}
+	return list
 }
 
 // neovimCompares tells whether Neovim can compare two texts with such changes

@@ -3,9 +3,7 @@ package host
 import (
 	"cmp"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -102,7 +100,7 @@ func (h *Host) diskChanged(c buffers.Written) {
 
 // worker is the session whose agent has probably changed a file: one that has
 // named it in a call, then one with a running turn rather than one whose turn
-// has just ended, then one in whose folder the file is, then the newest; nil
+// has just ended, then one in whose roots the file is, then the newest; nil
 // when no agent has worked.
 func (h *Host) worker(path string) *Session {
 	h.mu.Lock()
@@ -120,7 +118,7 @@ func (h *Host) worker(path string) *Session {
 		default:
 			continue
 		}
-		if within(s.cwd, path) {
+		if inside(path, s.roots) {
 			rank++
 		}
 		if s.changes.names(path) {
@@ -131,13 +129,4 @@ func (h *Host) worker(path string) *Session {
 		}
 	}
 	return best
-}
-
-// within tells whether a file is in a folder or below it.
-func within(dir, path string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }

@@ -41,15 +41,18 @@ type Host struct {
 	traffic  *traffic
 	blobs    *blobs
 	follow   *follow
+	overlaps overlaps
 	marks    *marks
 	store    *checkpoint.Store // nil for none
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
 
+	saves      saves
 	cleanStore sync.Once
 
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
+	reviewBefore  atomic.Bool           // writes through the client wait for the user
 	loops         sync.WaitGroup        // the sessions' goroutines
 	work          sync.WaitGroup        // all others
 

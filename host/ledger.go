@@ -72,6 +72,8 @@ type decision struct {
 	do    review.Decision
 	path  string
 	which func(review.File) review.Selection
+	plan  func(*review.Record) (review.Plan, error) // in place of that
+	made  func(review.Plan)                         // called for each file; the goroutine of changes.box
 }
 
 var (
@@ -136,7 +138,13 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 	if d.which != nil {
 		which = d.which(f)
 	}
-	plan, err := c.record.Plan(path, d.do, which)
+	var plan review.Plan
+	var err error
+	if d.plan != nil {
+		plan, err = d.plan(c.record)
+	} else {
+		plan, err = c.record.Plan(path, d.do, which)
+	}
 	if err != nil {
 		after(err)
 		return
@@ -151,6 +159,9 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 				c.knowOwn(plan.Back, plan.Want)
 				c.knowOwn(path, review.Content{})
 			}
+		}
+		if err == nil && d.made != nil {
+			d.made(plan)
 		}
 		after(err)
 	}

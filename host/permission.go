@@ -34,7 +34,9 @@ type permission struct {
 	judgement judgement
 	open      bool // judged, and before the user
 
-	stale map[string]bool // by path as in touched: what the agent knows otherwise
+	stale map[string]bool    // by path as in touched: what the agent knows otherwise
+	picks map[*change]*picks // nil until the user picks hunks; see Session.picksOf
+	held  *held              // of a write that waits, see held.go; else nil
 }
 
 func (s *Session) requestPermission(r session.PermissionRequest) {
@@ -51,7 +53,9 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 func (s *Session) raise(p *permission) {
 	p.id = s.host.permissionIDs.Add(1)
 	s.asked = append(s.asked, p)
-	s.askAboutDiffs(p)
+	if p.held == nil {
+		s.askAboutDiffs(p)
+	}
 	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.box.put(func() { s.resolve(p, "", "agent") })
 	})
@@ -170,7 +174,7 @@ func (s *Session) judgeNext() {
 		return
 	}
 	p, judge := s.asked[i], s.host.judge.Load()
-	if judge == nil {
+	if judge == nil || p.held != nil && p.held.place.free { // what rules allow is to be reviewed all the same
 		s.judged(p, judgement{})
 		s.judgeNext()
 		return
@@ -196,7 +200,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	case !slices.Contains(s.asked, p): // withdrawn
 	case s.stopping():
 		s.resolve(p, "", "cancel") // the agent had not heard of the end yet
-	case result.optionID != "":
+	case result.optionID != "" && (p.held == nil || result.optionID == refuse):
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
 		s.resolve(p, result.optionID, "rule")
 		if p.file.Given == "" { // our own question says so itself
@@ -235,10 +239,20 @@ func (s *Session) respond(id int64, optionID string) {
 		s.cancel()
 		return
 	}
-	known := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
-	if !known {
+	chosen := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
+	if chosen < 0 {
 		s.host.notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
 		return
+	}
+	allows := p.request.Options[chosen].Allows()
+	switch {
+	case p.held != nil && allows:
+		s.writeHeld(p, nil)
+		return
+	case s.respondPartly(p, p.request.Options[chosen]):
+		return
+	case allows && p.file.Given == "" && s.host.reviewBefore.Load():
+		s.accept(p)
 	}
 	s.keepAnswer(p, optionID)
 	s.resolve(p, optionID, "user")
@@ -337,7 +351,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" || len(s.files(call)) > 0 {
 		body = append(aside(call, command), body...)
 	}
-	body = slices.Concat(s.staleLines(p, ""), body, why)
+	body = slices.Concat(s.staleLines(p, ""), body, s.pickLines(p), why)
 	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {
@@ -353,7 +367,11 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" {
 		snap["command"], snap["cwd"] = command, dir
 	}
-	s.addFiles(snap, p, said, why)
+	s.addFiles(snap, p, said, slices.Concat(s.pickLines(p), why))
+	s.addPicks(snap, p)
+	if p.held != nil {
+		snap["waited"] = p.held.waited()
+	}
 	return snap
 }
 
@@ -456,7 +474,11 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		if len(files) > 1 {
 			what = count(len(files), "file")
 		}
-		return fmt.Sprintf("%s wants to %s %s", who, changeVerb(call.Kind), what), transcript.Visible(s.diffLines(files), true)
+		verb := changeVerb(call.Kind)
+		if p.held != nil {
+			verb = "write"
+		}
+		return fmt.Sprintf("%s wants to %s %s", who, verb, what), transcript.Visible(s.diffLines(files), true)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
 			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)

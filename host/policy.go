@@ -32,15 +32,18 @@ var errNotAllowed = errors.New("the user did not allow it")
 func (s *Session) gate(f fileRequest) buffers.Gate {
 	return func(real string, pass func(error)) {
 		at := rules.Path{Given: f.path, Real: real}
-		d := s.host.judge.Load().place(matter{
-			agent: s.spec.Name, cwd: s.cwd, session: s.id, call: session.ToolCall{Kind: f.kind}, file: at,
-		}, s.roots)
-		if d.free {
+		d := s.place(f.kind, at)
+		hold := f.text != nil && s.host.reviewBefore.Load()
+		if d.free && !hold {
 			f.pass(pass)
 			return
 		}
 		if err := buffers.Obstacle(real, f.text != nil); err != nil {
 			pass(err) // there is nothing to allow
+			return
+		}
+		if hold {
+			s.hold(&held{request: f, at: at, place: d, pass: pass})
 			return
 		}
 		s.preview(f, real, func(change []session.ToolCallContent) {
@@ -104,12 +107,20 @@ func (p place) reason(path, real string) string {
 	return "a rule asks about it"
 }
 
+// place tells where a file stands for what the session does to it. It reads the
+// disk.
+func (s *Session) place(kind session.ToolKind, at rules.Path) place {
+	return s.host.judge.Load().place(matter{
+		agent: s.spec.Name, cwd: s.cwd, session: s.id, call: session.ToolCall{Kind: kind}, file: at,
+	}, s.roots)
+}
+
 // place tells whether a file may be read or written without a question: it is in
 // one of the roots and not private, and no rule speaks against it. A rule that
 // asks and names no file is about what agents ask for themselves. It reads the
 // disk; j may be nil.
 func (j *judge) place(m matter, roots []string) place {
-	p := place{outside: !slices.ContainsFunc(roots, func(root string) bool { return inside(m.file.Real, root) })}
+	p := place{outside: !inside(m.file.Real, roots)}
 	if j == nil {
 		p.free = !p.outside
 		return p
@@ -125,13 +136,13 @@ func (j *judge) place(m matter, roots []string) place {
 	return p
 }
 
-// inside tells whether a file, without links, is in a folder.
-func inside(file, folder string) bool {
-	real, err := buffers.RealPath(folder)
-	if err != nil {
-		return false
-	}
-	return below(file, real) || foldsCase(real) && below(strings.ToLower(file), strings.ToLower(real))
+// inside tells whether a file, without links, is in one of some folders, as they
+// were named. It reads the disk.
+func inside(file string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		real, err := buffers.RealPath(folder)
+		return err == nil && (below(file, real) || foldsCase(real) && below(strings.ToLower(file), strings.ToLower(real)))
+	})
 }
 
 // askForFile puts a request before the user, as a question of our own.

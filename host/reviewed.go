@@ -9,7 +9,11 @@ import (
 
 // reviewed hears of the files of the record that have changed, and of the ids of those that are no longer
 // in it. The session's goroutine.
-func (s *Session) reviewed(changed []review.File, gone []int) {}
+func (s *Session) reviewed(changed []review.File, gone []int) {
+	if len(changed)+len(gone) > 0 {
+		s.review.changed(changed, gone)
+	}
+}
 
 // files gives the files of the record, in step with buffers and disk; done runs on the session's goroutine.
 func (c *changes) files(done func([]review.File)) {

@@ -114,7 +114,10 @@ var handlers = map[string]func(*Host, message){
 			t.own.Type([]byte(m.text("keys")))
 		}
 	}),
-	"diff": toSession(func(s *Session, m message) { s.tellDiff(m) }),
+	"diff":         toSession(func(s *Session, m message) { s.tellDiff(m) }),
+	"pick":         toSession(func(s *Session, m message) { s.pick(m) }),
+	"edit_held":    toSession(func(s *Session, m message) { s.editHeld(m) }),
+	"write_edited": toSession(func(s *Session, m message) { s.writeEdited(m) }),
 	"queue": toSession(func(s *Session, m message) {
 		var prompts []prompt
 		for _, item := range m.list("prompts") {
@@ -123,13 +126,26 @@ var handlers = map[string]func(*Host, message){
 		was := m.texts("was")
 		s.submit(func() { s.setQueue(was, prompts) }, prompts...)
 	}),
-	"set_option":   toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
-	"redraw":       toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
-	"changes":      toSession(func(s *Session, m message) { s.changes.list(m.integer("callback")) }),
-	"marks":        func(h *Host, m message) { h.marks.tell(m) },
-	"decide_hunks": toSession(func(s *Session, m message) { s.decideHunks(m) }),
-	"decide":       toSession(func(s *Session, m message) { s.tellDecision(m) }),
-	"undo":         toSession(func(s *Session, m message) { s.tellUndo(m) }),
+	"set_option":     toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
+	"redraw":         toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"changes":        toSession(func(s *Session, m message) { s.changes.list(m.integer("callback")) }),
+	"decide":         toSession(func(s *Session, m message) { s.tellDecision(m) }),
+	"undo":           toSession(func(s *Session, m message) { s.tellUndo(m) }),
+	"review":         toSession(func(s *Session, m message) { s.review.show(m) }),
+	"review_close":   toSession(func(s *Session, _ message) { s.review.close() }),
+	"review_fold":    toSession(func(s *Session, m message) { s.review.fold(m) }),
+	"review_next":    toSession(func(s *Session, m message) { s.review.next(m) }),
+	"review_place":   toSession(func(s *Session, m message) { s.review.place(m) }),
+	"review_beside":  toSession(func(s *Session, m message) { s.review.beside(m) }),
+	"review_decide":  toSession(func(s *Session, m message) { s.review.decide(m) }),
+	"review_undo":    toSession(func(s *Session, m message) { s.review.undo() }),
+	"review_send":    toSession(func(s *Session, m message) { s.sendReview(m) }),
+	"review_redraw":  toSession(func(s *Session, m message) { s.review.redraw(errors.New(m.text("why"))) }),
+	"comment_at":     toSession(func(s *Session, m message) { s.commentAt(m) }),
+	"comment":        toSession(func(s *Session, m message) { s.comment(m) }),
+	"open_conflicts": func(h *Host, m message) { h.hearConflicts(m) },
+	"marks":          func(h *Host, m message) { h.marks.tell(m) },
+	"decide_hunks":   toSession(func(s *Session, m message) { s.decideHunks(m) }),
 	"visible": func(h *Host, m message) {
 		if s := h.session(m.integer("session")); s != nil {
 			s.visible.Store(m.flag("visible"))

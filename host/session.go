@@ -22,8 +22,8 @@ type Session struct {
 	host *Host
 	spec AgentSpec
 	cwd  string
-	// roots are the folders of which files are read and written without a question.
-	// They never change.
+	// roots are the folders of which files are read, written and sent along without a
+	// question. They never change.
 	roots []string
 	box   *mailbox
 
@@ -55,6 +55,10 @@ type Session struct {
 	paused   bool          // the queue waits for the user
 	asked    []*permission // open, oldest first
 	judging  int           // requests and answers that the judge is at work on
+	unwanted []unwanted    // what was allowed against the user's picks
+	accepted []accepted    // what the user has allowed in this turn, and is not written yet
+	// takeOut, where it is set, offers to take hunks out of a file again.
+	takeOut func(path string, hunks []replaced)
 	// The calls that nothing but permission requests have told of.
 	askedOnly map[string]bool
 	remarked  map[string]bool // what remarkOnce has said in this turn
@@ -65,6 +69,8 @@ type Session struct {
 
 	terminals terminals
 	changes   *changes
+	review    *reviewTab
+	comments  comments
 	diffs     diffs
 	unsaved   unsaved
 	known     map[string]string            // see stale.go
@@ -95,6 +101,8 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Output: resolved, Save: s.save, Files: s.sharedFiles,
 	})
 	s.changes = newChanges(s)
+	s.review = newReviewTab(s)
+	s.comments.told = map[string]bool{}
 	s.shown = shown{
 		session:   true,
 		changes:   map[int]any{},
@@ -158,6 +166,7 @@ func (s *Session) close() {
 	s.stopClock()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
+	s.host.overlaps.forget(s)
 	s.changes.close()
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
@@ -326,6 +335,8 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 
 func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
+	s.offerTakingOut("", true, true)
+	s.accepted = nil
 	s.turnOpen, s.kept = false, nil
 	s.working.end()
 	s.host.follow.turn(s.id, false)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -179,7 +181,7 @@ func (c *changes) undo(again, preview bool, done func(turn, []undoStep, error)) 
 					finish(t, steps, nil)
 					return
 				}
-				c.undoEach(steps, nil, nil, func(did []turnFile, err error) {
+				c.undoEach(t.At, steps, nil, nil, func(did []turnFile, err error) {
 					if again {
 						c.undone = c.undone[:len(c.undone)-1]
 						c.turns = append(c.turns, t)
@@ -195,22 +197,33 @@ func (c *changes) undo(again, preview bool, done func(turn, []undoStep, error)) 
 	})
 }
 
+// removeEmpty removes a folder of the session's that was made in a turn, which began at a time, and is
+// empty, and those above that are so then.
+func (c *changes) removeEmpty(dir string, began time.Time) {
+	if inside(dir, c.session.roots) && bornSince(dir, began) && os.Remove(dir) == nil {
+		c.removeEmpty(filepath.Dir(dir), began)
+	}
+}
+
 // undoEach takes one step after another; done gets what leads to where it was again.
-func (c *changes) undoEach(steps []undoStep, did []turnFile, failed error, done func([]turnFile, error)) {
+func (c *changes) undoEach(began time.Time, steps []undoStep, did []turnFile, failed error, done func([]turnFile, error)) {
 	if len(steps) == 0 {
 		done(did, failed)
 		return
 	}
 	step := steps[0]
 	if step.note != "" || step.now == step.want && step.mode == 0 && step.back == "" {
-		c.undoEach(steps[1:], did, failed, done)
+		c.undoEach(began, steps[1:], did, failed, done)
 		return
 	}
 	c.put(step.placed, func(err error) {
 		if err != nil {
 			failed = cmp.Or(failed, fmt.Errorf("%s: %w", c.session.short(step.path), err))
-			c.undoEach(steps[1:], did, failed, done)
+			c.undoEach(began, steps[1:], did, failed, done)
 			return
+		}
+		if step.back != "" || !step.want.Exists {
+			c.removeEmpty(filepath.Dir(step.path), began)
 		}
 		at := cmp.Or(step.back, step.path)
 		did = append(did, turnFile{
@@ -225,7 +238,7 @@ func (c *changes) undoEach(steps []undoStep, did []turnFile, failed error, done 
 			for b := range c.open {
 				delete(b.files, step.path)
 			}
-			c.undoEach(steps[1:], did, failed, done)
+			c.undoEach(began, steps[1:], did, failed, done)
 		})
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -42,7 +43,7 @@ type unsaved struct {
 	gathering bool        // a prompt waits for the texts that go along
 	sent      map[string]sentText
 	heard     int        // how often Lua has listed the buffers
-	inside    []modified // of the last list, those in the session's folder
+	sendable  []modified // of the last list
 	offered   []string   // what would go along, for the prompt
 }
 
@@ -67,20 +68,19 @@ func modifiedIn(list []any) []modified {
 	return found
 }
 
-// inside leaves those that may go along by themselves: in the session's folder,
+// sendable leaves those that may go along by themselves: in the session's roots,
 // and not private. It reads the disk.
-func (s *Session) inside(list []modified) []modified {
+func (s *Session) sendable(list []modified) []modified {
 	var found []modified
 	for _, b := range list {
-		call := session.ToolCall{Locations: []session.Location{{Path: b.name}}}
-		r := matter{cwd: s.cwd, call: call}.request()
-		if len(r.Paths) != 1 || r.Paths[0].Real == "" || r.Cwd == "" || !below(r.Paths[0].Real, r.Cwd) {
+		real, err := buffers.RealPath(b.name)
+		if err != nil {
 			continue
 		}
-		if judge := s.host.judge.Load(); judge != nil && judge.rules.IsPrivate(r) {
+		if p := s.place(session.KindRead, rules.Path{Given: b.name, Real: real}); p.outside || p.private {
 			continue
 		}
-		b.path = r.Paths[0].Real
+		b.path = real
 		found = append(found, b)
 	}
 	return found
@@ -113,12 +113,15 @@ func (s *Session) hear(list []modified) {
 	heard := s.unsaved.heard
 	for _, p := range s.asked {
 		s.findStale(p)
+		if p.held != nil {
+			s.refreshHeld(p, func() {})
+		}
 	}
 	s.host.background(func() {
-		inside := s.inside(list)
+		sendable := s.sendable(list)
 		s.box.put(func() {
 			if s.unsaved.heard == heard {
-				s.unsaved.inside = inside
+				s.unsaved.sendable = sendable
 				s.offer()
 			}
 		})
@@ -127,7 +130,7 @@ func (s *Session) hear(list []modified) {
 
 // offer has the prompt show what would go along with it.
 func (s *Session) offer() {
-	if offered := s.names(s.unsaved.new(s.unsaved.inside)); !slices.Equal(offered, s.unsaved.offered) {
+	if offered := s.names(s.unsaved.new(s.unsaved.sendable)); !slices.Equal(offered, s.unsaved.offered) {
 		s.unsaved.offered = offered
 		s.changed()
 	}
@@ -146,14 +149,14 @@ func (s *Session) names(list []modified) []string {
 func (s *Session) listUnsaved(m message) {
 	callback, list := m.integer("callback"), modifiedIn(m.list("files"))
 	s.host.background(func() {
-		inside := s.inside(list)
+		sendable := s.sendable(list)
 		s.box.put(func() {
-			bufs := make([]int, len(inside))
-			for i, b := range inside {
+			bufs := make([]int, len(sendable))
+			for i, b := range sendable {
 				bufs[i] = b.buf
 			}
 			s.host.callback(callback, map[string]any{
-				"new": s.names(s.unsaved.new(inside)), "names": s.names(inside), "bufs": bufs,
+				"new": s.names(s.unsaved.new(sendable)), "names": s.names(sendable), "bufs": bufs,
 			}, "")
 		})
 	})
@@ -248,7 +251,7 @@ func (s *Session) collect(words []session.Content, before map[string]sentText, e
 	}
 	list, _ := value.([]any)
 	var files []unsavedFile
-	for _, b := range s.inside(modifiedIn(list)) {
+	for _, b := range s.sendable(modifiedIn(list)) {
 		was, known := before[b.path]
 		if known && was.buf == b.buf && was.tick == b.tick {
 			continue

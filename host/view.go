@@ -67,6 +67,7 @@ func (s *Session) apply(u session.Update) {
 			s.shown.ended[call] = true
 			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 			s.learnFrom(call)
+			s.offerTakingOut(call.ID, false, status == session.StatusCompleted)
 		}
 		s.shown.calls[call] = at
 		// Who lives on tool calls: the record of changes, the diffs, the follower,
@@ -119,11 +120,12 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	for _, e := range s.chat.Take(budget) {
 		ops = append(ops, s.editOp(e))
 	}
+	ops = append(ops, s.review.ops(budget)...)
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.terminalOps()...)
 	ops = append(ops, s.eventOps()...)
 	due := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told && !s.locating()
-	return ops, s.chat.Dirty() || len(s.shown.calls) > 0 || due
+	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -154,7 +156,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 		}
 		code[i] = map[string]any{
 			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang,
-			"file": c.File, "col": c.Col, "sides": c.Sides, "around": around,
+			"file": c.File, "col": c.Col, "cols": some(c.Cols), "sides": c.Sides, "around": around,
 		}
 	}
 	images := make([]any, len(e.Images))

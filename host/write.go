@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
@@ -44,7 +45,7 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)
 		s.alert("error",
-			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, path, err),
+			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, transcript.VisibleText(s.short(path)), failed.Err),
 			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, filepath.Base(path), failed.Err))
 	case w.Note != "":
 		s.alert("warning", w.Note, w.Brief)
@@ -70,11 +71,11 @@ func (h *Host) compare(name string) {
 	})
 }
 
-// offerUnfinished tells Lua of the writes that ended with a Neovim that was killed.
+// offerUnfinished tells Lua of the writes that ended with a Neovim, or a host, that was killed.
 func (h *Host) offerUnfinished() {
 	list := []any{}
 	for _, u := range h.files.Unfinished() {
-		list = append(list, map[string]any{"id": u.ID, "path": u.Path})
+		list = append(list, map[string]any{"id": u.ID, "path": u.Path, "created": u.Created})
 	}
 	if len(list) > 0 {
 		h.editor.Post(editor.Op{Name: "unfinished", Args: map[string]any{"list": list}})

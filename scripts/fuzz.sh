@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries random edits on real Neovims, random histories and random bytes, in turn, until the time is
-# over or something fails. What failed says with which seed it is had again.
+# Tries random edits on real Neovims, kills at random points, random histories and random bytes, in
+# turn, until the time is over or something fails. What failed says with which seed it is had again.
 #
 #   fuzz.sh MINUTES
 set -euo pipefail
@@ -17,6 +17,9 @@ while [ $SECONDS -lt $end ]; do
     [ $SECONDS -lt $end ] || break
     echo "fuzz: edits, seed $seed"
     go test -count=1 -timeout 30m -run '^TestRandomEdits$' ./buffers -args -rounds 300 -seed "$seed"
+    echo "fuzz: kills, seed $seed"
+    go test -count=1 -run '^TestKilledWhileWriting$' ./buffers -args -rounds 300 -seed "$seed"
+    go test -count=1 -run '^TestCrashes$' ./test/scenario -args -crashes 3 -seed "$seed"
     go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
     seed=$((seed + 1))
     echo "fuzz: $target of $package"

@@ -187,13 +187,14 @@ func (s *Store) change(f func([]Answer) []Answer) error {
 	return errors.Join(aside, s.write(f(slices.Clone(s.kept))))
 }
 
-// write replaces the file in one step.
+// write replaces the file in one step, under the lock. What a killed process has
+// left of its own attempt is written over.
 func (s *Store) write(list []Answer) error {
 	text, err := json.MarshalIndent(file{version, list}, "", "  ")
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(s.path), ".permissions-*") // of mode 0600
+	temp, err := os.OpenFile(s.path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

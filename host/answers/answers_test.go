@@ -53,8 +53,26 @@ func TestAnswerIsFoundAgain(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info.Mode(), err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".permissions-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(path + ".new*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What a process that was killed has left does not stay.
+func TestLeftOversAreWrittenOver(t *testing.T) {
+	s, path := open(t)
+	add(t, s, yes(question))
+	half := path + ".new"
+	if err := os.WriteFile(half, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, yes(Question{Agent: "claude", Project: "/p", Command: "make lint"}))
+	if _, ok := found(t, Open(path), question, 1); !ok {
+		t.Error("the first answer is lost")
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(files) != 2 { // the answers and their lock
+		t.Errorf("there are %v, %v", files, err)
 	}
 }
 

@@ -81,15 +81,20 @@ func TestFilesOfTheProject(t *testing.T) {
 }
 
 func TestSubmodule(t *testing.T) {
-	dir := folder(t)
+	dir, s := folder(t), store(t)
 	put(t, filepath.Join(dir, "lib/file"), "x")
 	git(t, filepath.Join(dir, "lib"), "init", "-q")
 	git(t, filepath.Join(dir, "lib"), "add", ".")
 	git(t, filepath.Join(dir, "lib"), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x")
 	git(t, dir, "init", "-q")
 	git(t, dir, "-c", "advice.addEmbeddedRepo=false", "add", "lib")
-	if got := names(take(t, store(t), nil, dir), dir); !slices.Equal(got, []string{"lib/file"}) {
-		t.Errorf("the files are %q", got)
+	snap := take(t, s, nil, dir)
+	if got := names(snap, dir); !slices.Equal(got, []string{"lib/file"}) || snap.Partial != (Partial{}) {
+		t.Errorf("the files are %q, without %v", got, snap.Partial)
+	}
+	must(t, os.RemoveAll(filepath.Join(dir, "lib/.git")))
+	if snap = take(t, s, nil, dir); !slices.Equal(names(snap, dir), []string{"lib/file"}) || snap.Partial != (Partial{}) {
+		t.Errorf("with the submodule's repository gone the files are %q, without %v", names(snap, dir), snap.Partial)
 	}
 }
 

@@ -104,7 +104,7 @@ func (h *hunks) hunk(edits []linediff.Edit) Hunk {
 			hunk.Lines = append(hunk.Lines, h.line(Insert, h.b[i], 0, i+1))
 		}
 		if h.words {
-			markWords(hunk.Lines[from:middle], hunk.Lines[middle:])
+			MarkWords(hunk.Lines[from:middle], hunk.Lines[middle:])
 		}
 		at, other = e.A1, e.B1
 	}

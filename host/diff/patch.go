@@ -56,7 +56,7 @@ func (p patch) hunks(f *File) {
 		}
 		old, number, from, middle := k.OldStart, k.NewStart, 0, 0
 		words := func() {
-			markWords(k.Lines[from:middle], k.Lines[middle:])
+			MarkWords(k.Lines[from:middle], k.Lines[middle:])
 		}
 		for _, l := range fragment.Lines {
 			bare, newline := strings.CutSuffix(l.Line, "\n")

@@ -17,9 +17,9 @@ const (
 	maxTokens = 4096
 )
 
-// markWords finds what differs in the lines that a block of changes replaced by
-// others.
-func markWords(removed, added []Line) {
+// MarkWords finds what differs in the lines that a block of changes replaced by
+// others, and sets their Words.
+func MarkWords(removed, added []Line) {
 	if len(removed) == 0 || len(added) == 0 {
 		return
 	}
@@ -257,6 +257,6 @@ func Words(old, text []string) (from, to [][]Span) {
 		return list
 	}
 	removed, added := lines(old), lines(text)
-	markWords(removed, added)
+	MarkWords(removed, added)
 	return words(removed), words(added)
 }

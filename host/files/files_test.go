@@ -178,6 +178,47 @@ func TestListOfGit(t *testing.T) {
 	}
 }
 
+func TestListInOddRepositories(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	write(t, dir, "all/ignored/a", "out/b", "lib/c", "kept/d")
+	if err := os.WriteFile(filepath.Join(dir, ".git/info/exclude"), []byte("*/ignored\nout\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	git(t, filepath.Join(dir, "lib"), "init", "-q")
+	git(t, filepath.Join(dir, "lib"), "add", ".")
+	git(t, filepath.Join(dir, "lib"), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x")
+	git(t, dir, "-c", "advice.addEmbeddedRepo=false", "add", "lib")
+	if err := os.RemoveAll(filepath.Join(dir, "lib/.git")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		dir  string
+		want Listing
+	}{
+		{"", Listing{Paths: []string{"kept/d", "lib"}, Git: true}},
+		{"all", Listing{Git: true}},            // all of what is in it is ignored
+		{"out", Listing{Paths: []string{"b"}}}, // it is ignored itself, and somebody works there
+		{"lib", Listing{Paths: []string{"c"}}}, // a submodule that is no repository
+	} {
+		got := List(t.Context(), filepath.Join(dir, test.dir))
+		if !slices.Equal(got.Paths, test.want.Paths) || got.Git != test.want.Git || got.Cut {
+			t.Errorf("the list of %q is %+v, want %+v", test.dir, got, test.want)
+		}
+	}
+	// As in an editor that another repository's git has started.
+	t.Setenv("GIT_DIR", filepath.Join(t.TempDir(), "other"))
+	t.Setenv("GIT_WORK_TREE", t.TempDir())
+	if got := List(t.Context(), filepath.Join(dir, "kept")); !slices.Equal(got.Paths, []string{"d"}) || !got.Git {
+		t.Errorf("the list is %+v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := List(ctx, dir); !got.Cut {
+		t.Errorf("the list that was cancelled is %+v", got)
+	}
+}
+
 func TestListWithoutGit(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.txt", "sub/b.txt", "node_modules/m/index.js", ".git/HEAD")

@@ -39,7 +39,9 @@ func List(ctx context.Context, dir string) Listing {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	paths, err := listGit(ctx, dir)
-	if len(paths) > 0 || err == nil && !ignored(ctx, dir) {
+	switch {
+	case slices.Equal(paths, []string{"./"}): // a submodule without its repository: git does not look into it
+	case len(paths) > 0, err == nil && !ignored(ctx, dir):
 		return Listing{Paths: paths, Git: true, Cut: err != nil}
 	}
 	if paths, err := listRipgrep(ctx, dir); len(paths) > 0 {

@@ -33,16 +33,17 @@ type Plan struct {
 	Now, Want Content
 	Back      string // where the file is to be moved to, or ""
 
-	of   *file
-	next file
+	of        *file
+	was, next file
 }
 
 // Edits tells whether something is to be done to the file.
 func (p Plan) Edits() bool { return p.Now != p.Want || p.Back != "" }
 
 var (
-	errNotChanged = errors.New("the agent has changed nothing there")
-	errNoSuchHunk = errors.New("there is no such change any more")
+	errNotChanged   = errors.New("the agent has changed nothing there")
+	errChangedSince = errors.New("it has changed since the decision, which can only be made anew")
+	errNoSuchHunk   = errors.New("there is no such change any more")
 )
 
 // Plan says what a decision makes of a file. Nothing is changed before Commit.
@@ -51,7 +52,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	if f == nil {
 		return Plan{}, fmt.Errorf("%s %s: %w", d, path, errNotChanged)
 	}
-	p := Plan{Path: path, Now: f.Present, of: f, next: *f}
+	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
 	n := &p.next
 	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
 		n.bringBack()
@@ -90,6 +91,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		}
 		if n.OldPath != "" && !n.moveKept {
 			p.Back = n.OldPath
+			n.Path, n.OldPath = p.Back, ""
 		}
 	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
 		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
@@ -125,13 +127,28 @@ func (r *Record) Commit(p Plan) bool {
 	r.bytes -= f.size()
 	*f = p.next
 	r.bytes += f.size()
-	if p.Back != "" {
-		delete(r.files, f.Path)
-		f.Path, f.OldPath = p.Back, ""
-		r.files[f.Path] = f
-	}
+	delete(r.files, p.Path)
+	r.files[f.Path] = f
 	r.settle(f)
 	return true
+}
+
+// Undo says what brings a file back to what it was before a plan was committed, if it has not changed in the
+// record since.
+func (r *Record) Undo(p Plan) (Plan, error) {
+	path := p.next.Path
+	f := r.files[path]
+	switch {
+	case f == nil || f != p.of:
+		return Plan{}, errNotChanged
+	case f.text != p.next.text || !f.has(p.Want):
+		return Plan{}, errChangedSince
+	}
+	back := Plan{Path: path, Now: f.Present, Want: p.was.Present, of: f, was: *f, next: p.was}
+	if p.Back != "" {
+		back.Back = p.Path
+	}
+	return back, nil
 }
 
 // decide makes what is meant kept or rejected.

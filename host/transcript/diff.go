@@ -110,7 +110,7 @@ func (s *source) diffLine(l diff.Line, indent string, width int) Line {
 		signGroup, group, words = DiffRemoved, DiffDelete, DiffDeleteText
 	}
 	text := strings.TrimSuffix(l.Text, "\r")
-	from, to := shownPart(text, l.Words)
+	from, to := ShownPart(text, l.Words)
 	pieces := []piece{{indent, plain}}
 	if width > 0 {
 		pieces = append(pieces, piece{fmt.Sprintf("%*d ", width, number), DiffLine})
@@ -141,8 +141,8 @@ func (s *source) diffLine(l diff.Line, indent string, width int) Line {
 	return out
 }
 
-// shownPart is what is shown of a line: all, or of a long one what changed.
-func shownPart(text string, words []diff.Span) (from, to int) {
+// ShownPart is what is shown of a line: all, or of a long one what changed.
+func ShownPart(text string, words []diff.Span) (from, to int) {
 	if len(text) <= longestLine {
 		return 0, len(text)
 	}

@@ -41,6 +41,11 @@ const (
 	ShellString
 	ShellOperator
 	ShellVariable
+	ReviewTitle
+	ReviewFile
+	ReviewKept
+	ReviewRefused
+	ReviewComment
 	Ansi0 // to Ansi0+15: the terminal colours
 )
 
@@ -50,6 +55,7 @@ var ownGroups = []string{
 	"AcpDiffAddText", "AcpDiffDeleteText", "AcpDiffAdded", "AcpDiffRemoved", "AcpDiffLine", "AcpDiffHunk", "AcpOutput",
 	"AcpMore", "AcpPlan", "AcpPlanDone", "AcpPlanNow", "AcpInfo", "AcpWarning", "AcpError",
 	"AcpShellCommand", "AcpShellString", "AcpShellOperator", "AcpShellVariable",
+	"AcpReviewTitle", "AcpReviewFile", "AcpReviewKept", "AcpReviewStruck", "AcpReviewComment",
 	"AcpAnsi0", "AcpAnsi1", "AcpAnsi2", "AcpAnsi3", "AcpAnsi4", "AcpAnsi5", "AcpAnsi6", "AcpAnsi7",
 	"AcpAnsi8", "AcpAnsi9", "AcpAnsi10", "AcpAnsi11", "AcpAnsi12", "AcpAnsi13", "AcpAnsi14", "AcpAnsi15",
 }

@@ -44,7 +44,8 @@ type Code struct {
 	Row, EndRow int
 	Lang        string // what stands behind the fence; "" of a diff
 
-	Col int // where the code begins in each line, in bytes
+	Col  int   // where the code begins in each line, in bytes
+	Cols []int // that, for each line, where they differ
 
 	// Of a diff: the file's name, and for each line which side of it it is of: '-' for the old one, '+'
 	// for the new one, ' ' for both, '.' where it is no text of the file.

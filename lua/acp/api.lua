@@ -509,24 +509,24 @@ local function decide(what, opts)
   return true
 end
 
----Keeps changes of the agent's: a hunk by its number in changes(), a file, or all. A hunk that was rejected
----comes back.
+---Keeps changes of the agent's: a hunk by its number in changes(), a file, or all. A hunk that was
+---rejected comes back.
 ---@param opts? {session?: integer, path?: string, hunk?: integer}
 ---@return boolean? ok, string? err
 function M.keep(opts)
   return decide('keep', opts)
 end
 
----Takes changes of the agent's out of buffer and disk: a hunk by its number in changes(), a file, or all
----that is not decided.
+---Takes changes of the agent's out of buffer and disk: a hunk by its number in changes(), a file,
+---or all that is not decided.
 ---@param opts? {session?: integer, path?: string, hunk?: integer}
 ---@return boolean? ok, string? err
 function M.reject(opts)
   return decide('reject', opts)
 end
 
----Undoes what the last turn has changed, and the one before it when called again; with `again` the last one
----that was undone has its changes again. What the user has changed since stays.
+---Undoes what the last turn has changed, and the one before it when called again; with `again` the
+---last one that was undone has its changes again. What the user has changed since stays.
 ---@param opts? {session?: integer, again?: boolean}
 ---@return boolean? ok, string? err
 function M.undo_turn(opts)

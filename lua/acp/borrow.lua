@@ -9,8 +9,8 @@ local M = {}
 ---@field yields? boolean it is not taken where the user has mapped it, here or everywhere
 
 ---@class acp.Borrowed
----@field lhs string
 ---@field mode string
+---@field lhs string
 ---@field had? table the user's own mapping of the buffer, as |maparg()| gives it
 ---@field run fun()
 

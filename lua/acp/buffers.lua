@@ -270,6 +270,37 @@ local function replace_lines(buf, row, old, new)
   api.nvim_buf_set_text(buf, row, prefix, row + #old - 1, #old_last - suffix, new)
 end
 
+---@param buf integer
+---@param row integer 0-based
+---@return boolean whether a window has a closed fold that begins at row
+local function is_folded(buf, row)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local first = api.nvim_win_call(win, function()
+      return vim.fn.foldclosed(row + 1)
+    end)
+    if first == row + 1 then
+      return true
+    end
+  end
+  return false
+end
+
+--- Inserts lines. On Neovim 0.12 nvim_buf_set_lines adds them to a closed fold that begins at row.
+---@param buf integer
+---@param row integer 0-based
+---@param lines string[]
+local function insert_lines(buf, row, lines)
+  if is_folded(buf, row) then
+    for i, line in ipairs(lines) do
+      lines[i] = line:gsub('%z', '\n')
+    end
+    if vim.fn.appendbufline(buf, row, lines) == 0 then
+      return
+    end
+  end
+  api.nvim_buf_set_lines(buf, row, row, true, lines)
+end
+
 --- Applies one hunk. Rows above it stay right, so hunks are applied from the last to the first.
 ---@param buf integer
 ---@param old string[] the buffer's lines
@@ -279,7 +310,7 @@ local function apply_hunk(buf, old, new, hunk)
   local row, removed, first, added = hunk[1], hunk[2], hunk[3], hunk[4]
   local lines = vim.list_slice(new, first, first + added - 1)
   if removed == 0 then
-    api.nvim_buf_set_lines(buf, row, row, true, lines)
+    insert_lines(buf, row, lines)
   elseif added == 0 then
     api.nvim_buf_set_lines(buf, row - 1, row - 1 + removed, true, {})
   elseif removed == added and removed <= max_pairs then
@@ -710,6 +741,7 @@ end
 ---@field differing? integer[] with `merged`: see acp.conflict
 ---@field format? 'unix'|'dos' how the disk's lines end
 ---@field bom? boolean
+---@field encoding? string where that is another one by now
 ---@field own boolean Neovim itself has left the disk so
 ---@field reload? boolean only Neovim can tell the disk's text
 
@@ -747,11 +779,15 @@ local function follow_here(args)
     if not ok then
       return failure(err)
     end
-    local form = bo.fileformat .. tostring(bo.bomb)
+    local function form()
+      return bo.fileformat .. tostring(bo.bomb) .. bo.fileencoding
+    end
+    local was_form = form()
     set('fileformat', args.format)
     set('bomb', args.bom)
+    set('fileencoding', args.encoding)
     local modified = args.merged ~= nil
-    if done.changed or was.modified ~= modified or form ~= bo.fileformat .. tostring(bo.bomb) then
+    if done.changed or modified or was.modified or was_form ~= form() then
       forget_saved_states()
       bo.modified = modified
     end

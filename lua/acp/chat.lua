@@ -194,15 +194,19 @@ end
 ---@param e table
 ---@param row integer the first line that is replaced
 ---@param end_row integer exclusive
+---@param bare? fun(line: string): string what of a line tells it from others
 ---@return fun() restore
-local function hold(buf, wins, e, row, end_row)
+function M.hold(buf, wins, e, row, end_row, bare)
+  bare = bare or function(line)
+    return line
+  end
   local held = {}
   for _, win in ipairs(wins) do
     local at = api.nvim_win_get_cursor(win)[1] - 1
     if at >= row and at < end_row then
       held[win] = {
         view = api.nvim_win_call(win, vim.fn.winsaveview),
-        text = api.nvim_buf_get_lines(buf, at, at + 1, false)[1],
+        text = bare(api.nvim_buf_get_lines(buf, at, at + 1, false)[1]),
         at = at - row,
       }
     end
@@ -212,7 +216,7 @@ local function hold(buf, wins, e, row, end_row)
       local found
       for i, line in ipairs(e.lines) do
         local closer = not found or math.abs(i - 1 - h.at) < math.abs(found - h.at)
-        if line == h.text and closer then
+        if closer and bare(line) == h.text then
           found = i - 1
         end
       end
@@ -248,7 +252,7 @@ function M.edit(e)
   end
   local row, end_row = e.row + base, e.end_row + base
   local highlight = require('acp.highlight')
-  local restore = not whole and not e.append and hold(buf, staying, e, row, end_row)
+  local restore = not whole and not e.append and M.hold(buf, staying, e, row, end_row)
   vim.bo[buf].modifiable = true
   local ok, err = pcall(function()
     if e.append then

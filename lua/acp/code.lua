@@ -37,6 +37,7 @@ local aliases = {
 ---@class acp.DiffSource
 ---@field file string
 ---@field col integer bytes before the file's text
+---@field cols integer[] that for each line, where they differ
 ---@field sides string for each line '-', '+', ' ' or '.'
 ---@field around {line: integer, lines: string[]}[] what is not shown, and stands before a line
 
@@ -134,7 +135,7 @@ local function highlight_diff(block, lines)
     return
   end
   for _, side in ipairs({ '+', '-' }) do
-    local texts, offsets, shown = {}, {}, {}
+    local texts, offsets, shown, cols = {}, {}, {}, {}
     local wanted, next_around = false, 1
     local function surround(i)
       local around = diff.around[next_around]
@@ -145,13 +146,13 @@ local function highlight_diff(block, lines)
     end
     for i, line in ipairs(lines) do
       surround(i - 1)
-      local of = diff.sides:sub(i, i)
-      if of ~= '.' and line:sub(diff.col - 1, diff.col - 1) ~= of then
+      local of, start = diff.sides:sub(i, i), diff.cols[i] or diff.col
+      if of ~= '.' and line:sub(start - 1, start - 1) ~= of then
         return -- the lines have changed since
       end
       if of == side or of == ' ' then
-        texts[#texts + 1] = line:sub(diff.col + 1)
-        offsets[#texts] = i - 1
+        texts[#texts + 1] = line:sub(start + 1)
+        offsets[#texts], cols[#texts] = i - 1, start
         shown[#texts] = of == side or side == '+'
         wanted = wanted or shown[#texts]
       elseif of == '.' then
@@ -164,9 +165,9 @@ local function highlight_diff(block, lines)
         local from = at == first + 1 and col or 0
         local to = at == last + 1 and end_col or #texts[at]
         if shown[at] and to > from then
-          opts.end_col = diff.col + to
+          opts.end_col = cols[at] + to
           local to_row = row + offsets[at]
-          pcall(api.nvim_buf_set_extmark, block.buf, ns, to_row, diff.col + from, opts)
+          pcall(api.nvim_buf_set_extmark, block.buf, ns, to_row, cols[at] + from, opts)
         end
       end
     end

@@ -358,10 +358,18 @@ sub.review = {
     if run then
       return run(cmd)
     end
-    complain(':Acp review is not there yet')
+    local id, err = require('acp.mirror').resolve()
+    if not id then
+      return complain(err)
+    end
+    run = ({ [''] = 'open', send = 'send', diff = 'beside' })[args]
+    if not run then
+      return complain(':Acp review takes nothing, ' .. table.concat(sub.review.complete(), ', '))
+    end
+    require('acp.review')[run](id)
   end,
   complete = function()
-    return { 'keep', 'marks', 'next', 'previous', 'reject' }
+    return { 'diff', 'keep', 'marks', 'next', 'previous', 'reject', 'send' }
   end,
 }
 

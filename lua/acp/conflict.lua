@@ -289,6 +289,9 @@ local function settle(buf)
   if #state.list == 0 then
     M.clear(buf)
   end
+  if package.loaded['acp.review'] then
+    require('acp.review').tell_conflicts()
+  end
 end
 
 ---Looks at the conflicts that an edit has touched.
@@ -482,7 +485,7 @@ function M.get(buf)
     end
   end
   table.sort(list, function(a, b)
-    return a.first < b.first
+    return a.first < b.first or a.first == b.first and a.last < b.last
   end)
   return list
 end

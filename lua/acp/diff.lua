@@ -22,6 +22,10 @@ local rest = require('acp.rest')
 ---@field old_lines integer how many the old text has
 ---@field new_lines integer
 ---@field first integer the line of the first change
+---@field hunks integer[] where each stands: old start and count, new start and count, and so on
+---@field looked integer which look at the change this is
+---@field edit? boolean it is opened to be edited
+---@field land? 'last' the hunk that the cursor goes to, where it is not the first
 ---@field texts? acp.Texts of all forms but 'inline'
 ---@field changes? acp.InlineChange[] of the form 'inline'
 
@@ -30,6 +34,10 @@ local rest = require('acp.rest')
 ---@field wins integer[]
 ---@field swap fun(self, diff: acp.Diff): boolean shows another one instead, where it can
 ---@field focus fun(self) takes the user there
+---@field side fun(self): 1|2|nil whether the current window has the old or the new text
+---@field edit fun(self, diff: acp.Diff, lines: string[]) has the user edit the new text
+---@field editing? {session: integer, permission: integer} the write whose text is edited
+---@field paint fun(self, diff: acp.Diff, refused: table<integer, true>) shows what is refused
 ---@field close fun(self)
 
 ---@type acp.Diff? the one on the screen
@@ -101,6 +109,7 @@ local function load(args, done)
     end
     loading = nil
     diff.session, diff.changes = args.session, mine.changes or {}
+    diff.land, diff.edit = args.land, args.edit
     diff.texts = diff.form ~= 'inline' and (mine.texts or require('acp.pair').texts()) or nil
     done(diff)
   end)
@@ -163,6 +172,10 @@ local function close()
   local was = place
   shown, place, asked = nil, nil, false
   if was then
+    if was.editing then
+      was.editing.on = false
+      require('acp.host').notify('edit_held', was.editing)
+    end
     was:close()
   end
 end
@@ -178,14 +191,113 @@ local function form()
   return require('acp.config').get().diff == 'inline' and 'inline' or nil
 end
 
+---What the host is to tell of another file of the same diff, or of this one anew.
 ---@param diff acp.Diff
-local function show(diff)
+---@param file integer
+---@return table
+local function again(diff, file)
+  local about = diff.permission
+  return {
+    session = diff.session,
+    permission = about,
+    call = not about and diff.call or nil,
+    file = file,
+    form = form(),
+  }
+end
+
+---@type table<integer, true> what is shown as refused
+local painted = {}
+
+---Shows which hunks are refused, and a diff anew whose change was looked for once more.
+---@param anew? boolean it is not on the screen yet
+local function paint(anew)
+  local diff = shown
+  if not diff or not place or place.editing then
+    return
+  end
+  local refused = require('acp.picks').refused(diff)
+  if not refused then
+    if not loading and not ready then
+      M.open(again(diff, diff.at), false)
+    end
+    return
+  end
+  if anew and next(refused) or not anew and not vim.deep_equal(refused, painted) then
+    place:paint(diff, refused)
+  end
+  painted = refused
+end
+
+---Takes the cursor to a hunk, in the window where it is.
+---@param n integer
+local function to_hunk(n)
+  local side = place and place:side()
+  if side then
+    local row = require('acp.picks').row(shown, side, n, vim.fn.line('$'))
+    api.nvim_win_set_cursor(0, { row, 0 })
+    vim.cmd('normal! zv')
+  end
+end
+
+---Lets the user edit what a write would give the file.
+local function edit()
+  local diff = shown
+  if not diff or not place or place.editing then
+    return
+  elseif diff.form == 'inline' then
+    local args = again(diff, diff.at)
+    args.form, args.edit = nil, true
+    return M.open(args, true)
+  end
+  local args = { session = diff.session, permission = diff.permission, on = true }
+  local function cannot()
+    tell('this text cannot be edited here')
+  end
+  if diff.form ~= 'whole' then
+    return cannot()
+  end
+  require('acp.host').request('edit_held', args, function(answer)
+    if not answer or answer == vim.NIL then
+      return cannot()
+    elseif shown == diff and place then
+      place:edit(diff, answer.lines)
+    end
+  end)
+end
+
+---Shows another diff in the windows of this one. The cursors stay where it is the same one that has
+---changed by itself.
+---@param diff acp.Diff
+---@param by_user boolean
+---@return boolean
+local function swap(diff, by_user)
+  local stays = not by_user
+    and shown
+    and shown.permission == diff.permission
+    and shown.at == diff.at
+  local cursors = vim.tbl_map(function(win)
+    return stays and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win) or nil
+  end, place and place.wins or {})
+  if not place or not place:swap(diff) then
+    return false
+  end
+  for i, cursor in pairs(cursors) do
+    local last = api.nvim_buf_line_count(api.nvim_win_get_buf(place.wins[i]))
+    api.nvim_win_set_cursor(place.wins[i], { math.min(cursor[1], last), cursor[2] })
+  end
+  return true
+end
+
+---@param diff acp.Diff
+---@param by_user boolean they asked for it just now
+local function show(diff, by_user)
   local to = where()
-  local swapped = place and place:swap(diff)
+  local swapped = swap(diff, by_user)
   if not swapped then
-    local by_user = asked
+    local wanted = asked
     close()
-    asked = by_user
+    asked = wanted
     local ok, opened = pcall(function()
       if diff.form == 'inline' then
         return to == 'inline' and require('acp.inline').open(diff, gone)
@@ -198,7 +310,9 @@ local function show(diff)
     if ok and not opened then
       -- It cannot be shown in the file itself.
       coming = diff.permission
-      return M.open({ session = diff.session, call = diff.call, file = diff.at }, asked)
+      local args = again(diff, diff.at)
+      args.form = nil
+      return M.open(args, by_user)
     elseif not ok then
       require('acp.pair').drop(diff.texts or { bufs = {} })
       if asked then
@@ -212,8 +326,15 @@ local function show(diff)
     place = opened
   end
   shown = diff
-  if asked then
+  if by_user then
     place:focus()
+    if diff.land then
+      to_hunk(require('acp.picks').count(diff))
+    end
+  end
+  paint(true)
+  if diff.edit then
+    edit()
   end
   require('acp.permission').update()
 end
@@ -238,7 +359,7 @@ function M.open(args, by_user, otherwise)
     local function now()
       ready, coming = nil, nil
       asked = asked or by_user
-      show(diff)
+      show(diff, by_user)
     end
     if by_user and idle.now() or place and rest.free() then
       now()
@@ -259,10 +380,19 @@ function M.update()
     if not idle.now() then
       return -- the float waits too, and calls again
     end
+    if place and place.editing and vim.bo[place.bufs[2]].modified then
+      tell('the agent waits for this text no more; it is still in its window')
+      shown, place, asked = nil, nil, false
+      return
+    end
     shown.permission, asked = nil, false
     if not wanted or api.nvim_get_mode().mode ~= 'n' then
       close()
     end
+  end
+  if ready and ready.permission and not request(ready.permission) then
+    coming = nil
+    drop()
   end
   if coming and not (wanted and first.id == coming) then
     coming = nil
@@ -272,12 +402,16 @@ function M.update()
     coming = first.id
     M.open({ session = first.session, permission = first.id, form = form() }, false)
   end
+  paint()
 end
 
 ---Opens the diff that the user means and goes there: that of a request, of the block under the
 ---cursor, of the oldest open request, or the last one.
 ---@param of? acp.Permission
 function M.ask(of)
+  if place and place.editing then
+    return place:focus()
+  end
   local mirror = require('acp.mirror')
   local tries = {}
   local here = vim.b.acp_session
@@ -364,7 +498,66 @@ local function turn(by)
   if not diff or not diff.files[to] then
     return tell('there is no other file')
   end
-  M.open({ session = diff.session, call = diff.call, file = to, form = form() }, true)
+  M.open(again(diff, to), true)
+end
+
+---Refuses the hunk under the cursor, or those of the selected lines, or keeps them.
+---@param refuse boolean
+local function pick(refuse)
+  local diff, side = shown, place and place:side()
+  local first, last = vim.fn.line('v'), vim.fn.line('.')
+  if api.nvim_get_mode().mode ~= 'n' then
+    vim.cmd.normal({ '\27', bang = true })
+  else
+    first = last
+  end
+  if not diff or not side then
+    return
+  elseif not request(diff.permission) then
+    return tell('nothing waits for your answer here')
+  end
+  first, last = math.min(first, last), math.max(first, last)
+  first, last = require('acp.picks').touched(diff, side, first, last)
+  if not first then
+    local lhs = require('acp.config').get().keys.review_next
+    return tell('no hunk is here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or ''))
+  end
+  require('acp.host').request('pick', {
+    session = diff.session,
+    permission = diff.permission,
+    file = diff.at,
+    looked = diff.looked,
+    first = first,
+    last = last,
+    refuse = refuse,
+  }, function(ok)
+    if ok == false and shown == diff then
+      tell('the change is another by now')
+      M.open(again(diff, diff.at), true)
+    end
+  end)
+end
+
+---Goes to another hunk, also of another file.
+---@param by 1|-1
+local function walk(by)
+  local hunks = require('acp.picks')
+  for _ = 1, vim.v.count1 do
+    local diff, side = shown, place and place:side()
+    if not diff or not side then
+      return
+    end
+    local n = hunks.beside(diff, side, vim.fn.line('.'), vim.fn.line('$'), by)
+    if n then
+      to_hunk(n)
+    elseif diff.files[diff.at + by] then
+      local args = again(diff, diff.at + by)
+      args.land = by < 0 and 'last' or nil
+      return M.open(args, true)
+    else
+      return tell(by > 0 and 'this is the last hunk' or 'this is the first hunk')
+    end
+  end
 end
 
 ---@class acp.DiffKey
@@ -372,6 +565,7 @@ end
 ---@field plug string
 ---@field run fun()
 ---@field hint? string
+---@field modes? string[] else Normal mode
 
 ---The keys of a diff, those that matter most first.
 ---@param diff acp.Diff
@@ -388,10 +582,37 @@ function M.keys(diff)
   end
   if diff.permission then
     add('diff_allow', 'allow', function()
+      if place and place.editing then
+        return place:write()
+      end
       answer({ '^allow_once$', '^allow' }, 'allows')
     end)
     add('diff_refuse', 'refuse', function()
       answer({ '^reject_once$', '^reject' }, 'refuses')
+    end)
+  end
+  local hunks = require('acp.picks').count(diff)
+  if diff.permission and hunks > 0 then
+    add('review_reject', (hunks > 1 or #diff.files > 1) and 'hunk' or nil, function()
+      pick(true)
+    end)
+    add('review_keep', nil, function()
+      pick(false)
+    end)
+    for i = 0, 1 do
+      keys[#keys - i].modes = { 'n', 'x' }
+    end
+    local r = request(diff.permission)
+    if r and r.since then
+      add('review_edit', 'edit', edit)
+    end
+  end
+  if hunks > 0 then
+    add('review_next', nil, function()
+      walk(1)
+    end)
+    add('review_previous', nil, function()
+      walk(-1)
     end)
   end
   if #diff.files > 1 then
@@ -430,9 +651,17 @@ function M.facts(diff, what)
   if #counts > 0 then
     name = name .. '  ' .. table.concat(counts, ' ')
   end
+  local hunks = require('acp.picks')
+  local _, refused = hunks.refused(diff)
+  if refused > 0 then
+    name = ('%s  %d of %d refused'):format(name, refused, hunks.count(diff))
+  end
   local facts = { name }
   if diff.note ~= '' and diff.form ~= 'sentence' then
     name = file.name -- what is wrong matters more than the rest
+    if refused > 0 then
+      name = ('%s  %d of %d refused'):format(name, refused, hunks.count(diff))
+    end
     facts = { name, '⚠ ' .. diff.note }
   end
   if #diff.files > 1 then

@@ -25,6 +25,10 @@ local slice = 300
 ---@field opened? integer the window, where it was opened for this
 ---@field after? 'wipe'|'unload' what becomes of a buffer that was loaded for this
 ---@field before acp.Before
+---@field has 'old'|'new' what the buffer has of each change
+---@field refused table<integer, true> of the changes
+---@field struck table<integer, true> those of the changes that are drawn so
+---@field drawn table<integer, integer[]> the extmarks of the changes
 ---@field keys acp.Borrowed[]
 ---@field group integer
 ---@field over boolean
@@ -129,25 +133,46 @@ local function by_line(flat)
   return words
 end
 
+---A line that is refused, as virtual text.
+---@param text string
+---@param tab string
+---@param first boolean the first one says so
+---@return table[] chunks
+local function refused_line(text, tab, first)
+  local struck = { 'AcpReviewRefused', 'AcpStrikethrough' }
+  local chunks = { { (text:gsub('\t', tab)), struck } }
+  table.insert(chunks, first and { '  ✗ refused', 'AcpReviewRefusedSign' } or nil)
+  return chunks
+end
+
 ---@param buf integer
 ---@param change acp.InlineChange
 ---@param side 'old'|'new' what the buffer has
 ---@param header table[]? chunks of a line above
-local function draw(buf, change, side, header)
+---@param refused boolean
+---@return integer[] extmarks
+local function draw(buf, change, side, header, refused)
+  local drawn = {}
+  local function mark(row, col, opts)
+    table.insert(drawn, api.nvim_buf_set_extmark(buf, ns, row, col, opts))
+  end
   local other = side == 'old' and 'new' or 'old'
   local row = change[side .. '_at'] - 1
   local group = side == 'old' and 'AcpInlineDelete' or 'AcpInlineAdd'
   local words = by_line(change[side .. '_words'])
   for i, line in ipairs(change[side]) do
-    api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, {
+    mark(row + i - 1, 0, {
       end_row = row + i,
-      hl_group = group,
+      hl_group = refused and 'AcpReviewRefused' or group,
       hl_eol = true,
       priority = 150,
       strict = false,
+      virt_text = refused and i == 1 and #change[other] == 0 and {
+        { '  ✗ refused', 'AcpReviewRefusedSign' },
+      } or nil,
     })
-    for _, word in ipairs(words[i - 1]) do
-      api.nvim_buf_set_extmark(buf, ns, row + i - 1, math.min(word[1], #line), {
+    for _, word in ipairs(refused and {} or words[i - 1]) do
+      mark(row + i - 1, math.min(word[1], #line), {
         end_col = math.min(word[2], #line),
         hl_group = group .. 'Word',
         priority = 151,
@@ -158,7 +183,9 @@ local function draw(buf, change, side, header)
   words = by_line(change[other .. '_words'])
   local lines, tab = {}, (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(change[other]) do
-    table.insert(lines, virtual(line, words[i - 1], group, group .. 'Word', tab))
+    local chunks = refused and refused_line(line, tab, i == 1)
+      or virtual(line, words[i - 1], group, group .. 'Word', tab)
+    table.insert(lines, chunks)
   end
   local last = api.nvim_buf_line_count(buf)
   ---@param at integer
@@ -168,7 +195,7 @@ local function draw(buf, change, side, header)
     if at >= last then
       at, above = last - 1, false
     end
-    api.nvim_buf_set_extmark(buf, ns, at, 0, { virt_lines = virt, virt_lines_above = above })
+    mark(at, 0, { virt_lines = virt, virt_lines_above = above })
   end
   -- What goes stands above what comes.
   local below = side == 'old' and #change.old > 0
@@ -178,23 +205,44 @@ local function draw(buf, change, side, header)
   if #lines > 0 and (below or not header) then
     put(below and row + #change.old - 1 or row, not below, lines)
   end
+  return drawn
+end
+
+---The line above the first change.
+---@param win integer
+---@param diff acp.Diff
+---@return table[] chunks
+local function header(win, diff)
+  local told = require('acp.diff')
+  local parts = vim.list_extend(told.facts(diff, diff.after), told.hints(diff))
+  return { { told.line(parts, api.nvim_win_get_width(win) - 6), 'AcpInlineHeader' } }
 end
 
 ---@param self acp.Inline
----@param changes acp.InlineChange[]
----@param side 'old'|'new'
----@param header table[]
+---@param diff acp.Diff
+---@param i integer which change
+local function draw_one(self, diff, i)
+  for _, id in ipairs(self.drawn[i] or {}) do
+    api.nvim_buf_del_extmark(self.buf, ns, id)
+  end
+  local above = i == 1 and header(self.win, diff) or nil
+  self.struck[i] = self.refused[i]
+  self.drawn[i] = draw(self.buf, diff.changes[i], self.has, above, self.refused[i] ~= nil)
+end
+
+---@param self acp.Inline
+---@param diff acp.Diff
 ---@param from integer
-local function draw_all(self, changes, side, header, from)
+local function draw_all(self, diff, from)
   if self.over or not api.nvim_buf_is_loaded(self.buf) then
     return
   end
-  for i = from, math.min(#changes, from + slice - 1) do
-    draw(self.buf, changes[i], side, i == 1 and header or nil)
+  for i = from, math.min(#diff.changes, from + slice - 1) do
+    draw_one(self, diff, i)
   end
-  if from + slice <= #changes then
+  if from + slice <= #diff.changes then
     vim.defer_fn(function()
-      draw_all(self, changes, side, header, from + slice)
+      draw_all(self, diff, from + slice)
     end, 5)
   end
 end
@@ -206,9 +254,12 @@ local function map(self, diff)
   local config = require('acp.config').get().keys
   local keys = {}
   for _, key in ipairs(require('acp.diff').keys(diff)) do
-    table.insert(keys, { lhs = key.plug, run = key.run, desc = key.action })
-    if config[key.action] then
-      table.insert(keys, { lhs = config[key.action], run = key.run, desc = key.action })
+    for _, mode in ipairs(key.modes or { 'n' }) do
+      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = key.action }
+      table.insert(keys, mapped)
+      if config[key.action] then
+        table.insert(keys, vim.tbl_extend('force', mapped, { lhs = config[key.action] }))
+      end
     end
   end
   self.keys = require('acp.borrow').map(self.buf, keys)
@@ -225,6 +276,41 @@ local function go(self)
       vim.fn.winrestview({ topfill = self.above })
     end
   end)
+end
+
+function Inline:side()
+  if api.nvim_get_current_win() == self.win then
+    return self.has == 'old' and 1 or 2
+  end
+end
+
+function Inline:paint(diff, refused)
+  if self.over or not api.nvim_buf_is_loaded(self.buf) then
+    return
+  end
+  self.refused = refused
+  if self.drawn[1] then
+    draw_one(self, diff, 1) -- its line above counts them
+  end
+  ---@param from integer
+  local function redraw(from)
+    local left = slice
+    for i = from, #diff.changes do
+      if self.over or self.refused ~= refused or left == 0 then
+        break
+      elseif self.drawn[i] and self.struck[i] ~= refused[i] then
+        draw_one(self, diff, i)
+        left = left - 1
+      end
+      from = i + 1
+    end
+    if left == 0 then
+      vim.defer_fn(function()
+        redraw(from)
+      end, 5)
+    end
+  end
+  redraw(2)
 end
 
 function Inline:swap()
@@ -279,6 +365,10 @@ function M.open(diff, gone)
     buf = buf,
     after = after,
     keys = {},
+    has = side,
+    refused = {},
+    struck = {},
+    drawn = {},
     over = false,
     before = split.remember(diff.path),
     line = diff.first,
@@ -295,13 +385,10 @@ function M.open(diff, gone)
     win = self.opened
   end
   self.win, self.wins = win, { win }
-  local told = require('acp.diff')
-  local parts = vim.list_extend(told.facts(diff, diff.after), told.hints(diff))
-  local line = told.line(parts, api.nvim_win_get_width(win) - 6)
   local first = diff.changes[1]
   self.above = first and #first.old > 0 and side == 'old' and 1
     or 1 + (first and #first[side == 'old' and 'new' or 'old'] or 0)
-  draw_all(self, diff.changes, side, { { line, 'AcpInlineHeader' } }, 1)
+  draw_all(self, diff, 1)
   map(self, diff)
   if win ~= api.nvim_get_current_win() then
     go(self)

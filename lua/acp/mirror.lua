@@ -50,6 +50,9 @@ local M = {}
 ---@field lines string[]
 ---@field marks integer[]
 ---@field files? integer how many it would change, where it has a diff
+---@field waited? number of a write that waits: for how long, in seconds, when it was told
+---@field since? number the same as a time, in ms of vim.uv.now()
+---@field picks? {looked: integer, refused: integer[]}[] the hunks refused, by file
 ---@field brief? string[] the lines while the diff is open beside
 ---@field brief_marks? integer[]
 
@@ -109,6 +112,11 @@ end
 ---@param id integer
 ---@param list acp.Permission[]
 function M.set_permissions(id, list)
+  for _, request in ipairs(list) do
+    if request.waited then
+      request.since = vim.uv.now() - 1000 * request.waited
+    end
+  end
   permissions[id] = list
 end
 

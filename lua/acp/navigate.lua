@@ -55,9 +55,10 @@ local function code_window()
   return api.nvim_open_win(0, false, { split = 'left', win = -1 })
 end
 
+---Goes to a place of a file in a window for code.
 ---@param path string
 ---@param line integer? 1-based
-local function edit(path, line)
+function M.edit(path, line)
   local win = code_window()
   api.nvim_set_current_win(win)
   vim.cmd("normal! m'")
@@ -81,7 +82,7 @@ function M.open()
     if place and place.path and place.external then
       return vim.ui.open(place.path)
     elseif place and place.path then
-      return edit(place.path, place.line)
+      return M.edit(place.path, place.line)
     end
     -- As people and agents write them: `a.lua:7`, (a.lua), [here](a.lua#L7), ~/a.lua.
     for name, line in word:gmatch('([^%s`\'"()%[%]<>,;:#*]+)[:#]?L?(%d*)') do
@@ -90,7 +91,7 @@ function M.open()
         path = vim.fs.joinpath(session.cwd, path)
       end
       if vim.fn.filereadable(path) == 1 then
-        return edit(path, tonumber(line))
+        return M.edit(path, tonumber(line))
       end
     end
     vim.notify('acp: there is no file here', vim.log.levels.INFO)

@@ -31,6 +31,10 @@ function ops.edit(args)
   require('acp.chat').edit(args)
 end
 
+function ops.review_edit(args)
+  require('acp.review').edit(args)
+end
+
 function ops.unfinished(args)
   require('acp.recover').offer(args.list)
 end
@@ -73,6 +77,7 @@ end
 function ops.permissions(args)
   require('acp.mirror').set_permissions(args.session, args.permissions)
   require('acp.permission').update()
+  require('acp.winbar').refresh(args.session) -- it says how long a write has waited
 end
 
 function ops.diff_piece(args)

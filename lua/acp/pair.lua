@@ -15,6 +15,7 @@ local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 102
 ---@field origin integer the window where the user was
 ---@field before? acp.Before of the tab, where it is the user's
 ---@field gone fun()
+---@field editing? {session: integer, permission: integer, on: boolean}
 local Pair = {}
 Pair.__index = Pair
 
@@ -110,9 +111,9 @@ local function map(buf, diff)
   local config = require('acp.config').get().keys
   for _, key in ipairs(require('acp.diff').keys(diff)) do
     local opts = { buffer = buf, nowait = true, desc = 'acp: ' .. key.action }
-    vim.keymap.set('n', key.plug, key.run, opts)
+    vim.keymap.set(key.modes or 'n', key.plug, key.run, opts)
     if config[key.action] then
-      vim.keymap.set('n', config[key.action], key.run, opts)
+      vim.keymap.set(key.modes or 'n', config[key.action], key.run, opts)
     end
   end
   for n = 1, diff.permission and 9 or 0 do
@@ -130,6 +131,10 @@ local function draw_bars(self, diff)
     told.facts(diff, diff.before),
     vim.list_extend({ diff.after }, told.hints(diff)),
   }
+  if self.editing then
+    parts[1] = { diff.files[diff.at].name .. ' · ' .. diff.before }
+    parts[2] = { 'yours to edit', ':w writes it' }
+  end
   for side, win in ipairs(self.wins) do
     local bar = told.line(parts[side], api.nvim_win_get_width(win))
     split.set_local(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
@@ -141,7 +146,7 @@ end
 function M.number()
   local known = numbers[api.nvim_win_get_buf(vim.g.statusline_winid)]
   local number = known and vim.v.virtnum == 0 and known[vim.v.lnum] or 0
-  return ('%5s '):format(number > 0 and number or '')
+  return ('%%s%5s '):format(number > 0 and number or '')
 end
 
 ---Puts buffers into the windows, beside each other line by line.
@@ -158,7 +163,7 @@ local function place(self, diff)
     split.set_local(win, {
       number = diff.form == 'whole',
       relativenumber = false,
-      signcolumn = 'no',
+      signcolumn = 'auto',
       statuscolumn = diff.form == 'changes' and '%!v:lua.require("acp.pair").number()' or '',
       colorcolumn = '',
       conceallevel = 0,
@@ -248,7 +253,7 @@ local function watch(self)
 end
 
 function Pair:swap(diff)
-  if diff.form == 'inline' or #self.bufs < 2 then
+  if diff.form == 'inline' or #self.bufs < 2 or self.editing then
     return false
   end
   for side, win in ipairs(self.wins) do
@@ -256,10 +261,83 @@ function Pair:swap(diff)
       return false
     end
   end
+  api.nvim_create_augroup('acp_review', {})
   prepare(self, diff)
   place(self, diff)
   watch(self)
   return true
+end
+
+---@return 1|2|nil
+function Pair:side()
+  for side, win in ipairs(self.wins) do
+    if win == api.nvim_get_current_win() then
+      return side
+    end
+  end
+end
+
+function Pair:paint(diff, refused)
+  local function paint()
+    if #self.bufs == 2 and vim.iter(self.wins):all(api.nvim_win_is_valid) then
+      require('acp.picks').paint(self.wins, diff, refused)
+    end
+  end
+  paint()
+  draw_bars(self, diff)
+  api.nvim_create_autocmd('WinScrolled', {
+    group = api.nvim_create_augroup('acp_review', {}),
+    desc = 'Mark the refused hunks that come into sight',
+    callback = paint,
+  })
+end
+
+---Makes the new side a text that the user edits, and that |:w| has written.
+function Pair:edit(diff, lines)
+  local buf = self.bufs[2]
+  if not buf or not api.nvim_buf_is_valid(buf) then
+    return
+  end
+  self.editing = { session = diff.session, permission = diff.permission, on = true }
+  for _, mode in ipairs({ 'n', 'x' }) do
+    for _, key in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
+      local stays = key.desc == 'acp: diff_allow' or key.desc == 'acp: diff_refuse'
+      if vim.startswith(key.desc or '', 'acp: ') and not stays then
+        vim.keymap.del(mode, key.lhs, { buffer = buf })
+      end
+    end
+  end
+  self:paint(diff, {})
+  vim.bo[buf].modifiable = true
+  if
+    not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), #lines > 0 and lines or { '' })
+  then
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  end
+  vim.bo[buf].undolevels = -123456 -- the global one
+  vim.bo[buf].buftype = 'acwrite'
+  vim.bo[buf].modified = false
+  api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buf,
+    callback = function()
+      self:write()
+    end,
+  })
+  draw_bars(self, diff)
+  api.nvim_set_current_win(self.wins[2])
+end
+
+---Has the edited text written.
+function Pair:write()
+  local buf = self.bufs[2]
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local text = #lines == 1 and lines[1] == '' and '' or table.concat(lines, '\n') .. '\n'
+  vim.bo[buf].modified = false
+  local about = self.editing
+  require('acp.host').notify(
+    'write_edited',
+    { session = about.session, permission = about.permission, text = text }
+  )
 end
 
 function Pair:focus()
@@ -271,6 +349,7 @@ end
 function Pair:close()
   local bufs = self.bufs
   self.bufs = {}
+  api.nvim_create_augroup('acp_review', {})
   if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
     api.nvim_set_current_win(self.origin)
   end

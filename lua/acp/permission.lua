@@ -9,6 +9,8 @@ local idle = require('acp.idle')
 local win
 ---@type integer? what it shows
 local shown
+---@type fun()? brings the line below it up to date
+local footer_anew
 ---@type table<integer, true> requests whose float the user has closed
 local dismissed = {}
 
@@ -240,6 +242,9 @@ local function footer_of(request, count, focused)
   if request.files then
     table.insert(parts, focused and 'D diff' or ':Acp diff')
   end
+  if request.since then
+    table.insert(parts, 'waits ' .. require('acp.held').clock(request))
+  end
   if count > 1 then
     table.insert(parts, '1 of ' .. count)
   end
@@ -295,6 +300,11 @@ local function open(request, count)
     { scope = 'local', win = opened }
   )
   win, shown = opened, request.id
+  function footer_anew()
+    local focused = api.nvim_get_current_win() == opened
+    local now = footer_of(request, count, focused)
+    api.nvim_win_set_config(opened, { footer = now, footer_pos = 'right' })
+  end
   api.nvim_create_autocmd({ 'WinEnter', 'WinLeave' }, {
     buffer = buf,
     callback = function(args)
@@ -356,6 +366,14 @@ function M.update()
   end
   if requests[1] and requests[1].id ~= keep then
     M.watch()
+  end
+  require('acp.held').watch()
+end
+
+---Brings the time up to date that a write has waited.
+function M.tick()
+  if win and api.nvim_win_is_valid(win) and footer_anew and idle.now() then
+    footer_anew()
   end
 end
 

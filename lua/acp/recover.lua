@@ -1,10 +1,11 @@
----Files that Neovim was writing when it was killed: the host has kept the text from before and the
----agent's, and the user says which of them it is to be.
+---Files that were being written when Neovim or the host was killed: the host has kept the text
+---from before and the agent's, and the user says which of them it is to be.
 local M = {}
 
 ---@class acp.Unfinished
 ---@field id string
 ---@field path string
+---@field created boolean there was no file before
 
 ---@type acp.Unfinished[]
 local offered = {}
@@ -23,7 +24,7 @@ function M.offer(list)
 end
 
 local choices = {
-  { which = 'old', text = 'the text from before' },
+  { which = 'old', text = 'the text from before', created = 'nothing: it was not there before' },
   { which = 'new', text = "the agent's text" },
   { which = 'keep', text = 'the file as it is now' },
 }
@@ -37,7 +38,7 @@ function M.choose()
   vim.ui.select(choices, {
     prompt = vim.fn.fnamemodify(next_one.path, ':~:.') .. ' was cut short. Give it',
     format_item = function(choice)
-      return choice.text
+      return next_one.created and choice.created or choice.text
     end,
   }, function(choice)
     if not choice then

@@ -64,6 +64,7 @@ function M.send()
   end
   require('acp.host').notify('rules', {
     rules = list,
+    review = config.review or nil,
     private = config.private,
     file = file(),
   })

@@ -111,6 +111,7 @@ local function add(group, buf)
       vim.v.fcs_choice = choice
       local b = M.get(buf)
       if b and choice == '' and not (b.disk and M.disk_is(b.name, b.disk)) then
+        b.disk = b.disk or { exists = false } -- not what Neovim has read
         check(b.name)
       end
     end,
@@ -188,6 +189,9 @@ function M.start()
   end)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     add(group, buf)
+    if M.get(buf) then
+      pcall(vim.cmd, 'silent! ' .. buf .. 'checktime') -- it may have changed since it was read
+    end
   end
   tell()
 end
@@ -215,8 +219,8 @@ function M.in_step(buf, disk)
   end
 end
 
---- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and does not
---- read it unless told so.
+--- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and
+--- does not read it unless told so.
 ---@param buf integer
 ---@param how? 'edit' read it anew
 local function checktime(buf, how)
@@ -240,7 +244,8 @@ local function checktime(buf, how)
   end
 end
 
---- The host has changed a buffer's file, and its text is not read: Neovim takes note of the time and mode.
+--- The host has changed a buffer's file, whose text is not to be read: Neovim takes note of the
+--- time and the mode.
 ---@param buf integer
 function M.look(buf)
   local b = M.get(buf)

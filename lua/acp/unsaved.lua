@@ -134,7 +134,8 @@ local function save(bufs)
         vim.cmd('silent update')
       end)
       if not ok or (api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
-        local why = ok and 'it is still modified' or tostring(err):gsub('^.-(E%d+:)', '%1')
+        local said = tostring(err):gsub('^.-(E%d+:)', '%1'):match('^[^\n]*') -- no traceback
+        local why = ok and 'it is still modified' or said
         return ('%s could not be saved: %s'):format(
           vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ':.'),
           why

@@ -89,6 +89,10 @@ local function chat_bar(id, win)
       status = status .. ' ' .. clock(math.floor((vim.uv.now() - since) / 1000))
     end
   end
+  local waits = s.state == 'requires_action' and require('acp.held').waits(id)
+  if waits then
+    status = status .. ' · ' .. waits
+  end
   if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
     status = status .. ' ↓' -- there is more below
   end

@@ -115,6 +115,9 @@ func TestUndoTurns(t *testing.T) {
 		}
 		undo("the second turn undone", false, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
 		s.Await("the files", func() bool { return s.disk(fresh) == "no file" && s.disk(gone) == "exit 0\n" })
+		if _, err := os.Stat(filepath.Dir(fresh)); err == nil {
+			t.Error("the new folder is left")
+		}
 		if info, err := os.Stat(gone); err != nil || info.Mode().Perm() != 0o755 {
 			t.Errorf("its permissions are %v", info.Mode())
 		}
@@ -125,5 +128,34 @@ func TestUndoTurns(t *testing.T) {
 		undo("the first turn again", true, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
 		undo("the second turn again", true, "1\ntwo\n3\n4\nfive\n6\n7\ntyped\n")
 		s.Await("the files", func() bool { return s.disk(fresh) == "new\n" && s.disk(gone) == "no file" })
+	})
+}
+
+func TestTheReviewSurvives(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
+		p := s.beginWith(keeps(true, "resume"))
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\ntwo\n3\n4\n5\nsix\n7\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.ok(`require('acp').keep({ path = 'code.txt', hunk = 1 })`)
+		s.Await("kept", func() bool { return s.changes() == "modified code.txt -2,1+2,1 kept -6,1+6,1\n" })
+		s.ok(`require('acp').close()`)
+		s.AwaitEvent("AcpSessionClosed")
+		// Meanwhile somebody writes the file.
+		s.write("code.txt", "0\n1\ntwo\n3\n4\n5\nsix\n7\n")
+
+		s.ok(`require('acp').resume({ agent = 'puppet', agent_session_id = ... })`, remote(1))
+		p = s.agent()
+		p.initialize(keeps(true, "resume"))
+		p.reply(p.expect("session/load"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Await("the review", func() bool { return s.changes() == "modified code.txt -3,1+3,1 kept -7,1+7,1\n" })
+		s.awaitChat("1 change of this session waits for your review: :Acp review shows it.")
+		s.ok(`require('acp').undo_turn()`)
+		s.Await("the turn undone", func() bool { return s.disk(path) == "0\n1\n2\n3\n4\n5\n6\n7\n" })
+		s.ok(`require('acp').undo_turn({ again = true })`)
+		s.Await("the turn again", func() bool { return s.disk(path) == "0\n1\ntwo\n3\n4\n5\nsix\n7\n" })
 	})
 }

@@ -82,17 +82,21 @@ func each(t *testing.T, play func(t *testing.T, s *scene), opts ...nvimtest.Opti
 		// A race in the host ends it, and so fails the test. It would sleep a second at its end.
 		"GORACE=halt_on_error=1 atexit_sleep_ms=0",
 	)}, opts...)
-	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) {
-		s := &scene{Nvim: n, t: t, stage: newStage(t, n.Home)}
-		n.Lua(nil, `
-			local host, self, socket = ...
-			vim.g.acp = {
-			  agent = 'puppet',
-			  agents = { puppet = { title = 'Puppet', command = { self }, env = { `+puppetEnv+` = socket } } },
-			  host = { command = { host } },
-			}`, host, self, s.stage.socket)
-		play(t, s)
-	}, opts...)
+	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) { play(t, open(t, n)) }, opts...)
+}
+
+// open makes a Neovim a scene with agents of its own.
+func open(t *testing.T, n *nvimtest.Nvim) *scene {
+	t.Helper()
+	s := &scene{Nvim: n, t: t, stage: newStage(t, n.Home)}
+	n.Lua(nil, `
+		local host, self, socket = ...
+		vim.g.acp = {
+		  agent = 'puppet',
+		  agents = { puppet = { title = 'Puppet', command = { self }, env = { `+puppetEnv+` = socket } } },
+		  host = { command = { host } },
+		}`, host, self, s.stage.socket)
+	return s
 }
 
 // quit quits Neovim as a user does, and waits until its process is gone.

@@ -344,7 +344,7 @@ func TestUnsavedTextIsSaved(t *testing.T) {
 		// What cannot be saved is told, and the prompt stays.
 		s.Lua(nil, `vim.fn.setbufline(vim.fn.bufnr('a.lua'), 1, 'two') vim.bo[vim.fn.bufnr('a.lua')].readonly = true`)
 		s.Keys("Two<C-s>")
-		s.awaitNotification("a.lua could not be saved: E45")
+		s.awaitNotification("a.lua could not be saved: E45: 'readonly' option is set (add ! to override). The prompt was not sent")
 		s.awaitPrompt("Two")
 		p.silent()
 		s.Lua(nil, `vim.bo[vim.fn.bufnr('a.lua')].readonly = false`)

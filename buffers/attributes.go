@@ -1,0 +1,64 @@
+package buffers
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// accessList is where Linux has who else may read and write a file; st_mode alone would say that the
+// file's group may.
+const accessList = "system.posix_acl_access"
+
+// keepAttributes gives f the extended attributes of the file at path. It fails with fs.ErrPermission where
+// f cannot have the access list; other attributes are kept where that is possible.
+func keepAttributes(f *os.File, path string) error {
+	fd := int(f.Fd())
+	had := attributeNames(func(b []byte) (int, error) { return unix.Listxattr(path, b) })
+	has := attributeNames(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
+	for _, name := range has {
+		if name == accessList { // by its folder's default
+			if err := unix.Fremovexattr(fd, name); err != nil {
+				return fs.ErrPermission
+			}
+		}
+	}
+	for _, name := range had {
+		value, err := attribute(func(b []byte) (int, error) { return unix.Getxattr(path, name, b) })
+		if err == nil {
+			now, e := attribute(func(b []byte) (int, error) { return unix.Fgetxattr(fd, name, b) })
+			if e == nil && bytes.Equal(now, value) {
+				continue
+			}
+			err = unix.Fsetxattr(fd, name, value, 0)
+		}
+		if err != nil && name == accessList {
+			return fs.ErrPermission
+		}
+	}
+	return nil
+}
+
+// attributeNames is empty where the file system has none.
+func attributeNames(list func([]byte) (int, error)) []string {
+	names, _ := attribute(list)
+	return strings.FieldsFunc(string(names), func(r rune) bool { return r == 0 })
+}
+
+// attribute reads what get tells the size of when it is given no room.
+func attribute(get func([]byte) (int, error)) ([]byte, error) {
+	for {
+		n, err := get(nil)
+		if err != nil || n == 0 {
+			return nil, err
+		}
+		value := make([]byte, n)
+		if n, err = get(value); !errors.Is(err, unix.ERANGE) { // it has grown
+			return value[:max(n, 0)], err
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package host
+
+import "time"
+
+// bornSince tells whether what is at a path was made after a time, as far as the file system knows.
+func bornSince(string, time.Time) bool { return false }

@@ -1,0 +1,331 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+)
+
+const (
+	mostQuoted  = 40 // lines of a comment, or of what was refused, that the agent is told
+	mostRefused = 50 // changes of which the agent is told the lines
+)
+
+// comments are what the user has to say of lines of files, and has not sent yet. They belong to the session's
+// goroutine.
+type comments struct {
+	list    []*comment
+	drafts  []*comment // that the user is writing, or has left
+	lastID  int
+	version int             // counts changes
+	told    map[string]bool // what was refused, and the agent knows
+}
+
+// comment is about lines of a file as it is now, whose numbers follow the text, or about lines that are gone.
+type comment struct {
+	reviewpage.Remark
+	path    string
+	signed  bool    // the quoted lines begin with what a diff has there
+	present *string // the text in which the lines are counted; nil where it is not in the record
+}
+
+// byPath gives the comments by file, in the order of their lines.
+func (c *comments) byPath() map[string][]reviewpage.Remark {
+	all := map[string][]reviewpage.Remark{}
+	for _, one := range c.list {
+		all[one.path] = append(all[one.path], one.Remark)
+	}
+	for _, list := range all {
+		slices.SortStableFunc(list, func(a, b reviewpage.Remark) int { return cmp.Compare(a.Last, b.Last) })
+	}
+	return all
+}
+
+// moved has the comments on a file follow its text.
+func (c *comments) moved(f review.File) {
+	var edits []linediff.Edit
+	var of *string
+	for _, one := range c.list {
+		switch {
+		case one.path != f.Path && (f.OldPath == "" || one.path != f.OldPath):
+			continue
+		case one.path != f.Path:
+			one.path = f.Path // it was moved
+			c.version++
+		}
+		if f.Present.Opaque || one.present == nil || *one.present == f.Present.Text {
+			continue
+		}
+		if of == nil || *of != *one.present {
+			of = one.present
+			edits = linediff.Compare(linediff.Lines(*of), linediff.Lines(f.Present.Text))
+		}
+		one.First, one.Last = shifted(edits, one.First), max(shifted(edits, one.First), shifted(edits, one.Last))
+		one.present = &f.Present.Text
+		c.version++
+	}
+}
+
+// shifted is where a line, counted from 1, is after edits; the nearest one where it was replaced.
+func shifted(edits []linediff.Edit, line int) int {
+	at := line - 1
+	by := 0
+	for _, e := range edits {
+		switch {
+		case e.A1 <= at:
+			by = e.B1 - e.A1
+		case e.A0 <= at:
+			return max(1, min(e.B0+at-e.A0, max(e.B0, e.B1-1))+1)
+		}
+	}
+	return max(1, at+by+1)
+}
+
+// draftAt is what a comment on lines would be about: lines of a file, or rows of the page.
+func (s *Session) draftAt(m message) (c comment, err error) {
+	if path := m.text("path"); path != "" {
+		c.path = s.absolute(path)
+		c.First, c.Last = m.integer("first"), max(m.integer("first"), m.integer("last"))
+		c.Quoted = m.texts("lines")
+		for _, f := range s.review.files {
+			if f.Path == c.path && !f.Present.Opaque {
+				c.present = &f.Present.Text
+			}
+		}
+		return c, nil
+	}
+	return s.review.draftAt(m)
+}
+
+// commentAt tells Lua what a comment on lines would be about, and the one that is there already.
+func (s *Session) commentAt(m message) {
+	if m.text("path") == "" {
+		s.tellComment(m)
+		return
+	}
+	// The record may not know yet what the user has typed there.
+	s.changes.job(func(next func()) {
+		s.changes.refreshOnly([]string{m.text("path")}, time.Time{}, func() {
+			s.changes.tell(nil)
+			s.box.put(func() { s.tellComment(m) })
+			next()
+		})
+	})
+}
+
+func (s *Session) tellComment(m message) {
+	draft, err := s.draftAt(m)
+	if err != nil {
+		s.host.callback(m.integer("callback"), nil, err.Error())
+		return
+	}
+	answer := map[string]any{"name": s.short(draft.path), "first": draft.First, "last": draft.Last, "id": draft.ID, "text": draft.Text}
+	for _, one := range s.comments.list {
+		if draft.ID == 0 && one.path == draft.path && one.Last == draft.Last && one.Beside == draft.Beside {
+			answer["id"], answer["text"] = one.ID, one.Text
+		}
+	}
+	if answer["id"] == 0 {
+		s.comments.lastID++
+		draft.ID = s.comments.lastID
+		answer["id"] = draft.ID
+		s.comments.drafts = append(s.comments.drafts, &draft)
+	}
+	s.host.callback(m.integer("callback"), answer, "")
+}
+
+// comment takes the text of a comment; without one it is gone.
+func (s *Session) comment(m message) {
+	c := &s.comments
+	if m.flag("dropped") {
+		c.drafts = slices.DeleteFunc(c.drafts, func(one *comment) bool { return one.ID == m.integer("id") })
+		return
+	}
+	id, text := m.integer("id"), strings.TrimRight(m.text("text"), " \t\n")
+	is := func(one *comment) bool { return one.ID == id }
+	if at := slices.IndexFunc(c.drafts, is); at >= 0 {
+		if text != "" {
+			c.list = append(c.list, c.drafts[at])
+		}
+		c.drafts = slices.Delete(c.drafts, at, at+1)
+	}
+	at := slices.IndexFunc(c.list, is)
+	switch {
+	case at < 0:
+	case text == "":
+		c.list = slices.Delete(c.list, at, at+1)
+	default:
+		c.list[at].Text = text
+	}
+	c.version++
+	s.review.render()
+}
+
+// refused are the changes of a file that were refused, and those of which the agent knows are left out.
+func (c *comments) refused(f review.File) (list []review.Change, keys []string) {
+	whole := f.State == review.Rejected && len(f.Hunks) == 0
+	for _, change := range f.Changes() {
+		if change.State == review.Rejected {
+			list = append(list, change)
+		}
+	}
+	if whole {
+		list = append(list, review.Change{State: review.Rejected})
+	}
+	list = slices.DeleteFunc(list, func(change review.Change) bool {
+		key := fmt.Sprintf("%d %s %q %q", f.ID, f.Path, change.Old, change.New)
+		if c.told[key] {
+			return true
+		}
+		keys = append(keys, key)
+		return false
+	})
+	return list, keys
+}
+
+// untold is how many refused changes the agent does not know of.
+func (c *comments) untold(files map[int]*reviewedFile) int {
+	n := 0
+	for _, f := range files {
+		list, _ := c.refused(f.File)
+		n += len(list)
+	}
+	return n
+}
+
+// sendReview makes a prompt of the comments, and of what was refused since the last one.
+func (s *Session) sendReview(m message) {
+	id := m.integer("callback")
+	if s.phase == dead {
+		s.host.callback(id, nil, s.failure+" Your comments are kept.")
+		return
+	}
+	text, keys := s.reviewPrompt()
+	if text == "" {
+		s.host.callback(id, nil, "there is nothing to send: no comment, nothing refused")
+		return
+	}
+	s.comments.list = nil
+	s.comments.version++
+	for _, key := range keys {
+		s.comments.told[key] = true
+	}
+	s.review.render()
+	s.submit(func() { s.prompt([]session.Content{session.Text{Text: text}}) })
+	s.host.callback(id, s.turnOpen || s.phase != ready, "")
+}
+
+// reviewPrompt is what is to be said of the agent's changes, and which refusals it tells.
+func (s *Session) reviewPrompt() (text string, told []string) {
+	var b strings.Builder
+	list := slices.Clone(s.comments.list)
+	slices.SortStableFunc(list, func(a, b *comment) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.Last, b.Last))
+	})
+	if len(list) > 0 {
+		b.WriteString("My comments on your changes:\n")
+	}
+	for _, c := range list {
+		lang := strings.TrimPrefix(filepath.Ext(c.path), ".")
+		if c.signed {
+			lang = "diff"
+		}
+		fmt.Fprintf(&b, "\n%s\n", s.short(c.path)+atLines(c.First, c.Last))
+		if len(c.Quoted) > 0 {
+			b.WriteString(fenced(lang, c.Quoted) + "\n")
+		}
+		b.WriteString(c.Text + "\n")
+	}
+	var files []review.File
+	for _, f := range s.review.files {
+		files = append(files, f.File)
+	}
+	slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
+	n := 0
+	for _, f := range files {
+		changes, keys := s.comments.refused(f)
+		told = append(told, keys...)
+		for _, change := range changes {
+			if n++; n == 1 {
+				if b.Len() > 0 {
+					b.WriteString("\n")
+				}
+				b.WriteString("I have refused these changes of yours, and they are not in the files any more. Do not make them again:\n")
+			}
+			if n > mostRefused {
+				continue
+			}
+			if len(change.Old)+len(change.New) == 0 {
+				fmt.Fprintf(&b, "\n%s (%s)\n", s.short(f.Path), wholeChange(f))
+				continue
+			}
+			fmt.Fprintf(&b, "\n%s\n%s\n", s.short(f.Path)+atLines(change.Line, change.Line), fenced("diff", signedLines(change)))
+		}
+	}
+	if n > mostRefused {
+		fmt.Fprintf(&b, "\nand %s more.\n", count(n-mostRefused, "change"))
+	}
+	return strings.TrimRight(b.String(), "\n"), told
+}
+
+// wholeChange says what was done to a file beside changing its lines.
+func wholeChange(f review.File) string {
+	switch f.Status {
+	case review.Added:
+		return "the new file"
+	case review.Deleted:
+		return "that it is deleted"
+	case review.Moved:
+		return "that it is moved"
+	}
+	return "the change of the file"
+}
+
+// atLines names lines behind a path.
+func atLines(first, last int) string {
+	switch {
+	case first <= 0:
+		return ""
+	case first >= last:
+		return fmt.Sprintf(":%d", first)
+	}
+	return fmt.Sprintf(":%d-%d", first, last)
+}
+
+func signedLines(c review.Change) (lines []string) {
+	for _, l := range c.Old {
+		lines = append(lines, "-"+strings.TrimSuffix(l, "\n"))
+	}
+	for _, l := range c.New {
+		lines = append(lines, "+"+strings.TrimSuffix(l, "\n"))
+	}
+	return lines
+}
+
+// fenced quotes lines, the first of them where they are many.
+func fenced(lang string, lines []string) string {
+	fence := "```"
+	for _, l := range lines {
+		for strings.Contains(l, fence) {
+			fence += "`"
+		}
+	}
+	var b strings.Builder
+	b.WriteString(fence + lang + "\n")
+	for i, l := range lines {
+		if i == mostQuoted {
+			fmt.Fprintf(&b, "… and %s more\n", count(len(lines)-i, "line"))
+			break
+		}
+		b.WriteString(cut(l, longLine) + "\n")
+	}
+	return b.String() + fence
+}

@@ -1,0 +1,54 @@
+package diff
+
+import (
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// Whole is the change of a file of which both texts are known, with "\n" between
+// their lines.
+func Whole(path string, op session.Operation, old, text string) File {
+	f := File{Path: path, Operation: op}
+	if strings.IndexByte(old, 0) >= 0 || strings.IndexByte(text, 0) >= 0 {
+		f.say("binary file")
+		return f
+	}
+	f.Located, f.Old, f.New = true, old, text
+	f.between(true)
+	switch {
+	case len(f.Hunks) == 0 && op == session.OperationAdd:
+		f.say("empty file")
+	case len(f.Hunks) == 0:
+		f.say("nothing changes")
+	case op == session.OperationModify && strings.TrimSuffix(old, "\n") == strings.TrimSuffix(text, "\n"):
+		f.say(newlineAlone)
+	}
+	return f
+}
+
+// Without is a text without some of the places where it differs from an old one:
+// there it has the old lines. The places are counted from 0, as runs of lines of
+// [File.Hunks] with no unchanged line between them.
+func Without(old, text string, refused func(place int) bool) string {
+	a, b := split(old), split(text)
+	var out strings.Builder
+	write := func(lines []string) {
+		for _, line := range lines {
+			out.WriteString(line)
+		}
+	}
+	at := 0
+	for i, e := range linediff.Compare(a, b) {
+		write(a[at:e.A0])
+		if refused(i) {
+			write(a[e.A0:e.A1])
+		} else {
+			write(b[e.B0:e.B1])
+		}
+		at = e.A1
+	}
+	write(a[at:])
+	return out.String()
+}

@@ -1,0 +1,442 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// held is a write through the client that waits for the user (review = 'before').
+// But for what never changes it belongs to the session's goroutine.
+type held struct {
+	request fileRequest
+	at      rules.Path
+	place   place
+	pass    func(error)
+	since   time.Time
+
+	prospect
+	busy    bool // the file is being looked at, as the user has answered
+	editing bool // the user edits the text
+
+	// Where the user wants another text than the agent's: that, what the agent is
+	// told in place of a success, and the chat.
+	instead *string
+	verdict error
+	said    string
+}
+
+// prospect is what a write would make of its file, as it was looked at last.
+type prospect struct {
+	buffers.Preview
+	file  diff.File
+	known bool // else the texts are not, and it can only be taken as a whole
+}
+
+// heldError is what the agent is told of a write that was not made, or not so.
+type heldError struct{ text string }
+
+func (e *heldError) Error() string { return e.text }
+
+// Is tells that the user knows of it: the chat says what has become of the write.
+func (e *heldError) Is(target error) bool { return target == errNotAllowed }
+
+// look gives what a write would make of its file to done, on any goroutine.
+func (s *Session) look(f fileRequest, real string, done func(prospect)) {
+	unknown := func(exists bool) {
+		told := session.Diff{Path: f.path, NewText: f.text}
+		if !exists {
+			told.Operation = session.OperationAdd
+		}
+		done(prospect{Preview: buffers.Preview{Exists: exists}, file: diff.Told(told)})
+	}
+	switch info, err := os.Stat(real); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist), err == nil && info.Size() > largestFile, len(*f.text) > largestFile:
+		unknown(err == nil)
+		return
+	}
+	s.host.files.Preview(f.ctx, buffers.Write{Path: real, Text: *f.text}, func(p buffers.Preview, err error) {
+		if err != nil {
+			unknown(true)
+			return
+		}
+		op := session.OperationModify
+		if !p.Exists {
+			op = session.OperationAdd
+		}
+		file := diff.Whole(f.path, op, p.Before, p.After)
+		done(prospect{Preview: p, file: file, known: file.Located})
+	})
+}
+
+// hold has a write wait for the user, unless it changes nothing or is what they
+// have accepted before. It is called on the gate's goroutine.
+func (s *Session) hold(h *held) {
+	closed := func() { h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed)) }
+	s.look(h.request, h.at.Real, func(p prospect) {
+		h.prospect = p
+		if p.known && p.Exists && p.Before == p.After && p.After == p.Text {
+			s.letPass(h)
+			return
+		}
+		if !s.box.put(func() { s.recall(h) }) {
+			closed()
+		}
+	})
+}
+
+// letPass lets a write pass that needs no review; the policy of paths may still
+// ask about it.
+func (s *Session) letPass(h *held) {
+	if h.place.free {
+		h.request.pass(h.pass)
+		return
+	}
+	change := []session.ToolCallContent{s.toldOf(h)}
+	if !s.box.put(func() { s.askForFile(h.request, h.at, h.place, change, h.pass) }) {
+		h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
+	}
+}
+
+// accepted is a change that the user has allowed in a request: a write that comes
+// to the same is not asked about again, until it is made or the turn ends.
+type accepted struct {
+	path string // absolute
+	told session.Diff
+	text string // that the file has with it
+}
+
+// accept remembers what the user has allowed.
+func (s *Session) accept(p *permission) {
+	for _, c := range s.diffs.calls[&p.call] {
+		a := accepted{path: s.absolute(c.told.Path), told: c.told}
+		switch {
+		case c.file.Located:
+			a.text = c.file.New
+		case c.told.NewText != nil:
+			a.text = *c.told.NewText
+		default:
+			continue
+		}
+		s.accepted = append(s.accepted, a)
+	}
+}
+
+// recall looks whether the user has accepted a write before, and else asks.
+func (s *Session) recall(h *held) {
+	list := slices.Clone(s.accepted)
+	if len(list) == 0 || !h.known {
+		s.askAboutWrite(h)
+		return
+	}
+	s.host.background(func() {
+		list = slices.DeleteFunc(list, func(a accepted) bool {
+			real, err := buffers.RealPath(a.path)
+			return err != nil || real != h.at.Real
+		})
+		known := agreed(list, h.Before, h.Text)
+		if !s.box.put(func() {
+			if !known {
+				s.askAboutWrite(h)
+				return
+			}
+			s.accepted = slices.DeleteFunc(s.accepted, func(a accepted) bool { return slices.Contains(list, a) })
+			s.letPass(h)
+		}) {
+			h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
+		}
+	})
+}
+
+// agreed tells whether a text is what accepted changes of a file make of it, one
+// of them or those so far together.
+func agreed(list []accepted, before, text string) bool {
+	all := before
+	for _, a := range list {
+		if a.text == text || a.told.NewText != nil && strings.ReplaceAll(*a.told.NewText, "\r\n", "\n") == text {
+			return true
+		}
+		if f := diff.Of(a.told, diff.Now{Text: &before}); f.Located && f.New == text {
+			return true
+		}
+		if f := diff.Of(a.told, diff.Now{Text: &all}); f.Located {
+			all = f.New
+		}
+	}
+	return len(list) > 0 && all == text
+}
+
+// The answers to a held write.
+const (
+	writeIt = "allow"
+	refuse  = "reject"
+)
+
+// askAboutWrite puts a held write before the user, as a question of our own.
+func (s *Session) askAboutWrite(h *held) {
+	name := transcript.VisibleText(s.short(h.request.path))
+	p := &permission{file: h.at, held: h}
+	p.answer = func(optionID, by string) { s.endHeld(p, optionID, by) }
+	p.request = session.PermissionRequest{Context: h.request.ctx, Title: "Write " + name, Options: []session.PermissionOption{
+		{ID: writeIt, Name: "Write it", Kind: "allow_once"},
+		{ID: refuse, Name: "Refuse", Kind: "reject_once"},
+	}}
+	if d := h.place; d.outside || d.private {
+		reason := d.reason(h.request.path, h.at.Real)
+		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
+	}
+	p.call = session.ToolCall{Title: name, Kind: h.request.kind}
+	h.since = time.Now()
+	if s.phase != ready || s.stopping() {
+		p.answer("", "cancel")
+		return
+	}
+	s.tellHeld(p)
+	s.host.files.StepAside(s, h.at.Real)
+	s.raise(p)
+}
+
+func (s *Session) toldOf(h *held) session.Diff {
+	d := session.Diff{Path: h.request.path, NewText: h.request.text}
+	if h.known {
+		d.NewText = &h.After
+	}
+	if !h.Exists {
+		d.Operation = session.OperationAdd
+	} else if h.known {
+		d.OldText = &h.Before
+	}
+	return d
+}
+
+// tellHeld has the request of a held write show what it would make of the file.
+// What was refused stays refused, as far as it is still there.
+func (s *Session) tellHeld(p *permission) {
+	d := s.toldOf(p.held)
+	file := p.held.file
+	p.call.Content = []session.ToolCallContent{d}
+	c := &change{call: &p.call, told: d, file: &file, settled: true, looked: 1}
+	for _, before := range s.diffs.calls[&p.call] {
+		before.dropped = true
+		c.looked = before.looked + 1
+		if k := p.picks[before]; k != nil {
+			p.picks = map[*change]*picks{c: k}
+		}
+	}
+	if !p.held.known {
+		p.picks = nil // it is written as a whole, or not
+	}
+	s.diffs.whole.drop()
+	s.diffs.hunks.drop()
+	if s.diffs.calls == nil {
+		s.diffs.calls = map[*session.ToolCall][]*change{}
+	}
+	s.diffs.calls[&p.call] = []*change{c}
+	s.keep(c)
+	s.shown.permissions = true
+}
+
+// lookAtHeld looks again at what a held write would make of its file, then has
+// then called, unless the write is over.
+func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
+	s.host.background(func() {
+		s.look(p.held.request, p.held.at.Real, func(now prospect) {
+			s.box.put(func() {
+				if slices.Contains(s.asked, p) && p.held.request.ctx.Err() == nil {
+					then(now)
+				}
+			})
+		})
+	})
+}
+
+// refreshHeld has a held write show what it would make of its file now.
+func (s *Session) refreshHeld(p *permission, then func()) {
+	s.lookAtHeld(p, func(now prospect) {
+		if h := p.held; !h.editing && !h.busy && now.Preview != h.Preview {
+			h.prospect = now
+			s.tellHeld(p)
+			s.changed()
+		}
+		then()
+	})
+}
+
+// writeHeld is the user's word that a held write may be made, but for the hunks
+// that they have refused; or, with a text, that this is to be written.
+func (s *Session) writeHeld(p *permission, edited *string) {
+	h := p.held
+	switch {
+	case h.busy:
+		return
+	case h.editing && edited == nil:
+		s.host.notify("info", "You are editing the text: :w in its window writes it.")
+		return
+	}
+	h.busy = true
+	s.lookAtHeld(p, func(now prospect) {
+		h.busy = false
+		if option, ok := s.decideHeld(p, now, edited); ok {
+			s.resolve(p, option, "user")
+			return
+		}
+		name := transcript.VisibleText(filepath.Base(h.request.path))
+		h.prospect = now
+		if edited != nil {
+			s.host.notify("warning", name+" has changed in the same lines meanwhile: :w once more writes your text over that.")
+			return
+		}
+		s.tellHeld(p)
+		s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+		s.changed()
+	})
+}
+
+// decideHeld makes of the user's answer what is written and what the agent is told,
+// and gives the option that this is. It returns false where the file is not as the
+// user has seen it any more, and their answer does not say what is to become of
+// that.
+func (s *Session) decideHeld(p *permission, now prospect, edited *string) (option string, ok bool) {
+	h := p.held
+	if !h.known || !now.known {
+		return writeIt, h.known == now.known && edited == nil
+	}
+	list, n, all := s.picked(p)
+	refused := func(int) bool { return false }
+	if n > 0 {
+		refused = func(i int) bool { return list[0].refused[i] }
+	}
+	var target string
+	switch {
+	case edited != nil:
+		merged, conflicts := buffers.Merge(h.Before, now.Before, *edited)
+		if conflicts > 0 {
+			return "", false
+		}
+		target = merged
+	case now.Preview != h.Preview && !slices.EqualFunc(hunksOf(&h.file), hunksOf(&now.file), sameHunk):
+		return "", false
+	case n == all && n > 0:
+		return refuse, true
+	default:
+		target = diff.Without(now.Before, now.After, refused)
+	}
+	if target == now.After {
+		return writeIt, true
+	}
+	// The user may have unsaved text that the agent's does not have.
+	if now.After != now.Text {
+		if text, conflicts := buffers.Merge(now.After, now.Text, target); conflicts == 0 {
+			target = text
+		}
+	}
+	name, who := transcript.VisibleText(s.short(h.request.path)), s.spec.Title
+	h.instead = &target
+	h.verdict = &heldError{otherwise(now.Text, target, edited != nil)}
+	h.said = fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", n, count(all, "hunk"), name, who)
+	if edited != nil {
+		h.said = fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
+	}
+	return writeIt, true
+}
+
+// endHeld ends a held write: it is made, or the agent gets an error that says what
+// has become of it.
+func (s *Session) endHeld(p *permission, optionID, by string) {
+	h, who := p.held, s.spec.Title
+	name := transcript.VisibleText(s.short(h.request.path))
+	switch {
+	case optionID == writeIt && h.instead != nil:
+		s.writeInstead(h)
+		return
+	case optionID == writeIt:
+		h.request.pass(h.pass)
+		return
+	}
+	why := "the user refused this write"
+	switch by {
+	case "rule":
+		why = "the user has decided before to refuse this write"
+		s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, transcript.VisibleText(p.judgement.remark)))
+	case "user":
+		s.remark("info", fmt.Sprintf("You did not let %s write %s.", who, name))
+	default:
+		why = "the user has not decided about this write"
+		s.remark("info", fmt.Sprintf("%s was not allowed to write %s: the question was not answered.", who, name))
+	}
+	h.pass(&heldError{why + ", so nothing was written"})
+}
+
+// writeInstead writes what the user has made of the agent's text.
+func (s *Session) writeInstead(h *held) {
+	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.instead}, func(w buffers.Written, err error) {
+		if err != nil {
+			h.pass(cause(err))
+			return
+		}
+		if w.Changed {
+			s.changes.took(w, "fs")
+		}
+		s.box.put(func() {
+			s.wrote(h.request.path, w, nil)
+			s.remark("info", h.said)
+		})
+		h.pass(h.verdict)
+	})
+}
+
+// waited is for how long a held write has waited, in seconds.
+func (h *held) waited() float64 { return time.Since(h.since).Seconds() }
+
+// editHeld lets the user edit what would be written, and gives it to the callback;
+// or hears that they do so no more.
+func (s *Session) editHeld(m message) {
+	p := s.openRequest(m.integer("permission"))
+	if p != nil && p.held != nil && !m.flag("on") {
+		p.held.editing = false
+		s.lookAtHeld(p, func(now prospect) { // it was not told of changes meanwhile
+			p.held.prospect = now
+			s.tellHeld(p)
+			s.changed()
+		})
+		return
+	}
+	if p == nil || p.held == nil || !p.held.known {
+		s.host.callback(m.integer("callback"), nil, "")
+		return
+	}
+	h := p.held
+	h.editing = true
+	s.shown.permissions = true
+	s.changed()
+	text := h.After
+	if list, n, _ := s.picked(p); n > 0 {
+		text = diff.Without(h.Before, h.After, func(i int) bool { return list[0].refused[i] })
+	}
+	s.host.callback(m.integer("callback"), map[string]any{"lines": some(textLines(text))}, "")
+}
+
+// writeEdited takes the lines that the user has made of a held write.
+func (s *Session) writeEdited(m message) {
+	p := s.openRequest(m.integer("permission"))
+	if p == nil || p.held == nil {
+		s.host.notify("warning", "The agent does not wait for this text any more.")
+		return
+	}
+	text := m.text("text")
+	if !strings.HasSuffix(p.held.After, "\n") && p.held.After != "" {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	s.writeHeld(p, &text)
+}

@@ -1,0 +1,150 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+)
+
+// This file has the words for an agent of whose change the user wants a part.
+
+// What a prompt or an error quotes of hunks is bounded.
+const (
+	quotedLines = 12  // of one side of a hunk
+	quotedAll   = 300 // lines of all hunks
+	quotedWidth = 200 // bytes of a line
+	namedHunks  = 200 // with their lines
+	namedPlaces = 30  // of an error
+	quotedWords = 60  // bytes of them in an error
+)
+
+// partly is the prompt that asks for the kept hunks of a change alone.
+func (s *Session) partly(title string, files []*picks) string {
+	var b strings.Builder
+	what := "the change that you asked about"
+	if title != "" {
+		what += fmt.Sprintf(" (%s)", cut(strings.Join(strings.Fields(title), " "), 200))
+	}
+	fmt.Fprintf(&b, "I refused %s, as I want only a part of it. Make it again with the hunks that are kept below, as you had them. "+
+		"Leave out the refused ones, and put nothing else in their place.\n", what)
+	quoted, named := 0, 0
+	for _, k := range files {
+		fmt.Fprintf(&b, "\n%s\n", s.short(k.file.Path))
+		var left [2]int
+		for i, h := range k.hunks {
+			verdict, side := "kept", 0
+			if k.refused[i] {
+				verdict, side = "refused", 1
+			}
+			if named++; named > namedHunks {
+				left[side]++
+				continue
+			}
+			fmt.Fprintf(&b, "- %s: %s\n", verdict, placeOf(k.file, h))
+			for _, part := range []struct {
+				sign  string
+				lines []diff.Line
+			}{{"-", h.old}, {"+", h.new}} {
+				for j, l := range part.lines {
+					if j == quotedLines || quoted >= quotedAll {
+						fmt.Fprintf(&b, "    %s … %s more\n", part.sign, count(len(part.lines)-j, "line"))
+						break
+					}
+					quoted++
+					fmt.Fprintf(&b, "    %s %s\n", part.sign, bounded(l.Text))
+				}
+			}
+		}
+		for side, verdict := range []string{"kept", "refused"} {
+			if left[side] > 0 {
+				fmt.Fprintf(&b, "- %s more %s\n", count(left[side], "hunk"), verdict)
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// placeOf is where a hunk is in the file as it is now.
+func placeOf(f *diff.File, h replaced) string {
+	switch {
+	case len(h.old) == 0 && len(h.new) == 0:
+		return "all of it"
+	case f.Operation == session.OperationAdd:
+		return "the new file"
+	case !f.Located:
+		return "in the text that you gave"
+	case len(h.old) == 0:
+		return fmt.Sprintf("%s before line %d", count(len(h.new), "new line"), h.oldAt)
+	}
+	return lineRange(h.oldAt, len(h.old))
+}
+
+// lineRange names n lines from one on.
+func lineRange(from, n int) string {
+	if n <= 1 {
+		return fmt.Sprintf("line %d", from)
+	}
+	return fmt.Sprintf("lines %d-%d", from, from+n-1)
+}
+
+// bounded is a line cut to what is quoted of it.
+func bounded(line string) string {
+	if short := cut(line, quotedWidth); short != line {
+		return short + "…"
+	}
+	return line
+}
+
+// otherwise says where a text was not written as the agent gave it, by the lines
+// of the agent's text, so that it need not guess. Edited says that the user has
+// written something of their own.
+func otherwise(text, written string, edited bool) string {
+	a, b := textLines(text), textLines(written)
+	var places []string
+	edits := linediff.Compare(a, b)
+	for i, e := range edits {
+		if i == namedPlaces {
+			places = append(places, fmt.Sprintf("and in %d more places", len(edits)-i))
+			break
+		}
+		old, is := a[e.A0:e.A1], b[e.B0:e.B1]
+		lines := lineRange(e.A0+1, len(old)) + " " + firstWords(old)
+		switch {
+		case len(old) == 0:
+			lines = "at the beginning"
+			if e.A0 > 0 {
+				lines = fmt.Sprintf("after line %d", e.A0)
+			}
+			places = append(places, fmt.Sprintf("%s the file has %s more %s", lines, count(len(is), "line"), firstWords(is)))
+		case len(is) == 0:
+			places = append(places, lines+" not written")
+		default:
+			places = append(places, fmt.Sprintf("%s not written, the file has %s %s there", lines, count(len(is), "line"), firstWords(is)))
+		}
+	}
+	if len(places) == 0 {
+		places = []string{"the newline at its end"}
+	}
+	what := "the user refused a part of this text, and only the rest was written. Refused, by the lines of your text: "
+	if edited {
+		what = "the user changed this text before it was written, and theirs was written. Changed, by the lines of your text: "
+	}
+	return what + strings.Join(places, "; ") + ". Read the file again before you change it further"
+}
+
+// firstWords quotes the beginning of lines.
+func firstWords(lines []string) string {
+	for _, l := range lines {
+		if words := strings.Join(strings.Fields(l), " "); words != "" {
+			short := cut(words, quotedWords)
+			if short != words || len(lines) > 1 {
+				short += " …"
+			}
+			return "(" + short + ")"
+		}
+	}
+	return "(empty)"
+}

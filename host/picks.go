@@ -1,0 +1,276 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// picks are the hunks of one change of a request, and which of them the user has
+// refused. It belongs to the session's goroutine.
+type picks struct {
+	file    *diff.File // that the hunks are of
+	hunks   []replaced
+	refused []bool // by hunk
+}
+
+// hunksOf are what can be picked of a change: the runs of its lines, or all of it
+// where there are none, as in a binary file or one that is moved.
+func hunksOf(f *diff.File) []replaced {
+	hunks := changesOf(f.Hunks)
+	if len(hunks) == 0 && f.Note != "nothing changes" {
+		return make([]replaced, 1)
+	}
+	return hunks
+}
+
+// picksOf are the picks of a request, by its files. What was refused stays so when
+// a change was looked for anew, as far as it is still there.
+func (s *Session) picksOf(p *permission) []*picks {
+	if p.picks == nil {
+		p.picks = map[*change]*picks{}
+	}
+	var list []*picks
+	for _, c := range s.diffs.calls[&p.call] {
+		k := p.picks[c]
+		if k == nil || k.file != c.file {
+			hunks := hunksOf(c.file)
+			refused := make([]bool, len(hunks))
+			if k != nil {
+				refused = carried(k.hunks, k.refused, hunks)
+			}
+			k = &picks{file: c.file, hunks: hunks, refused: refused}
+			p.picks[c] = k
+		}
+		list = append(list, k)
+	}
+	return list
+}
+
+// carried finds refused hunks among others of the same file: those with the same
+// lines, else one that has the same old or the same new ones.
+func carried(was []replaced, refused []bool, now []replaced) []bool {
+	found, taken := make([]bool, len(now)), make([]bool, len(now))
+	match := func(h replaced, alike func(a, b replaced) bool) int {
+		return slices.IndexFunc(now, func(n replaced) bool { return alike(h, n) })
+	}
+	var rest []replaced
+	for i, h := range was {
+		at := -1
+		for j, n := range now {
+			if !taken[j] && sameHunk(h, n) {
+				at = j
+				break
+			}
+		}
+		switch {
+		case at >= 0:
+			taken[at], found[at] = true, refused[i]
+		case refused[i]:
+			rest = append(rest, h)
+		}
+	}
+	for _, h := range rest {
+		at := match(h, func(a, b replaced) bool { return len(a.new) > 0 && sameLines(a.new, b.new) })
+		if at < 0 {
+			at = match(h, func(a, b replaced) bool { return len(a.old) > 0 && sameLines(a.old, b.old) })
+		}
+		if at >= 0 {
+			found[at] = true
+		}
+	}
+	return found
+}
+
+func sameHunk(a, b replaced) bool { return sameLines(a.old, b.old) && sameLines(a.new, b.new) }
+
+func sameLines(a, b []diff.Line) bool {
+	return slices.EqualFunc(a, b, func(x, y diff.Line) bool { return x.Text == y.Text && x.NoNewline == y.NoNewline })
+}
+
+// refusedOf counts the hunks of a request and those that are refused.
+func refusedOf(list []*picks) (refused, all int) {
+	for _, k := range list {
+		all += len(k.hunks)
+		for _, r := range k.refused {
+			if r {
+				refused++
+			}
+		}
+	}
+	return refused, all
+}
+
+// picked are the picks of a request, where the user has refused a hunk of it, and
+// how many.
+func (s *Session) picked(p *permission) (list []*picks, refused, all int) {
+	if p.picks == nil {
+		return nil, 0, 0
+	}
+	list = s.picksOf(p)
+	refused, all = refusedOf(list)
+	return list, refused, all
+}
+
+// pick refuses hunks of an open request, or takes that back. The answer is false
+// where the diff that the user has before them is another by now.
+func (s *Session) pick(m message) {
+	done := func(ok bool) { s.host.callback(m.integer("callback"), ok, "") }
+	p := s.openRequest(m.integer("permission"))
+	if p == nil {
+		done(true) // it was answered
+		return
+	}
+	changes, at := s.diffs.calls[&p.call], m.integer("file")-1
+	if at < 0 || at >= len(changes) || !changes[at].settled || changes[at].looked != m.integer("looked") {
+		done(false)
+		return
+	}
+	if p.held != nil && !p.held.known {
+		s.host.notify("info", "This can be written or refused as a whole only.")
+		done(true)
+		return
+	}
+	k := s.picksOf(p)[at]
+	for i := max(1, m.integer("first")); i <= min(m.integer("last"), len(k.hunks)); i++ {
+		k.refused[i-1] = m.flag("refuse")
+	}
+	s.shown.permissions = true
+	s.changed()
+	done(true)
+}
+
+// openRequest is a request that is before the user, or nil.
+func (s *Session) openRequest(id int) *permission {
+	for _, p := range s.asked {
+		if p.id == int64(id) && p.open {
+			return p
+		}
+	}
+	return nil
+}
+
+// pickLines say in the float what is refused, and what an answer makes of it.
+func (s *Session) pickLines(p *permission) []transcript.Line {
+	_, refused, all := s.picked(p)
+	switch {
+	case p.held != nil && p.held.editing:
+		return transcript.Colored("✎ you edit the text: :w in its window writes it", transcript.ToolWaiting)
+	case refused == 0:
+		return nil
+	}
+	_, rejects := choose(p.request.Options, false)
+	then := s.spec.Title + " would make them too"
+	switch {
+	case p.held != nil:
+		then = "they are not written"
+	case rejects && refused == all:
+		then = "allowing is refusing"
+	case rejects:
+		then = "allowing asks for the rest"
+	}
+	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, count(all, "hunk"), then)
+	return transcript.Visible(transcript.Colored(what, transcript.ToolWaiting), true)
+}
+
+// addPicks tells Lua which hunks are refused, by file, and of which look at it.
+func (s *Session) addPicks(snap map[string]any, p *permission) {
+	list, _, _ := s.picked(p)
+	if p.held != nil {
+		list = s.picksOf(p)
+	}
+	if list == nil {
+		return
+	}
+	files := make([]any, len(list))
+	for i, k := range list {
+		refused := []int{}
+		for j, r := range k.refused {
+			if r {
+				refused = append(refused, j+1)
+			}
+		}
+		files[i] = map[string]any{"looked": s.diffs.calls[&p.call][i].looked, "refused": refused}
+	}
+	snap["picks"] = files
+}
+
+// respondPartly gives an answer that allows, where the user has refused hunks:
+// the agent is told no, and what is kept becomes a prompt. It returns false where
+// the answer is to be given as it is.
+func (s *Session) respondPartly(p *permission, chosen session.PermissionOption) bool {
+	list, refused, all := s.picked(p)
+	if refused == 0 || p.held != nil || !chosen.Allows() {
+		return false
+	}
+	option, rejects := choose(p.request.Options, false)
+	if !rejects {
+		s.unwanted = append(s.unwanted, unwanted{p.request.Call.ID, list, refused, all})
+		return false
+	}
+	if refused == all {
+		s.remark("info", fmt.Sprintf("You refused all hunks, so %s was told no.", s.spec.Title))
+		s.resolve(p, option.ID, "user")
+		return true
+	}
+	words := s.partly(p.call.Title, list)
+	s.resolve(p, option.ID, "user")
+	s.queue = slices.Insert(s.queue, 0, []session.Content{session.Text{Text: words}})
+	s.remark("info", fmt.Sprintf("You refused %d of %s: %s was told no, and a prompt for the rest is the next in the queue.",
+		refused, count(all, "hunk"), s.spec.Title))
+	s.sendNext()
+	return true
+}
+
+// unwanted is an allowed change of which the user had refused hunks, where the
+// agent had no answer for that.
+type unwanted struct {
+	call         string // its id, or ""
+	files        []*picks
+	refused, all int
+}
+
+// offerTakingOut tells of refused hunks that the agent has made, now that its call
+// has ended; or, with the turn, all calls. done says that it did what it said.
+func (s *Session) offerTakingOut(call string, all, done bool) {
+	var over []unwanted
+	s.unwanted = slices.DeleteFunc(s.unwanted, func(u unwanted) bool {
+		if all || u.call == call {
+			over = append(over, u)
+			return true
+		}
+		return false
+	})
+	for _, u := range over {
+		if !done {
+			continue
+		}
+		var places []string
+		for _, k := range u.files {
+			var hunks []replaced
+			for i, h := range k.hunks {
+				if !k.refused[i] {
+					continue
+				}
+				hunks = append(hunks, h)
+				place := transcript.VisibleText(s.short(k.file.Path))
+				if k.file.Located && h.newAt > 0 {
+					place += fmt.Sprintf(":%d", h.newAt)
+				}
+				places = append(places, place)
+			}
+			if s.takeOut != nil && len(hunks) > 0 {
+				s.takeOut(s.absolute(k.file.Path), hunks)
+			}
+		}
+		if more := len(places) - 10; more > 0 {
+			places = append(places[:10], fmt.Sprintf("and %d more", more))
+		}
+		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp changes goes to what it has made.",
+			s.spec.Title, u.refused, count(u.all, "hunk"), strings.Join(places, ", ")))
+	}
+}

@@ -1,0 +1,283 @@
+package host
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+)
+
+// decided is a decision made on the page, which can be undone there. The goroutine of changes.box appends to
+// it while it is made.
+type decided struct{ plans *[]review.Plan }
+
+// picked is what of a change is meant: all of it, or some of its lines.
+type picked struct {
+	review.Change
+	whole      bool
+	old, new   [2]int // its old and new lines, from and to
+	oldN, newN int
+}
+
+// decide makes a decision about what rows of the page show: the hunk of one, or with several the very lines;
+// all of a file at its head, and of all files at the page's.
+func (t *reviewTab) decide(m message) {
+	do := review.Decision(m.text("do"))
+	first, ok := t.page.Follow(m.integer("row"), m.integer("seq"))
+	last, known := t.page.Follow(max(m.integer("row"), m.integer("last")), m.integer("seq"))
+	if !ok || !known {
+		t.session.host.notify("warning", "the review has changed: look at it again")
+		return
+	}
+	if m.flag("lines") {
+		t.decideLines(do, first, last)
+		return
+	}
+	r, _ := t.page.Row(first, t.page.Seq())
+	f := t.files[r.File]
+	switch {
+	case r.Kind == reviewpage.Title:
+		t.make(map[string]decision{"": {do: do}})
+	case r.Kind == reviewpage.Head && f != nil:
+		t.make(map[string]decision{f.Path: fileDecision(do, f.File)})
+	case r.Kind == reviewpage.Text && r.Change >= 0 && f != nil:
+		c := f.Changes()[r.Change]
+		t.make(map[string]decision{f.Path: {do: do, path: f.Path, which: selecting(f.File, []picked{{Change: c, whole: true}})}})
+	default:
+		t.session.host.notify("info", "there is nothing to decide on this line")
+	}
+}
+
+// fileDecision is a decision about a file: about what is to be decided there, else about what was.
+func fileDecision(do review.Decision, f review.File) decision {
+	return decision{do: do, path: f.Path, which: func(now review.File) (which review.Selection) {
+		if now.State != review.Pending {
+			for i := range now.Hunks {
+				which.Hunks = append(which.Hunks, i)
+			}
+		}
+		return which
+	}}
+}
+
+// decideLines makes a decision about the lines of changes that rows show, and about closed files among them.
+func (t *reviewTab) decideLines(do review.Decision, first, last int) {
+	type key struct{ file, change int }
+	picks := map[key]*picked{}
+	changes := map[int][]review.Change{}
+	all := map[string]decision{}
+	for i, r := range t.page.All() {
+		f := t.files[r.File]
+		if i < first || i > last || f == nil {
+			continue
+		}
+		if r.Kind == reviewpage.Head && !t.isOpen(r.File) {
+			all[f.Path] = fileDecision(do, f.File)
+		}
+		if r.Kind != reviewpage.Text || r.Change < 0 {
+			continue
+		}
+		if changes[r.File] == nil {
+			changes[r.File] = f.Changes()
+		}
+		c := changes[r.File][r.Change]
+		p := picks[key{r.File, r.Change}]
+		if p == nil {
+			p = &picked{Change: c}
+			picks[key{r.File, r.Change}] = p
+		}
+		p.take(r)
+	}
+	files := map[int][]picked{}
+	for k, p := range picks {
+		p.whole = p.oldN == len(p.Old) && p.newN == len(p.New)
+		if p.State == review.Pending || p.whole {
+			files[k.file] = append(files[k.file], *p)
+		}
+	}
+	for id, list := range files {
+		f := t.files[id]
+		slices.SortFunc(list, func(a, b picked) int { return a.Line - b.Line })
+		all[f.Path] = decision{do: do, path: f.Path, which: selecting(f.File, list)}
+	}
+	if len(all) == 0 {
+		t.session.host.notify("info", "there is nothing to decide on these lines")
+		return
+	}
+	t.make(all)
+}
+
+// take adds the line of a row. Old and new lines are each next to each other.
+func (p *picked) take(r reviewpage.Row) {
+	of, n := &p.old, &p.oldN
+	if r.Side == '+' {
+		of, n = &p.new, &p.newN
+	}
+	if *n == 0 {
+		of[0] = r.At
+	}
+	of[1] = r.At + 1
+	*n++
+}
+
+// part is what a pick of some lines of a pending change means: where there are none of one side, it is at
+// the end of the old ones, or before the new ones.
+func (p picked) part(of linediff.Edit) linediff.Edit {
+	part := linediff.Edit{A0: of.A1, A1: of.A1, B0: of.B0, B1: of.B0}
+	if p.oldN > 0 {
+		part.A0, part.A1 = of.A0+p.old[0], of.A0+p.old[1]
+	}
+	if p.newN > 0 {
+		part.B0, part.B1 = of.B0+p.new[0], of.B0+p.new[1]
+	}
+	return part
+}
+
+// selecting finds what was picked of a file, as it was shown, in the file as it is. What is not there any
+// more is left out; none of it is an error.
+func selecting(shown review.File, picks []picked) func(review.File) review.Selection {
+	return func(now review.File) (which review.Selection) {
+		changes := now.Changes()
+		taken := map[int]bool{}
+		for _, p := range picks {
+			best := -1
+			for i, c := range changes {
+				same := c.State == p.State && slices.Equal(c.Old, p.Old) && slices.Equal(c.New, p.New)
+				if same && !taken[i] && (best < 0 || distance(c, p) < distance(changes[best], p)) {
+					best = i
+				}
+			}
+			switch {
+			case best < 0:
+			case p.whole:
+				taken[best] = true
+				if h := changes[best].Hunk; !slices.Contains(which.Hunks, h) {
+					which.Hunks = append(which.Hunks, h)
+				}
+			default:
+				taken[best] = true
+				which.Parts = append(which.Parts, p.part(changes[best].Part))
+			}
+		}
+		if len(which.Hunks)+len(which.Parts) == 0 {
+			which.Hunks = []int{-1}
+		}
+		return which
+	}
+}
+
+func distance(c review.Change, p picked) int { return max(c.Line-p.Line, p.Line-c.Line) }
+
+// make makes decisions, by file, and remembers how to undo them all at once.
+func (t *reviewTab) make(all map[string]decision) {
+	made := decided{plans: &[]review.Plan{}}
+	left := len(all)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		d := all[path]
+		d.made = func(p review.Plan) { *made.plans = append(*made.plans, p) }
+		t.session.decide(d, func(int, error) {
+			if left--; left == 0 && len(*made.plans) > 0 {
+				t.decisions = append(t.decisions, made)
+			}
+		})
+	}
+}
+
+// undo takes back the decision made last on the page.
+func (t *reviewTab) undo() {
+	n := len(t.decisions)
+	if n == 0 {
+		t.session.host.notify("info", "there is no decision to undo")
+		return
+	}
+	last := t.decisions[n-1]
+	t.decisions = t.decisions[:n-1]
+	for _, p := range slices.Backward(*last.plans) {
+		path := p.Path
+		if p.Back != "" {
+			path = p.Back
+		}
+		t.session.decide(decision{path: path, plan: func(r *review.Record) (review.Plan, error) { return r.Undo(p) }}, func(int, error) {})
+	}
+}
+
+var errNoLine = errors.New("there is no line of a file here to comment on")
+
+// draftAt is what a comment on rows of the page would be about, or the one that is there.
+func (t *reviewTab) draftAt(m message) (c comment, err error) {
+	first, ok := t.page.Follow(m.integer("row"), m.integer("seq"))
+	last, known := t.page.Follow(max(m.integer("row"), m.integer("last")), m.integer("seq"))
+	if !ok || !known {
+		return c, errors.New("the review has changed: look at it again")
+	}
+	var rows []reviewpage.Row
+	for i, r := range t.page.All() {
+		switch {
+		case i < first || i > last || len(rows) > 0 && r.File != rows[0].File:
+		case r.Kind == reviewpage.Text:
+			rows = append(rows, r)
+		case r.Kind == reviewpage.Comment && first == last:
+			for _, one := range t.session.comments.list {
+				if one.ID == r.Comment {
+					return *one, nil
+				}
+			}
+		case r.Kind == reviewpage.Head && first == last:
+			if f := t.files[r.File]; f != nil {
+				c.path, c.present = f.Path, &f.Present.Text
+				return c, nil
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return c, errNoLine
+	}
+	f := t.files[rows[0].File]
+	if f == nil {
+		return c, errNoLine
+	}
+	c.path = f.Path
+	if !f.Present.Opaque {
+		c.present = &f.Present.Text
+	}
+	for _, r := range rows {
+		c.signed = c.signed || r.Change >= 0
+	}
+	c.First, c.Last = rows[0].Line, rows[len(rows)-1].Line
+	for _, r := range rows {
+		sign := ""
+		if c.signed {
+			sign = string(r.Side)
+		}
+		c.Quoted = append(c.Quoted, sign+strings.TrimSuffix(r.Source, "\r"))
+	}
+	if r := rows[len(rows)-1]; r.Side == '-' || r.Side == '+' && r.State == review.Rejected {
+		c.Beside = r.Source
+	}
+	return c, nil
+}
+
+// hearConflicts takes the places that conflict in the loaded files, by path.
+func (h *Host) hearConflicts(m message) {
+	found := map[string]int{}
+	for _, item := range m.list("files") {
+		if f, ok := item.(map[string]any); ok {
+			found[message(f).text("path")] = message(f).integer("count")
+		}
+	}
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.box.put(func() {
+			if !maps.Equal(s.review.conflicts, found) {
+				s.review.conflicts = found
+				s.review.render()
+			}
+		})
+	}
+}

@@ -1,0 +1,441 @@
+package host
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// reviewTab is the review as a page of the user's: what is open on it, and what its rows are. It belongs to
+// the session's goroutine; the page is rendered in the background.
+type reviewTab struct {
+	session   *Session
+	open      bool
+	send      string // the key that sends, as the page says
+	files     map[int]*reviewedFile
+	conflicts map[string]int // by path, as Lua tells
+	page      reviewpage.Page
+	rendering bool
+	again     bool // something has changed since it began
+	answers   []func() (editor.Op, bool)
+	decisions []decided
+}
+
+// reviewedFile is a file of the record as the page has it.
+type reviewedFile struct {
+	review.File
+	version int   // counts its changes
+	fold    *bool // open or closed by the user
+	shown   rendered
+}
+
+// rendered is what the page says of a file, and of what.
+type rendered struct {
+	version, remarks int
+	open             bool
+	sum              reviewpage.Summary
+	body             reviewpage.Block
+}
+
+func newReviewTab(s *Session) *reviewTab {
+	return &reviewTab{session: s, files: map[int]*reviewedFile{}, conflicts: map[string]int{}}
+}
+
+// changed takes what is new in the record.
+func (t *reviewTab) changed(changed []review.File, gone []int) {
+	for _, f := range changed {
+		known := t.files[f.ID]
+		if known == nil {
+			known = &reviewedFile{}
+			t.files[f.ID] = known
+		}
+		known.File = f
+		known.version++
+		t.session.comments.moved(f)
+		t.session.host.overlaps.set(t.session, f.ID, f.Path, f.State == review.Pending)
+	}
+	for _, id := range gone {
+		delete(t.files, id)
+		t.session.host.overlaps.set(t.session, id, "", false)
+	}
+	t.render()
+}
+
+// show opens the page, when something is on it, and tells Lua so. The record may be a little behind the disk
+// then: what has changed there comes after.
+func (t *reviewTab) show(m message) {
+	callback := m.integer("callback")
+	ready := func() bool {
+		if len(t.files) == 0 && len(t.session.comments.list) == 0 {
+			return false
+		}
+		if !t.open {
+			t.open, t.decisions = true, nil
+			for _, f := range t.files {
+				f.fold = nil
+			}
+		}
+		t.send = m.text("send")
+		t.page.Reset()
+		t.session.host.callback(callback, true, "")
+		t.render()
+		return true
+	}
+	shown := ready()
+	t.session.changes.files(func([]review.File) {
+		if !shown && !ready() {
+			t.session.host.callback(callback, nil, "the agent has changed no file in this session")
+		}
+	})
+}
+
+func (t *reviewTab) close() {
+	t.open = false
+	t.page = reviewpage.Page{}
+	for _, answer := range t.answers {
+		if op, ok := answer(); ok {
+			t.session.host.editor.Post(op)
+		}
+	}
+	t.answers = nil
+}
+
+// entry is a file on its way to the page, and back with what the page says of it.
+type entry struct {
+	reviewpage.Entry
+	rendered
+	version, remarks int // that it has now
+	fold             *bool
+}
+
+// entries are the files as they are to be shown, in the order of their names.
+func (t *reviewTab) entries() []*entry {
+	var list []*entry
+	commented := t.session.comments.byPath()
+	for id, f := range t.files {
+		e := &entry{Entry: reviewpage.Entry{ID: id, File: f.File}, rendered: f.shown, version: f.version, fold: f.fold}
+		if f.OldPath != "" {
+			e.OldName = t.session.short(f.OldPath)
+		}
+		list = append(list, e)
+	}
+	for path, remarks := range commented {
+		at := slices.IndexFunc(list, func(e *entry) bool { return e.File.Path == path })
+		if at < 0 {
+			at = len(list)
+			list = append(list, &entry{Entry: reviewpage.Entry{ID: -remarks[0].ID, File: review.File{Path: path}}})
+		}
+		list[at].Remarks, list[at].remarks = remarks, t.session.comments.version
+	}
+	for _, e := range list {
+		e.Name = t.session.short(e.File.Path)
+		e.Conflicts = t.conflicts[e.File.Path]
+		e.Also = t.session.host.overlaps.others(t.session, e.File.Path)
+	}
+	slices.SortFunc(list, func(a, b *entry) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// render brings the page up to date, soon.
+func (t *reviewTab) render() {
+	if t.rendering || !t.open {
+		t.again = t.rendering
+		return
+	}
+	t.rendering, t.again = true, false
+	header := reviewpage.Header{Title: t.session.conv.Title, Send: t.send, Refused: t.session.comments.untold(t.files)}
+	if header.Title == "" {
+		header.Title = t.session.spec.Title
+	}
+	list := t.entries()
+	t.session.host.background(func() {
+		blocks := renderPage(header, list)
+		t.session.box.put(func() {
+			t.rendering = false
+			for _, e := range list {
+				if f := t.files[e.ID]; f != nil {
+					f.shown = e.rendered
+				}
+			}
+			if t.open {
+				t.page.Set(blocks)
+				t.hurry()
+			}
+			if t.again {
+				t.render()
+			}
+		})
+	})
+}
+
+// renderPage renders what has changed since it was rendered.
+func renderPage(header reviewpage.Header, list []*entry) []reviewpage.Block {
+	entries, sums := make([]reviewpage.Entry, len(list)), make([]reviewpage.Summary, len(list))
+	bodies := make([]reviewpage.Block, len(list))
+	for i, e := range list {
+		if e.rendered.version != e.version {
+			e.sum = reviewpage.Summarize(e.File)
+		}
+		e.Open = e.File.State == review.Pending && !e.sum.Long || e.ID < 0
+		if e.fold != nil {
+			e.Open = *e.fold
+		}
+		if e.rendered.version != e.version || e.rendered.remarks != e.remarks || e.open != e.Open || e.ID < 0 {
+			e.body = reviewpage.Body(e.Entry)
+		}
+		e.rendered.version, e.rendered.remarks, e.open = e.version, e.remarks, e.Open
+		entries[i], sums[i], bodies[i] = e.Entry, e.sum, e.body
+	}
+	page, heads := reviewpage.Heads(header, entries, sums)
+	return reviewpage.Blocks(page, heads, bodies)
+}
+
+// hurry has Neovim told at once, though the chat may be hidden.
+func (t *reviewTab) hurry() {
+	t.session.urgent.Store(true)
+	t.session.host.editor.Hurry(t.session)
+}
+
+// ops are the edits that Neovim gets next, and the answers that can be given when it has them.
+func (t *reviewTab) ops(budget int) []editor.Op {
+	if !t.open {
+		return nil
+	}
+	var ops []editor.Op
+	if t.page.Dirty() {
+		for _, e := range t.page.Take(budget) {
+			ops = append(ops, t.editOp(e))
+		}
+		if t.page.Dirty() {
+			t.session.urgent.Store(true)
+		}
+	}
+	t.answers = slices.DeleteFunc(t.answers, func(answer func() (editor.Op, bool)) bool {
+		op, ok := answer()
+		if ok {
+			ops = append(ops, op)
+		}
+		return ok
+	})
+	return ops
+}
+
+func (t *reviewTab) editOp(e transcript.Edit) editor.Op {
+	op := t.session.editOp(e)
+	op.Name = "review_edit"
+	op.Done = func(_ any, err error) {
+		if err != nil {
+			t.session.box.put(func() { t.redraw(err) })
+		}
+	}
+	return op
+}
+
+// dirty tells whether Neovim is to be told more.
+func (t *reviewTab) dirty() bool { return t.open && t.page.Dirty() }
+
+// redraw fills the buffer anew, after an edit did not reach it.
+func (t *reviewTab) redraw(why error) {
+	t.session.host.log.Info("draw the review anew", "session", t.session.id, "why", why)
+	t.page.Reset()
+	time.AfterFunc(100*time.Millisecond, t.session.mark)
+}
+
+// answer calls back when Neovim has what the page has now, or the whole page where it is not known yet.
+func (t *reviewTab) answer(callback int, try func() (result any, ok bool)) {
+	t.answers = append(t.answers, func() (editor.Op, bool) {
+		result, ok := try()
+		if !ok && t.open && (t.rendering || t.page.Dirty()) {
+			return editor.Op{}, false
+		}
+		return editor.Op{Name: "callback", Args: map[string]any{"id": callback, "result": result}}, true
+	})
+	t.hurry()
+}
+
+// row is the row that a message of Lua is about.
+func (t *reviewTab) row(m message) (reviewpage.Row, bool) {
+	return t.page.Row(m.integer("row"), m.integer("seq"))
+}
+
+// isOpen tells whether the page shows what has changed in a file.
+func (t *reviewTab) isOpen(id int) bool {
+	f := t.files[id]
+	if f == nil {
+		return true
+	}
+	if f.fold != nil {
+		return *f.fold
+	}
+	return f.shown.open
+}
+
+// fold opens or closes the file at a row, or all.
+func (t *reviewTab) fold(m message) {
+	how := transcript.Fold(m.text("fold"))
+	r, ok := t.row(m)
+	for id, f := range t.files {
+		open := t.isOpen(id)
+		switch {
+		case how == transcript.OpenAll || how == transcript.CloseAll:
+			open = how == transcript.OpenAll
+		case !ok || r.File != id:
+			continue
+		case how == transcript.Toggle:
+			open = !open
+		default:
+			open = how == transcript.Open
+		}
+		f.fold = &open
+	}
+	t.render()
+}
+
+// next finds the hunk that is to be decided, or the file, before or after a row. One in a closed file is
+// opened.
+func (t *reviewTab) next(m message) {
+	callback := m.integer("callback")
+	at, ok := t.page.Follow(m.integer("row"), m.integer("seq"))
+	hunks, forward := m.text("kind") == "hunk", m.flag("forward")
+	closed := 0 // the file to open
+	target := -1
+	if ok {
+		target, closed = t.find(at, max(1, m.integer("count")), hunks, forward)
+	}
+	if closed != 0 {
+		open := true
+		t.files[closed].fold = &open
+		t.render()
+	}
+	t.answer(callback, func() (any, bool) {
+		for i, r := range t.page.Pending() {
+			if r.File == closed && (forward || !t.rendering && !t.page.Dirty()) {
+				if target = i; forward {
+					break
+				}
+			}
+		}
+		return map[string]any{"row": target, "found": target >= 0}, target >= 0
+	})
+}
+
+// find gives the row of the n-th place before or after a row, or the closed file that has it.
+func (t *reviewTab) find(at, n int, hunks, forward bool) (row, closed int) {
+	type place struct{ row, closed int }
+	var places []place
+	for i, r := range t.page.All() {
+		f := t.files[r.File]
+		switch {
+		case r.Kind != reviewpage.Head:
+		case !hunks:
+			places = append(places, place{i, 0})
+		case f == nil || f.State != review.Pending:
+		case len(f.Hunks) == 0:
+			places = append(places, place{i, 0}) // there is nothing but the file
+		case !t.isOpen(r.File):
+			places = append(places, place{i, r.File})
+		}
+	}
+	if hunks {
+		for i := range t.page.Pending() {
+			places = append(places, place{i, 0})
+		}
+		slices.SortFunc(places, func(a, b place) int { return a.row - b.row })
+	}
+	if !forward {
+		slices.Reverse(places)
+	}
+	row = -1
+	for _, p := range places {
+		if forward && p.row > at || !forward && p.row < at {
+			if row, closed = p.row, p.closed; n == 1 || closed != 0 {
+				return row, closed
+			}
+			n--
+		}
+	}
+	return row, closed
+}
+
+// place is where a row leads to.
+func (t *reviewTab) place(m message) {
+	answer := map[string]any{}
+	if r, ok := t.row(m); ok && r.File != 0 {
+		path, gone := t.pathOf(r.File)
+		if path != "" {
+			answer = map[string]any{"path": path, "line": t.lineFor(r), "gone": gone}
+		}
+	}
+	t.session.host.callback(m.integer("callback"), answer, "")
+}
+
+func (t *reviewTab) pathOf(id int) (path string, gone bool) {
+	if f := t.files[id]; f != nil {
+		return f.Path, !f.Present.Exists
+	}
+	for _, c := range t.session.comments.list {
+		if c.ID == -id {
+			return c.path, false
+		}
+	}
+	return "", false
+}
+
+// lineFor is the line that a row leads to; the head of a file leads to what is to be decided first.
+func (t *reviewTab) lineFor(r reviewpage.Row) int {
+	f := t.files[r.File]
+	if r.Kind != reviewpage.Head || f == nil {
+		return r.Line
+	}
+	for _, h := range f.Hunks {
+		if h.State == review.Pending {
+			return max(1, h.NewStart)
+		}
+	}
+	return 1
+}
+
+// beside gives Lua the accepted text of the file at a row, for a view side by side with the file.
+func (t *reviewTab) beside(m message) {
+	callback := m.integer("callback")
+	r, ok := t.row(m)
+	f := t.files[r.File]
+	if path := m.text("path"); path != "" {
+		ok = true
+		for _, one := range t.files {
+			if one.Path == path {
+				f, r = one, reviewpage.Row{Kind: reviewpage.Head, File: one.ID}
+			}
+		}
+	}
+	if !ok || f == nil {
+		t.session.host.callback(callback, nil, "")
+		return
+	}
+	if f.Accepted.Opaque || f.Present.Opaque {
+		t.session.host.callback(callback, nil, t.session.short(f.Path)+" is no text, or too large to be compared")
+		return
+	}
+	accepted, present := textLines(f.Accepted.Text), textLines(f.Present.Text)
+	if max(len(accepted), len(present))*(wholeChanges+len(f.Hunks))/wholeChanges > wholeCost {
+		t.session.host.callback(callback, nil, t.session.short(f.Path)+" is too large to be shown side by side")
+		return
+	}
+	t.session.host.callback(callback, map[string]any{
+		"path": f.Path, "name": t.session.short(f.Path), "line": t.lineFor(r), "gone": !f.Present.Exists,
+	}, "")
+	var lines []transcript.Line
+	for _, text := range accepted {
+		lines = append(lines, transcript.Line{Text: strings.TrimSuffix(text, "\r")})
+	}
+	if len(lines) == 0 {
+		lines = []transcript.Line{{}}
+	}
+	t.session.host.fill(m.integer("buf"), lines)
+}

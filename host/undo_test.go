@@ -1,0 +1,54 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+func TestStepsOfAnUndo(t *testing.T) {
+	none, text := review.Content{}, review.Text
+	changed := turnFile{Path: "f", Before: text("1\n2\n3\n"), After: text("1\ntwo\n3\n")}
+	added := turnFile{Path: "f", After: text("new\n")}
+	deleted := turnFile{Path: "f", Before: text("old\n")}
+	moved := turnFile{Path: "to", OldPath: "from", Before: text("a\n"), After: text("b\n")}
+	binary := turnFile{Path: "f", Before: text("a\x00"), After: text("b\x00")}
+	runnable := turnFile{Path: "f", Modes: modes{0o755, 0o644}}
+	for name, c := range map[string]struct {
+		file      turnFile
+		now, want review.Content
+		taken     bool // something is where it was before it was moved
+		note      string
+		conflicts int
+	}{
+		"as it was left":                {file: changed, now: changed.After, want: changed.Before},
+		"typed elsewhere":               {file: changed, now: text("1\ntwo\n3\ntyped\n"), want: text("1\n2\n3\ntyped\n")},
+		"typed in the agent's line":     {file: changed, now: text("1\ntwo!\n3\n"), want: text("1\ntwo!\n3\n"), conflicts: 1},
+		"put back by hand":              {file: changed, now: changed.Before, want: changed.Before, note: "is as before already"},
+		"deleted by the user":           {file: changed, now: none, want: none, note: "was deleted since"},
+		"now binary":                    {file: changed, now: text("\x00"), want: text("\x00"), note: "was changed since"},
+		"new":                           {file: added, now: added.After, want: none},
+		"new, and typed in":             {file: added, now: text("new\nmine\n"), want: text("new\nmine\n"), note: "was made in this turn, and changed by you since"},
+		"new, and removed by hand":      {file: added, now: none, want: none, note: "is as before already"},
+		"deleted":                       {file: deleted, now: none, want: deleted.Before},
+		"deleted, and made anew":        {file: deleted, now: text("mine\n"), want: text("mine\n"), note: "was made anew since"},
+		"moved":                         {file: moved, now: moved.After, want: moved.Before},
+		"moved, and its old name taken": {file: moved, now: moved.After, want: moved.After, taken: true, note: "cannot go back to from, where another file is"},
+		"binary":                        {file: binary, now: binary.After.Mark(), want: binary.Before},
+		"binary, changed since":         {file: binary, now: text("c\x00"), want: text("c\x00"), note: "was changed since"},
+		"permissions":                   {file: runnable, now: text("x\n"), want: text("x\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := stepOf(c.file, c.now, 0o644, !c.taken)
+			if step.want != c.want || step.note != c.note || step.conflicts != c.conflicts {
+				t.Errorf("it becomes %+v, %q, %d conflicts", step.want, step.note, step.conflicts)
+			}
+			if back := step.back != ""; back != (c.file.OldPath != "" && !c.taken) {
+				t.Errorf("it goes back to %q", step.back)
+			}
+			if (step.mode != 0) != (name == "permissions") {
+				t.Errorf("its permissions become %o", step.mode)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+---What the user has to say of lines, in a small float; the host keeps it until it is sent.
+local M = {}
+
+local api = vim.api
+
+---@type table<string, string> words that were left without being taken, by what they are about
+local left = {}
+
+---@class acp.CommentDraft
+---@field id integer
+---@field name string of the file
+---@field first integer
+---@field last integer
+---@field text string of the comment that is there already, or ''
+
+---@param session integer
+---@param draft acp.CommentDraft
+local function open(session, draft)
+  local key = ('%d %s %d %d'):format(session, draft.name, draft.first, draft.last)
+  local text = left[key] or draft.text
+  local again = left[key] ~= nil
+  left[key] = nil
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].filetype = 'acp-comment'
+  api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n'))
+  local width = math.max(20, math.min(64, vim.o.columns - 6))
+  local where = draft.first > 0 and ':' .. draft.first or ''
+  local win = api.nvim_open_win(buf, true, {
+    relative = 'cursor',
+    row = 1,
+    col = 0,
+    width = width,
+    height = 1,
+    style = 'minimal',
+    border = 'rounded',
+    title = require('acp.wrap').cut(' ' .. draft.name .. where .. ' ', width),
+    footer = ' <C-s> take · <Esc> leave ',
+    footer_pos = 'right',
+  })
+  local options = { wrap = true, linebreak = true, winhighlight = 'NormalFloat:Normal' }
+  for name, value in pairs(options) do
+    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
+  end
+  local function grow()
+    if not api.nvim_win_is_valid(win) then
+      return
+    end
+    local rows = 0
+    for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
+      rows = rows + math.max(1, math.ceil((vim.fn.strdisplaywidth(line) + 1) / width))
+    end
+    api.nvim_win_set_config(
+      win,
+      { height = math.max(1, math.min(rows, math.floor(vim.o.lines / 3))) }
+    )
+  end
+  local taken = false
+  local function words()
+    return (table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'):gsub('%s+$', ''))
+  end
+  local function shut()
+    vim.cmd.stopinsert()
+    if api.nvim_win_is_valid(win) then
+      api.nvim_win_close(win, true)
+    end
+  end
+  local function take()
+    taken = true
+    local args = { session = session, id = draft.id, text = words() }
+    require('acp.host').notify('comment', args)
+    shut()
+  end
+  vim.keymap.set({ 'n', 'i' }, '<C-s>', take, { buffer = buf, desc = 'acp: take the comment' })
+  vim.keymap.set('n', '<CR>', take, { buffer = buf, desc = 'acp: take the comment' })
+  for _, lhs in ipairs({ '<Esc>', 'q' }) do
+    vim.keymap.set('n', lhs, shut, { buffer = buf, nowait = true, desc = 'acp: leave the comment' })
+  end
+  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, { buffer = buf, callback = grow })
+  api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    desc = 'Keep the words of a comment that was left',
+    callback = function()
+      if taken then
+        return
+      end
+      local said = words()
+      if said ~= '' and (again or said ~= draft.text) then
+        left[key] = said
+        vim.schedule(function()
+          vim.notify('acp: the words are kept: comment there again to go on')
+        end)
+      end
+      require('acp.host').notify('comment', { session = session, id = draft.id, dropped = true })
+    end,
+  })
+  grow()
+  if text == '' then
+    vim.cmd.startinsert()
+  else
+    vim.cmd.normal({ 'G$', bang = true })
+  end
+end
+
+---@param args table what the host is told of the lines
+function M.ask_at(args)
+  local win, session = api.nvim_get_current_win(), args.session
+  require('acp.host').request('comment_at', args, function(draft, err)
+    if not draft then
+      return vim.notify('acp: ' .. (err or 'there is nothing here to comment on'))
+    elseif api.nvim_get_current_win() ~= win or not require('acp.idle').now() then
+      return -- the user is elsewhere by now
+    end
+    open(session, draft)
+  end)
+end
+
+---Asks for a comment on lines of a file, or for another text of the one that is there.
+---@param session integer
+---@param path string
+---@param first integer 1-based
+---@param last integer
+function M.ask(session, path, first, last)
+  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\') .. '$')
+  local lines = buf ~= -1 and api.nvim_buf_get_lines(buf, first - 1, last, false) or {}
+  local real = vim.uv.fs_realpath(path) or path
+  M.ask_at({ session = session, path = real, first = first, last = last, lines = lines })
+end
+
+return M

@@ -1,0 +1,468 @@
+---The review: a tab with every file that the agent has changed, what of it is kept and refused, and
+---the keys that decide. The host writes it and knows what its rows are; see host/reviewtab.go.
+local M = {}
+
+local api = vim.api
+local bufs = require('acp.bufs')
+
+---@class acp.ReviewPage
+---@field buf integer
+---@field seq integer the last edit that it shows
+---@field origin? integer the tab where the user was
+---@field jumps fun()[] that wait for the one before, itself the first
+
+---@type table<integer, acp.ReviewPage> by session
+local pages = {}
+
+---@param text string
+local function tell(text)
+  vim.notify('acp: ' .. text)
+end
+
+---The session of the current buffer, where it is a review.
+---@return integer session, acp.ReviewPage
+local function here()
+  local session = vim.b.acp_session
+  return session, pages[session]
+end
+
+---What a message to the host says of the lines that are meant.
+---@param first? integer
+---@param last? integer
+---@return table
+local function at(first, last)
+  local session, page = here()
+  first = first or api.nvim_win_get_cursor(0)[1]
+  return { session = session, row = first - 1, last = (last or first) - 1, seq = page.seq }
+end
+
+---The lines that are selected, whose selection ends.
+---@return integer? first, integer? last
+local function selected()
+  if not api.nvim_get_mode().mode:match('^[vV\22]') then
+    return
+  end
+  local first, last = vim.fn.line('v'), vim.fn.line('.')
+  api.nvim_feedkeys(vim.keycode('<Esc>'), 'nx', false)
+  return math.min(first, last), math.max(first, last)
+end
+
+---@param what 'keep'|'reject'
+local function decide(what)
+  local first, last = selected()
+  local args = at(first, last)
+  args['do'], args.lines = what, first ~= nil
+  require('acp.host').notify('review_decide', args)
+end
+
+---@param how string
+local function fold(how)
+  local args = at()
+  args.fold = how
+  require('acp.host').notify('review_fold', args)
+end
+
+---Goes to a row that the host finds.
+---@param kind 'hunk'|'file'
+---@param forward boolean
+---@param count integer
+local function seek(kind, forward, count)
+  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local args, _, page = at(), here()
+  args.kind, args.forward, args.count = kind, forward, count
+  require('acp.host').request('review_next', args, function(found)
+    table.remove(page.jumps, 1)
+    if page.jumps[1] then
+      vim.schedule(page.jumps[1])
+    end
+    if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
+      return
+    elseif not found.found then
+      local what = kind == 'hunk' and 'hunk to decide' or 'file'
+      return tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+    end
+    api.nvim_win_call(win, function()
+      vim.cmd("normal! m'")
+      pcall(api.nvim_win_set_cursor, win, { found.row + 1, 0 })
+    end)
+  end)
+end
+
+---Goes to a row that the host finds, after the jumps that were asked for before.
+---@param kind 'hunk'|'file'
+---@param forward boolean
+local function jump(kind, forward)
+  local buf, count, _, page = api.nvim_get_current_buf(), vim.v.count1, here()
+  table.insert(page.jumps, function()
+    if api.nvim_get_current_buf() == buf then
+      seek(kind, forward, count)
+    else
+      page.jumps = {} -- the user is elsewhere by now
+    end
+  end)
+  if #page.jumps == 1 then
+    page.jumps[1]()
+  end
+end
+
+---@param path string
+---@return integer? row of the first conflict in the file's buffer, 0-based
+local function conflict_in(path)
+  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\') .. '$')
+  if buf == -1 or not package.loaded['acp.conflict'] then
+    return
+  end
+  local first = require('acp.conflict').get(buf)[1]
+  return first and first.first
+end
+
+---Goes to the file, in the tab where the user came from.
+local function go()
+  local _, page = here()
+  local head = not api.nvim_get_current_line():match('^.[^%a]*%d+ [-+ ] ')
+  require('acp.host').request('review_place', at(), function(place)
+    if not place or not place.path then
+      return tell('there is no file on this line')
+    elseif place.gone then
+      return tell('the file is deleted')
+    end
+    if page.origin and api.nvim_tabpage_is_valid(page.origin) then
+      api.nvim_set_current_tabpage(page.origin)
+    else
+      vim.cmd.tabnew()
+    end
+    local row = head and conflict_in(place.path)
+    require('acp.navigate').edit(place.path, row and row + 1 or place.line)
+  end)
+end
+
+---@param session integer
+local function leave(session)
+  local page = pages[session]
+  local origin = page and page.origin
+  local ok = pcall(vim.cmd.tabclose)
+  if not ok then
+    vim.cmd.enew() -- it was the only tab; the buffer wipes itself
+  elseif origin and api.nvim_tabpage_is_valid(origin) then
+    api.nvim_set_current_tabpage(origin)
+  end
+end
+
+---@class acp.ReviewKey
+---@field action string in the configuration
+---@field plug string
+---@field modes string[]
+---@field run fun()
+---@field words string for the list of keys
+---@field hint? string for the line above the page
+
+---@param action string
+---@param modes string[]
+---@param words string
+---@param run fun()
+---@param hint? string
+---@return acp.ReviewKey
+local function key(action, modes, words, run, hint)
+  local plug = action:gsub('_(%a)', string.upper):gsub('^%a', string.upper)
+  plug = '<Plug>(Acp' .. plug .. ')'
+  return { action = action, plug = plug, modes = modes, run = run, words = words, hint = hint }
+end
+
+local function keep()
+  decide('keep')
+end
+
+local function reject()
+  decide('reject')
+end
+
+local function comment()
+  local first, last = selected()
+  require('acp.comment').ask_at(at(first, last))
+end
+
+local nx = { 'n', 'x' }
+
+---@type acp.ReviewKey[] those that matter most first
+local keys = {
+  key('page_keep', nx, 'keep: the hunk, the selected lines, a file, all', keep, 'keep'),
+  key('page_reject', nx, 'refuse', reject, 'refuse'),
+  key('page_comment', nx, 'comment on lines', comment, 'comment'),
+  key('review_open', { 'n' }, 'go to the place in the file', go, 'go there'),
+  key('review_next', nx, 'the next hunk to decide', function()
+    jump('hunk', true)
+  end, 'next'),
+  key('review_undo', { 'n' }, 'undo the decision made last here', function()
+    require('acp.host').notify('review_undo', { session = (here()) })
+  end, 'undo'),
+  key('review_fold', { 'n' }, 'open or close the file', function()
+    fold('toggle')
+  end, 'fold'),
+  key('review_send', { 'n' }, 'send comments and what was refused', function()
+    M.send((here()))
+  end),
+  key('review_close', { 'n' }, 'close the review', function()
+    leave((here()))
+  end),
+  key('review_previous', nx, 'the previous hunk to decide', function()
+    jump('hunk', false)
+  end),
+  key('diff_next_file', nx, 'the next file', function()
+    jump('file', true)
+  end),
+  key('diff_previous_file', nx, 'the previous file', function()
+    jump('file', false)
+  end),
+  key('diff', { 'n' }, 'the file side by side with what you have accepted', function()
+    M.beside((here()))
+  end),
+  key('open_all', { 'n' }, 'open all files', function()
+    fold('open_all')
+  end),
+  key('close_all', { 'n' }, 'close all files', function()
+    fold('close_all')
+  end),
+  key('review_keep', nx, 'keep', keep),
+  key('review_reject', nx, 'refuse', reject),
+  key('review_comment', nx, 'comment', comment),
+}
+
+---Shows all keys in a float.
+local function show_keys()
+  local lhs, lines = require('acp.config').get().keys, {}
+  for _, k in ipairs(keys) do
+    if lhs[k.action] then
+      table.insert(lines, (' %-8s %s '):format(lhs[k.action], k.words))
+    end
+  end
+  vim.lsp.util.open_floating_preview(lines, '', {
+    border = 'rounded',
+    title = ' Keys ',
+    focus_id = 'acp_review_keys',
+  })
+end
+
+---The line above the page: as many keys as fit.
+---@return string
+function M.bar()
+  local lhs, parts = require('acp.config').get().keys, {}
+  for _, k in ipairs(keys) do
+    if k.hint and lhs[k.action] then
+      table.insert(parts, lhs[k.action] .. ' ' .. k.hint)
+    end
+  end
+  table.insert(parts, 'g? keys')
+  local line = require('acp.diff').line(parts, api.nvim_win_get_width(0))
+  return '%#AcpWinbar#' .. line:gsub('%%', '%%%%')
+end
+
+---@param buf integer
+local function map(buf)
+  local lhs = require('acp.config').get().keys
+  local function set(modes, from, to, words)
+    local opts =
+      { buffer = buf, nowait = true, desc = 'acp: ' .. words, remap = type(to) == 'string' }
+    vim.keymap.set(modes, from, to, opts)
+  end
+  for _, k in ipairs(keys) do
+    set(k.modes, k.plug, k.run, k.words)
+    if lhs[k.action] then
+      set(k.modes, lhs[k.action], k.plug, k.words)
+    end
+  end
+  for from, how in pairs({ za = 'toggle', zo = 'open', zc = 'close' }) do
+    set('n', from, function()
+      fold(how)
+    end, 'open or close the file')
+  end
+  set('n', 'gO', '<Plug>(AcpReviewOpen)', 'go to the place in the file')
+  set('n', 'g?', show_keys, 'the keys of the review')
+end
+
+---@param session integer
+---@return acp.ReviewPage
+local function create(session)
+  local buf = bufs.create('acp://review/' .. session, 'acp-review', session)
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].bufhidden = 'wipe'
+  require('acp.highlight').attach(buf)
+  map(buf)
+  local page = { buf = buf, seq = 0, jumps = {} }
+  pages[session] = page
+  api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    desc = 'End the review',
+    callback = function()
+      if pages[session] == page then
+        pages[session] = nil
+        require('acp.host').notify('review_close', { session = session })
+      end
+    end,
+  })
+  return page
+end
+
+---@param page acp.ReviewPage
+local function show(page)
+  local win = vim.fn.win_findbuf(page.buf)[1]
+  if win then
+    return api.nvim_set_current_win(win)
+  end
+  page.origin = api.nvim_get_current_tabpage()
+  vim.cmd(('tab sbuffer %d'):format(page.buf))
+  for name, value in pairs({
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldcolumn = '0',
+    statuscolumn = '',
+    colorcolumn = '',
+    wrap = true,
+    linebreak = false,
+    breakindent = false,
+    cursorline = true,
+    list = false,
+    spell = false,
+    foldenable = false,
+    winbar = "%{%v:lua.require'acp.review'.bar()%}",
+  }) do
+    api.nvim_set_option_value(name, value, { scope = 'local', win = 0 })
+  end
+end
+
+---Opens the review of a session in a tab, or goes there.
+---@param session integer
+function M.open(session)
+  local page = pages[session]
+  local fresh = not page or not api.nvim_buf_is_loaded(page.buf)
+  page = fresh and create(session) or page
+  local send = require('acp.config').get().keys.review_send or ''
+  require('acp.host').request('review', { session = session, send = send }, function(_, err)
+    if not api.nvim_buf_is_valid(page.buf) then
+      return
+    elseif err then
+      if fresh then
+        api.nvim_buf_delete(page.buf, { force = true })
+      end
+      return tell(err)
+    end
+    M.tell_conflicts()
+    local idle = require('acp.idle')
+    if idle.now() then
+      return show(page)
+    end
+    idle.wait(function()
+      if api.nvim_buf_is_valid(page.buf) then
+        show(page)
+      end
+    end)
+  end)
+end
+
+---What of a line tells it from others, without what is thought of it, and its number.
+---@param line string
+---@return string
+local function bare(line)
+  return (line:gsub('^%W*%d*%s*[-+]?%s*', ''))
+end
+
+---Changes the page as the host says; see transcript.Edit.
+---@param e table
+function M.edit(e)
+  local page = pages[e.session]
+  if not page or not api.nvim_buf_is_loaded(page.buf) then
+    return
+  end
+  local buf, chat, highlight = page.buf, require('acp.chat'), require('acp.highlight')
+  local code = require('acp.code')
+  local have, whole = api.nvim_buf_line_count(buf), e.count == 0
+  if not whole and have ~= e.count then
+    error(('the review has %d lines, not %d'):format(have, e.count))
+  end
+  local wins, views = vim.fn.win_findbuf(buf), {}
+  for _, win in ipairs(whole and wins or {}) do
+    views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  local row, end_row = e.row, whole and have or e.end_row
+  local restore = not whole and chat.hold(buf, wins, e, row, end_row, bare)
+  code.clear(buf, row, end_row)
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, row, end_row, true, e.lines)
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].modified = false
+  page.seq = e.seq
+  highlight.splice(buf, row, end_row, #e.lines, have)
+  highlight.replace(buf, e.mark_row, e.marks, row)
+  for _, c in ipairs(e.code) do
+    code.add_diff(buf, c.row, c.end_row, c)
+  end
+  if restore then
+    restore()
+  end
+  for win, view in pairs(views) do
+    api.nvim_win_call(win, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
+---Sends the comments, and what was refused, as a prompt of the user's.
+---@param session integer
+function M.send(session)
+  require('acp.host').request('review_send', { session = session }, function(waits, err)
+    if err then
+      return tell(err)
+    end
+    tell(waits and 'sent as soon as the agent is ready' or 'sent')
+  end)
+end
+
+---Shows the text of a file that the user has accepted beside the file, in a tab: the file under the
+---cursor in the review, else that of the current buffer.
+---@param session integer
+function M.beside(session)
+  local args
+  if vim.bo.filetype == 'acp-review' then
+    args = at()
+  else
+    local name = api.nvim_buf_get_name(0)
+    args = { session = session, path = vim.uv.fs_realpath(name) or name }
+  end
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].undolevels = -1
+  args.buf = buf
+  require('acp.host').request('review_beside', args, function(file, err)
+    if not file or file.gone then
+      pcall(api.nvim_buf_delete, buf, { force = true })
+      local gone = file and 'the file is deleted' or 'the agent has not changed this file'
+      return tell(err or gone)
+    end
+    require('acp.beside').open(buf, file)
+  end)
+end
+
+local told
+
+---Tells the host where loaded files have conflicts.
+function M.tell_conflicts()
+  if not next(pages) then
+    return
+  end
+  vim.schedule(function()
+    local files = {}
+    for _, buf in ipairs(package.loaded['acp.conflict'] and api.nvim_list_bufs() or {}) do
+      local n = api.nvim_buf_is_loaded(buf) and #require('acp.conflict').get(buf) or 0
+      if n > 0 then
+        local name = api.nvim_buf_get_name(buf)
+        table.insert(files, { path = vim.uv.fs_realpath(name) or name, count = n })
+      end
+    end
+    if not vim.deep_equal(files, told) then
+      told = files
+      require('acp.host').notify('open_conflicts', { files = files })
+    end
+  end)
+end
+
+return M

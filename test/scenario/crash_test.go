@@ -1,0 +1,366 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+)
+
+var (
+	crashes = flag.Int("crashes", 1, "how often host, Neovim and agent each are killed on each Neovim")
+	seed    = flag.Uint64("seed", 1, "seed of the moments when they are")
+)
+
+// written is a file that the agent writes again and again.
+type written struct {
+	name  string
+	asked string // the name that the agent knows, where it is another
+	mode  fs.FileMode
+	lines int
+}
+
+var crashFiles = []written{
+	{name: "shown.txt", mode: 0o640, lines: 6_000}, // in a buffer, which Neovim saves
+	{name: "typed.txt", mode: 0o644, lines: 100},   // in a buffer with unsaved text of the user's
+	{name: "plain.txt", mode: 0o750, lines: 1_000},
+	{name: "to.txt", asked: "link.txt", mode: 0o600, lines: 1_000},
+	{name: "linked.txt", mode: 0o644, lines: 6_000}, // by a second name too
+}
+
+// text is the n-th text of a file; the 0th is there before.
+func (w written) text(n int) []byte {
+	var b bytes.Buffer
+	for i := range w.lines + n%5 {
+		switch i {
+		case 0, w.lines / 2, w.lines - 1:
+			fmt.Fprintf(&b, "line %d of text %d of %s\n", i, n, w.name)
+		default:
+			fmt.Fprintf(&b, "line %d of %s, which stays as it is in all of its texts\n", i, w.name)
+		}
+	}
+	return b.Bytes()
+}
+
+// number is which text data is; -1 is none.
+func (w written) number(data []byte) int {
+	var n int
+	if _, err := fmt.Sscanf(string(data[:min(len(data), 80)]), "line 0 of text %d of ", &n); err != nil || !bytes.Equal(data, w.text(n)) {
+		return -1
+	}
+	return n
+}
+
+// crashWrites is how often the agent writes each file.
+const crashWrites = 8
+
+// TestCrashes kills the host, Neovim or the agent at a random point of a stream of writes. Every file has
+// one of its texts then, the last that was acknowledged or a later one, or is offered by the next Neovim;
+// what the user typed is in the buffer or in the swap file; nothing is left, and the next Neovim works.
+func TestCrashes(t *testing.T) {
+	for _, victim := range []string{"host", "neovim", "agent"} {
+		for i := range *crashes {
+			t.Run(fmt.Sprint(victim, i), func(t *testing.T) {
+				each(t, func(t *testing.T, s *scene) {
+					c := &crash{scene: s, victim: victim, random: rand.New(rand.NewPCG(*seed, uint64(i)<<8|uint64(victim[0])))}
+					c.play()
+				})
+			})
+		}
+	}
+}
+
+// write is the n-th of a file.
+type write struct {
+	written
+	n int
+}
+
+type crash struct {
+	*scene
+	victim string
+	random *rand.Rand
+	agent  *puppet
+	bin    string         // the Neovim
+	writes map[int]write  // by the id of the request
+	acked  map[string]int // by name, the last text of which the agent knows that it is written
+}
+
+func (c *crash) play() {
+	c.prepare()
+	c.bin = c.LuaString(`vim.v.progpath`)
+	c.recordNotifications()
+	c.Command("set updatecount=1 shortmess+=A") // with swap files, and without questions about them
+	c.Command("edit shown.txt | split typed.txt")
+	c.agent = c.begin()
+	c.prompt(c.agent, "write")
+	c.Command("drop typed.txt")
+	c.Keys("Gomine, not saved<Esc>")
+	c.AwaitLua(`vim.bo.modified and vim.fn.mode() == 'n'`)
+	c.Command("preserve")
+
+	c.strike()
+	if c.victim != "neovim" {
+		c.AwaitLua(`require('acp').sessions()[1].state == 'dead'`)
+		if got := c.LuaInt(`vim.fn.search('^mine, not saved$', 'nw')`); got == 0 {
+			c.t.Error("what the user typed is lost")
+		}
+		c.quit()
+	}
+	c.awaitNothingLeft()
+	at(c.t, "the agent's end to be known", func() bool {
+		c.agent.mu.Lock()
+		defer c.agent.mu.Unlock()
+		return c.agent.closed
+	})
+	c.acked = c.answers()
+	c.recover(c.next())
+}
+
+// prepare makes the files.
+func (c *crash) prepare() {
+	c.t.Helper()
+	for _, w := range crashFiles {
+		path := c.write(w.name, string(w.text(0)))
+		if err := os.Chmod(path, w.mode); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	for _, err := range []error{
+		os.Symlink("to.txt", filepath.Join(c.Dir, "link.txt")),
+		os.Link(filepath.Join(c.Dir, "linked.txt"), filepath.Join(c.Dir, "other.txt")),
+		os.MkdirAll(c.journal(), 0o700),
+	} {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func (c *crash) journal() string { return filepath.Join(c.Home, "state", "nvim", "acp", "writes") }
+
+// strike has the agent write all it has to write, and kills the victim when a random number of things has
+// been seen to happen to the files, or all is written.
+func (c *crash) strike() {
+	c.t.Helper()
+	watch, err := fsnotify.NewBufferedWatcher(1 << 14)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer watch.Close()
+	for _, dir := range []string{c.Dir, c.journal()} {
+		if err := watch.Add(dir); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	pid := c.PID()
+	if hosts, others := c.hosts(); len(hosts) != 1 || len(others) != 1 {
+		c.t.Fatalf("the processes are %v", c.Leftovers())
+	} else if c.victim == "host" {
+		pid = hosts[0]
+	} else if c.victim == "agent" {
+		pid = others[0]
+	}
+
+	c.writes = map[int]write{}
+	var lines []byte
+	for n := 1; n <= crashWrites; n++ {
+		for _, w := range crashFiles {
+			c.agent.lastID++
+			c.agent.mu.Lock()
+			c.agent.asked[fmt.Sprint(c.agent.lastID)] = "fs/write_text_file"
+			c.agent.mu.Unlock()
+			c.writes[c.agent.lastID] = write{w, n}
+			name := w.name
+			if w.asked != "" {
+				name = w.asked
+			}
+			line, err := json.Marshal(obj{
+				"jsonrpc": "2.0", "id": c.agent.lastID, "method": "fs/write_text_file",
+				"params": obj{"sessionId": remote(1), "path": filepath.Join(c.Dir, name), "content": string(w.text(n))},
+			})
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			lines = append(append(lines, line...), '\n')
+		}
+	}
+	go func() { _ = c.agent.orders.Encode(order{Stdout: lines}) }() // fails when the agent is gone
+
+	// Often it is the one file that counts.
+	left, only := 1+c.random.IntN(250), ""
+	switch {
+	case c.random.IntN(2) == 0:
+	case c.victim == "neovim":
+		left, only = 1+c.random.IntN(150), "shown.txt"
+	default:
+		left, only = 1+c.random.IntN(16), "linked.txt"
+	}
+	hangs := time.NewTimer(time.Minute)
+	defer hangs.Stop()
+	for left > 0 {
+		c.agent.mu.Lock()
+		answers, changed := len(c.agent.answers), c.agent.changed
+		c.agent.mu.Unlock()
+		if answers == len(c.writes) {
+			break
+		}
+		select {
+		case e := <-watch.Events:
+			if only == "" || filepath.Base(e.Name) == only {
+				left--
+			}
+		case err := <-watch.Errors:
+			c.t.Fatal(err)
+		case <-changed:
+		case <-hangs.C:
+			c.t.Fatalf("%d of %d writes are done, and %d things seen", answers, len(c.writes), left)
+		}
+	}
+	if c.victim == "neovim" {
+		c.Kill()
+	} else if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// answers are the last texts of which the agent knows that they are written.
+func (c *crash) answers() map[string]int {
+	c.t.Helper()
+	c.agent.mu.Lock()
+	defer c.agent.mu.Unlock()
+	acked := map[string]int{}
+	for _, m := range c.agent.answers {
+		var id int
+		if err := json.Unmarshal(m.ID, &id); err != nil {
+			c.t.Errorf("%v: %s", err, m)
+		}
+		w := c.writes[id]
+		switch {
+		case m.Error == nil:
+			acked[w.name] = max(acked[w.name], w.n)
+		case c.victim != "neovim":
+			c.t.Errorf("write %d of %s: %v", w.n, w.name, m.Error)
+		}
+	}
+	return acked
+}
+
+// standing tells whether a file has one of its texts, not an older one than was acknowledged, and is what
+// it was beside.
+func (c *crash) standing(w written) error {
+	path := filepath.Join(c.Dir, w.name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	switch n := w.number(data); {
+	case err != nil:
+		return err
+	case n < 0:
+		return fmt.Errorf("%s has %d bytes, none of its texts", w.name, len(data))
+	case n < c.acked[w.name]:
+		return fmt.Errorf("%s has its text %d, and %d was acknowledged", w.name, n, c.acked[w.name])
+	case info.Mode() != w.mode:
+		return fmt.Errorf("the mode of %s is %v", w.name, info.Mode())
+	}
+	return nil
+}
+
+// next starts another Neovim where the first one was.
+func (c *crash) next() *scene {
+	c.t.Helper()
+	n := nvimtest.Start(c.t, c.bin, nvimtest.Dir(c.Dir), nvimtest.Env(
+		"XDG_STATE_HOME="+filepath.Join(c.Home, "state"), "GORACE=halt_on_error=1 atexit_sleep_ms=0",
+	))
+	return open(c.t, n)
+}
+
+// recover looks at what is left, with another Neovim.
+func (c *crash) recover(s *scene) {
+	c.t.Helper()
+	var torn []written
+	for _, w := range crashFiles {
+		err := c.standing(w)
+		if err != nil && (c.victim == "neovim" && w.name == "shown.txt" || c.victim == "host" && w.name == "linked.txt") {
+			torn = append(torn, w)
+		} else if err != nil {
+			c.t.Error(err)
+		}
+	}
+	s.recordNotifications()
+	s.Command("set updatecount=1 shortmess+=A")
+	p := s.begin()
+	which := []string{"old", "new"}[c.random.IntN(2)]
+	s.Lua(nil, `local which = ...
+		vim.ui.select = function(items, _, done)
+			for _, item in ipairs(items) do
+				if item.which == which then
+					done(item)
+				end
+			end
+		end`, which)
+	for _, w := range torn {
+		s.awaitNotification("writing " + w.name + " was cut short. :Acp recover")
+		s.Command("Acp recover")
+		at(c.t, w.name+" to be recovered", func() bool { return c.standing(w) == nil })
+	}
+	at(c.t, "nothing to be left of writes", func() bool { return len(c.traces()) == 0 })
+	s.Command("Acp recover")
+	s.awaitNotification("no file was cut short")
+	if to, err := os.Readlink(filepath.Join(c.Dir, "link.txt")); to != "to.txt" {
+		c.t.Errorf("the link leads to %q, %v", to, err)
+	}
+	if a, b := c.file(filepath.Join(c.Dir, "linked.txt")), c.file(filepath.Join(c.Dir, "other.txt")); a != b {
+		c.t.Error("the two names are those of two files")
+	}
+	if c.victim == "neovim" {
+		s.Command("silent! recover typed.txt")
+		if s.LuaInt(`vim.fn.search('^mine, not saved$', 'nw')`) == 0 {
+			c.t.Error("what the user typed is not in the swap file")
+		}
+		s.Command("enew!")
+	}
+	s.Command("edit shown.txt")
+	w := crashFiles[0]
+	p.writeFile(filepath.Join(c.Dir, w.name), string(w.text(crashWrites+1)))
+	if n := w.number([]byte(s.buffer(s.LuaInt(`vim.fn.bufnr('shown.txt')`)) + "\n")); n != crashWrites+1 {
+		c.t.Errorf("the buffer has text %d", n)
+	}
+	if err := c.standing(w); err != nil {
+		c.t.Error(err)
+	}
+	c.t.Logf("%v were written, torn are %v, recovered as %s", c.acked, torn, which)
+}
+
+// traces are the files that a write has while it is under way.
+func (c *crash) traces() (left []string) {
+	c.t.Helper()
+	temps, err := filepath.Glob(filepath.Join(c.Dir, ".acp-*"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	entries, err := filepath.Glob(filepath.Join(c.journal(), "*"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, path := range entries {
+		// An empty one may be another process's that is about to begin.
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			left = append(left, path)
+		}
+	}
+	return append(temps, left...)
+}

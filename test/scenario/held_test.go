@@ -1,0 +1,513 @@
+package scenario
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+)
+
+// heldScreen is screen, without for how long a write has waited, and how often its diff was shown anew.
+func (s *scene) heldScreen(name string) {
+	s.t.Helper()
+	s.Golden(name,
+		nvimtest.Replace(`(waits|you ·) \d+:\d\d`, "$1 M:SS"),
+		nvimtest.Replace(`acp://diff/\d+/`, "acp://diff/N/"),
+	)
+}
+
+// beginBefore is begin with review = 'before', and with a file of many lines open.
+func (s *scene) beginBefore(diff string) (path, old, text string, p *puppet) {
+	s.t.Helper()
+	s.configure(`c.review, c.diff = 'before', '` + diff + `'`)
+	old, text = linesLua()
+	path = s.write("a.lua", old)
+	s.Command("edit " + path)
+	return path, old, text, s.begin()
+}
+
+func TestAWriteWaitsForTheUser(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		turn := s.prompt(p, "change it")
+		before := s.scenery()
+
+		// What the file has already is written without a question.
+		p.gets(p.store(path, old), "")
+
+		id := p.store(path, text)
+		s.awaitDiff("four")
+		s.awaitState("requires_action")
+		s.AwaitScreen("waits 0:0")
+		s.heldScreen("held")
+		if got := s.awaitAsked(1); got != "Write a.lua" {
+			t.Errorf("asked is %s", got)
+		}
+		// Nothing else waits for it: reads of the file, other files, the disk.
+		p.gets(p.fetch(path), old)
+		p.gets(p.fetch(s.write("b.lua", "return 1\n")), "return 1\n")
+		if s.file(path) != old {
+			t.Error("it is written already")
+		}
+		s.AwaitScreen("waits 0:02") // the clock goes on by itself
+
+		// Some of it.
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff and vim.fn.line('.') == 4`)
+		s.Keys("]vg<lt>]vg<lt>")
+		s.awaitRefused(2)
+		s.heldScreen("refused")
+		s.Keys("ga")
+		p.fails(id, -32603, "the user refused a part of this text, and only the rest was written. Refused, by the lines of your text: "+
+			"line 15 (local extra = 1) not written; after line 24 the file has 1 line more (local line24 = 24). Read the file again")
+		want := strings.Replace(old, "= 4\n", "= 'four'\n", 1)
+		if got := s.file(path); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.AwaitLua(`vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 3, 4, false)[1] == "local line4 = 'four'"`)
+		s.resolved("allow", "user")
+		s.awaitNoFloat()
+		s.awaitNoDiff()
+		s.awaitChat("You refused 2 of 3 hunks of a.lua: the rest is written, and Puppet was told.")
+		s.same(before, s.scenery())
+
+		// All of it, and none.
+		id = p.store(path, text)
+		s.awaitDiff("extra")
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		if s.file(path) != text {
+			t.Error("it is not written")
+		}
+		s.resolved("allow", "user")
+		s.awaitNoFloat()
+		id = p.store(path, old)
+		s.awaitDiff("line24")
+		s.respond(1, "reject")
+		p.fails(id, -32603, "the user refused this write, so nothing was written")
+		s.resolved("reject", "user")
+		s.awaitNoFloat()
+		id = p.store(path, old)
+		s.awaitDiff("line24")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("ggVGg<lt>")
+		s.awaitRefused(3)
+		s.Keys("ga")
+		p.fails(id, -32603, "the user refused this write, so nothing was written")
+		s.resolved("reject", "user")
+		if s.file(path) != text {
+			t.Error("something is written")
+		}
+
+		// A new file.
+		made := s.Dir + "/new/made.lua"
+		id = p.store(made, "return 1\n")
+		s.awaitDiff("return 1")
+		if _, err := os.Stat(made); err == nil {
+			t.Error("it is written already")
+		}
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		if got := s.file(made); got != "return 1\n" {
+			t.Errorf("the file has %q", got)
+		}
+		s.resolved("allow", "user")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		p.silent()
+	}, wide)
+}
+
+func TestAHeldWriteIsEdited(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		s.prompt(p, "change it")
+		before := s.scenery()
+		id := p.store(path, text)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff and vim.fn.line('.') == 4`)
+		s.Keys("]vg<lt>")
+		s.awaitRefused(1)
+		s.Keys("gE")
+		// What was refused is out of it.
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 29`)
+		s.Keys("4GA -- or five<Esc>")
+		s.AwaitScreen("-- or five")
+		s.heldScreen("editing")
+		// The answer of the float knows nothing of that.
+		s.recordNotifications()
+		s.Command("Acp permit 1")
+		s.awaitNotification("You are editing the text: :w in its window writes it.")
+		if s.file(path) != old {
+			t.Error("it is written")
+		}
+		s.Keys(":w<CR>")
+		p.fails(id, -32603, "the user changed this text before it was written, and theirs was written. Changed, by the lines of your text: "+
+			"line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'four' -- or five) there; "+
+			"line 15 (local extra = 1) not written. Read the file again")
+		want := strings.Replace(strings.Replace(text, "'four'", "'four' -- or five", 1), "local extra = 1\n", "", 1)
+		if got := s.file(path); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+		s.awaitNoFloat()
+		s.awaitChat("You changed Puppet's text of a.lua: yours is written, and Puppet was told.")
+		s.same(before, s.scenery())
+
+		// Closed instead: as if it had not been edited. By ga, and without a change, it is as the agent wants it.
+		id = p.store(path, old)
+		s.awaitDiff("line24")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		s.Keys("ggdd:q!<CR>")
+		s.awaitNoDiff()
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 30`)
+		s.Keys("ga")
+		p.gets(id, "")
+		if s.file(path) != old {
+			t.Error("it is not written")
+		}
+		s.awaitNoDiff()
+
+		// Withdrawn while it is edited: what was typed stays in its window.
+		id = p.store(path, text)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		s.Keys("ggOmine<Esc>")
+		p.notify("$/cancel_request", obj{"requestId": id})
+		p.fails(id, -32800)
+		s.awaitNotification("the agent waits for this text no more; it is still in its window")
+		s.Keys(":w<CR>")
+		s.awaitNotification("The agent does not wait for this text any more.")
+		s.AwaitLua(`vim.fn.getline(1) == 'mine'`)
+		if s.file(path) != old {
+			t.Error("it is written")
+		}
+	}, wide)
+}
+
+func TestAHeldWriteIsEditedFromTheFileItself(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, _, text, p := s.beginBefore("inline")
+		s.prompt(p, "change it")
+		s.Command("wincmd t")
+		id := p.store(path, text)
+		s.AwaitScreen("local extra = 1")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.fn.line('.') == 4`)
+		s.Keys("]vg<lt>]vg<lt>")
+		s.awaitRefused(2)
+		s.heldScreen("refused")
+		s.Keys("[vg>")
+		s.awaitRefused(1)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 31`)
+		s.Keys("ggOmine<Esc>ga")
+		p.fails(id, -32603, "the user changed this text", "at the beginning the file has 1 line more (mine)", "after line 24 the file has 1 line more")
+		if got := s.file(path); !strings.HasPrefix(got, "mine\n") || !strings.Contains(got, "extra") || !strings.Contains(got, "line24") {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+	}, wide)
+}
+
+func TestTypingWhileAWriteIsHeld(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("chat")
+		s.recordNotifications()
+		s.prompt(p, "change it")
+		p.gets(p.fetch(path), old)
+		pick := func(n int) {
+			t.Helper()
+			s.Lua(nil, `local r = require('acp').permissions()[1]
+				require('acp.host').request('pick', { session = r.session, permission = r.id, file = 1,
+					looked = require('acp.mirror').permissions()[1].picks[1].looked, first = ..., last = ..., refuse = true }, function() end)`, n)
+		}
+		// Beside the hunks: it stays, and is not saved by this.
+		id := p.store(path, text)
+		s.awaitFloat()
+		pick(1)
+		s.awaitRefused(1)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 0, 0, false, { '-- mine' })`)
+		s.Command("Acp permit 1")
+		p.fails(id, -32603, "line 4 (local line4 = 'four') not written")
+		want := strings.Replace(text, "'four'", "4", 1)
+		if got := s.file(path); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 0, -1, false), '\n') .. '\n' == ...`, "-- mine\n"+want)
+		if !s.LuaBool(`vim.bo[vim.fn.bufnr('a.lua')].modified`) {
+			t.Error("the buffer is saved")
+		}
+		s.awaitNoFloat()
+
+		// In one of them: asked again, and what was refused stays so.
+		id = p.store(path, old)
+		s.awaitFloat()
+		s.AwaitScreen("+1 −1")
+		pick(1)
+		s.awaitRefused(1)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 25, 25, false, { '-- here' })`)
+		s.Command("Acp permit 1")
+		s.awaitNotification("a.lua has changed meanwhile: look at the hunks again, then answer.")
+		if p.answered(id) || s.file(path) != want {
+			t.Error("it is answered")
+		}
+		s.Command("Acp permit 2")
+		p.fails(id, -32603, "nothing was written")
+		s.awaitNoFloat()
+	}, wide)
+}
+
+func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("chat")
+		turn := s.prompt(p, "change it")
+		allow := func(option string, files ...string) {
+			t.Helper()
+			id := p.permission(edits("e1", files...), yesNo...)
+			s.awaitFloat()
+			s.Command("Acp permit id:" + option)
+			if got := outcome(t, p.answer(id)); got != option {
+				t.Errorf("the answer is %s", got)
+			}
+			s.awaitNoFloat()
+		}
+		written := func(text string) {
+			t.Helper()
+			p.gets(p.store(path, text), "")
+			if s.file(path) != text {
+				t.Error("it is not written")
+			}
+		}
+		held := func(text string) {
+			t.Helper()
+			was := s.file(path)
+			id := p.store(path, text)
+			s.awaitFloat()
+			s.Command("Acp permit 2")
+			p.fails(id, -32603, "nothing was written")
+			s.awaitNoFloat()
+			if s.file(path) != was {
+				t.Error("it is written")
+			}
+		}
+		allow("yes", path, old, text)
+		written(text)
+		held(old)
+		held(text + "more\n")
+
+		// By its place in the file; once.
+		allow("yes", path, "local line4 = 'four'\n", "local line4 = 4\n")
+		fourth := strings.Replace(text, "'four'", "4", 1)
+		written(fourth)
+		p.gets(p.store(path, fourth), "")
+		s.Lua(nil, `vim.fn.writefile({ 'other' }, ...)`, path)
+		s.AwaitLua(`vim.fn.getline(1) == 'other' or vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 0, 1, false)[1] == 'other'`)
+		held(fourth)
+
+		// What was refused, or allowed by a rule, was not accepted by the user.
+		allow("no", path, "other\n", "another\n")
+		held("another\n")
+
+		// Until the turn ends.
+		allow("yes", path, "other\n", "another\n")
+		p.stop(turn, "end_turn")
+		s.awaitState("idle")
+		s.prompt(p, "again")
+		held("another\n")
+	}, wide)
+}
+
+func TestHeldWritesEndWithTheirTurn(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		before := s.scenery()
+		hold := func() (turn message, id int) {
+			t.Helper()
+			turn = s.prompt(p, "change it")
+			id = p.store(path, text)
+			s.awaitDiff("four")
+			return turn, id
+		}
+		over := func() {
+			t.Helper()
+			s.awaitNoFloat()
+			s.awaitNoDiff()
+			if s.file(path) != old {
+				t.Error("it is written")
+			}
+			s.same(before, s.scenery())
+		}
+		turn, id := hold()
+		s.Command("Acp cancel")
+		p.expect("session/cancel")
+		p.fails(id, -32603, "the user has not decided about this write, so nothing was written")
+		p.stop(turn, "cancelled")
+		over()
+		s.awaitState("idle")
+
+		turn, id = hold()
+		p.notify("$/cancel_request", obj{"requestId": id})
+		p.fails(id, -32800)
+		over()
+		p.stop(turn, "end_turn")
+		s.awaitState("idle")
+
+		turn, id = hold()
+		p.stop(turn, "end_turn")
+		p.fails(id, -32603, "nothing was written")
+		over()
+		s.awaitState("idle")
+
+		hold()
+		p.exit(1, "")
+		over()
+		s.awaitState("dead")
+		s.Command("Acp restart")
+		p = s.agent()
+		p.begin()
+		s.awaitState("idle")
+		_, id = hold()
+		s.Command("Acp close")
+		p.expect("session/cancel")
+		p.fails(id, -32603, "nothing was written")
+		s.awaitNoFloat()
+		if s.file(path) != old {
+			t.Error("it is written")
+		}
+	}, wide)
+}
+
+func TestHeldWritesAndThePolicyOfPaths(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.permissions = {
+			{ kind = 'edit', path = '**/*.lua', action = 'allow' },
+			{ kind = 'edit', path = '**/*.no', action = 'reject' },
+		}`)
+		path, _, text, p := s.beginBefore("chat")
+		s.prompt(p, "change it")
+
+		// One question, whatever it is about.
+		other := s.outside("other.txt", "other\n")
+		id := p.store(other, "new\n")
+		s.awaitFloat()
+		s.AwaitScreen("It is outside of the session's folder.")
+		if n := s.LuaInt(`#require('acp').permissions()`); n != 1 {
+			t.Errorf("%d questions are open", n)
+		}
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		if got := s.file(other); got != "new\n" {
+			t.Errorf("the file has %q", got)
+		}
+		s.awaitNoFloat()
+		// Asked about the place alone, where nothing changes.
+		id = p.store(other, "new\n")
+		s.awaitFloat()
+		s.AwaitScreen("Always allow this file")
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		s.awaitNoFloat()
+		private := s.write(".env", "KEY=1\n")
+		id = p.store(private, "KEY=2\n")
+		s.awaitFloat()
+		s.AwaitScreen("It is private.")
+		s.Command("Acp permit 2")
+		p.fails(id, -32603, "the user refused this write")
+		s.awaitNoFloat()
+
+		// A rule that allows is no review; one that rejects needs none.
+		id = p.store(path, text)
+		s.awaitFloat()
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		s.awaitNoFloat()
+		outside := s.outside("x.lua", "x\n")
+		id = p.store(outside, "y\n")
+		s.awaitFloat()
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		s.awaitNoFloat()
+		p.fails(p.store(s.write("x.no", "x\n"), "y\n"), -32603, "the user has decided before to refuse this write, so nothing was written")
+		if n := s.LuaInt(`#require('acp').permissions()`); n != 0 {
+			t.Errorf("%d questions are open", n)
+		}
+	}, wide)
+}
+
+// What an agent writes by itself cannot be held.
+func TestWritesPastTheClientAreNotHeld(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		turn := s.prompt(p, "change it")
+		p.update("tool_call", edits("e1", path, old, text))
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p.update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.AwaitLua(`vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 3, 4, false)[1] == "local line4 = 'four'"`)
+		if n := s.events("AcpPermissionRequest"); n != 0 {
+			t.Errorf("%d questions", n)
+		}
+	}, wide)
+}
+
+func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		s.prompt(p, "change it")
+		p.gets(p.fetch(path), old)
+		id := p.store(path, text)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("]v]vg<lt>")
+		s.awaitRefused(1)
+		s.AwaitLua(`vim.fn.line('.') == 25`)
+		// The user goes on in the file; the focus stays there.
+		s.Command("wincmd t")
+		s.Keys("gg:20<CR>Omine<Esc>")
+		s.awaitDiff("mine")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'a.lua' and vim.bo.buftype == ''`)
+		s.AwaitScreen("1 of 3 refused")
+		if line := s.LuaInt(`vim.api.nvim_win_get_cursor(require('acp.diff').windows()[2])[1]`); line != 25 {
+			t.Errorf("the cursor of the diff is in line %d", line)
+		}
+		s.heldScreen("followed")
+		s.Command("Acp permit 1")
+		p.fails(id, -32603, "after line 24 the file has 1 line more (local line24 = 24)")
+		if got, want := s.file(path), strings.Replace(text, "local line25", "local line24 = 24\nlocal line25", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('mine') and vim.bo.modified`)
+	}, wide)
+}
+
+// Real agents ask for permission with the text that they then write: one question, not two.
+func TestRecordedAgentsAreNotAskedAboutTwice(t *testing.T) {
+	for _, name := range []string{"gemini-edit", "sdk-turns", "demo-tour"} {
+		t.Run(name, func(t *testing.T) {
+			path := "testdata/recordings/" + name + ".jsonl"
+			did, files := readRecording(t, path)
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.review = 'before'`)
+				s.replay(path, did, files)
+			}, wide)
+		})
+	}
+}

@@ -1,0 +1,257 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// linesLua is a file of many lines, of which an agent changes three.
+func linesLua() (old, text string) {
+	var b strings.Builder
+	for i := 1; i <= 30; i++ {
+		fmt.Fprintf(&b, "local line%d = %d\n", i, i)
+	}
+	old = b.String()
+	text = strings.Replace(old, "line4 = 4", "line4 = 'four'", 1)
+	text = strings.Replace(text, "local line14 = 14\n", "local line14 = 14\nlocal extra = 1\n", 1)
+	text = strings.Replace(text, "local line24 = 24\n", "", 1)
+	return old, text
+}
+
+// awaitRefused waits until the request that was asked first has so many hunks refused.
+func (s *scene) awaitRefused(n int) {
+	s.t.Helper()
+	s.AwaitLua(`(function(n)
+		local r = require('acp.mirror').permissions()[1]
+		if not r then return false end
+		local sum = 0
+		for _, file in ipairs(r.picks or {}) do sum = sum + #file.refused end
+		return sum == n
+	end)(...)`, n)
+}
+
+func TestHunksOfARequest(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		old, text := linesLua()
+		a, b := s.write("a.lua", old), s.write("b.lua", "return 1\n")
+		s.Command("edit " + a)
+		p := s.begin()
+		turn := s.prompt(p, "change it")
+		id := p.permission(edits("e1", a, old, text, b, "return 1\n", "return 2\n"), yesNo...)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff and vim.fn.line('.') == 4`)
+
+		s.Keys("g<lt>")
+		s.awaitRefused(1)
+		s.AwaitScreen("1 of 3 refused")
+		s.Keys("g<lt>")
+		s.Keys("]v")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'local extra = 1'`)
+		s.Keys("]v")
+		s.AwaitLua(`vim.fn.line('.') == 25`)
+		s.Keys("g<lt>")
+		s.awaitRefused(2)
+		s.screen("split")
+
+		// On to the next file, and back.
+		s.Keys("]v")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'return 2'`)
+		s.Keys("[v")
+		s.AwaitLua(`vim.fn.line('.') == 25`)
+		s.AwaitScreen("2 of 3 refused")
+
+		// In the old text, where what comes has no line; and kept again.
+		s.Command("wincmd h")
+		s.Keys(":14<CR>g<lt>")
+		s.awaitRefused(3)
+		s.Keys(":24<CR>g>")
+		s.awaitRefused(2)
+		s.Keys("Gg<lt>")
+		s.awaitMessage("no hunk is here; ]v goes to the next one")
+
+		// Selected lines, as many hunks as they touch.
+		s.Keys("ggVGg>")
+		s.awaitRefused(0)
+		s.Keys("ggV/line20<CR>g<lt>")
+		s.awaitRefused(2)
+		if !s.LuaBool(`vim.fn.mode() == 'n'`) {
+			t.Error("the selection is still there")
+		}
+
+		s.Keys("ga")
+		if got := outcome(t, p.answer(id)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitNoDiff()
+		s.awaitChat("You refused 2 of 4 hunks: Puppet was told no, and a prompt for the rest is the next in the queue.")
+		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
+		p.stop(turn, "end_turn")
+		_, words := p.prompted()
+		want := `I refused the change that you asked about (Edit files), as I want only a part of it. Make it again with the hunks that are kept below, as you had them. Leave out the refused ones, and put nothing else in their place.
+
+a.lua
+- refused: line 4
+    - local line4 = 4
+    + local line4 = 'four'
+- refused: 1 new line before line 15
+    + local extra = 1
+- kept: line 24
+    - local line24 = 24
+
+b.lua
+- kept: line 1
+    - return 1
+    + return 2`
+		if words != want {
+			t.Errorf("the prompt is\n%s\nwant\n%s", words, want)
+		}
+		p.silent()
+	}, wide)
+}
+
+func TestHunksOfARequestInItsOtherForms(t *testing.T) {
+	for _, form := range []string{"tab", "inline"} {
+		t.Run(form, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.diff = '` + form + `'`)
+				old, text := linesLua()
+				a := s.write("a.lua", old)
+				s.Command("edit " + a)
+				s.Command("nnoremap <buffer> g> :let g:mine = 1<CR>")
+				s.Command("xnoremap <buffer> g> :<C-u>let g:mine = 2<CR>")
+				p := s.begin()
+				s.prompt(p, "change it")
+				s.Command("wincmd t")
+				before := s.scenery()
+				id := p.permission(edits("e1", a, old, text), yesNo...)
+				s.AwaitLua(`#require('acp.diff').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
+				s.Command("Acp diff")
+				s.AwaitLua(`vim.fn.line('.') == 4`)
+				s.Keys("]v]vg<lt>")
+				s.awaitRefused(1)
+				s.Keys("[v")
+				s.Keys("g<lt>")
+				s.awaitRefused(2)
+				s.Keys("ggVGg>")
+				s.awaitRefused(0)
+				s.Keys("gg]v]v]v]vg<lt>")
+				s.awaitMessage("this is the last hunk")
+				s.awaitRefused(1)
+				s.Keys("[vg<lt>")
+				s.awaitRefused(2)
+				s.AwaitScreen("2 of 3 hunks refused")
+				s.screen(form)
+				// With none left the answer is the agent's refusal, and nothing is asked for.
+				s.Keys("[vg<lt>")
+				s.awaitRefused(3)
+				s.Keys("ga")
+				if got := outcome(t, p.answer(id)); got != "no" {
+					t.Errorf("the answer is %s", got)
+				}
+				s.awaitNoDiff()
+				s.awaitNoFloat()
+				s.awaitChat("You refused all hunks, so Puppet was told no.")
+				if n := s.LuaInt(`require('acp').sessions()[1].queued`); n != 0 {
+					t.Errorf("%d prompts wait", n)
+				}
+				if form == "tab" { // in the file itself gg and G are jumps of the user's
+					s.same(before, s.scenery())
+				}
+				s.Keys("g>")
+				s.AwaitLua(`vim.g.mine == 1`)
+				s.Keys("Vg>")
+				s.AwaitLua(`vim.g.mine == 2`)
+			}, wide)
+		})
+	}
+}
+
+// An agent that cannot be told no makes all of its change; what was refused of it is told then.
+func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'split'`)
+		old, text := linesLua()
+		a := s.write("a.lua", old)
+		s.Command("edit " + a)
+		p := s.begin()
+		turn := s.prompt(p, "change it")
+		call := edits("e1", a, old, text)
+		p.update("tool_call", call)
+		id := p.permission(call, yesNo[:2]...)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("]vg<lt>")
+		s.awaitRefused(1)
+		s.AwaitScreen("✗ 1 of 3 hunks refused")
+		s.AwaitScreen("Puppet would make them too")
+		s.Command("Acp permit 1")
+		if got := outcome(t, p.answer(id)); got != "yes" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitNoFloat()
+		if err := os.WriteFile(a, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if s.said("no answer that refuses") > 0 {
+			t.Error("it is said before the call has ended")
+		}
+		p.update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
+		s.awaitChat("Puppet had no answer that refuses")
+		if n := s.said("so it was allowed all, with the 1 of 3 hunks that you refused: a.lua:15. :Acp changes goes to what it has made."); n != 1 {
+			t.Errorf("the chat says it %d times:\n%s", n, s.chat())
+		}
+		p.stop(turn, "end_turn")
+		s.awaitState("idle")
+		if n := s.said("no answer that refuses"); n != 1 {
+			t.Errorf("the chat says it %d times", n)
+		}
+		p.silent()
+	}, wide)
+}
+
+func TestHunksOfALargeChange(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'split'`)
+		var old, text strings.Builder
+		for i := range 50_000 {
+			fmt.Fprintf(&old, "line %d\n", i)
+			if i%5 == 2 {
+				fmt.Fprintf(&text, "LINE %d\n", i)
+			} else {
+				fmt.Fprintf(&text, "line %d\n", i)
+			}
+		}
+		path := s.write("large.txt", old.String())
+		p := s.begin()
+		s.prompt(p, "change it")
+		id := p.permission(edits("e1", path, old.String(), text.String()), yesNo...)
+		s.awaitDiff("LINE 49997")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'LINE 2'`)
+		s.Keys("]vg<lt>")
+		s.awaitRefused(1)
+		s.screen("one")
+		s.Keys("ggVGg<lt>")
+		s.awaitRefused(10000)
+		s.AwaitScreen("10000 of 10000 refused")
+		// What comes into sight is marked.
+		s.Keys("ggG")
+		s.AwaitScreen("✗ 49998 LINE 49997")
+		s.Keys("g>")
+		s.awaitRefused(10000)
+		s.Keys("[vg>")
+		s.awaitRefused(9999)
+		s.Keys("ga")
+		if got := outcome(t, p.answer(id)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
+		if size := s.LuaInt(`#require('acp').sessions()[1].queue[1]`); size > 64<<10 {
+			t.Errorf("the prompt has %d bytes", size)
+		}
+	}, wide)
+}

@@ -1,0 +1,219 @@
+package scenario
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+)
+
+// reviewBuf is the Lua expression for the buffer of the review of the session used last.
+const reviewBuf = `vim.fn.bufnr('^acp://review/' .. require('acp.mirror').resolve() .. '$')`
+
+// page is the text of the review.
+func (s *scene) page() string {
+	s.t.Helper()
+	var lines []string
+	s.Lua(&lines, `local buf = `+reviewBuf+` return buf == -1 and {} or vim.api.nvim_buf_get_lines(buf, 0, -1, false)`)
+	return strings.Join(lines, "\n")
+}
+
+// awaitPage waits until the review has a text.
+func (s *scene) awaitPage(text string) {
+	s.t.Helper()
+	s.Await(fmt.Sprintf("%q in the review", text), func() bool { return strings.Contains(s.page(), text) })
+}
+
+// onPage moves the cursor of the review to the line that has a text.
+func (s *scene) onPage(text string) {
+	s.t.Helper()
+	s.awaitPage(text)
+	if s.LuaInt(`vim.fn.search('\\V' .. ..., 'cw')`, text) == 0 {
+		s.t.Fatalf("%q is not in the window", text)
+	}
+}
+
+const (
+	lexerBefore = "local M = {}\n\nfunction M.between(toks, first, last)\n  local out = {}\n  for i = first, last - 1 do\n    out[#out + 1] = toks[i]\n  end\n  return out\nend\n\n" +
+		"function M.count(toks)\n  local n = 0\n  for _ in pairs(toks) do\n    n = n + 1\n  end\n  return n\nend\n\nreturn M\n"
+)
+
+var lexerAfter = strings.NewReplacer("last - 1 do", "last do", "  local n = 0\n", "", "    n = n + 1\n", "    total = total + 1\n").Replace(lexerBefore)
+
+// reviewed begins a session whose agent has changed three files.
+func (s *scene) reviewed() *puppet {
+	s.t.Helper()
+	lexer := s.write("lexer.lua", lexerBefore)
+	old := s.write("old.lua", "return 1\n")
+	p := s.begin()
+	turn := s.prompt(p, "Fix the lexer")
+	p.writeFile(lexer, lexerAfter)
+	p.writeFile(filepath.Join(s.Dir, "test", "lexer_spec.lua"), "it('works')\n")
+	p.writeFile(old, "return 2\n")
+	p.stop(turn, "end_turn")
+	s.AwaitEvent("AcpTurnEnd")
+	return p
+}
+
+func TestReviewOnTheScreen(t *testing.T) {
+	for _, c := range []struct {
+		name, last       string // last are the colours of the code that come last
+		size, background nvimtest.Option
+	}{
+		{"small", "AcpDiffAdd+Constant", nvimtest.Size(80, 24), nvimtest.Background("dark")},
+		{"large", "AcpDiffAdd+String", nvimtest.Size(110, 36), nvimtest.Background("light")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.reviewed()
+				s.Command("Acp review")
+				s.awaitPage("lexer_spec.lua")
+				s.AwaitScreen("Review")
+				s.Await("the code's colours", func() bool { return strings.Contains(s.ScreenAttrs(), c.last) })
+				s.Golden("open", nvimtest.Attrs())
+			}, c.size, c.background)
+		})
+	}
+}
+
+// The disk and the page after keys in the review.
+func TestReviewDecides(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.reviewed()
+		s.Command("Acp review")
+		s.onPage("- return 1")
+		disk := func(name, want string) {
+			t.Helper()
+			s.Await(name+" on the disk", func() bool { return s.disk(filepath.Join(s.Dir, name)) == want })
+		}
+		// A hunk, which goes out of the disk and stays on the page, and comes back as it was.
+		s.Keys("x")
+		s.awaitPage("✗ refused")
+		disk("old.lua", "return 1\n")
+		if line := s.LuaString(`vim.api.nvim_get_current_line()`); !strings.Contains(line, "old.lua") {
+			t.Errorf("after a file was closed the cursor is on %q", line)
+		}
+		s.Keys("u")
+		s.awaitPage("● 1 of 1\n● 1 - return 1\n● 1 + return 2")
+		disk("old.lua", "return 2\n")
+		s.onPage("+ return 2")
+		s.Keys("a")
+		s.awaitPage("✓ kept")
+		s.Keys("u")
+		s.awaitPage("● 1 - return 1")
+		// The selected lines alone: what is added is kept, the line before it is still to be decided.
+		s.onPage("-     n = n + 1")
+		s.Keys("jVa")
+		s.awaitPage("✓ 13 +     total = total + 1")
+		s.awaitPage("● 14 -     n = n + 1")
+		s.Keys("u")
+		s.awaitPage("● 13 +     total = total + 1")
+		// From hunk to hunk, also into a closed file.
+		s.onPage("lexer_spec.lua")
+		s.Keys("za")
+		s.awaitPage("▸ test/lexer_spec.lua")
+		s.onPage("Review")
+		s.Keys("4]v")
+		s.Await("the fourth hunk", func() bool { return strings.Contains(s.LuaString(`vim.api.nvim_get_current_line()`), "- return 1") })
+		s.Keys("]v")
+		s.Await("the hunk of a closed file", func() bool { return strings.Contains(s.LuaString(`vim.api.nvim_get_current_line()`), "it('works')") })
+		s.Keys("[v[v")
+		s.Await("the hunk before", func() bool {
+			return strings.Contains(s.LuaString(`vim.api.nvim_get_current_line()`), "-     n = n + 1")
+		})
+		// A file, then all that is left, and both undone.
+		s.onPage("▾ lexer.lua")
+		s.Keys("x")
+		s.awaitPage("▸ lexer.lua")
+		disk("lexer.lua", lexerBefore)
+		s.Keys("gga")
+		s.awaitPage("2 kept")
+		disk("test/lexer_spec.lua", "it('works')\n")
+		s.Keys("uu")
+		s.awaitPage("● 3 of 3")
+		disk("lexer.lua", lexerAfter)
+		if got := s.changes(); strings.Contains(got, "kept") || strings.Contains(got, "rejected") {
+			t.Errorf("after all was undone there is\n%s", got)
+		}
+		s.Keys("u")
+		s.Await("the end of undo", func() bool { return strings.Contains(s.Messages(), "no decision to undo") })
+		// Nothing stays behind.
+		s.Keys("q")
+		s.AwaitLua(`vim.fn.tabpagenr('$') == 1 and ` + reviewBuf + ` == -1`)
+	})
+}
+
+func TestReviewGoesToTheFile(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.reviewed()
+		s.Command("Acp review")
+		s.onPage("+     total")
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.fn.tabpagenr() == 1 and vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 13`)
+		s.Keys("gt")
+		s.onPage("old.lua")
+		s.Keys("gD")
+		s.AwaitLua(`vim.fn.tabpagenr('$') == 3 and #vim.fn.getwininfo() > 3 and vim.wo.diff`)
+		s.AwaitScreen("old.lua · accepted")
+		s.Keys("<C-w>h")
+		s.AwaitLua(`vim.api.nvim_buf_get_lines(0, 0, -1, false)[1] == 'return 1'`)
+		s.Keys("q")
+		s.AwaitLua(`vim.fn.tabpagenr('$') == 2 and vim.bo.filetype == 'acp-review'`)
+		if s.LuaBool(`(function() for _, w in ipairs(vim.api.nvim_list_wins()) do if vim.wo[w].diff then return true end end return false end)()`) {
+			t.Error("a window still compares")
+		}
+	})
+}
+
+func TestCommentsInTheReview(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.reviewed()
+		s.Command("Acp review")
+		s.onPage("+     total")
+		s.Keys("c")
+		s.AwaitScreen("Esc> leave")
+		s.Keys("name it n<CR>as before<C-s>")
+		s.awaitPage("↳ you: name it n")
+		s.AwaitScreen("1 comment: <C-s> sends them")
+		// Words that are left are not lost; an empty comment is gone.
+		s.onPage("- return 1")
+		s.Keys("c")
+		s.AwaitLua(`vim.bo.filetype == 'acp-comment'`)
+		s.Keys("half<Esc><Esc>")
+		s.AwaitLua(`vim.bo.filetype == 'acp-review'`)
+		s.Keys("c")
+		s.AwaitLua(`vim.bo.filetype == 'acp-comment' and vim.api.nvim_get_current_line() == 'half'`)
+		s.Keys("A a thought<C-s>")
+		s.awaitPage("↳ you: half a thought")
+		s.onPage("half a thought")
+		s.Keys("c")
+		s.AwaitLua(`vim.bo.filetype == 'acp-comment'`)
+		s.Keys("dd<CR>")
+		s.Await("it to be gone", func() bool { return !strings.Contains(s.page(), "half a thought") })
+		// What is refused goes along.
+		s.onPage("+ return 2")
+		s.Keys("x")
+		s.awaitPage("✗ refused")
+		s.awaitPage("1 comment, 1 refused hunk: <C-s> sends them")
+		s.Keys("gg")
+		s.AwaitScreen("Review · Puppet")
+		s.Golden("comments")
+		s.Keys("<C-s>")
+		turn, got := p.prompted()
+		want := "My comments on your changes:\n\nlexer.lua:13\n```diff\n+    total = total + 1\n```\nname it n\nas before\n\n" +
+			"I have refused these changes of yours, and they are not in the files any more. Do not make them again:\n\n" +
+			"old.lua:1\n```diff\n-return 1\n+return 2\n```"
+		if got != want {
+			t.Errorf("the agent was told\n%s\nwanted\n%s", got, want)
+		}
+		p.stop(turn, "end_turn")
+		s.Await("the comments to be gone", func() bool {
+			return !strings.Contains(s.page(), "↳ you") && !strings.Contains(s.page(), "sends them")
+		})
+		s.AwaitEvent("AcpTurnEnd")
+		s.Keys("<C-s>")
+		s.Await("a sentence", func() bool { return strings.Contains(s.Messages(), "nothing to send") })
+	})
+}
