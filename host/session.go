@@ -430,7 +430,11 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 		Path: path, Line: r.Line, Limit: r.Limit, Owner: s,
 		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindRead, path: path, allowed: func() { s.traceRead(r) }}),
 	}, func(text string, err error) {
-		if err == nil {
+		switch {
+		case err != nil:
+		case r.Line == nil && r.Limit == nil:
+			s.learnText(path, text)
+		default:
 			s.learn(path, false)
 		}
 		r.Reply(text, err)

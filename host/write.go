@@ -26,7 +26,7 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 			s.changes.took(w, "fs")
 		}
 		if err == nil {
-			s.learn(w.Path, false)
+			s.learnText(w.Path, *w.After)
 		}
 		reply(err)
 		s.box.put(func() {

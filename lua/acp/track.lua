@@ -15,6 +15,9 @@ local max_size = 16 * 1024 * 1024
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field autoread? boolean the user's own value in this buffer
 
+--- Whether it is the host that has just written a file: it knows.
+M.saving = false
+
 ---@type table<integer, acp.track.Buffer>? nil while no session is open
 local tracked
 local telling = false
@@ -169,7 +172,9 @@ function M.start()
     local b = own(event)
     if b then
       b.disk, b.part = M.disk_now(b.name), nil
-      require('acp.host').notify('saved', { name = b.name })
+      if not M.saving then
+        require('acp.host').notify('saved', { name = b.name })
+      end
     end
   end)
   on({ 'FileWritePost', 'FileAppendPost' }, 'Note what the user wrote', function(event)
