@@ -127,7 +127,7 @@ func launch(tb testing.TB, bin string) (*neovim, error) {
 			agents = { bench = { command = { %[2]q }, env = { %[3]s = 'agent' } } },
 			permissions = {
 				{ command = 'make *', action = 'allow' },
-				{ kind = 'edit', path = '**/every.lua', action = 'allow' },
+				{ kind = 'edit', path = '/**/every.txt', action = 'allow' },
 			},
 		}
 		vim.api.nvim_create_autocmd('VimEnter', {
