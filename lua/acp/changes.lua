@@ -74,6 +74,20 @@ function M.pending(path)
   return false
 end
 
+---Whether a session knows of changes in a file, decided ones too.
+---@param path? string default: any file
+---@return boolean
+function M.has(path)
+  for _, known in pairs(files) do
+    for _, file in pairs(known) do
+      if not path or file.path == path then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 ---@param session integer
 ---@return acp.ChangedFile[] in the order first changed
 function M.get(session)

@@ -289,8 +289,15 @@ local function begin(buf, state)
       return vim.defer_fn(step, pause)
     end
     state.worker = nil
-    if #state.at == 0 and not require('acp.changes').pending(state.path) then
+    local changes = require('acp.changes')
+    if #state.at > 0 or changes.pending(state.path) then
+      return
+    elseif not changes.has(state.path) then
       M.clear(buf)
+    elseif state.keys then
+      -- What was decided may be undone: the text goes on being looked at.
+      require('acp.borrow').unmap(buf, state.keys)
+      state.keys = nil
     end
   end
   step()
@@ -372,10 +379,11 @@ local function attach(buf, state)
   })
 end
 
----Begins to show the changes of a buffer whose file has some, or asks for them anew.
+---Looks at a buffer from now on.
 ---@param buf integer
 ---@param path string
-local function show(buf, path)
+---@return acp.Marks
+local function watch(buf, path)
   local state = known[buf]
   if not state then
     state = {
@@ -390,8 +398,16 @@ local function show(buf, path)
     }
     known[buf] = state
     attach(buf, state)
-    state.keys = require('acp.borrow').map(buf, require('acp.hunks').keys())
   end
+  return state
+end
+
+---Begins to show the changes of a buffer whose file has some, or asks for them anew.
+---@param buf integer
+---@param path string
+local function show(buf, path)
+  local state = watch(buf, path)
+  state.keys = state.keys or require('acp.borrow').map(buf, require('acp.hunks').keys())
   M.ask(buf, false)
 end
 
@@ -407,7 +423,9 @@ function M.clear(buf)
   if api.nvim_buf_is_loaded(buf) then
     api.nvim_buf_clear_namespace(buf, places, 0, -1)
     api.nvim_buf_clear_namespace(buf, drawn, 0, -1)
-    require('acp.borrow').unmap(buf, state.keys)
+    if state.keys then
+      require('acp.borrow').unmap(buf, state.keys)
+    end
   end
 end
 
@@ -423,8 +441,11 @@ end
 ---@param buf integer
 local function enter(buf)
   local path = not known[buf] and path_of(buf)
-  if path and require('acp.changes').pending(path) then
+  local changes = require('acp.changes')
+  if path and changes.pending(path) then
     show(buf, path)
+  elseif path and changes.has(path) then
+    watch(buf, path)
   end
 end
 
@@ -440,6 +461,8 @@ local function update(touched)
         show(buf, path)
       elseif state then
         drop(buf, state)
+      elseif changes.has(path) then
+        watch(buf, path)
       end
     end
   end
@@ -488,7 +511,7 @@ function M.forgot()
     state.asking = nil -- it may be the one that was asked
   end
   update()
-  if listening and #require('acp.changes').pending_paths() == 0 then
+  if listening and not require('acp.changes').has() then
     listening = false
     api.nvim_del_augroup_by_name('acp_marks')
   end
