@@ -362,18 +362,23 @@ end
 
 ---Moves through the review, and decides something of it, and measures until that is done.
 function M.walk_review()
-  local keys = { ']v', ']f', '\4', '[v', 'G', '\21', ']v', 'gg', ']v', 'a', ']v', 'x', 'u', 'u', 'G', 'gg' }
+  local keys =
+    { ']v', ']f', '\4', '[v', 'G', '\21', ']v', 'gg', ']v', 'a', ']v', 'x', 'u', 'u', 'G', 'gg' }
   start()
   local i = 0
   local timer = assert(vim.uv.new_timer())
-  timer:start(0, 60, vim.schedule_wrap(function()
-    i = i + 1
-    if i > 3 * #keys then
-      timer:close()
-      return M.finish({})
-    end
-    api.nvim_feedkeys(keys[(i - 1) % #keys + 1], 'm', false)
-  end))
+  timer:start(
+    0,
+    60,
+    vim.schedule_wrap(function()
+      i = i + 1
+      if i > 3 * #keys then
+        timer:close()
+        return M.finish({})
+      end
+      api.nvim_feedkeys(keys[(i - 1) % #keys + 1], 'm', false)
+    end)
+  )
 end
 
 ---Opens the last diff in two windows, and measures until they are shown.
