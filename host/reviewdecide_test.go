@@ -65,6 +65,13 @@ func TestSelectionFollows(t *testing.T) {
 	if got := which(now); !slices.Equal(got.Hunks, []int{1}) {
 		t.Errorf("selected is %v", got)
 	}
+	plan, err := r.Plan("/p/a", review.Keep, review.Selection{Hunks: []int{1}})
+	if err != nil || !r.Commit(plan) {
+		t.Fatalf("keep: %v", err)
+	}
+	if now, _ = r.File("/p/a"); !slices.Equal(which(now).Hunks, []int{-1}) {
+		t.Errorf("of what was decided meanwhile %v is selected", which(now))
+	}
 	r.Changed("/p/a", now.Present, review.Text("new\n1\ntwo\n3\n4\nFIVE\n"))
 	now, _ = r.File("/p/a")
 	if got := which(now); !slices.Equal(got.Hunks, []int{-1}) {

@@ -241,3 +241,18 @@ func TestReviewBesideOthers(t *testing.T) {
 		s.AwaitLua(`#vim.fn.getqflist() == 1 and vim.fn.getqflist()[1].text:find('✓ kept', 1, true) ~= nil`)
 	})
 }
+
+// Conflicts are part of the review, which leads to the first of them.
+func TestConflictsInTheReview(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p, turn, _, buf := s.clash()
+		s.Command("Acp review")
+		s.awaitPage("2 conflicts")
+		s.onPage("code.txt")
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.api.nvim_get_current_buf() == ... and vim.fn.line('.') == 2`, buf)
+		s.Keys("c>")
+		s.awaitPage("1 conflict")
+		p.stop(turn, "end_turn")
+	})
+}
