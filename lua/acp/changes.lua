@@ -167,8 +167,9 @@ end
 
 ---Has the record brought up to date, then shows it as the quickfix list and goes there.
 ---@param session integer
-function M.open(session)
-  require('acp.host').request('changes', { session = session }, function(entries, err)
+---@param all boolean also what is decided
+function M.open(session, all)
+  require('acp.host').request('changes', { session = session, all = all }, function(entries, err)
     if err or #entries == 0 then
       vim.notify('acp: ' .. (err or 'the agent has changed no file in this session'))
       return

@@ -331,12 +331,31 @@ local function show(page)
   end
 end
 
+local told
+
+local function tell_now()
+  local files = {}
+  for _, buf in ipairs(package.loaded['acp.conflict'] and api.nvim_list_bufs() or {}) do
+    local n = api.nvim_buf_is_loaded(buf) and #require('acp.conflict').get(buf) or 0
+    if n > 0 then
+      local name = api.nvim_buf_get_name(buf)
+      table.insert(files, { path = vim.uv.fs_realpath(name) or name, count = n })
+    end
+  end
+  if not vim.deep_equal(files, told) then
+    told = files
+    require('acp.host').notify('open_conflicts', { files = files })
+  end
+end
+
 ---Opens the review of a session in a tab, or goes there.
 ---@param session integer
 function M.open(session)
   local page = pages[session]
   local fresh = not page or not api.nvim_buf_is_loaded(page.buf)
   page = fresh and create(session) or page
+  told = nil -- by an earlier host perhaps, or before this session
+  tell_now()
   local send = require('acp.config').get().keys.review_send or ''
   require('acp.host').request('review', { session = session, send = send }, function(_, err)
     if not api.nvim_buf_is_valid(page.buf) then
@@ -347,7 +366,6 @@ function M.open(session)
       end
       return tell(err)
     end
-    M.tell_conflicts()
     local idle = require('acp.idle')
     if idle.now() then
       return show(page)
@@ -442,27 +460,11 @@ function M.beside(session)
   end)
 end
 
-local told
-
----Tells the host where loaded files have conflicts.
+---Tells the host where loaded files have conflicts, while a review is open.
 function M.tell_conflicts()
-  if not next(pages) then
-    return
+  if next(pages) then
+    vim.schedule(tell_now)
   end
-  vim.schedule(function()
-    local files = {}
-    for _, buf in ipairs(package.loaded['acp.conflict'] and api.nvim_list_bufs() or {}) do
-      local n = api.nvim_buf_is_loaded(buf) and #require('acp.conflict').get(buf) or 0
-      if n > 0 then
-        local name = api.nvim_buf_get_name(buf)
-        table.insert(files, { path = vim.uv.fs_realpath(name) or name, count = n })
-      end
-    end
-    if not vim.deep_equal(files, told) then
-      told = files
-      require('acp.host').notify('open_conflicts', { files = files })
-    end
-  end)
 end
 
 return M
