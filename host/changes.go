@@ -277,6 +277,7 @@ func (c *changes) settle(call *session.ToolCall, f *followedCall) {
 // took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
 // buffer, by "disk". Any goroutine.
 func (c *changes) took(w buffers.Written, by string) {
+	accepted := by == "fs" && c.session.host.reviewBefore.Load()
 	c.box.put(func() {
 		var was, is review.Content
 		known, ok := c.record.File(w.Path)
@@ -297,6 +298,9 @@ func (c *changes) took(w buffers.Written, by string) {
 			is = textContent(*w.After)
 		}
 		c.agentChanged(w.Path, was, is)
+		if accepted {
+			keepWritten(c.record, w.Path, was, is)
+		}
 		c.last[w.Path] = is.Mark()
 		c.version[w.Path]++
 		c.loaded[w.Path] = c.loaded[w.Path] || w.Buf != 0
