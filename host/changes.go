@@ -30,14 +30,14 @@ const (
 type changes struct {
 	session *Session
 	box     *mailbox // of the goroutine that owns the record
-	named   sync.Map // paths that calls of this turn name
+	named   sync.Map // paths that calls of this turn name, or that the agent was seen to change
+	saved   sync.Map // paths that the user has written in this turn
 
 	// The fields below belong to the session's goroutine.
 
 	calls map[*session.ToolCall]*followedCall
-	began time.Time // the turn
-	ends  int       // of turns
-	told  int       // how many of them may be told: what was changed before is in the record
+	ends  int // of turns
+	told  int // how many of them may be told: what was changed before is in the record
 
 	// The fields below belong to the goroutine of box.
 
@@ -117,9 +117,10 @@ func (c *changes) names(path string) bool {
 }
 
 func (c *changes) beginTurn(prompt string) {
-	c.began = time.Now()
+	began := time.Now()
 	c.named.Clear()
-	c.box.put(func() { c.openTurn(prompt) })
+	c.saved.Clear()
+	c.box.put(func() { c.openTurn(prompt, began) })
 }
 
 // endTurn returns the number of the turn's end, which is not to be told before told has reached it.
@@ -135,15 +136,18 @@ func (c *changes) endTurn() int {
 		clear(f.asked)
 	}
 	c.ends++
-	end, began := c.ends, c.began
+	end := c.ends
+	var t *turn
+	c.box.put(func() { t = c.turn }) // when the job runs the next may have begun
 	c.job(func(done func()) {
 		for _, b := range over {
 			delete(c.open, b)
 		}
-		c.refresh(began, func() {
-			c.findUntold(began, func() {
-				c.closeTurn()
+		c.refresh(t, func() {
+			c.findUntold(t, func() {
+				c.take(t)
 				c.tell(nil)
+				c.saveSoon()
 				c.session.box.put(func() { c.release(end) })
 				done()
 			})
@@ -235,7 +239,7 @@ func (c *changes) look(f *followedCall) {
 	for _, path := range fresh {
 		c.see(path, false, func(seen sight) {
 			if _, known := b.files[seen.path]; seen.path != "" && !known {
-				c.keepContent(seen.path, seen.Content)
+				c.keepDisk(seen.path, seen.Content)
 				b.files[seen.path] = seen
 				c.named.Store(seen.path, true)
 			}
@@ -257,10 +261,12 @@ func (c *changes) settle(call *session.ToolCall, f *followedCall) {
 		return // it names none
 	}
 	completed := call.Status == session.StatusCompleted
+	var in *turn
+	c.box.put(func() { in = c.turn })
 	c.job(func(done func()) {
 		compare := func() {
 			c.seeAll(t.paths, func(now []sight) {
-				if events := c.compare(t, b, now, completed); len(events) > 0 {
+				if events := c.compare(in, t, b, now, completed); len(events) > 0 {
 					c.tell(events)
 				}
 				done()
@@ -297,10 +303,11 @@ func (c *changes) took(w buffers.Written, by string) {
 		case w.After != nil:
 			is = textContent(*w.After)
 		}
-		c.agentChanged(w.Path, was, is)
+		c.agentChanged(c.turn, w.Path, was, is)
 		if accepted {
 			keepWritten(c.record, w.Path, was, is)
 		}
+		c.named.Store(w.Path, true)
 		c.last[w.Path] = is.Mark()
 		c.version[w.Path]++
 		c.loaded[w.Path] = c.loaded[w.Path] || w.Buf != 0
@@ -330,7 +337,7 @@ func changedEvent(path, by string) event {
 
 // compare brings into the record what has become of the files of a call, and gives the events of it.
 // completed says that the call has done what it says.
-func (c *changes) compare(t touched, b *before, now []sight, completed bool) (events []event) {
+func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed bool) (events []event) {
 	files := map[string]sight{} // by real path
 	real := map[string]string{} // by path as named
 	for i, seen := range now {
@@ -360,7 +367,7 @@ func (c *changes) compare(t touched, b *before, now []sight, completed bool) (ev
 		default:
 			continue
 		}
-		c.agentMoved(from, to, was, is)
+		c.agentMoved(in, from, to, was, is)
 		c.last[from] = review.Content{}
 		tell(to, is)
 		moved[from], moved[to] = true, true
@@ -385,7 +392,7 @@ func (c *changes) compare(t touched, b *before, now []sight, completed bool) (ev
 			}
 		}
 		if old != is {
-			c.agentChanged(path, old, is)
+			c.agentChanged(in, path, old, is)
 			tell(path, is)
 		}
 	}
@@ -429,28 +436,28 @@ func withoutDiffs(t touched, real map[string]string, path string, is review.Cont
 
 // refresh brings the record in step with the files as they are, then calls done. What has changed under a
 // buffer is the user's. A file that no buffer has shown was changed by a command of the agent's, if since
-// its turn began; the zero time is none.
-func (c *changes) refresh(turn time.Time, done func()) {
+// a turn began, which is nil where none runs.
+func (c *changes) refresh(t *turn, done func()) {
 	var paths []string
 	for _, f := range c.record.Files() {
 		paths = append(paths, f.Path)
 	}
-	c.refreshOnly(paths, turn, done)
+	c.refreshOnly(t, paths, done)
 }
 
-func (c *changes) refreshOnly(paths []string, turn time.Time, done func()) {
+func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 	c.seeAll(paths, func(now []sight) {
 		for i, seen := range now {
 			f, ok := c.record.File(paths[i])
 			if !ok || seen.path != paths[i] || f.Present == seen.Content || f.Present == seen.Mark() {
 				continue
 			}
-			if c.loaded[seen.path] || seen.large || turn.IsZero() || seen.Exists && seen.written.Add(coarse).Before(turn) ||
+			if c.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.written.Add(coarse).Before(t.At) ||
 				c.session.host.worker(seen.path) != c.session {
 				c.userNow(seen.path, seen.Content)
 				continue
 			}
-			c.agentChanged(seen.path, f.Present, seen.Content)
+			c.agentChanged(t, seen.path, f.Present, seen.Content)
 			c.last[seen.path] = seen.Mark()
 			c.tell([]event{changedEvent(seen.path, "disk")})
 		}
@@ -546,12 +553,13 @@ func (c *changes) tell(events []event) {
 // list gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
 // decided.
 func (c *changes) list(all bool, callback int) {
-	var turn time.Time
-	if c.session.turnOpen {
-		turn = c.began
-	}
+	open := c.session.turnOpen
 	c.job(func(done func()) {
-		c.refresh(turn, func() {
+		var t *turn
+		if open {
+			t = c.turn
+		}
+		c.refresh(t, func() {
 			c.tell(nil)
 			files := c.record.Files()
 			slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })

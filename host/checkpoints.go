@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,8 +38,7 @@ const (
 type checkpoints struct {
 	worked atomic.Bool // a call of this turn may have changed files without naming them
 
-	begun    *checkpoint.Snapshot // at the beginning of the turn
-	earlier  *checkpoint.Snapshot // the one before it
+	latest   *checkpoint.Snapshot // nil before the first
 	scanning bool
 	then     []func(*checkpoint.Snapshot) // what waits for the next scan
 
@@ -65,7 +65,7 @@ func (c *changes) scan(done func(*checkpoint.Snapshot)) {
 		return
 	}
 	c.scanning = true
-	waiting, last := c.then, cmp.Or(c.begun, c.earlier)
+	waiting, last := c.then, c.latest
 	c.then = nil
 	c.session.host.background(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -78,6 +78,9 @@ func (c *changes) scan(done func(*checkpoint.Snapshot)) {
 		}
 		c.box.put(func() {
 			c.scanning = false
+			if snap != nil {
+				c.latest = snap
+			}
 			for _, f := range waiting {
 				f(snap)
 			}
@@ -102,43 +105,38 @@ func scannable(roots []string) bool {
 	})
 }
 
-// openTurn begins the ledger of a turn.
-func (c *changes) openTurn(prompt string) {
-	c.turn = review.New(maxRecorded)
-	c.prompt, c.since = prompt, time.Now()
-	clear(c.modes)
-	c.undone = nil
-	c.scan(func(snap *checkpoint.Snapshot) {
-		if snap != nil {
-			c.earlier, c.begun = c.begun, snap
-		}
-	})
+// openTurn begins the ledger of a turn. The one before may have things to come yet, see findUntold.
+func (c *changes) openTurn(prompt string, at time.Time) {
+	c.take(c.turn)
+	t := newTurn(prompt, at)
+	c.turn, c.undone = t, nil
+	c.scan(func(snap *checkpoint.Snapshot) { t.first = snap })
+	// What a buffer once showed is no longer known to be the user's.
+	clear(c.loaded)
+	t.before = c.latest
 }
 
-// findUntold brings into the record what commands of the agent's have changed since its turn began, at a
-// time.
-func (c *changes) findUntold(began time.Time, done func()) {
-	if !c.worked.Swap(false) || c.turn == nil {
+// findUntold brings into the record what commands of the agent's have changed in a turn without naming it.
+func (c *changes) findUntold(t *turn, done func()) {
+	if !c.worked.Swap(false) || t == nil {
 		done()
 		return
 	}
 	c.scan(func(after *checkpoint.Snapshot) {
-		if after == nil || c.begun == nil || after == c.begun {
+		if after == nil || t.first == nil {
 			done()
 			return
 		}
-		before, earlier := c.begun, c.earlier
-		c.earlier, c.begun = before, after
 		found := map[string]checkpoint.Change{}
-		if earlier != nil {
+		if t.before != nil {
 			// What was changed while the first look of the turn was taken.
-			for _, ch := range earlier.Changes(before) {
-				if changedSince(ch, began.Add(-coarse)) {
+			for _, ch := range t.before.Changes(t.first) {
+				if changedSince(ch, t.At.Add(-coarse)) {
 					found[ch.Path] = ch
 				}
 			}
 		}
-		for _, ch := range before.Changes(after) {
+		for _, ch := range t.first.Changes(after) {
 			if first, ok := found[ch.Path]; ok {
 				ch.Before = first.Before
 			}
@@ -151,7 +149,7 @@ func (c *changes) findUntold(began time.Time, done func()) {
 			}
 		}
 		slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
-		c.takeUntold(list[:min(len(list), maxUntold)], done)
+		c.takeUntold(t, list[:min(len(list), maxUntold)], done)
 	})
 }
 
@@ -172,13 +170,15 @@ func changedSince(ch checkpoint.Change, t time.Time) bool {
 	}
 }
 
+// isUntold tells whether a change may be one of the agent's that nobody has told of.
 func (c *changes) isUntold(path string, ch checkpoint.Change) bool {
 	odd := func(s checkpoint.State) bool { return s.Kind != checkpoint.None && s.Kind != checkpoint.File }
-	return !odd(ch.Before) && !odd(ch.After) && !c.loaded[path] && c.session.host.worker(path) == c.session
+	_, users := c.saved.Load(path)
+	return !odd(ch.Before) && !odd(ch.After) && !users && !c.session.host.claimed(path, c.session)
 }
 
-// takeUntold looks at files that were changed and brings that into the record.
-func (c *changes) takeUntold(list []checkpoint.Change, done func()) {
+// takeUntold looks at files that were changed in a turn and brings that into the record.
+func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 	paths := make([]string, len(list))
 	for i, ch := range list {
 		paths[i] = ch.Path
@@ -187,14 +187,16 @@ func (c *changes) takeUntold(list []checkpoint.Change, done func()) {
 		var events []event
 		for i, ch := range list {
 			seen := now[i]
-			if seen.path != ch.Path || seen.loaded {
+			if seen.path != ch.Path {
 				continue
 			}
-			if m := c.modes[seen.path]; ch.Before.Kind == checkpoint.File {
-				m.Before = ch.Before.Mode
-				c.modes[seen.path] = m
+			if ch.Before.Kind == checkpoint.File {
+				t.modes[seen.path] = modes{Before: ch.Before.Mode.Perm(), After: seen.mode}
 			}
-			was, is := c.contentOf(ch.Before), seen.Content
+			if c.loaded[seen.path] {
+				continue // the watch tells of its text
+			}
+			was, is := c.contentOf(ch), seen.Content
 			if f, ok := c.record.File(seen.path); ok && (f.Present == is || f.Present == is.Mark()) {
 				continue // it is known
 			}
@@ -202,12 +204,13 @@ func (c *changes) takeUntold(list []checkpoint.Change, done func()) {
 				continue
 			}
 			if ch.OldPath != "" {
-				c.agentMoved(ch.OldPath, seen.path, was, is)
+				c.agentMoved(t, ch.OldPath, seen.path, was, is)
 				c.last[ch.OldPath] = review.Content{}
 			} else {
-				c.agentChanged(seen.path, was, is)
+				c.agentChanged(t, seen.path, was, is)
 			}
 			c.last[seen.path] = is.Mark()
+			c.named.Store(seen.path, true)
 			events = append(events, changedEvent(seen.path, "disk"))
 		}
 		c.tell(events)
@@ -215,35 +218,85 @@ func (c *changes) takeUntold(list []checkpoint.Change, done func()) {
 	})
 }
 
-// contentOf is what a snapshot has of a file, as the record has it.
-func (c *changes) contentOf(s checkpoint.State) review.Content {
+// claimed tells whether another session's agent has said that it changes a file, or was seen to.
+func (h *Host) claimed(path string, by *Session) bool {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	return slices.ContainsFunc(sessions, func(s *Session) bool {
+		return s != by && (s.working.running() || s.working.recent()) && s.changes.names(path)
+	})
+}
+
+// userSaved hears that the user has written a buffer: what its file has then is no command's doing.
+func (h *Host) userSaved(name string) {
+	path, err := buffers.RealPath(name)
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		s.changes.saved.Store(path, true)
+	}
+}
+
+// contentOf is what a snapshot has of a file before a change, as the record has it.
+func (c *changes) contentOf(ch checkpoint.Change) review.Content {
+	s := ch.Before
 	if s.Kind == checkpoint.None {
 		return review.Content{}
 	}
 	if !s.Sum.IsZero() {
 		if data, err := c.session.host.store.Content(s.Sum); err == nil {
 			is := textContent(buffers.Decoded(data))
-			if is.Opaque {
-				c.contents[is.Text] = s.Sum
-			}
+			c.originals[version{cmp.Or(ch.OldPath, ch.Path), is.Mark().Text}] = original{s.Sum, s.Mode.Perm()}
 			return is
 		}
 	}
 	return review.Opaque(fmt.Sprint("not kept: ", s.Size, " ", s.ModTime))
 }
 
-// keepContent puts what is no text into the store, as the record has but its mark.
-func (c *changes) keepContent(path string, is review.Content) {
+// keepDisk puts a file into the store byte for byte, if it has a content: the record has but its text, or
+// its mark.
+func (c *changes) keepDisk(path string, is review.Content) {
 	store := c.session.host.store
-	if store == nil || !is.Opaque || c.contents[is.Text] != (checkpoint.Sum{}) {
+	at := version{path, is.Mark().Text}
+	if _, known := c.originals[at]; known || store == nil || !is.Exists {
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxReviewed {
 		return
 	}
 	data, err := os.ReadFile(path)
-	if err != nil || textContent(buffers.Decoded(data)) != is {
+	if err != nil || textContent(buffers.Decoded(data)).Mark() != is.Mark() {
 		return
 	}
 	if sum, err := store.Put(data); err == nil {
-		c.contents[is.Text] = sum
+		c.originals[at] = original{sum, info.Mode().Perm()}
+	}
+}
+
+// keepOriginal remembers what a file with a content was at the beginning of a turn, byte for byte.
+func (c *changes) keepOriginal(t *turn, path string, was review.Content) {
+	at := version{path, was.Mark().Text}
+	if _, known := c.originals[at]; known {
+		return
+	}
+	for _, snap := range []*checkpoint.Snapshot{t.first, t.before} {
+		if snap == nil {
+			continue
+		}
+		s := snap.State(path)
+		if s.Kind != checkpoint.File || s.Sum.IsZero() {
+			continue
+		}
+		data, err := c.session.host.store.Content(s.Sum)
+		if err == nil && textContent(buffers.Decoded(data)).Mark() == was.Mark() {
+			c.originals[at] = original{s.Sum, s.Mode.Perm()}
+			return
+		}
 	}
 }
 
@@ -253,44 +306,37 @@ type exact struct {
 	mode fs.FileMode
 }
 
-// exactly is what a file with a content was byte for byte; nil where that is not known.
-func (c *changes) exactly(path string, was review.Content) *exact {
-	store := c.session.host.store
-	if store == nil {
+// original is what a file with a content was byte for byte; nil where that is not known.
+func (c *changes) original(path string, was review.Content) *exact {
+	mark := was.Mark().Text
+	old, known := c.originals[version{path, mark}]
+	if !known && was.Opaque {
+		for at, o := range c.originals {
+			if at.Mark == mark { // under another name
+				old, known = o, true
+			}
+		}
+	}
+	if !known && c.turn != nil && c.session.host.store != nil {
+		c.keepOriginal(c.turn, path, was)
+		old, known = c.originals[version{path, mark}]
+	}
+	if !known || c.session.host.store == nil {
 		return nil
 	}
-	mode := c.modes[path].Before
-	var sums []checkpoint.Sum
-	if sum, ok := c.contents[was.Text]; ok && was.Opaque {
-		sums = append(sums, sum)
+	data, err := c.session.host.store.Content(old.Sum)
+	if err != nil {
+		return nil
 	}
-	for _, snap := range []*checkpoint.Snapshot{c.begun, c.earlier} {
-		if snap == nil {
-			continue
-		}
-		if s := snap.State(path); s.Kind == checkpoint.File && !s.Sum.IsZero() {
-			sums = append(sums, s.Sum)
-			mode = cmp.Or(mode, s.Mode)
-		}
-	}
-	for _, sum := range sums {
-		data, err := store.Content(sum)
-		if err != nil {
-			continue
-		}
-		if is := textContent(buffers.Decoded(data)); is == was || is.Mark() == was.Mark() {
-			return &exact{data, cmp.Or(mode, 0o644)}
-		}
-	}
-	return nil
+	return &exact{data, old.Mode}
 }
 
 // savedLedger is what the store has of a session.
 type savedLedger struct {
-	Record   []byte
-	Turns    []turn
-	Undone   []undone
-	Contents map[string]checkpoint.Sum
+	Record    []byte
+	Turns     []*turn
+	Undone    []undone
+	Originals map[version]original
 }
 
 // saveSoon has the ledger saved.
@@ -309,11 +355,11 @@ func (c *changes) save() {
 	if key == "" || store == nil {
 		return
 	}
-	c.closeTurn() // as far as it is
+	c.take(c.turn) // as far as it is
 	var data []byte
 	var needs []checkpoint.Sum
 	if len(c.record.Files())+len(c.turns)+len(c.undone) > 0 {
-		saved := savedLedger{Turns: c.turns, Undone: c.undone, Contents: c.contents}
+		saved := savedLedger{Turns: c.turns, Undone: c.undone, Originals: c.originals}
 		var b bytes.Buffer
 		var err error
 		if saved.Record, err = c.record.Save(); err == nil {
@@ -324,8 +370,8 @@ func (c *changes) save() {
 			return
 		}
 		data = b.Bytes()
-		for _, sum := range c.contents {
-			needs = append(needs, sum)
+		for _, o := range c.originals {
+			needs = append(needs, o.Sum)
 		}
 	}
 	h := c.session.host
@@ -387,11 +433,7 @@ func (s *saves) done(key string, write func([]byte) error) error {
 func (c *changes) identify(key string, takenUp bool) {
 	c.key = key
 	store := c.session.host.store
-	c.scan(func(snap *checkpoint.Snapshot) {
-		if c.begun == nil {
-			c.begun = snap
-		}
-	})
+	c.scan(func(*checkpoint.Snapshot) {})
 	if store == nil || !takenUp || len(c.record.Files())+len(c.turns) > 0 {
 		return
 	}
@@ -415,11 +457,11 @@ func (c *changes) identify(key string, takenUp bool) {
 		return
 	}
 	c.record, c.turns, c.undone = record, saved.Turns, saved.Undone
-	if saved.Contents != nil {
-		c.contents = saved.Contents
+	if saved.Originals != nil {
+		c.originals = saved.Originals
 	}
 	c.job(func(next func()) {
-		c.refresh(time.Time{}, func() {
+		c.refresh(nil, func() {
 			c.tell(nil)
 			c.remind()
 			next()

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
@@ -113,7 +112,7 @@ func (s *Session) commentAt(m message) {
 	}
 	// The record may not know yet what the user has typed there.
 	s.changes.job(func(next func()) {
-		s.changes.refreshOnly([]string{m.text("path")}, time.Time{}, func() {
+		s.changes.refreshOnly(nil, []string{m.text("path")}, func() {
 			s.changes.tell(nil)
 			s.box.put(func() { s.tellComment(m) })
 			next()

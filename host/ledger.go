@@ -1,11 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
+	"os"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
@@ -16,36 +17,42 @@ import (
 // of changes.box.
 type ledger struct {
 	record *review.Record
-	turn   *review.Record   // the changes since the last prompt alone; nil before the first
-	modes  map[string]modes // of files seen since then
-	prompt string
-	since  time.Time
-	turns  []turn   // those that changed something, oldest first; see undo.go
+	turn   *turn    // the last one; nil before the first, and when something was undone since
+	turns  []*turn  // those that changed something, oldest first; see undo.go
 	undone []undone // the last of them can be done again
 
-	contents map[string]checkpoint.Sum // of opaque files, by what marks them
+	originals map[version]original // of what may have to be put back byte for byte
+}
+
+// version is a content at a path, by what marks it.
+type version struct{ Path, Mark string }
+
+// original is what a file was byte for byte.
+type original struct {
+	Sum  checkpoint.Sum // in the store
+	Mode fs.FileMode    // its permission bits
 }
 
 // modes are permission bits at the beginning of a turn, and as last seen; 0 where there was no file.
 type modes struct{ Before, After fs.FileMode }
 
 func newLedger() ledger {
-	return ledger{record: review.New(maxRecorded), modes: map[string]modes{}, contents: map[string]checkpoint.Sum{}}
+	return ledger{record: review.New(maxRecorded), originals: map[version]original{}}
 }
 
-// agentChanged takes a change of the agent's.
-func (l *ledger) agentChanged(path string, was, is review.Content) {
+// agentChanged takes a change of the agent's in a turn, which may be nil.
+func (l *ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	l.record.Changed(path, was, is)
-	if l.turn != nil {
-		l.turn.Changed(path, was, is)
+	if t != nil {
+		t.record.Changed(path, was, is)
 	}
 }
 
-// agentMoved takes a move by the agent.
-func (l *ledger) agentMoved(from, to string, was, is review.Content) {
+// agentMoved takes a move by the agent in a turn, which may be nil.
+func (l *ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	l.record.Moved(from, to, was, is)
-	if l.turn != nil {
-		l.turn.Moved(from, to, was, is)
+	if t != nil {
+		t.record.Moved(from, to, was, is)
 	}
 }
 
@@ -53,17 +60,20 @@ func (l *ledger) agentMoved(from, to string, was, is review.Content) {
 func (l *ledger) userNow(path string, now review.Content) {
 	l.record.Now(path, now)
 	if l.turn != nil {
-		l.turn.Now(path, now)
+		l.turn.record.Now(path, now)
 	}
 }
 
 func (l *ledger) sawMode(path string, mode fs.FileMode) {
-	m, known := l.modes[path]
+	if l.turn == nil {
+		return
+	}
+	m, known := l.turn.modes[path]
 	if !known {
 		m.Before = mode
 	}
 	m.After = mode
-	l.modes[path] = m
+	l.turn.modes[path] = m
 }
 
 // decision is what the user wants of changes: of one file by its real path, or of all. Which of its changes
@@ -106,7 +116,7 @@ func (s *Session) decide(d decision, done func(files int, err error)) {
 			finish(0, errors.New("the agent has changed nothing there"))
 			return
 		}
-		c.refreshOnly(paths, time.Time{}, func() { c.decideEach(d, paths, 0, 0, nil, finish) })
+		c.refreshOnly(nil, paths, func() { c.decideEach(d, paths, 0, 0, nil, finish) })
 	})
 }
 
@@ -120,7 +130,7 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 	after := func(err error) {
 		switch {
 		case errors.Is(err, errMovedOn) && tries < 3:
-			c.refreshOnly(paths[:1], time.Time{}, func() { c.decideEach(d, paths, n, tries+1, failed, done) })
+			c.refreshOnly(nil, paths[:1], func() { c.decideEach(d, paths, n, tries+1, failed, done) })
 			return
 		case err != nil && failed == nil:
 			failed = fmt.Errorf("%s: %w", c.session.short(path), err)
@@ -175,8 +185,9 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 // knowOwn tells what was done to a file by the user's wish.
 func (c *changes) knowOwn(path string, is review.Content) {
 	if c.turn != nil {
-		c.turn.Now(path, is)
+		c.turn.record.Now(path, is)
 	}
+	c.last[path] = is.Mark()
 	for b := range c.open {
 		if seen, ok := b.files[path]; ok {
 			seen.Content = is
@@ -221,24 +232,11 @@ func (c *changes) put(p placed, done func(error)) {
 	}
 	switch {
 	case p.back != "":
-		from := p
-		from.back = ""
-		to := placed{path: p.back, want: p.want, mode: p.mode}
-		if m := c.modes[p.path].After; to.mode == 0 {
-			to.mode = m
-		}
-		from.want = review.Content{}
-		c.put(to, func(err error) {
-			if err != nil {
-				done(err)
-				return
-			}
-			c.put(from, done)
-		})
+		c.moveBack(p, done)
 	case p.want.Opaque && p.want == p.now && mode == nil:
 		done(nil)
-	case p.want.Opaque, p.want.Exists && !p.now.Exists && c.exactly(p.path, p.want) != nil:
-		old := c.exactly(p.path, p.want)
+	case p.want.Opaque, p.want.Exists && !p.now.Exists && c.original(p.path, p.want) != nil:
+		old := c.original(p.path, p.want)
 		if old == nil {
 			done(errForgotten)
 			return
@@ -251,9 +249,13 @@ func (c *changes) put(p placed, done func(error)) {
 				done(errMovedOn)
 				return
 			}
+			c.keepDisk(p.path, p.now)
 			files.Restore(ctx, p.path, old.data, p.mode, answer)
 		})
 	default:
+		if !p.want.Exists {
+			c.keepDisk(p.path, p.now)
+		}
 		files.Edit(ctx, buffers.Edit{Path: p.path, Mode: mode, Change: func(now *string) (*string, error) {
 			switch {
 			case !same(now) && (p.merge == nil || now == nil):
@@ -263,8 +265,45 @@ func (c *changes) put(p placed, done func(error)) {
 				return &text, nil
 			case !p.want.Exists:
 				return nil, nil
+			case p.want.Opaque: // its permissions alone
+				return now, nil
 			}
 			return &p.want.Text, nil
 		}}, answer)
 	}
+}
+
+// moveBack puts a file where it was before it was moved, with what is wanted of it.
+func (c *changes) moveBack(p placed, done func(error)) {
+	info, err := os.Stat(p.path)
+	data, err2 := os.ReadFile(p.path)
+	if err := cmp.Or(err, err2); err != nil {
+		done(err)
+		return
+	}
+	mode := p.mode
+	if mode == 0 {
+		mode = info.Mode().Perm()
+	}
+	ctx := context.Background()
+	// As it is first, which keeps its encoding; then what is wanted.
+	c.session.host.files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
+		c.box.put(func() {
+			if err != nil {
+				done(err)
+				return
+			}
+			to := placed{path: p.back, now: textContent(buffers.Decoded(data)), want: p.want}
+			if to.now == p.want.Mark() || to.now.Mark() == p.want {
+				to.now = p.want
+			}
+			c.put(to, func(err error) {
+				if err != nil {
+					done(err)
+					return
+				}
+				c.put(placed{path: p.path, now: p.now}, done)
+			})
+		})
+	})
 }

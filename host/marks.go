@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
@@ -107,7 +106,7 @@ func (c *changes) file(path string, look bool, done func(review.File)) {
 			return
 		}
 		c.job(func(next func()) {
-			c.refreshOnly([]string{path}, time.Time{}, func() {
+			c.refreshOnly(nil, []string{path}, func() {
 				now, _ := c.record.File(path)
 				if now.Present != f.Present {
 					c.tell(nil)

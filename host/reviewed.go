@@ -2,7 +2,6 @@ package host
 
 import (
 	"slices"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
@@ -18,7 +17,7 @@ func (s *Session) reviewed(changed []review.File, gone []int) {
 // files gives the files of the record, in step with buffers and disk; done runs on the session's goroutine.
 func (c *changes) files(done func([]review.File)) {
 	c.job(func(next func()) {
-		c.refresh(time.Time{}, func() {
+		c.refresh(nil, func() {
 			c.tell(nil)
 			files := c.record.Files()
 			c.session.box.put(func() { done(files) })

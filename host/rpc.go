@@ -169,6 +169,7 @@ var handlers = map[string]func(*Host, message){
 		if w := h.watching(); w != nil {
 			w.Saved(m.text("name"))
 		}
+		h.userSaved(m.text("name"))
 	},
 	"compare": func(h *Host, m message) { h.compare(m.text("name")) },
 	"refused": func(h *Host, m message) {

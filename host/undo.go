@@ -13,14 +13,26 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// turn is what the agent has changed in a turn that is over.
+// turn is what the agent has changed in a turn.
 type turn struct {
 	Prompt string
 	At     time.Time // when it began
 	Files  []turnFile
+
+	// While it may still change:
+
+	record *review.Record
+	modes  map[string]modes     // of files seen since it began
+	first  *checkpoint.Snapshot // taken when it began, perhaps a little later
+	before *checkpoint.Snapshot // the one before that
+}
+
+func newTurn(prompt string, at time.Time) *turn {
+	return &turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]modes{}}
 }
 
 // turnFile is a file before a turn and after it. What the user typed meanwhile is in both.
@@ -32,48 +44,50 @@ type turnFile struct {
 
 // undone is a turn that the user has undone, with what the undo did.
 type undone struct {
-	Turn  turn
+	Turn  *turn
 	Files []turnFile
 }
 
 // size is how much texts a turn keeps, in bytes.
-func (t turn) size() (n int) {
+func (t *turn) size() (n int) {
 	for _, f := range t.Files {
 		n += len(f.Before.Text) + len(f.After.Text)
 	}
 	return n
 }
 
-// closeTurn puts what the turn has changed up to now among those that can be undone.
-func (c *changes) closeTurn() {
-	if c.turn == nil || len(c.undone) > 0 {
+// take puts what a turn has changed up to now among what can be undone.
+func (c *changes) take(t *turn) {
+	if t == nil {
 		return
 	}
-	t := turn{Prompt: c.prompt, At: c.since}
+	t.Files = nil
 	seen := map[string]bool{}
-	for _, f := range c.turn.Files() {
+	for _, f := range t.record.Files() {
 		if f.State == review.Rejected {
 			continue
 		}
-		m := c.modes[f.Path]
+		m := t.modes[f.Path]
 		if f.OldPath != "" {
-			m.Before = cmp.Or(c.modes[f.OldPath].Before, m.Before)
+			m.Before = cmp.Or(t.modes[f.OldPath].Before, m.Before)
+		}
+		if f.Baseline.Exists && (!f.Present.Exists || f.Baseline.Opaque) {
+			c.keepOriginal(t, cmp.Or(f.OldPath, f.Path), f.Baseline)
 		}
 		t.Files = append(t.Files, turnFile{Path: f.Path, OldPath: f.OldPath, Before: f.Baseline, After: f.Present, Modes: m})
 		seen[f.Path], seen[f.OldPath] = true, true
 	}
-	for path, m := range c.modes {
+	for path, m := range t.modes {
 		if !seen[path] && m.Before != 0 && m.After != 0 && m.Before != m.After {
 			t.Files = append(t.Files, turnFile{Path: path, Modes: m})
 		}
 	}
 	slices.SortFunc(t.Files, func(a, b turnFile) int { return strings.Compare(a.Path, b.Path) })
-	if last := len(c.turns) - 1; last >= 0 && c.turns[last].At.Equal(t.At) {
-		c.turns = c.turns[:last]
-	}
+	c.turns = slices.DeleteFunc(slices.Clone(c.turns), func(other *turn) bool { return other.At.Equal(t.At) })
 	if len(t.Files) > 0 {
 		c.turns = append(c.turns, t)
 	}
+	slices.SortFunc(c.turns, func(a, b *turn) int { return a.At.Compare(b.At) })
 	total := 0
 	for i, t := range slices.Backward(c.turns) {
 		if total += t.size(); total > keptTexts || len(c.turns)-i > keptTurns {
@@ -139,24 +153,27 @@ var (
 
 // undo takes back what the last turn that was not undone has changed, or with again does the last one that
 // was undone again. With preview it only tells what it would do. Any goroutine; done runs on that of box.
-func (c *changes) undo(again, preview bool, done func(turn, []undoStep, error)) {
+func (c *changes) undo(again, preview bool, done func(*turn, []undoStep, error)) {
 	c.job(func(next func()) {
-		finish := func(t turn, steps []undoStep, err error) {
+		finish := func(t *turn, steps []undoStep, err error) {
 			c.tell(nil)
 			done(t, steps, err)
 			next()
 		}
-		var t turn
+		var t *turn
 		var files []turnFile
+		if !again {
+			c.take(c.turn) // what was changed after its end counts too
+		}
 		switch {
 		case again && len(c.undone) == 0:
-			finish(t, nil, errNoUndone)
+			finish(nil, nil, errNoUndone)
 			return
 		case again:
 			u := c.undone[len(c.undone)-1]
 			t, files = u.Turn, u.Files
 		case len(c.turns) == 0:
-			finish(t, nil, errNoTurn)
+			finish(nil, nil, errNoTurn)
 			return
 		default:
 			t = c.turns[len(c.turns)-1]
@@ -166,7 +183,7 @@ func (c *changes) undo(again, preview bool, done func(turn, []undoStep, error)) 
 		for _, f := range files {
 			paths = append(paths, f.Path, cmp.Or(f.OldPath, f.Path))
 		}
-		c.refresh(time.Time{}, func() {
+		c.refresh(nil, func() {
 			c.seeAll(paths, func(now []sight) {
 				var steps []undoStep
 				for i, f := range files {
@@ -181,16 +198,24 @@ func (c *changes) undo(again, preview bool, done func(turn, []undoStep, error)) 
 					finish(t, steps, nil)
 					return
 				}
-				c.undoEach(t.At, steps, nil, nil, func(did []turnFile, err error) {
-					if again {
-						c.undone = c.undone[:len(c.undone)-1]
+				running := c.turn
+				c.undoEach(undoing{began: t.At, again: again}, steps, func(u undoing) {
+					c.turns = slices.DeleteFunc(slices.Clone(c.turns), func(other *turn) bool { return other.At.Equal(t.At) })
+					switch {
+					case again:
+						c.undone = c.undone[:max(len(c.undone)-1, 0)]
 						c.turns = append(c.turns, t)
-					} else {
-						c.turns = c.turns[:len(c.turns)-1]
-						c.undone = append(c.undone, undone{Turn: t, Files: did})
+					default:
+						if len(u.failed) > 0 { // they can be tried again
+							c.turns = append(c.turns, &turn{Prompt: t.Prompt, At: t.At, Files: u.failed})
+						}
+						if c.turn == running { // no other turn has begun meanwhile
+							c.turn = nil
+							c.undone = append(c.undone, undone{Turn: t, Files: u.did})
+						}
 					}
 					c.saveSoon()
-					finish(t, steps, err)
+					finish(t, steps, u.err)
 				})
 			})
 		})
@@ -205,40 +230,59 @@ func (c *changes) removeEmpty(dir string, began time.Time) {
 	}
 }
 
-// undoEach takes one step after another; done gets what leads to where it was again.
-func (c *changes) undoEach(began time.Time, steps []undoStep, did []turnFile, failed error, done func([]turnFile, error)) {
+// undoing is an undo under way.
+type undoing struct {
+	began  time.Time // the turn
+	again  bool
+	did    []turnFile // what leads to where it was again
+	failed []turnFile
+	err    error // the first
+}
+
+// undoEach takes one step after another.
+func (c *changes) undoEach(u undoing, steps []undoStep, done func(undoing)) {
 	if len(steps) == 0 {
-		done(did, failed)
+		done(u)
 		return
 	}
 	step := steps[0]
 	if step.note != "" || step.now == step.want && step.mode == 0 && step.back == "" {
-		c.undoEach(began, steps[1:], did, failed, done)
+		c.undoEach(u, steps[1:], done)
 		return
 	}
 	c.put(step.placed, func(err error) {
 		if err != nil {
-			failed = cmp.Or(failed, fmt.Errorf("%s: %w", c.session.short(step.path), err))
-			c.undoEach(began, steps[1:], did, failed, done)
+			u.err = cmp.Or(u.err, fmt.Errorf("%s: %w", c.session.short(step.path), err))
+			u.failed = append(u.failed, step.from)
+			c.undoEach(u, steps[1:], done)
 			return
 		}
 		if step.back != "" || !step.want.Exists {
-			c.removeEmpty(filepath.Dir(step.path), began)
+			c.removeEmpty(filepath.Dir(step.path), u.began)
 		}
 		at := cmp.Or(step.back, step.path)
-		did = append(did, turnFile{
+		u.did = append(u.did, turnFile{
 			Path: at, OldPath: step.otherPath(), Before: step.now, After: step.want,
 			Modes: modes{Before: step.from.Modes.After, After: step.from.Modes.Before},
 		})
-		paths := []string{step.path}
-		if step.back != "" {
-			paths = append(paths, step.back)
-		}
-		c.refreshOnly(paths, time.Time{}, func() {
+		c.seeAll([]string{step.path, at}, func(now []sight) {
+			switch {
+			case now[0].path == "" || now[1].path == "":
+			case !u.again:
+				c.userNow(step.path, now[0].Content)
+				c.userNow(at, now[1].Content)
+			case step.back != "":
+				c.agentMoved(nil, step.path, at, step.now, now[1].Content)
+			default:
+				c.agentChanged(nil, step.path, step.now, now[0].Content)
+			}
+			for _, seen := range now {
+				c.last[seen.path] = seen.Mark()
+			}
 			for b := range c.open {
 				delete(b.files, step.path)
 			}
-			c.undoEach(began, steps[1:], did, failed, done)
+			c.undoEach(u, steps[1:], done)
 		})
 	})
 }
@@ -258,7 +302,7 @@ func (s *Session) tellUndo(m message) {
 		s.host.callback(callback, nil, sentenceOf(errTurnRuns))
 		return
 	}
-	s.changes.undo(again, preview, func(t turn, steps []undoStep, err error) {
+	s.changes.undo(again, preview, func(t *turn, steps []undoStep, err error) {
 		if err != nil && steps == nil {
 			s.host.callback(callback, nil, sentenceOf(err))
 			return
