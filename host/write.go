@@ -15,7 +15,6 @@ import (
 )
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
-	written := s.traceWrite(r)
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
 	path := s.absolute(r.Path)
@@ -31,12 +30,10 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 			s.learnText(w.Path, *w.After)
 		}
 		reply(err)
-		s.box.put(func() {
-			s.wrote(r.Path, w, err)
-			if err == nil {
-				written()
-			}
-		})
+		s.box.put(func() { s.wrote(r.Path, w, err) })
+		if err == nil {
+			s.traceWrite(r.Path, w)
+		}
 	})
 }
 
