@@ -433,7 +433,7 @@ end
 ---@param buf integer
 ---@param state acp.Marks
 local function drop(buf, state)
-  state.asking, state.again, state.at, state.moved = nil, nil, {}, false
+  state.asking, state.again, state.at, state.moved, state.have = nil, nil, {}, false, 0
   begin(buf, state)
 end
 
