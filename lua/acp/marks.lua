@@ -449,11 +449,19 @@ local function enter(buf)
   end
 end
 
----What buffers show may have changed.
+---What buffers show may have changed. Those that no window has shown yet wait until one does: an agent
+---may change hundreds at once.
 ---@param touched table<string, true>? only files of these paths
 local function update(touched)
   local changes = require('acp.changes')
-  for _, buf in ipairs(api.nvim_list_bufs()) do
+  local bufs = {}
+  for _, win in ipairs(api.nvim_list_wins()) do
+    bufs[api.nvim_win_get_buf(win)] = true
+  end
+  for buf in pairs(known) do
+    bufs[buf] = true
+  end
+  for buf in pairs(bufs) do
     local state = known[buf]
     local path = state and state.path or path_of(buf)
     if path and (not touched or touched[path]) then
@@ -476,7 +484,7 @@ local function listen()
   end
   listening = true
   local group = api.nvim_create_augroup('acp_marks', {})
-  api.nvim_create_autocmd({ 'BufReadPost', 'BufEnter' }, {
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufEnter', 'BufWinEnter' }, {
     group = group,
     desc = 'Show what the agent has changed',
     callback = function(event)
