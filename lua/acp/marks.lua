@@ -449,8 +449,8 @@ local function enter(buf)
   end
 end
 
----What buffers show may have changed. Those that no window has shown yet wait until one does: an agent
----may change hundreds at once.
+---What buffers show may have changed. Those that no window has shown yet wait until one does: an
+---agent may change hundreds at once.
 ---@param touched table<string, true>? only files of these paths
 local function update(touched)
   local changes = require('acp.changes')

@@ -326,11 +326,11 @@ function M.mark(path, signs)
 end
 
 ---Measures until so many files are in the record of what the agent has changed.
----@param files integer
-function M.await_changes(files)
+---@param count integer
+function M.await_changes(count)
   start()
   when(function()
-    return #require('acp').changes() >= files
+    return #require('acp').changes() >= count
   end, function()
     M.finish({})
   end)
