@@ -20,7 +20,7 @@ test: build lint ## Get what the tests need, then build, lint and test everythin
 lint: node_modules/.package-lock.json ## Check formatting and code
 	scripts/lint.sh
 
-bench: build ## Measure streaming beside the bare floor on both Neovims
+bench: build ## Measure streaming and work with files beside the bare floor on both Neovims
 	scripts/neovims.sh go test -run '^$$' -bench . -timeout 30m ./test/bench/...
 
 MINUTES ?= 10

@@ -49,8 +49,7 @@ func (r *refused) get(path string) (texts []string) {
 	return texts
 }
 
-// mergeArgs adds to the arguments for Lua what the buffer gets instead of text, and where the two
-// conflict. What differs is the rows of merged where text has other lines: older conflicts elsewhere are
+// mergeArgs adds to the arguments for Lua where the buffer, which gets merged, conflicts with text. What differs is the rows of merged where text has other lines: older conflicts elsewhere are
 // none any more.
 func mergeArgs(args map[string]any, merged, text string, conflicts []conflict) {
 	list := make([]any, len(conflicts))
@@ -64,7 +63,7 @@ func mergeArgs(args map[string]any, merged, text string, conflicts []conflict) {
 		}
 		list[i] = m
 	}
-	args["merged"], args["conflicts"], args["differing"] = merged, list, differing(merged, text)
+	args["text"], args["conflicts"], args["differing"] = text, list, differing(merged, text)
 }
 
 // bare returns lines without their newlines.
@@ -84,7 +83,7 @@ func (f *Files) Compare(ctx context.Context, path string, done func(error)) {
 }
 
 func (f *Files) compare(ctx context.Context, path string) error {
-	l, err := f.live(ctx, path)
+	l, err := f.liveWith(ctx, path, 0, -1, true)
 	if err != nil || l.Buf == 0 || l.Buftype != "" || !l.Modified {
 		return err
 	}
@@ -96,7 +95,7 @@ func (f *Files) compare(ctx context.Context, path string) error {
 	if !known {
 		return nil
 	}
-	mine, ok, err := f.slices(ctx, l, 0, -1, false)
+	mine, ok, err := f.whole(ctx, path, l)
 	if err != nil || !ok || mine != text {
 		return err // where the buffer has changed meanwhile, Lua asks again
 	}

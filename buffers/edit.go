@@ -90,6 +90,7 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 	var got struct {
 		Moved  bool   `msgpack:"moved"`
 		Locked bool   `msgpack:"locked"`
+		Wiped  bool   `msgpack:"wiped"`
 		Err    string `msgpack:"err"`
 	}
 	err := w.editor.CallBuffers(ctx, "remove", args, &got)
@@ -104,6 +105,9 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 		return 0, errors.New(got.Err)
 	}
 	w.Written = Written{Path: w.path, Buf: l.Buf, Changed: disk.exists(), Deleted: true, Before: before}
+	if got.Wiped {
+		w.Buf = 0
+	}
 	w.removed.Store(w.path, true)
 	return applied, nil
 }
@@ -131,7 +135,6 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 	if err := f.journal.write(path, data, old, old.standing()); err != nil {
 		return Written{}, err
 	}
-	f.removed.Delete(path)
 	if l.Buf == 0 {
 		text, _ := detect(data)
 		f.synced.put(path, text)

@@ -449,6 +449,14 @@ func TestTheAgentDoesNotKnowAnEdit(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 		n.wantText("ONE\ntwo\nthree\nfour")
+
+		path = n.edit("b.txt", "one\ntwo\n")
+		n.read(path)
+		n.change(path, noFile)
+		n.restore(path, "one\nTWO\n", 0o644)
+		n.keys("ggOzero<Esc>")
+		n.write(path, "one\ntwo\nthree\n")
+		n.wantText("zero\none\nTWO\nthree")
 	})
 }
 
@@ -580,7 +588,7 @@ func TestEditRemovesAFile(t *testing.T) {
 				before = "mine\n"
 			}
 			w := n.change(path, noFile)
-			if !w.Changed || !w.Deleted || said(w.Before) != said(&before) || w.After != nil || w.Note != "" {
+			if !w.Changed || !w.Deleted || said(w.Before) != said(&before) || w.After != nil || w.Note != "" || (w.Buf != 0) != c.stays {
 				t.Errorf("%q: %+v", c.how, w)
 			}
 			if n.exists(path) {

@@ -31,6 +31,7 @@ type Files struct {
 	order  order
 	seen   memory // by real path, the text last given to or taken from the agent
 	synced memory // by real path, the disk's text that the buffer was last brought in step with
+	shown  shown
 
 	// removed has the real paths of files that were removed here, until there is one again.
 	removed sync.Map

@@ -42,7 +42,7 @@ type followed struct {
 // fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more.
 func (f *Files) follow(ctx context.Context, path string, h how) (followed, error) {
 	for try := 0; try < maxTries; {
-		l, err := f.live(ctx, path)
+		l, err := f.liveWith(ctx, path, 0, -1, false)
 		if err != nil {
 			return followed{}, err
 		}
@@ -96,58 +96,46 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	if was {
 		w.Before = &had
 	}
-	var conflicts []conflict
+	takes := known && (own || !l.Modified || !same) // else only the time has changed
 	switch {
 	case own && (same || l.Part || l.Modified):
 		if known {
 			f.synced.put(path, text)
 		}
 		return w, applied, nil
-	case own && known:
-		// In slices: a large file that the user has saved must not hold Neovim up.
-		mine, ok, err := f.slices(ctx, l, 0, -1, false)
-		if err != nil || !ok {
-			return w, moved, err
-		}
-		if mine == text {
-			f.synced.put(path, text)
-			return w, applied, nil
-		}
-		w.Before = &mine
-		if h.saved {
-			return w, applied, nil
-		}
-		args["text"] = text
-	case h.saved: // another program was faster; an event tells of it
+	case h.saved && !(own && known): // another program was faster; an event tells of it
 		return w, applied, nil
 	case !known && l.Modified:
 		w.Conflict, w.Note = true, fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(path))
 		return w, applied, nil
 	case !known:
 		args["reload"] = true
-	case l.Modified && same: // only the time has changed
-	case l.Modified:
-		mine, ok, err := f.slices(ctx, l, 0, -1, false)
+	}
+	var conflicts []conflict
+	if takes {
+		mine, ok, err := f.whole(ctx, path, l)
 		if err != nil || !ok {
 			return w, moved, err
 		}
-		w.Before = &mine
-		var merged string
-		merged, conflicts = f.merge(path, mine, text)
-		if merged != text {
-			mergeArgs(args, merged, text, conflicts)
+		if own && mine == text {
+			f.synced.put(path, text)
+			return w, applied, nil
 		}
-		w.After = &merged
-		args["text"] = text
-	default:
-		if !was {
-			mine, ok, err := f.slices(ctx, l, 0, -1, false)
-			if err != nil || !ok {
-				return w, moved, err
-			}
+		if own || l.Modified || !was {
 			w.Before = &mine
 		}
-		args["text"] = text
+		if h.saved {
+			return w, applied, nil
+		}
+		after := text
+		if l.Modified {
+			after, conflicts = f.merge(path, mine, text)
+			if after != text {
+				mergeArgs(args, after, text, conflicts)
+			}
+		}
+		w.After = &after
+		args["step"] = step(l.unended(mine), after)
 	}
 	if w.After == nil {
 		if !known {
@@ -155,7 +143,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		}
 		w.After = &text
 	}
-	if args["text"] != nil && strings.Contains(text, "\n") {
+	if takes && strings.Contains(text, "\n") {
 		args["format"], args["bom"] = "unix", form.bom
 		if form.dos {
 			args["format"] = "dos"
@@ -167,6 +155,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		Locked  bool   `msgpack:"locked"`
 		Err     string `msgpack:"err"`
 		Keys    string `msgpack:"keys"`
+		Tick    int    `msgpack:"tick"` // with the new text
 	}
 	err := f.editor.CallBuffers(ctx, "follow", args, &got)
 	switch {
@@ -182,6 +171,9 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
 	}
 	w.Changed = got.Changed
+	if takes {
+		f.shown.put(path, version{l.Buf, got.Tick}, linesOf(*w.After))
+	}
 	if known {
 		f.synced.put(path, text)
 		if got.Changed && !h.own {

@@ -13,7 +13,7 @@ import (
 const (
 	// sliceLines is how many lines one call to Neovim takes of a buffer at most, so that it never works
 	// long; of long lines it takes fewer.
-	sliceLines = 4000
+	sliceLines = 10_000
 	// slicedReads is how often a read in slices starts again because the buffer changed between two of
 	// them, before it takes the whole in one call.
 	slicedReads = 3
@@ -40,6 +40,16 @@ type live struct {
 	Disk        stamp  `msgpack:"disk"`      // with which Neovim was last in step
 	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
 	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
+	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
+}
+
+// slice is some lines of a buffer.
+type slice struct {
+	Text  string `msgpack:"text"`
+	Last  int    `msgpack:"last"`  // row behind them
+	Ended bool   `msgpack:"ended"` // the buffer's last line is among them
+	Moved bool   `msgpack:"moved"` // none: the buffer has changed
+	first int
 }
 
 // decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
@@ -97,8 +107,29 @@ func (f *Files) live(ctx context.Context, path string) (live, error) {
 	return l, err
 }
 
+// liveWith is live with lines of a buffer from first to last, or the first of them where they are many,
+// unless all are known here. With unsaved only of one that has unsaved text.
+func (f *Files) liveWith(ctx context.Context, path string, first, last int, unsaved bool) (live, error) {
+	known := f.shown.version(path)
+	end := first + sliceLines
+	if last >= 0 {
+		end = min(end, last)
+	}
+	args := map[string]any{
+		"path": path, "first": first, "last": end, "unsaved": unsaved,
+		"known_buf": known.buf, "known_tick": known.tick,
+	}
+	var l live
+	err := f.editor.CallBuffers(ctx, "info", args, &l)
+	if l.Slice != nil {
+		l.Slice.first = first
+	}
+	return l, err
+}
+
 func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
-	l, err := f.live(ctx, path)
+	first, last := r.lineRange()
+	l, err := f.liveWith(ctx, path, first, last, true)
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +147,6 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	} else if text, ok = l.decode(file.data); !ok {
 		return f.readLive(ctx, path, l, r)
 	}
-	first, last := r.lineRange()
 	part := cutLines(text, first, last)
 	if len(part) == len(text) && !r.peek {
 		f.seen.put(path, text)
@@ -145,7 +175,13 @@ func (f *Files) readLive(ctx context.Context, path string, l live, r Read) (stri
 // the buffer was in that state.
 func (f *Files) lines(ctx context.Context, path string, l live, first, last int) (string, live, error) {
 	for try := 0; ; try++ {
+		if lines, ok := f.shown.get(path, l.version()); ok {
+			return cutLines(l.ended(lines), first, last), l, nil
+		}
 		text, ok, err := f.slices(ctx, l, first, last, try >= slicedReads)
+		if ok && first == 0 && (last < 0 || last >= l.Lines) && try < slicedReads {
+			f.shown.put(path, l.version(), l.unended(text))
+		}
 		if err != nil || ok {
 			return text, l, err
 		}
@@ -179,14 +215,14 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 			args["last"] = last
 			end = at
 		}
-		var got struct {
-			Text  string `msgpack:"text"`
-			Last  int    `msgpack:"last"`
-			Ended bool   `msgpack:"ended"`
-			Moved bool   `msgpack:"moved"`
-		}
-		if err := f.editor.CallBuffers(ctx, "lines", args, &got); err != nil || got.Moved {
+		var got slice
+		if l.Slice != nil && l.Slice.first == at && l.Slice.Last <= end && !whole {
+			got = *l.Slice
+		} else if err := f.editor.CallBuffers(ctx, "lines", args, &got); err != nil || got.Moved {
 			return "", false, err
+		}
+		if at == first && got.Last > at {
+			text.Grow((len(got.Text) + 1) * (end - at) / (got.Last - at)) // all of it, if the lines are much alike
 		}
 		text.WriteString(got.Text)
 		if !got.Ended || l.Newline {
@@ -228,7 +264,7 @@ func (w *liveWrite) run(ctx context.Context, waiting func()) (Written, error) {
 
 // look is one try, wherever the file's text is.
 func (w *liveWrite) look(ctx context.Context) (outcome, error) {
-	l, err := w.live(ctx, w.path)
+	l, err := w.liveWith(ctx, w.path, 0, -1, false)
 	if err == nil {
 		err = l.obstacle()
 	}
@@ -379,11 +415,11 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		}
 		s.disk, s.mine = &had, &had
 	}
+	mine, ok, err := w.whole(ctx, w.path, l)
+	if err != nil || !ok {
+		return moved, err
+	}
 	if l.Modified || w.own && disk.exists() && !known {
-		mine, ok, err := w.slices(ctx, l, 0, -1, false)
-		if err != nil || !ok {
-			return moved, err
-		}
 		s.mine = &mine
 	}
 	if w.old != nil && w.old.exists() && w.isLeft(disk) {
@@ -401,7 +437,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		return applied, nil
 	case g.buffer == nil:
 		return w.remove(ctx, l, disk, s.mine)
-	case l.Modified && !disk.exists() && *s.mine == "":
+	case l.Modified && !disk.exists() && mine == "":
 		before = nil
 	case !l.Modified && known && g.disk != nil && had == *g.disk: // the buffer may be behind
 		if synced, ok := w.synced.get(w.path); ok {
@@ -417,22 +453,31 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		}
 	}
 	save := g.disk != nil && (!known || had != text)
-	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "text": text}
-	if after != text || g.disk == nil {
+	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path}
+	if form, err := l.form(); err != nil {
+		args["text"] = text // for Neovim to find out whether it has a form
+	} else if _, err := form.encode(text); err != nil {
+		return 0, err
+	}
+	lines := l.unended(mine)
+	steps := []any{}
+	merging := after != text || g.disk == nil
+	if merging {
 		if save {
 			if disk, err = w.replaceDisk(l, disk, text); err != nil {
 				return 0, err
 			}
 		}
 		mergeArgs(args, after, text, g.conflicts)
-	} else if known && !l.Modified {
-		args["before"] = had
+	} else if known && !l.Modified && had != mine {
+		steps, lines = append(steps, step(lines, had)), linesOf(had)
 	}
+	args["steps"] = append(steps, step(lines, after))
 	args["save"] = save
 	args["disk"] = diskArgs(disk)
 
 	w.kept = nil
-	if _, merged := args["merged"]; !merged {
+	if !merging {
 		w.kept = w.journal.inPlace(w.path, disk, l.encoded(text))
 	}
 	got, err := hand(ctx, w, "write", args, func(late answered) {
@@ -477,6 +522,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	if g.disk != nil {
 		w.settle(g)
 	}
+	w.shown.put(w.path, version{l.Buf, got.Tick}, linesOf(after))
 	w.save, w.edited = got.Save, got.Changed
 	w.tellConflicts(len(g.conflicts), got.Keys)
 	if len(g.conflicts) > 0 {
@@ -494,6 +540,7 @@ type answered struct {
 	Err     string `msgpack:"err"`
 	Keys    string `msgpack:"keys"` // how the user decides conflicts
 	Save    int    `msgpack:"save"`
+	Tick    int    `msgpack:"tick"` // with the new text
 }
 
 // hand has Neovim do a part of a write. Where ctx ends before, Neovim goes on with it, and late has its

@@ -2,6 +2,7 @@ package buffers_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -152,5 +153,25 @@ func TestTextsBeforeAndAfterAChange(t *testing.T) {
 		path = other
 		check("a new file", n.write(other, "new\n"), "nothing", `"new\n"`)
 		check("a file that no buffer shows", n.write(other, "newer\n"), `"new\n"`, `"newer\n"`)
+	})
+}
+
+func TestLookTellsTheMode(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.put("run.sh", "x\n")
+		must(t, os.Chmod(path, 0o751|os.ModeSetgid))
+		w := n.follow()
+		for path, want := range map[string]fs.FileMode{path: 0o751, n.path("missing"): 0} {
+			got := make(chan fs.FileMode, 2)
+			w.watch.Look(path, false, 1000, func(seen buffers.Seen, _ error) { got <- seen.Mode })
+			select {
+			case mode := <-got:
+				if mode != want {
+					t.Errorf("%s: %v, want %v", path, mode, want)
+				}
+			case <-time.After(hung):
+				t.Fatal("the look has no answer")
+			}
+		}
 	})
 }

@@ -459,7 +459,8 @@ func TestDiskWriteUnderUnsavedText(t *testing.T) {
 		n.keys("Gcceight<Esc>")
 		n.read(path)
 		n.put("a.txt", "MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\n")
-		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\neight")
+		w.await(`len(nvim_buf_get_extmarks(0, nvim_create_namespace('acp_conflict'), 0, -1, {})) > 0`)
+		n.wantText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\neight")
 		w.settle()
 		if got := w.changes(); len(got) != 1 || !got[0].Conflict {
 			t.Errorf("told: %+v", got)

@@ -283,6 +283,7 @@ func (c *changes) settle(call *session.ToolCall, f *followedCall) {
 // took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
 // buffer, by "disk". Any goroutine.
 func (c *changes) took(w buffers.Written, by string) {
+	accepted := by == "fs" && c.session.host.reviewBefore.Load()
 	c.box.put(func() {
 		var was, is review.Content
 		known, ok := c.record.File(w.Path)
@@ -303,6 +304,9 @@ func (c *changes) took(w buffers.Written, by string) {
 			is = textContent(*w.After)
 		}
 		c.agentChanged(c.turn, w.Path, was, is)
+		if accepted {
+			keepWritten(c.record, w.Path, was, is)
+		}
 		c.named.Store(w.Path, true)
 		c.last[w.Path] = is.Mark()
 		c.version[w.Path]++
@@ -546,8 +550,9 @@ func (c *changes) tell(events []event) {
 	})
 }
 
-// list gives Lua what the quickfix list shows of the record, brought up to date.
-func (c *changes) list(callback int) {
+// list gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
+// decided.
+func (c *changes) list(all bool, callback int) {
 	open := c.session.turnOpen
 	c.job(func(done func()) {
 		var t *turn
@@ -560,24 +565,33 @@ func (c *changes) list(callback int) {
 			slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
 			items := []any{}
 			for _, f := range files {
-				items = append(items, entries(f)...)
+				items = append(items, entries(f, all)...)
 			}
-			c.session.box.put(func() { c.session.host.callback(callback, items, "") })
+			failure := ""
+			if len(items) == 0 && len(files) > 0 {
+				failure = "all changes are decided: :Acp changes all lists them"
+			}
+			c.session.box.put(func() { c.session.host.callback(callback, items, failure) })
 			done()
 		})
 	})
 }
 
-// entries are the lines of the quickfix list about a file.
-func entries(f review.File) []any {
+// entries are the lines of the quickfix list about a file: all, or what is to be decided.
+func entries(f review.File, all bool) []any {
+	if !all && f.State != review.Pending {
+		return nil
+	}
+	decided := map[review.State]string{review.Kept: "✓ kept  ", review.Rejected: "✗ refused  "}
 	whole := map[review.Status]string{
 		review.Added: "new", review.Deleted: "deleted", review.Modified: "changed", review.Moved: "moved from " + f.OldPath,
 	}[f.Status]
+	whole = decided[f.State] + whole
 	entry := map[string]any{"path": f.Path, "line": 1, "text": whole, "gone": f.Status == review.Deleted}
 	switch {
 	case f.Status == review.Deleted:
 		if n := len(f.Hunks); n > 0 {
-			entry["text"] = fmt.Sprintf("deleted  −%d", f.Hunks[0].OldCount)
+			entry["text"] = fmt.Sprintf("%s  −%d", whole, f.Hunks[0].OldCount)
 		}
 		return []any{entry}
 	case len(f.Hunks) == 0:
@@ -594,6 +608,9 @@ func entries(f review.File) []any {
 		text := fmt.Sprintf("+%d −%d  %s", h.NewCount, h.OldCount, f.FirstLine(h))
 		if f.Status == review.Added {
 			text = "new  " + text
+		}
+		if text = decided[h.State] + text; !all && h.State != review.Pending {
+			continue
 		}
 		list = append(list, map[string]any{"path": f.Path, "line": max(h.NewStart, 1), "text": text, "gone": false})
 	}

@@ -75,9 +75,9 @@ func (s *Session) tellDiff(m message) {
 		before, after := s.labels(f, done)
 		answer["path"], answer["before"], answer["after"] = s.absolute(f.Path), before, after
 		answer["note"], answer["looked"] = f.Note, s.diffs.calls[call][at-1].looked
-		inline := m.text("form") == "inline"
+		form := m.text("form")
 		s.host.background(func() {
-			v := viewOf(f, inline)
+			v := viewOf(f, form)
 			answer["form"], answer["first"] = v.form, v.first
 			answer["old_lines"], answer["new_lines"] = v.oldLines, v.newLines
 			answer["hunks"] = v.hunks
@@ -187,7 +187,9 @@ type view struct {
 	pieces []map[string]any
 }
 
-func viewOf(f diff.File, inline bool) view {
+// viewOf is a change in the form that is wanted, where it can be: "inline", or
+// "rows": the whole texts side by side, as "changes" has them; else "".
+func viewOf(f diff.File, wanted string) view {
 	changes := changesOf(f.Hunks)
 	oldLines, newLines := textLines(f.Old), textLines(f.New)
 	v := view{first: 1, oldLines: len(oldLines), newLines: len(newLines)}
@@ -202,14 +204,18 @@ func viewOf(f diff.File, inline bool) view {
 	case len(changes) == 0 && f.Note != "" && f.Old == f.New:
 		v.form = "sentence"
 		v.pieces = []map[string]any{{"old": []string{}, "new": []string{sentence(f.Note)}}}
-	case inline && f.Located && f.Operation != session.OperationAdd:
+	case wanted == "inline" && f.Located && f.Operation != session.OperationAdd:
 		v.form = "inline"
 		v.pieces = inlinePieces(changes)
-	case (f.Old != "" || f.New != "") && neovimCompares(oldLines, newLines, changes):
+	case wanted != "rows" && (f.Old != "" || f.New != "") && neovimCompares(oldLines, newLines, changes):
 		v.form = "whole"
 		v.pieces = wholePieces(oldLines, newLines)
 	default:
-		rows := sideBySide(f.Hunks)
+		hunks := f.Hunks
+		if wanted == "rows" && f.Located {
+			hunks = []diff.Hunk{wholeHunk(&f, oldLines)}
+		}
+		rows := sideBySide(hunks)
 		v.form = "changes"
 		v.first = 1 + max(0, slices.IndexFunc(rows, func(r row) bool { return r.kind != rowEqual }))
 		v.pieces = rowPieces(rows)
@@ -218,6 +224,31 @@ func viewOf(f diff.File, inline bool) view {
 		}
 	}
 	return v
+}
+
+// wholeHunk is a located change as one hunk with all lines of the file.
+func wholeHunk(f *diff.File, oldLines []string) diff.Hunk {
+	whole := diff.Hunk{OldStart: 1, NewStart: 1}
+	old, number := 1, 1
+	equal := func(end int) {
+		for ; old < end; old, number = old+1, number+1 {
+			whole.Lines = append(whole.Lines, diff.Line{Text: oldLines[old-1], Old: old, New: number})
+		}
+	}
+	for _, h := range f.Hunks {
+		equal(h.OldStart)
+		for _, l := range h.Lines {
+			if l.Kind != diff.Insert {
+				old++
+			}
+			if l.Kind != diff.Delete {
+				number++
+			}
+		}
+		whole.Lines = append(whole.Lines, h.Lines...)
+	}
+	equal(len(oldLines) + 1)
+	return whole
 }
 
 // places are where the hunks of a change stand in its two texts.

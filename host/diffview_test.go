@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestViewOfWholeTexts(t *testing.T) {
 		fmt.Fprintf(&old, "line %d\n", i)
 	}
 	text := strings.Replace(old.String(), "line 4321\n", "another\nand one more\n", 1)
-	v := viewOf(changedFile(old.String(), text), false)
+	v := viewOf(changedFile(old.String(), text), "")
 	if v.form != "whole" || v.first != 4322 || v.oldLines != 6001 || v.newLines != 6002 {
 		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
 	}
@@ -57,7 +58,7 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 		"hunks alone":  {Path: "/f", Located: true, Hunks: changedFile("a\nb\n", "a\nc\n").Hunks, Added: 1, Removed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := viewOf(f, false)
+			v := viewOf(f, "")
 			if v.form != "changes" {
 				t.Fatalf("the form is %s", v.form)
 			}
@@ -89,7 +90,7 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 func TestViewIsBounded(t *testing.T) {
 	text := strings.Repeat("new\n", mostLines+7)
 	f := changedFile("long\nago\n", text)
-	v := viewOf(f, false)
+	v := viewOf(f, "")
 	lines := strings.Split(joined(v.pieces, "new"), "\n")
 	if got := lines[len(lines)-2]; len(lines) != mostLines+2 || got != "… +7 lines" {
 		t.Errorf("%d lines, the last one %q", len(lines)-1, got)
@@ -111,7 +112,7 @@ func TestRowsStandBesideEachOther(t *testing.T) {
 }
 
 func TestInlineChanges(t *testing.T) {
-	v := viewOf(changedFile("a\nb\nc\nd\n", "a\nB\nc\nnew\nd\n"), true)
+	v := viewOf(changedFile("a\nb\nc\nd\n", "a\nB\nc\nnew\nd\n"), "inline")
 	if v.form != "inline" || v.first != 2 || v.oldLines != 4 || v.newLines != 5 {
 		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
 	}
@@ -128,8 +129,76 @@ func TestInlineChanges(t *testing.T) {
 }
 
 func TestViewOfABinaryFile(t *testing.T) {
-	v := viewOf(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, true)
+	v := viewOf(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, "inline")
 	if v.form != "sentence" || joined(v.pieces, "new") != "Binary file.\n" {
 		t.Errorf("the view is %s: %q", v.form, joined(v.pieces, "new"))
+	}
+}
+
+// TestPlacesOfHunks has random changes shown in every form: the hunks must stand where the places say, and the
+// rows of the whole file must have all of both texts.
+func TestPlacesOfHunks(t *testing.T) {
+	for seed := range 300 {
+		r := rand.New(rand.NewPCG(2, uint64(seed)))
+		random := func() string {
+			var b strings.Builder
+			for range r.IntN(40) {
+				b.WriteString(string(rune('a'+r.IntN(6))) + "\n")
+			}
+			return b.String()
+		}
+		old, text := random(), random()
+		f := diff.Whole("f", session.OperationModify, old, text)
+		if old == text {
+			continue
+		}
+		hunks := hunksOf(&f)
+		for _, form := range []string{"", "inline", "rows"} {
+			v := viewOf(f, form)
+			var lines [2][]string
+			var numbers [2][]int
+			for _, piece := range v.pieces {
+				for side, name := range []string{"old", "new"} {
+					list, _ := piece[name].([]string)
+					lines[side] = append(lines[side], list...)
+					list2, _ := piece[name+"_numbers"].([]int)
+					numbers[side] = append(numbers[side], list2...)
+				}
+			}
+			switch v.form {
+			case "inline":
+				lines = [2][]string{textLines(old), textLines(text)}
+			case "changes":
+				for side, want := range []string{old, text} {
+					var shown []string
+					for i, n := range numbers[side] {
+						if n > 0 {
+							shown = append(shown, lines[side][i])
+						}
+					}
+					if form == "rows" && !slices.Equal(shown, textLines(want)) {
+						t.Fatalf("seed %d: the rows have %q, not %q", seed, shown, want)
+					}
+				}
+			}
+			if len(v.hunks) != 4*len(hunks) {
+				t.Fatalf("seed %d, %s: %d places of %d hunks", seed, v.form, len(v.hunks)/4, len(hunks))
+			}
+			for i, h := range hunks {
+				for side, want := range [][]diff.Line{h.old, h.new} {
+					at, n := v.hunks[4*i+2*side], v.hunks[4*i+2*side+1]
+					var shown []string
+					for row := at; row < at+n; row++ {
+						if v.form != "changes" || numbers[side][row-1] > 0 {
+							shown = append(shown, lines[side][row-1])
+						}
+					}
+					texts, _ := linesAndWords(want)
+					if !slices.Equal(shown, texts) && len(shown)+len(texts) > 0 {
+						t.Fatalf("seed %d, %s: hunk %d has %q at %d, not %q", seed, v.form, i, shown, at, texts)
+					}
+				}
+			}
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/followalong"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
@@ -320,16 +321,13 @@ func (s *Session) traceRead(r session.ReadTextFile) {
 	s.box.put(func() { s.see(r.Path, line, followalong.Read, nil) })
 }
 
-// traceWrite is to be called before a write through the client; what it
-// returns, on the session's goroutine after the write, tells the follower of it.
-func (s *Session) traceWrite(w session.WriteTextFile) (written func()) {
+// traceWrite tells the follower of a write through the client. Any goroutine.
+func (s *Session) traceWrite(path string, w buffers.Written) {
 	line := 1
-	s.host.files.Peek(w.Context, s.absolute(w.Path), func(old string, err error) {
-		if err == nil { // else the file is new
-			line = firstChange(old, w.Text)
-		}
-	})
-	return func() { s.see(w.Path, line, followalong.Edit, nil) }
+	if w.Before != nil { // else the file is new
+		line = firstChange(*w.Before, *w.After)
+	}
+	s.box.put(func() { s.see(path, line, followalong.Edit, nil) })
 }
 
 // firstChange is the 1-based number of the first line that differs, 0 where

@@ -12,7 +12,9 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -27,14 +29,12 @@ type held struct {
 	since   time.Time
 
 	prospect
+	unsaved bool // a buffer had unsaved text of the file, when Lua listed those last
 	busy    bool // the file is being looked at, as the user has answered
 	editing bool // the user edits the text
 
-	// Where the user wants another text than the agent's: that, what the agent is
-	// told in place of a success, and the chat.
-	instead *string
-	verdict error
-	said    string
+	verdict verdict // the user's
+	said    string  // what the chat says where they want another text than the agent's
 }
 
 // prospect is what a write would make of its file, as it was looked at last.
@@ -75,8 +75,10 @@ func (s *Session) look(f fileRequest, real string, done func(prospect)) {
 		if !p.Exists {
 			op = session.OperationAdd
 		}
-		file := diff.Whole(f.path, op, p.Before, p.After)
-		done(prospect{Preview: p, file: file, known: file.Located})
+		s.host.background(func() { // other files wait for this one
+			file := diff.Whole(f.path, op, p.Before, p.After)
+			done(prospect{Preview: p, file: file, known: file.Located})
+		})
 	})
 }
 
@@ -86,8 +88,8 @@ func (s *Session) hold(h *held) {
 	closed := func() { h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed)) }
 	s.look(h.request, h.at.Real, func(p prospect) {
 		h.prospect = p
-		if p.known && p.Exists && p.Before == p.After && p.After == p.Text {
-			s.letPass(h)
+		if p.known && p.Exists && p.Before == p.After {
+			s.letPass(h) // it changes nothing of what the user has
 			return
 		}
 		if !s.box.put(func() { s.recall(h) }) {
@@ -152,6 +154,7 @@ func (s *Session) recall(h *held) {
 				return
 			}
 			s.accepted = slices.DeleteFunc(s.accepted, func(a accepted) bool { return slices.Contains(list, a) })
+			h.request.reviewed.Store(true)
 			s.letPass(h)
 		}) {
 			h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
@@ -261,6 +264,20 @@ func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
 	})
 }
 
+// hearHeld has a held write follow what the user types, of which Lua has listed
+// the buffers.
+func (s *Session) hearHeld(p *permission, list []modified) {
+	h := p.held
+	if h == nil {
+		return
+	}
+	before := h.unsaved
+	h.unsaved = slices.ContainsFunc(list, func(b modified) bool { return b.name == h.request.path || b.name == h.at.Real })
+	if before || h.unsaved {
+		s.refreshHeld(p, func() {})
+	}
+}
+
 // refreshHeld has a held write show what it would make of its file now.
 func (s *Session) refreshHeld(p *permission, then func()) {
 	s.lookAtHeld(p, func(now prospect) {
@@ -285,55 +302,87 @@ func (s *Session) writeHeld(p *permission, edited *string) {
 		return
 	}
 	h.busy = true
-	s.lookAtHeld(p, func(now prospect) {
-		h.busy = false
-		if option, ok := s.decideHeld(p, now, edited); ok {
-			s.resolve(p, option, "user")
-			return
-		}
-		name := transcript.VisibleText(filepath.Base(h.request.path))
-		h.prospect = now
-		if edited != nil {
-			s.host.notify("warning", name+" has changed in the same lines meanwhile: :w once more writes your text over that.")
-			return
-		}
-		s.tellHeld(p)
-		s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
-		s.changed()
+	shown, refused := h.prospect, []bool(nil)
+	list, n, all := s.picked(p)
+	if n > 0 {
+		refused = slices.Clone(list[0].refused)
+	}
+	s.host.background(func() {
+		s.look(h.request, h.at.Real, func(now prospect) {
+			d, ok := decideHeld(shown, now, refused, edited)
+			s.box.put(func() {
+				if !slices.Contains(s.asked, p) || h.request.ctx.Err() != nil {
+					return
+				}
+				h.busy = false
+				if ok {
+					h.verdict = d
+					h.said = s.saidOf(h, n, all, edited != nil)
+					s.resolve(p, d.option, "user")
+					return
+				}
+				s.askAgain(p, now, edited != nil)
+			})
+		})
 	})
 }
 
-// decideHeld makes of the user's answer what is written and what the agent is told,
-// and gives the option that this is. It returns false where the file is not as the
-// user has seen it any more, and their answer does not say what is to become of
-// that.
-func (s *Session) decideHeld(p *permission, now prospect, edited *string) (option string, ok bool) {
+// askAgain asks about a held write once more, as its file is another by now.
+func (s *Session) askAgain(p *permission, now prospect, edited bool) {
 	h := p.held
-	if !h.known || !now.known {
-		return writeIt, h.known == now.known && edited == nil
+	h.prospect = now
+	name := transcript.VisibleText(filepath.Base(h.request.path))
+	if edited {
+		s.host.notify("warning", name+" has changed in the same lines meanwhile: :w once more writes your text over that.")
+		return
 	}
-	list, n, all := s.picked(p)
-	refused := func(int) bool { return false }
-	if n > 0 {
-		refused = func(i int) bool { return list[0].refused[i] }
+	s.tellHeld(p)
+	s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+	s.changed()
+}
+
+// saidOf is what the chat says of a write that is not made as the agent wants it.
+func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
+	name, who := transcript.VisibleText(s.short(h.request.path)), s.spec.Title
+	if edited {
+		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
+	}
+	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, count(all, "hunk"), name, who)
+}
+
+// verdict is what the user's answer to a held write comes to.
+type verdict struct {
+	option  string
+	instead *string // the text that is written in place of the agent's, or nil
+	told    error   // what the agent is told then
+}
+
+// decideHeld makes of the user's answer what is written and what the agent is told.
+// They answer what they have been shown: the hunks of that which they refuse, or a
+// text of their own. It returns false where the file is now such that the answer
+// does not say what is to become of it.
+func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict, ok bool) {
+	write := verdict{option: writeIt}
+	if !shown.known || !now.known {
+		return write, shown.known == now.known && edited == nil
 	}
 	var target string
 	switch {
 	case edited != nil:
-		merged, conflicts := buffers.Merge(h.Before, now.Before, *edited)
+		merged, conflicts := buffers.Merge(shown.Before, now.Before, *edited)
 		if conflicts > 0 {
-			return "", false
+			return verdict{}, false
 		}
 		target = merged
-	case now.Preview != h.Preview && !slices.EqualFunc(hunksOf(&h.file), hunksOf(&now.file), sameHunk):
-		return "", false
-	case n == all && n > 0:
-		return refuse, true
+	case now.Preview != shown.Preview && !slices.EqualFunc(hunksOf(&shown.file), hunksOf(&now.file), sameHunk):
+		return verdict{}, false
+	case len(refused) > 0 && !slices.Contains(refused, false):
+		return verdict{option: refuse}, true
 	default:
-		target = diff.Without(now.Before, now.After, refused)
+		target = diff.Without(now.Before, now.After, func(i int) bool { return i < len(refused) && refused[i] })
 	}
 	if target == now.After {
-		return writeIt, true
+		return write, true
 	}
 	// The user may have unsaved text that the agent's does not have.
 	if now.After != now.Text {
@@ -341,14 +390,9 @@ func (s *Session) decideHeld(p *permission, now prospect, edited *string) (optio
 			target = text
 		}
 	}
-	name, who := transcript.VisibleText(s.short(h.request.path)), s.spec.Title
-	h.instead = &target
-	h.verdict = &heldError{otherwise(now.Text, target, edited != nil)}
-	h.said = fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", n, count(all, "hunk"), name, who)
-	if edited != nil {
-		h.said = fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
-	}
-	return writeIt, true
+	write.instead = &target
+	write.told = &heldError{otherwise(now.Text, target, edited != nil)}
+	return write, true
 }
 
 // endHeld ends a held write: it is made, or the agent gets an error that says what
@@ -357,10 +401,11 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 	h, who := p.held, s.spec.Title
 	name := transcript.VisibleText(s.short(h.request.path))
 	switch {
-	case optionID == writeIt && h.instead != nil:
+	case optionID == writeIt && h.verdict.instead != nil:
 		s.writeInstead(h)
 		return
 	case optionID == writeIt:
+		h.request.reviewed.Store(true)
 		h.request.pass(h.pass)
 		return
 	}
@@ -371,6 +416,8 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 		s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, transcript.VisibleText(p.judgement.remark)))
 	case "user":
 		s.remark("info", fmt.Sprintf("You did not let %s write %s.", who, name))
+	case "agent":
+		s.remark("info", fmt.Sprintf("%s has withdrawn its write of %s.", who, name))
 	default:
 		why = "the user has not decided about this write"
 		s.remark("info", fmt.Sprintf("%s was not allowed to write %s: the question was not answered.", who, name))
@@ -380,19 +427,19 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 
 // writeInstead writes what the user has made of the agent's text.
 func (s *Session) writeInstead(h *held) {
-	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.instead}, func(w buffers.Written, err error) {
+	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.verdict.instead}, func(w buffers.Written, err error) {
 		if err != nil {
 			h.pass(cause(err))
 			return
 		}
 		if w.Changed {
-			s.changes.took(w, "fs")
+			s.changes.wrote(w, true)
 		}
 		s.box.put(func() {
 			s.wrote(h.request.path, w, nil)
 			s.remark("info", h.said)
 		})
-		h.pass(h.verdict)
+		h.pass(h.verdict.told)
 	})
 }
 
@@ -439,4 +486,45 @@ func (s *Session) writeEdited(m message) {
 		text = strings.TrimSuffix(text, "\n")
 	}
 	s.writeHeld(p, &text)
+}
+
+// wrote takes a write through the client. One that the user has decided about before it was made is kept,
+// and leaves what else is pending in its file so. Any goroutine.
+func (c *changes) wrote(w buffers.Written, reviewed bool) {
+	if !reviewed || w.After == nil {
+		c.took(w, "fs")
+		return
+	}
+	var others bool // of the agent's changes wait for the user
+	c.box.put(func() {
+		f, ok := c.record.File(w.Path)
+		others = ok && f.State == review.Pending
+	})
+	c.took(w, "fs")
+	c.box.put(func() {
+		f, ok := c.record.File(w.Path)
+		if !ok {
+			return
+		}
+		var which review.Selection
+		if others {
+			before := ""
+			if w.Before != nil {
+				before = *w.Before
+			}
+			for _, e := range linediff.Compare(linediff.Lines(before), linediff.Lines(*w.After)) {
+				for _, part := range f.Lines(e.B0+1, e.B1).Parts {
+					if !slices.Contains(which.Parts, part) {
+						which.Parts = append(which.Parts, part)
+					}
+				}
+			}
+			if len(which.Parts) == 0 {
+				return
+			}
+		}
+		if plan, err := c.record.Plan(w.Path, review.Keep, which); err == nil && !plan.Edits() && c.record.Commit(plan) {
+			c.tell(nil)
+		}
+	})
 }

@@ -6,18 +6,16 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/neovim/go-client/msgpack"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -99,13 +97,11 @@ func (b bufferCalls) CallBuffers(ctx context.Context, fn string, args, result an
 	if err != nil {
 		return err
 	}
-	var packed bytes.Buffer
-	if err := msgpack.NewEncoder(&packed).Encode(value); err != nil {
-		return fmt.Errorf("buffers.%s: %w", fn, err)
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return fmt.Errorf("buffers.%s: malformed answer from Neovim: %v", fn, value)
 	}
-	if err := msgpack.NewDecoder(&packed).Decode(result); err != nil {
-		return fmt.Errorf("buffers.%s: %w", fn, err)
-	}
+	fill(reflect.ValueOf(result).Elem(), fields)
 	return nil
 }
 

@@ -100,7 +100,7 @@ func (s *Session) decide(d decision, done func(files int, err error)) {
 			c.tell(nil)
 			s.box.put(func() {
 				if err != nil {
-					s.host.notify("warning", "acp: "+err.Error())
+					s.host.notify("warning", err.Error())
 				}
 				done(n, err)
 			})

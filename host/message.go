@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
@@ -119,4 +120,39 @@ func prompted(list any) prompt {
 		}
 	}
 	return prompt{blocks, attached}
+}
+
+// fill gives the fields of a struct, by their tags for MessagePack, what Lua
+// has answered, without copying texts.
+func fill(into reflect.Value, m message) {
+	for i := range into.NumField() {
+		key, ok := into.Type().Field(i).Tag.Lookup("msgpack")
+		if !ok {
+			continue
+		}
+		switch to := into.Field(i); to.Kind() {
+		case reflect.String:
+			to.SetString(m.text(key))
+		case reflect.Int, reflect.Int64:
+			to.SetInt(int64(m.integer(key)))
+		case reflect.Float64:
+			to.SetFloat(m.number(key))
+		case reflect.Bool:
+			to.SetBool(m.flag(key))
+		case reflect.Struct:
+			fill(to, m.table(key))
+		case reflect.Pointer:
+			if table := m.table(key); table != nil {
+				to.Set(reflect.New(to.Type().Elem()))
+				fill(to.Elem(), table)
+			}
+		}
+	}
+}
+
+func (m message) number(key string) float64 {
+	if v, ok := m[key].(float64); ok {
+		return v
+	}
+	return float64(m.integer(key))
 }

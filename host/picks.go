@@ -251,26 +251,21 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 		}
 		var places []string
 		for _, k := range u.files {
-			var hunks []replaced
 			for i, h := range k.hunks {
 				if !k.refused[i] {
 					continue
 				}
-				hunks = append(hunks, h)
 				place := transcript.VisibleText(s.short(k.file.Path))
 				if k.file.Located && h.newAt > 0 {
 					place += fmt.Sprintf(":%d", h.newAt)
 				}
 				places = append(places, place)
 			}
-			if s.takeOut != nil && len(hunks) > 0 {
-				s.takeOut(s.absolute(k.file.Path), hunks)
-			}
 		}
 		if more := len(places) - 10; more > 0 {
 			places = append(places[:10], fmt.Sprintf("and %d more", more))
 		}
-		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp changes goes to what it has made.",
+		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
 			s.spec.Title, u.refused, count(u.all, "hunk"), strings.Join(places, ", ")))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -22,6 +23,8 @@ type fileRequest struct {
 	path    string           // absolute, as the agent named it
 	text    *string          // of a write, what it writes
 	allowed func()           // hears of the permission, on any goroutine; or nil
+	// reviewed is set before a write passes that the user has decided about.
+	reviewed *atomic.Bool
 }
 
 // errNotAllowed is what every answer to a request says that the user has not

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +21,14 @@ type reviewTab struct {
 	send      string // the key that sends, as the page says
 	files     map[int]*reviewedFile
 	conflicts map[string]int // by path, as Lua tells
-	page      reviewpage.Page
-	rendering bool
-	again     bool // something has changed since it began
-	answers   []func() (editor.Op, bool)
-	decisions []decided
+	// The files that were shown for their conflicts alone.
+	unrecorded []string
+	page       reviewpage.Page
+	rendering  bool
+	again      bool // something has changed since it began
+	answers    []func() (editor.Op, bool)
+	look       func() // at the files as they are now, when Neovim has the page
+	decisions  []decided
 }
 
 // reviewedFile is a file of the record as the page has it.
@@ -72,7 +76,7 @@ func (t *reviewTab) changed(changed []review.File, gone []int) {
 func (t *reviewTab) show(m message) {
 	callback := m.integer("callback")
 	ready := func() bool {
-		if len(t.files) == 0 && len(t.session.comments.list) == 0 {
+		if len(t.files)+len(t.session.comments.list)+len(t.conflicts) == 0 {
 			return false
 		}
 		if !t.open {
@@ -87,9 +91,12 @@ func (t *reviewTab) show(m message) {
 		t.render()
 		return true
 	}
-	shown := ready()
+	if ready() {
+		t.look = func() { t.session.changes.files(func([]review.File) {}) }
+		return
+	}
 	t.session.changes.files(func([]review.File) {
-		if !shown && !ready() {
+		if !ready() {
 			t.session.host.callback(callback, nil, "the agent has changed no file in this session")
 		}
 	})
@@ -133,6 +140,12 @@ func (t *reviewTab) entries() []*entry {
 		}
 		list[at].Remarks, list[at].remarks = remarks, t.session.comments.version
 	}
+	for path := range t.conflicts {
+		// The buffer may have nothing of the agent's, which is on the disk.
+		if !slices.ContainsFunc(list, func(e *entry) bool { return e.File.Path == path }) {
+			list = append(list, &entry{Entry: reviewpage.Entry{ID: t.conflicting(path), File: review.File{Path: path}}})
+		}
+	}
 	for _, e := range list {
 		e.Name = t.session.short(e.File.Path)
 		e.Conflicts = t.conflicts[e.File.Path]
@@ -140,6 +153,16 @@ func (t *reviewTab) entries() []*entry {
 	}
 	slices.SortFunc(list, func(a, b *entry) int { return cmp.Compare(a.Name, b.Name) })
 	return list
+}
+
+// conflicting gives a file an id that has nothing but conflicts; those of comments are above it.
+func (t *reviewTab) conflicting(path string) int {
+	at := slices.Index(t.unrecorded, path)
+	if at < 0 {
+		at = len(t.unrecorded)
+		t.unrecorded = append(t.unrecorded, path)
+	}
+	return math.MinInt32 + at
 }
 
 // render brings the page up to date, soon.
@@ -214,6 +237,9 @@ func (t *reviewTab) ops(budget int) []editor.Op {
 		}
 		if t.page.Dirty() {
 			t.session.urgent.Store(true)
+		} else if t.look != nil {
+			t.look()
+			t.look = nil
 		}
 	}
 	t.answers = slices.DeleteFunc(t.answers, func(answer func() (editor.Op, bool)) bool {
@@ -378,6 +404,9 @@ func (t *reviewTab) place(m message) {
 func (t *reviewTab) pathOf(id int) (path string, gone bool) {
 	if f := t.files[id]; f != nil {
 		return f.Path, !f.Present.Exists
+	}
+	if at := id - math.MinInt32; at >= 0 && at < len(t.unrecorded) {
+		return t.unrecorded[at], false
 	}
 	for _, c := range t.session.comments.list {
 		if c.ID == -id {

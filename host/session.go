@@ -57,8 +57,6 @@ type Session struct {
 	judging  int           // requests and answers that the judge is at work on
 	unwanted []unwanted    // what was allowed against the user's picks
 	accepted []accepted    // what the user has allowed in this turn, and is not written yet
-	// takeOut, where it is set, offers to take hunks out of a file again.
-	takeOut func(path string, hunks []replaced)
 	// The calls that nothing but permission requests have told of.
 	askedOnly map[string]bool
 	remarked  map[string]bool // what remarkOnce has said in this turn
@@ -430,7 +428,11 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 		Path: path, Line: r.Line, Limit: r.Limit, Owner: s,
 		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindRead, path: path, allowed: func() { s.traceRead(r) }}),
 	}, func(text string, err error) {
-		if err == nil {
+		switch {
+		case err != nil:
+		case r.Line == nil && r.Limit == nil:
+			s.learnText(path, text)
+		default:
 			s.learn(path, false)
 		}
 		r.Reply(text, err)

@@ -54,6 +54,17 @@ func (s *Session) learn(path string, settle bool) {
 	s.lookAt(path, settle, func(seen buffers.Seen) { s.know(seen.Path, fingerprintOf(seen)) })
 }
 
+// learnText notes that the agent knows a file, of which the user has this text
+// now. From any goroutine.
+func (s *Session) learnText(path, text string) {
+	// On the disk no text is more than four times as long, so this is what [fingerprintOf] makes of it.
+	if real, err := buffers.RealPath(path); err == nil && text != "" && len(text) <= maxFingerprint/4 {
+		s.box.put(func() { s.know(real, fingerprint(text)) })
+		return
+	}
+	s.learn(path, false)
+}
+
 func (s *Session) know(path, print string) {
 	if s.known == nil {
 		s.known = map[string]string{}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -113,9 +114,7 @@ func (s *Session) hear(list []modified) {
 	heard := s.unsaved.heard
 	for _, p := range s.asked {
 		s.findStale(p)
-		if p.held != nil {
-			s.refreshHeld(p, func() {})
-		}
+		s.hearHeld(p, list)
 	}
 	s.host.background(func() {
 		sendable := s.sendable(list)
@@ -250,19 +249,17 @@ func (s *Session) collect(words []session.Content, before map[string]sentText, e
 		return along
 	}
 	list, _ := value.([]any)
-	var files []unsavedFile
-	for _, b := range s.sendable(modifiedIn(list)) {
+	changed := slices.DeleteFunc(s.sendable(modifiedIn(list)), func(b modified) bool {
 		was, known := before[b.path]
-		if known && was.buf == b.buf && was.tick == b.tick {
-			continue
-		}
-		f := unsavedFile{modified: b, short: s.short(b.name)}
-		if b.size <= maxUnsavedBuffer {
-			if f.text, err = s.unsavedOf(ctx, b.path); err != nil {
-				f.text = nil // a link says that there is something
-			} else if f.text == nil || !known && f.text.Disk != nil && *f.text.Disk == f.text.Text {
-				continue // saved meanwhile, or as it was
-			}
+		return known && was.buf == b.buf && was.tick == b.tick
+	})
+	texts := s.unsavedOf(ctx, changed)
+	var files []unsavedFile
+	for i, b := range changed {
+		was, known := before[b.path]
+		f := unsavedFile{modified: b, short: s.short(b.name), text: texts[i].text}
+		if texts[i].asked && (f.text == nil || !known && f.text.Disk != nil && *f.text.Disk == f.text.Text) {
+			continue // saved meanwhile, or as it was
 		}
 		sent := sentText{buf: b.buf, tick: b.tick}
 		if f.text != nil {
@@ -280,14 +277,29 @@ func (s *Session) collect(words []session.Content, before map[string]sentText, e
 	return along
 }
 
-func (s *Session) unsavedOf(ctx context.Context, path string) (text *buffers.Unsaved, err error) {
-	done := make(chan struct{})
-	s.host.files.Unsaved(ctx, path, func(u *buffers.Unsaved, e error) {
-		text, err = u, e
-		close(done)
-	})
-	<-done
-	return text, err
+// fetched is the unsaved text of a buffer, nil where it has none. That it could not be asked for is no
+// failure: a link says that there is something.
+type fetched struct {
+	asked bool
+	text  *buffers.Unsaved
+}
+
+// unsavedOf fetches the texts of buffers that are not too large, all at once.
+func (s *Session) unsavedOf(ctx context.Context, list []modified) []fetched {
+	found := make([]fetched, len(list))
+	var wait sync.WaitGroup
+	for i, b := range list {
+		if b.size > maxUnsavedBuffer {
+			continue
+		}
+		wait.Add(1)
+		s.host.files.Unsaved(ctx, b.path, func(u *buffers.Unsaved, err error) {
+			found[i] = fetched{err == nil, u}
+			wait.Done()
+		})
+	}
+	wait.Wait()
+	return found
 }
 
 // wholeFile is the file that a URI names without lines of it, without links.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -14,33 +15,31 @@ import (
 )
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
-	written := s.traceWrite(r)
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
 	path := s.absolute(r.Path)
+	var reviewed atomic.Bool
 	s.host.files.Write(r.Context, buffers.Write{
 		Path: path, Text: r.Text, Waiting: func() { reply(nil) }, Owner: s,
-		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text}),
+		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text, reviewed: &reviewed}),
 	}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
-			s.changes.took(w, "fs")
+			s.changes.wrote(w, reviewed.Load())
 		}
 		if err == nil {
-			s.learn(w.Path, false)
+			s.learnText(w.Path, *w.After)
 		}
 		reply(err)
-		s.box.put(func() {
-			s.wrote(r.Path, w, err)
-			if err == nil {
-				written()
-			}
-		})
+		s.box.put(func() { s.wrote(r.Path, w, err) })
+		if err == nil {
+			s.traceWrite(r.Path, w)
+		}
 	})
 }
 
 func (s *Session) wrote(path string, w buffers.Written, err error) {
 	switch {
-	case errors.Is(err, errNotAllowed): // was said
+	case errors.Is(err, errNotAllowed), errors.Is(err, context.Canceled): // was said, or the agent has withdrawn it
 	case err != nil:
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)

@@ -589,3 +589,22 @@ func TestLinkedFile(t *testing.T) {
 	}})
 	contains(t, c.text(), "`a.lua`: it has 1 line and begins with “return 'linked'”")
 }
+
+func TestRename(t *testing.T) {
+	dir, readme := project(t)
+	other := filepath.Join(dir, "more.txt")
+	if err := os.WriteFile(other, []byte("Hello again\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, dir, all)
+	c.files[readme], c.files[other] = "Hello and Hello\n", "Hello again\n"
+	c.prompt("rename")
+	contains(t, c.text(), "“Good day” for “Hello” in 2 files")
+	if got := c.files[readme]; got != "Good day and Good day\n" {
+		t.Errorf("through the client came %q", got)
+	}
+	if got, _ := os.ReadFile(other); string(got) != "Good day again\n" {
+		t.Errorf("the disk has %q", got)
+	}
+	contains(t, c.files[filepath.Join(dir, "RENAMED.md")], "- README.md\n- more.txt\n")
+}

@@ -34,6 +34,7 @@ func book() []command {
 		}},
 		{"read", "Reads a file, unsaved text included", "file", script{readFile, sayWhatWasRead}},
 		{"edit", "Proposes a change and makes it when allowed", "file", script{readFile, editFile, sayOutcome}},
+		{"rename", "Renames a word in all texts of the folder, for you to review", "old new", script{rename}},
 		{"run", "Runs the project's test.sh, or the command after /run", "command", script{runCommand, sayOutcome}},
 		{"tools", "Shows tool calls of all kinds; none does anything", "", script{showTools}},
 		{"parallel", "Asks for two permissions at once", "", script{askTwice}},

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -403,3 +404,57 @@ func (h *history) decides(f File) {
 }
 
 func count(f File, state State) int { return len(spans(f.Hunks, state)) }
+
+// An undo of a decision leaves what was before, and comes only where nothing has happened since.
+func TestUndoDecision(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("/a", Text("1\n2\n3\n"), Text("one\n2\nthree\n"))
+	before, _ := r.File("/a")
+	var made []Plan
+	for _, d := range []struct {
+		do    Decision
+		which Selection
+	}{{Keep, Selection{Hunks: []int{0}}}, {Reject, Selection{}}, {Keep, Selection{Hunks: []int{1}}}} {
+		p, err := r.Plan("/a", d.do, d.which)
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("%s: %v", d.do, err)
+		}
+		made = append(made, p)
+	}
+	if _, err := r.Undo(made[0]); !errors.Is(err, errChangedSince) {
+		t.Errorf("a decision before the last one: %v", err)
+	}
+	for _, p := range slices.Backward(made) {
+		back, err := r.Undo(p)
+		if err != nil || !r.Commit(back) {
+			t.Fatalf("undo: %v", err)
+		}
+	}
+	if now, _ := r.File("/a"); !reflect.DeepEqual(now, before) {
+		t.Errorf("there is\n%+v\nwanted\n%+v", now, before)
+	}
+	// A move goes there and back.
+	r.Moved("/old", "/new", Text("x\n"), Text("x\n"))
+	before, _ = r.File("/new")
+	p, err := r.Plan("/new", Reject, Selection{})
+	if err != nil || p.Back != "/old" || !r.Commit(p) {
+		t.Fatalf("reject the move: %v, back to %q", err, p.Back)
+	}
+	if back, err := r.Undo(p); err == nil {
+		if back.Back != "/new" || !r.Commit(back) {
+			t.Fatalf("undo goes to %q", back.Back)
+		}
+		if now, _ := r.File("/new"); !reflect.DeepEqual(now, before) {
+			t.Errorf("there is\n%+v\nwanted\n%+v", now, before)
+		}
+	} else if !errors.Is(err, errNotChanged) {
+		t.Errorf("undo of a move: %v", err)
+	}
+	r.Changed("/a", Text("one\n2\nthree\n"), Text("one\n2\nthree\nfour\n"))
+	p, _ = r.Plan("/a", Keep, Selection{})
+	r.Commit(p)
+	r.Now("/a", Text("one\n2\nthree\nfour\ntyped\n"))
+	if _, err := r.Undo(p); !errors.Is(err, errChangedSince) {
+		t.Errorf("after typing: %v", err)
+	}
+}

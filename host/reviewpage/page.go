@@ -73,6 +73,9 @@ const remembered = 500
 // editCost is about what an edit costs Neovim, however little it changes, in bytes of plain text.
 const editCost = 1 << 10
 
+// goneAtOnce is how many lines Neovim is to take away at once, which are not counted by their bytes.
+const goneAtOnce = 20_000
+
 // Set says what the page is to show.
 func (p *Page) Set(blocks []Block) {
 	p.want = slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return len(b.Rows) == 0 })
@@ -198,9 +201,13 @@ func (p *Page) Take(budget int) []transcript.Edit {
 			if at, ok := wanted[p.have[i].id]; ok && at > i {
 				break // its turn comes
 			}
-			gone := len(p.have[i].rows)
-			add(&transcript.Edit{Count: count, Row: row, EndRow: row + gone, MarkRow: row, MarkEnd: row})
-			count -= gone
+			left, e := p.have[i].shorten(row)
+			e.Count = count
+			count -= e.EndRow - e.Row
+			add(e)
+			if left > 0 {
+				return edits
+			}
 			p.have = slices.Delete(p.have, i, i+1)
 		}
 		if i >= len(p.want) {
@@ -227,6 +234,14 @@ func (p *Page) Take(budget int) []transcript.Edit {
 	return edits
 }
 
+// shorten takes away the last rows of a block, and says how many are left.
+func (s *shown) shorten(row int) (left int, e *transcript.Edit) {
+	n := len(s.rows)
+	left = max(0, n-goneAtOnce)
+	s.rows, s.done = s.rows[:left:left], nil
+	return left, &transcript.Edit{Row: row + left, EndRow: row + n, MarkRow: row + left, MarkEnd: row + left}
+}
+
 // take has a block show what it is to show, as far as the budget goes; done is nil where there is more.
 func (s *shown) take(b Block, row int, budget *int) *transcript.Edit {
 	old, rows := s.rows, b.Rows
@@ -238,13 +253,20 @@ func (s *shown) take(b Block, row int, budget *int) *transcript.Edit {
 	for end > from && oldEnd > from && rows[end-1].equal(old[oldEnd-1]) {
 		end, oldEnd = end-1, oldEnd-1
 	}
+	if oldEnd-from > end-from+goneAtOnce {
+		// The others another time.
+		gone := oldEnd - goneAtOnce
+		s.rows, s.done = slices.Concat(old[:gone], old[oldEnd:]), nil
+		return &transcript.Edit{Row: row + gone, EndRow: row + oldEnd, MarkRow: row + gone, MarkEnd: row + gone}
+	}
 	s.rows, s.done = rows, &rows[0]
 	if from == end && from == oldEnd {
 		return nil
 	}
 	for i := from; i < end; i++ {
 		if *budget -= 16 + len(rows[i].Text) + 8*len(rows[i].Marks); *budget <= 0 && i > from {
-			end, s.done = i, nil // the rest of it another time
+			// The rest of it another time, and until then as many rows stay as they are.
+			end, oldEnd, s.done = i, min(oldEnd, i), nil
 			s.rows = slices.Concat(rows[:end:end], old[oldEnd:])
 			break
 		}

@@ -135,3 +135,40 @@ func TestRowsFollowEdits(t *testing.T) {
 		t.Error("a row of a page that is to be filled anew is known")
 	}
 }
+
+// Neovim is never to take many lines away at once.
+func TestManyRowsGo(t *testing.T) {
+	var p Page
+	var b buffer
+	many := func(text string) (list []Row) {
+		for i := range 3 * goneAtOnce {
+			list = append(list, Row{Text: fmt.Sprint(text, i)})
+		}
+		return list
+	}
+	top := Block{Rows: []Row{{Text: "title"}}}
+	for _, blocks := range [][]Block{
+		{top, {ID: 1, Rows: many("a")}},
+		{top, {ID: 1, Rows: many("b")}},
+		{top, {ID: 1, Rows: []Row{{Text: "c"}}}},
+		{top, {ID: 1, Rows: many("d")}},
+		{top, {ID: 2, Rows: []Row{{Text: "e"}}}},
+	} {
+		p.Set(blocks)
+		for p.Dirty() {
+			for _, e := range p.Take(256 << 10) {
+				if n := e.EndRow - e.Row; n > goneAtOnce {
+					t.Errorf("%d lines go at once", n)
+				}
+				b.apply(t, e)
+			}
+		}
+		n := 0
+		for _, block := range blocks {
+			n += len(block.Rows)
+		}
+		if last := blocks[1].Rows; len(b.lines) != n || b.lines[n-1] != last[len(last)-1].Text {
+			t.Errorf("there are %d lines, not %d", len(b.lines), n)
+		}
+	}
+}

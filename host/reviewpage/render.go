@@ -138,7 +138,7 @@ func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) 
 	if refused > 0 {
 		said = append(said, fmt.Sprintf("%d refused", refused))
 	}
-	if files == 0 {
+	if len(entries) == 0 {
 		said = []string{"the agent has changed no file in this session"}
 	}
 	title.add("    "+strings.Join(said, "  "), transcript.More)

@@ -32,6 +32,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field disk? acp.buffers.Disk with which Neovim was last in step, where that is known
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
+---@field slice? acp.buffers.Lines
 
 ---@class (exact) acp.buffers.Disk
 ---@field exists boolean
@@ -44,11 +45,10 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field changedtick integer the buffer must still be at
 ---@field path string real path
 ---@field disk acp.buffers.Disk the disk must still be so
----@field text string
----@field merged? string for the buffer instead, where the disk has `text` already
----@field conflicts? acp.conflict.New[] with `merged`
----@field differing? integer[] with `merged`: see acp.conflict
----@field before? string what the disk has, for a buffer without unsaved text
+---@field steps acp.buffers.Step[]
+---@field conflicts? acp.conflict.New[] where the disk has another text already, which is `text`
+---@field differing? integer[] with `conflicts`: see acp.conflict
+---@field text? string the agent's, with `conflicts` or where only Neovim knows the encoding
 ---@field save boolean whether the disk is to be written, having another text
 
 ---@class (exact) acp.buffers.Written
@@ -59,12 +59,17 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field err? string why nothing was done
 ---@field keys? string how the user decides the conflicts, in words
 ---@field save? integer the changedtick at which the buffer is to be saved once more, by M.save
+---@field tick? integer the changedtick at which the buffer has the text
+
+---One undo step.
+---@class (exact) acp.buffers.Step
+---@field hunks acp.buffers.Hunk[] in order
+---@field eol? boolean whether the last line ends; nil where there is none
 
 ---@class (exact) acp.buffers.Hunk
----@field [1] integer first old line, or the line before where nothing is removed
----@field [2] integer number of old lines
----@field [3] integer first new line
----@field [4] integer number of new lines
+---@field [1] integer first row, 0-based
+---@field [2] integer number of lines that it removes
+---@field [3] string[] lines that it adds
 
 --- Real path of a buffer's name, also where its last components do not exist yet.
 ---@param name string
@@ -134,33 +139,6 @@ local function elsewhere(path)
   end
 end
 
----@param args { path: string }
----@return acp.buffers.Info
-function M.info(args)
-  local buf = find(args.path)
-  if not buf then
-    return { buf = 0, elsewhere = elsewhere(args.path) }
-  end
-  local bo = vim.bo[buf]
-  local known = track.get(buf)
-  return {
-    buf = buf,
-    changedtick = api.nvim_buf_get_changedtick(buf),
-    modified = bo.modified,
-    lines = api.nvim_buf_line_count(buf),
-    empty = is_empty(buf),
-    newline = bo.endofline or (bo.fixendofline and not bo.binary),
-    format = bo.fileformat,
-    encoding = bo.fileencoding,
-    bom = bo.bomb,
-    readonly = bo.readonly,
-    modifiable = bo.modifiable,
-    buftype = bo.buftype,
-    disk = known and known.disk,
-    part = known and known.part,
-  }
-end
-
 ---@param args { buf: integer, changedtick?: integer }
 ---@return boolean
 local function moved(args)
@@ -177,8 +155,14 @@ end
 ---@field first integer 0-based
 ---@field last integer exclusive, -1 for the end of the buffer
 
+---@class (exact) acp.buffers.Lines
+---@field text? string
+---@field last? integer
+---@field ended? boolean
+---@field moved? boolean
+
 --- How many bytes a slice has, unless it is a single line.
-local slice_bytes = 256 * 1024
+local slice_bytes = 512 * 1024
 
 --- The end of a slice that is not too large.
 ---@param args acp.buffers.Slice
@@ -201,7 +185,7 @@ end
 --- have changed. `last` is where they end, `ended` tells that the last one of the buffer is
 --- among them.
 ---@param args acp.buffers.Slice
----@return { text?: string, last?: integer, ended?: boolean, moved?: boolean }
+---@return acp.buffers.Lines
 function M.lines(args)
   if moved(args) then
     return { moved = true }
@@ -212,6 +196,56 @@ function M.lines(args)
     text = table.concat(lines, '\n'),
     last = args.first + #lines,
     ended = args.first + #lines >= api.nvim_buf_line_count(args.buf),
+  }
+end
+
+---@class (exact) acp.buffers.Ask
+---@field path string real path
+---@field first? integer 0-based: lines from here on are to come along
+---@field last? integer exclusive
+---@field unsaved? boolean of a buffer with unsaved text only
+---@field known_buf? integer with known_tick: not of this state of a buffer
+---@field known_tick? integer
+
+---@param args acp.buffers.Ask
+---@return acp.buffers.Info
+function M.info(args)
+  local buf = find(args.path)
+  if not buf then
+    return { buf = 0, elsewhere = elsewhere(args.path) }
+  end
+  local bo = vim.bo[buf]
+  local known = track.get(buf)
+  local tick, lines = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
+  local slice
+  if
+    args.first
+    and args.first < lines
+    and bo.buftype == ''
+    and (bo.modified or not args.unsaved)
+    and (args.known_buf ~= buf or args.known_tick ~= tick)
+  then
+    local last = math.min(args.last, lines)
+    slice = last > args.first
+        and M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
+      or nil
+  end
+  return {
+    slice = slice,
+    buf = buf,
+    changedtick = tick,
+    modified = bo.modified,
+    lines = lines,
+    empty = is_empty(buf),
+    newline = bo.endofline or (bo.fixendofline and not bo.binary),
+    format = bo.fileformat,
+    encoding = bo.fileencoding,
+    bom = bo.bomb,
+    readonly = bo.readonly,
+    modifiable = bo.modifiable,
+    buftype = bo.buftype,
+    disk = known and known.disk,
+    part = known and known.part,
   }
 end
 
@@ -303,24 +337,22 @@ end
 
 --- Applies one hunk. Rows above it stay right, so hunks are applied from the last to the first.
 ---@param buf integer
----@param old string[] the buffer's lines
----@param new string[]
----@param hunk acp.buffers.Hunk
-local function apply_hunk(buf, old, new, hunk)
-  local row, removed, first, added = hunk[1], hunk[2], hunk[3], hunk[4]
-  local lines = vim.list_slice(new, first, first + added - 1)
-  if removed == 0 then
-    insert_lines(buf, row, lines)
-  elseif added == 0 then
-    api.nvim_buf_set_lines(buf, row - 1, row - 1 + removed, true, {})
-  elseif removed == added and removed <= max_pairs then
-    for i = removed, 1, -1 do
-      if old[row + i - 1] ~= lines[i] then
-        replace_lines(buf, row + i - 2, { old[row + i - 1] }, { lines[i] })
+---@param row integer 0-based
+---@param old string[] the lines there that it replaces
+---@param new string[] what they become
+local function apply_hunk(buf, row, old, new)
+  if #old == 0 then
+    insert_lines(buf, row, new)
+  elseif #new == 0 then
+    api.nvim_buf_set_lines(buf, row, row + #old, true, {})
+  elseif #old == #new and #old <= max_pairs then
+    for i = #old, 1, -1 do
+      if old[i] ~= new[i] then
+        replace_lines(buf, row + i - 1, { old[i] }, { new[i] })
       end
     end
   else
-    replace_lines(buf, row - 1, vim.list_slice(old, row, row + removed - 1), lines)
+    replace_lines(buf, row, old, new)
   end
 end
 
@@ -346,9 +378,10 @@ end
 --- with a changed one. The hunks below have been applied, those above have not: rows are right.
 ---@param buf integer
 ---@param marks acp.buffers.Mark[]
----@param hunk acp.buffers.Hunk
-local function restore_marks(buf, marks, hunk)
-  local first, removed, added = hunk[1] - 1, hunk[2], hunk[4]
+---@param first integer 0-based
+---@param removed integer
+---@param added integer
+local function restore_marks(buf, marks, first, removed, added)
   for _, mark in ipairs(marks) do
     if mark.row >= first and mark.row < first + removed then
       local row = first + math.min(mark.row - first, math.max(added - 1, 0))
@@ -359,61 +392,62 @@ local function restore_marks(buf, marks, hunk)
   end
 end
 
+--- Replaces lines by others, pairing those that are alike.
+---@param buf integer
+---@param marks acp.buffers.Mark[]
+---@param row integer 0-based
+---@param removed integer
+---@param new string[]
+local function replace(buf, marks, row, removed, new)
+  local old = api.nvim_buf_get_lines(buf, row, row + removed, true)
+  local parts = { { removed == 0 and 0 or 1, removed, #new == 0 and 0 or 1, #new } }
+  if removed > 0 and #new > 0 and removed + #new > 2 then
+    parts = diff(table.concat(old, '\n') .. '\n', table.concat(new, '\n') .. '\n', {
+      result_type = 'indices',
+      algorithm = 'histogram',
+      linematch = 60,
+    }) --[[@as integer[][] ]]
+  end
+  for i = #parts, 1, -1 do
+    local from, less, first, more = unpack(parts[i])
+    local at = row + (less == 0 and from or from - 1)
+    apply_hunk(
+      buf,
+      at,
+      vim.list_slice(old, from, from + less - 1),
+      vim.list_slice(new, first, first + more - 1)
+    )
+    restore_marks(buf, marks, at, less, more)
+  end
+end
+
 --- Ends the current undo step, so that what follows is one of its own. Also while inserting.
 local function break_undo()
   vim.cmd('let &l:undolevels = &l:undolevels')
 end
 
----@param text string that ends with a newline, or is empty
----@return string[]
-local function split_lines(text)
-  local lines, at = {}, 1
-  while at <= #text do
-    local newline = text:find('\n', at, true)
-    lines[#lines + 1] = text:sub(at, newline - 1)
-    at = newline + 1
-  end
-  return lines
-end
-
----@class (exact) acp.buffers.Text
----@field lines string[]
----@field empty boolean
-
---- Makes text the current buffer's text, as an undo step of its own.
+--- Takes a step, as an undo step of its own.
 ---@param buf integer the current buffer
----@param now acp.buffers.Text its text, before and after
----@param text string
+---@param step acp.buffers.Step
 ---@return boolean changed whether there was anything to do
-local function take(buf, now, text)
-  local old_text = now.empty and '' or table.concat(now.lines, '\n') .. '\n'
-  local eol = text:sub(-1) == '\n'
-  local new_text = (text == '' or eol) and text or text .. '\n'
-  if old_text ~= new_text then
-    local new = split_lines(new_text)
+local function take(buf, step)
+  if #step.hunks > 0 then
     break_undo()
-    if now.empty then
-      api.nvim_buf_set_lines(buf, 0, -1, true, new)
+    if is_empty(buf) then
+      api.nvim_buf_set_lines(buf, 0, -1, true, step.hunks[1][3])
     else
-      local hunks = diff(old_text, new_text, {
-        result_type = 'indices',
-        algorithm = 'histogram',
-        linematch = 60,
-      }) --[[@as acp.buffers.Hunk[] ]]
       local marks = local_marks(buf)
-      for i = #hunks, 1, -1 do
-        apply_hunk(buf, now.lines, new, hunks[i])
-        restore_marks(buf, marks, hunks[i])
+      for i = #step.hunks, 1, -1 do
+        replace(buf, marks, unpack(step.hunks[i]))
       end
     end
     break_undo()
-    now.lines, now.empty = new, text == ''
   end
-  local eol_changed = text ~= '' and vim.bo[buf].endofline ~= eol
+  local eol_changed = step.eol ~= nil and vim.bo[buf].endofline ~= step.eol
   if eol_changed then
-    vim.bo[buf].endofline = eol
+    vim.bo[buf].endofline = step.eol
   end
-  return old_text ~= new_text or eol_changed
+  return #step.hunks > 0 or eol_changed
 end
 
 --- Writes the current buffer without BufWritePre and without a question, the last newline as
@@ -501,18 +535,17 @@ local function message(err)
   return (tostring(err):gsub('^.-(E%d+:)', '%1'))
 end
 
---- Takes the texts into the current buffer, each as one undo step.
+--- Takes steps into the current buffer.
 ---@param buf integer the current buffer
----@param texts string[]
+---@param steps acp.buffers.Step[]
 ---@return boolean ok
 ---@return { changed: boolean, steps: integer } done
 ---@return any err
-local function take_all(buf, texts)
+local function take_all(buf, steps)
   local done = { changed = false, steps = 0 }
-  local now = { lines = api.nvim_buf_get_lines(buf, 0, -1, true), empty = is_empty(buf) }
-  for _, text in ipairs(texts) do
+  for _, step in ipairs(steps) do
     local tick = api.nvim_buf_get_changedtick(buf)
-    local ok, changed = pcall(take, buf, now, text)
+    local ok, changed = pcall(take, buf, step)
     if api.nvim_buf_get_changedtick(buf) ~= tick then
       done.steps = done.steps + 1
     end
@@ -540,7 +573,9 @@ end
 
 ---@param buf integer
 local function tell_saved(buf)
+  track.saving = true
   pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
+  track.saving = false
 end
 
 --- The work of M.write, in the buffer as the current one.
@@ -549,18 +584,15 @@ end
 local function write_here(args)
   local buf = args.buf
   local modified, eol, view = vim.bo.modified, vim.bo.endofline, vim.fn.winsaveview()
-  local texts = { args.merged or args.text }
-  if args.before then
-    table.insert(texts, 1, args.before)
-  end
-  local ok, done, err = take_all(buf, texts)
+  local ok, done, err = take_all(buf, args.steps)
   local saved = false
   if ok then
-    if args.merged then
+    if args.conflicts then
       expect_disk(buf, args.path, track.disk_now(args.path))
       forget_saved_states()
+      local tick = api.nvim_buf_get_changedtick(buf)
       require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
-      return { changed = done.changed, keys = require('acp.conflict').keys() }
+      return { changed = done.changed, tick = tick, keys = require('acp.conflict').keys() }
     elseif args.save or done.changed or modified then
       saved, err = write_file()
       ok = saved
@@ -575,14 +607,15 @@ local function write_here(args)
   if done.changed or modified then
     require('acp.conflict').clear(buf)
   end
+  local tick = api.nvim_buf_get_changedtick(buf)
   if saved then
     pcall(api.nvim_del_augroup_by_name, 'acp_buffers_' .. buf)
     if require('acp.config').get().write == 'autocmds' then
-      return { changed = done.changed, save = api.nvim_buf_get_changedtick(buf) }
+      return { changed = done.changed, tick = tick, save = tick }
     end
     tell_saved(buf)
   end
-  return { changed = done.changed }
+  return { changed = done.changed, tick = tick }
 end
 
 ---@param args acp.buffers.Write
@@ -592,7 +625,7 @@ function M.write(args)
   if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
-  if not encodable(buf, args.text) then
+  if args.text and not encodable(buf, args.text) then
     return { lossy = true }
   end
   return api.nvim_buf_call(buf, function()
@@ -712,15 +745,9 @@ function M.replace(buf, first, last, lines, noeol)
       first = 0
       api.nvim_buf_set_lines(buf, 0, -1, true, lines)
     elseif first ~= last or #lines > 0 then
-      local old = {}
-      for i, line in ipairs(api.nvim_buf_get_lines(buf, first, last, true)) do
-        old[first + i] = line
-      end
-      local removed = last - first
-      local hunk = { removed == 0 and first or first + 1, removed, 1, #lines }
       local marks = local_marks(buf)
-      apply_hunk(buf, old, vim.list_slice(lines), hunk)
-      restore_marks(buf, marks, hunk)
+      apply_hunk(buf, first, api.nvim_buf_get_lines(buf, first, last, true), vim.list_slice(lines))
+      restore_marks(buf, marks, first, last - first, #lines)
     end
     if noeol and first + #lines == api.nvim_buf_line_count(buf) then
       vim.bo[buf].endofline = false
@@ -735,10 +762,10 @@ end
 ---@field changedtick integer the buffer must still be at
 ---@field path string real path
 ---@field disk acp.buffers.Disk the disk must still be so
----@field text? string what the disk has; without: the buffer stays as it is
----@field merged? string for the buffer instead, which has unsaved text
----@field conflicts? acp.conflict.New[] with `merged`
----@field differing? integer[] with `merged`: see acp.conflict
+---@field step? acp.buffers.Step without: the buffer stays as it is
+---@field conflicts? acp.conflict.New[] where the buffer has unsaved text after the step
+---@field differing? integer[] with `conflicts`: see acp.conflict
+---@field text? string what the disk has, with `conflicts`
 ---@field format? 'unix'|'dos' how the disk's lines end
 ---@field bom? boolean
 ---@field encoding? string where that is another one by now
@@ -761,13 +788,16 @@ local function follow_here(args)
   local buf, bo = args.buf, vim.bo
   local was = { modified = bo.modified, readonly = bo.readonly, modifiable = bo.modifiable }
   local done = { changed = false, steps = 0 }
-  if args.text then
+  if args.step then
     local eol, view = bo.endofline, vim.fn.winsaveview()
     -- The file has changed, whether the user wants to or not.
     set('readonly', false)
     set('modifiable', true)
+    -- The states of the undo history that are not modified are those that the disk has: this one is
+    -- no longer.
+    set('modified', true)
     local ok, err
-    ok, done, err = take_all(buf, { args.merged or args.text })
+    ok, done, err = take_all(buf, { args.step })
     if not ok then
       take_back(done.steps)
       vim.fn.winrestview(view)
@@ -786,22 +816,24 @@ local function follow_here(args)
     set('fileformat', args.format)
     set('bomb', args.bom)
     set('fileencoding', args.encoding)
-    local modified = args.merged ~= nil
-    if done.changed or modified or was.modified or was_form ~= form() then
+    local modified = args.conflicts ~= nil
+    if was.modified or modified or was_form ~= form() then
       forget_saved_states()
-      bo.modified = modified
     end
+    set('modified', modified)
   end
-  if args.merged then
+  local tick = api.nvim_buf_get_changedtick(buf)
+  if args.conflicts then
     require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
-  elseif args.text and (done.changed or was.modified) then
+  elseif args.step and (done.changed or was.modified) then
     require('acp.conflict').clear(buf)
   end
   if done.changed or not args.own then
     expect_disk(buf, args.path, args.disk)
     track.in_step(buf, args.disk)
   end
-  return { changed = done.changed, keys = args.merged and require('acp.conflict').keys() }
+  local keys = args.conflicts and require('acp.conflict').keys()
+  return { changed = done.changed, tick = tick, keys = keys }
 end
 
 --- Takes what the disk has into a buffer, as one undo step. The disk is not touched.

@@ -74,6 +74,20 @@ function M.pending(path)
   return false
 end
 
+---Whether a session knows of changes in a file, decided ones too.
+---@param path? string default: any file
+---@return boolean
+function M.has(path)
+  for _, known in pairs(files) do
+    for _, file in pairs(known) do
+      if not path or file.path == path then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 ---@param session integer
 ---@return acp.ChangedFile[] in the order first changed
 function M.get(session)
@@ -153,8 +167,9 @@ end
 
 ---Has the record brought up to date, then shows it as the quickfix list and goes there.
 ---@param session integer
-function M.open(session)
-  require('acp.host').request('changes', { session = session }, function(entries, err)
+---@param all boolean also what is decided
+function M.open(session, all)
+  require('acp.host').request('changes', { session = session, all = all }, function(entries, err)
     if err or #entries == 0 then
       vim.notify('acp: ' .. (err or 'the agent has changed no file in this session'))
       return

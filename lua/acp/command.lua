@@ -236,12 +236,18 @@ sub.terminal = {
 }
 
 sub.changes = {
-  run = function()
+  run = function(args)
+    if args ~= '' and args ~= 'all' then
+      return complain(':Acp changes takes nothing, or all')
+    end
     local id, err = require('acp.mirror').resolve()
     if not id then
       return complain(err)
     end
-    require('acp.changes').open(id)
+    require('acp.changes').open(id, args == 'all')
+  end,
+  complete = function()
+    return { 'all' }
   end,
 }
 

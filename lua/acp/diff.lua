@@ -24,6 +24,7 @@ local rest = require('acp.rest')
 ---@field first integer the line of the first change
 ---@field hunks integer[] where each stands: old start and count, new start and count, and so on
 ---@field looked integer which look at the change this is
+---@field rows? boolean of the form 'changes': it has all lines of the file
 ---@field edit? boolean it is opened to be edited
 ---@field land? 'last' the hunk that the cursor goes to, where it is not the first
 ---@field texts? acp.Texts of all forms but 'inline'
@@ -109,8 +110,13 @@ local function load(args, done)
     end
     loading = nil
     diff.session, diff.changes = args.session, mine.changes or {}
-    diff.land, diff.edit = args.land, args.edit
+    diff.land, diff.edit, diff.rows = args.land, args.edit, args.form == 'rows'
     diff.texts = diff.form ~= 'inline' and (mine.texts or require('acp.pair').texts()) or nil
+    local picked = diff.permission and diff.form == 'whole' and #diff.hunks > 0 and not args.edit
+    if picked and not require('acp.picks').agrees(diff) then
+      require('acp.pair').drop(diff.texts)
+      return load(vim.tbl_extend('force', args, { form = 'rows', anew = false }), done)
+    end
     done(diff)
   end)
   mine.id = args.callback
@@ -245,7 +251,7 @@ local function edit()
   local diff = shown
   if not diff or not place or place.editing then
     return
-  elseif diff.form == 'inline' then
+  elseif diff.form == 'inline' or diff.rows then
     local args = again(diff, diff.at)
     args.form, args.edit = nil, true
     return M.open(args, true)

@@ -289,8 +289,15 @@ local function begin(buf, state)
       return vim.defer_fn(step, pause)
     end
     state.worker = nil
-    if #state.at == 0 and not require('acp.changes').pending(state.path) then
+    local changes = require('acp.changes')
+    if #state.at > 0 or changes.pending(state.path) then
+      return
+    elseif not changes.has(state.path) then
       M.clear(buf)
+    elseif state.keys then
+      -- What was decided may be undone: the text goes on being looked at.
+      require('acp.borrow').unmap(buf, state.keys)
+      state.keys = nil
     end
   end
   step()
@@ -372,10 +379,11 @@ local function attach(buf, state)
   })
 end
 
----Begins to show the changes of a buffer whose file has some, or asks for them anew.
+---Looks at a buffer from now on.
 ---@param buf integer
 ---@param path string
-local function show(buf, path)
+---@return acp.Marks
+local function watch(buf, path)
   local state = known[buf]
   if not state then
     state = {
@@ -390,8 +398,16 @@ local function show(buf, path)
     }
     known[buf] = state
     attach(buf, state)
-    state.keys = require('acp.borrow').map(buf, require('acp.hunks').keys())
   end
+  return state
+end
+
+---Begins to show the changes of a buffer whose file has some, or asks for them anew.
+---@param buf integer
+---@param path string
+local function show(buf, path)
+  local state = watch(buf, path)
+  state.keys = state.keys or require('acp.borrow').map(buf, require('acp.hunks').keys())
   M.ask(buf, false)
 end
 
@@ -407,7 +423,9 @@ function M.clear(buf)
   if api.nvim_buf_is_loaded(buf) then
     api.nvim_buf_clear_namespace(buf, places, 0, -1)
     api.nvim_buf_clear_namespace(buf, drawn, 0, -1)
-    require('acp.borrow').unmap(buf, state.keys)
+    if state.keys then
+      require('acp.borrow').unmap(buf, state.keys)
+    end
   end
 end
 
@@ -415,7 +433,7 @@ end
 ---@param buf integer
 ---@param state acp.Marks
 local function drop(buf, state)
-  state.asking, state.again, state.at, state.moved = nil, nil, {}, false
+  state.asking, state.again, state.at, state.moved, state.have = nil, nil, {}, false, 0
   begin(buf, state)
 end
 
@@ -423,16 +441,27 @@ end
 ---@param buf integer
 local function enter(buf)
   local path = not known[buf] and path_of(buf)
-  if path and require('acp.changes').pending(path) then
+  local changes = require('acp.changes')
+  if path and changes.pending(path) then
     show(buf, path)
+  elseif path and changes.has(path) then
+    watch(buf, path)
   end
 end
 
----What buffers show may have changed.
+---What buffers show may have changed. Those that no window has shown yet wait until one does: an
+---agent may change hundreds at once.
 ---@param touched table<string, true>? only files of these paths
 local function update(touched)
   local changes = require('acp.changes')
-  for _, buf in ipairs(api.nvim_list_bufs()) do
+  local bufs = {}
+  for _, win in ipairs(api.nvim_list_wins()) do
+    bufs[api.nvim_win_get_buf(win)] = true
+  end
+  for buf in pairs(known) do
+    bufs[buf] = true
+  end
+  for buf in pairs(bufs) do
     local state = known[buf]
     local path = state and state.path or path_of(buf)
     if path and (not touched or touched[path]) then
@@ -440,6 +469,8 @@ local function update(touched)
         show(buf, path)
       elseif state then
         drop(buf, state)
+      elseif changes.has(path) then
+        watch(buf, path)
       end
     end
   end
@@ -453,7 +484,7 @@ local function listen()
   end
   listening = true
   local group = api.nvim_create_augroup('acp_marks', {})
-  api.nvim_create_autocmd({ 'BufReadPost', 'BufEnter' }, {
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufEnter', 'BufWinEnter' }, {
     group = group,
     desc = 'Show what the agent has changed',
     callback = function(event)
@@ -488,7 +519,7 @@ function M.forgot()
     state.asking = nil -- it may be the one that was asked
   end
   update()
-  if listening and #require('acp.changes').pending_paths() == 0 then
+  if listening and not require('acp.changes').has() then
     listening = false
     api.nvim_del_augroup_by_name('acp_marks')
   end

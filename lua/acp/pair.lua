@@ -225,7 +225,7 @@ local function prepare(self, diff)
     vim.bo[buf].filetype = 'acp-diff'
     map(buf, diff)
   end
-  if diff.form == 'whole' then
+  if diff.form == 'whole' or diff.rows then
     vim.schedule(function()
       colour({ unpack(diff.texts.bufs) }, diff)
     end)
@@ -329,11 +329,17 @@ end
 
 ---Has the edited text written.
 function Pair:write()
-  local buf = self.bufs[2]
+  local buf, about = self.bufs[2], self.editing
+  local waits = vim.iter(require('acp.mirror').permissions()):any(function(request)
+    return request.id == about.permission
+  end)
+  if not waits then
+    vim.notify('acp: the agent does not wait for this text any more')
+    return
+  end
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local text = #lines == 1 and lines[1] == '' and '' or table.concat(lines, '\n') .. '\n'
   vim.bo[buf].modified = false
-  local about = self.editing
   require('acp.host').notify(
     'write_edited',
     { session = about.session, permission = about.permission, text = text }

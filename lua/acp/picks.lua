@@ -23,6 +23,48 @@ local function at(diff, side, n)
   return diff.hunks[i - 1], diff.hunks[i]
 end
 
+---How Neovim compares the windows of a diff, as options of |vim.diff()|.
+---@return table
+local function comparison()
+  local opts = { result_type = 'indices' }
+  for _, item in ipairs(vim.split(vim.o.diffopt, ',')) do
+    opts.algorithm = item:match('^algorithm:(.*)') or opts.algorithm
+    opts.indent_heuristic = item == 'indent-heuristic' or opts.indent_heuristic
+    opts.ignore_whitespace_change = item == 'iwhite' or opts.ignore_whitespace_change
+    opts.ignore_whitespace = item == 'iwhiteall' or opts.ignore_whitespace
+    opts.ignore_whitespace_change_at_eol = item == 'iwhiteeol'
+      or opts.ignore_whitespace_change_at_eol
+    opts.ignore_blank_lines = item == 'iblank' or opts.ignore_blank_lines
+  end
+  return opts
+end
+
+---Whether Neovim, which compares two whole texts by itself, shows the hunks that can be picked: of
+---equal lines it may pair others.
+---@param diff acp.Diff
+---@return boolean
+function M.agrees(diff)
+  local texts = {}
+  for side, buf in ipairs(diff.texts.bufs) do
+    local rows = diff.texts.rows[side]
+    local lines = rows > 0 and api.nvim_buf_get_lines(buf, 0, rows, false) or {}
+    texts[side] = #lines > 0 and table.concat(lines, '\n') .. '\n' or ''
+  end
+  local compare = vim.text and vim.text.diff or vim.diff
+  local i = 0
+  for _, is in ipairs(compare(texts[1], texts[2], comparison())) do
+    for side = 0, 2, 2 do
+      local row, count = is[side + 1], is[side + 2]
+      row = count == 0 and row + 1 or row
+      if diff.hunks[i + side + 1] ~= row or diff.hunks[i + side + 2] ~= count then
+        return false
+      end
+    end
+    i = i + 4
+  end
+  return i == #diff.hunks
+end
+
 ---The hunks that lines of one side touch. What a side has no line of is touched by the lines above
 ---and below it, where nothing else is.
 ---@param diff acp.Diff

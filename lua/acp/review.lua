@@ -88,20 +88,48 @@ local function seek(kind, forward, count)
   end)
 end
 
----Goes to a row that the host finds, after the jumps that were asked for before.
----@param kind 'hunk'|'file'
----@param forward boolean
-local function jump(kind, forward)
-  local buf, count, _, page = api.nvim_get_current_buf(), vim.v.count1, here()
+---Does something when the cursor is where the jumps that were asked for before lead.
+---@param run fun() a jump, which has the next of the list done
+local function in_turn(run)
+  local buf, _, page = api.nvim_get_current_buf(), here()
   table.insert(page.jumps, function()
     if api.nvim_get_current_buf() == buf then
-      seek(kind, forward, count)
+      run()
     else
       page.jumps = {} -- the user is elsewhere by now
     end
   end)
   if #page.jumps == 1 then
     page.jumps[1]()
+  end
+end
+
+---Goes to a row that the host finds.
+---@param kind 'hunk'|'file'
+---@param forward boolean
+local function jump(kind, forward)
+  local count = vim.v.count1
+  in_turn(function()
+    seek(kind, forward, count)
+  end)
+end
+
+---A key that means the line of the cursor: pressed right after a jump, the line where that leads.
+---@param run fun()
+---@return fun()
+local function at_rest(run)
+  return function()
+    local _, page = here()
+    if #page.jumps == 0 then
+      return run()
+    end
+    in_turn(function()
+      run()
+      table.remove(page.jumps, 1)
+      if page.jumps[1] then
+        page.jumps[1]()
+      end
+    end)
   end
 end
 
@@ -168,18 +196,18 @@ local function key(action, modes, words, run, hint)
   return { action = action, plug = plug, modes = modes, run = run, words = words, hint = hint }
 end
 
-local function keep()
+local keep = at_rest(function()
   decide('keep')
-end
+end)
 
-local function reject()
+local reject = at_rest(function()
   decide('reject')
-end
+end)
 
-local function comment()
+local comment = at_rest(function()
   local first, last = selected()
   require('acp.comment').ask_at(at(first, last))
-end
+end)
 
 local nx = { 'n', 'x' }
 
@@ -188,7 +216,7 @@ local keys = {
   key('page_keep', nx, 'keep: the hunk, the selected lines, a file, all', keep, 'keep'),
   key('page_reject', nx, 'refuse', reject, 'refuse'),
   key('page_comment', nx, 'comment on lines', comment, 'comment'),
-  key('review_open', { 'n' }, 'go to the place in the file', go, 'go there'),
+  key('review_open', { 'n' }, 'go to the place in the file', at_rest(go), 'go there'),
   key('review_next', nx, 'the next hunk to decide', function()
     jump('hunk', true)
   end, 'next'),
@@ -331,12 +359,31 @@ local function show(page)
   end
 end
 
+local told
+
+local function tell_now()
+  local files = {}
+  for _, buf in ipairs(package.loaded['acp.conflict'] and api.nvim_list_bufs() or {}) do
+    local n = api.nvim_buf_is_loaded(buf) and #require('acp.conflict').get(buf) or 0
+    if n > 0 then
+      local name = api.nvim_buf_get_name(buf)
+      table.insert(files, { path = vim.uv.fs_realpath(name) or name, count = n })
+    end
+  end
+  if not vim.deep_equal(files, told) then
+    told = files
+    require('acp.host').notify('open_conflicts', { files = files })
+  end
+end
+
 ---Opens the review of a session in a tab, or goes there.
 ---@param session integer
 function M.open(session)
   local page = pages[session]
   local fresh = not page or not api.nvim_buf_is_loaded(page.buf)
   page = fresh and create(session) or page
+  told = nil -- by an earlier host perhaps, or before this session
+  tell_now()
   local send = require('acp.config').get().keys.review_send or ''
   require('acp.host').request('review', { session = session, send = send }, function(_, err)
     if not api.nvim_buf_is_valid(page.buf) then
@@ -347,7 +394,6 @@ function M.open(session)
       end
       return tell(err)
     end
-    M.tell_conflicts()
     local idle = require('acp.idle')
     if idle.now() then
       return show(page)
@@ -442,27 +488,11 @@ function M.beside(session)
   end)
 end
 
-local told
-
----Tells the host where loaded files have conflicts.
+---Tells the host where loaded files have conflicts, while a review is open.
 function M.tell_conflicts()
-  if not next(pages) then
-    return
+  if next(pages) then
+    vim.schedule(tell_now)
   end
-  vim.schedule(function()
-    local files = {}
-    for _, buf in ipairs(package.loaded['acp.conflict'] and api.nvim_list_bufs() or {}) do
-      local n = api.nvim_buf_is_loaded(buf) and #require('acp.conflict').get(buf) or 0
-      if n > 0 then
-        local name = api.nvim_buf_get_name(buf)
-        table.insert(files, { path = vim.uv.fs_realpath(name) or name, count = n })
-      end
-    end
-    if not vim.deep_equal(files, told) then
-      told = files
-      require('acp.host').notify('open_conflicts', { files = files })
-    end
-  end)
 end
 
 return M

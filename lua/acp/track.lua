@@ -15,8 +15,13 @@ local max_size = 16 * 1024 * 1024
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field autoread? boolean the user's own value in this buffer
 
+--- Whether it is the host that has just written a file: it knows.
+M.saving = false
+
 ---@type table<integer, acp.track.Buffer>? nil while no session is open
 local tracked
+---@type table<string, integer> the tracked buffers by name
+local named = {}
 local telling = false
 --- What Neovim is told to do about a file that has changed.
 local choice = ''
@@ -52,10 +57,9 @@ end
 ---@param path string
 ---@return integer?
 function M.find(path)
-  for buf, b in pairs(tracked or {}) do
-    if b.name == path and api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
-      return buf
-    end
+  local buf = named[path]
+  if buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
+    return buf
   end
 end
 
@@ -101,6 +105,7 @@ local function add(group, buf)
       return api.nvim_get_option_value('autoread', { scope = 'local' })
     end),
   }
+  named[name] = buf
   bo.autoread = false
   -- For each buffer: one for all would silence Neovim about the others too.
   api.nvim_create_autocmd('FileChangedShell', {
@@ -126,6 +131,9 @@ local function remove(buf)
     return
   end
   tracked[buf] = nil
+  if named[b.name] == buf then -- another buffer may have got the name
+    named[b.name] = nil
+  end
   if api.nvim_buf_is_valid(buf) then
     vim.bo[buf].autoread = b.autoread
   end
@@ -169,7 +177,9 @@ function M.start()
     local b = own(event)
     if b then
       b.disk, b.part = M.disk_now(b.name), nil
-      require('acp.host').notify('saved', { name = b.name })
+      if not M.saving then
+        require('acp.host').notify('saved', { name = b.name })
+      end
     end
   end)
   on({ 'FileWritePost', 'FileAppendPost' }, 'Note what the user wrote', function(event)

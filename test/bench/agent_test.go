@@ -103,9 +103,13 @@ func serveAgent(in io.ReadCloser, out io.WriteCloser) error {
 	a := &agent{out: bufio.NewWriterSize(out, 64<<10), requests: make(chan request, 16)}
 	go func() {
 		defer close(a.requests)
-		for dec := json.NewDecoder(in); ; {
-			var r request
-			if dec.Decode(&r) != nil {
+		for lines := bufio.NewReaderSize(in, 64<<10); ; {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			r := request{line: line, at: time.Now()}
+			if json.Unmarshal(line, &r) != nil {
 				return
 			}
 			if r.Method == "session/cancel" {
@@ -128,6 +132,9 @@ func serveAgent(in io.ReadCloser, out io.WriteCloser) error {
 
 // request is what the client asks, or, without a method, its answer.
 type request struct {
+	line []byte
+	at   time.Time // it was read
+
 	ID     json.RawMessage
 	Method string
 	Result struct{ TerminalID string }
@@ -145,14 +152,15 @@ func (a *agent) answer(r request) {
 		result = `{"sessionId":"bench"}`
 	case "session/prompt":
 		result = `{"stopReason":"end_turn"}`
-		if a.prompt(r.Params.Prompt[0].Text); a.cancelled.Swap(false) {
+		if a.prompt(r); a.cancelled.Swap(false) {
 			result = `{"stopReason":"cancelled"}`
 		}
 	}
 	fmt.Fprintf(a.out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
 }
 
-func (a *agent) prompt(text string) {
+func (a *agent) prompt(r request) {
+	text := r.Params.Prompt[0].Text
 	var n, rate int
 	var shape, path string
 	switch {
@@ -172,6 +180,10 @@ func (a *agent) prompt(text string) {
 		for i := range n {
 			a.tell(change(fmt.Sprint("d", i), fmt.Sprint(path, i), 0, megabyte/len(sheet(1000, 1001, false))))
 		}
+	case scan(text, reviewPrompt, &n, &rate, &path):
+		for i := range n {
+			a.tell(rewritten(i, rate, path))
+		}
 	case scan(text, everyPrompt, &rate, &n, &path):
 		a.write(path, everyLine(n, rate))
 	case scan(text, commandPrompt, &n, &rate):
@@ -184,6 +196,14 @@ func (a *agent) prompt(text string) {
 		a.ask(n)
 	case scan(text, visitPrompt, &n, &path):
 		a.tell(visits(n, path))
+	case scan(text, readPrompt, &n, &path):
+		a.reads(n, path)
+	case scan(text, writePrompt, &n, &rate, &path):
+		a.writes(n, rate, path)
+	case scan(text, diskPrompt, &rate, &n, &path):
+		changeFiles(rate, n, path)
+	case scan(text, arrivedPrompt, &n, &path):
+		a.arrived(n, path, r)
 	case scan(text, shapePrompt, &n, &shape):
 		for chunk := range slices.Chunk([]byte(shapes[shape](n)), chunkSize) {
 			a.out.Write(message(string(chunk)))

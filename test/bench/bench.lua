@@ -41,7 +41,7 @@ function M.chat()
   api.nvim_create_autocmd('User', {
     pattern = 'AcpTurnEnd',
     callback = function(ev)
-      M.finish(ev.data)
+      M.ended(ev.data)
     end,
   })
   local acp = require('acp')
@@ -74,6 +74,9 @@ function M.floor()
   M.cancel = function()
     vim.rpcnotify(id, 'cancel', '')
   end
+  M.tell_files = function(files)
+    vim.rpcnotify(id, 'files', files)
+  end
   M.set_final = function(lines)
     vim.rpcnotify(id, 'final', lines)
   end
@@ -81,21 +84,23 @@ function M.floor()
     api.nvim_buf_set_lines(buf, first, -1, false, lines)
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
     if done then
-      M.finish({})
+      M.ended({})
     end
   end
   M.append = function(lines, done)
     api.nvim_buf_set_text(buf, -1, -1, -1, -1, lines)
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
     if done then
-      M.finish({})
+      M.ended({})
     end
   end
 end
 
 ---Measures from now on, until M.finish.
 local function start()
+  local sec, usec = assert(vim.uv.gettimeofday())
   run = {
+    at = sec * 1e3 + usec / 1e3,
     timer = assert(vim.uv.new_timer()),
     gap = 0,
     work = 0,
@@ -138,7 +143,142 @@ function M.finish(turn)
     work = r.work,
     since_cancel = r.cancelled and (now - r.cancelled) / 1e6 or 0,
     error = turn.error or '',
+    at = r.at,
   })
+end
+
+---Does something as soon as a condition holds.
+---@param condition fun(): boolean
+---@param fn fun()
+local function when(condition, fn)
+  local timer = assert(vim.uv.new_timer())
+  local step = vim.schedule_wrap(function()
+    if not timer:is_closing() and condition() then
+      timer:close()
+      fn()
+    end
+  end)
+  timer:start(0, 2, step)
+end
+
+---@type integer[] the buffers of files that are open
+local files
+---@type (fun(): boolean)? what the end of the measurement waits for, beside the end of the turn
+local condition
+
+---Opens files in buffers, the first of them in a window.
+---@param paths string[]
+function M.open_files(paths)
+  vim.o.hidden = true
+  files = {}
+  local bufs = {}
+  for i, path in ipairs(paths) do
+    files[i] = vim.fn.bufadd(path)
+    vim.bo[files[i]].buflisted = true
+    vim.fn.bufload(files[i])
+    bufs[path] = files[i]
+  end
+  api.nvim_win_set_buf(vim.fn.win_getid(1), files[1])
+  if M.tell_files then
+    M.tell_files(bufs)
+  end
+end
+
+---Gives files an unsaved first line.
+---@param paths string[]
+---@param line string
+function M.edit(paths, line)
+  for _, path in ipairs(paths) do
+    api.nvim_buf_set_lines(vim.fn.bufnr(path), 0, 1, false, { line })
+  end
+end
+
+---Types in the first file while the next turn runs.
+---@param line string that its first line begins with
+---@param pace integer ms
+function M.type(line, pace)
+  local i = 0
+  local timer = assert(vim.uv.new_timer())
+  local began
+  local step = vim.schedule_wrap(function()
+    if timer:is_closing() then
+      return
+    elseif began and not run then
+      return timer:close()
+    end
+    began = began or run
+    i = i + 1
+    api.nvim_buf_set_lines(files[1], 0, 1, false, { line .. ' -- ' .. i })
+  end)
+  timer:start(0, pace, step)
+end
+
+local ns = api.nvim_create_namespace('bench')
+
+---Puts marks on the first file, of which no write may move one.
+function M.mark_lines()
+  for row = 0, api.nvim_buf_line_count(files[1]) - 1, 100 do
+    api.nvim_buf_set_extmark(files[1], ns, row, 2, {})
+  end
+end
+
+---What the writes have left of the first file, and what an undo makes of that in two rows.
+---@param row integer
+---@param other integer
+function M.written(row, other)
+  local marks = true
+  for i, mark in ipairs(api.nvim_buf_get_extmarks(files[1], ns, 0, -1, {})) do
+    marks = marks and mark[2] == (i - 1) * 100
+  end
+  local got = {
+    text = table.concat(api.nvim_buf_get_lines(files[1], 0, -1, false), '\n') .. '\n',
+    modified = vim.bo[files[1]].modified,
+    marks = marks,
+  }
+  api.nvim_buf_call(files[1], function()
+    vim.cmd('silent undo')
+  end)
+  got.before = api.nvim_buf_get_lines(files[1], row, row + 1, false)[1]
+  got.row = api.nvim_buf_get_lines(files[1], other, other + 1, false)[1]
+  return got
+end
+
+---The floor's write of lines.
+---@param target integer
+---@param first integer
+---@param last integer
+---@param lines string[]
+function M.write(target, first, last, lines)
+  api.nvim_buf_set_lines(target, first, last, false, lines)
+  api.nvim_buf_call(target, function()
+    vim.cmd('silent noautocmd write!')
+  end)
+end
+
+---Has the measurement end when all files have a line.
+---@param row integer
+---@param line string
+function M.until_line(row, line)
+  local at = 1
+  condition = function()
+    while at <= #files and api.nvim_buf_get_lines(files[at], row, row + 1, false)[1] == line do
+      at = at + 1
+    end
+    return at > #files
+  end
+end
+
+---The turn has ended.
+---@param turn {stop_reason?: string, error?: string}
+function M.ended(turn)
+  local holds = condition
+  condition = nil
+  if not holds or holds() then
+    return M.finish(turn)
+  end
+  when(holds, function()
+    M.finish(turn)
+  end)
 end
 
 ---Opens all blocks of the chat, and measures until they are shown.
@@ -158,20 +298,6 @@ function M.open(expected)
   })
 end
 
----Does something as soon as a condition holds.
----@param condition fun(): boolean
----@param fn fun()
-local function when(condition, fn)
-  local timer = assert(vim.uv.new_timer())
-  local step = vim.schedule_wrap(function()
-    if not timer:is_closing() and condition() then
-      timer:close()
-      fn()
-    end
-  end)
-  timer:start(0, 2, step)
-end
-
 ---Shows a file that has changes in a window of its own, and measures until they are marked.
 ---@param path string
 ---@param signs integer how many lines are marked then
@@ -180,10 +306,10 @@ function M.mark(path, signs)
   vim.cmd.tabedit(vim.fn.fnameescape(path))
   local file = api.nvim_get_current_buf()
   local seen = 0
-  local ns = api.nvim_create_namespace('acp_marks')
+  local marked = api.nvim_create_namespace('acp_marks')
   local set = api.nvim_buf_set_extmark
   api.nvim_buf_set_extmark = function(b, n, row, col, opts)
-    if n == ns and opts.sign_text then
+    if n == marked and opts.sign_text then
       seen = seen + 1
     end
     return set(b, n, row, col, opts)
@@ -194,9 +320,65 @@ function M.mark(path, signs)
     return seen >= signs
   end, function()
     api.nvim_buf_set_extmark = set
-    assert(#api.nvim_buf_get_extmarks(file, ns, 0, 50, {}) > 0, 'nothing is marked')
+    assert(#api.nvim_buf_get_extmarks(file, marked, 0, 50, {}) > 0, 'nothing is marked')
     M.finish({})
   end)
+end
+
+---Measures until so many files are in the record of what the agent has changed.
+---@param count integer
+function M.await_changes(count)
+  start()
+  when(function()
+    return #require('acp').changes() >= count
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Opens the review, and measures until it has so many lines.
+---@param lines integer
+function M.open_review(lines)
+  start()
+  vim.cmd('Acp review')
+  when(function()
+    return vim.bo.filetype == 'acp-review' and api.nvim_buf_line_count(0) >= lines
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Opens the file under the cursor in the review, and measures until there are so many lines.
+---@param lines integer
+function M.unfold_review(lines)
+  start()
+  api.nvim_feedkeys(vim.keycode('2Gza'), 'm', false)
+  when(function()
+    return api.nvim_buf_line_count(0) >= lines
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Moves through the review, and decides something of it, and measures until that is done.
+function M.walk_review()
+  local keys =
+    { ']v', ']f', '\4', '[v', 'G', '\21', ']v', 'gg', ']v', 'a', ']v', 'x', 'u', 'u', 'G', 'gg' }
+  start()
+  local i = 0
+  local timer = assert(vim.uv.new_timer())
+  timer:start(
+    0,
+    60,
+    vim.schedule_wrap(function()
+      i = i + 1
+      if i > 3 * #keys then
+        timer:close()
+        return M.finish({})
+      end
+      api.nvim_feedkeys(keys[(i - 1) % #keys + 1], 'm', false)
+    end)
+  )
 end
 
 ---Opens the last diff in two windows, and measures until they are shown.

@@ -32,6 +32,10 @@ type floor struct {
 	final   []string
 	updates int // of tool calls, that were decoded
 	tail    []byte
+	buffers map[string]int // by path
+	reloads bool           // the turn ends when the buffers have what the disk has
+
+	texts map[string]string // by path, as written last; of the goroutine that reads
 }
 
 // serveFloor runs until Neovim or the agent ends.
@@ -54,9 +58,12 @@ func serveFloor(in io.ReadCloser, out io.WriteCloser) error {
 	if err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
-	f := &floor{nvim: v, agent: toAgent, wake: make(chan struct{}, 1)}
+	f := &floor{nvim: v, agent: toAgent, wake: make(chan struct{}, 1), texts: map[string]string{}}
 	for method, handler := range map[string]func(string){
 		"prompt": func(text string) {
+			f.mu.Lock()
+			f.reloads = changesFiles(text)
+			f.mu.Unlock()
 			fmt.Fprintf(toAgent, `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":`+
 				`{"sessionId":"bench","prompt":[{"type":"text","text":%q}]}}`+"\n", text)
 		},
@@ -72,6 +79,13 @@ func serveFloor(in io.ReadCloser, out io.WriteCloser) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.final = lines
+	}); err != nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	if err := v.RegisterHandler("files", func(buffers map[string]int) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.buffers = buffers
 	}); err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
@@ -107,6 +121,10 @@ func (f *floor) read(r io.Reader) {
 			go f.run(m.Params.Command, m.Params.Args)
 		case "terminal/wait_for_exit": // answered by run
 			continue
+		case "fs/read_text_file":
+			err = f.readFile(m.ID, m.Params.Path)
+		case "fs/write_text_file":
+			err = f.writeFile(m.ID, m.Params.Path, m.Params.Content)
 		case "session/request_permission":
 			fmt.Fprintf(f.agent, `{"jsonrpc":"2.0","id":%d,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`+"\n", m.ID)
 		}
@@ -115,7 +133,18 @@ func (f *floor) read(r io.Reader) {
 		if m.Params.Update.ToolCallID != "" {
 			f.updates++
 		}
-		f.done = f.done || m.ID == 3 && m.Method == ""
+		ended := m.ID == 3 && m.Method == ""
+		reloads := ended && f.reloads
+		f.mu.Unlock()
+		if reloads {
+			err = f.reload()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "do what the agent asks:", err)
+			os.Exit(1)
+		}
+		f.mu.Lock()
+		f.done = f.done || ended
 		f.mu.Unlock()
 		if m.ID == 2 {
 			go f.nvim.ExecLua("bench.ready()", nil)
@@ -131,6 +160,8 @@ type floorMessage struct {
 	Params struct {
 		Command string
 		Args    []string
+		Path    string
+		Content string
 		Update  struct {
 			ToolCallID string
 			Content    floorContent

@@ -12,7 +12,8 @@ import (
 // everyPrompt has the agent write every so many lines of so many of a file, by the client.
 const everyPrompt = "write every %d of %d lines of %s"
 
-// everyLine is a text of n lines, of which every one in so many is the agent's; 0 is none.
+// everyLine is a text of n lines, of which every one in so many is the agent's; 0 is none. Its file has no
+// language: that would cost more with each key than all that is measured.
 func everyLine(n, every int) string {
 	var b strings.Builder
 	for i := range n {
@@ -45,7 +46,7 @@ func changedBuffers(b *bench) {
 		{"a file with 2000 changes", 20_000, 10},
 		{"a file with 10000 changes", 100_000, 10},
 	} {
-		path := filepath.Join(b.TempDir(), "every.lua")
+		path := filepath.Join(b.TempDir(), "every.txt")
 		var shown []sample
 		typed := map[kind][]float64{}
 		for range times {

@@ -43,7 +43,8 @@ type neovim struct {
 	*nvim.Nvim
 	tb      testing.TB
 	cmd     *exec.Cmd
-	pid     int // of the host or of the floor
+	pid     int    // of the host or of the floor
+	dir     string // that the session is in
 	exited  chan error
 	results chan result
 	stderr  *bytes.Buffer
@@ -66,6 +67,7 @@ type result struct {
 	CPU         float64 `msgpack:"cpu"`
 	Work        float64 `msgpack:"work"` // the most CPU time between two ticks, however busy the machine is
 	SinceCancel float64 `msgpack:"since_cancel"`
+	At          float64 `msgpack:"at"` // when it began, since 1970
 	Error       string  `msgpack:"error"`
 }
 
@@ -116,7 +118,7 @@ func launch(tb testing.TB, bin string) (*neovim, error) {
 		return nil, err
 	}
 	defer listener.Close()
-	n := &neovim{tb: tb, exited: make(chan error, 1), results: make(chan result, 1), stderr: &bytes.Buffer{}}
+	n := &neovim{tb: tb, dir: home, exited: make(chan error, 1), results: make(chan result, 1), stderr: &bytes.Buffer{}}
 	n.cmd = exec.Command(bin, "--embed", "--clean", "-n", "--cmd", "luafile "+filepath.Join(home, "init.lua"))
 	init := fmt.Sprintf(`
 		vim.opt.rtp:prepend(%q)
@@ -125,7 +127,7 @@ func launch(tb testing.TB, bin string) (*neovim, error) {
 			agents = { bench = { command = { %[2]q }, env = { %[3]s = 'agent' } } },
 			permissions = {
 				{ command = 'make *', action = 'allow' },
-				{ kind = 'edit', path = '**/every.lua', action = 'allow' },
+				{ kind = 'edit', path = '/**/every.txt', action = 'allow' },
 			},
 		}
 		vim.api.nvim_create_autocmd('VimEnter', {
@@ -138,7 +140,7 @@ func launch(tb testing.TB, bin string) (*neovim, error) {
 	for _, name := range []string{"CONFIG_HOME", "DATA_HOME", "STATE_HOME", "CACHE_HOME", "RUNTIME_DIR"} {
 		n.cmd.Env = append(n.cmd.Env, "XDG_"+name+"="+home)
 	}
-	n.cmd.Stderr = n.stderr
+	n.cmd.Stderr, n.cmd.Dir = n.stderr, home
 	stdin, err := n.cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -50,8 +50,9 @@ func (t table) print(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "\nWith a user interface of %d×%d, medians unless said otherwise. The floor decodes the same stream\n"+
-		"and appends its text to a plain buffer, once in %v. Where other work shares the machine, the\n"+
-		"ratios still count.\n", cols, rows, floorFrame)
+		"and appends its text to a plain buffer, once in %v. Of files it gives the agent the lines of a\n"+
+		"buffer, sets those that differ and has Neovim write them, and does nothing else. Where other work\n"+
+		"shares the machine, the ratios still count.\n", cols, rows, floorFrame)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	version := ""
 	for _, r := range t {

@@ -106,9 +106,7 @@ func TestConflictsAreToldWithoutAChat(t *testing.T) {
 			t.Errorf("the answer is %s", m)
 		}
 		s.awaitNotification("Puppet could not write code.txt: its buffer is read-only.")
-		if s.said("Puppet could not write code.txt: its buffer is read-only.") != 1 {
-			t.Errorf("the chat is %q", s.chat())
-		}
+		s.Await("the chat to say so", func() bool { return s.said("Puppet could not write code.txt: its buffer is read-only.") == 1 })
 		if got := s.notifications(); strings.Count(got, "conflict:") != 1 {
 			t.Errorf("told is %q", got)
 		}

@@ -17,6 +17,21 @@ func (s *scene) heldScreen(name string) {
 	)
 }
 
+// awaitKept waits until so many hunks of the session are kept, and none is pending.
+func (s *scene) awaitKept(n int) {
+	s.t.Helper()
+	s.AwaitLua(`(function(n)
+		local kept = 0
+		for _, file in ipairs(require('acp').changes()) do
+			for _, hunk in ipairs(file.hunks) do
+				if hunk.state ~= 'kept' then return false end
+				kept = kept + 1
+			end
+		end
+		return kept == n
+	end)(...)`, n)
+}
+
 // beginBefore is begin with review = 'before', and with a file of many lines open.
 func (s *scene) beginBefore(diff string) (path, old, text string, p *puppet) {
 	s.t.Helper()
@@ -70,6 +85,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		s.awaitNoFloat()
 		s.awaitNoDiff()
 		s.awaitChat("You refused 2 of 3 hunks of a.lua: the rest is written, and Puppet was told.")
+		s.awaitKept(1)
 		s.same(before, s.scenery())
 
 		// All of it, and none.
@@ -189,8 +205,8 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		p.fails(id, -32800)
 		s.awaitNotification("the agent waits for this text no more; it is still in its window")
 		s.Keys(":w<CR>")
-		s.awaitNotification("The agent does not wait for this text any more.")
-		s.AwaitLua(`vim.fn.getline(1) == 'mine'`)
+		s.awaitNotification("the agent does not wait for this text any more")
+		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
 		if s.file(path) != old {
 			t.Error("it is written")
 		}
@@ -323,6 +339,7 @@ func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
 
 		// Until the turn ends.
 		allow("yes", path, "other\n", "another\n")
+		held("something else\n")
 		p.stop(turn, "end_turn")
 		s.awaitState("idle")
 		s.prompt(p, "again")
@@ -362,6 +379,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		p.notify("$/cancel_request", obj{"requestId": id})
 		p.fails(id, -32800)
 		over()
+		s.awaitChat("Puppet has withdrawn its write of a.lua.")
 		p.stop(turn, "end_turn")
 		s.awaitState("idle")
 
@@ -371,6 +389,9 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		over()
 		s.awaitState("idle")
 
+		if s.said("could not write") > 0 {
+			t.Errorf("the chat says it twice:\n%s", s.chat())
+		}
 		hold()
 		p.exit(1, "")
 		over()
@@ -393,7 +414,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 func TestHeldWritesAndThePolicyOfPaths(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.configure(`c.permissions = {
-			{ kind = 'edit', path = '**/*.lua', action = 'allow' },
+			{ kind = 'edit', path = '/**/*.lua', action = 'allow' },
 			{ kind = 'edit', path = '**/*.no', action = 'reject' },
 		}`)
 		path, _, text, p := s.beginBefore("chat")
@@ -463,6 +484,18 @@ func TestWritesPastTheClientAreNotHeld(t *testing.T) {
 		if n := s.events("AcpPermissionRequest"); n != 0 {
 			t.Errorf("%d questions", n)
 		}
+		// They are reviewed afterwards; what is decided about before is not once more.
+		s.prompt(p, "more")
+		s.Command("Acp changes")
+		id := p.store(path, strings.Replace(text, "= 9\n", "= 'nine'\n", 1))
+		s.awaitFloat()
+		s.Command("Acp permit 1")
+		p.gets(id, "")
+		s.AwaitLua(`(function()
+			local states = {}
+			for _, hunk in ipairs(require('acp').changes()[1].hunks) do table.insert(states, hunk.state) end
+			return table.concat(states, ' ') == 'pending kept pending pending'
+		end)()`)
 	}, wide)
 }
 
@@ -510,4 +543,106 @@ func TestRecordedAgentsAreNotAskedAboutTwice(t *testing.T) {
 			}, wide)
 		})
 	}
+}
+
+// Where Neovim would pair other lines than the hunks do, the windows show the hunks.
+func TestHunksWhereNeovimSeesOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.review, c.diff = 'before', 'split'`)
+		old := "local M = {}\nfunction M.add(a, b)\n  return a + b\nend\nreturn M\n"
+		text := "local M = {}\nfunction M.add(a, b)\n  return a + b + 1\nend\nfunction M.new()\n  return 1\nend\n\nreturn M\n"
+		path := s.write("a.lua", old)
+		s.Command("edit " + path)
+		p := s.begin()
+		s.prompt(p, "change it")
+		id := p.store(path, text)
+		s.awaitDiff("b + 1")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == '  return a + b + 1'`)
+		s.Keys("]vg<lt>")
+		s.awaitRefused(1)
+		s.heldScreen("rows")
+		s.Keys("ga")
+		p.fails(id, -32603, "line 8 (empty) not written")
+		if got, want := s.file(path), strings.Replace(text, "end\n\n", "end\n", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+
+		// To be edited it is shown whole.
+		id = p.store(path, old)
+		s.awaitDiff("return M")
+		s.Command("Acp diff")
+		s.AwaitLua(`#require('acp.diff').windows() == 2 and vim.b.acp_diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 5`)
+		s.Keys("ga")
+		p.gets(id, "")
+		if s.file(path) != old {
+			t.Error("it is not written")
+		}
+	}, wide)
+}
+
+func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, _, text, p := s.beginBefore("split")
+		s.recordNotifications()
+		s.prompt(p, "change it")
+		id := p.store(path, text)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
+		s.Keys(":4s/four/five/<CR>:w<CR>")
+		s.awaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		if p.answered(id) {
+			t.Error("it is answered")
+		}
+		s.Keys(":w<CR>")
+		p.fails(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
+		if got, want := s.file(path), strings.Replace(text, "four", "five", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+	}, wide)
+}
+
+func TestHeldWritesThatAreNoText(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.review, c.diff = 'before', 'split'`)
+		p := s.begin()
+		s.recordNotifications()
+		s.prompt(p, "change it")
+		path := s.write("x.bin", "a\x00b\n")
+		id := p.store(path, "text\n")
+		s.AwaitLua(`#require('acp.diff').windows() > 0`)
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.b.acp_diff`)
+		s.Keys("g<lt>")
+		s.awaitNotification("This can be written or refused as a whole only.")
+		s.Keys("gE")
+		s.awaitNotification("this text cannot be edited here")
+		s.Keys("ga")
+		p.gets(id, "")
+		if got := s.file(path); got != "text\n" {
+			t.Errorf("the file has %q", got)
+		}
+		s.awaitNoDiff()
+
+		// Writes of one file wait for each other; those of a folder fail as ever.
+		first, second := p.store(path, "first\n"), p.store(path, "second\n")
+		if got := s.awaitAsked(1); got != "Write x.bin" {
+			t.Errorf("asked is %s", got)
+		}
+		s.AwaitScreen("first")
+		s.Command("Acp permit 1")
+		p.gets(first, "")
+		s.AwaitScreen("second")
+		s.Command("Acp permit 2")
+		p.fails(second, -32603, "nothing was written")
+		p.fails(p.store(s.Dir, "x"), -32603, "it is a directory")
+	}, wide)
 }

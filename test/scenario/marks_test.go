@@ -282,3 +282,21 @@ func TestMarksWhileTheUserTypes(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 	})
 }
+
+// What was decided last may be undone too: the text goes on being looked at.
+func TestTheLastDecisionIsUndone(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p, turn, _, buf := s.marked(strings.Replace(before, "two\n", "TWO\n", 1))
+		p.stop(turn, "end_turn")
+		s.awaitMarks(buf, "2-1▌")
+		s.Keys("2Gg<lt>")
+		s.awaitMarks(buf, "")
+		s.AwaitLua(`vim.fn.maparg('g<', 'n') == ''`)
+		s.Keys("u")
+		s.Await("waiting again", func() bool { return strings.HasSuffix(s.changes(), "+2,1\n") })
+		s.awaitMarks(buf, "2-1▌")
+		s.Keys("<C-r>")
+		s.awaitMarks(buf, "")
+		s.Await("refused again", func() bool { return strings.HasSuffix(s.changes(), " rejected\n") })
+	})
+}

@@ -201,7 +201,7 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 		}
 		p.update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
 		s.awaitChat("Puppet had no answer that refuses")
-		if n := s.said("so it was allowed all, with the 1 of 3 hunks that you refused: a.lua:15. :Acp changes goes to what it has made."); n != 1 {
+		if n := s.said("so it was allowed all, with the 1 of 3 hunks that you refused: a.lua:15. :Acp review is where you take them out."); n != 1 {
 			t.Errorf("the chat says it %d times:\n%s", n, s.chat())
 		}
 		p.stop(turn, "end_turn")

@@ -217,3 +217,42 @@ func TestCommentsInTheReview(t *testing.T) {
 		s.Await("a sentence", func() bool { return strings.Contains(s.Messages(), "nothing to send") })
 	})
 }
+
+// What several sessions change is told on the page of each, and the quickfix list says what is decided.
+func TestReviewBesideOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.reviewed()
+		s.Command("Acp new")
+		p.newSession(2)
+		s.AwaitLua(`#require('acp').sessions() == 2 and require('acp').sessions()[2].state == 'idle'`)
+		s.ok(`require('acp').prompt('more', { session = 2 })`)
+		turn, _ := p.prompted()
+		p.ask("fs/write_text_file", obj{"sessionId": remote(2), "path": filepath.Join(s.Dir, "old.lua"), "content": "return 3\n"})
+		p.stop(turn, "end_turn")
+		s.AwaitLua(`#require('acp').changes({ session = 2 }) == 1`)
+		s.Command("Acp review")
+		s.awaitPage("● 1 of 1 · also changed by Puppet (session 1)")
+		s.onPage("+ return 3")
+		s.Keys("a")
+		s.awaitPage("✓ kept")
+		s.Command("Acp changes")
+		s.Await("a sentence", func() bool { return strings.Contains(s.Messages(), "all changes are decided") })
+		s.Command("Acp changes all")
+		s.AwaitLua(`#vim.fn.getqflist() == 1 and vim.fn.getqflist()[1].text:find('✓ kept', 1, true) ~= nil`)
+	})
+}
+
+// Conflicts are part of the review, which leads to the first of them.
+func TestConflictsInTheReview(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p, turn, _, buf := s.clash()
+		s.Command("Acp review")
+		s.awaitPage("2 conflicts")
+		s.onPage("code.txt")
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.api.nvim_get_current_buf() == ... and vim.fn.line('.') == 2`, buf)
+		s.Keys("c>")
+		s.awaitPage("1 conflict")
+		p.stop(turn, "end_turn")
+	})
+}

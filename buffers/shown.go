@@ -1,0 +1,144 @@
+package buffers
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// version is a state of a buffer: as long as Neovim's changedtick is the same, so are the lines.
+type version struct{ buf, tick int }
+
+// shown remembers, by real path, what lines a buffer had at a version, each with a newline. So a text
+// crosses from Neovim once, and of a write only what it changes goes there. The zero value is empty.
+type shown struct {
+	lines memory
+	mu    sync.Mutex
+	at    map[string]version
+}
+
+func (s *shown) put(path string, at version, lines string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at == nil {
+		s.at = map[string]version{}
+	}
+	s.at[path] = at
+	s.lines.put(path, lines)
+}
+
+func (s *shown) get(path string, at version) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at[path] != at {
+		return "", false
+	}
+	return s.lines.get(path)
+}
+
+// version is the newest one that is remembered.
+func (s *shown) version(path string) version {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at[path]
+}
+
+// whole returns the text of a buffer as :write would write it, and false where the buffer is no longer as
+// l says.
+func (f *Files) whole(ctx context.Context, path string, l live) (string, bool, error) {
+	if lines, ok := f.shown.get(path, l.version()); ok {
+		return l.ended(lines), true, nil
+	}
+	text, ok, err := f.slices(ctx, l, 0, -1, false)
+	if err != nil || !ok {
+		return "", false, err
+	}
+	f.shown.put(path, l.version(), l.unended(text))
+	return text, true, nil
+}
+
+func (l live) version() version { return version{l.Buf, l.Changedtick} }
+
+// ended is lines as :write would write them, and unended the reverse.
+func (l live) ended(lines string) string {
+	if l.Newline {
+		return lines
+	}
+	return strings.TrimSuffix(lines, "\n")
+}
+
+func (l live) unended(text string) string {
+	if l.Newline || l.Empty {
+		return text
+	}
+	return text + "\n"
+}
+
+// step is what a buffer with such lines is to do to have a text, as one undo step: hunks, in order, each the first row,
+// how many lines it removes, and the lines it adds; and whether the last line ends.
+func step(lines, text string) map[string]any {
+	hunks := []any{}
+	for _, c := range between(lines, linesOf(text)) {
+		hunks = append(hunks, []any{c.Start, c.End - c.Start, bare(c.Lines)})
+	}
+	step := map[string]any{"hunks": hunks}
+	if text != "" {
+		step["eol"] = strings.HasSuffix(text, "\n")
+	}
+	return step
+}
+
+// linesOf is a text with a newline behind each of its lines.
+func linesOf(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+// between is changes of two texts whose lines all end, without a look at each line that both begin or end
+// with.
+func between(old, text string) []change {
+	start := strings.LastIndexByte(old[:alike(old, text)], '\n') + 1
+	a, b := old[start:], text[start:]
+	end := alikeBehind(a, b)
+	begins := func(text string) bool { return end == len(text) || text[len(text)-end-1] == '\n' }
+	if !begins(a) || !begins(b) {
+		end -= strings.IndexByte(a[len(a)-end:], '\n') + 1 // the rest of a line that differs before
+	}
+	rows := strings.Count(old[:start], "\n")
+	list := changes(linediff.Lines(a[:len(a)-end]), linediff.Lines(b[:len(b)-end]))
+	for i := range list {
+		list[i].Start += rows
+		list[i].End += rows
+	}
+	return list
+}
+
+// stride is how many bytes are compared at once.
+const stride = 4096
+
+// alike is how many bytes a and b begin with alike, alikeBehind how many they end with.
+func alike(a, b string) int {
+	n, short := 0, min(len(a), len(b))
+	for n+stride <= short && a[n:n+stride] == b[n:n+stride] {
+		n += stride
+	}
+	for n < short && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func alikeBehind(a, b string) int {
+	n, short := 0, min(len(a), len(b))
+	for n+stride <= short && a[len(a)-n-stride:len(a)-n] == b[len(b)-n-stride:len(b)-n] {
+		n += stride
+	}
+	for n < short && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
