@@ -39,6 +39,7 @@ type checkpoints struct {
 	worked atomic.Bool // a call of this turn may have changed files without naming them
 
 	latest   *checkpoint.Snapshot // nil before the first
+	previous *checkpoint.Snapshot // the one before it
 	scanning bool
 	then     []func(*checkpoint.Snapshot) // what waits for the next scan
 
@@ -79,7 +80,7 @@ func (c *changes) scan(done func(*checkpoint.Snapshot)) {
 		c.box.put(func() {
 			c.scanning = false
 			if snap != nil {
-				c.latest = snap
+				c.previous, c.latest = c.latest, snap
 			}
 			for _, f := range waiting {
 				f(snap)
@@ -110,10 +111,9 @@ func (c *changes) openTurn(prompt string, at time.Time) {
 	c.take(c.turn)
 	t := newTurn(prompt, at)
 	c.turn, c.undone = t, nil
-	c.scan(func(snap *checkpoint.Snapshot) { t.first = snap })
+	c.scan(func(snap *checkpoint.Snapshot) { t.before, t.first = c.previous, snap })
 	// What a buffer once showed is no longer known to be the user's.
 	clear(c.loaded)
-	t.before = c.latest
 }
 
 // findUntold brings into the record what commands of the agent's have changed in a turn without naming it.
@@ -131,7 +131,7 @@ func (c *changes) findUntold(t *turn, done func()) {
 		if t.before != nil {
 			// What was changed while the first look of the turn was taken.
 			for _, ch := range t.before.Changes(t.first) {
-				if changedSince(ch, t.At.Add(-coarse)) {
+				if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(ch) {
 					found[ch.Path] = ch
 				}
 			}
@@ -151,6 +151,13 @@ func (c *changes) findUntold(t *turn, done func()) {
 		slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
 		c.takeUntold(t, list[:min(len(list), maxUntold)], done)
 	})
+}
+
+// superseded tells that a file was no longer what a snapshot has of it when the turn after that began: the
+// user has decided about it, or has undone a turn.
+func (c *changes) superseded(ch checkpoint.Change) bool {
+	last, known := c.last[ch.Path]
+	return known && last != c.contentOf(ch).Mark()
 }
 
 // changedSince tells whether a change was made after a time, as far as can be told: a file that is gone has
@@ -190,8 +197,8 @@ func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 			if seen.path != ch.Path {
 				continue
 			}
-			if ch.Before.Kind == checkpoint.File {
-				t.modes[seen.path] = modes{Before: ch.Before.Mode.Perm(), After: seen.mode}
+			if before := cmp.Or(t.first.State(cmp.Or(ch.OldPath, ch.Path)), ch.Before); before.Kind == checkpoint.File {
+				t.modes[seen.path] = modes{Before: before.Mode.Perm(), After: seen.mode}
 			}
 			if c.loaded[seen.path] {
 				continue // the watch tells of its text

@@ -241,10 +241,8 @@ func (c *changes) put(p placed, done func(error)) {
 			done(errForgotten)
 			return
 		}
-		if p.mode == 0 {
-			p.mode = old.mode
-		}
 		c.see(p.path, true, func(seen sight) {
+			p.mode = cmp.Or(p.mode, seen.mode, old.mode)
 			if seen.Content != p.now && seen.Mark() != p.now.Mark() {
 				done(errMovedOn)
 				return

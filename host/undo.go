@@ -136,6 +136,9 @@ func stepOf(f turnFile, now review.Content, mode fs.FileMode, free bool) undoSte
 		step.want.Text, step.conflicts = buffers.Merge(f.After.Text, now.Text, f.Before.Text)
 		step.merge = merge
 	}
+	if !now.Exists && step.want.Exists {
+		step.mode = f.Modes.Before
+	}
 	if f.OldPath != "" && step.note == "" {
 		if step.back = f.OldPath; !free {
 			step.back, step.note = "", "cannot go back to "+f.OldPath+", where another file is"
