@@ -389,6 +389,8 @@ func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed
 		if completed && c.tooLate(t, real, path, old, is) {
 			if rebuilt, ok := withoutDiffs(t, real, path, is); ok {
 				old = rebuilt
+			} else {
+				c.worked.Store(true) // what the folders were when the turn began tells
 			}
 		}
 		if old != is {

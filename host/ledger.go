@@ -185,7 +185,7 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 // knowOwn tells what was done to a file by the user's wish.
 func (c *changes) knowOwn(path string, is review.Content) {
 	if c.turn != nil {
-		c.turn.record.Now(path, is)
+		c.turn.own(path, is)
 	}
 	c.last[path] = is.Mark()
 	for b := range c.open {

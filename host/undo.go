@@ -26,13 +26,28 @@ type turn struct {
 	// While it may still change:
 
 	record *review.Record
-	modes  map[string]modes     // of files seen since it began
-	first  *checkpoint.Snapshot // taken when it began, perhaps a little later
-	before *checkpoint.Snapshot // the one before that
+	modes  map[string]modes          // of files seen since it began
+	shed   map[string]review.Content // by path, what the user has refused all changes of was before the turn
+	first  *checkpoint.Snapshot      // taken when it began, perhaps a little later
+	before *checkpoint.Snapshot      // the one before that
 }
 
 func newTurn(prompt string, at time.Time) *turn {
-	return &turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]modes{}}
+	return &turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]modes{}, shed: map[string]review.Content{}}
+}
+
+// own tells what was done to a file by the user's wish. What was refused may come back by it.
+func (t *turn) own(path string, is review.Content) {
+	f, known := t.record.File(path)
+	was, shed := t.shed[path]
+	if !known && shed {
+		t.record.Changed(path, was, is)
+		return
+	}
+	t.record.Now(path, is)
+	if _, still := t.record.File(path); known && !still {
+		t.shed[path] = f.Baseline
+	}
 }
 
 // turnFile is a file before a turn and after it. What the user typed meanwhile is in both.

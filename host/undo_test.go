@@ -2,6 +2,7 @@ package host
 
 import (
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
@@ -50,5 +51,20 @@ func TestStepsOfAnUndo(t *testing.T) {
 				t.Errorf("its permissions become %o", step.mode)
 			}
 		})
+	}
+}
+
+func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
+	turn := newTurn("", time.Time{})
+	added, old := review.Content{Exists: true, Text: "new\n"}, review.Content{Exists: true, Text: "old\n"}
+	turn.record.Changed("/added", review.Content{}, added)
+	turn.record.Changed("/changed", old, added)
+	for _, path := range []string{"/added", "/changed"} {
+		f, _ := turn.record.File(path)
+		turn.own(path, f.Baseline)
+		turn.own(path, added)
+		if now, _ := turn.record.File(path); now.Baseline != f.Baseline || now.Present != added {
+			t.Errorf("%s is %+v to %+v", path, now.Baseline, now.Present)
+		}
 	}
 }

@@ -47,19 +47,44 @@ local function selected()
   return math.min(first, last), math.max(first, last)
 end
 
+---Runs f, which is about the line of the cursor, where the jumps lead that were asked for before.
+---@param f fun()
+local function there(f)
+  local buf, _, page = api.nvim_get_current_buf(), here()
+  local function run()
+    table.remove(page.jumps, 1)
+    if api.nvim_get_current_buf() ~= buf then
+      page.jumps = {} -- the user is elsewhere by now
+      return
+    end
+    if page.jumps[1] then
+      vim.schedule(page.jumps[1])
+    end
+    f()
+  end
+  table.insert(page.jumps, run)
+  if #page.jumps == 1 then
+    run()
+  end
+end
+
 ---@param what 'keep'|'reject'
 local function decide(what)
-  local first, last = selected()
-  local args = at(first, last)
-  args['do'], args.lines = what, first ~= nil
-  require('acp.host').notify('review_decide', args)
+  there(function()
+    local first, last = selected()
+    local args = at(first, last)
+    args['do'], args.lines = what, first ~= nil
+    require('acp.host').notify('review_decide', args)
+  end)
 end
 
 ---@param how string
 local function fold(how)
-  local args = at()
-  args.fold = how
-  require('acp.host').notify('review_fold', args)
+  there(function()
+    local args = at()
+    args.fold = how
+    require('acp.host').notify('review_fold', args)
+  end)
 end
 
 ---Goes to a row that the host finds.

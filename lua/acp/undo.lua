@@ -60,7 +60,7 @@ function M.run(session, again, done)
       tell(result.failed or text, result.failed and vim.log.levels.WARN or nil)
     end
     if done then
-      done(result, err)
+      done(not err and result or nil, err)
     end
   end)
 end
@@ -123,7 +123,7 @@ end
 function M.ask(session, again)
   local args = { session = session, again = again, preview = true }
   require('acp.host').request('undo', args, function(result, err)
-    if not result then
+    if err or not result then
       return tell(err or 'The session is closed.', vim.log.levels.WARN)
     end
     local lines, head = page(result)

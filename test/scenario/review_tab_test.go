@@ -123,6 +123,13 @@ func TestReviewDecides(t *testing.T) {
 		s.Await("the hunk before", func() bool {
 			return strings.Contains(s.LuaString(`vim.api.nvim_get_current_line()`), "-     n = n + 1")
 		})
+		// A decision typed right after is about the hunk, not about the line that the cursor was on.
+		s.onPage("Review")
+		s.Keys("2]vx")
+		s.awaitPage("● 2 of 3")
+		disk("old.lua", "return 2\n")
+		s.Keys("u")
+		s.awaitPage("● 3 of 3")
 		// A file, then all that is left, and both undone.
 		s.onPage("▾ lexer.lua")
 		s.Keys("x")

@@ -125,6 +125,8 @@ func TestUndoTurns(t *testing.T) {
 			t.Errorf("the disk has %q", got)
 		}
 		undo("the first turn undone", false, "1\n2\n3\n4\n5\n6\n7\ntyped\n")
+		s.Command("Acp undo")
+		s.AwaitScreen("There is no turn that has changed files")
 		undo("the first turn again", true, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
 		undo("the second turn again", true, "1\ntwo\n3\n4\nfive\n6\n7\ntyped\n")
 		s.Await("the files", func() bool { return s.disk(fresh) == "new\n" && s.disk(gone) == "no file" })
