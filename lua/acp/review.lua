@@ -113,48 +113,20 @@ local function seek(kind, forward, count)
   end)
 end
 
----Does something when the cursor is where the jumps that were asked for before lead.
----@param run fun() a jump, which has the next of the list done
-local function in_turn(run)
-  local buf, _, page = api.nvim_get_current_buf(), here()
+---Goes to a row that the host finds, after the jumps that were asked for before.
+---@param kind 'hunk'|'file'
+---@param forward boolean
+local function jump(kind, forward)
+  local buf, count, _, page = api.nvim_get_current_buf(), vim.v.count1, here()
   table.insert(page.jumps, function()
     if api.nvim_get_current_buf() == buf then
-      run()
+      seek(kind, forward, count)
     else
       page.jumps = {} -- the user is elsewhere by now
     end
   end)
   if #page.jumps == 1 then
     page.jumps[1]()
-  end
-end
-
----Goes to a row that the host finds.
----@param kind 'hunk'|'file'
----@param forward boolean
-local function jump(kind, forward)
-  local count = vim.v.count1
-  in_turn(function()
-    seek(kind, forward, count)
-  end)
-end
-
----A key that means the line of the cursor: pressed right after a jump, the line where that leads.
----@param run fun()
----@return fun()
-local function at_rest(run)
-  return function()
-    local _, page = here()
-    if #page.jumps == 0 then
-      return run()
-    end
-    in_turn(function()
-      run()
-      table.remove(page.jumps, 1)
-      if page.jumps[1] then
-        page.jumps[1]()
-      end
-    end)
   end
 end
 
@@ -221,18 +193,20 @@ local function key(action, modes, words, run, hint)
   return { action = action, plug = plug, modes = modes, run = run, words = words, hint = hint }
 end
 
-local keep = at_rest(function()
+local function keep()
   decide('keep')
-end)
+end
 
-local reject = at_rest(function()
+local function reject()
   decide('reject')
-end)
+end
 
-local comment = at_rest(function()
-  local first, last = selected()
-  require('acp.comment').ask_at(at(first, last))
-end)
+local function comment()
+  there(function()
+    local first, last = selected()
+    require('acp.comment').ask_at(at(first, last))
+  end)
+end
 
 local nx = { 'n', 'x' }
 
@@ -241,7 +215,9 @@ local keys = {
   key('page_keep', nx, 'keep: the hunk, the selected lines, a file, all', keep, 'keep'),
   key('page_reject', nx, 'refuse', reject, 'refuse'),
   key('page_comment', nx, 'comment on lines', comment, 'comment'),
-  key('review_open', { 'n' }, 'go to the place in the file', at_rest(go), 'go there'),
+  key('review_open', { 'n' }, 'go to the place in the file', function()
+    there(go)
+  end, 'go there'),
   key('review_next', nx, 'the next hunk to decide', function()
     jump('hunk', true)
   end, 'next'),
