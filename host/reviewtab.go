@@ -334,10 +334,12 @@ func (t *reviewTab) next(m message) {
 	if ok {
 		target, closed = t.find(at, max(1, m.integer("count")), hunks, forward)
 	}
+	head := target // of the file, should it have nothing when it is open
 	if closed != 0 {
 		open := true
 		t.files[closed].fold = &open
 		t.render()
+		target = -1 // not yet on the page
 	}
 	t.answer(callback, func() (any, bool) {
 		for i, r := range t.page.Pending() {
@@ -347,7 +349,11 @@ func (t *reviewTab) next(m message) {
 				}
 			}
 		}
-		return map[string]any{"row": target, "found": target >= 0}, target >= 0
+		row := target
+		if closed != 0 && row < 0 {
+			row = head
+		}
+		return map[string]any{"row": row, "found": row >= 0}, target >= 0
 	})
 }
 
