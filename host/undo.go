@@ -89,7 +89,11 @@ func (c *changes) take(t *turn) {
 		if f.Baseline.Exists && (!f.Present.Exists || f.Baseline.Opaque) {
 			c.keepOriginal(t, cmp.Or(f.OldPath, f.Path), f.Baseline)
 		}
-		t.Files = append(t.Files, turnFile{Path: f.Path, OldPath: f.OldPath, Before: f.Baseline, After: f.Present, Modes: m})
+		before := f.Baseline
+		if !before.Exists && before.Text != "" { // what the user has written into a file of the agent's stays
+			before.Exists = true
+		}
+		t.Files = append(t.Files, turnFile{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Modes: m})
 		seen[f.Path], seen[f.OldPath] = true, true
 	}
 	for path, m := range t.modes {

@@ -68,3 +68,14 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatTheUserWroteIntoANewFileStays(t *testing.T) {
+	turn, c := newTurn("", time.Time{}), &changes{ledger: newLedger()}
+	turn.record.Changed("/new", review.Content{}, review.Text("1\n2\n"))
+	turn.record.Now("/new", review.Text("1\nmine\n2\n"))
+	c.take(turn)
+	step := stepOf(turn.Files[0], review.Text("1\nmine\n2\n"), 0, true)
+	if step.want != review.Text("mine\n") {
+		t.Errorf("an undo makes %+v of it", step.want)
+	}
+}

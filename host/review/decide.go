@@ -96,8 +96,22 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
 		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
 	}
+	if mine := n.mine(); d == Reject && !n.Present.Exists && mine != "" {
+		// What the user has written into a new file stays, and the file with it.
+		n.Present = Text(mine)
+		n.Baseline.Exists, n.Accepted.Exists = true, true
+		n.refused, n.taken = "", Content{}
+	}
 	p.Want = n.Present
 	return p, nil
+}
+
+// mine is what of a file is the user's, when all that the agent did is refused.
+func (f *file) mine() string {
+	if f.text == nil {
+		return ""
+	}
+	return f.text.present()
 }
 
 // bringBack has a file be as it was before all of it was refused, and that be kept.

@@ -458,3 +458,17 @@ func TestUndoDecision(t *testing.T) {
 		t.Errorf("after typing: %v", err)
 	}
 }
+
+func TestRefusingANewFileLeavesTheUsersLines(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("/new", Content{}, Text("1\n2\n"))
+	r.Now("/new", Text("1\nmine\n2\n"))
+	p, err := r.Plan("/new", Reject, Selection{})
+	if err != nil || p.Want != Text("mine\n") || !r.Commit(p) {
+		t.Fatalf("the refusal makes %+v, %v", p.Want, err)
+	}
+	back, err := r.Undo(p)
+	if err != nil || back.Want != Text("1\nmine\n2\n") || !r.Commit(back) {
+		t.Fatalf("taking it back makes %+v, %v", back.Want, err)
+	}
+}

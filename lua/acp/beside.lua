@@ -17,12 +17,13 @@ function M.open(buf, file)
   vim.bo[buf].modifiable = false
   pcall(api.nvim_buf_set_name, buf, ('acp://accepted/%d/%s'):format(buf, file.name))
   local old = api.nvim_open_win(buf, false, { split = 'left', win = live })
-  local bar = { [old] = file.name .. ' · accepted', [live] = file.name .. ' · now' }
+  local close = require('acp.config').get().keys.diff_close
+  local words = file.name .. ' · accepted' .. (close and (' · %s close'):format(close) or '')
+  local bar = { [old] = words, [live] = file.name .. ' · now' }
   for win, text in pairs(bar) do
     local line = '%#AcpWinbar# ' .. text:gsub('%%', '%%%%')
     api.nvim_set_option_value('winbar', line, { scope = 'local', win = win })
   end
-  local close = require('acp.config').get().keys.diff_close
   local function shut()
     if pcall(vim.cmd.tabclose) and api.nvim_tabpage_is_valid(origin) then
       api.nvim_set_current_tabpage(origin)
