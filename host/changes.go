@@ -198,7 +198,7 @@ func (c *changes) follow(call *session.ToolCall) {
 		f = &followedCall{asked: map[string]bool{}}
 		c.calls[call] = f
 	}
-	if !slices.Contains(naming, call.Kind) {
+	if !slices.Contains(harmless, call.Kind) {
 		c.worked.Store(true)
 	}
 	if now := readingOf(call); now != f.read {

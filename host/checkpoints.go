@@ -47,10 +47,10 @@ type checkpoints struct {
 	saving bool   // a save is due
 }
 
-// naming are the kinds of calls that change no files, or say which.
-var naming = []session.ToolKind{
-	session.KindRead, session.KindEdit, session.KindDelete, session.KindMove, session.KindSearch,
-	session.KindThink, session.KindFetch, session.KindSwitchMode,
+// harmless are the kinds of calls that change no files. After a turn with another one the folders are
+// compared: also a call that says which files it changes may not name all of them.
+var harmless = []session.ToolKind{
+	session.KindRead, session.KindSearch, session.KindThink, session.KindFetch, session.KindSwitchMode,
 }
 
 // scan takes a snapshot of the session's folders; done runs on the goroutine of box, with nil where there is

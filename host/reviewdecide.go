@@ -42,6 +42,7 @@ func (t *reviewTab) decide(m message) {
 	switch {
 	case r.Kind == reviewpage.Title:
 		t.make(map[string]decision{"": {do: do}})
+		t.session.host.notify("info", map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do]+": u takes that back")
 	case r.Kind == reviewpage.Head && f != nil:
 		t.make(map[string]decision{f.Path: fileDecision(do, f.File)})
 	case r.Kind == reviewpage.Text && r.Change >= 0 && f != nil:

@@ -151,10 +151,14 @@ func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) 
 		send = append(send, many(h.Refused, "refused hunk"))
 	}
 	if len(send) > 0 {
-		how := ":Acp review send sends them"
+		how, them := ":Acp review send", "them"
 		if h.Send != "" {
-			how = h.Send + " sends them"
+			how = h.Send
 		}
+		if remarks+h.Refused == 1 {
+			them = "it"
+		}
+		how += " sends " + them
 		var b builder
 		b.add(" "+strings.Join(send, ", ")+": "+how, transcript.ReviewComment)
 		page = append(page, b.row(Row{Kind: Plain}))

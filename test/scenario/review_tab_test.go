@@ -183,7 +183,7 @@ func TestCommentsInTheReview(t *testing.T) {
 		s.AwaitScreen("Esc> leave")
 		s.Keys("name it n<CR>as before<C-s>")
 		s.awaitPage("↳ you: name it n")
-		s.AwaitScreen("1 comment: <C-s> sends them")
+		s.AwaitScreen("1 comment: <C-s> sends it")
 		// Words that are left are not lost; an empty comment is gone.
 		s.onPage("- return 1")
 		s.Keys("c")
