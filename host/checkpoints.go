@@ -145,6 +145,9 @@ func (c *changes) findUntold(t *turn, done func()) {
 		var list []checkpoint.Change
 		for path, ch := range found {
 			if c.isUntold(path, ch) {
+				if ch.Before.ModTime >= t.At.Add(-coarse).UnixNano() {
+					ch.Before.Sum = checkpoint.Sum{} // the first look was too late, or in the middle of a write
+				}
 				list = append(list, ch)
 			}
 		}
@@ -197,8 +200,8 @@ func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 			if seen.path != ch.Path {
 				continue
 			}
-			if before := cmp.Or(t.first.State(cmp.Or(ch.OldPath, ch.Path)), ch.Before); before.Kind == checkpoint.File {
-				t.modes[seen.path] = modes{Before: before.Mode.Perm(), After: seen.mode}
+			if ch.Before.Kind == checkpoint.File {
+				t.modes[seen.path] = modes{Before: ch.Before.Mode.Perm(), After: seen.mode}
 			}
 			if c.loaded[seen.path] {
 				continue // the watch tells of its text

@@ -237,6 +237,7 @@ func (c *changes) undo(again, preview bool, done func(*turn, []undoStep, error))
 						}
 					}
 					c.saveSoon()
+					c.scan(func(*checkpoint.Snapshot) {}) // what is there now is no doing of the next turn's
 					finish(t, steps, u.err)
 				})
 			})

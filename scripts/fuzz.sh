@@ -20,6 +20,7 @@ while [ $SECONDS -lt $end ]; do
     echo "fuzz: kills, seed $seed"
     go test -count=1 -run '^TestKilledWhileWriting$' ./buffers -args -rounds 300 -seed "$seed"
     go test -count=1 -run '^TestCrashes$' ./test/scenario -args -crashes 3 -seed "$seed"
+    go test -count=1 -timeout 30m -run '^TestRandomReviews$' ./test/scenario -args -rounds 200 -seed "$seed"
     go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
     seed=$((seed + 1))
     echo "fuzz: $target of $package"
