@@ -156,15 +156,6 @@ function M.rows(path)
   return rows
 end
 
----@param show fun() opens a window; called now, or as soon as that disturbs nothing
-local function when_idle(show)
-  local idle = require('acp.idle')
-  if idle.now() then
-    return show()
-  end
-  idle.wait(show)
-end
-
 ---Has the record brought up to date, then shows it as the quickfix list and goes there.
 ---@param session integer
 ---@param all boolean also what is decided
@@ -184,7 +175,7 @@ function M.open(session, all)
     end, entries)
     local title = 'acp: changes of ' .. (of.title or of.agent_title or 'the agent')
     vim.fn.setqflist({}, ' ', { title = title, items = items })
-    when_idle(function()
+    require('acp.idle').soon(function()
       vim.cmd('botright copen')
     end)
   end)

@@ -62,4 +62,13 @@ function M.wait(fn)
   end
 end
 
+---Calls a function now, or as soon as windows may be changed.
+---@param fn fun()
+function M.soon(fn)
+  if M.now() then
+    return fn()
+  end
+  M.wait(fn)
+end
+
 return M

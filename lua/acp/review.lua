@@ -395,11 +395,7 @@ function M.open(session)
       end
       return tell(err)
     end
-    local idle = require('acp.idle')
-    if idle.now() then
-      return show(page)
-    end
-    idle.wait(function()
+    require('acp.idle').soon(function()
       if api.nvim_buf_is_valid(page.buf) then
         show(page)
       end

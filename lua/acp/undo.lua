@@ -117,6 +117,45 @@ local function paint(buf, lines, head)
   end
 end
 
+---@param session integer
+---@param result acp.undo.Result a preview
+local function show(session, result)
+  local lines, head = page(result)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
+  paint(buf, lines, head)
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  width = math.max(math.min(width + 1, vim.o.columns - 4), 30)
+  local height = math.max(math.min(#lines, vim.o.lines - 6), 3)
+  local win = api.nvim_open_win(buf, true, {
+    relative = 'editor',
+    width = width,
+    height = height,
+    row = math.floor((vim.o.lines - height) / 2) - 1,
+    col = math.floor((vim.o.columns - width) / 2),
+    style = 'minimal',
+    border = 'rounded',
+  })
+  vim.wo[win].wrap = false
+  local function close()
+    if api.nvim_win_is_valid(win) then
+      api.nvim_win_close(win, true)
+    end
+  end
+  for _, lhs in ipairs({ 'q', 'n', '<Esc>' }) do
+    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Leave all as it is' })
+  end
+  vim.keymap.set('n', 'y', function()
+    close()
+    M.run(session, result.again)
+  end, { buffer = buf, nowait = true, desc = 'Do it' })
+  api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
+end
+
 ---Shows what undoing the last turn would change, and does it when the user says so.
 ---@param session integer
 ---@param again boolean
@@ -126,40 +165,9 @@ function M.ask(session, again)
     if err or not result then
       return tell(err or 'The session is closed.', vim.log.levels.WARN)
     end
-    local lines, head = page(result)
-    local buf = api.nvim_create_buf(false, true)
-    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-    vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
-    paint(buf, lines, head)
-    local width = 0
-    for _, line in ipairs(lines) do
-      width = math.max(width, vim.fn.strdisplaywidth(line))
-    end
-    width = math.max(math.min(width + 1, vim.o.columns - 4), 30)
-    local height = math.max(math.min(#lines, vim.o.lines - 6), 3)
-    local win = api.nvim_open_win(buf, true, {
-      relative = 'editor',
-      width = width,
-      height = height,
-      row = math.floor((vim.o.lines - height) / 2) - 1,
-      col = math.floor((vim.o.columns - width) / 2),
-      style = 'minimal',
-      border = 'rounded',
-    })
-    vim.wo[win].wrap = false
-    local function close()
-      if api.nvim_win_is_valid(win) then
-        api.nvim_win_close(win, true)
-      end
-    end
-    for _, lhs in ipairs({ 'q', 'n', '<Esc>' }) do
-      vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Leave all as it is' })
-    end
-    vim.keymap.set('n', 'y', function()
-      close()
-      M.run(session, again)
-    end, { buffer = buf, nowait = true, desc = 'Do it' })
-    api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
+    require('acp.idle').soon(function()
+      show(session, result)
+    end)
   end)
 end
 

@@ -64,7 +64,7 @@ type modelTurn struct {
 
 // modelStep is how a file was before, and is after.
 type modelStep struct {
-	path, from    string // from: where it was before it was moved
+	path          string
 	before, after review.Content
 	modes         [2]fs.FileMode
 }
