@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -69,12 +68,9 @@ func (c *changes) scan(done func(*checkpoint.Snapshot)) {
 	waiting, last := c.then, c.latest
 	c.then = nil
 	c.session.host.background(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		stop := context.AfterFunc(c.session.host.over, cancel)
-		defer stop()
-		snap, err := store.Snapshot(ctx, c.session.roots, last)
-		if err != nil && ctx.Err() == nil {
+		over := c.session.host.over
+		snap, err := store.Snapshot(over, c.session.roots, last)
+		if err != nil && over.Err() == nil {
 			c.session.host.log.Warn("look at the project's files", "err", err)
 		}
 		c.box.put(func() {
