@@ -140,7 +140,6 @@ var handlers = map[string]func(*Host, message){
 	"review_decide":  toSession(func(s *Session, m message) { s.review.decide(m) }),
 	"review_undo":    toSession(func(s *Session, m message) { s.review.undo() }),
 	"review_send":    toSession(func(s *Session, m message) { s.sendReview(m) }),
-	"review_redraw":  toSession(func(s *Session, m message) { s.review.redraw(errors.New(m.text("why"))) }),
 	"comment_at":     toSession(func(s *Session, m message) { s.commentAt(m) }),
 	"comment":        toSession(func(s *Session, m message) { s.comment(m) }),
 	"open_conflicts": func(h *Host, m message) { h.hearConflicts(m) },

@@ -79,7 +79,7 @@ type Session struct {
 }
 
 // phase is where a session is between its beginning and its end; whether a
-// turn runs is the conversation's knowledge.
+// turn runs is apart from that, in turnOpen.
 type phase int
 
 const (

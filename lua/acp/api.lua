@@ -204,10 +204,13 @@ end
 ---@param callback fun(ok: boolean?, err: string?)
 ---@return boolean? ok, string? err
 function M.delete(opts, callback)
+  opts = opts or {}
   local mirror = require('acp.mirror')
   local id = opts.session
+  local agent = pick_agent(opts.agent)
   for _, session in ipairs(mirror.list()) do
-    if opts.agent_session_id and session.agent_session_id == opts.agent_session_id then
+    local open = session.agent_session_id
+    if agent and open and open == opts.agent_session_id and session.agent == agent.name then
       id = session.id
     end
   end
