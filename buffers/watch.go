@@ -124,6 +124,17 @@ func (w *Watch) Saved(name string) {
 	}
 }
 
+// Finish has what the disk has of a file reach its buffer now, also that it is empty or gone: whoever wrote it
+// is known to be done with it. done is called exactly once, from any goroutine, after that was told.
+func (w *Watch) Finish(path string, done func()) {
+	w.files.order.add(&job{
+		ctx:  w.ctx,
+		path: path,
+		run:  func(real string) { w.follow(real, real, false, true); done() },
+		fail: func(error) { done() },
+	})
+}
+
 // Close ends it; nothing is told afterwards but of a change that is being taken already.
 func (w *Watch) Close() {
 	w.cancel()
