@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -97,6 +98,9 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 		}
 		if err == nil && plan.Edits() {
 			c.knowOwn(path, plan.Want)
+			if plan.Back != "" || !plan.Want.Exists {
+				c.removeEmpty(filepath.Dir(path), c.began())
+			}
 			if plan.Back != "" {
 				c.knowOwn(plan.Back, plan.Want)
 				c.knowOwn(path, review.Content{})

@@ -156,8 +156,19 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 	})
 }
 
-// removeEmpty removes a folder of the session's that was made in a turn, which began at a time, and is
-// empty, and those above that are so then.
+// began is when the first turn that is known began.
+func (c *changes) began() time.Time {
+	switch {
+	case len(c.history.Turns) > 0:
+		return c.history.Turns[0].At
+	case c.turn != nil:
+		return c.turn.At
+	}
+	return time.Now()
+}
+
+// removeEmpty removes a folder of the session's that was made since a turn began, and is empty, and those
+// above that are so then.
 func (c *changes) removeEmpty(dir string, began time.Time) {
 	if inside(dir, c.session.roots) && bornSince(dir, began) && os.Remove(dir) == nil {
 		c.removeEmpty(filepath.Dir(dir), began)
