@@ -75,7 +75,7 @@ func (c *changes) superseded(ch checkpoint.Change) bool {
 // no time, but the folder where it was has.
 func changedSince(ch checkpoint.Change, t time.Time) bool {
 	if ch.After.Kind != checkpoint.None {
-		return ch.After.ModTime >= t.UnixNano()
+		return max(ch.After.ModTime, ch.After.Changed) >= t.UnixNano()
 	}
 	for dir := filepath.Dir(ch.Path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
