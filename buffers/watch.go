@@ -65,6 +65,7 @@ type Watch struct {
 type watched struct {
 	at          stamp     // the disk when it was last compared with the buffer
 	gone        bool      // there was no file any more, which was told
+	was         stamp     // the disk before that
 	first, last time.Time // of the events that are not taken yet
 	rest        time.Time // until when it is left alone
 }
@@ -130,7 +131,15 @@ func (w *Watch) Finish(path string, done func()) {
 	w.files.order.add(&job{
 		ctx:  w.ctx,
 		path: path,
-		run:  func(real string) { w.follow(real, real, false, true); done() },
+		run: func(real string) {
+			w.mu.Lock()
+			shown := w.known[real] != nil
+			w.mu.Unlock()
+			if shown {
+				w.follow(real, real, false, true)
+			}
+			done()
+		},
 		fail: func(error) { done() },
 	})
 }
@@ -387,11 +396,15 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 	if saved && err != nil {
 		return
 	}
-	told := true
+	told, back := true, false
 	_, own := w.files.removed.Load(real)
 	w.set(path, func(f *watched) {
-		told, f.rest = f.gone, time.Now().Add(min(restTimes*time.Since(began), maxRest))
+		told, back = f.gone, f.gone && (got.Changed || got.at == f.was)
+		f.rest = time.Now().Add(min(restTimes*time.Since(began), maxRest))
 		if (err == nil || none) && !saved {
+			if none && !f.gone {
+				f.was = f.at
+			}
 			f.at, f.gone = got.at, none
 		}
 	})
@@ -403,6 +416,9 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 			c.Before = &text
 		}
 		w.told(c)
+	case err == nil && back && got.Buf != 0:
+		got.Created, got.Before = true, nil
+		w.told(got.Written)
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)
 	}
