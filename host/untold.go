@@ -36,15 +36,22 @@ func (c *changes) findUntold(t *turn, done func()) {
 			return
 		}
 		found := map[string]checkpoint.Change{}
+		from := t.first
 		if t.before != nil {
 			// What was changed while the first look of the turn was taken.
+			from = t.before
 			for _, ch := range t.before.Changes(t.first) {
 				if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(ch) {
 					found[ch.Path] = ch
+				} else {
+					from = t.first // it is the user's
 				}
 			}
 		}
-		for _, ch := range t.first.Changes(after) {
+		if from == t.before {
+			clear(found) // among what is different now
+		}
+		for _, ch := range from.Changes(after) {
 			if first, ok := found[ch.Path]; ok {
 				ch.Before = first.Before
 			}
@@ -103,15 +110,18 @@ func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 	}
 	c.seeAll(paths, func(now []sight) {
 		// The watch waits with a file that may be in the middle of being written. The turn is over.
-		var late []string
+		var late, left []string
 		for i, ch := range list {
 			if c.loaded[now[i].path] && ch.After.Size == 0 {
 				late = append(late, ch.Path)
 			}
+			if ch.OldPath != "" {
+				left = append(left, ch.OldPath)
+			}
 		}
 		c.finish(late, func() {
 			c.takeSeen(t, list, now)
-			done()
+			c.finish(left, done)
 		})
 	})
 }
@@ -140,11 +150,11 @@ func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 	var events []event
 	for i, ch := range list {
 		seen := now[i]
+		if ch.Before.Kind == checkpoint.File {
+			t.KnowModes(ch.Path, turns.Modes{Before: ch.Before.Mode.Perm(), After: ch.After.Mode.Perm()})
+		}
 		if seen.path != ch.Path {
 			continue
-		}
-		if ch.Before.Kind == checkpoint.File {
-			t.KnowModes(seen.path, turns.Modes{Before: ch.Before.Mode.Perm(), After: seen.mode})
 		}
 		if c.loaded[seen.path] {
 			continue // the watch tells of its text
@@ -156,7 +166,7 @@ func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 		if last, known := c.last[seen.path]; was == is && ch.OldPath == "" || known && last == is.Mark() {
 			continue
 		}
-		if ch.OldPath != "" {
+		if ch.OldPath != "" && is.Exists {
 			c.agentMoved(t, ch.OldPath, seen.path, was, is)
 			c.last[ch.OldPath] = review.Content{}
 		} else {
