@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -264,7 +263,7 @@ func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 // gone tells that err means that there is no file to follow any more, and says so for the user.
 func gone(path string, err error) (note string, ok bool) {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case missing(err):
 		return fmt.Sprintf("%s was deleted on disk; its buffer stays.", filepath.Base(path)), true
 	case errors.Is(err, ErrDirectory), errors.Is(err, ErrNotRegular):
 		return fmt.Sprintf("%s is no file on disk any more; its buffer stays.", filepath.Base(path)), true

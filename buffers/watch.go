@@ -65,6 +65,7 @@ type Watch struct {
 type watched struct {
 	at          stamp     // the disk when it was last compared with the buffer
 	gone        bool      // there was no file any more, which was told
+	was         stamp     // the disk before that
 	first, last time.Time // of the events that are not taken yet
 	rest        time.Time // until when it is left alone
 }
@@ -122,6 +123,25 @@ func (w *Watch) Saved(name string) {
 	if ok {
 		w.order(path, func(real string) { w.follow(path, real, true, true) })
 	}
+}
+
+// Finish has what the disk has of a file reach its buffer now, also that it is empty or gone: whoever wrote it
+// is known to be done with it. done is called exactly once, from any goroutine, after that was told.
+func (w *Watch) Finish(path string, done func()) {
+	w.files.order.add(&job{
+		ctx:  w.ctx,
+		path: path,
+		run: func(real string) {
+			w.mu.Lock()
+			shown := w.known[real] != nil
+			w.mu.Unlock()
+			if shown {
+				w.follow(real, real, false, true)
+			}
+			done()
+		},
+		fail: func(error) { done() },
+	})
 }
 
 // Close ends it; nothing is told afterwards but of a change that is being taken already.
@@ -376,11 +396,15 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 	if saved && err != nil {
 		return
 	}
-	told := true
+	told, back := true, false
 	_, own := w.files.removed.Load(real)
 	w.set(path, func(f *watched) {
-		told, f.rest = f.gone, time.Now().Add(min(restTimes*time.Since(began), maxRest))
+		told, back = f.gone, f.gone && (got.Changed || got.at == f.was)
+		f.rest = time.Now().Add(min(restTimes*time.Since(began), maxRest))
 		if (err == nil || none) && !saved {
+			if none && !f.gone {
+				f.was = f.at
+			}
 			f.at, f.gone = got.at, none
 		}
 	})
@@ -392,6 +416,9 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 			c.Before = &text
 		}
 		w.told(c)
+	case err == nil && back && got.Buf != 0:
+		got.Created, got.Before = true, nil
+		w.told(got.Written)
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)
 	}

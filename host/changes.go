@@ -136,13 +136,23 @@ func (c *changes) endTurn() int {
 		for _, b := range over {
 			delete(c.open, b)
 		}
-		c.refresh(t, func() {
+		// What is gone may have been moved, which only the folders tell.
+		var gone []string
+		there := func(seen sight) bool {
+			if !seen.Exists {
+				gone = append(gone, seen.path)
+			}
+			return seen.Exists
+		}
+		c.refreshIf(t, c.record.Paths(), there, func() {
 			c.findUntold(t, func() {
-				c.take(t)
-				c.tell(nil)
-				c.saveSoon()
-				c.session.box.put(func() { c.release(end) })
-				done()
+				c.refreshOnly(t, gone, func() {
+					c.take(t)
+					c.tell(nil)
+					c.saveSoon()
+					c.session.box.put(func() { c.release(end) })
+					done()
+				})
 			})
 		})
 	})
@@ -279,10 +289,15 @@ func (c *changes) refresh(t *turn, done func()) {
 }
 
 func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
+	c.refreshIf(t, paths, func(sight) bool { return true }, done)
+}
+
+// refreshIf leaves out what does not count.
+func (c *changes) refreshIf(t *turn, paths []string, counts func(sight) bool, done func()) {
 	c.seeAll(paths, func(now []sight) {
 		for i, seen := range now {
 			was, ok := c.record.Present(paths[i])
-			if !ok || seen.path != paths[i] || was == seen.Content || was == seen.Mark() {
+			if !ok || seen.path != paths[i] || was == seen.Content || was == seen.Mark() || !counts(seen) {
 				continue
 			}
 			if c.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.written.Add(coarse).Before(t.At) ||

@@ -90,7 +90,7 @@ func (h *Host) checkDisk(name string) {
 // diskChanged tells of a change that another program made under a buffer.
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
-	if s != nil && (c.Changed || c.Deleted) {
+	if s != nil && (c.Changed || c.Deleted || c.Created) {
 		s.changes.took(c, "disk")
 	}
 	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note, c.Brief) })) {

@@ -122,7 +122,6 @@ func (c *changes) empty() bool { return len(c.record.Files()) == 0 && c.history.
 func (c *changes) identify(key string, takenUp bool) {
 	c.key = key
 	store := c.session.host.store
-	c.scans.scan(func(*checkpoint.Snapshot) {})
 	if store == nil || !takenUp || !c.empty() {
 		return
 	}

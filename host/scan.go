@@ -18,6 +18,7 @@ type scanner struct {
 	previous *checkpoint.Snapshot // the one before it
 	running  bool
 	then     []func(*checkpoint.Snapshot) // what waits for the next one
+	early    []func()                     // what waits for the one that is under way
 }
 
 // scan takes a snapshot; done runs on the goroutine of box, with nil where there is none.
@@ -29,6 +30,15 @@ func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
 	if c.then = append(c.then, done); !c.running {
 		c.start()
 	}
+}
+
+// first calls done when there is a snapshot, or none is under way.
+func (c *scanner) first(done func()) {
+	if c.latest != nil || !c.running {
+		done()
+		return
+	}
+	c.early = append(c.early, done)
 }
 
 // start has all that wait served by one snapshot, taken from now on.
@@ -46,6 +56,11 @@ func (c *scanner) start() {
 			c.running = false
 			if snap != nil {
 				c.previous, c.latest = c.latest, snap
+			}
+			early := c.early
+			c.early = nil
+			for _, f := range early {
+				f()
 			}
 			for _, f := range waiting {
 				f(snap)

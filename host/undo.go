@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,12 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 				return
 			}
 			running := c.turn
-			c.undoEach(undoing{began: t.At, again: again}, steps, func(u undoing) {
+			var moves [][2]string
+			for _, step := range steps {
+				moves = append(moves, [2]string{step.Back, step.Of.Path})
+			}
+			u := undoing{folders: c.session.foldersSince(t.At, moves), again: again}
+			c.undoEach(u, steps, func(u undoing) {
 				if again {
 					c.history.WasDoneAgain(t)
 				} else {
@@ -76,7 +82,7 @@ func (c *changes) undoable(again bool) (*turns.Turn, []turns.File, error) {
 	return t, t.Files, nil
 }
 
-// steps says what taking files back does to each as it is now.
+// steps says what taking files back does to each as it is now, in the order in which that must be done.
 func (c *changes) steps(files []turns.File, done func([]turns.Step)) {
 	var paths []string
 	for _, f := range files {
@@ -84,14 +90,21 @@ func (c *changes) steps(files []turns.File, done func([]turns.Step)) {
 	}
 	c.refresh(nil, func() {
 		c.seeAll(paths, func(now []sight) {
-			var steps []turns.Step
-			for i, f := range files {
+			var is []review.Content
+			var modes []fs.FileMode
+			taken := map[string]bool{}
+			unseen := map[string]bool{}
+			for i := range files {
 				seen, old := now[2*i], now[2*i+1]
-				step := turns.StepOf(f, seen.Content, seen.mode, f.OldPath == "" || !old.Exists)
-				if seen.path == "" {
-					step.Note = "cannot be looked at"
+				is, modes = append(is, seen.Content), append(modes, seen.mode)
+				taken[paths[2*i+1]] = old.Exists
+				unseen[paths[2*i]] = seen.path == ""
+			}
+			steps := turns.Steps(files, is, modes, taken)
+			for i, step := range steps {
+				if unseen[step.Of.Path] {
+					steps[i].Note = "cannot be looked at"
 				}
-				steps = append(steps, step)
 			}
 			done(steps)
 		})
@@ -100,11 +113,11 @@ func (c *changes) steps(files []turns.File, done func([]turns.Step)) {
 
 // undoing is an undo under way.
 type undoing struct {
-	began  time.Time // the turn
-	again  bool
-	did    []turns.File // what leads to where it was again
-	failed []turns.File
-	err    error // the first
+	folders folders
+	again   bool
+	did     []turns.File // what leads to where it was again
+	failed  []turns.File
+	err     error // the first
 }
 
 // undoEach takes one step after another.
@@ -131,7 +144,7 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 			return
 		}
 		if step.Back != "" || !step.Want.Exists {
-			c.removeEmpty(filepath.Dir(path), u.began)
+			u.folders.remove(filepath.Dir(path))
 		}
 		did := step.Reverse()
 		u.did = append(u.did, did)
@@ -139,10 +152,10 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 			switch {
 			case now[0].path == "" || now[1].path == "":
 			case !u.again:
-				c.retracted(path, step.Now, now[0].Content)
 				if step.Back != "" {
-					c.retracted(did.Path, review.Content{}, now[1].Content)
+					c.agentMoved(nil, path, did.Path, step.Now, step.Now)
 				}
+				c.retracted(did.Path, step.Now, now[1].Content)
 			case step.Back != "":
 				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
 			default:
@@ -159,12 +172,15 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 	})
 }
 
-// removeEmpty removes a folder of the session's that was made in a turn, which began at a time, and is
-// empty, and those above that are so then.
-func (c *changes) removeEmpty(dir string, began time.Time) {
-	if inside(dir, c.session.roots) && bornSince(dir, began) && os.Remove(dir) == nil {
-		c.removeEmpty(filepath.Dir(dir), began)
+// began is when the first turn that is known began.
+func (c *changes) began() time.Time {
+	switch {
+	case len(c.history.Turns) > 0:
+		return c.history.Turns[0].At
+	case c.turn != nil:
+		return c.turn.At
 	}
+	return time.Now()
 }
 
 // tellUndo undoes a turn for Lua, or tells what that would do.
@@ -179,6 +195,7 @@ func (s *Session) tellUndo(m message) {
 			s.host.callback(callback, nil, sentenceOf(err))
 			return
 		}
+		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
 		result := map[string]any{"prompt": t.Prompt, "files": s.stepLines(steps), "again": again}
 		if preview {
 			result["diff"] = s.stepDiff(steps)

@@ -30,6 +30,7 @@ type State struct {
 	Target string      // of a symbolic link
 
 	ModTime int64 // nanoseconds since 1970
+	Changed int64 // the same, of the last change of any kind: nobody can set it
 	Inode   uint64
 }
 

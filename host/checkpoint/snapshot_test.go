@@ -293,7 +293,7 @@ func TestChangeInNoTime(t *testing.T) {
 	put(t, path, "y")
 	var st unix.Stat_t
 	must(t, unix.Lstat(path, &st))
-	f.ModTime, f.changed = st.Mtim.Nano(), st.Ctim.Nano() // as a coarse clock would have it
+	f.ModTime, f.Changed = st.Mtim.Nano(), st.Ctim.Nano() // as a coarse clock would have it
 	if got := snap.Changes(take(t, s, snap, dir)); len(got) != 1 {
 		t.Errorf("a change in no time is missed: %+v", got)
 	}

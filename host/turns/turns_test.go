@@ -1,6 +1,8 @@
 package turns
 
 import (
+	"io/fs"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,5 +79,26 @@ func TestWhatTheUserWroteIntoANewFileStays(t *testing.T) {
 	step := StepOf(turn.Files[0], review.Text("1\nmine\n2\n"), 0, true)
 	if step.Want != review.Text("mine\n") {
 		t.Errorf("an undo makes %+v of it", step.Want)
+	}
+}
+
+// What goes makes room first, and what has no room stays.
+func TestOrderOfSteps(t *testing.T) {
+	none, text := review.Content{}, review.Text
+	files := []File{
+		{Path: "a", Before: text("a")},
+		{Path: "a/b", After: text("b")},
+		{Path: "c", OldPath: "b", Before: text("1"), After: text("1")},
+		{Path: "d", OldPath: "c", Before: text("2"), After: text("2")},
+		{Path: "f", OldPath: "e", Before: text("3"), After: text("3")},
+	}
+	now := []review.Content{none, text("b"), text("1"), text("2"), text("3")}
+	var got []string
+	for _, step := range Steps(files, now, make([]fs.FileMode, len(files)), map[string]bool{"c": true, "e": true}) {
+		got = append(got, step.Of.Path+" "+step.Back+step.Note)
+	}
+	want := []string{"a/b ", "c b", "d c", "a ", "f cannot go back to e, where another file is"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
