@@ -138,14 +138,15 @@ func (s *Session) notOpened(method string, err error) {
 // becomeReady lets the user's prompts go out.
 func (s *Session) becomeReady() {
 	s.event("AcpSessionReady", nil)
-	key, takenUp := s.storeKey(), !s.own
-	s.changes.box.put(func() { s.changes.identify(key, takenUp) })
+	about := s.about()
+	s.changes.box.put(func() { s.changes.identify(about) })
 	s.goOn()
 }
 
 // goOn does what has waited for the session to be ready.
 func (s *Session) goOn() {
 	s.phase, s.failure, s.loginBy = ready, "", ""
+	s.sayReminder()
 	s.changed()
 	waiting := s.waiting
 	s.waiting = nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -180,20 +179,6 @@ func TestRecords(t *testing.T) {
 	}
 	if err := s.Save("\xff", "", nil); err == nil {
 		t.Error("a key is no text")
-	}
-}
-
-// Records of the version before have the sums in their first line.
-func TestRecordOfTheVersionBefore(t *testing.T) {
-	s := store(t)
-	sum := keep(t, s, "x", 2*day)
-	put(t, s.recordPath("old"), fmt.Sprintf("{\"key\":\"old\",\"needs\":[%q]}\nline\nline", sum))
-	if data, err := s.Load("old"); err != nil || string(data) != "line\nline" {
-		t.Errorf("it is %q, %v", data, err)
-	}
-	clean1(t, s)
-	if got := text(t, s, sum); got != "x" {
-		t.Errorf("what it needs is %q", got)
 	}
 }
 

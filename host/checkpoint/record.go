@@ -30,8 +30,7 @@ type Record struct {
 type head struct {
 	Key   string `json:"key"`
 	About string `json:"about,omitempty"`
-	Sums  int    `json:"sums,omitempty"`  // how many
-	Needs []Sum  `json:"needs,omitempty"` // in their place, in records of the version before
+	Sums  int    `json:"sums,omitempty"` // how many
 }
 
 // Save keeps bytes under a key, in the place of what was saved there before. The contents that they need stay
@@ -70,7 +69,7 @@ func (s *Store) Load(key string) ([]byte, error) {
 	}
 	defer f.Close()
 	r := bufio.NewReader(f)
-	if h, err := readHead(r); err != nil || h.Key != key {
+	if h, _, err := readHead(r); err != nil || h.Key != key {
 		return nil, fmt.Errorf("load the record %s: %s is no record of it", key, s.recordPath(key))
 	}
 	data, err := io.ReadAll(r)
@@ -130,25 +129,25 @@ func (s *Store) recordFiles() ([]recordFile, error) {
 		}
 		f := recordFile{path: filepath.Join(dir, e.Name()), Record: Record{Saved: info.ModTime(), Size: info.Size()}}
 		var h head
-		h, f.err = readHeadOf(f.path)
-		f.Key, f.About, f.needs = h.Key, h.About, h.Needs
+		h, f.needs, f.err = readHeadOf(f.path)
+		f.Key, f.About = h.Key, h.About
 		files = append(files, f)
 	}
 	slices.SortFunc(files, func(a, b recordFile) int { return b.Saved.Compare(a.Saved) })
 	return files, nil
 }
 
-func readHeadOf(path string) (head, error) {
+func readHeadOf(path string) (head, []Sum, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return head{}, err
+		return head{}, nil, err
 	}
 	defer f.Close()
 	return readHead(bufio.NewReader(f))
 }
 
 // readHead reads what stands before the bytes that were saved.
-func readHead(r *bufio.Reader) (h head, err error) {
+func readHead(r *bufio.Reader) (h head, needs []Sum, err error) {
 	line, err := r.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &h)
@@ -156,9 +155,9 @@ func readHead(r *bufio.Reader) (h head, err error) {
 	for range h.Sums {
 		var sum Sum
 		if _, err := io.ReadFull(r, sum[:]); err != nil {
-			return h, err
+			return h, needs, err
 		}
-		h.Needs = append(h.Needs, sum)
+		needs = append(needs, sum)
 	}
-	return h, err
+	return h, needs, err
 }

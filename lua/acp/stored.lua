@@ -1,5 +1,5 @@
----The sessions that agents keep: choosing one to take up again, and deleting. Those in which changes
----wait for a review are known without their agents; see host/saved.go.
+---The sessions that agents keep: choosing one to take up again, and deleting. Those of which the
+---host has saved changes are known without their agents; see host/saved.go.
 local M = {}
 
 ---@class acp.Stored
@@ -73,7 +73,7 @@ local function saved(callback)
   if not ok then
     return complain(err)
   end
-  host.request('saved', {}, function(list, failure)
+  host.request('list_saved', {}, function(list, failure)
     complain(failure)
     callback(list or {})
   end)
@@ -182,8 +182,8 @@ local function offer(agents, known)
   end, patience)
 end
 
----Takes up a session by its id: of the agent that has it in this folder, as far as that is known, else of
----the one that is used.
+---Takes up a session by its id: that of the agent whose changes in it are saved, else of the one
+---that is used.
 ---@param agent string?
 ---@param id string
 ---@param known acp.Choice[]
@@ -202,8 +202,8 @@ local function by_id(agent, id, known)
   complain(err)
 end
 
----Takes up a session by its id, or lets the user choose: among those of the agent in use, of the default
----one and of all that have saved changes in this folder.
+---Takes up a session by its id, or lets the user choose: among those of the agent in use, of the
+---default one and of all that have saved changes in this folder.
 ---@param agent string? the one in use
 ---@param id string?
 function M.resume(agent, id)
@@ -236,8 +236,8 @@ function M.resume(agent, id)
   end)
 end
 
----Tells which session of this folder that is not open has changes which wait for a review, and how it is
----taken up again: a sentence, or nil where there is none.
+---Tells which session of this folder that is not open has changes which wait for a review, and how
+---it is taken up again: a sentence, or nil where there is none.
 ---@param callback fun(sentence: string?)
 function M.waiting(callback)
   saved(function(known)
@@ -257,7 +257,7 @@ function M.waiting(callback)
     end
     local what = first.title and ('"%s" of %s'):format(first.title, first.agent_title)
       or ('a session of %s'):format(first.agent_title)
-    local sentence = ('%s in %s of %s %s for your review: `:Acp resume %s` takes it up again'):format(
+    local sentence = ('%s in %s of %s %s for your review: :Acp resume %s takes it up again'):format(
       count(first.changes, 'change'),
       count(first.files, 'file'),
       what,
@@ -265,7 +265,7 @@ function M.waiting(callback)
       first.agent_session_id
     )
     if #waiting > 1 then
-      sentence = sentence .. (', and `:Acp resume` lists %d more'):format(#waiting - 1)
+      sentence = sentence .. (', and :Acp resume lists %d more'):format(#waiting - 1)
     end
     callback(sentence)
   end)
