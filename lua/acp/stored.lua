@@ -15,7 +15,7 @@ local M = {}
 ---@field files? integer in which they are
 
 ---How long the list waits for an agent while there is something to choose from, in ms.
-local patience = 5000
+M.patience = 5000
 
 ---@param err string?
 local function complain(err)
@@ -98,14 +98,15 @@ local function choose(choices)
     format_item = function(choice)
       local parts = { choice.title or choice.agent_session_id }
       if several then
-        table.insert(parts, choice.agent_title or choice.agent)
+        local agent = require('acp.config').get().agents[choice.agent]
+        table.insert(parts, choice.agent_title or agent and agent.title or choice.agent)
+      end
+      if (choice.changes or 0) > 0 then
+        table.insert(parts, count(choice.changes, 'change') .. ' to review')
       end
       table.insert(parts, vim.fn.fnamemodify(choice.cwd, ':~'))
       if choice.updated_at then
         table.insert(parts, (choice.updated_at:sub(1, 16):gsub('T', ' ')))
-      end
-      if (choice.changes or 0) > 0 then
-        table.insert(parts, count(choice.changes, 'change') .. ' to review')
       end
       return require('acp.wrap').item(table.concat(parts, ' · '))
     end,
@@ -179,7 +180,7 @@ local function offer(agents, known)
     if #choices > 0 then
       show()
     end
-  end, patience)
+  end, M.patience)
 end
 
 ---Takes up a session by its id: that of the agent whose changes in it are saved, else of the one
