@@ -70,7 +70,7 @@ func newChanges(s *Session) *changes {
 		calls:     map[*session.ToolCall]*followedCall{},
 		record:    review.New(maxRecorded),
 		originals: originals{store: s.host.store, of: map[version]original{}},
-		scans:     scanner{host: s.host, roots: s.roots, box: box},
+		scans:     scanner{host: s.host, roots: s.roots, box: box, tell: s.tellLacks},
 		open:      map[*before]bool{},
 		last:      map[string]review.Content{},
 		loaded:    map[string]bool{},

@@ -69,6 +69,7 @@ type Session struct {
 	changes   *changes
 	review    *reviewTab
 	comments  comments
+	lacks     lack   // what the copies of its folders leave out
 	reminder  string // what is to be said in the chat when the session is open
 	diffs     diffs
 	unsaved   unsaved
