@@ -247,7 +247,19 @@ func (c *changes) agentMoved(t *turn, from, to string, was, is review.Content) {
 
 // userNow brings what is known of a file in step with what the user has.
 func (c *changes) userNow(path string, now review.Content) {
+	if !now.Exists {
+		c.record.Removed(path)
+		return // an undo of the turn says so
+	}
 	c.record.Now(path, now)
+	if c.turn != nil {
+		c.turn.Now(path, now)
+	}
+}
+
+// retracted takes out of the record what an undo has taken back.
+func (c *changes) retracted(path string, was, now review.Content) {
+	c.record.Retracted(path, was, now)
 	if c.turn != nil {
 		c.turn.Now(path, now)
 	}
@@ -268,18 +280,14 @@ func changedEvent(path, by string) event {
 // buffer is the user's. A file that no buffer has shown was changed by a command of the agent's, if since
 // a turn began, which is nil where none runs.
 func (c *changes) refresh(t *turn, done func()) {
-	var paths []string
-	for _, f := range c.record.Files() {
-		paths = append(paths, f.Path)
-	}
-	c.refreshOnly(t, paths, done)
+	c.refreshOnly(t, c.record.Paths(), done)
 }
 
 func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 	c.seeAll(paths, func(now []sight) {
 		for i, seen := range now {
-			f, ok := c.record.File(paths[i])
-			if !ok || seen.path != paths[i] || f.Present == seen.Content || f.Present == seen.Mark() {
+			was, ok := c.record.Present(paths[i])
+			if !ok || seen.path != paths[i] || was == seen.Content || was == seen.Mark() {
 				continue
 			}
 			if c.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.written.Add(coarse).Before(t.At) ||
@@ -287,7 +295,7 @@ func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 				c.userNow(seen.path, seen.Content)
 				continue
 			}
-			c.agentChanged(t, seen.path, f.Present, seen.Content)
+			c.agentChanged(t, seen.path, was, seen.Content)
 			c.last[seen.path] = seen.Mark()
 			c.tell([]event{changedEvent(seen.path, "disk")})
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
@@ -138,8 +139,10 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 			switch {
 			case now[0].path == "" || now[1].path == "":
 			case !u.again:
-				c.userNow(path, now[0].Content)
-				c.userNow(did.Path, now[1].Content)
+				c.retracted(path, step.Now, now[0].Content)
+				if step.Back != "" {
+					c.retracted(did.Path, review.Content{}, now[1].Content)
+				}
 			case step.Back != "":
 				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
 			default:
