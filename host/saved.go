@@ -46,7 +46,7 @@ func (k *keeping) key() string {
 
 // empty tells that there is nothing to save.
 func (c *changes) empty() bool {
-	return len(c.record.Files()) == 0 && c.history.Empty() && len(c.keep.unsent.comments) == 0
+	return len(c.record.Paths()) == 0 && c.history.Empty() && len(c.keep.unsent.comments) == 0
 }
 
 // saveSoon has the record, the turns and the comments saved: at once, unless they were a moment ago.
@@ -320,7 +320,7 @@ func (h *Host) listSaved(callback int) {
 	for i, e := range entries {
 		m := map[string]any{
 			"agent": e.Agent, "agent_title": e.AgentTitle, "cwd": e.Cwd, "agent_session_id": e.ID,
-			"changes": e.Changes, "files": e.Files, "updated_at": e.Saved.UTC().Format(time.RFC3339),
+			"changes": e.Changes, "updated_at": e.Saved.UTC().Format(time.RFC3339),
 		}
 		if e.Title != "" {
 			m["title"] = e.Title

@@ -12,7 +12,6 @@ local M = {}
 ---@field agent string
 ---@field agent_title? string
 ---@field changes? integer that wait for a review
----@field files? integer in which they are
 
 ---How long the list waits for an agent while there is something to choose from, in ms.
 M.patience = 5000
@@ -256,17 +255,15 @@ function M.waiting(callback)
     if not first then
       return callback(nil)
     end
-    local what = first.title and ('"%s" of %s'):format(first.title, first.agent_title)
-      or ('a session of %s'):format(first.agent_title)
-    local sentence = ('%s in %s of %s %s for your review: :Acp resume %s takes it up again'):format(
+    local title = first.title and vim.fn.strcharpart(first.title, 0, 40)
+    local sentence = ('%s of %s has %s to review: :Acp resume %s'):format(
+      title and ('"%s"'):format(title) or 'a session',
+      first.agent_title,
       count(first.changes, 'change'),
-      count(first.files, 'file'),
-      what,
-      first.changes == 1 and 'waits' or 'wait',
       first.agent_session_id
     )
     if #waiting > 1 then
-      sentence = sentence .. (', and :Acp resume lists %d more'):format(#waiting - 1)
+      sentence = sentence .. (' (and %d more: :Acp resume)'):format(#waiting - 1)
     end
     callback(sentence)
   end)

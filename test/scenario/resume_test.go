@@ -158,7 +158,7 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 				s = s.after(c.way, p)
 				s.recordNotifications()
 				s.Command("Acp review")
-				s.awaitNotification(`acp: 1 change in 1 file of "Mend the code" of Puppet waits for your review: :Acp resume s-1 takes it up again`)
+				s.awaitNotification(`acp: "Mend the code" of Puppet has 1 change to review: :Acp resume s-1`)
 				s.Command("Acp resume s-1")
 				p = s.takesUp(remote(1))
 				s.awaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours is not sent: :Acp review send sends it.")
@@ -275,6 +275,9 @@ func TestResumeOffersTheSessionsOfAllAgents(t *testing.T) {
 		if want := []string{"The edit of Puppet", "Of the other of Other", "An old one of Puppet", "Elsewhere of Other"}; !slices.Equal(got, want) {
 			t.Errorf("offered are %q", got)
 		}
+		s.recordNotifications()
+		s.Command("Acp review")
+		s.awaitNotification(`acp: "edit" of Puppet has 1 change to review: :Acp resume s-1`)
 		s.choose("1 change to review")
 		s.Command("Acp resume")
 		list := p.expect("session/list")
