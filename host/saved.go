@@ -15,19 +15,21 @@ import (
 )
 
 const (
-	// saveDelay is the least time between two saves of a session.
-	saveDelay = time.Second
+	// What is saved of a session is written at saveRate bytes a second, with pauses between two saves within
+	// bounds: a crash loses the last moment only, and a large record does not keep the disk busy.
+	saveRate           = 256 << 10
+	minPause, maxPause = 50 * time.Millisecond, 5 * time.Second
 	// titleLength is how much of a prompt stands for the title of a session that has none.
 	titleLength = 60
 )
 
 // keeping is how a session's changes are saved. It belongs to the goroutine of changes.box.
 type keeping struct {
-	about   saved.About
-	unsent  unsent
-	image   *saved.Image // what was saved last; nil where that is not known
-	due     bool         // a save is
-	lastOne time.Time    // when the last was
+	about  saved.About
+	unsent unsent
+	image  *saved.Image // what was saved last; nil where that is not known
+	due    bool         // a save is
+	next   time.Time    // not before
 }
 
 // unsent is what the user has not sent of a review, and which refusals the agent knows.
@@ -55,7 +57,7 @@ func (c *changes) saveSoon() {
 		return
 	}
 	c.keep.due = true
-	time.AfterFunc(time.Until(c.keep.lastOne.Add(saveDelay)), func() { c.box.put(c.save) })
+	time.AfterFunc(time.Until(c.keep.next), func() { c.box.put(c.save) })
 }
 
 // save brings what is new to the disk.
@@ -65,7 +67,7 @@ func (c *changes) save() {
 	if key == "" || store == nil {
 		return
 	}
-	c.keep.lastOne = time.Now()
+	c.keep.next = time.Now().Add(minPause)
 	c.take(c.turn) // as far as it is
 	if c.empty() {
 		if c.keep.image != nil {
@@ -83,9 +85,11 @@ func (c *changes) save() {
 		return // another Neovim may have saved more since
 	}
 	c.keep.image = image
-	c.session.host.saves.write(c.session.host, key, image, func(error) {
+	c.session.host.saves.write(c.session.host, key, image, func(bytes int, err error) {
 		c.box.put(func() {
-			if c.keep.image == image {
+			pause := time.Duration(bytes) * time.Second / saveRate
+			c.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
+			if err != nil && c.keep.image == image {
 				c.keep.image = nil // what comes next is new
 			}
 		})
@@ -137,8 +141,8 @@ func (s *saves) over(entries []saved.Entry) []saved.Entry {
 }
 
 // write writes an image in the background, or removes what is there where it is nil, unless something newer
-// comes before. Any goroutine.
-func (s *saves) write(h *Host, key string, image *saved.Image, failed func(error)) {
+// comes before; done gets how much was written. Any goroutine.
+func (s *saves) write(h *Host, key string, image *saved.Image, done func(bytes int, err error)) {
 	s.mu.Lock()
 	if s.images == nil {
 		s.images = map[string]*saved.Image{}
@@ -152,8 +156,9 @@ func (s *saves) write(h *Host, key string, image *saved.Image, failed func(error
 			return
 		}
 		var err error
+		var bytes int
 		if image != nil {
-			err = image.Write(h.store)
+			bytes, err = image.Write(h.store)
 		} else {
 			err = h.store.Remove(key)
 		}
@@ -164,8 +169,8 @@ func (s *saves) write(h *Host, key string, image *saved.Image, failed func(error
 		s.mu.Unlock()
 		if err != nil {
 			h.log.Warn(err.Error())
-			failed(err)
 		}
+		done(bytes, err)
 	})
 }
 
@@ -180,7 +185,7 @@ func (c *changes) forget() {
 // removeSaved forgets what was saved of a session. Any goroutine.
 func (h *Host) removeSaved(key string) {
 	if h.store != nil {
-		h.saves.write(h, key, nil, func(error) {})
+		h.saves.write(h, key, nil, func(int, error) {})
 	}
 }
 

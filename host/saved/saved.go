@@ -166,21 +166,24 @@ func (i *Image) Is(other *Image) bool {
 	return i != nil && other != nil && i.about == other.about && bytes.Equal(i.index, other.index)
 }
 
-// Write brings the image to the disk: the texts that are not there, then the index.
-func (i *Image) Write(store *checkpoint.Store) error {
+// Write brings the image to the disk: the texts that are not there, then the index. It returns how many bytes
+// that were.
+func (i *Image) Write(store *checkpoint.Store) (written int, err error) {
 	needs := slices.Clone(i.originals)
 	for text, sum := range i.sums {
-		if !store.Has(sum, len(text)) {
-			if _, err := store.Put([]byte(text)); err != nil {
-				return fmt.Errorf("save the changes of a session: %w", err)
-			}
-		}
 		needs = append(needs, sum)
+		if store.Has(sum, len(text)) {
+			continue
+		}
+		if _, err := store.Put([]byte(text)); err != nil {
+			return written, fmt.Errorf("save the changes of a session: %w", err)
+		}
+		written += len(text)
 	}
 	if err := store.Save(i.About.Key(), i.about, i.index, needs...); err != nil {
-		return fmt.Errorf("save the changes of a session: %w", err)
+		return written, fmt.Errorf("save the changes of a session: %w", err)
 	}
-	return nil
+	return written + len(i.index) + len(needs)*len(checkpoint.Sum{}), nil
 }
 
 // Session returns what the image was taken of; limit is that of its record.
