@@ -40,6 +40,7 @@ var handlers = map[string]func(*Host, message){
 	"stored": func(h *Host, m message) {
 		h.listStored(m.agentSpec(), m.text("cwd"), m.integer("callback"))
 	},
+	"list_saved": func(h *Host, m message) { h.background(func() { h.listSaved(m.integer("callback")) }) },
 	"delete_stored": func(h *Host, m message) {
 		h.deleteStored(m.agentSpec(), m.text("cwd"), m.text("agent_session_id"), m.integer("callback"))
 	},

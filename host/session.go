@@ -69,6 +69,8 @@ type Session struct {
 	changes   *changes
 	review    *reviewTab
 	comments  comments
+	lacks     lack   // what the copies of its folders leave out
+	reminder  string // what is to be said in the chat when the session is open
 	diffs     diffs
 	unsaved   unsaved
 	known     map[string]string            // see stale.go
@@ -120,6 +122,7 @@ func (s *Session) die(err error) {
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
+	s.sayReminder()
 	if s.turnOpen {
 		s.endTurn(session.StopError, f.Error())
 	} else {
@@ -162,10 +165,10 @@ func (s *Session) close() {
 	}
 	s.phase = dead
 	s.stopClock()
+	s.changes.close()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
-	s.changes.close()
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
 	s.box.close()
@@ -397,7 +400,11 @@ func (s *Session) update(u session.Update) {
 	case session.Notice:
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
+	title := s.conv.Title
 	s.apply(u)
+	if s.conv.Title != title {
+		s.titled()
+	}
 	s.told(u)
 	if _, ok := u.(session.MessageChunk); ok {
 		s.mark() // nothing but the chat changes

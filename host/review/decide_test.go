@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -269,14 +270,17 @@ func consistent(t *testing.T, f File) {
 	}
 }
 
+// quoted stands for what Save has in the place of a text.
+func quoted(text string) string { return strconv.Quote(text) }
+
 // loaded is a record that was saved and read again.
 func loaded(t *testing.T, r *Record) *Record {
 	t.Helper()
-	data, err := r.Save()
+	data, err := r.Save(quoted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load(data, r.limit)
+	again, err := Load(data, r.limit, strconv.Unquote)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,11 +304,15 @@ func TestSavedRecords(t *testing.T) {
 	if f, _ := again.File("another"); f.ID != 6 {
 		t.Errorf("the next file has the id %d", f.ID)
 	}
-	data, _ := r.Save()
+	data, _ := r.Save(quoted)
 	for _, broken := range [][]byte{nil, data[:len(data)/2], []byte("junk")} {
-		if _, err := Load(broken, 1<<20); err == nil {
+		if _, err := Load(broken, 1<<20, strconv.Unquote); err == nil {
 			t.Errorf("%.10q is a record", broken)
 		}
+	}
+	lost := errors.New("lost")
+	if _, err := Load(data, 1<<20, func(string) (string, error) { return "", lost }); !errors.Is(err, lost) {
+		t.Errorf("without its texts: %v", err)
 	}
 }
 

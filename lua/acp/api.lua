@@ -58,6 +58,13 @@ function M._agents()
   return list
 end
 
+---The name of the agent that is used where none is named.
+---@return string? name, string? err
+function M._default()
+  local agent, err = pick_agent()
+  return agent and agent.name, err
+end
+
 ---@param agent table
 ---@return table spec what the host needs of it
 local function spec(agent)

@@ -25,6 +25,7 @@ local M = {}
 ---@field queued integer
 ---@field queue string[] the prompts that wait
 ---@field paused boolean
+---@field lacks? {why: string, files: string} what the copies of its files leave out
 ---@field unsaved? string[] files whose unsaved text would go along with a prompt
 ---@field error? string
 

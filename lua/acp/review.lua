@@ -393,7 +393,9 @@ function M.open(session)
       if fresh then
         api.nvim_buf_delete(page.buf, { force = true })
       end
-      return tell(err)
+      return require('acp.stored').waiting(function(sentence)
+        tell(sentence and ('%s; %s'):format(err, sentence) or err)
+      end)
     end
     require('acp.idle').soon(function()
       if api.nvim_buf_is_valid(page.buf) then
