@@ -241,6 +241,10 @@ end
 ---@param lead string what the sentence begins with
 ---@param callback fun(sentence: string?)
 function M.waiting(lead, callback)
+  local records = vim.fs.joinpath(vim.fn.stdpath('data') --[[@as string]], 'acp', 'records')
+  if not vim.uv.fs_stat(records) then
+    return callback(nil) -- the host need not be started to find nothing
+  end
   saved(function(known)
     sort(known)
     local open = {}
