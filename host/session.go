@@ -122,7 +122,6 @@ func (s *Session) die(err error) {
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
-	s.sayReminder()
 	if s.turnOpen {
 		s.endTurn(session.StopError, f.Error())
 	} else {
@@ -131,6 +130,7 @@ func (s *Session) die(err error) {
 	if f.Detail != "" {
 		s.apply(session.Notice{Severity: "error", Title: "Its last words were", Description: f.Detail})
 	}
+	s.sayReminder()
 	s.changed()
 }
 

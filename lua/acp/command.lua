@@ -366,7 +366,7 @@ sub.review = {
     end
     local id, err = require('acp.mirror').resolve()
     if not id then
-      return require('acp.stored').waiting(function(sentence)
+      return require('acp.stored').waiting('', function(sentence)
         complain(sentence or err)
       end)
     end

@@ -393,8 +393,8 @@ function M.open(session)
       if fresh then
         api.nvim_buf_delete(page.buf, { force = true })
       end
-      return require('acp.stored').waiting(function(sentence)
-        tell(sentence and ('%s; %s'):format(err, sentence) or err)
+      return require('acp.stored').waiting('nothing here, but ', function(sentence)
+        tell(sentence or err)
       end)
     end
     require('acp.idle').soon(function()

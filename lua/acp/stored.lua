@@ -238,8 +238,13 @@ end
 
 ---Tells which session of this folder that is not open has changes which wait for a review, and how
 ---it is taken up again: a sentence, or nil where there is none.
+---@param lead string what the sentence begins with
 ---@param callback fun(sentence: string?)
-function M.waiting(callback)
+function M.waiting(lead, callback)
+  local records = vim.fs.joinpath(vim.fn.stdpath('data') --[[@as string]], 'acp', 'records')
+  if not vim.uv.fs_stat(records) then
+    return callback(nil) -- the host need not be started to find nothing
+  end
   saved(function(known)
     sort(known)
     local open = {}
@@ -255,16 +260,19 @@ function M.waiting(callback)
     if not first then
       return callback(nil)
     end
-    local title = first.title and vim.fn.strcharpart(first.title, 0, 40)
-    local sentence = ('%s of %s has %s to review: :Acp resume %s'):format(
-      title and ('"%s"'):format(title) or 'a session',
+    local title = first.title and ('"%s"'):format(vim.fn.strcharpart(first.title, 0, 30))
+    local sentence = ('%s%s of %s has %s to review: :Acp resume'):format(
+      lead,
+      title or 'a session',
       first.agent_title,
-      count(first.changes, 'change'),
-      first.agent_session_id
+      count(first.changes, 'change')
     )
-    if #waiting > 1 then
-      sentence = sentence .. (' (and %d more: :Acp resume)'):format(#waiting - 1)
-    end
+    local more = #waiting > 1 and (' (and %d more)'):format(#waiting - 1) or ''
+    -- Without the id the list is shown, and this one is its first: a message that is too long would
+    -- make Neovim wait for a key.
+    local named = ('%s %s%s'):format(sentence, first.agent_session_id, more)
+    local fits = vim.api.nvim_strwidth('acp: ' .. named) <= vim.v.echospace
+    sentence = fits and named or sentence .. more
     callback(sentence)
   end)
 end

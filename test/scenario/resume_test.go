@@ -542,3 +542,28 @@ func TestSavedByAnotherVersion(t *testing.T) {
 		}
 	})
 }
+
+// A review in which nothing is says where something waits.
+func TestAnEmptyReviewNamesWhatWaits(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.pending(nil)
+		s = s.after("quit")
+		s.recordNotifications()
+		s.Command("Acp")
+		p := s.agent()
+		p.initialize(nil)
+		p.newSession(2)
+		s.AwaitEvent("AcpSessionReady")
+		s.Command("Acp review")
+		s.awaitNotification(`acp: nothing here, but "edit" of Puppet has 1 change to review: :Acp resume s-1`)
+		// What is open does not wait, and a narrow window has room for no id.
+		s.ok(`require('acp').resume({ agent_session_id = 's-1' })`)
+		s.Command("set columns=60")
+		s.ok(`require('acp.stored').waiting('', function(sentence) _G.said = sentence or 'nothing' end) or true`)
+		s.AwaitLua(`_G.said == 'nothing'`)
+		s.ok(`require('acp').close({ session = 2 })`)
+		s.AwaitEvent("AcpSessionClosed")
+		s.ok(`require('acp.stored').waiting('', function(sentence) _G.said = sentence or 'nothing' end) or true`)
+		s.AwaitLua(`_G.said == '"edit" of Puppet has 1 change to review: :Acp resume'`)
+	})
+}
