@@ -155,7 +155,8 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		Locked  bool   `msgpack:"locked"`
 		Err     string `msgpack:"err"`
 		Keys    string `msgpack:"keys"`
-		Tick    int    `msgpack:"tick"` // with the new text
+		Tick    int    `msgpack:"tick"`    // with the new text
+		Writing bool   `msgpack:"writing"` // the user is writing it
 	}
 	err := f.editor.CallBuffers(ctx, "follow", args, &got)
 	switch {
@@ -181,7 +182,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		}
 	}
 	if len(conflicts) > 0 {
-		w.tellConflicts(len(conflicts), got.Keys)
+		w.tellConflicts(len(conflicts), got.Writing, got.Keys)
 		f.refused.put(path, text)
 	}
 	return w, applied, nil

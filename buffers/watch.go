@@ -63,10 +63,11 @@ type Watch struct {
 
 // watched is a tracked file. Its fields are guarded by Watch.mu.
 type watched struct {
-	at          stamp     // the disk when it was last compared with the buffer
-	gone        bool      // there was no file any more, which was told
-	first, last time.Time // of the events that are not taken yet
-	rest        time.Time // until when it is left alone
+	at          stamp        // the disk when it was last compared with the buffer
+	gone        bool         // there was no file any more, which was told
+	first, last time.Time    // of the events that are not taken yet
+	rest        time.Time    // until when it is left alone
+	waiting     []func(bool) // those of CatchUp
 }
 
 // Watch begins to watch the files that Track names. What reaches a buffer, or does not, is told. Where
@@ -113,6 +114,33 @@ func (w *Watch) CheckFile(name string) {
 	}
 }
 
+// CatchUp compares a tracked file with its buffer as soon as nothing happens to the file, for somebody who
+// waits for that. done, which must not block, is called from any goroutine and told whether it may be asked for
+// again, should the disk be another one by then; it is not called after Close.
+func (w *Watch) CatchUp(name string, done func(bool)) {
+	w.mu.Lock()
+	path := w.names[name]
+	w.mu.Unlock()
+	last := time.Now()
+	if info, err := os.Stat(path); err == nil && info.ModTime().Before(last) {
+		last = info.ModTime()
+	}
+	w.mu.Lock()
+	f := w.known[path]
+	if f != nil {
+		f.waiting = append(f.waiting, done)
+		if f.first.IsZero() {
+			f.first, f.last = time.Now(), last
+		}
+	}
+	w.mu.Unlock()
+	if f == nil {
+		done(false)
+		return
+	}
+	w.signal()
+}
+
 // Saved says that the user has written a tracked file: what the agent then makes of it is compared with
 // that, however soon.
 func (w *Watch) Saved(name string) {
@@ -120,7 +148,7 @@ func (w *Watch) Saved(name string) {
 	path, ok := w.names[name]
 	w.mu.Unlock()
 	if ok {
-		w.order(path, func(real string) { w.follow(path, real, true, true) })
+		w.order(path, func(real string) { w.follow(path, real, how{saved: true, empty: true}) })
 	}
 }
 
@@ -340,7 +368,7 @@ func (w *Watch) takeDue() (next time.Duration) {
 		if at.After(end) || !at.After(now) && unfinished(path) {
 			at = end
 		}
-		if f.rest.After(at) {
+		if f.rest.After(at) && len(f.waiting) == 0 {
 			at = f.rest
 		}
 		if wait := at.Sub(now); wait > 0 {
@@ -349,8 +377,14 @@ func (w *Watch) takeDue() (next time.Duration) {
 			}
 			continue
 		}
-		w.set(path, func(f *watched) { f.first = time.Time{} })
-		w.order(path, func(real string) { w.follow(path, real, false, !end.After(now)) })
+		var waiting []func(bool)
+		w.set(path, func(f *watched) { f.first, waiting, f.waiting = time.Time{}, f.waiting, nil })
+		w.order(path, func(real string) {
+			again := w.follow(path, real, how{empty: !end.After(now)})
+			for _, done := range waiting {
+				done(again)
+			}
+		})
 	}
 	return next
 }
@@ -361,26 +395,24 @@ func unfinished(path string) bool {
 	return err != nil || info.Mode().IsRegular() && info.Size() == 0
 }
 
-// follow takes one change; path is what is watched, and real where that leads by now. An empty file that
-// may not be taken so is waited for.
-func (w *Watch) follow(path, real string, saved, empty bool) {
+// follow takes one change and tells whether it may take another one; path is what is watched, and real where that leads by
+// now. An empty file that may not be taken so is waited for.
+func (w *Watch) follow(path, real string, h how) bool {
 	began := time.Now()
-	got, err := safely(func(real string) (followed, error) {
-		return w.files.follow(w.ctx, real, how{saved: saved, empty: empty})
-	}, real)
+	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, h) }, real)
 	if errors.Is(err, errUnfinished) {
 		w.touch(path)
-		return
+		return true
 	}
 	note, none := gone(path, err)
-	if saved && err != nil {
-		return
+	if h.saved && err != nil {
+		return false
 	}
 	told := true
 	_, own := w.files.removed.Load(real)
 	w.set(path, func(f *watched) {
 		told, f.rest = f.gone, time.Now().Add(min(restTimes*time.Since(began), maxRest))
-		if (err == nil || none) && !saved {
+		if (err == nil || none) && !h.saved {
 			f.at, f.gone = got.at, none
 		}
 	})
@@ -395,4 +427,5 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)
 	}
+	return err == nil
 }

@@ -13,6 +13,7 @@ local max_size = 16 * 1024 * 1024
 ---@field name string
 ---@field disk? acp.buffers.Disk with which the buffer was last in step
 ---@field part? boolean the user wrote a part of the buffer over the file
+---@field stale? acp.buffers.Disk what the user knows of, and Neovim does not
 ---@field autoread? boolean the user's own value in this buffer
 
 --- Whether it is the host that has just written a file: it knows.
@@ -150,6 +151,35 @@ local function own(event)
   end
 end
 
+---@type integer? autocommand
+local last
+
+--- Has the buffer catch up with the disk when the user writes it.
+---@param group integer
+local function before_write(group)
+  if last then
+    pcall(api.nvim_del_autocmd, last)
+  end
+  last = api.nvim_create_autocmd('BufWritePre', {
+    group = group,
+    desc = 'Take what others have written first',
+    nested = true, -- M.expect needs an autocommand
+    callback = function(event)
+      local b = own(event)
+      if b and b.disk and not M.disk_is(b.name, b.disk) then
+        require('acp.catchup').now(event.buf, b.name, function()
+          return M.get(event.buf) ~= b or M.disk_is(b.name, b.disk)
+        end)
+      end
+      if b and b.stale and M.disk_is(b.name, b.stale) then
+        api.nvim_buf_call(event.buf, function()
+          M.expect(event.buf, b.stale)
+        end)
+      end
+    end,
+  })
+end
+
 --- Begins to track the loaded files.
 function M.start()
   if tracked then
@@ -171,6 +201,11 @@ function M.start()
     if b and event.event == 'BufReadPost' then
       b.disk, b.part = M.disk_now(b.name), nil
     end
+  end)
+  before_write(group)
+  -- The last one, so that nothing takes time between it and Neovim's own look at the disk.
+  on({ 'BufEnter', 'InsertEnter', 'CmdlineEnter' }, 'Come last before a write', function()
+    before_write(group)
   end)
   on('BufWritePost', 'Note what the user wrote', function(event)
     add(group, event.buf)
@@ -199,8 +234,10 @@ function M.start()
   end)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     add(group, buf)
-    if M.get(buf) then
+    local b = M.get(buf)
+    if b then
       pcall(vim.cmd, 'silent! ' .. buf .. 'checktime') -- it may have changed since it was read
+      b.disk = b.disk or M.disk_now(b.name)
     end
   end
   tell()
@@ -215,17 +252,52 @@ function M.stop()
   for _, buf in ipairs(vim.tbl_keys(tracked)) do
     remove(buf)
   end
-  tracked = nil
+  tracked, last = nil, nil
 end
 
---- The buffer's text is in step with what the disk has: Neovim takes note of the time.
----@param buf integer
+--- Has Neovim take the file that is on the disk now for the one that it has read or written itself
+--- last. It does so where an autocommand has written the file in its place; the one here writes
+--- nothing.
+---@param buf integer the current buffer
+---@return boolean renewed not while an autocommand runs within which there are no others
+local function renew(buf)
+  local written = false
+  local id = api.nvim_create_autocmd('FileAppendCmd', {
+    buffer = buf,
+    callback = function()
+      written = true
+    end,
+  })
+  local cpoptions = vim.go.cpoptions
+  vim.go.cpoptions = cpoptions:gsub('A', '') -- /dev/null would become the alternate file
+  -- Without the autocommand the buffer would go behind the file: it is tried elsewhere first.
+  pcall(vim.cmd, 'silent lockmarks 1write! >> /dev/null')
+  vim.go.cpoptions = cpoptions
+  local ok = written and pcall(vim.cmd, 'silent lockmarks write! >>')
+  api.nvim_del_autocmd(id)
+  return ok
+end
+
+--- The user knows what is on the disk, whether the buffer has that text or another one on purpose:
+--- Neovim asks nothing at the next `:write`, as long as the disk stays so.
+---@param buf integer the current buffer
+---@param disk acp.buffers.Disk
+function M.expect(buf, disk)
+  local ok = not disk.exists or renew(buf)
+  local b = M.get(buf)
+  if b then
+    b.stale = not ok and disk or nil
+  end
+end
+
+--- The buffer's text is in step with what the disk has.
+---@param buf integer the current buffer
 ---@param disk acp.buffers.Disk
 function M.in_step(buf, disk)
+  M.expect(buf, disk)
   local b = M.get(buf)
   if b then
     b.disk, b.part = disk, nil
-    vim.cmd('silent! ' .. buf .. 'checktime')
   end
 end
 
