@@ -265,3 +265,35 @@ func TestDoneIsCalledOnceWhateverHappens(t *testing.T) {
 		t.Error("answered twice")
 	}
 }
+
+// A file that rests is taken at once when somebody waits for it.
+func TestTheRestEndsForTheUser(t *testing.T) {
+	f := New(deaf{})
+	w := &Watch{files: f, ctx: t.Context(), wake: make(chan struct{}, 1), known: map[string]*watched{}, names: map[string]string{}}
+	path := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(path, []byte("text\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	w.names[path], w.known[path] = path, &watched{first: past, last: past, rest: time.Now().Add(time.Hour)}
+	if next := w.takeDue(); next < 59*time.Minute {
+		t.Errorf("it rests for %v", next)
+	}
+	told := make(chan bool)
+	w.CatchUp(path, func(again bool) { told <- again })
+	if next := w.takeDue(); next != 0 {
+		t.Errorf("it still rests for %v", next)
+	}
+	if <-told {
+		t.Error("Neovim is gone, and may be asked again")
+	}
+	w.CatchUp("/nowhere", func(again bool) { go func() { told <- again }() })
+	if <-told {
+		t.Error("a file that is not tracked may be asked for again")
+	}
+}
+
+// deaf is a Neovim that is gone.
+type deaf struct{}
+
+func (deaf) CallBuffers(context.Context, string, any, any) error { return errors.New("gone") }
