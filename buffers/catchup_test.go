@@ -135,8 +135,11 @@ func TestTheUserWritesRightAfterAnother(t *testing.T) {
 // Without a watch nothing is heard of a change, however long ago it was.
 func TestTheUserWritesWithoutAWatch(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		n.edit("a.txt", "one\ntwo\n")
+		n.edit("a.txt", "0\ntwo\n")
 		w := n.unwatched()
+		n.put("a.txt", "one\ntwo\n")
+		n.asksNothing("write") // so the watch has begun
+		n.wantText("one\ntwo")
 		n.keys("GAx<Esc>")
 		n.put("a.txt", "1\ntwo\n")
 		n.asksNothing("write")
@@ -202,12 +205,38 @@ func TestTheUserWritesWhileTheHostHangs(t *testing.T) {
 		n.keys("GAx<Esc>")
 		release := make(chan struct{})
 		n.hook = func(string) { <-release }
-		defer close(release)
 		if !w.overtaken("a.txt", "1\ntwo\n", "write") {
 			t.Error("Neovim does not ask")
 		}
 		n.wantDisk("a.txt", "1\ntwo\n")
 		n.want("&modified", int64(1))
+		// What was not written is followed later, as ever.
+		close(release)
+		w.awaitText("1\ntwox")
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "1\ntwox\n")
+	})
+}
+
+// A write that fails ends no conflict.
+func TestConflictsStayWhereNothingWasWritten(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("ggccmine<Esc>")
+		n.put("a.txt", "theirs\ntwo\n")
+		conflicts := `len(luaeval('require("acp.conflict").get(vim.api.nvim_get_current_buf())'))`
+		w.await(conflicts + " == 1")
+		n.cmd("set backup backupskip= backupdir=/dev/null/nowhere")
+		if err := n.Command("write"); err == nil || !strings.Contains(err.Error(), "E510") {
+			t.Errorf("%v", err)
+		}
+		n.want(conflicts, int64(1))
+		n.wantDisk("a.txt", "theirs\ntwo\n")
+		n.cmd("set backup&")
+		n.asksNothing("write")
+		n.want(conflicts, int64(0))
+		n.wantDisk("a.txt", "mine\ntwo\n")
 	})
 }
 

@@ -282,7 +282,7 @@ func TestTheRestEndsForTheUser(t *testing.T) {
 	told := make(chan bool)
 	w.CatchUp(path, func(again bool) { told <- again })
 	if next := w.takeDue(); next != 0 {
-		t.Errorf("it still rests for %v", next)
+		t.Fatalf("it still rests for %v", next)
 	}
 	if <-told {
 		t.Error("Neovim is gone, and may be asked again")

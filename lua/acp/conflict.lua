@@ -380,8 +380,9 @@ local function begin(buf)
     desc = "Say that the user's lines went over the agent's",
     callback = function(event)
       local uv = vim.uv
-      if uv.fs_realpath(event.file) ~= uv.fs_realpath(api.nvim_buf_get_name(buf)) then
-        return
+      local name = api.nvim_buf_get_name(buf)
+      if vim.bo[buf].modified or uv.fs_realpath(event.file) ~= uv.fs_realpath(name) then
+        return -- not written, or elsewhere
       elseif state.unseen then
         state.unseen = nil
       else

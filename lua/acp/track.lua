@@ -14,6 +14,7 @@ local max_size = 16 * 1024 * 1024
 ---@field disk? acp.buffers.Disk with which the buffer was last in step
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field stale? acp.buffers.Disk what the user knows of, and Neovim does not
+---@field before? acp.buffers.Disk when Neovim began to write
 ---@field autoread? boolean the user's own value in this buffer
 
 --- Whether it is the host that has just written a file: it knows.
@@ -151,6 +152,21 @@ local function own(event)
   end
 end
 
+--- Notes what the disk has after Neovim has written it. The autocommands come also where nothing was
+--- written, as when the user has said no.
+---@param b acp.track.Buffer
+---@param part boolean
+---@return boolean written
+local function note_written(b, part)
+  local before = b.before
+  b.before = nil
+  if before and M.disk_is(b.name, before) then
+    return false
+  end
+  b.disk, b.part = M.disk_now(b.name), part or nil
+  return true
+end
+
 ---@type integer? autocommand
 local last
 
@@ -175,6 +191,9 @@ local function before_write(group)
         api.nvim_buf_call(event.buf, function()
           M.expect(event.buf, b.stale)
         end)
+      end
+      if b then
+        b.before = M.disk_now(b.name)
       end
     end,
   })
@@ -210,17 +229,20 @@ function M.start()
   on('BufWritePost', 'Note what the user wrote', function(event)
     add(group, event.buf)
     local b = own(event)
+    if b and note_written(b, false) and not M.saving then
+      require('acp.host').notify('saved', { name = b.name })
+    end
+  end)
+  on({ 'FileWritePre', 'FileAppendPre' }, 'Note what is there before', function(event)
+    local b = own(event)
     if b then
-      b.disk, b.part = M.disk_now(b.name), nil
-      if not M.saving then
-        require('acp.host').notify('saved', { name = b.name })
-      end
+      b.before = M.disk_now(b.name)
     end
   end)
   on({ 'FileWritePost', 'FileAppendPost' }, 'Note what the user wrote', function(event)
     local b = own(event)
     if b then
-      b.disk, b.part = M.disk_now(b.name), true
+      note_written(b, true)
     end
   end)
   on('BufUnload', 'Track a file no longer', function(event)
