@@ -62,7 +62,7 @@ func TestTheUserWritesRightAfterAnother(t *testing.T) {
 			data: "1\ntwo\nthree\nfour\n", want: "1\ntwo\nthree\nfourX\n",
 		},
 		{
-			name: "formatter that comes first", keys: "GAx<Esc>", before: "autocmd BufWritePre a.txt keeppatterns %s/x$/X/e | call feedkeys(':', 'xt')",
+			name: "formatter in between", keys: "GAx<Esc>", before: "autocmd BufWritePre a.txt ++nested keeppatterns %s/x$/X/e | split | wincmd p | close",
 			data: "1\ntwo\nthree\nfour\n", want: "1\ntwo\nthree\nfourX\n",
 		},
 		{
@@ -149,6 +149,76 @@ func TestTheUserWritesWithoutAWatch(t *testing.T) {
 	})
 }
 
+// Another program writes the file while a formatter of the user's takes its time.
+func TestTheUserWritesAndAFormatterIsSlow(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.lua(`
+			local text
+			vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
+				local file = assert(io.open(vim.api.nvim_buf_get_name(0), 'w'))
+				file:write(text)
+				file:close()
+				if wait then
+					vim.wait(15000, function() return vim.fn.getline(1) .. '\n' == text:match('^[^\n]*\n') end, 5)
+				end
+			end })
+			function slowly(t)
+				text = t
+				vim.cmd.write()
+			end`)
+		n.keys("GAx<Esc>")
+		disk := "two"
+		for _, wait := range []bool{false, true} { // until the host has followed
+			n.lua("wait = ...", wait)
+			for _, first := range []string{"1", "2"} {
+				if w.asks(func() error { return n.ExecLua("slowly(...)", nil, first+"\n"+disk+"\n") }) {
+					t.Errorf("%v, %s: Neovim asks", wait, first)
+				}
+				n.wantDisk("a.txt", first+"\ntwox\n")
+				n.wantText(first + "\ntwox")
+				disk = "twox"
+				w.settle()
+				n.keys("ix<BS><Esc>")
+			}
+		}
+	})
+}
+
+// A buffer that was loaded before it was tracked.
+func TestTheUserWritesWhatWasLoadedBefore(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("b.txt", "\n")
+		w := n.follow()
+		n.put("a.txt", "one\ntwo\n")
+		n.lua("vim.fn.bufload(vim.fn.bufadd(...))", n.path("a.txt"))
+		n.cmd("edit " + n.path("a.txt"))
+		w.settle()
+		n.keys("GAx<Esc>")
+		if w.overtaken("a.txt", "1\ntwo\n", "write") {
+			t.Error("Neovim asks")
+		}
+		n.wantDisk("a.txt", "1\ntwox\n")
+	})
+}
+
+// A file that another program has made, of a buffer for a new one.
+func TestTheUserWritesANewFile(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("b.txt", "\n")
+		w := n.follow()
+		n.cmd("edit " + n.path("a.txt"))
+		w.settle()
+		n.put("a.txt", "one\n")
+		w.awaitText("one")
+		w.settle()
+		n.keys("GAx<Esc>")
+		n.asksNothing("write")
+		n.wantDisk("a.txt", "onex\n")
+	})
+}
+
 // What is no file, or none any more, is as ever.
 func TestTheUserWritesWhatIsNoFile(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
@@ -210,6 +280,9 @@ func TestTheUserWritesWhileTheHostHangs(t *testing.T) {
 		}
 		n.wantDisk("a.txt", "1\ntwo\n")
 		n.want("&modified", int64(1))
+		if !w.asks(func() error { return n.Command("write") }) { // and does so at once
+			t.Error("Neovim does not ask again")
+		}
 		// What was not written is followed later, as ever.
 		close(release)
 		w.awaitText("1\ntwox")

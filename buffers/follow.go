@@ -217,8 +217,8 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	return mine, conflicts
 }
 
-// tells tells whether text was made of given rather than of base: it has a line that only given has, or
-// lines that neither has in the place of all of these.
+// tells tells whether text was made of given rather than of base: it has a line that only given has, or, and
+// none that only base has, lines that neither has in the place of all of these.
 func tells(given, base, text string) bool {
 	inBase := map[string]bool{}
 	for _, line := range linediff.Lines(base) {
@@ -231,6 +231,13 @@ func tells(given, base, text string) bool {
 	}
 	if slices.ContainsFunc(old, func(line string) bool { return there[line] }) {
 		return true
+	}
+	inGiven := map[string]bool{}
+	for _, line := range old {
+		inGiven[line] = true
+	}
+	if slices.ContainsFunc(now, func(line string) bool { return inBase[line] && !inGiven[line] }) {
+		return false
 	}
 	rewritten := false
 	for _, e := range linediff.Compare(old, now) {

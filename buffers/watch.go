@@ -51,6 +51,7 @@ type Watch struct {
 	wanted *[]Tracked
 	given  map[string]bool // the names of Track, at once
 	check  bool
+	asked  []catchUp
 	known  map[string]*watched // by real path
 	names  map[string]string   // real paths, by name
 
@@ -117,28 +118,41 @@ func (w *Watch) CheckFile(name string) {
 // CatchUp compares a tracked file with its buffer as soon as nothing happens to the file, for somebody who
 // waits for that. done, which must not block, is called from any goroutine and told whether it may be asked for
 // again, should the disk be another one by then; it is not called after Close.
-func (w *Watch) CatchUp(name string, done func(bool)) {
+func (w *Watch) CatchUp(name string, done func(again bool)) {
 	w.mu.Lock()
-	path := w.names[name]
+	w.asked = append(w.asked, catchUp{name, done})
 	w.mu.Unlock()
-	last := time.Now()
-	if info, err := os.Stat(path); err == nil && info.ModTime().Before(last) {
+	w.signal()
+}
+
+// catchUp is a call of CatchUp.
+type catchUp struct {
+	name string
+	done func(again bool)
+}
+
+// hurry has a file taken before its rest is over.
+func (w *Watch) hurry(c catchUp) {
+	w.mu.Lock()
+	path := w.names[c.name]
+	w.mu.Unlock()
+	now := time.Now()
+	last := now
+	if info, err := os.Stat(path); err == nil && info.ModTime().Before(now) {
 		last = info.ModTime()
 	}
 	w.mu.Lock()
 	f := w.known[path]
 	if f != nil {
-		f.waiting = append(f.waiting, done)
+		f.waiting = append(f.waiting, c.done)
 		if f.first.IsZero() {
-			f.first, f.last = time.Now(), last
+			f.first, f.last = now, last
 		}
 	}
 	w.mu.Unlock()
 	if f == nil {
-		done(false)
-		return
+		c.done(false)
 	}
-	w.signal()
 }
 
 // Saved says that the user has written a tracked file: what the agent then makes of it is compared with
@@ -218,14 +232,17 @@ func (w *Watch) run() {
 			return
 		}
 		w.mu.Lock()
-		wanted, check := w.wanted, w.check
-		w.wanted, w.check = nil, false
+		wanted, check, asked := w.wanted, w.check, w.asked
+		w.wanted, w.check, w.asked = nil, false, nil
 		w.mu.Unlock()
 		if wanted != nil {
 			w.track(*wanted)
 		}
 		if check {
 			w.compare()
+		}
+		for _, c := range asked {
+			w.hurry(c)
 		}
 		if next := w.takeDue(); next > 0 {
 			timer.Reset(next)

@@ -91,7 +91,7 @@ func (h *Host) checkDisk(name string) {
 func (h *Host) catchUp(name string, callback int) {
 	done := func(again bool) { h.callback(callback, again, "") }
 	if w := h.watching(); w != nil {
-		h.background(func() { w.CatchUp(name, done) })
+		w.CatchUp(name, done)
 	} else {
 		done(false)
 	}

@@ -15,6 +15,7 @@ local max_size = 16 * 1024 * 1024
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field stale? acp.buffers.Disk what the user knows of, and Neovim does not
 ---@field before? acp.buffers.Disk when Neovim began to write
+---@field given_up? acp.buffers.Disk with which the buffer could not catch up
 ---@field autoread? boolean the user's own value in this buffer
 
 --- Whether it is the host that has just written a file: it knows.
@@ -65,20 +66,25 @@ function M.find(path)
   end
 end
 
---- Tells the host of all files, once for all changes of now.
-local function tell()
-  if telling then
+--- Tells the host of all files, where they are others than it knows.
+local function tell_now()
+  if not telling then
     return
   end
-  telling = true
-  vim.schedule(function()
-    telling = false
-    local files = {}
-    for _, b in pairs(tracked or {}) do
-      table.insert(files, { name = b.name, disk = b.disk })
-    end
-    require('acp.host').notify('watch', { files = files })
-  end)
+  telling = false
+  local files = {}
+  for _, b in pairs(tracked or {}) do
+    table.insert(files, { name = b.name, disk = b.disk })
+  end
+  require('acp.host').notify('watch', { files = files })
+end
+
+--- Tells the host of all files, once for all changes of now.
+local function tell()
+  if not telling then
+    telling = true
+    vim.schedule(tell_now)
+  end
 end
 
 ---@param name? string the file to look at; default: all
@@ -152,8 +158,8 @@ local function own(event)
   end
 end
 
---- Notes what the disk has after Neovim has written it. The autocommands come also where nothing was
---- written, as when the user has said no.
+--- Notes what the disk has after Neovim has written it. The autocommands come also where nothing
+--- was written, as when the user has said no.
 ---@param b acp.track.Buffer
 ---@param part boolean
 ---@return boolean written
@@ -167,36 +173,37 @@ local function note_written(b, part)
   return true
 end
 
----@type integer? autocommand
-local last
-
---- Has the buffer catch up with the disk when the user writes it.
----@param group integer
-local function before_write(group)
-  if last then
-    pcall(api.nvim_del_autocmd, last)
+--- Has a buffer catch up with the disk before Neovim writes it.
+---@param event { buf: integer, file: string }
+local function before_write(event)
+  local b = own(event)
+  if not b then
+    return
   end
-  last = api.nvim_create_autocmd('BufWritePre', {
-    group = group,
-    desc = 'Take what others have written first',
-    nested = true, -- M.expect needs an autocommand
-    callback = function(event)
-      local b = own(event)
-      if b and b.disk and not M.disk_is(b.name, b.disk) then
-        require('acp.catchup').now(event.buf, b.name, function()
-          return M.get(event.buf) ~= b or M.disk_is(b.name, b.disk)
-        end)
-      end
-      if b and b.stale and M.disk_is(b.name, b.stale) then
-        api.nvim_buf_call(event.buf, function()
-          M.expect(event.buf, b.stale)
-        end)
-      end
-      if b then
-        b.before = M.disk_now(b.name)
-      end
-    end,
-  })
+  local function in_step()
+    return M.get(event.buf) ~= b or M.disk_is(b.name, b.disk)
+  end
+  if b.disk and not in_step() and not (b.given_up and M.disk_is(b.name, b.given_up)) then
+    tell_now()
+    require('acp.catchup').now(event.buf, b.name, in_step)
+    b.given_up = not in_step() and M.disk_now(b.name) or nil
+  end
+  if b.stale and M.disk_is(b.name, b.stale) then
+    api.nvim_buf_call(event.buf, function()
+      M.expect(event.buf, b.stale)
+    end)
+  end
+  b.before = M.disk_now(b.name)
+end
+
+--- Finds out whether a buffer's file has changed since Neovim has read it, before it was tracked.
+---@param buf integer
+local function look(buf)
+  local b = M.get(buf)
+  if b and not b.disk then
+    pcall(vim.cmd, 'silent! ' .. buf .. 'checktime')
+    b.disk = b.disk or M.disk_now(b.name)
+  end
 end
 
 --- Begins to track the loaded files.
@@ -219,12 +226,26 @@ function M.start()
     b = M.get(event.buf)
     if b and event.event == 'BufReadPost' then
       b.disk, b.part = M.disk_now(b.name), nil
+    elseif b and not b.disk then
+      vim.schedule(function() -- no autocommand would come now
+        look(event.buf)
+      end)
     end
   end)
-  before_write(group)
-  -- The last one, so that nothing takes time between it and Neovim's own look at the disk.
+  local function on_write()
+    return api.nvim_create_autocmd('BufWritePre', {
+      group = group,
+      desc = 'Take what others have written',
+      nested = true, -- M.expect needs an autocommand
+      callback = before_write,
+    })
+  end
+  -- Once before the user's formatters, and once after them, as they may take their time.
+  on_write()
+  local last = on_write()
   on({ 'BufEnter', 'InsertEnter', 'CmdlineEnter' }, 'Come last before a write', function()
-    before_write(group)
+    pcall(api.nvim_del_autocmd, last)
+    last = on_write()
   end)
   on('BufWritePost', 'Note what the user wrote', function(event)
     add(group, event.buf)
@@ -256,11 +277,7 @@ function M.start()
   end)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     add(group, buf)
-    local b = M.get(buf)
-    if b then
-      pcall(vim.cmd, 'silent! ' .. buf .. 'checktime') -- it may have changed since it was read
-      b.disk = b.disk or M.disk_now(b.name)
-    end
+    look(buf)
   end
   tell()
 end
@@ -274,7 +291,7 @@ function M.stop()
   for _, buf in ipairs(vim.tbl_keys(tracked)) do
     remove(buf)
   end
-  tracked, last = nil, nil
+  tracked = nil
 end
 
 --- Has Neovim take the file that is on the disk now for the one that it has read or written itself
