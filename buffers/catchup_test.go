@@ -291,6 +291,27 @@ func TestTheUserWritesWhileTheHostHangs(t *testing.T) {
 	})
 }
 
+// The user need not wait.
+func TestTheUserStopsWaiting(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.lua("require('acp.catchup').patience = 3600000; package.loaded['acp.host'].request = function() end")
+		release := make(chan struct{})
+		n.hook = func(string) { <-release }
+		defer close(release)
+		asked := make(chan bool)
+		go func() { asked <- w.overtaken("a.txt", "1\ntwo\n", "write") }()
+		for n.lua("return require('acp.catchup').writing ~= nil") != true {
+		}
+		_, err := n.Input("<C-c>")
+		must(t, err)
+		if !<-asked {
+			t.Error("Neovim does not ask")
+		}
+	})
+}
+
 // A write that fails ends no conflict.
 func TestConflictsStayWhereNothingWasWritten(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
