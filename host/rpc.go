@@ -175,9 +175,10 @@ var handlers = map[string]func(*Host, message){
 	"refused": func(h *Host, m message) {
 		h.background(func() { h.callback(m.integer("callback"), h.files.Refused(m.text("name")), "") })
 	},
-	"recover": func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
-	"follow":  func(h *Host, m message) { h.follow.heard(m) },
-	"check":   func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"recover":  func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
+	"follow":   func(h *Host, m message) { h.follow.heard(m) },
+	"check":    func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"catch_up": func(h *Host, m message) { h.catchUp(m.text("name"), m.integer("callback")) },
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},
