@@ -43,8 +43,8 @@ func TestStepsOfAnUndo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			step := StepOf(c.file, c.now, 0o644, !c.taken)
-			if step.Want != c.want || step.Note != c.note || step.Conflicts != c.conflicts {
-				t.Errorf("it becomes %+v, %q, %d conflicts", step.Want, step.Note, step.Conflicts)
+			if step.Want != c.want || step.Note != c.note || len(step.Conflicts) != c.conflicts {
+				t.Errorf("it becomes %+v, %q, %v conflict", step.Want, step.Note, step.Conflicts)
 			}
 			if back := step.Back != ""; back != (c.file.OldPath != "" && !c.taken) {
 				t.Errorf("it goes back to %q", step.Back)
