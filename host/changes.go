@@ -257,9 +257,6 @@ func (c *changes) userNow(path string, now review.Content) {
 		return // an undo of the turn says so
 	}
 	c.record.Now(path, now)
-	if c.turn != nil {
-		c.turn.Now(path, now)
-	}
 }
 
 // retracted takes out of the record what an undo has taken back.
