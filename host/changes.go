@@ -259,14 +259,6 @@ func (c *changes) userNow(path string, now review.Content) {
 	c.record.Now(path, now)
 }
 
-// retracted takes out of the record what an undo has taken back.
-func (c *changes) retracted(path string, was, now review.Content) {
-	c.record.Retracted(path, was, now)
-	if c.turn != nil {
-		c.turn.Now(path, now)
-	}
-}
-
 // isGone tells whether the record knows that the agent has removed a file, or has moved it away.
 func (c *changes) isGone(path string) bool {
 	last, known := c.last[path]

@@ -47,7 +47,9 @@ func (c *changes) undo(again, preview bool, which string, done func(*turns.Turn,
 				finish(t, steps, nil)
 				return
 			}
-			running := c.turn
+			if !again {
+				c.turn = nil // what is saved meanwhile has it whole
+			}
 			var moves [][2]string
 			for _, step := range steps {
 				moves = append(moves, [2]string{step.Back, step.Of.Path})
@@ -57,11 +59,7 @@ func (c *changes) undo(again, preview bool, which string, done func(*turns.Turn,
 				if again {
 					c.history.WasDoneAgain(t)
 				} else {
-					last := c.turn == running // no other turn has begun meanwhile
-					if last {
-						c.turn = nil
-					}
-					c.history.WasUndone(t, u.did, u.failed, last)
+					c.history.WasUndone(t, u.did, u.failed, c.turn == nil) // unless another turn has begun
 				}
 				c.saveSoon()
 				c.scans.scan(func(*checkpoint.Snapshot) {}) // what is there now is no doing of the next turn's
@@ -164,7 +162,7 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 				if step.Back != "" {
 					c.agentMoved(nil, path, did.Path, step.Now, step.Now)
 				}
-				c.retracted(did.Path, step.Now, now[1].Content)
+				c.record.Retracted(did.Path, step.Now, now[1].Content)
 			case step.Back != "":
 				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
 			default:

@@ -51,9 +51,6 @@ func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(p
 // Moved takes a move by the agent, with what was at the old path and what is at the new one.
 func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
 
-// Now brings what is known of a file in step with what the user has.
-func (t *Turn) Now(path string, now review.Content) { t.record.Now(path, now) }
-
 // Decided tells that a file has become another by the user's decision about the agent's changes. What was
 // refused may come back by it.
 func (t *Turn) Decided(path string, was, is review.Content) {
