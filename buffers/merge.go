@@ -166,9 +166,12 @@ func (w *Written) tellConflicts(n int, writing bool, keys string) {
 	}
 }
 
-// Merge merges the changes from base to theirs into mine; conflicts is in how many places mine stands
-// against them.
-func Merge(base, mine, theirs string) (merged string, conflicts int) {
+// Merge merges the changes from base to theirs into mine; conflicts are the lines of merged, counted from 1, at
+// which mine stands against them.
+func Merge(base, mine, theirs string) (merged string, conflicts []int) {
 	merged, list := merge3(base, mine, theirs)
-	return merged, len(list)
+	for _, c := range list {
+		conflicts = append(conflicts, c.row+1)
+	}
+	return merged, conflicts
 }

@@ -262,17 +262,6 @@ func (c *changes) userNow(path string, now review.Content) {
 		return // an undo of the turn says so
 	}
 	c.record.Now(path, now)
-	if c.turn != nil {
-		c.turn.Now(path, now)
-	}
-}
-
-// retracted takes out of the record what an undo has taken back.
-func (c *changes) retracted(path string, was, now review.Content) {
-	c.record.Retracted(path, was, now)
-	if c.turn != nil {
-		c.turn.Now(path, now)
-	}
 }
 
 // isGone tells whether the record knows that the agent has removed a file, or has moved it away.

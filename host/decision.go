@@ -108,13 +108,9 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 			err = errMovedOn
 		}
 		if err == nil && plan.Edits() {
-			c.knowOwn(path, plan.Want)
+			c.knowOwn(plan)
 			if plan.Back != "" || !plan.Want.Exists {
 				d.folders.remove(filepath.Dir(path))
-			}
-			if plan.Back != "" {
-				c.knowOwn(plan.Back, plan.Want)
-				c.knowOwn(path, review.Content{})
 			}
 		}
 		if err == nil && d.made != nil {
@@ -130,15 +126,25 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 }
 
 // knowOwn tells what was done to a file by the user's wish.
-func (c *changes) knowOwn(path string, is review.Content) {
-	if c.turn != nil {
-		c.turn.Decided(path, is)
+func (c *changes) knowOwn(plan review.Plan) {
+	now := map[string]review.Content{plan.Path: plan.Want}
+	if plan.Back != "" {
+		now = map[string]review.Content{plan.Path: {}, plan.Back: plan.Want}
 	}
-	c.last[path] = is.Mark()
-	for b := range c.open {
-		if seen, ok := b.files[path]; ok {
-			seen.Content = is
-			b.files[path] = seen
+	switch {
+	case c.turn == nil:
+	case plan.Back != "":
+		c.turn.WentBack(plan.Path, plan.Back, plan.Now, plan.Want)
+	default:
+		c.turn.Decided(plan.Path, plan.Now, plan.Want)
+	}
+	for path, is := range now {
+		c.last[path] = is.Mark()
+		for b := range c.open {
+			if seen, ok := b.files[path]; ok {
+				seen.Content = is
+				b.files[path] = seen
+			}
 		}
 	}
 }

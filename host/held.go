@@ -370,7 +370,7 @@ func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict,
 	switch {
 	case edited != nil:
 		merged, conflicts := buffers.Merge(shown.Before, now.Before, *edited)
-		if conflicts > 0 {
+		if len(conflicts) > 0 {
 			return verdict{}, false
 		}
 		target = merged
@@ -386,7 +386,7 @@ func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict,
 	}
 	// The user may have unsaved text that the agent's does not have.
 	if now.After != now.Text {
-		if text, conflicts := buffers.Merge(now.After, now.Text, target); conflicts == 0 {
+		if text, conflicts := buffers.Merge(now.After, now.Text, target); len(conflicts) == 0 {
 			target = text
 		}
 	}

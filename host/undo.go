@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,14 +18,16 @@ import (
 )
 
 var (
-	errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
-	errNoTurn   = errors.New("there is no turn that has changed files and could be undone")
-	errNoUndone = errors.New("nothing was undone that could be done again")
+	errTurnRuns  = errors.New("the turn still runs: :Acp cancel ends it")
+	errNoTurn    = errors.New("there is no turn that has changed files and could be undone")
+	errOtherTurn = errors.New("another turn has come meanwhile: :Acp undo shows what there is to undo now")
+	errNoUndone  = errors.New("nothing was undone that could be done again")
 )
 
 // undo takes back what the last turn that was not undone has changed, or with again does the last one that
-// was undone again. With preview it only tells what it would do. Any goroutine; done runs on that of box.
-func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step, error)) {
+// was undone again; which is the name of that turn, or "". With preview it only tells what it would do. Any
+// goroutine; done runs on that of box.
+func (c *changes) undo(again, preview bool, which string, done func(*turns.Turn, []turns.Step, error)) {
 	c.job(func(next func()) {
 		finish := func(t *turns.Turn, steps []turns.Step, err error) {
 			c.tell(nil)
@@ -32,6 +35,9 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 			next()
 		}
 		t, files, err := c.undoable(again)
+		if err == nil && which != "" && which != turnName(t) {
+			err = errOtherTurn
+		}
 		if err != nil {
 			finish(nil, nil, err)
 			return
@@ -41,7 +47,9 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 				finish(t, steps, nil)
 				return
 			}
-			running := c.turn
+			if !again {
+				c.turn = nil // what is saved meanwhile has it whole
+			}
 			var moves [][2]string
 			for _, step := range steps {
 				moves = append(moves, [2]string{step.Back, step.Of.Path})
@@ -51,11 +59,7 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 				if again {
 					c.history.WasDoneAgain(t)
 				} else {
-					last := c.turn == running // no other turn has begun meanwhile
-					if last {
-						c.turn = nil
-					}
-					c.history.WasUndone(t, u.did, u.failed, last)
+					c.history.WasUndone(t, u.did, u.failed, c.turn == nil) // unless another turn has begun
 				}
 				c.saveSoon()
 				c.scans.scan(func(*checkpoint.Snapshot) {}) // what is there now is no doing of the next turn's
@@ -64,6 +68,9 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 		})
 	})
 }
+
+// turnName tells a turn from the others of its session.
+func turnName(t *turns.Turn) string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 
 // undoable is the turn that an undo is about, and its files as they are to be taken back.
 func (c *changes) undoable(again bool) (*turns.Turn, []turns.File, error) {
@@ -155,7 +162,7 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 				if step.Back != "" {
 					c.agentMoved(nil, path, did.Path, step.Now, step.Now)
 				}
-				c.retracted(did.Path, step.Now, now[1].Content)
+				c.record.Retracted(did.Path, step.Now, now[1].Content)
 			case step.Back != "":
 				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
 			default:
@@ -190,13 +197,13 @@ func (s *Session) tellUndo(m message) {
 		s.host.callback(callback, nil, sentenceOf(errTurnRuns))
 		return
 	}
-	s.changes.undo(again, preview, func(t *turns.Turn, steps []turns.Step, err error) {
+	s.changes.undo(again, preview, m.text("turn"), func(t *turns.Turn, steps []turns.Step, err error) {
 		if err != nil && steps == nil {
 			s.host.callback(callback, nil, sentenceOf(err))
 			return
 		}
 		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
-		result := map[string]any{"prompt": t.Prompt, "files": s.stepLines(steps), "again": again}
+		result := map[string]any{"prompt": t.Prompt, "files": s.stepLines(steps), "again": again, "turn": turnName(t)}
 		if preview {
 			result["diff"] = s.stepDiff(steps)
 		}
@@ -237,7 +244,10 @@ func (s *Session) stepLines(steps []turns.Step) []any {
 			}
 			line["what"] = fmt.Sprintf("+%d −%d", added, removed)
 		}
-		if step.Conflicts > 0 {
+		if step.Mode != 0 && step.Now.Exists && step.Now != step.Want {
+			line["what"] = fmt.Sprintf("%s, with its permissions (%o)", line["what"], step.Mode)
+		}
+		if len(step.Conflicts) > 0 {
 			line["conflicts"] = step.Conflicts
 		}
 		list = append(list, line)

@@ -15,7 +15,7 @@ type Step struct {
 	Mode      fs.FileMode // permission bits that it gets; 0: it keeps its own
 	Back      string      // where it is moved back to, or ""
 	Merged    bool        // Want is a merge with what the user has changed since
-	Conflicts int         // places of that which stay as the user has them
+	Conflicts []int       // lines of that, counted from 1, at which the user's stay
 	Note      string      // why nothing is done to the file
 }
 
@@ -95,7 +95,7 @@ func (s Step) With(mine string) string {
 	return text
 }
 
-func (s Step) merge(mine string) (text string, conflicts int) {
+func (s Step) merge(mine string) (text string, conflicts []int) {
 	return buffers.Merge(s.Of.After.Text, mine, s.Of.Before.Text)
 }
 

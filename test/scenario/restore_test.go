@@ -234,6 +234,22 @@ func (s *scene) restores(by, how string, loaded bool) {
 	p.stop(turn, "end_turn")
 	s.AwaitEvent("AcpTurnEnd")
 	after := s.tree()
+	told := map[string]int{}
+	for _, e := range s.Events() {
+		if e.Name == "AcpFileChanged" {
+			told[s.name(e.Data["path"])]++
+		}
+	}
+	for _, f := range odd {
+		if told[f.name] != 1 {
+			s.t.Errorf("the change of %q is told %d times", f.name, told[f.name])
+		}
+		delete(told, f.name)
+	}
+	delete(told, "from/was.sh") // it was changed too, so it is removed, and another one added
+	if len(told) > 0 {
+		s.t.Errorf("told is of %v too", told)
+	}
 	if how == "refused" {
 		s.ok(`require('acp').reject({})`)
 		s.awaitTree("refused", before)

@@ -204,9 +204,6 @@ func (r *randomReview) changed(name string, is review.Content) {
 // now tells the model what the user has.
 func (r *randomReview) now(path string, is review.Content) {
 	r.record.Now(path, is)
-	if r.turn != nil {
-		r.turn.record.Now(path, is)
-	}
 }
 
 func (r *randomReview) beginTurn() {
@@ -513,7 +510,12 @@ func (r *randomReview) decides() {
 				m.mode = 0
 			}
 			if r.turn != nil {
-				r.turn.record.Now(f.Path, plan.Want)
+				// The turn lacks what the user has typed.
+				want := plan.Want
+				if of, _ := r.turn.record.File(f.Path); of.Present.Exists && want.Exists && plan.Now.Exists && !of.Present.Opaque && !want.Opaque && !plan.Now.Opaque {
+					want.Text, _ = buffers.Merge(plan.Now.Text, of.Present.Text, want.Text)
+				}
+				r.turn.record.Now(f.Path, want)
 			}
 			r.decided(name, plan.Want, mode)
 		}
