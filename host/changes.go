@@ -139,7 +139,7 @@ func (c *changes) endTurn() int {
 			c.findUntold(t, func() {
 				c.take(t)
 				c.tell(nil)
-				c.saveSoon()
+				c.save()
 				c.session.box.put(func() { c.release(end) })
 				done()
 			})
