@@ -148,7 +148,7 @@ func (c *changes) endTurn() int {
 				c.refreshOnly(t, gone, func() {
 					c.take(t)
 					c.tell(nil)
-					c.saveSoon()
+					c.save()
 					c.session.box.put(func() { c.release(end) })
 					done()
 				})

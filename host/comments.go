@@ -32,8 +32,9 @@ type comments struct {
 	saved   int             // the version that is saved
 }
 
-// keepComments has the comments saved, if they have changed.
-func (s *Session) keepComments() {
+// keepComments has the comments saved, if they have changed: at once what the user has done, and soon what has
+// moved.
+func (s *Session) keepComments(save func()) {
 	c := &s.comments
 	if c.saved == c.version {
 		return
@@ -45,7 +46,7 @@ func (s *Session) keepComments() {
 	}
 	s.changes.box.put(func() {
 		s.changes.keep.unsent = now
-		s.changes.saveSoon()
+		save()
 	})
 }
 
@@ -203,7 +204,7 @@ func (s *Session) comment(m message) {
 		c.list[at].Text = text
 	}
 	c.version++
-	s.keepComments()
+	s.keepComments(s.changes.save)
 	s.review.render()
 }
 
@@ -262,7 +263,7 @@ func (s *Session) sendReview(m message) {
 	for _, key := range keys {
 		s.comments.told[key] = true
 	}
-	s.keepComments()
+	s.keepComments(s.changes.save)
 	s.review.render()
 	s.submit(func() { s.prompt([]session.Content{session.Text{Text: text}}) })
 	s.host.callback(id, s.turnOpen || s.phase != ready, "")

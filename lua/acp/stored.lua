@@ -127,28 +127,22 @@ local function merge(choice, stored)
   end
 end
 
----Asks agents for their sessions, and lets the user choose among them and those that are known.
+---Asks agents for their sessions, beside those that are known. `done` gets all when all have
+---answered; when one is slow, those that have come until then, as soon as they are enough.
 ---@param agents string[]
 ---@param known acp.Choice[]
-local function offer(agents, known)
+---@param enough fun(choices: acp.Choice[]): boolean
+---@param done fun(choices: acp.Choice[], failures: string[])
+local function gather(agents, known, enough, done)
   local choices, at, failures = known, {}, {}
   for _, choice in ipairs(choices) do
     at[choice.agent .. '\n' .. choice.agent_session_id] = choice
   end
-  local waiting, done = #agents, false
-  local function show()
-    if done then
-      return
-    end
-    done = true
-    if #failures == 0 and #choices == 0 then
-      return complain('the agent keeps no sessions')
-    end
-    for _, failure in ipairs(failures) do
-      complain(failure)
-    end
-    if #choices > 0 then
-      choose(choices)
+  local waiting, told = #agents, false
+  local function tell()
+    if not told then
+      told = true
+      done(choices, failures)
     end
   end
   local function answered(agent, list, failure)
@@ -164,7 +158,7 @@ local function offer(agents, known)
     end
     waiting = waiting - 1
     if waiting == 0 then
-      show()
+      tell()
     end
   end
   for _, agent in ipairs(agents) do
@@ -176,30 +170,27 @@ local function offer(agents, known)
     end
   end
   vim.defer_fn(function()
-    if #choices > 0 then
-      show()
+    if enough(choices) then
+      tell()
     end
   end, M.patience)
 end
 
----Takes up a session by its id: that of the agent whose changes in it are saved, else of the one
----that is used.
----@param agent string?
+---@param choice acp.Choice
+---@return string
+local function agent_of(choice)
+  return choice.agent
+end
+
+---@param choices acp.Choice[]
 ---@param id string
----@param known acp.Choice[]
-local function by_id(agent, id, known)
-  for _, choice in ipairs(known) do
+---@return acp.Choice?
+local function find(choices, id)
+  for _, choice in ipairs(choices) do
     if choice.agent_session_id == id then
-      return resume(choice.agent, choice)
+      return choice
     end
   end
-  local _, err = require('acp').stored(agent, function(list)
-    local found = vim.tbl_filter(function(stored)
-      return stored.agent_session_id == id
-    end, list or {})
-    resume(agent, found[1] or { agent_session_id = id, cwd = vim.fn.getcwd() })
-  end)
-  complain(err)
 end
 
 ---Takes up a session by its id, or lets the user choose: among those of the agent in use, of the
@@ -209,30 +200,39 @@ end
 function M.resume(agent, id)
   saved(function(known)
     sort(known)
-    if id then
-      return by_id(agent, id, known)
+    local choice = id and find(known, id)
+    if choice then
+      return resume(choice.agent, choice)
     end
-    local agents, default, err = {}, require('acp')._default()
-    known = vim.tbl_filter(function(choice)
-      return is_here(choice.cwd)
+    known = vim.tbl_filter(function(one)
+      return is_here(one.cwd)
     end, known)
-    for _, choice in ipairs(known) do
-      table.insert(agents, choice.agent)
+    local default, err = require('acp')._default()
+    local agents = { agent }
+    for _, name in ipairs(vim.list_extend({ default }, vim.tbl_map(agent_of, known))) do
+      if not vim.tbl_contains(agents, name) then
+        table.insert(agents, name)
+      end
     end
-    table.insert(agents, agent)
-    table.insert(agents, default)
     if #agents == 0 then
       return complain(err)
     end
-    local seen = {}
-    offer(
-      vim.tbl_filter(function(name)
-        local fresh = not seen[name]
-        seen[name] = true
-        return fresh
-      end, agents),
-      known
-    )
+    gather(agents, known, function(choices)
+      return #choices > 0 and (not id or find(choices, id) ~= nil)
+    end, function(choices, failures)
+      if id then
+        local found = find(choices, id) or { agent_session_id = id, cwd = vim.fn.getcwd() }
+        return resume(found.agent or agents[1], found)
+      end
+      for _, failure in ipairs(failures) do
+        complain(failure)
+      end
+      if #choices > 0 then
+        choose(choices)
+      elseif #failures == 0 then
+        complain('the agent keeps no sessions')
+      end
+    end)
   end)
 end
 

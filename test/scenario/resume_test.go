@@ -294,6 +294,13 @@ func TestResumeOffersTheSessionsOfAllAgents(t *testing.T) {
 		if got := s.session(); got["agent"] != "puppet" || got["title"] != "edit" {
 			t.Errorf("the session is %v", got)
 		}
+		// An id leads to the agent that has it.
+		s.Command("Acp resume s-0")
+		p.reply(p.expect("session/list"), obj{"sessions": []any{obj{"sessionId": "s-0", "cwd": s.Dir}}})
+		q.reply(q.expect("session/list"), obj{"sessions": []any{}})
+		if load := p.expect("session/load"); load.text("sessionId") != "s-0" {
+			t.Errorf("loaded %s", load)
+		}
 		s.stage = stage
 		p.silent()
 		q.silent()
