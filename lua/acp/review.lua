@@ -222,7 +222,9 @@ local keys = {
     jump('hunk', true)
   end, 'next'),
   key('review_undo', { 'n' }, 'undo the decision made last here', function()
-    require('acp.host').notify('review_undo', { session = (here()) })
+    there(function()
+      require('acp.host').notify('review_undo', { session = (here()) })
+    end)
   end, 'undo'),
   key('review_fold', { 'n' }, 'open or close the file', function()
     fold('toggle')

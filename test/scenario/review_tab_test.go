@@ -103,6 +103,11 @@ func TestReviewDecides(t *testing.T) {
 		s.awaitPage("✓ kept")
 		s.Keys("u")
 		s.awaitPage("● 1 - return 1")
+		// What is decided twice is undone once.
+		s.Keys("aa")
+		s.awaitPage("✓ kept")
+		s.Keys("au")
+		s.awaitPage("● 1 - return 1")
 		// The selected lines alone: what is added is kept, the line before it is still to be decided.
 		s.onPage("-     n = n + 1")
 		s.Keys("jVa")
@@ -138,6 +143,8 @@ func TestReviewDecides(t *testing.T) {
 		s.Keys("gga")
 		s.awaitPage("2 kept")
 		disk("test/lexer_spec.lua", "it('works')\n")
+		s.Keys("ggx")
+		s.Await("that nothing is left to decide", func() bool { return strings.Contains(s.Messages(), "all is decided") })
 		s.Keys("uu")
 		s.awaitPage("● 3 of 3")
 		disk("lexer.lua", lexerAfter)
