@@ -47,7 +47,7 @@ local function selected()
   return math.min(first, last), math.max(first, last)
 end
 
----Does something where the jumps lead that were asked for before, unless the user is elsewhere then.
+---Does something where the jumps lead that were asked for before, unless the user has gone.
 ---@param step acp.Step
 local function after_jumps(step)
   local buf, _, page = api.nvim_get_current_buf(), here()
