@@ -38,10 +38,11 @@ local function open(session, draft)
     footer = ' <C-s> take · <Esc> leave ',
     footer_pos = 'right',
   })
-  local options = { wrap = true, linebreak = true, winhighlight = 'NormalFloat:Normal' }
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
-  end
+  require('acp.window').set(win, {
+    wrap = true,
+    linebreak = true,
+    winhighlight = 'NormalFloat:Normal',
+  })
   local function grow()
     if not api.nvim_win_is_valid(win) then
       return

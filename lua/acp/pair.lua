@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local split = require('acp.split')
+local window = require('acp.window')
 local ns = api.nvim_create_namespace('acp_diff')
 
 ---How large a text may be, in bytes, for a parser to read it at once without being noticed; and for
@@ -137,7 +138,7 @@ local function draw_bars(self, diff)
   end
   for side, win in ipairs(self.wins) do
     local bar = told.line(parts[side], api.nvim_win_get_width(win))
-    split.set_local(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
+    window.set(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
   end
 end
 
@@ -160,15 +161,11 @@ local function place(self, diff)
         vim.cmd(('noautocmd keepalt keepjumps buffer %d'):format(buf))
       end)
     end
-    split.set_local(win, {
+    window.plain(win, {
       number = diff.form == 'whole',
-      relativenumber = false,
       signcolumn = 'auto',
       statuscolumn = diff.form == 'changes' and '%!v:lua.require("acp.pair").number()' or '',
-      colorcolumn = '',
       conceallevel = 0,
-      cursorline = false,
-      list = false,
       spell = false,
       winfixbuf = false,
       winfixheight = false,
@@ -182,7 +179,7 @@ local function place(self, diff)
     if diff.form == 'whole' then
       api.nvim_win_call(win, vim.cmd.diffthis)
     end
-    split.set_local(win, { foldcolumn = '0' })
+    window.set(win, { foldcolumn = '0' })
   end
   local function to_change()
     for side, win in ipairs(self.wins) do

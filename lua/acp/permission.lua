@@ -313,12 +313,10 @@ local function open(request, count)
     zindex = 60,
     noautocmd = true,
   })
-  api.nvim_set_option_value('wrap', false, { scope = 'local', win = opened })
-  api.nvim_set_option_value(
-    'winhighlight',
-    'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
-    { scope = 'local', win = opened }
-  )
+  require('acp.window').set(opened, {
+    wrap = false,
+    winhighlight = 'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
+  })
   win, shown = opened, request.id
   function footer_anew()
     local focused = api.nvim_get_current_win() == opened

@@ -325,24 +325,15 @@ local function show(page)
   end
   page.origin = api.nvim_get_current_tabpage()
   vim.cmd(('tab sbuffer %d'):format(page.buf))
-  for name, value in pairs({
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    statuscolumn = '',
-    colorcolumn = '',
+  require('acp.window').plain(0, {
     wrap = true,
     linebreak = false,
     breakindent = false,
     cursorline = true,
-    list = false,
     spell = false,
     foldenable = false,
     winbar = "%{%v:lua.require'acp.review'.bar()%}",
-  }) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = 0 })
-  end
+  })
 end
 
 local told
