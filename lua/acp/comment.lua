@@ -20,9 +20,8 @@ local function open(session, draft)
   local text = left[key] or draft.text
   local again = left[key] ~= nil
   left[key] = nil
-  local buf = api.nvim_create_buf(false, true)
+  local buf = require('acp.bufs').create('acp://comment/' .. draft.id, 'acp-comment', session)
   vim.bo[buf].bufhidden = 'wipe'
-  vim.bo[buf].filetype = 'acp-comment'
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n'))
   local width = math.max(20, math.min(64, vim.o.columns - 6))
   local where = draft.first > 0 and ':' .. draft.first or ''

@@ -130,10 +130,10 @@ end
 ---@return integer buf
 local function fill(float)
   local request = float.request
-  local buf = api.nvim_create_buf(false, true)
+  local name = 'acp://permission/' .. request.id
+  local buf = require('acp.bufs').create(name, 'acp-permission', request.session)
   vim.bo[buf].bufhidden = 'wipe'
   local first = draw(buf, float)
-  vim.b[buf].acp_session = request.session
   local function answer(n)
     local option = request.options[n]
     if option then

@@ -233,6 +233,34 @@ func TestCommentsInTheReview(t *testing.T) {
 }
 
 // What several sessions change is told on the page of each, and the quickfix list says what is decided.
+// What has the focus is named in the line of the tabs.
+func TestFloatsHaveNames(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.reviewed()
+		named := func(name string) {
+			t.Helper()
+			s.AwaitLua(`vim.startswith(vim.api.nvim_buf_get_name(0), ...)`, name)
+		}
+		s.Command("Acp undo")
+		named("acp://undo/1")
+		s.Keys("q")
+		s.Command("Acp review")
+		s.onPage("+ return 2")
+		s.Keys("c")
+		named("acp://comment/")
+		s.Keys("<Esc>q")
+		s.Command("wincmd t")
+		s.prompt(p, "go on")
+		p.permission(obj{"toolCallId": "e1", "title": "Ask", "kind": "other"}, yesNo...)
+		s.AwaitLua(`require('acp.permission').win() ~= nil`)
+		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
+		named("acp://permission/")
+		s.Keys("q")
+		s.Command("Acp traffic")
+		named("acp://traffic/")
+	})
+}
+
 func TestReviewBesideOthers(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.reviewed()
