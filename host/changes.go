@@ -2,20 +2,20 @@ package host
 
 import (
 	"cmp"
-	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
 const (
-	maxReviewed = 10 << 20 // bytes of a file that is compared by lines
 	maxRecorded = 64 << 20 // bytes of all texts in a session's record
 	// maxHeld is the longest that the end of a turn is not told because files are compared.
 	maxHeld = time.Second
@@ -29,9 +29,10 @@ const (
 // goroutine of its own, which owns the record; what comes of it goes to the session's.
 type changes struct {
 	session *Session
-	box     *mailbox // of the goroutine that owns the record
-	named   sync.Map // paths that calls of this turn name, or that the agent was seen to change
-	saved   sync.Map // paths that the user has written in this turn
+	box     *mailbox    // of the goroutine that owns the record
+	named   sync.Map    // paths that calls of this turn name, or that the agent was seen to change
+	saved   sync.Map    // paths that the user has written in this turn
+	worked  atomic.Bool // a call of this turn may have changed files without naming them
 
 	// The fields below belong to the session's goroutine.
 
@@ -41,8 +42,14 @@ type changes struct {
 
 	// The fields below belong to the goroutine of box.
 
-	ledger
-	checkpoints
+	record    *review.Record
+	turn      *turn // the last one; nil before the first, and when something was undone since
+	history   turns.History
+	originals originals
+	scans     scanner
+	key       string // of the session in the store; "" before the agent has named it
+	saving    bool   // a save is due
+
 	open    map[*before]bool          // of this turn's calls
 	last    map[string]review.Content // by path, what the agent last left there, without its text
 	loaded  map[string]bool           // by path, whether a buffer was seen to show it
@@ -50,63 +57,25 @@ type changes struct {
 	jobs    []func(done func())       // one after the other; the first is running
 }
 
-// followedCall is what is known already of a call that changes files.
-type followedCall struct {
-	read    reading
-	touched touched
-	asked   map[string]bool // paths that were looked at in this turn
-	before  *before         // what they were then; nil before the first look
-	settled bool            // it has ended, and its files were looked at
-}
-
-// reading tells by where they are in memory whether a call has other fields than when it was read: they are
-// replaced, and content is appended to.
-type reading struct {
-	kind    session.ToolKind
-	input   *byte
-	content *session.ToolCallContent
-	length  int
-	places  *session.Location
-}
-
-func readingOf(call *session.ToolCall) reading {
-	return reading{call.Kind, first(call.RawInput), first(call.Content), len(call.Content), first(call.Locations)}
-}
-
-func first[T any](list []T) *T {
-	if len(list) == 0 {
-		return nil
-	}
-	return &list[0]
-}
-
-// before is what the files of a call were before it changed them. Its fields belong to the goroutine of
-// changes.box.
-type before struct {
-	files   map[string]sight // by real path
-	missing int              // files that are not looked at yet
-	waiting []func()
-}
-
-// sight is a file as it was once.
-type sight struct {
-	path    string // the real one; "" where it could not be looked at
-	loaded  bool
-	mode    fs.FileMode
-	large   bool // known by its time and size alone
-	written time.Time
-	review.Content
+// turn is what a turn has changed, with what the folders were: in first when it began, perhaps a little
+// later, and in before one look earlier. Both may be nil.
+type turn struct {
+	*turns.Turn
+	before, first *checkpoint.Snapshot
 }
 
 func newChanges(s *Session) *changes {
+	box := newMailbox()
 	return &changes{
-		session: s, box: newMailbox(),
-		calls:   map[*session.ToolCall]*followedCall{},
-		ledger:  newLedger(),
-		open:    map[*before]bool{},
-		last:    map[string]review.Content{},
-		loaded:  map[string]bool{},
-		version: map[string]int{},
+		session: s, box: box,
+		calls:     map[*session.ToolCall]*followedCall{},
+		record:    review.New(maxRecorded),
+		originals: originals{store: s.host.store, of: map[version]original{}},
+		scans:     scanner{host: s.host, roots: s.roots, box: box},
+		open:      map[*before]bool{},
+		last:      map[string]review.Content{},
+		loaded:    map[string]bool{},
+		version:   map[string]int{},
 	}
 }
 
@@ -121,6 +90,30 @@ func (c *changes) beginTurn(prompt string) {
 	c.named.Clear()
 	c.saved.Clear()
 	c.box.put(func() { c.openTurn(prompt, began) })
+}
+
+// openTurn begins a turn. The one before may have things to come yet, see findUntold.
+func (c *changes) openTurn(prompt string, at time.Time) {
+	c.take(c.turn)
+	c.history.Begin()
+	t := &turn{Turn: turns.Begin(prompt, at)}
+	c.turn = t
+	c.scans.scan(func(snap *checkpoint.Snapshot) { t.before, t.first = c.scans.previous, snap })
+	// What a buffer once showed is no longer known to be the user's.
+	clear(c.loaded)
+}
+
+// take puts what a turn, which may be nil, has changed up to now among what can be undone.
+func (c *changes) take(t *turn) {
+	if t == nil {
+		return
+	}
+	c.history.Take(t.Turn)
+	for _, f := range t.Files {
+		if f.Before.Exists && (!f.After.Exists || f.Before.Opaque) {
+			c.originals.keepBeginning(t, cmp.Or(f.OldPath, f.Path), f.Before)
+		}
+	}
 }
 
 // endTurn returns the number of the turn's end, which is not to be told before told has reached it.
@@ -187,99 +180,6 @@ func (c *changes) next() {
 	}
 }
 
-// follow looks at the files of a call when it names them, which is before it changes them unless the agent
-// is fast, and when it has ended. A replay is no change.
-func (c *changes) follow(call *session.ToolCall) {
-	f := c.calls[call]
-	if f == nil {
-		if !c.session.turnOpen && !c.session.working.recent() {
-			return
-		}
-		f = &followedCall{asked: map[string]bool{}}
-		c.calls[call] = f
-	}
-	if !slices.Contains(harmless, call.Kind) {
-		c.worked.Store(true)
-	}
-	if now := readingOf(call); now != f.read {
-		f.read, f.touched = now, touchedBy(call, c.session.absolute)
-	}
-	c.look(f)
-	switch finished := call.Shown().Finished(); {
-	case !finished:
-		f.settled = false
-	case !f.settled:
-		f.settled = true
-		c.settle(call, f)
-	}
-}
-
-// look takes down what those files of a call are that were not looked at yet. The looks are in order with
-// what the agent asks for from now on.
-func (c *changes) look(f *followedCall) {
-	var fresh []string
-	for _, path := range f.touched.paths {
-		if !f.asked[path] {
-			f.asked[path] = true
-			fresh = append(fresh, path)
-			c.named.Store(path, true)
-		}
-	}
-	if len(fresh) == 0 {
-		return
-	}
-	if f.before == nil {
-		f.before = &before{files: map[string]sight{}}
-	}
-	b := f.before
-	c.box.put(func() {
-		c.open[b] = true
-		b.missing += len(fresh)
-	})
-	for _, path := range fresh {
-		c.see(path, false, func(seen sight) {
-			if _, known := b.files[seen.path]; seen.path != "" && !known {
-				c.keepDisk(seen.path, seen.Content)
-				b.files[seen.path] = seen
-				c.named.Store(seen.path, true)
-			}
-			if b.missing--; b.missing == 0 {
-				waiting := b.waiting
-				b.waiting = nil
-				for _, f := range waiting {
-					f()
-				}
-			}
-		})
-	}
-}
-
-// settle compares the files of a call that has ended with what they were.
-func (c *changes) settle(call *session.ToolCall, f *followedCall) {
-	t, b := f.touched, f.before
-	if b == nil {
-		return // it names none
-	}
-	completed := call.Status == session.StatusCompleted
-	var in *turn
-	c.box.put(func() { in = c.turn })
-	c.job(func(done func()) {
-		compare := func() {
-			c.seeAll(t.paths, func(now []sight) {
-				if events := c.compare(in, t, b, now, completed); len(events) > 0 {
-					c.tell(events)
-				}
-				done()
-			})
-		}
-		if b.missing > 0 {
-			b.waiting = append(b.waiting, compare)
-		} else {
-			compare()
-		}
-	})
-}
-
 // took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
 // buffer, by "disk". Any goroutine.
 func (c *changes) took(w buffers.Written, by string) {
@@ -324,6 +224,42 @@ func (c *changes) took(w buffers.Written, by string) {
 	})
 }
 
+// agentChanged takes a change of the agent's in a turn, which may be nil.
+func (c *changes) agentChanged(t *turn, path string, was, is review.Content) {
+	c.record.Changed(path, was, is)
+	if t != nil {
+		t.Changed(path, was, is)
+	}
+}
+
+// agentMoved takes a move by the agent in a turn, which may be nil.
+func (c *changes) agentMoved(t *turn, from, to string, was, is review.Content) {
+	c.record.Moved(from, to, was, is)
+	if t != nil {
+		t.Moved(from, to, was, is)
+	}
+}
+
+// userNow brings what is known of a file in step with what the user has.
+func (c *changes) userNow(path string, now review.Content) {
+	if !now.Exists {
+		c.record.Removed(path)
+		return // an undo of the turn says so
+	}
+	c.record.Now(path, now)
+	if c.turn != nil {
+		c.turn.Now(path, now)
+	}
+}
+
+// retracted takes out of the record what an undo has taken back.
+func (c *changes) retracted(path string, was, now review.Content) {
+	c.record.Retracted(path, was, now)
+	if c.turn != nil {
+		c.turn.Now(path, now)
+	}
+}
+
 // isGone tells whether the record knows that the agent has removed a file, or has moved it away.
 func (c *changes) isGone(path string) bool {
 	last, known := c.last[path]
@@ -335,123 +271,18 @@ func changedEvent(path, by string) event {
 	return event{name: "AcpFileChanged", data: map[string]any{"path": path, "by": by}}
 }
 
-// compare brings into the record what has become of the files of a call, and gives the events of it.
-// completed says that the call has done what it says.
-func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed bool) (events []event) {
-	files := map[string]sight{} // by real path
-	real := map[string]string{} // by path as named
-	for i, seen := range now {
-		if seen.path != "" {
-			files[seen.path], real[t.paths[i]] = seen, seen.path
-		}
-	}
-	tell := func(path string, is review.Content) {
-		c.last[path] = is.Mark()
-		events = append(events, changedEvent(path, "disk"))
-	}
-	moved := map[string]bool{}
-	for _, m := range t.moves {
-		from, to := real[m[0]], real[m[1]]
-		was, over, is := b.files[from].Content, b.files[to].Content, files[to].Content
-		if from == "" || to == "" || files[from].Exists || !is.Exists {
-			continue
-		}
-		switch {
-		case was.Exists && !over.Exists:
-		case completed && !was.Exists && over == is && !c.isGone(from):
-			// It was moved before it could be looked at.
-			was = is
-			if f, ok := c.record.File(from); ok {
-				was = f.Present
-			}
-		default:
-			continue
-		}
-		c.agentMoved(in, from, to, was, is)
-		c.last[from] = review.Content{}
-		tell(to, is)
-		moved[from], moved[to] = true, true
-	}
-	for _, seen := range now {
-		path, is := seen.path, seen.Content
-		was, known := b.files[path]
-		if !known {
-			continue
-		}
-		b.files[path] = seen
-		switch {
-		case moved[path]:
-			continue
-		case was.loaded && seen.loaded && (is.Exists || !was.Exists):
-			continue // the watch tells
-		}
-		old := was.Content
-		if completed && c.tooLate(t, real, path, old, is) {
-			if rebuilt, ok := withoutDiffs(t, real, path, is); ok {
-				old = rebuilt
-			} else {
-				c.worked.Store(true) // what the folders were when the turn began tells
-			}
-		}
-		if old != is {
-			c.agentChanged(in, path, old, is)
-			tell(path, is)
-		}
-	}
-	return events
-}
-
-// tooLate tells that a file was not looked at before the agent changed it: it had then what it has now, or
-// was in the middle of being written.
-func (c *changes) tooLate(t touched, real map[string]string, path string, old, is review.Content) bool {
-	if old == is {
-		last, known := c.last[path]
-		return !known || last != is.Mark()
-	}
-	return old.Text == "" && !old.Opaque && slices.ContainsFunc(t.diffs, func(d session.Diff) bool {
-		return real[d.Path] == path && d.OldText != nil && *d.OldText != ""
-	})
-}
-
-// withoutDiffs takes the diffs of a call out of what it has left.
-func withoutDiffs(t touched, real map[string]string, path string, is review.Content) (review.Content, bool) {
-	if is.Opaque {
-		return is, false
-	}
-	text, found := is.Text, false
-	for _, d := range slices.Backward(t.diffs) {
-		switch {
-		case real[d.Path] != path:
-		case !is.Exists && d.OldText != nil && (d.NewText == nil || *d.NewText == ""):
-			return textContent(*d.OldText), true
-		case !is.Exists || d.NewText == nil:
-		case d.OldText != nil:
-			if was, ok := review.Undone(text, *d.OldText, *d.NewText, t.lines[d.Path]); ok {
-				text, found = was, true
-			}
-		case d.Operation == session.OperationAdd:
-			return review.Content{}, true
-		}
-	}
-	return textContent(text), found
-}
-
 // refresh brings the record in step with the files as they are, then calls done. What has changed under a
 // buffer is the user's. A file that no buffer has shown was changed by a command of the agent's, if since
 // a turn began, which is nil where none runs.
 func (c *changes) refresh(t *turn, done func()) {
-	var paths []string
-	for _, f := range c.record.Files() {
-		paths = append(paths, f.Path)
-	}
-	c.refreshOnly(t, paths, done)
+	c.refreshOnly(t, c.record.Paths(), done)
 }
 
 func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 	c.seeAll(paths, func(now []sight) {
 		for i, seen := range now {
-			f, ok := c.record.File(paths[i])
-			if !ok || seen.path != paths[i] || f.Present == seen.Content || f.Present == seen.Mark() {
+			was, ok := c.record.Present(paths[i])
+			if !ok || seen.path != paths[i] || was == seen.Content || was == seen.Mark() {
 				continue
 			}
 			if c.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.written.Add(coarse).Before(t.At) ||
@@ -459,7 +290,7 @@ func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 				c.userNow(seen.path, seen.Content)
 				continue
 			}
-			c.agentChanged(t, seen.path, f.Present, seen.Content)
+			c.agentChanged(t, seen.path, was, seen.Content)
 			c.last[seen.path] = seen.Mark()
 			c.tell([]event{changedEvent(seen.path, "disk")})
 		}
@@ -467,60 +298,16 @@ func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 	})
 }
 
-// see looks at a file; done runs on the goroutine of box. With settle what the disk has reaches the file's
-// buffer first.
-func (c *changes) see(path string, settle bool, done func(sight)) {
-	answer := func(seen buffers.Seen, err error) {
-		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, written: time.Unix(seen.Disk.Sec, seen.Disk.Nsec)}
-		switch {
-		case err != nil:
-			s.path = ""
-		case !seen.Exists:
-		case seen.Large:
-			s.large, s.Content = true, review.Opaque(fmt.Sprint(seen.Disk))
-		default:
-			s.Content = textContent(seen.Text)
-		}
-		c.box.put(func() {
-			if s.loaded {
-				c.loaded[s.path] = true
-			}
-			c.sawMode(s.path, s.mode)
-			done(s)
+// files gives the files of the record, in step with buffers and disk; done runs on the session's goroutine.
+func (c *changes) files(done func([]review.File)) {
+	c.job(func(next func()) {
+		c.refresh(nil, func() {
+			c.tell(nil)
+			files := c.record.Files()
+			c.session.box.put(func() { done(files) })
+			next()
 		})
-	}
-	w := c.session.host.watching()
-	if w == nil {
-		answer(buffers.Seen{}, errSessionClosed)
-		return
-	}
-	w.Look(path, settle, maxReviewed, answer)
-}
-
-// seeAll looks at files, all of them as they are at the end: one that took has changed meanwhile counts as
-// not looked at.
-func (c *changes) seeAll(paths []string, done func([]sight)) {
-	found := make([]sight, len(paths))
-	versions := make([]int, len(paths))
-	missing := len(paths)
-	if missing == 0 {
-		done(found)
-		return
-	}
-	for i, path := range paths {
-		c.see(path, true, func(seen sight) {
-			found[i], versions[i] = seen, c.version[seen.path]
-			if missing--; missing > 0 {
-				return
-			}
-			for i := range found {
-				if c.version[found[i].path] != versions[i] {
-					found[i] = sight{}
-				}
-			}
-			done(found)
-		})
-	}
+	})
 }
 
 // tell hands what is new in the record to the session, and events that follow it.
@@ -538,7 +325,9 @@ func (c *changes) tell(events []event) {
 		c.saveSoon()
 	}
 	s.box.put(func() {
-		s.reviewed(changed, gone)
+		if len(changed)+len(gone) > 0 {
+			s.review.changed(changed, gone)
+		}
 		maps.Copy(s.shown.changes, shown)
 		held := slices.IndexFunc(s.shown.events, func(e event) bool { return e.after > c.told })
 		for _, e := range events {
@@ -550,95 +339,4 @@ func (c *changes) tell(events []event) {
 		}
 		s.changed()
 	})
-}
-
-// list gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
-// decided.
-func (c *changes) list(all bool, callback int) {
-	open := c.session.turnOpen
-	c.job(func(done func()) {
-		var t *turn
-		if open {
-			t = c.turn
-		}
-		c.refresh(t, func() {
-			c.tell(nil)
-			files := c.record.Files()
-			slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
-			items := []any{}
-			for _, f := range files {
-				items = append(items, entries(f, all)...)
-			}
-			failure := ""
-			if len(items) == 0 && len(files) > 0 {
-				failure = "all changes are decided: :Acp changes all lists them"
-			}
-			c.session.box.put(func() { c.session.host.callback(callback, items, failure) })
-			done()
-		})
-	})
-}
-
-// entries are the lines of the quickfix list about a file: all, or what is to be decided.
-func entries(f review.File, all bool) []any {
-	if !all && f.State != review.Pending {
-		return nil
-	}
-	decided := map[review.State]string{review.Kept: "✓ kept  ", review.Rejected: "✗ refused  "}
-	whole := map[review.Status]string{
-		review.Added: "new", review.Deleted: "deleted", review.Modified: "changed", review.Moved: "moved from " + f.OldPath,
-	}[f.Status]
-	whole = decided[f.State] + whole
-	entry := map[string]any{"path": f.Path, "line": 1, "text": whole, "gone": f.Status == review.Deleted}
-	switch {
-	case f.Status == review.Deleted:
-		if n := len(f.Hunks); n > 0 {
-			entry["text"] = fmt.Sprintf("%s  −%d", whole, f.Hunks[0].OldCount)
-		}
-		return []any{entry}
-	case len(f.Hunks) == 0:
-		if f.Present.Opaque {
-			entry["text"] = whole + " (not compared: no text, or too large)"
-		}
-		return []any{entry}
-	}
-	var list []any
-	if f.Status == review.Moved {
-		list = append(list, entry)
-	}
-	for _, h := range f.Hunks {
-		text := fmt.Sprintf("+%d −%d  %s", h.NewCount, h.OldCount, f.FirstLine(h))
-		if f.Status == review.Added {
-			text = "new  " + text
-		}
-		if text = decided[h.State] + text; !all && h.State != review.Pending {
-			continue
-		}
-		list = append(list, map[string]any{"path": f.Path, "line": max(h.NewStart, 1), "text": text, "gone": false})
-	}
-	return list
-}
-
-// mirrorFile is a file as Lua keeps it; of each hunk its four numbers, and its state by a letter.
-func mirrorFile(f review.File) any {
-	hunks := make([]int, 0, 4*len(f.Hunks))
-	states := make([]byte, len(f.Hunks))
-	for i, h := range f.Hunks {
-		hunks = append(hunks, h.OldStart, h.OldCount, h.NewStart, h.NewCount)
-		states[i] = h.State[0]
-	}
-	m := map[string]any{"path": f.Path, "status": string(f.Status), "state": string(f.State), "hunks": hunks, "states": string(states)}
-	if f.OldPath != "" {
-		m["old_path"] = f.OldPath
-	}
-	return m
-}
-
-// textContent is a text for the record, without it where it is too long.
-func textContent(text string) review.Content {
-	c := review.Text(text)
-	if len(text) > maxReviewed {
-		return c.Mark()
-	}
-	return c
 }

@@ -55,7 +55,7 @@ var (
 // Plan says what a decision makes of a file. Nothing is changed before Commit.
 func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	f := r.files[path]
-	if f == nil {
+	if f == nil || f.away {
 		return Plan{}, fmt.Errorf("%s %s: %w", d, path, errNotChanged)
 	}
 	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
@@ -143,7 +143,7 @@ func (f *file) bringBack() {
 // in the record since, and nothing is done.
 func (r *Record) Commit(p Plan) bool {
 	f := r.files[p.Path]
-	if f == nil || f != p.of || f.Present != p.Now {
+	if f == nil || f.away || f != p.of || f.Present != p.Now {
 		return false
 	}
 	r.bytes -= f.size()
@@ -161,7 +161,7 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	path := p.next.Path
 	f := r.files[path]
 	switch {
-	case f == nil || f != p.of:
+	case f == nil || f.away || f != p.of:
 		return Plan{}, errNotChanged
 	case f.text != p.next.text || !f.has(p.Want):
 		return Plan{}, errChangedSince

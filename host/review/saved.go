@@ -22,7 +22,7 @@ type savedFile struct {
 	ID                          int
 	Path, OldPath               string
 	Baseline, Accepted, Present Content // without texts, where there are layers
-	MoveKept                    bool
+	Away, MoveKept              bool
 	Refused                     Status
 	Taken                       Content
 	Layers                      []savedPair // kept, pending, refused; or none
@@ -38,11 +38,10 @@ type savedPair struct {
 // Save returns the record as bytes, which Load reads.
 func (r *Record) Save() ([]byte, error) {
 	s := saved{Format: savedFormat, LastID: r.lastID}
-	for _, f := range r.Files() {
-		f := r.files[f.Path]
+	for _, f := range r.files {
 		one := savedFile{
 			ID: f.ID, Path: f.Path, OldPath: f.OldPath, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
-			MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
+			Away: f.away, MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
 		}
 		if l := f.text; l != nil {
 			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
@@ -57,6 +56,7 @@ func (r *Record) Save() ([]byte, error) {
 		}
 		s.Files = append(s.Files, one)
 	}
+	slices.SortFunc(s.Files, func(a, b savedFile) int { return a.ID - b.ID })
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(s); err != nil {
 		return nil, fmt.Errorf("save the record of changes: %w", err)
@@ -93,6 +93,9 @@ func Load(data []byte, limit int) (*Record, error) {
 		r.files[f.Path] = f
 		r.bytes += f.size()
 		r.settle(f)
+		if one.Away {
+			r.Removed(one.Path)
+		}
 	}
 	return r, nil
 }

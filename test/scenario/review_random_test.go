@@ -626,7 +626,7 @@ func (r *randomReview) undoes(again bool) {
 		if again {
 			r.record.Changed(step.path, now, want)
 		} else {
-			r.record.Now(step.path, want)
+			r.record.Retracted(step.path, now, want)
 		}
 		r.decided(name, want, mode)
 	}

@@ -124,12 +124,42 @@ func TestUndoTurns(t *testing.T) {
 		if got := s.disk(path); got != "1\ntwo\n3\n4\n5\n6\n7\n" {
 			t.Errorf("the disk has %q", got)
 		}
+		s.Await("the first turn's change alone", func() bool { return s.changes() == "modified code.txt -2,1+2,1\n" })
 		undo("the first turn undone", false, "1\n2\n3\n4\n5\n6\n7\ntyped\n")
+		// It was not refused: there is nothing of which the agent would be told.
+		s.Await("nothing in the review", func() bool { return s.changes() == "" })
 		s.Command("Acp undo")
 		s.AwaitScreen("There is no turn that has changed files")
 		undo("the first turn again", true, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
 		undo("the second turn again", true, "1\ntwo\n3\n4\nfive\n6\n7\ntyped\n")
 		s.Await("the files", func() bool { return s.disk(fresh) == "new\n" && s.disk(gone) == "no file" })
+	})
+}
+
+func TestAFileThatTheUserDeletesStaysAway(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		mine, other := s.write("mine.txt", "1\n"), s.write("other.txt", "1\n")
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.writeFile(mine, "2\n")
+		p.writeFile(other, "2\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		if err := os.Remove(mine); err != nil {
+			t.Fatal(err)
+		}
+		s.Command("Acp changes")
+		s.Await("the deletion is seen", func() bool { return s.changes() == "modified other.txt -1,1+1,1\n" })
+		s.ok(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.disk(other) == "1\n" })
+		if got := s.disk(mine); got != "no file" {
+			t.Errorf("what the user has deleted has %q", got)
+		}
+		s.write("mine.txt", "2\n") // say, git stash pop
+		s.Command("Acp changes")
+		s.Await("its change again", func() bool { return strings.Contains(s.changes(), "modified mine.txt -1,1+1,1\n") })
+		s.ok(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.disk(mine) == "1\n" })
 	})
 }
 

@@ -1,4 +1,4 @@
-package host
+package turns
 
 import (
 	"testing"
@@ -9,14 +9,14 @@ import (
 
 func TestStepsOfAnUndo(t *testing.T) {
 	none, text := review.Content{}, review.Text
-	changed := turnFile{Path: "f", Before: text("1\n2\n3\n"), After: text("1\ntwo\n3\n")}
-	added := turnFile{Path: "f", After: text("new\n")}
-	deleted := turnFile{Path: "f", Before: text("old\n")}
-	moved := turnFile{Path: "to", OldPath: "from", Before: text("a\n"), After: text("b\n")}
-	binary := turnFile{Path: "f", Before: text("a\x00"), After: text("b\x00")}
-	runnable := turnFile{Path: "f", Modes: modes{0o755, 0o644}}
+	changed := File{Path: "f", Before: text("1\n2\n3\n"), After: text("1\ntwo\n3\n")}
+	added := File{Path: "f", After: text("new\n")}
+	deleted := File{Path: "f", Before: text("old\n")}
+	moved := File{Path: "to", OldPath: "from", Before: text("a\n"), After: text("b\n")}
+	binary := File{Path: "f", Before: text("a\x00"), After: text("b\x00")}
+	runnable := File{Path: "f", Modes: Modes{0o755, 0o644}}
 	for name, c := range map[string]struct {
-		file      turnFile
+		file      File
 		now, want review.Content
 		taken     bool // something is where it was before it was moved
 		note      string
@@ -40,29 +40,29 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"permissions":                   {file: runnable, now: text("x\n"), want: text("x\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			step := stepOf(c.file, c.now, 0o644, !c.taken)
-			if step.want != c.want || step.note != c.note || step.conflicts != c.conflicts {
-				t.Errorf("it becomes %+v, %q, %d conflicts", step.want, step.note, step.conflicts)
+			step := StepOf(c.file, c.now, 0o644, !c.taken)
+			if step.Want != c.want || step.Note != c.note || step.Conflicts != c.conflicts {
+				t.Errorf("it becomes %+v, %q, %d conflicts", step.Want, step.Note, step.Conflicts)
 			}
-			if back := step.back != ""; back != (c.file.OldPath != "" && !c.taken) {
-				t.Errorf("it goes back to %q", step.back)
+			if back := step.Back != ""; back != (c.file.OldPath != "" && !c.taken) {
+				t.Errorf("it goes back to %q", step.Back)
 			}
-			if (step.mode != 0) != (name == "permissions") {
-				t.Errorf("its permissions become %o", step.mode)
+			if (step.Mode != 0) != (name == "permissions") {
+				t.Errorf("its permissions become %o", step.Mode)
 			}
 		})
 	}
 }
 
 func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
-	turn := newTurn("", time.Time{})
+	turn := Begin("", time.Time{})
 	added, old := review.Content{Exists: true, Text: "new\n"}, review.Content{Exists: true, Text: "old\n"}
 	turn.record.Changed("/added", review.Content{}, added)
 	turn.record.Changed("/changed", old, added)
 	for _, path := range []string{"/added", "/changed"} {
 		f, _ := turn.record.File(path)
-		turn.own(path, f.Baseline)
-		turn.own(path, added)
+		turn.Decided(path, f.Baseline)
+		turn.Decided(path, added)
 		if now, _ := turn.record.File(path); now.Baseline != f.Baseline || now.Present != added {
 			t.Errorf("%s is %+v to %+v", path, now.Baseline, now.Present)
 		}
@@ -70,12 +70,12 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 }
 
 func TestWhatTheUserWroteIntoANewFileStays(t *testing.T) {
-	turn, c := newTurn("", time.Time{}), &changes{ledger: newLedger()}
+	turn, h := Begin("", time.Time{}), History{}
 	turn.record.Changed("/new", review.Content{}, review.Text("1\n2\n"))
 	turn.record.Now("/new", review.Text("1\nmine\n2\n"))
-	c.take(turn)
-	step := stepOf(turn.Files[0], review.Text("1\nmine\n2\n"), 0, true)
-	if step.want != review.Text("mine\n") {
-		t.Errorf("an undo makes %+v of it", step.want)
+	h.Take(turn)
+	step := StepOf(turn.Files[0], review.Text("1\nmine\n2\n"), 0, true)
+	if step.Want != review.Text("mine\n") {
+		t.Errorf("an undo makes %+v of it", step.Want)
 	}
 }

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// list gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
+// decided.
+func (c *changes) list(all bool, callback int) {
+	open := c.session.turnOpen
+	c.job(func(done func()) {
+		var t *turn
+		if open {
+			t = c.turn
+		}
+		c.refresh(t, func() {
+			c.tell(nil)
+			files := c.record.Files()
+			slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
+			items := []any{}
+			for _, f := range files {
+				items = append(items, entries(f, all)...)
+			}
+			failure := ""
+			if len(items) == 0 && len(files) > 0 {
+				failure = "all changes are decided: :Acp changes all lists them"
+			}
+			c.session.box.put(func() { c.session.host.callback(callback, items, failure) })
+			done()
+		})
+	})
+}
+
+// entries are the lines of the quickfix list about a file: all, or what is to be decided.
+func entries(f review.File, all bool) []any {
+	if !all && f.State != review.Pending {
+		return nil
+	}
+	decided := map[review.State]string{review.Kept: "✓ kept  ", review.Rejected: "✗ refused  "}
+	whole := map[review.Status]string{
+		review.Added: "new", review.Deleted: "deleted", review.Modified: "changed", review.Moved: "moved from " + f.OldPath,
+	}[f.Status]
+	whole = decided[f.State] + whole
+	entry := map[string]any{"path": f.Path, "line": 1, "text": whole, "gone": f.Status == review.Deleted}
+	switch {
+	case f.Status == review.Deleted:
+		if n := len(f.Hunks); n > 0 {
+			entry["text"] = fmt.Sprintf("%s  −%d", whole, f.Hunks[0].OldCount)
+		}
+		return []any{entry}
+	case len(f.Hunks) == 0:
+		if f.Present.Opaque {
+			entry["text"] = whole + " (not compared: no text, or too large)"
+		}
+		return []any{entry}
+	}
+	var list []any
+	if f.Status == review.Moved {
+		list = append(list, entry)
+	}
+	for _, h := range f.Hunks {
+		text := fmt.Sprintf("+%d −%d  %s", h.NewCount, h.OldCount, f.FirstLine(h))
+		if f.Status == review.Added {
+			text = "new  " + text
+		}
+		if text = decided[h.State] + text; !all && h.State != review.Pending {
+			continue
+		}
+		list = append(list, map[string]any{"path": f.Path, "line": max(h.NewStart, 1), "text": text, "gone": false})
+	}
+	return list
+}
+
+// mirrorFile is a file as Lua keeps it; of each hunk its four numbers, and its state by a letter.
+func mirrorFile(f review.File) any {
+	hunks := make([]int, 0, 4*len(f.Hunks))
+	states := make([]byte, len(f.Hunks))
+	for i, h := range f.Hunks {
+		hunks = append(hunks, h.OldStart, h.OldCount, h.NewStart, h.NewCount)
+		states[i] = h.State[0]
+	}
+	m := map[string]any{"path": f.Path, "status": string(f.Status), "state": string(f.State), "hunks": hunks, "states": string(states)}
+	if f.OldPath != "" {
+		m["old_path"] = f.OldPath
+	}
+	return m
+}

@@ -1,0 +1,122 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// placement is what a file is to become by the user's wish.
+type placement struct {
+	path      string
+	now, want review.Content
+	mode      fs.FileMode // permission bits; 0: as they are
+	back      string      // where it is to be moved, or ""
+	merge     func(now string) string
+}
+
+// place gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
+// the goroutine of box.
+func (c *changes) place(p placement, done func(error)) {
+	files := c.session.host.files
+	ctx := context.Background()
+	answer := func(w buffers.Written, err error) {
+		c.box.put(func() {
+			var e *buffers.Error
+			if errors.As(err, &e) {
+				err = e.Err
+			}
+			done(err)
+		})
+	}
+	same := func(now *string) bool {
+		if now == nil {
+			return !p.now.Exists
+		}
+		is := textContent(*now)
+		return is == p.now || p.now.Exists && is.Mark() == p.now.Mark()
+	}
+	var mode *fs.FileMode
+	if p.mode != 0 {
+		mode = &p.mode
+	}
+	switch {
+	case p.back != "":
+		c.moveBack(p, done)
+	case p.want.Opaque && p.want == p.now && mode == nil:
+		done(nil)
+	case p.want.Opaque, p.want.Exists && !p.now.Exists && c.originals.find(p.path, p.want, c.turn) != nil:
+		old := c.originals.find(p.path, p.want, c.turn)
+		if old == nil {
+			done(errForgotten)
+			return
+		}
+		c.see(p.path, true, func(seen sight) {
+			p.mode = cmp.Or(p.mode, seen.mode, old.mode)
+			if seen.Content != p.now && seen.Mark() != p.now.Mark() {
+				done(errMovedOn)
+				return
+			}
+			c.originals.keepDisk(p.path, p.now)
+			files.Restore(ctx, p.path, old.data, p.mode, answer)
+		})
+	default:
+		if !p.want.Exists {
+			c.originals.keepDisk(p.path, p.now)
+		}
+		files.Edit(ctx, buffers.Edit{Path: p.path, Mode: mode, Change: func(now *string) (*string, error) {
+			switch {
+			case !same(now) && (p.merge == nil || now == nil):
+				return nil, errMovedOn
+			case !same(now):
+				text := p.merge(*now)
+				return &text, nil
+			case !p.want.Exists:
+				return nil, nil
+			case p.want.Opaque: // its permissions alone
+				return now, nil
+			}
+			return &p.want.Text, nil
+		}}, answer)
+	}
+}
+
+// moveBack puts a file where it was before it was moved, with what is wanted of it.
+func (c *changes) moveBack(p placement, done func(error)) {
+	info, err := os.Stat(p.path)
+	data, err2 := os.ReadFile(p.path)
+	if err := cmp.Or(err, err2); err != nil {
+		done(err)
+		return
+	}
+	mode := p.mode
+	if mode == 0 {
+		mode = info.Mode().Perm()
+	}
+	ctx := context.Background()
+	// As it is first, which keeps its encoding; then what is wanted.
+	c.session.host.files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
+		c.box.put(func() {
+			if err != nil {
+				done(err)
+				return
+			}
+			to := placement{path: p.back, now: textContent(buffers.Decoded(data)), want: p.want}
+			if to.now == p.want.Mark() || to.now.Mark() == p.want {
+				to.now = p.want
+			}
+			c.place(to, func(err error) {
+				if err != nil {
+					done(err)
+					return
+				}
+				c.place(placement{path: p.path, now: p.now}, done)
+			})
+		})
+	})
+}

@@ -1,0 +1,89 @@
+package turns
+
+import "slices"
+
+// What is kept of a session's turns: as many, and texts of as many bytes.
+const (
+	keptTurns = 50
+	keptTexts = 64 << 20
+)
+
+// History is the turns of a session that can be undone, and those that were. The zero value is an empty
+// one. One goroutine owns it.
+type History struct {
+	Turns  []*Turn  // those that changed something, oldest first
+	Undone []Undone // the last of them can be done again
+}
+
+// Undone is a turn that the user has undone, with what the undo did.
+type Undone struct {
+	Turn  *Turn
+	Files []File
+}
+
+// Empty tells whether there is nothing to undo, or to do again.
+func (h *History) Empty() bool { return len(h.Turns)+len(h.Undone) == 0 }
+
+// Begin tells that a new turn begins: what was undone cannot be done again.
+func (h *History) Begin() { h.Undone = nil }
+
+// Take puts what a turn has changed up to now among what can be undone. The oldest turns may go for it.
+func (h *History) Take(t *Turn) {
+	t.gather()
+	h.remove(t)
+	if len(t.Files) > 0 {
+		h.add(t)
+	}
+	total := 0
+	for i, t := range slices.Backward(h.Turns) {
+		if total += t.size(); total > keptTexts || len(h.Turns)-i > keptTurns {
+			h.Turns = slices.Clone(h.Turns[i+1:])
+			break
+		}
+	}
+}
+
+// Last returns the turn that an undo takes back; nil where there is none.
+func (h *History) Last() *Turn {
+	if len(h.Turns) == 0 {
+		return nil
+	}
+	return h.Turns[len(h.Turns)-1]
+}
+
+// LastUndone returns what can be done again, and false where there is nothing.
+func (h *History) LastUndone() (Undone, bool) {
+	if len(h.Undone) == 0 {
+		return Undone{}, false
+	}
+	return h.Undone[len(h.Undone)-1], true
+}
+
+// WasUndone tells that a turn was undone, with what leads back to it, and what failed and can be tried
+// again. With redo it can be done again.
+func (h *History) WasUndone(t *Turn, did, failed []File, redo bool) {
+	h.remove(t)
+	if len(failed) > 0 {
+		h.add(&Turn{Prompt: t.Prompt, At: t.At, Files: failed})
+	}
+	if redo {
+		h.Undone = append(h.Undone, Undone{Turn: t, Files: did})
+	}
+}
+
+// WasDoneAgain tells that the last turn that was undone was done again.
+func (h *History) WasDoneAgain(t *Turn) {
+	h.Undone = h.Undone[:max(len(h.Undone)-1, 0)]
+	h.remove(t)
+	h.add(t)
+}
+
+// add puts a turn into its place in time.
+func (h *History) add(t *Turn) {
+	h.Turns = append(h.Turns, t)
+	slices.SortFunc(h.Turns, func(a, b *Turn) int { return a.At.Compare(b.At) })
+}
+
+func (h *History) remove(t *Turn) {
+	h.Turns = slices.DeleteFunc(slices.Clone(h.Turns), func(other *Turn) bool { return other.At.Equal(t.At) })
+}

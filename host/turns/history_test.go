@@ -1,0 +1,64 @@
+package turns
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// changedIn is a turn of some second that has changed a file.
+func changedIn(second int, text string) *Turn {
+	t := Begin("", time.Unix(int64(second), 0))
+	t.Changed("/file", review.Content{}, review.Text(text))
+	return t
+}
+
+func TestTurnsGoBackAndComeAgain(t *testing.T) {
+	var h History
+	first, second := changedIn(1, "1"), changedIn(2, "2")
+	h.Take(first)
+	h.Take(Begin("changes nothing", time.Unix(3, 0)))
+	h.Take(second)
+	h.Take(first) // once more: late changes
+	if h.Last() != second || len(h.Turns) != 2 {
+		t.Fatalf("of two turns that changed something the last is %+v of %d", h.Last(), len(h.Turns))
+	}
+	failed := []File{{Path: "/other"}}
+	h.WasUndone(second, second.Files, failed, true)
+	if last := h.Last(); last == second || !last.At.Equal(second.At) || len(last.Files) != 1 {
+		t.Errorf("what failed cannot be tried again: %+v", last)
+	}
+	h.WasUndone(h.Last(), nil, nil, false)
+	if h.Last() != first {
+		t.Errorf("then comes %+v", h.Last())
+	}
+	if u, ok := h.LastUndone(); !ok || u.Turn != second {
+		t.Errorf("to be done again is %+v", u)
+	}
+	h.WasDoneAgain(second)
+	if _, ok := h.LastUndone(); ok || h.Last() != second {
+		t.Errorf("done again, the last is %+v", h.Last())
+	}
+	h.WasUndone(second, second.Files, nil, true)
+	if h.Begin(); h.Empty() || len(h.Undone) != 0 {
+		t.Error("after a new turn what was undone can be done again")
+	}
+}
+
+func TestTheOldestTurnsAreForgotten(t *testing.T) {
+	var h History
+	for i := range keptTurns + 2 {
+		h.Take(changedIn(i+1, "text"))
+	}
+	if len(h.Turns) != keptTurns || h.Turns[0].At.Unix() != 3 {
+		t.Errorf("%d turns are kept, from %v", len(h.Turns), h.Turns[0].At)
+	}
+	big := strings.Repeat("long\n", keptTexts/5/2+1)
+	h.Take(changedIn(100, big))
+	h.Take(changedIn(101, big))
+	if len(h.Turns) != 1 || h.Last().At.Unix() != 101 {
+		t.Errorf("of two turns with long texts %d are kept", len(h.Turns))
+	}
+}

@@ -1,0 +1,117 @@
+// Package turns is what each turn of a session has changed in files, and what takes that back. It knows
+// neither sessions nor the editor nor the disk.
+package turns
+
+import (
+	"cmp"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+const maxRecorded = 64 << 20 // bytes of all texts in the record of a turn that runs
+
+// Turn is what the agent has changed in a turn. One goroutine owns it.
+type Turn struct {
+	Prompt string
+	At     time.Time // when it began
+	Files  []File    // as of the last [History.Take]; never changed in place
+
+	// While it may still change:
+
+	record *review.Record
+	modes  map[string]Modes          // of files seen since it began
+	shed   map[string]review.Content // by path, what the user has refused all changes of was before the turn
+}
+
+// File is a file before a turn and after it. What the user typed meanwhile is in both. Where both are the
+// same and it was not moved, its permissions alone have changed.
+type File struct {
+	Path, OldPath string // OldPath: before it was moved
+	Before, After review.Content
+	Modes         Modes
+}
+
+// Modes are permission bits at the beginning of a turn, and as last seen; 0 where there was no file.
+type Modes struct{ Before, After fs.FileMode }
+
+// Begin returns a turn that has changed nothing yet.
+func Begin(prompt string, at time.Time) *Turn {
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]Modes{}, shed: map[string]review.Content{}}
+}
+
+// Changed takes a change of the agent's.
+func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(path, was, is) }
+
+// Moved takes a move by the agent, with what was at the old path and what is at the new one.
+func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
+
+// Now brings what is known of a file in step with what the user has.
+func (t *Turn) Now(path string, now review.Content) { t.record.Now(path, now) }
+
+// Decided tells what has become of a file by the user's decision about the agent's changes. What was refused
+// may come back by it.
+func (t *Turn) Decided(path string, is review.Content) {
+	f, known := t.record.File(path)
+	was, shed := t.shed[path]
+	if !known && shed {
+		t.record.Changed(path, was, is)
+		return
+	}
+	t.record.Now(path, is)
+	if _, still := t.record.File(path); known && !still {
+		t.shed[path] = f.Baseline
+	}
+}
+
+// SawMode tells the permission bits of a file as they are now; 0 is no file. The first time counts as those
+// before the turn.
+func (t *Turn) SawMode(path string, mode fs.FileMode) {
+	m, known := t.modes[path]
+	if !known {
+		m.Before = mode
+	}
+	m.After = mode
+	t.modes[path] = m
+}
+
+// KnowModes tells the permission bits of a file before the turn and now, where they are known better.
+func (t *Turn) KnowModes(path string, m Modes) { t.modes[path] = m }
+
+// gather brings Files up to date.
+func (t *Turn) gather() {
+	t.Files = nil
+	seen := map[string]bool{}
+	for _, f := range t.record.Files() {
+		if f.State == review.Rejected {
+			continue
+		}
+		m := t.modes[f.Path]
+		if f.OldPath != "" {
+			m.Before = cmp.Or(t.modes[f.OldPath].Before, m.Before)
+		}
+		before := f.Baseline
+		if !before.Exists && before.Text != "" { // what the user has written into a file of the agent's stays
+			before.Exists = true
+		}
+		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Modes: m})
+		seen[f.Path], seen[f.OldPath] = true, true
+	}
+	for path, m := range t.modes {
+		if !seen[path] && m.Before != 0 && m.After != 0 && m.Before != m.After {
+			t.Files = append(t.Files, File{Path: path, Modes: m})
+		}
+	}
+	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// size is how much texts a turn keeps, in bytes.
+func (t *Turn) size() (n int) {
+	for _, f := range t.Files {
+		n += len(f.Before.Text) + len(f.After.Text)
+	}
+	return n
+}

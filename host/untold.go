@@ -1,0 +1,160 @@
+package host
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+// maxUntold is how many files that no call has named are taken into the record of a turn.
+const maxUntold = 5000
+
+// harmless are the kinds of calls that change no files. After a turn with another one the folders are
+// compared: also a call that says which files it changes may not name all of them.
+var harmless = []session.ToolKind{
+	session.KindRead, session.KindSearch, session.KindThink, session.KindFetch, session.KindSwitchMode,
+}
+
+// findUntold brings into the record what commands of the agent's have changed in a turn without naming it.
+func (c *changes) findUntold(t *turn, done func()) {
+	if !c.worked.Swap(false) || t == nil {
+		done()
+		return
+	}
+	c.scans.scan(func(after *checkpoint.Snapshot) {
+		if after == nil || t.first == nil {
+			done()
+			return
+		}
+		found := map[string]checkpoint.Change{}
+		if t.before != nil {
+			// What was changed while the first look of the turn was taken.
+			for _, ch := range t.before.Changes(t.first) {
+				if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(ch) {
+					found[ch.Path] = ch
+				}
+			}
+		}
+		for _, ch := range t.first.Changes(after) {
+			if first, ok := found[ch.Path]; ok {
+				ch.Before = first.Before
+			}
+			found[ch.Path] = ch
+		}
+		var list []checkpoint.Change
+		for path, ch := range found {
+			if c.isUntold(path, ch) {
+				if ch.Before.ModTime >= t.At.Add(-coarse).UnixNano() {
+					ch.Before.Sum = checkpoint.Sum{} // the first look was too late, or in the middle of a write
+				}
+				list = append(list, ch)
+			}
+		}
+		slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
+		c.takeUntold(t, list[:min(len(list), maxUntold)], done)
+	})
+}
+
+// superseded tells that a file was no longer what a snapshot has of it when the turn after that began: the
+// user has decided about it, or has undone a turn.
+func (c *changes) superseded(ch checkpoint.Change) bool {
+	last, known := c.last[ch.Path]
+	return known && last != c.originals.before(ch).Mark()
+}
+
+// changedSince tells whether a change was made after a time, as far as can be told: a file that is gone has
+// no time, but the folder where it was has.
+func changedSince(ch checkpoint.Change, t time.Time) bool {
+	if ch.After.Kind != checkpoint.None {
+		return ch.After.ModTime >= t.UnixNano()
+	}
+	for dir := filepath.Dir(ch.Path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil:
+			return !info.ModTime().Before(t)
+		case dir == filepath.Dir(dir):
+			return false
+		}
+	}
+}
+
+// isUntold tells whether a change may be one of the agent's that nobody has told of.
+func (c *changes) isUntold(path string, ch checkpoint.Change) bool {
+	odd := func(s checkpoint.State) bool { return s.Kind != checkpoint.None && s.Kind != checkpoint.File }
+	_, users := c.saved.Load(path)
+	return !odd(ch.Before) && !odd(ch.After) && !users && !c.session.host.claimed(path, c.session)
+}
+
+// takeUntold looks at files that were changed in a turn and brings that into the record.
+func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
+	paths := make([]string, len(list))
+	for i, ch := range list {
+		paths[i] = ch.Path
+	}
+	c.seeAll(paths, func(now []sight) {
+		var events []event
+		for i, ch := range list {
+			seen := now[i]
+			if seen.path != ch.Path {
+				continue
+			}
+			if ch.Before.Kind == checkpoint.File {
+				t.KnowModes(seen.path, turns.Modes{Before: ch.Before.Mode.Perm(), After: seen.mode})
+			}
+			if c.loaded[seen.path] {
+				continue // the watch tells of its text
+			}
+			was, is := c.originals.before(ch), seen.Content
+			if f, ok := c.record.File(seen.path); ok && (f.Present == is || f.Present == is.Mark()) {
+				continue // it is known
+			}
+			if last, known := c.last[seen.path]; was == is || known && last == is.Mark() {
+				continue
+			}
+			if ch.OldPath != "" {
+				c.agentMoved(t, ch.OldPath, seen.path, was, is)
+				c.last[ch.OldPath] = review.Content{}
+			} else {
+				c.agentChanged(t, seen.path, was, is)
+			}
+			c.last[seen.path] = is.Mark()
+			c.named.Store(seen.path, true)
+			events = append(events, changedEvent(seen.path, "disk"))
+		}
+		c.tell(events)
+		done()
+	})
+}
+
+// claimed tells whether another session's agent has said that it changes a file, or was seen to.
+func (h *Host) claimed(path string, by *Session) bool {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	return slices.ContainsFunc(sessions, func(s *Session) bool {
+		return s != by && (s.working.running() || s.working.recent()) && s.changes.names(path)
+	})
+}
+
+// userSaved hears that the user has written a buffer: what its file has then is no command's doing.
+func (h *Host) userSaved(name string) {
+	path, err := buffers.RealPath(name)
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		s.changes.saved.Store(path, true)
+	}
+}
