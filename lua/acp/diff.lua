@@ -36,8 +36,9 @@ local rest = require('acp.rest')
 ---@field swap fun(self, diff: acp.Diff): boolean shows another one instead, where it can
 ---@field focus fun(self) takes the user there
 ---@field side fun(self): 1|2|nil whether the current window has the old or the new text
----@field edit fun(self, diff: acp.Diff, lines: string[]) has the user edit the new text
----@field editing? {session: integer, permission: integer} the write whose text is edited
+---@field edit fun(self, diff: acp.Diff, lines: string[], mine?: string[]) has the user edit the new
+---text, or go on with their own
+---@field editing? acp.Editing the write whose text is edited
 ---@field paint fun(self, diff: acp.Diff, refused: table<integer, true>) shows what is refused
 ---@field close fun(self)
 
@@ -153,6 +154,25 @@ local function load(args, done)
     done(diff)
   end)
   mine.id = args.callback
+end
+
+---@type {about: acp.Editing, lines: string[]}? a text of the user's that was not written, until it is
+---in a window again
+local unwritten
+
+---Puts a text of the user's into a buffer that nothing takes away, as its write waits no more.
+local function keep_unwritten()
+  local kept = unwritten
+  if not kept then
+    return
+  end
+  unwritten = nil
+  local buf = api.nvim_create_buf(true, false)
+  local name = ('acp://edited/%d/%s'):format(buf, kept.about.name)
+  api.nvim_buf_set_name(buf, name)
+  vim.bo[buf].buftype, vim.bo[buf].swapfile = 'acwrite', false
+  api.nvim_buf_set_lines(buf, 0, -1, false, kept.lines)
+  tell(('your text is in the buffer %s: :w FILE there'):format(name))
 end
 
 ---@param id integer?
@@ -292,6 +312,7 @@ local function edit()
   local args = { session = diff.session, permission = diff.permission, on = true }
   local function cannot()
     tell('this text cannot be edited here')
+    keep_unwritten()
   end
   if diff.form ~= 'whole' then
     return cannot()
@@ -300,7 +321,9 @@ local function edit()
     if not answer or answer == vim.NIL then
       return cannot()
     elseif shown == diff and place then
-      place:edit(diff, answer.lines)
+      local mine = unwritten and unwritten.about.permission == diff.permission and unwritten.lines
+      place:edit(diff, answer.lines, mine or nil)
+      unwritten = not mine and unwritten or nil
     end
   end)
 end
@@ -417,6 +440,9 @@ end
 
 ---Brings the diff up to date with the open requests, as far as windows may be closed now.
 function M.update()
+  if unwritten and not request(unwritten.about.permission) then
+    keep_unwritten()
+  end
   local first = require('acp.mirror').permissions()[1]
   local wanted = first
     and first.files
@@ -487,6 +513,20 @@ function M.ask(of)
     end)
   end
   try(1)
+end
+
+---Gives the user a text back that was not written, and whose window is gone.
+---@param about acp.Editing
+---@param lines string[]
+function M.give_back(about, lines)
+  keep_unwritten()
+  unwritten = { about = about, lines = lines }
+  if request(about.permission) and idle.now() and api.nvim_get_mode().mode == 'n' then
+    local args = { session = about.session, permission = about.permission, edit = true }
+    M.open(args, true, keep_unwritten)
+  else
+    keep_unwritten()
+  end
 end
 
 ---Whether the diff of a request is on the screen.

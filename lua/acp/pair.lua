@@ -16,8 +16,14 @@ local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 102
 ---@field origin integer the window where the user was
 ---@field before? acp.Before of the tab, where it is the user's
 ---@field gone fun()
----@field editing? {session: integer, permission: integer, on: boolean}
+---@field editing? acp.Editing
 local Pair = {}
+
+---@class acp.Editing a text of the user's in place of one that waits to be written
+---@field session integer
+---@field permission integer
+---@field name string of the file
+---@field on boolean
 Pair.__index = Pair
 
 local count = 0
@@ -290,12 +296,17 @@ function Pair:paint(diff, refused)
 end
 
 ---Makes the new side a text that the user edits, and that |:w| has written.
-function Pair:edit(diff, lines)
+function Pair:edit(diff, lines, mine)
   local buf = self.bufs[2]
   if not buf or not api.nvim_buf_is_valid(buf) then
     return
   end
-  self.editing = { session = diff.session, permission = diff.permission, on = true }
+  self.editing = {
+    session = diff.session,
+    permission = diff.permission,
+    name = diff.files[diff.at].name,
+    on = true,
+  }
   for _, mode in ipairs({ 'n', 'x' }) do
     for _, key in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
       local stays = key.desc == 'acp: diff_allow' or key.desc == 'acp: diff_refuse'
@@ -314,6 +325,9 @@ function Pair:edit(diff, lines)
   vim.bo[buf].undolevels = -123456 -- the global one
   vim.bo[buf].buftype = 'acwrite'
   vim.bo[buf].modified = false
+  if mine then
+    api.nvim_buf_set_lines(buf, 0, -1, false, mine)
+  end
   api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buf,
     callback = function()
@@ -337,10 +351,18 @@ function Pair:write()
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local text = #lines == 1 and lines[1] == '' and '' or table.concat(lines, '\n') .. '\n'
   vim.bo[buf].modified = false
-  require('acp.host').notify(
-    'write_edited',
-    { session = about.session, permission = about.permission, text = text }
-  )
+  local args = { session = about.session, permission = about.permission, text = text }
+  require('acp.host').request('write_edited', args, function(_, err)
+    if not err then
+      return
+    end
+    vim.notify('acp: ' .. err, vim.log.levels.WARN)
+    if api.nvim_buf_is_loaded(buf) then
+      vim.bo[buf].modified = true
+    else
+      require('acp.diff').give_back(about, lines) -- it was |:wq|
+    end
+  end)
 end
 
 function Pair:focus()

@@ -610,6 +610,57 @@ func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
 	}, wide)
 }
 
+// What the user has made of a text and could not be written is not lost with its window.
+func TestAnEditedTextThatIsNotWritten(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		s.recordNotifications()
+		s.prompt(p, "change it")
+		edit := func() int {
+			id := p.store(path, text)
+			s.awaitDiff("four")
+			s.Command("Acp diff")
+			s.AwaitLua(`vim.wo.diff`)
+			s.Keys("gE")
+			s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+			return id
+		}
+		id := edit()
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
+		s.Keys(":4s/four/five/<CR>:wq<CR>")
+		s.awaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.bo.modified and vim.fn.getline(4) == "local line4 = 'five'"`)
+		s.Keys(":wq<CR>")
+		p.fails(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
+		if got, want := s.file(path), strings.Replace(text, "four", "five", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+
+		// There is no file any more that could be compared.
+		s.Lua(nil, `vim.cmd('bwipeout! ' .. vim.fn.bufnr('a.lua'))`)
+		s.write("a.lua", old)
+		id = edit()
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		s.Keys(":4s/four/six/<CR>:wq<CR>")
+		s.awaitNotification("your text is in the buffer acp://edited/")
+		s.Command("buffer acp://edited")
+		if got := s.LuaString(`return vim.fn.getline(4)`); got != "local line4 = 'six'" {
+			t.Errorf("the fourth line is %q", got)
+		}
+		if !s.LuaBool(`vim.bo.modified`) {
+			t.Error("nothing says that it is not on the disk")
+		}
+		s.Command("Acp permit 2")
+		p.fails(id, -32603, "the user refused this write")
+	}, wide)
+}
+
 func TestHeldWritesThatAreNoText(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.configure(`c.review, c.diff = 'before', 'split'`)
