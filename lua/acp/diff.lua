@@ -156,8 +156,8 @@ local function load(args, done)
   mine.id = args.callback
 end
 
----@type {about: acp.Editing, lines: string[]}? a text of the user's that was not written, until it is
----in a window again
+---@type {about: acp.Editing, lines: string[]}? a text of the user's that was not written, until it
+---is in a window again
 local unwritten
 
 ---Puts a text of the user's into a buffer that nothing takes away, as its write waits no more.
