@@ -383,6 +383,10 @@ end
 ---@param line string
 ---@return string
 local function bare(line)
+  local mark, name = line:sub(2, 4), line:match('^.....(.-)  ')
+  if name and (mark == '▾' or mark == '▸') then
+    return name
+  end
   return (line:gsub('^%W*%d*%s*[-+]?%s*', ''))
 end
 

@@ -140,6 +140,10 @@ func TestReviewDecides(t *testing.T) {
 		s.Keys("x")
 		s.awaitPage("▸ lexer.lua")
 		disk("lexer.lua", lexerBefore)
+		s.awaitPage("refused hunks: <C-s> sends them") // which is above it
+		if line := s.LuaString(`return vim.api.nvim_get_current_line()`); !strings.Contains(line, "lexer.lua") {
+			t.Errorf("after a file was refused the cursor is on %q", line)
+		}
 		s.Keys("gga")
 		s.awaitPage("2 kept")
 		disk("test/lexer_spec.lua", "it('works')\n")
