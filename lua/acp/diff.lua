@@ -452,7 +452,8 @@ function M.update()
     if not idle.now() then
       return -- the float waits too, and calls again
     end
-    if place and place.editing and vim.bo[place.bufs[2]].modified then
+    local editing = place and place.editing
+    if editing and api.nvim_buf_is_valid(editing.buf) and vim.bo[editing.buf].modified then
       tell('the agent waits for this text no more; it is still in its window')
       shown, place, asked = nil, nil, false
       return

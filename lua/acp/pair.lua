@@ -23,6 +23,7 @@ local Pair = {}
 ---@field session integer
 ---@field permission integer
 ---@field name string of the file
+---@field buf integer
 ---@field on boolean
 Pair.__index = Pair
 
@@ -248,7 +249,9 @@ local function watch(self)
           self.bufs = vim.tbl_filter(function(other)
             return other ~= buf
           end, self.bufs)
-          vim.schedule(self.gone)
+          if not self.editing or self.editing.buf == buf then
+            vim.schedule(self.gone)
+          end
         end
       end,
     })
@@ -305,6 +308,7 @@ function Pair:edit(diff, lines, mine)
     session = diff.session,
     permission = diff.permission,
     name = diff.files[diff.at].name,
+    buf = buf,
     on = true,
   }
   for _, mode in ipairs({ 'n', 'x' }) do
@@ -340,7 +344,8 @@ end
 
 ---Has the edited text written.
 function Pair:write()
-  local buf, about = self.bufs[2], self.editing
+  local about = self.editing
+  local buf = about.buf
   local waits = vim.iter(require('acp.mirror').permissions()):any(function(request)
     return request.id == about.permission
   end)

@@ -661,6 +661,28 @@ func TestAnEditedTextThatIsNotWritten(t *testing.T) {
 	}, wide)
 }
 
+// The text that is edited is the user's also when its window is the only one left.
+func TestAnEditedTextAlone(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, _, text, p := s.beginBefore("split")
+		s.prompt(p, "change it")
+		id := p.store(path, text)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("gE")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		s.Keys("omine<Esc>:only<CR>")
+		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == 'acwrite' and vim.bo.modified`)
+		s.Keys(":w<CR>")
+		p.fails(id, -32603, "(mine)")
+		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == '' and vim.fn.expand('%:t') == 'a.lua'`)
+		if got := s.file(path); !strings.Contains(got, "\nmine\n") {
+			t.Errorf("the file has\n%s", got)
+		}
+	}, wide)
+}
+
 func TestHeldWritesThatAreNoText(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.configure(`c.review, c.diff = 'before', 'split'`)
