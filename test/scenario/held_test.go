@@ -42,6 +42,25 @@ func (s *scene) beginBefore(diff string) (path, old, text string, p *puppet) {
 	return path, old, text, s.begin()
 }
 
+// lookAtHeld has the agent write a file, and goes to the diff of that.
+func (s *scene) lookAtHeld(p *puppet, path, text, shown string) (id int) {
+	s.t.Helper()
+	id = p.store(path, text)
+	s.awaitDiff(shown)
+	s.Command("Acp diff")
+	s.AwaitLua(`vim.wo.diff`)
+	return id
+}
+
+// editHeld is lookAtHeld, and makes the new side one that is edited.
+func (s *scene) editHeld(p *puppet, path, text, shown string) (id int) {
+	s.t.Helper()
+	id = s.lookAtHeld(p, path, text, shown)
+	s.Keys("gE")
+	s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+	return id
+}
+
 func TestAWriteWaitsForTheUser(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path, old, text, p := s.beginBefore("split")
@@ -104,10 +123,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		p.fails(id, -32603, "the user refused this write, so nothing was written")
 		s.resolved("reject", "user")
 		s.awaitNoFloat()
-		id = p.store(path, old)
-		s.awaitDiff("line24")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
+		id = s.lookAtHeld(p, path, old, "line24")
 		s.Keys("ggVGg<lt>")
 		s.awaitRefused(3)
 		s.Keys("ga")
@@ -174,12 +190,7 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		s.same(before, s.scenery())
 
 		// Closed instead: as if it had not been edited. By ga, and without a change, it is as the agent wants it.
-		id = p.store(path, old)
-		s.awaitDiff("line24")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		id = s.editHeld(p, path, old, "line24")
 		s.Keys("ggdd:q!<CR>")
 		s.awaitNoDiff()
 		s.Command("Acp diff")
@@ -194,12 +205,7 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		s.awaitNoDiff()
 
 		// Withdrawn while it is edited: what was typed stays in its window.
-		id = p.store(path, text)
-		s.awaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		id = s.editHeld(p, path, text, "four")
 		s.Keys("ggOmine<Esc>")
 		p.notify("$/cancel_request", obj{"requestId": id})
 		p.fails(id, -32800)
@@ -504,10 +510,7 @@ func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
 		path, old, text, p := s.beginBefore("split")
 		s.prompt(p, "change it")
 		p.gets(p.fetch(path), old)
-		id := p.store(path, text)
-		s.awaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
+		id := s.lookAtHeld(p, path, text, "four")
 		s.Keys("]v]vg<lt>")
 		s.awaitRefused(1)
 		s.AwaitLua(`vim.fn.line('.') == 25`)
@@ -589,12 +592,7 @@ func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
 		path, _, text, p := s.beginBefore("split")
 		s.recordNotifications()
 		s.prompt(p, "change it")
-		id := p.store(path, text)
-		s.awaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		id := s.editHeld(p, path, text, "four")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
 		s.Keys(":4s/four/five/<CR>:w<CR>")
 		s.awaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
@@ -616,16 +614,7 @@ func TestAnEditedTextThatIsNotWritten(t *testing.T) {
 		path, old, text, p := s.beginBefore("split")
 		s.recordNotifications()
 		s.prompt(p, "change it")
-		edit := func() int {
-			id := p.store(path, text)
-			s.awaitDiff("four")
-			s.Command("Acp diff")
-			s.AwaitLua(`vim.wo.diff`)
-			s.Keys("gE")
-			s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
-			return id
-		}
-		id := edit()
+		id := s.editHeld(p, path, text, "four")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
 		s.Keys(":4s/four/five/<CR>:wq<CR>")
 		s.awaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
@@ -640,7 +629,7 @@ func TestAnEditedTextThatIsNotWritten(t *testing.T) {
 		// There is no file any more that could be compared.
 		s.Lua(nil, `vim.cmd('bwipeout! ' .. vim.fn.bufnr('a.lua'))`)
 		s.write("a.lua", old)
-		id = edit()
+		id = s.editHeld(p, path, text, "four")
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -666,12 +655,7 @@ func TestAnEditedTextAlone(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path, _, text, p := s.beginBefore("split")
 		s.prompt(p, "change it")
-		id := p.store(path, text)
-		s.awaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		id := s.editHeld(p, path, text, "four")
 		s.Keys("omine<Esc>:only<CR>")
 		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == 'acwrite' and vim.bo.modified`)
 		s.Keys(":w<CR>")
