@@ -29,9 +29,10 @@ type held struct {
 	since   time.Time
 
 	prospect
-	unsaved bool // a buffer had unsaved text of the file, when Lua listed those last
-	busy    bool // the file is being looked at, as the user has answered
-	editing bool // the user edits the text
+	unsaved bool                 // a buffer had unsaved text of the file, when Lua listed those last
+	busy    bool                 // the file is being looked at, as the user has answered
+	edited  func(failure string) // hears what has become of a text of the user's; may be nil
+	editing bool                 // the user edits the text
 
 	verdict verdict // the user's
 	said    string  // what the chat says where they want another text than the agent's
@@ -290,11 +291,17 @@ func (s *Session) refreshHeld(p *permission, then func()) {
 	})
 }
 
+const noLongerWaits = "The agent does not wait for this text any more."
+
 // writeHeld is the user's word that a held write may be made, but for the hunks
-// that they have refused; or, with a text, that this is to be written.
-func (s *Session) writeHeld(p *permission, edited *string) {
+// that they have refused; or, with a text, that this is to be written: done then hears whether it was.
+func (s *Session) writeHeld(p *permission, edited *string, done func(failure string)) {
 	h := p.held
+	name := transcript.VisibleText(filepath.Base(h.request.path))
 	switch {
+	case h.busy && edited != nil:
+		done(name + " is being written with the text of the :w before this one.")
+		return
 	case h.busy:
 		return
 	case h.editing && edited == nil:
@@ -312,33 +319,29 @@ func (s *Session) writeHeld(p *permission, edited *string) {
 			d, ok := decideHeld(shown, now, refused, edited)
 			s.box.put(func() {
 				if !slices.Contains(s.asked, p) || h.request.ctx.Err() != nil {
+					if edited != nil {
+						done(noLongerWaits)
+					}
 					return
 				}
 				h.busy = false
 				if ok {
-					h.verdict = d
+					h.verdict, h.edited = d, done
 					h.said = s.saidOf(h, n, all, edited != nil)
 					s.resolve(p, d.option, "user")
 					return
 				}
-				s.askAgain(p, now, edited != nil)
+				h.prospect = now
+				if edited != nil {
+					done(name + " has changed in the same lines meanwhile: :w once more writes your text over that.")
+					return
+				}
+				s.tellHeld(p)
+				s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+				s.changed()
 			})
 		})
 	})
-}
-
-// askAgain asks about a held write once more, as its file is another by now.
-func (s *Session) askAgain(p *permission, now prospect, edited bool) {
-	h := p.held
-	h.prospect = now
-	name := transcript.VisibleText(filepath.Base(h.request.path))
-	if edited {
-		s.host.notify("warning", name+" has changed in the same lines meanwhile: :w once more writes your text over that.")
-		return
-	}
-	s.tellHeld(p)
-	s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
-	s.changed()
 }
 
 // saidOf is what the chat says of a write that is not made as the agent wants it.
@@ -405,6 +408,9 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 		s.writeInstead(h)
 		return
 	case optionID == writeIt:
+		if h.edited != nil {
+			h.edited("")
+		}
 		h.request.reviewed.Store(true)
 		h.request.pass(h.pass)
 		return
@@ -428,6 +434,13 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 // writeInstead writes what the user has made of the agent's text.
 func (s *Session) writeInstead(h *held) {
 	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.verdict.instead}, func(w buffers.Written, err error) {
+		if h.edited != nil {
+			failure := ""
+			if err != nil {
+				failure = fmt.Sprintf("%s is not written: %v", transcript.VisibleText(s.short(h.request.path)), cause(err))
+			}
+			h.edited(failure)
+		}
 		if err != nil {
 			h.pass(cause(err))
 			return
@@ -477,15 +490,16 @@ func (s *Session) editHeld(m message) {
 // writeEdited takes the lines that the user has made of a held write.
 func (s *Session) writeEdited(m message) {
 	p := s.openRequest(m.integer("permission"))
+	done := func(failure string) { s.host.callback(m.integer("callback"), nil, failure) }
 	if p == nil || p.held == nil {
-		s.host.notify("warning", "The agent does not wait for this text any more.")
+		done(noLongerWaits)
 		return
 	}
 	text := m.text("text")
 	if !strings.HasSuffix(p.held.After, "\n") && p.held.After != "" {
 		text = strings.TrimSuffix(text, "\n")
 	}
-	s.writeHeld(p, &text)
+	s.writeHeld(p, &text, done)
 }
 
 // wrote takes a write through the client. One that the user has decided about before it was made is kept,

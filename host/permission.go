@@ -247,7 +247,7 @@ func (s *Session) respond(id int64, optionID string) {
 	allows := p.request.Options[chosen].Allows()
 	switch {
 	case p.held != nil && allows:
-		s.writeHeld(p, nil)
+		s.writeHeld(p, nil, nil)
 		return
 	case s.respondPartly(p, p.request.Options[chosen]):
 		return

@@ -467,6 +467,47 @@ func TestUndoDecision(t *testing.T) {
 	}
 }
 
+// A decision that is made already changes nothing, and the undo of the one before it stays possible.
+func TestDecisionsMadeTwice(t *testing.T) {
+	one, all := Selection{Hunks: []int{0}}, Selection{}
+	for name, c := range map[string]struct {
+		was, is Content
+		do      Decision
+		which   Selection
+		again   Selection
+	}{
+		"a hunk kept":       {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Keep, one, one},
+		"a hunk refused":    {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Reject, one, one},
+		"a file kept":       {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Keep, all, Selection{Hunks: []int{0, 1}}},
+		"a file refused":    {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Reject, all, Selection{Hunks: []int{0, 1}}},
+		"a new one kept":    {Content{}, Text("1\n"), Keep, all, all},
+		"a new one refused": {Content{}, Text("1\n"), Reject, all, all},
+		"a removal kept":    {Text("1\n"), Content{}, Keep, all, all},
+		"a removal refused": {Text("1\n"), Content{}, Reject, all, all},
+		"no text":           {Opaque("a"), Opaque("b"), Keep, all, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(1 << 20)
+			r.Changed("f", c.was, c.is)
+			before, _ := r.File("f")
+			first := decide(t, r, c.do, c.which)
+			if !first.Decides() {
+				t.Error("it decides nothing")
+			}
+			if decide(t, r, c.do, c.again).Decides() {
+				t.Error("the second time it decides something")
+			}
+			back, err := r.Undo(first)
+			if err != nil || !r.Commit(back) {
+				t.Fatalf("undo: %v", err)
+			}
+			if now, _ := r.File("f"); !reflect.DeepEqual(now, before) {
+				t.Errorf("there is\n%+v\nwanted\n%+v", now, before)
+			}
+		})
+	}
+}
+
 func TestRefusingANewFileLeavesTheUsersLines(t *testing.T) {
 	r := New(1 << 20)
 	r.Changed("/new", Content{}, Text("1\n2\n"))

@@ -153,7 +153,8 @@ function M.new(opts)
   return open({ agent = opts.agent, cwd = opts.cwd })
 end
 
----Takes up a session that the agent keeps; the same one again when it is open already.
+---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
+---is started again where it has ended.
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
 ---@return integer? id, string? err
 function M.resume(opts)
@@ -166,7 +167,11 @@ function M.resume(opts)
   end
   for _, session in ipairs(require('acp.mirror').list()) do
     if session.agent == agent.name and session.agent_session_id == opts.agent_session_id then
-      return session.id
+      local ok, failure = true, nil
+      if session.state == 'dead' then
+        ok, failure = M.restart({ session = session.id })
+      end
+      return ok and session.id or nil, failure
     end
   end
   return open(opts)

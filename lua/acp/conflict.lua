@@ -322,13 +322,7 @@ function M.clear(buf)
   end
   known[buf] = nil
   api.nvim_del_augroup_by_id(state.group)
-  if api.nvim_buf_is_valid(buf) then
-    api.nvim_buf_clear_namespace(buf, places, 0, -1)
-    api.nvim_buf_clear_namespace(buf, drawn, 0, -1)
-    if state.keys then
-      require('acp.borrow').unmap(buf, state.keys)
-    end
-  end
+  require('acp.borrow').clear(buf, { places, drawn }, state.keys)
 end
 
 ---Says what the user's `:write` has done to the agent's lines.

@@ -319,6 +319,26 @@ func TestDiffOfSeveralFiles(t *testing.T) {
 	}, wide)
 }
 
+// The float of a request leaves the line above a diff in sight that says which file of how many it is, and
+// the lines that change.
+func TestFloatBesideADiff(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'split'`)
+		a := s.write("lexer_of_the_language.lua", "local one\nlocal two\n")
+		s.Command("edit " + a)
+		p := s.begin()
+		s.prompt(p, "change it")
+		s.Command("wincmd t")
+		call := edits("e1", a, "local two", "local three", a+"1", "", "new\n", a+"2", "", "new\n", a+"3", "", "new\n", a+"4", "", "new\n")
+		p.permission(call, yesNo...)
+		s.awaitDiff("three")
+		s.AwaitScreen("╭ Puppet wants to edit")
+		for _, text := range []string{"1 of 5 · ]f next", "· q close", "local two", "local three"} {
+			s.AwaitScreen(text)
+		}
+	}, nvimtest.Size(120, 40))
+}
+
 func TestDiffWaitsForTheUserToRest(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path, p := s.openLexer()
