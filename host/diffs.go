@@ -338,7 +338,10 @@ var errTooLarge = errors.New("it is too large to be searched")
 
 // peek is the text of a file as the user has it.
 func (s *Session) peek(path string) (string, error) {
-	path = s.absolute(path)
+	path, ok := s.absolute(path)
+	if !ok {
+		return "", buffers.ErrNotAbsolute
+	}
 	if info, err := os.Stat(path); err == nil && info.Size() > largestFile {
 		return "", errTooLarge
 	}

@@ -122,7 +122,8 @@ type accepted struct {
 // accept remembers what the user has allowed.
 func (s *Session) accept(p *permission) {
 	for _, c := range s.diffs.calls[&p.call] {
-		a := accepted{path: s.absolute(c.told.Path), told: c.told}
+		path, _ := s.absolute(c.told.Path)
+		a := accepted{path: path, told: c.told}
 		switch {
 		case c.file.Located:
 			a.text = c.file.New

@@ -591,11 +591,10 @@ func tilde(path string) string {
 	return "~" + path[len(home):]
 }
 
-func (s *Session) absolute(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(s.cwd, path)
+// absolute is [session.Absolute] in this session.
+func (s *Session) absolute(path string) (string, bool) {
+	home, _ := os.UserHomeDir()
+	return session.Absolute(path, s.cwd, home)
 }
 
 // flatten is lines as Lua takes them: the texts, and the highlights as row,

@@ -17,7 +17,7 @@ import (
 func (s *Session) writeTextFile(r session.WriteTextFile) {
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
-	path := s.absolute(r.Path)
+	path, _ := s.absolute(r.Path) // what is no path is refused by the files
 	var reviewed atomic.Bool
 	s.host.files.Write(r.Context, buffers.Write{
 		Path: path, Text: r.Text, Waiting: func() { reply(nil) }, Owner: s,
