@@ -91,7 +91,7 @@ func (h *Host) checkDisk(name string) {
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
 	if s != nil && (c.Changed || c.Deleted) {
-		s.changes.took(c, "disk")
+		s.changes.took(c, "disk", false)
 	}
 	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note, c.Brief) })) {
 		h.notify("warning", cmp.Or(c.Brief, c.Note))

@@ -12,9 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
-	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -434,7 +432,7 @@ func (s *Session) writeInstead(h *held) {
 			return
 		}
 		if w.Changed {
-			s.changes.wrote(w, true)
+			s.changes.took(w, "fs", true)
 		}
 		s.box.put(func() {
 			s.wrote(h.request.path, w, nil)
@@ -487,45 +485,4 @@ func (s *Session) writeEdited(m message) {
 		text = strings.TrimSuffix(text, "\n")
 	}
 	s.writeHeld(p, &text)
-}
-
-// wrote takes a write through the client. One that the user has decided about before it was made is kept,
-// and leaves what else is pending in its file so. Any goroutine.
-func (c *changes) wrote(w buffers.Written, reviewed bool) {
-	if !reviewed || w.After == nil {
-		c.took(w, "fs")
-		return
-	}
-	var others bool // of the agent's changes wait for the user
-	c.box.put(func() {
-		f, ok := c.record.File(w.Path)
-		others = ok && f.State == review.Pending
-	})
-	c.took(w, "fs")
-	c.box.put(func() {
-		f, ok := c.record.File(w.Path)
-		if !ok {
-			return
-		}
-		var which review.Selection
-		if others {
-			before := ""
-			if w.Before != nil {
-				before = *w.Before
-			}
-			for _, e := range linediff.Compare(linediff.Lines(before), linediff.Lines(*w.After)) {
-				for _, part := range f.Lines(e.B0+1, e.B1).Parts {
-					if !slices.Contains(which.Parts, part) {
-						which.Parts = append(which.Parts, part)
-					}
-				}
-			}
-			if len(which.Parts) == 0 {
-				return
-			}
-		}
-		if plan, err := c.record.Plan(w.Path, review.Keep, which); err == nil && !plan.Edits() && c.record.Commit(plan) {
-			c.tell(nil)
-		}
-	})
 }
