@@ -103,8 +103,9 @@ func said(allowed bool) string {
 	return "Rejected"
 }
 
-// choose finds the answer that a rule gives: the one that holds for now, else
-// the only kind there is. An id that means several things is never chosen.
+// choose finds the answer that allows or rejects, for a rule and for the user
+// who says no more than that: the one that holds for now, else the only kind
+// there is. An id that means several things is never chosen.
 func choose(options []session.PermissionOption, allow bool) (session.PermissionOption, bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {

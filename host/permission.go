@@ -361,6 +361,11 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		"id": p.id, "session": s.id, "title": title, "tool_call_id": call.ID, "options": options,
 		"heading": transcript.VisibleText(cut(heading, 200)), "lines": lines, "marks": marks,
 	}
+	for key, allow := range map[string]bool{"allow": true, "reject": false} {
+		if o, ok := choose(p.request.Options, allow); ok {
+			snap[key] = o.ID
+		}
+	}
 	if description != "" {
 		snap["description"] = description
 	}
