@@ -226,26 +226,15 @@ func (s *Session) toldOf(h *held) session.Diff {
 // What was refused stays refused, as far as it is still there.
 func (s *Session) tellHeld(p *permission) {
 	d := s.toldOf(p.held)
-	file := p.held.file
 	p.call.Content = []session.ToolCallContent{d}
-	c := &change{call: &p.call, told: d, file: &file, settled: true, looked: 1}
-	for _, before := range s.diffs.calls[&p.call] {
-		before.dropped = true
-		c.looked = before.looked + 1
-		if k := p.picks[before]; k != nil {
-			p.picks = map[*change]*picks{c: k}
-		}
-	}
-	if !p.held.known {
+	now, before := s.diffs.replace(&p.call, d, p.held.file)
+	k := p.picks[before]
+	switch {
+	case !p.held.known:
 		p.picks = nil // it is written as a whole, or not
+	case k != nil:
+		p.picks = map[*change]*picks{now: k}
 	}
-	s.diffs.whole.drop()
-	s.diffs.hunks.drop()
-	if s.diffs.calls == nil {
-		s.diffs.calls = map[*session.ToolCall][]*change{}
-	}
-	s.diffs.calls[&p.call] = []*change{c}
-	s.keep(c)
 	s.shown.permissions = true
 }
 
