@@ -164,14 +164,15 @@ func (m matter) request() rules.Request {
 		return found
 	}
 	home, _ := os.UserHomeDir()
-	r := rules.Request{Agent: m.agent, Kind: string(m.call.Kind), Cwd: real(m.cwd), Home: home, Fold: foldsCase(m.cwd), Resolve: real}
+	absolute := func(name string) (string, bool) { return session.Absolute(session.LocalPath(name), m.cwd, home) }
+	r := rules.Request{Agent: m.agent, Kind: string(m.call.Kind), Cwd: real(m.cwd), Home: home, Fold: foldsCase(m.cwd), Absolute: absolute, Resolve: real}
 	if m.file.Given != "" {
 		r.Paths = []rules.Path{m.file}
 		return r
 	}
 	for _, name := range m.call.Files().Named {
 		p := rules.Path{Given: name}
-		if path, ok := session.Absolute(name, m.cwd, home); ok {
+		if path, ok := absolute(name); ok {
 			p = rules.Path{Given: filepath.Clean(path), Real: real(path)}
 		}
 		if !slices.Contains(r.Paths, p) {

@@ -254,3 +254,47 @@ func TestJudgeOfPlacesElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// The files that stand in a command are those that an agent's names mean elsewhere.
+func TestJudgeOfFilesInCommands(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"home", "proj", "other/sub"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../other/sub", dir+"/home/link"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", dir+"/home")
+	j := &judge{kept: answers.Open(filepath.Join(dir, "answers.json")), rules: rules.List{
+		Private: []string{"**/.env"},
+		Rules: []rules.Rule{
+			{Paths: []string{"/etc/**", dir + "/other/*"}, Action: rules.Reject},
+			{Commands: []string{"curl **"}, Action: rules.Allow},
+		},
+	}}
+	for words, want := range map[string]string{
+		"a":                              "yes",
+		"https://example.org/etc/passwd": "yes",
+		"/etc/passwd":                    "no",
+		"file:///etc/passwd":             "no",
+		"FILE://localhost/etc/passwd":    "no",
+		"--url=file:///etc/passwd":       "no",
+		"~/link/../a":                    "no", // through the link
+		"~/a":                            "yes",
+		"file://" + dir + "/proj/.env":   "",
+		"file://" + dir + "/proj/env":    "yes",
+	} {
+		got := j.judge(matter{
+			cwd: dir + "/proj", call: session.ToolCall{Kind: session.KindExecute}, run: run{argv: []string{"curl", words}, dir: dir + "/proj"},
+			options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
+		})
+		if got.optionID != want {
+			t.Errorf("curl %s: %+v", words, got)
+		}
+	}
+}

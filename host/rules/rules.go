@@ -96,6 +96,9 @@ type Request struct {
 	Fold  bool    // the file system takes upper and lower case as the same
 	Paths []Path  // every file that the request names
 	Run   Command // what it runs, if it does
+	// Absolute gives the absolute path that a word of a command means if it is
+	// the name of a file, and false where it cannot be one.
+	Absolute func(string) (string, bool)
 	// Resolve gives an absolute path without symbolic links and "..", "" where
 	// that fails. It may read the disk.
 	Resolve func(string) string

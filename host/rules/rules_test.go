@@ -12,6 +12,15 @@ import (
 // /p/link, which leads to /etc.
 func request(r Request) Request {
 	r.Cwd, r.Home = "/p", "/home/me"
+	r.Absolute = func(name string) (string, bool) {
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
+			return r.Home + "/" + rest, true
+		}
+		if !filepath.IsAbs(name) {
+			name = r.Cwd + "/" + name
+		}
+		return name, !strings.Contains(name, "://")
+	}
 	r.Resolve = func(path string) string {
 		path = filepath.Clean(path)
 		if rest, ok := strings.CutPrefix(path, "/p/link"); ok && (rest == "" || rest[0] == '/') {
