@@ -196,9 +196,8 @@ func (c *changes) next() {
 }
 
 // took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
-// buffer, by "disk". Any goroutine.
-func (c *changes) took(w buffers.Written, by string) {
-	accepted := by == "fs" && c.session.host.reviewBefore.Load()
+// buffer, by "disk". One that the user has decided about before it was made is kept. Any goroutine.
+func (c *changes) took(w buffers.Written, by string, reviewed bool) {
 	c.box.put(func() {
 		var was, is review.Content
 		known, ok := c.record.File(w.Path)
@@ -219,7 +218,7 @@ func (c *changes) took(w buffers.Written, by string) {
 			is = textContent(*w.After)
 		}
 		c.agentChanged(c.turn, w.Path, was, is)
-		if accepted {
+		if reviewed {
 			keepWritten(c.record, w.Path, was, is)
 		}
 		c.named.Store(w.Path, true)

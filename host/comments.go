@@ -130,7 +130,7 @@ func shifted(edits []linediff.Edit, line int) int {
 // draftAt is what a comment on lines would be about: lines of a file, or rows of the page.
 func (s *Session) draftAt(m message) (c comment, err error) {
 	if path := m.text("path"); path != "" {
-		c.path = s.absolute(path)
+		c.path, _ = s.absolute(path)
 		c.First, c.Last = m.integer("first"), max(m.integer("first"), m.integer("last"))
 		c.Quoted = m.texts("lines")
 		for _, f := range s.review.files {

@@ -101,7 +101,7 @@ func (h *Host) catchUp(name string, callback int) {
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
 	if s != nil && (c.Changed || c.Deleted || c.Created) {
-		s.changes.took(c, "disk")
+		s.changes.took(c, "disk", false)
 	}
 	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note, c.Brief) })) {
 		h.notify("warning", cmp.Or(c.Brief, c.Note))

@@ -47,6 +47,8 @@ local M = {}
 ---@field command? string
 ---@field cwd? string
 ---@field options {id: string, name: string, kind: string, label: string}[]
+---@field allow? string the id of the option that allows, where one plainly does
+---@field reject? string and of the one that refuses
 ---@field heading string
 ---@field lines string[]
 ---@field marks integer[]
