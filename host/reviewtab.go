@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
@@ -252,7 +253,7 @@ func (t *reviewTab) ops(budget int) []editor.Op {
 	return ops
 }
 
-func (t *reviewTab) editOp(e transcript.Edit) editor.Op {
+func (t *reviewTab) editOp(e page.Edit) editor.Op {
 	op := t.session.editOp(e)
 	op.Name = "review_edit"
 	op.Done = func(_ any, err error) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // shown is what Neovim is still to be told of a session, besides the chat:
@@ -141,11 +141,11 @@ func (s *Session) flush() {
 	}
 }
 
-func (s *Session) editOp(e transcript.Edit) editor.Op {
+func (s *Session) editOp(e page.Edit) editor.Op {
 	decor := make([]any, len(e.Decor))
 	for i, d := range e.Decor {
 		decor[i] = map[string]any{
-			"row": d.Row, "right": d.Right, "right_group": int(d.RightGroup), "sign": d.Sign, "sign_group": int(d.SignGroup),
+			"row": d.Row, "right": d.Right, "right_group": d.RightGroup, "sign": d.Sign, "sign_group": d.SignGroup,
 		}
 	}
 	code := make([]any, len(e.Code))
@@ -184,7 +184,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 
 // lineMarks is the highlights of an edit as Lua keeps them, a string for each
 // line: column, end column, group, and so on.
-func lineMarks(e transcript.Edit) []string {
+func lineMarks(e page.Edit) []string {
 	lines := make([]string, e.MarkEnd-e.MarkRow)
 	var words []byte
 	for i := 0; i < len(e.Marks); {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -109,7 +110,7 @@ func Summarize(f review.File) Summary {
 
 // Heads renders the page's head, and the line that stands for each file. The names of files stand below each other, and
 // what follows them too.
-func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) {
+func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 	var pending, kept, refused, files, remarks int
 	name, counts := 0, 0
 	for i, e := range entries {
@@ -142,7 +143,7 @@ func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) 
 		said = []string{"the agent has changed no file in this session"}
 	}
 	title.add("    "+strings.Join(said, "  "), transcript.More)
-	page = append(page, title.row(Row{Kind: Title}))
+	top = append(top, title.row(Row{Kind: Title}))
 	var send []string
 	if remarks > 0 {
 		send = append(send, many(remarks, "comment"))
@@ -161,9 +162,9 @@ func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) 
 		how += " sends " + them
 		var b builder
 		b.add(" "+strings.Join(send, ", ")+": "+how, transcript.ReviewComment)
-		page = append(page, b.row(Row{Kind: Plain}))
+		top = append(top, b.row(Row{Kind: Plain}))
 	}
-	return page, heads
+	return top, heads
 }
 
 // head is the line of a file.
@@ -269,7 +270,7 @@ func Body(e Entry) Block {
 		b.Rows[i].File = e.ID
 	}
 	if code := body.code(); code.EndRow > 0 {
-		b.Code = []transcript.Code{code}
+		b.Code = []page.Code{code}
 	}
 	return b
 }
@@ -282,7 +283,7 @@ type body struct {
 	cols  []int // where the file's text begins in each row; 0 where there is none
 	sides []byte
 	// unseen is text of the file before rows that is not shown.
-	unseen []transcript.Around
+	unseen []page.Around
 	room   int // how much more of it there may be
 	left   []Remark
 }
@@ -534,7 +535,7 @@ func (b *body) skip(present []string, from, to int) {
 		lines = append(lines, strings.TrimSuffix(l, "\n"))
 	}
 	b.room -= len(lines)
-	b.unseen = append(b.unseen, transcript.Around{Line: len(b.rows), Lines: lines})
+	b.unseen = append(b.unseen, page.Around{Line: len(b.rows), Lines: lines})
 }
 
 func (b *body) note(text string) {
@@ -549,12 +550,12 @@ func (b *body) add(r Row, p piece) {
 }
 
 // code is what gets the colours of its language.
-func (b *body) code() transcript.Code {
+func (b *body) code() page.Code {
 	n := min(len(b.rows), coloured)
 	if !slices.ContainsFunc(b.sides[:n], func(s byte) bool { return s != '.' }) {
-		return transcript.Code{}
+		return page.Code{}
 	}
-	c := transcript.Code{EndRow: n, File: b.entry.File.Path, Cols: b.cols[:n], Sides: string(b.sides[:n])}
+	c := page.Code{EndRow: n, File: b.entry.File.Path, Cols: b.cols[:n], Sides: string(b.sides[:n])}
 	for _, a := range b.unseen {
 		if a.Line < n || a.Line == n && n == len(b.rows) {
 			c.Around = append(c.Around, a)
