@@ -69,10 +69,10 @@ func (e *Edit) Added() int {
 // editCost is about what an edit costs Neovim, however little it changes, in bytes of plain text.
 const editCost = 1 << 10
 
-// cost is about what the text and the highlights of an edit cost Neovim, in bytes of plain text.
-func (e *Edit) cost() int {
-	n := 16*len(e.Lines) + 2*len(e.Marks) + 64*len(e.Decor)
-	for _, l := range e.Lines {
+// cost is about what so many lines, marks and decor cost Neovim, in bytes of plain text.
+func cost(lines []string, marks, decor int) int {
+	n := 16*len(lines) + 2*marks + 64*decor
+	for _, l := range lines {
 		n += len(l)
 	}
 	return n

@@ -11,8 +11,11 @@ type Line[L any] interface {
 
 // Lines is what the buffer has of a block that is made of lines. Its zero value is none of them.
 type Lines[L Line[L]] struct {
-	have  []L
-	fresh int // 1 + the first of have that was sent since the block was whole, where it is not
+	have []L
+	// Where the last edit did not send all: how many lines at both ends are as they were before the first
+	// that did not.
+	cut        bool
+	head, tail int
 }
 
 // Have are the lines that the buffer has.
@@ -34,17 +37,19 @@ func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Co
 	for end > from && oldEnd > from && want[end-1].Equal(old[oldEnd-1]) {
 		end, oldEnd = end-1, oldEnd-1
 	}
+	head, tail := from, len(want)-end
+	if l.cut {
+		head, tail = min(head, l.head), min(tail, l.tail)
+	}
 	if oldEnd-from > end-from+goneAtOnce {
 		gone := oldEnd - goneAtOnce
 		l.have = slices.Concat(old[:gone], old[oldEnd:])
+		l.cut, l.head, l.tail = true, head, tail
 		return &Edit{Row: row + gone, EndRow: row + oldEnd, MarkRow: row + gone, MarkEnd: row + gone}, false
 	}
-	if from == end && from == oldEnd && l.fresh == 0 {
+	if from == end && from == oldEnd && !l.cut {
 		l.have = want // what does not show may differ
 		return nil, true
-	}
-	if l.fresh == 0 || from < l.fresh-1 {
-		l.fresh = from + 1
 	}
 	e = &Edit{Row: row + from, EndRow: row + oldEnd, MarkRow: row + from}
 	for i := from; i < end; i++ {
@@ -52,15 +57,16 @@ func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Co
 			// The rest of it another time, and until then as many lines stay as they are.
 			left := min(oldEnd, i)
 			l.have = slices.Concat(want[:i:i], old[left:])
+			l.cut, l.head, l.tail = true, head, tail
 			e.EndRow, e.MarkEnd = row+left, row+i
 			return e, false
 		}
 		marks, decor := len(e.Marks), len(e.Decor)
 		want[i].Draw(e, row+i)
-		budget -= (&Edit{Lines: e.Lines[len(e.Lines)-1:], Marks: e.Marks[marks:], Decor: e.Decor[decor:]}).cost()
+		budget -= cost(e.Lines[len(e.Lines)-1:], len(e.Marks)-marks, len(e.Decor)-decor)
 	}
 	e.MarkEnd = row + end
-	e.Code = code(l.fresh-1, end)
-	l.have, l.fresh = want, 0
+	e.Code = code(head, len(want)-tail)
+	l.have, l.cut = want, false
 	return e, true
 }

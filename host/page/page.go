@@ -128,7 +128,7 @@ func (p *Page) Take(budget int, next func(i, row, budget int) (e *Edit, done boo
 		e, done := next(i, p.rowOf(i), budget)
 		if e != nil {
 			p.made(i, e)
-			budget -= e.cost()
+			budget -= cost(e.Lines, len(e.Marks), len(e.Decor))
 			if n := len(edits); n == 0 || !edits[n-1].join(e) {
 				edits = append(edits, *e)
 				budget -= editCost

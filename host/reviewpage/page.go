@@ -58,7 +58,7 @@ type Block struct {
 // Page is what the buffer shows, and what it is to show. Its zero value is an empty buffer.
 type Page struct {
 	page   page.Page
-	blocks []*shown // those of the page
+	blocks []shown // those of the page
 }
 
 // shown is a block as the buffer has it, and as it is to be: without rows where it goes away.
@@ -74,9 +74,9 @@ func (p *Page) Set(blocks []Block) {
 	for i, b := range blocks {
 		place[b.ID] = i
 	}
-	var list []*shown
-	var was, changed []int
-	put := func(old int, s *shown, b Block) {
+	list, was := make([]shown, 0, len(blocks)), make([]int, 0, len(blocks))
+	var changed []int
+	put := func(old int, s shown, b Block) {
 		if len(s.Rows) != len(b.Rows) || len(b.Rows) > 0 && &s.Rows[0] != &b.Rows[0] {
 			changed = append(changed, len(list))
 		}
@@ -100,7 +100,7 @@ func (p *Page) Set(blocks []Block) {
 			put(old, p.blocks[old], b)
 			old++
 		} else {
-			put(-1, &shown{}, b)
+			put(-1, shown{}, b)
 		}
 	}
 	for old < len(p.blocks) {
@@ -179,8 +179,8 @@ func (p *Page) Follow(row, seq int) (int, bool) { return p.page.Follow(row, seq)
 // Reset forgets what the buffer has: it is to be filled anew.
 func (p *Page) Reset() {
 	p.page.Reset()
-	for _, s := range p.blocks {
-		s.lines = page.Lines[Row]{}
+	for i := range p.blocks {
+		p.blocks[i].lines = page.Lines[Row]{}
 	}
 }
 
@@ -188,7 +188,7 @@ func (p *Page) Reset() {
 // budget bytes.
 func (p *Page) Take(budget int) []page.Edit {
 	return p.page.Take(budget, func(i, row, budget int) (*page.Edit, bool) {
-		s := p.blocks[i]
+		s := &p.blocks[i]
 		return s.lines.Take(s.Rows, row, budget, func(int, int) []page.Code {
 			code := slices.Clone(s.Code)
 			for i := range code {
