@@ -127,7 +127,7 @@ var handlers = map[string]func(*Host, message){
 		s.submit(func() { s.setQueue(was, prompts) }, prompts...)
 	}),
 	"set_option":     toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
-	"redraw":         toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"redraw":         toSession(func(s *Session, m message) { s.redraw("redraw", s.chat, errors.New(m.text("why"))) }),
 	"changes":        toSession(func(s *Session, m message) { s.changes.list(m.flag("all"), m.integer("callback")) }),
 	"decide":         toSession(func(s *Session, m message) { s.tellDecision(m) }),
 	"undo":           toSession(func(s *Session, m message) { s.tellUndo(m) }),
@@ -140,7 +140,6 @@ var handlers = map[string]func(*Host, message){
 	"review_decide":  toSession(func(s *Session, m message) { s.review.decide(m) }),
 	"review_undo":    toSession(func(s *Session, m message) { s.review.undo() }),
 	"review_send":    toSession(func(s *Session, m message) { s.sendReview(m) }),
-	"review_redraw":  toSession(func(s *Session, m message) { s.review.redraw(errors.New(m.text("why"))) }),
 	"comment_at":     toSession(func(s *Session, m message) { s.commentAt(m) }),
 	"comment":        toSession(func(s *Session, m message) { s.comment(m) }),
 	"open_conflicts": func(h *Host, m message) { h.hearConflicts(m) },

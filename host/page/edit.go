@@ -81,7 +81,8 @@ func cost(lines []string, marks, decor int) int {
 // join takes in the edit that comes next, where it changes the lines right below: many small edits cost
 // Neovim more than one.
 func (e *Edit) join(next *Edit) bool {
-	if e.Append || next.Append || next.Row != e.Row+len(e.Lines) || next.MarkRow != e.MarkEnd || e.MarkEnd != next.Row {
+	end := e.Row + len(e.Lines)
+	if e.Append || next.Append || e.MarkEnd != end || next.Row != end || next.MarkRow != end {
 		return false
 	}
 	e.EndRow += next.EndRow - next.Row

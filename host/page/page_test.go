@@ -305,6 +305,58 @@ func TestTheRestStands(t *testing.T) {
 	}
 }
 
+// Edits are joined where the next one begins at the line below, and so do its highlights.
+func TestJoin(t *testing.T) {
+	first := Edit{Seq: 1, Row: 2, EndRow: 4, Lines: []string{"a"}, MarkRow: 2, MarkEnd: 3}
+	for _, c := range []struct {
+		what        string
+		first, next Edit
+		want        bool
+	}{
+		{"right below", first, Edit{Seq: 2, Row: 3, EndRow: 5, Lines: []string{"b"}, MarkRow: 3, MarkEnd: 4}, true},
+		{"further down", first, Edit{Row: 4, EndRow: 5, MarkRow: 4, MarkEnd: 4}, false},
+		{"text further down", first, Edit{Row: 4, EndRow: 5, MarkRow: 3, MarkEnd: 4}, false},
+		{"highlights above", first, Edit{Row: 3, EndRow: 5, MarkRow: 2, MarkEnd: 3}, false},
+		{"highlights only", first, Edit{Row: 3, EndRow: 3, MarkRow: 2, MarkEnd: 3}, false},
+		{"an append", first, Edit{Append: true, Row: 3, EndRow: 3, Lines: []string{"b"}, MarkRow: 3, MarkEnd: 3}, false},
+		{"to an append", Edit{Append: true, Row: 2, EndRow: 2, Lines: []string{"a"}, MarkRow: 1, MarkEnd: 3}, Edit{Row: 3, EndRow: 3, MarkRow: 3, MarkEnd: 3}, false},
+		{"to highlights elsewhere", Edit{Row: 2, EndRow: 2, MarkRow: 0, MarkEnd: 1}, Edit{Row: 2, EndRow: 2, MarkRow: 2, MarkEnd: 2}, false},
+	} {
+		e := c.first
+		if got := e.join(&c.next); got != c.want {
+			t.Errorf("%s: joined: %v", c.what, got)
+		} else if got && (e.Seq != 2 || e.EndRow != 6 || e.MarkEnd != 4 || !slices.Equal(e.Lines, []string{"a", "b"})) {
+			t.Errorf("%s: %+v", c.what, e)
+		}
+	}
+}
+
+// A line that was replaced or is gone leads to one in its place.
+func TestRowsOfWhatIsGone(t *testing.T) {
+	var a author
+	a.parts = []*part{{lines: []textLine{{text: "a"}, {text: "b"}, {text: "c"}, {text: "d"}}}}
+	a.page.Add()
+	a.take(1 << 20)
+	before := a.page.Seq()
+	for _, c := range []struct {
+		lines []textLine
+		want  []int // of the rows at first
+	}{
+		{[]textLine{{text: "a"}, {text: "x"}, {text: "y"}, {text: "d"}}, []int{0, 1, 2, 3}},
+		{[]textLine{{text: "a"}, {text: "z"}, {text: "d"}}, []int{0, 1, 1, 2}},
+		{[]textLine{{text: "a"}, {text: "d"}}, []int{0, 1, 1, 1}},
+	} {
+		a.parts[0].lines = c.lines
+		a.page.Touch(0)
+		a.take(1 << 20)
+		for row, want := range c.want {
+			if got, ok := a.page.Follow(row, before); !ok || got != want {
+				t.Errorf("with %d lines row %d has become %d, not %d", len(c.lines), row, got, want)
+			}
+		}
+	}
+}
+
 // What was seen before the page was filled anew is not mistaken for what is there now.
 func TestResetForgetsRows(t *testing.T) {
 	var a author
