@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
@@ -175,7 +176,7 @@ func (c *changes) remind() {
 		hunks += max(n, 1)
 	}
 	if files > 0 {
-		text := fmt.Sprintf("%s in %s of this session wait for your review: :Acp review shows them.", count(hunks, "change"), count(files, "file"))
+		text := fmt.Sprintf("%s in %s of this session wait for your review: :Acp review shows them.", transcript.Many(hunks, "change"), transcript.Many(files, "file"))
 		if hunks == 1 {
 			text = "1 change of this session waits for your review: :Acp review shows it."
 		}

@@ -130,9 +130,9 @@ func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 	var title builder
 	title.add(" Review", transcript.ReviewTitle)
 	if h.Title != "" {
-		title.add(" · "+strings.Join(strings.Fields(h.Title), " "), transcript.ReviewTitle)
+		title.add(" · "+transcript.OneLine(h.Title), transcript.ReviewTitle)
 	}
-	said := []string{many(files, "file"), many(pending+kept+refused, "hunk")}
+	said := []string{transcript.Many(files, "file"), transcript.Many(pending+kept+refused, "hunk")}
 	if kept > 0 {
 		said = append(said, fmt.Sprintf("%d kept", kept))
 	}
@@ -146,10 +146,10 @@ func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 	top = append(top, title.row(Row{Kind: Title}))
 	var send []string
 	if remarks > 0 {
-		send = append(send, many(remarks, "comment"))
+		send = append(send, transcript.Many(remarks, "comment"))
 	}
 	if h.Refused > 0 {
-		send = append(send, many(h.Refused, "refused hunk"))
+		send = append(send, transcript.Many(h.Refused, "refused hunk"))
 	}
 	if len(send) > 0 {
 		how, them := ":Acp review send", "them"
@@ -175,7 +175,7 @@ func head(e Entry, s Summary, name, counts int) Row {
 		sign = " ▾ "
 	}
 	b.add(sign, transcript.More)
-	b.add(oneLine(e.Name), transcript.ReviewFile)
+	b.add(unbroken(e.Name), transcript.ReviewFile)
 	b.pad(name - cells(e.Name))
 	if s.added > 0 {
 		b.add(fmt.Sprintf("  +%d", s.added), transcript.DiffAdded)
@@ -198,13 +198,13 @@ func head(e Entry, s Summary, name, counts int) Row {
 		notes = append(notes, "deleted")
 	}
 	if e.OldName != "" {
-		notes = append(notes, "moved from "+oneLine(e.OldName))
+		notes = append(notes, "moved from "+unbroken(e.OldName))
 	}
 	if opaque(f) {
 		notes = append(notes, "binary or large")
 	}
 	if n := len(e.Remarks); n > 0 && (!e.Open || e.ID < 0) {
-		notes = append(notes, many(n, "comment"))
+		notes = append(notes, transcript.Many(n, "comment"))
 	}
 	for _, n := range notes {
 		b.sep()
@@ -212,11 +212,11 @@ func head(e Entry, s Summary, name, counts int) Row {
 	}
 	if e.Conflicts > 0 {
 		b.sep()
-		b.add(many(e.Conflicts, "conflict"), transcript.Warning)
+		b.add(transcript.Many(e.Conflicts, "conflict"), transcript.Warning)
 	}
 	for _, who := range e.Also {
 		b.sep()
-		b.add("also changed by "+oneLine(who), transcript.Warning)
+		b.add("also changed by "+unbroken(who), transcript.Warning)
 	}
 	return b.row(Row{Kind: Head, File: e.ID, Line: 1})
 }
@@ -544,7 +544,7 @@ func (b *body) note(text string) {
 
 func (b *body) add(r Row, p piece) {
 	var row builder
-	row.add(oneLine(p.text), p.group)
+	row.add(unbroken(p.text), p.group)
 	b.rows = append(b.rows, row.row(r))
 	b.cols, b.sides = append(b.cols, 0), append(b.sides, '.')
 }
@@ -606,12 +606,5 @@ func (b *builder) row(r Row) Row {
 
 func cells(s string) int { return ansi.StringWidthWc(s) }
 
-// oneLine has a text be one line.
-func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }
-
-func many(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+// unbroken has a text be one line, with all its spaces.
+func unbroken(s string) string { return strings.ReplaceAll(s, "\n", " ") }
