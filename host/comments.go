@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 const (
@@ -317,7 +318,7 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 		}
 	}
 	if n > mostRefused {
-		fmt.Fprintf(&b, "\nand %s more.\n", count(n-mostRefused, "change"))
+		fmt.Fprintf(&b, "\nand %s more.\n", transcript.Many(n-mostRefused, "change"))
 	}
 	return strings.TrimRight(b.String(), "\n"), told
 }
@@ -356,19 +357,23 @@ func signedLines(c review.Change) (lines []string) {
 	return lines
 }
 
+// fence is what a text can stand between in markdown, though it may have fences itself.
+func fence(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
 // fenced quotes lines, the first of them where they are many.
 func fenced(lang string, lines []string) string {
-	fence := "```"
-	for _, l := range lines {
-		for strings.Contains(l, fence) {
-			fence += "`"
-		}
-	}
+	fence := fence(strings.Join(lines, "\n"))
 	var b strings.Builder
 	b.WriteString(fence + lang + "\n")
 	for i, l := range lines {
 		if i == mostQuoted {
-			fmt.Fprintf(&b, "… and %s more\n", count(len(lines)-i, "line"))
+			fmt.Fprintf(&b, "… and %s more\n", transcript.Many(len(lines)-i, "line"))
 			break
 		}
 		b.WriteString(cut(l, longLine) + "\n")

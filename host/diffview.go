@@ -480,7 +480,7 @@ func rowPieces(rows []row) []map[string]any {
 		})
 	}
 	if left > 0 {
-		more := "… +" + count(left, "line")
+		more := "… +" + transcript.Many(left, "line")
 		pieces = append(pieces, map[string]any{
 			"old": []string{more}, "new": []string{more}, "old_words": []int{}, "new_words": []int{},
 			"old_numbers": []int{0}, "new_numbers": []int{0}, "kinds": string(rowBetween),

@@ -338,7 +338,7 @@ func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
 	if edited {
 		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
 	}
-	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, count(all, "hunk"), name, who)
+	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, transcript.Many(all, "hunk"), name, who)
 }
 
 // verdict is what the user's answer to a held write comes to.

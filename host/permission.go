@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -486,7 +485,7 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 	case len(files) > 0:
 		what := s.short(files[0].Path)
 		if len(files) > 1 {
-			what = count(len(files), "file")
+			what = transcript.Many(len(files), "file")
 		}
 		verb := changeVerb(call.Kind)
 		if p.held != nil {
@@ -587,14 +586,8 @@ func cutLines(lines []transcript.Line) []transcript.Line {
 	return lines
 }
 
-// short is a path as shown: relative to the session's folder where it is below.
-func (s *Session) short(path string) string {
-	rel, err := filepath.Rel(s.cwd, path)
-	if err != nil || !filepath.IsAbs(path) || strings.HasPrefix(rel, "..") {
-		return path
-	}
-	return rel
-}
+// short is a path as shown.
+func (s *Session) short(path string) string { return transcript.Relative(s.cwd, path) }
 
 // tilde is a path as shown: with ~ for the user's home.
 func tilde(path string) string {

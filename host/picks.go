@@ -173,7 +173,7 @@ func (s *Session) pickLines(p *permission) []transcript.Line {
 	case rejects:
 		then = "allowing asks for the rest"
 	}
-	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, count(all, "hunk"), then)
+	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, transcript.Many(all, "hunk"), then)
 	return transcript.Visible(transcript.Colored(what, transcript.ToolWaiting), true)
 }
 
@@ -228,7 +228,7 @@ func (s *Session) outcomeOf(p *permission, chosen session.PermissionOption) outc
 	return outcome{
 		option: reject, prompt: s.partly(p.call.Title, list),
 		remark: fmt.Sprintf("You refused %d of %s: %s was told no, and a prompt for the rest is the next in the queue.",
-			refused, count(all, "hunk"), s.spec.Title),
+			refused, transcript.Many(all, "hunk"), s.spec.Title),
 	}
 }
 
@@ -272,6 +272,6 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 			places = append(places[:10], fmt.Sprintf("and %d more", more))
 		}
 		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
-			s.spec.Title, u.refused, count(u.all, "hunk"), strings.Join(places, ", ")))
+			s.spec.Title, u.refused, transcript.Many(u.all, "hunk"), strings.Join(places, ", ")))
 	}
 }

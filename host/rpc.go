@@ -128,7 +128,7 @@ var handlers = map[string]func(*Host, message){
 		s.submit(func() { s.setQueue(was, prompts) }, prompts...)
 	}),
 	"set_option":     toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
-	"redraw":         toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"redraw":         toSession(func(s *Session, m message) { s.redraw("redraw", s.chat, errors.New(m.text("why"))) }),
 	"changes":        toSession(func(s *Session, m message) { s.changes.list(m.flag("all"), m.integer("callback")) }),
 	"decide":         toSession(func(s *Session, m message) { s.tellDecision(m) }),
 	"undo":           toSession(func(s *Session, m message) { s.tellUndo(m) }),

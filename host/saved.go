@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 const (
@@ -255,7 +256,7 @@ func waiting(s saved.Session) string {
 	case s.About.Changes == 1:
 		text = "1 change of this session waits for your review: :Acp review shows it."
 	case s.About.Changes > 1:
-		text = fmt.Sprintf("%s in %s of this session wait for your review: :Acp review shows them.", count(s.About.Changes, "change"), count(s.About.Files, "file"))
+		text = fmt.Sprintf("%s in %s of this session wait for your review: :Acp review shows them.", transcript.Many(s.About.Changes, "change"), transcript.Many(s.About.Files, "file"))
 	}
 	switch n := len(s.Comments); {
 	case n == 0:
@@ -266,7 +267,7 @@ func waiting(s saved.Session) string {
 	if len(s.Comments) == 1 {
 		return text + "1 comment of yours is not sent: :Acp review send sends it."
 	}
-	return text + count(len(s.Comments), "comment") + " of yours are not sent: :Acp review send sends them."
+	return text + transcript.Many(len(s.Comments), "comment") + " of yours are not sent: :Acp review send sends them."
 }
 
 // remind says something in the chat, below what the agent tells of the session.

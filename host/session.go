@@ -380,7 +380,7 @@ func (s *Session) cancel() {
 	}
 	if len(s.queue) > 0 && !s.paused {
 		s.paused = true
-		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", count(len(s.queue), "prompt")))
+		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", transcript.Many(len(s.queue), "prompt")))
 	}
 	s.changed()
 }
@@ -494,11 +494,4 @@ func promptText(blocks []session.Content) string {
 		}
 	}
 	return strings.Join(parts, "\n")
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // linger is how long a process that was only asked for its stored sessions is
@@ -82,7 +83,7 @@ func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 			for i, s := range list {
 				entry := map[string]any{"agent_session_id": s.SessionID, "cwd": s.Cwd}
 				if s.Title != "" {
-					entry["title"] = strings.Join(strings.Fields(s.Title), " ")
+					entry["title"] = transcript.OneLine(s.Title)
 				}
 				if s.UpdatedAt != "" {
 					entry["updated_at"] = s.UpdatedAt
