@@ -48,12 +48,12 @@ func Absolute(name, cwd, home string) (string, bool) {
 	return tidy(dir + "/" + rest), true
 }
 
-func isFileURI(name string) bool {
-	return len(name) >= len("file:") && strings.EqualFold(name[:len("file:")], "file:")
-}
+// isFileURI tells whether a name is a file's URI to someone: some drop the spaces before it.
+func isFileURI(name string) bool { return fileScheme.MatchString(name) }
 
 var (
-	onDrive = regexp.MustCompile(`^[A-Za-z]:([/\\]|$)`)
+	fileScheme = regexp.MustCompile(`^\s*(?i:file):`)
+	onDrive    = regexp.MustCompile(`^[A-Za-z]:([/\\]|$)`)
 	// foreign are URIs, and paths of Windows.
 	foreign = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z]:([/\\]|$)|\\\\)`)
 )

@@ -58,6 +58,8 @@ func TestPathsOfAgents(t *testing.T) {
 		"file:///a\nb":                   {},
 		"file:a":                         {},
 		"file:":                          {},
+		" file:///etc/passwd":            {},
+		"\tfile:/etc/passwd":             {},
 		"file:///C:/x":                   {},
 		"file:///c:":                     {},
 		"file:///C%3A/x":                 {},
