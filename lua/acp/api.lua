@@ -221,8 +221,8 @@ function M.delete(opts, callback)
   local id = opts.session
   local agent = pick_agent(opts.agent)
   for _, session in ipairs(mirror.list()) do
-    local open = session.agent_session_id
-    if agent and open and open == opts.agent_session_id and session.agent == agent.name then
+    local stored = session.agent_session_id
+    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
       id = session.id
     end
   end

@@ -312,8 +312,15 @@ local function create(session)
   vim.bo[buf].bufhidden = 'wipe'
   require('acp.highlight').attach(buf)
   map(buf)
-  local page =
-    { buf = buf, name = 'review', base = 0, follow = false, bare = bare, seq = 0, steps = require('acp.steps').new() }
+  local page = {
+    buf = buf,
+    name = 'review',
+    base = 0,
+    follow = false,
+    bare = bare,
+    seq = 0,
+    steps = require('acp.steps').new(),
+  }
   pages[session] = page
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
