@@ -574,3 +574,40 @@ func TestAnEmptyReviewNamesWhatWaits(t *testing.T) {
 		s.AwaitLua(`_G.said == '"edit" of Puppet has 1 change to review: :Acp resume'`)
 	})
 }
+
+// A host that was started for something else, after the first one has died, does not know the sessions of
+// that one: they are taken up by it.
+func TestRestartWhereTheHostKnowsNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		s.pending(keeps(true, "resume"))
+		for _, pid := range s.hostPIDs() {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.awaitState("dead")
+		s.Command("Acp review")
+		s.awaitNotification("the host is not running")
+		s.ok(`require('acp').new()`)
+		p := s.agent()
+		p.initialize(keeps(true, "resume"))
+		p.newSession(2)
+		s.AwaitEvent("AcpSessionReady")
+		s.ok(`require('acp').restart({ session = 1 })`)
+		resume := p.expect("session/resume")
+		if resume.text("sessionId") != remote(1) {
+			t.Errorf("resumed %s", resume)
+		}
+		p.reply(resume, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.Await("the review", func() bool {
+			return s.LuaInt(`#require('acp').changes({ session = 1 })`) == 1
+		})
+		// The one that the host knows is restarted by it.
+		s.ok(`require('acp').restart({ session = 2 })`)
+		p.awaitEnd()
+		p = s.agent()
+		p.initialize(keeps(true, "resume"))
+	})
+}
