@@ -611,3 +611,39 @@ func TestRestartWhereTheHostKnowsNothing(t *testing.T) {
 		p.initialize(keeps(true, "resume"))
 	})
 }
+
+// Where nothing can be saved the user is told once, and what can be done without is done.
+func TestWhatCannotBeSavedIsTold(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		dir := filepath.Join(s.dataHome(), "nvim", "acp")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		records := filepath.Join(dir, "records")
+		if err := os.WriteFile(records, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		path := s.write("code.txt", "1\n2\n3\n")
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\ntwo\n3\n")
+		s.awaitNotification("what waits for your review is not saved, a crash would lose it: not a directory")
+		p.writeFile(path, "1\nTwo\n3\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.ok(`require('acp').keep()`)
+		s.Await("kept", func() bool { return s.changes() == "modified code.txt -2,1+2,1 kept\n" })
+		if err := os.Remove(records); err != nil {
+			t.Fatal(err)
+		}
+		turn = s.prompt(p, "more")
+		p.writeFile(path, "one\nTwo\n3\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		awaitSaved(s, s.kept(), remote(1), 1, 1, 0)
+		if said := s.notifications(); strings.Count(said, "is not saved") != 1 {
+			t.Errorf("notified was\n%s", said)
+		}
+	})
+}
