@@ -68,7 +68,9 @@ func (c *changes) save() {
 	if key == "" || store == nil {
 		return
 	}
-	c.keep.next = time.Now().Add(minPause)
+	if soonest := time.Now().Add(minPause); c.keep.next.Before(soonest) {
+		c.keep.next = soonest
+	}
 	c.take(c.turn) // as far as it is
 	if c.empty() {
 		if c.keep.image != nil {
