@@ -416,9 +416,6 @@ function M.tool_call(session, id, callback)
     return nil, err
   end
   require('acp.host').request('tool_call', { session = sid, id = id }, function(call, failure)
-    if call == vim.NIL then
-      call = nil
-    end
     callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
   end)
   return true

@@ -188,11 +188,14 @@ function M.request(method, args, callback)
 end
 
 ---@param id integer
----@param result any
+---@param result any |vim.NIL| is none
 ---@param err string?
 function M.answer(id, result, err)
   local callback = callbacks[id]
   callbacks[id] = nil
+  if result == vim.NIL then
+    result = nil
+  end
   if callback then
     vim.schedule(function()
       callback(result, err)
