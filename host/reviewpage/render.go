@@ -33,6 +33,7 @@ type Entry struct {
 	File      review.File
 	Name      string // as shown
 	OldName   string // before a move
+	NewName   string // after a move that was refused
 	Open      bool
 	Also      []string // who else is changing it
 	Conflicts int      // in its buffer
@@ -198,6 +199,9 @@ func head(e Entry, s Summary, name, counts int) Row {
 	}
 	if e.OldName != "" {
 		notes = append(notes, "moved from "+oneLine(e.OldName))
+	}
+	if e.NewName != "" {
+		notes = append(notes, "was moved to "+oneLine(e.NewName))
 	}
 	if opaque(f) {
 		notes = append(notes, "binary or large")
