@@ -78,7 +78,7 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 			args.method = method
 			vim.rpcnotify(1, 'acp', args)
 		end }
-		require('acp.track').start()`)
+		require('acp.track').start(...)`, buffers.MaxFollow)
 	return w
 }
 
