@@ -73,7 +73,8 @@ func (s *Session) tellDiff(m message) {
 		}
 		f := files[at-1]
 		before, after := s.labels(f, done)
-		answer["path"], answer["before"], answer["after"] = s.absolute(f.Path), before, after
+		path, _ := s.absolute(f.Path)
+		answer["path"], answer["before"], answer["after"] = path, before, after
 		answer["note"], answer["looked"] = f.Note, s.diffs.calls[call][at-1].looked
 		form := m.text("form")
 		s.host.background(func() {

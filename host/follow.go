@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -284,27 +283,11 @@ func kindOf(call *session.ToolCall) followalong.Kind {
 }
 
 func (s *Session) see(path string, line int, kind followalong.Kind, locate func(string) int) {
-	path = s.filePath(path)
-	if path == "" {
+	path, ok := s.absolute(path)
+	if !ok {
 		return
 	}
 	s.host.follow.see(followalong.Place{Session: s.id, Path: path, Line: line, Kind: kind, Locate: locate})
-}
-
-// filePath is an agent's name of a file as an absolute path: it may be a file
-// URI, or relative to the session's folder.
-func (s *Session) filePath(name string) string {
-	if strings.HasPrefix(name, "file://") {
-		u, err := url.Parse(name)
-		if err != nil {
-			return ""
-		}
-		name = u.Path
-	}
-	if name == "" {
-		return ""
-	}
-	return s.absolute(name)
 }
 
 // traceRead tells the follower of a read through the client. Any goroutine.

@@ -77,20 +77,3 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
-
-func TestFilePath(t *testing.T) {
-	s := &Session{cwd: "/project"}
-	for name, want := range map[string]string{
-		"/a/b":            "/a/b",
-		"b.lua":           "/project/b.lua",
-		"./b.lua":         "/project/b.lua",
-		"file:///a%20b/c": "/a b/c",
-		"file://host/a":   "/a",
-		"file:///a%zz":    "",
-		"":                "",
-	} {
-		if got := s.filePath(name); got != want {
-			t.Errorf("%q is %q, expected %q", name, got, want)
-		}
-	}
-}

@@ -67,6 +67,7 @@ func (t *reviewTab) changed(changed []review.File, gone []int) {
 		delete(t.files, id)
 		t.session.host.overlaps.set(t.session, id, "", false)
 	}
+	t.session.keepComments(t.session.changes.saveSoon)
 	t.render()
 }
 

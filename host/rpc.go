@@ -40,6 +40,7 @@ var handlers = map[string]func(*Host, message){
 	"stored": func(h *Host, m message) {
 		h.listStored(m.agentSpec(), m.text("cwd"), m.integer("callback"))
 	},
+	"list_saved": func(h *Host, m message) { h.background(func() { h.listSaved(m.integer("callback")) }) },
 	"delete_stored": func(h *Host, m message) {
 		h.deleteStored(m.agentSpec(), m.text("cwd"), m.text("agent_session_id"), m.integer("callback"))
 	},
@@ -174,9 +175,10 @@ var handlers = map[string]func(*Host, message){
 	"refused": func(h *Host, m message) {
 		h.background(func() { h.callback(m.integer("callback"), h.files.Refused(m.text("name")), "") })
 	},
-	"recover": func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
-	"follow":  func(h *Host, m message) { h.follow.heard(m) },
-	"check":   func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"recover":  func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
+	"follow":   func(h *Host, m message) { h.follow.heard(m) },
+	"check":    func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"catch_up": func(h *Host, m message) { h.catchUp(m.text("name"), m.integer("callback")) },
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},

@@ -102,7 +102,12 @@ func (h *Host) deleteStored(spec AgentSpec, cwd, id string, callback int) {
 			answer(nil, deletesNot(spec))
 			return func() {}
 		}
-		return a.DeleteSession(id, func(err error) { answer(true, err) })
+		return a.DeleteSession(id, func(err error) {
+			if err == nil {
+				h.background(func() { h.forgetSaved(spec.Name, id) })
+			}
+			answer(true, err)
+		})
 	})
 }
 
@@ -138,6 +143,7 @@ func (s *Session) remove(callback int) {
 				a.unroute(s, id)
 				s.remoteID = "" // there is nothing left to be closed
 			}
+			s.changes.box.put(s.changes.forget)
 			s.host.callback(callback, true, "")
 			s.close()
 		}

@@ -294,11 +294,17 @@ func (r *Record) set(f *file, now Content, agent bool) {
 
 // settle ends a change of a file: one that is as before is no change, and the limit is kept.
 func (r *Record) settle(f *file) {
-	if !f.Present.Exists && f.OldPath != "" && r.files[f.OldPath] == nil {
-		// Moved and then removed: it is gone from where it was.
+	if anew := r.files[f.OldPath]; !f.Present.Exists && f.OldPath != "" && (anew == nil || !anew.Baseline.Exists) {
+		// Moved and then removed: it is gone from where it was, or another was made there.
 		delete(r.files, f.Path)
 		f.Path, f.OldPath = f.OldPath, ""
 		r.files[f.Path] = f
+		if anew != nil {
+			r.bytes -= anew.size()
+			r.news[anew.ID] = nil
+			r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == anew })
+			r.set(f, anew.Present, true)
+		}
 	}
 	f.settle()
 	if f.unchanged() {

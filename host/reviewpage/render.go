@@ -455,7 +455,7 @@ func (b *body) line(state review.State, side byte, change, at, number, place int
 		row.mark(signAt, signAt+1, sign)
 	}
 	if state == review.Rejected && side == '+' {
-		row.mark(start+from, start+to, transcript.ReviewRefused)
+		row.mark(start+from, start+to, transcript.ReviewStruck)
 	}
 	for _, w := range l.Words {
 		if w.Start < to && wordGroup != plain {

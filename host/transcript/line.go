@@ -45,7 +45,7 @@ const (
 	ReviewTitle
 	ReviewFile
 	ReviewKept
-	ReviewRefused
+	ReviewStruck
 	ReviewComment
 	Ansi0 // to Ansi0+15: the terminal colours
 )

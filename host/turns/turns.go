@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -27,7 +28,8 @@ type Turn struct {
 	shed   map[string]review.Content // by path, what the user has refused all changes of was before the turn
 }
 
-// File is a file before a turn and after it. What the user typed meanwhile is in both. Where both are the
+// File is a file before a turn and after it, as the agent last left it. What the user typed before that is in
+// both. Where both are the
 // same and it was not moved, its permissions alone have changed.
 type File struct {
 	Path, OldPath string // OldPath: before it was moved
@@ -49,22 +51,38 @@ func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(p
 // Moved takes a move by the agent, with what was at the old path and what is at the new one.
 func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
 
-// Now brings what is known of a file in step with what the user has.
-func (t *Turn) Now(path string, now review.Content) { t.record.Now(path, now) }
-
-// Decided tells what has become of a file by the user's decision about the agent's changes. What was refused
-// may come back by it.
-func (t *Turn) Decided(path string, is review.Content) {
+// Decided tells that a file has become another by the user's decision about the agent's changes. What was
+// refused may come back by it.
+func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
-	was, shed := t.shed[path]
+	before, shed := t.shed[path]
 	if !known && shed {
-		t.record.Changed(path, was, is)
+		t.record.Changed(path, before, change(before, was, is))
 		return
 	}
-	t.record.Now(path, is)
+	t.record.Now(path, change(f.Present, was, is))
 	if _, still := t.record.File(path); known && !still {
 		t.shed[path] = f.Baseline
 	}
+}
+
+// WentBack is Decided of a file that has gone back to where it was before the agent moved it.
+func (t *Turn) WentBack(from, to string, was, is review.Content) {
+	if _, known := t.record.File(from); known {
+		t.record.Moved(from, to, was, was)
+	}
+	t.Decided(to, was, is)
+}
+
+// change makes the change from was to is to a content, which may lack what the user has typed.
+func change(of, was, is review.Content) review.Content {
+	for _, c := range []review.Content{of, was, is} {
+		if !c.Exists || c.Opaque {
+			return is
+		}
+	}
+	of.Text, _ = buffers.Merge(was.Text, of.Text, is.Text)
+	return of
 }
 
 // SawMode tells the permission bits of a file as they are now; 0 is no file. The first time counts as those

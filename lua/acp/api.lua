@@ -58,6 +58,13 @@ function M._agents()
   return list
 end
 
+---The name of the agent that is used where none is named.
+---@return string? name, string? err
+function M._default()
+  local agent, err = pick_agent()
+  return agent and agent.name, err
+end
+
 ---@param agent table
 ---@return table spec what the host needs of it
 local function spec(agent)
@@ -146,7 +153,8 @@ function M.new(opts)
   return open({ agent = opts.agent, cwd = opts.cwd })
 end
 
----Takes up a session that the agent keeps; the same one again when it is open already.
+---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
+---is started again where it has ended.
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
 ---@return integer? id, string? err
 function M.resume(opts)
@@ -159,7 +167,11 @@ function M.resume(opts)
   end
   for _, session in ipairs(require('acp.mirror').list()) do
     if session.agent == agent.name and session.agent_session_id == opts.agent_session_id then
-      return session.id
+      local ok, failure = true, nil
+      if session.state == 'dead' then
+        ok, failure = M.restart({ session = session.id })
+      end
+      return ok and session.id or nil, failure
     end
   end
   return open(opts)
@@ -204,10 +216,13 @@ end
 ---@param callback fun(ok: boolean?, err: string?)
 ---@return boolean? ok, string? err
 function M.delete(opts, callback)
+  opts = opts or {}
   local mirror = require('acp.mirror')
   local id = opts.session
+  local agent = pick_agent(opts.agent)
   for _, session in ipairs(mirror.list()) do
-    if opts.agent_session_id and session.agent_session_id == opts.agent_session_id then
+    local stored = session.agent_session_id
+    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
       id = session.id
     end
   end

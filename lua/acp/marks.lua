@@ -72,43 +72,19 @@ local function row_of(buf, mark)
   return mark.place and api.nvim_buf_get_extmark_by_id(buf, places, mark.place, {})[1]
 end
 
----@param text string
----@param words integer[][] start and end of each
----@param tab string
----@return table[] chunks of a line, filled up to the right edge
-local function virtual(text, words, tab)
-  local chunks, at = {}, 0
-  local function add(to, group)
-    if to > at then
-      table.insert(chunks, { (text:sub(at + 1, to):gsub('\t', tab)), group })
-      at = to
-    end
-  end
-  for _, word in ipairs(words) do
-    add(word[1], 'AcpReviewDelete')
-    add(word[2], 'AcpReviewDeleteWord')
-  end
-  add(#text, 'AcpReviewDelete')
-  table.insert(chunks, { (' '):rep(vim.o.columns), 'AcpReviewDelete' })
-  return chunks
-end
-
 ---@param buf integer
 ---@param mark acp.Mark
 ---@return table[] the old lines, and what there is to say of them
 local function above(buf, mark)
-  local lines, words = {}, {}
-  for i = 1, #mark.old_words, 3 do
-    local at = mark.old_words[i]
-    words[at] = words[at] or {}
-    table.insert(words[at], { mark.old_words[i + 1], mark.old_words[i + 2] })
-  end
+  local virtual = require('acp.virtual')
+  local lines, words = {}, virtual.words(mark.old_words)
   if mark.also ~= '' then
     table.insert(lines, { { 'also ' .. mark.also, 'AcpReviewHint' } })
   end
   local tab = (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(mark.old) do
-    table.insert(lines, virtual(line, words[i - 1] or {}, tab))
+    local chunks = virtual.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', tab)
+    table.insert(lines, chunks)
   end
   if mark.more > 0 then
     table.insert(lines, { { ('… %d more'):format(mark.more), 'AcpReviewHint' } })
@@ -429,13 +405,7 @@ function M.clear(buf)
   end
   known[buf] = nil
   state.timer:close()
-  if api.nvim_buf_is_loaded(buf) then
-    api.nvim_buf_clear_namespace(buf, places, 0, -1)
-    api.nvim_buf_clear_namespace(buf, drawn, 0, -1)
-    if state.keys then
-      require('acp.borrow').unmap(buf, state.keys)
-    end
-  end
+  require('acp.borrow').clear(buf, { places, drawn }, state.keys)
 end
 
 ---Has a buffer's marks go, a little at a time.

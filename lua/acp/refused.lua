@@ -15,7 +15,7 @@ local function restore(win, was)
   if api.nvim_win_is_valid(win) then
     api.nvim_win_call(win, function()
       vim.cmd('diffoff')
-      require('acp.split').set_local(win, was)
+      require('acp.window').set(win, was)
     end)
   end
 end

@@ -8,7 +8,7 @@ local bufs = require('acp.bufs')
 ---@class acp.ReviewPage: acp.Page
 ---@field seq integer the last edit that it shows
 ---@field origin? integer the tab where the user was
----@field jumps fun()[] that wait for the one before, itself the first
+---@field steps acp.Steps
 
 ---@type table<integer, acp.ReviewPage> by session
 local pages = {}
@@ -46,25 +46,25 @@ local function selected()
   return math.min(first, last), math.max(first, last)
 end
 
+---Does something where the jumps lead that were asked for before, unless the user has gone.
+---@param step acp.Step
+local function after_jumps(step)
+  local buf, _, page = api.nvim_get_current_buf(), here()
+  page.steps:add(function(done)
+    if api.nvim_get_current_buf() ~= buf then
+      return page.steps:drop()
+    end
+    step(done)
+  end)
+end
+
 ---Runs f, which is about the line of the cursor, where the jumps lead that were asked for before.
 ---@param f fun()
 local function there(f)
-  local buf, _, page = api.nvim_get_current_buf(), here()
-  local function run()
-    table.remove(page.jumps, 1)
-    if api.nvim_get_current_buf() ~= buf then
-      page.jumps = {} -- the user is elsewhere by now
-      return
-    end
-    if page.jumps[1] then
-      vim.schedule(page.jumps[1])
-    end
+  after_jumps(function(done)
     f()
-  end
-  table.insert(page.jumps, run)
-  if #page.jumps == 1 then
-    run()
-  end
+    done()
+  end)
 end
 
 ---@param what 'keep'|'reject'
@@ -89,44 +89,27 @@ end
 ---Goes to a row that the host finds.
 ---@param kind 'hunk'|'file'
 ---@param forward boolean
----@param count integer
-local function seek(kind, forward, count)
-  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local args, _, page = at(), here()
-  args.kind, args.forward, args.count = kind, forward, count
-  require('acp.host').request('review_next', args, function(found)
-    table.remove(page.jumps, 1)
-    if page.jumps[1] then
-      vim.schedule(page.jumps[1])
-    end
-    if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
-      return
-    elseif not found.found then
-      local what = kind == 'hunk' and 'hunk to decide' or 'file'
-      return tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
-    end
-    api.nvim_win_call(win, function()
-      vim.cmd("normal! m'")
-      pcall(api.nvim_win_set_cursor, win, { found.row + 1, 0 })
+local function jump(kind, forward)
+  local count = vim.v.count1
+  after_jumps(function(done)
+    local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+    local args = at()
+    args.kind, args.forward, args.count = kind, forward, count
+    require('acp.host').request('review_next', args, function(found)
+      if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
+        return done()
+      elseif not found.found then
+        local what = kind == 'hunk' and 'hunk to decide' or 'file'
+        tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+        return done()
+      end
+      api.nvim_win_call(win, function()
+        vim.cmd("normal! m'")
+        pcall(api.nvim_win_set_cursor, win, { found.row + 1, 0 })
+      end)
+      done()
     end)
   end)
-end
-
----Goes to a row that the host finds, after the jumps that were asked for before.
----@param kind 'hunk'|'file'
----@param forward boolean
-local function jump(kind, forward)
-  local buf, count, _, page = api.nvim_get_current_buf(), vim.v.count1, here()
-  table.insert(page.jumps, function()
-    if api.nvim_get_current_buf() == buf then
-      seek(kind, forward, count)
-    else
-      page.jumps = {} -- the user is elsewhere by now
-    end
-  end)
-  if #page.jumps == 1 then
-    page.jumps[1]()
-  end
 end
 
 ---@param path string
@@ -221,7 +204,9 @@ local keys = {
     jump('hunk', true)
   end, 'next'),
   key('review_undo', { 'n' }, 'undo the decision made last here', function()
-    require('acp.host').notify('review_undo', { session = (here()) })
+    there(function()
+      require('acp.host').notify('review_undo', { session = (here()) })
+    end)
   end, 'undo'),
   key('review_fold', { 'n' }, 'open or close the file', function()
     fold('toggle')
@@ -311,6 +296,10 @@ end
 ---@param line string
 ---@return string
 local function bare(line)
+  local mark, name = line:sub(2, 4), line:match('^.....(.-)  ')
+  if name and (mark == '▾' or mark == '▸') then
+    return name
+  end
   return (line:gsub('^%W*%d*%s*[-+]?%s*', ''))
 end
 
@@ -323,8 +312,15 @@ local function create(session)
   vim.bo[buf].bufhidden = 'wipe'
   require('acp.highlight').attach(buf)
   map(buf)
-  local page =
-    { buf = buf, name = 'review', base = 0, follow = false, bare = bare, seq = 0, jumps = {} }
+  local page = {
+    buf = buf,
+    name = 'review',
+    base = 0,
+    follow = false,
+    bare = bare,
+    seq = 0,
+    steps = require('acp.steps').new(),
+  }
   pages[session] = page
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
@@ -347,24 +343,15 @@ local function show(page)
   end
   page.origin = api.nvim_get_current_tabpage()
   vim.cmd(('tab sbuffer %d'):format(page.buf))
-  for name, value in pairs({
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    statuscolumn = '',
-    colorcolumn = '',
+  require('acp.window').plain(0, {
     wrap = true,
     linebreak = false,
     breakindent = false,
     cursorline = true,
-    list = false,
     spell = false,
     foldenable = false,
     winbar = "%{%v:lua.require'acp.review'.bar()%}",
-  }) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = 0 })
-  end
+  })
 end
 
 local told
@@ -400,7 +387,9 @@ function M.open(session)
       if fresh then
         api.nvim_buf_delete(page.buf, { force = true })
       end
-      return tell(err)
+      return require('acp.stored').waiting('nothing here, but ', function(sentence)
+        tell(sentence or err)
+      end)
     end
     require('acp.idle').soon(function()
       if api.nvim_buf_is_valid(page.buf) then

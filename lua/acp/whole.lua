@@ -70,9 +70,7 @@ function M.open()
     if not ok then
       return pcall(api.nvim_buf_delete, buf, { force = true })
     end
-    vim.wo[split].wrap = true
-    vim.wo[split].number = false
-    vim.wo[split].winfixheight = false
+    require('acp.window').set(split, { wrap = true, number = false, winfixheight = false })
     vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'acp: close the block' })
     vim.b[buf].acp_lang = block.lang
     colour(buf)

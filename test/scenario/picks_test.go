@@ -112,6 +112,40 @@ b.lua
 	}, wide)
 }
 
+// Keys typed behind a jump into another file are about the hunk that it goes to, also where a file is in
+// between that has none.
+func TestKeysTypedBehindAJump(t *testing.T) {
+	for _, form := range []string{"split", "inline"} {
+		t.Run(form, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.diff = '` + form + `'`)
+				old, text := linesLua()
+				a, b, c := s.write("a.lua", old), s.write("b.lua", old), s.write("c.lua", "return 1\n")
+				none := s.write("none", "\x00")
+				s.Command("edit " + a)
+				p := s.begin()
+				s.prompt(p, "change it")
+				p.permission(edits("e1", a, old, text, b, old, text, none, "\x00", "\x01\x00", c, "return 1\n", "return 2\n"), yesNo...)
+				s.AwaitLua(`#require('acp.diff').windows() > 0`)
+				s.Command("Acp diff")
+				s.AwaitLua(`vim.fn.line('.') == 4`)
+				picks := func(want string) {
+					t.Helper()
+					s.Await("refused hunks "+want, func() bool {
+						return s.LuaString(`return (vim.json.encode(vim.tbl_map(function(p) return p.refused end, require('acp.mirror').permissions()[1].picks or {})):gsub('{}', '[]'))`) == want
+					})
+				}
+				s.Keys("]v]v]vg<lt>")
+				picks("[[],[1],[],[]]")
+				s.Keys("[f]v]vg<lt>]f]vg<lt>]v]v]v]vg<lt>")
+				picks("[[3],[1,2],[],[1]]")
+				s.Keys("[v[v[v[vg>")
+				picks("[[3],[2],[],[1]]")
+			}, wide)
+		})
+	}
+}
+
 func TestHunksOfARequestInItsOtherForms(t *testing.T) {
 	for _, form := range []string{"tab", "inline"} {
 		t.Run(form, func(t *testing.T) {
