@@ -13,9 +13,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// maxFollow is the size in bytes above which a file is not followed: Neovim would compare and change it
-// for too long. As in lua/acp/track.lua.
-const maxFollow = 16 << 20
+// MaxFollow is the size in bytes above which a file is not followed, nor opened: Neovim would read, compare
+// and change it for too long.
+const MaxFollow = 16 << 20
 
 var (
 	errTooLarge = errors.New("it is too large to be followed")
@@ -45,7 +45,7 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 		if err != nil {
 			return followed{}, err
 		}
-		if info, err := os.Stat(path); err == nil && info.Size() > maxFollow {
+		if info, err := os.Stat(path); err == nil && info.Size() > MaxFollow {
 			return followed{}, errTooLarge
 		}
 		disk, err := readFile(path)

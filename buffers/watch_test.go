@@ -93,7 +93,7 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		end
 		package.loaded['acp.host'] = host
 		require('acp.catchup').patience = 15000
-		require('acp.track').start()`)
+		require('acp.track').start(...)`, buffers.MaxFollow)
 	return w
 }
 

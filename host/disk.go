@@ -37,7 +37,7 @@ func (h *Host) startWatch() {
 		}
 		h.editor.Post(editor.Op{Name: "watch_limit", Args: args})
 	})
-	h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": true}})
+	h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": true, "max_size": buffers.MaxFollow}})
 }
 
 // stopWatch ends what startWatch began; h.mu is held.

@@ -172,14 +172,9 @@ func (f *follow) done(j followalong.Jump, number, line int, outcome string) {
 	f.schedule()
 }
 
-const (
-	// bigFile is from how many bytes on a file is opened without its filetype,
-	// whose plugins may take long.
-	bigFile = 1 << 20
-	// hugeFile is from how many bytes on it is not opened, as Neovim could do
-	// nothing else meanwhile. As in lua/acp/track.lua.
-	hugeFile = 16 << 20
-)
+// bigFile is from how many bytes on a file is opened without its filetype,
+// whose plugins may take long.
+const bigFile = 1 << 20
 
 // looked is what the disk has at a path.
 type looked struct{ exists, big bool }
@@ -191,7 +186,7 @@ func look(path string) (looked, bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return looked{}, true
-	case err != nil || !info.Mode().IsRegular() || info.Size() > hugeFile:
+	case err != nil || !info.Mode().IsRegular() || info.Size() > buffers.MaxFollow:
 		return looked{}, false
 	}
 	file, err := os.Open(path)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
 )
 
 func TestLook(t *testing.T) {
@@ -32,7 +34,7 @@ func TestLook(t *testing.T) {
 		{write("empty", 0, ""), "{true false} true"},
 		{write("big", bigFile, long), "{true false} true"},
 		{write("bigger", bigFile+1, long), "{true true} true"},
-		{write("huge", hugeFile+1, long), "{false false} false"},
+		{write("huge", buffers.MaxFollow+1, long), "{false false} false"},
 		{write("binary", 0, "\x7fELF\x00\x00"), "{false false} false"},
 		{write("utf16", 0, "\xfe\xff\x00a\x00\n"), "{true false} true"},
 		{filepath.Join(dir, "missing"), "{false false} true"},

@@ -12,9 +12,10 @@ type Line[L any] interface {
 // Lines is what the buffer has of a block that is made of lines. Its zero value is none of them.
 type Lines[L Line[L]] struct {
 	have []L
-	// Where the last edit did not send all: how many lines at both ends are as they were before the first
-	// that did not.
-	cut        bool
+	// Where the last edit did not send all of want: how much it did send, and how many lines at both ends are
+	// as they were before the first such edit.
+	want       []L
+	sent       int
 	head, tail int
 }
 
@@ -28,8 +29,11 @@ const goneAtOnce = 20_000
 // nil where it has them already. When it is done, code is asked for the code that the lines [from, end) of
 // the block are part of, in rows of the buffer.
 func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Code) (e *Edit, done bool) {
-	old := l.have
+	old, cut := l.have, l.want != nil
 	from := 0
+	if cut && len(want) == len(l.want) && &want[0] == &l.want[0] {
+		from = l.sent
+	}
 	for from < len(old) && from < len(want) && old[from].Equal(want[from]) {
 		from++
 	}
@@ -38,16 +42,16 @@ func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Co
 		end, oldEnd = end-1, oldEnd-1
 	}
 	head, tail := from, len(want)-end
-	if l.cut {
+	if cut {
 		head, tail = min(head, l.head), min(tail, l.tail)
 	}
 	if oldEnd-from > end-from+goneAtOnce {
 		gone := oldEnd - goneAtOnce
 		l.have = slices.Concat(old[:gone], old[oldEnd:])
-		l.cut, l.head, l.tail = true, head, tail
+		l.sent, l.head, l.tail = min(l.sent, gone), head, tail
 		return &Edit{Row: row + gone, EndRow: row + oldEnd, MarkRow: row + gone, MarkEnd: row + gone}, false
 	}
-	if from == end && from == oldEnd && !l.cut {
+	if from == end && from == oldEnd && !cut {
 		l.have = want // what does not show may differ
 		return nil, true
 	}
@@ -56,8 +60,11 @@ func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Co
 		if budget <= 0 {
 			// The rest of it another time, and until then as many lines stay as they are.
 			left := min(oldEnd, i)
-			l.have = slices.Concat(want[:i:i], old[left:])
-			l.cut, l.head, l.tail = true, head, tail
+			l.have = want[:i:i]
+			if left < len(old) {
+				l.have = slices.Concat(l.have, old[left:])
+			}
+			l.want, l.sent, l.head, l.tail = want, i, head, tail
 			e.EndRow, e.MarkEnd = row+left, row+i
 			return e, false
 		}
@@ -67,6 +74,6 @@ func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Co
 	}
 	e.MarkEnd = row + end
 	e.Code = code(head, len(want)-tail)
-	l.have, l.cut = want, false
+	l.have, l.want = want, nil
 	return e, true
 }

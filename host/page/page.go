@@ -123,9 +123,18 @@ func (p *Page) Follow(row, seq int) (int, bool) {
 // differs; done says that nothing is left of it to send.
 func (p *Page) Take(budget int, next func(i, row, budget int) (e *Edit, done bool)) []Edit {
 	var edits []Edit
+	last, row := -1, 0
 	for len(p.dirty) > 0 && budget > 0 {
 		i := p.dirty[0]
-		e, done := next(i, p.rowOf(i), budget)
+		if last < 0 {
+			row = p.rowOf(i)
+		} else {
+			for _, n := range p.rows[last:i] {
+				row += n
+			}
+		}
+		last = i
+		e, done := next(i, row, budget)
 		if e != nil {
 			p.made(i, e)
 			budget -= cost(e.Lines, len(e.Marks), len(e.Decor))

@@ -28,6 +28,7 @@ func (l textLine) Draw(e *Edit, row int) {
 type part struct {
 	lines []textLine
 	have  Lines[textLine]
+	was   []textLine // before the last change
 	grows bool
 	sent  int // of a text that grows, the lines that were sent
 	broke int // bytes of the next one that were
@@ -160,8 +161,9 @@ func TestEditsLeadThere(t *testing.T) {
 		var a author
 		var b buffer
 		var glance []seen
+		refusing := true
 		send := func() {
-			budget := 1 + r.IntN(4000)
+			budget := 1 + r.IntN([]int{300, 4000}[r.IntN(2)])
 			spent := budget
 			refused := false
 			for _, e := range a.take(budget) {
@@ -172,7 +174,7 @@ func TestEditsLeadThere(t *testing.T) {
 				for m := range slices.Chunk(e.Marks, 4) {
 					spent -= 16 + m[2]
 				}
-				if r.IntN(40) == 0 {
+				if refusing && r.IntN(40) == 0 {
 					refused = true
 					continue
 				}
@@ -207,6 +209,7 @@ func TestEditsLeadThere(t *testing.T) {
 			if i > 3000 {
 				t.Fatalf("seed %d: it does not end", seed)
 			}
+			refusing = i < 20
 			send()
 		}
 		var want []bufferLine
@@ -250,6 +253,14 @@ func (a *author) change(r *rand.Rand) {
 	i := -1
 	if len(a.parts) > 0 {
 		i = r.IntN(len(a.parts))
+		if p := a.parts[i]; !p.grows {
+			if r.IntN(5) == 0 {
+				p.lines, p.was = p.was, p.lines
+				a.page.Touch(i)
+				return
+			}
+			p.was = p.lines
+		}
 	}
 	switch n := r.IntN(10); {
 	case n < 3 || i < 0:
@@ -274,14 +285,69 @@ func (a *author) change(r *rand.Rand) {
 	case n == 4:
 		a.parts[i].lines = nil // it goes away
 		a.page.Touch(i)
-	case n < 7:
+	case n == 5:
 		a.parts[i].lines = some()
+		a.page.Touch(i)
+	case n == 6 && len(a.parts[i].lines) > 0: // some are others
+		a.parts[i].lines = slices.Clone(a.parts[i].lines)
+		for range 1 + r.IntN(3) {
+			a.parts[i].lines[r.IntN(len(a.parts[i].lines))] = line()
+		}
 		a.page.Touch(i)
 	default:
 		lines := slices.Clone(a.parts[i].lines)
 		at := r.IntN(len(lines) + 1)
 		a.parts[i].lines = slices.Insert(lines, at, some()...)
 		a.page.Touch(i)
+	}
+}
+
+// What was begun, given up while many lines were to go, and then wanted after all is all there.
+func TestBegunAgain(t *testing.T) {
+	many := func(text string) (lines []textLine) {
+		for i := range 5 * goneAtOnce / 2 {
+			lines = append(lines, textLine{text: fmt.Sprint(text, i), group: 1})
+		}
+		return lines
+	}
+	var a author
+	var b buffer
+	p := &part{lines: many("a")}
+	a.parts = []*part{p}
+	a.page.Add()
+	take := func(budget int) {
+		for _, e := range a.take(budget) {
+			if err := b.apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	take(1 << 30)
+	begun := many("b")
+	p.lines = begun
+	a.page.Touch(0)
+	for range 4 {
+		take(300 << 10)
+	}
+	for at, want := range map[int]byte{7 * goneAtOnce / 4: 'b', len(begun) - 1: 'a'} {
+		if text := b.lines[at].text; text[0] != want {
+			t.Fatalf("line %d is %s", at, text)
+		}
+	}
+	p.lines = []textLine{{text: "c"}}
+	take(1)
+	if n := len(b.lines); n != len(begun)-goneAtOnce {
+		t.Fatalf("there are %d lines", n)
+	}
+	take(1)
+	p.lines = begun
+	for a.page.Dirty() {
+		take(1 << 20)
+	}
+	for i, l := range b.lines {
+		if len(b.lines) != len(begun) || l.text != begun[i].text {
+			t.Fatalf("line %d of %d is %s", i, len(b.lines), l.text)
+		}
 	}
 }
 

@@ -114,8 +114,10 @@ end
 
 ---Files are tracked while there are sessions.
 function ops.watch(args)
-  require('acp.track')[args.on and 'start' or 'stop']()
-  if not args.on then
+  if args.on then
+    require('acp.track').start(args.max_size)
+  else
+    require('acp.track').stop()
     require('acp.mirror').watch_limit = nil
   end
 end

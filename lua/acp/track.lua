@@ -6,8 +6,8 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 
---- Larger files, in bytes, are left to Neovim. As in buffers/follow.go.
-local max_size = 16 * 1024 * 1024
+--- Larger files, in bytes, are left to Neovim.
+local max_size
 
 ---@class (exact) acp.track.Buffer
 ---@field name string
@@ -207,11 +207,12 @@ local function look(buf)
 end
 
 --- Begins to track the loaded files.
-function M.start()
+---@param limit integer larger ones, in bytes, are left to Neovim
+function M.start(limit)
   if tracked then
     return
   end
-  tracked = {}
+  tracked, max_size = {}, limit
   local group = api.nvim_create_augroup('acp_track', {})
   local function on(events, desc, callback)
     api.nvim_create_autocmd(events, { group = group, desc = desc, callback = callback })
