@@ -12,9 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
-	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -123,7 +121,8 @@ type accepted struct {
 // accept remembers what the user has allowed.
 func (s *Session) accept(p *permission) {
 	for _, c := range s.diffs.calls[&p.call] {
-		a := accepted{path: s.absolute(c.told.Path), told: c.told}
+		path, _ := s.absolute(c.told.Path)
+		a := accepted{path: path, told: c.told}
 		switch {
 		case c.file.Located:
 			a.text = c.file.New
@@ -228,26 +227,15 @@ func (s *Session) toldOf(h *held) session.Diff {
 // What was refused stays refused, as far as it is still there.
 func (s *Session) tellHeld(p *permission) {
 	d := s.toldOf(p.held)
-	file := p.held.file
 	p.call.Content = []session.ToolCallContent{d}
-	c := &change{call: &p.call, told: d, file: &file, settled: true, looked: 1}
-	for _, before := range s.diffs.calls[&p.call] {
-		before.dropped = true
-		c.looked = before.looked + 1
-		if k := p.picks[before]; k != nil {
-			p.picks = map[*change]*picks{c: k}
-		}
-	}
-	if !p.held.known {
+	now, before := s.diffs.replace(&p.call, d, p.held.file)
+	k := p.picks[before]
+	switch {
+	case !p.held.known:
 		p.picks = nil // it is written as a whole, or not
+	case k != nil:
+		p.picks = map[*change]*picks{now: k}
 	}
-	s.diffs.whole.drop()
-	s.diffs.hunks.drop()
-	if s.diffs.calls == nil {
-		s.diffs.calls = map[*session.ToolCall][]*change{}
-	}
-	s.diffs.calls[&p.call] = []*change{c}
-	s.keep(c)
 	s.shown.permissions = true
 }
 
@@ -350,7 +338,7 @@ func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
 	if edited {
 		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
 	}
-	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, count(all, "hunk"), name, who)
+	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, transcript.Many(all, "hunk"), name, who)
 }
 
 // verdict is what the user's answer to a held write comes to.
@@ -373,7 +361,7 @@ func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict,
 	switch {
 	case edited != nil:
 		merged, conflicts := buffers.Merge(shown.Before, now.Before, *edited)
-		if conflicts > 0 {
+		if len(conflicts) > 0 {
 			return verdict{}, false
 		}
 		target = merged
@@ -389,7 +377,7 @@ func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict,
 	}
 	// The user may have unsaved text that the agent's does not have.
 	if now.After != now.Text {
-		if text, conflicts := buffers.Merge(now.After, now.Text, target); conflicts == 0 {
+		if text, conflicts := buffers.Merge(now.After, now.Text, target); len(conflicts) == 0 {
 			target = text
 		}
 	}
@@ -446,7 +434,7 @@ func (s *Session) writeInstead(h *held) {
 			return
 		}
 		if w.Changed {
-			s.changes.wrote(w, true)
+			s.changes.took(w, "fs", true)
 		}
 		s.box.put(func() {
 			s.wrote(h.request.path, w, nil)
@@ -500,45 +488,4 @@ func (s *Session) writeEdited(m message) {
 		text = strings.TrimSuffix(text, "\n")
 	}
 	s.writeHeld(p, &text, done)
-}
-
-// wrote takes a write through the client. One that the user has decided about before it was made is kept,
-// and leaves what else is pending in its file so. Any goroutine.
-func (c *changes) wrote(w buffers.Written, reviewed bool) {
-	if !reviewed || w.After == nil {
-		c.took(w, "fs")
-		return
-	}
-	var others bool // of the agent's changes wait for the user
-	c.box.put(func() {
-		f, ok := c.record.File(w.Path)
-		others = ok && f.State == review.Pending
-	})
-	c.took(w, "fs")
-	c.box.put(func() {
-		f, ok := c.record.File(w.Path)
-		if !ok {
-			return
-		}
-		var which review.Selection
-		if others {
-			before := ""
-			if w.Before != nil {
-				before = *w.Before
-			}
-			for _, e := range linediff.Compare(linediff.Lines(before), linediff.Lines(*w.After)) {
-				for _, part := range f.Lines(e.B0+1, e.B1).Parts {
-					if !slices.Contains(which.Parts, part) {
-						which.Parts = append(which.Parts, part)
-					}
-				}
-			}
-			if len(which.Parts) == 0 {
-				return
-			}
-		}
-		if plan, err := c.record.Plan(w.Path, review.Keep, which); err == nil && !plan.Edits() && c.record.Commit(plan) {
-			c.tell(nil)
-		}
-	})
 }

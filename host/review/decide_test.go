@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -209,6 +210,7 @@ func TestDecisionsOnFiles(t *testing.T) {
 		"deleted, kept":          {func(r *Record) { r.Changed("f", a, none) }, Keep, want{Deleted, Kept, false}, ""},
 		"deleted, rejected":      {func(r *Record) { r.Changed("f", a, none) }, Reject, want{Deleted, Rejected, true}, ""},
 		"moved, kept":            {func(r *Record) { r.Moved("e", "f", a, b) }, Keep, want{Moved, Kept, true}, ""},
+		"only moved, rejected":   {func(r *Record) { r.Moved("e", "f", a, a) }, Reject, want{Moved, Rejected, true}, "e"},
 		"moved, rejected":        {func(r *Record) { r.Moved("e", "f", a, b) }, Reject, want{Moved, Rejected, true}, "e"},
 		"binary, kept":           {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Keep, want{Modified, Kept, true}, ""},
 		"binary, rejected":       {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Reject, want{Modified, Rejected, true}, ""},
@@ -238,7 +240,21 @@ func TestDecisionsOnFiles(t *testing.T) {
 				t.Errorf("it is to be %+v, not %+v", p.Want, f.Accepted)
 			}
 			if c.back != "" {
-				return // it has its old name again
+				if f.Path != "e" || f.MovedTo != "f" {
+					t.Errorf("it is %+v", f)
+				}
+				if back, err := r.Undo(p); err != nil || back.Back != "f" || back.Want != p.Now {
+					t.Errorf("the decision undone it is to be %+v, %v", back, err)
+				}
+				r = loaded(t, r)
+				again, err := r.Plan("e", Keep, Selection{})
+				if err != nil || again.Back != "f" || again.Want != p.Now || !r.Commit(again) {
+					t.Errorf("kept after all it is to be %+v, %v", again, err)
+				}
+				if f, _ := r.File("f"); f.Status != Moved || f.State != Kept || f.OldPath != "e" || f.MovedTo != "" {
+					t.Errorf("it is %+v", f)
+				}
+				return
 			}
 			again := decide(t, loaded(t, r), Keep, Selection{Hunks: hunksOf(f)})
 			if again.Want.Mark() != p.Now.Mark() {
@@ -269,14 +285,17 @@ func consistent(t *testing.T, f File) {
 	}
 }
 
+// quoted stands for what Save has in the place of a text.
+func quoted(text string) string { return strconv.Quote(text) }
+
 // loaded is a record that was saved and read again.
 func loaded(t *testing.T, r *Record) *Record {
 	t.Helper()
-	data, err := r.Save()
+	data, err := r.Save(quoted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load(data, r.limit)
+	again, err := Load(data, r.limit, strconv.Unquote)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,11 +319,15 @@ func TestSavedRecords(t *testing.T) {
 	if f, _ := again.File("another"); f.ID != 6 {
 		t.Errorf("the next file has the id %d", f.ID)
 	}
-	data, _ := r.Save()
+	data, _ := r.Save(quoted)
 	for _, broken := range [][]byte{nil, data[:len(data)/2], []byte("junk")} {
-		if _, err := Load(broken, 1<<20); err == nil {
+		if _, err := Load(broken, 1<<20, strconv.Unquote); err == nil {
 			t.Errorf("%.10q is a record", broken)
 		}
+	}
+	lost := errors.New("lost")
+	if _, err := Load(data, 1<<20, func(string) (string, error) { return "", lost }); !errors.Is(err, lost) {
+		t.Errorf("without its texts: %v", err)
 	}
 }
 

@@ -565,21 +565,16 @@ function M.close()
   require('acp.permission').update()
 end
 
----Answers the request of the diff with the first option of the first kind there is.
----@param kinds string[] patterns
----@param what string
-local function answer(kinds, what)
+---Answers the request of the diff with the option that allows, or refuses.
+---@param which 'allow'|'reject'
+local function answer(which)
   local r = request(shown and shown.permission)
   if not r then
     return tell('nothing waits for your answer here')
+  elseif r[which] then
+    return require('acp').respond(r.id, r[which])
   end
-  for _, kind in ipairs(kinds) do
-    for _, option in ipairs(r.options) do
-      if option.kind:match(kind) then
-        return require('acp').respond(r.id, option.id)
-      end
-    end
-  end
+  local what = which == 'allow' and 'allows' or 'refuses'
   tell(('the request has no option that %s; :Acp permit N takes any'):format(what))
 end
 
@@ -701,10 +696,10 @@ function M.keys(diff)
       if place and place.editing then
         return place:write()
       end
-      answer({ '^allow_once$', '^allow' }, 'allows')
+      answer('allow')
     end)
     add('diff_refuse', 'refuse', function()
-      answer({ '^reject_once$', '^reject' }, 'refuses')
+      answer('reject')
     end)
   end
   local hunks = require('acp.picks').count(diff)

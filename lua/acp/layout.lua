@@ -128,7 +128,7 @@ function M.open(id, focus)
     end
   else
     chat = open_chat(b.chat)
-    require('acp.chat').follow(b.chat, { chat })
+    require('acp.page').follow(b.chat, { chat })
   end
   if prompt then
     if api.nvim_win_get_buf(prompt) ~= b.prompt then

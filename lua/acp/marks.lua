@@ -16,8 +16,6 @@ local sign_priority = 8
 local rest = 200
 ---So long, in ms, is drawn at once, and so long Neovim then has for other things.
 local busy, pause = 4, 5
----So many bytes of a line the host tells to know it by.
-local known_by = 200
 
 ---A change as the host tells it.
 ---@class acp.Mark
@@ -42,6 +40,7 @@ local known_by = 200
 ---@field have integer the answer that the marks are of; 0 is none
 ---@field asking? integer the answer that is awaited
 ---@field coming {at: integer[], fresh: acp.Mark[]} the pieces of it
+---@field known_by integer how many bytes of a line the host tells to know it by
 ---@field looked boolean it is up to date with what the user has made of the buffer
 ---@field again? 'ask'|'look'
 ---@field moved boolean lines have come or gone since it was asked for
@@ -180,8 +179,9 @@ end
 ---@param buf integer
 ---@param mark acp.Mark
 ---@param row integer
+---@param known_by integer
 ---@return boolean
-local function has(buf, mark, row)
+local function has(buf, mark, row, known_by)
   local count = api.nvim_buf_line_count(buf)
   local last = row + math.max(mark.count, 1) - 1
   if mark.count == 0 and row == count then
@@ -222,7 +222,7 @@ local function reconcile(buf, state, tick)
     local is = row_of(buf, mark)
     local touched = from and row <= to + 1 and row + mark.count >= from - 1
     if touched or not mark.whole or is ~= math.min(row, api.nvim_buf_line_count(buf) - 1) then
-      if has(buf, mark, row) then
+      if has(buf, mark, row, state.known_by) then
         draw(buf, mark, row, tick)
       else
         undraw(buf, mark, tick)
@@ -302,8 +302,16 @@ function M.ask(buf, look)
   })
 end
 
+---@class acp.MarkPiece
+---@field buf integer
+---@field answer integer
+---@field at integer[]
+---@field fresh acp.Mark[]
+---@field known_by integer
+---@field done boolean
+
 ---Takes a piece of an answer.
----@param piece {buf: integer, answer: integer, at: integer[], fresh: acp.Mark[], done: boolean}
+---@param piece acp.MarkPiece
 ---@return boolean wanted
 function M.piece(piece)
   local buf = piece.buf
@@ -321,6 +329,7 @@ function M.piece(piece)
     state.marks[mark.id] = mark
   end
   state.at, state.have, state.asking = state.coming.at, piece.answer, nil
+  state.known_by = piece.known_by
   begin(buf, state)
   local again = state.again
   state.again = nil

@@ -5,8 +5,7 @@ local M = {}
 local api = vim.api
 local bufs = require('acp.bufs')
 
----@class acp.ReviewPage
----@field buf integer
+---@class acp.ReviewPage: acp.Page
 ---@field seq integer the last edit that it shows
 ---@field origin? integer the tab where the user was
 ---@field steps acp.Steps
@@ -293,6 +292,17 @@ local function map(buf)
   set('n', 'g?', show_keys, 'the keys of the review')
 end
 
+---What of a line tells it from others, without what is thought of it, and its number.
+---@param line string
+---@return string
+local function bare(line)
+  local mark, name = line:sub(2, 4), line:match('^.....(.-)  ')
+  if name and (mark == '▾' or mark == '▸') then
+    return name
+  end
+  return (line:gsub('^%W*%d*%s*[-+]?%s*', ''))
+end
+
 ---@param session integer
 ---@return acp.ReviewPage
 local function create(session)
@@ -302,7 +312,15 @@ local function create(session)
   vim.bo[buf].bufhidden = 'wipe'
   require('acp.highlight').attach(buf)
   map(buf)
-  local page = { buf = buf, seq = 0, steps = require('acp.steps').new() }
+  local page = {
+    buf = buf,
+    name = 'review',
+    base = 0,
+    follow = false,
+    bare = bare,
+    seq = 0,
+    steps = require('acp.steps').new(),
+  }
   pages[session] = page
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
@@ -369,7 +387,12 @@ function M.open(session)
       if fresh then
         api.nvim_buf_delete(page.buf, { force = true })
       end
-      return tell(err)
+      if not require('acp.host').running() then
+        return tell(err)
+      end
+      return require('acp.stored').waiting('nothing here, but ', function(sentence)
+        tell(sentence or err)
+      end)
     end
     require('acp.idle').soon(function()
       if api.nvim_buf_is_valid(page.buf) then
@@ -379,54 +402,13 @@ function M.open(session)
   end)
 end
 
----What of a line tells it from others, without what is thought of it, and its number.
----@param line string
----@return string
-local function bare(line)
-  local mark, name = line:sub(2, 4), line:match('^.....(.-)  ')
-  if name and (mark == '▾' or mark == '▸') then
-    return name
-  end
-  return (line:gsub('^%W*%d*%s*[-+]?%s*', ''))
-end
-
----Changes the page as the host says; see transcript.Edit.
----@param e table
+---Changes the page as the host says.
+---@param e acp.PageEdit
 function M.edit(e)
   local page = pages[e.session]
-  if not page or not api.nvim_buf_is_loaded(page.buf) then
-    return
-  end
-  local buf, chat, highlight = page.buf, require('acp.chat'), require('acp.highlight')
-  local code = require('acp.code')
-  local have, whole = api.nvim_buf_line_count(buf), e.count == 0
-  if not whole and have ~= e.count then
-    error(('the review has %d lines, not %d'):format(have, e.count))
-  end
-  local wins, views = vim.fn.win_findbuf(buf), {}
-  for _, win in ipairs(whole and wins or {}) do
-    views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
-  end
-  local row, end_row = e.row, whole and have or e.end_row
-  local restore = not whole and chat.hold(buf, wins, e, row, end_row, bare)
-  code.clear(buf, row, end_row)
-  vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(buf, row, end_row, true, e.lines)
-  vim.bo[buf].modifiable = false
-  vim.bo[buf].modified = false
-  page.seq = e.seq
-  highlight.splice(buf, row, end_row, #e.lines, have)
-  highlight.replace(buf, e.mark_row, e.marks, row)
-  for _, c in ipairs(e.code) do
-    code.add_diff(buf, c.row, c.end_row, c)
-  end
-  if restore then
-    restore()
-  end
-  for win, view in pairs(views) do
-    api.nvim_win_call(win, function()
-      vim.fn.winrestview(view)
-    end)
+  if page and api.nvim_buf_is_loaded(page.buf) then
+    require('acp.page').edit(page, e)
+    page.seq = e.seq
   end
 end
 

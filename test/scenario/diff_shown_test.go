@@ -206,6 +206,22 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 			t.Error("closing the diff answered the request")
 		}
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+
+		// What no rule would choose, these keys do not.
+		vague := []obj{
+			{"optionId": "both", "name": "Yes", "kind": "allow_once"},
+			{"optionId": "both", "name": "No", "kind": "reject_once"},
+			{"optionId": "odd", "name": "Perhaps", "kind": "allow_some"},
+			{"optionId": "always", "name": "Yes, always", "kind": "allow_always"},
+		}
+		id = p.permission(edits("e1", path, tokensLua, tokensFixed), vague...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff and vim.api.nvim_get_current_line():find('first, last do', 1, true)`)
+		s.Keys("gr")
+		s.AwaitScreen("no option that refuses")
+		s.answers(p, id, func() { s.Keys("ga") }, "always")
+		s.same(before, s.scenery())
 	}, wide)
 }
 
