@@ -101,44 +101,12 @@ func linesOf(text string) string {
 // between is changes of two texts whose lines all end, without a look at each line that both begin or end
 // with.
 func between(old, text string) []change {
-	start := strings.LastIndexByte(old[:alike(old, text)], '\n') + 1
-	a, b := old[start:], text[start:]
-	end := alikeBehind(a, b)
-	begins := func(text string) bool { return end == len(text) || text[len(text)-end-1] == '\n' }
-	if !begins(a) || !begins(b) {
-		end -= strings.IndexByte(a[len(a)-end:], '\n') + 1 // the rest of a line that differs before
-	}
+	start, end := linediff.Ends(old, text)
 	rows := strings.Count(old[:start], "\n")
-	list := changes(linediff.Lines(a[:len(a)-end]), linediff.Lines(b[:len(b)-end]))
+	list := changes(linediff.Lines(old[start:len(old)-end]), linediff.Lines(text[start:len(text)-end]))
 	for i := range list {
 		list[i].Start += rows
 		list[i].End += rows
 	}
 	return list
-}
-
-// stride is how many bytes are compared at once.
-const stride = 4096
-
-// alike is how many bytes a and b begin with alike, alikeBehind how many they end with.
-func alike(a, b string) int {
-	n, short := 0, min(len(a), len(b))
-	for n+stride <= short && a[n:n+stride] == b[n:n+stride] {
-		n += stride
-	}
-	for n < short && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func alikeBehind(a, b string) int {
-	n, short := 0, min(len(a), len(b))
-	for n+stride <= short && a[len(a)-n-stride:len(a)-n] == b[len(b)-n-stride:len(b)-n] {
-		n += stride
-	}
-	for n < short && a[len(a)-1-n] == b[len(b)-1-n] {
-		n++
-	}
-	return n
 }
