@@ -16,15 +16,16 @@ type version struct{ buf, tick int }
 type shown struct {
 	lines memory
 	mu    sync.Mutex
-	at    map[string]version
+	at    map[string]live
 }
 
-func (s *shown) put(path string, at version, lines string) {
+func (s *shown) put(path string, at live, lines string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at == nil {
-		s.at = map[string]version{}
+		s.at = map[string]live{}
 	}
+	at.Slice = nil
 	s.at[path] = at
 	s.lines.put(path, lines)
 }
@@ -32,14 +33,14 @@ func (s *shown) put(path string, at version, lines string) {
 func (s *shown) get(path string, at version) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.at[path] != at {
+	if s.at[path].version() != at {
 		return "", false
 	}
 	return s.lines.get(path)
 }
 
-// version is the newest one that is remembered.
-func (s *shown) version(path string) version {
+// last is the newest state of a buffer that is remembered; where only its version is known, without State.
+func (s *shown) last(path string) live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at[path]
@@ -55,7 +56,7 @@ func (f *Files) whole(ctx context.Context, path string, l live) (string, bool, e
 	if err != nil || !ok {
 		return "", false, err
 	}
-	f.shown.put(path, l.version(), l.unended(text))
+	f.shown.put(path, l, l.unended(text))
 	return text, true, nil
 }
 

@@ -2,6 +2,7 @@ package buffers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,14 +11,15 @@ import (
 	"github.com/neovim/go-client/msgpack"
 )
 
-// counted counts the bytes of what goes to Neovim and back.
+// counted counts the bytes of what goes to Neovim and back, and in how many calls.
 type counted struct {
 	*neovim
-	bytes int
+	bytes, calls int
 }
 
 func (c *counted) CallBuffers(ctx context.Context, fn string, args, result any) error {
 	err := c.neovim.CallBuffers(ctx, fn, args, result)
+	c.calls++
 	for _, v := range []any{args, result} {
 		var packed strings.Builder
 		must(c.t, msgpack.NewEncoder(&packed).Encode(v))
@@ -72,6 +74,53 @@ func TestOnlyWhatChangesCrosses(t *testing.T) {
 		n.cmd("set modified")
 		if got := n.read(path); got != strings.TrimSuffix(join(lines), "\n") {
 			t.Error("the text does not end as :write would end it")
+		}
+	})
+}
+
+// A write after a write is one call, unless something of the buffer is other than Neovim has told; then it
+// does what the first write does, which asks.
+func TestWriteAfterWriteAsksNothing(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		c := &counted{neovim: n}
+		for name, between := range map[string]struct {
+			do    string // in Neovim
+			disk  string // what the file has after a write
+			err   error
+			calls int // where that counts
+		}{
+			"nothing":       {"", "new\n", nil, 1},
+			"typed":         {"call setline(1, 'mine')", "", nil, 0},
+			"written":       {"call setline(1, 'mine') | write", "new\n", nil, 0},
+			"modified":      {"setlocal modified", "", nil, 0},
+			"nomodifiable":  {"setlocal nomodifiable", "", buffers.ErrNotModifiable, 0},
+			"readonly":      {"setlocal readonly", "", buffers.ErrReadOnly, 0},
+			"fileformat":    {"setlocal fileformat=dos nomodified", "new\r\n", nil, 0},
+			"fileencoding":  {"setlocal fileencoding=utf-16le nomodified", "n\x00e\x00w\x00\n\x00", nil, 0},
+			"bomb":          {"setlocal bomb nomodified", "\xef\xbb\xbfnew\n", nil, 0},
+			"buftype":       {"setlocal buftype=nofile", "", buffers.ErrSpecialBuffer, 0},
+			"another name":  {"keepalt file other.txt", "", nil, 0},
+			"unloaded":      {"enew | bunload #", "new\n", nil, 0},
+			"edited":        {"edit!", "new\n", nil, 0},
+			"another other": {"edit other.txt", "new\n", nil, 1},
+		} {
+			n.files = buffers.New(c)
+			file := strings.ReplaceAll(name, " ", "_") + ".txt"
+			path := n.edit(file, "old\nlast\n")
+			n.write(path, "first\nlast\n")
+			n.cmd(between.do)
+			c.calls = 0
+			_, err := n.tryWrite(path, "new\n")
+			if !errors.Is(err, between.err) {
+				t.Errorf("%s: the error is %v, not %v", name, err, between.err)
+			}
+			if between.calls > 0 && c.calls != between.calls {
+				t.Errorf("%s: %d calls, not %d", name, c.calls, between.calls)
+			}
+			if between.disk != "" {
+				n.wantDisk(file, between.disk)
+			}
+			n.cmd("%bwipeout!")
 		}
 	})
 }

@@ -33,6 +33,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 ---@field slice? acp.buffers.Lines
+---@field state? string all of this but the text, to be told from another state
 
 ---@class (exact) acp.buffers.Disk
 ---@field exists boolean
@@ -50,6 +51,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field differing? integer[] with `conflicts`: see acp.conflict
 ---@field text? string the agent's, with `conflicts` or where only Neovim knows the encoding
 ---@field save boolean whether the disk is to be written, having another text
+---@field state? string the file's buffer must still be so, see acp.buffers.Info
 
 ---@class (exact) acp.buffers.Written
 ---@field changed? boolean whether the buffer's text changed
@@ -60,6 +62,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field keys? string how the user decides the conflicts, in words
 ---@field save? integer the changedtick at which the buffer is to be saved once more, by M.save
 ---@field tick? integer the changedtick at which the buffer has the text
+---@field info? acp.buffers.Info what the buffer is then
 
 ---One undo step.
 ---@class (exact) acp.buffers.Step
@@ -199,6 +202,33 @@ function M.lines(args)
   }
 end
 
+local state_fields = {
+  'buf',
+  'modified',
+  'newline',
+  'format',
+  'encoding',
+  'bom',
+  'readonly',
+  'modifiable',
+  'buftype',
+  'part',
+}
+
+---@param info acp.buffers.Info
+---@return string
+local function state(info)
+  local values = {}
+  for i, name in ipairs(state_fields) do
+    values[i] = tostring(info[name])
+  end
+  local disk = info.disk or {}
+  for _, name in ipairs({ 'exists', 'sec', 'nsec', 'size' }) do
+    table.insert(values, tostring(disk[name]))
+  end
+  return table.concat(values, ' ')
+end
+
 ---@class (exact) acp.buffers.Ask
 ---@field path string real path
 ---@field first? integer 0-based: lines from here on are to come along
@@ -230,7 +260,7 @@ function M.info(args)
         and M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
       or nil
   end
-  return {
+  local info = {
     slice = slice,
     buf = buf,
     changedtick = tick,
@@ -247,6 +277,8 @@ function M.info(args)
     disk = known and known.disk,
     part = known and known.part,
   }
+  info.state = state(info)
+  return info
 end
 
 ---@param byte? integer
@@ -625,12 +657,19 @@ function M.write(args)
   if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
+  if args.state and M.info({ path = args.path }).state ~= args.state then
+    return { moved = true }
+  end
   if args.text and not encodable(buf, args.text) then
     return { lossy = true }
   end
-  return api.nvim_buf_call(buf, function()
+  local got = api.nvim_buf_call(buf, function()
     return write_here(args)
   end)
+  if got.tick and api.nvim_buf_is_loaded(buf) then
+    got.info = M.info({ path = args.path })
+  end
+  return got
 end
 
 ---@class (exact) acp.buffers.Remove
