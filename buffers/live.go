@@ -41,6 +41,7 @@ type live struct {
 	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
 	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
 	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
+	Patch       *patch `msgpack:"patch"`     // or what the text that is known lacks
 	State       string `msgpack:"state"`     // all of it but the text, to be told from another state
 }
 
@@ -51,6 +52,13 @@ type slice struct {
 	Ended bool   `msgpack:"ended"` // the buffer's last line is among them
 	Moved bool   `msgpack:"moved"` // none: the buffer has changed
 	first int
+}
+
+// patch says which lines of a buffer's last known text, from First to Last, exclusive, are Text by now.
+type patch struct {
+	First int    `msgpack:"first"`
+	Last  int    `msgpack:"last"`
+	Text  string `msgpack:"text"`
 }
 
 // decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
@@ -112,6 +120,10 @@ func (f *Files) live(ctx context.Context, path string) (live, error) {
 // unless all are known here. With unsaved only of one that has unsaved text.
 func (f *Files) liveWith(ctx context.Context, path string, first, last int, unsaved bool) (live, error) {
 	known := f.shown.last(path).version()
+	lines, ok := f.shown.get(path, known)
+	if !ok {
+		known = version{}
+	}
 	end := first + sliceLines
 	if last >= 0 {
 		end = min(end, last)
@@ -124,6 +136,12 @@ func (f *Files) liveWith(ctx context.Context, path string, first, last int, unsa
 	err := f.editor.CallBuffers(ctx, "info", args, &l)
 	if l.Slice != nil {
 		l.Slice.first = first
+	}
+	if l.Patch != nil {
+		if lines = l.Patch.of(lines); strings.Count(lines, "\n") == l.Lines {
+			f.shown.put(path, l, lines)
+		}
+		l.Patch = nil
 	}
 	return l, err
 }

@@ -25,7 +25,7 @@ func (s *shown) put(path string, at live, lines string) {
 	if s.at == nil {
 		s.at = map[string]live{}
 	}
-	at.Slice = nil
+	at.Slice, at.Patch = nil, nil
 	s.at[path] = at
 	s.lines.put(path, lines)
 }
@@ -61,6 +61,12 @@ func (f *Files) whole(ctx context.Context, path string, l live) (string, bool, e
 }
 
 func (l live) version() version { return version{l.Buf, l.Changedtick} }
+
+// of is lines with the patch.
+func (p patch) of(lines string) string {
+	first := skipLines(lines, p.First)
+	return lines[:first] + p.Text + lines[first+skipLines(lines[first:], p.Last-p.First):]
+}
 
 // ended is lines as :write would write them, and unended the reverse.
 func (l live) ended(lines string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -121,6 +122,80 @@ func TestWriteAfterWriteAsksNothing(t *testing.T) {
 				n.wantDisk(file, between.disk)
 			}
 			n.cmd("%bwipeout!")
+		}
+	})
+}
+
+// The lines that the user has changed since the last read cross alone, however they were changed.
+func TestReadsOfAnEditedBuffer(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		r := rand.New(rand.NewPCG(*seed, 4))
+		c := &counted{neovim: n}
+		n.files = buffers.New(c)
+		lines := make([]string, 400)
+		for i := range lines {
+			lines[i] = fmt.Sprintf("line %d of the file", i)
+		}
+		path := n.edit("a.txt", join(lines))
+		n.cmd("set undolevels=1000 nofixendofline inccommand=split | call setline(1, 'unsaved')")
+		reads, whole := 0, 0
+		for i := range 6 * *rounds {
+			var done []string
+			for range r.IntN(4) {
+				at, to := r.IntN(50)+1, r.IntN(50)+1
+				edit := []string{
+					fmt.Sprintf("call setline(%d, 'set %d')", at, i),
+					fmt.Sprintf("call append(%d, ['x %d', 'y'])", at, i),
+					fmt.Sprintf("silent! %dd", at),
+					fmt.Sprintf("silent! %d,%dd", min(at, to), max(at, to)),
+					fmt.Sprintf("silent! %d,%dm%d", at, at+3, at+to+4),
+					fmt.Sprintf("silent! %dt%d", at, to),
+					fmt.Sprintf("silent! %d,%dsort!", min(at, to), max(at, to)),
+					fmt.Sprintf("silent! %d,%ds/l/L\\r/", min(at, to), max(at, to)),
+					"silent! g/set/normal! ddp",
+					"silent! undo", "silent! undo", "silent! redo", "silent! earlier 3",
+					fmt.Sprintf("silent! %d,%djoin", at, at+2),
+					fmt.Sprintf("silent! %d,%d!cat", min(at, to), max(at, to)),
+					fmt.Sprintf("silent! normal! %dGA more\x1b.", at),
+					fmt.Sprintf("silent! normal! %dG\x16jjx", at),
+					"silent! %d", "silent! normal! Gox\x1b", "silent! normal! ggOtop\x1b",
+					fmt.Sprintf("silent! normal! %dG\x01", at),
+					"silent! retab! 3",
+					fmt.Sprintf("lua pcall(vim.api.nvim_buf_set_text, 0, %d, 1, %d, 2, {'a', 'b\\0c', ''})", at, at+1),
+				}
+				e := edit[r.IntN(len(edit))]
+				if e == "silent! %d" && r.IntN(8) > 0 {
+					continue
+				}
+				done = append(done, e)
+				n.cmd(e)
+			}
+			if r.IntN(40) == 0 {
+				n.cmd("silent! edit! | silent! call setline(1, 'unsaved')")
+				done = append(done, "edit!")
+			}
+			if r.IntN(20) == 0 {
+				n.write(path, n.text()+"\nwritten\n")
+				done = append(done, "write")
+			}
+			n.cmd("set modified")
+			c.bytes = 0
+			want := n.text()
+			if n.lua("return vim.fn.wordcount().bytes").(int64) > 0 {
+				want += "\n"
+			}
+			if got := n.read(path); got != want {
+				t.Fatalf("round %d of -seed %d: after %q there is\n%q, not\n%q", i, *seed, done, got, want)
+			}
+			if len(want) < 3000 {
+				n.write(path, join(lines))
+				n.cmd("call setline(1, 'unsaved')")
+			} else if reads++; c.bytes > len(want) {
+				whole++
+			}
+		}
+		if whole > reads/2 {
+			t.Errorf("%d of %d reads had all of the text cross", whole, reads)
 		}
 	})
 }

@@ -10,6 +10,7 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 local track = require('acp.track')
+local dirty = require('acp.dirty')
 
 --- A hunk of so many lines that become as many is edited line by line, which keeps more places.
 local max_pairs = 1000
@@ -33,7 +34,13 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 ---@field slice? acp.buffers.Lines
+---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
 ---@field state? string all of this but the text, to be told from another state
+
+---@class (exact) acp.buffers.Patch
+---@field first integer 0-based
+---@field last integer exclusive
+---@field text string what stands instead of these lines
 
 ---@class (exact) acp.buffers.Disk
 ---@field exists boolean
@@ -164,6 +171,9 @@ end
 ---@field ended? boolean
 ---@field moved? boolean
 
+--- How many lines a patch has at most.
+local patch_lines = 1000
+
 --- How many bytes a slice has, unless it is a single line.
 local slice_bytes = 512 * 1024
 
@@ -247,7 +257,7 @@ function M.info(args)
   local bo = vim.bo[buf]
   local known = track.get(buf)
   local tick, lines = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
-  local slice
+  local slice, patch
   if
     args.first
     and args.first < lines
@@ -256,12 +266,22 @@ function M.info(args)
     and (args.known_buf ~= buf or args.known_tick ~= tick)
   then
     local last = math.min(args.last, lines)
-    slice = last > args.first
-        and M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
-      or nil
+    local range = args.known_buf == buf and lines > 1 and dirty.since(buf, args.known_tick)
+    if range and range.last - range.first <= patch_lines then
+      patch = {
+        first = range.first,
+        last = range.old_last,
+        text = table.concat(api.nvim_buf_get_lines(buf, range.first, range.last, true), '\n')
+          .. (range.last > range.first and '\n' or ''),
+      }
+    elseif last > args.first then
+      slice = M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
+    end
+    dirty.told(buf)
   end
   local info = {
     slice = slice,
+    patch = patch,
     buf = buf,
     changedtick = tick,
     modified = bo.modified,
