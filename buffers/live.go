@@ -572,7 +572,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	}
 	w.shown.put(w.path, now, linesOf(after))
 	w.save, w.edited = got.Save, got.Changed
-	w.tellConflicts(len(g.conflicts), got.Keys)
+	w.tellConflicts(len(g.conflicts), false, got.Keys)
 	if len(g.conflicts) > 0 {
 		w.refused.put(w.path, text)
 	}

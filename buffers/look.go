@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // Seen is a file at one moment, as the user has it.
@@ -45,7 +47,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 	seen := Seen{Path: path, Loaded: w.known[path] != nil || w.given[path]}
 	w.mu.Unlock()
 	if settle && seen.Loaded && !unfinished(path) {
-		w.follow(path, path, false, false)
+		w.follow(path, path, how{})
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -53,7 +55,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 		return seen, regular(info)
 	case err == nil:
 		seen.Exists, seen.Disk, seen.Mode = true, DiskState(stampOf(info)), info.Mode().Perm()
-	case !errors.Is(err, fs.ErrNotExist):
+	case !missing(err):
 		return seen, cause(err)
 	}
 	if seen.Exists && info.Size() > limit {
@@ -69,8 +71,11 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 			seen.Text, _ = detect(disk.data)
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		seen.Exists, seen.Disk, seen.Mode, err = false, DiskState{}, 0, nil
 	}
 	return seen, err
 }
+
+// missing tells that there is no file, perhaps as there is one in the place of its folder.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }

@@ -105,6 +105,37 @@ func TestLookSettles(t *testing.T) {
 	})
 }
 
+// What is known to be over is told at once, also of files that look as if they were being written.
+func TestFinish(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		gone, empty := n.edit("gone.txt", "one\n"), n.edit("empty.txt", "two\n")
+		w := n.follow()
+		must(t, os.Remove(gone))
+		n.put("empty.txt", "")
+		finish := func(path string) []buffers.Written {
+			t.Helper()
+			done := make(chan bool, 2)
+			w.watch.Finish(path, func() { done <- true })
+			select {
+			case <-done:
+			case <-time.After(hung):
+				t.Fatal("it does not end")
+			}
+			return w.changes()
+		}
+		if told := finish(gone); len(told) != 1 || !told[0].Deleted || *told[0].Before != "one\n" {
+			t.Errorf("told: %+v", told)
+		}
+		if told := finish(empty); len(told) != 1 || !told[0].Changed || *told[0].Before != "two\n" || *told[0].After != "" {
+			t.Errorf("told: %+v", told)
+		}
+		n.wantText("")
+		w.wantNone()
+		w.watch.Close()
+		finish(empty)
+	})
+}
+
 func TestTextsBeforeAndAfterAChange(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\ntwo\nthree\n")

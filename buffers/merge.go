@@ -148,22 +148,30 @@ func differing(text, other string) []int {
 	return rows
 }
 
-// tellConflicts tells of n new conflicts; keys is how the user decides.
-func (w *Written) tellConflicts(n int, keys string) {
+// tellConflicts tells of n new conflicts, found while the user was writing the buffer or not; keys is how the
+// user decides.
+func (w *Written) tellConflicts(n int, writing bool, keys string) {
+	stand := "yours stay in the buffer, the agent's are on disk"
+	if writing {
+		stand = "yours are on disk now, the agent's are shown below them"
+	}
 	where, name := "", filepath.Base(w.Path)
 	if n > 1 {
 		where = fmt.Sprintf(" in %d places", n)
 	}
 	w.Conflict = n > 0
 	if w.Conflict {
-		w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: yours stay in the buffer, the agent's are on disk. %s", name, where, keys)
+		w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: %s. %s", name, where, stand, keys)
 		w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
 	}
 }
 
-// Merge merges the changes from base to theirs into mine; conflicts is in how many places mine stands
-// against them.
-func Merge(base, mine, theirs string) (merged string, conflicts int) {
+// Merge merges the changes from base to theirs into mine; conflicts are the lines of merged, counted from 1, at
+// which mine stands against them.
+func Merge(base, mine, theirs string) (merged string, conflicts []int) {
 	merged, list := merge3(base, mine, theirs)
-	return merged, len(list)
+	for _, c := range list {
+		conflicts = append(conflicts, c.row+1)
+	}
+	return merged, conflicts
 }

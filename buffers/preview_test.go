@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,10 +71,10 @@ func TestPreview(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	if got, conflicts := buffers.Merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n"); conflicts != 0 || got != "A\nb\nC\n" {
+	if got, conflicts := buffers.Merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n"); len(conflicts) != 0 || got != "A\nb\nC\n" {
 		t.Errorf("%q, %v", got, conflicts)
 	}
-	if _, conflicts := buffers.Merge("a\n", "b\n", "c\n"); conflicts != 1 {
+	if _, conflicts := buffers.Merge("1\na\n", "1\nb\n", "1\nc\n"); !slices.Equal(conflicts, []int{2}) {
 		t.Error("a conflict is none")
 	}
 }

@@ -47,8 +47,7 @@ type changes struct {
 	history   turns.History
 	originals originals
 	scans     scanner
-	key       string // of the session in the store; "" before the agent has named it
-	saving    bool   // a save is due
+	keep      keeping
 
 	open    map[*before]bool          // of this turn's calls
 	last    map[string]review.Content // by path, what the agent last left there, without its text
@@ -71,7 +70,7 @@ func newChanges(s *Session) *changes {
 		calls:     map[*session.ToolCall]*followedCall{},
 		record:    review.New(maxRecorded),
 		originals: originals{store: s.host.store, of: map[version]original{}},
-		scans:     scanner{host: s.host, roots: s.roots, box: box},
+		scans:     scanner{host: s.host, roots: s.roots, box: box, tell: s.tellLacks},
 		open:      map[*before]bool{},
 		last:      map[string]review.Content{},
 		loaded:    map[string]bool{},
@@ -136,13 +135,23 @@ func (c *changes) endTurn() int {
 		for _, b := range over {
 			delete(c.open, b)
 		}
-		c.refresh(t, func() {
+		// What is gone may have been moved, which only the folders tell.
+		var gone []string
+		there := func(seen sight) bool {
+			if !seen.Exists {
+				gone = append(gone, seen.path)
+			}
+			return seen.Exists
+		}
+		c.refreshIf(t, c.record.Paths(), there, func() {
 			c.findUntold(t, func() {
-				c.take(t)
-				c.tell(nil)
-				c.saveSoon()
-				c.session.box.put(func() { c.release(end) })
-				done()
+				c.refreshOnly(t, gone, func() {
+					c.take(t)
+					c.tell(nil)
+					c.save()
+					c.session.box.put(func() { c.release(end) })
+					done()
+				})
 			})
 		})
 	})
@@ -158,11 +167,17 @@ func (c *changes) release(end int) {
 	}
 }
 
-// close ends it; whatever waits is told without it.
+// close ends it, and returns when what is to be saved is on its way; whatever waits is told without it.
 func (c *changes) close() {
 	c.told = c.ends
-	c.box.put(c.save)
-	c.box.close()
+	saved := make(chan struct{})
+	if c.box.put(func() {
+		c.save()
+		close(saved)
+	}) {
+		c.box.close()
+		<-saved
+	}
 }
 
 // job runs f on the goroutine of box when all jobs before it are done.
@@ -181,9 +196,8 @@ func (c *changes) next() {
 }
 
 // took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
-// buffer, by "disk". Any goroutine.
-func (c *changes) took(w buffers.Written, by string) {
-	accepted := by == "fs" && c.session.host.reviewBefore.Load()
+// buffer, by "disk". One that the user has decided about before it was made is kept. Any goroutine.
+func (c *changes) took(w buffers.Written, by string, reviewed bool) {
 	c.box.put(func() {
 		var was, is review.Content
 		known, ok := c.record.File(w.Path)
@@ -204,7 +218,7 @@ func (c *changes) took(w buffers.Written, by string) {
 			is = textContent(*w.After)
 		}
 		c.agentChanged(c.turn, w.Path, was, is)
-		if accepted {
+		if reviewed {
 			keepWritten(c.record, w.Path, was, is)
 		}
 		c.named.Store(w.Path, true)
@@ -242,10 +256,11 @@ func (c *changes) agentMoved(t *turn, from, to string, was, is review.Content) {
 
 // userNow brings what is known of a file in step with what the user has.
 func (c *changes) userNow(path string, now review.Content) {
-	c.record.Now(path, now)
-	if c.turn != nil {
-		c.turn.Now(path, now)
+	if !now.Exists {
+		c.record.Removed(path)
+		return // an undo of the turn says so
 	}
+	c.record.Now(path, now)
 }
 
 // isGone tells whether the record knows that the agent has removed a file, or has moved it away.
@@ -263,18 +278,19 @@ func changedEvent(path, by string) event {
 // buffer is the user's. A file that no buffer has shown was changed by a command of the agent's, if since
 // a turn began, which is nil where none runs.
 func (c *changes) refresh(t *turn, done func()) {
-	var paths []string
-	for _, f := range c.record.Files() {
-		paths = append(paths, f.Path)
-	}
-	c.refreshOnly(t, paths, done)
+	c.refreshOnly(t, c.record.Paths(), done)
 }
 
 func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
+	c.refreshIf(t, paths, func(sight) bool { return true }, done)
+}
+
+// refreshIf leaves out what does not count.
+func (c *changes) refreshIf(t *turn, paths []string, counts func(sight) bool, done func()) {
 	c.seeAll(paths, func(now []sight) {
 		for i, seen := range now {
-			f, ok := c.record.File(paths[i])
-			if !ok || seen.path != paths[i] || f.Present == seen.Content || f.Present == seen.Mark() {
+			was, ok := c.record.Present(paths[i])
+			if !ok || seen.path != paths[i] || was == seen.Content || was == seen.Mark() || !counts(seen) {
 				continue
 			}
 			if c.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.written.Add(coarse).Before(t.At) ||
@@ -282,7 +298,7 @@ func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 				c.userNow(seen.path, seen.Content)
 				continue
 			}
-			c.agentChanged(t, seen.path, f.Present, seen.Content)
+			c.agentChanged(t, seen.path, was, seen.Content)
 			c.last[seen.path] = seen.Mark()
 			c.tell([]event{changedEvent(seen.path, "disk")})
 		}

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -16,6 +17,8 @@ type decision struct {
 	which func(review.File) review.Selection
 	plan  func(*review.Record) (review.Plan, error) // in place of that
 	made  func(review.Plan)                         // called for each file; the goroutine of changes.box
+
+	folders folders
 }
 
 var (
@@ -38,12 +41,21 @@ func (s *Session) decide(d decision, done func(files int, err error)) {
 			})
 			next()
 		}
-		var paths []string
-		for _, f := range c.record.Files() {
-			if d.path == "" || f.Path == d.path {
+		// What was made or moved last makes room first for what was there before.
+		var paths, left []string
+		var moves [][2]string
+		for _, f := range slices.Backward(c.record.Files()) {
+			moves = append(moves, [2]string{f.OldPath, f.Path})
+			switch {
+			case d.path != "" && f.Path != d.path:
+			case f.Status == review.Added || f.OldPath != "":
 				paths = append(paths, f.Path)
+			default:
+				left = append(left, f.Path)
 			}
 		}
+		paths = append(paths, left...)
+		d.folders = s.foldersSince(c.began(), moves)
 		if len(paths) == 0 {
 			finish(0, errors.New("the agent has changed nothing there"))
 			return
@@ -96,10 +108,9 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 			err = errMovedOn
 		}
 		if err == nil && plan.Edits() {
-			c.knowOwn(path, plan.Want)
-			if plan.Back != "" {
-				c.knowOwn(plan.Back, plan.Want)
-				c.knowOwn(path, review.Content{})
+			c.knowOwn(plan)
+			if plan.Back != "" || !plan.Want.Exists {
+				d.folders.remove(filepath.Dir(path))
 			}
 		}
 		if err == nil && d.made != nil {
@@ -115,15 +126,25 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 }
 
 // knowOwn tells what was done to a file by the user's wish.
-func (c *changes) knowOwn(path string, is review.Content) {
-	if c.turn != nil {
-		c.turn.Decided(path, is)
+func (c *changes) knowOwn(plan review.Plan) {
+	now := map[string]review.Content{plan.Path: plan.Want}
+	if plan.Back != "" {
+		now = map[string]review.Content{plan.Path: {}, plan.Back: plan.Want}
 	}
-	c.last[path] = is.Mark()
-	for b := range c.open {
-		if seen, ok := b.files[path]; ok {
-			seen.Content = is
-			b.files[path] = seen
+	switch {
+	case c.turn == nil:
+	case plan.Back != "":
+		c.turn.WentBack(plan.Path, plan.Back, plan.Now, plan.Want)
+	default:
+		c.turn.Decided(plan.Path, plan.Now, plan.Want)
+	}
+	for path, is := range now {
+		c.last[path] = is.Mark()
+		for b := range c.open {
+			if seen, ok := b.files[path]; ok {
+				seen.Content = is
+				b.files[path] = seen
+			}
 		}
 	}
 }

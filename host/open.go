@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 )
 
 // start finds or starts the agent's process and opens the session in it.
@@ -15,6 +17,7 @@ func (s *Session) start() {
 	s.phase, s.failure = starting, ""
 	s.changed()
 	s.forgetSent()
+	s.changes.box.put(func() { s.changes.scans.scan(func(*checkpoint.Snapshot) {}) })
 	a, err := s.host.agentFor(s.spec, s.cwd)
 	if err != nil {
 		s.die(err)
@@ -135,17 +138,35 @@ func (s *Session) notOpened(method string, err error) {
 	}
 }
 
-// becomeReady lets the user's prompts go out.
+// maxFirstLook is the longest that a session waits for the first look at its folders. An agent that is fast
+// would change files before they were seen.
+const maxFirstLook = 500 * time.Millisecond
+
+// becomeReady lets the user's prompts go out, when the session's folders have been looked at.
 func (s *Session) becomeReady() {
-	s.event("AcpSessionReady", nil)
-	key, takenUp := s.storeKey(), !s.own
-	s.changes.box.put(func() { s.changes.identify(key, takenUp) })
-	s.goOn()
+	a, about := s.agent, s.about()
+	s.changes.box.put(func() { s.changes.identify(about) })
+	done := false
+	ready := func() {
+		if !done && s.agent == a && s.phase == starting {
+			s.event("AcpSessionReady", nil)
+			s.goOn()
+		}
+		done = true
+	}
+	wait := s.later(maxFirstLook, ready)
+	s.changes.box.put(func() {
+		s.changes.scans.first(func() {
+			wait.Stop()
+			s.box.put(ready)
+		})
+	})
 }
 
 // goOn does what has waited for the session to be ready.
 func (s *Session) goOn() {
 	s.phase, s.failure, s.loginBy = ready, "", ""
+	s.sayReminder()
 	s.changed()
 	waiting := s.waiting
 	s.waiting = nil

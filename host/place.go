@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -88,6 +89,10 @@ func (c *changes) place(p placement, done func(error)) {
 
 // moveBack puts a file where it was before it was moved, with what is wanted of it.
 func (c *changes) moveBack(p placement, done func(error)) {
+	if _, err := os.Lstat(p.back); err == nil {
+		done(fmt.Errorf("it cannot go back to %s, where another file is", c.session.short(p.back)))
+		return
+	}
 	info, err := os.Stat(p.path)
 	data, err2 := os.ReadFile(p.path)
 	if err := cmp.Or(err, err2); err != nil {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -27,6 +28,7 @@ func (c *changes) see(path string, settle bool, done func(sight)) {
 	answer := func(seen buffers.Seen, err error) {
 		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, written: time.Unix(seen.Disk.Sec, seen.Disk.Nsec)}
 		switch {
+		case errors.Is(err, buffers.ErrDirectory): // no file
 		case err != nil:
 			s.path = ""
 		case !seen.Exists:

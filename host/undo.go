@@ -4,25 +4,31 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
 var (
-	errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
-	errNoTurn   = errors.New("there is no turn that has changed files and could be undone")
-	errNoUndone = errors.New("nothing was undone that could be done again")
+	errTurnRuns  = errors.New("the turn still runs: :Acp cancel ends it")
+	errNoTurn    = errors.New("there is no turn that has changed files and could be undone")
+	errOtherTurn = errors.New("another turn has come meanwhile: :Acp undo shows what there is to undo now")
+	errNoUndone  = errors.New("nothing was undone that could be done again")
 )
 
 // undo takes back what the last turn that was not undone has changed, or with again does the last one that
-// was undone again. With preview it only tells what it would do. Any goroutine; done runs on that of box.
-func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step, error)) {
+// was undone again; which is the name of that turn, or "". With preview it only tells what it would do. Any
+// goroutine; done runs on that of box.
+func (c *changes) undo(again, preview bool, which string, done func(*turns.Turn, []turns.Step, error)) {
 	c.job(func(next func()) {
 		finish := func(t *turns.Turn, steps []turns.Step, err error) {
 			c.tell(nil)
@@ -30,6 +36,9 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 			next()
 		}
 		t, files, err := c.undoable(again)
+		if err == nil && which != "" && which != turnName(t) {
+			err = errOtherTurn
+		}
 		if err != nil {
 			finish(nil, nil, err)
 			return
@@ -39,16 +48,19 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 				finish(t, steps, nil)
 				return
 			}
-			running := c.turn
-			c.undoEach(undoing{began: t.At, again: again}, steps, func(u undoing) {
+			if !again {
+				c.turn = nil // what is saved meanwhile has it whole
+			}
+			var moves [][2]string
+			for _, step := range steps {
+				moves = append(moves, [2]string{step.Back, step.Of.Path})
+			}
+			u := undoing{folders: c.session.foldersSince(t.At, moves), again: again}
+			c.undoEach(u, steps, func(u undoing) {
 				if again {
 					c.history.WasDoneAgain(t)
 				} else {
-					last := c.turn == running // no other turn has begun meanwhile
-					if last {
-						c.turn = nil
-					}
-					c.history.WasUndone(t, u.did, u.failed, last)
+					c.history.WasUndone(t, u.did, u.failed, c.turn == nil) // unless another turn has begun
 				}
 				c.saveSoon()
 				c.scans.scan(func(*checkpoint.Snapshot) {}) // what is there now is no doing of the next turn's
@@ -57,6 +69,9 @@ func (c *changes) undo(again, preview bool, done func(*turns.Turn, []turns.Step,
 		})
 	})
 }
+
+// turnName tells a turn from the others of its session.
+func turnName(t *turns.Turn) string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 
 // undoable is the turn that an undo is about, and its files as they are to be taken back.
 func (c *changes) undoable(again bool) (*turns.Turn, []turns.File, error) {
@@ -75,7 +90,7 @@ func (c *changes) undoable(again bool) (*turns.Turn, []turns.File, error) {
 	return t, t.Files, nil
 }
 
-// steps says what taking files back does to each as it is now.
+// steps says what taking files back does to each as it is now, in the order in which that must be done.
 func (c *changes) steps(files []turns.File, done func([]turns.Step)) {
 	var paths []string
 	for _, f := range files {
@@ -83,14 +98,21 @@ func (c *changes) steps(files []turns.File, done func([]turns.Step)) {
 	}
 	c.refresh(nil, func() {
 		c.seeAll(paths, func(now []sight) {
-			var steps []turns.Step
-			for i, f := range files {
+			var is []review.Content
+			var modes []fs.FileMode
+			taken := map[string]bool{}
+			unseen := map[string]bool{}
+			for i := range files {
 				seen, old := now[2*i], now[2*i+1]
-				step := turns.StepOf(f, seen.Content, seen.mode, f.OldPath == "" || !old.Exists)
-				if seen.path == "" {
-					step.Note = "cannot be looked at"
+				is, modes = append(is, seen.Content), append(modes, seen.mode)
+				taken[paths[2*i+1]] = old.Exists
+				unseen[paths[2*i]] = seen.path == ""
+			}
+			steps := turns.Steps(files, is, modes, taken)
+			for i, step := range steps {
+				if unseen[step.Of.Path] {
+					steps[i].Note = "cannot be looked at"
 				}
-				steps = append(steps, step)
 			}
 			done(steps)
 		})
@@ -99,11 +121,11 @@ func (c *changes) steps(files []turns.File, done func([]turns.Step)) {
 
 // undoing is an undo under way.
 type undoing struct {
-	began  time.Time // the turn
-	again  bool
-	did    []turns.File // what leads to where it was again
-	failed []turns.File
-	err    error // the first
+	folders folders
+	again   bool
+	did     []turns.File // what leads to where it was again
+	failed  []turns.File
+	err     error // the first
 }
 
 // undoEach takes one step after another.
@@ -130,7 +152,7 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 			return
 		}
 		if step.Back != "" || !step.Want.Exists {
-			c.removeEmpty(filepath.Dir(path), u.began)
+			u.folders.remove(filepath.Dir(path))
 		}
 		did := step.Reverse()
 		u.did = append(u.did, did)
@@ -138,8 +160,10 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 			switch {
 			case now[0].path == "" || now[1].path == "":
 			case !u.again:
-				c.userNow(path, now[0].Content)
-				c.userNow(did.Path, now[1].Content)
+				if step.Back != "" {
+					c.agentMoved(nil, path, did.Path, step.Now, step.Now)
+				}
+				c.record.Retracted(did.Path, step.Now, now[1].Content)
 			case step.Back != "":
 				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
 			default:
@@ -156,12 +180,15 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 	})
 }
 
-// removeEmpty removes a folder of the session's that was made in a turn, which began at a time, and is
-// empty, and those above that are so then.
-func (c *changes) removeEmpty(dir string, began time.Time) {
-	if inside(dir, c.session.roots) && bornSince(dir, began) && os.Remove(dir) == nil {
-		c.removeEmpty(filepath.Dir(dir), began)
+// began is when the first turn that is known began.
+func (c *changes) began() time.Time {
+	switch {
+	case len(c.history.Turns) > 0:
+		return c.history.Turns[0].At
+	case c.turn != nil:
+		return c.turn.At
 	}
+	return time.Now()
 }
 
 // tellUndo undoes a turn for Lua, or tells what that would do.
@@ -171,12 +198,13 @@ func (s *Session) tellUndo(m message) {
 		s.host.callback(callback, nil, sentenceOf(errTurnRuns))
 		return
 	}
-	s.changes.undo(again, preview, func(t *turns.Turn, steps []turns.Step, err error) {
+	s.changes.undo(again, preview, m.text("turn"), func(t *turns.Turn, steps []turns.Step, err error) {
 		if err != nil && steps == nil {
 			s.host.callback(callback, nil, sentenceOf(err))
 			return
 		}
-		result := map[string]any{"prompt": t.Prompt, "files": s.stepLines(steps), "again": again}
+		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
+		result := map[string]any{"prompt": t.Prompt, "files": s.stepLines(steps), "again": again, "turn": turnName(t)}
 		if preview {
 			result["diff"] = s.stepDiff(steps)
 		}
@@ -217,7 +245,10 @@ func (s *Session) stepLines(steps []turns.Step) []any {
 			}
 			line["what"] = fmt.Sprintf("+%d −%d", added, removed)
 		}
-		if step.Conflicts > 0 {
+		if step.Mode != 0 && step.Now.Exists && step.Now != step.Want {
+			line["what"] = fmt.Sprintf("%s, with its permissions (%o)", line["what"], step.Mode)
+		}
+		if len(step.Conflicts) > 0 {
 			line["conflicts"] = step.Conflicts
 		}
 		list = append(list, line)
@@ -248,7 +279,7 @@ func (s *Session) stepDiff(steps []turns.Step) []string {
 		}
 		lines = append(lines, strings.Split(strings.TrimSuffix(text, "\n"), "\n")...)
 		if more := len(lines) - mostPreviewed; more > 0 {
-			return append(lines[:mostPreviewed], "… "+count(more, "more line"))
+			return append(lines[:mostPreviewed], "… "+transcript.Many(more, "more line"))
 		}
 	}
 	return lines

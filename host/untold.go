@@ -36,15 +36,22 @@ func (c *changes) findUntold(t *turn, done func()) {
 			return
 		}
 		found := map[string]checkpoint.Change{}
+		from := t.first
 		if t.before != nil {
 			// What was changed while the first look of the turn was taken.
+			from = t.before
 			for _, ch := range t.before.Changes(t.first) {
 				if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(ch) {
 					found[ch.Path] = ch
+				} else {
+					from = t.first // it is the user's
 				}
 			}
 		}
-		for _, ch := range t.first.Changes(after) {
+		if from == t.before {
+			clear(found) // among what is different now
+		}
+		for _, ch := range from.Changes(after) {
 			if first, ok := found[ch.Path]; ok {
 				ch.Before = first.Before
 			}
@@ -75,7 +82,7 @@ func (c *changes) superseded(ch checkpoint.Change) bool {
 // no time, but the folder where it was has.
 func changedSince(ch checkpoint.Change, t time.Time) bool {
 	if ch.After.Kind != checkpoint.None {
-		return ch.After.ModTime >= t.UnixNano()
+		return max(ch.After.ModTime, ch.After.Changed) >= t.UnixNano()
 	}
 	for dir := filepath.Dir(ch.Path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -102,38 +109,79 @@ func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 		paths[i] = ch.Path
 	}
 	c.seeAll(paths, func(now []sight) {
-		var events []event
+		// The watch waits with a file that may be in the middle of being written. The turn is over.
+		var late, left []string
 		for i, ch := range list {
-			seen := now[i]
-			if seen.path != ch.Path {
-				continue
-			}
-			if ch.Before.Kind == checkpoint.File {
-				t.KnowModes(seen.path, turns.Modes{Before: ch.Before.Mode.Perm(), After: seen.mode})
-			}
-			if c.loaded[seen.path] {
-				continue // the watch tells of its text
-			}
-			was, is := c.originals.before(ch), seen.Content
-			if f, ok := c.record.File(seen.path); ok && (f.Present == is || f.Present == is.Mark()) {
-				continue // it is known
-			}
-			if last, known := c.last[seen.path]; was == is || known && last == is.Mark() {
-				continue
+			if c.loaded[now[i].path] && ch.After.Size == 0 {
+				late = append(late, ch.Path)
 			}
 			if ch.OldPath != "" {
-				c.agentMoved(t, ch.OldPath, seen.path, was, is)
-				c.last[ch.OldPath] = review.Content{}
-			} else {
-				c.agentChanged(t, seen.path, was, is)
+				left = append(left, ch.OldPath)
 			}
-			c.last[seen.path] = is.Mark()
-			c.named.Store(seen.path, true)
-			events = append(events, changedEvent(seen.path, "disk"))
 		}
-		c.tell(events)
-		done()
+		c.finish(late, func() {
+			c.takeSeen(t, list, now)
+			c.finish(left, done)
+		})
 	})
+}
+
+// finish has what the disk has of files reach the buffers that show them, also that they are empty or gone.
+func (c *changes) finish(paths []string, done func()) {
+	w := c.session.host.watching()
+	missing := len(paths)
+	if missing == 0 || w == nil {
+		done()
+		return
+	}
+	for _, path := range paths {
+		w.Finish(path, func() {
+			c.box.put(func() {
+				if missing--; missing == 0 {
+					done()
+				}
+			})
+		})
+	}
+}
+
+// takeSeen brings files that were changed in a turn, as they are now, into the record.
+func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
+	var events []event
+	for i, ch := range list {
+		seen := now[i]
+		if ch.Before.Kind == checkpoint.File {
+			t.KnowModes(ch.Path, turns.Modes{Before: ch.Before.Mode.Perm(), After: ch.After.Mode.Perm()})
+		}
+		if seen.path != ch.Path {
+			continue
+		}
+		was, is := c.originals.before(ch), seen.Content
+		f, recorded := c.record.File(seen.path)
+		last, left := c.last[seen.path]
+		// The watch tells of the text of a loaded file.
+		known := c.loaded[seen.path] || recorded && (f.Present == is || f.Present == is.Mark()) || left && last == is.Mark()
+		switch {
+		case known && ch.OldPath != "" && !c.isGone(ch.OldPath):
+			// What is at the new path was made there, and the old file removed.
+			c.agentChanged(t, ch.OldPath, was, review.Content{})
+			c.last[ch.OldPath] = review.Content{}
+			events = append(events, changedEvent(ch.OldPath, "disk"))
+			continue
+		case known, was == is && ch.OldPath == "":
+			continue
+		}
+		if ch.OldPath != "" && is.Exists {
+			c.agentMoved(t, ch.OldPath, seen.path, was, is)
+			c.last[ch.OldPath] = review.Content{}
+		} else {
+			c.agentChanged(t, seen.path, was, is)
+		}
+		c.last[seen.path] = is.Mark()
+		c.named.Store(seen.path, true)
+		events = append(events, changedEvent(seen.path, "disk"))
+	}
+	c.tell(events)
 }
 
 // claimed tells whether another session's agent has said that it changes a file, or was seen to.

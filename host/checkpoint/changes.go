@@ -65,7 +65,7 @@ func (f *file) inode() inode { return inode{f.device, f.Inode} }
 // taken along when it was moved is as old, but then its inode is known.
 func (s *Snapshot) unhidden(found []*file) []*file {
 	begun := s.at.Add(-granularity).UnixNano()
-	old := func(f *file) bool { return f.changed < begun }
+	old := func(f *file) bool { return f.Changed < begun }
 	if !slices.ContainsFunc(found, old) {
 		return found
 	}

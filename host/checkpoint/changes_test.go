@@ -12,7 +12,7 @@ const changed = int64(1_800_000_000_000_000_000)
 
 // a builds a file of a table: its inode and the time of its last change follow from its text, if it has one.
 func a(path, text string, more ...func(*file)) *file {
-	f := &file{path: path, State: State{Kind: File, Mode: 0o644, Size: int64(len(text)), ModTime: changed}, changed: changed}
+	f := &file{path: path, State: State{Kind: File, Mode: 0o644, Size: int64(len(text)), ModTime: changed, Changed: changed}}
 	copy(f.Sum[:], "sum of "+text)
 	for _, c := range path + "\x00" + text {
 		f.Inode = f.Inode*31 + uint64(c)
@@ -27,8 +27,8 @@ func at(inode uint64) func(*file)    { return func(f *file) { f.Inode = inode } 
 func mode(m fs.FileMode) func(*file) { return func(f *file) { f.Mode = m } }
 func unread(f *file)                 { f.Sum = Sum{} }
 func touched(f *file)                { f.ModTime++ }
-func rechanged(f *file)              { f.changed += int64(time.Hour) }
-func long(f *file)                   { f.changed -= int64(time.Hour) }
+func rechanged(f *file)              { f.Changed += int64(time.Hour) }
+func long(f *file)                   { f.Changed -= int64(time.Hour) }
 func other(f *file)                  { f.State = State{Kind: Other, Inode: f.Inode} }
 func link(to string) func(*file) {
 	return func(f *file) { f.State = State{Kind: Symlink, Target: to, Inode: f.Inode} }

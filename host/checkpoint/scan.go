@@ -34,20 +34,19 @@ const (
 type file struct {
 	path string
 	State
-	device  uint64
-	changed int64 // nanoseconds since 1970: the time that nobody can set
-	readAt  int64 // when reading it began: what changed about then may have changed afterwards
+	device uint64
+	readAt int64 // when reading it began: what changed about then may have changed afterwards
 }
 
 // same tells whether two stats of a path are of the same contents, as far as a stat can tell.
 func (f *file) same(g *file) bool {
 	return f.Kind == g.Kind && f.Size == g.Size && f.Mode == g.Mode && f.Target == g.Target &&
-		f.ModTime == g.ModTime && f.changed == g.changed && f.Inode == g.Inode && f.device == g.device
+		f.ModTime == g.ModTime && f.Changed == g.Changed && f.Inode == g.Inode && f.device == g.device
 }
 
 // settled tells whether no change can hide behind the times of a file that was read.
 func (f *file) settled() bool {
-	return max(f.ModTime, f.changed) < f.readAt-int64(granularity)
+	return max(f.ModTime, f.Changed) < f.readAt-int64(granularity)
 }
 
 // stat looks at the path anew, without opening it. A folder is nothing, but told.
@@ -66,8 +65,8 @@ func (f *file) stat() (folder bool, err error) {
 }
 
 func (f *file) fill(st *unix.Stat_t) {
-	f.State = State{Size: st.Size, ModTime: st.Mtim.Nano(), Inode: st.Ino}
-	f.device, f.changed = uint64(st.Dev), st.Ctim.Nano()
+	f.State = State{Size: st.Size, ModTime: st.Mtim.Nano(), Changed: st.Ctim.Nano(), Inode: st.Ino}
+	f.device = uint64(st.Dev)
 	switch uint32(st.Mode) & unix.S_IFMT {
 	case unix.S_IFDIR:
 		f.State = State{}

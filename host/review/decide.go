@@ -40,6 +40,12 @@ type Plan struct {
 // Edits tells whether something is to be done to the file.
 func (p Plan) Edits() bool { return p.Now != p.Want || p.Back != "" }
 
+// Decides tells whether the plan makes anything other than it is.
+func (p Plan) Decides() bool {
+	return p.Edits() || p.next.text != p.was.text || p.next.Accepted != p.was.Accepted ||
+		p.next.refused != p.was.refused || p.next.moveKept != p.was.moveKept
+}
+
 var (
 	errNotChanged   = errors.New("the agent has changed nothing there")
 	errChangedSince = errors.New("it has changed since the decision, which can only be made anew")
@@ -49,13 +55,17 @@ var (
 // Plan says what a decision makes of a file. Nothing is changed before Commit.
 func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	f := r.files[path]
-	if f == nil {
+	if f == nil || f.away {
 		return Plan{}, fmt.Errorf("%s %s: %w", d, path, errNotChanged)
 	}
 	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
 	n := &p.next
 	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
 		n.bringBack()
+		if n.MovedTo != "" {
+			p.Back = n.MovedTo
+			n.Path, n.OldPath, n.MovedTo, n.moveKept = p.Back, f.Path, "", true
+		}
 		p.Want = n.Present
 		return p, nil
 	}
@@ -65,11 +75,13 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	}
 	if n.text != nil {
 		l := *f.text
-		n.text = &l
-		if err := l.decide(d, which, whole); err != nil {
+		changed, err := l.decide(d, which, whole)
+		if err != nil {
 			return Plan{}, fmt.Errorf("%s %s: %w", d, path, err)
 		}
-		n.Present.Text = l.present()
+		if changed {
+			n.text, n.Present.Text = &l, l.present()
+		}
 	}
 	switch {
 	case d == Keep && (whole || n.Present.Exists):
@@ -78,7 +90,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 			n.Accepted = n.Present
 		}
 		n.refused = ""
-		if whole {
+		if whole && n.OldPath != "" {
 			n.moveKept = true
 		}
 	case d == Reject && whole:
@@ -91,7 +103,8 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		}
 		if n.OldPath != "" && !n.moveKept {
 			p.Back = n.OldPath
-			n.Path, n.OldPath = p.Back, ""
+			n.refused, n.taken = f.Status, f.Present
+			n.Path, n.OldPath, n.MovedTo = p.Back, "", f.Path
 		}
 	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
 		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
@@ -135,7 +148,7 @@ func (f *file) bringBack() {
 // in the record since, and nothing is done.
 func (r *Record) Commit(p Plan) bool {
 	f := r.files[p.Path]
-	if f == nil || f != p.of || f.Present != p.Now {
+	if f == nil || f.away || f != p.of || f.Present != p.Now {
 		return false
 	}
 	r.bytes -= f.size()
@@ -153,7 +166,7 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	path := p.next.Path
 	f := r.files[path]
 	switch {
-	case f == nil || f != p.of:
+	case f == nil || f.away || f != p.of:
 		return Plan{}, errNotChanged
 	case f.text != p.next.text || !f.has(p.Want):
 		return Plan{}, errChangedSince
@@ -165,8 +178,8 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	return back, nil
 }
 
-// decide makes what is meant kept or rejected.
-func (l *layers) decide(d Decision, which Selection, whole bool) error {
+// decide makes what is meant kept or rejected, and tells whether something of it was not so already.
+func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, err error) {
 	parts := slices.Clone(which.Parts)
 	if whole {
 		parts = slices.Clone(l.pending.edits)
@@ -175,14 +188,14 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 		if !slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool {
 			return e.A0 >= p.A0 && e.A1 <= p.A1 && e.B0 >= p.B0 && e.B1 <= p.B1 && e.A0 <= e.A1 && e.B0 <= e.B1
 		}) {
-			return errNoSuchHunk
+			return false, errNoSuchHunk
 		}
 	}
 	changes := l.changes()
 	var again []change // that are to be pending first
 	for _, i := range which.Hunks {
 		if i < 0 || i >= len(changes) {
-			return errNoSuchHunk
+			return false, errNoSuchHunk
 		}
 		switch c := changes[i]; {
 		case c.State == Pending:
@@ -191,6 +204,7 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 			again = append(again, c)
 		}
 	}
+	changed = len(parts)+len(again) > 0
 	// The last one first: those before it stay where they are.
 	order := func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) }
 	slices.SortFunc(parts, order)
@@ -198,7 +212,7 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 	for _, part := range slices.Compact(parts) {
 		for len(again) > 0 && again[0].at >= part.A1 {
 			if !l.revise(again[0]) {
-				return errNoSuchHunk
+				return false, errNoSuchHunk
 			}
 			again = again[1:]
 		}
@@ -210,10 +224,10 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 	}
 	for _, c := range again {
 		if !l.revise(c) {
-			return errNoSuchHunk
+			return false, errNoSuchHunk
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // revise turns a decision into the other one.

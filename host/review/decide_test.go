@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -209,6 +210,7 @@ func TestDecisionsOnFiles(t *testing.T) {
 		"deleted, kept":          {func(r *Record) { r.Changed("f", a, none) }, Keep, want{Deleted, Kept, false}, ""},
 		"deleted, rejected":      {func(r *Record) { r.Changed("f", a, none) }, Reject, want{Deleted, Rejected, true}, ""},
 		"moved, kept":            {func(r *Record) { r.Moved("e", "f", a, b) }, Keep, want{Moved, Kept, true}, ""},
+		"only moved, rejected":   {func(r *Record) { r.Moved("e", "f", a, a) }, Reject, want{Moved, Rejected, true}, "e"},
 		"moved, rejected":        {func(r *Record) { r.Moved("e", "f", a, b) }, Reject, want{Moved, Rejected, true}, "e"},
 		"binary, kept":           {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Keep, want{Modified, Kept, true}, ""},
 		"binary, rejected":       {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Reject, want{Modified, Rejected, true}, ""},
@@ -238,7 +240,21 @@ func TestDecisionsOnFiles(t *testing.T) {
 				t.Errorf("it is to be %+v, not %+v", p.Want, f.Accepted)
 			}
 			if c.back != "" {
-				return // it has its old name again
+				if f.Path != "e" || f.MovedTo != "f" {
+					t.Errorf("it is %+v", f)
+				}
+				if back, err := r.Undo(p); err != nil || back.Back != "f" || back.Want != p.Now {
+					t.Errorf("the decision undone it is to be %+v, %v", back, err)
+				}
+				r = loaded(t, r)
+				again, err := r.Plan("e", Keep, Selection{})
+				if err != nil || again.Back != "f" || again.Want != p.Now || !r.Commit(again) {
+					t.Errorf("kept after all it is to be %+v, %v", again, err)
+				}
+				if f, _ := r.File("f"); f.Status != Moved || f.State != Kept || f.OldPath != "e" || f.MovedTo != "" {
+					t.Errorf("it is %+v", f)
+				}
+				return
 			}
 			again := decide(t, loaded(t, r), Keep, Selection{Hunks: hunksOf(f)})
 			if again.Want.Mark() != p.Now.Mark() {
@@ -269,14 +285,17 @@ func consistent(t *testing.T, f File) {
 	}
 }
 
+// quoted stands for what Save has in the place of a text.
+func quoted(text string) string { return strconv.Quote(text) }
+
 // loaded is a record that was saved and read again.
 func loaded(t *testing.T, r *Record) *Record {
 	t.Helper()
-	data, err := r.Save()
+	data, err := r.Save(quoted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load(data, r.limit)
+	again, err := Load(data, r.limit, strconv.Unquote)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,11 +319,15 @@ func TestSavedRecords(t *testing.T) {
 	if f, _ := again.File("another"); f.ID != 6 {
 		t.Errorf("the next file has the id %d", f.ID)
 	}
-	data, _ := r.Save()
+	data, _ := r.Save(quoted)
 	for _, broken := range [][]byte{nil, data[:len(data)/2], []byte("junk")} {
-		if _, err := Load(broken, 1<<20); err == nil {
+		if _, err := Load(broken, 1<<20, strconv.Unquote); err == nil {
 			t.Errorf("%.10q is a record", broken)
 		}
+	}
+	lost := errors.New("lost")
+	if _, err := Load(data, 1<<20, func(string) (string, error) { return "", lost }); !errors.Is(err, lost) {
+		t.Errorf("without its texts: %v", err)
 	}
 }
 
@@ -456,6 +479,47 @@ func TestUndoDecision(t *testing.T) {
 	r.Now("/a", Text("one\n2\nthree\nfour\ntyped\n"))
 	if _, err := r.Undo(p); !errors.Is(err, errChangedSince) {
 		t.Errorf("after typing: %v", err)
+	}
+}
+
+// A decision that is made already changes nothing, and the undo of the one before it stays possible.
+func TestDecisionsMadeTwice(t *testing.T) {
+	one, all := Selection{Hunks: []int{0}}, Selection{}
+	for name, c := range map[string]struct {
+		was, is Content
+		do      Decision
+		which   Selection
+		again   Selection
+	}{
+		"a hunk kept":       {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Keep, one, one},
+		"a hunk refused":    {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Reject, one, one},
+		"a file kept":       {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Keep, all, Selection{Hunks: []int{0, 1}}},
+		"a file refused":    {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Reject, all, Selection{Hunks: []int{0, 1}}},
+		"a new one kept":    {Content{}, Text("1\n"), Keep, all, all},
+		"a new one refused": {Content{}, Text("1\n"), Reject, all, all},
+		"a removal kept":    {Text("1\n"), Content{}, Keep, all, all},
+		"a removal refused": {Text("1\n"), Content{}, Reject, all, all},
+		"no text":           {Opaque("a"), Opaque("b"), Keep, all, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(1 << 20)
+			r.Changed("f", c.was, c.is)
+			before, _ := r.File("f")
+			first := decide(t, r, c.do, c.which)
+			if !first.Decides() {
+				t.Error("it decides nothing")
+			}
+			if decide(t, r, c.do, c.again).Decides() {
+				t.Error("the second time it decides something")
+			}
+			back, err := r.Undo(first)
+			if err != nil || !r.Commit(back) {
+				t.Fatalf("undo: %v", err)
+			}
+			if now, _ := r.File("f"); !reflect.DeepEqual(now, before) {
+				t.Errorf("there is\n%+v\nwanted\n%+v", now, before)
+			}
+		})
 	}
 }
 

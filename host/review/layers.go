@@ -52,6 +52,17 @@ func (l *layers) user(now string) {
 	l.follow(false)
 }
 
+// unkeep has what was kept, and is no longer there, count as not kept: it is no change of the agent's that
+// the baseline is there again.
+func (l *layers) unkeep() {
+	for _, e := range slices.Backward(l.pending.edits) {
+		was := lines(l.baseline(), back(l.kept.edits, e.A0, false), max(back(l.kept.edits, e.A0, false), back(l.kept.edits, e.A1, true)))
+		if slices.Equal(was, lines(l.present(), e.B0, e.B1)) {
+			l.keep(e)
+		}
+	}
+}
+
 // follow has the other pairs know the accepted text, which the user, or with kept a decision, has changed.
 func (l *layers) follow(kept bool) {
 	l.kept.change(l.pending.base, kept)

@@ -4,6 +4,7 @@
 package review
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,6 +54,7 @@ type File struct {
 	ID       int // of the file in its record, ascending in the order first changed
 	Path     string
 	OldPath  string // in the baseline, where the agent has moved it
+	MovedTo  string // where the agent had moved it, of a move that was refused
 	Status   Status
 	State    State   // pending where something is, else kept where something is
 	Baseline Content // with what the user has changed since, beside the agent's changes
@@ -75,6 +77,7 @@ type Record struct {
 
 type file struct {
 	File
+	away     bool // the user has removed it: it is not shown until it is back
 	moveKept bool
 	refused  Status  // what was refused as a whole
 	taken    Content // what was there before that
@@ -86,23 +89,38 @@ func New(limit int) *Record {
 	return &Record{limit: limit, files: map[string]*file{}, news: map[int]*file{}}
 }
 
-// File returns the file at a path, and false where the agent has changed none.
+// File returns the file at a path, and false where the agent has changed none, or the user has removed it.
 func (r *Record) File(path string) (File, bool) {
 	f := r.files[path]
-	if f == nil {
+	if f == nil || f.away {
 		return File{}, false
 	}
 	return f.File, true
 }
 
-// Files returns all files, in the order first changed.
+// Files returns all files that File would, in the order first changed.
 func (r *Record) Files() []File {
 	list := make([]File, 0, len(r.files))
 	for _, f := range r.files {
-		list = append(list, f.File)
+		if !f.away {
+			list = append(list, f.File)
+		}
 	}
 	slices.SortFunc(list, func(a, b File) int { return a.ID - b.ID })
 	return list
+}
+
+// Paths returns the paths of all files, those that the user has removed among them.
+func (r *Record) Paths() []string { return slices.Sorted(maps.Keys(r.files)) }
+
+// Present returns what should be at a path of the record: no file, where the user has removed it; and false
+// where the agent has changed none.
+func (r *Record) Present(path string) (Content, bool) {
+	f := r.files[path]
+	if f == nil || f.away {
+		return Content{}, f != nil
+	}
+	return f.Present, true
 }
 
 // Take returns the files that have changed in the record since the last call, and the ids of those that are
@@ -126,7 +144,7 @@ func (r *Record) Changed(path string, before, after Content) {
 		r.Now(path, after)
 		return
 	}
-	f := r.files[path]
+	f := r.back(path, before)
 	if f == nil {
 		f = r.add(path, before)
 	}
@@ -137,19 +155,19 @@ func (r *Record) Changed(path string, before, after Content) {
 
 // Moved takes a move by the agent, with what was at the old path before it and is at the new one now.
 func (r *Record) Moved(from, to string, before, after Content) {
-	if over := r.files[to]; over != nil {
+	if over := r.back(to, Content{}); over != nil {
 		// Moved over a file that the agent has changed or removed: two changes.
 		r.Changed(from, before, Content{})
 		r.Changed(to, over.Present, after)
 		return
 	}
-	f := r.files[from]
+	f := r.back(from, before)
 	if f == nil {
 		f = r.add(from, before)
 	}
 	delete(r.files, from)
 	f.Path, r.files[to] = to, f
-	f.moveKept = false
+	f.moveKept, f.refused, f.taken, f.MovedTo = false, "", Content{}, ""
 	switch {
 	case !f.Baseline.Exists: // of the agent's own making: it has another name
 	case f.OldPath == "":
@@ -164,10 +182,67 @@ func (r *Record) Moved(from, to string, before, after Content) {
 
 // Now brings a file in step with what the user sees.
 func (r *Record) Now(path string, now Content) {
-	if f := r.files[path]; f != nil && !f.has(now) {
+	if f := r.files[path]; f != nil && (f.away && now.Exists || !f.away && !f.has(now)) {
+		f.away = false
 		r.set(f, now, false)
 		r.settle(f)
 	}
+}
+
+// Removed tells that the user has removed a file, and with it what there was to decide. When it is back that
+// is there again.
+func (r *Record) Removed(path string) {
+	if f := r.files[path]; f != nil && f.Present.Exists && !f.away {
+		f.away = true
+		r.news[f.ID] = nil
+	}
+}
+
+// Retracted tells that a change of the agent's was taken back by somebody who has not refused it, with what
+// was there before that and is now: it leaves the record, and what the agent had changed earlier is there
+// again.
+func (r *Record) Retracted(path string, was, now Content) {
+	f := r.files[path]
+	switch {
+	case f == nil: // the change had undone an earlier one
+		r.Changed(path, was, now)
+		return
+	case now.Mark() == f.Baseline.Mark() && (f.text == nil || len(f.text.refused.edits) == 0):
+		r.forget(f)
+		return
+	}
+	f.away = false
+	r.set(f, now, true)
+	if f.text != nil {
+		r.bytes -= f.size()
+		l := *f.text
+		l.unkeep()
+		f.text = &l
+		r.bytes += f.size()
+	}
+	r.settle(f)
+}
+
+// back returns the file at a path, which has a content now; nil where the record has none. One that the user
+// has removed is no longer known when it was not there.
+func (r *Record) back(path string, now Content) *file {
+	f := r.files[path]
+	if f != nil && f.away {
+		if !now.Exists {
+			r.forget(f)
+			return nil
+		}
+		f.away = false
+	}
+	return f
+}
+
+// forget takes a file out of the record.
+func (r *Record) forget(f *file) {
+	r.bytes -= f.size()
+	delete(r.files, f.Path)
+	r.news[f.ID] = nil
+	r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == f })
 }
 
 func (r *Record) add(path string, baseline Content) *file {
@@ -193,7 +268,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	was := f.Present
 	f.Present = now
 	if agent {
-		f.refused = ""
+		f.refused, f.MovedTo = "", ""
 	}
 	r.bytes -= f.size()
 	switch {
@@ -220,21 +295,25 @@ func (r *Record) set(f *file, now Content, agent bool) {
 
 // settle ends a change of a file: one that is as before is no change, and the limit is kept.
 func (r *Record) settle(f *file) {
-	if !f.Present.Exists && f.OldPath != "" && r.files[f.OldPath] == nil {
-		// Moved and then removed: it is gone from where it was.
+	if anew := r.files[f.OldPath]; !f.Present.Exists && f.OldPath != "" && (anew == nil || !anew.Baseline.Exists) {
+		// Moved and then removed: it is gone from where it was, or another was made there.
 		delete(r.files, f.Path)
 		f.Path, f.OldPath = f.OldPath, ""
 		r.files[f.Path] = f
+		if anew != nil {
+			r.bytes -= anew.size()
+			r.news[anew.ID] = nil
+			r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == anew })
+			r.set(f, anew.Present, true)
+		}
 	}
 	f.settle()
-	r.news[f.ID] = f
-	r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == f })
 	if f.unchanged() {
-		r.bytes -= f.size()
-		delete(r.files, f.Path)
-		r.news[f.ID] = nil
+		r.forget(f)
 		return
 	}
+	r.news[f.ID] = f
+	r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == f })
 	if f.text != nil {
 		r.touched = append(r.touched, f)
 	}
@@ -244,7 +323,9 @@ func (r *Record) settle(f *file) {
 		r.bytes -= oldest.size()
 		oldest.text = nil
 		oldest.settle()
-		r.news[oldest.ID] = oldest
+		if !oldest.away {
+			r.news[oldest.ID] = oldest
+		}
 	}
 }
 

@@ -240,7 +240,14 @@ func TestFilesComeAndGo(t *testing.T) {
 		"moved twice":                      {func(r *Record) { r.Moved("f", "g", a, a); r.Moved("g", "h", a, a) }, []want{{"h", "f", Moved, 0}}},
 		"moved and back":                   {func(r *Record) { r.Moved("f", "g", a, a); r.Moved("g", "f", a, a) }, nil},
 		"moved and deleted":                {func(r *Record) { r.Moved("f", "g", a, a); r.Changed("g", a, none) }, []want{{"f", "", Deleted, 1}}},
-		"new and moved":                    {func(r *Record) { r.Changed("f", none, a); r.Moved("f", "g", a, a) }, []want{{"g", "", Added, 1}}},
+		"moved, made anew, then gone": {
+			func(r *Record) { r.Moved("f", "g", a, a); r.Changed("f", none, b); r.Changed("g", a, none) },
+			[]want{{"f", "", Modified, 1}},
+		},
+		"moved, back by a copy": {
+			func(r *Record) { r.Moved("f", "g", a, a); r.Changed("f", none, a); r.Changed("g", a, none) }, nil,
+		},
+		"new and moved": {func(r *Record) { r.Changed("f", none, a); r.Moved("f", "g", a, a) }, []want{{"g", "", Added, 1}}},
 		"moved over a changed one": {
 			func(r *Record) { r.Changed("g", a, b); r.Moved("f", "g", a, Text("z\n")) },
 			[]want{{"g", "", Modified, 1}, {"f", "", Deleted, 1}},

@@ -20,9 +20,9 @@ type saved struct {
 
 type savedFile struct {
 	ID                          int
-	Path, OldPath               string
+	Path, OldPath, MovedTo      string
 	Baseline, Accepted, Present Content // without texts, where there are layers
-	MoveKept                    bool
+	Away, MoveKept              bool
 	Refused                     Status
 	Taken                       Content
 	Layers                      []savedPair // kept, pending, refused; or none
@@ -35,14 +35,22 @@ type savedPair struct {
 	Edits []linediff.Edit
 }
 
-// Save returns the record as bytes, which Load reads.
-func (r *Record) Save() ([]byte, error) {
+// texts are the texts of a file in what is saved.
+func (f *savedFile) texts() []*string {
+	list := []*string{&f.Baseline.Text, &f.Accepted.Text, &f.Present.Text, &f.Taken.Text, &f.Text}
+	for i := range f.Layers {
+		list = append(list, &f.Layers[i].Base)
+	}
+	return list
+}
+
+// Save returns the record as bytes, which Load reads. They have what name says in the place of each text.
+func (r *Record) Save(name func(text string) string) ([]byte, error) {
 	s := saved{Format: savedFormat, LastID: r.lastID}
-	for _, f := range r.Files() {
-		f := r.files[f.Path]
+	for _, f := range r.files {
 		one := savedFile{
-			ID: f.ID, Path: f.Path, OldPath: f.OldPath, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
-			MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
+			ID: f.ID, Path: f.Path, OldPath: f.OldPath, MovedTo: f.MovedTo, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
+			Away: f.away, MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
 		}
 		if l := f.text; l != nil {
 			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
@@ -55,8 +63,12 @@ func (r *Record) Save() ([]byte, error) {
 				one.Layers = append(one.Layers, sp)
 			}
 		}
+		for _, text := range one.texts() {
+			*text = name(*text)
+		}
 		s.Files = append(s.Files, one)
 	}
+	slices.SortFunc(s.Files, func(a, b savedFile) int { return a.ID - b.ID })
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(s); err != nil {
 		return nil, fmt.Errorf("save the record of changes: %w", err)
@@ -64,8 +76,8 @@ func (r *Record) Save() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Load returns a record that was saved.
-func Load(data []byte, limit int) (*Record, error) {
+// Load returns a record that was saved; text gives the texts that name has replaced.
+func Load(data []byte, limit int, text func(name string) (string, error)) (*Record, error) {
 	var s saved
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
 		return nil, fmt.Errorf("read the record of changes: %w", err)
@@ -76,8 +88,14 @@ func Load(data []byte, limit int) (*Record, error) {
 	r := New(limit)
 	r.lastID = s.LastID
 	for _, one := range s.Files {
+		for _, name := range one.texts() {
+			var err error
+			if *name, err = text(*name); err != nil {
+				return nil, fmt.Errorf("read the record of changes: %s: %w", one.Path, err)
+			}
+		}
 		f := &file{
-			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
+			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, MovedTo: one.MovedTo, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
 			moveKept: one.MoveKept, refused: one.Refused, taken: one.Taken,
 		}
 		if len(one.Layers) == 3 {
@@ -93,6 +111,9 @@ func Load(data []byte, limit int) (*Record, error) {
 		r.files[f.Path] = f
 		r.bytes += f.size()
 		r.settle(f)
+		if one.Away {
+			r.Removed(one.Path)
+		}
 	}
 	return r, nil
 }

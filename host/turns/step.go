@@ -2,6 +2,7 @@ package turns
 
 import (
 	"io/fs"
+	"maps"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -14,8 +15,34 @@ type Step struct {
 	Mode      fs.FileMode // permission bits that it gets; 0: it keeps its own
 	Back      string      // where it is moved back to, or ""
 	Merged    bool        // Want is a merge with what the user has changed since
-	Conflicts int         // places of that which stay as the user has them
+	Conflicts []int       // lines of that, counted from 1, at which the user's stay
 	Note      string      // why nothing is done to the file
+}
+
+// Steps says what takes files back, see [StepOf], in the order in which that must be done: what goes makes
+// room first. now and modes are what is at their paths, and taken tells of a path whether something is there.
+func Steps(files []File, now []review.Content, modes []fs.FileMode, taken map[string]bool) []Step {
+	taken = maps.Clone(taken)
+	var steps []Step
+	done := make([]bool, len(files))
+	take := func(which func(File) bool) (took bool) {
+		for i, f := range files {
+			if done[i] || !which(f) {
+				continue
+			}
+			step := StepOf(f, now[i], modes[i], !taken[f.OldPath])
+			if !step.Idle() && (step.Back != "" || !step.Want.Exists) {
+				taken[f.Path] = false
+			}
+			steps, done[i], took = append(steps, step), true, true
+		}
+		return took
+	}
+	take(func(f File) bool { return f.OldPath == "" && !f.Before.Exists })
+	for take(func(f File) bool { return f.OldPath != "" && !taken[f.OldPath] }) {
+	}
+	take(func(File) bool { return true })
+	return steps
 }
 
 // StepOf says what brings a file from what a turn has left back to what was before, with what the user has
@@ -68,7 +95,7 @@ func (s Step) With(mine string) string {
 	return text
 }
 
-func (s Step) merge(mine string) (text string, conflicts int) {
+func (s Step) merge(mine string) (text string, conflicts []int) {
 	return buffers.Merge(s.Of.After.Text, mine, s.Of.Before.Text)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -25,9 +26,11 @@ type Turn struct {
 	record *review.Record
 	modes  map[string]Modes          // of files seen since it began
 	shed   map[string]review.Content // by path, what the user has refused all changes of was before the turn
+	back   map[string]string         // by path, where a file was before the user refused that it was moved
 }
 
-// File is a file before a turn and after it. What the user typed meanwhile is in both. Where both are the
+// File is a file before a turn and after it, as the agent last left it. What the user typed before that is in
+// both. Where both are the
 // same and it was not moved, its permissions alone have changed.
 type File struct {
 	Path, OldPath string // OldPath: before it was moved
@@ -40,7 +43,7 @@ type Modes struct{ Before, After fs.FileMode }
 
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
-	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]Modes{}, shed: map[string]review.Content{}}
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]Modes{}, shed: map[string]review.Content{}, back: map[string]string{}}
 }
 
 // Changed takes a change of the agent's.
@@ -49,22 +52,45 @@ func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(p
 // Moved takes a move by the agent, with what was at the old path and what is at the new one.
 func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
 
-// Now brings what is known of a file in step with what the user has.
-func (t *Turn) Now(path string, now review.Content) { t.record.Now(path, now) }
-
-// Decided tells what has become of a file by the user's decision about the agent's changes. What was refused
-// may come back by it.
-func (t *Turn) Decided(path string, is review.Content) {
+// Decided tells that a file has become another by the user's decision about the agent's changes. What was
+// refused may come back by it.
+func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
-	was, shed := t.shed[path]
+	before, shed := t.shed[path]
 	if !known && shed {
-		t.record.Changed(path, was, is)
+		t.record.Changed(path, before, change(before, was, is))
 		return
 	}
-	t.record.Now(path, is)
+	t.record.Now(path, change(f.Present, was, is))
 	if _, still := t.record.File(path); known && !still {
 		t.shed[path] = f.Baseline
 	}
+}
+
+// WentBack is Decided of a file that has gone back to where it was before the agent moved it, or from there to
+// where it had been moved.
+func (t *Turn) WentBack(from, to string, was, is review.Content) {
+	_, known := t.record.File(from)
+	switch {
+	case t.back[from] == to:
+		t.record.Moved(from, to, was, was)
+		delete(t.back, from)
+	case known:
+		t.record.Moved(from, to, was, was)
+		t.back[to] = from
+	}
+	t.Decided(to, was, is)
+}
+
+// change makes the change from was to is to a content, which may lack what the user has typed.
+func change(of, was, is review.Content) review.Content {
+	for _, c := range []review.Content{of, was, is} {
+		if !c.Exists || c.Opaque {
+			return is
+		}
+	}
+	of.Text, _ = buffers.Merge(was.Text, of.Text, is.Text)
+	return of
 }
 
 // SawMode tells the permission bits of a file as they are now; 0 is no file. The first time counts as those

@@ -1,6 +1,8 @@
 package turns
 
 import (
+	"io/fs"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,8 +43,8 @@ func TestStepsOfAnUndo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			step := StepOf(c.file, c.now, 0o644, !c.taken)
-			if step.Want != c.want || step.Note != c.note || step.Conflicts != c.conflicts {
-				t.Errorf("it becomes %+v, %q, %d conflicts", step.Want, step.Note, step.Conflicts)
+			if step.Want != c.want || step.Note != c.note || len(step.Conflicts) != c.conflicts {
+				t.Errorf("it becomes %+v, %q, %v conflict", step.Want, step.Note, step.Conflicts)
 			}
 			if back := step.Back != ""; back != (c.file.OldPath != "" && !c.taken) {
 				t.Errorf("it goes back to %q", step.Back)
@@ -61,8 +63,8 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 	turn.record.Changed("/changed", old, added)
 	for _, path := range []string{"/added", "/changed"} {
 		f, _ := turn.record.File(path)
-		turn.Decided(path, f.Baseline)
-		turn.Decided(path, added)
+		turn.Decided(path, f.Present, f.Baseline)
+		turn.Decided(path, f.Baseline, added)
 		if now, _ := turn.record.File(path); now.Baseline != f.Baseline || now.Present != added {
 			t.Errorf("%s is %+v to %+v", path, now.Baseline, now.Present)
 		}
@@ -72,10 +74,66 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 func TestWhatTheUserWroteIntoANewFileStays(t *testing.T) {
 	turn, h := Begin("", time.Time{}), History{}
 	turn.record.Changed("/new", review.Content{}, review.Text("1\n2\n"))
-	turn.record.Now("/new", review.Text("1\nmine\n2\n"))
+	turn.Changed("/new", review.Text("1\nmine\n2\n"), review.Text("1\nmine\n2\n3\n"))
 	h.Take(turn)
-	step := StepOf(turn.Files[0], review.Text("1\nmine\n2\n"), 0, true)
+	step := StepOf(turn.Files[0], review.Text("1\nmine\n2\n3\n"), 0, true)
 	if step.Want != review.Text("mine\n") {
 		t.Errorf("an undo makes %+v of it", step.Want)
+	}
+}
+
+// What goes makes room first, and what has no room stays.
+func TestOrderOfSteps(t *testing.T) {
+	none, text := review.Content{}, review.Text
+	files := []File{
+		{Path: "a", Before: text("a")},
+		{Path: "a/b", After: text("b")},
+		{Path: "c", OldPath: "b", Before: text("1"), After: text("1")},
+		{Path: "d", OldPath: "c", Before: text("2"), After: text("2")},
+		{Path: "f", OldPath: "e", Before: text("3"), After: text("3")},
+	}
+	now := []review.Content{none, text("b"), text("1"), text("2"), text("3")}
+	var got []string
+	for _, step := range Steps(files, now, make([]fs.FileMode, len(files)), map[string]bool{"c": true, "e": true}) {
+		got = append(got, step.Of.Path+" "+step.Back+step.Note)
+	}
+	want := []string{"a/b ", "c b", "d c", "a ", "f cannot go back to e, where another file is"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestARefusedMoveIsTakenBack(t *testing.T) {
+	turn, h := Begin("", time.Time{}), History{}
+	old, text := review.Text("old\n"), review.Text("new\n")
+	turn.Moved("/a", "/b", old, text)
+	turn.WentBack("/b", "/a", text, old)
+	if h.Take(turn); len(turn.Files) != 0 {
+		t.Errorf("refused it is %+v", turn.Files)
+	}
+	turn.WentBack("/a", "/b", old, text)
+	h.Take(turn)
+	if len(turn.Files) != 1 || turn.Files[0].Path != "/b" || turn.Files[0].OldPath != "/a" || turn.Files[0].After != text {
+		t.Errorf("moved again it is %+v", turn.Files)
+	}
+}
+
+// What the user types after the agent is no part of the turn, also in the agent's lines, and whatever is decided.
+func TestWhatIsTypedSinceIsNotTheTurns(t *testing.T) {
+	turn, h := Begin("", time.Time{}), History{}
+	turn.Changed("/f", review.Text("1\n2\n3\n4\n5\n"), review.Text("1\nA\n3\nB\n5\n"))
+	typed := review.Text("1\nA, by me\n3\nB\n5\nmine\n")
+	refused := review.Text("1\nA, by me\n3\n4\n5\nmine\n")
+	for _, now := range []review.Content{refused, typed} {
+		if now == refused {
+			turn.Decided("/f", typed, refused)
+		} else {
+			turn.Decided("/f", refused, typed)
+		}
+		h.Take(turn)
+		step := StepOf(turn.Files[0], now, 0, true)
+		if step.Want != refused || len(step.Conflicts) != 1 {
+			t.Errorf("an undo makes %+v of %q", step, now.Text)
+		}
 	}
 }

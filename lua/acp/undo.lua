@@ -9,9 +9,10 @@ local api = vim.api
 ---@field name string
 ---@field what string
 ---@field stays boolean nothing is done to it
----@field conflicts? integer places that the user has changed since, which stay
+---@field conflicts? integer[] lines that the user has changed since, which stay
 
 ---@class acp.undo.Result
+---@field turn string its name
 ---@field prompt string of the turn
 ---@field files acp.undo.File[]
 ---@field diff? string[] of a preview
@@ -37,7 +38,7 @@ local function counts(result)
   local changed, stay = 0, 0
   for _, file in ipairs(result.files) do
     changed = changed + (file.stays and 0 or 1)
-    stay = stay + (file.stays and 1 or 0) + (file.conflicts or 0)
+    stay = stay + (file.stays and 1 or 0) + #(file.conflicts or {})
   end
   return changed, stay
 end
@@ -45,9 +46,10 @@ end
 ---Undoes the last turn, or does the last one that was undone again.
 ---@param session integer
 ---@param again boolean
----@param done? fun(result: acp.undo.Result?, err: string?)
-function M.run(session, again, done)
-  require('acp.host').request('undo', { session = session, again = again }, function(result, err)
+---@param turn? string the name of the turn that it must be
+function M.run(session, again, turn)
+  local args = { session = session, again = again, turn = turn }
+  require('acp.host').request('undo', args, function(result, err)
     if err then
       tell(err, vim.log.levels.WARN)
     elseif result then
@@ -59,34 +61,51 @@ function M.run(session, again, done)
       end
       tell(result.failed or text, result.failed and vim.log.levels.WARN or nil)
     end
-    if done then
-      done(not err and result or nil, err)
-    end
   end)
 end
 
+---The end of a name that is too long.
+---@param name string
+---@param room integer cells
+---@return string
+local function fit(name, room)
+  local n = vim.fn.strchars(name)
+  if vim.fn.strdisplaywidth(name) <= room then
+    return name
+  end
+  local from = 0
+  repeat
+    from = from + 1
+  until vim.fn.strdisplaywidth(vim.fn.strcharpart(name, from, n)) < room
+  return '…' .. vim.fn.strcharpart(name, from, n)
+end
+
 ---@param result acp.undo.Result
+---@param room integer cells of a line
 ---@return string[] lines, integer head how many of them are no diff
-local function page(result)
+local function page(result, room)
   local verb = result.again and 'Do again' or 'Undo'
   local first = vim.split(result.prompt, '\n')[1]
-  local lines = { ('%s the turn: %s'):format(verb, first ~= '' and first or 'no words'), '' }
-  for _, file in ipairs(result.files) do
-    local text = ('%s %s  %s'):format(file.stays and '·' or '✎', file.name, file.what)
-    if file.stays then
-      text = text .. ': stays as it is'
-    elseif file.conflicts then
-      local n = count(file.conflicts, 'place')
-      text = ('%s  %s that you changed since: left alone'):format(text, n)
-    end
-    table.insert(lines, text)
-  end
-  table.insert(lines, '')
   local changed = counts(result)
-  table.insert(
-    lines,
-    changed > 0 and 'y does it, q leaves all as it is' or 'There is nothing to do: q'
-  )
+  local lines = {
+    ('%s the turn: %s'):format(verb, first ~= '' and first or 'no words'),
+    changed > 0 and 'y does it, q leaves all as it is' or 'There is nothing to do: q',
+    '',
+  }
+  for _, file in ipairs(result.files) do
+    local what = file.what
+    if file.stays then
+      what = what .. ': stays as it is'
+    elseif file.conflicts then
+      local n = count(#file.conflicts, 'place')
+      local at = table.concat(file.conflicts, ', ')
+      what = ('%s  %s that you changed since: left alone (line %s)'):format(what, n, at)
+    end
+    -- What becomes of a file is seen however long its name is.
+    local name =
+      fit(file.name:gsub('\n', ' '), math.max(room - vim.fn.strdisplaywidth(what) - 4, 20))
+    table.insert(lines, ('%s %s  %s'):format(file.stays and '·' or '✎', name, what))
+  end
   local head = #lines
   if #result.diff > 0 then
     table.insert(lines, '')
@@ -103,7 +122,7 @@ local ns = api.nvim_create_namespace('acp_undo')
 ---@param head integer
 local function paint(buf, lines, head)
   api.nvim_buf_set_extmark(buf, ns, 0, 0, { end_row = 1, hl_group = 'Title' })
-  api.nvim_buf_set_extmark(buf, ns, head - 1, 0, { end_row = head, hl_group = 'Comment' })
+  api.nvim_buf_set_extmark(buf, ns, 1, 0, { end_row = 2, hl_group = 'Comment' })
   for row = head, #lines - 1 do
     local group = groups[lines[row + 1]:sub(1, 1)]
     if group then
@@ -120,8 +139,8 @@ end
 ---@param session integer
 ---@param result acp.undo.Result a preview
 local function show(session, result)
-  local lines, head = page(result)
-  local buf = api.nvim_create_buf(false, true)
+  local lines, head = page(result, vim.o.columns - 6)
+  local buf = require('acp.bufs').create('acp://undo/' .. session, 'acp-undo', session)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
   paint(buf, lines, head)
@@ -151,7 +170,7 @@ local function show(session, result)
   end
   vim.keymap.set('n', 'y', function()
     close()
-    M.run(session, result.again)
+    M.run(session, result.again, result.turn)
   end, { buffer = buf, nowait = true, desc = 'Do it' })
   api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
 end

@@ -12,6 +12,10 @@ import (
 func (s *scene) changes() string {
 	s.t.Helper()
 	list, _ := s.value(`require('acp').changes()`).([]any)
+	return s.listed(list)
+}
+
+func (s *scene) listed(list []any) string {
 	var b strings.Builder
 	for _, item := range list {
 		f := item.(obj)

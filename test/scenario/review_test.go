@@ -124,12 +124,42 @@ func TestUndoTurns(t *testing.T) {
 		if got := s.disk(path); got != "1\ntwo\n3\n4\n5\n6\n7\n" {
 			t.Errorf("the disk has %q", got)
 		}
+		s.Await("the first turn's change alone", func() bool { return s.changes() == "modified code.txt -2,1+2,1\n" })
 		undo("the first turn undone", false, "1\n2\n3\n4\n5\n6\n7\ntyped\n")
+		// It was not refused: there is nothing of which the agent would be told.
+		s.Await("nothing in the review", func() bool { return s.changes() == "" })
 		s.Command("Acp undo")
 		s.AwaitScreen("There is no turn that has changed files")
 		undo("the first turn again", true, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
 		undo("the second turn again", true, "1\ntwo\n3\n4\nfive\n6\n7\ntyped\n")
 		s.Await("the files", func() bool { return s.disk(fresh) == "new\n" && s.disk(gone) == "no file" })
+	})
+}
+
+func TestAFileThatTheUserDeletesStaysAway(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		mine, other := s.write("mine.txt", "1\n"), s.write("other.txt", "1\n")
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.writeFile(mine, "2\n")
+		p.writeFile(other, "2\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		if err := os.Remove(mine); err != nil {
+			t.Fatal(err)
+		}
+		s.Command("Acp changes")
+		s.Await("the deletion is seen", func() bool { return s.changes() == "modified other.txt -1,1+1,1\n" })
+		s.ok(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.disk(other) == "1\n" })
+		if got := s.disk(mine); got != "no file" {
+			t.Errorf("what the user has deleted has %q", got)
+		}
+		s.write("mine.txt", "2\n") // say, git stash pop
+		s.Command("Acp changes")
+		s.Await("its change again", func() bool { return strings.Contains(s.changes(), "modified mine.txt -1,1+1,1\n") })
+		s.ok(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.disk(mine) == "1\n" })
 	})
 }
 
@@ -143,6 +173,8 @@ func TestTheReviewSurvives(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 		s.ok(`require('acp').keep({ path = 'code.txt', hunk = 1 })`)
 		s.Await("kept", func() bool { return s.changes() == "modified code.txt -2,1+2,1 kept -6,1+6,1\n" })
+		s.Command("Acp review")
+		s.comment("+ six", "why six")
 		s.ok(`require('acp').close()`)
 		s.AwaitEvent("AcpSessionClosed")
 		// Meanwhile somebody writes the file.
@@ -154,7 +186,14 @@ func TestTheReviewSurvives(t *testing.T) {
 		p.reply(p.expect("session/load"), nil)
 		s.AwaitEvent("AcpSessionReady")
 		s.Await("the review", func() bool { return s.changes() == "modified code.txt -3,1+3,1 kept -7,1+7,1\n" })
-		s.awaitChat("1 change of this session waits for your review: :Acp review shows it.")
+		s.awaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours is not sent: :Acp review send sends it.")
+		s.Command("Acp review send")
+		turn, got := p.prompted()
+		if want := "My comments on your changes:\n\ncode.txt:7\n```diff\n+six\n```\nwhy six"; got != want {
+			t.Errorf("the agent was told\n%s\nwanted\n%s", got, want)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
 		s.ok(`require('acp').undo_turn()`)
 		s.Await("the turn undone", func() bool { return s.disk(path) == "0\n1\n2\n3\n4\n5\n6\n7\n" })
 		s.ok(`require('acp').undo_turn({ again = true })`)

@@ -1,0 +1,37 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// folders are those that the agent has made, and that go with the last of its files when these are taken back.
+type folders struct {
+	roots []string
+	began time.Time       // they were made since then,
+	moved map[string]bool // or the agent has moved them, with what was in them
+}
+
+// foldersSince are the folders of a session that were made since a time. A folder from which files were moved,
+// and that is no more, was moved with them: moves are their old and new paths.
+func (s *Session) foldersSince(began time.Time, moves [][2]string) folders {
+	f := folders{s.roots, began, map[string]bool{}}
+	for _, m := range moves {
+		from, to := filepath.Dir(m[0]), filepath.Dir(m[1])
+		for ; m[0] != "" && inside(to, s.roots); from, to = filepath.Dir(from), filepath.Dir(to) {
+			if _, err := os.Lstat(from); err == nil {
+				break
+			}
+			f.moved[to] = true
+		}
+	}
+	return f
+}
+
+// remove removes a folder if it is one of them and empty, and those above it that are so then.
+func (f folders) remove(dir string) {
+	if inside(dir, f.roots) && (f.moved[dir] || bornSince(dir, f.began)) && os.Remove(dir) == nil {
+		f.remove(filepath.Dir(dir))
+	}
+}

@@ -1,0 +1,138 @@
+package review
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestRemovedFiles(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("a\nb\n"), Text("a\nX\n"))
+	r.Take()
+	was, _ := r.File("f")
+	r.Removed("f")
+	if changed, gone := r.Take(); len(changed) != 0 || !slices.Equal(gone, []int{was.ID}) {
+		t.Errorf("it is told that %v are changed, %v gone", changed, gone)
+	}
+	if _, ok := r.File("f"); ok || len(r.Files()) != 0 {
+		t.Error("a file that the user has removed is in the record")
+	}
+	if present, ok := r.Present("f"); !ok || present.Exists || !slices.Equal(r.Paths(), []string{"f"}) {
+		t.Errorf("it is not known that %+v is there", present)
+	}
+	if _, err := r.Plan("f", Reject, Selection{}); err == nil {
+		t.Error("its changes can be decided")
+	}
+	data, err := r.Save(quoted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Load(data, 1<<20, strconv.Unquote); err != nil || len(r.Files()) != 0 {
+		t.Fatalf("saved and read it is in the record: %v", err)
+	}
+	r.Now("f", Content{})
+	r.Now("f", Text("a\nX\nmine\n"))
+	if f, ok := r.File("f"); !ok || f.ID != was.ID || len(f.Hunks) != 1 || f.Hunks[0].State != Pending {
+		t.Errorf("when it is back it is %+v", f)
+	}
+	if changed, _ := r.Take(); len(changed) != 1 {
+		t.Errorf("of its return is told %v", changed)
+	}
+
+	r.Removed("f")
+	r.Changed("f", Content{}, Text("anew\n"))
+	if f, _ := r.File("f"); f.Status != Added || f.ID == was.ID {
+		t.Errorf("made anew by the agent it is %+v", f)
+	}
+	r.Removed("f")
+	r.Moved("g", "f", Text("1\n"), Text("1\n"))
+	if f, _ := r.File("f"); f.Status != Moved || f.OldPath != "g" {
+		t.Errorf("where another file was moved there is %+v", f)
+	}
+}
+
+func TestRetractedFiles(t *testing.T) {
+	text := Text
+	for name, c := range map[string]struct {
+		do   func(r *Record)
+		now  Content
+		want string // states of the hunks; "none": it is not in the record
+	}{
+		"changed":         {func(r *Record) { r.Changed("f", text("a\nb\n"), text("a\nX\n")) }, text("a\nb\n"), "none"},
+		"added":           {func(r *Record) { r.Changed("f", Content{}, text("a\n")) }, Content{}, "none"},
+		"deleted":         {func(r *Record) { r.Changed("f", text("a\n"), Content{}) }, text("a\n"), "none"},
+		"binary":          {func(r *Record) { r.Changed("f", text("a\x00"), text("b\x00")) }, text("a\x00"), "none"},
+		"kept":            {func(r *Record) { r.Changed("f", text("a\n"), text("b\n")); decideAll(t, r, Keep) }, text("a\n"), "none"},
+		"a new one, kept": {func(r *Record) { r.Changed("f", Content{}, text("b\n")); decideAll(t, r, Keep) }, Content{}, "none"},
+		"one of two turns": {func(r *Record) {
+			r.Changed("f", text(letters("abcdef")), text(letters("aXcdef")))
+			r.Changed("f", text(letters("aXcdef")), text(letters("aXcdYf")))
+		}, text(letters("aXcdef")), "pending"},
+		"with lines of mine": {func(r *Record) {
+			r.Changed("f", text("a\nb\n"), text("a\nX\n"))
+			r.Now("f", text("a\nX\nmine\n"))
+		}, text("a\nb\nmine\n"), "none"},
+		"refused before": {func(r *Record) {
+			r.Changed("f", text(letters("abcdef")), text(letters("aXcdef")))
+			decideAll(t, r, Reject)
+			r.Changed("f", text(letters("abcdef")), text(letters("abcdYf")))
+		}, text(letters("abcdef")), "rejected"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(1 << 20)
+			c.do(r)
+			r.Take()
+			f, _ := r.File("f")
+			r.Retracted("f", f.Present, c.now)
+			f, ok := r.File("f")
+			got := "none"
+			if ok {
+				var states []string
+				for _, h := range f.Hunks {
+					states = append(states, string(h.State))
+				}
+				got = strings.Join(states, " ")
+			}
+			if got != c.want {
+				t.Errorf("it is %s: %+v", got, f)
+			}
+			if changed, gone := r.Take(); len(changed)+len(gone) != 1 {
+				t.Errorf("of it is told %v, %v", changed, gone)
+			}
+		})
+	}
+}
+
+func decideAll(t *testing.T, r *Record, d Decision) {
+	t.Helper()
+	p, err := r.Plan("f", d, Selection{})
+	if err != nil || !r.Commit(p) {
+		t.Fatal(err)
+	}
+}
+
+// TestRandomRetractions has changes of the agent's taken back: what is left is in step with who has written
+// which line.
+func TestRandomRetractions(t *testing.T) {
+	for i := range *rounds {
+		h := &history{t: t, Rand: rand.New(rand.NewPCG(*seed, uint64(i))), r: New(1 << 20)}
+		for range 10 {
+			h.present = append(h.present, h.line("f"))
+		}
+		for range 5 {
+			h.step()
+		}
+		h.r.Now("f", h.content())
+		before := h.present
+		h.agentEdits()
+		h.r.Retracted("f", h.content(), Text(strings.Join(before, "")))
+		h.present = before
+		h.check()
+		if t.Failed() {
+			t.Fatalf("in history %d of -seed %d", i, *seed)
+		}
+	}
+}
