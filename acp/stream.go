@@ -457,18 +457,6 @@ func integer(raw json.RawMessage) (int64, bool) {
 	return int64(f), true
 }
 
-// encode returns v as JSON in one line, without the escapes that are meant for
-// HTML.
-func encode(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
-}
-
 // shorten makes text fit into a log line.
 func shorten(text []byte) string {
 	const most = 200 // bytes

@@ -584,6 +584,7 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 		n.keys("ix<Esc>")
 
 		// The buffer changes with every call: the read comes to an end, with one state.
+		n.files = buffers.New(n) // which knows nothing of the text
 		count := 0
 		n.hook = func(fn string) {
 			if fn == "lines" {

@@ -172,7 +172,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 	}
 	w.Changed = got.Changed
 	if takes {
-		f.shown.put(path, version{l.Buf, got.Tick}, linesOf(*w.After))
+		f.shown.put(path, live{Buf: l.Buf, Changedtick: got.Tick}, linesOf(*w.After))
 	}
 	if known {
 		f.synced.put(path, text)

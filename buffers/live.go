@@ -41,6 +41,8 @@ type live struct {
 	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
 	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
 	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
+	Patch       *patch `msgpack:"patch"`     // or what the text that is known lacks
+	State       string `msgpack:"state"`     // all of it but the text, to be told from another state
 }
 
 // slice is some lines of a buffer.
@@ -50,6 +52,13 @@ type slice struct {
 	Ended bool   `msgpack:"ended"` // the buffer's last line is among them
 	Moved bool   `msgpack:"moved"` // none: the buffer has changed
 	first int
+}
+
+// patch says which lines of a buffer's last known text, from First to Last, exclusive, are Text by now.
+type patch struct {
+	First int    `msgpack:"first"`
+	Last  int    `msgpack:"last"`
+	Text  string `msgpack:"text"`
 }
 
 // decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
@@ -110,7 +119,11 @@ func (f *Files) live(ctx context.Context, path string) (live, error) {
 // liveWith is live with lines of a buffer from first to last, or the first of them where they are many,
 // unless all are known here. With unsaved only of one that has unsaved text.
 func (f *Files) liveWith(ctx context.Context, path string, first, last int, unsaved bool) (live, error) {
-	known := f.shown.version(path)
+	known := f.shown.last(path).version()
+	lines, ok := f.shown.get(path, known)
+	if !ok {
+		known = version{}
+	}
 	end := first + sliceLines
 	if last >= 0 {
 		end = min(end, last)
@@ -123,6 +136,12 @@ func (f *Files) liveWith(ctx context.Context, path string, first, last int, unsa
 	err := f.editor.CallBuffers(ctx, "info", args, &l)
 	if l.Slice != nil {
 		l.Slice.first = first
+	}
+	if l.Patch != nil {
+		if lines = l.Patch.of(lines); strings.Count(lines, "\n") == l.Lines {
+			f.shown.put(path, l, lines)
+		}
+		l.Patch = nil
 	}
 	return l, err
 }
@@ -180,7 +199,7 @@ func (f *Files) lines(ctx context.Context, path string, l live, first, last int)
 		}
 		text, ok, err := f.slices(ctx, l, first, last, try >= slicedReads)
 		if ok && first == 0 && (last < 0 || last >= l.Lines) && try < slicedReads {
-			f.shown.put(path, l.version(), l.unended(text))
+			f.shown.put(path, l, l.unended(text))
 		}
 		if err != nil || ok {
 			return text, l, err
@@ -264,6 +283,14 @@ func (w *liveWrite) run(ctx context.Context, waiting func()) (Written, error) {
 
 // look is one try, wherever the file's text is.
 func (w *liveWrite) look(ctx context.Context) (outcome, error) {
+	if l, ok := w.expected(); ok {
+		w.expect = l.State
+		done, err := w.try(ctx, l)
+		w.expect = ""
+		if err == nil && done != moved || ctx.Err() != nil {
+			return done, err
+		}
+	}
 	l, err := w.liveWith(ctx, w.path, 0, -1, false)
 	if err == nil {
 		err = l.obstacle()
@@ -278,6 +305,18 @@ func (w *liveWrite) look(ctx context.Context) (outcome, error) {
 		return 0, err
 	}
 	return applied, w.writeDisk()
+}
+
+// expected is what Neovim has told last of the buffer, with which an agent's first try may do without asking:
+// Neovim refuses it where the buffer is no longer so. A buffer with unsaved text is asked about, as then the
+// disk is written first.
+func (w *liveWrite) expected() (live, bool) {
+	if w.own || w.looked {
+		return live{}, false
+	}
+	w.looked = true
+	l := w.shown.last(w.path)
+	return l, l.State != "" && !l.Modified && l.obstacle() == nil
 }
 
 // writeDisk writes a file that no buffer shows.
@@ -359,8 +398,10 @@ type liveWrite struct {
 
 	text string // the agent's
 	// base is what the agent last knew as the file's text, else what the disk had before the write.
-	base  string
-	based bool
+	base   string
+	based  bool
+	looked bool   // there was a first try
+	expect string // the state that the buffer must be in, where it was not asked for
 	// old is the disk before the write, once the write has replaced it, and left what it is since then.
 	old  *file
 	left stamp
@@ -475,6 +516,9 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	args["steps"] = append(steps, step(lines, after))
 	args["save"] = save
 	args["disk"] = diskArgs(disk)
+	if w.expect != "" {
+		args["state"] = w.expect
+	}
 
 	w.kept = nil
 	if !merging {
@@ -522,7 +566,11 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	if g.disk != nil {
 		w.settle(g)
 	}
-	w.shown.put(w.path, version{l.Buf, got.Tick}, linesOf(after))
+	now := live{Buf: l.Buf, Changedtick: got.Tick}
+	if got.Info.version() == now.version() {
+		now = got.Info
+	}
+	w.shown.put(w.path, now, linesOf(after))
 	w.save, w.edited = got.Save, got.Changed
 	w.tellConflicts(len(g.conflicts), false, got.Keys)
 	if len(g.conflicts) > 0 {
@@ -541,6 +589,7 @@ type answered struct {
 	Keys    string `msgpack:"keys"` // how the user decides conflicts
 	Save    int    `msgpack:"save"`
 	Tick    int    `msgpack:"tick"` // with the new text
+	Info    live   `msgpack:"info"` // what the buffer is then, or later
 }
 
 // hand has Neovim do a part of a write. Where ctx ends before, Neovim goes on with it, and late has its

@@ -16,15 +16,16 @@ type version struct{ buf, tick int }
 type shown struct {
 	lines memory
 	mu    sync.Mutex
-	at    map[string]version
+	at    map[string]live
 }
 
-func (s *shown) put(path string, at version, lines string) {
+func (s *shown) put(path string, at live, lines string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at == nil {
-		s.at = map[string]version{}
+		s.at = map[string]live{}
 	}
+	at.Slice, at.Patch = nil, nil
 	s.at[path] = at
 	s.lines.put(path, lines)
 }
@@ -32,14 +33,14 @@ func (s *shown) put(path string, at version, lines string) {
 func (s *shown) get(path string, at version) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.at[path] != at {
+	if s.at[path].version() != at {
 		return "", false
 	}
 	return s.lines.get(path)
 }
 
-// version is the newest one that is remembered.
-func (s *shown) version(path string) version {
+// last is the newest state of a buffer that is remembered; where only its version is known, without State.
+func (s *shown) last(path string) live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at[path]
@@ -55,11 +56,17 @@ func (f *Files) whole(ctx context.Context, path string, l live) (string, bool, e
 	if err != nil || !ok {
 		return "", false, err
 	}
-	f.shown.put(path, l.version(), l.unended(text))
+	f.shown.put(path, l, l.unended(text))
 	return text, true, nil
 }
 
 func (l live) version() version { return version{l.Buf, l.Changedtick} }
+
+// of is lines with the patch.
+func (p patch) of(lines string) string {
+	first := skipLines(lines, p.First)
+	return lines[:first] + p.Text + lines[first+skipLines(lines[first:], p.Last-p.First):]
+}
 
 // ended is lines as :write would write them, and unended the reverse.
 func (l live) ended(lines string) string {
@@ -101,44 +108,12 @@ func linesOf(text string) string {
 // between is changes of two texts whose lines all end, without a look at each line that both begin or end
 // with.
 func between(old, text string) []change {
-	start := strings.LastIndexByte(old[:alike(old, text)], '\n') + 1
-	a, b := old[start:], text[start:]
-	end := alikeBehind(a, b)
-	begins := func(text string) bool { return end == len(text) || text[len(text)-end-1] == '\n' }
-	if !begins(a) || !begins(b) {
-		end -= strings.IndexByte(a[len(a)-end:], '\n') + 1 // the rest of a line that differs before
-	}
+	start, end := linediff.Ends(old, text)
 	rows := strings.Count(old[:start], "\n")
-	list := changes(linediff.Lines(a[:len(a)-end]), linediff.Lines(b[:len(b)-end]))
+	list := changes(linediff.Lines(old[start:len(old)-end]), linediff.Lines(text[start:len(text)-end]))
 	for i := range list {
 		list[i].Start += rows
 		list[i].End += rows
 	}
 	return list
-}
-
-// stride is how many bytes are compared at once.
-const stride = 4096
-
-// alike is how many bytes a and b begin with alike, alikeBehind how many they end with.
-func alike(a, b string) int {
-	n, short := 0, min(len(a), len(b))
-	for n+stride <= short && a[n:n+stride] == b[n:n+stride] {
-		n += stride
-	}
-	for n < short && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func alikeBehind(a, b string) int {
-	n, short := 0, min(len(a), len(b))
-	for n+stride <= short && a[len(a)-n-stride:len(a)-n] == b[len(b)-n-stride:len(b)-n] {
-		n += stride
-	}
-	for n < short && a[len(a)-1-n] == b[len(b)-1-n] {
-		n++
-	}
-	return n
 }

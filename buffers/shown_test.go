@@ -2,7 +2,9 @@ package buffers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -10,14 +12,15 @@ import (
 	"github.com/neovim/go-client/msgpack"
 )
 
-// counted counts the bytes of what goes to Neovim and back.
+// counted counts the bytes of what goes to Neovim and back, and in how many calls.
 type counted struct {
 	*neovim
-	bytes int
+	bytes, calls int
 }
 
 func (c *counted) CallBuffers(ctx context.Context, fn string, args, result any) error {
 	err := c.neovim.CallBuffers(ctx, fn, args, result)
+	c.calls++
 	for _, v := range []any{args, result} {
 		var packed strings.Builder
 		must(c.t, msgpack.NewEncoder(&packed).Encode(v))
@@ -72,6 +75,127 @@ func TestOnlyWhatChangesCrosses(t *testing.T) {
 		n.cmd("set modified")
 		if got := n.read(path); got != strings.TrimSuffix(join(lines), "\n") {
 			t.Error("the text does not end as :write would end it")
+		}
+	})
+}
+
+// A write after a write is one call, unless something of the buffer is other than Neovim has told; then it
+// does what the first write does, which asks.
+func TestWriteAfterWriteAsksNothing(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		c := &counted{neovim: n}
+		for name, between := range map[string]struct {
+			do    string // in Neovim
+			disk  string // what the file has after a write
+			err   error
+			calls int // where that counts
+		}{
+			"nothing":       {"", "new\n", nil, 1},
+			"typed":         {"call setline(1, 'mine')", "", nil, 0},
+			"written":       {"call setline(1, 'mine') | write", "new\n", nil, 0},
+			"modified":      {"setlocal modified", "", nil, 0},
+			"nomodifiable":  {"setlocal nomodifiable", "", buffers.ErrNotModifiable, 0},
+			"readonly":      {"setlocal readonly", "", buffers.ErrReadOnly, 0},
+			"fileformat":    {"setlocal fileformat=dos nomodified", "new\r\n", nil, 0},
+			"fileencoding":  {"setlocal fileencoding=utf-16le nomodified", "n\x00e\x00w\x00\n\x00", nil, 0},
+			"bomb":          {"setlocal bomb nomodified", "\xef\xbb\xbfnew\n", nil, 0},
+			"buftype":       {"setlocal buftype=nofile", "", buffers.ErrSpecialBuffer, 0},
+			"another name":  {"keepalt file other.txt", "", nil, 0},
+			"unloaded":      {"enew | bunload #", "new\n", nil, 0},
+			"edited":        {"edit!", "new\n", nil, 0},
+			"another other": {"edit other.txt", "new\n", nil, 1},
+		} {
+			n.files = buffers.New(c)
+			file := strings.ReplaceAll(name, " ", "_") + ".txt"
+			path := n.edit(file, "old\nlast\n")
+			n.write(path, "first\nlast\n")
+			n.cmd(between.do)
+			c.calls = 0
+			_, err := n.tryWrite(path, "new\n")
+			if !errors.Is(err, between.err) {
+				t.Errorf("%s: the error is %v, not %v", name, err, between.err)
+			}
+			if between.calls > 0 && c.calls != between.calls {
+				t.Errorf("%s: %d calls, not %d", name, c.calls, between.calls)
+			}
+			if between.disk != "" {
+				n.wantDisk(file, between.disk)
+			}
+			n.cmd("%bwipeout!")
+		}
+	})
+}
+
+// The lines that the user has changed since the last read cross alone, however they were changed.
+func TestReadsOfAnEditedBuffer(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		r := rand.New(rand.NewPCG(*seed, 4))
+		c := &counted{neovim: n}
+		n.files = buffers.New(c)
+		lines := make([]string, 400)
+		for i := range lines {
+			lines[i] = fmt.Sprintf("line %d of the file", i)
+		}
+		path := n.edit("a.txt", join(lines))
+		n.cmd("set undolevels=1000 nofixendofline inccommand=split | call setline(1, 'unsaved')")
+		reads, whole := 0, 0
+		for i := range 6 * *rounds {
+			var done []string
+			for range r.IntN(4) {
+				at, to := r.IntN(50)+1, r.IntN(50)+1
+				edit := []string{
+					fmt.Sprintf("call setline(%d, 'set %d')", at, i),
+					fmt.Sprintf("call append(%d, ['x %d', 'y'])", at, i),
+					fmt.Sprintf("silent! %dd", at),
+					fmt.Sprintf("silent! %d,%dd", min(at, to), max(at, to)),
+					fmt.Sprintf("silent! %d,%dm%d", at, at+3, at+to+4),
+					fmt.Sprintf("silent! %dt%d", at, to),
+					fmt.Sprintf("silent! %d,%dsort!", min(at, to), max(at, to)),
+					fmt.Sprintf("silent! %d,%ds/l/L\\r/", min(at, to), max(at, to)),
+					"silent! g/set/normal! ddp",
+					"silent! undo", "silent! undo", "silent! redo", "silent! earlier 3",
+					fmt.Sprintf("silent! %d,%djoin", at, at+2),
+					fmt.Sprintf("silent! %d,%d!cat", min(at, to), max(at, to)),
+					fmt.Sprintf("silent! normal! %dGA more\x1b.", at),
+					fmt.Sprintf("silent! normal! %dG\x16jjx", at),
+					"silent! %d", "silent! normal! Gox\x1b", "silent! normal! ggOtop\x1b",
+					fmt.Sprintf("silent! normal! %dG\x01", at),
+					"silent! retab! 3",
+					fmt.Sprintf("lua pcall(vim.api.nvim_buf_set_text, 0, %d, 1, %d, 2, {'a', 'b\\0c', ''})", at, at+1),
+				}
+				e := edit[r.IntN(len(edit))]
+				if e == "silent! %d" && r.IntN(8) > 0 {
+					continue
+				}
+				done = append(done, e)
+				n.cmd(e)
+			}
+			if r.IntN(40) == 0 {
+				n.cmd("silent! edit! | silent! call setline(1, 'unsaved')")
+				done = append(done, "edit!")
+			}
+			if r.IntN(20) == 0 {
+				n.write(path, n.text()+"\nwritten\n")
+				done = append(done, "write")
+			}
+			n.cmd("set modified")
+			c.bytes = 0
+			want := n.text()
+			if n.lua("return vim.fn.wordcount().bytes").(int64) > 0 {
+				want += "\n"
+			}
+			if got := n.read(path); got != want {
+				t.Fatalf("round %d of -seed %d: after %q there is\n%q, not\n%q", i, *seed, done, got, want)
+			}
+			if len(want) < 3000 {
+				n.write(path, join(lines))
+				n.cmd("call setline(1, 'unsaved')")
+			} else if reads++; c.bytes > len(want) {
+				whole++
+			}
+		}
+		if whole > reads/2 {
+			t.Errorf("%d of %d reads had all of the text cross", whole, reads)
 		}
 	})
 }

@@ -29,6 +29,15 @@ type ReadTextFileResponse struct {
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
+// AppendJSON writes the response as [json.Marshal] does.
+func (r ReadTextFileResponse) AppendJSON(buf []byte) []byte {
+	buf = acp.AppendText(append(buf, `{"content":`...), r.Content)
+	if r.Meta != nil {
+		buf = append(append(buf, `,"_meta":`...), r.Meta...)
+	}
+	return append(buf, '}')
+}
+
 // WriteTextFileRequest gives a file, which need not exist, a new text. Path is absolute.
 // See "File System", "Writing Files".
 type WriteTextFileRequest struct {

@@ -229,3 +229,21 @@ func TestSparseMessagesAreValid(t *testing.T) {
 		}
 	}
 }
+
+// What is written without reflection is the same.
+func TestReadTextFileResponseIsWrittenByItsFields(t *testing.T) {
+	type fields ReadTextFileResponse
+	for _, r := range []ReadTextFileResponse{
+		{},
+		{Content: "a \"b\"\n"},
+		{Content: "a", Meta: json.RawMessage(`{"b":[1]}`)},
+	} {
+		want, err := json.Marshal(fields(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.AppendJSON(nil)); got != string(want) {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}

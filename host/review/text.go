@@ -38,8 +38,82 @@ func (t *pair) change(now string, agent bool) {
 	if now == t.present {
 		return
 	}
+	if t.changeBetween(now, agent) {
+		return
+	}
 	text := linediff.Lines(now)
 	t.apply(linediff.Compare(linediff.Lines(t.present), text), text, agent)
+}
+
+// changeBetween is change with a look at the lines alone that differ, and at the edits that they touch; false
+// tells that nothing was done, as more lines count.
+func (t *pair) changeBetween(now string, agent bool) bool {
+	start, end := linediff.Ends(t.present, now)
+	from := strings.Count(t.present[:start], "\n")
+	to := from + len(linediff.Lines(t.present[start:len(t.present)-end]))
+	// One line more behind, as what is added or removed may be told to be there.
+	if end > 0 {
+		to++
+	}
+	first, last := 0, len(t.edits) // those that are touched
+	for first < last && t.edits[first].B1 < from {
+		first++
+	}
+	for first < last && t.edits[last-1].B0 > to {
+		last--
+	}
+	if first < last {
+		from, to = min(from, t.edits[first].B0), max(to, t.edits[last-1].B1)
+	}
+	shift := func(n int) int { // of the lines behind n edits, from the present text to the base
+		if n == 0 {
+			return 0
+		}
+		return t.edits[n-1].A1 - t.edits[n-1].B1
+	}
+	base0, base1 := from+shift(first), to+shift(last)
+	baseStart, presentStart := lineAt(t.base, base0), lineAt(t.present, from)
+	baseEnd, presentEnd := baseStart+lineAt(t.base[baseStart:], base1-base0), presentStart+lineAt(t.present[presentStart:], to-from)
+
+	part := pair{base: t.base[baseStart:baseEnd], present: t.present[presentStart:presentEnd]}
+	for _, e := range t.edits[first:last] {
+		part.edits = append(part.edits, linediff.Edit{A0: e.A0 - base0, A1: e.A1 - base0, B0: e.B0 - from, B1: e.B1 - from})
+	}
+	was, text := linediff.Lines(part.present), linediff.Lines(now[presentStart:len(now)-(len(t.present)-presentEnd)])
+	edits := linediff.Compare(was, text)
+	if e := edits[len(edits)-1]; presentEnd < len(t.present) && e.A1 == len(was) && e.B1 == len(text) {
+		return false // it may be told to be further down
+	}
+	part.apply(edits, text, agent)
+
+	list := append([]linediff.Edit(nil), t.edits[:first]...) // nil where there are none
+	for _, e := range part.edits {
+		list = append(list, linediff.Edit{A0: e.A0 + base0, A1: e.A1 + base0, B0: e.B0 + from, B1: e.B1 + from})
+	}
+	moreBase := strings.Count(part.base, "\n") - strings.Count(t.base[baseStart:baseEnd], "\n")
+	more := strings.Count(now, "\n") - strings.Count(t.present, "\n")
+	for _, e := range t.edits[last:] {
+		list = append(list, linediff.Edit{A0: e.A0 + moreBase, A1: e.A1 + moreBase, B0: e.B0 + more, B1: e.B1 + more})
+	}
+	t.edits = slices.Clip(list)
+	t.base, t.present = t.base[:baseStart]+part.base+t.base[baseEnd:], now
+	if t.base == t.present {
+		t.base = t.present // once in memory
+	}
+	return true
+}
+
+// lineAt is where line n of a text begins, counted from 0, or where the text ends.
+func lineAt(text string, n int) int {
+	at := 0
+	for ; n > 0; n-- {
+		next := strings.IndexByte(text[at:], '\n') + 1
+		if next == 0 {
+			return len(text)
+		}
+		at += next
+	}
+	return at
 }
 
 // apply is change by edits that lead to the lines now.

@@ -10,6 +10,7 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 local track = require('acp.track')
+local dirty = require('acp.dirty')
 
 --- A hunk of so many lines that become as many is edited line by line, which keeps more places.
 local max_pairs = 1000
@@ -33,6 +34,13 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 ---@field slice? acp.buffers.Lines
+---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
+---@field state? string all of this but the text, to be told from another state
+
+---@class (exact) acp.buffers.Patch
+---@field first integer 0-based
+---@field last integer exclusive
+---@field text string what stands instead of these lines
 
 ---@class (exact) acp.buffers.Disk
 ---@field exists boolean
@@ -50,6 +58,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field differing? integer[] with `conflicts`: see acp.conflict
 ---@field text? string the agent's, with `conflicts` or where only Neovim knows the encoding
 ---@field save boolean whether the disk is to be written, having another text
+---@field state? string the file's buffer must still be so, see acp.buffers.Info
 
 ---@class (exact) acp.buffers.Written
 ---@field changed? boolean whether the buffer's text changed
@@ -61,6 +70,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field writing? boolean the user writes the buffer now
 ---@field save? integer the changedtick at which the buffer is to be saved once more, by M.save
 ---@field tick? integer the changedtick at which the buffer has the text
+---@field info? acp.buffers.Info what the buffer is then
 
 ---One undo step.
 ---@class (exact) acp.buffers.Step
@@ -162,6 +172,9 @@ end
 ---@field ended? boolean
 ---@field moved? boolean
 
+--- How many lines a patch has at most.
+local patch_lines = 1000
+
 --- How many bytes a slice has, unless it is a single line.
 local slice_bytes = 512 * 1024
 
@@ -200,6 +213,33 @@ function M.lines(args)
   }
 end
 
+local state_fields = {
+  'buf',
+  'modified',
+  'newline',
+  'format',
+  'encoding',
+  'bom',
+  'readonly',
+  'modifiable',
+  'buftype',
+  'part',
+}
+
+---@param info acp.buffers.Info
+---@return string
+local function state(info)
+  local values = {}
+  for i, name in ipairs(state_fields) do
+    values[i] = tostring(info[name])
+  end
+  local disk = info.disk or {}
+  for _, name in ipairs({ 'exists', 'sec', 'nsec', 'size' }) do
+    table.insert(values, tostring(disk[name]))
+  end
+  return table.concat(values, ' ')
+end
+
 ---@class (exact) acp.buffers.Ask
 ---@field path string real path
 ---@field first? integer 0-based: lines from here on are to come along
@@ -218,7 +258,7 @@ function M.info(args)
   local bo = vim.bo[buf]
   local known = track.get(buf)
   local tick, lines = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
-  local slice
+  local slice, patch
   if
     args.first
     and args.first < lines
@@ -227,12 +267,22 @@ function M.info(args)
     and (args.known_buf ~= buf or args.known_tick ~= tick)
   then
     local last = math.min(args.last, lines)
-    slice = last > args.first
-        and M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
-      or nil
+    local range = args.known_buf == buf and lines > 1 and dirty.since(buf, args.known_tick)
+    if range and range.last - range.first <= patch_lines then
+      patch = {
+        first = range.first,
+        last = range.old_last,
+        text = table.concat(api.nvim_buf_get_lines(buf, range.first, range.last, true), '\n')
+          .. (range.last > range.first and '\n' or ''),
+      }
+    elseif last > args.first then
+      slice = M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
+    end
+    dirty.told(buf)
   end
-  return {
+  local info = {
     slice = slice,
+    patch = patch,
     buf = buf,
     changedtick = tick,
     modified = bo.modified,
@@ -248,6 +298,8 @@ function M.info(args)
     disk = known and known.disk,
     part = known and known.part,
   }
+  info.state = state(info)
+  return info
 end
 
 ---@param byte? integer
@@ -588,12 +640,19 @@ function M.write(args)
   if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
+  if args.state and M.info({ path = args.path }).state ~= args.state then
+    return { moved = true }
+  end
   if args.text and not encodable(buf, args.text) then
     return { lossy = true }
   end
-  return api.nvim_buf_call(buf, function()
+  local got = api.nvim_buf_call(buf, function()
     return write_here(args)
   end)
+  if got.tick and api.nvim_buf_is_loaded(buf) then
+    got.info = M.info({ path = args.path })
+  end
+  return got
 end
 
 ---@class (exact) acp.buffers.Remove

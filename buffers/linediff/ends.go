@@ -1,0 +1,47 @@
+package linediff
+
+import "strings"
+
+// Ends is how many bytes of whole lines two texts begin with alike, and end with besides: what differs is
+// a[start:len(a)-end] and b[start:len(b)-end]. It looks at no line by itself.
+func Ends(a, b string) (start, end int) {
+	start = strings.LastIndexByte(a[:alike(a, b)], '\n') + 1
+	a, b = a[start:], b[start:]
+	end = alikeBehind(a, b)
+	begins := func(text string) bool { return end == len(text) || text[len(text)-end-1] == '\n' }
+	if !begins(a) || !begins(b) {
+		// The rest of a line that differs before.
+		if next := strings.IndexByte(a[len(a)-end:], '\n') + 1; next > 0 {
+			end -= next
+		} else {
+			end = 0
+		}
+	}
+	return start, end
+}
+
+// stride is how many bytes are compared at once.
+const stride = 4096
+
+// alike is how many bytes a and b begin with alike, alikeBehind how many they end with.
+func alike(a, b string) int {
+	n, short := 0, min(len(a), len(b))
+	for n+stride <= short && a[n:n+stride] == b[n:n+stride] {
+		n += stride
+	}
+	for n < short && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func alikeBehind(a, b string) int {
+	n, short := 0, min(len(a), len(b))
+	for n+stride <= short && a[len(a)-n-stride:len(a)-n] == b[len(b)-n-stride:len(b)-n] {
+		n += stride
+	}
+	for n < short && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
