@@ -44,6 +44,9 @@ func entries(f review.File, all bool) []any {
 	whole := map[review.Status]string{
 		review.Added: "new", review.Deleted: "deleted", review.Modified: "changed", review.Moved: "moved from " + f.OldPath,
 	}[f.Status]
+	if f.MovedTo != "" {
+		whole = "was moved to " + f.MovedTo
+	}
 	whole = decided[f.State] + whole
 	entry := map[string]any{"path": f.Path, "line": 1, "text": whole, "gone": f.Status == review.Deleted}
 	switch {

@@ -311,7 +311,7 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 				continue
 			}
 			if len(change.Old)+len(change.New) == 0 {
-				fmt.Fprintf(&b, "\n%s (%s)\n", s.short(f.Path), wholeChange(f))
+				fmt.Fprintf(&b, "\n%s (%s)\n", s.short(f.Path), s.wholeChange(f))
 				continue
 			}
 			fmt.Fprintf(&b, "\n%s\n%s\n", s.short(f.Path)+atLines(change.Line, change.Line), fenced("diff", signedLines(change)))
@@ -324,13 +324,16 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 }
 
 // wholeChange says what was done to a file beside changing its lines.
-func wholeChange(f review.File) string {
+func (s *Session) wholeChange(f review.File) string {
 	switch f.Status {
 	case review.Added:
 		return "the new file"
 	case review.Deleted:
 		return "that it is deleted"
 	case review.Moved:
+		if f.MovedTo != "" {
+			return "that it is moved to " + s.short(f.MovedTo)
+		}
 		return "that it is moved"
 	}
 	return "the change of the file"

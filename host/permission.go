@@ -359,7 +359,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" || len(s.files(call)) > 0 {
 		body = append(aside(call, command), body...)
 	}
-	body = slices.Concat(s.staleLines(p, ""), body, s.pickLines(p), why)
+	body = slices.Concat(s.staleLines(p, ""), s.pickLines(p), body, why) // what an answer does is not on a later page
 	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {

@@ -130,6 +130,9 @@ func (t *reviewTab) entries() []*entry {
 		if f.OldPath != "" {
 			e.OldName = t.session.short(f.OldPath)
 		}
+		if f.MovedTo != "" {
+			e.NewName = t.session.short(f.MovedTo)
+		}
 		list = append(list, e)
 	}
 	for path, remarks := range commented {

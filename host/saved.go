@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -67,7 +68,9 @@ func (c *changes) save() {
 	if key == "" || store == nil {
 		return
 	}
-	c.keep.next = time.Now().Add(minPause)
+	if soonest := time.Now().Add(minPause); c.keep.next.Before(soonest) {
+		c.keep.next = soonest
+	}
 	c.take(c.turn) // as far as it is
 	if c.empty() {
 		if c.keep.image != nil {
@@ -112,7 +115,8 @@ func (c *changes) toSave() saved.Session {
 
 // saves are images on their way to the disk, by their keys; whoever loads one takes it from here.
 type saves struct {
-	writing sync.Mutex // the disk, one after the other
+	writing sync.Mutex // the disk, one after the other; guards failing
+	failing bool       // the last one could not be written, and the user knows
 	mu      sync.Mutex
 	images  map[string]*saved.Image // nil: it is to be removed
 }
@@ -169,7 +173,11 @@ func (s *saves) write(h *Host, key string, image *saved.Image, done func(bytes i
 		s.mu.Unlock()
 		if err != nil {
 			h.log.Warn(err.Error())
+			if !s.failing {
+				h.notify("warning", "what waits for your review is not saved, a crash would lose it: "+reason(err))
+			}
 		}
+		s.failing = err != nil
 		done(bytes, err)
 	})
 }
@@ -180,6 +188,15 @@ func (c *changes) forget() {
 		c.session.host.removeSaved(key)
 	}
 	c.keep.about.ID, c.keep.image = "", nil
+}
+
+// reason is what the system says of a write, without its paths.
+func reason(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	return err.Error()
 }
 
 // removeSaved forgets what was saved of a session. Any goroutine.

@@ -156,14 +156,19 @@ func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 		if seen.path != ch.Path {
 			continue
 		}
-		if c.loaded[seen.path] {
-			continue // the watch tells of its text
-		}
 		was, is := c.originals.before(ch), seen.Content
-		if f, ok := c.record.File(seen.path); ok && (f.Present == is || f.Present == is.Mark()) {
-			continue // it is known
-		}
-		if last, known := c.last[seen.path]; was == is && ch.OldPath == "" || known && last == is.Mark() {
+		f, recorded := c.record.File(seen.path)
+		last, left := c.last[seen.path]
+		// The watch tells of the text of a loaded file.
+		known := c.loaded[seen.path] || recorded && (f.Present == is || f.Present == is.Mark()) || left && last == is.Mark()
+		switch {
+		case known && ch.OldPath != "" && !c.isGone(ch.OldPath):
+			// What is at the new path was made there, and the old file removed.
+			c.agentChanged(t, ch.OldPath, was, review.Content{})
+			c.last[ch.OldPath] = review.Content{}
+			events = append(events, changedEvent(ch.OldPath, "disk"))
+			continue
+		case known, was == is && ch.OldPath == "":
 			continue
 		}
 		if ch.OldPath != "" && is.Exists {

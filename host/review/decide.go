@@ -62,6 +62,10 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	n := &p.next
 	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
 		n.bringBack()
+		if n.MovedTo != "" {
+			p.Back = n.MovedTo
+			n.Path, n.OldPath, n.MovedTo, n.moveKept = p.Back, f.Path, "", true
+		}
 		p.Want = n.Present
 		return p, nil
 	}
@@ -99,7 +103,8 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		}
 		if n.OldPath != "" && !n.moveKept {
 			p.Back = n.OldPath
-			n.Path, n.OldPath = p.Back, ""
+			n.refused, n.taken = f.Status, f.Present
+			n.Path, n.OldPath, n.MovedTo = p.Back, "", f.Path
 		}
 	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
 		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had

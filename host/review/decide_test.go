@@ -210,6 +210,7 @@ func TestDecisionsOnFiles(t *testing.T) {
 		"deleted, kept":          {func(r *Record) { r.Changed("f", a, none) }, Keep, want{Deleted, Kept, false}, ""},
 		"deleted, rejected":      {func(r *Record) { r.Changed("f", a, none) }, Reject, want{Deleted, Rejected, true}, ""},
 		"moved, kept":            {func(r *Record) { r.Moved("e", "f", a, b) }, Keep, want{Moved, Kept, true}, ""},
+		"only moved, rejected":   {func(r *Record) { r.Moved("e", "f", a, a) }, Reject, want{Moved, Rejected, true}, "e"},
 		"moved, rejected":        {func(r *Record) { r.Moved("e", "f", a, b) }, Reject, want{Moved, Rejected, true}, "e"},
 		"binary, kept":           {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Keep, want{Modified, Kept, true}, ""},
 		"binary, rejected":       {func(r *Record) { r.Changed("f", Text("a\x00"), Text("b\x00")) }, Reject, want{Modified, Rejected, true}, ""},
@@ -239,7 +240,21 @@ func TestDecisionsOnFiles(t *testing.T) {
 				t.Errorf("it is to be %+v, not %+v", p.Want, f.Accepted)
 			}
 			if c.back != "" {
-				return // it has its old name again
+				if f.Path != "e" || f.MovedTo != "f" {
+					t.Errorf("it is %+v", f)
+				}
+				if back, err := r.Undo(p); err != nil || back.Back != "f" || back.Want != p.Now {
+					t.Errorf("the decision undone it is to be %+v, %v", back, err)
+				}
+				r = loaded(t, r)
+				again, err := r.Plan("e", Keep, Selection{})
+				if err != nil || again.Back != "f" || again.Want != p.Now || !r.Commit(again) {
+					t.Errorf("kept after all it is to be %+v, %v", again, err)
+				}
+				if f, _ := r.File("f"); f.Status != Moved || f.State != Kept || f.OldPath != "e" || f.MovedTo != "" {
+					t.Errorf("it is %+v", f)
+				}
+				return
 			}
 			again := decide(t, loaded(t, r), Keep, Selection{Hunks: hunksOf(f)})
 			if again.Want.Mark() != p.Now.Mark() {

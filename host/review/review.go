@@ -54,6 +54,7 @@ type File struct {
 	ID       int // of the file in its record, ascending in the order first changed
 	Path     string
 	OldPath  string // in the baseline, where the agent has moved it
+	MovedTo  string // where the agent had moved it, of a move that was refused
 	Status   Status
 	State    State   // pending where something is, else kept where something is
 	Baseline Content // with what the user has changed since, beside the agent's changes
@@ -166,7 +167,7 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	}
 	delete(r.files, from)
 	f.Path, r.files[to] = to, f
-	f.moveKept = false
+	f.moveKept, f.refused, f.taken, f.MovedTo = false, "", Content{}, ""
 	switch {
 	case !f.Baseline.Exists: // of the agent's own making: it has another name
 	case f.OldPath == "":
@@ -267,7 +268,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	was := f.Present
 	f.Present = now
 	if agent {
-		f.refused = ""
+		f.refused, f.MovedTo = "", ""
 	}
 	r.bytes -= f.size()
 	switch {

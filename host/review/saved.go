@@ -20,7 +20,7 @@ type saved struct {
 
 type savedFile struct {
 	ID                          int
-	Path, OldPath               string
+	Path, OldPath, MovedTo      string
 	Baseline, Accepted, Present Content // without texts, where there are layers
 	Away, MoveKept              bool
 	Refused                     Status
@@ -49,7 +49,7 @@ func (r *Record) Save(name func(text string) string) ([]byte, error) {
 	s := saved{Format: savedFormat, LastID: r.lastID}
 	for _, f := range r.files {
 		one := savedFile{
-			ID: f.ID, Path: f.Path, OldPath: f.OldPath, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
+			ID: f.ID, Path: f.Path, OldPath: f.OldPath, MovedTo: f.MovedTo, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
 			Away: f.away, MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
 		}
 		if l := f.text; l != nil {
@@ -95,7 +95,7 @@ func Load(data []byte, limit int, text func(name string) (string, error)) (*Reco
 			}
 		}
 		f := &file{
-			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
+			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, MovedTo: one.MovedTo, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
 			moveKept: one.MoveKept, refused: one.Refused, taken: one.Taken,
 		}
 		if len(one.Layers) == 3 {

@@ -34,6 +34,7 @@ type Entry struct {
 	File      review.File
 	Name      string // as shown
 	OldName   string // before a move
+	NewName   string // after a move that was refused
 	Open      bool
 	Also      []string // who else is changing it
 	Conflicts int      // in its buffer
@@ -199,6 +200,9 @@ func head(e Entry, s Summary, name, counts int) Row {
 	}
 	if e.OldName != "" {
 		notes = append(notes, "moved from "+unbroken(e.OldName))
+	}
+	if e.NewName != "" {
+		notes = append(notes, "was moved to "+unbroken(e.NewName))
 	}
 	if opaque(f) {
 		notes = append(notes, "binary or large")

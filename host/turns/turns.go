@@ -26,6 +26,7 @@ type Turn struct {
 	record *review.Record
 	modes  map[string]Modes          // of files seen since it began
 	shed   map[string]review.Content // by path, what the user has refused all changes of was before the turn
+	back   map[string]string         // by path, where a file was before the user refused that it was moved
 }
 
 // File is a file before a turn and after it, as the agent last left it. What the user typed before that is in
@@ -42,7 +43,7 @@ type Modes struct{ Before, After fs.FileMode }
 
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
-	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]Modes{}, shed: map[string]review.Content{}}
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]Modes{}, shed: map[string]review.Content{}, back: map[string]string{}}
 }
 
 // Changed takes a change of the agent's.
@@ -66,10 +67,17 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 	}
 }
 
-// WentBack is Decided of a file that has gone back to where it was before the agent moved it.
+// WentBack is Decided of a file that has gone back to where it was before the agent moved it, or from there to
+// where it had been moved.
 func (t *Turn) WentBack(from, to string, was, is review.Content) {
-	if _, known := t.record.File(from); known {
+	_, known := t.record.File(from)
+	switch {
+	case t.back[from] == to:
 		t.record.Moved(from, to, was, was)
+		delete(t.back, from)
+	case known:
+		t.record.Moved(from, to, was, was)
+		t.back[to] = from
 	}
 	t.Decided(to, was, is)
 }

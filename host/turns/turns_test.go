@@ -103,6 +103,21 @@ func TestOrderOfSteps(t *testing.T) {
 	}
 }
 
+func TestARefusedMoveIsTakenBack(t *testing.T) {
+	turn, h := Begin("", time.Time{}), History{}
+	old, text := review.Text("old\n"), review.Text("new\n")
+	turn.Moved("/a", "/b", old, text)
+	turn.WentBack("/b", "/a", text, old)
+	if h.Take(turn); len(turn.Files) != 0 {
+		t.Errorf("refused it is %+v", turn.Files)
+	}
+	turn.WentBack("/a", "/b", old, text)
+	h.Take(turn)
+	if len(turn.Files) != 1 || turn.Files[0].Path != "/b" || turn.Files[0].OldPath != "/a" || turn.Files[0].After != text {
+		t.Errorf("moved again it is %+v", turn.Files)
+	}
+}
+
 // What the user types after the agent is no part of the turn, also in the agent's lines, and whatever is decided.
 func TestWhatIsTypedSinceIsNotTheTurns(t *testing.T) {
 	turn, h := Begin("", time.Time{}), History{}

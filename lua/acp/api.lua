@@ -84,7 +84,8 @@ local function spec(agent)
   return fields
 end
 
----@type table<integer, {agent: table, cwd: string}> how each session was started
+---@type table<integer, {agent: table, cwd: string, host: integer}> how each session was started,
+---and by which host
 local launches = {}
 
 ---@param cwd string?
@@ -114,7 +115,7 @@ local function open(opts)
   end
   last_id = last_id + 1
   local id = last_id
-  launches[id] = { agent = spec(agent), cwd = cwd }
+  launches[id] = { agent = spec(agent), cwd = cwd, host = host.starts }
   local mirror = require('acp.mirror')
   mirror.set({
     id = id,
@@ -353,7 +354,7 @@ function M.restart(opts)
     return nil, err
   end
   local host = require('acp.host')
-  if host.running() then
+  if host.running() and launches[id].host == host.starts then
     host.notify('restart', { session = id })
     return true
   end
@@ -363,7 +364,8 @@ function M.restart(opts)
   end
   for other, launch in pairs(launches) do
     local session = require('acp.mirror').sessions[other]
-    if session then
+    if session and launch.host ~= host.starts then
+      launch.host = host.starts
       host.notify('new', {
         session = other,
         agent = launch.agent,
@@ -414,9 +416,6 @@ function M.tool_call(session, id, callback)
     return nil, err
   end
   require('acp.host').request('tool_call', { session = sid, id = id }, function(call, failure)
-    if call == vim.NIL then
-      call = nil
-    end
     callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
   end)
   return true

@@ -134,7 +134,7 @@ local function load(args, done)
     if loading ~= mine then
       return
     end
-    if not diff or diff == vim.NIL then
+    if not diff then
       drop()
       stop_jump()
       return done(nil)
@@ -315,7 +315,7 @@ local function edit()
     return cannot()
   end
   require('acp.host').request('edit_held', args, function(answer)
-    if not answer or answer == vim.NIL then
+    if not answer then
       return cannot()
     elseif shown == diff and place then
       local mine = unwritten and unwritten.about.permission == diff.permission and unwritten.lines

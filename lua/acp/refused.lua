@@ -61,7 +61,7 @@ function M.diff(nth)
     return tell('this window shows no file')
   end
   require('acp.host').request('refused', { name = name }, function(texts, err)
-    texts = texts ~= vim.NIL and texts or {}
+    texts = texts or {}
     local text = texts[#texts - nth + 1]
     if err or not text then
       local short = vim.fn.fnamemodify(name, ':~:.')

@@ -383,6 +383,9 @@ function M.open(session)
       if fresh then
         api.nvim_buf_delete(page.buf, { force = true })
       end
+      if not require('acp.host').running() then
+        return tell(err)
+      end
       return require('acp.stored').waiting('nothing here, but ', function(sentence)
         tell(sentence or err)
       end)

@@ -255,7 +255,7 @@ function M.waiting(lead, callback)
     if not first then
       return callback(nil)
     end
-    local title = first.title and ('"%s"'):format(vim.fn.strcharpart(first.title, 0, 30))
+    local title = first.title and ('"%s"'):format(require('acp.wrap').cut(first.title, 30))
     local sentence = ('%s%s of %s has %s to review: :Acp resume'):format(
       lead,
       title or 'a session',

@@ -57,7 +57,7 @@ function M.open()
   vim.bo[buf].modifiable = false
   args.buf = buf
   require('acp.host').request('whole', args, function(block)
-    if not block or block == vim.NIL or not api.nvim_win_is_valid(win) then
+    if not block or not api.nvim_win_is_valid(win) then
       pcall(api.nvim_buf_delete, buf, { force = true })
       return vim.notify('acp: there is no block here', vim.log.levels.INFO)
     elseif api.nvim_get_mode().mode ~= 'n' then

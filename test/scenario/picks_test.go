@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // linesLua is a file of many lines, of which an agent changes three.
@@ -245,6 +247,27 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 		}
 		p.silent()
 	}, wide)
+}
+
+// What is refused is told on the first page of a float that has more than fits.
+func TestRefusedHunksInASmallFloat(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		old, text := linesLua()
+		a, b := s.write("a.lua", old), s.write("b.lua", old)
+		s.Command("edit " + a)
+		p := s.begin()
+		s.prompt(p, "change it")
+		p.permission(edits("e1", a, old, text, b, old, text), yesNo...)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("g<lt>")
+		s.awaitRefused(1)
+		s.Keys("q")
+		s.awaitNoDiff()
+		s.AwaitScreen("lines · <C-f> on")
+		s.AwaitScreen("✗ 1 of 6 hunks refused")
+	}, nvimtest.Size(80, 24))
 }
 
 func TestHunksOfALargeChange(t *testing.T) {

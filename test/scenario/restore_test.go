@@ -66,14 +66,16 @@ func utf16(text string) string {
 
 // tree is all that is in the working folder, by name: folders, links, and files byte for byte with their
 // permissions. Git's own folder is not in it.
-func (s *scene) tree() map[string]string {
+func (s *scene) tree() map[string]string { return s.treeOf(s.Dir) }
+
+func (s *scene) treeOf(dir string) map[string]string {
 	s.t.Helper()
 	tree := map[string]string{}
-	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		name, _ := filepath.Rel(s.Dir, path)
+		name, _ := filepath.Rel(dir, path)
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil:
@@ -156,6 +158,9 @@ func TestRestore(t *testing.T) {
 	for _, by := range []string{"client", "calls", "command"} {
 		for _, loaded := range []string{"loaded ", ""} {
 			for _, how := range []string{"refused", "undone"} {
+				if by == "client" && (loaded == "") != (how == "undone") || by == "calls" && (loaded == "") != (how == "refused") {
+					continue // each with one of them is enough
+				}
 				t.Run(by+", "+loaded+how, func(t *testing.T) {
 					each(t, func(t *testing.T, s *scene) { s.restores(by, how, loaded != "") })
 				})
@@ -417,4 +422,68 @@ func TestMovedFilesGoBack(t *testing.T) {
 		s.awaitTree("refused, but for one", before)
 		s.awaitNotification("e: it cannot go back to d, where another file is")
 	})
+}
+
+// What an agent names is taken back wherever it is: outside of the session's folder, and where git ignores it.
+func TestRestoreWhatIsNamed(t *testing.T) {
+	for _, how := range []string{"refused", "undone"} {
+		t.Run(how, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.sh("umask 022; git init -q .; echo node_modules >.gitignore; mkdir -p node_modules/x; echo 1 >node_modules/x/a; printf 'a\\0' >node_modules/x/b")
+				s.sh("mkdir -p ../out; echo 1 >../out/a; printf 'a\\0' >../out/b; echo 1 >../out/gone; chmod 600 ../out/gone; echo 1 >real; ln -s real link; echo same >old")
+				out := filepath.Join(filepath.Dir(s.Dir), "out")
+				all := func() map[string]string {
+					tree := s.tree()
+					for name, is := range s.treeOf(out) {
+						tree["../out/"+name] = is
+					}
+					return tree
+				}
+				before := all()
+				p := s.begin()
+				turn := s.prompt(p, "change")
+				change := func(kind, path, script string) {
+					t.Helper()
+					id := kind + path
+					p.toolCall(id, kind, obj{"locations": []any{obj{"path": path}}})
+					p.readFile(filepath.Join(s.Dir, "real"), nil)
+					s.synced()
+					s.sh(script)
+					p.finish(id, nil)
+				}
+				modules := filepath.Join(s.Dir, "node_modules", "x")
+				change("edit", filepath.Join(modules, "a"), "echo 2 >node_modules/x/a")
+				change("edit", filepath.Join(modules, "b"), "printf 'b\\0' >node_modules/x/b")
+				change("edit", filepath.Join(modules, "c"), "echo 3 >node_modules/x/c")
+				change("edit", filepath.Join(out, "a"), "echo 2 >../out/a")
+				change("edit", filepath.Join(out, "b"), "printf 'b\\0' >../out/b")
+				change("delete", filepath.Join(out, "gone"), "rm ../out/gone")
+				p.writeFile(filepath.Join(s.Dir, "link"), "2\n")
+				// Moved by writing it anew.
+				p.writeFile(filepath.Join(s.Dir, "new"), "same\n")
+				p.toolCall("rm", "execute", nil)
+				s.sh("rm old")
+				p.finish("rm", nil)
+				p.stop(turn, "end_turn")
+				s.AwaitEvent("AcpTurnEnd")
+				after := all()
+				is := func(what string, want map[string]string) {
+					t.Helper()
+					s.synced()
+					if got := all(); !maps.Equal(got, want) {
+						t.Errorf("%s it is\n%v\nwanted\n%v\n%s", what, got, want, s.changes())
+					}
+				}
+				if how == "refused" {
+					s.ok(`require('acp').reject({})`)
+					is("refused", before)
+					return
+				}
+				s.ok(`require('acp').undo_turn()`)
+				is("undone", before)
+				s.ok(`require('acp').undo_turn({ again = true })`)
+				is("done again", after)
+			})
+		})
+	}
 }

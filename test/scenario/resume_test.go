@@ -574,3 +574,76 @@ func TestAnEmptyReviewNamesWhatWaits(t *testing.T) {
 		s.AwaitLua(`_G.said == '"edit" of Puppet has 1 change to review: :Acp resume'`)
 	})
 }
+
+// A host that was started for something else, after the first one has died, does not know the sessions of
+// that one: they are taken up by it.
+func TestRestartWhereTheHostKnowsNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		s.pending(keeps(true, "resume"))
+		for _, pid := range s.hostPIDs() {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.awaitState("dead")
+		s.Command("Acp review")
+		s.awaitNotification("the host is not running")
+		s.ok(`require('acp').new()`)
+		p := s.agent()
+		p.initialize(keeps(true, "resume"))
+		p.newSession(2)
+		s.AwaitEvent("AcpSessionReady")
+		s.ok(`require('acp').restart({ session = 1 })`)
+		resume := p.expect("session/resume")
+		if resume.text("sessionId") != remote(1) {
+			t.Errorf("resumed %s", resume)
+		}
+		p.reply(resume, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.Await("the review", func() bool {
+			return s.LuaInt(`#require('acp').changes({ session = 1 })`) == 1
+		})
+		// The one that the host knows is restarted by it.
+		s.ok(`require('acp').restart({ session = 2 })`)
+		p.awaitEnd()
+		p = s.agent()
+		p.initialize(keeps(true, "resume"))
+	})
+}
+
+// Where nothing can be saved the user is told once, and what can be done without is done.
+func TestWhatCannotBeSavedIsTold(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		dir := filepath.Join(s.dataHome(), "nvim", "acp")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		records := filepath.Join(dir, "records")
+		if err := os.WriteFile(records, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		path := s.write("code.txt", "1\n2\n3\n")
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\ntwo\n3\n")
+		s.awaitNotification("what waits for your review is not saved, a crash would lose it: not a directory")
+		p.writeFile(path, "1\nTwo\n3\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.ok(`require('acp').keep()`)
+		s.Await("kept", func() bool { return s.changes() == "modified code.txt -2,1+2,1 kept\n" })
+		if err := os.Remove(records); err != nil {
+			t.Fatal(err)
+		}
+		turn = s.prompt(p, "more")
+		p.writeFile(path, "one\nTwo\n3\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		awaitSaved(s, s.kept(), remote(1), 1, 1, 0)
+		if said := s.notifications(); strings.Count(said, "is not saved") != 1 {
+			t.Errorf("notified was\n%s", said)
+		}
+	})
+}

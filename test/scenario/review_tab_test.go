@@ -190,6 +190,10 @@ func TestCommentsInTheReview(t *testing.T) {
 		p := s.reviewed()
 		s.Command("Acp review")
 		s.onPage("+     total")
+		s.Keys("Gc")
+		s.awaitMessage("there is no line of a file here to comment on")
+		s.Keys("gg")
+		s.onPage("+     total")
 		s.Keys("c")
 		s.AwaitScreen("Esc> leave")
 		s.Keys("name it n<CR>as before<C-s>")
@@ -300,5 +304,64 @@ func TestConflictsInTheReview(t *testing.T) {
 		s.Keys("c>")
 		s.awaitPage("1 conflict")
 		p.stop(turn, "end_turn")
+	})
+}
+
+// Files without hunks are decided on their lines, and a move that was refused can be taken back.
+func TestReviewOfFilesWithoutHunks(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.sh("printf 'a\\0b' >image; printf '\\0' >gone; echo 1 >old; mkdir d; echo 1 >d/f; echo 2 >d/g")
+		before := s.tree()
+		p := s.begin()
+		turn := s.prompt(p, "change")
+		p.toolCall("command", "execute", nil)
+		s.sh("printf 'a\\0c' >image; rm gone; printf '\\0new' >made; mv old new; mkdir e; mv d/* e; echo more >>e/g")
+		p.finish("command", nil)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		after := s.tree()
+		s.Command("Acp review")
+		heads := func(want string) {
+			t.Helper()
+			var got string
+			s.Await("the files to be\n"+want, func() bool {
+				got = ""
+				for line := range strings.Lines(s.page()) {
+					if strings.HasPrefix(line, " ▾ ") || strings.HasPrefix(line, " ▸ ") {
+						got += strings.Join(strings.Fields(line)[1:], " ") + "\n"
+					}
+				}
+				return got == want
+			})
+		}
+		all := "d/g −1 ● 1 of 1 · deleted\ne/f ● pending · moved from d/f\ne/g +2 ● 1 of 1 · new\n" +
+			"gone ● pending · deleted · binary or large\nimage ● pending · binary or large\n" +
+			"made ● pending · new · binary or large\nnew ● pending · moved from old\n"
+		heads(all)
+		for _, name := range []string{"e/f", "image", "gone", "made", "new"} {
+			s.onPage("▾ " + name)
+			s.Keys("x")
+		}
+		heads("d/f ✗ refused · was moved to e/f\nd/g −1 ● 1 of 1 · deleted\ne/g +2 ● 1 of 1 · new\n" +
+			"gone ✗ refused · deleted · binary or large\nimage ✗ refused · binary or large\n" +
+			"made ✗ refused · new\nold ✗ refused · was moved to new\n")
+		s.onPage("5 refused")
+		for _, name := range []string{"e/g", "d/g"} {
+			s.onPage("▾ " + name)
+			s.Keys("x")
+		}
+		s.onPage("7 refused")
+		s.awaitTree("refused", before)
+		// One is taken back after all.
+		s.onPage("▸ old")
+		s.Keys("a")
+		s.onPage("▸ new  ")
+		s.Keys("u")
+		s.onPage("▸ old")
+		for range 7 {
+			s.Keys("u")
+		}
+		heads(all)
+		s.awaitTree("undone", after)
 	})
 }

@@ -39,7 +39,7 @@ func TestUndoIsShownBefore(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, s *scene) {
 				long := "a/folder/with/a/long/name/and_another/" + strings.Repeat("long_", 12) + "name.txt"
-				s.sh("umask 022; printf '1\n2\n3\n' >code.txt; cp code.txt mine.txt; echo old >gone.txt; printf 'a\\0b' >image.png; mkdir -p $(dirname " + long + ")")
+				s.sh("umask 022; printf '1\n2\n3\n' >code.txt; cp code.txt mine.txt; echo old >gone.txt; echo old >old.txt; printf 'a\\0b' >image.png; mkdir -p $(dirname " + long + ")")
 				s.write(long, "1\n2\n")
 				p := s.begin()
 				turn := s.prompt(p, "Write it anew\nand all the rest")
@@ -49,7 +49,7 @@ func TestUndoIsShownBefore(t *testing.T) {
 				p.writeFile(filepath.Join(s.Dir, "new.txt"), "new\n")
 				p.writeFile(filepath.Join(s.Dir, long), "1\nTWO\n")
 				p.toolCall("command", "execute", nil)
-				s.sh("rm gone.txt; printf 'a\\0c' >image.png; chmod 755 code.txt")
+				s.sh("rm gone.txt; mkdir to; mv old.txt to/moved.txt; printf 'a\\0c' >image.png; chmod 755 code.txt")
 				p.finish("command", nil)
 				p.stop(turn, "end_turn")
 				s.AwaitEvent("AcpTurnEnd")
