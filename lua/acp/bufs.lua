@@ -35,6 +35,14 @@ function M.create(name, filetype, id)
   return buf
 end
 
+---The `<Plug>` key of an action of the configuration.
+---@param action string
+---@return string
+function M.plug(action)
+  local name = action:gsub('_(%a)', string.upper):gsub('^%a', string.upper)
+  return '<Plug>(Acp' .. name .. ')'
+end
+
 ---Runs a `<Plug>`-able action for an action name of the configuration.
 ---@param buf integer
 ---@param mode string|string[]

@@ -1,12 +1,7 @@
 ---`:Acp`: its subcommands and their completion.
 local M = {}
 
----@param err string?
-local function complain(err)
-  if err then
-    vim.notify('acp: ' .. err, vim.log.levels.WARN)
-  end
-end
+local complain = require('acp.say').complain
 
 ---@class acp.Subcommand
 ---@field run fun(args: string, cmd: table)

@@ -45,10 +45,7 @@ local max_shown = 30
 ---@type table<integer, acp.Conflicts> by buffer
 local known = {}
 
----@param text string
-local function tell(text)
-  vim.notify('acp: ' .. text, vim.log.levels.WARN)
-end
+local tell = require('acp.say').warn
 
 ---The rows of a conflict: the first, and the one behind the last.
 ---@param buf integer

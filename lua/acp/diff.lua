@@ -66,10 +66,7 @@ local steps = require('acp.steps').new()
 ---@type {args: table, landed: fun()}? where one of them goes: what the host is asked for
 local jump
 
----@param text string
-local function tell(text)
-  vim.notify('acp: ' .. text)
-end
+local tell = require('acp.say').tell
 
 ---Forgets what is loaded and not shown.
 local function drop()
@@ -379,7 +376,7 @@ local function show(diff, by_user)
       require('acp.pair').drop(diff.texts or { bufs = {} })
       if asked then
         asked = false
-        vim.notify('acp: ' .. tostring(opened), vim.log.levels.WARN)
+        require('acp.say').warn(tostring(opened))
       elseif diff.permission then
         dismissed[diff.permission] = true
       end
@@ -672,8 +669,7 @@ function M.keys(diff)
   ---@param hint string?
   ---@param run fun(count: integer, done: fun())
   local function add_jump(action, hint, run)
-    local plug = action:gsub('_(%a)', string.upper):gsub('^%a', string.upper)
-    plug = '<Plug>(Acp' .. plug .. ')'
+    local plug = require('acp.bufs').plug(action)
     local function typed()
       local count = vim.v.count1
       steps:add(function(done)

@@ -49,14 +49,13 @@ local function tell(what)
 end
 
 ---@param w integer
----@return boolean whether a window shows code: a file, or what may become one
+---@return boolean whether a window shows code, and may show another file
 local function is_code(w)
-  if not api.nvim_win_is_valid(w) or api.nvim_win_get_config(w).relative ~= '' then
+  if not api.nvim_win_is_valid(w) or not require('acp.window').is_code(w) then
     return false
   end
-  local bo, wo = vim.bo[api.nvim_win_get_buf(w)], vim.wo[w]
-  local plain = bo.buftype == '' and (bo.bufhidden == '' or bo.bufhidden == 'hide')
-  return plain and not (wo.previewwindow or wo.winfixbuf)
+  local hidden = vim.bo[api.nvim_win_get_buf(w)].bufhidden
+  return (hidden == '' or hidden == 'hide') and not vim.wo[w].winfixbuf
 end
 
 ---The window for code that was used last: in this tab, else in another one.

@@ -5,10 +5,7 @@ local M = {}
 
 local api = vim.api
 
----@param text string
-local function tell(text)
-  vim.notify('acp: ' .. text, vim.log.levels.WARN)
-end
+local tell = require('acp.say').warn
 
 ---@class acp.Place
 ---@field path string

@@ -44,11 +44,7 @@ local function code_window()
   local wins = api.nvim_tabpage_list_wins(0)
   table.insert(wins, 1, previous)
   for _, win in ipairs(wins) do
-    if
-      win ~= 0
-      and api.nvim_win_get_config(win).relative == ''
-      and vim.bo[api.nvim_win_get_buf(win)].buftype == ''
-    then
+    if win ~= 0 and require('acp.window').is_code(win) then
       return win
     end
   end
@@ -65,7 +61,7 @@ function M.edit(path, line)
   if vim.fs.normalize(api.nvim_buf_get_name(0)) ~= vim.fs.normalize(path) then
     local ok, err = pcall(vim.cmd.edit, vim.fn.fnameescape(vim.fn.fnamemodify(path, ':.')))
     if not ok then
-      return vim.notify('acp: ' .. tostring(err), vim.log.levels.WARN)
+      return require('acp.say').warn(tostring(err))
     end
   end
   if line and line > 0 then

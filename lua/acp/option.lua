@@ -118,9 +118,7 @@ function M.map(buf)
   }) do
     bufs.map(buf, 'n', action, to[1], function()
       local err = M.pick(to[2])
-      if err then
-        vim.notify('acp: ' .. err, vim.log.levels.WARN)
-      end
+      require('acp.say').complain(err)
     end)
   end
 end

@@ -361,7 +361,7 @@ function Pair:write()
     if not err then
       return
     end
-    vim.notify('acp: ' .. err, vim.log.levels.WARN)
+    require('acp.say').warn(err)
     if api.nvim_buf_is_loaded(buf) then
       vim.bo[buf].modified = true
     else

@@ -125,7 +125,7 @@ local function send(id)
     sending[id] = nil
     local ok, err = require('acp').prompt(blocks, { session = id, unsaved = how })
     if not ok then
-      vim.notify('acp: ' .. err, vim.log.levels.WARN)
+      require('acp.say').warn(err)
       return
     end
     unsaved.sent(id)

@@ -10,10 +10,7 @@ local M = {}
 ---@type acp.Unfinished[]
 local offered = {}
 
----@param text string
-local function tell(text)
-  vim.notify('acp: ' .. text, vim.log.levels.WARN)
-end
+local tell = require('acp.say').warn
 
 ---@param list acp.Unfinished[]
 function M.offer(list)

@@ -3,10 +3,7 @@ local M = {}
 
 local api = vim.api
 
----@param text string
-local function tell(text)
-  vim.notify('acp: ' .. text, vim.log.levels.WARN)
-end
+local tell = require('acp.say').warn
 
 ---Ends the diff in a window that the user had for the buffer.
 ---@param win integer

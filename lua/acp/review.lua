@@ -13,10 +13,7 @@ local bufs = require('acp.bufs')
 ---@type table<integer, acp.ReviewPage> by session
 local pages = {}
 
----@param text string
-local function tell(text)
-  vim.notify('acp: ' .. text)
-end
+local tell = require('acp.say').tell
 
 ---The session of the current buffer, where it is a review.
 ---@return integer session, acp.ReviewPage
@@ -170,8 +167,7 @@ end
 ---@param hint? string
 ---@return acp.ReviewKey
 local function key(action, modes, words, run, hint)
-  local plug = action:gsub('_(%a)', string.upper):gsub('^%a', string.upper)
-  plug = '<Plug>(Acp' .. plug .. ')'
+  local plug = bufs.plug(action)
   return { action = action, plug = plug, modes = modes, run = run, words = words, hint = hint }
 end
 

@@ -137,7 +137,7 @@ end
 local function ask(callback)
   require('acp.host').request('decided', {}, function(decided, err)
     if err then
-      vim.notify('acp: ' .. err, vim.log.levels.WARN)
+      require('acp.say').warn(err)
     else
       callback(decided)
     end
@@ -152,9 +152,7 @@ function M.revoke(buf, answer)
     return
   end
   require('acp.host').request('revoke', { id = answer.id }, function(_, err)
-    if err then
-      vim.notify('acp: ' .. err, vim.log.levels.WARN)
-    end
+    require('acp.say').complain(err)
     ask(function(decided)
       if api.nvim_buf_is_valid(buf) then
         fill(buf, decided)
@@ -179,7 +177,7 @@ function M.show()
   end
   ask(function(decided)
     if #decided.rules == 0 and #decided.answers == 0 then
-      vim.notify('acp: ' .. none, vim.log.levels.WARN)
+      require('acp.say').warn(none)
       return
     end
     local name = 'acp://permissions'

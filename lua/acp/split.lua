@@ -118,14 +118,10 @@ function M.restore(before)
   end
 end
 
----Whether a window shows a file, and is none of those that plugins use for something else.
 ---@param win integer
----@return boolean
+---@return boolean whether a window shows code, and nothing beside it
 local function is_code(win)
-  return api.nvim_win_get_config(win).relative == ''
-    and vim.bo[api.nvim_win_get_buf(win)].buftype == ''
-    and not vim.wo[win].previewwindow
-    and not vim.wo[win].diff
+  return require('acp.window').is_code(win) and not vim.wo[win].diff
 end
 
 ---The window of this tab that shows a file.

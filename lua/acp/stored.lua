@@ -16,12 +16,7 @@ local M = {}
 ---How long the list waits for an agent while there is something to choose from, in ms.
 M.patience = 5000
 
----@param err string?
-local function complain(err)
-  if err then
-    vim.notify('acp: ' .. err, vim.log.levels.WARN)
-  end
-end
+local complain = require('acp.say').complain
 
 ---@param agent string?
 ---@param stored acp.Stored
