@@ -174,6 +174,10 @@ func TestReadsOfAnEditedBuffer(t *testing.T) {
 				n.cmd("silent! edit! | silent! call setline(1, 'unsaved')")
 				done = append(done, "edit!")
 			}
+			if r.IntN(40) == 0 {
+				n.cmd("lua require('acp.dirty').forget()")
+				done = append(done, "forget")
+			}
 			if r.IntN(20) == 0 {
 				n.write(path, n.text()+"\nwritten\n")
 				done = append(done, "write")

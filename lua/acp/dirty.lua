@@ -13,6 +13,7 @@ local api = vim.api
 
 ---@type table<integer, acp.dirty.Range> by buffer
 local ranges = {}
+local generation = 0 -- counts forgets: what was attached before listens no more
 
 --- Takes note of lines that become others.
 ---@param r acp.dirty.Range
@@ -38,17 +39,31 @@ function M.told(buf)
   if known then
     return
   end
+  local mine = generation
   api.nvim_buf_attach(buf, false, {
     on_lines = function(_, _, _, first, old_last, last)
+      if mine ~= generation then
+        return true
+      end
       widen(ranges[buf], first, old_last, last)
     end,
     on_reload = function()
-      ranges[buf] = { tick = -1 }
+      if mine == generation then
+        ranges[buf] = { tick = -1 }
+      end
     end,
     on_detach = function()
-      ranges[buf] = nil
+      if mine == generation then
+        ranges[buf] = nil
+      end
     end,
   })
+end
+
+--- No agent reads any more.
+function M.forget()
+  ranges = {}
+  generation = generation + 1
 end
 
 --- The lines that are others than at a changedtick; nil where that is not known.

@@ -293,6 +293,7 @@ function M.stop()
     remove(buf)
   end
   tracked = nil
+  require('acp.dirty').forget()
 end
 
 --- Has Neovim take the file that is on the disk now for the one that it has read or written itself
