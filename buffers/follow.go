@@ -13,9 +13,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// maxFollow is the size in bytes above which a file is not followed: Neovim would compare and change it
-// for too long. As in lua/acp/track.lua.
-const maxFollow = 16 << 20
+// MaxFollow is the size in bytes above which a file is not followed, nor opened: Neovim would read, compare
+// and change it for too long.
+const MaxFollow = 16 << 20
 
 var (
 	errTooLarge = errors.New("it is too large to be followed")
@@ -45,7 +45,7 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 		if err != nil {
 			return followed{}, err
 		}
-		if info, err := os.Stat(path); err == nil && info.Size() > maxFollow {
+		if info, err := os.Stat(path); err == nil && info.Size() > MaxFollow {
 			return followed{}, errTooLarge
 		}
 		disk, err := readFile(path)
@@ -154,7 +154,8 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		Locked  bool   `msgpack:"locked"`
 		Err     string `msgpack:"err"`
 		Keys    string `msgpack:"keys"`
-		Tick    int    `msgpack:"tick"` // with the new text
+		Tick    int    `msgpack:"tick"`    // with the new text
+		Writing bool   `msgpack:"writing"` // the user is writing it
 	}
 	err := f.editor.CallBuffers(ctx, "follow", args, &got)
 	switch {
@@ -180,7 +181,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		}
 	}
 	if len(conflicts) > 0 {
-		w.tellConflicts(len(conflicts), got.Keys)
+		w.tellConflicts(len(conflicts), got.Writing, got.Keys)
 		f.refused.put(path, text)
 	}
 	return w, applied, nil
@@ -215,8 +216,8 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	return mine, conflicts
 }
 
-// tells tells whether text was made of given rather than of base: it has a line that only given has, or
-// lines that neither has in the place of all of these.
+// tells tells whether text was made of given rather than of base: it has a line that only given has, or, and
+// none that only base has, lines that neither has in the place of all of these.
 func tells(given, base, text string) bool {
 	inBase := map[string]bool{}
 	for _, line := range linediff.Lines(base) {
@@ -229,6 +230,13 @@ func tells(given, base, text string) bool {
 	}
 	if slices.ContainsFunc(old, func(line string) bool { return there[line] }) {
 		return true
+	}
+	inGiven := map[string]bool{}
+	for _, line := range old {
+		inGiven[line] = true
+	}
+	if slices.ContainsFunc(now, func(line string) bool { return inBase[line] && !inGiven[line] }) {
+		return false
 	}
 	rewritten := false
 	for _, e := range linediff.Compare(old, now) {

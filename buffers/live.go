@@ -524,7 +524,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	}
 	w.shown.put(w.path, version{l.Buf, got.Tick}, linesOf(after))
 	w.save, w.edited = got.Save, got.Changed
-	w.tellConflicts(len(g.conflicts), got.Keys)
+	w.tellConflicts(len(g.conflicts), false, got.Keys)
 	if len(g.conflicts) > 0 {
 		w.refused.put(w.path, text)
 	}

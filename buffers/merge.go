@@ -148,15 +148,20 @@ func differing(text, other string) []int {
 	return rows
 }
 
-// tellConflicts tells of n new conflicts; keys is how the user decides.
-func (w *Written) tellConflicts(n int, keys string) {
+// tellConflicts tells of n new conflicts, found while the user was writing the buffer or not; keys is how the
+// user decides.
+func (w *Written) tellConflicts(n int, writing bool, keys string) {
+	stand := "yours stay in the buffer, the agent's are on disk"
+	if writing {
+		stand = "yours are on disk now, the agent's are shown below them"
+	}
 	where, name := "", filepath.Base(w.Path)
 	if n > 1 {
 		where = fmt.Sprintf(" in %d places", n)
 	}
 	w.Conflict = n > 0
 	if w.Conflict {
-		w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: yours stay in the buffer, the agent's are on disk. %s", name, where, keys)
+		w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: %s. %s", name, where, stand, keys)
 		w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
 	}
 }

@@ -187,18 +187,40 @@ func (n *neovim) want(expr string, want any) {
 	}
 }
 
-// asksNothing runs what a user might; a question would wait for an answer that nobody gives.
+// asksNothing runs what a user might.
 func (n *neovim) asksNothing(command string) {
 	n.t.Helper()
-	ended := make(chan error, 1)
-	go func() { ended <- n.Command(command) }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			n.t.Errorf("the user's :%s: %v", command, err)
-		}
-	case <-time.After(hung):
+	if n.asks(func() error { return n.Command(command) }) {
 		n.t.Fatalf("the user's :%s asks a question", command)
+	}
+}
+
+// asks does what a user might, and tells whether Neovim asks a question, which is answered with no.
+func (n *neovim) asks(do func() error) (asked bool) {
+	n.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- do() }()
+	deadline := time.After(hung)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				n.t.Error(err)
+			}
+			return asked
+		case <-ticker.C: // Neovim does not tell that it asks
+			mode, err := n.Mode()
+			must(n.t, err)
+			if mode.Blocking || strings.HasPrefix(mode.Mode, "r") {
+				asked = true
+				_, err := n.Input("n")
+				must(n.t, err)
+			}
+		case <-deadline:
+			n.t.Fatal("Neovim hangs")
+		}
 	}
 }
 

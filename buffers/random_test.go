@@ -254,6 +254,62 @@ func (r *randomEdits) round() {
 		r.wantDisk("a.txt", join(now))
 		r.wantClashes()
 	}
+	if r.IntN(4) == 0 {
+		r.overtake()
+	}
+}
+
+// overtake has another program write the file, and the user write the buffer before anybody has heard of that.
+func (r *randomEdits) overtake() {
+	r.t.Helper()
+	if r.IntN(2) == 0 {
+		line := r.line()
+		r.lua("local at, line = ...; vim.api.nvim_buf_set_lines(0, at, at, true, {line})", r.IntN(len(r.buffer())+1), line)
+	}
+	r.settle()
+	before, known := r.buffer(), strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
+	agent := r.edited(known)
+	if len(agent) == 0 {
+		agent = r.lines(1)
+	}
+	if r.overtaken("a.txt", join(agent), "write") {
+		r.t.Error("Neovim asks")
+	}
+	after := r.buffer()
+	r.wantDisk("a.txt", join(after))
+	r.want("&modified", int64(0))
+	var beside []string
+	for _, c := range r.clashes() {
+		beside = append(beside, c.Theirs...)
+	}
+	for _, line := range agent {
+		if !slices.Contains(known, line) && !slices.Contains(after, line) && !slices.Contains(beside, line) {
+			r.t.Errorf("the agent's line %q is lost", line)
+		}
+	}
+	for _, line := range before {
+		if !slices.Contains(known, line) && !slices.Contains(after, line) {
+			r.t.Errorf("the user's %q is lost", line)
+		}
+	}
+	if !slices.Equal(before, after) {
+		for _, step := range []struct {
+			command string
+			want    []string
+		}{{"undo", before}, {"redo", after}} {
+			r.cmd(step.command)
+			if got := r.buffer(); !slices.Equal(got, step.want) {
+				r.t.Errorf("after %s:\n%q, want\n%q", step.command, got, step.want)
+			}
+		}
+	}
+	r.asksNothing("write")
+	r.wantDisk("a.txt", join(after))
+	r.wantClashes()
+	r.agent = after
+	if r.t.Failed() {
+		r.t.Logf("the user writes\n%q\nover the agent's\n%q\nwhich was\n%q; after\n%q", before, agent, known, after)
+	}
 }
 
 // writeDisk gives the file a text as another program does, and tells what came of it.

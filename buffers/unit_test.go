@@ -265,3 +265,53 @@ func TestDoneIsCalledOnceWhateverHappens(t *testing.T) {
 		t.Error("answered twice")
 	}
 }
+
+func TestWhatAnotherProgramKnew(t *testing.T) {
+	for _, c := range []struct {
+		name, given, base, text string
+		want                    bool
+	}{
+		{"has what only it was given", "a\nmine\n", "a\n", "A\nmine\n", true},
+		{"rewrote that", "a\nmine\n", "a\n", "a\nMINE\n", true},
+		{"knows the disk alone", "a\nb\nmine\n", "a\nb\n", "A\nb\n", false},
+		{"has what the user saved since", "a\nb\n", "a\nbx\n", "2\nbx\n", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := tells(c.given, c.base, c.text); got != c.want {
+				t.Errorf("made of what was given: %v", got)
+			}
+		})
+	}
+}
+
+// A file that rests is taken at once when somebody waits for it.
+func TestTheRestEndsForTheUser(t *testing.T) {
+	f := New(deaf{})
+	w := &Watch{files: f, ctx: t.Context(), wake: make(chan struct{}, 1), known: map[string]*watched{}, names: map[string]string{}}
+	path := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(path, []byte("text\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	w.names[path], w.known[path] = path, &watched{first: past, last: past, rest: time.Now().Add(time.Hour)}
+	if next := w.takeDue(); next < 59*time.Minute {
+		t.Errorf("it rests for %v", next)
+	}
+	told := make(chan bool)
+	w.hurry(catchUp{path, func(again bool) { told <- again }})
+	if next := w.takeDue(); next != 0 {
+		t.Fatalf("it still rests for %v", next)
+	}
+	if <-told {
+		t.Error("Neovim is gone, and may be asked again")
+	}
+	w.hurry(catchUp{"/nowhere", func(again bool) { go func() { told <- again }() }})
+	if <-told {
+		t.Error("a file that is not tracked may be asked for again")
+	}
+}
+
+// deaf is a Neovim that is gone.
+type deaf struct{}
+
+func (deaf) CallBuffers(context.Context, string, any, any) error { return errors.New("gone") }

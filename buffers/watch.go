@@ -51,6 +51,7 @@ type Watch struct {
 	wanted *[]Tracked
 	given  map[string]bool // the names of Track, at once
 	check  bool
+	asked  []catchUp
 	known  map[string]*watched // by real path
 	names  map[string]string   // real paths, by name
 
@@ -63,11 +64,12 @@ type Watch struct {
 
 // watched is a tracked file. Its fields are guarded by Watch.mu.
 type watched struct {
-	at          stamp     // the disk when it was last compared with the buffer
-	gone        bool      // there was no file any more, which was told
-	was         stamp     // the disk before that
-	first, last time.Time // of the events that are not taken yet
-	rest        time.Time // until when it is left alone
+	at          stamp        // the disk when it was last compared with the buffer
+	gone        bool         // there was no file any more, which was told
+	was         stamp        // the disk before that
+	first, last time.Time    // of the events that are not taken yet
+	rest        time.Time    // until when it is left alone
+	waiting     []func(bool) // those of CatchUp
 }
 
 // Watch begins to watch the files that Track names. What reaches a buffer, or does not, is told. Where
@@ -114,6 +116,46 @@ func (w *Watch) CheckFile(name string) {
 	}
 }
 
+// CatchUp compares a tracked file with its buffer as soon as nothing happens to the file, for somebody who
+// waits for that. done, which must not block, is called from any goroutine and told whether it may be asked for
+// again, should the disk be another one by then; it is not called after Close.
+func (w *Watch) CatchUp(name string, done func(again bool)) {
+	w.mu.Lock()
+	w.asked = append(w.asked, catchUp{name, done})
+	w.mu.Unlock()
+	w.signal()
+}
+
+// catchUp is a call of CatchUp.
+type catchUp struct {
+	name string
+	done func(again bool)
+}
+
+// hurry has a file taken before its rest is over.
+func (w *Watch) hurry(c catchUp) {
+	w.mu.Lock()
+	path := w.names[c.name]
+	w.mu.Unlock()
+	now := time.Now()
+	last := now
+	if info, err := os.Stat(path); err == nil && info.ModTime().Before(now) {
+		last = info.ModTime()
+	}
+	w.mu.Lock()
+	f := w.known[path]
+	if f != nil {
+		f.waiting = append(f.waiting, c.done)
+		if f.first.IsZero() {
+			f.first, f.last = now, last
+		}
+	}
+	w.mu.Unlock()
+	if f == nil {
+		c.done(false)
+	}
+}
+
 // Saved says that the user has written a tracked file: what the agent then makes of it is compared with
 // that, however soon.
 func (w *Watch) Saved(name string) {
@@ -121,7 +163,7 @@ func (w *Watch) Saved(name string) {
 	path, ok := w.names[name]
 	w.mu.Unlock()
 	if ok {
-		w.order(path, func(real string) { w.follow(path, real, true, true) })
+		w.order(path, func(real string) { w.follow(path, real, how{saved: true, empty: true}) })
 	}
 }
 
@@ -136,7 +178,7 @@ func (w *Watch) Finish(path string, done func()) {
 			shown := w.known[real] != nil
 			w.mu.Unlock()
 			if shown {
-				w.follow(real, real, false, true)
+				w.follow(real, real, how{empty: true})
 			}
 			done()
 		},
@@ -210,14 +252,17 @@ func (w *Watch) run() {
 			return
 		}
 		w.mu.Lock()
-		wanted, check := w.wanted, w.check
-		w.wanted, w.check = nil, false
+		wanted, check, asked := w.wanted, w.check, w.asked
+		w.wanted, w.check, w.asked = nil, false, nil
 		w.mu.Unlock()
 		if wanted != nil {
 			w.track(*wanted)
 		}
 		if check {
 			w.compare()
+		}
+		for _, c := range asked {
+			w.hurry(c)
 		}
 		if next := w.takeDue(); next > 0 {
 			timer.Reset(next)
@@ -360,7 +405,7 @@ func (w *Watch) takeDue() (next time.Duration) {
 		if at.After(end) || !at.After(now) && unfinished(path) {
 			at = end
 		}
-		if f.rest.After(at) {
+		if f.rest.After(at) && len(f.waiting) == 0 {
 			at = f.rest
 		}
 		if wait := at.Sub(now); wait > 0 {
@@ -369,8 +414,14 @@ func (w *Watch) takeDue() (next time.Duration) {
 			}
 			continue
 		}
-		w.set(path, func(f *watched) { f.first = time.Time{} })
-		w.order(path, func(real string) { w.follow(path, real, false, !end.After(now)) })
+		var waiting []func(bool)
+		w.set(path, func(f *watched) { f.first, waiting, f.waiting = time.Time{}, f.waiting, nil })
+		w.order(path, func(real string) {
+			again := w.follow(path, real, how{empty: !end.After(now)})
+			for _, done := range waiting {
+				done(again)
+			}
+		})
 	}
 	return next
 }
@@ -381,27 +432,25 @@ func unfinished(path string) bool {
 	return err != nil || info.Mode().IsRegular() && info.Size() == 0
 }
 
-// follow takes one change; path is what is watched, and real where that leads by now. An empty file that
-// may not be taken so is waited for.
-func (w *Watch) follow(path, real string, saved, empty bool) {
+// follow takes one change and tells whether it may take another one; path is what is watched, and real where that leads by
+// now. An empty file that may not be taken so is waited for.
+func (w *Watch) follow(path, real string, h how) bool {
 	began := time.Now()
-	got, err := safely(func(real string) (followed, error) {
-		return w.files.follow(w.ctx, real, how{saved: saved, empty: empty})
-	}, real)
+	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, h) }, real)
 	if errors.Is(err, errUnfinished) {
 		w.touch(path)
-		return
+		return true
 	}
 	note, none := gone(path, err)
-	if saved && err != nil {
-		return
+	if h.saved && err != nil {
+		return false
 	}
 	told, back := true, false
 	_, own := w.files.removed.Load(real)
 	w.set(path, func(f *watched) {
 		told, back = f.gone, f.gone && (got.Changed || got.at == f.was)
 		f.rest = time.Now().Add(min(restTimes*time.Since(began), maxRest))
-		if (err == nil || none) && !saved {
+		if (err == nil || none) && !h.saved {
 			if none && !f.gone {
 				f.was = f.at
 			}
@@ -422,4 +471,5 @@ func (w *Watch) follow(path, real string, saved, empty bool) {
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)
 	}
+	return err == nil
 }

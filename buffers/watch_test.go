@@ -64,6 +64,10 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 					n.t.Errorf("compare: %v", err)
 				}
 			})
+		case m["method"] == "catch_up":
+			w.watch.CatchUp(name, func(again bool) {
+				go n.ExecLua("answer(...)", nil, m["callback"], again) // its error is that Neovim is gone
+			})
 		case m["method"] == "check" && name != "":
 			w.watch.CheckFile(name)
 		case m["method"] == "check":
@@ -74,11 +78,22 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 	}))
 	begun(w)
 	n.lua(`
-		package.loaded['acp.host'] = { notify = function(method, args)
+		local host, asked = {}, {}
+		function host.notify(method, args)
 			args.method = method
 			vim.rpcnotify(1, 'acp', args)
-		end }
-		require('acp.track').start()`)
+		end
+		function host.request(method, args, callback)
+			table.insert(asked, callback)
+			args.callback = #asked
+			host.notify(method, args)
+		end
+		function answer(id, result)
+			asked[id](result)
+		end
+		package.loaded['acp.host'] = host
+		require('acp.catchup').patience = 15000
+		require('acp.track').start(...)`, buffers.MaxFollow)
 	return w
 }
 
@@ -496,8 +511,8 @@ func TestTheTimeAloneUnderUnsavedText(t *testing.T) {
 		w := n.follow()
 		n.keys("ggccMINE<Esc>")
 		later := time.Now().Add(time.Hour)
-		must(t, os.Chtimes(path, later, later))    // of one of both Linux tells as of a write
-		w.await("exists('#BufWritePre#<buffer>')") // for the user's next write
+		must(t, os.Chtimes(path, later, later)) // of one of both Linux tells as of a write
+		w.settle()
 		n.asksNothing("write")
 		n.wantDisk("a.txt", "MINE\ntwo\n")
 		w.wantNone()
@@ -739,25 +754,31 @@ func TestTheFilesThatAreWatched(t *testing.T) {
 	})
 }
 
+// unwatched is watched where there can be no watch.
+func (n *neovim) unwatched() *watching {
+	n.t.Helper()
+	var limit syscall.Rlimit
+	must(n.t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	must(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
+	return n.watched(func(w *watching) {
+		defer func() { must(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
+		select {
+		case err := <-w.limits:
+			if !errors.Is(err, syscall.EMFILE) {
+				n.t.Errorf("limited: %v", err)
+			}
+		case <-time.After(hung):
+			n.t.Error("no limit is told")
+		}
+	})
+}
+
 // Without a watch, here for want of file descriptors, changes are found when Neovim gets the focus and
 // when the host asks for it.
 func TestWithoutAWatch(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.edit("a.txt", "one\n")
-		var limit syscall.Rlimit
-		must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-		must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
-		w := n.watched(func(w *watching) {
-			defer func() { must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
-			select {
-			case err := <-w.limits:
-				if !errors.Is(err, syscall.EMFILE) {
-					t.Errorf("limited: %v", err)
-				}
-			case <-time.After(hung):
-				t.Error("no limit is told")
-			}
-		})
+		w := n.unwatched()
 		// What the disk has at first is read in the background.
 		got := any(false)
 		for i := 0; got != true && i < 20; i++ {

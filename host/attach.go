@@ -51,7 +51,7 @@ func (s *Session) submit(do func(), prompts ...prompt) {
 	for _, p := range prompts {
 		d.missing += len(p.attached)
 		for i, file := range p.attached {
-			file.path = s.absolute(file.path)
+			file.path, _ = s.absolute(file.path)
 			s.host.background(func() {
 				s.read(file, func(content session.Content) {
 					s.box.put(func() {

@@ -17,7 +17,11 @@ func (s *Session) location(row int) map[string]any {
 	if !ok {
 		return map[string]any{}
 	}
-	return map[string]any{"path": s.absolute(place.Path), "line": place.Line, "external": place.External}
+	path, ok := s.absolute(place.Path)
+	if !ok {
+		return map[string]any{}
+	}
+	return map[string]any{"path": path, "line": place.Line, "external": place.External}
 }
 
 // inspect tells Lua all that is known of the tool call at a row.

@@ -47,8 +47,7 @@ type changes struct {
 	history   turns.History
 	originals originals
 	scans     scanner
-	key       string // of the session in the store; "" before the agent has named it
-	saving    bool   // a save is due
+	keep      keeping
 
 	open    map[*before]bool          // of this turn's calls
 	last    map[string]review.Content // by path, what the agent last left there, without its text
@@ -71,7 +70,7 @@ func newChanges(s *Session) *changes {
 		calls:     map[*session.ToolCall]*followedCall{},
 		record:    review.New(maxRecorded),
 		originals: originals{store: s.host.store, of: map[version]original{}},
-		scans:     scanner{host: s.host, roots: s.roots, box: box},
+		scans:     scanner{host: s.host, roots: s.roots, box: box, tell: s.tellLacks},
 		open:      map[*before]bool{},
 		last:      map[string]review.Content{},
 		loaded:    map[string]bool{},
@@ -149,7 +148,7 @@ func (c *changes) endTurn() int {
 				c.refreshOnly(t, gone, func() {
 					c.take(t)
 					c.tell(nil)
-					c.saveSoon()
+					c.save()
 					c.session.box.put(func() { c.release(end) })
 					done()
 				})
@@ -168,11 +167,17 @@ func (c *changes) release(end int) {
 	}
 }
 
-// close ends it; whatever waits is told without it.
+// close ends it, and returns when what is to be saved is on its way; whatever waits is told without it.
 func (c *changes) close() {
 	c.told = c.ends
-	c.box.put(c.save)
-	c.box.close()
+	saved := make(chan struct{})
+	if c.box.put(func() {
+		c.save()
+		close(saved)
+	}) {
+		c.box.close()
+		<-saved
+	}
 }
 
 // job runs f on the goroutine of box when all jobs before it are done.
@@ -191,9 +196,8 @@ func (c *changes) next() {
 }
 
 // took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
-// buffer, by "disk". Any goroutine.
-func (c *changes) took(w buffers.Written, by string) {
-	accepted := by == "fs" && c.session.host.reviewBefore.Load()
+// buffer, by "disk". One that the user has decided about before it was made is kept. Any goroutine.
+func (c *changes) took(w buffers.Written, by string, reviewed bool) {
 	c.box.put(func() {
 		var was, is review.Content
 		known, ok := c.record.File(w.Path)
@@ -214,7 +218,7 @@ func (c *changes) took(w buffers.Written, by string) {
 			is = textContent(*w.After)
 		}
 		c.agentChanged(c.turn, w.Path, was, is)
-		if accepted {
+		if reviewed {
 			keepWritten(c.record, w.Path, was, is)
 		}
 		c.named.Store(w.Path, true)

@@ -44,7 +44,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		s.turnOpen = true
 		s.changes.beginTurn("")
 		text := "text\n"
-		s.changes.took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs")
+		s.changes.took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
 		s.endTurn(session.StopEndTurn, "")
 		s.event("AcpTurnStart", nil)
 		if got := told(); len(got) != 0 {

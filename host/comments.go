@@ -2,7 +2,9 @@ package host
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 const (
@@ -25,7 +29,43 @@ type comments struct {
 	drafts  []*comment // that the user is writing, or has left
 	lastID  int
 	version int             // counts changes
-	told    map[string]bool // what was refused, and the agent knows
+	told    map[string]bool // what was refused, and the agent knows: see refusalOf
+	saved   int             // the version that is saved
+}
+
+// keepComments has the comments saved, if they have changed: at once what the user has done, and soon what has
+// moved.
+func (s *Session) keepComments(save func()) {
+	c := &s.comments
+	if c.saved == c.version {
+		return
+	}
+	c.saved = c.version
+	now := unsent{told: slices.Collect(maps.Keys(c.told))}
+	for _, one := range c.list {
+		now.comments = append(now.comments, saved.Comment{Remark: one.Remark, Path: one.path, Signed: one.signed, Present: one.present})
+	}
+	s.changes.box.put(func() {
+		s.changes.keep.unsent = now
+		save()
+	})
+}
+
+// takeUp takes comments that were saved, before what the user has written since.
+func (c *comments) takeUp(was unsent) {
+	var list []*comment
+	for _, one := range was.comments {
+		c.lastID++
+		one.ID = c.lastID
+		list = append(list, &comment{Remark: one.Remark, path: one.Path, signed: one.Signed, present: one.Present})
+	}
+	if c.version++; len(c.list) == 0 {
+		c.saved = c.version
+	}
+	c.list = append(list, c.list...)
+	for _, refusal := range was.told {
+		c.told[refusal] = true
+	}
 }
 
 // comment is about lines of a file as it is now, whose numbers follow the text, or about lines that are gone.
@@ -91,7 +131,7 @@ func shifted(edits []linediff.Edit, line int) int {
 // draftAt is what a comment on lines would be about: lines of a file, or rows of the page.
 func (s *Session) draftAt(m message) (c comment, err error) {
 	if path := m.text("path"); path != "" {
-		c.path = s.absolute(path)
+		c.path, _ = s.absolute(path)
 		c.First, c.Last = m.integer("first"), max(m.integer("first"), m.integer("last"))
 		c.Quoted = m.texts("lines")
 		for _, f := range s.review.files {
@@ -165,7 +205,14 @@ func (s *Session) comment(m message) {
 		c.list[at].Text = text
 	}
 	c.version++
+	s.keepComments(s.changes.save)
 	s.review.render()
+}
+
+// refusalOf names a refused change of a file, without its texts.
+func refusalOf(f review.File, change review.Change) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %q %q", f.ID, f.Path, change.Old, change.New))
+	return string(sum[:16])
 }
 
 // refused are the changes of a file that were refused, and those of which the agent knows are left out.
@@ -180,7 +227,7 @@ func (c *comments) refused(f review.File) (list []review.Change, keys []string) 
 		list = append(list, review.Change{State: review.Rejected})
 	}
 	list = slices.DeleteFunc(list, func(change review.Change) bool {
-		key := fmt.Sprintf("%d %s %q %q", f.ID, f.Path, change.Old, change.New)
+		key := refusalOf(f, change)
 		if c.told[key] {
 			return true
 		}
@@ -217,6 +264,7 @@ func (s *Session) sendReview(m message) {
 	for _, key := range keys {
 		s.comments.told[key] = true
 	}
+	s.keepComments(s.changes.save)
 	s.review.render()
 	s.submit(func() { s.prompt([]session.Content{session.Text{Text: text}}) })
 	s.host.callback(id, s.turnOpen || s.phase != ready, "")
@@ -270,7 +318,7 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 		}
 	}
 	if n > mostRefused {
-		fmt.Fprintf(&b, "\nand %s more.\n", count(n-mostRefused, "change"))
+		fmt.Fprintf(&b, "\nand %s more.\n", transcript.Many(n-mostRefused, "change"))
 	}
 	return strings.TrimRight(b.String(), "\n"), told
 }
@@ -312,19 +360,23 @@ func signedLines(c review.Change) (lines []string) {
 	return lines
 }
 
+// fence is what a text can stand between in markdown, though it may have fences itself.
+func fence(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
 // fenced quotes lines, the first of them where they are many.
 func fenced(lang string, lines []string) string {
-	fence := "```"
-	for _, l := range lines {
-		for strings.Contains(l, fence) {
-			fence += "`"
-		}
-	}
+	fence := fence(strings.Join(lines, "\n"))
 	var b strings.Builder
 	b.WriteString(fence + lang + "\n")
 	for i, l := range lines {
 		if i == mostQuoted {
-			fmt.Fprintf(&b, "… and %s more\n", count(len(lines)-i, "line"))
+			fmt.Fprintf(&b, "… and %s more\n", transcript.Many(len(lines)-i, "line"))
 			break
 		}
 		b.WriteString(cut(l, longLine) + "\n")

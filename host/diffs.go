@@ -250,6 +250,24 @@ func (s *Session) lookAgain(call *session.ToolCall) {
 	s.locate()
 }
 
+// replace has a call tell of one change alone, which was found already. before is
+// what it told last, or nil.
+func (d *diffs) replace(call *session.ToolCall, told session.Diff, file diff.File) (now, before *change) {
+	now = &change{call: call, told: told, file: &file, settled: true, looked: 1}
+	for _, before = range d.calls[call] {
+		before.dropped = true
+		now.looked = before.looked + 1
+	}
+	d.whole.drop()
+	d.hunks.drop()
+	if d.calls == nil {
+		d.calls = map[*session.ToolCall][]*change{}
+	}
+	d.calls[call] = []*change{now}
+	d.keep(now)
+	return now, before
+}
+
 // forgetDiffs drops the changes of a call that nobody asks for any more.
 func (s *Session) forgetDiffs(call *session.ToolCall) {
 	s.tellDiffs(call, nil)
@@ -338,7 +356,10 @@ var errTooLarge = errors.New("it is too large to be searched")
 
 // peek is the text of a file as the user has it.
 func (s *Session) peek(path string) (string, error) {
-	path = s.absolute(path)
+	path, ok := s.absolute(path)
+	if !ok {
+		return "", buffers.ErrNotAbsolute
+	}
 	if info, err := os.Stat(path); err == nil && info.Size() > largestFile {
 		return "", errTooLarge
 	}
@@ -373,7 +394,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 		}
 		c.file, c.settled = files[i], true
 		c.looked++
-		s.keep(c)
+		s.diffs.keep(c)
 		s.chat.TouchCall(c.call)
 		if slices.ContainsFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == c.call.ID }) {
 			s.shown.permissions = true
@@ -390,11 +411,11 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 }
 
 // keep keeps a change whole, and less of older ones.
-func (s *Session) keep(c *change) {
-	for _, older := range s.diffs.whole.add(c, wholeTexts) {
+func (d *diffs) keep(c *change) {
+	for _, older := range d.whole.add(c, wholeTexts) {
 		brief := older.file.Brief()
 		older.file = &brief
-		for _, oldest := range s.diffs.hunks.add(older, hunkTexts) {
+		for _, oldest := range d.hunks.add(older, hunkTexts) {
 			top := oldest.file.Top(topLines)
 			oldest.file = &top
 		}

@@ -73,7 +73,8 @@ func (s *Session) tellDiff(m message) {
 		}
 		f := files[at-1]
 		before, after := s.labels(f, done)
-		answer["path"], answer["before"], answer["after"] = s.absolute(f.Path), before, after
+		path, _ := s.absolute(f.Path)
+		answer["path"], answer["before"], answer["after"] = path, before, after
 		answer["note"], answer["looked"] = f.Note, s.diffs.calls[call][at-1].looked
 		form := m.text("form")
 		s.host.background(func() {
@@ -479,7 +480,7 @@ func rowPieces(rows []row) []map[string]any {
 		})
 	}
 	if left > 0 {
-		more := "… +" + count(left, "line")
+		more := "… +" + transcript.Many(left, "line")
 		pieces = append(pieces, map[string]any{
 			"old": []string{more}, "new": []string{more}, "old_words": []int{}, "new_words": []int{},
 			"old_numbers": []int{0}, "new_numbers": []int{0}, "kinds": string(rowBetween),

@@ -37,7 +37,7 @@ func (h *Host) startWatch() {
 		}
 		h.editor.Post(editor.Op{Name: "watch_limit", Args: args})
 	})
-	h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": true}})
+	h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": true, "max_size": buffers.MaxFollow}})
 }
 
 // stopWatch ends what startWatch began; h.mu is held.
@@ -87,11 +87,21 @@ func (h *Host) checkDisk(name string) {
 	}
 }
 
+// catchUp has a file compared with its buffer, which the user is about to write.
+func (h *Host) catchUp(name string, callback int) {
+	done := func(again bool) { h.callback(callback, again, "") }
+	if w := h.watching(); w != nil {
+		w.CatchUp(name, done)
+	} else {
+		done(false)
+	}
+}
+
 // diskChanged tells of a change that another program made under a buffer.
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
 	if s != nil && (c.Changed || c.Deleted || c.Created) {
-		s.changes.took(c, "disk")
+		s.changes.took(c, "disk", false)
 	}
 	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note, c.Brief) })) {
 		h.notify("warning", cmp.Or(c.Brief, c.Note))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,14 +172,9 @@ func (f *follow) done(j followalong.Jump, number, line int, outcome string) {
 	f.schedule()
 }
 
-const (
-	// bigFile is from how many bytes on a file is opened without its filetype,
-	// whose plugins may take long.
-	bigFile = 1 << 20
-	// hugeFile is from how many bytes on it is not opened, as Neovim could do
-	// nothing else meanwhile. As in lua/acp/track.lua.
-	hugeFile = 16 << 20
-)
+// bigFile is from how many bytes on a file is opened without its filetype,
+// whose plugins may take long.
+const bigFile = 1 << 20
 
 // looked is what the disk has at a path.
 type looked struct{ exists, big bool }
@@ -192,7 +186,7 @@ func look(path string) (looked, bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return looked{}, true
-	case err != nil || !info.Mode().IsRegular() || info.Size() > hugeFile:
+	case err != nil || !info.Mode().IsRegular() || info.Size() > buffers.MaxFollow:
 		return looked{}, false
 	}
 	file, err := os.Open(path)
@@ -289,27 +283,11 @@ func kindOf(call *session.ToolCall) followalong.Kind {
 }
 
 func (s *Session) see(path string, line int, kind followalong.Kind, locate func(string) int) {
-	path = s.filePath(path)
-	if path == "" {
+	path, ok := s.absolute(path)
+	if !ok {
 		return
 	}
 	s.host.follow.see(followalong.Place{Session: s.id, Path: path, Line: line, Kind: kind, Locate: locate})
-}
-
-// filePath is an agent's name of a file as an absolute path: it may be a file
-// URI, or relative to the session's folder.
-func (s *Session) filePath(name string) string {
-	if strings.HasPrefix(name, "file://") {
-		u, err := url.Parse(name)
-		if err != nil {
-			return ""
-		}
-		name = u.Path
-	}
-	if name == "" {
-		return ""
-	}
-	return s.absolute(name)
 }
 
 // traceRead tells the follower of a read through the client. Any goroutine.

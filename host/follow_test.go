@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
 )
 
 func TestLook(t *testing.T) {
@@ -32,7 +34,7 @@ func TestLook(t *testing.T) {
 		{write("empty", 0, ""), "{true false} true"},
 		{write("big", bigFile, long), "{true false} true"},
 		{write("bigger", bigFile+1, long), "{true true} true"},
-		{write("huge", hugeFile+1, long), "{false false} false"},
+		{write("huge", buffers.MaxFollow+1, long), "{false false} false"},
 		{write("binary", 0, "\x7fELF\x00\x00"), "{false false} false"},
 		{write("utf16", 0, "\xfe\xff\x00a\x00\n"), "{true false} true"},
 		{filepath.Join(dir, "missing"), "{false false} true"},
@@ -72,23 +74,6 @@ func TestPlain(t *testing.T) {
 	} {
 		if got := plain(dir + name); got != dir+want {
 			t.Errorf("%s: %s, expected %s", name, strings.TrimPrefix(got, dir), want)
-		}
-	}
-}
-
-func TestFilePath(t *testing.T) {
-	s := &Session{cwd: "/project"}
-	for name, want := range map[string]string{
-		"/a/b":            "/a/b",
-		"b.lua":           "/project/b.lua",
-		"./b.lua":         "/project/b.lua",
-		"file:///a%20b/c": "/a b/c",
-		"file://host/a":   "/a",
-		"file:///a%zz":    "",
-		"":                "",
-	} {
-		if got := s.filePath(name); got != want {
-			t.Errorf("%q is %q, expected %q", name, got, want)
 		}
 	}
 }

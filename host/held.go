@@ -12,9 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
-	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -29,9 +27,10 @@ type held struct {
 	since   time.Time
 
 	prospect
-	unsaved bool // a buffer had unsaved text of the file, when Lua listed those last
-	busy    bool // the file is being looked at, as the user has answered
-	editing bool // the user edits the text
+	unsaved bool                 // a buffer had unsaved text of the file, when Lua listed those last
+	busy    bool                 // the file is being looked at, as the user has answered
+	edited  func(failure string) // hears what has become of a text of the user's; may be nil
+	editing bool                 // the user edits the text
 
 	verdict verdict // the user's
 	said    string  // what the chat says where they want another text than the agent's
@@ -122,7 +121,8 @@ type accepted struct {
 // accept remembers what the user has allowed.
 func (s *Session) accept(p *permission) {
 	for _, c := range s.diffs.calls[&p.call] {
-		a := accepted{path: s.absolute(c.told.Path), told: c.told}
+		path, _ := s.absolute(c.told.Path)
+		a := accepted{path: path, told: c.told}
 		switch {
 		case c.file.Located:
 			a.text = c.file.New
@@ -227,26 +227,15 @@ func (s *Session) toldOf(h *held) session.Diff {
 // What was refused stays refused, as far as it is still there.
 func (s *Session) tellHeld(p *permission) {
 	d := s.toldOf(p.held)
-	file := p.held.file
 	p.call.Content = []session.ToolCallContent{d}
-	c := &change{call: &p.call, told: d, file: &file, settled: true, looked: 1}
-	for _, before := range s.diffs.calls[&p.call] {
-		before.dropped = true
-		c.looked = before.looked + 1
-		if k := p.picks[before]; k != nil {
-			p.picks = map[*change]*picks{c: k}
-		}
-	}
-	if !p.held.known {
+	now, before := s.diffs.replace(&p.call, d, p.held.file)
+	k := p.picks[before]
+	switch {
+	case !p.held.known:
 		p.picks = nil // it is written as a whole, or not
+	case k != nil:
+		p.picks = map[*change]*picks{now: k}
 	}
-	s.diffs.whole.drop()
-	s.diffs.hunks.drop()
-	if s.diffs.calls == nil {
-		s.diffs.calls = map[*session.ToolCall][]*change{}
-	}
-	s.diffs.calls[&p.call] = []*change{c}
-	s.keep(c)
 	s.shown.permissions = true
 }
 
@@ -290,11 +279,17 @@ func (s *Session) refreshHeld(p *permission, then func()) {
 	})
 }
 
+const noLongerWaits = "The agent does not wait for this text any more."
+
 // writeHeld is the user's word that a held write may be made, but for the hunks
-// that they have refused; or, with a text, that this is to be written.
-func (s *Session) writeHeld(p *permission, edited *string) {
+// that they have refused; or, with a text, that this is to be written: done then hears whether it was.
+func (s *Session) writeHeld(p *permission, edited *string, done func(failure string)) {
 	h := p.held
+	name := transcript.VisibleText(filepath.Base(h.request.path))
 	switch {
+	case h.busy && edited != nil:
+		done(name + " is being written with the text of the :w before this one.")
+		return
 	case h.busy:
 		return
 	case h.editing && edited == nil:
@@ -312,33 +307,29 @@ func (s *Session) writeHeld(p *permission, edited *string) {
 			d, ok := decideHeld(shown, now, refused, edited)
 			s.box.put(func() {
 				if !slices.Contains(s.asked, p) || h.request.ctx.Err() != nil {
+					if edited != nil {
+						done(noLongerWaits)
+					}
 					return
 				}
 				h.busy = false
 				if ok {
-					h.verdict = d
+					h.verdict, h.edited = d, done
 					h.said = s.saidOf(h, n, all, edited != nil)
 					s.resolve(p, d.option, "user")
 					return
 				}
-				s.askAgain(p, now, edited != nil)
+				h.prospect = now
+				if edited != nil {
+					done(name + " has changed in the same lines meanwhile: :w once more writes your text over that.")
+					return
+				}
+				s.tellHeld(p)
+				s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+				s.changed()
 			})
 		})
 	})
-}
-
-// askAgain asks about a held write once more, as its file is another by now.
-func (s *Session) askAgain(p *permission, now prospect, edited bool) {
-	h := p.held
-	h.prospect = now
-	name := transcript.VisibleText(filepath.Base(h.request.path))
-	if edited {
-		s.host.notify("warning", name+" has changed in the same lines meanwhile: :w once more writes your text over that.")
-		return
-	}
-	s.tellHeld(p)
-	s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
-	s.changed()
 }
 
 // saidOf is what the chat says of a write that is not made as the agent wants it.
@@ -347,7 +338,7 @@ func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
 	if edited {
 		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
 	}
-	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, count(all, "hunk"), name, who)
+	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, transcript.Many(all, "hunk"), name, who)
 }
 
 // verdict is what the user's answer to a held write comes to.
@@ -405,6 +396,9 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 		s.writeInstead(h)
 		return
 	case optionID == writeIt:
+		if h.edited != nil {
+			h.edited("")
+		}
 		h.request.reviewed.Store(true)
 		h.request.pass(h.pass)
 		return
@@ -428,12 +422,19 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 // writeInstead writes what the user has made of the agent's text.
 func (s *Session) writeInstead(h *held) {
 	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.verdict.instead}, func(w buffers.Written, err error) {
+		if h.edited != nil {
+			failure := ""
+			if err != nil {
+				failure = fmt.Sprintf("%s is not written: %v", transcript.VisibleText(s.short(h.request.path)), cause(err))
+			}
+			h.edited(failure)
+		}
 		if err != nil {
 			h.pass(cause(err))
 			return
 		}
 		if w.Changed {
-			s.changes.wrote(w, true)
+			s.changes.took(w, "fs", true)
 		}
 		s.box.put(func() {
 			s.wrote(h.request.path, w, nil)
@@ -477,54 +478,14 @@ func (s *Session) editHeld(m message) {
 // writeEdited takes the lines that the user has made of a held write.
 func (s *Session) writeEdited(m message) {
 	p := s.openRequest(m.integer("permission"))
+	done := func(failure string) { s.host.callback(m.integer("callback"), nil, failure) }
 	if p == nil || p.held == nil {
-		s.host.notify("warning", "The agent does not wait for this text any more.")
+		done(noLongerWaits)
 		return
 	}
 	text := m.text("text")
 	if !strings.HasSuffix(p.held.After, "\n") && p.held.After != "" {
 		text = strings.TrimSuffix(text, "\n")
 	}
-	s.writeHeld(p, &text)
-}
-
-// wrote takes a write through the client. One that the user has decided about before it was made is kept,
-// and leaves what else is pending in its file so. Any goroutine.
-func (c *changes) wrote(w buffers.Written, reviewed bool) {
-	if !reviewed || w.After == nil {
-		c.took(w, "fs")
-		return
-	}
-	var others bool // of the agent's changes wait for the user
-	c.box.put(func() {
-		f, ok := c.record.File(w.Path)
-		others = ok && f.State == review.Pending
-	})
-	c.took(w, "fs")
-	c.box.put(func() {
-		f, ok := c.record.File(w.Path)
-		if !ok {
-			return
-		}
-		var which review.Selection
-		if others {
-			before := ""
-			if w.Before != nil {
-				before = *w.Before
-			}
-			for _, e := range linediff.Compare(linediff.Lines(before), linediff.Lines(*w.After)) {
-				for _, part := range f.Lines(e.B0+1, e.B1).Parts {
-					if !slices.Contains(which.Parts, part) {
-						which.Parts = append(which.Parts, part)
-					}
-				}
-			}
-			if len(which.Parts) == 0 {
-				return
-			}
-		}
-		if plan, err := c.record.Plan(w.Path, review.Keep, which); err == nil && !plan.Edits() && c.record.Commit(plan) {
-			c.tell(nil)
-		}
-	})
+	s.writeHeld(p, &text, done)
 }

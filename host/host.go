@@ -142,6 +142,14 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	}
 	h.loops.Go(s.box.run)
 	h.background(s.changes.box.run)
+	if s.stored != "" {
+		about := s.about()
+		s.titled()
+		s.changes.box.put(func() {
+			s.changes.identify(about)
+			s.changes.takeUp()
+		})
+	}
 	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
 	s.box.put(s.start)
 }

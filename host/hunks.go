@@ -74,7 +74,7 @@ func keepWritten(r *review.Record, path string, was, is review.Content) {
 			return
 		}
 	}
-	if plan, err := r.Plan(path, review.Keep, which); err == nil {
+	if plan, err := r.Plan(path, review.Keep, which); err == nil && !plan.Edits() {
 		r.Commit(plan)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -86,5 +88,27 @@ func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
 	keepWritten(r, "new", review.Content{}, review.Text("a\n"))
 	if f, _ := r.File("new"); f.State != review.Kept {
 		t.Errorf("a new file is %v", f.State)
+	}
+}
+
+// It is the write that was reviewed or was not, whatever the setting is by the time it is made.
+func TestOnlyReviewedWritesCountAsKept(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := aloneSession(t)
+			defer s.changes.box.close()
+			go s.changes.box.run()
+			s.host.reviewBefore.Store(before)
+			was, is := "a\n", "b\n"
+			s.changes.took(buffers.Written{Path: "/waited", Before: &was, After: &is, Changed: true}, "fs", true)
+			s.changes.took(buffers.Written{Path: "/passed", Before: &was, After: &is, Changed: true}, "fs", false)
+			s.changes.took(buffers.Written{Path: "/past", Before: &was, After: &is, Changed: true}, "disk", false)
+			synctest.Wait()
+			for path, want := range map[string]review.State{"/waited": review.Kept, "/passed": review.Pending, "/past": review.Pending} {
+				if f, ok := s.changes.record.File(path); !ok || f.State != want {
+					t.Errorf("with review before %v %s is %q, expected %q", before, path, f.State, want)
+				}
+			}
+		})
 	}
 }

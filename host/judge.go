@@ -103,8 +103,9 @@ func said(allowed bool) string {
 	return "Rejected"
 }
 
-// choose finds the answer that a rule gives: the one that holds for now, else
-// the only kind there is. An id that means several things is never chosen.
+// choose finds the answer that allows or rejects, for a rule and for the user
+// who says no more than that: the one that holds for now, else the only kind
+// there is. An id that means several things is never chosen.
 func choose(options []session.PermissionOption, allow bool) (session.PermissionOption, bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {
@@ -163,40 +164,23 @@ func (m matter) request() rules.Request {
 		return found
 	}
 	home, _ := os.UserHomeDir()
-	r := rules.Request{Agent: m.agent, Kind: string(m.call.Kind), Cwd: real(m.cwd), Home: home, Fold: foldsCase(m.cwd), Resolve: real}
-	add := func(path string) {
-		if path == "" {
-			return
-		}
-		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			path = filepath.Join(home, rest)
-		}
-		if !filepath.IsAbs(path) {
-			path = m.cwd + string(filepath.Separator) + path // not joined: a link may stand before ".."
-		}
-		p := rules.Path{Given: filepath.Clean(path), Real: real(path)}
-		if !slices.Contains(r.Paths, p) {
-			r.Paths = append(r.Paths, p)
-		}
-	}
+	absolute := func(name string) (string, bool) { return session.Absolute(session.LocalPath(name), m.cwd, home) }
+	r := rules.Request{Agent: m.agent, Kind: string(m.call.Kind), Cwd: real(m.cwd), Home: home, Fold: foldsCase(m.cwd), Absolute: absolute, Resolve: real}
 	if m.file.Given != "" {
 		r.Paths = []rules.Path{m.file}
 		return r
 	}
-	for _, item := range m.call.Content {
-		if d, ok := item.(session.Diff); ok {
-			add(d.Path)
-			add(d.OldPath)
+	for _, name := range m.call.Files().Named {
+		p := rules.Path{Given: name}
+		if path, ok := absolute(name); ok {
+			p = rules.Path{Given: filepath.Clean(path), Real: real(path)}
+		}
+		if !slices.Contains(r.Paths, p) {
+			r.Paths = append(r.Paths, p)
 		}
 	}
-	for _, l := range m.call.Locations {
-		add(l.Path)
-	}
-	for _, path := range rules.PathsIn(m.call.RawInput) {
-		add(path)
-	}
 	r.Run = m.run.parsed()
-	if dir := m.run.dir; r.Run.Given() && dir != "" && !below(real(dir), r.Cwd) {
+	if dir := m.run.dir; r.Run.Given() && dir != "" && !below(real(dir), r.Cwd) { // of what is no path that is true
 		r.Run = r.Run.Doubtful("it runs in " + dir)
 	}
 	return r
@@ -237,7 +221,9 @@ func (m matter) questions(r rules.Request) (allowing, rejecting *answers.Questio
 		if base.Command = m.run.line(); m.run.doubt != "" || base.Command == "" || len(base.Command) > questionLimit {
 			return nil, nil
 		}
-		base.Dir = r.Resolve(m.run.dir)
+		if base.Dir = r.Resolve(m.run.dir); base.Dir == "" {
+			return nil, nil
+		}
 		return &base, &base
 	case len(r.Paths) > 0 && onFiles[m.call.Kind]:
 		exact, inside := base, base
@@ -338,10 +324,13 @@ func (s *Session) runOf(p *permission) run {
 	c := run{dir: r.Cwd}
 	for _, dir := range []any{input.Cwd, input.Workdir} {
 		if text, ok := dir.(string); ok && c.dir == "" {
-			c.dir = text
+			c.dir = session.LocalPath(text)
 		}
 	}
-	c.dir = s.absolute(c.dir)
+	if c.dir == "" {
+		c.dir = s.cwd
+	}
+	c.dir, _ = s.absolute(c.dir)
 	if c.script = r.Command; c.script != "" {
 		return c
 	}

@@ -175,7 +175,7 @@ func (k *marks) pieces(buf, answer, have int, list []mark) []map[string]any {
 	}
 	now := toldMark{answer: answer, ids: map[markKey][]int{}}
 	piece := func() map[string]any {
-		return map[string]any{"buf": buf, "answer": answer, "at": []int{}, "fresh": []any{}, "done": false}
+		return map[string]any{"buf": buf, "answer": answer, "at": []int{}, "fresh": []any{}, "known_by": knownBy, "done": false}
 	}
 	pieces := []map[string]any{piece()}
 	size := 0

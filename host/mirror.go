@@ -65,6 +65,9 @@ func (s *Session) mirror() map[string]any {
 		queue[i] = promptText(blocks)
 	}
 	m["queue"] = queue
+	if s.lacks.Why != "" {
+		m["lacks"] = map[string]any{"why": s.lacks.Why, "files": s.lacks.Files}
+	}
 	m["unsaved"] = some(s.unsaved.offered)
 	if len(s.conv.Plan) > 0 {
 		plan := make([]any, len(s.conv.Plan))

@@ -144,8 +144,8 @@ const maxFirstLook = 500 * time.Millisecond
 
 // becomeReady lets the user's prompts go out, when the session's folders have been looked at.
 func (s *Session) becomeReady() {
-	a, key, takenUp := s.agent, s.storeKey(), !s.own
-	s.changes.box.put(func() { s.changes.identify(key, takenUp) })
+	a, about := s.agent, s.about()
+	s.changes.box.put(func() { s.changes.identify(about) })
 	done := false
 	ready := func() {
 		if !done && s.agent == a && s.phase == starting {
@@ -166,6 +166,7 @@ func (s *Session) becomeReady() {
 // goOn does what has waited for the session to be ready.
 func (s *Session) goOn() {
 	s.phase, s.failure, s.loginBy = ready, "", ""
+	s.sayReminder()
 	s.changed()
 	waiting := s.waiting
 	s.waiting = nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -228,40 +227,49 @@ func (s *Session) waitingRequests() []*permission {
 // respond answers with the user's choice; "" cancels, and with it the turn, as
 // that outcome means in protocol version 1.
 func (s *Session) respond(id int64, optionID string) {
-	i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.id == id && p.open })
-	if i < 0 {
+	p := s.openRequest(int(id))
+	if p == nil {
 		s.host.notify("info", "This request is answered already.")
 		return
 	}
-	p := s.asked[i]
 	if optionID == "" {
 		s.resolve(p, "", "cancel")
 		s.cancel()
 		return
 	}
-	chosen := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
-	if chosen < 0 {
+	i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
+	if i < 0 {
 		s.host.notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
 		return
 	}
-	allows := p.request.Options[chosen].Allows()
-	switch {
-	case p.held != nil && allows:
-		s.writeHeld(p, nil)
+	chosen := p.request.Options[i]
+	if p.held != nil && chosen.Allows() {
+		s.writeHeld(p, nil, nil) // resolves it when it has looked at the file
 		return
-	case s.respondPartly(p, p.request.Options[chosen]):
-		return
-	case allows && p.file.Given == "" && s.host.reviewBefore.Load():
+	}
+	out := s.outcomeOf(p, chosen)
+	if out.accepted && p.file.Given == "" && s.host.reviewBefore.Load() {
 		s.accept(p)
 	}
-	s.keepAnswer(p, optionID)
-	s.resolve(p, optionID, "user")
+	if out.unwanted != nil {
+		s.unwanted = append(s.unwanted, *out.unwanted)
+	}
+	if out.option == chosen {
+		s.keepAnswer(p, chosen)
+	}
+	s.resolve(p, out.option.ID, "user")
+	if out.remark != "" {
+		s.remark("info", out.remark)
+	}
+	if out.prompt != "" {
+		s.queue = slices.Insert(s.queue, 0, []session.Content{session.Text{Text: out.prompt}})
+		s.sendNext()
+	}
 }
 
 // keepAnswer remembers an answer that the user wants to hold from now on.
-func (s *Session) keepAnswer(p *permission, optionID string) {
-	i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
-	o, judge := p.request.Options[i], s.host.judge.Load()
+func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
+	judge := s.host.judge.Load()
 	question := p.judgement.rejecting
 	if o.Allows() {
 		question = p.judgement.allowing
@@ -351,7 +359,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if command != "" || len(s.files(call)) > 0 {
 		body = append(aside(call, command), body...)
 	}
-	body = slices.Concat(s.staleLines(p, ""), body, s.pickLines(p), why)
+	body = slices.Concat(s.staleLines(p, ""), s.pickLines(p), body, why) // what an answer does is not on a later page
 	lines, marks := flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {
@@ -360,6 +368,11 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	snap := map[string]any{
 		"id": p.id, "session": s.id, "title": title, "tool_call_id": call.ID, "options": options,
 		"heading": transcript.VisibleText(cut(heading, 200)), "lines": lines, "marks": marks,
+	}
+	for key, allow := range map[string]bool{"allow": true, "reject": false} {
+		if o, ok := choose(p.request.Options, allow); ok {
+			snap[key] = o.ID
+		}
 	}
 	if description != "" {
 		snap["description"] = description
@@ -472,7 +485,7 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 	case len(files) > 0:
 		what := s.short(files[0].Path)
 		if len(files) > 1 {
-			what = count(len(files), "file")
+			what = transcript.Many(len(files), "file")
 		}
 		verb := changeVerb(call.Kind)
 		if p.held != nil {
@@ -573,14 +586,8 @@ func cutLines(lines []transcript.Line) []transcript.Line {
 	return lines
 }
 
-// short is a path as shown: relative to the session's folder where it is below.
-func (s *Session) short(path string) string {
-	rel, err := filepath.Rel(s.cwd, path)
-	if err != nil || !filepath.IsAbs(path) || strings.HasPrefix(rel, "..") {
-		return path
-	}
-	return rel
-}
+// short is a path as shown.
+func (s *Session) short(path string) string { return transcript.Relative(s.cwd, path) }
 
 // tilde is a path as shown: with ~ for the user's home.
 func tilde(path string) string {
@@ -591,11 +598,10 @@ func tilde(path string) string {
 	return "~" + path[len(home):]
 }
 
-func (s *Session) absolute(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(s.cwd, path)
+// absolute is [session.Absolute] in this session.
+func (s *Session) absolute(path string) (string, bool) {
+	home, _ := os.UserHomeDir()
+	return session.Absolute(path, s.cwd, home)
 }
 
 // flatten is lines as Lua takes them: the texts, and the highlights as row,

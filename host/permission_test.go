@@ -153,6 +153,8 @@ func TestRunOf(t *testing.T) {
 		{"a string", "execute", "Tests", `{"command":"make test"}`, "make test", "/p", ""},
 		{"a list", "execute", "Tests", `{"command":["bash","-lc","a b"],"cwd":"sub"}`, "bash -lc 'a b'", "/p/sub", ""},
 		{"another name", "other", "Tests", `{"cmd":"ls","workdir":"/tmp"}`, "ls", "/tmp", ""},
+		{"a URI", "execute", "Tests", `{"command":"ls","cwd":"file:///a%20b"}`, "ls", "/a b", ""},
+		{"a folder elsewhere", "execute", "Tests", `{"command":"ls","cwd":"file://far/p"}`, "ls", "file://far/p", ""},
 		{"the title", "execute", "`make`", ``, "make", "/p", ""},
 		{"the title, beside an input", "execute", "Run it", `{"x":1}`, "Run it", "/p", "the agent does not say what it runs"},
 		{"nothing", "execute", "", ``, "", "/p", "the agent does not say what it runs"},
@@ -220,6 +222,79 @@ func TestJudgeFollowsLinks(t *testing.T) {
 		got := j.judge(matter{cwd: dir + "/proj", call: call, options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}}})
 		if got.optionID != "" {
 			t.Errorf("%+v: %+v", call, got)
+		}
+	}
+}
+
+// A command that runs who knows where is allowed by no rule, nor for good; what is fetched is no file.
+func TestJudgeOfPlacesElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	j := &judge{
+		rules: rules.List{Rules: []rules.Rule{{Commands: []string{"ls"}, Action: rules.Allow}, {Kinds: []string{"fetch", "edit"}, Action: rules.Allow}}},
+		kept:  answers.Open(filepath.Join(dir, "answers.json")),
+	}
+	at := func(kind session.ToolKind, path string) session.ToolCall {
+		return session.ToolCall{Kind: kind, Locations: []session.Location{{Path: path}}}
+	}
+	for name, c := range map[string]struct {
+		matter matter
+		want   string
+		keeps  bool
+	}{
+		"here":             {matter{call: session.ToolCall{Kind: session.KindExecute}, run: run{script: "ls", dir: dir}}, "yes", true},
+		"elsewhere":        {matter{call: session.ToolCall{Kind: session.KindExecute}, run: run{script: "ls", dir: "file://far/p"}}, "", false},
+		"an address":       {matter{call: at(session.KindFetch, "https://example.org/a")}, "yes", false},
+		"a file of others": {matter{call: at(session.KindFetch, "file://far/a")}, "", false},
+		"another scheme":   {matter{call: at(session.KindEdit, "ssh://far/a")}, "", false},
+	} {
+		c.matter.cwd, c.matter.options = dir, []session.PermissionOption{{ID: "yes", Kind: "allow_once"}}
+		got := j.judge(c.matter)
+		if got.optionID != c.want || (got.allowing != nil) != c.keeps {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// The files that stand in a command are those that an agent's names mean elsewhere.
+func TestJudgeOfFilesInCommands(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"home", "proj", "other/sub"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../other/sub", dir+"/home/link"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", dir+"/home")
+	j := &judge{kept: answers.Open(filepath.Join(dir, "answers.json")), rules: rules.List{
+		Private: []string{"**/.env"},
+		Rules: []rules.Rule{
+			{Paths: []string{"/etc/**", dir + "/other/*"}, Action: rules.Reject},
+			{Commands: []string{"curl **"}, Action: rules.Allow},
+		},
+	}}
+	for words, want := range map[string]string{
+		"a":                              "yes",
+		"https://example.org/etc/passwd": "yes",
+		"/etc/passwd":                    "no",
+		"file:///etc/passwd":             "no",
+		"FILE://localhost/etc/passwd":    "no",
+		"--url=file:///etc/passwd":       "no",
+		"~/link/../a":                    "no", // through the link
+		"~/a":                            "yes",
+		"file://" + dir + "/proj/.env":   "",
+		"file://" + dir + "/proj/env":    "yes",
+	} {
+		got := j.judge(matter{
+			cwd: dir + "/proj", call: session.ToolCall{Kind: session.KindExecute}, run: run{argv: []string{"curl", words}, dir: dir + "/proj"},
+			options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
+		})
+		if got.optionID != want {
+			t.Errorf("curl %s: %+v", words, got)
 		}
 	}
 }

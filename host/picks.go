@@ -173,7 +173,7 @@ func (s *Session) pickLines(p *permission) []transcript.Line {
 	case rejects:
 		then = "allowing asks for the rest"
 	}
-	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, count(all, "hunk"), then)
+	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, transcript.Many(all, "hunk"), then)
 	return transcript.Visible(transcript.Colored(what, transcript.ToolWaiting), true)
 }
 
@@ -199,31 +199,37 @@ func (s *Session) addPicks(snap map[string]any, p *permission) {
 	snap["picks"] = files
 }
 
-// respondPartly gives an answer that allows, where the user has refused hunks:
-// the agent is told no, and what is kept becomes a prompt. It returns false where
-// the answer is to be given as it is.
-func (s *Session) respondPartly(p *permission, chosen session.PermissionOption) bool {
+// outcome is what the user's choice among the options of a request comes to.
+type outcome struct {
+	option   session.PermissionOption // that the agent gets
+	accepted bool                     // the user has allowed the change as it is
+	unwanted *unwanted                // what it has nevertheless; or nil
+	prompt   string                   // that asks for the rest of it, or ""
+	remark   string                   // for the chat, or ""
+}
+
+// outcomeOf makes of the user's choice what it means with the hunks that they have
+// refused: where some are the agent is told no, and what is kept becomes a prompt.
+func (s *Session) outcomeOf(p *permission, chosen session.PermissionOption) outcome {
 	list, refused, all := s.picked(p)
-	if refused == 0 || p.held != nil || !chosen.Allows() {
-		return false
+	switch {
+	case !chosen.Allows():
+		return outcome{option: chosen}
+	case refused == 0:
+		return outcome{option: chosen, accepted: true}
 	}
-	option, rejects := choose(p.request.Options, false)
-	if !rejects {
-		s.unwanted = append(s.unwanted, unwanted{p.request.Call.ID, list, refused, all})
-		return false
+	reject, ok := choose(p.request.Options, false)
+	switch {
+	case !ok:
+		return outcome{option: chosen, unwanted: &unwanted{p.request.Call.ID, list, refused, all}}
+	case refused == all:
+		return outcome{option: reject, remark: fmt.Sprintf("You refused all hunks, so %s was told no.", s.spec.Title)}
 	}
-	if refused == all {
-		s.remark("info", fmt.Sprintf("You refused all hunks, so %s was told no.", s.spec.Title))
-		s.resolve(p, option.ID, "user")
-		return true
+	return outcome{
+		option: reject, prompt: s.partly(p.call.Title, list),
+		remark: fmt.Sprintf("You refused %d of %s: %s was told no, and a prompt for the rest is the next in the queue.",
+			refused, transcript.Many(all, "hunk"), s.spec.Title),
 	}
-	words := s.partly(p.call.Title, list)
-	s.resolve(p, option.ID, "user")
-	s.queue = slices.Insert(s.queue, 0, []session.Content{session.Text{Text: words}})
-	s.remark("info", fmt.Sprintf("You refused %d of %s: %s was told no, and a prompt for the rest is the next in the queue.",
-		refused, count(all, "hunk"), s.spec.Title))
-	s.sendNext()
-	return true
 }
 
 // unwanted is an allowed change of which the user had refused hunks, where the
@@ -266,6 +272,6 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 			places = append(places[:10], fmt.Sprintf("and %d more", more))
 		}
 		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
-			s.spec.Title, u.refused, count(u.all, "hunk"), strings.Join(places, ", ")))
+			s.spec.Title, u.refused, transcript.Many(u.all, "hunk"), strings.Join(places, ", ")))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
@@ -152,5 +153,69 @@ func TestWhatWasAcceptedBefore(t *testing.T) {
 		if got := agreed(c.list, c.before, c.text); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
+	}
+}
+
+// What the user's answer to a request comes to, with hunks that they have refused; asking for it changes
+// nothing.
+func TestWhatAnAnswerComesTo(t *testing.T) {
+	yes := session.PermissionOption{ID: "yes", Kind: "allow_once"}
+	always := session.PermissionOption{ID: "always", Kind: "allow_always"}
+	no := session.PermissionOption{ID: "no", Kind: "reject_once"}
+	vague := session.PermissionOption{ID: "yes", Kind: "reject_once"}
+	f, hunks := hunksBetween("a\nb\nc\nd\ne\n", "A\nb\nc\nd\nE\n")
+	for name, c := range map[string]struct {
+		refused  []bool
+		options  []session.PermissionOption
+		chosen   session.PermissionOption
+		option   string
+		accepted bool
+		unwanted bool
+		prompt   bool
+		remark   string
+	}{
+		"allowed":            {nil, []session.PermissionOption{yes, no}, yes, "yes", true, false, false, ""},
+		"allowed for good":   {[]bool{false, false}, []session.PermissionOption{always, no}, always, "always", true, false, false, ""},
+		"refused":            {nil, []session.PermissionOption{yes, no}, no, "no", false, false, false, ""},
+		"refused, with some": {[]bool{true, false}, []session.PermissionOption{yes, no}, no, "no", false, false, false, ""},
+		"all of them":        {[]bool{true, true}, []session.PermissionOption{yes, no}, yes, "no", false, false, false, "You refused all hunks, so Puppet was told no."},
+		"some": {
+			[]bool{true, false}, []session.PermissionOption{always, no}, always, "no", false, false, true,
+			"You refused 1 of 2 hunks: Puppet was told no, and a prompt for the rest is the next in the queue.",
+		},
+		"some, where nothing refuses":         {[]bool{true, false}, []session.PermissionOption{yes}, yes, "yes", false, true, false, ""},
+		"some, where nothing refuses plainly": {[]bool{true, false}, []session.PermissionOption{yes, vague}, yes, "yes", false, true, false, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := aloneSession(t)
+			s.host.reviewBefore.Store(true)
+			var got []string
+			p := &permission{open: true, stop: func() bool { return true }, answer: func(id, by string) { got = append(got, id+" by "+by) }}
+			p.request.Options = c.options
+			told := &change{call: &p.call, file: &f, settled: true, told: session.Diff{Path: "/a", NewText: &f.New}}
+			if c.refused != nil {
+				p.picks = map[*change]*picks{told: {&f, hunks, c.refused}}
+			}
+			s.on(func() {
+				s.asked = []*permission{p}
+				s.diffs.calls = map[*session.ToolCall][]*change{&p.call: {told}}
+				out := s.outcomeOf(p, c.chosen)
+				if out.option.ID != c.option || out.accepted != c.accepted || (out.unwanted != nil) != c.unwanted || (out.prompt != "") != c.prompt || out.remark != c.remark {
+					t.Errorf("%s: %+v", name, out)
+				}
+				if len(got)+len(s.unwanted)+len(s.queue)+len(s.accepted) > 0 || len(s.conv.Entries) > 0 {
+					t.Errorf("%s: something was done already", name)
+				}
+
+				s.paused = true // what is queued stays
+				s.respond(p.id, c.chosen.ID)
+				if len(got) != 1 || got[0] != c.option+" by user" || len(s.asked) > 0 {
+					t.Errorf("%s: answered %q", name, got)
+				}
+				if (len(s.accepted) > 0) != c.accepted || (len(s.unwanted) > 0) != c.unwanted || (len(s.queue) > 0) != c.prompt || (len(s.conv.Entries) > 0) != (c.remark != "") {
+					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.accepted), len(s.unwanted), len(s.queue), len(s.conv.Entries))
+				}
+			})
+		})
 	}
 }

@@ -40,6 +40,8 @@ func (t *reviewTab) decide(m message) {
 	r, _ := t.page.Row(first, t.page.Seq())
 	f := t.files[r.File]
 	switch {
+	case r.Kind == reviewpage.Title && !t.pending():
+		t.session.host.notify("info", "all is decided")
 	case r.Kind == reviewpage.Title:
 		t.make(map[string]decision{"": {do: do}})
 		t.session.host.notify("info", map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do]+": u takes that back")
@@ -51,6 +53,15 @@ func (t *reviewTab) decide(m message) {
 	default:
 		t.session.host.notify("info", "there is nothing to decide on this line")
 	}
+}
+
+func (t *reviewTab) pending() bool {
+	for _, f := range t.files {
+		if f.State == review.Pending {
+			return true
+		}
+	}
+	return false
 }
 
 // fileDecision is a decision about a file: about what is to be decided there, else about what was.
@@ -173,13 +184,17 @@ func selecting(shown review.File, picks []picked) func(review.File) review.Selec
 
 func distance(c review.Change, p picked) int { return max(c.Line-p.Line, p.Line-c.Line) }
 
-// make makes decisions, by file, and remembers how to undo them all at once.
+// make makes decisions, by file, and remembers how to undo them all at once, where they decide anything.
 func (t *reviewTab) make(all map[string]decision) {
 	made := decided{plans: &[]review.Plan{}}
 	left := len(all)
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		d := all[path]
-		d.made = func(p review.Plan) { *made.plans = append(*made.plans, p) }
+		d.made = func(p review.Plan) {
+			if p.Decides() {
+				*made.plans = append(*made.plans, p)
+			}
+		}
 		t.session.decide(d, func(int, error) {
 			if left--; left == 0 && len(*made.plans) > 0 {
 				t.decisions = append(t.decisions, made)
@@ -188,8 +203,15 @@ func (t *reviewTab) make(all map[string]decision) {
 	}
 }
 
-// undo takes back the decision made last on the page.
+// undo takes back the decision made last on the page, when those that are being made are made.
 func (t *reviewTab) undo() {
+	t.session.changes.job(func(next func()) {
+		t.session.box.put(t.undoLast)
+		next()
+	})
+}
+
+func (t *reviewTab) undoLast() {
 	n := len(t.decisions)
 	if n == 0 {
 		t.session.host.notify("info", "there is no decision to undo")

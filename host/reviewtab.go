@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -68,6 +67,7 @@ func (t *reviewTab) changed(changed []review.File, gone []int) {
 		delete(t.files, id)
 		t.session.host.overlaps.set(t.session, id, "", false)
 	}
+	t.session.keepComments(t.session.changes.saveSoon)
 	t.render()
 }
 
@@ -234,16 +234,14 @@ func (t *reviewTab) ops(budget int) []editor.Op {
 		return nil
 	}
 	var ops []editor.Op
+	for _, e := range t.page.Take(budget) {
+		ops = append(ops, t.session.editOp("review_edit", &t.page, e))
+	}
 	if t.page.Dirty() {
-		for _, e := range t.page.Take(budget) {
-			ops = append(ops, t.editOp(e))
-		}
-		if t.page.Dirty() {
-			t.session.urgent.Store(true)
-		} else if t.look != nil {
-			t.look()
-			t.look = nil
-		}
+		t.session.urgent.Store(true)
+	} else if t.look != nil && !t.rendering {
+		t.look()
+		t.look = nil
 	}
 	t.answers = slices.DeleteFunc(t.answers, func(answer func() (editor.Op, bool)) bool {
 		op, ok := answer()
@@ -255,26 +253,8 @@ func (t *reviewTab) ops(budget int) []editor.Op {
 	return ops
 }
 
-func (t *reviewTab) editOp(e transcript.Edit) editor.Op {
-	op := t.session.editOp(e)
-	op.Name = "review_edit"
-	op.Done = func(_ any, err error) {
-		if err != nil {
-			t.session.box.put(func() { t.redraw(err) })
-		}
-	}
-	return op
-}
-
 // dirty tells whether Neovim is to be told more.
 func (t *reviewTab) dirty() bool { return t.open && t.page.Dirty() }
-
-// redraw fills the buffer anew, after an edit did not reach it.
-func (t *reviewTab) redraw(why error) {
-	t.session.host.log.Info("draw the review anew", "session", t.session.id, "why", why)
-	t.page.Reset()
-	time.AfterFunc(100*time.Millisecond, t.session.mark)
-}
 
 // answer calls back when Neovim has what the page has now, or the whole page where it is not known yet.
 func (t *reviewTab) answer(callback int, try func() (result any, ok bool)) {

@@ -40,6 +40,7 @@ var handlers = map[string]func(*Host, message){
 	"stored": func(h *Host, m message) {
 		h.listStored(m.agentSpec(), m.text("cwd"), m.integer("callback"))
 	},
+	"list_saved": func(h *Host, m message) { h.background(func() { h.listSaved(m.integer("callback")) }) },
 	"delete_stored": func(h *Host, m message) {
 		h.deleteStored(m.agentSpec(), m.text("cwd"), m.text("agent_session_id"), m.integer("callback"))
 	},
@@ -127,7 +128,7 @@ var handlers = map[string]func(*Host, message){
 		s.submit(func() { s.setQueue(was, prompts) }, prompts...)
 	}),
 	"set_option":     toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
-	"redraw":         toSession(func(s *Session, m message) { s.redraw(errors.New(m.text("why"))) }),
+	"redraw":         toSession(func(s *Session, m message) { s.redraw("redraw", s.chat, errors.New(m.text("why"))) }),
 	"changes":        toSession(func(s *Session, m message) { s.changes.list(m.flag("all"), m.integer("callback")) }),
 	"decide":         toSession(func(s *Session, m message) { s.tellDecision(m) }),
 	"undo":           toSession(func(s *Session, m message) { s.tellUndo(m) }),
@@ -140,7 +141,6 @@ var handlers = map[string]func(*Host, message){
 	"review_decide":  toSession(func(s *Session, m message) { s.review.decide(m) }),
 	"review_undo":    toSession(func(s *Session, m message) { s.review.undo() }),
 	"review_send":    toSession(func(s *Session, m message) { s.sendReview(m) }),
-	"review_redraw":  toSession(func(s *Session, m message) { s.review.redraw(errors.New(m.text("why"))) }),
 	"comment_at":     toSession(func(s *Session, m message) { s.commentAt(m) }),
 	"comment":        toSession(func(s *Session, m message) { s.comment(m) }),
 	"open_conflicts": func(h *Host, m message) { h.hearConflicts(m) },
@@ -175,9 +175,10 @@ var handlers = map[string]func(*Host, message){
 	"refused": func(h *Host, m message) {
 		h.background(func() { h.callback(m.integer("callback"), h.files.Refused(m.text("name")), "") })
 	},
-	"recover": func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
-	"follow":  func(h *Host, m message) { h.follow.heard(m) },
-	"check":   func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"recover":  func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
+	"follow":   func(h *Host, m message) { h.follow.heard(m) },
+	"check":    func(h *Host, m message) { h.checkDisk(m.text("name")) },
+	"catch_up": func(h *Host, m message) { h.catchUp(m.text("name"), m.integer("callback")) },
 	"traffic": func(h *Host, m message) {
 		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
 	},

@@ -19,11 +19,40 @@ type scanner struct {
 	running  bool
 	then     []func(*checkpoint.Snapshot) // what waits for the next one
 	early    []func()                     // what waits for the one that is under way
+	lacks    lack                         // as told last
+	tell     func(lack)
+}
+
+// lack says what the copies of a project leave out.
+type lack struct {
+	Why   string // "" for nothing
+	Files string // some of them, "a, b"
+}
+
+// namedLacks is how many of the files that are left out are named.
+const namedLacks = 3
+
+// saw tells what a snapshot leaves out, if that is new; without one the folders are none of a project's.
+func (c *scanner) saw(snap *checkpoint.Snapshot) {
+	now := lack{Why: "none are made in your home folder itself, or above it"}
+	if snap != nil {
+		now = lack{Why: snap.Partial.String()}
+		if now.Why != "" {
+			now.Files = strings.Join(snap.Without(namedLacks), ", ")
+		}
+	}
+	if now != c.lacks {
+		c.lacks = now
+		c.tell(now)
+	}
 }
 
 // scan takes a snapshot; done runs on the goroutine of box, with nil where there is none.
 func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
 	if c.host.store == nil || !scannable(c.roots) {
+		if c.host.store != nil {
+			c.saw(nil)
+		}
 		done(nil)
 		return
 	}
@@ -56,6 +85,7 @@ func (c *scanner) start() {
 			c.running = false
 			if snap != nil {
 				c.previous, c.latest = c.latest, snap
+				c.saw(snap)
 			}
 			early := c.early
 			c.early = nil
@@ -77,5 +107,13 @@ func scannable(roots []string) bool {
 	home, _ := os.UserHomeDir()
 	return !slices.ContainsFunc(roots, func(root string) bool {
 		return root == "/" || home != "" && (root == home || strings.HasPrefix(home, root+"/"))
+	})
+}
+
+// tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.
+func (s *Session) tellLacks(now lack) {
+	s.box.put(func() {
+		s.lacks = now
+		s.changed()
 	})
 }

@@ -69,6 +69,8 @@ type Session struct {
 	changes   *changes
 	review    *reviewTab
 	comments  comments
+	lacks     lack   // what the copies of its folders leave out
+	reminder  string // what is to be said in the chat when the session is open
 	diffs     diffs
 	unsaved   unsaved
 	known     map[string]string            // see stale.go
@@ -79,7 +81,7 @@ type Session struct {
 }
 
 // phase is where a session is between its beginning and its end; whether a
-// turn runs is the conversation's knowledge.
+// turn runs is apart from that, in turnOpen.
 type phase int
 
 const (
@@ -128,6 +130,7 @@ func (s *Session) die(err error) {
 	if f.Detail != "" {
 		s.apply(session.Notice{Severity: "error", Title: "Its last words were", Description: f.Detail})
 	}
+	s.sayReminder()
 	s.changed()
 }
 
@@ -162,10 +165,10 @@ func (s *Session) close() {
 	}
 	s.phase = dead
 	s.stopClock()
+	s.changes.close()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
-	s.changes.close()
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
 	s.box.close()
@@ -377,7 +380,7 @@ func (s *Session) cancel() {
 	}
 	if len(s.queue) > 0 && !s.paused {
 		s.paused = true
-		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", count(len(s.queue), "prompt")))
+		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", transcript.Many(len(s.queue), "prompt")))
 	}
 	s.changed()
 }
@@ -397,7 +400,11 @@ func (s *Session) update(u session.Update) {
 	case session.Notice:
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
+	title := s.conv.Title
 	s.apply(u)
+	if s.conv.Title != title {
+		s.titled()
+	}
 	s.told(u)
 	if _, ok := u.(session.MessageChunk); ok {
 		s.mark() // nothing but the chat changes
@@ -422,7 +429,7 @@ func (s *Session) remarkOnce(text string) {
 }
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
-	path := s.absolute(r.Path)
+	path, _ := s.absolute(r.Path) // what is no path is refused by the files
 	s.readsClient()
 	s.host.files.Read(r.Context, buffers.Read{
 		Path: path, Line: r.Line, Limit: r.Limit, Owner: s,
@@ -487,11 +494,4 @@ func promptText(blocks []session.Content) string {
 		}
 	}
 	return strings.Join(parts, "\n")
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

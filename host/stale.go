@@ -78,7 +78,7 @@ func (s *Session) learnFrom(call *session.ToolCall) {
 		return
 	}
 	if call.Kind == session.KindRead {
-		for _, path := range readBy(call, s.absolute) {
+		for _, path := range allAbsolute(call.Files().Named, s.absolute) {
 			s.learn(path, false)
 		}
 		return
@@ -86,25 +86,6 @@ func (s *Session) learnFrom(call *session.ToolCall) {
 	for _, path := range touchedBy(call, s.absolute).paths {
 		s.learn(path, true)
 	}
-}
-
-// readBy are the files that a reading call names.
-func readBy(call *session.ToolCall, absolute func(string) string) []string {
-	t := touched{lines: map[string]int{}}
-	add := func(path string) string {
-		if path = localPath(path); path != "" {
-			path = filepath.Clean(absolute(path))
-			t.paths = append(t.paths, path)
-		}
-		return path
-	}
-	for _, l := range call.Locations {
-		add(l.Path)
-	}
-	if len(t.paths) == 0 {
-		t.input(call.RawInput, add, func(string, string) {})
-	}
-	return t.paths
 }
 
 // findStale looks which files of a request have changed since the agent has
@@ -133,9 +114,13 @@ func (s *Session) findStale(p *permission) {
 // staleLines say which files of a request the agent knows otherwise: all of
 // them, or one.
 func (s *Session) staleLines(p *permission, path string) []transcript.Line {
+	if len(p.stale) == 0 {
+		return nil
+	}
 	var lines []transcript.Line
+	only, _ := s.absolute(path)
 	for _, each := range touchedBy(&p.call, s.absolute).paths {
-		if p.stale[each] && (path == "" || each == filepath.Clean(s.absolute(localPath(path)))) {
+		if p.stale[each] && (path == "" || each == only) {
 			text := fmt.Sprintf("⚠ %s changed since %s read it", transcript.VisibleText(filepath.Base(each)), s.spec.Title)
 			lines = append(lines, transcript.Colored(text, transcript.ToolWaiting)...)
 		}

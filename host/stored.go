@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // linger is how long a process that was only asked for its stored sessions is
@@ -82,7 +83,7 @@ func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 			for i, s := range list {
 				entry := map[string]any{"agent_session_id": s.SessionID, "cwd": s.Cwd}
 				if s.Title != "" {
-					entry["title"] = strings.Join(strings.Fields(s.Title), " ")
+					entry["title"] = transcript.OneLine(s.Title)
 				}
 				if s.UpdatedAt != "" {
 					entry["updated_at"] = s.UpdatedAt
@@ -101,7 +102,12 @@ func (h *Host) deleteStored(spec AgentSpec, cwd, id string, callback int) {
 			answer(nil, deletesNot(spec))
 			return func() {}
 		}
-		return a.DeleteSession(id, func(err error) { answer(true, err) })
+		return a.DeleteSession(id, func(err error) {
+			if err == nil {
+				h.background(func() { h.forgetSaved(spec.Name, id) })
+			}
+			answer(true, err)
+		})
 	})
 }
 
@@ -137,6 +143,7 @@ func (s *Session) remove(callback int) {
 				a.unroute(s, id)
 				s.remoteID = "" // there is nothing left to be closed
 			}
+			s.changes.box.put(s.changes.forget)
 			s.host.callback(callback, true, "")
 			s.close()
 		}

@@ -204,9 +204,13 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 		r.Reply("", errSessionClosed)
 		return
 	}
-	dir := s.absolute(r.Dir)
-	if r.Dir == "" {
-		dir = s.cwd
+	dir, ok := s.cwd, true
+	if r.Dir != "" {
+		dir, ok = s.absolute(r.Dir)
+	}
+	if !ok {
+		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("%q is no folder of this computer", r.Dir)})
+		return
 	}
 	term := &sessionTerminal{session: s.id, command: commandLine(r.Command, r.Args), cwd: filepath.Clean(dir)}
 	term.view.term, term.view.host = term, s.host

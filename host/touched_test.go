@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -34,7 +33,7 @@ func TestTouchedBy(t *testing.T) {
 			[]string{"/w/a", "/w/b"}, nil,
 		},
 		"locations": {
-			session.ToolCall{Kind: session.KindEdit, Locations: at("/w/a", "sub/../b", "/w/a")}, []string{"/w/a", "/w/b"}, nil,
+			session.ToolCall{Kind: session.KindEdit, Locations: at("/w/a", "sub/../b", "./c", "/w/a", "c")}, []string{"/w/a", "/w/c", "/w/sub/../b"}, nil,
 		},
 		"input": {
 			session.ToolCall{Kind: session.KindEdit, RawInput: json.RawMessage(`{"file_path":"/w/a","old_string":"/w/b","path":7}`)},
@@ -43,8 +42,8 @@ func TestTouchedBy(t *testing.T) {
 		"no input": {
 			call: session.ToolCall{Kind: session.KindEdit, RawInput: json.RawMessage(`"rm"`)},
 		},
-		"a URI": {
-			session.ToolCall{Kind: session.KindDelete, Locations: at("file:///w/a%20b", "https://example.org/x")}, []string{"/w/a b"}, nil,
+		"no files of this computer": {
+			session.ToolCall{Kind: session.KindDelete, Locations: at("/w/a b", "https://example.org/x", "file://other/w/c")}, []string{"/w/a b"}, nil,
 		},
 		"a move by input": {
 			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"b"}`)},
@@ -70,12 +69,7 @@ func TestTouchedBy(t *testing.T) {
 			[]string{"/w/a", "/w/b", "/w/c"}, [][2]string{{"/w/a", "/w/b"}},
 		},
 	} {
-		got := touchedBy(&c.call, func(path string) string {
-			if filepath.IsAbs(path) {
-				return path
-			}
-			return filepath.Join("/w", path)
-		})
+		got := touchedBy(&c.call, func(path string) (string, bool) { return session.Absolute(path, "/w", "/home/u") })
 		slices.Sort(got.paths)
 		if !slices.Equal(got.paths, c.paths) || !reflect.DeepEqual(got.moves, c.moves) {
 			t.Errorf("%s: %v, moves %v", name, got.paths, got.moves)

@@ -99,19 +99,3 @@ func TestStatesThatWereSent(t *testing.T) {
 		t.Errorf("new are %v for an agent that reads buffers", got)
 	}
 }
-
-func TestFilesOfAReadingCall(t *testing.T) {
-	absolute := func(path string) string { return "/w/" + strings.TrimPrefix(path, "/w/") }
-	for name, c := range map[string]struct {
-		call session.ToolCall
-		want []string
-	}{
-		"locations": {session.ToolCall{Kind: session.KindRead, Locations: []session.Location{{Path: "/w/a"}}, RawInput: []byte(`{"path":"b"}`)}, []string{"/w/a"}},
-		"input":     {session.ToolCall{Kind: session.KindRead, RawInput: []byte(`{"file_path":"b"}`)}, []string{"/w/b"}},
-		"neither":   {session.ToolCall{Kind: session.KindRead, RawInput: []byte(`{"query":"b"}`)}, nil},
-	} {
-		if got := readBy(&c.call, absolute); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-}

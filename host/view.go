@@ -9,7 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // shown is what Neovim is still to be told of a session, besides the chat:
@@ -118,7 +118,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	var ops []editor.Op
 	for _, e := range s.chat.Take(budget) {
-		ops = append(ops, s.editOp(e))
+		ops = append(ops, s.editOp("edit", s.chat, e))
 	}
 	ops = append(ops, s.review.ops(budget)...)
 	ops = append(ops, s.mirrorOps()...)
@@ -141,11 +141,15 @@ func (s *Session) flush() {
 	}
 }
 
-func (s *Session) editOp(e transcript.Edit) editor.Op {
+// drawn is what is shown in a buffer, and can be begun anew.
+type drawn interface{ Reset() }
+
+// editOp has Lua make an edit of what is drawn.
+func (s *Session) editOp(name string, of drawn, e page.Edit) editor.Op {
 	decor := make([]any, len(e.Decor))
 	for i, d := range e.Decor {
 		decor[i] = map[string]any{
-			"row": d.Row, "right": d.Right, "right_group": int(d.RightGroup), "sign": d.Sign, "sign_group": int(d.SignGroup),
+			"row": d.Row, "right": d.Right, "right_group": d.RightGroup, "sign": d.Sign, "sign_group": d.SignGroup,
 		}
 	}
 	code := make([]any, len(e.Code))
@@ -168,7 +172,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 		lines = []string{}
 	}
 	return editor.Op{
-		Name: "edit",
+		Name: name,
 		Args: map[string]any{
 			"session": s.id, "seq": e.Seq, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
 			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
@@ -176,7 +180,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
-				s.box.put(func() { s.redraw(err) })
+				s.box.put(func() { s.redraw(name, of, err) })
 			}
 		},
 	}
@@ -184,7 +188,7 @@ func (s *Session) editOp(e transcript.Edit) editor.Op {
 
 // lineMarks is the highlights of an edit as Lua keeps them, a string for each
 // line: column, end column, group, and so on.
-func lineMarks(e transcript.Edit) []string {
+func lineMarks(e page.Edit) []string {
 	lines := make([]string, e.MarkEnd-e.MarkRow)
 	var words []byte
 	for i := 0; i < len(e.Marks); {
@@ -199,11 +203,11 @@ func lineMarks(e transcript.Edit) []string {
 	return lines
 }
 
-// redraw fills the chat anew, after an edit did not reach it: somebody changed
-// the buffer, or Neovim was in a state that allows no change.
-func (s *Session) redraw(why error) {
-	s.host.log.Info("draw the chat anew", "session", s.id, "why", why)
-	s.chat.Reset()
+// redraw fills a buffer anew, after an edit did not reach it: somebody changed
+// it, or Neovim was in a state that allows no change.
+func (s *Session) redraw(name string, of drawn, why error) {
+	s.host.log.Info("draw a buffer anew", "session", s.id, "after", name, "why", why)
+	of.Reset()
 	time.AfterFunc(100*time.Millisecond, s.mark)
 }
 

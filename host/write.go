@@ -17,14 +17,14 @@ import (
 func (s *Session) writeTextFile(r session.WriteTextFile) {
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
-	path := s.absolute(r.Path)
+	path, _ := s.absolute(r.Path) // what is no path is refused by the files
 	var reviewed atomic.Bool
 	s.host.files.Write(r.Context, buffers.Write{
 		Path: path, Text: r.Text, Waiting: func() { reply(nil) }, Owner: s,
 		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text, reviewed: &reviewed}),
 	}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
-			s.changes.wrote(w, reviewed.Load())
+			s.changes.took(w, "fs", reviewed.Load())
 		}
 		if err == nil {
 			s.learnText(w.Path, *w.After)

@@ -67,7 +67,7 @@ func nameOf(path string) string {
 	if path == "/dev/null" {
 		return ""
 	}
-	return strings.TrimLeft(path, "/")
+	return strings.TrimLeft(LocalPath(path), "/")
 }
 
 // deal gives each change its part of a patch. Which files there are the changes

@@ -401,7 +401,7 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 
 func (a *V1) readTextFile(r *acp.Request, p *v1.ReadTextFileRequest) {
 	a.client.ReadTextFile(ReadTextFile{
-		Context: r.Context(), SessionID: string(p.SessionID), Path: p.Path,
+		Context: r.Context(), SessionID: string(p.SessionID), Path: LocalPath(p.Path),
 		Line: pointer(p.Line), Limit: pointer(p.Limit),
 		Reply: func(text string, err error) {
 			if errors.Is(err, fs.ErrNotExist) && a.quirks.Load().EmptyForMissing {
@@ -414,14 +414,14 @@ func (a *V1) readTextFile(r *acp.Request, p *v1.ReadTextFileRequest) {
 
 func (a *V1) writeTextFile(r *acp.Request, p *v1.WriteTextFileRequest) {
 	a.client.WriteTextFile(WriteTextFile{
-		Context: r.Context(), SessionID: string(p.SessionID), Path: p.Path, Text: p.Content,
+		Context: r.Context(), SessionID: string(p.SessionID), Path: LocalPath(p.Path), Text: p.Content,
 		Reply: func(err error) { answer(r, v1.WriteTextFileResponse{}, fileError(err)) },
 	})
 }
 
 func (a *V1) createTerminal(r *acp.Request, p *v1.CreateTerminalRequest) {
 	t := CreateTerminal{
-		SessionID: string(p.SessionID), Command: p.Command, Args: p.Args, Dir: p.CWD,
+		SessionID: string(p.SessionID), Command: p.Command, Args: p.Args, Dir: LocalPath(p.CWD),
 		OutputByteLimit: int(min(p.OutputByteLimit.Or(0), 1<<30)),
 		Reply: func(id string, err error) {
 			answer(r, v1.CreateTerminalResponse{TerminalID: v1.TerminalID(id)}, err)

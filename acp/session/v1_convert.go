@@ -55,7 +55,7 @@ func mapOpt[T, U any](o acp.Opt[T], f func(T) U) acp.Opt[U] {
 func fromLocations(list []v1.ToolCallLocation) []Location {
 	locations := make([]Location, len(list))
 	for i, l := range list {
-		locations[i] = Location{Path: l.Path, Line: int(l.Line.Or(0))}
+		locations[i] = Location{Path: LocalPath(l.Path), Line: int(l.Line.Or(0))}
 	}
 	return locations
 }
@@ -80,7 +80,7 @@ func fromToolContent(list []v1.ToolCallContent) []ToolCallContent {
 // fromDiff is a change as texts. Without a text before it adds a file; there is
 // no way to say that it deletes one but the proposed flag.
 func fromDiff(w *v1.Diff) Diff {
-	d := Diff{Operation: OperationAdd, Path: w.Path, NewText: &w.NewText}
+	d := Diff{Operation: OperationAdd, Path: LocalPath(w.Path), NewText: &w.NewText}
 	if old, ok := w.OldText.Get(); ok {
 		d.Operation, d.OldText = OperationModify, &old
 	}

@@ -48,7 +48,7 @@ func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
 			p.Command = acp.Set(info.Command)
 		}
 		if info.CWD != "" {
-			p.Cwd = acp.Set(info.CWD)
+			p.Cwd = acp.Set(LocalPath(info.CWD))
 		}
 		updates = append(updates, p)
 	} else if id, ok := shells[c.ToolCallID]; ok {

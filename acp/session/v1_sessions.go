@@ -102,7 +102,7 @@ func (l *listing) page(cursor string, raw json.RawMessage, err error) {
 		return
 	}
 	for _, s := range r.Sessions {
-		l.found = append(l.found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: s.CWD, UpdatedAt: s.UpdatedAt})
+		l.found = append(l.found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: LocalPath(s.CWD), UpdatedAt: s.UpdatedAt})
 	}
 	l.pages++
 	if r.NextCursor == "" || r.NextCursor == cursor || l.pages == pageLimit {

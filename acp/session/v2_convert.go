@@ -53,7 +53,7 @@ func patchedV2(c *v2.ToolCallUpdate) ToolCallPatch {
 func locationsV2(list []v2.ToolCallLocation) []Location {
 	locations := make([]Location, len(list))
 	for i, l := range list {
-		locations[i] = Location{Path: l.Path, Line: int(l.Line.Or(0))}
+		locations[i] = Location{Path: LocalPath(l.Path), Line: int(l.Line.Or(0))}
 	}
 	return locations
 }
@@ -97,6 +97,7 @@ func diffsV2(w *v2.Diff) []Diff {
 			d.Operation = Operation(o.Type)
 			d.Path, d.OldPath = pathsIn(o.Raw)
 		}
+		d.Path, d.OldPath = LocalPath(d.Path), LocalPath(d.OldPath)
 		diffs = append(diffs, d)
 	}
 	if p := w.Patch; p != nil && p.Format == v2.PatchGit {
@@ -143,7 +144,7 @@ func terminalPatchV2(u *v2.TerminalUpdate) TerminalPatch {
 	p := TerminalPatch{
 		ID:      string(u.TerminalID),
 		Command: u.Command,
-		Cwd:     u.CWD,
+		Cwd:     mapOpt(u.CWD, LocalPath),
 		Output:  mapOpt(u.Output, func(o v2.TerminalOutput) []byte { return o.Data }),
 		Exit:    mapOpt(u.ExitStatus, func(e v2.TerminalExitStatus) TerminalExit { return terminalExit(e.ExitCode, e.Signal) }),
 		Size:    mapOpt(u.Size, func(s v2.TerminalSize) TerminalSize { return TerminalSize{Cols: int(s.Cols), Rows: int(s.Rows)} }),
@@ -161,7 +162,7 @@ func permissionV2(p *v2.RequestPermissionRequest) PermissionRequest {
 	case *v2.ToolCallPermissionSubject:
 		r.Call = patchedV2(&s.ToolCall)
 	case *v2.CommandPermissionSubject:
-		r.Call.ID, r.Command, r.Cwd = string(s.ToolCallID), s.Command, s.CWD
+		r.Call.ID, r.Command, r.Cwd = string(s.ToolCallID), s.Command, LocalPath(s.CWD)
 	}
 	for _, o := range p.Options {
 		r.Options = append(r.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})

@@ -88,17 +88,23 @@ func (s *Sum) UnmarshalText(text []byte) error {
 // Put keeps contents. Those that nothing needs (see Save) stay for a day from the last time they were put.
 func (s *Store) Put(data []byte) (Sum, error) {
 	sum := Sum(sha256.Sum256(data))
-	path := s.contentPath(sum)
-	// The time comes first: contents that Clean is about to remove stay if they are new.
-	if s.touch(sum) {
-		if info, err := os.Lstat(path); err == nil && info.Size() == int64(len(data)) {
-			return sum, nil // else the machine has stopped while it was written
-		}
+	if s.Has(sum, len(data)) {
+		return sum, nil
 	}
-	if err := write(path, data); err != nil {
+	if err := write(s.contentPath(sum), data); err != nil {
 		return Sum{}, fmt.Errorf("keep contents: %w", err)
 	}
 	return sum, nil
+}
+
+// Has tells whether contents of that size are there already, which stay as if they were put now.
+func (s *Store) Has(sum Sum, size int) bool {
+	// The time comes first: contents that Clean is about to remove stay if they are new.
+	if !s.touch(sum) {
+		return false
+	}
+	info, err := os.Lstat(s.contentPath(sum))
+	return err == nil && info.Size() == int64(size) // else the machine has stopped while it was written
 }
 
 // Content returns contents that were put, or an error that is fs.ErrNotExist where there are none any more.

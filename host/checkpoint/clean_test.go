@@ -22,7 +22,7 @@ const day = 24 * time.Hour
 func save(t *testing.T, s *Store, key string, age time.Duration) Sum {
 	t.Helper()
 	sum := keep(t, s, key, age)
-	if err := s.Save(key, []byte("data"), sum); err != nil {
+	if err := s.Save(key, "", []byte("data"), sum); err != nil {
 		t.Fatal(err)
 	}
 	backdate(t, s.contentPath(sum), age)
@@ -72,7 +72,7 @@ func TestCleanByAge(t *testing.T) {
 		"shared":     keep(t, s, "shared", 31*day),
 	}
 	for _, key := range []string{"x", "y"} {
-		if err := s.Save(key, nil, sums["shared"], Sum{5}); err != nil {
+		if err := s.Save(key, "", nil, sums["shared"], Sum{5}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestCleanBySize(t *testing.T) {
 	for i, name := range []string{"a", "b", "c", "d"} {
 		age := time.Duration(2+i) * time.Hour
 		sums[name] = keep(t, s, big(name), age)
-		if err := s.Save(name, nil, sums[name], sums["a"]); err != nil {
+		if err := s.Save(name, "", nil, sums[name], sums["a"]); err != nil {
 			t.Fatal(err)
 		}
 		backdate(t, s.recordPath(name), age)
@@ -240,7 +240,7 @@ func TestHostsShareTheFolder(t *testing.T) {
 					t.Errorf("what was put is %q, %v", got, err)
 				}
 				key := fmt.Sprintf("%d/%d", host, random.IntN(3))
-				if err := s.Save(key, sum[:], sum); err != nil {
+				if err := s.Save(key, "", sum[:], sum); err != nil {
 					t.Error(err)
 				}
 				saved[key] = sum

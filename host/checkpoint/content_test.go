@@ -62,7 +62,7 @@ func TestContents(t *testing.T) {
 func TestFilesAreForTheUserAlone(t *testing.T) {
 	s := store(t)
 	keep(t, s, "x", 0)
-	if err := s.Save("k", []byte("x")); err != nil {
+	if err := s.Save("k", "", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	count := 0
@@ -101,7 +101,7 @@ func TestNoRoomIsAnError(t *testing.T) {
 	if _, err := s.Put([]byte("x")); err == nil {
 		t.Error("contents were kept in no folder")
 	}
-	if err := s.Save("k", nil); err == nil {
+	if err := s.Save("k", "", nil); err == nil {
 		t.Error("a record was saved in no folder")
 	}
 	dir := t.TempDir()
@@ -137,7 +137,7 @@ func TestRecords(t *testing.T) {
 	keys := []string{"gemini/1", "GEMINI/1", "..", "", "a\nb", strings.Repeat("long", 1000)}
 	for i, key := range keys {
 		for _, data := range []string{"draft", "line\nline\n\x00" + key} {
-			if err := s.Save(key, []byte(data), Sum{byte(i)}, Sum{}, Sum{byte(i)}); err != nil {
+			if err := s.Save(key, "about "+key, []byte(data), Sum{byte(i)}, Sum{}, Sum{byte(i)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,6 +158,9 @@ func TestRecords(t *testing.T) {
 	var got []string
 	for _, r := range list {
 		got = append(got, r.Key)
+		if r.Key != "other" && r.About != "about "+r.Key {
+			t.Errorf("the record %.9q is about %.9q", r.Key, r.About)
+		}
 		if r.Size == 0 || time.Since(r.Saved) > 2*time.Hour {
 			t.Errorf("the record %+v", r)
 		}
@@ -174,8 +177,29 @@ func TestRecords(t *testing.T) {
 	if _, err := s.Load(".."); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a record that was removed: %v", err)
 	}
-	if err := s.Save("\xff", nil); err == nil {
+	if err := s.Save("\xff", "", nil); err == nil {
 		t.Error("a key is no text")
+	}
+}
+
+// A record that was cut short is none.
+func TestRecordCutShort(t *testing.T) {
+	s := store(t)
+	if err := s.Save("k", "", nil, Sum{1}, Sum{2}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(s.recordPath("k"))
+	if err == nil {
+		err = os.Truncate(s.recordPath("k"), info.Size()-1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load("k"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("loading it: %v", err)
+	}
+	if list, err := s.Records(); err != nil || len(list) != 0 {
+		t.Errorf("the records are %v, %v", list, err)
 	}
 }
 
@@ -185,7 +209,7 @@ func TestSavingIsInTime(t *testing.T) {
 	sum := keep(t, s, "x", 2*day)
 	seen, err := os.Lstat(s.contentPath(sum))
 	if err == nil {
-		err = s.Save("k", nil, sum)
+		err = s.Save("k", "", nil, sum)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +226,7 @@ func TestLargeRecord(t *testing.T) {
 		needs = append(needs, Sum{byte(i), byte(i >> 8), 1})
 	}
 	data := bytes.Repeat([]byte("x\n"), 1<<20)
-	if err := s.Save("k", data, needs...); err != nil {
+	if err := s.Save("k", "", data, needs...); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Load("k"); err != nil || !bytes.Equal(got, data) {

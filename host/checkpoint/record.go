@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,34 +20,42 @@ import (
 // Record is something that was saved.
 type Record struct {
 	Key   string
+	About string // what Save was told of it
 	Saved time.Time
 	Size  int64 // bytes on the disk
 }
 
-// head is the first line of a record's file; the bytes that were saved follow.
+// head is the first line of a record's file. The sums of the contents that it needs follow, then the bytes
+// that were saved.
 type head struct {
 	Key   string `json:"key"`
-	Needs []Sum  `json:"needs,omitempty"`
+	About string `json:"about,omitempty"`
+	Sums  int    `json:"sums,omitempty"` // how many
 }
 
-// Save keeps bytes under a key, which is any text, in the place of what was saved there before. The
-// contents that they need stay as long as the record does.
-func (s *Store) Save(key string, data []byte, needs ...Sum) error {
-	if !utf8.ValidString(key) {
-		return fmt.Errorf("save a record: the key %q is no text", key)
+// Save keeps bytes under a key, in the place of what was saved there before. The contents that they need stay
+// as long as the record does. The key and what the record is about, which Records tells without reading the
+// bytes, are any text.
+func (s *Store) Save(key, about string, data []byte, needs ...Sum) error {
+	if !utf8.ValidString(key) || !utf8.ValidString(about) {
+		return fmt.Errorf("save a record: the key %q, or what it is about, is no text", key)
 	}
 	needs = slices.DeleteFunc(slices.Clone(needs), Sum.IsZero)
 	slices.SortFunc(needs, func(a, b Sum) int { return bytes.Compare(a[:], b[:]) })
 	needs = slices.Compact(needs)
-	first, err := json.Marshal(head{key, needs})
+	first, err := json.Marshal(head{Key: key, About: about, Sums: len(needs)})
 	if err != nil {
 		return fmt.Errorf("save the record %s: %w", key, err)
+	}
+	sums := make([]byte, 0, len(needs)*sha256.Size)
+	for _, sum := range needs {
+		sums = append(sums, sum[:]...)
 	}
 	// A Clean that runs right now has read the records already: it keeps what is new.
 	for _, sum := range needs {
 		s.touch(sum)
 	}
-	if err := write(s.recordPath(key), first, []byte("\n"), data); err != nil {
+	if err := write(s.recordPath(key), first, []byte("\n"), sums, data); err != nil {
 		return fmt.Errorf("save the record %s: %w", key, err)
 	}
 	return nil
@@ -54,16 +63,20 @@ func (s *Store) Save(key string, data []byte, needs ...Sum) error {
 
 // Load returns what was saved, or an error that is fs.ErrNotExist.
 func (s *Store) Load(key string) ([]byte, error) {
-	data, err := os.ReadFile(s.recordPath(key))
+	f, err := os.Open(s.recordPath(key))
 	if err != nil {
 		return nil, fmt.Errorf("load the record %s: %w", key, err)
 	}
-	first, rest, whole := bytes.Cut(data, []byte("\n"))
-	var h head
-	if err := json.Unmarshal(first, &h); err != nil || !whole || h.Key != key {
+	defer f.Close()
+	r := bufio.NewReader(f)
+	if h, _, err := readHead(r); err != nil || h.Key != key {
 		return nil, fmt.Errorf("load the record %s: %s is no record of it", key, s.recordPath(key))
 	}
-	return rest, nil
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("load the record %s: %w", key, err)
+	}
+	return data, nil
 }
 
 // Records lists what was saved, the latest first.
@@ -116,23 +129,35 @@ func (s *Store) recordFiles() ([]recordFile, error) {
 		}
 		f := recordFile{path: filepath.Join(dir, e.Name()), Record: Record{Saved: info.ModTime(), Size: info.Size()}}
 		var h head
-		h, f.err = readHead(f.path)
-		f.Key, f.needs = h.Key, h.Needs
+		h, f.needs, f.err = readHeadOf(f.path)
+		f.Key, f.About = h.Key, h.About
 		files = append(files, f)
 	}
 	slices.SortFunc(files, func(a, b recordFile) int { return b.Saved.Compare(a.Saved) })
 	return files, nil
 }
 
-func readHead(path string) (h head, err error) {
+func readHeadOf(path string) (head, []Sum, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return h, err
+		return head{}, nil, err
 	}
 	defer f.Close()
-	line, err := bufio.NewReader(f).ReadBytes('\n')
-	if err != nil {
-		return h, err
+	return readHead(bufio.NewReader(f))
+}
+
+// readHead reads what stands before the bytes that were saved.
+func readHead(r *bufio.Reader) (h head, needs []Sum, err error) {
+	line, err := r.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &h)
 	}
-	return h, json.Unmarshal(line, &h)
+	for range h.Sums {
+		var sum Sum
+		if _, err := io.ReadFull(r, sum[:]); err != nil {
+			return h, needs, err
+		}
+		needs = append(needs, sum)
+	}
+	return h, needs, err
 }

@@ -59,7 +59,9 @@ func (p Partial) String() string {
 		n    int
 		what string
 	}{
-		{p.Large, "too large"}, {p.TooMany, "too many"}, {p.Unreadable, "unreadable"},
+		{p.Large, fmt.Sprintf("too large (over %d MB)", usual.fileSize>>20)},
+		{p.TooMany, fmt.Sprintf("too many (over %d MB, or %d files, together)", usual.allSize>>20, usual.allFiles)},
+		{p.Unreadable, "unreadable"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
@@ -73,6 +75,23 @@ func (p Partial) String() string {
 		text = strings.TrimPrefix(text+"; not all files are listed", "; ")
 	}
 	return text
+}
+
+// Without returns the paths of files of which the contents are not known, the largest first and at most so
+// many of them.
+func (s *Snapshot) Without(most int) []string {
+	var files []*file
+	for _, f := range s.files {
+		if f.Kind == File && f.Sum.IsZero() {
+			files = append(files, f)
+		}
+	}
+	slices.SortStableFunc(files, func(a, b *file) int { return cmp.Compare(b.Size, a.Size) })
+	var paths []string
+	for _, f := range files[:min(len(files), most)] {
+		paths = append(paths, f.path)
+	}
+	return paths
 }
 
 // State returns what was at a path. What is outside of the roots, or ignored there, is not known: that

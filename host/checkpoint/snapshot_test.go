@@ -251,7 +251,7 @@ func TestWhatIsNotRead(t *testing.T) {
 	if want := (Partial{Large: 1, TooMany: 2}); snap.Partial != want || !slices.Equal(has(snap), []int{0, 1, 2, 3, 4}) {
 		t.Errorf("the snapshot has %v, without %v", has(snap), snap.Partial)
 	}
-	if got, want := snap.Partial.String(), "files without their contents: 1 too large, 2 too many"; got != want {
+	if got, want := snap.Partial.String(), "files without their contents: 1 too large (over 1 MB), 2 too many (over 512 MB, or 50000 files, together)"; got != want {
 		t.Errorf("in words: %q", got)
 	}
 	// What is known stays so when it changes, though others are smaller; what is not is compared by stat.

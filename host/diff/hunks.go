@@ -6,18 +6,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// split cuts a text into lines, each with its newline where it has one.
-func split(text string) []string {
-	if text == "" {
-		return nil
-	}
-	lines := strings.SplitAfter(text, "\n")
-	if last := len(lines) - 1; lines[last] == "" {
-		lines = lines[:last]
-	}
-	return lines
-}
-
 // between is how one text becomes another, as hunks; numbered says that the
 // texts are whole, so that their lines have numbers and a missing last newline
 // means something.
@@ -26,7 +14,7 @@ func (f *File) between(numbered bool) {
 	if !numbered {
 		old, text = ended(old), ended(text)
 	}
-	a, b := split(old), split(text)
+	a, b := linediff.Lines(old), linediff.Lines(text)
 	h := hunks{a: a, b: b, numbered: numbered, words: len(old)+len(text) <= longText}
 	edits := linediff.Compare(a, b)
 	var ends []int // of the hunks, in old lines

@@ -83,7 +83,7 @@ func (t *told) readPatch(text string) {
 func (t *told) unread(text string) {
 	t.opaque = true
 	var h Hunk
-	for _, l := range split(ended(text)) {
+	for _, l := range linediff.Lines(ended(text)) {
 		h.Lines = append(h.Lines, Line{Text: strings.TrimSuffix(l, "\n")})
 	}
 	t.Hunks = []Hunk{h}
@@ -380,7 +380,7 @@ const whiteSpace = "its white space differs from the file's"
 // replaceLines replaces whole lines that are alike by others. Those that stay
 // are as the file has them.
 func (f *File) replaceLines(file, from, to string, line int, normal func(string) string) (string, bool) {
-	lines, part := split(file), split(from)
+	lines, part := linediff.Lines(file), linediff.Lines(from)
 	plain := func(lines []string) string {
 		var b strings.Builder
 		b.WriteByte('\n')
@@ -413,7 +413,7 @@ func (f *File) replaceLines(file, from, to string, line int, normal func(string)
 		end = "\r\n"
 	}
 	result := slices.Clone(lines[:first])
-	added := split(to)
+	added := linediff.Lines(to)
 	at := 0
 	for _, e := range append(linediff.Compare(part, added), linediff.Edit{A0: len(part), A1: len(part), B0: len(added), B1: len(added)}) {
 		result = append(result, old[at:e.A0]...)

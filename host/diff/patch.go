@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 // patch is what a patch in Git's format says of one file.
@@ -108,7 +110,7 @@ func (p patch) sides() (old, text string) {
 // apply gives the text that the patch makes of another, or with reverse made it
 // of. A fragment whose lines are not where it says is searched near there.
 func (p patch) apply(text string, reverse bool) (string, bool) {
-	lines := split(text)
+	lines := linediff.Lines(text)
 	var out strings.Builder
 	at, moved := 0, 0
 	for _, fragment := range p.fragments {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 // text is some lines: few different ones, so that they repeat, with all kinds
@@ -36,11 +37,11 @@ func text(r *rand.Rand, lines int) string {
 
 // changed is a text with some of its lines removed, added, replaced or moved.
 func changed(r *rand.Rand, s string) string {
-	lines := split(s)
+	lines := linediff.Lines(s)
 	for range r.IntN(6) {
 		at := r.IntN(len(lines) + 1)
 		end := min(len(lines), at+r.IntN(4))
-		lines = slices.Replace(slices.Clone(lines), at, end, split(text(r, r.IntN(4)))...)
+		lines = slices.Replace(slices.Clone(lines), at, end, linediff.Lines(text(r, r.IntN(4)))...)
 	}
 	return strings.Join(lines, "")
 }
@@ -48,7 +49,7 @@ func changed(r *rand.Rand, s string) string {
 // replay applies hunks to the old text, and checks all that they say.
 func replay(t *testing.T, f File) {
 	t.Helper()
-	a, b := split(f.Old), split(f.New)
+	a, b := linediff.Lines(f.Old), linediff.Lines(f.New)
 	var out []string
 	at, free, added, removed := 0, 0, 0, 0
 	for n, h := range f.Hunks {
@@ -297,7 +298,7 @@ func TestLargeTextsAreFast(t *testing.T) {
 }
 
 func reversed(s string) string {
-	lines := split(s)
+	lines := linediff.Lines(s)
 	slices.Reverse(lines)
 	return strings.Join(lines, "")
 }
@@ -352,7 +353,7 @@ func TestPatches(t *testing.T) {
 				t.Fatalf("seed %d: told %v, not %v", seed, told, f)
 			}
 		}
-		lines := split(d.Patch)
+		lines := linediff.Lines(d.Patch)
 		at := r.IntN(len(lines))
 		d.Patch = strings.Join(slices.Replace(lines, at, min(len(lines), at+r.IntN(3)), lines[r.IntN(len(lines))]), "")
 		if got := Of(d, Now{Text: &old}); got.Located {

@@ -11,7 +11,7 @@ import (
 // their lines.
 func Whole(path string, op session.Operation, old, text string) File {
 	f := File{Path: path, Operation: op}
-	if strings.IndexByte(old, 0) >= 0 || strings.IndexByte(text, 0) >= 0 {
+	if binary(&old) || binary(&text) {
 		f.say("binary file")
 		return f
 	}
@@ -32,7 +32,7 @@ func Whole(path string, op session.Operation, old, text string) File {
 // there it has the old lines. The places are counted from 0, as runs of lines of
 // [File.Hunks] with no unchanged line between them.
 func Without(old, text string, refused func(place int) bool) string {
-	a, b := split(old), split(text)
+	a, b := linediff.Lines(old), linediff.Lines(text)
 	var out strings.Builder
 	write := func(lines []string) {
 		for _, line := range lines {

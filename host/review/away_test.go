@@ -3,6 +3,7 @@ package review
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,11 +26,11 @@ func TestRemovedFiles(t *testing.T) {
 	if _, err := r.Plan("f", Reject, Selection{}); err == nil {
 		t.Error("its changes can be decided")
 	}
-	data, err := r.Save()
+	data, err := r.Save(quoted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = Load(data, 1<<20); err != nil || len(r.Files()) != 0 {
+	if r, err = Load(data, 1<<20, strconv.Unquote); err != nil || len(r.Files()) != 0 {
 		t.Fatalf("saved and read it is in the record: %v", err)
 	}
 	r.Now("f", Content{})

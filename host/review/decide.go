@@ -40,6 +40,12 @@ type Plan struct {
 // Edits tells whether something is to be done to the file.
 func (p Plan) Edits() bool { return p.Now != p.Want || p.Back != "" }
 
+// Decides tells whether the plan makes anything other than it is.
+func (p Plan) Decides() bool {
+	return p.Edits() || p.next.text != p.was.text || p.next.Accepted != p.was.Accepted ||
+		p.next.refused != p.was.refused || p.next.moveKept != p.was.moveKept
+}
+
 var (
 	errNotChanged   = errors.New("the agent has changed nothing there")
 	errChangedSince = errors.New("it has changed since the decision, which can only be made anew")
@@ -69,11 +75,13 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	}
 	if n.text != nil {
 		l := *f.text
-		n.text = &l
-		if err := l.decide(d, which, whole); err != nil {
+		changed, err := l.decide(d, which, whole)
+		if err != nil {
 			return Plan{}, fmt.Errorf("%s %s: %w", d, path, err)
 		}
-		n.Present.Text = l.present()
+		if changed {
+			n.text, n.Present.Text = &l, l.present()
+		}
 	}
 	switch {
 	case d == Keep && (whole || n.Present.Exists):
@@ -82,7 +90,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 			n.Accepted = n.Present
 		}
 		n.refused = ""
-		if whole {
+		if whole && n.OldPath != "" {
 			n.moveKept = true
 		}
 	case d == Reject && whole:
@@ -170,8 +178,8 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	return back, nil
 }
 
-// decide makes what is meant kept or rejected.
-func (l *layers) decide(d Decision, which Selection, whole bool) error {
+// decide makes what is meant kept or rejected, and tells whether something of it was not so already.
+func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, err error) {
 	parts := slices.Clone(which.Parts)
 	if whole {
 		parts = slices.Clone(l.pending.edits)
@@ -180,14 +188,14 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 		if !slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool {
 			return e.A0 >= p.A0 && e.A1 <= p.A1 && e.B0 >= p.B0 && e.B1 <= p.B1 && e.A0 <= e.A1 && e.B0 <= e.B1
 		}) {
-			return errNoSuchHunk
+			return false, errNoSuchHunk
 		}
 	}
 	changes := l.changes()
 	var again []change // that are to be pending first
 	for _, i := range which.Hunks {
 		if i < 0 || i >= len(changes) {
-			return errNoSuchHunk
+			return false, errNoSuchHunk
 		}
 		switch c := changes[i]; {
 		case c.State == Pending:
@@ -196,6 +204,7 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 			again = append(again, c)
 		}
 	}
+	changed = len(parts)+len(again) > 0
 	// The last one first: those before it stay where they are.
 	order := func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) }
 	slices.SortFunc(parts, order)
@@ -203,7 +212,7 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 	for _, part := range slices.Compact(parts) {
 		for len(again) > 0 && again[0].at >= part.A1 {
 			if !l.revise(again[0]) {
-				return errNoSuchHunk
+				return false, errNoSuchHunk
 			}
 			again = again[1:]
 		}
@@ -215,10 +224,10 @@ func (l *layers) decide(d Decision, which Selection, whole bool) error {
 	}
 	for _, c := range again {
 		if !l.revise(c) {
-			return errNoSuchHunk
+			return false, errNoSuchHunk
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // revise turns a decision into the other one.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -284,14 +285,17 @@ func consistent(t *testing.T, f File) {
 	}
 }
 
+// quoted stands for what Save has in the place of a text.
+func quoted(text string) string { return strconv.Quote(text) }
+
 // loaded is a record that was saved and read again.
 func loaded(t *testing.T, r *Record) *Record {
 	t.Helper()
-	data, err := r.Save()
+	data, err := r.Save(quoted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load(data, r.limit)
+	again, err := Load(data, r.limit, strconv.Unquote)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,11 +319,15 @@ func TestSavedRecords(t *testing.T) {
 	if f, _ := again.File("another"); f.ID != 6 {
 		t.Errorf("the next file has the id %d", f.ID)
 	}
-	data, _ := r.Save()
+	data, _ := r.Save(quoted)
 	for _, broken := range [][]byte{nil, data[:len(data)/2], []byte("junk")} {
-		if _, err := Load(broken, 1<<20); err == nil {
+		if _, err := Load(broken, 1<<20, strconv.Unquote); err == nil {
 			t.Errorf("%.10q is a record", broken)
 		}
+	}
+	lost := errors.New("lost")
+	if _, err := Load(data, 1<<20, func(string) (string, error) { return "", lost }); !errors.Is(err, lost) {
+		t.Errorf("without its texts: %v", err)
 	}
 }
 
@@ -471,6 +479,47 @@ func TestUndoDecision(t *testing.T) {
 	r.Now("/a", Text("one\n2\nthree\nfour\ntyped\n"))
 	if _, err := r.Undo(p); !errors.Is(err, errChangedSince) {
 		t.Errorf("after typing: %v", err)
+	}
+}
+
+// A decision that is made already changes nothing, and the undo of the one before it stays possible.
+func TestDecisionsMadeTwice(t *testing.T) {
+	one, all := Selection{Hunks: []int{0}}, Selection{}
+	for name, c := range map[string]struct {
+		was, is Content
+		do      Decision
+		which   Selection
+		again   Selection
+	}{
+		"a hunk kept":       {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Keep, one, one},
+		"a hunk refused":    {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Reject, one, one},
+		"a file kept":       {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Keep, all, Selection{Hunks: []int{0, 1}}},
+		"a file refused":    {Text("1\n2\n3\n"), Text("one\n2\nthree\n"), Reject, all, Selection{Hunks: []int{0, 1}}},
+		"a new one kept":    {Content{}, Text("1\n"), Keep, all, all},
+		"a new one refused": {Content{}, Text("1\n"), Reject, all, all},
+		"a removal kept":    {Text("1\n"), Content{}, Keep, all, all},
+		"a removal refused": {Text("1\n"), Content{}, Reject, all, all},
+		"no text":           {Opaque("a"), Opaque("b"), Keep, all, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(1 << 20)
+			r.Changed("f", c.was, c.is)
+			before, _ := r.File("f")
+			first := decide(t, r, c.do, c.which)
+			if !first.Decides() {
+				t.Error("it decides nothing")
+			}
+			if decide(t, r, c.do, c.again).Decides() {
+				t.Error("the second time it decides something")
+			}
+			back, err := r.Undo(first)
+			if err != nil || !r.Commit(back) {
+				t.Fatalf("undo: %v", err)
+			}
+			if now, _ := r.File("f"); !reflect.DeepEqual(now, before) {
+				t.Errorf("there is\n%+v\nwanted\n%+v", now, before)
+			}
+		})
 	}
 }
 

@@ -35,8 +35,17 @@ type savedPair struct {
 	Edits []linediff.Edit
 }
 
-// Save returns the record as bytes, which Load reads.
-func (r *Record) Save() ([]byte, error) {
+// texts are the texts of a file in what is saved.
+func (f *savedFile) texts() []*string {
+	list := []*string{&f.Baseline.Text, &f.Accepted.Text, &f.Present.Text, &f.Taken.Text, &f.Text}
+	for i := range f.Layers {
+		list = append(list, &f.Layers[i].Base)
+	}
+	return list
+}
+
+// Save returns the record as bytes, which Load reads. They have what name says in the place of each text.
+func (r *Record) Save(name func(text string) string) ([]byte, error) {
 	s := saved{Format: savedFormat, LastID: r.lastID}
 	for _, f := range r.files {
 		one := savedFile{
@@ -54,6 +63,9 @@ func (r *Record) Save() ([]byte, error) {
 				one.Layers = append(one.Layers, sp)
 			}
 		}
+		for _, text := range one.texts() {
+			*text = name(*text)
+		}
 		s.Files = append(s.Files, one)
 	}
 	slices.SortFunc(s.Files, func(a, b savedFile) int { return a.ID - b.ID })
@@ -64,8 +76,8 @@ func (r *Record) Save() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Load returns a record that was saved.
-func Load(data []byte, limit int) (*Record, error) {
+// Load returns a record that was saved; text gives the texts that name has replaced.
+func Load(data []byte, limit int, text func(name string) (string, error)) (*Record, error) {
 	var s saved
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
 		return nil, fmt.Errorf("read the record of changes: %w", err)
@@ -76,6 +88,12 @@ func Load(data []byte, limit int) (*Record, error) {
 	r := New(limit)
 	r.lastID = s.LastID
 	for _, one := range s.Files {
+		for _, name := range one.texts() {
+			var err error
+			if *name, err = text(*name); err != nil {
+				return nil, fmt.Errorf("read the record of changes: %s: %w", one.Path, err)
+			}
+		}
 		f := &file{
 			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, MovedTo: one.MovedTo, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
 			moveKept: one.MoveKept, refused: one.Refused, taken: one.Taken,

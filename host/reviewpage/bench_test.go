@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // What 1,000 files cost before the first of them is on the screen.
@@ -24,5 +25,29 @@ func BenchmarkManyFiles(b *testing.B) {
 		var p Page
 		p.Set(pageOf(Header{}, entries))
 		p.Take(256 << 10)
+	}
+}
+
+// What a page costs that is taken in pieces until it is there: of many files, and of a large one.
+func BenchmarkPieces(b *testing.B) {
+	for _, c := range []struct{ files, rows int }{{1000, 50}, {1, 100_000}} {
+		blocks := []Block{{ID: 1, Rows: []Row{{Text: "title"}}}}
+		for i := range c.files {
+			body := Block{ID: 2 + i}
+			for n := range c.rows {
+				text := fmt.Sprintf("  1234 + value[%d] = compute(%d, seed) // the part of a row", n, n)
+				body.Rows = append(body.Rows, Row{Text: text, Marks: []transcript.Mark{{Col: 0, EndCol: 4}, {Col: 7, EndCol: 40}}})
+			}
+			blocks = append(blocks, body)
+		}
+		b.Run(fmt.Sprintf("%d files of %d rows", c.files, c.rows), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var p Page
+				for p.Set(blocks); p.Dirty(); {
+					p.Take(64 << 10)
+				}
+			}
+		})
 	}
 }

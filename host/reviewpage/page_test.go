@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -15,7 +16,7 @@ type buffer struct {
 	marks [][]int
 }
 
-func (b *buffer) apply(t *testing.T, e transcript.Edit) {
+func (b *buffer) apply(t *testing.T, e page.Edit) {
 	t.Helper()
 	if e.Count != len(b.lines) {
 		t.Fatalf("an edit expects %d lines, there are %d", e.Count, len(b.lines))
@@ -91,7 +92,7 @@ func TestPageFollows(t *testing.T) {
 			t.Fatalf("seed %d: the highlights are\n%v\nwanted\n%v", seed, b.marks, marks)
 		}
 		for at, row := range p.All() {
-			if r, ok := p.Row(at, p.seq); !ok || r.Text != row.Text {
+			if r, ok := p.Row(at, p.Seq()); !ok || r.Text != row.Text {
 				t.Fatalf("seed %d: row %d is %q, not %q", seed, at, r.Text, row.Text)
 			}
 		}
@@ -121,13 +122,13 @@ func TestRowsFollowEdits(t *testing.T) {
 	}
 	p.Set([]Block{block(0, "title"), block(1, "a", "b", "c"), block(2, "d")})
 	p.Take(1 << 20)
-	seen := p.seq
+	seen := p.Seq()
 	p.Set([]Block{block(0, "title"), block(3, "new", "new"), block(1, "a", "b", "c"), block(2, "d")})
 	p.Take(1 << 20)
 	if r, ok := p.Row(3, seen); !ok || r.Text != "c" {
 		t.Errorf("the row has become %q", r.Text)
 	}
-	if r, ok := p.Row(3, p.seq); !ok || r.Text != "a" {
+	if r, ok := p.Row(3, p.Seq()); !ok || r.Text != "a" {
 		t.Errorf("the row is %q", r.Text)
 	}
 	p.Reset()
@@ -141,7 +142,7 @@ func TestManyRowsGo(t *testing.T) {
 	var p Page
 	var b buffer
 	many := func(text string) (list []Row) {
-		for i := range 3 * goneAtOnce {
+		for i := range 3 * 20_000 {
 			list = append(list, Row{Text: fmt.Sprint(text, i)})
 		}
 		return list
@@ -157,7 +158,7 @@ func TestManyRowsGo(t *testing.T) {
 		p.Set(blocks)
 		for p.Dirty() {
 			for _, e := range p.Take(256 << 10) {
-				if n := e.EndRow - e.Row; n > goneAtOnce {
+				if n := e.EndRow - e.Row; n > 20_000 {
 					t.Errorf("%d lines go at once", n)
 				}
 				b.apply(t, e)

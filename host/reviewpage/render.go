@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -110,7 +111,7 @@ func Summarize(f review.File) Summary {
 
 // Heads renders the page's head, and the line that stands for each file. The names of files stand below each other, and
 // what follows them too.
-func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) {
+func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 	var pending, kept, refused, files, remarks int
 	name, counts := 0, 0
 	for i, e := range entries {
@@ -130,9 +131,9 @@ func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) 
 	var title builder
 	title.add(" Review", transcript.ReviewTitle)
 	if h.Title != "" {
-		title.add(" · "+strings.Join(strings.Fields(h.Title), " "), transcript.ReviewTitle)
+		title.add(" · "+transcript.OneLine(h.Title), transcript.ReviewTitle)
 	}
-	said := []string{many(files, "file"), many(pending+kept+refused, "hunk")}
+	said := []string{transcript.Many(files, "file"), transcript.Many(pending+kept+refused, "hunk")}
 	if kept > 0 {
 		said = append(said, fmt.Sprintf("%d kept", kept))
 	}
@@ -143,13 +144,13 @@ func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) 
 		said = []string{"the agent has changed no file in this session"}
 	}
 	title.add("    "+strings.Join(said, "  "), transcript.More)
-	page = append(page, title.row(Row{Kind: Title}))
+	top = append(top, title.row(Row{Kind: Title}))
 	var send []string
 	if remarks > 0 {
-		send = append(send, many(remarks, "comment"))
+		send = append(send, transcript.Many(remarks, "comment"))
 	}
 	if h.Refused > 0 {
-		send = append(send, many(h.Refused, "refused hunk"))
+		send = append(send, transcript.Many(h.Refused, "refused hunk"))
 	}
 	if len(send) > 0 {
 		how, them := ":Acp review send", "them"
@@ -162,9 +163,9 @@ func Heads(h Header, entries []Entry, sums []Summary) (page []Row, heads []Row) 
 		how += " sends " + them
 		var b builder
 		b.add(" "+strings.Join(send, ", ")+": "+how, transcript.ReviewComment)
-		page = append(page, b.row(Row{Kind: Plain}))
+		top = append(top, b.row(Row{Kind: Plain}))
 	}
-	return page, heads
+	return top, heads
 }
 
 // head is the line of a file.
@@ -175,7 +176,7 @@ func head(e Entry, s Summary, name, counts int) Row {
 		sign = " ▾ "
 	}
 	b.add(sign, transcript.More)
-	b.add(oneLine(e.Name), transcript.ReviewFile)
+	b.add(unbroken(e.Name), transcript.ReviewFile)
 	b.pad(name - cells(e.Name))
 	if s.added > 0 {
 		b.add(fmt.Sprintf("  +%d", s.added), transcript.DiffAdded)
@@ -198,16 +199,16 @@ func head(e Entry, s Summary, name, counts int) Row {
 		notes = append(notes, "deleted")
 	}
 	if e.OldName != "" {
-		notes = append(notes, "moved from "+oneLine(e.OldName))
+		notes = append(notes, "moved from "+unbroken(e.OldName))
 	}
 	if e.NewName != "" {
-		notes = append(notes, "was moved to "+oneLine(e.NewName))
+		notes = append(notes, "was moved to "+unbroken(e.NewName))
 	}
 	if opaque(f) {
 		notes = append(notes, "binary or large")
 	}
 	if n := len(e.Remarks); n > 0 && (!e.Open || e.ID < 0) {
-		notes = append(notes, many(n, "comment"))
+		notes = append(notes, transcript.Many(n, "comment"))
 	}
 	for _, n := range notes {
 		b.sep()
@@ -215,11 +216,11 @@ func head(e Entry, s Summary, name, counts int) Row {
 	}
 	if e.Conflicts > 0 {
 		b.sep()
-		b.add(many(e.Conflicts, "conflict"), transcript.Warning)
+		b.add(transcript.Many(e.Conflicts, "conflict"), transcript.Warning)
 	}
 	for _, who := range e.Also {
 		b.sep()
-		b.add("also changed by "+oneLine(who), transcript.Warning)
+		b.add("also changed by "+unbroken(who), transcript.Warning)
 	}
 	return b.row(Row{Kind: Head, File: e.ID, Line: 1})
 }
@@ -273,7 +274,7 @@ func Body(e Entry) Block {
 		b.Rows[i].File = e.ID
 	}
 	if code := body.code(); code.EndRow > 0 {
-		b.Code = []transcript.Code{code}
+		b.Code = []page.Code{code}
 	}
 	return b
 }
@@ -286,7 +287,7 @@ type body struct {
 	cols  []int // where the file's text begins in each row; 0 where there is none
 	sides []byte
 	// unseen is text of the file before rows that is not shown.
-	unseen []transcript.Around
+	unseen []page.Around
 	room   int // how much more of it there may be
 	left   []Remark
 }
@@ -458,7 +459,7 @@ func (b *body) line(state review.State, side byte, change, at, number, place int
 		row.mark(signAt, signAt+1, sign)
 	}
 	if state == review.Rejected && side == '+' {
-		row.mark(start+from, start+to, transcript.ReviewRefused)
+		row.mark(start+from, start+to, transcript.ReviewStruck)
 	}
 	for _, w := range l.Words {
 		if w.Start < to && wordGroup != plain {
@@ -538,7 +539,7 @@ func (b *body) skip(present []string, from, to int) {
 		lines = append(lines, strings.TrimSuffix(l, "\n"))
 	}
 	b.room -= len(lines)
-	b.unseen = append(b.unseen, transcript.Around{Line: len(b.rows), Lines: lines})
+	b.unseen = append(b.unseen, page.Around{Line: len(b.rows), Lines: lines})
 }
 
 func (b *body) note(text string) {
@@ -547,18 +548,18 @@ func (b *body) note(text string) {
 
 func (b *body) add(r Row, p piece) {
 	var row builder
-	row.add(oneLine(p.text), p.group)
+	row.add(unbroken(p.text), p.group)
 	b.rows = append(b.rows, row.row(r))
 	b.cols, b.sides = append(b.cols, 0), append(b.sides, '.')
 }
 
 // code is what gets the colours of its language.
-func (b *body) code() transcript.Code {
+func (b *body) code() page.Code {
 	n := min(len(b.rows), coloured)
 	if !slices.ContainsFunc(b.sides[:n], func(s byte) bool { return s != '.' }) {
-		return transcript.Code{}
+		return page.Code{}
 	}
-	c := transcript.Code{EndRow: n, File: b.entry.File.Path, Cols: b.cols[:n], Sides: string(b.sides[:n])}
+	c := page.Code{EndRow: n, File: b.entry.File.Path, Cols: b.cols[:n], Sides: string(b.sides[:n])}
 	for _, a := range b.unseen {
 		if a.Line < n || a.Line == n && n == len(b.rows) {
 			c.Around = append(c.Around, a)
@@ -609,12 +610,5 @@ func (b *builder) row(r Row) Row {
 
 func cells(s string) int { return ansi.StringWidthWc(s) }
 
-// oneLine has a text be one line.
-func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }
-
-func many(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+// unbroken has a text be one line, with all its spaces.
+func unbroken(s string) string { return strings.ReplaceAll(s, "\n", " ") }

@@ -406,13 +406,9 @@ func (p part) paths(r Request) []Path {
 			candidates = append(candidates, value)
 		}
 		for _, c := range candidates {
-			if rest, ok := strings.CutPrefix(c, "~/"); ok {
-				c = filepath.Join(r.Home, rest)
+			if path, ok := r.Absolute(c); ok {
+				paths = append(paths, Path{Given: filepath.Clean(path), Real: r.Resolve(path)})
 			}
-			if !filepath.IsAbs(c) {
-				c = r.Cwd + "/" + c // not joined: a link may stand before ".."
-			}
-			paths = append(paths, Path{Given: filepath.Clean(c), Real: r.Resolve(c)})
 		}
 	}
 	return paths

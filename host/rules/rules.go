@@ -96,13 +96,17 @@ type Request struct {
 	Fold  bool    // the file system takes upper and lower case as the same
 	Paths []Path  // every file that the request names
 	Run   Command // what it runs, if it does
+	// Absolute gives the absolute path that a word of a command means if it is
+	// the name of a file, and false where it cannot be one.
+	Absolute func(string) (string, bool)
 	// Resolve gives an absolute path without symbolic links and "..", "" where
 	// that fails. It may read the disk.
 	Resolve func(string) string
 }
 
 // Path is a file as named, and as it is found on the disk. Both are absolute
-// and without ".."; Real is "" where it cannot be told.
+// and without ".."; Real is "" where it cannot be told, and Given then may be
+// anything. No rule allows a request for such a file.
 type Path struct{ Given, Real string }
 
 // Verdict is what becomes of a request. Rules are the numbers, from 1, of those
@@ -157,6 +161,11 @@ func (l List) Decide(r Request) Verdict {
 	if len(stuck) > 0 || len(allowed) == 0 {
 		asking := slices.DeleteFunc(slices.Clone(stuck), func(d decision) bool { return d.rule == 0 })
 		return Verdict{Action: Ask, Rules: numbers(asking), Why: l.why(r, allowed, stuck)}
+	}
+	for _, p := range r.Paths {
+		if p.Real == "" {
+			return Verdict{Action: Ask, Why: "it is not clear which file `" + p.Given + "` is"}
+		}
 	}
 	if private := l.private(r, parts); private != "" {
 		return Verdict{Action: Ask, Why: "`" + private + "` is private"}

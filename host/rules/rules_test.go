@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -13,6 +12,15 @@ import (
 // /p/link, which leads to /etc.
 func request(r Request) Request {
 	r.Cwd, r.Home = "/p", "/home/me"
+	r.Absolute = func(name string) (string, bool) {
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
+			return r.Home + "/" + rest, true
+		}
+		if !filepath.IsAbs(name) {
+			name = r.Cwd + "/" + name
+		}
+		return name, !strings.Contains(name, "://")
+	}
 	r.Resolve = func(path string) string {
 		path = filepath.Clean(path)
 		if rest, ok := strings.CutPrefix(path, "/p/link"); ok && (rest == "" || rest[0] == '/') {
@@ -249,35 +257,6 @@ func TestEndlessScripts(t *testing.T) {
 		}
 		n := scriptLimit/(len(c.open)+len(c.close)) - 100
 		l.Decide(request(Request{Kind: "execute", Run: Shell(strings.Repeat(c.open, n) + c.middle + strings.Repeat(c.close, n))}))
-	}
-}
-
-func TestPathsIn(t *testing.T) {
-	for _, c := range []struct{ raw, want string }{
-		{``, ``},
-		{`7`, ``},
-		{`{}`, ``},
-		{`{"path":"a"}`, `a`},
-		{`{"file_path":"/a","old_string":"/b","new_string":"c"}`, `/a`},
-		{`{"filePath":"/a","content":"/b"}`, `/a`},
-		{`{"abs_path":"/a","notebook_path":"/b"}`, `/a /b`},
-		{`{"paths":["a","b"],"files":[{"path":"c"},{"name":"/d"}]}`, `/d a b c`},
-		{`{"oldPath":"a","newPath":"../b"}`, `../b a`},
-		{`{"from":"a","to":"b","source":"c","destination":"d"}`, `a b c d`},
-		{`{"changes":{"/a":{"type":"update","unified_diff":"@@","move_path":"/b"},"c":{"add":{"content":"x"}}}}`, `/a /b c`},
-		{`{"input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Add File: /c\n+z\n*** Delete File: d\n*** End Patch"}`, `/c a b d`},
-		{`{"diff":"--- /a\n+++ /b\n@@ -1 +1 @@\n-x\n+y\n","filepath":"/a"}`, `/a /b`},
-		{`{"patch":"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n"}`, `x y`},
-		{`{"p":"--- a/x\n+++ b/x\n@@"}`, `x`},
-		{`{"p":"--- /dev/null\n+++ b/x\n@@"}`, `x`},
-		{`{"notebook":"../x.ipynb","note":"a/b c","language":"go","up":".."}`, `.. ../x.ipynb`},
-		{`{"uri":"file:///a%20b","url":"https://x/y"}`, `/a b`},
-		{`{"command":"/bin/ls","cwd":"/a","description":"/b"}`, ``},
-		{`{"anything":{"at":["/a"]}}`, `/a`},
-	} {
-		if got := strings.Join(PathsIn(json.RawMessage(c.raw)), " "); got != c.want {
-			t.Errorf("%s: %q, expected %q", c.raw, got, c.want)
-		}
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 // FileName is the file that a URI names, below cwd if it is there, with the
 // lines that the fragment names: src/lexer.lua:40-66 for L40-66.
 func FileName(uri, cwd string) (name string, ok bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" {
+	path, fragment, ok := fileOf(uri)
+	if !ok {
 		return "", false
 	}
-	name = u.Path
-	if rel, err := filepath.Rel(cwd, name); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+	name = path
+	if rel, err := filepath.Rel(cwd, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		name = rel
-		if strings.HasSuffix(u.Path, "/") {
+		if strings.HasSuffix(path, "/") {
 			name += "/"
 		}
 	}
-	if lines, found := strings.CutPrefix(u.Fragment, "L"); found {
+	if lines, found := strings.CutPrefix(fragment, "L"); found {
 		name += ":" + strings.ReplaceAll(lines, "L", "")
 	}
 	return name, true
@@ -32,13 +32,23 @@ func FileName(uri, cwd string) (name string, ok bool) {
 // PlaceOf is the place that a URI names, if it is of a file: of lines it is the
 // first.
 func PlaceOf(uri string) (Place, bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || (u.Host != "" && u.Host != "localhost") {
+	path, fragment, ok := fileOf(uri)
+	if !ok {
 		return Place{}, false
 	}
-	lines, _, _ := strings.Cut(strings.TrimPrefix(u.Fragment, "L"), "-")
+	lines, _, _ := strings.Cut(strings.TrimPrefix(fragment, "L"), "-")
 	first, _ := strconv.Atoi(lines)
-	return Place{Path: u.Path, Line: max(first, 0)}, true
+	return Place{Path: path, Line: max(first, 0)}, true
+}
+
+// fileOf is the file of this computer that a URI names, and the fragment.
+func fileOf(uri string) (path, fragment string, ok bool) {
+	path = session.LocalPath(uri)
+	u, err := url.Parse(uri)
+	if path == uri || err != nil {
+		return "", "", false
+	}
+	return path, u.Fragment, true
 }
 
 // attachment is what stands beside a prompt's words, in one line.

@@ -11,11 +11,16 @@ func TestFileName(t *testing.T) {
 		"file:///p/src/":                  "src/",
 		"file:///elsewhere/x":             "/elsewhere/x",
 		"file:///pp/x":                    "/pp/x",
+		"FILE://localhost/p/x":            "x",
+		"file://far/p/x":                  "",
 		"https://example.org/p/x":         "",
 		"%zz":                             "",
 	} {
 		if got, ok := FileName(uri, "/p"); got != want || ok != (want != "") {
 			t.Errorf("%s is %q (%v), want %q", uri, got, ok, want)
+		}
+		if place, ok := PlaceOf(uri); ok != (want != "") {
+			t.Errorf("%s is at %+v (%v)", uri, place, ok)
 		}
 	}
 }

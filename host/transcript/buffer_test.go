@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // buffer is a chat buffer as Neovim has it. Edits are applied in the way of
@@ -21,13 +22,13 @@ type buffer struct {
 type bufferLine struct {
 	text  string
 	marks []Mark
-	decor []Decor // without rows
+	decor []page.Decor // without rows
 	image string
 }
 
 func newBuffer() *buffer { return &buffer{lines: make([]bufferLine, 1), empty: true} }
 
-func (b *buffer) apply(e Edit) error {
+func (b *buffer) apply(e page.Edit) error {
 	whole := e.Count == 0
 	switch {
 	case whole && !b.empty:
@@ -144,10 +145,10 @@ func (l bufferLine) String() string {
 	}
 	for _, d := range l.decor {
 		if d.Sign != "" {
-			notes = append(notes, fmt.Sprintf("sign %s %q", groupName(d.SignGroup), d.Sign))
+			notes = append(notes, fmt.Sprintf("sign %s %q", groupName(Group(d.SignGroup)), d.Sign))
 		}
 		if d.Right != "" {
-			notes = append(notes, fmt.Sprintf("right %s %q", groupName(d.RightGroup), d.Right))
+			notes = append(notes, fmt.Sprintf("right %s %q", groupName(Group(d.RightGroup)), d.Right))
 		}
 	}
 	if l.image != "" {
@@ -171,7 +172,7 @@ func (b *buffer) String() string {
 func groupName(g Group) string { return strings.TrimPrefix(Groups()[g], "Acp") }
 
 // take applies the next edits of a transcript.
-func (b *buffer) take(t *testing.T, tr *Transcript, budget int) []Edit {
+func (b *buffer) take(t *testing.T, tr *Transcript, budget int) []page.Edit {
 	t.Helper()
 	edits := tr.Take(budget)
 	for _, e := range edits {
@@ -192,6 +193,7 @@ func drawn(t *testing.T, conv *session.Conversation, config Config, like *Transc
 	}
 	for i := range conv.Entries {
 		tr.blocks = append(tr.blocks, tr.newBlock(i))
+		tr.page.Add()
 		if like != nil {
 			tr.blocks[i].open = like.blocks[i].open
 		}
@@ -207,7 +209,7 @@ func drawn(t *testing.T, conv *session.Conversation, config Config, like *Transc
 
 // The simulation must be strict, or the tests that stand on it mean nothing.
 func TestBufferRefuses(t *testing.T) {
-	for name, e := range map[string]Edit{
+	for name, e := range map[string]page.Edit{
 		"a wrong count":           {Count: 3},
 		"an empty buffer":         {},
 		"rows beyond the end":     {Count: 2, Row: 2, EndRow: 3},
@@ -217,7 +219,7 @@ func TestBufferRefuses(t *testing.T) {
 		"marks beyond the end":    {Count: 2, Row: 2, EndRow: 2, MarkEnd: 3},
 		"a mark outside its rows": {Count: 2, Row: 2, EndRow: 2, Marks: []int{0, 0, 1, 1}},
 		"a mark beyond the line":  {Count: 2, Row: 2, EndRow: 2, MarkEnd: 1, Marks: []int{0, 0, 9, 1}},
-		"decor outside its rows":  {Count: 2, Row: 2, EndRow: 2, Decor: []Decor{{Row: 1}}},
+		"decor outside its rows":  {Count: 2, Row: 2, EndRow: 2, Decor: []page.Decor{{Row: 1}}},
 	} {
 		b := &buffer{lines: blank([]string{"a", "b"})}
 		if b.apply(e) == nil {
@@ -229,7 +231,7 @@ func TestBufferRefuses(t *testing.T) {
 func TestBufferMovesMarks(t *testing.T) {
 	mark := func(from, to int) []Mark { return []Mark{{from, to, Error}} }
 	b := &buffer{lines: []bufferLine{{text: "a", marks: mark(0, 1)}, {text: "", marks: mark(0, 0)}, {text: "c", marks: mark(0, 1)}}}
-	for _, e := range []Edit{
+	for _, e := range []page.Edit{
 		{Count: 3, Row: 2, EndRow: 2, Append: true, Lines: []string{"b", "bb"}},
 		{Count: 4, Row: 1, EndRow: 1, Append: true, Col: 1, Lines: []string{"A"}},
 		{Count: 4, Row: 3, EndRow: 3, Lines: []string{"new"}},

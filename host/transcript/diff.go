@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 const (
@@ -235,8 +236,8 @@ func (t *Transcript) diffBody(b *block, d *fileChange) []Line {
 
 // sources are the lines [from, end) of a block as code, each file's together
 // and whole; row is the block's.
-func sources(lines []Line, row, from, end int) []Code {
-	var codes []Code
+func sources(lines []Line, row, from, end int) []page.Code {
+	var codes []page.Code
 	for i := 0; i < len(lines); {
 		of, first := lines[i].source, i
 		var sides strings.Builder
@@ -247,20 +248,20 @@ func sources(lines []Line, row, from, end int) []Code {
 			continue
 		}
 		last := min(i, first+coloured)
-		code := Code{Row: row + first, EndRow: row + last, File: of.file, Sides: sides.String()[:last-first]}
+		code := page.Code{Row: row + first, EndRow: row + last, File: of.file, Sides: sides.String()[:last-first]}
 		for j, l := range lines[first:last] {
 			if code.Col == 0 && l.side != noSide {
 				code.Col = len(l.Text) - l.tail // it may have been moved to the right
 			}
 			if len(l.before) > 0 {
-				code.Around = append(code.Around, Around{j, l.before})
+				code.Around = append(code.Around, page.Around{Line: j, Lines: l.before})
 			}
 		}
 		if code.Col == 0 {
 			continue // but a note
 		}
 		if last == i && len(of.after) > 0 {
-			code.Around = append(code.Around, Around{i - first, of.after})
+			code.Around = append(code.Around, page.Around{Line: i - first, Lines: of.after})
 		}
 		codes = append(codes, code)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // toldFiles are changes as the agent told them.
@@ -134,7 +135,7 @@ func TestDiffIsToldAsCode(t *testing.T) {
 	config := w.config()
 	config.Files = func(*session.ToolCall) []*diff.File { return files }
 	tr, b := New(w.conv, config), newBuffer()
-	take := func(budget int) (codes []Code) {
+	take := func(budget int) (codes []page.Code) {
 		for tr.Sync(); tr.Dirty(); {
 			for _, e := range b.take(t, tr, budget) {
 				codes = append(codes, e.Code...)
@@ -144,11 +145,11 @@ func TestDiffIsToldAsCode(t *testing.T) {
 	}
 	w.apply(call(session.KindEdit, session.StatusInProgress, "Change", change("a.go", "", ""), change("b.lua", "", "")))
 	got := take(100)
-	want := []Code{
+	want := []page.Code{
 		{Row: 2, EndRow: 8, File: "a.go", Col: 9, Sides: "  -+  "},
 		{Row: 9, EndRow: 11, File: "b.lua", Col: 8, Sides: " -"},
 	}
-	around := []Around{{0, numberList(8, 47)}, {6, numberList(53, 92)}}
+	around := []page.Around{{Line: 0, Lines: numberList(8, 47)}, {Line: 6, Lines: numberList(53, 92)}}
 	want[0].Around = around
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("told\n%+v\nwant\n%+v\n%s", got, want, b)
@@ -209,7 +210,7 @@ func TestLongDiffIsSentInPieces(t *testing.T) {
 	tr.Sync()
 	b.take(t, tr, 1<<20)
 	tr.Fold(0, Open)
-	takes, codes := 0, []Code(nil)
+	takes, codes := 0, []page.Code(nil)
 	for ; tr.Dirty(); takes++ {
 		for _, e := range b.take(t, tr, 64<<10) {
 			if len(codes) > 0 {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/host/markdown"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // Group is a highlight group; Neovim is told its number, see [Groups].
@@ -44,7 +45,7 @@ const (
 	ReviewTitle
 	ReviewFile
 	ReviewKept
-	ReviewRefused
+	ReviewStruck
 	ReviewComment
 	Ansi0 // to Ansi0+15: the terminal colours
 )
@@ -106,10 +107,25 @@ type Place struct {
 	External bool
 }
 
-func (l Line) equal(o Line) bool {
+// Equal tells whether two lines look the same.
+func (l Line) Equal(o Line) bool {
 	return l.Text == o.Text && l.Right == o.Right && l.RightGroup == o.RightGroup &&
 		l.Sign == o.Sign && l.SignGroup == o.SignGroup && l.Lang == o.Lang && l.Indent == o.Indent &&
 		l.Image == o.Image && slices.Equal(l.Marks, o.Marks)
+}
+
+// Draw adds the line to an edit, at a row of the buffer.
+func (l Line) Draw(e *page.Edit, row int) {
+	e.Lines = append(e.Lines, l.Text)
+	for _, m := range l.Marks {
+		e.Marks = append(e.Marks, row, m.Col, m.EndCol, int(m.Group))
+	}
+	if l.Right != "" || l.Sign != "" {
+		e.Decor = append(e.Decor, page.Decor{Row: row, Right: l.Right, RightGroup: int(l.RightGroup), Sign: l.Sign, SignGroup: int(l.SignGroup)})
+	}
+	if l.Image != "" {
+		e.Images = append(e.Images, page.Image{Row: row, Path: l.Image})
+	}
 }
 
 // shift moves a line to the right by n cells.

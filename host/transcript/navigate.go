@@ -23,7 +23,7 @@ func (t *Transcript) Fold(row int, f Fold) {
 		}
 		return
 	}
-	if i, _ := t.at(row); i >= 0 {
+	if i, _ := t.page.At(row); i >= 0 {
 		b := t.blocks[i]
 		t.setFold(i, b, f == Open || (f == Toggle && !t.isOpen(b)))
 		t.touchBelow(i)
@@ -43,7 +43,7 @@ func (t *Transcript) setFold(i int, b *block, open bool) {
 
 // Entry returns the entry at a row of the buffer, or nil.
 func (t *Transcript) Entry(row int) session.Entry {
-	if i, _ := t.at(row); i >= 0 {
+	if i, _ := t.page.At(row); i >= 0 {
 		return t.blocks[i].entry
 	}
 	return nil
@@ -52,13 +52,14 @@ func (t *Transcript) Entry(row int) session.Entry {
 // Place is where a row of the buffer leads to: what the row itself names, or
 // what a row above it in its block does, or what the block is about.
 func (t *Transcript) Place(row int) (Place, bool) {
-	i, first := t.at(row)
+	i, first := t.page.At(row)
 	if i < 0 {
 		return Place{}, false
 	}
 	b := t.blocks[i]
-	for at := row - first; at >= 0 && at < len(b.static); at-- {
-		if p := b.static[at].Place; p.Path != "" {
+	have := b.lines.Have()
+	for at := row - first; at >= 0 && at < len(have); at-- {
+		if p := have[at].Place; p.Path != "" {
 			return p, true
 		}
 	}
@@ -73,11 +74,11 @@ func (t *Transcript) Place(row int) (Place, bool) {
 // Block returns the rows [row, end) of the block at a row of the buffer; they
 // are none where nothing is.
 func (t *Transcript) Block(at int) (row, end int) {
-	i, first := t.at(at)
+	i, first := t.page.At(at)
 	if i < 0 {
 		return 0, 0
 	}
-	return first, first + t.blocks[i].rows
+	return first, first + t.page.Rows(i)
 }
 
 // Kind is what the user moves between.
@@ -93,13 +94,13 @@ const (
 // given or before it.
 func (t *Transcript) Next(row int, kind Kind, forward bool) (int, bool) {
 	found, ok, first := 0, false, 0
-	for _, b := range t.blocks {
-		start := first
+	for i, b := range t.blocks {
+		start, rows := first, t.page.Rows(i)
 		if b.gap {
 			start++
 		}
-		first += b.rows
-		if b.rows == 0 || !kind.is(b.entry) {
+		first += rows
+		if rows == 0 || !kind.is(b.entry) {
 			continue
 		}
 		if forward && start > row {

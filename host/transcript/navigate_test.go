@@ -11,19 +11,20 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // Each block of code is told once, when it is complete and in the buffer,
 // however its message came and was taken.
 func TestCodeIsToldOnce(t *testing.T) {
 	const text = "Look:\n\n```go\nx := 1\ny := 2\n```\nand\n~~~ sh -x\nls\n~~~\n\n> ```\n> quoted\n> ```\n\n```\n```\n\n```lua\nreturn\n```"
-	want := []Code{{Row: 5, EndRow: 7, Lang: "go"}, {Row: 10, EndRow: 11, Lang: "sh"}, {Row: 18, EndRow: 18}, {Row: 21, EndRow: 22, Lang: "lua"}}
+	want := []page.Code{{Row: 5, EndRow: 7, Lang: "go"}, {Row: 10, EndRow: 11, Lang: "sh"}, {Row: 18, EndRow: 18}, {Row: 21, EndRow: 22, Lang: "lua"}}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		w := newWorld()
 		tr, b := New(w.conv, w.config()), newBuffer()
 		w.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "p"}}})
-		var got []Code
+		var got []page.Code
 		take := func(budget int) {
 			tr.Sync()
 			for _, e := range b.take(t, tr, budget) {

@@ -174,14 +174,14 @@ func (t *Transcript) Inspect(row int) []Line {
 	}
 	kind := string(c.Kind)
 	if c.Name != "" && c.Name != kind {
-		kind += " (" + oneLine(c.Name) + ")"
+		kind += " (" + OneLine(c.Name) + ")"
 	}
 	add("kind", kind)
 	add("status", t.standing(c))
 	add("begun", c.Started().Format(time.TimeOnly))
-	add("id", oneLine(c.ID))
+	add("id", OneLine(c.ID))
 	if c.Parent != "" {
-		add("part of", oneLine(c.Parent))
+		add("part of", OneLine(c.Parent))
 	}
 	var places []string
 	for _, l := range t.places(c.Locations) {
@@ -207,7 +207,7 @@ func (t *Transcript) Inspect(row int) []Line {
 
 // standing is the status of a call in words, with its times.
 func (t *Transcript) standing(c *session.ToolCall) string {
-	words := strings.ReplaceAll(oneLine(string(c.Shown())), "_", " ")
+	words := strings.ReplaceAll(OneLine(string(c.Shown())), "_", " ")
 	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond {
 		words += ", " + seconds(took)
 	}
@@ -222,4 +222,5 @@ func quoted(s string) string {
 	return string(b)
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// OneLine has a text be one line, with one space where there were more.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

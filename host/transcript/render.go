@@ -125,7 +125,7 @@ func renderPlan(entries []session.PlanEntry) []Line {
 		case "in_progress":
 			icon, group = "▸", PlanNow
 		}
-		text := strings.Join(strings.Fields(e.Content), " ")
+		text := OneLine(e.Content)
 		if e.Priority == "high" && e.Status != "completed" {
 			text += " !"
 		}
@@ -220,13 +220,15 @@ func thousands(n uint64) string {
 	return s
 }
 
-// relative shortens a path below the session's folder.
-func (t *Transcript) relative(p string) string {
-	if rel, err := filepath.Rel(t.config.Cwd, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
+// Relative is a path as shown: relative to a session's folder where it is below.
+func Relative(cwd, p string) string {
+	if rel, err := filepath.Rel(cwd, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return rel
 	}
 	return p
 }
+
+func (t *Transcript) relative(p string) string { return Relative(t.config.Cwd, p) }
 
 // seconds is a duration as people say it: 0.1 s, 12 s, 3:05.
 func seconds(d time.Duration) string {

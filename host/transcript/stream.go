@@ -7,6 +7,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/markdown"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // stream is how far an agent's message has come into the buffer. Its text
@@ -95,13 +96,17 @@ func cut(text []byte, room int) int {
 	return room
 }
 
-func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
+// takeStream adds what a message has grown by.
+func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
+	b := t.blocks[i]
 	s, m := b.stream, b.entry.(*session.Message)
 	text, done := s.next(m, budget)
-	e := &Edit{Row: row + b.rows, EndRow: row + b.rows}
+	end := row + t.page.Rows(i)
+	e := &page.Edit{Row: end, EndRow: end}
 	if text != "" {
-		s.write(e, b, row, text)
+		s.write(e, b.gap, text)
 		e.Images = t.picturesIn(e)
+		end += e.Added()
 	}
 	s.study(m, text, done)
 	from, spans, fences := s.doc.Highlight()
@@ -112,7 +117,7 @@ func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
 	if b.gap {
 		top++
 	}
-	e.MarkRow, e.MarkEnd = min(top+from, row+b.rows), row+b.rows
+	e.MarkRow, e.MarkEnd = min(top+from, end), end
 	e.Marks = make([]int, 0, 4*len(spans))
 	for _, sp := range spans {
 		at := top + sp.Line
@@ -121,21 +126,21 @@ func (t *Transcript) takeStream(b *block, row, budget int) (*Edit, bool) {
 		}
 	}
 	for _, f := range fences {
-		e.Code = append(e.Code, Code{Row: top + f.Line, EndRow: top + f.EndLine, Lang: f.Lang})
+		e.Code = append(e.Code, page.Code{Row: top + f.Line, EndRow: top + f.EndLine, Lang: f.Lang})
 	}
 	return e, done
 }
 
 // picturesIn finds the pictures that lines of a message name.
-func (t *Transcript) picturesIn(e *Edit) []Image {
-	var images []Image
+func (t *Transcript) picturesIn(e *page.Edit) []page.Image {
+	var images []page.Image
 	for i, text := range e.Lines {
 		if path := t.pictures[text]; path != "" {
 			at := e.Row + i
 			if e.Append {
 				at--
 			}
-			images = append(images, Image{at, path})
+			images = append(images, page.Image{Row: at, Path: path})
 		}
 	}
 	return images
@@ -175,22 +180,16 @@ func (s *stream) rest(m *session.Message) []byte {
 	return nil
 }
 
-// write makes e add text to the block at row.
-func (s *stream) write(e *Edit, b *block, row int, text string) {
+// write makes e add text at the end of the block, which begins with an empty
+// line where there is a gap.
+func (s *stream) write(e *page.Edit, gap bool, text string) {
 	e.Lines = strings.Split(text, "\n")
 	if s.started {
 		e.Append, e.Col = true, s.col
-		e.Row = row + b.rows
-		e.EndRow = e.Row
-		b.rows += len(e.Lines) - 1
-	} else {
-		if b.gap {
-			e.Lines = append([]string{""}, e.Lines...)
-		}
-		e.Row, e.EndRow = row, row
-		b.rows = len(e.Lines)
-		s.started = true
+	} else if gap {
+		e.Lines = append([]string{""}, e.Lines...)
 	}
+	s.started = true
 	if last := len(e.Lines[len(e.Lines)-1]); e.Append && len(e.Lines) == 1 {
 		s.col += last
 	} else {

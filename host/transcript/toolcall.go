@@ -174,7 +174,7 @@ func placesOf(c *session.ToolCall) []session.Location {
 // what names the object of a call: its title without what the label says
 // already, and the line where it is known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) string {
-	title := strings.Join(strings.Fields(c.Title), " ")
+	title := OneLine(c.Title)
 	if title == "" {
 		title = c.Name
 	}
@@ -256,7 +256,7 @@ func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) 
 	}
 	var said []string
 	if _, known := statusIcons[status]; !known || status == session.StatusPaused {
-		said = append(said, strings.Join(strings.Fields(string(status)), " "))
+		said = append(said, OneLine(string(status)))
 	}
 	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond { // else not worth the eye
 		said = append(said, seconds(took))
@@ -337,11 +337,7 @@ func leadTo(lines []Line, path string) []Line {
 }
 
 func (t *Transcript) terminalBody(b *block, id string) []Line {
-	n := previewOutput
-	if b.open == opened {
-		n = 2000 // the whole of it has a window of its own
-	}
-	screen, ok := t.config.Terminal(id, n)
+	screen, ok := t.config.Terminal(id, b.room())
 	if !ok {
 		return nil
 	}
@@ -349,15 +345,7 @@ func (t *Transcript) terminalBody(b *block, id string) []Line {
 	if hidden := screen.Total - len(screen.Lines); hidden > 0 {
 		lines = append(lines, MoreLine(hidden))
 	}
-	for _, l := range screen.Lines {
-		const indent = "    "
-		out := Line{Text: indent + l.Text, Marks: make([]Mark, 0, len(l.Marks)+1)}
-		out.Marks = append(out.Marks, Mark{0, len(out.Text), Output})
-		for _, m := range l.Marks {
-			out.Marks = append(out.Marks, Mark{m.Col + len(indent), m.EndCol + len(indent), m.Group})
-		}
-		lines = append(lines, out)
-	}
+	lines = append(lines, indented(screen.Lines)...)
 	if screen.State != "" {
 		lines = append(lines, line(piece{"    " + screen.State, ToolFailed}))
 	}
@@ -365,7 +353,7 @@ func (t *Transcript) terminalBody(b *block, id string) []Line {
 }
 
 // MoreLine stands for n lines that are not shown.
-func MoreLine(n int) Line { return line(piece{"    … +" + many(n, "line"), More}) }
+func MoreLine(n int) Line { return line(piece{"    … +" + Many(n, "line"), More}) }
 
 // FileLine is the name of a file and how much of it changes.
 func FileLine(name string, added, removed int) Line {
@@ -381,15 +369,16 @@ func counts(f figures) []piece {
 		list = append(list, piece{"  "[min(f.added, 1):], plain}, piece{fmt.Sprintf("−%d", f.removed), DiffRemoved})
 	}
 	if f.calls > 0 {
-		list = append(list, piece{"  … +" + many(f.calls, "call"), More})
+		list = append(list, piece{"  … +" + Many(f.calls, "call"), More})
 	}
 	if f.lines > 0 {
-		list = append(list, piece{"  … +" + many(f.lines, "line"), More})
+		list = append(list, piece{"  … +" + Many(f.lines, "line"), More})
 	}
 	return list
 }
 
-func many(n int, noun string) string {
+// Many is so many things, in words.
+func Many(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // shown is a transcript of updates, all of it in the buffer.
@@ -254,7 +255,7 @@ func TestRowsAreFollowed(t *testing.T) {
 		seq, row, of := 0, 0, 0
 		for range 40 {
 			if r.IntN(4) == 0 {
-				seq, of = tr.seq, r.IntN(4)
+				seq, of = tr.page.Seq(), r.IntN(4)
 				row = head(of)
 			}
 			w.apply(session.ToolCallPatch{ID: fmt.Sprint(r.IntN(4)), Content: acp.Set([]session.ToolCallContent{output(numbers(1, r.IntN(9), "line %d"))})}, says("text\n"))
@@ -338,7 +339,7 @@ func TestInspect(t *testing.T) {
 
 // Code in the body of a call is told when it is there, and again when it was replaced.
 func TestCodeInBodies(t *testing.T) {
-	code := func(edits []Edit) string {
+	code := func(edits []page.Edit) string {
 		var list []string
 		for _, e := range edits {
 			for _, c := range e.Code {

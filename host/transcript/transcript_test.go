@@ -10,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
 // world is what a transcript under test sees around it. The time of the
@@ -215,11 +216,11 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 				t.Error(diff)
 			}
 			rows := 0
-			for i, block := range tr.blocks {
-				if e := tr.Entry(rows); block.rows > 0 && e != w.conv.Entries[i] {
+			for i := range tr.blocks {
+				if e := tr.Entry(rows); tr.page.Rows(i) > 0 && e != w.conv.Entries[i] {
 					t.Errorf("row %d belongs to %T, not to entry %d", rows, e, i)
 				}
-				rows += block.rows
+				rows += tr.page.Rows(i)
 			}
 			if rows > 0 && rows != len(b.lines) {
 				t.Errorf("blocks of %d rows, %d lines", rows, len(b.lines))
@@ -291,7 +292,7 @@ func TestBlocksInAMessage(t *testing.T) {
 }
 
 // cost is what an edit brings to Neovim, in bytes and highlights.
-func cost(edits []Edit) (bytes, marks int) {
+func cost(edits []page.Edit) (bytes, marks int) {
 	for _, e := range edits {
 		for _, l := range e.Lines {
 			bytes += len(l) + 1

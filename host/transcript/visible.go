@@ -37,7 +37,7 @@ func Visible(lines []Line, prose bool) []Line {
 
 // VisibleText is [Visible] for a text that has to be one line.
 func VisibleText(text string) string {
-	text, _ = visible(strings.Join(strings.Fields(text), " "), true)
+	text, _ = visible(OneLine(text), true)
 	return text
 }
 

@@ -68,9 +68,9 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 	if len(c.RawOutput) > 0 {
 		sections = append(sections, section{"Output", "json", broken(pretty(c.RawOutput))})
 	}
-	w := Whole{Name: oneLine(fitted(oneLine(c.Title), titleWidth))}
+	w := Whole{Name: OneLine(fitted(OneLine(c.Title), titleWidth))}
 	if w.Name == "" {
-		w.Name = oneLine(c.ID)
+		w.Name = OneLine(c.ID)
 	}
 	shown := len(sections)
 	for shown > 0 && (sections[shown-1].title == "Input" || sections[shown-1].title == "Output") {

@@ -87,3 +87,28 @@ func (h *History) add(t *Turn) {
 func (h *History) remove(t *Turn) {
 	h.Turns = slices.DeleteFunc(slices.Clone(h.Turns), func(other *Turn) bool { return other.At.Equal(t.At) })
 }
+
+// Map returns a copy of the history with what f says in the place of each text.
+func (h *History) Map(f func(text string) (string, error)) (History, error) {
+	var err error
+	files := func(list []File) []File {
+		list = slices.Clone(list)
+		for i := range list {
+			for _, text := range []*string{&list[i].Before.Text, &list[i].After.Text} {
+				if err == nil {
+					*text, err = f(*text)
+				}
+			}
+		}
+		return list
+	}
+	turn := func(t *Turn) *Turn { return &Turn{Prompt: t.Prompt, At: t.At, Files: files(t.Files)} }
+	var to History
+	for _, t := range h.Turns {
+		to.Turns = append(to.Turns, turn(t))
+	}
+	for _, u := range h.Undone {
+		to.Undone = append(to.Undone, Undone{Turn: turn(u.Turn), Files: files(u.Files)})
+	}
+	return to, err
+}

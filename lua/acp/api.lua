@@ -58,6 +58,13 @@ function M._agents()
   return list
 end
 
+---The name of the agent that is used where none is named.
+---@return string? name, string? err
+function M._default()
+  local agent, err = pick_agent()
+  return agent and agent.name, err
+end
+
 ---@param agent table
 ---@return table spec what the host needs of it
 local function spec(agent)
@@ -77,7 +84,8 @@ local function spec(agent)
   return fields
 end
 
----@type table<integer, {agent: table, cwd: string}> how each session was started
+---@type table<integer, {agent: table, cwd: string, host: integer}> how each session was started,
+---and by which host
 local launches = {}
 
 ---@param cwd string?
@@ -107,7 +115,7 @@ local function open(opts)
   end
   last_id = last_id + 1
   local id = last_id
-  launches[id] = { agent = spec(agent), cwd = cwd }
+  launches[id] = { agent = spec(agent), cwd = cwd, host = host.starts }
   local mirror = require('acp.mirror')
   mirror.set({
     id = id,
@@ -146,7 +154,8 @@ function M.new(opts)
   return open({ agent = opts.agent, cwd = opts.cwd })
 end
 
----Takes up a session that the agent keeps; the same one again when it is open already.
+---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
+---is started again where it has ended.
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
 ---@return integer? id, string? err
 function M.resume(opts)
@@ -159,7 +168,11 @@ function M.resume(opts)
   end
   for _, session in ipairs(require('acp.mirror').list()) do
     if session.agent == agent.name and session.agent_session_id == opts.agent_session_id then
-      return session.id
+      local ok, failure = true, nil
+      if session.state == 'dead' then
+        ok, failure = M.restart({ session = session.id })
+      end
+      return ok and session.id or nil, failure
     end
   end
   return open(opts)
@@ -204,10 +217,13 @@ end
 ---@param callback fun(ok: boolean?, err: string?)
 ---@return boolean? ok, string? err
 function M.delete(opts, callback)
+  opts = opts or {}
   local mirror = require('acp.mirror')
   local id = opts.session
+  local agent = pick_agent(opts.agent)
   for _, session in ipairs(mirror.list()) do
-    if opts.agent_session_id and session.agent_session_id == opts.agent_session_id then
+    local stored = session.agent_session_id
+    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
       id = session.id
     end
   end
@@ -338,7 +354,7 @@ function M.restart(opts)
     return nil, err
   end
   local host = require('acp.host')
-  if host.running() then
+  if host.running() and launches[id].host == host.starts then
     host.notify('restart', { session = id })
     return true
   end
@@ -348,7 +364,8 @@ function M.restart(opts)
   end
   for other, launch in pairs(launches) do
     local session = require('acp.mirror').sessions[other]
-    if session then
+    if session and launch.host ~= host.starts then
+      launch.host = host.starts
       host.notify('new', {
         session = other,
         agent = launch.agent,
@@ -399,9 +416,6 @@ function M.tool_call(session, id, callback)
     return nil, err
   end
   require('acp.host').request('tool_call', { session = sid, id = id }, function(call, failure)
-    if call == vim.NIL then
-      call = nil
-    end
     callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
   end)
   return true

@@ -1,4 +1,5 @@
----Keys that a buffer of the user's has for a while. The user's own of the same name come back.
+---Keys and marks that a buffer of the user's has for a while. The user's own keys of the same name
+---come back.
 local M = {}
 
 ---@class acp.Key
@@ -55,6 +56,19 @@ function M.unmap(buf, borrowed)
       end
     end
   end)
+end
+
+---Takes keys away, and all marks of namespaces.
+---@param buf integer
+---@param namespaces integer[]
+---@param borrowed? acp.Borrowed[]
+function M.clear(buf, namespaces, borrowed)
+  if vim.api.nvim_buf_is_loaded(buf) then
+    for _, ns in ipairs(namespaces) do
+      vim.api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+    end
+    M.unmap(buf, borrowed or {})
+  end
 end
 
 return M

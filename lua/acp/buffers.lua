@@ -58,6 +58,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field lossy? boolean the buffer's encoding has no form for the text; nothing was done
 ---@field err? string why nothing was done
 ---@field keys? string how the user decides the conflicts, in words
+---@field writing? boolean the user writes the buffer now
 ---@field save? integer the changedtick at which the buffer is to be saved once more, by M.save
 ---@field tick? integer the changedtick at which the buffer has the text
 
@@ -470,43 +471,6 @@ local function write_file(path)
   return ok, err
 end
 
---- The disk has another text than buf, on purpose: until the user writes, no question is asked
---- about the disk's time stamp as long as the disk is what the host left there.
----@param buf integer the current buffer
----@param path string
----@param disk acp.buffers.Disk
-local function expect_disk(buf, path, disk)
-  local group = api.nvim_create_augroup('acp_buffers_' .. buf, {})
-  api.nvim_create_autocmd('FileChangedShell', {
-    group = group,
-    buffer = buf,
-    callback = function()
-      if not track.get(buf) then
-        vim.v.fcs_choice = track.disk_is(path, disk) and '' or 'ask'
-      end
-    end,
-  })
-  -- Neovim compares the time stamp with that of its own last write or read, and asks; so it gets a
-  -- write of its own just before. Encoding and range are the user's: only a plain :w of this file.
-  api.nvim_create_autocmd('BufWritePre', {
-    group = group,
-    buffer = buf,
-    callback = function(event)
-      if track.disk_is(path, disk) and real(vim.fn.fnamemodify(event.file, ':p')) == path then
-        api.nvim_del_augroup_by_id(group)
-        vim.cmd('silent noautocmd lockmarks write!')
-      end
-    end,
-  })
-  api.nvim_create_autocmd({ 'BufReadPost', 'BufUnload' }, {
-    group = group,
-    buffer = buf,
-    callback = function()
-      api.nvim_del_augroup_by_id(group)
-    end,
-  })
-end
-
 --- Marks every state in buf's undo history as differing from the disk, so that undo and redo set
 --- 'modified' rightly. Neovim does so when it writes; this write goes nowhere.
 local function forget_saved_states()
@@ -588,7 +552,7 @@ local function write_here(args)
   local saved = false
   if ok then
     if args.conflicts then
-      expect_disk(buf, args.path, track.disk_now(args.path))
+      track.expect(buf, args.disk)
       forget_saved_states()
       local tick = api.nvim_buf_get_changedtick(buf)
       require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
@@ -609,7 +573,6 @@ local function write_here(args)
   end
   local tick = api.nvim_buf_get_changedtick(buf)
   if saved then
-    pcall(api.nvim_del_augroup_by_name, 'acp_buffers_' .. buf)
     if require('acp.config').get().write == 'autocmds' then
       return { changed = done.changed, tick = tick, save = tick }
     end
@@ -829,11 +792,14 @@ local function follow_here(args)
     require('acp.conflict').clear(buf)
   end
   if done.changed or not args.own then
-    expect_disk(buf, args.path, args.disk)
     track.in_step(buf, args.disk)
   end
-  local keys = args.conflicts and require('acp.conflict').keys()
-  return { changed = done.changed, tick = tick, keys = keys }
+  return {
+    changed = done.changed,
+    tick = tick,
+    keys = args.conflicts and require('acp.conflict').keys(),
+    writing = args.conflicts and require('acp.catchup').writing == buf,
+  }
 end
 
 --- Takes what the disk has into a buffer, as one undo step. The disk is not touched.

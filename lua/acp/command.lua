@@ -366,7 +366,9 @@ sub.review = {
     end
     local id, err = require('acp.mirror').resolve()
     if not id then
-      return complain(err)
+      return require('acp.stored').waiting('', function(sentence)
+        complain(sentence or err)
+      end)
     end
     run = ({ [''] = 'open', send = 'send', diff = 'beside' })[args]
     if not run then

@@ -20,9 +20,8 @@ local function open(session, draft)
   local text = left[key] or draft.text
   local again = left[key] ~= nil
   left[key] = nil
-  local buf = api.nvim_create_buf(false, true)
+  local buf = require('acp.bufs').create('acp://comment/' .. draft.id, 'acp-comment', session)
   vim.bo[buf].bufhidden = 'wipe'
-  vim.bo[buf].filetype = 'acp-comment'
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n'))
   local width = math.max(20, math.min(64, vim.o.columns - 6))
   local where = draft.first > 0 and ':' .. draft.first or ''
@@ -38,10 +37,11 @@ local function open(session, draft)
     footer = ' <C-s> take · <Esc> leave ',
     footer_pos = 'right',
   })
-  local options = { wrap = true, linebreak = true, winhighlight = 'NormalFloat:Normal' }
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
-  end
+  require('acp.window').set(win, {
+    wrap = true,
+    linebreak = true,
+    winhighlight = 'NormalFloat:Normal',
+  })
   local function grow()
     if not api.nvim_win_is_valid(win) then
       return

@@ -40,6 +40,7 @@ local max_shown = 30
 ---@field first? integer the rows that have changed since they were looked at
 ---@field last? integer
 ---@field swept boolean most lines were replaced at once
+---@field unseen? boolean found while the user's `:write` had begun already, which does not end them
 
 ---@type table<integer, acp.Conflicts> by buffer
 local known = {}
@@ -321,13 +322,7 @@ function M.clear(buf)
   end
   known[buf] = nil
   api.nvim_del_augroup_by_id(state.group)
-  if api.nvim_buf_is_valid(buf) then
-    api.nvim_buf_clear_namespace(buf, places, 0, -1)
-    api.nvim_buf_clear_namespace(buf, drawn, 0, -1)
-    if state.keys then
-      require('acp.borrow').unmap(buf, state.keys)
-    end
-  end
+  require('acp.borrow').clear(buf, { places, drawn }, state.keys)
 end
 
 ---Says what the user's `:write` has done to the agent's lines.
@@ -379,7 +374,12 @@ local function begin(buf)
     desc = "Say that the user's lines went over the agent's",
     callback = function(event)
       local uv = vim.uv
-      if uv.fs_realpath(event.file) == uv.fs_realpath(api.nvim_buf_get_name(buf)) then
+      local name = api.nvim_buf_get_name(buf)
+      if vim.bo[buf].modified or uv.fs_realpath(event.file) ~= uv.fs_realpath(name) then
+        return -- not written, or elsewhere
+      elseif state.unseen then
+        state.unseen = nil
+      else
         tell_written(buf)
         M.clear(buf)
       end
@@ -468,6 +468,7 @@ function M.set(buf, conflicts, differing, text)
     c.lines = api.nvim_buf_get_lines(buf, new.row, new.row + new.count, false)
     look(buf, c, false)
     table.insert(state.list, c)
+    state.unseen = require('acp.catchup').writing == buf or nil
   end
   settle(buf)
 end

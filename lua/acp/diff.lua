@@ -36,8 +36,9 @@ local rest = require('acp.rest')
 ---@field swap fun(self, diff: acp.Diff): boolean shows another one instead, where it can
 ---@field focus fun(self) takes the user there
 ---@field side fun(self): 1|2|nil whether the current window has the old or the new text
----@field edit fun(self, diff: acp.Diff, lines: string[]) has the user edit the new text
----@field editing? {session: integer, permission: integer} the write whose text is edited
+---@field edit fun(self, diff: acp.Diff, lines: string[], mine?: string[]) has the user edit the new
+---text, or go on with their own
+---@field editing? acp.Editing the write whose text is edited
 ---@field paint fun(self, diff: acp.Diff, refused: table<integer, true>) shows what is refused
 ---@field close fun(self)
 
@@ -60,6 +61,10 @@ local ready
 local coming
 ---@type table<integer, true> requests whose diff the user has closed
 local dismissed = {}
+---@type acp.Steps the keys that were typed
+local steps = require('acp.steps').new()
+---@type {args: table, landed: fun()}? where one of them goes: what the host is asked for
+local jump
 
 ---@param text string
 local function tell(text)
@@ -93,19 +98,48 @@ function M.piece(piece)
   return true
 end
 
+---Forgets where the user wanted to go, and what they typed for there.
+local function stop_jump()
+  jump = nil
+  steps:drop()
+end
+
+---Goes to another diff, and on with the next key when it is on the screen.
+---@param args table
+---@param landed fun()
+local function jump_to(args, landed)
+  jump = { args = args, landed = landed }
+  M.open(args, true)
+end
+
+---Whether two questions to the host are about the same file of a diff.
+---@param one table
+---@param other table
+---@return boolean
+local function same(one, other)
+  return one.session == other.session
+    and one.permission == other.permission
+    and one.call == other.call
+    and one.file == other.file
+end
+
 ---Has the host tell a diff, instead of what it was asked for before.
 ---@param args table
 ---@param done fun(diff: acp.Diff?)
 local function load(args, done)
   drop()
+  if jump and not same(jump.args, args) then
+    stop_jump()
+  end
   local mine = {}
   loading = mine
   require('acp.host').request('diff', args, function(diff)
     if loading ~= mine then
       return
     end
-    if not diff or diff == vim.NIL then
+    if not diff then
       drop()
+      stop_jump()
       return done(nil)
     end
     loading = nil
@@ -120,6 +154,25 @@ local function load(args, done)
     done(diff)
   end)
   mine.id = args.callback
+end
+
+---@type {about: acp.Editing, lines: string[]}? a text of the user's that was not written, until it
+---is in a window again
+local unwritten
+
+---Puts a text of the user's into a buffer that nothing takes away, as its write waits no more.
+local function keep_unwritten()
+  local kept = unwritten
+  if not kept then
+    return
+  end
+  unwritten = nil
+  local buf = api.nvim_create_buf(true, false)
+  local name = ('acp://edited/%d/%s'):format(buf, kept.about.name)
+  api.nvim_buf_set_name(buf, name)
+  vim.bo[buf].buftype, vim.bo[buf].swapfile = 'acwrite', false
+  api.nvim_buf_set_lines(buf, 0, -1, false, kept.lines)
+  tell(('your text is in the buffer %s: :w FILE there'):format(name))
 end
 
 ---@param id integer?
@@ -259,15 +312,18 @@ local function edit()
   local args = { session = diff.session, permission = diff.permission, on = true }
   local function cannot()
     tell('this text cannot be edited here')
+    keep_unwritten()
   end
   if diff.form ~= 'whole' then
     return cannot()
   end
   require('acp.host').request('edit_held', args, function(answer)
-    if not answer or answer == vim.NIL then
+    if not answer then
       return cannot()
     elseif shown == diff and place then
-      place:edit(diff, answer.lines)
+      local mine = unwritten and unwritten.about.permission == diff.permission and unwritten.lines
+      place:edit(diff, answer.lines, mine or nil)
+      unwritten = not mine and unwritten or nil
     end
   end)
 end
@@ -366,6 +422,13 @@ function M.open(args, by_user, otherwise)
       ready, coming = nil, nil
       asked = asked or by_user
       show(diff, by_user)
+      if jump and shown == diff then
+        local landed = jump.landed
+        jump = nil
+        landed()
+      elseif jump and not loading then
+        stop_jump()
+      end
     end
     if by_user and idle.now() or place and rest.free() then
       now()
@@ -377,6 +440,9 @@ end
 
 ---Brings the diff up to date with the open requests, as far as windows may be closed now.
 function M.update()
+  if unwritten and not request(unwritten.about.permission) then
+    keep_unwritten()
+  end
   local first = require('acp.mirror').permissions()[1]
   local wanted = first
     and first.files
@@ -386,7 +452,8 @@ function M.update()
     if not idle.now() then
       return -- the float waits too, and calls again
     end
-    if place and place.editing and vim.bo[place.bufs[2]].modified then
+    local editing = place and place.editing
+    if editing and api.nvim_buf_is_valid(editing.buf) and vim.bo[editing.buf].modified then
       tell('the agent waits for this text no more; it is still in its window')
       shown, place, asked = nil, nil, false
       return
@@ -399,10 +466,12 @@ function M.update()
   if ready and ready.permission and not request(ready.permission) then
     coming = nil
     drop()
+    stop_jump()
   end
   if coming and not (wanted and first.id == coming) then
     coming = nil
     drop()
+    stop_jump()
   end
   if wanted and not coming and not asked and not (shown and shown.permission == first.id) then
     coming = first.id
@@ -447,6 +516,20 @@ function M.ask(of)
   try(1)
 end
 
+---Gives the user a text back that was not written, and whose window is gone.
+---@param about acp.Editing
+---@param lines string[]
+function M.give_back(about, lines)
+  keep_unwritten()
+  unwritten = { about = about, lines = lines }
+  if request(about.permission) and idle.now() and api.nvim_get_mode().mode == 'n' then
+    local args = { session = about.session, permission = about.permission, edit = true }
+    M.open(args, true, keep_unwritten)
+  else
+    keep_unwritten()
+  end
+end
+
 ---Whether the diff of a request is on the screen.
 ---@param permission integer
 ---@return boolean
@@ -471,6 +554,10 @@ end
 
 ---Closes the diff. A request it belongs to stays open, and its diff closed.
 function M.close()
+  if jump then
+    drop()
+    stop_jump()
+  end
   if shown and shown.permission then
     dismissed[shown.permission] = true
   end
@@ -478,33 +565,30 @@ function M.close()
   require('acp.permission').update()
 end
 
----Answers the request of the diff with the first option of the first kind there is.
----@param kinds string[] patterns
----@param what string
-local function answer(kinds, what)
+---Answers the request of the diff with the option that allows, or refuses.
+---@param which 'allow'|'reject'
+local function answer(which)
   local r = request(shown and shown.permission)
   if not r then
     return tell('nothing waits for your answer here')
+  elseif r[which] then
+    return require('acp').respond(r.id, r[which])
   end
-  for _, kind in ipairs(kinds) do
-    for _, option in ipairs(r.options) do
-      if option.kind:match(kind) then
-        return require('acp').respond(r.id, option.id)
-      end
-    end
-  end
+  local what = which == 'allow' and 'allows' or 'refuses'
   tell(('the request has no option that %s; :Acp permit N takes any'):format(what))
 end
 
 ---Shows another file of the same diff.
 ---@param by integer
-local function turn(by)
+---@param done fun()
+local function turn(by, done)
   local diff = shown
   local to = diff and diff.at + by
   if not diff or not diff.files[to] then
-    return tell('there is no other file')
+    tell('there is no other file')
+    return done()
   end
-  M.open(again(diff, to), true)
+  jump_to(again(diff, to), done)
 end
 
 ---Refuses the hunk under the cursor, or those of the selected lines, or keeps them.
@@ -544,14 +628,16 @@ local function pick(refuse)
   end)
 end
 
----Goes to another hunk, also of another file.
+---Goes so many hunks on, also into other files.
 ---@param by 1|-1
-local function walk(by)
+---@param left integer
+---@param done fun()
+local function walk(by, left, done)
   local hunks = require('acp.picks')
-  for _ = 1, vim.v.count1 do
+  for i = left, 1, -1 do
     local diff, side = shown, place and place:side()
     if not diff or not side then
-      return
+      return done()
     end
     local n = hunks.beside(diff, side, vim.fn.line('.'), vim.fn.line('$'), by)
     if n then
@@ -559,11 +645,15 @@ local function walk(by)
     elseif diff.files[diff.at + by] then
       local args = again(diff, diff.at + by)
       args.land = by < 0 and 'last' or nil
-      return M.open(args, true)
+      return jump_to(args, function()
+        walk(by, i - 1, done)
+      end)
     else
-      return tell(by > 0 and 'this is the last hunk' or 'this is the first hunk')
+      tell(by > 0 and 'this is the last hunk' or 'this is the first hunk')
+      break
     end
   end
+  done()
 end
 
 ---@class acp.DiffKey
@@ -580,21 +670,36 @@ function M.keys(diff)
   local keys = {}
   ---@param action string
   ---@param hint string?
-  ---@param run fun()
-  local function add(action, hint, run)
+  ---@param run fun(count: integer, done: fun())
+  local function add_jump(action, hint, run)
     local plug = action:gsub('_(%a)', string.upper):gsub('^%a', string.upper)
     plug = '<Plug>(Acp' .. plug .. ')'
-    table.insert(keys, { action = action, plug = plug, run = run, hint = hint })
+    local function typed()
+      local count = vim.v.count1
+      steps:add(function(done)
+        run(count, done)
+      end)
+    end
+    table.insert(keys, { action = action, plug = plug, run = typed, hint = hint })
+  end
+  ---@param action string
+  ---@param hint string?
+  ---@param run fun()
+  local function add(action, hint, run)
+    add_jump(action, hint, function(_, done)
+      run()
+      done()
+    end)
   end
   if diff.permission then
     add('diff_allow', 'allow', function()
       if place and place.editing then
         return place:write()
       end
-      answer({ '^allow_once$', '^allow' }, 'allows')
+      answer('allow')
     end)
     add('diff_refuse', 'refuse', function()
-      answer({ '^reject_once$', '^reject' }, 'refuses')
+      answer('reject')
     end)
   end
   local hunks = require('acp.picks').count(diff)
@@ -613,20 +718,18 @@ function M.keys(diff)
       add('review_edit', 'edit', edit)
     end
   end
-  if hunks > 0 then
-    add('review_next', nil, function()
-      walk(1)
+  if hunks > 0 or #diff.files > 1 then
+    add_jump('review_next', nil, function(count, done)
+      walk(1, count, done)
     end)
-    add('review_previous', nil, function()
-      walk(-1)
+    add_jump('review_previous', nil, function(count, done)
+      walk(-1, count, done)
     end)
   end
   if #diff.files > 1 then
-    add('diff_next_file', nil, function()
-      turn(vim.v.count1)
-    end)
-    add('diff_previous_file', nil, function()
-      turn(-vim.v.count1)
+    add_jump('diff_next_file', nil, turn)
+    add_jump('diff_previous_file', nil, function(count, done)
+      turn(-count, done)
     end)
   end
   add('diff_close', 'close', M.close)
@@ -636,10 +739,13 @@ end
 ---Answers with the n-th option of the diff's request.
 ---@param n integer
 function M.permit(n)
-  local r = request(shown and shown.permission)
-  if r and r.options[n] then
-    require('acp').respond(r.id, r.options[n].id)
-  end
+  steps:add(function(done)
+    local r = request(shown and shown.permission)
+    if r and r.options[n] then
+      require('acp').respond(r.id, r.options[n].id)
+    end
+    done()
+  end)
 end
 
 ---What is told of a diff beside its texts: name, counts, and which file of how many.

@@ -62,6 +62,55 @@ local function check_host()
   end
 end
 
+---@param bytes integer
+---@return string
+local function size(bytes)
+  for _, unit in ipairs({ { 2 ^ 30, 'GB' }, { 2 ^ 20, 'MB' }, { 2 ^ 10, 'KB' } }) do
+    if bytes >= unit[1] then
+      return ('%.1f %s'):format(bytes / unit[1], unit[2])
+    end
+  end
+  return bytes .. ' bytes'
+end
+
+---What is kept for undo and review; see host/checkpoint.
+local function check_data()
+  health.start('Data')
+  local dir = vim.fs.joinpath(vim.fn.stdpath('data'), 'acp')
+  local bytes, sessions = 0, 0
+  for name, kind in vim.fs.dir(dir, { depth = 3 }) do
+    if kind == 'file' then
+      local stat = vim.uv.fs_stat(vim.fs.joinpath(dir, name))
+      bytes = bytes + (stat and stat.size or 0)
+      if name:match('^records/%x+$') then
+        sessions = sessions + 1
+      end
+    end
+  end
+  health.info(
+    ('%s: %s, with the changes of %d session%s; at most 1 GB, and 200 sessions'):format(
+      dir,
+      size(bytes),
+      sessions,
+      sessions == 1 and '' or 's'
+    )
+  )
+  for _, session in ipairs(require('acp.mirror').list()) do
+    local lacks = session.lacks
+    if lacks then
+      health.warn(
+        ('copies of the files of session %d, in %s, are not complete: %s%s'):format(
+          session.id,
+          vim.fn.fnamemodify(session.cwd, ':~'),
+          lacks.why,
+          lacks.files ~= '' and (' (%s)'):format(lacks.files) or ''
+        ),
+        { 'What commands of the agent change in them cannot be undone, and may not be seen' }
+      )
+    end
+  end
+end
+
 local function check_agents()
   health.start('Agents')
   local config = require('acp.config').get()
@@ -84,6 +133,7 @@ function M.check()
   check_neovim()
   check_config()
   check_host()
+  check_data()
   check_agents()
 end
 

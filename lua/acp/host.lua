@@ -21,6 +21,9 @@ local stderr = {}
 local callbacks = {}
 local last_callback = 0
 
+---How often the host was started: a session is known to the one that runs since it was told of it.
+M.starts = 0
+
 ---What the host said of itself.
 ---@type {api: integer, version: string}?
 M.info = nil
@@ -135,6 +138,7 @@ function M.ensure()
     return false, ('the host program %s could not be started. Run :Acp build'):format(argv[1])
   end
   channel = job
+  M.starts = M.starts + 1
   require('acp.rules').send()
   vim.api.nvim_create_autocmd('VimLeavePre', {
     group = vim.api.nvim_create_augroup('acp_host', {}),
@@ -184,11 +188,14 @@ function M.request(method, args, callback)
 end
 
 ---@param id integer
----@param result any
+---@param result any |vim.NIL| is none
 ---@param err string?
 function M.answer(id, result, err)
   local callback = callbacks[id]
   callbacks[id] = nil
+  if result == vim.NIL then
+    result = nil
+  end
   if callback then
     vim.schedule(function()
       callback(result, err)

@@ -7,11 +7,11 @@ local api = vim.api
 local waiting = {}
 
 ---Whether windows may be opened or changed now: not in a command line, an operator, the
----command-line window, under textlock, or while a key is awaited.
+---command-line window, under textlock, while a key is awaited or a buffer is written.
 ---@return boolean
 function M.now()
   local mode = api.nvim_get_mode()
-  if mode.blocking or vim.fn.getcmdwintype() ~= '' then
+  if mode.blocking or vim.fn.getcmdwintype() ~= '' or require('acp.catchup').writing then
     return false
   end
   if mode.mode:match('^[cr!]') or mode.mode:match('^no') or vim.fn.state('mo') ~= '' then

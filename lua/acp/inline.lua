@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local split = require('acp.split')
+local virtual = require('acp.virtual')
 local ns = api.nvim_create_namespace('acp_inline')
 
 ---How many changes are drawn at once.
@@ -99,40 +100,6 @@ local function put_back(buf, after)
   end
 end
 
----A line as virtual text, with its changed words, filled up to the right edge.
----@param text string
----@param words integer[][] start and end of each
----@param group string
----@param word_group string
----@param tab string
----@return table[] chunks
-local function virtual(text, words, group, word_group, tab)
-  local chunks, at = {}, 0
-  local function add(to, hl)
-    if to > at then
-      table.insert(chunks, { (text:sub(at + 1, to):gsub('\t', tab)), hl })
-      at = to
-    end
-  end
-  for _, word in ipairs(words) do
-    add(word[1], group)
-    add(word[2], word_group)
-  end
-  add(#text, group)
-  table.insert(chunks, { (' '):rep(vim.o.columns), group })
-  return chunks
-end
-
----@param flat integer[]
----@return table<integer, integer[][]> words by line
-local function by_line(flat)
-  local words = vim.defaulttable()
-  for i = 1, #flat, 3 do
-    table.insert(words[flat[i]], { flat[i + 1], flat[i + 2] })
-  end
-  return words
-end
-
 ---A line that is refused, as virtual text.
 ---@param text string
 ---@param tab string
@@ -159,7 +126,7 @@ local function draw(buf, change, side, header, refused)
   local other = side == 'old' and 'new' or 'old'
   local row = change[side .. '_at'] - 1
   local group = side == 'old' and 'AcpInlineDelete' or 'AcpInlineAdd'
-  local words = by_line(change[side .. '_words'])
+  local words = virtual.words(change[side .. '_words'])
   for i, line in ipairs(change[side]) do
     mark(row + i - 1, 0, {
       end_row = row + i,
@@ -180,11 +147,11 @@ local function draw(buf, change, side, header, refused)
     end
   end
   group = side == 'old' and 'AcpInlineAdd' or 'AcpInlineDelete'
-  words = by_line(change[other .. '_words'])
+  words = virtual.words(change[other .. '_words'])
   local lines, tab = {}, (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(change[other]) do
     local chunks = refused and refused_line(line, tab, i == 1)
-      or virtual(line, words[i - 1], group, group .. 'Word', tab)
+      or virtual.line(line, words[i - 1], group, group .. 'Word', tab)
     table.insert(lines, chunks)
   end
   local last = api.nvim_buf_line_count(buf)
@@ -333,10 +300,7 @@ end
 function Inline:close()
   self.over = true
   api.nvim_clear_autocmds({ group = self.group })
-  if api.nvim_buf_is_valid(self.buf) then
-    api.nvim_buf_clear_namespace(self.buf, ns, 0, -1)
-    require('acp.borrow').unmap(self.buf, self.keys)
-  end
+  require('acp.borrow').clear(self.buf, { ns }, self.keys)
   if self.back and api.nvim_win_is_valid(self.back) and api.nvim_get_current_win() == self.win then
     api.nvim_set_current_win(self.back)
   end

@@ -4,28 +4,13 @@ local M = {}
 local api = vim.api
 
 ---@param win integer
----@param options table<string, any>
-local function set_local(win, options)
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
-  end
-end
-
----@param win integer
 local function style_chat(win)
-  set_local(win, {
-    number = false,
-    relativenumber = false,
+  require('acp.window').plain(win, {
     signcolumn = 'yes:1',
-    foldcolumn = '0',
     wrap = true,
     linebreak = true,
     breakindent = true,
-    cursorline = false,
-    list = false,
     spell = false,
-    statuscolumn = '',
-    colorcolumn = '',
     winfixwidth = true,
     foldenable = false,
     scrolloff = 0,
@@ -34,19 +19,7 @@ end
 
 ---@param win integer
 local function style_prompt(win)
-  set_local(win, {
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    wrap = true,
-    linebreak = true,
-    cursorline = false,
-    list = false,
-    statuscolumn = '',
-    colorcolumn = '',
-    winfixheight = true,
-  })
+  require('acp.window').plain(win, { wrap = true, linebreak = true, winfixheight = true })
 end
 
 ---The chat and prompt windows of a tab, whatever session they show.
@@ -155,7 +128,7 @@ function M.open(id, focus)
     end
   else
     chat = open_chat(b.chat)
-    require('acp.chat').follow(b.chat, { chat })
+    require('acp.page').follow(b.chat, { chat })
   end
   if prompt then
     if api.nvim_win_get_buf(prompt) ~= b.prompt then

@@ -16,8 +16,6 @@ local sign_priority = 8
 local rest = 200
 ---So long, in ms, is drawn at once, and so long Neovim then has for other things.
 local busy, pause = 4, 5
----So many bytes of a line the host tells to know it by.
-local known_by = 200
 
 ---A change as the host tells it.
 ---@class acp.Mark
@@ -42,6 +40,7 @@ local known_by = 200
 ---@field have integer the answer that the marks are of; 0 is none
 ---@field asking? integer the answer that is awaited
 ---@field coming {at: integer[], fresh: acp.Mark[]} the pieces of it
+---@field known_by integer how many bytes of a line the host tells to know it by
 ---@field looked boolean it is up to date with what the user has made of the buffer
 ---@field again? 'ask'|'look'
 ---@field moved boolean lines have come or gone since it was asked for
@@ -73,43 +72,19 @@ local function row_of(buf, mark)
   return mark.place and api.nvim_buf_get_extmark_by_id(buf, places, mark.place, {})[1]
 end
 
----@param text string
----@param words integer[][] start and end of each
----@param tab string
----@return table[] chunks of a line, filled up to the right edge
-local function virtual(text, words, tab)
-  local chunks, at = {}, 0
-  local function add(to, group)
-    if to > at then
-      table.insert(chunks, { (text:sub(at + 1, to):gsub('\t', tab)), group })
-      at = to
-    end
-  end
-  for _, word in ipairs(words) do
-    add(word[1], 'AcpReviewDelete')
-    add(word[2], 'AcpReviewDeleteWord')
-  end
-  add(#text, 'AcpReviewDelete')
-  table.insert(chunks, { (' '):rep(vim.o.columns), 'AcpReviewDelete' })
-  return chunks
-end
-
 ---@param buf integer
 ---@param mark acp.Mark
 ---@return table[] the old lines, and what there is to say of them
 local function above(buf, mark)
-  local lines, words = {}, {}
-  for i = 1, #mark.old_words, 3 do
-    local at = mark.old_words[i]
-    words[at] = words[at] or {}
-    table.insert(words[at], { mark.old_words[i + 1], mark.old_words[i + 2] })
-  end
+  local virtual = require('acp.virtual')
+  local lines, words = {}, virtual.words(mark.old_words)
   if mark.also ~= '' then
     table.insert(lines, { { 'also ' .. mark.also, 'AcpReviewHint' } })
   end
   local tab = (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(mark.old) do
-    table.insert(lines, virtual(line, words[i - 1] or {}, tab))
+    local chunks = virtual.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', tab)
+    table.insert(lines, chunks)
   end
   if mark.more > 0 then
     table.insert(lines, { { ('… %d more'):format(mark.more), 'AcpReviewHint' } })
@@ -204,8 +179,9 @@ end
 ---@param buf integer
 ---@param mark acp.Mark
 ---@param row integer
+---@param known_by integer
 ---@return boolean
-local function has(buf, mark, row)
+local function has(buf, mark, row, known_by)
   local count = api.nvim_buf_line_count(buf)
   local last = row + math.max(mark.count, 1) - 1
   if mark.count == 0 and row == count then
@@ -246,7 +222,7 @@ local function reconcile(buf, state, tick)
     local is = row_of(buf, mark)
     local touched = from and row <= to + 1 and row + mark.count >= from - 1
     if touched or not mark.whole or is ~= math.min(row, api.nvim_buf_line_count(buf) - 1) then
-      if has(buf, mark, row) then
+      if has(buf, mark, row, state.known_by) then
         draw(buf, mark, row, tick)
       else
         undraw(buf, mark, tick)
@@ -326,8 +302,16 @@ function M.ask(buf, look)
   })
 end
 
+---@class acp.MarkPiece
+---@field buf integer
+---@field answer integer
+---@field at integer[]
+---@field fresh acp.Mark[]
+---@field known_by integer
+---@field done boolean
+
 ---Takes a piece of an answer.
----@param piece {buf: integer, answer: integer, at: integer[], fresh: acp.Mark[], done: boolean}
+---@param piece acp.MarkPiece
 ---@return boolean wanted
 function M.piece(piece)
   local buf = piece.buf
@@ -345,6 +329,7 @@ function M.piece(piece)
     state.marks[mark.id] = mark
   end
   state.at, state.have, state.asking = state.coming.at, piece.answer, nil
+  state.known_by = piece.known_by
   begin(buf, state)
   local again = state.again
   state.again = nil
@@ -420,13 +405,7 @@ function M.clear(buf)
   end
   known[buf] = nil
   state.timer:close()
-  if api.nvim_buf_is_loaded(buf) then
-    api.nvim_buf_clear_namespace(buf, places, 0, -1)
-    api.nvim_buf_clear_namespace(buf, drawn, 0, -1)
-    if state.keys then
-      require('acp.borrow').unmap(buf, state.keys)
-    end
-  end
+  require('acp.borrow').clear(buf, { places, drawn }, state.keys)
 end
 
 ---Has a buffer's marks go, a little at a time.

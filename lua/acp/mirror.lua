@@ -25,6 +25,7 @@ local M = {}
 ---@field queued integer
 ---@field queue string[] the prompts that wait
 ---@field paused boolean
+---@field lacks? {why: string, files: string} what the copies of its files leave out
 ---@field unsaved? string[] files whose unsaved text would go along with a prompt
 ---@field error? string
 
@@ -46,6 +47,8 @@ local M = {}
 ---@field command? string
 ---@field cwd? string
 ---@field options {id: string, name: string, kind: string, label: string}[]
+---@field allow? string the id of the option that allows, where one plainly does
+---@field reject? string and of the one that refuses
 ---@field heading string
 ---@field lines string[]
 ---@field marks integer[]

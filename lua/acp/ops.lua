@@ -114,8 +114,10 @@ end
 
 ---Files are tracked while there are sessions.
 function ops.watch(args)
-  require('acp.track')[args.on and 'start' or 'stop']()
-  if not args.on then
+  if args.on then
+    require('acp.track').start(args.max_size)
+  else
+    require('acp.track').stop()
     require('acp.mirror').watch_limit = nil
   end
 end
@@ -137,16 +139,21 @@ function ops.buffers(args)
   return require('acp.buffers')[args.fn](args.args)
 end
 
+---Whether a batch is being executed: the host waits for its end.
+M.running = false
+
 ---Executes operations in order.
 ---@param batch {[1]: string, [2]: table}[] name and arguments
 ---@return {busy: number, answers: any[]} busy in milliseconds; an answer is {ok, value or error}
 function M.batch(batch)
   local start = vim.uv.hrtime()
   local answers = {}
+  M.running = true
   for i, op in ipairs(batch) do
     local ok, value = pcall(ops[op[1]], op[2])
     answers[i] = { ok, ok and value or (not ok and tostring(value)) or nil }
   end
+  M.running = false
   return { busy = (vim.uv.hrtime() - start) / 1e6, answers = answers }
 end
 

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local split = require('acp.split')
+local window = require('acp.window')
 local ns = api.nvim_create_namespace('acp_diff')
 
 ---How large a text may be, in bytes, for a parser to read it at once without being noticed; and for
@@ -15,8 +16,15 @@ local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 102
 ---@field origin integer the window where the user was
 ---@field before? acp.Before of the tab, where it is the user's
 ---@field gone fun()
----@field editing? {session: integer, permission: integer, on: boolean}
+---@field editing? acp.Editing
 local Pair = {}
+
+---@class acp.Editing a text of the user's in place of one that waits to be written
+---@field session integer
+---@field permission integer
+---@field name string of the file
+---@field buf integer
+---@field on boolean
 Pair.__index = Pair
 
 local count = 0
@@ -137,7 +145,7 @@ local function draw_bars(self, diff)
   end
   for side, win in ipairs(self.wins) do
     local bar = told.line(parts[side], api.nvim_win_get_width(win))
-    split.set_local(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
+    window.set(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
   end
 end
 
@@ -160,15 +168,11 @@ local function place(self, diff)
         vim.cmd(('noautocmd keepalt keepjumps buffer %d'):format(buf))
       end)
     end
-    split.set_local(win, {
+    window.plain(win, {
       number = diff.form == 'whole',
-      relativenumber = false,
       signcolumn = 'auto',
       statuscolumn = diff.form == 'changes' and '%!v:lua.require("acp.pair").number()' or '',
-      colorcolumn = '',
       conceallevel = 0,
-      cursorline = false,
-      list = false,
       spell = false,
       winfixbuf = false,
       winfixheight = false,
@@ -182,7 +186,7 @@ local function place(self, diff)
     if diff.form == 'whole' then
       api.nvim_win_call(win, vim.cmd.diffthis)
     end
-    split.set_local(win, { foldcolumn = '0' })
+    window.set(win, { foldcolumn = '0' })
   end
   local function to_change()
     for side, win in ipairs(self.wins) do
@@ -245,7 +249,9 @@ local function watch(self)
           self.bufs = vim.tbl_filter(function(other)
             return other ~= buf
           end, self.bufs)
-          vim.schedule(self.gone)
+          if not self.editing or self.editing.buf == buf then
+            vim.schedule(self.gone)
+          end
         end
       end,
     })
@@ -293,12 +299,18 @@ function Pair:paint(diff, refused)
 end
 
 ---Makes the new side a text that the user edits, and that |:w| has written.
-function Pair:edit(diff, lines)
+function Pair:edit(diff, lines, mine)
   local buf = self.bufs[2]
   if not buf or not api.nvim_buf_is_valid(buf) then
     return
   end
-  self.editing = { session = diff.session, permission = diff.permission, on = true }
+  self.editing = {
+    session = diff.session,
+    permission = diff.permission,
+    name = diff.files[diff.at].name,
+    buf = buf,
+    on = true,
+  }
   for _, mode in ipairs({ 'n', 'x' }) do
     for _, key in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
       local stays = key.desc == 'acp: diff_allow' or key.desc == 'acp: diff_refuse'
@@ -317,6 +329,9 @@ function Pair:edit(diff, lines)
   vim.bo[buf].undolevels = -123456 -- the global one
   vim.bo[buf].buftype = 'acwrite'
   vim.bo[buf].modified = false
+  if mine then
+    api.nvim_buf_set_lines(buf, 0, -1, false, mine)
+  end
   api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buf,
     callback = function()
@@ -329,7 +344,8 @@ end
 
 ---Has the edited text written.
 function Pair:write()
-  local buf, about = self.bufs[2], self.editing
+  local about = self.editing
+  local buf = about.buf
   local waits = vim.iter(require('acp.mirror').permissions()):any(function(request)
     return request.id == about.permission
   end)
@@ -340,10 +356,18 @@ function Pair:write()
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local text = #lines == 1 and lines[1] == '' and '' or table.concat(lines, '\n') .. '\n'
   vim.bo[buf].modified = false
-  require('acp.host').notify(
-    'write_edited',
-    { session = about.session, permission = about.permission, text = text }
-  )
+  local args = { session = about.session, permission = about.permission, text = text }
+  require('acp.host').request('write_edited', args, function(_, err)
+    if not err then
+      return
+    end
+    vim.notify('acp: ' .. err, vim.log.levels.WARN)
+    if api.nvim_buf_is_loaded(buf) then
+      vim.bo[buf].modified = true
+    else
+      require('acp.diff').give_back(about, lines) -- it was |:wq|
+    end
+  end)
 end
 
 function Pair:focus()

@@ -130,10 +130,10 @@ end
 ---@return integer buf
 local function fill(float)
   local request = float.request
-  local buf = api.nvim_create_buf(false, true)
+  local name = 'acp://permission/' .. request.id
+  local buf = require('acp.bufs').create(name, 'acp-permission', request.session)
   vim.bo[buf].bufhidden = 'wipe'
   local first = draw(buf, float)
-  vim.b[buf].acp_session = request.session
   local function answer(n)
     local option = request.options[n]
     if option then
@@ -187,19 +187,34 @@ local function right_edge()
   return vim.o.columns
 end
 
----Whether a window's cursor is in an area of the screen.
----@param of integer
----@param row integer the first row of the area, 1-based
----@param end_row integer exclusive
----@param col integer the first column
----@return boolean
-local function cursor_in(of, row, end_row, col)
-  local at = api.nvim_win_get_cursor(of)
-  local pos = vim.fn.screenpos(of, at[1], at[2] + 1)
-  return pos.row >= row and pos.row < end_row and pos.curscol >= col
+---@class acp.Sight what should be seen of a row of the screen
+---@field row integer
+---@field col integer the last cell of it
+---@field weight integer
+
+---What should be seen: where the cursor is, where diffs change, and the lines above them.
+---@param diffs integer[] windows
+---@return acp.Sight[]
+local function sights(diffs)
+  local pos = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.'))
+  local list = { { row = pos.row, col = pos.curscol, weight = 4 } }
+  for _, each in ipairs(diffs) do
+    local info, at = vim.fn.getwininfo(each)[1], api.nvim_win_get_cursor(each)
+    local line = api.nvim_buf_get_lines(info.bufnr, at[1] - 1, at[1], true)[1]
+    local width = math.min(info.textoff + vim.fn.strdisplaywidth(line), info.width)
+    local row = vim.fn.screenpos(each, at[1], at[2] + 1).row
+    table.insert(list, { row = row, col = info.wincol + width - 1, weight = 2 })
+    if vim.b[info.bufnr].acp_diff then
+      local opts = { winid = each, use_winbar = true }
+      local bar = vim.trim(api.nvim_eval_statusline(vim.wo[each].winbar, opts).str)
+      local last = info.wincol + vim.fn.strdisplaywidth(bar)
+      table.insert(list, { row = info.winrow, col = last, weight = 1 })
+    end
+  end
+  return list
 end
 
----Where the float goes vertically: away from the cursor, and from where a diff changes.
+---Where the float goes vertically.
 ---@param height integer with its border
 ---@param left integer its first column
 ---@return string anchor, integer row
@@ -213,19 +228,24 @@ local function vertical(height, left)
     end
     return 'NE', 1
   end
-  ---@param row integer
-  ---@return integer how much is covered that should be seen
-  local function cost(row)
-    local sum = cursor_in(0, row, row + height, left) and 2 or 0
-    for _, each in ipairs(diffs) do
-      sum = sum + (cursor_in(each, row, row + height, left) and 1 or 0)
+  local seen = sights(diffs)
+  -- At the top best, else at the bottom, else somewhere between.
+  local rows = { 2, math.max(2, bottom - height + 1) }
+  for row = 3, bottom - height do
+    table.insert(rows, row)
+  end
+  local best, least = 2, math.huge
+  for _, row in ipairs(rows) do
+    local sum = 0
+    for _, sight in ipairs(seen) do
+      local hidden = sight.row >= row and sight.row < row + height and sight.col >= left
+      sum = sum + (hidden and sight.weight or 0)
     end
-    return sum
+    if sum < least then
+      best, least = row, sum
+    end
   end
-  if cost(2) <= cost(bottom - height + 1) then
-    return 'NE', 1
-  end
-  return 'SE', bottom
+  return 'NE', best - 1
 end
 
 ---The keys and commands that answer, below the float.
@@ -293,12 +313,10 @@ local function open(request, count)
     zindex = 60,
     noautocmd = true,
   })
-  api.nvim_set_option_value('wrap', false, { scope = 'local', win = opened })
-  api.nvim_set_option_value(
-    'winhighlight',
-    'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
-    { scope = 'local', win = opened }
-  )
+  require('acp.window').set(opened, {
+    wrap = false,
+    winhighlight = 'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
+  })
   win, shown = opened, request.id
   function footer_anew()
     local focused = api.nvim_get_current_win() == opened

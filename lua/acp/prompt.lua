@@ -137,7 +137,7 @@ local function send(id)
     remember(id, text)
     M.changed(id)
     local chat = bufs.ensure(id).chat
-    require('acp.chat').follow(chat, vim.fn.win_findbuf(chat))
+    require('acp.page').follow(chat, vim.fn.win_findbuf(chat))
   end, function()
     sending[id] = nil
   end)

@@ -15,7 +15,7 @@ local function restore(win, was)
   if api.nvim_win_is_valid(win) then
     api.nvim_win_call(win, function()
       vim.cmd('diffoff')
-      require('acp.split').set_local(win, was)
+      require('acp.window').set(win, was)
     end)
   end
 end
@@ -64,7 +64,7 @@ function M.diff(nth)
     return tell('this window shows no file')
   end
   require('acp.host').request('refused', { name = name }, function(texts, err)
-    texts = texts ~= vim.NIL and texts or {}
+    texts = texts or {}
     local text = texts[#texts - nth + 1]
     if err or not text then
       local short = vim.fn.fnamemodify(name, ':~:.')

@@ -5,11 +5,10 @@ local M = {}
 local api = vim.api
 local bufs = require('acp.bufs')
 
----@class acp.ReviewPage
----@field buf integer
+---@class acp.ReviewPage: acp.Page
 ---@field seq integer the last edit that it shows
 ---@field origin? integer the tab where the user was
----@field jumps fun()[] that wait for the one before, itself the first
+---@field steps acp.Steps
 
 ---@type table<integer, acp.ReviewPage> by session
 local pages = {}
@@ -47,25 +46,25 @@ local function selected()
   return math.min(first, last), math.max(first, last)
 end
 
+---Does something where the jumps lead that were asked for before, unless the user has gone.
+---@param step acp.Step
+local function after_jumps(step)
+  local buf, _, page = api.nvim_get_current_buf(), here()
+  page.steps:add(function(done)
+    if api.nvim_get_current_buf() ~= buf then
+      return page.steps:drop()
+    end
+    step(done)
+  end)
+end
+
 ---Runs f, which is about the line of the cursor, where the jumps lead that were asked for before.
 ---@param f fun()
 local function there(f)
-  local buf, _, page = api.nvim_get_current_buf(), here()
-  local function run()
-    table.remove(page.jumps, 1)
-    if api.nvim_get_current_buf() ~= buf then
-      page.jumps = {} -- the user is elsewhere by now
-      return
-    end
-    if page.jumps[1] then
-      vim.schedule(page.jumps[1])
-    end
+  after_jumps(function(done)
     f()
-  end
-  table.insert(page.jumps, run)
-  if #page.jumps == 1 then
-    run()
-  end
+    done()
+  end)
 end
 
 ---@param what 'keep'|'reject'
@@ -90,44 +89,27 @@ end
 ---Goes to a row that the host finds.
 ---@param kind 'hunk'|'file'
 ---@param forward boolean
----@param count integer
-local function seek(kind, forward, count)
-  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
-  local args, _, page = at(), here()
-  args.kind, args.forward, args.count = kind, forward, count
-  require('acp.host').request('review_next', args, function(found)
-    table.remove(page.jumps, 1)
-    if page.jumps[1] then
-      vim.schedule(page.jumps[1])
-    end
-    if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
-      return
-    elseif not found.found then
-      local what = kind == 'hunk' and 'hunk to decide' or 'file'
-      return tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
-    end
-    api.nvim_win_call(win, function()
-      vim.cmd("normal! m'")
-      pcall(api.nvim_win_set_cursor, win, { found.row + 1, 0 })
+local function jump(kind, forward)
+  local count = vim.v.count1
+  after_jumps(function(done)
+    local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+    local args = at()
+    args.kind, args.forward, args.count = kind, forward, count
+    require('acp.host').request('review_next', args, function(found)
+      if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
+        return done()
+      elseif not found.found then
+        local what = kind == 'hunk' and 'hunk to decide' or 'file'
+        tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+        return done()
+      end
+      api.nvim_win_call(win, function()
+        vim.cmd("normal! m'")
+        pcall(api.nvim_win_set_cursor, win, { found.row + 1, 0 })
+      end)
+      done()
     end)
   end)
-end
-
----Goes to a row that the host finds, after the jumps that were asked for before.
----@param kind 'hunk'|'file'
----@param forward boolean
-local function jump(kind, forward)
-  local buf, count, _, page = api.nvim_get_current_buf(), vim.v.count1, here()
-  table.insert(page.jumps, function()
-    if api.nvim_get_current_buf() == buf then
-      seek(kind, forward, count)
-    else
-      page.jumps = {} -- the user is elsewhere by now
-    end
-  end)
-  if #page.jumps == 1 then
-    page.jumps[1]()
-  end
 end
 
 ---@param path string
@@ -222,7 +204,9 @@ local keys = {
     jump('hunk', true)
   end, 'next'),
   key('review_undo', { 'n' }, 'undo the decision made last here', function()
-    require('acp.host').notify('review_undo', { session = (here()) })
+    there(function()
+      require('acp.host').notify('review_undo', { session = (here()) })
+    end)
   end, 'undo'),
   key('review_fold', { 'n' }, 'open or close the file', function()
     fold('toggle')
@@ -308,6 +292,17 @@ local function map(buf)
   set('n', 'g?', show_keys, 'the keys of the review')
 end
 
+---What of a line tells it from others, without what is thought of it, and its number.
+---@param line string
+---@return string
+local function bare(line)
+  local mark, name = line:sub(2, 4), line:match('^.....(.-)  ')
+  if name and (mark == '▾' or mark == '▸') then
+    return name
+  end
+  return (line:gsub('^%W*%d*%s*[-+]?%s*', ''))
+end
+
 ---@param session integer
 ---@return acp.ReviewPage
 local function create(session)
@@ -317,7 +312,15 @@ local function create(session)
   vim.bo[buf].bufhidden = 'wipe'
   require('acp.highlight').attach(buf)
   map(buf)
-  local page = { buf = buf, seq = 0, jumps = {} }
+  local page = {
+    buf = buf,
+    name = 'review',
+    base = 0,
+    follow = false,
+    bare = bare,
+    seq = 0,
+    steps = require('acp.steps').new(),
+  }
   pages[session] = page
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
@@ -340,24 +343,15 @@ local function show(page)
   end
   page.origin = api.nvim_get_current_tabpage()
   vim.cmd(('tab sbuffer %d'):format(page.buf))
-  for name, value in pairs({
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    statuscolumn = '',
-    colorcolumn = '',
+  require('acp.window').plain(0, {
     wrap = true,
     linebreak = false,
     breakindent = false,
     cursorline = true,
-    list = false,
     spell = false,
     foldenable = false,
     winbar = "%{%v:lua.require'acp.review'.bar()%}",
-  }) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = 0 })
-  end
+  })
 end
 
 local told
@@ -393,7 +387,12 @@ function M.open(session)
       if fresh then
         api.nvim_buf_delete(page.buf, { force = true })
       end
-      return tell(err)
+      if not require('acp.host').running() then
+        return tell(err)
+      end
+      return require('acp.stored').waiting('nothing here, but ', function(sentence)
+        tell(sentence or err)
+      end)
     end
     require('acp.idle').soon(function()
       if api.nvim_buf_is_valid(page.buf) then
@@ -403,50 +402,13 @@ function M.open(session)
   end)
 end
 
----What of a line tells it from others, without what is thought of it, and its number.
----@param line string
----@return string
-local function bare(line)
-  return (line:gsub('^%W*%d*%s*[-+]?%s*', ''))
-end
-
----Changes the page as the host says; see transcript.Edit.
----@param e table
+---Changes the page as the host says.
+---@param e acp.PageEdit
 function M.edit(e)
   local page = pages[e.session]
-  if not page or not api.nvim_buf_is_loaded(page.buf) then
-    return
-  end
-  local buf, chat, highlight = page.buf, require('acp.chat'), require('acp.highlight')
-  local code = require('acp.code')
-  local have, whole = api.nvim_buf_line_count(buf), e.count == 0
-  if not whole and have ~= e.count then
-    error(('the review has %d lines, not %d'):format(have, e.count))
-  end
-  local wins, views = vim.fn.win_findbuf(buf), {}
-  for _, win in ipairs(whole and wins or {}) do
-    views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
-  end
-  local row, end_row = e.row, whole and have or e.end_row
-  local restore = not whole and chat.hold(buf, wins, e, row, end_row, bare)
-  code.clear(buf, row, end_row)
-  vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(buf, row, end_row, true, e.lines)
-  vim.bo[buf].modifiable = false
-  vim.bo[buf].modified = false
-  page.seq = e.seq
-  highlight.splice(buf, row, end_row, #e.lines, have)
-  highlight.replace(buf, e.mark_row, e.marks, row)
-  for _, c in ipairs(e.code) do
-    code.add_diff(buf, c.row, c.end_row, c)
-  end
-  if restore then
-    restore()
-  end
-  for win, view in pairs(views) do
-    api.nvim_win_call(win, function()
-      vim.fn.winrestview(view)
-    end)
+  if page and api.nvim_buf_is_loaded(page.buf) then
+    require('acp.page').edit(page, e)
+    page.seq = e.seq
   end
 end
 

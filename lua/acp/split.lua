@@ -170,14 +170,6 @@ function M.code(path)
   return best
 end
 
----@param win integer
----@param options table<string, any>
-function M.set_local(win, options)
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
-  end
-end
-
 ---Opens windows for two buffers in this tab, without focus.
 ---@param old integer buffer
 ---@param new integer buffer

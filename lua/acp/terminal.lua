@@ -71,23 +71,13 @@ end
 ---@param win integer
 ---@param entry acp.TerminalEntry
 local function style(win, entry)
-  for name, value in pairs({
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    statuscolumn = '',
-    colorcolumn = '',
-    cursorline = false,
-    list = false,
+  require('acp.window').plain(win, {
     spell = false,
     wrap = false,
     scrolloff = 0,
     sidescrolloff = 0,
     winbar = winbar(entry, win),
-  }) do
-    api.nvim_set_option_value(name, value, { scope = 'local', win = win })
-  end
+  })
 end
 
 ---Runs something without the users' autocommands on terminals: many have it begin Terminal mode,

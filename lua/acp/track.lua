@@ -6,13 +6,16 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 
---- Larger files, in bytes, are left to Neovim. As in buffers/follow.go.
-local max_size = 16 * 1024 * 1024
+--- Larger files, in bytes, are left to Neovim.
+local max_size
 
 ---@class (exact) acp.track.Buffer
 ---@field name string
 ---@field disk? acp.buffers.Disk with which the buffer was last in step
 ---@field part? boolean the user wrote a part of the buffer over the file
+---@field stale? acp.buffers.Disk what the user knows of, and Neovim does not
+---@field before? acp.buffers.Disk when Neovim began to write
+---@field given_up? acp.buffers.Disk with which the buffer could not catch up
 ---@field autoread? boolean the user's own value in this buffer
 
 --- Whether it is the host that has just written a file: it knows.
@@ -63,20 +66,25 @@ function M.find(path)
   end
 end
 
---- Tells the host of all files, once for all changes of now.
-local function tell()
-  if telling then
+--- Tells the host of all files, where they are others than it knows.
+local function tell_now()
+  if not telling then
     return
   end
-  telling = true
-  vim.schedule(function()
-    telling = false
-    local files = {}
-    for _, b in pairs(tracked or {}) do
-      table.insert(files, { name = b.name, disk = b.disk })
-    end
-    require('acp.host').notify('watch', { files = files })
-  end)
+  telling = false
+  local files = {}
+  for _, b in pairs(tracked or {}) do
+    table.insert(files, { name = b.name, disk = b.disk })
+  end
+  require('acp.host').notify('watch', { files = files })
+end
+
+--- Tells the host of all files, once for all changes of now.
+local function tell()
+  if not telling then
+    telling = true
+    vim.schedule(tell_now)
+  end
 end
 
 ---@param name? string the file to look at; default: all
@@ -150,12 +158,61 @@ local function own(event)
   end
 end
 
+--- Notes what the disk has after Neovim has written it. The autocommands come also where nothing
+--- was written, as when the user has said no.
+---@param b acp.track.Buffer
+---@param part boolean
+---@return boolean written
+local function note_written(b, part)
+  local before = b.before
+  b.before = nil
+  if before and M.disk_is(b.name, before) then
+    return false
+  end
+  b.disk, b.part = M.disk_now(b.name), part or nil
+  return true
+end
+
+--- Has a buffer catch up with the disk before Neovim writes it.
+---@param event { buf: integer, file: string }
+local function before_write(event)
+  local b = own(event)
+  if not b then
+    return
+  end
+  local function in_step()
+    return M.get(event.buf) ~= b or M.disk_is(b.name, b.disk)
+  end
+  if b.disk and not in_step() and not (b.given_up and M.disk_is(b.name, b.given_up)) then
+    tell_now()
+    require('acp.catchup').now(event.buf, b.name, in_step)
+    b.given_up = not in_step() and M.disk_now(b.name) or nil
+  end
+  if b.stale and M.disk_is(b.name, b.stale) then
+    api.nvim_buf_call(event.buf, function()
+      M.expect(event.buf, b.stale)
+    end)
+  end
+  b.before = M.disk_now(b.name)
+end
+
+--- Finds out whether a buffer's file has changed since Neovim has read it, before it was tracked.
+---@param buf integer
+local function look(buf)
+  local b = M.get(buf)
+  if b and not b.disk then
+    pcall(vim.cmd, 'silent! ' .. buf .. 'checktime')
+    b.disk = b.disk or M.disk_now(b.name)
+  end
+end
+
 --- Begins to track the loaded files.
-function M.start()
+---@param limit integer larger ones, in bytes, are left to Neovim
+function M.start(limit)
   if tracked then
     return
   end
-  tracked = {}
+  tracked, max_size = {}, limit
   local group = api.nvim_create_augroup('acp_track', {})
   local function on(events, desc, callback)
     api.nvim_create_autocmd(events, { group = group, desc = desc, callback = callback })
@@ -170,22 +227,44 @@ function M.start()
     b = M.get(event.buf)
     if b and event.event == 'BufReadPost' then
       b.disk, b.part = M.disk_now(b.name), nil
+    elseif b and not b.disk then
+      vim.schedule(function() -- no autocommand would come now
+        look(event.buf)
+      end)
     end
+  end)
+  local function on_write()
+    return api.nvim_create_autocmd('BufWritePre', {
+      group = group,
+      desc = 'Take what others have written',
+      nested = true, -- M.expect needs an autocommand
+      callback = before_write,
+    })
+  end
+  -- Once before the user's formatters, and once after them, as they may take their time.
+  on_write()
+  local last = on_write()
+  on({ 'BufEnter', 'InsertEnter', 'CmdlineEnter' }, 'Come last before a write', function()
+    pcall(api.nvim_del_autocmd, last)
+    last = on_write()
   end)
   on('BufWritePost', 'Note what the user wrote', function(event)
     add(group, event.buf)
     local b = own(event)
+    if b and note_written(b, false) and not M.saving then
+      require('acp.host').notify('saved', { name = b.name })
+    end
+  end)
+  on({ 'FileWritePre', 'FileAppendPre' }, 'Note what is there before', function(event)
+    local b = own(event)
     if b then
-      b.disk, b.part = M.disk_now(b.name), nil
-      if not M.saving then
-        require('acp.host').notify('saved', { name = b.name })
-      end
+      b.before = M.disk_now(b.name)
     end
   end)
   on({ 'FileWritePost', 'FileAppendPost' }, 'Note what the user wrote', function(event)
     local b = own(event)
     if b then
-      b.disk, b.part = M.disk_now(b.name), true
+      note_written(b, true)
     end
   end)
   on('BufUnload', 'Track a file no longer', function(event)
@@ -199,9 +278,7 @@ function M.start()
   end)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     add(group, buf)
-    if M.get(buf) then
-      pcall(vim.cmd, 'silent! ' .. buf .. 'checktime') -- it may have changed since it was read
-    end
+    look(buf)
   end
   tell()
 end
@@ -218,14 +295,49 @@ function M.stop()
   tracked = nil
 end
 
---- The buffer's text is in step with what the disk has: Neovim takes note of the time.
----@param buf integer
+--- Has Neovim take the file that is on the disk now for the one that it has read or written itself
+--- last. It does so where an autocommand has written the file in its place; the one here writes
+--- nothing.
+---@param buf integer the current buffer
+---@return boolean renewed not while an autocommand runs within which there are no others
+local function renew(buf)
+  local written = false
+  local id = api.nvim_create_autocmd('FileAppendCmd', {
+    buffer = buf,
+    callback = function()
+      written = true
+    end,
+  })
+  local cpoptions = vim.go.cpoptions
+  vim.go.cpoptions = cpoptions:gsub('A', '') -- /dev/null would become the alternate file
+  -- Without the autocommand the buffer would go behind the file: it is tried elsewhere first.
+  pcall(vim.cmd, 'silent lockmarks 1write! >> /dev/null')
+  vim.go.cpoptions = cpoptions
+  local ok = written and pcall(vim.cmd, 'silent lockmarks write! >>')
+  api.nvim_del_autocmd(id)
+  return ok
+end
+
+--- The user knows what is on the disk, whether the buffer has that text or another one on purpose:
+--- Neovim asks nothing at the next `:write`, as long as the disk stays so.
+---@param buf integer the current buffer
+---@param disk acp.buffers.Disk
+function M.expect(buf, disk)
+  local ok = not disk.exists or renew(buf)
+  local b = M.get(buf)
+  if b then
+    b.stale = not ok and disk or nil
+  end
+end
+
+--- The buffer's text is in step with what the disk has.
+---@param buf integer the current buffer
 ---@param disk acp.buffers.Disk
 function M.in_step(buf, disk)
+  M.expect(buf, disk)
   local b = M.get(buf)
   if b then
     b.disk, b.part = disk, nil
-    vim.cmd('silent! ' .. buf .. 'checktime')
   end
 end
 

@@ -144,7 +144,7 @@ end
 ---@param result acp.undo.Result a preview
 local function show(session, result)
   local lines, head = page(result, vim.o.columns - 6)
-  local buf = api.nvim_create_buf(false, true)
+  local buf = require('acp.bufs').create('acp://undo/' .. session, 'acp-undo', session)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
   paint(buf, lines, head)

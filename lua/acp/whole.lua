@@ -57,7 +57,7 @@ function M.open()
   vim.bo[buf].modifiable = false
   args.buf = buf
   require('acp.host').request('whole', args, function(block)
-    if not block or block == vim.NIL or not api.nvim_win_is_valid(win) then
+    if not block or not api.nvim_win_is_valid(win) then
       pcall(api.nvim_buf_delete, buf, { force = true })
       return vim.notify('acp: there is no block here', vim.log.levels.INFO)
     elseif api.nvim_get_mode().mode ~= 'n' then
@@ -70,9 +70,7 @@ function M.open()
     if not ok then
       return pcall(api.nvim_buf_delete, buf, { force = true })
     end
-    vim.wo[split].wrap = true
-    vim.wo[split].number = false
-    vim.wo[split].winfixheight = false
+    require('acp.window').set(split, { wrap = true, number = false, winfixheight = false })
     vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, desc = 'acp: close the block' })
     vim.b[buf].acp_lang = block.lang
     colour(buf)

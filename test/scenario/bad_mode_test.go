@@ -152,8 +152,8 @@ func (s *scene) awaitMode(mode string) {
 	})
 }
 
-// redrawn counts how often the host had to draw the chat anew.
+// redrawn counts how often the host had to draw a buffer anew.
 func (s *scene) redrawn() int {
 	s.t.Helper()
-	return strings.Count(s.file(s.LuaString(`require('acp.host').log_file()`)), "draw the chat anew")
+	return strings.Count(s.file(s.LuaString(`require('acp.host').log_file()`)), "draw a buffer anew")
 }

@@ -205,6 +205,22 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 			t.Error("closing the diff answered the request")
 		}
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+
+		// What no rule would choose, these keys do not.
+		vague := []obj{
+			{"optionId": "both", "name": "Yes", "kind": "allow_once"},
+			{"optionId": "both", "name": "No", "kind": "reject_once"},
+			{"optionId": "odd", "name": "Perhaps", "kind": "allow_some"},
+			{"optionId": "always", "name": "Yes, always", "kind": "allow_always"},
+		}
+		id = p.permission(edits("e1", path, tokensLua, tokensFixed), vague...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff and vim.api.nvim_get_current_line():find('first, last do', 1, true)`)
+		s.Keys("gr")
+		s.AwaitScreen("no option that refuses")
+		s.answers(p, id, func() { s.Keys("ga") }, "always")
+		s.same(before, s.scenery())
 	}, wide)
 }
 
@@ -317,6 +333,26 @@ func TestDiffOfSeveralFiles(t *testing.T) {
 		s.answers(p, id, func() { s.Keys("ga") }, "yes")
 		s.same(before, s.scenery())
 	}, wide)
+}
+
+// The float of a request leaves the line above a diff in sight that says which file of how many it is, and
+// the lines that change.
+func TestFloatBesideADiff(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'split'`)
+		a := s.write("lexer_of_the_language.lua", "local one\nlocal two\n")
+		s.Command("edit " + a)
+		p := s.begin()
+		s.prompt(p, "change it")
+		s.Command("wincmd t")
+		call := edits("e1", a, "local two", "local three", a+"1", "", "new\n", a+"2", "", "new\n", a+"3", "", "new\n", a+"4", "", "new\n")
+		p.permission(call, yesNo...)
+		s.awaitDiff("three")
+		s.AwaitScreen("╭ Puppet wants to edit")
+		for _, text := range []string{"1 of 5 · ]f next", "· q close", "local two", "local three"} {
+			s.AwaitScreen(text)
+		}
+	}, nvimtest.Size(120, 40))
 }
 
 func TestDiffWaitsForTheUserToRest(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -91,5 +92,78 @@ func TestHealthTellsThatTheDiskCannotBeWatched(t *testing.T) {
 		s.Await("no word of the watch", func() bool {
 			return !strings.Contains(s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)), "cannot be watched")
 		})
+	})
+}
+
+// The agent writes the disk at the very moment in which the user writes the buffer.
+func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("code.txt", before)
+		s.Command("edit code.txt")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		s.Command("wincmd t")
+		s.AwaitLua(`(require('acp.track').get(...) or {}).disk ~= nil`, buf)
+		// Nobody hears of the disk between the two.
+		s.Lua(nil, `
+			function both(text, command)
+				local file = assert(io.open(vim.api.nvim_buf_get_name(0), 'w'))
+				file:write(text)
+				file:close()
+				vim.cmd(command)
+			end`)
+		s.Keys("Gonine<Esc>")
+		agents := strings.Replace(before, "one", "ONE", 1)
+		s.Lua(nil, `both(...)`, agents, "write")
+		if got := s.file(path); got != agents+"nine\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != path || e["by"] != "disk" || e["session"] != 1 {
+			t.Errorf("told is %v", e)
+		}
+		s.Keys("u")
+		s.Await("the text without the agent's", func() bool { return s.buffer(buf)+"\n" == before+"nine\n" })
+		s.Keys("<C-r>")
+		s.Await("the agent's text", func() bool { return s.buffer(buf)+"\n" == agents+"nine\n" })
+
+		// Where both changed a line, the user's is written, and the agent's is there to be taken.
+		s.Keys("ggccmine<Esc>")
+		s.AwaitLua(`vim.fn.getline(1) == 'mine'`)
+		theirs := strings.Replace(agents, "ONE", "theirs", 1) + "nine\n"
+		s.Lua(nil, `both(...)`, theirs, "write")
+		if got := s.file(path); got != strings.Replace(theirs, "theirs", "mine", 1) {
+			t.Errorf("the disk has %q", got)
+		}
+		s.awaitChat("yours are on disk now")
+		s.Keys("c>")
+		s.AwaitLua(`vim.fn.getline(1) == 'theirs' and vim.bo.modified`)
+		s.Command("write")
+		if got := s.file(path); got != theirs {
+			t.Errorf("the disk has %q", got)
+		}
+
+		// A host that does not answer holds nothing up for long: Neovim asks.
+		hosts, _ := s.hosts()
+		if err := syscall.Kill(hosts[0], syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		s.Keys("Goten<Esc>")
+		s.Keys(":lua both('other\\n', 'write')<CR>")
+		s.AwaitScreen("Do you really want")
+		s.Keys("n")
+		s.AwaitScreen("Press ENTER")
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'n' and vim.bo.modified`)
+		if got := s.file(path); got != "other\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		if err := syscall.Kill(hosts[0], syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		s.AwaitLua(`#require('acp.conflict').get(...) == 1`, buf) // the buffer still gets to know the disk
+		s.Command("write")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
 	})
 }

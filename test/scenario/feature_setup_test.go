@@ -63,6 +63,7 @@ func TestCheckhealth(t *testing.T) {
 		text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`))
 		for _, want := range []string{
 			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", fmt.Sprint("api ", s.LuaInt(`require('acp.host').api`)), "it is not running", "log: ",
+			"Data", "acp: 0 bytes, with the changes of 0 sessions",
 			"Agents", "puppet: " + self, "claude: no claude-agent-acp on the PATH. Install it with: npm install",
 			"gemini: no gemini on the PATH", "qwen", "kimi", "copilot", "goose", "codex", "opencode",
 		} {
@@ -74,11 +75,20 @@ func TestCheckhealth(t *testing.T) {
 			t.Errorf("started is %v", left)
 		}
 		s.Command("enew")
-		s.begin()
+		s.write("small", "x")
+		large := s.write("large", strings.Repeat("x", 2<<20))
+		s.pending(nil)
+		s.AwaitLua(`require('acp').sessions()[1].lacks`)
 		s.Command("Acp health")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
-		if text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, "it is running") {
-			t.Errorf("the running host is not in\n%s", text)
+		text = s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`))
+		for _, want := range []string{
+			"it is running", "with the changes of 1 session; at most", " KB, ",
+			"in ~/proj, are not complete: files without their contents: 1 too large (over 1 MB) (" + large + ")",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
 		}
 	})
 }

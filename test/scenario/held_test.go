@@ -42,6 +42,25 @@ func (s *scene) beginBefore(diff string) (path, old, text string, p *puppet) {
 	return path, old, text, s.begin()
 }
 
+// lookAtHeld has the agent write a file, and goes to the diff of that.
+func (s *scene) lookAtHeld(p *puppet, path, text, shown string) (id int) {
+	s.t.Helper()
+	id = p.store(path, text)
+	s.awaitDiff(shown)
+	s.Command("Acp diff")
+	s.AwaitLua(`vim.wo.diff`)
+	return id
+}
+
+// editHeld is lookAtHeld, and makes the new side one that is edited.
+func (s *scene) editHeld(p *puppet, path, text, shown string) (id int) {
+	s.t.Helper()
+	id = s.lookAtHeld(p, path, text, shown)
+	s.Keys("gE")
+	s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+	return id
+}
+
 func TestAWriteWaitsForTheUser(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path, old, text, p := s.beginBefore("split")
@@ -104,10 +123,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		p.fails(id, -32603, "the user refused this write, so nothing was written")
 		s.resolved("reject", "user")
 		s.awaitNoFloat()
-		id = p.store(path, old)
-		s.awaitDiff("line24")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
+		id = s.lookAtHeld(p, path, old, "line24")
 		s.Keys("ggVGg<lt>")
 		s.awaitRefused(3)
 		s.Keys("ga")
@@ -174,12 +190,7 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		s.same(before, s.scenery())
 
 		// Closed instead: as if it had not been edited. By ga, and without a change, it is as the agent wants it.
-		id = p.store(path, old)
-		s.awaitDiff("line24")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		id = s.editHeld(p, path, old, "line24")
 		s.Keys("ggdd:q!<CR>")
 		s.awaitNoDiff()
 		s.Command("Acp diff")
@@ -194,12 +205,7 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		s.awaitNoDiff()
 
 		// Withdrawn while it is edited: what was typed stays in its window.
-		id = p.store(path, text)
-		s.awaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		id = s.editHeld(p, path, text, "four")
 		s.Keys("ggOmine<Esc>")
 		p.notify("$/cancel_request", obj{"requestId": id})
 		p.fails(id, -32800)
@@ -504,10 +510,7 @@ func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
 		path, old, text, p := s.beginBefore("split")
 		s.prompt(p, "change it")
 		p.gets(p.fetch(path), old)
-		id := p.store(path, text)
-		s.awaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
+		id := s.lookAtHeld(p, path, text, "four")
 		s.Keys("]v]vg<lt>")
 		s.awaitRefused(1)
 		s.AwaitLua(`vim.fn.line('.') == 25`)
@@ -589,12 +592,7 @@ func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
 		path, _, text, p := s.beginBefore("split")
 		s.recordNotifications()
 		s.prompt(p, "change it")
-		id := p.store(path, text)
-		s.awaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
+		id := s.editHeld(p, path, text, "four")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
 		s.Keys(":4s/four/five/<CR>:w<CR>")
 		s.awaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
@@ -607,6 +605,65 @@ func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
 			t.Errorf("the file has\n%s", got)
 		}
 		s.awaitNoDiff()
+	}, wide)
+}
+
+// What the user has made of a text and could not be written is not lost with its window.
+func TestAnEditedTextThatIsNotWritten(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		s.recordNotifications()
+		s.prompt(p, "change it")
+		id := s.editHeld(p, path, text, "four")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
+		s.Keys(":4s/four/five/<CR>:wq<CR>")
+		s.awaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.bo.modified and vim.fn.getline(4) == "local line4 = 'five'"`)
+		s.Keys(":wq<CR>")
+		p.fails(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
+		if got, want := s.file(path), strings.Replace(text, "four", "five", 1); got != want {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.awaitNoDiff()
+
+		// There is no file any more that could be compared.
+		s.Lua(nil, `vim.cmd('bwipeout! ' .. vim.fn.bufnr('a.lua'))`)
+		s.write("a.lua", old)
+		id = s.editHeld(p, path, text, "four")
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		s.Keys(":4s/four/six/<CR>:wq<CR>")
+		s.awaitNotification("your text is in the buffer acp://edited/")
+		s.Command("buffer acp://edited")
+		if got := s.LuaString(`return vim.fn.getline(4)`); got != "local line4 = 'six'" {
+			t.Errorf("the fourth line is %q", got)
+		}
+		if !s.LuaBool(`vim.bo.modified`) {
+			t.Error("nothing says that it is not on the disk")
+		}
+		s.Command("Acp permit 2")
+		p.fails(id, -32603, "the user refused this write")
+	}, wide)
+}
+
+// The text that is edited is the user's also when its window is the only one left.
+func TestAnEditedTextAlone(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, _, text, p := s.beginBefore("split")
+		s.prompt(p, "change it")
+		id := s.editHeld(p, path, text, "four")
+		s.Keys("omine<Esc>:only<CR>")
+		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == 'acwrite' and vim.bo.modified`)
+		s.Keys(":w<CR>")
+		p.fails(id, -32603, "(mine)")
+		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == '' and vim.fn.expand('%:t') == 'a.lua'`)
+		if got := s.file(path); !strings.Contains(got, "\nmine\n") {
+			t.Errorf("the file has\n%s", got)
+		}
 	}, wide)
 }
 

@@ -88,9 +88,17 @@ func TestRulesDecide(t *testing.T) {
 		p.answer(id)
 		s.resolved("no", "user")
 
+		// By URI they are the same files.
+		s.decided(p, editing("e5", "file://localhost"+s.Dir+"/src/b%2elua"), "yes")
+		s.AwaitLua(`(function(path)
+			return vim.iter(require('acp').tool_calls()):any(function(c) return c.id == 'e5' and c.locations[1].path == path end)
+		end)(...)`, s.Dir+"/src/b.lua")
+		s.asked(p, editing("e6", "file:///etc/passwd"), 3)
+		s.asked(p, editing("e7", "file://elsewhere"+s.Dir+"/src/b.lua"), 3)
+
 		// The rules of the moment count.
 		s.Lua(nil, `local c = vim.g.acp; c.permissions = {}; require('acp').setup(c)
-			vim.schedule(function() _G.set = true end)`)
+			vim.schedule(function() require('acp.host').request('decided', {}, function() _G.set = true end) end)`)
 		s.AwaitLua(`_G.set`)
 		s.asked(p, editing("e4", s.Dir+"/src/a.lua"), 1)
 		p.stop(turn, "end_turn")

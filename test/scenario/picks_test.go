@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // linesLua is a file of many lines, of which an agent changes three.
@@ -112,6 +114,40 @@ b.lua
 	}, wide)
 }
 
+// Keys typed behind a jump into another file are about the hunk that it goes to, also where a file is in
+// between that has none.
+func TestKeysTypedBehindAJump(t *testing.T) {
+	for _, form := range []string{"split", "inline"} {
+		t.Run(form, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.diff = '` + form + `'`)
+				old, text := linesLua()
+				a, b, c := s.write("a.lua", old), s.write("b.lua", old), s.write("c.lua", "return 1\n")
+				none := s.write("none", "\x00")
+				s.Command("edit " + a)
+				p := s.begin()
+				s.prompt(p, "change it")
+				p.permission(edits("e1", a, old, text, b, old, text, none, "\x00", "\x01\x00", c, "return 1\n", "return 2\n"), yesNo...)
+				s.AwaitLua(`#require('acp.diff').windows() > 0`)
+				s.Command("Acp diff")
+				s.AwaitLua(`vim.fn.line('.') == 4`)
+				picks := func(want string) {
+					t.Helper()
+					s.Await("refused hunks "+want, func() bool {
+						return s.LuaString(`return (vim.json.encode(vim.tbl_map(function(p) return p.refused end, require('acp.mirror').permissions()[1].picks or {})):gsub('{}', '[]'))`) == want
+					})
+				}
+				s.Keys("]v]v]vg<lt>")
+				picks("[[],[1],[],[]]")
+				s.Keys("[f]v]vg<lt>]f]vg<lt>]v]v]v]vg<lt>")
+				picks("[[3],[1,2],[],[1]]")
+				s.Keys("[v[v[v[vg>")
+				picks("[[3],[2],[],[1]]")
+			}, wide)
+		})
+	}
+}
+
 func TestHunksOfARequestInItsOtherForms(t *testing.T) {
 	for _, form := range []string{"tab", "inline"} {
 		t.Run(form, func(t *testing.T) {
@@ -211,6 +247,27 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 		}
 		p.silent()
 	}, wide)
+}
+
+// What is refused is told on the first page of a float that has more than fits.
+func TestRefusedHunksInASmallFloat(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		old, text := linesLua()
+		a, b := s.write("a.lua", old), s.write("b.lua", old)
+		s.Command("edit " + a)
+		p := s.begin()
+		s.prompt(p, "change it")
+		p.permission(edits("e1", a, old, text, b, old, text), yesNo...)
+		s.awaitDiff("four")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("g<lt>")
+		s.awaitRefused(1)
+		s.Keys("q")
+		s.awaitNoDiff()
+		s.AwaitScreen("lines · <C-f> on")
+		s.AwaitScreen("✗ 1 of 6 hunks refused")
+	}, nvimtest.Size(80, 24))
 }
 
 func TestHunksOfALargeChange(t *testing.T) {

@@ -485,12 +485,20 @@ func TestWhatIsNoFileIsAnErrorAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.fails(p.fetch(s.Dir+"/loop"), -32603, "symbolic links")
+		p.gets(p.fetch("file://"+s.write("a b", "x\n")), "x\n")
+		p.gets(p.fetch("FILE://localhost"+s.Dir+"/a%20b"), "x\n")
+		p.fails(p.fetch("file://far"+s.Dir+"/file"), -32603, "file://far"+s.Dir+"/file", "not absolute")
 		if s.events("AcpPermissionRequest") > 0 {
 			t.Error("the user was asked")
 		}
+		id := p.fetch("file:///etc/hosts")
+		s.awaitFloat()
+		s.Command("Acp permit id:reject")
+		p.fails(id, -32603, "read /etc/hosts: the user did not allow it")
+		s.awaitNoFloat()
 
 		// A missing file outside is asked about: that it is missing is told to nobody else.
-		id := p.fetch(s.Home + "/missing")
+		id = p.fetch(s.Home + "/missing")
 		s.awaitFloat()
 		s.Command("Acp permit id:reject")
 		p.fails(id, -32603, "did not allow")

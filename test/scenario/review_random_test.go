@@ -1,9 +1,7 @@
 package scenario
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/gob"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -19,6 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
 var rounds = flag.Int("rounds", 30, "rounds of a random review on each Neovim")
@@ -653,24 +652,13 @@ func (r *randomReview) crash() {
 		if err != nil || len(records) != 1 {
 			return len(records) == 0 && len(r.record.Files()) == 0 && err == nil
 		}
-		data, err := store.Load(records[0].Key)
+		was, err := saved.Load(store, records[0].Key, 64<<20)
 		if err != nil {
 			return false
 		}
-		var saved struct {
-			Record []byte
-			Turns  []struct{ Prompt string }
-			Undone []struct{ Files []struct{ Path string } }
-		}
-		if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&saved); err != nil {
-			r.t.Fatal(err)
-		}
-		record, err := review.Load(saved.Record, 64<<20)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		r.told = fmt.Sprintf("%s\n%v turns of %d, %d undone of %d", r.listed(record), saved.Turns, len(r.turns), len(saved.Undone), len(r.undone))
-		return r.listed(record) == r.listed(r.record) && len(saved.Turns) == len(r.turns) && len(saved.Undone) == len(r.undone)
+		done, undone := len(was.History.Turns), len(was.History.Undone)
+		r.told = fmt.Sprintf("%s\n%d turns of %d, %d undone of %d", r.listed(was.Record), done, len(r.turns), undone, len(r.undone))
+		return r.listed(was.Record) == r.listed(r.record) && done == len(r.turns) && undone == len(r.undone)
 	})
 	hosts, _ := r.hosts()
 	for _, pid := range hosts {

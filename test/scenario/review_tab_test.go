@@ -103,6 +103,11 @@ func TestReviewDecides(t *testing.T) {
 		s.awaitPage("✓ kept")
 		s.Keys("u")
 		s.awaitPage("● 1 - return 1")
+		// What is decided twice is undone once.
+		s.Keys("aa")
+		s.awaitPage("✓ kept")
+		s.Keys("au")
+		s.awaitPage("● 1 - return 1")
 		// The selected lines alone: what is added is kept, the line before it is still to be decided.
 		s.onPage("-     n = n + 1")
 		s.Keys("jVa")
@@ -135,9 +140,15 @@ func TestReviewDecides(t *testing.T) {
 		s.Keys("x")
 		s.awaitPage("▸ lexer.lua")
 		disk("lexer.lua", lexerBefore)
+		s.awaitPage("refused hunks: <C-s> sends them") // which is above it
+		if line := s.LuaString(`return vim.api.nvim_get_current_line()`); !strings.Contains(line, "lexer.lua") {
+			t.Errorf("after a file was refused the cursor is on %q", line)
+		}
 		s.Keys("gga")
 		s.awaitPage("2 kept")
 		disk("test/lexer_spec.lua", "it('works')\n")
+		s.Keys("ggx")
+		s.Await("that nothing is left to decide", func() bool { return strings.Contains(s.Messages(), "all is decided") })
 		s.Keys("uu")
 		s.awaitPage("● 3 of 3")
 		disk("lexer.lua", lexerAfter)
@@ -178,6 +189,10 @@ func TestCommentsInTheReview(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.reviewed()
 		s.Command("Acp review")
+		s.onPage("+     total")
+		s.Keys("Gc")
+		s.awaitMessage("there is no line of a file here to comment on")
+		s.Keys("gg")
 		s.onPage("+     total")
 		s.Keys("c")
 		s.AwaitScreen("Esc> leave")
@@ -226,6 +241,34 @@ func TestCommentsInTheReview(t *testing.T) {
 }
 
 // What several sessions change is told on the page of each, and the quickfix list says what is decided.
+// What has the focus is named in the line of the tabs.
+func TestFloatsHaveNames(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.reviewed()
+		named := func(name string) {
+			t.Helper()
+			s.AwaitLua(`vim.startswith(vim.api.nvim_buf_get_name(0), ...)`, name)
+		}
+		s.Command("Acp undo")
+		named("acp://undo/1")
+		s.Keys("q")
+		s.Command("Acp review")
+		s.onPage("+ return 2")
+		s.Keys("c")
+		named("acp://comment/")
+		s.Keys("<Esc>q")
+		s.Command("wincmd t")
+		s.prompt(p, "go on")
+		p.permission(obj{"toolCallId": "e1", "title": "Ask", "kind": "other"}, yesNo...)
+		s.AwaitLua(`require('acp.permission').win() ~= nil`)
+		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
+		named("acp://permission/")
+		s.Keys("q")
+		s.Command("Acp traffic")
+		named("acp://traffic/")
+	})
+}
+
 func TestReviewBesideOthers(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.reviewed()

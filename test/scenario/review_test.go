@@ -173,6 +173,8 @@ func TestTheReviewSurvives(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 		s.ok(`require('acp').keep({ path = 'code.txt', hunk = 1 })`)
 		s.Await("kept", func() bool { return s.changes() == "modified code.txt -2,1+2,1 kept -6,1+6,1\n" })
+		s.Command("Acp review")
+		s.comment("+ six", "why six")
 		s.ok(`require('acp').close()`)
 		s.AwaitEvent("AcpSessionClosed")
 		// Meanwhile somebody writes the file.
@@ -184,7 +186,14 @@ func TestTheReviewSurvives(t *testing.T) {
 		p.reply(p.expect("session/load"), nil)
 		s.AwaitEvent("AcpSessionReady")
 		s.Await("the review", func() bool { return s.changes() == "modified code.txt -3,1+3,1 kept -7,1+7,1\n" })
-		s.awaitChat("1 change of this session waits for your review: :Acp review shows it.")
+		s.awaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours is not sent: :Acp review send sends it.")
+		s.Command("Acp review send")
+		turn, got := p.prompted()
+		if want := "My comments on your changes:\n\ncode.txt:7\n```diff\n+six\n```\nwhy six"; got != want {
+			t.Errorf("the agent was told\n%s\nwanted\n%s", got, want)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
 		s.ok(`require('acp').undo_turn()`)
 		s.Await("the turn undone", func() bool { return s.disk(path) == "0\n1\n2\n3\n4\n5\n6\n7\n" })
 		s.ok(`require('acp').undo_turn({ again = true })`)

@@ -120,6 +120,18 @@ func TestStoredSessionIsChosenAndLoaded(t *testing.T) {
 			t.Errorf("opened a session %d", id)
 		}
 		p.silent()
+
+		// Its agent is started again where it has ended.
+		p.exit(1, "gone")
+		s.awaitState("dead")
+		if id := s.LuaInt(`require('acp').resume({ agent_session_id = 'b' })`); id != 1 {
+			t.Errorf("opened a session %d", id)
+		}
+		p = s.agent()
+		p.initialize(keeps(true, "list", "resume"))
+		p.reply(p.expect("session/resume"), obj{})
+		s.awaitState("idle")
+		p.silent()
 	})
 }
 

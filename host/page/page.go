@@ -1,0 +1,165 @@
+// Package page turns what a buffer is to show into the edits that bring it there. It is pure: it knows what
+// the buffer has if no edit was refused, hands out the next edits, about as many as Neovim takes at once,
+// and begins anew where one was refused.
+//
+// A page consists of blocks, which are known by their index. What is in them belongs to those who render
+// them: for most that is [Lines], of which only those are sent that differ; text that only grows is appended.
+package page
+
+import "slices"
+
+// Page is what a buffer has, and which of it is out of date. Its zero value is an empty buffer. One
+// goroutine owns it.
+type Page struct {
+	rows  []int // lines the buffer has of each block
+	dirty []int // blocks, ascending, of which there is something to send
+	count int   // lines the buffer has
+	seq   int   // of the last edit
+	moves []move
+}
+
+// move is how an edit moved the rows from one on.
+type move struct{ row, end, by int }
+
+// remembered is how many edits are known that Neovim may not have made yet when it says something of a row.
+const remembered = 500
+
+// Add puts a block at the end, which is yet to be sent.
+func (p *Page) Add() {
+	p.dirty = append(p.dirty, len(p.rows))
+	p.rows = append(p.rows, 0)
+}
+
+// Touch says that there is something to send of a block.
+func (p *Page) Touch(i int) {
+	if at, found := slices.BinarySearch(p.dirty, i); !found {
+		p.dirty = slices.Insert(p.dirty, at, i)
+	}
+}
+
+// Arrange gives the page other blocks: for each the index of the one that it was, in ascending order, or -1
+// for a new one, which is yet to be sent. One that is left out must have no rows.
+func (p *Page) Arrange(was []int) {
+	rows, dirty := make([]int, len(was)), []int(nil)
+	for i, old := range was {
+		known := old >= 0
+		if known {
+			rows[i] = p.rows[old]
+			_, stale := slices.BinarySearch(p.dirty, old)
+			known = !stale
+		}
+		if !known {
+			dirty = append(dirty, i)
+		}
+	}
+	p.rows, p.dirty = rows, dirty
+}
+
+// Reset says that the buffer is to be filled anew, as an edit did not reach it: somebody has changed it, or
+// Neovim was in a state that allows no change. Whoever keeps [Lines] of the page resets those too.
+func (p *Page) Reset() {
+	clear(p.rows)
+	p.count, p.moves = 0, nil
+	p.seq++ // so that what was seen before is not mistaken for the empty buffer
+	p.dirty = p.dirty[:0]
+	for i := range p.rows {
+		p.dirty = append(p.dirty, i)
+	}
+}
+
+// Dirty tells whether there is something to send.
+func (p *Page) Dirty() bool { return len(p.dirty) > 0 }
+
+// Rows is how many lines the buffer has of a block.
+func (p *Page) Rows(i int) int { return p.rows[i] }
+
+// Seq is the number of the last edit.
+func (p *Page) Seq() int { return p.seq }
+
+// At gives the block at a row, and the row where it begins; -1 where there is none.
+func (p *Page) At(row int) (i, first int) {
+	if row < 0 {
+		return -1, 0
+	}
+	for i, n := range p.rows {
+		if row < first+n {
+			return i, first
+		}
+		first += n
+	}
+	return -1, 0
+}
+
+// rowOf is the row where a block begins. Those near the end, where nearly all changes of a chat are, are found
+// from the end.
+func (p *Page) rowOf(i int) int {
+	row := p.count
+	for _, n := range p.rows[i:] {
+		row -= n
+	}
+	return row
+}
+
+// Follow gives the row that a row has become since the edit seq, the last one that the user has seen; false
+// where that is too long ago, or the page was filled anew.
+func (p *Page) Follow(row, seq int) (int, bool) {
+	since := p.seq - seq
+	if row < 0 || since < 0 || since > len(p.moves) {
+		return 0, false
+	}
+	for _, m := range p.moves[len(p.moves)-since:] {
+		switch {
+		case row >= m.end:
+			row += m.by
+		case row >= m.row:
+			row = min(row, max(m.row, m.end+m.by-1))
+		}
+	}
+	return row, true
+}
+
+// Take returns the next edits, from the top, about budget bytes of text and highlights. Call it again while
+// the page is [Page.Dirty]. next gives the next edit of a block, which begins at row, or nil where nothing
+// differs; done says that nothing is left of it to send.
+func (p *Page) Take(budget int, next func(i, row, budget int) (e *Edit, done bool)) []Edit {
+	var edits []Edit
+	last, row := -1, 0
+	for len(p.dirty) > 0 && budget > 0 {
+		i := p.dirty[0]
+		if last < 0 {
+			row = p.rowOf(i)
+		} else {
+			for _, n := range p.rows[last:i] {
+				row += n
+			}
+		}
+		last = i
+		e, done := next(i, row, budget)
+		if e != nil {
+			p.made(i, e)
+			budget -= cost(e.Lines, len(e.Marks), len(e.Decor))
+			if n := len(edits); n == 0 || !edits[n-1].join(e) {
+				edits = append(edits, *e)
+				budget -= editCost
+			}
+		}
+		if !done {
+			break // what is left of the budget is not worth the edit
+		}
+		p.dirty = p.dirty[1:]
+	}
+	return edits
+}
+
+// made counts an edit of a block as made.
+func (p *Page) made(i int, e *Edit) {
+	p.seq++
+	e.Seq, e.Count = p.seq, p.count
+	added := e.Added()
+	p.count += added
+	p.rows[i] += added
+	if len(p.moves) >= 2*remembered {
+		p.moves = append(p.moves[:0], p.moves[len(p.moves)-remembered:]...)
+	}
+	p.moves = append(p.moves, move{e.Row, e.EndRow, added})
+}

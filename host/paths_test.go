@@ -1,0 +1,194 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+// listening takes the patches of calls that an adapter translates.
+type listening struct {
+	session.Client
+	heard []session.ToolCallPatch
+}
+
+func (l *listening) Update(_ string, u session.Update) {
+	l.heard = append(l.heard, u.(session.ToolCallPatch))
+}
+
+// onTheWire are calls that name a file in each of the ways there are, as an agent tells them.
+func onTheWire(t *testing.T, file string) map[string]session.ToolCallPatch {
+	name, _ := json.Marshal(file)
+	told := map[string]session.ToolCallPatch{}
+	tell := func(way string, to func(session.Client) acp.Handler, fields string) {
+		l := &listening{}
+		to(l).HandleNotification("session/update", json.RawMessage(
+			`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","kind":"edit",`+strings.ReplaceAll(fields, "FILE", string(name))+`}}`))
+		if len(l.heard) != 1 {
+			t.Fatalf("%s: heard %+v", way, l.heard)
+		}
+		told[way] = l.heard[0]
+	}
+	v1 := func(c session.Client) acp.Handler { return session.NewV1(c, "test", nil) }
+	v2 := func(c session.Client) acp.Handler { return session.NewV2(c) }
+	tell("a location", v1, `"locations":[{"path":FILE}]`)
+	tell("a location of version 2", v2, `"locations":[{"path":FILE}]`)
+	tell("a diff", v1, `"content":[{"type":"diff","path":FILE,"newText":"x"}]`)
+	tell("a diff of version 2", v2, `"content":[{"type":"diff","changes":[{"operation":"modify","path":FILE}]}]`)
+	tell("a raw input", v1, `"rawInput":{"path":FILE}`)
+	tell("changes", v2, `"rawInput":{"changes":{FILE:{"type":"update"}}}`)
+	return told
+}
+
+// Whoever goes by the files that an agent names means the same ones: the user's rules, the policy of paths,
+// the record of changes, what the agent knows, and the window that follows.
+func TestWhichFileAnAgentMeans(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"home", "proj/sub", "other/sub"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../other/sub", dir+"/proj/link"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", dir+"/home")
+	j := &judge{kept: answers.Open(dir + "/answers.json"), rules: rules.List{Rules: []rules.Rule{
+		{Kinds: []string{"edit"}, Paths: []string{"/etc/**"}, Action: rules.Reject},
+		{Kinds: []string{"edit"}, Paths: []string{"**"}, Action: rules.Allow},
+	}}}
+	careless := &judge{kept: j.kept, rules: rules.List{Rules: []rules.Rule{j.rules.Rules[0], {Kinds: []string{"edit"}, Action: rules.Allow}}}}
+	options := []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}}
+
+	for name, want := range map[string]string{ // the file without links, "" for none
+		"/etc/passwd":                        "/etc/passwd",
+		"DIR/proj/a":                         "DIR/proj/a",
+		"DIR/proj/link/../a":                 "DIR/other/a",
+		"DIR/proj/sub/../../a":               "DIR/a",
+		"a":                                  "DIR/proj/a",
+		"./sub/../a":                         "DIR/proj/a",
+		"link/../a":                          "DIR/other/a",
+		"../a":                               "DIR/a",
+		"~/a":                                "DIR/home/a",
+		"~a/b":                               "DIR/proj/~a/b",
+		"file:///etc/passwd":                 "/etc/passwd",
+		"FILE:///etc/passwd":                 "/etc/passwd",
+		"file:/etc/passwd":                   "/etc/passwd",
+		"file:////etc/passwd":                "/etc/passwd",
+		"file://LOCALHOST/etc/passwd":        "/etc/passwd",
+		"file:///%65tc/passwd":               "/etc/passwd",
+		"file://DIR/proj/..%2f..%2Fx":        "",
+		"file:///DIR/proj/sub%2F..%2F..%2fa": "DIR/a",
+		"file:///DIR/proj/a%20b":             "DIR/proj/a b",
+		"file:///DIR/proj/a#L7":              "DIR/proj/a",
+		"file://host/etc/passwd":             "",
+		"file://hostDIR/proj/a":              "",
+		"file:///etc/passwd%zz":              "",
+		"file:///etc/%00passwd":              "",
+		"file:etc/passwd":                    "",
+		"file:///C:/a":                       "",
+		`C:\a`:                               "",
+		"C:/a":                               "",
+		"vscode-remote://host/etc/passwd":    "",
+	} {
+		if strings.HasPrefix(name, "file://DIR") {
+			name = strings.Replace(name, "DIR", "proj", 1) // an authority
+		}
+		name, want := strings.ReplaceAll(name, "DIR", dir), strings.ReplaceAll(want, "DIR", dir)
+		inProject := strings.HasPrefix(want, dir+"/proj/")
+		var files []string
+		if want != "" {
+			files = []string{want}
+		}
+		real := func(paths []string) (found []string) {
+			for _, path := range paths {
+				real, err := buffers.RealPath(path)
+				if err != nil {
+					t.Errorf("%q: %v", name, err)
+				}
+				found = append(found, real)
+			}
+			return found
+		}
+		for way, patch := range onTheWire(t, name) {
+			if strings.Contains(name, "://") && !strings.HasPrefix(strings.ToLower(name), "file:") && !strings.Contains(way, "location") && !strings.Contains(way, "diff") && way != "changes" {
+				continue // an address, not a file
+			}
+			s := aloneSession(t)
+			s.cwd, s.phase, s.roots = dir+"/proj", ready, []string{dir + "/proj"}
+			s.host.judge.Store(j)
+			s.on(func() { s.conv.Apply(patch) })
+			call := s.conv.ToolCall("c")
+
+			// The rules.
+			m := matter{cwd: s.cwd, call: *call, options: options}
+			if r := m.request(); len(r.Paths) != 1 || r.Paths[0].Real != want {
+				t.Errorf("%q in %s: the rules see %+v, expected %q", name, way, r.Paths, want)
+			}
+			decided := func(j *judge) string { return j.judge(m).optionID }
+			careful, blind := "", ""
+			switch {
+			case strings.HasPrefix(want, "/etc/"):
+				careful, blind = "no", "no"
+			case inProject:
+				careful, blind = "yes", "yes"
+			case want != "":
+				blind = "yes"
+			}
+			if got := decided(j); got != careful {
+				t.Errorf("%q in %s: a rule for the project answers %q, expected %q", name, way, got, careful)
+			}
+			if got := decided(careless); got != blind {
+				t.Errorf("%q in %s: a rule for all edits answers %q, expected %q", name, way, got, blind)
+			}
+
+			// The record, and what the agent knows.
+			if got := real(touchedBy(call, s.absolute).paths); !slices.Equal(got, files) {
+				t.Errorf("%q in %s: the record looks at %q, expected %q", name, way, got, files)
+			}
+			if got := real(allAbsolute(call.Files().Named, s.absolute)); !slices.Equal(got, files) {
+				t.Errorf("%q in %s: the agent knows %q, expected %q", name, way, got, files)
+			}
+
+			// The window that follows, by locations and diffs.
+			if strings.Contains(way, "location") || strings.Contains(way, "diff") {
+				f := s.host.follow
+				f.closed = true // no timer
+				f.follower.Start()
+				s.on(func() { s.trace(call) })
+				var seen []string
+				if jump, ok := f.follower.Take(time.Now().Add(time.Hour)); ok {
+					seen = append(seen, jump.Path)
+				}
+				if got := real(seen); !slices.Equal(got, files) {
+					t.Errorf("%q in %s: the window shows %q, expected %q", name, way, got, files)
+				}
+			}
+		}
+
+		// The policy, of a read through the client.
+		s := aloneSession(t)
+		s.cwd, s.roots = dir+"/proj", []string{dir + "/proj"}
+		path, _ := s.absolute(session.LocalPath(name))
+		found, err := buffers.RealPath(path)
+		if found != want || (err == nil) != (want != "") {
+			t.Errorf("%q: a read is of %q, %v, expected %q", name, found, err, want)
+		}
+		if free := s.place(session.KindRead, rules.Path{Given: path, Real: found}).free; free != inProject {
+			t.Errorf("%q: a read is free: %v", name, free)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package saved
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+const limit = 64 << 20
+
+// long is a text that is no part of the index.
+func long(line string) string { return strings.Repeat("1\n2\n3\n", 40) + line + "\n" }
+
+// session has n changed files, each of about size bytes, in a turn.
+func session(n, size int) Session {
+	s := Session{
+		About:  About{Agent: "a", AgentTitle: "A", Cwd: "/cwd", ID: "s-1", Title: "Title"},
+		Record: review.New(limit),
+	}
+	t := turns.Begin("prompt", time.Unix(1, 0))
+	for i := range n {
+		path := fmt.Sprintf("/cwd/dir%d/file%d.go", i%20, i)
+		var b strings.Builder
+		for b.Len() < size {
+			fmt.Fprintf(&b, "line %d of file %d\n", b.Len(), i)
+		}
+		was, is := review.Text(b.String()), review.Text(strings.Replace(b.String(), "line", "a line", 2))
+		s.Record.Changed(path, was, is)
+		t.Changed(path, was, is)
+	}
+	s.History.Take(t)
+	s.About.Count(s.Record.Files())
+	return s
+}
+
+func store(tb testing.TB) (*checkpoint.Store, string) {
+	dir := tb.TempDir()
+	return checkpoint.Open(dir), dir
+}
+
+func save(tb testing.TB, st *checkpoint.Store, s Session, was *Image) *Image {
+	tb.Helper()
+	i, err := Take(s, was)
+	if err == nil {
+		_, err = i.Write(st)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return i
+}
+
+func TestWhatIsSavedComesBack(t *testing.T) {
+	st, _ := store(t)
+	s := session(0, 0)
+	turn := turns.Begin("prompt", time.Unix(1, 0))
+	for path, texts := range map[string][2]string{"/cwd/long": {long("a"), long("b")}, "/cwd/short": {"a\n", "b\n"}, "/cwd/empty": {"a\n", ""}} {
+		s.Record.Changed(path, review.Text(texts[0]), review.Text(texts[1]))
+		turn.Changed(path, review.Text(texts[0]), review.Text(texts[1]))
+	}
+	s.Record.Changed("/cwd/new", review.Content{}, review.Text(long("new")))
+	s.History.Take(turn)
+	s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)), []turns.File{{Path: "/cwd/long", Before: review.Text(long("c"))}}, nil, true)
+	s.About.Count(s.Record.Files())
+	if s.About.Files != 4 || s.About.Changes != 4 {
+		t.Errorf("%+v is said to wait", s.About)
+	}
+	present := long("b")
+	s.Comments = []Comment{{Path: "/cwd/long", Present: &present, Signed: true, Remark: reviewpage.Remark{ID: 3, First: 1, Last: 2, Quoted: []string{"1"}, Text: "why?"}}, {Path: "/cwd/short"}}
+	s.Told = []string{"b", "a"}
+	sum, err := st.Put([]byte("original"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Originals = []Original{{Path: "/cwd/long", Mark: "m", Sum: sum, Mode: 0o755}}
+	image := save(t, st, s, nil)
+
+	check := func(how string, got Session, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		for what, c := range map[string][2]any{
+			"about":     {got.About, s.About},
+			"files":     {got.Record.Files(), s.Record.Files()},
+			"comments":  {got.Comments, s.Comments},
+			"told":      {got.Told, []string{"a", "b"}},
+			"originals": {got.Originals, s.Originals},
+		} {
+			if !reflect.DeepEqual(c[0], c[1]) {
+				t.Errorf("%s: the %s are %+v, not %+v", how, what, c[0], c[1])
+			}
+		}
+		if got.History.Last().Prompt != "prompt" || !reflect.DeepEqual(got.History.Last().Files, s.History.Last().Files) {
+			t.Errorf("%s: the turn is %+v", how, got.History.Last())
+		}
+		if u, ok := got.History.LastUndone(); !ok || u.Turn.Prompt != "undone" || u.Files[0].Before.Text != long("c") {
+			t.Errorf("%s: the turn that was undone is %+v", how, u)
+		}
+	}
+	got, err := Load(st, s.About.Key(), limit)
+	check("loaded", got, err)
+	got, err = image.Session(limit)
+	check("not yet written", got, err)
+
+	list, err := List(st)
+	if err != nil || len(list) != 1 || list[0].About != s.About || time.Since(list[0].Saved) > time.Hour {
+		t.Errorf("listed are %+v, %v", list, err)
+	}
+	if _, err := Load(st, "another", limit); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was never saved: %v", err)
+	}
+	// Nothing of it is cleaned away.
+	if err := st.Clean(t.Context(), time.Now().Add(48*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err = Load(st, s.About.Key(), limit)
+	check("cleaned", got, err)
+}
+
+func TestTheSameAgain(t *testing.T) {
+	s := session(3, 1000)
+	s.Told = []string{"b", "a"}
+	take := func(was *Image) *Image {
+		t.Helper()
+		i, err := Take(s, was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	first := take(nil)
+	s.Told = []string{"a", "b"}
+	if again := take(first); !again.Is(first) {
+		t.Error("nothing has changed, but the image has")
+	}
+	s.About.Title = "Another"
+	if again := take(first); again.Is(first) {
+		t.Error("the title has changed, but not the image")
+	}
+	s = session(4, 1000)
+	if again := take(first); again.Is(first) || first.Is(nil) || (*Image)(nil).Is(first) {
+		t.Error("a file has changed, but not the image")
+	}
+}
+
+// TestWhatCannotBeRead tells why, and that it is no session that was never saved.
+func TestWhatCannotBeRead(t *testing.T) {
+	s := session(1, 1000)
+	key := s.About.Key()
+	var older bytes.Buffer
+	data, err := s.Record.Save(func(text string) string { return text })
+	if err == nil {
+		// As the version before had it.
+		err = gob.NewEncoder(&older).Encode(struct {
+			Record    []byte
+			Turns     []*turns.Turn
+			Undone    []turns.Undone
+			Originals map[struct{ Path, Mark string }]struct {
+				Sum  checkpoint.Sum
+				Mode fs.FileMode
+			}
+		}{data, s.History.Turns, nil, map[struct{ Path, Mark string }]struct {
+			Sum  checkpoint.Sum
+			Mode fs.FileMode
+		}{{"p", "m"}: {}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		spoil func(st *checkpoint.Store, dir string) error
+		why   string
+	}{
+		"of the version before": {func(st *checkpoint.Store, _ string) error { return st.Save(key, "", older.Bytes()) }, "another version"},
+		"cut short": {func(st *checkpoint.Store, _ string) error {
+			i, err := Take(s, nil)
+			if err == nil {
+				err = st.Save(key, "", i.index[:len(i.index)/2])
+			}
+			return err
+		}, ""},
+		"nothing": {func(st *checkpoint.Store, _ string) error { return st.Save(key, "", nil) }, ""},
+		"its texts are gone": {func(_ *checkpoint.Store, dir string) error {
+			return os.RemoveAll(filepath.Join(dir, "contents"))
+		}, "contents that were kept"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, dir := store(t)
+			save(t, st, s, nil)
+			if err := c.spoil(st, dir); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load(st, key, limit)
+			if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("loading it: %v", err)
+			}
+			if _, err := List(st); err != nil {
+				t.Errorf("listing: %v", err)
+			}
+			save(t, st, s, nil) // puts it right
+			if _, err := Load(st, key, limit); err != nil {
+				t.Errorf("saved again: %v", err)
+			}
+		})
+	}
+}
+
+// written is how many bytes of the files below dir were made since a time, in files of any kind.
+func written(tb testing.TB, dir string, known map[string]os.FileInfo) (n int64) {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && (known[path] == nil || !os.SameFile(known[path], info)) {
+			n += info.Size()
+			known[path] = info
+		}
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
+// TestLittleIsWrittenAgain changes one file of many: that one and the index are written.
+func TestLittleIsWrittenAgain(t *testing.T) {
+	st, dir := store(t)
+	const files, size = 200, 20_000
+	s, known := session(files, size), map[string]os.FileInfo{}
+	image := save(t, st, s, nil)
+	first := written(t, dir, known)
+	if first < 2*files*size {
+		t.Errorf("%d bytes were written", first)
+	}
+	s.Record.Changed("/cwd/dir0/file0.go", review.Text(long("a")), review.Text(long("b")))
+	image, err := Take(s, image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := image.Write(st)
+	again := written(t, dir, known)
+	if again > files*1000 || again == 0 || err != nil {
+		t.Errorf("one file of %d has changed, and %d bytes were written, %v", files, again, err)
+	}
+	if told < int(again)-1000 || told > int(again) { // it does not count the first line of the index
+		t.Errorf("%d bytes were written, %d are told", again, told)
+	}
+}
+
+// BenchmarkSave saves a record of 1,000 files of 10 KB again and again; one of them has changed each time.
+func BenchmarkSave(b *testing.B) {
+	st, dir := store(b)
+	s, known := session(1000, 10_000), map[string]os.FileInfo{}
+	image := save(b, st, s, nil)
+	first := written(b, dir, known)
+	var total int64
+	var taking time.Duration
+	i := 0
+	for b.Loop() {
+		i++
+		path := "/cwd/dir0/file0.go"
+		f, _ := s.Record.File(path)
+		s.Record.Changed(path, f.Present, review.Text(fmt.Sprintf("%schanged %d\n", f.Baseline.Text, i)))
+		began := time.Now()
+		var err error
+		if image, err = Take(s, image); err != nil {
+			b.Fatal(err)
+		}
+		taking += time.Since(began)
+		if _, err := image.Write(st); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		total += written(b, dir, known)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(first), "B/first-save")
+	b.ReportMetric(float64(total)/float64(i), "B/save")
+	b.ReportMetric(taking.Seconds()*1000/float64(i), "ms/take")
+}

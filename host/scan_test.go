@@ -1,0 +1,30 @@
+package host
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+)
+
+// Of the user's home folder no copies are made, and health says so, once.
+func TestNoCopiesOfAHome(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	var told []lack
+	c := &scanner{
+		host:  &Host{store: checkpoint.Open(t.TempDir()), log: slog.New(slog.DiscardHandler)},
+		roots: []string{home},
+		tell:  func(now lack) { told = append(told, now) },
+	}
+	for range 2 {
+		c.scan(func(snap *checkpoint.Snapshot) {
+			if snap != nil {
+				t.Error("a snapshot was taken")
+			}
+		})
+	}
+	if len(told) != 1 || told[0].Why == "" {
+		t.Errorf("told was %+v", told)
+	}
+}
