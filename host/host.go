@@ -26,7 +26,7 @@ import (
 
 // API is the revision of what Lua and host say to each other. It changes
 // whenever either side could misunderstand the other.
-const API = 4
+const API = 5
 
 // Host owns the sessions of one Neovim.
 type Host struct {

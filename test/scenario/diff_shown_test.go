@@ -94,7 +94,8 @@ func (s *scene) scenery() string {
 		for _, buf in ipairs(api.nvim_list_bufs()) do
 			local maps = {}
 			for _, m in ipairs(api.nvim_buf_get_keymap(buf, 'n')) do maps[m.lhs] = m.rhs or 'function' end
-			local shown = api.nvim_buf_get_name(buf) ~= '' or vim.bo[buf].buflisted
+			local name = api.nvim_buf_get_name(buf)
+			local shown = name ~= '' and not vim.startswith(name, 'acp://permission/') or vim.bo[buf].buflisted
 			table.insert(bufs, shown and {
 				name = api.nvim_buf_get_name(buf), listed = vim.bo[buf].buflisted, loaded = api.nvim_buf_is_loaded(buf),
 				modified = vim.bo[buf].modified, maps = maps,
