@@ -131,6 +131,19 @@ func TestFinish(t *testing.T) {
 		}
 		n.wantText("")
 		w.wantNone()
+		// Moved away and back it is the same file, and new all the same.
+		moved := n.edit("moved.txt", "three\n")
+		w.settle()
+		for range 2 {
+			must(t, os.Rename(moved, moved+"~"))
+			if told := finish(moved); len(told) != 1 || !told[0].Deleted {
+				t.Errorf("told: %+v", told)
+			}
+			must(t, os.Rename(moved+"~", moved))
+			if told := finish(moved); len(told) != 1 || !told[0].Created || told[0].Before != nil || *told[0].After != "three\n" {
+				t.Errorf("told: %+v", told)
+			}
+		}
 		w.watch.Close()
 		finish(empty)
 	})

@@ -467,6 +467,9 @@ func (w *Watch) follow(path, real string, h how) bool {
 		w.told(c)
 	case err == nil && back && got.Buf != 0:
 		got.Created, got.Before = true, nil
+		if text, ok := w.files.synced.get(real); ok && got.After == nil {
+			got.After = &text
+		}
 		w.told(got.Written)
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)

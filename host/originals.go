@@ -95,11 +95,24 @@ type exact struct {
 // find is what a file with a content was byte for byte; nil where that is not known. The last turn, which
 // may be nil, can have seen it.
 func (o *originals) find(path string, was review.Content, last *turn) *exact {
-	if o.store == nil {
+	old, known := o.known(path, was, last)
+	if !known {
 		return nil
 	}
+	data, err := o.store.Content(old.Sum)
+	if err != nil {
+		return nil
+	}
+	return &exact{data, old.Mode}
+}
+
+// known is find without reading it.
+func (o *originals) known(path string, was review.Content, last *turn) (old original, known bool) {
+	if o.store == nil {
+		return original{}, false
+	}
 	at := versionOf(path, was)
-	old, known := o.of[at]
+	old, known = o.of[at]
 	if !known && was.Opaque {
 		for other, copied := range o.of {
 			if other.Mark == at.Mark { // under another name
@@ -111,12 +124,5 @@ func (o *originals) find(path string, was review.Content, last *turn) *exact {
 		o.keepBeginning(last, path, was)
 		old, known = o.of[at]
 	}
-	if !known {
-		return nil
-	}
-	data, err := o.store.Content(old.Sum)
-	if err != nil {
-		return nil
-	}
-	return &exact{data, old.Mode}
+	return old, known
 }

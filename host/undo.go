@@ -112,6 +112,10 @@ func (c *changes) steps(files []turns.File, done func([]turns.Step)) {
 			for i, step := range steps {
 				if unseen[step.Of.Path] {
 					steps[i].Note = "cannot be looked at"
+				} else if !step.Idle() && step.Want.Opaque && step.Want != step.Now {
+					if _, kept := c.originals.known(step.Of.Path, step.Want, c.turn); !kept {
+						steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
+					}
 				}
 			}
 			done(steps)
@@ -148,6 +152,7 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 		if err != nil {
 			u.err = cmp.Or(u.err, fmt.Errorf("%s: %w", c.session.short(path), err))
 			u.failed = append(u.failed, step.Of)
+			steps[0].Note = "could not be changed"
 			c.undoEach(u, steps[1:], done)
 			return
 		}
@@ -209,7 +214,7 @@ func (s *Session) tellUndo(m message) {
 			result["diff"] = s.stepDiff(steps)
 		}
 		if err != nil {
-			result["failed"] = sentenceOf(err)
+			result["failed"] = err.Error() + "."
 		}
 		s.host.callback(callback, result, "")
 	})
@@ -224,7 +229,7 @@ func sentenceOf(err error) string {
 func (s *Session) stepLines(steps []turns.Step) []any {
 	list := []any{}
 	for _, step := range steps {
-		line := map[string]any{"path": step.Of.Path, "name": s.short(step.Of.Path), "stays": step.Note != ""}
+		line := map[string]any{"path": step.Of.Path, "name": s.short(step.Of.Path), "stays": step.Note != "", "settled": step.Note == turns.AsBefore}
 		switch {
 		case step.Note != "":
 			line["what"] = step.Note

@@ -8,6 +8,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
+// AsBefore is the note of a step for which nothing is to be done.
+const AsBefore = "is as before already"
+
 // Step is what taking a turn back does to one file.
 type Step struct {
 	Of        File
@@ -57,7 +60,7 @@ func StepOf(f File, now review.Content, mode fs.FileMode, free bool) Step {
 	switch {
 	case f.Before == f.After && f.OldPath == "": // its permissions alone
 	case is(f.Before) && f.OldPath == "":
-		step.Note = "is as before already"
+		step.Note = AsBefore
 	case is(f.After):
 		step.Want = f.Before
 	case !now.Exists:

@@ -9,6 +9,7 @@ local api = vim.api
 ---@field name string
 ---@field what string
 ---@field stays boolean nothing is done to it
+---@field settled boolean as it is as before already
 ---@field conflicts? integer[] lines that the user has changed since, which stay
 
 ---@class acp.undo.Result
@@ -38,7 +39,7 @@ local function counts(result)
   local changed, stay = 0, 0
   for _, file in ipairs(result.files) do
     changed = changed + (file.stays and 0 or 1)
-    stay = stay + (file.stays and 1 or 0) + #(file.conflicts or {})
+    stay = stay + (file.stays and not file.settled and 1 or 0) + #(file.conflicts or {})
   end
   return changed, stay
 end
@@ -57,9 +58,12 @@ function M.run(session, again, turn)
       local what = again and 'changed again' or 'as before the turn'
       local text = ('%s %s.'):format(count(changed, 'file'), what)
       if stay > 0 then
-        text = ('%s %s that changed since: left alone.'):format(text, count(stay, 'place'))
+        text = ('%s %s left alone.'):format(text, count(stay, 'place'))
       end
-      tell(result.failed or text, result.failed and vim.log.levels.WARN or nil)
+      if result.failed then
+        text = ('%s %s'):format(text, result.failed)
+      end
+      tell(text, result.failed and vim.log.levels.WARN or nil)
     end
   end)
 end

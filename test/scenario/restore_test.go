@@ -415,7 +415,7 @@ func TestMovedFilesGoBack(t *testing.T) {
 		before["d"], before["e"] = s.tree()["d"], after["e"]
 		s.ok(`require('acp').undo_turn()`)
 		s.awaitTree("undone, but for one", before)
-		s.awaitNotification("2 files as before the turn. 1 place that changed since: left alone.")
+		s.awaitNotification("2 files as before the turn. 1 place left alone.")
 		s.ok(`require('acp').undo_turn({ again = true })`)
 		s.synced()
 		s.ok(`require('acp').reject({})`)

@@ -310,12 +310,12 @@ func TestConflictsInTheReview(t *testing.T) {
 // Files without hunks are decided on their lines, and a move that was refused can be taken back.
 func TestReviewOfFilesWithoutHunks(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		s.sh("printf 'a\\0b' >image; printf '\\0' >gone; echo 1 >old; mkdir d; echo 1 >d/f; echo 2 >d/g")
+		s.sh("printf 'a\\0b' >image; printf '\\0' >gone; echo 1 >old; mkdir d; echo 1 >d/f; echo 2 >d/g; echo 1 >x")
 		before := s.tree()
 		p := s.begin()
 		turn := s.prompt(p, "change")
 		p.toolCall("command", "execute", nil)
-		s.sh("printf 'a\\0c' >image; rm gone; printf '\\0new' >made; mv old new; mkdir e; mv d/* e; echo more >>e/g")
+		s.sh("printf 'a\\0c' >image; rm gone; printf '\\0new' >made; mv old new; mkdir e; mv d/* e; echo more >>e/g; rm x; mkdir x; echo other >x/y")
 		p.finish("command", nil)
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
@@ -336,7 +336,7 @@ func TestReviewOfFilesWithoutHunks(t *testing.T) {
 		}
 		all := "d/g −1 ● 1 of 1 · deleted\ne/f ● pending · moved from d/f\ne/g +2 ● 1 of 1 · new\n" +
 			"gone ● pending · deleted · binary or large\nimage ● pending · binary or large\n" +
-			"made ● pending · new · binary or large\nnew ● pending · moved from old\n"
+			"made ● pending · new · binary or large\nnew ● pending · moved from old\nx −1 ● 1 of 1 · deleted\nx/y +1 ● 1 of 1 · new\n"
 		heads(all)
 		for _, name := range []string{"e/f", "image", "gone", "made", "new"} {
 			s.onPage("▾ " + name)
@@ -344,13 +344,13 @@ func TestReviewOfFilesWithoutHunks(t *testing.T) {
 		}
 		heads("d/f ✗ refused · was moved to e/f\nd/g −1 ● 1 of 1 · deleted\ne/g +2 ● 1 of 1 · new\n" +
 			"gone ✗ refused · deleted · binary or large\nimage ✗ refused · binary or large\n" +
-			"made ✗ refused · new\nold ✗ refused · was moved to new\n")
+			"made ✗ refused · new\nold ✗ refused · was moved to new\nx −1 ● 1 of 1 · deleted\nx/y +1 ● 1 of 1 · new\n")
 		s.onPage("5 refused")
-		for _, name := range []string{"e/g", "d/g"} {
+		for _, name := range []string{"e/g", "d/g", "x/y", "x "} {
 			s.onPage("▾ " + name)
 			s.Keys("x")
 		}
-		s.onPage("7 refused")
+		s.onPage("9 refused")
 		s.awaitTree("refused", before)
 		// One is taken back after all.
 		s.onPage("▸ old")
@@ -358,10 +358,17 @@ func TestReviewOfFilesWithoutHunks(t *testing.T) {
 		s.onPage("▸ new  ")
 		s.Keys("u")
 		s.onPage("▸ old")
-		for range 7 {
+		for range 9 {
 			s.Keys("u")
 		}
 		heads(all)
 		s.awaitTree("undone", after)
+		// All of it at once, and back.
+		s.Keys("ggx")
+		s.onPage("9 refused")
+		s.awaitTree("all refused", before)
+		s.Keys("u")
+		heads(all)
+		s.awaitTree("all undone", after)
 	})
 }

@@ -111,7 +111,7 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 			}
 		}
 		s.Keys("y")
-		s.awaitNotification("2 files as before the turn. 2 places that changed since: left alone.")
+		s.awaitNotification("2 files as before the turn. 2 places left alone.")
 		has := func(buffer, plain string) {
 			t.Helper()
 			s.synced()
@@ -275,4 +275,33 @@ func TestUndoCutShort(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What was too large to be kept is not brought back, which is said before; the rest is.
+func TestUndoOfWhatIsNotKept(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		s.write("large", strings.Repeat("0123456789\n", 200_000))
+		s.write("gone", strings.Repeat("9876543210\n", 200_000))
+		s.write("small", "1\n")
+		p := s.begin()
+		turn := s.prompt(p, "change")
+		p.toolCall("command", "execute", nil)
+		s.sh("echo more >>large; rm gone; echo 2 >small")
+		p.finish("command", nil)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		text := s.preview("Acp undo")
+		for _, name := range []string{"gone", "large"} {
+			want := "· " + name + "  cannot be brought back, as what it was is not kept: it is too large, or was not seen before: stays as it is"
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		s.Keys("y")
+		s.awaitNotification("1 file as before the turn. 2 places left alone.")
+		if got := s.disk(filepath.Join(s.Dir, "small")); got != "1\n" {
+			t.Errorf("the small one has %q", got)
+		}
+	})
 }
