@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,7 @@ type Seen struct {
 	Loaded bool   // a watched buffer shows it
 	Exists bool   // on the disk
 	Disk   DiskState
+	Since  time.Time   // so long it has been there as it is, under this name: nobody can set that
 	Mode   fs.FileMode // its permission bits; 0 where there is none
 	Large  bool        // above the limit: Text was not read
 	Text   string      // unsaved text included
@@ -55,6 +57,10 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 		return seen, regular(info)
 	case err == nil:
 		seen.Exists, seen.Disk, seen.Mode = true, DiskState(stampOf(info)), info.Mode().Perm()
+		var st unix.Stat_t
+		if unix.Stat(path, &st) == nil {
+			seen.Since = time.Unix(st.Ctim.Unix())
+		}
 	case !missing(err):
 		return seen, cause(err)
 	}

@@ -61,6 +61,8 @@ type changes struct {
 type turn struct {
 	*turns.Turn
 	before, first *checkpoint.Snapshot
+	ended         bool
+	over          bool // it has ended, and what was changed in it is known
 }
 
 func newChanges(s *Session) *changes {
@@ -94,7 +96,10 @@ func (c *changes) beginTurn(prompt string) {
 // openTurn begins a turn. The one before may have things to come yet, see findUntold.
 func (c *changes) openTurn(prompt string, at time.Time) {
 	c.take(c.turn)
-	c.history.Begin()
+	if len(c.history.Undone) > 0 {
+		c.history.Begin()
+		c.saveSoon()
+	}
 	t := &turn{Turn: turns.Begin(prompt, at)}
 	c.turn = t
 	c.scans.scan(func(snap *checkpoint.Snapshot) { t.before, t.first = c.scans.previous, snap })
@@ -143,9 +148,19 @@ func (c *changes) endTurn() int {
 			}
 			return seen.Exists
 		}
-		c.refreshIf(t, c.record.Paths(), there, func() {
+		paths := c.record.Paths()
+		if t != nil {
+			t.ended = true
+			paths = append(paths, t.Paths()...)
+			slices.Sort(paths)
+			paths = slices.Compact(paths)
+		}
+		c.refreshIf(t, paths, there, func() {
 			c.findUntold(t, func() {
 				c.refreshOnly(t, gone, func() {
+					if t != nil {
+						t.over = true
+					}
 					c.take(t)
 					c.tell(nil)
 					c.save()
@@ -205,6 +220,7 @@ func (c *changes) took(w buffers.Written, by string, reviewed bool) {
 		case w.Before != nil:
 			was = textContent(*w.Before)
 		case w.Created:
+			was = c.openHad(w.Path)
 		case ok:
 			was = known.Present
 		default:
@@ -263,6 +279,27 @@ func (c *changes) userNow(path string, now review.Content) {
 	c.record.Now(path, now)
 }
 
+// openHad is what a file was before a call that is not compared yet: where nothing is now the call has removed
+// it, or moved it away.
+func (c *changes) openHad(path string) (was review.Content) {
+	for b := range c.open {
+		if seen := b.files[path]; seen.Exists {
+			was = seen.Content
+		}
+	}
+	return was
+}
+
+// sawOpen tells the calls that are under way what a file is before they go on.
+func (c *changes) sawOpen(path string, is review.Content) {
+	for b := range c.open {
+		if seen, ok := b.files[path]; ok {
+			seen.Content = is
+			b.files[path] = seen
+		}
+	}
+}
+
 // isGone tells whether the record knows that the agent has removed a file, or has moved it away.
 func (c *changes) isGone(path string) bool {
 	last, known := c.last[path]
@@ -285,21 +322,32 @@ func (c *changes) refreshOnly(t *turn, paths []string, done func()) {
 	c.refreshIf(t, paths, func(sight) bool { return true }, done)
 }
 
-// refreshIf leaves out what does not count.
+// refreshIf leaves out what does not count. While a turn runs what commands do is its; of what is gone its end
+// tells whether it was removed or moved.
 func (c *changes) refreshIf(t *turn, paths []string, counts func(sight) bool, done func()) {
+	if t == nil && c.turn != nil && !c.turn.over {
+		t = c.turn
+	}
 	c.seeAll(paths, func(now []sight) {
 		for i, seen := range now {
 			was, ok := c.record.Present(paths[i])
+			if !ok && t != nil && !seen.Exists {
+				was, ok = t.Present(paths[i]) // as it was before an earlier turn
+			}
 			if !ok || seen.path != paths[i] || was == seen.Content || was == seen.Mark() || !counts(seen) {
 				continue
 			}
-			if c.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.written.Add(coarse).Before(t.At) ||
+			if t != nil && !t.ended && !seen.Exists && !c.loaded[seen.path] {
+				continue
+			}
+			if c.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.since.Add(coarse).Before(t.At) ||
 				c.session.host.worker(seen.path) != c.session {
 				c.userNow(seen.path, seen.Content)
 				continue
 			}
 			c.agentChanged(t, seen.path, was, seen.Content)
 			c.last[seen.path] = seen.Mark()
+			c.sawOpen(seen.path, seen.Content) // perhaps a call is in the middle of writing it
 			c.tell([]event{changedEvent(seen.path, "disk")})
 		}
 		done()

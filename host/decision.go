@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -44,7 +45,9 @@ func (s *Session) decide(d decision, done func(files int, err error)) {
 		// What was made or moved last makes room first for what was there before.
 		var paths, left []string
 		var moves [][2]string
-		for _, f := range slices.Backward(c.record.Files()) {
+		files := c.record.Files()
+		slices.Reverse(files)
+		for _, f := range backFirst(files) {
 			moves = append(moves, [2]string{f.OldPath, f.Path})
 			switch {
 			case d.path != "" && f.Path != d.path:
@@ -62,6 +65,32 @@ func (s *Session) decide(d decision, done func(files int, err error)) {
 		}
 		c.refreshOnly(nil, paths, func() { c.decideEach(d, paths, 0, 0, nil, finish) })
 	})
+}
+
+// backFirst puts a file that is where another one was before it was moved in front of that one: it has to make
+// room. Else the order stays.
+func backFirst(files []review.File) []review.File {
+	at := map[string]int{}
+	for i, f := range files {
+		at[f.Path] = i
+	}
+	var list []review.File
+	done := make([]bool, len(files))
+	var add func(i int)
+	add = func(i int) {
+		if done[i] {
+			return
+		}
+		done[i] = true
+		if first, ok := at[files[i].OldPath]; ok {
+			add(first)
+		}
+		list = append(list, files[i])
+	}
+	for i := range files {
+		add(i)
+	}
+	return list
 }
 
 // decideEach makes a decision about one file after another; tries counts those for the first.
@@ -112,6 +141,9 @@ func (c *changes) decideEach(d decision, paths []string, n, tries int, failed er
 			if plan.Back != "" || !plan.Want.Exists {
 				d.folders.remove(filepath.Dir(path))
 			}
+			if plan.Back != "" || plan.Now.Exists != plan.Want.Exists {
+				c.scans.scan(func(*checkpoint.Snapshot) {}) // what is there now is no doing of the next turn's
+			}
 		}
 		if err == nil && d.made != nil {
 			d.made(plan)
@@ -140,12 +172,7 @@ func (c *changes) knowOwn(plan review.Plan) {
 	}
 	for path, is := range now {
 		c.last[path] = is.Mark()
-		for b := range c.open {
-			if seen, ok := b.files[path]; ok {
-				seen.Content = is
-				b.files[path] = seen
-			}
-		}
+		c.sawOpen(path, is)
 	}
 }
 

@@ -54,14 +54,23 @@ func (o *originals) before(ch checkpoint.Change) review.Content {
 	if s.Kind == checkpoint.None {
 		return review.Content{}
 	}
-	if !s.Sum.IsZero() {
-		if data, err := o.store.Content(s.Sum); err == nil {
-			is := textContent(buffers.Decoded(data))
-			o.of[versionOf(cmp.Or(ch.OldPath, ch.Path), is)] = original{s.Sum, s.Mode.Perm()}
-			return is
-		}
+	if is, ok := o.content(s); ok {
+		o.of[versionOf(cmp.Or(ch.OldPath, ch.Path), is)] = original{s.Sum, s.Mode.Perm()}
+		return is
 	}
 	return review.Opaque(fmt.Sprint("not kept: ", s.Size, " ", s.ModTime))
+}
+
+// content is what a snapshot has of a file, as the record has it; false where its contents are not kept.
+func (o *originals) content(s checkpoint.State) (review.Content, bool) {
+	if s.Sum.IsZero() {
+		return review.Content{}, false
+	}
+	data, err := o.store.Content(s.Sum)
+	if err != nil {
+		return review.Content{}, false
+	}
+	return textContent(buffers.Decoded(data)), true
 }
 
 // keepBeginning keeps what a file with a content was when a turn began.

@@ -47,6 +47,8 @@ func (c *changes) place(p placement, done func(error)) {
 		mode = &p.mode
 	}
 	switch {
+	case p.back != "" && !p.now.Exists:
+		c.place(placement{path: p.back, want: p.want, mode: p.mode}, done)
 	case p.back != "":
 		c.moveBack(p, done)
 	case p.want.Opaque && p.want == p.now && mode == nil:

@@ -14,11 +14,11 @@ const maxReviewed = 10 << 20 // bytes of a file that is compared by lines
 
 // sight is a file as it was once.
 type sight struct {
-	path    string // the real one; "" where it could not be looked at
-	loaded  bool
-	mode    fs.FileMode
-	large   bool // known by its time and size alone
-	written time.Time
+	path   string // the real one; "" where it could not be looked at
+	loaded bool
+	mode   fs.FileMode
+	large  bool      // known by its time and size alone
+	since  time.Time // the disk has it so
 	review.Content
 }
 
@@ -26,7 +26,7 @@ type sight struct {
 // buffer first.
 func (c *changes) see(path string, settle bool, done func(sight)) {
 	answer := func(seen buffers.Seen, err error) {
-		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, written: time.Unix(seen.Disk.Sec, seen.Disk.Nsec)}
+		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, since: seen.Since}
 		switch {
 		case errors.Is(err, buffers.ErrDirectory): // no file
 		case err != nil:

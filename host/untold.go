@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -35,47 +36,114 @@ func (c *changes) findUntold(t *turn, done func()) {
 			done()
 			return
 		}
-		found := map[string]checkpoint.Change{}
-		from := t.first
-		if t.before != nil {
-			// What was changed while the first look of the turn was taken.
-			from = t.before
-			for _, ch := range t.before.Changes(t.first) {
-				if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(ch) {
-					found[ch.Path] = ch
-				} else {
-					from = t.first // it is the user's
-				}
-			}
-		}
-		if from == t.before {
-			clear(found) // among what is different now
-		}
-		for _, ch := range from.Changes(after) {
-			if first, ok := found[ch.Path]; ok {
-				ch.Before = first.Before
-			}
-			found[ch.Path] = ch
-		}
-		var list []checkpoint.Change
-		for path, ch := range found {
-			if c.isUntold(path, ch) {
-				if ch.Before.ModTime >= t.At.Add(-coarse).UnixNano() {
-					ch.Before.Sum = checkpoint.Sum{} // the first look was too late, or in the middle of a write
-				}
-				list = append(list, ch)
-			}
-		}
-		slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
-		c.takeUntold(t, list[:min(len(list), maxUntold)], done)
+		list := c.untold(t, after)
+		// What was moved first: another file may be where it was.
+		slices.SortStableFunc(list, func(a, b checkpoint.Change) int {
+			return cmp.Compare(b.OldPath, "") - cmp.Compare(a.OldPath, "")
+		})
+		c.takeUntold(t, list, done)
 	})
+}
+
+// untold is what may have been changed by commands since a turn began, in the order of the paths.
+func (c *changes) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Change {
+	found := map[string]checkpoint.Change{}
+	if t.before != nil {
+		// What was changed while the first look of the turn was taken.
+		for _, ch := range t.before.Changes(t.first) {
+			if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(ch) {
+				found[ch.Path] = ch
+			}
+		}
+	}
+	for _, ch := range t.first.Changes(after) {
+		at := cmp.Or(ch.OldPath, ch.Path)
+		if first, ok := found[at]; ok {
+			delete(found, at)
+			ch.Before = first.Before
+			ch.OldPath = cmp.Or(first.OldPath, ch.OldPath)
+			if first.Before.Kind == checkpoint.None {
+				ch.OldPath = ""
+			} else if ch.After.Kind == checkpoint.None {
+				ch.Path, ch.OldPath = cmp.Or(ch.OldPath, ch.Path), ""
+			}
+		}
+		found[ch.Path] = ch
+	}
+	var list []checkpoint.Change
+	for path, ch := range found {
+		if c.isUntold(path, ch) {
+			if ch.Before.ModTime >= t.At.Add(-coarse).UnixNano() {
+				ch.Before.Sum = checkpoint.Sum{} // the first look was too late, or in the middle of a write
+			}
+			list = append(list, ch)
+		}
+	}
+	slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
+	list = c.withMoves(t, list, after)
+	return list[:min(len(list), maxUntold)]
+}
+
+// withMoves makes one change of a file that is gone and a new one that has what was there. The snapshots do not
+// tell it when the agent had changed or moved the file since the turn began, or had moved another one away
+// from where it is now.
+func (c *changes) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.Snapshot) []checkpoint.Change {
+	var fresh []int // indices of new files
+	from := map[review.Content][]string{}
+	gone := map[string]checkpoint.State{}
+	add := func(path string, was checkpoint.State) {
+		last, known := c.last[path]
+		if !known {
+			last, known = c.originals.content(was)
+		}
+		if _, double := gone[path]; known && last.Exists && !double {
+			from[last.Mark()] = append(from[last.Mark()], path)
+			gone[path] = was
+		}
+	}
+	for i, ch := range list {
+		switch {
+		case ch.After.Kind == checkpoint.None:
+			add(ch.Path, ch.Before)
+		case (ch.Before.Kind == checkpoint.None || t.MovedTo(ch.Path) != "") && ch.After.Size > 0:
+			fresh = append(fresh, i)
+		}
+	}
+	if len(fresh) == 0 {
+		return list
+	}
+	for _, path := range t.Paths() { // those that a call has told of, and the snapshots have never seen
+		if is, _ := t.Present(path); is.Exists && after.State(path).Kind == checkpoint.None {
+			add(path, t.first.State(path))
+		}
+	}
+	to := map[string][]int{}
+	for _, i := range fresh {
+		is, ok := c.originals.content(list[i].After)
+		if paths := from[is.Mark()]; ok && len(paths) == 1 {
+			to[paths[0]] = append(to[paths[0]], i)
+		}
+	}
+	for path, news := range to {
+		if len(news) == 1 {
+			list[news[0]].OldPath, list[news[0]].Before = path, gone[path]
+		}
+	}
+	return slices.DeleteFunc(list, func(ch checkpoint.Change) bool { return len(to[ch.Path]) == 1 })
 }
 
 // superseded tells that a file was no longer what a snapshot has of it when the turn after that began: the
 // user has decided about it, or has undone a turn.
 func (c *changes) superseded(ch checkpoint.Change) bool {
-	last, known := c.last[ch.Path]
-	return known && last != c.originals.before(ch).Mark()
+	differs := func(path string, was review.Content) bool {
+		last, known := c.last[path]
+		return known && last != was.Mark()
+	}
+	was := c.originals.before(ch)
+	if ch.OldPath != "" {
+		return differs(ch.OldPath, was) || differs(ch.Path, review.Content{})
+	}
+	return differs(ch.Path, was)
 }
 
 // changedSince tells whether a change was made after a time, as far as can be told: a file that is gone has
@@ -112,7 +180,7 @@ func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 		// The watch waits with a file that may be in the middle of being written. The turn is over.
 		var late, left []string
 		for i, ch := range list {
-			if c.loaded[now[i].path] && ch.After.Size == 0 {
+			if c.loaded[now[i].path] && (ch.After.Size == 0 || ch.OldPath != "") {
 				late = append(late, ch.Path)
 			}
 			if ch.OldPath != "" {
@@ -157,23 +225,42 @@ func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 			continue
 		}
 		was, is := c.originals.before(ch), seen.Content
+		from := ch.OldPath
+		if from != "" {
+			if to := t.MovedTo(from); to != "" {
+				from = to // as a call has told
+			}
+			if from == ch.Path {
+				continue
+			}
+			if last, left := c.last[from]; left && last == is.Mark() {
+				was = is // the agent had changed it before
+			}
+		} else if t.MovedTo(ch.Path) != "" {
+			was = review.Content{}
+		}
 		f, recorded := c.record.File(seen.path)
+		if told, ok := t.Present(seen.path); ok && from == "" {
+			if was = told; recorded {
+				was = f.Present // with what the user has typed
+			}
+		}
 		last, left := c.last[seen.path]
 		// The watch tells of the text of a loaded file.
-		known := c.loaded[seen.path] || recorded && (f.Present == is || f.Present == is.Mark()) || left && last == is.Mark()
+		known := c.loaded[seen.path] && from == "" || recorded && (f.Present == is || f.Present == is.Mark()) || left && last == is.Mark()
 		switch {
-		case known && ch.OldPath != "" && !c.isGone(ch.OldPath):
+		case known && from != "" && !c.isGone(from):
 			// What is at the new path was made there, and the old file removed.
-			c.agentChanged(t, ch.OldPath, was, review.Content{})
-			c.last[ch.OldPath] = review.Content{}
-			events = append(events, changedEvent(ch.OldPath, "disk"))
+			c.agentChanged(t, from, was, review.Content{})
+			c.last[from] = review.Content{}
+			events = append(events, changedEvent(from, "disk"))
 			continue
-		case known, was == is && ch.OldPath == "":
+		case known, was == is && from == "":
 			continue
 		}
-		if ch.OldPath != "" && is.Exists {
-			c.agentMoved(t, ch.OldPath, seen.path, was, is)
-			c.last[ch.OldPath] = review.Content{}
+		if from != "" && is.Exists {
+			c.agentMoved(t, from, seen.path, was, is)
+			c.last[from] = review.Content{}
 		} else {
 			c.agentChanged(t, seen.path, was, is)
 		}

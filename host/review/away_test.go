@@ -136,3 +136,58 @@ func TestRandomRetractions(t *testing.T) {
 		}
 	}
 }
+
+// TestRandomRetractionsOfWhatWasKept has the user keep some lines of a change before it is taken back: a refusal
+// of all that is left brings none of them back.
+func TestRandomRetractionsOfWhatWasKept(t *testing.T) {
+	for i := range *rounds {
+		h := &history{t: t, Rand: rand.New(rand.NewPCG(*seed, uint64(i))), r: New(1 << 20)}
+		for range 10 {
+			h.present = append(h.present, h.line("f"))
+		}
+		for range 3 {
+			h.agentEdits()
+			h.userEdits()
+			h.r.Now("f", h.content())
+			h.keepSome()
+		}
+		before := h.present
+		h.agentEdits()
+		h.keepSome()
+		after := h.present
+		h.r.Retracted("f", h.content(), Text(strings.Join(before, "")))
+		if f, ok := h.r.File("f"); ok {
+			check(t, f)
+			if f.Present.Text != strings.Join(before, "") {
+				t.Errorf("the text is %q, not %q", f.Present.Text, before)
+			}
+		}
+		if p, err := h.r.Plan("f", Reject, Selection{}); err == nil {
+			for _, line := range split(p.Want.Text) {
+				if line[0] == 'a' && slices.Contains(after, line) && !slices.Contains(before, line) {
+					t.Errorf("%q was taken back, and has come by a refusal", line)
+				}
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("in history %d of -seed %d", i, *seed)
+		}
+	}
+}
+
+// keepSome keeps what is pending in some lines.
+func (h *history) keepSome() {
+	f, ok := h.r.File("f")
+	if !ok || len(h.present) == 0 {
+		return
+	}
+	from := 1 + h.IntN(len(h.present))
+	which := f.Lines(from, from+h.IntN(4))
+	if len(which.Parts) == 0 {
+		return
+	}
+	p, err := h.r.Plan("f", Keep, which)
+	if err != nil || !h.r.Commit(p) {
+		h.t.Errorf("keep %+v: %v", which, err)
+	}
+}

@@ -155,6 +155,13 @@ func (r *Record) Commit(p Plan) bool {
 	*f = p.next
 	r.bytes += f.size()
 	delete(r.files, p.Path)
+	switch there := r.files[f.Path]; {
+	case there == nil:
+	case there.OldPath != "" && r.files[there.OldPath] == nil:
+		r.settle(there) // it is gone from where it was
+	default:
+		r.forget(there)
+	}
 	r.files[f.Path] = f
 	r.settle(f)
 	return true

@@ -52,13 +52,50 @@ func (l *layers) user(now string) {
 	l.follow(false)
 }
 
-// unkeep has what was kept, and is no longer there, count as not kept: it is no change of the agent's that
-// the baseline is there again.
-func (l *layers) unkeep() {
-	for _, e := range slices.Backward(l.pending.edits) {
-		was := lines(l.baseline(), back(l.kept.edits, e.A0, false), max(back(l.kept.edits, e.A0, false), back(l.kept.edits, e.A1, true)))
-		if slices.Equal(was, lines(l.present(), e.B0, e.B1)) {
-			l.keep(e)
+// retraction is what taking changes back makes of lines.
+type retraction struct {
+	gone  map[int]bool // lines of the accepted text
+	fresh []string     // lines of the present text that were not there
+}
+
+// retraction says what comes of giving the present text another one.
+func (l *layers) retraction(now string) retraction {
+	r := retraction{gone: map[int]bool{}}
+	text := linediff.Lines(now)
+	for _, e := range linediff.Compare(linediff.Lines(l.present()), text) {
+		r.fresh = append(r.fresh, text[e.B0:e.B1]...)
+		for at := e.A0; at < e.A1; at++ {
+			if !slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool { return at >= p.B0 && at < p.B1 }) {
+				r.gone[back(l.pending.edits, at, true)] = true
+			}
+		}
+	}
+	return r
+}
+
+// unkeep has what was kept, and was taken back since, count as not kept: it is no change of the agent's that
+// the baseline is there again. Of lines that were replaced all wait for a decision again when some are taken
+// back.
+func (l *layers) unkeep(r retraction) {
+	for _, e := range slices.Backward(l.kept.edits) {
+		n := 0
+		for at := e.B0; at < e.B1; at++ {
+			if r.gone[at] {
+				n++
+			}
+		}
+		old := lines(l.baseline(), e.A0, e.A1)
+		switch {
+		case n > 0 && n == e.B1-e.B0, len(old) > 0 && (n > 0 || among(old, r.fresh)):
+			l.reopen(e)
+		case n > 0:
+			for at := e.B1 - 1; at >= e.B0; at-- {
+				if r.gone[at] {
+					there := forth(l.pending.edits, at, true)
+					l.pending.rebase(linediff.Edit{A0: at, A1: at + 1, B0: there, B1: there}, nil)
+					l.follow(true)
+				}
+			}
 		}
 	}
 }

@@ -72,12 +72,14 @@ type Record struct {
 	files   map[string]*file // by path
 	touched []*file          // those with texts, the one changed last at the end
 	bytes   int              // of all texts
+	left    map[string]*file // those that have left a path, by that
 	news    map[int]*file    // changed since Take, by id; nil for what is no change any more
 }
 
 type file struct {
 	File
-	away     bool // the user has removed it: it is not shown until it is back
+	away     bool   // the user has removed it: it is not shown until it is back
+	left     string // where it was when it was removed, if it had been moved there
 	moveKept bool
 	refused  Status  // what was refused as a whole
 	taken    Content // what was there before that
@@ -86,7 +88,7 @@ type file struct {
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
 // changed longest ago become opaque first.
 func New(limit int) *Record {
-	return &Record{limit: limit, files: map[string]*file{}, news: map[int]*file{}}
+	return &Record{limit: limit, files: map[string]*file{}, left: map[string]*file{}, news: map[int]*file{}}
 }
 
 // File returns the file at a path, and false where the agent has changed none, or the user has removed it.
@@ -203,20 +205,27 @@ func (r *Record) Removed(path string) {
 // again.
 func (r *Record) Retracted(path string, was, now Content) {
 	f := r.files[path]
+	if f == nil && !was.Exists {
+		f = r.returned(path)
+	}
 	switch {
 	case f == nil: // the change had undone an earlier one
 		r.Changed(path, was, now)
 		return
-	case now.Mark() == f.Baseline.Mark() && (f.text == nil || len(f.text.refused.edits) == 0):
+	case now.Mark() == f.Baseline.Mark() && f.OldPath == "" && (f.text == nil || len(f.text.refused.edits) == 0):
 		r.forget(f)
 		return
 	}
 	f.away = false
+	var back retraction
+	if f.text != nil && now.Exists && !now.Opaque {
+		back = f.text.retraction(now.Text)
+	}
 	r.set(f, now, true)
 	if f.text != nil {
 		r.bytes -= f.size()
 		l := *f.text
-		l.unkeep()
+		l.unkeep(back)
 		f.text = &l
 		r.bytes += f.size()
 	}
@@ -227,6 +236,9 @@ func (r *Record) Retracted(path string, was, now Content) {
 // has removed is no longer known when it was not there.
 func (r *Record) back(path string, now Content) *file {
 	f := r.files[path]
+	if f == nil && now.Exists {
+		f = r.returned(path)
+	}
 	if f != nil && f.away {
 		if !now.Exists {
 			r.forget(f)
@@ -237,8 +249,32 @@ func (r *Record) back(path string, now Content) *file {
 	return f
 }
 
+// returned is the file that was moved to a path, and removed there, put back there; nil is none.
+func (r *Record) returned(path string) *file {
+	f := r.left[path]
+	if f == nil || f.left != path || f.Present.Exists {
+		return nil
+	}
+	r.leave(f, "")
+	delete(r.files, f.Path)
+	f.Path, f.OldPath = path, f.Path
+	r.files[path] = f
+	return f
+}
+
+// leave remembers from which path a file was removed; "" is none.
+func (r *Record) leave(f *file, path string) {
+	if f.left != "" && r.left[f.left] == f {
+		delete(r.left, f.left)
+	}
+	if f.left = path; path != "" {
+		r.left[path] = f
+	}
+}
+
 // forget takes a file out of the record.
 func (r *Record) forget(f *file) {
+	r.leave(f, "")
 	r.bytes -= f.size()
 	delete(r.files, f.Path)
 	r.news[f.ID] = nil
@@ -295,9 +331,13 @@ func (r *Record) set(f *file, now Content, agent bool) {
 
 // settle ends a change of a file: one that is as before is no change, and the limit is kept.
 func (r *Record) settle(f *file) {
+	if f.Present.Exists {
+		r.leave(f, "")
+	}
 	if anew := r.files[f.OldPath]; !f.Present.Exists && f.OldPath != "" && (anew == nil || !anew.Baseline.Exists) {
 		// Moved and then removed: it is gone from where it was, or another was made there.
 		delete(r.files, f.Path)
+		r.leave(f, f.Path)
 		f.Path, f.OldPath = f.OldPath, ""
 		r.files[f.Path] = f
 		if anew != nil {

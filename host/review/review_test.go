@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -360,5 +361,109 @@ func TestUndone(t *testing.T) {
 		if got, ok := Undone(c.now, c.old, c.text, c.line); got != c.want || ok != c.ok {
 			t.Errorf("%s: %q, %v", name, got, ok)
 		}
+	}
+}
+
+// A file that was moved and then removed is one that was removed where it was; when it is back it was moved.
+func TestMovedRemovedAndBack(t *testing.T) {
+	moved := func() *Record {
+		r := New(1 << 20)
+		r.Moved("a", "b", Text("1\n"), Text("1\n"))
+		r.Changed("b", Text("1\n"), Content{})
+		if f, ok := r.File("a"); !ok || f.Status != Deleted {
+			t.Errorf("moved and removed it is %+v", f)
+		}
+		return r
+	}
+	for name, back := range map[string]func(r *Record){
+		"retracted": func(r *Record) { r.Retracted("b", Content{}, Text("1\n")) },
+		"by the agent, after it was saved": func(r *Record) {
+			data, err := r.Save(quoted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			saved, err := Load(data, 1<<20, strconv.Unquote)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*r = *saved
+			r.Changed("b", Text("1\n"), Text("2\n"))
+		},
+		"moved on": func(r *Record) { r.Moved("b", "c", Text("1\n"), Text("1\n")) },
+	} {
+		r := moved()
+		if back(r); len(r.Files()) != 1 || r.Files()[0].OldPath != "a" || r.Files()[0].Status != Moved {
+			t.Errorf("%s there is %+v", name, r.Files())
+		}
+	}
+	r := moved()
+	p, err := r.Plan("a", Reject, Selection{})
+	if err != nil || !r.Commit(p) {
+		t.Fatal(err)
+	}
+	if r.Changed("b", Text("2\n"), Text("3\n")); len(r.Files()) != 2 {
+		t.Errorf("another file at the path makes %+v", r.Files())
+	}
+}
+
+// A file goes back to where another one was, which is gone by then.
+func TestWhereItWasAnotherFileIs(t *testing.T) {
+	r := New(1 << 20)
+	r.Moved("a", "b", Text("old\n"), Text("old\n"))
+	r.Changed("a", Content{}, Text("new\n"))
+	for _, path := range []string{"a", "b"} {
+		p, err := r.Plan(path, Reject, Selection{})
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	if f, _ := r.File("a"); f.MovedTo != "b" || f.Present != Text("old\n") || len(r.Files()) != 1 {
+		t.Errorf("both refused there is %+v", r.Files())
+	}
+}
+
+// Where a file was that is gone another one is.
+func TestSavedWhereAnotherOneIs(t *testing.T) {
+	r := New(1 << 20)
+	r.Moved("spare", "dir", Text("1\n"), Text("1\n"))
+	r.Moved("other", "spare", Text("2\n"), Text("2\n"))
+	r.Changed("dir", Text("1\n"), Content{})
+	data, err := r.Save(quoted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := Load(data, 1<<20, strconv.Unquote)
+	if err != nil || len(saved.Files()) != 2 {
+		t.Errorf("saved were %+v, read are %+v, %v", r.Files(), saved.Files(), err)
+	}
+}
+
+// One of two files that have each other's place is removed: refused, both are where they were.
+func TestTwoFilesThatHaveEachOthersPlace(t *testing.T) {
+	r := New(1 << 20)
+	r.Moved("a", "c", Text("1\n"), Text("1\n"))
+	r.Moved("b", "a", Text("2\n"), Text("2\n"))
+	r.Moved("c", "b", Text("1\n"), Text("1\n"))
+	r.Changed("a", Text("2\n"), Content{})
+	p, err := r.Plan("b", Reject, Selection{})
+	if err != nil || !r.Commit(p) {
+		t.Fatal(err)
+	}
+	if f, ok := r.File("b"); !ok || f.Status != Deleted || len(r.Files()) != 2 {
+		t.Errorf("one is back, and there is %+v", r.Files())
+	}
+}
+
+// A file of which all was refused is moved: to keep that does not bring back what was refused.
+func TestWhatWasRefusedIsMoved(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("a", Text("1\n"), Text("\x00"))
+	p, err := r.Plan("a", Reject, Selection{})
+	if err != nil || !r.Commit(p) {
+		t.Fatal(err)
+	}
+	r.Moved("a", "b", Text("1\n"), Text("1\n"))
+	if p, err = r.Plan("b", Keep, Selection{}); err != nil || p.Edits() {
+		t.Errorf("to keep it makes %+v of it, %v", p.Want, err)
 	}
 }

@@ -23,6 +23,7 @@ type savedFile struct {
 	Path, OldPath, MovedTo      string
 	Baseline, Accepted, Present Content // without texts, where there are layers
 	Away, MoveKept              bool
+	Left                        string
 	Refused                     Status
 	Taken                       Content
 	Layers                      []savedPair // kept, pending, refused; or none
@@ -50,7 +51,7 @@ func (r *Record) Save(name func(text string) string) ([]byte, error) {
 	for _, f := range r.files {
 		one := savedFile{
 			ID: f.ID, Path: f.Path, OldPath: f.OldPath, MovedTo: f.MovedTo, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
-			Away: f.away, MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
+			Away: f.away, Left: f.left, MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
 		}
 		if l := f.text; l != nil {
 			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
@@ -109,8 +110,11 @@ func Load(data []byte, limit int, text func(name string) (string, error)) (*Reco
 			f.text, f.Present.Text = &l, l.present()
 		}
 		r.files[f.Path] = f
+		r.leave(f, one.Left)
 		r.bytes += f.size()
-		r.settle(f)
+	}
+	for _, one := range s.Files {
+		r.settle(r.files[one.Path])
 		if one.Away {
 			r.Removed(one.Path)
 		}

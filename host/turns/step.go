@@ -26,6 +26,7 @@ type Step struct {
 // room first. now and modes are what is at their paths, and taken tells of a path whether something is there.
 func Steps(files []File, now []review.Content, modes []fs.FileMode, taken map[string]bool) []Step {
 	taken = maps.Clone(taken)
+	became := map[string]review.Content{} // by path, by the steps before
 	var steps []Step
 	done := make([]bool, len(files))
 	take := func(which func(File) bool) (took bool) {
@@ -33,9 +34,20 @@ func Steps(files []File, now []review.Content, modes []fs.FileMode, taken map[st
 			if done[i] || !which(f) {
 				continue
 			}
-			step := StepOf(f, now[i], modes[i], !taken[f.OldPath])
-			if !step.Idle() && (step.Back != "" || !step.Want.Exists) {
-				taken[f.Path] = false
+			is, mode := now[i], modes[i]
+			if later, ok := became[f.Path]; ok {
+				if is = later; !is.Exists {
+					mode = 0
+				}
+			}
+			step := StepOf(f, is, mode, !taken[f.OldPath])
+			if !step.Idle() {
+				if became[f.Path] = step.Want; step.Back != "" {
+					became[f.Path], became[step.Back] = review.Content{}, step.Want
+				}
+				if step.Back != "" || !step.Want.Exists {
+					taken[f.Path] = false
+				}
 			}
 			steps, done[i], took = append(steps, step), true, true
 		}

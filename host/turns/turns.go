@@ -93,6 +93,22 @@ func change(of, was, is review.Content) review.Content {
 	return of
 }
 
+// Paths returns the paths of the files that it has changed, as far as it has.
+func (t *Turn) Paths() []string { return t.record.Paths() }
+
+// Present returns what the agent has left at a path of those.
+func (t *Turn) Present(path string) (review.Content, bool) { return t.record.Present(path) }
+
+// MovedTo tells where the agent has moved the file that was at a path; "" is that it was not moved away.
+func (t *Turn) MovedTo(path string) string {
+	for _, f := range t.record.Files() {
+		if f.OldPath == path {
+			return f.Path
+		}
+	}
+	return ""
+}
+
 // SawMode tells the permission bits of a file as they are now; 0 is no file. The first time counts as those
 // before the turn.
 func (t *Turn) SawMode(path string, mode fs.FileMode) {

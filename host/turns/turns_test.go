@@ -137,3 +137,41 @@ func TestWhatIsTypedSinceIsNotTheTurns(t *testing.T) {
 		}
 	}
 }
+
+// A file was moved away, and another one made where it was: both go back, and both are done again.
+func TestAFileWhereAnotherOneWasMakesRoom(t *testing.T) {
+	text := review.Text
+	turn, h := Begin("", time.Time{}), History{}
+	turn.Moved("/a", "/b", text("old\n"), text("old\n"))
+	turn.Changed("/a", review.Content{}, text("new\n"))
+	h.Take(turn)
+	disk := map[string]review.Content{"/a": text("new\n"), "/b": text("old\n")}
+	run := func(files []File) (did []File) {
+		var now []review.Content
+		taken := map[string]bool{}
+		for _, f := range files {
+			now = append(now, disk[f.Path])
+			taken[f.OldPath] = disk[f.OldPath].Exists
+		}
+		for _, step := range Steps(files, now, make([]fs.FileMode, len(files)), taken) {
+			if step.Note != "" {
+				t.Errorf("%s %s", step.Of.Path, step.Note)
+			}
+			did = append(did, step.Reverse())
+			disk[step.Of.Path] = step.Want
+			if step.Back != "" {
+				disk[step.Of.Path], disk[step.Back] = review.Content{}, step.Want
+			}
+		}
+		return did
+	}
+	h.WasUndone(turn, run(turn.Files), nil, true)
+	if disk["/a"] != text("old\n") || disk["/b"].Exists {
+		t.Fatalf("undone there is %+v", disk)
+	}
+	undone, _ := h.LastUndone()
+	run(undone.Files)
+	if disk["/a"] != text("new\n") || disk["/b"] != text("old\n") {
+		t.Errorf("done again there is %+v", disk)
+	}
+}

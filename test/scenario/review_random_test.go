@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -14,24 +14,31 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
-var rounds = flag.Int("rounds", 30, "rounds of a random review on each Neovim")
+var rounds = flag.Int("rounds", 20, "rounds of a random review on each Neovim")
 
 // TestRandomReviews has an agent change files in all the ways there are, and a user type, decide, undo and
-// do again, while now and then the host is killed. After each step what buffers and disk have is compared
-// with a model of them, and the record with one that is made anew of all that has happened. Every line is
-// unlike all others, and says in its first letter whose it is: f of the file, u of the user, a of the agent.
+// do again, while now and then the host or Neovim is killed. After each step what buffers and disk have is
+// compared with a model of them, and the record with one that is made anew of all that has happened. Every
+// line is unlike all others, and says in its first letter whose it is: f of the file, u of the user, a of the
+// agent. So it is seen without the model too whether a step may have taken a line out or put it in.
 func TestRandomReviews(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		r := &randomReview{scene: s, Rand: rand.New(rand.NewPCG(*seed, 0)), files: map[string]*modelled{}}
+		r := &randomReview{
+			scene: s, Rand: rand.New(rand.NewPCG(*seed, 0)), files: map[string]*modelled{},
+			fates: fates{
+				seen: map[string][]string{}, typed: map[string]bool{}, removed: map[string]bool{}, taken: map[string]bool{},
+				returned: map[string]bool{}, wanted: map[string]bool{}, inFile: map[string]string{},
+			},
+		}
 		t.Cleanup(func() {
-			if t.Failed() {
-				t.Logf("-seed %d:\n%s\nthe record has\n%s", *seed, strings.Join(r.log, "\n"), r.told)
+			if t.Failed() && r.record != nil {
+				t.Logf("-seed %d:\n%s\nthe record has\n%s\nand should have\n%s", *seed, strings.Join(r.log, "\n"), r.told, r.listed(r.record))
 			}
 		})
 		r.begin()
@@ -39,55 +46,35 @@ func TestRandomReviews(t *testing.T) {
 			r.round()
 			r.check()
 			if t.Failed() {
+				t.Logf("the user was told\n%s", r.notifications())
 				return
 			}
 		}
+		r.decideAll(review.Reject)
+		r.check()
 	})
-}
-
-// modelled is a file as it must be.
-type modelled struct {
-	content  review.Content // as the user has it
-	disk     string
-	mode     fs.FileMode
-	buf      int  // that shows it, or 0
-	modified bool // something there is not saved
-}
-
-// modelTurn is a turn as it must be known.
-type modelTurn struct {
-	record *review.Record
-	modes  map[string][2]fs.FileMode
-	files  []modelStep // when it can be undone
-}
-
-// modelStep is how a file was before, and is after.
-type modelStep struct {
-	path          string
-	before, after review.Content
-	modes         [2]fs.FileMode
-}
-
-type modelUndo struct {
-	turn *modelTurn
-	did  []modelStep
 }
 
 type randomReview struct {
 	*scene
 	*rand.Rand
-	agent  *puppet
-	files  map[string]*modelled
-	record *review.Record
-	turn   *modelTurn // the last one, until something is undone
-	turns  []*modelTurn
-	undone []modelUndo
-	open   message // the prompt, while a turn runs
-	busy   map[string]bool
-	count  int
-	syncs  int
-	log    []string
-	told   string // of the record, as Lua has it
+	fates
+	agent   *puppet
+	files   map[string]*modelled
+	record  *review.Record
+	turn    *modelTurn // the last one, until something is undone
+	turns   []*modelTurn
+	undone  []modelUndo
+	open    message         // the prompt, while a turn runs
+	busy    map[string]bool // what a command has changed in this turn
+	silent  bool            // a command is at work
+	untold  []untold        // what commands have changed in this turn
+	count   int
+	touched int // how often the user has done something
+	syncs   int
+	log     []string
+	told    string // of the record, as Lua has it
+	home    string // of the first Neovim, whose data the others have too
 }
 
 func (r *randomReview) did(format string, args ...any) {
@@ -108,34 +95,54 @@ func (r *randomReview) lines(whose string, n int) (text []string) {
 
 func (r *randomReview) begin() {
 	r.t.Helper()
-	r.recordNotifications()
-	r.configure(`c.unsaved = 'ignore'`)
-	r.Command("set shortmess+=A hidden")
+	r.home = r.Home
+	r.ready()
 	for _, name := range []string{"shown", "hidden", "plain", "run.sh", "other", "spare"} {
 		r.write(name, strings.Join(r.lines("f", 8), ""))
 		r.files[name] = &modelled{mode: 0o644}
 	}
 	r.files["run.sh"].mode = 0o755
 	for name, f := range r.files {
-		if err := os.Chmod(filepath.Join(r.Dir, name), f.mode); err != nil {
+		if err := os.Chmod(r.path(name), f.mode); err != nil {
 			r.t.Fatal(err)
 		}
-		f.disk = r.file(filepath.Join(r.Dir, name))
+		f.disk = r.file(r.path(name))
 		f.content = review.Text(f.disk)
 	}
-	r.Command("edit hidden")
-	r.files["hidden"].buf = r.LuaInt(`vim.api.nvim_get_current_buf()`)
-	r.Command("edit shown")
-	r.files["shown"].buf = r.LuaInt(`vim.api.nvim_get_current_buf()`)
+	for _, name := range []string{"hidden", "shown"} {
+		r.edit(name)
+	}
 	r.agent = r.beginWith(keeps(true, "resume"))
 	r.Command("wincmd t")
+	r.awaitTracked()
+	r.record = review.New(64 << 20)
+	r.account(users)
+	r.firstTurn()
+}
+
+// ready has Neovim ask nothing, and have swap files.
+func (r *randomReview) ready() {
+	r.t.Helper()
+	r.recordNotifications()
+	r.configure(`c.unsaved = 'ignore'`)
+	r.Command("set shortmess+=A hidden updatecount=1")
+}
+
+// edit shows a file.
+func (r *randomReview) edit(name string) {
+	r.t.Helper()
+	r.Command("edit " + name)
+	r.files[name].buf = r.LuaInt(`vim.api.nvim_get_current_buf()`)
+}
+
+// awaitTracked waits until the host knows all buffers.
+func (r *randomReview) awaitTracked() {
+	r.t.Helper()
 	for _, f := range r.files {
-		if f.buf != 0 {
+		if f.buf != 0 && f.content.Exists {
 			r.AwaitLua(`vim.bo[...].autoread == false`, f.buf)
 		}
 	}
-	r.record = review.New(64 << 20)
-	r.firstTurn()
 }
 
 // firstTurn is a turn that changes nothing: at its end the project was looked at, so that what commands
@@ -173,37 +180,26 @@ func (r *randomReview) sync() {
 
 func (r *randomReview) round() {
 	r.t.Helper()
-	switch n := r.IntN(16); {
-	case n < 5:
+	switch n := r.IntN(20); {
+	case n < 6:
 		r.agentTurn()
-	case n < 8:
-		r.userEdits()
 	case n < 9:
+		r.userEdits()
+	case n < 10:
 		r.userUndoes()
-	case n < 12:
+	case n < 11:
+		r.userOpens()
+	case n < 13:
 		r.decides()
-	case n < 14:
-		r.undoes(false)
 	case n < 15:
+		r.selects()
+	case n < 17:
+		r.undoes(false)
+	case n < 18:
 		r.undoes(true)
 	default:
 		r.crash()
 	}
-}
-
-// changed tells the model of a change by the agent.
-func (r *randomReview) changed(name string, is review.Content) {
-	f := r.files[name]
-	was := f.content
-	for _, rec := range []*review.Record{r.record, r.turn.record} {
-		rec.Changed(r.path(name), was, is)
-	}
-	f.content, f.disk, f.modified = is, is.Text, false
-}
-
-// now tells the model what the user has.
-func (r *randomReview) now(path string, is review.Content) {
-	r.record.Now(path, is)
 }
 
 func (r *randomReview) beginTurn() {
@@ -212,7 +208,10 @@ func (r *randomReview) beginTurn() {
 		r.take(r.turn)
 	}
 	r.count++
-	r.turn, r.undone, r.busy = &modelTurn{record: review.New(64 << 20), modes: map[string][2]fs.FileMode{}}, nil, map[string]bool{}
+	r.turn = &modelTurn{
+		record: review.New(64 << 20), shed: map[string]review.Content{}, back: map[string]string{}, modes: map[string][2]fs.FileMode{}, start: r.moment(),
+	}
+	r.undone, r.busy = nil, map[string]bool{}
 	r.did("turn")
 	r.open = r.prompt(r.agent, fmt.Sprint("turn ", r.count))
 	r.agent.toolCall(fmt.Sprint("run", r.count), "execute", nil)
@@ -223,9 +222,14 @@ func (r *randomReview) agentTurn() {
 	r.beginTurn()
 	for range 1 + r.IntN(4) {
 		r.agentChanges()
+		r.account(agents)
 		if r.IntN(4) == 0 {
 			r.userEdits()
 		}
+	}
+	if len(r.busy) == 0 && r.IntN(6) == 0 {
+		r.crash()
+		return
 	}
 	r.endTurn()
 }
@@ -234,6 +238,11 @@ func (r *randomReview) endTurn() {
 	r.t.Helper()
 	r.agent.stop(r.open, "end_turn")
 	r.AwaitEvent("AcpTurnEnd")
+	r.turnEnded()
+}
+
+func (r *randomReview) turnEnded() {
+	r.tellUntold()
 	for path, m := range r.turn.modes {
 		if f := r.files[r.name(path)]; f != nil {
 			m[1] = f.mode
@@ -241,6 +250,7 @@ func (r *randomReview) endTurn() {
 		}
 	}
 	r.take(r.turn)
+	r.open = message{}
 }
 
 // edited is a text with a change of the agent's.
@@ -269,15 +279,19 @@ func (r *randomReview) seenMode(name string) {
 	}
 }
 
+func (r *randomReview) free(name string, _ *modelled) bool { return !r.busy[name] }
+
+func (r *randomReview) plain(name string, f *modelled) bool {
+	return r.free(name, f) && f.buf == 0 && f.content.Exists && !f.content.Opaque
+}
+
 func (r *randomReview) agentChanges() {
 	r.t.Helper()
-	free := func(name string, f *modelled) bool { return !r.busy[name] }
-	plain := func(name string, f *modelled) bool {
-		return free(name, f) && f.buf == 0 && f.content.Exists && !f.content.Opaque
-	}
-	switch r.IntN(8) {
+	switch r.IntN(10) {
 	case 0, 1: // through the client
-		name := r.pick(func(name string, f *modelled) bool { return free(name, f) && !f.content.Opaque })
+		name := r.pick(func(name string, f *modelled) bool {
+			return r.free(name, f) && !f.content.Opaque && (f.buf == 0 || f.content.Exists)
+		})
 		if name == "" {
 			return
 		}
@@ -294,60 +308,128 @@ func (r *randomReview) agentChanges() {
 		r.agent.writeFile(r.path(name), text)
 		r.changed(name, review.Text(text))
 	case 2: // on the disk, under a buffer
-		name := r.pick(func(name string, f *modelled) bool { return f.buf != 0 && !f.modified && f.content.Exists })
-		if name == "" {
-			return
-		}
-		text := r.edited(r.files[name].content.Text)
-		if text == r.files[name].content.Text {
-			return
-		}
-		r.did("disk %s", name)
-		r.seenMode(name)
-		r.write(name, text)
-		r.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(select(1, ...), 0, -1, true), '\n') .. '\n' == select(2, ...)`, r.files[name].buf, text)
-		r.changed(name, review.Text(text))
+		r.changeShown()
 	case 3: // on the disk, as a call tells
-		name := r.pick(plain)
+		name := r.pick(r.plain)
 		if name == "" {
 			return
 		}
-		id := fmt.Sprint("edit", r.count)
 		r.did("call %s", name)
-		r.agent.toolCall(id, "edit", obj{"locations": []any{obj{"path": r.path(name)}}})
-		r.awaitCall(id)
-		r.agent.ask("fs/read_text_file", obj{"sessionId": remote(1), "path": r.path(name)})
-		text := r.edited(r.files[name].content.Text)
-		r.seenMode(name)
-		r.write(name, text)
-		r.agent.finish(id, nil)
-		r.changed(name, review.Text(text))
-		r.sync()
+		r.call("edit", func() {
+			r.agent.ask("fs/read_text_file", obj{"sessionId": remote(1), "path": r.path(name)})
+			text := r.edited(r.files[name].content.Text)
+			r.seenMode(name)
+			r.write(name, text)
+			r.changed(name, review.Text(text))
+		}, r.path(name))
+	case 4: // moved, as a call tells
+		name := r.pick(r.plain)
+		if name == "" {
+			return
+		}
+		to := r.freePlace()
+		r.did("call moves %s to %s", name, to)
+		r.call("move", func() { r.move(name, to) }, r.path(name), r.path(to))
 	default: // by a command that nobody is told of
-		r.command(plain, free)
+		r.command()
 	}
 }
 
-func (r *randomReview) awaitCall(id string) {
+// call has the agent do something that a call tells, which names paths.
+func (r *randomReview) call(kind string, do func(), paths ...string) {
 	r.t.Helper()
+	r.count++
+	id := fmt.Sprint(kind, r.count)
+	var locations []any
+	for _, path := range paths {
+		locations = append(locations, obj{"path": path})
+	}
+	r.agent.toolCall(id, kind, obj{"locations": locations})
 	r.AwaitLua(`(function(id)
 		for _, call in ipairs(require('acp').tool_calls()) do
 			if call.id == id then return true end
 		end
 	end)(...)`, id)
+	for _, path := range paths { // a read is behind the look at the file
+		r.agent.ask("fs/read_text_file", obj{"sessionId": remote(1), "path": path})
+	}
+	do()
+	r.agent.finish(id, nil)
+	r.sync()
+}
+
+// freePlace is a path where no file is: a new one, or one where there was a file.
+func (r *randomReview) freePlace() string {
+	if name := r.pick(func(name string, f *modelled) bool { return r.free(name, f) && f.buf == 0 && !f.content.Exists }); name != "" && r.IntN(2) == 0 {
+		return name
+	}
+	r.count++
+	name := fmt.Sprintf("dir%d/new%d", r.count, r.count)
+	r.files[name] = &modelled{}
+	return name
+}
+
+func (r *randomReview) makeDir(name string) {
+	r.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(r.path(name)), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *randomReview) move(name, to string) {
+	r.t.Helper()
+	r.seenMode(name)
+	r.seenMode(to)
+	r.makeDir(to)
+	if err := os.Rename(r.path(name), r.path(to)); err != nil {
+		r.t.Fatal(err)
+	}
+	r.moved(name, to)
+}
+
+// changeShown changes or removes a file on the disk that a buffer shows.
+func (r *randomReview) changeShown() {
+	r.t.Helper()
+	name := r.pick(func(_ string, f *modelled) bool { return f.buf != 0 && !f.modified && f.content.Exists })
+	if name == "" {
+		return
+	}
+	f := r.files[name]
+	r.seenMode(name)
+	if r.IntN(4) == 0 {
+		r.did("disk removes %s", name)
+		if err := os.Remove(r.path(name)); err != nil {
+			r.t.Fatal(err)
+		}
+		r.changed(name, review.Content{})
+		f.mode = 0
+		for r.AwaitEvent("AcpFileChanged")["path"] != r.path(name) {
+		}
+		return
+	}
+	text := r.edited(f.content.Text)
+	if text == f.content.Text {
+		return
+	}
+	r.did("disk %s", name)
+	r.write(name, text)
+	r.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(select(1, ...), 0, -1, true), '\n') .. '\n' == select(2, ...)`, f.buf, text)
+	r.changed(name, review.Text(text))
 }
 
 // command changes a file that no buffer shows, and that nothing else changes in this turn.
-func (r *randomReview) command(plain, free func(string, *modelled) bool) {
+func (r *randomReview) command() {
 	r.t.Helper()
-	name := r.pick(plain)
+	name := r.pick(r.plain)
 	if name == "" {
 		return
 	}
 	f, path := r.files[name], r.path(name)
 	r.busy[name] = true
 	r.seenMode(name)
-	switch r.IntN(5) {
+	r.silent = true
+	defer func() { r.silent = false }()
+	switch r.IntN(6) {
 	case 0:
 		text := r.edited(f.content.Text)
 		r.did("command edits %s", name)
@@ -372,68 +454,70 @@ func (r *randomReview) command(plain, free func(string, *modelled) bool) {
 		if err := os.Chmod(path, f.mode); err != nil {
 			r.t.Fatal(err)
 		}
+	case 4:
+		to := r.freePlace()
+		r.busy[to] = true
+		r.did("command moves %s to %s", name, to)
+		r.move(name, to)
 	default:
-		fresh := fmt.Sprintf("dir%d/new%d", r.count, r.count)
-		r.count++
-		r.did("command makes %s", fresh)
-		if err := os.MkdirAll(filepath.Dir(r.path(fresh)), 0o755); err != nil {
-			r.t.Fatal(err)
-		}
-		r.files[fresh] = &modelled{}
-		r.busy[fresh] = true
-		r.seenMode(fresh)
-		r.files[fresh].mode = 0o644
+		to := r.freePlace()
+		r.busy[to] = true
+		r.did("command makes %s", to)
+		r.makeDir(to)
+		r.seenMode(to)
+		r.files[to].mode = 0o644
 		text := strings.Join(r.lines("a", 3), "")
-		r.write(fresh, text)
-		if err := os.Chmod(r.path(fresh), 0o644); err != nil {
+		r.write(to, text)
+		if err := os.Chmod(r.path(to), 0o644); err != nil {
 			r.t.Fatal(err)
 		}
-		r.changed(fresh, review.Text(text))
-	}
-}
-
-// take is what a turn has changed, as far as it has.
-func (r *randomReview) take(t *modelTurn) {
-	t.files = nil
-	seen := map[string]bool{}
-	for _, f := range t.record.Files() {
-		if f.State != review.Rejected {
-			t.files = append(t.files, modelStep{path: f.Path, before: f.Baseline, after: f.Present, modes: t.modes[f.Path]})
-			seen[f.Path] = true
-		}
-	}
-	for path, m := range t.modes {
-		if !seen[path] && m[0] != 0 && m[1] != 0 && m[0] != m[1] {
-			t.files = append(t.files, modelStep{path: path, modes: m})
-		}
-	}
-	slices.SortFunc(t.files, func(a, b modelStep) int { return cmp.Compare(a.path, b.path) })
-	r.turns = slices.DeleteFunc(r.turns, func(o *modelTurn) bool { return o == t })
-	if len(t.files) > 0 {
-		r.turns = append(r.turns, t)
+		r.changed(to, review.Text(text))
 	}
 }
 
 // look takes a buffer's text for what the user has.
 func (r *randomReview) look(name string) {
 	r.t.Helper()
+	r.touched++
 	f := r.files[name]
-	f.content = review.Text(r.buffer(f.buf) + "\n")
+	text := r.buffer(f.buf) + "\n"
 	f.modified = r.LuaBool(`vim.bo[...].modified`, f.buf)
-	r.now(r.path(name), f.content)
+	if r.modeOf(name) == 0 {
+		f.stale = text
+	} else {
+		f.content = review.Text(text)
+		r.now(r.path(name), f.content)
+	}
 	r.sync()
+	r.account(users)
+}
+
+// atLine is a line of a file's, from 0, in a change of the agent's that waits for a decision; or else any.
+func (r *randomReview) atLine(name string) int {
+	f := r.files[name]
+	known, ok := r.record.File(r.path(name))
+	var at []int
+	for _, h := range known.Hunks {
+		for i := range h.NewCount {
+			at = append(at, h.NewStart-1+i)
+		}
+	}
+	if ok && len(at) > 0 && r.IntN(2) == 0 {
+		return at[r.IntN(len(at))]
+	}
+	return r.IntN(len(slices.Collect(strings.Lines(f.shows()))) + 1)
 }
 
 func (r *randomReview) userEdits() {
 	r.t.Helper()
-	name := r.pick(func(_ string, f *modelled) bool { return f.buf != 0 && f.content.Exists })
+	name := r.pick(func(_ string, f *modelled) bool { return f.buf != 0 })
 	if name == "" {
 		return
 	}
 	f := r.files[name]
 	r.Command(fmt.Sprintf("buffer %d", f.buf))
-	at := r.IntN(len(slices.Collect(strings.Lines(f.content.Text))) + 1)
-	switch r.IntN(5) {
+	at := r.atLine(name)
+	switch r.IntN(7) {
 	case 0, 1:
 		r.did("types into %s at %d", name, at)
 		r.Lua(nil, `local at, line = ...; vim.api.nvim_buf_set_lines(0, at, at, true, { line })`, at, strings.TrimSpace(r.line("u")))
@@ -449,17 +533,21 @@ func (r *randomReview) userEdits() {
 	case 3:
 		r.did("removes line %d of %s", at, name)
 		r.Lua(nil, `local at = ...; vim.api.nvim_buf_set_lines(0, at, at + 1, false, {})`, at)
+	case 4, 5:
+		word := strings.TrimSpace(r.line("u"))
+		r.did("changes line %d of %s to %s", at, name, word)
+		r.Lua(nil, `local at, line = ...; vim.api.nvim_buf_set_lines(0, at, at + 1, false, { line })`, at, word)
 	default:
 		r.did("writes %s", name)
 		r.Command("silent write")
-		f.disk = f.content.Text
+		f.disk, f.mode = f.shows(), r.modeOf(name)
 	}
 	r.look(name)
 }
 
 func (r *randomReview) userUndoes() {
 	r.t.Helper()
-	name := r.pick(func(_ string, f *modelled) bool { return f.buf != 0 && f.content.Exists })
+	name := r.pick(func(_ string, f *modelled) bool { return f.buf != 0 })
 	if name == "" {
 		return
 	}
@@ -470,19 +558,23 @@ func (r *randomReview) userUndoes() {
 	r.look(name)
 }
 
-// place gives a file what is wanted, by the user's wish.
-func (r *randomReview) place(name string, want review.Content, mode fs.FileMode) {
+// userOpens has a buffer show a file, or no longer.
+func (r *randomReview) userOpens() {
 	r.t.Helper()
-	f := r.files[name]
-	f.content = want
-	if mode != 0 {
-		f.mode = mode
+	if name := r.pick(r.plain); name != "" && r.IntN(2) == 0 {
+		r.did("opens %s", name)
+		r.edit(name)
+		r.awaitTracked()
+		return
 	}
-	if f.modified {
-		f.disk = r.disk(r.path(name)) // merged: check looks whether it has what was not saved
-		f.modified = r.LuaBool(`vim.bo[...].modified`, f.buf)
-	} else {
-		f.disk = want.Text
+	name := r.pick(func(name string, f *modelled) bool {
+		return f.buf != 0 && !f.modified && f.content.Exists && name != "shown"
+	})
+	if name != "" {
+		r.did("closes %s", name)
+		r.Command(fmt.Sprintf("buffer %d | bwipeout %d", r.files["shown"].buf, r.files[name].buf))
+		r.files[name].buf = 0
+		r.sync()
 	}
 }
 
@@ -493,80 +585,94 @@ func (r *randomReview) decides() {
 	if len(files) == 0 {
 		return
 	}
-	decide := func(f review.File, which review.Selection) {
-		plan, err := r.record.Plan(f.Path, do, which)
-		if err != nil {
-			return
-		}
-		name := r.name(f.Path)
-		if !r.record.Commit(plan) {
-			r.t.Fatal("the model has moved on")
-		}
-		if plan.Edits() {
-			var mode fs.FileMode
-			if m := r.files[name]; !m.content.Exists && plan.Want.Exists {
-				mode = cmp.Or(r.modeBefore(f.Path), 0o644)
-			} else if !plan.Want.Exists {
-				m.mode = 0
-			}
-			if r.turn != nil {
-				// The turn lacks what the user has typed.
-				want := plan.Want
-				if of, _ := r.turn.record.File(f.Path); of.Present.Exists && want.Exists && plan.Now.Exists && !of.Present.Opaque && !want.Opaque && !plan.Now.Opaque {
-					want.Text, _ = buffers.Merge(plan.Now.Text, of.Present.Text, want.Text)
-				}
-				r.turn.record.Now(f.Path, want)
-			}
-			r.decided(name, plan.Want, mode)
-		}
-	}
 	f := files[r.IntN(len(files))]
 	switch n := r.IntN(6); {
 	case n == 0:
-		r.did("%s all", do)
-		r.ok(`require('acp')[...]({})`, string(do))
-		r.sync()
-		for _, f := range files {
-			if f.State == review.Pending {
-				decide(f, review.Selection{})
-			}
-		}
+		r.decideAll(do)
+		return
 	case n < 3 || len(f.Hunks) == 0:
 		r.did("%s %s", do, r.name(f.Path))
 		r.ok(`require('acp')[...]({ path = select(2, ...) })`, string(do), f.Path)
 		r.sync()
-		decide(f, review.Selection{})
+		r.decided(do, r.decide(do, f, review.Selection{}))
 	default:
 		h := r.IntN(len(f.Hunks))
 		r.did("%s hunk %d of %s", do, h+1, r.name(f.Path))
 		r.ok(`require('acp')[...]({ path = select(2, ...), hunk = select(3, ...) })`, string(do), f.Path, h+1)
 		r.sync()
-		decide(f, review.Selection{Hunks: []int{h}})
+		r.decided(do, r.decide(do, f, review.Selection{Hunks: []int{h}}))
 	}
 }
 
-// decided is place for contents that the record may have as a mark only.
-func (r *randomReview) decided(name string, want review.Content, mode fs.FileMode) {
+func (r *randomReview) decideAll(do review.Decision) {
 	r.t.Helper()
-	if want.Opaque {
-		text := r.disk(r.path(name))
-		if review.Text(text).Mark() != want {
-			r.t.Errorf("%s has %q", name, text)
-		}
-		r.place(name, want, mode)
-		r.files[name].disk = text
+	if len(r.record.Files()) == 0 {
 		return
 	}
-	r.place(name, want, mode)
+	r.did("%s all", do)
+	r.ok(`require('acp')[...]({})`, string(do))
+	r.sync()
+	edits := false
+	for range r.record.Files() { // what cannot go back where another file is can when that is gone
+		for _, f := range r.record.Files() {
+			if f.State == review.Pending {
+				edits = r.decide(do, f, review.Selection{}) || edits
+			}
+		}
+	}
+	r.decided(do, edits)
+	if do == review.Reject {
+		r.refusedAll()
+	}
 }
 
-// modeBefore is the mode that a file had before it was removed.
-func (r *randomReview) modeBefore(path string) fs.FileMode {
-	info, err := os.Stat(path) // where it has come back
-	if err != nil {
-		return 0
+// decided looks at what a decision has made of the lines.
+func (r *randomReview) decided(do review.Decision, edits bool) {
+	r.t.Helper()
+	r.touched++
+	switch {
+	case do == review.Reject:
+		r.account(rejects)
+	case edits:
+		r.account(brings)
+	default:
+		r.account(keepers)
 	}
-	return info.Mode().Perm()
+}
+
+// selects decides about lines that are selected in a buffer.
+func (r *randomReview) selects() {
+	r.t.Helper()
+	waits := func(name string) (list []review.Change) {
+		f, _ := r.record.File(r.path(name))
+		return slices.DeleteFunc(f.Changes(), func(c review.Change) bool { return c.State != review.Pending })
+	}
+	name := r.pick(func(name string, f *modelled) bool { return f.buf != 0 && f.content.Exists && len(waits(name)) > 0 })
+	if name == "" {
+		return
+	}
+	changes := waits(name)
+	c := changes[r.IntN(len(changes))]
+	buf := r.files[name].buf
+	count := r.LuaInt(`vim.api.nvim_buf_line_count(...)`, buf)
+	first := min(c.Line+r.IntN(max(1, len(c.New))), count)
+	last := min(first+r.IntN(3), count)
+	f, _ := r.record.File(r.path(name))
+	which := f.Lines(first, last)
+	if len(which.Parts) == 0 {
+		return
+	}
+	do := []review.Decision{review.Keep, review.Reject}[r.IntN(2)]
+	r.did("%s lines %d to %d of %s", do, first, last, name)
+	r.Command(fmt.Sprintf("buffer %d", buf))
+	r.AwaitLua(`(function(buf, first, last)
+		return #require('acp.marks').sessions(buf, first - 1, last - 1) > 0
+	end)(...)`, buf, first, last)
+	r.Lua(nil, `local first, last, decision = ...
+		local keys = ('%dGV%dG'):format(first, last) .. (decision == 'keep' and 'g>' or 'g<')
+		vim.api.nvim_feedkeys(keys, 'mtx', false)`, first, last, string(do))
+	r.sync()
+	r.decided(do, r.decide(do, f, which))
 }
 
 func (r *randomReview) undoes(again bool) {
@@ -574,83 +680,53 @@ func (r *randomReview) undoes(again bool) {
 	if r.turn != nil && !again {
 		r.take(r.turn)
 	}
-	var steps []modelStep
-	var t *modelTurn
 	switch {
 	case again && len(r.undone) == 0, !again && len(r.turns) == 0:
 		return
 	case again:
-		u := r.undone[len(r.undone)-1]
-		r.undone = r.undone[:len(r.undone)-1]
-		t, steps = u.turn, u.did
-		r.turns = append(r.turns, t)
 		r.did("again")
 	default:
-		t = r.turns[len(r.turns)-1]
-		r.turns = r.turns[:len(r.turns)-1]
-		steps = t.files
 		r.did("undo")
 	}
 	r.ok(`require('acp').undo_turn({ again = ... })`, again)
 	r.sync()
-	r.turn = nil
-	var did []modelStep
-	for _, step := range steps {
-		name := r.name(step.path)
-		f := r.files[name]
-		now := f.content
-		want, mode := now, fs.FileMode(0)
-		same := func(c review.Content) bool { return now == c || now.Exists && now.Mark() == c.Mark() }
-		switch {
-		case step.before == step.after:
-		case same(step.before):
-			continue
-		case same(step.after):
-			want = step.before
-		case !now.Exists, !step.after.Exists, now.Opaque, step.after.Opaque, step.before.Opaque, !step.before.Exists:
-			continue
-		default:
-			want.Text, _ = buffers.Merge(step.after.Text, now.Text, step.before.Text)
-		}
-		if step.modes[0] != step.modes[1] && step.modes[0] != 0 && f.mode == step.modes[1] {
-			mode = step.modes[0]
-		}
-		if want == now && mode == 0 {
-			continue
-		}
-		if !want.Exists {
-			f.mode = 0
-		} else if !now.Exists {
-			mode = cmp.Or(step.modes[0], mode, 0o644)
-		}
-		did = append(did, modelStep{path: step.path, before: now, after: want, modes: [2]fs.FileMode{step.modes[1], step.modes[0]}})
-		if again {
-			r.record.Changed(step.path, now, want)
-		} else {
-			r.record.Retracted(step.path, now, want)
-		}
-		r.decided(name, want, mode)
-	}
-	if !again {
-		r.undone = append(r.undone, modelUndo{t, did})
+	r.undo(again)
+	if again {
+		r.account(agains)
+	} else {
+		r.account(undoes)
 	}
 }
 
-// crash kills the host when all is saved, and takes the session up again.
+// crash kills the host or Neovim when all is saved, and takes the session up again.
 func (r *randomReview) crash() {
 	r.t.Helper()
 	if r.turn != nil {
 		r.take(r.turn)
 	}
-	if len(r.record.Files())+len(r.turns) == 0 {
-		return
+	r.awaitSaved()
+	if r.IntN(3) == 0 {
+		r.killNeovim()
+	} else {
+		r.killHost()
 	}
-	r.did("crash")
-	store := checkpoint.Open(filepath.Join(r.Home, "data", "nvim", "acp"))
+	if r.open.ID != nil {
+		r.turnEnded()
+	}
+	r.account(nobody)
+	r.sync()
+	r.turn = nil
+	r.check()
+	r.firstTurn()
+}
+
+func (r *randomReview) awaitSaved() {
+	r.t.Helper()
+	store := checkpoint.Open(filepath.Join(r.home, "data", "nvim", "acp"))
 	r.Await("the record to be saved", func() bool {
 		records, err := store.Records()
 		if err != nil || len(records) != 1 {
-			return len(records) == 0 && len(r.record.Files()) == 0 && err == nil
+			return err == nil && len(records)+len(r.record.Files())+len(r.turns)+len(r.undone) == 0
 		}
 		was, err := saved.Load(store, records[0].Key, 64<<20)
 		if err != nil {
@@ -660,6 +736,11 @@ func (r *randomReview) crash() {
 		r.told = fmt.Sprintf("%s\n%d turns of %d, %d undone of %d", r.listed(was.Record), done, len(r.turns), undone, len(r.undone))
 		return r.listed(was.Record) == r.listed(r.record) && done == len(r.turns) && undone == len(r.undone)
 	})
+}
+
+func (r *randomReview) killHost() {
+	r.t.Helper()
+	r.did("the host is killed")
 	hosts, _ := r.hosts()
 	for _, pid := range hosts {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -668,72 +749,98 @@ func (r *randomReview) crash() {
 	}
 	r.AwaitLua(`require('acp').sessions()[1].state == 'dead'`)
 	r.agent.awaitEnd()
+	if r.open.ID != nil {
+		r.AwaitEvent("AcpTurnEnd")
+	}
 	r.Command("Acp restart")
 	r.agent = r.scene.agent()
 	r.agent.initialize(keeps(true, "resume"))
 	r.agent.reply(r.agent.expect("session/resume"), nil)
 	r.AwaitEvent("AcpSessionReady")
+	r.awaitTracked()
+}
+
+// killNeovim kills Neovim, and has another one recover what was not saved.
+func (r *randomReview) killNeovim() {
+	r.t.Helper()
+	r.did("Neovim is killed")
 	for _, f := range r.files {
 		if f.buf != 0 {
-			r.AwaitLua(`vim.bo[...].autoread == false`, f.buf)
+			r.Lua(nil, `local buf = ...; vim.api.nvim_buf_call(buf, function() vim.cmd('silent preserve') end)`, f.buf)
 		}
 	}
-	r.sync()
-	r.firstTurn()
-}
-
-// listed is a record as changes has one, in the order of the paths.
-func (r *randomReview) listed(record *review.Record) string {
-	var lines []string
-	for _, f := range record.Files() {
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s %s", f.Status, r.name(f.Path))
-		for _, h := range f.Hunks {
-			fmt.Fprintf(&b, " -%d,%d+%d,%d", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
-			if h.State != review.Pending {
-				fmt.Fprintf(&b, " %s", h.State)
+	bin := r.LuaString(`vim.v.progpath`)
+	r.Kill()
+	r.awaitNothingLeft()
+	at(r.t, "the agent's end to be known", func() bool {
+		r.agent.mu.Lock()
+		defer r.agent.mu.Unlock()
+		return r.agent.closed
+	})
+	env := []string{"GORACE=halt_on_error=1 atexit_sleep_ms=0"}
+	for _, kind := range []string{"data", "state"} {
+		env = append(env, fmt.Sprintf("XDG_%s_HOME=%s", strings.ToUpper(kind), filepath.Join(r.home, kind)))
+	}
+	r.scene = open(r.t, nvimtest.Start(r.t, bin, nvimtest.Dir(r.Dir), nvimtest.Env(env...)))
+	r.ready()
+	if r.IntN(2) == 0 { // either may come first
+		r.recovers()
+		r.resumes()
+	} else {
+		r.resumes()
+		for name, f := range r.files {
+			if f.modified {
+				r.record.Now(r.path(name), review.Text(f.disk))
 			}
 		}
-		lines = append(lines, b.String())
+		r.sync()
+		r.recovers()
+		for name, f := range r.files {
+			if f.modified {
+				r.record.Now(r.path(name), f.content)
+			}
+		}
 	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	r.awaitTracked()
 }
 
-// check compares all there is with the model.
-func (r *randomReview) check() {
+// resumes takes the session up in another Neovim.
+func (r *randomReview) resumes() {
 	r.t.Helper()
-	r.sync()
+	r.ok(`require('acp').resume({ agent = 'puppet', agent_session_id = ... })`, remote(1))
+	r.agent = r.scene.agent()
+	r.agent.initialize(keeps(true, "resume"))
+	r.agent.reply(r.agent.expect("session/load"), nil)
+	r.AwaitEvent("AcpSessionReady")
+}
+
+// recovers opens all files that were open, with what was not saved.
+func (r *randomReview) recovers() {
+	r.t.Helper()
+	swaps, err := filepath.Glob(filepath.Join(r.home, "state", "nvim", "swap", "*"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		f := r.files[name]
-		disk, mode := "", fs.FileMode(0)
-		if info, err := os.Stat(r.path(name)); err == nil {
-			disk, mode = r.file(r.path(name)), info.Mode().Perm()
-		}
-		if want := f.disk; disk != want {
-			r.t.Errorf("the disk has of %s\n%q\nwanted\n%q", name, disk, want)
-		}
-		if mode != f.mode {
-			r.t.Errorf("%s has the mode %o, wanted %o", name, mode, f.mode)
-		}
-		if f.buf == 0 {
+		switch {
+		case f.buf == 0:
 			continue
-		}
-		if got := r.buffer(f.buf) + "\n"; got != f.content.Text {
-			r.t.Errorf("the buffer of %s has\n%q\nwanted\n%q", name, got, f.content.Text)
-		}
-		if got := r.LuaBool(`vim.bo[...].modified`, f.buf); got != f.modified {
-			r.t.Errorf("%s is modified: %v", name, got)
+		case !f.content.Exists:
+			f.buf, f.stale, f.modified = 0, "", false
+		case f.modified:
+			r.Command("enew | silent! recover " + name)
+			f.buf = r.LuaInt(`vim.api.nvim_get_current_buf()`)
+			if f.content.Text == f.disk {
+				f.modified = r.LuaBool(`vim.bo.modified`)
+			}
+		default:
+			r.edit(name)
 		}
 	}
-	// What Lua knows comes a frame later.
-	r.Await("the record to be\n"+r.listed(r.record), func() bool {
-		var lines []string
-		for line := range strings.Lines(r.changes()) {
-			lines = append(lines, strings.TrimSpace(line))
+	for _, path := range swaps {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.t.Fatal(err)
 		}
-		slices.Sort(lines)
-		r.told = strings.Join(lines, "\n")
-		return r.told == r.listed(r.record)
-	})
+	}
 }
