@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -97,6 +98,7 @@ func (c *changes) look(f *followedCall) {
 	for _, path := range fresh {
 		c.see(path, false, func(seen sight) {
 			if _, known := b.files[seen.path]; seen.path != "" && !known {
+				seen.Content = c.beforeTurn(seen)
 				c.originals.keepDisk(seen.path, seen.Content)
 				b.files[seen.path] = seen
 				c.named.Store(seen.path, true)
@@ -110,6 +112,31 @@ func (c *changes) look(f *followedCall) {
 			}
 		})
 	}
+}
+
+// beforeTurn is what a file was before the agent began to change it, where a look came too late: the agent has
+// changed it since the turn began, or is in the middle of writing it, when a file often is empty.
+func (c *changes) beforeTurn(seen sight) review.Content {
+	t := c.turn
+	_, users := c.saved.Load(seen.path)
+	empty := seen.Exists && !seen.Opaque && seen.Text == ""
+	if t == nil || users || seen.loaded || !seen.Exists || !empty && seen.since.Before(t.At) {
+		return seen.Content
+	}
+	if was, ok := c.record.Present(seen.path); ok {
+		return was
+	}
+	for _, snap := range []*checkpoint.Snapshot{t.first, t.before} {
+		if snap == nil {
+			continue
+		}
+		if s := snap.State(seen.path); s.Kind == checkpoint.File && s.ModTime < t.At.UnixNano() {
+			if was, ok := c.originals.content(s); ok {
+				return was
+			}
+		}
+	}
+	return seen.Content
 }
 
 // settle compares the files of a call that has ended with what they were.

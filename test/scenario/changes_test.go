@@ -433,6 +433,40 @@ moved moved.txt from was.txt
 	})
 }
 
+// An agent may be in the middle of writing a file when it names it.
+func TestChangesThatAreUnderWay(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		old := "1\n2\n3\n"
+		for _, name := range []string{"empty.txt", "half.txt", "done.txt", "twice.txt"} {
+			s.write(name, old)
+		}
+		p := s.begin()
+		s.synced()
+		turn := s.prompt(p, "edit")
+		p.ask("fs/read_text_file", obj{"sessionId": remote(1), "path": filepath.Join(s.Dir, "empty.txt")})
+		s.synced()
+		p.writeFile(filepath.Join(s.Dir, "twice.txt"), "1\nII\n3\n")
+		for name, now := range map[string]string{"empty.txt": "", "half.txt": "1\nt", "done.txt": "1\ntwo\n3\n", "twice.txt": ""} {
+			path := s.write(name, now)
+			p.toolCall(name, "edit", obj{"locations": []any{obj{"path": path}}})
+			s.synced()
+			s.write(name, "1\ntwo\n3\n")
+			p.finish(name, nil)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		for _, name := range []string{"empty.txt", "half.txt", "done.txt", "twice.txt"} {
+			if got := s.changesOf(name); got != "modified "+name+" -2,1+2,1\n" {
+				t.Errorf("of %s is told %q", name, got)
+			}
+		}
+		s.ok(`require('acp').reject()`)
+		for _, name := range []string{"empty.txt", "half.txt", "done.txt", "twice.txt"} {
+			s.Await(name+" as it was", func() bool { return s.disk(filepath.Join(s.Dir, name)) == old })
+		}
+	})
+}
+
 func TestChangesThatAreNoText(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		binary := s.write("binary", "a\x00b\n")
