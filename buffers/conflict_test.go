@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,35 @@ func (n *neovim) begin() (path string) {
 	}
 	n.wantClashes("1-2 MINE|ONE,1")
 	return path
+}
+
+// A second window shows what is drawn above a closed fold, which is then there no more: Neovim 0.10 would
+// draw for ever.
+func TestConflictAboveAFoldGoes(t *testing.T) {
+	for _, way := range []string{"the user decides", "the user deletes the line", "the user undoes"} {
+		t.Run(way, func(t *testing.T) {
+			onNeovims(t, func(t *testing.T, n *neovim) {
+				n.begin()
+				n.lua(`
+					vim.cmd('split | setlocal foldmethod=manual | 3,4fold')
+					vim.fn.winrestview({ lnum = 3, topline = 3, topfill = 3 })
+					vim.cmd('redraw!')
+					vim.cmd('wincmd w | 2')`)
+				n.want("winsaveview().topline", int64(1))
+				n.want("luaeval('vim.api.nvim_win_call(vim.fn.win_getid(1), vim.fn.winsaveview).topfill')", int64(3))
+				neovim, err := os.FindProcess(int(n.lua("return vim.fn.getpid()").(int64)))
+				must(t, err)
+				watchdog := time.AfterFunc(hung, func() {
+					t.Error("Neovim draws for ever")
+					neovim.Kill()
+				})
+				defer watchdog.Stop()
+				keys := map[string]string{"the user decides": "c<lt>", "the user deletes the line": "dd", "the user undoes": "uu"}[way]
+				n.press(keys)
+				n.cmd("redraw!")
+			})
+		})
+	}
 }
 
 func TestConflictsAreMarked(t *testing.T) {

@@ -110,6 +110,7 @@ end
 ---@param last integer
 local function draw(buf, c, first, last)
   undraw(buf, c)
+  require('acp.virtual').guard()
   local bottom = math.max(last - 1, 0)
   local what = #c.theirs > 0 and 'agent' or 'agent removed this'
   if first == last and first == 0 then
