@@ -110,7 +110,7 @@ end
 ---@param last integer
 local function draw(buf, c, first, last)
   undraw(buf, c)
-  require('acp.virtual').guard()
+  require('acp.virtual').guard(buf)
   local bottom = math.max(last - 1, 0)
   local what = #c.theirs > 0 and 'agent' or 'agent removed this'
   if first == last and first == 0 then

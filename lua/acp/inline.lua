@@ -162,7 +162,7 @@ local function draw(buf, change, side, header, refused)
     if at >= last then
       at, above = last - 1, false
     end
-    virtual.guard()
+    virtual.guard(buf)
     mark(at, 0, { virt_lines = virt, virt_lines_above = above })
   end
   -- What goes stands above what comes.

@@ -138,7 +138,7 @@ local function draw(buf, mark, row, tick)
   end
   local virt = above(buf, mark)
   if #virt > 0 then
-    require('acp.virtual').guard()
+    require('acp.virtual').guard(buf)
     local behind = row > bottom
     put(at, 0, { virt_lines = virt, virt_lines_above = not behind })
     if row == 0 and not behind then

@@ -3,29 +3,42 @@ local M = {}
 
 local api = vim.api
 
----To be called before virtual lines are drawn, by whoever draws some.
+---Takes the lines above the first one that the current window has too many away.
+local function settle()
+  local view = vim.fn.winsaveview()
+  if view.topfill > 0 then
+    local row = view.topline - 1
+    local fill = api.nvim_win_text_height(0, { start_row = row, end_row = row }).fill
+    if view.topfill > fill then
+      vim.fn.winrestview({ topfill = fill })
+    end
+  end
+end
+
+---@type table<integer, true> buffers that have had virtual lines
+local guarded = {}
+
+---To be called before virtual lines are drawn in a buffer, by whoever draws some.
 ---
 ---Neovim 0.10 never ends drawing a window with a closed fold at its top that is to have more lines
 ---above than there are: another window shows virtual lines above the fold, and they go, or the line
 ---that they are at. So no window goes into a redraw with more.
-function M.guard()
+---@param buf integer
+function M.guard(buf)
   local name = 'acp_virtual_guard'
-  if vim.fn.has('nvim-0.12') == 1 or api.nvim_get_namespaces()[name] then
+  if vim.fn.has('nvim-0.12') == 1 then
+    return
+  end
+  guarded[buf] = true
+  if api.nvim_get_namespaces()[name] then
     return
   end
   api.nvim_set_decoration_provider(api.nvim_create_namespace(name), {
     on_start = function()
       for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-        api.nvim_win_call(win, function()
-          local view = vim.fn.winsaveview()
-          if view.topfill > 0 then
-            local row = view.topline - 1
-            local fill = api.nvim_win_text_height(win, { start_row = row, end_row = row }).fill
-            if view.topfill > fill then
-              vim.fn.winrestview({ topfill = fill })
-            end
-          end
-        end)
+        if guarded[api.nvim_win_get_buf(win)] then
+          api.nvim_win_call(win, settle)
+        end
       end
     end,
   })
