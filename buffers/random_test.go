@@ -52,6 +52,7 @@ type randomEdits struct {
 	*rand.Rand
 	file  string
 	agent []string // what the agent takes for the file's text
+	given []string // what it was given last
 	count int
 }
 
@@ -126,6 +127,7 @@ func (r *randomEdits) round() {
 	}
 	if r.IntN(3) == 0 {
 		r.agent = strings.Split(strings.TrimSuffix(r.read(r.file), "\n"), "\n")
+		r.given = r.agent
 	}
 	if r.IntN(2) == 0 {
 		// Where the agent is likely to edit too.
@@ -192,7 +194,10 @@ func (r *randomEdits) round() {
 		}
 	}
 	for _, line := range typed {
-		if strings.Contains(join(before), line) && !strings.Contains(join(after), line) && !(w.Buf == 0) && !slices.Contains(known, line) {
+		// What was made of the disk's text can have new lines just where the agent was given the user's line. Then
+		// nothing tells it from a text in which that line is rewritten, which is the agent's to do; undo has the line.
+		rewritten := onDisk && slices.Contains(r.given, line)
+		if strings.Contains(join(before), line) && !strings.Contains(join(after), line) && !(w.Buf == 0) && !slices.Contains(known, line) && !rewritten {
 			r.t.Errorf("the user's %q is lost", line)
 		}
 	}

@@ -273,6 +273,8 @@ func TestWhatAnotherProgramKnew(t *testing.T) {
 	}{
 		{"has what only it was given", "a\nmine\n", "a\n", "A\nmine\n", true},
 		{"rewrote that", "a\nmine\n", "a\n", "a\nMINE\n", true},
+		{"rewrote that as more, or put lines there: who knows", "a\nmine\nb\n", "a\nb\n", "a\n1\n2\nb\n", true},
+		{"put lines elsewhere", "a\nmine\nb\n", "a\nb\n", "a\nb\n1\n2\n", false},
 		{"knows the disk alone", "a\nb\nmine\n", "a\nb\n", "A\nb\n", false},
 		{"has what the user saved since", "a\nb\n", "a\nbx\n", "2\nbx\n", false},
 	} {
