@@ -9,7 +9,7 @@ if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; t
   echo '*** WITHOUT THE RACE DETECTOR: it needs a C compiler, such as gcc ***' >&2
 fi
 # No results from Go's cache: it does not see that a Lua file or a Neovim has changed.
-if go test -count=1 ${race:+"$race"} ./...; then
+if go test -count=1 -timeout 30m ${race:+"$race"} ./...; then
   echo "test: all passed"
 else
   echo 'test: FAILED' >&2
