@@ -120,7 +120,8 @@ func (c *changes) beforeTurn(seen sight) review.Content {
 	t := c.turn
 	_, users := c.saved.Load(seen.path)
 	empty := seen.Exists && !seen.Opaque && seen.Text == ""
-	if t == nil || users || seen.loaded || !seen.Exists || !empty && seen.since.Before(t.At) {
+	if t == nil || users || seen.loaded || !seen.Exists || !empty && seen.since.Before(t.At) ||
+		c.session.host.claimed(seen.path, c.session) {
 		return seen.Content
 	}
 	if was, ok := c.record.Present(seen.path); ok {
