@@ -435,22 +435,16 @@ func plan(call *session.ToolCall, texts []string) string {
 	return ""
 }
 
-// commandLines is a command as the float shows it, behind a prompt.
+// commandLines is a command as the float shows it, behind a prompt, with room for the rest of the float.
 func commandLines(command string) []transcript.Line {
-	lines := transcript.Shell(command)
-	for i := range lines {
-		prompt := "  "
-		if i == 0 {
-			prompt = "$ "
-		}
-		lines[i].Text = prompt + lines[i].Text
-		for j := range lines[i].Marks {
-			lines[i].Marks[j].Col += len(prompt)
-			lines[i].Marks[j].EndCol += len(prompt)
-		}
-	}
+	const most = floatLines - 100
 	var shown []transcript.Line
+	lines := transcript.Shell(command)
 	for i := 0; i < len(lines); i++ {
+		if len(shown) == most {
+			shown = append(shown, transcript.MoreLine(len(lines)-i))
+			break
+		}
 		empty := i
 		for empty < len(lines) && strings.TrimSpace(lines[empty].Text) == "" {
 			empty++
@@ -460,7 +454,16 @@ func commandLines(command string) []transcript.Line {
 			i = empty - 1
 			continue
 		}
-		shown = append(shown, lines[i])
+		l, prompt := lines[i], "  "
+		if i == 0 {
+			prompt = "$ "
+		}
+		l.Text = prompt + l.Text
+		for j := range l.Marks {
+			l.Marks[j].Col += len(prompt)
+			l.Marks[j].EndCol += len(prompt)
+		}
+		shown = append(shown, l)
 	}
 	return transcript.Visible(shown, false)
 }

@@ -174,7 +174,7 @@ func placesOf(c *session.ToolCall) []session.Location {
 // what names the object of a call: its title without what the label says
 // already, and the line where it is known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) string {
-	title := OneLine(c.Title)
+	title := OneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")) // of what was cut in two
 	if title == "" {
 		title = c.Name
 	}
@@ -217,6 +217,9 @@ const (
 	titleWidth  = 72 // how much of a title is shown while nobody looks, in cells
 	enoughTitle = 24 // a title of so many cells says enough to give room to the rest
 	timeWidth   = 6  // how much of a line a time takes, in cells
+	// maxTitle is how many bytes of a title are looked at: no window shows as many, and to measure a
+	// megabyte at each drawing takes a second.
+	maxTitle = 16 << 10
 )
 
 // fitted cuts a title to a number of cells. Of a path it is the end that tells

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -103,6 +104,24 @@ func TestLongTitlesLeaveRoom(t *testing.T) {
 		if got := b.lines[0]; got.text != test.want || got.decor[0].Right != "waits for you" {
 			t.Errorf("in %d cells it is %q, %q, want %q", test.width, got.text, got.decor[0].Right, test.want)
 		}
+	}
+}
+
+// A title of megabytes is not measured at each drawing.
+func TestEndlessTitles(t *testing.T) {
+	now := time.Unix(3, 0)
+	w, tr, b := running(t, &now)
+	title := strings.Repeat("é", maxTitle)
+	w.apply(session.ToolCallPatch{ID: "c", Title: acp.Set(title[1:] + "end")}) // cut within a letter
+	tr.SetWidth(60)
+	b.take(t, tr, 1<<30)
+	row := b.rowOf("ééé")
+	if text := b.lines[row].text; !utf8.ValidString(text) || cells(text) > 60 {
+		t.Errorf("it is %q", text)
+	}
+	call := &session.ToolCall{Title: title[1:]}
+	if what := tr.what(call, "", nil); len(what) > maxTitle || !utf8.ValidString(what) {
+		t.Errorf("%d bytes count", len(what))
 	}
 }
 
