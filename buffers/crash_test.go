@@ -153,6 +153,9 @@ func killedWhileWriting(t *testing.T, random *rand.Rand) {
 	left, err := filepath.Glob(in("files", ".acp-*"))
 	must(t, err)
 	for _, path := range left {
+		if !buffers.IsTemporary(path) {
+			t.Errorf("%s could be a file of a project", path)
+		}
 		data, _ := os.ReadFile(path)
 		if info, err := os.Stat(path); err != nil || bytes.HasPrefix(data, []byte("secret")) && info.Mode().Perm() != 0o600 {
 			t.Errorf("others read the secret: %v, %v", info.Mode(), err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -160,6 +161,16 @@ func (j journal) write(path string, data []byte, now file, was *standing) error 
 	return cause(err)
 }
 
+const temporaryPrefix = ".acp-"
+
+// IsTemporary tells whether a path is that of a new file which is not in its place yet: it belongs to no
+// project.
+func IsTemporary(path string) bool {
+	number, ok := strings.CutPrefix(filepath.Base(path), temporaryPrefix)
+	_, err := strconv.ParseUint(number, 36, 64)
+	return ok && err == nil && len(number) > 9 // shorter ones are rare enough
+}
+
 // replace renames a new file over path, which stands as was says; nil is a file that is new.
 func (j journal) replace(path string, data []byte, was *standing) (err error) {
 	// The mode that a new file has by the umask, which os.CreateTemp does not give; and what is not for
@@ -168,7 +179,7 @@ func (j journal) replace(path string, data []byte, was *standing) (err error) {
 	if was != nil {
 		mode = 0o600
 	}
-	name := filepath.Join(filepath.Dir(path), ".acp-"+strconv.FormatUint(rand.Uint64(), 36))
+	name := filepath.Join(filepath.Dir(path), temporaryPrefix+strconv.FormatUint(rand.Uint64(), 36))
 	defer j.begin(entry{Path: path, Temp: name}, nil, nil).end()
 	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

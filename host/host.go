@@ -80,6 +80,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	h.files = buffers.New(bufferCalls{h.editor})
 	if o.Data != "" {
 		h.store = checkpoint.Open(o.Data)
+		h.store.Skip = buffers.IsTemporary // what we are writing is no file of the project
 	}
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))

@@ -30,6 +30,9 @@ import (
 
 // Store is the folder. Its methods read and write the disk and may be called from any goroutine.
 type Store struct {
+	// Skip says which paths are left out of snapshots; nil leaves out none. To be set before the first.
+	Skip func(path string) bool
+
 	dir string
 	limits
 }

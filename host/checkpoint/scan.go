@@ -132,7 +132,7 @@ func (sc *scan) list(dir string) {
 			continue
 		}
 		f := &file{path: filepath.Join(dir, name)}
-		if !sc.isReal(filepath.Dir(f.path)) {
+		if !sc.isReal(filepath.Dir(f.path)) || sc.store.Skip != nil && sc.store.Skip(f.path) {
 			continue
 		}
 		folder, err := f.stat()

@@ -446,3 +446,13 @@ func TestNotPermitted(t *testing.T) {
 		t.Errorf("with all open the snapshot lacks %v", open.Partial)
 	}
 }
+
+func TestWhatIsSkipped(t *testing.T) {
+	dir, s := folder(t), store(t)
+	put(t, filepath.Join(dir, "kept"), "x")
+	put(t, filepath.Join(dir, "passing"), "x")
+	s.Skip = func(path string) bool { return path == filepath.Join(dir, "passing") }
+	if got := names(take(t, s, nil, dir), dir); !slices.Equal(got, []string{"kept"}) {
+		t.Errorf("the files are %q", got)
+	}
+}
