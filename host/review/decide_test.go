@@ -428,6 +428,19 @@ func (h *history) decides(f File) {
 
 func count(f File, state State) int { return len(spans(f.Hunks, state)) }
 
+// Lines that the agent wanted to take out, and the user has changed since, go by the user's wish: it is no
+// undo of the refusal, by which they could come back.
+func TestLinesChangedSinceTheirRefusal(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text(letters("abcdef")), Text(letters("abdef")))
+	decide(t, r, Reject, Selection{})
+	r.Now("f", Text(letters("abXdef")))
+	r.Now("f", Text(letters("abdef")))
+	if f, ok := r.File("f"); ok && (len(f.Hunks) > 0 || f.Accepted.Text != f.Present.Text) {
+		t.Errorf("what is pending is %+v", f)
+	}
+}
+
 // An undo of a decision leaves what was before, and comes only where nothing has happened since.
 func TestUndoDecision(t *testing.T) {
 	r := New(1 << 20)

@@ -48,8 +48,37 @@ func (l *layers) user(now string) {
 		return
 	}
 	l.recognize(now)
+	was := l.refusals()
 	l.pending.change(now, false)
 	l.follow(false)
+	l.outdate(was)
+}
+
+// refusals counts what was refused, by what that would have made of which lines.
+func (l *layers) refusals() map[[2]string]int {
+	n := map[[2]string]int{}
+	for _, e := range l.refused.edits {
+		n[l.refusal(e)]++
+	}
+	return n
+}
+
+func (l *layers) refusal(e linediff.Edit) [2]string {
+	return [2]string{
+		strings.Join(l.acceptedLines(e.B0, e.B1), ""),
+		strings.Join(lines(l.refused.base, e.A0, e.A1), ""),
+	}
+}
+
+// outdate forgets refusals to take lines out which the user has changed since: that these go is then no undo
+// of the refusal, and nothing that could come back by another one.
+func (l *layers) outdate(was map[[2]string]int) {
+	for _, e := range slices.Backward(l.refused.edits) {
+		r := l.refusal(e)
+		if was[r]--; was[r] < 0 && e.B0 < e.B1 {
+			l.refused.rebase(e, l.acceptedLines(e.B0, e.B1))
+		}
+	}
 }
 
 // retraction is what taking changes back makes of lines.
