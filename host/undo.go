@@ -164,10 +164,9 @@ func (c *changes) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 		c.seeAll([]string{path, did.Path}, func(now []sight) {
 			switch {
 			case now[0].path == "" || now[1].path == "":
+			case !u.again && step.Back != "":
+				c.record.MoveRetracted(path, did.Path, step.Now, now[1].Content)
 			case !u.again:
-				if step.Back != "" {
-					c.agentMoved(nil, path, did.Path, step.Now, step.Now)
-				}
 				c.record.Retracted(did.Path, step.Now, now[1].Content)
 			case step.Back != "":
 				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)

@@ -2,6 +2,7 @@ package review
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,5 +190,46 @@ func (h *history) keepSome() {
 	p, err := h.r.Plan("f", Keep, which)
 	if err != nil || !h.r.Commit(p) {
 		h.t.Errorf("keep %+v: %v", which, err)
+	}
+}
+
+// A move that is taken back leaves what was before, whatever was at its two ends then.
+func TestRetractedMoves(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(r *Record)
+		from   Content // what is moved
+	}{
+		"of a file":                {func(*Record) {}, Text("a\n")},
+		"of a new file":            {func(r *Record) { r.Changed("from", Content{}, Text("a\n")) }, Text("a\n")},
+		"of a changed file":        {func(r *Record) { r.Changed("from", Text("a\n"), Text("b\n")) }, Text("b\n")},
+		"on":                       {func(r *Record) { r.Moved("first", "from", Text("a\n"), Text("a\n")) }, Text("a\n")},
+		"to where a file was once": {func(r *Record) { r.Changed("to", Text("x\n"), Content{}) }, Text("a\n")},
+		"of a new file, to where a file was once": {func(r *Record) {
+			r.Changed("to", Text("x\n"), Content{})
+			r.Changed("from", Content{}, Text("a\n"))
+		}, Text("a\n")},
+		"to where a file was that went where a file was once": {func(r *Record) {
+			r.Changed("first", Text("x\n"), Content{})
+			r.Moved("to", "first", Text("y\n"), Text("y\n"))
+			r.Changed("from", Content{}, Text("a\n"))
+		}, Text("a\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(1 << 20)
+			c.before(r)
+			want := r.Files()
+			r.Moved("from", "to", c.from, c.from)
+			r.MoveRetracted("to", "from", c.from, c.from)
+			got := r.Files()
+			for _, list := range [][]File{got, want} {
+				for i := range list {
+					list[i].ID, list[i].text = 0, nil
+				}
+				slices.SortFunc(list, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("it has\n%+v\nnot\n%+v", got, want)
+			}
+		})
 	}
 }

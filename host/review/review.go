@@ -232,6 +232,18 @@ func (r *Record) Retracted(path string, was, now Content) {
 	r.settle(f)
 }
 
+// MoveRetracted is Retracted of a move by the agent, from a path back to another one.
+func (r *Record) MoveRetracted(from, to string, was, now Content) {
+	if f := r.files[from]; f != nil && (f.OldPath != "" || !f.Baseline.Exists) {
+		r.Moved(from, to, was, was)
+		r.Retracted(to, was, now)
+		return
+	}
+	// Its two ends are changes of their own, as other files were there before.
+	r.Retracted(from, was, Content{})
+	r.Retracted(to, Content{}, now)
+}
+
 // back returns the file at a path, which has a content now; nil where the record has none. One that the user
 // has removed is no longer known when it was not there.
 func (r *Record) back(path string, now Content) *file {
