@@ -57,6 +57,9 @@ func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(f
 func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
 	before, shed := t.shed[path]
+	if !known && !shed && was.Exists != is.Exists {
+		delete(t.modes, path) // a file of the user's making has permissions that are no doing of the agent's
+	}
 	if !known && shed {
 		t.record.Changed(path, before, change(before, was, is))
 		return
@@ -78,6 +81,9 @@ func (t *Turn) WentBack(from, to string, was, is review.Content) {
 	case known:
 		t.record.Moved(from, to, was, was)
 		t.back[to] = from
+	default:
+		delete(t.modes, from)
+		delete(t.modes, to)
 	}
 	t.Decided(to, was, is)
 }

@@ -175,3 +175,43 @@ func TestAFileWhereAnotherOneWasMakesRoom(t *testing.T) {
 		t.Errorf("done again there is %+v", disk)
 	}
 }
+
+// A file that the user has back where another one was has permissions that are no doing of the agent's.
+func TestPermissionsOfWhatTheUserHasBack(t *testing.T) {
+	text := review.Text
+	for name, decided := range map[string]func(*Turn){
+		"moved back": func(turn *Turn) { turn.WentBack("/b", "/a", text("old\n"), text("old\n")) },
+		"there again": func(turn *Turn) {
+			turn.Decided("/b", text("old\n"), review.Content{})
+			turn.Decided("/b", review.Content{}, text("first\n"))
+		},
+	} {
+		turn, h := Begin("", time.Time{}), History{}
+		turn.SawMode("/b", 0o755)
+		turn.SawMode("/a", 0o644)
+		decided(turn)
+		turn.SawMode("/b", 0o644)
+		turn.SawMode("/a", 0o755)
+		h.Take(turn)
+		for _, f := range turn.Files {
+			if f.Path == "/b" || name == "moved back" {
+				t.Errorf("%s: the turn has %+v", name, f)
+			}
+		}
+	}
+}
+
+// What was moved and then removed, and is back under its first name, does not come back a second time.
+func TestWhatIsBackComesBackOnce(t *testing.T) {
+	h := History{}
+	moved, removed := Begin("move", time.Unix(1, 0)), Begin("remove", time.Unix(2, 0))
+	text := review.Text("old\n")
+	moved.Moved("/a", "/b", text, text)
+	h.Take(moved)
+	removed.Changed("/b", text, review.Content{})
+	h.Take(removed)
+	h.CameBack("/b")
+	if len(h.Turns) != 1 || h.Last() != moved {
+		t.Errorf("there is to undo %+v", h.Turns)
+	}
+}
