@@ -163,6 +163,9 @@ func (c *changes) knowOwn(plan review.Plan) {
 	if plan.Back != "" {
 		now = map[string]review.Content{plan.Path: {}, plan.Back: plan.Want}
 	}
+	if plan.Back != "" && !plan.Now.Exists {
+		c.history.CameBack(plan.Path)
+	}
 	switch {
 	case c.turn == nil:
 	case plan.Back != "":

@@ -78,6 +78,22 @@ func (h *History) WasDoneAgain(t *Turn) {
 	h.add(t)
 }
 
+// CameBack tells that a file which the agent had moved to a path and removed there is back where it was at
+// first, by the user's decision: to undo the removal would make a second one.
+func (h *History) CameBack(path string) {
+	var left []*Turn
+	for _, t := range h.Turns {
+		i := slices.IndexFunc(t.Files, func(f File) bool { return f.Path == path && !f.After.Exists })
+		if i >= 0 {
+			t.Files = slices.Delete(slices.Clone(t.Files), i, i+1)
+		}
+		if len(t.Files) > 0 {
+			left = append(left, t)
+		}
+	}
+	h.Turns = left
+}
+
 // add puts a turn into its place in time.
 func (h *History) add(t *Turn) {
 	h.Turns = append(h.Turns, t)
