@@ -51,7 +51,7 @@ func (c *changes) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Chang
 	if t.before != nil {
 		// What was changed while the first look of the turn was taken.
 		for _, ch := range t.before.Changes(t.first) {
-			if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(ch) {
+			if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(t, ch) {
 				found[ch.Path] = ch
 			}
 		}
@@ -66,6 +66,11 @@ func (c *changes) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Chang
 				ch.OldPath = ""
 			} else if ch.After.Kind == checkpoint.None {
 				ch.Path, ch.OldPath = cmp.Or(ch.OldPath, ch.Path), ""
+			}
+		} else if t.before != nil && ch.Before.Size == 0 {
+			// Not all file systems give a file another time when it is emptied to be written.
+			if was := t.before.State(at); was.Size > 0 && was.ModTime == ch.Before.ModTime && was.Inode == ch.Before.Inode {
+				ch.Before = was
 			}
 		}
 		found[ch.Path] = ch
@@ -133,11 +138,12 @@ func (c *changes) withMoves(t *turn, list []checkpoint.Change, after *checkpoint
 }
 
 // superseded tells that a file was no longer what a snapshot has of it when the turn after that began: the
-// user has decided about it, or has undone a turn.
-func (c *changes) superseded(ch checkpoint.Change) bool {
+// user has decided about it, or has undone a turn. Of what calls of the turn have changed that is not known.
+func (c *changes) superseded(t *turn, ch checkpoint.Change) bool {
 	differs := func(path string, was review.Content) bool {
 		last, known := c.last[path]
-		return known && last != was.Mark()
+		_, changed := t.Present(path)
+		return known && !changed && last != was.Mark()
 	}
 	was := c.originals.before(ch)
 	if ch.OldPath != "" {

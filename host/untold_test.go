@@ -67,6 +67,31 @@ func TestUntold(t *testing.T) {
 			},
 			want: "b from a 644 to 600",
 		},
+		"looked at when it was empty but as old as before": {
+			early: steps{func(dir string) error {
+				path := filepath.Join(dir, "a")
+				info, err := os.Stat(path)
+				if err == nil {
+					err = os.Truncate(path, 0)
+				}
+				if err == nil {
+					err = os.Chtimes(path, info.ModTime(), info.ModTime())
+				}
+				return err
+			}},
+			late: steps{write("a", "A2\n")},
+			// As the times tell nothing, what a decision has left is not to be believed either.
+			told: func(c *changes, _ *turn, at func(string) string) { c.last[at("a")] = text("").Mark() },
+			want: "a 644 to 644",
+		},
+		"edited at once, as a call tells, and moved": {
+			early: steps{write("a", "A2\n"), move("a", "b")},
+			told: func(c *changes, t *turn, at func(string) string) {
+				c.agentChanged(t, at("a"), text("A\n"), text("A2\n"))
+				c.last[at("a")] = text("A2\n").Mark()
+			},
+			want: "b from a 644 to 644",
+		},
 		"moved, as a call tells, edited, and moved on": {
 			late: steps{write("c", "A2\n"), remove("a")},
 			told: func(c *changes, t *turn, at func(string) string) {
@@ -141,7 +166,11 @@ func TestUntold(t *testing.T) {
 				if ch.OldPath != "" {
 					is += " from " + strings.TrimPrefix(ch.OldPath, dir+"/")
 				}
-				got = append(got, fmt.Sprintf("%s %o to %o", is, ch.Before.Mode, ch.After.Mode))
+				is = fmt.Sprintf("%s %o to %o", is, ch.Before.Mode, ch.After.Mode)
+				if ch.Before.Kind == checkpoint.File && ch.Before.Size == 0 {
+					is += ", empty before"
+				}
+				got = append(got, is)
 			}
 			if got := strings.Join(got, "; "); got != c.want {
 				t.Errorf("found is %q, wanted %q", got, c.want)
