@@ -66,6 +66,7 @@ type modelUndo struct {
 type moment struct {
 	touched int // how often the user had done something
 	files   map[string]string
+	record  string // but for what was refused
 }
 
 // own is what the user's wish makes of a file that was changed in a turn. The turn lacks what he has typed.
@@ -105,7 +106,12 @@ func (t *modelTurn) wentBack(from, to string, was, is review.Content) {
 
 // moment is what there is now.
 func (r *randomReview) moment() moment {
-	m := moment{r.touched, map[string]string{}}
+	m := moment{touched: r.touched, files: map[string]string{}}
+	for _, f := range r.record.Files() {
+		if f.State != review.Rejected {
+			m.record += fmt.Sprintf("%s %s %s\n", f.Status, r.name(f.Path), r.name(f.OldPath))
+		}
+	}
 	for name, f := range r.files {
 		if f.content.Exists {
 			m.files[name] = fmt.Sprintf("%o %s", f.mode, f.text())
@@ -528,6 +534,12 @@ func (r *randomReview) decide(do review.Decision, f review.File, which review.Se
 	} else if !plan.Want.Exists {
 		m.mode = 0
 	}
+	if plan.Back != "" && !plan.Now.Exists { // it is there again, under its first name
+		r.turns = slices.DeleteFunc(r.turns, func(t *modelTurn) bool {
+			t.files = slices.DeleteFunc(t.files, func(s modelStep) bool { return s.path == f.Path && !s.after.Exists })
+			return len(t.files) == 0
+		})
+	}
 	if t := r.turn; t != nil {
 		if plan.Back != "" {
 			t.wentBack(f.Path, plan.Back, plan.Now, plan.Want)
@@ -628,8 +640,7 @@ func (r *randomReview) undo(again bool) {
 			if other == "" {
 				r.record.Retracted(step.path, now, want)
 			} else {
-				r.record.Moved(step.path, at, now, now)
-				r.record.Retracted(at, now, want)
+				r.record.MoveRetracted(step.path, at, now, want)
 			}
 		case other != "":
 			r.record.Moved(step.path, at, now, want)
@@ -642,7 +653,14 @@ func (r *randomReview) undo(again bool) {
 	}
 	if after := r.moment(); as.touched == r.touched && !maps.Equal(after.files, as.files) {
 		r.t.Errorf("nobody has done anything since, and undone is\n%q\nnot\n%q", after.files, as.files)
+	} else if as.touched == r.touched && sorted(after.record) != sorted(as.record) {
+		r.t.Errorf("nobody has done anything since, and the record has\n%s\nnot\n%s", sorted(after.record), sorted(as.record))
 	}
+}
+
+// sorted is lines in their order.
+func sorted(lines string) string {
+	return strings.Join(slices.Sorted(strings.Lines(lines)), "")
 }
 
 // listed is a record as changes has one, in the order of the paths.
