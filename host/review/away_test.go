@@ -1,6 +1,7 @@
 package review
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -72,6 +73,11 @@ func TestRetractedFiles(t *testing.T) {
 			r.Changed("f", text(letters("abcdef")), text(letters("aXcdef")))
 			r.Changed("f", text(letters("aXcdef")), text(letters("aXcdYf")))
 		}, text(letters("aXcdef")), "pending"},
+		"one of two turns, which made it binary, and was kept": {func(r *Record) {
+			r.Changed("f", Content{}, text("a\n"))
+			r.Changed("f", text("a\n"), text("a\x00"))
+			decideAll(t, r, Keep)
+		}, text("a\n"), "added pending without hunks"},
 		"with lines of mine": {func(r *Record) {
 			r.Changed("f", text("a\nb\n"), text("a\nX\n"))
 			r.Now("f", text("a\nX\nmine\n"))
@@ -96,6 +102,13 @@ func TestRetractedFiles(t *testing.T) {
 					states = append(states, string(h.State))
 				}
 				got = strings.Join(states, " ")
+				if f.Baseline.Opaque || f.Present.Opaque {
+					got = fmt.Sprintf("%s %s without hunks", f.Status, f.State)
+					decideAll(t, r, Reject)
+					if f, _ := r.File("f"); f.Present.Exists {
+						t.Errorf("refused it is %+v", f)
+					}
+				}
 			}
 			if got != c.want {
 				t.Errorf("it is %s: %+v", got, f)

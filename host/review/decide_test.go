@@ -428,6 +428,24 @@ func (h *history) decides(f File) {
 
 func count(f File, state State) int { return len(spans(f.Hunks, state)) }
 
+// What the user makes of a file that is known as a whole alone is his, where nothing of the agent's waits.
+func TestUserEditsFilesWithoutLines(t *testing.T) {
+	for _, do := range []Decision{Keep, Reject} {
+		r := New(1 << 20)
+		r.Changed("f", Text("old\x00"), Text("new\x00"))
+		decideAll(t, r, do)
+		r.Now("f", Text("mine\x00"))
+		if f, ok := r.File("f"); ok && f.State == Pending {
+			t.Errorf("after %s what waits is %+v", do, f)
+		}
+		r.Changed("f", Text("mine\x00"), Text("newer\x00"))
+		decideAll(t, r, Reject)
+		if f, ok := r.File("f"); ok && f.Present != Text("mine\x00").Mark() {
+			t.Errorf("after %s, and a refusal, there is %+v", do, f)
+		}
+	}
+}
+
 // Lines that the agent wanted to take out, and the user has changed since, go by the user's wish: it is no
 // undo of the refusal, by which they could come back.
 func TestLinesChangedSinceTheirRefusal(t *testing.T) {
@@ -436,8 +454,24 @@ func TestLinesChangedSinceTheirRefusal(t *testing.T) {
 	decide(t, r, Reject, Selection{})
 	r.Now("f", Text(letters("abXdef")))
 	r.Now("f", Text(letters("abdef")))
-	if f, ok := r.File("f"); ok && (len(f.Hunks) > 0 || f.Accepted.Text != f.Present.Text) {
+	if f, ok := r.File("f"); ok && f.Accepted.Text != f.Present.Text {
 		t.Errorf("what is pending is %+v", f)
+	}
+	// What he changes and changes back is as it was.
+	r.Now("f", Text(letters("abcdef")))
+	if f, ok := r.File("f"); ok && f.Accepted.Text != f.Present.Text {
+		t.Errorf("what is pending is %+v", f)
+	}
+	r.Changed("g", Text(letters("abcdef")), Text(letters("abdef")))
+	p, err := r.Plan("g", Reject, Selection{})
+	if err != nil || !r.Commit(p) {
+		t.Fatal(err)
+	}
+	r.Now("g", Text(letters("abXdef")))
+	r.Now("g", Text(letters("abcdef")))
+	r.Now("g", Text(letters("abdef")))
+	if f, _ := r.File("g"); count(f, Pending) != 1 {
+		t.Errorf("after the undo of an edit, and of the refusal before it, there is %+v", f)
 	}
 }
 

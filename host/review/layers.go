@@ -12,9 +12,10 @@ import (
 // which the agent's pending changes make the present one. A text of its own keeps what was refused, so that
 // an undo of the refusal is known for what it is. What the user types is in all of them.
 type layers struct {
-	kept    pair // from the baseline to the accepted text
-	pending pair // from the accepted text to the present one
-	refused pair // from what there would be with all that was refused to the accepted text
+	kept    pair     // from the baseline to the accepted text
+	pending pair     // from the accepted text to the present one
+	refused pair     // from what there would be with all that was refused to the accepted text
+	made    []string // refusals as they were made, see remember; never changed in place
 }
 
 // maxTried bounds how many changes are looked at one by one when the user has edited: an undo of one of
@@ -23,7 +24,7 @@ const maxTried = 32
 
 func newLayers(text string) layers {
 	p := newPair(text)
-	return layers{p, p, p}
+	return layers{kept: p, pending: p, refused: p}
 }
 
 func (l *layers) baseline() string { return l.kept.base }
@@ -48,37 +49,27 @@ func (l *layers) user(now string) {
 		return
 	}
 	l.recognize(now)
-	was := l.refusals()
 	l.pending.change(now, false)
 	l.follow(false)
-	l.outdate(was)
 }
 
-// refusals counts what was refused, by what that would have made of which lines.
-func (l *layers) refusals() map[[2]string]int {
-	n := map[[2]string]int{}
-	for _, e := range l.refused.edits {
-		n[l.refusal(e)]++
-	}
-	return n
+// mostMade is of how many refusals is known what they were when they were made.
+const mostMade = 200
+
+// remember knows a refusal as it is when it is made.
+func (l *layers) remember(e linediff.Edit) {
+	l.made = append(slices.Clone(l.made[max(0, len(l.made)-mostMade):]), l.refusal(e))
 }
 
-func (l *layers) refusal(e linediff.Edit) [2]string {
-	return [2]string{
-		strings.Join(l.acceptedLines(e.B0, e.B1), ""),
-		strings.Join(lines(l.refused.base, e.A0, e.A1), ""),
-	}
+// asMade tells that the lines which stay by a refusal are those that it was about: when the user has changed
+// them since, and takes them out, that is no undo of it.
+func (l *layers) asMade(e linediff.Edit) bool {
+	return e.B0 == e.B1 || slices.Contains(l.made, l.refusal(e))
 }
 
-// outdate forgets refusals to take lines out which the user has changed since: that these go is then no undo
-// of the refusal, and nothing that could come back by another one.
-func (l *layers) outdate(was map[[2]string]int) {
-	for _, e := range slices.Backward(l.refused.edits) {
-		r := l.refusal(e)
-		if was[r]--; was[r] < 0 && e.B0 < e.B1 {
-			l.refused.rebase(e, l.acceptedLines(e.B0, e.B1))
-		}
-	}
+// refusal tells what was refused, and what stays by that, from all else.
+func (l *layers) refusal(e linediff.Edit) string {
+	return sum(sum(strings.Join(l.acceptedLines(e.B0, e.B1), "")) + strings.Join(lines(l.refused.base, e.A0, e.A1), ""))
 }
 
 // retraction is what taking changes back makes of lines.
@@ -165,6 +156,11 @@ func (l *layers) refuse(part linediff.Edit) {
 	at.A0, at.A1 = back(l.refused.edits, at.B0, false), back(l.refused.edits, at.B1, true)
 	at.A1 = max(at.A0, at.A1)
 	l.refused.rebase(at, slices.Concat(l.acceptedLines(at.B0, part.A0), gone, l.acceptedLines(part.A1, at.B1)))
+	for _, e := range l.refused.edits {
+		if e.B0 <= at.B1 && e.B1 >= at.B0 {
+			l.remember(e)
+		}
+	}
 }
 
 // bring puts a refused edit back as a pending one, and returns it; false tells that other changes are in its
@@ -212,7 +208,7 @@ func (l *layers) recognize(now string) {
 	}
 	refused := func(l *layers) (list []linediff.Edit) {
 		for _, e := range slices.Backward(l.refused.edits) {
-			if near(e, forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false)) {
+			if l.asMade(e) && near(e, forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false)) {
 				list = append(list, e)
 			}
 		}

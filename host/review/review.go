@@ -217,6 +217,9 @@ func (r *Record) Retracted(path string, was, now Content) {
 		return
 	}
 	f.away = false
+	if f.text == nil && f.Accepted == was.Mark() {
+		f.Accepted = f.Baseline // what was kept is no more, and what was kept before it is not known
+	}
 	var back retraction
 	if f.text != nil && now.Exists && !now.Opaque {
 		back = f.text.retraction(now.Text)
@@ -320,6 +323,13 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	}
 	r.bytes -= f.size()
 	switch {
+	case f.text == nil && !agent && was.Exists && now.Exists:
+		// Where nothing waits what the user makes of the file is no change of the agent's.
+		for _, c := range []*Content{&f.Accepted, &f.Baseline} {
+			if *c == was {
+				*c = now
+			}
+		}
 	case f.text == nil:
 	case now.Opaque:
 		f.text = nil

@@ -27,6 +27,7 @@ type savedFile struct {
 	Refused                     Status
 	Taken                       Content
 	Layers                      []savedPair // kept, pending, refused; or none
+	Made                        []string    // see layers.remember
 	Text                        string      // the present one
 }
 
@@ -55,7 +56,7 @@ func (r *Record) Save(name func(text string) string) ([]byte, error) {
 		}
 		if l := f.text; l != nil {
 			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
-			one.Text = l.present()
+			one.Text, one.Made = l.present(), l.made
 			for _, p := range []pair{l.pending, l.kept, l.refused} {
 				sp := savedPair{Edits: p.edits}
 				if len(p.edits) > 0 {
@@ -107,6 +108,7 @@ func Load(data []byte, limit int, text func(name string) (string, error)) (*Reco
 					return nil, fmt.Errorf("read the record of changes: that of %s is broken", f.Path)
 				}
 			}
+			l.made = one.Made
 			f.text, f.Present.Text = &l, l.present()
 		}
 		r.files[f.Path] = f
