@@ -178,6 +178,7 @@ func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed
 	}
 	tell := func(path string, is review.Content) {
 		c.last[path] = is.Mark()
+		c.sawOpen(path, is) // other calls name it too
 		events = append(events, changedEvent(path, "disk"))
 	}
 	moved := map[string]bool{}
@@ -200,6 +201,7 @@ func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed
 		}
 		c.agentMoved(in, from, to, was, is)
 		c.last[from] = review.Content{}
+		c.sawOpen(from, review.Content{})
 		tell(to, is)
 		moved[from], moved[to] = true, true
 	}
