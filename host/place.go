@@ -72,8 +72,18 @@ func (c *changes) place(p placement, done func(error)) {
 		if !p.want.Exists {
 			c.originals.keepDisk(p.path, p.now)
 		}
+		edited := func(w buffers.Written, err error) {
+			if errors.Is(err, errLeftOpen) {
+				// As for another program that brings it back: the buffer follows, and what conflicts is shown.
+				files.Restore(ctx, p.path, []byte(p.want.Text), cmp.Or(p.mode, 0o644), answer)
+				return
+			}
+			answer(w, err)
+		}
 		files.Edit(ctx, buffers.Edit{Path: p.path, Mode: mode, Change: func(now *string) (*string, error) {
 			switch {
+			case !p.now.Exists && p.want.Exists && now != nil && gone(p.path):
+				return nil, errLeftOpen
 			case !same(now) && (p.merge == nil || now == nil):
 				return nil, errMovedOn
 			case !same(now):
@@ -85,8 +95,17 @@ func (c *changes) place(p placement, done func(error)) {
 				return now, nil
 			}
 			return &p.want.Text, nil
-		}}, answer)
+		}}, edited)
 	}
+}
+
+// errLeftOpen tells that a buffer still has what it had of a file that is gone, and what the user has made of
+// that.
+var errLeftOpen = errors.New("a buffer has unsaved text of the file that is gone")
+
+func gone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // moveBack puts a file where it was before it was moved, with what is wanted of it.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -106,5 +107,54 @@ func TestMovesAreRefused(t *testing.T) {
 		s.Await("nothing to review", func() bool { return s.changes() == "" })
 		s.ok(`require('acp').undo_turn({ again = true })`)
 		s.Await("the turn again", func() bool { return s.disk(a) == "new\n" && s.disk(b) == "old\n" })
+	})
+}
+
+// What was edited, moved away and made anew in one turn is two files, also when calls still run that have named it.
+func TestMovedAwayAndMadeAnew(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("a", "1\n2\n3\n")
+		p := s.begin()
+		turn := s.prompt(p, "go on")
+		p.named(s, "edit", "edit", obj{"locations": []any{obj{"path": path}}}, path)
+		s.write("a", "1\ntwo\n3\n")
+		p.finish("edit", nil)
+		p.moves(s, "mv", "a", "b")
+		for s.AwaitEvent("AcpFileChanged")["path"] != filepath.Join(s.Dir, "b") {
+		}
+		p.writeFile(path, "new\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Await("two files", func() bool { return s.changes() == "moved b from a -2,1+2,1\nadded a -0,0+1,1\n" })
+	})
+}
+
+// A file whose removal is refused is there again under a buffer with unsaved text, which stays.
+func TestARemovalUnderUnsavedTextIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("a", "1\n2\n3\n4\n5\n")
+		s.Command("edit a")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		p := s.begin()
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		turn := s.prompt(p, "remove it")
+		p.toolCall("rm", "execute", nil)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 1, true, { 'mine' })`, buf)
+		p.writeFile(path, "mine\n2\nthree\n4\n5\n") // so the disk has never had what the record has as the baseline
+		s.AwaitEvent("AcpFileChanged")
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		for s.AwaitEvent("AcpFileChanged")["path"] != path {
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 4, 5, true, { 'mine too' })`, buf)
+		s.ok(`require('acp').reject({ path = ... })`, path)
+		s.Await("the file", func() bool { return s.disk(path) != "no file" })
+		if got := s.buffer(buf); got != "mine\n2\n3\n4\nmine too" {
+			t.Errorf("the buffer has %q", got)
+		}
+		s.Await("the removal to be refused", func() bool { return !strings.Contains(s.changes(), "deleted a -1,5+0,0") })
 	})
 }
