@@ -45,6 +45,7 @@ type Watch struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wake    chan struct{}
+	tracks  chan struct{} // closed by the first Track
 	loops   sync.WaitGroup
 
 	mu     sync.Mutex // guards the fields below
@@ -79,7 +80,7 @@ func (f *Files) Watch(told func(Written), limited func(error)) *Watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Watch{
 		files: f, told: told, limited: limited, ctx: ctx, cancel: cancel,
-		wake:  make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), tracks: make(chan struct{}),
 		known: map[string]*watched{}, names: map[string]string{}, dirs: map[string]bool{},
 	}
 	w.loops.Go(w.run)
@@ -93,10 +94,16 @@ func (w *Watch) Track(files []Tracked) {
 		given[f.Name] = true
 	}
 	w.mu.Lock()
+	if w.given == nil {
+		close(w.tracks)
+	}
 	w.wanted, w.given = &files, given
 	w.mu.Unlock()
 	w.signal()
 }
+
+// Tracks is closed when it is known which files buffers show.
+func (w *Watch) Tracks() <-chan struct{} { return w.tracks }
 
 // Check looks for changes that no event has told of.
 func (w *Watch) Check() {

@@ -55,6 +55,21 @@ func (h *Host) watching() *buffers.Watch {
 	return h.watch
 }
 
+// awaitTracked waits until Lua has told which files are loaded, but not for a Neovim that is busy.
+func (h *Host) awaitTracked() {
+	w := h.watching()
+	if w == nil {
+		return
+	}
+	busy := time.NewTimer(maxHeld)
+	defer busy.Stop()
+	select {
+	case <-w.Tracks():
+	case <-busy.C:
+	case <-h.over.Done():
+	}
+}
+
 // trackFiles takes the loaded files that Lua tells.
 func (h *Host) trackFiles(m message) {
 	w := h.watching()

@@ -258,10 +258,15 @@ func (c *changes) takeUp() {
 	s, unsent := c.session, c.keep.unsent
 	s.box.put(func() { s.comments.takeUp(unsent) })
 	c.job(func(next func()) {
-		c.refresh(nil, func() {
-			c.tell(nil)
-			c.remind(waiting(c.toSave()))
-			next()
+		s.host.background(func() {
+			s.host.awaitTracked() // else what is not saved looks taken out
+			c.box.put(func() {
+				c.refresh(nil, func() {
+					c.tell(nil)
+					c.remind(waiting(c.toSave()))
+					next()
+				})
+			})
 		})
 	})
 }
