@@ -572,7 +572,11 @@ func (r *randomReview) userOpens() {
 	})
 	if name != "" {
 		r.did("closes %s", name)
-		r.Command(fmt.Sprintf("buffer %d | bwipeout %d", r.files["shown"].buf, r.files[name].buf))
+		other := "enew"
+		if buf := r.files["shown"].buf; buf != 0 {
+			other = fmt.Sprint("buffer ", buf)
+		}
+		r.Command(fmt.Sprintf("%s | bwipeout %d", other, r.files[name].buf))
 		r.files[name].buf = 0
 		r.sync()
 	}
@@ -614,7 +618,7 @@ func (r *randomReview) decideAll(do review.Decision) {
 	r.sync()
 	edits := false
 	for range r.record.Files() { // what cannot go back where another file is can when that is gone
-		for _, f := range r.record.Files() {
+		for _, f := range slices.Backward(r.record.Files()) {
 			if f.State == review.Pending {
 				edits = r.decide(do, f, review.Selection{}) || edits
 			}
