@@ -91,7 +91,7 @@ func (c *changes) look(f *followedCall) {
 		f.before = &before{files: map[string]sight{}}
 	}
 	b := f.before
-	c.box.put(func() {
+	c.box.Put(func() {
 		c.open[b] = true
 		b.missing += len(fresh)
 	})
@@ -148,7 +148,7 @@ func (c *changes) settle(call *session.ToolCall, f *followedCall) {
 	}
 	completed := call.Status == session.StatusCompleted
 	var in *turn
-	c.box.put(func() { in = c.turn })
+	c.box.Put(func() { in = c.turn })
 	c.job(func(done func()) {
 		compare := func() {
 			c.seeAll(t.paths, func(now []sight) {

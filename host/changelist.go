@@ -29,7 +29,7 @@ func (c *changes) list(all bool, callback int) {
 			if len(items) == 0 && len(files) > 0 {
 				failure = "all changes are decided: :Acp changes all lists them"
 			}
-			c.session.box.put(func() { c.session.host.callback(callback, items, failure) })
+			c.session.box.Put(func() { c.session.host.callback(callback, items, failure) })
 			done()
 		})
 	})

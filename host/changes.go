@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -29,10 +30,10 @@ const (
 // goroutine of its own, which owns the record; what comes of it goes to the session's.
 type changes struct {
 	session *Session
-	box     *mailbox    // of the goroutine that owns the record
-	named   sync.Map    // paths that calls of this turn name, or that the agent was seen to change
-	saved   sync.Map    // paths that the user has written in this turn
-	worked  atomic.Bool // a call of this turn may have changed files without naming them
+	box     *mailbox.Mailbox // of the goroutine that owns the record
+	named   sync.Map         // paths that calls of this turn name, or that the agent was seen to change
+	saved   sync.Map         // paths that the user has written in this turn
+	worked  atomic.Bool      // a call of this turn may have changed files without naming them
 
 	// The fields below belong to the session's goroutine.
 
@@ -66,7 +67,7 @@ type turn struct {
 }
 
 func newChanges(s *Session) *changes {
-	box := newMailbox()
+	box := mailbox.New()
 	return &changes{
 		session: s, box: box,
 		calls:     map[*session.ToolCall]*followedCall{},
@@ -90,7 +91,7 @@ func (c *changes) beginTurn(prompt string) {
 	began := time.Now()
 	c.named.Clear()
 	c.saved.Clear()
-	c.box.put(func() { c.openTurn(prompt, began) })
+	c.box.Put(func() { c.openTurn(prompt, began) })
 }
 
 // openTurn begins a turn. The one before may have things to come yet, see findUntold.
@@ -135,7 +136,7 @@ func (c *changes) endTurn() int {
 	c.ends++
 	end := c.ends
 	var t *turn
-	c.box.put(func() { t = c.turn }) // when the job runs the next may have begun
+	c.box.Put(func() { t = c.turn }) // when the job runs the next may have begun
 	c.job(func(done func()) {
 		for _, b := range over {
 			delete(c.open, b)
@@ -164,7 +165,7 @@ func (c *changes) endTurn() int {
 					c.take(t)
 					c.tell(nil)
 					c.save()
-					c.session.box.put(func() { c.release(end) })
+					c.session.box.Put(func() { c.release(end) })
 					done()
 				})
 			})
@@ -186,18 +187,18 @@ func (c *changes) release(end int) {
 func (c *changes) close() {
 	c.told = c.ends
 	saved := make(chan struct{})
-	if c.box.put(func() {
+	if c.box.Put(func() {
 		c.save()
 		close(saved)
 	}) {
-		c.box.close()
+		c.box.Close()
 		<-saved
 	}
 }
 
 // job runs f on the goroutine of box when all jobs before it are done.
 func (c *changes) job(f func(done func())) {
-	c.box.put(func() {
+	c.box.Put(func() {
 		if c.jobs = append(c.jobs, f); len(c.jobs) == 1 {
 			f(c.next)
 		}
@@ -213,7 +214,7 @@ func (c *changes) next() {
 // took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
 // buffer, by "disk". One that the user has decided about before it was made is kept. Any goroutine.
 func (c *changes) took(w buffers.Written, by string, reviewed bool) {
-	c.box.put(func() {
+	c.box.Put(func() {
 		var was, is review.Content
 		known, ok := c.record.File(w.Path)
 		switch {
@@ -360,7 +361,7 @@ func (c *changes) files(done func([]review.File)) {
 		c.refresh(nil, func() {
 			c.tell(nil)
 			files := c.record.Files()
-			c.session.box.put(func() { done(files) })
+			c.session.box.Put(func() { done(files) })
 			next()
 		})
 	})
@@ -380,7 +381,7 @@ func (c *changes) tell(events []event) {
 	if len(shown) > 0 {
 		c.saveSoon()
 	}
-	s.box.put(func() {
+	s.box.Put(func() {
 		if len(changed)+len(gone) > 0 {
 			s.review.changed(changed, gone)
 		}

@@ -45,7 +45,7 @@ func (s *Session) keepComments(save func()) {
 	for _, one := range c.list {
 		now.comments = append(now.comments, saved.Comment{Remark: one.Remark, Path: one.path, Signed: one.signed, Present: one.present})
 	}
-	s.changes.box.put(func() {
+	s.changes.box.Put(func() {
 		s.changes.keep.unsent = now
 		save()
 	})
@@ -154,7 +154,7 @@ func (s *Session) commentAt(m message) {
 	s.changes.job(func(next func()) {
 		s.changes.refreshOnly(nil, []string{m.text("path")}, func() {
 			s.changes.tell(nil)
-			s.box.put(func() { s.tellComment(m) })
+			s.box.Put(func() { s.tellComment(m) })
 			next()
 		})
 	})

@@ -34,7 +34,7 @@ func (s *Session) decide(d decision, done func(files int, err error)) {
 	c.job(func(next func()) {
 		finish := func(n int, err error) {
 			c.tell(nil)
-			s.box.put(func() {
+			s.box.Put(func() {
 				if err != nil {
 					s.host.notify("warning", err.Error())
 				}

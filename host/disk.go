@@ -103,7 +103,7 @@ func (h *Host) diskChanged(c buffers.Written) {
 	if s != nil && (c.Changed || c.Deleted || c.Created) {
 		s.changes.took(c, "disk", false)
 	}
-	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note, c.Brief) })) {
+	if c.Note != "" && (s == nil || !s.box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {
 		h.notify("warning", cmp.Or(c.Brief, c.Note))
 	}
 }

@@ -141,18 +141,18 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 		h.log.Error("open a session", "id", id, "err", "the id is taken, or the host ends")
 		return
 	}
-	h.loops.Go(s.box.run)
-	h.background(s.changes.box.run)
+	h.loops.Go(s.box.Run)
+	h.background(s.changes.box.Run)
 	if s.stored != "" {
 		about := s.about()
 		s.titled()
-		s.changes.box.put(func() {
+		s.changes.box.Put(func() {
 			s.changes.identify(about)
 			s.changes.takeUp()
 		})
 	}
 	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
-	s.box.put(s.start)
+	s.box.Put(s.start)
 }
 
 // session returns an open session, or nil.
@@ -241,7 +241,7 @@ func (h *Host) shutdown() {
 	agents := append(slices.Collect(maps.Values(h.agents)), h.leaving...)
 	h.mu.Unlock()
 	for _, s := range sessions {
-		s.box.put(s.close)
+		s.box.Put(s.close)
 	}
 	h.loops.Wait()
 	h.follow.close()

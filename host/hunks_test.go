@@ -96,8 +96,8 @@ func TestOnlyReviewedWritesCountAsKept(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := aloneSession(t)
-			defer s.changes.box.close()
-			go s.changes.box.run()
+			defer s.changes.box.Close()
+			go s.changes.box.Run()
 			s.host.reviewBefore.Store(before)
 			was, is := "a\n", "b\n"
 			s.changes.took(buffers.Written{Path: "/waited", Before: &was, After: &is, Changed: true}, "fs", true)

@@ -99,7 +99,7 @@ func (h *Host) newestFirst() []*Session {
 // date with what the user has made of it. Any goroutine; done runs on the goroutine of box, or at once when
 // the session is closed.
 func (c *changes) file(path string, look bool, done func(review.File)) {
-	if !c.box.put(func() {
+	if !c.box.Put(func() {
 		f, known := c.record.File(path)
 		if !known || !look {
 			done(f)

@@ -17,7 +17,7 @@ func (s *Session) start() {
 	s.phase, s.failure = starting, ""
 	s.changed()
 	s.forgetSent()
-	s.changes.box.put(func() { s.changes.scans.scan(func(*checkpoint.Snapshot) {}) })
+	s.changes.box.Put(func() { s.changes.scans.scan(func(*checkpoint.Snapshot) {}) })
 	a, err := s.host.agentFor(s.spec, s.cwd)
 	if err != nil {
 		s.die(err)
@@ -145,7 +145,7 @@ const maxFirstLook = 500 * time.Millisecond
 // becomeReady lets the user's prompts go out, when the session's folders have been looked at.
 func (s *Session) becomeReady() {
 	a, about := s.agent, s.about()
-	s.changes.box.put(func() { s.changes.identify(about) })
+	s.changes.box.Put(func() { s.changes.identify(about) })
 	done := false
 	ready := func() {
 		if !done && s.agent == a && s.phase == starting {
@@ -155,10 +155,10 @@ func (s *Session) becomeReady() {
 		done = true
 	}
 	wait := s.later(maxFirstLook, ready)
-	s.changes.box.put(func() {
+	s.changes.box.Put(func() {
 		s.changes.scans.first(func() {
 			wait.Stop()
-			s.box.put(ready)
+			s.box.Put(ready)
 		})
 	})
 }
@@ -182,7 +182,7 @@ func (s *Session) restart() {
 	if a := s.agent; a != nil {
 		for _, other := range a.takeUsers(true) {
 			if other != s {
-				other.box.put(func() {
+				other.box.Put(func() {
 					if other.agent == a {
 						other.again()
 					}

@@ -27,7 +27,7 @@ func (c *changes) place(p placement, done func(error)) {
 	files := c.session.host.files
 	ctx := context.Background()
 	answer := func(w buffers.Written, err error) {
-		c.box.put(func() {
+		c.box.Put(func() {
 			var e *buffers.Error
 			if errors.As(err, &e) {
 				err = e.Err
@@ -108,7 +108,7 @@ func (c *changes) moveBack(p placement, done func(error)) {
 	ctx := context.Background()
 	// As it is first, which keeps its encoding; then what is wanted.
 	c.session.host.files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
-		c.box.put(func() {
+		c.box.Put(func() {
 			if err != nil {
 				done(err)
 				return

@@ -206,7 +206,7 @@ func (t *reviewTab) make(all map[string]decision) {
 // undo takes back the decision made last on the page, when those that are being made are made.
 func (t *reviewTab) undo() {
 	t.session.changes.job(func(next func()) {
-		t.session.box.put(t.undoLast)
+		t.session.box.Put(t.undoLast)
 		next()
 	})
 }
@@ -296,7 +296,7 @@ func (h *Host) hearConflicts(m message) {
 	sessions := slices.Collect(maps.Values(h.sessions))
 	h.mu.Unlock()
 	for _, s := range sessions {
-		s.box.put(func() {
+		s.box.Put(func() {
 			if !maps.Equal(s.review.conflicts, found) {
 				s.review.conflicts = found
 				s.review.render()

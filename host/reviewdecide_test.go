@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 )
@@ -114,7 +115,7 @@ func TestOverlappingSessions(t *testing.T) {
 	h := &Host{}
 	one, two := &Session{id: 1, host: h, spec: AgentSpec{Title: "One"}}, &Session{id: 2, host: h, spec: AgentSpec{Title: "Two"}}
 	for _, s := range []*Session{one, two} {
-		s.box = newMailbox()
+		s.box = mailbox.New()
 		s.review = newReviewTab(s)
 	}
 	o := &h.overlaps

@@ -182,7 +182,7 @@ func (t *reviewTab) render() {
 	list := t.entries()
 	t.session.host.background(func() {
 		blocks := renderPage(header, list)
-		t.session.box.put(func() {
+		t.session.box.Put(func() {
 			t.rendering = false
 			for _, e := range list {
 				if f := t.files[e.ID]; f != nil {

@@ -188,7 +188,7 @@ var handlers = map[string]func(*Host, message){
 func toSession(f func(*Session, message)) func(*Host, message) {
 	return func(h *Host, m message) {
 		s := h.session(m.integer("session"))
-		if s != nil && s.box.put(func() { f(s, m) }) {
+		if s != nil && s.box.Put(func() { f(s, m) }) {
 			return
 		}
 		if id := m.integer("callback"); id != 0 {

@@ -58,7 +58,7 @@ func (c *changes) saveSoon() {
 		return
 	}
 	c.keep.due = true
-	time.AfterFunc(time.Until(c.keep.next), func() { c.box.put(c.save) })
+	time.AfterFunc(time.Until(c.keep.next), func() { c.box.Put(c.save) })
 }
 
 // save brings what is new to the disk.
@@ -89,7 +89,7 @@ func (c *changes) save() {
 	}
 	c.keep.image = image
 	c.session.host.saves.write(c.session.host, key, image, func(bytes int, err error) {
-		c.box.put(func() {
+		c.box.Put(func() {
 			pause := time.Duration(bytes) * time.Second / saveRate
 			c.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
 			if err != nil && c.keep.image == image {
@@ -256,7 +256,7 @@ func (c *changes) takeUp() {
 		c.keep.image = image
 	}
 	s, unsent := c.session, c.keep.unsent
-	s.box.put(func() { s.comments.takeUp(unsent) })
+	s.box.Put(func() { s.comments.takeUp(unsent) })
 	c.job(func(next func()) {
 		c.refresh(nil, func() {
 			c.tell(nil)
@@ -290,7 +290,7 @@ func waiting(s saved.Session) string {
 // remind says something in the chat, below what the agent tells of the session.
 func (c *changes) remind(text string) {
 	s := c.session
-	s.box.put(func() {
+	s.box.Put(func() {
 		s.reminder = text
 		if s.phase == ready || s.phase == dead {
 			s.sayReminder()
@@ -314,7 +314,7 @@ func (s *Session) about() saved.About {
 // titled has the title saved with the changes, where the session has one.
 func (s *Session) titled() {
 	title := s.conv.Title
-	s.changes.box.put(func() {
+	s.changes.box.Put(func() {
 		if c := s.changes; title != c.keep.about.Title {
 			c.keep.about.Title = title
 			if c.keep.image != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 )
 
 // scanner takes snapshots of a session's folders, one after the other. It belongs to the goroutine of
@@ -13,7 +14,7 @@ import (
 type scanner struct {
 	host     *Host
 	roots    []string
-	box      *mailbox
+	box      *mailbox.Mailbox
 	latest   *checkpoint.Snapshot // nil before the first
 	previous *checkpoint.Snapshot // the one before it
 	running  bool
@@ -81,7 +82,7 @@ func (c *scanner) start() {
 		if err != nil && over.Err() == nil {
 			c.host.log.Warn("look at the project's files", "err", err)
 		}
-		c.box.put(func() {
+		c.box.Put(func() {
 			c.running = false
 			if snap != nil {
 				c.previous, c.latest = c.latest, snap
@@ -112,7 +113,7 @@ func scannable(roots []string) bool {
 
 // tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.
 func (s *Session) tellLacks(now lack) {
-	s.box.put(func() {
+	s.box.Put(func() {
 		s.lacks = now
 		s.changed()
 	})

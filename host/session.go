@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -25,7 +26,7 @@ type Session struct {
 	// roots are the folders of which files are read, written and sent along without a
 	// question. They never change.
 	roots []string
-	box   *mailbox
+	box   *mailbox.Mailbox
 
 	// The fields below belong to the session's goroutine.
 
@@ -94,7 +95,7 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: newMailbox(), askedOnly: map[string]bool{}, remarked: map[string]bool{}}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: mailbox.New(), askedOnly: map[string]bool{}, remarked: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
@@ -171,7 +172,7 @@ func (s *Session) close() {
 	s.host.overlaps.forget(s)
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
-	s.box.close()
+	s.box.Close()
 }
 
 // prompt sends the user's words, or queues them while the agent cannot take
@@ -206,7 +207,7 @@ func (s *Session) steer(words []session.Content) {
 		return
 	}
 	s.agent.Steer(s.remoteID, fitting, func(taken bool, err error) {
-		s.box.putSlowly(func() {
+		s.box.PutSlowly(func() {
 			if !taken {
 				s.prompt(words)
 				return
@@ -309,7 +310,7 @@ func (s *Session) work(blocks []session.Content) {
 	attempt := s.attempt
 	s.changed()
 	s.agent.Prompt(s.remoteID, blocks, func(reason session.StopReason, err error) {
-		s.box.putSlowly(func() {
+		s.box.PutSlowly(func() {
 			if s.attempt == attempt && s.turnOpen {
 				s.answered(blocks, reason, err)
 			}
@@ -448,7 +449,7 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 
 // later runs f on the session's goroutine after a time.
 func (s *Session) later(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, func() { s.box.put(f) })
+	return time.AfterFunc(d, func() { s.box.Put(f) })
 }
 
 // startClock lets the running durations in the chat go on.

@@ -37,7 +37,7 @@ func (c *changes) see(path string, settle bool, done func(sight)) {
 		default:
 			s.Content = textContent(seen.Text)
 		}
-		c.box.put(func() {
+		c.box.Put(func() {
 			if s.loaded {
 				c.loaded[s.path] = true
 			}

@@ -44,7 +44,7 @@ func (s *Session) lookAt(path string, settle bool, then func(buffers.Seen)) {
 	}
 	w.Look(path, settle, maxFingerprint, func(seen buffers.Seen, err error) {
 		if err == nil {
-			s.box.put(func() { then(seen) })
+			s.box.Put(func() { then(seen) })
 		}
 	})
 }
@@ -59,7 +59,7 @@ func (s *Session) learn(path string, settle bool) {
 func (s *Session) learnText(path, text string) {
 	// On the disk no text is more than four times as long, so this is what [fingerprintOf] makes of it.
 	if real, err := buffers.RealPath(path); err == nil && text != "" && len(text) <= maxFingerprint/4 {
-		s.box.put(func() { s.know(real, fingerprint(text)) })
+		s.box.Put(func() { s.know(real, fingerprint(text)) })
 		return
 	}
 	s.learn(path, false)

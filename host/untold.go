@@ -210,7 +210,7 @@ func (c *changes) finish(paths []string, done func()) {
 	}
 	for _, path := range paths {
 		w.Finish(path, func() {
-			c.box.put(func() {
+			c.box.Put(func() {
 				if missing--; missing == 0 {
 					done()
 				}

@@ -100,7 +100,7 @@ func (s *Session) Interval() time.Duration {
 // Take asks the session's goroutine for what Neovim is to be told next.
 func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 	done := make(chan struct{})
-	if !s.box.put(func() {
+	if !s.box.Put(func() {
 		ops, more = s.take(budget)
 		close(done)
 	}) {
@@ -180,7 +180,7 @@ func (s *Session) editOp(name string, of drawn, e page.Edit) editor.Op {
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
-				s.box.put(func() { s.redraw(name, of, err) })
+				s.box.Put(func() { s.redraw(name, of, err) })
 			}
 		},
 	}

@@ -30,7 +30,7 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 			s.learnText(w.Path, *w.After)
 		}
 		reply(err)
-		s.box.put(func() { s.wrote(r.Path, w, err) })
+		s.box.Put(func() { s.wrote(r.Path, w, err) })
 		if err == nil {
 			s.traceWrite(r.Path, w)
 		}

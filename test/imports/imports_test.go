@@ -52,6 +52,7 @@ var rules = []rule{
 		direct: []string{module + "acp/v1", module + "acp/v2", jsonRPC},
 		why:    "wire formats end in acp/session",
 	},
+	{of: "host/mailbox", never: []string{editorClient, module + "acp", module + "buffers", module + "host"}, direct: []string{"context", "time"}, why: "whoever owns something can be spoken to"},
 	{of: "host/page", never: []string{editorClient, module + "acp", module + "buffers", module + "host/editor", module + "host/review"}, direct: []string{"os", "context", "time"}, why: "what differs is told from lines alone"},
 	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},
 	{of: "host/turns", never: []string{editorClient, module + "acp", module + "host/editor"}, direct: []string{"os", "context"}, why: "what takes a turn back is told from texts"},
