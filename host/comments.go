@@ -12,7 +12,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -70,20 +69,20 @@ func (c *comments) takeUp(was unsent) {
 
 // comment is about lines of a file as it is now, whose numbers follow the text, or about lines that are gone.
 type comment struct {
-	reviewpage.Remark
+	review.Remark
 	path    string
 	signed  bool    // the quoted lines begin with what a diff has there
 	present *string // the text in which the lines are counted; nil where it is not in the record
 }
 
 // byPath gives the comments by file, in the order of their lines.
-func (c *comments) byPath() map[string][]reviewpage.Remark {
-	all := map[string][]reviewpage.Remark{}
+func (c *comments) byPath() map[string][]review.Remark {
+	all := map[string][]review.Remark{}
 	for _, one := range c.list {
 		all[one.path] = append(all[one.path], one.Remark)
 	}
 	for _, list := range all {
-		slices.SortStableFunc(list, func(a, b reviewpage.Remark) int { return cmp.Compare(a.Last, b.Last) })
+		slices.SortStableFunc(list, func(a, b review.Remark) int { return cmp.Compare(a.Last, b.Last) })
 	}
 	return all
 }

@@ -90,7 +90,7 @@ func TestCommentsMoveWithTheText(t *testing.T) {
 		t.Errorf("the lines have become %v, not %v", got, want)
 	}
 	_, f := agentChanged(t, "1\n2\n3\n", "1\ntwo\n3\n")
-	c := comments{list: []*comment{{Remark: reviewpage.Remark{First: 2, Last: 3}, path: "/p/a", present: &f.Present.Text}}}
+	c := comments{list: []*comment{{Remark: review.Remark{First: 2, Last: 3}, path: "/p/a", present: &f.Present.Text}}}
 	f.Present.Text = "above\n1\ntwo\n3\n"
 	before := "1\ntwo\n3\n"
 	c.list[0].present = &before
