@@ -34,26 +34,24 @@ type comments struct {
 
 // keepComments has the comments saved, if they have changed: at once what the user has done, and soon what has
 // moved.
-func (s *Session) keepComments(save func()) {
+func (s *Session) keepComments(atOnce bool) {
 	c := &s.comments
 	if c.saved == c.version {
 		return
 	}
 	c.saved = c.version
-	now := unsent{told: slices.Collect(maps.Keys(c.told))}
+	var list []saved.Comment
 	for _, one := range c.list {
-		now.comments = append(now.comments, saved.Comment{Remark: one.Remark, Path: one.path, Signed: one.signed, Present: one.present})
+		list = append(list, saved.Comment{Remark: one.Remark, Path: one.path, Signed: one.signed, Present: one.present})
 	}
-	s.changes.box.Put(func() {
-		s.changes.keep.unsent = now
-		save()
-	})
+	s.ledger.KeepUnsent(list, slices.Collect(maps.Keys(c.told)), atOnce)
 }
 
-// takeUp takes comments that were saved, before what the user has written since.
-func (c *comments) takeUp(was unsent) {
+// takeUp takes comments that were saved, before what the user has written since, and which refusals the agent
+// knows.
+func (c *comments) takeUp(was []saved.Comment, told []string) {
 	var list []*comment
-	for _, one := range was.comments {
+	for _, one := range was {
 		c.lastID++
 		one.ID = c.lastID
 		list = append(list, &comment{Remark: one.Remark, path: one.Path, signed: one.Signed, present: one.Present})
@@ -62,7 +60,7 @@ func (c *comments) takeUp(was unsent) {
 		c.saved = c.version
 	}
 	c.list = append(list, c.list...)
-	for _, refusal := range was.told {
+	for _, refusal := range told {
 		c.told[refusal] = true
 	}
 }
@@ -150,12 +148,8 @@ func (s *Session) commentAt(m message) {
 		return
 	}
 	// The record may not know yet what the user has typed there.
-	s.changes.job(func(next func()) {
-		s.changes.refreshOnly(nil, []string{m.text("path")}, func() {
-			s.changes.tell(nil)
-			s.box.Put(func() { s.tellComment(m) })
-			next()
-		})
+	s.ledger.Refresh(m.text("path"), func() {
+		s.box.Put(func() { s.tellComment(m) })
 	})
 }
 
@@ -204,7 +198,7 @@ func (s *Session) comment(m message) {
 		c.list[at].Text = text
 	}
 	c.version++
-	s.keepComments(s.changes.save)
+	s.keepComments(true)
 	s.review.render()
 }
 
@@ -263,7 +257,7 @@ func (s *Session) sendReview(m message) {
 	for _, key := range keys {
 		s.comments.told[key] = true
 	}
-	s.keepComments(s.changes.save)
+	s.keepComments(true)
 	s.review.render()
 	s.submit(func() { s.prompt([]session.Content{session.Text{Text: text}}) })
 	s.host.callback(id, s.turnOpen || s.phase != ready, "")

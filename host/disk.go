@@ -101,7 +101,7 @@ func (h *Host) catchUp(name string, callback int) {
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
 	if s != nil && (c.Changed || c.Deleted || c.Created) {
-		s.changes.took(c, "disk", false)
+		s.ledger.Took(c, "disk", false)
 	}
 	if c.Note != "" && (s == nil || !s.box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {
 		h.notify("warning", cmp.Or(c.Brief, c.Note))
@@ -131,7 +131,7 @@ func (h *Host) worker(path string) *Session {
 		if inside(path, s.roots) {
 			rank++
 		}
-		if s.changes.names(path) {
+		if s.ledger.Names(path) {
 			rank += 8
 		}
 		if best == nil || rank > bestRank || rank == bestRank && s.id > best.id {
@@ -139,4 +139,27 @@ func (h *Host) worker(path string) *Session {
 		}
 	}
 	return best
+}
+
+// claimed tells whether another session's agent has said that it changes a file, or was seen to.
+func (h *Host) claimed(path string, by *Session) bool {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	return slices.ContainsFunc(sessions, func(s *Session) bool {
+		return s != by && (s.working.running() || s.working.recent()) && s.ledger.Names(path)
+	})
+}
+
+// userSaved hears that the user has written a buffer: what its file has then is no command's doing.
+func (h *Host) userSaved(name string) {
+	path, err := buffers.RealPath(name)
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		s.ledger.UserSaved(path)
+	}
 }

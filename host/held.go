@@ -434,7 +434,7 @@ func (s *Session) writeInstead(h *held) {
 			return
 		}
 		if w.Changed {
-			s.changes.took(w, "fs", true)
+			s.ledger.Took(w, "fs", true)
 		}
 		s.box.Put(func() {
 			s.wrote(h.request.path, w, nil)

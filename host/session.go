@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -67,11 +68,11 @@ type Session struct {
 	clock *time.Timer
 
 	terminals terminals
-	changes   *changes
+	ledger    *ledger.Ledger
 	review    *reviewTab
 	comments  comments
-	lacks     lack   // what the copies of its folders leave out
-	reminder  string // what is to be said in the chat when the session is open
+	lacks     ledger.Lack // what the copies of its folders leave out
+	reminder  string      // what is to be said in the chat when the session is open
 	diffs     diffs
 	unsaved   unsaved
 	known     map[string]string            // see stale.go
@@ -101,7 +102,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
 		Output: resolved, Save: s.save, Files: s.sharedFiles,
 	})
-	s.changes = newChanges(s)
+	s.ledger = newLedger(s)
 	s.review = newReviewTab(s)
 	s.comments.told = map[string]bool{}
 	s.shown = shown{
@@ -166,7 +167,7 @@ func (s *Session) close() {
 	}
 	s.phase = dead
 	s.stopClock()
-	s.changes.close()
+	s.ledger.Close()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
@@ -294,7 +295,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.turnOpen = true
 	clear(s.remarked)
 	s.working.begin()
-	s.changes.beginTurn(promptText(blocks))
+	s.ledger.BeginTurn(promptText(blocks))
 	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
@@ -353,7 +354,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 		data["error"] = why
 	}
 	s.event("AcpTurnEnd", data)
-	s.shown.events[len(s.shown.events)-1].after = s.changes.endTurn()
+	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn()
 	s.changed()
 }
 
@@ -404,7 +405,7 @@ func (s *Session) update(u session.Update) {
 	title := s.conv.Title
 	s.apply(u)
 	if s.conv.Title != title {
-		s.titled()
+		s.ledger.Titled(s.conv.Title)
 	}
 	s.told(u)
 	if _, ok := u.(session.MessageChunk); ok {

@@ -78,12 +78,12 @@ func (s *Session) learnFrom(call *session.ToolCall) {
 		return
 	}
 	if call.Kind == session.KindRead {
-		for _, path := range allAbsolute(call.Files().Named, s.absolute) {
+		for _, path := range session.AllAbsolute(call.Files().Named, s.absolute) {
 			s.learn(path, false)
 		}
 		return
 	}
-	for _, path := range touchedBy(call, s.absolute).paths {
+	for _, path := range session.AllAbsolute(call.Files().Changed, s.absolute) {
 		s.learn(path, true)
 	}
 }
@@ -94,7 +94,7 @@ func (s *Session) findStale(p *permission) {
 	if len(s.known) == 0 {
 		return
 	}
-	for _, path := range touchedBy(&p.call, s.absolute).paths {
+	for _, path := range session.AllAbsolute(p.call.Files().Changed, s.absolute) {
 		s.lookAt(path, false, func(seen buffers.Seen) {
 			known, ok := s.known[seen.Path]
 			stale := ok && known != fingerprintOf(seen)
@@ -119,7 +119,7 @@ func (s *Session) staleLines(p *permission, path string) []transcript.Line {
 	}
 	var lines []transcript.Line
 	only, _ := s.absolute(path)
-	for _, each := range touchedBy(&p.call, s.absolute).paths {
+	for _, each := range session.AllAbsolute(p.call.Files().Changed, s.absolute) {
 		if p.stale[each] && (path == "" || each == only) {
 			text := fmt.Sprintf("⚠ %s changed since %s read it", transcript.VisibleText(filepath.Base(each)), s.spec.Title)
 			lines = append(lines, transcript.Colored(text, transcript.ToolWaiting)...)

@@ -52,6 +52,10 @@ var rules = []rule{
 		direct: []string{module + "acp/v1", module + "acp/v2", jsonRPC},
 		why:    "wire formats end in acp/session",
 	},
+	{
+		of: "host/ledger", never: []string{editorClient, module + "host/editor", module + "host/transcript", module + "host/reviewpage", module + "host/page"},
+		why: "what agents do to files is known apart from what is shown of it",
+	},
 	{of: "host/mailbox", never: []string{editorClient, module + "acp", module + "buffers", module + "host"}, direct: []string{"context", "time"}, why: "whoever owns something can be spoken to"},
 	{of: "host/page", never: []string{editorClient, module + "acp", module + "buffers", module + "host/editor", module + "host/review"}, direct: []string{"os", "context", "time"}, why: "what differs is told from lines alone"},
 	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},

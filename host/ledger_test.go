@@ -28,9 +28,9 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			return names
 		}
 		s.turnOpen = true
-		s.changes.beginTurn("")
+		s.ledger.BeginTurn("")
 		text := "text\n"
-		s.changes.took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
+		s.ledger.Took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
 		s.endTurn(session.StopEndTurn, "")
 		s.event("AcpTurnStart", nil)
 		if got := told(); len(got) != 0 {
@@ -39,7 +39,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		if _, more := s.take(1 << 20); more {
 			t.Error("Neovim is asked again and again")
 		}
-		go s.changes.box.Run()
+		go s.ledger.Run()
 		go s.box.Run()
 		synctest.Wait()
 		s.on(func() {
@@ -53,10 +53,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 
 		// Not for ever.
 		busy := make(chan struct{})
-		s.changes.job(func(next func()) {
-			<-busy
-			next()
-		})
+		s.ledger.Then(func() { <-busy })
 		s.on(func() {
 			s.turnOpen = true
 			s.endTurn(session.StopEndTurn, "")
@@ -67,7 +64,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 				t.Errorf("told are %v", got)
 			}
 		})
-		time.Sleep(maxHeld)
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		s.on(func() {
 			if got := told(); len(got) != 1 {
@@ -75,7 +72,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			}
 		})
 		close(busy)
-		s.on(s.changes.close)
+		s.on(s.ledger.Close)
 		s.box.Close()
 	})
 }
