@@ -147,7 +147,7 @@ func (a *agent) watch() {
 
 func (a *agent) tellStalled() {
 	for _, s := range a.takeUsers(false) {
-		s.box.put(func() {
+		s.box.Put(func() {
 			s.remark("warning", s.spec.Title+" has stopped reading its input. :Acp cancel, or :Acp restart to start it again.")
 		})
 	}
@@ -300,7 +300,7 @@ func (a *agent) fail(why *Failure) {
 		f(info, why)
 	}
 	for _, s := range a.takeUsers(true) {
-		s.box.put(func() { s.agentDied(a, why) })
+		s.box.Put(func() { s.agentDied(a, why) })
 	}
 }
 
@@ -357,12 +357,12 @@ type clientOf struct{ *agent }
 var _ session.Client = clientOf{}
 
 func (c clientOf) Update(id string, u session.Update) {
-	c.to(id, func(s *Session) { s.box.putSlowly(func() { s.update(u) }) })
+	c.to(id, func(s *Session) { s.box.PutSlowly(func() { s.update(u) }) })
 }
 
 func (c clientOf) RequestPermission(r session.PermissionRequest) {
 	s, err := c.session(r.SessionID)
-	if err != nil || !s.box.putSlowly(func() { s.requestPermission(r) }) {
+	if err != nil || !s.box.PutSlowly(func() { s.requestPermission(r) }) {
 		r.Reply("")
 	}
 }
@@ -387,7 +387,7 @@ func (c clientOf) WriteTextFile(r session.WriteTextFile) {
 
 func (c clientOf) CreateTerminal(r session.CreateTerminal) {
 	s, err := c.session(r.SessionID)
-	if err == nil && !s.box.putSlowly(func() { s.createTerminal(r) }) {
+	if err == nil && !s.box.PutSlowly(func() { s.createTerminal(r) }) {
 		err = errSessionClosed
 	}
 	if err != nil {

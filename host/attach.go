@@ -54,7 +54,7 @@ func (s *Session) submit(do func(), prompts ...prompt) {
 			file.path, _ = s.absolute(file.path)
 			s.host.background(func() {
 				s.read(file, func(content session.Content) {
-					s.box.put(func() {
+					s.box.Put(func() {
 						p.blocks[i] = content
 						d.missing--
 						s.release()

@@ -140,7 +140,7 @@ func (s *Session) save(mimeType, data string) string {
 	if fresh {
 		s.host.background(func() {
 			if err := s.host.blobs.write(path, data); err != nil {
-				s.box.put(func() { s.remark("warning", fmt.Sprintf("A file of %s could not be saved: %v.", s.spec.Title, err)) })
+				s.box.Put(func() { s.remark("warning", fmt.Sprintf("A file of %s could not be saved: %v.", s.spec.Title, err)) })
 				return
 			}
 			s.host.editor.Post(editor.Op{Name: "saved", Args: map[string]any{"path": path}})

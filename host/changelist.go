@@ -8,30 +8,20 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// list gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
+// listChanges gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
 // decided.
-func (c *changes) list(all bool, callback int) {
-	open := c.session.turnOpen
-	c.job(func(done func()) {
-		var t *turn
-		if open {
-			t = c.turn
+func (s *Session) listChanges(all bool, callback int) {
+	s.ledger.Files(s.turnOpen, func(files []review.File) {
+		slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
+		items := []any{}
+		for _, f := range files {
+			items = append(items, entries(f, all)...)
 		}
-		c.refresh(t, func() {
-			c.tell(nil)
-			files := c.record.Files()
-			slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
-			items := []any{}
-			for _, f := range files {
-				items = append(items, entries(f, all)...)
-			}
-			failure := ""
-			if len(items) == 0 && len(files) > 0 {
-				failure = "all changes are decided: :Acp changes all lists them"
-			}
-			c.session.box.put(func() { c.session.host.callback(callback, items, failure) })
-			done()
-		})
+		failure := ""
+		if len(items) == 0 && len(files) > 0 {
+			failure = "all changes are decided: :Acp changes all lists them"
+		}
+		s.box.Put(func() { s.host.callback(callback, items, failure) })
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -35,26 +34,24 @@ type comments struct {
 
 // keepComments has the comments saved, if they have changed: at once what the user has done, and soon what has
 // moved.
-func (s *Session) keepComments(save func()) {
+func (s *Session) keepComments(atOnce bool) {
 	c := &s.comments
 	if c.saved == c.version {
 		return
 	}
 	c.saved = c.version
-	now := unsent{told: slices.Collect(maps.Keys(c.told))}
+	var list []saved.Comment
 	for _, one := range c.list {
-		now.comments = append(now.comments, saved.Comment{Remark: one.Remark, Path: one.path, Signed: one.signed, Present: one.present})
+		list = append(list, saved.Comment{Remark: one.Remark, Path: one.path, Signed: one.signed, Present: one.present})
 	}
-	s.changes.box.put(func() {
-		s.changes.keep.unsent = now
-		save()
-	})
+	s.ledger.KeepUnsent(list, slices.Collect(maps.Keys(c.told)), atOnce)
 }
 
-// takeUp takes comments that were saved, before what the user has written since.
-func (c *comments) takeUp(was unsent) {
+// takeUp takes comments that were saved, before what the user has written since, and which refusals the agent
+// knows.
+func (c *comments) takeUp(was []saved.Comment, told []string) {
 	var list []*comment
-	for _, one := range was.comments {
+	for _, one := range was {
 		c.lastID++
 		one.ID = c.lastID
 		list = append(list, &comment{Remark: one.Remark, path: one.Path, signed: one.Signed, present: one.Present})
@@ -63,27 +60,27 @@ func (c *comments) takeUp(was unsent) {
 		c.saved = c.version
 	}
 	c.list = append(list, c.list...)
-	for _, refusal := range was.told {
+	for _, refusal := range told {
 		c.told[refusal] = true
 	}
 }
 
 // comment is about lines of a file as it is now, whose numbers follow the text, or about lines that are gone.
 type comment struct {
-	reviewpage.Remark
+	review.Remark
 	path    string
 	signed  bool    // the quoted lines begin with what a diff has there
 	present *string // the text in which the lines are counted; nil where it is not in the record
 }
 
 // byPath gives the comments by file, in the order of their lines.
-func (c *comments) byPath() map[string][]reviewpage.Remark {
-	all := map[string][]reviewpage.Remark{}
+func (c *comments) byPath() map[string][]review.Remark {
+	all := map[string][]review.Remark{}
 	for _, one := range c.list {
 		all[one.path] = append(all[one.path], one.Remark)
 	}
 	for _, list := range all {
-		slices.SortStableFunc(list, func(a, b reviewpage.Remark) int { return cmp.Compare(a.Last, b.Last) })
+		slices.SortStableFunc(list, func(a, b review.Remark) int { return cmp.Compare(a.Last, b.Last) })
 	}
 	return all
 }
@@ -151,12 +148,8 @@ func (s *Session) commentAt(m message) {
 		return
 	}
 	// The record may not know yet what the user has typed there.
-	s.changes.job(func(next func()) {
-		s.changes.refreshOnly(nil, []string{m.text("path")}, func() {
-			s.changes.tell(nil)
-			s.box.put(func() { s.tellComment(m) })
-			next()
-		})
+	s.ledger.Refresh(m.text("path"), func() {
+		s.box.Put(func() { s.tellComment(m) })
 	})
 }
 
@@ -205,7 +198,7 @@ func (s *Session) comment(m message) {
 		c.list[at].Text = text
 	}
 	c.version++
-	s.keepComments(s.changes.save)
+	s.keepComments(true)
 	s.review.render()
 }
 
@@ -264,7 +257,7 @@ func (s *Session) sendReview(m message) {
 	for _, key := range keys {
 		s.comments.told[key] = true
 	}
-	s.keepComments(s.changes.save)
+	s.keepComments(true)
 	s.review.render()
 	s.submit(func() { s.prompt([]session.Content{session.Text{Text: text}}) })
 	s.host.callback(id, s.turnOpen || s.phase != ready, "")

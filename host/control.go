@@ -48,7 +48,7 @@ func ask[T any](s *Session, method string, send func(answer func(T, error) bool)
 	})
 	s.pending = append(s.pending, c)
 	c.cancel = send(func(value T, err error) bool {
-		return c.over.CompareAndSwap(false, true) && s.box.put(func() { finish(value, err) })
+		return c.over.CompareAndSwap(false, true) && s.box.Put(func() { finish(value, err) })
 	})
 }
 

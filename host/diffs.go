@@ -314,7 +314,7 @@ func (s *Session) locate() {
 	}
 	s.host.background(func() {
 		files := s.search(told, now)
-		s.box.put(func() { s.found(changes, files) })
+		s.box.Put(func() { s.found(changes, files) })
 	})
 }
 

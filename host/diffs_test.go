@@ -38,9 +38,9 @@ func diskSession(t *testing.T) (s *Session, dir string, may noBuffers) {
 	h.files = buffers.New(may)
 	dir = t.TempDir()
 	s = newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, dir)
-	h.loops.Go(s.box.run)
+	h.loops.Go(s.box.Run)
 	t.Cleanup(func() {
-		s.box.close()
+		s.box.Close()
 		h.shutdown()
 	})
 	return s, dir, may
@@ -64,7 +64,7 @@ func (s *Session) tells(id string, diffs ...session.Diff) (files []*diff.File) {
 // located waits until all changes of a call were looked for, and gives them.
 func (s *Session) located(id string) (files []*diff.File) {
 	done := make(chan struct{})
-	s.box.put(func() {
+	s.box.Put(func() {
 		call := s.conv.ToolCall(id)
 		s.whenLocated(call, func() {
 			files = s.sharedFiles(call)
@@ -265,7 +265,7 @@ func TestHunksAreBounded(t *testing.T) {
 func TestShutdownWhileLocating(t *testing.T) {
 	s, dir, may := diskSession(t)
 	s.tells("c", replacing(write(t, dir, "a", "a\n"), "a", "b"))
-	s.box.close()
+	s.box.Close()
 	s.host.shutdown()
 	close(may)
 }

@@ -55,21 +55,6 @@ func (h *Host) watching() *buffers.Watch {
 	return h.watch
 }
 
-// awaitTracked waits until Lua has told which files are loaded, but not for a Neovim that is busy.
-func (h *Host) awaitTracked() {
-	w := h.watching()
-	if w == nil {
-		return
-	}
-	busy := time.NewTimer(maxHeld)
-	defer busy.Stop()
-	select {
-	case <-w.Tracks():
-	case <-busy.C:
-	case <-h.over.Done():
-	}
-}
-
 // trackFiles takes the loaded files that Lua tells.
 func (h *Host) trackFiles(m message) {
 	w := h.watching()
@@ -116,9 +101,9 @@ func (h *Host) catchUp(name string, callback int) {
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
 	if s != nil && (c.Changed || c.Deleted || c.Created) {
-		s.changes.took(c, "disk", false)
+		s.ledger.Took(c, "disk", false)
 	}
-	if c.Note != "" && (s == nil || !s.box.put(func() { s.alert("warning", c.Note, c.Brief) })) {
+	if c.Note != "" && (s == nil || !s.box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {
 		h.notify("warning", cmp.Or(c.Brief, c.Note))
 	}
 }
@@ -146,7 +131,7 @@ func (h *Host) worker(path string) *Session {
 		if inside(path, s.roots) {
 			rank++
 		}
-		if s.changes.names(path) {
+		if s.ledger.Names(path) {
 			rank += 8
 		}
 		if best == nil || rank > bestRank || rank == bestRank && s.id > best.id {
@@ -154,4 +139,27 @@ func (h *Host) worker(path string) *Session {
 		}
 	}
 	return best
+}
+
+// claimed tells whether another session's agent has said that it changes a file, or was seen to.
+func (h *Host) claimed(path string, by *Session) bool {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	return slices.ContainsFunc(sessions, func(s *Session) bool {
+		return s != by && (s.working.running() || s.working.recent()) && s.ledger.Names(path)
+	})
+}
+
+// userSaved hears that the user has written a buffer: what its file has then is no command's doing.
+func (h *Host) userSaved(name string) {
+	path, err := buffers.RealPath(name)
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		s.ledger.UserSaved(path)
+	}
 }

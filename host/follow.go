@@ -296,7 +296,7 @@ func (s *Session) traceRead(r session.ReadTextFile) {
 	if r.Line != nil {
 		line = max(0, *r.Line)
 	}
-	s.box.put(func() { s.see(r.Path, line, followalong.Read, nil) })
+	s.box.Put(func() { s.see(r.Path, line, followalong.Read, nil) })
 }
 
 // traceWrite tells the follower of a write through the client. Any goroutine.
@@ -305,7 +305,7 @@ func (s *Session) traceWrite(path string, w buffers.Written) {
 	if w.Before != nil { // else the file is new
 		line = firstChange(*w.Before, *w.After)
 	}
-	s.box.put(func() { s.see(path, line, followalong.Edit, nil) })
+	s.box.Put(func() { s.see(path, line, followalong.Edit, nil) })
 }
 
 // firstChange is the 1-based number of the first line that differs, 0 where

@@ -91,7 +91,7 @@ func (s *Session) hold(h *held) {
 			s.letPass(h) // it changes nothing of what the user has
 			return
 		}
-		if !s.box.put(func() { s.recall(h) }) {
+		if !s.box.Put(func() { s.recall(h) }) {
 			closed()
 		}
 	})
@@ -105,7 +105,7 @@ func (s *Session) letPass(h *held) {
 		return
 	}
 	change := []session.ToolCallContent{s.toldOf(h)}
-	if !s.box.put(func() { s.askForFile(h.request, h.at, h.place, change, h.pass) }) {
+	if !s.box.Put(func() { s.askForFile(h.request, h.at, h.place, change, h.pass) }) {
 		h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
 	}
 }
@@ -148,7 +148,7 @@ func (s *Session) recall(h *held) {
 			return err != nil || real != h.at.Real
 		})
 		known := agreed(list, h.Before, h.Text)
-		if !s.box.put(func() {
+		if !s.box.Put(func() {
 			if !known {
 				s.askAboutWrite(h)
 				return
@@ -244,7 +244,7 @@ func (s *Session) tellHeld(p *permission) {
 func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
 	s.host.background(func() {
 		s.look(p.held.request, p.held.at.Real, func(now prospect) {
-			s.box.put(func() {
+			s.box.Put(func() {
 				if slices.Contains(s.asked, p) && p.held.request.ctx.Err() == nil {
 					then(now)
 				}
@@ -305,7 +305,7 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 	s.host.background(func() {
 		s.look(h.request, h.at.Real, func(now prospect) {
 			d, ok := decideHeld(shown, now, refused, edited)
-			s.box.put(func() {
+			s.box.Put(func() {
 				if !slices.Contains(s.asked, p) || h.request.ctx.Err() != nil {
 					if edited != nil {
 						done(noLongerWaits)
@@ -434,9 +434,9 @@ func (s *Session) writeInstead(h *held) {
 			return
 		}
 		if w.Changed {
-			s.changes.took(w, "fs", true)
+			s.ledger.Took(w, "fs", true)
 		}
-		s.box.put(func() {
+		s.box.Put(func() {
 			s.wrote(h.request.path, w, nil)
 			s.remark("info", h.said)
 		})

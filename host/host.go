@@ -22,6 +22,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
 // API is the revision of what Lua and host say to each other. It changes
@@ -45,7 +46,7 @@ type Host struct {
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
 
-	saves      saves
+	saves      *saves
 	cleanStore sync.Once
 
 	permissionIDs atomic.Int64
@@ -85,6 +86,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
+	h.saves = &saves{host: h, images: map[string]*saved.Image{}}
 	h.follow = &follow{host: h}
 	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h
@@ -141,18 +143,14 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 		h.log.Error("open a session", "id", id, "err", "the id is taken, or the host ends")
 		return
 	}
-	h.loops.Go(s.box.run)
-	h.background(s.changes.box.run)
+	h.loops.Go(s.box.Run)
+	h.background(s.ledger.Run)
 	if s.stored != "" {
-		about := s.about()
-		s.titled()
-		s.changes.box.put(func() {
-			s.changes.identify(about)
-			s.changes.takeUp()
-		})
+		s.ledger.Titled(s.conv.Title)
+		s.takeUpSaved()
 	}
 	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
-	s.box.put(s.start)
+	s.box.Put(s.start)
 }
 
 // session returns an open session, or nil.
@@ -241,7 +239,7 @@ func (h *Host) shutdown() {
 	agents := append(slices.Collect(maps.Values(h.agents)), h.leaving...)
 	h.mu.Unlock()
 	for _, s := range sessions {
-		s.box.put(s.close)
+		s.box.Put(s.close)
 	}
 	h.loops.Wait()
 	h.follow.close()

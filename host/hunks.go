@@ -3,7 +3,7 @@ package host
 import (
 	"slices"
 
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -11,9 +11,9 @@ import (
 // not be done is told.
 func (s *Session) decideHunks(m message) {
 	first, last := m.integer("first"), m.integer("last")
-	s.decide(decision{
-		do: review.Decision(m.text("decision")), path: m.text("path"),
-		which: func(f review.File) review.Selection {
+	s.decide(ledger.Decision{
+		Do: review.Decision(m.text("decision")), Path: m.text("path"),
+		Which: func(f review.File) review.Selection {
 			if m.flag("lines") {
 				return changesIn(f, first, last)
 			}
@@ -56,25 +56,4 @@ func changesIn(f review.File, first, last int) review.Selection {
 		return which
 	}
 	return nothing
-}
-
-// keepWritten has a change count as kept that the user accepted before it was made. What else is pending in
-// the file stays so.
-func keepWritten(r *review.Record, path string, was, is review.Content) {
-	f, ok := r.File(path)
-	if !ok {
-		return
-	}
-	var which review.Selection
-	if was.Exists && is.Exists && !was.Opaque && !is.Opaque {
-		for _, e := range linediff.Compare(linediff.Lines(was.Text), linediff.Lines(is.Text)) {
-			which.Parts = append(which.Parts, f.Lines(e.B0+1, e.B1).Parts...)
-		}
-		if len(which.Parts) == 0 {
-			return
-		}
-	}
-	if plan, err := r.Plan(path, review.Keep, which); err == nil && !plan.Edits() {
-		r.Commit(plan)
-	}
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -58,56 +57,25 @@ func TestHunksAt(t *testing.T) {
 	}
 }
 
-func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
-	for name, c := range map[string]struct {
-		before, past, written string // past the client, then by it
-		want                  string
-	}{
-		"a line":           {"a\nb\nc\nd\n", "a\nb\nc\nd\n", "a\nB\nc\nd\n", "[kept]"},
-		"beside another":   {"a\nb\nc\nd\n", "a\nb\nc\nD\n", "a\nB\nc\nD\n", "[kept pending]"},
-		"gone":             {"a\nb\nc\nd\n", "a\nb\nc\nD\n", "b\nc\nD\n", "[kept pending]"},
-		"below":            {"a\nb\nc\nd\n", "A\nb\nc\nd\n", "A\nb\nc\nd\ne\n", "[pending kept]"},
-		"all that was so":  {"a\n", "b\n", "c\n", "[kept]"},
-		"the last newline": {"a\nb\n", "A\nb\n", "A\nb", "[pending kept]"},
-	} {
-		r := review.New(1 << 20)
-		r.Changed("f", review.Text(c.before), review.Text(c.past))
-		r.Changed("f", review.Text(c.past), review.Text(c.written))
-		keepWritten(r, "f", review.Text(c.past), review.Text(c.written))
-		f, _ := r.File("f")
-		var states []review.State
-		for _, h := range f.Hunks {
-			states = append(states, h.State)
-		}
-		if got := fmt.Sprint(states); got != c.want {
-			t.Errorf("%s: the hunks are %v, wanted %v", name, got, c.want)
-		}
-	}
-	r := review.New(1 << 20)
-	r.Changed("new", review.Content{}, review.Text("a\n"))
-	keepWritten(r, "new", review.Content{}, review.Text("a\n"))
-	if f, _ := r.File("new"); f.State != review.Kept {
-		t.Errorf("a new file is %v", f.State)
-	}
-}
-
 // It is the write that was reviewed or was not, whatever the setting is by the time it is made.
 func TestOnlyReviewedWritesCountAsKept(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := aloneSession(t)
-			defer s.changes.box.close()
-			go s.changes.box.run()
+			defer s.ledger.Close()
+			go s.ledger.Run()
 			s.host.reviewBefore.Store(before)
 			was, is := "a\n", "b\n"
-			s.changes.took(buffers.Written{Path: "/waited", Before: &was, After: &is, Changed: true}, "fs", true)
-			s.changes.took(buffers.Written{Path: "/passed", Before: &was, After: &is, Changed: true}, "fs", false)
-			s.changes.took(buffers.Written{Path: "/past", Before: &was, After: &is, Changed: true}, "disk", false)
+			s.ledger.Took(buffers.Written{Path: "/waited", Before: &was, After: &is, Changed: true}, "fs", true)
+			s.ledger.Took(buffers.Written{Path: "/passed", Before: &was, After: &is, Changed: true}, "fs", false)
+			s.ledger.Took(buffers.Written{Path: "/past", Before: &was, After: &is, Changed: true}, "disk", false)
 			synctest.Wait()
 			for path, want := range map[string]review.State{"/waited": review.Kept, "/passed": review.Pending, "/past": review.Pending} {
-				if f, ok := s.changes.record.File(path); !ok || f.State != want {
-					t.Errorf("with review before %v %s is %q, expected %q", before, path, f.State, want)
-				}
+				s.ledger.File(path, false, func(f review.File) {
+					if f.State != want {
+						t.Errorf("with review before %v %s is %q, expected %q", before, path, f.State, want)
+					}
+				})
 			}
 		})
 	}

@@ -109,7 +109,7 @@ func (s *Session) requestLogin(id string) {
 		default:
 			s.remark("info", "You are logged in.")
 			for _, user := range a.takeUsers(false) {
-				user.box.put(func() { user.loggedIn(a) })
+				user.box.Put(func() { user.loggedIn(a) })
 			}
 		}
 	})
@@ -217,7 +217,7 @@ func (h *Host) others(than *Session, f func(*Session)) {
 	h.mu.Unlock()
 	for _, s := range sessions {
 		if s != than {
-			s.box.put(func() { f(s) })
+			s.box.Put(func() { f(s) })
 		}
 	}
 }

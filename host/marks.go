@@ -81,7 +81,7 @@ func (k *marks) tell(m message) {
 		})
 	}
 	for i, s := range sessions {
-		s.changes.file(path, m.flag("look"), func(f review.File) {
+		s.ledger.File(path, m.flag("look"), func(f review.File) {
 			found[i] = f
 			got()
 		})
@@ -93,31 +93,6 @@ func (h *Host) newestFirst() []*Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.SortedFunc(maps.Values(h.sessions), func(a, b *Session) int { return b.id - a.id })
-}
-
-// file gives a file of the record, or the zero value where it has none; with look it is first brought up to
-// date with what the user has made of it. Any goroutine; done runs on the goroutine of box, or at once when
-// the session is closed.
-func (c *changes) file(path string, look bool, done func(review.File)) {
-	if !c.box.put(func() {
-		f, known := c.record.File(path)
-		if !known || !look {
-			done(f)
-			return
-		}
-		c.job(func(next func()) {
-			c.refreshOnly(nil, []string{path}, func() {
-				now, _ := c.record.File(path)
-				if now.Present != f.Present {
-					c.tell(nil)
-				}
-				done(now)
-				next()
-			})
-		})
-	}) {
-		done(review.File{})
-	}
 }
 
 // withMarks adds what is pending of a file in a session to the marks of sessions that are newer, in the order

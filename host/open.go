@@ -9,7 +9,6 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 )
 
 // start finds or starts the agent's process and opens the session in it.
@@ -17,7 +16,7 @@ func (s *Session) start() {
 	s.phase, s.failure = starting, ""
 	s.changed()
 	s.forgetSent()
-	s.changes.box.put(func() { s.changes.scans.scan(func(*checkpoint.Snapshot) {}) })
+	s.ledger.LookAtFolders()
 	a, err := s.host.agentFor(s.spec, s.cwd)
 	if err != nil {
 		s.die(err)
@@ -144,8 +143,7 @@ const maxFirstLook = 500 * time.Millisecond
 
 // becomeReady lets the user's prompts go out, when the session's folders have been looked at.
 func (s *Session) becomeReady() {
-	a, about := s.agent, s.about()
-	s.changes.box.put(func() { s.changes.identify(about) })
+	a := s.agent
 	done := false
 	ready := func() {
 		if !done && s.agent == a && s.phase == starting {
@@ -155,11 +153,9 @@ func (s *Session) becomeReady() {
 		done = true
 	}
 	wait := s.later(maxFirstLook, ready)
-	s.changes.box.put(func() {
-		s.changes.scans.first(func() {
-			wait.Stop()
-			s.box.put(ready)
-		})
+	s.ledger.Opened(s.about(), func() {
+		wait.Stop()
+		s.box.Put(ready)
 	})
 }
 
@@ -182,7 +178,7 @@ func (s *Session) restart() {
 	if a := s.agent; a != nil {
 		for _, other := range a.takeUsers(true) {
 			if other != s {
-				other.box.put(func() {
+				other.box.Put(func() {
 					if other.agent == a {
 						other.again()
 					}

@@ -156,10 +156,10 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			}
 
 			// The record, and what the agent knows.
-			if got := real(touchedBy(call, s.absolute).paths); !slices.Equal(got, files) {
+			if got := real(session.AllAbsolute(call.Files().Changed, s.absolute)); !slices.Equal(got, files) {
 				t.Errorf("%q in %s: the record looks at %q, expected %q", name, way, got, files)
 			}
-			if got := real(allAbsolute(call.Files().Named, s.absolute)); !slices.Equal(got, files) {
+			if got := real(session.AllAbsolute(call.Files().Named, s.absolute)); !slices.Equal(got, files) {
 				t.Errorf("%q in %s: the agent knows %q, expected %q", name, way, got, files)
 			}
 

@@ -56,7 +56,7 @@ func (s *Session) raise(p *permission) {
 		s.askAboutDiffs(p)
 	}
 	p.stop = context.AfterFunc(p.request.Context, func() {
-		s.box.put(func() { s.resolve(p, "", "agent") })
+		s.box.Put(func() { s.resolve(p, "", "agent") })
 	})
 	s.findStale(p)
 	s.judgeNext()
@@ -182,7 +182,7 @@ func (s *Session) judgeNext() {
 	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
 	s.host.background(func() {
 		result := judge.judge(m)
-		s.box.put(func() {
+		s.box.Put(func() {
 			s.judging--
 			s.judged(p, result)
 			s.judgeNext()
@@ -286,7 +286,7 @@ func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
 		if err := judge.kept.Add(a); err != nil {
 			s.host.notify("warning", fmt.Sprintf("Keeping your answer: %v.", err))
 		}
-		s.box.put(func() {
+		s.box.Put(func() {
 			s.judging--
 			s.judgeNext()
 		})

@@ -50,7 +50,7 @@ func (s *Session) gate(f fileRequest) buffers.Gate {
 			return
 		}
 		s.preview(f, real, func(change []session.ToolCallContent) {
-			if !s.box.put(func() { s.askForFile(f, at, d, change, pass) }) {
+			if !s.box.Put(func() { s.askForFile(f, at, d, change, pass) }) {
 				pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
 			}
 		})

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 )
 
-// decided is a decision made on the page, which can be undone there. The goroutine of changes.box appends to
-// it while it is made.
+// decided is a decision made on the page, which can be undone there. The ledger's goroutine appends to it
+// while it is made.
 type decided struct{ plans *[]review.Plan }
 
 // picked is what of a change is meant: all of it, or some of its lines.
@@ -43,13 +44,13 @@ func (t *reviewTab) decide(m message) {
 	case r.Kind == reviewpage.Title && !t.pending():
 		t.session.host.notify("info", "all is decided")
 	case r.Kind == reviewpage.Title:
-		t.make(map[string]decision{"": {do: do}})
+		t.make(map[string]ledger.Decision{"": {Do: do}})
 		t.session.host.notify("info", map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do]+": u takes that back")
 	case r.Kind == reviewpage.Head && f != nil:
-		t.make(map[string]decision{f.Path: fileDecision(do, f.File)})
+		t.make(map[string]ledger.Decision{f.Path: fileDecision(do, f.File)})
 	case r.Kind == reviewpage.Text && r.Change >= 0 && f != nil:
 		c := f.Changes()[r.Change]
-		t.make(map[string]decision{f.Path: {do: do, path: f.Path, which: selecting(f.File, []picked{{Change: c, whole: true}})}})
+		t.make(map[string]ledger.Decision{f.Path: {Do: do, Path: f.Path, Which: selecting(f.File, []picked{{Change: c, whole: true}})}})
 	default:
 		t.session.host.notify("info", "there is nothing to decide on this line")
 	}
@@ -65,8 +66,8 @@ func (t *reviewTab) pending() bool {
 }
 
 // fileDecision is a decision about a file: about what is to be decided there, else about what was.
-func fileDecision(do review.Decision, f review.File) decision {
-	return decision{do: do, path: f.Path, which: func(now review.File) (which review.Selection) {
+func fileDecision(do review.Decision, f review.File) ledger.Decision {
+	return ledger.Decision{Do: do, Path: f.Path, Which: func(now review.File) (which review.Selection) {
 		if now.State != review.Pending {
 			for i := range now.Hunks {
 				which.Hunks = append(which.Hunks, i)
@@ -81,7 +82,7 @@ func (t *reviewTab) decideLines(do review.Decision, first, last int) {
 	type key struct{ file, change int }
 	picks := map[key]*picked{}
 	changes := map[int][]review.Change{}
-	all := map[string]decision{}
+	all := map[string]ledger.Decision{}
 	for i, r := range t.page.All() {
 		f := t.files[r.File]
 		if i < first || i > last || f == nil {
@@ -114,7 +115,7 @@ func (t *reviewTab) decideLines(do review.Decision, first, last int) {
 	for id, list := range files {
 		f := t.files[id]
 		slices.SortFunc(list, func(a, b picked) int { return a.Line - b.Line })
-		all[f.Path] = decision{do: do, path: f.Path, which: selecting(f.File, list)}
+		all[f.Path] = ledger.Decision{Do: do, Path: f.Path, Which: selecting(f.File, list)}
 	}
 	if len(all) == 0 {
 		t.session.host.notify("info", "there is nothing to decide on these lines")
@@ -185,12 +186,12 @@ func selecting(shown review.File, picks []picked) func(review.File) review.Selec
 func distance(c review.Change, p picked) int { return max(c.Line-p.Line, p.Line-c.Line) }
 
 // make makes decisions, by file, and remembers how to undo them all at once, where they decide anything.
-func (t *reviewTab) make(all map[string]decision) {
+func (t *reviewTab) make(all map[string]ledger.Decision) {
 	made := decided{plans: &[]review.Plan{}}
 	left := len(all)
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		d := all[path]
-		d.made = func(p review.Plan) {
+		d.Made = func(p review.Plan) {
 			if p.Decides() {
 				*made.plans = append(*made.plans, p)
 			}
@@ -205,10 +206,7 @@ func (t *reviewTab) make(all map[string]decision) {
 
 // undo takes back the decision made last on the page, when those that are being made are made.
 func (t *reviewTab) undo() {
-	t.session.changes.job(func(next func()) {
-		t.session.box.put(t.undoLast)
-		next()
-	})
+	t.session.ledger.Then(func() { t.session.box.Put(t.undoLast) })
 }
 
 func (t *reviewTab) undoLast() {
@@ -224,7 +222,7 @@ func (t *reviewTab) undoLast() {
 		if p.Back != "" {
 			path = p.Back
 		}
-		t.session.decide(decision{path: path, plan: func(r *review.Record) (review.Plan, error) { return r.Undo(p) }}, func(int, error) {})
+		t.session.decide(ledger.Decision{Path: path, Plan: func(r *review.Record) (review.Plan, error) { return r.Undo(p) }}, func(int, error) {})
 	}
 }
 
@@ -296,7 +294,7 @@ func (h *Host) hearConflicts(m message) {
 	sessions := slices.Collect(maps.Values(h.sessions))
 	h.mu.Unlock()
 	for _, s := range sessions {
-		s.box.put(func() {
+		s.box.Put(func() {
 			if !maps.Equal(s.review.conflicts, found) {
 				s.review.conflicts = found
 				s.review.render()

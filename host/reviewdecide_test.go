@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 )
@@ -89,7 +90,7 @@ func TestCommentsMoveWithTheText(t *testing.T) {
 		t.Errorf("the lines have become %v, not %v", got, want)
 	}
 	_, f := agentChanged(t, "1\n2\n3\n", "1\ntwo\n3\n")
-	c := comments{list: []*comment{{Remark: reviewpage.Remark{First: 2, Last: 3}, path: "/p/a", present: &f.Present.Text}}}
+	c := comments{list: []*comment{{Remark: review.Remark{First: 2, Last: 3}, path: "/p/a", present: &f.Present.Text}}}
 	f.Present.Text = "above\n1\ntwo\n3\n"
 	before := "1\ntwo\n3\n"
 	c.list[0].present = &before
@@ -114,7 +115,7 @@ func TestOverlappingSessions(t *testing.T) {
 	h := &Host{}
 	one, two := &Session{id: 1, host: h, spec: AgentSpec{Title: "One"}}, &Session{id: 2, host: h, spec: AgentSpec{Title: "Two"}}
 	for _, s := range []*Session{one, two} {
-		s.box = newMailbox()
+		s.box = mailbox.New()
 		s.review = newReviewTab(s)
 	}
 	o := &h.overlaps

@@ -67,7 +67,7 @@ func (t *reviewTab) changed(changed []review.File, gone []int) {
 		delete(t.files, id)
 		t.session.host.overlaps.set(t.session, id, "", false)
 	}
-	t.session.keepComments(t.session.changes.saveSoon)
+	t.session.keepComments(false)
 	t.render()
 }
 
@@ -92,13 +92,15 @@ func (t *reviewTab) show(m message) {
 		return true
 	}
 	if ready() {
-		t.look = func() { t.session.changes.files(func([]review.File) {}) }
+		t.look = func() { t.session.ledger.Files(false, func([]review.File) {}) }
 		return
 	}
-	t.session.changes.files(func([]review.File) {
-		if !ready() {
-			t.session.host.callback(callback, nil, "the agent has changed no file in this session")
-		}
+	t.session.ledger.Files(false, func([]review.File) {
+		t.session.box.Put(func() {
+			if !ready() {
+				t.session.host.callback(callback, nil, "the agent has changed no file in this session")
+			}
+		})
 	})
 }
 
@@ -182,7 +184,7 @@ func (t *reviewTab) render() {
 	list := t.entries()
 	t.session.host.background(func() {
 		blocks := renderPage(header, list)
-		t.session.box.put(func() {
+		t.session.box.Put(func() {
 			t.rendering = false
 			for _, e := range list {
 				if f := t.files[e.ID]; f != nil {

@@ -129,7 +129,7 @@ var handlers = map[string]func(*Host, message){
 	}),
 	"set_option":     toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
 	"redraw":         toSession(func(s *Session, m message) { s.redraw("redraw", s.chat, errors.New(m.text("why"))) }),
-	"changes":        toSession(func(s *Session, m message) { s.changes.list(m.flag("all"), m.integer("callback")) }),
+	"changes":        toSession(func(s *Session, m message) { s.listChanges(m.flag("all"), m.integer("callback")) }),
 	"decide":         toSession(func(s *Session, m message) { s.tellDecision(m) }),
 	"undo":           toSession(func(s *Session, m message) { s.tellUndo(m) }),
 	"review":         toSession(func(s *Session, m message) { s.review.show(m) }),
@@ -188,7 +188,7 @@ var handlers = map[string]func(*Host, message){
 func toSession(f func(*Session, message)) func(*Host, message) {
 	return func(h *Host, m message) {
 		s := h.session(m.integer("session"))
-		if s != nil && s.box.put(func() { f(s, m) }) {
+		if s != nil && s.box.Put(func() { f(s, m) }) {
 			return
 		}
 		if id := m.integer("callback"); id != 0 {

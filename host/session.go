@@ -11,6 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -25,7 +27,7 @@ type Session struct {
 	// roots are the folders of which files are read, written and sent along without a
 	// question. They never change.
 	roots []string
-	box   *mailbox
+	box   *mailbox.Mailbox
 
 	// The fields below belong to the session's goroutine.
 
@@ -66,11 +68,11 @@ type Session struct {
 	clock *time.Timer
 
 	terminals terminals
-	changes   *changes
+	ledger    *ledger.Ledger
 	review    *reviewTab
 	comments  comments
-	lacks     lack   // what the copies of its folders leave out
-	reminder  string // what is to be said in the chat when the session is open
+	lacks     ledger.Lack // what the copies of its folders leave out
+	reminder  string      // what is to be said in the chat when the session is open
 	diffs     diffs
 	unsaved   unsaved
 	known     map[string]string            // see stale.go
@@ -94,13 +96,13 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: newMailbox(), askedOnly: map[string]bool{}, remarked: map[string]bool{}}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: mailbox.New(), askedOnly: map[string]bool{}, remarked: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
 		Output: resolved, Save: s.save, Files: s.sharedFiles,
 	})
-	s.changes = newChanges(s)
+	s.ledger = newLedger(s)
 	s.review = newReviewTab(s)
 	s.comments.told = map[string]bool{}
 	s.shown = shown{
@@ -165,13 +167,13 @@ func (s *Session) close() {
 	}
 	s.phase = dead
 	s.stopClock()
-	s.changes.close()
+	s.ledger.Close()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
-	s.box.close()
+	s.box.Close()
 }
 
 // prompt sends the user's words, or queues them while the agent cannot take
@@ -206,7 +208,7 @@ func (s *Session) steer(words []session.Content) {
 		return
 	}
 	s.agent.Steer(s.remoteID, fitting, func(taken bool, err error) {
-		s.box.putSlowly(func() {
+		s.box.PutSlowly(func() {
 			if !taken {
 				s.prompt(words)
 				return
@@ -293,7 +295,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.turnOpen = true
 	clear(s.remarked)
 	s.working.begin()
-	s.changes.beginTurn(promptText(blocks))
+	s.ledger.BeginTurn(promptText(blocks))
 	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
@@ -309,7 +311,7 @@ func (s *Session) work(blocks []session.Content) {
 	attempt := s.attempt
 	s.changed()
 	s.agent.Prompt(s.remoteID, blocks, func(reason session.StopReason, err error) {
-		s.box.putSlowly(func() {
+		s.box.PutSlowly(func() {
 			if s.attempt == attempt && s.turnOpen {
 				s.answered(blocks, reason, err)
 			}
@@ -352,7 +354,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 		data["error"] = why
 	}
 	s.event("AcpTurnEnd", data)
-	s.shown.events[len(s.shown.events)-1].after = s.changes.endTurn()
+	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn()
 	s.changed()
 }
 
@@ -403,7 +405,7 @@ func (s *Session) update(u session.Update) {
 	title := s.conv.Title
 	s.apply(u)
 	if s.conv.Title != title {
-		s.titled()
+		s.ledger.Titled(s.conv.Title)
 	}
 	s.told(u)
 	if _, ok := u.(session.MessageChunk); ok {
@@ -448,7 +450,7 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 
 // later runs f on the session's goroutine after a time.
 func (s *Session) later(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, func() { s.box.put(f) })
+	return time.AfterFunc(d, func() { s.box.Put(f) })
 }
 
 // startClock lets the running durations in the chat go on.

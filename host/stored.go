@@ -143,7 +143,7 @@ func (s *Session) remove(callback int) {
 				a.unroute(s, id)
 				s.remoteID = "" // there is nothing left to be closed
 			}
-			s.changes.box.put(s.changes.forget)
+			s.ledger.Forget()
 			s.host.callback(callback, true, "")
 			s.close()
 		}

@@ -214,7 +214,7 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 	}
 	term := &sessionTerminal{session: s.id, command: commandLine(r.Command, r.Args), cwd: filepath.Clean(dir)}
 	term.view.term, term.view.host = term, s.host
-	changed := func() { s.box.put(func() { s.terminalChanged(term, false) }) }
+	changed := func() { s.box.Put(func() { s.terminalChanged(term, false) }) }
 	s.host.background(func() {
 		own, err := terminal.Start(terminal.Config{
 			Command: r.Command, Args: r.Args, Env: r.Env, Dir: dir, OutputByteLimit: r.OutputByteLimit, Changed: changed,
@@ -225,13 +225,13 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 		}
 		term.own, term.display = own, own.Display()
 		s.host.editor.Post(groupOp(own.PGID(), true))
-		if !s.box.put(func() { s.takeTerminal(term, r.Reply) }) {
+		if !s.box.Put(func() { s.takeTerminal(term, r.Reply) }) {
 			own.Close(0)
 			r.Reply("", errSessionClosed)
 		}
 		<-own.Done()
 		s.host.editor.Post(groupOp(own.PGID(), false))
-		if !s.box.put(func() { s.terminalChanged(term, true) }) && term.number != 0 {
+		if !s.box.Put(func() { s.terminalChanged(term, true) }) && term.number != 0 {
 			// The session was closed, and the command with it.
 			s.host.editor.Post(terminalsOp([]any{term.mirror()}))
 			term.view.changed()

@@ -104,7 +104,7 @@ func (h *Host) hearUnsaved(m message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.sessions {
-		s.box.put(func() { s.hear(list) })
+		s.box.Put(func() { s.hear(list) })
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *Session) hear(list []modified) {
 	}
 	s.host.background(func() {
 		sendable := s.sendable(list)
-		s.box.put(func() {
+		s.box.Put(func() {
 			if s.unsaved.heard == heard {
 				s.unsaved.sendable = sendable
 				s.offer()
@@ -149,7 +149,7 @@ func (s *Session) listUnsaved(m message) {
 	callback, list := m.integer("callback"), modifiedIn(m.list("files"))
 	s.host.background(func() {
 		sendable := s.sendable(list)
-		s.box.put(func() {
+		s.box.Put(func() {
 			bufs := make([]int, len(sendable))
 			for i, b := range sendable {
 				bufs[i] = b.buf
@@ -164,7 +164,7 @@ func (s *Session) listUnsaved(m message) {
 // readsClient notes that the agent reads through its client.
 func (s *Session) readsClient() {
 	if !s.unsaved.reads.Swap(true) {
-		s.box.put(s.offer)
+		s.box.Put(s.offer)
 	}
 }
 
@@ -214,7 +214,7 @@ func (s *Session) gather(blocks []session.Content) {
 	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
 	s.host.background(func() {
 		along := s.collect(words, before, embeds)
-		s.box.put(func() {
+		s.box.Put(func() {
 			s.unsaved.gathering = false
 			switch {
 			case s.phase == ready:

@@ -31,7 +31,7 @@ type event struct {
 	name  string
 	data  map[string]any
 	call  *session.ToolCall // that it is about, if any
-	after int               // of a turn's end, see changes.endTurn
+	after int               // of a turn's end, see [ledger.Ledger.EndTurn]
 }
 
 // callsAtOnce is how many tool calls Neovim is told of in one batch, and so
@@ -70,9 +70,9 @@ func (s *Session) apply(u session.Update) {
 			s.offerTakingOut(call.ID, false, status == session.StatusCompleted)
 		}
 		s.shown.calls[call] = at
-		// Who lives on tool calls: the record of changes, the diffs, the follower,
+		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
-		s.changes.follow(call)
+		s.ledger.Follow(call, s.turnOpen || s.working.recent())
 		s.followDiffs(call)
 		s.trace(call)
 		s.refer(call)
@@ -100,7 +100,7 @@ func (s *Session) Interval() time.Duration {
 // Take asks the session's goroutine for what Neovim is to be told next.
 func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 	done := make(chan struct{})
-	if !s.box.put(func() {
+	if !s.box.Put(func() {
 		ops, more = s.take(budget)
 		close(done)
 	}) {
@@ -124,7 +124,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	ops = append(ops, s.mirrorOps()...)
 	ops = append(ops, s.terminalOps()...)
 	ops = append(ops, s.eventOps()...)
-	due := len(s.shown.events) > 0 && s.shown.events[0].after <= s.changes.told && !s.locating()
+	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
 	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
 }
 
@@ -180,7 +180,7 @@ func (s *Session) editOp(name string, of drawn, e page.Edit) editor.Op {
 		},
 		Done: func(_ any, err error) {
 			if err != nil {
-				s.box.put(func() { s.redraw(name, of, err) })
+				s.box.Put(func() { s.redraw(name, of, err) })
 			}
 		},
 	}
@@ -255,7 +255,7 @@ func (s *Session) eventOps() []editor.Op {
 	var due []any
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating() || e.after > s.changes.told) {
+		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating() || !s.ledger.Told(e.after)) {
 			break
 		}
 		if _, waits := s.shown.calls[e.call]; waits {

@@ -24,13 +24,13 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text, reviewed: &reviewed}),
 	}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
-			s.changes.took(w, "fs", reviewed.Load())
+			s.ledger.Took(w, "fs", reviewed.Load())
 		}
 		if err == nil {
 			s.learnText(w.Path, *w.After)
 		}
 		reply(err)
-		s.box.put(func() { s.wrote(r.Path, w, err) })
+		s.box.Put(func() { s.wrote(r.Path, w, err) })
 		if err == nil {
 			s.traceWrite(r.Path, w)
 		}

@@ -48,6 +48,17 @@ func Absolute(name, cwd, home string) (string, bool) {
 	return tidy(dir + "/" + rest), true
 }
 
+// AllAbsolute are names of files as paths, each once, as absolute completes them: it is [Absolute] in a
+// session. Names of no local paths are left out.
+func AllAbsolute(names []string, absolute func(string) (string, bool)) (paths []string) {
+	for _, name := range names {
+		if path, ok := absolute(name); ok && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // isFileURI tells whether a name is a file's URI to someone: some drop the spaces before it.
 func isFileURI(name string) bool { return fileScheme.MatchString(name) }
 

@@ -36,18 +36,9 @@ type Entry struct {
 	OldName   string // before a move
 	NewName   string // after a move that was refused
 	Open      bool
-	Also      []string // who else is changing it
-	Conflicts int      // in its buffer
-	Remarks   []Remark // in the order of their lines
-}
-
-// Remark is what the user has to say of lines of a file.
-type Remark struct {
-	ID          int
-	First, Last int      // lines of the present text; Last is the one before which those stood that are gone
-	Beside      string   // the last of lines that are not in the present text, else ""
-	Quoted      []string // the lines, as they were
-	Text        string
+	Also      []string        // who else is changing it
+	Conflicts int             // in its buffer
+	Remarks   []review.Remark // in the order of their lines
 }
 
 // Header is what stands above the files.
@@ -289,7 +280,7 @@ type body struct {
 	// unseen is text of the file before rows that is not shown.
 	unseen []page.Around
 	room   int // how much more of it there may be
-	left   []Remark
+	left   []review.Remark
 }
 
 // file renders the changes of a file with what is around them.
@@ -367,7 +358,7 @@ func (b *body) file() {
 		}
 	}
 	b.skip(present, at, min(len(present), at+around))
-	b.remarks(func(Remark) bool { return true })
+	b.remarks(func(review.Remark) bool { return true })
 }
 
 // change renders a change at a place of the present text, counted from 0.
@@ -478,7 +469,7 @@ func (b *body) line(state review.State, side byte, change, at, number, place int
 		b.add(Row{Kind: Plain, Line: place}, piece{strings.Repeat(" ", b.width+3) + `\ no newline at the end`, transcript.More})
 	}
 	present := state == "" || side == ' ' || side == '+' && state != review.Rejected
-	b.remarks(func(r Remark) bool {
+	b.remarks(func(r review.Remark) bool {
 		if r.Beside != "" {
 			return !present && r.Last == place && r.Beside == l.Text
 		}
@@ -487,11 +478,11 @@ func (b *body) line(state review.State, side byte, change, at, number, place int
 }
 
 // remarks renders those that are due.
-func (b *body) remarks(due func(Remark) bool) {
+func (b *body) remarks(due func(review.Remark) bool) {
 	if len(b.left) == 0 {
 		return
 	}
-	var left []Remark
+	var left []review.Remark
 	for _, r := range b.left {
 		if !due(r) {
 			left = append(left, r)
@@ -502,7 +493,7 @@ func (b *body) remarks(due func(Remark) bool) {
 	b.left = left
 }
 
-func (b *body) remark(r Remark) {
+func (b *body) remark(r review.Remark) {
 	indent := strings.Repeat(" ", b.width+5)
 	for i, text := range strings.Split(r.Text, "\n") {
 		lead := "↳ you: "

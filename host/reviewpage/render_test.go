@@ -69,7 +69,7 @@ func cases(t *testing.T) []struct {
 		return e
 	}()
 	remarked := file(1, decided(t, "/p/a.lua", text(long), text(three), ""), true)
-	remarked.Remarks = []Remark{
+	remarked.Remarks = []review.Remark{
 		{ID: 1, First: 5, Last: 5, Text: "name it as the others\nand test it"},
 		{ID: 2, First: 20, Last: 20, Beside: "line 20", Text: "this was right"},
 		{ID: 3, First: 28, Last: 29, Text: "look here too"},
@@ -101,7 +101,7 @@ func cases(t *testing.T) []struct {
 		}},
 		{"comments", Header{Title: "Fix it", Send: "<C-s>"}, []Entry{remarked, {
 			ID: -1, Name: "other.lua", Open: true, File: review.File{Path: "/p/other.lua"},
-			Remarks: []Remark{{ID: 9, First: 9, Last: 10, Quoted: []string{"nine", "ten"}, Text: "why?"}},
+			Remarks: []review.Remark{{ID: 9, First: 9, Last: 10, Quoted: []string{"nine", "ten"}, Text: "why?"}},
 		}}},
 		{"with others", Header{}, []Entry{several}},
 		{"the end of the file", Header{}, []Entry{file(1, decided(t, "/p/a", text("one\ntwo\n"), text("one\n2"), ""), true)}},
@@ -189,7 +189,7 @@ func TestHighlights(t *testing.T) {
 func TestCode(t *testing.T) {
 	was := numbers(1, 100)
 	f := decided(t, "/p/a.lua", review.Text(was), review.Text(changed(was, "line 60\n", "line sixty\n", "line 5\n", "")), "")
-	block := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true, Remarks: []Remark{{First: 59, Last: 59, Text: "so?"}}}})[2]
+	block := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true, Remarks: []review.Remark{{First: 59, Last: 59, Text: "so?"}}}})[2]
 	if len(block.Code) != 1 {
 		t.Fatalf("there are %d pieces of code", len(block.Code))
 	}

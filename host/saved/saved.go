@@ -17,7 +17,6 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
@@ -80,7 +79,7 @@ type Original struct {
 
 // Comment is one that was not sent.
 type Comment struct {
-	reviewpage.Remark
+	review.Remark
 	Path    string
 	Signed  bool    // the quoted lines begin with what a diff has there
 	Present *string // the text in which its lines are counted; nil where that is not known

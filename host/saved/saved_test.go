@@ -15,7 +15,6 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
@@ -79,7 +78,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 		t.Errorf("%+v is said to wait", s.About)
 	}
 	present := long("b")
-	s.Comments = []Comment{{Path: "/cwd/long", Present: &present, Signed: true, Remark: reviewpage.Remark{ID: 3, First: 1, Last: 2, Quoted: []string{"1"}, Text: "why?"}}, {Path: "/cwd/short"}}
+	s.Comments = []Comment{{Path: "/cwd/long", Present: &present, Signed: true, Remark: review.Remark{ID: 3, First: 1, Last: 2, Quoted: []string{"1"}, Text: "why?"}}, {Path: "/cwd/short"}}
 	s.Told = []string{"b", "a"}
 	sum, err := st.Put([]byte("original"))
 	if err != nil {

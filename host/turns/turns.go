@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,9 @@ type Turn struct {
 	shed   map[string]review.Content // by path, what the user has refused all changes of was before the turn
 	back   map[string]string         // by path, where a file was before the user refused that it was moved
 }
+
+// Name tells a turn from the others of its session.
+func (t *Turn) Name() string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 
 // File is a file before a turn and after it, as the agent last left it. What the user typed before that is in
 // both. Where both are the

@@ -1,5 +1,5 @@
 ---The sessions that agents keep: choosing one to take up again, and deleting. Those of which the
----host has saved changes are known without their agents; see host/saved.go.
+---host has saved changes are known without their agents; see host/saves.go.
 local M = {}
 
 ---@class acp.Stored

@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"slices"
@@ -17,7 +17,7 @@ type touched struct {
 // touchedBy reads a call; absolute completes a path, or says that it is none of this computer.
 func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) touched {
 	files := call.Files()
-	t := touched{paths: allAbsolute(files.Changed, absolute), lines: map[string]int{}}
+	t := touched{paths: session.AllAbsolute(files.Changed, absolute), lines: map[string]int{}}
 	for _, m := range files.Moves {
 		from, _ := absolute(m[0])
 		to, _ := absolute(m[1])
@@ -41,14 +41,4 @@ func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) tou
 		}
 	}
 	return t
-}
-
-// allAbsolute are names of files as paths, each once.
-func allAbsolute(names []string, absolute func(string) (string, bool)) (paths []string) {
-	for _, name := range names {
-		if path, ok := absolute(name); ok && !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
 }

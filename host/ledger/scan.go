@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"os"
@@ -6,25 +6,24 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 )
 
-// scanner takes snapshots of a session's folders, one after the other. It belongs to the goroutine of
-// changes.box.
+// scanner takes snapshots of a session's folders, one after the other. It belongs to the ledger's
+// goroutine.
 type scanner struct {
-	host     *Host
-	roots    []string
-	box      *mailbox
+	config   Config
+	box      *mailbox.Mailbox
 	latest   *checkpoint.Snapshot // nil before the first
 	previous *checkpoint.Snapshot // the one before it
 	running  bool
 	then     []func(*checkpoint.Snapshot) // what waits for the next one
 	early    []func()                     // what waits for the one that is under way
-	lacks    lack                         // as told last
-	tell     func(lack)
+	lacks    Lack                         // as told last
 }
 
-// lack says what the copies of a project leave out.
-type lack struct {
+// Lack says what the copies of a project leave out.
+type Lack struct {
 	Why   string // "" for nothing
 	Files string // some of them, "a, b"
 }
@@ -34,23 +33,23 @@ const namedLacks = 3
 
 // saw tells what a snapshot leaves out, if that is new; without one the folders are none of a project's.
 func (c *scanner) saw(snap *checkpoint.Snapshot) {
-	now := lack{Why: "none are made in your home folder itself, or above it"}
+	now := Lack{Why: "none are made in your home folder itself, or above it"}
 	if snap != nil {
-		now = lack{Why: snap.Partial.String()}
+		now = Lack{Why: snap.Partial.String()}
 		if now.Why != "" {
 			now.Files = strings.Join(snap.Without(namedLacks), ", ")
 		}
 	}
 	if now != c.lacks {
 		c.lacks = now
-		c.tell(now)
+		c.config.Lacks(now)
 	}
 }
 
-// scan takes a snapshot; done runs on the goroutine of box, with nil where there is none.
+// scan takes a snapshot; done runs on the ledger's goroutine, with nil where there is none.
 func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
-	if c.host.store == nil || !scannable(c.roots) {
-		if c.host.store != nil {
+	if c.config.Store == nil || !scannable(c.config.Roots) {
+		if c.config.Store != nil {
 			c.saw(nil)
 		}
 		done(nil)
@@ -75,13 +74,13 @@ func (c *scanner) start() {
 	c.running = true
 	waiting, last := c.then, c.latest
 	c.then = nil
-	c.host.background(func() {
-		over := c.host.over
-		snap, err := c.host.store.Snapshot(over, c.roots, last)
+	c.config.Background(func() {
+		over := c.config.Over
+		snap, err := c.config.Store.Snapshot(over, c.config.Roots, last)
 		if err != nil && over.Err() == nil {
-			c.host.log.Warn("look at the project's files", "err", err)
+			c.config.Log.Warn("look at the project's files", "err", err)
 		}
-		c.box.put(func() {
+		c.box.Put(func() {
 			c.running = false
 			if snap != nil {
 				c.previous, c.latest = c.latest, snap
@@ -102,18 +101,15 @@ func (c *scanner) start() {
 	})
 }
 
+// LookAtFolders takes down what the session's folders are.
+func (c *Ledger) LookAtFolders() { c.box.Put(c.lookAtFolders) }
+
+func (c *Ledger) lookAtFolders() { c.scans.scan(func(*checkpoint.Snapshot) {}) }
+
 // scannable tells whether folders are those of a project: not the user's home, and not all of the machine.
 func scannable(roots []string) bool {
 	home, _ := os.UserHomeDir()
 	return !slices.ContainsFunc(roots, func(root string) bool {
 		return root == "/" || home != "" && (root == home || strings.HasPrefix(home, root+"/"))
-	})
-}
-
-// tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.
-func (s *Session) tellLacks(now lack) {
-	s.box.put(func() {
-		s.lacks = now
-		s.changed()
 	})
 }

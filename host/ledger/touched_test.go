@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"encoding/json"

@@ -1,10 +1,11 @@
-package host
+// Package mailbox is how a goroutine that owns some state is spoken to.
+package mailbox
 
 import "sync"
 
-// mailbox is how a session is spoken to: functions that its goroutine runs one
-// after the other, in the order they were put.
-type mailbox struct {
+// Mailbox is functions that one goroutine runs one after the other, in the order
+// they were put. Any goroutine may use it, but only one may run it.
+type Mailbox struct {
 	mu     sync.Mutex
 	queue  []func()
 	room   *sync.Cond // signalled when the queue was taken
@@ -16,21 +17,22 @@ type mailbox struct {
 // then waits too, and with it, through the pipe, the agent.
 const floodLimit = 4096
 
-func newMailbox() *mailbox {
-	m := &mailbox{ready: make(chan struct{}, 1)}
+// New makes an empty mailbox, which nobody runs yet.
+func New() *Mailbox {
+	m := &Mailbox{ready: make(chan struct{}, 1)}
 	m.room = sync.NewCond(&m.mu)
 	return m
 }
 
-// put adds f and returns at once; false when the mailbox is closed.
-func (m *mailbox) put(f func()) bool {
+// Put adds f and returns at once; false when the mailbox is closed.
+func (m *Mailbox) Put(f func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.add(f)
 }
 
-// putSlowly adds f, after waiting for room.
-func (m *mailbox) putSlowly(f func()) bool {
+// PutSlowly adds f, after waiting for room.
+func (m *Mailbox) PutSlowly(f func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for len(m.queue) >= floodLimit && !m.closed {
@@ -39,7 +41,7 @@ func (m *mailbox) putSlowly(f func()) bool {
 	return m.add(f)
 }
 
-func (m *mailbox) add(f func()) bool {
+func (m *Mailbox) add(f func()) bool {
 	if m.closed {
 		return false
 	}
@@ -51,9 +53,9 @@ func (m *mailbox) add(f func()) bool {
 	return true
 }
 
-// run calls what is put, until a function closes the mailbox. What is still
+// Run calls what is put, until a function closes the mailbox. What is still
 // queued then is run too: a request in it must get its answer.
-func (m *mailbox) run() {
+func (m *Mailbox) Run() {
 	for range m.ready {
 		m.mu.Lock()
 		batch := m.queue
@@ -70,8 +72,8 @@ func (m *mailbox) run() {
 	}
 }
 
-// close lets run return after what is queued.
-func (m *mailbox) close() {
+// Close lets Run return after what is queued.
+func (m *Mailbox) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {

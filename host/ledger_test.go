@@ -10,26 +10,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 )
 
-// TestTheEndOfATurnWaitsForItsChanges runs what is put into the mailboxes by hand.
+// TestTheEndOfATurnWaitsForItsChanges has the goroutines of the record and of the session begin late.
 func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(Options{Log: slog.New(slog.DiscardHandler)}, nil)
 		defer h.finder.Close()
 		s := newSession(h, 1, AgentSpec{Title: "Agent"}, "/")
-		run := func(m *mailbox) {
-			for {
-				m.mu.Lock()
-				batch := m.queue
-				m.queue = nil
-				m.mu.Unlock()
-				if len(batch) == 0 {
-					return
-				}
-				for _, f := range batch {
-					f()
-				}
-			}
-		}
 		told := func() (names []string) {
 			for s.chat.Sync(); s.chat.Dirty(); {
 				s.chat.Take(1 << 20)
@@ -42,9 +28,9 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			return names
 		}
 		s.turnOpen = true
-		s.changes.beginTurn("")
+		s.ledger.BeginTurn("")
 		text := "text\n"
-		s.changes.took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
+		s.ledger.Took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
 		s.endTurn(session.StopEndTurn, "")
 		s.event("AcpTurnStart", nil)
 		if got := told(); len(got) != 0 {
@@ -53,29 +39,40 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		if _, more := s.take(1 << 20); more {
 			t.Error("Neovim is asked again and again")
 		}
-		run(s.changes.box)
-		run(s.box)
-		if len(s.shown.changes) != 1 {
-			t.Errorf("changed are %v", s.shown.changes)
-		}
-		// There is no watch: the file was not looked at again.
-		run(s.changes.box)
-		run(s.box)
-		if got := told(); len(got) != 3 || got[0] != "AcpFileChanged" || got[1] != "AcpTurnEnd" || got[2] != "AcpTurnStart" {
-			t.Errorf("told are %v", got)
-		}
+		go s.ledger.Run()
+		go s.box.Run()
+		synctest.Wait()
+		s.on(func() {
+			if len(s.shown.changes) != 1 {
+				t.Errorf("changed are %v", s.shown.changes)
+			}
+			if got := told(); len(got) != 3 || got[0] != "AcpFileChanged" || got[1] != "AcpTurnEnd" || got[2] != "AcpTurnStart" {
+				t.Errorf("told are %v", got)
+			}
+		})
 
 		// Not for ever.
-		s.turnOpen = true
-		s.endTurn(session.StopEndTurn, "")
-		if got := told(); len(got) != 0 {
-			t.Fatalf("told are %v", got)
-		}
-		time.Sleep(maxHeld)
+		busy := make(chan struct{})
+		s.ledger.Then(func() { <-busy })
+		s.on(func() {
+			s.turnOpen = true
+			s.endTurn(session.StopEndTurn, "")
+		})
 		synctest.Wait()
-		run(s.box)
-		if got := told(); len(got) != 1 {
-			t.Errorf("told are %v", got)
-		}
+		s.on(func() {
+			if got := told(); len(got) != 0 {
+				t.Errorf("told are %v", got)
+			}
+		})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		s.on(func() {
+			if got := told(); len(got) != 1 {
+				t.Errorf("told are %v", got)
+			}
+		})
+		close(busy)
+		s.on(s.ledger.Close)
+		s.box.Close()
 	})
 }

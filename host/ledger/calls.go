@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"slices"
@@ -38,20 +38,21 @@ func first[T any](list []T) *T {
 	return &list[0]
 }
 
-// before is what the files of a call were before it changed them. Its fields belong to the goroutine of
-// changes.box.
+// before is what the files of a call were before it changed them. Its fields belong to the
+// ledger's goroutine.
 type before struct {
 	files   map[string]sight // by real path
 	missing int              // files that are not looked at yet
 	waiting []func()
 }
 
-// follow looks at the files of a call when it names them, which is before it changes them unless the agent
-// is fast, and when it has ended. A replay is no change.
-func (c *changes) follow(call *session.ToolCall) {
+// Follow looks at the files of a call when it names them, which is before it changes them unless the agent
+// is fast, and when it has ended. Where the agent is not working, as in a replay, what a new call says is no
+// change.
+func (c *Ledger) Follow(call *session.ToolCall, working bool) {
 	f := c.calls[call]
 	if f == nil {
-		if !c.session.turnOpen && !c.session.working.recent() {
+		if !working {
 			return
 		}
 		f = &followedCall{asked: map[string]bool{}}
@@ -61,7 +62,7 @@ func (c *changes) follow(call *session.ToolCall) {
 		c.worked.Store(true)
 	}
 	if now := readingOf(call); now != f.read {
-		f.read, f.touched = now, touchedBy(call, c.session.absolute)
+		f.read, f.touched = now, touchedBy(call, c.config.Absolute)
 	}
 	c.look(f)
 	switch finished := call.Shown().Finished(); {
@@ -75,7 +76,7 @@ func (c *changes) follow(call *session.ToolCall) {
 
 // look takes down what those files of a call are that were not looked at yet. The looks are in order with
 // what the agent asks for from now on.
-func (c *changes) look(f *followedCall) {
+func (c *Ledger) look(f *followedCall) {
 	var fresh []string
 	for _, path := range f.touched.paths {
 		if !f.asked[path] {
@@ -91,7 +92,7 @@ func (c *changes) look(f *followedCall) {
 		f.before = &before{files: map[string]sight{}}
 	}
 	b := f.before
-	c.box.put(func() {
+	c.box.Put(func() {
 		c.open[b] = true
 		b.missing += len(fresh)
 	})
@@ -116,12 +117,12 @@ func (c *changes) look(f *followedCall) {
 
 // beforeTurn is what a file was before the agent began to change it, where a look came too late: the agent has
 // changed it since the turn began, or is in the middle of writing it, when a file often is empty.
-func (c *changes) beforeTurn(seen sight) review.Content {
+func (c *Ledger) beforeTurn(seen sight) review.Content {
 	t := c.turn
 	_, users := c.saved.Load(seen.path)
 	empty := seen.Exists && !seen.Opaque && seen.Text == ""
 	if t == nil || users || seen.loaded || !seen.Exists || !empty && seen.since.Before(t.At) ||
-		c.session.host.claimed(seen.path, c.session) {
+		c.config.Claimed(seen.path) {
 		return seen.Content
 	}
 	if was, ok := c.record.Present(seen.path); ok {
@@ -141,14 +142,14 @@ func (c *changes) beforeTurn(seen sight) review.Content {
 }
 
 // settle compares the files of a call that has ended with what they were.
-func (c *changes) settle(call *session.ToolCall, f *followedCall) {
+func (c *Ledger) settle(call *session.ToolCall, f *followedCall) {
 	t, b := f.touched, f.before
 	if b == nil {
 		return // it names none
 	}
 	completed := call.Status == session.StatusCompleted
 	var in *turn
-	c.box.put(func() { in = c.turn })
+	c.box.Put(func() { in = c.turn })
 	c.job(func(done func()) {
 		compare := func() {
 			c.seeAll(t.paths, func(now []sight) {
@@ -168,7 +169,7 @@ func (c *changes) settle(call *session.ToolCall, f *followedCall) {
 
 // compare brings into the record what has become of the files of a call, and gives the events of it.
 // completed says that the call has done what it says.
-func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed bool) (events []event) {
+func (c *Ledger) compare(in *turn, t touched, b *before, now []sight, completed bool) (events []Event) {
 	files := map[string]sight{} // by real path
 	real := map[string]string{} // by path as named
 	for i, seen := range now {
@@ -179,7 +180,7 @@ func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed
 	tell := func(path string, is review.Content) {
 		c.last[path] = is.Mark()
 		c.sawOpen(path, is) // other calls name it too
-		events = append(events, changedEvent(path, "disk"))
+		events = append(events, Event{path, "disk"})
 	}
 	moved := map[string]bool{}
 	for _, m := range t.moves {
@@ -236,7 +237,7 @@ func (c *changes) compare(in *turn, t touched, b *before, now []sight, completed
 
 // tooLate tells that a file was not looked at before the agent changed it: it had then what it has now, or
 // was in the middle of being written.
-func (c *changes) tooLate(t touched, real map[string]string, path string, old, is review.Content) bool {
+func (c *Ledger) tooLate(t touched, real map[string]string, path string, old, is review.Content) bool {
 	if old == is {
 		last, known := c.last[path]
 		return !known || last != is.Mark()

@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"log/slog"
@@ -11,12 +11,11 @@ import (
 func TestNoCopiesOfAHome(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	var told []lack
-	c := &scanner{
-		host:  &Host{store: checkpoint.Open(t.TempDir()), log: slog.New(slog.DiscardHandler)},
-		roots: []string{home},
-		tell:  func(now lack) { told = append(told, now) },
-	}
+	var told []Lack
+	c := &scanner{config: Config{
+		Store: checkpoint.Open(t.TempDir()), Log: slog.New(slog.DiscardHandler), Roots: []string{home},
+		Lacks: func(now Lack) { told = append(told, now) },
+	}}
 	for range 2 {
 		c.scan(func(snap *checkpoint.Snapshot) {
 			if snap != nil {

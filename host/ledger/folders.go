@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"os"
@@ -8,18 +8,18 @@ import (
 
 // folders are those that the agent has made, and that go with the last of its files when these are taken back.
 type folders struct {
-	roots []string
-	began time.Time       // they were made since then,
-	moved map[string]bool // or the agent has moved them, with what was in them
+	inside func(string) bool // those of the session
+	began  time.Time         // they were made since then,
+	moved  map[string]bool   // or the agent has moved them, with what was in them
 }
 
 // foldersSince are the folders of a session that were made since a time. A folder from which files were moved,
 // and that is no more, was moved with them: moves are their old and new paths.
-func (s *Session) foldersSince(began time.Time, moves [][2]string) folders {
-	f := folders{s.roots, began, map[string]bool{}}
+func (c *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
+	f := folders{c.config.Inside, began, map[string]bool{}}
 	for _, m := range moves {
 		from, to := filepath.Dir(m[0]), filepath.Dir(m[1])
-		for ; m[0] != "" && inside(to, s.roots); from, to = filepath.Dir(from), filepath.Dir(to) {
+		for ; m[0] != "" && f.inside(to); from, to = filepath.Dir(from), filepath.Dir(to) {
 			if _, err := os.Lstat(from); err == nil {
 				break
 			}
@@ -31,7 +31,7 @@ func (s *Session) foldersSince(began time.Time, moves [][2]string) folders {
 
 // remove removes a folder if it is one of them and empty, and those above it that are so then.
 func (f folders) remove(dir string) {
-	if inside(dir, f.roots) && (f.moved[dir] || bornSince(dir, f.began)) && os.Remove(dir) == nil {
+	if f.inside(dir) && (f.moved[dir] || bornSince(dir, f.began)) && os.Remove(dir) == nil {
 		f.remove(filepath.Dir(dir))
 	}
 }

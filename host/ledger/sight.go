@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 
 const maxReviewed = 10 << 20 // bytes of a file that is compared by lines
 
+var errNoWatch = errors.New("files are not watched")
+
 // sight is a file as it was once.
 type sight struct {
 	path   string // the real one; "" where it could not be looked at
@@ -22,9 +24,9 @@ type sight struct {
 	review.Content
 }
 
-// see looks at a file; done runs on the goroutine of box. With settle what the disk has reaches the file's
+// see looks at a file; done runs on the ledger's goroutine. With settle what the disk has reaches the file's
 // buffer first.
-func (c *changes) see(path string, settle bool, done func(sight)) {
+func (c *Ledger) see(path string, settle bool, done func(sight)) {
 	answer := func(seen buffers.Seen, err error) {
 		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, since: seen.Since}
 		switch {
@@ -37,7 +39,7 @@ func (c *changes) see(path string, settle bool, done func(sight)) {
 		default:
 			s.Content = textContent(seen.Text)
 		}
-		c.box.put(func() {
+		c.box.Put(func() {
 			if s.loaded {
 				c.loaded[s.path] = true
 			}
@@ -47,17 +49,17 @@ func (c *changes) see(path string, settle bool, done func(sight)) {
 			done(s)
 		})
 	}
-	w := c.session.host.watching()
+	w := c.config.Watch()
 	if w == nil {
-		answer(buffers.Seen{}, errSessionClosed)
+		answer(buffers.Seen{}, errNoWatch)
 		return
 	}
 	w.Look(path, settle, maxReviewed, answer)
 }
 
-// seeAll looks at files, all of them as they are at the end: one that took has changed meanwhile counts as
+// seeAll looks at files, all of them as they are at the end: one that Took has changed meanwhile counts as
 // not looked at.
-func (c *changes) seeAll(paths []string, done func([]sight)) {
+func (c *Ledger) seeAll(paths []string, done func([]sight)) {
 	found := make([]sight, len(paths))
 	versions := make([]int, len(paths))
 	missing := len(paths)

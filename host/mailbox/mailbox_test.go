@@ -1,4 +1,4 @@
-package host
+package mailbox
 
 import (
 	"slices"
@@ -9,27 +9,27 @@ import (
 
 // runMailbox starts a mailbox in a bubble of synctest: a goroutine that is left
 // behind when the test has ended fails it.
-func runMailbox(m *mailbox) (done chan struct{}) {
+func runMailbox(m *Mailbox) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
-		m.run()
+		m.Run()
 	}()
 	return done
 }
 
 func TestMailboxKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMailbox()
+		m := New()
 		done := runMailbox(m)
 		const senders, each = 8, 1000
 		got := make([][]int, senders)
 		var wg sync.WaitGroup
 		for s := range senders {
 			wg.Go(func() {
-				put := m.put
+				put := m.Put
 				if s%2 == 1 {
-					put = m.putSlowly
+					put = m.PutSlowly
 				}
 				for i := range each {
 					put(func() { got[s] = append(got[s], i) })
@@ -37,7 +37,7 @@ func TestMailboxKeepsTheOrder(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		m.close()
+		m.Close()
 		<-done
 		for s := range got {
 			if len(got[s]) != each || !slices.IsSorted(got[s]) {
@@ -49,16 +49,16 @@ func TestMailboxKeepsTheOrder(t *testing.T) {
 
 func TestMailboxRunsOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMailbox()
+		m := New()
 		done := runMailbox(m)
 		var log []string
 		held := make(chan struct{})
-		m.put(func() { <-held; log = append(log, "first") })
-		m.put(func() {
+		m.Put(func() { <-held; log = append(log, "first") })
+		m.Put(func() {
 			log = append(log, "second")
-			m.put(func() { log = append(log, "fourth") }) // by itself
+			m.Put(func() { log = append(log, "fourth") }) // by itself
 		})
-		m.put(func() { log = append(log, "third") })
+		m.Put(func() { log = append(log, "third") })
 		synctest.Wait()
 		if len(log) != 0 {
 			t.Errorf("%v ran beside the first", log)
@@ -68,7 +68,7 @@ func TestMailboxRunsOneAtATime(t *testing.T) {
 		if want := []string{"first", "second", "third", "fourth"}; !slices.Equal(log, want) {
 			t.Errorf("ran %v", log)
 		}
-		m.close()
+		m.Close()
 		<-done
 	})
 }
@@ -76,13 +76,13 @@ func TestMailboxRunsOneAtATime(t *testing.T) {
 // An agent's updates wait when there are too many; what others put never does.
 func TestMailboxFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMailbox()
+		m := New()
 		count, put := 0, 0
 		flooded := make(chan struct{})
 		go func() {
 			defer close(flooded)
 			for range floodLimit + 10 {
-				m.putSlowly(func() { count++ })
+				m.PutSlowly(func() { count++ })
 				put++
 			}
 		}()
@@ -91,13 +91,13 @@ func TestMailboxFlood(t *testing.T) {
 			t.Errorf("%d went in, the limit is %d", put, floodLimit)
 		}
 		for range 5 {
-			if !m.put(func() { count++ }) {
+			if !m.Put(func() { count++ }) {
 				t.Error("an open mailbox took nothing")
 			}
 		}
 		done := runMailbox(m)
 		<-flooded
-		m.close()
+		m.Close()
 		<-done
 		if want := floodLimit + 15; count != want {
 			t.Errorf("%d ran, want %d", count, want)
@@ -108,18 +108,18 @@ func TestMailboxFlood(t *testing.T) {
 // What was put before the end runs; what comes after it is refused.
 func TestMailboxClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMailbox()
+		m := New()
 		var log []string
-		m.put(func() {
+		m.Put(func() {
 			log = append(log, "a")
-			m.put(func() { log = append(log, "b") })
-			m.close()
-			m.close()
-			if m.put(func() { log = append(log, "late") }) || m.putSlowly(func() { log = append(log, "late") }) {
+			m.Put(func() { log = append(log, "b") })
+			m.Close()
+			m.Close()
+			if m.Put(func() { log = append(log, "late") }) || m.PutSlowly(func() { log = append(log, "late") }) {
 				t.Error("a closed mailbox took something")
 			}
 		})
-		m.put(func() { log = append(log, "c") })
+		m.Put(func() { log = append(log, "c") })
 		<-runMailbox(m)
 		if want := []string{"a", "c", "b"}; !slices.Equal(log, want) {
 			t.Errorf("ran %v", log)
@@ -129,10 +129,10 @@ func TestMailboxClose(t *testing.T) {
 
 func TestMailboxCloseBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMailbox()
+		m := New()
 		ran := false
-		m.put(func() { ran = true })
-		m.close()
+		m.Put(func() { ran = true })
+		m.Close()
 		<-runMailbox(m)
 		if !ran {
 			t.Error("what was put before the end did not run")
@@ -143,16 +143,16 @@ func TestMailboxCloseBeforeRun(t *testing.T) {
 // Whoever waits for room is let go.
 func TestMailboxCloseInAFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMailbox()
+		m := New()
 		for range floodLimit {
-			m.put(func() {})
+			m.Put(func() {})
 		}
 		refused := make(chan bool)
 		for range 3 {
-			go func() { refused <- !m.putSlowly(func() { t.Error("ran after the end") }) }()
+			go func() { refused <- !m.PutSlowly(func() { t.Error("ran after the end") }) }()
 		}
 		synctest.Wait()
-		m.close()
+		m.Close()
 		for range 3 {
 			if !<-refused {
 				t.Error("a closed mailbox took something")

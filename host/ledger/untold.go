@@ -1,8 +1,7 @@
-package host
+package ledger
 
 import (
 	"cmp"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
@@ -26,7 +24,7 @@ var harmless = []session.ToolKind{
 }
 
 // findUntold brings into the record what commands of the agent's have changed in a turn without naming it.
-func (c *changes) findUntold(t *turn, done func()) {
+func (c *Ledger) findUntold(t *turn, done func()) {
 	if !c.worked.Swap(false) || t == nil {
 		done()
 		return
@@ -46,7 +44,7 @@ func (c *changes) findUntold(t *turn, done func()) {
 }
 
 // untold is what may have been changed by commands since a turn began, in the order of the paths.
-func (c *changes) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Change {
+func (c *Ledger) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Change {
 	found := map[string]checkpoint.Change{}
 	if t.before != nil {
 		// What was changed while the first look of the turn was taken.
@@ -92,7 +90,7 @@ func (c *changes) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Chang
 // withMoves makes one change of a file that is gone and a new one that has what was there. The snapshots do not
 // tell it when the agent had changed or moved the file since the turn began, or had moved another one away
 // from where it is now.
-func (c *changes) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.Snapshot) []checkpoint.Change {
+func (c *Ledger) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.Snapshot) []checkpoint.Change {
 	var fresh []int // indices of new files
 	from := map[review.Content][]string{}
 	gone := map[string]checkpoint.State{}
@@ -139,7 +137,7 @@ func (c *changes) withMoves(t *turn, list []checkpoint.Change, after *checkpoint
 
 // superseded tells that a file was no longer what a snapshot has of it when the turn after that began: the
 // user has decided about it, or has undone a turn. Of what calls of the turn have changed that is not known.
-func (c *changes) superseded(t *turn, ch checkpoint.Change) bool {
+func (c *Ledger) superseded(t *turn, ch checkpoint.Change) bool {
 	differs := func(path string, was review.Content) bool {
 		last, known := c.last[path]
 		_, changed := t.Present(path)
@@ -170,14 +168,14 @@ func changedSince(ch checkpoint.Change, t time.Time) bool {
 }
 
 // isUntold tells whether a change may be one of the agent's that nobody has told of.
-func (c *changes) isUntold(path string, ch checkpoint.Change) bool {
+func (c *Ledger) isUntold(path string, ch checkpoint.Change) bool {
 	odd := func(s checkpoint.State) bool { return s.Kind != checkpoint.None && s.Kind != checkpoint.File }
 	_, users := c.saved.Load(path)
-	return !odd(ch.Before) && !odd(ch.After) && !users && !c.session.host.claimed(path, c.session)
+	return !odd(ch.Before) && !odd(ch.After) && !users && !c.config.Claimed(path)
 }
 
 // takeUntold looks at files that were changed in a turn and brings that into the record.
-func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
+func (c *Ledger) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 	paths := make([]string, len(list))
 	for i, ch := range list {
 		paths[i] = ch.Path
@@ -201,8 +199,8 @@ func (c *changes) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 }
 
 // finish has what the disk has of files reach the buffers that show them, also that they are empty or gone.
-func (c *changes) finish(paths []string, done func()) {
-	w := c.session.host.watching()
+func (c *Ledger) finish(paths []string, done func()) {
+	w := c.config.Watch()
 	missing := len(paths)
 	if missing == 0 || w == nil {
 		done()
@@ -210,7 +208,7 @@ func (c *changes) finish(paths []string, done func()) {
 	}
 	for _, path := range paths {
 		w.Finish(path, func() {
-			c.box.put(func() {
+			c.box.Put(func() {
 				if missing--; missing == 0 {
 					done()
 				}
@@ -220,8 +218,8 @@ func (c *changes) finish(paths []string, done func()) {
 }
 
 // takeSeen brings files that were changed in a turn, as they are now, into the record.
-func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
-	var events []event
+func (c *Ledger) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
+	var events []Event
 	for i, ch := range list {
 		seen := now[i]
 		if ch.Before.Kind == checkpoint.File {
@@ -259,7 +257,7 @@ func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 			// What is at the new path was made there, and the old file removed.
 			c.agentChanged(t, from, was, review.Content{})
 			c.last[from] = review.Content{}
-			events = append(events, changedEvent(from, "disk"))
+			events = append(events, Event{from, "disk"})
 			continue
 		case known, was == is && from == "":
 			continue
@@ -272,30 +270,7 @@ func (c *changes) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 		}
 		c.last[seen.path] = is.Mark()
 		c.named.Store(seen.path, true)
-		events = append(events, changedEvent(seen.path, "disk"))
+		events = append(events, Event{seen.path, "disk"})
 	}
 	c.tell(events)
-}
-
-// claimed tells whether another session's agent has said that it changes a file, or was seen to.
-func (h *Host) claimed(path string, by *Session) bool {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Values(h.sessions))
-	h.mu.Unlock()
-	return slices.ContainsFunc(sessions, func(s *Session) bool {
-		return s != by && (s.working.running() || s.working.recent()) && s.changes.names(path)
-	})
-}
-
-// userSaved hears that the user has written a buffer: what its file has then is no command's doing.
-func (h *Host) userSaved(name string) {
-	path, err := buffers.RealPath(name)
-	if err != nil {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range h.sessions {
-		s.changes.saved.Store(path, true)
-	}
 }

@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"cmp"
@@ -22,12 +22,12 @@ type placement struct {
 }
 
 // place gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
-// the goroutine of box.
-func (c *changes) place(p placement, done func(error)) {
-	files := c.session.host.files
+// the ledger's goroutine.
+func (c *Ledger) place(p placement, done func(error)) {
+	files := c.config.Files
 	ctx := context.Background()
 	answer := func(w buffers.Written, err error) {
-		c.box.put(func() {
+		c.box.Put(func() {
 			var e *buffers.Error
 			if errors.As(err, &e) {
 				err = e.Err
@@ -109,9 +109,9 @@ func gone(path string) bool {
 }
 
 // moveBack puts a file where it was before it was moved, with what is wanted of it.
-func (c *changes) moveBack(p placement, done func(error)) {
+func (c *Ledger) moveBack(p placement, done func(error)) {
 	if _, err := os.Lstat(p.back); err == nil {
-		done(fmt.Errorf("it cannot go back to %s, where another file is", c.session.short(p.back)))
+		done(fmt.Errorf("it cannot go back to %s, where another file is", c.config.Short(p.back)))
 		return
 	}
 	info, err := os.Stat(p.path)
@@ -126,8 +126,8 @@ func (c *changes) moveBack(p placement, done func(error)) {
 	}
 	ctx := context.Background()
 	// As it is first, which keeps its encoding; then what is wanted.
-	c.session.host.files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
-		c.box.put(func() {
+	c.config.Files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
+		c.box.Put(func() {
 			if err != nil {
 				done(err)
 				return

@@ -1,10 +1,9 @@
-package host
+package ledger
 
 import (
 	"context"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +34,7 @@ func TestUntold(t *testing.T) {
 	type steps []func(dir string) error
 	cases := map[string]struct {
 		early, late steps // in a turn, before and after the first look
-		told        func(c *changes, t *turn, at func(string) string)
+		told        func(c *Ledger, t *turn, at func(string) string)
 		want        string
 	}{
 		"nothing":                       {},
@@ -52,16 +51,16 @@ func TestUntold(t *testing.T) {
 		"made at once and moved":        {early: steps{write("b", "B\n")}, late: steps{move("b", "c")}, want: "c 0 to 644"},
 		"moved to where a file was that an earlier turn has removed": {
 			early: steps{move("a", "b")},
-			told:  func(c *changes, _ *turn, at func(string) string) { c.last[at("b")] = review.Content{} },
+			told:  func(c *Ledger, _ *turn, at func(string) string) { c.last[at("b")] = review.Content{} },
 			want:  "b from a 644 to 644",
 		},
 		"changed at once, after the user had refused a change": {
 			early: steps{write("a", "A2\n")},
-			told:  func(c *changes, _ *turn, at func(string) string) { c.last[at("a")] = text("other\n").Mark() },
+			told:  func(c *Ledger, _ *turn, at func(string) string) { c.last[at("a")] = text("other\n").Mark() },
 		},
 		"edited, as a call tells, and moved": {
 			late: steps{write("a", "A2\n"), move("a", "b"), mode("b", 0o600)},
-			told: func(c *changes, t *turn, at func(string) string) {
+			told: func(c *Ledger, t *turn, at func(string) string) {
 				c.agentChanged(t, at("a"), text("A\n"), text("A2\n"))
 				c.last[at("a")] = text("A2\n").Mark()
 			},
@@ -81,12 +80,12 @@ func TestUntold(t *testing.T) {
 			}},
 			late: steps{write("a", "A2\n")},
 			// As the times tell nothing, what a decision has left is not to be believed either.
-			told: func(c *changes, _ *turn, at func(string) string) { c.last[at("a")] = text("").Mark() },
+			told: func(c *Ledger, _ *turn, at func(string) string) { c.last[at("a")] = text("").Mark() },
 			want: "a 644 to 644",
 		},
 		"edited at once, as a call tells, and moved": {
 			early: steps{write("a", "A2\n"), move("a", "b")},
-			told: func(c *changes, t *turn, at func(string) string) {
+			told: func(c *Ledger, t *turn, at func(string) string) {
 				c.agentChanged(t, at("a"), text("A\n"), text("A2\n"))
 				c.last[at("a")] = text("A2\n").Mark()
 			},
@@ -94,7 +93,7 @@ func TestUntold(t *testing.T) {
 		},
 		"moved, as a call tells, edited, and moved on": {
 			late: steps{write("c", "A2\n"), remove("a")},
-			told: func(c *changes, t *turn, at func(string) string) {
+			told: func(c *Ledger, t *turn, at func(string) string) {
 				c.agentMoved(t, at("a"), at("b"), text("A\n"), text("A\n"))
 				c.agentChanged(t, at("b"), text("A\n"), text("A2\n"))
 				c.last[at("a")], c.last[at("b")] = review.Content{}, text("A2\n").Mark()
@@ -103,7 +102,7 @@ func TestUntold(t *testing.T) {
 		},
 		"moved, as a call tells, and another one to where it was": {
 			late: steps{move("a", "b"), move("x", "a")},
-			told: func(c *changes, t *turn, at func(string) string) {
+			told: func(c *Ledger, t *turn, at func(string) string) {
 				c.agentMoved(t, at("a"), at("b"), text("A\n"), text("A\n"))
 				c.last[at("a")], c.last[at("b")] = review.Content{}, text("A\n").Mark()
 			},
@@ -143,11 +142,10 @@ func TestUntold(t *testing.T) {
 					}
 				}
 			}
-			h := newHost(Options{Log: slog.New(slog.DiscardHandler), Data: t.TempDir()}, nil)
-			defer h.finder.Close()
-			changes := newSession(h, 1, AgentSpec{Title: "Agent"}, dir).changes
+			store := checkpoint.Open(t.TempDir())
+			ledger := New(Config{Store: store, Claimed: func(string) bool { return false }})
 			look := func(last *checkpoint.Snapshot) *checkpoint.Snapshot {
-				snap, err := h.store.Snapshot(context.Background(), []string{dir}, last)
+				snap, err := store.Snapshot(context.Background(), []string{dir}, last)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -158,10 +156,10 @@ func TestUntold(t *testing.T) {
 			turn.first = look(turn.before)
 			do(c.late)
 			if c.told != nil {
-				c.told(changes, turn, func(name string) string { return filepath.Join(dir, name) })
+				c.told(ledger, turn, func(name string) string { return filepath.Join(dir, name) })
 			}
 			var got []string
-			for _, ch := range changes.untold(turn, look(turn.first)) {
+			for _, ch := range ledger.untold(turn, look(turn.first)) {
 				is := strings.TrimPrefix(ch.Path, dir+"/")
 				if ch.OldPath != "" {
 					is += " from " + strings.TrimPrefix(ch.OldPath, dir+"/")

@@ -1,4 +1,4 @@
-package host
+package ledger
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 )
 
 // originals are files byte for byte that may have to be put back, of which the record has but texts or
-// marks: where in the store they are. They belong to the goroutine of changes.box.
+// marks: where in the store they are. They belong to the ledger's goroutine.
 type originals struct {
 	store *checkpoint.Store // nil where there is none: then nothing is kept
 	of    map[version]original

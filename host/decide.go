@@ -1,0 +1,61 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// decide makes a decision about changes. Any goroutine. The user is told what could not be done; done gets
+// that too, and how many files it was about, on the session's goroutine.
+func (s *Session) decide(d ledger.Decision, done func(files int, err error)) {
+	s.ledger.Decide(d, func(n int, err error) {
+		s.box.Put(func() {
+			if err != nil {
+				s.host.notify("warning", err.Error())
+			}
+			done(n, err)
+		})
+	})
+}
+
+// tellDecision makes a decision for Lua: about all files, one, or a hunk of it by its number, with the
+// numbers of its lines as Lua knows them.
+func (s *Session) tellDecision(m message) {
+	d := ledger.Decision{Do: review.Decision(m.text("do")), Path: m.text("path")}
+	if n := m.integer("hunk"); n > 0 {
+		at := review.Hunk{OldStart: m.integer("old_start"), OldCount: m.integer("old_count"), NewStart: m.integer("new_start"), NewCount: m.integer("new_count")}
+		d.Which = func(f review.File) review.Selection { return review.Selection{Hunks: []int{hunkNow(f, n-1, at)}} }
+	}
+	s.decide(d, func(files int, err error) {
+		failure := ""
+		if err != nil {
+			failure = sentenceOf(err)
+		}
+		s.host.callback(m.integer("callback"), map[string]any{"files": files}, failure)
+	})
+}
+
+// hunkNow is where in a file's list a hunk is that was the n-th, when the user has typed since; -1 is
+// nowhere.
+func hunkNow(f review.File, n int, at review.Hunk) int {
+	same := func(h review.Hunk) bool {
+		h.State = ""
+		return h == at
+	}
+	if n < len(f.Hunks) && (same(f.Hunks[n]) || at == review.Hunk{}) {
+		return n
+	}
+	if i := slices.IndexFunc(f.Hunks, same); i >= 0 {
+		return i
+	}
+	// Lines above it have come or gone.
+	moved := -1
+	for i, h := range f.Hunks {
+		if h.OldCount == at.OldCount && h.NewCount == at.NewCount && (moved < 0 || i == n) {
+			moved = i
+		}
+	}
+	return moved
+}

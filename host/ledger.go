@@ -1,0 +1,73 @@
+package host
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// newLedger opens the ledger of a session.
+func newLedger(s *Session) *ledger.Ledger {
+	h := s.host
+	return ledger.New(ledger.Config{
+		Roots:    s.roots,
+		Inside:   func(path string) bool { return inside(path, s.roots) },
+		Absolute: s.absolute,
+		Short:    s.short,
+		Watch: func() ledger.Watch {
+			if w := h.watching(); w != nil {
+				return w
+			}
+			return nil
+		},
+		Files:      h.files,
+		Store:      h.store,
+		Saves:      h.saves,
+		Claimed:    func(path string) bool { return h.claimed(path, s) },
+		Ours:       func(path string) bool { return h.worker(path) == s },
+		Put:        s.box.Put,
+		Hurry:      func() { h.editor.Hurry(s) },
+		Lacks:      s.tellLacks,
+		Changed:    s.tellChanges,
+		Background: h.background,
+		Over:       h.over,
+		Log:        h.log,
+	})
+}
+
+// tellChanges tells Lua what is new in the record, then the events that follow it. It is called on the ledger's
+// goroutine.
+func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger.Event) {
+	shown := map[int]any{}
+	for _, f := range changed {
+		shown[f.ID] = mirrorFile(f)
+	}
+	for _, id := range gone {
+		shown[id] = false
+	}
+	s.box.Put(func() {
+		if len(changed)+len(gone) > 0 {
+			s.review.changed(changed, gone)
+		}
+		maps.Copy(s.shown.changes, shown)
+		held := slices.IndexFunc(s.shown.events, func(e event) bool { return !s.ledger.Told(e.after) })
+		for _, e := range events {
+			s.event("AcpFileChanged", map[string]any{"path": e.Path, "by": e.By})
+		}
+		if held >= 0 { // they belong before the turn's end
+			told := s.shown.events
+			s.shown.events = slices.Concat(told[:held], told[len(told)-len(events):], told[held:len(told)-len(events)])
+		}
+		s.changed()
+	})
+}
+
+// tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.
+func (s *Session) tellLacks(now ledger.Lack) {
+	s.box.Put(func() {
+		s.lacks = now
+		s.changed()
+	})
+}

@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/saved"
+)
+
+// Config is what a ledger needs of its surroundings. Its functions are called on any goroutine, but for
+// Hurry and Changed.
+type Config struct {
+	Roots    []string                                    // the session's folders
+	Inside   func(path string) bool                      // a file is in one of them
+	Absolute func(name string) (path string, local bool) // what an agent's name of a file means, see [session.Absolute]
+	Short    func(path string) string                    // a path as the user reads it
+
+	Watch func() Watch // nil while files are not watched
+	Files Files
+	Store *checkpoint.Store // nil for none
+	Saves Saves
+
+	Claimed func(path string) bool // another session's agent has said that it changes a file, or was seen to
+	Ours    func(path string) bool // a file was probably changed by this session's agent, and by no other's
+
+	Put   func(func()) bool // runs something on the session's goroutine; false when that has ended
+	Hurry func()            // the end of a turn may be told; called on the session's goroutine
+	Lacks func(Lack)        // what the copies of the folders leave out is another thing now
+	// Changed hears of files of the record that are new or not as they were, of those that are gone from it, by
+	// their ids, and of what the agent was seen to do. It is called on the ledger's goroutine.
+	Changed func(files []review.File, gone []int, events []Event)
+
+	Background func(func()) // runs something that the host's end waits for
+	Over       context.Context
+	Log        *slog.Logger
+}
+
+// Watch looks at files: it is a [buffers.Watch].
+type Watch interface {
+	Tracks() <-chan struct{}
+	Look(path string, settle bool, limit int64, done func(buffers.Seen, error))
+	Finish(path string, done func())
+}
+
+// Files changes files by the user's wish: it is a [buffers.Files].
+type Files interface {
+	Edit(context.Context, buffers.Edit, func(buffers.Written, error))
+	Restore(ctx context.Context, path string, data []byte, mode fs.FileMode, done func(buffers.Written, error))
+}
+
+// Saves is what is saved of sessions, by their keys in the store. Any goroutine may use it.
+type Saves interface {
+	// Load gives what was saved last, with a record of at most limit bytes. Where there is nothing the error is
+	// [fs.ErrNotExist].
+	Load(key string, limit int) (saved.Session, error)
+	// Write saves in the background; done gets how much was written, from any goroutine. Where something newer
+	// comes before, it is not called.
+	Write(key string, image *saved.Image, done func(bytes int, err error))
+	Remove(key string)
+}
+
+// Event is a change of a file by the agent: by "fs", through its client, or on the "disk".
+type Event struct{ Path, By string }

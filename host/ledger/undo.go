@@ -1,0 +1,186 @@
+package ledger
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+var (
+	errNoTurn    = errors.New("there is no turn that has changed files and could be undone")
+	errOtherTurn = errors.New("another turn has come meanwhile: :Acp undo shows what there is to undo now")
+	errNoUndone  = errors.New("nothing was undone that could be done again")
+)
+
+// Undo takes back what the last turn that was not undone has changed, or with again does the last one that
+// was undone again; which is the name of that turn, or "". With preview it only tells what it would do.
+// done runs on the ledger's goroutine.
+func (c *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, []turns.Step, error)) {
+	c.job(func(next func()) {
+		finish := func(t *turns.Turn, steps []turns.Step, err error) {
+			c.tell(nil)
+			done(t, steps, err)
+			next()
+		}
+		t, files, err := c.undoable(again)
+		if err == nil && which != "" && which != t.Name() {
+			err = errOtherTurn
+		}
+		if err != nil {
+			finish(nil, nil, err)
+			return
+		}
+		c.steps(files, func(steps []turns.Step) {
+			if preview {
+				finish(t, steps, nil)
+				return
+			}
+			if !again {
+				c.turn = nil // what is saved meanwhile has it whole
+			}
+			var moves [][2]string
+			for _, step := range steps {
+				moves = append(moves, [2]string{step.Back, step.Of.Path})
+			}
+			u := undoing{folders: c.foldersSince(t.At, moves), again: again}
+			c.undoEach(u, steps, func(u undoing) {
+				if again {
+					c.history.WasDoneAgain(t)
+				} else {
+					c.history.WasUndone(t, u.did, u.failed, c.turn == nil) // unless another turn has begun
+				}
+				c.saveSoon()
+				c.lookAtFolders() // what is there now is no doing of the next turn's
+				finish(t, steps, u.err)
+			})
+		})
+	})
+}
+
+// undoable is the turn that an undo is about, and its files as they are to be taken back.
+func (c *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
+	if again {
+		u, ok := c.history.LastUndone()
+		if !ok {
+			return nil, nil, errNoUndone
+		}
+		return u.Turn, u.Files, nil
+	}
+	c.take(c.turn) // what was changed after its end counts too
+	t := c.history.Last()
+	if t == nil {
+		return nil, nil, errNoTurn
+	}
+	return t, t.Files, nil
+}
+
+// steps says what taking files back does to each as it is now, in the order in which that must be done.
+func (c *Ledger) steps(files []turns.File, done func([]turns.Step)) {
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path, cmp.Or(f.OldPath, f.Path))
+	}
+	c.refresh(nil, func() {
+		c.seeAll(paths, func(now []sight) {
+			var is []review.Content
+			var modes []fs.FileMode
+			taken := map[string]bool{}
+			unseen := map[string]bool{}
+			for i := range files {
+				seen, old := now[2*i], now[2*i+1]
+				is, modes = append(is, seen.Content), append(modes, seen.mode)
+				taken[paths[2*i+1]] = old.Exists
+				unseen[paths[2*i]] = seen.path == ""
+			}
+			steps := turns.Steps(files, is, modes, taken)
+			for i, step := range steps {
+				if unseen[step.Of.Path] {
+					steps[i].Note = "cannot be looked at"
+				} else if !step.Idle() && step.Want.Opaque && step.Want != step.Now {
+					if _, kept := c.originals.known(step.Of.Path, step.Want, c.turn); !kept {
+						steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
+					}
+				}
+			}
+			done(steps)
+		})
+	})
+}
+
+// undoing is an undo under way.
+type undoing struct {
+	folders folders
+	again   bool
+	did     []turns.File // what leads to where it was again
+	failed  []turns.File
+	err     error // the first
+}
+
+// undoEach takes one step after another.
+func (c *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
+	if len(steps) == 0 {
+		done(u)
+		return
+	}
+	step := steps[0]
+	if step.Idle() {
+		c.undoEach(u, steps[1:], done)
+		return
+	}
+	path := step.Of.Path
+	to := placement{path: path, now: step.Now, want: step.Want, mode: step.Mode, back: step.Back}
+	if step.Merged {
+		to.merge = step.With
+	}
+	c.place(to, func(err error) {
+		if err != nil {
+			u.err = cmp.Or(u.err, fmt.Errorf("%s: %w", c.config.Short(path), err))
+			u.failed = append(u.failed, step.Of)
+			steps[0].Note = "could not be changed"
+			c.undoEach(u, steps[1:], done)
+			return
+		}
+		if step.Back != "" || !step.Want.Exists {
+			u.folders.remove(filepath.Dir(path))
+		}
+		did := step.Reverse()
+		u.did = append(u.did, did)
+		c.seeAll([]string{path, did.Path}, func(now []sight) {
+			switch {
+			case now[0].path == "" || now[1].path == "":
+			case !u.again && step.Back != "":
+				c.record.MoveRetracted(path, did.Path, step.Now, now[1].Content)
+			case !u.again:
+				c.record.Retracted(did.Path, step.Now, now[1].Content)
+			case step.Back != "":
+				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
+			default:
+				c.agentChanged(nil, path, step.Now, now[0].Content)
+			}
+			for _, seen := range now {
+				c.last[seen.path] = seen.Mark()
+			}
+			for b := range c.open {
+				delete(b.files, path)
+			}
+			c.undoEach(u, steps[1:], done)
+		})
+	})
+}
+
+// began is when the first turn that is known began.
+func (c *Ledger) began() time.Time {
+	switch {
+	case len(c.history.Turns) > 0:
+		return c.history.Turns[0].At
+	case c.turn != nil:
+		return c.turn.At
+	}
+	return time.Now()
+}
