@@ -49,40 +49,40 @@ type before struct {
 // Follow looks at the files of a call when it names them, which is before it changes them unless the agent
 // is fast, and when it has ended. Where the agent is not working, as in a replay, what a new call says is no
 // change.
-func (c *Ledger) Follow(call *session.ToolCall, working bool) {
-	f := c.calls[call]
+func (l *Ledger) Follow(call *session.ToolCall, working bool) {
+	f := l.calls[call]
 	if f == nil {
 		if !working {
 			return
 		}
 		f = &followedCall{asked: map[string]bool{}}
-		c.calls[call] = f
+		l.calls[call] = f
 	}
 	if !slices.Contains(harmless, call.Kind) {
-		c.worked.Store(true)
+		l.worked.Store(true)
 	}
 	if now := readingOf(call); now != f.read {
-		f.read, f.touched = now, touchedBy(call, c.config.Absolute)
+		f.read, f.touched = now, touchedBy(call, l.config.Absolute)
 	}
-	c.look(f)
+	l.look(f)
 	switch finished := call.Shown().Finished(); {
 	case !finished:
 		f.settled = false
 	case !f.settled:
 		f.settled = true
-		c.settle(call, f)
+		l.settle(call, f)
 	}
 }
 
 // look takes down what those files of a call are that were not looked at yet. The looks are in order with
 // what the agent asks for from now on.
-func (c *Ledger) look(f *followedCall) {
+func (l *Ledger) look(f *followedCall) {
 	var fresh []string
 	for _, path := range f.touched.paths {
 		if !f.asked[path] {
 			f.asked[path] = true
 			fresh = append(fresh, path)
-			c.named.Store(path, true)
+			l.named.Store(path, true)
 		}
 	}
 	if len(fresh) == 0 {
@@ -92,17 +92,17 @@ func (c *Ledger) look(f *followedCall) {
 		f.before = &before{files: map[string]sight{}}
 	}
 	b := f.before
-	c.box.Put(func() {
-		c.open[b] = true
+	l.box.Put(func() {
+		l.open[b] = true
 		b.missing += len(fresh)
 	})
 	for _, path := range fresh {
-		c.see(path, false, func(seen sight) {
+		l.see(path, false, func(seen sight) {
 			if _, known := b.files[seen.path]; seen.path != "" && !known {
-				seen.Content = c.beforeTurn(seen)
-				c.originals.keepDisk(seen.path, seen.Content)
+				seen.Content = l.beforeTurn(seen)
+				l.originals.keepDisk(seen.path, seen.Content)
 				b.files[seen.path] = seen
-				c.named.Store(seen.path, true)
+				l.named.Store(seen.path, true)
 			}
 			if b.missing--; b.missing == 0 {
 				waiting := b.waiting
@@ -117,15 +117,15 @@ func (c *Ledger) look(f *followedCall) {
 
 // beforeTurn is what a file was before the agent began to change it, where a look came too late: the agent has
 // changed it since the turn began, or is in the middle of writing it, when a file often is empty.
-func (c *Ledger) beforeTurn(seen sight) review.Content {
-	t := c.turn
-	_, users := c.saved.Load(seen.path)
+func (l *Ledger) beforeTurn(seen sight) review.Content {
+	t := l.turn
+	_, users := l.saved.Load(seen.path)
 	empty := seen.Exists && !seen.Opaque && seen.Text == ""
 	if t == nil || users || seen.loaded || !seen.Exists || !empty && seen.since.Before(t.At) ||
-		c.config.Claimed(seen.path) {
+		l.config.Claimed(seen.path) {
 		return seen.Content
 	}
-	if was, ok := c.record.Present(seen.path); ok {
+	if was, ok := l.record.Present(seen.path); ok {
 		return was
 	}
 	for _, snap := range []*checkpoint.Snapshot{t.first, t.before} {
@@ -133,7 +133,7 @@ func (c *Ledger) beforeTurn(seen sight) review.Content {
 			continue
 		}
 		if s := snap.State(seen.path); s.Kind == checkpoint.File && s.ModTime < t.At.UnixNano() {
-			if was, ok := c.originals.content(s); ok {
+			if was, ok := l.originals.content(s); ok {
 				return was
 			}
 		}
@@ -142,19 +142,19 @@ func (c *Ledger) beforeTurn(seen sight) review.Content {
 }
 
 // settle compares the files of a call that has ended with what they were.
-func (c *Ledger) settle(call *session.ToolCall, f *followedCall) {
+func (l *Ledger) settle(call *session.ToolCall, f *followedCall) {
 	t, b := f.touched, f.before
 	if b == nil {
 		return // it names none
 	}
 	completed := call.Status == session.StatusCompleted
 	var in *turn
-	c.box.Put(func() { in = c.turn })
-	c.job(func(done func()) {
+	l.box.Put(func() { in = l.turn })
+	l.job(func(done func()) {
 		compare := func() {
-			c.seeAll(t.paths, func(now []sight) {
-				if events := c.compare(in, t, b, now, completed); len(events) > 0 {
-					c.tell(events)
+			l.seeAll(t.paths, func(now []sight) {
+				if events := l.compare(in, t, b, now, completed); len(events) > 0 {
+					l.tell(events)
 				}
 				done()
 			})
@@ -169,7 +169,7 @@ func (c *Ledger) settle(call *session.ToolCall, f *followedCall) {
 
 // compare brings into the record what has become of the files of a call, and gives the events of it.
 // completed says that the call has done what it says.
-func (c *Ledger) compare(in *turn, t touched, b *before, now []sight, completed bool) (events []Event) {
+func (l *Ledger) compare(in *turn, t touched, b *before, now []sight, completed bool) (events []Event) {
 	files := map[string]sight{} // by real path
 	real := map[string]string{} // by path as named
 	for i, seen := range now {
@@ -178,8 +178,8 @@ func (c *Ledger) compare(in *turn, t touched, b *before, now []sight, completed 
 		}
 	}
 	tell := func(path string, is review.Content) {
-		c.last[path] = is.Mark()
-		c.sawOpen(path, is) // other calls name it too
+		l.last[path] = is.Mark()
+		l.sawOpen(path, is) // other calls name it too
 		events = append(events, Event{path, "disk"})
 	}
 	moved := map[string]bool{}
@@ -191,18 +191,18 @@ func (c *Ledger) compare(in *turn, t touched, b *before, now []sight, completed 
 		}
 		switch {
 		case was.Exists && !over.Exists:
-		case completed && !was.Exists && over == is && !c.isGone(from):
+		case completed && !was.Exists && over == is && !l.isGone(from):
 			// It was moved before it could be looked at.
 			was = is
-			if f, ok := c.record.File(from); ok {
+			if f, ok := l.record.File(from); ok {
 				was = f.Present
 			}
 		default:
 			continue
 		}
-		c.agentMoved(in, from, to, was, is)
-		c.last[from] = review.Content{}
-		c.sawOpen(from, review.Content{})
+		l.agentMoved(in, from, to, was, is)
+		l.last[from] = review.Content{}
+		l.sawOpen(from, review.Content{})
 		tell(to, is)
 		moved[from], moved[to] = true, true
 	}
@@ -220,15 +220,15 @@ func (c *Ledger) compare(in *turn, t touched, b *before, now []sight, completed 
 			continue // the watch tells
 		}
 		old := was.Content
-		if completed && c.tooLate(t, real, path, old, is) {
+		if completed && l.tooLate(t, real, path, old, is) {
 			if rebuilt, ok := withoutDiffs(t, real, path, is); ok {
 				old = rebuilt
 			} else {
-				c.worked.Store(true) // what the folders were when the turn began tells
+				l.worked.Store(true) // what the folders were when the turn began tells
 			}
 		}
 		if old != is {
-			c.agentChanged(in, path, old, is)
+			l.agentChanged(in, path, old, is)
 			tell(path, is)
 		}
 	}
@@ -237,9 +237,9 @@ func (c *Ledger) compare(in *turn, t touched, b *before, now []sight, completed 
 
 // tooLate tells that a file was not looked at before the agent changed it: it had then what it has now, or
 // was in the middle of being written.
-func (c *Ledger) tooLate(t touched, real map[string]string, path string, old, is review.Content) bool {
+func (l *Ledger) tooLate(t touched, real map[string]string, path string, old, is review.Content) bool {
 	if old == is {
-		last, known := c.last[path]
+		last, known := l.last[path]
 		return !known || last != is.Mark()
 	}
 	return old.Text == "" && !old.Opaque && slices.ContainsFunc(t.diffs, func(d session.Diff) bool {

@@ -28,17 +28,17 @@ var (
 
 // Decide makes a decision about changes. done gets how many files it was about, and what could not be done
 // first, on the ledger's goroutine.
-func (c *Ledger) Decide(d Decision, done func(files int, err error)) {
-	c.job(func(next func()) {
+func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
+	l.job(func(next func()) {
 		finish := func(n int, err error) {
-			c.tell(nil)
+			l.tell(nil)
 			done(n, err)
 			next()
 		}
 		// What was made or moved last makes room first for what was there before.
 		var paths, left []string
 		var moves [][2]string
-		files := c.record.Files()
+		files := l.record.Files()
 		slices.Reverse(files)
 		for _, f := range backFirst(files) {
 			moves = append(moves, [2]string{f.OldPath, f.Path})
@@ -51,12 +51,12 @@ func (c *Ledger) Decide(d Decision, done func(files int, err error)) {
 			}
 		}
 		paths = append(paths, left...)
-		d.folders = c.foldersSince(c.began(), moves)
+		d.folders = l.foldersSince(l.began(), moves)
 		if len(paths) == 0 {
 			finish(0, errors.New("the agent has changed nothing there"))
 			return
 		}
-		c.refreshOnly(nil, paths, func() { c.decideEach(d, paths, 0, 0, nil, finish) })
+		l.refreshOnly(nil, paths, func() { l.decideEach(d, paths, 0, 0, nil, finish) })
 	})
 }
 
@@ -87,7 +87,7 @@ func backFirst(files []review.File) []review.File {
 }
 
 // decideEach makes a decision about one file after another; tries counts those for the first.
-func (c *Ledger) decideEach(d Decision, paths []string, n, tries int, failed error, done func(int, error)) {
+func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed error, done func(int, error)) {
 	if len(paths) == 0 {
 		done(n, failed)
 		return
@@ -96,18 +96,18 @@ func (c *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 	after := func(err error) {
 		switch {
 		case errors.Is(err, errMovedOn) && tries < 3:
-			c.refreshOnly(nil, paths[:1], func() { c.decideEach(d, paths, n, tries+1, failed, done) })
+			l.refreshOnly(nil, paths[:1], func() { l.decideEach(d, paths, n, tries+1, failed, done) })
 			return
 		case err != nil && failed == nil:
-			failed = fmt.Errorf("%s: %w", c.config.Short(path), err)
+			failed = fmt.Errorf("%s: %w", l.config.Short(path), err)
 		case err == nil:
 			n++
 		}
-		c.decideEach(d, paths[1:], n, 0, failed, done)
+		l.decideEach(d, paths[1:], n, 0, failed, done)
 	}
-	f, ok := c.record.File(path)
+	f, ok := l.record.File(path)
 	if !ok || d.Path == "" && f.State != review.Pending {
-		c.decideEach(d, paths[1:], n, 0, failed, done)
+		l.decideEach(d, paths[1:], n, 0, failed, done)
 		return
 	}
 	var which review.Selection
@@ -117,25 +117,25 @@ func (c *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 	var plan review.Plan
 	var err error
 	if d.Plan != nil {
-		plan, err = d.Plan(c.record)
+		plan, err = d.Plan(l.record)
 	} else {
-		plan, err = c.record.Plan(path, d.Do, which)
+		plan, err = l.record.Plan(path, d.Do, which)
 	}
 	if err != nil {
 		after(err)
 		return
 	}
 	commit := func(err error) {
-		if err == nil && !c.record.Commit(plan) {
+		if err == nil && !l.record.Commit(plan) {
 			err = errMovedOn
 		}
 		if err == nil && plan.Edits() {
-			c.knowOwn(plan)
+			l.knowOwn(plan)
 			if plan.Back != "" || !plan.Want.Exists {
 				d.folders.remove(filepath.Dir(path))
 			}
 			if plan.Back != "" || plan.Now.Exists != plan.Want.Exists {
-				c.lookAtFolders() // what is there now is no doing of the next turn's
+				l.lookAtFolders() // what is there now is no doing of the next turn's
 			}
 		}
 		if err == nil && d.Made != nil {
@@ -147,27 +147,27 @@ func (c *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 		commit(nil)
 		return
 	}
-	c.place(placement{path: path, now: plan.Now, want: plan.Want, back: plan.Back}, commit)
+	l.place(placement{path: path, now: plan.Now, want: plan.Want, back: plan.Back}, commit)
 }
 
 // knowOwn tells what was done to a file by the user's wish.
-func (c *Ledger) knowOwn(plan review.Plan) {
+func (l *Ledger) knowOwn(plan review.Plan) {
 	now := map[string]review.Content{plan.Path: plan.Want}
 	if plan.Back != "" {
 		now = map[string]review.Content{plan.Path: {}, plan.Back: plan.Want}
 	}
 	if plan.Back != "" && !plan.Now.Exists {
-		c.history.CameBack(plan.Path)
+		l.history.CameBack(plan.Path)
 	}
 	switch {
-	case c.turn == nil:
+	case l.turn == nil:
 	case plan.Back != "":
-		c.turn.WentBack(plan.Path, plan.Back, plan.Now, plan.Want)
+		l.turn.WentBack(plan.Path, plan.Back, plan.Now, plan.Want)
 	default:
-		c.turn.Decided(plan.Path, plan.Now, plan.Want)
+		l.turn.Decided(plan.Path, plan.Now, plan.Want)
 	}
 	for path, is := range now {
-		c.last[path] = is.Mark()
-		c.sawOpen(path, is)
+		l.last[path] = is.Mark()
+		l.sawOpen(path, is)
 	}
 }

@@ -15,8 +15,8 @@ type folders struct {
 
 // foldersSince are the folders of a session that were made since a time. A folder from which files were moved,
 // and that is no more, was moved with them: moves are their old and new paths.
-func (c *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
-	f := folders{c.config.Inside, began, map[string]bool{}}
+func (l *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
+	f := folders{l.config.Inside, began, map[string]bool{}}
 	for _, m := range moves {
 		from, to := filepath.Dir(m[0]), filepath.Dir(m[1])
 		for ; m[0] != "" && f.inside(to); from, to = filepath.Dir(from), filepath.Dir(to) {

@@ -85,71 +85,71 @@ func New(config Config) *Ledger {
 }
 
 // Run is the goroutine that owns the record; it returns after [Ledger.Close].
-func (c *Ledger) Run() { c.box.Run() }
+func (l *Ledger) Run() { l.box.Run() }
 
 // Names tells whether a call of the last turn names a file, or the agent was seen to change it.
-func (c *Ledger) Names(path string) bool {
-	_, ok := c.named.Load(path)
+func (l *Ledger) Names(path string) bool {
+	_, ok := l.named.Load(path)
 	return ok
 }
 
 // UserSaved hears that the user has written a buffer: what its file has then is no command's doing.
-func (c *Ledger) UserSaved(path string) { c.saved.Store(path, true) }
+func (l *Ledger) UserSaved(path string) { l.saved.Store(path, true) }
 
 // BeginTurn begins a turn with the words of its prompt.
-func (c *Ledger) BeginTurn(prompt string) {
+func (l *Ledger) BeginTurn(prompt string) {
 	began := time.Now()
-	c.named.Clear()
-	c.saved.Clear()
-	c.box.Put(func() { c.openTurn(prompt, began) })
+	l.named.Clear()
+	l.saved.Clear()
+	l.box.Put(func() { l.openTurn(prompt, began) })
 }
 
 // openTurn begins a turn. The one before may have things to come yet, see findUntold.
-func (c *Ledger) openTurn(prompt string, at time.Time) {
-	c.take(c.turn)
-	if len(c.history.Undone) > 0 {
-		c.history.Begin()
-		c.saveSoon()
+func (l *Ledger) openTurn(prompt string, at time.Time) {
+	l.take(l.turn)
+	if len(l.history.Undone) > 0 {
+		l.history.Begin()
+		l.saveSoon()
 	}
 	t := &turn{Turn: turns.Begin(prompt, at)}
-	c.turn = t
-	c.scans.scan(func(snap *checkpoint.Snapshot) { t.before, t.first = c.scans.previous, snap })
+	l.turn = t
+	l.scans.scan(func(snap *checkpoint.Snapshot) { t.before, t.first = l.scans.previous, snap })
 	// What a buffer once showed is no longer known to be the user's.
-	clear(c.loaded)
+	clear(l.loaded)
 }
 
 // take puts what a turn, which may be nil, has changed up to now among what can be undone.
-func (c *Ledger) take(t *turn) {
+func (l *Ledger) take(t *turn) {
 	if t == nil {
 		return
 	}
-	c.history.Take(t.Turn)
+	l.history.Take(t.Turn)
 	for _, f := range t.Files {
 		if f.Before.Exists && (!f.After.Exists || f.Before.Opaque) {
-			c.originals.keepBeginning(t, cmp.Or(f.OldPath, f.Path), f.Before)
+			l.originals.keepBeginning(t, cmp.Or(f.OldPath, f.Path), f.Before)
 		}
 	}
 }
 
 // EndTurn returns the number of the turn's end, which is not to be told before [Ledger.Told] says so.
-func (c *Ledger) EndTurn() int {
+func (l *Ledger) EndTurn() int {
 	var over []*before
-	for call, f := range c.calls {
+	for call, f := range l.calls {
 		if !call.Status.Finished() {
-			c.settle(call, f)
-			delete(c.calls, call) // what the agent says of it later counts as new
+			l.settle(call, f)
+			delete(l.calls, call) // what the agent says of it later counts as new
 		}
 		over = append(over, f.before)
 		f.before = nil
 		clear(f.asked)
 	}
-	c.ends++
-	end := c.ends
+	l.ends++
+	end := l.ends
 	var t *turn
-	c.box.Put(func() { t = c.turn }) // when the job runs the next may have begun
-	c.job(func(done func()) {
+	l.box.Put(func() { t = l.turn }) // when the job runs the next may have begun
+	l.job(func(done func()) {
 		for _, b := range over {
-			delete(c.open, b)
+			delete(l.open, b)
 		}
 		// What is gone may have been moved, which only the folders tell.
 		var gone []string
@@ -159,74 +159,74 @@ func (c *Ledger) EndTurn() int {
 			}
 			return seen.Exists
 		}
-		paths := c.record.Paths()
+		paths := l.record.Paths()
 		if t != nil {
 			t.ended = true
 			paths = append(paths, t.Paths()...)
 			slices.Sort(paths)
 			paths = slices.Compact(paths)
 		}
-		c.refreshIf(t, paths, there, func() {
-			c.findUntold(t, func() {
-				c.refreshOnly(t, gone, func() {
+		l.refreshIf(t, paths, there, func() {
+			l.findUntold(t, func() {
+				l.refreshOnly(t, gone, func() {
 					if t != nil {
 						t.over = true
 					}
-					c.take(t)
-					c.tell(nil)
-					c.save()
-					c.config.Put(func() { c.release(end) })
+					l.take(t)
+					l.tell(nil)
+					l.save()
+					l.config.Put(func() { l.release(end) })
 					done()
 				})
 			})
 		})
 	})
-	time.AfterFunc(maxHeld, func() { c.config.Put(func() { c.release(end) }) })
+	time.AfterFunc(maxHeld, func() { l.config.Put(func() { l.release(end) }) })
 	return end
 }
 
 // Told tells whether the end of a turn may be told: what was changed before it is in the record.
-func (c *Ledger) Told(end int) bool { return end <= c.told }
+func (l *Ledger) Told(end int) bool { return end <= l.told }
 
 // release lets the ends of turns be told.
-func (c *Ledger) release(end int) {
-	if c.told < end {
-		c.told = end
-		c.config.Hurry()
+func (l *Ledger) release(end int) {
+	if l.told < end {
+		l.told = end
+		l.config.Hurry()
 	}
 }
 
 // Close ends it, and returns when what is to be saved is on its way; whatever waits is told without it.
-func (c *Ledger) Close() {
-	c.told = c.ends
+func (l *Ledger) Close() {
+	l.told = l.ends
 	saved := make(chan struct{})
-	if c.box.Put(func() {
-		c.save()
+	if l.box.Put(func() {
+		l.save()
 		close(saved)
 	}) {
-		c.box.Close()
+		l.box.Close()
 		<-saved
 	}
 }
 
 // job runs f on the ledger's goroutine when all jobs before it are done.
-func (c *Ledger) job(f func(done func())) {
-	c.box.Put(func() {
-		if c.jobs = append(c.jobs, f); len(c.jobs) == 1 {
-			f(c.next)
+func (l *Ledger) job(f func(done func())) {
+	l.box.Put(func() {
+		if l.jobs = append(l.jobs, f); len(l.jobs) == 1 {
+			f(l.next)
 		}
 	})
 }
 
-func (c *Ledger) next() {
-	if c.jobs = c.jobs[1:]; len(c.jobs) > 0 {
-		c.jobs[0](c.next)
+func (l *Ledger) next() {
+	if l.jobs = l.jobs[1:]; len(l.jobs) > 0 {
+		l.jobs[0](l.next)
 	}
 }
 
 // Then runs f on the ledger's goroutine when what was asked for before is done.
-func (c *Ledger) Then(f func()) {
-	c.job(func(next func()) {
+func (l *Ledger) Then(f func()) {
+	l.job(func(next func()) {
 		f()
 		next()
 	})
@@ -234,36 +234,36 @@ func (c *Ledger) Then(f func()) {
 
 // Took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
 // buffer, by "disk". One that the user has decided about before it was made is kept.
-func (c *Ledger) Took(w buffers.Written, by string, reviewed bool) {
-	c.box.Put(func() {
+func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
+	l.box.Put(func() {
 		var was, is review.Content
-		known, ok := c.record.File(w.Path)
+		known, ok := l.record.File(w.Path)
 		switch {
 		case w.Before != nil:
 			was = textContent(*w.Before)
 		case w.Created:
-			was = c.openHad(w.Path)
+			was = l.openHad(w.Path)
 		case ok:
 			was = known.Present
 		default:
 			was = review.Opaque("not known")
 		}
 		switch {
-		case w.Deleted && c.isGone(w.Path):
+		case w.Deleted && l.isGone(w.Path):
 			return // a call of the agent's has told
 		case w.Deleted:
 		case w.After != nil:
 			is = textContent(*w.After)
 		}
-		c.agentChanged(c.turn, w.Path, was, is)
+		l.agentChanged(l.turn, w.Path, was, is)
 		if reviewed {
-			keepWritten(c.record, w.Path, was, is)
+			keepWritten(l.record, w.Path, was, is)
 		}
-		c.named.Store(w.Path, true)
-		c.last[w.Path] = is.Mark()
-		c.version[w.Path]++
-		c.loaded[w.Path] = c.loaded[w.Path] || w.Buf != 0
-		for b := range c.open {
+		l.named.Store(w.Path, true)
+		l.last[w.Path] = is.Mark()
+		l.version[w.Path]++
+		l.loaded[w.Path] = l.loaded[w.Path] || w.Buf != 0
+		for b := range l.open {
 			switch seen, ok := b.files[w.Path]; {
 			case is.Opaque:
 				delete(b.files, w.Path) // a look may know it by another mark
@@ -272,39 +272,39 @@ func (c *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 				b.files[w.Path] = seen
 			}
 		}
-		c.tell([]Event{{w.Path, by}})
+		l.tell([]Event{{w.Path, by}})
 	})
 }
 
 // agentChanged takes a change of the agent's in a turn, which may be nil.
-func (c *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
-	c.record.Changed(path, was, is)
+func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
+	l.record.Changed(path, was, is)
 	if t != nil {
 		t.Changed(path, was, is)
 	}
 }
 
 // agentMoved takes a move by the agent in a turn, which may be nil.
-func (c *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
-	c.record.Moved(from, to, was, is)
+func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
+	l.record.Moved(from, to, was, is)
 	if t != nil {
 		t.Moved(from, to, was, is)
 	}
 }
 
 // userNow brings what is known of a file in step with what the user has.
-func (c *Ledger) userNow(path string, now review.Content) {
+func (l *Ledger) userNow(path string, now review.Content) {
 	if !now.Exists {
-		c.record.Removed(path)
+		l.record.Removed(path)
 		return // an undo of the turn says so
 	}
-	c.record.Now(path, now)
+	l.record.Now(path, now)
 }
 
 // openHad is what a file was before a call that is not compared yet: where nothing is now the call has removed
 // it, or moved it away.
-func (c *Ledger) openHad(path string) (was review.Content) {
-	for b := range c.open {
+func (l *Ledger) openHad(path string) (was review.Content) {
+	for b := range l.open {
 		if seen := b.files[path]; seen.Exists {
 			was = seen.Content
 		}
@@ -313,8 +313,8 @@ func (c *Ledger) openHad(path string) (was review.Content) {
 }
 
 // sawOpen tells the calls that are under way what a file is before they go on.
-func (c *Ledger) sawOpen(path string, is review.Content) {
-	for b := range c.open {
+func (l *Ledger) sawOpen(path string, is review.Content) {
+	for b := range l.open {
 		if seen, ok := b.files[path]; ok {
 			seen.Content = is
 			b.files[path] = seen
@@ -323,17 +323,17 @@ func (c *Ledger) sawOpen(path string, is review.Content) {
 }
 
 // isGone tells whether the record knows that the agent has removed a file, or has moved it away.
-func (c *Ledger) isGone(path string) bool {
-	last, known := c.last[path]
-	f, recorded := c.record.File(path)
+func (l *Ledger) isGone(path string) bool {
+	last, known := l.last[path]
+	f, recorded := l.record.File(path)
 	return known && !last.Exists && (!recorded || !f.Present.Exists)
 }
 
 // tell hands what is new in the record to the session, and events that follow it.
-func (c *Ledger) tell(events []Event) {
-	changed, gone := c.record.Take()
+func (l *Ledger) tell(events []Event) {
+	changed, gone := l.record.Take()
 	if len(changed)+len(gone) > 0 {
-		c.saveSoon()
+		l.saveSoon()
 	}
-	c.config.Changed(changed, gone, events)
+	l.config.Changed(changed, gone, events)
 }

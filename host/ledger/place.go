@@ -23,11 +23,11 @@ type placement struct {
 
 // place gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
 // the ledger's goroutine.
-func (c *Ledger) place(p placement, done func(error)) {
-	files := c.config.Files
+func (l *Ledger) place(p placement, done func(error)) {
+	files := l.config.Files
 	ctx := context.Background()
 	answer := func(w buffers.Written, err error) {
-		c.box.Put(func() {
+		l.box.Put(func() {
 			var e *buffers.Error
 			if errors.As(err, &e) {
 				err = e.Err
@@ -48,29 +48,29 @@ func (c *Ledger) place(p placement, done func(error)) {
 	}
 	switch {
 	case p.back != "" && !p.now.Exists:
-		c.place(placement{path: p.back, want: p.want, mode: p.mode}, done)
+		l.place(placement{path: p.back, want: p.want, mode: p.mode}, done)
 	case p.back != "":
-		c.moveBack(p, done)
+		l.moveBack(p, done)
 	case p.want.Opaque && p.want == p.now && mode == nil:
 		done(nil)
-	case p.want.Opaque, p.want.Exists && !p.now.Exists && c.originals.find(p.path, p.want, c.turn) != nil:
-		old := c.originals.find(p.path, p.want, c.turn)
+	case p.want.Opaque, p.want.Exists && !p.now.Exists && l.originals.find(p.path, p.want, l.turn) != nil:
+		old := l.originals.find(p.path, p.want, l.turn)
 		if old == nil {
 			done(errForgotten)
 			return
 		}
-		c.see(p.path, true, func(seen sight) {
+		l.see(p.path, true, func(seen sight) {
 			p.mode = cmp.Or(p.mode, seen.mode, old.mode)
 			if seen.Content != p.now && seen.Mark() != p.now.Mark() {
 				done(errMovedOn)
 				return
 			}
-			c.originals.keepDisk(p.path, p.now)
+			l.originals.keepDisk(p.path, p.now)
 			files.Restore(ctx, p.path, old.data, p.mode, answer)
 		})
 	default:
 		if !p.want.Exists {
-			c.originals.keepDisk(p.path, p.now)
+			l.originals.keepDisk(p.path, p.now)
 		}
 		edited := func(w buffers.Written, err error) {
 			if errors.Is(err, errLeftOpen) {
@@ -109,9 +109,9 @@ func gone(path string) bool {
 }
 
 // moveBack puts a file where it was before it was moved, with what is wanted of it.
-func (c *Ledger) moveBack(p placement, done func(error)) {
+func (l *Ledger) moveBack(p placement, done func(error)) {
 	if _, err := os.Lstat(p.back); err == nil {
-		done(fmt.Errorf("it cannot go back to %s, where another file is", c.config.Short(p.back)))
+		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return
 	}
 	info, err := os.Stat(p.path)
@@ -126,8 +126,8 @@ func (c *Ledger) moveBack(p placement, done func(error)) {
 	}
 	ctx := context.Background()
 	// As it is first, which keeps its encoding; then what is wanted.
-	c.config.Files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
-		c.box.Put(func() {
+	l.config.Files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
+		l.box.Put(func() {
 			if err != nil {
 				done(err)
 				return
@@ -136,12 +136,12 @@ func (c *Ledger) moveBack(p placement, done func(error)) {
 			if to.now == p.want.Mark() || to.now.Mark() == p.want {
 				to.now = p.want
 			}
-			c.place(to, func(err error) {
+			l.place(to, func(err error) {
 				if err != nil {
 					done(err)
 					return
 				}
-				c.place(placement{path: p.path, now: p.now}, done)
+				l.place(placement{path: p.path, now: p.now}, done)
 			})
 		})
 	})

@@ -44,66 +44,66 @@ func (k *keeping) key() string {
 }
 
 // empty tells that there is nothing to save.
-func (c *Ledger) empty() bool {
-	return len(c.record.Paths()) == 0 && c.history.Empty() && len(c.keep.unsent.comments) == 0
+func (l *Ledger) empty() bool {
+	return len(l.record.Paths()) == 0 && l.history.Empty() && len(l.keep.unsent.comments) == 0
 }
 
 // saveSoon has the record, the turns and the comments saved: at once, unless they were a moment ago.
-func (c *Ledger) saveSoon() {
-	if c.keep.key() == "" || c.config.Store == nil || c.keep.due {
+func (l *Ledger) saveSoon() {
+	if l.keep.key() == "" || l.config.Store == nil || l.keep.due {
 		return
 	}
-	c.keep.due = true
-	time.AfterFunc(time.Until(c.keep.next), func() { c.box.Put(c.save) })
+	l.keep.due = true
+	time.AfterFunc(time.Until(l.keep.next), func() { l.box.Put(l.save) })
 }
 
 // save brings what is new to the disk.
-func (c *Ledger) save() {
-	store, key := c.config.Store, c.keep.key()
-	c.keep.due = false
+func (l *Ledger) save() {
+	store, key := l.config.Store, l.keep.key()
+	l.keep.due = false
 	if key == "" || store == nil {
 		return
 	}
-	if soonest := time.Now().Add(minPause); c.keep.next.Before(soonest) {
-		c.keep.next = soonest
+	if soonest := time.Now().Add(minPause); l.keep.next.Before(soonest) {
+		l.keep.next = soonest
 	}
-	c.take(c.turn) // as far as it is
-	if c.empty() {
-		if c.keep.image != nil {
-			c.keep.image = nil
-			c.config.Saves.Remove(key)
+	l.take(l.turn) // as far as it is
+	if l.empty() {
+		if l.keep.image != nil {
+			l.keep.image = nil
+			l.config.Saves.Remove(key)
 		}
 		return
 	}
-	image, err := saved.Take(c.toSave(), c.keep.image)
+	image, err := saved.Take(l.toSave(), l.keep.image)
 	if err != nil {
-		c.config.Log.Error(err.Error())
+		l.config.Log.Error(err.Error())
 		return
 	}
-	if image.Is(c.keep.image) {
+	if image.Is(l.keep.image) {
 		return // another Neovim may have saved more since
 	}
-	c.keep.image = image
-	c.config.Saves.Write(key, image, func(bytes int, err error) {
-		c.box.Put(func() {
+	l.keep.image = image
+	l.config.Saves.Write(key, image, func(bytes int, err error) {
+		l.box.Put(func() {
 			pause := time.Duration(bytes) * time.Second / saveRate
-			c.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
-			if err != nil && c.keep.image == image {
-				c.keep.image = nil // what comes next is new
+			l.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
+			if err != nil && l.keep.image == image {
+				l.keep.image = nil // what comes next is new
 			}
 		})
 	})
 }
 
 // toSave is what is to be saved of the session.
-func (c *Ledger) toSave() saved.Session {
-	about := c.keep.about
-	about.Count(c.record.Files())
-	if len(c.history.Turns) > 0 && about.Title == "" {
-		about.Title = beginning(c.history.Turns[0].Prompt)
+func (l *Ledger) toSave() saved.Session {
+	about := l.keep.about
+	about.Count(l.record.Files())
+	if len(l.history.Turns) > 0 && about.Title == "" {
+		about.Title = beginning(l.history.Turns[0].Prompt)
 	}
-	s := saved.Session{About: about, Record: c.record, History: c.history, Comments: c.keep.unsent.comments, Told: c.keep.unsent.told}
-	for at, o := range c.originals.of {
+	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told}
+	for at, o := range l.originals.of {
 		s.Originals = append(s.Originals, saved.Original{Path: at.Path, Mark: at.Mark, Sum: o.Sum, Mode: o.Mode})
 	}
 	return s
@@ -123,88 +123,88 @@ func beginning(prompt string) string {
 }
 
 // Forget has the session saved no more: its agent has deleted it.
-func (c *Ledger) Forget() {
-	c.box.Put(func() {
-		if key := c.keep.key(); key != "" {
-			c.config.Saves.Remove(key)
+func (l *Ledger) Forget() {
+	l.box.Put(func() {
+		if key := l.keep.key(); key != "" {
+			l.config.Saves.Remove(key)
 		}
-		c.keep.about.ID, c.keep.image = "", nil
+		l.keep.about.ID, l.keep.image = "", nil
 	})
 }
 
 // KeepUnsent has comments saved that the user has not sent, and which refusals the agent knows: at once, or soon.
-func (c *Ledger) KeepUnsent(comments []saved.Comment, told []string, atOnce bool) {
-	c.box.Put(func() {
-		c.keep.unsent = unsent{comments, told}
+func (l *Ledger) KeepUnsent(comments []saved.Comment, told []string, atOnce bool) {
+	l.box.Put(func() {
+		l.keep.unsent = unsent{comments, told}
 		if atOnce {
-			c.save()
+			l.save()
 		} else {
-			c.saveSoon()
+			l.saveSoon()
 		}
 	})
 }
 
 // Opened hears as what the session is saved, now that its agent has it open. looked is called on the ledger's
 // goroutine when the folders have been looked at, or are not going to be.
-func (c *Ledger) Opened(about saved.About, looked func()) {
-	c.box.Put(func() {
-		c.identify(about)
-		c.scans.first(looked)
+func (l *Ledger) Opened(about saved.About, looked func()) {
+	l.box.Put(func() {
+		l.identify(about)
+		l.scans.first(looked)
 	})
 }
 
 // identify tells as what the session is saved. Where the agent has named it anew it is no longer saved under
 // its old name.
-func (c *Ledger) identify(about saved.About) {
-	old := c.keep.key()
-	about.Title = c.keep.about.Title
-	if c.keep.about = about; old == c.keep.key() {
+func (l *Ledger) identify(about saved.About) {
+	old := l.keep.key()
+	about.Title = l.keep.about.Title
+	if l.keep.about = about; old == l.keep.key() {
 		return
 	}
 	if old != "" {
-		c.keep.image = nil
-		c.config.Saves.Remove(old)
-		c.saveSoon()
+		l.keep.image = nil
+		l.config.Saves.Remove(old)
+		l.saveSoon()
 	}
 }
 
 // TakeUp takes up what was saved of a session, if anything was. tellUnsent gets what the user had not sent, then
 // waits all that was saved, in step with the files, or why it could not be read; both on the ledger's goroutine.
-func (c *Ledger) TakeUp(about saved.About, tellUnsent func([]saved.Comment, []string), waits func(saved.Session, error)) {
-	c.box.Put(func() {
-		c.identify(about)
-		c.takeUp(tellUnsent, waits)
+func (l *Ledger) TakeUp(about saved.About, tellUnsent func([]saved.Comment, []string), waits func(saved.Session, error)) {
+	l.box.Put(func() {
+		l.identify(about)
+		l.takeUp(tellUnsent, waits)
 	})
 }
 
-func (c *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(saved.Session, error)) {
-	if c.config.Store == nil || !c.empty() {
+func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(saved.Session, error)) {
+	if l.config.Store == nil || !l.empty() {
 		return
 	}
-	was, err := c.config.Saves.Load(c.keep.key(), maxRecorded)
+	was, err := l.config.Saves.Load(l.keep.key(), maxRecorded)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			waits(saved.Session{}, err)
 		}
 		return
 	}
-	c.record, c.history = was.Record, was.History
-	c.keep.about.Title = cmp.Or(c.keep.about.Title, was.About.Title)
+	l.record, l.history = was.Record, was.History
+	l.keep.about.Title = cmp.Or(l.keep.about.Title, was.About.Title)
 	for _, o := range was.Originals {
-		c.originals.of[version{o.Path, o.Mark}] = original{o.Sum, o.Mode}
+		l.originals.of[version{o.Path, o.Mark}] = original{o.Sum, o.Mode}
 	}
-	c.keep.unsent = unsent{was.Comments, was.Told}
-	if image, err := saved.Take(c.toSave(), nil); err == nil {
-		c.keep.image = image
+	l.keep.unsent = unsent{was.Comments, was.Told}
+	if image, err := saved.Take(l.toSave(), nil); err == nil {
+		l.keep.image = image
 	}
 	tellUnsent(was.Comments, was.Told)
-	c.job(func(next func()) {
-		c.config.Background(func() {
-			c.awaitTracked() // else what is not saved looks taken out
-			c.box.Put(func() {
-				c.refresh(nil, func() {
-					c.tell(nil)
-					waits(c.toSave(), nil)
+	l.job(func(next func()) {
+		l.config.Background(func() {
+			l.awaitTracked() // else what is not saved looks taken out
+			l.box.Put(func() {
+				l.refresh(nil, func() {
+					l.tell(nil)
+					waits(l.toSave(), nil)
 					next()
 				})
 			})
@@ -213,8 +213,8 @@ func (c *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 }
 
 // awaitTracked waits until it is known which files buffers show, but not for a Neovim that is busy. It blocks.
-func (c *Ledger) awaitTracked() {
-	w := c.config.Watch()
+func (l *Ledger) awaitTracked() {
+	w := l.config.Watch()
 	if w == nil {
 		return
 	}
@@ -223,17 +223,17 @@ func (c *Ledger) awaitTracked() {
 	select {
 	case <-w.Tracks():
 	case <-busy.C:
-	case <-c.config.Over.Done():
+	case <-l.config.Over.Done():
 	}
 }
 
 // Titled has the title of the session saved with the changes, where it has one.
-func (c *Ledger) Titled(title string) {
-	c.box.Put(func() {
-		if title != c.keep.about.Title {
-			c.keep.about.Title = title
-			if c.keep.image != nil {
-				c.saveSoon()
+func (l *Ledger) Titled(title string) {
+	l.box.Put(func() {
+		if title != l.keep.about.Title {
+			l.keep.about.Title = title
+			if l.keep.image != nil {
+				l.saveSoon()
 			}
 		}
 	})

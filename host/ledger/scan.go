@@ -102,9 +102,9 @@ func (c *scanner) start() {
 }
 
 // LookAtFolders takes down what the session's folders are.
-func (c *Ledger) LookAtFolders() { c.box.Put(c.lookAtFolders) }
+func (l *Ledger) LookAtFolders() { l.box.Put(l.lookAtFolders) }
 
-func (c *Ledger) lookAtFolders() { c.scans.scan(func(*checkpoint.Snapshot) {}) }
+func (l *Ledger) lookAtFolders() { l.scans.scan(func(*checkpoint.Snapshot) {}) }
 
 // scannable tells whether folders are those of a project: not the user's home, and not all of the machine.
 func scannable(roots []string) bool {

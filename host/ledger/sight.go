@@ -26,7 +26,7 @@ type sight struct {
 
 // see looks at a file; done runs on the ledger's goroutine. With settle what the disk has reaches the file's
 // buffer first.
-func (c *Ledger) see(path string, settle bool, done func(sight)) {
+func (l *Ledger) see(path string, settle bool, done func(sight)) {
 	answer := func(seen buffers.Seen, err error) {
 		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, since: seen.Since}
 		switch {
@@ -39,17 +39,17 @@ func (c *Ledger) see(path string, settle bool, done func(sight)) {
 		default:
 			s.Content = textContent(seen.Text)
 		}
-		c.box.Put(func() {
+		l.box.Put(func() {
 			if s.loaded {
-				c.loaded[s.path] = true
+				l.loaded[s.path] = true
 			}
-			if c.turn != nil {
-				c.turn.SawMode(s.path, s.mode)
+			if l.turn != nil {
+				l.turn.SawMode(s.path, s.mode)
 			}
 			done(s)
 		})
 	}
-	w := c.config.Watch()
+	w := l.config.Watch()
 	if w == nil {
 		answer(buffers.Seen{}, errNoWatch)
 		return
@@ -59,7 +59,7 @@ func (c *Ledger) see(path string, settle bool, done func(sight)) {
 
 // seeAll looks at files, all of them as they are at the end: one that Took has changed meanwhile counts as
 // not looked at.
-func (c *Ledger) seeAll(paths []string, done func([]sight)) {
+func (l *Ledger) seeAll(paths []string, done func([]sight)) {
 	found := make([]sight, len(paths))
 	versions := make([]int, len(paths))
 	missing := len(paths)
@@ -68,13 +68,13 @@ func (c *Ledger) seeAll(paths []string, done func([]sight)) {
 		return
 	}
 	for i, path := range paths {
-		c.see(path, true, func(seen sight) {
-			found[i], versions[i] = seen, c.version[seen.path]
+		l.see(path, true, func(seen sight) {
+			found[i], versions[i] = seen, l.version[seen.path]
 			if missing--; missing > 0 {
 				return
 			}
 			for i := range found {
-				if c.version[found[i].path] != versions[i] {
+				if l.version[found[i].path] != versions[i] {
 					found[i] = sight{}
 				}
 			}

@@ -21,14 +21,14 @@ var (
 // Undo takes back what the last turn that was not undone has changed, or with again does the last one that
 // was undone again; which is the name of that turn, or "". With preview it only tells what it would do.
 // done runs on the ledger's goroutine.
-func (c *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, []turns.Step, error)) {
-	c.job(func(next func()) {
+func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, []turns.Step, error)) {
+	l.job(func(next func()) {
 		finish := func(t *turns.Turn, steps []turns.Step, err error) {
-			c.tell(nil)
+			l.tell(nil)
 			done(t, steps, err)
 			next()
 		}
-		t, files, err := c.undoable(again)
+		t, files, err := l.undoable(again)
 		if err == nil && which != "" && which != t.Name() {
 			err = errOtherTurn
 		}
@@ -36,27 +36,27 @@ func (c *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 			finish(nil, nil, err)
 			return
 		}
-		c.steps(files, func(steps []turns.Step) {
+		l.steps(files, func(steps []turns.Step) {
 			if preview {
 				finish(t, steps, nil)
 				return
 			}
 			if !again {
-				c.turn = nil // what is saved meanwhile has it whole
+				l.turn = nil // what is saved meanwhile has it whole
 			}
 			var moves [][2]string
 			for _, step := range steps {
 				moves = append(moves, [2]string{step.Back, step.Of.Path})
 			}
-			u := undoing{folders: c.foldersSince(t.At, moves), again: again}
-			c.undoEach(u, steps, func(u undoing) {
+			u := undoing{folders: l.foldersSince(t.At, moves), again: again}
+			l.undoEach(u, steps, func(u undoing) {
 				if again {
-					c.history.WasDoneAgain(t)
+					l.history.WasDoneAgain(t)
 				} else {
-					c.history.WasUndone(t, u.did, u.failed, c.turn == nil) // unless another turn has begun
+					l.history.WasUndone(t, u.did, u.failed, l.turn == nil) // unless another turn has begun
 				}
-				c.saveSoon()
-				c.lookAtFolders() // what is there now is no doing of the next turn's
+				l.saveSoon()
+				l.lookAtFolders() // what is there now is no doing of the next turn's
 				finish(t, steps, u.err)
 			})
 		})
@@ -64,16 +64,16 @@ func (c *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 }
 
 // undoable is the turn that an undo is about, and its files as they are to be taken back.
-func (c *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
+func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 	if again {
-		u, ok := c.history.LastUndone()
+		u, ok := l.history.LastUndone()
 		if !ok {
 			return nil, nil, errNoUndone
 		}
 		return u.Turn, u.Files, nil
 	}
-	c.take(c.turn) // what was changed after its end counts too
-	t := c.history.Last()
+	l.take(l.turn) // what was changed after its end counts too
+	t := l.history.Last()
 	if t == nil {
 		return nil, nil, errNoTurn
 	}
@@ -81,13 +81,13 @@ func (c *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 }
 
 // steps says what taking files back does to each as it is now, in the order in which that must be done.
-func (c *Ledger) steps(files []turns.File, done func([]turns.Step)) {
+func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 	var paths []string
 	for _, f := range files {
 		paths = append(paths, f.Path, cmp.Or(f.OldPath, f.Path))
 	}
-	c.refresh(nil, func() {
-		c.seeAll(paths, func(now []sight) {
+	l.refresh(nil, func() {
+		l.seeAll(paths, func(now []sight) {
 			var is []review.Content
 			var modes []fs.FileMode
 			taken := map[string]bool{}
@@ -103,7 +103,7 @@ func (c *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 				if unseen[step.Of.Path] {
 					steps[i].Note = "cannot be looked at"
 				} else if !step.Idle() && step.Want.Opaque && step.Want != step.Now {
-					if _, kept := c.originals.known(step.Of.Path, step.Want, c.turn); !kept {
+					if _, kept := l.originals.known(step.Of.Path, step.Want, l.turn); !kept {
 						steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
 					}
 				}
@@ -123,14 +123,14 @@ type undoing struct {
 }
 
 // undoEach takes one step after another.
-func (c *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
+func (l *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 	if len(steps) == 0 {
 		done(u)
 		return
 	}
 	step := steps[0]
 	if step.Idle() {
-		c.undoEach(u, steps[1:], done)
+		l.undoEach(u, steps[1:], done)
 		return
 	}
 	path := step.Of.Path
@@ -138,12 +138,12 @@ func (c *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 	if step.Merged {
 		to.merge = step.With
 	}
-	c.place(to, func(err error) {
+	l.place(to, func(err error) {
 		if err != nil {
-			u.err = cmp.Or(u.err, fmt.Errorf("%s: %w", c.config.Short(path), err))
+			u.err = cmp.Or(u.err, fmt.Errorf("%s: %w", l.config.Short(path), err))
 			u.failed = append(u.failed, step.Of)
 			steps[0].Note = "could not be changed"
-			c.undoEach(u, steps[1:], done)
+			l.undoEach(u, steps[1:], done)
 			return
 		}
 		if step.Back != "" || !step.Want.Exists {
@@ -151,36 +151,36 @@ func (c *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 		}
 		did := step.Reverse()
 		u.did = append(u.did, did)
-		c.seeAll([]string{path, did.Path}, func(now []sight) {
+		l.seeAll([]string{path, did.Path}, func(now []sight) {
 			switch {
 			case now[0].path == "" || now[1].path == "":
 			case !u.again && step.Back != "":
-				c.record.MoveRetracted(path, did.Path, step.Now, now[1].Content)
+				l.record.MoveRetracted(path, did.Path, step.Now, now[1].Content)
 			case !u.again:
-				c.record.Retracted(did.Path, step.Now, now[1].Content)
+				l.record.Retracted(did.Path, step.Now, now[1].Content)
 			case step.Back != "":
-				c.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
+				l.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
 			default:
-				c.agentChanged(nil, path, step.Now, now[0].Content)
+				l.agentChanged(nil, path, step.Now, now[0].Content)
 			}
 			for _, seen := range now {
-				c.last[seen.path] = seen.Mark()
+				l.last[seen.path] = seen.Mark()
 			}
-			for b := range c.open {
+			for b := range l.open {
 				delete(b.files, path)
 			}
-			c.undoEach(u, steps[1:], done)
+			l.undoEach(u, steps[1:], done)
 		})
 	})
 }
 
 // began is when the first turn that is known began.
-func (c *Ledger) began() time.Time {
+func (l *Ledger) began() time.Time {
 	switch {
-	case len(c.history.Turns) > 0:
-		return c.history.Turns[0].At
-	case c.turn != nil:
-		return c.turn.At
+	case len(l.history.Turns) > 0:
+		return l.history.Turns[0].At
+	case l.turn != nil:
+		return l.turn.At
 	}
 	return time.Now()
 }

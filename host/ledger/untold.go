@@ -24,32 +24,32 @@ var harmless = []session.ToolKind{
 }
 
 // findUntold brings into the record what commands of the agent's have changed in a turn without naming it.
-func (c *Ledger) findUntold(t *turn, done func()) {
-	if !c.worked.Swap(false) || t == nil {
+func (l *Ledger) findUntold(t *turn, done func()) {
+	if !l.worked.Swap(false) || t == nil {
 		done()
 		return
 	}
-	c.scans.scan(func(after *checkpoint.Snapshot) {
+	l.scans.scan(func(after *checkpoint.Snapshot) {
 		if after == nil || t.first == nil {
 			done()
 			return
 		}
-		list := c.untold(t, after)
+		list := l.untold(t, after)
 		// What was moved first: another file may be where it was.
 		slices.SortStableFunc(list, func(a, b checkpoint.Change) int {
 			return cmp.Compare(b.OldPath, "") - cmp.Compare(a.OldPath, "")
 		})
-		c.takeUntold(t, list, done)
+		l.takeUntold(t, list, done)
 	})
 }
 
 // untold is what may have been changed by commands since a turn began, in the order of the paths.
-func (c *Ledger) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Change {
+func (l *Ledger) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Change {
 	found := map[string]checkpoint.Change{}
 	if t.before != nil {
 		// What was changed while the first look of the turn was taken.
 		for _, ch := range t.before.Changes(t.first) {
-			if changedSince(ch, t.At.Add(-coarse)) && !c.superseded(t, ch) {
+			if changedSince(ch, t.At.Add(-coarse)) && !l.superseded(t, ch) {
 				found[ch.Path] = ch
 			}
 		}
@@ -75,7 +75,7 @@ func (c *Ledger) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Change
 	}
 	var list []checkpoint.Change
 	for path, ch := range found {
-		if c.isUntold(path, ch) {
+		if l.isUntold(path, ch) {
 			if ch.Before.ModTime >= t.At.Add(-coarse).UnixNano() {
 				ch.Before.Sum = checkpoint.Sum{} // the first look was too late, or in the middle of a write
 			}
@@ -83,21 +83,21 @@ func (c *Ledger) untold(t *turn, after *checkpoint.Snapshot) []checkpoint.Change
 		}
 	}
 	slices.SortFunc(list, func(a, b checkpoint.Change) int { return strings.Compare(a.Path, b.Path) })
-	list = c.withMoves(t, list, after)
+	list = l.withMoves(t, list, after)
 	return list[:min(len(list), maxUntold)]
 }
 
 // withMoves makes one change of a file that is gone and a new one that has what was there. The snapshots do not
 // tell it when the agent had changed or moved the file since the turn began, or had moved another one away
 // from where it is now.
-func (c *Ledger) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.Snapshot) []checkpoint.Change {
+func (l *Ledger) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.Snapshot) []checkpoint.Change {
 	var fresh []int // indices of new files
 	from := map[review.Content][]string{}
 	gone := map[string]checkpoint.State{}
 	add := func(path string, was checkpoint.State) {
-		last, known := c.last[path]
+		last, known := l.last[path]
 		if !known {
-			last, known = c.originals.content(was)
+			last, known = l.originals.content(was)
 		}
 		if _, double := gone[path]; known && last.Exists && !double {
 			from[last.Mark()] = append(from[last.Mark()], path)
@@ -122,7 +122,7 @@ func (c *Ledger) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.
 	}
 	to := map[string][]int{}
 	for _, i := range fresh {
-		is, ok := c.originals.content(list[i].After)
+		is, ok := l.originals.content(list[i].After)
 		if paths := from[is.Mark()]; ok && len(paths) == 1 {
 			to[paths[0]] = append(to[paths[0]], i)
 		}
@@ -137,13 +137,13 @@ func (c *Ledger) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.
 
 // superseded tells that a file was no longer what a snapshot has of it when the turn after that began: the
 // user has decided about it, or has undone a turn. Of what calls of the turn have changed that is not known.
-func (c *Ledger) superseded(t *turn, ch checkpoint.Change) bool {
+func (l *Ledger) superseded(t *turn, ch checkpoint.Change) bool {
 	differs := func(path string, was review.Content) bool {
-		last, known := c.last[path]
+		last, known := l.last[path]
 		_, changed := t.Present(path)
 		return known && !changed && last != was.Mark()
 	}
-	was := c.originals.before(ch)
+	was := l.originals.before(ch)
 	if ch.OldPath != "" {
 		return differs(ch.OldPath, was) || differs(ch.Path, review.Content{})
 	}
@@ -168,39 +168,39 @@ func changedSince(ch checkpoint.Change, t time.Time) bool {
 }
 
 // isUntold tells whether a change may be one of the agent's that nobody has told of.
-func (c *Ledger) isUntold(path string, ch checkpoint.Change) bool {
+func (l *Ledger) isUntold(path string, ch checkpoint.Change) bool {
 	odd := func(s checkpoint.State) bool { return s.Kind != checkpoint.None && s.Kind != checkpoint.File }
-	_, users := c.saved.Load(path)
-	return !odd(ch.Before) && !odd(ch.After) && !users && !c.config.Claimed(path)
+	_, users := l.saved.Load(path)
+	return !odd(ch.Before) && !odd(ch.After) && !users && !l.config.Claimed(path)
 }
 
 // takeUntold looks at files that were changed in a turn and brings that into the record.
-func (c *Ledger) takeUntold(t *turn, list []checkpoint.Change, done func()) {
+func (l *Ledger) takeUntold(t *turn, list []checkpoint.Change, done func()) {
 	paths := make([]string, len(list))
 	for i, ch := range list {
 		paths[i] = ch.Path
 	}
-	c.seeAll(paths, func(now []sight) {
+	l.seeAll(paths, func(now []sight) {
 		// The watch waits with a file that may be in the middle of being written. The turn is over.
 		var late, left []string
 		for i, ch := range list {
-			if c.loaded[now[i].path] && (ch.After.Size == 0 || ch.OldPath != "") {
+			if l.loaded[now[i].path] && (ch.After.Size == 0 || ch.OldPath != "") {
 				late = append(late, ch.Path)
 			}
 			if ch.OldPath != "" {
 				left = append(left, ch.OldPath)
 			}
 		}
-		c.finish(late, func() {
-			c.takeSeen(t, list, now)
-			c.finish(left, done)
+		l.finish(late, func() {
+			l.takeSeen(t, list, now)
+			l.finish(left, done)
 		})
 	})
 }
 
 // finish has what the disk has of files reach the buffers that show them, also that they are empty or gone.
-func (c *Ledger) finish(paths []string, done func()) {
-	w := c.config.Watch()
+func (l *Ledger) finish(paths []string, done func()) {
+	w := l.config.Watch()
 	missing := len(paths)
 	if missing == 0 || w == nil {
 		done()
@@ -208,7 +208,7 @@ func (c *Ledger) finish(paths []string, done func()) {
 	}
 	for _, path := range paths {
 		w.Finish(path, func() {
-			c.box.Put(func() {
+			l.box.Put(func() {
 				if missing--; missing == 0 {
 					done()
 				}
@@ -218,7 +218,7 @@ func (c *Ledger) finish(paths []string, done func()) {
 }
 
 // takeSeen brings files that were changed in a turn, as they are now, into the record.
-func (c *Ledger) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
+func (l *Ledger) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 	var events []Event
 	for i, ch := range list {
 		seen := now[i]
@@ -228,7 +228,7 @@ func (c *Ledger) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 		if seen.path != ch.Path {
 			continue
 		}
-		was, is := c.originals.before(ch), seen.Content
+		was, is := l.originals.before(ch), seen.Content
 		from := ch.OldPath
 		if from != "" {
 			if to := t.MovedTo(from); to != "" {
@@ -237,40 +237,40 @@ func (c *Ledger) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 			if from == ch.Path {
 				continue
 			}
-			if last, left := c.last[from]; left && last == is.Mark() {
+			if last, left := l.last[from]; left && last == is.Mark() {
 				was = is // the agent had changed it before
 			}
 		} else if t.MovedTo(ch.Path) != "" {
 			was = review.Content{}
 		}
-		f, recorded := c.record.File(seen.path)
+		f, recorded := l.record.File(seen.path)
 		if told, ok := t.Present(seen.path); ok && from == "" {
 			if was = told; recorded {
 				was = f.Present // with what the user has typed
 			}
 		}
-		last, left := c.last[seen.path]
+		last, left := l.last[seen.path]
 		// The watch tells of the text of a loaded file.
-		known := c.loaded[seen.path] && from == "" || recorded && (f.Present == is || f.Present == is.Mark()) || left && last == is.Mark()
+		known := l.loaded[seen.path] && from == "" || recorded && (f.Present == is || f.Present == is.Mark()) || left && last == is.Mark()
 		switch {
-		case known && from != "" && !c.isGone(from):
+		case known && from != "" && !l.isGone(from):
 			// What is at the new path was made there, and the old file removed.
-			c.agentChanged(t, from, was, review.Content{})
-			c.last[from] = review.Content{}
+			l.agentChanged(t, from, was, review.Content{})
+			l.last[from] = review.Content{}
 			events = append(events, Event{from, "disk"})
 			continue
 		case known, was == is && from == "":
 			continue
 		}
 		if from != "" && is.Exists {
-			c.agentMoved(t, from, seen.path, was, is)
-			c.last[from] = review.Content{}
+			l.agentMoved(t, from, seen.path, was, is)
+			l.last[from] = review.Content{}
 		} else {
-			c.agentChanged(t, seen.path, was, is)
+			l.agentChanged(t, seen.path, was, is)
 		}
-		c.last[seen.path] = is.Mark()
-		c.named.Store(seen.path, true)
+		l.last[seen.path] = is.Mark()
+		l.named.Store(seen.path, true)
 		events = append(events, Event{seen.path, "disk"})
 	}
-	c.tell(events)
+	l.tell(events)
 }
