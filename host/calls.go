@@ -51,7 +51,7 @@ type before struct {
 func (c *changes) follow(call *session.ToolCall) {
 	f := c.calls[call]
 	if f == nil {
-		if !c.session.turnOpen && !c.session.working.recent() {
+		if !c.session.outbox.turnOpen() && !c.session.working.recent() {
 			return
 		}
 		f = &followedCall{asked: map[string]bool{}}

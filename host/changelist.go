@@ -11,7 +11,7 @@ import (
 // list gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
 // decided.
 func (c *changes) list(all bool, callback int) {
-	open := c.session.turnOpen
+	open := c.session.outbox.turnOpen()
 	c.job(func(done func()) {
 		var t *turn
 		if open {

@@ -41,7 +41,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			}
 			return names
 		}
-		s.turnOpen = true
+		s.outbox.opened()
 		s.changes.beginTurn("")
 		text := "text\n"
 		s.changes.took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
@@ -66,7 +66,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		}
 
 		// Not for ever.
-		s.turnOpen = true
+		s.outbox.opened()
 		s.endTurn(session.StopEndTurn, "")
 		if got := told(); len(got) != 0 {
 			t.Fatalf("told are %v", got)

@@ -266,8 +266,8 @@ func (s *Session) sendReview(m message) {
 	}
 	s.keepComments(s.changes.save)
 	s.review.render()
-	s.submit(func() { s.prompt([]session.Content{session.Text{Text: text}}) })
-	s.host.callback(id, s.turnOpen || s.phase != ready, "")
+	s.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
+	s.host.callback(id, s.outbox.turnOpen() || s.phase != ready, "")
 }
 
 // reviewPrompt is what is to be said of the agent's changes, and which refusals it tells.
