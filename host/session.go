@@ -325,14 +325,13 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 // cancel ends the running turn. Queued prompts stay and wait for the user.
 func (s *Session) cancel() {
 	working := s.outbox.working()
-	if !working && s.giveUp() {
+	switch {
+	case !working && s.giveUp():
 		return
-	}
-	if s.phase == authRequired && s.outbox.turnOpen() {
+	case s.outbox.stage == interrupted:
 		s.endTurn(session.StopCancelled, "")
 		return
-	}
-	if working {
+	case working:
 		s.outbox.stop()
 		s.agent.Cancel(s.remoteID)
 		s.apply(session.Cancelling{})
