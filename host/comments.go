@@ -266,8 +266,9 @@ func (s *Session) sendReview(m message) {
 	}
 	s.keepComments(s.changes.save)
 	s.review.render()
+	before := s.outbox.attempt
 	s.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
-	s.host.callback(id, s.outbox.turnOpen() || s.phase != ready, "")
+	s.host.callback(id, s.outbox.attempt == before, "") // whether it waits
 }
 
 // reviewPrompt is what is to be said of the agent's changes, and which refusals it tells.
