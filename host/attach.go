@@ -29,13 +29,6 @@ type attachment struct {
 	first, last int    // 1-based, inclusive; 0 for the whole file
 }
 
-// draft is what the user has done, in its place behind what the user did
-// before: prompts whose attachments are being read must not be overtaken.
-type draft struct {
-	missing int // attachments that are not read yet
-	do      func()
-}
-
 // prompt is what the user has written, and the files attached to it by their
 // place among the blocks.
 type prompt struct {
@@ -43,48 +36,31 @@ type prompt struct {
 	attached map[int]attachment
 }
 
-// submit does something with prompts when the files attached to them have been
-// read.
-func (s *Session) submit(do func(), prompts ...prompt) {
-	d := &draft{do: do}
-	s.drafts = append(s.drafts, d)
-	for _, p := range prompts {
-		d.missing += len(p.attached)
+// submit takes what the user does with prompts, and does it when the files attached to them have been read.
+func (s *Session) submit(d *draft) {
+	s.outbox.add(d)
+	for _, p := range d.prompts {
 		for i, file := range p.attached {
 			file.path, _ = s.absolute(file.path)
 			s.host.background(func() {
 				s.read(file, func(content session.Content) {
 					s.box.Put(func() {
-						p.blocks[i] = content
-						d.missing--
-						s.release()
+						s.outbox.attach(d, p, i, content)
+						s.proceed()
 					})
 				})
 			})
 		}
 	}
-	s.release()
+	s.proceed()
 }
 
 // submitCancel cancels what runs; what was sent just before counts as sent.
 func (s *Session) submitCancel() {
-	if !s.turnOpen && (len(s.drafts) > 0 || s.unsaved.gathering) {
-		s.drafts = append(s.drafts, &draft{do: s.cancel})
-		return
+	if s.outbox.cancel() {
+		s.cancel()
 	}
-	s.cancel()
-	if len(s.drafts) > 0 {
-		s.paused = true
-	}
-}
-
-// release lets go what is complete.
-func (s *Session) release() {
-	for len(s.drafts) > 0 && s.drafts[0].missing == 0 && !s.unsaved.gathering {
-		d := s.drafts[0]
-		s.drafts = s.drafts[1:]
-		d.do()
-	}
+	s.proceed()
 }
 
 // read gives what stands for a file in a prompt: its text as the user sees it,

@@ -11,7 +11,7 @@ import (
 // listChanges gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
 // decided.
 func (s *Session) listChanges(all bool, callback int) {
-	s.ledger.Files(s.turnOpen, func(files []review.File) {
+	s.ledger.Files(s.outbox.turnOpen(), func(files []review.File) {
 		slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
 		items := []any{}
 		for _, f := range files {

@@ -259,8 +259,9 @@ func (s *Session) sendReview(m message) {
 	}
 	s.keepComments(true)
 	s.review.render()
-	s.submit(func() { s.prompt([]session.Content{session.Text{Text: text}}) })
-	s.host.callback(id, s.turnOpen || s.phase != ready, "")
+	before := s.outbox.attempt
+	s.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
+	s.host.callback(id, s.outbox.attempt == before, "") // whether it waits
 }
 
 // reviewPrompt is what is to be said of the agent's changes, and which refusals it tells.

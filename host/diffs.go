@@ -405,7 +405,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 	s.diffs.working = false
 	s.callWaiters()
 	s.locate()
-	if !s.turnOpen && !s.diffs.working {
+	if !s.outbox.turnOpen() && !s.diffs.working {
 		s.host.editor.Hurry(s) // the end of the turn may have waited for it
 	}
 }

@@ -201,7 +201,7 @@ func (s *Session) askAboutWrite(h *held) {
 	}
 	p.call = session.ToolCall{Title: name, Kind: h.request.kind}
 	h.since = time.Now()
-	if s.phase != ready || s.stopping() {
+	if s.phase != ready || s.outbox.stage == stopping {
 		p.answer("", "cancel")
 		return
 	}

@@ -130,7 +130,7 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 		if old.along {
 			blocks = append(blocks, unsavedText{})
 		}
-		s.queue = append(s.queue, blocks)
+		s.outbox.enqueue(blocks)
 	}
 	h.mu.Lock()
 	taken := h.sessions[id] != nil || h.closing

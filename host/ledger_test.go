@@ -27,7 +27,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			}
 			return names
 		}
-		s.turnOpen = true
+		s.outbox.opened()
 		s.ledger.BeginTurn("")
 		text := "text\n"
 		s.ledger.Took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
@@ -55,7 +55,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		busy := make(chan struct{})
 		s.ledger.Then(func() { <-busy })
 		s.on(func() {
-			s.turnOpen = true
+			s.outbox.opened()
 			s.endTurn(session.StopEndTurn, "")
 		})
 		synctest.Wait()

@@ -13,7 +13,7 @@ import (
 func (s *Session) mirror() map[string]any {
 	m := map[string]any{
 		"id": s.id, "agent": s.spec.Name, "agent_title": s.spec.Title, "cwd": s.cwd, "state": s.state(),
-		"tool_calls": len(s.conv.Calls), "queued": len(s.queue), "paused": s.paused,
+		"tool_calls": len(s.conv.Calls), "queued": len(s.outbox.queue), "paused": s.outbox.paused,
 		"permissions": len(s.waitingRequests()), "steers": s.info.Steers,
 	}
 	optional := map[string]string{
@@ -60,8 +60,8 @@ func (s *Session) mirror() map[string]any {
 	if s.info.Protocol != 0 {
 		m["takes"] = map[string]any{"image": s.info.Images, "audio": s.info.Audio, "resource": s.info.EmbeddedContext}
 	}
-	queue := make([]string, len(s.queue))
-	for i, blocks := range s.queue {
+	queue := make([]string, len(s.outbox.queue))
+	for i, blocks := range s.outbox.queue {
 		queue[i] = promptText(blocks)
 	}
 	m["queue"] = queue

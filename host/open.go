@@ -169,7 +169,7 @@ func (s *Session) goOn() {
 	for _, f := range waiting {
 		f()
 	}
-	s.sendNext()
+	s.proceed()
 }
 
 // restart ends the agent's process and begins again, with all sessions that
@@ -199,7 +199,7 @@ func (s *Session) restart() {
 // again begins anew, in a new process. Queued prompts wait for it, and so does
 // a prompt that a login interrupted.
 func (s *Session) again() {
-	if s.turnOpen && s.kept == nil {
+	if s.outbox.working() {
 		s.endTurn(session.StopError, "The session was restarted.")
 	}
 	s.detach()

@@ -197,7 +197,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	p.judgement = result
 	switch {
 	case !slices.Contains(s.asked, p): // withdrawn
-	case s.stopping():
+	case s.outbox.stage == stopping:
 		s.resolve(p, "", "cancel") // the agent had not heard of the end yet
 	case result.optionID != "" && (p.held == nil || result.optionID == refuse):
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
@@ -262,8 +262,8 @@ func (s *Session) respond(id int64, optionID string) {
 		s.remark("info", out.remark)
 	}
 	if out.prompt != "" {
-		s.queue = slices.Insert(s.queue, 0, []session.Content{session.Text{Text: out.prompt}})
-		s.sendNext()
+		s.outbox.first([]session.Content{session.Text{Text: out.prompt}})
+		s.proceed()
 	}
 }
 

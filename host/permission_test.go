@@ -130,7 +130,7 @@ func TestRequestsOfACancelledTurn(t *testing.T) {
 			s.host.judge.Store(&judge{rules: rules.List{Rules: list}, kept: answers.Open(filepath.Join(t.TempDir(), "x"))})
 			var got []string
 			s.on(func() {
-				s.phase, s.turnOpen, s.attempt, s.stopped = ready, true, 1, 1
+				s.phase, s.outbox.stage = ready, stopping
 				s.requestPermission(session.PermissionRequest{
 					Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Title: acp.Set("c")},
 					Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},

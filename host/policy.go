@@ -180,7 +180,7 @@ func (s *Session) askForFile(f fileRequest, at rules.Path, d place, change []ses
 		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
 	p.call = session.ToolCall{Title: name, Kind: f.kind, Content: change}
-	if s.phase != ready || s.stopping() {
+	if s.phase != ready || s.outbox.stage == stopping {
 		p.answer("", "cancel")
 		return
 	}

@@ -56,12 +56,10 @@ var handlers = map[string]func(*Host, message){
 	}),
 	"logout": toSession(func(s *Session, _ message) { s.logout() }),
 	"prompt": toSession(func(s *Session, m message) {
-		p := m.prompt("blocks")
-		s.submit(func() { s.prompt(p.blocks) }, p)
+		s.submit(newDraft(prompting, m.prompt("blocks")))
 	}),
 	"steer": toSession(func(s *Session, m message) {
-		p := m.prompt("blocks")
-		s.submit(func() { s.steer(p.blocks) }, p)
+		s.submit(newDraft(steering, m.prompt("blocks")))
 	}),
 	"cancel":  toSession(func(s *Session, _ message) { s.submitCancel() }),
 	"close":   toSession(func(s *Session, _ message) { s.close() }),
@@ -124,8 +122,7 @@ var handlers = map[string]func(*Host, message){
 		for _, item := range m.list("prompts") {
 			prompts = append(prompts, prompted(item))
 		}
-		was := m.texts("was")
-		s.submit(func() { s.setQueue(was, prompts) }, prompts...)
+		s.submit(&draft{action: editing, was: m.texts("was"), prompts: prompts})
 	}),
 	"set_option":     toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
 	"redraw":         toSession(func(s *Session, m message) { s.redraw("redraw", s.chat, errors.New(m.text("why"))) }),

@@ -48,13 +48,7 @@ type Session struct {
 	waiting []func() // what waits for a login, beside prompts
 
 	conv     *session.Conversation
-	turnOpen bool               // AcpTurnStart was told, AcpTurnEnd not yet
-	attempt  int                // counts prompts, so that an old answer is known as such
-	stopped  int                // the last of them that the user has cancelled
-	kept     *[]session.Content // the prompt of an open turn that must be sent again
-	drafts   []*draft           // what the user did, while attachments are read
-	queue    [][]session.Content
-	paused   bool          // the queue waits for the user
+	outbox   outbox        // the user's prompts, and whether a turn is open
 	asked    []*permission // open, oldest first
 	judging  int           // requests and answers that the judge is at work on
 	unwanted []unwanted    // what was allowed against the user's picks
@@ -83,7 +77,7 @@ type Session struct {
 }
 
 // phase is where a session is between its beginning and its end; whether a
-// turn runs is apart from that, in turnOpen.
+// turn runs is apart from that, in the outbox.
 type phase int
 
 const (
@@ -124,7 +118,7 @@ func (s *Session) die(err error) {
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
-	if s.turnOpen {
+	if s.outbox.turnOpen() {
 		s.endTurn(session.StopError, f.Error())
 	} else {
 		s.remark("error", f.Error())
@@ -162,7 +156,7 @@ func (s *Session) close() {
 		s.agent.Cancel(s.remoteID)
 	}
 	s.detach()
-	if s.turnOpen {
+	if s.outbox.turnOpen() {
 		s.endTurn(session.StopError, "The session was closed.")
 	}
 	s.phase = dead
@@ -176,41 +170,20 @@ func (s *Session) close() {
 	s.box.Close()
 }
 
-// prompt sends the user's words, or queues them while the agent cannot take
-// them. Empty words let a paused queue go on.
-func (s *Session) prompt(blocks []session.Content) {
-	switch {
-	case s.phase == dead && len(blocks) == 0:
-		s.host.notify("warning", s.failure)
-		return
-	case s.phase == dead: // sent before Neovim knew of the death
-		s.queue = append(s.queue, blocks)
-		s.host.notify("warning", s.failure+" Your prompt is kept.")
-	case len(blocks) == 0:
-		s.paused = false
-	case s.phase == ready && !s.turnOpen && !s.unsaved.gathering:
-		s.send(blocks)
-		return
-	default:
-		s.queue = append(s.queue, blocks)
-	}
-	s.changed()
-	s.sendNext()
-}
-
 // steer puts the user's words into the running turn, or sends them as a prompt
 // where that cannot be.
 func (s *Session) steer(words []session.Content) {
 	plain, _ := withoutUnsaved(words)
 	fitting, err := s.fit(plain)
-	if len(words) == 0 || err != nil || !s.info.Steers || s.phase != ready || !s.turnOpen {
-		s.prompt(words)
+	if err != nil || !s.info.Steers || s.phase != ready || !s.outbox.turnOpen() {
+		s.outbox.instead(words)
 		return
 	}
 	s.agent.Steer(s.remoteID, fitting, func(taken bool, err error) {
 		s.box.PutSlowly(func() {
 			if !taken {
-				s.prompt(words)
+				s.outbox.instead(words)
+				s.proceed()
 				return
 			}
 			s.apply(session.Steered{Words: fitting})
@@ -219,56 +192,50 @@ func (s *Session) steer(words []session.Content) {
 	})
 }
 
-// setQueue gives the queue the prompts that the user left in it; was are the
-// words of those that the user saw. What has been sent since is not queued
-// again, and what has come since stays, as does a prompt without words. What
-// was attached to a prompt whose words are as before stays attached.
-func (s *Session) setQueue(was []string, prompts []prompt) {
-	seen := map[string]int{}
-	for _, text := range was {
-		seen[strings.TrimSpace(text)]++
+// resume lets a paused queue go on.
+func (s *Session) resume() {
+	if s.phase == dead {
+		s.host.notify("warning", s.failure)
+		return
 	}
-	kept := map[string][][]session.Content{}
-	var added [][]session.Content
-	for _, blocks := range s.queue {
-		if text := strings.TrimSpace(promptText(blocks)); text != "" && seen[text] > 0 {
-			seen[text]--
-			kept[text] = append(kept[text], blocks)
-		} else {
-			added = append(added, blocks)
-		}
-	}
-	s.queue = nil
-	for _, p := range prompts {
-		text := strings.TrimSpace(promptText(p.blocks))
-		switch {
-		case len(kept[text]) > 0:
-			s.queue = append(s.queue, kept[text][0])
-			kept[text] = kept[text][1:]
-		case seen[text] > 0:
-			seen[text]-- // it was sent
-		default:
-			s.queue = append(s.queue, p.blocks)
-		}
-	}
-	s.queue = append(s.queue, added...)
+	s.outbox.resume()
 	s.changed()
-	s.sendNext()
 }
 
-// sendNext sends what waits, if the agent can take it.
-func (s *Session) sendNext() {
-	switch {
-	case s.phase != ready:
-	case s.kept != nil:
-		blocks := *s.kept
-		s.kept = nil
-		s.work(blocks)
-	case s.turnOpen || s.unsaved.gathering || s.paused || len(s.queue) == 0:
-	default:
-		next := s.queue[0]
-		s.queue = s.queue[1:]
-		s.send(next)
+// proceed does what is to be done with the user's prompts. It is called
+// whenever the user has done something with them, and when the agent may take
+// one.
+func (s *Session) proceed() {
+	for {
+		next, some := s.outbox.next(s.phase == ready)
+		if !some {
+			return
+		}
+		switch next.action {
+		case sending:
+			s.send(next.blocks)
+		case sendingAgain:
+			s.work(next.blocks)
+		case steering:
+			s.steer(next.blocks)
+		case cancelling:
+			s.cancel()
+		case resuming:
+			s.resume()
+		case queueing:
+			s.keptFromDead()
+			s.changed()
+		case editing:
+			s.changed()
+		}
+	}
+}
+
+// keptFromDead says what becomes of a prompt that was sent before Neovim knew
+// of the agent's death.
+func (s *Session) keptFromDead() {
+	if s.phase == dead {
+		s.host.notify("warning", s.failure+" Your prompt is kept.")
 	}
 }
 
@@ -284,15 +251,15 @@ func (s *Session) send(blocks []session.Content) {
 func (s *Session) begin(blocks []session.Content, along alongside) {
 	blocks, err := s.fit(blocks)
 	if err != nil {
+		s.outbox.dropped()
 		s.remark("error", err.Error()+".")
-		s.sendNext()
 		return
 	}
 	if along.lost != "" {
 		s.remark("warning", along.lost)
 	}
 	sent := slices.Concat(blocks, along.sent)
-	s.turnOpen = true
+	s.outbox.opened()
 	clear(s.remarked)
 	s.working.begin()
 	s.ledger.BeginTurn(promptText(blocks))
@@ -307,12 +274,11 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 // work makes the agent work on the prompt of the open turn.
 func (s *Session) work(blocks []session.Content) {
 	s.skipping = false
-	s.attempt++
-	attempt := s.attempt
+	attempt := s.outbox.attempt
 	s.changed()
 	s.agent.Prompt(s.remoteID, blocks, func(reason session.StopReason, err error) {
 		s.box.PutSlowly(func() {
-			if s.attempt == attempt && s.turnOpen {
+			if s.outbox.awaits(attempt) {
 				s.answered(blocks, reason, err)
 			}
 		})
@@ -323,16 +289,16 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 	switch {
 	case err == nil:
 		s.endTurn(reason, "")
-		s.sendNext()
+		s.proceed()
 	case errors.Is(err, acp.ErrClosed):
 		// The end of the process is told by agentDied.
 	case session.AuthRequired(err):
-		s.kept = &blocks
+		s.outbox.interrupt(blocks)
 		s.needLogin()
 	default:
 		s.forgetSent()
 		s.endTurn(session.StopError, fmt.Sprintf("%s answered with an error: %s", s.spec.Title, errorText(err)))
-		s.sendNext()
+		s.proceed()
 	}
 }
 
@@ -340,7 +306,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
 	s.accepted = nil
-	s.turnOpen, s.kept = false, nil
+	s.outbox.ended()
 	s.working.end()
 	s.host.follow.turn(s.id, false)
 	s.host.checkDisk("")
@@ -360,35 +326,30 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 
 // cancel ends the running turn. Queued prompts stay and wait for the user.
 func (s *Session) cancel() {
-	working := s.turnOpen && s.kept == nil
-	if !working && s.giveUp() {
+	working := s.outbox.working()
+	switch {
+	case !working && s.giveUp():
 		return
-	}
-	if s.phase == authRequired && s.turnOpen {
+	case s.outbox.stage == interrupted:
 		s.endTurn(session.StopCancelled, "")
 		return
-	}
-	if working {
-		s.stopped = s.attempt
+	case working:
+		s.outbox.stop()
 		s.agent.Cancel(s.remoteID)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
-		attempt := s.attempt
+		attempt := s.outbox.attempt
 		s.later(slowAnswer, func() {
-			if s.turnOpen && s.attempt == attempt {
+			if s.outbox.awaits(attempt) {
 				s.remark("warning", s.spec.Title+" has not ended the turn. :Acp restart starts it again.")
 			}
 		})
 	}
-	if len(s.queue) > 0 && !s.paused {
-		s.paused = true
-		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", transcript.Many(len(s.queue), "prompt")))
+	if waiting := s.outbox.pause(); waiting > 0 {
+		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", transcript.Many(waiting, "prompt")))
 	}
 	s.changed()
 }
-
-// stopping tells whether the user has cancelled the turn that runs.
-func (s *Session) stopping() bool { return s.turnOpen && s.stopped == s.attempt }
 
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
@@ -457,7 +418,7 @@ func (s *Session) later(d time.Duration, f func()) *time.Timer {
 func (s *Session) startClock() {
 	s.stopClock()
 	s.clock = s.later(time.Second, func() {
-		if s.turnOpen {
+		if s.outbox.turnOpen() {
 			s.chat.Tick()
 			s.mark()
 			s.startClock()
@@ -482,7 +443,7 @@ func (s *Session) state() string {
 		return "dead"
 	case len(s.waitingRequests()) > 0:
 		return "requires_action"
-	case s.turnOpen || s.unsaved.gathering:
+	case s.outbox.stage != idle:
 		return "running"
 	}
 	return "idle"

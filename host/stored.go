@@ -127,7 +127,7 @@ func (s *Session) remove(callback int) {
 		fail(deletesNot(s.spec))
 		return
 	}
-	if s.turnOpen {
+	if s.outbox.turnOpen() {
 		a.Cancel(s.remoteID)
 	}
 	id := s.remoteID

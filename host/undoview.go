@@ -17,7 +17,7 @@ var errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
 // tellUndo undoes a turn for Lua, or tells what that would do.
 func (s *Session) tellUndo(m message) {
 	again, preview, callback := m.flag("again"), m.flag("preview"), m.integer("callback")
-	if s.turnOpen {
+	if s.outbox.turnOpen() {
 		s.host.callback(callback, nil, sentenceOf(errTurnRuns))
 		return
 	}

@@ -40,12 +40,11 @@ type modified struct {
 // unsaved is what a session knows of the user's unsaved text. But for reads it
 // belongs to the session's goroutine.
 type unsaved struct {
-	reads     atomic.Bool // the agent has read through its client: it sees what the user sees
-	gathering bool        // a prompt waits for the texts that go along
-	sent      map[string]sentText
-	heard     int        // how often Lua has listed the buffers
-	sendable  []modified // of the last list
-	offered   []string   // what would go along, for the prompt
+	reads    atomic.Bool // the agent has read through its client: it sees what the user sees
+	sent     map[string]sentText
+	heard    int        // how often Lua has listed the buffers
+	sendable []modified // of the last list
+	offered  []string   // what would go along, for the prompt
 }
 
 // sentText is what the agent was last sent of a file, and in which state of its
@@ -209,24 +208,19 @@ func (s *Session) gather(blocks []session.Content) {
 		s.begin(words, alongside{})
 		return
 	}
-	s.unsaved.gathering = true
 	s.changed()
 	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
 	s.host.background(func() {
 		along := s.collect(words, before, embeds)
 		s.box.Put(func() {
-			s.unsaved.gathering = false
-			switch {
-			case s.phase == ready:
+			if s.phase == ready {
 				s.begin(words, along)
-			default:
-				s.queue = slices.Insert(s.queue, 0, blocks)
-				if s.phase == dead {
-					s.host.notify("warning", s.failure+" Your prompt is kept.")
-				}
+			} else {
+				s.outbox.putBack()
+				s.keptFromDead()
 				s.changed()
 			}
-			s.release()
+			s.proceed()
 		})
 	})
 }

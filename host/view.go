@@ -72,7 +72,7 @@ func (s *Session) apply(u session.Update) {
 		s.shown.calls[call] = at
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
-		s.ledger.Follow(call, s.turnOpen || s.working.recent())
+		s.ledger.Follow(call, s.outbox.turnOpen() || s.working.recent())
 		s.followDiffs(call)
 		s.trace(call)
 		s.refer(call)

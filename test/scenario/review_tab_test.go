@@ -230,6 +230,10 @@ func TestCommentsInTheReview(t *testing.T) {
 		if got != want {
 			t.Errorf("the agent was told\n%s\nwanted\n%s", got, want)
 		}
+		s.Await("to be told", func() bool { return strings.Contains(s.Messages(), "sent") })
+		if strings.Contains(s.Messages(), "as soon as") {
+			t.Errorf("the user was told that it waits: %s", s.Messages())
+		}
 		p.stop(turn, "end_turn")
 		s.Await("the comments to be gone", func() bool {
 			return !strings.Contains(s.page(), "↳ you") && !strings.Contains(s.page(), "sends them")
