@@ -54,6 +54,7 @@ type Ledger struct {
 
 	open    map[*before]bool          // of this turn's calls
 	last    map[string]review.Content // by path, what the agent last left there, without its text
+	removed map[string]review.Content // by path, what was there before the agent removed it in this turn, likewise
 	loaded  map[string]bool           // by path, whether a buffer was seen to show it
 	version map[string]int            // by path, how often Took has changed it
 	jobs    []func(done func())       // one after the other; the first is running
@@ -79,6 +80,7 @@ func New(config Config) *Ledger {
 		scans:     scanner{config: config, box: box},
 		open:      map[*before]bool{},
 		last:      map[string]review.Content{},
+		removed:   map[string]review.Content{},
 		loaded:    map[string]bool{},
 		version:   map[string]int{},
 	}
@@ -116,6 +118,7 @@ func (l *Ledger) openTurn(prompt string, at time.Time) {
 	l.scans.scan(func(snap *checkpoint.Snapshot) { t.before, t.first = l.scans.previous, snap })
 	// What a buffer once showed is no longer known to be the user's.
 	clear(l.loaded)
+	clear(l.removed)
 }
 
 // take puts what a turn, which may be nil, has changed up to now among what can be undone.
@@ -281,6 +284,9 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	l.record.Changed(path, was, is)
 	if t != nil {
 		t.Changed(path, was, is)
+	}
+	if was.Exists && !is.Exists {
+		l.removed[path] = was.Mark()
 	}
 }
 

@@ -96,8 +96,11 @@ func (l *Ledger) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.
 	gone := map[string]checkpoint.State{}
 	add := func(path string, was checkpoint.State) {
 		last, known := l.last[path]
-		if !known {
+		switch {
+		case !known:
 			last, known = l.originals.content(was)
+		case !last.Exists:
+			last = l.removed[path] // a call that had changed it was looked at after the move
 		}
 		if _, double := gone[path]; known && last.Exists && !double {
 			from[last.Mark()] = append(from[last.Mark()], path)
@@ -237,7 +240,7 @@ func (l *Ledger) takeSeen(t *turn, list []checkpoint.Change, now []sight) {
 			if from == ch.Path {
 				continue
 			}
-			if last, left := l.last[from]; left && last == is.Mark() {
+			if is.Mark() == l.last[from] || is.Mark() == l.removed[from] {
 				was = is // the agent had changed it before
 			}
 		} else if t.MovedTo(ch.Path) != "" {

@@ -91,6 +91,15 @@ func TestUntold(t *testing.T) {
 			},
 			want: "b from a 644 to 644",
 		},
+		"edited, and moved before the call that edits was looked at": {
+			late: steps{write("a", "A2\n"), move("a", "b")},
+			told: func(l *Ledger, t *turn, at func(string) string) {
+				l.agentChanged(t, at("a"), text("A\n"), text("A2\n"))
+				l.agentChanged(t, at("a"), text("A2\n"), review.Content{})
+				l.last[at("a")] = review.Content{}
+			},
+			want: "b from a 644 to 644",
+		},
 		"moved, as a call tells, edited, and moved on": {
 			late: steps{write("c", "A2\n"), remove("a")},
 			told: func(c *Ledger, t *turn, at func(string) string) {
