@@ -13,18 +13,17 @@ local left = {}
 ---@field last integer
 ---@field text string of the comment that is there already, or ''
 
----@param session integer
----@param draft acp.CommentDraft
-local function open(session, draft)
-  local key = ('%d %s %d %d'):format(session, draft.name, draft.first, draft.last)
-  local text = left[key] or draft.text
-  local again = left[key] ~= nil
-  left[key] = nil
-  local buf = require('acp.bufs').create('acp://comment/' .. draft.id, 'acp-comment', session)
+---Asks for a comment where the cursor is. What is typed from now on goes into its float; what the comment is
+---about, and the words that are there already, come when the host has found out.
+---@param args table what the host is told of the lines
+function M.ask_at(args)
+  local session = args.session
+  ---@type acp.CommentDraft?
+  local draft
+  local key, again = nil, false
+  local buf = require('acp.bufs').create('acp://comment/' .. session, 'acp-comment', session)
   vim.bo[buf].bufhidden = 'wipe'
-  api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n'))
   local width = math.max(20, math.min(64, vim.o.columns - 6))
-  local where = draft.first > 0 and ':' .. draft.first or ''
   local win = api.nvim_open_win(buf, true, {
     relative = 'cursor',
     row = 1,
@@ -33,7 +32,6 @@ local function open(session, draft)
     height = 1,
     style = 'minimal',
     border = 'rounded',
-    title = require('acp.wrap').cut(' ' .. draft.name .. where .. ' ', width),
     footer = ' <C-s> take · <Esc> leave ',
     footer_pos = 'right',
   })
@@ -55,10 +53,9 @@ local function open(session, draft)
       { height = math.max(1, math.min(rows, math.floor(vim.o.lines / 3))) }
     )
   end
-  local taken = false
-  local function words()
-    return (table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'):gsub('%s+$', ''))
-  end
+  ---What the user left in the float, and whether to take it.
+  ---@type string?, boolean
+  local said, taken = nil, false
   local function shut()
     vim.cmd.stopinsert()
     if api.nvim_win_is_valid(win) then
@@ -67,9 +64,24 @@ local function open(session, draft)
   end
   local function take()
     taken = true
-    local args = { session = session, id = draft.id, text = words() }
-    require('acp.host').notify('comment', args)
     shut()
+  end
+  ---Tells the host, when both it and the user have said what they have to say.
+  local function finish()
+    if not (draft and said) then
+      return
+    end
+    local fields = { session = session, id = draft.id }
+    if taken then
+      fields.text = said
+    else
+      fields.dropped = true
+      if said ~= '' and (again or said ~= draft.text) then
+        left[key] = said
+        vim.notify('acp: the words are kept: comment there again to go on')
+      end
+    end
+    require('acp.host').notify('comment', fields)
   end
   vim.keymap.set({ 'n', 'i' }, '<C-s>', take, { buffer = buf, desc = 'acp: take the comment' })
   vim.keymap.set('n', '<CR>', take, { buffer = buf, desc = 'acp: take the comment' })
@@ -79,39 +91,40 @@ local function open(session, draft)
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, { buffer = buf, callback = grow })
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
-    desc = 'Keep the words of a comment that was left',
+    desc = 'Take the words of a comment, or keep them',
     callback = function()
-      if taken then
-        return
-      end
-      local said = words()
-      if said ~= '' and (again or said ~= draft.text) then
-        left[key] = said
-        vim.schedule(function()
-          vim.notify('acp: the words are kept: comment there again to go on')
-        end)
-      end
-      require('acp.host').notify('comment', { session = session, id = draft.id, dropped = true })
+      said = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'):gsub('%s+$', '')
+      vim.schedule(finish)
     end,
   })
-  grow()
-  if text == '' then
-    vim.cmd.startinsert()
-  else
-    vim.cmd.normal({ 'G$', bang = true })
-  end
-end
-
----@param args table what the host is told of the lines
-function M.ask_at(args)
-  local win, session = api.nvim_get_current_win(), args.session
-  require('acp.host').request('comment_at', args, function(draft, err)
-    if not draft then
+  vim.cmd.startinsert()
+  require('acp.host').request('comment_at', args, function(found, err)
+    if not found then
+      shut()
       return vim.notify('acp: ' .. (err or 'there is nothing here to comment on'))
-    elseif api.nvim_get_current_win() ~= win or not require('acp.idle').now() then
-      return -- the user is elsewhere by now
     end
-    open(session, draft)
+    draft = found
+    key = ('%d %s %d %d'):format(session, draft.name, draft.first, draft.last)
+    local text = left[key] or draft.text
+    again = left[key] ~= nil
+    left[key] = nil
+    if said then -- the user was faster
+      said = text .. said
+      return finish()
+    end
+    local typed = api.nvim_buf_line_count(buf) > 1
+      or api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= ''
+    api.nvim_buf_set_text(buf, 0, 0, 0, 0, vim.split(text, '\n'))
+    local where = draft.first > 0 and ':' .. draft.first or ''
+    api.nvim_win_set_config(win, {
+      border = 'rounded',
+      title = require('acp.wrap').cut(' ' .. draft.name .. where .. ' ', width),
+    })
+    grow()
+    if text ~= '' and not typed and api.nvim_get_current_win() == win then
+      vim.cmd.stopinsert()
+      vim.cmd.normal({ 'G$', bang = true })
+    end
   end)
 end
 

@@ -211,9 +211,22 @@ func TestCommentsInTheReview(t *testing.T) {
 		s.awaitPage("↳ you: half a thought")
 		s.onPage("half a thought")
 		s.Keys("c")
-		s.AwaitLua(`vim.bo.filetype == 'acp-comment'`)
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'half a thought' and vim.fn.mode() == 'n'`)
 		s.Keys("dd<CR>")
 		s.Await("it to be gone", func() bool { return !strings.Contains(s.page(), "half a thought") })
+		// What is typed at once is about the comment, not about the changes.
+		s.onPage("+ return 2")
+		before := s.changes()
+		s.Keys("caxu at once<C-s>")
+		s.awaitPage("↳ you: axu at once")
+		if now := s.changes(); now != before {
+			t.Errorf("decided was\n%s", now)
+		}
+		s.onPage("axu at once")
+		s.Keys("cby <Esc>")
+		s.AwaitLua(`vim.fn.mode() == 'n' and vim.api.nvim_get_current_line():find('axu at once', 1, true) ~= nil`)
+		s.Keys("dd<CR>")
+		s.Await("it to be gone", func() bool { return !strings.Contains(s.page(), "axu") })
 		// What is refused goes along.
 		s.onPage("+ return 2")
 		s.Keys("x")
