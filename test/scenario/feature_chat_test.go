@@ -37,6 +37,24 @@ func (s *scene) atEnd(win int) bool {
 		end)`, win)
 }
 
+// Whoever has been in another tab while the agent talked comes back to a full window.
+func TestChatFilledFromAnotherTab(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		win := s.LuaInt(chatWin)
+		s.Command("tabnew") // which takes a row of the window for the line of the tabs
+		turn := s.prompt(p, "talk")
+		p.say(lines(1, 60))
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Command("tabfirst")
+		s.Await("the end in view", func() bool { return s.atEnd(win) })
+		if shown := s.LuaInt(`vim.api.nvim_win_call(..., function() return vim.fn.line('$') - vim.fn.line('w0') + 1 end)`, win); shown < 10 {
+			t.Errorf("%d lines are shown: %s", shown, s.view(win))
+		}
+	})
+}
+
 func TestViewFollowsTheEndUnlessScrolledUp(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()
