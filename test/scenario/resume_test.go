@@ -467,7 +467,7 @@ func TestAnIdleNeovimOverwritesNothing(t *testing.T) {
 		o.Command("Acp review")
 		o.onPage("you: why two")
 		o.Keys("c")
-		o.AwaitLua(`vim.bo.filetype == 'acp-comment'`)
+		o.AwaitLua(`vim.api.nvim_get_current_line() == 'why two' and vim.fn.mode() == 'n'`)
 		o.Keys("dd<CR>")
 		o.Await("the comment to be gone", func() bool { return !strings.Contains(o.page(), "why two") })
 		o.ok(`require('acp').keep()`)

@@ -206,7 +206,7 @@ func TestCommentsInTheReview(t *testing.T) {
 		s.Keys("half<Esc><Esc>")
 		s.AwaitLua(`vim.bo.filetype == 'acp-review'`)
 		s.Keys("c")
-		s.AwaitLua(`vim.bo.filetype == 'acp-comment' and vim.api.nvim_get_current_line() == 'half'`)
+		s.AwaitLua(`vim.bo.filetype == 'acp-comment' and vim.api.nvim_get_current_line() == 'half' and vim.fn.mode() == 'n'`)
 		s.Keys("A a thought<C-s>")
 		s.awaitPage("↳ you: half a thought")
 		s.onPage("half a thought")
