@@ -118,9 +118,19 @@ func (l *Ledger) withMoves(t *turn, list []checkpoint.Change, after *checkpoint.
 	if len(fresh) == 0 {
 		return list
 	}
-	for _, path := range t.Paths() { // those that a call has told of, and the snapshots have never seen
-		if is, _ := t.Present(path); is.Exists && after.State(path).Kind == checkpoint.None {
-			add(path, t.first.State(path))
+	// Those that the snapshots do not tell to be gone: a call has told of them, or the user has decided about them
+	// since the first look.
+	for _, path := range slices.Concat(t.Paths(), l.record.Paths()) {
+		is, known := t.Present(path)
+		if !known {
+			is, _ = l.record.Present(path)
+		}
+		if is.Exists && after.State(path).Kind == checkpoint.None {
+			was := t.first.State(path)
+			if was.Kind == checkpoint.None && t.before != nil {
+				was = t.before.State(path)
+			}
+			add(path, was)
 		}
 	}
 	to := map[string][]int{}

@@ -54,6 +54,18 @@ func TestUntold(t *testing.T) {
 			told:  func(c *Ledger, _ *turn, at func(string) string) { c.last[at("b")] = review.Content{} },
 			want:  "b from a 644 to 644",
 		},
+		"moved at once, after the user had refused a change": {
+			early: steps{write("a", "A0\n"), move("a", "b")}, // the refusal, and what the agent does then
+			told: func(l *Ledger, _ *turn, at func(string) string) {
+				l.record.Changed(at("a"), text("A0\n"), text("A\n"))
+				plan, err := l.record.Plan(at("a"), review.Reject, review.Selection{})
+				if err == nil {
+					l.record.Commit(plan)
+				}
+				l.last[at("a")] = text("A0\n").Mark()
+			},
+			want: "b from a 644 to 644",
+		},
 		"changed at once, after the user had refused a change": {
 			early: steps{write("a", "A2\n")},
 			told:  func(c *Ledger, _ *turn, at func(string) string) { c.last[at("a")] = text("other\n").Mark() },

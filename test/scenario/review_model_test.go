@@ -266,21 +266,27 @@ func (r *randomReview) refusedAll() {
 	}
 }
 
+// lineOf is a line of a file, by the file's id in the record.
+type lineOf struct {
+	file int
+	line string
+}
+
 // pending are the lines that what waits for a decision takes out and puts in. Of a file without lines that are
 // all it ever had.
-func (r *randomReview) pending() map[string]bool {
-	lines := map[string]bool{}
+func (r *randomReview) pending() map[lineOf]bool {
+	lines := map[lineOf]bool{}
 	for _, f := range r.record.Files() {
 		for _, c := range f.Changes() {
 			if c.State == review.Pending {
 				for _, line := range slices.Concat(c.Old, c.New) {
-					lines[line] = true
+					lines[lineOf{f.ID, line}] = true
 				}
 			}
 		}
 		if f.State == review.Pending && (f.Present.Opaque || f.Baseline.Opaque) {
 			for _, line := range r.perhapsIn(f) {
-				lines[line] = true
+				lines[lineOf{f.ID, line}] = true
 			}
 		}
 	}
@@ -533,8 +539,8 @@ func (r *randomReview) decide(do review.Decision, f review.File, which review.Se
 		r.t.Fatal("the model has moved on")
 	}
 	if after := r.pending(); do == review.Keep {
-		for line := range before {
-			r.wanted[line] = r.wanted[line] || !after[line]
+		for l := range before {
+			r.wanted[l.line] = r.wanted[l.line] || !after[l]
 		}
 	}
 	if !plan.Edits() {

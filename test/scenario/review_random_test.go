@@ -429,7 +429,11 @@ func (r *randomReview) command() {
 	r.seenMode(name)
 	r.silent = true
 	defer func() { r.silent = false }()
-	switch r.IntN(6) {
+	what := r.IntN(6)
+	if f.content.Text == "" && what == 4 {
+		what = 0 // that a file is another one's without any text is not to be told
+	}
+	switch what {
 	case 0:
 		text := r.edited(f.content.Text)
 		r.did("command edits %s", name)
@@ -793,14 +797,14 @@ func (r *randomReview) killNeovim() {
 	} else {
 		r.resumes()
 		for name, f := range r.files {
-			if f.modified {
+			if f.modified && f.content.Exists {
 				r.record.Now(r.path(name), review.Text(f.disk))
 			}
 		}
 		r.sync()
 		r.recovers()
 		for name, f := range r.files {
-			if f.modified {
+			if f.modified && f.content.Exists {
 				r.record.Now(r.path(name), f.content)
 			}
 		}
