@@ -130,6 +130,7 @@ type fates struct {
 	returned map[string]bool     // lines that the user has brought back
 	wanted   map[string]bool     // lines that a decision to keep was about, also those that are gone by it
 	inFile   map[string]string   // where a line was last
+	twice    map[string]bool     // lines that may stand in two files
 }
 
 // who has made a step.
@@ -155,7 +156,7 @@ func (r *randomReview) account(by who) {
 		now[name] = slices.Collect(strings.Lines(f.text()))
 		for _, line := range now[name] {
 			r.inFile[line] = name
-			if there[line] && line != "\n" {
+			if there[line] && line != "\n" && !r.twice[line] {
 				r.t.Errorf("%q stands twice after %s", line, by)
 			}
 			there[line] = true
@@ -212,11 +213,16 @@ func (r *randomReview) account(by who) {
 		}
 	}
 	for name, lines := range now {
-		if by != users && !sameOrder(r.seen[name], lines) {
+		if by != users && !sameOrder(r.untaken(r.seen[name]), r.untaken(lines)) {
 			bad("the lines of %s stand in another order: %q, before %q", name, lines, r.seen[name])
 		}
 	}
 	r.seen = now
+}
+
+// untaken leaves out lines that the agent has taken out once: what has a place twice can come back to either.
+func (r *randomReview) untaken(lines []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return r.taken[line] })
 }
 
 // sameOrder tells that the lines which two lists have in common are in the same order.
@@ -408,7 +414,14 @@ func (r *randomReview) moved(from, to string) {
 		r.taken[line] = true // from where it was
 	}
 	is := f.content
-	r.recorded(untold{true, r.path(to), func(rec *review.Record) { rec.Moved(r.path(from), r.path(to), is, is) }})
+	r.recorded(untold{true, r.path(to), func(rec *review.Record) {
+		if slices.Contains(rec.Paths(), r.path(to)) { // two changes: the user may keep one and refuse the other
+			for line := range strings.Lines(is.Text) {
+				r.twice[line] = true
+			}
+		}
+		rec.Moved(r.path(from), r.path(to), is, is)
+	}})
 	r.movedFile(from, to)
 }
 

@@ -33,7 +33,7 @@ func TestRandomReviews(t *testing.T) {
 			scene: s, Rand: rand.New(rand.NewPCG(*seed, 0)), files: map[string]*modelled{},
 			fates: fates{
 				seen: map[string][]string{}, typed: map[string]bool{}, removed: map[string]bool{}, taken: map[string]bool{},
-				returned: map[string]bool{}, wanted: map[string]bool{}, inFile: map[string]string{},
+				returned: map[string]bool{}, wanted: map[string]bool{}, inFile: map[string]string{}, twice: map[string]bool{},
 			},
 		}
 		t.Cleanup(func() {
