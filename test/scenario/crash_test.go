@@ -164,12 +164,16 @@ func (c *crash) strike() {
 			c.t.Fatal(err)
 		}
 	}
+	var hosts, others []int
+	c.Await("the host and the agent alone", func() bool { // and not what lists the project's files
+		hosts, others = c.hosts()
+		return len(hosts) == 1 && len(others) == 1
+	})
 	pid := c.PID()
-	if hosts, others := c.hosts(); len(hosts) != 1 || len(others) != 1 {
-		c.t.Fatalf("the processes are %v", c.Leftovers())
-	} else if c.victim == "host" {
+	switch c.victim {
+	case "host":
 		pid = hosts[0]
-	} else if c.victim == "agent" {
+	case "agent":
 		pid = others[0]
 	}
 
