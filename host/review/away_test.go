@@ -212,10 +212,15 @@ func TestRetractedMoves(t *testing.T) {
 		before func(r *Record)
 		from   Content // what is moved
 	}{
-		"of a file":                {func(*Record) {}, Text("a\n")},
-		"of a new file":            {func(r *Record) { r.Changed("from", Content{}, Text("a\n")) }, Text("a\n")},
-		"of a changed file":        {func(r *Record) { r.Changed("from", Text("a\n"), Text("b\n")) }, Text("b\n")},
-		"on":                       {func(r *Record) { r.Moved("first", "from", Text("a\n"), Text("a\n")) }, Text("a\n")},
+		"of a file":         {func(*Record) {}, Text("a\n")},
+		"of a new file":     {func(r *Record) { r.Changed("from", Content{}, Text("a\n")) }, Text("a\n")},
+		"of a changed file": {func(r *Record) { r.Changed("from", Text("a\n"), Text("b\n")) }, Text("b\n")},
+		"on":                {func(r *Record) { r.Moved("first", "from", Text("a\n"), Text("a\n")) }, Text("a\n")},
+		"back":              {func(r *Record) { r.Moved("to", "from", Text("a\n"), Text("a\n")) }, Text("a\n")},
+		"to where the same text was once, of a changed file": {func(r *Record) {
+			r.Changed("to", Text("a\n"), Content{})
+			r.Changed("from", Text("b\n"), Text("a\n"))
+		}, Text("a\n")},
 		"to where a file was once": {func(r *Record) { r.Changed("to", Text("x\n"), Content{}) }, Text("a\n")},
 		"of a new file, to where a file was once": {func(r *Record) {
 			r.Changed("to", Text("x\n"), Content{})

@@ -237,7 +237,7 @@ func (r *Record) Retracted(path string, was, now Content) {
 
 // MoveRetracted is Retracted of a move by the agent, from a path back to another one.
 func (r *Record) MoveRetracted(from, to string, was, now Content) {
-	if f := r.files[from]; f != nil && (f.OldPath != "" || !f.Baseline.Exists) {
+	if f := r.files[from]; f == nil || f.OldPath != "" || !f.Baseline.Exists {
 		r.Moved(from, to, was, was)
 		r.Retracted(to, was, now)
 		return
