@@ -281,6 +281,11 @@ func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 
 // agentChanged takes a change of the agent's in a turn, which may be nil.
 func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
+	if f, known := l.record.File(path); known && is.Opaque {
+		// The record forgets the texts of what is no text any more.
+		l.originals.keepText(path, f.Baseline)
+		l.originals.keepText(path, f.Accepted)
+	}
 	l.record.Changed(path, was, is)
 	if t != nil {
 		t.Changed(path, was, is)

@@ -48,6 +48,21 @@ func (o *originals) keepDisk(path string, is review.Content) {
 	}
 }
 
+// keepText keeps a text that the record has of a file, which the disk perhaps never had.
+func (o *originals) keepText(path string, is review.Content) {
+	at := versionOf(path, is)
+	if _, known := o.of[at]; known || o.store == nil || !is.Exists || is.Opaque {
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return
+	}
+	if sum, err := o.store.Put([]byte(is.Text)); err == nil {
+		o.of[at] = original{sum, info.Mode().Perm()}
+	}
+}
+
 // before is what a snapshot has of a file before a change, as the record has it.
 func (o *originals) before(ch checkpoint.Change) review.Content {
 	s := ch.Before

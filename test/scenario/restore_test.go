@@ -487,3 +487,28 @@ func TestRestoreWhatIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// A file with changes that wait becomes binary some turns later: to refuse that brings back the text before both.
+func TestTextThatBecameBinaryIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("a", "1\n2\n3\n")
+		p := s.begin()
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\ntwo\n3\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		for range 3 {
+			turn = s.prompt(p, "talk")
+			p.stop(turn, "end_turn")
+			s.AwaitEvent("AcpTurnEnd")
+		}
+		turn = s.prompt(p, "make it binary")
+		p.toolCall("run", "execute", nil)
+		s.write("a", "a\x00b")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Await("a file without lines", func() bool { return s.changes() == "modified a\n" })
+		s.ok(`require('acp').reject({ path = ... })`, path)
+		s.Await("the text", func() bool { return s.disk(path) == "1\n2\n3\n" })
+	})
+}
