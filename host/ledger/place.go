@@ -136,6 +136,13 @@ func (l *Ledger) moveBack(p placement, done func(error)) {
 			if to.now == p.want.Mark() || to.now.Mark() == p.want {
 				to.now = p.want
 			}
+			if base := to.now; !base.Opaque && p.want.Exists && !p.want.Opaque {
+				// A buffer may have unsaved text of a file that was there before.
+				to.merge = func(now string) string {
+					text, _ := buffers.Merge(base.Text, now, p.want.Text)
+					return text
+				}
+			}
 			l.place(to, func(err error) {
 				if err != nil {
 					done(err)
