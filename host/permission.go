@@ -16,7 +16,7 @@ import (
 
 // permission is an open question, of an agent or of our own about a file (see
 // policy.go). It belongs to its session's goroutine, and is answered exactly
-// once: when it leaves [Session.asked].
+// once: when it leaves [permissions.asked].
 type permission struct {
 	id      int64                     // unique in this Neovim, ascending
 	request session.PermissionRequest // its Reply is not used
@@ -48,7 +48,7 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 // raise lets a question wait for its answer.
 func (s *Session) raise(p *permission) {
 	p.id = s.host.permissionIDs.Add(1)
-	s.asked = append(s.asked, p)
+	s.permissions.asked = append(s.permissions.asked, p)
 	if p.held == nil {
 		s.askAboutDiffs(p)
 	}
@@ -71,9 +71,9 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 	}
 	var before session.ToolCall
 	known := s.conv.ToolCall(patch.ID)
-	s.askedOnly[patch.ID] = known == nil || s.askedOnly[patch.ID]
+	askedOnly := s.permissions.tells(patch.ID, known != nil)
 	switch says := !patch.Title.IsZero() || !patch.RawInput.IsZero() || !patch.Content.IsZero(); {
-	case s.askedOnly[patch.ID] && says:
+	case askedOnly && says:
 		// Some agents use one id for all of their requests: nothing of an earlier
 		// one is this one's.
 		patch = whole(patch)
@@ -136,17 +136,8 @@ func (s *Session) told(u session.Update) {
 	if !ok || patch.ID == "" {
 		return
 	}
-	delete(s.askedOnly, patch.ID)
-	var one *permission
-	for _, p := range s.asked {
-		if p.request.Call.ID != patch.ID {
-			continue
-		}
-		if one != nil {
-			return // several share the id: each is about what it said itself
-		}
-		one = p
-	}
+	s.permissions.told(patch.ID)
+	one := s.permissions.onlyAbout(patch.ID) // of several each is about what it said itself
 	call := s.conv.ToolCall(patch.ID)
 	if one == nil || call == nil {
 		return
@@ -162,25 +153,23 @@ func (s *Session) told(u session.Update) {
 	s.shown.permissions = true
 }
 
-// judgeNext has the oldest request judged that is not yet; one after the other,
-// so that they come before the user in their order.
+// judgeNext has the oldest request judged that is not yet, if the judge is free.
 func (s *Session) judgeNext() {
-	i := slices.IndexFunc(s.asked, func(p *permission) bool { return !p.open })
-	if i < 0 || s.judging > 0 {
+	p, judge := s.permissions.next(), s.host.judge.Load()
+	if p == nil {
 		return
 	}
-	p, judge := s.asked[i], s.host.judge.Load()
 	if judge == nil || p.held != nil && p.held.place.free { // what rules allow is to be reviewed all the same
 		s.judged(p, judgement{})
 		s.judgeNext()
 		return
 	}
-	s.judging++
+	s.permissions.judging++
 	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
 	s.host.background(func() {
 		result := judge.judge(m)
 		s.box.Put(func() {
-			s.judging--
+			s.permissions.judging--
 			s.judged(p, result)
 			s.judgeNext()
 		})
@@ -193,7 +182,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	}
 	p.judgement = result
 	switch {
-	case !slices.Contains(s.asked, p): // withdrawn
+	case !s.permissions.has(p): // withdrawn
 	case s.outbox.stage == stopping:
 		s.resolve(p, "", "cancel") // the agent had not heard of the end yet
 	case result.optionID != "" && (p.held == nil || result.optionID == refuse):
@@ -216,15 +205,10 @@ func (s *Session) ask(p *permission) {
 	s.changed()
 }
 
-// waitingRequests are those that are before the user, oldest first.
-func (s *Session) waitingRequests() []*permission {
-	return slices.DeleteFunc(slices.Clone(s.asked), func(p *permission) bool { return !p.open })
-}
-
 // respond answers with the user's choice; "" cancels, and with it the turn, as
 // that outcome means in protocol version 1.
 func (s *Session) respond(id int64, optionID string) {
-	p := s.openRequest(int(id))
+	p := s.permissions.waitingAs(int(id))
 	if p == nil {
 		s.host.notify("info", "This request is answered already.")
 		return
@@ -249,7 +233,7 @@ func (s *Session) respond(id int64, optionID string) {
 		s.accept(p)
 	}
 	if out.unwanted != nil {
-		s.unwanted = append(s.unwanted, *out.unwanted)
+		s.permissions.unwanted = append(s.permissions.unwanted, *out.unwanted)
 	}
 	if out.option == chosen {
 		s.keepAnswer(p, chosen)
@@ -278,13 +262,13 @@ func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
 	if passing(o) {
 		a.Session = s.id
 	}
-	s.judging++ // what is asked next may be the same
+	s.permissions.judging++ // what is asked next may be the same
 	s.host.background(func() {
 		if err := judge.kept.Add(a); err != nil {
 			s.host.notify("warning", fmt.Sprintf("Keeping your answer: %v.", err))
 		}
 		s.box.Put(func() {
-			s.judging--
+			s.permissions.judging--
 			s.judgeNext()
 		})
 	})
@@ -292,11 +276,9 @@ func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
 
 // resolve answers a request and takes it off the list; by says who decided.
 func (s *Session) resolve(p *permission, optionID, by string) {
-	i := slices.Index(s.asked, p)
-	if i < 0 {
+	if !s.permissions.drop(p) {
 		return
 	}
-	s.asked = slices.Delete(s.asked, i, i+1)
 	p.stop()
 	s.forgetDiffs(&p.call)
 	s.keepAsked(p)
@@ -317,7 +299,7 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 }
 
 func (s *Session) withdrawAll(by string) {
-	for len(s.asked) > 0 {
-		s.resolve(s.asked[0], "", by)
+	for len(s.permissions.asked) > 0 {
+		s.resolve(s.permissions.asked[0], "", by)
 	}
 }

@@ -47,15 +47,10 @@ type Session struct {
 	loginBy string   // the login whose variables the new process has
 	waiting []func() // what waits for a login, beside prompts
 
-	conv     *session.Conversation
-	outbox   outbox        // the user's prompts, and whether a turn is open
-	asked    []*permission // open, oldest first
-	judging  int           // requests and answers that the judge is at work on
-	unwanted []unwanted    // what was allowed against the user's picks
-	accepted []accepted    // what the user has allowed in this turn, and is not written yet
-	// The calls that nothing but permission requests have told of.
-	askedOnly map[string]bool
-	remarked  map[string]bool // what remarkOnce has said in this turn
+	conv        *session.Conversation
+	outbox      outbox // the user's prompts, and whether a turn is open
+	permissions permissions
+	remarked    map[string]bool // what remarkOnce has said in this turn
 
 	chat  *transcript.Transcript
 	shown shown
@@ -90,7 +85,7 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: mailbox.New(), askedOnly: map[string]bool{}, remarked: map[string]bool{}}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: mailbox.New(), remarked: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
@@ -305,7 +300,7 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
-	s.accepted = nil
+	s.permissions.accepted = nil
 	s.outbox.ended()
 	s.working.end()
 	s.host.follow.turn(s.id, false)
@@ -441,7 +436,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case len(s.waitingRequests()) > 0:
+	case len(s.permissions.waiting()) > 0:
 		return "requires_action"
 	case s.outbox.stage != idle:
 		return "running"
