@@ -161,12 +161,10 @@ func (s *Session) becomeReady() {
 
 // goOn does what has waited for the session to be ready.
 func (s *Session) goOn() {
-	s.phase, s.failure, s.loginBy = ready, "", ""
+	s.phase, s.failure = ready, ""
 	s.sayReminder()
 	s.changed()
-	waiting := s.waiting
-	s.waiting = nil
-	for _, f := range waiting {
+	for _, f := range s.login.done() {
 		f()
 	}
 	s.proceed()

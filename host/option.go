@@ -33,8 +33,7 @@ func (s *Session) setOption(name, value string) {
 	}
 	s.requestOption(o, value, func(err error) {
 		if session.AuthRequired(err) {
-			s.waiting = append(s.waiting, func() { s.setOption(name, value) })
-			s.needLogin()
+			s.afterLogin(func() { s.setOption(name, value) })
 		} else if err != nil {
 			s.host.notify("warning", fmt.Sprintf("%s did not change %s: %s", s.spec.Title, o.Name, errorText(err)))
 		}
@@ -85,12 +84,11 @@ func (s *Session) applyDefaults(names []string) {
 		a := s.agent
 		s.requestOption(o, value, func(err error) {
 			if session.AuthRequired(err) {
-				s.waiting = append(s.waiting, func() {
+				s.afterLogin(func() {
 					if s.agent == a { // in a new process all of them are set anew
 						s.applyDefaults(names)
 					}
 				})
-				s.needLogin()
 				return
 			}
 			if err != nil {

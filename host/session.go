@@ -44,8 +44,7 @@ type Session struct {
 	retold   bool   // what was said in it is in the chat already
 	skipping bool   // what the agent tells is a replay of that
 
-	loginBy string   // the login whose variables the new process has
-	waiting []func() // what waits for a login, beside prompts
+	login login
 
 	conv        *session.Conversation
 	outbox      outbox // the user's prompts, and whether a turn is open

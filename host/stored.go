@@ -134,8 +134,7 @@ func (s *Session) remove(callback int) {
 	askPlain(s, "session/delete", func(done func(error)) func() { return a.DeleteSession(id, done) }, func(err error) {
 		switch {
 		case session.AuthRequired(err) && s.agent == a:
-			s.waiting = append(s.waiting, func() { s.remove(callback) })
-			s.needLogin()
+			s.afterLogin(func() { s.remove(callback) })
 		case err != nil:
 			fail(err)
 		default:
