@@ -139,7 +139,7 @@ func (s *Session) requestLogin(id string) {
 func (s *Session) loggedIn(a *agent) {
 	switch {
 	case s.agent != a || s.phase != authRequired:
-	case s.remoteID == "":
+	case s.remote.id == "":
 		s.open()
 	default:
 		s.goOn()

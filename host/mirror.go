@@ -17,7 +17,7 @@ func (s *Session) mirror() map[string]any {
 		"permissions": len(s.permissions.waiting()), "steers": s.info.Steers,
 	}
 	optional := map[string]string{
-		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.stored,
+		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.remote.stored,
 	}
 	if s.phase == dead || s.phase == authRequired {
 		optional["error"] = s.failure

@@ -45,7 +45,7 @@ func (s *Session) setOption(name, value string) {
 func (s *Session) requestOption(o session.Option, value string, then func(error)) {
 	a := s.agent
 	ask(s, "the change of "+o.Name, func(answer func([]session.Option, error) bool) func() {
-		return a.SetOption(s.remoteID, o, value, func(all []session.Option, err error) { answer(all, err) })
+		return a.SetOption(s.remote.id, o, value, func(all []session.Option, err error) { answer(all, err) })
 	}, func(all []session.Option, err error) {
 		if s.agent != a {
 			return

@@ -38,13 +38,8 @@ type Session struct {
 	info    session.Info
 	pending []*control // requests that the agent should answer soon
 
-	remoteID string // the agent's name of the session, while it is open there
-	stored   string // the agent's name of it, to take it up again
-	own      bool   // it was made here, not taken up
-	retold   bool   // what was said in it is in the chat already
-	skipping bool   // what the agent tells is a replay of that
-
-	login login
+	remote remote
+	login  login
 
 	conv        *session.Conversation
 	outbox      outbox // the user's prompts, and whether a turn is open
@@ -132,9 +127,9 @@ func (s *Session) detach() {
 		s.agent = nil
 		s.apply(session.AgentGone{})
 		s.dropControls()
-		a.leave(s, s.remoteID)
+		a.leave(s, s.remote.id)
 	}
-	s.remoteID = ""
+	s.remote.id = ""
 }
 
 func (s *Session) agentDied(a *agent, why *Failure) {
@@ -147,7 +142,7 @@ func (s *Session) agentDied(a *agent, why *Failure) {
 // close ends the session for good.
 func (s *Session) close() {
 	if s.agent != nil && s.conv.Running {
-		s.agent.Cancel(s.remoteID)
+		s.agent.Cancel(s.remote.id)
 	}
 	s.detach()
 	if s.outbox.turnOpen() {
@@ -173,7 +168,7 @@ func (s *Session) steer(words []session.Content) {
 		s.outbox.instead(words)
 		return
 	}
-	s.agent.Steer(s.remoteID, fitting, func(taken bool, err error) {
+	s.agent.Steer(s.remote.id, fitting, func(taken bool, err error) {
 		s.box.PutSlowly(func() {
 			if !taken {
 				s.outbox.instead(words)
@@ -267,10 +262,10 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 
 // work makes the agent work on the prompt of the open turn.
 func (s *Session) work(blocks []session.Content) {
-	s.skipping = false
+	s.remote.skipping = false
 	attempt := s.outbox.attempt
 	s.changed()
-	s.agent.Prompt(s.remoteID, blocks, func(reason session.StopReason, err error) {
+	s.agent.Prompt(s.remote.id, blocks, func(reason session.StopReason, err error) {
 		s.box.PutSlowly(func() {
 			if s.outbox.awaits(attempt) {
 				s.answered(blocks, reason, err)
@@ -329,7 +324,7 @@ func (s *Session) cancel() {
 		return
 	case working:
 		s.outbox.stop()
-		s.agent.Cancel(s.remoteID)
+		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
 		attempt := s.outbox.attempt
@@ -347,7 +342,7 @@ func (s *Session) cancel() {
 
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
-	if s.skipping && session.Tells(u) {
+	if s.remote.skipping && session.Tells(u) {
 		return
 	}
 	switch n := u.(type) {
