@@ -396,7 +396,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 		c.looked++
 		s.diffs.keep(c)
 		s.chat.TouchCall(c.call)
-		if slices.ContainsFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == c.call.ID }) {
+		if s.permissions.about(c.call.ID) != nil {
 			s.shown.permissions = true
 			s.host.editor.Hurry(s)
 		}

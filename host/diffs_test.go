@@ -360,7 +360,7 @@ func TestChangesThatWereAskedStay(t *testing.T) {
 					{ID: "yes", Name: "Yes", Kind: "allow_once"}, {ID: "no", Name: "No", Kind: "reject_once"},
 				},
 			})
-			s.respond(s.asked[0].id, test.answer)
+			s.respond(s.permissions.asked[0].id, test.answer)
 			s.apply(session.ToolCallPatch{ID: "c", Status: acp.Set(test.status), Content: acp.Set([]session.ToolCallContent{
 				session.ContentItem{Content: session.Text{Text: "Wrote the file."}},
 			})})

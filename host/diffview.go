@@ -40,15 +40,13 @@ func (s *Session) tellDiff(m message) {
 		return
 	}
 	// What is picked in the diff of a request is picked of what it is about.
-	if i := slices.IndexFunc(s.asked, func(p *permission) bool { return p.request.Call.ID == call.ID && call.ID != "" }); i >= 0 {
-		if own := &s.asked[i].call; own != call && !s.isAsked(call) && len(s.diffs.calls[own]) > 0 {
-			call = own
-		}
+	if p := s.permissions.about(call.ID); p != nil && call.ID != "" && s.permissions.of(call) == nil && len(s.diffs.calls[&p.call]) > 0 {
+		call = &p.call
 	}
-	if m.flag("anew") && slices.ContainsFunc(s.asked, func(p *permission) bool { return p.call.ID == call.ID }) {
-		if i := slices.IndexFunc(s.asked, func(p *permission) bool { return &p.call == call && p.held != nil }); i >= 0 {
+	if m.flag("anew") && s.permissions.about(call.ID) != nil {
+		if p := s.permissions.of(call); p != nil && p.held != nil {
 			delete(m, "anew")
-			s.refreshHeld(s.asked[i], func() { s.tellDiff(m) })
+			s.refreshHeld(p, func() { s.tellDiff(m) })
 			return
 		}
 		s.lookAgain(call) // the user may have typed there since
@@ -62,7 +60,7 @@ func (s *Session) tellDiff(m message) {
 		at := min(max(1, m.integer("file")), len(files))
 		answer := map[string]any{"call": call.ID, "at": at, "files": s.fileList(files)}
 		done := call.Status == session.StatusCompleted
-		for _, p := range slices.Backward(s.asked) { // the oldest, where several are about the call
+		for _, p := range slices.Backward(s.permissions.asked) { // the oldest, where several are about the call
 			if &p.call == call || p.request.Call.ID == call.ID {
 				answer["permission"] = p.id
 				done = false
@@ -87,11 +85,6 @@ func (s *Session) tellDiff(m message) {
 	})
 }
 
-// isAsked tells whether a call is what an open request says of it.
-func (s *Session) isAsked(call *session.ToolCall) bool {
-	return slices.ContainsFunc(s.asked, func(p *permission) bool { return &p.call == call })
-}
-
 // diffCall is the call whose diff is meant: one by its id, that of an open
 // request, the one at a row of the chat, or the last that has a diff.
 func (s *Session) diffCall(m message) *session.ToolCall {
@@ -99,7 +92,7 @@ func (s *Session) diffCall(m message) *session.ToolCall {
 	if id := m.text("call"); id != "" {
 		call = s.conv.ToolCall(id)
 	} else if id := m.integer("permission"); id != 0 {
-		for _, p := range s.asked {
+		for _, p := range s.permissions.asked {
 			if p.id == int64(id) {
 				call = &p.call
 			}

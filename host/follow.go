@@ -238,7 +238,7 @@ func (s *Session) trace(call *session.ToolCall) {
 		s.traced = map[*session.ToolCall]traced{}
 	}
 	s.traced[call] = now
-	if s.phase != ready || s.skipping {
+	if s.phase != ready || s.remote.skipping {
 		return // a replay tells what was
 	}
 	kind := kindOf(call)

@@ -131,13 +131,13 @@ func (s *Session) accept(p *permission) {
 		default:
 			continue
 		}
-		s.accepted = append(s.accepted, a)
+		s.permissions.accepted = append(s.permissions.accepted, a)
 	}
 }
 
 // recall looks whether the user has accepted a write before, and else asks.
 func (s *Session) recall(h *held) {
-	list := slices.Clone(s.accepted)
+	list := slices.Clone(s.permissions.accepted)
 	if len(list) == 0 || !h.known {
 		s.askAboutWrite(h)
 		return
@@ -153,7 +153,7 @@ func (s *Session) recall(h *held) {
 				s.askAboutWrite(h)
 				return
 			}
-			s.accepted = slices.DeleteFunc(s.accepted, func(a accepted) bool { return slices.Contains(list, a) })
+			s.permissions.written(list)
 			h.request.reviewed.Store(true)
 			s.letPass(h)
 		}) {
@@ -245,7 +245,7 @@ func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
 	s.host.background(func() {
 		s.look(p.held.request, p.held.at.Real, func(now prospect) {
 			s.box.Put(func() {
-				if slices.Contains(s.asked, p) && p.held.request.ctx.Err() == nil {
+				if s.permissions.has(p) && p.held.request.ctx.Err() == nil {
 					then(now)
 				}
 			})
@@ -306,7 +306,7 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 		s.look(h.request, h.at.Real, func(now prospect) {
 			d, ok := decideHeld(shown, now, refused, edited)
 			s.box.Put(func() {
-				if !slices.Contains(s.asked, p) || h.request.ctx.Err() != nil {
+				if !s.permissions.has(p) || h.request.ctx.Err() != nil {
 					if edited != nil {
 						done(noLongerWaits)
 					}
@@ -450,7 +450,7 @@ func (h *held) waited() float64 { return time.Since(h.since).Seconds() }
 // editHeld lets the user edit what would be written, and gives it to the callback;
 // or hears that they do so no more.
 func (s *Session) editHeld(m message) {
-	p := s.openRequest(m.integer("permission"))
+	p := s.permissions.waitingAs(m.integer("permission"))
 	if p != nil && p.held != nil && !m.flag("on") {
 		p.held.editing = false
 		s.lookAtHeld(p, func(now prospect) { // it was not told of changes meanwhile
@@ -477,7 +477,7 @@ func (s *Session) editHeld(m message) {
 
 // writeEdited takes the lines that the user has made of a held write.
 func (s *Session) writeEdited(m message) {
-	p := s.openRequest(m.integer("permission"))
+	p := s.permissions.waitingAs(m.integer("permission"))
 	done := func(failure string) { s.host.callback(m.integer("callback"), nil, failure) }
 	if p == nil || p.held == nil {
 		done(noLongerWaits)

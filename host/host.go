@@ -124,7 +124,7 @@ type takenUp struct {
 // newSession opens a session under the id that Lua chose.
 func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	s := newSession(h, id, spec, cwd)
-	s.stored, s.retold, s.conv.Title = old.id, old.retold && old.id != "", old.title
+	s.remote.stored, s.remote.retold, s.conv.Title = old.id, old.retold && old.id != "", old.title
 	for _, text := range old.queue {
 		blocks := []session.Content{session.Text{Text: text}}
 		if old.along {
@@ -145,7 +145,7 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	}
 	h.loops.Go(s.box.Run)
 	h.background(s.ledger.Run)
-	if s.stored != "" {
+	if s.remote.stored != "" {
 		s.ledger.Titled(s.conv.Title)
 		s.takeUpSaved()
 	}

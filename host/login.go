@@ -12,13 +12,27 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 )
 
+// login is what a session knows of the login that its agent wants. It belongs to
+// the session's goroutine.
+type login struct {
+	by      string   // the one whose variables the new process has
+	waiting []func() // what waits for it, beside opening the session and prompts
+}
+
+// done is told that none is needed any more, and returns what has waited.
+func (l *login) done() []func() {
+	waiting := l.waiting
+	*l = login{}
+	return waiting
+}
+
 // needLogin is the state in which the agent wants the user to log in. What was
-// asked of it waits: an open is done again, a prompt is kept, and the rest is
-// in waiting.
+// asked of it waits: an open is done again, a prompt is kept, and the rest
+// comes through afterLogin.
 func (s *Session) needLogin() {
 	s.phase = authRequired
-	if id := s.loginBy; id != "" { // the variables alone were not enough
-		s.loginBy = ""
+	if id := s.login.by; id != "" { // the variables alone were not enough
+		s.login.by = ""
 		s.requestLogin(id)
 		s.changed()
 		return
@@ -38,6 +52,12 @@ func (s *Session) needLogin() {
 	}
 	s.failure = strings.Join(append(parts, "What you asked is kept."), " ")
 	s.remark("warning", s.failure)
+}
+
+// afterLogin has f called when the user has logged in.
+func (s *Session) afterLogin(f func()) {
+	s.login.waiting = append(s.login.waiting, f)
+	s.needLogin()
 }
 
 // authenticate begins to log in by a method that the user chose.
@@ -119,7 +139,7 @@ func (s *Session) requestLogin(id string) {
 func (s *Session) loggedIn(a *agent) {
 	switch {
 	case s.agent != a || s.phase != authRequired:
-	case s.remoteID == "":
+	case s.remote.id == "":
 		s.open()
 	default:
 		s.goOn()
@@ -140,7 +160,7 @@ func (s *Session) loginEnded(code int) {
 func (s *Session) secrets(method string, values map[string]string) {
 	maps.DeleteFunc(values, func(_, value string) bool { return value == "" })
 	s.host.keepSecrets(s.spec.Name, values)
-	s.loginBy = method
+	s.login.by = method
 	s.reconnect()
 }
 

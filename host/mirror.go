@@ -14,10 +14,10 @@ func (s *Session) mirror() map[string]any {
 	m := map[string]any{
 		"id": s.id, "agent": s.spec.Name, "agent_title": s.spec.Title, "cwd": s.cwd, "state": s.state(),
 		"tool_calls": len(s.conv.Calls), "queued": len(s.outbox.queue), "paused": s.outbox.paused,
-		"permissions": len(s.waitingRequests()), "steers": s.info.Steers,
+		"permissions": len(s.permissions.waiting()), "steers": s.info.Steers,
 	}
 	optional := map[string]string{
-		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.stored,
+		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.remote.stored,
 	}
 	if s.phase == dead || s.phase == authRequired {
 		optional["error"] = s.failure

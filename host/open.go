@@ -11,6 +11,33 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
+// remote is who the session is to its agent. It belongs to the session's
+// goroutine.
+type remote struct {
+	id       string // the agent's name of the session, while it is open there
+	stored   string // the agent's name of it, to take it up again
+	own      bool   // it was made here, not taken up
+	retold   bool   // what was said in it is in the chat already
+	skipping bool   // what the agent tells is a replay of that
+}
+
+// made is told that the agent has made the session that is open now.
+func (r *remote) made() { r.stored, r.own, r.retold = r.id, true, false }
+
+// resumed is told that the agent has taken up the stored one.
+func (r *remote) resumed() { r.own, r.retold = false, false }
+
+// again is told that the session is to be opened once more; said tells whether the
+// chat shows something of the conversation.
+func (r *remote) again(said bool) {
+	switch {
+	case said:
+		r.retold = r.stored != ""
+	case r.own:
+		r.stored = "" // there is nothing in it to remember
+	}
+}
+
 // start finds or starts the agent's process and opens the session in it.
 func (s *Session) start() {
 	s.phase, s.failure = starting, ""
@@ -43,14 +70,14 @@ func (s *Session) start() {
 // that tells it.
 func (s *Session) open() {
 	s.phase = starting
-	a, info := s.agent, s.info
+	a, info, r := s.agent, s.info, &s.remote
 	switch {
-	case s.stored == "" || s.retold && !info.Resumes && !info.Loads:
+	case r.stored == "" || r.retold && !info.Resumes && !info.Loads:
 		s.openNew()
-	case info.Resumes && (s.retold || !info.Loads):
+	case info.Resumes && (r.retold || !info.Loads):
 		s.takeUp("session/resume", a.ResumeSession)
 	case info.Loads:
-		s.skipping = s.retold
+		r.skipping = r.retold
 		s.takeUp("session/load", a.LoadSession)
 	default:
 		s.die(&Failure{Sentence: s.spec.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
@@ -63,29 +90,29 @@ func (s *Session) openNew() {
 		return a.NewSession(s.cwd, done)
 	}, func(setup session.Setup) {
 		s.apply(session.SessionStart{Options: setup.Options})
-		if s.retold {
+		if s.remote.retold {
 			s.remark("info", "Started again: the agent does not remember what was said above.")
 		}
-		s.stored, s.own, s.retold = setup.SessionID, true, false
+		s.remote.made()
 		s.applyDefaults(slices.Sorted(maps.Keys(s.spec.Options)))
 	})
 }
 
 func (s *Session) takeUp(method string, send func(id, cwd string, done func(session.Setup, error)) func()) {
-	s.remoteID = s.stored
-	s.agent.route(s.stored, s) // what is told comes before the answer
+	s.remote.id = s.remote.stored
+	s.agent.route(s.remote.stored, s) // what is told comes before the answer
 	s.apply(session.SessionStart{})
 	s.request(method, func(done func(session.Setup, error)) func() {
-		return send(s.stored, s.cwd, done)
+		return send(s.remote.stored, s.cwd, done)
 	}, func(setup session.Setup) {
 		if len(setup.Options) > 0 {
 			s.apply(session.OptionsUpdate{Options: setup.Options})
 		}
-		if s.retold {
+		if s.remote.retold {
 			s.remark("info", "Started again: the agent remembers what was said above.")
 		}
 		s.apply(session.Cancelling{}) // nothing of what was told goes on
-		s.own, s.retold = false, false
+		s.remote.resumed()
 		s.becomeReady()
 	})
 }
@@ -114,22 +141,22 @@ func (s *Session) request(method string, send func(done func(session.Setup, erro
 		case err != nil:
 			s.notOpened(method, err)
 		default:
-			s.remoteID = setup.SessionID
+			s.remote.id = setup.SessionID
 			opened(setup)
 		}
 	})
 }
 
 func (s *Session) notOpened(method string, err error) {
-	if s.remoteID != "" {
-		s.agent.unroute(s, s.remoteID)
-		s.remoteID = ""
+	if s.remote.id != "" {
+		s.agent.unroute(s, s.remote.id)
+		s.remote.id = ""
 	}
-	s.skipping = false
+	s.remote.skipping = false
 	switch {
 	case session.AuthRequired(err):
 		s.needLogin()
-	case s.retold && method != "session/new" && !errors.Is(err, errGivenUp):
+	case s.remote.retold && method != "session/new" && !errors.Is(err, errGivenUp):
 		s.remark("warning", fmt.Sprintf("%s could not take the session up again: %s", s.spec.Title, errorText(err)))
 		s.openNew()
 	default:
@@ -161,12 +188,10 @@ func (s *Session) becomeReady() {
 
 // goOn does what has waited for the session to be ready.
 func (s *Session) goOn() {
-	s.phase, s.failure, s.loginBy = ready, "", ""
+	s.phase, s.failure = ready, ""
 	s.sayReminder()
 	s.changed()
-	waiting := s.waiting
-	s.waiting = nil
-	for _, f := range waiting {
+	for _, f := range s.login.done() {
 		f()
 	}
 	s.proceed()
@@ -204,12 +229,7 @@ func (s *Session) again() {
 	}
 	s.detach()
 	s.died = nil
-	switch {
-	case s.said():
-		s.retold = s.stored != ""
-	case s.own:
-		s.stored = "" // there is nothing in it to remember
-	}
+	s.remote.again(s.said())
 	s.start()
 }
 

@@ -33,8 +33,7 @@ func (s *Session) setOption(name, value string) {
 	}
 	s.requestOption(o, value, func(err error) {
 		if session.AuthRequired(err) {
-			s.waiting = append(s.waiting, func() { s.setOption(name, value) })
-			s.needLogin()
+			s.afterLogin(func() { s.setOption(name, value) })
 		} else if err != nil {
 			s.host.notify("warning", fmt.Sprintf("%s did not change %s: %s", s.spec.Title, o.Name, errorText(err)))
 		}
@@ -46,7 +45,7 @@ func (s *Session) setOption(name, value string) {
 func (s *Session) requestOption(o session.Option, value string, then func(error)) {
 	a := s.agent
 	ask(s, "the change of "+o.Name, func(answer func([]session.Option, error) bool) func() {
-		return a.SetOption(s.remoteID, o, value, func(all []session.Option, err error) { answer(all, err) })
+		return a.SetOption(s.remote.id, o, value, func(all []session.Option, err error) { answer(all, err) })
 	}, func(all []session.Option, err error) {
 		if s.agent != a {
 			return
@@ -85,12 +84,11 @@ func (s *Session) applyDefaults(names []string) {
 		a := s.agent
 		s.requestOption(o, value, func(err error) {
 			if session.AuthRequired(err) {
-				s.waiting = append(s.waiting, func() {
+				s.afterLogin(func() {
 					if s.agent == a { // in a new process all of them are set anew
 						s.applyDefaults(names)
 					}
 				})
-				s.needLogin()
 				return
 			}
 			if err != nil {

@@ -29,8 +29,8 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 				Options: []session.PermissionOption{{ID: "yes", Name: "Yes", Kind: "allow_once"}},
 				Reply:   func(id string) { answer = id },
 			})
-			snap = s.snapshot(s.asked[0])
-			s.respond(s.asked[0].id, "yes")
+			snap = s.snapshot(s.permissions.asked[0])
+			s.respond(s.permissions.asked[0].id, "yes")
 		})
 		for key, want := range map[string]any{
 			"title": "Use the network", "description": "To fetch *it*", "command": "curl x", "cwd": "/tmp", "tool_call_id": "",
@@ -47,7 +47,7 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 			s.requestPermission(session.PermissionRequest{
 				Context: context.Background(), Title: "Trust the folder", Reply: func(string) {},
 			})
-			snap = s.snapshot(s.asked[0])
+			snap = s.snapshot(s.permissions.asked[0])
 			s.withdrawAll("cancel")
 		})
 		if want := []string{"Trust the folder"}; !reflect.DeepEqual(snap["lines"], want) {
@@ -71,7 +71,7 @@ func TestDescriptionBesideADiff(t *testing.T) {
 			})},
 			Reply: func(string) {},
 		})
-		brief = s.snapshot(s.asked[0])["brief"].([]string)
+		brief = s.snapshot(s.permissions.asked[0])["brief"].([]string)
 		s.withdrawAll("cancel")
 	})
 	if len(brief) != 3 || brief[0] != "One" || strings.ContainsAny(strings.Join(brief, ""), "\n\x1b") {

@@ -120,7 +120,7 @@ func (s *Session) picked(p *permission) (list []*picks, refused, all int) {
 // where the diff that the user has before them is another by now.
 func (s *Session) pick(m message) {
 	done := func(ok bool) { s.host.callback(m.integer("callback"), ok, "") }
-	p := s.openRequest(m.integer("permission"))
+	p := s.permissions.waitingAs(m.integer("permission"))
 	if p == nil {
 		done(true) // it was answered
 		return
@@ -142,16 +142,6 @@ func (s *Session) pick(m message) {
 	s.shown.permissions = true
 	s.changed()
 	done(true)
-}
-
-// openRequest is a request that is before the user, or nil.
-func (s *Session) openRequest(id int) *permission {
-	for _, p := range s.asked {
-		if p.id == int64(id) && p.open {
-			return p
-		}
-	}
-	return nil
 }
 
 // pickLines say in the float what is refused, and what an answer makes of it.
@@ -243,15 +233,7 @@ type unwanted struct {
 // offerTakingOut tells of refused hunks that the agent has made, now that its call
 // has ended; or, with the turn, all calls. done says that it did what it said.
 func (s *Session) offerTakingOut(call string, all, done bool) {
-	var over []unwanted
-	s.unwanted = slices.DeleteFunc(s.unwanted, func(u unwanted) bool {
-		if all || u.call == call {
-			over = append(over, u)
-			return true
-		}
-		return false
-	})
-	for _, u := range over {
+	for _, u := range s.permissions.takeUnwanted(call, all) {
 		if !done {
 			continue
 		}

@@ -197,23 +197,23 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 				p.picks = map[*change]*picks{told: {&f, hunks, c.refused}}
 			}
 			s.on(func() {
-				s.asked = []*permission{p}
+				s.permissions.asked = []*permission{p}
 				s.diffs.calls = map[*session.ToolCall][]*change{&p.call: {told}}
 				out := s.outcomeOf(p, c.chosen)
 				if out.option.ID != c.option || out.accepted != c.accepted || (out.unwanted != nil) != c.unwanted || (out.prompt != "") != c.prompt || out.remark != c.remark {
 					t.Errorf("%s: %+v", name, out)
 				}
-				if len(got)+len(s.unwanted)+len(s.outbox.queue)+len(s.accepted) > 0 || len(s.conv.Entries) > 0 {
+				if len(got)+len(s.permissions.unwanted)+len(s.outbox.queue)+len(s.permissions.accepted) > 0 || len(s.conv.Entries) > 0 {
 					t.Errorf("%s: something was done already", name)
 				}
 
 				s.outbox.paused = true // what is queued stays
 				s.respond(p.id, c.chosen.ID)
-				if len(got) != 1 || got[0] != c.option+" by user" || len(s.asked) > 0 {
+				if len(got) != 1 || got[0] != c.option+" by user" || len(s.permissions.asked) > 0 {
 					t.Errorf("%s: answered %q", name, got)
 				}
-				if (len(s.accepted) > 0) != c.accepted || (len(s.unwanted) > 0) != c.unwanted || (len(s.outbox.queue) > 0) != c.prompt || (len(s.conv.Entries) > 0) != (c.remark != "") {
-					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.accepted), len(s.unwanted), len(s.outbox.queue), len(s.conv.Entries))
+				if (len(s.permissions.accepted) > 0) != c.accepted || (len(s.permissions.unwanted) > 0) != c.unwanted || (len(s.outbox.queue) > 0) != c.prompt || (len(s.conv.Entries) > 0) != (c.remark != "") {
+					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.permissions.accepted), len(s.permissions.unwanted), len(s.outbox.queue), len(s.conv.Entries))
 				}
 			})
 		})

@@ -164,7 +164,7 @@ func (s *Session) takeUpSaved() {
 
 // about is what a listing of saved sessions says of this one; its title is kept by [ledger.Ledger.Titled].
 func (s *Session) about() saved.About {
-	return saved.About{Agent: s.spec.Name, AgentTitle: s.spec.Title, Cwd: s.cwd, ID: s.stored}
+	return saved.About{Agent: s.spec.Name, AgentTitle: s.spec.Title, Cwd: s.cwd, ID: s.remote.stored}
 }
 
 // listSaved gives Lua the sessions that were saved, the latest first.

@@ -38,24 +38,13 @@ type Session struct {
 	info    session.Info
 	pending []*control // requests that the agent should answer soon
 
-	remoteID string // the agent's name of the session, while it is open there
-	stored   string // the agent's name of it, to take it up again
-	own      bool   // it was made here, not taken up
-	retold   bool   // what was said in it is in the chat already
-	skipping bool   // what the agent tells is a replay of that
+	remote remote
+	login  login
 
-	loginBy string   // the login whose variables the new process has
-	waiting []func() // what waits for a login, beside prompts
-
-	conv     *session.Conversation
-	outbox   outbox        // the user's prompts, and whether a turn is open
-	asked    []*permission // open, oldest first
-	judging  int           // requests and answers that the judge is at work on
-	unwanted []unwanted    // what was allowed against the user's picks
-	accepted []accepted    // what the user has allowed in this turn, and is not written yet
-	// The calls that nothing but permission requests have told of.
-	askedOnly map[string]bool
-	remarked  map[string]bool // what remarkOnce has said in this turn
+	conv        *session.Conversation
+	outbox      outbox // the user's prompts, and whether a turn is open
+	permissions permissions
+	remarked    map[string]bool // what remarkOnce has said in this turn
 
 	chat  *transcript.Transcript
 	shown shown
@@ -90,7 +79,7 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: mailbox.New(), askedOnly: map[string]bool{}, remarked: map[string]bool{}}
+	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: mailbox.New(), remarked: map[string]bool{}}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
@@ -138,9 +127,9 @@ func (s *Session) detach() {
 		s.agent = nil
 		s.apply(session.AgentGone{})
 		s.dropControls()
-		a.leave(s, s.remoteID)
+		a.leave(s, s.remote.id)
 	}
-	s.remoteID = ""
+	s.remote.id = ""
 }
 
 func (s *Session) agentDied(a *agent, why *Failure) {
@@ -153,7 +142,7 @@ func (s *Session) agentDied(a *agent, why *Failure) {
 // close ends the session for good.
 func (s *Session) close() {
 	if s.agent != nil && s.conv.Running {
-		s.agent.Cancel(s.remoteID)
+		s.agent.Cancel(s.remote.id)
 	}
 	s.detach()
 	if s.outbox.turnOpen() {
@@ -179,7 +168,7 @@ func (s *Session) steer(words []session.Content) {
 		s.outbox.instead(words)
 		return
 	}
-	s.agent.Steer(s.remoteID, fitting, func(taken bool, err error) {
+	s.agent.Steer(s.remote.id, fitting, func(taken bool, err error) {
 		s.box.PutSlowly(func() {
 			if !taken {
 				s.outbox.instead(words)
@@ -273,10 +262,10 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 
 // work makes the agent work on the prompt of the open turn.
 func (s *Session) work(blocks []session.Content) {
-	s.skipping = false
+	s.remote.skipping = false
 	attempt := s.outbox.attempt
 	s.changed()
-	s.agent.Prompt(s.remoteID, blocks, func(reason session.StopReason, err error) {
+	s.agent.Prompt(s.remote.id, blocks, func(reason session.StopReason, err error) {
 		s.box.PutSlowly(func() {
 			if s.outbox.awaits(attempt) {
 				s.answered(blocks, reason, err)
@@ -305,7 +294,7 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
-	s.accepted = nil
+	s.permissions.accepted = nil
 	s.outbox.ended()
 	s.working.end()
 	s.host.follow.turn(s.id, false)
@@ -335,7 +324,7 @@ func (s *Session) cancel() {
 		return
 	case working:
 		s.outbox.stop()
-		s.agent.Cancel(s.remoteID)
+		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
 		attempt := s.outbox.attempt
@@ -353,7 +342,7 @@ func (s *Session) cancel() {
 
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
-	if s.skipping && session.Tells(u) {
+	if s.remote.skipping && session.Tells(u) {
 		return
 	}
 	switch n := u.(type) {
@@ -441,7 +430,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case len(s.waitingRequests()) > 0:
+	case len(s.permissions.waiting()) > 0:
 		return "requires_action"
 	case s.outbox.stage != idle:
 		return "running"

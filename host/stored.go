@@ -120,7 +120,7 @@ func (s *Session) remove(callback int) {
 	fail := func(err error) { s.host.callback(callback, nil, visitFailure(s.spec, "session/delete", err)) }
 	a := s.agent
 	switch {
-	case a == nil || s.remoteID == "":
+	case a == nil || s.remote.id == "":
 		s.host.callback(callback, nil, s.spec.Title+" does not have the session open. :Acp restart starts it again.")
 		return
 	case !s.info.Deletes:
@@ -128,20 +128,19 @@ func (s *Session) remove(callback int) {
 		return
 	}
 	if s.outbox.turnOpen() {
-		a.Cancel(s.remoteID)
+		a.Cancel(s.remote.id)
 	}
-	id := s.remoteID
+	id := s.remote.id
 	askPlain(s, "session/delete", func(done func(error)) func() { return a.DeleteSession(id, done) }, func(err error) {
 		switch {
 		case session.AuthRequired(err) && s.agent == a:
-			s.waiting = append(s.waiting, func() { s.remove(callback) })
-			s.needLogin()
+			s.afterLogin(func() { s.remove(callback) })
 		case err != nil:
 			fail(err)
 		default:
 			if s.agent == a {
 				a.unroute(s, id)
-				s.remoteID = "" // there is nothing left to be closed
+				s.remote.id = "" // there is nothing left to be closed
 			}
 			s.ledger.Forget()
 			s.host.callback(callback, true, "")

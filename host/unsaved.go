@@ -111,7 +111,7 @@ func (h *Host) hearUnsaved(m message) {
 func (s *Session) hear(list []modified) {
 	s.unsaved.heard++
 	heard := s.unsaved.heard
-	for _, p := range s.asked {
+	for _, p := range s.permissions.asked {
 		s.findStale(p)
 		s.hearHeld(p, list)
 	}

@@ -238,7 +238,7 @@ func (s *Session) mirrorOps() []editor.Op {
 	}
 	if s.shown.permissions {
 		s.shown.permissions = false
-		waiting := s.waitingRequests()
+		waiting := s.permissions.waiting()
 		list := make([]any, len(waiting))
 		for i, p := range waiting {
 			list[i] = s.snapshot(p)

@@ -1,0 +1,291 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// This file has the words of a permission request, for the user.
+
+// floatDiffLines is how much of a change the float shows.
+const floatDiffLines = 14
+
+// The float has so many lines and bytes at all, most of them on later pages.
+const (
+	floatLines = 2000
+	floatBytes = 128 << 10
+)
+
+// snapshot is the request as Lua sees it: the contract's fields, and the lines
+// of the float.
+func (s *Session) snapshot(p *permission) map[string]any {
+	call := &p.call
+	command, description, dir := p.run.line(), p.description(), p.run.dir
+	options := make([]any, len(p.request.Options))
+	for i, o := range p.request.Options {
+		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind, "label": label(o)}
+	}
+	heading, body := s.question(p, command, dir)
+	var said, why []transcript.Line
+	if description != "" { // little of it: what is asked must not be pushed out of sight
+		said = transcript.Visible(capped(transcript.Colored(cut(description, 500), transcript.More), 4), true)
+	}
+	if p.judgement.why != "" {
+		why = transcript.Colored(transcript.VisibleText(cut(p.judgement.why, 300)), transcript.More)
+	}
+	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
+		body = append(body, said...)
+	} else {
+		body = append(said[:len(said):len(said)], body...)
+	}
+	if command != "" || len(s.files(call)) > 0 {
+		body = append(aside(call, command), body...)
+	}
+	body = slices.Concat(s.staleLines(p, ""), s.pickLines(p), body, why) // what an answer does is not on a later page
+	lines, marks := flatten(cutLines(capped(body, floatLines)))
+	title := call.Title
+	if p.request.Title != "" {
+		title = p.request.Title
+	}
+	snap := map[string]any{
+		"id": p.id, "session": s.id, "title": title, "tool_call_id": call.ID, "options": options,
+		"heading": transcript.VisibleText(cut(heading, 200)), "lines": lines, "marks": marks,
+	}
+	for key, allow := range map[string]bool{"allow": true, "reject": false} {
+		if o, ok := choose(p.request.Options, allow); ok {
+			snap[key] = o.ID
+		}
+	}
+	if description != "" {
+		snap["description"] = description
+	}
+	if command != "" {
+		snap["command"], snap["cwd"] = command, dir
+	}
+	s.addFiles(snap, p, said, slices.Concat(s.pickLines(p), why))
+	s.addPicks(snap, p)
+	if p.held != nil {
+		snap["waited"] = p.held.waited()
+	}
+	return snap
+}
+
+// label is an option's name as the float shows it.
+func label(o session.PermissionOption) string {
+	if name := transcript.VisibleText(cut(o.Name, 500)); name != "" {
+		return name
+	}
+	if o.Kind != "" {
+		return "(" + strings.ReplaceAll(transcript.VisibleText(cut(o.Kind, 100)), "_", " ") + ")"
+	}
+	return "(no name)"
+}
+
+// description is what the agent says of the request, beside its title.
+func (p *permission) description() string {
+	if p.request.Description != "" {
+		return p.request.Description
+	}
+	var input struct {
+		Description any `json:"description"`
+	}
+	if json.Unmarshal(p.call.RawInput, &input) != nil {
+		return ""
+	}
+	text, _ := input.Description.(string)
+	return strings.TrimSpace(text)
+}
+
+// plan is the plan that leaving the planning mode is about: in the content, or
+// in the input.
+func plan(call *session.ToolCall, texts []string) string {
+	if text := strings.TrimSpace(strings.Join(texts, "\n\n")); text != "" {
+		return text
+	}
+	var input struct {
+		Plan     any `json:"plan"`
+		Markdown any `json:"markdown"`
+	}
+	if json.Unmarshal(call.RawInput, &input) != nil {
+		return ""
+	}
+	for _, v := range []any{input.Plan, input.Markdown} {
+		if text, ok := v.(string); ok {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+// commandLines is a command as the float shows it, behind a prompt, with room for the rest of the float.
+func commandLines(command string) []transcript.Line {
+	const most = floatLines - 100
+	var shown []transcript.Line
+	lines := transcript.Shell(command)
+	for i := 0; i < len(lines); i++ {
+		if len(shown) == most {
+			shown = append(shown, transcript.MoreLine(len(lines)-i))
+			break
+		}
+		empty := i
+		for empty < len(lines) && strings.TrimSpace(lines[empty].Text) == "" {
+			empty++
+		}
+		if empty-i > 3 {
+			shown = append(shown, transcript.Colored(fmt.Sprintf("  <%d empty lines>", empty-i), transcript.More)...)
+			i = empty - 1
+			continue
+		}
+		l, prompt := lines[i], "  "
+		if i == 0 {
+			prompt = "$ "
+		}
+		l.Text = prompt + l.Text
+		for j := range l.Marks {
+			l.Marks[j].Col += len(prompt)
+			l.Marks[j].EndCol += len(prompt)
+		}
+		shown = append(shown, l)
+	}
+	return transcript.Visible(shown, false)
+}
+
+// question says in words what the agent wants, and shows it.
+func (s *Session) question(p *permission, command, dir string) (heading string, body []transcript.Line) {
+	call := &p.call
+	var texts []string
+	for _, item := range call.Content {
+		if item, ok := item.(session.ContentItem); ok {
+			if t, ok := item.Content.(session.Text); ok {
+				texts = append(texts, t.Text)
+			}
+		}
+	}
+	files := s.files(call)
+	who := s.spec.Title
+	switch {
+	case command != "":
+		body = append(commandLines(command), transcript.Visible(transcript.Colored("in "+tilde(cut(dir, 300)), transcript.More), true)...)
+		return who + " wants to run a command", append(body, transcript.Visible(s.diffLines(files), true)...)
+	case len(files) > 0:
+		what := s.short(files[0].Path)
+		if len(files) > 1 {
+			what = transcript.Many(len(files), "file")
+		}
+		verb := changeVerb(call.Kind)
+		if p.held != nil {
+			verb = "write"
+		}
+		return fmt.Sprintf("%s wants to %s %s", who, verb, what), transcript.Visible(s.diffLines(files), true)
+	case call.Kind == session.KindSwitchMode:
+		if text := plan(call, texts); text != "" {
+			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)
+		}
+	}
+	verb := map[session.ToolKind]string{
+		session.KindEdit: "edit", session.KindDelete: "delete", session.KindMove: "move", session.KindRead: "read",
+		session.KindFetch: "fetch", session.KindSearch: "search", session.KindSwitchMode: "change the mode",
+		session.KindExecute: "run a command",
+	}[call.Kind]
+	if verb == "" {
+		verb = "go on"
+	}
+	heading = fmt.Sprintf("%s wants to %s", who, verb)
+	if call.Title != "" {
+		body = append(body, transcript.Colored(call.Title, transcript.ToolTitle)...)
+	}
+	for _, l := range call.Locations {
+		if rel := s.short(l.Path); !strings.Contains(call.Title, rel) {
+			body = append(body, transcript.Line{Text: rel})
+		}
+	}
+	for _, t := range texts {
+		body = append(body, capped(transcript.Colored(t, transcript.Output), floatDiffLines)...)
+	}
+	return heading, transcript.Visible(body, true)
+}
+
+// changeVerb is what a call does to the files of its diff, as a verb.
+func changeVerb(kind session.ToolKind) string {
+	switch kind {
+	case session.KindDelete, session.KindMove:
+		return string(kind)
+	}
+	return "edit"
+}
+
+// aside is the title of a call that has a diff or a command and is neither an
+// edit nor an execution: what is asked may be something else, as whether a
+// folder may be entered.
+func aside(call *session.ToolCall, command string) []transcript.Line {
+	switch call.Kind {
+	case session.KindEdit, session.KindDelete, session.KindMove, session.KindExecute:
+		return nil
+	}
+	if call.Title == "" || call.Title == command {
+		return nil
+	}
+	return transcript.Visible(transcript.Colored(cut(call.Title, 500), transcript.ToolTitle), true)
+}
+
+// diffLines lists every file with its counts, and the changes as far as they
+// fit.
+func (s *Session) diffLines(files []diff.File) []transcript.Line {
+	var body []transcript.Line
+	for i := range files {
+		f := &files[i]
+		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
+		lines, more := transcript.DiffLines(f, "  ", max(4, floatDiffLines/len(files)))
+		if last := len(lines) - 1; more > 0 {
+			lines = append(lines[:last], transcript.MoreLine(more+1))
+		}
+		body = append(body, lines...)
+	}
+	return body
+}
+
+func capped(lines []transcript.Line, limit int) []transcript.Line {
+	if len(lines) <= limit {
+		return lines
+	}
+	return append(lines[:limit-1:limit-1], transcript.MoreLine(len(lines)-limit+1))
+}
+
+// cutLines leaves out what is behind floatBytes, and says so.
+func cutLines(lines []transcript.Line) []transcript.Line {
+	room := floatBytes
+	for i, l := range lines {
+		if len(l.Text) <= room {
+			room -= len(l.Text)
+			continue
+		}
+		rest := 0
+		for _, l := range lines[i:] {
+			rest += len(l.Text)
+		}
+		l.Text = cut(l.Text, max(room, 1))
+		l.Marks = slices.DeleteFunc(slices.Clone(l.Marks), func(m transcript.Mark) bool { return m.EndCol > len(l.Text) })
+		more := fmt.Sprintf("… %d bytes more, which are not shown", rest-len(l.Text))
+		return append(append(lines[:i:i], l), transcript.Colored(more, transcript.Warning)...)
+	}
+	return lines
+}
+
+// flatten is lines as Lua takes them: the texts, and the highlights as row,
+// column, end column, group.
+func flatten(lines []transcript.Line) (texts []string, marks []int) {
+	texts, marks = make([]string, len(lines)), []int{}
+	for row, l := range lines {
+		texts[row] = l.Text
+		for _, m := range l.Marks {
+			marks = append(marks, row, m.Col, m.EndCol, int(m.Group))
+		}
+	}
+	return texts, marks
+}
