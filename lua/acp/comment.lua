@@ -13,8 +13,8 @@ local left = {}
 ---@field last integer
 ---@field text string of the comment that is there already, or ''
 
----Asks for a comment where the cursor is. What is typed from now on goes into its float; what the comment is
----about, and the words that are there already, come when the host has found out.
+---Asks for a comment where the cursor is. What is typed from now on goes into its float; what the
+---comment is about, and the words that are there already, come when the host has found out.
 ---@param args table what the host is told of the lines
 function M.ask_at(args)
   local session = args.session

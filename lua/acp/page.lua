@@ -61,8 +61,8 @@ function M.follow(buf, wins)
       api.nvim_win_set_cursor(win, { last, long and len <= huge and len or 0 })
     end
     if api.nvim_win_get_tabpage(win) ~= api.nvim_get_current_tabpage() then
-      -- Neovim keeps the row of the cursor when the height changes, and knows none of a window that it has
-      -- not drawn: all but the last line would be above when the user comes back.
+      -- Neovim keeps the row of the cursor when the height changes, and knows none of a window that
+      -- it has not drawn: all but the last line would be above when the user comes back.
       api.nvim_win_call(win, vim.fn.winline)
     end
   end

@@ -506,6 +506,11 @@ func (r *randomReview) place(name string, want review.Content, mode fs.FileMode)
 			r.t.Errorf("%s has %q", name, f.disk)
 		}
 		f.content = review.Text(f.disk)
+		if f.buf != 0 && f.modified { // what is not saved stays there
+			f.content = review.Text(r.buffer(f.buf) + "\n")
+			f.modified = r.LuaBool(`vim.bo[...].modified`, f.buf)
+			r.now(r.path(name), f.content)
+		}
 		return
 	}
 	if !want.Exists {
