@@ -24,7 +24,7 @@ bench: build ## Measure streaming and work with files beside the bare floor on b
 	scripts/neovims.sh go test -run '^$$' -bench . -timeout 30m ./test/bench/...
 
 MINUTES ?= 10
-fuzz: build ## Try random edits, kills, histories and bytes for MINUTES=10, on both Neovims
+fuzz: build ## Try random edits, outputs, kills, histories and bytes for MINUTES=10, on both Neovims
 	scripts/neovims.sh scripts/fuzz.sh $(MINUTES)
 
 fmt: node_modules/.package-lock.json ## Format Go and Lua

@@ -222,6 +222,9 @@ func (p *Process) run(cmd *exec.Cmd, started chan<- error, stdout, stderr *outpu
 	<-read
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		p.exit = Exit{Signal: unix.SignalName(status.Signal())}
+		if p.exit.Signal == "" { // a real-time one
+			p.exit.Signal = fmt.Sprintf("SIG%d", status.Signal())
+		}
 	} else {
 		p.exit = Exit{Code: cmd.ProcessState.ExitCode()}
 	}

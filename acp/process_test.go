@@ -46,6 +46,9 @@ var children = map[string]func(){
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	},
+	"signal": func() {
+		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "kill -" + os.Args[1] + " $$"}, os.Environ())
+	},
 	"deaf": func() { ready(); live() }, // to the end of stdin
 	"stubborn": func() { // to SIGTERM too
 		signal.Ignore(syscall.SIGTERM)
@@ -280,6 +283,7 @@ func TestExit(t *testing.T) {
 		{"exit", "127", Exit{Code: 127}, "exited with code 127 (command not found)"},
 		{"exit", "143", Exit{Code: 143}, "exited with code 143 (killed by SIGTERM)"},
 		{"exit", "255", Exit{Code: 255}, "exited with code 255"},
+		{"signal", "40", Exit{Signal: "SIG40"}, "was killed by SIG40"}, // one without a name
 		{"kill", "", Exit{Signal: "SIGKILL"}, "was killed by SIGKILL (by hand, or for want of memory)"},
 	} {
 		p := start(t, test.child, test.arg)

@@ -14,9 +14,11 @@ const refusedBytes = 64 << 20
 // zero value is empty.
 type refused struct {
 	mu    sync.Mutex
-	kept  []remembered // oldest first
+	kept  []refusal // oldest first
 	bytes int
 }
+
+type refusal struct{ path, text string }
 
 // put keeps a text, unless it is the last one of its path.
 func (r *refused) put(path, text string) {
@@ -30,7 +32,7 @@ func (r *refused) put(path, text string) {
 			break
 		}
 	}
-	r.kept = append(r.kept, remembered{path, text})
+	r.kept = append(r.kept, refusal{path, text})
 	r.bytes += len(text)
 	for r.bytes > refusedBytes && len(r.kept) > 1 {
 		r.bytes -= len(r.kept[0].text)

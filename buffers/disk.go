@@ -23,6 +23,22 @@ type file struct {
 
 func (f file) exists() bool { return f.info != nil }
 
+// form is how the file stands on the disk, see Form; "" is no file.
+func (f file) form() string {
+	if !f.exists() {
+		return ""
+	}
+	return Form(f.data)
+}
+
+// stamp is the zero value where there is no file.
+func (f file) stamp() stamp {
+	if !f.exists() {
+		return stamp{}
+	}
+	return stampOf(f.info)
+}
+
 // standing is what a file is beside its text.
 type standing struct {
 	Mode     fs.FileMode
@@ -43,31 +59,49 @@ func (f file) standing() *standing {
 
 // readFile reads a regular file. Whatever else stands at path is an error at once: opening a FIFO or a
 // device never blocks.
-func readFile(path string) (file, error) {
-	info, err := os.Stat(path)
-	if err == nil {
-		err = regular(info)
-	}
+func readFile(path string) (file, error) { return readUpTo(path, maxFile) }
+
+// readUpTo is readFile of at most limit bytes; a larger file is an tooLarge.
+func readUpTo(path string, limit int64) (file, error) {
+	f, info, err := openFile(path)
 	if err != nil {
-		return file{}, cause(err)
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return file{}, cause(err)
+		return file{}, err
 	}
 	defer f.Close()
-	// Again, for what was opened; and before reading, so that a change meanwhile shows.
-	if info, err = f.Stat(); err == nil {
-		err = regular(info)
+	if info.Size() > limit {
+		return file{}, tooLarge{info.Size(), limit}
 	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	n, err := io.Copy(data, io.LimitReader(f, limit+1)) // it may grow, or be of those that the system makes up
 	if err != nil {
 		return file{}, cause(err)
 	}
-	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	if _, err := io.Copy(data, f); err != nil {
-		return file{}, cause(err)
+	if n > limit {
+		return file{}, tooLarge{n, limit}
 	}
 	return file{info, data.Bytes()}, nil
+}
+
+// openFile opens a regular file to be read; info is as it was before anything was read of it, so that a change
+// meanwhile shows.
+func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
+	if info, err = os.Stat(path); err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, nil, cause(err)
+	}
+	if f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+		return nil, nil, cause(err)
+	}
+	if info, err = f.Stat(); err == nil {
+		err = regular(info) // again, for what was opened
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, cause(err)
+	}
+	return f, info, nil
 }
 
 // readOld reads the file that a write is to replace, and checks that it may be.
@@ -265,6 +299,9 @@ type stamp struct {
 	Nsec   int64 `msgpack:"nsec"`
 	Size   int64 `msgpack:"size"`
 }
+
+// DiskStateOf is the state of a file that has such an info.
+func DiskStateOf(info fs.FileInfo) DiskState { return DiskState(stampOf(info)) }
 
 func stampOf(info fs.FileInfo) stamp {
 	t := info.ModTime()

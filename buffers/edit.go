@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,12 +26,12 @@ type Edit struct {
 }
 
 // Edit changes the file e.Path, on the disk and in its buffer; done is as with Read. Unsaved text stays
-// unsaved: the disk gets the same change, made to what it has, but for lines that the user has not saved.
+// unsaved: the disk gets the same change, by lines, made to what it has.
 // A file that is to be no more is removed; its buffer stays where it is shown or has unsaved text.
 func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	submit(f, "edit", &job{ctx: ctx, path: e.Path}, func(path string) (Written, error) {
 		w := liveWrite{Files: f, path: path, own: true}
-		w.goal = func(s found) (goal, error) { return w.users(s, e.Change) }
+		w.goal = func(s found) (goal, error) { return users(s, e.Change) }
 		return f.withMode(ctx, path, e.Mode, func() (Written, error) { return w.run(ctx, nil) })
 	}, done)
 }
@@ -44,12 +46,12 @@ func (f *Files) Restore(ctx context.Context, path string, data []byte, mode fs.F
 }
 
 // users is the goal of an edit.
-func (w *liveWrite) users(s found, change func(*string) (*string, error)) (goal, error) {
+func users(s found, change func(*string) (*string, error)) (goal, error) {
 	next, err := change(s.mine)
 	if err != nil || next == nil {
 		return goal{}, err
 	}
-	g := goal{disk: next, buffer: next, synced: *next}
+	g := goal{disk: next, buffer: next, synced: *next, theirs: *next}
 	if !s.modified {
 		return g, nil
 	}
@@ -57,26 +59,130 @@ func (w *liveWrite) users(s found, change func(*string) (*string, error)) (goal,
 		return g, nil // a file that the user has not saved yet
 	}
 	disk := changed(*s.disk, *s.mine, *next)
-	g.disk, g.synced = &disk, disk
-	// What another program has made of the disk, and has not reached the buffer yet, is still to reach it.
-	if synced, ok := w.synced.get(w.path); ok && synced != *s.disk {
-		g.synced = changed(synced, *s.mine, *next)
-	}
+	g.disk, g.synced, g.theirs = &disk, disk, disk
 	return g, nil
 }
 
-// changed makes the changes from old to next to text, except where text has other lines than old. The last
-// newline stays too, unless it is one of them.
-func changed(text, old, next string) string {
-	now, _ := merge3(old, text, next)
-	ended := func(s string) bool { return strings.HasSuffix(s, "\n") }
-	switch {
-	case text == "" || now == "" || ended(old) != ended(next) || ended(now) == ended(text):
-		return now
-	case ended(text):
-		return now + "\n"
+// decided is the goal of a write of a text that the user has decided about, with base before them: the buffer gets
+// it, with what they have typed since, and the disk the same change: also what they have made of lines that they
+// had not saved, in place of what the disk has there.
+func (f *Files) decided(path, text, base string, s found) goal {
+	mine := ""
+	if s.mine != nil {
+		mine = *s.mine
 	}
-	return strings.TrimSuffix(now, "\n")
+	next, conflicts := merge3(base, mine, text)
+	g := goal{disk: &next, buffer: &next, theirs: text, conflicts: conflicts}
+	if s.modified {
+		had := ""
+		if s.disk != nil {
+			had = *s.disk
+		}
+		disk := changed(had, mine, next)
+		if replaces(mine, next, had) {
+			disk, _ = merge3(mine, next, had)
+		}
+		g.disk = &disk
+	}
+	g.synced = *g.disk
+	if k, ok := f.seen.get(path); ok {
+		// The agent hears what has become of its text, and of nothing else.
+		k.lacks = k.behind(s.written)
+		k.text = changed(k.text, mine, next)
+		g.known = &k
+	}
+	return g
+}
+
+// changed makes the changes from old to next to text, by lines: what they remove goes where text has it too, and
+// what they add comes to the same place, unless it stands for lines that text does not have. Lines that only text
+// has stay, and those that only old has do not get there. The last newline stays as it is too, unless it is one of
+// the changes.
+func changed(text, old, next string) string {
+	there, had := linediff.Lines(Lined(text)), linediff.Lines(Lined(old))
+	at := common(had, there)
+	var out []string
+	done := 0 // lines of text
+	copyTo := func(row int) {
+		if row > done {
+			out = append(out, there[done:row]...)
+			done = row
+		}
+	}
+	for _, c := range byLine(changes(had, linediff.Lines(Lined(next)))) {
+		after := c.Start // the first line from there on that text has
+		for after < len(at) && at[after] < 0 {
+			after++
+		}
+		switch {
+		case c.Start < c.End && after >= c.End:
+			continue
+		case c.Start == c.End && c.Start == 0:
+		case c.Start == c.End && at[c.Start-1] >= 0:
+			copyTo(at[c.Start-1] + 1)
+		case after < len(at):
+			copyTo(at[after])
+		default:
+			copyTo(len(there))
+		}
+		out = append(out, c.Lines...)
+		for _, row := range at[c.Start:c.End] {
+			if row >= 0 {
+				copyTo(row)
+				done++
+			}
+		}
+	}
+	copyTo(len(there))
+
+	now := strings.Join(out, "")
+	ends := strings.HasSuffix(text, "\n")
+	if before, after := strings.HasSuffix(old, "\n"), strings.HasSuffix(next, "\n"); text == "" || before != after {
+		ends = after
+	}
+	if !ends {
+		now = strings.TrimSuffix(now, "\n")
+	}
+	return now
+}
+
+// replaces tells whether next has others in place of lines of old that text does not have.
+func replaces(old, next, text string) bool {
+	had := linediff.Lines(Lined(old))
+	at := common(had, linediff.Lines(Lined(text)))
+	return slices.ContainsFunc(changes(had, linediff.Lines(Lined(next))), func(c change) bool {
+		return len(c.Lines) > 0 && slices.ContainsFunc(at[c.Start:c.End], func(row int) bool { return row < 0 })
+	})
+}
+
+// common tells of each line of a which one of b it is, or -1.
+func common(a, b []string) []int {
+	rows := make([]int, len(a))
+	at, moved := 0, 0
+	for _, c := range append(changes(a, b), change{Start: len(a), End: len(a)}) {
+		for ; at < c.Start; at++ {
+			rows[at] = at + moved
+		}
+		for ; at < c.End; at++ {
+			rows[at] = -1
+		}
+		moved += len(c.Lines) - (c.End - c.Start)
+	}
+	return rows
+}
+
+// byLine has each line that becomes another one be a change of its own.
+func byLine(list []change) (single []change) {
+	for _, c := range list {
+		if len(c.Lines) != c.End-c.Start {
+			single = append(single, c)
+			continue
+		}
+		for i, line := range c.Lines {
+			single = append(single, change{c.Start + i, c.Start + i + 1, []string{line}})
+		}
+	}
+	return single
 }
 
 // remove removes the file of a buffer, and the buffer too where nothing shows it and all of it was saved.
@@ -104,7 +210,7 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 	case got.Err != "":
 		return 0, errors.New(got.Err)
 	}
-	w.Written = Written{Path: w.path, Buf: l.Buf, Changed: disk.exists(), Deleted: true, Before: before}
+	w.Written = Written{Path: w.path, Buf: l.Buf, Changed: disk.exists(), Deleted: true, Before: before, FormBefore: disk.form()}
 	if got.Wiped {
 		w.Buf = 0
 	}
@@ -121,10 +227,19 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 		return Written{}, err
 	}
 	old, err := readOld(path)
+	if err == nil && f.behind(path, l, old, true) {
+		if err = f.catchUp(ctx, path, false); err == nil {
+			l, err = f.live(ctx, path)
+		}
+	}
 	if err != nil {
 		return Written{}, err
 	}
-	w := Written{Path: path, Buf: l.Buf, Created: !old.exists(), Changed: !old.exists() || string(old.data) != string(data)}
+	w := Written{
+		Path: path, Buf: l.Buf,
+		Created: !old.exists(), Changed: !old.exists() || string(old.data) != string(data),
+		FormBefore: old.form(), FormAfter: Form(data),
+	}
 	if before, err := f.read(ctx, path, Read{peek: true}); err == nil {
 		w.Before = &before
 	}
@@ -137,7 +252,8 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 	}
 	if l.Buf == 0 {
 		text, _ := detect(data)
-		f.synced.put(path, text)
+		f.synced.put(path, inStep{text: text, form: Form(data)})
+		f.there(path)
 		w.After = &text
 		return w, nil
 	}

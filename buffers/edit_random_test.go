@@ -1,7 +1,6 @@
 package buffers_test
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -62,36 +61,59 @@ func replaced(lines []string, places []place) []string {
 	return lines
 }
 
-// onDisk is what the disk must have after places of mine have changed: those that overlap nothing in which
-// the disk differs have changed there too.
-func onDisk(disk, mine []string, places []place) []string {
-	var all []place
-	for at, i := 0, 0; at < len(disk) || i < len(mine); {
-		p := place{first: i, last: i}
-		for p.last < len(mine) && !slices.Contains(disk, mine[p.last]) {
-			p.last++
-		}
-		for at < len(disk) && !slices.Contains(mine, disk[at]) {
-			p.lines = append(p.lines, disk[at])
-			at++
-		}
-		if p.first < p.last || len(p.lines) > 0 {
-			all = append(all, p)
-		}
-		at, i = at+1, p.last+1
+// wantOnDisk checks what the disk has got of a change of the buffer, at places, from before to after.
+func (r *randomEdits) wantOnDisk(disk, before, after, got []string, places []place) {
+	r.t.Helper()
+	wrong := func(what, line string) {
+		r.t.Helper()
+		r.t.Errorf("%s: %q; from\n%q to\n%q makes of the disk's\n%q\n%q", what, line, before, after, disk, got)
 	}
+	for _, line := range got {
+		if !slices.Contains(disk, line) && (slices.Contains(before, line) || !slices.Contains(after, line)) {
+			wrong("it is not of the change", line)
+		}
+	}
+	kept := slices.DeleteFunc(slices.Clone(disk), func(line string) bool {
+		return slices.Contains(before, line) && !slices.Contains(after, line)
+	})
+	if !slices.Equal(kept, slices.DeleteFunc(slices.Clone(got), func(line string) bool { return !slices.Contains(kept, line) })) {
+		wrong("these have not stayed, in this order", fmt.Sprint(kept))
+	}
+	saved := func(line string) bool { return slices.Contains(disk, line) }
+	var beside []string // what the unsaved lines have become
+	var starts []string // lines that stand for others
 	for _, p := range places {
-		if !slices.ContainsFunc(all, func(own place) bool {
-			if p.first == p.last && own.first == own.last {
-				return p.first == own.first
+		if p.first < p.last && len(p.lines) > 0 {
+			starts = append(starts, p.lines[0])
+			if len(p.lines) == p.last-p.first {
+				starts = append(starts, p.lines...)
 			}
-			return p.first < own.last && own.first < p.last
-		}) {
-			all = append(all, p)
+		}
+		old := before[p.first:p.last]
+		for i, line := range p.lines {
+			if len(old) == len(p.lines) && !saved(old[i]) || len(old) > 0 && !slices.ContainsFunc(old, saved) {
+				beside = append(beside, line)
+			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b place) int { return cmp.Or(a.first-b.first, a.last-b.last) })
-	return replaced(mine, all)
+	last := -1
+	for i, line := range after {
+		at := slices.Index(got, line)
+		switch own := slices.Contains(before, line); {
+		case slices.Contains(beside, line):
+			if at >= 0 {
+				wrong("it stands for what is not saved", line)
+			}
+			continue
+		case own && !saved(line):
+			continue
+		case at <= last:
+			wrong("it is missing or out of order", line)
+		case !own && i > 0 && last >= 0 && got[last] == after[i-1] && at != last+1 && !slices.Contains(starts, line):
+			wrong("it is not behind the line before it", line)
+		}
+		last = at
+	}
 }
 
 func (r *randomEdits) edit() {
@@ -122,7 +144,6 @@ func (r *randomEdits) edit() {
 	cursor, mark := r.lua("return vim.fn.getline('.')").(string), r.lua("return vim.fn.getline(\"'a\")").(string)
 	places := r.places(before)
 	want := replaced(before, places)
-	wantDisk := onDisk(disk, before, places)
 
 	w := r.change(r.file, func(now *string) (*string, error) {
 		if now == nil || *now != join(before) {
@@ -135,9 +156,8 @@ func (r *randomEdits) edit() {
 	if !slices.Equal(after, want) {
 		r.t.Errorf("the buffer has\n%q, want\n%q", after, want)
 	}
-	if got := r.disk("a.txt"); got != join(wantDisk) {
-		r.t.Errorf("%+v of\n%q makes of the disk's\n%q\n%q, want\n%q", places, before, disk, strings.Split(got, "\n"), wantDisk)
-	}
+	wantDisk := strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
+	r.wantOnDisk(disk, before, want, wantDisk, places)
 	r.wantWritten(w, before, want, len(places) > 0)
 	r.want("&modified", truth(!slices.Equal(want, wantDisk)))
 	for i, line := range before {

@@ -7,14 +7,17 @@
 // gives all of that back, so that writing what was read changes no byte. Agents compare and replace
 // text by lines, which "\r\n" would make fail.
 //
-// The disk gets exactly the agent's text. The buffer gets the same, or, where the user has unsaved
-// text in it, a three-way merge, and is then 'modified'.
+// The disk gets exactly the agent's text, but for what the user has saved in Neovim since the agent was given the
+// file's, which is merged into it. The buffer gets the same, or, where the user has unsaved text in it, a
+// three-way merge, and is then 'modified'.
 package buffers
 
 import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Editor is how buffers reaches Neovim: one call of a function of lua/acp/buffers.lua. args is a map
@@ -27,16 +30,22 @@ type Editor interface {
 // Files reads and writes the text of files. Its methods may be called from any goroutine and do not
 // block.
 type Files struct {
+	// Slow, which may be nil, hears in a sentence that Neovim is about to stand still for a while, once for each file;
+	// it returns when the user may have seen that. To be set before the first write. Any goroutine.
+	Slow func(ctx context.Context, why string)
+
 	editor Editor
 	order  order
-	seen   memory // by real path, the text last given to or taken from the agent
-	synced memory // by real path, the disk's text that the buffer was last brought in step with
+	seen   memory[known]  // by real path, the text last given to or taken from the agent
+	synced memory[inStep] // by real path, the disk that the buffer was last brought in step with
 	shown  shown
+	watch  atomic.Pointer[Watch] // nil while nobody watches
 
 	// removed has the real paths of files that were removed here, until there is one again.
 	removed sync.Map
 	refused refused
 	journal journal
+	slow    sync.Map // the real paths of files that Slow was told of
 }
 
 // New returns a Files that reaches Neovim through e.
@@ -53,6 +62,10 @@ type Read struct {
 	Gate  Gate // decides whether it may be; nil: it may
 	Owner any  // whose request it is, for the gate; comparable
 
+	// Whole, if set, is called before done with the whole text as the user has it, where that is at hand: who wants
+	// lines of it need not ask for the rest.
+	Whole func(text string)
+
 	peek bool // nobody but the user sees the text
 }
 
@@ -60,6 +73,10 @@ type Read struct {
 type Write struct {
 	Path string // absolute
 	Text string
+	// Base, if set, is the buffer's text that the user had before them when they decided that it is to become
+	// Text. So it becomes that, with what they have typed since; the disk gets the same change, made to what it
+	// has, and what is not saved stays so. The agent gets to know this change and nothing else.
+	Base *string
 	// Waiting, if set, is called when the disk has the text and Neovim has been busy for a while with
 	// what the user has hung on saving, which may ask something: whoever writes need not wait for that.
 	// Called once at most, from any goroutine, before done.
@@ -73,16 +90,25 @@ type Write struct {
 type Written struct {
 	Path     string // the real path
 	Buf      int    // the loaded buffer that shows the file, or 0
-	Changed  bool   // the disk's or the buffer's text is another than before
+	Changed  bool   // the disk's or the buffer's text, or its form, is another than before
 	Created  bool   // the file was not there before
 	Conflict bool   // some of the agent's text is not in the buffer, where the user's stands
 	Note     string // a sentence for the user, where there is something to say
 	Brief    string // the same in a few words, of conflicts alone
 	Deleted  bool   // there is no file any more
+	ByUser   bool   // the user has written it, from another buffer
 
 	// Before and After are the text that the user saw at Path before, and sees now: the buffer's where one
 	// shows the file, else the disk's. nil is no file, or a text that is not known.
 	Before, After *string
+	// FormBefore and FormAfter are how the disk has them, see [Form]; "" is no file. A change may be one of
+	// these alone.
+	FormBefore, FormAfter string
+	Disk                  *string   // what the disk has now of what a buffer shows; nil where it is not known
+	At                    time.Time // since when the disk has what a buffer has followed; zero where it has not
+	Behind                *string   // what it had before, where what others have written conflicts with unsaved text
+	Unsaved               bool      // the buffer had unsaved text before
+	Since                 time.Time // so long a file that no buffer shows had been as it was before
 }
 
 // Read gives the text of r.Path, unsaved text included, to done, which is called exactly once, from
@@ -100,7 +126,14 @@ func (f *Files) Peek(ctx context.Context, path string, done func(string, error))
 
 // Write gives the file w.Path the text w.Text, on the disk and in its buffer; done is as with Read.
 func (f *Files) Write(ctx context.Context, w Write, done func(Written, error)) {
-	submit(f, "write", &job{ctx: ctx, path: w.Path, gate: w.Gate, owner: w.Owner}, func(path string) (Written, error) { return f.write(ctx, path, w) }, done)
+	gate := w.Gate
+	if gate != nil {
+		gate = func(path string, pass func(error)) {
+			f.asks(path)
+			w.Gate(path, pass)
+		}
+	}
+	submit(f, "write", &job{ctx: ctx, path: w.Path, gate: gate, owner: w.Owner}, func(path string) (Written, error) { return f.write(ctx, path, w) }, done)
 }
 
 // StepAside lets the reads of an owner pass its write of a real path that waits at its gate: they get the

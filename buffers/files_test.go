@@ -570,14 +570,14 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 		if got := strings.Join(n.calls, " "); got != "info lines" {
 			t.Error(got)
 		}
-		// Long lines make fewer of them, and one may be longer than that.
+		// Long lines make fewer of them, and one that is longer than that comes in pieces.
 		long := n.edit("long.txt", strings.Repeat(strings.Repeat("x", 99_999)+"\n", 5)+strings.Repeat("y", 600_000)+"\nend\n")
 		n.keys("Otop<Esc>")
 		n.calls = nil
 		if got, want := n.read(long), "top\n"+n.disk("long.txt"); got != want {
 			t.Errorf("%d bytes, want %d", len(got), len(want))
 		}
-		if got := strings.Join(n.calls, " "); got != "info lines lines" {
+		if got := strings.Join(n.calls, " "); got != "info lines lines lines" {
 			t.Error(got)
 		}
 		n.cmd("write | buffer " + path)
@@ -636,5 +636,74 @@ func TestFoldsStay(t *testing.T) {
 		n.cmd("1,2fold")
 		n.write(path, "newest\none\nnew\n\x00\ntwo\nthree\nfour\n")
 		n.want("foldclosed(2) .. '-' .. foldclosedend(2)", "2-3")
+	})
+}
+
+// A line that is too long for one answer of Neovim's comes in pieces.
+func TestReadsOfALongLine(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		long := strings.Repeat("äbc日", 500_000) // 4.5 MB
+		for name, text := range map[string]string{
+			"unix":     "one\n" + long + "\ntwo\n",
+			"dos":      "one\r\n" + long + "\r\ntwo\r\n",
+			"no end":   "one\n" + long,
+			"alone":    long + "\n",
+			"just so":  strings.Repeat("x", 512<<10) + "\n" + strings.Repeat("x", 512<<10+1) + "\r\n" + strings.Repeat("x", 1<<20-4) + "\n",
+			"with NUL": "a\x00b" + long + "\n",
+		} {
+			path := n.edit("a.txt", text)
+			n.cmd("call setline(line('$'), getline('$') . 'end')")
+			n.cmd("setlocal nofixendofline")
+			want := strings.ReplaceAll(text, "\r\n", "\n")
+			if name == "just so" {
+				want = text
+			}
+			if body, ended := strings.CutSuffix(want, "\n"); ended {
+				want = body + "end\n"
+			} else {
+				want += "end"
+			}
+			n.calls = nil
+			if got := n.read(path); got != want {
+				t.Errorf("%s: read %d bytes, not the %d there are", name, len(got), len(want))
+			}
+			// A read without pieces has one call where the line is most of the file.
+			if least := len(text) / (700 << 10); len(n.calls) < least {
+				t.Errorf("%s: there were %d calls", name, len(n.calls))
+			}
+			n.cmd("bwipeout!")
+		}
+	})
+}
+
+// What stops Neovim for long is said before, once for each file.
+func TestSlowBuffersAreToldBefore(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		for name, c := range map[string]struct{ text, want string }{
+			"line.txt":  {strings.Repeat("x", 9<<20) + "\n", "line.txt has a line of 9 MB: "},
+			"lines.txt": {strings.Repeat("x\n", 250_001), "lines.txt has 250001 lines, 0.5 MB: "},
+			"large.txt": {strings.Repeat(strings.Repeat("x", 99)+"\n", 100_000), "large.txt has 100000 lines, 9.5 MB: "},
+			"small.txt": {strings.Repeat(strings.Repeat("x", 99)+"\n", 1_000), ""},
+		} {
+			var told []string
+			n.files.Slow = func(_ context.Context, why string) {
+				n.want("getline(1)", "one") // before
+				told = append(told, why)
+			}
+			path := n.edit(name, "one\n")
+			n.write(path, c.text)
+			n.write(path, "more\n"+c.text)
+			n.wantDisk(name, "more\n"+c.text)
+			switch {
+			case c.want == "" && len(told) > 0, c.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], c.want)):
+				t.Errorf("%s: told %q", name, told)
+			}
+			// Nothing is slow about a file that no buffer shows.
+			n.cmd("bwipeout")
+			n.files = buffers.New(n)
+			n.files.Slow = func(context.Context, string) { t.Errorf("%s: told of a file without a buffer", name) }
+			n.write(path, c.text)
+			n.files.Slow = nil
+		}
 	})
 }

@@ -1,12 +1,12 @@
 package buffers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,6 +21,7 @@ var (
 	errTooLarge = errors.New("it is too large to be followed")
 	// errUnfinished is that a file is empty, as most are in the middle of being written.
 	errUnfinished = errors.New("it is empty")
+	errLocked     = errors.New("no text may change now")
 )
 
 // how a change on the disk is followed.
@@ -28,6 +29,11 @@ type how struct {
 	saved bool // no more is done than to note what the user has just written
 	empty bool // an empty file is taken so; else it is errUnfinished
 	own   bool // by the user's own wish: the agent does not get to know it
+	idle  bool // while no agent works: it is the user's
+	// byUser is that the user has written the file from another buffer.
+	byUser bool
+	large  bool // the user is told, and no more is done
+	once   bool // that no text may change now is errLocked; else that is waited for
 }
 
 // followed is what came of a change on the disk.
@@ -40,6 +46,9 @@ type followed struct {
 // written. Where nothing shows path there is nothing to do. The disk is only read. An error is
 // fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more.
 func (f *Files) follow(ctx context.Context, path string, h how) (followed, error) {
+	if h.large {
+		return f.passed(ctx, path)
+	}
 	for try := 0; try < maxTries; {
 		l, err := f.liveWith(ctx, path, 0, -1, false)
 		if err != nil {
@@ -55,8 +64,12 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 		if len(disk.data) == 0 && !h.empty {
 			return followed{}, errUnfinished
 		}
-		f.removed.Delete(path)
+		f.removed.Delete(path) // the watch may tell that it is back
 		at := stampOf(disk.info)
+		if h.saved && l.Buf == 0 && l.Written == at {
+			text, _ := detect(disk.data)
+			f.synced.put(path, inStep{text, Form(disk.data), at, at})
+		}
 		if l.Buf == 0 || l.Buftype != "" {
 			return followed{at: at}, nil
 		}
@@ -64,6 +77,8 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 		switch {
 		case err != nil:
 			return followed{}, err
+		case outcome == locked && h.once:
+			return followed{}, errLocked
 		case outcome == locked:
 			if err := wait(ctx, lockedPoll); err != nil {
 				return followed{}, err
@@ -77,51 +92,123 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 	return followed{}, ErrBusy
 }
 
+// passed tells the user that the file of a large buffer is another one than they know of.
+func (f *Files) passed(ctx context.Context, path string) (followed, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return followed{}, cause(err)
+	}
+	var got struct {
+		Passed bool `msgpack:"passed"`
+	}
+	if err := f.editor.CallBuffers(ctx, "passed", map[string]any{"path": path}, &got); err != nil {
+		return followed{}, err
+	}
+	w := followed{at: stampOf(info)}
+	if w.Path = path; got.Passed {
+		w.Note = fmt.Sprintf("%s has changed on disk, and is too large to be followed: :edit reads it again.", filepath.Base(path))
+	}
+	return w, nil
+}
+
+// behind tells that another program has changed the disk of a file, whose buffer is as l says, which has not been
+// told; the user may have read it. An empty file counts only where empty says so.
+func (f *Files) behind(path string, l live, disk file, empty bool) bool {
+	if f.watch.Load() == nil || l.Buf == 0 || l.Disk == nil {
+		return false
+	}
+	return f.readUntold(path, l) || *l.Disk != disk.stamp() && (empty || !l.emptied(disk))
+}
+
+// readUntold tells that a buffer has read what another program has written, which has not been told.
+func (f *Files) readUntold(path string, l live) bool {
+	had, ok := f.synced.get(path)
+	return ok && l.Disk != nil && had.at != (stamp{}) && had.at != *l.Disk && l.Written != *l.Disk
+}
+
+// catchUp has a buffer that is behind follow the disk before somebody else changes either. So what each of them has
+// done is told, in the order it was done. With once it fails with errLocked where no text may change now.
+func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
+	w := f.watch.Load()
+	if w == nil {
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() { done <- w.follow(path, path, how{empty: true, once: once}) }()
+	select {
+	case err := <-done:
+		if errors.Is(err, errLocked) {
+			return err
+		}
+		return nil // of another failure whoever asks comes to know
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // followOnce is one try of follow. The user's lines win over the disk's.
 func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
 	at := stampOf(disk.info)
-	own := l.Disk == at // Neovim wrote or read it so
-	text, form, known := decode(disk.data, l.Encoding)
-	known = known && l.Format != "mac"
-	w := Written{Path: path, Buf: l.Buf}
+	own := l.Disk != nil && *l.Disk == at // Neovim wrote or read it so
+	text, form, decoded := decode(disk.data, l.Encoding)
+	decoded = decoded && l.Format != "mac"
+	w := Written{Path: path, Buf: l.Buf, Unsaved: l.Modified, At: changedAt(path), FormBefore: l.standing().String(), FormAfter: Form(disk.data)}
+	if strings.HasSuffix(w.FormAfter, " noeol") {
+		w.FormBefore += " noeol" // which the buffer does not tell
+	}
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
 	args["own"] = own
 	had, was := f.synced.get(path)
-	if was && !own && l.Encoding == "latin1" && becameUTF8(had, disk.data) {
-		text, form, known = decode(disk.data, "utf-8")
+	if was && !own && becameUTF8(l.Encoding, had.text, disk.data) {
+		text, form, decoded = decode(disk.data, "utf-8")
 		args["encoding"] = form.encoding
 	}
-	same := was && had == text && args["encoding"] == nil
+	now := inStep{text, w.FormAfter, at, l.Written}
+	same := was && had.text == text && had.form == now.form && args["encoding"] == nil
 	if was {
-		w.Before = &had
+		w.Before, w.FormBefore = &had.text, had.form
 	}
-	takes := known && (own || !l.Modified || !same) // else only the time has changed
+	untold := f.readUntold(path, l)
+	takes := decoded && (own || !l.Modified || !same) // else only the time has changed
 	switch {
+	case own && untold && decoded && l.Modified && !same:
+		f.took(path, text, now, h)
+		w.Changed, w.After = true, &text
+		return w, applied, nil
 	case own && (same || l.Part || l.Modified):
-		if known {
-			f.synced.put(path, text)
+		if decoded {
+			f.synced.put(path, now)
 		}
 		return w, applied, nil
-	case h.saved && !(own && known): // another program was faster; an event tells of it
+	case h.saved && !(own && decoded): // another program was faster; an event tells of it
 		return w, applied, nil
-	case !known && l.Modified:
+	case !decoded && l.Modified:
 		w.Conflict, w.Note = true, fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(path))
 		return w, applied, nil
-	case !known:
+	case !decoded:
 		args["reload"] = true
 	}
 	var conflicts []conflict
+	var mine string
 	if takes {
-		mine, ok, err := f.whole(ctx, path, l)
-		if err != nil || !ok {
+		var ok bool
+		var err error
+		if mine, ok, err = f.whole(ctx, path, l); err != nil || !ok {
 			return w, moved, err
 		}
-		if own && mine == text {
-			f.synced.put(path, text)
+		// What Neovim would write ends the last line, though the file's may not end.
+		if own && Lined(mine) == Lined(text) {
+			if f.synced.put(path, now); untold && !same {
+				w.Changed, w.After = true, &text
+				f.took(path, text, now, h)
+			}
 			return w, applied, nil
 		}
-		if own || l.Modified || !was {
-			w.Before = &mine
+		if own || l.Modified || !was || !untold && Lined(mine) != Lined(had.text) {
+			w.Before = &mine // with what the user may have saved just now
 		}
 		if h.saved {
 			return w, applied, nil
@@ -137,13 +224,17 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		args["step"] = step(l.unended(mine), after)
 	}
 	if w.After == nil {
-		if !known {
+		if !decoded {
 			text, _ = detect(disk.data)
+			now.text = text
 		}
 		w.After = &text
 	}
+	if takes && len(disk.data) > 0 { // an empty file tells nothing
+		args["bom"] = form.bom
+	}
 	if takes && strings.Contains(text, "\n") {
-		args["format"], args["bom"] = "unix", form.bom
+		args["format"] = "unix"
 		if form.dos {
 			args["format"] = "dos"
 		}
@@ -157,6 +248,9 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		Tick    int    `msgpack:"tick"`    // with the new text
 		Writing bool   `msgpack:"writing"` // the user is writing it
 	}
+	if takes {
+		f.warn(ctx, path, *w.After)
+	}
 	err := f.editor.CallBuffers(ctx, "follow", args, &got)
 	switch {
 	case err != nil:
@@ -167,45 +261,81 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 		return w, locked, nil
 	case got.Err != "":
 		return w, 0, errors.New(got.Err)
-	case !known && !got.Changed && !own:
+	case !decoded && !got.Changed && !own:
 		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
 	}
-	w.Changed = got.Changed
+	w.Disk = &text
+	w.Changed = got.Changed || takes && !own && w.FormBefore != w.FormAfter
 	if takes {
-		f.shown.put(path, live{Buf: l.Buf, Changedtick: got.Tick}, linesOf(*w.After))
+		f.shown.put(path, live{Buf: l.Buf, Changedtick: got.Tick}, Lined(*w.After))
 	}
-	if known {
-		f.synced.put(path, text)
-		if got.Changed && !h.own {
-			f.seen.put(path, text)
-		}
+	switch {
+	case decoded && got.Changed:
+		f.took(path, mine, now, h)
+	case decoded, got.Changed && l.Disk != nil: // Neovim has read it, and tells when it does so again
+		f.synced.put(path, now)
 	}
 	if len(conflicts) > 0 {
-		w.tellConflicts(len(conflicts), got.Writing, got.Keys)
+		stand := "yours stay in the buffer, the agent's are on disk"
+		if got.Writing {
+			stand = "yours are on disk now, the agent's are shown below them"
+		}
+		w.tellConflicts(len(conflicts), stand, got.Keys)
 		f.refused.put(path, text)
+		if was {
+			w.Behind = &had.text
+		}
 	}
 	return w, applied, nil
 }
 
-// becameUTF8 tells of a file that was latin1 that it is UTF-8 now, which many agents write whatever was
-// there. As latin1 it would be text too, but another one.
-func becameUTF8(had string, data []byte) bool {
-	old, err := format{encoding: "latin1"}.encode(had)
-	return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
+// took notes what others have written on the disk, which a buffer has now, that had the text mine before: the agent
+// knows it, or whose it is how tells.
+func (f *Files) took(path, mine string, now inStep, h how) {
+	f.synced.put(path, now)
+	k, known := f.seen.get(path)
+	switch {
+	case h.own, h.idle && !known:
+		return
+	case h.idle:
+		k.lacks = true
+	case k.behind(now.written):
+		k.text = rebased(k.text, mine, now.text)
+	default:
+		k.text = now.text
+	}
+	f.seen.put(path, k)
+}
+
+// becameUTF8 tells of a file that was in another encoding that it is UTF-8 now, which many agents write whatever
+// was there. In the old encoding it would be text too, but another one.
+func becameUTF8(encoding, had string, data []byte) bool {
+	if encoding != "utf-8" && encoding != "" && bytes.HasPrefix(data, []byte(boms["utf-8"])) && utf8.Valid(data) {
+		return true
+	}
+	switch encoding {
+	case "latin1":
+		old, err := format{encoding: encoding}.encode(had)
+		return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
+	case "utf-16le", "utf-16":
+		return len(data) > 0 && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
+	}
+	return false
 }
 
 // merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there
 // before, or what the agent was given, with unsaved text in it: that counts where some of it is on the disk
-// now, or has become something new there. A wrong guess would take the user's lines for removed. Where neither
-// is known the user's text stays, and all of it conflicts.
+// now. A wrong guess would take the user's lines for removed. Where neither is known the user's text stays, and
+// all of it conflicts.
 func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs {
 		return mine, nil
 	}
-	base, synced := f.synced.get(path)
+	had, synced := f.synced.get(path)
 	given, seen := f.seen.get(path)
-	if seen && (!synced || tells(given, base, theirs)) {
-		base = given
+	base := had.text
+	if seen && (!synced || tells(given.text, base, theirs)) {
+		base = given.text
 	}
 	if synced || seen {
 		return merge3(base, mine, theirs)
@@ -216,38 +346,34 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	return mine, conflicts
 }
 
-// tells tells whether text was made of given rather than of base: it has a line that only given has, or, and
-// none that only base has, lines that neither has in the place of all of these.
+// tells tells that text was made of given rather than of base: it has a line that only given has, whether the last
+// one ends or not. Lines that both texts lack tell nothing: whoever has changed the file past its client never saw what is not saved.
 func tells(given, base, text string) bool {
 	inBase := map[string]bool{}
-	for _, line := range linediff.Lines(base) {
+	for line := range strings.SplitSeq(base, "\n") {
 		inBase[line] = true
 	}
-	old, now := linediff.Lines(given), linediff.Lines(text)
 	there := map[string]bool{}
-	for _, line := range now {
-		there[line] = !inBase[line]
+	for line := range strings.SplitSeq(text, "\n") {
+		there[line] = line != "" && !inBase[line]
 	}
-	if slices.ContainsFunc(old, func(line string) bool { return there[line] }) {
-		return true
-	}
-	inGiven := map[string]bool{}
-	for _, line := range old {
-		inGiven[line] = true
-	}
-	if slices.ContainsFunc(now, func(line string) bool { return inBase[line] && !inGiven[line] }) {
-		return false
-	}
-	rewritten := false
-	for _, e := range linediff.Compare(old, now) {
-		if slices.ContainsFunc(old[e.A0:e.A1], func(line string) bool { return !inBase[line] }) {
-			rewritten = true
-			if !slices.ContainsFunc(now[e.B0:e.B1], func(line string) bool { return !inBase[line] }) {
-				return false
-			}
+	for line := range strings.SplitSeq(given, "\n") {
+		if there[line] {
+			return true
 		}
 	}
-	return rewritten
+	return false
+}
+
+// savedSince is the text of a buffer that the user has written since the disk was in step with it as had says: what
+// they have written may be gone before anybody could read it.
+func (f *Files) savedSince(ctx context.Context, path string, had inStep) (string, bool) {
+	l, err := f.liveWith(ctx, path, 0, -1, true)
+	if err != nil || l.Buf == 0 || l.Buftype != "" || l.Part || l.Written == had.written || l.Written == had.at {
+		return "", false
+	}
+	text, err := f.readLive(ctx, path, l, Read{peek: true})
+	return text, err == nil
 }
 
 // remember reads what the disk has, as the base of a later merge; unless that is another state of the
@@ -263,7 +389,7 @@ func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 		return at, nil
 	}
 	text, _ := detect(disk.data)
-	f.synced.put(path, text)
+	f.synced.put(path, inStep{text: text, form: Form(disk.data), at: at})
 	f.removed.Delete(path)
 	return at, nil
 }

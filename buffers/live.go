@@ -21,6 +21,8 @@ const (
 	maxTries = 20
 	// lockedPoll is how often a write asks whether |textlock| is over: no event tells.
 	lockedPoll = 50 * time.Millisecond
+	// maxAsked is the size in bytes up to which a file is read when the agent asks to write it.
+	maxAsked = 1 << 20
 )
 
 // live is what Neovim says of a file's buffer.
@@ -37,7 +39,8 @@ type live struct {
 	Readonly    bool   `msgpack:"readonly"`
 	Modifiable  bool   `msgpack:"modifiable"`
 	Buftype     string `msgpack:"buftype"`
-	Disk        stamp  `msgpack:"disk"`      // with which Neovim was last in step
+	Disk        *stamp `msgpack:"disk"`      // with which Neovim was last in step, where that is known
+	Written     stamp  `msgpack:"written"`   // the disk as the user has last written it
 	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
 	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
 	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
@@ -49,6 +52,7 @@ type live struct {
 type slice struct {
 	Text  string `msgpack:"text"`
 	Last  int    `msgpack:"last"`  // row behind them
+	Col   int    `msgpack:"col"`   // of that row, where the text is a piece of it: where the next one begins
 	Ended bool   `msgpack:"ended"` // the buffer's last line is among them
 	Moved bool   `msgpack:"moved"` // none: the buffer has changed
 	first int
@@ -73,14 +77,23 @@ func (l live) decode(data []byte) (string, bool) {
 
 // form is how the buffer's text stands on the disk. Encodings that only Neovim knows are an error.
 func (l live) form() (format, error) {
-	f := format{encoding: l.Encoding, bom: l.Bom, dos: l.Format == "dos"}
-	if f.encoding == "" {
-		f.encoding = "utf-8"
-	}
+	f := l.standing()
 	if _, ok := boms[f.encoding]; !ok && f.encoding != "latin1" || l.Format == "mac" {
 		return f, fmt.Errorf("its buffer has unsaved text and stands on the disk as %s %s, which only Neovim can write: save it first", l.Format, l.Encoding)
 	}
 	return f, nil
+}
+
+// emptied tells that the file of a watched buffer is empty: who writes it has probably just begun.
+func (l live) emptied(disk file) bool { return disk.exists() && len(disk.data) == 0 && l.Disk != nil }
+
+// standing is what the options of the buffer say of its form.
+func (l live) standing() format {
+	f := format{encoding: l.Encoding, bom: l.Bom, dos: l.Format == "dos"}
+	if f.encoding == "" {
+		f.encoding = "utf-8"
+	}
+	return f
 }
 
 // encoded is a text as Neovim will write it, as far as that is known.
@@ -156,7 +169,13 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 		return f.readLive(ctx, path, l, r)
 	}
 	// A buffer without unsaved text has the disk's, or an older one.
-	file, err := readFile(path)
+	file, err := readUpTo(path, maxRead)
+	if large := (tooLarge{}); errors.As(err, &large) {
+		if first == 0 && last < 0 {
+			return "", large.asRead()
+		}
+		return readPart(ctx, path, first, last)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -168,7 +187,10 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	}
 	part := cutLines(text, first, last)
 	if len(part) == len(text) && !r.peek {
-		f.seen.put(path, text)
+		f.seen.put(path, known{text: text, since: &l.Written})
+	}
+	if r.Whole != nil {
+		r.Whole(text)
 	}
 	return part, nil
 }
@@ -179,13 +201,21 @@ func (f *Files) readLive(ctx context.Context, path string, l live, r Read) (stri
 	if err != nil {
 		return "", err
 	}
+	if len(part) > maxRead {
+		return "", errLongLines
+	}
 	if !utf8.ValidString(part) {
 		return "", ErrNotText // what an answer would make of it, a write would not give back
 	}
 	// What the agent knows as the file is what it has read whole: a part read later does not tell it of
 	// changes elsewhere.
 	if first == 0 && (last < 0 || last >= l.Lines) && !r.peek {
-		f.seen.put(path, part)
+		f.seen.put(path, known{text: part, since: &l.Written})
+	}
+	if r.Whole != nil {
+		if lines, ok := f.shown.get(path, l.version()); ok {
+			r.Whole(l.ended(lines))
+		}
 	}
 	return part, nil
 }
@@ -227,15 +257,16 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 		return "", true, nil
 	}
 	var text strings.Builder
+	col := 0
 	for at := first; at < end; {
-		args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "first": at, "last": min(at+sliceLines, end)}
+		args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "first": at, "col": col, "last": min(at+sliceLines, end)}
 		if whole {
 			delete(args, "changedtick")
 			args["last"] = last
 			end = at
 		}
 		var got slice
-		if l.Slice != nil && l.Slice.first == at && l.Slice.Last <= end && !whole {
+		if l.Slice != nil && l.Slice.first == at && col == 0 && l.Slice.Last <= end && !whole {
 			got = *l.Slice
 		} else if err := f.editor.CallBuffers(ctx, "lines", args, &got); err != nil || got.Moved {
 			return "", false, err
@@ -244,18 +275,22 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 			text.Grow((len(got.Text) + 1) * (end - at) / (got.Last - at)) // all of it, if the lines are much alike
 		}
 		text.WriteString(got.Text)
-		if !got.Ended || l.Newline {
+		if got.Col == 0 && (!got.Ended || l.Newline) {
 			text.WriteByte('\n')
 		}
-		at = got.Last
+		at, col = got.Last, got.Col
 	}
 	return text.String(), true, nil
 }
 
 func (f *Files) write(ctx context.Context, path string, asked Write) (Written, error) {
-	w := liveWrite{Files: f, path: path, text: asked.Text}
-	w.base, w.based = f.seen.get(path)
-	w.goal = w.agents
+	w := liveWrite{Files: f, path: path}
+	w.goal = func(s found) (goal, error) {
+		if asked.Base != nil {
+			return f.decided(path, s.form.normal(asked.Text), *asked.Base, s), nil
+		}
+		return f.agents(path, asked.Text, s), nil
+	}
 	return w.run(ctx, asked.Waiting)
 }
 
@@ -304,7 +339,7 @@ func (w *liveWrite) look(ctx context.Context) (outcome, error) {
 	if err := w.takeBack(); err != nil {
 		return 0, err
 	}
-	return applied, w.writeDisk()
+	return applied, w.writeDisk(l)
 }
 
 // expected is what Neovim has told last of the buffer, with which an agent's first try may do without asking:
@@ -320,44 +355,50 @@ func (w *liveWrite) expected() (live, bool) {
 }
 
 // writeDisk writes a file that no buffer shows.
-func (w *liveWrite) writeDisk() error {
+func (w *liveWrite) writeDisk(l live) error {
 	old, err := readOld(w.path)
 	if err != nil {
 		return err
 	}
-	form := format{encoding: "utf-8"}
-	var had *string
-	if old.exists() {
-		var text string
-		text, form = detect(old.data)
-		had = &text
-	}
-	g, err := w.goal(found{form: form, disk: had, mine: had})
+	s := findUnloaded(l, old)
+	had := s.disk
+	g, err := w.goal(s)
 	if err != nil {
 		return err
 	}
-	done := Written{Path: w.path, Changed: !sameText(had, g.disk), Before: had, After: g.disk}
+	done := Written{
+		Path: w.path, Changed: !sameText(had, g.disk), Before: had, After: g.disk,
+		FormBefore: old.form(), FormAfter: old.form(), Since: changedAt(w.path),
+	}
 	switch {
 	case done.Changed && g.disk == nil:
-		done.Deleted = true
+		done.Deleted, done.FormAfter = true, ""
 		if err := os.Remove(w.path); err != nil {
 			return cause(err)
 		}
 		w.removed.Store(w.path, true)
 	case done.Changed:
 		done.Created = had == nil
-		data, err := form.encode(*g.disk)
+		data, err := s.form.encode(*g.disk)
 		if err != nil {
 			return err
 		}
+		done.FormAfter = Form(data)
 		if err := w.journal.write(w.path, data, old, old.standing()); err != nil {
 			return err
 		}
-	}
-	if g.disk != nil {
-		w.settle(g)
+		if info, err := os.Stat(w.path); err == nil {
+			g.at = stampOf(info)
+		}
 	}
 	w.Written = done
+	if g.disk != nil {
+		w.settle(g, l.Written)
+	}
+	if len(g.conflicts) > 0 {
+		w.tellConflicts(len(g.conflicts), "yours stay on disk", ":Acp conflicts diff shows the agent's where the file is open.")
+		w.refused.put(w.path, g.theirs)
+	}
 	return nil
 }
 
@@ -380,13 +421,21 @@ type found struct {
 	disk     *string
 	mine     *string // what the user has
 	modified bool    // that is a buffer's unsaved text
+	at       stamp   // the disk
+	written  stamp   // the disk as the user has last written it
+	had      string  // what is on the disk, in the buffer's encoding where decoded
+	decoded  bool
+	emptied  bool // that is nothing, as in the middle of a write: disk is what was there before
 }
 
 // goal is what a write is to reach; a text that is nil is no file.
 type goal struct {
 	disk, buffer *string    // the same, unless the buffer is to have unsaved text
 	synced       string     // the disk's text that the buffer is then in step with
-	conflicts    []conflict // of the two
+	at           stamp      // that disk, where it is known
+	conflicts    []conflict // of the buffer
+	theirs       string     // and the text that it conflicts with
+	known        *known     // what the agent then knows; nil: as before
 }
 
 // liveWrite is a write to a file, through as many tries as it takes.
@@ -396,10 +445,6 @@ type liveWrite struct {
 	goal func(found) (goal, error) // may be asked once more for each try
 	own  bool                      // by the user's own wish: the agent does not get to know it
 
-	text string // the agent's
-	// base is what the agent last knew as the file's text, else what the disk had before the write.
-	base   string
-	based  bool
 	looked bool   // there was a first try
 	expect string // the state that the buffer must be in, where it was not asked for
 	// old is the disk before the write, once the write has replaced it, and left what it is since then.
@@ -411,34 +456,118 @@ type liveWrite struct {
 	kept *kept
 	// edited is that the buffer's text was changed.
 	edited bool
+	// caught is the disk that the buffer has followed, or could not follow, for this write.
+	caught *stamp
 
 	Written
 }
 
-// agents is the goal of an agent's write: the disk gets its text, the buffer too but for the user's lines.
-func (w *liveWrite) agents(s found) (goal, error) {
-	text := s.form.normal(w.text)
-	if !w.based {
-		if s.disk != nil {
-			w.base = *s.disk
-		}
-		w.based = true
+// agents is the goal of an agent's write of a text: the disk gets it, and so does the buffer, but for the lines
+// that the user has made of what the agent knows: unsaved ones stay in the buffer, saved ones on the disk too.
+func (f *Files) agents(path, text string, s found) goal {
+	text = s.form.normal(text)
+	base, ok := f.seen.get(path)
+	if !ok && s.disk != nil {
+		base.text = *s.disk
 	}
-	g := goal{disk: &text, buffer: &text, synced: text}
+	g := goal{disk: &text, buffer: &text, theirs: text}
+	if s.disk != nil && base.behind(s.written) {
+		if was, ok := f.synced.get(path); ok && was.at != s.at && (was.at == s.written || was.written == s.written) {
+			// Nobody has followed what the agent has made of a file that no buffer shows any more.
+			base.text = rebased(base.text, was.text, *s.disk)
+		}
+		merged, conflicts := merge3(base.text, *s.disk, text)
+		g.disk, g.buffer, g.conflicts = &merged, &merged, conflicts
+	}
 	if s.modified {
-		merged, conflicts := merge3(w.base, *s.mine, text)
+		merged, conflicts := merge3(base.text, *s.mine, text)
 		g.buffer, g.conflicts = &merged, conflicts
 	}
-	return g, nil
+	g.synced = *g.disk
+	g.known = &known{text: text}
+	if base.since != nil && !base.asked {
+		g.known.since, g.known.lacks = &s.written, *g.disk != text
+	}
+	return g
 }
 
-// settle remembers what was reached.
-func (w *liveWrite) settle(g goal) {
-	if !w.own {
-		w.seen.put(w.path, *g.disk)
+// rebased is what the agent knows after it has made the disk's new text of the old one by itself: but for what it
+// does not know of either.
+func rebased(text, old, disk string) string {
+	text, _ = merge3(old, disk, text)
+	return text
+}
+
+// asks notes what the agent knows at most when it asks to write a file, of which it was given nothing. Any
+// goroutine.
+func (f *Files) asks(path string) {
+	if k, ok := f.seen.get(path); ok && k.since != nil && !k.asked {
+		return
 	}
-	w.synced.put(w.path, g.synced)
-	w.removed.Delete(w.path)
+	if info, err := os.Stat(path); err != nil || info.Size() > maxAsked {
+		return
+	}
+	disk, err := readFile(path)
+	if err != nil {
+		return
+	}
+	text, _ := detect(disk.data)
+	since := disk.stamp()
+	if was, ok := f.synced.get(path); ok && was.written.Exists {
+		since = was.written
+	}
+	f.seen.put(path, known{text: text, since: &since, asked: true})
+}
+
+// settle remembers what was reached; w.Written is filled.
+func (w *liveWrite) settle(g goal, written stamp) {
+	if g.known != nil {
+		w.seen.put(w.path, *g.known)
+	}
+	w.synced.put(w.path, inStep{g.synced, w.FormAfter, g.at, written})
+	w.there(w.path)
+}
+
+// there notes that a file is there which may have been gone.
+func (f *Files) there(path string) {
+	f.removed.Delete(path)
+	if w := f.watch.Load(); w != nil {
+		w.set(path, func(f *watched) { f.gone = false })
+	}
+}
+
+// find is what there is of a file whose buffer is as l says and has the text mine.
+func (f *Files) find(path string, l live, disk file, mine string) found {
+	s := found{
+		form: format{bom: l.Bom, dos: l.Format == "dos"}, modified: l.Modified,
+		at: disk.stamp(), written: l.Written, emptied: l.emptied(disk),
+	}
+	if disk.exists() {
+		if s.had, s.decoded = l.decode(disk.data); !s.decoded {
+			s.had, _ = detect(disk.data)
+		}
+		s.disk, s.mine = &s.had, &s.had
+	}
+	if l.Modified || s.emptied {
+		s.mine = &mine
+	}
+	if was, ok := f.synced.get(path); ok && s.emptied {
+		s.disk = &was.text
+		if !l.Modified && Lined(mine) == Lined(was.text) {
+			s.mine = &was.text
+		}
+	}
+	return s
+}
+
+// findUnloaded is what there is of a file that no buffer shows, as l says.
+func findUnloaded(l live, disk file) found {
+	s := found{form: format{encoding: "utf-8"}, at: disk.stamp(), written: l.Written}
+	if disk.exists() {
+		s.had, s.form = detect(disk.data)
+		s.disk, s.mine = &s.had, &s.had
+	}
+	return s
 }
 
 // try does all of the write or nothing, but for a buffer with unsaved text, where the disk may be
@@ -448,19 +577,22 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	s := found{form: format{bom: l.Bom, dos: l.Format == "dos"}, modified: l.Modified}
-	had, known := "", false
-	if disk.exists() {
-		if had, known = l.decode(disk.data); !known {
-			had, _ = detect(disk.data)
+	at := disk.stamp()
+	if w.behind(w.path, l, disk, w.own) && !(w.old != nil && w.isLeft(disk)) && (w.caught == nil || *w.caught != at) {
+		err := w.catchUp(ctx, w.path, true)
+		if errors.Is(err, errLocked) {
+			return locked, nil
 		}
-		s.disk, s.mine = &had, &had
+		w.caught = &at
+		return moved, err
 	}
 	mine, ok, err := w.whole(ctx, w.path, l)
 	if err != nil || !ok {
 		return moved, err
 	}
-	if l.Modified || w.own && disk.exists() && !known {
+	s := w.find(w.path, l, disk, mine)
+	had, known := s.had, s.decoded
+	if w.own && disk.exists() && !known {
 		s.mine = &mine
 	}
 	if w.old != nil && w.old.exists() && w.isLeft(disk) {
@@ -474,7 +606,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	before := s.mine
 	switch {
 	case w.own && w.old == nil && sameText(g.buffer, s.mine):
-		w.Written = Written{Path: w.path, Buf: l.Buf, Before: s.mine, After: s.mine}
+		w.Written = Written{Path: w.path, Buf: l.Buf, Before: s.mine, After: s.mine, Disk: s.disk, FormBefore: disk.form(), FormAfter: disk.form()}
 		return applied, nil
 	case g.buffer == nil:
 		return w.remove(ctx, l, disk, s.mine)
@@ -482,7 +614,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		before = nil
 	case !l.Modified && known && g.disk != nil && had == *g.disk: // the buffer may be behind
 		if synced, ok := w.synced.get(w.path); ok {
-			before = &synced
+			before = &synced.text
 		}
 	}
 
@@ -492,6 +624,10 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		if err := makeDir(w.path); err != nil {
 			return 0, err
 		}
+	}
+	formBefore := disk.form()
+	if w.old != nil {
+		formBefore = w.old.form()
 	}
 	save := g.disk != nil && (!known || had != text)
 	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path}
@@ -509,9 +645,12 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 				return 0, err
 			}
 		}
-		mergeArgs(args, after, text, g.conflicts)
-	} else if known && !l.Modified && had != mine {
-		steps, lines = append(steps, step(lines, had)), linesOf(had)
+		args["unsaved"] = true
+		mergeArgs(args, after, g.theirs, g.conflicts)
+	} else if len(g.conflicts) > 0 {
+		mergeArgs(args, after, g.theirs, g.conflicts)
+	} else if known && !l.Modified && !s.emptied && had != mine {
+		steps, lines = append(steps, step(lines, had)), Lined(had)
 	}
 	args["steps"] = append(steps, step(lines, after))
 	args["save"] = save
@@ -521,8 +660,13 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	}
 
 	w.kept = nil
+	var data []byte // as Neovim will write it
 	if !merging {
-		w.kept = w.journal.inPlace(w.path, disk, l.encoded(text))
+		data = l.encoded(text)
+		w.kept = w.journal.inPlace(w.path, disk, data)
+	}
+	if save || lines != Lined(after) {
+		w.warn(ctx, w.path, after)
 	}
 	got, err := hand(ctx, w, "write", args, func(late answered) {
 		if late.Err != "" {
@@ -562,21 +706,50 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 		Created: g.disk != nil && (!disk.exists() || w.old != nil && !w.old.exists()),
 		Before:  before,
 		After:   &after,
+		Disk:    g.disk,
+		Unsaved: l.Modified,
+
+		FormBefore: formBefore,
+	}
+	if !merging && (save || got.Changed || l.Modified) {
+		w.FormAfter = w.written(l, data)
+	} else {
+		w.FormAfter = disk.form()
+	}
+	if got.Info.Disk != nil {
+		g.at = *got.Info.Disk
 	}
 	if g.disk != nil {
-		w.settle(g)
+		w.settle(g, l.Written)
 	}
 	now := live{Buf: l.Buf, Changedtick: got.Tick}
 	if got.Info.version() == now.version() {
 		now = got.Info
 	}
-	w.shown.put(w.path, now, linesOf(after))
+	w.shown.put(w.path, now, Lined(after))
 	w.save, w.edited = got.Save, got.Changed
-	w.tellConflicts(len(g.conflicts), false, got.Keys)
 	if len(g.conflicts) > 0 {
-		w.refused.put(w.path, text)
+		stand := "yours stay in the buffer, the agent's are on disk"
+		if text != g.theirs {
+			stand = "yours stay, the agent's are shown below them"
+		}
+		w.tellConflicts(len(g.conflicts), stand, got.Keys)
+		w.refused.put(w.path, g.theirs)
+		if w.Behind = s.disk; w.old != nil {
+			had, _ := detect(w.old.data)
+			w.Behind = &had
+		}
 	}
 	return applied, nil
+}
+
+// written is how the text that Neovim has just written, as far as that is known, stands on the disk.
+func (w *liveWrite) written(l live, data []byte) string {
+	if _, err := l.form(); err == nil {
+		return Form(data)
+	}
+	now, _ := readFile(w.path) // its error is that somebody has removed it since
+	return now.form()
 }
 
 // answered is what Neovim says of a write.

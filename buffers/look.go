@@ -19,6 +19,8 @@ type Seen struct {
 	Mode   fs.FileMode // its permission bits; 0 where there is none
 	Large  bool        // above the limit: Text was not read
 	Text   string      // unsaved text included
+	Saved  bool        // what the disk has the user has written from the buffer
+	Form   string      // how the disk has it, see [Form]; "" where there is no file or Large
 }
 
 // Look gives a file of at most limit bytes as the user has it, without the agent getting to know it.
@@ -57,10 +59,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 		return seen, regular(info)
 	case err == nil:
 		seen.Exists, seen.Disk, seen.Mode = true, DiskState(stampOf(info)), info.Mode().Perm()
-		var st unix.Stat_t
-		if unix.Stat(path, &st) == nil {
-			seen.Since = time.Unix(st.Ctim.Unix())
-		}
+		seen.Since = changedAt(path)
 	case !missing(err):
 		return seen, cause(err)
 	}
@@ -68,19 +67,49 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 		seen.Large = true
 		return seen, nil
 	}
-	switch {
-	case seen.Loaded:
-		seen.Text, err = w.files.read(w.ctx, path, Read{peek: true})
-	case seen.Exists:
+	if seen.Exists {
 		var disk file
 		if disk, err = readFile(path); err == nil {
 			seen.Text, _ = detect(disk.data)
+			seen.Form = Form(disk.data)
 		}
 	}
+	if seen.Loaded && (err == nil || missing(err)) {
+		err = w.lookAtBuffer(&seen)
+	}
 	if missing(err) {
-		seen.Exists, seen.Disk, seen.Mode, err = false, DiskState{}, 0, nil
+		seen.Exists, seen.Disk, seen.Mode, seen.Form, err = false, DiskState{}, 0, "", nil
 	}
 	return seen, err
+}
+
+// lookAtBuffer gives a file the text that its buffer has: what others have made of the disk counts when it has
+// reached the buffer.
+func (w *Watch) lookAtBuffer(seen *Seen) error {
+	l, err := w.files.liveWith(w.ctx, seen.Path, 0, -1, true)
+	if err != nil || l.Buf == 0 || l.Buftype != "" {
+		return err
+	}
+	seen.Saved = seen.Exists && l.Written == stamp(seen.Disk)
+	was, known := w.files.synced.get(seen.Path)
+	inStep := known && was.at == stamp(seen.Disk)
+	if inStep && !l.Modified {
+		return nil
+	}
+	if known && seen.Exists && !inStep {
+		seen.Form = was.form
+	}
+	seen.Text, err = w.files.readLive(w.ctx, seen.Path, l, Read{peek: true})
+	return err
+}
+
+// changedAt is when a file got what it has, under its name: nobody can set that.
+func changedAt(path string) time.Time {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return time.Time{}
+	}
+	return time.Unix(st.Ctim.Unix())
 }
 
 // missing tells that there is no file, perhaps as there is one in the place of its folder.

@@ -47,8 +47,8 @@ func TestLook(t *testing.T) {
 		n.calls = nil
 		n.mu.Unlock()
 		for path, want := range map[string]buffers.Seen{
-			other:          {Path: other, Exists: true, Text: "disk\nlines\n"},
-			n.path("link"): {Path: other, Exists: true, Text: "disk\nlines\n"},
+			other:          {Path: other, Exists: true, Text: "disk\nlines\n", Form: "utf-8 dos"},
+			n.path("link"): {Path: other, Exists: true, Text: "disk\nlines\n", Form: "utf-8 dos"},
 			large:          {Path: large, Exists: true, Large: true},
 			missing:        {Path: missing},
 		} {
@@ -61,7 +61,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("for files that no buffer shows Neovim was asked %v", n.calls)
 		}
 		n.mu.Unlock()
-		want := buffers.Seen{Path: loaded, Loaded: true, Exists: true, Text: "three\none\ntwo\n"}
+		want := buffers.Seen{Path: loaded, Loaded: true, Exists: true, Text: "three\none\ntwo\n", Form: "utf-8 unix"}
 		if got, err := w.look(loaded, false); err != nil || got != want {
 			t.Errorf("the loaded file is %+v, %v", got, err)
 		}
@@ -78,7 +78,7 @@ func TestLook(t *testing.T) {
 			}
 		}
 		must(t, os.Remove(loaded))
-		want.Exists = false
+		want.Exists, want.Form = false, ""
 		if got, err := w.look(loaded, false); err != nil || got != want {
 			t.Errorf("the removed file is %+v, %v", got, err)
 		}
@@ -97,7 +97,7 @@ func TestLookSettles(t *testing.T) {
 		n.put("a.txt", "ONE\ntwo\n")
 		got, err := w.look(path, true)
 		told := w.changes()
-		if want := (buffers.Seen{Path: path, Loaded: true, Exists: true, Text: "ONE\ntwo\n"}); err != nil || got != want {
+		if want := (buffers.Seen{Path: path, Loaded: true, Exists: true, Text: "ONE\ntwo\n", Form: "utf-8 unix"}); err != nil || got != want {
 			t.Errorf("it is %+v, %v", got, err)
 		}
 		n.wantText("ONE\ntwo")

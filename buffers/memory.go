@@ -8,17 +8,56 @@ import (
 // memoryBytes bounds the texts remembered as bases for merges.
 const memoryBytes = 64 << 20
 
-// memory remembers texts by path, those used last, up to memoryBytes. The zero value is empty.
-type memory struct {
+// memory remembers a text of each path, with what belongs to it, those used last, up to memoryBytes. The zero
+// value is empty.
+type memory[T texts] struct {
 	mu    sync.Mutex
-	texts map[string]*list.Element // of remembered
+	texts map[string]*list.Element // of remembered[T]
 	used  list.List                // the front was used last
 	bytes int
 }
 
-type remembered struct{ path, text string }
+// texts are what a memory remembers.
+type texts interface{ size() int }
 
-func (m *memory) put(path, text string) {
+type remembered[T texts] struct {
+	path string
+	what T
+}
+
+// lines is the text of a buffer, each line with a newline.
+type lines string
+
+func (l lines) size() int { return len(l) }
+
+// known is the text that the agent knows as a file's.
+type known struct {
+	text string
+	// since is as the user had last written the file by then. It is nil where the agent has only written the
+	// text: it may have read what the user has saved since by itself.
+	since *stamp
+	asked bool // since is when the agent asked to write: it knew nothing newer
+	lacks bool // the disk has more of the user's, which the agent was not given
+}
+
+func (k known) size() int { return len(k.text) }
+
+// behind tells that the disk may have text of the user's that the agent does not know; written is as the user has
+// last written the file.
+func (k known) behind(written stamp) bool {
+	return k.since != nil && (k.lacks || written.Exists && written != *k.since)
+}
+
+// inStep is the disk with which a buffer was in step.
+type inStep struct {
+	text, form string // see Form
+	at         stamp  // zero where it is not known
+	written    stamp  // as the user had last written it
+}
+
+func (s inStep) size() int { return len(s.text) }
+
+func (m *memory[T]) put(path string, what T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.texts == nil {
@@ -27,28 +66,28 @@ func (m *memory) put(path, text string) {
 	if e := m.texts[path]; e != nil {
 		m.drop(e)
 	}
-	if len(text) > memoryBytes {
+	if what.size() > memoryBytes {
 		return
 	}
-	m.texts[path] = m.used.PushFront(remembered{path, text})
-	m.bytes += len(text)
+	m.texts[path] = m.used.PushFront(remembered[T]{path, what})
+	m.bytes += what.size()
 	for m.bytes > memoryBytes {
 		m.drop(m.used.Back())
 	}
 }
 
-func (m *memory) get(path string) (string, bool) {
+func (m *memory[T]) get(path string) (what T, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.texts[path]
 	if e == nil {
-		return "", false
+		return what, false
 	}
 	m.used.MoveToFront(e)
-	return e.Value.(remembered).text, true
+	return e.Value.(remembered[T]).what, true
 }
 
-func (m *memory) forget(path string) {
+func (m *memory[T]) forget(path string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.texts[path]; e != nil {
@@ -57,8 +96,8 @@ func (m *memory) forget(path string) {
 }
 
 // drop is called with mu held.
-func (m *memory) drop(e *list.Element) {
-	r := m.used.Remove(e).(remembered)
+func (m *memory[T]) drop(e *list.Element) {
+	r := m.used.Remove(e).(remembered[T])
 	delete(m.texts, r.path)
-	m.bytes -= len(r.text)
+	m.bytes -= r.what.size()
 }

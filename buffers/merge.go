@@ -148,22 +148,15 @@ func differing(text, other string) []int {
 	return rows
 }
 
-// tellConflicts tells of n new conflicts, found while the user was writing the buffer or not; keys is how the
-// user decides.
-func (w *Written) tellConflicts(n int, writing bool, keys string) {
-	stand := "yours stay in the buffer, the agent's are on disk"
-	if writing {
-		stand = "yours are on disk now, the agent's are shown below them"
-	}
+// tellConflicts tells of n new conflicts; stand is where the lines of both are, keys how the user decides.
+func (w *Written) tellConflicts(n int, stand, keys string) {
 	where, name := "", filepath.Base(w.Path)
 	if n > 1 {
 		where = fmt.Sprintf(" in %d places", n)
 	}
-	w.Conflict = n > 0
-	if w.Conflict {
-		w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: %s. %s", name, where, stand, keys)
-		w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
-	}
+	w.Conflict = true
+	w.Note = fmt.Sprintf("The agent changed lines of %s%s that you have changed too: %s. %s", name, where, stand, keys)
+	w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
 }
 
 // Merge merges the changes from base to theirs into mine; conflicts are the lines of merged, counted from 1, at

@@ -56,7 +56,7 @@ func TestPreview(t *testing.T) {
 		n.keys("ggcwmy one<Esc>")
 		got, err := n.preview(path, "one\n2\nthree\nfour\n")
 		if want := (buffers.Preview{
-			Exists: true, Before: "my one\n2\nthree\nfour\nmine\n", After: "one\n2\nthree\nfour\n", Text: "one\n2\nthree\nfour\n",
+			Exists: true, Before: "my one\n2\nthree\nfour\nmine\n", After: "my one\n2\nthree\nfour\nmine\n", Conflicts: 1, Text: "one\n2\nthree\nfour\n",
 		}); err != nil || got != want {
 			t.Errorf("a conflict: %+v, %v", got, err)
 		}

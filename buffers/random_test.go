@@ -53,6 +53,7 @@ type randomEdits struct {
 	file  string
 	agent []string // what the agent takes for the file's text
 	given []string // what it was given last
+	saved bool     // the user has saved since the agent has read the file through its client
 	count int
 }
 
@@ -108,6 +109,11 @@ func (r *randomEdits) buffer() []string {
 	return lines
 }
 
+func (r *randomEdits) onDisk() []string {
+	r.t.Helper()
+	return strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
+}
+
 func (r *randomEdits) round() {
 	r.t.Helper()
 	for range r.IntN(3) * r.IntN(3) { // also past what the agent has written
@@ -127,7 +133,7 @@ func (r *randomEdits) round() {
 	}
 	if r.IntN(3) == 0 {
 		r.agent = strings.Split(strings.TrimSuffix(r.read(r.file), "\n"), "\n")
-		r.given = r.agent
+		r.given, r.saved = r.agent, false
 	}
 	if r.IntN(2) == 0 {
 		// Where the agent is likely to edit too.
@@ -160,17 +166,17 @@ func (r *randomEdits) round() {
 	beforeCursor := r.lua("return vim.fn.getline('.')").(string)
 	beforeMark := r.lua("return vim.fn.getline(\"'a\")").(string)
 
-	onDisk := r.IntN(3) == 0
-	if onDisk {
-		r.agent = strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
+	native := r.IntN(3) == 0 // past the client
+	if native {
+		r.agent = r.onDisk()
 	}
 	agent := r.edited(r.agent)
-	if len(agent) == 0 || onDisk && slices.Equal(agent, r.agent) {
+	if len(agent) == 0 || native && slices.Equal(agent, r.agent) {
 		agent = r.lines(1)
 	}
-	known := r.agent
+	known, diskBefore := r.agent, r.onDisk()
 	var w buffers.Written
-	if onDisk {
+	if native {
 		w = r.writeDisk(agent)
 	} else {
 		w = r.write(r.file, join(agent))
@@ -178,11 +184,15 @@ func (r *randomEdits) round() {
 	r.agent = agent
 	after := r.buffer()
 
-	r.wantDisk("a.txt", join(agent))
-	if w.Before == nil || *w.Before != join(before) || w.After == nil || *w.After != join(after) {
+	disk := r.onDisk()
+	if native || !r.saved {
+		r.wantDisk("a.txt", join(agent))
+	}
+	empty := len(before) == 1 && before[0] == "" // which may be no line at all
+	if w.Before == nil || *w.Before != join(before) && !(empty && *w.Before == "") || w.After == nil || *w.After != join(after) {
 		r.t.Errorf("told is %s before, %s after; it was\n%q, and is\n%q", said(w.Before), said(w.After), join(before), join(after))
 	}
-	r.want("&modified", truth(join(after) != join(agent)))
+	r.want("&modified", truth(join(after) != join(disk)))
 	r.checkClashes()
 	var beside []string // the agent's lines that are shown beside the user's
 	for _, c := range r.clashes() {
@@ -193,10 +203,20 @@ func (r *randomEdits) round() {
 			r.t.Errorf("the agent's line %q is lost", line)
 		}
 	}
+	for _, line := range diskBefore {
+		if !native && r.saved && !slices.Contains(known, line) && !slices.Contains(disk, line) {
+			r.t.Errorf("the user's saved line %q is lost on the disk", line)
+		}
+	}
+	for _, line := range disk {
+		if !slices.Contains(diskBefore, line) && !slices.Contains(agent, line) {
+			r.t.Errorf("the user's unsaved line %q is on the disk", line)
+		}
+	}
 	for _, line := range typed {
 		// What was made of the disk's text can have new lines just where the agent was given the user's line. Then
 		// nothing tells it from a text in which that line is rewritten, which is the agent's to do; undo has the line.
-		rewritten := onDisk && slices.Contains(r.given, line)
+		rewritten := native && slices.Contains(r.given, line)
 		if strings.Contains(join(before), line) && !strings.Contains(join(after), line) && !(w.Buf == 0) && !slices.Contains(known, line) && !rewritten {
 			r.t.Errorf("the user's %q is lost", line)
 		}
@@ -213,7 +233,7 @@ func (r *randomEdits) round() {
 		r.want("getline(\"'a\")", beforeMark)
 	}
 	if r.t.Failed() {
-		r.t.Logf("on the disk %v, before\n%q\nthe agent's\n%q\nafter\n%q", onDisk, before, agent, after)
+		r.t.Logf("on the disk %v, before\n%q\nthe agent's\n%q\nafter\n%q", native, before, agent, after)
 	}
 	fold.check(after)
 	if inserting {
@@ -240,14 +260,14 @@ func (r *randomEdits) round() {
 		if got := r.buffer(); !slices.Equal(got, before) {
 			r.t.Errorf("after undo:\n%q, want\n%q", got, before)
 		}
-		if join(before) != join(agent) {
+		if join(before) != join(disk) {
 			r.want("&modified", int64(1))
 		}
 		r.cmd("redo")
 		if got := r.buffer(); !slices.Equal(got, after) {
 			r.t.Errorf("after redo:\n%q, want\n%q", got, after)
 		}
-		r.want("&modified", truth(join(after) != join(agent)))
+		r.want("&modified", truth(join(after) != join(disk)))
 	}
 	r.checkClashes()
 	for r.IntN(3) > 0 && r.decide() {
@@ -256,6 +276,7 @@ func (r *randomEdits) round() {
 	if r.IntN(3) == 0 {
 		now := r.buffer()
 		r.asksNothing("write")
+		r.saved = true
 		r.wantDisk("a.txt", join(now))
 		r.wantClashes()
 	}
@@ -272,7 +293,7 @@ func (r *randomEdits) overtake() {
 		r.lua("local at, line = ...; vim.api.nvim_buf_set_lines(0, at, at, true, {line})", r.IntN(len(r.buffer())+1), line)
 	}
 	r.settle()
-	before, known := r.buffer(), strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
+	before, known := r.buffer(), r.onDisk()
 	agent := r.edited(known)
 	if len(agent) == 0 {
 		agent = r.lines(1)
@@ -311,7 +332,7 @@ func (r *randomEdits) overtake() {
 	r.asksNothing("write")
 	r.wantDisk("a.txt", join(after))
 	r.wantClashes()
-	r.agent = after
+	r.agent, r.saved = after, true
 	if r.t.Failed() {
 		r.t.Logf("the user writes\n%q\nover the agent's\n%q\nwhich was\n%q; after\n%q", before, agent, known, after)
 	}
@@ -461,7 +482,7 @@ func (r *randomEdits) decide() bool {
 	if !slices.Equal(after, want) {
 		r.t.Fatalf("%s of %+v makes\n%q of\n%q, want\n%q", keys, c, after, before, want)
 	}
-	r.want("&modified", truth(join(after) != join(r.agent)))
+	r.want("&modified", truth(join(after) != join(r.onDisk())))
 	if left := r.clashes(); len(left) != len(open)-1 {
 		r.t.Errorf("%s of %+v leaves %d of %d", keys, c, len(left), len(open))
 	}
@@ -472,7 +493,7 @@ func (r *randomEdits) decide() bool {
 	if got := r.buffer(); !slices.Equal(got, before) {
 		r.t.Errorf("undo of %s of %+v makes\n%q, want\n%q", keys, c, got, before)
 	}
-	r.want("&modified", int64(1))
+	r.want("&modified", truth(join(before) != join(r.onDisk())))
 	if left := r.clashes(); len(left) != len(open) {
 		r.t.Errorf("undo of %s of %+v leaves %d of %d", keys, c, len(left), len(open))
 	}
@@ -480,7 +501,7 @@ func (r *randomEdits) decide() bool {
 	if got := r.buffer(); !slices.Equal(got, after) {
 		r.t.Errorf("redo of %s makes\n%q, want\n%q", keys, got, after)
 	}
-	r.want("&modified", truth(join(after) != join(r.agent)))
+	r.want("&modified", truth(join(after) != join(r.onDisk())))
 	if left := r.clashes(); len(left) != len(open)-1 {
 		r.t.Errorf("redo of %s of %+v leaves %d of %d", keys, c, len(left), len(open))
 	}

@@ -43,12 +43,18 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 		notes = append(notes, fmt.Sprintf("Saving %s took %v with your autocommands.", name, took.Round(10*time.Millisecond)))
 	}
 	w.Note = strings.Join(notes, " ")
-	text, err := w.result(ctx)
-	if err != nil || text == *w.After {
-		return // or a later change on the disk, which is followed
+	now, err := w.result(ctx)
+	if err != nil {
+		return
 	}
-	w.After, w.Changed = &text, true
-	w.settle(goal{disk: &text, synced: text})
+	if now.text != *w.After || now.form != w.FormAfter {
+		k, ok := w.seen.get(w.path)
+		if k.text = rebased(k.text, *w.After, now.text); ok && !w.own {
+			w.seen.put(w.path, k)
+		}
+		w.After, w.FormAfter, w.Changed = &now.text, now.form, true
+	}
+	w.synced.put(w.path, now)
 }
 
 // saved is what Neovim says of saving.
@@ -59,17 +65,18 @@ type saved struct {
 }
 
 // result is what saving has made of the file.
-func (w *liveWrite) result(ctx context.Context) (string, error) {
+func (w *liveWrite) result(ctx context.Context) (inStep, error) {
 	l, err := w.live(ctx, w.path)
 	if err != nil {
-		return "", err
+		return inStep{}, err
 	}
 	disk, err := readFile(w.path)
 	if err != nil {
-		return "", err
+		return inStep{}, err
 	}
-	if text, ok := l.decode(disk.data); ok && l.Buf == w.Buf {
-		return text, nil
+	text, ok := l.decode(disk.data)
+	if !ok || l.Buf != w.Buf || l.Disk != nil && *l.Disk != disk.stamp() {
+		return inStep{}, errors.New("only Neovim can tell, or it has changed since")
 	}
-	return "", errors.New("only Neovim can tell")
+	return inStep{text, disk.form(), disk.stamp(), l.Written}, nil
 }

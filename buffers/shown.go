@@ -14,12 +14,12 @@ type version struct{ buf, tick int }
 // shown remembers, by real path, what lines a buffer had at a version, each with a newline. So a text
 // crosses from Neovim once, and of a write only what it changes goes there. The zero value is empty.
 type shown struct {
-	lines memory
+	lines memory[lines]
 	mu    sync.Mutex
 	at    map[string]live
 }
 
-func (s *shown) put(path string, at live, lines string) {
+func (s *shown) put(path string, at live, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at == nil {
@@ -27,7 +27,7 @@ func (s *shown) put(path string, at live, lines string) {
 	}
 	at.Slice, at.Patch = nil, nil
 	s.at[path] = at
-	s.lines.put(path, lines)
+	s.lines.put(path, lines(text))
 }
 
 func (s *shown) get(path string, at version) (string, bool) {
@@ -36,7 +36,8 @@ func (s *shown) get(path string, at version) (string, bool) {
 	if s.at[path].version() != at {
 		return "", false
 	}
-	return s.lines.get(path)
+	text, ok := s.lines.get(path)
+	return string(text), ok
 }
 
 // last is the newest state of a buffer that is remembered; where only its version is known, without State.
@@ -87,7 +88,7 @@ func (l live) unended(text string) string {
 // how many lines it removes, and the lines it adds; and whether the last line ends.
 func step(lines, text string) map[string]any {
 	hunks := []any{}
-	for _, c := range between(lines, linesOf(text)) {
+	for _, c := range between(lines, Lined(text)) {
 		hunks = append(hunks, []any{c.Start, c.End - c.Start, bare(c.Lines)})
 	}
 	step := map[string]any{"hunks": hunks}
@@ -95,14 +96,6 @@ func step(lines, text string) map[string]any {
 		step["eol"] = strings.HasSuffix(text, "\n")
 	}
 	return step
-}
-
-// linesOf is a text with a newline behind each of its lines.
-func linesOf(text string) string {
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text
-	}
-	return text + "\n"
 }
 
 // between is changes of two texts whose lines all end, without a look at each line that both begin or end

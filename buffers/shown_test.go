@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -200,6 +201,91 @@ func TestReadsOfAnEditedBuffer(t *testing.T) {
 		}
 		if whole > reads/2 {
 			t.Errorf("%d of %d reads had all of the text cross", whole, reads)
+		}
+	})
+}
+
+// Whoever reads some lines gets the whole text along, where Neovim need not be asked for it.
+func TestTheWholeTextOfWhichLinesAreRead(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		c := &counted{neovim: n}
+		n.files = buffers.New(c)
+		path := n.edit("a.txt", "one\ntwo\nthree\n")
+		read := func(want string, calls int) {
+			t.Helper()
+			line, whole := 2, ""
+			c.calls = 0
+			got, err := n.tryRead(buffers.Read{Path: path, Line: &line, Limit: &line, Whole: func(text string) { whole = text }})
+			if err != nil || got != "two\nthree\n" || whole != want || c.calls != calls {
+				t.Errorf("read %q of %q, in %d calls; %v", got, whole, c.calls, err)
+			}
+		}
+		read("one\ntwo\nthree\n", 1) // the disk's
+		n.cmd("call setline(1, 'ONE')")
+		read("", 1)
+		n.read(path)
+		read("ONE\ntwo\nthree\n", 1)
+		n.cmd("call setline(1, 'One')")
+		read("One\ntwo\nthree\n", 1)
+		// The disk of a file that no buffer shows.
+		n.cmd("bwipeout!")
+		read("one\ntwo\nthree\n", 1)
+	})
+}
+
+// The buffer of a file is found whatever becomes of names, and without a look at all buffers.
+func TestWhichBufferShowsAFile(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		check := func(name, want string) {
+			t.Helper()
+			if got := n.read(n.path(name)); got != want {
+				t.Errorf("%s: %q was read, expected %q", name, got, want)
+			}
+		}
+		for _, name := range []string{"a", "b", "c", "d", "dir/e"} {
+			must(t, os.MkdirAll(n.path("dir"), 0o755))
+			n.put(name, name+" on the disk\n")
+		}
+		must(t, os.Symlink(n.path("dir"), n.path("link")))
+		check("a", "a on the disk\n") // no buffer has a name
+		change := func(text string) { n.cmd("call setline(1, '" + text + "')") }
+		n.cmd("set hidden | edit " + n.path("a")) // the first buffer becomes this one
+		change("a")
+		check("a", "a\n")
+		n.lua("other = vim.fn.bufadd(...)", n.path("b"))
+		check("b", "b on the disk\n")
+		n.cmd("call bufload(luaeval('other')) | call setbufline(luaeval('other'), 1, 'b')")
+		check("b", "b\n")
+		n.cmd("edit " + n.path("link/e"))
+		change("e")
+		check("dir/e", "e\n")
+		check("link/e", "e\n")
+		n.cmd("file " + n.path("f"))
+		check("dir/e", "dir/e on the disk\n")
+		check("f", "e\n")
+		n.lua("vim.api.nvim_buf_set_name(other, ...)", n.path("c"))
+		check("b", "b on the disk\n")
+		check("c", "b\n")
+		n.cmd("buffer " + n.path("a") + " | bwipeout!")
+		check("a", "a on the disk\n")
+		n.cmd("edit " + n.path("d"))
+		change("d")
+		check("d", "d\n")
+		n.cmd("bunload!")
+		check("d", "d on the disk\n")
+
+		names := n.lua(`
+			for i = 1, 300 do vim.fn.bufload(vim.fn.bufadd('/nowhere/' .. i)) end
+			local info = require('acp.buffers').info
+			info({ path = ... })
+			local names, name, realpath = 0, vim.api.nvim_buf_get_name, vim.uv.fs_realpath
+			vim.api.nvim_buf_get_name = function(buf) names = names + 1 return name(buf) end
+			vim.uv.fs_realpath = function(path) names = names + 1 return realpath(path) end
+			info({ path = ... })
+			vim.api.nvim_buf_get_name, vim.uv.fs_realpath = name, realpath
+			return names`, n.path("a"))
+		if looks, _ := names.(int64); looks > 20 {
+			t.Errorf("%d names were looked at", looks)
 		}
 	})
 }

@@ -35,6 +35,70 @@ func detect(data []byte) (string, format) {
 	return text, f
 }
 
+// Form tells how the text of a file with these bytes stands on the disk, beside the text itself: its encoding,
+// its line ends, "dos" where all are "\r\n" and else "unix", "bom" where it begins with a byte order mark, and
+// "noeol" where its last line lacks an end, as in "utf-8 dos bom". Files of one text and one form have the same
+// bytes.
+func Form(data []byte) string {
+	if !utf8.Valid(data) {
+		text, f := detect(data)
+		return f.String() + lastEnd(text)
+	}
+	n := bytes.Count(data, []byte("\n"))
+	bom := bytes.HasPrefix(data, []byte(boms["utf-8"]))
+	form := format{encoding: "utf-8", bom: bom, dos: n > 0 && n == bytes.Count(data, []byte("\r\n"))}.String()
+	if bom && len(data) == len(boms["utf-8"]) || bytes.HasSuffix(data, []byte("\n")) || len(data) == 0 {
+		return form
+	}
+	return form + " noeol"
+}
+
+// lastEnd is what the form of a text says of the end of its last line.
+func lastEnd(text string) string {
+	if ended(text) {
+		return ""
+	}
+	return " noeol"
+}
+
+func (f format) String() string {
+	form := f.encoding + " unix"
+	if f.dos {
+		form = f.encoding + " dos"
+	}
+	if f.bom {
+		form += " bom"
+	}
+	return form
+}
+
+// Encoded gives the bytes of a text in a form that [Form] has told; "" is plain UTF-8. Whether its last line ends is
+// told by the text or by the form.
+func Encoded(text, form string) ([]byte, error) {
+	f := format{encoding: "utf-8"}
+	for i, word := range strings.Fields(form) {
+		switch {
+		case i == 0:
+			f.encoding = word
+		case word == "dos":
+			f.dos = true
+		case word == "bom":
+			f.bom = true
+		case word == "noeol":
+			text = strings.TrimSuffix(text, "\n")
+		}
+	}
+	return f.encode(text)
+}
+
+// Lined is a text with a newline behind each of its lines.
+func Lined(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
 // Decoded is the text that a file with these bytes has.
 func Decoded(data []byte) string {
 	text, _ := detect(data)

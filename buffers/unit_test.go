@@ -111,15 +111,46 @@ func TestCutLinesInPartsIsTheWhole(t *testing.T) {
 	}
 }
 
+func TestChangesOfOtherLines(t *testing.T) {
+	for _, c := range []struct{ text, old, next, want string }{
+		{"a b c", "a b c", "a x c", "a x c"},
+		{"a b c", "a U c", "a X c", "a b c"},           // of unsaved lines
+		{"a b c", "a U b c", "a U c", "a c"},           // right below one
+		{"a b c", "a b U c", "a r U c", "a r c"},       // right above one
+		{"a b c", "a U c", "a U r c", "a b r c"},       // behind what stands for one
+		{"a b c", "a c", "a r c", "a r b c"},           // where one is gone
+		{"a b c", "U a b c V", "U c V", "c"},           // between two
+		{"a b c", "U", "U r", "a b c r"},               // nothing in common
+		{"} } }", "} } } }", "} }", "} }"},             // all alike
+		{"a b c d", "a B c D", "a x c y z", "a b c d"}, // several
+		{"a b", "a U V b", "a x", "a x"},               // one of them
+		{"", "U", "U r", "r"},
+	} {
+		text := func(words string) string { return strings.ReplaceAll(words+" ", " ", "\n") }
+		if c.text == "" {
+			text = func(words string) string { return strings.TrimPrefix(strings.ReplaceAll(words+" ", " ", "\n"), "\n") }
+		}
+		if got := changed(text(c.text), text(c.old), text(c.next)); got != text(c.want) {
+			t.Errorf("%q to %q makes of %q: %q, want %q", c.old, c.next, c.text, got, c.want)
+		}
+	}
+	if got := changed("a\nb", "a\nb\n", "x\nb\n"); got != "x\nb" {
+		t.Errorf("the last newline comes: %q", got)
+	}
+	if got := changed("a\nb", "a\nb", "a\nb\n"); got != "a\nb\n" {
+		t.Errorf("the last newline does not come: %q", got)
+	}
+}
+
 func TestMemoryIsBounded(t *testing.T) {
-	var m memory
+	var m memory[known]
 	big := strings.Repeat("x", memoryBytes/4)
 	for i := range 6 {
-		m.put(fmt.Sprint(i), big)
+		m.put(fmt.Sprint(i), known{text: big})
 		m.get("0")
 	}
-	m.put("5", "small")
-	m.put("huge", strings.Repeat("x", memoryBytes+1))
+	m.put("5", known{text: "small"})
+	m.put("huge", known{text: strings.Repeat("x", memoryBytes+1)})
 	var have []string
 	for i := range 6 {
 		if _, ok := m.get(fmt.Sprint(i)); ok {
@@ -272,10 +303,13 @@ func TestWhatAnotherProgramKnew(t *testing.T) {
 		want                    bool
 	}{
 		{"has what only it was given", "a\nmine\n", "a\n", "A\nmine\n", true},
-		{"rewrote that", "a\nmine\n", "a\n", "a\nMINE\n", true},
-		{"rewrote that as more, or put lines there: who knows", "a\nmine\nb\n", "a\nb\n", "a\n1\n2\nb\n", true},
+		{"rewrote that, or put a line there: who knows", "a\nmine\n", "a\n", "a\nMINE\n", false},
 		{"put lines elsewhere", "a\nmine\nb\n", "a\nb\n", "a\nb\n1\n2\n", false},
 		{"knows the disk alone", "a\nb\nmine\n", "a\nb\n", "A\nb\n", false},
+		{"ends the last line, which it was given so", "a\nmine\n", "a", "a\nA\n", false},
+		{"ends no last line", "a\nmine\n", "a\n", "A\na", false},
+		{"has what only it was given, without the end", "a\nmine\n", "a\n", "A\nmine", true},
+		{"has an empty line", "a\n\nmine\n", "a\n", "a\n\nA\n", false},
 		{"has what the user saved since", "a\nb\n", "a\nbx\n", "2\nbx\n", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -283,6 +317,39 @@ func TestWhatAnotherProgramKnew(t *testing.T) {
 				t.Errorf("made of what was given: %v", got)
 			}
 		})
+	}
+}
+
+// Files become UTF-8 by agents that write nothing else, and stay what they are where their bytes say no more.
+func TestWhatBecameUTF8(t *testing.T) {
+	utf16 := func(text string) string {
+		data, err := format{encoding: "utf-16le"}.encode(text)
+		must(t, err)
+		return string(data)
+	}
+	for name, c := range map[string]struct {
+		encoding, had, data string
+		want                bool
+	}{
+		"latin1":                      {"latin1", "é\n", "éa\n", true},
+		"latin1 all the same":         {"latin1", "é\n", "\xe9a\n", false},
+		"latin1, with nothing to say": {"latin1", "e\n", "é\n", false},
+		"latin1, and a mark":          {"latin1", "e\n", "\ufeffa\n", true},
+		"a mark and no UTF-8":         {"latin1", "e\n", "\ufeffa\xe9\n", false},
+		"UTF-16":                      {"utf-16le", "é\n", "é\na\n", true},
+		"UTF-16, plain letters":       {"utf-16le", "e\n", "e\na\n", true},
+		"UTF-16, the other end first": {"utf-16", "é\n", "éa\n", true},
+		"UTF-16, and a mark":          {"utf-16le", "é\n", "\ufeffa\n", true},
+		"UTF-16 all the same":         {"utf-16le", "é\n", utf16("éa\n"), false},
+		"UTF-16, emptied":             {"utf-16le", "é\n", "", false},
+		"UTF-8 with a mark":           {"utf-8", "é\n", "\ufeffé\n", false},
+		"not known":                   {"", "é\n", "\ufeffé\n", false},
+		"another one":                 {"cp1251", "a\n", "é\n", false},
+		"another one, and a mark":     {"cp1251", "a\n", "\ufeffé\n", true},
+	} {
+		if got := becameUTF8(c.encoding, c.had, []byte(c.data)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

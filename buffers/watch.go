@@ -28,6 +28,8 @@ type Tracked struct {
 	Name string // absolute
 	// Disk is the file as Neovim has last read or written it, where that is known.
 	Disk *DiskState
+	// Large says that the buffer has too much to follow the disk: the user is told that it has changed.
+	Large bool
 }
 
 // DiskState tells one state of a file from another.
@@ -36,9 +38,27 @@ type DiskState struct {
 	Sec, Nsec, Size int64
 }
 
+// Opened tells of a file that a buffer shows now, or no longer, or that the user has saved, and what the disk had
+// then: when Neovim read it, or when the buffer was last in step with it.
+type Opened struct {
+	Path   string // the real one
+	Loaded bool
+	Saved  bool
+	Text   *string   // nil where it is not known
+	Form   string    // see [Form]
+	Since  time.Time // so long the disk has been as it is
+}
+
 // Watch brings buffers in step with what other programs do to their files. Its methods may be called
 // from any goroutine and do not block, but for Close.
 type Watch struct {
+	// Opened, which may be nil, hears of files that buffers begin or cease to show, in the order of what is told of
+	// them; from any goroutine. To be set before the first Track.
+	Opened func(Opened)
+	// Agents, which may be nil, tells whether an agent is at work: then it counts as its own doing what others make of
+	// the disk. To be set before the first Track; any goroutine.
+	Agents func() bool
+
 	files   *Files
 	told    func(Written)
 	limited func(error)
@@ -65,6 +85,7 @@ type Watch struct {
 
 // watched is a tracked file. Its fields are guarded by Watch.mu.
 type watched struct {
+	large       bool         // see Tracked
 	at          stamp        // the disk when it was last compared with the buffer
 	gone        bool         // there was no file any more, which was told
 	was         stamp        // the disk before that
@@ -83,6 +104,7 @@ func (f *Files) Watch(told func(Written), limited func(error)) *Watch {
 		wake: make(chan struct{}, 1), tracks: make(chan struct{}),
 		known: map[string]*watched{}, names: map[string]string{}, dirs: map[string]bool{},
 	}
+	f.watch.Store(w)
 	w.loops.Go(w.run)
 	return w
 }
@@ -170,7 +192,35 @@ func (w *Watch) Saved(name string) {
 	path, ok := w.names[name]
 	w.mu.Unlock()
 	if ok {
-		w.order(path, func(real string) { w.follow(path, real, how{saved: true, empty: true}) })
+		w.order(path, func(real string) {
+			w.follow(path, real, how{saved: true, empty: true})
+			w.tellOpened(real, Opened{Loaded: true, Saved: true})
+		})
+	}
+}
+
+// Overwritten says that the user has written a file from a buffer that does not show it: what another buffer then
+// gets of that is the user's.
+func (w *Watch) Overwritten(name string) {
+	w.mu.Lock()
+	path, ok := w.names[name]
+	w.mu.Unlock()
+	if ok {
+		w.order(path, func(real string) { w.follow(path, real, how{empty: true, byUser: true}) })
+	}
+}
+
+// Reread says that Neovim has read a tracked file again: what others have made of it is told before the user does
+// more.
+func (w *Watch) Reread(name string) {
+	w.mu.Lock()
+	path, ok := w.names[name]
+	w.mu.Unlock()
+	if ok {
+		w.order(path, func(real string) {
+			w.follow(path, real, how{empty: true})
+			w.tellOpened(real, Opened{Loaded: true})
+		})
 	}
 }
 
@@ -195,6 +245,7 @@ func (w *Watch) Finish(path string, done func()) {
 
 // Close ends it; nothing is told afterwards but of a change that is being taken already.
 func (w *Watch) Close() {
+	w.files.watch.CompareAndSwap(w, nil)
 	w.cancel()
 	w.loops.Wait()
 }
@@ -220,6 +271,45 @@ func (w *Watch) touch(path string) {
 	if f != nil {
 		w.signal()
 	}
+}
+
+// Settle has what the disk has of all tracked files reach their buffers: whoever wrote them is known to be done
+// with it. done is called once, from any goroutine, after all of it was told.
+func (w *Watch) Settle(done func()) {
+	w.mu.Lock()
+	were := make(map[string]stamp, len(w.known))
+	for path, f := range w.known {
+		were[path] = f.at
+	}
+	w.mu.Unlock()
+	go func() {
+		var rest sync.WaitGroup
+		for path, was := range were {
+			var now stamp
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				now = stampOf(info)
+			}
+			if now != was {
+				rest.Add(1)
+				w.Finish(path, rest.Done)
+			}
+		}
+		rest.Wait()
+		done()
+	}()
+}
+
+// Loaded returns the real paths of the tracked files that follow the disk.
+func (w *Watch) Loaded() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var paths []string
+	for path, f := range w.known {
+		if !f.large {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // drain takes what fsnotify tells, and never waits for a disk.
@@ -281,7 +371,7 @@ func (w *Watch) track(files []Tracked) {
 	w.mu.Lock()
 	old := w.names
 	w.mu.Unlock()
-	names, disks := map[string]string{}, map[string]*DiskState{}
+	names, disks, large := map[string]string{}, map[string]*DiskState{}, map[string]bool{}
 	for _, f := range files {
 		path, ok := old[f.Name]
 		if !ok {
@@ -290,23 +380,32 @@ func (w *Watch) track(files []Tracked) {
 				continue
 			}
 		}
-		names[f.Name], disks[path] = path, f.Disk
+		names[f.Name], disks[path], large[path] = path, f.Disk, f.Large
 	}
 	var fresh []string
 	w.mu.Lock()
 	w.names = names
-	for path := range w.known {
-		if _, ok := disks[path]; !ok {
+	var left []string
+	for path, f := range w.known {
+		if _, ok := disks[path]; !ok || f.large != large[path] {
 			delete(w.known, path)
+			if !f.large {
+				left = append(left, path)
+			}
 		}
 	}
 	for path := range disks {
 		if w.known[path] == nil {
-			w.known[path] = &watched{}
-			fresh = append(fresh, path)
+			w.known[path] = &watched{large: large[path]}
+			if !large[path] {
+				fresh = append(fresh, path)
+			}
 		}
 	}
 	w.mu.Unlock()
+	for _, path := range left {
+		w.order(path, func(real string) { w.tellOpened(real, Opened{}) })
+	}
 	w.watchDirs(disks)
 	// After the directory is watched, so that nothing is missed between.
 	for _, path := range fresh {
@@ -357,7 +456,29 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		if disk != nil && stamp(*disk) != at {
 			w.touch(path) // it has changed since Neovim read it
 		}
+		l, failed := w.files.live(w.ctx, real)
+		saved := err == nil && failed == nil && l.Buf != 0 && l.Written == at // already
+		w.tellOpened(real, Opened{Loaded: true, Saved: saved})
 	})
+}
+
+// tellOpened tells that a buffer shows a file now, or no longer, or that the user has saved it or read it again.
+func (w *Watch) tellOpened(path string, o Opened) {
+	if w.Opened == nil {
+		return
+	}
+	o.Path, o.Since = path, changedAt(path)
+	if was, ok := w.files.synced.get(path); ok {
+		o.Text, o.Form = &was.text, was.form
+	} else if o.Loaded && !o.Saved {
+		// The disk is another one by now. What the user has not touched is what Neovim read.
+		if l, err := w.files.liveWith(w.ctx, path, 0, -1, false); err == nil && l.Buf != 0 && !l.Modified {
+			if text, ok, err := w.files.whole(w.ctx, path, l); err == nil && ok {
+				o.Text, o.Form = &text, l.standing().String()
+			}
+		}
+	}
+	w.Opened(o)
 }
 
 // order runs a job behind the reads and writes of the same file.
@@ -424,9 +545,9 @@ func (w *Watch) takeDue() (next time.Duration) {
 		var waiting []func(bool)
 		w.set(path, func(f *watched) { f.first, waiting, f.waiting = time.Time{}, f.waiting, nil })
 		w.order(path, func(real string) {
-			again := w.follow(path, real, how{empty: !end.After(now)})
+			err := w.follow(path, real, how{empty: !end.After(now)})
 			for _, done := range waiting {
-				done(again)
+				done(err == nil || errors.Is(err, errUnfinished))
 			}
 		})
 	}
@@ -439,18 +560,21 @@ func unfinished(path string) bool {
 	return err != nil || info.Mode().IsRegular() && info.Size() == 0
 }
 
-// follow takes one change and tells whether it may take another one; path is what is watched, and real where that leads by
-// now. An empty file that may not be taken so is waited for.
-func (w *Watch) follow(path, real string, h how) bool {
+// follow takes one change, and tells of it; path is what is watched, and real where that leads by now. An empty file
+// that may not be taken so is errUnfinished, and waited for.
+func (w *Watch) follow(path, real string, h how) error {
 	began := time.Now()
+	h.idle = w.Agents != nil && !w.Agents()
+	w.set(path, func(f *watched) { h.large = f.large })
 	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, h) }, real)
 	if errors.Is(err, errUnfinished) {
 		w.touch(path)
-		return true
+		return err
 	}
+	got.ByUser = h.byUser
 	note, none := gone(path, err)
 	if h.saved && err != nil {
-		return false
+		return err
 	}
 	told, back := true, false
 	_, own := w.files.removed.Load(real)
@@ -468,18 +592,21 @@ func (w *Watch) follow(path, real string, h how) bool {
 	switch {
 	case none && !told && !own:
 		c := Written{Path: path, Note: note, Deleted: !errors.Is(err, errTooLarge)}
-		if text, ok := w.files.synced.get(real); ok {
-			c.Before = &text
+		if had, ok := w.files.synced.get(real); ok {
+			c.Before, c.FormBefore = &had.text, had.form
+			if text, saved := w.files.savedSince(w.ctx, real, had); saved {
+				c.Before = &text
+			}
 		}
 		w.told(c)
 	case err == nil && back && got.Buf != 0:
-		got.Created, got.Before = true, nil
-		if text, ok := w.files.synced.get(real); ok && got.After == nil {
-			got.After = &text
+		got.Created, got.Before, got.FormBefore = true, nil, ""
+		if had, ok := w.files.synced.get(real); ok && got.After == nil {
+			got.After = &had.text
 		}
 		w.told(got.Written)
 	case err == nil && (got.Changed || got.Note != ""):
 		w.told(got.Written)
 	}
-	return err == nil
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ type watching struct {
 	limits chan error
 	toldMu sync.Mutex
 	told   []buffers.Written // guarded by toldMu
+	saved  []string          // the files that the user has saved, as Lua says; guarded by toldMu
+
+	catchUps int // how often Lua has waited for a buffer; guarded by toldMu
 }
 
 // follow begins to watch: what Lua tells the host goes straight to the watch.
@@ -57,7 +61,13 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		name, _ := m["name"].(string)
 		switch {
 		case m["method"] == "saved":
+			w.toldMu.Lock()
+			w.saved = append(w.saved, filepath.Base(name))
+			w.toldMu.Unlock()
 			w.watch.Saved(name)
+		case m["method"] == "reread":
+			w.watch.Reread(name)
+		case m["method"] == "renamed": // the ledger's
 		case m["method"] == "compare":
 			n.files.Compare(context.Background(), name, func(err error) {
 				if err != nil {
@@ -65,6 +75,9 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 				}
 			})
 		case m["method"] == "catch_up":
+			w.toldMu.Lock()
+			w.catchUps++
+			w.toldMu.Unlock()
 			w.watch.CatchUp(name, func(again bool) {
 				go n.ExecLua("answer(...)", nil, m["callback"], again) // its error is that Neovim is gone
 			})
@@ -102,7 +115,7 @@ func (w *watching) track(m map[string]any) {
 	list, _ := m["files"].([]any)
 	for _, item := range list {
 		f := item.(map[string]any)
-		tracked := buffers.Tracked{Name: f["name"].(string)}
+		tracked := buffers.Tracked{Name: f["name"].(string), Large: f["large"] == true}
 		if d, ok := f["disk"].(map[string]any); ok {
 			n := func(key string) int64 {
 				switch v := d[key].(type) {
@@ -128,8 +141,6 @@ func (w *watching) settle() {
 		if not probe then
 			probe = vim.fn.bufadd(...)
 			vim.fn.bufload(probe)
-			vim.bo[probe].buflisted = true
-			vim.api.nvim_exec_autocmds('BufReadPost', {buffer = probe})
 		end`, w.put("probe", "0\n"))
 	text := fmt.Sprint(time.Now().UnixNano())
 	deadline := time.Now().Add(hung)
@@ -460,12 +471,12 @@ func TestDiskWriteUnderUnsavedText(t *testing.T) {
 
 		// An agent that was given unsaved text writes with that in it.
 		n.keys("Gosix<Esc>")
-		n.put("a.txt", strings.Replace(n.read(path), "six", "SIX", 1))
-		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX")
+		n.put("a.txt", strings.Replace(n.read(path), "five", "FIVE", 1))
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nFIVE\nsix")
 		w.wantOne(path)
 		n.keys("Goseven<CR>nine<Esc>")
 		n.put("a.txt", strings.Replace(n.read(path), "nine", "NINE", 1))
-		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nfive\nSIX\nseven\nNINE")
+		w.awaitText("MINE\ntwo\nTHEIRS\nFOUR\nFIVE\nsix\nseven\nNINE")
 		w.wantOne(path)
 		n.want("&modified", int64(0))
 		n.asksNothing("write")
@@ -666,6 +677,121 @@ func TestALatin1FileThatBecomesUTF8(t *testing.T) {
 	})
 }
 
+// A file of which the bytes say that it is UTF-8 is shown as such, whatever it was before.
+func TestOtherFilesThatBecomeUTF8(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		little, err := buffers.Encoded("café\ntwo\n", "utf-16le unix bom")
+		must(t, err)
+		big, err := buffers.Encoded("café\ntwo\n", "utf-16 unix bom")
+		must(t, err)
+		for name, c := range map[string]struct{ before, encoding, after, bomb string }{
+			"little": {string(little), "utf-16le", "café\n2\n", "0"},
+			"big":    {string(big), "utf-16", "café\n2\n", "0"},
+			"marked": {string(little), "utf-16le", "\ufeffcafé\n2\n", "1"},
+			"latin1": {"caf\xe9\ntwo\n", "latin1", "\ufeffcafé\n2\n", "1"},
+		} {
+			n.edit(name, c.before)
+			w.settle()
+			n.wantText("café\ntwo")
+			n.want("&fileencoding", c.encoding)
+			n.put(name, c.after)
+			w.awaitText("café\n2")
+			w.await("!&modified && &fileencoding ==# 'utf-8' && &bomb == " + c.bomb)
+			w.quietly()
+			n.keys("Go3<Esc>")
+			n.asksNothing("write")
+			n.wantDisk(name, c.after+"3\n")
+		}
+	})
+}
+
+// What the user writes right before another program removes the file is told as what was there.
+func TestSavedAndRemovedAtOnce(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		for _, how := range []string{"os.remove(...)", "os.rename(..., ... .. '.moved')"} {
+			n.lua(`
+				vim.api.nvim_buf_set_lines(0, 1, -1, true, { 'mine' })
+				vim.cmd('silent write')
+				`+how, path)
+			var told []buffers.Written
+			for deadline := time.Now().Add(hung); len(told) == 0 && time.Now().Before(deadline); told = w.changes() {
+				w.settle()
+			}
+			if len(told) != 1 || !told[0].Deleted || said(told[0].Before) != `"one\nmine\n"` {
+				t.Fatalf("%s: told: %+v", how, told)
+			}
+			n.put("a.txt", "one\n")
+			w.awaitText("one")
+			w.settle()
+			w.changes()
+		}
+		// What is not saved was not there.
+		n.keys("Gounsaved<Esc>")
+		must(t, os.Remove(path))
+		var told []buffers.Written
+		for deadline := time.Now().Add(hung); len(told) == 0 && time.Now().Before(deadline); told = w.changes() {
+			w.settle()
+		}
+		if len(told) != 1 || said(told[0].Before) != `"one\n"` {
+			t.Errorf("told: %+v", told)
+		}
+	})
+}
+
+// What the user reads again in a buffer is told at once, not when an event comes or an empty file has been so for a
+// while: they may type and save before that.
+func TestFilesThatAreReadAgain(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		opened := make(chan buffers.Opened, 9)
+		w := n.unwatched(func(w *watching) { w.watch.Opened = func(o buffers.Opened) { opened <- o } })
+		<-opened
+		before := `"one\n"`
+		for _, text := range []string{"two\n", "", "three\n"} {
+			n.put("a.txt", text)
+			n.cmd("edit!")
+			var told []buffers.Written
+			for deadline := time.Now().Add(hung); len(told) == 0 && time.Now().Before(deadline); told = w.changes() {
+				n.want("1", int64(1)) // it goes on
+			}
+			if len(told) != 1 || told[0].Path != path || said(told[0].Before) != before || said(told[0].After) != fmt.Sprintf("%q", text) {
+				t.Fatalf("told: %+v", told)
+			}
+			before = fmt.Sprintf("%q", text)
+		}
+	})
+}
+
+// What others make of the disk while no agent works is none's doing: a write that an agent made of an older text leaves
+// it, as it does with what the user has typed.
+func TestChangesWhileNoAgentWorks(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		var works atomic.Bool
+		w := n.watched(func(w *watching) { w.watch.Agents = works.Load })
+		for name, agents := range map[string]bool{"users.txt": false, "agents.txt": true} {
+			works.Store(true)
+			path := n.edit(name, "one\ntwo\n")
+			w.settle()
+			n.read(path)
+			works.Store(agents)
+			n.put(name, "one\ntwo\nmore\n")
+			w.awaitText("one\ntwo\nmore")
+			w.settle()
+			works.Store(true)
+			n.write(path, "ONE\ntwo\n")
+			want := "ONE\ntwo\nmore\n"
+			if agents {
+				want = "ONE\ntwo\n"
+			}
+			n.wantDisk(name, want)
+			n.wantText(strings.TrimSuffix(want, "\n"))
+		}
+	})
+}
+
 func TestWatchingEnds(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")
@@ -729,6 +855,58 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 	})
 }
 
+// The user is told once that a large file has changed under its buffer, until they have read it again, and not of
+// what they have written themselves.
+func TestLargeFilesThatChange(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		large := strings.Repeat(strings.Repeat("x", 1023)+"\n", 16<<10) + "more\n"
+		n.edit("a.txt", "one\n")
+		path := n.put("large", large)
+		n.cmd("edit " + path)
+		w := n.follow()
+		told := func(note string) {
+			t.Helper()
+			var got []buffers.Written
+			for deadline := time.Now().Add(hung); len(got) == 0 && time.Now().Before(deadline); {
+				w.settle()
+				got = w.changes()
+			}
+			if len(got) != 1 || got[0].Path != path || got[0].Changed || !strings.Contains(got[0].Note, note) {
+				t.Errorf("told: %+v", got)
+			}
+		}
+		n.put("large", large+"even more\n")
+		told("has changed on disk, and is too large to be followed")
+		n.put("large", large+"and more\n")
+		w.wantNone()
+		n.want("getline('$')", "more")
+		n.cmd("edit!")
+		n.put("large", "all of it\n"+large)
+		told("has changed on disk, and is too large to be followed")
+		n.cmd("edit!")
+		n.cmd("call setline(1, 'mine') | write")
+		w.wantNone()
+		n.write(path, large)
+		w.wantNone()
+		n.want("getline(1)", strings.Repeat("x", 1023))
+		must(t, os.Remove(path))
+		told("was deleted")
+		n.put("large", "small\n")
+		n.cmd("edit!")
+		w.settle()
+		w.changes()
+		n.put("large", "smaller\n")
+		w.awaitText("smaller")
+		w.wantOne(path)
+		n.put("large", large) // grows too large
+		told("has grown too large")
+		n.cmd("edit!")
+		w.settle()
+		n.put("large", large+"even more\n")
+		told("has changed on disk, and is too large to be followed")
+	})
+}
+
 // Files that are opened later, under another name, or no more.
 func TestTheFilesThatAreWatched(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
@@ -754,14 +932,38 @@ func TestTheFilesThatAreWatched(t *testing.T) {
 	})
 }
 
+// A language server's edits load buffers that nobody lists and no window shows.
+func TestFilesOfBuffersThatAreNotListed(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		load := "hidden = vim.fn.bufadd(...); vim.fn.bufload(hidden)"
+		shown := "join(getbufline(luaeval('hidden'), 1, '$'), \"\\n\")"
+		n.lua(load, n.put("before.txt", "one\n"))
+		w := n.follow()
+		for _, name := range []string{"before.txt", "after.txt", "new.txt"} {
+			if name == "after.txt" {
+				n.put(name, "one\n")
+			}
+			n.lua(load, n.path(name))
+			w.settle()
+			n.put(name, "two\n")
+			w.await(shown + " ==# 'two'")
+			w.wantOne(n.path(name))
+			n.want("buflisted(luaeval('hidden'))", int64(0))
+		}
+	})
+}
+
 // unwatched is watched where there can be no watch.
-func (n *neovim) unwatched() *watching {
+func (n *neovim) unwatched(begun ...func(*watching)) *watching {
 	n.t.Helper()
 	var limit syscall.Rlimit
 	must(n.t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	must(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
 	return n.watched(func(w *watching) {
 		defer func() { must(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
+		for _, f := range begun {
+			f(w)
+		}
 		select {
 		case err := <-w.limits:
 			if !errors.Is(err, syscall.EMFILE) {

@@ -50,19 +50,23 @@ const fillSlice = 128 << 10
 
 // fill appends lines to a buffer, in slices: each when Neovim is done with the
 // one before, until the buffer is gone.
-func (h *Host) fill(buf int, lines []transcript.Line) {
-	n := 0
-	for bytes := 0; n < len(lines) && bytes < fillSlice; n++ {
-		bytes += 16 + len(lines[n].Text) + 64*len(lines[n].Marks)
+func (h *Host) fill(buf int, next transcript.Lines) {
+	var lines []transcript.Line
+	more := true
+	for bytes := 0; more && bytes < fillSlice; {
+		var l transcript.Line
+		if l, more = next(); more {
+			lines = append(lines, l)
+			bytes += 16 + len(l.Text) + 64*len(l.Marks)
+		}
 	}
-	texts, marks := flatten(lines[:n])
-	rest := lines[n:]
+	texts, marks := flatten(lines)
 	h.editor.Post(editor.Op{
 		Name: "fill",
-		Args: map[string]any{"buf": buf, "lines": texts, "marks": marks, "done": len(rest) == 0},
+		Args: map[string]any{"buf": buf, "lines": texts, "marks": marks, "done": !more},
 		Done: func(_ any, err error) {
-			if err == nil && len(rest) > 0 {
-				h.fill(buf, rest)
+			if err == nil && more {
+				h.fill(buf, next)
 			}
 		},
 	})
@@ -85,4 +89,13 @@ func resolved(text string, n int) transcript.Screenful {
 		out.Lines[i] = chatLine(l)
 	}
 	return out
+}
+
+// resolvedLines are all lines of what a command wrote.
+func resolvedLines(text string) transcript.Lines {
+	next := terminal.Resolve(text, outputWidth)
+	return func() (transcript.Line, bool) {
+		l, ok := next()
+		return chatLine(l), ok
+	}
 }

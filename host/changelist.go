@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
@@ -11,7 +12,7 @@ import (
 // listChanges gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
 // decided.
 func (s *Session) listChanges(all bool, callback int) {
-	s.ledger.Files(s.outbox.turnOpen(), func(files []review.File) {
+	s.ledger.Files(func(files []review.File) {
 		slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
 		items := []any{}
 		for _, f := range files {
@@ -46,8 +47,11 @@ func entries(f review.File, all bool) []any {
 		}
 		return []any{entry}
 	case len(f.Hunks) == 0:
-		if f.Present.Opaque {
+		switch styles := review.Styles(f.Baseline, f.Present); {
+		case f.Present.Opaque:
 			entry["text"] = whole + " (not compared: no text, or too large)"
+		case f.Status == review.Modified && len(styles) > 0:
+			entry["text"] = decided[f.State] + strings.Join(styles, ", ")
 		}
 		return []any{entry}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 )
 
-// lingering is how long after a turn a change on the disk still counts as the
-// agent's: what it has started may end a little later.
+// lingering is the longest that a change on the disk counts as the agent's after the answer to its prompt, while
+// what was changed before is looked at.
 const lingering = 2 * time.Second
 
 // span is when a session's agent has last worked. Any goroutine.
@@ -20,6 +20,13 @@ type span struct{ until atomic.Int64 } // in Unix nanoseconds; -1 while a turn r
 
 func (w *span) begin() { w.until.Store(-1) }
 func (w *span) end()   { w.until.Store(time.Now().Add(lingering).UnixNano()) }
+
+// over is told that all is known which was changed before the end.
+func (w *span) over() {
+	if until := w.until.Load(); until > 0 {
+		w.until.CompareAndSwap(until, 0)
+	}
+}
 
 // running and recent tell whether a turn runs, and whether one ran just now.
 func (w *span) running() bool { return w.until.Load() == -1 }
@@ -37,6 +44,7 @@ func (h *Host) startWatch() {
 		}
 		h.editor.Post(editor.Op{Name: "watch_limit", Args: args})
 	})
+	h.watch.Opened, h.watch.Agents = h.fileOpened, h.agentsWork
 	h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": true, "max_size": buffers.MaxFollow}})
 }
 
@@ -65,7 +73,7 @@ func (h *Host) trackFiles(m message) {
 	for _, item := range m.list("files") {
 		item, _ := item.(map[string]any)
 		m := message(item)
-		f := buffers.Tracked{Name: m.text("name")}
+		f := buffers.Tracked{Name: m.text("name"), Large: m.flag("large")}
 		if d := m.table("disk"); d != nil {
 			f.Disk = &buffers.DiskState{
 				Exists: d.flag("exists"), Sec: int64(d.integer("sec")), Nsec: int64(d.integer("nsec")), Size: int64(d.integer("size")),
@@ -100,7 +108,7 @@ func (h *Host) catchUp(name string, callback int) {
 // diskChanged tells of a change that another program made under a buffer.
 func (h *Host) diskChanged(c buffers.Written) {
 	s := h.worker(c.Path)
-	if s != nil && (c.Changed || c.Deleted || c.Created) {
+	if s != nil && !c.ByUser && (c.Changed || c.Deleted || c.Created || c.Behind != nil) {
 		s.ledger.Took(c, "disk", false)
 	}
 	if c.Note != "" && (s == nil || !s.box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {
@@ -151,15 +159,43 @@ func (h *Host) claimed(path string, by *Session) bool {
 	})
 }
 
-// userSaved hears that the user has written a buffer: what its file has then is no command's doing.
-func (h *Host) userSaved(name string) {
-	path, err := buffers.RealPath(name)
-	if err != nil {
-		return
-	}
+// agentsWork tells whether a turn runs, or ran just now.
+func (h *Host) agentsWork() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.sessions {
-		s.ledger.UserSaved(path)
+		if s.working.running() || s.working.recent() {
+			return true
+		}
+	}
+	return false
+}
+
+// fileOpened tells all sessions of a file that a buffer shows now, or no longer.
+func (h *Host) fileOpened(o buffers.Opened) {
+	h.eachSession(func(s *Session) { s.ledger.FileOpened(o) })
+}
+
+// userSaved hears that the user has written a file: what it has then is no command's doing.
+func (h *Host) userSaved(name string) {
+	if path, err := buffers.RealPath(name); err == nil {
+		h.eachSession(func(s *Session) { s.ledger.UserSaved(path) })
+	}
+}
+
+// userRenamed hears that the user has given the file of a buffer another name.
+func (h *Host) userRenamed(from, to string) {
+	old, err := buffers.RealPath(from)
+	path, err2 := buffers.RealPath(to)
+	if err == nil && err2 == nil {
+		h.eachSession(func(s *Session) { s.ledger.UserRenamed(old, path) })
+	}
+}
+
+func (h *Host) eachSession(f func(*Session)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		f(s)
 	}
 }

@@ -43,6 +43,34 @@ type prospect struct {
 	known bool // else the texts are not, and it can only be taken as a whole
 }
 
+// shows has a write pass as what the user has decided about.
+func (h *held) shows() {
+	shown := h.prospect
+	h.request.reviewed.Store(&shown)
+}
+
+// made tells whether a write has done what the user was shown, and nothing else: in
+// a file that has changed in the last moment the same hunks.
+func (p *prospect) made(w buffers.Written) bool {
+	switch {
+	case p == nil:
+		return false
+	case !p.known:
+		return true // they took it as a whole
+	case w.After == nil:
+		return false
+	}
+	before := ""
+	if w.Before != nil {
+		before = *w.Before
+	}
+	if before == p.Before && *w.After == p.After {
+		return true
+	}
+	is := diff.Whole(w.Path, session.OperationModify, before, *w.After)
+	return stands(&p.file, &is)
+}
+
 // heldError is what the agent is told of a write that was not made, or not so.
 type heldError struct{ text string }
 
@@ -87,7 +115,7 @@ func (s *Session) hold(h *held) {
 	closed := func() { h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed)) }
 	s.look(h.request, h.at.Real, func(p prospect) {
 		h.prospect = p
-		if p.known && p.Exists && p.Before == p.After {
+		if p.known && p.Exists && p.Before == p.After && p.Conflicts == 0 {
 			s.letPass(h) // it changes nothing of what the user has
 			return
 		}
@@ -110,35 +138,39 @@ func (s *Session) letPass(h *held) {
 	}
 }
 
-// accepted is a change that the user has allowed in a request: a write that comes
-// to the same is not asked about again, until it is made or the turn ends.
+// accepted is a change that the user has allowed in a request, as they were shown
+// it: a write that comes to the same is not asked about again, until it is made or
+// the turn ends.
 type accepted struct {
-	path string // absolute
-	told session.Diff
-	text string // that the file has with it
+	path      string // absolute
+	old, text string // of the whole file
 }
 
-// accept remembers what the user has allowed.
+// accept remembers what the user has allowed, as far as it was found in its file:
+// of a change that was not they have not seen what it makes of that.
 func (s *Session) accept(p *permission) {
 	for _, c := range s.diffs.calls[&p.call] {
-		path, _ := s.absolute(c.told.Path)
-		a := accepted{path: path, told: c.told}
-		switch {
-		case c.file.Located:
-			a.text = c.file.New
-		case c.told.NewText != nil:
-			a.text = *c.told.NewText
-		default:
-			continue
+		made := c.file.Operation == session.OperationAdd || c.file.Operation == session.OperationModify
+		if c.file.Located && made {
+			path, _ := s.absolute(c.file.Path)
+			s.permissions.accepted = append(s.permissions.accepted, accepted{path, c.file.Old, c.file.New})
 		}
-		s.permissions.accepted = append(s.permissions.accepted, a)
+	}
+}
+
+// acceptNoMore forgets what the user has allowed before of the files of a request that
+// they have now refused, or a part of it.
+func (s *Session) acceptNoMore(p *permission) {
+	for _, f := range s.sharedFiles(&p.call) {
+		path, _ := s.absolute(f.Path)
+		s.permissions.accepted = slices.DeleteFunc(s.permissions.accepted, func(a accepted) bool { return a.path == path })
 	}
 }
 
 // recall looks whether the user has accepted a write before, and else asks.
 func (s *Session) recall(h *held) {
 	list := slices.Clone(s.permissions.accepted)
-	if len(list) == 0 || !h.known {
+	if len(list) == 0 || !h.known || h.Conflicts > 0 {
 		s.askAboutWrite(h)
 		return
 	}
@@ -147,14 +179,15 @@ func (s *Session) recall(h *held) {
 			real, err := buffers.RealPath(a.path)
 			return err != nil || real != h.at.Real
 		})
-		known := agreed(list, h.Before, h.Text)
+		known := agreed(list, h.Before, h.After)
+		done := slices.DeleteFunc(list, func(a accepted) bool { return !a.made(h.After) })
 		if !s.box.Put(func() {
 			if !known {
 				s.askAboutWrite(h)
 				return
 			}
-			s.permissions.written(list)
-			h.request.reviewed.Store(true)
+			s.permissions.written(done)
+			h.shows()
 			s.letPass(h)
 		}) {
 			h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
@@ -162,22 +195,35 @@ func (s *Session) recall(h *held) {
 	})
 }
 
-// agreed tells whether a text is what accepted changes of a file make of it, one
-// of them or those so far together.
-func agreed(list []accepted, before, text string) bool {
-	all := before
+// agreed tells whether accepted changes of a file, one of them or those so far
+// together, make of its text as it is now what it is to have, and nothing else.
+func agreed(list []accepted, now, text string) bool {
+	all, fits := now, true
 	for _, a := range list {
-		if a.text == text || a.told.NewText != nil && strings.ReplaceAll(*a.told.NewText, "\r\n", "\n") == text {
+		if one, ok := a.apply(now); ok && one == text {
 			return true
 		}
-		if f := diff.Of(a.told, diff.Now{Text: &before}); f.Located && f.New == text {
-			return true
+		if fits {
+			all, fits = a.apply(all)
 		}
-		if f := diff.Of(a.told, diff.Now{Text: &all}); f.Located {
-			all = f.New
+		if fits && all == text {
+			return true
 		}
 	}
-	return len(list) > 0 && all == text
+	return false
+}
+
+// apply makes an accepted change in the text that the file has by now; false is
+// that it does not fit there.
+func (a accepted) apply(now string) (text string, ok bool) {
+	text, conflicts := buffers.Merge(a.old, now, a.text)
+	return text, len(conflicts) == 0
+}
+
+// made tells whether a text has an accepted change, or has none of the place where it was.
+func (a accepted) made(text string) bool {
+	with, ok := a.apply(text)
+	return !ok || with == text
 }
 
 // The answers to a held write.
@@ -314,6 +360,7 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 				}
 				h.busy = false
 				if ok {
+					h.prospect = now
 					h.verdict, h.edited = d, done
 					h.said = s.saidOf(h, n, all, edited != nil)
 					s.resolve(p, d.option, "user")
@@ -335,6 +382,9 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 // saidOf is what the chat says of a write that is not made as the agent wants it.
 func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
 	name, who := transcript.VisibleText(s.short(h.request.path)), s.spec.Title
+	if refused == 0 && !edited {
+		return fmt.Sprintf("%s's text of %s conflicts with your unsaved text: yours stays, the rest is written, and %s was told.", who, name, who)
+	}
 	if edited {
 		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
 	}
@@ -344,7 +394,7 @@ func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
 // verdict is what the user's answer to a held write comes to.
 type verdict struct {
 	option  string
-	instead *string // the text that is written in place of the agent's, or nil
+	instead *string // the text that the user is to have in place of what the agent's would make; or nil
 	told    error   // what the agent is told then
 }
 
@@ -365,24 +415,21 @@ func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict,
 			return verdict{}, false
 		}
 		target = merged
-	case now.Preview != shown.Preview && !slices.EqualFunc(hunksOf(&shown.file), hunksOf(&now.file), sameHunk):
+	case now.Preview != shown.Preview && !stands(&shown.file, &now.file):
 		return verdict{}, false
 	case len(refused) > 0 && !slices.Contains(refused, false):
 		return verdict{option: refuse}, true
 	default:
 		target = diff.Without(now.Before, now.After, func(i int) bool { return i < len(refused) && refused[i] })
 	}
-	if target == now.After {
+	// What conflicts is in no hunk, so that nobody has allowed it.
+	if target == now.After && now.Conflicts == 0 {
 		return write, true
 	}
-	// The user may have unsaved text that the agent's does not have.
-	if now.After != now.Text {
-		if text, conflicts := buffers.Merge(now.After, now.Text, target); len(conflicts) == 0 {
-			target = text
-		}
-	}
 	write.instead = &target
-	write.told = &heldError{otherwise(now.Text, target, edited != nil)}
+	// The user may have lines that the agent does not know: only what they have decided about is told.
+	written, _ := buffers.Merge(now.After, target, now.Text)
+	write.told = &heldError{otherwise(now.Text, written, edited != nil, now.Conflicts)}
 	return write, true
 }
 
@@ -399,7 +446,7 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 		if h.edited != nil {
 			h.edited("")
 		}
-		h.request.reviewed.Store(true)
+		h.shows()
 		h.request.pass(h.pass)
 		return
 	}
@@ -421,7 +468,11 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 
 // writeInstead writes what the user has made of the agent's text.
 func (s *Session) writeInstead(h *held) {
-	s.host.files.Write(h.request.ctx, buffers.Write{Path: h.at.Real, Text: *h.verdict.instead}, func(w buffers.Written, err error) {
+	shown := h.prospect
+	shown.After = *h.verdict.instead
+	shown.file = diff.Whole(h.request.path, session.OperationModify, shown.Before, shown.After)
+	write := buffers.Write{Path: h.at.Real, Text: shown.After, Base: &shown.Before}
+	s.host.files.Write(h.request.ctx, write, func(w buffers.Written, err error) {
 		if h.edited != nil {
 			failure := ""
 			if err != nil {
@@ -434,7 +485,7 @@ func (s *Session) writeInstead(h *held) {
 			return
 		}
 		if w.Changed {
-			s.ledger.Took(w, "fs", true)
+			s.ledger.Took(w, "fs", shown.made(w))
 		}
 		s.box.Put(func() {
 			s.wrote(h.request.path, w, nil)

@@ -1,12 +1,14 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
@@ -61,7 +63,7 @@ func TestDecideRandomly(t *testing.T) {
 			all(line("same"))
 			if r.IntN(3) == 0 { // typed, and not saved
 				mine := line("mine")
-				nowBefore, nowAfter = nowBefore+mine, nowAfter+mine
+				nowBefore, nowAfter, want = nowBefore+mine, nowAfter+mine, want+mine
 				if r.IntN(2) == 0 {
 					shownBefore, shownAfter = shownBefore+mine, shownAfter+mine
 				}
@@ -83,6 +85,8 @@ func TestDecideRandomly(t *testing.T) {
 			}
 		case v.option != writeIt || v.instead == nil || *v.instead != want:
 			t.Fatalf("seed %d: %+v, want %q", seed, v, want)
+		case strings.Contains(v.told.Error(), "mine"):
+			t.Fatalf("seed %d: the agent is told of what it never had: %v", seed, v.told)
 		}
 
 		// A line of the user's inside of a hunk is asked about.
@@ -111,7 +115,7 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 		{"as it was", shown, "a\nB\nc\n", "", true},
 		{"changed", shown, "a\nBB\nc\n", "a\nBB\nc\n", true},
 		{"back to what it was", shown, "a\nb\nc\n", "a\nb\nc\n", true},
-		{"typed elsewhere", foretold("0\na\nb\nc\n", "0\na\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "a\nBB\nc\n", true},
+		{"typed elsewhere", foretold("0\na\nb\nc\n", "0\na\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "0\na\nBB\nc\n", true},
 		{"saved elsewhere", foretold("0\na\nb\nc\n", "a\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "0\na\nBB\nc\n", true},
 		{"typed in the same lines", foretold("a\nx\nc\n", "a\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "", false},
 	} {
@@ -125,6 +129,29 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 			t.Errorf("%s: the agent hears %q", c.what, v.told)
 		}
 	}
+	// The user's own unsaved lines, in which the agent's conflict: these are not written, and neither are told.
+	conflicting := foretold("a\nU\nc\nd\n", "a\nU\nc\nD\n", "a\nB\nc\nD\n")
+	conflicting.Conflicts = 1
+	const there = "in 1 place the user has lines of their own, and yours there were not written. Read the file again before you change it further"
+	for _, c := range []struct {
+		what         string
+		refused      []bool
+		edited       *string
+		option, want string
+		told         string
+	}{
+		{"all allowed", nil, nil, writeIt, "a\nU\nc\nD\n", there},
+		{"all refused", []bool{true}, nil, refuse, "", ""},
+		{"edited there", nil, text("a\nV\nc\nD\n"), writeIt, "a\nV\nc\nD\n", otherwise("a\nB\nc\nD\n", "a\nV\nc\nD\n", true, 1)},
+		{"edited elsewhere", nil, text("a\nU\nc\nE\n"), writeIt, "a\nU\nc\nE\n", otherwise("a\nB\nc\nD\n", "a\nB\nc\nE\n", true, 1)},
+	} {
+		v, ok := decideHeld(conflicting, conflicting, c.refused, c.edited)
+		if !ok || v.option != c.option || (v.instead == nil) != (c.want == "") {
+			t.Errorf("%s: %+v, %v", c.what, v, ok)
+		} else if v.instead != nil && (*v.instead != c.want || v.told.Error() != c.told) {
+			t.Errorf("%s: %q, told %q, want %q, told %q", c.what, *v.instead, v.told, c.want, c.told)
+		}
+	}
 	// What cannot be compared is written as a whole, or not.
 	if v, ok := decideHeld(prospect{}, prospect{}, nil, nil); !ok || v.option != writeIt || v.instead != nil {
 		t.Errorf("of unknown texts: %+v, %v", v, ok)
@@ -132,4 +159,100 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 	if _, ok := decideHeld(shown, prospect{}, []bool{true}, nil); ok {
 		t.Error("what was shown cannot be compared any more, and it is written")
 	}
+}
+
+// What counts as kept is what the user was shown, not what has come to the file in the moment between.
+func TestWritesThatDoWhatWasShown(t *testing.T) {
+	text := func(s string) *string { return &s }
+	const before, after = "a\nb\nc\nd\n", "a\nB\nc\nd\n"
+	shown := foretold(before, after, after)
+	added := foretold("", "a\n", "a\n")
+	for _, c := range []struct {
+		what          string
+		shown         *prospect
+		before, after *string
+		want          bool
+	}{
+		{"nothing shown", nil, text(before), text(after), false},
+		{"the same", &shown, text(before), text(after), true},
+		{"the same beside a line of the user's", &shown, text("0\n" + before), text("0\n" + after), true},
+		{"more", &shown, text(before), text("a\nB\nc\nD\n"), false},
+		{"less", &shown, text(before), text(before), false},
+		{"a line of the user's is gone", &shown, text("0\n" + before), text(after), false},
+		{"something else", &shown, text(before), text("a\nBB\nc\nd\n"), false},
+		{"what is not known", &shown, text(before), nil, false},
+		{"a new file", &added, nil, text("a\n"), true},
+		{"another new file", &added, nil, text("b\n"), false},
+		{"a file taken as a whole", &prospect{}, nil, nil, true},
+	} {
+		if got := c.shown.made(buffers.Written{Path: "f", Before: c.before, After: c.after}); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+	}
+}
+
+// What was allowed in a request is remembered as what was shown of it: not where it was not found in its file,
+// nor a file that goes.
+func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
+	s := &Session{cwd: "/p"}
+	file := func(told session.Diff, now string) *change {
+		f := diff.Of(told, diff.Now{Text: &now})
+		return &change{told: told, file: &f, settled: true}
+	}
+	text := func(s string) *string { return &s }
+	p := &permission{}
+	removed := diff.Whole("d", session.OperationDelete, "1\n", "")
+	s.diffs.calls = map[*session.ToolCall][]*change{&p.call: {
+		file(session.Diff{Path: "a", OldText: text("2\n"), NewText: text("two\n")}, "1\n2\n3\n"),
+		file(session.Diff{Path: "b", OldText: text("x\n"), NewText: text("y\n")}, "1\n2\n3\n"), // not there
+		{told: session.Diff{Path: "c", NewText: text("x\n")}, file: &diff.File{Path: "c", Operation: session.OperationModify}},
+		{file: &removed},
+		file(session.Diff{Path: "e", NewText: text("new\n"), Operation: session.OperationAdd}, ""),
+	}}
+	s.accept(p)
+	want := []accepted{{"/p/a", "1\n2\n3\n", "1\ntwo\n3\n"}, {"/p/e", "", "new\n"}}
+	if !slices.Equal(s.permissions.accepted, want) {
+		t.Errorf("remembered is %q, want %q", s.permissions.accepted, want)
+	}
+	// Until they refuse the same file.
+	other := &permission{}
+	s.diffs.calls[&other.call] = []*change{file(session.Diff{Path: "/p/a", NewText: text("")}, "1\n")}
+	s.acceptNoMore(other)
+	if !slices.Equal(s.permissions.accepted, want[1:]) {
+		t.Errorf("remembered is %q, want %q", s.permissions.accepted, want[1:])
+	}
+}
+
+// An answer that comes before it is known what the change makes of its file waits for that.
+func TestAnAnswerWaitsForWhatItAllows(t *testing.T) {
+	s, dir, may := diskSession(t)
+	path := write(t, dir, "a.txt", "1\n2\n3\n")
+	answers := make(chan string, 2)
+	s.on(func() {
+		s.phase = ready
+		s.host.reviewBefore.Store(true)
+		s.requestPermission(session.PermissionRequest{
+			Context: context.Background(),
+			Call:    session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{replacing(path, "2", "two")})},
+			Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+			Reply:   func(id string) { answers <- id },
+		})
+		s.respond(s.permissions.asked[0].id, "yes")
+		s.respond(s.permissions.asked[0].id, "yes")
+		if len(s.permissions.asked) != 1 || len(answers) > 0 {
+			t.Error("it is answered")
+		}
+	})
+	close(may)
+	if got := <-answers; got != "yes" {
+		t.Errorf("the answer is %q", got)
+	}
+	s.on(func() {
+		if want := []accepted{{path, "1\n2\n3\n", "1\ntwo\n3\n"}}; !slices.Equal(s.permissions.accepted, want) {
+			t.Errorf("remembered is %q", s.permissions.accepted)
+		}
+		if len(s.permissions.asked) > 0 || len(answers) > 0 {
+			t.Errorf("%d questions are open, %d more answers", len(s.permissions.asked), len(answers))
+		}
+	})
 }

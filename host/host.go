@@ -79,6 +79,10 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	}
 	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
+	h.files.Slow = func(ctx context.Context, why string) {
+		// Neovim draws between two calls. Its error is that Neovim or the write has ended, which the write finds out.
+		_, _ = h.editor.Call(ctx, "notify", map[string]any{"level": "warning", "text": why})
+	}
 	if o.Data != "" {
 		h.store = checkpoint.Open(o.Data)
 		h.store.Skip = buffers.IsTemporary // what we are writing is no file of the project
@@ -113,12 +117,12 @@ func (h *Host) background(f func()) { h.work.Go(f) }
 
 // takenUp is what is known of a session that is not new: the agent's id of it,
 // or "", its title, whether the chat shows already what was said, and the
-// prompts that wait, of a host that died, with unsaved text or without.
+// prompts that wait, of a host that died.
 type takenUp struct {
 	id, title string
 	retold    bool
 	queue     []string
-	along     bool
+	along     int // bytes of unsaved text that may go along; 0: without
 }
 
 // newSession opens a session under the id that Lua chose.
@@ -127,8 +131,8 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 	s.remote.stored, s.remote.retold, s.conv.Title = old.id, old.retold && old.id != "", old.title
 	for _, text := range old.queue {
 		blocks := []session.Content{session.Text{Text: text}}
-		if old.along {
-			blocks = append(blocks, unsavedText{})
+		if old.along > 0 {
+			blocks = append(blocks, unsavedRoom(old.along))
 		}
 		s.outbox.enqueue(blocks)
 	}

@@ -40,12 +40,14 @@ func hunksAt(f review.File, line, count int) review.Selection {
 	}
 	var which review.Selection
 	for _, c := range changes[at:] {
-		if !slices.Contains(which.Hunks, c.Hunk) {
-			if len(which.Hunks) == count {
-				break
-			}
-			which.Hunks = append(which.Hunks, c.Hunk)
+		n := len(which.Hunks)
+		if n > 0 && which.Hunks[n-1] == c.Hunk {
+			continue // they are in the order of their hunks
 		}
+		if n == count {
+			break
+		}
+		which.Hunks = append(which.Hunks, c.Hunk)
 	}
 	return which
 }

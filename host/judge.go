@@ -27,6 +27,7 @@ import (
 type judge struct {
 	rules rules.List
 	kept  *answers.Store
+	links hardLinks
 }
 
 // judgement is what the judge makes of a request. Without an option the user is
@@ -45,6 +46,7 @@ type judgement struct {
 type matter struct {
 	agent   string
 	cwd     string
+	roots   []string // of the session, besides cwd
 	session int
 	call    session.ToolCall
 	file    rules.Path // what it is about, where that is known; else zero
@@ -53,12 +55,15 @@ type matter struct {
 }
 
 func (j *judge) judge(m matter) judgement {
-	r := m.request()
+	r, link := j.request(m)
 	var result judgement
-	if !j.rules.IsPrivate(r) {
+	verdict := j.rules.Decide(r)
+	if !j.rules.IsPrivate(r) && link() == "" {
 		result.allowing, result.rejecting = m.questions(r)
 	}
-	verdict := j.rules.Decide(r)
+	if verdict.Action == rules.Allow && link() != "" {
+		verdict = rules.Verdict{Action: rules.Ask, Why: "a file that it names may be private under another name"}
+	}
 	if m.file.Given == "" || len(verdict.Rules) > 0 { // else our question says why it is asked
 		result.why = verdict.Why
 	}
@@ -147,6 +152,39 @@ func lasting(o session.PermissionOption) bool {
 func passing(o session.PermissionOption) bool {
 	words := strings.FieldsFunc(strings.ToLower(o.Name), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.Contains(words, "session")
+}
+
+// request is the matter with its files as they are on the disk; and what tells of the private file that one of them
+// is, by a hard link, as far as they have been looked at: its name, or "".
+func (j *judge) request(m matter) (r rules.Request, link func() string) {
+	r = m.request()
+	plain, private := r, ""
+	var roots []string
+	for _, dir := range append([]string{m.cwd}, m.roots...) {
+		if real := r.Resolve(dir); real != "" && !slices.Contains(roots, real) {
+			roots = append(roots, real)
+		}
+	}
+	find := func(real string) string {
+		found := j.links.private(real, j.rules, plain, roots)
+		if found != "" {
+			private = found
+		}
+		return found
+	}
+	for _, p := range r.Paths {
+		if found := find(p.Real); found != "" { // beside it, as rules may speak of either
+			r.Paths = append(r.Paths, rules.Path{Given: p.Given, Real: found})
+		}
+	}
+	r.Resolve = func(path string) string { // what a command names
+		real := plain.Resolve(path)
+		if found := find(real); found != "" {
+			return found
+		}
+		return real
+	}
+	return r, func() string { return private }
 }
 
 // request is the matter with its files as they are on the disk.

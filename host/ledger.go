@@ -22,11 +22,17 @@ func newLedger(s *Session) *ledger.Ledger {
 			}
 			return nil
 		},
-		Files:      h.files,
-		Store:      h.store,
-		Saves:      h.saves,
-		Claimed:    func(path string) bool { return h.claimed(path, s) },
-		Ours:       func(path string) bool { return h.worker(path) == s },
+		Files:   h.files,
+		Store:   h.store,
+		Saves:   h.saves,
+		Claimed: func(path string) bool { return h.claimed(path, s) },
+		Others: func(path string, is review.Content) {
+			h.eachSession(func(other *Session) {
+				if other != s {
+					other.ledger.Elsewhere(path, is)
+				}
+			})
+		},
 		Put:        s.box.Put,
 		Hurry:      func() { h.editor.Hurry(s) },
 		Lacks:      s.tellLacks,

@@ -28,7 +28,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			return names
 		}
 		s.outbox.opened()
-		s.ledger.BeginTurn("")
+		s.ledger.BeginTurn("", func() {})
 		text := "text\n"
 		s.ledger.Took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
 		s.endTurn(session.StopEndTurn, "")

@@ -100,7 +100,7 @@ func prompted(list any) prompt {
 			attached[len(blocks)] = attachment{block.text("path"), block.integer("first"), block.integer("last")}
 			blocks = append(blocks, nil)
 		case "unsaved":
-			blocks = append(blocks, unsavedText{})
+			blocks = append(blocks, unsavedRoom(block.integer("room")))
 		case "text":
 			blocks = append(blocks, session.Text{Text: block.text("text")})
 		case "resource_link":

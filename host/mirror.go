@@ -9,6 +9,9 @@ import (
 
 // This file is what the Lua API shows of a session and its tool calls.
 
+// mirrored is how much of a text of the agent's the mirror has, in bytes.
+const mirrored = 4 << 10
+
 // mirror is the session as acp.sessions() returns it.
 func (s *Session) mirror() map[string]any {
 	m := map[string]any{
@@ -72,7 +75,7 @@ func (s *Session) mirror() map[string]any {
 	if len(s.conv.Plan) > 0 {
 		plan := make([]any, len(s.conv.Plan))
 		for i, e := range s.conv.Plan {
-			plan[i] = map[string]any{"content": e.Content, "priority": e.Priority, "status": e.Status}
+			plan[i] = map[string]any{"content": cut(e.Content, mirrored), "priority": e.Priority, "status": e.Status}
 		}
 		m["plan"] = plan
 	}
@@ -98,7 +101,7 @@ func mirrorOption(o session.Option) map[string]any {
 // mirrorCall is a tool call as acp.tool_calls() returns it, its texts cut at
 // limit bytes; 0 is no limit, and brings the raw input and output too.
 func mirrorCall(c *session.ToolCall, limit int) map[string]any {
-	m := map[string]any{"id": c.ID, "title": c.Title, "kind": string(c.Kind), "status": string(c.Shown())}
+	m := map[string]any{"id": c.ID, "title": cut(c.Title, limit), "kind": string(c.Kind), "status": string(c.Shown())}
 	if c.Name != "" {
 		m["name"] = c.Name
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -164,26 +163,14 @@ func (s *Session) notOpened(method string, err error) {
 	}
 }
 
-// maxFirstLook is the longest that a session waits for the first look at its folders. An agent that is fast
-// would change files before they were seen.
-const maxFirstLook = 500 * time.Millisecond
-
-// becomeReady lets the user's prompts go out, when the session's folders have been looked at.
+// becomeReady lets the user's prompts go out, each when the session's folders have been looked at.
 func (s *Session) becomeReady() {
-	a := s.agent
-	done := false
-	ready := func() {
-		if !done && s.agent == a && s.phase == starting {
-			s.event("AcpSessionReady", nil)
-			s.goOn()
-		}
-		done = true
+	if s.phase != starting {
+		return
 	}
-	wait := s.later(maxFirstLook, ready)
-	s.ledger.Opened(s.about(), func() {
-		wait.Stop()
-		s.box.Put(ready)
-	})
+	s.ledger.Opened(s.about())
+	s.event("AcpSessionReady", nil)
+	s.goOn()
 }
 
 // goOn does what has waited for the session to be ready.

@@ -101,8 +101,9 @@ func bounded(line string) string {
 
 // otherwise says where a text was not written as the agent gave it, by the lines
 // of the agent's text, so that it need not guess. Edited says that the user has
-// written something of their own.
-func otherwise(text, written string, edited bool) string {
+// written something of their own, and conflicts in how many places they have
+// lines of their own where the agent has others.
+func otherwise(text, written string, edited bool, conflicts int) string {
 	a, b := textLines(text), textLines(written)
 	var places []string
 	edits := linediff.Compare(a, b)
@@ -126,14 +127,25 @@ func otherwise(text, written string, edited bool) string {
 			places = append(places, fmt.Sprintf("%s not written, the file has %s %s there", lines, transcript.Many(len(is), "line"), firstWords(is)))
 		}
 	}
-	if len(places) == 0 {
+	unsaved := ""
+	if conflicts > 0 {
+		unsaved = fmt.Sprintf("in %s the user has lines of their own, and yours there were not written", transcript.Many(conflicts, "place"))
+	}
+	const after = ". Read the file again before you change it further"
+	switch {
+	case text == written && conflicts > 0:
+		return unsaved + after
+	case len(places) == 0:
 		places = []string{"the newline at its end"}
 	}
 	what := "the user refused a part of this text, and only the rest was written. Refused, by the lines of your text: "
 	if edited {
 		what = "the user changed this text before it was written, and theirs was written. Changed, by the lines of your text: "
 	}
-	return what + strings.Join(places, "; ") + ". Read the file again before you change it further"
+	if unsaved != "" {
+		places = append(places, unsaved)
+	}
+	return what + strings.Join(places, "; ") + after
 }
 
 // firstWords quotes the beginning of lines.

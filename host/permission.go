@@ -165,7 +165,7 @@ func (s *Session) judgeNext() {
 		return
 	}
 	s.permissions.judging++
-	m := matter{agent: s.spec.Name, cwd: s.cwd, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
+	m := matter{agent: s.spec.Name, cwd: s.cwd, roots: s.roots, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
 	s.host.background(func() {
 		result := judge.judge(m)
 		s.box.Put(func() {
@@ -228,8 +228,24 @@ func (s *Session) respond(id int64, optionID string) {
 		s.writeHeld(p, nil, nil) // resolves it when it has looked at the file
 		return
 	}
+	if !chosen.Allows() || p.file.Given != "" || !s.host.reviewBefore.Load() {
+		s.give(p, chosen)
+		return
+	}
+	s.whenLocated(&p.call, func() { // else it is not known what is allowed
+		if s.permissions.has(p) { // it was not withdrawn meanwhile
+			s.give(p, chosen)
+		}
+	})
+}
+
+// give answers a request with an option that the user has chosen.
+func (s *Session) give(p *permission, chosen session.PermissionOption) {
 	out := s.outcomeOf(p, chosen)
-	if out.accepted && p.file.Given == "" && s.host.reviewBefore.Load() {
+	switch {
+	case !out.accepted && p.held == nil: // a held write is another than what was allowed
+		s.acceptNoMore(p)
+	case out.accepted && p.file.Given == "" && s.host.reviewBefore.Load():
 		s.accept(p)
 	}
 	if out.unwanted != nil {

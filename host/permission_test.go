@@ -145,6 +145,177 @@ func TestRequestsOfACancelledTurn(t *testing.T) {
 	}
 }
 
+// What a request says is what it is about, and what it does not say was told before.
+func TestWhatARequestIsAbout(t *testing.T) {
+	text, other := "one\n", "two\n"
+	diff := func(text *string) []session.ToolCallContent {
+		return []session.ToolCallContent{session.Diff{Path: "/a", NewText: text, Operation: session.OperationAdd}}
+	}
+	told := session.ToolCallPatch{
+		ID: "c", Title: acp.Set("Told"), Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"make told"}`)),
+		Content: acp.Set(diff(&text)), Locations: acp.Set([]session.Location{{Path: "/told"}}),
+	}
+	for name, c := range map[string]struct {
+		says    session.ToolCallPatch
+		command string
+		content []session.ToolCallContent
+		place   string
+	}{
+		"nothing":                 {session.ToolCallPatch{}, "make told", diff(&text), "/told"},
+		"an empty input":          {session.ToolCallPatch{RawInput: acp.Set(json.RawMessage(" { } "))}, "make told", diff(&text), "/told"},
+		"an empty list":           {session.ToolCallPatch{RawInput: acp.Set(json.RawMessage("[]"))}, "make told", diff(&text), "/told"},
+		"null":                    {session.ToolCallPatch{RawInput: acp.Set(json.RawMessage("null"))}, "make told", diff(&text), "/told"},
+		"no content, nowhere":     {session.ToolCallPatch{Content: acp.Set([]session.ToolCallContent{}), Locations: acp.Set([]session.Location{})}, "make told", diff(&text), "/told"},
+		"a short command":         {session.ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"command":"ls"}`))}, "ls", diff(&text), "/told"},
+		"a command of 64 bytes":   {session.ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"command":"` + strings.Repeat("x", 50) + `"}`))}, strings.Repeat("x", 50), diff(&text), "/told"},
+		"a long command":          {session.ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"command":"` + strings.Repeat("x", 90) + `"}`))}, strings.Repeat("x", 90), diff(&text), "/told"},
+		"content and a place":     {session.ToolCallPatch{Content: acp.Set(diff(&other)), Locations: acp.Set([]session.Location{{Path: "/says"}})}, "make told", diff(&other), "/says"},
+		"the end of a plan, bare": {session.ToolCallPatch{Kind: acp.Set(session.KindSwitchMode)}, "make told", diff(&text), "/told"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, may := diskSession(t)
+			close(may)
+			s.on(func() {
+				s.phase = ready
+				s.apply(told)
+				s.told(told)
+				c.says.ID = "c"
+				s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: c.says, Reply: func(string) {}})
+				p := s.permissions.asked[0]
+				if got := s.conv.ToolCall("c").Content; c.says.Content.IsZero() && !reflect.DeepEqual(got, c.content) {
+					t.Errorf("the call has %v", got)
+				}
+				if got := p.run.line(); got != c.command {
+					t.Errorf("the command is %q", got)
+				}
+				if !reflect.DeepEqual(p.call.Content, c.content) {
+					t.Errorf("the content is %v", p.call.Content)
+				}
+				if got := p.call.Locations; len(got) != 1 || got[0].Path != c.place {
+					t.Errorf("the places are %v", got)
+				}
+
+				// What the agent tells of the call later is not what was asked.
+				later := session.ToolCallPatch{ID: "c", Content: acp.Set(diff(&text)), Locations: acp.Set([]session.Location{{Path: "/later"}})}
+				s.apply(later)
+				s.told(later)
+				if !reflect.DeepEqual(p.call.Content, c.content) || p.call.Locations[0].Path != c.place {
+					t.Errorf("later it is about %v at %v", p.call.Content, p.call.Locations)
+				}
+				s.withdrawAll("cancel")
+			})
+		})
+	}
+
+	// But where it was about nothing, what is told then is what it is about.
+	s, _, may := diskSession(t)
+	close(may)
+	s.on(func() {
+		s.phase = ready
+		request := func() *permission {
+			s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c"}, Reply: func(string) {}})
+			return s.permissions.asked[len(s.permissions.asked)-1]
+		}
+		one := request()
+		s.apply(told)
+		s.told(told)
+		if !reflect.DeepEqual(one.call.Content, diff(&text)) || len(one.call.Locations) != 1 || len(s.diffs.calls[&one.call]) != 1 {
+			t.Errorf("it is about %v at %v", one.call.Content, one.call.Locations)
+		}
+		s.withdrawAll("cancel")
+	})
+}
+
+// What a request alone has told of a call is not the next one's, unless the agent tells of the call too.
+func TestOneIDForAllRequests(t *testing.T) {
+	for _, tells := range []bool{false, true} {
+		s, _, may := diskSession(t)
+		close(may)
+		s.on(func() {
+			s.phase = ready
+			request := func(patch session.ToolCallPatch) *permission {
+				patch.ID = "c"
+				s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: patch, Reply: func(string) {}})
+				return s.permissions.asked[len(s.permissions.asked)-1]
+			}
+			request(session.ToolCallPatch{Title: acp.Set("One"), RawInput: acp.Set(json.RawMessage(`{"command":"make one"}`))})
+			if tells {
+				u := session.ToolCallPatch{ID: "c", Status: acp.Set(session.StatusInProgress)}
+				s.apply(u)
+				s.told(u)
+			}
+			empty := ""
+			for _, says := range []session.ToolCallPatch{
+				{Title: acp.Set("Two")}, {Content: acp.Set([]session.ToolCallContent{session.Diff{Path: "/a", NewText: &empty}})},
+			} {
+				if !tells { // each after one that has told something
+					request(session.ToolCallPatch{Title: acp.Set("One"), RawInput: acp.Set(json.RawMessage(`{"command":"make one"}`))})
+				}
+				second := request(says)
+				if got := second.run.line() == "make one"; got != tells {
+					t.Errorf("the second runs %q, after the agent has told of it: %v", second.run.line(), tells)
+				}
+			}
+			if third := request(session.ToolCallPatch{}); (third.run.line() == "make one") != tells {
+				t.Errorf("one that says nothing runs %q", third.run.line())
+			}
+			s.withdrawAll("cancel")
+		})
+	}
+}
+
+// The plan of a call stays in the transcript when the request for its end has none; another one replaces it.
+func TestPlansOfRequests(t *testing.T) {
+	text := func(text string) acp.Opt[[]session.ToolCallContent] {
+		return acp.Set([]session.ToolCallContent{session.ContentItem{Content: session.Text{Text: text}}})
+	}
+	for _, c := range []struct {
+		says acp.Opt[[]session.ToolCallContent]
+		want acp.Opt[[]session.ToolCallContent]
+	}{
+		{acp.Opt[[]session.ToolCallContent]{}, text("plan")},
+		{acp.Set([]session.ToolCallContent{}), text("plan")},
+		{text("another"), text("another")},
+	} {
+		s, _, may := diskSession(t)
+		close(may)
+		s.on(func() {
+			s.phase = ready
+			told := session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindSwitchMode), Content: text("plan")}
+			s.apply(told)
+			s.told(told)
+			s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Content: c.says}, Reply: func(string) {}})
+			for _, got := range [][]session.ToolCallContent{s.conv.ToolCall("c").Content, s.permissions.asked[0].call.Content} {
+				if !reflect.DeepEqual(got, c.want.Or(nil)) {
+					t.Errorf("the plan is %v, want %v", got, c.want.Or(nil))
+				}
+			}
+			s.withdrawAll("cancel")
+		})
+	}
+}
+
+// Of several requests about one call each is about what it said itself.
+func TestSeveralRequestsAboutACall(t *testing.T) {
+	s, _, may := diskSession(t)
+	close(may)
+	s.on(func() {
+		s.phase = ready
+		for range 2 {
+			s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c"}, Reply: func(string) {}})
+		}
+		later := session.ToolCallPatch{ID: "c", Locations: acp.Set([]session.Location{{Path: "/later"}})}
+		s.apply(later)
+		s.told(later)
+		for i, p := range s.permissions.asked {
+			if len(p.call.Locations) > 0 {
+				t.Errorf("%d is about %v", i, p.call.Locations)
+			}
+		}
+		s.withdrawAll("cancel")
+	})
+}
+
 func TestRunOf(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, title, raw string
@@ -157,6 +328,11 @@ func TestRunOf(t *testing.T) {
 		{"a folder elsewhere", "execute", "Tests", `{"command":"ls","cwd":"file://far/p"}`, "ls", "file://far/p", ""},
 		{"the title", "execute", "`make`", ``, "make", "/p", ""},
 		{"the title, beside an input", "execute", "Run it", `{"x":1}`, "Run it", "/p", "the agent does not say what it runs"},
+		{"an empty list", "execute", "`make`", `{"command":[]}`, "make", "/p", "the agent does not say what it runs"},
+		{"an empty list and a string", "execute", "x", `{"command":[],"cmd":"make"}`, "make", "/p", ""},
+		{"a null input", "execute", "make", `null`, "make", "/p", ""},
+		{"a folder that is none", "execute", "x", `{"command":"make","cwd":7,"workdir":"sub"}`, "make", "/p/sub", ""},
+		{"two folders", "execute", "x", `{"command":"make","cwd":"one","workdir":"two"}`, "make", "/p/one", ""},
 		{"nothing", "execute", "", ``, "", "/p", "the agent does not say what it runs"},
 		{"an edit", "edit", "Edit", `{"command":"str_replace","path":"a"}`, "", "/p", ""},
 		{"a command that is called an edit", "edit", "Edit", `{"command":"rm a","path":"a"}`, "rm a", "/p", ""},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -41,7 +42,7 @@ func (s *Session) picksOf(p *permission) []*picks {
 			hunks := hunksOf(c.file)
 			refused := make([]bool, len(hunks))
 			if k != nil {
-				refused = carried(k.hunks, k.refused, hunks)
+				refused = carried(k.file, k.refused, c.file)
 			}
 			k = &picks{file: c.file, hunks: hunks, refused: refused}
 			p.picks[c] = k
@@ -51,39 +52,79 @@ func (s *Session) picksOf(p *permission) []*picks {
 	return list
 }
 
-// carried finds refused hunks among others of the same file: those with the same
-// lines, else one that has the same old or the same new ones.
-func carried(was []replaced, refused []bool, now []replaced) []bool {
-	found, taken := make([]bool, len(now)), make([]bool, len(now))
-	match := func(h replaced, alike func(a, b replaced) bool) int {
-		return slices.IndexFunc(now, func(n replaced) bool { return alike(h, n) })
-	}
-	var rest []replaced
-	for i, h := range was {
-		at := -1
-		for j, n := range now {
-			if !taken[j] && sameHunk(h, n) {
-				at = j
-				break
-			}
-		}
-		switch {
-		case at >= 0:
-			taken[at], found[at] = true, refused[i]
-		case refused[i]:
-			rest = append(rest, h)
-		}
-	}
-	for _, h := range rest {
-		at := match(h, func(a, b replaced) bool { return len(a.new) > 0 && sameLines(a.new, b.new) })
-		if at < 0 {
-			at = match(h, func(a, b replaced) bool { return len(a.old) > 0 && sameLines(a.old, b.old) })
-		}
-		if at >= 0 {
-			found[at] = true
+// carried finds refused hunks of a change among those of a later look at it: what
+// has lines of one that was refused is.
+func carried(was *diff.File, refused []bool, now *diff.File) []bool {
+	found := make([]bool, len(hunksOf(now)))
+	for _, pair := range paired(was, now) {
+		if refused[pair[0]] {
+			found[pair[1]] = true
 		}
 	}
 	return found
+}
+
+// stands tells whether two looks at a change found the same hunks, each where it was.
+func stands(was, now *diff.File) bool {
+	return slices.EqualFunc(hunksOf(was), hunksOf(now), sameHunk) &&
+		!slices.ContainsFunc(paired(was, now), func(pair [2]int) bool { return pair[0] != pair[1] })
+}
+
+// paired finds the hunks of a change in a later look at it, as pairs of their numbers:
+// those that have a line in common where both stand, by the lines around. Of equal
+// ones it may be that each of several could be meant: then they all are.
+func paired(was, now *diff.File) [][2]int {
+	a, of := linesOf(was)
+	b, in := linesOf(now)
+	if len(hunksOf(was)) == 1 && len(hunksOf(now)) == 1 && len(changesOf(was.Hunks))+len(changesOf(now.Hunks)) == 0 {
+		return [][2]int{{0, 0}} // both have no lines
+	}
+	var pairs [][2]int
+	for range 2 { // from the first line on, and from the last one back
+		at, behind := 0, 0 // of the lines in common
+		for _, e := range append(linediff.Compare(a, b), linediff.Edit{A0: len(a), B0: len(b)}) {
+			for ; at < e.A0; at, behind = at+1, behind+1 {
+				pair := [2]int{of[at], in[behind]}
+				if pair[0] >= 0 && (len(pairs) == 0 || pairs[len(pairs)-1] != pair) {
+					pairs = append(pairs, pair)
+				}
+			}
+			at, behind = e.A1, e.B1
+		}
+		slices.Reverse(a)
+		slices.Reverse(of)
+		slices.Reverse(b)
+		slices.Reverse(in)
+	}
+	return pairs
+}
+
+// linesOf are the lines of a change and around it, as far as they are known, each with
+// what it does; and of which hunk it is, or -1.
+func linesOf(f *diff.File) (lines []string, hunks []int) {
+	list := f.Hunks
+	if f.Located {
+		list = []diff.Hunk{wholeHunk(f, textLines(f.Old))}
+	}
+	hunk := -1
+	for i, h := range list {
+		if i > 0 {
+			lines, hunks = append(lines, "@"), append(hunks, -1)
+		}
+		open := false
+		for _, l := range h.Lines {
+			at := -1
+			if l.Kind != diff.Equal {
+				if !open {
+					hunk++
+				}
+				at = hunk
+			}
+			open = l.Kind != diff.Equal
+			lines, hunks = append(lines, "=-+"[l.Kind:l.Kind+1]+l.Text), append(hunks, at)
+		}
+	}
+	return lines, hunks
 }
 
 func sameHunk(a, b replaced) bool { return sameLines(a.old, b.old) && sameLines(a.new, b.new) }
@@ -147,11 +188,19 @@ func (s *Session) pick(m message) {
 // pickLines say in the float what is refused, and what an answer makes of it.
 func (s *Session) pickLines(p *permission) []transcript.Line {
 	_, refused, all := s.picked(p)
+	var lines []transcript.Line
+	if p.held != nil && p.held.Conflicts > 0 {
+		what := fmt.Sprintf("%d places conflict with your unsaved text: yours stay", p.held.Conflicts)
+		if p.held.Conflicts == 1 {
+			what = "1 place conflicts with your unsaved text: yours stays"
+		}
+		lines = transcript.Colored("⚠ "+what, transcript.ToolWaiting)
+	}
 	switch {
 	case p.held != nil && p.held.editing:
-		return transcript.Colored("✎ you edit the text: :w in its window writes it", transcript.ToolWaiting)
+		return append(lines, transcript.Colored("✎ you edit the text: :w in its window writes it", transcript.ToolWaiting)...)
 	case refused == 0:
-		return nil
+		return lines
 	}
 	_, rejects := choose(p.request.Options, false)
 	then := s.spec.Title + " would make them too"
@@ -164,7 +213,7 @@ func (s *Session) pickLines(p *permission) []transcript.Line {
 		then = "allowing asks for the rest"
 	}
 	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, transcript.Many(all, "hunk"), then)
-	return transcript.Visible(transcript.Colored(what, transcript.ToolWaiting), true)
+	return append(lines, transcript.Visible(transcript.Colored(what, transcript.ToolWaiting), true)...)
 }
 
 // addPicks tells Lua which hunks are refused, by file, and of which look at it.

@@ -18,7 +18,7 @@ func hunksBetween(old, text string) (diff.File, []replaced) {
 
 func TestRefusedHunksAreFoundAgain(t *testing.T) {
 	const old = "a\nb\nc\nd\ne\nf\ng\nh\n"
-	_, hunks := hunksBetween(old, "a\nB\nc\nd\nnew\ne\nf\nG\nh\n")
+	was, hunks := hunksBetween(old, "a\nB\nc\nd\nnew\ne\nf\nG\nh\n")
 	if len(hunks) != 3 {
 		t.Fatalf("%d hunks", len(hunks))
 	}
@@ -33,15 +33,60 @@ func TestRefusedHunksAreFoundAgain(t *testing.T) {
 		{"other new lines", old, "a\nBB\nc\nd\nnew\ne\nf\nG\nh\n", []bool{true, false, false}, []bool{true, false, false}},
 		{"one more", "a\nb\nc\nd\ne\nf\ng\nh\nmine\n", "a\nB\nc\nd\nnew\ne\nf\nG\nh\n", []bool{false, true, false}, []bool{false, true, false, false}},
 	} {
-		_, now := hunksBetween(c.old, c.text)
-		if got := carried(hunks, c.refused, now); !slices.Equal(got, c.want) {
+		now, _ := hunksBetween(c.old, c.text)
+		if got := carried(&was, c.refused, &now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
-	// Of equal ones the second is the second.
-	_, twice := hunksBetween("x\na\nb\nx\n", "y\na\nb\ny\n")
-	if got := carried(twice, []bool{false, true}, slices.Clone(twice)); !slices.Equal(got, []bool{false, true}) {
-		t.Errorf("of equal ones: %v", got)
+}
+
+// Of equal hunks each stays the one that it was; where that cannot be told, all that may be meant are refused.
+func TestRefusedHunksAmongEqualOnes(t *testing.T) {
+	const old, text = "x\na\nx\nb\nx\n", "y\na\ny\nb\ny\n"
+	was, _ := hunksBetween(old, text)
+	for _, c := range []struct {
+		what, old, text string
+		refused, want   []bool
+		stands          bool
+	}{
+		{"as they were", old, text, []bool{false, true, false}, []bool{false, true, false}, true},
+		{"a line above", "m\n" + old, "m\n" + text, []bool{false, false, true}, []bool{false, false, true}, true},
+		{"the first made by the user", "y\na\nx\nb\nx\n", text, []bool{false, false, true}, []bool{false, true}, false},
+		{"the first refused, and made by the user", "y\na\nx\nb\nx\n", text, []bool{true, false, false}, []bool{false, false}, false},
+		{"the second made by the user", "x\na\ny\nb\nx\n", text, []bool{false, false, true}, []bool{false, true}, false},
+		{"the last made by the user", "x\na\nx\nb\ny\n", text, []bool{false, true, true}, []bool{false, true}, false},
+		{"one before them", "x\nc\n" + old, "y\nc\n" + text, []bool{false, false, true}, []bool{false, false, false, true}, false},
+		{"one behind them, or before the last", old + "c\nx\n", text + "c\ny\n", []bool{false, false, true}, []bool{false, false, true, true}, false},
+		{"the first gone, and one behind", "y\na\nx\nb\nx\nc\nx\n", text + "c\ny\n", []bool{false, false, true}, []bool{false, true, true}, false},
+		{"two that have become one", "x\na\nx\nx\n", "y\na\ny\ny\n", []bool{false, false, true}, []bool{false, true}, false},
+		{"which of two is gone nobody knows", "x\nb\nx\n", "y\nb\ny\n", []bool{false, true, false}, []bool{true, false}, false},
+		{"which of two is gone nobody knows", "x\nb\nx\n", "y\nb\ny\n", []bool{true, false, false}, []bool{true, false}, false},
+	} {
+		now, _ := hunksBetween(c.old, c.text)
+		if got := carried(&was, c.refused, &now); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+		if got := stands(&was, &now); got != c.stands {
+			t.Errorf("%s: stands is %v", c.what, got)
+		}
+	}
+	one1, _ := hunksBetween(nine, nineBut("2", "two\n"))
+	other1, _ := hunksBetween(nine, nineBut("8", "eight\n"))
+	if got := carried(&one1, []bool{true}, &other1); !slices.Equal(got, []bool{false}) || stands(&one1, &other1) {
+		t.Errorf("of another one: %v", got)
+	}
+	// What was not found in its file has no more than its own lines.
+	one, two := "x\n", "y\n"
+	told := diff.Told(session.Diff{Path: "a", OldText: &one, NewText: &two})
+	if got := carried(&told, []bool{true}, &was); !slices.Contains(got, true) {
+		t.Errorf("of one that is found now: %v", got)
+	}
+	binary, other := diff.Whole("a", session.OperationModify, "\x00", "\x01\x00"), diff.Whole("a", session.OperationModify, "\x00", "\x02\x00")
+	if got := carried(&binary, []bool{true}, &other); !slices.Equal(got, []bool{true}) {
+		t.Errorf("of one without lines: %v", got)
+	}
+	if got := carried(&binary, []bool{true}, &was); slices.Contains(got, true) {
+		t.Errorf("of one that has lines now: %v", got)
 	}
 }
 
@@ -74,6 +119,17 @@ new.lua
 - kept: all of it`
 	if got != want {
 		t.Errorf("the prompt is\n%s\nwant\n%s", got, want)
+	}
+
+	// Of a long hunk as much is quoted as a reader needs.
+	f, hunks = hunksBetween("a\n", "a\n"+strings.Repeat("x\n", quotedLines+1))
+	got = s.partly(strings.Repeat("t", 201), []*picks{{&f, hunks, []bool{false}}})
+	if !strings.Contains(got, " ("+strings.Repeat("t", 200)+"), ") || strings.Count(got, "    + x\n") != quotedLines || !strings.HasSuffix(got, "    + … 1 line more") {
+		t.Errorf("the prompt is\n%s", got)
+	}
+	f, hunks = hunksBetween("a\n", "a\n"+strings.Repeat("x\n", quotedLines))
+	if got = s.partly("", []*picks{{&f, hunks, []bool{false}}}); strings.Count(got, "    + x") != quotedLines || strings.Contains(got, "more") {
+		t.Errorf("the prompt is\n%s", got)
 	}
 
 	// However large the change is, the prompt is not.
@@ -109,7 +165,7 @@ func TestWhatAnAgentIsToldOfItsText(t *testing.T) {
 		{"two", "A\nb  x\n\nd\n", "line 1 (a) not written, the file has 1 line (A) there; line 5 (e) not written", true},
 		{"the newline", "a\nb  x\n\nd\ne", "the newline at its end", true},
 	} {
-		got := otherwise(text, c.written, c.edited)
+		got := otherwise(text, c.written, c.edited, 0)
 		start := "the user refused a part of this text, and only the rest was written. Refused, by the lines of your text: "
 		if c.edited {
 			start = "the user changed this text before it was written, and theirs was written. Changed, by the lines of your text: "
@@ -123,35 +179,55 @@ func TestWhatAnAgentIsToldOfItsText(t *testing.T) {
 		fmt.Fprintf(&long, "line %d %s\nsame %d\n", i, strings.Repeat("ü", 500), i)
 		fmt.Fprintf(&other, "same %d\n", i)
 	}
-	got := otherwise(long.String(), other.String(), false)
+	got := otherwise(long.String(), other.String(), false, 0)
 	if len(got) > 8<<10 || !strings.Contains(got, "; and in 970 more places.") {
 		t.Errorf("of many it says %d bytes: …%s", len(got), got[len(got)-200:])
 	}
 }
 
+// A write is agreed where it makes of the file, as it is now, what the user was shown, and nothing else.
 func TestWhatWasAcceptedBefore(t *testing.T) {
-	text := func(s string) *string { return &s }
 	const before = "a\nb\nc\nd\n"
-	fragment := accepted{told: session.Diff{Path: "a", OldText: text("b\n"), NewText: text("B\n")}, text: "a\nB\nc\nd\n"}
-	second := accepted{told: session.Diff{Path: "a", OldText: text("d\n"), NewText: text("D\n")}, text: "a\nb\nc\nD\n"}
-	whole := accepted{told: session.Diff{Path: "a", OldText: text("x\r\n"), NewText: text("y\r\n")}, text: "y\r\n"}
+	first, second := accepted{"", before, "a\nB\nc\nd\n"}, accepted{"", before, "a\nb\nc\nD\n"}
+	both, added := accepted{"", before, "a\nB\nc\nD\n"}, accepted{"", "", "new\n"}
 	for _, c := range []struct {
-		what         string
-		list         []accepted
-		before, text string
-		want         bool
+		what      string
+		list      []accepted
+		now, text string
+		want      bool
 	}{
 		{"nothing", nil, before, before, false},
-		{"a fragment", []accepted{fragment}, before, "a\nB\nc\nd\n", true},
-		{"what the user typed since", []accepted{fragment}, "mine\n" + before, "mine\na\nB\nc\nd\n", true},
-		{"more than that", []accepted{fragment}, before, "a\nB\nc\nD\n", false},
-		{"two together", []accepted{fragment, second}, before, "a\nB\nc\nD\n", true},
-		{"the second of two", []accepted{fragment, second}, before, "a\nb\nc\nD\n", true},
-		{"a whole text", []accepted{whole}, "z\n", "y\n", true},
-		{"another text", []accepted{whole}, "z\n", "z\ny\n", false},
+		{"one", []accepted{first}, before, "a\nB\nc\nd\n", true},
+		{"beside what the user typed since", []accepted{first}, "mine\n" + before, "mine\na\nB\nc\nd\n", true},
+		{"without what they typed since", []accepted{first}, "mine\n" + before, "a\nB\nc\nd\n", false},
+		{"without what they typed at its end", []accepted{first}, before + "mine\n", "a\nB\nc\nd\n", false},
+		{"over what they typed there", []accepted{first}, "a\nmine\nc\nd\n", "a\nB\nc\nd\n", false},
+		{"its lines alone", []accepted{first}, before, "B\n", false},
+		{"more than that", []accepted{first}, before, "a\nB\nc\nD\n", false},
+		{"less than that", []accepted{both}, before, "a\nB\nc\nd\n", false},
+		{"two together", []accepted{first, second}, before, "a\nB\nc\nD\n", true},
+		{"the first of two", []accepted{first, second}, before, "a\nB\nc\nd\n", true},
+		{"the second of two", []accepted{first, second}, before, "a\nb\nc\nD\n", true},
+		{"one behind one that does not fit", []accepted{{"", "x\n", "y\n"}, second}, before, "a\nb\nc\nD\n", true},
+		{"a new file", []accepted{added}, "", "new\n", true},
+		{"a new file, over one that is there", []accepted{added}, "mine\n", "new\n", false},
+		{"a file that is gone", []accepted{first}, "", "a\nB\nc\nd\n", false},
 	} {
-		if got := agreed(c.list, c.before, c.text); got != c.want {
+		if got := agreed(c.list, c.now, c.text); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
+		}
+	}
+	// What a write has made is allowed no more, nor what has no place there now; the rest is.
+	for _, c := range []struct {
+		a    accepted
+		text string
+		want bool
+	}{
+		{first, first.text, true}, {second, first.text, false}, {both, first.text, false},
+		{first, "mine\n" + first.text, true}, {second, "other\n", true}, {added, "new\n", true},
+	} {
+		if got := c.a.made(c.text); got != c.want {
+			t.Errorf("%q in %q: %v", c.a, c.text, got)
 		}
 	}
 }

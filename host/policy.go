@@ -23,8 +23,8 @@ type fileRequest struct {
 	path    string           // absolute, as the agent named it
 	text    *string          // of a write, what it writes
 	allowed func()           // hears of the permission, on any goroutine; or nil
-	// reviewed is set before a write passes that the user has decided about.
-	reviewed *atomic.Bool
+	// reviewed is set before a write passes that the user has decided about: what they were shown.
+	reviewed *atomic.Pointer[prospect]
 }
 
 // errNotAllowed is what every answer to a request says that the user has not
@@ -91,7 +91,8 @@ type place struct {
 	free    bool // no question is needed
 	outside bool // of the session's roots
 	private bool
-	lasting bool // an answer may hold from now on
+	link    string // the private file that it is, under another name
+	lasting bool   // an answer may hold from now on
 }
 
 // reason says why a file is asked about, with its name as the agent gave it and
@@ -102,6 +103,10 @@ func (p place) reason(path, real string) string {
 		lead, join = "it leads to "+transcript.VisibleText(real)+", ", "which is "
 	}
 	switch {
+	case p.link == real:
+		return lead + join + "a file with several names, of which one may be private"
+	case p.link != "":
+		return lead + join + "the same file as " + transcript.VisibleText(p.link) + ", which is private"
 	case p.private:
 		return lead + join + "private"
 	case p.outside:
@@ -128,9 +133,11 @@ func (j *judge) place(m matter, roots []string) place {
 		p.free = !p.outside
 		return p
 	}
-	r := m.request()
+	m.roots = roots
+	r, link := j.request(m)
 	verdict := j.rules.Decide(r)
-	p.private = j.rules.IsPrivate(r)
+	p.link = link()
+	p.private = p.link != "" || j.rules.IsPrivate(r)
 	asks := verdict.Action == rules.Ask && slices.ContainsFunc(verdict.Rules, func(n int) bool {
 		return len(j.rules.Rules[n-1].Paths) > 0
 	})

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -155,24 +156,28 @@ func (p picked) part(of linediff.Edit) linediff.Edit {
 func selecting(shown review.File, picks []picked) func(review.File) review.Selection {
 	return func(now review.File) (which review.Selection) {
 		changes := now.Changes()
-		taken := map[int]bool{}
+		alike := map[string][]int{} // changes that are not taken yet, by what they are
+		what := func(c review.Change) string { return fmt.Sprintf("%s %q %q", c.State, c.Old, c.New) }
+		for i, c := range changes {
+			alike[what(c)] = append(alike[what(c)], i)
+		}
+		chosen := map[int]bool{} // hunks
 		for _, p := range picks {
-			best := -1
-			for i, c := range changes {
-				same := c.State == p.State && slices.Equal(c.Old, p.Old) && slices.Equal(c.New, p.New)
-				if same && !taken[i] && (best < 0 || distance(c, p) < distance(changes[best], p)) {
+			best, same := -1, alike[what(p.Change)]
+			for _, i := range same {
+				if best < 0 || distance(changes[i], p) < distance(changes[best], p) {
 					best = i
 				}
 			}
+			alike[what(p.Change)] = slices.DeleteFunc(same, func(i int) bool { return i == best })
 			switch {
 			case best < 0:
 			case p.whole:
-				taken[best] = true
-				if h := changes[best].Hunk; !slices.Contains(which.Hunks, h) {
+				if h := changes[best].Hunk; !chosen[h] {
+					chosen[h] = true
 					which.Hunks = append(which.Hunks, h)
 				}
 			default:
-				taken[best] = true
 				which.Parts = append(which.Parts, p.part(changes[best].Part))
 			}
 		}

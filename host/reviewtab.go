@@ -13,7 +13,7 @@ import (
 )
 
 // reviewTab is the review as a page of the user's: what is open on it, and what its rows are. It belongs to
-// the session's goroutine; the page is rendered in the background.
+// the session's goroutine; what takes long to render is rendered in the background.
 type reviewTab struct {
 	session   *Session
 	open      bool
@@ -30,6 +30,9 @@ type reviewTab struct {
 	decisions  []decided
 }
 
+// longText is how long a file is, in bytes, whose changes the session's goroutine is not to render.
+const longText = 256 << 10
+
 // reviewedFile is a file of the record as the page has it.
 type reviewedFile struct {
 	review.File
@@ -43,7 +46,7 @@ type rendered struct {
 	version, remarks int
 	open             bool
 	sum              reviewpage.Summary
-	body             reviewpage.Block
+	body             *reviewpage.Block // nil where it is closed
 }
 
 func newReviewTab(s *Session) *reviewTab {
@@ -92,10 +95,10 @@ func (t *reviewTab) show(m message) {
 		return true
 	}
 	if ready() {
-		t.look = func() { t.session.ledger.Files(false, func([]review.File) {}) }
+		t.look = func() { t.session.ledger.Files(func([]review.File) {}) }
 		return
 	}
-	t.session.ledger.Files(false, func([]review.File) {
+	t.session.ledger.Files(func([]review.File) {
 		t.session.box.Put(func() {
 			if !ready() {
 				t.session.host.callback(callback, nil, "the agent has changed no file in this session")
@@ -107,12 +110,22 @@ func (t *reviewTab) show(m message) {
 func (t *reviewTab) close() {
 	t.open = false
 	t.page = reviewpage.Page{}
+	t.forget()
 	for _, answer := range t.answers {
 		if op, ok := answer(); ok {
 			t.session.host.editor.Post(op)
 		}
 	}
 	t.answers = nil
+}
+
+// forget drops what was rendered for a page that is closed.
+func (t *reviewTab) forget() {
+	for _, f := range t.files {
+		if f.shown.body != nil {
+			f.shown.body.Forget()
+		}
+	}
 }
 
 // entry is a file on its way to the page, and back with what the page says of it.
@@ -194,6 +207,8 @@ func (t *reviewTab) render() {
 			if t.open {
 				t.page.Set(blocks)
 				t.hurry()
+			} else {
+				t.forget()
 			}
 			if t.again {
 				t.render()
@@ -202,10 +217,10 @@ func (t *reviewTab) render() {
 	})
 }
 
-// renderPage renders what has changed since it was rendered.
-func renderPage(header reviewpage.Header, list []*entry) []reviewpage.Block {
+// renderPage is the page, of which long bodies that have changed are rendered here, and the others when they are drawn.
+func renderPage(header reviewpage.Header, list []*entry) []*reviewpage.Block {
 	entries, sums := make([]reviewpage.Entry, len(list)), make([]reviewpage.Summary, len(list))
-	bodies := make([]reviewpage.Block, len(list))
+	bodies := make([]*reviewpage.Block, len(list))
 	for i, e := range list {
 		if e.rendered.version != e.version {
 			e.sum = reviewpage.Summarize(e.File)
@@ -215,7 +230,9 @@ func renderPage(header reviewpage.Header, list []*entry) []reviewpage.Block {
 			e.Open = *e.fold
 		}
 		if e.rendered.version != e.version || e.rendered.remarks != e.remarks || e.open != e.Open || e.ID < 0 {
-			e.body = reviewpage.Body(e.Entry)
+			if e.body = reviewpage.Body(e.Entry); e.body != nil && (e.sum.Long || len(e.File.Present.Text) > longText) {
+				e.body.Prepare()
+			}
 		}
 		e.rendered.version, e.rendered.remarks, e.open = e.version, e.remarks, e.Open
 		entries[i], sums[i], bodies[i] = e.Entry, e.sum, e.body
@@ -457,5 +474,5 @@ func (t *reviewTab) beside(m message) {
 	if len(lines) == 0 {
 		lines = []transcript.Line{{}}
 	}
-	t.session.host.fill(m.integer("buf"), lines)
+	t.session.host.fill(m.integer("buf"), transcript.Given(lines...))
 }

@@ -34,7 +34,7 @@ func (h *Host) receive(args ...any) {
 var handlers = map[string]func(*Host, message){
 	"new": func(h *Host, m message) {
 		h.newSession(m.integer("session"), m.agentSpec(), m.text("cwd"), takenUp{
-			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"), along: m.flag("along"),
+			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"), along: m.integer("along"),
 		})
 	},
 	"stored": func(h *Host, m message) {
@@ -162,8 +162,18 @@ var handlers = map[string]func(*Host, message){
 	"watch":        func(h *Host, m message) { h.trackFiles(m) },
 	"unsaved":      func(h *Host, m message) { h.hearUnsaved(m) },
 	"list_unsaved": toSession(func(s *Session, m message) { s.listUnsaved(m) }),
-	"saved": func(h *Host, m message) {
+	"renamed":      func(h *Host, m message) { h.userRenamed(m.text("from"), m.text("to")) },
+	"reread": func(h *Host, m message) {
 		if w := h.watching(); w != nil {
+			w.Reread(m.text("name"))
+		}
+	},
+	"saved": func(h *Host, m message) {
+		switch w := h.watching(); {
+		case w == nil:
+		case m.flag("other"):
+			w.Overwritten(m.text("name"))
+		default:
 			w.Saved(m.text("name"))
 		}
 		h.userSaved(m.text("name"))

@@ -42,7 +42,8 @@ type Session struct {
 	login  login
 
 	conv        *session.Conversation
-	outbox      outbox // the user's prompts, and whether a turn is open
+	outbox      outbox            // the user's prompts, and whether a turn is open
+	unsent      []session.Content // the prompt of the open turn, while it waits for the look at the folders
 	permissions permissions
 	remarked    map[string]bool // what remarkOnce has said in this turn
 
@@ -83,7 +84,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
-		Output: resolved, Save: s.save, Files: s.sharedFiles,
+		Output: resolved, Resolve: resolvedLines, Save: s.save, Files: s.sharedFiles,
 	})
 	s.ledger = newLedger(s)
 	s.review = newReviewTab(s)
@@ -164,7 +165,7 @@ func (s *Session) close() {
 func (s *Session) steer(words []session.Content) {
 	plain, _ := withoutUnsaved(words)
 	fitting, err := s.fit(plain)
-	if err != nil || !s.info.Steers || s.phase != ready || !s.outbox.turnOpen() {
+	if err != nil || !s.info.Steers || s.phase != ready || !s.outbox.turnOpen() || s.unsent != nil {
 		s.outbox.instead(words)
 		return
 	}
@@ -230,7 +231,7 @@ func (s *Session) keptFromDead() {
 
 // send begins a turn, or has what goes along fetched before.
 func (s *Session) send(blocks []session.Content) {
-	if _, asked := withoutUnsaved(blocks); asked {
+	if _, room := withoutUnsaved(blocks); room > 0 {
 		s.gather(blocks)
 		return
 	}
@@ -251,18 +252,26 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.outbox.opened()
 	clear(s.remarked)
 	s.working.begin()
-	s.ledger.BeginTurn(promptText(blocks))
 	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.tookAlong(along)
 	s.startClock()
-	s.work(sent)
+	s.changed()
+	attempt := s.outbox.attempt
+	s.unsent = sent
+	s.ledger.BeginTurn(promptText(blocks), func() {
+		s.box.Put(func() {
+			if s.unsent != nil && s.outbox.awaits(attempt) {
+				s.work(s.unsent)
+			}
+		})
+	})
 }
 
 // work makes the agent work on the prompt of the open turn.
 func (s *Session) work(blocks []session.Content) {
-	s.remote.skipping = false
+	s.remote.skipping, s.unsent = false, nil
 	attempt := s.outbox.attempt
 	s.changed()
 	s.agent.Prompt(s.remote.id, blocks, func(reason session.StopReason, err error) {
@@ -296,9 +305,9 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.offerTakingOut("", true, true)
 	s.permissions.accepted = nil
 	s.outbox.ended()
+	s.unsent = nil
 	s.working.end()
 	s.host.follow.turn(s.id, false)
-	s.host.checkDisk("")
 	s.apply(session.TurnEnd{StopReason: reason, Error: why})
 	s.stopClock()
 	if reason == session.StopCancelled || reason == session.StopError {
@@ -309,7 +318,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 		data["error"] = why
 	}
 	s.event("AcpTurnEnd", data)
-	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn()
+	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn(s.working.over)
 	s.changed()
 }
 
@@ -323,6 +332,9 @@ func (s *Session) cancel() {
 		s.endTurn(session.StopCancelled, "")
 		return
 	case working:
+		if s.unsent != nil {
+			s.work(s.unsent)
+		}
 		s.outbox.stop()
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
@@ -383,15 +395,16 @@ func (s *Session) remarkOnce(text string) {
 func (s *Session) readTextFile(r session.ReadTextFile) {
 	path, _ := s.absolute(r.Path) // what is no path is refused by the files
 	s.readsClient()
+	learnt := false
 	s.host.files.Read(r.Context, buffers.Read{
 		Path: path, Line: r.Line, Limit: r.Limit, Owner: s,
+		Whole: func(text string) {
+			s.learnText(path, text)
+			learnt = true
+		},
 		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindRead, path: path, allowed: func() { s.traceRead(r) }}),
 	}, func(text string, err error) {
-		switch {
-		case err != nil:
-		case r.Line == nil && r.Limit == nil:
-			s.learnText(path, text)
-		default:
+		if err == nil && !learnt {
 			s.learn(path, false)
 		}
 		r.Reply(text, err)
@@ -432,7 +445,7 @@ func (s *Session) state() string {
 		return "dead"
 	case len(s.permissions.waiting()) > 0:
 		return "requires_action"
-	case s.outbox.stage != idle:
+	case s.outbox.stage != idle, s.shown.ends > 0: // the chat may not show all of it
 		return "running"
 	}
 	return "idle"

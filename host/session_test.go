@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -42,4 +43,42 @@ func TestCancelOfATurn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A session is idle for Neovim when it is told the turn's end, and not before: not while the chat lacks some of it.
+func TestIdleWithTheTurnsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		go s.ledger.Run()
+		t.Cleanup(s.ledger.Close)
+		s.on(func() {
+			s.phase = ready
+			s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
+			s.apply(session.MessageChunk{MessageID: "m", Role: session.RoleAgent, Content: session.Text{Text: strings.Repeat("a line\n", 10_000)}})
+			s.endTurn(session.StopEndTurn, "")
+		})
+		synctest.Wait()
+		takes := 0
+		for ended := false; !ended && !t.Failed(); takes++ {
+			state := ""
+			ops, _ := s.Take(1 << 10)
+			for _, op := range ops {
+				switch op.Name {
+				case "session":
+					state = op.Args["state"].(string)
+				case "events":
+					for _, e := range op.Args["events"].([]any) {
+						ended = ended || e.(map[string]any)["name"] == "AcpTurnEnd"
+					}
+				}
+			}
+			if (state == "idle") != ended {
+				t.Errorf("the state told is %q, and that the turn has ended is %v", state, ended)
+			}
+			synctest.Wait()
+		}
+		if takes < 3 {
+			t.Errorf("all was told in %d times", takes)
+		}
+	})
 }

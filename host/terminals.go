@@ -212,6 +212,7 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("%q is no folder of this computer", r.Dir)})
 		return
 	}
+	s.ledger.Worked()
 	term := &sessionTerminal{session: s.id, command: commandLine(r.Command, r.Args), cwd: filepath.Clean(dir)}
 	term.view.term, term.view.host = term, s.host
 	changed := func() { s.box.Put(func() { s.terminalChanged(term, false) }) }

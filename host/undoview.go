@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -57,8 +58,8 @@ func (s *Session) stepLines(steps []turns.Step) []any {
 			line["what"] = "is removed"
 		case step.Back != "":
 			line["what"] = "goes back to " + s.short(step.Back)
-		case step.Now == step.Want && step.Mode != 0:
-			line["what"] = fmt.Sprintf("gets its permissions back (%o)", step.Mode)
+		case step.Now.SameText(step.Want) && step.Now != step.Want:
+			line["what"] = strings.Join(review.Styles(step.Now, step.Want), ", ")
 		case step.Now.Opaque || step.Want.Opaque:
 			line["what"] = "gets its contents back"
 		default:
@@ -68,8 +69,8 @@ func (s *Session) stepLines(steps []turns.Step) []any {
 			}
 			line["what"] = fmt.Sprintf("+%d −%d", added, removed)
 		}
-		if step.Mode != 0 && step.Now.Exists && step.Now != step.Want {
-			line["what"] = fmt.Sprintf("%s, with its permissions (%o)", line["what"], step.Mode)
+		if styles := review.Styles(step.Now, step.Want); len(styles) > 0 && !step.Now.SameText(step.Want) {
+			line["what"] = fmt.Sprintf("%s, %s", line["what"], strings.Join(styles, ", "))
 		}
 		if len(step.Conflicts) > 0 {
 			line["conflicts"] = step.Conflicts

@@ -27,7 +27,18 @@ const (
 
 // unsavedText stands among a prompt's blocks for the unsaved text in the
 // session's folder, which takes its place when the prompt is sent.
-type unsavedText struct{ session.Content }
+type unsavedText struct {
+	session.Content
+	room int // the most bytes of text that may go along; of the rest go links
+}
+
+// unsavedRoom is how many bytes may go along where the user wants at most limit to go unasked; 0: they were asked.
+func unsavedRoom(limit int) unsavedText {
+	if limit <= 0 {
+		limit = maxUnsavedAll
+	}
+	return unsavedText{room: min(limit, maxUnsavedAll)}
+}
 
 // modified is a buffer of a file with unsaved text, as Lua lists it.
 type modified struct {
@@ -143,18 +154,22 @@ func (s *Session) names(list []modified) []string {
 }
 
 // listUnsaved answers which of some buffers the user may be asked about, and
-// which may be saved, before a prompt.
+// which may be saved, before a prompt; and how many bytes would go along.
 func (s *Session) listUnsaved(m message) {
 	callback, list := m.integer("callback"), modifiedIn(m.list("files"))
+	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
 	s.host.background(func() {
-		sendable := s.sendable(list)
+		sendable, size := s.sendable(list), 0
+		if !s.unsaved.reads.Load() {
+			size = s.collect(nil, maxUnsavedAll, before, embeds).size
+		}
 		s.box.Put(func() {
 			bufs := make([]int, len(sendable))
 			for i, b := range sendable {
 				bufs[i] = b.buf
 			}
 			s.host.callback(callback, map[string]any{
-				"new": s.names(s.unsaved.new(sendable)), "names": s.names(sendable), "bufs": bufs,
+				"new": s.names(s.unsaved.new(sendable)), "names": s.names(sendable), "bufs": bufs, "size": size,
 			}, "")
 		})
 	})
@@ -179,6 +194,7 @@ type alongside struct {
 	shown []session.Content // in the transcript
 	texts map[string]sentText
 	known map[string]string // fingerprints, see Session.known
+	size  int               // bytes of texts and changes
 	lost  string            // why nothing goes along, in words
 }
 
@@ -194,16 +210,20 @@ func (s *Session) tookAlong(along alongside) {
 	s.offer()
 }
 
-// withoutUnsaved takes the place of the unsaved text out of a prompt.
-func withoutUnsaved(blocks []session.Content) (rest []session.Content, asked bool) {
-	rest = slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool { _, is := b.(unsavedText); return is })
-	return rest, len(rest) < len(blocks)
+// withoutUnsaved takes the place of the unsaved text out of a prompt: how many bytes may go along, 0 where nothing is to.
+func withoutUnsaved(blocks []session.Content) (rest []session.Content, room int) {
+	rest = slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool {
+		u, is := b.(unsavedText)
+		room = max(room, u.room)
+		return is
+	})
+	return rest, room
 }
 
 // gather sends a prompt when the unsaved text that goes along with it has been
 // fetched from Neovim. What the user does meanwhile stays behind it.
 func (s *Session) gather(blocks []session.Content) {
-	words, _ := withoutUnsaved(blocks)
+	words, room := withoutUnsaved(blocks)
 	if s.unsaved.reads.Load() {
 		s.begin(words, alongside{})
 		return
@@ -211,7 +231,7 @@ func (s *Session) gather(blocks []session.Content) {
 	s.changed()
 	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
 	s.host.background(func() {
-		along := s.collect(words, before, embeds)
+		along := s.collect(words, room, before, embeds)
 		s.box.Put(func() {
 			if s.phase == ready {
 				s.begin(words, along)
@@ -225,8 +245,8 @@ func (s *Session) gather(blocks []session.Content) {
 	})
 }
 
-// collect makes what goes along. It asks Neovim and reads the disk.
-func (s *Session) collect(words []session.Content, before map[string]sentText, embeds bool) alongside {
+// collect makes what goes along, at most so many bytes of text. It asks Neovim and reads the disk.
+func (s *Session) collect(words []session.Content, room int, before map[string]sentText, embeds bool) alongside {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	along := alongside{texts: map[string]sentText{}, known: map[string]string{}}
@@ -267,7 +287,7 @@ func (s *Session) collect(words []session.Content, before map[string]sentText, e
 			files = append(files, f)
 		}
 	}
-	along.add(files, embeds)
+	along.add(files, room, embeds)
 	return along
 }
 
@@ -314,9 +334,10 @@ type unsavedFile struct {
 }
 
 // add makes of files what the agent takes: their texts, else what changes in
-// them, else links, each kind behind a sentence for the model.
-func (a *alongside) add(files []unsavedFile, embeds bool) {
-	room := maxUnsavedAll
+// them, together at most room bytes, else links, each kind behind a sentence for the model.
+func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
+	all := room
+	defer func() { a.size = all - room }()
 	var whole, changed, linked []string
 	var texts, links []session.Content
 	var patches strings.Builder

@@ -35,6 +35,21 @@ func kinds(blocks []session.Content) (list []string) {
 	return list
 }
 
+// size is how many bytes of texts and diffs are sent.
+func size(sent []session.Content) (n int) {
+	for _, b := range sent {
+		switch b := b.(type) {
+		case session.Resource:
+			n += len(b.Text)
+		case session.Text:
+			if _, diff, ok := strings.Cut(b.Text, "diff\n"); ok {
+				n += strings.LastIndex(diff, "```")
+			}
+		}
+	}
+	return n
+}
+
 func TestWhatGoesAlong(t *testing.T) {
 	long := strings.Repeat("x\n", maxEmbedded/2)
 	most := strings.Repeat("x", maxEmbedded-1) + "\n"
@@ -49,16 +64,24 @@ func TestWhatGoesAlong(t *testing.T) {
 		embeds bool
 		want   []string
 	}{
-		"a text":                {[]unsavedFile{unsavedFileOf("a", "1\n", "2\n")}, true, []string{"text file:///p/a"}},
-		"a diff":                {[]unsavedFile{unsavedFileOf("a", "1\n", "2\n")}, false, []string{"diff a"}},
-		"a long text":           {[]unsavedFile{unsavedFileOf("a", long, long+"y\n")}, true, []string{"diff a"}},
-		"all of a long text":    {[]unsavedFile{unsavedFileOf("a", "", long+"y\n")}, true, []string{"link file:///p/a"}},
-		"no text":               {[]unsavedFile{binary, unknown}, true, []string{"link file:///p/b", "link file:///p/u"}},
-		"more than goes at all": {many, true, []string{"text file:///p/1", "text file:///p/2", "text file:///p/3", "text file:///p/4", "text file:///p/5", "link file:///p/6"}},
-		"nothing":               {nil, true, nil},
+		"a text":                   {[]unsavedFile{unsavedFileOf("a", "1\n", "2\n")}, true, []string{"text file:///p/a"}},
+		"a diff":                   {[]unsavedFile{unsavedFileOf("a", "1\n", "2\n")}, false, []string{"diff a"}},
+		"a long text":              {[]unsavedFile{unsavedFileOf("a", long, long+"y\n")}, true, []string{"diff a"}},
+		"all of a long text":       {[]unsavedFile{unsavedFileOf("a", "", long+"y\n")}, true, []string{"link file:///p/a"}},
+		"no text":                  {[]unsavedFile{binary, unknown}, true, []string{"link file:///p/b", "link file:///p/u"}},
+		"more than goes at all":    {many, true, []string{"text file:///p/1", "text file:///p/2", "text file:///p/3", "text file:///p/4", "text file:///p/5", "link file:///p/6"}},
+		"more than the user wants": {many[:4], true, []string{"text file:///p/1", "text file:///p/2", "link file:///p/3", "link file:///p/4"}},
+		"nothing":                  {nil, true, nil},
 	} {
 		along := alongside{known: map[string]string{}}
-		along.add(c.files, c.embeds)
+		room := maxUnsavedAll
+		if name == "more than the user wants" {
+			room = 2*maxEmbedded + 10
+		}
+		along.add(c.files, room, c.embeds)
+		if along.size != size(along.sent) {
+			t.Errorf("%s: %d bytes are told, not %d", name, along.size, size(along.sent))
+		}
 		if got := kinds(along.sent); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: sent were %q, expected %q", name, got, c.want)
 		}
@@ -77,7 +100,7 @@ func TestWhatGoesAlong(t *testing.T) {
 // A diff with backticks does not end its own block, and a last line without an end is told.
 func TestDiffThatGoesAlong(t *testing.T) {
 	along := alongside{known: map[string]string{}}
-	along.add([]unsavedFile{unsavedFileOf("a.md", "```\nold", "```\nnew 100%s")}, false)
+	along.add([]unsavedFile{unsavedFileOf("a.md", "```\nold", "```\nnew 100%s")}, maxUnsavedAll, false)
 	text := along.sent[0].(session.Text).Text
 	_, block, _ := strings.Cut(text, "\n")
 	want := "````diff\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n ```\n-old\n\\ No newline at end of file\n" +

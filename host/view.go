@@ -1,9 +1,6 @@
 package host
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -18,11 +15,13 @@ type shown struct {
 	session     bool
 	permissions bool
 	calls       map[*session.ToolCall]int  // changed, with their position
+	waiting     []*session.ToolCall        // the same, in the order in which they have: so new ones in that of their positions
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
 	changes     map[int]any                // changed files, by their id in the record; false for no more
 	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
+	ends        int // of turns among them
 }
 
 // event is a `User` autocommand to fire. The mirror is brought up to date
@@ -43,6 +42,9 @@ func (s *Session) event(name string, data map[string]any) {
 		data = map[string]any{}
 	}
 	data["session"] = s.id
+	if name == "AcpTurnEnd" {
+		s.shown.ends++
+	}
 	s.shown.events = append(s.shown.events, event{name: name, data: data})
 }
 
@@ -68,6 +70,9 @@ func (s *Session) apply(u session.Update) {
 			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 			s.learnFrom(call)
 			s.offerTakingOut(call.ID, false, status == session.StatusCompleted)
+		}
+		if _, waits := s.shown.calls[call]; !waits {
+			s.shown.waiting = append(s.shown.waiting, call)
 		}
 		s.shown.calls[call] = at
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
@@ -121,9 +126,11 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 		ops = append(ops, s.editOp("edit", s.chat, e))
 	}
 	ops = append(ops, s.review.ops(budget)...)
-	ops = append(ops, s.mirrorOps()...)
+	calls := s.callOps()
+	events := s.eventOps() // before the mirror, which says with them that the turn is over
+	ops = append(ops, s.mirrorOps(calls)...)
 	ops = append(ops, s.terminalOps()...)
-	ops = append(ops, s.eventOps()...)
+	ops = append(ops, events...)
 	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
 	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
 }
@@ -211,29 +218,19 @@ func (s *Session) redraw(name string, of drawn, why error) {
 	time.AfterFunc(100*time.Millisecond, s.mark)
 }
 
-func (s *Session) mirrorOps() []editor.Op {
+func (s *Session) mirrorOps(calls []editor.Op) []editor.Op {
 	var ops []editor.Op
 	if s.shown.session {
 		s.shown.session = false
 		ops = append(ops, editor.Op{Name: "session", Args: s.mirror()})
 	}
-	if len(s.shown.calls) > 0 {
-		changed := slices.SortedFunc(maps.Keys(s.shown.calls), func(a, b *session.ToolCall) int {
-			return cmp.Compare(s.shown.calls[a], s.shown.calls[b])
-		})
-		var calls []any
-		for _, call := range changed[:min(callsAtOnce, len(changed))] {
-			calls = append(calls, map[string]any{"at": s.shown.calls[call] + 1, "call": mirrorCall(call, 4<<10)})
-			delete(s.shown.calls, call)
-		}
-		ops = append(ops, editor.Op{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}})
-	}
+	ops = append(ops, calls...)
 	if len(s.shown.changes) > 0 {
 		list := make([]any, 0, len(s.shown.changes))
 		for id, file := range s.shown.changes {
 			list = append(list, map[string]any{"at": id, "file": file})
 		}
-		clear(s.shown.changes)
+		s.shown.changes = map[int]any{}
 		ops = append(ops, editor.Op{Name: "changes", Args: map[string]any{"session": s.id, "files": list}})
 	}
 	if s.shown.permissions {
@@ -246,6 +243,23 @@ func (s *Session) mirrorOps() []editor.Op {
 		ops = append(ops, editor.Op{Name: "permissions", Args: map[string]any{"session": s.id, "permissions": list}})
 	}
 	return ops
+}
+
+// callOps are the tool calls that have changed, no more than Neovim takes at once.
+func (s *Session) callOps() []editor.Op {
+	n := min(callsAtOnce, len(s.shown.waiting))
+	if n == 0 {
+		return nil
+	}
+	var calls []any
+	for _, call := range s.shown.waiting[:n] {
+		calls = append(calls, map[string]any{"at": s.shown.calls[call] + 1, "call": mirrorCall(call, mirrored)})
+		delete(s.shown.calls, call)
+	}
+	if s.shown.waiting = s.shown.waiting[n:]; len(s.shown.waiting) == 0 {
+		s.shown.waiting, s.shown.calls = nil, map[*session.ToolCall]int{} // one that was large once stays slow
+	}
+	return []editor.Op{{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}}}
 }
 
 // eventOps are the events whose time has come: of a tool call once the mirror
@@ -262,6 +276,10 @@ func (s *Session) eventOps() []editor.Op {
 			break
 		}
 		s.shown.events = s.shown.events[1:]
+		if e.name == "AcpTurnEnd" {
+			s.shown.ends--
+			s.shown.session = true
+		}
 		due = append(due, map[string]any{"name": e.name, "data": e.data})
 	}
 	if len(due) == 0 {

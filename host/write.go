@@ -18,13 +18,13 @@ func (s *Session) writeTextFile(r session.WriteTextFile) {
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
 	path, _ := s.absolute(r.Path) // what is no path is refused by the files
-	var reviewed atomic.Bool
+	var reviewed atomic.Pointer[prospect]
 	s.host.files.Write(r.Context, buffers.Write{
 		Path: path, Text: r.Text, Waiting: func() { reply(nil) }, Owner: s,
 		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text, reviewed: &reviewed}),
 	}, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
-			s.ledger.Took(w, "fs", reviewed.Load())
+			s.ledger.Took(w, "fs", reviewed.Load().made(w))
 		}
 		if err == nil {
 			s.learnText(w.Path, *w.After)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries random edits on real Neovims, kills at random points, random histories and random bytes, in
+# Tries random edits and outputs of commands on real Neovims, kills at random points, random histories and random bytes, in
 # turn, until the time is over or something fails. What failed says with which seed it is had again.
 #
 #   fuzz.sh MINUTES
@@ -17,11 +17,14 @@ while [ $SECONDS -lt $end ]; do
     [ $SECONDS -lt $end ] || break
     echo "fuzz: edits, seed $seed"
     go test -count=1 -timeout 30m -run '^TestRandomEdits$' ./buffers -args -rounds 300 -seed "$seed"
+    echo "fuzz: outputs of commands, seed $seed"
+    go test -count=1 -timeout 30m -run '^TestRandomOutputs$' ./host/terminal -args -rounds 1500 -seed "$seed"
     echo "fuzz: kills, seed $seed"
     go test -count=1 -run '^TestKilledWhileWriting$' ./buffers -args -rounds 300 -seed "$seed"
     go test -count=1 -run '^TestCrashes$' ./test/scenario -args -crashes 3 -seed "$seed"
-    go test -count=1 -timeout 30m -run '^TestRandomReviews$' ./test/scenario -args -rounds 200 -seed "$seed"
+    go test -count=1 -timeout 30m -run '^TestWhose$' ./test/scenario -args -whose 100 -without '' -seed "$seed"
     go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
+    go test -count=1 -run '^TestRandomTurns$' ./host/ledger -args -rounds 3000 -seed "$seed"
     seed=$((seed + 1))
     echo "fuzz: $target of $package"
     go test -run '^$' -fuzz "^$target\$" -fuzztime 15s "$package"

@@ -180,7 +180,8 @@ type Conversation struct {
 	turnAt     time.Time
 	turnCost   float64 // what the session had cost before this turn
 	turnTokens uint64
-	turn       int // how many turns have begun
+	turn       int         // how many turns have begun
+	turnCalls  []*ToolCall // of which something was said in this turn
 	echo       echo
 	changed    map[int]struct{}
 	touched    []*ToolCall
@@ -218,7 +219,7 @@ func (c *Conversation) TakeChanged() []int {
 	for i := range c.changed {
 		list = append(list, i)
 	}
-	clear(c.changed)
+	c.changed = map[int]struct{}{} // one that was large once stays slow
 	slices.Sort(list)
 	return list
 }
@@ -397,7 +398,7 @@ func (c *Conversation) call(id string) *ToolCall {
 	c.echo = echo{}
 	at, known := c.calls[id]
 	if !known {
-		call := &ToolCall{ID: id, Kind: KindOther, Status: StatusPending, started: c.now()}
+		call := &ToolCall{ID: id, Kind: KindOther, Status: StatusPending, started: c.now(), turn: noTurn}
 		at = c.add(call)
 		call.at = at
 		c.calls[id] = at
@@ -408,8 +409,16 @@ func (c *Conversation) call(id string) *ToolCall {
 		c.touchBelow(id, maxDepth)
 	}
 	call := c.Entries[at].(*ToolCall)
-	call.turn = c.turn
+	c.inTurn(call)
 	return call
+}
+
+// inTurn has a call be one of this turn's.
+func (c *Conversation) inTurn(call *ToolCall) {
+	if call.turn != c.turn {
+		call.turn = c.turn
+		c.turnCalls = append(c.turnCalls, call)
+	}
 }
 
 func (c *Conversation) appendToCall(u ToolCallChunk) {
@@ -455,7 +464,7 @@ func (c *Conversation) applyWaiting(u Waiting) {
 		}
 		call.asked++
 		call.rejected = false
-		call.turn = c.turn
+		c.inTurn(call)
 		if c.Running {
 			call.abandoned = c.cancelled // a question that comes after the cancel is none any more
 		}
@@ -570,7 +579,7 @@ func (c *Conversation) startTurn(u TurnStart) {
 	c.planAt = -1
 	c.turnAt = c.now()
 	c.turnCost, c.turnTokens = c.cost().Amount, 0
-	c.turn++
+	c.turn, c.turnCalls = c.turn+1, nil
 	c.addPrompt(u.Prompt, u.Sent)
 }
 
@@ -617,10 +626,9 @@ func (c *Conversation) cost() Cost {
 
 // abandonCalls marks the turn's unfinished calls, so that none spins for ever.
 func (c *Conversation) abandonCalls() {
-	for _, call := range c.Calls {
-		if call.turn == c.turn {
-			c.abandon(call)
-		}
+	slices.SortFunc(c.turnCalls, func(a, b *ToolCall) int { return a.at - b.at })
+	for _, call := range c.turnCalls {
+		c.abandon(call)
 	}
 }
 

@@ -12,6 +12,9 @@ type Files struct {
 	Named   []string    // all of them
 	Changed []string    // those that it says it changes
 	Moves   [][2]string // from, to; both are in Changed
+
+	known map[string]bool    // those that are Named; true: they are Changed too
+	moved map[[2]string]bool // Moves
 }
 
 // changing are the kinds of calls whose locations and input name what is changed.
@@ -19,7 +22,7 @@ var changing = []ToolKind{KindEdit, KindDelete, KindMove}
 
 // Files are the files of the call's diffs, its locations and its raw input.
 func (c *ToolCall) Files() Files {
-	var f Files
+	f := Files{known: map[string]bool{}, moved: map[[2]string]bool{}}
 	changes := slices.Contains(changing, c.Kind)
 	for _, item := range c.Content {
 		d, ok := item.(Diff)
@@ -33,12 +36,14 @@ func (c *ToolCall) Files() Files {
 		}
 	}
 	var located []string
+	seen := map[string]bool{}
 	for _, l := range c.Locations {
 		if c.Kind == KindFetch && isAddress(l.Path) {
 			continue
 		}
 		f.name(l.Path, changes)
-		if l.Path != "" && !slices.Contains(located, l.Path) {
+		if l.Path != "" && !seen[l.Path] {
+			seen[l.Path] = true
 			located = append(located, l.Path)
 		}
 	}
@@ -68,16 +73,19 @@ func (f *Files) name(path string, changed bool) {
 	if path == "" {
 		return
 	}
-	if !slices.Contains(f.Named, path) {
+	is, known := f.known[path]
+	if !known {
 		f.Named = append(f.Named, path)
 	}
-	if changed && !slices.Contains(f.Changed, path) {
+	if changed && !is {
 		f.Changed = append(f.Changed, path)
 	}
+	f.known[path] = is || changed
 }
 
 func (f *Files) move(from, to string) {
-	if pair := [2]string{from, to}; from != "" && to != "" && from != to && !slices.Contains(f.Moves, pair) {
+	if pair := [2]string{from, to}; from != "" && to != "" && from != to && !f.moved[pair] {
+		f.moved[pair] = true
 		f.Moves = append(f.Moves, pair)
 	}
 }
@@ -181,9 +189,10 @@ func (in *input) change(path string, change any) {
 // isAddress tells whether a name is of something that is fetched, and is no file.
 func isAddress(name string) bool { return strings.Contains(name, "://") && !isFileURI(name) }
 
-func plainKey(key string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
-}
+// unjoined takes out what joins the words of a key.
+var unjoined = strings.NewReplacer("_", "", "-", "")
+
+func plainKey(key string) string { return unjoined.Replace(strings.ToLower(key)) }
 
 // namesFile tells whether a field names a file.
 func namesFile(key, value string) bool {

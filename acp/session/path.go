@@ -51,8 +51,10 @@ func Absolute(name, cwd, home string) (string, bool) {
 // AllAbsolute are names of files as paths, each once, as absolute completes them: it is [Absolute] in a
 // session. Names of no local paths are left out.
 func AllAbsolute(names []string, absolute func(string) (string, bool)) (paths []string) {
+	known := make(map[string]bool, len(names))
 	for _, name := range names {
-		if path, ok := absolute(name); ok && !slices.Contains(paths, path) {
+		if path, ok := absolute(name); ok && !known[path] {
+			known[path] = true
 			paths = append(paths, path)
 		}
 	}

@@ -103,6 +103,9 @@ func (Diff) toolCallContent()        {}
 func (TerminalRef) toolCallContent() {}
 func (UnknownItem) toolCallContent() {}
 
+// noTurn is the turn of a call of which nothing was said yet.
+const noTurn = -1
+
 // ToolCall is one action of the agent, patched by its id as updates arrive.
 type ToolCall struct {
 	ID        string

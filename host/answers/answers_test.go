@@ -212,3 +212,51 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// What another Neovim has made of the file counts, however alike it looks.
+func TestAFileOfAnotherNeovim(t *testing.T) {
+	s, path := open(t)
+	add(t, s, yes(question))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := found(t, s, question, 1); !ok {
+		t.Fatal("the answer is not found")
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := strings.Replace(string(text), "make test", "make TEST", 1) // as long
+	// Another file, of the same time.
+	must(os.WriteFile(path+".other", []byte(other), 0o600))
+	must(os.Chtimes(path+".other", info.ModTime(), info.ModTime()))
+	must(os.Rename(path+".other", path))
+	if _, ok := found(t, s, question, 1); ok {
+		t.Error("another file of the same size and time is not read")
+	}
+	// The same file, of another time, and of another size.
+	must(os.WriteFile(path, text, 0o600))
+	must(os.Chtimes(path, info.ModTime(), info.ModTime().Add(time.Second)))
+	if _, ok := found(t, s, question, 1); !ok {
+		t.Error("the same file of another time is not read")
+	}
+	must(os.WriteFile(path, []byte(other+"\n"), 0o600))
+	must(os.Chtimes(path, info.ModTime(), info.ModTime().Add(time.Second)))
+	if _, ok := found(t, s, question, 1); ok {
+		t.Error("the same file of another size is not read")
+	}
+	must(os.Remove(path))
+	question := question
+	question.Command = "make TEST"
+	if _, ok := found(t, s, question, 1); ok {
+		t.Error("an answer of a file that is gone")
+	}
+}

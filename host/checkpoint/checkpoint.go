@@ -23,8 +23,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -35,10 +37,14 @@ type Store struct {
 
 	dir string
 	limits
+
+	mu   sync.Mutex
+	held map[Sum]time.Time // contents that records need: when they were seen to be there, and touched, last
+	kept int               // how many were left of them when the old ones were forgotten last
 }
 
 // Open returns the store of a folder, which is made when something is put into it.
-func Open(dir string) *Store { return &Store{dir: dir, limits: usual} }
+func Open(dir string) *Store { return &Store{dir: dir, limits: usual, held: map[Sum]time.Time{}} }
 
 // limits are variables for tests only.
 type limits struct {
@@ -108,6 +114,45 @@ func (s *Store) Has(sum Sum, size int) bool {
 	}
 	info, err := os.Lstat(s.contentPath(sum))
 	return err == nil && info.Size() == int64(size) // else the machine has stopped while it was written
+}
+
+// Holds is Has for contents that are asked for again and again: what was there a short while ago, and may not be
+// cleaned away since, is not looked at.
+func (s *Store) Holds(sum Sum, size int) bool {
+	if s.lately(sum) {
+		return true
+	}
+	if !s.Has(sum, size) {
+		return false
+	}
+	s.hold(sum)
+	return true
+}
+
+// Doubt has Holds look again: somebody may have removed all that was there.
+func (s *Store) Doubt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.held)
+}
+
+// minHeld is how many old entries Holds may have beside as many as are not.
+const minHeld = 1000
+
+func (s *Store) lately(sum Sum) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.held[sum]) < need
+}
+
+func (s *Store) hold(sum Sum) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[sum] = now; len(s.held) > 2*s.kept+minHeld {
+		maps.DeleteFunc(s.held, func(_ Sum, at time.Time) bool { return now.Sub(at) >= need })
+		s.kept = len(s.held)
+	}
 }
 
 // Content returns contents that were put, or an error that is fs.ErrNotExist where there are none any more.

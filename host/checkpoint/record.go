@@ -53,12 +53,32 @@ func (s *Store) Save(key, about string, data []byte, needs ...Sum) error {
 	}
 	// A Clean that runs right now has read the records already: it keeps what is new.
 	for _, sum := range needs {
-		s.touch(sum)
+		if !s.lately(sum) && s.touch(sum) {
+			s.hold(sum)
+		}
 	}
 	if err := write(s.recordPath(key), first, []byte("\n"), sums, data); err != nil {
 		return fmt.Errorf("save the record %s: %w", key, err)
 	}
 	return nil
+}
+
+// Renew has what was saved under a key count as saved now.
+func (s *Store) Renew(key string) error {
+	now := time.Now()
+	if err := os.Chtimes(s.recordPath(key), now, now); err != nil {
+		return fmt.Errorf("renew the record %s: %w", key, err)
+	}
+	return nil
+}
+
+// SavedAt returns when something was saved under a key, or an error that is fs.ErrNotExist.
+func (s *Store) SavedAt(key string) (time.Time, error) {
+	info, err := os.Stat(s.recordPath(key))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look for the record %s: %w", key, err)
+	}
+	return info.ModTime(), nil
 }
 
 // Load returns what was saved, or an error that is fs.ErrNotExist.

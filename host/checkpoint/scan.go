@@ -51,8 +51,22 @@ func (f *file) settled() bool {
 
 // stat looks at the path anew, without opening it. A folder is nothing, but told.
 func (f *file) stat() (folder bool, err error) {
+	return f.statBy(func(st *unix.Stat_t) error { return unix.Lstat(f.path, st) })
+}
+
+// statIn is stat of one of many.
+func (f *file) statIn(in *openFolder) (folder bool, err error) {
+	dir, name := filepath.Split(f.path)
+	fd := in.open(dir)
+	if fd < 0 || name == "" {
+		return f.stat()
+	}
+	return f.statBy(func(st *unix.Stat_t) error { return unix.Fstatat(fd, name, st, unix.AT_SYMLINK_NOFOLLOW) })
+}
+
+func (f *file) statBy(look func(*unix.Stat_t) error) (folder bool, err error) {
 	var st unix.Stat_t
-	err = retry(func() error { return unix.Lstat(f.path, &st) })
+	err = retry(func() error { return look(&st) })
 	f.fill(&st)
 	if err != nil {
 		f.State = State{}
@@ -64,6 +78,12 @@ func (f *file) stat() (folder bool, err error) {
 	return uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR, err
 }
 
+// special are the bits of a mode that are no permissions.
+var special = [...]struct {
+	bit  uint32
+	mode fs.FileMode
+}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}}
+
 func (f *file) fill(st *unix.Stat_t) {
 	f.State = State{Size: st.Size, ModTime: st.Mtim.Nano(), Changed: st.Ctim.Nano(), Inode: st.Ino}
 	f.device = uint64(st.Dev)
@@ -72,9 +92,9 @@ func (f *file) fill(st *unix.Stat_t) {
 		f.State = State{}
 	case unix.S_IFREG:
 		f.Kind, f.Mode = File, fs.FileMode(st.Mode)&fs.ModePerm
-		for bit, mode := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
-			if uint32(st.Mode)&bit != 0 {
-				f.Mode |= mode
+		for _, b := range special {
+			if uint32(st.Mode)&b.bit != 0 {
+				f.Mode |= b.mode
 			}
 		}
 	case unix.S_IFLNK:
@@ -118,9 +138,20 @@ func (sc *scan) isReal(dir string) bool {
 
 // list adds the files below a folder, and below repositories in it that git has as one name.
 func (sc *scan) list(dir string) {
-	listing := files.List(sc.ctx, dir)
+	listing := files.Known(sc.ctx, dir)
 	cut := listing.Cut
+	var all []*file
 	for _, name := range listing.Paths {
+		if !listing.Git && strings.HasSuffix(name, "/") {
+			continue
+		}
+		f := &file{path: filepath.Join(dir, name)}
+		if sc.isReal(filepath.Dir(f.path)) && (sc.store.Skip == nil || !sc.store.Skip(f.path)) {
+			all = append(all, f)
+		}
+	}
+	for i, found := range sc.statAll(all) {
+		f := all[i]
 		if sc.ctx.Err() != nil {
 			return
 		}
@@ -128,27 +159,69 @@ func (sc *scan) list(dir string) {
 			cut = true
 			break
 		}
-		if !listing.Git && strings.HasSuffix(name, "/") {
-			continue
-		}
-		f := &file{path: filepath.Join(dir, name)}
-		if !sc.isReal(filepath.Dir(f.path)) || sc.store.Skip != nil && sc.store.Skip(f.path) {
-			continue
-		}
-		folder, err := f.stat()
 		switch {
-		case folder && f.path != dir && listing.Git && sc.repos < nested:
+		case found.folder && f.path != dir && listing.Git && sc.repos < nested:
 			sc.repos++
 			sc.list(f.path)
-		case folder && listing.Git:
+		case found.folder && listing.Git:
 			cut = true
-		case f.Kind != None && err == nil:
+		case f.Kind != None && found.err == nil:
 			sc.new.files = append(sc.new.files, f)
 		}
 	}
 	if cut {
 		sc.new.Partial.Unlisted++
 	}
+}
+
+// look is what came of looking at a path.
+type look struct {
+	folder bool
+	err    error
+}
+
+// statAll looks at files, side by side; those of a folder are best one after the other.
+func (sc *scan) statAll(all []*file) []look {
+	found := make([]look, len(all))
+	var work sync.WaitGroup
+	each := (len(all) + readers - 1) / readers
+	for from := 0; from < len(all); from += each {
+		to := min(from+each, len(all))
+		work.Go(func() {
+			var in openFolder
+			defer in.close()
+			for i := from; i < to && sc.ctx.Err() == nil; i++ {
+				found[i].folder, found[i].err = all[i].statIn(&in)
+			}
+		})
+	}
+	work.Wait()
+	return found
+}
+
+// openFolder is a folder in which files are looked at: that costs less than by their whole paths.
+type openFolder struct {
+	path string
+	fd   int // of path, unless that is ""; -1 where it cannot be opened
+}
+
+func (o *openFolder) open(path string) int {
+	if o.path != path || path == "" {
+		o.close()
+		o.path, o.fd = path, -1
+		_ = retry(func() (err error) { // its error is that the whole paths are needed
+			o.fd, err = unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+			return err
+		})
+	}
+	return o.fd
+}
+
+func (o *openFolder) close() {
+	if o.path != "" && o.fd >= 0 {
+		unix.Close(o.fd)
+	}
+	o.path = ""
 }
 
 // order sorts the files, each once.
@@ -165,8 +238,9 @@ func (sc *scan) addLast() {
 	}
 	closed := map[string]bool{} // folders that cannot be entered
 	var more []*file
+	at := cursor{files: sc.new.files}
 	for _, old := range sc.last.files {
-		if _, listed := sc.new.search(old.path); listed || !below(old.path, sc.new.roots) || sc.ctx.Err() != nil {
+		if at.find(old.path) != nil || !below(old.path, sc.new.roots) || sc.ctx.Err() != nil {
 			continue
 		}
 		dir := filepath.Dir(old.path)
@@ -203,9 +277,13 @@ func (sc *scan) readAll() error {
 		known bool // the last snapshot has its contents
 	}
 	var todo []unread
+	var last cursor
+	if sc.last != nil {
+		last.files = sc.last.files
+	}
 	for i, f := range sc.new.files {
 		known := false
-		if old := sc.lastFile(f.path); old != nil {
+		if old := last.find(f.path); old != nil {
 			if old == f || old.same(f) && (f.Kind != File || !old.Sum.IsZero() && old.settled() && (!touch || sc.store.touch(old.Sum))) {
 				sc.new.files[i] = old
 				if f.Kind == File {
@@ -249,12 +327,16 @@ func (sc *scan) readAll() error {
 	return err
 }
 
-func (sc *scan) lastFile(path string) *file {
-	if sc.last == nil {
-		return nil
+// cursor finds files by their paths, which must be asked for in their order.
+type cursor struct{ files []*file }
+
+// find gives the file at a path, or nil.
+func (c *cursor) find(path string) *file {
+	for len(c.files) > 0 && c.files[0].path < path {
+		c.files = c.files[1:]
 	}
-	if at, found := sc.last.search(path); found {
-		return sc.last.files[at]
+	if len(c.files) > 0 && c.files[0].path == path {
+		return c.files[0]
 	}
 	return nil
 }

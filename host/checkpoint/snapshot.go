@@ -103,6 +103,9 @@ func (s *Snapshot) State(path string) State {
 	return State{}
 }
 
+// Whole tells whether a snapshot lists all files that belong to the project near a path.
+func (s *Snapshot) Whole(path string) bool { return s.Partial.Unlisted == 0 && below(path, s.roots) }
+
 func (s *Snapshot) search(path string) (int, bool) {
 	return slices.BinarySearchFunc(s.files, path, func(f *file, path string) int { return strings.Compare(f.path, path) })
 }

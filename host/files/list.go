@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +36,19 @@ type Listing struct {
 // List returns the files below dir: those that git knows or does not ignore, else those that ripgrep
 // finds, else all. What takes too long or is too much is cut: a list that lacks something is of use. It
 // writes nothing, in git's folder neither, and starts no program that the repository names.
-func List(ctx context.Context, dir string) Listing {
+func List(ctx context.Context, dir string) Listing { return list(ctx, dir, listGit) }
+
+// Known is List for whoever looks at each of the files anyway: those that git knows and that were deleted may be
+// among them.
+func Known(ctx context.Context, dir string) Listing {
+	return list(ctx, dir, func(ctx context.Context, dir string) (paths []string, err error) {
+		err = lines(ctx, dir, func(name string) { paths = append(paths, name) }, "git", "-c", "core.fsmonitor=false",
+			"ls-files", "-z", "--cached", "--others", "--exclude-standard")
+		return paths, err
+	})
+}
+
+func list(ctx context.Context, dir string, listGit func(context.Context, string) ([]string, error)) Listing {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	paths, err := listGit(ctx, dir)
@@ -69,6 +82,18 @@ func listGit(ctx context.Context, dir string) ([]string, error) {
 // ignored tells whether a folder lies in a repository that ignores all of it.
 func ignored(ctx context.Context, dir string) bool {
 	return lines(ctx, dir, func(string) {}, "git", "check-ignore", "-q", ".") == nil
+}
+
+// Ignored tells whether git ignores a file, absolute, of a repository in which it lies.
+func Ignored(ctx context.Context, path string) bool {
+	dir := filepath.Dir(path)
+	for dir != filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return lines(ctx, dir, func(string) {}, "git", "check-ignore", "-q", "--", path) == nil
 }
 
 func listRipgrep(ctx context.Context, dir string) ([]string, error) {

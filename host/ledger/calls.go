@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -13,7 +12,6 @@ type followedCall struct {
 	read    reading
 	touched touched
 	asked   map[string]bool // paths that were looked at in this turn
-	before  *before         // what they were then; nil before the first look
 	settled bool            // it has ended, and its files were looked at
 }
 
@@ -38,14 +36,6 @@ func first[T any](list []T) *T {
 	return &list[0]
 }
 
-// before is what the files of a call were before it changed them. Its fields belong to the
-// ledger's goroutine.
-type before struct {
-	files   map[string]sight // by real path
-	missing int              // files that are not looked at yet
-	waiting []func()
-}
-
 // Follow looks at the files of a call when it names them, which is before it changes them unless the agent
 // is fast, and when it has ended. Where the agent is not working, as in a replay, what a new call says is no
 // change.
@@ -58,6 +48,7 @@ func (l *Ledger) Follow(call *session.ToolCall, working bool) {
 		f = &followedCall{asked: map[string]bool{}}
 		l.calls[call] = f
 	}
+	l.said[call] = f
 	if !slices.Contains(harmless, call.Kind) {
 		l.worked.Store(true)
 	}
@@ -74,198 +65,171 @@ func (l *Ledger) Follow(call *session.ToolCall, working bool) {
 	}
 }
 
-// look takes down what those files of a call are that were not looked at yet. The looks are in order with
-// what the agent asks for from now on.
+// look takes down what those files of a call are that were not looked at yet, which counts where nothing else tells
+// what they were. The looks are in order with what the agent asks for from now on.
 func (l *Ledger) look(f *followedCall) {
-	var fresh []string
 	for _, path := range f.touched.paths {
-		if !f.asked[path] {
-			f.asked[path] = true
-			fresh = append(fresh, path)
-			l.named.Store(path, true)
+		if f.asked[path] {
+			continue
 		}
-	}
-	if len(fresh) == 0 {
-		return
-	}
-	if f.before == nil {
-		f.before = &before{files: map[string]sight{}}
-	}
-	b := f.before
-	l.box.Put(func() {
-		l.open[b] = true
-		b.missing += len(fresh)
-	})
-	for _, path := range fresh {
-		l.see(path, false, func(seen sight) {
-			if _, known := b.files[seen.path]; seen.path != "" && !known {
-				seen.Content = l.beforeTurn(seen)
-				l.originals.keepDisk(seen.path, seen.Content)
-				b.files[seen.path] = seen
-				l.named.Store(seen.path, true)
+		f.asked[path] = true
+		l.named.Store(path, true)
+		l.see(path, false, func(now sight) {
+			if now.path == "" {
+				return
 			}
-			if b.missing--; b.missing == 0 {
-				waiting := b.waiting
-				b.waiting = nil
-				for _, f := range waiting {
-					f()
-				}
-			}
+			l.named.Store(now.path, true)
+			l.whenKnown(now.path, false, func() { l.firstSight(now) })
 		})
 	}
 }
 
-// beforeTurn is what a file was before the agent began to change it, where a look came too late: the agent has
-// changed it since the turn began, or is in the middle of writing it, when a file often is empty.
-func (l *Ledger) beforeTurn(seen sight) review.Content {
+// firstSight takes a file for what it was when the turn began, where that is not known.
+func (l *Ledger) firstSight(now sight) {
 	t := l.turn
-	_, users := l.saved.Load(seen.path)
-	empty := seen.Exists && !seen.Opaque && seen.Text == ""
-	if t == nil || users || seen.loaded || !seen.Exists || !empty && seen.since.Before(t.At) ||
-		l.config.Claimed(seen.path) {
-		return seen.Content
+	if t == nil || t.over {
+		return
 	}
-	if was, ok := l.record.Present(seen.path); ok {
-		return was
+	switch was, known := l.known(t, now); {
+	case !known:
+		t.guessed[now.path] = true
+		l.originals.keepDisk(now.path, now.Content)
+		t.seen[now.path] = now.Content
+	case !was.Exists && !now.Exists:
+		t.seen[now.path] = now.Content // the folders may not tell later
 	}
-	for _, snap := range []*checkpoint.Snapshot{t.first, t.before} {
-		if snap == nil {
-			continue
-		}
-		if s := snap.State(seen.path); s.Kind == checkpoint.File && s.ModTime < t.At.UnixNano() {
-			if was, ok := l.originals.content(s); ok {
-				return was
-			}
-		}
-	}
-	return seen.Content
 }
 
-// settle compares the files of a call that has ended with what they were.
+// settle looks at the files of a call that has ended.
 func (l *Ledger) settle(call *session.ToolCall, f *followedCall) {
-	t, b := f.touched, f.before
-	if b == nil {
+	named := f.touched
+	if len(f.asked) == 0 {
 		return // it names none
 	}
 	completed := call.Status == session.StatusCompleted
-	var in *turn
-	l.box.Put(func() { in = l.turn })
 	l.job(func(done func()) {
-		compare := func() {
-			l.seeAll(t.paths, func(now []sight) {
-				if events := l.compare(in, t, b, now, completed); len(events) > 0 {
+		l.seeAll(named.paths, func(now []sight) {
+			l.whenAllKnown(now, func() {
+				if events := l.compare(named, now, completed); len(events) > 0 {
 					l.tell(events)
 				}
 				done()
 			})
-		}
-		if b.missing > 0 {
-			b.waiting = append(b.waiting, compare)
-		} else {
-			compare()
-		}
+		})
 	})
 }
 
-// compare brings into the record what has become of the files of a call, and gives the events of it.
-// completed says that the call has done what it says.
-func (l *Ledger) compare(in *turn, t touched, b *before, now []sight, completed bool) (events []Event) {
+// whenAllKnown is whenKnown of several files.
+func (l *Ledger) whenAllKnown(files []sight, f func()) {
+	missing := 1
+	one := func() {
+		if missing--; missing == 0 {
+			f()
+		}
+	}
+	for _, seen := range files {
+		if seen.path != "" {
+			missing++
+			l.whenKnown(seen.path, false, one)
+		}
+	}
+	one()
+}
+
+// compare brings into the books what has become of the files of a call, and gives the events of it. completed says
+// that the call has done what it says.
+func (l *Ledger) compare(named touched, now []sight, completed bool) (events []Event) {
+	t := l.turn
 	files := map[string]sight{} // by real path
 	real := map[string]string{} // by path as named
 	for i, seen := range now {
 		if seen.path != "" {
-			files[seen.path], real[t.paths[i]] = seen, seen.path
+			files[seen.path], real[named.paths[i]] = seen, seen.path
 		}
 	}
-	tell := func(path string, is review.Content) {
-		l.last[path] = is.Mark()
-		l.sawOpen(path, is) // other calls name it too
+	tell := func(path string) {
+		l.named.Store(path, true)
 		events = append(events, Event{path, "disk"})
 	}
+	diffs := map[string][]session.Diff{} // by real path
+	for _, d := range named.diffs {
+		diffs[real[d.Path]] = append(diffs[real[d.Path]], d)
+	}
 	moved := map[string]bool{}
-	for _, m := range t.moves {
-		from, to := real[m[0]], real[m[1]]
-		was, over, is := b.files[from].Content, b.files[to].Content, files[to].Content
-		if from == "" || to == "" || files[from].Exists || !is.Exists {
+	for _, m := range named.moves {
+		from, to := files[real[m[0]]], files[real[m[1]]]
+		if from.path == "" || to.path == "" || from.Exists || !to.Exists || t == nil || t.over {
 			continue
 		}
+		was, known := l.known(t, from)
+		over, overKnown := l.known(t, to)
+		if gone, ok := t.gone[from.path]; ok {
+			was, known = gone, true
+		}
+		known = known && !(t.guessed[from.path] && !was.Exists) // it may have been gone when it was looked at
+		late := overKnown && over == to.Content && t.guessed[to.path]
+		free := !over.Exists
 		switch {
-		case was.Exists && !over.Exists:
-		case completed && !was.Exists && over == is && !l.isGone(from):
-			// It was moved before it could be looked at.
-			was = is
-			if f, ok := l.record.File(from); ok {
-				was = f.Present
-			}
+		case known && was.Exists && (free || late && was.SameText(to.Content)):
+		case completed && !known && (free || late):
+			was = to.Content // it was moved before it could be looked at
 		default:
 			continue
 		}
-		l.agentMoved(in, from, to, was, is)
-		l.last[from] = review.Content{}
-		l.sawOpen(from, review.Content{})
-		tell(to, is)
-		moved[from], moved[to] = true, true
+		if l.accountMove(t, move{from.path, was, to}) {
+			tell(to.path)
+			moved[from.path], moved[to.path] = true, true
+		}
 	}
 	for _, seen := range now {
-		path, is := seen.path, seen.Content
-		was, known := b.files[path]
-		if !known {
+		if seen.path == "" || moved[seen.path] {
 			continue
 		}
-		b.files[path] = seen
-		switch {
-		case moved[path]:
-			continue
-		case was.loaded && seen.loaded && (is.Exists || !was.Exists):
-			continue // the watch tells
+		if completed && t != nil && t.guessed[seen.path] && !seen.loaded {
+			l.guessAgain(t, diffs[seen.path], named.lines, seen)
 		}
-		old := was.Content
-		if completed && l.tooLate(t, real, path, old, is) {
-			if rebuilt, ok := withoutDiffs(t, real, path, is); ok {
-				old = rebuilt
-			} else {
-				l.worked.Store(true) // what the folders were when the turn began tells
-			}
-		}
-		if old != is {
-			l.agentChanged(in, path, old, is)
-			tell(path, is)
+		if l.account(t, seen) {
+			tell(seen.path)
 		}
 	}
 	return events
 }
 
-// tooLate tells that a file was not looked at before the agent changed it: it had then what it has now, or
-// was in the middle of being written.
-func (l *Ledger) tooLate(t touched, real map[string]string, path string, old, is review.Content) bool {
-	if old == is {
-		last, known := l.last[path]
-		return !known || last != is.Mark()
-	}
-	return old.Text == "" && !old.Opaque && slices.ContainsFunc(t.diffs, func(d session.Diff) bool {
-		return real[d.Path] == path && d.OldText != nil && *d.OldText != ""
+// guessAgain makes of a call's diffs of a file what that was before it, where nobody had looked before the agent was
+// done with it, or it was in the middle of being written. lines are those of the call, by path as named.
+func (l *Ledger) guessAgain(t *turn, diffs []session.Diff, lines map[string]int, now sight) {
+	was := t.seen[now.path]
+	emptied := was.Text == "" && !was.Opaque && slices.ContainsFunc(diffs, func(d session.Diff) bool {
+		return d.OldText != nil && *d.OldText != ""
 	})
+	if was != now.Content && !emptied {
+		return
+	}
+	if rebuilt, ok := withoutDiffs(diffs, lines, now.Content); ok {
+		t.seen[now.path] = rebuilt
+	}
 }
 
-// withoutDiffs takes the diffs of a call out of what it has left.
-func withoutDiffs(t touched, real map[string]string, path string, is review.Content) (review.Content, bool) {
+// withoutDiffs takes the diffs of a call out of what it has left of a file.
+func withoutDiffs(diffs []session.Diff, lines map[string]int, is review.Content) (review.Content, bool) {
 	if is.Opaque {
 		return is, false
 	}
 	text, found := is.Text, false
-	for _, d := range slices.Backward(t.diffs) {
+	for _, d := range slices.Backward(diffs) {
 		switch {
-		case real[d.Path] != path:
 		case !is.Exists && d.OldText != nil && (d.NewText == nil || *d.NewText == ""):
-			return textContent(*d.OldText), true
+			return contentOf(d.OldText, is.Form), true
 		case !is.Exists || d.NewText == nil:
 		case d.OldText != nil:
-			if was, ok := review.Undone(text, *d.OldText, *d.NewText, t.lines[d.Path]); ok {
+			if was, ok := review.Undone(text, *d.OldText, *d.NewText, lines[d.Path]); ok {
 				text, found = was, true
 			}
 		case d.Operation == session.OperationAdd:
 			return review.Content{}, true
 		}
 	}
-	return textContent(text), found
+	was := contentOf(&text, is.Form)
+	was.Mode = is.Mode
+	return was, found
 }

@@ -25,7 +25,8 @@ type Config struct {
 	Saves Saves
 
 	Claimed func(path string) bool // another session's agent has said that it changes a file, or was seen to
-	Ours    func(path string) bool // a file was probably changed by this session's agent, and by no other's
+	// Others has the other sessions know what a file is now by this one's agent, or by a decision about its changes.
+	Others func(path string, is review.Content)
 
 	Put   func(func()) bool // runs something on the session's goroutine; false when that has ended
 	Hurry func()            // the end of a turn may be told; called on the session's goroutine
@@ -44,6 +45,9 @@ type Watch interface {
 	Tracks() <-chan struct{}
 	Look(path string, settle bool, limit int64, done func(buffers.Seen, error))
 	Finish(path string, done func())
+	// Settle has what the disk has of all tracked files reach their buffers, and be told, before done is called.
+	Settle(done func())
+	Loaded() []string // the real paths of the tracked files
 }
 
 // Files changes files by the user's wish: it is a [buffers.Files].

@@ -56,7 +56,7 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			finish(0, errors.New("the agent has changed nothing there"))
 			return
 		}
-		l.refreshOnly(nil, paths, func() { l.decideEach(d, paths, 0, 0, nil, finish) })
+		l.refresh(paths, func() { l.decideEach(d, paths, 0, 0, nil, finish) })
 	})
 }
 
@@ -96,7 +96,7 @@ func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 	after := func(err error) {
 		switch {
 		case errors.Is(err, errMovedOn) && tries < 3:
-			l.refreshOnly(nil, paths[:1], func() { l.decideEach(d, paths, n, tries+1, failed, done) })
+			l.refresh(paths[:1], func() { l.decideEach(d, paths, n, tries+1, failed, done) })
 			return
 		case err != nil && failed == nil:
 			failed = fmt.Errorf("%s: %w", l.config.Short(path), err)
@@ -167,7 +167,10 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 		l.turn.Decided(plan.Path, plan.Now, plan.Want)
 	}
 	for path, is := range now {
-		l.last[path] = is.Mark()
-		l.sawOpen(path, is)
+		if l.turn != nil {
+			l.turn.seen[path] = is
+			delete(l.turn.gone, path)
+		}
+		l.config.Others(path, is)
 	}
 }

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"fmt"
+	"io/fs"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -16,13 +18,15 @@ func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
 		"beside another":   {"a\nb\nc\nd\n", "a\nb\nc\nD\n", "a\nB\nc\nD\n", "[kept pending]"},
 		"gone":             {"a\nb\nc\nd\n", "a\nb\nc\nD\n", "b\nc\nD\n", "[kept pending]"},
 		"below":            {"a\nb\nc\nd\n", "A\nb\nc\nd\n", "A\nb\nc\nd\ne\n", "[pending kept]"},
-		"all that was so":  {"a\n", "b\n", "c\n", "[kept]"},
+		"of what was so":   {"a\n", "b\n", "c\n", "[pending kept]"},
+		"gone before":      {"a\nb\n", "", "c\n", "[pending kept]"},
 		"the last newline": {"a\nb\n", "A\nb\n", "A\nb", "[pending kept]"},
 	} {
 		r := review.New(1 << 20)
 		r.Changed("f", review.Text(c.before), review.Text(c.past))
+		before, _ := r.File("f")
 		r.Changed("f", review.Text(c.past), review.Text(c.written))
-		keepWritten(r, "f", review.Text(c.past), review.Text(c.written))
+		keepWritten(r, "f", before, review.Text(c.past), review.Text(c.written))
 		f, _ := r.File("f")
 		var states []review.State
 		for _, h := range f.Hunks {
@@ -32,10 +36,115 @@ func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
 			t.Errorf("%s: the hunks are %v, wanted %v", name, got, c.want)
 		}
 	}
+	for name, c := range map[string]struct{ was, is review.Content }{
+		"new":        {review.Content{}, review.Text("a\n")},
+		"new, empty": {review.Content{}, review.Text("")},
+		"gone":       {review.Text("a\n"), review.Content{}},
+		"bytes":      {review.Text("\x00a"), review.Text("\x00b")},
+		"made text":  {review.Text("\x00a"), review.Text("b\n")},
+		"made bytes": {review.Text("a\n"), review.Text("\x00b")},
+	} {
+		r := review.New(1 << 20)
+		r.Changed("f", c.was, c.is)
+		keepWritten(r, "f", review.File{}, c.was, c.is)
+		if f, known := r.File("f"); !known || f.State != review.Kept {
+			t.Errorf("%s: the file is %q", name, f.State)
+		}
+	}
 	r := review.New(1 << 20)
-	r.Changed("new", review.Content{}, review.Text("a\n"))
-	keepWritten(r, "new", review.Content{}, review.Text("a\n"))
-	if f, _ := r.File("new"); f.State != review.Kept {
-		t.Errorf("a new file is %v", f.State)
+	r.Changed("f", review.Text("a\n"), review.Text("b\n"))
+	keepWritten(r, "f", review.File{}, review.Text("b\n"), review.Text("b\n"))
+	keepWritten(r, "other", review.File{}, review.Text("b\n"), review.Text("c\n"))
+	if f, _ := r.File("f"); f.State != review.Pending {
+		t.Errorf("by a write that changes nothing the file is %q", f.State)
+	}
+}
+
+// A write that the user has accepted beforehand is kept as it comes, what came past the client waits.
+func TestAnAcceptedWriteIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.begin()
+	before, after := "f1\nf2\nf3\na1\n", "a2\nf2\nf3\na1\n"
+	w.write("f", after)
+	w.ledger.Took(buffers.Written{Path: w.path("f"), Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain}, "fs", true)
+	w.end()
+	w.decide(review.Reject, "")
+	if got := w.sees("f"); got != "a2\nf2\nf3\n" {
+		t.Errorf("refused there is %q", got)
+	}
+}
+
+// What the agent had removed, or had made of permissions, before a write that the user accepts was not in the question:
+// it waits, and a refusal brings it back. The form that the write brings is accepted with it.
+func TestWhatWasMadeBeforeAnAcceptedWriteWaits(t *testing.T) {
+	content := func(text, form string, mode fs.FileMode) review.Content {
+		return review.Content{Exists: true, Text: text, Form: form, Mode: mode}
+	}
+	text := review.Text
+	for name, c := range map[string]struct{ before, past, written, refused review.Content }{
+		"a line in the place":          {text("a\nb\nc\nd\n"), text("a\nc\nd\n"), text("a\nX\nd\n"), text("a\nb\nX\nd\n")},
+		"a line below":                 {text("a\nb\nc\nd\n"), text("a\nb\nd\n"), text("a\nX\nd\n"), text("a\nX\nc\nd\n")},
+		"lines around":                 {text("a\nb\nc\nd\ne\n"), text("a\nc\ne\n"), text("a\nX\nY\ne\n"), text("a\nb\nX\nY\nd\ne\n")},
+		"a line where one is added":    {text("a\nb\nc\n"), text("a\nc\n"), text("a\nX\nc\n"), text("a\nb\nX\nc\n")},
+		"a line where another is gone": {text("a\nb\nc\nd\n"), text("a\nc\nd\n"), text("a\nd\n"), text("a\nb\nd\n")},
+		"more lines on both sides":     {text("a\nb\nc\nd\ne\n"), text("a\nc\nd\ne\n"), text("X\ne\n"), text("b\nX\ne\n")},
+		"all of it":                    {text("a\nb\n"), text(""), text("X\n"), text("a\nb\nX\n")},
+		"permissions":                  {content("a\n", "", 0o644), content("a\n", "", 0o755), content("X\n", "", 0o755), content("X\n", "", 0o644)},
+		"the form":                     {content("a\n", "", 0), content("a\n", "utf-8 dos", 0), content("X\n", "utf-8 dos", 0), content("X\n", "", 0)},
+		"a form by the write":          {content("a\n", "", 0), content("a\n", "", 0), content("X\n", "utf-8 dos", 0), content("X\n", "utf-8 dos", 0)},
+		"that, and lines":              {content("a\nb\nc\n", "", 0o644), content("B\nb\nc\n", "", 0o755), content("B\nb\nX\n", "utf-8 dos", 0o755), content("a\nb\nX\n", "utf-8 dos", 0o644)},
+	} {
+		r := review.New(1 << 20)
+		r.Changed("f", c.before, c.past)
+		before, _ := r.File("f")
+		r.Changed("f", c.past, c.written)
+		keepWritten(r, "f", before, c.past, c.written)
+		p, err := r.Plan("f", review.Reject, review.Selection{})
+		if err != nil || p.Want != c.refused {
+			t.Errorf("%s: refused it is %+v (%v), wanted %+v", name, p.Want, err, c.refused)
+		}
+	}
+}
+
+// The user accepts a write to a file that has been changed past the client, of which nobody has told yet: what that
+// took away comes back when it is refused, and the write stays.
+func TestAnAcceptedWriteOverWhatNobodyHasTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		past, written, refused string
+		loaded                 bool
+	}{
+		"emptied":           {"", "a1\n", "f1\nf2\na1\n", false},
+		"emptied, loaded":   {"", "a1\n", "f1\nf2\na1\n", true},
+		"a line is gone":    {"f2\n", "f2\na1\n", "f1\nf2\na1\n", false},
+		"a line came":       {"f1\na0\nf2\n", "f1\na0\nf2\na1\n", "f1\nf2\na1\n", false},
+		"permissions alone": {"f1\nf2\n", "f1\nf2\na1\n", "f1\nf2\na1\n", false},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		if c.loaded {
+			w.edit("f")
+		}
+		w.begin()
+		w.write("f", c.past)
+		w.chmod("f", 0o755)
+		w.sees("f") // a buffer has it before the write
+		w.write("f", c.written)
+		w.disk.Lock()
+		if b := w.bufs[w.path("f")]; b != nil {
+			b.text, b.synced = c.written, c.written
+		}
+		w.disk.Unlock()
+		w.ledger.Took(buffers.Written{
+			Path: w.path("f"), Changed: true, Before: &c.past, After: &c.written, Disk: &c.written,
+			FormBefore: plain, FormAfter: plain, Since: changedAt(w.path("f")),
+		}, "fs", true)
+		w.end()
+		w.decide(review.Reject, "")
+		if got := w.sees("f"); got != c.refused || modeOf(w.path("f")) != 0o644 {
+			t.Errorf("%s: refused there is %q, %o", name, got, modeOf(w.path("f")))
+		}
 	}
 }

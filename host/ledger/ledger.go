@@ -4,13 +4,11 @@ package ledger
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -21,27 +19,23 @@ const (
 	maxRecorded = 64 << 20 // bytes of all texts in a session's record
 	// maxHeld is the longest that the end of a turn is not told because files are compared.
 	maxHeld = time.Second
-	// coarse is how far a file's time may be behind the clock.
-	coarse = 20 * time.Millisecond
 )
 
-// Ledger brings what the agent does to files into the session's record of it. Three ways lead there: the
-// agent's writes through its client, changes on the disk under loaded buffers, which the watch tells, and
-// files that the agent's tool calls name, which are looked at before and after. Texts are compared on a
-// goroutine of its own, which owns the record; what comes of it goes to the session's. But for BeginTurn,
-// EndTurn, Told, Follow and Close, which belong to the session's goroutine, any may call its methods.
+// Ledger brings what the agent does to files into the session's record of it, see whose.go for the rule. Texts
+// are compared on a goroutine of its own, which owns the record; what comes of it goes to the session's. But for
+// BeginTurn, EndTurn, Told, Follow and Close, which belong to the session's goroutine, any may call its methods.
 type Ledger struct {
 	config Config
 	box    *mailbox.Mailbox // of the goroutine that owns the record
 	named  sync.Map         // paths that calls of this turn name, or that the agent was seen to change
-	saved  sync.Map         // paths that the user has written in this turn
-	worked atomic.Bool      // a call of this turn may have changed files without naming them
+	worked atomic.Bool      // something of this turn may have changed files
 
 	// The fields below belong to the session's goroutine.
 
 	calls map[*session.ToolCall]*followedCall
-	ends  int // of turns
-	told  int // how many of them may be told: what was changed before is in the record
+	said  map[*session.ToolCall]*followedCall // those of which something was said in this turn
+	ends  int                                 // of turns
+	told  int                                 // how many of them may be told: what was changed before is in the record
 
 	// The fields below belong to the ledger's goroutine, that of box.
 
@@ -52,21 +46,43 @@ type Ledger struct {
 	scans     scanner
 	keep      keeping
 
-	open    map[*before]bool          // of this turn's calls
-	last    map[string]review.Content // by path, what the agent last left there, without its text
-	removed map[string]review.Content // by path, what was there before the agent removed it in this turn, likewise
-	loaded  map[string]bool           // by path, whether a buffer was seen to show it
-	version map[string]int            // by path, how often Took has changed it
+	loaded  map[string]bool           // by path, whether a buffer is known to show it
+	version map[string]int            // by path, how often took has changed it
+	behind  map[string]review.Content // by path, what the disk had before the agent's that conflicts with unsaved text
 	jobs    []func(done func())       // one after the other; the first is running
 }
 
-// turn is what a turn has changed, with what the folders were: in first when it began, perhaps a little
-// later, and in before one look earlier. Both may be nil.
+// turn is what a turn has changed, with what the files were when it began and what they were seen to be since.
 type turn struct {
 	*turns.Turn
-	before, first *checkpoint.Snapshot
-	ended         bool
-	over          bool // it has ended, and what was changed in it is known
+	first   *checkpoint.Snapshot // of the folders when it began; nil where there is none
+	before  *checkpoint.Snapshot // one look earlier; may be nil
+	late    bool                 // the agent was at work before first was whole
+	seen    map[string]review.Content
+	disk    map[string]review.Content // of files that buffers show, as was told last
+	guessed map[string]bool           // those of seen that a call has named and that nobody knew before
+	saved   map[string]bool           // paths that the user has written, and that no buffer showed
+	renamed map[string]string         // what the user has given another name
+	copies  map[string]bool           // the paths that it was given
+	gone    map[string]review.Content // by path, what was there before the agent removed it
+	fresh   map[string]string         // where nothing was when it began, as the folders tell at its end, and where it was then
+	waits   map[string]bool           // paths of which something waits for first
+	over    bool                      // it has ended, and what was changed in it is known
+
+	// See interrupted.go.
+
+	encoded []byte          // first, as it is written down; nil while it is not
+	shown   map[string]bool // paths that buffers have shown in it
+	written map[string]bool // paths of files in buffers that the user has written in it
+	unsaved []string        // as noted last
+	noted   string          // under which session's key it is noted that it runs; "" is not
+}
+
+func newTurn(prompt string, at time.Time) *turn {
+	return &turn{
+		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, gone: map[string]review.Content{}, fresh: map[string]string{}, shown: map[string]bool{}, waits: map[string]bool{}, written: map[string]bool{},
+	}
 }
 
 // New opens a ledger, which does nothing before [Ledger.Run].
@@ -75,13 +91,12 @@ func New(config Config) *Ledger {
 	return &Ledger{
 		config: config, box: box,
 		calls:     map[*session.ToolCall]*followedCall{},
+		said:      map[*session.ToolCall]*followedCall{},
 		record:    review.New(maxRecorded),
-		originals: originals{store: config.Store, of: map[version]original{}},
+		originals: originals{store: config.Store, of: map[version]checkpoint.Sum{}},
 		scans:     scanner{config: config, box: box},
-		open:      map[*before]bool{},
-		last:      map[string]review.Content{},
-		removed:   map[string]review.Content{},
 		loaded:    map[string]bool{},
+		behind:    map[string]review.Content{},
 		version:   map[string]int{},
 	}
 }
@@ -95,30 +110,55 @@ func (l *Ledger) Names(path string) bool {
 	return ok
 }
 
-// UserSaved hears that the user has written a buffer: what its file has then is no command's doing.
-func (l *Ledger) UserSaved(path string) { l.saved.Store(path, true) }
+// Worked hears that the agent does something that may change files without naming them.
+func (l *Ledger) Worked() { l.worked.Store(true) }
 
-// BeginTurn begins a turn with the words of its prompt.
-func (l *Ledger) BeginTurn(prompt string) {
+// BeginTurn begins a turn with the words of its prompt. ready is called, on any goroutine, when what the files are
+// is known, or is not waited for any more: then the prompt may go out.
+func (l *Ledger) BeginTurn(prompt string, ready func()) {
 	began := time.Now()
 	l.named.Clear()
-	l.saved.Clear()
-	l.box.Put(func() { l.openTurn(prompt, began) })
+	l.worked.Store(false)
+	t := newTurn(prompt, began)
+	var once sync.Once
+	goOn := func(late bool) {
+		once.Do(func() {
+			if late {
+				l.box.Put(func() { t.late = t.first == nil })
+			}
+			ready()
+		})
+	}
+	wait := maxWait
+	if l.scans.first.Load() {
+		wait += maxFirst
+	}
+	time.AfterFunc(wait, func() { goOn(true) })
+	if !l.box.Put(func() { l.openTurn(t, func() { goOn(false) }) }) {
+		goOn(false)
+	}
 }
 
-// openTurn begins a turn. The one before may have things to come yet, see findUntold.
-func (l *Ledger) openTurn(prompt string, at time.Time) {
+// openTurn begins a turn. The one before may have things to come yet, see EndTurn.
+func (l *Ledger) openTurn(t *turn, looked func()) {
 	l.take(l.turn)
+	l.trim()
 	if len(l.history.Undone) > 0 {
 		l.history.Begin()
 		l.saveSoon()
 	}
-	t := &turn{Turn: turns.Begin(prompt, at)}
 	l.turn = t
-	l.scans.scan(func(snap *checkpoint.Snapshot) { t.before, t.first = l.scans.previous, snap })
-	// What a buffer once showed is no longer known to be the user's.
 	clear(l.loaded)
-	clear(l.removed)
+	if w := l.config.Watch(); w != nil {
+		for _, path := range w.Loaded() {
+			l.loaded[path] = true
+		}
+	}
+	l.scans.scan(func(snap *checkpoint.Snapshot) {
+		t.before, t.first = l.scans.previous, snap
+		looked()
+		l.writeDown(t)
+	})
 }
 
 // take puts what a turn, which may be nil, has changed up to now among what can be undone.
@@ -128,60 +168,39 @@ func (l *Ledger) take(t *turn) {
 	}
 	l.history.Take(t.Turn)
 	for _, f := range t.Files {
-		if f.Before.Exists && (!f.After.Exists || f.Before.Opaque) {
+		if f.Before.Opaque {
 			l.originals.keepBeginning(t, cmp.Or(f.OldPath, f.Path), f.Before)
 		}
 	}
 }
 
-// EndTurn returns the number of the turn's end, which is not to be told before [Ledger.Told] says so.
-func (l *Ledger) EndTurn() int {
-	var over []*before
-	for call, f := range l.calls {
+// EndTurn returns the number of the turn's end, which is not to be told before [Ledger.Told] says so. over is called
+// on the session's goroutine when what was changed in the turn is known.
+func (l *Ledger) EndTurn(over func()) int {
+	for call, f := range l.said {
 		if !call.Status.Finished() {
 			l.settle(call, f)
 			delete(l.calls, call) // what the agent says of it later counts as new
 		}
-		over = append(over, f.before)
-		f.before = nil
-		clear(f.asked)
+		f.asked = map[string]bool{}
 	}
+	l.said = map[*session.ToolCall]*followedCall{} // one that was large once stays slow
 	l.ends++
 	end := l.ends
+	worked := l.worked.Swap(false)
 	var t *turn
 	l.box.Put(func() { t = l.turn }) // when the job runs the next may have begun
 	l.job(func(done func()) {
-		for _, b := range over {
-			delete(l.open, b)
-		}
-		// What is gone may have been moved, which only the folders tell.
-		var gone []string
-		there := func(seen sight) bool {
-			if !seen.Exists {
-				gone = append(gone, seen.path)
-			}
-			return seen.Exists
-		}
-		paths := l.record.Paths()
-		if t != nil {
-			t.ended = true
-			paths = append(paths, t.Paths()...)
-			slices.Sort(paths)
-			paths = slices.Compact(paths)
-		}
-		l.refreshIf(t, paths, there, func() {
-			l.findUntold(t, func() {
-				l.refreshOnly(t, gone, func() {
-					if t != nil {
-						t.over = true
-					}
-					l.take(t)
-					l.tell(nil)
-					l.save()
-					l.config.Put(func() { l.release(end) })
-					done()
-				})
+		l.seeAtEnd(t, worked, func() {
+			l.take(t)
+			l.tell(nil)
+			l.save()
+			l.crossOut(t)
+			l.config.Put(func() {
+				l.release(end)
+				over()
 			})
+			done()
 		})
 	})
 	time.AfterFunc(maxHeld, func() { l.config.Put(func() { l.release(end) }) })
@@ -233,111 +252,6 @@ func (l *Ledger) Then(f func()) {
 		f()
 		next()
 	})
-}
-
-// Took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
-// buffer, by "disk". One that the user has decided about before it was made is kept.
-func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
-	l.box.Put(func() {
-		var was, is review.Content
-		known, ok := l.record.File(w.Path)
-		switch {
-		case w.Before != nil:
-			was = textContent(*w.Before)
-		case w.Created:
-			was = l.openHad(w.Path)
-		case ok:
-			was = known.Present
-		default:
-			was = review.Opaque("not known")
-		}
-		switch {
-		case w.Deleted && l.isGone(w.Path):
-			return // a call of the agent's has told
-		case w.Deleted:
-		case w.After != nil:
-			is = textContent(*w.After)
-		}
-		l.agentChanged(l.turn, w.Path, was, is)
-		if reviewed {
-			keepWritten(l.record, w.Path, was, is)
-		}
-		l.named.Store(w.Path, true)
-		l.last[w.Path] = is.Mark()
-		l.version[w.Path]++
-		l.loaded[w.Path] = l.loaded[w.Path] || w.Buf != 0
-		for b := range l.open {
-			switch seen, ok := b.files[w.Path]; {
-			case is.Opaque:
-				delete(b.files, w.Path) // a look may know it by another mark
-			case ok:
-				seen.Content = is
-				b.files[w.Path] = seen
-			}
-		}
-		l.tell([]Event{{w.Path, by}})
-	})
-}
-
-// agentChanged takes a change of the agent's in a turn, which may be nil.
-func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
-	if f, known := l.record.File(path); known && is.Opaque {
-		// The record forgets the texts of what is no text any more.
-		l.originals.keepText(path, f.Baseline)
-		l.originals.keepText(path, f.Accepted)
-	}
-	l.record.Changed(path, was, is)
-	if t != nil {
-		t.Changed(path, was, is)
-	}
-	if was.Exists && !is.Exists {
-		l.removed[path] = was.Mark()
-	}
-}
-
-// agentMoved takes a move by the agent in a turn, which may be nil.
-func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
-	l.record.Moved(from, to, was, is)
-	if t != nil {
-		t.Moved(from, to, was, is)
-	}
-}
-
-// userNow brings what is known of a file in step with what the user has.
-func (l *Ledger) userNow(path string, now review.Content) {
-	if !now.Exists {
-		l.record.Removed(path)
-		return // an undo of the turn says so
-	}
-	l.record.Now(path, now)
-}
-
-// openHad is what a file was before a call that is not compared yet: where nothing is now the call has removed
-// it, or moved it away.
-func (l *Ledger) openHad(path string) (was review.Content) {
-	for b := range l.open {
-		if seen := b.files[path]; seen.Exists {
-			was = seen.Content
-		}
-	}
-	return was
-}
-
-// sawOpen tells the calls that are under way what a file is before they go on.
-func (l *Ledger) sawOpen(path string, is review.Content) {
-	for b := range l.open {
-		if seen, ok := b.files[path]; ok {
-			seen.Content = is
-			b.files[path] = seen
-		}
-	}
-}
-
-// isGone tells whether the record knows that the agent has removed a file, or has moved it away.
-func (l *Ledger) isGone(path string) bool {
-	last, known := l.last[path]
-	f, recorded := l.record.File(path)
-	return known && !last.Exists && (!recorded || !f.Present.Exists)
 }
 
 // tell hands what is new in the record to the session, and events that follow it.

@@ -1,97 +1,144 @@
 package ledger
 
 import (
-	"cmp"
-	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// originals are files byte for byte that may have to be put back, of which the record has but texts or
-// marks: where in the store they are. They belong to the ledger's goroutine.
+// originals are files byte for byte that may have to be put back, and of which the record has no text: where in
+// the store they are. They belong to the ledger's goroutine.
 type originals struct {
 	store *checkpoint.Store // nil where there is none: then nothing is kept
-	of    map[version]original
+	of    map[version]checkpoint.Sum
 }
 
-// version is a content at a path, by what marks it.
-type version struct{ Path, Mark string }
+// version is a content by what marks it.
+type version struct{ Mark, Form string }
 
-func versionOf(path string, is review.Content) version { return version{path, is.Mark().Text} }
+func versionOf(is review.Content) version { return version{is.Mark().Text, is.Form} }
 
-// original is what a file was byte for byte.
-type original struct {
-	Sum  checkpoint.Sum // in the store
-	Mode fs.FileMode    // its permission bits
+// textless are the contents without a text that may have to be put back, and of which the bytes are known.
+func (l *Ledger) textless() map[version]bool {
+	found := map[version]bool{}
+	note := func(is review.Content) {
+		at := versionOf(is)
+		if _, known := l.originals.of[at]; known {
+			found[at] = true
+		}
+	}
+	files := func(list []turns.File) {
+		for _, f := range list {
+			for _, is := range []review.Content{f.Before, f.After} {
+				if is.Opaque {
+					note(is)
+				}
+			}
+		}
+	}
+	l.record.Textless(note)
+	for _, t := range l.history.Turns {
+		files(t.Files)
+	}
+	for _, u := range l.history.Undone {
+		files(u.Turn.Files)
+		files(u.Files)
+	}
+	return found
 }
 
-// keepDisk keeps a file as the disk has it, if it has a content.
-func (o *originals) keepDisk(path string, is review.Content) {
-	at := versionOf(path, is)
-	if _, known := o.of[at]; known || o.store == nil || !is.Exists {
+// spareOriginals is how many contents are known that nothing may have to be put back from.
+const spareOriginals = 1000
+
+// trim forgets contents that nothing needs, where there are many.
+func (l *Ledger) trim() {
+	if len(l.originals.of) <= spareOriginals {
 		return
 	}
-	info, err := os.Stat(path)
-	if err != nil || info.Size() > maxReviewed {
+	if needed := l.textless(); len(l.originals.of) > len(needed)+spareOriginals {
+		maps.DeleteFunc(l.originals.of, func(at version, _ checkpoint.Sum) bool { return !needed[at] })
+	}
+}
+
+// keep keeps the bytes of a content.
+func (o *originals) keep(is review.Content, data []byte) {
+	if sum, err := o.store.Put(data); err == nil {
+		o.of[versionOf(is)] = sum
+	}
+}
+
+// keepDisk keeps a file as the disk has it, if it has a content without a text.
+func (o *originals) keepDisk(path string, is review.Content) {
+	if _, known := o.of[versionOf(is)]; known || o.store == nil || !is.Opaque {
+		return
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() > maxReviewed {
 		return
 	}
 	data, err := os.ReadFile(path)
-	if err != nil || textContent(buffers.Decoded(data)).Mark() != is.Mark() {
-		return
-	}
-	if sum, err := o.store.Put(data); err == nil {
-		o.of[at] = original{sum, info.Mode().Perm()}
+	if err == nil && decoded(data).SameText(is) {
+		o.keep(is, data)
 	}
 }
 
-// keepText keeps a text that the record has of a file, which the disk perhaps never had.
-func (o *originals) keepText(path string, is review.Content) {
-	at := versionOf(path, is)
-	if _, known := o.of[at]; known || o.store == nil || !is.Exists || is.Opaque {
+// keepText keeps a text that the record is about to forget.
+func (o *originals) keepText(is review.Content) {
+	if _, known := o.of[versionOf(is)]; known || o.store == nil || !is.Exists || is.Opaque {
 		return
 	}
+	if data, err := buffers.Encoded(is.Text, is.Form); err == nil {
+		o.keep(is, data)
+	}
+}
+
+// decoded is what a file with these bytes has.
+func decoded(data []byte) review.Content {
+	text := buffers.Decoded(data)
+	return contentOf(&text, buffers.Form(data))
+}
+
+// onDisk is what the disk has at a path, whatever a buffer has.
+func onDisk(path string) review.Content {
 	info, err := os.Stat(path)
 	if err != nil {
-		return
-	}
-	if sum, err := o.store.Put([]byte(is.Text)); err == nil {
-		o.of[at] = original{sum, info.Mode().Perm()}
-	}
-}
-
-// before is what a snapshot has of a file before a change, as the record has it.
-func (o *originals) before(ch checkpoint.Change) review.Content {
-	s := ch.Before
-	if s.Kind == checkpoint.None {
 		return review.Content{}
 	}
-	if is, ok := o.content(s); ok {
-		o.of[versionOf(cmp.Or(ch.OldPath, ch.Path), is)] = original{s.Sum, s.Mode.Perm()}
-		return is
+	is := review.Opaque(largeMark(path))
+	if info.Size() <= maxReviewed {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return review.Content{}
+		}
+		is = decoded(data)
 	}
-	return review.Opaque(fmt.Sprint("not kept: ", s.Size, " ", s.ModTime))
+	is.Mode = info.Mode().Perm()
+	return is
 }
 
 // content is what a snapshot has of a file, as the record has it; false where its contents are not kept.
 func (o *originals) content(s checkpoint.State) (review.Content, bool) {
-	if s.Sum.IsZero() {
+	if s.Sum.IsZero() || o.store == nil {
 		return review.Content{}, false
 	}
 	data, err := o.store.Content(s.Sum)
 	if err != nil {
 		return review.Content{}, false
 	}
-	return textContent(buffers.Decoded(data)), true
+	is := decoded(data)
+	is.Mode = s.Mode.Perm()
+	if is.Opaque {
+		o.of[versionOf(is)] = s.Sum
+	}
+	return is, true
 }
 
 // keepBeginning keeps what a file with a content was when a turn began.
 func (o *originals) keepBeginning(t *turn, path string, was review.Content) {
-	at := versionOf(path, was)
-	if _, known := o.of[at]; known || o.store == nil {
+	if _, known := o.of[versionOf(was)]; known || o.store == nil {
 		return
 	}
 	for _, snap := range []*checkpoint.Snapshot{t.first, t.before} {
@@ -99,54 +146,38 @@ func (o *originals) keepBeginning(t *turn, path string, was review.Content) {
 			continue
 		}
 		s := snap.State(path)
-		if s.Kind != checkpoint.File || s.Sum.IsZero() {
-			continue
-		}
-		data, err := o.store.Content(s.Sum)
-		if err == nil && textContent(buffers.Decoded(data)).Mark() == was.Mark() {
-			o.of[at] = original{s.Sum, s.Mode.Perm()}
+		if is, ok := o.content(s); ok && is.SameText(was) {
+			o.of[versionOf(was)] = s.Sum
 			return
 		}
 	}
 }
 
-// exact is a file byte for byte.
-type exact struct {
-	data []byte
-	mode fs.FileMode
+// bytes is a file with a content byte for byte; false where that is not known. The last turn, which may be nil, can
+// have seen it at the path.
+func (o *originals) bytes(path string, is review.Content, last *turn) ([]byte, bool) {
+	if !is.Opaque {
+		data, err := buffers.Encoded(is.Text, is.Form)
+		return data, err == nil
+	}
+	if !o.has(path, is, last) {
+		return nil, false
+	}
+	data, err := o.store.Content(o.of[versionOf(is)])
+	return data, err == nil
 }
 
-// find is what a file with a content was byte for byte; nil where that is not known. The last turn, which
-// may be nil, can have seen it.
-func (o *originals) find(path string, was review.Content, last *turn) *exact {
-	old, known := o.known(path, was, last)
-	if !known {
-		return nil
+// has is bytes without reading them.
+func (o *originals) has(path string, is review.Content, last *turn) bool {
+	if !is.Opaque {
+		return true
 	}
-	data, err := o.store.Content(old.Sum)
-	if err != nil {
-		return nil
-	}
-	return &exact{data, old.Mode}
-}
-
-// known is find without reading it.
-func (o *originals) known(path string, was review.Content, last *turn) (old original, known bool) {
 	if o.store == nil {
-		return original{}, false
+		return false
 	}
-	at := versionOf(path, was)
-	old, known = o.of[at]
-	if !known && was.Opaque {
-		for other, copied := range o.of {
-			if other.Mark == at.Mark { // under another name
-				old, known = copied, true
-			}
-		}
+	if last != nil {
+		o.keepBeginning(last, path, is)
 	}
-	if !known && last != nil {
-		o.keepBeginning(last, path, was)
-		old, known = o.of[at]
-	}
-	return old, known
+	_, known := o.of[versionOf(is)]
+	return known
 }

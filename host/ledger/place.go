@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -16,96 +17,121 @@ import (
 type placement struct {
 	path      string
 	now, want review.Content
-	mode      fs.FileMode // permission bits; 0: as they are
-	back      string      // where it is to be moved, or ""
+	back      string // where it is to be moved, or ""
 	merge     func(now string) string
 }
 
 // place gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
 // the ledger's goroutine.
 func (l *Ledger) place(p placement, done func(error)) {
-	files := l.config.Files
-	ctx := context.Background()
-	answer := func(w buffers.Written, err error) {
+	switch {
+	case p.back != "" && !p.now.Exists:
+		l.place(placement{path: p.back, want: p.want}, done)
+	case p.back != "":
+		l.moveBack(p, done)
+	case p.want == p.now:
+		done(nil)
+	case p.want.Exists && !p.now.Exists, p.want.Opaque && !p.want.SameText(p.now):
+		l.restore(p, done)
+	default:
+		l.originals.keepDisk(p.path, p.now)
+		l.edit(p, func(w buffers.Written, err error) {
+			if err == nil && p.want.Exists && p.now.Form != p.want.Form {
+				l.reform(p, w, done)
+				return
+			}
+			done(err)
+		})
+	}
+}
+
+// placed runs done on the ledger's goroutine with what has come of a change.
+func (l *Ledger) placed(done func(buffers.Written, error)) func(buffers.Written, error) {
+	return func(w buffers.Written, err error) {
 		l.box.Put(func() {
 			var e *buffers.Error
 			if errors.As(err, &e) {
 				err = e.Err
 			}
-			done(err)
+			done(w, err)
 		})
 	}
+}
+
+// ended is done for whoever does not ask what was written.
+func ended(done func(error)) func(buffers.Written, error) {
+	return func(_ buffers.Written, err error) { done(err) }
+}
+
+// restore gives a file the bytes that it had.
+func (l *Ledger) restore(p placement, done func(error)) {
+	data, known := l.originals.bytes(p.path, p.want, l.turn)
+	if !known {
+		done(errForgotten)
+		return
+	}
+	l.see(p.path, true, func(seen sight) {
+		if seen.Mark() != p.now.Mark() {
+			done(errMovedOn)
+			return
+		}
+		l.originals.keepDisk(p.path, p.now)
+		l.config.Files.Restore(context.Background(), p.path, data, cmp.Or(p.want.Mode, seen.Mode, 0o644), l.placed(ended(done)))
+	})
+}
+
+// edit gives a file the text that is wanted, and permissions.
+func (l *Ledger) edit(p placement, done func(buffers.Written, error)) {
 	same := func(now *string) bool {
 		if now == nil {
 			return !p.now.Exists
 		}
-		is := textContent(*now)
-		return is == p.now || p.now.Exists && is.Mark() == p.now.Mark()
+		return p.now.Exists && contentOf(now, "").SameText(p.now)
 	}
 	var mode *fs.FileMode
-	if p.mode != 0 {
-		mode = &p.mode
+	if p.want.Mode != 0 && p.want.Mode != p.now.Mode {
+		mode = &p.want.Mode
 	}
-	switch {
-	case p.back != "" && !p.now.Exists:
-		l.place(placement{path: p.back, want: p.want, mode: p.mode}, done)
-	case p.back != "":
-		l.moveBack(p, done)
-	case p.want.Opaque && p.want == p.now && mode == nil:
-		done(nil)
-	case p.want.Opaque, p.want.Exists && !p.now.Exists && l.originals.find(p.path, p.want, l.turn) != nil:
-		old := l.originals.find(p.path, p.want, l.turn)
-		if old == nil {
-			done(errForgotten)
-			return
+	l.config.Files.Edit(context.Background(), buffers.Edit{Path: p.path, Mode: mode, Change: func(now *string) (*string, error) {
+		switch {
+		case !same(now) && (p.merge == nil || now == nil):
+			return nil, errMovedOn
+		case !same(now):
+			text := endedAs(*now, p.merge(buffers.Lined(*now)))
+			return &text, nil
+		case !p.want.Exists:
+			return nil, nil
+		case p.want.Opaque: // its permissions alone
+			return now, nil
 		}
-		l.see(p.path, true, func(seen sight) {
-			p.mode = cmp.Or(p.mode, seen.mode, old.mode)
-			if seen.Content != p.now && seen.Mark() != p.now.Mark() {
-				done(errMovedOn)
-				return
-			}
-			l.originals.keepDisk(p.path, p.now)
-			files.Restore(ctx, p.path, old.data, p.mode, answer)
-		})
-	default:
-		if !p.want.Exists {
-			l.originals.keepDisk(p.path, p.now)
-		}
-		edited := func(w buffers.Written, err error) {
-			if errors.Is(err, errLeftOpen) {
-				// As for another program that brings it back: the buffer follows, and what conflicts is shown.
-				files.Restore(ctx, p.path, []byte(p.want.Text), cmp.Or(p.mode, 0o644), answer)
-				return
-			}
-			answer(w, err)
-		}
-		files.Edit(ctx, buffers.Edit{Path: p.path, Mode: mode, Change: func(now *string) (*string, error) {
-			switch {
-			case !p.now.Exists && p.want.Exists && now != nil && gone(p.path):
-				return nil, errLeftOpen
-			case !same(now) && (p.merge == nil || now == nil):
-				return nil, errMovedOn
-			case !same(now):
-				text := p.merge(*now)
-				return &text, nil
-			case !p.want.Exists:
-				return nil, nil
-			case p.want.Opaque: // its permissions alone
-				return now, nil
-			}
-			return &p.want.Text, nil
-		}}, edited)
-	}
+		text := endedAs(*now, p.want.Text)
+		return &text, nil
+	}}, l.placed(done))
 }
 
-// errLeftOpen tells that a buffer still has what it had of a file that is gone, and what the user has made of
-// that.
-var errLeftOpen = errors.New("a buffer has unsaved text of the file that is gone")
+// endedAs is a text whose last line ends if that of another one does; its form is another matter.
+func endedAs(other, text string) string {
+	if other == buffers.Lined(other) {
+		return text
+	}
+	return strings.TrimSuffix(text, "\n")
+}
 
-func gone(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
+// reform gives the text that the disk has got by an edit of a file the form that is wanted.
+func (l *Ledger) reform(p placement, w buffers.Written, done func(error)) {
+	text := w.Disk
+	if text == nil {
+		text = w.After
+	}
+	if text == nil {
+		text = &p.want.Text
+	}
+	data, err := buffers.Encoded(buffers.Lined(*text), p.want.Form)
+	if err != nil {
+		done(fmt.Errorf("its text cannot be written as it was, as %s: %w", p.want.Form, err))
+		return
+	}
+	l.config.Files.Restore(context.Background(), p.path, data, cmp.Or(p.want.Mode, modeOf(p.path)), l.placed(ended(done)))
 }
 
 // moveBack puts a file where it was before it was moved, with what is wanted of it.
@@ -114,42 +140,36 @@ func (l *Ledger) moveBack(p placement, done func(error)) {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return
 	}
-	info, err := os.Stat(p.path)
-	data, err2 := os.ReadFile(p.path)
-	if err := cmp.Or(err, err2); err != nil {
+	data, err := os.ReadFile(p.path)
+	if err != nil {
 		done(err)
 		return
 	}
-	mode := p.mode
-	if mode == 0 {
-		mode = info.Mode().Perm()
-	}
-	ctx := context.Background()
-	// As it is first, which keeps its encoding; then what is wanted.
-	l.config.Files.Restore(ctx, p.back, data, mode, func(_ buffers.Written, err error) {
-		l.box.Put(func() {
+	now := decoded(data)
+	now.Mode = modeOf(p.path)
+	// As it is first, with which a buffer that shows it is in step; then what is wanted.
+	l.config.Files.Restore(context.Background(), p.back, data, now.Mode, l.placed(func(_ buffers.Written, err error) {
+		if err != nil {
+			done(err)
+			return
+		}
+		to := placement{path: p.back, now: now, want: p.want}
+		if now.Mark() == p.want.Mark() {
+			to.now = p.want
+		}
+		if !now.Opaque && p.want.Exists && !p.want.Opaque {
+			// A buffer may have unsaved text of a file that was there before.
+			to.merge = func(mine string) string {
+				text, _ := buffers.Withdraw(now.Text, mine, p.want.Text)
+				return text
+			}
+		}
+		l.place(to, func(err error) {
 			if err != nil {
 				done(err)
 				return
 			}
-			to := placement{path: p.back, now: textContent(buffers.Decoded(data)), want: p.want}
-			if to.now == p.want.Mark() || to.now.Mark() == p.want {
-				to.now = p.want
-			}
-			if base := to.now; !base.Opaque && p.want.Exists && !p.want.Opaque {
-				// A buffer may have unsaved text of a file that was there before.
-				to.merge = func(now string) string {
-					text, _ := buffers.Merge(base.Text, now, p.want.Text)
-					return text
-				}
-			}
-			l.place(to, func(err error) {
-				if err != nil {
-					done(err)
-					return
-				}
-				l.place(placement{path: p.path, now: p.now}, done)
-			})
+			l.place(placement{path: p.path, now: p.now}, done)
 		})
-	})
+	}))
 }

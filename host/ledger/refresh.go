@@ -2,58 +2,35 @@ package ledger
 
 import "github.com/acp-nvim/acp-nvim/host/review"
 
-// refresh brings the record in step with the files as they are, then calls done. What has changed under a
-// buffer is the user's. A file that no buffer has shown was changed by a command of the agent's, if since
-// a turn began, which is nil where none runs.
-func (l *Ledger) refresh(t *turn, done func()) {
-	l.refreshOnly(t, l.record.Paths(), done)
-}
-
-func (l *Ledger) refreshOnly(t *turn, paths []string, done func()) {
-	l.refreshIf(t, paths, func(sight) bool { return true }, done)
-}
-
-// refreshIf leaves out what does not count. While a turn runs what commands do is its; of what is gone its end
-// tells whether it was removed or moved.
-func (l *Ledger) refreshIf(t *turn, paths []string, counts func(sight) bool, done func()) {
-	if t == nil && l.turn != nil && !l.turn.over {
-		t = l.turn
+// refresh brings the books in step with files of the record as they are, then calls done. While a turn runs its
+// end tells whether what is gone was removed or moved.
+func (l *Ledger) refresh(paths []string, done func()) {
+	t := l.turn
+	if t != nil && t.over {
+		t = nil
 	}
 	l.seeAll(paths, func(now []sight) {
-		for i, seen := range now {
-			was, ok := l.record.Present(paths[i])
-			if !ok && t != nil && !seen.Exists {
-				was, ok = t.Present(paths[i]) // as it was before an earlier turn
-			}
-			if !ok || seen.path != paths[i] || was == seen.Content || was == seen.Mark() || !counts(seen) {
+		var events []Event
+		for _, seen := range now {
+			if seen.path == "" || t != nil && !seen.Exists {
 				continue
 			}
-			if t != nil && !t.ended && !seen.Exists && !l.loaded[seen.path] {
-				continue
+			if l.account(t, seen) {
+				l.named.Store(seen.path, true)
+				events = append(events, Event{seen.path, "disk"})
 			}
-			if l.loaded[seen.path] || seen.large || t == nil || seen.Exists && seen.since.Add(coarse).Before(t.At) ||
-				!l.config.Ours(seen.path) {
-				l.userNow(seen.path, seen.Content)
-				continue
-			}
-			l.agentChanged(t, seen.path, was, seen.Content)
-			l.last[seen.path] = seen.Mark()
-			l.sawOpen(seen.path, seen.Content) // perhaps a call is in the middle of writing it
-			l.tell([]Event{{seen.path, "disk"}})
+		}
+		if len(events) > 0 {
+			l.tell(events)
 		}
 		done()
 	})
 }
 
-// Files gives the files of the record, in step with buffers and disk; open says that the turn runs which began
-// last. done runs on the ledger's goroutine.
-func (l *Ledger) Files(open bool, done func([]review.File)) {
+// Files gives the files of the record, in step with buffers and disk. done runs on the ledger's goroutine.
+func (l *Ledger) Files(done func([]review.File)) {
 	l.job(func(next func()) {
-		var t *turn
-		if open {
-			t = l.turn
-		}
-		l.refresh(t, func() {
+		l.refresh(l.record.Paths(), func() {
 			l.tell(nil)
 			done(l.record.Files())
 			next()
@@ -71,7 +48,7 @@ func (l *Ledger) File(path string, look bool, done func(review.File)) {
 			return
 		}
 		l.job(func(next func()) {
-			l.refreshOnly(nil, []string{path}, func() {
+			l.refresh([]string{path}, func() {
 				now, _ := l.record.File(path)
 				if now.Present != f.Present {
 					l.tell(nil)
@@ -89,7 +66,7 @@ func (l *Ledger) File(path string, look bool, done func(review.File)) {
 // goroutine.
 func (l *Ledger) Refresh(path string, done func()) {
 	l.job(func(next func()) {
-		l.refreshOnly(nil, []string{path}, func() {
+		l.refresh([]string{path}, func() {
 			l.tell(nil)
 			done()
 			next()

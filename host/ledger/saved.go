@@ -45,7 +45,7 @@ func (k *keeping) key() string {
 
 // empty tells that there is nothing to save.
 func (l *Ledger) empty() bool {
-	return len(l.record.Paths()) == 0 && l.history.Empty() && len(l.keep.unsent.comments) == 0
+	return l.record.Empty() && l.history.Empty() && len(l.keep.unsent.comments) == 0
 }
 
 // saveSoon has the record, the turns and the comments saved: at once, unless they were a moment ago.
@@ -98,13 +98,13 @@ func (l *Ledger) save() {
 // toSave is what is to be saved of the session.
 func (l *Ledger) toSave() saved.Session {
 	about := l.keep.about
-	about.Count(l.record.Files())
+	about.Count(l.record)
 	if len(l.history.Turns) > 0 && about.Title == "" {
 		about.Title = beginning(l.history.Turns[0].Prompt)
 	}
 	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told}
-	for at, o := range l.originals.of {
-		s.Originals = append(s.Originals, saved.Original{Path: at.Path, Mark: at.Mark, Sum: o.Sum, Mode: o.Mode})
+	for at := range l.textless() {
+		s.Originals = append(s.Originals, saved.Original{Mark: at.Mark, Form: at.Form, Sum: l.originals.of[at]})
 	}
 	return s
 }
@@ -144,14 +144,8 @@ func (l *Ledger) KeepUnsent(comments []saved.Comment, told []string, atOnce bool
 	})
 }
 
-// Opened hears as what the session is saved, now that its agent has it open. looked is called on the ledger's
-// goroutine when the folders have been looked at, or are not going to be.
-func (l *Ledger) Opened(about saved.About, looked func()) {
-	l.box.Put(func() {
-		l.identify(about)
-		l.scans.first(looked)
-	})
-}
+// Opened hears as what the session is saved, now that its agent has it open.
+func (l *Ledger) Opened(about saved.About) { l.box.Put(func() { l.identify(about) }) }
 
 // identify tells as what the session is saved. Where the agent has named it anew it is no longer saved under
 // its old name.
@@ -182,16 +176,20 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		return
 	}
 	was, err := l.config.Saves.Load(l.keep.key(), maxRecorded)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			waits(saved.Session{}, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := l.config.Store.SavedAt(openKey(l.keep.key())); err != nil {
+			return
 		}
+		was = saved.Session{About: l.keep.about, Record: l.record}
+	case err != nil:
+		waits(saved.Session{}, err)
 		return
 	}
 	l.record, l.history = was.Record, was.History
 	l.keep.about.Title = cmp.Or(l.keep.about.Title, was.About.Title)
 	for _, o := range was.Originals {
-		l.originals.of[version{o.Path, o.Mark}] = original{o.Sum, o.Mode}
+		l.originals.of[version{o.Mark, o.Form}] = o.Sum
 	}
 	l.keep.unsent = unsent{was.Comments, was.Told}
 	if image, err := saved.Take(l.toSave(), nil); err == nil {
@@ -202,10 +200,12 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		l.config.Background(func() {
 			l.awaitTracked() // else what is not saved looks taken out
 			l.box.Put(func() {
-				l.refresh(nil, func() {
-					l.tell(nil)
-					waits(l.toSave(), nil)
-					next()
+				l.takeUpTurn(func() {
+					l.refresh(l.record.Paths(), func() {
+						l.tell(nil)
+						waits(l.toSave(), nil)
+						next()
+					})
 				})
 			})
 		})

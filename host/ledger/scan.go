@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
@@ -19,6 +20,7 @@ type scanner struct {
 	running  bool
 	then     []func(*checkpoint.Snapshot) // what waits for the next one
 	early    []func()                     // what waits for the one that is under way
+	first    atomic.Bool                  // that is the first of all; any goroutine may ask
 	lacks    Lack                         // as told last
 }
 
@@ -60,19 +62,11 @@ func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
 	}
 }
 
-// first calls done when there is a snapshot, or none is under way.
-func (c *scanner) first(done func()) {
-	if c.latest != nil || !c.running {
-		done()
-		return
-	}
-	c.early = append(c.early, done)
-}
-
 // start has all that wait served by one snapshot, taken from now on.
 func (c *scanner) start() {
 	c.running = true
 	waiting, last := c.then, c.latest
+	c.first.Store(last == nil)
 	c.then = nil
 	c.config.Background(func() {
 		over := c.config.Over
@@ -82,17 +76,18 @@ func (c *scanner) start() {
 		}
 		c.box.Put(func() {
 			c.running = false
+			c.first.Store(false)
 			if snap != nil {
 				c.previous, c.latest = c.latest, snap
 				c.saw(snap)
+			}
+			for _, f := range waiting {
+				f(snap)
 			}
 			early := c.early
 			c.early = nil
 			for _, f := range early {
 				f()
-			}
-			for _, f := range waiting {
-				f(snap)
 			}
 			if len(c.then) > 0 && !c.running {
 				c.start()

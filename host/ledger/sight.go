@@ -3,7 +3,6 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -16,11 +15,12 @@ var errNoWatch = errors.New("files are not watched")
 
 // sight is a file as it was once.
 type sight struct {
-	path   string // the real one; "" where it could not be looked at
-	loaded bool
-	mode   fs.FileMode
-	large  bool      // known by its time and size alone
-	since  time.Time // the disk has it so
+	path     string // the real one; "" where it could not be looked at
+	loaded   bool
+	saved    bool      // by the user, from a buffer that shows it, as it is
+	size     int64     // on the disk, in bytes
+	modified int64     // in nanoseconds since 1970
+	since    time.Time // the disk has it so
 	review.Content
 }
 
@@ -28,26 +28,21 @@ type sight struct {
 // buffer first.
 func (l *Ledger) see(path string, settle bool, done func(sight)) {
 	answer := func(seen buffers.Seen, err error) {
-		s := sight{path: seen.Path, loaded: seen.Loaded, mode: seen.Mode, since: seen.Since}
+		s := sight{path: seen.Path, loaded: seen.Loaded, saved: seen.Saved, size: seen.Disk.Size, modified: seen.Disk.Sec*1e9 + seen.Disk.Nsec, since: seen.Since}
 		switch {
 		case errors.Is(err, buffers.ErrDirectory): // no file
 		case err != nil:
 			s.path = ""
 		case !seen.Exists:
 		case seen.Large:
-			s.large, s.Content = true, review.Opaque(fmt.Sprint(seen.Disk))
+			s.Content = review.Opaque(largeText(seen.Disk))
 		default:
-			s.Content = textContent(seen.Text)
+			s.Content = contentOf(&seen.Text, seen.Form)
 		}
-		l.box.Put(func() {
-			if s.loaded {
-				l.loaded[s.path] = true
-			}
-			if l.turn != nil {
-				l.turn.SawMode(s.path, s.mode)
-			}
-			done(s)
-		})
+		if s.Exists {
+			s.Mode = seen.Mode
+		}
+		l.box.Put(func() { done(s) })
 	}
 	w := l.config.Watch()
 	if w == nil {
@@ -57,7 +52,7 @@ func (l *Ledger) see(path string, settle bool, done func(sight)) {
 	w.Look(path, settle, maxReviewed, answer)
 }
 
-// seeAll looks at files, all of them as they are at the end: one that Took has changed meanwhile counts as
+// seeAll looks at files, all of them as they are at the end: one that was told to have changed meanwhile counts as
 // not looked at.
 func (l *Ledger) seeAll(paths []string, done func([]sight)) {
 	found := make([]sight, len(paths))
@@ -83,10 +78,23 @@ func (l *Ledger) seeAll(paths []string, done func([]sight)) {
 	}
 }
 
-// textContent is a text for the record, without it where it is too long.
-func textContent(text string) review.Content {
-	c := review.Text(text)
-	if len(text) > maxReviewed {
+// largeText stands for the text of a file that is too large to be compared.
+func largeText(disk buffers.DiskState) string { return fmt.Sprint(disk) }
+
+// plain is the form that most files have.
+const plain = "utf-8 unix"
+
+// contentOf is a text for the record, without it where it is too long; nil is no file. Each of its lines ends: whether
+// the last one does on the disk is a matter of the form, as an editor does not show it.
+func contentOf(text *string, form string) review.Content {
+	if text == nil {
+		return review.Content{}
+	}
+	c := review.Text(buffers.Lined(*text))
+	if form != plain {
+		c.Form = form
+	}
+	if len(*text) > maxReviewed {
 		return c.Mark()
 	}
 	return c

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
@@ -18,11 +16,16 @@ type touched struct {
 func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) touched {
 	files := call.Files()
 	t := touched{paths: session.AllAbsolute(files.Changed, absolute), lines: map[string]int{}}
+	named, moved := map[string]bool{}, map[[2]string]bool{}
+	for _, path := range t.paths {
+		named[path] = true
+	}
 	for _, m := range files.Moves {
 		from, _ := absolute(m[0])
 		to, _ := absolute(m[1])
 		pair := [2]string{from, to}
-		if slices.Contains(t.paths, from) && slices.Contains(t.paths, to) && from != to && !slices.Contains(t.moves, pair) {
+		if named[from] && named[to] && from != to && !moved[pair] {
+			moved[pair] = true
 			t.moves = append(t.moves, pair)
 		}
 	}

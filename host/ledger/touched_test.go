@@ -56,6 +56,21 @@ func TestTouchedBy(t *testing.T) {
 			session.ToolCall{Kind: session.KindMove, Locations: at("/w/b"), RawInput: json.RawMessage(`{"path":"/w/a","to":"/w/b"}`)},
 			[]string{"/w/a", "/w/b"}, [][2]string{{"/w/a", "/w/b"}},
 		},
+		"a move onto itself": {
+			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"./a"}`)}, []string{"/w/a"}, nil,
+		},
+		"a move from elsewhere": {
+			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"https://example.org/x","destination":"b"}`)}, []string{"/w/b"}, nil,
+		},
+		"a move to elsewhere": {
+			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"https://example.org/x"}`)}, []string{"/w/a"}, nil,
+		},
+		"a move told twice": {
+			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"b"}`), Content: []session.ToolCallContent{
+				session.Diff{Operation: session.OperationMove, OldPath: "/w/a", Path: "/w/b"},
+			}},
+			[]string{"/w/a", "/w/b"}, [][2]string{{"/w/a", "/w/b"}},
+		},
 		"a move by a diff": {
 			session.ToolCall{Kind: session.KindEdit, Content: []session.ToolCallContent{
 				session.Diff{Operation: session.OperationMove, OldPath: "/w/a", Path: "/w/b"},

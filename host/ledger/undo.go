@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -82,30 +82,31 @@ func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 
 // steps says what taking files back does to each as it is now, in the order in which that must be done.
 func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
-	var paths []string
+	var paths, old []string
 	for _, f := range files {
-		paths = append(paths, f.Path, cmp.Or(f.OldPath, f.Path))
+		paths = append(paths, f.Path)
+		if f.OldPath != "" {
+			old = append(old, f.OldPath)
+		}
 	}
-	l.refresh(nil, func() {
-		l.seeAll(paths, func(now []sight) {
+	l.refresh(l.record.Paths(), func() {
+		l.seeAll(slices.Concat(paths, old), func(now []sight) {
 			var is []review.Content
-			var modes []fs.FileMode
 			taken := map[string]bool{}
 			unseen := map[string]bool{}
-			for i := range files {
-				seen, old := now[2*i], now[2*i+1]
-				is, modes = append(is, seen.Content), append(modes, seen.mode)
-				taken[paths[2*i+1]] = old.Exists
-				unseen[paths[2*i]] = seen.path == ""
+			for i, path := range paths {
+				is = append(is, now[i].Content)
+				unseen[path] = now[i].path == ""
 			}
-			steps := turns.Steps(files, is, modes, taken)
+			for i, path := range old {
+				taken[path] = now[len(paths)+i].Exists
+			}
+			steps := turns.Steps(files, is, taken)
 			for i, step := range steps {
 				if unseen[step.Of.Path] {
 					steps[i].Note = "cannot be looked at"
-				} else if !step.Idle() && step.Want.Opaque && step.Want != step.Now {
-					if _, kept := l.originals.known(step.Of.Path, step.Want, l.turn); !kept {
-						steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
-					}
+				} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.originals.has(step.Of.Path, step.Want, l.turn) {
+					steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
 				}
 			}
 			done(steps)
@@ -134,7 +135,7 @@ func (l *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 		return
 	}
 	path := step.Of.Path
-	to := placement{path: path, now: step.Now, want: step.Want, mode: step.Mode, back: step.Back}
+	to := placement{path: path, now: step.Now, want: step.Want, back: step.Back}
 	if step.Merged {
 		to.merge = step.With
 	}
@@ -151,23 +152,30 @@ func (l *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 		}
 		did := step.Reverse()
 		u.did = append(u.did, did)
-		l.seeAll([]string{path, did.Path}, func(now []sight) {
+		paths := []string{path, did.Path}
+		if did.Path == path {
+			paths = paths[:1]
+		}
+		l.seeAll(paths, func(now []sight) {
+			is := now[len(now)-1]
 			switch {
-			case now[0].path == "" || now[1].path == "":
+			case now[0].path == "" || is.path == "":
 			case !u.again && step.Back != "":
-				l.record.MoveRetracted(path, did.Path, step.Now, now[1].Content)
+				l.record.MoveRetracted(path, did.Path, step.Now, step.Want)
 			case !u.again:
-				l.record.Retracted(did.Path, step.Now, now[1].Content)
+				l.record.Retracted(did.Path, step.Now, step.Want)
 			case step.Back != "":
-				l.agentMoved(nil, path, did.Path, step.Now, now[1].Content)
+				l.agentMoved(nil, path, did.Path, step.Now, step.Want)
 			default:
-				l.agentChanged(nil, path, step.Now, now[0].Content)
+				l.agentChanged(nil, path, step.Now, step.Want)
+			}
+			if is.path != "" && is.Exists == step.Want.Exists {
+				l.userNow(is.path, is.Content) // with what is not saved
 			}
 			for _, seen := range now {
-				l.last[seen.path] = seen.Mark()
-			}
-			for b := range l.open {
-				delete(b.files, path)
+				if seen.path != "" {
+					l.config.Others(seen.path, seen.Content)
+				}
 			}
 			l.undoEach(u, steps[1:], done)
 		})

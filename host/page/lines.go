@@ -22,6 +22,15 @@ type Lines[L Line[L]] struct {
 // Have are the lines that the buffer has.
 func (l *Lines[L]) Have() []L { return l.have }
 
+// Thin replaces the lines that the buffer has by others that are equal and take less memory.
+func (l *Lines[L]) Thin(thin func(L) L) {
+	have := make([]L, len(l.have))
+	for i, line := range l.have {
+		have[i] = thin(line)
+	}
+	l.have = have
+}
+
 // goneAtOnce is how many lines Neovim is to take away at once, which are not counted by their bytes.
 const goneAtOnce = 20_000
 

@@ -28,7 +28,7 @@ func TestRemovedFiles(t *testing.T) {
 	if _, err := r.Plan("f", Reject, Selection{}); err == nil {
 		t.Error("its changes can be decided")
 	}
-	data, err := r.Save(quoted)
+	data, err := savedAs(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +82,22 @@ func TestRetractedFiles(t *testing.T) {
 			r.Changed("f", text("a\nb\n"), text("a\nX\n"))
 			r.Now("f", text("a\nX\nmine\n"))
 		}, text("a\nb\nmine\n"), "none"},
+		"some of what was kept": {func(r *Record) {
+			r.Changed("f", text(letters("abc")), text(letters("aXYc")))
+			decideAll(t, r, Keep)
+		}, text(letters("aYc")), "pending"},
+		"one of the lines that were kept": {func(r *Record) {
+			r.Changed("f", text(letters("abc")), text(letters("aXYbc")))
+			decideAll(t, r, Keep)
+		}, text(letters("aYbc")), "kept"},
+		"what was kept of a removal": {func(r *Record) {
+			r.Changed("f", text(letters("abcdef")), text(letters("adYf")))
+			decideAll(t, r, Keep)
+		}, text(letters("abcdYf")), "kept"},
+		"some of what was kept of a removal": {func(r *Record) {
+			r.Changed("f", text(letters("abcd")), text(letters("ad")))
+			decideAll(t, r, Keep)
+		}, text(letters("abd")), "pending"},
 		"refused before": {func(r *Record) {
 			r.Changed("f", text(letters("abcdef")), text(letters("aXcdef")))
 			decideAll(t, r, Reject)

@@ -3,8 +3,8 @@ package review
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
@@ -23,6 +23,8 @@ const (
 type Selection struct {
 	Hunks []int           // whole ones, as in File.Hunks
 	Parts []linediff.Edit // of what is pending: lines of the accepted text that became lines of the present one
+	Lines bool            // not the permissions, also where no line waits any more; and not the form, unless Form says so
+	Form  bool
 }
 
 // Plan is what comes of a decision.
@@ -49,17 +51,19 @@ func (p Plan) Decides() bool {
 var (
 	errNotChanged   = errors.New("the agent has changed nothing there")
 	errChangedSince = errors.New("it has changed since the decision, which can only be made anew")
+	errTyped        = errors.New("you have changed it, and it has no lines by which yours could be told apart: keep it, or take your change back")
 	errNoSuchHunk   = errors.New("there is no such change any more")
 )
 
-// Plan says what a decision makes of a file. Nothing is changed before Commit.
+// Plan says what a decision makes of a file. Nothing is changed before Commit. Its errors do not name the file.
 func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	f := r.files[path]
 	if f == nil || f.away {
-		return Plan{}, fmt.Errorf("%s %s: %w", d, path, errNotChanged)
+		return Plan{}, errNotChanged
 	}
 	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
 	n := &p.next
+	n.gone = nil // what is decided of a removal is decided of what was removed
 	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
 		n.bringBack()
 		if n.MovedTo != "" {
@@ -69,15 +73,15 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		p.Want = n.Present
 		return p, nil
 	}
-	whole := len(which.Hunks)+len(which.Parts) == 0
-	if f.text == nil || !f.Present.Exists || whole && len(f.text.pending.edits) == 0 {
-		whole = true
+	if d == Reject && f.typed() {
+		return Plan{}, errTyped
 	}
+	whole := len(which.Hunks)+len(which.Parts) == 0 || f.text == nil || !f.Present.Exists
 	if n.text != nil {
 		l := *f.text
 		changed, err := l.decide(d, which, whole)
 		if err != nil {
-			return Plan{}, fmt.Errorf("%s %s: %w", d, path, err)
+			return Plan{}, err
 		}
 		if changed {
 			n.text, n.Present.Text = &l, l.present()
@@ -86,8 +90,13 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	switch {
 	case d == Keep && (whole || n.Present.Exists):
 		n.Accepted.Exists = n.Present.Exists || n.Accepted.Exists && !whole
-		if n.text == nil {
+		switch {
+		case n.text == nil:
 			n.Accepted = n.Present
+		case whole || len(n.text.pending.edits) == 0 && !which.Lines:
+			n.Accepted.Form, n.Accepted.Mode = n.Present.Form, n.Present.Mode
+		case which.Form:
+			n.Accepted.Form = n.Present.Form
 		}
 		n.refused = ""
 		if whole && n.OldPath != "" {
@@ -108,11 +117,16 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		}
 	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
 		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
+	case d == Reject && n.text != nil && len(n.text.pending.edits) == 0:
+		n.Present.Form, n.Present.Mode = n.Accepted.Form, n.Accepted.Mode // they go with the last hunk
 	}
 	if mine := n.mine(); d == Reject && !n.Present.Exists && mine != "" {
 		// What the user has written into a new file stays, and the file with it.
 		n.Present = Text(mine)
-		n.Baseline.Exists, n.Accepted.Exists = true, true
+		n.Present.Form, n.Present.Mode = f.Present.Form, f.Present.Mode
+		for _, c := range []*Content{&n.Baseline, &n.Accepted} {
+			c.Exists, c.Form, c.Mode = true, f.Present.Form, f.Present.Mode
+		}
 		n.refused, n.taken = "", Content{}
 	}
 	p.Want = n.Present
@@ -136,9 +150,9 @@ func (f *file) bringBack() {
 			l.pending = newPair(l.accepted())
 		}
 		l.agent(f.Present.Text)
-		for _, e := range slices.Backward(l.pending.edits) {
-			l.keep(e)
-		}
+		waiting := slices.Clone(l.pending.edits)
+		slices.Reverse(waiting)
+		l.all(waiting, (*layers).keep)
 		f.text = &l
 	}
 	f.Accepted, f.refused, f.taken = f.Present, "", Content{}
@@ -192,9 +206,8 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 		parts = slices.Clone(l.pending.edits)
 	}
 	for _, e := range parts {
-		if !slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool {
-			return e.A0 >= p.A0 && e.A1 <= p.A1 && e.B0 >= p.B0 && e.B1 <= p.B1 && e.A0 <= e.A1 && e.B0 <= e.B1
-		}) {
+		i := sort.Search(len(l.pending.edits), func(i int) bool { return l.pending.edits[i].A1 >= e.A1 })
+		if i == len(l.pending.edits) || !within(e, l.pending.edits[i]) {
 			return false, errNoSuchHunk
 		}
 	}
@@ -213,39 +226,51 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 	}
 	changed = len(parts)+len(again) > 0
 	// The last one first: those before it stay where they are.
-	order := func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) }
-	slices.SortFunc(parts, order)
+	slices.SortFunc(parts, func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) })
 	slices.SortFunc(again, func(a, b change) int { return b.at - a.at })
+	var places []place
+	var do []func(s *stretch) bool
+	revise := func(c change) {
+		places = append(places, place{c.parts[0].B0, c.parts[0].B1})
+		do = append(do, func(s *stretch) bool { return s.revise(c) })
+	}
 	for _, part := range slices.Compact(parts) {
-		for len(again) > 0 && again[0].at >= part.A1 {
-			if !l.revise(again[0]) {
-				return false, errNoSuchHunk
+		for ; len(again) > 0 && again[0].at >= part.A1; again = again[1:] {
+			revise(again[0])
+		}
+		places = append(places, place{part.A0, part.A1})
+		do = append(do, func(s *stretch) bool {
+			if d == Keep {
+				s.keep(s.pendingEdit(part))
+			} else {
+				s.refuse(s.pendingEdit(part))
 			}
-			again = again[1:]
-		}
-		if d == Keep {
-			l.keep(part)
-		} else {
-			l.refuse(part)
-		}
+			return true
+		})
 	}
 	for _, c := range again {
-		if !l.revise(c) {
-			return false, errNoSuchHunk
-		}
+		revise(c)
+	}
+	if !l.each(places, func(s *stretch, i int) bool { return do[i](s) }) {
+		return false, errNoSuchHunk
 	}
 	return changed, nil
 }
 
+// within tells that an edit is a part of another one.
+func within(e, whole linediff.Edit) bool {
+	return e.A0 >= whole.A0 && e.A1 <= whole.A1 && e.B0 >= whole.B0 && e.B1 <= whole.B1 && e.A0 <= e.A1 && e.B0 <= e.B1
+}
+
 // revise turns a decision into the other one.
-func (l *layers) revise(c change) bool {
+func (s *stretch) revise(c change) bool {
 	if c.State == Kept {
-		l.refuse(l.reopen(c.parts[0]))
+		s.refuse(s.reopen(s.keptEdit(c.parts[0])))
 		return true
 	}
-	part, ok := l.bring(c.parts[0])
+	part, ok := s.bring(s.refusedEdit(c.parts[0]))
 	if ok {
-		l.keep(part)
+		s.keep(part)
 	}
 	return ok
 }

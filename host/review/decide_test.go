@@ -126,6 +126,14 @@ func TestDecisions(t *testing.T) {
 			func(t *testing.T, r *Record) { decide(t, r, Reject, hunk(1)); decide(t, r, Keep, hunk(1)) },
 			want{"aXcYe", "abcde", "abcYe", []span{{2, 1, 2, 1}}, []span{{4, 1, 4, 1}}, nil, Pending},
 		},
+		"rejected, and the user takes the line out": {
+			func(t *testing.T, r *Record) { decide(t, r, Reject, hunk(0)); r.Now("f", Text(letters("acYe"))) },
+			want{"acYe", "acde", "acde", []span{{3, 1, 3, 1}}, nil, []span{{1, 0, 1, 0}}, Pending},
+		},
+		"rejected, and the user writes another": {
+			func(t *testing.T, r *Record) { decide(t, r, Reject, hunk(0)); r.Now("f", Text(letters("aucYe"))) },
+			want{"aucYe", "aucde", "aucde", []span{{4, 1, 4, 1}}, nil, []span{{2, 1, 2, 1}}, Pending},
+		},
 		"what was kept undone by the user": {
 			func(t *testing.T, r *Record) { decide(t, r, Keep, Selection{}); r.Now("f", Text(letters("abcYe"))) },
 			want{"abcYe", "abcde", "abcYe", nil, []span{{4, 1, 4, 1}}, nil, Kept},
@@ -288,10 +296,19 @@ func consistent(t *testing.T, f File) {
 // quoted stands for what Save has in the place of a text.
 func quoted(text string) string { return strconv.Quote(text) }
 
+// savedAs is what is saved of a record.
+func savedAs(r *Record) (all [][]byte, err error) {
+	for _, g := range r.Groups() {
+		data, failed := g.Save(quoted)
+		all, err = append(all, data), errors.Join(err, failed)
+	}
+	return all, err
+}
+
 // loaded is a record that was saved and read again.
 func loaded(t *testing.T, r *Record) *Record {
 	t.Helper()
-	data, err := r.Save(quoted)
+	data, err := savedAs(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,9 +336,9 @@ func TestSavedRecords(t *testing.T) {
 	if f, _ := again.File("another"); f.ID != 6 {
 		t.Errorf("the next file has the id %d", f.ID)
 	}
-	data, _ := r.Save(quoted)
-	for _, broken := range [][]byte{nil, data[:len(data)/2], []byte("junk")} {
-		if _, err := Load(broken, 1<<20, strconv.Unquote); err == nil {
+	data, _ := savedAs(r)
+	for _, broken := range [][]byte{nil, data[0][:len(data[0])/2], []byte("junk")} {
+		if _, err := Load([][]byte{broken}, 1<<20, strconv.Unquote); err == nil {
 			t.Errorf("%.10q is a record", broken)
 		}
 	}
@@ -547,6 +564,7 @@ func TestDecisionsMadeTwice(t *testing.T) {
 		"a removal kept":    {Text("1\n"), Content{}, Keep, all, all},
 		"a removal refused": {Text("1\n"), Content{}, Reject, all, all},
 		"no text":           {Opaque("a"), Opaque("b"), Keep, all, all},
+		"no text refused":   {Opaque("a"), Opaque("b"), Reject, all, all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := New(1 << 20)
@@ -581,5 +599,40 @@ func TestRefusingANewFileLeavesTheUsersLines(t *testing.T) {
 	back, err := r.Undo(p)
 	if err != nil || back.Want != Text("1\nmine\n2\n") || !r.Commit(back) {
 		t.Fatalf("taking it back makes %+v, %v", back.Want, err)
+	}
+}
+
+// Where a new file of the agent's was refused the user makes one of their own: that is no change of the agent's, and
+// what was refused does not take its place.
+func TestTheUsersFileWhereANewOneWasRefused(t *testing.T) {
+	for name, c := range map[string]struct{ agents, users Content }{
+		"lines":        {Text("a\n"), Text("u\n")},
+		"an empty one": {Text("a\n"), Text("")},
+		"no text":      {Text("\x00a"), Text("u\n")},
+		"becomes none": {Text("a\n"), Text("\x00u")},
+	} {
+		r := New(1 << 20)
+		r.Changed("f", Content{}, c.agents)
+		decideAll(t, r, Reject)
+		r.Now("f", c.users)
+		if f, ok := r.File("f"); ok && f.State == Pending {
+			t.Errorf("%s: what waits is %+v", name, f)
+		}
+		for _, do := range []Decision{Keep, Reject} {
+			if p, err := r.Plan("f", do, Selection{}); err == nil && (p.Edits() || !r.Commit(p)) {
+				t.Errorf("%s: %s makes %+v of it", name, do, p.Want)
+			}
+		}
+
+		r = New(1 << 20)
+		r.Changed("f", Content{}, c.agents)
+		decideAll(t, r, Reject)
+		r.Now("f", c.agents) // taken back
+		if f, ok := r.File("f"); !ok || f.State != Pending || f.Status != Added {
+			t.Errorf("%s: the agent's file is back as %+v", name, f)
+		}
+		if p, err := r.Plan("f", Reject, Selection{}); err != nil || p.Want.Exists {
+			t.Errorf("%s: refused once more it is %+v, %v", name, p.Want, err)
+		}
 	}
 }

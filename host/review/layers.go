@@ -3,6 +3,7 @@ package review
 import (
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
@@ -36,11 +37,31 @@ func (l *layers) agent(now string) {
 	l.pending.change(now, true)
 	l.follow(false)
 	// What was refused there is old.
+	var old []linediff.Edit
+	var places []place
 	for _, e := range slices.Backward(l.refused.edits) {
-		if slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool { return meet(p.A0, p.A1, e.B0, e.B1) }) {
-			l.refused.rebase(e, l.acceptedLines(e.B0, e.B1))
+		if l.pendingAt(e.B0, e.B1) {
+			old, places = append(old, e), append(places, place{e.B0, e.B1})
 		}
 	}
+	l.each(places, func(s *stretch, i int) bool {
+		e := s.refusedEdit(old[i])
+		s.refused.rebase(e, s.acceptedLines(e.B0, e.B1))
+		return true
+	})
+}
+
+// pendingAt tells whether something pending meets lines of the accepted text.
+func (l *layers) pendingAt(from, to int) bool {
+	list := l.pending.edits
+	// Those before it end before from; of the rest only the first two can meet it, where the first only touches it.
+	first := sort.Search(len(list), func(i int) bool { return list[i].A1 >= from })
+	for _, e := range list[first:min(first+2, len(list))] {
+		if meet(e.A0, e.A1, from, to) {
+			return true
+		}
+	}
+	return false
 }
 
 // user gives the present text another one of the user's, who may have undone a change or its refusal.
@@ -54,23 +75,29 @@ func (l *layers) user(now string) {
 }
 
 // mostMade is of how many refusals is known what they were when they were made.
-const mostMade = 200
+const mostMade = 10_000
 
 // remember knows a refusal as it is when it is made.
 func (l *layers) remember(e linediff.Edit) {
-	l.made = append(slices.Clone(l.made[max(0, len(l.made)-mostMade):]), l.refusal(e))
+	made := refusal(strings.Join(l.acceptedLines(e.B0, e.B1), ""), strings.Join(lines(l.refused.base, e.A0, e.A1), ""))
+	l.made = append(slices.Clip(l.made), made)
 }
 
-// asMade tells that the lines which stay by a refusal are those that it was about: when the user has changed
-// them since, and takes them out, that is no undo of it.
-func (l *layers) asMade(e linediff.Edit) bool {
-	return e.B0 == e.B1 || slices.Contains(l.made, l.refusal(e))
+// asMade tells of a refusal that the lines which stay by it are those that it was about: when the user has
+// changed them since, and takes them out, that is no undo of it.
+func (l *layers) asMade() func(linediff.Edit) bool {
+	made := map[string]bool{}
+	for _, m := range l.made {
+		made[m] = true
+	}
+	accepted, refused := rulerOf(l.accepted()), rulerOf(l.refused.base)
+	return func(e linediff.Edit) bool {
+		return e.B0 == e.B1 || made[refusal(accepted.cut(l.accepted(), e.B0, e.B1), refused.cut(l.refused.base, e.A0, e.A1))]
+	}
 }
 
 // refusal tells what was refused, and what stays by that, from all else.
-func (l *layers) refusal(e linediff.Edit) string {
-	return sum(sum(strings.Join(l.acceptedLines(e.B0, e.B1), "")) + strings.Join(lines(l.refused.base, e.A0, e.A1), ""))
-}
+func refusal(stays, refused string) string { return sum(sum(stays) + refused) }
 
 // retraction is what taking changes back makes of lines.
 type retraction struct {
@@ -85,7 +112,7 @@ func (l *layers) retraction(now string) retraction {
 	for _, e := range linediff.Compare(linediff.Lines(l.present()), text) {
 		r.fresh = append(r.fresh, text[e.B0:e.B1]...)
 		for at := e.A0; at < e.A1; at++ {
-			if !slices.ContainsFunc(l.pending.edits, func(p linediff.Edit) bool { return at >= p.B0 && at < p.B1 }) {
+			if !l.isPending(at) {
 				r.gone[back(l.pending.edits, at, true)] = true
 			}
 		}
@@ -93,31 +120,57 @@ func (l *layers) retraction(now string) retraction {
 	return r
 }
 
+// isPending tells whether a line of the present text is one that a pending change has added.
+func (l *layers) isPending(line int) bool {
+	list := l.pending.edits
+	i := sort.Search(len(list), func(i int) bool { return list[i].B1 > line })
+	return i < len(list) && list[i].B0 <= line
+}
+
 // unkeep has what was kept, and was taken back since, count as not kept: it is no change of the agent's that
 // the baseline is there again. Of lines that were replaced all wait for a decision again when some are taken
 // back.
 func (l *layers) unkeep(r retraction) {
+	type taken struct {
+		linediff.Edit
+		gone  []int // its lines, the last one first
+		whole bool
+	}
+	var list []taken
+	var places []place
+	fresh := map[string]bool{}
+	for _, text := range r.fresh {
+		fresh[text] = true
+	}
+	baseline := rulerOf(l.baseline())
 	for _, e := range slices.Backward(l.kept.edits) {
-		n := 0
-		for at := e.B0; at < e.B1; at++ {
+		t := taken{Edit: e}
+		for at := e.B1 - 1; at >= e.B0; at-- {
 			if r.gone[at] {
-				n++
+				t.gone = append(t.gone, at)
 			}
 		}
-		old := lines(l.baseline(), e.A0, e.A1)
-		switch {
-		case n > 0 && n == e.B1-e.B0, len(old) > 0 && (n > 0 || among(old, r.fresh)):
-			l.reopen(e)
-		case n > 0:
-			for at := e.B1 - 1; at >= e.B0; at-- {
-				if r.gone[at] {
-					there := forth(l.pending.edits, at, true)
-					l.pending.rebase(linediff.Edit{A0: at, A1: at + 1, B0: there, B1: there}, nil)
-					l.follow(true)
-				}
-			}
+		n, old := len(t.gone), linediff.Lines(baseline.cut(l.baseline(), e.A0, e.A1))
+		again := func() bool {
+			return !slices.ContainsFunc(old, func(text string) bool { return !fresh[text] }) && among(old, r.fresh)
+		}
+		if t.whole = n > 0 && n == e.B1-e.B0 || len(old) > 0 && (n > 0 || again()); t.whole || n > 0 {
+			list, places = append(list, t), append(places, place{e.B0, e.B1})
 		}
 	}
+	l.each(places, func(s *stretch, i int) bool {
+		if t := list[i]; t.whole {
+			s.reopen(s.keptEdit(t.Edit))
+			return true
+		}
+		for _, at := range list[i].gone {
+			at -= s.accepted0()
+			there := forth(s.pending.edits, at, true)
+			s.pending.rebase(linediff.Edit{A0: at, A1: at + 1, B0: there, B1: there}, nil)
+			s.follow(true)
+		}
+		return true
+	})
 }
 
 // follow has the other pairs know the accepted text, which the user, or with kept a decision, has changed.
@@ -204,11 +257,13 @@ func (l *layers) recognize(now string) {
 	}
 	near := func(e linediff.Edit, from, to int) bool {
 		room := e.A1 - e.A0 + e.B1 - e.B0
-		return slices.ContainsFunc(left, func(u linediff.Edit) bool { return u.A0 <= to+room && u.A1 >= from-room })
+		i := sort.Search(len(left), func(i int) bool { return left[i].A1 >= from-room })
+		return i < len(left) && left[i].A0 <= to+room
 	}
 	refused := func(l *layers) (list []linediff.Edit) {
+		made := l.asMade()
 		for _, e := range slices.Backward(l.refused.edits) {
-			if l.asMade(e) && near(e, forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false)) {
+			if near(e, forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false)) && made(e) {
 				list = append(list, e)
 			}
 		}
@@ -222,43 +277,74 @@ func (l *layers) recognize(now string) {
 		}
 		return list
 	}
-	bring := func(l *layers, e linediff.Edit) bool {
-		_, ok := l.bring(e)
-		return ok
-	}
-	refuse := func(l *layers, e linediff.Edit) bool {
-		l.refuse(e)
+	refuse := func(l *layers, parts []linediff.Edit) bool {
+		l.all(parts, (*layers).refuse)
 		return true
 	}
 	// All at once first, as an undo of the refusal of a file is.
 	if all := refused(l); len(all) > 1 {
-		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return every(trial, all, bring) })
+		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return trial.bringAll(all) })
 	}
 	if all := pending(l); len(all) > 1 {
-		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return every(trial, all, refuse) })
+		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return refuse(trial, all) })
 	}
 	// The last one first: those before it stay where they are.
 	for _, e := range first(refused(l), maxTried) {
 		from := forth(l.pending.edits, e.B0, true)
-		try(sizeOf([]linediff.Edit{e}), from, from+e.A1-e.A0, func(trial *layers) bool { return bring(trial, e) })
+		try(sizeOf([]linediff.Edit{e}), from, from+e.A1-e.A0, func(trial *layers) bool { return trial.bringAll([]linediff.Edit{e}) })
 	}
 	for _, e := range first(pending(l), maxTried) {
-		try(sizeOf([]linediff.Edit{e}), e.B0, e.B0+e.A1-e.A0, func(trial *layers) bool { return refuse(trial, e) })
+		try(sizeOf([]linediff.Edit{e}), e.B0, e.B0+e.A1-e.A0, func(trial *layers) bool { return refuse(trial, []linediff.Edit{e}) })
 	}
 	// Of refusals side by side one may be undone: its lines come back.
+	made := refused(l)
 	for _, u := range slices.Backward(left) {
-		fresh, gone := text[u.B0:u.B1], lines(l.present(), u.A0, u.A1)
-		for _, e := range refused(l) {
+		fresh := text[u.B0:u.B1]
+		if len(fresh) == 0 {
+			continue
+		}
+		var gone []string
+		for _, e := range made {
 			from, to := forth(l.pending.edits, e.B0, true), forth(l.pending.edits, e.B1, false)
-			if len(fresh) > 0 && u.A0 >= from && u.A1 <= to &&
-				among(fresh, lines(l.refused.base, e.A0, e.A1)) && among(gone, l.acceptedLines(e.B0, e.B1)) {
+			if u.A0 < from || u.A1 > to {
+				continue
+			}
+			if gone == nil {
+				gone = lines(l.present(), u.A0, u.A1)
+			}
+			if among(fresh, lines(l.refused.base, e.A0, e.A1)) && among(gone, l.acceptedLines(e.B0, e.B1)) {
 				l.pending.replace(u.A0, u.A1, fresh, true)
 				l.follow(false)
 				l.refused.rebase(e, l.acceptedLines(e.B0, e.B1))
+				made = refused(l)
 				break
 			}
 		}
 	}
+}
+
+// bringAll is bring of several edits, the last one first; false tells that nothing was done.
+func (l *layers) bringAll(refused []linediff.Edit) bool {
+	places := make([]place, len(refused))
+	for i, e := range refused {
+		places[i] = place{e.B0, e.B1}
+	}
+	return l.each(places, func(s *stretch, i int) bool {
+		_, ok := s.bring(s.refusedEdit(refused[i]))
+		return ok
+	})
+}
+
+// all does one thing with several parts of pending edits, the last one first.
+func (l *layers) all(parts []linediff.Edit, do func(*layers, linediff.Edit)) {
+	places := make([]place, len(parts))
+	for i, e := range parts {
+		places[i] = place{e.A0, e.A1}
+	}
+	l.each(places, func(s *stretch, i int) bool {
+		do(&s.layers, s.pendingEdit(parts[i]))
+		return true
+	})
 }
 
 // among tells whether lines are some of others, in their order.
@@ -269,15 +355,6 @@ func among(some, all []string) bool {
 		}
 	}
 	return len(some) == 0
-}
-
-func every(l *layers, edits []linediff.Edit, do func(*layers, linediff.Edit) bool) bool {
-	for _, e := range edits {
-		if !do(l, e) {
-			return false
-		}
-	}
-	return true
 }
 
 func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
@@ -313,34 +390,36 @@ func lines(text string, from, to int) []string {
 	if from == to {
 		return nil
 	}
-	all := linediff.Lines(text)
-	if to < 0 {
-		to = len(all)
+	text = text[lineAt(text, from):]
+	if to >= 0 {
+		text = text[:lineAt(text, to-from)]
 	}
-	return all[from:to]
+	return linediff.Lines(text)
 }
 
 // back is where a line of the present text, counted from 0, is in the base. What was removed just before it
 // is behind that with end, and what was added there too.
 func back(edits []linediff.Edit, line int, end bool) int {
-	at := line
-	for _, e := range edits {
-		if e.B1 < line || e.B1 == line && (end || e.B0 < e.B1) {
-			at = line + e.A1 - e.B1
-		}
+	n := sort.Search(len(edits), func(i int) bool {
+		e := edits[i]
+		return e.B1 > line || e.B1 == line && !end && e.B0 == e.B1
+	})
+	if n == 0 {
+		return line
 	}
-	return at
+	return line + edits[n-1].A1 - edits[n-1].B1
 }
 
 // forth is where a line of the base is in the present text; with begin behind what was added just before it.
 func forth(edits []linediff.Edit, line int, begin bool) int {
-	at := line
-	for _, e := range edits {
-		if e.A1 < line || e.A1 == line && (begin || e.A0 < e.A1) {
-			at = line + e.B1 - e.A1
-		}
+	n := sort.Search(len(edits), func(i int) bool {
+		e := edits[i]
+		return e.A1 > line || e.A1 == line && !begin && e.A0 == e.A1
+	})
+	if n == 0 {
+		return line
 	}
-	return at
+	return line + edits[n-1].B1 - edits[n-1].A1
 }
 
 // meet tells that two ranges of lines have some in common, or are empty at the same place, or one is empty

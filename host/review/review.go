@@ -4,6 +4,7 @@
 package review
 
 import (
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ type Content struct {
 	Exists bool
 	Opaque bool
 	Text   string
+	Form   string      // how the text stands on the disk (encoding, line ends, byte order mark); "" is plain UTF-8
+	Mode   fs.FileMode // permission bits; 0 where they are not known
 }
 
 // Status says what the agent has made of a file since its baseline.
@@ -61,6 +64,7 @@ type File struct {
 	Accepted Content // the baseline with what the user has kept
 	Present  Content
 	Hunks    []Hunk // none of an opaque file
+	Typed    bool   // the user has changed what waits in an opaque file: what of it is theirs cannot be told
 
 	text *layers // nil of an opaque one
 }
@@ -70,10 +74,12 @@ type Record struct {
 	limit   int
 	lastID  int
 	files   map[string]*file // by path
-	touched []*file          // those with texts, the one changed last at the end
+	touched recency          // those with texts
 	bytes   int              // of all texts
 	left    map[string]*file // those that have left a path, by that
 	news    map[int]*file    // changed since Take, by id; nil for what is no change any more
+	version int              // how often anything has changed
+	groups  map[int]int      // by number, the version of the last change, see Group
 }
 
 type file struct {
@@ -83,12 +89,14 @@ type file struct {
 	moveKept bool
 	refused  Status  // what was refused as a whole
 	taken    Content // what was there before that
+	gone     *layers // what the agent has removed, for when it is there again; nil for nothing, or not known
+	made     Content // of an opaque file, what it was before the user changed it; no file where it was none
 }
 
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
 // changed longest ago become opaque first.
 func New(limit int) *Record {
-	return &Record{limit: limit, files: map[string]*file{}, left: map[string]*file{}, news: map[int]*file{}}
+	return &Record{limit: limit, files: map[string]*file{}, left: map[string]*file{}, news: map[int]*file{}, groups: map[int]int{}}
 }
 
 // File returns the file at a path, and false where the agent has changed none, or the user has removed it.
@@ -115,6 +123,47 @@ func (r *Record) Files() []File {
 // Paths returns the paths of all files, those that the user has removed among them.
 func (r *Record) Paths() []string { return slices.Sorted(maps.Keys(r.files)) }
 
+// Empty tells whether the record has no file at all, also none that the user has removed.
+func (r *Record) Empty() bool { return len(r.files) == 0 }
+
+// Version is another number whenever something in the record has changed.
+func (r *Record) Version() int { return r.version }
+
+// note takes down that a file is not as it was, for whoever saves it.
+func (r *Record) note(f *file) {
+	r.version++
+	r.groups[f.ID/groupSize] = r.version
+}
+
+// Waiting tells how many changes wait for the user's decision, and in how many files; a file without hunks counts as
+// one change.
+func (r *Record) Waiting() (changes, files int) {
+	for _, f := range r.files {
+		if f.away || f.State != Pending {
+			continue
+		}
+		n := 0
+		for _, h := range f.Hunks {
+			if h.State == Pending {
+				n++
+			}
+		}
+		changes, files = changes+max(n, 1), files+1
+	}
+	return changes, files
+}
+
+// Textless calls f with each content that the record has without its text, and that may have to be put back.
+func (r *Record) Textless(f func(Content)) {
+	for _, one := range r.files {
+		for _, c := range []Content{one.Baseline, one.Accepted, one.Present, one.taken} {
+			if c.Opaque {
+				f(c)
+			}
+		}
+	}
+}
+
 // Present returns what should be at a path of the record: no file, where the user has removed it; and false
 // where the agent has changed none.
 func (r *Record) Present(path string) (Content, bool) {
@@ -135,7 +184,7 @@ func (r *Record) Take() (changed []File, gone []int) {
 			changed = append(changed, f.File)
 		}
 	}
-	clear(r.news)
+	r.news = map[int]*file{} // one that was large once stays slow
 	return changed, gone
 }
 
@@ -157,7 +206,17 @@ func (r *Record) Changed(path string, before, after Content) {
 
 // Moved takes a move by the agent, with what was at the old path before it and is at the new one now.
 func (r *Record) Moved(from, to string, before, after Content) {
-	if over := r.back(to, Content{}); over != nil {
+	over := r.back(to, Content{})
+	typed := after
+	if over != nil && !over.Baseline.Exists && !over.Accepted.Exists {
+		// What was put there by the agent is this very file, if it is not gone for it.
+		if over.Present.Exists {
+			typed = over.Present
+		}
+		r.forget(over)
+		over = nil
+	}
+	if over != nil {
 		// Moved over a file that the agent has changed or removed: two changes.
 		r.Changed(from, before, Content{})
 		r.Changed(to, over.Present, after)
@@ -179,7 +238,40 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	}
 	r.set(f, before, false)
 	r.set(f, after, true)
+	r.set(f, typed, false)
 	r.settle(f)
+}
+
+// Renamed tells that the user has given a file another name: what is there to decide goes with it.
+func (r *Record) Renamed(from, to string) {
+	f := r.files[from]
+	if f == nil || r.files[to] != nil {
+		return
+	}
+	delete(r.files, from)
+	f.Path, r.files[to] = to, f
+	if f.OldPath == "" {
+		f.MovedTo = ""
+	}
+	r.settle(f)
+}
+
+// Remade tells that the user has written a file anew where it was before the agent moved it: what there is to decide
+// about its text is there again, and the agent has added another file.
+func (r *Record) Remade(path string, now Content) {
+	for _, f := range r.files {
+		if f.OldPath != path || f.moveKept || f.away || r.files[path] != nil {
+			continue
+		}
+		delete(r.files, f.Path)
+		added := r.add(f.Path, Content{})
+		r.set(added, f.Present, true)
+		r.settle(added)
+		f.Path, f.OldPath, r.files[path] = path, "", f
+		r.set(f, now, false)
+		r.settle(f)
+		return
+	}
 }
 
 // Now brings a file in step with what the user sees.
@@ -197,6 +289,7 @@ func (r *Record) Removed(path string) {
 	if f := r.files[path]; f != nil && f.Present.Exists && !f.away {
 		f.away = true
 		r.news[f.ID] = nil
+		r.note(f)
 	}
 }
 
@@ -293,7 +386,8 @@ func (r *Record) forget(f *file) {
 	r.bytes -= f.size()
 	delete(r.files, f.Path)
 	r.news[f.ID] = nil
-	r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == f })
+	r.note(f)
+	r.touched.drop(f)
 }
 
 func (r *Record) add(path string, baseline Content) *file {
@@ -310,6 +404,9 @@ func (r *Record) add(path string, baseline Content) *file {
 
 // set gives a file its present content, by the agent or by the user.
 func (r *Record) set(f *file, now Content, agent bool) {
+	if agent && (now.Opaque || f.text == nil) && !f.typed() {
+		f.made = now.Mark()
+	}
 	if f.has(now) {
 		return
 	}
@@ -320,11 +417,19 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	f.Present = now
 	if agent {
 		f.refused, f.MovedTo = "", ""
+	} else if was.Exists && now.Exists {
+		for _, c := range []*Content{&f.Accepted, &f.Baseline} {
+			*c = c.Restyled(was, now)
+		}
 	}
 	r.bytes -= f.size()
+	if now.Opaque && f.text != nil && !agent {
+		f.made = was.Mark()
+	}
 	switch {
 	case f.text == nil && !agent && was.Exists && now.Exists:
 		// Where nothing waits what the user makes of the file is no change of the agent's.
+		was = was.Restyled(was, now)
 		for _, c := range []*Content{&f.Accepted, &f.Baseline} {
 			if *c == was {
 				*c = now
@@ -332,23 +437,68 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		}
 	case f.text == nil:
 	case now.Opaque:
-		f.text = nil
+		f.Baseline.Text, f.Accepted.Text = f.text.baseline(), f.text.accepted()
+		f.text, f.gone = nil, nil
 	default:
-		l := *f.text
+		l, back := *f.text, !was.Exists && now.Exists
 		switch {
-		case was.Exists && !now.Exists, !was.Exists && now.Exists && !agent && f.Accepted.Exists:
-			// A file that is gone has no lines that are the user's; one that the user has brought back is
-			// compared with what it was.
+		case was.Exists && !now.Exists:
+			// A file that is gone has no lines that are the user's.
+			f.gone = f.text
+			l.pending = newPair(l.accepted())
+			l.pending.change(now.Text, true)
+		case back && f.gone == nil && !agent && f.Accepted.Exists:
 			l.pending = newPair(l.accepted())
 			l.pending.change(now.Text, true)
 		case agent:
+			if back && f.gone != nil {
+				l = *f.gone
+			}
 			l.agent(now.Text)
 		default:
+			if back && f.gone != nil {
+				l = *f.gone
+			}
 			l.user(now.Text)
+		}
+		if back {
+			f.gone = nil
 		}
 		f.text = &l
 	}
+	if !agent && f.refused == Added && !was.Exists && now.Exists {
+		f.madeByUser(now)
+	}
 	r.bytes += f.size()
+}
+
+// madeByUser has a file that the user has made where a new one of the agent's was refused be theirs, unless it is that
+// one again.
+func (f *file) madeByUser(now Content) {
+	again := now.SameText(f.taken)
+	if f.text != nil {
+		again = len(f.text.pending.edits) > 0
+	}
+	if f.refused, f.taken = "", (Content{}); again {
+		return
+	}
+	for _, c := range []*Content{&f.Baseline, &f.Accepted} {
+		*c = now
+	}
+}
+
+// Restyled is a content with the form and the mode that another one has got, as far as it was like that one.
+func (c Content) Restyled(was, now Content) Content {
+	if !c.Exists {
+		return c
+	}
+	if c.Form == was.Form {
+		c.Form = now.Form
+	}
+	if c.Mode == was.Mode {
+		c.Mode = now.Mode
+	}
+	return c
 }
 
 // settle ends a change of a file: one that is as before is no change, and the limit is kept.
@@ -365,7 +515,8 @@ func (r *Record) settle(f *file) {
 		if anew != nil {
 			r.bytes -= anew.size()
 			r.news[anew.ID] = nil
-			r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == anew })
+			r.note(anew)
+			r.touched.drop(anew)
 			r.set(f, anew.Present, true)
 		}
 	}
@@ -375,16 +526,19 @@ func (r *Record) settle(f *file) {
 		return
 	}
 	r.news[f.ID] = f
-	r.touched = slices.DeleteFunc(r.touched, func(t *file) bool { return t == f })
+	r.note(f)
 	if f.text != nil {
-		r.touched = append(r.touched, f)
+		r.touched.touch(f)
+	} else {
+		r.touched.drop(f)
 	}
-	for r.bytes > r.limit && len(r.touched) > 0 {
-		oldest := r.touched[0]
-		r.touched = r.touched[1:]
+	for r.bytes > r.limit && r.touched.oldest() != nil {
+		oldest := r.touched.oldest()
+		r.touched.drop(oldest)
 		r.bytes -= oldest.size()
-		oldest.text = nil
+		oldest.text, oldest.gone, oldest.made = nil, nil, oldest.Present.Mark()
 		oldest.settle()
+		r.note(oldest)
 		if !oldest.away {
 			r.news[oldest.ID] = oldest
 		}
@@ -397,6 +551,13 @@ func (f *file) has(now Content) bool {
 		now = now.Mark()
 	}
 	return f.Present == now
+}
+
+// typed tells that the user has changed what waits in a file whose text is not known by lines: what of it is theirs
+// cannot be told.
+func (f *file) typed() bool {
+	waits := f.Present.Exists && !f.Present.SameText(f.Accepted)
+	return f.text == nil && f.made.Exists && waits && !f.Present.SameText(f.made)
 }
 
 func (f *file) unchanged() bool {
@@ -432,7 +593,7 @@ func (f *file) settle() {
 	default:
 		f.Status = Modified
 	}
-	f.State = f.state()
+	f.State, f.Typed = f.state(), f.typed()
 }
 
 func (f *file) state() State {
@@ -453,10 +614,16 @@ func (f *file) size() int {
 	if f.text == nil {
 		return 0
 	}
-	n := len(f.text.present())
-	for _, p := range []pair{f.text.kept, f.text.pending, f.text.refused} {
-		if len(p.edits) > 0 {
-			n += len(p.base)
+	n := 0
+	for _, l := range []*layers{f.text, f.gone} {
+		if l == nil {
+			continue
+		}
+		n += len(l.present())
+		for _, p := range []pair{l.kept, l.pending, l.refused} {
+			if len(p.edits) > 0 {
+				n += len(p.base)
+			}
 		}
 	}
 	return n
@@ -476,10 +643,16 @@ func Text(text string) Content {
 
 // Mark returns the content without its text, which tells it from others all the same.
 func (c Content) Mark() Content {
-	if !c.Exists || c.Opaque {
-		return c
+	if c.Exists && !c.Opaque {
+		c.Opaque, c.Text = true, sum(c.Text)
 	}
-	return Opaque(sum(c.Text))
+	return c
+}
+
+// SameText tells whether two contents are the same but for their forms and modes.
+func (c Content) SameText(other Content) bool {
+	c.Form, c.Mode, other.Form, other.Mode = "", 0, "", 0
+	return c == other || c.Mark() == other.Mark()
 }
 
 // FirstLine returns the first line that a hunk adds, or else removes.

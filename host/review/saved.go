@@ -9,8 +9,36 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// savedFormat is the version of what Save writes; what another version wrote is not read.
-const savedFormat = 1
+const (
+	// savedFormat is the version of what Save writes; what another version wrote is not read.
+	savedFormat = 3
+	// groupSize is how many files are saved together: what has not changed is not encoded again.
+	groupSize = 32
+)
+
+// Group is files of a record that are saved together, as they are until the record changes.
+type Group struct {
+	Number  int // what tells it from the others
+	Version int // another one when one of its files has changed
+
+	lastID int // that was given, as far as the group tells
+	files  []*file
+}
+
+// Groups gives the record as what is to be saved.
+func (r *Record) Groups() []Group {
+	of := map[int][]*file{r.lastID / groupSize: nil} // the last id is there, whatever became of its file
+	for _, f := range r.files {
+		of[f.ID/groupSize] = append(of[f.ID/groupSize], f)
+	}
+	groups := make([]Group, 0, len(of))
+	for number, files := range of {
+		last := min(r.lastID, (number+1)*groupSize-1)
+		groups = append(groups, Group{number, r.groups[number], last, files})
+	}
+	slices.SortFunc(groups, func(a, b Group) int { return a.Number - b.Number })
+	return groups
+}
 
 type saved struct {
 	Format int
@@ -25,10 +53,16 @@ type savedFile struct {
 	Away, MoveKept              bool
 	Left                        string
 	Refused                     Status
-	Taken                       Content
-	Layers                      []savedPair // kept, pending, refused; or none
-	Made                        []string    // see layers.remember
-	Text                        string      // the present one
+	Taken, Made                 Content
+	Text                        savedLayers
+	Gone                        savedLayers // what the agent has removed
+}
+
+// savedLayers are the texts of a file; those of an opaque one have no pairs.
+type savedLayers struct {
+	Layers []savedPair // kept, pending, refused; or none
+	Made   []string    // see layers.remember
+	Text   string      // the present one
 }
 
 // savedPair is a pair without its present text, and without a base that is the same.
@@ -39,32 +73,59 @@ type savedPair struct {
 
 // texts are the texts of a file in what is saved.
 func (f *savedFile) texts() []*string {
-	list := []*string{&f.Baseline.Text, &f.Accepted.Text, &f.Present.Text, &f.Taken.Text, &f.Text}
-	for i := range f.Layers {
-		list = append(list, &f.Layers[i].Base)
+	list := []*string{&f.Baseline.Text, &f.Accepted.Text, &f.Present.Text, &f.Taken.Text}
+	for _, l := range []*savedLayers{&f.Text, &f.Gone} {
+		list = append(list, &l.Text)
+		for i := range l.Layers {
+			list = append(list, &l.Layers[i].Base)
+		}
 	}
 	return list
 }
 
-// Save returns the record as bytes, which Load reads. They have what name says in the place of each text.
-func (r *Record) Save(name func(text string) string) ([]byte, error) {
-	s := saved{Format: savedFormat, LastID: r.lastID}
-	for _, f := range r.files {
+func saveLayers(l *layers) (s savedLayers) {
+	if l == nil {
+		return s
+	}
+	s.Text, s.Made = l.present(), l.made
+	for _, p := range []pair{l.pending, l.kept, l.refused} {
+		sp := savedPair{Edits: p.edits}
+		if len(p.edits) > 0 {
+			sp.Base = p.base
+		}
+		s.Layers = append(s.Layers, sp)
+	}
+	return s
+}
+
+// layers is nil where nothing was saved, and false where what was saved is broken.
+func (s savedLayers) layers() (*layers, bool) {
+	if len(s.Layers) != 3 {
+		return nil, true
+	}
+	l := layers{pending: s.Layers[0].pair(s.Text), made: s.Made}
+	l.kept, l.refused = s.Layers[1].pair(l.accepted()), s.Layers[2].pair(l.accepted())
+	for _, p := range []pair{l.pending, l.kept, l.refused} {
+		if !p.sound() {
+			return nil, false
+		}
+	}
+	return &l, true
+}
+
+// Save returns the group as bytes, which Load reads. They have what name says in the place of each text.
+func (g Group) Save(name func(text string) string) ([]byte, error) {
+	s := saved{Format: savedFormat, LastID: g.lastID}
+	for _, f := range g.files {
 		one := savedFile{
 			ID: f.ID, Path: f.Path, OldPath: f.OldPath, MovedTo: f.MovedTo, Baseline: f.Baseline, Accepted: f.Accepted, Present: f.Present,
-			Away: f.away, Left: f.left, MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken,
+			Away: f.away, Left: f.left, MoveKept: f.moveKept, Refused: f.refused, Taken: f.taken, Made: f.made,
 		}
 		if l := f.text; l != nil {
 			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
-			one.Text, one.Made = l.present(), l.made
-			for _, p := range []pair{l.pending, l.kept, l.refused} {
-				sp := savedPair{Edits: p.edits}
-				if len(p.edits) > 0 {
-					sp.Base = p.base
-				}
-				one.Layers = append(one.Layers, sp)
-			}
+			one.Text = saveLayers(l)
 		}
+		one.Gone = saveLayers(f.gone)
 		for _, text := range one.texts() {
 			*text = name(*text)
 		}
@@ -78,18 +139,22 @@ func (r *Record) Save(name func(text string) string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Load returns a record that was saved; text gives the texts that name has replaced.
-func Load(data []byte, limit int, text func(name string) (string, error)) (*Record, error) {
-	var s saved
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
-		return nil, fmt.Errorf("read the record of changes: %w", err)
-	}
-	if s.Format != savedFormat {
-		return nil, fmt.Errorf("read the record of changes: its format is %d, not %d", s.Format, savedFormat)
-	}
+// Load returns a record of which all groups were saved; text gives the texts that name has replaced.
+func Load(groups [][]byte, limit int, text func(name string) (string, error)) (*Record, error) {
 	r := New(limit)
-	r.lastID = s.LastID
-	for _, one := range s.Files {
+	var files []savedFile
+	for _, data := range groups {
+		var s saved
+		if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
+			return nil, fmt.Errorf("read the record of changes: %w", err)
+		}
+		if s.Format != savedFormat {
+			return nil, fmt.Errorf("read the record of changes: its format is %d, not %d", s.Format, savedFormat)
+		}
+		r.lastID = max(r.lastID, s.LastID)
+		files = append(files, s.Files...)
+	}
+	for _, one := range files {
 		for _, name := range one.texts() {
 			var err error
 			if *name, err = text(*name); err != nil {
@@ -98,24 +163,21 @@ func Load(data []byte, limit int, text func(name string) (string, error)) (*Reco
 		}
 		f := &file{
 			File:     File{ID: one.ID, Path: one.Path, OldPath: one.OldPath, MovedTo: one.MovedTo, Baseline: one.Baseline, Accepted: one.Accepted, Present: one.Present},
-			moveKept: one.MoveKept, refused: one.Refused, taken: one.Taken,
+			moveKept: one.MoveKept, refused: one.Refused, taken: one.Taken, made: one.Made,
 		}
-		if len(one.Layers) == 3 {
-			l := layers{pending: one.Layers[0].pair(one.Text)}
-			l.kept, l.refused = one.Layers[1].pair(l.accepted()), one.Layers[2].pair(l.accepted())
-			for _, p := range []pair{l.pending, l.kept, l.refused} {
-				if !p.sound() {
-					return nil, fmt.Errorf("read the record of changes: that of %s is broken", f.Path)
-				}
-			}
-			l.made = one.Made
-			f.text, f.Present.Text = &l, l.present()
+		text, sound := one.Text.layers()
+		gone, soundToo := one.Gone.layers()
+		if !sound || !soundToo {
+			return nil, fmt.Errorf("read the record of changes: that of %s is broken", f.Path)
+		}
+		if f.text, f.gone = text, gone; text != nil {
+			f.Present.Text = text.present()
 		}
 		r.files[f.Path] = f
 		r.leave(f, one.Left)
 		r.bytes += f.size()
 	}
-	for _, one := range s.Files {
+	for _, one := range files {
 		r.settle(r.files[one.Path])
 		if one.Away {
 			r.Removed(one.Path)

@@ -30,6 +30,7 @@ const (
 type line struct {
 	owner owner
 	text  string
+	typed bool // by the user, in the change that is being made
 }
 
 // change gives the present text another one, which the agent or the user has made of it. What the user
@@ -96,7 +97,10 @@ func (t *pair) changeBetween(now string, agent bool) bool {
 		list = append(list, linediff.Edit{A0: e.A0 + moreBase, A1: e.A1 + moreBase, B0: e.B0 + more, B1: e.B1 + more})
 	}
 	t.edits = slices.Clip(list)
-	t.base, t.present = t.base[:baseStart]+part.base+t.base[baseEnd:], now
+	if part.base != t.base[baseStart:baseEnd] { // else the text stays once in memory
+		t.base = t.base[:baseStart] + part.base + t.base[baseEnd:]
+	}
+	t.present = now
 	if t.base == t.present {
 		t.base = t.present // once in memory
 	}
@@ -161,6 +165,9 @@ func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
 		out = append(out, replaced(lines[from:at], gone, fresh, agent)...)
 	}
 	out = append(out, lines[at:]...)
+	if !agent {
+		out = broughtBack(out)
+	}
 	t.present = strings.Join(now, "")
 	t.set(out)
 }
@@ -172,7 +179,7 @@ func (t *pair) rebase(part linediff.Edit, fresh []string) {
 	base, present := 0, 0
 	put := func() {
 		for _, s := range fresh {
-			out = append(out, line{removed, s})
+			out = append(out, line{owner: removed, text: s})
 		}
 	}
 	done := false
@@ -209,33 +216,28 @@ func owned(texts []string, agent bool) []line {
 	}
 	lines := make([]line, len(texts))
 	for i, s := range texts {
-		lines[i] = line{whose, s}
+		lines[i] = line{owner: whose, text: s, typed: !agent}
 	}
 	return lines
 }
 
 // replaced is what comes of lines when those of the present text among them, gone, become texts.
 func replaced(lines, gone []line, texts []string, agent bool) []line {
-	own := 0 // the agent's
-	for _, l := range gone {
-		if l.owner == added {
-			own++
-		}
-	}
 	var out []line
 	switch {
 	case !agent && len(gone) == len(texts):
-		// Line by line.
+		// Line by line: what the user makes of a line of the agent's stays the agent's.
 		i := 0
 		for _, l := range lines {
 			if l.owner != removed {
 				l.text = texts[i]
+				l.typed = l.owner == both
 				i++
 			}
 			out = append(out, l)
 		}
-	case !agent && (own == 0 || len(texts) == 0):
-		// Lines that were not the agent's, or removed by the user, are gone from both.
+	case !agent:
+		// What came of more or fewer lines is the user's, whosever those were.
 		out = owned(texts, false)
 		for _, l := range lines {
 			if l.owner == removed {
@@ -245,10 +247,59 @@ func replaced(lines, gone []line, texts []string, agent bool) []line {
 	default:
 		for _, l := range lines {
 			if l.owner != added {
-				out = append(out, line{removed, l.text})
+				out = append(out, line{owner: removed, text: l.text})
 			}
 		}
 		out = append(out, owned(texts, true)...)
+	}
+	return out
+}
+
+// broughtBack has lines that the user has typed, and that the agent had removed in this very place, be those again.
+func broughtBack(lines []line) []line {
+	var out []line
+	for at := 0; at < len(lines); {
+		if lines[at].owner == both && !lines[at].typed {
+			out = append(out, lines[at])
+			at++
+			continue
+		}
+		// All that was changed there: what is gone, and what is there now.
+		var gone, now []line
+		var was, is []string
+		typed, from := false, at
+		for ; at < len(lines) && (lines[at].owner != both || lines[at].typed); at++ {
+			l := lines[at]
+			if typed = typed || l.typed; l.owner == removed {
+				gone, was = append(gone, l), append(was, strings.TrimSuffix(l.text, "\n"))
+			} else {
+				now, is = append(now, l), append(is, strings.TrimSuffix(l.text, "\n"))
+			}
+		}
+		if !typed || len(gone) == 0 {
+			out = append(out, lines[from:at]...)
+			continue
+		}
+		g, n := 0, 0
+		same := func(to int) {
+			for ; g < to; g, n = g+1, n+1 {
+				if !now[n].typed {
+					out = append(out, gone[g])
+				}
+				out = append(out, now[n])
+			}
+		}
+		edits := linediff.Compare(was, is)
+		if len(edits) == 1 && edits[0].A1-edits[0].A0 == len(was) && edits[0].B1-edits[0].B0 == len(is) {
+			out = append(out, lines[from:at]...) // nothing is back
+			continue
+		}
+		for _, e := range edits {
+			same(e.A0)
+			out = append(append(out, gone[e.A0:e.A1]...), now[e.B0:e.B1]...)
+			g, n = e.A1, e.B1
+		}
+		same(len(gone))
 	}
 	return out
 }
@@ -260,17 +311,17 @@ func (t *pair) lines() []line {
 	i := 0
 	for _, e := range t.edits {
 		for ; i < e.A0; i++ {
-			out = append(out, line{both, old[i]})
+			out = append(out, line{owner: both, text: old[i]})
 		}
 		for ; i < e.A1; i++ {
-			out = append(out, line{removed, old[i]})
+			out = append(out, line{owner: removed, text: old[i]})
 		}
 		for _, s := range now[e.B0:e.B1] {
-			out = append(out, line{added, s})
+			out = append(out, line{owner: added, text: s})
 		}
 	}
 	for ; i < len(old); i++ {
-		out = append(out, line{both, old[i]})
+		out = append(out, line{owner: both, text: old[i]})
 	}
 	return out
 }

@@ -57,3 +57,33 @@ func TestChangeLooksAtTheLinesThatDiffer(t *testing.T) {
 }
 
 func shown(p pair) string { return fmt.Sprintf("%q %q %v", p.base, p.present, p.edits) }
+
+// The user types lines again where the agent has removed them, some of them and with others between: these wait no
+// more, and a refusal brings back the rest in its place.
+func TestLinesTypedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, agents, users string
+		refused               string
+		pending               []span
+	}{
+		"all":                    {"abcdef", "af", "abcdef", "abcdef", nil},
+		"with another between":   {"abcdef", "af", "abXdf", "abcXdef", []span{{3, 1, 2, 0}, {6, 1, 4, 0}}},
+		"others on both sides":   {"abcd", "ad", "aXbYcZd", "aXbYcZd", nil},
+		"twice the same":         {"abcbd", "ad", "abXbd", "abcXbd", []span{{3, 1, 2, 0}}},
+		"in another order":       {"abcd", "ad", "acbd", "abcbd", []span{{2, 1, 1, 0}}},
+		"below what is new":      {"abcd", "aNd", "aNbXcd", "abXcd", []span{{1, 0, 2, 1}}},
+		"none":                   {"abcd", "ad", "aXd", "abcXd", []span{{2, 2, 1, 0}}},
+		"and beside the agent's": {"abcdef", "aNf", "aNbXdf", "abcXdef", []span{{1, 0, 2, 1}, {3, 1, 3, 0}, {6, 1, 5, 0}}},
+	} {
+		r := New(1 << 20)
+		r.Changed("f", Text(letters(c.before)), Text(letters(c.agents)))
+		r.Now("f", Text(letters(c.users)))
+		f, _ := r.File("f")
+		if got := spans(f.Hunks, Pending); !reflect.DeepEqual(got, c.pending) {
+			t.Errorf("%s: %v waits, wanted %v", name, got, c.pending)
+		}
+		if p, err := r.Plan("f", Reject, Selection{}); len(c.pending) > 0 && (err != nil || p.Want.Text != letters(c.refused)) {
+			t.Errorf("%s: refused there is %q (%v), wanted %q", name, p.Want.Text, err, letters(c.refused))
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package reviewpage
 
 import (
+	"hash/maphash"
 	"iter"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // Kind says what a row is.
-type Kind int
+type Kind uint8
 
 // The kinds of a [Row].
 const (
@@ -23,16 +24,17 @@ const (
 	Comment             // a line of what the user has to say
 )
 
-// Row is a line of the page.
+// Row is a line of the page. What it looks like is known until it is drawn, and after that only told from others.
 type Row struct {
 	Text  string
 	Marks []transcript.Mark
-	Kind  Kind
+	drawn uint64 // stands for both; 0 while they are there
 
+	Kind    Kind
+	Side    byte         // of a Text: '-' of the old lines, '+' of the new ones, ' ' in the file
 	File    int          // whose it is, by its id; 0 for none
 	State   review.State // of a Text with a change
 	Change  int          // of a Text: its index in review.File.Changes, -1 for what is around
-	Side    byte         // of a Text: '-' of the old lines, '+' of the new ones, ' ' in the file
 	At      int          // of a Text with a change: its index in the lines of that side
 	Line    int          // where it is in the present text, or would be, from 1; 0 for nowhere
 	Source  string       // of a Text: the file's line
@@ -40,22 +42,77 @@ type Row struct {
 }
 
 // Equal tells whether two rows look the same.
-func (r Row) Equal(o Row) bool { return r.Text == o.Text && slices.Equal(r.Marks, o.Marks) }
+func (r Row) Equal(o Row) bool {
+	if r.drawn == 0 && o.drawn == 0 {
+		return r.Text == o.Text && slices.Equal(r.Marks, o.Marks)
+	}
+	return r.looks() == o.looks()
+}
 
 // Draw adds the row to an edit, at a row of the buffer.
 func (r Row) Draw(e *page.Edit, row int) {
 	transcript.Line{Text: r.Text, Marks: r.Marks}.Draw(e, row)
 }
 
-// Block is rows that change together: the head of the page, that of a file, or what is below it. Rows are
-// never changed in place.
+var seed = maphash.MakeSeed()
+
+// looks is a number for what the row looks like, which no two looks share but by a chance that nobody will meet.
+func (r Row) looks() uint64 {
+	if r.drawn != 0 {
+		return r.drawn
+	}
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(r.Text) // never fails
+	for _, m := range r.Marks {
+		maphash.WriteComparable(&h, m)
+	}
+	return max(h.Sum64(), 1)
+}
+
+// thin is the row without what is only needed to draw it.
+func (r Row) thin() Row {
+	r.drawn, r.Text, r.Marks = r.looks(), "", nil
+	return r
+}
+
+// Block is rows that change together: the head of the page, that of a file, or what is below it. It is never
+// changed: what changes becomes another one.
 type Block struct {
-	ID   int // differs from those of the other blocks
+	ID       int // differs from those of the other blocks
+	render   func() Rendered
+	rendered *Rendered // until the buffer has it
+}
+
+// Rendered is what a block consists of.
+type Rendered struct {
 	Rows []Row
 	Code []page.Code // in rows of the block
 }
 
-// Page is what the buffer shows, and what it is to show. Its zero value is an empty buffer.
+// NewBlock returns a block that is rendered whenever it is to be drawn, into rows of its own. Most are drawn once.
+func NewBlock(id int, render func() Rendered) *Block { return &Block{ID: id, render: render} }
+
+// Prepare renders a block that takes long, before the page has it.
+func (b *Block) Prepare() { b.Rendered() }
+
+// Forget drops what was rendered of a block that no page has any more.
+func (b *Block) Forget() { b.rendered = nil }
+
+// Rendered is what is to be drawn: the same rows until they are.
+func (b *Block) Rendered() Rendered {
+	if b.rendered == nil {
+		var r Rendered
+		if b.render != nil {
+			r = b.render()
+		}
+		b.rendered = &r
+	}
+	return *b.rendered
+}
+
+// Page is what the buffer shows, and what it is to show. Its zero value is an empty buffer. Of rows that the buffer
+// has it keeps what they are, not what they look like.
 type Page struct {
 	page   page.Page
 	blocks []shown // those of the page
@@ -63,21 +120,20 @@ type Page struct {
 
 // shown is a block as the buffer has it, and as it is to be: without rows where it goes away.
 type shown struct {
-	Block
+	*Block
 	lines page.Lines[Row]
 }
 
 // Set says what the page is to show. A block that is elsewhere now goes away where it was.
-func (p *Page) Set(blocks []Block) {
-	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return len(b.Rows) == 0 })
+func (p *Page) Set(blocks []*Block) {
 	place := map[int]int{}
 	for i, b := range blocks {
 		place[b.ID] = i
 	}
 	list, was := make([]shown, 0, len(blocks)), make([]int, 0, len(blocks))
 	var changed []int
-	put := func(old int, s shown, b Block) {
-		if len(s.Rows) != len(b.Rows) || len(b.Rows) > 0 && &s.Rows[0] != &b.Rows[0] {
+	put := func(old int, s shown, b *Block) {
+		if s.Block != b {
 			changed = append(changed, len(list))
 		}
 		s.Block = b
@@ -86,7 +142,7 @@ func (p *Page) Set(blocks []Block) {
 	old := 0
 	leave := func() {
 		if s := p.blocks[old]; len(s.lines.Have()) > 0 {
-			put(old, s, Block{ID: s.ID})
+			put(old, s, &Block{ID: s.ID})
 		}
 		old++
 	}
@@ -113,14 +169,26 @@ func (p *Page) Set(blocks []Block) {
 	}
 }
 
-// Blocks are the parts of a page: its head, and of each file its head and what is below.
-func Blocks(page, heads []Row, bodies []Block) []Block {
-	blocks := []Block{{Rows: page}}
+// Blocks are the parts of a page: its head, and of each file its head and what is below, nil where that is closed.
+func Blocks(page, heads []Row, bodies []*Block) []*Block {
+	blocks := []*Block{fixed(0, page)}
 	for i, b := range bodies {
-		blocks = append(blocks, Block{ID: b.ID - 1, Rows: heads[i : i+1 : i+1]}, b)
+		blocks = append(blocks, fixed(headOf(heads[i].File), heads[i:i+1]))
+		if b != nil {
+			blocks = append(blocks, b)
+		}
 	}
 	return blocks
 }
+
+// fixed is a block of rows that are there.
+func fixed(id int, rows []Row) *Block {
+	return NewBlock(id, func() Rendered { return Rendered{Rows: slices.Clone(rows)} })
+}
+
+// The blocks of a file, by its id.
+func headOf(file int) int { return 2 * file }
+func bodyOf(file int) int { return 2*file + 1 }
 
 // Dirty tells whether the buffer shows something else.
 func (p *Page) Dirty() bool { return p.page.Dirty() }
@@ -189,12 +257,18 @@ func (p *Page) Reset() {
 func (p *Page) Take(budget int) []page.Edit {
 	return p.page.Take(budget, func(i, row, budget int) (*page.Edit, bool) {
 		s := &p.blocks[i]
-		return s.lines.Take(s.Rows, row, budget, func(int, int) []page.Code {
-			code := slices.Clone(s.Code)
+		r := s.Rendered()
+		e, done := s.lines.Take(r.Rows, row, budget, func(int, int) []page.Code {
+			code := slices.Clone(r.Code)
 			for i := range code {
 				code[i].Row, code[i].EndRow = code[i].Row+row, code[i].EndRow+row
 			}
 			return code
 		})
+		if done {
+			s.Forget()
+			s.lines.Thin(Row.thin)
+		}
+		return e, done
 	})
 }

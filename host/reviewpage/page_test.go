@@ -39,7 +39,7 @@ func TestPageFollows(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		var p Page
 		var b buffer
-		blocks := []Block{{ID: 0, Rows: []Row{{Text: "title"}}}}
+		blocks := []*Block{fixed(0, []Row{{Text: "title", Source: "title"}})}
 		for range 12 {
 			blocks = slices.Clone(blocks)
 			switch n := r.IntN(5); {
@@ -51,14 +51,18 @@ func TestPageFollows(t *testing.T) {
 				blocks[i], blocks[j] = blocks[j], blocks[i]
 			case n == 2 && len(blocks) > 1:
 				i := r.IntN(len(blocks))
-				blocks[i].Rows = rows(r)
+				blocks[i] = fixed(blocks[i].ID, rows(r))
 			default:
 				id := 1 + r.IntN(1000)
-				if !slices.ContainsFunc(blocks, func(b Block) bool { return b.ID == id }) {
-					blocks = slices.Insert(blocks, 1+r.IntN(len(blocks)), Block{ID: id, Rows: rows(r)})
+				if !slices.ContainsFunc(blocks, func(b *Block) bool { return b.ID == id }) {
+					blocks = slices.Insert(blocks, 1+r.IntN(len(blocks)), fixed(id, rows(r)))
 				}
 			}
 			p.Set(blocks)
+			if r.IntN(10) == 0 { // an edit was refused
+				p.Reset()
+				b = buffer{}
+			}
 			for range r.IntN(3) {
 				for _, e := range p.Take(1 + r.IntN(3000)) {
 					b.apply(t, e)
@@ -76,7 +80,7 @@ func TestPageFollows(t *testing.T) {
 		var want []string
 		var marks [][]int
 		for _, block := range blocks {
-			for _, row := range block.Rows {
+			for _, row := range block.Rendered().Rows {
 				want = append(want, row.Text)
 				var m []int
 				for _, mark := range row.Marks {
@@ -92,8 +96,11 @@ func TestPageFollows(t *testing.T) {
 			t.Fatalf("seed %d: the highlights are\n%v\nwanted\n%v", seed, b.marks, marks)
 		}
 		for at, row := range p.All() {
-			if r, ok := p.Row(at, p.Seq()); !ok || r.Text != row.Text {
-				t.Fatalf("seed %d: row %d is %q, not %q", seed, at, r.Text, row.Text)
+			if r, ok := p.Row(at, p.Seq()); !ok || r.Source != row.Source || r.Source != want[at] {
+				t.Fatalf("seed %d: row %d is %q, not %q", seed, at, r.Source, want[at])
+			}
+			if row.Text != "" || row.Marks != nil {
+				t.Fatalf("seed %d: of row %d there is still what it looks like", seed, at)
 			}
 		}
 	}
@@ -108,28 +115,31 @@ func rows(r *rand.Rand) []Row {
 		}
 		list = append(list, row)
 	}
+	for i := range list {
+		list[i].Source = list[i].Text
+	}
 	return list
 }
 
 func TestRowsFollowEdits(t *testing.T) {
 	var p Page
-	block := func(id int, texts ...string) Block {
-		b := Block{ID: id}
+	block := func(id int, texts ...string) *Block {
+		var rows []Row
 		for _, text := range texts {
-			b.Rows = append(b.Rows, Row{Text: text})
+			rows = append(rows, Row{Text: text, Source: text})
 		}
-		return b
+		return fixed(id, rows)
 	}
-	p.Set([]Block{block(0, "title"), block(1, "a", "b", "c"), block(2, "d")})
+	p.Set([]*Block{block(0, "title"), block(1, "a", "b", "c"), block(2, "d")})
 	p.Take(1 << 20)
 	seen := p.Seq()
-	p.Set([]Block{block(0, "title"), block(3, "new", "new"), block(1, "a", "b", "c"), block(2, "d")})
+	p.Set([]*Block{block(0, "title"), block(3, "new", "new"), block(1, "a", "b", "c"), block(2, "d")})
 	p.Take(1 << 20)
-	if r, ok := p.Row(3, seen); !ok || r.Text != "c" {
-		t.Errorf("the row has become %q", r.Text)
+	if r, ok := p.Row(3, seen); !ok || r.Source != "c" {
+		t.Errorf("the row has become %q", r.Source)
 	}
-	if r, ok := p.Row(3, p.Seq()); !ok || r.Text != "a" {
-		t.Errorf("the row is %q", r.Text)
+	if r, ok := p.Row(3, p.Seq()); !ok || r.Source != "a" {
+		t.Errorf("the row is %q", r.Source)
 	}
 	p.Reset()
 	if _, ok := p.Row(0, seen); ok || !p.Dirty() {
@@ -147,13 +157,13 @@ func TestManyRowsGo(t *testing.T) {
 		}
 		return list
 	}
-	top := Block{Rows: []Row{{Text: "title"}}}
-	for _, blocks := range [][]Block{
-		{top, {ID: 1, Rows: many("a")}},
-		{top, {ID: 1, Rows: many("b")}},
-		{top, {ID: 1, Rows: []Row{{Text: "c"}}}},
-		{top, {ID: 1, Rows: many("d")}},
-		{top, {ID: 2, Rows: []Row{{Text: "e"}}}},
+	top := fixed(0, []Row{{Text: "title"}})
+	for _, blocks := range [][]*Block{
+		{top, fixed(1, many("a"))},
+		{top, fixed(1, many("b"))},
+		{top, fixed(1, []Row{{Text: "c"}})},
+		{top, fixed(1, many("d"))},
+		{top, fixed(2, []Row{{Text: "e"}})},
 	} {
 		p.Set(blocks)
 		for p.Dirty() {
@@ -166,10 +176,40 @@ func TestManyRowsGo(t *testing.T) {
 		}
 		n := 0
 		for _, block := range blocks {
-			n += len(block.Rows)
+			n += len(block.Rendered().Rows)
 		}
-		if last := blocks[1].Rows; len(b.lines) != n || b.lines[n-1] != last[len(last)-1].Text {
+		if last := blocks[1].Rendered().Rows; len(b.lines) != n || b.lines[n-1] != last[len(last)-1].Text {
 			t.Errorf("there are %d lines, not %d", len(b.lines), n)
+		}
+	}
+}
+
+// Of many files none is rendered before its turn, and none is kept as it looks.
+func TestBlocksAreRenderedAsTheyAreDrawn(t *testing.T) {
+	var p Page
+	var blocks []*Block
+	rendered := 0
+	for i := range 1000 {
+		blocks = append(blocks, NewBlock(i, func() Rendered {
+			rendered++
+			return Rendered{Rows: []Row{{Text: fmt.Sprint("row ", i)}}}
+		}))
+	}
+	p.Set(blocks)
+	p.Take(1 << 10)
+	if rendered == 0 || rendered > 100 {
+		t.Errorf("for the first rows %d blocks were rendered", rendered)
+	}
+	for p.Dirty() {
+		p.Take(1 << 10)
+	}
+	p.Set(slices.Clone(blocks))
+	if p.Dirty() || rendered != len(blocks) {
+		t.Errorf("%d blocks were rendered %d times, and the page is dirty: %v", len(blocks), rendered, p.Dirty())
+	}
+	for _, b := range blocks {
+		if b.rendered != nil {
+			t.Fatalf("block %d is kept as it looks", b.ID)
 		}
 	}
 }

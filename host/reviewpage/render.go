@@ -195,6 +195,7 @@ func head(e Entry, s Summary, name, counts int) Row {
 	if e.NewName != "" {
 		notes = append(notes, "was moved to "+unbroken(e.NewName))
 	}
+	notes = append(notes, review.Styles(f.Baseline, f.Present)...)
 	if opaque(f) {
 		notes = append(notes, "binary or large")
 	}
@@ -244,12 +245,15 @@ func stateOf(f review.File, s Summary) (string, transcript.Group) {
 	return "✗ refused", transcript.ToolFailed
 }
 
-// Body renders what has changed in a file, where it is open.
-func Body(e Entry) Block {
-	b := Block{ID: 2*e.ID + 1} // and that of its head below it
+// Body is what has changed in a file; nil where it is closed.
+func Body(e Entry) *Block {
 	if !e.Open {
-		return b
+		return nil
 	}
+	return NewBlock(bodyOf(e.ID), func() Rendered { return renderBody(e) })
+}
+
+func renderBody(e Entry) Rendered {
 	body := &body{entry: e, left: e.Remarks}
 	switch {
 	case e.ID < 0:
@@ -260,14 +264,14 @@ func Body(e Entry) Block {
 	default:
 		body.file()
 	}
-	b.Rows = append(body.rows, Row{})
-	for i := range b.Rows {
-		b.Rows[i].File = e.ID
+	r := Rendered{Rows: append(body.rows, Row{})}
+	for i := range r.Rows {
+		r.Rows[i].File = e.ID
 	}
 	if code := body.code(); code.EndRow > 0 {
-		b.Code = []page.Code{code}
+		r.Code = []page.Code{code}
 	}
-	return b
+	return r
 }
 
 // body is the rows of a file in the making.
@@ -326,7 +330,7 @@ func (b *body) file() {
 		*last = append(*last, p)
 		end = max(end, p.to)
 	}
-	if len(changes) == 0 && f.Status != review.Moved {
+	if len(changes) == 0 && f.Status != review.Moved && len(review.Styles(f.Baseline, f.Present)) == 0 {
 		b.note("An empty file.")
 	}
 	b.room = aroundAll

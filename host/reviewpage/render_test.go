@@ -109,13 +109,13 @@ func cases(t *testing.T) []struct {
 	}
 }
 
-func pageOf(h Header, entries []Entry) []Block {
+func pageOf(h Header, entries []Entry) []*Block {
 	sums := make([]Summary, len(entries))
 	for i, e := range entries {
 		sums[i] = Summarize(e.File)
 	}
 	top, heads := Heads(h, entries, sums)
-	var bodies []Block
+	var bodies []*Block
 	for _, e := range entries {
 		bodies = append(bodies, Body(e))
 	}
@@ -127,7 +127,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range cases(t) {
 		fmt.Fprintf(&b, "== %s\n", c.name)
 		for _, block := range pageOf(c.header, c.entries) {
-			for _, r := range block.Rows {
+			for _, r := range block.Rendered().Rows {
 				b.WriteString(r.Text + "\n")
 			}
 		}
@@ -160,7 +160,7 @@ func TestHighlights(t *testing.T) {
 	was, is := "the old line\nkept\nrefused\n", "the new line\nKEPT\nREFUSED\n"
 	f := decided(t, "/p/a", review.Text(was), review.Text(strings.ReplaceAll(is, "KEPT\nREFUSED\n", "kept\nrefused\n")), "")
 	blocks := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})
-	rows := slices.Concat(blocks[1].Rows, blocks[2].Rows)
+	rows := slices.Concat(blocks[1].Rendered().Rows, blocks[2].Rendered().Rows)
 	for i, want := range []string{
 		0: "More: ▾ |ReviewFile:a|DiffAdded:  +1|DiffRemoved: −1|ToolWaiting:● 1 of 1",
 		1: "ToolWaiting:●|DiffLine: 1 |DiffDelete:- the old line|DiffRemoved:-|DiffDeleteText:old",
@@ -176,7 +176,7 @@ func TestHighlights(t *testing.T) {
 		"r": {"ToolFailed:✗|DiffLine: 1 ", "ToolFailed:✗|DiffLine:   |ReviewKept:+ the new line|ReviewKept:+|ReviewStruck:the new line"},
 	} {
 		f := decided(t, "/p/a", review.Text("the old line\n"), review.Text("the new line\n"), decision)
-		rows := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})[2].Rows
+		rows := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})[2].Rendered().Rows
 		for i := range want {
 			if got := colours(rows[i]); got != want[i] {
 				t.Errorf("%s: row %d has %s, wanted %s", decision, i, got, want[i])
@@ -189,7 +189,7 @@ func TestHighlights(t *testing.T) {
 func TestCode(t *testing.T) {
 	was := numbers(1, 100)
 	f := decided(t, "/p/a.lua", review.Text(was), review.Text(changed(was, "line 60\n", "line sixty\n", "line 5\n", "")), "")
-	block := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true, Remarks: []review.Remark{{First: 59, Last: 59, Text: "so?"}}}})[2]
+	block := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true, Remarks: []review.Remark{{First: 59, Last: 59, Text: "so?"}}}})[2].Rendered()
 	if len(block.Code) != 1 {
 		t.Fatalf("there are %d pieces of code", len(block.Code))
 	}
@@ -217,7 +217,7 @@ func TestRowsLead(t *testing.T) {
 	long := numbers(1, 40)
 	f := decided(t, "/p/a.lua", review.Text(long), review.Text(changed(long, "line 5\n", "5a\n5b\n", "line 20\n", "")), "")
 	var got []string
-	for _, r := range pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true}})[2].Rows {
+	for _, r := range pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true}})[2].Rendered().Rows {
 		if r.Kind == Text && r.Change >= 0 {
 			got = append(got, fmt.Sprintf("%d%c%d@%d %s", r.Change, r.Side, r.At, r.Line, r.Source))
 		}
@@ -241,7 +241,7 @@ func TestManyChanges(t *testing.T) {
 		t.Errorf("the summary is %+v", s)
 	}
 	e := Entry{ID: 1, File: f, Name: "a.lua", Open: true}
-	if n := len(pageOf(Header{}, []Entry{e})[2].Rows); n != 200_001 {
+	if n := len(pageOf(Header{}, []Entry{e})[2].Rendered().Rows); n != 200_001 {
 		t.Errorf("there are %d rows", n)
 	}
 }

@@ -26,6 +26,7 @@ type part struct {
 	why   string // what keeps an allow rule from matching, or ""
 	outer bool   // a shell whose script is in parts of its own
 	inert bool   // no command is in it that is not in other parts
+	holds bool   // a text in it may become a command
 	file  string // that a redirection names
 }
 
@@ -159,6 +160,12 @@ func (w *walker) refuse(n syntax.Node, why string) {
 	w.parts = append(w.parts, part{text: w.source(n), why: why, inert: true})
 }
 
+// evaluated is refuse for what the shell evaluates.
+func (w *walker) evaluated(n syntax.Node, why string) {
+	w.refuse(n, why)
+	w.parts[len(w.parts)-1].holds = holdsCommand(n)
+}
+
 // visit knows what is harmless, and what is a command. What it does not know is
 // refused.
 func (w *walker) visit(n syntax.Node) bool {
@@ -174,16 +181,21 @@ func (w *walker) visit(n syntax.Node) bool {
 		}
 	case *syntax.ParamExp:
 		if !n.Short {
-			w.refuse(n, expands+": `"+w.source(n)+"`")
+			w.evaluated(n, expands+": `"+w.source(n)+"`")
 		}
 	case *syntax.CallExpr:
 		w.call(n)
 	case *syntax.Redirect:
 		w.redirect(n)
 	case *syntax.Assign:
-		w.refuse(n, "it sets a variable: `"+w.source(n)+"`")
+		w.evaluated(n, "it sets a variable: `"+w.source(n)+"`")
+		if n.Name != nil && slices.Contains([]string{"BASH_ENV", "ENV", "ZDOTDIR", "PROMPT_COMMAND"}, n.Name.Value) {
+			w.parts[len(w.parts)-1].holds = true // a shell runs it
+		}
 	case *syntax.Comment:
 		w.refuse(n, "it has a comment")
+	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause, *syntax.DeclClause, *syntax.CStyleLoop:
+		w.evaluated(n, "it has more than plain commands: `"+w.source(n)+"`")
 	default:
 		w.refuse(n, "it has more than plain commands: `"+w.source(n)+"`")
 	}
@@ -224,6 +236,9 @@ func (w *walker) call(c *syntax.CallExpr) {
 	if len(p.words) > 1 && p.words[0].text == "printf" && strings.HasPrefix(p.words[1].text, "-v") && p.why == "" {
 		p.why = "it sets a variable: `" + p.text + "`"
 	}
+	if p.why == "" && evaluates(p.words) {
+		p.why = "the shell may run what is in it: `" + p.text + "`"
+	}
 	w.parts = append(w.parts, insides(p, w.depth)...)
 }
 
@@ -240,7 +255,8 @@ func wordOf(w *syntax.Word, first bool) (text, why string) {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			if strings.ContainsAny(p.Value, "*?[]{}") || (b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.HasPrefix(p.Value, "=")) {
+			alone := len(w.Parts) == 1 && slices.Contains([]string{"[", "=", "]"}, p.Value) // of [ a = b ]
+			if !alone && (strings.ContainsAny(p.Value, "*?[]{}") || (b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.HasPrefix(p.Value, "="))) {
 				return "", expands
 			}
 			if strings.Contains(p.Value, `\`) {
@@ -347,41 +363,76 @@ var wrappers = []string{
 	"sudo", "doas", "env", "nice", "ionice", "nohup", "timeout", "time", "command", "builtin", "exec", "xargs", "setsid",
 	"stdbuf", "chroot", "unshare", "parallel", "watch", "find", "busybox", "strace", "ltrace", "taskset", "flock", "su",
 	"ssh", "script", "eval", "noglob", "nocorrect", "trap", "caffeinate", "chrt", "firejail", "bwrap", "systemd-run",
+	"toybox", "pkexec", "run0", "runuser", "sg", "gosu", "su-exec", "fakeroot", "proot", "nsenter", "setarch", "prlimit", "numactl", "xvfb-run",
+	"unbuffer", "chronic", "entr", "dbus-run-session", "newgrp",
 }
 
 // stoppedBy tells whether the pattern of a rule that rejects or asks fits, by
 // its own name or in a folder, or fits what is run by way of another program.
+// It is maybe of whatever cannot be told.
 func (p part) stoppedBy(pattern []string) match {
-	if len(p.words) == 0 {
-		if p.inert {
-			return no
-		}
+	switch {
+	case len(p.words) > 0:
+		return stops(pattern, p.words, true, 0)
+	case p.inert && !p.holds:
+		return no
+	}
+	return maybe
+}
+
+// withOperand are wrappers whose command comes after a word that is no option.
+var withOperand = []string{"flock", "chroot", "taskset", "ssh", "chrt", "su", "runuser", "gosu", "su-exec", "sg", "setarch", "entr", "proot"}
+
+// stops is stoppedBy for the words of a command. Builtins says that a shell runs
+// it itself, and depth how many wrappers are around it.
+func stops(pattern []string, words []word, builtins bool, depth int) match {
+	if depth > 4*maxDepth {
 		return maybe
 	}
-	best := matchWords(pattern, p.words)
-	if based := path.Base(p.words[0].text); p.words[0].known && based != p.words[0].text {
-		best = max(best, matchWords(pattern, append([]word{{based, true}}, p.words[1:]...)))
+	best := max(matchWords(pattern, words), matchSubcommand(pattern, words))
+	name := path.Base(words[0].text)
+	if words[0].known && name != words[0].text {
+		based := append([]word{{name, true}}, words[1:]...)
+		best = max(best, matchWords(pattern, based), matchSubcommand(pattern, based))
 	}
-	if !slices.Contains(wrappers, path.Base(p.words[0].text)) {
+	if unread(words, builtins) {
+		best = max(best, maybe)
+	}
+	if !slices.Contains(wrappers, name) || name == "command" && len(words) > 1 && strings.EqualFold(words[1].text, "-v") {
 		return best
 	}
-	rest := p.words[1:]
-	for len(rest) > 0 && isOption(rest[0].text) {
+	rest := words[1:]
+	for len(rest) > 0 && (isOption(rest[0].text) || name == "find" && rest[0].text == ".") {
 		rest = rest[1:]
 	}
-	if len(rest) > 0 {
-		inner := part{words: rest}
-		best = max(best, inner.stoppedBy(pattern))
+	if name == "find" && !executes(words[len(words)-len(rest)-1].text) {
+		rest = nil // what it looks for
 	}
-	for i, w := range p.words[1:] {
-		if matchWords(pattern, p.words[i+1:]) != no {
+	if len(rest) > 0 {
+		best = max(best, stops(pattern, rest, slices.Contains([]string{"builtin", "command", "eval", "noglob", "nocorrect"}, name), depth+1))
+		if (name == "xargs" || name == "parallel") && slices.Contains(wrappers, path.Base(rest[0].text)) &&
+			!slices.ContainsFunc(rest[1:], func(w word) bool { return !isOption(w.text) }) {
+			best = max(best, maybe) // what it runs is in its input
+		}
+	}
+	operand := slices.Contains(withOperand, name)
+	starts := name != "find" // the next word may be what is run
+	for i, w := range words[1:] {
+		if matchWords(pattern, words[i+1:]) != no || starts && unread(words[i+1:], false) {
 			best = max(best, maybe)
+		}
+		switch {
+		case name == "find":
+			starts = executes(w.text)
+		case isOption(w.text) || strings.HasPrefix(words[i].text, "-"):
+		default:
+			starts, operand = starts && operand, false
 		}
 		if !w.known || !strings.ContainsAny(w.text, " \t\n;|&") {
 			continue
 		}
 		for _, inner := range shellParts(w.text, maxDepth) {
-			if len(inner.words) > 0 && matchWords(pattern, inner.words) != no {
+			if len(inner.words) > 0 && (matchWords(pattern, inner.words) != no || matchSubcommand(pattern, inner.words) != no || unread(inner.words, true)) {
 				best = max(best, maybe)
 			}
 		}
@@ -389,9 +440,13 @@ func (p part) stoppedBy(pattern []string) match {
 	return best
 }
 
+// executes tells whether an argument of find has the next ones be a command.
+func executes(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }
+
 // isOption tells what may stand between a wrapper and its command.
 func isOption(w string) bool {
-	return strings.HasPrefix(w, "-") || strings.Contains(w, "=") || strings.Trim(w, "0123456789.smhd") == ""
+	return strings.HasPrefix(w, "-") || strings.Contains(w, "=") ||
+		strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789.smhd") == ""
 }
 
 // paths are the files that a part's words may name.

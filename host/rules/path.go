@@ -52,15 +52,42 @@ func matchesPrivate(glob string, r Request, file string) bool {
 	return matchesGlob(glob, r, file)
 }
 
+// PrivateFolders are the folders, or files, without links, that globs of private files name: those below which
+// all that fits lies, besides the session's folder and whatever lies anywhere.
+func (l List) PrivateFolders(r Request) []string {
+	var found []string
+	for _, glob := range l.Private {
+		base := "/"
+		rest, ok := strings.CutPrefix(glob, "/")
+		if !ok {
+			if rest, ok = strings.CutPrefix(glob, "~/"); !ok {
+				continue
+			}
+			base = r.Home
+		}
+		fixed, _ := fixedPart(rest)
+		if dir := r.Resolve(filepath.Join(base, fixed)); dir != "" && dir != "/" {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+// fixedPart cuts a glob before its first component with a wildcard.
+func fixedPart(glob string) (fixed, rest string) {
+	fixed, rest = doublestar.SplitPattern(glob)
+	if !hasMeta(rest) {
+		fixed, rest = path.Join(fixed, rest), ""
+	}
+	return unescaped(fixed), rest
+}
+
 func matchesBelow(base, glob string, r Request, file string) bool {
 	if base == "" {
 		return false
 	}
-	fixed, rest := doublestar.SplitPattern(glob)
-	if !hasMeta(rest) {
-		fixed, rest = path.Join(fixed, rest), ""
-	}
-	base = r.Resolve(filepath.Join(base, unescaped(fixed)))
+	fixed, rest := fixedPart(glob)
+	base = r.Resolve(filepath.Join(base, fixed))
 	if base == "" {
 		return false
 	}

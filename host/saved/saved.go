@@ -21,7 +21,7 @@ import (
 )
 
 // format is the version of the index; what another version wrote is not read.
-const format = 2
+const format = 4
 
 // short is how many bytes a text may have that stands in the index itself.
 const short = 128
@@ -42,23 +42,8 @@ type About struct {
 // Key is how the store knows the session.
 func (a About) Key() string { return a.Agent + "\n" + a.Cwd + "\n" + a.ID }
 
-// Count tells what of the files of a record waits.
-func (a *About) Count(files []review.File) {
-	a.Changes, a.Files = 0, 0
-	for _, f := range files {
-		if f.State != review.Pending {
-			continue
-		}
-		n := 0
-		for _, h := range f.Hunks {
-			if h.State == review.Pending {
-				n++
-			}
-		}
-		a.Changes += max(n, 1)
-		a.Files++
-	}
-}
+// Count tells what of a record waits.
+func (a *About) Count(record *review.Record) { a.Changes, a.Files = record.Waiting() }
 
 // Session is what is saved of a session.
 type Session struct {
@@ -70,11 +55,10 @@ type Session struct {
 	Told      []string // what was refused, and the agent knows
 }
 
-// Original is where in the store a content at a path is byte for byte.
+// Original is where in the store a content without a text is byte for byte.
 type Original struct {
-	Path, Mark string // what marks the content
+	Mark, Form string // what marks the content
 	Sum        checkpoint.Sum
-	Mode       fs.FileMode // its permission bits
 }
 
 // Comment is one that was not sent.
@@ -89,11 +73,20 @@ type Comment struct {
 type index struct {
 	Format   int
 	About    About
-	Record   []byte
-	History  turns.History
+	Record   [][]byte // its groups
+	Turns    [][]byte // of History, each a savedTurn
+	Undone   [][]byte
 	Exact    []Original
 	Comments []Comment
 	Told     []string
+}
+
+// savedTurn is a turn, and for one that was undone what the undo did.
+type savedTurn struct {
+	Prompt string
+	At     time.Time
+	Files  []turns.File
+	Did    []turns.File
 }
 
 // Image is a session at one moment, as it is written. It never changes, so any goroutine may write it.
@@ -102,62 +95,141 @@ type Image struct {
 
 	about     string
 	index     []byte
-	sums      map[string]checkpoint.Sum // of the texts that are not in the index
+	parts     map[any]*part
 	originals []checkpoint.Sum
+	first     bool // made of no other image: nothing is known to be on the disk
 }
 
-// Take makes the image of a session, which may change afterwards. was is the image before, whose texts need
-// not be hashed again, or nil.
-func Take(s Session, was *Image) (*Image, error) {
-	i := &Image{About: s.About, sums: map[string]checkpoint.Sum{}}
-	if was == nil {
-		was = i
+// part is something of an index that is encoded again only when it has changed.
+type part struct {
+	is    any // another one when it has changed
+	data  []byte
+	texts map[string]checkpoint.Sum // that are not in data
+}
+
+// The keys of parts, beside the time of a turn, in nanoseconds.
+type (
+	group    int
+	undone   int
+	comments struct{}
+)
+
+// turnState tells by where they are in memory whether the files of a turn are others: they are never changed in place.
+type turnState struct {
+	turn       *turns.Turn
+	files, did *turns.File
+	many, more int
+}
+
+func stateOf(t *turns.Turn, did []turns.File) turnState {
+	first := func(list []turns.File) *turns.File {
+		if len(list) == 0 {
+			return nil
+		}
+		return &list[0]
 	}
-	name := func(text string) string {
+	return turnState{t, first(t.Files), first(did), len(t.Files), len(did)}
+}
+
+// taking is an image in the making.
+type taking struct {
+	was, now *Image
+	err      error
+}
+
+// part gives the part with a key, as the image before has it, if it is the same, or else as encode makes it with
+// names in the place of texts.
+func (i *taking) part(key, is any, encode func(name func(string) string) ([]byte, error)) []byte {
+	if i.err != nil {
+		return nil
+	}
+	old := i.was.parts[key]
+	if old != nil && old.is == is && is != nil {
+		i.now.parts[key] = old
+		return old.data
+	}
+	p := &part{is: is, texts: map[string]checkpoint.Sum{}}
+	p.data, i.err = encode(func(text string) string {
 		if text == "" {
 			return ""
 		}
 		if len(text) <= short {
 			return "=" + text
 		}
-		sum, known := i.sums[text]
-		if !known {
-			if sum, known = was.sums[text]; !known {
-				sum = sha256.Sum256([]byte(text))
-			}
-			i.sums[text] = sum
+		sum, known := p.texts[text]
+		if !known && old != nil {
+			sum, known = old.texts[text]
 		}
+		if !known {
+			sum = sha256.Sum256([]byte(text))
+		}
+		p.texts[text] = sum
 		return "#" + string(sum[:])
+	})
+	i.now.parts[key] = p
+	return p.data
+}
+
+func (i *taking) turn(key any, t *turns.Turn, did []turns.File) []byte {
+	return i.part(key, stateOf(t, did), func(name func(string) string) ([]byte, error) {
+		named := func(text string) (string, error) { return name(text), nil }
+		to := savedTurn{Prompt: t.Prompt, At: t.At}
+		to.Files, _ = turns.MapFiles(t.Files, named) // its errors are those of named
+		to.Did, _ = turns.MapFiles(did, named)
+		return encoded(to)
+	})
+}
+
+func encoded(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(v)
+	return b.Bytes(), err
+}
+
+func decoded(data []byte, v any) error { return gob.NewDecoder(bytes.NewReader(data)).Decode(v) }
+
+// Take makes the image of a session, which may change afterwards. was is the image before of the same record and
+// turns, or nil: what has not changed since is taken from there.
+func Take(s Session, was *Image) (*Image, error) {
+	i := &taking{was: was, now: &Image{About: s.About, parts: map[any]*part{}, first: was == nil}}
+	if was == nil {
+		i.was = i.now
 	}
 	about, err := json.Marshal(s.About)
+	i.err = err
 	to := index{Format: format, About: s.About, Exact: slices.Clone(s.Originals), Comments: slices.Clone(s.Comments), Told: slices.Sorted(slices.Values(s.Told))}
-	if err == nil {
-		to.Record, err = s.Record.Save(name)
+	for _, g := range s.Record.Groups() {
+		to.Record = append(to.Record, i.part(group(g.Number), g.Version, g.Save))
 	}
-	if err == nil {
-		to.History, err = s.History.Map(func(text string) (string, error) { return name(text), nil })
+	for _, t := range s.History.Turns {
+		to.Turns = append(to.Turns, i.turn(t.At.UnixNano(), t, nil))
 	}
-	for n, c := range to.Comments {
-		if c.Present != nil {
-			present := name(*c.Present)
-			to.Comments[n].Present = &present
+	for n, u := range s.History.Undone {
+		to.Undone = append(to.Undone, i.turn(undone(n), u.Turn, u.Files))
+	}
+	i.part(comments{}, nil, func(name func(string) string) ([]byte, error) {
+		for n, c := range to.Comments {
+			if c.Present != nil {
+				present := name(*c.Present)
+				to.Comments[n].Present = &present
+			}
 		}
-	}
+		return nil, nil
+	})
 	slices.SortFunc(to.Exact, func(a, b Original) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Mark, b.Mark))
+		return cmp.Or(cmp.Compare(a.Mark, b.Mark), cmp.Compare(a.Form, b.Form))
 	})
 	for _, o := range to.Exact {
-		i.originals = append(i.originals, o.Sum)
+		i.now.originals = append(i.now.originals, o.Sum)
 	}
-	var b bytes.Buffer
-	if err == nil {
-		err = gob.NewEncoder(&b).Encode(to)
+	if i.err == nil {
+		i.now.index, i.err = encoded(to)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("save the changes of a session: %w", err)
+	if i.err != nil {
+		return nil, fmt.Errorf("save the changes of a session: %w", i.err)
 	}
-	i.about, i.index = string(about), b.Bytes()
-	return i, nil
+	i.now.about = string(about)
+	return i.now, nil
 }
 
 // Is tells whether an image, which may be nil, is the same as another.
@@ -168,16 +240,26 @@ func (i *Image) Is(other *Image) bool {
 // Write brings the image to the disk: the texts that are not there, then the index. It returns how many bytes
 // that were.
 func (i *Image) Write(store *checkpoint.Store) (written int, err error) {
+	if _, err := store.SavedAt(i.About.Key()); err != nil || i.first {
+		store.Doubt() // whoever has removed the record may have removed its texts too
+	}
 	needs := slices.Clone(i.originals)
-	for text, sum := range i.sums {
-		needs = append(needs, sum)
-		if store.Has(sum, len(text)) {
-			continue
+	known := map[checkpoint.Sum]bool{}
+	for _, p := range i.parts {
+		for text, sum := range p.texts {
+			if known[sum] {
+				continue
+			}
+			known[sum] = true
+			needs = append(needs, sum)
+			if store.Holds(sum, len(text)) {
+				continue
+			}
+			if _, err := store.Put([]byte(text)); err != nil {
+				return written, fmt.Errorf("save the changes of a session: %w", err)
+			}
+			written += len(text)
 		}
-		if _, err := store.Put([]byte(text)); err != nil {
-			return written, fmt.Errorf("save the changes of a session: %w", err)
-		}
-		written += len(text)
 	}
 	if err := store.Save(i.About.Key(), i.about, i.index, needs...); err != nil {
 		return written, fmt.Errorf("save the changes of a session: %w", err)
@@ -187,9 +269,11 @@ func (i *Image) Write(store *checkpoint.Store) (written int, err error) {
 
 // Session returns what the image was taken of; limit is that of its record.
 func (i *Image) Session(limit int) (Session, error) {
-	texts := make(map[checkpoint.Sum]string, len(i.sums))
-	for text, sum := range i.sums {
-		texts[sum] = text
+	texts := map[checkpoint.Sum]string{}
+	for _, p := range i.parts {
+		for text, sum := range p.texts {
+			texts[sum] = text
+		}
 	}
 	return decode(i.index, limit, texts, func(sum checkpoint.Sum) ([]byte, error) {
 		return nil, fmt.Errorf("the text %s: %w", sum, fs.ErrNotExist)
@@ -214,12 +298,16 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 	fail := func(err error) (Session, error) {
 		return Session{}, fmt.Errorf("read the saved changes of a session: %v", err) // a text that is gone is no missing record
 	}
-	var from index
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&from); err != nil {
+	var head struct{ Format int } // in other versions the rest may be something else
+	if err := decoded(data, &head); err != nil {
 		return fail(err)
 	}
-	if from.Format != format {
+	if head.Format != format {
 		return fail(errOther)
+	}
+	var from index
+	if err := decoded(data, &from); err != nil {
+		return fail(err)
 	}
 	text := func(name string) (string, error) {
 		var sum checkpoint.Sum
@@ -246,8 +334,28 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 	if s.Record, err = review.Load(from.Record, limit, text); err != nil {
 		return fail(err)
 	}
-	if s.History, err = from.History.Map(text); err != nil {
-		return fail(err)
+	read := func(data []byte) (t savedTurn, err error) {
+		if err = decoded(data, &t); err == nil {
+			t.Files, err = turns.MapFiles(t.Files, text)
+		}
+		if err == nil {
+			t.Did, err = turns.MapFiles(t.Did, text)
+		}
+		return t, err
+	}
+	for _, data := range from.Turns {
+		t, err := read(data)
+		if err != nil {
+			return fail(err)
+		}
+		s.History.Turns = append(s.History.Turns, &turns.Turn{Prompt: t.Prompt, At: t.At, Files: t.Files})
+	}
+	for _, data := range from.Undone {
+		t, err := read(data)
+		if err != nil {
+			return fail(err)
+		}
+		s.History.Undone = append(s.History.Undone, turns.Undone{Turn: &turns.Turn{Prompt: t.Prompt, At: t.At, Files: t.Files}, Files: t.Did})
 	}
 	for n, c := range s.Comments {
 		if c.Present == nil {

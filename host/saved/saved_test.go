@@ -41,7 +41,7 @@ func session(n, size int) Session {
 		t.Changed(path, was, is)
 	}
 	s.History.Take(t)
-	s.About.Count(s.Record.Files())
+	s.About.Count(s.Record)
 	return s
 }
 
@@ -73,7 +73,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 	s.Record.Changed("/cwd/new", review.Content{}, review.Text(long("new")))
 	s.History.Take(turn)
 	s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)), []turns.File{{Path: "/cwd/long", Before: review.Text(long("c"))}}, nil, true)
-	s.About.Count(s.Record.Files())
+	s.About.Count(s.Record)
 	if s.About.Files != 4 || s.About.Changes != 4 {
 		t.Errorf("%+v is said to wait", s.About)
 	}
@@ -84,7 +84,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Originals = []Original{{Path: "/cwd/long", Mark: "m", Sum: sum, Mode: 0o755}}
+	s.Originals = []Original{{Mark: "m", Form: "latin1 unix", Sum: sum}}
 	image := save(t, st, s, nil)
 
 	check := func(how string, got Session, err error) {
@@ -161,21 +161,14 @@ func TestWhatCannotBeRead(t *testing.T) {
 	s := session(1, 1000)
 	key := s.About.Key()
 	var older bytes.Buffer
-	data, err := s.Record.Save(func(text string) string { return text })
+	data, err := s.Record.Groups()[0].Save(func(text string) string { return text })
 	if err == nil {
 		// As the version before had it.
 		err = gob.NewEncoder(&older).Encode(struct {
-			Record    []byte
-			Turns     []*turns.Turn
-			Undone    []turns.Undone
-			Originals map[struct{ Path, Mark string }]struct {
-				Sum  checkpoint.Sum
-				Mode fs.FileMode
-			}
-		}{data, s.History.Turns, nil, map[struct{ Path, Mark string }]struct {
-			Sum  checkpoint.Sum
-			Mode fs.FileMode
-		}{{"p", "m"}: {}}})
+			Format  int
+			Record  []byte
+			History turns.History
+		}{3, data, s.History})
 	}
 	if err != nil {
 		t.Fatal(err)

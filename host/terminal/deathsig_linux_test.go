@@ -35,3 +35,9 @@ func TestCommandOutlivesItsStarter(t *testing.T) {
 		t.Errorf("output %q, exit %s", got.Text, showsExit(got.Exit))
 	}
 }
+
+func TestRealTimeSignal(t *testing.T) {
+	if got := wait(t, sh(t, "kill -34 $$")); showsExit(got.Exit) != "SIG34" {
+		t.Errorf("exit %s", showsExit(got.Exit))
+	}
+}

@@ -77,8 +77,7 @@ func (d *Display) write(p []byte, plain bool) {
 }
 
 func (d *Display) show(p []byte) {
-	d.screen.Write(p)
-	d.tape.write(p)
+	d.tape.write(p, func(drawn []byte) { _, _ = d.screen.Write(drawn) })
 }
 
 // hurry drops the beginning of what waits.
@@ -89,7 +88,7 @@ func (d *Display) hurry() {
 	}
 	d.screen.Write([]byte(calm + "\r\n"))
 	d.screen.history.dropped += bytes.Count(d.pending[:cut], []byte{'\n'})
-	d.tape.write([]byte(resync + gap(int64(cut))))
+	d.tape.write([]byte(resync+gap(int64(cut))), func([]byte) {})
 	d.pending = append(d.pending[:0], d.pending[cut:]...)
 }
 
@@ -207,16 +206,27 @@ func (d *Display) Read(r *Reader, limit int) (data []byte, anew, more bool) {
 	return data, anew, r.pos < t.end
 }
 
-// Epilogue is what another terminal is sent to say something below all output.
+// Epilogue is what another terminal is sent to say something below all output, wherever the cursor was
+// left.
 func (d *Display) Epilogue(text string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settle()
 	out := []byte(calm + "\x1b7\x1b[r\x1b8")
+	y := d.screen.y
 	if d.tape.filter.alternate {
 		out = append(out, "\x1b[?1049l"...)
+		y = d.screen.main.saved.y
 	}
-	if d.screen.x > 0 {
+	below := d.screen.main.used() - 1 - y
+	switch {
+	case below < 0:
+		out = append(out, '\r')
+	case below > 0 && d.lazy:
+		out = append(out, "\x1b[999;1H\r\n"...) // how its rows are wrapped there is not known
+	case below > 0:
+		out = fmt.Appendf(out, "\x1b[%dB\r\n", below)
+	default:
 		out = append(out, "\r\n"...)
 	}
 	return append(out, "\x1b[2m"+text+"\x1b[m"...)

@@ -135,9 +135,9 @@ func TestQueriesAreAskedOnce(t *testing.T) {
 
 func TestEpilogue(t *testing.T) {
 	tests := []struct{ in, want string }{
-		{"a\r\n", "\x1b[2mend\x1b[m"},
+		{"a\r\n", "\r\x1b[2mend\x1b[m"},
 		{"a", "\r\n\x1b[2mend\x1b[m"},
-		{"\x1b[?1049ha", "\x1b[?1049l\r\n\x1b[2mend\x1b[m"},
+		{"\x1b[?1049ha", "\x1b[?1049l\r\x1b[2mend\x1b[m"},
 	}
 	for _, test := range tests {
 		d := newDisplay(0)
@@ -149,6 +149,31 @@ func TestEpilogue(t *testing.T) {
 }
 
 // Text stays as it is, whatever sizes the screen had while it was written.
+func TestEpilogueIsBelowAllOutput(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                    "end",
+		"a\r\n\r\n":                           "a\n\nend",
+		"one\r\ntwo\r\nthree\x1b[2A\r":        "one\ntwo\nthree\nend",
+		"50%\r":                               "50%\nend",
+		"a\x1b[3;5H":                          "a\n\nend",
+		"a\r\nb\x1b[H\x1b[?1049hc\r\nd\x1b[H": "a\nb\nend",
+	} {
+		for _, d := range []*Display{newDisplay(0), NewDisplay()} {
+			d.Write([]byte(in), false)
+			data, _, _ := d.Read(&Reader{}, 1000)
+			other := NewScreen(columns, rows, 0)
+			_, _ = other.Write(append(data, d.Epilogue("end")...))
+			got, _ := other.Text()
+			if d.lazy {
+				got, want = strings.ReplaceAll(got, "\n", ""), strings.ReplaceAll(want, "\n", "")
+			}
+			if got != want {
+				t.Errorf("of %q is shown %q", in, got)
+			}
+		}
+	}
+}
+
 func TestResizeKeepsTheText(t *testing.T) {
 	words := []string{"word ", "漢字", "x", "\x1b[31mred\x1b[m ", "\r\n", "\r\n\r\n", "é", strings.Repeat("long", 30), "  "}
 	for seed := range 300 {
@@ -239,6 +264,16 @@ func TestType(t *testing.T) {
 	term.Type([]byte{3})
 	if got := wait(t, term); showsExit(got.Exit) != "4" || !strings.Contains(got.Text, "caught") {
 		t.Errorf("output %q, exit %s", got.Text, showsExit(got.Exit))
+	}
+}
+
+// A question is answered in characters: Backspace leaves no half of one.
+func TestBackspaceErasesACharacter(t *testing.T) {
+	term := sh(t, `stty -echo < /dev/tty; echo up; read name < /dev/tty; echo "hello $name"`)
+	eventually(t, "the command is up", func() bool { return strings.Contains(term.Output().Text, "up") })
+	term.Type([]byte("Bé漢\x7f\x7fob\r"))
+	if got := wait(t, term); !strings.Contains(got.Text, "hello Bob\n") {
+		t.Errorf("output %q", got.Text)
 	}
 }
 

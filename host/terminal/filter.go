@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"bytes"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,6 +13,7 @@ type unit int
 const (
 	plain    unit = iota // text with its line ends, backspaces and the like
 	sequence             // one escape sequence
+	inside               // one that has only rows below the first scroll
 	query                // one that has the terminal answer
 )
 
@@ -18,6 +21,13 @@ const (
 	// longestSequence is how long a control sequence is taken for one, and longestLink a hyperlink.
 	longestSequence = 256
 	longestLink     = 4096
+	// mostParameters is how many parameters of a control sequence pass, those counted that colons divide,
+	// and largestParameter what one says at most: Neovim has room for 16 (0.10) or 32 and does not look.
+	mostParameters   = 16
+	largestParameter = 99_999
+	// mostRepeated is how many characters a repetition (REP) becomes at most. Neovim is not asked for one:
+	// of a character without width it would never come to an end.
+	mostRepeated = 1000
 )
 
 // filter takes a program's output apart and drops what would reach beyond the window that shows it:
@@ -26,9 +36,11 @@ const (
 // change what the mouse, the focus and pasting send. What it passes is a list of what is known to be
 // harmless. Sequences may be cut anywhere.
 //
-// Queries are harmless only where nobody answers, and are handed out apart.
+// Queries are harmless only where nobody answers, and are handed out apart; so is what is harmless to a
+// Screen, but ends Neovim when its window shrinks.
 type filter struct {
 	alternate bool // the alternate page is shown
+	last      byte // the character before, for REP, if it is ASCII; else 0
 
 	state filterState
 	held  []byte // of an unfinished sequence or character, from its first byte on
@@ -67,6 +79,7 @@ func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 			start := i
 			for i++; i < len(p) && passes[p[i]]; i++ {
 			}
+			f.remember(p[start:i])
 			emit(plain, p[start:i])
 			continue
 		}
@@ -82,7 +95,7 @@ func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 				f.state = latin
 			}
 		case latin:
-			f.state = ground
+			f.state, f.last = ground, 0
 			switch {
 			case b >= 0xa0 && b < 0xc0:
 				emit(plain, append(f.held, b))
@@ -117,6 +130,19 @@ func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 			default:
 				f.string(emit)
 			}
+		}
+	}
+}
+
+// remember notes the last character of a text that is printed.
+func (f *filter) remember(text []byte) {
+	for _, b := range slices.Backward(text) {
+		if b >= 0x80 {
+			f.last = 0
+			return
+		} else if b >= 0x20 {
+			f.last = b
+			return
 		}
 	}
 }
@@ -173,7 +199,11 @@ func (f *filter) escape(b byte, emit func(unit, []byte)) int {
 		case 'c':
 			f.alternate = false
 			emit(sequence, f.held)
-		case '7', '8', 'D', 'E', 'H', 'M', '=', '>':
+		case '8':
+			// Neovim may have fewer rows than when the cursor was saved, and moves it there unless a control
+			// sequence follows. This one changes nothing.
+			emit(sequence, append(f.held, "\x1b[10m"...))
+		case '7', 'D', 'E', 'H', 'M', '=', '>':
 			emit(sequence, f.held)
 		}
 		return 0
@@ -198,22 +228,41 @@ func (f *filter) control(b byte, emit func(unit, []byte)) int {
 	if f.long {
 		return 0
 	}
-	body := f.held[2 : len(f.held)-1]
+	begin, end := 2, len(f.held)-1
 	var prefix, middle byte
-	if len(body) > 0 && body[0] >= '<' {
-		prefix = body[0]
-		body = body[1:]
+	if begin < end && f.held[begin] >= '<' {
+		prefix = f.held[begin]
+		begin++
 	}
-	if n := len(body); n > 0 && body[n-1] < 0x30 {
-		middle = body[n-1]
-		body = body[:n-1]
+	if begin < end && f.held[end-1] < 0x30 {
+		middle = f.held[end-1]
+		end--
 	}
+	body, ok := bounded(f.held[begin:end])
+	if !ok {
+		return 0
+	}
+	f.held = f.held[:begin+len(body)]
+	if middle != 0 {
+		f.held = append(f.held, middle)
+	}
+	f.held = append(f.held, b)
 	switch {
-	case prefix == 0 && middle == 0 && strings.IndexByte("@ABCDEFGHIJKLMPSTXZ`abdefgmrsu", b) >= 0,
+	case prefix == 0 && middle == 0 && strings.IndexByte("@ABCDEFGHIJKLMPSTXZ`adefgmsu", b) >= 0,
 		prefix == '?' && middle == 0 && (b == 'J' || b == 'K'),
 		prefix == 0 && middle == '!' && b == 'p', // DECSTR
 		prefix == 0 && middle == ' ' && b == 'q': // the cursor's shape
 		emit(sequence, f.held)
+	case prefix == 0 && middle == 0 && b == 'r': // DECSTBM
+		if top, _, _ := strings.Cut(string(body), ";"); top == "" || top == "0" || top == "1" {
+			emit(sequence, f.held)
+		} else {
+			emit(inside, f.held)
+		}
+	case prefix == 0 && middle == 0 && b == 'b':
+		if n, _ := strconv.Atoi(string(body)); f.last != 0 {
+			emit(plain, bytes.Repeat([]byte{f.last}, min(max(n, 1), mostRepeated)))
+		}
 	case (prefix == 0 || prefix == '?') && middle == 0 && (b == 'h' || b == 'l'):
 		f.modes(prefix, body, b, emit)
 	case middle == 0 && (b == 'c' && prefix != '?' || b == 'n' && (prefix == 0 || prefix == '?')),
@@ -223,6 +272,29 @@ func (f *filter) control(b byte, emit func(unit, []byte)) int {
 		emit(query, f.held)
 	}
 	return 0
+}
+
+// bounded makes the parameters of a sequence, in their own place, no more and no larger than may pass,
+// and tells whether they are parameters at all.
+func bounded(params []byte) ([]byte, bool) {
+	out, start := params[:0], 0 // of the last one
+	number, count := 0, 1
+	for _, b := range params {
+		switch {
+		case b >= '0' && b <= '9':
+			number = min(number*10+int(b-'0'), largestParameter)
+			out = strconv.AppendInt(out[:start], int64(number), 10)
+		case b != ';' && b != ':':
+			return nil, false
+		case count == mostParameters:
+			return out, true
+		default:
+			out = append(out, b)
+			start, number = len(out), 0
+			count++
+		}
+	}
+	return out, true
 }
 
 // modes passes those that matter to what is drawn, and to what keys mean.

@@ -18,10 +18,16 @@ type history struct {
 	recent  []*row // a ring of the last rows; oldest is the next to go once it is full
 	oldest  int
 	dropped int // rows that left recent
+
+	left func(*row) // if not nil, takes the rows, and nothing is kept
 }
 
 // push takes a row and returns one that may be used again.
 func (h *history) push(r *row) *row {
+	if h.left != nil {
+		h.left(r)
+		return r
+	}
 	h.text = r.appendText(h.text)
 	if !r.wrapped {
 		h.text = append(trimBlanks(h.text), '\n')
@@ -43,7 +49,7 @@ func (h *history) push(r *row) *row {
 // at returns the i-th row of recent, 0 being the oldest.
 func (h *history) at(i int) *row { return h.recent[(h.oldest+i)%len(h.recent)] }
 
-func (h *history) clear() { *h = history{limit: h.limit} }
+func (h *history) clear() { *h = history{limit: h.limit, left: h.left} }
 
 // trimBlanks removes the blanks at the end of the last line of b.
 func trimBlanks(b []byte) []byte {

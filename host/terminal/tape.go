@@ -40,9 +40,15 @@ type question struct {
 	data []byte
 }
 
-// write appends a program's output.
-func (t *tape) write(p []byte) {
+// write appends a program's output, and hands what of it is to be drawn to draw.
+func (t *tape) write(p []byte, draw func([]byte)) {
 	t.filter.feed(p, func(kind unit, data []byte) {
+		if kind != query {
+			draw(data)
+		}
+		if kind == inside {
+			kind, data = sequence, []byte("\x1b[r") // with the cursor where it would be
+		}
 		switch {
 		case kind == plain:
 			t.text(data)

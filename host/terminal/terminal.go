@@ -84,6 +84,7 @@ type Terminal struct {
 	changed func()
 	display *Display
 	pgid    int
+	mark    string // that its processes have
 	ptmx    *os.File
 
 	done  chan struct{} // the command ended and its output was read
@@ -110,7 +111,8 @@ func Start(c Config) (*Terminal, error) {
 	if err := checkDir(c.Dir); err != nil {
 		return nil, err
 	}
-	env := environment(os.Environ(), c.Dir, c.Env)
+	mark := newMark()
+	env := marked(environment(os.Environ(), c.Dir, c.Env), mark)
 	program, args, err := resolve(c, env)
 	if err != nil {
 		return nil, err
@@ -135,6 +137,7 @@ func Start(c Config) (*Terminal, error) {
 
 	t := &Terminal{
 		changed: c.Changed,
+		mark:    mark,
 		display: newDisplay(c.OutputByteLimit),
 		ptmx:    ptmx,
 		done:    make(chan struct{}),
@@ -166,6 +169,9 @@ func openPTY() (ptmx, tty *os.File, err error) {
 		return nil, nil, fmt.Errorf("open a pseudo-terminal: %w", err)
 	}
 	if err := pty.Setsize(blocking, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
+		return fail(err)
+	}
+	if err := eraseCharacters(int(tty.Fd())); err != nil {
 		return fail(err)
 	}
 	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
@@ -346,8 +352,8 @@ func (t *Terminal) Exit() (exit Exit, ok bool) {
 // PGID returns the number of the command's process group, which is also its session.
 func (t *Terminal) PGID() int { return t.pgid }
 
-// Kill ends the command and all of its process group: it asks with SIGTERM and kills what is left a
-// second later. It does not wait; Done says when the command has ended.
+// Kill ends the command and all that it has started, see end: it asks with SIGTERM and kills what is left
+// a second later. It does not wait; Done says when the command has ended.
 func (t *Terminal) Kill() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -362,12 +368,16 @@ func (t *Terminal) Kill() {
 	}()
 }
 
-// end asks the process group to end, once, and kills it unless it is empty before the grace is over.
+// end asks the process group to end, and those that have left it, once, and kills them unless all are gone
+// before the grace is over.
 func (t *Terminal) end(grace time.Duration) {
 	if grace > 0 {
 		t.ask.Do(func() {
 			t.signal(unix.SIGTERM)
 			t.signal(unix.SIGCONT) // a stopped process handles nothing
+			if signalStrays(t.mark, t.pgid, unix.SIGTERM) {
+				signalStrays(t.mark, t.pgid, unix.SIGCONT)
+			}
 		})
 		over := time.After(grace)
 		look := time.NewTicker(groupInterval)
@@ -377,13 +387,14 @@ func (t *Terminal) end(grace time.Duration) {
 			case <-over:
 				waiting = false
 			case <-look.C:
-				if !t.signal(0) {
+				if !t.signal(0) && !signalStrays(t.mark, t.pgid, 0) {
 					return
 				}
 			}
 		}
 	}
 	t.signal(unix.SIGKILL)
+	endStrays(t.mark, t.pgid)
 }
 
 // signal sends sig to the process group and tells whether there was any process in it. A group once
@@ -430,7 +441,11 @@ func (t *Terminal) Close(grace time.Duration) {
 func exitOf(state *os.ProcessState) *Exit {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
-		return &Exit{Signal: unix.SignalName(status.Signal())}
+		signal := unix.SignalName(status.Signal())
+		if signal == "" { // a real-time one
+			signal = fmt.Sprintf("SIG%d", status.Signal())
+		}
+		return &Exit{Signal: signal}
 	}
 	code := state.ExitCode()
 	return &Exit{Code: &code}

@@ -243,7 +243,7 @@ func plainBody(texts []string) []Line {
 	lines := make([]Line, len(texts))
 	for i, text := range texts {
 		lines[i] = Line{Text: text, Marks: []Mark{{0, len(text), Output}}}
-		lines[i].shorten()
+		lines[i].shortenTo(maxLine, elsewhere)
 		lines[i].shift(4)
 	}
 	return lines
@@ -270,7 +270,7 @@ func (b *block) room() int {
 func (t *Transcript) moreLine(b *block, n int) Line {
 	l := MoreLine(n)
 	if b.open == opened {
-		l.add(piece{" · in a window of its own", More})
+		l.add(piece{elsewhere, More})
 	}
 	return l
 }

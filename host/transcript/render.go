@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -110,7 +111,29 @@ func (t *Transcript) renderThought(b *block, m *session.Message) []Line {
 	}
 	lines := []Line{line(piece{"  " + icon + label + seconds(end.Sub(m.Started)), Thought})}
 	if t.isOpen(b) {
-		lines = append(lines, colored(m.Text(), "    ", Thought)...)
+		lines = append(lines, thoughtLines(m)...)
+	}
+	return lines
+}
+
+// thoughtLines are the words of a thought, which may grow by many small pieces: of a long line no more is looked
+// at each time than is shown.
+func thoughtLines(m *session.Message) (lines []Line) {
+	text := []byte(nil)
+	if len(m.Parts) == 1 {
+		text = m.Parts[0].Text
+	} else {
+		text = []byte(m.Text())
+	}
+	for l := range bytes.SplitSeq(bytes.TrimRight(text, "\n"), []byte("\n")) {
+		shown := cut(l, maxWords)
+		if len(l) <= maxWords+64 {
+			shown = len(l)
+		}
+		lines = append(lines, line(piece{"    " + string(l[:shown]), Thought}))
+		if shown < len(l) {
+			lines[len(lines)-1].add(piece{" … +" + size(len(l)-shown) + elsewhere, More})
+		}
 	}
 	return lines
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,7 @@ type stream struct {
 	held         int  // newlines that only the document has yet
 	guessed      bool // the document has one that the message may never have
 	misled       bool // it was a wrong guess; another would cost as much again
+	fitter       fitter
 
 	describe func(session.Content) string // puts a block that is no text in words
 }
@@ -100,7 +102,13 @@ func cut(text []byte, room int) int {
 func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 	b := t.blocks[i]
 	s, m := b.stream, b.entry.(*session.Message)
-	text, done := s.next(m, budget)
+	var raw, text string
+	var done bool
+	for text == "" && !done { // what is cut takes no room
+		raw, done = s.next(m, budget)
+		text = s.fitter.fit(raw)
+		s.study(m, raw, text, done)
+	}
 	end := row + t.page.Rows(i)
 	e := &page.Edit{Row: end, EndRow: end}
 	if text != "" {
@@ -108,7 +116,6 @@ func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 		e.Images = t.picturesIn(e)
 		end += e.Added()
 	}
-	s.study(m, text, done)
 	from, spans, fences := s.doc.Highlight()
 	if text == "" && from == s.doc.Lines() && len(fences) == 0 {
 		return nil, done
@@ -116,6 +123,13 @@ func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 	top := row
 	if b.gap {
 		top++
+	}
+	if cuts := s.fitter.cuts; len(cuts) > 0 && cuts[len(cuts)-1] >= from {
+		at, _ := slices.BinarySearch(cuts, from)
+		for _, l := range cuts[at:] {
+			spans = append(spans, markdown.Span{Line: l, EndCol: len(leftOut), Group: markdown.Group(More)})
+		}
+		slices.SortStableFunc(spans, func(a, b markdown.Span) int { return a.Line - b.Line })
 	}
 	e.MarkRow, e.MarkEnd = min(top+from, end), end
 	e.Marks = make([]int, 0, 4*len(spans))
@@ -146,17 +160,52 @@ func (t *Transcript) picturesIn(e *page.Edit) []page.Image {
 	return images
 }
 
-// study lets the markdown document follow the text. It is ahead of the buffer
+// fitter has long lines end before they are too long to be drawn, and says so on a line of its own. Its zero value
+// is at the beginning of a line.
+type fitter struct {
+	col     int   // bytes of the line that were shown
+	cutting bool  // the rest of it is left out
+	line    int   // how many are before it
+	cuts    []int // those that say so
+}
+
+// leftOut stands for the rest of a line, which may yet grow.
+const leftOut = "… this line goes on" + elsewhere
+
+func (f *fitter) fit(text string) string {
+	var b strings.Builder
+	for text != "" {
+		part, rest, ended := strings.Cut(text, "\n")
+		if room := maxWords - f.col; !f.cutting && len(part) > room {
+			n := between(part, room)
+			b.WriteString(part[:n] + "\n" + leftOut)
+			f.cutting = true
+			f.line++
+			f.cuts = append(f.cuts, f.line)
+		} else if !f.cutting {
+			b.WriteString(part)
+			f.col += len(part)
+		}
+		if ended {
+			b.WriteByte('\n')
+			f.col, f.cutting, f.line = 0, false, f.line+1
+		}
+		text = rest
+	}
+	return b.String()
+}
+
+// study lets the markdown document follow the text, as it is shown; raw is as it came. It is ahead of the buffer
 // by the newlines that are held, and by one where the message has ended, so
 // that it knows the last line to be complete.
-func (s *stream) study(m *session.Message, text string, done bool) {
-	if text != "" && s.guessed {
+func (s *stream) study(m *session.Message, raw, text string, done bool) {
+	if raw != "" && s.guessed {
 		// More has come after the end. The document begins anew.
 		all, _ := (&stream{describe: s.describe}).next(m, 1<<62)
 		s.doc, s.held, s.guessed, s.misled = markdown.Document{}, 0, false, true
-		s.doc.Append(all[:s.size])
+		s.doc.Append(new(fitter).fit(all[:s.size]))
 	}
-	s.size += len(text)
+	s.size += len(raw)
 	known := min(s.held, len(text)) // newlines
 	s.held -= known
 	s.doc.Append(text[known:])

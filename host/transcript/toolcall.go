@@ -80,7 +80,7 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 		b.diffs = nil
 	}
 	for i := range body {
-		body[i].shorten()
+		body[i].shortenTo(maxLine, elsewhere)
 	}
 	in := t.indent(i)
 	lines := append([]Line{t.head(b, c, status, in)}, body...)

@@ -309,22 +309,24 @@ func TestWhole(t *testing.T) {
 		"two":          {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}"},
 		"a long line":  {call(session.KindExecute, session.StatusCompleted, "a", output(long)), "", long[:2000] + "\n" + long[2000:]},
 		"a message":    {says("hello\n"), "markdown", "hello"},
+		"a notice":     {session.Notice{Title: "a", Description: "b"}, "", "a\nb"},
+		"a plan":       {session.PlanUpdate{Entries: []session.PlanEntry{{Content: "a"}, {Content: "b"}}}, "markdown", "- a\n- b"},
 		"nothing":      {call(session.KindExecute, session.StatusCompleted, "a"), "", ""},
 		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}})}, "markdown", "short"},
 	} {
 		_, tr, _ := shown(t, test.update)
 		w := tr.Whole(0)()
 		var texts []string
-		for _, l := range w.Lines {
+		for l, ok := w.Lines(); ok; l, ok = w.Lines() {
 			texts = append(texts, l.Text)
 		}
 		if got := strings.Join(texts, "\n"); got != test.want || w.Lang != test.lang {
 			t.Errorf("%s is %q of %q, want %q", name, got, w.Lang, test.want)
 		}
 	}
-	_, tr, _ := shown(t, session.Notice{Title: "x"})
+	_, tr, _ := shown(t, session.UnknownUpdate{Type: "x"})
 	if tr.Whole(0) != nil || tr.Whole(100) != nil {
-		t.Error("a notice is no block")
+		t.Error("what is not known is no block")
 	}
 }
 

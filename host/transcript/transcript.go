@@ -9,6 +9,7 @@
 package transcript
 
 import (
+	"slices"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -32,6 +33,8 @@ type Config struct {
 	// Output returns the last n lines of what a command wrote, its escape
 	// sequences, carriage returns and backspaces resolved, and how many there are.
 	Output func(text string, n int) Screenful
+	// Resolve gives all lines of such a text.
+	Resolve func(text string) Lines
 	// Save returns the file in which a picture, a sound or another blob, in
 	// base64, is to be found soon; "" where it is not saved.
 	Save func(mimeType, data string) string
@@ -52,6 +55,7 @@ type Transcript struct {
 	page   page.Page
 	blocks []*block         // those of the page
 	calls  map[string][]int // indexes of the tool calls with an id, ascending
+	shows  map[string][]int // indexes of the tool calls that have shown a terminal
 	width  int              // cells of the narrowest window, 0 while there is none
 
 	pictures map[string]string // files by the lines of messages that name them
@@ -81,7 +85,7 @@ const (
 
 // New returns the transcript of conv, to be sent to an empty buffer.
 func New(conv *session.Conversation, config Config) *Transcript {
-	return &Transcript{conv: conv, config: config, calls: map[string][]int{}, pictures: map[string]string{}}
+	return &Transcript{conv: conv, config: config, calls: map[string][]int{}, shows: map[string][]int{}, pictures: map[string]string{}}
 }
 
 // Sync learns which entries of the conversation are new or changed.
@@ -94,30 +98,34 @@ func (t *Transcript) Sync() {
 		}
 		t.touch(i)
 		t.adopt(i)
+		t.noteTerminals(i)
+	}
+}
+
+func (t *Transcript) noteTerminals(i int) {
+	call, ok := t.blocks[i].entry.(*session.ToolCall)
+	if !ok {
+		return
+	}
+	for _, c := range call.Content {
+		if ref, ok := c.(session.TerminalRef); ok && !slices.Contains(t.shows[ref.TerminalID], i) {
+			t.shows[ref.TerminalID] = append(t.shows[ref.TerminalID], i)
+		}
 	}
 }
 
 // TouchTerminal marks the calls that show this terminal as changed.
 func (t *Transcript) TouchTerminal(id string) {
-	for i := len(t.blocks) - 1; i >= 0; i-- {
-		call, ok := t.blocks[i].entry.(*session.ToolCall)
-		if !ok {
-			continue
-		}
-		for _, c := range call.Content {
-			if ref, ok := c.(session.TerminalRef); ok && ref.TerminalID == id {
-				t.touch(i)
-			}
-		}
+	for _, i := range t.shows[id] {
+		t.touch(i)
 	}
 }
 
 // TouchCall marks a call as changed: more is known of what it shows.
 func (t *Transcript) TouchCall(c *session.ToolCall) {
-	for i := len(t.blocks) - 1; i >= 0; i-- {
+	for _, i := range t.calls[c.ID] {
 		if t.blocks[i].entry == c {
 			t.touch(i)
-			return
 		}
 	}
 }
@@ -235,6 +243,9 @@ func (t *Transcript) takeLines(i, row, budget int) (*page.Edit, bool) {
 	lines := b.next
 	if lines == nil {
 		lines = t.render(b, i)
+		for i := range lines {
+			lines[i].shortenTo(maxWords, elsewhere)
+		}
 		if b.gap && lines != nil {
 			lines = append([]Line{{}}, lines...)
 		}

@@ -15,13 +15,17 @@ import (
 type Whole struct {
 	Name  string // of the block, in a few words
 	Lang  string // what all of it is written in, as a filetype; or ""
-	Lines []Line // none longer than a window can draw at once
+	Lines Lines  // none longer than a window can draw at once
 }
+
+// Lines gives one line after the other, and false after the last, so that what is large is never there
+// twice. It is for one goroutine at a time.
+type Lines func() (Line, bool)
 
 // section is a part of a whole.
 type section struct {
 	title, lang string
-	lines       []Line
+	lines       Lines
 }
 
 // Whole returns what makes the whole of the block at a row of the buffer, as it
@@ -34,6 +38,19 @@ func (t *Transcript) Whole(row int) func() Whole {
 	case *session.ToolCall:
 		call := *e // what is in it is replaced, never changed
 		return func() Whole { return t.wholeCall(&call) }
+	case *session.Plan:
+		var texts []string
+		for _, entry := range e.Entries {
+			texts = append(texts, "- "+entry.Content)
+		}
+		return func() Whole { return Whole{Name: "plan", Lang: "markdown", Lines: broken(strings.Join(texts, "\n"))} }
+	case *session.NoticeEntry:
+		text := strings.TrimSpace(e.Title + "\n" + e.Description)
+		return func() Whole { return Whole{Name: "notice", Lines: broken(text)} }
+	case *session.Stop:
+		if text := e.Error; text != "" {
+			return func() Whole { return Whole{Name: "error", Lines: broken(text)} }
+		}
 	case *session.Compaction:
 		var texts []string
 		for _, c := range e.Summary {
@@ -54,7 +71,7 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 			sections = append(sections, section{t.relative(item.Path), "diff", broken(patch(item, t.relative(item.Path)))})
 		case session.TerminalRef:
 			if screen, ok := t.config.Terminal(item.TerminalID, 1<<20); ok {
-				sections = append(sections, section{"Terminal", "", screen.Lines})
+				sections = append(sections, section{"Terminal", "", Given(screen.Lines...)})
 			}
 		case session.ContentItem:
 			sections = append(sections, t.wholeContent(c, item.Content))
@@ -84,16 +101,43 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 		w.Lang, w.Lines = sections[0].lang, sections[0].lines
 		return w
 	}
+	var all []Lines
 	for i, s := range sections {
 		if w.Lang == "" {
 			if i > 0 {
-				w.Lines = append(w.Lines, Line{})
+				all = append(all, Given(Line{}))
 			}
-			w.Lines = append(w.Lines, line(piece{"── " + s.title + " ", ToolKind}))
+			all = append(all, Given(line(piece{"── " + s.title + " ", ToolKind})))
 		}
-		w.Lines = append(w.Lines, s.lines...)
+		all = append(all, s.lines)
 	}
+	w.Lines = joined(all)
 	return w
+}
+
+// Given gives these lines.
+func Given(lines ...Line) Lines {
+	return func() (Line, bool) {
+		if len(lines) == 0 {
+			return Line{}, false
+		}
+		l := lines[0]
+		lines = lines[1:]
+		return l, true
+	}
+}
+
+// joined gives the lines of all, in their order.
+func joined(all []Lines) Lines {
+	return func() (Line, bool) {
+		for len(all) > 0 {
+			if l, ok := all[0](); ok {
+				return l, true
+			}
+			all = all[1:]
+		}
+		return Line{}, false
+	}
 }
 
 func allDiffs(sections []section) bool {
@@ -110,13 +154,13 @@ func (t *Transcript) wholeContent(c *session.ToolCall, content session.Content) 
 	switch {
 	case !ok:
 		return section{"Content", "", broken(Describe(content))}
-	case hasControls(text.Text) && t.config.Output != nil:
-		return section{"Text", "", t.config.Output(text.Text, 1<<20).Lines}
+	case hasControls(text.Text) && t.config.Resolve != nil:
+		return section{"Text", "", t.config.Resolve(text.Text)}
 	}
 	if body, lang, fenced := unfenced(strings.Trim(text.Text, "\n")); fenced {
 		return section{"Text", lang, broken(body)}
 	}
-	if trimmed := strings.TrimSpace(text.Text); json.Valid([]byte(trimmed)) && strings.ContainsAny(trimmed[:1], "{[") {
+	if trimmed := strings.TrimSpace(text.Text); trimmed != "" && strings.ContainsAny(trimmed[:1], "{[") && json.Valid([]byte(trimmed)) {
 		return section{"Text", "json", broken(pretty([]byte(trimmed)))}
 	}
 	lang := "markdown"
@@ -127,12 +171,13 @@ func (t *Transcript) wholeContent(c *session.ToolCall, content session.Content) 
 }
 
 // pretty is JSON with its structure on lines of their own.
-func pretty(raw []byte) string {
+func pretty(raw []byte) []byte {
 	var text bytes.Buffer
+	text.Grow(len(raw) + len(raw)/16) // most of what is large are texts, which stay as they are
 	if json.Indent(&text, raw, "", "  ") != nil {
-		return string(raw)
+		return raw
 	}
-	return text.String()
+	return text.Bytes()
 }
 
 // patch is a change as diff writes it.
@@ -162,15 +207,41 @@ func patch(d session.Diff, name string) string {
 }
 
 // broken is a text as lines, those that are too long for a window in pieces.
-func broken(text string) []Line {
-	var lines []Line
-	for l := range strings.SplitSeq(text, "\n") {
-		for len(l) > maxLine {
-			n := cut([]byte(l[:min(len(l), maxLine+utf8.UTFMax)]), maxLine)
-			lines = append(lines, Line{Text: l[:n]})
-			l = l[n:]
+func broken[T string | []byte](text T) Lines {
+	left := true // a line, though it may be empty
+	rest := 0    // of a line that is too long
+	return func() (Line, bool) {
+		if !left {
+			return Line{}, false
 		}
-		lines = append(lines, Line{Text: l})
+		if rest == 0 {
+			if rest = lineEnd(text); rest < 0 {
+				rest = len(text)
+			}
+		}
+		n, ends := rest, true
+		if n > maxLine {
+			n, ends = cut([]byte(text[:min(n, maxLine+utf8.UTFMax)]), maxLine), false
+		}
+		l := Line{Text: string(text[:n])}
+		rest -= n
+		text = text[n:]
+		if ends {
+			if left = len(text) > 0; left {
+				text = text[1:]
+			}
+		}
+		return l, true
 	}
-	return lines
+}
+
+// lineEnd is where the first line of a text ends, or -1.
+func lineEnd[T string | []byte](text T) int {
+	switch text := any(text).(type) {
+	case string:
+		return strings.IndexByte(text, '\n')
+	case []byte:
+		return bytes.IndexByte(text, '\n')
+	}
+	return -1
 }

@@ -27,7 +27,8 @@ func (h *History) Empty() bool { return len(h.Turns)+len(h.Undone) == 0 }
 // Begin tells that a new turn begins: what was undone cannot be done again.
 func (h *History) Begin() { h.Undone = nil }
 
-// Take puts what a turn has changed up to now among what can be undone. The oldest turns may go for it.
+// Take puts what a turn has changed up to now among what can be undone. The oldest turns may go for it, but not the
+// last.
 func (h *History) Take(t *Turn) {
 	t.gather()
 	h.remove(t)
@@ -36,7 +37,8 @@ func (h *History) Take(t *Turn) {
 	}
 	total := 0
 	for i, t := range slices.Backward(h.Turns) {
-		if total += t.size(); total > keptTexts || len(h.Turns)-i > keptTurns {
+		later := len(h.Turns) - 1 - i
+		if total += t.size(); total > keptTexts && later > 0 || later >= keptTurns {
 			h.Turns = slices.Clone(h.Turns[i+1:])
 			break
 		}
@@ -104,27 +106,15 @@ func (h *History) remove(t *Turn) {
 	h.Turns = slices.DeleteFunc(slices.Clone(h.Turns), func(other *Turn) bool { return other.At.Equal(t.At) })
 }
 
-// Map returns a copy of the history with what f says in the place of each text.
-func (h *History) Map(f func(text string) (string, error)) (History, error) {
-	var err error
-	files := func(list []File) []File {
-		list = slices.Clone(list)
-		for i := range list {
-			for _, text := range []*string{&list[i].Before.Text, &list[i].After.Text} {
-				if err == nil {
-					*text, err = f(*text)
-				}
+// MapFiles returns a copy of files with what f says in the place of each text.
+func MapFiles(list []File, f func(text string) (string, error)) (_ []File, err error) {
+	list = slices.Clone(list)
+	for i := range list {
+		for _, text := range []*string{&list[i].Before.Text, &list[i].After.Text} {
+			if err == nil {
+				*text, err = f(*text)
 			}
 		}
-		return list
 	}
-	turn := func(t *Turn) *Turn { return &Turn{Prompt: t.Prompt, At: t.At, Files: files(t.Files)} }
-	var to History
-	for _, t := range h.Turns {
-		to.Turns = append(to.Turns, turn(t))
-	}
-	for _, u := range h.Undone {
-		to.Undone = append(to.Undone, Undone{Turn: turn(u.Turn), Files: files(u.Files)})
-	}
-	return to, err
+	return list, err
 }

@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"io/fs"
 	"maps"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -15,16 +14,15 @@ const AsBefore = "is as before already"
 type Step struct {
 	Of        File
 	Now, Want review.Content
-	Mode      fs.FileMode // permission bits that it gets; 0: it keeps its own
-	Back      string      // where it is moved back to, or ""
-	Merged    bool        // Want is a merge with what the user has changed since
-	Conflicts []int       // lines of that, counted from 1, at which the user's stay
-	Note      string      // why nothing is done to the file
+	Back      string // where it is moved back to, or ""
+	Merged    bool   // Want is a merge with what the user has changed since
+	Conflicts []int  // lines of that, counted from 1, at which the user's stay
+	Note      string // why nothing is done to the file
 }
 
 // Steps says what takes files back, see [StepOf], in the order in which that must be done: what goes makes
-// room first. now and modes are what is at their paths, and taken tells of a path whether something is there.
-func Steps(files []File, now []review.Content, modes []fs.FileMode, taken map[string]bool) []Step {
+// room first. now is what is at their paths, and taken tells of a path whether something is there.
+func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 	taken = maps.Clone(taken)
 	became := map[string]review.Content{} // by path, by the steps before
 	var steps []Step
@@ -34,13 +32,11 @@ func Steps(files []File, now []review.Content, modes []fs.FileMode, taken map[st
 			if done[i] || !which(f) {
 				continue
 			}
-			is, mode := now[i], modes[i]
+			is := now[i]
 			if later, ok := became[f.Path]; ok {
-				if is = later; !is.Exists {
-					mode = 0
-				}
+				is = later
 			}
-			step := StepOf(f, is, mode, !taken[f.OldPath])
+			step := StepOf(f, is, !taken[f.OldPath])
 			if !step.Idle() {
 				if became[f.Path] = step.Want; step.Back != "" {
 					became[f.Path], became[step.Back] = review.Content{}, step.Want
@@ -61,34 +57,37 @@ func Steps(files []File, now []review.Content, modes []fs.FileMode, taken map[st
 }
 
 // StepOf says what brings a file from what a turn has left back to what was before, with what the user has
-// changed since. now and mode are what is at its path, and free tells that nothing is where it was before it
-// was moved.
-func StepOf(f File, now review.Content, mode fs.FileMode, free bool) Step {
-	step := Step{Of: f, Now: now, Want: now}
-	if f.Modes.Before != f.Modes.After && mode == f.Modes.After && f.Modes.Before != 0 {
-		step.Mode = f.Modes.Before
-	}
-	is := func(c review.Content) bool { return now == c || now.Exists && now.Mark() == c.Mark() }
+// changed since. now is what is at its path, and free tells that nothing is where it was before it was moved.
+func StepOf(f File, now review.Content, free bool) Step {
+	step := Step{Of: f, Now: now, Want: now.Restyled(f.After, f.Before)}
 	switch {
-	case f.Before == f.After && f.OldPath == "": // its permissions alone
-	case is(f.Before) && f.OldPath == "":
-		step.Note = AsBefore
-	case is(f.After):
-		step.Want = f.Before
+	case now.SameText(f.Before):
+		if step.Want == now && f.OldPath == "" {
+			step.Note = AsBefore
+		}
+	case f.Typed:
+		step.Note = "has changes of yours, and is too large or no text, so they cannot be told apart"
+	case now.SameText(f.After):
+		if step.Want.Exists && f.Before.Exists {
+			step.Want.Opaque, step.Want.Text = f.Before.Opaque, f.Before.Text
+		} else {
+			step.Want = f.Before
+		}
 	case !now.Exists:
 		step.Note = "was deleted since"
 	case !f.After.Exists:
 		step.Note = "was made anew since"
+	case f.Before.Exists && f.Before.SameText(f.After): // its form and permissions alone
 	case now.Opaque, f.After.Opaque, f.Before.Opaque:
 		step.Note = "was changed since"
-	case !f.Before.Exists:
-		step.Note = "was made in this turn, and changed by you since"
 	default:
 		step.Merged = true
-		step.Want.Text, step.Conflicts = step.merge(now.Text)
+		if step.Want.Text, step.Conflicts = step.merge(now.Text); step.Want.Text == "" && !f.Before.Exists {
+			step.Want = review.Content{}
+		}
 	}
-	if !now.Exists && step.Want.Exists {
-		step.Mode = f.Modes.Before
+	if step.Note != "" {
+		step.Want = now
 	}
 	if f.OldPath != "" && step.Note == "" {
 		if step.Back = f.OldPath; !free {
@@ -101,7 +100,7 @@ func StepOf(f File, now review.Content, mode fs.FileMode, free bool) Step {
 
 // Idle tells that nothing is done to the file.
 func (s Step) Idle() bool {
-	return s.Note != "" || s.Now == s.Want && s.Mode == 0 && s.Back == ""
+	return s.Note != "" || s.Now == s.Want && s.Back == ""
 }
 
 // With returns what the file becomes where the user's text is mine: the step must be Merged.
@@ -111,12 +110,12 @@ func (s Step) With(mine string) string {
 }
 
 func (s Step) merge(mine string) (text string, conflicts []int) {
-	return buffers.Merge(s.Of.After.Text, mine, s.Of.Before.Text)
+	return buffers.Withdraw(s.Of.After.Text, mine, s.Of.Before.Text)
 }
 
 // Reverse returns the file as an undo of this step has it: what it is now was before.
 func (s Step) Reverse() File {
-	f := File{Path: s.Of.Path, Before: s.Now, After: s.Want, Modes: Modes{Before: s.Of.Modes.After, After: s.Of.Modes.Before}}
+	f := File{Path: s.Of.Path, Before: s.Now, After: s.Want}
 	if s.Back != "" {
 		f.Path, f.OldPath = s.Back, s.Of.Path
 	}

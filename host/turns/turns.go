@@ -3,8 +3,6 @@
 package turns
 
 import (
-	"cmp"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,30 +22,39 @@ type Turn struct {
 
 	// While it may still change:
 
-	record *review.Record
-	modes  map[string]Modes          // of files seen since it began
-	shed   map[string]review.Content // by path, what the user has refused all changes of was before the turn
-	back   map[string]string         // by path, where a file was before the user refused that it was moved
+	record   *review.Record
+	gathered int                       // the version of record that Files are of
+	shed     map[string]review.Content // by path, what the user has refused all changes of was before the turn
+	back     map[string]string         // by path, where a file was before the user refused that it was moved
 }
 
 // Name tells a turn from the others of its session.
 func (t *Turn) Name() string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 
+// Resume returns a turn that was saved, to which more can be added.
+func Resume(saved *Turn) *Turn {
+	t := Begin(saved.Prompt, saved.At)
+	for _, f := range saved.Files {
+		if f.OldPath != "" {
+			t.Moved(f.OldPath, f.Path, f.Before, f.After)
+		} else {
+			t.Changed(f.Path, f.Before, f.After)
+		}
+	}
+	return t
+}
+
 // File is a file before a turn and after it, as the agent last left it. What the user typed before that is in
-// both. Where both are the
-// same and it was not moved, its permissions alone have changed.
+// both.
 type File struct {
 	Path, OldPath string // OldPath: before it was moved
 	Before, After review.Content
-	Modes         Modes
+	Typed         bool // see review.File
 }
-
-// Modes are permission bits at the beginning of a turn, and as last seen; 0 where there was no file.
-type Modes struct{ Before, After fs.FileMode }
 
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
-	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), modes: map[string]Modes{}, shed: map[string]review.Content{}, back: map[string]string{}}
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]review.Content{}, back: map[string]string{}}
 }
 
 // Changed takes a change of the agent's.
@@ -56,14 +63,17 @@ func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(p
 // Moved takes a move by the agent, with what was at the old path and what is at the new one.
 func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
 
+// Renamed tells that the user has given a file another name.
+func (t *Turn) Renamed(from, to string) { t.record.Renamed(from, to) }
+
+// Remade tells that the user has written a file anew where it was before the agent moved it.
+func (t *Turn) Remade(path string, now review.Content) { t.record.Remade(path, now) }
+
 // Decided tells that a file has become another by the user's decision about the agent's changes. What was
 // refused may come back by it.
 func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
 	before, shed := t.shed[path]
-	if !known && !shed && was.Exists != is.Exists {
-		delete(t.modes, path) // a file of the user's making has permissions that are no doing of the agent's
-	}
 	if !known && shed {
 		t.record.Changed(path, before, change(before, was, is))
 		return
@@ -85,9 +95,6 @@ func (t *Turn) WentBack(from, to string, was, is review.Content) {
 	case known:
 		t.record.Moved(from, to, was, was)
 		t.back[to] = from
-	default:
-		delete(t.modes, from)
-		delete(t.modes, to)
 	}
 	t.Decided(to, was, is)
 }
@@ -100,7 +107,7 @@ func change(of, was, is review.Content) review.Content {
 		}
 	}
 	of.Text, _ = buffers.Merge(was.Text, of.Text, is.Text)
-	return of
+	return of.Restyled(was, is)
 }
 
 // Paths returns the paths of the files that it has changed, as far as it has.
@@ -109,53 +116,32 @@ func (t *Turn) Paths() []string { return t.record.Paths() }
 // Present returns what the agent has left at a path of those.
 func (t *Turn) Present(path string) (review.Content, bool) { return t.record.Present(path) }
 
-// MovedTo tells where the agent has moved the file that was at a path; "" is that it was not moved away.
-func (t *Turn) MovedTo(path string) string {
+// MovedAway returns the paths from which the agent has moved files away, as far as it has.
+func (t *Turn) MovedAway() map[string]bool {
+	paths := map[string]bool{}
 	for _, f := range t.record.Files() {
-		if f.OldPath == path {
-			return f.Path
+		if f.OldPath != "" {
+			paths[f.OldPath] = true
 		}
 	}
-	return ""
+	return paths
 }
-
-// SawMode tells the permission bits of a file as they are now; 0 is no file. The first time counts as those
-// before the turn.
-func (t *Turn) SawMode(path string, mode fs.FileMode) {
-	m, known := t.modes[path]
-	if !known {
-		m.Before = mode
-	}
-	m.After = mode
-	t.modes[path] = m
-}
-
-// KnowModes tells the permission bits of a file before the turn and now, where they are known better.
-func (t *Turn) KnowModes(path string, m Modes) { t.modes[path] = m }
 
 // gather brings Files up to date.
 func (t *Turn) gather() {
-	t.Files = nil
-	seen := map[string]bool{}
+	if t.gathered == t.record.Version() {
+		return
+	}
+	t.Files, t.gathered = nil, t.record.Version()
 	for _, f := range t.record.Files() {
 		if f.State == review.Rejected {
 			continue
-		}
-		m := t.modes[f.Path]
-		if f.OldPath != "" {
-			m.Before = cmp.Or(t.modes[f.OldPath].Before, m.Before)
 		}
 		before := f.Baseline
 		if !before.Exists && before.Text != "" { // what the user has written into a file of the agent's stays
 			before.Exists = true
 		}
-		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Modes: m})
-		seen[f.Path], seen[f.OldPath] = true, true
-	}
-	for path, m := range t.modes {
-		if !seen[path] && m.Before != 0 && m.After != 0 && m.Before != m.After {
-			t.Files = append(t.Files, File{Path: path, Modes: m})
-		}
+		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed})
 	}
 	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
@@ -163,7 +149,11 @@ func (t *Turn) gather() {
 // size is how much texts a turn keeps, in bytes.
 func (t *Turn) size() (n int) {
 	for _, f := range t.Files {
-		n += len(f.Before.Text) + len(f.After.Text)
+		for _, c := range []review.Content{f.Before, f.After} {
+			if !c.Opaque { // else it is a mark
+				n += len(c.Text)
+			}
+		}
 	}
 	return n
 }

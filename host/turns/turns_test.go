@@ -16,41 +16,50 @@ func TestStepsOfAnUndo(t *testing.T) {
 	deleted := File{Path: "f", Before: text("old\n")}
 	moved := File{Path: "to", OldPath: "from", Before: text("a\n"), After: text("b\n")}
 	binary := File{Path: "f", Before: text("a\x00"), After: text("b\x00")}
-	runnable := File{Path: "f", Modes: Modes{0o755, 0o644}}
+	styled := func(text, form string, mode fs.FileMode) review.Content {
+		return review.Content{Exists: true, Text: text, Form: form, Mode: mode}
+	}
+	restyled := File{Path: "f", Before: styled("x\n", "", 0o755), After: styled("x\n", "dos", 0o644)}
 	for name, c := range map[string]struct {
 		file      File
 		now, want review.Content
 		taken     bool // something is where it was before it was moved
 		note      string
 		conflicts int
+		merged    bool
 	}{
-		"as it was left":                {file: changed, now: changed.After, want: changed.Before},
-		"typed elsewhere":               {file: changed, now: text("1\ntwo\n3\ntyped\n"), want: text("1\n2\n3\ntyped\n")},
-		"typed in the agent's line":     {file: changed, now: text("1\ntwo!\n3\n"), want: text("1\ntwo!\n3\n"), conflicts: 1},
-		"put back by hand":              {file: changed, now: changed.Before, want: changed.Before, note: "is as before already"},
-		"deleted by the user":           {file: changed, now: none, want: none, note: "was deleted since"},
-		"now binary":                    {file: changed, now: text("\x00"), want: text("\x00"), note: "was changed since"},
-		"new":                           {file: added, now: added.After, want: none},
-		"new, and typed in":             {file: added, now: text("new\nmine\n"), want: text("new\nmine\n"), note: "was made in this turn, and changed by you since"},
-		"new, and removed by hand":      {file: added, now: none, want: none, note: "is as before already"},
-		"deleted":                       {file: deleted, now: none, want: deleted.Before},
-		"deleted, and made anew":        {file: deleted, now: text("mine\n"), want: text("mine\n"), note: "was made anew since"},
-		"moved":                         {file: moved, now: moved.After, want: moved.Before},
-		"moved, and its old name taken": {file: moved, now: moved.After, want: moved.After, taken: true, note: "cannot go back to from, where another file is"},
-		"binary":                        {file: binary, now: binary.After.Mark(), want: binary.Before},
-		"binary, changed since":         {file: binary, now: text("c\x00"), want: text("c\x00"), note: "was changed since"},
-		"permissions":                   {file: runnable, now: text("x\n"), want: text("x\n")},
+		"as it was left":                     {file: changed, now: changed.After, want: changed.Before},
+		"typed elsewhere":                    {file: changed, now: text("1\ntwo\n3\ntyped\n"), want: text("1\n2\n3\ntyped\n"), merged: true},
+		"typed in the agent's line":          {file: changed, now: text("1\ntwo!\n3\n"), want: text("1\ntwo!\n3\n"), conflicts: 1, merged: true},
+		"put back by hand":                   {file: changed, now: changed.Before, want: changed.Before, note: "is as before already"},
+		"deleted by the user":                {file: changed, now: none, want: none, note: "was deleted since"},
+		"now binary":                         {file: changed, now: text("\x00"), want: text("\x00"), note: "was changed since"},
+		"new":                                {file: added, now: added.After, want: none},
+		"new, and typed in":                  {file: added, now: text("new\nmine\n"), want: text("mine\n"), merged: true},
+		"new, and some of it removed":        {file: added, now: text(""), want: none, merged: true},
+		"new, and removed by hand":           {file: added, now: none, want: none, note: "is as before already"},
+		"deleted":                            {file: deleted, now: none, want: deleted.Before},
+		"deleted, and made anew":             {file: deleted, now: text("mine\n"), want: text("mine\n"), note: "was made anew since"},
+		"moved":                              {file: moved, now: moved.After, want: moved.Before},
+		"moved, and its old name taken":      {file: moved, now: moved.After, want: moved.After, taken: true, note: "cannot go back to from, where another file is"},
+		"binary":                             {file: binary, now: binary.After.Mark(), want: binary.Before},
+		"binary, changed since":              {file: binary, now: text("c\x00"), want: text("c\x00"), note: "was changed since"},
+		"form and permissions":               {file: restyled, now: restyled.After, want: restyled.Before},
+		"the user's text in its form":        {file: restyled, now: styled("y\n", "dos", 0o644), want: styled("y\n", "", 0o755)},
+		"as it was left, in the user's form": {file: changed, now: styled("1\ntwo\n3\n", "dos", 0o600), want: styled("1\n2\n3\n", "dos", 0o600)},
+		"moved, and deleted by the user":     {file: moved, now: none, want: none, note: "was deleted since"},
+		"permissions, the user's since":      {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			step := StepOf(c.file, c.now, 0o644, !c.taken)
+			step := StepOf(c.file, c.now, !c.taken)
 			if step.Want != c.want || step.Note != c.note || len(step.Conflicts) != c.conflicts {
 				t.Errorf("it becomes %+v, %q, %v conflict", step.Want, step.Note, step.Conflicts)
 			}
-			if back := step.Back != ""; back != (c.file.OldPath != "" && !c.taken) {
+			if back := step.Back != ""; back != (c.file.OldPath != "" && c.note == "") {
 				t.Errorf("it goes back to %q", step.Back)
 			}
-			if (step.Mode != 0) != (name == "permissions") {
-				t.Errorf("its permissions become %o", step.Mode)
+			if step.Merged != c.merged {
+				t.Errorf("it is merged: %v", step.Merged)
 			}
 		})
 	}
@@ -65,9 +74,38 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 		f, _ := turn.record.File(path)
 		turn.Decided(path, f.Present, f.Baseline)
 		turn.Decided(path, f.Baseline, added)
+		turn.Decided(path, added, f.Baseline) // and refused again
+		turn.Decided(path, f.Baseline, added)
 		if now, _ := turn.record.File(path); now.Baseline != f.Baseline || now.Present != added {
 			t.Errorf("%s is %+v to %+v", path, now.Baseline, now.Present)
 		}
+		typed := review.Content{Exists: true, Text: "new\nmine\n"}
+		turn.Decided(path, added, typed)
+		if now, _ := turn.record.File(path); now.Present != typed || f.Baseline.Exists && now.Baseline.Text != "old\nmine\n" {
+			t.Errorf("decided about once more %s is %+v to %+v", path, now.Baseline, now.Present)
+		}
+	}
+	turn.Decided("/other", old, added)
+	if f, known := turn.record.File("/other"); known {
+		t.Errorf("what the turn has not changed is %+v", f)
+	}
+}
+
+// A turn that was saved goes on with what it had changed.
+func TestATurnGoesOn(t *testing.T) {
+	turn, h := Begin("words", time.Unix(1, 0)), History{}
+	turn.Changed("/changed", review.Text("1\n"), review.Text("2\n"))
+	turn.Moved("/from", "/to", review.Text("3\n"), review.Text("4\n"))
+	h.Take(turn)
+	again := Resume(&Turn{Prompt: turn.Prompt, At: turn.At, Files: turn.Files})
+	again.Changed("/changed", review.Text("2\n"), review.Text("5\n"))
+	h.Take(again)
+	want := []File{
+		{Path: "/changed", Before: review.Text("1\n"), After: review.Text("5\n")},
+		{Path: "/to", OldPath: "/from", Before: review.Text("3\n"), After: review.Text("4\n")},
+	}
+	if len(h.Turns) != 1 || h.Last().Prompt != "words" || !slices.Equal(h.Last().Files, want) {
+		t.Errorf("%d turns, the last has changed %+v", len(h.Turns), h.Last().Files)
 	}
 }
 
@@ -76,7 +114,7 @@ func TestWhatTheUserWroteIntoANewFileStays(t *testing.T) {
 	turn.record.Changed("/new", review.Content{}, review.Text("1\n2\n"))
 	turn.Changed("/new", review.Text("1\nmine\n2\n"), review.Text("1\nmine\n2\n3\n"))
 	h.Take(turn)
-	step := StepOf(turn.Files[0], review.Text("1\nmine\n2\n3\n"), 0, true)
+	step := StepOf(turn.Files[0], review.Text("1\nmine\n2\n3\n"), true)
 	if step.Want != review.Text("mine\n") {
 		t.Errorf("an undo makes %+v of it", step.Want)
 	}
@@ -94,7 +132,7 @@ func TestOrderOfSteps(t *testing.T) {
 	}
 	now := []review.Content{none, text("b"), text("1"), text("2"), text("3")}
 	var got []string
-	for _, step := range Steps(files, now, make([]fs.FileMode, len(files)), map[string]bool{"c": true, "e": true}) {
+	for _, step := range Steps(files, now, map[string]bool{"c": true, "e": true}) {
 		got = append(got, step.Of.Path+" "+step.Back+step.Note)
 	}
 	want := []string{"a/b ", "c b", "d c", "a ", "f cannot go back to e, where another file is"}
@@ -131,7 +169,7 @@ func TestWhatIsTypedSinceIsNotTheTurns(t *testing.T) {
 			turn.Decided("/f", refused, typed)
 		}
 		h.Take(turn)
-		step := StepOf(turn.Files[0], now, 0, true)
+		step := StepOf(turn.Files[0], now, true)
 		if step.Want != refused || len(step.Conflicts) != 1 {
 			t.Errorf("an undo makes %+v of %q", step, now.Text)
 		}
@@ -153,7 +191,7 @@ func TestAFileWhereAnotherOneWasMakesRoom(t *testing.T) {
 			now = append(now, disk[f.Path])
 			taken[f.OldPath] = disk[f.OldPath].Exists
 		}
-		for _, step := range Steps(files, now, make([]fs.FileMode, len(files)), taken) {
+		for _, step := range Steps(files, now, taken) {
 			if step.Note != "" {
 				t.Errorf("%s %s", step.Of.Path, step.Note)
 			}
@@ -173,31 +211,6 @@ func TestAFileWhereAnotherOneWasMakesRoom(t *testing.T) {
 	run(undone.Files)
 	if disk["/a"] != text("new\n") || disk["/b"] != text("old\n") {
 		t.Errorf("done again there is %+v", disk)
-	}
-}
-
-// A file that the user has back where another one was has permissions that are no doing of the agent's.
-func TestPermissionsOfWhatTheUserHasBack(t *testing.T) {
-	text := review.Text
-	for name, decided := range map[string]func(*Turn){
-		"moved back": func(turn *Turn) { turn.WentBack("/b", "/a", text("old\n"), text("old\n")) },
-		"there again": func(turn *Turn) {
-			turn.Decided("/b", text("old\n"), review.Content{})
-			turn.Decided("/b", review.Content{}, text("first\n"))
-		},
-	} {
-		turn, h := Begin("", time.Time{}), History{}
-		turn.SawMode("/b", 0o755)
-		turn.SawMode("/a", 0o644)
-		decided(turn)
-		turn.SawMode("/b", 0o644)
-		turn.SawMode("/a", 0o755)
-		h.Take(turn)
-		for _, f := range turn.Files {
-			if f.Path == "/b" || name == "moved back" {
-				t.Errorf("%s: the turn has %+v", name, f)
-			}
-		}
 	}
 }
 

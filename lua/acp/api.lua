@@ -88,6 +88,12 @@ end
 ---and by which host
 local launches = {}
 
+---Forgets how a session was started that is closed.
+---@param id integer
+function M._forget(id)
+  launches[id] = nil
+end
+
 ---@param cwd string?
 ---@return string
 local function folder(cwd)
@@ -297,8 +303,11 @@ local function words(method)
     if #blocks == 0 then
       how = 'ignore'
     end
-    require('acp.unsaved').before(id, how, function(along)
-      blocks = along == 'send' and vim.list_extend({ { type = 'unsaved' } }, blocks) or blocks
+    require('acp.unsaved').before(id, how, function(along, asked)
+      if along == 'send' then
+        local room = not asked and require('acp.unsaved').room() or nil
+        blocks = vim.list_extend({ { type = 'unsaved', room = room } }, blocks)
+      end
       require('acp.host').notify(method, { session = id, blocks = blocks })
     end)
     return true
@@ -374,7 +383,7 @@ function M.restart(opts)
         title = session.title,
         retold = true,
         queue = session.queue,
-        along = require('acp.config').get().unsaved == 'send',
+        along = require('acp.unsaved').room(),
       })
       require('acp.chat').tell_visible(other)
     end

@@ -31,6 +31,7 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field modifiable? boolean
 ---@field buftype? string
 ---@field disk? acp.buffers.Disk with which Neovim was last in step, where that is known
+---@field written? acp.buffers.Disk as the user has last written the file
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 ---@field slice? acp.buffers.Lines
@@ -54,7 +55,8 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field path string real path
 ---@field disk acp.buffers.Disk the disk must still be so
 ---@field steps acp.buffers.Step[]
----@field conflicts? acp.conflict.New[] where the disk has another text already, which is `text`
+---@field unsaved? boolean the disk has what it is to have already, and the buffer another text
+---@field conflicts? acp.conflict.New[]
 ---@field differing? integer[] with `conflicts`: see acp.conflict
 ---@field text? string the agent's, with `conflicts` or where only Neovim knows the encoding
 ---@field save boolean whether the disk is to be written, having another text
@@ -81,41 +83,6 @@ local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
 ---@field [1] integer first row, 0-based
 ---@field [2] integer number of lines that it removes
 ---@field [3] string[] lines that it adds
-
---- Real path of a buffer's name, also where its last components do not exist yet.
----@param name string
----@return string
-local function real(name)
-  local path = uv.fs_realpath(name)
-  if path then
-    return path
-  end
-  local dir, base = name:match('^(.*)/([^/]+)$')
-  if not dir or dir == '' then
-    return name
-  end
-  return real(dir) .. '/' .. base
-end
-
----@param path string real path
----@return integer? buf
-local function find(path)
-  local tracked = track.find(path)
-  if tracked then
-    return tracked
-  end
-  local special
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local name = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_name(buf) or ''
-    if name:sub(1, 1) == '/' and (name == path or real(name) == path) then
-      if vim.bo[buf].buftype == '' then
-        return buf
-      end
-      special = special or buf
-    end
-  end
-  return special
-end
 
 ---@param buf integer
 ---@return boolean
@@ -164,18 +131,20 @@ end
 ---@field buf integer
 ---@field changedtick? integer the buffer must still be at
 ---@field first integer 0-based
+---@field col? integer from which byte of the first line on
 ---@field last integer exclusive, -1 for the end of the buffer
 
 ---@class (exact) acp.buffers.Lines
 ---@field text? string
 ---@field last? integer
+---@field col? integer where the next piece of line `last` begins, of which the text is one
 ---@field ended? boolean
 ---@field moved? boolean
 
 --- How many lines a patch has at most.
 local patch_lines = 1000
 
---- How many bytes a slice has, unless it is a single line.
+--- How many bytes a slice has.
 local slice_bytes = 512 * 1024
 
 --- The end of a slice that is not too large.
@@ -195,9 +164,18 @@ local function fitting(args)
   return fits
 end
 
+--- How many bytes lines have, with their ends.
+---@param buf integer
+---@param first integer 0-based
+---@param last integer exclusive
+---@return integer
+local function bytes(buf, first, last)
+  return api.nvim_buf_get_offset(buf, last) - api.nvim_buf_get_offset(buf, first)
+end
+
 --- Lines joined with newlines, fewer than asked for where they are long and the buffer must not
---- have changed. `last` is where they end, `ended` tells that the last one of the buffer is
---- among them.
+--- have changed, or a piece of a single one that is too long. `last` is where they end, `ended`
+--- tells that the last one of the buffer is among them.
 ---@param args acp.buffers.Slice
 ---@return acp.buffers.Lines
 function M.lines(args)
@@ -205,6 +183,18 @@ function M.lines(args)
     return { moved = true }
   end
   local last = args.changedtick and fitting(args) or args.last
+  local col = args.col or 0
+  local long = args.changedtick and bytes(args.buf, args.first, args.first + 1) - col > slice_bytes
+  if long or col > 0 then
+    -- The end of a line is up to two bytes, and goes with the last piece.
+    local stop = long and col + slice_bytes - 2 or -1
+    return {
+      text = api.nvim_buf_get_text(args.buf, args.first, col, args.first, stop, {})[1],
+      last = long and args.first or args.first + 1,
+      col = long and stop or nil,
+      ended = not long and args.first + 1 >= api.nvim_buf_line_count(args.buf),
+    }
+  end
   local lines = api.nvim_buf_get_lines(args.buf, args.first, last, false)
   return {
     text = table.concat(lines, '\n'),
@@ -233,9 +223,10 @@ local function state(info)
   for i, name in ipairs(state_fields) do
     values[i] = tostring(info[name])
   end
-  local disk = info.disk or {}
-  for _, name in ipairs({ 'exists', 'sec', 'nsec', 'size' }) do
-    table.insert(values, tostring(disk[name]))
+  for _, disk in ipairs({ info.disk or {}, info.written or {} }) do
+    for _, name in ipairs({ 'exists', 'sec', 'nsec', 'size' }) do
+      table.insert(values, tostring(disk[name]))
+    end
   end
   return table.concat(values, ' ')
 end
@@ -251,9 +242,9 @@ end
 ---@param args acp.buffers.Ask
 ---@return acp.buffers.Info
 function M.info(args)
-  local buf = find(args.path)
+  local buf = require('acp.named').find(args.path)
   if not buf then
-    return { buf = 0, elsewhere = elsewhere(args.path) }
+    return { buf = 0, elsewhere = elsewhere(args.path), written = track.written(args.path) }
   end
   local bo = vim.bo[buf]
   local known = track.get(buf)
@@ -268,7 +259,11 @@ function M.info(args)
   then
     local last = math.min(args.last, lines)
     local range = args.known_buf == buf and lines > 1 and dirty.since(buf, args.known_tick)
-    if range and range.last - range.first <= patch_lines then
+    if
+      range
+      and range.last - range.first <= patch_lines
+      and bytes(buf, range.first, range.last) <= slice_bytes
+    then
       patch = {
         first = range.first,
         last = range.old_last,
@@ -296,6 +291,7 @@ function M.info(args)
     modifiable = bo.modifiable,
     buftype = bo.buftype,
     disk = known and known.disk,
+    written = track.written(args.path),
     part = known and known.part,
   }
   info.state = state(info)
@@ -589,9 +585,10 @@ end
 
 ---@param buf integer
 local function tell_saved(buf)
+  local was = track.saving
   track.saving = true
   pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
-  track.saving = false
+  track.saving = was
 end
 
 --- The work of M.write, in the buffer as the current one.
@@ -603,12 +600,9 @@ local function write_here(args)
   local ok, done, err = take_all(buf, args.steps)
   local saved = false
   if ok then
-    if args.conflicts then
-      track.expect(buf, args.disk)
+    if args.unsaved then
+      track.in_step(buf, args.disk)
       forget_saved_states()
-      local tick = api.nvim_buf_get_changedtick(buf)
-      require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
-      return { changed = done.changed, tick = tick, keys = require('acp.conflict').keys() }
     elseif args.save or done.changed or modified then
       saved, err = write_file()
       ok = saved
@@ -620,17 +614,22 @@ local function write_here(args)
     vim.bo.endofline, vim.bo.modified = eol, modified
     return failure(err)
   end
-  if done.changed or modified then
+  local got = { changed = done.changed, tick = api.nvim_buf_get_changedtick(buf) }
+  if args.conflicts then
+    require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
+    got.keys = require('acp.conflict').keys()
+  elseif done.changed or modified or saved then
     require('acp.conflict').clear(buf)
   end
-  local tick = api.nvim_buf_get_changedtick(buf)
   if saved then
     if require('acp.config').get().write == 'autocmds' then
-      return { changed = done.changed, tick = tick, save = tick }
+      track.wrote(buf)
+      got.save = got.tick
+    else
+      tell_saved(buf)
     end
-    tell_saved(buf)
   end
-  return { changed = done.changed, tick = tick }
+  return got
 end
 
 ---@param args acp.buffers.Write
@@ -700,6 +699,14 @@ function M.note(args)
   return { noted = loaded }
 end
 
+--- Whether the disk has something else of a large file than the user knows of.
+---@param args { path: string }
+---@return { passed: boolean }
+function M.passed(args)
+  local buf = require('acp.named').find(args.path)
+  return { passed = buf ~= nil and track.passed(buf) }
+end
+
 ---@class (exact) acp.buffers.Save
 ---@field path string real path
 ---@field buf integer
@@ -719,12 +726,15 @@ function M.save(args)
       pcall(vim.cmd.undojoin)
     end
     local start = uv.hrtime()
+    local was = track.saving
+    track.saving = true
     local ok, err = pcall(vim.cmd, {
       cmd = 'write',
       bang = true,
       magic = { file = false, bar = false },
       mods = { silent = true, lockmarks = true },
     })
+    track.saving = was
     local took = (uv.hrtime() - start) / 1e6
     if not api.nvim_buf_is_loaded(args.buf) then
       return { took = took }

@@ -15,13 +15,21 @@ local api = vim.api
 ---@type table<integer, acp.Buffers> by session
 local bufs = {}
 
+---How many transcripts of closed sessions may still be read while no window shows them.
+local kept = 10
+---@type integer[] these, the oldest first
+local closed = {}
+
 ---@param name string
 ---@param filetype string
 ---@param id integer
 ---@return integer buf
 function M.create(name, filetype, id)
   local buf = api.nvim_create_buf(false, true)
-  local old = vim.fn.bufnr('^' .. vim.fn.escape(name, '[]*?\\') .. '$')
+  local old = -1
+  if vim.fn.bufexists(name) == 1 then -- which looks for no pattern
+    old = vim.fn.bufnr('^' .. vim.fn.escape(name, '[]*?\\') .. '$')
+  end
   if old ~= -1 and api.nvim_buf_is_loaded(old) then
     pcall(api.nvim_buf_set_name, old, name .. ' (old)')
   elseif old ~= -1 then
@@ -87,6 +95,74 @@ function M.ensure(id)
     b.prompt = require('acp.prompt').create(id)
   end
   return b
+end
+
+---Leaves of a closed session's buffer its text: nothing hears of it, and nothing draws it. Without
+---a text it goes.
+---@param buf integer
+local function strip(buf)
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
+    vim.lsp.buf_detach_client(buf, client.id)
+  end
+  require('acp.highlight').detach(buf)
+  if package.loaded['acp.image'] then
+    require('acp.image').detach(buf)
+  end
+  for _, autocmd in ipairs(api.nvim_get_autocmds({ buffer = buf })) do
+    pcall(api.nvim_del_autocmd, autocmd.id)
+  end
+  api.nvim_buf_clear_namespace(buf, -1, 0, -1)
+  if api.nvim_buf_line_count(buf) == 1 and api.nvim_buf_get_lines(buf, 0, 1, true)[1] == '' then
+    return api.nvim_buf_delete(buf, { force = true })
+  end
+  for _, mode in ipairs({ 'n', 'x', 'i' }) do
+    for _, map in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
+      if (map.desc or ''):match('^acp: ') or (map.rhs or ''):match('^<Plug>%(Acp') then
+        api.nvim_buf_del_keymap(buf, mode, map.lhs)
+      end
+    end
+  end
+end
+
+---Lets a closed session's transcript be read until there are too many of them.
+---@param buf integer
+local function keep(buf)
+  table.insert(closed, buf)
+  local oldest = #closed > kept and table.remove(closed, 1)
+  if oldest and api.nvim_buf_is_loaded(oldest) then
+    if #vim.fn.win_findbuf(oldest) > 0 then
+      vim.bo[oldest].bufhidden = 'wipe' -- the user has it before them
+    else
+      api.nvim_buf_delete(oldest, { force = true })
+    end
+  end
+end
+
+---Forgets the buffers of a closed session, as soon as no window shows them.
+---@param id integer
+function M.close(id)
+  local b = bufs[id]
+  if not b then
+    return
+  end
+  local loaded = vim.tbl_filter(api.nvim_buf_is_loaded, { b.chat, b.prompt })
+  for _, buf in ipairs(loaded) do
+    if #vim.fn.win_findbuf(buf) > 0 then
+      api.nvim_create_autocmd({ 'BufHidden', 'BufUnload' }, {
+        buffer = buf,
+        once = true,
+        desc = 'Forget the buffers of a closed session',
+        callback = vim.schedule_wrap(function()
+          M.close(id)
+        end),
+      })
+      return
+    end
+  end
+  bufs[id] = nil
+  require('acp.prompt').forget(id)
+  vim.tbl_map(strip, loaded)
+  keep(b.chat)
 end
 
 return M

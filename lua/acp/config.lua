@@ -106,6 +106,16 @@ M.schema = {
     doc = 'What happens to unsaved text before a prompt, see |acp-unsaved|.',
   },
   {
+    key = 'unsaved_max',
+    default = 256 * 1024,
+    check = function(value)
+      return type(value) == 'number' and value >= 1
+    end,
+    expected = 'a number of bytes',
+    doc = 'How many bytes of unsaved text go along with a prompt unasked, where `unsaved` is '
+      .. "'send'.",
+  },
+  {
     key = 'write',
     default = 'plain',
     check = one_of('plain', 'autocmds'),
@@ -241,6 +251,7 @@ M.schema = {
 ---@field review string|false
 ---@field follow string|false
 ---@field unsaved string
+---@field unsaved_max number
 ---@field write string
 ---@field permissions table[]
 ---@field private string[]

@@ -373,8 +373,12 @@ local function begin(buf)
     callback = function(event)
       local uv = vim.uv
       local name = api.nvim_buf_get_name(buf)
-      if vim.bo[buf].modified or uv.fs_realpath(event.file) ~= uv.fs_realpath(name) then
-        return -- not written, or elsewhere
+      if
+        require('acp.track').saving
+        or vim.bo[buf].modified
+        or uv.fs_realpath(event.file) ~= uv.fs_realpath(name)
+      then
+        return -- not by the user, not written, or elsewhere
       elseif state.unseen then
         state.unseen = nil
       else

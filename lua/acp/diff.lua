@@ -39,6 +39,7 @@ local rest = require('acp.rest')
 ---@field edit fun(self, diff: acp.Diff, lines: string[], mine?: string[]) has the user edit the new
 ---text, or go on with their own
 ---@field editing? acp.Editing the write whose text is edited
+---@field leave? fun(self) leaves the user that text, and closes all else
 ---@field paint fun(self, diff: acp.Diff, refused: table<integer, true>) shows what is refused
 ---@field close fun(self)
 
@@ -452,12 +453,13 @@ function M.update()
     local editing = place and place.editing
     if editing and api.nvim_buf_is_valid(editing.buf) and vim.bo[editing.buf].modified then
       tell('the agent waits for this text no more; it is still in its window')
+      place:leave()
       shown, place, asked = nil, nil, false
-      return
-    end
-    shown.permission, asked = nil, false
-    if not wanted or api.nvim_get_mode().mode ~= 'n' then
-      close()
+    else
+      shown.permission, asked = nil, false
+      if not wanted or api.nvim_get_mode().mode ~= 'n' then
+        close()
+      end
     end
   end
   if ready and ready.permission and not request(ready.permission) then
@@ -730,18 +732,6 @@ function M.keys(diff)
   end
   add('diff_close', 'close', M.close)
   return keys
-end
-
----Answers with the n-th option of the diff's request.
----@param n integer
-function M.permit(n)
-  steps:add(function(done)
-    local r = request(shown and shown.permission)
-    if r and r.options[n] then
-      require('acp').respond(r.id, r.options[n].id)
-    end
-    done()
-  end)
 end
 
 ---What is told of a diff beside its texts: name, counts, and which file of how many.

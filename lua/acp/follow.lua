@@ -356,7 +356,6 @@ local function buffer(path, exists)
   end
   if not api.nvim_buf_is_loaded(buf) and not vim.bo[buf].buflisted then
     opened[buf] = opened[buf] or (buf > last and 'wipe' or 'unload')
-    vim.b[buf].acp_follow = true -- it is tracked though it is not listed
   end
   return buf
 end

@@ -266,9 +266,15 @@ function M.attach(buf)
     buffer = buf,
     desc = 'Forget the highlights of the chat',
     callback = function()
-      rows[buf] = nil
+      M.detach(buf)
     end,
   })
+end
+
+---Ends it: the buffer shows its text alone.
+---@param buf integer
+function M.detach(buf)
+  rows[buf] = nil
 end
 
 ---How many lines of a buffer have highlights.

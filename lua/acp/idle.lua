@@ -45,9 +45,12 @@ function watch()
   api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
     group = group,
     desc = 'Do what has waited for the user',
-    callback = function()
-      api.nvim_clear_autocmds({ group = group })
-      vim.schedule(look)
+    callback = function(event)
+      -- In a command line Neovim is at rest after each look: it would never rest from looking.
+      if event.event ~= 'SafeState' or M.now() then
+        api.nvim_clear_autocmds({ group = group })
+        vim.schedule(look)
+      end
     end,
   })
 end

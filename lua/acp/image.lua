@@ -88,8 +88,7 @@ function M.add(buf, row, path)
       once = true,
       desc = 'Take away the pictures of the chat',
       callback = function()
-        M.clear(buf, 0, -1)
-        pictures[buf] = nil
+        M.detach(buf)
       end,
     })
   end
@@ -100,6 +99,13 @@ function M.add(buf, row, path)
   vim.schedule(function()
     show(buf, mark, picture)
   end)
+end
+
+---Takes all pictures of a buffer away.
+---@param buf integer
+function M.detach(buf)
+  M.clear(buf, 0, -1)
+  pictures[buf] = nil
 end
 
 ---Takes pictures away with their lines.

@@ -350,6 +350,7 @@ function M.open(diff, gone)
     win = self.opened
   end
   self.win, self.wins = win, { win }
+  split.unbind(self.before)
   local first = diff.changes[1]
   self.above = first and #first.old > 0 and side == 'old' and 1
     or 1 + (first and #first[side == 'old' and 'new' or 'old'] or 0)

@@ -95,6 +95,8 @@ end
 function M.forget(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
   require('acp.changes').forget(id)
+  require('acp.unsaved').forget(id)
+  require('acp.api')._forget(id)
   if M.last == id then
     M.last = nil
   end

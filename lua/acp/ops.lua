@@ -100,6 +100,7 @@ function ops.events(args)
     if event.name == 'AcpSessionClosed' then
       require('acp.mirror').forget(event.data.session)
       require('acp.winbar').refresh(event.data.session)
+      require('acp.bufs').close(event.data.session)
     end
     -- Scheduled, so that what users hang on it neither runs inside the batch nor can fail it. Who
     -- hears one may begin to hear those that follow.

@@ -44,12 +44,8 @@ local function windows(page)
   return following, staying
 end
 
----A line of so many bytes is huge: Neovim measures all of it whenever it draws some of it, or moves
----the cursor in it, and longer still where it is indented.
-local huge = 32 * 1024
-
 ---Brings windows to the end of a buffer. Of a line that fills half of the window or more it is the
----end that is worth seeing; in a huge one they stay.
+---end that is worth seeing. The host cuts lines that would take Neovim long.
 ---@param buf integer
 ---@param wins integer[]
 function M.follow(buf, wins)
@@ -57,9 +53,7 @@ function M.follow(buf, wins)
   local len = #api.nvim_buf_get_lines(buf, last - 1, last, false)[1]
   for _, win in ipairs(wins) do
     local long = 2 * len > api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
-    if len <= huge or api.nvim_win_get_cursor(win)[1] < last then
-      api.nvim_win_set_cursor(win, { last, long and len <= huge and len or 0 })
-    end
+    api.nvim_win_set_cursor(win, { last, long and len or 0 })
     if api.nvim_win_get_tabpage(win) ~= api.nvim_get_current_tabpage() then
       -- Neovim keeps the row of the cursor when the height changes, and knows none of a window that
       -- it has not drawn: all but the last line would be above when the user comes back.
@@ -84,21 +78,6 @@ local function right_pos(buf, row, text)
   end
   -- A window that becomes narrower later must not have its line covered.
   return vim.fn.has('nvim-0.11') == 1 and 'eol_right_align' or 'right_align'
-end
-
----Has windows do without indents where a line is huge.
----@param buf integer
----@param e acp.PageEdit
-local function ease(buf, e)
-  local is = e.append and e.col > huge
-  for _, line in ipairs(e.lines) do
-    is = is or #line > huge
-  end
-  for _, win in ipairs(is and vim.fn.win_findbuf(buf) or {}) do
-    if vim.wo[win].breakindent then
-      api.nvim_set_option_value('breakindent', false, { scope = 'local', win = win })
-    end
-  end
 end
 
 ---Keeps windows on the lines that they were on, while lines around those are replaced: by their
@@ -214,7 +193,6 @@ function M.edit(page, e)
   api.nvim_buf_clear_namespace(buf, highlight.ns, e.mark_row + base, e.mark_end + base)
   highlight.replace(buf, e.mark_row + base, e.marks, e.append and row - 1 or row)
   adorn(page, e)
-  ease(buf, e)
   if restore then
     restore()
   end

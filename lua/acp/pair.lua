@@ -14,7 +14,7 @@ local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 102
 ---@field wins integer[] of the old and the new text
 ---@field bufs integer[]
 ---@field origin integer the window where the user was
----@field before? acp.Before of the tab, where it is the user's
+---@field before acp.Before of the tab where the user was
 ---@field gone fun()
 ---@field editing? acp.Editing
 local Pair = {}
@@ -124,11 +124,6 @@ local function map(buf, diff)
       vim.keymap.set(key.modes or 'n', config[key.action], key.run, opts)
     end
   end
-  for n = 1, diff.permission and 9 or 0 do
-    vim.keymap.set('n', tostring(n), function()
-      require('acp.diff').permit(n)
-    end, { buffer = buf, nowait = true, desc = 'acp: answer with option ' .. n })
-  end
 end
 
 ---@param self acp.Pair
@@ -184,7 +179,7 @@ local function place(self, diff)
       cursorbind = diff.form == 'changes',
     })
     if diff.form == 'whole' then
-      api.nvim_win_call(win, vim.cmd.diffthis)
+      split.compare(win)
     end
     window.set(win, { foldcolumn = '0' })
   end
@@ -370,6 +365,34 @@ function Pair:write()
   end)
 end
 
+---Leaves the user the text that they edit, in its window, and ends all else of the diff.
+function Pair:leave()
+  local buf, win = self.editing.buf, self.wins[2]
+  local others = vim.tbl_filter(function(other)
+    return other ~= buf
+  end, self.bufs)
+  self.bufs = {}
+  api.nvim_create_augroup('acp_review', {})
+  split.close(self.wins, others)
+  M.drop({ bufs = others })
+  for _, key in ipairs(api.nvim_buf_get_keymap(buf, 'n')) do
+    if vim.startswith(key.desc or '', 'acp: ') then
+      vim.keymap.del('n', key.lhs, { buffer = buf })
+    end
+  end
+  if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf then
+    api.nvim_win_call(win, vim.cmd.diffoff)
+    window.set(win, { winbar = '' })
+  end
+  split.restore(self.before)
+  api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    callback = vim.schedule_wrap(function()
+      split.resize(self.before)
+    end),
+  })
+end
+
 function Pair:focus()
   if not vim.list_contains(self.wins, api.nvim_get_current_win()) then
     api.nvim_set_current_win(self.wins[2])
@@ -383,11 +406,9 @@ function Pair:close()
   if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
     api.nvim_set_current_win(self.origin)
   end
-  split.close(self.wins, bufs, self.before and self.before.code)
+  split.close(self.wins, bufs, self.before.code)
   M.drop({ bufs = bufs })
-  if self.before then
-    split.restore(self.before)
-  end
+  split.restore(self.before)
 end
 
 ---Opens windows for a diff, without focus.
@@ -408,9 +429,11 @@ function M.open(diff, tab, gone)
   if not ok then
     error(wins, 0)
   end
-  self.wins = wins
+  self.wins, self.before = wins, before
+  if not tab then
+    split.unbind(before)
+  end
   place(self, diff)
-  self.before = before
   split.settle(before)
   watch(self)
   return self

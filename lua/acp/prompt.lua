@@ -143,6 +143,12 @@ local function send(id)
   end)
 end
 
+---Forgets what was sent in a session that is closed.
+---@param id integer
+function M.forget(id)
+  history[id], browsing[id], sending[id] = nil, nil, nil
+end
+
 ---@param id integer
 ---@return integer buf
 function M.create(id)

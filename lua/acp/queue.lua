@@ -56,10 +56,10 @@ function M.open(id)
     buffer = buf,
     callback = function()
       local texts = parse(buf)
-      local along = require('acp.config').get().unsaved == 'send'
+      local room = require('acp.unsaved').room()
       local prompts = vim.tbl_map(function(text)
         local blocks = require('acp.mention').blocks(text, session.cwd)
-        return along and vim.list_extend({ { type = 'unsaved' } }, blocks) or blocks
+        return room and vim.list_extend({ { type = 'unsaved', room = room } }, blocks) or blocks
       end, texts)
       require('acp.host').notify('queue', { session = id, was = was, prompts = prompts })
       was = texts

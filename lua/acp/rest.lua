@@ -10,8 +10,8 @@ local rest = 500
 local typed = -math.huge
 ---@type {ready: fun(): boolean, run: fun()}? what waits for the user to rest
 local waiting
----@type boolean a timer runs that looks again
-local timed = false
+---@type boolean a look is to come, soon or by a timer
+local looking = false
 local group = api.nvim_create_augroup('acp_rest', {})
 
 ---@return number ms
@@ -51,22 +51,30 @@ local function may_run()
   return waiting ~= nil and M.free() and waiting.ready()
 end
 
+---Looks in so many ms, once for all that happens until then: each look makes Neovim rest anew,
+---which is an event.
+---@param ms number
+local function look_in(ms)
+  if not looking then
+    looking = true
+    vim.defer_fn(function()
+      looking = false
+      look()
+    end, math.ceil(ms))
+  end
+end
+
 look = function()
   if not may_run() then
     return
   end
   local left = M.left()
-  if left <= 0 then
-    local run = waiting.run
-    M.cancel()
-    run()
-  elseif not timed then
-    timed = true
-    vim.defer_fn(function()
-      timed = false
-      look()
-    end, math.ceil(left))
+  if left > 0 then
+    return look_in(left)
   end
+  local run = waiting.run
+  M.cancel()
+  run()
 end
 
 ---Calls `run` once the user rests and `ready` says yes: now, where that is so. What else waits for
@@ -80,8 +88,8 @@ function M.when(ready, run)
     group = group,
     desc = 'Show what waits for the user to rest',
     callback = function()
-      if may_run() then
-        vim.schedule(look)
+      if not looking and may_run() then
+        look_in(math.max(M.left(), 0))
       end
     end,
   })

@@ -19,7 +19,11 @@ local tall = 8
 ---@field current integer
 ---@field code? integer the buffer of its window for code
 ---@field previous integer 0 is none
----@field scrollopt string
+---@field last? integer the tab that |g<Tab>| goes to
+---@field bound? table<integer, table<string, boolean>> the windows that others move, see M.unbind
+
+---@type string? 'scrollopt' as it was before a diff that is open
+local scrollopt
 
 ---@param win integer
 ---@return table
@@ -38,7 +42,7 @@ end
 ---@param path string the file that it is about
 ---@return acp.Before
 function M.remember(path)
-  local code = M.code(path)
+  local code, last = M.code(path), vim.fn.tabpagenr('#')
   local before = {
     tab = api.nvim_get_current_tabpage(),
     code = code and api.nvim_win_get_buf(code),
@@ -47,13 +51,57 @@ function M.remember(path)
     views = {},
     current = api.nvim_get_current_win(),
     previous = vim.fn.win_getid(vim.fn.winnr('#')),
-    scrollopt = vim.o.scrollopt,
+    last = last > 0 and api.nvim_list_tabpages()[last] or nil,
   }
   for _, win in ipairs(windows(0)) do
     before.sizes[win] = { api.nvim_win_get_width(win), api.nvim_win_get_height(win) }
     before.views[win] = view(win)
   end
   return before
+end
+
+---Has the user's windows of a tab not go along with a diff in it, as 'scrollbind' and 'cursorbind'
+---would have them, until M.restore.
+---@param before acp.Before
+function M.unbind(before)
+  before.bound = {}
+  for win in pairs(before.views) do
+    for _, name in ipairs({ 'scrollbind', 'cursorbind' }) do
+      if vim.wo[win][name] then
+        before.bound[win] = vim.tbl_extend('error', before.bound[win] or {}, { [name] = true })
+        require('acp.window').set(win, { [name] = false })
+      end
+    end
+  end
+end
+
+---Has Neovim compare a window with the others that it compares.
+---@param win integer
+function M.compare(win)
+  scrollopt = scrollopt or vim.o.scrollopt
+  api.nvim_win_call(win, vim.cmd.diffthis)
+end
+
+---The items of 'scrollopt' but for "hor".
+---@param value string
+---@return string[]
+local function but_hor(value)
+  return vim.tbl_filter(function(item)
+    return item ~= 'hor' and item ~= ''
+  end, vim.split(value, ','))
+end
+
+---Gives 'scrollopt' back what it had of "hor", which Neovim adds with a comparison and takes away
+---with the last one. While the user compares something it stays.
+local function compare_no_more()
+  local others = vim.iter(api.nvim_list_wins()):any(function(win)
+    return vim.wo[win].diff
+  end)
+  local was = scrollopt
+  scrollopt = nil
+  if was and not others and vim.deep_equal(but_hor(was), but_hor(vim.o.scrollopt)) then
+    vim.o.scrollopt = was
+  end
 end
 
 ---Notes where the windows are now, to know later which ones the user has moved.
@@ -82,9 +130,25 @@ local function set_previous(win)
   end
 end
 
----Gives windows their sizes and views back, as far as the user has left them alone.
+---Makes a tab the one that |g<Tab>| goes to, where that has none any more.
 ---@param before acp.Before
-function M.restore(before)
+local function set_last(before)
+  local current = api.nvim_get_current_tabpage()
+  local last = current == before.tab and before.last or before.tab
+  if
+    vim.fn.tabpagenr('#') == 0
+    and last
+    and last ~= current
+    and api.nvim_tabpage_is_valid(last)
+  then
+    local number, back = api.nvim_tabpage_get_number(last), api.nvim_tabpage_get_number(current)
+    vim.cmd(('noautocmd tabnext %d | noautocmd tabnext %d'):format(number, back))
+  end
+end
+
+---Gives windows their sizes, as far as they are arranged as they were.
+---@param before acp.Before
+function M.resize(before)
   if not api.nvim_tabpage_is_valid(before.tab) then
     return
   end
@@ -97,6 +161,24 @@ function M.restore(before)
       end
     end
   end
+end
+
+---Gives windows their sizes and views back, as far as the user has left them alone, once those of a
+---diff are closed.
+---@param before acp.Before
+function M.restore(before)
+  compare_no_more()
+  if not api.nvim_tabpage_is_valid(before.tab) then
+    return
+  end
+  if
+    before.tab == api.nvim_get_current_tabpage()
+    and api.nvim_get_current_win() == before.current
+  then
+    set_previous(before.previous)
+  end
+  set_last(before)
+  M.resize(before) -- now that no window is entered any more, which may make it wider
   for win, was in pairs(before.views) do
     local opened = before.opened and before.opened[win]
     if opened and api.nvim_win_is_valid(win) then
@@ -108,14 +190,12 @@ function M.restore(before)
       end
     end
   end
-  if before.tab == api.nvim_get_current_tabpage() then
-    if api.nvim_get_current_win() == before.current then
-      set_previous(before.previous)
-    end
-    if vim.o.scrollopt == before.scrollopt .. ',hor' then
-      vim.o.scrollopt = before.scrollopt -- |:diffthis| has added to it
+  for win, options in pairs(before.bound or {}) do
+    if api.nvim_win_is_valid(win) then
+      require('acp.window').set(win, options)
     end
   end
+  before.bound = nil
 end
 
 ---@param win integer

@@ -19,6 +19,8 @@ local api = vim.api
 ---@field buf? integer
 ---@field chan? integer of the terminal in the buffer
 ---@field size? string what the host was told of the windows
+---@field wide? boolean the terminal has the columns that it takes to write to it
+---@field waiting table[] what the host sent that is not written yet
 ---@field warned? boolean
 ---@field lost? boolean its host has ended
 
@@ -131,6 +133,8 @@ local function begin(entry)
     })
   end)
   vim.bo[buf].buflisted = false
+  -- The default differs between versions: a million lines are a gigabyte or more.
+  vim.bo[buf].scrollback = vim.go.scrollback > 0 and vim.go.scrollback or 10000
   follow(buf)
   return entry.chan ~= nil
 end
@@ -142,7 +146,12 @@ local function draw_winbars(entry)
   end
 end
 
----The size of the largest window that shows the buffer; zeros where none does.
+---The fewest columns of a terminal that is written to. In one of a single column a wide character
+---ends Neovim, and on 0.12 one without width in less than six.
+local least = 10
+
+---The size of the largest window that shows the buffer; zeros where none does, or none that is wide
+---enough.
 ---@param buf integer
 ---@return integer cols, integer rows
 local function size(buf)
@@ -152,7 +161,49 @@ local function size(buf)
     cols = math.max(cols, info.width - info.textoff)
     rows = math.max(rows, info.height)
   end
+  if cols < least or rows < 1 then
+    return 0, 0 -- without a row Neovim does not even give the terminal the columns
+  end
   return cols, rows
+end
+
+---Empties a terminal. Closing it and beginning another one would mix both on Neovim 0.10, which
+---knows no sequence for what has scrolled away either: but for an empty line a small 'scrollback'
+---does that.
+---@param entry acp.TerminalEntry
+local function empty(entry)
+  local _, rows = size(entry.buf)
+  local away = ('\r\n'):rep(rows + 1)
+  api.nvim_chan_send(entry.chan, '\24\27[m\27[?1049l\27[r\27[999;1H' .. away .. '\27c\27[3J')
+  local kept = vim.bo[entry.buf].scrollback
+  vim.bo[entry.buf].scrollback = 1
+  vim.bo[entry.buf].scrollback = kept
+  follow(entry.buf)
+end
+
+---Writes what waits into the terminal, a piece at a time, as long as it is wide enough. Without a
+---window it has the size of the last one.
+---@param entry acp.TerminalEntry
+local function write(entry)
+  if not entry.chan or not entry.waiting[1] then
+    return
+  end
+  if #vim.fn.win_findbuf(entry.buf) > 0 then
+    entry.wide = size(entry.buf) > 0
+  end
+  if not entry.wide then
+    return
+  end
+  local args = table.remove(entry.waiting, 1)
+  if args.anew then
+    empty(entry)
+  end
+  api.nvim_chan_send(entry.chan, args.data)
+  if entry.waiting[1] then
+    vim.schedule(function()
+      write(entry)
+    end)
+  end
 end
 
 ---Tells the host of the windows that show a terminal.
@@ -169,6 +220,7 @@ local function show(entry)
     entry.size = shown
     notify('terminal_show', entry, { anew = anew, cols = cols, rows = rows })
   end
+  write(entry)
 end
 
 ---Terminal mode is for commands that take keys.
@@ -212,7 +264,7 @@ local function watch(entry)
     if entry.chan then
       notify('terminal_shut', entry)
     end
-    entry.chan, entry.size = nil, nil
+    entry.chan, entry.size, entry.wide, entry.waiting = nil, nil, nil, {}
   end)
   api.nvim_clear_autocmds({ group = group, event = 'WinResized' })
   api.nvim_create_autocmd('WinResized', {
@@ -250,27 +302,13 @@ function M.set(list)
   for _, told in ipairs(list) do
     local of = entries[told.session] or {}
     entries[told.session] = of
-    local entry = of[told.number] or {}
+    local entry = of[told.number] or { waiting = {} }
     of[told.number] = entry
     entry.told = told
     if entry.buf and api.nvim_buf_is_valid(entry.buf) then
       draw_winbars(entry)
     end
   end
-end
-
----Empties a terminal. Closing it and beginning another one would mix both on Neovim 0.10, which
----knows no sequence for what has scrolled away either: but for an empty line a small 'scrollback'
----does that.
----@param entry acp.TerminalEntry
-local function empty(entry)
-  local _, rows = size(entry.buf)
-  local away = ('\r\n'):rep(rows + 1)
-  api.nvim_chan_send(entry.chan, '\24\27[m\27[?1049l\27[r\27[999;1H' .. away .. '\27c\27[3J')
-  local kept = vim.bo[entry.buf].scrollback
-  vim.bo[entry.buf].scrollback = 1
-  vim.bo[entry.buf].scrollback = kept
-  follow(entry.buf)
 end
 
 ---Writes a terminal's bytes into its buffer.
@@ -281,9 +319,12 @@ function M.output(args)
     error('the terminal has no buffer', 0)
   end
   if args.anew then
-    empty(entry)
+    entry.waiting = {}
   end
-  api.nvim_chan_send(entry.chan, args.data)
+  table.insert(entry.waiting, args)
+  if #entry.waiting == 1 then
+    write(entry)
+  end
 end
 
 ---@param session integer
@@ -391,11 +432,16 @@ end
 ---Forgets the buffers of a closed session that nobody has opened; the others stay.
 ---@param session integer
 function M.forget(session)
-  for _, entry in pairs(entries[session] or {}) do
-    if entry.buf and not entry.chan and #vim.fn.win_findbuf(entry.buf) == 0 then
+  local opened = {}
+  for number, entry in pairs(entries[session] or {}) do
+    local shown = entry.buf and #vim.fn.win_findbuf(entry.buf) > 0
+    if entry.chan or shown then
+      opened[number] = entry
+    elseif entry.buf then
       pcall(api.nvim_buf_delete, entry.buf, { force = true })
     end
   end
+  entries[session] = next(opened) and opened or nil
 end
 
 ---The host has ended, and with it all commands.

@@ -6,7 +6,7 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 
---- Larger files, in bytes, are left to Neovim.
+--- Larger files, in bytes, are left to Neovim: the user is told that they have changed.
 local max_size
 
 ---@class (exact) acp.track.Buffer
@@ -14,17 +14,25 @@ local max_size
 ---@field disk? acp.buffers.Disk with which the buffer was last in step
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field stale? acp.buffers.Disk what the user knows of, and Neovim does not
----@field before? acp.buffers.Disk when Neovim began to write
 ---@field given_up? acp.buffers.Disk with which the buffer could not catch up
 ---@field autoread? boolean the user's own value in this buffer
+
+---@class (exact) acp.track.Large
+---@field name string
+---@field disk acp.buffers.Disk which the buffer has
+---@field told? boolean that the disk is another one
 
 --- Whether it is the host that has just written a file: it knows.
 M.saving = false
 
 ---@type table<integer, acp.track.Buffer>? nil while no session is open
 local tracked
----@type table<string, integer> the tracked buffers by name
-local named = {}
+---@type table<integer, acp.track.Large> those with larger files
+local large = {}
+---@type table<string, acp.buffers.Disk> files when Neovim began to write them, by real path
+local before = {}
+---@type table<string, acp.buffers.Disk> files as the user has last written them, by real path
+local saved = {}
 local telling = false
 --- What Neovim is told to do about a file that has changed.
 local choice = ''
@@ -56,14 +64,11 @@ function M.get(buf)
   return tracked and tracked[buf]
 end
 
---- The buffer whose name is a path, without a look at each buffer and the disk.
----@param path string
----@return integer?
-function M.find(path)
-  local buf = named[path]
-  if buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
-    return buf
-  end
+--- How the disk has what the user has last written there in this Neovim, from whichever buffer.
+---@param path string real path
+---@return acp.buffers.Disk?
+function M.written(path)
+  return saved[path]
 end
 
 --- Tells the host of all files, where they are others than it knows.
@@ -75,6 +80,9 @@ local function tell_now()
   local files = {}
   for _, b in pairs(tracked or {}) do
     table.insert(files, { name = b.name, disk = b.disk })
+  end
+  for _, b in pairs(large) do
+    table.insert(files, { name = b.name, large = true })
   end
   require('acp.host').notify('watch', { files = files })
 end
@@ -92,6 +100,34 @@ local function check(name)
   require('acp.host').notify('check', { name = name })
 end
 
+---@param buf integer
+---@return boolean
+local function is_large(buf)
+  return api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > max_size
+end
+
+--- The user knows what the disk has of a large file now.
+---@param buf integer
+local function know(buf)
+  local b = large[buf]
+  if b then
+    b.disk, b.told = M.disk_now(b.name), nil
+  end
+end
+
+--- Whether the file of a large buffer is another one than the user knows of. They are told once
+--- until they have read or written it.
+---@param buf integer
+---@return boolean
+function M.passed(buf)
+  local b = large[buf]
+  if not b or b.told or M.disk_is(b.name, b.disk) then
+    return false
+  end
+  b.told = true
+  return true
+end
+
 ---@param group integer
 ---@param buf integer
 local function add(group, buf)
@@ -100,11 +136,15 @@ local function add(group, buf)
   if
     not tracked
     or tracked[buf]
+    or large[buf]
     or not (api.nvim_buf_is_loaded(buf) and bo.buftype == '')
-    or not (bo.buflisted or vim.b[buf].acp_follow)
     or name:sub(1, 1) ~= '/'
-    or api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > max_size
   then
+    return
+  end
+  if is_large(buf) then
+    large[buf] = { name = name, disk = M.disk_now(name) }
+    tell()
     return
   end
   tracked[buf] = {
@@ -113,7 +153,6 @@ local function add(group, buf)
       return api.nvim_get_option_value('autoread', { scope = 'local' })
     end),
   }
-  named[name] = buf
   bo.autoread = false
   -- For each buffer: one for all would silence Neovim about the others too.
   api.nvim_create_autocmd('FileChangedShell', {
@@ -134,14 +173,15 @@ end
 
 ---@param buf integer
 local function remove(buf)
+  if large[buf] then
+    large[buf] = nil
+    tell()
+  end
   local b = M.get(buf)
   if not b then
     return
   end
   tracked[buf] = nil
-  if named[b.name] == buf then -- another buffer may have got the name
-    named[b.name] = nil
-  end
   if api.nvim_buf_is_valid(buf) then
     vim.bo[buf].autoread = b.autoread
   end
@@ -150,27 +190,46 @@ end
 
 ---@param event { buf: integer, file: string }
 ---@return acp.track.Buffer? buffer of which the event's file is the file
+---@return string path of the event's file, the real one where there is such a file
 local function own(event)
   local b = M.get(event.buf)
   local file = vim.fn.fnamemodify(event.file, ':p')
-  if b and (file == b.name or uv.fs_realpath(file) == uv.fs_realpath(b.name)) then
-    return b
+  local path = uv.fs_realpath(file) or file
+  if b and (file == b.name or path == uv.fs_realpath(b.name)) then
+    return b, path
   end
+  return nil, path
+end
+
+--- Notes what the disk has before Neovim writes it.
+---@param event { buf: integer, file: string }
+local function note_before(event)
+  local _, path = own(event)
+  before[path] = M.disk_now(path)
 end
 
 --- Notes what the disk has after Neovim has written it. The autocommands come also where nothing
 --- was written, as when the user has said no.
----@param b acp.track.Buffer
+---@param event { buf: integer, file: string }
 ---@param part boolean
----@return boolean written
-local function note_written(b, part)
-  local before = b.before
-  b.before = nil
-  if before and M.disk_is(b.name, before) then
-    return false
+---@return acp.track.Buffer? written the buffer, where the file is its own
+local function note_written(event, part)
+  local b, path = own(event)
+  local was = before[path]
+  before[path] = nil
+  if was and M.disk_is(path, was) then
+    return
   end
-  b.disk, b.part = M.disk_now(b.name), part or nil
-  return true
+  local disk = M.disk_now(path)
+  if not M.saving then
+    saved[path] = disk
+  end
+  if b then
+    b.disk, b.part = disk, part or nil
+  elseif not M.saving and path:sub(1, 1) == '/' then
+    require('acp.host').notify('saved', { name = path, other = true })
+  end
+  return b
 end
 
 --- Has a buffer catch up with the disk before Neovim writes it.
@@ -178,7 +237,7 @@ end
 local function before_write(event)
   local b = own(event)
   if not b then
-    return
+    return note_before(event)
   end
   local function in_step()
     return M.get(event.buf) ~= b or M.disk_is(b.name, b.disk)
@@ -193,7 +252,7 @@ local function before_write(event)
       M.expect(event.buf, b.stale)
     end)
   end
-  b.before = M.disk_now(b.name)
+  note_before(event)
 end
 
 --- Finds out whether a buffer's file has changed since Neovim has read it, before it was tracked.
@@ -217,16 +276,24 @@ function M.start(limit)
   local function on(events, desc, callback)
     api.nvim_create_autocmd(events, { group = group, desc = desc, callback = callback })
   end
-  on({ 'BufReadPost', 'BufEnter', 'BufFilePost' }, 'Track a file', function(event)
+  on({ 'BufReadPost', 'BufNewFile', 'BufEnter', 'BufFilePost' }, 'Track a file', function(event)
     local b = M.get(event.buf)
-    if b and b.name ~= api.nvim_buf_get_name(event.buf) then
+    local name = api.nvim_buf_get_name(event.buf)
+    local renamed = b and b.name ~= name
+    if renamed then
+      require('acp.host').notify('renamed', { from = b.name, to = name })
+    end
+    local read = event.event == 'BufReadPost'
+    local was = large[event.buf]
+    if was and (read or was.name ~= name) or renamed or read and b and is_large(event.buf) then
       api.nvim_clear_autocmds({ group = group, buffer = event.buf })
       remove(event.buf)
     end
     add(group, event.buf)
     b = M.get(event.buf)
-    if b and event.event == 'BufReadPost' then
+    if b and (event.event == 'BufReadPost' or event.event == 'BufNewFile') then
       b.disk, b.part = M.disk_now(b.name), nil
+      require('acp.host').notify('reread', { name = b.name }) -- if it was tracked before
     elseif b and not b.disk then
       vim.schedule(function() -- no autocommand would come now
         look(event.buf)
@@ -250,25 +317,18 @@ function M.start(limit)
   end)
   on('BufWritePost', 'Note what the user wrote', function(event)
     add(group, event.buf)
-    local b = own(event)
-    if b and note_written(b, false) and not M.saving then
+    know(event.buf)
+    local b = note_written(event, false)
+    if b and not M.saving then
       require('acp.host').notify('saved', { name = b.name })
     end
   end)
-  on({ 'FileWritePre', 'FileAppendPre' }, 'Note what is there before', function(event)
-    local b = own(event)
-    if b then
-      b.before = M.disk_now(b.name)
-    end
-  end)
+  on({ 'FileWritePre', 'FileAppendPre' }, 'Note what is there before', note_before)
   on({ 'FileWritePost', 'FileAppendPost' }, 'Note what the user wrote', function(event)
-    local b = own(event)
-    if b then
-      note_written(b, true)
-    end
+    note_written(event, true)
   end)
   on('BufUnload', 'Track a file no longer', function(event)
-    if M.get(event.buf) then
+    if M.get(event.buf) or large[event.buf] then
       api.nvim_clear_autocmds({ group = group, buffer = event.buf })
       remove(event.buf)
     end
@@ -292,8 +352,9 @@ function M.stop()
   for _, buf in ipairs(vim.tbl_keys(tracked)) do
     remove(buf)
   end
-  tracked = nil
+  tracked, large, before, saved = nil, {}, {}, {}
   require('acp.dirty').forget()
+  require('acp.named').forget()
 end
 
 --- Has Neovim take the file that is on the disk now for the one that it has read or written itself
@@ -331,11 +392,22 @@ function M.expect(buf, disk)
   end
 end
 
+--- The host has had a buffer's text written, without autocommands.
+---@param buf integer
+function M.wrote(buf)
+  know(buf)
+  local b = M.get(buf)
+  if b then
+    b.disk, b.part = M.disk_now(b.name), nil
+  end
+end
+
 --- The buffer's text is in step with what the disk has.
 ---@param buf integer the current buffer
 ---@param disk acp.buffers.Disk
 function M.in_step(buf, disk)
   M.expect(buf, disk)
+  know(buf)
   local b = M.get(buf)
   if b then
     b.disk, b.part = disk, nil

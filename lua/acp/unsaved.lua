@@ -15,7 +15,7 @@ local delay = 100 -- ms from an edit to the chip
 local dropped = {}
 ---@type table<integer, fun()[]> by session: what waits behind an open question, itself the first
 local waiting = {}
----@type integer? the session whose prompt is let go, past those that wait
+---@type {id: integer, asked: boolean}? the session whose prompt is let go, past those that wait
 local going
 ---@type uv.uv_timer_t?
 local timer
@@ -27,14 +27,10 @@ local told
 function M.list()
   local list = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
-    local bo = vim.bo[buf]
-    local name = api.nvim_buf_get_name(buf)
-    if
-      api.nvim_buf_is_loaded(buf)
-      and bo.modified
-      and bo.buftype == ''
-      and name:sub(1, 1) == '/'
-    then
+    -- Most are not: the others are not looked at any further.
+    local modified = api.nvim_get_option_value('modified', { buf = buf })
+    local name = modified and api.nvim_buf_get_name(buf) or ''
+    if name:sub(1, 1) == '/' and api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
       table.insert(list, {
         name = name,
         buf = buf,
@@ -89,6 +85,13 @@ local function mode()
   return require('acp.config').get().unsaved
 end
 
+---How many bytes go along with a prompt unasked; nil where nothing does.
+---@return integer?
+function M.room()
+  local config = require('acp.config').get()
+  return config.unsaved == 'send' and math.floor(math.min(config.unsaved_max, 2 ^ 31)) or nil
+end
+
 ---The chip of a prompt: what goes along with it.
 ---@param id integer
 ---@return string[]? names, boolean dropped
@@ -115,6 +118,12 @@ end
 ---@return string
 function M.chosen(id)
   return dropped[id] and 'ignore' or mode()
+end
+
+---The session is closed.
+---@param id integer
+function M.forget(id)
+  dropped[id] = nil
 end
 
 ---The prompt is on its way: the next one is another.
@@ -145,9 +154,20 @@ local function save(bufs)
   end
 end
 
----@param found {new: string[], names: string[], bufs: integer[]}
----@param how 'ask'|'save'
----@param done fun(how: 'send'|'ignore'|nil) nil: the prompt stays
+---Some names, and how many more there are.
+---@param names string[]
+---@return string
+local function few(names)
+  local shown = 5
+  if #names <= shown + 1 then
+    return table.concat(names, ', ')
+  end
+  return ('%s, +%d'):format(table.concat(names, ', ', 1, shown), #names - shown)
+end
+
+---@param found {new: string[], names: string[], bufs: integer[], size: integer}
+---@param how 'send'|'ask'|'save'
+---@param done fun(how: 'send'|'ignore'|nil, asked?: boolean) nil: the prompt stays
 local function settle(found, how, done)
   if how == 'save' then
     local err = save(found.bufs)
@@ -155,6 +175,9 @@ local function settle(found, how, done)
       vim.notify('acp: ' .. err .. '. The prompt was not sent', vim.log.levels.ERROR)
     end
     return done(not err and 'ignore' or nil)
+  end
+  if how == 'send' and found.size <= require('acp.config').get().unsaved_max then
+    return done('send')
   end
   if #found.new == 0 or #api.nvim_list_uis() == 0 then
     return done('ignore')
@@ -165,7 +188,10 @@ local function settle(found, how, done)
     { 'Leave it out', 'ignore' },
   }
   vim.ui.select(choices, {
-    prompt = 'Unsaved text in ' .. table.concat(found.new, ', ') .. ':',
+    prompt = ('Unsaved text in %s%s:'):format(
+      few(found.new),
+      how == 'send' and (' (%.0f KB)'):format(math.ceil(found.size / 1024)) or ''
+    ),
     kind = 'acp_unsaved',
     format_item = function(choice)
       return choice[1]
@@ -176,29 +202,46 @@ local function settle(found, how, done)
     elseif choice[2] == 'save' then
       settle(found, 'save', done)
     else
-      done(choice[2])
+      done(choice[2], true)
     end
   end)
 end
 
+---Whether all unsaved text, sent or not, is less than goes along unasked.
+---@return boolean
+local function is_little()
+  local size = 0
+  for _, file in ipairs(M.list()) do
+    size = size + file.size
+  end
+  return size <= require('acp.config').get().unsaved_max
+end
+
 ---Does with unsaved text what is to happen before a prompt, at once where nothing is asked or
----saved. Prompts of a session keep their order.
+---saved, and what goes along is not too much. Prompts of a session keep their order.
 ---@param id integer session
 ---@param how string one of the values of `opts.unsaved`
----@param go fun(how: 'send'|'ignore') sends the prompt, with unsaved text or without
+---@param go fun(how: 'send'|'ignore', asked: boolean) sends the prompt, with unsaved text or
+---without; whether the user has been asked about it
 ---@param stay? fun() the prompt is not sent
 function M.before(id, how, go, stay)
   local line = waiting[id]
-  if (going == id or not line) and (how == 'send' or how == 'ignore') then
-    return go(how)
+  if going and going.id == id and (how == 'send' or how == 'ignore') then
+    return go(how, going.asked)
+  end
+  local function is_free()
+    return how == 'ignore' or how == 'send' and is_little()
+  end
+  if not line and is_free() then
+    return go(how, false)
   end
   line = line or {}
   waiting[id] = line
   table.insert(line, function()
-    local function done(answer)
+    local function done(answer, asked)
       if answer then
-        going = id
-        go(answer)
+        going = { id = id, asked = asked == true }
+        go(answer, asked == true)
         going = nil
       elseif stay then
         stay()
@@ -209,7 +252,7 @@ function M.before(id, how, go, stay)
       end
       waiting[id] = nil
     end
-    if how == 'send' or how == 'ignore' then
+    if is_free() then
       return done(how)
     end
     local args = { session = id, files = M.list() }

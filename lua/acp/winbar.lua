@@ -127,14 +127,21 @@ local function chip(id, room)
   local hint = key and ('  ' .. key .. (dropped and ' sends' or ' drops')) or ''
   local head = dropped and '− unsaved: ' or '+ unsaved: '
   room = room - vim.fn.strdisplaywidth(head .. hint)
-  local list, shown = table.concat(names, ', '), #names
-  while vim.fn.strdisplaywidth(list) > room and shown > 1 do
-    shown = shown - 1
-    list = ('%s, +%d'):format(table.concat(vim.list_slice(names, 1, shown), ', '), #names - shown)
+  local list, shown, width = '', 0, 0
+  for i, name in ipairs(names) do
+    width = width + vim.fn.strdisplaywidth(i > 1 and ', ' .. name or name)
+    if width > room then
+      break
+    end
+    local more = i < #names and (', +%d'):format(#names - i) or ''
+    if width + #more <= room then
+      list, shown = table.concat(names, ', ', 1, i) .. more, i
+    end
   end
-  if vim.fn.strdisplaywidth(list) > room then
+  if shown == 0 then
     room, hint, shown = room + vim.fn.strdisplaywidth(hint), '', 0
-    list = #names > 1 and #names .. ' files' or shorten(vim.fs.basename(list), math.max(room, 8))
+    list = #names > 1 and #names .. ' files'
+      or shorten(vim.fs.basename(names[1]), math.max(room, 8))
   end
   local group = dropped and 'AcpMore' or 'AcpChip'
   local text = ('%%#%s#%s%%#AcpWinbar#%s'):format(group, escape(head .. list), escape(hint))

@@ -34,6 +34,8 @@ function M.plain(win, options)
     colorcolumn = '',
     cursorline = false,
     list = false,
+    scrollbind = false,
+    cursorbind = false,
   })
   M.set(win, options)
 end

@@ -161,7 +161,7 @@ func (a *agent) answer(r request) {
 
 func (a *agent) prompt(r request) {
 	text := r.Params.Prompt[0].Text
-	var n, rate int
+	var n, rate, limit int
 	var shape, path string
 	switch {
 	case scan(text, callsPrompt, &n):
@@ -186,6 +186,8 @@ func (a *agent) prompt(r request) {
 		}
 	case scan(text, everyPrompt, &rate, &n, &path):
 		a.write(path, everyLine(n, rate))
+	case scan(text, rewritePrompt, &n, &rate, &path):
+		a.rewrites(n, rate, path)
 	case scan(text, commandPrompt, &n, &rate):
 		a.run("t", writes(n, rate))
 	case scan(text, manyCommandsPrompt, &n, &rate):
@@ -196,8 +198,8 @@ func (a *agent) prompt(r request) {
 		a.ask(n)
 	case scan(text, visitPrompt, &n, &path):
 		a.tell(visits(n, path))
-	case scan(text, readPrompt, &n, &path):
-		a.reads(n, path)
+	case scan(text, readPrompt, &n, &limit, &path):
+		a.reads(n, limit, path)
 	case scan(text, writePrompt, &n, &rate, &path):
 		a.writes(n, rate, path)
 	case scan(text, diskPrompt, &rate, &n, &path):

@@ -36,8 +36,9 @@ function M.ready()
 end
 
 ---Opens a chat with the synthetic agent.
-function M.chat()
-  api.nvim_create_autocmd('User', { pattern = 'AcpSessionReady', callback = M.ready })
+---@param project string the folder of its session; '' is Neovim's
+function M.chat(project)
+  api.nvim_create_autocmd('User', { pattern = 'AcpSessionReady', once = true, callback = M.ready })
   api.nvim_create_autocmd('User', {
     pattern = 'AcpTurnEnd',
     callback = function(ev)
@@ -45,7 +46,7 @@ function M.chat()
     end,
   })
   local acp = require('acp')
-  local id = assert(acp.new({ agent = 'bench' }))
+  local id = assert(acp.new({ agent = 'bench', cwd = project ~= '' and project or nil }))
   vim.cmd('Acp')
   vim.cmd('stopinsert')
   buf = acp.sessions()[1].chat_buf
@@ -268,9 +269,49 @@ function M.until_line(row, line)
   end
 end
 
+---@type fun(turn: {session: integer})? who wants the ends of turns for itself
+local ends
+
+---Opens so many sessions one after another, each with a turn, closes them, and measures that.
+---@param count integer
+---@param text string
+function M.sessions(count, text)
+  local acp = require('acp')
+  local function next()
+    if count == 0 then
+      ends = nil
+      return M.finish({})
+    end
+    count = count - 1
+    local id = assert(acp.new({ agent = 'bench' }))
+    assert(acp.prompt(text, { session = id }))
+  end
+  ends = function(turn)
+    api.nvim_create_autocmd('User', {
+      pattern = 'AcpSessionClosed',
+      once = true,
+      callback = vim.schedule_wrap(next),
+    })
+    assert(acp.close({ session = turn.session }))
+  end
+  start()
+  next()
+end
+
+---What there is of things that are counted.
+---@return {autocommands: integer, lua: number} lua in KB
+function M.counts()
+  collectgarbage()
+  collectgarbage()
+  return { autocommands = #api.nvim_get_autocmds({}), lua = collectgarbage('count') }
+end
+
 ---The turn has ended.
----@param turn {stop_reason?: string, error?: string}
+---@param turn {session: integer, stop_reason?: string, error?: string}
 function M.ended(turn)
+  if ends then
+    return ends(turn)
+  end
   local holds = condition
   condition = nil
   if not holds or holds() then
@@ -325,6 +366,24 @@ function M.mark(path, signs)
   end)
 end
 
+---Refuses so many changes from the first line of the current buffer on, by the key, and measures
+---until it has a text.
+---@param count integer
+---@param text string
+function M.refuse(count, text)
+  local lines = vim.split(text, '\n', { trimempty = true })
+  api.nvim_win_set_cursor(0, { 1, 0 })
+  local file = api.nvim_get_current_buf()
+  start()
+  api.nvim_feedkeys(count .. 'g<', 'm', false)
+  when(function()
+    return vim.deep_equal(api.nvim_buf_get_lines(file, 0, 1, false), { lines[1] })
+  end, function()
+    assert(vim.deep_equal(api.nvim_buf_get_lines(file, 0, -1, false), lines), 'not all is refused')
+    M.finish({})
+  end)
+end
+
 ---Measures until so many files are in the record of what the agent has changed.
 ---@param count integer
 function M.await_changes(count)
@@ -333,6 +392,16 @@ function M.await_changes(count)
     return #require('acp').changes() >= count
   end, function()
     M.finish({})
+  end)
+end
+
+---Takes the last turn back, or with `again` does it again, and measures that.
+---@param again boolean
+function M.take_back(again)
+  start()
+  local session = require('acp').sessions()[1].id
+  require('acp.host').request('undo', { session = session, again = again }, function(result, err)
+    M.finish({ error = err or result.failed })
   end)
 end
 

@@ -26,13 +26,18 @@ func Benchmark(b *testing.B) {
 			{"keys", keys},
 			{"stirred", stirred},
 			{"shapes", large},
+			{"lines", longLines},
 			{"toolcalls", toolCalls},
+			{"aftercalls", afterCalls},
 			{"located", located},
 			{"review", reviews},
+			{"reviewed", reviewMemory},
 			{"commands", commands},
 			{"bursts", bursts},
 			{"changed", changedBuffers},
+			{"refusals", refusals},
 			{"reads", fileReads},
+			{"readline", lineReads},
 			{"writes", fileWrites},
 			{"changes", fileChanges},
 			{"unsaved", unsavedAlong},
@@ -40,7 +45,11 @@ func Benchmark(b *testing.B) {
 			{"marks", marks},
 			{"cancel", cancel},
 			{"turns", turns},
+			{"closed", closedSessions},
 			{"startup", startup},
+			{"manyfiles", manyFiles},
+			{"longday", longDay},
+			{"projects", projects},
 		} {
 			done := false
 			b.Run(version+"/"+m.name, func(b *testing.B) {
@@ -241,6 +250,37 @@ func stirred(b *bench) {
 	b.add("the same, scrolling and resizing: longest gap, ms", median(gaps[chat]), median(gaps[plain]), atMost(25))
 }
 
+// shownOfLine is how many bytes the chat shows of a line at least.
+const shownOfLine = 4 << 10
+
+// longLines measures messages of one line, which comes at once or grows.
+func longLines(b *bench) {
+	for _, c := range []struct {
+		what, prompt string
+		mb           []int
+	}{
+		{"a line of %d MB, at once", wholePrompt, []int{1, 10, 100}},
+		{"a line of %d MB, in chunks", shapePrompt, []int{1, 4, 16}},
+	} {
+		var each []float64
+		for _, mb := range c.mb {
+			v := start(b, b.bin, chat)
+			r := v.prompt(c.prompt, mb*megabyte, "bytes")
+			if got := v.number("#bench.text()"); int(got) < shownOfLine {
+				b.Fatalf("of a line the chat shows %v bytes", got)
+			}
+			what := fmt.Sprintf(c.what, mb)
+			b.add(what+": to the turn's end, ms", r.Ms, 0, none)
+			b.add(what+": longest gap, ms", r.Gap, 0, none)
+			b.add(what+": Neovim's CPU in a gap, ms", r.Work, 0, atMost(25))
+			b.add(what+": slowest step of the cursor, ms", v.number("bench.moves()"), 0, atMost(48))
+			each = append(each, r.Ms/float64(mb))
+			v.end()
+		}
+		b.add(fmt.Sprintf(c.what, c.mb[2])+", for each MB against the one before: ms", each[2], each[1], ratio(3))
+	}
+}
+
 // large measures texts that are large in one thing, and that twice as much takes no more than twice
 // as long.
 func large(b *bench) {
@@ -256,7 +296,11 @@ func large(b *bench) {
 		measure := func(k kind, n int) (r result, moves float64) {
 			v := start(b, b.bin, k)
 			r = v.prompt(c.prompt, n, c.shape)
-			if got := v.number("#bench.text()"); int(got) < n {
+			least := n
+			if c.shape == "bytes" && k == chat {
+				least = shownOfLine
+			}
+			if got := v.number("#bench.text()"); int(got) < least {
 				b.Fatalf("%s: the %s shows %v bytes", c.what, k, got)
 			}
 			moves = v.number("bench.moves()")
@@ -364,6 +408,44 @@ func turns(b *bench) {
 		goal{"≤ 1.2× the first", ratio(1.2).met})
 	b.add(fmt.Sprintf("%d turns: the last %d beside the first, Neovim's CPU, ms", n, some), median(cpu[n-some:]), median(cpu[:some]), none)
 	b.add(fmt.Sprintf("%d turns: Neovim's memory above empty, MB", n), v.number("bench.memory()")-empty, 0, atMost(30))
+	v.end()
+}
+
+// closedSessions measures what sessions that are closed cost those that come after them.
+func closedSessions(b *bench) {
+	const chunksEach, some = 20, 25
+	type counts struct {
+		Autocommands float64 `msgpack:"autocommands"`
+		Lua          float64 `msgpack:"lua"`
+	}
+	v := start(b, b.bin, chat)
+	// of some sessions: CPU of Neovim and of the host, each
+	run := func() (vim, host float64) {
+		before := processCPU(v.pid)
+		v.lua(nil, "bench.sessions(...)", some, fmt.Sprintf(streamPrompt, chunksEach))
+		r := v.finish()
+		return r.CPU / some, (processCPU(v.pid) - before) / some
+	}
+	run() // which warms up
+	vim, host := run()
+	var first, now counts
+	v.lua(&first, "return bench.counts()")
+	vimMemory, hostMemory, closed := v.number("bench.memory()"), resident(v.pid), 0
+	flat := goal{"≤ 1.2× the first", ratio(1.2).met}
+	for _, n := range []int{100, 200, 400} {
+		var lastVim, lastHost float64
+		for ; closed < n; closed += some {
+			lastVim, lastHost = run()
+		}
+		what := fmt.Sprintf("a session with a turn after %d closed ones", n)
+		b.add(what+": Neovim's CPU beside the first's, ms", lastVim, vim, flat)
+		b.add(what+": the host's CPU beside the first's, ms", lastHost, host, flat)
+		v.lua(&now, "return bench.counts()")
+		b.add(what+": autocommands left", now.Autocommands-first.Autocommands, 0, atMost(0))
+		b.add(what+": Lua left of each, KB", (now.Lua-first.Lua)/float64(n), 0, atMost(1))
+		b.add(what+": Neovim's memory above the first's, MB", v.number("bench.memory()")-vimMemory, 0, atMost(float64(n)*5/1000))
+		b.add(what+": the host's memory above the first's, MB", resident(v.pid)-hostMemory, 0, none) // its heap may grow to a bound
+	}
 	v.end()
 }
 

@@ -16,7 +16,7 @@ import (
 // The prompts for files, as formats; see also [streamPrompt]. What the agent has measured it writes
 // beside the file, see [tookName].
 const (
-	readPrompt    = "read %d times %s"              // so many reads of a file, not faster than it is typed
+	readPrompt    = "read %d times %d lines of %s"  // so many reads of a file, not faster than it is typed; 0 is all
 	writePrompt   = "write %d times in round %d %s" // so many writes of a file, each of which changes another line
 	diskPrompt    = "touch %d in %d of %s"          // a line in so many files of a folder, on the disk; first the round
 	arrivedPrompt = "tell of %d the time in %s"     // when the prompt arrived, with the unsaved text of so many files
@@ -52,11 +52,16 @@ func (a *agent) askFile(method, params string) (request, time.Duration) {
 	return answer, answer.at.Sub(began)
 }
 
-// reads reads a file n times, which has unsaved text. Between two reads the user has time to type.
-func (a *agent) reads(n int, path string) {
+// reads reads a file n times, or so many of its first lines, which has unsaved text. Between two reads the user has
+// time to type.
+func (a *agent) reads(n, limit int, path string) {
 	var took []time.Duration
+	params := fmt.Sprintf(`"path":%q`, path)
+	if limit > 0 {
+		params += fmt.Sprintf(`,"line":1,"limit":%d`, limit)
+	}
 	for range n {
-		answer, d := a.askFile("fs/read_text_file", fmt.Sprintf(`"path":%q`, path))
+		answer, d := a.askFile("fs/read_text_file", params)
 		if !bytes.Contains(answer.line[:min(len(answer.line), 200)], []byte(unsavedLine)) {
 			fmt.Fprintf(os.Stderr, "what was read of %s is not the unsaved text\n", path)
 			os.Exit(1)
@@ -142,24 +147,33 @@ func times(tb testing.TB, path string) (figures []float64) {
 // floorSlice is how many lines the floor reads at once.
 const floorSlice = 4000
 
-// readFile answers a read with the lines of the buffer, by one call for every [floorSlice] of them.
-func (f *floor) readFile(id int, path string) error {
+// readFile answers a read with the lines of the buffer, by one call for every [floorSlice] of them, or of the disk.
+func (f *floor) readFile(id int, path string, limit int) (err error) {
 	buf := nvim.Buffer(f.buffer(path))
 	var text []byte
-	for at := 0; ; at += floorSlice {
-		lines, err := f.nvim.BufferLines(buf, at, at+floorSlice, false)
+	slice := floorSlice
+	if limit > 0 {
+		slice = limit
+	}
+	if buf == 0 {
+		if text, err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	for at := 0; buf != 0; at += slice {
+		lines, err := f.nvim.BufferLines(buf, at, at+slice, false)
 		if err != nil {
 			return err
 		}
 		for _, line := range lines {
 			text = append(append(text, line...), '\n')
 		}
-		if len(lines) < floorSlice {
+		if len(lines) < slice || limit > 0 {
 			break
 		}
 	}
 	quoted, _ := json.Marshal(string(text)) // a string always encodes
-	_, err := fmt.Fprintf(f.agent, `{"jsonrpc":"2.0","id":%d,"result":{"content":%s}}`+"\n", id, quoted)
+	_, err = fmt.Fprintf(f.agent, `{"jsonrpc":"2.0","id":%d,"result":{"content":%s}}`+"\n", id, quoted)
 	return err
 }
 
@@ -241,7 +255,8 @@ func TestFileWork(t *testing.T) {
 				if k == chat {
 					v.prompt(arrivedPrompt, 1, path)
 				}
-				v.prompt(readPrompt, 3, path)
+				v.prompt(readPrompt, 3, 10, path)
+				v.prompt(readPrompt, 3, 0, path)
 				if got := len(times(t, path)); got != 3 {
 					t.Errorf("%d reads were measured, not 3", got)
 				}
@@ -254,15 +269,43 @@ func TestFileWork(t *testing.T) {
 // fileReads measures reads of files that are open with unsaved text, beside a floor that does no more than
 // the calls to Neovim which cannot be spared.
 func fileReads(b *bench) {
-	b.reads("45 KB with unsaved text", 45_000, 100, 10, func(what string, took, floor []float64) {
+	b.reads("45 KB with unsaved text", 45_000, 0, 100, 10, func(what string, took, floor []float64) {
 		b.add(what+": median, ms", median(took), median(floor), ratio(1.2))
 		b.add(what+": 99th percentile, ms", percentile(took, 99), percentile(floor, 99),
 			goal{"≤ 2× its median", func(ours, _ float64) bool { return ours <= 2*median(took) }})
 	})
-	b.reads("50 MB with unsaved text", 50_000_000, 1, 5, func(what string, took, floor []float64) {
+	b.reads("10 lines of 45 KB with unsaved text", 45_000, 10, 100, 10, func(what string, took, floor []float64) {
+		b.add(what+": median, ms", median(took), median(floor), ratio(1.5))
+	})
+	for _, n := range []int{10, 100, 1000} {
+		b.readsBeside(n)
+	}
+	b.reads("50 MB with unsaved text", 50_000_000, 0, 1, 5, func(what string, took, floor []float64) {
 		b.add(what+": the first, ms", took[0], floor[0], ratio(1.1))
 		b.add(what+": median, ms", median(took), median(floor), ratio(1.1))
 	})
+}
+
+// lineReads measures reads of a file of one line, with unsaved text.
+func lineReads(b *bench) {
+	var each []float64
+	sizes := []int{5, 20, 60}
+	for _, mb := range sizes {
+		v := start(b, b.bin, chat)
+		path := fileName(v.dir, 0)
+		if err := os.WriteFile(path, append(bytes.Repeat([]byte("x"), mb*megabyte), '\n'), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		v.lua(nil, "bench.open_files(...)", []string{path})
+		v.lua(nil, "bench.edit(...)", []string{path}, unsavedLine)
+		r := v.prompt(readPrompt, 1, 0, path)
+		what := fmt.Sprintf("read of a line of %d MB", mb)
+		b.add(what+", ms", r.Ms, 0, none)
+		b.add(what+": longest gap, ms", r.Gap, 0, atMost(50))
+		each = append(each, r.Ms/float64(mb))
+		v.end()
+	}
+	b.add(fmt.Sprintf("read of a line of %d MB, for each MB against %d: ms", sizes[2], sizes[1]), each[2], each[1], ratio(2))
 }
 
 // fileWrites measures writes of files that are open, beside a floor that sets the lines which differ and
@@ -324,17 +367,49 @@ func (b *bench) beside(size, turns int, turn func(v *neovim, path string, i int)
 
 // reads has the agent read a file n times in each of some turns, with unsaved text that is new in each turn,
 // and where one has several reads, in each of them.
-func (b *bench) reads(what string, size, n, turns int, tell func(what string, took, floor []float64)) {
+func (b *bench) reads(what string, size, limit, n, turns int, tell func(what string, took, floor []float64)) {
 	took, results := b.beside(size, turns, func(v *neovim, path string, i int) result {
 		v.lua(nil, "bench.edit(...)", []string{path}, fmt.Sprint(unsavedLine, " -- ", i))
 		if n > 1 {
 			v.lua(nil, "bench.type(...)", unsavedLine, typingPace.Milliseconds())
 		}
-		return v.prompt(readPrompt, n, path)
+		return v.prompt(readPrompt, n, limit, path)
 	}, func(*neovim, string) {})
 	what = "read of " + what
 	tell(what, took[chat], took[plain])
 	b.gaps(what, results[chat], results[plain])
+}
+
+// readsBeside has the agent read a file that no buffer shows, where so many show others.
+func (b *bench) readsBeside(open int) {
+	took := map[kind][]float64{}
+	neovims := map[kind]*neovim{}
+	for _, k := range []kind{plain, chat} {
+		v := start(b, b.bin, k)
+		paths := make([]string, open)
+		for i := range paths {
+			paths[i] = fileName(v.dir, i)
+			if err := os.WriteFile(paths[i], []byte(code(1000)), 0o600); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(fileName(v.dir, open), []byte(unsavedLine+"\n"+code(45_000)), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		v.lua(nil, "bench.open_files(...)", paths)
+		neovims[k] = v
+	}
+	for range 4 {
+		for k, v := range neovims {
+			path := fileName(v.dir, open)
+			v.prompt(readPrompt, 50, 0, path)
+			took[k] = append(took[k], times(b, path)...)
+		}
+	}
+	for _, v := range neovims {
+		v.end()
+	}
+	b.add(fmt.Sprintf("read of 45 KB that none of %d buffers shows: median, ms", open), median(took[chat]), median(took[plain]), none)
 }
 
 func (b *bench) writes(what string, size, n, turns int, g goal) {

@@ -122,7 +122,7 @@ func (f *floor) read(r io.Reader) {
 		case "terminal/wait_for_exit": // answered by run
 			continue
 		case "fs/read_text_file":
-			err = f.readFile(m.ID, m.Params.Path)
+			err = f.readFile(m.ID, m.Params.Path, m.Params.Limit)
 		case "fs/write_text_file":
 			err = f.writeFile(m.ID, m.Params.Path, m.Params.Content)
 		case "session/request_permission":
@@ -162,6 +162,7 @@ type floorMessage struct {
 		Args    []string
 		Path    string
 		Content string
+		Limit   int
 		Update  struct {
 			ToolCallID string
 			Content    floorContent

@@ -44,10 +44,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serveHost is `acp-nvim host`.
+// serveHost is `acp-nvim host`, with the copies that it keeps.
 func serveHost(in io.ReadCloser, out io.WriteCloser) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	return host.Serve(context.Background(), in, out, host.Options{Version: "bench", API: host.API, Log: log})
+	return host.Serve(context.Background(), in, out, host.Options{Version: "bench", API: host.API, Log: log, Data: filepath.Join(os.Getenv("XDG_DATA_HOME"), "checkpoints")})
 }
 
 func profile(role string) (stop func()) {

@@ -100,3 +100,36 @@ func typingWithRests(v *neovim) (took []float64) {
 	}
 	return took
 }
+
+// refusals measures refusing all that an agent has changed in a file at once, from the key to the new text.
+func refusals(b *bench) {
+	const times, apart = 3, 20
+	var each []float64
+	for _, hunks := range []int{250, 1000, 4000} {
+		var took []sample
+		for range times {
+			path := filepath.Join(b.TempDir(), "every.txt")
+			if err := os.WriteFile(path, []byte(everyLine(apart*hunks, 0)), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			v := start(b, b.bin, chat)
+			v.prompt(everyPrompt, apart, apart*hunks, path)
+			v.lua(nil, "bench.mark(...)", path, hunks)
+			v.finish()
+			before := processCPU(v.pid)
+			v.lua(nil, "bench.refuse(...)", hunks, everyLine(apart*hunks, 0))
+			took = append(took, sample{v.finish(), processCPU(v.pid) - before})
+			v.end()
+		}
+		add := func(figure string, of func(sample) float64, g goal) {
+			b.add(fmt.Sprintf("refusing %d hunks: %s", hunks, figure), median(field(took, of)), 0, g)
+		}
+		goals := map[int]goal{1000: atMost(300)}
+		add("from the key to the text, ms", func(s sample) float64 { return s.Ms }, goals[hunks])
+		add("the host's CPU, ms", func(s sample) float64 { return s.hostCPU }, none)
+		add("Neovim's CPU, ms", func(s sample) float64 { return s.CPU }, none)
+		add("longest gap, ms", func(s sample) float64 { return s.Gap }, none)
+		each = append(each, median(field(took, func(s sample) float64 { return s.Ms }))/float64(hunks))
+	}
+	b.add("refusing 4000 hunks, for each, against 250: ms", each[2], each[0], ratio(2))
+}

@@ -74,6 +74,12 @@ type result struct {
 // start starts the Neovim at bin, ready for a prompt. The end is by [neovim.end].
 func start(tb testing.TB, bin string, k kind) *neovim {
 	tb.Helper()
+	return startIn(tb, bin, k, "")
+}
+
+// startIn is start in a project's folder; "" is where Neovim is, of which no copies are kept.
+func startIn(tb testing.TB, bin string, k kind, project string) *neovim {
+	tb.Helper()
 	n, err := launch(tb, bin)
 	if err != nil {
 		tb.Fatalf("start Neovim: %v", err)
@@ -93,7 +99,7 @@ func start(tb testing.TB, bin string, k kind) *neovim {
 		tb.Fatal(err)
 	}
 	n.lua(nil, benchLua, n.ChannelID(), exe)
-	n.lua(nil, "bench."+string(k)+"()")
+	n.lua(nil, "bench."+string(k)+"(...)", project)
 	n.pid = await(n, "the session", ready)
 	return n
 }
@@ -282,17 +288,24 @@ func (n *neovim) end() {
 }
 
 // processCPU is the CPU time that a process has used, in milliseconds; 0 where it cannot be known.
-func processCPU(pid int) float64 {
+func processCPU(pid int) float64 { return cpuOf(pid, 11, 12) }
+
+// allCPU is processCPU with the children that have ended.
+func allCPU(pid int) float64 { return cpuOf(pid, 11, 12, 13, 14) }
+
+func cpuOf(pid int, which ...int) (all float64) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0
 	}
-	// The fields begin after the name, which may contain anything; the 14th and 15th are in
-	// hundredths of a second.
+	// The fields begin after the name, which may contain anything; the 14th and 15th, and for the children
+	// the next two, are in hundredths of a second.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) * 10
+	for _, i := range which {
+		ticks, _ := strconv.ParseFloat(fields[i], 64)
+		all += 10 * ticks
+	}
+	return all
 }
 
 // resident is the memory of a process, in MB; 0 where it cannot be known.

@@ -85,3 +85,35 @@ func reviews(b *bench) {
 		v.end()
 	}
 }
+
+// reviewMemory measures what the host keeps for a review that is there, beside the record.
+func reviewMemory(b *bench) {
+	const lines = 10
+	var each []float64
+	counts := []int{500, 2000, 5000}
+	for _, files := range counts {
+		dir := b.TempDir()
+		path := filepath.Join(dir, "f")
+		text := []byte(rewrite(lines, true))
+		for i := range files {
+			if err := os.WriteFile(fmt.Sprintf("%s%04d.go", path, i), text, 0o600); err != nil {
+				b.Fatal(err)
+			}
+		}
+		v := start(b, b.bin, chat)
+		empty := resident(v.pid)
+		v.prompt(reviewPrompt, files, lines, path)
+		v.lua(nil, "bench.await_changes(...)", files)
+		v.finish()
+		record := resident(v.pid)
+		v.lua(nil, "bench.open_review(...)", 1+files+files*(2*lines+2*3+1))
+		v.finish()
+		open := resident(v.pid)
+		what := fmt.Sprintf("review of %d files", files)
+		b.add(what+": host's memory before, above empty, MB", record-empty, 0, none)
+		b.add(what+": host's memory with it, above that, MB", open-record, 0, atMost(100))
+		each = append(each, (open-empty)/float64(files)*1e3)
+		v.end()
+	}
+	b.add(fmt.Sprintf("review of %d files: host's memory for each file, against %d: KB", counts[2], counts[0]), each[2], each[0], ratio(1.5))
+}

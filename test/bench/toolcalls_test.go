@@ -189,3 +189,23 @@ func commands(b *bench) {
 		add("Neovim's CPU", func(s sample) float64 { return s.CPU }, none)
 	}
 }
+
+// afterCalls measures short turns behind one with many tool calls.
+func afterCalls(b *bench) {
+	const times = 50
+	var cpu []float64
+	for _, n := range []int{1000, 10_000, 100_000} {
+		v := start(b, b.bin, chat)
+		v.prompt(callsPrompt, n)
+		before := processCPU(v.pid)
+		var took []float64
+		for range times {
+			took = append(took, v.prompt(streamPrompt, 1).Ms)
+		}
+		cpu = append(cpu, (processCPU(v.pid)-before)/times)
+		b.add(fmt.Sprintf("a turn after %d calls: all shown, ms", n), median(took), 0, none)
+		b.add(fmt.Sprintf("a turn after %d calls: the host's CPU, ms", n), cpu[len(cpu)-1], 0, none)
+		v.end()
+	}
+	b.add("a turn after 100000 calls, against 1000: the host's CPU, ms", cpu[2], cpu[0], ratio(2))
+}

@@ -138,7 +138,7 @@ func TestChangesThroughTheClient(t *testing.T) {
 		p.writeFile(other, "one") // without the final newline
 		s.write("other.txt", "one")
 		p.finish("other", obj{"content": diffOf(other, "one\n", "one")})
-		s.endsWith(p, turn, "modified code.txt -2,1+2,1 -6,0+7,1\nadded new.txt -0,0+1,1\nmodified other.txt -1,1+1,1\n",
+		s.endsWith(p, turn, "modified code.txt -2,1+2,1 -6,0+7,1\nadded new.txt -0,0+1,1\nmodified other.txt\n",
 			"fs code.txt, fs new.txt, fs other.txt")
 
 		// What the user types is not the agent's; neither is what they undo.
@@ -151,7 +151,7 @@ func TestChangesThroughTheClient(t *testing.T) {
 		p.readFile(path, nil)
 		p.writeFile(path, strings.Replace(s.buffer(buf)+"\n", "four", "FOUR", 1))
 		s.endsWith(p, turn,
-			"modified code.txt -3,1+3,1 -5,1+5,1 -7,0+8,1\nadded new.txt -0,0+1,1\nmodified other.txt -1,1+1,1\n",
+			"modified code.txt -3,1+3,1 -5,1+5,1 -7,0+8,1\nadded new.txt -0,0+1,1\nmodified other.txt\n",
 			"fs code.txt, fs new.txt, fs other.txt, fs code.txt")
 
 		// Put back, it is no change.
@@ -176,7 +176,8 @@ func TestChangesOnTheDisk(t *testing.T) {
 		plain := s.write("plain.txt", "one\ntwo\nthree\n")
 		gone := s.write("gone.txt", "gone\n")
 		old := s.write("old.txt", "moved\n")
-		late := s.write("late.txt", "ONE\ntwo\n")
+		late := s.write("late.txt", "one\ntwo\n")
+		bits := s.write("bits.txt", "one\n")
 		ignored := s.write("ignored.txt", "as it is\n")
 		temporary := filepath.Join(s.Dir, "temporary.txt")
 		fresh := filepath.Join(s.Dir, "fresh.txt")
@@ -217,7 +218,6 @@ func TestChangesOnTheDisk(t *testing.T) {
 		}
 		p.finish("move", nil)
 		s.AwaitEvent("AcpFileChanged")
-		bits := s.write("bits.txt", "one\n")
 		p.toolCall("bits", "edit", obj{"rawInput": obj{}})
 		p.update("tool_call_update", obj{"toolCallId": "bits", "locations": []any{obj{"path": bits}}})
 		p.named(s, "bits", "edit", nil, bits)
@@ -225,6 +225,7 @@ func TestChangesOnTheDisk(t *testing.T) {
 		p.finish("bits", nil)
 		s.AwaitEvent("AcpFileChanged")
 		// It is changed before the client hears of it.
+		s.write("late.txt", "ONE\ntwo\n")
 		p.toolCall("late", "edit", obj{"status": "completed", "content": diffOf(late, "one", "ONE")})
 		s.AwaitEvent("AcpFileChanged")
 		// Neither is one.
@@ -321,6 +322,7 @@ func TestWhatIsTypedWhileTheAgentWritesTheDisk(t *testing.T) {
 func TestACommandThatRemovesALoadedFile(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path := s.write("code.txt", before)
+		other := s.write("other.txt", "one\n")
 		s.Command("edit code.txt")
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		p := s.begin()
@@ -333,7 +335,6 @@ func TestACommandThatRemovesALoadedFile(t *testing.T) {
 			t.Errorf("told is %v", e)
 		}
 		// By a call it is told when the call ends, and not again.
-		other := s.write("other.txt", "one\n")
 		s.Command("wincmd t")
 		s.Command("edit other.txt")
 		s.AwaitLua(`vim.bo.autoread == false`)
@@ -353,11 +354,13 @@ func TestNoChanges(t *testing.T) {
 		p := s.begin()
 		s.Command("Acp changes")
 		s.awaitNotification("the agent has changed no file in this session")
-		turn := s.prompt(p, "look")
 		read := s.write("read.txt", "one\n")
+		turn := s.prompt(p, "look")
 		p.named(s, "read", "read", obj{"locations": []any{obj{"path": read}}}, read)
-		s.write("read.txt", "two\n") // by somebody else
 		p.finish("read", nil)
+		s.endsWith(p, turn, "", "")
+		s.write("read.txt", "two\n") // by somebody else
+		turn = s.prompt(p, "look again")
 		s.endsWith(p, turn, "", "")
 		if !s.LuaBool(`vim.tbl_contains(vim.fn.getcompletion('Acp ch', 'cmdline'), 'changes')`) {
 			t.Error(":Acp changes is not offered")
@@ -398,14 +401,18 @@ func TestChangesOfTurnsThatDoNotEndWell(t *testing.T) {
 // An agent may be faster than the client looks, or tell afterwards.
 func TestChangesThatAreToldTooLate(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		whole := s.write("whole.txt", "1\n2\n3\n")
-		part := s.write("part.txt", "same\nnew\nsame\nnew\nend\n")
-		added := s.write("added.txt", "added\n")
-		moved := s.write("moved.txt", "moved\n")
-		gone := filepath.Join(s.Dir, "gone.txt")
+		s.write("whole.txt", "1\n3\n")
+		s.write("part.txt", "same\nnew\nsame\nold\nend\n")
+		s.write("was.txt", "moved\n")
+		gone := s.write("gone.txt", "gone\n")
 		asIs := s.write("as_is.txt", "nothing\n")
 		p := s.begin()
 		turn := s.prompt(p, "edit")
+		whole := s.write("whole.txt", "1\n2\n3\n")
+		part := s.write("part.txt", "same\nnew\nsame\nnew\nend\n")
+		added := s.write("added.txt", "added\n")
+		moved := filepath.Join(s.Dir, "moved.txt")
+		s.sh("rm gone.txt; mv was.txt moved.txt")
 		done := func(id, kind string, fields obj) {
 			t.Helper()
 			fields["status"] = "completed"

@@ -179,7 +179,7 @@ func TestDiffOpensBesideTheCode(t *testing.T) {
 		s.same(before, s.scenery())
 
 		// By key, from its windows.
-		for _, try := range []struct{ keys, want string }{{"ga", "yes"}, {"gr", "no"}, {"3", "no"}} {
+		for _, try := range []struct{ keys, want string }{{"ga", "yes"}, {"gr", "no"}} {
 			id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 			s.awaitDiff("first, last do")
 			s.Command("Acp diff")
@@ -329,6 +329,14 @@ func TestDiffOfSeveralFiles(t *testing.T) {
 		s.Keys("]f")
 		s.AwaitScreen("3 of 3")
 		s.screen("third")
+		// A count is no answer.
+		s.Keys("2[f")
+		s.AwaitScreen("1 of 3")
+		s.Keys("2]f")
+		s.AwaitScreen("3 of 3")
+		if p.answered(id) {
+			t.Error("a count answered the request")
+		}
 		s.Keys("[f")
 		s.awaitDiff("return 'new'")
 		s.answers(p, id, func() { s.Keys("ga") }, "yes")
@@ -624,4 +632,105 @@ func TestDiffOfTenThousandLines(t *testing.T) {
 		s.answers(p, id, func() { s.Keys("gr") }, "no")
 		s.same(before, s.scenery())
 	}, wide)
+}
+
+// A diff moves no window of the user's that goes along with others, and they go along with each other again
+// afterwards; 'scrollopt' is as it was.
+func TestDiffBesideBoundWindows(t *testing.T) {
+	for _, form := range []string{"split", "inline", "tab"} {
+		t.Run(form, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.diff = '` + form + `'`)
+				var lines strings.Builder
+				for i := range 300 {
+					fmt.Fprintf(&lines, "line %d\n", i)
+				}
+				path := s.write("a.txt", lines.String())
+				s.Command("edit " + path)
+				s.Command("vsplit " + s.write("b.txt", lines.String()))
+				s.Command("windo set scrollbind cursorbind scrollopt=")
+				s.Keys("40Gzt")
+				s.AwaitLua(`vim.fn.line('.', vim.fn.bufwinid('b.txt')) == 40`)
+				p := s.begin()
+				s.prompt(p, "change it")
+				before := s.scenery()
+				for _, end := range []func(){
+					func() { s.Command("Acp permit 3") },
+					func() { s.Command("Acp diff"); s.AwaitLua(`vim.fn.line('.') == 200`); s.Keys("gr") },
+					func() {
+						s.Command("Acp diff")
+						s.AwaitLua(`vim.fn.line('.') == 200`)
+						if form == "inline" { // it is the window of the user's
+							s.Keys("gr")
+							return
+						}
+						s.Keys(":q<CR>")
+						s.awaitNoDiff()
+						s.Command("Acp permit 3")
+					},
+				} {
+					id := p.permission(edits("e1", path, "line 199\n", "LINE 199\n"), yesNo...)
+					s.AwaitLua(`#require('acp.diff').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
+					s.awaitFloat()
+					if n := s.LuaInt(`vim.fn.line('.', vim.fn.bufwinid('b.txt'))`); n != 40 {
+						t.Errorf("the other window's cursor is in line %d", n)
+					}
+					s.answers(p, id, end, "no")
+					s.same(before, s.scenery())
+				}
+				s.Command("call win_gotoid(bufwinid('b.txt'))")
+				s.Keys("50G")
+				s.AwaitLua(`vim.fn.line('.', vim.fn.bufwinid('a.txt')) == 50`)
+			}, wide)
+		})
+	}
+}
+
+// However a diff ends, 'scrollopt' is as it was, and the tab that was used last is too.
+func TestDiffLeavesOptionsAndTabs(t *testing.T) {
+	for _, form := range []string{"split", "tab"} {
+		t.Run(form, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(`c.diff = '` + form + `'`)
+				path, p := s.openLexer()
+				s.prompt(p, "fix it")
+				s.Command("tabnew")
+				s.Command("tabnext 1")
+				for _, option := range []string{"", "ver,jump", "ver,jump,hor"} {
+					s.Command("set scrollopt=" + option)
+					before := s.scenery()
+					ask := func() int {
+						t.Helper()
+						id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+						s.AwaitLua(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`)
+						s.awaitFloat()
+						return id
+					}
+					// From its windows, and from a tab of the user's.
+					id := ask()
+					s.Command("Acp diff")
+					s.AwaitLua(`vim.wo.diff`)
+					s.answers(p, id, func() { s.Keys("ga") }, "yes")
+					s.same(before, s.scenery())
+					id = ask()
+					s.Keys("g<Tab>")
+					s.AwaitLua(`vim.fn.tabpagenr() == vim.fn.tabpagenr('$')`)
+					s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+					s.Keys("g<Tab>")
+					s.AwaitLua(`vim.fn.tabpagenr() == 1`)
+					s.same(before, s.scenery())
+				}
+				// What the user compares by then goes on.
+				s.Command("set scrollopt=ver,jump")
+				id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+				s.AwaitLua(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`)
+				s.Command("tabnext $")
+				s.Command("diffthis")
+				s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
+				if got := s.LuaString(`vim.o.scrollopt`); got != "ver,jump,hor" {
+					t.Errorf("'scrollopt' is %q", got)
+				}
+			}, wide)
+		})
+	}
 }

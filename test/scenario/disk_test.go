@@ -161,7 +161,8 @@ func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
 		if err := syscall.Kill(hosts[0], syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		s.AwaitLua(`#require('acp.conflict').get(...) == 1`, buf) // the buffer still gets to know the disk
+		// The buffer still gets to know the disk, merged or as a conflict: who has written it knew what was there, or not.
+		s.AwaitLua(`#require('acp.conflict').get(...) == 1 or vim.api.nvim_buf_get_lines(..., 0, 1, true)[1] == 'other'`, buf)
 		s.Command("write")
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")

@@ -216,6 +216,7 @@ func TestCancelPausesTheQueueAndSaysSo(t *testing.T) {
 		p := s.begin()
 		turn := s.prompt(p, "work")
 		p.say("Working on it.\n")
+		s.awaitChat("Working on it.")
 		s.ok(`require('acp').prompt('later')`)
 		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
 		s.Keys("<C-c>")

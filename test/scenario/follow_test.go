@@ -520,7 +520,7 @@ func (s *scene) swapFile(path string) string {
 func TestFollowByConfiguration(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.configure(`c.follow = 'window'`)
-		one, two := s.write("one.txt", numbered(100)), s.write("two.txt", numbered(100))
+		one, two, three := s.write("one.txt", numbered(100)), s.write("two.txt", numbered(100)), s.write("three.txt", numbered(100))
 		s.Command("edit one.txt")
 		s.Lua(nil, `vim.cmd('terminal'); vim.cmd('belowright vsplit one.txt')`)
 		s.AwaitLua(`vim.fn.bufwinid('one.txt') ~= -1`)
@@ -555,7 +555,7 @@ func TestFollowByConfiguration(t *testing.T) {
 		s.Command("Acp follow")
 		s.awaitMessage("a window opens with the first file")
 		current := s.LuaInt(`vim.api.nvim_get_current_win()`)
-		p.works("four", "read", []any{s.write("three.txt", numbered(100)), 53})
+		p.works("four", "read", []any{three, 53})
 		s.AwaitLua(`vim.fn.bufwinid('three.txt') ~= -1`)
 		opened := s.LuaInt(`vim.fn.bufwinid('three.txt')`)
 		s.awaitShown(opened, "three.txt:53")

@@ -157,6 +157,10 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		path, old, text, p := s.beginBefore("split")
 		s.prompt(p, "change it")
 		before := s.scenery()
+		const sizes = `vim.inspect({ vim.fn.winlayout(), vim.tbl_map(function(win)
+			return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
+		end, vim.api.nvim_tabpage_list_wins(0)) })`
+		arranged := s.LuaString(`return ` + sizes)
 		id := p.store(path, text)
 		s.awaitDiff("four")
 		s.Command("Acp diff")
@@ -216,6 +220,24 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		if s.file(path) != old {
 			t.Error("it is written")
 		}
+
+		// Nothing else of that diff stays, and the next one compares its own windows alone.
+		if s.LuaBool(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`) {
+			t.Error("windows are compared still")
+		}
+		if n := s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`); n != 4 {
+			t.Errorf("%d windows are there", n)
+		}
+		id = s.lookAtHeld(p, path, text, "four")
+		if n := s.LuaInt(`#vim.tbl_filter(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())`); n != 2 {
+			t.Errorf("%d windows are compared", n)
+		}
+		s.Keys("gr")
+		p.fails(id, -32603, "nothing was written")
+		s.awaitNoDiff()
+		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
+		s.Keys(":q!<CR>")
+		s.AwaitLua(sizes+` == ...`, arranged)
 	}, wide)
 }
 
@@ -338,6 +360,24 @@ func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
 		s.Lua(nil, `vim.fn.writefile({ 'other' }, ...)`, path)
 		s.AwaitLua(`vim.fn.getline(1) == 'other' or vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 0, 1, false)[1] == 'other'`)
 		held(fourth)
+
+		// A fragment is no whole text, and what is not in the file is not there.
+		allow("yes", path, "other\n", "another\n")
+		s.Lua(nil, `vim.fn.writefile({ 'one', 'other', 'three' }, ...)`, path)
+		s.AwaitLua(`vim.api.nvim_buf_line_count(vim.fn.bufnr('a.lua')) == 3`)
+		held("another\n")
+		allow("yes", path, "nowhere\n", "elsewhere\n")
+		held("elsewhere\n")
+
+		// Nor what would remove a line that the user has typed and saved since.
+		allow("yes", path, "three\n", "four\n")
+		s.Lua(nil, `local buf = vim.fn.bufnr('a.lua')
+			vim.api.nvim_buf_set_lines(buf, 0, 0, false, { 'mine' })
+			vim.api.nvim_buf_call(buf, function() vim.cmd('silent write') end)`)
+		held("one\nother\nfour\n")
+		written("mine\none\nother\nfour\n")
+		s.Lua(nil, `vim.fn.writefile({ 'other' }, ...)`, path)
+		s.AwaitLua(`vim.api.nvim_buf_line_count(vim.fn.bufnr('a.lua')) == 1`)
 
 		// What was refused, or allowed by a rule, was not accepted by the user.
 		allow("no", path, "other\n", "another\n")
@@ -701,5 +741,84 @@ func TestHeldWritesThatAreNoText(t *testing.T) {
 		s.Command("Acp permit 2")
 		p.fails(second, -32603, "nothing was written")
 		p.fails(p.store(s.Dir, "x"), -32603, "it is a directory")
+	}, wide)
+}
+
+// A write that conflicts with unsaved text shows what the buffer will have. What is refused of it, edited or
+// allowed beside leaves unsaved text unsaved, and the agent hears nothing of lines that it never had.
+func TestHeldWritesAndUnsavedText(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, old, text, p := s.beginBefore("split")
+		s.prompt(p, "change it")
+		p.gets(p.fetch(path), old)
+		// One of the user's own in line 4, one beside, and one that is gone.
+		s.Command("wincmd t")
+		s.Keys("4GccUNSAVED<Esc>20Goadded<Esc>28Gdd")
+		mine := func(text string) string {
+			text = strings.Replace(text, "local line20 = 20\n", "local line20 = 20\nadded\n", 1)
+			return strings.Replace(text, "local line27 = 27\n", "", 1)
+		}
+		unsaved := func(text string) string {
+			return mine(strings.Replace(strings.Replace(text, "local line4 = 4\n", "UNSAVED\n", 1), "local line4 = 'four'\n", "UNSAVED\n", 1))
+		}
+		is := func(disk, buffer string) {
+			t.Helper()
+			if got := s.file(path); got != disk {
+				t.Errorf("the disk has\n%s", got)
+			}
+			s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 0, -1, false), '\n') .. '\n' == ...`, buffer)
+			if !s.LuaBool(`vim.bo[vim.fn.bufnr('a.lua')].modified`) {
+				t.Error("nothing says that there is unsaved text")
+			}
+		}
+		is(old, unsaved(old))
+
+		// A hunk refused.
+		id := s.lookAtHeld(p, path, text, "extra")
+		s.AwaitScreen("1 place conflicts with your unsaved text: yours stays")
+		s.AwaitLua(`#vim.tbl_filter(function(l) return l == 'UNSAVED' end, vim.api.nvim_buf_get_lines(0, 0, -1, false)) == 1`)
+		if s.LuaBool(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('four', 1, true)`) {
+			t.Error("the diff shows lines that will not be there")
+		}
+		s.Keys("gg]vg<lt>")
+		s.awaitRefused(1)
+		s.Keys("ga")
+		m := p.answer(id)
+		if m.Error == nil {
+			t.Fatalf("the answer is %s", m)
+		}
+		why := m.Error.Message
+		if !strings.Contains(why, "in 1 place the user has lines of their own, and yours there were not written") {
+			t.Errorf("the agent hears %q", why)
+		}
+		for _, words := range []string{"UNSAVED", "added", "line27"} {
+			if strings.Contains(why, words) {
+				t.Errorf("the agent hears of %s: %q", words, why)
+			}
+		}
+		s.awaitNoDiff()
+		disk := s.file(path)
+		if strings.Contains(disk, "UNSAVED") || strings.Contains(disk, "four") || strings.Contains(disk, "added") || !strings.Contains(disk, "line27") {
+			t.Errorf("the disk has\n%s", disk)
+		}
+		is(disk, unsaved(disk))
+
+		// All allowed: where it conflicts nothing is written.
+		id = s.lookAtHeld(p, path, text, "extra")
+		s.Keys("ga")
+		p.fails(id, -32603, "in 1 place the user has lines of their own, and yours there were not written. Read the file again")
+		s.awaitNoDiff()
+		partly := strings.Replace(text, "'four'", "4", 1)
+		is(partly, unsaved(text))
+
+		// Edited beside.
+		id = s.editHeld(p, path, old, "line24")
+		s.Keys("Gomine<Esc>:w<CR>")
+		p.fails(id, -32603, "the user changed this text", "after line 30 the file has 1 line more (mine)")
+		s.awaitNoDiff()
+		is(old+"mine\n", unsaved(old)+"mine\n")
+		if s.LuaBool(`#require('acp.conflict').get(vim.fn.bufnr('a.lua')) > 0`) {
+			t.Error("a conflict is there")
+		}
 	}, wide)
 }

@@ -165,13 +165,13 @@ func (s *scene) states(name string) string {
 func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
-		p, turn, _, buf := s.marked(reviewed)
 		if err := os.Mkdir(filepath.Join(s.Dir, "dir"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		other := s.write("dir/other.txt", before)
-		p.writeFile(other, strings.Replace(before, "five", "5", 1)) // which no buffer shows
 		last := s.write("last.txt", before)
+		p, turn, _, buf := s.marked(reviewed)
+		p.writeFile(other, strings.Replace(before, "five", "5", 1)) // which no buffer shows
 		p.writeFile(last, strings.TrimPrefix(before, "one\n"))
 		p.writeFile(filepath.Join(s.Dir, "new.txt"), "new\n")
 		p.stop(turn, "end_turn")
@@ -210,6 +210,12 @@ func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 		at("code.txt", 2)
 		s.Command("Acp review previous")
 		at("new.txt", 1)
+		s.Command("edit " + s.write("e.txt", before)) // between two that have some
+		s.Command("Acp review next")
+		at("last.txt", 1)
+		s.Command("edit e.txt")
+		s.Command("Acp review previous")
+		at("dir/other.txt", 5)
 	})
 }
 
@@ -232,11 +238,11 @@ func TestKeysOfTheUserStay(t *testing.T) {
 		s.Command("nmap <buffer> K <Plug>(AcpReviewKeep)")
 		s.Keys("K")
 		s.awaitMarks(buf, "6-1▀ 8▌ 9▌")
-		s.Keys("5GVjg>")
-		s.awaitMarks(buf, "8▌ 9▌")
-		s.Keys("8Gg<lt>")
+		s.Keys("8GVkkg>") // from below
+		s.awaitMarks(buf, "9▌")
+		s.Keys("9Gg<lt>")
 		s.awaitMarks(buf, "")
-		if got := s.disk(path); got != strings.Replace(reviewed, "nine\nten\n", "", 1) {
+		if got := s.disk(path); got != strings.Replace(reviewed, "ten\n", "", 1) {
 			t.Errorf("the disk has %q", got)
 		}
 		s.AwaitLua(`vim.fn.maparg('g<lt>', 'n') == ''`)

@@ -246,3 +246,36 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 		s.AwaitLua(`vim.iter(require('acp').tool_calls()):any(function(c) return c.id == 'done' and c.status == 'completed' end)`)
 	}, wide)
 }
+
+// A user in the float is not in that of the next request, which the number they press was not meant for.
+func TestTheFloatOfAnotherRequestHasNoFocus(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.beginAtRoot()
+		s.prompt(p, "do it")
+		s.Command("wincmd t")
+		first := p.permission(command("one", "make one"), yesNo...)
+		s.AwaitScreen("$ make one")
+		second := p.permission(command("two", "make two"), yesNo...)
+		s.AwaitScreen("1 of 2")
+		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
+		p.notify("$/cancel_request", obj{"requestId": first})
+		p.fails(first, -32800)
+		s.AwaitScreen("$ make two")
+		if s.LuaBool(`vim.api.nvim_get_current_win() == require('acp.permission').win()`) {
+			t.Error("the float of the second request has the focus")
+		}
+		s.Keys("1<Esc>")
+		s.permit(p, second, 3, "no")
+
+		// The same one, drawn anew, keeps it.
+		id := p.permission(command("three", "make three"), yesNo...)
+		s.AwaitScreen("$ make three")
+		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
+		p.permission(command("four", "make four"), yesNo...)
+		s.AwaitScreen("1 of 2")
+		s.Keys("3")
+		if got := outcome(t, p.answer(id)); got != "no" {
+			t.Errorf("the answer is %s", got)
+		}
+	}, wide)
+}

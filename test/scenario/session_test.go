@@ -181,9 +181,7 @@ func TestResumeWithoutAReplay(t *testing.T) {
 		if text != "at once" || turn.text("sessionId") != "x" {
 			t.Errorf("asked %s", turn)
 		}
-		if mode := s.session()["mode"]; !reflect.DeepEqual(mode, obj{"id": "code", "name": "Code"}) {
-			t.Errorf("the mode is %v", mode)
-		}
+		s.AwaitLua(`vim.deep_equal(require('acp').sessions()[1].mode, { id = 'code', name = 'Code' })`)
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
 	})

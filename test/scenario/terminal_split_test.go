@@ -134,6 +134,7 @@ func TestTerminalOutlivesTheHost(t *testing.T) {
 		s.AwaitLua(`vim.wo.winbar:find('no longer running')`)
 		p = s.restart()
 		p.begin()
+		s.AwaitEvent("AcpSessionReady")
 		s.prompt(p, "again")
 		p.inCall("d", p.terminal(`echo two; read x < gate`, nil))
 		list := s.awaitTerminals(1)
@@ -144,6 +145,24 @@ func TestTerminalOutlivesTheHost(t *testing.T) {
 		s.Lua(nil, `vim.cmd.bwipeout({ ..., bang = true })`, buf)
 		p.inTerminal("kill", list[0]["id"].(string))
 		s.awaitBuffer(other, "two\n[killed by SIGTERM]")
+	})
+}
+
+// Neovim leaves nothing behind of what commands have started: the end of the test looks for it.
+func TestTerminalLeavesNothingBehind(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.prompt(p, "run")
+		p.inCall("c", p.terminal(`trap '' HUP; setsid sleep 1000 & (setsid sh -c '(sleep 1000 &) &' &) ; echo up; sleep 1000`, nil))
+		s.awaitChat("    up")
+		ended := p.terminal(`trap '' HUP; setsid sleep 1000 & echo done`, nil)
+		p.inCall("d", ended)
+		s.awaitChat("    done")
+		p.inTerminal("wait_for_exit", ended)
+		released := p.terminal(`trap '' HUP; setsid sleep 1000 & echo gone`, nil)
+		p.inCall("e", released)
+		s.awaitChat("    gone")
+		p.inTerminal("release", released)
 	})
 }
 
@@ -355,6 +374,7 @@ func TestTerminalsOfADeadAgent(t *testing.T) {
 		// The next process may use the same name for another one.
 		p = s.restart()
 		p.begin()
+		s.AwaitEvent("AcpSessionReady")
 		s.prompt(p, "again")
 		p.inCall("d", "shell")
 		p.update("tool_call_update", obj{"toolCallId": "d", "_meta": obj{"terminal_output": obj{"terminal_id": "shell", "data": "fresh\n"}}})

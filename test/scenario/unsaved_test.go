@@ -160,6 +160,73 @@ func TestUnsavedTextAsDiff(t *testing.T) {
 	})
 }
 
+// Of much text the user is asked, with how much it is; what is much as a file may be little to send.
+func TestMuchUnsavedText(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.unsaved_max = 40 * 1024`)
+		var paths, names []string
+		for i := range 10 {
+			name := fmt.Sprintf("%d.txt", i)
+			paths, names = append(paths, s.edited(name, strings.Repeat("0123456\n", 1000), "0123456")), append(names, name)
+		}
+		p := s.beginTaking(obj{"embeddedContext": true})
+		s.Lua(nil, `vim.ui.select = function(_, opts, on_choice) asked, answer = opts.prompt, on_choice end`)
+		s.awaitUnsaved(names...)
+		s.Keys("iWhat?<C-s>")
+		s.AwaitLua(`asked == 'Unsaved text in 0.txt, 1.txt, 2.txt, 3.txt, 4.txt, +5 (79 KB):'`)
+		s.Lua(nil, `asked = nil answer()`) // it stays
+		s.Lua(nil, `require('acp').prompt('Again')`)
+		s.AwaitLua("asked")
+		s.Lua(nil, `answer({ '', 'send' })`)
+		want := []any{newer(strings.Join(names, ", "))}
+		for _, path := range paths {
+			want = append(want, embedded(path, strings.Repeat("0123456\n", 1001)))
+		}
+		p.wantAlong("Again", want...)
+
+		// Without a question no more goes than that, whenever the prompt is sent.
+		s.Lua(nil, `asked = nil
+			local newer = vim.split(('abcdefg\n'):rep(1000), '\n')
+			for i = 0, 9 do vim.api.nvim_buf_set_lines(vim.fn.bufnr(i .. '.txt'), 0, -1, false, newer) end
+			require('acp.host').notify('prompt', { session = require('acp').sessions()[1].id, blocks = {
+			{ type = 'unsaved', room = require('acp.unsaved').room() }, { type = 'text', text = 'Queued' } } })`)
+		along := p.along("Queued")
+		if n := strings.Count(fmt.Sprint(along), "resource_link"); n != 5 {
+			t.Errorf("%d files are linked", n)
+		}
+		s.Command("silent wall")
+
+		// The change of a long text is short.
+		long := s.edited("long.txt", strings.Repeat("a long line of text\n", 10_000), "zero")
+		s.awaitUnsaved("long.txt")
+		s.Lua(nil, `require('acp').prompt('Short')`)
+		if along := p.along("Short"); len(along) != 1 || !strings.Contains(fmt.Sprint(along), "+zero") {
+			t.Errorf("with %s went %v", long, along)
+		}
+		s.AwaitLua("asked == nil")
+	})
+}
+
+// The line above the prompt takes as long for many files as it takes for those that it shows.
+func TestChipOfManyFiles(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		for _, n := range []int{100, 10_000} {
+			s.Lua(nil, `
+				local names, widths = {}, 0
+				for i = 1, ... do names[i] = ('src/some/folder/file%d.lua'):format(i) end
+				local width = vim.fn.strdisplaywidth
+				vim.fn.strdisplaywidth = function(text) widths = widths + #text; return width(text) end
+				require('acp.mirror').sessions[require('acp').sessions()[1].id].unsaved = names
+				require('acp.winbar').refresh()
+				vim.fn.strdisplaywidth = width
+				measured = widths`, n)
+			s.AwaitScreenMatch(`\+ unsaved: .*`)
+			s.AwaitLua("measured < 5000")
+		}
+	})
+}
+
 func TestLargeUnsavedText(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		long := strings.Repeat("a long line of text\n", 10_000)

@@ -1,0 +1,65 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Only what was said in a turn is looked at when it ends; see also BenchmarkTurnsAfterCalls.
+func TestTurnsKnowTheirCalls(t *testing.T) {
+	c := applied(status("early", StatusInProgress), start("one"), status("done", StatusCompleted), status("left", StatusInProgress))
+	calls := func() (ids []string) {
+		for _, call := range c.turnCalls {
+			ids = append(ids, call.ID)
+		}
+		return ids
+	}
+	if got := fmt.Sprint(calls()); got != "[done left]" {
+		t.Errorf("the first turn has %s", got)
+	}
+	c.Apply(end)
+	c.Apply(start("two"))
+	c.Apply(status("new", StatusInProgress))
+	c.Apply(status("early", StatusInProgress))
+	c.Apply(status("new", StatusInProgress))
+	if got := fmt.Sprint(calls()); got != "[new early]" {
+		t.Errorf("the second turn has %s", got)
+	}
+	c.TakeTouched()
+	c.Apply(end)
+	var ended []string
+	for _, call := range c.TakeTouched() {
+		ended = append(ended, call.ID+" "+string(call.Shown()))
+	}
+	if got := fmt.Sprint(ended); got != "[early cancelled new cancelled]" { // in the order first seen
+		t.Errorf("with the second turn ended %s", got)
+	}
+}
+
+// What a turn costs when there were calls in an earlier one.
+func BenchmarkTurnsAfterCalls(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			c := applied(start("calls"))
+			for i := range n {
+				c.Apply(status(fmt.Sprint(i), StatusCompleted))
+			}
+			c.Apply(end)
+			for b.Loop() {
+				c.Apply(start("text"))
+				c.Apply(end)
+				c.TakeChanged()
+			}
+		})
+	}
+}
+
+// The keys of a call's input are looked at each time the agent says something of it.
+func TestPlainKeysBuildNothing(t *testing.T) {
+	if n := testing.AllocsPerRun(100, func() { plainKey("filepath") }); n > 0 {
+		t.Errorf("a plain key takes %v pieces of memory", n)
+	}
+	if got := plainKey("New_File-Path"); got != "newfilepath" {
+		t.Errorf("plain is %q", got)
+	}
+}

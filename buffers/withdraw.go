@@ -1,0 +1,83 @@
+package buffers
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// Withdraw takes a change back that somebody made of before, and that left after, out of now, what the user has
+// made of that. It works by lines: what was put in goes, also where the user has put lines between; what was
+// taken out comes back; lines of the user's stay. Where the user has written other lines in the place of some
+// that were put in, that place stays as it is: conflicts are such lines of the result, counted from 1.
+func Withdraw(after, now, before string) (text string, conflicts []int) {
+	switch {
+	case now == after:
+		return before, nil
+	case after == before:
+		return now, nil
+	}
+	old, mine, wanted := linediff.Lines(Lined(after)), linediff.Lines(Lined(now)), linediff.Lines(Lined(before))
+	users, back := linediff.Compare(old, mine), linediff.Compare(old, wanted)
+	var (
+		gone     = make([]bool, len(old)+1)
+		replaced = make([]bool, len(old)+1) // by the user
+		left     = make([]bool, len(old)+1) // as the user has replaced some of it
+		typed    = map[int]linediff.Edit{}  // by the line before which it stands
+		restored = map[int]linediff.Edit{}
+	)
+	mark := func(lines []bool, e linediff.Edit) {
+		for i := e.A0; i < e.A1; i++ {
+			lines[i] = true
+		}
+	}
+	for _, u := range users {
+		typed[u.A0] = u
+		mark(gone, u)
+		if u.B0 < u.B1 {
+			mark(replaced, u)
+		}
+	}
+	for _, e := range back {
+		if slices.Contains(replaced[e.A0:e.A1], true) {
+			mark(left, e)
+		} else {
+			restored[e.A0] = e
+			mark(gone, e)
+		}
+	}
+	var out []string
+	for at := range len(old) + 1 {
+		u, e := typed[at], restored[at]
+		if slices.Contains(left[u.A0:u.A1], true) {
+			conflicts = append(conflicts, len(out)+1)
+		}
+		out = append(out, joined(mine[u.B0:u.B1], wanted[e.B0:e.B1])...)
+		if at < len(old) && !gone[at] {
+			out = append(out, old[at])
+		}
+	}
+	text = strings.Join(out, "")
+	last := before
+	if ended(now) != ended(after) {
+		last = now
+	}
+	if !ended(last) {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	return text, conflicts
+}
+
+// joined are the lines of both lists, once where they are the same.
+func joined(mine, back []string) (out []string) {
+	at := 0 // in mine
+	for _, e := range linediff.Compare(mine, back) {
+		out = append(append(out, mine[at:e.A1]...), back[e.B0:e.B1]...)
+		at = e.A1
+	}
+	return append(out, mine[at:]...)
+}
+
+// ended tells whether the last line of a text has its newline.
+func ended(text string) bool { return text == "" || strings.HasSuffix(text, "\n") }

@@ -1,0 +1,662 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+// Files of other places, and private ones, are asked about, where nothing is reviewed before too.
+func TestFilesThatAreAskedAbout(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.host.reviewBefore.Store(false)
+		d.is(d.store("a.txt", "x\n"), "")
+		other, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := write(t, other, "o.txt", "old\n")
+
+		// Outside, before there are rules: with its change.
+		got := d.store(path, "new\n")
+		d.waits(got)
+		snap := d.shows()
+		if snap["title"] != "Write "+path || snap["description"] != "It is outside of the session's folder." || len(snap["options"].([]any)) != 2 || snap["tool_call_id"] != "" {
+			t.Errorf("shown is %v", snap)
+		}
+		if !strings.Contains(d.text(), "- old") || !strings.Contains(d.text(), "+ new") || snap["waited"] != nil {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		d.answer("allow")
+		d.is(got, "")
+		if data, _ := os.ReadFile(path); string(data) != "new\n" {
+			t.Errorf("the file has %q", data)
+		}
+
+		// A new file is told as one; refused, both hear it.
+		d.rules([]string{"**/.env"}, rules.Rule{Paths: []string{"ask/*"}, Action: rules.Ask}, rules.Rule{Paths: []string{"no/*"}, Action: rules.Reject})
+		got = d.store(other+"/n.txt", "new\n")
+		if snap := d.shows(); len(snap["options"].([]any)) != 4 || !strings.Contains(d.text(), "(new)  +1") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		d.answer("reject")
+		d.is(got, "the user did not allow it, as it is outside of the session's folder")
+		d.says("You did not let Puppet write " + other + "/n.txt.")
+		if _, err := os.Stat(other + "/n.txt"); err == nil {
+			t.Error("it is written")
+		}
+
+		// A link, a private file, one that a rule asks about, and one that it rejects.
+		if err := os.Symlink(path, filepath.Join(d.dir, "link")); err != nil {
+			t.Fatal(err)
+		}
+		got = d.store("link", "x\n")
+		if want := "It leads to " + path + ", outside of the session's folder."; d.shows()["description"] != want {
+			t.Errorf("it says %q", d.shows()["description"])
+		}
+		d.on(func() { d.withdrawAll("cancel") })
+		d.settle()
+		d.is(got, "the user did not allow it, as it leads to "+path)
+		d.says("Puppet was not allowed to write link: the question was not answered.")
+		got = d.store(".env", "x\n")
+		if d.shows()["description"] != "It is private." || len(d.shows()["options"].([]any)) != 2 {
+			t.Errorf("shown is %v", d.shows())
+		}
+		d.answer("allow")
+		d.is(got, "")
+		got = d.store("ask/x", "x\n")
+		if snap := d.shows(); snap["description"] != nil || len(snap["options"].([]any)) != 2 {
+			t.Errorf("shown is %v", snap)
+		}
+		d.answer("reject")
+		d.is(got, "the user did not allow it, as a rule asks about it")
+		for range 2 {
+			d.is(d.store("no/x", "x\n"), "the user did not allow it, as the user has decided before")
+		}
+		if n := strings.Count(d.remarks(), "Write no/x: Rejected"); n != 1 {
+			t.Errorf("it is said %d times", n)
+		}
+
+		// A read has no change, and is asked about with its own words.
+		large := write(t, other, "large", "")
+		if err := os.Truncate(large, largestFile+1); err != nil {
+			t.Fatal(err)
+		}
+		got = d.store(large, "small\n")
+		if f := d.files(&d.open().call); len(f) != 1 || d.open().call.Content[0].(session.Diff).OldText != nil || f[0].Operation != session.OperationModify {
+			t.Errorf("of what is too large to be compared: %+v", f)
+		}
+		d.answer("reject")
+		d.is(got, "did not allow")
+		allowed, text := 0, ""
+		d.readTextFile(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) {
+			allowed++
+			text = fmt.Sprint(s, err)
+		}})
+		d.settle()
+		if snap := d.shows(); snap["title"] != "Read "+path || snap["heading"] != "Puppet wants to read" || snap["files"] != nil {
+			t.Errorf("shown is %v", snap)
+		}
+		if len(d.nvim.asks) != 1 {
+			t.Errorf("%d questions are open", len(d.nvim.asks))
+		}
+		d.answer("reject_always")
+		if allowed != 1 || !strings.Contains(text, "the user did not allow it") {
+			t.Errorf("answered %d times, %q", allowed, text)
+		}
+		d.says("You did not let Puppet read " + path)
+		d.readTextFile(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) { text = fmt.Sprint(s, err) }})
+		d.settle()
+		if !strings.Contains(text, "as the user has decided before") {
+			t.Errorf("answered %q", text)
+		}
+		d.on(func() { d.outbox.stage = stopping })
+		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
+		d.on(func() { d.phase, d.outbox.stage = dead, 0 })
+		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
+	})
+}
+
+// A write that waits is asked about once, whatever it is asked about for; what changes nothing only for its place.
+func TestPlacesOfHeldWrites(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.rules([]string{"**/.env"})
+		other := t.TempDir()
+		path := write(t, other, "o.txt", "old\n")
+		got := d.store(path, "new\n")
+		if d.shows()["description"] != "It is outside of the session's folder." || len(d.shows()["options"].([]any)) != 2 {
+			t.Errorf("shown is %v", d.shows())
+		}
+		d.answer(writeIt)
+		d.is(got, "")
+		got = d.store(path, "new\n")
+		d.waits(got)
+		if len(d.shows()["options"].([]any)) != 4 || d.open().held != nil {
+			t.Errorf("shown is %v", d.shows())
+		}
+		if why := d.open().judgement.why; why != "" {
+			t.Errorf("beside its place it says %q", why)
+		}
+		d.answer("allow")
+		d.is(got, "")
+		if len(d.permissions.accepted) > 0 {
+			t.Error("what was allowed for its place counts as reviewed")
+		}
+		write(t, d.dir, ".env", "x\n")
+		got = d.store(".env", "y\n")
+		if d.shows()["description"] != "It is private." || d.open().judgement.why != "" { // said once
+			t.Errorf("shown is %v", d.shows())
+		}
+		d.answer(refuse)
+		d.is(got, "the user refused this write")
+	})
+}
+
+// Answers that hold from now on answer the next question, those of a session there alone.
+func TestAnswersForGood(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		kept := d.rules(nil)
+		var got []string
+		ask := func(command string, options ...session.PermissionOption) {
+			t.Helper()
+			d.on(func() {
+				d.requestPermission(session.PermissionRequest{
+					Context: context.Background(), Options: options, Reply: func(id string) { got = append(got, id) },
+					Call: session.ToolCallPatch{ID: "c" + command, Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"` + command + `"}`))},
+				})
+			})
+			d.settle()
+		}
+		answered := func(want ...string) {
+			t.Helper()
+			d.settle()
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("answered %q, want %q", got, want)
+			}
+			got = nil
+		}
+		once := session.PermissionOption{ID: "once", Name: "Once", Kind: "allow_once"}
+		always := session.PermissionOption{ID: "always", Name: "Always", Kind: "allow_always"}
+		never := session.PermissionOption{ID: "never", Name: "Never", Kind: "reject_always"}
+		here := session.PermissionOption{ID: "here", Name: "Yes, in this session", Kind: "allow_always"}
+		no := session.PermissionOption{ID: "no", Name: "No", Kind: "reject_once"}
+
+		ask("one", once, always, no)
+		d.answer("once")
+		answered("once")
+		ask("one", once, always, no)
+		d.answer("always")
+		answered("always")
+		ask("one", once, always, no)
+		answered("always")
+		d.says("Allowed, as you answered \"Always\" on ")
+		ask("one", once, no) // the same by another word
+		answered("once")
+		ask("one", session.PermissionOption{ID: "always", Name: "Else", Kind: "allow_always"}, once, no)
+		answered("once")
+		ask("one", session.PermissionOption{ID: "else", Name: "Always", Kind: "allow_always"}, once, no)
+		answered("once")
+		ask("one", session.PermissionOption{ID: "always", Name: "Always", Kind: "reject_always"}) // it says the opposite by now
+		answered()
+		if d.open() == nil {
+			t.Error("an answer was found that allows")
+		}
+		d.answer("always")
+		answered("always")
+
+		ask("two", once, never)
+		d.answer("never")
+		answered("never")
+		ask("two", once, never)
+		answered("never")
+		d.says("Rejected, as you answered \"Never\" on ")
+
+		// Of files it allows all of the project, and refuses the one.
+		edits := func(name string) {
+			t.Helper()
+			d.on(func() {
+				d.requestPermission(session.PermissionRequest{
+					Context: context.Background(), Options: []session.PermissionOption{once, always, never}, Reply: func(id string) { got = append(got, id) },
+					Call: session.ToolCallPatch{ID: name, Kind: acp.Set(session.KindEdit), Locations: acp.Set([]session.Location{{Path: name}})},
+				})
+			})
+			d.settle()
+		}
+		edits("f")
+		d.answer("never")
+		edits("f")
+		answered("never", "never")
+		edits("g")
+		d.answer("always")
+		edits("h")
+		edits("f")
+		answered("always", "always", "never")
+
+		// For a session only, of which the option says so.
+		ask("three", here, no)
+		d.answer("here")
+		answered("here")
+		ask("three", here, no)
+		answered("here")
+		list, err := kept.List()
+		if err != nil || len(list) != 5 || list[4].Session != 1 || list[0].Session != 0 {
+			t.Errorf("kept are %+v, %v", list, err)
+		}
+
+		// Not kept: what an option means twice, and what is answered with hunks refused.
+		ask("four", always, session.PermissionOption{ID: "always", Name: "No", Kind: "reject_always"})
+		d.answer("always")
+		answered("always")
+		// Nor what is no answer to it.
+		ask("five", once)
+		p := d.open()
+		d.answer("other")
+		if want := `warning: The request has no option "other".`; d.noted() != want {
+			t.Error("the user is not told")
+		}
+		d.on(func() { d.respond(p.id+7, "once") })
+		if want := "info: This request is answered already."; d.noted() != want {
+			t.Error("the user is not told")
+		}
+		answered()
+		d.on(func() { d.outbox.first([]session.Content{session.Text{Text: "later"}}) })
+		d.answer("")
+		answered("")
+		d.on(func() {
+			if !d.outbox.paused {
+				t.Error("a request that is cancelled does not cancel the turn, as :Acp cancel does")
+			}
+		})
+		if list, _ := kept.List(); len(list) != 5 {
+			t.Errorf("%d are kept", len(list))
+		}
+		// What is asked while an answer is being kept is judged by it.
+		request := func() {
+			d.requestPermission(session.PermissionRequest{
+				Context: context.Background(), Options: []session.PermissionOption{once, always}, Reply: func(id string) { got = append(got, id) },
+				Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"six"}`))},
+			})
+		}
+		d.on(request)
+		d.settle()
+		d.on(func() {
+			d.respond(d.permissions.asked[0].id, "always")
+			request()
+		})
+		answered("always", "always")
+
+		// The file of answers cannot be used.
+		if err := os.WriteFile(filepath.Join(d.t.TempDir(), "x"), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		d.host.judge.Store(&judge{kept: answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))})
+		ask("seven", once, always)
+		if !strings.HasPrefix(d.noted(), "warning: Your answers for good: ") {
+			t.Error("the user is not told")
+		}
+		d.answer("always")
+		answered("always")
+		if !strings.HasPrefix(d.noted(), "warning: Keeping your answer: ") {
+			t.Error("the user is not told")
+		}
+	})
+}
+
+// What an answer for good is about.
+func TestWhatAnAnswerIsAbout(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", dir)
+	proj := dir + "/proj"
+	if err := os.MkdirAll(proj+"/sub", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	at := func(kind session.ToolKind, paths ...string) session.ToolCall {
+		call := session.ToolCall{Kind: kind}
+		for _, p := range paths {
+			call.Locations = append(call.Locations, session.Location{Path: p})
+		}
+		return call
+	}
+	for name, c := range map[string]struct {
+		cwd              string
+		call             session.ToolCall
+		run              run
+		allow, rejecting string
+	}{
+		"a command":               {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls -l", dir: proj}, "ls -l", "ls -l"},
+		"an argv":                 {proj, session.ToolCall{Kind: session.KindExecute}, run{argv: []string{"ls", "a b"}, dir: proj}, "ls 'a b'", "ls 'a b'"},
+		"a command in a folder":   {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls", dir: proj + "/sub"}, "ls  in " + proj + "/sub", "ls  in " + proj + "/sub"},
+		"a doubtful command":      {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls", dir: proj, doubt: "why"}, "", ""},
+		"a long command":          {proj, session.ToolCall{Kind: session.KindExecute}, run{script: strings.Repeat("x", questionLimit+1), dir: proj}, "", ""},
+		"one not so long":         {proj, session.ToolCall{Kind: session.KindExecute}, run{script: strings.Repeat("x", questionLimit), dir: proj}, strings.Repeat("x", questionLimit), strings.Repeat("x", questionLimit)},
+		"a file":                  {proj, at(session.KindEdit, "a"), run{}, "edit any file of the project", "edit " + proj + "/a"},
+		"two files":               {proj, at(session.KindRead, "b", "a", "b"), run{}, "read any file of the project", "read " + proj + "/a, " + proj + "/b"},
+		"a file elsewhere":        {proj, at(session.KindRead, "a", dir+"/b"), run{}, "read " + dir + "/b, " + proj + "/a", "read " + dir + "/b, " + proj + "/a"},
+		"a file at home":          {dir, at(session.KindRead, "a"), run{}, "read " + dir + "/a", "read " + dir + "/a"},
+		"a file of all":           {"/", at(session.KindRead, "/a"), run{}, "read /a", "read /a"},
+		"no file":                 {proj, at(session.KindRead, "ssh://a/b"), run{}, "", ""},
+		"the end of a plan":       {proj, session.ToolCall{Kind: session.KindSwitchMode, RawInput: json.RawMessage(`{"a":1}`)}, run{}, "", ""},
+		"a thought":               {proj, session.ToolCall{Kind: session.KindThink, RawInput: json.RawMessage(`{"a":1}`)}, run{}, "", ""},
+		"no folder":               {proj + "/gone/\x00", session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(`{"a":1}`)}, run{}, "", ""},
+		"another tool":            {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{"a":1}`)}, run{}, "fetch Get it", "fetch Get it"},
+		"without an input":        {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it"}, run{}, "", ""},
+		"with an empty one":       {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{}`)}, run{}, "", ""},
+		"with one that is a word": {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`"x"`)}, run{}, "", ""},
+	} {
+		m := matter{agent: "puppet", cwd: c.cwd, call: c.call, run: c.run}
+		allowing, rejecting := m.questions(m.request())
+		for i, q := range []*answers.Question{allowing, rejecting} {
+			want, got := []string{c.allow, c.rejecting}[i], ""
+			if q != nil {
+				got = about(*q)
+				if q.Agent != "puppet" || q.Kind != string(c.call.Kind) {
+					t.Errorf("%s: %+v", name, q)
+				}
+			}
+			if got != want {
+				t.Errorf("%s: %d is about %q, want %q", name, i, got, want)
+			}
+		}
+	}
+	// The same input whatever the order of its fields; another one is another question.
+	hash := func(raw string) string {
+		m := matter{cwd: proj, call: session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(raw)}}
+		q, _ := m.questions(m.request())
+		return q.Input
+	}
+	if hash(`{"a":1,"b":2}`) != hash(`{"b":2, "a":1}`) || hash(`{"a":1}`) == hash(`{"a":2}`) {
+		t.Error("inputs are told apart by more than what they say, or by less")
+	}
+}
+
+// A rule that cannot be followed, as the agent has no such answer, has the user asked; what it rejects is said.
+func TestRulesAnswer(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.rules(nil, rules.Rule{Commands: []string{"yes"}, Action: rules.Allow}, rules.Rule{Commands: []string{"no"}, Action: rules.Reject}, rules.Rule{Commands: []string{"ask"}, Action: rules.Ask})
+		var got []string
+		ask := func(command string, kinds ...string) string {
+			t.Helper()
+			got = nil
+			var options []session.PermissionOption
+			for _, k := range kinds {
+				options = append(options, session.PermissionOption{ID: k, Kind: k, Name: k})
+			}
+			d.on(func() {
+				d.requestPermission(session.PermissionRequest{Context: context.Background(), Command: command, Options: options, Reply: func(id string) { got = append(got, id) }})
+			})
+			d.settle()
+			if d.open() != nil {
+				d.on(func() { d.withdrawAll("cancel") })
+				return "asked"
+			}
+			return strings.Join(got, " ")
+		}
+		for _, c := range []struct {
+			command string
+			kinds   []string
+			want    string
+		}{
+			{"yes", []string{"reject_once", "allow_always", "allow_once"}, "allow_once"},
+			{"yes", []string{"reject_once", "allow_always"}, "allow_always"},
+			{"yes", []string{"reject_once"}, "asked"},
+			{"no", []string{"allow_once", "reject_always", "reject_once"}, "reject_once"},
+			{"no", []string{"allow_once"}, "asked"},
+			{"ask", []string{"allow_once", "reject_once"}, "asked"},
+			{"other", []string{"allow_once", "reject_once"}, "asked"},
+		} {
+			if got := ask(c.command, c.kinds...); got != c.want {
+				t.Errorf("%s, with %q: %s, want %s", c.command, c.kinds, got, c.want)
+			}
+		}
+		// Asked are those that no rule could answer; the rest is told as answered.
+		want := []string{"Resolved allow_once rule", "Resolved allow_always rule", "Request <nil> <nil>", "Resolved <nil> cancel", "Resolved reject_once rule"}
+		if d.settle(); len(d.nvim.events) < 5 || !slices.Equal(d.nvim.events[:5], want) {
+			t.Errorf("the events are %q", d.nvim.events)
+		}
+		d.says("Allowed by your rule 1")
+		d.says("Rejected by your rule 2")
+		// Answers kept before do not answer where a rule asks.
+		d.on(func() {
+			d.requestPermission(session.PermissionRequest{Context: context.Background(), Command: "no", Reply: func(string) {}})
+		})
+		d.settle()
+		if why := d.open().judgement.why; !strings.Contains(why, "would reject it, but the agent offers no such answer") || !strings.Contains(d.text(), why) {
+			t.Errorf("asked because %q", why)
+		}
+	})
+}
+
+// An agent without an answer that refuses makes what was refused too: it is told when the call has ended.
+func TestWhatIsTakenOutAfterwards(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		f, hunks := hunksBetween(nine, nineBut("2", "two\n", "5", "five\n", "8", "eight\n"))
+		fragment := diff.Told(replacing("/elsewhere/b", "1\n", "2\n"))
+		many := diff.Whole(d.dir+"/many", session.OperationModify, strings.Repeat("a\nb\n", 12), strings.Repeat("A\nb\n", 12))
+		every := make([]bool, 12)
+		for i := range every {
+			every[i] = true
+		}
+		d.on(func() {
+			d.permissions.unwanted = []unwanted{
+				{"one", []*picks{{&f, hunks, []bool{true, false, true}}, {&fragment, hunksOf(&fragment), []bool{true}}}, 3, 4},
+				{"two", []*picks{{&many, hunksOf(&many), every}}, 12, 12},
+				{"three", []*picks{{&f, hunks, []bool{true, false, true}}}, 2, 3},
+			}
+			d.offerTakingOut("none", false, true)
+			d.offerTakingOut("one", false, true)
+		})
+		if got, want := d.remarks(), "Puppet had no answer that refuses, so it was allowed all, with the 3 of 4 hunks that you refused: /p/a.lua:2, /p/a.lua:8, /elsewhere/b.\n:Acp review is where you take them out.\n"; got != want {
+			t.Errorf("the chat has %q", got)
+		}
+		ten := diff.Whole(d.dir+"/ten", session.OperationModify, strings.Repeat("a\nb\n", 10), strings.Repeat("A\nb\n", 10))
+		d.on(func() {
+			d.permissions.unwanted = append(d.permissions.unwanted, unwanted{"four", []*picks{{&ten, hunksOf(&ten), every[:10]}}, 10, 10})
+			d.offerTakingOut("four", false, true)
+		})
+		if got := d.remarks(); !strings.Contains(got, "ten:19.\n") {
+			t.Errorf("the chat has %q", got)
+		}
+		d.on(func() {
+			d.offerTakingOut("three", false, false) // which failed
+			d.offerTakingOut("", true, true)
+		})
+		if got := d.remarks(); strings.Count(got, "no answer that refuses") != 3 || !strings.Contains(got, "the 12 of 12 hunks that you refused: many:1, many:3") || !strings.Contains(got, "many:19, and 2 more.") {
+			t.Errorf("the chat has %q", got)
+		}
+	})
+}
+
+// Hunks of a request are refused and kept, in the diff that is looked at; what that makes of the answers is said.
+func TestPicksOfARequest(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		path := filepath.Join(d.dir, "a.txt")
+		ask := func(kinds ...string) {
+			t.Helper()
+			var options []session.PermissionOption
+			for _, k := range kinds {
+				options = append(options, session.PermissionOption{ID: k, Kind: k, Name: k})
+			}
+			d.on(func() {
+				d.withdrawAll("cancel")
+				d.requestPermission(session.PermissionRequest{
+					Context: context.Background(), Options: options, Reply: func(string) {},
+					Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{
+						replacing(path, nine, nineBut("2", "two\n", "8", "eight\n")), replacing(path, "nowhere", "else"),
+					})},
+				})
+			})
+			d.settle()
+		}
+		ask("allow_once", "reject_once")
+		if d.shows()["picks"] != nil || strings.Contains(d.text(), "refused") {
+			t.Errorf("before anything is refused:\n%s", d.text())
+		}
+		d.picks(2, 2, true)
+		if want := []any{map[string]any{"looked": 1, "refused": []int{2}}, map[string]any{"looked": 1, "refused": []int{}}}; !reflect.DeepEqual(d.shows()["picks"], want) {
+			t.Errorf("the picks are %v", d.shows()["picks"])
+		}
+		if !strings.Contains(d.text(), "✗ 1 of 3 hunks refused\n  allowing asks for the rest") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		p := d.open()
+		for _, m := range []message{{"file": int64(0)}, {"file": int64(3)}} {
+			m["permission"], m["callback"], m["looked"] = p.id, int64(98), int64(1)
+			d.on(func() { d.pick(m) })
+			if d.called(98)[0] != false {
+				t.Errorf("%v is refused", m)
+			}
+		}
+		d.on(func() { d.pick(message{"permission": p.id + 9, "callback": int64(98)}) })
+		if d.called(98)[0] != true {
+			t.Error("what was answered is to be looked at again")
+		}
+		m := message{"permission": p.id, "callback": int64(98), "looked": int64(1), "file": int64(2), "first": int64(1), "last": int64(1), "refuse": true}
+		d.on(func() { d.pick(m) })
+		d.settle()
+		d.picks(1, 1, true)
+		if !strings.Contains(d.text(), "✗ 3 of 3 hunks refused\n  allowing is refusing") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		// Looked for again, in a file that has changed above.
+		write(t, d.dir, "a.txt", nineBut("2", "two\n"))
+		d.on(func() { d.lookAgain(&d.permissions.asked[0].call) })
+		d.settle()
+		if d.picks(1, 1, false, 1) != false {
+			t.Error("hunks of the look before are kept")
+		}
+		if got := d.shows()["picks"].([]any)[0].(map[string]any); got["looked"] != 2 {
+			t.Errorf("the picks are %v", got)
+		}
+		ask("allow_once")
+		d.picks(1, 1, true)
+		if !strings.Contains(d.text(), "hunks refused\n  Puppet would make them too") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		d.on(func() { d.withdrawAll("cancel") })
+
+		// Conflicts of a held write, with and without something refused.
+		for n, want := range map[int]string{0: "", 1: "⚠ 1 place conflicts with your unsaved text: yours stays", 2: "⚠ 2 places conflict with your unsaved text: yours stay"} {
+			got := &held{}
+			got.Conflicts = n
+			var lines []string
+			d.on(func() {
+				for _, l := range d.pickLines(&permission{held: got}) {
+					lines = append(lines, l.Text)
+				}
+			})
+			if strings.Join(lines, "\n") != want {
+				t.Errorf("with %d conflicts it says %q", n, lines)
+			}
+		}
+	})
+}
+
+// Where a hunk is, in words.
+func TestPlaceOfAHunk(t *testing.T) {
+	file := func(op session.Operation, old, text string) *diff.File {
+		f := diff.Whole("f", op, old, text)
+		return &f
+	}
+	told := diff.Told(replacing("f", "a\n", "b\n"))
+	for _, c := range []struct {
+		f    *diff.File
+		want string
+	}{
+		{file(session.OperationModify, "a\nb\nc\n", "a\nc\n"), "line 2"},
+		{file(session.OperationModify, "a\nb\nc\n", "x\ny\nz\n"), "lines 1-3"},
+		{file(session.OperationModify, "a\nb\n", "a\nx\ny\nb\n"), "2 new lines before line 2"},
+		{file(session.OperationAdd, "", "a\n"), "the new file"},
+		{file(session.OperationModify, "\x00", "\x00\x01"), "all of it"},
+		{&told, "in the text that you gave"},
+	} {
+		if got := placeOf(c.f, hunksOf(c.f)[0]); got != c.want {
+			t.Errorf("it is %q, want %q", got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{"", "  ", " a  b "}, "(a b …)"}, {[]string{"a"}, "(a)"}, {[]string{""}, "(empty)"},
+		{[]string{strings.Repeat("x", quotedWords)}, "(" + strings.Repeat("x", quotedWords) + ")"},
+		{[]string{strings.Repeat("x", quotedWords+1)}, "(" + strings.Repeat("x", quotedWords) + " …)"},
+	} {
+		if got := firstWords(c.lines); got != c.want {
+			t.Errorf("%q begins %q", c.lines, got)
+		}
+	}
+	if bounded(strings.Repeat("x", quotedWidth)) != strings.Repeat("x", quotedWidth) || bounded(strings.Repeat("x", quotedWidth+1)) != strings.Repeat("x", quotedWidth)+"…" {
+		t.Error("a line is cut elsewhere")
+	}
+}
+
+// Each question has one answer, whatever comes after.
+func TestQuestionsHaveOneAnswer(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		var got []string
+		ask := func() {
+			d.requestPermission(session.PermissionRequest{
+				Context: context.Background(), Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+				Call: session.ToolCallPatch{ID: "c", Title: acp.Set("c")}, Reply: func(id string) { got = append(got, id) },
+			})
+		}
+		d.on(func() {
+			ask()
+			p := d.permissions.asked[0]
+			d.resolve(p, "yes", "user")
+			d.resolve(p, "", "cancel")
+			d.phase = starting
+			ask()
+			d.phase = ready
+		})
+		d.settle()
+		if !slices.Equal(got, []string{"yes", ""}) || d.open() != nil {
+			t.Errorf("answered %q", got)
+		}
+		// What is told of a call after its question is no question.
+		d.on(func() { d.told(session.ToolCallPatch{}) })
+		d.on(func() { d.told(session.ToolCallPatch{ID: "c"}) })
+
+		// Who reads hears that they may, with or without a question.
+		passed, allowed := 0, 0
+		read := func(path string) {
+			f := fileRequest{ctx: context.Background(), kind: session.KindRead, path: path, allowed: func() { allowed++ }}
+			d.gate(f)(path, func(err error) {
+				if err == nil {
+					passed++
+				}
+			})
+			d.settle()
+		}
+		read(filepath.Join(d.dir, "a.txt"))
+		if passed != 1 || allowed != 1 {
+			t.Errorf("passed %d times, allowed %d", passed, allowed)
+		}
+		outside := write(t, t.TempDir(), "o.txt", "")
+		read(outside)
+		d.answer("reject")
+		if passed != 1 || allowed != 1 {
+			t.Errorf("passed %d times, allowed %d", passed, allowed)
+		}
+		read(outside)
+		d.answer("allow")
+		if passed != 2 || allowed != 2 {
+			t.Errorf("passed %d times, allowed %d", passed, allowed)
+		}
+	})
+}

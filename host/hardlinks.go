@@ -1,0 +1,103 @@
+package host
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+const (
+	// longestLook is how long private files are looked for before a file with several names counts as one.
+	longestLook = 5 * time.Second
+	// linkSlack is how much older than a look a file must be for the look to have seen all of its names: clocks
+	// are coarse. So long a look that was cut short holds at least, too.
+	linkSlack = time.Second
+)
+
+// hardLinks finds out whether a file is a private one under another name: names that share a device and an
+// inode are one file. The disk is looked through for private files only when a file has several names. The zero
+// value is ready; any goroutine may use it.
+type hardLinks struct {
+	mu    sync.Mutex
+	looks map[string]*privateLook // by the folders that were looked through
+}
+
+// privateLook is which private files with several names some folders had.
+type privateLook struct {
+	began time.Time
+	cut   bool // it took too long: there may be more
+	names map[inode]string
+}
+
+type inode struct{ dev, ino uint64 }
+
+// private is the private name of a file, without links, that has another one; "" where it has none. Folders are
+// those that are looked through besides those
+// that the globs name. It reads the disk.
+func (h *hardLinks) private(file string, l rules.List, r rules.Request, folders []string) string {
+	var stat unix.Stat_t
+	if len(l.Private) == 0 || unix.Stat(file, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Nlink < 2 {
+		return ""
+	}
+	folders = append(slices.Clip(folders), l.PrivateFolders(r)...)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := strings.Join(folders, "\x00")
+	look := h.looks[key]
+	if look == nil || !look.knows(stat) {
+		look = lookForPrivate(l, r, folders)
+		if h.looks == nil {
+			h.looks = map[string]*privateLook{}
+		}
+		h.looks[key] = look
+	}
+	name := look.names[inodeOf(stat)]
+	if name == "" && look.cut {
+		return file // which may have any
+	}
+	if name == file {
+		return ""
+	}
+	return name
+}
+
+// knows tells whether the look has seen all names of a file: a new one changes its inode's time.
+func (k *privateLook) knows(stat unix.Stat_t) bool {
+	if k.cut {
+		return time.Since(k.began) < longestLook+linkSlack
+	}
+	return time.Unix(stat.Ctim.Unix()).Before(k.began.Add(-linkSlack))
+}
+
+func lookForPrivate(l rules.List, r rules.Request, folders []string) *privateLook {
+	look := &privateLook{began: time.Now(), names: map[inode]string{}}
+	r.Run = rules.Command{}
+	for _, dir := range folders {
+		// Its errors are of folders that cannot be read: what is in them has no name for the agent either.
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case time.Since(look.began) > longestLook:
+				look.cut = true
+				return fs.SkipAll
+			case err != nil || !d.Type().IsRegular():
+				return nil
+			}
+			r.Paths = []rules.Path{{Given: path, Real: path}}
+			var stat unix.Stat_t
+			if l.IsPrivate(r) && unix.Lstat(path, &stat) == nil && stat.Nlink > 1 {
+				look.names[inodeOf(stat)] = path
+			}
+			return nil
+		})
+	}
+	return look
+}
+
+func inodeOf(stat unix.Stat_t) inode { return inode{uint64(stat.Dev), stat.Ino} }

@@ -1,0 +1,461 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+func TestHeldWriteIsAllowed(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		text := nineBut("2", "two\n", "8", "eight\n")
+		got := d.store("a.txt", text)
+		d.waits(got)
+		d.has("a.txt", nine)
+		snap := d.shows()
+		if snap["title"] != "Write a.txt" || snap["heading"] != "Puppet wants to write a.txt" || snap["waited"] == nil || snap["description"] != nil {
+			t.Errorf("shown is %v", snap)
+		}
+		if !strings.Contains(d.text(), "a.txt  +2 −2") || strings.Contains(d.text(), "✗") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		options := snap["options"].([]any)
+		if len(options) != 2 || snap["allow"] != writeIt || snap["reject"] != refuse {
+			t.Errorf("the answers are %v", options)
+		}
+		if want := []any{map[string]any{"looked": 1, "refused": []int{}}}; !reflect.DeepEqual(snap["picks"], want) {
+			t.Errorf("the picks are %v", snap["picks"])
+		}
+		if told := d.open().call.Content[0].(session.Diff); told.OldText == nil || *told.OldText != nine || *told.NewText != text {
+			t.Errorf("it is told as %+v", told)
+		}
+		d.answer(writeIt)
+		d.is(got, "")
+		d.has("a.txt", text)
+		if state := d.state("a.txt"); state != review.Kept {
+			t.Errorf("the change is %q", state)
+		}
+		if want := []string{"Request <nil> <nil>", "Resolved allow user"}; !slices.Equal(d.nvim.events, want) || len(d.nvim.asks) > 0 {
+			t.Errorf("the events are %q, and %d wait", d.nvim.events, len(d.nvim.asks))
+		}
+		if d.open() != nil || d.noted() != "" || d.remarks() != "" {
+			t.Errorf("something else is told: %q", d.remarks())
+		}
+
+		// Each question has a number of its own.
+		first := snap["id"]
+		got = d.store("a.txt", nine)
+		if d.shows()["id"] == first {
+			t.Error("two questions have the same number")
+		}
+		d.answer(refuse)
+		d.is(got, "nothing was written")
+
+		// What the file has already is not asked about; a new file is.
+		got = d.store("a.txt", text)
+		d.is(got, "")
+		got = d.store("new/b.txt", "b\n")
+		d.waits(got)
+		if !strings.Contains(d.text(), "new/b.txt (new)  +1") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		if f := d.files(&d.open().call)[0]; f.Operation != session.OperationAdd {
+			t.Errorf("it is told as %q", f.Operation)
+		}
+		d.answer(writeIt)
+		d.is(got, "")
+		d.has("new/b.txt", "b\n")
+		got = d.store("empty.txt", "")
+		d.waits(got)
+		d.answer(writeIt)
+		d.is(got, "")
+		d.has("empty.txt", "")
+	})
+}
+
+func TestHeldWriteIsRefused(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		text := nineBut("2", "two\n", "8", "eight\n")
+		got := d.store("a.txt", text)
+		d.answer(refuse)
+		d.is(got, "the user refused this write, so nothing was written")
+		d.has("a.txt", nine)
+		d.says("You did not let Puppet write a.txt.")
+
+		got = d.store("a.txt", text)
+		d.picks(1, 2, true)
+		d.answer(writeIt) // with all hunks refused
+		d.is(got, "the user refused this write, so nothing was written")
+
+		got = d.store("a.txt", text)
+		got.withdraw()
+		d.settle()
+		d.is(got, "context canceled")
+		d.says("Puppet has withdrawn its write of a.txt.")
+		if d.open() != nil {
+			t.Error("what was withdrawn is asked still")
+		}
+
+		got = d.store("a.txt", text)
+		d.on(func() { d.withdrawAll("cancel") })
+		d.settle()
+		d.is(got, "the user has not decided about this write, so nothing was written")
+		d.says("Puppet was not allowed to write a.txt: the question was not answered.")
+		d.has("a.txt", nine)
+
+		d.on(func() { d.outbox.stage = stopping })
+		d.is(d.store("a.txt", text), "the user has not decided about this write")
+		d.on(func() { d.outbox.stage, d.phase = 0, dead })
+		d.is(d.store("a.txt", text), "the user has not decided about this write")
+		d.on(func() { d.phase = ready })
+
+		// A rule that rejects has decided before; one that allows is no review.
+		d.rules(nil, rules.Rule{Paths: []string{"*.no"}, Action: rules.Reject}, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
+		d.is(d.store("x.no", "x\n"), "the user has decided before to refuse this write, so nothing was written")
+		d.says("Write x.no: Rejected by your rule 1")
+		got = d.store("a.txt", text)
+		d.waits(got)
+		d.answer(writeIt)
+		d.is(got, "")
+		if err := os.Mkdir(filepath.Join(d.dir, "folder"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		d.is(d.store("folder", "x"), "is a directory")
+	})
+}
+
+func TestHeldWriteIsTakenInPart(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		text := nineBut("2", "two\n", "5", "five\n", "8", "eight\n")
+		got := d.store("a.txt", text)
+		if d.picks(1, 1, true, 7) != false {
+			t.Error("hunks of another diff are refused")
+		}
+		if d.picks(0, 2, true) != true || !strings.Contains(d.text(), "✗ 2 of 3 hunks refused\n  they are not written") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		d.picks(2, 2, false)
+		d.picks(3, 9, true)
+		if want := []any{map[string]any{"looked": 1, "refused": []int{1, 3}}}; !reflect.DeepEqual(d.shows()["picks"], want) {
+			t.Errorf("the picks are %v", d.shows()["picks"])
+		}
+		d.answer(writeIt)
+		d.is(got, "only the rest was written. Refused, by the lines of your text: line 2 (two) not written, the file has 1 line (2) there; line 8 (eight)")
+		d.has("a.txt", nineBut("5", "five\n"))
+		d.says("You refused 2 of 3 hunks of a.txt: the rest is written, and Puppet was told.")
+		if state := d.state("a.txt"); state != review.Kept {
+			t.Errorf("the change is %q", state)
+		}
+	})
+}
+
+func TestHeldWriteOfAFileThatChanges(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		text := nineBut("2", "two\n", "8", "eight\n")
+		got := d.store("a.txt", text)
+		d.picks(2, 2, true)
+		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
+		d.answer(writeIt)
+		d.waits(got)
+		if want := "warning: a.txt has changed meanwhile: look at the hunks again, then answer."; d.noted() != want {
+			t.Error("the user is not told")
+		}
+		if !strings.Contains(d.text(), "mine") || !strings.Contains(d.text(), "1 of 2 hunks refused") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		if want := []any{map[string]any{"looked": 2, "refused": []int{2}}}; !reflect.DeepEqual(d.shows()["picks"], want) {
+			t.Errorf("the picks are %v", d.shows()["picks"])
+		}
+
+		// It follows what the user types, of which Lua lists the buffers; and what they have saved of it.
+		hear := func(list ...modified) {
+			d.on(func() { d.hearHeld(d.permissions.asked[0], list) })
+			d.settle()
+		}
+		write(t, d.dir, "a.txt", nineBut("2", "typed\n"))
+		hear(modified{name: filepath.Join(d.dir, "b.txt")})
+		if strings.Contains(d.text(), "typed") {
+			t.Error("it is looked at again for another file")
+		}
+		hear(modified{name: filepath.Join(d.dir, "a.txt")})
+		if !strings.Contains(d.text(), "typed") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		looked := d.diffs.calls[&d.open().call][0].looked
+		hear(modified{name: filepath.Join(d.dir, "a.txt")})
+		if d.diffs.calls[&d.open().call][0].looked != looked {
+			t.Error("the same is shown anew")
+		}
+		write(t, d.dir, "a.txt", nineBut("2", "saved\n"))
+		hear()
+		if !strings.Contains(d.text(), "saved") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		write(t, d.dir, "a.txt", nineBut("2", "later\n"))
+		hear()
+		if strings.Contains(d.text(), "later") {
+			t.Error("it is looked at again for nothing")
+		}
+		d.answer(refuse)
+		d.is(got, "nothing was written")
+	})
+}
+
+func TestHeldWriteIsEdited(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		text := nineBut("2", "two\n", "8", "eight\n")
+		edit := func(on bool) []any {
+			t.Helper()
+			d.on(func() { d.editHeld(message{"permission": d.permissions.asked[0].id, "on": on, "callback": int64(5)}) })
+			return d.called(5)
+		}
+		save := func(text string) (failure string) {
+			t.Helper()
+			d.on(func() {
+				id := int64(0)
+				if len(d.permissions.asked) > 0 {
+					id = d.permissions.asked[0].id
+				}
+				d.writeEdited(message{"permission": id, "text": text, "callback": int64(6)})
+			})
+			got := d.called(6)
+			if got == nil {
+				t.Fatal("it is not said what has become of it")
+			}
+			return got[1].(string)
+		}
+		got := d.store("a.txt", text)
+		d.picks(2, 2, true)
+		if lines := edit(true)[0].(map[string]any)["lines"]; !reflect.DeepEqual(lines, textLines(nineBut("2", "two\n"))) {
+			t.Errorf("to be edited are %v", lines)
+		}
+		if !strings.Contains(d.text(), "✎ you edit the text: :w in its window writes it") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		d.answer(writeIt)
+		d.waits(got)
+		if d.noted() != "info: You are editing the text: :w in its window writes it." {
+			t.Error("the user is not told that they edit it")
+		}
+		// Not edited any more, it shows what the file has by now.
+		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
+		d.on(func() { d.hearHeld(d.permissions.asked[0], []modified{{name: filepath.Join(d.dir, "a.txt")}}) })
+		d.settle()
+		if d.open().held.Before != nine {
+			t.Error("what is edited has changed")
+		}
+		if edit(false) != nil || strings.Contains(d.text(), "✎") || !strings.Contains(d.text(), "mine") {
+			t.Errorf("the float has\n%s", d.text())
+		}
+		edit(true)
+		if failure := save(nineBut("2", "both\n")); failure != "" {
+			t.Errorf("not written: %s", failure)
+		}
+		d.is(got, "the user changed this text before it was written, and theirs was written", "line 2 (two) not written, the file has 1 line (both) there; line 8 (eight)")
+		d.has("a.txt", nineBut("2", "both\n"))
+		d.says("You changed Puppet's text of a.txt: yours is written, and Puppet was told.")
+		if failure := save("x\n"); failure != noLongerWaits {
+			t.Errorf("of what waits no more it is said %q", failure)
+		}
+
+		// Changed in the same lines meanwhile: once more writes over that.
+		write(t, d.dir, "a.txt", nine)
+		got = d.store("a.txt", text)
+		edit(true)
+		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
+		if failure := save(nineBut("2", "TWO\n")); failure != "a.txt has changed in the same lines meanwhile: :w once more writes your text over that." {
+			t.Errorf("it is said %q", failure)
+		}
+		d.waits(got)
+		if notes := d.noted(); notes != "" {
+			t.Errorf("the user is told %q", notes)
+		}
+		if failure := save(nineBut("2", "TWO\n")); failure != "" {
+			t.Errorf("not written: %s", failure)
+		}
+		d.is(got, "the user changed this text")
+		d.has("a.txt", nineBut("2", "TWO\n"))
+
+		// As it was, it is the agent's; what cannot be written is said.
+		got = d.store("a.txt", text)
+		edit(true)
+		if failure := save(text); failure != "" {
+			t.Errorf("not written: %s", failure)
+		}
+		d.is(got, "")
+		d.has("a.txt", text)
+		got = d.store("a.txt", "no newline")
+		edit(true)
+		if failure := save("no newline at all\n"); failure != "" {
+			t.Errorf("not written: %s", failure)
+		}
+		d.has("a.txt", "no newline at all")
+		d.is(got, "the user changed this text")
+
+		// Of what was answered nothing is edited.
+		d.on(func() { d.editHeld(message{"permission": int64(999), "on": true, "callback": int64(5)}) })
+		if got := d.called(5); got == nil || got[0] != nil {
+			t.Errorf("to be edited is %v", got)
+		}
+	})
+}
+
+// Two answers at once: the second comes while the file is being looked at for the first.
+func TestHeldWriteIsAnsweredTwice(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		got := d.store("a.txt", nineBut("2", "two\n"))
+		d.on(func() {
+			id := d.permissions.asked[0].id
+			d.respond(id, writeIt)
+			d.respond(id, writeIt)
+			d.writeEdited(message{"permission": id, "text": "x\n", "callback": int64(6)})
+		})
+		if failure := d.called(6)[1]; failure != "a.txt is being written with the text of the :w before this one." {
+			t.Errorf("it is said %q", failure)
+		}
+		d.is(got, "")
+		d.has("a.txt", nineBut("2", "two\n"))
+
+		got = d.store("a.txt", nine)
+		d.on(func() { // withdrawn while it is looked at
+			d.writeEdited(message{"permission": d.permissions.asked[0].id, "text": "x\n", "callback": int64(6)})
+			d.withdrawAll("cancel")
+		})
+		if failure := d.called(6)[1]; failure != noLongerWaits {
+			t.Errorf("it is said %q", failure)
+		}
+		d.is(got, "nothing was written")
+	})
+}
+
+func TestHeldWriteOfWhatIsNoText(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		write(t, d.dir, "x.bin", "a\x00b\n")
+		large := write(t, d.dir, "large", "")
+		if err := os.Truncate(large, largestFile+1); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"x.bin", "large"} {
+			got := d.store(name, "text\n")
+			d.waits(got)
+			if d.picks(1, 1, true) != true || d.noted() != "info: This can be written or refused as a whole only." {
+				t.Errorf("%s: its hunks are refused", name)
+			}
+			d.on(func() { d.editHeld(message{"permission": d.permissions.asked[0].id, "on": true, "callback": int64(5)}) })
+			if got := d.called(5); got == nil || got[0] != nil {
+				t.Errorf("%s: to be edited is %v", name, got)
+			}
+			if name == "large" { // it takes as long to write it
+				d.answer(refuse)
+				d.is(got, "nothing was written")
+				continue
+			}
+			d.answer(writeIt)
+			d.is(got, "")
+			d.has(name, "text\n")
+		}
+		if err := os.Truncate(large, largestFile); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d.dir, "small"), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"small", "none"} {
+			got := d.store(name, strings.Repeat("x", largestFile+1))
+			p := d.open()
+			if p == nil || p.held.known || p.held.Exists != (name == "small") {
+				t.Error("a text too large to be compared is")
+			}
+			if f := p.held.file; (f.Operation == session.OperationAdd) != (name == "none") {
+				t.Errorf("%s is told as %q", name, f.Operation)
+			}
+			d.answer(refuse)
+			d.is(got, "nothing was written")
+		}
+	})
+}
+
+// A write is not asked about that does what was allowed in a request; and not more often than it was allowed.
+func TestHeldWriteThatWasAllowed(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		reply := ""
+		request := func(option string, diffs ...session.ToolCallContent) {
+			t.Helper()
+			d.on(func() {
+				d.requestPermission(session.PermissionRequest{
+					Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set(diffs)},
+					Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
+					Reply:   func(id string) { reply = id },
+				})
+			})
+			d.settle()
+			d.answer(option)
+			if reply != option {
+				t.Errorf("the answer is %q", reply)
+			}
+		}
+		written := func(text string) {
+			t.Helper()
+			d.is(d.store("a.txt", text), "")
+			d.has("a.txt", text)
+		}
+		held := func(text string) {
+			t.Helper()
+			got := d.store("a.txt", text)
+			d.waits(got)
+			d.answer(refuse)
+			d.is(got, "nothing was written")
+		}
+		path := filepath.Join(d.dir, "a.txt")
+		request("yes", replacing(path, "2\n", "two\n"), replacing(path, "8\n", "eight\n"))
+		held("two\n")
+		held(nineBut("2", "two\n", "9", ""))
+		written(nineBut("2", "two\n"))
+		if state := d.state("a.txt"); state != review.Kept {
+			t.Errorf("the change is %q", state)
+		}
+		written(nineBut("2", "two\n", "8", "eight\n"))
+		if n := len(d.permissions.accepted); n != 0 {
+			t.Errorf("%d changes are allowed still", n)
+		}
+		held(nine)
+		request("yes", replacing(path, "eight\n", "8\n"))
+		request("no", replacing(path, "two\n", "2\n"))
+		held(nineBut("2", "two\n"))
+
+		// Another file of the same text, and one that was not found in its file.
+		request("yes", replacing(write(t, d.dir, "b.txt", nine), "3\n", "three\n"), replacing(path, "nowhere\n", "three\n"))
+		held("three\n")
+		held(nineBut("2", "two\n", "8", "eight\n", "3", "three\n"))
+
+		// Where nothing is reviewed before, nothing is remembered.
+		d.host.reviewBefore.Store(false)
+		request("yes", replacing(path, "3\n", "three\n"))
+		if n := len(d.permissions.accepted); n != 1 { // that of b.txt
+			t.Errorf("%d changes are remembered", n)
+		}
+	})
+}
+
+// What waits when the session ends is answered.
+func TestHeldWriteOfAClosedSession(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		outside := write(t, t.TempDir(), "o.txt", "o\n")
+		d.box.Close()
+		d.host.reviewBefore.Store(false)
+		d.is(d.store(outside, "x\n"), "the user did not allow it", "session")
+		d.host.reviewBefore.Store(true)
+		d.is(d.store(outside, "o\n"), "the user did not allow it", "session")
+		d.is(d.store("a.txt", "x\n"), "the user did not allow it", "session")
+		d.has("a.txt", nine)
+	})
+}

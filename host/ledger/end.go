@@ -1,0 +1,256 @@
+package ledger
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// This file has the end of a turn, when all that may have changed in it is looked at.
+
+// tooMany is how many files the folders may have for turns without any work to be compared; fewer in tests.
+var tooMany = 100_000
+
+// harmless are the kinds of calls that change no files.
+var harmless = []session.ToolKind{
+	session.KindRead, session.KindSearch, session.KindThink, session.KindFetch, session.KindSwitchMode,
+}
+
+// seeAtEnd brings all that was changed in a turn, which may be nil, into the books. worked tells that something of
+// it may have changed files.
+func (l *Ledger) seeAtEnd(t *turn, worked bool, done func()) {
+	if t == nil {
+		done()
+		return
+	}
+	ended := time.Now()
+	l.catchUp(func() {
+		l.compareFolders(t, worked, func(after *checkpoint.Snapshot) {
+			paths := l.doubtful(t, after, ended)
+			l.seeAll(paths, func(now []sight) {
+				l.accountAll(t, now)
+				l.finish(goneUnderBuffers(now), func() {
+					t.over = true
+					done()
+				})
+			})
+		})
+	})
+}
+
+// catchUp has what the disk has of all files reach the buffers that show them.
+func (l *Ledger) catchUp(done func()) {
+	if w := l.config.Watch(); w != nil {
+		w.Settle(func() { l.box.Put(done) })
+		return
+	}
+	done()
+}
+
+// compareFolders takes down what the folders are at the end of a turn; nil where that is not needed, or cannot be.
+func (l *Ledger) compareFolders(t *turn, worked bool, done func(*checkpoint.Snapshot)) {
+	first := t.first
+	if first == nil {
+		first = l.scans.latest // the one that is under way has as many, or so
+	}
+	idle := !worked && len(t.seen) == 0 && first != nil && first.Len() > tooMany
+	if idle || t.first == nil && !l.scans.running {
+		done(nil)
+		return
+	}
+	l.scans.scan(done)
+}
+
+// doubtful are the paths of which it is not known whether they are as they were: the folders have others there at
+// the end than when the turn began, or they were seen in it, or they are in the record and no look at the folders
+// tells of them: what the user has made of it in a buffer, for instance. What has changed after the end is left out.
+func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) []string {
+	paths := map[string]bool{}
+	for path := range t.seen {
+		paths[path] = true
+	}
+	for path := range t.gone {
+		paths[path] = true
+	}
+	for _, path := range slices.Concat(l.record.Paths(), t.Paths()) {
+		if l.loaded[path] || after == nil || t.first == nil || !after.Whole(path) || after.State(path).Kind == checkpoint.None {
+			paths[path] = true
+		}
+	}
+	if after != nil && t.first != nil {
+		from := []*checkpoint.Snapshot{t.first}
+		if t.late && t.before != nil {
+			from = append(from, t.before)
+		}
+		for _, snap := range from {
+			for _, ch := range snap.Changes(after) {
+				if odd(ch.Before) || odd(ch.After) || ch.After.Changed > ended.Add(coarse).UnixNano() {
+					continue
+				}
+				paths[ch.Path], paths[cmp.Or(ch.OldPath, ch.Path)] = true, true
+				if ch.OldPath != "" || ch.Before.Kind == checkpoint.None {
+					t.fresh[ch.Path] = ch.OldPath
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(paths))
+}
+
+// odd tells of what is no file and cannot be restored.
+func odd(s checkpoint.State) bool { return s.Kind != checkpoint.None && s.Kind != checkpoint.File }
+
+// accountAll brings files into the books as they were just seen, what was moved first: another file may be where it
+// was.
+func (l *Ledger) accountAll(t *turn, now []sight) {
+	var events []Event
+	moves := l.moves(t, now)
+	moved := map[string]bool{}
+	for _, m := range moves {
+		if l.accountMove(t, m) {
+			moved[m.from], moved[m.to.path] = true, true
+			events = append(events, Event{m.to.path, "disk"})
+		}
+	}
+	for _, seen := range now {
+		if (!moved[seen.path] || seen.loaded) && l.account(t, seen) {
+			l.named.Store(seen.path, true)
+			events = append(events, Event{seen.path, "disk"})
+		}
+	}
+	l.tell(events)
+}
+
+// move is a file that is at another path now.
+type move struct {
+	from string
+	was  review.Content // at the old path
+	to   sight
+}
+
+// accountMove brings a move into the books, unless the user has made it.
+func (l *Ledger) accountMove(t *turn, m move) bool {
+	if t.renamed[m.from] == m.to.path || l.config.Claimed(m.to.path) && !l.Names(m.to.path) {
+		return false
+	}
+	l.named.Store(m.to.path, true)
+	l.agentMoved(t, m.from, m.to.path, m.was, m.to.Content)
+	return true
+}
+
+// moves finds files that are gone and new ones that have what they had, and are the same file, or each the only one
+// with that.
+func (l *Ledger) moves(t *turn, now []sight) []move {
+	if t.over {
+		return nil
+	}
+	from, to := map[review.Content][]string{}, map[review.Content][]sight{}
+	away := t.MovedAway()
+	last := map[string]review.Content{}
+	for _, seen := range now {
+		if seen.path == "" {
+			continue
+		}
+		was, known := l.lastAt(t, seen)
+		switch {
+		case !known:
+		case !seen.Exists && was.Exists:
+			last[seen.path] = was
+			from[unstyled(was)] = append(from[unstyled(was)], seen.path)
+		case seen.Exists && l.isNew(t, seen, away):
+			if disk, told := t.disk[seen.path]; seen.loaded && told {
+				disk.Mode = seen.Mode
+				seen.Content = disk // what the user has made of it is looked at afterwards
+			}
+			to[unstyled(seen.Content)] = append(to[unstyled(seen.Content)], seen)
+		}
+	}
+	var list []move
+	for is, news := range to {
+		if is.Text == unstyled(review.Text("")).Text {
+			continue // nothing tells one empty file from another
+		}
+		olds := from[is]
+		rest := news[:0:0]
+		for _, seen := range news {
+			if old := t.fresh[seen.path]; slices.Contains(olds, old) { // the very file, as the folders tell
+				list = append(list, move{old, last[old], seen})
+				olds = slices.DeleteFunc(slices.Clone(olds), func(path string) bool { return path == old })
+			} else {
+				rest = append(rest, seen)
+			}
+		}
+		if len(olds) == 1 && len(rest) == 1 {
+			list = append(list, move{olds[0], last[olds[0]], rest[0]})
+		}
+	}
+	slices.SortFunc(list, func(a, b move) int { return cmp.Compare(a.from, b.from) })
+	return list
+}
+
+// unstyled marks a content whatever its permissions.
+func unstyled(c review.Content) review.Content {
+	c = c.Mark()
+	c.Mode = 0
+	return c
+}
+
+// isNew tells whether nothing was at a path when the turn began, or what was there has been moved away, and it is not
+// the user who has put something there. away are the paths from which files were moved.
+func (l *Ledger) isNew(t *turn, seen sight, away map[string]bool) bool {
+	if t.saved[seen.path] {
+		return false
+	}
+	if away[seen.path] {
+		return true
+	}
+	s, listed := l.atBegin(t, seen)
+	return s.Kind == checkpoint.None && listed
+}
+
+// lastAt is what the disk is known to have had last at a path, when something was there.
+func (l *Ledger) lastAt(t *turn, now sight) (review.Content, bool) {
+	if was, gone := t.gone[now.path]; gone {
+		return was, true
+	}
+	was, known := l.known(t, now)
+	if disk, told := t.disk[now.path]; told && disk.Exists && was.Exists {
+		disk.Mode = was.Mode
+		return disk, true
+	}
+	return was, known
+}
+
+// goneUnderBuffers are paths of files that are gone and that buffers show.
+func goneUnderBuffers(now []sight) (paths []string) {
+	for _, seen := range now {
+		if seen.loaded && !seen.Exists {
+			paths = append(paths, seen.path)
+		}
+	}
+	return paths
+}
+
+// finish has what the disk has of files reach the buffers that show them, also that they are empty or gone.
+func (l *Ledger) finish(paths []string, done func()) {
+	w := l.config.Watch()
+	missing := len(paths)
+	if missing == 0 || w == nil {
+		done()
+		return
+	}
+	for _, path := range paths {
+		w.Finish(path, func() {
+			l.box.Put(func() {
+				if missing--; missing == 0 {
+					done()
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,414 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/gob"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/saved"
+)
+
+func (w *world) about() saved.About { return saved.About{Agent: "agent", Cwd: w.dir, ID: "1"} }
+
+// named has the agent name its session, so that it is saved.
+func (w *world) named() {
+	w.ledger.Opened(w.about())
+	w.sync()
+}
+
+// dies has the host end where it is, with all buffers.
+func (w *world) dies() {
+	w.sync()
+	w.ledger.box.Close()
+	w.disk.Lock()
+	w.sessions = w.sessions[:0]
+	clear(w.bufs)
+	w.disk.Unlock()
+}
+
+// takenUp has another host take the session up. It tells whether there was anything to take up.
+func (w *world) takenUp() (found bool) {
+	w.t.Helper()
+	w.open()
+	w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(_ saved.Session, err error) {
+		found = true
+		if err != nil {
+			w.t.Error(err)
+		}
+	})
+	w.sync() // now it is known what there is to do,
+	w.sync() // and now it is done
+	return found
+}
+
+// running is the note that a turn runs; "" where there is none.
+func (w *world) running() string {
+	notes, err := w.store.Records()
+	w.must(err)
+	for _, n := range notes {
+		if n.Key == openKey(w.about().Key()) {
+			return n.Key
+		}
+	}
+	return ""
+}
+
+// The host dies in a turn. Whoever takes the session up finds what the agent had done, by whichever way: it is
+// listed, and refused or undone.
+func TestWhatADeadHostLeaves(t *testing.T) {
+	for name, do := range map[string]func(w *world){
+		"a change on the disk":       func(w *world) { w.write("f", "f1\na1\nf2\n") },
+		"a file made":                func(w *world) { w.write("new/f", "a1\n") },
+		"a file removed":             func(w *world) { w.remove("f") },
+		"a file moved":               func(w *world) { w.move("f", "new/f") },
+		"bytes":                      func(w *world) { w.write("bytes", "\x00a1") },
+		"permissions":                func(w *world) { w.chmod("f", 0o755) },
+		"a write through the client": func(w *world) { w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n") },
+		"both": func(w *world) {
+			w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n")
+			w.box(w.ledger.save)
+			w.write("f", "f1\na1\nf2\na2\n")
+			w.remove("bytes")
+		},
+		"in a buffer": func(w *world) {
+			w.edit("f")
+			w.write("f", "f1\na1\nf2\n")
+			w.sees("f")
+			w.box(w.ledger.save)
+		},
+		"in a buffer, which has not been told": func(w *world) {
+			w.edit("f")
+			w.write("f", "f1\na1\nf2\n")
+		},
+		"in a buffer, of which the first was told": func(w *world) {
+			w.edit("f")
+			w.write("f", "f1\na1\nf2\n")
+			w.sees("f")
+			w.box(w.ledger.save)
+			w.noteNow()
+			w.write("f", "f1\na1\nf2\na2\n")
+		},
+	} {
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				w.write("bytes", "\x00f")
+				before := w.tree()
+				w.named()
+				w.begin()
+				do(w)
+				w.dies()
+				if !w.takenUp() {
+					t.Fatal("nothing was taken up")
+				}
+				if w.running() != "" {
+					t.Error("the turn is noted as running still")
+				}
+				after := w.tree()
+				if undo {
+					w.must(w.undo(false))
+				} else {
+					w.decide(review.Reject, "")
+				}
+				if got := w.tree(); got != before || after == before {
+					t.Errorf("undo %v: there is\n%s\nwanted\n%s", undo, got, before)
+				}
+				w.dies()
+				w.takenUp()
+				if got := w.changes(); strings.Contains(got, "-") && !strings.Contains(got, "rejected") {
+					t.Errorf("taken up once more the record has %s", got)
+				}
+			})
+		}
+	}
+}
+
+func (w *world) box(f func()) {
+	w.ledger.box.Put(f)
+	w.sync()
+}
+
+// What has changed after the host was last seen alive is the user's, and so is what buffers showed and the record
+// does not have.
+func TestWhatTheUserDoesAfterAHostDied(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.write("h", "h1\n")
+	w.named()
+	w.edit("h")
+	w.begin()
+	w.sync() // the prompt does not wait for the note
+	if w.running() == "" {
+		t.Fatal("it is not noted that a turn runs")
+	}
+	w.types("h", func(string) string { return "h1\nu1\n" })
+	w.saves("h")
+	w.write("f", "f1\na1\n")
+	w.dies()
+	info, err := os.Stat(w.path("f"))
+	w.must(err)
+	// The clock of the file system goes on in steps.
+	for later := info.ModTime(); later.Sub(info.ModTime()) < 2*time.Millisecond; {
+		w.write("g", "g1\nu2\n")
+		info, err := os.Stat(w.path("g"))
+		w.must(err)
+		later = info.ModTime()
+	}
+	last := info.ModTime().Add(time.Millisecond - beat - coarse)
+	w.must(filepath.Walk(w.path("../store"), func(path string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			err = os.Chtimes(path, last, last)
+		}
+		return err
+	}))
+	if !w.takenUp() {
+		t.Fatal("nothing was taken up")
+	}
+	if got, want := w.changes(), "modified f -1,0+2,1\n"; got != want {
+		t.Errorf("the record has %q, wanted %q", got, want)
+	}
+	w.decide(review.Reject, "")
+	if f, g, h := w.sees("f"), w.sees("g"), w.sees("h"); f != "f1\n" || g != "g1\nu2\n" || h != "h1\nu1\n" {
+		t.Errorf("there are %q, %q and %q", f, g, h)
+	}
+}
+
+// A turn that was over when the host ended is no turn that ran, and one that changed nothing leaves nothing.
+func TestATurnThatWasOver(t *testing.T) {
+	for _, change := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.named()
+		w.begin()
+		if change {
+			w.write("f", "f1\na1\n")
+		}
+		w.end()
+		if w.running() != "" {
+			t.Error("it is noted as running still")
+		}
+		w.dies()
+		w.write("f", w.sees("f")+"u1\n")
+		if found := w.takenUp(); found != change {
+			t.Errorf("something was taken up: %v", found)
+		}
+		if change {
+			w.decide(review.Reject, "")
+		}
+		if got := w.sees("f"); got != "f1\nu1\n" {
+			t.Errorf("there is %q", got)
+		}
+	}
+}
+
+// What the user has written in a turn, or not saved in a buffer, stays theirs after the host was killed: nobody has
+// told what of it came last. What the agent had done there before, as far as it was told, is listed.
+func TestTheUsersTextAfterAHostDied(t *testing.T) {
+	types := func(w *world) { w.types("f", func(now string) string { return now + "u1\n" }) }
+	saves := func(w *world) { w.saves("f") }
+	tells := func(w *world) { w.sees("f") }
+	agent := func(w *world) { w.write("f", "f1\na1\nf2\n") }
+	noted := func(w *world) { w.box(w.ledger.save); w.noteNow() }
+	for name, c := range map[string]struct {
+		do           []func(w *world)
+		stays        bool // in a buffer of a Neovim that lives on
+		listed, left string
+	}{
+		"saved":                           {[]func(*world){types, saves}, false, "", "f1\nf2\nu1\n"},
+		"saved, then the agent untold":    {[]func(*world){types, saves, func(w *world) { w.write("f", "f1\na1\nf2\nu1\n") }}, false, "", "f1\na1\nf2\nu1\n"},
+		"saved after the agent":           {[]func(*world){agent, tells, noted, types, saves}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
+		"unsaved after the agent":         {[]func(*world){agent, tells, types, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
+		"unsaved before the agent":        {[]func(*world){types, agent, tells, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
+		"unsaved, in a Neovim that lives": {[]func(*world){agent}, true, "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
+		"unsaved, and permissions":        {[]func(w *world){func(w *world) { w.chmod("f", 0o755) }}, true, "modified f\n", "f1\nf2\nu1\n"},
+		"unsaved since the turn before": {[]func(w *world){agent, tells, func(w *world) {
+			w.end()
+			types(w)
+			w.changes() // looks at it
+			w.begin()
+		}, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			w.named()
+			w.edit("f")
+			w.begin()
+			for _, do := range c.do {
+				do(w)
+			}
+			w.dies()
+			if c.stays {
+				disk := w.sees("f")
+				w.bufs[w.path("f")] = &buffer{text: disk + "u1\n", synced: disk, form: plain}
+			}
+			w.takenUp()
+			if got := w.changes(); got != c.listed {
+				t.Errorf("the record has %q, wanted %q", got, c.listed)
+			}
+			if c.listed != "" {
+				w.decide(review.Reject, "")
+			}
+			if got := w.sees("f"); got != c.left || modeOf(w.path("f")) != 0o644 {
+				t.Errorf("there is %q, %o, wanted %q", got, modeOf(w.path("f")), c.left)
+			}
+			if _, err := w.store.Load(writtenKey(w.about().Key())); err == nil {
+				t.Error("what the user has written is noted still")
+			}
+		})
+	}
+}
+
+// What the user writes before the session has a name, or the turn is noted, is noted with it.
+func TestWhatTheUserWritesBeforeATurnIsNoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.edit("f")
+	release := w.holdLooks()
+	ready := make(chan struct{})
+	w.mu.Lock()
+	w.ledger.BeginTurn("", func() { close(ready) })
+	w.mu.Unlock()
+	w.sync()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.saves("f")
+	w.sync()
+	release()
+	<-ready
+	w.sync()
+	data, err := w.store.Load(writtenKey(w.about().Key()))
+	if err != nil || string(data) != w.path("f") {
+		t.Errorf("noted is %q, %v", data, err)
+	}
+	w.end()
+}
+
+// noteNow has it noted anew that the turn runs.
+func (w *world) noteNow() { w.box(func() { w.ledger.writeDown(w.ledger.turn) }) }
+
+// note is what is written down of the turn that runs; false where nothing is.
+func (w *world) note() (openTurn, time.Time, bool) {
+	var was openTurn
+	key := openKey(w.about().Key())
+	data, err := w.store.Load(key)
+	if err != nil {
+		return was, time.Time{}, false
+	}
+	at, err := w.store.SavedAt(key)
+	w.must(err)
+	w.must(gob.NewDecoder(bytes.NewReader(data)).Decode(&was))
+	return was, at, true
+}
+
+// While a turn runs it is noted again and again that it does, with what buffers show by then; not once it is over, or
+// under a name that the session has no more.
+func TestATurnThatRunsIsNoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.sync()
+	was, first, noted := w.note()
+	if !noted || !slices.Equal(was.Shown, []string{w.path("f")}) {
+		t.Fatalf("noted is %v, %q", noted, was.Shown)
+	}
+	w.eventually("another note", func() bool { _, at, _ := w.note(); return at.After(first) })
+	w.edit("g")
+	w.eventually("what is shown now", func() bool { was, _, _ := w.note(); return len(was.Shown) == 2 })
+	w.wipe("g")
+	_, second, _ := w.note()
+	w.eventually("another note", func() bool { _, at, _ := w.note(); return at.After(second) })
+	if was, _, _ := w.note(); len(was.Shown) != 2 {
+		t.Errorf("what was shown is forgotten: %q", was.Shown)
+	}
+	t1 := w.ledger.turn
+	w.end()
+	w.box(func() { w.ledger.writeDown(t1) })
+	if w.running() != "" {
+		t.Error("a turn that is over is noted")
+	}
+	w.begin()
+	w.sync()
+	if t2, _, _ := w.note(); !t2.At.Equal(w.ledger.turn.At) {
+		t.Error("the next turn is not noted")
+	}
+	w.box(func() { t1.over = false; w.ledger.writeDown(t1) })
+	if t2, _, _ := w.note(); !t2.At.Equal(w.ledger.turn.At) {
+		t.Error("the turn before is noted again")
+	}
+	w.end()
+}
+
+// What is noted of a turn that ran may be broken: what was saved of the session is there all the same.
+func TestABrokenNote(t *testing.T) {
+	t.Parallel()
+	broken := func(was openTurn) []byte {
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(was); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	for name, note := range map[string][]byte{
+		"nothing":         {},
+		"no note":         []byte("x"),
+		"no first look":   broken(openTurn{At: time.Now()}),
+		"broken in there": broken(openTurn{At: time.Now(), First: []byte("x")}),
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.named()
+		w.begin()
+		w.clientWrites("f", "f1\n", "a1\n")
+		w.box(w.ledger.save)
+		w.dies()
+		w.must(w.store.Save(openKey(w.about().Key()), "", note))
+		if !w.takenUp() {
+			t.Errorf("%s: nothing was taken up", name)
+		}
+		if got := w.changes(); got != "modified f -1,1+1,1\n" {
+			t.Errorf("%s: the record has %q", name, got)
+		}
+	}
+}
+
+// A turn that goes on for whoever takes it up is the same turn: one undo takes back all of it, and not what was before.
+func TestATurnIsTakenUpAsOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.write("f", "a1\n")
+	w.end()
+	w.begin()
+	w.clientWrites("f", "a1\n", "a1\na2\n")
+	w.box(w.ledger.save)
+	w.write("g", "a3\n")
+	w.dies()
+	w.takenUp()
+	for _, want := range []string{"a1\n|no file", "f1\n|no file"} {
+		w.must(w.undo(false))
+		if got := w.sees("f") + "|" + w.sees("g"); got != want {
+			t.Errorf("undone there is %q, wanted %q", got, want)
+		}
+	}
+	if w.undo(false) == nil {
+		t.Error("there was another turn")
+	}
+}

@@ -1,0 +1,333 @@
+package ledger
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+// once has something done the nth time that something happens to a file.
+func (w *world) once(what, name string, n int, do func()) {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	w.meanwhile = func(now, path string) {
+		if now == what && path == w.path(name) {
+			if n--; n == 0 {
+				do()
+			}
+		}
+	}
+}
+
+// refuse refuses all changes, and gives how many files that was about.
+func (w *world) refuse(which func(review.File) review.Selection) (files int, err error) {
+	done := make(chan struct{})
+	w.ledger.Decide(Decision{Do: review.Reject, Which: which}, func(n int, e error) {
+		files, err = n, e
+		close(done)
+	})
+	<-done
+	return files, err
+}
+
+// While a refusal or an undo is on its way other programs go on: what they write then is not overwritten. A refusal
+// looks again, an undo says that it could not be made.
+func TestWhatChangesMeanwhileStays(t *testing.T) {
+	const first, agents = "f1\nf2\nf3\nf4\nf5\n", "f1\na1\nf2\nf3\nf4\nf5\n"
+	for name, c := range map[string]struct {
+		agent           func(w *world)
+		what            string // the moment between look and deed
+		refusal, undo   int    // which of these
+		meanwhile       func(w *world)
+		refused, undone string // what is there then
+	}{
+		"written": {
+			func(w *world) { w.write("f", agents) }, "edit", 1, 1,
+			func(w *world) { w.write("f", agents+"u1\n") }, first + "u1\n", agents + "u1\n",
+		},
+		"removed": {
+			func(w *world) { w.write("f", agents) }, "edit", 1, 1,
+			func(w *world) { w.remove("f") }, "no file", "no file",
+		},
+		"made anew": {
+			func(w *world) { w.remove("f") }, "look", 2, 3,
+			func(w *world) { w.write("f", "u1\n") }, "u1\n", "u1\n",
+		},
+	} {
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", first)
+				w.begin()
+				c.agent(w)
+				w.end()
+				if undo {
+					w.once(c.what, "f", c.undo, func() { c.meanwhile(w) })
+					if err := w.undo(false); !errors.Is(err, errMovedOn) {
+						t.Errorf("the undo said %v", err)
+					}
+					if got := w.sees("f"); got != c.undone {
+						t.Errorf("after the undo there is %q, wanted %q", got, c.undone)
+					}
+					return
+				}
+				w.once(c.what, "f", c.refusal, func() { c.meanwhile(w) })
+				if _, err := w.refuse(nil); err != nil {
+					t.Errorf("the refusal said %v", err)
+				}
+				if got := w.sees("f"); got != c.refused {
+					t.Errorf("after the refusal there is %q, wanted %q", got, c.refused)
+				}
+			})
+		}
+	}
+}
+
+// The user has changed the file since, so an undo merges; what of that changes meanwhile, or is removed, stays so.
+func TestWhatChangesDuringAMergeStays(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(w *world)
+		want      string
+		fails     bool
+	}{
+		"written": {func(w *world) { w.write("f", "f1\na1\nf2\nu1\nu2\n") }, "f1\nf2\nu1\nu2\n", false},
+		"removed": {func(w *world) { w.remove("f") }, "no file", true},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.begin()
+		w.write("f", "f1\na1\nf2\n")
+		w.end()
+		w.write("f", "f1\na1\nf2\nu1\n")
+		w.once("edit", "f", 1, func() { c.meanwhile(w) })
+		if err := w.undo(false); (err != nil) != c.fails {
+			t.Errorf("%s: the undo said %v", name, err)
+		}
+		if got := w.sees("f"); got != c.want {
+			t.Errorf("%s: there is %q, wanted %q", name, got, c.want)
+		}
+	}
+}
+
+// The agent writes a file while a refusal of its changes is being made: that is refused too, and not taken for done.
+func TestTheAgentWritesDuringARefusal(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n")
+	w.once("edited", "f", 1, func() { w.clientWrites("f", "f1\na1\nf2\n", "f1\na2\nf2\n") })
+	if n, err := w.refuse(nil); n != 1 || err != nil {
+		t.Errorf("%d files were decided about, %v", n, err)
+	}
+	if got := w.sees("f"); got != "f1\nf2\n" {
+		t.Errorf("there is %q", got)
+	}
+	if got := w.changes(); strings.Contains(got, "pending") || strings.Count(got, "\n") > 1 {
+		t.Errorf("the record has %s", got)
+	}
+	w.end()
+}
+
+// A file that was moved does not go back over another one, and what cannot be done to one file is done to the rest.
+func TestAMovedFileDoesNotGoBackOverAnother(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.write("g", "g1\n")
+		w.begin()
+		w.move("f", "new/f")
+		w.write("g", "g1\na1\n")
+		w.end()
+		w.write("f", "u1\n")
+		var err error
+		if undo {
+			err = w.undo(false)
+		} else if _, err = w.refuse(nil); err == nil || !strings.Contains(err.Error(), "another file") {
+			t.Errorf("the refusal said %v", err)
+		}
+		if f, moved, g := w.sees("f"), w.sees("new/f"), w.sees("g"); f != "u1\n" || moved != "f1\n" || g != "g1\n" {
+			t.Errorf("undo %v (%v): there are %q, %q, %q", undo, err, f, moved, g)
+		}
+	}
+}
+
+// A part of the agent's changes is refused: the other part stays, and line ends, marks, encodings, the last line's end
+// and permissions are the agent's until the last hunk goes.
+func TestHunksAreRefusedInTheirForm(t *testing.T) {
+	const first, agents = "f1\nf2\nf3\nf4\nf5\nf6\nf7\n", "a1\nf2\nf3\nf4\nf5\nf6\na7\n"
+	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	for name, c := range map[string]struct{ before, after, one, all string }{
+		"plain":             {first, agents, "f1\nf2\nf3\nf4\nf5\nf6\na7\n", first},
+		"with CRLF":         {crlf(first), crlf(agents), crlf("f1\nf2\nf3\nf4\nf5\nf6\na7\n"), crlf(first)},
+		"CRLF lost":         {crlf(first), agents, "f1\nf2\nf3\nf4\nf5\nf6\na7\n", crlf(first)},
+		"CRLF got":          {first, crlf(agents), crlf("f1\nf2\nf3\nf4\nf5\nf6\na7\n"), first},
+		"a mark lost":       {"\ufeff" + first, agents, "f1\nf2\nf3\nf4\nf5\nf6\na7\n", "\ufeff" + first},
+		"an encoding lost":  {"\xe4" + first, "ä" + agents, "äf1\nf2\nf3\nf4\nf5\nf6\na7\n", "\xe4" + first},
+		"the last end lost": {first, strings.TrimSuffix(agents, "\n"), "f1\nf2\nf3\nf4\nf5\nf6\na7", first},
+		"the last end got":  {strings.TrimSuffix(first, "\n"), agents, "f1\nf2\nf3\nf4\nf5\nf6\na7\n", strings.TrimSuffix(first, "\n")},
+	} {
+		for _, loaded := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", c.before)
+				w.chmod("f", 0o640)
+				before := w.tree()
+				if loaded {
+					w.edit("f")
+				}
+				w.begin()
+				w.write("f", c.after)
+				w.chmod("f", 0o755)
+				w.end()
+				firstHunk := func(review.File) review.Selection { return review.Selection{Hunks: []int{0}} }
+				if _, err := w.refuse(firstHunk); err != nil {
+					t.Error(err)
+				}
+				if data, err := os.ReadFile(w.path("f")); err != nil || string(data) != c.one {
+					t.Errorf("loaded %v: with one hunk refused there is %q, wanted %q, %v", loaded, data, c.one, err)
+				}
+				if mode := modeOf(w.path("f")); mode != 0o755 {
+					t.Errorf("with one hunk refused its permissions are %o", mode)
+				}
+				if _, err := w.refuse(nil); err != nil {
+					t.Error(err)
+				}
+				if got := w.tree(); got != before {
+					t.Errorf("loaded %v: with all refused there is\n%s\nwanted\n%s\nof %q", loaded, got, before, c.all)
+				}
+			})
+		}
+	}
+}
+
+// What is no text, or has become too large for the record, comes back byte for byte.
+func TestBytesComeBack(t *testing.T) {
+	large := strings.Repeat("line\n", maxReviewed/5+1)
+	for name, c := range map[string]struct {
+		before string
+		agent  func(w *world)
+	}{
+		"bytes changed":            {"\x00f1", func(w *world) { w.write("f", "\x00a1") }},
+		"bytes changed twice":      {"\x00f1", func(w *world) { w.write("f", "\x00a1"); w.sync(); w.replace("f", "\x00a2") }},
+		"bytes made text":          {"\x00f1", func(w *world) { w.clientWrites("f", "", "a1\n") }},
+		"text made bytes":          {"f1\nf2", func(w *world) { w.clientWrites("f", "f1\nf2", "f1\na2"); w.write("f", "\x00a1") }},
+		"bytes removed and remade": {"\x00f1", func(w *world) { w.remove("f"); w.clientWrites("f", "", "\x00a1") }},
+		"bytes moved and changed":  {"\x00f1", func(w *world) { w.move("f", "g"); w.write("f", "\x00a1") }},
+		"small text made large":    {"f1\n", func(w *world) { w.clientWrites("f", "f1\n", large) }},
+		"permissions of bytes":     {"\x00f1", func(w *world) { w.chmod("f", 0o700) }},
+		"bytes named in a call":    {"\x00f1", func(w *world) { w.call("edit", func() { w.write("f", "\x00a1") }, "f") }},
+		"bytes outside, in a call": {"f1\n", func(w *world) { w.call("edit", func() { w.write("../out", "\x00a1") }, "../out") }},
+		"text outside made bytes": {"f1\n", func(w *world) {
+			w.call("edit", func() { w.write("../text", "t1\na1\n") }, "../text")
+			w.call("edit", func() { w.write("../text", "\x00a2") }, "../text")
+		}},
+		"bytes outside, made small": {"f1\n", func(w *world) { w.call("edit", func() { w.write("../out", "a1\n") }, "../out") }},
+	} {
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", c.before)
+				w.write("../out", "\x00o1")
+				w.write("../text", "t1\n")
+				all := func() string { return w.tree() + w.sees("../out") + w.sees("../text") }
+				before := all()
+				w.begin()
+				c.agent(w)
+				w.end()
+				if before == all() {
+					t.Fatal("nothing has changed")
+				}
+				if undo {
+					w.must(w.undo(false))
+				} else if _, err := w.refuse(nil); err != nil {
+					t.Error(err)
+				}
+				if got := all(); got != before {
+					t.Errorf("undo %v: there is\n%.300s\nwanted\n%.300s", undo, got, before)
+				}
+			})
+		}
+	}
+}
+
+// What was not kept is not brought back: the user is told, and nothing is changed.
+func TestWhatIsForgottenIsNotBroughtBack(t *testing.T) {
+	large := strings.Repeat("line\n", maxReviewed/5+1)
+	for name, c := range map[string]struct {
+		before string
+		agent  func(w *world)
+		want   string
+	}{
+		"too large":    {large, func(w *world) { w.write("f", "a1\n") }, "a1\n"},
+		"cleaned away": {"\x00f1", func(w *world) { w.remove("f") }, "no file"},
+	} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", c.before)
+			w.begin()
+			c.agent(w)
+			w.end()
+			w.must(os.RemoveAll(w.path("../store")))
+			if undo {
+				var note string
+				done := make(chan struct{})
+				w.ledger.Undo(false, true, "", func(_ *turns.Turn, steps []turns.Step, _ error) {
+					note = steps[0].Note
+					close(done)
+				})
+				<-done
+				if err := w.undo(false); err == nil && !strings.Contains(note, errForgotten.Error()) {
+					t.Errorf("%s: the undo says nothing: %q", name, note)
+				}
+			} else if n, err := w.refuse(nil); n != 0 || !errors.Is(err, errForgotten) {
+				t.Errorf("%s: the refusal of %d says %v", name, n, err)
+			}
+			if got := w.sees("f"); got != c.want {
+				t.Errorf("%s: there is %.30q", name, got)
+			}
+		}
+	}
+}
+
+// Of a file whose copy the project's copies leave out, as it is large, nothing is made up: it is listed when the agent
+// has changed it, and not when it is only named, or opened by the user.
+func TestFilesWithoutACopy(t *testing.T) {
+	large := strings.Repeat("line\n", 500_000)
+	for name, c := range map[string]struct {
+		do   func(w *world)
+		want string
+		back bool // a refusal brings it back
+	}{
+		"named":              {func(w *world) { w.call("edit", func() {}, "f") }, "", true},
+		"changed":            {func(w *world) { w.write("f", large+"a1\n") }, "modified f\n", false},
+		"named and changed":  {func(w *world) { w.call("edit", func() { w.write("f", large+"a1\n") }, "f") }, "modified f\n", false},
+		"through the client": {func(w *world) { w.clientWrites("f", large, large+"a1\n") }, "modified f\n", false},
+		"permissions":        {func(w *world) { w.call("edit", func() { w.chmod("f", 0o755) }, "f") }, "modified f\n", false},
+		"opened":             {func(w *world) { w.edit("f"); w.sync() }, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", large)
+			before := w.tree()
+			w.begin()
+			c.do(w)
+			w.end()
+			if got := w.changes(); got != c.want {
+				t.Errorf("the record has %q, wanted %q", got, c.want)
+			}
+			after := w.tree()
+			_, err := w.refuse(nil)
+			if got := w.tree(); c.back && got != before || !c.back && got != after {
+				t.Errorf("refused there is %.20q of %d bytes, %v", got, len(got), err)
+			}
+		})
+	}
+}

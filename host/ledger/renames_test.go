@@ -1,0 +1,123 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// renames gives the file of a buffer another name, as :file and :write do, and removes it under the old one.
+func (w *world) renames(from, to string) {
+	w.t.Helper()
+	w.copies(from, to)
+	w.saves(to)
+	w.remove(from)
+}
+
+// copies gives a buffer the name of another file, which is not written yet.
+func (w *world) copies(from, to string) {
+	w.t.Helper()
+	w.follow(w.path(from), true)
+	w.disk.Lock()
+	b := w.bufs[w.path(from)]
+	delete(w.bufs, w.path(from))
+	w.bufs[w.path(to)] = b
+	synced := b.synced
+	b.gone = true
+	w.disk.Unlock()
+	for _, l := range w.sessions {
+		l.UserRenamed(w.path(from), w.path(to))
+	}
+	w.opened(buffers.Opened{Path: w.path(from), Text: &synced, Form: b.form})
+	w.opened(buffers.Opened{Path: w.path(to), Loaded: true})
+}
+
+// What the user renames in a turn is moved by no agent: refused or undone it stays where it is, without the agent's
+// lines. What they save where the agent has moved a file away is there again, with all that there is to decide.
+func TestFilesThatTheUserRenames(t *testing.T) {
+	agent := func(name string) func(*world) { return func(w *world) { w.write(name, "f1\na1\nf2\n"); w.sees(name) } }
+	renames := func(from, to string) func(*world) { return func(w *world) { w.renames(from, to) } }
+	moves := func(w *world) { w.call("move", func() { w.move("f", "g"); w.sees("f") }, "f", "g") }
+	saves := func(w *world) { w.saves("f") }
+	types := func(w *world) { w.types("f", func(now string) string { return now + "u1\n" }) }
+	for name, c := range map[string]struct {
+		do     []func(*world)
+		listed string
+		left   string // all files, when it is refused or undone
+	}{
+		"once":                             {[]func(*world){agent("f"), renames("f", "g")}, "modified g -1,0+2,1\n", "g: f1 f2"},
+		"twice":                            {[]func(*world){agent("f"), renames("f", "g"), renames("g", "h")}, "modified h -1,0+2,1\n", "h: f1 f2"},
+		"twice, the agent between":         {[]func(*world){renames("f", "g"), agent("g"), renames("g", "h")}, "modified h -1,0+2,1\n", "h: f1 f2"},
+		"twice, the agent afterwards":      {[]func(*world){renames("f", "g"), renames("g", "h"), agent("h")}, "modified h -1,0+2,1\n", "h: f1 f2"},
+		"twice, and nothing of an agent's": {[]func(*world){renames("f", "g"), renames("g", "h")}, "", "h: f1 f2"},
+		"three times":                      {[]func(*world){agent("f"), renames("f", "g"), renames("g", "h"), renames("h", "i")}, "modified i -1,0+2,1\n", "i: f1 f2"},
+		"in a call that names both": {[]func(*world){agent("f"), func(w *world) {
+			w.call("edit", func() { w.renames("f", "g") }, "f", "g")
+		}}, "modified g -1,0+2,1\n", "g: f1 f2"},
+		"there and back": {[]func(*world){agent("f"), renames("f", "g"), renames("g", "f")}, "modified f -1,0+2,1\n", "f: f1 f2"},
+		"there and back, and the agent removes it": {[]func(*world){
+			renames("f", "g"), renames("g", "f"), func(w *world) { w.wipe("f"); w.remove("f") },
+		}, "deleted f -1,2+0,0\n", "f: f1 f2"},
+		"a copy, not told yet": {[]func(*world){agent("f"), func(w *world) {
+			w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			w.write("g", "f1\na1\nf2\n")
+		}}, "modified f -1,0+2,1\n", "f: f1 f2, g: f1 a1 f2"},
+		"a copy, told as opened": {[]func(*world){func(w *world) {
+			w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			w.write("g", "f1\nf2\n")
+			w.edit("g")
+		}}, "", "f: f1 f2, g: f1 f2"},
+		"a copy, which the agent changes": {[]func(*world){func(w *world) {
+			w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			w.write("g", "f1\nf2\n")
+			w.edit("g")
+		}, agent("g")}, "modified g -1,0+2,1\n", "f: f1 f2, g: f1 f2"},
+		"a copy, which the agent changes when it is closed": {[]func(*world){func(w *world) {
+			w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			w.write("g", "f1\nf2\n")
+			w.edit("g")
+			w.wipe("g")
+			w.write("g", "f1\na1\nf2\n")
+		}}, "modified g -1,0+2,1\n", "f: f1 f2, g: f1 f2"},
+		"a copy that is saved": {[]func(*world){agent("f"), func(w *world) { w.copies("f", "g"); w.saves("g") }}, "modified f -1,0+2,1\n", "f: f1 f2, g: f1 a1 f2"},
+
+		"saved where it was":              {[]func(*world){agent("f"), moves, types, saves}, "modified f -1,0+2,1\nadded g -0,0+1,3\n", "f: f1 f2 u1"},
+		"saved, without the agent's text": {[]func(*world){moves, types, saves}, "added g -0,0+1,2\n", "f: f1 f2 u1"},
+		"changed beforehand":              {[]func(*world){agent("f"), types, saves, moves, saves}, "modified f -1,0+2,1\nadded g -0,0+1,4\n", "f: f1 f2 u1"},
+	} {
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				w.edit("f")
+				w.begin()
+				for _, do := range c.do {
+					do(w)
+				}
+				w.end()
+				if got := w.changes(); got != c.listed {
+					t.Errorf("the record has %q, wanted %q", got, c.listed)
+				}
+				switch {
+				case undo:
+					if err := w.undo(false); (err != nil) != (c.listed == "") {
+						t.Errorf("the undo says %v", err)
+					}
+				case c.listed != "":
+					w.decide(review.Reject, "")
+				}
+				var there []string
+				for line := range strings.SplitSeq(w.tree(), "\n") {
+					name, _, _ := strings.Cut(line, " ")
+					there = append(there, name+": "+strings.Join(strings.Fields(w.sees(name)), " "))
+				}
+				if got := strings.Join(there, ", "); got != c.left {
+					t.Errorf("undo %v: there is %q, wanted %q", undo, got, c.left)
+				}
+			})
+		}
+	}
+}

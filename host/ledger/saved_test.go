@@ -1,0 +1,355 @@
+package ledger
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/saved"
+)
+
+// A session is saved under the name that its agent gives it, with what the user has not sent, and its title; not
+// under an older name any more, and not once the agent has deleted it.
+func TestWhatIsSavedOfASession(t *testing.T) {
+	comments := []saved.Comment{{Path: "f", Remark: review.Remark{Text: "why?"}}}
+	for name, c := range map[string]struct {
+		do    func(w *world)
+		id    string // under which it is looked for
+		found bool
+		title string
+	}{
+		"named":        {func(*world) {}, "1", true, "the words"},
+		"other name":   {func(*world) {}, "2", false, ""},
+		"titled":       {func(w *world) { w.ledger.Titled("title") }, "1", true, "title"},
+		"renamed":      {func(w *world) { w.rename("2") }, "2", true, "the words"},
+		"old name":     {func(w *world) { w.rename("2") }, "1", false, ""},
+		"deleted":      {func(w *world) { w.ledger.Forget() }, "1", false, ""},
+		"both":         {func(w *world) { w.ledger.Titled("title"); w.rename("2") }, "2", true, "title"},
+		"named again":  {func(w *world) { w.rename("1") }, "1", true, "the words"},
+		"all refused":  {func(w *world) { w.decide(review.Reject, "") }, "1", true, ""},
+		"nothing left": {func(w *world) { w.must(w.undo(false)); w.begin(); w.end(); w.ledger.KeepUnsent(nil, nil, true) }, "1", false, ""},
+		"nothing for a while": {func(w *world) {
+			w.must(w.undo(false))
+			w.begin()
+			w.end()
+			w.ledger.KeepUnsent(nil, nil, true)
+			w.ledger.KeepUnsent(comments, []string{"told"}, true)
+		}, "1", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.named()
+			ready := make(chan struct{})
+			w.ledger.BeginTurn(" the\nwords ", func() { close(ready) })
+			<-ready
+			w.write("f", "f1\na1\n")
+			w.end()
+			w.ledger.KeepUnsent(comments, []string{"told"}, true)
+			c.do(w)
+			listed := w.changes()
+			w.mu.Lock()
+			w.ledger.Close() // as a host does that has the time
+			w.mu.Unlock()
+			w.open()
+			about := w.about()
+			about.ID = c.id
+			found := false
+			w.ledger.TakeUp(about, func(was []saved.Comment, told []string) {
+				if len(was) != 1 || was[0].Text != "why?" || !slices.Equal(told, []string{"told"}) {
+					t.Errorf("what was not sent is %v, told was %q", was, told)
+				}
+			}, func(s saved.Session, err error) {
+				found = true
+				if err != nil || s.About.Title != c.title {
+					t.Errorf("its title is %q, %v", s.About.Title, err)
+				}
+			})
+			w.sync()
+			w.sync()
+			if found != c.found {
+				t.Fatalf("it was found: %v", found)
+			}
+			if got := w.changes(); found && got != listed {
+				t.Errorf("the record has %q, it had %q", got, listed)
+			}
+		})
+	}
+}
+
+func (w *world) rename(id string) {
+	about := w.about()
+	about.ID = id
+	w.ledger.Opened(about)
+	w.sync()
+}
+
+// As much of a prompt as stands for a title is whole letters.
+func TestBeginningOfAPrompt(t *testing.T) {
+	for prompt, want := range map[string]string{
+		" a\n b ":                                 "a b",
+		strings.Repeat("a", titleLength):          strings.Repeat("a", titleLength),
+		strings.Repeat("a", titleLength-1) + "ä":  strings.Repeat("a", titleLength-1),
+		strings.Repeat("a", titleLength-2) + "äb": strings.Repeat("a", titleLength-2) + "ä",
+		strings.Repeat("\u2026", titleLength):     strings.Repeat("\u2026", titleLength/3),
+	} {
+		if got := beginning(prompt); got != want {
+			t.Errorf("%q begins with %q", prompt, got)
+		}
+	}
+}
+
+// eventually waits for what other goroutines are to do.
+func (w *world) eventually(what string, is func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s: it does not come", what)
+		}
+	}
+}
+
+// A host that dies loses the last moment only: whatever becomes of a session's changes is saved soon, once and again.
+func TestWhatIsSavedWhileASessionGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	for _, step := range []struct {
+		what  string
+		do    func()
+		saved func(s saved.Session) bool
+	}{
+		{"a change", func() { w.clientWrites("f", "f1\n", "a1\n") }, func(s saved.Session) bool { return len(s.Record.Files()) == 1 }},
+		{"another one", func() { w.clientWrites("g", "", "a2\n") }, func(s saved.Session) bool { return len(s.Record.Files()) == 2 }},
+		{"a comment", func() {
+			w.ledger.KeepUnsent([]saved.Comment{{Path: "f"}}, []string{"told"}, false)
+		}, func(s saved.Session) bool { return len(s.Comments) == 1 && len(s.Told) == 1 }},
+		{"a title", func() { w.ledger.Titled("title") }, func(s saved.Session) bool { return s.About.Title == "title" }},
+		{"the end", w.end, func(s saved.Session) bool { return len(s.History.Turns) == 1 }},
+		{"an undo", func() { w.must(w.undo(false)) }, func(s saved.Session) bool { return len(s.History.Undone) == 1 }},
+		{"done again", func() { w.must(w.undo(true)) }, func(s saved.Session) bool { return len(s.History.Turns) == 1 }},
+		{"a refusal", func() { w.decide(review.Reject, "f") }, func(s saved.Session) bool {
+			return slices.ContainsFunc(s.Record.Files(), func(f review.File) bool { return f.State == review.Rejected })
+		}},
+		{"another undo", func() { w.must(w.undo(false)) }, func(s saved.Session) bool { return len(s.History.Undone) == 1 }},
+		{"a new turn", w.begin, func(s saved.Session) bool { return len(s.History.Undone) == 0 }},
+		{"no comment", func() { w.ledger.KeepUnsent(nil, nil, false) }, func(s saved.Session) bool { return len(s.Comments) == 0 }},
+	} {
+		step.do()
+		w.eventually(step.what, func() bool {
+			s, err := saved.Load(w.store, w.about().Key(), maxRecorded)
+			return err == nil && step.saved(s)
+		})
+	}
+}
+
+// notedSaves are saves of which a test says what comes of them.
+type notedSaves struct {
+	mu      sync.Mutex
+	done    []func(int, error) // of what was written
+	removed []string
+}
+
+func (s *notedSaves) Load(string, int) (saved.Session, error) {
+	return saved.Session{}, errors.New("broken")
+}
+
+func (s *notedSaves) Write(_ string, _ *saved.Image, done func(int, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done = append(s.done, done)
+}
+
+func (s *notedSaves) Remove(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removed = append(s.removed, key)
+}
+
+func (s *notedSaves) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.done)
+}
+
+// What could not be saved is written again, and what was saved is not.
+func TestWhatCouldNotBeSavedIsSavedLater(t *testing.T) {
+	t.Parallel()
+	w, noted := newWorld(t), &notedSaves{}
+	w.open(func(c *Config) { c.Saves = noted })
+	w.named()
+	saves := func(texts ...string) {
+		for _, text := range texts {
+			w.ledger.KeepUnsent([]saved.Comment{{Path: "f", Remark: review.Remark{Text: text}}}, nil, true)
+		}
+		w.sync()
+	}
+	says := func(n int, err error) { noted.done[n](1, err); w.sync() }
+	saves("one", "one")
+	if noted.count() != 1 {
+		t.Errorf("the same was saved %d times", noted.count())
+	}
+	says(0, errors.New("no space left"))
+	saves("one")
+	if noted.count() != 2 {
+		t.Errorf("what could not be saved was saved %d times", noted.count())
+	}
+	says(1, nil)
+	saves("one", "two")
+	if noted.count() != 3 {
+		t.Errorf("then it was saved %d times", noted.count())
+	}
+	says(1, errors.New("late"))
+	saves("two")
+	if noted.count() != 3 {
+		t.Error("an older failure counts for what was saved since")
+	}
+}
+
+// The more was written, the longer is the pause before it is done again.
+func TestPausesBetweenSaves(t *testing.T) {
+	t.Parallel()
+	for bytes, pause := range map[int]time.Duration{0: minPause, 2 * saveRate: 2 * time.Second, 100 * saveRate: maxPause} {
+		w, noted := newWorld(t), &notedSaves{}
+		w.open(func(c *Config) { c.Saves = noted })
+		w.named()
+		var next time.Time
+		began := time.Now()
+		w.ledger.KeepUnsent([]saved.Comment{{Path: "f"}}, nil, true)
+		w.box(func() { next = w.ledger.keep.next })
+		if next.Before(began.Add(minPause)) || next.After(time.Now().Add(minPause)) {
+			t.Errorf("while it is being written the next may come %v after", next.Sub(began))
+		}
+		noted.done[0](bytes, nil)
+		w.box(func() { next = w.ledger.keep.next })
+		if next.Before(began.Add(pause)) || next.After(time.Now().Add(pause)) {
+			t.Errorf("after %d bytes the next may come %v after", bytes, next.Sub(began))
+		}
+	}
+}
+
+// What the agent has given no name is not saved, and nothing is removed for it.
+func TestWhatHasNoNameIsNotSaved(t *testing.T) {
+	t.Parallel()
+	w, noted := newWorld(t), &notedSaves{}
+	w.open(func(c *Config) { c.Saves = noted })
+	w.write("f", "f1\n")
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\n")
+	w.end()
+	w.ledger.KeepUnsent([]saved.Comment{{Path: "f"}}, nil, true)
+	w.ledger.Titled("title")
+	w.ledger.Forget()
+	w.sync()
+	if w.named(); noted.count() != 0 || len(noted.removed) != 0 {
+		t.Errorf("%d were saved, %q removed", noted.count(), noted.removed)
+	}
+	w.ledger.KeepUnsent(nil, nil, true)
+	w.named() // once more
+	if w.sync(); noted.count() != 1 || len(noted.removed) != 0 {
+		t.Errorf("named, %d were saved, %q removed", noted.count(), noted.removed)
+	}
+}
+
+// What is broken cannot be taken up, and says so; what a session has done already is not lost for what was saved.
+func TestWhatCannotBeTakenUp(t *testing.T) {
+	t.Parallel()
+	w, noted := newWorld(t), &notedSaves{}
+	w.open(func(c *Config) { c.Saves = noted })
+	take := func() (said []string) {
+		w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) { said = append(said, "unsent") }, func(_ saved.Session, err error) {
+			if err != nil {
+				said = append(said, err.Error())
+			}
+		})
+		w.sync()
+		w.sync()
+		return said
+	}
+	if said := take(); !slices.Equal(said, []string{"broken"}) {
+		t.Errorf("of what is broken it says %q", said)
+	}
+	w.clientWrites("f", "", "a1\n")
+	if said := take(); len(said) > 0 || w.changes() == "" {
+		t.Errorf("with changes it says %q, and has %q", said, w.changes())
+	}
+}
+
+// Whoever takes a session up waits until Neovim has told what its buffers show: what is not saved in one is not taken
+// out. But a Neovim that is busy is not waited for.
+func TestTakenUpBesideBuffers(t *testing.T) {
+	t.Parallel()
+	for _, busy := range []bool{false, true} {
+		w := newWorld(t)
+		w.named()
+		w.clientWrites("f", "", "a1\n")
+		w.ledger.KeepUnsent(nil, nil, true)
+		w.dies()
+		w.tracks = make(chan struct{})
+		waits := make(chan string, 1)
+		w.open()
+		w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(saved.Session, error) { waits <- "taken up" })
+		begun := make(chan struct{})
+		w.ledger.box.Put(func() { close(begun) })
+		<-begun
+		select {
+		case <-waits:
+			t.Fatal("it was not waited for")
+		default:
+		}
+		if !busy {
+			w.edit("f")
+			w.types("f", func(now string) string { return now + "u1\n" })
+			close(w.tracks)
+		}
+		<-waits
+		if got := w.changes(); got != "added f -0,0+1,1\n" {
+			t.Errorf("busy %v: the record has %q", busy, got)
+		}
+	}
+}
+
+// Bytes that were changed come back also when another host takes the session up, and so does what it was told.
+func TestWhatIsTakenUpIsWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\x00f1")
+	w.write("g", "g1\n")
+	w.named()
+	ready := make(chan struct{})
+	w.ledger.BeginTurn("words", func() { close(ready) })
+	<-ready
+	w.write("f", "\x00a1")
+	w.clientWrites("g", "g1\n", "g1\na1\n")
+	w.clientWrites("g", "g1\na1\n", "g1\na2\n")
+	w.end()
+	w.ledger.KeepUnsent(nil, []string{"told"}, true)
+	for range 2 { // and by one more
+		w.dies()
+		w.open()
+		found := make(chan saved.Session, 1)
+		w.ledger.Titled("title")
+		w.ledger.TakeUp(w.about(), func(_ []saved.Comment, told []string) {
+			if !slices.Equal(told, []string{"told"}) {
+				t.Errorf("told was %q", told)
+			}
+		}, func(s saved.Session, _ error) { found <- s })
+		if s := <-found; s.About.Title != "title" || len(s.History.Turns) != 1 || len(s.Originals) == 0 {
+			t.Errorf("taken up is %+v, %d turns, %d originals", s.About, len(s.History.Turns), len(s.Originals))
+		} else if slices.ContainsFunc(s.Originals, func(o saved.Original) bool { return o.Mark == review.Text("g1\n").Mark().Text }) {
+			t.Error("a text of the record is kept twice")
+		}
+		w.box(w.ledger.save)
+	}
+	w.decide(review.Reject, "")
+	if got := w.sees("f"); got != "\x00f1" {
+		t.Errorf("there is %q", got)
+	}
+}

@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// Two agents work in one folder at once. Each change is in the record of the one who made it, and to the other one it
+// is as the user's: refusing takes back one's own.
+func TestTwoSessions(t *testing.T) {
+	for name, c := range map[string]struct {
+		by     func(w *world, first, second func(func())) // acts as the one or the other
+		first  string                                     // what is listed of the first
+		second string
+		left   string // of f, when all of the first one's is refused
+	}{
+		"through the client": {
+			func(w *world, first, second func(func())) {
+				first(func() { w.clientWrites("f", "f1\nf2\nf3\n", "f1\na1\nf2\nf3\n") })
+				second(func() { w.clientWrites("f", "f1\na1\nf2\nf3\n", "f1\na1\nf2\nb1\nf3\n") })
+			},
+			"modified f -1,0+2,1\n", "modified f -3,0+4,1\n", "f1\nf2\nb1\nf3\n",
+		},
+		"in calls": {
+			func(w *world, first, second func(func())) {
+				first(func() { w.call("edit", func() { w.write("f", "f1\na1\nf2\nf3\n") }, "f") })
+				second(func() { w.call("edit", func() { w.write("f", "f1\na1\nf2\nb1\nf3\n") }, "f") })
+			},
+			"modified f -1,0+2,1\n", "modified f -3,0+4,1\n", "f1\nf2\nb1\nf3\n",
+		},
+		"the second in a call, the first unseen": {
+			func(w *world, first, second func(func())) {
+				second(func() { w.call("edit", func() { w.write("f", "f1\nf2\nb1\nf3\n") }, "f") })
+				first(func() { w.write("g", "a1\n") })
+			},
+			"added g -0,0+1,1\n", "modified f -2,0+3,1\n", "f1\nf2\nb1\nf3\n",
+		},
+		"the second refuses": {
+			func(w *world, first, second func(func())) {
+				first(func() { w.call("edit", func() { w.write("f", "f1\na1\nf2\nf3\n") }, "f") })
+				second(func() {
+					w.call("edit", func() { w.write("f", "f1\na1\nf2\nb1\nf3\n") }, "f")
+					w.decide(review.Reject, "")
+				})
+			},
+			"modified f -1,0+2,1\n", "modified f -3,0+3,0 rejected\n", "f1\nf2\nf3\n",
+		},
+		"the second removes": {
+			func(w *world, first, second func(func())) {
+				first(func() { w.call("edit", func() { w.write("g", "a1\n") }, "g") })
+				second(func() { w.call("delete", func() { w.remove("f") }, "f") })
+			},
+			"added g -0,0+1,1\n", "deleted f -1,3+0,0\n", "no file",
+		},
+		"the second moves": {
+			func(w *world, first, second func(func())) {
+				second(func() { w.call("move", func() { w.move("f", "h") }, "f", "h") })
+				first(func() { w.call("edit", func() { w.write("g", "a1\n") }, "g") })
+			},
+			"added g -0,0+1,1\n", "moved h from f\n", "no file",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\nf2\nf3\n")
+			one := w.ledger
+			two := w.open()
+			as := func(l *Ledger) func(func()) {
+				return func(do func()) {
+					w.ledger = l
+					do()
+					for range 2 { // what the one has told the other has heard then
+						w.ledger = one
+						w.sync()
+						w.ledger = two
+						w.sync()
+					}
+				}
+			}
+			first, second := as(one), as(two)
+			first(w.begin)
+			second(w.begin)
+			c.by(w, first, second)
+			var listed [2]string
+			first(w.end)
+			second(w.end)
+			first(func() { listed[0] = w.changes() })
+			second(func() { listed[1] = w.changes() })
+			if listed[0] != c.first || listed[1] != c.second {
+				t.Errorf("the first has %q, wanted %q; the second %q, wanted %q", listed[0], c.first, listed[1], c.second)
+			}
+			first(func() { w.decide(review.Reject, "") })
+			if got := w.sees("f"); got != c.left {
+				t.Errorf("there is %q, wanted %q", got, c.left)
+			}
+			first(func() {
+				for line := range strings.Lines(w.changes()) {
+					if !strings.Contains(line, "rejected") {
+						t.Errorf("the first has still %q", line)
+					}
+				}
+			})
+		})
+	}
+}

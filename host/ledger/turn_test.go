@@ -1,0 +1,301 @@
+package ledger
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+// holdLooks has the looks at the folders wait until it is called.
+func (w *world) holdLooks() (release func()) {
+	hold := make(chan struct{})
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	w.hold = hold
+	return func() { close(hold) }
+}
+
+// The end of a turn is told when what it has changed is known, but does not wait for that for long, and not at all
+// when the session closes.
+func TestTheEndOfATurnIsTold(t *testing.T) {
+	t.Parallel()
+	for _, closes := range []bool{false, true} {
+		w := newWorld(t)
+		hurried := make(chan struct{}, 9)
+		w.open(func(c *Config) { c.Hurry = func() { hurried <- struct{}{} } })
+		w.begin()
+		w.end()
+		<-hurried
+		w.begin()
+		release := w.holdLooks()
+		over := make(chan struct{})
+		w.mu.Lock()
+		end := w.ledger.EndTurn(func() { close(over) })
+		if w.ledger.Told(end) || !w.ledger.Told(end-1) {
+			t.Error("the end is told before anything is known, or the one before is not")
+		}
+		if closes {
+			w.ledger.Close()
+			if !w.ledger.Told(end) {
+				t.Error("what closes is waited for")
+			}
+			w.mu.Unlock()
+			release()
+			continue
+		}
+		w.mu.Unlock()
+		<-hurried
+		w.mu.Lock()
+		told := w.ledger.Told(end)
+		w.mu.Unlock()
+		if !told {
+			t.Error("it hurries with nothing to tell")
+		}
+		select {
+		case <-over:
+			t.Error("the turn is over, and not all of it known")
+		default:
+		}
+		release()
+		<-over
+	}
+}
+
+// What has ended does nothing, and nobody waits for it.
+func TestAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mu.Lock()
+	w.ledger.Close()
+	w.ledger.Close()
+	w.mu.Unlock()
+	w.begin()
+	asked := false
+	w.ledger.File(w.path("f"), true, func(f review.File) { asked = f.Path == "" })
+	if !asked {
+		t.Error("who asks for a file gets no answer")
+	}
+}
+
+// There is an end also where there is no turn, or no more, as it was undone.
+func TestTheEndOfNoTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.end()
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\n")
+	w.must(w.undo(false))
+	w.end()
+	if got := w.sees("f") + w.changes(); got != "f1\n" {
+		t.Errorf("there is %q", got)
+	}
+}
+
+// What a turn names is that of the next one no more.
+func TestWhatATurnNames(t *testing.T) {
+	t.Parallel()
+	for way, do := range map[string]func(w *world){
+		"a call":             func(w *world) { w.call("edit", func() {}, "f") },
+		"a write":            func(w *world) { w.clientWrites("f", "", "a1\n") },
+		"a change on a disk": func(w *world) { w.write("f", "a1\n") },
+		"a move":             func(w *world) { w.move("g", "f") },
+		"a move in a call":   func(w *world) { w.call("move", func() { w.move("g", "f") }, "g", "f") },
+		"a listing": func(w *world) {
+			w.clientWrites("f", "", "a1\n")
+			w.ledger.named.Clear()
+			w.write("f", "a2\n")
+			w.changes()
+		},
+		"a buffer opened": func(w *world) { w.write("f", "a1\n"); w.edit("f"); w.sync() },
+	} {
+		w := newWorld(t)
+		w.write("g", "g1\n")
+		w.begin()
+		do(w)
+		w.end()
+		if !w.ledger.Names(w.path("f")) {
+			t.Errorf("%s does not name the file", way)
+		}
+		w.begin()
+		if w.ledger.Names(w.path("f")) {
+			t.Errorf("%s names it in the next turn too", way)
+		}
+		w.end()
+	}
+}
+
+// A large project is not looked at when a turn ends in which nothing was done: what has changed there is not the
+// agent's.
+func TestATurnWithoutWork(t *testing.T) {
+	defer func(was int) { tooMany = was }(tooMany)
+	tooMany = 1
+	for name, c := range map[string]struct {
+		do     func(w *world)
+		listed bool
+	}{
+		"nothing":         {func(*world) {}, false},
+		"a read":          {func(w *world) { w.call(session.KindRead, func() {}) }, false},
+		"a command":       {func(w *world) { w.call(session.KindExecute, func() {}) }, true},
+		"a terminal":      {func(w *world) { w.ledger.Worked() }, true},
+		"a named file":    {func(w *world) { w.call(session.KindEdit, func() {}, "g") }, true},
+		"a write":         {func(w *world) { w.clientWrites("g", "g1\n", "a1\n") }, true},
+		"work before it":  {func(w *world) { w.ledger.Worked(); w.end(); w.begin() }, false},
+		"a small project": {func(w *world) { tooMany = 2 }, true},
+	} {
+		tooMany = 1
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.write("g", "g1\n")
+		w.begin()
+		c.do(w)
+		w.write("f", "f1\na1\n")
+		w.end()
+		if got := strings.Contains(w.changes(), "modified f"); got != c.listed {
+			t.Errorf("%s: what has changed is listed: %v", name, got)
+		}
+	}
+}
+
+// The end of such a turn does not wait for the look with which it began.
+func TestATurnWithoutWorkDoesNotWait(t *testing.T) {
+	defer func(many int, was time.Duration) { tooMany, maxWait = many, was }(tooMany, maxWait)
+	tooMany, maxWait = 0, 0
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	looked := make(chan struct{})
+	w.ledger.box.Put(func() { w.ledger.scans.scan(func(*checkpoint.Snapshot) { close(looked) }) })
+	<-looked
+	release := w.holdLooks()
+	w.begin()
+	w.end() // or it is stuck
+	release()
+	maxWait = time.Minute
+	w.begin()
+	w.ledger.Worked()
+	w.write("f", "f1\na1\n")
+	w.end()
+	if got := w.changes(); got != "modified f -1,0+2,1\n" {
+		t.Errorf("in the next turn there is %q", got)
+	}
+}
+
+// A prompt waits longer where nobody has looked at the folders yet.
+func TestThePromptWaitsForTheFirstLook(t *testing.T) {
+	defer func(was, first time.Duration) { maxWait, maxFirst = was, first }(maxWait, maxFirst)
+	maxWait, maxFirst = 0, time.Minute
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	release := w.holdLooks()
+	w.ledger.LookAtFolders()
+	w.sync()
+	ready := make(chan struct{})
+	w.mu.Lock()
+	w.ledger.BeginTurn("", func() { close(ready) })
+	w.mu.Unlock()
+	release()
+	<-ready
+	w.write("f", "f1\na1\n")
+	w.ledger.Worked()
+	w.end()
+	if got := w.changes(); got != "modified f -1,0+2,1\n" {
+		t.Errorf("what the agent does at once makes %q", got)
+	}
+}
+
+// Without a store for copies, or before files are watched, what comes through the client can be refused and undone all
+// the same; what is no text cannot, and says so.
+func TestWithLessAround(t *testing.T) {
+	t.Parallel()
+	for lack, without := range map[string]func(*Config){
+		"no store": func(c *Config) { c.Store, c.Saves = nil, nil },
+		"no watch": func(c *Config) { c.Watch = func() Watch { return nil } },
+	} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.open(without)
+			w.write("f", "f1\n")
+			w.write("bytes", "\x00f")
+			w.named()
+			w.begin()
+			w.call("edit", func() { w.clientWrites("f", "f1\n", "f1\na1\n") }, "f")
+			if lack == "no store" {
+				w.call("edit", func() { w.write("bytes", "\x00a") }, "bytes")
+			}
+			w.end()
+			want := "modified f -1,0+2,1\n"
+			if lack == "no store" {
+				want = "modified f -1,0+2,1\nmodified bytes\n"
+			}
+			if got := w.changes(); got != want {
+				t.Errorf("%s: the record has %q", lack, got)
+			}
+			w.ledger.KeepUnsent([]saved.Comment{{Path: "f"}}, nil, true)
+			var err error
+			var notes string
+			if undo {
+				w.ledger.Undo(false, true, "", func(_ *turns.Turn, steps []turns.Step, _ error) {
+					for _, step := range steps {
+						notes += step.Note
+					}
+				})
+				err = w.undo(false)
+			} else {
+				_, err = w.refuse(nil)
+			}
+			switch {
+			case lack == "no store" && undo:
+				if !strings.Contains(notes, errForgotten.Error()) {
+					t.Errorf("the undo says %q", notes)
+				}
+			case lack == "no store":
+				if !errors.Is(err, errForgotten) {
+					t.Errorf("the refusal says %v", err)
+				}
+			case undo:
+				if !strings.Contains(notes, "cannot be looked at") {
+					t.Errorf("the undo says %q", notes)
+				}
+				continue
+			case err != nil:
+				t.Error(err)
+			}
+			if f, bytes := w.sees("f"), w.sees("bytes"); f != "f1\n" || lack == "no store" && bytes != "\x00a" {
+				t.Errorf("%s, undo %v: there are %q and %q", lack, undo, f, bytes)
+			}
+		}
+	}
+}
+
+// What cannot be looked at stays as it is in the record and on the disk, and an undo says so; the rest goes on.
+func TestWhatCannotBeLookedAt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\n")
+	w.clientWrites("g", "g1\n", "a2\n")
+	w.disk.Lock()
+	w.blind[w.path("f")] = true
+	w.disk.Unlock()
+	w.call("edit", func() {}, "f")
+	w.write("f", "a3\n")
+	w.end()
+	if got, want := w.changes(), "modified f -1,1+1,1\nmodified g -1,1+1,1\n"; got != want || len(w.events) != 2 {
+		t.Errorf("the record has %q, told was %v", got, w.events)
+	}
+	var note string
+	w.ledger.Undo(false, true, "", func(_ *turns.Turn, steps []turns.Step, _ error) { note = steps[0].Note })
+	w.must(w.undo(false))
+	if f, g := w.sees("f"), w.sees("g"); f != "a3\n" || g != "g1\n" || note != "cannot be looked at" {
+		t.Errorf("there are %q and %q, and the undo says %q", f, g, note)
+	}
+}

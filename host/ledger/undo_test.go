@@ -1,0 +1,217 @@
+package ledger
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+// undoOf is an undo of a turn by its name, "" for the last one, and what is said of each file.
+func (w *world) undoOf(which string, again, preview bool) (name string, notes []string, err error) {
+	done := make(chan struct{})
+	w.ledger.Undo(again, preview, which, func(t *turns.Turn, steps []turns.Step, e error) {
+		if err = e; t != nil {
+			name = t.Name()
+		}
+		for _, step := range steps {
+			notes = append(notes, step.Note)
+		}
+		close(done)
+	})
+	<-done
+	return name, notes, err
+}
+
+// An undo is of the turn that the user was shown, and a look at what it would do does nothing.
+func TestWhichTurnIsUndone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	for _, again := range []bool{false, true} {
+		want := map[bool]error{false: errNoTurn, true: errNoUndone}[again]
+		if _, _, err := w.undoOf("", again, true); !errors.Is(err, want) {
+			t.Errorf("before there is anything it says %v", err)
+		}
+	}
+	var shown []string
+	for _, text := range []string{"a1\n", "a2\n"} {
+		w.begin()
+		w.write("f", text)
+		w.end()
+		name, notes, err := w.undoOf("", false, true)
+		if err != nil || len(notes) != 1 || w.sees("f") != text {
+			t.Errorf("a look says %q, %v, and there is %q", notes, err, w.sees("f"))
+		}
+		shown = append(shown, name)
+	}
+	if _, _, err := w.undoOf(shown[0], false, false); !errors.Is(err, errOtherTurn) || w.sees("f") != "a2\n" {
+		t.Errorf("an undo of the turn before says %v, and there is %q", err, w.sees("f"))
+	}
+	for i, want := range []string{"a1\n", "f1\n"} {
+		if _, _, err := w.undoOf(shown[1-i], false, false); err != nil || w.sees("f") != want {
+			t.Errorf("the undo says %v, and there is %q", err, w.sees("f"))
+		}
+	}
+	if _, _, err := w.undoOf(shown[1], true, false); !errors.Is(err, errOtherTurn) {
+		t.Errorf("to do the one again that was undone first says %v", err)
+	}
+	if name, _, err := w.undoOf("", true, true); err != nil || name != shown[0] || w.sees("f") != "f1\n" {
+		t.Errorf("a look at what is done again says %q, %v, and there is %q", name, err, w.sees("f"))
+	}
+	for i, want := range []string{"a1\n", "a2\n"} {
+		if _, _, err := w.undoOf(shown[i], true, false); err != nil || w.sees("f") != want {
+			t.Errorf("to do it again says %v, and there is %q", err, w.sees("f"))
+		}
+	}
+}
+
+// What of a turn cannot be undone can be tried again, and the rest is undone meanwhile; the first fault is told.
+func TestAnUndoThatFailsInPart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"f", "g", "h"} {
+		w.write(name, "f1\n")
+	}
+	w.begin()
+	for _, name := range []string{"f", "g", "h"} {
+		w.write(name, "a1\n")
+	}
+	w.end()
+	w.disk.Lock()
+	w.meanwhile = func(what, path string) {
+		if what == "edit" && path != w.path("g") {
+			w.write(strings.TrimPrefix(path, w.dir+"/"), "u1\n")
+		}
+	}
+	w.disk.Unlock()
+	_, notes, err := w.undoOf("", false, false)
+	if err == nil || err.Error() != "f: "+errMovedOn.Error() || len(notes) != 3 || notes[0] != "could not be changed" || notes[1] != "" {
+		t.Errorf("the undo says %v, %q", err, notes)
+	}
+	if f, g, h := w.sees("f"), w.sees("g"), w.sees("h"); f != "u1\n" || g != "f1\n" || h != "u1\n" {
+		t.Errorf("there are %q, %q and %q", f, g, h)
+	}
+	w.disk.Lock()
+	w.meanwhile = nil
+	w.disk.Unlock()
+	for _, name := range []string{"f", "h"} {
+		w.write(name, "a1\n")
+	}
+	w.write("g", "u2\n")
+	w.must(w.undo(false))
+	if f, g, h := w.sees("f"), w.sees("g"), w.sees("h"); f != "f1\n" || g != "u2\n" || h != "f1\n" {
+		t.Errorf("tried again there are %q, %q and %q", f, g, h)
+	}
+}
+
+// A turn that begins while the one before is being undone: that cannot be done again, over what the new one does.
+func TestATurnBeginsDuringAnUndo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.write("f", "a1\n")
+	w.end()
+	ready := make(chan struct{})
+	w.once("edit", "f", 1, func() { w.ledger.BeginTurn("", func() { close(ready) }) })
+	w.must(w.undo(false))
+	<-ready
+	w.write("f", "a2\n")
+	w.end()
+	if err := w.undo(true); !errors.Is(err, errNoUndone) {
+		t.Errorf("to do it again says %v", err)
+	}
+	if got := w.sees("f"); got != "a2\n" {
+		t.Errorf("there is %q", got)
+	}
+}
+
+// What is written again and again while it is being refused is left alone in the end, and said to be; the rest is
+// refused. What is refused one by one can be kept again.
+func TestDecisionsThatFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if n, err := w.refuse(nil); n != 0 || err == nil {
+		t.Errorf("with nothing to refuse it says %d, %v", n, err)
+	}
+	for _, name := range []string{"f", "g", "h"} {
+		w.write(name, "f1\n")
+	}
+	w.begin()
+	for _, name := range []string{"f", "g", "h"} {
+		w.write(name, "f1\na1\n")
+	}
+	w.end()
+	tries := map[string]int{}
+	w.disk.Lock()
+	w.meanwhile = func(what, path string) {
+		if name := strings.TrimPrefix(path, w.dir+"/"); what == "edit" && name != "g" {
+			tries[name]++
+			w.write(name, strings.Repeat("u1\n", tries[name])+"f1\na1\n")
+		}
+	}
+	w.disk.Unlock()
+	n, err := w.refuse(nil)
+	if n != 1 || !errors.Is(err, errMovedOn) || !strings.HasPrefix(err.Error(), "h: ") || tries["f"] != 4 || tries["h"] != 4 {
+		t.Errorf("the refusal of %d says %v, after %v", n, err, tries)
+	}
+	if f, g := w.sees("f"), w.sees("g"); f != strings.Repeat("u1\n", 4)+"f1\na1\n" || g != "f1\n" {
+		t.Errorf("there are %q and %q", f, g)
+	}
+	w.disk.Lock()
+	w.meanwhile = nil
+	w.disk.Unlock()
+	w.decide(review.Keep, "h")
+	done := make(chan error)
+	w.ledger.Decide(Decision{Do: review.Keep, Path: w.path("g"), Which: func(review.File) review.Selection {
+		return review.Selection{Hunks: []int{0}}
+	}}, func(_ int, err error) { done <- err })
+	w.must(<-done)
+	if got := w.sees("g"); got != "f1\na1\n" {
+		t.Errorf("kept again there is %q", got)
+	}
+	if n, err := w.refuse(nil); n != 1 || err != nil { // what still waits
+		t.Errorf("the refusal of %d says %v", n, err)
+	}
+	if f, g, h := w.sees("f"), w.sees("g"), w.sees("h"); f != strings.Repeat("u1\n", 4)+"f1\n" || g != "f1\na1\n" || h != strings.Repeat("u1\n", 4)+"f1\na1\n" {
+		t.Errorf("there are %q, %q and %q", f, g, h)
+	}
+	made := []string{}
+	w.ledger.Decide(Decision{Path: w.path("g"), Plan: func(r *review.Record) (review.Plan, error) {
+		return r.Plan(w.path("g"), review.Reject, review.Selection{Hunks: []int{0}})
+	}, Made: func(p review.Plan) { made = append(made, p.Path) }}, func(_ int, err error) { done <- err })
+	if err := <-done; err != nil || len(made) != 1 || w.sees("g") != "f1\n" {
+		t.Errorf("a plan of one's own says %v, made %q, there is %q", err, made, w.sees("g"))
+	}
+	w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("g"), Which: func(review.File) review.Selection {
+		return review.Selection{Hunks: []int{7}}
+	}, Made: func(p review.Plan) { made = append(made, p.Path) }}, func(n int, err error) {
+		if n != 0 {
+			t.Errorf("%d files were decided about", n)
+		}
+		done <- err
+	})
+	if err := <-done; err == nil || len(made) != 1 {
+		t.Errorf("of a hunk that is not there it says %v, made %q", err, made)
+	}
+}
+
+// What a user has typed may be more than the form that a file had can hold: it is refused in the one that it has.
+func TestWhatCannotBeWrittenAsItWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\xe4\n")
+	w.begin()
+	w.write("f", "ä\na1\n")
+	w.end()
+	w.write("f", "ä\na1\n€\n")
+	if _, err := w.refuse(nil); err == nil || !strings.Contains(err.Error(), "cannot be written as it was") {
+		t.Errorf("the refusal says %v", err)
+	}
+	if got := w.sees("f"); got != "ä\n€\n" {
+		t.Errorf("there is %q", got)
+	}
+}

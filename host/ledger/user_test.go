@@ -1,0 +1,512 @@
+package ledger
+
+import (
+	"maps"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// What the user does in Neovim while the agent works is theirs, with and without changes of the agent's beside: only
+// those are listed, and refusing all leaves what is the user's.
+func TestWhatTheUserDoesInATurn(t *testing.T) {
+	const agents = "f1\na1\nf2\n"
+	agent := func(w *world) { w.write("f", agents) }
+	types := func(name string) func(w *world) {
+		return func(w *world) { w.types(name, func(now string) string { return now + "u1\n" }) }
+	}
+	do := func(list ...func(w *world)) func(w *world) {
+		return func(w *world) {
+			for _, f := range list {
+				f(w)
+			}
+		}
+	}
+	edit := func(w *world) { w.edit("f") }
+	saves := func(w *world) { w.saves("f") }
+	call := func(w *world) { w.call("edit", func() {}, "f") }
+	command := func(w *world) { w.call("execute", func() {}) }
+	for name, c := range map[string]struct {
+		do         func(w *world)
+		listed     string
+		left, disk string // after a refusal, "" where it is as at first
+	}{
+		"types, and a call names the file":        {do(edit, types("f"), call), "", "f1\nf2\nu1\n", "f1\nf2\n"},
+		"types, and a command runs":               {do(edit, types("f"), command), "", "f1\nf2\nu1\n", "f1\nf2\n"},
+		"types and saves, and a call names it":    {do(edit, types("f"), saves, call), "", "f1\nf2\nu1\n", "f1\nf2\nu1\n"},
+		"a call names it, and the user saves":     {do(edit, call, types("f"), saves), "", "f1\nf2\nu1\n", "f1\nf2\nu1\n"},
+		"types beside the agent":                  {do(edit, types("f"), agent), "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n"},
+		"types after the agent in a call":         {do(edit, agent, types("f"), call), "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n"},
+		"saves after the agent":                   {do(edit, agent, types("f"), saves), "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n"},
+		"opens it after the agent":                {do(agent, edit, types("f")), "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n"},
+		"opens, saves and closes after the agent": {do(agent, edit, types("f"), saves, func(w *world) { w.wipe("f") }), "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n"},
+		"opens it, and leaves without saving":     {do(edit, types("f"), func(w *world) { w.wipe("f") }, agent), "modified f -1,0+2,1\n", "f1\nf2\n", "f1\nf2\n"},
+		"writes a file that no buffer shows":      {do(func(w *world) { w.write("f", "f1\nf2\nu1\n"); w.saved("f"); w.sync() }), "", "f1\nf2\nu1\n", "f1\nf2\nu1\n"},
+		"writes it, then the agent": {do(func(w *world) { w.write("f", "f1\nf2\nu1\n"); w.saved("f"); w.sync() }, func(w *world) { w.write("f", "f1\na1\nf2\nu1\n") }),
+			"modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n"},
+		"writes a new one": {do(func(w *world) { w.write("g", "u1\n"); w.saved("g"); w.sync() }), "", "f1\nf2\n", "f1\nf2\n"},
+		"writes a copy, and the agent removes it": {do(func(w *world) {
+			w.write("g", "f1\nf2\n")
+			w.saved("g")
+			w.sync()
+			w.remove("f")
+		}), "deleted f -1,2+0,0\n", "f1\nf2\n", "f1\nf2\n"},
+		"gives another name": {do(func(w *world) {
+			w.move("f", "g")
+			w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			w.saved("g")
+			w.sync()
+		}), "", "no file", "no file"},
+		"renames the agent's": {do(agent, func(w *world) { w.call("edit", func() {}, "f") }, func(w *world) {
+			w.move("f", "g")
+			w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			w.saved("g")
+			w.sync()
+		}), "modified g -1,0+2,1\n", "no file", "no file"},
+		"a loaded file is removed and remade in a call": {do(edit, func(w *world) {
+			w.call("edit", func() {
+				w.remove("f")
+				w.sees("f")
+				w.changes() // looks at it
+				w.write("f", agents)
+			}, "f")
+		}), "modified f -1,0+2,1\n", "f1\nf2\n", "f1\nf2\n"},
+		"a loaded file is removed and remade with unsaved text": {do(edit, types("f"), func(w *world) {
+			w.call("edit", func() {
+				w.remove("f")
+				w.sees("f")
+				w.write("f", agents)
+			}, "f")
+		}), "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n"},
+	} {
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				w.begin()
+				c.do(w)
+				w.end()
+				if got := w.changes(); got != c.listed {
+					t.Errorf("the record has %q, wanted %q", got, c.listed)
+				}
+				g := w.sees("g")
+				switch {
+				case undo:
+					if err := w.undo(false); (err != nil) != (c.listed == "") {
+						t.Errorf("the undo says %v", err)
+					}
+				case c.listed != "":
+					w.decide(review.Reject, "")
+				}
+				if got := w.sees("f"); got != c.left {
+					t.Errorf("undo %v: the user has %q, wanted %q", undo, got, c.left)
+				}
+				disk := "no file"
+				if data, err := os.ReadFile(w.path("f")); err == nil {
+					disk = string(data)
+				}
+				if disk != c.disk {
+					t.Errorf("undo %v: the disk has %q, wanted %q", undo, disk, c.disk)
+				}
+				if got := w.sees("g"); c.listed != "modified g -1,0+2,1\n" && got != g {
+					t.Errorf("undo %v: of g there is %q, was %q", undo, got, g)
+				}
+			})
+		}
+	}
+}
+
+// Each change of the agent's makes one event, whichever ways tell of it.
+func TestEventsOfChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(w *world)
+		want map[string]int
+	}{
+		"through the client":        {func(w *world) { w.clientWrites("f", "f1\n", "a1\n") }, map[string]int{"f fs": 1}},
+		"through the client, twice": {func(w *world) { w.clientWrites("f", "f1\n", "a1\n"); w.clientWrites("f", "a1\n", "a2\n") }, map[string]int{"f fs": 2}},
+		"through the client in a call": {func(w *world) {
+			w.call("edit", func() { w.clientWrites("f", "f1\n", "a1\n") }, "f")
+		}, map[string]int{"f fs": 1}},
+		"on the disk":           {func(w *world) { w.write("f", "a1\n") }, map[string]int{"f disk": 1}},
+		"on the disk in a call": {func(w *world) { w.call("edit", func() { w.write("f", "a1\n") }, "f") }, map[string]int{"f disk": 1}},
+		"named twice":           {func(w *world) { w.call("edit", func() { w.write("f", "a1\n") }, "f"); w.call("edit", func() {}, "f") }, map[string]int{"f disk": 1}},
+		"and listed":            {func(w *world) { w.call("edit", func() { w.write("f", "a1\n") }, "f"); w.changes() }, map[string]int{"f disk": 1}},
+		"again, and listed": {func(w *world) {
+			w.call("edit", func() { w.write("f", "a1\n") }, "f")
+			w.write("f", "a2\n")
+			w.changes()
+		}, map[string]int{"f disk": 2}},
+		"removed":         {func(w *world) { w.remove("f") }, map[string]int{"f disk": 1}},
+		"moved":           {func(w *world) { w.move("f", "g") }, map[string]int{"g disk": 1}},
+		"moved in a call": {func(w *world) { w.call("move", func() { w.move("f", "g") }, "f", "g") }, map[string]int{"g disk": 1}},
+		"a look":          {func(w *world) { w.call("edit", func() {}, "f"); w.changes() }, nil},
+		"as before":       {func(w *world) { w.replace("f", "f1\n") }, nil},
+	} {
+		for _, loaded := range []bool{false, true} {
+			if loaded && strings.HasPrefix(name, "moved") {
+				continue // the buffer hears that its file is gone
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\n")
+				if loaded {
+					w.edit("f")
+				}
+				w.begin()
+				c.do(w)
+				w.end()
+				got := map[string]int{}
+				for _, e := range w.events {
+					got[strings.TrimPrefix(e.Path, w.dir+"/")+" "+e.By]++
+				}
+				if !maps.Equal(got, c.want) {
+					t.Errorf("loaded %v: there were %v, wanted %v", loaded, got, c.want)
+				}
+			})
+		}
+	}
+}
+
+// The prompt does not wait for ever until the folders were looked at. What the agent changes before that is told from
+// the look before.
+func TestTheFirstLookIsLate(t *testing.T) {
+	type late struct {
+		do     func(w *world, look func()) // look lets the look begin; else it does afterwards
+		listed string
+		left   string // of f, where it is not as before
+	}
+	worlds := map[*world]string{}
+	before := ""
+	cases := map[string]late{
+		"a change":                             {func(w *world, _ func()) { w.write("f", "f1\na1\nf2\n") }, "modified f -1,0+2,1\n", ""},
+		"a replacement":                        {func(w *world, _ func()) { w.replace("f", "f1\na1\nf2\n") }, "modified f -1,0+2,1\n", ""},
+		"a file made":                          {func(w *world, _ func()) { w.write("new", "a1\n") }, "added new -0,0+1,1\n", ""},
+		"a file removed":                       {func(w *world, _ func()) { w.remove("f") }, "deleted f -1,2+0,0\n", ""},
+		"a folder removed":                     {func(w *world, _ func()) { w.sh("rm -r d") }, "deleted d/x -1,1+0,0\n", ""},
+		"a file moved":                         {func(w *world, _ func()) { w.move("f", "g") }, "moved g from f\n", ""},
+		"bytes":                                {func(w *world, _ func()) { w.write("bytes", "\x00a") }, "modified bytes\n", ""},
+		"through the client":                   {func(w *world, _ func()) { w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n") }, "modified f -1,0+2,1\n", ""},
+		"a command removes, the client writes": {func(w *world, _ func()) { w.remove("f"); w.clientWrites("f", "", "a1\n") }, "modified f -1,2+1,1\n", ""},
+		"in a call":                            {func(w *world, look func()) { w.call("edit", func() { w.write("f", "f1\na1\nf2\n"); look() }, "f") }, "modified f -1,0+2,1\n", ""},
+		"user writes":                          {func(w *world, _ func()) { w.write("f", "u1\n"); w.saved("f") }, "", "u1\n"},
+		"nothing":                              {func(*world, func()) {}, "", ""},
+	}
+	for name := range cases {
+		for range 2 {
+			w := newWorld(t)
+			worlds[w] = name
+			w.write("f", "f1\nf2\n")
+			w.write("bytes", "\x00f")
+			w.write("d/x", "x1\n")
+			before = w.tree()
+			w.begin()
+			w.end()
+		}
+	}
+	// What was there before is older than the turn, also by a clock that goes in steps.
+	for began := time.Now(); time.Since(began) < 2*coarse; {
+		runtime.Gosched()
+	}
+	defer func(was time.Duration) { maxWait = was }(maxWait)
+	maxWait = 0
+	undo := map[string]bool{} // the second one of each case
+	for w, name := range worlds {
+		c := cases[name]
+		hold := make(chan struct{})
+		w.disk.Lock()
+		w.hold = hold
+		w.disk.Unlock()
+		w.begin()
+		look := sync.OnceFunc(func() { close(hold) })
+		c.do(w, look)
+		look()
+		w.end()
+		if got := w.changes(); got != c.listed {
+			t.Errorf("%s: the record has %q, wanted %q", name, got, c.listed)
+		}
+		told := map[Event]bool{}
+		for _, e := range w.events {
+			if told[e] {
+				t.Errorf("%s: %v is told twice", name, e)
+			}
+			told[e] = true
+		}
+		switch {
+		case c.listed == "":
+		case undo[name]:
+			w.must(w.undo(false))
+		default:
+			w.decide(review.Reject, "")
+		}
+		if got := w.tree(); got != before && c.left == "" {
+			t.Errorf("%s, undo %v: there is\n%s\nwanted\n%s", name, undo[name], got, before)
+		}
+		if got := w.sees("f"); c.left != "" && got != c.left {
+			t.Errorf("%s: there is %q", name, got)
+		}
+		undo[name] = true
+	}
+}
+
+// What was refused or undone before a turn is no doing of its agent, though the look at the folders with which it
+// begins is late, and the files look as if they were new.
+func TestTheFirstLookIsLateAfterARefusal(t *testing.T) {
+	defer func(was time.Duration) { maxWait = was }(maxWait)
+	for name, do := range map[string]func(w *world){
+		"removed": func(w *world) { w.remove("f") },
+		"made":    func(w *world) { w.write("new", "a1\n") },
+		"moved":   func(w *world) { w.move("f", "g") },
+	} {
+		for _, undo := range []bool{false, true} {
+			maxWait = time.Minute
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			w.begin()
+			do(w)
+			w.end()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			w.sync()
+			listed, before := w.changes(), w.tree()
+			// Clocks are not all the same.
+			later := time.Now().Add(time.Hour)
+			w.must(os.Chtimes(w.path("f"), later, later))
+			w.must(os.Chtimes(w.dir, later, later))
+			maxWait = 0
+			release := w.holdLooks()
+			w.begin()
+			release()
+			w.end()
+			if got := w.changes(); got != listed {
+				t.Errorf("%s, undo %v: the record has %q, it had %q", name, undo, got, listed)
+			}
+			if got := w.tree(); got != before {
+				t.Errorf("%s, undo %v: there is %s", name, undo, got)
+			}
+		}
+	}
+}
+
+// The very first look at the folders is late: what has changed before it is not known, and stays.
+func TestTheFirstLookOfAllIsLate(t *testing.T) {
+	defer func(was time.Duration) { maxWait = was }(maxWait)
+	maxWait = 0
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	release := w.holdLooks()
+	w.begin()
+	w.write("f", "f1\na1\n")
+	release()
+	w.sync()
+	w.end()
+	if got := w.changes(); got != "" {
+		t.Errorf("the record has %q", got)
+	}
+	maxWait = time.Minute // or the look may be in the middle of what is written
+	w.begin()
+	w.write("f", "f1\na1\na2\n")
+	w.end()
+	if got := w.changes(); got != "modified f -2,0+3,1\n" {
+		t.Errorf("after the next turn the record has %q", got)
+	}
+}
+
+// The user removes a file that a buffer shows right before the prompt, of which the watch tells when the turn has
+// begun: that is not the agent's doing, and what the agent does to it then comes after it.
+func TestARemovalRightBeforeATurn(t *testing.T) {
+	t.Parallel()
+	removes := func(w *world) { w.remove("f"); w.sees("f") }
+	for name, c := range map[string]struct {
+		users, agents func(w *world) // before it is known what there was, and afterwards
+		listed, left  string
+	}{
+		"removed":                  {removes, func(*world) {}, "", "no file"},
+		"and made before the look": {func(w *world) { removes(w); w.write("f", "a1\n"); w.sees("f") }, func(*world) {}, "modified f -1,1+1,1\n", "f1\n"},
+		"and made by the agent":    {removes, func(w *world) { w.write("f", "a1\n") }, "added f -0,0+1,1\n", "no file"},
+		"and made by it as it was": {removes, func(w *world) { w.write("f", "f1\n") }, "added f -0,0+1,1\n", "no file"},
+		"by the agent":             {func(*world) {}, func(w *world) { w.remove("f") }, "deleted f -1,1+0,0\n", "f1\n"},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		release := w.holdLooks()
+		ready := make(chan struct{})
+		w.mu.Lock()
+		w.ledger.BeginTurn("", func() { close(ready) })
+		w.mu.Unlock()
+		w.sync()
+		c.users(w)
+		w.sync()
+		release()
+		<-ready
+		c.agents(w)
+		w.end()
+		if got := w.changes(); got != c.listed {
+			t.Errorf("%s: the record has %q, wanted %q", name, got, c.listed)
+		}
+		if c.listed != "" {
+			w.decide(review.Reject, "")
+		} else if len(w.events) > 0 {
+			t.Errorf("%s: told is %v", name, w.events)
+		}
+		got := "no file"
+		if data, err := os.ReadFile(w.path("f")); err == nil {
+			got = string(data)
+		}
+		if got != c.left {
+			t.Errorf("%s: there is %q, wanted %q", name, got, c.left)
+		}
+	}
+}
+
+// What the user has saved in a turn comes back also where the agent has made the file binary afterwards.
+func TestTheUsersTextOfAFileThatBecameBinary(t *testing.T) {
+	t.Parallel()
+	agents := map[string]func(w *world){
+		"":                   func(*world) {},
+		"a change before":    func(w *world) { w.write("f", "f1\na1\n"); w.sees("f") },
+		"through the client": func(w *world) { w.clientWrites("f", "f1\n", "f1\na1\n") },
+	}
+	for name, agent := range agents {
+		for _, loaded := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.begin()
+			w.edit("f")
+			agent(w)
+			w.types("f", func(now string) string { return now + "u1\n" })
+			w.saves("f")
+			if !loaded {
+				w.wipe("f")
+			}
+			w.write("f", "\x00a2\n")
+			w.end()
+			w.decide(review.Reject, "")
+			if got := w.sees("f"); got != "f1\nu1\n" {
+				t.Errorf("%s, loaded %v: refused there is %q", name, loaded, got)
+			}
+		}
+	}
+}
+
+// What another program has made of a file in a buffer before the turn is the user's, however late it is told.
+func TestAChangeBeforeTheTurnIsToldInIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		early  time.Duration
+		listed bool
+	}{{time.Second, false}, {-time.Second, true}} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		before, after := "f1\n", "f1\nu1\n"
+		w.ledger.Took(buffers.Written{
+			Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain,
+			At: time.Now().Add(-c.early),
+		}, "disk", false)
+		w.sync()
+		if got := w.changes(); (got != "") != c.listed {
+			t.Errorf("%v before the turn: the record has %q", c.early, got)
+		}
+	}
+}
+
+// What the user has made of a file between two turns, by another program, comes back too where the file was in the
+// record before it became binary.
+func TestAnotherProgramBeforeAFileBecomesBinary(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.must(os.Chmod(w.path("f"), 0o600))
+	w.end()
+	w.write("f", "f1\nu1\n")
+	w.begin()
+	w.write("f", "\x00a1\n")
+	w.end()
+	w.decide(review.Reject, "")
+	if got := w.sees("f"); got != "f1\nu1\n" {
+		t.Errorf("refused there is %q", got)
+	}
+}
+
+// What the user has typed and saved into a file that the agent had made binary does not go with an undo or a refusal,
+// also where the agent has changed it again.
+func TestTheUsersTextInAFileThatWasBinary(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.begin()
+		w.write("f", "\x00a1\n")
+		w.edit("f")
+		w.types("f", func(now string) string { return now + "u1\n" })
+		w.saves("f")
+		want := "\x00a1\nu1\n"
+		if again {
+			want += "a2\n"
+			w.write("f", want)
+		}
+		w.end()
+		w.undo(false)
+		if got := w.sees("f"); got != want {
+			t.Errorf("again %v: undone there is %q", again, got)
+		}
+		refused := make(chan error)
+		w.ledger.Decide(Decision{Do: review.Reject}, func(_ int, err error) { refused <- err })
+		if err := <-refused; err == nil || w.sees("f") != want {
+			t.Errorf("again %v: refused (%v) there is %q", again, err, w.sees("f"))
+		}
+		w.decide(review.Keep, "")
+		if got := w.changes(); strings.Contains(got, "pending") || w.sees("f") != want {
+			t.Errorf("again %v: kept the record has %q, and there is %q", again, got, w.sees("f"))
+		}
+	}
+}
+
+// The user reads a buffer again in a turn, and with it what the agent has written of which nobody has told yet; then
+// they type and save. The agent's part is refused all the same.
+func TestABufferThatIsReadAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ agents, listed, refused string }{
+		"changed":   {"f1\na1\nf2\n", "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
+		"emptied":   {"", "modified f -1,2+0,0\n", "f1\nf2\nu1\n"},
+		"as it was": {"f1\nf2\n", "", ""},
+	} {
+		for _, unsaved := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			w.edit("f")
+			w.begin()
+			if unsaved {
+				w.types("f", func(now string) string { return now + "u0\n" })
+			}
+			w.write("f", c.agents)
+			w.edit("f")
+			w.types("f", func(now string) string { return now + "u1\n" })
+			w.saves("f")
+			w.end()
+			if got := w.changes(); got != c.listed {
+				t.Errorf("%s, unsaved %v: the record has %q, wanted %q", name, unsaved, got, c.listed)
+			}
+			if c.listed == "" {
+				continue
+			}
+			if w.decide(review.Reject, ""); w.sees("f") != c.refused {
+				t.Errorf("%s, unsaved %v: refused there is %q", name, unsaved, w.sees("f"))
+			}
+		}
+	}
+}

@@ -1,0 +1,438 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// This file has the one rule that says whose a change is. What a file was when the turn began is fixed. From then
+// on what the user does to it in Neovim is the user's, and all else until the turn is over is the agent's, by
+// whichever way and in whichever order. Outside of a turn only what comes through the client is the agent's.
+//
+// The ways in (writes through the client, changes under a buffer, calls that name files, comparisons of the
+// folders) say which path to look at. What was there before is not theirs to say, but for a file that a buffer
+// shows: there the agent's changes are told one by one with the text right before them, and all else is the user's.
+
+// maxWait is how long a prompt waits for the look at the folders with which its turn begins, and maxFirst how much
+// longer where the first look of all is still under way.
+var maxWait, maxFirst = time.Second, 500 * time.Millisecond // longer in tests
+
+// coarse is how far a file's time may be behind the clock.
+const coarse = 20 * time.Millisecond
+
+// known is what a file was when it was last seen in a turn, or else when that began; false where neither is known.
+// now is what is there, which saves reading what has not changed.
+func (l *Ledger) known(t *turn, now sight) (review.Content, bool) {
+	if t == nil || t.over {
+		return review.Content{}, false
+	}
+	if is, ok := t.seen[now.path]; ok {
+		return is, true
+	}
+	s, listed := l.atBegin(t, now)
+	switch {
+	case s.Kind == checkpoint.None && !listed:
+		return l.record.Present(now.path)
+	case s.Kind == checkpoint.None:
+		return review.Content{}, true
+	case s.Kind != checkpoint.File:
+		return review.Content{}, false
+	case !now.loaded && now.Exists && s.Size == now.size && s.ModTime == now.modified && s.Changed == now.since.UnixNano():
+		now.Mode = s.Mode.Perm() // that may have been looked up later
+		return now.Content, true
+	}
+	if is, ok := l.originals.content(s); ok {
+		return is, true
+	}
+	is := review.Opaque(fmt.Sprint("not kept: ", s.Size, " ", s.ModTime))
+	is.Mode = s.Mode.Perm()
+	return is, true
+}
+
+// atBegin is what the folders had at a path when a turn began; listed is false where nobody has looked there.
+func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
+	if t.first == nil {
+		return s, false
+	}
+	s = t.first.State(now.path)
+	if t.late && t.before != nil && !t.saved[now.path] {
+		changed := time.Unix(0, max(s.ModTime, s.Changed))
+		if s.Kind == checkpoint.None { // perhaps it was removed
+			if folder, err := os.Stat(filepath.Dir(now.path)); err != nil {
+				changed = t.At // with its folder
+			} else {
+				changed = folder.ModTime()
+			}
+		}
+		if !changed.Before(t.At.Add(-coarse)) {
+			s = t.before.State(now.path) // the look came after the change
+		}
+	}
+	if s.Kind != checkpoint.None || !now.Exists {
+		return s, s.Kind != checkpoint.None || t.first.Whole(now.path)
+	}
+	// It is new, unless the look has left it out.
+	_, fresh := t.fresh[now.path]
+	return s, fresh || t.first.Whole(now.path) && now.since.After(t.At.Add(-coarse)) && !files.Ignored(context.Background(), now.path)
+}
+
+// account brings a file into the books as it was just seen, and tells whether it has something new of the agent's.
+// The turn may be nil, for none.
+func (l *Ledger) account(t *turn, now sight) bool {
+	switch {
+	case now.path == "":
+		return false
+	case l.leftByUser(t, now), t == nil, t.over, l.config.Claimed(now.path) && !l.Names(now.path), t.isCopy(now):
+		if t != nil {
+			t.seen[now.path] = now.Content
+		}
+		l.userNow(now.path, now.Content)
+		return false
+	case now.loaded && (!now.Exists || l.isGone(now.path)):
+		return false // the watch tells, also that it is back
+	}
+	was, known := l.known(t, now)
+	t.seen[now.path] = now.Content
+	if now.loaded {
+		mode := cmp.Or(was.Mode, now.Mode) // which the user does not change
+		was, known = now.Content, true
+		was.Mode = mode
+	}
+	switch {
+	case !known:
+	case was.Mark() == now.Mark():
+		l.userNow(now.path, now.Content)
+	default:
+		l.agentChanged(t, now.path, was, now.Content)
+		l.config.Others(now.path, now.Content)
+		return true
+	}
+	return false
+}
+
+// leftByUser tells that a file is gone which the user has given another name. The turn may be nil, for none.
+func (l *Ledger) leftByUser(t *turn, now sight) bool {
+	if t == nil || now.Exists || t.renamed[now.path] == "" {
+		return false
+	}
+	l.record.Renamed(now.path, t.renamed[now.path])
+	t.Renamed(now.path, t.renamed[now.path])
+	return true
+}
+
+// isCopy tells that a file is what the user has written under another name, if it was not seen since.
+func (t *turn) isCopy(now sight) bool {
+	_, seen := t.seen[now.path]
+	return !seen && now.Exists && t.copies[now.path]
+}
+
+// Took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
+// buffer, by "disk". One that the user has decided about before it was made is kept.
+func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
+	l.box.Put(func() { l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed) }) })
+}
+
+// whenKnown runs f when it is known what a file was before the turn, which the first look at the folders tells. Of a
+// file that a buffer shows that is told, unless it is gone. What else comes of the file waits too.
+func (l *Ledger) whenKnown(path string, gone bool, f func()) {
+	t := l.turn
+	if t == nil || t.over || t.first != nil || !l.scans.running {
+		f()
+		return
+	}
+	if _, seen := t.seen[path]; !t.waits[path] && (seen || l.loaded[path] && !gone) {
+		f()
+		return
+	}
+	t.waits[path] = true
+	l.scans.early = append(l.scans.early, f)
+}
+
+// took brings a change that was told into the books.
+func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
+	t := l.turn
+	told, is := contentOf(w.Before, w.FormBefore), contentOf(w.After, w.FormAfter)
+	there := sight{path: w.Path, Content: told, since: w.Since}
+	if w.Deleted {
+		is, there.Content = review.Content{}, review.Content{}
+	} else {
+		is.Mode = modeOf(w.Path)
+		if is.Opaque && len(*w.After) > maxReviewed {
+			is.Text = largeMark(w.Path) // as a look has it
+		}
+	}
+	if w.Behind != nil {
+		if l.conflicts(w); !w.Changed && !w.Deleted && !w.Created {
+			return // all of it conflicts
+		}
+	}
+	if t != nil && !t.over && !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) {
+		// The turn began before it was told.
+		t.seen[w.Path], t.disk[w.Path] = is, contentOf(w.Disk, w.FormAfter)
+		l.userNow(w.Path, is)
+		l.tell(nil)
+		return
+	}
+	was, known := l.known(t, there)
+	if w.Deleted && (known && !was.Exists || l.isGone(w.Path)) {
+		return // it was seen before
+	}
+	// What a buffer had before is told, and what a file had of which nothing else is known.
+	shown := by == "disk" || w.Buf != 0 && (l.loaded[w.Path] || w.Unsaved)
+	tells := told.Exists || w.Created
+	switch {
+	case shown && tells, !known && (tells || by == "fs"):
+		mode := cmp.Or(was.Mode, is.Mode)
+		if was = told; was.Exists {
+			was.Mode = mode
+		}
+	case !known:
+		was = review.Opaque("not known")
+	}
+	if reviewed && known && told.Exists && !was.SameText(told) {
+		// What was made of it before was not in the question.
+		told.Mode = was.Mode
+		l.agentChanged(t, w.Path, was, told)
+		was = told
+	}
+	l.record.Now(w.Path, was)
+	before, _ := l.record.File(w.Path)
+	disk := contentOf(w.Disk, w.FormAfter)
+	if shown && w.Created && w.Unsaved && disk.Exists {
+		disk.Mode = is.Mode
+		l.agentChanged(t, w.Path, was, disk)
+		l.userNow(w.Path, is) // what the buffer has beside it
+	} else {
+		l.agentChanged(t, w.Path, was, is)
+	}
+	if reviewed {
+		keepWritten(l.record, w.Path, before, told, is)
+	}
+	l.named.Store(w.Path, true)
+	if t != nil {
+		t.seen[w.Path], t.disk[w.Path] = is, disk
+	}
+	l.version[w.Path]++
+	l.config.Others(w.Path, is)
+	l.tell([]Event{{w.Path, by}})
+}
+
+// conflicts takes down that the disk has something of the agent's that its buffer has not, for when that reads it.
+func (l *Ledger) conflicts(w buffers.Written) {
+	if _, known := l.behind[w.Path]; known {
+		return
+	}
+	was := contentOf(w.Behind, w.FormBefore)
+	was.Mode = modeOf(w.Path)
+	l.behind[w.Path] = was
+}
+
+// readBehind tells that a buffer has given up what was unsaved in it for what the disk has, some of which the agent
+// has written: from there on it is as if nothing had been unsaved.
+func (l *Ledger) readBehind(now sight) bool {
+	was, behind := l.behind[now.path]
+	delete(l.behind, now.path)
+	if !behind || !now.Exists || was.Mark() == now.Mark() {
+		return false
+	}
+	l.record.Now(now.path, was)
+	l.agentChanged(l.turn, now.path, was, now.Content)
+	return true
+}
+
+// Elsewhere hears what a file has become by another session: to this one that is as the user's.
+func (l *Ledger) Elsewhere(path string, is review.Content) {
+	l.box.Put(func() {
+		l.whenKnown(path, false, func() {
+			if l.loaded[path] {
+				return // what is in a buffer besides this agent's changes is the user's anyway
+			}
+			if t := l.turn; t != nil && !t.over {
+				t.seen[path] = is
+				delete(t.gone, path)
+			}
+			l.userNow(path, is)
+			l.tell(nil)
+		})
+	})
+}
+
+// isGone tells whether the record knows that the agent has removed a file, or has moved it away.
+func (l *Ledger) isGone(path string) bool {
+	if f, recorded := l.record.File(path); recorded {
+		return !f.Present.Exists
+	}
+	return l.turn != nil && l.turn.gone[path].Exists
+}
+
+// agentChanged takes a change of the agent's in a turn, which may be nil.
+func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
+	if is.Opaque { // the record forgets the texts of what is no text any more
+		l.record.Now(path, was)
+		f, _ := l.record.File(path)
+		for _, text := range []review.Content{was, f.Baseline, f.Accepted} {
+			l.originals.keepText(text)
+		}
+	}
+	l.record.Changed(path, was, is)
+	if t == nil {
+		return
+	}
+	t.Changed(path, was, is)
+	if was.Exists && !is.Exists {
+		t.gone[path] = was
+	}
+	if is.Exists {
+		delete(t.gone, path)
+	}
+}
+
+// agentMoved takes a move by the agent in a turn, which may be nil.
+func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
+	l.record.Moved(from, to, was, is)
+	if t == nil {
+		return
+	}
+	t.Moved(from, to, was, is)
+	t.seen[from], t.seen[to] = review.Content{}, is
+	l.config.Others(from, review.Content{})
+	l.config.Others(to, is)
+	delete(t.gone, from)
+}
+
+// userNow brings what is known of a file in step with what the user has.
+func (l *Ledger) userNow(path string, now review.Content) {
+	if !now.Exists {
+		l.record.Removed(path)
+		return // an undo of the turn says so
+	}
+	l.record.Now(path, now)
+}
+
+// UserSaved hears that the user has written a file: what it has then is theirs.
+func (l *Ledger) UserSaved(path string) {
+	l.box.Put(func() {
+		t := l.turn
+		if t == nil || t.over || l.loaded[path] {
+			return
+		}
+		t.saved[path] = true
+		l.noteWritten(t, path)
+		l.see(path, false, func(now sight) {
+			if now.path != "" {
+				t.seen[now.path] = now.Content
+				l.userNow(now.path, now.Content)
+			}
+		})
+	})
+}
+
+// UserRenamed hears that the user has given the file of a buffer another name, under which they have perhaps
+// written it.
+func (l *Ledger) UserRenamed(from, to string) {
+	l.box.Put(func() {
+		if l.turn == nil || l.isGone(from) {
+			return
+		}
+		for first, then := range l.turn.renamed {
+			if then == from {
+				l.turn.renamed[first] = to
+			}
+		}
+		l.turn.renamed[from], l.turn.copies[to] = to, true
+		l.noteWritten(l.turn, to)
+		delete(l.turn.renamed, to)
+	})
+}
+
+// FileOpened hears that a buffer shows a file, or no longer, or that the user has saved it, with the text that the
+// disk had when Neovim read it, or when the buffer was last in step with it. What others have made of a file before it
+// was opened is the agent's, while a turn runs; what the user leaves unsaved is gone.
+func (l *Ledger) FileOpened(o buffers.Opened) {
+	l.box.Put(func() { l.whenKnown(o.Path, false, func() { l.fileOpened(o) }) })
+}
+
+func (l *Ledger) fileOpened(o buffers.Opened) {
+	if t := l.turn; o.Saved && t != nil && !t.over {
+		l.noteWritten(t, o.Path)
+	}
+	opened := o.Loaded && !l.loaded[o.Path] && !o.Saved
+	l.loaded[o.Path] = o.Loaded
+	if o.Text == nil {
+		return
+	}
+	now := sight{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
+	var mode os.FileMode // 0 where there is no file
+	if info, err := os.Stat(o.Path); err == nil {
+		now.size, now.modified, mode = info.Size(), info.ModTime().UnixNano(), info.Mode().Perm()
+	}
+	if now.Mode = mode; !opened {
+		was, _ := l.known(l.turn, now)
+		now.Mode = cmp.Or(was.Mode, mode) // which the user does not change
+	}
+	t := l.turn
+	if o.Saved {
+		delete(l.behind, o.Path)
+	}
+	switch {
+	case !opened && l.readBehind(now):
+		l.named.Store(o.Path, true)
+		l.tell([]Event{{o.Path, "disk"}})
+		if t != nil {
+			t.seen[o.Path] = now.Content
+		}
+	case opened:
+		if l.account(t, now) {
+			l.named.Store(o.Path, true)
+			l.tell([]Event{{o.Path, "disk"}})
+		}
+	case l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over):
+		return // as was told
+	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
+		// Read anew: what the user leaves unsaved is gone, and what others have made of the file has come.
+		l.tell([]Event{{o.Path, "disk"}})
+	default:
+		if t != nil {
+			t.seen[o.Path] = now.Content
+		}
+		if o.Saved && mode != 0 {
+			l.record.Remade(o.Path, now.Content)
+			if t != nil {
+				t.Remade(o.Path, now.Content)
+			}
+		}
+		if mode != 0 {
+			l.userNow(o.Path, now.Content)
+			l.tell(nil)
+		}
+	}
+	if t != nil {
+		t.disk[o.Path] = now.Content
+	}
+}
+
+// largeMark tells a file that is too large to be compared from its other contents.
+func largeMark(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return largeText(buffers.DiskStateOf(info))
+}
+
+func modeOf(path string) os.FileMode {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Mode().Perm()
+}

@@ -1,0 +1,630 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+// world is a folder with an agent and a user, and a ledger that keeps books about both. Buffers are such of a
+// simple editor, which is always in step with the disk when it is asked.
+type world struct {
+	t      testing.TB
+	dir    string
+	store  *checkpoint.Store
+	ledger *Ledger        // of the session whose agent acts
+	mu     sync.Mutex     // in the place of the sessions' goroutines
+	looks  sync.WaitGroup // at the folders, and the ledgers
+
+	disk      sync.Mutex // guards what follows
+	sessions  []*Ledger
+	events    []Event
+	bufs      map[string]*buffer
+	blind     map[string]bool         // paths that cannot be looked at
+	tracks    chan struct{}           // is closed when Neovim has told what its buffers show; nil for at once
+	conflict  bool                    // of the agent's lines with such of the user's that are not saved
+	hold      chan struct{}           // no look at the folders begins before it is closed; nil for at once
+	meanwhile func(what, path string) // is called before each "look", "edit" and "restore", and after an edit, "edited"
+}
+
+// buffer is a file as an editor shows it.
+type buffer struct {
+	text, form string
+	synced     string // what the disk had when both were last in step
+	gone       bool   // that there was no file any more was told
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, dir: filepath.Join(dir, "project"), bufs: map[string]*buffer{}, blind: map[string]bool{}}
+	if err := os.Mkdir(w.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.store = checkpoint.Open(filepath.Join(dir, "store"))
+	w.open()
+	t.Cleanup(func() {
+		for _, l := range w.sessions {
+			l.box.Close()
+		}
+		w.looks.Wait()
+	})
+	return w
+}
+
+// open opens another session in the folder, whose agent acts from now on. Its surroundings can be others.
+func (w *world) open(others ...func(*Config)) *Ledger {
+	var l *Ledger
+	rest := func() []*Ledger {
+		w.disk.Lock()
+		defer w.disk.Unlock()
+		return slices.DeleteFunc(slices.Clone(w.sessions), func(other *Ledger) bool { return other == l })
+	}
+	config := Config{
+		Roots:    []string{w.dir},
+		Inside:   func(path string) bool { return strings.HasPrefix(path, w.dir+"/") },
+		Absolute: func(name string) (string, bool) { return session.Absolute(name, w.dir, filepath.Dir(w.dir)) },
+		Short:    filepath.Base,
+		Watch:    func() Watch { return w },
+		Files:    w,
+		Store:    w.store,
+		Saves:    saves{w.store},
+		Claimed: func(path string) bool {
+			return slices.ContainsFunc(rest(), func(other *Ledger) bool { return other.Names(path) })
+		},
+		Others: func(path string, is review.Content) {
+			for _, other := range rest() {
+				other.Elsewhere(path, is)
+			}
+		},
+		Put: func(f func()) bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			f()
+			return true
+		},
+		Hurry: func() {},
+		Lacks: func(Lack) {},
+		Changed: func(_ []review.File, _ []int, events []Event) {
+			w.disk.Lock()
+			defer w.disk.Unlock()
+			w.events = append(w.events, events...)
+		},
+		Background: func(look func()) {
+			w.disk.Lock()
+			hold := w.hold
+			w.disk.Unlock()
+			w.looks.Go(func() {
+				if hold != nil {
+					<-hold
+				}
+				look()
+			})
+		},
+		Over: w.t.Context(),
+		Log:  slog.New(slog.DiscardHandler),
+	}
+	for _, change := range others {
+		change(&config)
+	}
+	l = New(config)
+	w.disk.Lock()
+	w.sessions = append(w.sessions, l)
+	w.disk.Unlock()
+	w.ledger = l
+	w.looks.Go(l.Run)
+	return l
+}
+
+// saves saves sessions at once.
+type saves struct{ store *checkpoint.Store }
+
+func (s saves) Load(key string, limit int) (saved.Session, error) {
+	return saved.Load(s.store, key, limit)
+}
+
+func (s saves) Write(_ string, image *saved.Image, done func(int, error)) {
+	done(image.Write(s.store))
+}
+
+func (s saves) Remove(key string) { s.store.Remove(key) }
+
+// between has a test do something in between.
+func (w *world) between(what, path string) {
+	w.disk.Lock()
+	f := w.meanwhile
+	w.disk.Unlock()
+	if f != nil {
+		f(what, path)
+	}
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// The disk, as any program changes it.
+
+func (w *world) write(name, data string) {
+	w.t.Helper()
+	w.must(os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
+	w.must(os.WriteFile(w.path(name), []byte(data), 0o644))
+}
+
+// replace writes a file as many programs do, by another one's place.
+func (w *world) replace(name, data string) {
+	w.t.Helper()
+	w.write(name+"~", data)
+	w.must(os.Rename(w.path(name+"~"), w.path(name)))
+}
+
+func (w *world) remove(name string) { w.t.Helper(); w.must(os.Remove(w.path(name))) }
+
+func (w *world) move(from, to string) {
+	w.t.Helper()
+	w.must(os.MkdirAll(filepath.Dir(w.path(to)), 0o755))
+	w.must(os.Rename(w.path(from), w.path(to)))
+}
+
+func (w *world) chmod(name string, mode fs.FileMode) {
+	w.t.Helper()
+	w.must(os.Chmod(w.path(name), mode))
+}
+
+// tree is all files, byte for byte, with their permissions.
+func (w *world) tree() string {
+	w.t.Helper()
+	var lines []string
+	w.must(filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		name, _ := filepath.Rel(w.dir, path)
+		lines = append(lines, fmt.Sprintf("%s %o %q", name, info.Mode().Perm(), data))
+		return err
+	}))
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// The agent.
+
+// begin begins a turn, whose prompt goes out when the folders were looked at.
+func (w *world) begin() {
+	w.t.Helper()
+	ready := make(chan struct{})
+	w.mu.Lock()
+	w.ledger.BeginTurn("", func() { close(ready) })
+	w.mu.Unlock()
+	<-ready
+}
+
+// end ends a turn, and returns when all of it is known.
+func (w *world) end() {
+	w.t.Helper()
+	over := make(chan struct{})
+	w.mu.Lock()
+	end := w.ledger.EndTurn(func() { close(over) })
+	w.mu.Unlock()
+	<-over
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ledger.Told(end) {
+		w.t.Error("the end of the turn is not told when all of it is known")
+	}
+}
+
+// clientWrites is a write of the agent's through its client; given is what it has read.
+func (w *world) clientWrites(name, given, text string) {
+	w.t.Helper()
+	path := w.path(name)
+	w.follow(path, true)
+	done := buffers.Written{Path: path, Changed: true, After: &text, Disk: &text}
+	data, err := os.ReadFile(path)
+	if done.Created = err != nil; err == nil {
+		was := buffers.Decoded(data)
+		done.Before, done.FormBefore = &was, buffers.Form(data)
+		done.Since = changedAt(path)
+	}
+	w.disk.Lock()
+	if b := w.bufs[path]; b != nil {
+		mine := b.text
+		done.Buf, done.Before, done.Unsaved = 1, &mine, b.text != b.synced
+		after, conflicts := buffers.Merge(given, b.text, text)
+		w.conflict = w.conflict || len(conflicts) > 0
+		done.After, b.text, b.synced, b.gone = &after, after, text, false
+		defer func() { b.form = done.FormAfter }()
+	}
+	w.disk.Unlock()
+	encoded, err := buffers.Encoded(text, done.FormBefore)
+	w.must(err)
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	w.write(name, string(encoded))
+	w.chmod(name, mode)
+	done.FormAfter = buffers.Form(encoded)
+	w.ledger.Took(done, "fs", false)
+}
+
+// call has the agent do something in a call that names paths.
+func (w *world) call(kind session.ToolKind, do func(), names ...string) {
+	w.t.Helper()
+	call := &session.ToolCall{ID: fmt.Sprint(time.Now().UnixNano()), Kind: kind, Status: session.StatusInProgress}
+	for _, name := range names {
+		call.Locations = append(call.Locations, session.Location{Path: w.path(name)})
+	}
+	w.followCall(call)
+	do()
+	call.Status = session.StatusCompleted
+	w.followCall(call)
+}
+
+func (w *world) followCall(call *session.ToolCall) {
+	w.mu.Lock()
+	w.ledger.Follow(call, true)
+	w.mu.Unlock()
+	w.sync()
+}
+
+// The user.
+
+// edit shows a file in a buffer.
+func (w *world) edit(name string) {
+	w.t.Helper()
+	data, err := os.ReadFile(w.path(name))
+	w.must(err)
+	text := buffers.Decoded(data)
+	w.disk.Lock()
+	w.bufs[w.path(name)] = &buffer{text: text, form: buffers.Form(data), synced: text}
+	w.disk.Unlock()
+	w.opened(buffers.Opened{Path: w.path(name), Loaded: true, Text: &text, Form: buffers.Form(data), Since: changedAt(w.path(name))})
+}
+
+// wipe closes a buffer, and what is not saved in it is lost.
+func (w *world) wipe(name string) {
+	w.t.Helper()
+	w.disk.Lock()
+	b := w.bufs[w.path(name)]
+	delete(w.bufs, w.path(name))
+	w.disk.Unlock()
+	w.opened(buffers.Opened{Path: w.path(name), Text: &b.synced, Form: b.form})
+}
+
+func (w *world) opened(o buffers.Opened) {
+	for _, l := range w.sessions {
+		l.FileOpened(o)
+	}
+}
+
+// types changes a buffer.
+func (w *world) types(name string, change func(string) string) {
+	w.follow(w.path(name), true)
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	b := w.bufs[w.path(name)]
+	b.text = change(b.text)
+}
+
+// saves writes a buffer.
+func (w *world) saves(name string) {
+	w.t.Helper()
+	w.follow(w.path(name), true)
+	w.disk.Lock()
+	b := w.bufs[w.path(name)]
+	data, err := buffers.Encoded(b.text, b.form)
+	b.synced, b.gone = b.text, false
+	w.disk.Unlock()
+	w.must(err)
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(w.path(name)); err == nil {
+		mode = info.Mode().Perm()
+	}
+	w.write(name, string(data))
+	w.chmod(name, mode)
+	text := buffers.Decoded(data)
+	for _, l := range w.sessions {
+		l.FileOpened(buffers.Opened{Path: w.path(name), Loaded: true, Saved: true, Text: &text, Form: buffers.Form(data), Since: changedAt(w.path(name))})
+	}
+	w.saved(name)
+}
+
+// saved tells that the user has written a file.
+func (w *world) saved(name string) {
+	for _, l := range w.sessions {
+		l.UserSaved(w.path(name))
+	}
+}
+
+// sees is what the user has of a file: of a buffer, with its unsaved text.
+func (w *world) sees(name string) string {
+	w.t.Helper()
+	w.follow(w.path(name), true)
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	if b := w.bufs[w.path(name)]; b != nil {
+		return b.text
+	}
+	data, err := os.ReadFile(w.path(name))
+	if err != nil {
+		return "no file"
+	}
+	return string(data)
+}
+
+// decide decides about all changes, or those of a file.
+func (w *world) decide(do review.Decision, name string) {
+	w.t.Helper()
+	d := Decision{Do: do}
+	if name != "" {
+		d.Path = w.path(name)
+	}
+	done := make(chan error)
+	w.ledger.Decide(d, func(_ int, err error) { done <- err })
+	if err := <-done; err != nil {
+		w.t.Errorf("%s: %v", do, err)
+	}
+}
+
+func (w *world) undo(again bool) error {
+	done := make(chan error)
+	w.ledger.Undo(again, false, "", func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
+	return <-done
+}
+
+// changes lists the record.
+func (w *world) changes() string {
+	list := make(chan string)
+	w.ledger.Files(func(files []review.File) {
+		var b strings.Builder
+		for _, f := range files {
+			fmt.Fprintf(&b, "%s %s", f.Status, strings.TrimPrefix(f.Path, w.dir+"/"))
+			if f.OldPath != "" {
+				fmt.Fprintf(&b, " from %s", strings.TrimPrefix(f.OldPath, w.dir+"/"))
+			}
+			for _, h := range f.Hunks {
+				fmt.Fprintf(&b, " -%d,%d+%d,%d", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
+			}
+			if f.State != review.Pending {
+				fmt.Fprintf(&b, " %s", f.State)
+			}
+			b.WriteByte('\n')
+		}
+		list <- b.String()
+	})
+	return <-list
+}
+
+func (w *world) sync() {
+	done := make(chan struct{})
+	w.ledger.Then(func() { close(done) })
+	<-done
+}
+
+// The watch.
+
+// follow has the disk's text reach a buffer; with over also that it is empty or gone.
+func (w *world) follow(path string, over bool) {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	b := w.bufs[path]
+	if b == nil {
+		return
+	}
+	data, err := os.ReadFile(path)
+	switch text := buffers.Decoded(data); {
+	case err != nil && !b.gone && over:
+		b.gone = true
+		was := b.synced
+		w.ledger.Took(buffers.Written{Path: path, Deleted: true, Before: &was, FormBefore: b.form}, "disk", false)
+	case err != nil, len(data) == 0 && !over, text == b.synced && buffers.Form(data) == b.form && !b.gone:
+	default:
+		mine := b.text
+		after, conflicts := buffers.Merge(b.synced, mine, text)
+		w.conflict = w.conflict || len(conflicts) > 0
+		done := buffers.Written{Path: path, Buf: 1, Changed: true, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced}
+		if b.gone {
+			done.Created, done.Before = true, nil
+		}
+		b.text, b.synced, b.form, b.gone = after, text, done.FormAfter, false
+		w.ledger.Took(done, "disk", false)
+	}
+}
+
+func (w *world) Tracks() <-chan struct{} {
+	if w.tracks != nil {
+		return w.tracks
+	}
+	known := make(chan struct{})
+	close(known)
+	return known
+}
+
+func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Seen, error)) {
+	w.between("look", path)
+	if settle {
+		w.follow(path, false)
+	}
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	seen := buffers.Seen{Path: path}
+	data, err := os.ReadFile(path)
+	info, err2 := os.Stat(path)
+	switch {
+	case w.blind[path]:
+		done(buffers.Seen{}, errors.New("it cannot be looked at"))
+		return
+	case err2 == nil && info.IsDir():
+		done(seen, buffers.ErrDirectory)
+		return
+	case err == nil && err2 == nil:
+		seen.Exists, seen.Mode, seen.Text, seen.Form = true, info.Mode().Perm(), buffers.Decoded(data), buffers.Form(data)
+		seen.Disk = buffers.DiskState{Exists: true, Sec: info.ModTime().Unix(), Nsec: int64(info.ModTime().Nanosecond()), Size: info.Size()}
+		seen.Since = changedAt(path)
+		if int64(len(data)) > limit {
+			seen.Large, seen.Text = true, ""
+		}
+	}
+	if b := w.bufs[path]; b != nil {
+		if seen.Loaded = true; seen.Exists {
+			seen.Text, seen.Form = b.text, b.form
+		}
+	}
+	done(seen, nil)
+}
+
+// changedAt is since when a file is as it is.
+func changedAt(path string) time.Time {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return time.Time{}
+	}
+	return time.Unix(st.Ctim.Unix())
+}
+
+func (w *world) Finish(path string, done func()) {
+	w.follow(path, true)
+	done()
+}
+
+func (w *world) Settle(done func()) {
+	for _, path := range w.Loaded() {
+		w.follow(path, true)
+	}
+	done()
+}
+
+func (w *world) Loaded() []string {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	return slices.Collect(maps.Keys(w.bufs))
+}
+
+// The files, as the user has them changed.
+
+func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Written, error)) {
+	w.between("edit", e.Path)
+	w.follow(e.Path, true)
+	w.disk.Lock()
+	b := w.bufs[e.Path]
+	var now *string
+	data, err := os.ReadFile(e.Path)
+	text, form := buffers.Decoded(data), buffers.Form(data)
+	switch {
+	case b != nil && err == nil:
+		now = &b.text
+	case err == nil:
+		now = &text
+	}
+	next, failed := e.Change(now)
+	if failed == nil {
+		switch {
+		case next == nil:
+			failed = os.Remove(e.Path)
+			if b != nil {
+				b.gone = true
+			}
+		case b != nil && b.text != b.synced:
+			disk, _ := buffers.Withdraw(b.text, b.synced, *next)
+			failed = writeEncoded(e.Path, disk, form)
+			b.text, b.synced = *next, disk
+		default:
+			failed = writeEncoded(e.Path, *next, form)
+			if b != nil {
+				b.text, b.synced = *next, *next
+			}
+		}
+		if e.Mode != nil && failed == nil && next != nil {
+			failed = os.Chmod(e.Path, *e.Mode)
+		}
+	}
+	has, _ := os.ReadFile(e.Path)
+	disk := buffers.Decoded(has)
+	w.disk.Unlock()
+	w.between("edited", e.Path)
+	done(buffers.Written{Path: e.Path, Disk: &disk}, failure("edit", e.Path, failed))
+}
+
+// failure is how a fault of a file is told.
+func failure(verb, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &buffers.Error{Verb: verb, Path: path, Err: err}
+}
+
+func writeEncoded(path, text, form string) error {
+	data, err := buffers.Encoded(text, form)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+func (w *world) Restore(_ context.Context, path string, data []byte, mode fs.FileMode, done func(buffers.Written, error)) {
+	w.between("restore", path)
+	w.disk.Lock()
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, data, 0o644)
+	}
+	if err == nil {
+		err = os.Chmod(path, mode)
+	}
+	if b := w.bufs[path]; b != nil && err == nil {
+		text := buffers.Decoded(data)
+		b.text, _ = buffers.Merge(b.synced, b.text, text)
+		b.synced, b.form, b.gone = text, buffers.Form(data), false
+	}
+	w.disk.Unlock()
+	done(buffers.Written{Path: path}, failure("write", path, err))
+}
+
+func shell(dir, script string) error {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", script, err, out)
+	}
+	return nil
+}
+
+func TestMain(m *testing.M) {
+	maxWait, maxFirst = time.Minute, 0 // however busy the machine is
+	os.Exit(m.Run())
+}

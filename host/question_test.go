@@ -1,0 +1,226 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// asked has an agent ask, and gives what Neovim shows of it.
+func (d *desk) asked(r session.PermissionRequest) (snap map[string]any) {
+	d.t.Helper()
+	r.Context = context.Background()
+	if r.Reply == nil {
+		r.Reply = func(string) {}
+	}
+	d.on(func() { d.requestPermission(r) })
+	d.settle()
+	snap = d.shows()
+	d.on(func() { d.withdrawAll("cancel") })
+	return snap
+}
+
+// What the float says, by what an agent asks.
+func TestWordsOfAQuestion(t *testing.T) {
+	text := func(text string) []session.ToolCallContent {
+		return []session.ToolCallContent{session.ContentItem{Content: session.Text{Text: text}}}
+	}
+	added := func(names ...string) (list []session.ToolCallContent) {
+		for _, n := range names {
+			is := "new\n"
+			list = append(list, session.Diff{Path: n, NewText: &is, Operation: session.OperationAdd})
+		}
+		return list
+	}
+	at := func(paths ...string) (list []session.Location) {
+		for _, p := range paths {
+			list = append(list, session.Location{Path: p})
+		}
+		return list
+	}
+	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
+	var many []session.ToolCallContent
+	for i := range 5 {
+		is := strings.Repeat("x\n", 9)
+		many = append(many, session.Diff{Path: fmt.Sprintf("f%d", i), NewText: &is, Operation: session.OperationAdd})
+	}
+	for name, c := range map[string]struct {
+		call    session.ToolCall
+		heading string
+		lines   []string
+	}{
+		"a read":             {session.ToolCall{Kind: session.KindRead, Title: "Read a", Locations: at("/a", "/elsewhere/b")}, "Puppet wants to read", []string{"Read a", "/a", "/elsewhere/b"}},
+		"an edit":            {session.ToolCall{Kind: session.KindEdit, Title: "Edit it", Content: text("of this\n")}, "Puppet wants to edit", []string{"Edit it", "of this"}},
+		"a deletion":         {session.ToolCall{Kind: session.KindDelete, Title: "x"}, "Puppet wants to delete", []string{"x"}},
+		"a move":             {session.ToolCall{Kind: session.KindMove, Title: "x"}, "Puppet wants to move", []string{"x"}},
+		"a fetch":            {session.ToolCall{Kind: session.KindFetch, Title: "x"}, "Puppet wants to fetch", []string{"x"}},
+		"a search":           {session.ToolCall{Kind: session.KindSearch, Title: "x"}, "Puppet wants to search", []string{"x"}},
+		"a mode":             {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready"}, "Puppet wants to change the mode", []string{"Ready"}},
+		"something":          {session.ToolCall{Kind: session.KindOther, Title: "x"}, "Puppet wants to go on", []string{"x"}},
+		"nothing":            {session.ToolCall{Kind: session.KindThink}, "Puppet wants to go on", nil},
+		"a place in a title": {session.ToolCall{Kind: session.KindRead, Title: "Read /a", Locations: at("/a")}, "Puppet wants to read", []string{"Read /a"}},
+		"a plan": {
+			session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", Content: text("One"), RawInput: raw(`{"plan":"Two"}`)},
+			"Puppet has a plan: Ready?", []string{"One"},
+		},
+		"a plan in the input":    {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", RawInput: raw(`{"plan":" Two "}`)}, "Puppet has a plan: Ready?", []string{"Two"}},
+		"a plan in markdown":     {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", RawInput: raw(`{"plan":7,"markdown":"Three"}`)}, "Puppet has a plan: Ready?", []string{"Three"}},
+		"a plan of two parts":    {session.ToolCall{Kind: session.KindSwitchMode, Title: "R", Content: append(text("One"), text("Two")...)}, "Puppet has a plan: R", []string{"One", "", "Two"}},
+		"a description":          {session.ToolCall{Kind: session.KindRead, Title: "x", RawInput: raw(`{"description":" Why "}`)}, "Puppet wants to read", []string{"Why", "x"}},
+		"no description":         {session.ToolCall{Kind: session.KindRead, Title: "x", RawInput: raw(`{"description":7}`)}, "Puppet wants to read", []string{"x"}},
+		"a command":              {session.ToolCall{Kind: session.KindExecute, Title: "Tests", RawInput: raw(`{"command":"make\ntest","cwd":"/w"}`)}, "Puppet wants to run a command", []string{"$ make", "  test", "in /w"}},
+		"no command":             {session.ToolCall{Kind: session.KindExecute}, "Puppet wants to run a command", nil},
+		"a command and a title":  {session.ToolCall{Kind: session.KindOther, Title: "Leave", RawInput: raw(`{"command":"ls","cwd":"/w"}`)}, "Puppet wants to run a command", []string{"Leave", "$ ls", "in /w"}},
+		"a command as its title": {session.ToolCall{Kind: session.KindOther, Title: "ls", RawInput: raw(`{"command":"ls","cwd":"/w"}`)}, "Puppet wants to run a command", []string{"$ ls", "in /w"}},
+		"empty lines":            {session.ToolCall{Kind: session.KindExecute, RawInput: raw(`{"command":"a\n\n\n\nb\n\n\n\n\nc","cwd":"/w"}`)}, "Puppet wants to run a command", []string{"$ a", "  ", "  ", "  ", "  b", "  <4 empty lines>", "  c", "in /w"}},
+		"a new file":             {session.ToolCall{Kind: session.KindEdit, Title: "t", Content: added("n")}, "Puppet wants to edit n", []string{"n (new)  +1", "  1 + new"}},
+		"a file that is deleted": {session.ToolCall{Kind: session.KindDelete, Title: "t", Content: added("n")}, "Puppet wants to delete n", []string{"n (new)  +1", "  1 + new"}},
+		"a file that is moved":   {session.ToolCall{Kind: session.KindMove, Title: "t", Content: added("n")}, "Puppet wants to move n", []string{"n (new)  +1", "  1 + new"}},
+		"a diff of another kind": {session.ToolCall{Kind: session.KindOther, Title: "t", Content: added("n")}, "Puppet wants to edit n", []string{"t", "n (new)  +1", "  1 + new"}},
+		"two files":              {session.ToolCall{Kind: session.KindEdit, Content: added("n", "m")}, "Puppet wants to edit 2 files", []string{"n (new)  +1", "  1 + new", "m (new)  +1", "  1 + new"}},
+		"a command with a diff": {
+			session.ToolCall{Kind: session.KindExecute, RawInput: raw(`{"command":"x","cwd":"/w"}`), Content: added("n")},
+			"Puppet wants to run a command", []string{"$ x", "in /w", "n (new)  +1", "  1 + new"},
+		},
+		"much": {
+			session.ToolCall{Kind: session.KindOther, Content: text(strings.Repeat("x\n", 20))}, "Puppet wants to go on",
+			append(slices.Repeat([]string{"x"}, floatDiffLines-1), "    … +7 lines"),
+		},
+		"just enough": {
+			session.ToolCall{Kind: session.KindOther, Content: text(strings.TrimSuffix(strings.Repeat("x\n", floatDiffLines), "\n"))}, "Puppet wants to go on",
+			slices.Repeat([]string{"x"}, floatDiffLines),
+		},
+		"five files of nine lines": {
+			session.ToolCall{Kind: session.KindEdit, Content: many}, "Puppet wants to edit 5 files",
+			slices.Concat(fileOfNine(0), fileOfNine(1), fileOfNine(2), fileOfNine(3), fileOfNine(4)),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			atDesk(t, func(d *desk) {
+				call := session.ToolCallPatch{ID: "c", Title: acp.Set(c.call.Title), Kind: acp.Set(c.call.Kind), Content: acp.Set(c.call.Content), Locations: acp.Set(c.call.Locations)}
+				if c.call.RawInput != nil {
+					call.RawInput = acp.Set(c.call.RawInput)
+				}
+				snap := d.asked(session.PermissionRequest{Call: call})
+				if snap["heading"] != c.heading || !slices.Equal(snap["lines"].([]string), c.lines) {
+					t.Errorf("it says %q\n%s", snap["heading"], strings.Join(snap["lines"].([]string), "\n"))
+				}
+				if snap["tool_call_id"] != "c" || snap["session"] != 1 || snap["title"] != c.call.Title {
+					t.Errorf("it is %v", snap)
+				}
+				if _, has := snap["files"]; has != strings.Contains(strings.Join(c.lines, ""), "(new)") {
+					t.Errorf("files: %v", snap["files"])
+				}
+			})
+		})
+	}
+}
+
+func fileOfNine(i int) []string {
+	return []string{fmt.Sprintf("f%d (new)  +9", i), "  1 + x", "  2 + x", "  3 + x", "    … +6 lines"}
+}
+
+// What an agent says is not longer than the rest has room for.
+func TestBoundsOfAQuestion(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		snap := d.asked(session.PermissionRequest{Description: strings.Repeat("a\n", 9), Command: "x", Cwd: "/w", Title: strings.Repeat("t", 600)})
+		if want := []string{"a", "a", "a", "    … +6 lines", "$ x", "in /w"}; !slices.Equal(snap["lines"].([]string)[1:], want) {
+			t.Errorf("the lines are %q", snap["lines"])
+		}
+		if got := len(snap["lines"].([]string)[0]); got != 500 {
+			t.Errorf("the title has %d bytes", got)
+		}
+		snap = d.asked(session.PermissionRequest{Command: strings.Repeat("x\n", 3000), Cwd: "/" + strings.Repeat("w", 400)})
+		lines := snap["lines"].([]string)
+		if len(lines) != floatLines-100+2 || lines[len(lines)-2] != "    … +1101 lines" || len(lines[len(lines)-1]) != len("in ")+300 {
+			t.Errorf("%d lines, and at the end %q", len(lines), lines[len(lines)-2:])
+		}
+		snap = d.asked(session.PermissionRequest{Command: strings.Repeat("x", 2*floatBytes), Cwd: "/w"})
+		lines = snap["lines"].([]string)
+		if len(lines) != 2 || len(lines[0]) != floatBytes || lines[1] != fmt.Sprintf("… %d bytes more, which are not shown", floatBytes+2+len("in /w")) {
+			t.Errorf("%d lines, the first of %d bytes, then %q", len(lines), len(lines[0]), lines[1])
+		}
+		short := []transcript.Line{{Text: "a"}, {Text: "b"}, {Text: "c"}}
+		if got := capped(short, 3); len(got) != 3 || got[2].Text != "c" {
+			t.Errorf("of three lines three are %v", got)
+		}
+		if got := capped(short, 2); len(got) != 2 || got[1].Text != "    … +2 lines" || short[1].Text != "b" {
+			t.Errorf("of three lines two are %v", got)
+		}
+		marked := []transcript.Line{{Text: strings.Repeat("a", floatBytes-2)}, {Text: "bcde", Marks: []transcript.Mark{{Col: 0, EndCol: 2}, {Col: 2, EndCol: 4}}}, {Text: "f"}}
+		got := cutLines(marked)
+		if len(got) != 3 || got[1].Text != "bc" || len(got[1].Marks) != 1 || got[2].Text != "… 3 bytes more, which are not shown" || len(marked[1].Marks) != 2 {
+			t.Errorf("cut are %+v", got[1:])
+		}
+		if got := cutLines(marked[1:]); !reflect.DeepEqual(got, marked[1:]) {
+			t.Errorf("what fits is %+v", got)
+		}
+	})
+}
+
+// Prose keeps the spaces that languages need, commands show them.
+func TestSpacesOfAQuestion(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		snap := d.asked(session.PermissionRequest{Description: "a\u00a0b", Title: "c\u00a0d", Command: "e\u00a0f", Cwd: "/g\u00a0h"})
+		if want := []string{"c\u00a0d", "a\u00a0b", "$ e<U+00A0>f", "in /g\u00a0h"}; !slices.Equal(snap["lines"].([]string), want) {
+			t.Errorf("the lines are %q", snap["lines"])
+		}
+		call := session.ToolCallPatch{ID: "c", Title: acp.Set("a\u00a0b"), Content: acp.Set([]session.ToolCallContent{session.ContentItem{Content: session.Text{Text: "c\u00a0d"}}})}
+		if lines := d.asked(session.PermissionRequest{Call: call})["lines"]; !slices.Equal(lines.([]string), []string{"a\u00a0b", "c\u00a0d"}) {
+			t.Errorf("the lines are %q", lines)
+		}
+		call.Kind = acp.Set(session.KindSwitchMode)
+		if lines := d.asked(session.PermissionRequest{Call: call})["lines"]; !slices.Equal(lines.([]string), []string{"c\u00a0d"}) {
+			t.Errorf("the lines are %q", lines)
+		}
+	})
+}
+
+// The prompt before a command moves its colours along.
+func TestColoursOfACommand(t *testing.T) {
+	plain, prompted := transcript.Shell("echo 'a'\nls"), commandLines("echo 'a'\nls")
+	if len(prompted) != 2 || prompted[0].Text != "$ echo 'a'" || prompted[1].Text != "  ls" || len(plain[0].Marks) == 0 {
+		t.Fatalf("the lines are %+v", prompted)
+	}
+	for i, l := range transcript.Shell("echo 'a'\nls") {
+		for j, m := range l.Marks {
+			is := prompted[i].Marks[j]
+			if is.Col != m.Col+2 || is.EndCol != m.EndCol+2 || is.Group != m.Group {
+				t.Errorf("%d: %+v, from %+v", i, is, m)
+			}
+		}
+	}
+	texts, marks := flatten([]transcript.Line{{Text: "a"}, {Text: "bc", Marks: []transcript.Mark{{Col: 1, EndCol: 2, Group: 3}}}})
+	if !slices.Equal(texts, []string{"a", "bc"}) || !slices.Equal(marks, []int{1, 1, 2, 3}) {
+		t.Errorf("flat are %q, %v", texts, marks)
+	}
+}
+
+func TestOptionsOfAQuestion(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		snap := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{
+			{ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "k", Kind: "reject_always"}, {ID: "n"}, {ID: "l", Name: strings.Repeat("n", 600), Kind: "odd"},
+		}})
+		var labels []string
+		for _, o := range snap["options"].([]any) {
+			labels = append(labels, o.(map[string]any)["label"].(string))
+		}
+		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || len(labels[3]) != 500 {
+			t.Errorf("the options are %q", labels)
+		}
+		if snap["allow"] != "y" || snap["reject"] != "k" {
+			t.Errorf("allowing is %v, refusing %v", snap["allow"], snap["reject"])
+		}
+		if _, ok := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}}})["reject"]; ok {
+			t.Error("something refuses")
+		}
+	})
+}

@@ -1,0 +1,458 @@
+package review
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+)
+
+// statusOf lists what has become of the files of a record.
+func statusOf(r *Record) (list []string) {
+	for _, f := range r.Files() {
+		s := string(f.Status) + " " + f.Path
+		if f.OldPath != "" {
+			s += " from " + f.OldPath
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// Where the agent moves a file over another one that is in the record: one of its own making is this very file then;
+// another one has changed.
+func TestMovedOverAnother(t *testing.T) {
+	own := New(1 << 20)
+	own.Changed("to", Content{}, Text("half\n"))
+	own.Moved("from", "to", Text("1\n2\n"), Text("1\n2\n"))
+	if got := statusOf(own); !slices.Equal(got, []string{"moved to from from"}) {
+		t.Errorf("over a file of the agent's own there is %q", got)
+	}
+
+	users := New(1 << 20)
+	users.Changed("to", Text("a\n"), Text("a\nb\n"))
+	users.Moved("from", "to", Text("1\n2\n"), Text("1\n2\n"))
+	if got := statusOf(users); !slices.Equal(got, []string{"modified to", "deleted from"}) {
+		t.Errorf("over a file that was there before there is %q", got)
+	}
+	if f, _ := users.File("to"); f.Baseline.Text != "a\n" || f.Present.Text != "1\n2\n" {
+		t.Errorf("it was %q and is %q", f.Baseline.Text, f.Present.Text)
+	}
+	if f, _ := users.File("from"); f.Baseline.Text != "1\n2\n" || f.Present.Exists {
+		t.Errorf("the moved one was %q, and is there: %v", f.Baseline.Text, f.Present.Exists)
+	}
+}
+
+// What the user has made of a file before the agent moves it is no change of the agent's.
+func TestTheUsersLinesMoveAlong(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("from", Text("1\n"), Text("1\na\n"))
+	r.Moved("from", "to", Text("u\n1\na\n"), Text("u\n1\na\n"))
+	f, _ := r.File("to")
+	if got := spans(f.Hunks, Pending); len(got) != 1 || f.Baseline.Text != "u\n1\n" {
+		t.Errorf("the hunks are %v of %q", f.Hunks, f.Baseline.Text)
+	}
+}
+
+// A file that the user has removed is not listed however often that is heard, and is back with what there was to
+// decide.
+func TestRemovedIsRemoved(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("1\n"), Text("1\na\n"))
+	r.Removed("f")
+	r.Now("f", Content{})
+	if got := statusOf(r); len(got) != 0 {
+		t.Errorf("removed it is %q", got)
+	}
+	r.Now("f", Text("1\na\n"))
+	if f, ok := r.File("f"); !ok || len(spans(f.Hunks, Pending)) != 1 {
+		t.Errorf("back it is %v", statusOf(r))
+	}
+	r.Removed("unknown")
+	r.Now("unknown", Text("1\n"))
+	if _, ok := r.File("unknown"); ok {
+		t.Error("what the user does elsewhere is in the record")
+	}
+}
+
+// A plan is for what the record had: after any change it is not committed.
+func TestStalePlans(t *testing.T) {
+	for name, change := range map[string]func(r *Record){
+		"by the agent":    func(r *Record) { r.Changed("f", Text("1\na\n"), Text("1\nb\n")) },
+		"by the user":     func(r *Record) { r.Now("f", Text("u\n1\na\n")) },
+		"of its form":     func(r *Record) { r.Now("f", Content{Exists: true, Text: "1\na\n", Form: "utf-8 dos"}) },
+		"removed by user": func(r *Record) { r.Removed("f") },
+		"forgotten":       func(r *Record) { r.Changed("f", Text("1\na\n"), Text("1\n")) },
+		"forgotten, anew": func(r *Record) {
+			r.Changed("f", Text("1\na\n"), Text("1\n"))
+			r.Changed("f", Text("1\n"), Text("1\na\n"))
+		},
+	} {
+		r := New(1 << 20)
+		r.Changed("f", Text("1\n"), Text("1\na\n"))
+		p, err := r.Plan("f", Reject, Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(r)
+		before := r.Files()
+		if r.Commit(p) {
+			t.Errorf("%s: it was committed", name)
+		}
+		if got := r.Files(); len(got) != len(before) || len(got) > 0 && got[0].Present != before[0].Present {
+			t.Errorf("%s: the record has changed", name)
+		}
+	}
+}
+
+// A decision about hunks that are not there is none.
+func TestNoSuchHunk(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("1\n2\n3\n"), Text("1\na\n3\n"))
+	f, _ := r.File("f")
+	beside := f.Lines(2, 2)
+	beside.Parts[0].A0, beside.Parts[0].A1 = 0, 1
+	others := []Selection{{Hunks: []int{-1}}, {Hunks: []int{1}}, beside}
+	for _, change := range []func(*linediff.Edit){
+		func(e *linediff.Edit) { e.A1++ },
+		func(e *linediff.Edit) { e.B1++ },
+		func(e *linediff.Edit) { e.B0-- },
+		func(e *linediff.Edit) { e.A0, e.A1 = e.A1, e.A0 },
+		func(e *linediff.Edit) { e.B0, e.B1 = e.B1, e.B0 },
+	} {
+		which := f.Lines(2, 2)
+		change(&which.Parts[0])
+		others = append(others, which)
+	}
+	for _, which := range others {
+		if _, err := r.Plan("f", Reject, which); !errors.Is(err, errNoSuchHunk) {
+			t.Errorf("%v: %v", which, err)
+		}
+	}
+	if _, err := r.Plan("g", Keep, Selection{}); !errors.Is(err, errNotChanged) {
+		t.Errorf("of an unknown file: %v", err)
+	}
+}
+
+// Lines that the agent has taken out are selected at the line that they stood before or behind, and nowhere else.
+func TestLinesThatAreGone(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("1\n2\n3\n4\n5\n"), Text("1\n3\n4\n5\n"))
+	f, _ := r.File("f")
+	for line, want := range map[int]int{1: 1, 2: 1, 3: 0, 4: 0} {
+		if got := len(f.Lines(line, line).Parts); got != want {
+			t.Errorf("line %d selects %d", line, got)
+		}
+	}
+	r.Changed("g", Text("1\n2\n3\n4\n"), Text("1\n2\n3\n"))
+	g, _ := r.File("g")
+	for line, want := range map[int]int{1: 0, 2: 0, 3: 1, 4: 1} {
+		if got := len(g.Lines(line, line).Parts); got != want {
+			t.Errorf("above the end line %d selects %d", line, got)
+		}
+	}
+}
+
+func TestFirstLine(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("1\n2\n3\n4\n5\n"), Text("1\na\nb\n3\n5\n"))
+	f, _ := r.File("f")
+	var got []string
+	for _, h := range f.Hunks {
+		got = append(got, f.FirstLine(h))
+	}
+	if want := []string{"a", "4"}; !slices.Equal(got, want) {
+		t.Errorf("the hunks begin with %q, wanted %q", got, want)
+	}
+}
+
+// The user gives a file another form or other permissions: those are not the agent's to take back. Those that the
+// agent has given go with all of its changes.
+func TestFormsAndModesAreTheUsers(t *testing.T) {
+	styled := func(text, form string, mode fs.FileMode) Content {
+		return Content{Exists: true, Text: text, Form: form, Mode: mode}
+	}
+	for name, c := range map[string]struct{ before, agent, user, want Content }{
+		"the user's form":  {styled("1\n", "", 0o600), styled("1\na\n", "", 0o600), styled("1\na\n", "utf-8 dos", 0o600), styled("1\n", "utf-8 dos", 0o600)},
+		"the agent's form": {styled("1\n", "", 0o600), styled("1\na\n", "utf-8 dos", 0o600), styled("u\n1\na\n", "utf-8 dos", 0o600), styled("u\n1\n", "", 0o600)},
+		"the user's mode":  {styled("1\n", "", 0o600), styled("1\na\n", "", 0o600), styled("1\na\n", "", 0o700), styled("1\n", "", 0o700)},
+		"the agent's mode": {styled("1\n", "", 0o600), styled("1\na\n", "", 0o700), styled("u\n1\na\n", "", 0o700), styled("u\n1\n", "", 0o600)},
+	} {
+		r := New(1 << 20)
+		r.Changed("f", c.before, c.agent)
+		r.Now("f", c.user)
+		p, err := r.Plan("f", Reject, Selection{})
+		if err != nil || p.Want != c.want {
+			t.Errorf("%s: refused it is to be %+v, wanted %+v, %v", name, p.Want, c.want, err)
+		}
+		if !r.Commit(p) {
+			t.Errorf("%s: it is not committed", name)
+		}
+	}
+}
+
+// A file that was made and is gone again was added, and is no change.
+func TestMadeAndGone(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Content{}, Text("a\n"))
+	p, _ := r.Plan("f", Keep, Selection{})
+	r.Commit(p)
+	r.Changed("f", Text("a\n"), Content{})
+	if got := statusOf(r); !slices.Equal(got, []string{"added f"}) {
+		t.Errorf("kept, and then removed by the agent, it is %q", got)
+	}
+	r = New(1 << 20)
+	r.Changed("f", Content{}, Text("a\n"))
+	r.Changed("f", Text("a\n"), Content{})
+	if got := statusOf(r); len(got) != 0 {
+		t.Errorf("made and removed by the agent it is %q", got)
+	}
+}
+
+// A file that the agent has removed, and that is there again, has what there was to decide before; the removal alone
+// was all that the agent did where it had changed nothing else.
+func TestRemovedByTheAgentAndBack(t *testing.T) {
+	gone := func(r *Record) File { f, _ := r.File("f"); return f }
+	changed := New(1 << 20)
+	changed.Changed("f", Text("1\n2\n"), Text("1\na\n2\n"))
+	changed.Now("f", Text("1\na\n2\nu\n"))
+	changed.Changed("f", Text("1\na\n2\nu\n"), Content{})
+	if f := gone(changed); f.Status != Deleted || len(f.Hunks) != 1 || f.Hunks[0] != (Hunk{OldStart: 1, OldCount: 3, State: Pending}) {
+		t.Errorf("removed it is %s, %+v", f.Status, f.Hunks)
+	}
+	for name, back := range map[string]func(r *Record){
+		"by the user":  func(r *Record) { r.Now("f", Text("1\na\n2\nu\n")) },
+		"by the agent": func(r *Record) { r.Changed("f", Content{}, Text("1\na\n2\nu\n")) },
+	} {
+		r := loaded(t, changed)
+		back(r)
+		if f := gone(r); f.Status != Modified || f.Baseline.Text != "1\n2\nu\n" || len(spans(f.Hunks, Pending)) != 1 {
+			t.Errorf("back %s it is %s, %+v of %q", name, f.Status, f.Hunks, f.Baseline.Text)
+		}
+	}
+
+	only := New(1 << 20)
+	only.Changed("f", Text("1\n2\n"), Content{})
+	only.Now("f", Text("1\n2\nu\n"))
+	if got := statusOf(only); len(got) != 0 {
+		t.Errorf("back with a line of the user's it is %q", got)
+	}
+	only.Changed("f", Text("1\n2\nu\n"), Content{})
+	only.Changed("f", Content{}, Text("1\na\nu\n"))
+	if f := gone(only); f.Baseline.Text != "1\n2\nu\n" || len(f.Hunks) != 1 || f.Hunks[0].NewCount != 1 {
+		t.Errorf("written anew it is %+v of %q", f.Hunks, f.Baseline.Text)
+	}
+}
+
+// What changes nothing is not told, and neither is what is as it was before anybody heard of it.
+func TestNoChangeIsNotTold(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("1\n"), Text("1\n"))
+	if changed, gone := r.Take(); len(changed)+len(gone) > 0 {
+		t.Errorf("told is %v, %v", changed, gone)
+	}
+	r.Changed("f", Text("1\n"), Text("2\n"))
+	r.Take()
+	r.Changed("f", Text("2\n"), Text("2\n"))
+	r.Now("f", Text("2\n"))
+	if changed, gone := r.Take(); len(changed)+len(gone) > 0 {
+		t.Errorf("told is %v, %v", changed, gone)
+	}
+}
+
+// What was kept of a file without lines, and is then as it was at first by the agent, waits for the user: it was kept.
+func TestBytesThatAreBack(t *testing.T) {
+	for _, c := range []struct {
+		do   Decision
+		want State
+	}{{Keep, Pending}, {Reject, Rejected}} {
+		r := New(1 << 20)
+		r.Changed("f", Text("a\x00"), Text("b\x00"))
+		decideAll(t, r, c.do)
+		f, _ := r.File("f")
+		if c.do == Keep {
+			r.Changed("f", f.Present, Text("a\x00"))
+		}
+		if f, ok := r.File("f"); !ok || f.State != c.want {
+			t.Errorf("%s, it is %q", c.do, f.State)
+		}
+	}
+}
+
+// The form and the permissions that the agent has given a file go when the last of its changes does, and so does a
+// file that it has made.
+func TestWhatGoesWithTheLastHunk(t *testing.T) {
+	was, is := Text(letters("abcde")), Text(letters("aXcYe"))
+	is.Mode, is.Form = 0o755, "utf-8 dos"
+	for name, c := range map[string]struct{ was, is Content }{"changed": {was, is}, "made": {Content{}, is}} {
+		r := New(1 << 20)
+		r.Changed("f", c.was, c.is)
+		for f, _ := r.File("f"); f.State == Pending; f, _ = r.File("f") {
+			if f.Present.Mode != 0o755 || f.Present.Form != "utf-8 dos" {
+				t.Errorf("%s: while something waits it is %+v", name, f.Present)
+			}
+			first := f.Changes()[0].Line
+			decide(t, r, Reject, f.Lines(first, first))
+		}
+		if f, _ := r.File("f"); f.Present != c.was {
+			t.Errorf("%s: refused line by line it is %+v", name, f.Present)
+		}
+	}
+}
+
+// The user gives a file another name: what waits goes along, but not over what waits there.
+func TestRenamedFiles(t *testing.T) {
+	r := New(1 << 20)
+	r.Renamed("unknown", "f")
+	for _, path := range []string{"f", "g"} {
+		r.Changed(path, Text("1\n"), Text("1\n"+path+"\n"))
+	}
+	r.Renamed("f", "g")
+	r.Renamed("g", "h")
+	if paths := r.Paths(); !slices.Equal(paths, []string{"f", "h"}) {
+		t.Errorf("the record has %q", paths)
+	}
+	if h, _ := r.File("h"); h.Present.Text != "1\ng\n" || h.OldPath != "" {
+		t.Errorf("under its new name it is %+v", h)
+	}
+}
+
+// What the user makes of a file that the agent has made binary cannot be told from the agent's, so nothing is refused
+// there until they keep it or take their change back.
+func TestTypedIntoWhatIsNoText(t *testing.T) {
+	change := func(r *Record) { r.Changed("f", Text("f1\n"), Text("\x00a")) }
+	types := func(r *Record) { r.Now("f", Text("\x00au")) }
+	for name, c := range map[string]struct {
+		do      func(r *Record) *Record
+		refuses bool
+	}{
+		"nothing typed":        {func(r *Record) *Record { change(r); return r }, true},
+		"typed":                {func(r *Record) *Record { change(r); types(r); return r }, false},
+		"typed, as lines":      {func(r *Record) *Record { change(r); r.Now("f", Text("u\n")); return r }, false},
+		"typed and saved":      {func(r *Record) *Record { change(r); types(r); return loaded(t, r) }, false},
+		"saved and then typed": {func(r *Record) *Record { change(r); r = loaded(t, r); types(r); return r }, false},
+		"typed, and as it was": {func(r *Record) *Record { change(r); types(r); r.Now("f", Text("\x00a")); return r }, true},
+		"permissions": {func(r *Record) *Record {
+			change(r)
+			now := Text("\x00a")
+			now.Mode = 0o600
+			r.Now("f", now)
+			return r
+		}, true},
+		"made binary by the user": {func(r *Record) *Record { r.Changed("f", Text("f1\n"), Text("a\n")); types(r); return r }, false},
+		"made so, and as it was": {func(r *Record) *Record {
+			r.Changed("f", Text("f1\n"), Text("a\n"))
+			types(r)
+			r.Now("f", Text("a\n"))
+			return r
+		}, true},
+		"typed, and the agent once more": {func(r *Record) *Record {
+			change(r)
+			types(r)
+			r.Changed("f", Text("\x00au"), Text("\x00aub"))
+			return r
+		}, false},
+		"typed and kept, and the agent once more": {func(r *Record) *Record {
+			change(r)
+			types(r)
+			decideAll(t, r, Keep)
+			r.Changed("f", Text("\x00au"), Text("\x00aub"))
+			return r
+		}, true},
+		"a new one":                {func(r *Record) *Record { r.Changed("f", Content{}, Text("\x00a")); types(r); return r }, false},
+		"the agent has removed it": {func(r *Record) *Record { change(r); types(r); r.Changed("f", Text("\x00au"), Content{}); return r }, true},
+		"refused before": {func(r *Record) *Record {
+			change(r)
+			decideAll(t, r, Reject)
+			return r
+		}, true},
+		"refused before, then typed": {func(r *Record) *Record {
+			change(r)
+			decideAll(t, r, Reject)
+			types(r)
+			return r
+		}, true},
+		"kept, then typed": {func(r *Record) *Record {
+			change(r)
+			decideAll(t, r, Keep)
+			types(r)
+			return r
+		}, true},
+		"its text is forgotten": {func(r *Record) *Record {
+			r.Changed("f", Text("f1\n"), Text("a\n"))
+			r.limit = 0
+			r.Changed("g", Text("g1\n"), Text("a\n"))
+			return r
+		}, true},
+		"its text is forgotten, then typed": {func(r *Record) *Record {
+			r.Changed("f", Text("f1\n"), Text("a\n"))
+			r.limit = 0
+			r.Changed("g", Text("g1\n"), Text("a\n"))
+			r.Now("f", Text("u\n"))
+			return r
+		}, false},
+	} {
+		r := c.do(New(1 << 20))
+		_, err := r.Plan("f", Reject, Selection{})
+		if c.refuses != (err == nil) || err != nil && !errors.Is(err, errTyped) {
+			t.Errorf("%s: a refusal says %v", name, err)
+		}
+		if p, err := r.Plan("f", Keep, Selection{}); err != nil || !r.Commit(p) {
+			t.Errorf("%s: it cannot be kept: %v", name, err)
+		}
+		if f, ok := r.File("f"); ok && f.State != Kept {
+			t.Errorf("%s: kept it is %+v", name, f)
+		}
+	}
+}
+
+// The user saves the buffer of a file that the agent has moved away: what there is to decide of it is there again, and
+// the agent has added the other one. A move that was kept, or that the user has removed, stays one.
+func TestRemadeFiles(t *testing.T) {
+	moved := func() *Record {
+		r := New(1 << 20)
+		r.Changed("f", Text("1\n2\n"), Text("1\na\n2\n"))
+		r.Moved("f", "g", Text("1\na\n2\n"), Text("1\na\n2\n"))
+		return r
+	}
+	r := moved()
+	r.Remade("f", Text("1\na\n2\nu\n"))
+	if got, want := statusOf(r), []string{"modified f", "added g"}; !slices.Equal(got, want) {
+		t.Errorf("there are %q, wanted %q", got, want)
+	}
+	for _, path := range []string{"f", "g"} {
+		p, err := r.Plan(path, Reject, Selection{})
+		if err != nil || !r.Commit(p) {
+			t.Errorf("%s cannot be refused: %v", path, err)
+		}
+	}
+	if f, _ := r.File("f"); f.Present.Text != "1\n2\nu\n" {
+		t.Errorf("refused there is %q", f.Present.Text)
+	}
+	if g, _ := r.File("g"); g.Present.Exists {
+		t.Errorf("refused there is %+v", g.Present)
+	}
+
+	for name, do := range map[string]func(r *Record){
+		"kept": func(r *Record) {
+			p, err := r.Plan("g", Keep, Selection{})
+			if err != nil || !r.Commit(p) {
+				t.Errorf("it cannot be kept: %v", err)
+			}
+		},
+		"removed by the user":  func(r *Record) { r.Removed("g") },
+		"removed by the agent": func(r *Record) { r.Changed("g", Text("1\na\n2\n"), Content{}) },
+		"made by the agent":    func(r *Record) { r.Changed("f", Content{}, Text("a\n")) },
+	} {
+		r := moved()
+		do(r)
+		was := statusOf(r)
+		r.Remade("f", Text("u\n"))
+		r.Remade("g", Text("u\n"))
+		if got := statusOf(r); !slices.Equal(got, was) {
+			t.Errorf("%s: there are %q, there were %q", name, got, was)
+		}
+	}
+}

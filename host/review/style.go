@@ -1,0 +1,47 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Styles says in words in what two contents that both exist differ beside their texts.
+func Styles(was, now Content) (list []string) {
+	if !was.Exists || !now.Exists {
+		return nil
+	}
+	if was.Form != now.Form {
+		a, b := strings.Fields(cmp.Or(was.Form, "utf-8")), strings.Fields(cmp.Or(now.Form, "utf-8"))
+		if a[0] != b[0] {
+			list = append(list, fmt.Sprintf("encoding %s → %s", a[0], b[0]))
+		}
+		if x, y := lineEnds(a), lineEnds(b); x != y {
+			list = append(list, fmt.Sprintf("line ends %s → %s", x, y))
+		}
+		switch had, has := slices.Contains(a, "noeol"), slices.Contains(b, "noeol"); {
+		case has && !had:
+			list = append(list, "without its last newline")
+		case had && !has:
+			list = append(list, "with a last newline")
+		}
+		switch had, has := slices.Contains(a, "bom"), slices.Contains(b, "bom"); {
+		case has && !had:
+			list = append(list, "with a byte order mark")
+		case had && !has:
+			list = append(list, "without its byte order mark")
+		}
+	}
+	if was.Mode != now.Mode && was.Mode != 0 && now.Mode != 0 {
+		list = append(list, fmt.Sprintf("permissions %o → %o", was.Mode, now.Mode))
+	}
+	return list
+}
+
+func lineEnds(form []string) string {
+	if slices.Contains(form, "dos") {
+		return "CRLF"
+	}
+	return "LF"
+}

@@ -1,0 +1,33 @@
+package review
+
+import (
+	"fmt"
+	"io/fs"
+	"testing"
+)
+
+func TestStyles(t *testing.T) {
+	styled := func(form string, mode fs.FileMode) Content {
+		c := Text("a\n")
+		c.Form, c.Mode = form, mode
+		return c
+	}
+	for want, c := range map[string][2]Content{
+		"[]":                         {styled("", 0o644), styled("", 0o644)},
+		"[line ends LF → CRLF]":      {styled("", 0o644), styled("utf-8 dos", 0o644)},
+		"[permissions 644 → 755]":    {styled("", 0o644), styled("", 0o755)},
+		"[without its last newline]": {styled("", 0), styled("utf-8 unix noeol", 0)},
+		"[with a last newline]":      {styled("utf-8 unix noeol", 0), styled("", 0)},
+		"[line ends LF → CRLF permissions 1 → 2]":             {styled("utf-8 unix bom noeol", 1), styled("utf-8 dos bom noeol", 2)},
+		"[with a byte order mark]":                            {styled("", 0), styled("utf-8 unix bom", 0o755)},
+		"[encoding latin1 → utf-8 line ends CRLF → LF]":       {styled("latin1 dos", 0o644), styled("", 0o644)},
+		"[without its byte order mark permissions 755 → 644]": {styled("utf-8 unix bom", 0o755), styled("", 0o644)},
+	} {
+		if got := fmt.Sprint(Styles(c[0], c[1])); got != want {
+			t.Errorf("%v, wanted %v", got, want)
+		}
+	}
+	if got := Styles(Content{}, styled("utf-8 dos", 0o644)); got != nil {
+		t.Errorf("of a new file: %v", got)
+	}
+}

@@ -1,0 +1,275 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+)
+
+// told is what a command is taken apart into: words, ? for those that are not known, and why no pattern takes it.
+func told(c Command) string {
+	var parts []string
+	for _, p := range c.parts {
+		var words []string
+		for _, w := range p.words {
+			if text := w.text; w.known {
+				words = append(words, text)
+			} else {
+				words = append(words, "?")
+			}
+		}
+		text := strings.Join(words, "_")
+		if p.inert {
+			text += "(inert)"
+		}
+		if p.outer {
+			text += "(outer)"
+		}
+		if p.file != "" {
+			text += "(" + p.file + ")"
+		}
+		if p.why != "" {
+			text += ": " + p.why
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " | ")
+}
+
+func TestPartsOfACommand(t *testing.T) {
+	for script, want := range map[string]string{
+		"ls":                            "ls",
+		"ls -l | cat; (true) && { x; }": "ls_-l | cat | true | x",
+		"! ls & time x":                 "ls | x",
+		"ls 'a b' \"c d\" e":            "ls_a b_c d_e",
+		"ls > /dev/null 2>&1 <&- >> /dev/null &> /dev/null &>> /dev/null < /dev/null": "ls",
+		"ls > x":               "ls | (inert)(x): it redirects: `> x`",
+		"ls >&x":               "ls | (inert)(x): it redirects: `>&x`",
+		"ls <&1x":              "ls | (inert)(1x): it redirects: `<&1x`",
+		"ls <<< /dev/null":     "ls | (inert)(/dev/null): it redirects: `<<< /dev/null`",
+		"ls > $x":              "ls | (inert): it redirects: `> $x`",
+		"A=1 ls":               "ls | (inert): it sets a variable: `A=1`",
+		"A=1":                  "(inert): it sets a variable: `A=1`",
+		"ls # x":               "ls | (inert): it has a comment",
+		"coproc ls":            "(inert): it has more than plain commands: `coproc ls` | ls",
+		"ls |& cat":            "ls | cat",
+		"echo $x":              "echo_?: the shell would still expand it: `$x`",
+		"echo ${x}":            "echo_?: the shell would still expand it: `${x}` | (inert): the shell would still expand it: `${x}`",
+		"echo \"$x\"":          "echo_?: the shell would still expand it: `\"$x\"`",
+		"echo *":               "echo_?: the shell would still expand it: `*`",
+		"echo a?b":             "echo_?: the shell would still expand it: `a?b`",
+		"echo [a]":             "echo_?: the shell would still expand it: `[a]`",
+		"echo {a,b}":           "echo_?: the shell would still expand it: `{a,b}`",
+		"echo ~ a~b":           "echo_?_a~b: the shell would still expand it: `~`",
+		"echo =x a=x":          "echo_?_a=x: the shell would still expand it: `=x`",
+		"echo $'a'":            "echo_?: the shell would still expand it: `$'a'`",
+		"echo $\"a\"":          "echo_a: it has an oddly quoted word: `$\"a\"`",
+		"'ls' x":               "ls_x: it has an oddly quoted word: `'ls'`",
+		"\"ls\" x":             "ls_x: it has an oddly quoted word: `\"ls\"`",
+		"l\\s x":               "ls_x: it has an oddly quoted word: `l\\s`",
+		"ls \"a\\\"b\"":        "ls_a\"b: it has an oddly quoted word: `\"a\\\"b\"`",
+		"ls 'a\\'":             "ls_a\\: it has an oddly quoted word: `'a\\'`",
+		"ls 'a\\b'":            "ls_a\\b",
+		"ls a\\\nb":            "ls_ab",
+		"printf -vx y":         "printf_-vx_y: it sets a variable: `printf -vx y`",
+		"printf x -v":          "printf_x_-v",
+		"printf":               "printf",
+		"sh -c 'ls x'":         "ls_x | sh_-c_ls x(outer)",
+		"/bin/sh -c ls":        "ls | /bin/sh_-c_ls(outer)",
+		"/usr/bin/bash -lc ls": "ls | /usr/bin/bash_-lc_ls(outer)",
+		"/opt/bash -c ls":      "ls | /opt/bash_-c_ls: it runs another shell: `/opt/bash -c ls`",
+		"bash x.sh":            "bash_x.sh",
+		"bash -x ls":           "bash_-x_ls",
+		"bash --c ls":          "bash_--c_ls",
+		"bash - c":             "bash_-_c",
+		"bash -c ls x":         "ls | x | bash_-c_ls_x: it runs another shell: `bash -c ls x`",
+		"bash -x -c ls":        "ls | bash_-x_-c_ls: it runs another shell: `bash -x -c ls`",
+		"bash -oc ls":          "ls | bash_-oc_ls: it runs another shell: `bash -oc ls`",
+		"bash -c $x":           "bash_-c_?: the shell would still expand it: `$x`",
+		"fish -c ls":           "fish_-c_ls",
+		"ls\u200b":             "ls\u200b | : it has invisible characters",
+		"":                     "(inert): it runs nothing",
+		"ls ((":                "ls: it cannot be read as a shell command | : it cannot be read as a shell command",
+	} {
+		if got := told(Shell(script)); got != want && !(strings.HasPrefix(want, "ls: it cannot") && strings.Contains(got, "ls: it cannot be read")) {
+			t.Errorf("%q is\n%s, want\n%s", script, got, want)
+		}
+	}
+	for want, c := range map[string]Command{
+		"":      Argv(nil),
+		"ls_$x": Argv([]string{"ls", "$x"}),
+		"ls_a\x00b: `ls a\x00b` has invisible characters": Argv([]string{"ls", "a\x00b"}),
+		": why":            Unknown("text", "why"),
+		"ls: why | x: why": Shell("ls; x").Doubtful("why"),
+	} {
+		if got := told(c); got != want {
+			t.Errorf("it is %q, want %q", got, want)
+		}
+	}
+	if c := Shell("ls"); told(c.Doubtful("why")) == told(c) {
+		t.Error("the doubt is about the command itself")
+	}
+}
+
+// Shells within shells are looked into so deep, and scripts so long.
+func TestBoundsOfACommand(t *testing.T) {
+	script := "rm x"
+	for n := 1; n <= maxDepth+1; n++ {
+		script = Quoted([]string{"sh", "-c", script})
+		if got := strings.HasPrefix(told(Shell(script)), "rm_x"); got != (n <= maxDepth) {
+			t.Errorf("in %d shells: %s", n, told(Shell(script)))
+		}
+	}
+	if !strings.Contains(told(Shell(script)), "it has too many shells within each other") {
+		t.Errorf("it is %s", told(Shell(script)))
+	}
+	long := "ls " + strings.Repeat("x", scriptLimit-3)
+	if got := told(Shell(long)); got != "ls_"+long[3:] {
+		t.Errorf("of the longest script it is %.50s", got)
+	}
+	if got := told(Shell(long + "x")); got != ": it is too long to be read" {
+		t.Errorf("of a longer one it is %.50s", got)
+	}
+}
+
+// What rules that stop see of commands that run others.
+func TestStoppedCommands(t *testing.T) {
+	stop := List{Rules: []Rule{{Commands: []string{"rm **"}, Action: Reject}, {Kinds: []string{"execute"}, Action: Allow}}}
+	for script, want := range map[string]Action{
+		"rm": Reject, "rm x": Reject, "/bin/rm x": Reject, "rmx": Allow, "x rm": Allow, "ls rm x": Allow,
+		"sudo rm x": Reject, "sudo -u me rm x": Ask, "env A=1 B=2 rm x": Reject, "timeout 10s rm x": Reject, "timeout 1.5m rm x": Reject,
+		"/usr/bin/env rm x": Reject, "xargs rm": Reject, "sudo ls rm": Ask, "sudo ls": Allow, "sudo": Allow, "sudo -n": Allow,
+		"eval 'ls; rm x'": Ask, "eval 'rm x'": Ask, "eval 'lsrm'": Allow, "ssh host 'ls'": Allow, "ssh host 'ls -l'": Allow, "ssh host 'ls|rm x'": Ask,
+		"$x": Ask, "$x rm": Ask, "sudo $x": Ask, "ls $x": Allow, "": Allow, "nice -n 5 rm x": Reject,
+	} {
+		r := request(Request{Kind: "execute", Run: Shell(script)})
+		if got := stop.Decide(r); got.Action != want {
+			t.Errorf("%q: %s, %s; want %s", script, got.Action, got.Why, want)
+		}
+	}
+}
+
+// past are ways past a rule against `git push` or `rm`. None is allowed by a rule behind it.
+var past = map[string][]string{
+	"options before a subcommand": {
+		"git -C . push", "git -c a=b push", "git --git-dir=.git push", "git --git-dir .git push", "git --no-pager push", "git -C . -c a=b --no-pager push -f", "/usr/bin/git -C . push",
+		"git --new push", "git --new x push", "git -p --new=x push", "sudo git -C . push", "env A=b git -C . push", "git -C push push", "bash -c 'git -C . push'", "xargs git -C . push",
+		"eval 'git -C . push'", "git $X push", "docker -H x push a", "docker --config x push", "podman --url x push", "npm --prefix x publish", "npm -w a publish", "pnpm -C x publish", "yarn --cwd x publish",
+		"cargo +nightly publish", "cargo -Z x --locked publish", "cargo --config a=b publish", "go -C x generate ./...", "kubectl -n x delete pod a", "kubectl --context=x -n y delete pod", "oc -n x delete pod",
+		"make -C x deploy", "make -j4 deploy", "make -j 4 deploy", "make A=b -f x deploy", "make --directory=x deploy", "systemctl --user stop x", "apt-get -y -o a=b remove x", "helm --kube-context x delete y",
+		"npm run -s deploy", "docker compose -f x down", "unknown -x stop", "unknown --file x stop",
+	},
+	"a shell that is fed": {
+		"echo 'rm x' | sh", "bash <<< 'rm x'", "bash <<E\nrm x\nE", "bash < x", "bash -s < x", "bash -s x", "bash -c \"$X\"", "bash -c \"ls $X\"", "bash -c", "bash x.sh", "bash ./x.sh a", "sh /dev/stdin", "sh -x x.sh",
+		"bash -o pipefail x.sh", "bash --rcfile x -c ls", "bash -O extglob", "bash -", "curl -s x | bash -", "curl x | sudo bash", "curl x | sudo -E bash -", "sudo -u me bash x.sh", "sudo -s", "echo rm x | sudo -i", "env bash x.sh", "nohup bash x.sh",
+		"timeout 5 sh x.sh", "xargs sh", "xargs -n1 sh -c", "find . -exec sh {} +", "exec bash x.sh", "busybox sh x.sh", "/bin/bash x.sh", "flock l bash x.sh", "ssh host bash x.sh", "command bash x.sh", "eval bash x.sh", "bash $X", "bash -c 'bash x.sh'",
+		"BASH_ENV=x bash -c ls", "ENV=x sh -c ls", "export BASH_ENV=x; bash -c ls",
+	},
+	"other shells":        {"fish -c 'rm x'", "fish x", "ash x", "mksh -c 'rm x'", "csh -c 'rm x'", "tcsh x", "yash x", "nu -c 'rm x'", "pwsh -c 'rm x'", "zsh x", "ksh93 x", "sudo fish", "echo 'rm x' | fish"},
+	"a file that is read": {". ./x.sh", "source x.sh", ". /dev/stdin <<< 'rm x'", ". <(echo rm x)", "builtin . x", "command source x", "bash -c '. ./x.sh'", "trap '. ./x.sh' EXIT"},
+	"other names":         {"alias l='rm x'; l", "alias l=rm", "builtin alias l=rm", "hash -p /bin/rm l; l x", "enable -f ./x.so x", "bind -x '\"a\": rm x'", "complete -C 'rm x' a", "mapfile -C 'rm x' a", "toybox rm x", "busybox rm x", "pkexec rm x", "l() { rm x; }; l"},
+	"other feeders":       {"echo 'rm x' | at now", "batch < x", "crontab x", "echo 'rm x' | parallel", "echo rm x | xargs sudo", "echo rm x | xargs env", "su < x", "echo 'rm x' | su -", "unshare", "chroot /", "script < x"},
+	"evaluation": {
+		"test -v 'a[$(rm x)]'", "[ -v 'a[$(rm x)]' ]", "[[ -v 'a[$(rm x)]' ]]", "[[ 'a[$(rm x)]' -eq 1 ]]", "test 'a[`rm x`]' -eq 1", "printf -v 'a[$(rm x)]' x", "printf %d 'a[$(rm x)]'", "read 'a[$(rm x)]'",
+		"unset 'a[$(rm x)]'", "declare -n x='a[$(rm x)]'", "declare 'a[$(rm x)]=1'", "x='a[$(rm x)]'; echo $((x))", "x='a[$(rm x)]'; (( x ))", "x=$'a[\\x24(rm x)]'; (( x ))", "let 'a[$(rm x)]'", "(( a['$(rm x)'] ))", "export 'a[$(rm x)]'", "wait -p 'a[$(rm x)]'",
+		"builtin test -v 'a[$(rm x)]'", "command test -v 'a[$(rm x)]'", "b='$(rm x)'; test -v 'a[b]'", "test -v 'a[b]'", "echo ${a['$(rm x)']}", "for ((i='a[$(rm x)]'; i < 1; i++)); do ls; done", "exit 'a[$(rm x)]'",
+	},
+}
+
+// plain is what no rule against others is about.
+var plain = []string{
+	"git -C push status", "git -c push=x log", "git --no-pager log push", "git log --grep push", "git commit -m push", "git -C . status", "git --git-dir push status", "git stash push", "git", "git -C push", "git --version",
+	"docker -H push ps", "npm --prefix publish test", "npm run build", "cargo +nightly build", "cargo build -p publish", "go -C generate build", "go test ./...", "make -C deploy all", "make -j4 all", "kubectl -n delete get pods", "unknown -x ls",
+	"bash -c ls", "bash -lc 'ls -l'", "bash -n x.sh", "bash --version", "bash -o pipefail -c ls", "sh -ec ls", "sudo bash -c ls", "command -v bash", "command -v rm", "which bash", "type bash", "man bash", "apt install fish", "sudo apt install zsh", "find . -name bash",
+	"ls . source", "grep -rn bash .", "alias", "alias l", "hash -r", "complete -p", "crontab -l", "fish --version", "sudo", "sudo -n", "sudo ls", "ssh host ls", "nice make", "xargs ls", "env", "timeout 5 make -j4", "time make",
+	"test -f x", "[ -d 'a b' ]", "[ 'a' = 'b[1]' ] || [ -f 'app/[id]/x' ]", "[[ -n $x ]]", "[[ $x =~ a ]]", "(( i++ ))", "echo $((1 + 2))", "x=1; echo $x", "x=$(ls); echo \"$x\"", "export A=b; ls", "read x", "printf '%s\\n' 'a[1]'", "printf %d 1", "unset x", "declare -i x=1", "grep 'a[$]' x", "echo 'run `ls`'", "echo '$(rm x)'", "let i=1", "for i in 1 2; do ls; done",
+}
+
+func TestWaysPastARule(t *testing.T) {
+	l := List{Rules: []Rule{
+		reject("git push **", "rm **", "docker push **", "podman push **", "docker compose down **", "npm publish **", "npm run deploy **", "pnpm publish **", "yarn publish **", "cargo publish **", "go generate **",
+			"kubectl delete **", "oc delete **", "make deploy **", "systemctl stop **", "apt-get remove **", "helm delete **", "unknown stop **"),
+		{Kinds: []string{"execute"}, Action: Allow},
+	}}
+	for name, scripts := range past {
+		for _, script := range scripts {
+			t.Run(name+"/"+script, func(t *testing.T) {
+				if got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)})); got.Action == Allow {
+					t.Errorf("it is allowed")
+				}
+			})
+		}
+	}
+	for _, script := range plain {
+		t.Run("plain/"+script, func(t *testing.T) {
+			if got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)})); got.Action != Allow {
+				t.Errorf("%s, %s", got.Action, got.Why)
+			}
+		})
+	}
+	for script, want := range map[string]Action{
+		"git -C . push": Reject, "git --no-pager -c a=b push -f": Reject, "git --new push": Ask, "make -j4 deploy": Ask, "make A=b deploy": Reject, "cargo +nightly publish": Reject, "toybox rm x": Reject,
+		"docker compose -f x down": Ask, "unknown -x stop": Ask, "bash x.sh": Ask, "echo 'rm x' | sh": Ask,
+	} {
+		if got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)})); got.Action != want {
+			t.Errorf("%q: %s, %s; want %s", script, got.Action, got.Why, want)
+		}
+	}
+}
+
+// A rule that allows a builtin does not allow what a word of it would run.
+func TestEvaluationIsNotAllowed(t *testing.T) {
+	l := List{Rules: []Rule{allow("test **", "[ **", "printf **", "read **", "unset **", "wait **", "declare **", "export **", "builtin **", "command **", "exit **", "echo **", "let **")}}
+	for _, script := range past["evaluation"] {
+		if got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)})); got.Action != Ask {
+			t.Errorf("%q: %s, %s", script, got.Action, got.Why)
+		}
+	}
+	for _, script := range []string{"test -f x", "test -v x", "[ 'a' = 'b[1]' ]", "[ -f 'app/[id]/page.tsx' ]", "printf '%s\\n' x", "unset x", "wait 1", "exit 1", "read x"} {
+		if got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)})); got.Action != Allow {
+			t.Errorf("%q: %s, %s", script, got.Action, got.Why)
+		}
+	}
+}
+
+func TestMatchWords(t *testing.T) {
+	for _, c := range []struct {
+		pattern, words string
+		want           match
+	}{
+		{"ls", "ls", yes}, {"ls", "ls x", no}, {"ls **", "ls", yes}, {"ls **", "ls x y", yes}, {"ls **", "l", no}, {"**", "", yes},
+		{"ls *", "ls", no}, {"ls *", "ls ?", maybe}, {"ls x", "? x", maybe}, {"ls", "ls ?", maybe}, {"ls", "ls ? x", no}, {"ls", "ls ? ?", maybe},
+		{"ls ** x", "ls ** x", yes}, {"a b", "a", no}, {"a b", "c ?", no},
+	} {
+		var words []word
+		for _, w := range strings.Fields(c.words) {
+			words = append(words, word{w, w != "?"})
+		}
+		if got := matchWords(strings.Fields(c.pattern), words); got != c.want {
+			t.Errorf("%q and %q: %d, want %d", c.pattern, c.words, got, c.want)
+		}
+	}
+	for n, want := range map[int]string{1: "rule 1", 2: "rules 1, 2"} {
+		v := Verdict{}
+		for i := range n {
+			v.Rules = append(v.Rules, i+1)
+		}
+		if got := v.By(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for w, want := range map[string]bool{"-x": true, "A=1": true, "10": true, "1.5h": true, "10x": false, "x": false} {
+		if isOption(w) != want {
+			t.Errorf("%s is an option: %v", w, !want)
+		}
+	}
+}
+
+// A long command does not hold up the session.
+func TestLongCommandsPastARule(t *testing.T) {
+	l := List{Rules: []Rule{reject("git push **", "sudo rm **", "rm **"), {Kinds: []string{"execute"}, Action: Allow}}}
+	for _, word := range []string{"sudo ", "git ", "-x ", "su ", "xargs -n ", "sudo -u ", "find -exec ", "sh -x ", "su -x ", "'a b' "} {
+		for _, first := range []string{"", "git ", "sudo ", "sudo git ", "sh ", "su ", "eval "} {
+			l.Decide(request(Request{Kind: "execute", Run: Shell(first + strings.Repeat(word, scriptLimit/len(word)-2))}))
+		}
+	}
+}

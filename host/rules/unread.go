@@ -1,0 +1,140 @@
+package rules
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// otherShells are those whose language is not read.
+var otherShells = []string{
+	"ash", "mksh", "pdksh", "oksh", "yash", "posh", "rbash", "rksh", "rzsh", "ksh93", "csh", "tcsh", "fish", "nu", "elvish", "xonsh", "pwsh", "powershell",
+}
+
+// unread tells whether a command has a shell run what is not told in its words: a file, its input, or
+// what a variable holds. Builtins counts in what only a shell itself can do.
+func unread(words []word, builtins bool) bool {
+	if len(words) == 0 || !words[0].known {
+		return false
+	}
+	name, args := path.Base(words[0].text), words[1:]
+	has := func(options ...string) bool {
+		return slices.ContainsFunc(args, func(w word) bool { return !w.known || slices.Contains(options, w.text) })
+	}
+	switch {
+	case slices.Contains(shells, name):
+		return unreadScript(args)
+	case slices.Contains(otherShells, name):
+		return !has("--version", "--help") || slices.ContainsFunc(args, func(w word) bool { return !w.known })
+	}
+	switch name {
+	case "at", "batch":
+		return true
+	case "crontab":
+		return !has("-l")
+	case "su", "newgrp", "unshare", "nsenter", "script", "parallel":
+		// Without a command they run a shell, or their input.
+		return !slices.ContainsFunc(args, func(w word) bool { return w.known && (!isOption(w.text) || w.text == "-c") })
+	case "sudo", "doas":
+		return len(args) == 1 && has("-s", "-i", "--shell", "--login")
+	case "chroot":
+		return len(args) == 1
+	}
+	if !builtins {
+		return false
+	}
+	switch words[0].text {
+	case ".", "source":
+		return true
+	case "alias":
+		return slices.ContainsFunc(args, func(w word) bool { return !w.known || strings.Contains(w.text, "=") })
+	case "hash":
+		return has("-p")
+	case "enable":
+		return has("-f")
+	case "bind":
+		return has("-x")
+	case "complete", "compgen":
+		return has("-C", "-F")
+	case "mapfile", "readarray":
+		return has("-C") || evaluates(words)
+	}
+	return evaluates(words)
+}
+
+// unreadScript tells whether a shell with these arguments runs more than a script among them.
+func unreadScript(args []word) bool {
+	for i, w := range args {
+		switch {
+		case !w.known, w.text == "--rcfile", w.text == "--init-file":
+			return true
+		case w.text == "--version", w.text == "--help":
+			return false
+		case i > 0 && slices.Contains([]string{"-o", "+o", "-O", "+O"}, args[i-1].text):
+			if w.text == "noexec" {
+				return false
+			}
+		case len(w.text) < 2 || w.text[0] != '-' && w.text[0] != '+':
+			return true // a file
+		case w.text[0] == '-' && w.text[1] != '-' && strings.HasSuffix(w.text, "c"):
+			return i+1 == len(args) || slices.ContainsFunc(args[i+1:], func(w word) bool { return !w.known })
+		case w.text[0] == '-' && w.text[1] != '-' && strings.Contains(w.text, "n"):
+			return false // it is only read
+		}
+	}
+	return true // its input
+}
+
+// evaluating are builtins to which a word is a variable or a number: a subscript in it is expanded once more,
+// as a command too.
+var evaluating = []string{
+	"test", "[", "printf", "print", "read", "unset", "wait", "declare", "typeset", "local", "export", "readonly", "let", "getopts",
+	"mapfile", "readarray", "exit", "return", "break", "continue", "shift",
+}
+
+// evaluatingTests are those tests that are about a variable or a number.
+var evaluatingTests = []string{"-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"}
+
+var (
+	subscript = regexp.MustCompile("^[A-Za-z_][A-Za-z_0-9]*\\[|\\[.*[$`]")
+	expanding = regexp.MustCompile("\\[.*[$`]") // one that is no more than a command
+)
+
+// evaluates tells whether a builtin may run what a word of it holds.
+func evaluates(words []word) bool {
+	for len(words) > 1 && (words[0].text == "builtin" || words[0].text == "command") {
+		words = words[1:]
+	}
+	shape := subscript
+	switch words[0].text {
+	case "print", "printf":
+		shape = expanding
+	case "test", "[":
+		if !slices.ContainsFunc(words, func(w word) bool { return slices.Contains(evaluatingTests, w.text) }) {
+			shape = expanding
+		}
+	}
+	return slices.Contains(evaluating, words[0].text) &&
+		slices.ContainsFunc(words[1:], func(w word) bool { return w.known && shape.MatchString(w.text) })
+}
+
+// holdsCommand tells whether a text below a node would be a command if it were expanded once more, as
+// arithmetic does with variables.
+func holdsCommand(n syntax.Node) bool {
+	found := false
+	look := func(text string) { found = found || strings.Contains(text, "$(") || strings.Contains(text, "`") }
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			look(strings.ReplaceAll(n.Value, `\`, "")) // $'…' may spell it in other ways
+			found = found || n.Dollar && strings.Contains(n.Value, `\`)
+		case *syntax.Lit:
+			look(withoutBackslashes(n.Value))
+		}
+		return !found
+	})
+	return found
+}

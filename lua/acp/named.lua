@@ -1,0 +1,126 @@
+--- Which buffer shows a file, without a look at each buffer there is: there may be a thousand of
+--- them, and an agent reads file after file.
+
+local M = {}
+
+local api, uv = vim.api, vim.uv
+
+---@class (exact) acp.named.Buffer
+---@field name string
+---@field path? string where the name leads, where it is a file's
+
+---@type table<integer, acp.named.Buffer>
+local known = {}
+---@type table<string, integer[]> the buffers of a path
+local paths = {}
+---@type table<integer, true> those to be looked at again
+local stale = {}
+---@type integer? the newest of those that were looked at; nil: nothing is watched
+local newest
+
+--- Real path of a buffer's name, also where its last components do not exist yet.
+---@param name string
+---@return string
+local function real(name)
+  local path = uv.fs_realpath(name)
+  if path then
+    return path
+  end
+  local dir, base = name:match('^(.*)/([^/]+)$')
+  if not dir or dir == '' then
+    return name
+  end
+  return real(dir) .. '/' .. base
+end
+
+---@param buf integer
+local function drop(buf)
+  local path = known[buf] and known[buf].path
+  known[buf], stale[buf] = nil, nil
+  if path then
+    local rest = vim.tbl_filter(function(other)
+      return other ~= buf
+    end, paths[path])
+    paths[path] = #rest > 0 and rest or nil
+  end
+end
+
+---@param buf integer
+local function note(buf)
+  drop(buf)
+  if not api.nvim_buf_is_valid(buf) then
+    return
+  end
+  local name = api.nvim_buf_get_name(buf)
+  local path = name:sub(1, 1) == '/' and real(name) or nil
+  known[buf] = { name = name, path = path }
+  if path then
+    paths[path] = paths[path] or {}
+    table.insert(paths[path], buf)
+    table.sort(paths[path])
+  elseif name == '' then
+    stale[buf] = true -- it may get a name without an event, as the first buffer does
+  end
+end
+
+--- What the names lead to may be others now.
+local function look_at_all()
+  known, paths, stale, newest = {}, {}, {}, 0
+end
+
+local function watch()
+  look_at_all()
+  local group = api.nvim_create_augroup('acp_named', {})
+  local function on(events, callback)
+    api.nvim_create_autocmd(
+      events,
+      { group = group, desc = 'Know which buffer shows a file', callback = callback }
+    )
+  end
+  on({ 'BufFilePost', 'BufReadPost', 'BufNewFile', 'BufWritePost', 'BufEnter' }, function(event)
+    stale[event.buf] = true
+  end)
+  on('BufWipeout', function(event)
+    drop(event.buf)
+  end)
+  on({ 'FocusGained', 'DirChanged' }, look_at_all)
+end
+
+--- The loaded buffer that shows a file; one that is no file, as of another 'buftype', where no
+--- other does.
+---@param path string real path
+---@return integer?
+function M.find(path)
+  if not newest then
+    watch()
+  end
+  local last = vim.fn.bufnr('$')
+  for buf = newest + 1, last do
+    note(buf)
+  end
+  newest = last
+  for _, buf in ipairs(vim.tbl_keys(stale)) do
+    note(buf)
+  end
+  local special
+  for _, buf in ipairs(paths[path] or {}) do
+    if api.nvim_buf_is_loaded(buf) then
+      if vim.bo[buf].buftype == '' then
+        return buf
+      end
+      special = special or buf
+    end
+  end
+  return special
+end
+
+--- Nobody asks any more.
+function M.forget()
+  if newest then
+    api.nvim_del_augroup_by_name('acp_named')
+    look_at_all()
+    newest = nil
+  end
+end
+
+return M
