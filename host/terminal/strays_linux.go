@@ -2,10 +2,25 @@ package terminal
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// execInterval is how often a process is asked that is between two programs, which takes far less where
+	// there is a free processor, and execLimit for how long.
+	execInterval = time.Millisecond
+	execLimit    = time.Second
+	// maxPasses is how often the processes are listed in one look, should there always be new ones.
+	maxPasses = 5
+	// ofKernel is the flag of the kernel's own threads (PF_KTHREAD).
+	ofKernel = 0x00200000
 )
 
 // census finds the processes with a mark. Many commands end at once when Neovim does, and share a look.
@@ -29,14 +44,15 @@ func (c *census) all() []stray {
 	}
 	c.last = c.begun.Add(1)
 	c.list = nil
-	folder, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer folder.Close()
-	names, _ := folder.Readdirnames(-1)
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
+	// One that was gone when it was looked at may have left others, who are in the next list.
+	seen := map[int]bool{}
+	for pass, more := 0, true; more && pass < maxPasses; pass++ {
+		more = false
+		for _, pid := range processes() {
+			if seen[pid] {
+				continue
+			}
+			seen[pid], more = true, true
 			if s, ok := strayOf(pid); ok {
 				c.list = append(c.list, s)
 			}
@@ -45,10 +61,26 @@ func (c *census) all() []stray {
 	return c.list
 }
 
+// processes returns the numbers of all processes.
+func processes() (pids []int) {
+	folder, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	names, _ := folder.Readdirnames(-1)
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // strayOf returns a process if it has a mark and runs. One of another user's cannot be looked at.
 func strayOf(pid int) (stray, bool) {
 	folder := "/proc/" + strconv.Itoa(pid)
-	env, err := os.ReadFile(folder + "/environ")
+	env, err := environ(folder)
 	if err != nil {
 		return stray{}, false
 	}
@@ -69,4 +101,41 @@ func strayOf(pid int) (stray, bool) {
 	}
 	group, err := strconv.Atoi(string(fields[2]))
 	return stray{pid: pid, group: group, mark: string(mark)}, err == nil
+}
+
+// environ returns the environment of a process. While the kernel puts another program into the process it
+// is short or missing, or the process said not to be, and is asked for again: by then it is whole, or gone.
+func environ(folder string) ([]byte, error) {
+	for deadline := time.Now().Add(execLimit); ; time.Sleep(execInterval) {
+		env, err := os.ReadFile(folder + "/environ")
+		unsure := err == nil || errors.Is(err, unix.ESRCH)
+		if !unsure || len(env) == environSize(folder) || time.Now().After(deadline) {
+			return env, err
+		}
+	}
+}
+
+// environSize returns how many bytes the environment of a process has: none if it has ended or is a thread
+// of the kernel, and -1 while it is between two programs.
+func environSize(folder string) int {
+	stat, err := os.ReadFile(folder + "/stat")
+	if err != nil {
+		return 0
+	}
+	// By proc_pid_stat(5), from the third field on: state, …, flags (9), …, startcode (26), which is set
+	// last when a program is put in, …, env_start (50), env_end.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 49 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
+		return 0
+	}
+	flags, _ := strconv.ParseUint(string(fields[6]), 10, 32)
+	if flags&ofKernel != 0 {
+		return 0
+	}
+	begin, _ := strconv.Atoi(string(fields[47]))
+	end, _ := strconv.Atoi(string(fields[48]))
+	if string(fields[23]) == "0" {
+		return -1
+	}
+	return end - begin
 }

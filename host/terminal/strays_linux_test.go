@@ -73,6 +73,17 @@ func TestStraysOfOthersLive(t *testing.T) {
 	}
 }
 
+// A process is known while its program is being replaced, too, when the kernel shows no environment of it or
+// half of one.
+func TestAStrayBetweenTwoPrograms(t *testing.T) {
+	_, pid := left(t, `setsid sh -c 'echo $$; s="exec sh -c \"\$s\""; export s; eval "$s"' &`)
+	for range 5000 {
+		if _, ok := strayOf(pid); !ok {
+			t.Fatal("it was taken for another's")
+		}
+	}
+}
+
 // A host that runs in another one's command ends with it, and its commands too.
 func TestMarksWithinMarks(t *testing.T) {
 	env := marked([]string{"A=b", markName + "=outer"}, "inner")
