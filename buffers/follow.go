@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
@@ -57,6 +58,7 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 		if info, err := os.Stat(path); err == nil && info.Size() > MaxFollow {
 			return followed{}, errTooLarge
 		}
+		readAt := time.Now()
 		disk, err := readFile(path)
 		if err != nil {
 			return followed{}, err
@@ -74,6 +76,7 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 			return followed{at: at}, nil
 		}
 		w, outcome, err := f.followOnce(ctx, path, l, disk, h)
+		w.ReadAt = readAt
 		switch {
 		case err != nil:
 			return followed{}, err

@@ -591,7 +591,7 @@ func (w *Watch) follow(path, real string, h how) error {
 	// Of another failure the next Check comes back to it.
 	switch {
 	case none && !told && !own:
-		c := Written{Path: path, Note: note, Deleted: !errors.Is(err, errTooLarge)}
+		c := Written{Path: path, Note: note, Deleted: !errors.Is(err, errTooLarge), ReadAt: began}
 		if had, ok := w.files.synced.get(real); ok {
 			c.Before, c.FormBefore = &had.text, had.form
 			if text, saved := w.files.savedSince(w.ctx, real, had); saved {

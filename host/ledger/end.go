@@ -35,7 +35,7 @@ func (l *Ledger) seeAtEnd(t *turn, worked bool, done func()) {
 			l.seeAll(paths, func(now []sight) {
 				l.accountAll(t, now)
 				l.finish(goneUnderBuffers(now), func() {
-					t.over = true
+					t.over, t.previous = true, nil
 					done()
 				})
 			})

@@ -67,7 +67,10 @@ type turn struct {
 	gone    map[string]review.Content // by path, what was there before the agent removed it
 	fresh   map[string]string         // where nothing was when it began, as the folders tell at its end, and where it was then
 	waits   map[string]bool           // paths of which something waits for first
+	ended   time.Time                 // zero while it runs
 	over    bool                      // it has ended, and what was changed in it is known
+
+	previous *turn // while that is not over; nil where there is none
 
 	// See interrupted.go.
 
@@ -147,6 +150,9 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 		l.history.Begin()
 		l.saveSoon()
 	}
+	if l.turn != nil && !l.turn.over {
+		t.previous = l.turn
+	}
 	l.turn = t
 	clear(l.loaded)
 	if w := l.config.Watch(); w != nil {
@@ -188,8 +194,13 @@ func (l *Ledger) EndTurn(over func()) int {
 	l.ends++
 	end := l.ends
 	worked := l.worked.Swap(false)
+	ended := time.Now()
 	var t *turn
-	l.box.Put(func() { t = l.turn }) // when the job runs the next may have begun
+	l.box.Put(func() {
+		if t = l.turn; t != nil { // when the job runs the next may have begun
+			t.ended = ended
+		}
+	})
 	l.job(func(done func()) {
 		l.seeAtEnd(t, worked, func() {
 			l.take(t)

@@ -423,6 +423,59 @@ func TestAChangeBeforeTheTurnIsToldInIt(t *testing.T) {
 	}
 }
 
+// However coarse the file's time is: by the clock the disk had it before the prompt.
+func TestAChangeRightBeforeTheTurnIsToldInIt(t *testing.T) {
+	t.Parallel()
+	for _, deleted := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		told := buffers.Written{Path: w.path("f"), Buf: 1, Before: new(string), FormBefore: plain, At: time.Now().Add(time.Hour), ReadAt: time.Now()}
+		*told.Before = "f1\n"
+		if told.Deleted = deleted; !deleted {
+			after := "f1\nu1\n"
+			told.Changed, told.After, told.Disk, told.FormAfter = true, &after, &after, plain
+		}
+		w.begin()
+		w.ledger.Took(told, "disk", false)
+		w.sync()
+		if got := w.changes(); got != "" {
+			t.Errorf("the record has %q", got)
+		}
+	}
+}
+
+// What the agent has changed at the very end of a turn is in that turn, also when the next has begun before it was told,
+// as one does whose prompt waited.
+func TestAChangeOfTheTurnBeforeIsToldInTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	release := w.holdLooks()
+	before, after := "f1\n", "f1\na1\n"
+	told := buffers.Written{
+		Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain,
+		At: time.Now(), ReadAt: time.Now(),
+	}
+	over := make(chan struct{})
+	w.mu.Lock()
+	w.ledger.EndTurn(func() { close(over) })
+	w.mu.Unlock()
+	w.ledger.BeginTurn("next", func() {})
+	w.ledger.Took(told, "disk", false)
+	release()
+	<-over
+	w.sync()
+	if got := w.changes(); got == "" {
+		t.Error("the record has nothing")
+	}
+	if got := w.ledger.history.Turns; len(got) != 1 || got[0].Prompt == "next" {
+		t.Errorf("there are %d turns to be undone", len(got))
+	}
+}
+
 // What the user has made of a file between two turns, by another program, comes back too where the file was in the
 // record before it became binary.
 func TestAnotherProgramBeforeAFileBecomesBinary(t *testing.T) {

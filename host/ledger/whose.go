@@ -175,12 +175,14 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 			return // all of it conflicts
 		}
 	}
-	if t != nil && !t.over && !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) {
-		// The turn began before it was told.
+	if t != nil && !t.over && t.follows(w) { // the turn began before it was told
 		t.seen[w.Path], t.disk[w.Path] = is, contentOf(w.Disk, w.FormAfter)
-		l.userNow(w.Path, is)
-		l.tell(nil)
-		return
+		if !t.previous.made(w) {
+			l.userNow(w.Path, is)
+			l.tell(nil)
+			return
+		}
+		t = t.previous
 	}
 	was, known := l.known(t, there)
 	if w.Deleted && (known && !was.Exists || l.isGone(w.Path)) {
@@ -224,6 +226,18 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	l.version[w.Path]++
 	l.config.Others(w.Path, is)
 	l.tell([]Event{{w.Path, by}})
+}
+
+// follows tells that a turn began after a change that is told in it. A file's time may be coarse, and is no
+// help where a prompt comes at once; the clock by which the disk was read is exact.
+func (t *turn) follows(w buffers.Written) bool {
+	return !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At)
+}
+
+// made tells that a change may be of a turn which has ended, and at whose end is still being looked; the turn may be
+// nil, for none.
+func (t *turn) made(w buffers.Written) bool {
+	return t != nil && !t.over && (w.At.IsZero() || !w.At.Before(t.At.Add(-coarse)) && !w.At.After(t.ended))
 }
 
 // conflicts takes down that the disk has something of the agent's that its buffer has not, for when that reads it.
