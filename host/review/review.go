@@ -89,7 +89,7 @@ type file struct {
 	moveKept bool
 	refused  Status  // what was refused as a whole
 	taken    Content // what was there before that
-	gone     *layers // what the agent has removed, for when it is there again; nil for nothing, or not known
+	gone     *layers // the text that the agent has removed or made binary, for when it is there again; nil where not known
 	made     Content // of an opaque file, what it was before the user changed it; no file where it was none
 }
 
@@ -404,6 +404,11 @@ func (r *Record) add(path string, baseline Content) *file {
 
 // set gives a file its present content, by the agent or by the user.
 func (r *Record) set(f *file, now Content, agent bool) {
+	if agent && now.Exists && !now.Opaque && f.Present.SameText(f.made) {
+		r.bytes -= f.size()
+		f.textAgain()
+		r.bytes += f.size()
+	}
 	if agent && (now.Opaque || f.text == nil) && !f.typed() {
 		f.made = now.Mark()
 	}
@@ -438,7 +443,10 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	case f.text == nil:
 	case now.Opaque:
 		f.Baseline.Text, f.Accepted.Text = f.text.baseline(), f.text.accepted()
-		f.text, f.gone = nil, nil
+		if was.Exists {
+			f.gone = f.text
+		}
+		f.text = nil
 	default:
 		l, back := *f.text, !was.Exists && now.Exists
 		switch {
@@ -470,6 +478,24 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.madeByUser(now)
 	}
 	r.bytes += f.size()
+}
+
+// textAgain has a file whose text the agent alone has taken away have its lines again, as they were before, unless
+// something was decided since.
+func (f *file) textAgain() {
+	l := f.gone
+	if f.text != nil || l == nil || !f.Present.Exists {
+		return
+	}
+	same := func(c Content, text string) bool { return !c.Exists && text == "" || c.SameText(Text(text)) }
+	if !same(f.Baseline, l.baseline()) || !same(f.Accepted, l.accepted()) {
+		return
+	}
+	f.text, f.gone = l, nil
+	f.Present.Opaque, f.Present.Text = false, l.present()
+	for c, text := range map[*Content]string{&f.Baseline: l.baseline(), &f.Accepted: l.accepted()} {
+		c.Opaque, c.Text = false, text
+	}
 }
 
 // madeByUser has a file that the user has made where a new one of the agent's was refused be theirs, unless it is that
@@ -527,7 +553,7 @@ func (r *Record) settle(f *file) {
 	}
 	r.news[f.ID] = f
 	r.note(f)
-	if f.text != nil {
+	if f.text != nil || f.gone != nil {
 		r.touched.touch(f)
 	} else {
 		r.touched.drop(f)
@@ -611,9 +637,6 @@ func (f *file) state() State {
 
 // size is how much a file keeps, in bytes.
 func (f *file) size() int {
-	if f.text == nil {
-		return 0
-	}
 	n := 0
 	for _, l := range []*layers{f.text, f.gone} {
 		if l == nil {

@@ -1,0 +1,66 @@
+package review
+
+import "testing"
+
+// A file that the agent makes binary and then a text again has its lines again: what the user has written is known from
+// what the agent has.
+func TestATextAgain(t *testing.T) {
+	was, mine, made := letters("ab"), letters("abu"), Text("\x00")
+	for name, c := range map[string]struct {
+		steps []step
+		whole bool // only all of it can be decided
+		after string
+	}{
+		"the user's line stays": {
+			steps: []step{agent(was, letters("Xb")), user(letters("Xbu")), {"agent", Text(letters("Xbu")), made}, {"agent", made, Text(letters("XYu"))}},
+			after: mine,
+		},
+		"the same text as before": {
+			steps: []step{agent(was, letters("Xb")), user(letters("Xbu")), {"agent", Text(letters("Xbu")), made}, {"agent", made, Text(letters("Xbu"))}},
+			after: mine,
+		},
+		"what the user has made of it is not told apart": {
+			steps: []step{agent(was, letters("Xb")), {"agent", Text(letters("Xb")), made}, {by: "user", after: Text("\x00u")}, {"agent", Text("\x00u"), Text(letters("Yu"))}},
+			whole: true,
+		},
+		"the user's own": {
+			steps: []step{agent(was, letters("Xb")), {by: "user", after: made}, {"agent", made, Text(letters("Yb"))}},
+			whole: true,
+		},
+	} {
+		r := play(c.steps)
+		f, _ := r.File("f")
+		if whole := len(f.Hunks) == 0; whole != c.whole {
+			t.Errorf("%s: it has the hunks %v", name, f.Hunks)
+			continue
+		}
+		if c.whole {
+			continue
+		}
+		p, err := r.Plan("f", Reject, Selection{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if p.Want.Text != c.after || !r.Commit(p) {
+			t.Errorf("%s: refused it is %q", name, p.Want.Text)
+		}
+	}
+}
+
+// What was decided of a file while it was binary holds.
+func TestDecidedWhileItWasBinary(t *testing.T) {
+	for _, d := range []Decision{Keep, Reject} {
+		was, made := letters("ab"), Text("\x00")
+		r := play([]step{agent(was, letters("Xb")), {"agent", Text(letters("Xb")), made}})
+		p, err := r.Plan("f", d, Selection{})
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("it cannot be decided: %v", err)
+		}
+		now := p.Want
+		r.Changed("f", now, Text(letters("Yb")))
+		if p, err = r.Plan("f", Reject, Selection{}); err != nil || p.Want.Mark() != now.Mark() {
+			t.Errorf("after %v it is to be %+v, %v", d, p.Want, err)
+		}
+	}
+}
