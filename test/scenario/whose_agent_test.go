@@ -213,17 +213,19 @@ func (r *whoseRound) waits(name, content string, known []string) message {
 	saw := before // in the diff
 	exists := r.data(name) != nil
 	id := r.agent.store(r.path(name), content)
-	asked := 0 // the question that was answered last; where the file has changed since it comes again
+	// Where the file has changed since a question was asked it is asked again, or waits for another answer.
+	again := func() int { return strings.Count(r.notifications(), "look at the hunks again") }
+	asked, refused := 0, again()
 	for {
 		question := 0
 		r.Await("the write to be answered or asked about", func() bool {
 			question = r.LuaInt(`(require('acp').permissions()[1] or { id = 0 }).id`)
-			return r.agent.answered(id) || question != asked && question != 0
+			return r.agent.answered(id) || question != 0 && (question != asked || again() > refused)
 		})
 		if r.agent.answered(id) {
 			break
 		}
-		asked = question
+		asked, refused = question, again()
 		saw, _ = r.texts(name)
 		r.pause()
 		switch n := r.IntN(4); {
