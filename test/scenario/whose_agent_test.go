@@ -225,6 +225,7 @@ func (r *whoseRound) waits(name, content string, known []string) message {
 		if r.agent.answered(id) {
 			break
 		}
+		first := asked == 0 // later there may be no hunk any more
 		asked, refused = question, again()
 		saw, _ = r.texts(name)
 		r.pause()
@@ -232,7 +233,7 @@ func (r *whoseRound) waits(name, content string, known []string) message {
 		case n < 1:
 			r.did("  user refuses that")
 			r.respond(1, "reject")
-		case n < 2 && r.typing == "" && !isBinary(before) && !strings.Contains(content, "\x00"):
+		case n < 2 && first && r.typing == "" && !isBinary(before) && !strings.Contains(content, "\x00"):
 			r.did("  user refuses the first hunk of that")
 			r.refusesFirst()
 		default:
