@@ -148,6 +148,9 @@ func (s *Session) told(u session.Update) {
 	if len(one.call.Locations) == 0 {
 		one.call.Locations = call.Locations
 	}
+	if isEmpty(one.call.RawInput) {
+		one.call.RawInput = call.RawInput
+	}
 	s.askAboutDiffs(one)
 	s.findStale(one)
 	s.shown.permissions = true
@@ -267,10 +270,7 @@ func (s *Session) give(p *permission, chosen session.PermissionOption) {
 // keepAnswer remembers an answer that the user wants to hold from now on.
 func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
 	judge := s.host.judge.Load()
-	question := p.judgement.rejecting
-	if o.Allows() {
-		question = p.judgement.allowing
-	}
+	question := p.judgement.question
 	if judge == nil || question == nil || !lasting(o) || !unambiguous(p.request.Options, o) {
 		return
 	}

@@ -174,7 +174,8 @@ func TestAnswersForGood(t *testing.T) {
 		s.awaitChat("\n    :Acp permissions takes that back.") // no window breaks the command's name
 		s.asked(p, command("c3", "make test "), 1)
 		s.asked(p, editing("e1", s.Dir+"/a.lua"), 2)
-		s.decided(p, editing("e2", s.Dir+"/b/c.lua"), "always")
+		s.decided(p, editing("e2", s.Dir+"/a.lua"), "always")
+		s.asked(p, editing("e2b", s.Dir+"/b/c.lua"), 1)
 		s.asked(p, editing("e3", "/elsewhere.lua"), 1)
 		never := append([]obj{{"optionId": "never", "name": "Never", "kind": "reject_always"}}, yesNo...)
 		id := p.permission(obj{"toolCallId": "m1", "title": "Look it up", "rawInput": obj{"q": "x", "n": 1}}, never...)
