@@ -23,6 +23,9 @@ const (
 	descriptionLines = 4
 )
 
+// optionBytes is how much of an option's name the float shows, which is more than an agent has reason to say.
+const optionBytes = 2000
+
 // The float has so many lines and bytes at all, most of them on later pages.
 const (
 	floatLines = 2000
@@ -85,7 +88,10 @@ func (s *Session) snapshot(p *permission) map[string]any {
 
 // label is an option's name as the float shows it.
 func label(o session.PermissionOption) string {
-	if name := transcript.VisibleText(cut(o.Name, 500)); name != "" {
+	if name := transcript.VisibleText(cut(o.Name, optionBytes)); name != "" {
+		if len(o.Name) > optionBytes {
+			name += "…"
+		}
 		return name
 	}
 	if o.Kind != "" {

@@ -217,13 +217,13 @@ func TestColoursOfACommand(t *testing.T) {
 func TestOptionsOfAQuestion(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		snap := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{
-			{ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "k", Kind: "reject_always"}, {ID: "n"}, {ID: "l", Name: strings.Repeat("n", 600), Kind: "odd"},
+			{ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "k", Kind: "reject_always"}, {ID: "n"}, {ID: "l", Name: strings.Repeat("n", 3000), Kind: "odd"},
 		}})
 		var labels []string
 		for _, o := range snap["options"].([]any) {
 			labels = append(labels, o.(map[string]any)["label"].(string))
 		}
-		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || len(labels[3]) != 500 {
+		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || labels[3] != strings.Repeat("n", optionBytes)+"…" {
 			t.Errorf("the options are %q", labels)
 		}
 		if snap["allow"] != "y" || snap["reject"] != "k" {

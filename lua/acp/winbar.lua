@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 local bufs = require('acp.bufs')
-local flat = require('acp.wrap').flat
+local cells, flat = require('acp.wrap').cells, require('acp.wrap').flat
 
 local spinner = { '⣷', '⣯', '⣟', '⡿', '⢿', '⣻', '⣽', '⣾' }
 ---@type uv.uv_timer_t?
@@ -31,7 +31,7 @@ end
 ---@param room integer cells
 ---@return string
 local function shorten(s, room)
-  if vim.fn.strdisplaywidth(s) <= room then
+  if cells(s) <= room then
     return s
   end
   return vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', s) .. '…'
@@ -96,11 +96,11 @@ local function chat_bar(id, win)
   if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
     status = status .. ' ↓' -- there is more below
   end
-  left = shorten(left, width - vim.fn.strdisplaywidth(status) - 3)
-  local room = width - vim.fn.strdisplaywidth(left .. status) - 4
+  left = shorten(left, width - cells(status) - 3)
+  local room = width - cells(left .. status) - 4
   local shown = {}
   for _, fact in ipairs(vim.fn.reverse(facts(s))) do
-    room = room - vim.fn.strdisplaywidth(fact) - 3
+    room = room - cells(fact) - 3
     if room < 0 then
       break
     end
@@ -126,10 +126,10 @@ local function chip(id, room)
   local key = require('acp.config').get().keys.drop_unsaved
   local hint = key and ('  ' .. key .. (dropped and ' sends' or ' drops')) or ''
   local head = dropped and '− unsaved: ' or '+ unsaved: '
-  room = room - vim.fn.strdisplaywidth(head .. hint)
+  room = room - cells(head .. hint)
   local list, shown, width = '', 0, 0
   for i, name in ipairs(names) do
-    width = width + vim.fn.strdisplaywidth(i > 1 and ', ' .. name or name)
+    width = width + cells(i > 1 and ', ' .. name or name)
     if width > room then
       break
     end
@@ -139,7 +139,7 @@ local function chip(id, room)
     end
   end
   if shown == 0 then
-    room, hint, shown = room + vim.fn.strdisplaywidth(hint), '', 0
+    room, hint, shown = room + cells(hint), '', 0
     list = #names > 1 and #names .. ' files'
       or shorten(vim.fs.basename(names[1]), math.max(room, 8))
   end
@@ -168,9 +168,9 @@ local function prompt_bar(id, win)
     table.insert(hints, escape(keys.cancel) .. ' stop')
   end
   local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
-  local used = left ~= '' and vim.fn.strdisplaywidth(left .. ' · ') or 0
+  local used = left ~= '' and cells(left .. ' · ') or 0
   local room = api.nvim_win_get_width(win) - 2 - used
-  local along, whole = chip(id, room - vim.fn.strdisplaywidth(right) - 2)
+  local along, whole = chip(id, room - cells(right) - 2)
   if not whole then -- it is worth more than the keys
     along, right = chip(id, room), ''
   end
