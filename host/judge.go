@@ -113,10 +113,18 @@ func choose(options []session.PermissionOption, allow bool) (session.PermissionO
 		kinds = []string{"allow_once", "allow_always"}
 	}
 	for _, kind := range kinds {
-		for _, o := range options {
-			if o.Kind == kind && unambiguous(options, o) {
-				return o, true
-			}
+		if o, ok := ofKind(options, kind); ok {
+			return o, true
+		}
+	}
+	return session.PermissionOption{}, false
+}
+
+// ofKind finds the first answer of a kind.
+func ofKind(options []session.PermissionOption, kind string) (session.PermissionOption, bool) {
+	for _, o := range options {
+		if o.Kind == kind && unambiguous(options, o) {
+			return o, true
 		}
 	}
 	return session.PermissionOption{}, false

@@ -48,6 +48,7 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 // raise lets a question wait for its answer.
 func (s *Session) raise(p *permission) {
 	p.id = s.host.permissionIDs.Add(1)
+	p.request.Options = inOrder(p.request.Options)
 	s.permissions.asked = append(s.permissions.asked, p)
 	if p.held == nil {
 		s.askAboutDiffs(p)
@@ -58,6 +59,20 @@ func (s *Session) raise(p *permission) {
 	s.findStale(p)
 	s.judgeNext()
 	s.changed()
+}
+
+// answerKinds are the kinds of answers as the user counts them, whatever the agent's order.
+var answerKinds = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
+
+// inOrder are the answers by their kinds, each kind in the agent's order, and those of no known kind last.
+func inOrder(options []session.PermissionOption) []session.PermissionOption {
+	rank := func(o session.PermissionOption) int {
+		if i := slices.Index(answerKinds, o.Kind); i >= 0 {
+			return i
+		}
+		return len(answerKinds)
+	}
+	return slices.SortedStableFunc(slices.Values(options), func(a, b session.PermissionOption) int { return rank(a) - rank(b) })
 }
 
 // subject brings what a request says of its tool call into the conversation,

@@ -71,6 +71,9 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		if o, ok := choose(p.request.Options, allow); ok {
 			snap[key] = o.ID
 		}
+		if o, ok := ofKind(p.request.Options, key+"_always"); ok {
+			snap[key+"_always"] = o.ID
+		}
 	}
 	if description != "" {
 		snap["description"] = description

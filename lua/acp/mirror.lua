@@ -49,6 +49,8 @@ local M = {}
 ---@field options {id: string, name: string, kind: string, label: string}[]
 ---@field allow? string the id of the option that allows, where one plainly does
 ---@field reject? string and of the one that refuses
+---@field allow_always? string the one that allows from now on
+---@field reject_always? string and that refuses
 ---@field heading string
 ---@field lines string[]
 ---@field marks integer[]

@@ -425,6 +425,43 @@ function M.watch()
   })
 end
 
+---Gives the answer of a kind to the oldest request of the chat in use, else to the oldest of all.
+---@param what 'allow'|'reject'
+---@param always? boolean the one that holds from now on
+---@return string? err
+function M.answer(what, always)
+  local request
+  for _, each in ipairs(require('acp.mirror').permissions()) do
+    if each.session == vim.b.acp_session then
+      request = each
+      break
+    end
+    request = request or each
+  end
+  if not request then
+    return 'nothing waits for your answer'
+  end
+  local option = request[always and what .. '_always' or what]
+  if not option then
+    local lasting = always and ' for good' or ''
+    return ('there is no answer to %s it%s. :Acp permit N gives another'):format(what, lasting)
+  end
+  local _, err = require('acp').respond(request.id, option)
+  return err
+end
+
+---Gives a buffer of the chat the keys that answer. In Neovim's own mappings they begin longer ones,
+---for which nobody waits here.
+---@param buf integer
+function M.map(buf)
+  local bufs = require('acp.bufs')
+  for action, plug in pairs({ allow = '<Plug>(AcpAllow)', reject = '<Plug>(AcpReject)' }) do
+    bufs.map(buf, 'n', action, plug, function()
+      require('acp.say').complain(M.answer(action))
+    end, { nowait = true })
+  end
+end
+
 ---Shows the float again that the user has closed.
 ---@return boolean whether there was one
 function M.show()

@@ -43,11 +43,11 @@ func TestOptionsOfAllShapes(t *testing.T) {
 		id := p.permission(command("c", "make"), options...)
 		s.awaitFloat()
 		s.screen("shapes")
-		s.permit(p, id, 4, "d")
+		s.permit(p, id, 7, "d")
 		for n, want := range []string{"a", "b", "c"} {
 			id := p.permission(command(fmt.Sprint("x", n), fmt.Sprint("make ", n)), options...)
 			s.awaitFloat()
-			s.permit(p, id, n+1, want)
+			s.permit(p, id, n+3, want)
 		}
 		id = p.permission(command("y", "make y"), options...)
 		s.awaitFloat()

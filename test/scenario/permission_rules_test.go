@@ -180,7 +180,7 @@ func TestAnswersForGood(t *testing.T) {
 		never := append([]obj{{"optionId": "never", "name": "Never", "kind": "reject_always"}}, yesNo...)
 		id := p.permission(obj{"toolCallId": "m1", "title": "Look it up", "rawInput": obj{"q": "x", "n": 1}}, never...)
 		s.awaitFloat()
-		s.Command("Acp permit 1")
+		s.Command("Acp permit 4")
 		p.answer(id)
 		s.resolved("never", "user")
 		s.awaitNoFloat()
