@@ -335,7 +335,11 @@ func about(q answers.Question) string {
 	case q.Title != "":
 		return q.Kind + " " + q.Title
 	}
-	return q.Kind + " " + strings.Join(q.Paths, ", ")
+	names := make([]string, len(q.Paths))
+	for i, path := range q.Paths {
+		names[i] = transcript.Relative(q.Project, path)
+	}
+	return q.Kind + " " + strings.Join(names, ", ")
 }
 
 // run is what a request runs, as its agent tells it: a line for a shell, or an
