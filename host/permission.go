@@ -313,11 +313,13 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	p.stop()
 	s.forgetDiffs(&p.call)
 	s.keepAsked(p)
-	refused := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool {
-		return o.ID == optionID && !o.Allows()
-	})
+	said := session.Waiting{ToolCallID: p.request.Call.ID}
+	if i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID }); i >= 0 {
+		said.Allowed = p.request.Options[i].Allows()
+		said.Rejected = !said.Allowed
+	}
 	p.answer(optionID, by)
-	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Rejected: refused})
+	s.apply(said)
 	data := map[string]any{"id": p.id, "by": by}
 	if optionID != "" {
 		data["option_id"] = optionID

@@ -218,6 +218,8 @@ func TestAllowAndReject(t *testing.T) {
 			id := ask(options...)
 			s.Command("Acp " + line)
 			answered(id, want)
+			// From an answer that allows on it runs, though the request said that it is pending.
+			s.AwaitLua(`require('acp').tool_calls()[...].status == (vim.startswith(select(2, ...), 'allow') and 'in_progress' or 'rejected')`, n, line)
 		}
 		for _, in := range []string{"chat_buf", "prompt_buf"} {
 			s.Lua(nil, `local buf = require('acp').sessions()[1][...]
