@@ -140,6 +140,32 @@ function M.permissions()
   return all
 end
 
+---What the user calls a session: its agent, and its number where another session has the same one.
+---@param id integer
+---@return string
+function M.name(id)
+  local session = M.sessions[id]
+  local title = session and session.agent_title or 'The agent'
+  for other, s in pairs(M.sessions) do
+    if session and other ~= id and s.agent_title == title then
+      return title .. ' ' .. id
+    end
+  end
+  return title
+end
+
+---@return integer[] the sessions that wait for the user, in their order
+function M.waiting()
+  local ids = {}
+  for id, session in pairs(M.sessions) do
+    if session.state == 'requires_action' or #(permissions[id] or {}) > 0 then
+      table.insert(ids, id)
+    end
+  end
+  table.sort(ids)
+  return ids
+end
+
 ---@return acp.Session[] ordered by id
 function M.list()
   local list = vim.tbl_values(M.sessions)

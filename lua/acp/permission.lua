@@ -290,6 +290,20 @@ local function footer_of(request, count, focused, below)
   return #parts > 0 and ' ' .. table.concat(parts, ' · ') .. ' ' or ''
 end
 
+---Who asks for what. Where several sessions have the same agent it says which one.
+---@param request acp.Permission
+---@return string
+local function heading_of(request)
+  local mirror = require('acp.mirror')
+  local session, name = mirror.sessions[request.session], wrap.flat(mirror.name(request.session))
+  local agent = session and wrap.flat(session.agent_title)
+  if not agent or name == agent or not vim.startswith(request.heading, agent) then
+    return request.heading
+  end
+  local title = session.title and (' (%s)'):format(wrap.cut(session.title, 30)) or ''
+  return name .. title .. request.heading:sub(#agent + 1)
+end
+
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
@@ -297,7 +311,7 @@ local function open(request, count)
   local asks = brief and request.brief or request.lines
   local edge = right_edge()
   local footer = footer_of(request, count, false)
-  local title = ' ' .. request.heading .. ' '
+  local title = ' ' .. heading_of(request) .. ' '
   local width = math.max(wrap.cells(title), wrap.cells(footer), 24)
   for _, line in ipairs(asks) do
     width = math.max(width, #line > 400 and 100 or wrap.cells(line) + 2)

@@ -69,6 +69,20 @@ local states = {
   idle = { '', 'AcpWinbar' },
 }
 
+---Which other sessions wait for the user.
+---@param id integer
+---@return string
+local function other_waits(id)
+  local mirror = require('acp.mirror')
+  local others = vim.tbl_filter(function(other)
+    return other ~= id
+  end, mirror.waiting())
+  if #others > 1 then
+    return #others .. ' others wait for you '
+  end
+  return others[1] and flat(mirror.name(others[1])) .. ' waits for you ' or ''
+end
+
 ---The line above a chat. What does not fit is left out, the least important first.
 ---@param id integer
 ---@param win integer
@@ -80,7 +94,7 @@ local function chat_bar(id, win)
   if not s then
     return '%#AcpWinbar# closed'
   end
-  local left = flat(' ' .. s.agent_title .. (s.title and (' · ' .. s.title) or ''))
+  local left = flat(' ' .. mirror.name(id) .. (s.title and (' · ' .. s.title) or ''))
   local status, group = unpack(states[s.state])
   if s.state == 'running' or s.state == 'starting' then
     status = status .. ' ' .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]
@@ -96,8 +110,12 @@ local function chat_bar(id, win)
   if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
     status = status .. ' ↓' -- there is more below
   end
-  left = shorten(left, width - cells(status) - 3)
-  local room = width - cells(left .. status) - 4
+  local others = other_waits(id)
+  if cells(others .. status) > width - 8 then
+    others = '' -- the bar has to say whose it is
+  end
+  left = shorten(left, width - cells(others .. status) - 3)
+  local room = width - cells(left .. others .. status) - 4
   local shown = {}
   for _, fact in ipairs(vim.fn.reverse(facts(s))) do
     room = room - cells(fact) - 3
@@ -106,9 +124,10 @@ local function chat_bar(id, win)
     end
     table.insert(shown, fact)
   end
-  return ('%%#AcpWinbar#%s%%=%s %%#%s#%s '):format(
+  return ('%%#AcpWinbar#%s%%=%s %%#AcpWinbarWaiting#%s%%#%s#%s '):format(
     escape(left),
     escape(table.concat(shown, ' · ')),
+    escape(others),
     group,
     status
   )
@@ -212,11 +231,18 @@ local function spinning()
   return false
 end
 
+---@type string which sessions there are, and which wait: what all bars say
+local others_say = ''
+
 ---Shows a session's new state beside its buffers; all sessions without an id.
 ---@param id? integer
 function M.refresh(id)
+  local mirror = require('acp.mirror')
+  local say = table.concat(mirror.waiting(), ' ') .. '/' .. vim.tbl_count(mirror.sessions)
+  local all = id == nil or say ~= others_say
+  others_say = say
   for each in bufs.each() do
-    if id == nil or each == id then
+    if all or each == id then
       draw_bars(each)
       require('acp.prompt').hint(each)
     end
