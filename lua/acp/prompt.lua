@@ -159,7 +159,7 @@ function M.create(id)
       M.changed(id)
     end,
   })
-  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
+  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave', 'BufEnter', 'BufLeave' }, {
     buffer = buf,
     callback = vim.schedule_wrap(function()
       require('acp.winbar').refresh(id)

@@ -136,13 +136,14 @@ end
 ---The chip of a prompt: the files whose unsaved text goes along, as many as fit.
 ---@param id integer
 ---@param room integer cells
+---@param inserting boolean
 ---@return string chip, boolean whole
-local function chip(id, room)
+local function chip(id, room, inserting)
   local names, dropped = require('acp.unsaved').chip(id)
   if not names then
     return '', true
   end
-  local key = require('acp.config').get().keys.drop_unsaved
+  local key = not inserting and require('acp.config').get().keys.drop_unsaved
   local hint = key and ('  ' .. key .. (dropped and ' sends' or ' drops')) or ''
   local head = dropped and '− unsaved: ' or '+ unsaved: '
   room = room - cells(head .. hint)
@@ -178,20 +179,22 @@ local function prompt_bar(id, win)
     table.insert(parts, s.queued .. ' queued' .. (s.paused and ', paused' or ''))
   end
   local hints = {}
-  local inserting = vim.api.nvim_get_mode().mode:match('^i')
+  -- What is offered works in the mode that the user is in, or will be in there.
+  local here = api.nvim_win_get_buf(win) == api.nvim_get_current_buf()
+  local inserting = here and api.nvim_get_mode().mode:match('^i') ~= nil
   local send = inserting and keys.send_insert or keys.send
   if send then
     table.insert(hints, escape(send) .. ' send')
   end
-  if keys.cancel and s and (s.state == 'running' or s.state == 'requires_action') then
+  if keys.cancel and not inserting and s and (s.state == 'running' or s.state == 'requires_action') then
     table.insert(hints, escape(keys.cancel) .. ' stop')
   end
   local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
   local used = left ~= '' and cells(left .. ' · ') or 0
   local room = api.nvim_win_get_width(win) - 2 - used
-  local along, whole = chip(id, room - cells(right) - 2)
+  local along, whole = chip(id, room - cells(right) - 2, inserting)
   if not whole then -- it is worth more than the keys
-    along, right = chip(id, room), ''
+    along, right = chip(id, room, inserting), ''
   end
   if along ~= '' and left ~= '' then
     left = left .. ' · '
