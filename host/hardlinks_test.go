@@ -79,7 +79,7 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 		"cat":  {call: session.ToolCall{Kind: session.KindExecute}, run: run{script: "cat notes.txt", dir: proj}},
 	} {
 		m.cwd, m.options = proj, options
-		if got := j.judge(m); got.optionID != "" || !strings.Contains(got.why, "private") || got.allowing != nil {
+		if got := j.judge(m); got.optionID != "" || !strings.Contains(got.why, "private") || got.question != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

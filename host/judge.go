@@ -2,10 +2,10 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,8 +38,7 @@ type judgement struct {
 	why      string // of none, for the user who is asked; or ""
 	trouble  error  // with the file of answers
 
-	// What an answer for good would be about; nil where there is none.
-	allowing, rejecting *answers.Question
+	question *answers.Question // what an answer for good would be about; nil where there is none
 }
 
 // matter is a request as the judge sees it.
@@ -59,7 +58,7 @@ func (j *judge) judge(m matter) judgement {
 	var result judgement
 	verdict := j.rules.Decide(r)
 	if !j.rules.IsPrivate(r) && link() == "" {
-		result.allowing, result.rejecting = m.questions(r)
+		result.question = m.question(r)
 	}
 	if verdict.Action == rules.Allow && link() != "" {
 		verdict = rules.Verdict{Action: rules.Ask, Why: "a file that it names may be private under another name"}
@@ -82,21 +81,18 @@ func (j *judge) judge(m matter) judgement {
 			return result // a rule wants the user to be asked
 		}
 	}
-	for _, q := range []*answers.Question{result.rejecting, result.allowing} {
-		if q == nil {
-			continue
-		}
-		a, found, err := j.kept.Find(*q, m.session)
-		result.trouble = errors.Join(result.trouble, err)
-		if !found {
-			continue
-		}
-		if option, ok := alike(m.options, a); ok {
-			result.optionID = option.ID
-			result.remark = fmt.Sprintf("%s, as you answered %q on %s.\n:Acp permissions takes that back.",
-				said(a.Allow), transcript.VisibleText(a.Name), a.At.Local().Format(time.DateOnly))
-			return result
-		}
+	if result.question == nil {
+		return result
+	}
+	a, found, err := j.kept.Find(*result.question, m.session)
+	result.trouble = err
+	if !found {
+		return result
+	}
+	if option, ok := alike(m.options, a); ok {
+		result.optionID = option.ID
+		result.remark = fmt.Sprintf("%s, as you answered %q on %s.\n:Acp permissions takes that back.",
+			said(a.Allow), transcript.VisibleText(a.Name), a.At.Local().Format(time.DateOnly))
 	}
 	return result
 }
@@ -117,10 +113,18 @@ func choose(options []session.PermissionOption, allow bool) (session.PermissionO
 		kinds = []string{"allow_once", "allow_always"}
 	}
 	for _, kind := range kinds {
-		for _, o := range options {
-			if o.Kind == kind && unambiguous(options, o) {
-				return o, true
-			}
+		if o, ok := ofKind(options, kind); ok {
+			return o, true
+		}
+	}
+	return session.PermissionOption{}, false
+}
+
+// ofKind finds the first answer of a kind.
+func ofKind(options []session.PermissionOption, kind string) (session.PermissionOption, bool) {
+	for _, o := range options {
+		if o.Kind == kind && unambiguous(options, o) {
+			return o, true
 		}
 	}
 	return session.PermissionOption{}, false
@@ -246,51 +250,74 @@ func foldsCase(dir string) bool {
 // questionLimit is how long a command may be of which an answer is kept.
 const questionLimit = 8 << 10
 
-// questions are what an answer for good is about when it allows, and when it
-// rejects: a command to the letter, any of the project's files for work on
-// files, or these files; else the same tool call with the same input. Nothing
-// is kept about the end of a plan: each plan is another one.
-func (m matter) questions(r rules.Request) (allowing, rejecting *answers.Question) {
-	base := answers.Question{Agent: m.agent, Project: r.Cwd, Kind: string(m.call.Kind)}
+// question is what an answer for good is about, which is what the float shows: a command to the letter, a diff's or our
+// own question's files, else the same call of the same tool, with the same files and the same input. Nothing is kept
+// about the end of a plan: each plan is another one.
+func (m matter) question(r rules.Request) *answers.Question {
+	call := &m.call
+	q := answers.Question{Agent: m.agent, Project: r.Cwd, Kind: string(call.Kind), Tool: call.Name}
+	if call.Kind == session.KindSwitchMode || call.Kind == session.KindThink || r.Cwd == "" {
+		return nil
+	}
+	for _, p := range r.Paths {
+		if onFiles[call.Kind] && p.Real == "" {
+			return nil
+		}
+		q.Paths = append(q.Paths, cmp.Or(p.Real, p.Given))
+	}
+	slices.Sort(q.Paths)
+	q.Paths = slices.Compact(q.Paths)
+	if r.Run.Given() {
+		if q.Command = m.run.line(); m.run.doubt != "" || q.Command == "" || len(q.Command) > questionLimit {
+			return nil
+		}
+		if q.Dir = r.Resolve(m.run.dir); q.Dir == "" {
+			return nil
+		}
+	}
 	switch {
-	case m.call.Kind == session.KindSwitchMode || m.call.Kind == session.KindThink || r.Cwd == "":
-		return nil, nil
-	case r.Run.Given():
-		if base.Command = m.run.line(); m.run.doubt != "" || base.Command == "" || len(base.Command) > questionLimit {
-			return nil, nil
+	case q.Command != "" && call.Kind == session.KindExecute:
+		q.Paths = nil // which stand in the command
+		return &q
+	case m.file.Given != "":
+		return &q
+	case m.shownAsDiff():
+		if q.Tool == "" && !strings.Contains(call.Title, filepath.Base(q.Paths[0])) { // else it may name the change as well
+			q.Title = cut(call.Title, 200)
 		}
-		if base.Dir = r.Resolve(m.run.dir); base.Dir == "" {
-			return nil, nil
-		}
-		return &base, &base
-	case len(r.Paths) > 0 && onFiles[m.call.Kind]:
-		exact, inside := base, base
-		inside.Inside = r.Cwd != "/" && r.Cwd != r.Resolve(r.Home)
-		for _, p := range r.Paths {
-			if p.Real == "" {
-				return nil, nil
-			}
-			exact.Paths = append(exact.Paths, p.Real)
-			inside.Inside = inside.Inside && below(p.Real, r.Cwd)
-		}
-		slices.Sort(exact.Paths)
-		exact.Paths = slices.Compact(exact.Paths)
-		if inside.Inside {
-			return &inside, &exact
-		}
-		return &exact, &exact
+		return &q
 	}
-	var input map[string]any
-	if json.Unmarshal(m.call.RawInput, &input) != nil || len(input) == 0 {
-		return nil, nil
+	q.Title = cut(call.Title, 200)
+	if !isEmpty(call.RawInput) {
+		var input any
+		d := json.NewDecoder(bytes.NewReader(call.RawInput))
+		d.UseNumber() // large ones differ in what a float leaves out
+		if len(call.RawInput) > floatBytes || d.Decode(&input) != nil {
+			return nil
+		}
+		same, err := json.Marshal(input) // whatever the order of its fields
+		if err != nil {
+			return nil
+		}
+		sum := sha256.Sum256(same)
+		q.Input = hex.EncodeToString(sum[:])
 	}
-	same, err := json.Marshal(input)
-	if err != nil {
-		return nil, nil
+	if q.Input == "" && (len(q.Paths) == 0 || !onFiles[call.Kind]) && q.Command == "" {
+		return nil
 	}
-	sum := sha256.Sum256(same)
-	base.Title, base.Input = cut(m.call.Title, 200), hex.EncodeToString(sum[:])
-	return &base, &base
+	return &q
+}
+
+// shownAsDiff tells whether what is asked is to change files, of each of which there is a diff.
+func (m matter) shownAsDiff() bool {
+	shown := map[string]bool{}
+	for _, item := range m.call.Content {
+		if d, ok := item.(session.Diff); ok {
+			shown[d.Path], shown[d.OldPath] = true, true
+		}
+	}
+	named := m.call.Files().Named
+	return onFiles[m.call.Kind] && len(named) > 0 && !slices.ContainsFunc(named, func(name string) bool { return !shown[name] })
 }
 
 // onFiles are the kinds of work on files.
@@ -305,12 +332,14 @@ func about(q answers.Question) string {
 		return q.Command + "  in " + q.Dir
 	case q.Command != "":
 		return q.Command
-	case q.Inside:
-		return q.Kind + " any file of the project"
-	case len(q.Paths) > 0:
-		return q.Kind + " " + strings.Join(q.Paths, ", ")
+	case q.Title != "":
+		return q.Kind + " " + q.Title
 	}
-	return q.Kind + " " + q.Title
+	names := make([]string, len(q.Paths))
+	for i, path := range q.Paths {
+		names[i] = transcript.Relative(q.Project, path)
+	}
+	return q.Kind + " " + strings.Join(names, ", ")
 }
 
 // run is what a request runs, as its agent tells it: a line for a shell, or an

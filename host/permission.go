@@ -48,6 +48,7 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 // raise lets a question wait for its answer.
 func (s *Session) raise(p *permission) {
 	p.id = s.host.permissionIDs.Add(1)
+	p.request.Options = inOrder(p.request.Options)
 	s.permissions.asked = append(s.permissions.asked, p)
 	if p.held == nil {
 		s.askAboutDiffs(p)
@@ -58,6 +59,20 @@ func (s *Session) raise(p *permission) {
 	s.findStale(p)
 	s.judgeNext()
 	s.changed()
+}
+
+// answerKinds are the kinds of answers as the user counts them, whatever the agent's order.
+var answerKinds = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
+
+// inOrder are the answers by their kinds, each kind in the agent's order, and those of no known kind last.
+func inOrder(options []session.PermissionOption) []session.PermissionOption {
+	rank := func(o session.PermissionOption) int {
+		if i := slices.Index(answerKinds, o.Kind); i >= 0 {
+			return i
+		}
+		return len(answerKinds)
+	}
+	return slices.SortedStableFunc(slices.Values(options), func(a, b session.PermissionOption) int { return rank(a) - rank(b) })
 }
 
 // subject brings what a request says of its tool call into the conversation,
@@ -147,6 +162,9 @@ func (s *Session) told(u session.Update) {
 	}
 	if len(one.call.Locations) == 0 {
 		one.call.Locations = call.Locations
+	}
+	if isEmpty(one.call.RawInput) {
+		one.call.RawInput = call.RawInput
 	}
 	s.askAboutDiffs(one)
 	s.findStale(one)
@@ -267,10 +285,7 @@ func (s *Session) give(p *permission, chosen session.PermissionOption) {
 // keepAnswer remembers an answer that the user wants to hold from now on.
 func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
 	judge := s.host.judge.Load()
-	question := p.judgement.rejecting
-	if o.Allows() {
-		question = p.judgement.allowing
-	}
+	question := p.judgement.question
 	if judge == nil || question == nil || !lasting(o) || !unambiguous(p.request.Options, o) {
 		return
 	}
@@ -298,11 +313,13 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	p.stop()
 	s.forgetDiffs(&p.call)
 	s.keepAsked(p)
-	refused := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool {
-		return o.ID == optionID && !o.Allows()
-	})
+	said := session.Waiting{ToolCallID: p.request.Call.ID}
+	if i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID }); i >= 0 {
+		said.Allowed = p.request.Options[i].Allows()
+		said.Rejected = !said.Allowed
+	}
 	p.answer(optionID, by)
-	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Rejected: refused})
+	s.apply(said)
 	data := map[string]any{"id": p.id, "by": by}
 	if optionID != "" {
 		data["option_id"] = optionID

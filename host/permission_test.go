@@ -425,7 +425,7 @@ func TestJudgeOfPlacesElsewhere(t *testing.T) {
 	} {
 		c.matter.cwd, c.matter.options = dir, []session.PermissionOption{{ID: "yes", Kind: "allow_once"}}
 		got := j.judge(c.matter)
-		if got.optionID != c.want || (got.allowing != nil) != c.keeps {
+		if got.optionID != c.want || (got.question != nil) != c.keeps {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

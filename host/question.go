@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
@@ -15,6 +16,15 @@ import (
 
 // floatDiffLines is how much of a change the float shows.
 const floatDiffLines = 14
+
+// So much of a description comes first.
+const (
+	descriptionBytes = 500
+	descriptionLines = 4
+)
+
+// optionBytes is how much of an option's name the float shows, which is more than an agent has reason to say.
+const optionBytes = 2000
 
 // The float has so many lines and bytes at all, most of them on later pages.
 const (
@@ -34,7 +44,7 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	heading, body := s.question(p, command, dir)
 	var said, why []transcript.Line
 	if description != "" { // little of it: what is asked must not be pushed out of sight
-		said = transcript.Visible(capped(transcript.Colored(cut(description, 500), transcript.More), 4), true)
+		said = transcript.Visible(capped(transcript.Colored(cut(description, descriptionBytes), transcript.More), descriptionLines), true)
 	}
 	if p.judgement.why != "" {
 		why = transcript.Colored(transcript.VisibleText(cut(p.judgement.why, 300)), transcript.More)
@@ -61,6 +71,9 @@ func (s *Session) snapshot(p *permission) map[string]any {
 		if o, ok := choose(p.request.Options, allow); ok {
 			snap[key] = o.ID
 		}
+		if o, ok := ofKind(p.request.Options, key+"_always"); ok {
+			snap[key+"_always"] = o.ID
+		}
 	}
 	if description != "" {
 		snap["description"] = description
@@ -78,7 +91,10 @@ func (s *Session) snapshot(p *permission) map[string]any {
 
 // label is an option's name as the float shows it.
 func label(o session.PermissionOption) string {
-	if name := transcript.VisibleText(cut(o.Name, 500)); name != "" {
+	if name := transcript.VisibleText(cut(o.Name, optionBytes)); name != "" {
+		if len(o.Name) > optionBytes {
+			name += "…"
+		}
 		return name
 	}
 	if o.Kind != "" {
@@ -172,6 +188,9 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 	switch {
 	case command != "":
 		body = append(commandLines(command), transcript.Visible(transcript.Colored("in "+tilde(cut(dir, 300)), transcript.More), true)...)
+		if call.Kind != session.KindExecute { // a tool that has more to say than what it runs
+			body = append(body, transcript.Visible(inputLines(call, s.saysAlready(p, command)), true)...)
+		}
 		return who + " wants to run a command", append(body, transcript.Visible(s.diffLines(files), true)...)
 	case len(files) > 0:
 		what := s.short(files[0].Path)
@@ -185,7 +204,8 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		return fmt.Sprintf("%s wants to %s %s", who, verb, what), transcript.Visible(s.diffLines(files), true)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
-			return who + " has a plan: " + call.Title, transcript.Visible(transcript.Markdown(text), true)
+			body = append(transcript.Markdown(text), inputLines(call, s.saysAlready(p, text))...)
+			return who + " has a plan: " + call.Title, transcript.Visible(body, true)
 		}
 	}
 	verb := map[session.ToolKind]string{
@@ -206,9 +226,34 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		}
 	}
 	for _, t := range texts {
-		body = append(body, capped(transcript.Colored(t, transcript.Output), floatDiffLines)...)
+		body = append(body, transcript.Colored(t, transcript.Output)...)
 	}
+	body = append(body, inputLines(call, s.saysAlready(p, texts...))...)
 	return heading, transcript.Visible(body, true)
+}
+
+// saysAlready tells of a field of the input whether the float has it in another place: in the title, as a file, as the
+// command or the description, or in these texts.
+func (s *Session) saysAlready(p *permission, texts ...string) func(key, value string) bool {
+	call := &p.call
+	said := strings.FieldsFunc(call.Title, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"", r) })
+	said = append(said, call.Title)
+	for _, l := range call.Locations {
+		said = append(said, l.Path)
+	}
+	for _, text := range texts {
+		said = append(said, strings.TrimSpace(text))
+	}
+	return func(key, value string) bool {
+		value = strings.TrimSpace(value)
+		switch key {
+		case "description":
+			return value == p.description() && len(value) <= descriptionBytes && strings.Count(value, "\n") < descriptionLines
+		case "command", "cmd", "cwd", "workdir":
+			return p.run.parsed().Given()
+		}
+		return value != "" && (slices.Contains(said, value) || slices.Contains(said, s.short(value)))
+	}
 }
 
 // changeVerb is what a call does to the files of its diff, as a verb.

@@ -69,13 +69,27 @@ func TestWordsOfAQuestion(t *testing.T) {
 		"a place in a title": {session.ToolCall{Kind: session.KindRead, Title: "Read /a", Locations: at("/a")}, "Puppet wants to read", []string{"Read /a"}},
 		"a plan": {
 			session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", Content: text("One"), RawInput: raw(`{"plan":"Two"}`)},
-			"Puppet has a plan: Ready?", []string{"One"},
+			"Puppet has a plan: Ready?", []string{"One", "plan: Two"},
 		},
-		"a plan in the input":    {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", RawInput: raw(`{"plan":" Two "}`)}, "Puppet has a plan: Ready?", []string{"Two"}},
-		"a plan in markdown":     {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", RawInput: raw(`{"plan":7,"markdown":"Three"}`)}, "Puppet has a plan: Ready?", []string{"Three"}},
-		"a plan of two parts":    {session.ToolCall{Kind: session.KindSwitchMode, Title: "R", Content: append(text("One"), text("Two")...)}, "Puppet has a plan: R", []string{"One", "", "Two"}},
-		"a description":          {session.ToolCall{Kind: session.KindRead, Title: "x", RawInput: raw(`{"description":" Why "}`)}, "Puppet wants to read", []string{"Why", "x"}},
-		"no description":         {session.ToolCall{Kind: session.KindRead, Title: "x", RawInput: raw(`{"description":7}`)}, "Puppet wants to read", []string{"x"}},
+		"a plan in the input": {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", RawInput: raw(`{"plan":" Two "}`)}, "Puppet has a plan: Ready?", []string{"Two"}},
+		"a plan in markdown":  {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", RawInput: raw(`{"plan":7,"markdown":"Three"}`)}, "Puppet has a plan: Ready?", []string{"Three", "plan: 7"}},
+		"a plan of two parts": {session.ToolCall{Kind: session.KindSwitchMode, Title: "R", Content: append(text("One"), text("Two")...)}, "Puppet has a plan: R", []string{"One", "", "Two"}},
+		"a description":       {session.ToolCall{Kind: session.KindRead, Title: "x", RawInput: raw(`{"description":" Why "}`)}, "Puppet wants to read", []string{"Why", "x"}},
+		"no description":      {session.ToolCall{Kind: session.KindRead, Title: "x", RawInput: raw(`{"description":7}`)}, "Puppet wants to read", []string{"x", "description: 7"}},
+		"a long description": {
+			session.ToolCall{Title: "x", RawInput: raw(`{"description":"1\n2\n3\n4\n5"}`)}, "Puppet wants to go on",
+			[]string{"1", "2", "3", "    … +2 lines", "x", "description:", "  1", "  2", "  3", "  4", "  5"},
+		},
+		"an input": {
+			session.ToolCall{Title: "mcp__db__query", RawInput: raw(`{"sql":"drop table t;\n-- all","dry":false,"n":1.50,"none":null,"empty":"","in":{"a":[1,[2],{"b":"c","d":[]}]}}`)},
+			"Puppet wants to go on",
+			[]string{"mcp__db__query", "sql:", "  drop table t;", "  -- all", "dry: false", "n: 1.50", "none: null", "empty:", "in:", "  a:", "    - 1", "    - - 2", "    - b: c", "      d: []"},
+		},
+		"an input of a read":     {session.ToolCall{Kind: session.KindRead, Title: "Read `a`", Locations: at("/b"), RawInput: raw(`{"file_path":"a","other":"/b","limit":3}`)}, "Puppet wants to read", []string{"Read `a`", "/b", "limit: 3"}},
+		"an input without keys":  {session.ToolCall{Title: "x", RawInput: raw(`["a\u001b","b"]`)}, "Puppet wants to go on", []string{"x", "- a^[", "- b"}},
+		"a command of a tool":    {session.ToolCall{Title: "deploy", RawInput: raw(`{"command":"go","cwd":"/w","target":"prod"}`)}, "Puppet wants to run a command", []string{"deploy", "$ go", "in /w", "target: prod"}},
+		"a plan that asks more":  {session.ToolCall{Kind: session.KindSwitchMode, Title: "R", RawInput: raw(`{"plan":"One","allowedPrompts":["x"]}`)}, "Puppet has a plan: R", []string{"One", "allowedPrompts:", "  - x"}},
+		"an input that is deep":  {session.ToolCall{RawInput: raw(strings.Repeat("[", 14) + "1" + strings.Repeat("]", 14))}, "Puppet wants to go on", []string{strings.Repeat("- ", inputDepth) + "[[1]]"}},
 		"a command":              {session.ToolCall{Kind: session.KindExecute, Title: "Tests", RawInput: raw(`{"command":"make\ntest","cwd":"/w"}`)}, "Puppet wants to run a command", []string{"$ make", "  test", "in /w"}},
 		"no command":             {session.ToolCall{Kind: session.KindExecute}, "Puppet wants to run a command", nil},
 		"a command and a title":  {session.ToolCall{Kind: session.KindOther, Title: "Leave", RawInput: raw(`{"command":"ls","cwd":"/w"}`)}, "Puppet wants to run a command", []string{"Leave", "$ ls", "in /w"}},
@@ -92,11 +106,7 @@ func TestWordsOfAQuestion(t *testing.T) {
 		},
 		"much": {
 			session.ToolCall{Kind: session.KindOther, Content: text(strings.Repeat("x\n", 20))}, "Puppet wants to go on",
-			append(slices.Repeat([]string{"x"}, floatDiffLines-1), "    … +7 lines"),
-		},
-		"just enough": {
-			session.ToolCall{Kind: session.KindOther, Content: text(strings.TrimSuffix(strings.Repeat("x\n", floatDiffLines), "\n"))}, "Puppet wants to go on",
-			slices.Repeat([]string{"x"}, floatDiffLines),
+			slices.Repeat([]string{"x"}, 20),
 		},
 		"five files of nine lines": {
 			session.ToolCall{Kind: session.KindEdit, Content: many}, "Puppet wants to edit 5 files",
@@ -207,13 +217,13 @@ func TestColoursOfACommand(t *testing.T) {
 func TestOptionsOfAQuestion(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		snap := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{
-			{ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "k", Kind: "reject_always"}, {ID: "n"}, {ID: "l", Name: strings.Repeat("n", 600), Kind: "odd"},
+			{ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "k", Kind: "reject_always"}, {ID: "n"}, {ID: "l", Name: strings.Repeat("n", 3000), Kind: "odd"},
 		}})
 		var labels []string
 		for _, o := range snap["options"].([]any) {
 			labels = append(labels, o.(map[string]any)["label"].(string))
 		}
-		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || len(labels[3]) != 500 {
+		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || labels[3] != strings.Repeat("n", optionBytes)+"…" {
 			t.Errorf("the options are %q", labels)
 		}
 		if snap["allow"] != "y" || snap["reject"] != "k" {
@@ -221,6 +231,36 @@ func TestOptionsOfAQuestion(t *testing.T) {
 		}
 		if _, ok := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}}})["reject"]; ok {
 			t.Error("something refuses")
+		}
+	})
+}
+
+// Qwen's question may stand in its _meta alone; an input that comes later than its request is shown as well, and one
+// that is very long is said to be cut.
+func TestInputsOfOtherPlaces(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		meta := map[string]json.RawMessage{"qwenQuestions": json.RawMessage(`[{"question":"Which?","options":[{"label":"blue","description":"calm"}]}]`)}
+		call := session.ToolCallPatch{ID: "q", Title: acp.Set("Ask user 1 question"), Kind: acp.Set(session.KindThink), Meta: acp.Set(meta)}
+		want := []string{"Ask user 1 question", "- question: Which?", "  options:", "    - label: blue", "      description: calm"}
+		if got := d.asked(session.PermissionRequest{Call: call})["lines"].([]string); !slices.Equal(got, want) {
+			t.Errorf("Qwen asks\n%s", strings.Join(got, "\n"))
+		}
+
+		d.on(func() {
+			d.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "late", Title: acp.Set("t")}, Reply: func(string) {}})
+		})
+		d.settle()
+		d.on(func() { d.update(session.ToolCallPatch{ID: "late", RawInput: acp.Set(json.RawMessage(`{"sql":"x"}`))}) })
+		d.settle()
+		if got := d.shows()["lines"].([]string); !slices.Equal(got, []string{"t", "sql: x"}) {
+			t.Errorf("an input that comes late is shown as %q", got)
+		}
+		d.on(func() { d.withdrawAll("cancel") })
+
+		long, _ := json.Marshal(map[string]any{"a": strings.Repeat("x", floatBytes+7), "b": "yy"})
+		got := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "long", RawInput: acp.Set(json.RawMessage(long))}})["lines"].([]string)
+		if last := got[len(got)-1]; !strings.HasSuffix(last, "bytes more, which are not shown") {
+			t.Errorf("the last line of much is %.80q", last)
 		}
 	})
 }

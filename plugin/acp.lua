@@ -37,8 +37,12 @@ for name, sub in pairs({
 }) do
   map('n', name, sub)
 end
-for n = 1, 9 do
-  for _, mode in ipairs({ 'n', 'i', 'v', 't' }) do
+for _, mode in ipairs({ 'n', 'i', 'v', 't' }) do
+  for n = 1, 9 do
     map(mode, 'Permit' .. n, 'permit ' .. n)
   end
+  map(mode, 'Allow', 'allow')
+  map(mode, 'Reject', 'reject')
+  map(mode, 'AllowAlways', 'allow always')
+  map(mode, 'RejectAlways', 'reject always')
 end

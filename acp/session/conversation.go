@@ -463,7 +463,7 @@ func (c *Conversation) applyWaiting(u Waiting) {
 			call.askedAt = now
 		}
 		call.asked++
-		call.rejected = false
+		call.rejected, call.allowed = false, false
 		c.inTurn(call)
 		if c.Running {
 			call.abandoned = c.cancelled // a question that comes after the cancel is none any more
@@ -477,7 +477,7 @@ func (c *Conversation) applyWaiting(u Waiting) {
 			}
 			call.waited += end.Sub(call.askedAt)
 		}
-		call.rejected = u.Rejected
+		call.rejected, call.allowed = u.Rejected, u.Allowed
 	}
 	call.settle(now)
 	c.touchCall(at)

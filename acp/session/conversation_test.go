@@ -346,7 +346,8 @@ func TestToolCallPatch(t *testing.T) {
 }
 
 func TestShown(t *testing.T) {
-	ask, allow, refuse := Waiting{ToolCallID: "c", Open: true}, Waiting{ToolCallID: "c"}, Waiting{ToolCallID: "c", Rejected: true}
+	ask, allow, refuse := Waiting{ToolCallID: "c", Open: true}, Waiting{ToolCallID: "c", Allowed: true}, Waiting{ToolCallID: "c", Rejected: true}
+	withdraw, pending := Waiting{ToolCallID: "c"}, status("c", StatusPending)
 	run, done, fail := status("c", StatusInProgress), status("c", StatusCompleted), status("c", StatusFailed)
 	for name, test := range map[string]struct {
 		updates []Update
@@ -356,6 +357,13 @@ func TestShown(t *testing.T) {
 		"asked":                          {[]Update{run, ask}, StatusWaiting},
 		"asked twice, answered once":     {[]Update{run, ask, ask, allow}, StatusWaiting},
 		"allowed":                        {[]Update{run, ask, allow}, StatusInProgress},
+		"allowed, said to be pending":    {[]Update{run, pending, ask, allow}, StatusInProgress},
+		"allowed, pending later":         {[]Update{run, ask, allow, pending}, StatusInProgress},
+		"allowed, asked again":           {[]Update{pending, ask, allow, ask}, StatusWaiting},
+		"allowed, then withdrawn":        {[]Update{pending, ask, allow, ask, withdraw}, StatusPending},
+		"allowed, paused":                {[]Update{pending, ask, allow, status("c", StatusPaused)}, StatusPaused},
+		"allowed, cancelled":             {[]Update{pending, ask, allow, Cancelling{}}, StatusCancelled},
+		"withdrawn":                      {[]Update{pending, ask, withdraw}, StatusPending},
 		"refused":                        {[]Update{run, ask, refuse}, StatusRejected},
 		"refused, so it failed":          {[]Update{run, ask, refuse, fail}, StatusRejected},
 		"refused, and done all the same": {[]Update{run, ask, refuse, done}, StatusCompleted},

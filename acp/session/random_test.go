@@ -130,7 +130,7 @@ func say(t *testing.T, c *Conversation, handler func(Client) acp.Handler, versio
 		c.Apply(askedPatch(t, version, call))
 		c.Apply(Waiting{ToolCallID: a.id, Open: true})
 	case "answer":
-		c.Apply(Waiting{ToolCallID: a.id, Rejected: a.refused})
+		c.Apply(Waiting{ToolCallID: a.id, Rejected: a.refused, Allowed: !a.refused})
 	case "cancel":
 		c.Apply(Cancelling{})
 	case "start":
@@ -176,12 +176,13 @@ type reference struct {
 	turnOf             map[string]int // the last turn in which something was said of a call
 	open               map[string]int // questions
 	refused, left      map[string]bool
+	allowed            map[string]bool
 }
 
 func newReference(nullClears bool) *reference {
 	return &reference{
 		nullClears: nullClears, said: map[string][]act{}, turnOf: map[string]int{}, open: map[string]int{},
-		refused: map[string]bool{}, left: map[string]bool{},
+		refused: map[string]bool{}, left: map[string]bool{}, allowed: map[string]bool{},
 	}
 }
 
@@ -207,7 +208,7 @@ func (m *reference) hear(a act) {
 	case "answer":
 		if m.open[a.id] > 0 {
 			m.open[a.id]--
-			m.refused[a.id] = a.refused
+			m.refused[a.id], m.allowed[a.id] = a.refused, !a.refused
 		}
 	case "chunk":
 		m.note(a)
@@ -217,7 +218,7 @@ func (m *reference) hear(a act) {
 		}
 		if a.verb == "ask" {
 			m.open[a.id]++
-			m.refused[a.id] = false
+			m.refused[a.id], m.allowed[a.id] = false, false
 			m.turnOf[a.id] = m.turn
 			if m.running {
 				m.left[a.id] = m.cancelled
@@ -290,6 +291,8 @@ func (m *reference) shown(id string) string {
 		return "cancelled"
 	case m.open[id] > 0:
 		return "waiting"
+	case m.allowed[id] && status == "pending":
+		return "in_progress"
 	}
 	return status
 }

@@ -125,6 +125,7 @@ type ToolCall struct {
 	turn      int       // the last one in which the agent said something of it
 	asked     int       // open permission requests
 	rejected  bool      // the user refused, and the agent has not finished since
+	allowed   bool      // the user allowed it: it runs, whatever the request said of its status
 	abandoned bool      // cancelled with its turn, or the turn ended without it
 	started   time.Time // first seen
 	ended     time.Time // finished, or abandoned
@@ -133,7 +134,7 @@ type ToolCall struct {
 }
 
 // Shown is the status for the user: the agent's, unless the call waits for
-// permission, was refused, or was left unfinished when its turn ended.
+// permission, was allowed or refused, or was left unfinished when its turn ended.
 func (c *ToolCall) Shown() ToolCallStatus {
 	switch {
 	case c.Status.Finished():
@@ -147,6 +148,8 @@ func (c *ToolCall) Shown() ToolCallStatus {
 		return StatusCancelled
 	case c.asked > 0:
 		return StatusWaiting
+	case c.allowed && c.Status == StatusPending:
+		return StatusInProgress
 	}
 	return c.Status
 }

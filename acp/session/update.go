@@ -150,6 +150,7 @@ type Waiting struct {
 	ToolCallID string
 	Open       bool
 	Rejected   bool // the user's answer was a refusal
+	Allowed    bool // it was not
 }
 
 // Cancelling says that the user cancelled the turn. Calls that are not

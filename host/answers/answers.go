@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// Question is what makes two requests the same one. Exactly one of Command,
-// Paths, Inside and Input says what it is about.
+// Question is what makes two requests the same one.
 type Question struct {
 	Agent   string   `json:"agent"`
 	Project string   `json:"project"` // the session's folder, without symbolic links
@@ -26,10 +25,13 @@ type Question struct {
 	Command string   `json:"command,omitempty"` // the whole command line
 	Dir     string   `json:"dir,omitempty"`     // where it runs
 	Paths   []string `json:"paths,omitempty"`   // these files
-	Inside  bool     `json:"inside,omitempty"`  // any files inside of the project
-	Title   string   `json:"title,omitempty"`   // of any other tool call
+	Tool    string   `json:"tool,omitempty"`    // its name, where the agent tells it
+	Title   string   `json:"title,omitempty"`   // of the tool call
 	Input   string   `json:"input,omitempty"`   // a hash of its raw input
 }
+
+// vague tells whether it is about nothing in particular, as answers of former versions could be.
+func (q Question) vague() bool { return q.Command == "" && len(q.Paths) == 0 && q.Input == "" }
 
 func (q Question) equal(o Question) bool { return reflect.DeepEqual(q, o) }
 
@@ -99,6 +101,7 @@ func (s *Store) load() error {
 	if err := json.Unmarshal(text, &f); err != nil || f.Version != version {
 		return s.setAside()
 	}
+	f.Answers = slices.DeleteFunc(f.Answers, func(a Answer) bool { return a.vague() })
 	s.kept, s.stamp = f.Answers, stamp{info.Size(), info.ModTime(), info}
 	return nil
 }

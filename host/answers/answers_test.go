@@ -77,7 +77,7 @@ func TestLeftOversAreWrittenOver(t *testing.T) {
 }
 
 func TestOtherQuestionsAreNotAnswered(t *testing.T) {
-	full := Question{Agent: "a", Project: "/p", Kind: "k", Command: "c", Dir: "/d", Paths: []string{"/x"}, Inside: true, Title: "t", Input: "i"}
+	full := Question{Agent: "a", Project: "/p", Kind: "k", Command: "c", Dir: "/d", Paths: []string{"/x"}, Tool: "n", Title: "t", Input: "i"}
 	for name, change := range map[string]func(*Question){
 		"agent":   func(q *Question) { q.Agent = "b" },
 		"project": func(q *Question) { q.Project = "/q" },
@@ -85,7 +85,7 @@ func TestOtherQuestionsAreNotAnswered(t *testing.T) {
 		"command": func(q *Question) { q.Command = "c " },
 		"dir":     func(q *Question) { q.Dir = "" },
 		"paths":   func(q *Question) { q.Paths = []string{"/x", "/y"} },
-		"inside":  func(q *Question) { q.Inside = false },
+		"tool":    func(q *Question) { q.Tool = "" },
 		"title":   func(q *Question) { q.Title = "" },
 		"input":   func(q *Question) { q.Input = "" },
 	} {
@@ -258,5 +258,17 @@ func TestAFileOfAnotherNeovim(t *testing.T) {
 	question.Command = "make TEST"
 	if _, ok := found(t, s, question, 1); ok {
 		t.Error("an answer of a file that is gone")
+	}
+}
+
+// Former versions kept answers for any file of a project, which is more than anybody was shown.
+func TestVagueAnswersAreDropped(t *testing.T) {
+	s, path := open(t)
+	text := `{"version":1,"answers":[{"id":"1","agent":"a","project":"/p","kind":"read","inside":true,"allow":true},{"id":"2","agent":"a","project":"/p","kind":"read","paths":["/p/x"],"allow":true}]}`
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 1 || list[0].ID != "2" {
+		t.Errorf("kept are %v, %v", list, err)
 	}
 }

@@ -626,18 +626,21 @@ function M.traffic(opts, callback)
   return true
 end
 
----A word for the status line: which agent works, and what waits for the user.
+---A word for the status line: which sessions wait for the user, and how many work.
 ---@return string
 function M.statusline()
-  local working, waiting = 0, #require('acp.mirror').permissions()
-  for _, session in ipairs(require('acp.mirror').list()) do
-    if session.state == 'running' or session.state == 'requires_action' then
+  local mirror = require('acp.mirror')
+  local waiting, working = mirror.waiting(), 0
+  for id, session in pairs(mirror.sessions) do
+    if session.state == 'running' and not vim.list_contains(waiting, id) then
       working = working + 1
     end
   end
   local parts = {}
-  if waiting > 0 then
-    table.insert(parts, waiting .. ' waiting')
+  if #waiting > 0 then
+    local names = vim.tbl_map(mirror.name, waiting)
+    local who = vim.tbl_count(mirror.sessions) > 1 and (' (%s)'):format(table.concat(names, ', '))
+    table.insert(parts, #waiting .. ' waiting' .. (who or ''))
   end
   if working > 0 then
     table.insert(parts, working .. ' working')

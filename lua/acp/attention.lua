@@ -56,8 +56,7 @@ end
 ---@param data table
 ---@return string
 local function agent(data)
-  local session = require('acp.mirror').sessions[data.session]
-  return session and session.agent_title or 'The agent'
+  return require('acp.mirror').name(data.session)
 end
 
 ---Watches the focus and the events, from the first session on.

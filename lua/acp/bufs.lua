@@ -57,11 +57,14 @@ end
 ---@param action string
 ---@param plug string
 ---@param fn fun()
-function M.map(buf, mode, action, plug, fn)
+---@param opts? vim.keymap.set.Opts
+function M.map(buf, mode, action, plug, fn, opts)
   local lhs = require('acp.config').get().keys[action]
   vim.keymap.set(mode, plug, fn, { buffer = buf, desc = 'acp: ' .. action })
   if lhs then
-    vim.keymap.set(mode, lhs, plug, { buffer = buf, remap = true, desc = 'acp: ' .. action })
+    opts = vim.tbl_extend('error', opts or {}, { buffer = buf, remap = true })
+    opts.desc = 'acp: ' .. action
+    vim.keymap.set(mode, lhs, plug, opts)
   end
 end
 

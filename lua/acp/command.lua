@@ -108,6 +108,20 @@ sub.permit = {
   end,
 }
 
+for _, what in ipairs({ 'allow', 'reject' }) do
+  sub[what] = {
+    run = function(args)
+      if args ~= '' and args ~= 'always' then
+        return complain((':Acp %s takes nothing, or always'):format(what))
+      end
+      complain(require('acp.permission').answer(what, args == 'always'))
+    end,
+    complete = function()
+      return { 'always' }
+    end,
+  }
+end
+
 sub.permissions = {
   run = function()
     if not require('acp.permission').show() then

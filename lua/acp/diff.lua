@@ -792,7 +792,7 @@ function M.line(parts, room)
   local line = ' ' .. parts[1]
   for i = 2, #parts do
     local longer = line .. ' · ' .. parts[i]
-    if vim.fn.strdisplaywidth(longer) < room then
+    if require('acp.wrap').cells(longer) < room then
       line = longer
     elseif vim.startswith(parts[i], '⚠') then
       -- What is wrong is told, if only its beginning.

@@ -49,6 +49,8 @@ local M = {}
 ---@field options {id: string, name: string, kind: string, label: string}[]
 ---@field allow? string the id of the option that allows, where one plainly does
 ---@field reject? string and of the one that refuses
+---@field allow_always? string the one that allows from now on
+---@field reject_always? string and that refuses
 ---@field heading string
 ---@field lines string[]
 ---@field marks integer[]
@@ -136,6 +138,32 @@ function M.permissions()
     return a.id < b.id
   end)
   return all
+end
+
+---What the user calls a session: its agent, and its number where another session has the same one.
+---@param id integer
+---@return string
+function M.name(id)
+  local session = M.sessions[id]
+  local title = session and session.agent_title or 'The agent'
+  for other, s in pairs(M.sessions) do
+    if session and other ~= id and s.agent_title == title then
+      return title .. ' ' .. id
+    end
+  end
+  return title
+end
+
+---@return integer[] the sessions that wait for the user, in their order
+function M.waiting()
+  local ids = {}
+  for id, session in pairs(M.sessions) do
+    if session.state == 'requires_action' or #(permissions[id] or {}) > 0 then
+      table.insert(ids, id)
+    end
+  end
+  table.sort(ids)
+  return ids
 end
 
 ---@return acp.Session[] ordered by id

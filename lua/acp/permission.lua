@@ -4,6 +4,7 @@ local M = {}
 
 local api = vim.api
 local idle = require('acp.idle')
+local wrap = require('acp.wrap')
 
 ---@type integer? the float
 local win
@@ -29,12 +30,17 @@ local function most()
   return math.max(1, vim.o.lines - vim.o.cmdheight - 4)
 end
 
+---@class acp.Answer a row of an answer
+---@field text string
+---@field nth? integer which one
+---@field first? boolean whether it has the number
+
 ---What the float has: the rows of what is asked, of which it shows a page, and below them the
 ---answers, which are always in sight.
 ---@class acp.Float
 ---@field request acp.Permission
 ---@field rows acp.Row[]
----@field options string[]
+---@field options acp.Answer[]
 ---@field width integer
 ---@field page integer how many rows it shows of what is asked
 ---@field from integer the first of them, from 0
@@ -48,15 +54,20 @@ local scrolled = {}
 ---@param width integer
 ---@return acp.Float
 local function compose(request, lines, marks, width)
-  local wrap = require('acp.wrap')
+  ---@type acp.Answer[]
   local options = {}
   for i, option in ipairs(request.options) do
-    table.insert(options, wrap.cut((' %d %s '):format(i, option.label), width))
+    local number = (' %d '):format(i)
+    for j, row in ipairs(wrap.rows({ option.label }, {}, math.max(1, width - #number - 1))) do
+      local head = j == 1 and number or (' '):rep(#number)
+      table.insert(options, { text = head .. row.text .. ' ', nth = i, first = j == 1 })
+    end
   end
   if #options == 0 then
-    options = vim.tbl_map(function(row)
-      return ' ' .. row.text
-    end, wrap.rows({ 'It offers no answer. :Acp cancel ends the turn.' }, {}, width - 2))
+    local none = { 'It offers no answer. :Acp cancel ends the turn.' }
+    for _, row in ipairs(wrap.rows(none, {}, width - 2)) do
+      table.insert(options, { text = ' ' .. row.text })
+    end
   end
   local rows = wrap.rows(lines, marks, width - 2)
   local page = math.max(3, most() - #options - 1)
@@ -93,13 +104,15 @@ local function page(float)
       float.from + float.page,
       #float.rows
     )
-    table.insert(lines, require('acp.wrap').cut(more, float.width))
+    table.insert(lines, wrap.cut(more, float.width))
   end
   if #lines > 0 then
     table.insert(lines, '')
   end
   local first = #lines
-  vim.list_extend(lines, float.options)
+  for _, row in ipairs(float.options) do
+    table.insert(lines, row.text)
+  end
   return lines, marks, first
 end
 
@@ -119,9 +132,11 @@ local function draw(buf, float)
     local opts = { end_col = #lines[float.page + 1], hl_group = 'AcpMore' }
     api.nvim_buf_set_extmark(buf, highlight.ns, float.page, 0, opts)
   end
-  for i = 1, #float.request.options do
-    local opts = { end_col = 1 + #tostring(i), hl_group = 'AcpOptionKey' }
-    api.nvim_buf_set_extmark(buf, highlight.ns, first + i - 1, 1, opts)
+  for i, row in ipairs(float.options) do
+    if row.first then
+      local opts = { end_col = 1 + #tostring(row.nth), hl_group = 'AcpOptionKey' }
+      api.nvim_buf_set_extmark(buf, highlight.ns, first + i - 1, 1, opts)
+    end
   end
   return first
 end
@@ -134,8 +149,9 @@ local function fill(float)
   local buf = require('acp.bufs').create(name, 'acp-permission', request.session)
   vim.bo[buf].bufhidden = 'wipe'
   local first = draw(buf, float)
+  ---@param n? integer
   local function answer(n)
-    local option = request.options[n]
+    local option = n and request.options[n]
     if option then
       require('acp').respond(request.id, option.id)
     end
@@ -146,7 +162,8 @@ local function fill(float)
     end, { buffer = buf, nowait = true })
   end
   vim.keymap.set('n', '<CR>', function()
-    answer(api.nvim_win_get_cursor(0)[1] - first)
+    local row = float.options[api.nvim_win_get_cursor(0)[1] - first]
+    answer(row and row.nth)
   end, { buffer = buf })
   if request.files then
     vim.keymap.set('n', 'D', function()
@@ -200,14 +217,14 @@ local function sights(diffs)
   local list = { { row = pos.row, col = pos.curscol, weight = 4 } }
   for _, each in ipairs(diffs) do
     local info, at = vim.fn.getwininfo(each)[1], api.nvim_win_get_cursor(each)
-    local line = api.nvim_buf_get_lines(info.bufnr, at[1] - 1, at[1], true)[1]
-    local width = math.min(info.textoff + vim.fn.strdisplaywidth(line), info.width)
+    local cells = vim.fn.virtcol({ at[1], '$' }, false, each) - 1
+    local width = math.min(info.textoff + cells, info.width)
     local row = vim.fn.screenpos(each, at[1], at[2] + 1).row
     table.insert(list, { row = row, col = info.wincol + width - 1, weight = 2 })
     if vim.b[info.bufnr].acp_diff then
       local opts = { winid = each, use_winbar = true }
       local bar = vim.trim(api.nvim_eval_statusline(vim.wo[each].winbar, opts).str)
-      local last = info.wincol + vim.fn.strdisplaywidth(bar)
+      local last = info.wincol + wrap.cells(bar)
       table.insert(list, { row = info.winrow, col = last, weight = 1 })
     end
   end
@@ -252,11 +269,13 @@ end
 ---@param request acp.Permission
 ---@param count integer
 ---@param focused boolean
+---@param below? boolean whether some answers are out of sight
 ---@return string
-local function footer_of(request, count, focused)
+local function footer_of(request, count, focused, below)
   local parts = {}
   if #request.options > 0 then
-    local of = #request.options > 9 and ' of ' .. #request.options or ''
+    local many = below or #request.options > 9
+    local of = many and ' of ' .. #request.options or ''
     table.insert(parts, ':Acp permit N' .. of)
   end
   if request.files then
@@ -271,6 +290,20 @@ local function footer_of(request, count, focused)
   return #parts > 0 and ' ' .. table.concat(parts, ' · ') .. ' ' or ''
 end
 
+---Who asks for what. Where several sessions have the same agent it says which one.
+---@param request acp.Permission
+---@return string
+local function heading_of(request)
+  local mirror = require('acp.mirror')
+  local session, name = mirror.sessions[request.session], wrap.flat(mirror.name(request.session))
+  local agent = session and wrap.flat(session.agent_title)
+  if not agent or name == agent or not vim.startswith(request.heading, agent) then
+    return request.heading
+  end
+  local title = session.title and (' (%s)'):format(wrap.cut(session.title, 30)) or ''
+  return name .. title .. request.heading:sub(#agent + 1)
+end
+
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
@@ -278,13 +311,13 @@ local function open(request, count)
   local asks = brief and request.brief or request.lines
   local edge = right_edge()
   local footer = footer_of(request, count, false)
-  local title = ' ' .. request.heading .. ' '
-  local width = math.max(vim.fn.strdisplaywidth(title), vim.fn.strdisplaywidth(footer), 24)
+  local title = ' ' .. heading_of(request) .. ' '
+  local width = math.max(wrap.cells(title), wrap.cells(footer), 24)
   for _, line in ipairs(asks) do
-    width = math.max(width, #line > 400 and 100 or vim.fn.strdisplaywidth(line) + 2)
+    width = math.max(width, #line > 400 and 100 or wrap.cells(line) + 2)
   end
   for i, option in ipairs(request.options) do
-    width = math.max(width, vim.fn.strdisplaywidth(i .. option.label) + 3)
+    width = math.max(width, wrap.cells(i .. option.label) + 3)
   end
   if #request.options == 0 then
     width = math.max(width, 50)
@@ -293,10 +326,12 @@ local function open(request, count)
     width = math.max(width, 60) -- for what it says of its pages
   end
   width = math.max(8, math.min(width, edge - 4, 100))
-  title = require('acp.wrap').cut(title, width)
+  title = wrap.cut(title, width)
   local float = compose(request, asks, brief and request.brief_marks or request.marks, width)
   local buf = fill(float)
-  local height = math.min(api.nvim_buf_line_count(buf), most())
+  local rows = api.nvim_buf_line_count(buf)
+  local height = math.min(rows, most())
+  footer = footer_of(request, count, false, rows > height)
   local anchor, row = vertical(height + 2, edge - width - 1)
   local opened = api.nvim_open_win(buf, false, {
     relative = 'editor',
@@ -320,13 +355,13 @@ local function open(request, count)
   win, shown = opened, request.id
   function footer_anew()
     local focused = api.nvim_get_current_win() == opened
-    local now = footer_of(request, count, focused)
+    local now = footer_of(request, count, focused, rows > height)
     api.nvim_win_set_config(opened, { footer = now, footer_pos = 'right' })
   end
   api.nvim_create_autocmd({ 'WinEnter', 'WinLeave' }, {
     buffer = buf,
     callback = function(args)
-      local now = footer_of(request, count, args.event == 'WinEnter')
+      local now = footer_of(request, count, args.event == 'WinEnter', rows > height)
       api.nvim_win_set_config(opened, { footer = now, footer_pos = 'right' })
     end,
   })
@@ -402,6 +437,43 @@ function M.watch()
     desc = 'Place the permission float',
     callback = vim.schedule_wrap(M.update),
   })
+end
+
+---Gives the answer of a kind to the oldest request of the chat in use, else to the oldest of all.
+---@param what 'allow'|'reject'
+---@param always? boolean the one that holds from now on
+---@return string? err
+function M.answer(what, always)
+  local request
+  for _, each in ipairs(require('acp.mirror').permissions()) do
+    if each.session == vim.b.acp_session then
+      request = each
+      break
+    end
+    request = request or each
+  end
+  if not request then
+    return 'nothing waits for your answer'
+  end
+  local option = request[always and what .. '_always' or what]
+  if not option then
+    local lasting = always and ' for good' or ''
+    return ('there is no answer to %s it%s. :Acp permit N gives another'):format(what, lasting)
+  end
+  local _, err = require('acp').respond(request.id, option)
+  return err
+end
+
+---Gives a buffer of the chat the keys that answer. In Neovim's own mappings they begin longer ones,
+---for which nobody waits here.
+---@param buf integer
+function M.map(buf)
+  local bufs = require('acp.bufs')
+  for action, plug in pairs({ allow = '<Plug>(AcpAllow)', reject = '<Plug>(AcpReject)' }) do
+    bufs.map(buf, 'n', action, plug, function()
+      require('acp.say').complain(M.answer(action))
+    end, { nowait = true })
+  end
 end
 
 ---Shows the float again that the user has closed.

@@ -159,7 +159,7 @@ function M.create(id)
       M.changed(id)
     end,
   })
-  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
+  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave', 'BufEnter', 'BufLeave' }, {
     buffer = buf,
     callback = vim.schedule_wrap(function()
       require('acp.winbar').refresh(id)
@@ -182,6 +182,7 @@ function M.create(id)
     require('acp.unsaved').drop(id)
   end)
   require('acp.option').map(buf)
+  require('acp.permission').map(buf)
   bufs.map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()
     require('acp').cancel({ session = id })
   end)

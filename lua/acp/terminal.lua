@@ -61,8 +61,8 @@ local function winbar(entry, win)
   local told = entry.told
   local command, how = vim.split(told.command or 'terminal', '\n')[1], state(entry)
   command = require('acp.wrap').flat(command)
-  local room = api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(how) - 4
-  if vim.fn.strdisplaywidth(command) > room then
+  local room = api.nvim_win_get_width(win) - require('acp.wrap').cells(how) - 4
+  if require('acp.wrap').cells(command) > room then
     command = vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', command) .. '…'
   end
   local failed = told.signal or (told.exit_code or 0) ~= 0

@@ -74,13 +74,13 @@ end
 ---@return string
 local function fit(name, room)
   local n = vim.fn.strchars(name)
-  if vim.fn.strdisplaywidth(name) <= room then
+  if require('acp.wrap').cells(name) <= room then
     return name
   end
   local from = 0
   repeat
     from = from + 1
-  until vim.fn.strdisplaywidth(vim.fn.strcharpart(name, from, n)) < room
+  until require('acp.wrap').cells(vim.fn.strcharpart(name, from, n)) < room
   return '…' .. vim.fn.strcharpart(name, from, n)
 end
 
@@ -107,7 +107,7 @@ local function page(result, room)
     end
     -- What becomes of a file is seen however long its name is.
     local name =
-      fit(file.name:gsub('\n', ' '), math.max(room - vim.fn.strdisplaywidth(what) - 4, 20))
+      fit(file.name:gsub('\n', ' '), math.max(room - require('acp.wrap').cells(what) - 4, 20))
     table.insert(lines, ('%s %s  %s'):format(file.stays and '·' or '✎', name, what))
   end
   local head = #lines
@@ -150,7 +150,7 @@ local function show(session, result)
   paint(buf, lines, head)
   local width = 0
   for _, line in ipairs(lines) do
-    width = math.max(width, vim.fn.strdisplaywidth(line))
+    width = math.max(width, require('acp.wrap').cells(line))
   end
   width = math.max(math.min(width + 1, vim.o.columns - 4), 30)
   local height = math.max(math.min(#lines, vim.o.lines - 6), 3)

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 local bufs = require('acp.bufs')
-local flat = require('acp.wrap').flat
+local cells, flat = require('acp.wrap').cells, require('acp.wrap').flat
 
 local spinner = { '⣷', '⣯', '⣟', '⡿', '⢿', '⣻', '⣽', '⣾' }
 ---@type uv.uv_timer_t?
@@ -31,7 +31,7 @@ end
 ---@param room integer cells
 ---@return string
 local function shorten(s, room)
-  if vim.fn.strdisplaywidth(s) <= room then
+  if cells(s) <= room then
     return s
   end
   return vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', s) .. '…'
@@ -69,6 +69,20 @@ local states = {
   idle = { '', 'AcpWinbar' },
 }
 
+---Which other sessions wait for the user.
+---@param id integer
+---@return string
+local function other_waits(id)
+  local mirror = require('acp.mirror')
+  local others = vim.tbl_filter(function(other)
+    return other ~= id
+  end, mirror.waiting())
+  if #others > 1 then
+    return #others .. ' others wait for you '
+  end
+  return others[1] and flat(mirror.name(others[1])) .. ' waits for you ' or ''
+end
+
 ---The line above a chat. What does not fit is left out, the least important first.
 ---@param id integer
 ---@param win integer
@@ -80,7 +94,7 @@ local function chat_bar(id, win)
   if not s then
     return '%#AcpWinbar# closed'
   end
-  local left = flat(' ' .. s.agent_title .. (s.title and (' · ' .. s.title) or ''))
+  local left = flat(' ' .. mirror.name(id) .. (s.title and (' · ' .. s.title) or ''))
   local status, group = unpack(states[s.state])
   if s.state == 'running' or s.state == 'starting' then
     status = status .. ' ' .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]
@@ -96,19 +110,24 @@ local function chat_bar(id, win)
   if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
     status = status .. ' ↓' -- there is more below
   end
-  left = shorten(left, width - vim.fn.strdisplaywidth(status) - 3)
-  local room = width - vim.fn.strdisplaywidth(left .. status) - 4
+  local others = other_waits(id)
+  if cells(others .. status) > width - 8 then
+    others = '' -- the bar has to say whose it is
+  end
+  left = shorten(left, width - cells(others .. status) - 3)
+  local room = width - cells(left .. others .. status) - 4
   local shown = {}
   for _, fact in ipairs(vim.fn.reverse(facts(s))) do
-    room = room - vim.fn.strdisplaywidth(fact) - 3
+    room = room - cells(fact) - 3
     if room < 0 then
       break
     end
     table.insert(shown, fact)
   end
-  return ('%%#AcpWinbar#%s%%=%s %%#%s#%s '):format(
+  return ('%%#AcpWinbar#%s%%=%s %%#AcpWinbarWaiting#%s%%#%s#%s '):format(
     escape(left),
     escape(table.concat(shown, ' · ')),
+    escape(others),
     group,
     status
   )
@@ -117,19 +136,20 @@ end
 ---The chip of a prompt: the files whose unsaved text goes along, as many as fit.
 ---@param id integer
 ---@param room integer cells
+---@param inserting boolean
 ---@return string chip, boolean whole
-local function chip(id, room)
+local function chip(id, room, inserting)
   local names, dropped = require('acp.unsaved').chip(id)
   if not names then
     return '', true
   end
-  local key = require('acp.config').get().keys.drop_unsaved
+  local key = not inserting and require('acp.config').get().keys.drop_unsaved
   local hint = key and ('  ' .. key .. (dropped and ' sends' or ' drops')) or ''
   local head = dropped and '− unsaved: ' or '+ unsaved: '
-  room = room - vim.fn.strdisplaywidth(head .. hint)
+  room = room - cells(head .. hint)
   local list, shown, width = '', 0, 0
   for i, name in ipairs(names) do
-    width = width + vim.fn.strdisplaywidth(i > 1 and ', ' .. name or name)
+    width = width + cells(i > 1 and ', ' .. name or name)
     if width > room then
       break
     end
@@ -139,7 +159,7 @@ local function chip(id, room)
     end
   end
   if shown == 0 then
-    room, hint, shown = room + vim.fn.strdisplaywidth(hint), '', 0
+    room, hint, shown = room + cells(hint), '', 0
     list = #names > 1 and #names .. ' files'
       or shorten(vim.fs.basename(names[1]), math.max(room, 8))
   end
@@ -159,20 +179,22 @@ local function prompt_bar(id, win)
     table.insert(parts, s.queued .. ' queued' .. (s.paused and ', paused' or ''))
   end
   local hints = {}
-  local inserting = vim.api.nvim_get_mode().mode:match('^i')
+  -- What is offered works in the mode that the user is in, or will be in there.
+  local here = api.nvim_win_get_buf(win) == api.nvim_get_current_buf()
+  local inserting = here and api.nvim_get_mode().mode:match('^i') ~= nil
   local send = inserting and keys.send_insert or keys.send
   if send then
     table.insert(hints, escape(send) .. ' send')
   end
-  if keys.cancel and s and (s.state == 'running' or s.state == 'requires_action') then
+  if keys.cancel and not inserting and s and (s.state == 'running' or s.state == 'requires_action') then
     table.insert(hints, escape(keys.cancel) .. ' stop')
   end
   local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
-  local used = left ~= '' and vim.fn.strdisplaywidth(left .. ' · ') or 0
+  local used = left ~= '' and cells(left .. ' · ') or 0
   local room = api.nvim_win_get_width(win) - 2 - used
-  local along, whole = chip(id, room - vim.fn.strdisplaywidth(right) - 2)
+  local along, whole = chip(id, room - cells(right) - 2, inserting)
   if not whole then -- it is worth more than the keys
-    along, right = chip(id, room), ''
+    along, right = chip(id, room, inserting), ''
   end
   if along ~= '' and left ~= '' then
     left = left .. ' · '
@@ -212,11 +234,18 @@ local function spinning()
   return false
 end
 
+---@type string which sessions there are, and which wait: what all bars say
+local others_say = ''
+
 ---Shows a session's new state beside its buffers; all sessions without an id.
 ---@param id? integer
 function M.refresh(id)
+  local mirror = require('acp.mirror')
+  local say = table.concat(mirror.waiting(), ' ') .. '/' .. vim.tbl_count(mirror.sessions)
+  local all = id == nil or say ~= others_say
+  others_say = say
   for each in bufs.each() do
-    if id == nil or each == id then
+    if all or each == id then
       draw_bars(each)
       require('acp.prompt').hint(each)
     end

@@ -1,9 +1,29 @@
 ---Lines cut into rows of a width, with their highlights.
 local M = {}
 
+local api = vim.api
+
 ---@class acp.Row
 ---@field text string
 ---@field marks integer[] column, end column, group, and so on
+
+---How many cells a text takes, in whichever window: strdisplaywidth() also counts what 'linebreak'
+---and 'showbreak' of the current one would add.
+---@param text string
+---@return integer
+function M.cells(text)
+  if not text:find('%c') then
+    return api.nvim_strwidth(text)
+  end
+  local sum, stop = 0, vim.bo.tabstop
+  for plain, control in text:gmatch('(%C*)(%c?)') do
+    sum = sum + api.nvim_strwidth(plain) + 2 * #control -- as in ^A
+    if control == '\t' then
+      sum = sum - 2 + stop - (sum - 2) % stop
+    end
+  end
+  return sum
+end
 
 ---Where the row that begins at a byte ends, in cells of `width` at most; after a space where there
 ---is one in its second half.
@@ -25,7 +45,7 @@ local function row_end(line, from, width, anywhere)
   while at <= #line do
     local stop = at + vim.str_utf_end(line, at)
     local char = line:sub(at, stop)
-    cells = cells + (stop > at and vim.fn.strdisplaywidth(char) or 1)
+    cells = cells + M.cells(char)
     if cells > width and at > from then
       return space or at - 1
     end
@@ -77,13 +97,6 @@ function M.rows(lines, marks, width)
     until from > #line
   end
   return rows
-end
-
----How many cells a text takes. A NUL makes a Blob of it, which Vim's functions refuse.
----@param text string
----@return integer
-function M.cells(text)
-  return vim.fn.strdisplaywidth((text:gsub('%z', '^@')))
 end
 
 ---An agent's text on one line of the screen that is no buffer's.

@@ -182,6 +182,75 @@ func TestPermissionIsAnsweredByDigitsInTheFloat(t *testing.T) {
 	})
 }
 
+// Allowing and refusing is one word for all agents, in whichever order they have their answers, and one key in the chat.
+func TestAllowAndReject(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.prompt(p, "test it")
+		options := []obj{
+			{"optionId": "what", "name": "What?", "kind": "_what"},
+			{"optionId": "never", "name": "Never", "kind": "reject_always"},
+			{"optionId": "no", "name": "No", "kind": "reject_once"},
+			{"optionId": "always", "name": "Always in this session", "kind": "allow_always"},
+			{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+		}
+		n := 0
+		ask := func(options ...obj) int {
+			t.Helper()
+			n++
+			id := p.permission(command(fmt.Sprint("c", n), fmt.Sprint("make ", n)), options...)
+			s.awaitFloat()
+			return id
+		}
+		answered := func(id int, want string) {
+			t.Helper()
+			if got := outcome(t, p.answer(id)); got != want {
+				t.Errorf("the answer is %s, expected %s", got, want)
+			}
+			s.awaitNoFloat()
+		}
+		for i, want := range []string{"yes", "always", "no", "never", "what"} {
+			id := ask(options...)
+			s.Command(fmt.Sprint("Acp permit ", i+1))
+			answered(id, want)
+		}
+		for line, want := range map[string]string{"allow": "yes", "allow always": "always", "reject": "no", "reject always": "never"} {
+			id := ask(options...)
+			s.Command("Acp " + line)
+			answered(id, want)
+			// From an answer that allows on it runs, though the request said that it is pending.
+			s.AwaitLua(`require('acp').tool_calls()[...].status == (vim.startswith(select(2, ...), 'allow') and 'in_progress' or 'rejected')`, n, line)
+		}
+		for _, in := range []string{"chat_buf", "prompt_buf"} {
+			s.Lua(nil, `local buf = require('acp').sessions()[1][...]
+				vim.api.nvim_set_current_win(vim.fn.win_findbuf(buf)[1])`, in)
+			for keys, want := range map[string]string{"ga": "yes", "gr": "no"} {
+				id := ask(options...)
+				s.Keys(keys)
+				answered(id, want)
+			}
+			s.Keys("ga")
+			s.awaitMessage("nothing waits for your answer")
+			s.Command("messages clear")
+		}
+		s.Command("imap <F3> <Plug>(AcpRejectAlways)")
+		s.Keys("i")
+		s.AwaitLua(`vim.fn.mode() == 'i'`)
+		id := ask(options...)
+		s.Keys("<F3>")
+		answered(id, "never")
+		s.Keys("<Esc>")
+
+		id = ask(options[0], options[2])
+		s.Command("Acp allow")
+		s.awaitMessage("there is no answer to allow it")
+		s.Command("Acp reject always")
+		s.awaitMessage("there is no answer to reject it for good")
+		s.Command("Acp reject")
+		answered(id, "no")
+	})
+}
+
 func TestClosingTheFloatAnswersNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()

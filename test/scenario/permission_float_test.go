@@ -43,16 +43,57 @@ func TestOptionsOfAllShapes(t *testing.T) {
 		id := p.permission(command("c", "make"), options...)
 		s.awaitFloat()
 		s.screen("shapes")
-		s.permit(p, id, 4, "d")
+		s.permit(p, id, 7, "d")
 		for n, want := range []string{"a", "b", "c"} {
 			id := p.permission(command(fmt.Sprint("x", n), fmt.Sprint("make ", n)), options...)
 			s.awaitFloat()
-			s.permit(p, id, n+1, want)
+			s.permit(p, id, n+3, want)
 		}
 		id = p.permission(command("y", "make y"), options...)
 		s.awaitFloat()
 		s.Command("Acp permit id:f")
 		if got := outcome(t, p.answer(id)); got != "f" {
+			t.Errorf("the answer is %s", got)
+		}
+		s.awaitNoFloat()
+	})
+}
+
+// An answer is never cut, however narrow the screen is and however the user's window breaks its lines.
+func TestAnswersAreNeverCut(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("set linebreak showbreak=>>>>>>>>> columns=46")
+		p := s.beginAtRoot()
+		s.prompt(p, "do it")
+		for text, want := range map[string]int{strings.Repeat("word ", 30): 150, "a\tb\x01": 11, "日本": 4} {
+			if got := s.LuaInt(`require('acp.wrap').cells(...)`, text); got != want {
+				t.Errorf("%q takes %d cells, expected %d", text, got, want)
+			}
+		}
+		long := "Yes, and don't ask again for commands that start with `make -C somewhere/deep/inside`"
+		id := p.permission(command("c", "make"), obj{"optionId": "long", "name": long, "kind": "allow_once"}, obj{"optionId": "no", "name": "No", "kind": "reject_once"})
+		s.awaitFloat()
+		words := strings.Join(strings.Fields(s.floatText()), " ")
+		if !strings.Contains(words, "1 "+long+" 2 No") {
+			t.Errorf("the float says\n%s", s.floatText())
+		}
+		if got := s.LuaInt(`(function()
+			local win = require('acp.permission').win()
+			local widest = 0
+			for _, line in ipairs(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)) do
+				widest = math.max(widest, vim.api.nvim_strwidth(line))
+			end
+			return vim.api.nvim_win_get_width(win) - widest
+		end)()`); got < 0 {
+			t.Errorf("the float is %d cells too narrow\n%s", -got, s.floatText())
+		}
+		// <CR> on any of its rows is that answer.
+		s.Lua(nil, `local win = require('acp.permission').win()
+			vim.api.nvim_set_current_win(win)
+			vim.fn.search('No')
+			vim.cmd('normal! k')`)
+		s.Keys("<CR>")
+		if got := outcome(t, p.answer(id)); got != "long" {
 			t.Errorf("the answer is %s", got)
 		}
 		s.awaitNoFloat()

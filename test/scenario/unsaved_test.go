@@ -59,8 +59,9 @@ func TestUnsavedTextIsSentOnce(t *testing.T) {
 		lexer := s.edited("src/lexer.lua", "return 1\n", "local a")
 		p := s.beginTaking(obj{"embeddedContext": true})
 		s.awaitUnsaved("src/lexer.lua")
-		s.Keys("iWhat?")
 		s.AwaitScreen("+ unsaved: src/lexer.lua  gX drops")
+		s.Keys("iWhat?")
+		s.AwaitScreenMatch(`\+ unsaved: src/lexer.lua +<C-s> send`) // gX would be text
 		s.screen("chip")
 		s.Keys("<C-s>")
 		p.wantAlong("What?", newer("src/lexer.lua"), embedded(lexer, "local a\nreturn 1\n"))
@@ -91,9 +92,9 @@ func TestUnsavedTextIsDropped(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		a := s.edited("a.lua", "a\n", "new a")
 		p := s.beginTaking(obj{"embeddedContext": true})
-		s.Keys("iNot this")
+		s.Keys("iNot this<Esc>")
 		s.AwaitScreen("+ unsaved: a.lua  gX drops")
-		s.Keys("<Esc>gX")
+		s.Keys("gX")
 		s.AwaitScreen("− unsaved: a.lua  gX sends")
 		s.screen("dropped")
 		s.Keys("<CR>")
