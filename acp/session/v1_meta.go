@@ -19,7 +19,7 @@ type shells map[v1.ToolCallID]v1.TerminalID
 func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
 	patch, terminals := patched(c), a.terminals(id, c)
 	if len(terminals) == 0 || !patch.empty() {
-		a.endRun(id) // output alone does not come between
+		a.called(id, &patch) // output alone does not come between
 	}
 	return append(terminals, patch)
 }
