@@ -224,7 +224,7 @@ func draw(t *testing.T, name string, updates []session.Update) string {
 		case strings.HasSuffix(name, closeAll):
 			b.open = closed
 		}
-		like.blocks = append(like.blocks, b)
+		like.entries = append(like.entries, b)
 	}
 	return drawn(t, w.conv, w.config(), like).String()
 }

@@ -59,8 +59,8 @@ type figures struct {
 // renderToolCall is a head line, and a body where there is one to show. The
 // calls of a sub-agent stand below the call that it works for, which hides them
 // when it is closed.
-func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line {
-	if t.hidden(i) {
+func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
+	if b.hidden() {
 		return nil
 	}
 	status := c.Shown()
@@ -74,7 +74,7 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 		b.about.lines = t.bodySize(c, b.diffs)
 	}
 	if b.open == closed {
-		b.about.calls = t.descendants(i)
+		b.about.calls = t.descendants(b)
 	}
 	if status.Finished() {
 		b.diffs = nil
@@ -82,7 +82,7 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 	for i := range body {
 		body[i].shortenTo(maxLine, elsewhere)
 	}
-	in := t.indent(i)
+	in := b.indent()
 	lines := append([]Line{t.head(b, c, status, in)}, body...)
 	if in > 0 {
 		for i := range lines {

@@ -234,6 +234,45 @@ func TestNesting(t *testing.T) {
 	}
 }
 
+// Calls stand below the call that they are of, whenever either comes, and whatever is between.
+func TestCallsStandBelowTheirParent(t *testing.T) {
+	task := func(id, parent string) session.Update {
+		return session.ToolCallPatch{ID: id, Title: acp.Set(id), Status: acp.Set(session.StatusCompleted), Parent: acp.Set(parent)}
+	}
+	says := func(id string) session.Update {
+		return session.MessageChunk{MessageID: id, Role: session.RoleAgent, Content: session.Text{Text: id}}
+	}
+	w, tr, b := shown(t)
+	for _, step := range []struct {
+		updates []session.Update
+		want    string
+	}{
+		{[]session.Update{task("p", ""), task("q", ""), task("p1", "p"), task("q1", "q"), task("p2", "p")}, "p .p1 .p2 q .q1"},
+		{[]session.Update{says("meanwhile"), task("q2", "q"), task("q11", "q1")}, "p .p1 .p2 q .q1 ..q11 .q2 | meanwhile"},
+		{[]session.Update{task("s11", "s1"), task("x", ""), task("s1", "s")}, "p .p1 .p2 q .q1 ..q11 .q2 | meanwhile | x s1 .s11"},
+		{[]session.Update{says("and"), task("s", "")}, "p .p1 .p2 q .q1 ..q11 .q2 | meanwhile | x | and | s .s1 ..s11"},
+		{[]session.Update{task("q1", "p")}, "p .p1 .q1 ..q11 .p2 q .q2 | meanwhile | x | and | s .s1 ..s11"},
+		{[]session.Update{task("p", "s"), task("s", "")}, "q .q2 | meanwhile | x | and | s .p ..p1 ..q1 ...q11 ..p2 .s1 ..s11"},
+		{[]session.Update{task("p", "q11")}, "p .p1 .p2 q .q2 q1 | meanwhile | q11 x | and | s .s1 ..s11"},
+	} {
+		w.apply(step.updates...)
+		tr.Sync()
+		b.take(t, tr, 1<<30)
+		var list []string
+		for _, l := range b.lines {
+			name := strings.TrimLeft(l.text, "✓ ◦tol")
+			indent := max(0, (len(l.text)-len(strings.TrimLeft(l.text, " ")))/2-1)
+			if l.text == "" {
+				name = "|"
+			}
+			list = append(list, strings.Repeat(".", indent)+name)
+		}
+		if got := strings.Join(list, " "); got != step.want {
+			t.Errorf("shown is %s, not %s", got, step.want)
+		}
+	}
+}
+
 func TestPlace(t *testing.T) {
 	link := session.ContentItem{Content: session.ResourceLink{URI: "file:///project/b%20c#L7-9", Name: "b"}}
 	blob := session.ContentItem{Content: session.Audio{MimeType: "audio/wav", Data: "AAAA"}}
