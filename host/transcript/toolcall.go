@@ -63,7 +63,7 @@ func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
 	if b.hidden() {
 		return nil
 	}
-	status := c.Shown()
+	status := t.outcome(c)
 	b.diffs = t.diffsOf(c, b.diffs)
 	b.about = figures{}
 	for _, d := range b.diffs {
@@ -90,6 +90,26 @@ func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
 		}
 	}
 	return lines
+}
+
+// outcome is the status that a call is shown with. An agent may have completed
+// a call of which the command has failed.
+func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
+	status := c.Shown()
+	if status != session.StatusCompleted {
+		return status
+	}
+	if !c.Exit().Succeeded() {
+		return session.StatusFailed
+	}
+	for _, item := range c.Content {
+		if ref, ok := item.(session.TerminalRef); ok && c.Kind == session.KindExecute {
+			if screen, ok := t.config.Terminal(ref.TerminalID, 0); ok && screen.State != "" {
+				return session.StatusFailed
+			}
+		}
+	}
+	return status
 }
 
 // head is the line that says what a call does, on what, and how it stands. Where
@@ -283,13 +303,14 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	if b.open == opened && len(c.Locations) > 1 {
 		lines = t.places(c.Locations)
 	}
-	shown, diffs := len(lines), b.diffs
+	shown, diffs, terminal := len(lines), b.diffs, false
 	for _, item := range c.Content {
 		switch item := item.(type) {
 		case session.Diff:
 			lines = append(lines, leadTo(t.diffBody(b, &diffs[0]), item.Path)...)
 			diffs = diffs[1:]
 		case session.TerminalRef:
+			terminal = true
 			lines = append(lines, t.terminalBody(b, item.TerminalID)...)
 		case session.ContentItem:
 			_, picture := item.Content.(session.Image)
@@ -311,6 +332,9 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		lines = append(lines, rawBody(c)...)
 	case status == session.StatusFailed:
 		lines = append(lines, clipped(plainBody(readable(c.RawOutput, 100)), previewOutput, 0)...) // why it failed
+	}
+	if exit := c.Exit(); !exit.Succeeded() && !terminal { // which says it itself
+		lines = append(lines, line(piece{"    " + exit.String(), ToolFailed}))
 	}
 	return lines
 }

@@ -181,7 +181,7 @@ func (t *Transcript) SetWidth(width int) {
 			continue
 		}
 		in := b.indent()
-		head := t.head(b, call, call.Shown(), in)
+		head := t.head(b, call, t.outcome(call), in)
 		head.shift(in)
 		at := 0
 		if b.gap {
