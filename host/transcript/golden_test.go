@@ -200,6 +200,8 @@ func cases() []struct {
 		{"a sub-agent", []session.Update{call(session.KindThink, session.StatusInProgress, "Task"), child}},
 		{"a sub-agent " + closeAll, []session.Update{call(session.KindThink, session.StatusInProgress, "Task"), child}},
 
+		{"an error in a tag", []session.Update{call(session.KindExecute, session.StatusFailed, "make", output("<tool_use_error>No such tool</tool_use_error>"))}},
+		{"an error in a fence and a tag", []session.Update{call(session.KindFetch, session.StatusFailed, "x", output("```\n<tool_use_error>No such page</tool_use_error>\n```"))}},
 		{"a completed command that failed", []session.Update{exited}},
 		{"a completed command that failed " + closeAll, []session.Update{exited}},
 		{"a completed command whose terminal failed", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", session.TerminalRef{TerminalID: "ended"})}},
