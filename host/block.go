@@ -30,10 +30,8 @@ func (s *Session) inspect(row, callback int) {
 	s.host.callback(callback, map[string]any{"lines": lines, "marks": marks}, "")
 }
 
-// whole fills a buffer with the block at a row of the chat, and tells Lua what
-// it is.
-func (s *Session) whole(row, buf, callback int) {
-	render := s.chat.Whole(row)
+// whole fills a buffer with a block of the chat, and tells Lua what it is.
+func (s *Session) whole(render func() transcript.Whole, buf, callback int) {
 	if render == nil {
 		s.host.callback(callback, nil, "")
 		return

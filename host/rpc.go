@@ -93,7 +93,12 @@ var handlers = map[string]func(*Host, message){
 		s.host.callback(m.integer("callback"), s.location(s.row(m)), "")
 	}),
 	"inspect": toSession(func(s *Session, m message) { s.inspect(s.row(m), m.integer("callback")) }),
-	"whole":   toSession(func(s *Session, m message) { s.whole(s.row(m), m.integer("buf"), m.integer("callback")) }),
+	"whole": toSession(func(s *Session, m message) {
+		s.whole(s.chat.Whole(s.row(m)), m.integer("buf"), m.integer("callback"))
+	}),
+	"output": toSession(func(s *Session, m message) {
+		s.whole(s.chat.Output(s.row(m)), m.integer("buf"), m.integer("callback"))
+	}),
 	"width": toSession(func(s *Session, m message) {
 		s.chat.SetWidth(m.integer("width"))
 		s.mark()

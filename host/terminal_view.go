@@ -92,7 +92,7 @@ func (v *terminalView) Take(budget int) ([]editor.Op, bool) {
 	}
 	if ended && !more && !v.told {
 		v.told = true
-		data = append(data, v.term.display.Epilogue("["+exitText(exit)+"]")...)
+		data = append(data, v.term.display.Epilogue("["+exit.String()+"]")...)
 	}
 	if v.last && !more && (v.told || v.term.own == nil) {
 		v.host.editor.Forget(v) // nothing will come any more

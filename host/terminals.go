@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -110,8 +109,8 @@ func (t *terminals) screenful(id string, n int) (transcript.Screenful, bool) {
 	for i, l := range lines {
 		s.Lines[i] = chatLine(l)
 	}
-	if exit, ended := term.ended(); ended && !succeeded(exit) {
-		s.State = exitText(exit)
+	if exit, ended := term.ended(); ended && !exit.Succeeded() {
+		s.State = exit.String()
 	}
 	return s, true
 }
@@ -125,19 +124,6 @@ func chatLine(l terminal.Line) transcript.Line {
 		}
 	}
 	return out
-}
-
-func succeeded(e session.TerminalExit) bool { return e.Signal == "" && (e.Code == nil || *e.Code == 0) }
-
-// exitText says how a command ended.
-func exitText(e session.TerminalExit) string {
-	switch {
-	case e.Signal != "":
-		return "killed by " + e.Signal
-	case e.Code != nil:
-		return fmt.Sprintf("exited with code %d", *e.Code)
-	}
-	return "ended"
 }
 
 // ended tells how the command ended, if it has.
@@ -334,7 +320,7 @@ func (s *Session) refer(call *session.ToolCall) {
 		if t == nil {
 			t = s.agentTerminal(ref.TerminalID)
 		}
-		if call.Status.Finished() {
+		if call.Shown().Finished() {
 			s.stopTerminal(t)
 		}
 	}
@@ -393,7 +379,7 @@ func (t *sessionTerminal) mirror() map[string]any {
 		m["cwd"] = t.cwd
 	}
 	if exit, ended := t.ended(); ended {
-		m["ending"] = exitText(exit)
+		m["ending"] = exit.String()
 		if exit.Code != nil {
 			m["exit_code"] = *exit.Code
 		}
@@ -443,14 +429,8 @@ func (s *Session) terminalsAt(row int) []any {
 
 // commandLine is a command as a shell would take it.
 func commandLine(command string, args []string) string {
-	line := command
-	for _, arg := range args {
-		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool {
-			return !strings.ContainsRune("-_./=:,@%+", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-		}) {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		line += " " + arg
+	if len(args) == 0 {
+		return command
 	}
-	return line
+	return command + " " + session.Quoted(args)
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 )
@@ -183,6 +184,20 @@ type TerminalOutput struct {
 type TerminalExit struct {
 	Code   *int
 	Signal string
+}
+
+// Succeeded tells whether nothing is known to have gone wrong.
+func (e TerminalExit) Succeeded() bool { return e.Signal == "" && (e.Code == nil || *e.Code == 0) }
+
+// String says how the command ended.
+func (e TerminalExit) String() string {
+	switch {
+	case e.Signal != "":
+		return "killed by " + e.Signal
+	case e.Code != nil:
+		return fmt.Sprintf("exited with code %d", *e.Code)
+	}
+	return "ended"
 }
 
 // AuthRequired tells whether err is the agent's word that the user must log

@@ -615,3 +615,25 @@ func TestTakeChanged(t *testing.T) {
 		t.Errorf("%d touched calls, and more", calls)
 	}
 }
+
+func TestExitOfACommand(t *testing.T) {
+	for output, want := range map[string]string{
+		`{"output":"x","metadata":{"exit":3}}`: "exited with code 3",
+		`{"exit_code":1}`:                      "exited with code 1",
+		`{"exitCode":0}`:                       "exited with code 0",
+		`{"exitStatus":{"exitCode":2}}`:        "exited with code 2",
+		`{"exitStatus":{"signal":"SIGINT"}}`:   "killed by SIGINT",
+		`{"exit":"3","metadata":7}`:            "ended",
+		`"exit 3"`:                             "ended",
+		`null`:                                 "ended",
+	} {
+		p := ToolCallPatch{ID: "c", Kind: acp.Set(KindExecute), Status: acp.Set(StatusCompleted), RawOutput: acp.Set(json.RawMessage(output))}
+		if got := applied(p).ToolCall("c").Exit().String(); got != want {
+			t.Errorf("%s: %s, want %s", output, got, want)
+		}
+		p.Kind = acp.Set(KindRead)
+		if !applied(p).ToolCall("c").Exit().Succeeded() {
+			t.Errorf("%s is said of no command", output)
+		}
+	}
+}

@@ -41,6 +41,24 @@ func (c *Conversation) Depth(call *ToolCall) int {
 	return depth
 }
 
+// Above is the call that started the sub-agent which made this one, or nil where
+// that is unknown, or where it is this one that is above it.
+func (c *ToolCall) Above() *ToolCall {
+	slow, step := c, false
+	for p := c.parent; p != nil; p = p.parent {
+		if p == c {
+			return nil
+		}
+		if step = !step; !step {
+			slow = slow.parent
+		}
+		if p == slow {
+			break // they go round further up
+		}
+	}
+	return c.parent
+}
+
 // adopt gives a call another parent; "" is none.
 func (c *Conversation) adopt(call *ToolCall, parent string) {
 	if call.Parent == parent {

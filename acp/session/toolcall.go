@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
 )
 
 // ToolKind is the category of a tool call; unknown values are kept.
@@ -131,6 +133,7 @@ type ToolCall struct {
 	ended     time.Time // finished, or abandoned
 	askedAt   time.Time
 	waited    time.Duration // on the user, no part of Elapsed
+	exit      TerminalExit  // in RawOutput
 }
 
 // Shown is the status for the user: the agent's, unless the call waits for
@@ -180,6 +183,42 @@ func (c *ToolCall) Waited(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-c.Elapsed(now))
 }
 
+// Exit is how the command of a call has ended, by what the agent reports as its
+// output: some call it completed however it ended.
+func (c *ToolCall) Exit() TerminalExit {
+	if c.Kind != KindExecute || !c.Status.Finished() {
+		return TerminalExit{}
+	}
+	return c.exit
+}
+
+// exitIn is the end of a command in a tool's output, under the names that agents
+// have for it.
+func exitIn(rawOutput json.RawMessage) TerminalExit {
+	type names struct {
+		Exit     acp.Opt[int64]  `json:"exit" wire:"lenient"`
+		ExitCode acp.Opt[int64]  `json:"exitCode" wire:"lenient"`
+		Code     acp.Opt[int64]  `json:"exit_code" wire:"lenient"`
+		Signal   acp.Opt[string] `json:"signal" wire:"lenient"`
+	}
+	var own names
+	var inner struct {
+		Metadata   names `json:"metadata" wire:"lenient"`
+		ExitStatus names `json:"exitStatus" wire:"lenient"`
+	}
+	if len(rawOutput) == 0 || rawOutput[0] != '{' || acp.Decode(rawOutput, &own) != nil || acp.Decode(rawOutput, &inner) != nil {
+		return TerminalExit{}
+	}
+	for _, n := range []names{own, inner.Metadata, inner.ExitStatus} {
+		for _, code := range []acp.Opt[int64]{n.Exit, n.ExitCode, n.Code} {
+			if exit := terminalExit(code, n.Signal); exit.Code != nil || exit.Signal != "" {
+				return exit
+			}
+		}
+	}
+	return TerminalExit{}
+}
+
 // apply patches the call, all but its parent; see [ToolCallPatch] for the three
 // states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
@@ -206,6 +245,7 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	}
 	if !p.RawOutput.IsZero() {
 		c.RawOutput = p.RawOutput.Or(nil)
+		c.exit = exitIn(c.RawOutput)
 	}
 	if !p.Meta.IsZero() {
 		patch, ok := p.Meta.Get()

@@ -29,10 +29,12 @@ type V1 struct {
 	mu     sync.Mutex
 	runs   map[v1.SessionID]*run   // guarded by mu
 	shells map[v1.SessionID]shells // guarded by mu
+	calls  map[v1.SessionID]calls  // guarded by mu
 }
 
 // run is the message that an agent is in the middle of: chunks of one kind, id
-// and sub-agent without anything else between them.
+// and sub-agent, as long as nothing has come that stands after them. Without an
+// id it also ends with what tells that something else has happened meanwhile.
 type run struct {
 	role Role
 	wire v1.MessageID // as the agent named it, or ""
@@ -47,7 +49,10 @@ var _ Agent = (*V1)(nil)
 // NewV1 returns the adapter; it is to be started with the connection that it
 // is the handler of. The overrides are the user's of [Quirks].
 func NewV1(client Client, version string, overrides map[string]bool) *V1 {
-	a := &V1{client: client, version: version, overrides: overrides, runs: map[v1.SessionID]*run{}, shells: map[v1.SessionID]shells{}}
+	a := &V1{
+		client: client, version: version, overrides: overrides,
+		runs: map[v1.SessionID]*run{}, shells: map[v1.SessionID]shells{}, calls: map[v1.SessionID]calls{},
+	}
 	a.quirks.Store(&Quirks{})
 	return a
 }
@@ -258,6 +263,7 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 	case *v1.ToolCallUpdate:
 		return a.upsert(id, u)
 	case *v1.Plan:
+		a.endRun(id)
 		p := PlanUpdate{Entries: make([]PlanEntry, len(u.Entries))}
 		for i, e := range u.Entries {
 			p.Entries[i] = PlanEntry{Content: e.Content, Priority: string(e.Priority), Status: string(e.Status)}
@@ -285,6 +291,7 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 		}
 		return []Update{UsageUpdate{Usage: usage}}
 	case *v1.Notice:
+		a.interrupt(id)
 		return []Update{Notice{Severity: string(u.Severity), Title: u.Title, Description: u.Description}}
 	case *v1.CompactionUpdate:
 		a.endRun(id)
@@ -339,6 +346,47 @@ func (a *V1) endRun(id v1.SessionID) {
 	}
 }
 
+// interrupt is [V1.endRun] where the agent does not say itself what belongs
+// together.
+func (a *V1) interrupt(id v1.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.runs[id]; r != nil && r.wire == "" {
+		r.open = false
+	}
+}
+
+// calls are a session's tool calls as the agent last said they stand.
+type calls map[v1.ToolCallID]ToolCallStatus
+
+// called has what is said of a tool call end the run, if it does: a new call
+// stands after it, but for one of a sub-agent, which stands below the call that
+// started that one. What was late of one that has ended is no event.
+func (a *V1) called(id v1.SessionID, p *ToolCallPatch) {
+	a.mu.Lock()
+	if a.calls[id] == nil {
+		a.calls[id] = calls{}
+	}
+	was, known := a.calls[id][v1.ToolCallID(p.ID)]
+	is := p.Status.Or(was)
+	a.calls[id][v1.ToolCallID(p.ID)] = is
+	parent := p.Parent.Or("")
+	follows := !known && (parent == "" || parent == a.run(id).of)
+	a.mu.Unlock()
+	switch {
+	case follows:
+		a.endRun(id)
+	case is != was && !was.Finished():
+		a.interrupt(id)
+	}
+}
+
+func (a *V1) forgetCalls(id v1.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.calls, id)
+}
+
 // HandleRequest implements [acp.Handler].
 func (a *V1) HandleRequest(r *acp.Request) {
 	handle, known := requests[r.Method]
@@ -374,14 +422,16 @@ func request[T any](f func(*V1, *acp.Request, *T)) func(*V1, *acp.Request) {
 }
 
 func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
-	a.endRun(p.SessionID)
+	patch := patched(&p.ToolCall)
+	a.called(p.SessionID, &patch)
+	a.interrupt(p.SessionID)
 	for _, u := range a.terminals(p.SessionID, &p.ToolCall) {
 		a.client.Update(string(p.SessionID), u)
 	}
 	req := PermissionRequest{
 		Context:   r.Context(),
 		SessionID: string(p.SessionID),
-		Call:      patched(&p.ToolCall),
+		Call:      patch,
 	}
 	for _, o := range p.Options {
 		req.Options = append(req.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
@@ -19,7 +20,7 @@ type shells map[v1.ToolCallID]v1.TerminalID
 func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
 	patch, terminals := patched(c), a.terminals(id, c)
 	if len(terminals) == 0 || !patch.empty() {
-		a.endRun(id) // output alone does not come between
+		a.called(id, &patch) // output alone does not come between
 	}
 	return append(terminals, patch)
 }
@@ -67,20 +68,49 @@ func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
 			Exit: acp.Set(terminalExit(exit.ExitCode, exit.Signal)),
 		})
 		delete(shells, c.ToolCallID)
+	} else if id, ok := shells[c.ToolCallID]; ok && ToolCallStatus(c.Status.Or("")).Finished() {
+		updates = append(updates, TerminalPatch{ID: string(id), Plain: true, Exit: acp.Set(exitIn(c.RawOutput.Or(nil)))})
+		delete(shells, c.ToolCallID)
 	}
 	return updates
 }
 
 // commandIn is the command of a tool's input, as the agents with terminals of
-// their own give it; some give it only after the terminal.
+// their own give it, a text or a list; some give it only after the terminal.
 func commandIn(rawInput acp.Opt[json.RawMessage]) acp.Opt[string] {
 	var input struct {
-		Command string `json:"command" wire:"lenient"`
+		Command json.RawMessage `json:"command"`
 	}
-	if raw, ok := rawInput.Get(); !ok || acp.Decode(raw, &input) != nil || input.Command == "" {
+	var line string
+	var argv []string
+	raw, ok := rawInput.Get()
+	switch {
+	case !ok || json.Unmarshal(raw, &input) != nil:
+	case json.Unmarshal(input.Command, &line) == nil:
+	case json.Unmarshal(input.Command, &argv) != nil:
+	case len(argv) == 3 && strings.HasSuffix(argv[0], "sh") && (argv[1] == "-c" || argv[1] == "-lc"):
+		line = argv[2] // of a shell
+	default:
+		line = Quoted(argv)
+	}
+	if line == "" {
 		return acp.Opt[string]{}
 	}
-	return acp.Set(input.Command)
+	return acp.Set(line)
+}
+
+// Quoted are words as a shell would take them.
+func Quoted(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
+			return !strings.ContainsRune("-_./=:,@%+", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		}) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		quoted[i] = word
+	}
+	return strings.Join(quoted, " ")
 }
 
 func terminalExit(code acp.Opt[int64], signal acp.Opt[string]) TerminalExit {

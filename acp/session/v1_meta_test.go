@@ -59,6 +59,27 @@ func TestTerminalsInMeta(t *testing.T) {
 				chunk("two\n"), TerminalPatch{ID: "x", Exit: acp.Set(code(0)), Plain: true}, patch(ToolCallPatch{Status: acp.Set(StatusCompleted)}),
 			},
 		},
+		"no end but the call's": {
+			[]string{
+				update(`,"rawInput":{"command":["bash","-lc","make all"]},"_meta":{"terminal_info":{"terminal_id":"x"}}`),
+				update(`,"status":"failed","rawOutput":{"exit_code":2}`),
+				update(`,"status":"failed"`),
+			},
+			[]Update{
+				TerminalPatch{ID: "x", Command: acp.Set("make all"), Plain: true},
+				patch(ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"command":["bash","-lc","make all"]}`))}),
+				TerminalPatch{ID: "x", Exit: acp.Set(code(2)), Plain: true},
+				patch(ToolCallPatch{Status: acp.Set(StatusFailed), RawOutput: acp.Set(json.RawMessage(`{"exit_code":2}`))}),
+				patch(ToolCallPatch{Status: acp.Set(StatusFailed)}),
+			},
+		},
+		"the command as a list": {
+			[]string{update(`,"rawInput":{"command":["echo","it's","a b"]},"_meta":{"terminal_info":{"terminal_id":"x"}}`)},
+			[]Update{
+				TerminalPatch{ID: "x", Command: acp.Set(`echo 'it'\''s' 'a b'`), Plain: true},
+				patch(ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"command":["echo","it's","a b"]}`))}),
+			},
+		},
 		"claude says the command later, and everything at the end": {
 			[]string{
 				update(`,"rawInput":{},"content":[{"type":"terminal","terminalId":"x"}],"_meta":{"claudeCode":{"toolName":"Bash"},"terminal_info":{"terminal_id":"x"}}`),

@@ -13,6 +13,7 @@ import (
 func (a *V1) LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
 	request := v1.LoadSessionRequest{SessionID: v1.SessionID(sessionID), CWD: cwd}
 	a.endRun(request.SessionID)
+	a.forgetCalls(request.SessionID) // a replay tells of them anew
 	return a.conn.Call(v1.MethodSessionLoad, request, opened(sessionID, func(setup Setup, err error) {
 		if err != nil || !a.quirks.Load().LateReplay {
 			done(setup, err)

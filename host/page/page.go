@@ -24,10 +24,14 @@ type move struct{ row, end, by int }
 // remembered is how many edits are known that Neovim may not have made yet when it says something of a row.
 const remembered = 500
 
-// Add puts a block at the end, which is yet to be sent.
-func (p *Page) Add() {
-	p.dirty = append(p.dirty, len(p.rows))
-	p.rows = append(p.rows, 0)
+// Insert puts a block where that with the index i is, or at the end, which is yet to be sent.
+func (p *Page) Insert(i int) {
+	p.rows = slices.Insert(p.rows, i, 0)
+	at, _ := slices.BinarySearch(p.dirty, i)
+	for j := at; j < len(p.dirty); j++ {
+		p.dirty[j]++
+	}
+	p.dirty = slices.Insert(p.dirty, at, i)
 }
 
 // Touch says that there is something to send of a block.

@@ -264,8 +264,12 @@ func (a *author) change(r *rand.Rand) {
 	}
 	switch n := r.IntN(10); {
 	case n < 3 || i < 0:
-		a.parts = append(a.parts, &part{lines: some(), grows: r.IntN(3) == 0})
-		a.page.Add()
+		at := len(a.parts)
+		if r.IntN(3) == 0 {
+			at = r.IntN(at + 1)
+		}
+		a.parts = slices.Insert(a.parts, at, &part{lines: some(), grows: r.IntN(3) == 0})
+		a.page.Insert(at)
 	case n == 3: // other blocks, without those that are empty
 		var parts []*part
 		var was []int
@@ -314,7 +318,7 @@ func TestBegunAgain(t *testing.T) {
 	var b buffer
 	p := &part{lines: many("a")}
 	a.parts = []*part{p}
-	a.page.Add()
+	a.page.Insert(0)
 	take := func(budget int) {
 		for _, e := range a.take(budget) {
 			if err := b.apply(e); err != nil {
@@ -356,7 +360,7 @@ func TestTheRestStands(t *testing.T) {
 	var a author
 	p := &part{lines: []textLine{{text: "a"}, {text: "b"}, {text: "c"}}}
 	a.parts = []*part{p}
-	a.page.Add()
+	a.page.Insert(0)
 	a.take(1 << 20)
 	p.lines = []textLine{{text: "a"}, {text: "new"}, {text: "b", hidden: 1}, {text: "c"}}
 	a.page.Touch(0)
@@ -401,7 +405,7 @@ func TestJoin(t *testing.T) {
 func TestRowsOfWhatIsGone(t *testing.T) {
 	var a author
 	a.parts = []*part{{lines: []textLine{{text: "a"}, {text: "b"}, {text: "c"}, {text: "d"}}}}
-	a.page.Add()
+	a.page.Insert(0)
 	a.take(1 << 20)
 	before := a.page.Seq()
 	for _, c := range []struct {
@@ -427,7 +431,7 @@ func TestRowsOfWhatIsGone(t *testing.T) {
 func TestResetForgetsRows(t *testing.T) {
 	var a author
 	a.parts = []*part{{lines: []textLine{{text: "a"}, {text: "b"}}}}
-	a.page.Add()
+	a.page.Insert(0)
 	a.take(1 << 20)
 	before := a.page.Seq()
 	a.reset()
@@ -475,8 +479,8 @@ func TestManyLinesGo(t *testing.T) {
 	var a author
 	var b buffer
 	a.parts = []*part{{lines: many("top", 1)}, {}}
-	a.page.Add()
-	a.page.Add()
+	a.page.Insert(0)
+	a.page.Insert(1)
 	for _, lines := range [][]textLine{
 		many("a", 3*goneAtOnce), many("b", 3*goneAtOnce), many("c", 1), many("d", 3*goneAtOnce), nil, many("e", 2),
 	} {

@@ -31,7 +31,7 @@ func newBuffer() *buffer { return &buffer{lines: make([]bufferLine, 1), empty: t
 func (b *buffer) apply(e page.Edit) error {
 	whole := e.Count == 0
 	switch {
-	case whole && !b.empty:
+	case whole && !b.empty && len(b.lines) > 0:
 		return fmt.Errorf("an edit of an empty buffer, which has %d lines: %+v", len(b.lines), e)
 	case !whole && e.Count != len(b.lines):
 		return fmt.Errorf("the buffer has %d lines, not %d", len(b.lines), e.Count)
@@ -191,13 +191,15 @@ func drawn(t *testing.T, conv *session.Conversation, config Config, like *Transc
 	if like != nil {
 		tr.width = like.width
 	}
+	var all []int
 	for i := range conv.Entries {
-		tr.blocks = append(tr.blocks, tr.newBlock(i))
-		tr.page.Add()
+		b := tr.add()
 		if like != nil {
-			tr.blocks[i].open = like.blocks[i].open
+			b.open = like.entries[i].open
 		}
+		all = append(all, i)
 	}
+	tr.nest(all)
 	tr.Reset()
 	b := newBuffer()
 	b.take(t, tr, 1<<30)

@@ -145,9 +145,9 @@ func isOutput(kind session.ToolKind) bool {
 // textBody shows a command's output by its first lines and its last ones, and
 // the beginning of others.
 func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []Line {
-	text = strings.Trim(text, "\n")
+	text = strings.Trim(untagged(text), "\n")
 	if body, lang, ok := unfenced(text); ok {
-		return t.codeBody(b, strings.Trim(body, "\n"), lang)
+		return t.codeBody(b, strings.Trim(untagged(body), "\n"), lang)
 	}
 	if !isOutput(kind) {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -300,6 +300,16 @@ func clip(text string, n, tail int) (first, last string, hidden int) {
 // carriage returns, backspaces.
 func hasControls(text string) bool {
 	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, '\r') >= 0 || strings.IndexByte(text, '\b') >= 0
+}
+
+// untagged takes off the tag that Claude's tools put around an error.
+func untagged(text string) string {
+	const tag = "tool_use_error>"
+	inner, opened := strings.CutPrefix(strings.TrimSpace(text), "<"+tag)
+	if inner, closed := strings.CutSuffix(inner, "</"+tag); opened && closed {
+		return inner
+	}
+	return text
 }
 
 // unfenced takes off the fence that some agents put around output.

@@ -80,6 +80,8 @@ func cases() []struct {
 
 	failed := call(session.KindFetch, session.StatusFailed, "Fetch")
 	failed.RawOutput = acp.Set(json.RawMessage(`{"error":"no route","code":7}`))
+	exited := call(session.KindExecute, session.StatusCompleted, "make", output("one\ntwo"))
+	exited.RawOutput = acp.Set(json.RawMessage(`{"metadata":{"exit":3}}`))
 	places := call(session.KindSearch, session.StatusCompleted, "Look", output("one\ntwo"))
 	places.Locations = acp.Set([]session.Location{{Path: "/project/a.go", Line: 7}, {Path: "/project/b.go"}, {Path: "/etc/hosts", Line: 1}})
 	child := session.ToolCallPatch{ID: "d", Title: acp.Set("Read a.go"), Kind: acp.Set(session.KindRead), Status: acp.Set(session.StatusFailed),
@@ -198,6 +200,11 @@ func cases() []struct {
 		{"a sub-agent", []session.Update{call(session.KindThink, session.StatusInProgress, "Task"), child}},
 		{"a sub-agent " + closeAll, []session.Update{call(session.KindThink, session.StatusInProgress, "Task"), child}},
 
+		{"an error in a tag", []session.Update{call(session.KindExecute, session.StatusFailed, "make", output("<tool_use_error>No such tool</tool_use_error>"))}},
+		{"an error in a fence and a tag", []session.Update{call(session.KindFetch, session.StatusFailed, "x", output("```\n<tool_use_error>No such page</tool_use_error>\n```"))}},
+		{"a completed command that failed", []session.Update{exited}},
+		{"a completed command that failed " + closeAll, []session.Update{exited}},
+		{"a completed command whose terminal failed", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", session.TerminalRef{TerminalID: "ended"})}},
 		{"a terminal that runs", []session.Update{call(session.KindExecute, session.StatusInProgress, "make", session.TerminalRef{TerminalID: "runs"})}},
 		{"a terminal that runs " + openAll, []session.Update{call(session.KindExecute, session.StatusInProgress, "make", session.TerminalRef{TerminalID: "runs"})}},
 		{"a terminal that ended", []session.Update{call(session.KindExecute, session.StatusFailed, "make", session.TerminalRef{TerminalID: "ended"})}},
@@ -224,7 +231,7 @@ func draw(t *testing.T, name string, updates []session.Update) string {
 		case strings.HasSuffix(name, closeAll):
 			b.open = closed
 		}
-		like.blocks = append(like.blocks, b)
+		like.entries = append(like.entries, b)
 	}
 	return drawn(t, w.conv, w.config(), like).String()
 }

@@ -18,19 +18,19 @@ const (
 func (t *Transcript) Fold(row int, f Fold) {
 	switch f {
 	case OpenAll, CloseAll:
-		for i, b := range t.blocks {
-			t.setFold(i, b, f == OpenAll)
+		for _, b := range t.blocks {
+			t.setFold(b, f == OpenAll)
 		}
 		return
 	}
 	if i, _ := t.page.At(row); i >= 0 {
 		b := t.blocks[i]
-		t.setFold(i, b, f == Open || (f == Toggle && !t.isOpen(b)))
-		t.touchBelow(i)
+		t.setFold(b, f == Open || (f == Toggle && !t.isOpen(b)))
+		t.touchBelow(b)
 	}
 }
 
-func (t *Transcript) setFold(i int, b *block, open bool) {
+func (t *Transcript) setFold(b *block, open bool) {
 	if b.stream != nil {
 		return // always whole
 	}
@@ -38,7 +38,7 @@ func (t *Transcript) setFold(i int, b *block, open bool) {
 	if open {
 		b.open = opened
 	}
-	t.touch(i)
+	t.touch(b)
 }
 
 // Entry returns the entry at a row of the buffer, or nil.

@@ -1,76 +1,200 @@
 package transcript
 
-import "github.com/acp-nvim/acp-nvim/acp/session"
+import (
+	"slices"
 
-// The calls of a sub-agent stand in the order they come, to the right of the
-// call that it works for. Only what came before can be a parent, so that there
-// is no circle.
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/page"
+)
+
+// The calls of a sub-agent stand below the call that it works for, in the order
+// they come, whatever has come between. So blocks are in another order than the
+// entries of the conversation, and one moves when it gets another parent.
 
 // nestWidth is how far calls stand to the right of their parent, in cells, and
 // nestDepth how often that is done.
 const nestWidth, nestDepth = 2, 4
 
-// parentOf is the index of the call that made a call, or -1.
-func (t *Transcript) parentOf(i int, call *session.ToolCall) int {
-	parent := -1
-	if call.Parent == "" {
-		return parent
-	}
-	for _, at := range t.calls[call.Parent] {
-		if at < i {
-			parent = at // the last one: ids may come again in another session of the agent
-		}
-	}
-	return parent
-}
+// loose is the index of a block that has no place in the page.
+const loose = -1
 
-// adopt learns of another parent of a changed entry. What is below it counts as
-// changed too, see [session.Conversation.Depth].
-func (t *Transcript) adopt(i int) {
-	b := t.blocks[i]
+// parentOf is the block of the call that made the call of a block, or nil.
+func (t *Transcript) parentOf(b *block) *block {
 	call, ok := b.entry.(*session.ToolCall)
 	if !ok {
+		return nil
+	}
+	above := call.Above()
+	if above == nil {
+		return nil
+	}
+	return t.calls[above]
+}
+
+// nest gives the blocks of changed entries the place that is theirs now. What
+// is below them counts as changed too, see [session.Conversation.Depth].
+func (t *Transcript) nest(changed []int) {
+	var moved, out []*block
+	for _, i := range changed {
+		if b := t.entries[i]; t.parentOf(b) != b.parent {
+			moved = append(moved, b)
+		}
+	}
+	for _, b := range moved {
+		t.touchFolded(b.parent)
+		if b.at != loose {
+			out = append(out, t.takeOut(b)...)
+		}
+	}
+	for _, b := range moved {
+		b.parent = nil
+	}
+	for _, b := range moved {
+		if parent := t.parentOf(b); parent != b && !parent.below(b) {
+			b.parent = parent
+		}
+	}
+	for _, b := range out {
+		t.putBack(b)
+	}
+	for _, b := range moved {
+		t.touchFolded(b.parent)
+	}
+}
+
+// takeOut takes a block and those below it out of the page, in which nothing
+// stays in their place.
+func (t *Transcript) takeOut(b *block) []*block {
+	from, end := b.at, t.endOf(b)
+	out := make([]*block, 0, end-from)
+	for i := from; i < end; i++ {
+		b := t.blocks[i]
+		t.touch(b)
+		if b.entry != nil {
+			t.blocks[i] = &block{at: i, lines: b.lines}
+			b.at, b.lines, b.next = loose, page.Lines[Line]{}, nil
+			out = append(out, b)
+		}
+	}
+	t.setGap(end)
+	return out
+}
+
+func (t *Transcript) putBack(b *block) {
+	if b.at != loose {
 		return
 	}
-	if parent := t.parentOf(i, call); parent != b.parent {
-		t.touchFolded(b.parent)
-		b.parent = parent
-		t.touchFolded(parent)
+	if b.parent != nil {
+		t.putBack(b.parent)
+	}
+	t.place(b)
+}
+
+// place puts a block into the page: below its parent, behind those that came
+// before.
+func (t *Transcript) place(b *block) {
+	at := len(t.blocks)
+	switch {
+	case b.parent != nil:
+		end := t.endOf(b.parent)
+		for at = b.parent.at + 1; at < end; at++ {
+			if next := t.blocks[at]; next.entry != nil && next.parent == b.parent && next.index > b.index {
+				break
+			}
+		}
+	case b.index+1 < len(t.entries):
+		for at > 0 && !t.before(at-1, b.index) {
+			at--
+		}
+	}
+	t.blocks = slices.Insert(t.blocks, at, b)
+	t.page.Insert(at)
+	for i := at; i < len(t.blocks); i++ {
+		t.blocks[i].at = i
+	}
+	t.setGap(at)
+	t.setGap(at + 1)
+}
+
+// before tells whether the block i, or that which it is below of, came before
+// an entry.
+func (t *Transcript) before(i, entry int) bool {
+	b := t.blocks[i]
+	for b.parent != nil {
+		b = b.parent
+	}
+	return b.entry != nil && b.index < entry
+}
+
+// endOf is the index behind a block and those below it.
+func (t *Transcript) endOf(b *block) int {
+	end := b.at + 1
+	for i := end; i < len(t.blocks); i++ {
+		switch next := t.blocks[i]; {
+		case next.below(b):
+			end = i + 1
+		case next.entry != nil:
+			return end
+		}
+	}
+	return end
+}
+
+// setGap tells the first block from an index on whether it stands apart from
+// what is before it.
+func (t *Transcript) setGap(i int) {
+	for i < len(t.blocks) && t.blocks[i].entry == nil {
+		i++
+	}
+	if i == len(t.blocks) {
+		return
+	}
+	b := t.blocks[i]
+	gap := b.index > 0
+	if compact(b.entry) {
+		for i--; i >= 0 && t.blocks[i].entry == nil; {
+			i--
+		}
+		gap = i >= 0 && !compact(t.blocks[i].entry)
+	}
+	if gap != b.gap {
+		b.gap = gap
+		t.touch(b)
 	}
 }
 
 // touchFolded marks the closed ones among a call and those it is in: they count
 // what is below them.
-func (t *Transcript) touchFolded(i int) {
-	for ; i >= 0; i = t.blocks[i].parent {
-		if t.blocks[i].open == closed {
-			t.touch(i)
+func (t *Transcript) touchFolded(b *block) {
+	for ; b != nil; b = b.parent {
+		if b.open == closed {
+			t.touch(b)
 		}
 	}
 }
 
 // touchBelow marks all calls below a call as changed.
-func (t *Transcript) touchBelow(i int) {
-	for j := i + 1; j < len(t.blocks); j++ {
-		if t.below(j, i) {
-			t.touch(j)
-		}
+func (t *Transcript) touchBelow(b *block) {
+	for _, below := range t.blocks[b.at+1 : t.endOf(b)] {
+		t.touch(below)
 	}
 }
 
-// below tells whether block i is in block of.
-func (t *Transcript) below(i, of int) bool {
-	for i = t.blocks[i].parent; i > of; {
-		i = t.blocks[i].parent
+// below tells whether a block is in another one; none is.
+func (b *block) below(of *block) bool {
+	for b != nil {
+		if b = b.parent; b == of {
+			return true
+		}
 	}
-	return i == of
+	return false
 }
 
 // descendants counts the calls below a call.
-func (t *Transcript) descendants(i int) int {
+func (t *Transcript) descendants(b *block) int {
 	n := 0
-	for j := i + 1; j < len(t.blocks); j++ {
-		if t.below(j, i) {
+	for _, below := range t.blocks[b.at+1 : t.endOf(b)] {
+		if below.entry != nil {
 			n++
 		}
 	}
@@ -78,9 +202,9 @@ func (t *Transcript) descendants(i int) int {
 }
 
 // hidden tells whether a call is in one that is closed.
-func (t *Transcript) hidden(i int) bool {
-	for i = t.blocks[i].parent; i >= 0; i = t.blocks[i].parent {
-		if t.blocks[i].open == closed {
+func (b *block) hidden() bool {
+	for b = b.parent; b != nil; b = b.parent {
+		if b.open == closed {
 			return true
 		}
 	}
@@ -88,9 +212,9 @@ func (t *Transcript) hidden(i int) bool {
 }
 
 // indent is how far a call stands to the right, in cells.
-func (t *Transcript) indent(i int) int {
+func (b *block) indent() int {
 	depth := 0
-	for i = t.blocks[i].parent; i >= 0 && depth < nestDepth; i = t.blocks[i].parent {
+	for b = b.parent; b != nil && depth < nestDepth; b = b.parent {
 		depth++
 	}
 	return depth * nestWidth

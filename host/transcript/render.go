@@ -22,7 +22,7 @@ const (
 )
 
 // render returns the lines of an entry other than an agent's message.
-func (t *Transcript) render(b *block, i int) []Line {
+func (t *Transcript) render(b *block) []Line {
 	switch e := b.entry.(type) {
 	case *session.Message:
 		if e.Role == session.RoleThought {
@@ -30,7 +30,7 @@ func (t *Transcript) render(b *block, i int) []Line {
 		}
 		return t.renderPrompt(e)
 	case *session.ToolCall:
-		return t.renderToolCall(b, i, e)
+		return t.renderToolCall(b, e)
 	case *session.Plan:
 		return renderPlan(e.Entries)
 	case *session.NoticeEntry:

@@ -2,14 +2,19 @@ package transcript
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
@@ -59,11 +64,11 @@ type figures struct {
 // renderToolCall is a head line, and a body where there is one to show. The
 // calls of a sub-agent stand below the call that it works for, which hides them
 // when it is closed.
-func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line {
-	if t.hidden(i) {
+func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
+	if b.hidden() {
 		return nil
 	}
-	status := c.Shown()
+	status := t.outcome(c)
 	b.diffs = t.diffsOf(c, b.diffs)
 	b.about = figures{}
 	for _, d := range b.diffs {
@@ -74,7 +79,7 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 		b.about.lines = t.bodySize(c, b.diffs)
 	}
 	if b.open == closed {
-		b.about.calls = t.descendants(i)
+		b.about.calls = t.descendants(b)
 	}
 	if status.Finished() {
 		b.diffs = nil
@@ -82,7 +87,7 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 	for i := range body {
 		body[i].shortenTo(maxLine, elsewhere)
 	}
-	in := t.indent(i)
+	in := b.indent()
 	lines := append([]Line{t.head(b, c, status, in)}, body...)
 	if in > 0 {
 		for i := range lines {
@@ -92,10 +97,30 @@ func (t *Transcript) renderToolCall(b *block, i int, c *session.ToolCall) []Line
 	return lines
 }
 
+// outcome is the status that a call is shown with. An agent may have completed
+// a call of which the command has failed.
+func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
+	status := c.Shown()
+	if status != session.StatusCompleted {
+		return status
+	}
+	if !c.Exit().Succeeded() {
+		return session.StatusFailed
+	}
+	for _, item := range c.Content {
+		if ref, ok := item.(session.TerminalRef); ok && c.Kind == session.KindExecute {
+			if screen, ok := t.config.Terminal(ref.TerminalID, 0); ok && screen.State != "" {
+				return session.StatusFailed
+			}
+		}
+	}
+	return status
+}
+
 // head is the line that says what a call does, on what, and how it stands. Where
-// there is not room for all the end of the title goes; in a narrow window also
-// what stands at the right edge, the counts, and the icon of the kind. It stands
-// in cells from the left.
+// there is not room for all, this stays longest: its status, what waits, the last
+// part of the path, what changes, the title, what is not shown, the time. It
+// stands in cells from the left.
 func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) Line {
 	look, known := statusIcons[status]
 	if !known {
@@ -115,35 +140,69 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
 	places := placesOf(c)
-	title, more := t.what(c, label, places), counts(b.about)
-	right, rightGroup := t.beside(c, status)
+	object, more := t.what(c, label, places), counts(figures{added: b.about.added, removed: b.about.removed})
+	unseen := counts(figures{lines: b.about.lines, calls: b.about.calls})
+	rights, rightGroup := t.beside(c, status)
+	right, timed := rights[0], rightGroup == plain
 	if len(places) > 1 {
 		more = append([]piece{{fmt.Sprintf(" +%d", len(places)-1), More}}, more...)
 	}
+	title := ""
 	switch {
 	case b.open == opened:
-		title = fitted(title, maxLine) // on as many rows as it takes
+		title = object.fitted(maxLine) // on as many rows as it takes
 	case t.width == 0:
-		title = fitted(title, titleWidth)
+		title = object.fitted(titleWidth)
 	default:
 		room := t.width - in - cells(state+icon+kind)
-		// Without room the editor hides what is at the right. A time may come there.
-		if left := room - max(cells(right), timeWidth) - 3; left >= enoughTitle {
-			room = left
+		// What has no room the editor hides.
+		fits := func(words string, more []piece) bool {
+			if words != "" {
+				words += "  "
+			}
+			return room-cells(words)-cellsOf(more) >= object.least()
 		}
-		if left := room - cellsOf(more); left >= min(cells(title), enoughTitle) {
-			room = left
-		} else {
-			more = nil
+		if timed {
+			rights = []string{""} // it comes last
 		}
-		if cells(title) > room && room < enoughTitle {
+		shortest := rights[len(rights)-1]
+		if !fits(shortest, more) {
 			room, icon = room+cells(icon), ""
 		}
-		title = fitted(title, room)
+		if !fits(shortest, nil) {
+			shortest, rights = "", nil
+		}
+		if !fits(shortest, more) {
+			more = nil
+		}
+		for _, words := range rights {
+			if fits(words, more) {
+				if words != "" {
+					room, right = room-cells(words)-2, words
+				}
+				break
+			}
+		}
+		room -= cellsOf(more)
+		if left := room - cellsOf(unseen); left >= min(cells(object.fitted(maxLine)), enoughTitle) {
+			room = left
+		} else {
+			unseen = nil
+		}
+		if left := room - max(cells(right), timeWidth) - 3; timed && left >= enoughTitle {
+			room = left // a time may come there
+		}
+		if icon != "" && room < enoughTitle && cells(cmp.Or(object.path, object.title)) > room {
+			room, icon = room+cells(icon), ""
+		}
+		title = object.fitted(room)
 	}
 	pieces := []piece{{state, look.group}, {icon + kind, ToolKind}, {title, ToolTitle}}
-	head := line(append(pieces, more...)...)
+	head := line(append(append(pieces, more...), unseen...)...)
 	head.Right, head.RightGroup = right, rightGroup
+	if right != "" && timed {
+		head.RightGroup = More
+	}
 	if len(c.Locations) > 0 { // else it leads to the change
 		head.Place = Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
 	}
@@ -171,9 +230,38 @@ func placesOf(c *session.ToolCall) []session.Location {
 	return []session.Location{{Path: path}}
 }
 
-// what names the object of a call: its title without what the label says
-// already, and the line where it is known.
-func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) string {
+// object is what a call is about: a file, or what its title says, or both.
+type object struct{ path, title string }
+
+// least is how many cells say something of it: of a path those of its last part.
+func (o object) least() int {
+	if o.path != "" {
+		return min(cells(o.path), cells(filepath.Base(o.path))+2, enoughTitle) // with "…/"
+	}
+	return min(cells(o.title), leastTitle)
+}
+
+// fitted is the object in a number of cells. The end of the title goes first.
+func (o object) fitted(room int) string {
+	if o.path == "" {
+		return fitted(o.title, room)
+	}
+	path := fitted(o.path, room)
+	if left := room - cells(path) - 2; o.title != "" && left >= leastTitle {
+		path += "  " + fitted(o.title, left)
+	}
+	return path
+}
+
+// onFiles are the kinds of calls that are about the files they name.
+var onFiles = []session.ToolKind{session.KindRead, session.KindEdit, session.KindDelete}
+
+// idle are the words of titles that say no more than the kind does.
+var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "delete", "deleting", "file", "files", "to", "the"}
+
+// what names the object of a call: its title without what the label or the path
+// says already, and the line where it is known.
+func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) object {
 	title := OneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")) // of what was cut in two
 	if title == "" {
 		title = c.Name
@@ -188,20 +276,46 @@ func (t *Transcript) what(c *session.ToolCall, label string, places []session.Lo
 		}
 	}
 	title = strings.ReplaceAll(title, t.config.Cwd+string(filepath.Separator), "")
+	if c.Kind == session.KindExecute {
+		return object{title: title}
+	}
+	if c.Kind == session.KindSearch && !strings.ContainsAny(title, " /.*\"'`") {
+		title = cmp.Or(sought(c.RawInput), title) // the tool's name
+	}
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(title, "mcp__"), "__"); ok && strings.HasPrefix(title, "mcp__") {
+		title = server + ": " + tool
+	}
 	if len(places) == 0 {
-		return title
+		return object{title: title}
 	}
 	first := places[0]
 	rel := t.relative(first.Path)
 	if rel == "." && title != "" {
-		return title // the whole project says nothing
+		return object{title: title} // the whole project says nothing
+	}
+	base := filepath.Base(first.Path)
+	if slices.Contains(onFiles, c.Kind) {
+		line := first.Line
+		after, named := behind(title, base)
+		if _, err := fmt.Sscanf(after, ":%d", &line); err != nil {
+			line = first.Line
+		}
+		if line > 0 {
+			rel += fmt.Sprintf(":%d", line)
+		}
+		words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		said := func(word string) bool { return slices.Contains(idle, word) || word == strings.ToLower(c.Name) }
+		if named || !slices.ContainsFunc(words, func(word string) bool { return !said(word) }) {
+			title = ""
+		}
+		return object{path: rel, title: title}
 	}
 	if strings.HasSuffix(first.Path, "/"+title) {
 		title = rel // a path already, cut off elsewhere
 	}
-	if !strings.Contains(title, filepath.Base(first.Path)) {
+	if !strings.Contains(title, base) {
 		switch strings.ToLower(title) {
-		case "", label, string(c.Kind), "file", "files": // Codex edits "files"
+		case "", label, string(c.Kind), "file", "files":
 			title = rel
 		default:
 			title += "  " + rel
@@ -210,12 +324,42 @@ func (t *Transcript) what(c *session.ToolCall, label string, places []session.Lo
 	if first.Line > 0 && !strings.Contains(title, ":") && (strings.HasSuffix(title, rel) || strings.HasSuffix(title, filepath.Base(rel))) {
 		title += fmt.Sprintf(":%d", first.Line)
 	}
-	return title
+	return object{title: title}
+}
+
+// behind is what of a title stands behind the name of a file, if it is there.
+func behind(title, name string) (after string, found bool) {
+	inWord := func(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for rest := title; ; {
+		before, after, found := strings.Cut(rest, name)
+		if !found {
+			return "", false
+		}
+		last, _ := utf8.DecodeLastRuneInString(title[:len(title)-len(rest)+len(before)])
+		next, _ := utf8.DecodeRuneInString(after)
+		if !inWord(last) && !inWord(next) {
+			return after, true
+		}
+		rest = after
+	}
+}
+
+// sought is what a search looks for, by its input.
+func sought(rawInput json.RawMessage) string {
+	var input struct {
+		Pattern string `json:"pattern" wire:"lenient"`
+		Query   string `json:"query" wire:"lenient"`
+	}
+	if len(rawInput) == 0 || acp.Decode(rawInput, &input) != nil {
+		return ""
+	}
+	return OneLine(cmp.Or(input.Pattern, input.Query))
 }
 
 const (
 	titleWidth  = 72 // how much of a title is shown while nobody looks, in cells
 	enoughTitle = 24 // a title of so many cells says enough to give room to the rest
+	leastTitle  = 8  // of fewer nobody reads anything
 	timeWidth   = 6  // how much of a line a time takes, in cells
 	// maxTitle is how many bytes of a title are looked at: no window shows as many, and to measure a
 	// megabyte at each drawing takes a second.
@@ -245,17 +389,18 @@ func cellsOf(pieces []piece) int {
 	return n
 }
 
-// beside is what stands at the right edge of the head line.
-func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) (string, Group) {
+// beside is what stands at the right edge of the head line, and the same in fewer
+// words. A time has no group, and is drawn as More.
+func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) (words []string, group Group) {
 	switch status {
 	case session.StatusWaiting:
-		return "waits for you", ToolWaiting
+		return []string{"waits for you", "waits"}, ToolWaiting
 	case session.StatusRejected:
-		return "refused", ToolFailed
+		return []string{"refused"}, ToolFailed
 	case session.StatusCancelled:
-		return "cancelled", More
+		return []string{"cancelled"}, More
 	case session.StatusPending:
-		return "", plain
+		return []string{""}, plain
 	}
 	var said []string
 	if _, known := statusIcons[status]; !known || status == session.StatusPaused {
@@ -264,7 +409,7 @@ func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) 
 	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond { // else not worth the eye
 		said = append(said, seconds(took))
 	}
-	return strings.Join(said, " "), More
+	return []string{strings.Join(said, " ")}, plain
 }
 
 // body is what the call shows below its head line: whole when open, nothing
@@ -283,13 +428,14 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	if b.open == opened && len(c.Locations) > 1 {
 		lines = t.places(c.Locations)
 	}
-	shown, diffs := len(lines), b.diffs
+	shown, diffs, terminal := len(lines), b.diffs, false
 	for _, item := range c.Content {
 		switch item := item.(type) {
 		case session.Diff:
 			lines = append(lines, leadTo(t.diffBody(b, &diffs[0]), item.Path)...)
 			diffs = diffs[1:]
 		case session.TerminalRef:
+			terminal = true
 			lines = append(lines, t.terminalBody(b, item.TerminalID)...)
 		case session.ContentItem:
 			_, picture := item.Content.(session.Image)
@@ -311,6 +457,9 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		lines = append(lines, rawBody(c)...)
 	case status == session.StatusFailed:
 		lines = append(lines, clipped(plainBody(readable(c.RawOutput, 100)), previewOutput, 0)...) // why it failed
+	}
+	if exit := c.Exit(); !exit.Succeeded() && !terminal { // which says it itself
+		lines = append(lines, line(piece{"    " + exit.String(), ToolFailed}))
 	}
 	return lines
 }

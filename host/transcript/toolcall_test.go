@@ -94,15 +94,61 @@ func TestFitted(t *testing.T) {
 func TestLongTitlesLeaveRoom(t *testing.T) {
 	_, tr, b := shown(t, call(session.KindExecute, session.StatusPending, strings.Repeat("make all ", 20)), session.Waiting{ToolCallID: "c", Open: true})
 	for _, test := range []struct {
-		width int
-		want  string
+		width       int
+		want, right string
 	}{
-		{60, "  ? $ run    make all make all make all mak…"}, {30, "  ? run    make all make all …"},
+		{60, "  ? $ run    make all make all make all make…", "waits for you"},
+		{30, "  ? run    make all ma…", "waits"},
+		{20, "  ? run    make all…", "waits for you"}, // which has no room
 	} {
 		tr.SetWidth(test.width)
 		b.take(t, tr, 1<<30)
-		if got := b.lines[0]; got.text != test.want || got.decor[0].Right != "waits for you" {
-			t.Errorf("in %d cells it is %q, %q, want %q", test.width, got.text, got.decor[0].Right, test.want)
+		if got := b.lines[0]; got.text != test.want || got.decor[0].Right != test.right {
+			t.Errorf("in %d cells it is %q, %q, want %q, %q", test.width, got.text, got.decor[0].Right, test.want, test.right)
+		}
+	}
+}
+
+// What matters most of a call stands in a narrow window too, and its wording is the same for all agents.
+func TestHeadsInANarrowWindow(t *testing.T) {
+	edit := func(title, path string) session.ToolCallPatch {
+		p := call(session.KindEdit, session.StatusPending, title, change("/project/"+path, "old\n", "new\n"))
+		p.Locations = acp.Set([]session.Location{{Path: "/project/" + path}})
+		return p
+	}
+	read := func(title string) session.ToolCallPatch {
+		p := call(session.KindRead, session.StatusPending, title)
+		p.Locations = acp.Set([]session.Location{{Path: "/project/hello.txt"}})
+		return p
+	}
+	mcp := call(session.KindOther, session.StatusPending, "mcp__tickets__find_ticket")
+	search := call(session.KindSearch, session.StatusPending, "grep")
+	search.RawInput = acp.Set(json.RawMessage(`{"pattern":"between("}`))
+	for _, test := range []struct {
+		width       int
+		call        session.ToolCallPatch
+		want, right string
+	}{
+		{50, edit("src/lexer.lua: for i = first, #toks - 1 do => for i = first, #toks do", "src/lexer.lua"),
+			"  ? ✎ edit   src/lexer.lua  +1 −1", "waits for you"},
+		{58, edit("Fix the last token", "src/lexer.lua"), "  ? ✎ edit   src/lexer.lua  Fix the…  +1 −1", "waits for you"},
+		{50, edit("Fix the last token", "src/lexer.lua"), "  ? ✎ edit   src/lexer.lua  +1 −1", "waits for you"},
+		{40, edit("Edit", "src/lexer.lua"), "  ? ✎ edit   src/lexer.lua  +1 −1", "waits"},
+		{34, edit("Edit", "src/lexer.lua"), "  ? edit   src/lexer.lua", "waits"},
+		{50, edit("Editing files", "hello.txt"), "  ? ✎ edit   hello.txt  +1 −1", "waits for you"},
+		{50, edit("Writing to docs/new.md", "docs/new.md"), "  ? ✎ edit   docs/new.md  +1 −1", "waits for you"},
+		{60, edit("in new.mdx", "docs/new.md"), "  ? ✎ edit   docs/new.md  in new.mdx  +1 −1", "waits for you"},
+		{50, read("ReadFile: hello.txt"), "  ? » read   hello.txt", "waits for you"},
+		{50, read("Read file '/project/hello.txt:12'"), "  ? » read   hello.txt:12", "waits for you"},
+		{50, read("read"), "  ? » read   hello.txt", "waits for you"},
+		{50, mcp, "  ? ◦ tool   tickets: find_ticket", "waits for you"},
+		{50, search, "  ? ⌕ search between(", "waits for you"},
+	} {
+		_, tr, b := shown(t, test.call, session.Waiting{ToolCallID: "c", Open: true})
+		tr.SetWidth(test.width)
+		b.take(t, tr, 1<<30)
+		if got := b.lines[0]; got.text != test.want || got.decor[0].Right != test.right {
+			t.Errorf("in %d cells it is %q, %q, want %q, %q", test.width, got.text, got.decor[0].Right, test.want, test.right)
 		}
 	}
 }
@@ -120,7 +166,7 @@ func TestEndlessTitles(t *testing.T) {
 		t.Errorf("it is %q", text)
 	}
 	call := &session.ToolCall{Title: title[1:]}
-	if what := tr.what(call, "", nil); len(what) > maxTitle || !utf8.ValidString(what) {
+	if what := tr.what(call, "", nil).title; len(what) > maxTitle || !utf8.ValidString(what) {
 		t.Errorf("%d bytes count", len(what))
 	}
 }
@@ -231,6 +277,45 @@ func TestNesting(t *testing.T) {
 	b.take(t, tr, 1<<30)
 	if got := b.rowOf("tool   j"); got < 0 || strings.Index(b.lines[got].text, "✓") != 8 {
 		t.Errorf("opened:\n%s", b)
+	}
+}
+
+// Calls stand below the call that they are of, whenever either comes, and whatever is between.
+func TestCallsStandBelowTheirParent(t *testing.T) {
+	task := func(id, parent string) session.Update {
+		return session.ToolCallPatch{ID: id, Title: acp.Set(id), Status: acp.Set(session.StatusCompleted), Parent: acp.Set(parent)}
+	}
+	says := func(id string) session.Update {
+		return session.MessageChunk{MessageID: id, Role: session.RoleAgent, Content: session.Text{Text: id}}
+	}
+	w, tr, b := shown(t)
+	for _, step := range []struct {
+		updates []session.Update
+		want    string
+	}{
+		{[]session.Update{task("p", ""), task("q", ""), task("p1", "p"), task("q1", "q"), task("p2", "p")}, "p .p1 .p2 q .q1"},
+		{[]session.Update{says("meanwhile"), task("q2", "q"), task("q11", "q1")}, "p .p1 .p2 q .q1 ..q11 .q2 | meanwhile"},
+		{[]session.Update{task("s11", "s1"), task("x", ""), task("s1", "s")}, "p .p1 .p2 q .q1 ..q11 .q2 | meanwhile | x s1 .s11"},
+		{[]session.Update{says("and"), task("s", "")}, "p .p1 .p2 q .q1 ..q11 .q2 | meanwhile | x | and | s .s1 ..s11"},
+		{[]session.Update{task("q1", "p")}, "p .p1 .q1 ..q11 .p2 q .q2 | meanwhile | x | and | s .s1 ..s11"},
+		{[]session.Update{task("p", "s"), task("s", "")}, "q .q2 | meanwhile | x | and | s .p ..p1 ..q1 ...q11 ..p2 .s1 ..s11"},
+		{[]session.Update{task("p", "q11")}, "p .p1 .p2 q .q2 q1 | meanwhile | q11 x | and | s .s1 ..s11"},
+	} {
+		w.apply(step.updates...)
+		tr.Sync()
+		b.take(t, tr, 1<<30)
+		var list []string
+		for _, l := range b.lines {
+			name := strings.TrimLeft(l.text, "✓ ◦tol")
+			indent := max(0, (len(l.text)-len(strings.TrimLeft(l.text, " ")))/2-1)
+			if l.text == "" {
+				name = "|"
+			}
+			list = append(list, strings.Repeat(".", indent)+name)
+		}
+		if got := strings.Join(list, " "); got != step.want {
+			t.Errorf("shown is %s, not %s", got, step.want)
+		}
 	}
 }
 

@@ -50,27 +50,30 @@ type Screenful struct {
 
 // Transcript is the chat of one conversation. One goroutine owns it.
 type Transcript struct {
-	config Config
-	conv   *session.Conversation
-	page   page.Page
-	blocks []*block         // those of the page
-	calls  map[string][]int // indexes of the tool calls with an id, ascending
-	shows  map[string][]int // indexes of the tool calls that have shown a terminal
-	width  int              // cells of the narrowest window, 0 while there is none
+	config  Config
+	conv    *session.Conversation
+	page    page.Page
+	blocks  []*block // those of the page
+	entries []*block // those of the conversation's entries, see nest.go
+	calls   map[*session.ToolCall]*block
+	shows   map[string][]*block // the tool calls that have shown a terminal
+	width   int                 // cells of the narrowest window, 0 while there is none
 
 	pictures map[string]string // files by the lines of messages that name them
 }
 
 // block is the rendering of one entry.
 type block struct {
-	entry  session.Entry
-	gap    bool // an empty line stands before it
+	entry  session.Entry // nil where one was that stands elsewhere now
+	index  int           // of the entry
+	at     int           // index of the block
+	gap    bool          // an empty line stands before it
 	open   fold
 	lines  page.Lines[Line] // gap included (not for streams)
 	next   []Line           // what it shall be, while it takes more than one Take
 	diffs  []fileChange     // of a tool call that is not finished
 	about  figures          // of a tool call
-	parent int              // index of the tool call that made this one, or -1
+	parent *block           // the tool call that made this one, or nil
 	stream *stream          // of an agent's message
 }
 
@@ -85,65 +88,81 @@ const (
 
 // New returns the transcript of conv, to be sent to an empty buffer.
 func New(conv *session.Conversation, config Config) *Transcript {
-	return &Transcript{conv: conv, config: config, calls: map[string][]int{}, shows: map[string][]int{}, pictures: map[string]string{}}
+	return &Transcript{conv: conv, config: config, calls: map[*session.ToolCall]*block{}, shows: map[string][]*block{}, pictures: map[string]string{}}
 }
 
 // Sync learns which entries of the conversation are new or changed.
 func (t *Transcript) Sync() {
-	for _, i := range t.conv.TakeChanged() {
-		for len(t.blocks) <= i {
-			t.blocks = append(t.blocks, t.newBlock(len(t.blocks)))
-			t.page.Add()
-			t.touchFolded(t.blocks[len(t.blocks)-1].parent)
+	changed := t.conv.TakeChanged()
+	for _, i := range changed {
+		for len(t.entries) <= i {
+			t.touchFolded(t.add().parent)
 		}
-		t.touch(i)
-		t.adopt(i)
-		t.noteTerminals(i)
+	}
+	t.nest(changed)
+	for _, i := range changed {
+		t.touch(t.entries[i])
+		t.noteTerminals(t.entries[i])
 	}
 }
 
-func (t *Transcript) noteTerminals(i int) {
-	call, ok := t.blocks[i].entry.(*session.ToolCall)
+// add gives the next entry its block.
+func (t *Transcript) add() *block {
+	b := &block{index: len(t.entries), entry: t.conv.Entries[len(t.entries)]}
+	switch e := b.entry.(type) {
+	case *session.ToolCall:
+		t.calls[e] = b
+	case *session.Message:
+		if e.Role == session.RoleAgent {
+			b.stream = t.newStream()
+		}
+	}
+	b.parent = t.parentOf(b)
+	t.entries = append(t.entries, b)
+	t.place(b)
+	return b
+}
+
+func (t *Transcript) noteTerminals(b *block) {
+	call, ok := b.entry.(*session.ToolCall)
 	if !ok {
 		return
 	}
 	for _, c := range call.Content {
-		if ref, ok := c.(session.TerminalRef); ok && !slices.Contains(t.shows[ref.TerminalID], i) {
-			t.shows[ref.TerminalID] = append(t.shows[ref.TerminalID], i)
+		if ref, ok := c.(session.TerminalRef); ok && !slices.Contains(t.shows[ref.TerminalID], b) {
+			t.shows[ref.TerminalID] = append(t.shows[ref.TerminalID], b)
 		}
 	}
 }
 
 // TouchTerminal marks the calls that show this terminal as changed.
 func (t *Transcript) TouchTerminal(id string) {
-	for _, i := range t.shows[id] {
-		t.touch(i)
+	for _, b := range t.shows[id] {
+		t.touch(b)
 	}
 }
 
 // TouchCall marks a call as changed: more is known of what it shows.
 func (t *Transcript) TouchCall(c *session.ToolCall) {
-	for _, i := range t.calls[c.ID] {
-		if t.blocks[i].entry == c {
-			t.touch(i)
-		}
+	if b := t.calls[c]; b != nil {
+		t.touch(b)
 	}
 }
 
 // Tick marks what shows a running clock as changed.
 func (t *Transcript) Tick() {
-	for i := len(t.blocks) - 1; i >= 0; i-- {
-		switch e := t.blocks[i].entry.(type) {
+	for _, b := range slices.Backward(t.entries) {
+		switch e := b.entry.(type) {
 		case *session.ToolCall:
 			if !e.Shown().Finished() {
-				t.touch(i)
+				t.touch(b)
 			}
 		case *session.Message:
 			if e.Role == session.RoleUser {
 				return // what came before the running turn stands still
 			}
 			if e.Role == session.RoleThought && e.Ended.IsZero() {
-				t.touch(i)
+				t.touch(b)
 			}
 		}
 	}
@@ -161,15 +180,15 @@ func (t *Transcript) SetWidth(width int) {
 		if !ok || t.page.Rows(i) == 0 {
 			continue
 		}
-		in := t.indent(i)
-		head := t.head(b, call, call.Shown(), in)
+		in := b.indent()
+		head := t.head(b, call, t.outcome(call), in)
 		head.shift(in)
 		at := 0
 		if b.gap {
 			at = 1
 		}
 		if have := b.lines.Have(); at >= len(have) || !have[at].Equal(head) {
-			t.touch(i)
+			t.touch(b)
 		}
 	}
 }
@@ -188,22 +207,11 @@ func (t *Transcript) Reset() {
 // Dirty tells whether there is something to send.
 func (t *Transcript) Dirty() bool { return t.page.Dirty() }
 
-func (t *Transcript) touch(i int) {
-	t.blocks[i].next = nil
-	t.page.Touch(i)
-}
-
-func (t *Transcript) newBlock(i int) *block {
-	b := &block{entry: t.conv.Entries[i], parent: -1}
-	if call, ok := b.entry.(*session.ToolCall); ok {
-		b.parent = t.parentOf(i, call)
-		t.calls[call.ID] = append(t.calls[call.ID], i)
+func (t *Transcript) touch(b *block) {
+	b.next = nil
+	if b.at != loose {
+		t.page.Touch(b.at)
 	}
-	b.gap = i > 0 && (!compact(b.entry) || !compact(t.conv.Entries[i-1]))
-	if m, ok := b.entry.(*session.Message); ok && m.Role == session.RoleAgent {
-		b.stream = t.newStream()
-	}
-	return b
 }
 
 // compact tells whether an entry stands close to its neighbours.
@@ -242,7 +250,7 @@ func (t *Transcript) takeLines(i, row, budget int) (*page.Edit, bool) {
 	b := t.blocks[i]
 	lines := b.next
 	if lines == nil {
-		lines = t.render(b, i)
+		lines = t.render(b)
 		for i := range lines {
 			lines[i].shortenTo(maxWords, elsewhere)
 		}

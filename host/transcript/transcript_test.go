@@ -216,10 +216,15 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 			if diff := b.diff(drawn(t, w.conv, w.config(), tr)); diff != "" {
 				t.Error(diff)
 			}
+			for i, entry := range w.conv.Entries {
+				if b := tr.entries[i]; b.entry != entry || tr.blocks[b.at] != b {
+					t.Errorf("entry %d is not in its block", i)
+				}
+			}
 			rows := 0
 			for i := range tr.blocks {
-				if e := tr.Entry(rows); tr.page.Rows(i) > 0 && e != w.conv.Entries[i] {
-					t.Errorf("row %d belongs to %T, not to entry %d", rows, e, i)
+				if e := tr.Entry(rows); tr.page.Rows(i) > 0 && e != tr.blocks[i].entry {
+					t.Errorf("row %d belongs to %T, not to block %d", rows, e, i)
 				}
 				rows += tr.page.Rows(i)
 			}

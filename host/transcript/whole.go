@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,6 +62,25 @@ func (t *Transcript) Whole(row int) func() Whole {
 		}
 	}
 	return nil
+}
+
+// Output returns what makes the output of a command whole that the agent tells
+// as text: of the call at a row, else of the last one that has any; or nil.
+func (t *Transcript) Output(row int) func() Whole {
+	if call, ok := t.Entry(row).(*session.ToolCall); ok && hasOutput(call) {
+		return t.Whole(row)
+	}
+	for _, call := range slices.Backward(t.conv.Calls) {
+		if hasOutput(call) {
+			call := *call
+			return func() Whole { return t.wholeCall(&call) }
+		}
+	}
+	return nil
+}
+
+func hasOutput(c *session.ToolCall) bool {
+	return c.Kind == session.KindExecute && len(c.Content)+len(c.RawOutput) > 0
 }
 
 func (t *Transcript) wholeCall(c *session.ToolCall) Whole {

@@ -408,7 +408,8 @@ function M.open_here()
   end)
 end
 
----Opens a terminal of a session: of the tool call under the cursor, else one that runs, else any.
+---Opens a terminal of a session: of the tool call under the cursor, else one that runs, else any;
+---without one the output that the agent tells as text.
 ---@param session integer
 function M.pick(session)
   under_cursor(function(list)
@@ -423,7 +424,7 @@ function M.pick(session)
       end
     end
     if #all == 0 then
-      return vim.notify('acp: no command has run in this session', vim.log.levels.WARN)
+      return require('acp.whole').output(session)
     end
     choose(#running > 0 and running or all)
   end)

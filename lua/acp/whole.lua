@@ -48,18 +48,21 @@ function M.inspect()
   end)
 end
 
----Shows the block under the cursor whole in a split. The host brings its lines.
-function M.open()
-  local args = require('acp.chat').here()
+---Shows a block whole in a split. The host brings its lines.
+---@param method string by which it is asked for
+---@param args table
+---@param none string what to say where there is none
+---@param level integer of that
+local function show(method, args, none, level)
   local win = api.nvim_get_current_win()
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
   args.buf = buf
-  require('acp.host').request('whole', args, function(block)
+  require('acp.host').request(method, args, function(block)
     if not block or not api.nvim_win_is_valid(win) then
       pcall(api.nvim_buf_delete, buf, { force = true })
-      return vim.notify('acp: there is no block here', vim.log.levels.INFO)
+      return vim.notify(none, level)
     elseif api.nvim_get_mode().mode ~= 'n' then
       return api.nvim_buf_delete(buf, { force = true }) -- the user is at something else by now
     end
@@ -75,6 +78,21 @@ function M.open()
     vim.b[buf].acp_lang = block.lang
     colour(buf)
   end)
+end
+
+---Shows the block under the cursor whole.
+function M.open()
+  show('whole', require('acp.chat').here(), 'acp: there is no block here', vim.log.levels.INFO)
+end
+
+---Shows the output of a command that the agent tells as text: of the call under the cursor, else of
+---the last one of a session.
+---@param session integer
+function M.output(session)
+  local here = vim.bo.filetype == 'acp-chat' and vim.b.acp_session == session
+  local args = here and require('acp.chat').here() or { session = session, row = -1, seq = 0 }
+  vim.cmd.stopinsert()
+  show('output', args, 'acp: no command has run in this session', vim.log.levels.WARN)
 end
 
 ---Appends lines; fails where the buffer is gone.
