@@ -31,6 +31,7 @@ local slice = 300
 ---@field struck table<integer, true> those of the changes that are drawn so
 ---@field drawn table<integer, integer[]> the extmarks of the changes
 ---@field keys acp.Borrowed[]
+---@field lhs table<string, string> the keys by action
 ---@field group integer
 ---@field over boolean
 local Inline = {}
@@ -176,14 +177,38 @@ local function draw(buf, change, side, header, refused)
   return drawn
 end
 
----The line above the first change.
----@param win integer
+---Puts keys into the user's buffer, as long as the diff is shown.
+---@param self acp.Inline
 ---@param diff acp.Diff
----@return table[] chunks
-local function header(win, diff)
+local function map(self, diff)
+  local config = require('acp.config').get().keys
+  local keys = {}
+  for _, key in ipairs(require('acp.diff').keys(diff)) do
+    for _, mode in ipairs(key.modes or { 'n' }) do
+      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = key.action }
+      table.insert(keys, mapped)
+      if config[key.action] then
+        local own = { lhs = config[key.action], otherwise = key.otherwise }
+        table.insert(keys, vim.tbl_extend('force', mapped, own))
+      end
+    end
+  end
+  for _, key in ipairs(require('acp.borrow').choose(self.buf, keys)) do
+    if key.mode == 'n' and not vim.startswith(key.lhs, '<Plug>') then
+      self.lhs[key.desc] = key.lhs
+    end
+  end
+  self.keys = require('acp.borrow').map(self.buf, keys)
+end
+
+---What is said of the change: of which file it is, and the keys.
+---@param self acp.Inline
+---@param diff acp.Diff
+---@return string
+local function words(self, diff)
   local told = require('acp.diff')
-  local parts = vim.list_extend(told.facts(diff, diff.after), told.hints(diff))
-  return { { told.line(parts, api.nvim_win_get_width(win) - 6), 'AcpInlineHeader' } }
+  local parts = vim.list_extend(told.facts(diff, diff.after, self.lhs), told.hints(diff, self.lhs))
+  return told.line(parts, api.nvim_win_get_width(self.win) - 6)
 end
 
 ---@param self acp.Inline
@@ -193,7 +218,7 @@ local function draw_one(self, diff, i)
   for _, id in ipairs(self.drawn[i] or {}) do
     api.nvim_buf_del_extmark(self.buf, ns, id)
   end
-  local above = i == 1 and header(self.win, diff) or nil
+  local above = i == 1 and { { words(self, diff), 'AcpInlineHeader' } } or nil
   self.struck[i] = self.refused[i]
   self.drawn[i] = draw(self.buf, diff.changes[i], self.has, above, self.refused[i] ~= nil)
 end
@@ -213,24 +238,6 @@ local function draw_all(self, diff, from)
       draw_all(self, diff, from + slice)
     end, 5)
   end
-end
-
----Puts keys into the user's buffer, as long as the diff is shown.
----@param self acp.Inline
----@param diff acp.Diff
-local function map(self, diff)
-  local config = require('acp.config').get().keys
-  local keys = {}
-  for _, key in ipairs(require('acp.diff').keys(diff)) do
-    for _, mode in ipairs(key.modes or { 'n' }) do
-      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = key.action }
-      table.insert(keys, mapped)
-      if config[key.action] then
-        table.insert(keys, vim.tbl_extend('force', mapped, { lhs = config[key.action] }))
-      end
-    end
-  end
-  self.keys = require('acp.borrow').map(self.buf, keys)
 end
 
 ---Brings a window to the first change.
@@ -330,6 +337,7 @@ function M.open(diff, gone)
     buf = buf,
     after = after,
     keys = {},
+    lhs = {},
     has = side,
     refused = {},
     struck = {},
@@ -354,8 +362,8 @@ function M.open(diff, gone)
   local first = diff.changes[1]
   self.above = first and #first.old > 0 and side == 'old' and 1
     or 1 + (first and #first[side == 'old' and 'new' or 'old'] or 0)
-  draw_all(self, diff, 1)
   map(self, diff)
+  draw_all(self, diff, 1)
   if win ~= api.nvim_get_current_win() then
     go(self)
   end
