@@ -272,3 +272,24 @@ func TestKeysOfTheChatAreConfigured(t *testing.T) {
 		s.AwaitLua(position + ` == 'a.lua:2:1'`)
 	})
 }
+
+// Whoever wants to type in the transcript types in the prompt, behind what stands there.
+func TestTypingInTheTranscriptGoesToThePrompt(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		want := ""
+		for _, key := range []string{"i", "a", "A", "I", "o", "O"} {
+			s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
+			s.AwaitLua(`vim.bo.filetype == 'acp-chat'`)
+			s.Keys(key + "abc")
+			want += "abc"
+			s.awaitPrompt(want)
+			s.Keys("<Esc>")
+			s.AwaitLua(`vim.fn.mode() == 'n'`)
+		}
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
+		s.Lua(nil, `vim.api.nvim_win_close(vim.fn.bufwinid(require('acp.bufs').get(require('acp.mirror').resolve()).prompt), true)`)
+		s.Keys("iabc")
+		s.awaitPrompt(want + "abc")
+	})
+}
