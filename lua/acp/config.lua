@@ -176,6 +176,7 @@ M.schema = {
       open_all = 'zR',
       close_all = 'zM',
       prompt = 'i',
+      help = 'g?',
       next_message = ']]',
       previous_message = '[[',
       next_call = ']t',

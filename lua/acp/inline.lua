@@ -33,6 +33,7 @@ local slice = 300
 ---@field keys acp.Borrowed[]
 ---@field lhs table<string, string> the keys by action
 ---@field group integer
+---@field note? integer the window that says where the change is, while it is off the screen
 ---@field over boolean
 local Inline = {}
 Inline.__index = Inline
@@ -212,6 +213,87 @@ local function words(self, diff)
 end
 
 ---@param self acp.Inline
+local function close_note(self)
+  if self.note and api.nvim_win_is_valid(self.note) then
+    api.nvim_win_close(self.note, true)
+  end
+  self.note = nil
+end
+
+---Which way the changes are, where none of them is on the screen.
+---@param self acp.Inline
+---@return string? arrow, integer? line of the nearest one, 1-based
+local function away(self)
+  local first, last = vim.fn.line('w0', self.win), vim.fn.line('w$', self.win)
+  local above, below
+  for _, drawn in pairs(self.drawn) do
+    local at = drawn[1] and api.nvim_buf_get_extmark_by_id(self.buf, ns, drawn[1], {})[1]
+    local line = at and at + 1
+    if line and line >= first and line <= last then
+      return nil
+    elseif line and line < first then
+      above = math.max(above or line, line)
+    elseif line then
+      below = math.min(below or line, line)
+    end
+  end
+  if below then
+    return '↓', below
+  end
+  return above and '↑', above
+end
+
+---Says where the change is while it is off the screen.
+---@param self acp.Inline
+---@param diff acp.Diff
+local function tell_place(self, diff)
+  local valid = not self.over and api.nvim_win_is_valid(self.win)
+  local arrow, line
+  if valid and api.nvim_win_get_buf(self.win) == self.buf then
+    arrow, line = away(self)
+  end
+  if not arrow or api.nvim_win_get_tabpage(self.win) ~= api.nvim_get_current_tabpage() then
+    return close_note(self)
+  end
+  local told = require('acp.diff')
+  local parts = { ('%s line %d: a change of the agent'):format(arrow, line) }
+  local key = self.lhs[arrow == '↓' and 'review_next' or 'review_previous']
+  table.insert(parts, key and key .. ' goes there')
+  vim.list_extend(parts, told.hints(diff, self.lhs))
+  local text = told.line(parts, api.nvim_win_get_width(self.win) - 1)
+  local top = api.nvim_win_call(self.win, vim.fn.winline) > 1
+  local config = {
+    relative = 'win',
+    win = self.win,
+    row = top and 0 or api.nvim_win_get_height(self.win) - 1,
+    col = 0,
+    width = math.max(1, math.min(api.nvim_strwidth(text), api.nvim_win_get_width(self.win))),
+    height = 1,
+  }
+  if not (self.note and api.nvim_win_is_valid(self.note)) then
+    local buf = api.nvim_create_buf(false, true)
+    vim.bo[buf].bufhidden = 'wipe'
+    self.note = api.nvim_open_win(
+      buf,
+      false,
+      vim.tbl_extend('error', config, {
+        focusable = false,
+        style = 'minimal',
+        zindex = 30,
+        noautocmd = true,
+      })
+    )
+    require('acp.window').set(self.note, { winhighlight = 'NormalFloat:AcpInlineHeader', winbar = '' })
+  else
+    api.nvim_win_set_config(self.note, config)
+  end
+  local buf = api.nvim_win_get_buf(self.note)
+  if api.nvim_buf_get_lines(buf, 0, -1, false)[1] ~= text then
+    api.nvim_buf_set_lines(buf, 0, -1, false, { text })
+  end
+end
+
+---@param self acp.Inline
 ---@param diff acp.Diff
 ---@param i integer which change
 local function draw_one(self, diff, i)
@@ -307,6 +389,7 @@ end
 
 function Inline:close()
   self.over = true
+  close_note(self)
   api.nvim_clear_autocmds({ group = self.group })
   require('acp.borrow').clear(self.buf, { ns }, self.keys)
   if self.back and api.nvim_win_is_valid(self.back) and api.nvim_get_current_win() == self.win then
@@ -368,6 +451,14 @@ function M.open(diff, gone)
     go(self)
   end
   split.settle(self.before)
+  tell_place(self, diff)
+  api.nvim_create_autocmd({ 'WinScrolled', 'WinResized', 'CursorMoved', 'BufWinEnter', 'TabEnter' }, {
+    group = self.group,
+    desc = 'Say where the change is that is off the screen',
+    callback = vim.schedule_wrap(function()
+      tell_place(self, diff)
+    end),
+  })
   api.nvim_create_autocmd('WinClosed', {
     group = self.group,
     pattern = tostring(win),

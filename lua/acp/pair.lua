@@ -130,6 +130,7 @@ local function map(buf, diff)
       vim.keymap.set(key.modes or 'n', config[key.action], key.run, opts)
     end
   end
+  require('acp.keys').map(buf)
 end
 
 ---@param self acp.Pair

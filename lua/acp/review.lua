@@ -131,7 +131,7 @@ end
 local function go()
   local _, page = here()
   local head = not api.nvim_get_current_line():match('^.[^%a]*%d+ [-+ ] ')
-  require('acp.host').request('review_place', at(), function(place)
+  local function land(place)
     if not place or not place.path then
       return tell('there is no file on this line')
     elseif place.gone then
@@ -144,6 +144,12 @@ local function go()
     end
     local row = head and conflict_in(place.path)
     require('acp.navigate').edit(place.path, row and row + 1 or place.line)
+  end
+  require('acp.steps').await(function(done)
+    require('acp.host').request('review_place', at(), function(place)
+      done()
+      land(place)
+    end)
   end)
 end
 

@@ -361,6 +361,31 @@ func TestDiffInTheFileLeavesLongerAndShorterKeys(t *testing.T) {
 	}, wide)
 }
 
+// Where the change is off the screen, the code says which way it is, and how to get there.
+func TestDiffInTheFileSaysWhereItIs(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'inline'`)
+		text := lines(1, 200)
+		path := s.write("long.txt", text)
+		s.Command("edit " + path)
+		p := s.begin()
+		s.prompt(p, "fix it")
+		s.Command("wincmd t")
+		id := p.permission(edits("e1", path, text, strings.Replace(text, "line 150\n", "another\n", 1)), yesNo...)
+		s.AwaitScreen("↓ line 150: a change of the agent · ]v goes there · ga allow")
+		s.Keys("]v")
+		s.AwaitLua(`vim.fn.line('.') == 150`)
+		gone := func() bool { return !strings.Contains(s.Screen(), "a change of the agent") }
+		s.Await("no note", gone)
+		s.Keys("G")
+		s.AwaitScreen("↑ line 150: a change of the agent · [v goes there")
+		s.Keys("gg")
+		s.AwaitScreen("↓ line 150")
+		s.answers(p, id, func() { s.Keys("ga") }, "yes")
+		s.Await("no note", gone)
+	}, wide)
+}
+
 func TestDiffOfSeveralFiles(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path, p := s.openLexer()
