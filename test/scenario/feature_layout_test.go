@@ -3,6 +3,8 @@ package scenario
 import (
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 func TestLayouts(t *testing.T) {
@@ -127,4 +129,37 @@ func TestQuittingEndsAllAgents(t *testing.T) {
 		p.expect("session/cancel")
 		p.awaitEnd()
 	})
+}
+
+// The chat goes along with the terminal's size, and a width of the user's own in proportion.
+func TestTheChatFollowsTheTerminal(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		const width = `vim.api.nvim_win_get_width((require('acp.layout').windows(0)))`
+		s.AwaitLua(width + ` == 80`)
+		s.Resize(80, 24)
+		s.AwaitLua(width + ` == 40`)
+		s.Resize(200, 40)
+		s.AwaitLua(width + ` == 80`)
+		s.Lua(nil, `vim.api.nvim_win_set_width(require('acp.layout').windows(0), 100)`)
+		s.Redraw()
+		s.Resize(100, 24)
+		s.AwaitLua(width + ` == 50`)
+	}, nvimtest.Size(200, 40))
+}
+
+// With only the prompt left the chat opens above it.
+func TestTheChatComesBackAboveThePrompt(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		s.Lua(nil, `vim.api.nvim_win_close(require('acp.layout').windows(0), true)`)
+		s.Command("Acp")
+		s.AwaitLua(`(function()
+			local chat, prompt = require('acp.layout').windows(0)
+			if not chat or #vim.api.nvim_tabpage_list_wins(0) ~= 3 then return false end
+			local a, b = vim.api.nvim_win_get_position(chat), vim.api.nvim_win_get_position(prompt)
+			return a[2] == b[2] and a[1] < b[1] and vim.api.nvim_win_get_height(prompt) == 4
+				and vim.api.nvim_win_get_width(chat) == 40
+		end)()`)
+	}, nvimtest.Size(80, 24))
 }
