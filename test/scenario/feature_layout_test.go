@@ -163,3 +163,47 @@ func TestTheChatComesBackAboveThePrompt(t *testing.T) {
 		end)()`)
 	}, nvimtest.Size(80, 24))
 }
+
+// What a restored session of Neovim's has of a chat says so, is no text of the user's, and gives way to the next one.
+func TestWindowsOfARestoredSession(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		s.Lua(nil, `local file = ...
+			vim.cmd.mksession(file)
+			-- As it is in another Neovim.
+			local lines = vim.fn.readfile(file)
+			for i, line in ipairs(lines) do lines[i] = line:gsub('(acp://%a+/)%d', '%17') end
+			vim.fn.writefile(lines, file)
+			vim.cmd.source(file)`, s.Dir+"/Session.vim")
+		s.AwaitScreen("This was a window on an agent")
+		s.AwaitLua(`(function()
+			local n = 0
+			for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+				if vim.b[buf].acp_gone then
+					n = n + 1
+					if vim.bo[buf].modified or vim.bo[buf].buflisted then return false end
+				end
+			end
+			return n == 2
+		end)()`)
+		s.Command("new acp://nobody/9")
+		s.AwaitLua(`vim.b.acp_gone == true`)
+	})
+}
+
+func TestAChatThatIsReadAnewIsRedrawn(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "hello")
+		p.say("Some words.")
+		s.awaitChat("Some words.")
+		before := s.chat()
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
+		s.Command("edit!")
+		s.Await("the chat again", func() bool { return s.chat() == before })
+		p.say(" More.")
+		s.awaitChat("Some words. More.")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
