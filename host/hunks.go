@@ -8,7 +8,7 @@ import (
 )
 
 // decideHunks makes a decision about lines of a file, or about the hunks from a line on, as Lua says. What could
-// not be done is told.
+// not be done is told. Lua hears when it is over.
 func (s *Session) decideHunks(m message) {
 	first, last := m.integer("first"), m.integer("last")
 	s.decide(ledger.Decision{
@@ -19,7 +19,7 @@ func (s *Session) decideHunks(m message) {
 			}
 			return hunksAt(f, first, max(1, m.integer("count")))
 		},
-	}, func(int, error) {})
+	}, func(int, error) { s.host.callback(m.integer("callback"), nil, "") })
 }
 
 // nothing selects no change, which the zero Selection does not: a decision about it tells so.

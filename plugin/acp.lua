@@ -19,6 +19,20 @@ end, {
   end,
 })
 
+vim.api.nvim_create_autocmd('BufReadCmd', {
+  pattern = 'acp://*',
+  desc = 'Show an agent, or say that it is gone',
+  callback = function(event)
+    require('acp.gone').read(event.buf)
+  end,
+})
+vim.api.nvim_create_autocmd('SessionLoadPost', {
+  desc = 'Say of restored windows on agents that these are gone',
+  callback = function()
+    require('acp.gone').restored()
+  end,
+})
+
 -- Not by vim.keymap.set(), which would take longer than all of the rest.
 ---@param mode string
 ---@param name string

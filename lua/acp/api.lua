@@ -39,7 +39,7 @@ local function pick_agent(name)
   if installed and installed.installed then
     return vim.tbl_extend('force', config.agents[installed.name], { name = installed.name })
   end
-  return nil, 'no agent is installed: see :checkhealth acp, or try :Acp new demo'
+  return nil, 'no agent is installed: :checkhealth acp, or :Acp new demo'
 end
 
 ---The agents, installed ones first.

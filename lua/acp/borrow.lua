@@ -1,5 +1,6 @@
 ---Keys and marks that a buffer of the user's has for a while. The user's own keys of the same name
----come back.
+---come back. No key is taken that is the beginning of another one there, or begins with one: the
+---other would do something else, or only after a while.
 local M = {}
 
 ---@class acp.Key
@@ -7,6 +8,7 @@ local M = {}
 ---@field mode? string default: Normal mode
 ---@field run fun()
 ---@field desc string
+---@field otherwise? string the key where lhs would be in the way of another one
 ---@field yields? boolean it is not taken where the user has mapped it, here or everywhere
 
 ---@class acp.Borrowed
@@ -15,13 +17,79 @@ local M = {}
 ---@field had? table the user's own mapping of the buffer, as |maparg()| gives it
 ---@field run fun()
 
+---@type table<integer, acp.Borrowed[][]> by buffer
+local taken = {}
+
+---The keys that are mapped in a buffer, but for ours.
+---@param buf integer
+---@param mode string
+---@return table[] as |maparg()| gives them
+local function mapped(buf, mode)
+  local ours = {}
+  for _, borrowed in ipairs(taken[buf] or {}) do
+    for _, key in ipairs(borrowed) do
+      ours[key.run] = true
+    end
+  end
+  local list = vim.list_extend(vim.api.nvim_buf_get_keymap(buf, mode), vim.api.nvim_get_keymap(mode))
+  return vim.tbl_filter(function(map)
+    return not (map.callback and ours[map.callback])
+  end, list)
+end
+
+---Whether a key is in the way of a longer one or behind a shorter one. A shorter one that does not
+---wait is in nobody's way: a plugin's that shows the keys behind it.
+---@param lhs string
+---@param maps table[]
+---@return boolean
+local function clashes(lhs, maps)
+  local raw = vim.keycode(lhs)
+  for _, map in ipairs(maps) do
+    local other = map.lhsraw
+    if #other > #raw and vim.startswith(other, raw) then
+      return true
+    elseif #other < #raw and map.nowait == 0 and vim.startswith(raw, other) then
+      return true
+    end
+  end
+  return false
+end
+
+---The key that a buffer can have.
+---@param key acp.Key
+---@param maps table[]
+---@return string? lhs nil where there is none
+local function choose(key, maps)
+  if vim.startswith(key.lhs, '<Plug>') or not clashes(key.lhs, maps) then
+    return key.lhs
+  end
+  return key.otherwise and not clashes(key.otherwise, maps) and key.otherwise or nil
+end
+
+---The keys that M.map() takes.
+---@param buf integer
+---@param keys acp.Key[]
+---@return acp.Key[]
+function M.choose(buf, keys)
+  local modes, chosen = {}, {}
+  for _, key in ipairs(keys) do
+    local mode = key.mode or 'n'
+    modes[mode] = modes[mode] or mapped(buf, mode)
+    local lhs = choose(key, modes[mode])
+    if lhs then
+      table.insert(chosen, vim.tbl_extend('force', key, { lhs = lhs }))
+    end
+  end
+  return chosen
+end
+
 ---Maps keys.
 ---@param buf integer
 ---@param keys acp.Key[]
 ---@return acp.Borrowed[]
 function M.map(buf, keys)
   local borrowed = {}
-  for _, key in ipairs(keys) do
+  for _, key in ipairs(M.choose(buf, keys)) do
     local mode = key.mode or 'n'
     local had
     vim.api.nvim_buf_call(buf, function()
@@ -30,11 +98,12 @@ function M.map(buf, keys)
     if not key.yields or vim.tbl_isempty(had) then
       had = had.buffer == 1 and had or nil
       table.insert(borrowed, { lhs = key.lhs, mode = mode, had = had, run = key.run })
-      -- A longer key of the user's that begins so is waited for, unless the key is wanted at once.
-      local opts = { buffer = buf, nowait = not key.yields, desc = 'acp: ' .. key.desc }
-      vim.keymap.set(mode, key.lhs, key.run, opts)
+      -- It waits for a longer key that the user maps from now on.
+      vim.keymap.set(mode, key.lhs, key.run, { buffer = buf, desc = 'acp: ' .. key.desc })
     end
   end
+  taken[buf] = taken[buf] or {}
+  table.insert(taken[buf], borrowed)
   return borrowed
 end
 
@@ -42,8 +111,19 @@ end
 ---@param buf integer
 ---@param borrowed acp.Borrowed[]
 function M.unmap(buf, borrowed)
+  local others = vim.tbl_filter(function(other)
+    return other ~= borrowed
+  end, taken[buf] or {})
+  taken[buf] = #others > 0 and others or nil
   if not vim.api.nvim_buf_is_loaded(buf) then
     return
+  end
+  local function forget(key)
+    for _, other in ipairs(vim.iter(others):flatten():totable()) do
+      if other.had and other.had.callback == key.run then
+        other.had = key.had
+      end
+    end
   end
   vim.api.nvim_buf_call(buf, function()
     for _, key in ipairs(borrowed) do
@@ -53,6 +133,8 @@ function M.unmap(buf, borrowed)
         if key.had then
           vim.fn.mapset(key.mode, false, key.had)
         end
+      else
+        forget(key)
       end
     end
   end)
@@ -67,8 +149,8 @@ function M.clear(buf, namespaces, borrowed)
     for _, ns in ipairs(namespaces) do
       vim.api.nvim_buf_clear_namespace(buf, ns, 0, -1)
     end
-    M.unmap(buf, borrowed or {})
   end
+  M.unmap(buf, borrowed or {})
 end
 
 return M

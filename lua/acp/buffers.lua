@@ -617,7 +617,7 @@ local function write_here(args)
   local got = { changed = done.changed, tick = api.nvim_buf_get_changedtick(buf) }
   if args.conflicts then
     require('acp.conflict').set(buf, args.conflicts, args.differing, args.text)
-    got.keys = require('acp.conflict').keys()
+    got.keys = require('acp.conflict').keys(buf)
   elseif done.changed or modified or saved then
     require('acp.conflict').clear(buf)
   end
@@ -866,7 +866,7 @@ local function follow_here(args)
   return {
     changed = done.changed,
     tick = tick,
-    keys = args.conflicts and require('acp.conflict').keys(),
+    keys = args.conflicts and require('acp.conflict').keys(buf),
     writing = args.conflicts and require('acp.catchup').writing == buf,
   }
 end

@@ -40,6 +40,12 @@ function M.create(name, filetype, id)
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].swapfile = false
   vim.bo[buf].filetype = filetype
+  if old ~= -1 and api.nvim_buf_is_valid(old) and vim.b[old].acp_gone then
+    for _, win in ipairs(vim.fn.win_findbuf(old)) do
+      api.nvim_win_set_buf(win, buf)
+    end
+    api.nvim_buf_delete(old, { force = true })
+  end
   return buf
 end
 

@@ -74,6 +74,20 @@ function M.pending(path)
   return false
 end
 
+---The files of the sessions in which something waits for a decision, decided ones too.
+---@return table<string, true> by path
+function M.in_review()
+  local paths = {}
+  for _, known in pairs(files) do
+    if vim.iter(vim.tbl_values(known)):any(pending) then
+      for _, file in pairs(known) do
+        paths[file.path] = true
+      end
+    end
+  end
+  return paths
+end
+
 ---Whether a session knows of changes in a file, decided ones too.
 ---@param path? string default: any file
 ---@return boolean

@@ -94,12 +94,21 @@ function M.create(id)
   bufs.map(buf, 'n', 'plan', '<Plug>(AcpPlan)', navigate.plan)
   require('acp.option').map(buf)
   require('acp.permission').map(buf)
+  require('acp.keys').map(buf)
   bufs.map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()
     require('acp').cancel({ session = id })
   end)
-  bufs.map(buf, 'n', 'prompt', '<Plug>(AcpPrompt)', function()
+  local function type_there()
     require('acp.layout').open(id, true)
-  end)
+    local last = api.nvim_buf_line_count(0)
+    api.nvim_win_set_cursor(0, { last, 0 })
+    vim.cmd('startinsert!')
+  end
+  bufs.map(buf, 'n', 'prompt', '<Plug>(AcpPrompt)', type_there)
+  for _, lhs in ipairs({ 'a', 'A', 'I', 'o', 'O' }) do
+    -- Whoever wants to type: the transcript is not theirs.
+    vim.keymap.set('n', lhs, type_there, { buffer = buf, desc = 'acp: prompt' })
+  end
   api.nvim_create_autocmd('WinScrolled', {
     buffer = buf,
     callback = function()

@@ -92,6 +92,14 @@ M.schema = {
       .. '|acp-before|, or after that.',
   },
   {
+    key = 'review_advance',
+    default = false,
+    check = type_of('boolean'),
+    expected = 'true or false',
+    doc = 'Whether the cursor goes on to the next change by itself when you have decided about one, '
+      .. 'see |acp-marks| and |acp-review|.',
+  },
+  {
     key = 'follow',
     default = false,
     check = one_of(false, 'window'),
@@ -170,6 +178,7 @@ M.schema = {
       open_all = 'zR',
       close_all = 'zM',
       prompt = 'i',
+      help = 'g?',
       next_message = ']]',
       previous_message = '[[',
       next_call = ']t',
@@ -251,6 +260,7 @@ M.schema = {
 ---@field layout string|{position?: string, width?: number, height?: number}
 ---@field diff string
 ---@field review string|false
+---@field review_advance boolean
 ---@field follow string|false
 ---@field unsaved string
 ---@field unsaved_max number

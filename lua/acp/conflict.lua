@@ -36,6 +36,7 @@ local max_shown = 30
 ---@class acp.Conflicts
 ---@field list acp.Conflict[]
 ---@field keys? acp.Borrowed[] while one is open
+---@field chosen? acp.Key[] the keys that the buffer can have
 ---@field group integer
 ---@field first? integer the rows that have changed since they were looked at
 ---@field last? integer
@@ -78,24 +79,51 @@ local function undraw(buf, c)
   c.shown = nil
 end
 
----The keys of the configuration that decide, in words.
+---The keys that a buffer has while a conflict is open.
+---@param buf integer
+---@return acp.Key[]
+local function keys_of(buf)
+  local config = require('acp.config').get().keys
+  local keys = {}
+  for action, key in pairs(M.actions) do
+    local function run()
+      key.run(vim.v.count1)
+    end
+    table.insert(keys, { lhs = key.plug, run = run, desc = action })
+    if config[action] then
+      table.insert(keys, { lhs = config[action], run = run, desc = action })
+    end
+  end
+  return require('acp.borrow').choose(buf, keys)
+end
+
+---The keys that decide, in words.
+---@param buf integer
 ---@param words table<string, string> by action
 ---@return string[]
-local function hints(words)
-  local config = require('acp.config').get().keys
+local function hints(buf, words)
+  local state = known[buf] or {}
+  state.chosen = state.chosen or keys_of(buf)
+  local lhs = {}
+  for _, key in ipairs(state.chosen) do
+    if not vim.startswith(key.lhs, '<Plug>') then
+      lhs[key.desc] = key.lhs
+    end
+  end
   local parts = {}
   for _, action in ipairs({ 'conflict_theirs', 'conflict_mine', 'conflict_both' }) do
-    if config[action] then
-      table.insert(parts, config[action] .. ' ' .. words[action])
+    if lhs[action] then
+      table.insert(parts, lhs[action] .. ' ' .. words[action])
     end
   end
   return parts
 end
 
 ---What a message about new conflicts says of deciding them.
+---@param buf integer
 ---@return string
-function M.keys()
-  local parts = hints({
+function M.keys(buf)
+  local parts = hints(buf, {
     conflict_theirs = "takes the agent's",
     conflict_mine = 'keeps yours',
     conflict_both = 'keeps both',
@@ -117,7 +145,8 @@ local function draw(buf, c, first, last)
     -- Nothing of the user's is left, and virtual lines above the first line are not seen.
     what = 'agent, above line 1'
   end
-  local parts = hints({ conflict_theirs = 'take', conflict_mine = 'yours', conflict_both = 'both' })
+  local words = { conflict_theirs = 'take', conflict_mine = 'yours', conflict_both = 'both' }
+  local parts = hints(buf, words)
   table.insert(parts, 1, what)
   local lines = { { { table.concat(parts, ' · '), 'AcpConflictHint' } } }
   local tab = (' '):rep(vim.bo[buf].tabstop)
@@ -265,18 +294,7 @@ local function settle(buf)
   local state = known[buf]
   local open = count_open(state) > 0
   if open and not state.keys then
-    local config = require('acp.config').get().keys
-    local keys = {}
-    for action, key in pairs(M.actions) do
-      local run = function()
-        key.run(vim.v.count1)
-      end
-      table.insert(keys, { lhs = key.plug, run = run, desc = action })
-      if config[action] then
-        table.insert(keys, { lhs = config[action], run = run, desc = action })
-      end
-    end
-    state.keys = require('acp.borrow').map(buf, keys)
+    state.keys = require('acp.borrow').map(buf, state.chosen or keys_of(buf))
   elseif not open and state.keys then
     require('acp.borrow').unmap(buf, state.keys)
     state.keys = nil

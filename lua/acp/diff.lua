@@ -660,6 +660,7 @@ end
 ---@field plug string
 ---@field run fun()
 ---@field hint? string
+---@field otherwise? string the key in a buffer of the user's where the usual one would be in the way
 ---@field modes? string[] else Normal mode
 
 ---The keys of a diff, those that matter most first.
@@ -699,6 +700,7 @@ function M.keys(diff)
     add('diff_refuse', 'refuse', function()
       answer('reject')
     end)
+    keys[1].otherwise, keys[2].otherwise = 'gA', 'gR'
   end
   local hunks = require('acp.picks').count(diff)
   if diff.permission and hunks > 0 then
@@ -737,9 +739,11 @@ end
 ---What is told of a diff beside its texts: name, counts, and which file of how many.
 ---@param diff acp.Diff
 ---@param what string what is shown of the file
+---@param lhs? table<string, string|false> the keys by action; those of the configuration
 ---@return string[] parts of a line
-function M.facts(diff, what)
-  local file, lhs = diff.files[diff.at], require('acp.config').get().keys
+function M.facts(diff, what, lhs)
+  local file = diff.files[diff.at]
+  lhs = lhs or require('acp.config').get().keys
   local name = ('%s · %s'):format(file.name, what)
   local counts = {}
   for sign, n in pairs({ ['+'] = file.added, ['−'] = file.removed }) do
@@ -771,14 +775,34 @@ function M.facts(diff, what)
   return facts
 end
 
+---The command that answers the request of a diff with the option that allows, or refuses.
+---@param diff acp.Diff
+---@param which 'allow'|'reject'
+---@return string?
+local function command(diff, which)
+  local r = request(diff.permission)
+  for i, option in ipairs(r and r.options or {}) do
+    if option.id == r[which] then
+      return ':Acp permit ' .. i
+    end
+  end
+end
+
 ---The keys that end a diff, in words.
 ---@param diff acp.Diff
+---@param lhs? table<string, string|false> the keys by action; those of the configuration
 ---@return string[]
-function M.hints(diff)
-  local lhs, hints = require('acp.config').get().keys, {}
+function M.hints(diff, lhs)
+  local config = require('acp.config').get().keys
+  local hints = {}
   for _, key in ipairs(M.keys(diff)) do
-    if key.hint and lhs[key.action] then
-      table.insert(hints, lhs[key.action] .. ' ' .. key.hint)
+    local is = (lhs or config)[key.action]
+    if config[key.action] and not is then -- it has no key there
+      local answers = { diff_allow = 'allow', diff_refuse = 'reject' }
+      is = answers[key.action] and command(diff, answers[key.action])
+    end
+    if key.hint and is then
+      table.insert(hints, is .. ' ' .. key.hint)
     end
   end
   return hints

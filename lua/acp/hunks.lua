@@ -78,7 +78,8 @@ end
 
 ---Moves the cursor so many changes on, or back where that is negative.
 ---@param step integer
-function M.go(step)
+---@param quiet? boolean where there is none, nothing is said
+function M.go(step, quiet)
   local marks = require('acp.marks')
   if vim.bo.buftype ~= '' then
     return tell('no file is in this window')
@@ -86,7 +87,7 @@ function M.go(step)
   local path = marks.path(api.nvim_get_current_buf())
   local place, around = find(path or '', api.nvim_win_get_cursor(0)[1] - 1, step)
   if not place then
-    return tell('no change of the agent waits for a decision')
+    return not quiet and tell('no change of the agent waits for a decision')
   end
   vim.cmd("normal! m'")
   if place.path ~= path and not edit(place.path) then
@@ -118,6 +119,20 @@ local function here(first, last)
   return sessions, marks.path(buf)
 end
 
+---Goes on to the next change when the buffer shows what was decided, unless the user has gone.
+local function advance()
+  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local at = api.nvim_win_get_cursor(win)[1]
+  require('acp.marks').settled(buf, function()
+    local stayed = api.nvim_get_current_win() == win
+      and api.nvim_get_current_buf() == buf
+      and api.nvim_win_get_cursor(win)[1] == at
+    if stayed and api.nvim_get_mode().mode == 'n' then
+      M.go(1, true)
+    end
+  end)
+end
+
 ---Decides the changes under the cursor and so many in all from there on, or those in lines.
 ---@param decision 'keep'|'reject'
 ---@param count integer
@@ -127,7 +142,7 @@ function M.decide(decision, count, first, last)
   local line = api.nvim_win_get_cursor(0)[1]
   local sessions, path = here(first or line, last or line)
   for _, session in ipairs(sessions or {}) do
-    require('acp.host').notify('decide_hunks', {
+    require('acp.host').request('decide_hunks', {
       session = session,
       path = path,
       decision = decision,
@@ -135,7 +150,11 @@ function M.decide(decision, count, first, last)
       first = first or line,
       last = last or line,
       count = count,
-    })
+    }, function()
+      if require('acp.config').get().review_advance and session == sessions[#sessions] then
+        advance()
+      end
+    end)
   end
 end
 

@@ -31,7 +31,9 @@ local slice = 300
 ---@field struck table<integer, true> those of the changes that are drawn so
 ---@field drawn table<integer, integer[]> the extmarks of the changes
 ---@field keys acp.Borrowed[]
+---@field lhs table<string, string> the keys by action
 ---@field group integer
+---@field note? integer the window that says where the change is, while it is off the screen
 ---@field over boolean
 local Inline = {}
 Inline.__index = Inline
@@ -176,14 +178,119 @@ local function draw(buf, change, side, header, refused)
   return drawn
 end
 
----The line above the first change.
----@param win integer
+---Puts keys into the user's buffer, as long as the diff is shown.
+---@param self acp.Inline
 ---@param diff acp.Diff
----@return table[] chunks
-local function header(win, diff)
+local function map(self, diff)
+  local config = require('acp.config').get().keys
+  local keys = {}
+  for _, key in ipairs(require('acp.diff').keys(diff)) do
+    for _, mode in ipairs(key.modes or { 'n' }) do
+      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = key.action }
+      table.insert(keys, mapped)
+      if config[key.action] then
+        local own = { lhs = config[key.action], otherwise = key.otherwise }
+        table.insert(keys, vim.tbl_extend('force', mapped, own))
+      end
+    end
+  end
+  for _, key in ipairs(require('acp.borrow').choose(self.buf, keys)) do
+    if key.mode == 'n' and not vim.startswith(key.lhs, '<Plug>') then
+      self.lhs[key.desc] = key.lhs
+    end
+  end
+  self.keys = require('acp.borrow').map(self.buf, keys)
+end
+
+---What is said of the change: of which file it is, and the keys.
+---@param self acp.Inline
+---@param diff acp.Diff
+---@return string
+local function words(self, diff)
   local told = require('acp.diff')
-  local parts = vim.list_extend(told.facts(diff, diff.after), told.hints(diff))
-  return { { told.line(parts, api.nvim_win_get_width(win) - 6), 'AcpInlineHeader' } }
+  local parts = vim.list_extend(told.facts(diff, diff.after, self.lhs), told.hints(diff, self.lhs))
+  return told.line(parts, api.nvim_win_get_width(self.win) - 6)
+end
+
+---@param self acp.Inline
+local function close_note(self)
+  if self.note and api.nvim_win_is_valid(self.note) then
+    api.nvim_win_close(self.note, true)
+  end
+  self.note = nil
+end
+
+---Which way the changes are, where none of them is on the screen.
+---@param self acp.Inline
+---@return string? arrow, integer? line of the nearest one, 1-based
+local function away(self)
+  local first, last = vim.fn.line('w0', self.win), vim.fn.line('w$', self.win)
+  local above, below
+  for _, drawn in pairs(self.drawn) do
+    local at = drawn[1] and api.nvim_buf_get_extmark_by_id(self.buf, ns, drawn[1], {})[1]
+    local line = at and at + 1
+    if line and line >= first and line <= last then
+      return nil
+    elseif line and line < first then
+      above = math.max(above or line, line)
+    elseif line then
+      below = math.min(below or line, line)
+    end
+  end
+  if below then
+    return '↓', below
+  end
+  return above and '↑', above
+end
+
+---Says where the change is while it is off the screen.
+---@param self acp.Inline
+---@param diff acp.Diff
+local function tell_place(self, diff)
+  local valid = not self.over and api.nvim_win_is_valid(self.win)
+  local arrow, line
+  if valid and api.nvim_win_get_buf(self.win) == self.buf then
+    arrow, line = away(self)
+  end
+  if not arrow or api.nvim_win_get_tabpage(self.win) ~= api.nvim_get_current_tabpage() then
+    return close_note(self)
+  end
+  local told = require('acp.diff')
+  local parts = { ('%s line %d: a change of the agent'):format(arrow, line) }
+  local key = self.lhs[arrow == '↓' and 'review_next' or 'review_previous']
+  table.insert(parts, key and key .. ' goes there')
+  vim.list_extend(parts, told.hints(diff, self.lhs))
+  local text = told.line(parts, api.nvim_win_get_width(self.win) - 1)
+  local top = api.nvim_win_call(self.win, vim.fn.winline) > 1
+  local config = {
+    relative = 'win',
+    win = self.win,
+    row = top and 0 or api.nvim_win_get_height(self.win) - 1,
+    col = 0,
+    width = math.max(1, math.min(api.nvim_strwidth(text), api.nvim_win_get_width(self.win))),
+    height = 1,
+  }
+  if not (self.note and api.nvim_win_is_valid(self.note)) then
+    local buf = api.nvim_create_buf(false, true)
+    vim.bo[buf].bufhidden = 'wipe'
+    self.note = api.nvim_open_win(
+      buf,
+      false,
+      vim.tbl_extend('error', config, {
+        focusable = false,
+        style = 'minimal',
+        zindex = 30,
+        noautocmd = true,
+      })
+    )
+    require('acp.window').set(self.note, { winhighlight = 'NormalFloat:AcpInlineHeader', winbar = '' })
+  else
+    api.nvim_win_set_config(self.note, config)
+  end
+  local buf = api.nvim_win_get_buf(self.note)
+  if api.nvim_buf_get_lines(buf, 0, -1, false)[1] ~= text then
+    api.nvim_buf_set_lines(buf, 0, -1, false, { text })
+  end
 end
 
 ---@param self acp.Inline
@@ -193,7 +300,7 @@ local function draw_one(self, diff, i)
   for _, id in ipairs(self.drawn[i] or {}) do
     api.nvim_buf_del_extmark(self.buf, ns, id)
   end
-  local above = i == 1 and header(self.win, diff) or nil
+  local above = i == 1 and { { words(self, diff), 'AcpInlineHeader' } } or nil
   self.struck[i] = self.refused[i]
   self.drawn[i] = draw(self.buf, diff.changes[i], self.has, above, self.refused[i] ~= nil)
 end
@@ -213,24 +320,6 @@ local function draw_all(self, diff, from)
       draw_all(self, diff, from + slice)
     end, 5)
   end
-end
-
----Puts keys into the user's buffer, as long as the diff is shown.
----@param self acp.Inline
----@param diff acp.Diff
-local function map(self, diff)
-  local config = require('acp.config').get().keys
-  local keys = {}
-  for _, key in ipairs(require('acp.diff').keys(diff)) do
-    for _, mode in ipairs(key.modes or { 'n' }) do
-      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = key.action }
-      table.insert(keys, mapped)
-      if config[key.action] then
-        table.insert(keys, vim.tbl_extend('force', mapped, { lhs = config[key.action] }))
-      end
-    end
-  end
-  self.keys = require('acp.borrow').map(self.buf, keys)
 end
 
 ---Brings a window to the first change.
@@ -300,6 +389,7 @@ end
 
 function Inline:close()
   self.over = true
+  close_note(self)
   api.nvim_clear_autocmds({ group = self.group })
   require('acp.borrow').clear(self.buf, { ns }, self.keys)
   if self.back and api.nvim_win_is_valid(self.back) and api.nvim_get_current_win() == self.win then
@@ -330,6 +420,7 @@ function M.open(diff, gone)
     buf = buf,
     after = after,
     keys = {},
+    lhs = {},
     has = side,
     refused = {},
     struck = {},
@@ -354,12 +445,20 @@ function M.open(diff, gone)
   local first = diff.changes[1]
   self.above = first and #first.old > 0 and side == 'old' and 1
     or 1 + (first and #first[side == 'old' and 'new' or 'old'] or 0)
-  draw_all(self, diff, 1)
   map(self, diff)
+  draw_all(self, diff, 1)
   if win ~= api.nvim_get_current_win() then
     go(self)
   end
   split.settle(self.before)
+  tell_place(self, diff)
+  api.nvim_create_autocmd({ 'WinScrolled', 'WinResized', 'CursorMoved', 'BufWinEnter', 'TabEnter' }, {
+    group = self.group,
+    desc = 'Say where the change is that is off the screen',
+    callback = vim.schedule_wrap(function()
+      tell_place(self, diff)
+    end),
+  })
   api.nvim_create_autocmd('WinClosed', {
     group = self.group,
     pattern = tostring(win),

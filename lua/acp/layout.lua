@@ -50,13 +50,56 @@ local function size(share, total, default)
   return math.max(1, math.min(total - 2, math.floor(n)))
 end
 
+---@return {position: string, width?: number, height?: number}
+local function layout_of()
+  local layout = require('acp.config').get().layout
+  local spec = type(layout) == 'table' and layout or { position = layout }
+  return { position = spec.position or 'right', width = spec.width, height = spec.height }
+end
+
+---How wide a chat beside the code is, or how high one below it, on a screen of that size.
+---@param total integer columns or lines
+---@return integer? size nil where the layout has none
+local function extent(total)
+  local spec = layout_of()
+  if spec.position == 'bottom' then
+    return size(spec.height, total, 0.45)
+  elseif spec.position == 'right' or spec.position == 'left' then
+    return size(spec.width, total, math.max(40, math.min(80, math.floor(total * 0.42))))
+  end
+end
+
+---@return string 'height' or 'width', which of a chat's window the layout gives
+local function dimension()
+  return layout_of().position == 'bottom' and 'height' or 'width'
+end
+
+---How large the screen is in that dimension.
+---@return integer
+local function screen()
+  return dimension() == 'height' and vim.o.lines or vim.o.columns
+end
+
+---@param win integer
+---@return integer
+local function size_of(win)
+  return api['nvim_win_get_' .. dimension()](win)
+end
+
+---Notes how large a chat is on which screen.
+---@param win integer
+local function note_size(win)
+  if extent(screen()) and api.nvim_win_get_config(win).relative == '' then
+    vim.w[win].acp_size = { screen = screen(), size = size_of(win) }
+  end
+end
+
 ---Opens a window for the chat as the layout says, without focus.
 ---@param buf integer
 ---@return integer win
 local function open_chat(buf)
-  local layout = require('acp.config').get().layout
-  local spec = type(layout) == 'table' and layout or { position = layout }
-  local position = spec.position or 'right'
+  local spec = layout_of()
+  local position = spec.position
   local win
   if position == 'current' then
     win = api.nvim_get_current_win()
@@ -77,21 +120,62 @@ local function open_chat(buf)
       border = 'rounded',
     })
   else
-    local bottom = position == 'bottom'
     win = api.nvim_open_win(buf, false, {
-      split = bottom and 'below' or position,
+      split = position == 'bottom' and 'below' or position,
       win = -1,
-      width = not bottom and size(
-        spec.width,
-        vim.o.columns,
-        math.max(40, math.min(80, math.floor(vim.o.columns * 0.42)))
-      ) or nil,
-      height = bottom and size(spec.height, vim.o.lines, 0.45) or nil,
+      [dimension()] = extent(screen()),
     })
   end
   style_chat(win)
+  note_size(win)
   return win
 end
+
+---Opens a window for the chat above its prompt, whose window is there without it.
+---@param buf integer
+---@param prompt integer window
+---@return integer win
+local function open_above(buf, prompt)
+  local win = api.nvim_open_win(buf, false, { split = 'above', win = prompt })
+  api.nvim_win_set_height(prompt, 4)
+  style_chat(win)
+  note_size(win)
+  return win
+end
+
+---Gives the chat of this tab its share of a screen that has another size: what the layout says, and
+---what the user has made of it in proportion.
+local function follow_screen()
+  local chat = M.windows(0)
+  local was = chat and vim.w[chat].acp_size
+  if not was or was.screen == screen() then
+    return
+  end
+  local wanted = extent(screen())
+  if was.size ~= extent(was.screen) then
+    wanted = size(was.size / was.screen, screen(), 1)
+  end
+  api['nvim_win_set_' .. dimension()](chat, wanted)
+  note_size(chat)
+end
+
+local group = api.nvim_create_augroup('acp_layout', {})
+api.nvim_create_autocmd({ 'VimResized', 'TabEnter' }, {
+  group = group,
+  desc = 'Give the chat its share of the screen',
+  callback = follow_screen,
+})
+api.nvim_create_autocmd('WinResized', {
+  group = group,
+  desc = 'Note how large the user has made the chat',
+  callback = function()
+    local chat = M.windows(0)
+    local was = chat and vim.w[chat].acp_size
+    if was and was.screen == screen() then
+      note_size(chat)
+    end
+  end,
+})
 
 ---@param chat integer window
 ---@param buf integer
@@ -127,7 +211,8 @@ function M.open(id, focus)
       style_chat(chat)
     end
   else
-    chat = open_chat(b.chat)
+    local beside = prompt and api.nvim_win_get_config(prompt).relative == ''
+    chat = beside and open_above(b.chat, prompt) or open_chat(b.chat)
     require('acp.page').follow(b.chat, { chat })
   end
   if prompt then

@@ -49,6 +49,7 @@ local busy, pause = 4, 5
 ---@field worker? thread draws
 ---@field timer uv.uv_timer_t
 ---@field keys? acp.Borrowed[]
+---@field after? fun() waits until the marks are drawn that the host knows of now
 
 ---@type table<integer, acp.Marks> by buffer
 local known = {}
@@ -153,15 +154,22 @@ local function draw(buf, mark, row, tick)
     })
   end
   local kind = (#mark.old > 0 or mark.more > 0) and 'Change' or 'Add'
-  local line = {
+  local sign = {
     sign_text = '▌',
     sign_hl_group = 'AcpReview' .. kind .. 'Sign',
-    line_hl_group = 'AcpReview' .. kind,
     priority = sign_priority,
     invalidate = true,
   }
-  for i = 0, mark.count - 1 do
-    put(row + i, 0, line)
+  for i = row, row + mark.count - 1 do
+    put(i, 0, sign)
+    put(i, 0, {
+      end_row = i + 1,
+      hl_group = 'AcpReview' .. kind,
+      hl_eol = true, -- the group of a line would cover that of words
+      priority = sign_priority,
+      invalidate = true,
+      strict = false,
+    })
   end
   local words = mark.new_words
   for i = 1, #words, 3 do
@@ -266,16 +274,17 @@ local function begin(buf, state)
       return vim.defer_fn(step, pause)
     end
     state.worker = nil
+    local after = not state.asking and state.after
+    if after then
+      state.after = nil
+      vim.schedule(after)
+    end
     local changes = require('acp.changes')
     if #state.at > 0 or changes.pending(state.path) then
       return
     elseif not changes.has(state.path) then
       M.clear(buf)
-    elseif state.keys then
-      -- What was decided may be undone: the text goes on being looked at.
-      require('acp.borrow').unmap(buf, state.keys)
-      state.keys = nil
-    end
+    end -- What was decided may be undone: the text goes on being looked at.
   end
   step()
 end
@@ -392,9 +401,22 @@ end
 ---@param buf integer
 ---@param path string
 local function show(buf, path)
-  local state = watch(buf, path)
-  state.keys = state.keys or require('acp.borrow').map(buf, require('acp.hunks').keys())
+  watch(buf, path)
   M.ask(buf, false)
+end
+
+---Has a buffer the keys as long as something waits for a decision in a session that has changed its
+---file, be it elsewhere: the next change is there.
+---@param buf integer
+---@param state acp.Marks
+---@param wanted boolean
+local function set_keys(buf, state, wanted)
+  if wanted and not state.keys then
+    state.keys = require('acp.borrow').map(buf, require('acp.hunks').keys())
+  elseif not wanted and state.keys then
+    require('acp.borrow').unmap(buf, state.keys)
+    state.keys = nil
+  end
 end
 
 ---Shows nothing in a buffer any more, and gives its keys back.
@@ -427,6 +449,9 @@ local function enter(buf)
   elseif path and changes.has(path) then
     watch(buf, path)
   end
+  if known[buf] then
+    set_keys(buf, known[buf], changes.in_review()[known[buf].path] == true)
+  end
 end
 
 ---What buffers show may have changed. Those that no window has shown yet wait until one does: an
@@ -453,6 +478,10 @@ local function update(touched)
         watch(buf, path)
       end
     end
+  end
+  local in_review = changes.in_review()
+  for buf, state in pairs(known) do
+    set_keys(buf, state, in_review[state.path] == true)
   end
 end
 
@@ -559,6 +588,17 @@ function M.sessions(buf, first, last)
   end
   -- What has just been typed may have made it another one: the host knows.
   return #found == 0 and state and state.first and { nearest } or found
+end
+
+---Calls a function when a buffer shows the changes that the host knows of now.
+---@param buf integer
+---@param fn fun()
+function M.settled(buf, fn)
+  local state = known[buf]
+  if state then
+    state.after = fn
+    M.ask(buf, true)
+  end
 end
 
 ---Shows the old lines above the first line of a buffer, if there are some.

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local steps = require('acp.steps')
 
 ---@return integer session, integer row of the cursor, 0-based, as the host counts, integer seq of
 ---  the edit that it is counted after
@@ -17,7 +18,7 @@ function M.jump(kind, forward)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local args =
     { session = id, row = row, seq = seq, kind = kind, forward = forward, count = vim.v.count1 }
-  require('acp.host').request('next', args, function(found)
+  local function land(found)
     if not found or not found.found or not api.nvim_win_is_valid(win) then
       return
     end
@@ -28,6 +29,12 @@ function M.jump(kind, forward)
         pcall(api.nvim_win_set_cursor, win, { line, 0 })
       end)
     end
+  end
+  steps.await(function(done)
+    require('acp.host').request('next', args, function(found)
+      land(found)
+      done()
+    end)
   end)
 end
 
@@ -74,7 +81,7 @@ function M.open()
   local id, row, seq = here()
   local word = vim.fn.expand('<cWORD>')
   local session = require('acp.mirror').sessions[id]
-  require('acp.host').request('location', { session = id, row = row, seq = seq }, function(place)
+  local function land(place)
     if place and place.path and place.external then
       return vim.ui.open(place.path)
     elseif place and place.path then
@@ -91,6 +98,13 @@ function M.open()
       end
     end
     vim.notify('acp: there is no file here', vim.log.levels.INFO)
+  end
+  steps.await(function(done)
+    local args = { session = id, row = row, seq = seq }
+    require('acp.host').request('location', args, function(place)
+      done()
+      land(place)
+    end)
   end)
 end
 

@@ -75,7 +75,13 @@ function M.add(texts, piece)
       for i = 1, #piece.kinds do
         local group = groups[side][piece.kinds:sub(i, i)]
         if group then
-          api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, { line_hl_group = group })
+          api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, {
+            end_row = row + i,
+            hl_group = group,
+            hl_eol = true, -- the group of a line would cover that of words
+            priority = 50,
+            strict = false,
+          })
         end
       end
     end
@@ -124,6 +130,7 @@ local function map(buf, diff)
       vim.keymap.set(key.modes or 'n', config[key.action], key.run, opts)
     end
   end
+  require('acp.keys').map(buf)
 end
 
 ---@param self acp.Pair

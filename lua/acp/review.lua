@@ -64,15 +64,6 @@ local function there(f)
   end)
 end
 
----@param what 'keep'|'reject'
-local function decide(what)
-  there(function()
-    local first, last = selected()
-    local args = at(first, last)
-    args['do'], args.lines = what, first ~= nil
-    require('acp.host').notify('review_decide', args)
-  end)
-end
 
 ---@param how string
 local function fold(how)
@@ -86,7 +77,8 @@ end
 ---Goes to a row that the host finds.
 ---@param kind 'hunk'|'file'
 ---@param forward boolean
-local function jump(kind, forward)
+---@param quiet? boolean where there is none, nothing is said
+local function jump(kind, forward, quiet)
   local count = vim.v.count1
   after_jumps(function(done)
     local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
@@ -97,7 +89,9 @@ local function jump(kind, forward)
         return done()
       elseif not found.found then
         local what = kind == 'hunk' and 'hunk to decide' or 'file'
-        tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+        if not quiet then
+          tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+        end
         return done()
       end
       api.nvim_win_call(win, function()
@@ -107,6 +101,19 @@ local function jump(kind, forward)
       done()
     end)
   end)
+end
+
+---@param what 'keep'|'reject'
+local function decide(what)
+  there(function()
+    local first, last = selected()
+    local args = at(first, last)
+    args['do'], args.lines = what, first ~= nil
+    require('acp.host').notify('review_decide', args)
+  end)
+  if require('acp.config').get().review_advance then
+    jump('hunk', true, true)
+  end
 end
 
 ---@param path string
@@ -124,7 +131,7 @@ end
 local function go()
   local _, page = here()
   local head = not api.nvim_get_current_line():match('^.[^%a]*%d+ [-+ ] ')
-  require('acp.host').request('review_place', at(), function(place)
+  local function land(place)
     if not place or not place.path then
       return tell('there is no file on this line')
     elseif place.gone then
@@ -137,6 +144,12 @@ local function go()
     end
     local row = head and conflict_in(place.path)
     require('acp.navigate').edit(place.path, row and row + 1 or place.line)
+  end
+  require('acp.steps').await(function(done)
+    require('acp.host').request('review_place', at(), function(place)
+      done()
+      land(place)
+    end)
   end)
 end
 

@@ -2,6 +2,28 @@
 ---until the cursor is there, so that it is about the place the user means.
 local M = {}
 
+---So long, in ms, keys that are not ours wait at most; ours wait as long as it takes.
+local limit = 1000
+
+---@param over fun(): boolean
+local function await(over)
+  if not over() then
+    vim.wait(limit, over, 1)
+  end
+end
+
+---Starts what takes a while, and has all that was typed behind it wait for it.
+---@param start fun(done: fun())
+function M.await(start)
+  local over = false
+  start(function()
+    over = true
+  end)
+  await(function()
+    return over
+  end)
+end
+
 ---@alias acp.Step fun(done: fun()) calls done when the next one may run
 
 ---@class acp.Steps the first of them is running
@@ -30,13 +52,17 @@ local function run(self)
   end
 end
 
----Runs a step when those before it are done: now, where there is none.
+---Runs a step when those before it are done: now, where there is none. What is typed behind it
+---waits.
 ---@param step acp.Step
 function Steps:add(step)
   table.insert(self, step)
   if #self == 1 then
     run(self)
   end
+  await(function()
+    return #self == 0
+  end)
 end
 
 ---Forgets the one that is running, and all that wait for it.

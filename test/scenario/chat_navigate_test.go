@@ -272,3 +272,77 @@ func TestKeysOfTheChatAreConfigured(t *testing.T) {
 		s.AwaitLua(position + ` == 'a.lua:2:1'`)
 	})
 }
+
+// Whoever wants to type in the transcript types in the prompt, behind what stands there.
+func TestTypingInTheTranscriptGoesToThePrompt(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		want := ""
+		for _, key := range []string{"i", "a", "A", "I", "o", "O"} {
+			s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
+			s.AwaitLua(`vim.bo.filetype == 'acp-chat'`)
+			s.Keys(key + "abc")
+			want += "abc"
+			s.awaitPrompt(want)
+			s.Keys("<Esc>")
+			s.AwaitLua(`vim.fn.mode() == 'n'`)
+		}
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
+		s.Lua(nil, `vim.api.nvim_win_close(vim.fn.bufwinid(require('acp.bufs').get(require('acp.mirror').resolve()).prompt), true)`)
+		s.Keys("iabc")
+		s.awaitPrompt(want + "abc")
+	})
+}
+
+// What is typed behind a jump is about the place where it leads, also keys that are not ours.
+func TestKeysWaitForAJump(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.twoTurns()
+		const line = `vim.fn.line('.')`
+		s.Keys("gg]]")
+		s.awaitCursor("First answer")
+		at := s.LuaInt(line)
+		s.Keys("gg]]jj")
+		s.AwaitLua(line+` == ...`, at+2)
+		s.Keys("gg]tgdj")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'a.lua' and vim.fn.line('.') == 3`)
+	})
+}
+
+func TestKeysWaitForAJumpInTheReview(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.reviewed()
+		s.Command("Acp review")
+		s.awaitPage("lexer_spec.lua")
+		s.AwaitLua(`vim.bo.filetype == 'acp-review'`)
+		s.Keys("gg]v")
+		s.AwaitLua(`vim.fn.line('.') > 1`)
+		at := s.LuaInt(`vim.fn.line('.')`)
+		s.Keys("gg]vjj")
+		s.AwaitLua(`vim.fn.line('.') == ...`, at+2)
+	})
+}
+
+func TestKeysOfABufferAreShown(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Keys("g?")
+		s.AwaitScreen("allow what is asked")
+		s.Keys("q")
+		s.AwaitLua(`vim.wo.diff`)
+		s.Command("Acp permit 1")
+		s.awaitNoDiff()
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
+		s.Keys("g?")
+		s.AwaitScreen("type in the prompt")
+		s.Command("Acp")
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+		s.Keys("<Esc>g?")
+		s.AwaitScreen("send the prompt (Insert mode)")
+	}, wide)
+}

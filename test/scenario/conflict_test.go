@@ -83,6 +83,23 @@ func TestConflictsAreShownAndDecided(t *testing.T) {
 	}, wide)
 }
 
+// A key that is the beginning of one of the user's is not taken, nor offered.
+func TestConflictsLeaveLongerKeys(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("nnoremap c>> <Cmd>let g:mine = 1<CR>")
+		p, turn, _, _ := s.clash()
+		s.AwaitScreen("c< yours")
+		if screen := s.Screen(); strings.Contains(screen, "c> take") {
+			t.Errorf("c> is offered:\n%s", screen)
+		}
+		s.AwaitLua(`vim.fn.maparg('c<lt>', 'n', false, true).buffer == 1`)
+		s.Keys("c>>")
+		s.AwaitLua(`vim.g.mine == 1`)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	}, wide)
+}
+
 // Where no chat is shown a message tells.
 func TestConflictsAreToldWithoutAChat(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {

@@ -284,15 +284,19 @@ func TestDiffInTheFileItself(t *testing.T) {
 			vim.api.nvim_buf_set_keymap(buf, 'n', 'ga', ':echo "mine"<CR>', { desc = 'mine' })`, path)
 		s.prompt(p, "fix it")
 		before := s.scenery()
+		refuse := "gr refuse"
+		if s.LuaBool(`vim.fn.mapcheck('gr', 'n') ~= ''`) { // those that Neovim has since 0.11 begin so
+			refuse = "gR refuse"
+		}
 		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
-		s.AwaitScreen("gr refuse")
+		s.AwaitScreen(refuse)
 		s.screen("inline")
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
 		s.same(before, s.scenery())
 
 		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.awaitFloat() // the screen may have the first one still
-		s.AwaitScreen("gr refuse")
+		s.AwaitScreen(refuse)
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 15`)
 		s.answers(p, id, func() { s.Keys("ga") }, "yes")
@@ -304,10 +308,81 @@ func TestDiffInTheFileItself(t *testing.T) {
 		// A file that no window shows.
 		hidden := s.write("hidden.lua", tokensLua)
 		id = p.permission(edits("e2", hidden, tokensLua, tokensFixed), yesNo...)
-		s.AwaitScreen("gr refuse")
+		s.AwaitScreen(refuse)
 		s.screen("hidden")
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
 		s.same(before, s.scenery())
+	}, wide)
+}
+
+// No key of a diff in the user's own file is the beginning of one that is mapped there, or begins with one.
+func TestDiffInTheFileLeavesLongerAndShorterKeys(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'inline'`)
+		path, p := s.openLexer()
+		s.Command("nnoremap grn <Cmd>let g:renamed = 1<CR>")
+		s.prompt(p, "fix it")
+		refuses := func(hint string, how func()) {
+			t.Helper()
+			id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+			s.awaitFloat()
+			s.AwaitScreen(hint)
+			s.Command("Acp diff")
+			s.AwaitLua(`vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 15`)
+			how()
+			if got := outcome(t, p.answer(id)); got != "no" {
+				t.Errorf("the answer is %s", got)
+			}
+			s.awaitNoFloat()
+		}
+		refuses("ga allow · gR refuse", func() {
+			s.Keys("grn")
+			s.AwaitLua(`vim.g.renamed == 1`)
+			s.Keys("gR")
+		})
+
+		// Where there is no key, the command is named; a shorter one that does not wait is in nobody's way.
+		s.Command("nnoremap gRR <Cmd>let g:renamed = 2<CR>")
+		s.Command("nnoremap g> <Cmd>let g:kept = 1<CR>")
+		s.Command("nnoremap [ <Cmd>let g:back = 1<CR>")
+		s.Command("nnoremap <nowait> ] <Cmd>let g:on = 1<CR>")
+		refuses("ga allow · :Acp permit 3 refuse", func() {
+			mapped := func(lhs string) bool {
+				return s.LuaBool(`vim.fn.maparg(..., 'n', false, true).buffer == 1`, lhs)
+			}
+			for lhs, want := range map[string]bool{"gr": false, "gR": false, "g>": true, "[v": false, "]v": true} {
+				if mapped(lhs) != want {
+					t.Errorf("%s: borrowed is %v", lhs, !want)
+				}
+			}
+			s.Command("Acp permit 3")
+		})
+		p.silent()
+	}, wide)
+}
+
+// Where the change is off the screen, the code says which way it is, and how to get there.
+func TestDiffInTheFileSaysWhereItIs(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'inline'`)
+		text := lines(1, 200)
+		path := s.write("long.txt", text)
+		s.Command("edit " + path)
+		p := s.begin()
+		s.prompt(p, "fix it")
+		s.Command("wincmd t")
+		id := p.permission(edits("e1", path, text, strings.Replace(text, "line 150\n", "another\n", 1)), yesNo...)
+		s.AwaitScreen("↓ line 150: a change of the agent · ]v goes there · ga allow")
+		s.Keys("]v")
+		s.AwaitLua(`vim.fn.line('.') == 150`)
+		gone := func() bool { return !strings.Contains(s.Screen(), "a change of the agent") }
+		s.Await("no note", gone)
+		s.Keys("G")
+		s.AwaitScreen("↑ line 150: a change of the agent · [v goes there")
+		s.Keys("gg")
+		s.AwaitScreen("↓ line 150")
+		s.answers(p, id, func() { s.Keys("ga") }, "yes")
+		s.Await("no note", gone)
 	}, wide)
 }
 

@@ -3,6 +3,8 @@ package scenario
 import (
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 func TestLayouts(t *testing.T) {
@@ -126,5 +128,82 @@ func TestQuittingEndsAllAgents(t *testing.T) {
 		s.quit()
 		p.expect("session/cancel")
 		p.awaitEnd()
+	})
+}
+
+// The chat goes along with the terminal's size, and a width of the user's own in proportion.
+func TestTheChatFollowsTheTerminal(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		const width = `vim.api.nvim_win_get_width((require('acp.layout').windows(0)))`
+		s.AwaitLua(width + ` == 80`)
+		s.Resize(80, 24)
+		s.AwaitLua(width + ` == 40`)
+		s.Resize(200, 40)
+		s.AwaitLua(width + ` == 80`)
+		s.Lua(nil, `vim.api.nvim_win_set_width(require('acp.layout').windows(0), 100)`)
+		s.Redraw()
+		s.Resize(100, 24)
+		s.AwaitLua(width + ` == 50`)
+	}, nvimtest.Size(200, 40))
+}
+
+// With only the prompt left the chat opens above it.
+func TestTheChatComesBackAboveThePrompt(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		s.Lua(nil, `vim.api.nvim_win_close(require('acp.layout').windows(0), true)`)
+		s.Command("Acp")
+		s.AwaitLua(`(function()
+			local chat, prompt = require('acp.layout').windows(0)
+			if not chat or #vim.api.nvim_tabpage_list_wins(0) ~= 3 then return false end
+			local a, b = vim.api.nvim_win_get_position(chat), vim.api.nvim_win_get_position(prompt)
+			return a[2] == b[2] and a[1] < b[1] and vim.api.nvim_win_get_height(prompt) == 4
+				and vim.api.nvim_win_get_width(chat) == 40
+		end)()`)
+	}, nvimtest.Size(80, 24))
+}
+
+// What a restored session of Neovim's has of a chat says so, is no text of the user's, and gives way to the next one.
+func TestWindowsOfARestoredSession(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		s.Lua(nil, `local file = ...
+			vim.cmd.mksession(file)
+			-- As it is in another Neovim.
+			local lines = vim.fn.readfile(file)
+			for i, line in ipairs(lines) do lines[i] = line:gsub('(acp://%a+/)%d', '%17') end
+			vim.fn.writefile(lines, file)
+			vim.cmd.source(file)`, s.Dir+"/Session.vim")
+		s.AwaitScreen("This was a window on an agent")
+		s.AwaitLua(`(function()
+			local n = 0
+			for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+				if vim.b[buf].acp_gone then
+					n = n + 1
+					if vim.bo[buf].modified or vim.bo[buf].buflisted then return false end
+				end
+			end
+			return n == 2
+		end)()`)
+		s.Command("new acp://nobody/9")
+		s.AwaitLua(`vim.b.acp_gone == true`)
+	})
+}
+
+func TestAChatThatIsReadAnewIsRedrawn(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "hello")
+		p.say("Some words.")
+		s.awaitChat("Some words.")
+		before := s.chat()
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
+		s.Command("edit!")
+		s.Await("the chat again", func() bool { return s.chat() == before })
+		p.say(" More.")
+		s.awaitChat("Some words. More.")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
 	})
 }

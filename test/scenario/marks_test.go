@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -216,6 +217,81 @@ func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 		s.Command("edit e.txt")
 		s.Command("Acp review previous")
 		at("dir/other.txt", 5)
+	})
+}
+
+// With the last change of a file decided the keys go on to other files, until all is decided.
+func TestKeysStayUntilAllIsDecided(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		other := s.write("other.txt", before)
+		p, turn, path, buf := s.marked(strings.Replace(before, "two\n", "TWO\n", 1))
+		p.writeFile(other, strings.Replace(before, "four\n", "FOUR\n", 1))
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.awaitMarks(buf, "2-1▌")
+		s.Keys("2Gg>")
+		s.awaitMarks(buf, "")
+		s.synced()
+		s.Keys("]v")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'other.txt' and vim.fn.line('.') == 4`)
+		s.AwaitLua(`vim.fn.maparg('g>', 'n') ~= ''`)
+		s.Keys("g>")
+		s.AwaitLua(`vim.fn.maparg('g>', 'n') == ''`)
+		s.Command("edit " + path)
+		s.AwaitLua(`vim.fn.maparg('g>', 'n') == ''`)
+	})
+}
+
+// An option has the cursor go on by itself, also into the next file.
+func TestTheCursorGoesOnAfterADecision(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.review_advance = true`)
+		other := s.write("other.txt", before)
+		p, turn, _, buf := s.marked(reviewed)
+		p.writeFile(other, strings.Replace(before, "four\n", "FOUR\n", 1))
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		for _, c := range []struct {
+			keys, file string
+			line       int
+		}{{"2Gg>", "code.txt", 6}, {"g<lt>", "code.txt", 9}, {"g>", "other.txt", 4}} {
+			s.Keys(c.keys)
+			s.AwaitLua(`vim.fn.expand('%:t') .. vim.fn.line('.') == ...`, fmt.Sprint(c.file, c.line))
+		}
+		s.Keys("g>")
+		s.AwaitLua(`vim.fn.maparg('g>', 'n') == ''`)
+	})
+}
+
+// The words that have changed are seen in the line, which is coloured to its end.
+func TestChangedWordsAreSeen(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("words.txt", "one\na line of some words\n")
+		s.Command("edit words.txt")
+		p := s.begin()
+		s.Command("wincmd t")
+		s.Command("Acp toggle")
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "one\na line of other words\n")
+		s.awaitMarks(s.LuaInt(`vim.api.nvim_get_current_buf()`), "2-1▌")
+		colours := func() string {
+			return s.LuaString(`(function()
+				vim.cmd.redraw()
+				local list = {}
+				for _, at in ipairs({ { 1, 1 }, { 2, 1 }, { 2, 11 }, { 2, 30 } }) do
+					local pos = vim.fn.screenpos(0, at[1], 1)
+					table.insert(list, vim.fn.screenattr(pos.row, pos.col + at[2] - 1))
+				end
+				return table.concat(list, ' ')
+			end)()`)
+		}
+		s.Await("a line in colour, and words in another", func() bool {
+			is := strings.Fields(colours())
+			return is[0] != is[1] && is[1] != is[2] && is[0] != is[2] && is[1] == is[3]
+		})
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
 	})
 }
 

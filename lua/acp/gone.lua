@@ -1,0 +1,50 @@
+---Buffers with a name of ours that nobody fills: of a session of Neovim's that was restored, or that
+---the user reads anew.
+local M = {}
+
+local api = vim.api
+
+local words = {
+  '',
+  '  This was a window on an agent, in an earlier Neovim.',
+  '',
+  '  :Acp            begins a session here',
+  '  :Acp resume     takes up one that the agent keeps',
+}
+
+---@param buf integer
+local function explain(buf)
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, words)
+  vim.b[buf].acp_gone = true
+  vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'hide', false
+  vim.bo[buf].modifiable, vim.bo[buf].modified, vim.bo[buf].buflisted = false, false, false
+end
+
+---A name of ours is read.
+---@param buf integer
+function M.read(buf)
+  local id = vim.b[buf].acp_session
+  local b = id and require('acp.bufs').get(id)
+  if b and b.chat == buf then
+    b.base, b.seq = 0, 0
+    require('acp.highlight').attach(buf)
+    require('acp.host').notify('redraw', { session = id, why = 'the buffer was read anew' })
+  elseif b and b.prompt == buf then
+    require('acp.complete').attach(buf)
+  elseif not id then
+    explain(buf)
+  end
+end
+
+---A session of Neovim's was restored.
+function M.restored()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local ours = vim.startswith(api.nvim_buf_get_name(buf), 'acp://')
+    if ours and api.nvim_buf_is_loaded(buf) and not vim.b[buf].acp_session then
+      explain(buf)
+    end
+  end
+end
+
+return M
