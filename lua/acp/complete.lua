@@ -170,11 +170,14 @@ local function serve(dispatchers)
           capabilities = {
             positionEncoding = 'utf-8',
             completionProvider = { triggerCharacters = { '/', '@', '"', '.' } },
+            documentSymbolProvider = true, -- there are none: navic and others complain of a server that does not say so
           },
           serverInfo = { name = 'acp' },
         })
       elseif method == 'textDocument/completion' then
         answer(params, reply)
+      elseif method == 'textDocument/documentSymbol' then
+        reply({})
       else
         reply(vim.NIL)
       end
@@ -268,10 +271,11 @@ end
 
 ---Makes a prompt complete.
 ---@param buf integer
-function M.attach(buf)
+---@param cwd fun(): string the folder of its session, which others take from the language server
+function M.attach(buf, cwd)
   vim.bo[buf].omnifunc = "v:lua.require'acp.complete'.omnifunc"
   local function start()
-    vim.lsp.start({ name = 'acp', cmd = serve, root_dir = '/' }, { bufnr = buf, silent = true })
+    vim.lsp.start({ name = 'acp', cmd = serve, root_dir = cwd() }, { bufnr = buf, silent = true })
   end
   api.nvim_create_autocmd('BufEnter', { buffer = buf, once = true, callback = start })
   api.nvim_create_autocmd('InsertEnter', {

@@ -231,6 +231,37 @@ func TestPluginsThatCompleteTakeACommandForNoFunction(t *testing.T) {
 	})
 }
 
+func TestPromptsLanguageServerLeavesOthersInPeace(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.folder("inside/a.lua")
+		s.Lua(nil, `vim.api.nvim_create_autocmd('LspAttach', { callback = function(event)
+			vim.keymap.set('i', '<C-s>', function() _G.theirs = true end, { buffer = event.buf })
+			vim.schedule(function() vim.schedule(function() _G.attached = true end) end)
+		end })`)
+		s.ok(`require('acp').new({ cwd = vim.fs.joinpath(vim.uv.cwd(), 'inside') })`)
+		s.Command("Acp")
+		p := s.agent()
+		p.begin()
+		s.AwaitEvent("AcpSessionReady")
+		s.AwaitLua(`_G.attached`)
+		got := s.LuaString(`vim.lsp.get_clients({ bufnr = 0, name = 'acp' })[1].config.root_dir`)
+		if want := filepath.Join(s.Dir, "inside"); got != want {
+			t.Errorf("the root of the language server is %q, want %q", got, want)
+		}
+		s.Lua(nil, `vim.lsp.buf_request_all(0, 'textDocument/documentSymbol',
+			{ textDocument = vim.lsp.util.make_text_document_params() }, function(results) _G.symbols = results end)`)
+		s.AwaitLua(`_G.symbols`)
+		if !s.LuaBool(`vim.tbl_count(_G.symbols) == 1 and vim.deep_equal(select(2, next(_G.symbols)).result, {})`) {
+			t.Errorf("the symbols are %v", s.value(`_G.symbols`))
+		}
+		s.Keys("igo<C-s>")
+		s.awaitPrompt("")
+		if s.LuaBool(`_G.theirs == true`) {
+			t.Error("the key that sends is the user's of language servers")
+		}
+	})
+}
+
 // add runs a command where the user works, which must neither open a window nor take the focus.
 func (s *scene) add(command string) {
 	s.t.Helper()
