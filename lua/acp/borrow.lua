@@ -31,7 +31,7 @@ function M.map(buf, keys)
       had = had.buffer == 1 and had or nil
       table.insert(borrowed, { lhs = key.lhs, mode = mode, had = had, run = key.run })
       -- A longer key of the user's that begins so is waited for, unless the key is wanted at once.
-      local opts = { buffer = buf, nowait = not key.yields, desc = 'acp: ' .. key.desc }
+      local opts = { buffer = buf, nowait = not key.yields, desc = key.desc }
       vim.keymap.set(mode, key.lhs, key.run, opts)
     end
   end

@@ -59,9 +59,10 @@ end
 ---@param fn fun()
 function M.map(buf, mode, action, plug, fn)
   local lhs = require('acp.config').get().keys[action]
-  vim.keymap.set(mode, plug, fn, { buffer = buf, desc = 'acp: ' .. action })
+  local desc = require('acp.config').desc(action)
+  vim.keymap.set(mode, plug, fn, { buffer = buf, desc = desc })
   if lhs then
-    vim.keymap.set(mode, lhs, plug, { buffer = buf, remap = true, desc = 'acp: ' .. action })
+    vim.keymap.set(mode, lhs, plug, { buffer = buf, remap = true, desc = desc })
   end
 end
 

@@ -66,7 +66,11 @@ function M.create(id)
       navigate.fold(action)
     end)
   end
-  vim.keymap.set('n', 'za', '<Plug>(AcpToggleBlock)', { buffer = buf, remap = true })
+  vim.keymap.set('n', 'za', '<Plug>(AcpToggleBlock)', {
+    buffer = buf,
+    remap = true,
+    desc = require('acp.config').desc('toggle'),
+  })
   for action, to in pairs({
     next_message = { 'NextMessage', 'message', true },
     previous_message = { 'PreviousMessage', 'message', false },

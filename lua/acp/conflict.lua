@@ -271,9 +271,10 @@ local function settle(buf)
       local run = function()
         key.run(vim.v.count1)
       end
-      table.insert(keys, { lhs = key.plug, run = run, desc = action })
+      local desc = require('acp.config').desc(action)
+      table.insert(keys, { lhs = key.plug, run = run, desc = desc })
       if config[action] then
-        table.insert(keys, { lhs = config[action], run = run, desc = action })
+        table.insert(keys, { lhs = config[action], run = run, desc = desc })
       end
     end
     state.keys = require('acp.borrow').map(buf, keys)

@@ -211,13 +211,11 @@ function M.keys()
   local keys = {}
   for _, action in ipairs(actions) do
     local function add(mode, run)
-      table.insert(keys, { lhs = action.plug, mode = mode, run = run, desc = action.action })
+      local desc = require('acp.config').desc(action.action)
+      table.insert(keys, { lhs = action.plug, mode = mode, run = run, desc = desc })
       local lhs = config[action.action]
       if lhs then
-        table.insert(
-          keys,
-          { lhs = lhs, mode = mode, run = run, desc = action.action, yields = true }
-        )
+        table.insert(keys, { lhs = lhs, mode = mode, run = run, desc = desc, yields = true })
       end
     end
     add('n', function()

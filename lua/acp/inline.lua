@@ -223,7 +223,8 @@ local function map(self, diff)
   local keys = {}
   for _, key in ipairs(require('acp.diff').keys(diff)) do
     for _, mode in ipairs(key.modes or { 'n' }) do
-      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = key.action }
+      local desc = require('acp.config').desc(key.action)
+      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = desc }
       table.insert(keys, mapped)
       if config[key.action] then
         table.insert(keys, vim.tbl_extend('force', mapped, { lhs = config[key.action] }))
