@@ -275,7 +275,10 @@ end
 function M.attach(buf, cwd)
   vim.bo[buf].omnifunc = "v:lua.require'acp.complete'.omnifunc"
   local function start()
-    vim.lsp.start({ name = 'acp', cmd = serve, root_dir = cwd() }, { bufnr = buf, silent = true })
+    -- vim.lsp throws where Neovim cannot make the folder of its log; the menu here does without.
+    pcall(function()
+      vim.lsp.start({ name = 'acp', cmd = serve, root_dir = cwd() }, { bufnr = buf, silent = true })
+    end)
   end
   api.nvim_create_autocmd('BufEnter', { buffer = buf, once = true, callback = start })
   api.nvim_create_autocmd('InsertEnter', {
