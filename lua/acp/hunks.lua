@@ -80,7 +80,7 @@ end
 ---@param step integer
 function M.go(step)
   local marks = require('acp.marks')
-  if vim.bo.buftype ~= '' then
+  if vim.bo.buftype ~= '' and require('acp.window').spare() ~= api.nvim_get_current_win() then
     return tell('no file is in this window')
   end
   local path = marks.path(api.nvim_get_current_buf())

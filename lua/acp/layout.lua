@@ -88,6 +88,10 @@ local function open_chat(buf)
       ) or nil,
       height = bottom and size(spec.height, vim.o.lines, 0.45) or nil,
     })
+    style_chat(win)
+    if not bottom and vim.o.equalalways and vim.o.eadirection ~= 'ver' then
+      vim.cmd('horizontal wincmd =') -- the width comes from all windows, not from the one beside it
+    end
   end
   style_chat(win)
   return win
