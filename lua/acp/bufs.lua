@@ -39,6 +39,7 @@ function M.create(name, filetype, id)
   vim.b[buf].acp_session = id
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].swapfile = false
+  vim.bo[buf].textwidth, vim.bo[buf].wrapmargin = 0, 0 -- what is typed there is no text of a file
   vim.bo[buf].filetype = filetype
   return buf
 end

@@ -183,7 +183,7 @@ function M.create(id)
       M.changed(id)
     end,
   })
-  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
+  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave', 'WinEnter', 'WinLeave' }, {
     buffer = buf,
     callback = vim.schedule_wrap(function()
       require('acp.winbar').refresh(id)

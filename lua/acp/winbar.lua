@@ -159,7 +159,7 @@ local function prompt_bar(id, win)
     table.insert(parts, s.queued .. ' queued' .. (s.paused and ', paused' or ''))
   end
   local hints = {}
-  local inserting = vim.api.nvim_get_mode().mode:match('^i')
+  local inserting = win == api.nvim_get_current_win() and api.nvim_get_mode().mode:match('^i')
   local send = inserting and keys.send_insert or keys.send
   if send then
     table.insert(hints, escape(send) .. ' send')
