@@ -49,6 +49,9 @@ type Host struct {
 	saves      *saves
 	cleanStore sync.Once
 
+	without    string // what the user has to do without, as a sentence, or ""
+	sayWithout sync.Once
+
 	permissionIDs atomic.Int64
 	judge         atomic.Pointer[judge] // nil until Lua has told the rules
 	reviewBefore  atomic.Bool           // writes through the client wait for the user
@@ -65,6 +68,7 @@ type Host struct {
 }
 
 func newHost(o Options, nvim editor.Neovim) *Host {
+	without := o.leaveUnwritable()
 	h := &Host{
 		version:  o.Version,
 		log:      o.Log,
@@ -76,6 +80,8 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
 		secrets:  map[string]map[string]string{},
+
+		without: without,
 	}
 	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
@@ -154,6 +160,9 @@ func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
 		s.takeUpSaved()
 	}
 	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
+	if h.without != "" {
+		h.sayWithout.Do(func() { s.box.Put(func() { s.remark("warning", h.without) }) })
+	}
 	s.box.Put(s.start)
 }
 

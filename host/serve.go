@@ -25,6 +25,7 @@ type Options struct {
 	Cache    string // the folder for files that agents send; "" for none
 	State    string // the folder for writes that may be cut short; "" for none
 	Data     string // the folder of checkpoints; "" for none
+	NoLog    string // the file that could not be opened to log to; "" for none
 }
 
 // Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all

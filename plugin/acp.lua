@@ -14,8 +14,8 @@ end, {
   nargs = '*',
   range = true,
   desc = 'Chat with a coding agent (ACP)',
-  complete = function(lead, line)
-    return require('acp.command').complete(lead, line)
+  complete = function(lead, line, at)
+    return require('acp.command').complete(lead, line, at)
   end,
 })
 

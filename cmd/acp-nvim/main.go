@@ -81,20 +81,26 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	options := host.Options{Version: version, API: *api, NerdFont: *nerdFont, Cache: *cache, State: *state, Data: *data}
 	var out io.Writer = os.Stderr
 	if *logFile != "" {
-		if err := os.MkdirAll(filepath.Dir(*logFile), 0o700); err != nil {
-			return fmt.Errorf("open the log: %w", err)
+		if f, err := openLog(*logFile); err != nil {
+			fmt.Fprintln(os.Stderr, "acp-nvim: open the log:", err)
+			options.NoLog = *logFile
+		} else {
+			defer f.Close()
+			out = f
 		}
-		f, err := os.OpenFile(*logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
-			return fmt.Errorf("open the log: %w", err)
-		}
-		defer f.Close()
-		out = f
 	}
-	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
-	return host.Serve(ctx, os.Stdin, stdout, host.Options{Version: version, API: *api, Log: log, NerdFont: *nerdFont, Cache: *cache, State: *state, Data: *data})
+	options.Log = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
+	return host.Serve(ctx, os.Stdin, stdout, options)
+}
+
+func openLog(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
 func runDemo(ctx context.Context, args []string, stdout *os.File) error {

@@ -648,6 +648,11 @@ function M.statusline()
   return #parts > 0 and ('acp: ' .. table.concat(parts, ', ')) or ''
 end
 
+---Ends the host, its agents and all windows, so that the plugin can be loaded anew.
+function M.deactivate()
+  require('acp.deactivate')()
+end
+
 for _, name in ipairs({
   'elicitations',
   'answer',

@@ -7,7 +7,7 @@ local M = {}
 ---@field lhs string
 ---@field mode? string default: Normal mode
 ---@field run fun()
----@field desc string
+---@field action string
 ---@field otherwise? string the key where lhs would be in the way of another one
 ---@field yields? boolean it is not taken where the user has mapped it, here or everywhere
 
@@ -99,7 +99,8 @@ function M.map(buf, keys)
       had = had.buffer == 1 and had or nil
       table.insert(borrowed, { lhs = key.lhs, mode = mode, had = had, run = key.run })
       -- It waits for a longer key that the user maps from now on.
-      vim.keymap.set(mode, key.lhs, key.run, { buffer = buf, desc = 'acp: ' .. key.desc })
+      local desc = require('acp.config').desc(key.action)
+      vim.keymap.set(mode, key.lhs, key.run, { buffer = buf, desc = desc })
     end
   end
   taken[buf] = taken[buf] or {}

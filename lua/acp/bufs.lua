@@ -39,6 +39,7 @@ function M.create(name, filetype, id)
   vim.b[buf].acp_session = id
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].swapfile = false
+  vim.bo[buf].textwidth, vim.bo[buf].wrapmargin = 0, 0 -- what is typed there is no text of a file
   vim.bo[buf].filetype = filetype
   if old ~= -1 and api.nvim_buf_is_valid(old) and vim.b[old].acp_gone then
     for _, win in ipairs(vim.fn.win_findbuf(old)) do
@@ -66,10 +67,10 @@ end
 ---@param opts? vim.keymap.set.Opts
 function M.map(buf, mode, action, plug, fn, opts)
   local lhs = require('acp.config').get().keys[action]
-  vim.keymap.set(mode, plug, fn, { buffer = buf, desc = 'acp: ' .. action })
+  local desc = require('acp.config').desc(action)
+  vim.keymap.set(mode, plug, fn, { buffer = buf, desc = desc })
   if lhs then
-    opts = vim.tbl_extend('error', opts or {}, { buffer = buf, remap = true })
-    opts.desc = 'acp: ' .. action
+    opts = vim.tbl_extend('error', opts or {}, { buffer = buf, remap = true, desc = desc })
     vim.keymap.set(mode, lhs, plug, opts)
   end
 end

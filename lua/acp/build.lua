@@ -4,9 +4,14 @@ local M = {}
 ---@type boolean
 local building = false
 
+---@return boolean
+function M.running()
+  return building
+end
+
 function M.run()
   if building then
-    return vim.notify('acp: the host is being built')
+    return vim.notify('acp: the host is being built already; a message says when it is there')
   end
   if vim.fn.executable('go') == 0 or vim.fn.executable('make') == 0 then
     return vim.notify(

@@ -66,7 +66,11 @@ function M.create(id)
       navigate.fold(action)
     end)
   end
-  vim.keymap.set('n', 'za', '<Plug>(AcpToggleBlock)', { buffer = buf, remap = true })
+  vim.keymap.set('n', 'za', '<Plug>(AcpToggleBlock)', {
+    buffer = buf,
+    remap = true,
+    desc = require('acp.config').desc('toggle'),
+  })
   for action, to in pairs({
     next_message = { 'NextMessage', 'message', true },
     previous_message = { 'PreviousMessage', 'message', false },
@@ -107,7 +111,7 @@ function M.create(id)
   bufs.map(buf, 'n', 'prompt', '<Plug>(AcpPrompt)', type_there)
   for _, lhs in ipairs({ 'a', 'A', 'I', 'o', 'O' }) do
     -- Whoever wants to type: the transcript is not theirs.
-    vim.keymap.set('n', lhs, type_there, { buffer = buf, desc = 'acp: prompt' })
+    vim.keymap.set('n', lhs, type_there, { buffer = buf, desc = require('acp.config').desc('prompt') })
   end
   api.nvim_create_autocmd('WinScrolled', {
     buffer = buf,

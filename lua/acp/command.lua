@@ -5,7 +5,7 @@ local complain = require('acp.say').complain
 
 ---@class acp.Subcommand
 ---@field run fun(args: string, cmd: table)
----@field complete? fun(): string[]
+---@field complete? fun(args: string): string[] all that the arguments can be, as far as they begin with these
 
 ---@type table<string, acp.Subcommand>
 local sub = {}
@@ -336,8 +336,8 @@ sub.traffic = {
     end)
     complain(err)
   end,
-  complete = function()
-    return {}
+  complete = function(args)
+    return vim.fn.getcompletion(args, 'file')
   end,
 }
 
@@ -386,7 +386,7 @@ sub.review = {
     require('acp.review')[run](id)
   end,
   complete = function()
-    return { 'diff', 'keep', 'marks', 'next', 'previous', 'reject', 'send' }
+    return { 'diff', 'keep', 'marks on', 'marks off', 'next', 'previous', 'reject', 'send' }
   end,
 }
 
@@ -414,24 +414,37 @@ function M.run(cmd)
   end
 end
 
----@param lead string
----@param line string
+---The names of the subcommands.
 ---@return string[]
-function M.complete(lead, line)
-  local before = line:match('Acp%s+(.*)$') or ''
-  local candidates
-  if before:find('%s') then
-    local found = sub[before:match('^%S+')]
-    candidates = found and found.complete and found.complete() or {}
-  else
-    candidates = vim.tbl_filter(function(name)
-      return name ~= ''
-    end, vim.tbl_keys(sub))
-    table.sort(candidates)
+local function names()
+  local list = vim.tbl_filter(function(name)
+    return name ~= ''
+  end, vim.tbl_keys(sub))
+  table.sort(list)
+  return list
+end
+
+---The words that can come next.
+---@param lead string what of this word there is
+---@param line string
+---@param at integer the bytes of the line before the cursor
+---@return string[]
+function M.complete(lead, line, at)
+  local typed = line:sub(1, at):match('Acp%s+(.*)$') or ''
+  local name, args = typed:match('^(%S+)%s+(.*)$')
+  local found = sub[name]
+  args = args and args:gsub('%s+', ' ')
+  local before = args and #args - #lead or 0
+  local candidates = not name and names() or found and found.complete and found.complete(args) or {}
+  local words, seen = {}, {}
+  for _, candidate in ipairs(candidates) do
+    local word = candidate:sub(before + 1):match('^%S*')
+    if vim.startswith(candidate, args or typed) and word ~= '' and not seen[word] then
+      seen[word] = true
+      table.insert(words, word)
+    end
   end
-  return vim.tbl_filter(function(candidate)
-    return vim.startswith(candidate, lead)
-  end, candidates)
+  return words
 end
 
 return M

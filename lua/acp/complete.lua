@@ -5,7 +5,13 @@ local M = {}
 
 local api = vim.api
 
-local kinds = { command = 3, file = 17, folder = 19 }
+---As the language server protocol has them. A command is a Keyword: behind a Function plugins write brackets.
+local kinds = { command = 14, file = 17, folder = 19 }
+
+---How many cells of a command's hint the menu shows, which is as wide as its longest line.
+local hint_width = 30
+---In blink.cmp, what was found here stands before the folders of the disk and the snippets.
+local score_offset = 100
 
 ---@class acp.CompletionPlace
 ---@field kind 'command'|'file'
@@ -19,6 +25,7 @@ local kinds = { command = 3, file = 17, folder = 19 }
 ---@field text string what it is replaced with
 ---@field label string
 ---@field detail string
+---@field documentation? string what the label has not all of
 
 ---What there is to complete.
 ---@param row integer 0-based
@@ -46,12 +53,14 @@ local function commands(session, query)
     list = vim.fn.matchfuzzy(list, query, { key = 'name' })
   end
   return vim.tbl_map(function(command)
-    local hint = command.hint ~= '' and (' ' .. command.hint) or ''
+    local name, hint = '/' .. command.name, command.hint:gsub('%s+', ' ')
+    local shown = require('acp.wrap').cut(hint, hint_width)
     return {
       kind = kinds.command,
-      text = '/' .. command.name .. (hint ~= '' and ' ' or ''),
-      label = '/' .. command.name .. hint,
+      text = name .. (hint ~= '' and ' ' or ''),
+      label = name .. (hint ~= '' and ' ' .. shown or ''),
       detail = (command.description:gsub('%s+', ' ')),
+      documentation = shown ~= hint and name .. ' ' .. hint or nil,
     }
   end, list)
 end
@@ -115,7 +124,9 @@ local function answer(params, reply)
       items[i] = {
         label = item.label,
         detail = item.detail,
+        documentation = item.documentation,
         kind = item.kind,
+        score_offset = score_offset,
         -- What was found fits, and in this order, whatever else a client would make of it.
         filterText = at.typed,
         sortText = ('%04d'):format(i),
@@ -159,11 +170,14 @@ local function serve(dispatchers)
           capabilities = {
             positionEncoding = 'utf-8',
             completionProvider = { triggerCharacters = { '/', '@', '"', '.' } },
+            documentSymbolProvider = true, -- there are none: navic and others complain of a server that does not say so
           },
           serverInfo = { name = 'acp' },
         })
       elseif method == 'textDocument/completion' then
         answer(params, reply)
+      elseif method == 'textDocument/documentSymbol' then
+        reply({})
       else
         reply(vim.NIL)
       end
@@ -257,10 +271,14 @@ end
 
 ---Makes a prompt complete.
 ---@param buf integer
-function M.attach(buf)
+---@param cwd fun(): string the folder of its session, which others take from the language server
+function M.attach(buf, cwd)
   vim.bo[buf].omnifunc = "v:lua.require'acp.complete'.omnifunc"
   local function start()
-    vim.lsp.start({ name = 'acp', cmd = serve, root_dir = '/' }, { bufnr = buf, silent = true })
+    -- vim.lsp throws where Neovim cannot make the folder of its log; the menu here does without.
+    pcall(function()
+      vim.lsp.start({ name = 'acp', cmd = serve, root_dir = cwd() }, { bufnr = buf, silent = true })
+    end)
   end
   api.nvim_create_autocmd('BufEnter', { buffer = buf, once = true, callback = start })
   api.nvim_create_autocmd('InsertEnter', {

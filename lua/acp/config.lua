@@ -254,6 +254,70 @@ M.schema = {
   },
 }
 
+---What the keys do, by action, as |:map| and which-key show it.
+M.words = {
+  send = 'send the prompt',
+  send_insert = 'send the prompt',
+  cancel = 'end the turn',
+  allow = 'allow what waits for your answer',
+  reject = 'refuse what waits for your answer',
+  toggle = 'open or close the block',
+  open = 'open the block',
+  close = 'close the block',
+  open_all = 'open all blocks',
+  close_all = 'close all blocks',
+  prompt = 'type in the prompt',
+  help = 'show the keys of this buffer',
+  next_message = 'go to the next message',
+  previous_message = 'go to the previous message',
+  next_call = 'go to the next tool call',
+  previous_call = 'go to the previous tool call',
+  jump = 'go to the file that is named',
+  inspect = 'show all that is known of the tool call',
+  whole = 'show the block whole',
+  yank_code = 'yank the block of code',
+  plan = 'show the plan',
+  terminal = 'show the terminal',
+  mode = 'choose the mode',
+  model = 'choose the model',
+  options = 'choose among all options',
+  diff = 'show the diff',
+  diff_allow = 'allow what is asked',
+  diff_refuse = 'refuse what is asked',
+  diff_next_file = 'go to the next file',
+  diff_previous_file = 'go to the previous file',
+  diff_close = 'close the diff',
+  review_keep = 'keep the change',
+  review_reject = 'refuse the change',
+  review_next = 'go to the next change',
+  review_previous = 'go to the previous change',
+  review_edit = 'edit what would be written',
+  drop_unsaved = 'leave unsaved text out, or take it in',
+  review_comment = 'comment on the lines',
+  conflict_mine = 'keep your lines',
+  conflict_theirs = "take the agent's lines",
+  conflict_both = 'take the lines of both',
+  conflict_next = 'go to the next conflict',
+  conflict_previous = 'go to the previous conflict',
+  review_send = 'send the comments and what was refused',
+  review_open = 'go to the place in the file',
+  review_fold = 'open or close the file',
+  review_undo = 'undo the last decision',
+  review_close = 'close the review',
+  page_keep = 'keep the hunk, the lines, the file or all',
+  page_reject = 'refuse the hunk, the lines, the file or all',
+  page_comment = 'comment on the lines',
+  history_previous = 'bring back the prompt sent before',
+  history_next = 'bring back the prompt sent after, then the draft',
+}
+
+---What a mapping of an action says of itself.
+---@param action string
+---@return string
+function M.desc(action)
+  return 'acp: ' .. M.words[action]
+end
+
 ---@class acp.Config
 ---@field agent? string
 ---@field agents table<string, acp.Agent>

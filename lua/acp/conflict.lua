@@ -89,9 +89,9 @@ local function keys_of(buf)
     local function run()
       key.run(vim.v.count1)
     end
-    table.insert(keys, { lhs = key.plug, run = run, desc = action })
+    table.insert(keys, { lhs = key.plug, run = run, action = action })
     if config[action] then
-      table.insert(keys, { lhs = config[action], run = run, desc = action })
+      table.insert(keys, { lhs = config[action], run = run, action = action })
     end
   end
   return require('acp.borrow').choose(buf, keys)
@@ -107,7 +107,7 @@ local function hints(buf, words)
   local lhs = {}
   for _, key in ipairs(state.chosen) do
     if not vim.startswith(key.lhs, '<Plug>') then
-      lhs[key.desc] = key.lhs
+      lhs[key.action] = key.lhs
     end
   end
   local parts = {}

@@ -4,6 +4,7 @@ local M = {}
 
 local api = vim.api
 local idle = require('acp.idle')
+local spare = require('acp.window').spare
 local ns = api.nvim_create_namespace('acp_follow')
 
 ---How long a place is highlighted, in ms.
@@ -480,7 +481,7 @@ function M.jump(args)
   if paused or args.activity ~= activity then
     return 'busy'
   end
-  if there and (vim.wo[win].diff or not is_code(win)) then
+  if there and (vim.wo[win].diff or not is_code(win) and spare() ~= win) then
     return 'busy'
   end
   if there and api.nvim_get_current_win() == win and api.nvim_get_mode().mode ~= 'n' then
@@ -492,7 +493,7 @@ function M.jump(args)
   end
   agent = args.agent or agent
   if not there then
-    mark(last_used() or open())
+    mark(last_used() or spare() or open())
     if api.nvim_get_current_win() == win then
       return 'busy' -- the user may have typed there just now
     end

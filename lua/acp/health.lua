@@ -73,9 +73,26 @@ local function size(bytes)
   return bytes .. ' bytes'
 end
 
+---Whether what is logged and saved can be; see host/unwritable.go.
+local function check_folders()
+  for _, which in ipairs({ 'log', 'state', 'data', 'cache' }) do
+    local dir = vim.fn.stdpath(which) --[[@as string]]
+    while not vim.uv.fs_stat(dir) and dir ~= vim.fs.dirname(dir) do
+      dir = vim.fs.dirname(dir)
+    end
+    if vim.fn.filewritable(dir) ~= 2 then
+      health.warn(
+        ("%s cannot be written: stdpath('%s') is in it"):format(dir, which),
+        { 'What would be in it is not logged or saved' }
+      )
+    end
+  end
+end
+
 ---What is kept for undo and review; see host/checkpoint.
 local function check_data()
   health.start('Data')
+  check_folders()
   local dir = vim.fs.joinpath(vim.fn.stdpath('data'), 'acp')
   local bytes, sessions = 0, 0
   for name, kind in vim.fs.dir(dir, { depth = 3 }) do

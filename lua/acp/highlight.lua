@@ -123,14 +123,16 @@ local tints = {
 local function tint()
   local light = vim.o.background == 'light'
   local normal = api.nvim_get_hl(0, { name = 'Normal', link = false })
-  local below = normal.bg or (light and 0xffffff or 0x000000)
+  -- Behind a transparent background is one that is not known: a grey, from which the colours stand out more.
+  local below = normal.bg or (light and 0xffffff or 0x1c1c1c)
+  local more = normal.bg and 0 or 0.15
   for name, t in pairs(tints) do
     local color = api.nvim_get_hl(0, { name = t[1], link = false }).fg
     color = color or (t[1] == 'Added' and 0x40a040 or 0xd04040)
     local mixed = 0
     for _, unit in ipairs({ 0x10000, 0x100, 1 }) do
       local from, to = math.floor(below / unit) % 256, math.floor(color / unit) % 256
-      mixed = mixed + math.floor(from + (to - from) * t[2] + 0.5) * unit
+      mixed = mixed + math.floor(from + (to - from) * (t[2] + more) + 0.5) * unit
     end
     local ctermbg = light and t.light or t.dark
     api.nvim_set_hl(0, name, { bg = mixed, ctermbg = ctermbg, default = true })

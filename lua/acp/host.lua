@@ -13,6 +13,8 @@ local root = vim.fs.dirname(
 local channel
 ---@type boolean whether the host has said hello
 local ready = false
+---@type boolean whether it was told to end
+local stopping = false
 ---@type table<integer, true> process groups that the host has started
 local groups = {}
 ---@type string[] the last lines of its stderr
@@ -56,6 +58,9 @@ function M.find()
   if found ~= '' then
     return { found }
   end
+  if package.loaded['acp.build'] and require('acp.build').running() then
+    return nil, 'the host is being built; a message says when it is there'
+  end
   return nil, 'the host program is missing. Run :Acp build (it needs Go)'
 end
 
@@ -85,14 +90,15 @@ local function on_exit(code)
   for _, callback in pairs(waiting) do
     callback(nil, 'the host has ended')
   end
-  if vim.v.exiting ~= vim.NIL then
+  if stopping or vim.v.exiting ~= vim.NIL then
+    stopping = false
     return
   end
   local words = vim.trim(table.concat(stderr, '\n'))
   local why
   if was_ready then
     why = ('the host ended (code %d). :Acp restart starts it again'):format(code)
-    vim.fn.writefile(vim.split(words, '\n'), M.log_file(), 'a')
+    pcall(vim.fn.writefile, vim.split(words, '\n'), M.log_file(), 'a') -- its folder may not be writable
   else
     local last = words:match('[^\n]*$')
     last = last ~= '' and ': ' .. last or ''
@@ -154,6 +160,7 @@ function M.stop()
   if not job then
     return
   end
+  stopping = true
   pcall(vim.fn.chanclose, job)
   vim.fn.jobwait({ job }, 500)
   pcall(vim.fn.jobstop, job)

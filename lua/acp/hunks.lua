@@ -81,7 +81,7 @@ end
 ---@param quiet? boolean where there is none, nothing is said
 function M.go(step, quiet)
   local marks = require('acp.marks')
-  if vim.bo.buftype ~= '' then
+  if vim.bo.buftype ~= '' and require('acp.window').spare() ~= api.nvim_get_current_win() then
     return tell('no file is in this window')
   end
   local path = marks.path(api.nvim_get_current_buf())
@@ -230,13 +230,10 @@ function M.keys()
   local keys = {}
   for _, action in ipairs(actions) do
     local function add(mode, run)
-      table.insert(keys, { lhs = action.plug, mode = mode, run = run, desc = action.action })
+      table.insert(keys, { lhs = action.plug, mode = mode, run = run, action = action.action })
       local lhs = config[action.action]
       if lhs then
-        table.insert(
-          keys,
-          { lhs = lhs, mode = mode, run = run, desc = action.action, yields = true }
-        )
+        table.insert(keys, { lhs = lhs, mode = mode, run = run, action = action.action, yields = true })
       end
     end
     add('n', function()

@@ -186,7 +186,7 @@ local function map(self, diff)
   local keys = {}
   for _, key in ipairs(require('acp.diff').keys(diff)) do
     for _, mode in ipairs(key.modes or { 'n' }) do
-      local mapped = { mode = mode, lhs = key.plug, run = key.run, desc = key.action }
+      local mapped = { mode = mode, lhs = key.plug, run = key.run, action = key.action }
       table.insert(keys, mapped)
       if config[key.action] then
         local own = { lhs = config[key.action], otherwise = key.otherwise }
@@ -196,7 +196,7 @@ local function map(self, diff)
   end
   for _, key in ipairs(require('acp.borrow').choose(self.buf, keys)) do
     if key.mode == 'n' and not vim.startswith(key.lhs, '<Plug>') then
-      self.lhs[key.desc] = key.lhs
+      self.lhs[key.action] = key.lhs
     end
   end
   self.keys = require('acp.borrow').map(self.buf, keys)

@@ -3,78 +3,90 @@ local M = {}
 
 local api = vim.api
 
----What each action of the configuration does, in the order in which it is listed.
----@type {[1]: string, [2]: string}[]
-local actions = {
-  { 'send', 'send the prompt' },
-  { 'send_insert', 'send the prompt' },
-  { 'prompt', 'type in the prompt' },
-  { 'allow', 'allow what waits for your answer' },
-  { 'reject', 'refuse it' },
-  { 'cancel', 'end the turn' },
-  { 'history_previous', 'the prompt sent before' },
-  { 'history_next', 'the next one; the draft' },
-  { 'drop_unsaved', 'leave unsaved text out, or take it in' },
-  { 'toggle', 'open or close a block' },
-  { 'open', 'open a block' },
-  { 'close', 'close a block' },
-  { 'open_all', 'open all blocks' },
-  { 'close_all', 'close all blocks' },
-  { 'next_message', 'the next message' },
-  { 'previous_message', 'the message before' },
-  { 'next_call', 'the next tool call' },
-  { 'previous_call', 'the tool call before' },
-  { 'jump', 'to the file and line that is named' },
-  { 'inspect', 'all that is known of a tool call' },
-  { 'whole', 'the block whole, in a split' },
-  { 'yank_code', 'yank the block of code' },
-  { 'diff', 'the diff of the tool call' },
-  { 'terminal', 'the terminal of the tool call' },
-  { 'plan', 'the plan' },
-  { 'mode', 'choose the mode' },
-  { 'model', 'choose the model' },
-  { 'options', 'choose among all options' },
-  { 'diff_allow', 'allow what is asked' },
-  { 'diff_refuse', 'refuse it' },
-  { 'review_reject', 'refuse the hunk, or the selected ones' },
-  { 'review_keep', 'keep it' },
-  { 'review_edit', 'edit what would be written' },
-  { 'review_next', 'the next hunk' },
-  { 'review_previous', 'the hunk before' },
-  { 'diff_next_file', 'the next file' },
-  { 'diff_previous_file', 'the file before' },
-  { 'diff_close', 'close the diff' },
+---The actions of the configuration in the order in which their keys are listed.
+local order = {
+  'send',
+  'send_insert',
+  'prompt',
+  'allow',
+  'reject',
+  'cancel',
+  'history_previous',
+  'history_next',
+  'drop_unsaved',
+  'toggle',
+  'open',
+  'close',
+  'open_all',
+  'close_all',
+  'next_message',
+  'previous_message',
+  'next_call',
+  'previous_call',
+  'jump',
+  'inspect',
+  'whole',
+  'yank_code',
+  'diff',
+  'terminal',
+  'plan',
+  'mode',
+  'model',
+  'options',
+  'diff_allow',
+  'diff_refuse',
+  'review_reject',
+  'review_keep',
+  'review_edit',
+  'review_next',
+  'review_previous',
+  'diff_next_file',
+  'diff_previous_file',
+  'diff_close',
 }
 
----@type table<string, {[1]: integer, [2]: string}> place in the list and words, by action
-local known = {}
-for i, action in ipairs(actions) do
-  known[action[1]] = { i, action[2] }
+---The keys of the current buffer by what they do, as their mappings say it.
+---@return {[1]: integer, [2]: string, [3]: string}[] rows place in the list, keys and words
+local function rows_here()
+  local ranks, rows = {}, {}
+  for i, action in ipairs(order) do
+    local desc = require('acp.config').desc(action)
+    ranks[desc] = ranks[desc] or i
+  end
+  for mode, where in pairs({ n = '', x = '', i = ' (Insert mode)' }) do
+    for _, map in ipairs(api.nvim_buf_get_keymap(0, mode)) do
+      local words = (map.desc or ''):match('^acp: (.*)')
+      local lhs = map.lhs:gsub('<lt>', '<')
+      if words and map.desc ~= require('acp.config').desc('help') and not vim.startswith(lhs, '<Plug>') then
+        local row = rows[words .. where] or { ranks[map.desc] or #order + 1, {}, words .. where }
+        if not vim.tbl_contains(row[2], lhs) then
+          table.insert(row[2], lhs)
+        end
+        rows[words .. where] = row
+      end
+    end
+  end
+  local list = {}
+  for _, row in pairs(rows) do
+    table.sort(row[2])
+    table.insert(list, { row[1], table.concat(row[2], ' '), row[3] })
+  end
+  table.sort(list, function(a, b)
+    return a[1] < b[1] or a[1] == b[1] and a[2] < b[2]
+  end)
+  return list
 end
 
 ---Shows the keys of the current buffer.
 local function show()
-  local rows, seen = {}, {}
-  for mode, where in pairs({ n = '', x = '', i = ' (Insert mode)' }) do
-    for _, map in ipairs(api.nvim_buf_get_keymap(0, mode)) do
-      local action = (map.desc or ''):match('^acp: (.*)')
-      local lhs = map.lhs:gsub('<lt>', '<')
-      if action and action ~= 'help' and not vim.startswith(lhs, '<Plug>') then
-        local at, words = unpack(known[action] or { #actions + 1, action })
-        words = words .. where
-        if not seen[lhs .. words] then
-          seen[lhs .. words] = true
-          table.insert(rows, { at, lhs, words })
-        end
-      end
-    end
+  local rows = rows_here()
+  local room = 0
+  for _, row in ipairs(rows) do
+    room = math.max(room, api.nvim_strwidth(row[2]))
   end
-  table.sort(rows, function(a, b)
-    return a[1] < b[1] or a[1] == b[1] and a[2] < b[2]
-  end)
   local width, lines = 1, {}
   for _, row in ipairs(rows) do
-    table.insert(lines, (' %-8s %s '):format(row[2], row[3]))
+    table.insert(lines, ' ' .. row[2] .. (' '):rep(room - api.nvim_strwidth(row[2]) + 2) .. row[3] .. ' ')
     width = math.max(width, api.nvim_strwidth(lines[#lines]))
   end
   local buf = api.nvim_create_buf(false, true)

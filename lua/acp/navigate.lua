@@ -55,7 +55,7 @@ local function code_window()
       return win
     end
   end
-  return api.nvim_open_win(0, false, { split = 'left', win = -1 })
+  return require('acp.window').spare() or api.nvim_open_win(0, false, { split = 'left', win = -1 })
 end
 
 ---Goes to a place of a file in a window for code.

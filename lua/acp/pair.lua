@@ -124,7 +124,8 @@ end
 local function map(buf, diff)
   local config = require('acp.config').get().keys
   for _, key in ipairs(require('acp.diff').keys(diff)) do
-    local opts = { buffer = buf, nowait = true, desc = 'acp: ' .. key.action }
+    local desc = require('acp.config').desc(key.action)
+    local opts = { buffer = buf, nowait = true, desc = desc }
     vim.keymap.set(key.modes or 'n', key.plug, key.run, opts)
     if config[key.action] then
       vim.keymap.set(key.modes or 'n', config[key.action], key.run, opts)
@@ -315,7 +316,8 @@ function Pair:edit(diff, lines, mine)
   }
   for _, mode in ipairs({ 'n', 'x' }) do
     for _, key in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
-      local stays = key.desc == 'acp: diff_allow' or key.desc == 'acp: diff_refuse'
+      local desc = require('acp.config').desc
+      local stays = key.desc == desc('diff_allow') or key.desc == desc('diff_refuse')
       if vim.startswith(key.desc or '', 'acp: ') and not stays then
         vim.keymap.del(mode, key.lhs, { buffer = buf })
       end

@@ -159,19 +159,20 @@ local function fill(float)
   for i = 1, math.min(9, #request.options) do
     vim.keymap.set('n', tostring(i), function()
       answer(i)
-    end, { buffer = buf, nowait = true })
+    end, { buffer = buf, nowait = true, desc = ('acp: give answer %d'):format(i) })
   end
   vim.keymap.set('n', '<CR>', function()
     local row = float.options[api.nvim_win_get_cursor(0)[1] - first]
     answer(row and row.nth)
-  end, { buffer = buf })
+  end, { buffer = buf, desc = 'acp: give the answer of this line' })
   if request.files then
     vim.keymap.set('n', 'D', function()
       require('acp.diff').ask(request)
-    end, { buffer = buf, nowait = true })
+    end, { buffer = buf, nowait = true, desc = 'acp: show the diff' })
   end
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
-    vim.keymap.set('n', lhs, '<Cmd>close<CR>', { buffer = buf, nowait = true })
+    local opts = { buffer = buf, nowait = true, desc = 'acp: close, and answer later' }
+    vim.keymap.set('n', lhs, '<Cmd>close<CR>', opts)
   end
   if float.page < #float.rows then
     ---@param by integer rows
@@ -185,7 +186,11 @@ local function fill(float)
     for lhs, by in pairs(keys) do
       vim.keymap.set('n', lhs, function()
         turn(by * float.page)
-      end, { buffer = buf, nowait = true })
+      end, {
+        buffer = buf,
+        nowait = true,
+        desc = by > 0 and 'acp: turn the page' or 'acp: turn the page back',
+      })
     end
   end
   return buf

@@ -150,22 +150,8 @@ function M.forget(id)
 end
 
 ---@param id integer
----@return integer buf
-function M.create(id)
-  local buf = bufs.create('acp://prompt/' .. id, 'acp-prompt', id)
-  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
-    buffer = buf,
-    callback = function()
-      M.changed(id)
-    end,
-  })
-  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave', 'BufEnter', 'BufLeave' }, {
-    buffer = buf,
-    callback = vim.schedule_wrap(function()
-      require('acp.winbar').refresh(id)
-    end),
-  })
-  require('acp.complete').attach(buf)
+---@param buf integer
+local function map(id, buf)
   bufs.map(buf, 'n', 'history_previous', '<Plug>(AcpHistoryPrevious)', function()
     browse(id, buf, -1)
   end)
@@ -186,6 +172,37 @@ function M.create(id)
   require('acp.keys').map(buf)
   bufs.map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()
     require('acp').cancel({ session = id })
+  end)
+end
+
+---@param id integer
+---@return integer buf
+function M.create(id)
+  local buf = bufs.create('acp://prompt/' .. id, 'acp-prompt', id)
+  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
+    buffer = buf,
+    callback = function()
+      M.changed(id)
+    end,
+  })
+  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave', 'BufEnter', 'BufLeave', 'WinEnter', 'WinLeave' }, {
+    buffer = buf,
+    callback = vim.schedule_wrap(function()
+      require('acp.winbar').refresh(id)
+    end),
+  })
+  map(id, buf)
+  api.nvim_create_autocmd('LspAttach', {
+    buffer = buf,
+    desc = 'Have the keys of the prompt, whatever those of language servers are',
+    callback = vim.schedule_wrap(function()
+      if (bufs.get(id) or {}).prompt == buf and api.nvim_buf_is_loaded(buf) then
+        map(id, buf)
+      end
+    end),
+  })
+  require('acp.complete').attach(buf, function()
+    return cwd(id)
   end)
   return buf
 end

@@ -46,7 +46,12 @@ local function open(win, text, which)
   })
   local beside = api.nvim_win_get_width(win) >= 84 and 'right' or 'below'
   local shown = api.nvim_open_win(other, false, { split = beside, win = win })
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = other, nowait = true })
+  vim.keymap.set(
+    'n',
+    'q',
+    '<Cmd>close<CR>',
+    { buffer = other, nowait = true, desc = 'acp: close the diff' }
+  )
   for _, w in ipairs({ win, shown }) do
     api.nvim_win_call(w, vim.cmd.diffthis)
   end

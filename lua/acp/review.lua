@@ -175,12 +175,13 @@ end
 
 ---@param action string
 ---@param modes string[]
----@param words string
+---@param words string? where they are not those of the configuration
 ---@param run fun()
 ---@param hint? string
 ---@return acp.ReviewKey
 local function key(action, modes, words, run, hint)
   local plug = bufs.plug(action)
+  words = words or require('acp.config').words[action]
   return { action = action, plug = plug, modes = modes, run = run, words = words, hint = hint }
 end
 
@@ -203,39 +204,39 @@ local nx = { 'n', 'x' }
 
 ---@type acp.ReviewKey[] those that matter most first
 local keys = {
-  key('page_keep', nx, 'keep: the hunk, the selected lines, a file, all', keep, 'keep'),
-  key('page_reject', nx, 'refuse', reject, 'refuse'),
-  key('page_comment', nx, 'comment on lines', comment, 'comment'),
-  key('review_open', { 'n' }, 'go to the place in the file', function()
+  key('page_keep', nx, nil, keep, 'keep'),
+  key('page_reject', nx, nil, reject, 'refuse'),
+  key('page_comment', nx, nil, comment, 'comment'),
+  key('review_open', { 'n' }, nil, function()
     there(go)
   end, 'go there'),
-  key('review_next', nx, 'the next hunk to decide', function()
+  key('review_next', nx, nil, function()
     jump('hunk', true)
   end, 'next'),
-  key('review_undo', { 'n' }, 'undo the decision made last here', function()
+  key('review_undo', { 'n' }, nil, function()
     there(function()
       require('acp.host').notify('review_undo', { session = (here()) })
     end)
   end, 'undo'),
-  key('review_fold', { 'n' }, 'open or close the file', function()
+  key('review_fold', { 'n' }, nil, function()
     fold('toggle')
   end, 'fold'),
-  key('review_send', { 'n' }, 'send comments and what was refused', function()
+  key('review_send', { 'n' }, nil, function()
     M.send((here()))
   end),
-  key('review_close', { 'n' }, 'close the review', function()
+  key('review_close', { 'n' }, nil, function()
     leave((here()))
   end),
-  key('review_previous', nx, 'the previous hunk to decide', function()
+  key('review_previous', nx, nil, function()
     jump('hunk', false)
   end),
-  key('diff_next_file', nx, 'the next file', function()
+  key('diff_next_file', nx, nil, function()
     jump('file', true)
   end),
-  key('diff_previous_file', nx, 'the previous file', function()
+  key('diff_previous_file', nx, nil, function()
     jump('file', false)
   end),
-  key('diff', { 'n' }, 'the file side by side with what you have accepted', function()
+  key('diff', { 'n' }, 'show the file side by side with what you have accepted', function()
     M.beside((here()))
   end),
   key('open_all', { 'n' }, 'open all files', function()
@@ -244,9 +245,9 @@ local keys = {
   key('close_all', { 'n' }, 'close all files', function()
     fold('close_all')
   end),
-  key('review_keep', nx, 'keep', keep),
-  key('review_reject', nx, 'refuse', reject),
-  key('review_comment', nx, 'comment', comment),
+  key('review_keep', nx, nil, keep),
+  key('review_reject', nx, nil, reject),
+  key('review_comment', nx, nil, comment),
 }
 
 ---Shows all keys in a float.
@@ -298,7 +299,7 @@ local function map(buf)
     end, 'open or close the file')
   end
   set('n', 'gO', '<Plug>(AcpReviewOpen)', 'go to the place in the file')
-  set('n', 'g?', show_keys, 'the keys of the review')
+  set('n', 'g?', show_keys, 'show the keys of the review')
 end
 
 ---What of a line tells it from others, without what is thought of it, and its number.

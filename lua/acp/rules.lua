@@ -129,7 +129,7 @@ local function fill(buf, decided)
   for _, lhs in ipairs({ 'dd', 'x' }) do
     vim.keymap.set('n', lhs, function()
       M.revoke(buf, answers[api.nvim_win_get_cursor(0)[1]])
-    end, { buffer = buf, nowait = true, desc = 'Take the answer back' })
+    end, { buffer = buf, nowait = true, desc = 'acp: take the answer back' })
   end
 end
 
@@ -196,7 +196,7 @@ function M.show()
     vim.keymap.set('n', 'q', function()
       vim.cmd.wincmd('p') -- back to where the user was
       pcall(api.nvim_win_close, win, true) -- not the only one
-    end, { buffer = buf, nowait = true })
+    end, { buffer = buf, nowait = true, desc = 'acp: close the list' })
   end)
 end
 

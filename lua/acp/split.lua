@@ -225,7 +225,7 @@ local function has_room(width, height)
   return height >= (width >= wide and tall or tall + 4)
 end
 
----The window for code that gives its room: best the one with the file.
+---The window that gives its room: best the one with the file, else one for code, else what there is.
 ---@param path string
 ---@return integer? win
 function M.code(path)
@@ -242,6 +242,10 @@ function M.code(path)
         best, most = win, height
       end
     end
+  end
+  local spare = not best and require('acp.window').spare()
+  if spare and has_room(api.nvim_win_get_width(spare), api.nvim_win_get_height(spare)) then
+    return spare
   end
   return best
 end

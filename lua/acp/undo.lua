@@ -170,12 +170,17 @@ local function show(session, result)
     end
   end
   for _, lhs in ipairs({ 'q', 'n', '<Esc>' }) do
-    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Leave all as it is' })
+    vim.keymap.set(
+      'n',
+      lhs,
+      close,
+      { buffer = buf, nowait = true, desc = 'acp: leave all as it is' }
+    )
   end
   vim.keymap.set('n', 'y', function()
     close()
     M.run(session, result.again, result.turn)
-  end, { buffer = buf, nowait = true, desc = 'Do it' })
+  end, { buffer = buf, nowait = true, desc = 'acp: do it' })
   api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
 end
 

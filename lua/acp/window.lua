@@ -21,6 +21,40 @@ function M.is_code(win)
     and not vim.wo[win].previewwindow
 end
 
+---Whether a window may show another buffer, as the user would have it: a dashboard, a terminal, a file tree that
+---has no size of its own. What would be lost stays.
+---@param win integer
+---@return boolean
+local function may_be_taken(win)
+  local buf = api.nvim_win_get_buf(win)
+  local lost = vim.bo[buf].modified and not vim.list_contains({ '', 'hide' }, vim.bo[buf].bufhidden)
+  return api.nvim_win_get_config(win).relative == ''
+    and not vim.wo[win].winfixbuf
+    and not vim.wo[win].winfixwidth
+    and not vim.wo[win].winfixheight
+    and not vim.wo[win].previewwindow
+    and not vim.list_contains({ 'quickfix', 'help', 'prompt' }, vim.bo[buf].buftype)
+    and not vim.startswith(api.nvim_buf_get_name(buf), 'acp://')
+    and not lost
+end
+
+---The window of this tab that is taken for code where it has none for that: the current one, else the largest.
+---@return integer? win
+function M.spare()
+  local best, most = nil, 0
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if M.is_code(win) then
+      return nil
+    end
+    local size = api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
+    size = win == api.nvim_get_current_win() and math.huge or size
+    if size > most and may_be_taken(win) then
+      best, most = win, size
+    end
+  end
+  return best
+end
+
 ---Takes away what windows have for code, then sets options.
 ---@param win integer
 ---@param options table<string, any>

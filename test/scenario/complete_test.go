@@ -188,7 +188,7 @@ func TestLanguageServerClientsComplete(t *testing.T) {
 		s.AwaitLua(`_G.completed`)
 		got := s.value(`_G.completed`)
 		want := obj{"isIncomplete": true, "items": []any{obj{
-			"label": "b c.txt", "kind": 17, "detail": "", "filterText": "@t", "sortText": "0001",
+			"label": "b c.txt", "kind": 17, "detail": "", "filterText": "@t", "sortText": "0001", "score_offset": 100,
 			"textEdit": obj{"newText": `@"b c.txt"`, "range": obj{
 				"start": obj{"line": 0, "character": 0}, "end": obj{"line": 0, "character": 2},
 			}},
@@ -199,6 +199,66 @@ func TestLanguageServerClientsComplete(t *testing.T) {
 		// The server goes with Neovim, and before when it is told to.
 		s.Lua(nil, `vim.lsp.stop_client(vim.lsp.get_clients({ name = 'acp' }))`)
 		s.AwaitLua(`#vim.lsp.get_clients({ name = 'acp' }) == 0`)
+	})
+}
+
+func TestPluginsThatCompleteTakeACommandForNoFunction(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		long := strings.Repeat("what to plan ", 10)
+		p.update("available_commands_update", obj{"availableCommands": []obj{
+			{"name": "plan", "description": "Plan first", "input": obj{"hint": long}},
+		}})
+		s.AwaitLua(`#(require('acp').sessions()[1].commands or {}) == 1`)
+		s.Keys("i/")
+		s.awaitMenu("/plan what to plan what to plan wha…")
+		s.Lua(nil, `
+			local client = vim.lsp.get_clients({ bufnr = 0, name = 'acp' })[1]
+			local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+			vim.lsp.buf_request(0, 'textDocument/completion', params, function(_, result) _G.completed = result end)`)
+		s.AwaitLua(`_G.completed`)
+		var item struct {
+			Kind   int    `msgpack:"kind"`
+			Score  int    `msgpack:"score_offset"`
+			Detail string `msgpack:"detail"`
+			Whole  string `msgpack:"documentation"`
+		}
+		s.Lua(&item, `return _G.completed.items[1]`)
+		// 2 to 4 are Method, Function and Constructor, behind which plugins write brackets.
+		if item.Kind != 14 || item.Score <= 3 || item.Detail != "Plan first" || item.Whole != "/plan "+long {
+			t.Errorf("the item is %+v", item)
+		}
+	})
+}
+
+func TestPromptsLanguageServerLeavesOthersInPeace(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.folder("inside/a.lua")
+		s.Lua(nil, `vim.api.nvim_create_autocmd('LspAttach', { callback = function(event)
+			vim.keymap.set('i', '<C-s>', function() _G.theirs = true end, { buffer = event.buf })
+			vim.schedule(function() vim.schedule(function() _G.attached = true end) end)
+		end })`)
+		s.ok(`require('acp').new({ cwd = vim.fs.joinpath(vim.uv.cwd(), 'inside') })`)
+		s.Command("Acp")
+		p := s.agent()
+		p.begin()
+		s.AwaitEvent("AcpSessionReady")
+		s.AwaitLua(`_G.attached`)
+		got := s.LuaString(`vim.lsp.get_clients({ bufnr = 0, name = 'acp' })[1].config.root_dir`)
+		if want := filepath.Join(s.Dir, "inside"); got != want {
+			t.Errorf("the root of the language server is %q, want %q", got, want)
+		}
+		s.Lua(nil, `vim.lsp.buf_request_all(0, 'textDocument/documentSymbol',
+			{ textDocument = vim.lsp.util.make_text_document_params() }, function(results) _G.symbols = results end)`)
+		s.AwaitLua(`_G.symbols`)
+		if !s.LuaBool(`vim.tbl_count(_G.symbols) == 1 and vim.deep_equal(select(2, next(_G.symbols)).result, {})`) {
+			t.Errorf("the symbols are %v", s.value(`_G.symbols`))
+		}
+		s.Keys("igo<C-s>")
+		s.awaitPrompt("")
+		if s.LuaBool(`_G.theirs == true`) {
+			t.Error("the key that sends is the user's of language servers")
+		}
 	})
 }
 

@@ -423,6 +423,37 @@ func TestCommandsOfTheContract(t *testing.T) {
 	})
 }
 
+func TestEachWordOfACommandCompletesWhatComesNext(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.folder("traffic/some file.json", "other.txt")
+		for line, want := range map[string]string{
+			"review ":          "diff keep marks next previous reject send",
+			"review m":         "marks",
+			"review marks ":    "on off",
+			"review marks of":  "off",
+			"review marks on ": "",
+			"review keep ":     "",
+			"follow ":          "on off",
+			"follow on ":       "",
+			"changes all ":     "",
+			"nothing ":         "",
+			"rev":              "review",
+			"traffic tr":       "traffic/",
+			"traffic traffic/": "traffic/some",
+			"traffic o":        "other.txt",
+		} {
+			got := s.LuaString(`table.concat(vim.fn.getcompletion('Acp ' .. ..., 'cmdline'), ' ')`, line)
+			if got != want {
+				t.Errorf(":Acp %s offers %q, want %q", line, got, want)
+			}
+		}
+		const inside = `table.concat(require('acp.command').complete('', 'Acp review  marks x', 18), ' ')`
+		if got := s.LuaString(inside); got != "on off" {
+			t.Errorf("before the end of a line there is %q", got)
+		}
+	})
+}
+
 func TestCloseEndsTheSession(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()
