@@ -31,7 +31,8 @@ local function mapped(buf, mode)
       ours[key.run] = true
     end
   end
-  local list = vim.list_extend(vim.api.nvim_buf_get_keymap(buf, mode), vim.api.nvim_get_keymap(mode))
+  local list =
+    vim.list_extend(vim.api.nvim_buf_get_keymap(buf, mode), vim.api.nvim_get_keymap(mode))
   return vim.tbl_filter(function(map)
     return not (map.callback and ours[map.callback])
   end, list)

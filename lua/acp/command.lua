@@ -5,7 +5,7 @@ local complain = require('acp.say').complain
 
 ---@class acp.Subcommand
 ---@field run fun(args: string, cmd: table)
----@field complete? fun(args: string): string[] all that the arguments can be, as far as they begin with these
+---@field complete? fun(args: string): string[] all that these can become
 
 ---@type table<string, acp.Subcommand>
 local sub = {}

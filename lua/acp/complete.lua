@@ -5,7 +5,8 @@ local M = {}
 
 local api = vim.api
 
----As the language server protocol has them. A command is a Keyword: behind a Function plugins write brackets.
+---As the language server protocol has them. A command is a Keyword: behind a Function plugins
+---write brackets.
 local kinds = { command = 14, file = 17, folder = 19 }
 
 ---How many cells of a command's hint the menu shows, which is as wide as its longest line.
@@ -170,7 +171,8 @@ local function serve(dispatchers)
           capabilities = {
             positionEncoding = 'utf-8',
             completionProvider = { triggerCharacters = { '/', '@', '"', '.' } },
-            documentSymbolProvider = true, -- there are none: navic and others complain of a server that does not say so
+            -- There are none, but navic complains of a server that does not offer them.
+            documentSymbolProvider = true,
           },
           serverInfo = { name = 'acp' },
         })

@@ -123,7 +123,7 @@ local tints = {
 local function tint()
   local light = vim.o.background == 'light'
   local normal = api.nvim_get_hl(0, { name = 'Normal', link = false })
-  -- Behind a transparent background is one that is not known: a grey, from which the colours stand out more.
+  -- What is behind a transparent background is not known: a grey, with more of the colours.
   local below = normal.bg or (light and 0xffffff or 0x1c1c1c)
   local more = normal.bg and 0 or 0.15
   for name, t in pairs(tints) do

@@ -98,7 +98,8 @@ local function on_exit(code)
   local why
   if was_ready then
     why = ('the host ended (code %d). :Acp restart starts it again'):format(code)
-    pcall(vim.fn.writefile, vim.split(words, '\n'), M.log_file(), 'a') -- its folder may not be writable
+    -- Its folder may not be writable.
+    pcall(vim.fn.writefile, vim.split(words, '\n'), M.log_file(), 'a')
   else
     local last = words:match('[^\n]*$')
     last = last ~= '' and ': ' .. last or ''

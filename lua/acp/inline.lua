@@ -283,7 +283,10 @@ local function tell_place(self, diff)
         noautocmd = true,
       })
     )
-    require('acp.window').set(self.note, { winhighlight = 'NormalFloat:AcpInlineHeader', winbar = '' })
+    require('acp.window').set(
+      self.note,
+      { winhighlight = 'NormalFloat:AcpInlineHeader', winbar = '' }
+    )
   else
     api.nvim_win_set_config(self.note, config)
   end
@@ -452,13 +455,16 @@ function M.open(diff, gone)
   end
   split.settle(self.before)
   tell_place(self, diff)
-  api.nvim_create_autocmd({ 'WinScrolled', 'WinResized', 'CursorMoved', 'BufWinEnter', 'TabEnter' }, {
-    group = self.group,
-    desc = 'Say where the change is that is off the screen',
-    callback = vim.schedule_wrap(function()
-      tell_place(self, diff)
-    end),
-  })
+  api.nvim_create_autocmd(
+    { 'WinScrolled', 'WinResized', 'CursorMoved', 'BufWinEnter', 'TabEnter' },
+    {
+      group = self.group,
+      desc = 'Say where the change is that is off the screen',
+      callback = vim.schedule_wrap(function()
+        tell_place(self, diff)
+      end),
+    }
+  )
   api.nvim_create_autocmd('WinClosed', {
     group = self.group,
     pattern = tostring(win),

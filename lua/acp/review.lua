@@ -64,7 +64,6 @@ local function there(f)
   end)
 end
 
-
 ---@param how string
 local function fold(how)
   there(function()

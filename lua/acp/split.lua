@@ -225,7 +225,8 @@ local function has_room(width, height)
   return height >= (width >= wide and tall or tall + 4)
 end
 
----The window that gives its room: best the one with the file, else one for code, else what there is.
+---The window that gives its room: best the one with the file, else one for code, else
+---what there is.
 ---@param path string
 ---@return integer? win
 function M.code(path)

@@ -21,8 +21,8 @@ function M.is_code(win)
     and not vim.wo[win].previewwindow
 end
 
----Whether a window may show another buffer, as the user would have it: a dashboard, a terminal, a file tree that
----has no size of its own. What would be lost stays.
+---Whether a window may show another buffer, as the user would have it: a dashboard, a terminal, a
+---file tree that has no size of its own. What would be lost stays.
 ---@param win integer
 ---@return boolean
 local function may_be_taken(win)
@@ -38,7 +38,8 @@ local function may_be_taken(win)
     and not lost
 end
 
----The window of this tab that is taken for code where it has none for that: the current one, else the largest.
+---The window of this tab that is taken for code where it has none for that: the current one, else
+---the largest.
 ---@return integer? win
 function M.spare()
   local best, most = nil, 0
