@@ -40,6 +40,8 @@ type agent struct {
 
 	session.Agent // the protocol, spoken over conn
 
+	mourned sync.Once // its end was told to somebody who does not see a chat of it
+
 	mu      sync.Mutex // guards the fields below
 	phase   agentPhase
 	info    session.Info

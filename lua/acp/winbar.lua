@@ -161,7 +161,9 @@ local function prompt_bar(id, win)
   local hints = {}
   local inserting = vim.api.nvim_get_mode().mode:match('^i')
   local send = inserting and keys.send_insert or keys.send
-  if send then
+  if s and s.state == 'dead' then
+    table.insert(hints, 'ended · :Acp restart')
+  elseif send then
     table.insert(hints, escape(send) .. ' send')
   end
   if keys.cancel and s and (s.state == 'running' or s.state == 'requires_action') then
@@ -177,6 +179,7 @@ local function prompt_bar(id, win)
   if along ~= '' and left ~= '' then
     left = left .. ' · '
   end
+  right = right:gsub('^ended', '%%#AcpError#ended%%#AcpWinbar#')
   return '%#AcpWinbar# ' .. left .. along .. '%=' .. right .. ' '
 end
 
