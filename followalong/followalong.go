@@ -33,8 +33,8 @@ type Place struct {
 	Path    string // absolute
 	Line    int    // 1-based; 0 where the agent told none
 	Kind    Kind
-	// Locate finds the line in the file's text where the agent told a change
-	// instead, 0 where it is not there. It may be nil.
+	// Locate finds the line in the file's text where the agent told a change, 0
+	// where it is not there: then Line counts. It may be nil.
 	Locate func(text string) int
 }
 
@@ -114,6 +114,8 @@ func (f *Follower) See(now time.Time, p Place) {
 	}
 	old := f.target
 	switch {
+	case old != nil && old.Session == p.Session && old.Path == p.Path && old.Kind == p.Kind && p.Line == 0 && p.Locate == nil:
+		return // it tells nothing more
 	case old != nil && old.Path == p.Path && old.Line == p.Line && old.Kind == p.Kind:
 		// Told again, as a change is that grows: the agent has not moved.
 	case old != nil && old.Kind == Edit && p.Kind == Read && now.Sub(f.since) < Rest:
@@ -127,6 +129,23 @@ func (f *Follower) See(now time.Time, p Place) {
 		f.target = &p
 	}
 }
+
+// Edited tells that a file's lines have moved, so that places which were told before stay where they are in the text.
+func (f *Follower) Edited(path string, moved func(line int) int) {
+	if line, known := f.lines[path]; known {
+		f.lines[path] = moved(line)
+	}
+	for _, p := range []**Place{&f.last, &f.target} {
+		if *p != nil && (*p).Path == path && (*p).Line > 0 {
+			now := **p
+			now.Line = moved(now.Line)
+			*p = &now
+		}
+	}
+}
+
+// Knows tells whether a line of a file is known, which [Follower.Edited] would move.
+func (f *Follower) Knows(path string) bool { return f.lines[path] > 0 }
 
 func (f *Follower) remember(path string, line int) {
 	if f.lines == nil {

@@ -95,6 +95,24 @@ func TestJumps(t *testing.T) {
 			[]string{"150 a:0", "450 a:40"},
 		},
 		{
+			"told again without a line",
+			[]step{on(0), see(0, "a", 40, Edit), see(100, "a", 0, Edit), see(300, "b", 1, Read)},
+			[]string{"150 a:40", "450 b:1"},
+		},
+		{
+			"a line told before an edit moves with it",
+			[]step{
+				on(0), see(0, "a", 40, Read), see(10, "b", 7, Read),
+				when(50, func(f *Follower) {
+					for _, path := range []string{"a", "b", "c"} {
+						f.Edited(path, func(line int) int { return line + 2 })
+					}
+				}),
+				see(300, "a", 0, Read),
+			},
+			[]string{"160 b:9", "450 a:42"},
+		},
+		{
 			"without a line, where it was last seen",
 			[]step{on(0), see(0, "a", 40, Read), see(300, "b", 1, Read), see(600, "a", 0, Edit)},
 			[]string{"150 a:40", "450 b:1", "750 a:40"},
@@ -238,6 +256,11 @@ func (m *model) end(session int) {
 func (m *model) see(now time.Time, p Place) {
 	if !m.counts(p.Session) {
 		return
+	}
+	if len(m.burst) > 0 {
+		if b := m.best(); b.Session == p.Session && b.Path == p.Path && b.Kind == p.Kind && p.Line == 0 {
+			return // it tells nothing more
+		}
 	}
 	if now.Sub(m.newest) >= Rest && (len(m.burst) == 0 || !again(m.best(), p)) {
 		m.burst = nil

@@ -40,12 +40,16 @@ type agent struct {
 
 	session.Agent // the protocol, spoken over conn
 
+	mourned sync.Once // its end was told to somebody who does not see a chat of it
+
 	mu      sync.Mutex // guards the fields below
 	phase   agentPhase
 	info    session.Info
 	waiting []func(session.Info, error) // for the answer to initialize
 	routes  map[string]*Session         // by the agent's session id
-	early   map[string][]func(*Session) // for ids whose session/new is not answered yet
+	unnamed int                         // how many session/new are not answered yet
+	early   map[string][]func(*Session) // what comes meanwhile for ids that are not known
+	earlyID []string                    // those ids, in the order they came
 	users   map[*Session]struct{}       // who keeps the process alive
 	holds   int                         // and how many do so without a session
 	dead    error                       // once phase is agentDead
@@ -59,7 +63,7 @@ const (
 	agentDead
 )
 
-// earlyLimit bounds what is kept for a session the agent has not named yet.
+// earlyLimit bounds what is kept for a session the agent has not named yet, and for how many ids.
 const earlyLimit = 256
 
 // launchKey tells launch configurations apart.
@@ -327,18 +331,57 @@ func (a *agent) route(remoteID string, s *Session) {
 	}
 }
 
+// awaitName tells that the agent is asked for a session, which has no name yet.
+func (a *agent) awaitName() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unnamed++
+}
+
+// named tells that it has answered; what came for other names is of sessions that are not open.
+func (a *agent) named() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unnamed--; a.unnamed == 0 {
+		clear(a.early)
+		a.earlyID = nil
+	}
+}
+
+// forgetEarly drops what came for a session that was not open.
+func (a *agent) forgetEarly(remoteID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.early, remoteID)
+}
+
 // to runs f for the session that the agent names. What comes for a name that
 // is not known is kept until session/new is answered.
 func (a *agent) to(remoteID string, f func(*Session)) {
 	a.mu.Lock()
 	s := a.routes[remoteID]
-	if s == nil && len(a.early[remoteID]) < earlyLimit && len(a.early) < earlyLimit {
-		a.early[remoteID] = append(a.early[remoteID], f)
+	if s == nil && a.unnamed > 0 {
+		a.keepEarly(remoteID, f)
 	}
 	a.mu.Unlock()
 	if s != nil {
 		f(s)
 	}
+}
+
+// keepEarly keeps what comes for a name that is not known; of too many names the oldest goes. a.mu is held.
+func (a *agent) keepEarly(remoteID string, f func(*Session)) {
+	list, known := a.early[remoteID]
+	if len(list) >= earlyLimit {
+		return
+	}
+	if !known {
+		if a.earlyID = append(a.earlyID, remoteID); len(a.earlyID) > earlyLimit {
+			delete(a.early, a.earlyID[0])
+			a.earlyID = a.earlyID[1:]
+		}
+	}
+	a.early[remoteID] = append(list, f)
 }
 
 // session returns the session of a request, at once.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -321,12 +322,14 @@ func (s *Session) locate() {
 // search looks for changes of one file in its text. It reads the disk and asks
 // Neovim, so not on the session's goroutine.
 func (s *Session) search(told []session.Diff, now []diff.Now) []*diff.File {
-	text, err := s.peek(told[0].Path)
+	path := told[0].Path
+	text, err := s.peek(path)
 	if old := told[0].OldPath; old != "" {
 		if before, oldErr := s.peek(old); oldErr == nil {
-			text, err = before, nil
+			path, text, err = old, before, nil
 		}
 	}
+	unsaved := sync.OnceValue(func() *buffers.Unsaved { return s.unsavedText(path) })
 	files := make([]*diff.File, len(told))
 	for i, d := range told {
 		var f diff.File
@@ -344,6 +347,12 @@ func (s *Session) search(told []session.Diff, now []diff.Now) []*diff.File {
 				now[i].Text = &files[i-1].New
 				if after := diff.Of(d, now[i]); after.Located {
 					f = after
+				}
+			}
+			if err == nil && !f.Located {
+				if u := unsaved(); u != nil && u.Disk != nil {
+					now[i].Text, now[i].Disk = &u.Text, u.Disk
+					f = diff.Of(d, now[i])
 				}
 			}
 		}
@@ -374,6 +383,19 @@ func (s *Session) peek(path string) (string, error) {
 		return a.text, a.err
 	case <-s.host.editor.Gone():
 		return "", errSessionClosed
+	}
+}
+
+// unsavedText is what a file's buffer and the disk have where the two differ; else nil.
+func (s *Session) unsavedText(path string) *buffers.Unsaved {
+	path, _ = s.absolute(path)
+	got := make(chan *buffers.Unsaved, 1)
+	s.host.files.Unsaved(context.Background(), path, func(u *buffers.Unsaved, _ error) { got <- u })
+	select {
+	case u := <-got:
+		return u
+	case <-s.host.editor.Gone():
+		return nil
 	}
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/followalong"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
@@ -75,6 +77,38 @@ func (f *follow) see(p followalong.Place) {
 	f.schedule()
 }
 
+// edited tells that a file has another text.
+func (f *follow) edited(path, before, after string) {
+	f.mu.Lock()
+	known := f.follower.Knows(path)
+	f.mu.Unlock()
+	if !known || before == after {
+		return
+	}
+	moved := movedLine(before, after)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.follower.Edited(path, moved)
+}
+
+// movedLine tells where a line of a text, counted from 1, is in the one that came of it.
+func movedLine(before, after string) func(line int) int {
+	edits := linediff.Compare(linediff.Lines(before), linediff.Lines(after))
+	return func(line int) int {
+		at, moved := line-1, 0
+		for _, e := range edits {
+			switch {
+			case e.A0 > at:
+				return line + moved
+			case e.A1 > at: // it is another line now
+				return max(e.B0, min(e.B0+at-e.A0, e.B1-1)) + 1
+			}
+			moved = e.B1 - e.A1
+		}
+		return line + moved
+	}
+}
+
 // schedule sets the timer to the next jump; f.mu is held.
 func (f *follow) schedule() {
 	at, ok := f.follower.Next()
@@ -124,9 +158,7 @@ func (f *follow) jump(j followalong.Jump, number, activity int) {
 		return
 	}
 	post := func(line int) {
-		if line == 0 {
-			line = j.Seen
-		}
+		line = cmp.Or(line, j.Line, j.Seen)
 		args := map[string]any{
 			"jump": number, "path": plain(j.Path), "line": line, "exists": file.exists, "big": file.big, "activity": activity,
 		}
@@ -138,8 +170,8 @@ func (f *follow) jump(j followalong.Jump, number, activity int) {
 			f.done(j, number, line, outcome)
 		}})
 	}
-	if j.Line > 0 || j.Locate == nil {
-		post(j.Line)
+	if j.Locate == nil {
+		post(0)
 		return
 	}
 	f.host.files.Peek(context.Background(), j.Path, func(text string, err error) {
@@ -245,25 +277,44 @@ func (s *Session) trace(call *session.ToolCall) {
 	if kind == followalong.Edit && now.completed && !before.completed {
 		before = traced{}
 	}
-	told := map[string]bool{} // paths with a line
+	// The change tells the place better than a location beside it, which is where its hunk begins, or none.
+	diffs, changed := diffsIn(call.Content), map[string]bool{}
+	for _, d := range diffs {
+		changed[s.placePath(d.Path)] = true
+	}
+	lines := map[string][]int{} // by path of a change, as told for each
+	moved := map[string]bool{}  // one of them is new
 	for _, l := range call.Locations {
-		told[l.Path] = told[l.Path] || l.Line > 0
-		if !slices.Contains(before.locations, l) {
+		fresh := !slices.Contains(before.locations, l)
+		switch path := s.placePath(l.Path); {
+		case !changed[path] && fresh:
 			s.see(l.Path, l.Line, kind, nil)
+		case changed[path] && l.Line > 0:
+			lines[path], moved[path] = append(lines[path], l.Line), moved[path] || fresh
 		}
 	}
-	for _, item := range call.Content {
-		d, ok := item.(session.Diff)
-		if !ok || told[d.Path] || slices.ContainsFunc(before.content, func(old session.ToolCallContent) bool {
-			o, ok := old.(session.Diff)
-			return ok && equalDiffs(o, d)
-		}) {
+	old := diffsIn(before.content)
+	for _, d := range diffs {
+		path, near := s.placePath(d.Path), 0
+		if told := lines[path]; len(told) > 0 {
+			near = told[0]
+			lines[path] = told[min(1, len(told)-1):]
+		}
+		if !moved[path] && slices.ContainsFunc(old, func(o session.Diff) bool { return equalDiffs(o, d) }) {
 			continue
 		}
-		s.see(d.Path, 0, kind, func(text string) int {
-			return diff.Of(d, diff.Now{Text: &text, Done: now.completed}).Line()
+		s.see(d.Path, near, kind, func(text string) int {
+			return diff.Of(d, diff.Now{Text: &text, Line: near, Done: now.completed}).Line()
 		})
 	}
+}
+
+// placePath is a path as the follower has it; what is no path is as it is.
+func (s *Session) placePath(path string) string {
+	if absolute, ok := s.absolute(path); ok {
+		return absolute
+	}
+	return path
 }
 
 // kindOf tells what a call does to the files that it names.
@@ -304,6 +355,7 @@ func (s *Session) traceWrite(path string, w buffers.Written) {
 	line := 1
 	if w.Before != nil { // else the file is new
 		line = firstChange(*w.Before, *w.After)
+		s.host.follow.edited(s.placePath(path), *w.Before, *w.After)
 	}
 	s.box.Put(func() { s.see(path, line, followalong.Edit, nil) })
 }

@@ -86,7 +86,11 @@ func (s *Session) open() {
 func (s *Session) openNew() {
 	a := s.agent
 	s.request("session/new", func(done func(session.Setup, error)) func() {
-		return a.NewSession(s.cwd, done)
+		a.awaitName()
+		return a.NewSession(s.cwd, func(setup session.Setup, err error) {
+			done(setup, err)
+			a.named()
+		})
 	}, func(setup session.Setup) {
 		s.apply(session.SessionStart{Options: setup.Options})
 		if s.remote.retold {
@@ -99,6 +103,7 @@ func (s *Session) openNew() {
 
 func (s *Session) takeUp(method string, send func(id, cwd string, done func(session.Setup, error)) func()) {
 	s.remote.id = s.remote.stored
+	s.agent.forgetEarly(s.remote.stored)
 	s.agent.route(s.remote.stored, s) // what is told comes before the answer
 	s.apply(session.SessionStart{})
 	s.request(method, func(done func(session.Setup, error)) func() {
@@ -169,6 +174,7 @@ func (s *Session) becomeReady() {
 		return
 	}
 	s.ledger.Opened(s.about())
+	s.host.knowFolder(s.spec.Name, s.remote.stored, s.cwd)
 	s.event("AcpSessionReady", nil)
 	s.goOn()
 }

@@ -33,7 +33,11 @@ func (h *Host) receive(args ...any) {
 // handlers are the messages of Lua, by method.
 var handlers = map[string]func(*Host, message){
 	"new": func(h *Host, m message) {
-		h.newSession(m.integer("session"), m.agentSpec(), m.text("cwd"), takenUp{
+		spec, cwd := m.agentSpec(), m.text("cwd")
+		if m.flag("anywhere") {
+			cwd = h.folderOf(spec.Name, m.text("agent_session_id"), cwd)
+		}
+		h.newSession(m.integer("session"), spec, cwd, takenUp{
 			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"), along: m.integer("along"),
 		})
 	},

@@ -137,6 +137,9 @@ func (s *Session) agentDied(a *agent, why *Failure) {
 	if s.agent == a {
 		s.die(why)
 		s.died = a
+		if !s.visible.Load() {
+			a.mourned.Do(func() { s.host.notify("error", why.Sentence+" :Acp restart starts it again.") })
+		}
 	}
 }
 

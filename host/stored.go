@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -71,6 +72,40 @@ func visitFailure(spec AgentSpec, method string, err error) string {
 	return fmt.Sprintf("%s refused %s: %s.", spec.Title, method, strings.TrimRight(errorText(err), "."))
 }
 
+// storedID names a session that an agent keeps.
+type storedID struct{ agent, session string }
+
+// knowFolder takes down in which folder a session works.
+func (h *Host) knowFolder(agent, id, cwd string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.folders[storedID{agent, id}] = cwd
+}
+
+// folderOf is the folder in which a session that an agent keeps works, as far as that is known: it was open here, or
+// listed, or something was saved of it. It reads the disk.
+func (h *Host) folderOf(agent, id, otherwise string) string {
+	h.mu.Lock()
+	cwd := h.folders[storedID{agent, id}]
+	h.mu.Unlock()
+	if cwd != "" {
+		return cwd
+	}
+	if h.store == nil {
+		return otherwise
+	}
+	entries, err := saved.List(h.store)
+	if err != nil {
+		h.log.Warn(err.Error())
+	}
+	for _, e := range h.saves.over(entries) {
+		if e.Agent == agent && e.ID == id && e.Cwd != "" {
+			return e.Cwd
+		}
+	}
+	return otherwise
+}
+
 // listStored gives Lua the sessions that an agent keeps.
 func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 	h.visit(spec, cwd, "session/list", callback, func(a *agent, answer func(any, error)) func() {
@@ -81,6 +116,9 @@ func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 		return a.ListSessions(func(list []session.Stored, err error) {
 			stored := make([]any, len(list))
 			for i, s := range list {
+				if s.Cwd != "" {
+					h.knowFolder(spec.Name, s.SessionID, s.Cwd)
+				}
 				entry := map[string]any{"agent_session_id": s.SessionID, "cwd": s.Cwd}
 				if s.Title != "" {
 					entry["title"] = transcript.OneLine(s.Title)

@@ -48,7 +48,7 @@ func sentenceOf(err error) string {
 func (s *Session) stepLines(steps []turns.Step) []any {
 	list := []any{}
 	for _, step := range steps {
-		line := map[string]any{"path": step.Of.Path, "name": s.short(step.Of.Path), "stays": step.Note != "", "settled": step.Note == turns.AsBefore}
+		line := map[string]any{"path": step.Of.Path, "name": s.short(step.Of.Path), "stays": step.Idle(), "settled": step.Note == turns.AsBefore}
 		switch {
 		case step.Note != "":
 			line["what"] = step.Note

@@ -94,6 +94,9 @@ type Now struct {
 	// it is the text at the old path, or at the new one when it has moved; of a
 	// copy, that of its source.
 	Text *string
+	// Disk is what the disk has of it, where Text has what is unsaved there; else
+	// nil. Many agents read and write that alone.
+	Disk *string
 	// Line, 1-based, is near the change; 0 where the agent named none. It decides
 	// where the text has a fragment more than once.
 	Line int
@@ -114,11 +117,17 @@ func Told(d session.Diff) File {
 // so.
 func Of(d session.Diff, now Now) File {
 	t := read(d)
-	if now.Text != nil {
-		text, _ := bareLines(strings.TrimPrefix(*now.Text, bom))
-		now.Text = &text
+	for _, text := range []**string{&now.Text, &now.Disk} {
+		if *text != nil {
+			bare, _ := bareLines(strings.TrimPrefix(**text, bom))
+			*text = &bare
+		}
 	}
-	if why := t.locate(now); why != "" {
+	why := t.locate(now)
+	if why != "" && now.Text != nil && now.Disk != nil {
+		why = t.locateOnDisk(now, why)
+	}
+	if why != "" {
 		t.say(why)
 		t.unlocated()
 		return t.File

@@ -143,6 +143,34 @@ func TestOf(t *testing.T) {
 			"modify +1 -1: not found in the file: as the agent sent it\n0-  x = 1\n0+}\n",
 		},
 		{
+			"beside an unsaved line", change("a\nb\nc\n", "a\nb\nC\n"), Now{Text: ptr("0\nA\nb\nc\nd\n"), Disk: ptr("a\nb\nc\nd\n")},
+			"modify +1 -1 located\n2 A\n3 b\n4-c\n4+C\n5 d\n",
+		},
+		{
+			"beside an unsaved line, done", change("a\nb\nc\n", "a\nb\nC\n"), Now{Text: ptr("A\nb\nC\nd\n"), Disk: ptr("a\nb\nC\nd\n"), Done: true},
+			"modify +1 -1 located\n1 A\n2 b\n3-c\n3+C\n4 d\n",
+		},
+		{
+			"beside an unsaved line, done on the disk alone", change("a\nb\nc\n", "a\nb\nC\n"), Now{Text: ptr("A\nb\nc\nd\n"), Disk: ptr("a\nb\nC\nd\n"), Done: true},
+			"modify +1 -1 located\n1 A\n2 b\n3-c\n3+C\n4 d\n",
+		},
+		{
+			"in an unsaved line", change("a\nb\nc\n", "a\nb\nC\n"), Now{Text: ptr("a\nb\nmine\n"), Disk: ptr("a\nb\nc\n")},
+			"modify +1 -1: you have other unsaved lines there: as the agent sent it\n0 a\n0 b\n0-c\n0+C\n",
+		},
+		{
+			"in the unsaved text alone", change("mine", "yours"), Now{Text: ptr("a\nmine\n"), Disk: ptr("a\nb\n")},
+			"modify +1 -1 located\n1 a\n2-mine\n2+yours\n",
+		},
+		{
+			"in neither text", change("x\n", "y\n"), Now{Text: ptr("a\nb\n"), Disk: ptr("a\n")},
+			"modify +1 -1: not found in the file: as the agent sent it\n0-x\n0+y\n",
+		},
+		{
+			"a patch beside an unsaved line", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(strings.Replace(ten, "3", "three", 1)), Disk: ptr(ten)},
+			"modify +1 -1 located\n3 three\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
 			"a file that is not there", change("x", "y"), Now{},
 			"modify +1 -1: no such file: as the agent sent it\n0-x\n0+y\n",
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
@@ -207,6 +208,7 @@ const (
 
 	notThere = "not found in the file: as the agent sent it"
 	anymore  = "not in the file any more: as the agent sent it"
+	opposed  = "you have other unsaved lines there: as the agent sent it"
 )
 
 func missing(done bool) string {
@@ -214,6 +216,28 @@ func missing(done bool) string {
 		return anymore
 	}
 	return notThere
+}
+
+// locateOnDisk finds the change in what the disk has, and tells what it makes of the
+// unsaved text; why is for where it is not there either.
+func (t *told) locateOnDisk(now Now, why string) string {
+	unsaved := *now.Text
+	now.Text = now.Disk
+	if t.locate(now) != "" {
+		return why
+	}
+	old, text := t.Old, t.New
+	after, conflicts := buffers.Merge(old, unsaved, text)
+	before := unsaved
+	if len(conflicts) == 0 && after == unsaved { // the buffer has followed the change already
+		before, conflicts = buffers.Merge(text, unsaved, old)
+	}
+	if len(conflicts) > 0 {
+		t.Old, t.New = "", ""
+		return opposed
+	}
+	t.Old, t.New = before, after
+	return ""
 }
 
 func (t *told) locatePatch(text string, done bool) (why string) {

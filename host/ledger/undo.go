@@ -28,15 +28,7 @@ func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 			done(t, steps, err)
 			next()
 		}
-		t, files, err := l.undoable(again)
-		if err == nil && which != "" && which != t.Name() {
-			err = errOtherTurn
-		}
-		if err != nil {
-			finish(nil, nil, err)
-			return
-		}
-		l.steps(files, func(steps []turns.Step) {
+		take := func(t *turns.Turn, steps []turns.Step) {
 			if preview {
 				finish(t, steps, nil)
 				return
@@ -59,6 +51,18 @@ func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 				l.lookAtFolders() // what is there now is no doing of the next turn's
 				finish(t, steps, u.err)
 			})
+		}
+		// First what the user has done to the turn's files: a refusal that they have undone is the turn's again.
+		l.refresh(l.record.Paths(), func() {
+			t, files, err := l.undoable(again)
+			if err == nil && which != "" && which != t.Name() {
+				err = errOtherTurn
+			}
+			if err != nil {
+				finish(nil, nil, err)
+				return
+			}
+			l.steps(files, func(steps []turns.Step) { take(t, steps) })
 		})
 	})
 }
@@ -89,28 +93,26 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 			old = append(old, f.OldPath)
 		}
 	}
-	l.refresh(l.record.Paths(), func() {
-		l.seeAll(slices.Concat(paths, old), func(now []sight) {
-			var is []review.Content
-			taken := map[string]bool{}
-			unseen := map[string]bool{}
-			for i, path := range paths {
-				is = append(is, now[i].Content)
-				unseen[path] = now[i].path == ""
+	l.seeAll(slices.Concat(paths, old), func(now []sight) {
+		var is []review.Content
+		taken := map[string]bool{}
+		unseen := map[string]bool{}
+		for i, path := range paths {
+			is = append(is, now[i].Content)
+			unseen[path] = now[i].path == ""
+		}
+		for i, path := range old {
+			taken[path] = now[len(paths)+i].Exists
+		}
+		steps := turns.Steps(files, is, taken)
+		for i, step := range steps {
+			if unseen[step.Of.Path] {
+				steps[i].Note = "cannot be looked at"
+			} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.originals.has(step.Of.Path, step.Want, l.turn) {
+				steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
 			}
-			for i, path := range old {
-				taken[path] = now[len(paths)+i].Exists
-			}
-			steps := turns.Steps(files, is, taken)
-			for i, step := range steps {
-				if unseen[step.Of.Path] {
-					steps[i].Note = "cannot be looked at"
-				} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.originals.has(step.Of.Path, step.Want, l.turn) {
-					steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
-				}
-			}
-			done(steps)
-		})
+		}
+		done(steps)
 	})
 }
 

@@ -330,6 +330,9 @@ func (l *Ledger) userNow(path string, now review.Content) {
 		return // an undo of the turn says so
 	}
 	l.record.Now(path, now)
+	if l.turn != nil {
+		l.turn.Seen(path, now)
+	}
 }
 
 // UserSaved hears that the user has written a file: what it has then is theirs.

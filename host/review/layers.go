@@ -69,7 +69,7 @@ func (l *layers) user(now string) {
 	if now == l.present() {
 		return
 	}
-	l.recognize(now)
+	l.recognize(now, true)
 	l.pending.change(now, false)
 	l.follow(false)
 }
@@ -234,9 +234,9 @@ func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
 }
 
 // recognize takes out of an edit of the user's what is the undo of a refusal, or of a change of the agent's,
-// which is a refusal too: what then is between the present text and now has become smaller by just that.
-func (l *layers) recognize(now string) {
-	if len(l.refused.edits) == 0 && len(l.pending.edits) == 0 {
+// which is a refusal too, with undone: what then is between the present text and now has become smaller by just that.
+func (l *layers) recognize(now string, undone bool) {
+	if len(l.refused.edits) == 0 && (len(l.pending.edits) == 0 || !undone) {
 		return
 	}
 	text := linediff.Lines(now)
@@ -270,6 +270,9 @@ func (l *layers) recognize(now string) {
 		return list
 	}
 	pending := func(l *layers) (list []linediff.Edit) {
+		if !undone {
+			return nil
+		}
 		for _, e := range slices.Backward(l.pending.edits) {
 			if near(e, e.B0, e.B1) {
 				list = append(list, e)

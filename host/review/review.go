@@ -283,6 +283,22 @@ func (r *Record) Now(path string, now Content) {
 	}
 }
 
+// Recall brings back what was refused of a file and is in what the user sees there now, and takes nothing else of it.
+func (r *Record) Recall(path string, now Content) {
+	f := r.files[path]
+	if f == nil || f.away || f.text == nil || !f.Present.Exists || !now.Exists || now.Opaque {
+		return
+	}
+	l := *f.text
+	if l.recognize(now.Text, false); l.present() == f.Present.Text {
+		return
+	}
+	r.bytes -= f.size()
+	f.text, f.Present.Text = &l, l.present()
+	r.bytes += f.size()
+	r.settle(f)
+}
+
 // Removed tells that the user has removed a file, and with it what there was to decide. When it is back that
 // is there again.
 func (r *Record) Removed(path string) {

@@ -95,6 +95,9 @@ func StepOf(f File, now review.Content, free bool) Step {
 			step.Want, step.Merged = now, false
 		}
 	}
+	if step.Idle() && step.Note == "" && len(step.Conflicts) == 0 {
+		step.Note = AsBefore
+	}
 	return step
 }
 

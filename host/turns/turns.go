@@ -23,9 +23,9 @@ type Turn struct {
 	// While it may still change:
 
 	record   *review.Record
-	gathered int                       // the version of record that Files are of
-	shed     map[string]review.Content // by path, what the user has refused all changes of was before the turn
-	back     map[string]string         // by path, where a file was before the user refused that it was moved
+	gathered int               // the version of record that Files are of
+	shed     map[string]File   // by path, what the user has refused all changes of
+	back     map[string]string // by path, where a file was before the user refused that it was moved
 }
 
 // Name tells a turn from the others of its session.
@@ -54,7 +54,7 @@ type File struct {
 
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
-	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]review.Content{}, back: map[string]string{}}
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]File{}, back: map[string]string{}}
 }
 
 // Changed takes a change of the agent's.
@@ -73,14 +73,24 @@ func (t *Turn) Remade(path string, now review.Content) { t.record.Remade(path, n
 // refused may come back by it.
 func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
-	before, shed := t.shed[path]
+	all, shed := t.shed[path]
 	if !known && shed {
-		t.record.Changed(path, before, change(before, was, is))
+		t.record.Changed(path, all.Before, change(all.Before, was, is))
 		return
 	}
 	t.record.Now(path, change(f.Present, was, is))
 	if _, still := t.record.File(path); known && !still {
-		t.shed[path] = f.Baseline
+		t.shed[path] = File{Path: path, Before: f.Baseline, After: f.Present}
+	}
+}
+
+// Seen tells what the user sees at a path: what they have refused, and an undo in the buffer has brought back, is the
+// turn's again. What they have typed is not.
+func (t *Turn) Seen(path string, now review.Content) {
+	if _, known := t.record.File(path); known {
+		t.record.Recall(path, now)
+	} else if all, shed := t.shed[path]; shed && now.SameText(all.After) {
+		t.record.Changed(path, all.Before, all.After)
 	}
 }
 

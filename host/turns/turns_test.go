@@ -91,6 +91,32 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 	}
 }
 
+// An undo in the buffer of a refusal has it be the turn's again, beside what is typed; and all of it where nothing was
+// left of the turn.
+func TestARefusalUndoneInTheBufferIsTheTurnsAgain(t *testing.T) {
+	turn, h := Begin("", time.Time{}), History{}
+	was, is := review.Text("1\n2\n3\n4\n5\n"), review.Text("1\nA\n3\nB\n5\n")
+	none, added := review.Content{}, review.Text("new\n")
+	turn.Changed("/f", was, is)
+	turn.Changed("/new", none, added)
+	turn.Decided("/f", is, review.Text("1\n2\n3\nB\n5\n"))
+	turn.Decided("/new", added, none)
+	if h.Take(turn); len(turn.Files) != 1 || turn.Files[0].After.Text != "1\n2\n3\nB\n5\n" {
+		t.Fatalf("refused it is %+v", turn.Files)
+	}
+	turn.Seen("/f", review.Text("1\nA\n3\nB\n5\nmine\n"))
+	turn.Seen("/new", review.Text("other\n"))
+	turn.Seen("/other", added)
+	if h.Take(turn); len(turn.Files) != 1 || turn.Files[0].Before != was || turn.Files[0].After != is {
+		t.Errorf("undone it is %+v", turn.Files)
+	}
+	turn.Seen("/f", review.Text("1\n2\n3\nB\n5\n")) // what the user takes out is theirs
+	turn.Seen("/new", added)
+	if h.Take(turn); len(turn.Files) != 2 || turn.Files[0].After != is || turn.Files[1].After != added {
+		t.Errorf("all undone it is %+v", turn.Files)
+	}
+}
+
 // A turn that was saved goes on with what it had changed.
 func TestATurnGoesOn(t *testing.T) {
 	turn, h := Begin("words", time.Unix(1, 0)), History{}

@@ -84,7 +84,7 @@ local function spec(agent)
   return fields
 end
 
----@type table<integer, {agent: table, cwd: string, host: integer}> how each session was started,
+---@type table<integer, {agent: table, host: integer}> how each session was started,
 ---and by which host
 local launches = {}
 
@@ -121,7 +121,7 @@ local function open(opts)
   end
   last_id = last_id + 1
   local id = last_id
-  launches[id] = { agent = spec(agent), cwd = cwd, host = host.starts }
+  launches[id] = { agent = spec(agent), host = host.starts }
   local mirror = require('acp.mirror')
   mirror.set({
     id = id,
@@ -141,6 +141,7 @@ local function open(opts)
     session = id,
     agent = launches[id].agent,
     cwd = cwd,
+    anywhere = opts.agent_session_id ~= nil and opts.cwd == nil,
     agent_session_id = opts.agent_session_id,
     title = opts.title,
   })
@@ -161,7 +162,7 @@ function M.new(opts)
 end
 
 ---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
----is started again where it has ended.
+---is started again where it has ended. Without `cwd` in its folder, if that is known.
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
 ---@return integer? id, string? err
 function M.resume(opts)
@@ -378,7 +379,7 @@ function M.restart(opts)
       host.notify('new', {
         session = other,
         agent = launch.agent,
-        cwd = launch.cwd,
+        cwd = session.cwd,
         agent_session_id = session.agent_session_id,
         title = session.title,
         retold = true,

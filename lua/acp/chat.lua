@@ -138,6 +138,12 @@ local function as_it_is(line)
   return line
 end
 
+---@param b table the buffers of a session
+---@return acp.Page
+local function page_of(b)
+  return { buf = b.chat, name = 'chat', base = b.base, follow = true, bare = as_it_is }
+end
+
 ---Changes the chat as the host says.
 ---@param e acp.PageEdit
 function M.edit(e)
@@ -145,8 +151,7 @@ function M.edit(e)
   if not b or not api.nvim_buf_is_loaded(b.chat) then
     return -- the user has wiped it; :Acp makes another one and has it drawn
   end
-  local page = { buf = b.chat, name = 'chat', base = b.base, follow = true, bare = as_it_is }
-  local stays = require('acp.page').edit(page, e)
+  local stays = require('acp.page').edit(page_of(b), e)
   b.seq = e.seq
   if stays and not require('acp.mirror').since[e.session] then
     require('acp.winbar').refresh(e.session) -- more may be below; in a turn the clock does it
@@ -162,9 +167,7 @@ function M.host_died(id, why)
     return
   end
   local last = api.nvim_buf_line_count(b.chat)
-  vim.bo[b.chat].modifiable = true
-  api.nvim_buf_set_lines(b.chat, last, -1, false, { '', '  ✗ ' .. why, '' })
-  vim.bo[b.chat].modifiable = false
+  require('acp.page').add(page_of(b), { '', '  ✗ ' .. why, '' })
   b.base, b.seq = last + 2, 0
   b.visible = false
 end

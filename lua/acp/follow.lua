@@ -214,7 +214,11 @@ local function clean()
   for buf, how in pairs(opened) do
     if not api.nvim_buf_is_valid(buf) or vim.bo[buf].buflisted then
       opened[buf] = nil
-    elseif not vim.bo[buf].modified and #vim.fn.win_findbuf(buf) == 0 then
+    elseif vim.bo[buf].modified then
+      -- The user has typed there: it is theirs.
+      opened[buf] = nil
+      vim.bo[buf].buflisted = true
+    elseif #vim.fn.win_findbuf(buf) == 0 then
       opened[buf] = nil
       pcall(api.nvim_buf_delete, buf, { unload = how == 'unload' })
     end
@@ -365,7 +369,7 @@ end
 ---change.
 ---@param buf integer
 ---@param big boolean
----@return boolean ok
+---@return boolean shown
 local function show(buf, big)
   if api.nvim_win_get_buf(win) == buf then
     return true
@@ -385,7 +389,8 @@ local function show(buf, big)
       vim.opt.eventignore:append('FileType')
     end
   end
-  local ok = pcall(api.nvim_win_call, win, function()
+  -- What throws, a modeline or an autocommand of the user's, does so when the buffer is shown.
+  pcall(api.nvim_win_call, win, function()
     vim.cmd('silent hide keepalt keepjumps buffer ' .. buf)
     if loads and big then
       vim.bo[buf].filetype = ''
@@ -395,7 +400,7 @@ local function show(buf, big)
     vim.o.eventignore = ignored
     api.nvim_del_autocmd(swap)
   end
-  return ok and api.nvim_win_get_buf(win) == buf
+  return api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
 
 ---@type uv.uv_timer_t?
@@ -498,14 +503,16 @@ function M.jump(args)
       return 'busy' -- the user may have typed there just now
     end
   end
-  local ok = show(buf, args.big)
+  local shown = show(buf, args.big)
   draw()
-  if ok and args.line > 0 then
-    ok = pcall(place, args.line)
+  if shown and args.line > 0 then
+    shown = pcall(place, args.line)
   end
-  settle()
+  if api.nvim_win_is_valid(win) then -- else an autocommand has closed it
+    settle()
+  end
   clean()
-  return ok and 'shown' or 'skipped'
+  return shown and 'shown' or 'skipped'
 end
 
 return M

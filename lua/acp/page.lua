@@ -62,6 +62,18 @@ function M.follow(buf, wins)
   end
 end
 
+---Adds lines that the host knows nothing of, below all others.
+---@param page acp.Page
+---@param lines string[]
+function M.add(page, lines)
+  local following = windows(page)
+  vim.bo[page.buf].modifiable = true
+  api.nvim_buf_set_lines(page.buf, -1, -1, false, lines)
+  vim.bo[page.buf].modifiable = false
+  vim.bo[page.buf].modified = false
+  M.follow(page.buf, following)
+end
+
 ---How a text is shown at the right edge; nil where there is no room for it beside the line.
 ---@param buf integer
 ---@param row integer

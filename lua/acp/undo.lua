@@ -39,7 +39,8 @@ local function counts(result)
   local changed, stay = 0, 0
   for _, file in ipairs(result.files) do
     changed = changed + (file.stays and 0 or 1)
-    stay = stay + (file.stays and not file.settled and 1 or 0) + #(file.conflicts or {})
+    local places = #(file.conflicts or {})
+    stay = stay + (places == 0 and file.stays and not file.settled and 1 or places)
   end
   return changed, stay
 end
@@ -98,7 +99,7 @@ local function page(result, room)
   }
   for _, file in ipairs(result.files) do
     local what = file.what
-    if file.stays then
+    if file.stays and not file.conflicts then
       what = what .. ': stays as it is'
     elseif file.conflicts then
       local n = count(#file.conflicts, 'place')

@@ -183,7 +183,9 @@ local function prompt_bar(id, win)
   local here = api.nvim_win_get_buf(win) == api.nvim_get_current_buf()
   local inserting = here and api.nvim_get_mode().mode:match('^i') ~= nil
   local send = inserting and keys.send_insert or keys.send
-  if send then
+  if s and s.state == 'dead' then
+    table.insert(hints, 'ended · :Acp restart')
+  elseif send then
     table.insert(hints, escape(send) .. ' send')
   end
   if keys.cancel and not inserting and s and (s.state == 'running' or s.state == 'requires_action') then
@@ -199,6 +201,7 @@ local function prompt_bar(id, win)
   if along ~= '' and left ~= '' then
     left = left .. ' · '
   end
+  right = right:gsub('^ended', '%%#AcpError#ended%%#AcpWinbar#')
   return '%#AcpWinbar# ' .. left .. along .. '%=' .. right .. ' '
 end
 

@@ -680,6 +680,28 @@ func TestDiffIsLookedForAgainWhenAskedFor(t *testing.T) {
 	}, wide)
 }
 
+// An agent tells the whole text of the disk, of a file that has unsaved lines: they are around the change that is shown.
+func TestDiffOfAFileWithUnsavedLines(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, p := s.openLexer()
+		s.prompt(p, "fix it")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr(...), 0, 0, false, { '-- Mine.' })`, path)
+		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
+		s.awaitDiff("-- Mine.")
+		s.awaitDiff("first, last do")
+		s.Command("Acp diff")
+		s.AwaitLua(`vim.fn.line('.') == 16`)
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+		s.awaitNoDiff()
+
+		// Where both change a line it is as the agent sent it, and says why.
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr(...), 15, 16, false, { '  for i = 1, 2 do' })`, path)
+		id = p.permission(edits("e2", path, "for i = first, last - 1", "for i = first, last"), yesNo...)
+		s.AwaitScreen("you have other unsaved lines there")
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+	}, wide)
+}
+
 func TestDiffOfTenThousandLines(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		var old, text strings.Builder

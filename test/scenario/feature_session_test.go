@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -536,6 +537,60 @@ func TestRestartKeepsWhatWasShown(t *testing.T) {
 		if !strings.Contains(chat, "Said before.") || !strings.Contains(chat, "does not remember") {
 			t.Errorf("the chat is\n%s", chat)
 		}
+	})
+}
+
+// The end of an agent is seen wherever the user is: with the chat hidden, and in the prompt, which offers nothing to send.
+func TestAnEndIsSeen(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.Command("Acp toggle")
+		s.AwaitLua(`require('acp.bufs').get(1).visible == false`)
+		s.synced() // the host has heard of it
+		p.exit(3, "")
+		s.AwaitScreen("acp: Puppet exited with code 3. :Acp restart starts it again.")
+		s.Command("Acp")
+		s.AwaitScreen("ended · :Acp restart")
+		s.Keys("iagain")
+		s.AwaitScreen("-- INSERT --")
+		s.AwaitScreen("ended · :Acp restart") // in place of the key that sends
+		s.Keys("<C-s>")
+		s.AwaitLua(`vim.fn.execute('messages'):find('restart starts it again.\n.*restart starts it again.') ~= nil`)
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'again'`)
+	})
+}
+
+// After the host has died the chat follows on, with what the next one writes.
+func TestTheChatFollowsAfterTheHostsEnd(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "before")
+		p.say(strings.Repeat("Said before.\n\n", 30))
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		const atEnd = `(function()
+			local win = vim.fn.win_findbuf(require('acp').sessions()[1].chat_buf)[1]
+			return vim.api.nvim_win_get_cursor(win)[1] == vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+		end)()`
+		s.AwaitLua(atEnd)
+		for _, pid := range s.hostPIDs() {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.awaitState("dead")
+		s.awaitChat("the host ended")
+		s.AwaitLua(atEnd)
+		s.Command("Acp restart")
+		p = s.agent()
+		p.begin()
+		s.AwaitEvent("AcpSessionReady")
+		turn = s.prompt(p, "after")
+		p.say(strings.Repeat("Said after.\n\n", 30) + "The end.")
+		s.AwaitScreen("The end.")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.AwaitLua(atEnd)
 	})
 }
 

@@ -149,7 +149,8 @@ func TestFollowReadsAndEdits(t *testing.T) {
 			t.Errorf("the buffers of read.lua and mine.txt exist: %v", got)
 		}
 		// A line that comes late.
-		p.update("tool_call_update", obj{"toolCallId": "edit", "locations": locations([][]any{{edit, 12}})})
+		p.works("late", "edit", []any{edit})
+		p.update("tool_call_update", obj{"toolCallId": "late", "locations": locations([][]any{{edit, 12}})})
 		s.awaitShown(win, "edit.txt:12")
 		// The agent writes the disk: what is shown follows, though the buffer is not listed.
 		onDisk := strings.Replace(numbered(60), "line 12\n", "LINE 12\n", 1)
@@ -411,14 +412,93 @@ func TestFollowKeepsWhatTheUserUses(t *testing.T) {
 		if fmt.Sprint(got) != "[1 1 1 0 1]" {
 			t.Errorf("modified, elsewhere, listed, replaced, shown exist: %v", got)
 		}
-		// Once it is saved, it goes with the next jump.
+		// What the user has changed is listed, and stays when it is saved.
 		s.Lua(nil, `vim.bo[vim.fn.bufnr(...)].modified = false`, paths[0])
 		show(3)
-		if s.LuaInt(`vim.fn.bufexists(...)`, paths[0]) != 0 {
-			t.Error("a buffer that is not modified any more stays")
+		if s.LuaInt(`vim.fn.buflisted(...)`, paths[0]) != 1 {
+			t.Error("a buffer that the user has changed is not listed")
 		}
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
+	})
+}
+
+// The change that an agent tells is the place, whatever comes beside it: no line, or that of the hunk's beginning. A line
+// told before an edit moves with it.
+func TestFollowTheLocatedChange(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path, other := s.write("code.txt", numbered(120)), s.write("other.txt", numbered(50))
+		s.Command("edit other.txt")
+		win := s.follow()
+		s.recordJumps()
+		p := s.begin()
+		turn := s.prompt(p, "go")
+		change := func(line string) []obj {
+			return []obj{{"type": "diff", "path": path, "oldText": line + "\n", "newText": strings.ToUpper(line) + "\n"}}
+		}
+		p.update("tool_call", obj{"toolCallId": "codex", "title": "edit", "kind": "edit", "status": "in_progress", "content": change("line 70")})
+		id := p.permission(obj{"toolCallId": "codex", "kind": "edit", "locations": locations([][]any{{path}})}, yesNo...)
+		s.awaitShown(win, "code.txt:70")
+		s.answers(p, id, func() { s.Command("Acp permit 1") }, "yes")
+
+		p.update("tool_call", obj{"toolCallId": "claude", "title": "edit", "kind": "edit", "status": "in_progress",
+			"content": change("line 91"), "locations": locations([][]any{{path, 88}})})
+		s.awaitShown(win, "code.txt:91")
+		// Where the change is not in the file the location counts.
+		p.update("tool_call", obj{"toolCallId": "lost", "title": "edit", "kind": "edit", "status": "in_progress",
+			"content": change("line 500"), "locations": locations([][]any{{path, 20}})})
+		s.awaitShown(win, "code.txt:20")
+
+		p.works("away", "read", []any{other, 3})
+		s.awaitShown(win, "other.txt:3")
+		p.writeFile(path, "new\nnew\n"+numbered(120))
+		s.awaitShown(win, "code.txt:1")
+		p.works("away again", "read", []any{other, 30})
+		s.awaitShown(win, "other.txt:30")
+		s.write("other.txt", "new\nnew\n"+numbered(50))
+		p.works("code", "read", []any{path, 5})
+		s.awaitShown(win, "code.txt:5")
+		s.awaitBuffer(s.LuaInt(`vim.fn.bufnr('other.txt')`), "new\nnew\n"+strings.TrimSuffix(numbered(50), "\n"))
+		p.works("back", "read", []any{other})
+		s.awaitShown(win, "other.txt:32")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
+
+// What throws while a file is shown changes nothing of the line; what the user has typed in a file that was opened only
+// to follow is theirs, and listed.
+func TestFollowWhereSomethingThrows(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		bad := s.write("bad.txt", numbered(60)+"vim: set nosuchoption=1:\n")
+		code := s.write("code.lua", strings.ReplaceAll(numbered(60), "line", "return"))
+		s.write("plain.txt", numbered(60))
+		s.Lua(nil, `
+			vim.o.modeline = true
+			local group = vim.api.nvim_create_augroup('mine', {})
+			vim.api.nvim_create_autocmd('BufEnter', { group = group, pattern = 'code.lua', callback = function() error('mine') end })
+			vim.api.nvim_create_autocmd('FileType', { group = group, pattern = 'lua', callback = function() error('mine') end })`)
+		s.Command("edit plain.txt")
+		win := s.follow()
+		p := s.begin()
+		turn := s.prompt(p, "go")
+		p.works("bad", "read", []any{bad, 40})
+		s.awaitShown(win, "bad.txt:40")
+		p.works("code", "read", []any{code, 30})
+		s.awaitShown(win, "code.lua:30")
+
+		s.Lua(nil, `vim.api.nvim_clear_autocmds({ group = 'mine' })
+			vim.api.nvim_set_current_win(...)`, win)
+		s.Keys("omine<Esc>")
+		s.AwaitScreen("⌖ paused")
+		s.Command("Acp follow")
+		p.works("away", "read", []any{bad, 20})
+		s.awaitShown(win, "bad.txt:20")
+		s.AwaitLua(`vim.bo[vim.fn.bufnr('code.lua')].buflisted and vim.bo[vim.fn.bufnr('code.lua')].modified`)
+		s.Command("Acp follow off")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Lua(nil, `vim.cmd.bwipeout({ 'code.lua', bang = true })`)
 	})
 }
 

@@ -575,6 +575,40 @@ func TestAnEmptyReviewNamesWhatWaits(t *testing.T) {
 	})
 }
 
+// A session is taken up in its own folder, wherever Neovim is: one of which something is saved, and one that was listed.
+func TestResumeInTheFolderOfTheSession(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.pending(nil)
+		s = s.after("quit")
+		elsewhere := t.TempDir()
+		s.Command("cd " + elsewhere)
+		s.ok(`require('acp').resume({ agent_session_id = ... })`, remote(1))
+		s.takesUp(remote(1))
+		if got := s.session()["cwd"]; got != s.Dir {
+			t.Errorf("the session is in %v", got)
+		}
+		s.ok(`require('acp').stored(nil, function(list) _G.listed = #list end)`)
+		p := s.agent()
+		p.initialize(keeps(true, "list"))
+		folder := t.TempDir()
+		p.reply(p.expect("session/list"), obj{"sessions": []any{obj{"sessionId": "listed", "cwd": folder}}})
+		s.AwaitLua(`_G.listed == 1`)
+		for _, id := range []string{"listed", "unknown"} {
+			s.ok(`require('acp').resume({ agent_session_id = ... })`, id)
+			q, want := p, elsewhere
+			if id == "listed" {
+				q, want = s.agent(), folder
+				q.initialize(keeps(true, "list"))
+			}
+			if load := q.expect("session/load"); load.text("cwd") != want {
+				t.Errorf("%s: loaded %s", id, load)
+			} else {
+				q.reply(load, nil)
+			}
+		}
+	})
+}
+
 // A host that was started for something else, after the first one has died, does not know the sessions of
 // that one: they are taken up by it.
 func TestRestartWhereTheHostKnowsNothing(t *testing.T) {

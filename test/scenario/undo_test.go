@@ -79,6 +79,28 @@ func TestUndoIsShownBefore(t *testing.T) {
 	}
 }
 
+// A hunk that was refused, and brought back by an undo in its buffer, is taken back with its turn.
+func TestUndoOfARefusalThatWasUndone(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		p, turn, path, buf := s.marked(reviewed)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		s.Keys("2Gg<lt>")
+		s.awaitMarks(buf, "6-1▀ 8▌ 9▌")
+		s.Keys("u")
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		s.ok(`require('acp').undo_turn()`)
+		s.awaitNotification("1 file as before the turn.")
+		s.awaitMarks(buf, "")
+		s.synced()
+		if got := s.buffer(buf) + "\n"; got != before || s.disk(path) != before || s.LuaBool(`vim.bo[...].modified`, buf) {
+			t.Errorf("the buffer has %q, the disk %q", got, s.disk(path))
+		}
+	})
+}
+
 // What the user has changed since stays, wherever it is; what can be undone, and what not, is said.
 func TestUndoAfterTheUsersEdits(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
