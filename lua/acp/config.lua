@@ -96,8 +96,8 @@ M.schema = {
     default = false,
     check = type_of('boolean'),
     expected = 'true or false',
-    doc = 'Whether the cursor goes on to the next change by itself when you have decided about one, '
-      .. 'see |acp-marks| and |acp-review|.',
+    doc = 'Whether the cursor goes on to the next change by itself when you have decided about '
+      .. 'one, see |acp-marks| and |acp-review|.',
   },
   {
     key = 'follow',

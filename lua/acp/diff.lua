@@ -660,7 +660,7 @@ end
 ---@field plug string
 ---@field run fun()
 ---@field hint? string
----@field otherwise? string the key in a buffer of the user's where the usual one would be in the way
+---@field otherwise? string the key in a file's buffer where the usual one would be in the way
 ---@field modes? string[] else Normal mode
 
 ---The keys of a diff, those that matter most first.
