@@ -188,7 +188,8 @@ local function prompt_bar(id, win)
   elseif send then
     table.insert(hints, escape(send) .. ' send')
   end
-  if keys.cancel and not inserting and s and (s.state == 'running' or s.state == 'requires_action') then
+  local works = s and (s.state == 'running' or s.state == 'requires_action')
+  if keys.cancel and works and not inserting then
     table.insert(hints, escape(keys.cancel) .. ' stop')
   end
   local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
