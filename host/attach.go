@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -127,6 +128,9 @@ func (s *Session) fit(blocks []session.Content) ([]session.Content, error) {
 		case session.Resource:
 			if s.info.EmbeddedContext {
 				continue
+			}
+			if filepath.IsAbs(b.URI) { // which is none, but says enough
+				b.URI = attachment{path: b.URI}.uri()
 			}
 			name, isFile := transcript.FileName(b.URI, s.cwd)
 			if !isFile {

@@ -16,6 +16,7 @@ import (
 // the session's goroutine.
 type login struct {
 	by      string   // the one whose variables the new process has
+	taken   bool     // the agent has taken one, and what was asked before it is asked again
 	waiting []func() // what waits for it, beside opening the session and prompts
 }
 
@@ -25,6 +26,8 @@ func (l *login) done() []func() {
 	*l = login{}
 	return waiting
 }
+
+const loggedIn = "You are logged in."
 
 // needLogin is the state in which the agent wants the user to log in. What was
 // asked of it waits: an open is done again, a prompt is kept, and the rest
@@ -42,6 +45,10 @@ func (s *Session) needLogin() {
 		names = append(names, m.Name)
 	}
 	parts := []string{s.spec.Title + " needs you to log in first."}
+	if s.login.taken { // without a look at what it was
+		s.login.taken = false
+		parts = append(parts, "The last login was not enough: a key may be missing.")
+	}
 	if s.spec.Login != "" {
 		parts = append(parts, s.spec.Login)
 	}
@@ -127,7 +134,11 @@ func (s *Session) requestLogin(id string) {
 			s.failure = f.Error()
 			s.remark("error", s.failure)
 		default:
-			s.remark("info", "You are logged in.")
+			if s.phase == authRequired {
+				s.login.taken = true
+			} else {
+				s.remark("info", loggedIn)
+			}
 			for _, user := range a.takeUsers(false) {
 				user.box.Put(func() { user.loggedIn(a) })
 			}
@@ -152,7 +163,7 @@ func (s *Session) loginEnded(code int) {
 		s.remark("warning", fmt.Sprintf("The login ended with code %d. :Acp auth tries again.", code))
 		return
 	}
-	s.remark("info", "You are logged in.")
+	s.login.taken = true
 	s.reconnect()
 }
 

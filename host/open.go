@@ -182,6 +182,9 @@ func (s *Session) becomeReady() {
 // goOn does what has waited for the session to be ready.
 func (s *Session) goOn() {
 	s.phase, s.failure = ready, ""
+	if s.login.taken {
+		s.remark("info", loggedIn)
+	}
 	s.sayReminder()
 	s.changed()
 	for _, f := range s.login.done() {

@@ -364,6 +364,10 @@ func (s *Session) update(u session.Update) {
 	case session.TerminalPatch, session.TerminalChunk:
 		s.updateTerminal(u)
 		return
+	case session.UnknownUpdate:
+		if n.Reason != "" {
+			s.host.log.Warn("an update is left out", "session", s.id, "type", n.Type, "err", n.Reason)
+		}
 	case session.Notice:
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}

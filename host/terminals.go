@@ -32,6 +32,7 @@ type sessionTerminal struct {
 	display         *terminal.Display
 	own             *terminal.Terminal // nil where the agent runs the command
 	view            terminalView
+	silent          bool // the agent gets none of the output, which the user sees
 
 	// The fields below belong to the session's goroutine.
 
@@ -167,6 +168,9 @@ func (t *sessionTerminal) isOver() bool {
 func (t *sessionTerminal) output() session.TerminalOutput {
 	o := t.own.Output()
 	out := session.TerminalOutput{Text: o.Text, Truncated: o.Truncated}
+	if t.silent {
+		out.Text, out.Truncated = "", o.Truncated || o.Text != ""
+	}
 	if o.Exit != nil {
 		out.Exit = &session.TerminalExit{Code: o.Exit.Code, Signal: o.Exit.Signal}
 	}
@@ -199,7 +203,7 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 		return
 	}
 	s.ledger.Worked()
-	term := &sessionTerminal{session: s.id, command: commandLine(r.Command, r.Args), cwd: filepath.Clean(dir)}
+	term := &sessionTerminal{session: s.id, command: commandLine(r.Command, r.Args), cwd: filepath.Clean(dir), silent: r.NoOutput}
 	term.view.term, term.view.host = term, s.host
 	changed := func() { s.box.Put(func() { s.terminalChanged(term, false) }) }
 	s.host.background(func() {

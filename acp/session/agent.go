@@ -170,6 +170,7 @@ type CreateTerminal struct {
 	SessionID, Command, Dir string
 	Args, Env               []string
 	OutputByteLimit         int
+	NoOutput                bool // the agent wants none of it
 	Reply                   func(terminalID string, err error)
 }
 

@@ -278,7 +278,11 @@ func (c *Conversation) Apply(u Update) {
 		e := c.Entries[at].(*Compaction)
 		e.Summary = append(e.Summary, u.Content)
 	case UnknownUpdate:
-		c.applyUnknown(u.Type)
+		kind := u.Type
+		if u.Reason != "" {
+			kind += ": " + u.Reason
+		}
+		c.applyUnknown(kind)
 	case SessionStart:
 		c.startSession(u.Options)
 	case TurnStart:

@@ -160,8 +160,8 @@ func TestEntries(t *testing.T) {
 			lines(`compaction k in_progress [{s}] ""`),
 		},
 		"unknown ones in a row are counted": {
-			[]Update{UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "y"}, UnknownUpdate{Type: "x"}},
-			lines("unknown x x2", "unknown y x1", "unknown x x1"),
+			[]Update{UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "y", Reason: "why"}, UnknownUpdate{Type: "x"}},
+			lines("unknown x x2", "unknown y: why x1", "unknown x x1"),
 		},
 		"a turn that ended well has no entry": {
 			[]Update{start("p"), end},

@@ -120,10 +120,12 @@ type CompactionChunk struct {
 	Content Content
 }
 
-// UnknownUpdate is an update of a kind this client does not know.
+// UnknownUpdate is an update of a kind this client does not know, or one that is
+// malformed, for a reason.
 type UnknownUpdate struct {
-	Type string
-	Raw  json.RawMessage
+	Type   string
+	Raw    json.RawMessage
+	Reason string
 }
 
 // SessionStart says that a session of the agent has begun, at first or after a

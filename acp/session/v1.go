@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -224,7 +225,7 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	var n v1.SessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
-			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params})
+			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
 		}
 		return
 	}
@@ -253,9 +254,9 @@ func headOf(params json.RawMessage) (sessionID, kind string) {
 func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 	switch u := u.(type) {
 	case *v1.UserMessageChunk:
-		return []Update{a.chunk(id, RoleUser, v1.ContentChunk(*u))}
+		return a.words(id, RoleUser, v1.ContentChunk(*u))
 	case *v1.AgentMessageChunk:
-		return []Update{a.chunk(id, RoleAgent, v1.ContentChunk(*u))}
+		return a.words(id, RoleAgent, v1.ContentChunk(*u))
 	case *v1.AgentThoughtChunk:
 		return []Update{a.chunk(id, RoleThought, v1.ContentChunk(*u))}
 	case *v1.ToolCall:
@@ -306,6 +307,24 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 		return []Update{UnknownUpdate{Type: u.Type, Raw: u.Raw}}
 	}
 	return nil
+}
+
+// words translates a chunk, unless its words are none; see [Quirks].
+func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
+	if text, ok := c.Content.(*v1.TextContent); ok && a.quirks.Load().Markers {
+		if rest, said, told := unmarked(role, text.Text); told {
+			var updates []Update
+			if said != nil {
+				updates = append(updates, said)
+			}
+			if rest != "" {
+				c.Content = v1.Text(rest)
+				updates = append(updates, a.chunk(id, role, c))
+			}
+			return updates
+		}
+	}
+	return []Update{a.chunk(id, role, c)}
 }
 
 // chunk gives a chunk the id of the message it belongs to. An agent's own id
@@ -472,7 +491,7 @@ func (a *V1) writeTextFile(r *acp.Request, p *v1.WriteTextFileRequest) {
 func (a *V1) createTerminal(r *acp.Request, p *v1.CreateTerminalRequest) {
 	t := CreateTerminal{
 		SessionID: string(p.SessionID), Command: p.Command, Args: p.Args, Dir: LocalPath(p.CWD),
-		OutputByteLimit: int(min(p.OutputByteLimit.Or(0), 1<<30)),
+		OutputByteLimit: int(min(p.OutputByteLimit.Or(0), 1<<30)), NoOutput: p.OutputByteLimit.Or(1) == 0,
 		Reply: func(id string, err error) {
 			answer(r, v1.CreateTerminalResponse{TerminalID: v1.TerminalID(id)}, err)
 		},

@@ -536,13 +536,13 @@ func TestUpdates(t *testing.T) {
 		},
 		"tool_call without a title": {
 			`{"sessionUpdate":"tool_call","toolCallId":"c"}`,
-			UnknownUpdate{Type: "malformed tool_call"},
+			UnknownUpdate{Type: "malformed tool_call", Reason: "update.title: required but missing"},
 		},
 		"tool_call_update without an id": {
 			`{"sessionUpdate":"tool_call_update","title":"t"}`,
-			UnknownUpdate{Type: "malformed tool_call_update"},
+			UnknownUpdate{Type: "malformed tool_call_update", Reason: "update.toolCallId: required but missing"},
 		},
-		"an update that is no object": {`7`, UnknownUpdate{Type: "malformed "}},
+		"an update that is no object": {`7`, UnknownUpdate{Type: "malformed ", Reason: "update: expected an object, got a number"}},
 		"plan": {
 			`{"sessionUpdate":"plan","entries":[{"content":"a","priority":"high","status":"pending"},{"content":"no status"},{"content":"b","priority":"huge","status":"done"}]}`,
 			PlanUpdate{[]PlanEntry{{"a", "high", "pending"}, {"b", "huge", "done"}}},
@@ -569,7 +569,7 @@ func TestUpdates(t *testing.T) {
 		"usage_update with malformed cost": {
 			`{"sessionUpdate":"usage_update","used":5,"size":100,"cost":{"amount":"much"}}`, UsageUpdate{Usage{Used: 5, Size: 100}},
 		},
-		"usage_update without numbers": {`{"sessionUpdate":"usage_update"}`, UnknownUpdate{Type: "malformed usage_update"}},
+		"usage_update without numbers": {`{"sessionUpdate":"usage_update"}`, UnknownUpdate{Type: "malformed usage_update", Reason: "update.used: required but missing"}},
 		"notice": {
 			`{"sessionUpdate":"notice","severity":"warning","title":"t","description":"d"}`, Notice{"warning", "t", "d"},
 		},
@@ -583,7 +583,7 @@ func TestUpdates(t *testing.T) {
 		},
 		"unknown": {
 			`{"sessionUpdate":"weather","sky":"blue"}`,
-			UnknownUpdate{"weather", raw(`{"sessionUpdate":"weather","sky":"blue"}`)},
+			UnknownUpdate{"weather", raw(`{"sessionUpdate":"weather","sky":"blue"}`), ""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -601,6 +601,41 @@ func TestUpdates(t *testing.T) {
 				t.Errorf("told %s\n%#v, want\n%#v", u.SessionID, u.Update, test.want)
 			}
 		})
+	}
+}
+
+// What gemini-cli tells as words with a mark before them.
+func TestMarkers(t *testing.T) {
+	chunk := func(kind, text string) fakeagent.Step {
+		return fakeagent.Update(fmt.Sprintf(`{"sessionUpdate":%q,"content":{"type":"text","text":%q}}`, kind, text))
+	}
+	script := []fakeagent.Step{
+		chunk("agent_message_chunk", "[MODE_UPDATE] autoEdit"),
+		chunk("agent_message_chunk", "[MODE_UPDATE] is a mark"),
+		chunk("user_message_chunk", "<session_context>\nIt is Monday.\n</session_context>"),
+		chunk("user_message_chunk", "<session_context>\nIt is Monday.\n</session_context>\n\nHello"),
+		chunk("user_message_chunk", "[Function Response: read_file]"),
+	}
+	for name, want := range map[string][]string{
+		"gemini-cli": {"mode autoEdit", "[MODE_UPDATE] is a mark", "Hello"},
+		"fake": {"[MODE_UPDATE] autoEdit", "[MODE_UPDATE] is a mark", "<session_context>\nIt is Monday.\n</session_context>",
+			"<session_context>\nIt is Monday.\n</session_context>\n\nHello", "[Function Response: read_file]"},
+	} {
+		p := play(t, nil, append(fakeagent.Start(name), script...)...)
+		p.begin()
+		<-p.played
+		var got []string
+		for len(p.events) > 0 {
+			switch u := (<-p.events).(updated).Update.(type) {
+			case MessageChunk:
+				got = append(got, u.Content.(Text).Text)
+			case ModeUpdate:
+				got = append(got, "mode "+u.ModeID)
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: told %q, want %q", name, got, want)
+		}
 	}
 }
 
@@ -967,10 +1002,19 @@ func TestCreateTerminal(t *testing.T) {
 	}
 }
 
+func TestNoOutputIsWanted(t *testing.T) {
+	p := begun(t, fakeagent.Request(7, "terminal/create", `{"sessionId":"s1","command":"make","outputByteLimit":0}`), fakeagent.Answer(7))
+	r := next[CreateTerminal](p)
+	if !r.NoOutput {
+		t.Errorf("asked %+v", r)
+	}
+	r.Reply("t1", nil)
+}
+
 func TestCreateTerminalFails(t *testing.T) {
 	p := begun(t, fakeagent.Request(7, "terminal/create", `{"sessionId":"s1","command":"make"}`), fakeagent.Answer(7))
 	r := next[CreateTerminal](p)
-	if r.OutputByteLimit != 0 || r.Dir != "" {
+	if r.OutputByteLimit != 0 || r.NoOutput || r.Dir != "" {
 		t.Errorf("asked %+v", r)
 	}
 	r.Reply("", errors.New("no such command"))

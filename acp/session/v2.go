@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
@@ -26,7 +27,7 @@ func (a *V2) HandleNotification(method string, params json.RawMessage) {
 	var n v2.UpdateSessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
-			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params})
+			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
 		}
 		return
 	}

@@ -106,11 +106,11 @@ func TestUpdatesV2(t *testing.T) {
 			`{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"qQ0K"}`, TerminalChunk{ID: "t", Data: []byte("\xa9\r\n")},
 		},
 		"an unknown one": {
-			`{"sessionUpdate":"_weather","sky":"blue"}`, UnknownUpdate{"_weather", raw(`{"sessionUpdate":"_weather","sky":"blue"}`)},
+			`{"sessionUpdate":"_weather","sky":"blue"}`, UnknownUpdate{"_weather", raw(`{"sessionUpdate":"_weather","sky":"blue"}`), ""},
 		},
 		"a chunk that is malformed": {
 			`{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c"}`,
-			UnknownUpdate{"malformed tool_call_content_chunk", raw(`{"sessionId":"s1","update":{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c"}}`)},
+			UnknownUpdate{"malformed tool_call_content_chunk", raw(`{"sessionId":"s1","update":{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c"}}`), "update.content: required but missing"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

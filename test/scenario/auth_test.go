@@ -332,3 +332,32 @@ func TestLoginWithNoiseOnTheOutput(t *testing.T) {
 		s.AwaitEvent("AcpSessionReady")
 	})
 }
+
+// A login that the agent takes, though nothing came of it, is not said to have been one.
+func TestLoginThatWasNone(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.ok(`require('acp').prompt('kept words', { session = require('acp').new() })`)
+		p := s.agent()
+		p.initialize(logins(browser))
+		p.refuseLogin(p.expect("session/new"))
+		s.awaitState("auth_required")
+		s.ok(`require('acp').authenticate(nil, 'browser')`)
+		p.authenticated("browser")
+		p.refuseLogin(p.expect("session/new"))
+		s.awaitChat("The last login was not enough: a key may be missing.")
+		if strings.Contains(s.chat(), "You are logged in.") {
+			t.Errorf("it says\n%s", s.chat())
+		}
+		s.awaitState("auth_required")
+		s.ok(`require('acp').authenticate(nil, 'browser')`)
+		p.authenticated("browser")
+		p.newSession(1)
+		s.awaitChat("You are logged in.")
+		turn, text := p.prompted()
+		if text != "kept words" {
+			t.Errorf("asked %q", text)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}

@@ -30,3 +30,18 @@ func TestOutputWithoutATerminal(t *testing.T) {
 		}
 	})
 }
+
+// An agent that wants no output gets none; the user sees it.
+func TestNoOutputForTheAgent(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.prompt(p, "run")
+		id := p.terminal(`echo words`, obj{"outputByteLimit": 0})
+		p.inCall("c", id)
+		p.inTerminal("wait_for_exit", id)
+		if m := p.inTerminal("output", id); m.text("output") != "" || m.get("truncated") != true {
+			t.Errorf("the output is %s", m)
+		}
+		s.awaitChat("    words")
+	})
+}

@@ -1,0 +1,22 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// A file that cannot go along is linked, however it is named.
+func TestFilesAreLinkedWhereTheyCannotGoAlong(t *testing.T) {
+	s := &Session{cwd: "/project"}
+	for _, uri := range []string{"file:///project/a%20b.go", "/project/a b.go"} {
+		got, err := s.fit([]session.Content{session.Resource{URI: uri, Text: "x"}})
+		want := session.ResourceLink{URI: "file:///project/a%20b.go", Name: "a b.go"}
+		if err != nil || got[0] != want {
+			t.Errorf("%s: %+v, %v", uri, got, err)
+		}
+	}
+	if _, err := s.fit([]session.Content{session.Resource{URI: "https://example.org", Text: "x"}}); err == nil {
+		t.Error("what is no file went along")
+	}
+}
