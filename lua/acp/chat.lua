@@ -111,7 +111,8 @@ function M.create(id)
   bufs.map(buf, 'n', 'prompt', '<Plug>(AcpPrompt)', type_there)
   for _, lhs in ipairs({ 'a', 'A', 'I', 'o', 'O' }) do
     -- Whoever wants to type: the transcript is not theirs.
-    vim.keymap.set('n', lhs, type_there, { buffer = buf, desc = require('acp.config').desc('prompt') })
+    local desc = require('acp.config').desc('prompt')
+    vim.keymap.set('n', lhs, type_there, { buffer = buf, desc = desc })
   end
   api.nvim_create_autocmd('WinScrolled', {
     buffer = buf,

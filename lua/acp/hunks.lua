@@ -233,7 +233,8 @@ function M.keys()
       table.insert(keys, { lhs = action.plug, mode = mode, run = run, action = action.action })
       local lhs = config[action.action]
       if lhs then
-        table.insert(keys, { lhs = lhs, mode = mode, run = run, action = action.action, yields = true })
+        local key = { lhs = lhs, mode = mode, run = run, action = action.action, yields = true }
+        table.insert(keys, key)
       end
     end
     add('n', function()

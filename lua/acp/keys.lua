@@ -57,7 +57,8 @@ local function rows_here()
     for _, map in ipairs(api.nvim_buf_get_keymap(0, mode)) do
       local words = (map.desc or ''):match('^acp: (.*)')
       local lhs = map.lhs:gsub('<lt>', '<')
-      if words and map.desc ~= require('acp.config').desc('help') and not vim.startswith(lhs, '<Plug>') then
+      local listed = words and words ~= require('acp.config').words.help
+      if listed and not vim.startswith(lhs, '<Plug>') then
         local row = rows[words .. where] or { ranks[map.desc] or #order + 1, {}, words .. where }
         if not vim.tbl_contains(row[2], lhs) then
           table.insert(row[2], lhs)
@@ -86,7 +87,8 @@ local function show()
   end
   local width, lines = 1, {}
   for _, row in ipairs(rows) do
-    table.insert(lines, ' ' .. row[2] .. (' '):rep(room - api.nvim_strwidth(row[2]) + 2) .. row[3] .. ' ')
+    local gap = (' '):rep(room - api.nvim_strwidth(row[2]) + 2)
+    table.insert(lines, ' ' .. row[2] .. gap .. row[3] .. ' ')
     width = math.max(width, api.nvim_strwidth(lines[#lines]))
   end
   local buf = api.nvim_create_buf(false, true)

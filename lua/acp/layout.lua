@@ -125,8 +125,8 @@ local function open_chat(buf)
       win = -1,
       [dimension()] = extent(screen()),
     })
-    style_chat(win)
-    if not bottom and vim.o.equalalways and vim.o.eadirection ~= 'ver' then
+    style_chat(win) -- which keeps its size when the others share
+    if position ~= 'bottom' and vim.o.equalalways and vim.o.eadirection ~= 'ver' then
       vim.cmd('horizontal wincmd =') -- the width comes from all windows, not from the one beside it
     end
   end

@@ -185,7 +185,8 @@ function M.create(id)
       M.changed(id)
     end,
   })
-  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave', 'BufEnter', 'BufLeave', 'WinEnter', 'WinLeave' }, {
+  local moves = { 'InsertEnter', 'InsertLeave', 'BufEnter', 'BufLeave', 'WinEnter', 'WinLeave' }
+  api.nvim_create_autocmd(moves, {
     buffer = buf,
     callback = vim.schedule_wrap(function()
       require('acp.winbar').refresh(id)
