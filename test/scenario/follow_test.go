@@ -283,9 +283,7 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 			}
 			s.Lua(nil, `vim.bo[vim.api.nvim_win_get_buf(...)].modified = false`, win)
 			resume()
-			if got := s.shows(win); !strings.HasPrefix(got, "one.txt:") {
-				t.Errorf("resumed, the window shows %s, where the agent has read one.txt", got)
-			}
+			s.Await("where the agent has read", func() bool { return strings.HasPrefix(s.shows(win), "one.txt:") })
 			s.awaitShown(win, jump(two))
 		}
 		if got := s.jumps("busy"); len(got) > 0 {

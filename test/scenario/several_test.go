@@ -108,7 +108,7 @@ func TestTwoAgentsInTheSameLines(t *testing.T) {
 			s.AwaitEvent("AcpTurnEnd")
 		}
 		s.ok(`require('acp').undo_turn({ session = 1 })`)
-		s.awaitNotification("1 file as before the turn. 1 place left alone.")
+		s.awaitNotification("0 files as before the turn. 1 place left alone.")
 		if got := s.disk(path); got != "1\nTWO\n3\n4\n" {
 			t.Errorf("the first turn undone, the file has %q", got)
 		}
