@@ -60,7 +60,7 @@ func (n *neovim) wantClashes(want ...string) {
 	if g, w := strings.Join(got, "; "), strings.Join(want, "; "); g != w {
 		n.t.Errorf("open conflicts are %q, want %q", g, w)
 	}
-	n.want("exists('*maparg') && maparg('c>', 'n', 0, 1)->get('desc', '') ==# 'acp: conflict_theirs'", truth(len(want) > 0))
+	n.want("exists('*maparg') && maparg('c>', 'n', 0, 1)->get('desc', '') ==# 'acp: take the agent''s lines'", truth(len(want) > 0))
 }
 
 // hear lets Lua's messages to the host come here: compare is done, all others are dropped.
