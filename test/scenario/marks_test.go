@@ -258,8 +258,8 @@ func TestTheCursorGoesOnAfterADecision(t *testing.T) {
 		}{{"2Gg>", "code.txt", 6}, {"g<lt>", "code.txt", 9}, {"g>", "other.txt", 4}} {
 			s.Keys(c.keys)
 			s.AwaitLua(`vim.fn.expand('%:t') .. vim.fn.line('.') == ...`, fmt.Sprint(c.file, c.line))
-			s.AwaitLua(`vim.fn.maparg('g>', 'n') ~= ''`)
 		}
+		s.awaitMarks(s.LuaInt(`vim.api.nvim_get_current_buf()`), "4-1▌")
 		s.Keys("g>")
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') == ''`)
 	})

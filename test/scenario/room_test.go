@@ -70,7 +70,7 @@ func TestADashboardIsTakenForTheFile(t *testing.T) {
 		s.prompt(p, "edit")
 		p.readFile(path, nil)
 		p.writeFile(path, reviewed)
-		s.AwaitLua(`#require('acp').changes()[1].hunks == 4 or #require('acp').changes()[1].hunks == 3`)
+		s.AwaitLua(`#require('acp').changes() > 0 and #require('acp').changes()[1].hunks >= 3`)
 		s.Command("wincmd t")
 		s.Command("Acp review next")
 		s.AwaitLua(`vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'code.txt' and vim.api.nvim_win_get_cursor(0)[1] == 2`)
