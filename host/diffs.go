@@ -372,31 +372,33 @@ func (s *Session) peek(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > largestFile {
 		return "", errTooLarge
 	}
-	type answer struct {
-		text string
-		err  error
+	return unlessGone(s, func(done func(string, error)) { s.host.files.Peek(context.Background(), path, done) })
+}
+
+// unlessGone waits for the answer to what ask asks of Neovim, which may be gone by then.
+func unlessGone[T any](s *Session, ask func(done func(T, error))) (answer T, err error) {
+	type result struct {
+		answer T
+		err    error
 	}
-	got := make(chan answer, 1)
-	s.host.files.Peek(context.Background(), path, func(text string, err error) { got <- answer{text, err} })
+	got := make(chan result, 1)
+	ask(func(answer T, err error) { got <- result{answer, err} })
 	select {
-	case a := <-got:
-		return a.text, a.err
+	case r := <-got:
+		return r.answer, r.err
 	case <-s.host.editor.Gone():
-		return "", errSessionClosed
+		return answer, errSessionClosed
 	}
 }
 
 // unsavedText is what a file's buffer and the disk have where the two differ; else nil.
 func (s *Session) unsavedText(path string) *buffers.Unsaved {
 	path, _ = s.absolute(path)
-	got := make(chan *buffers.Unsaved, 1)
-	s.host.files.Unsaved(context.Background(), path, func(u *buffers.Unsaved, _ error) { got <- u })
-	select {
-	case u := <-got:
-		return u
-	case <-s.host.editor.Gone():
-		return nil
+	unsaved, err := unlessGone(s, func(done func(*buffers.Unsaved, error)) { s.host.files.Unsaved(context.Background(), path, done) })
+	if err != nil {
+		return nil // as where nothing is unsaved: the change is shown as it was told
 	}
+	return unsaved
 }
 
 // cause is what is wrong with a file, without its name.

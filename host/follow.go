@@ -94,19 +94,7 @@ func (f *follow) edited(path, before, after string) {
 // movedLine tells where a line of a text, counted from 1, is in the one that came of it.
 func movedLine(before, after string) func(line int) int {
 	edits := linediff.Compare(linediff.Lines(before), linediff.Lines(after))
-	return func(line int) int {
-		at, moved := line-1, 0
-		for _, e := range edits {
-			switch {
-			case e.A0 > at:
-				return line + moved
-			case e.A1 > at: // it is another line now
-				return max(e.B0, min(e.B0+at-e.A0, e.B1-1)) + 1
-			}
-			moved = e.B1 - e.A1
-		}
-		return line + moved
-	}
+	return func(line int) int { return shifted(edits, line) }
 }
 
 // schedule sets the timer to the next jump; f.mu is held.

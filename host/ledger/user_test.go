@@ -340,16 +340,11 @@ func TestARemovalRightBeforeATurn(t *testing.T) {
 		w := newWorld(t)
 		w.write("f", "f1\n")
 		w.edit("f")
-		release := w.holdLooks()
-		ready := make(chan struct{})
-		w.mu.Lock()
-		w.ledger.BeginTurn("", func() { close(ready) })
-		w.mu.Unlock()
+		looked := w.beginHeld()
 		w.sync()
 		c.users(w)
 		w.sync()
-		release()
-		<-ready
+		looked()
 		c.agents(w)
 		w.end()
 		if got := w.changes(); got != c.listed {

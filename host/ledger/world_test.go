@@ -232,6 +232,19 @@ func (w *world) begin() {
 	<-ready
 }
 
+// beginHeld begins a turn whose look at the folders, and so the prompt, waits until looked is called.
+func (w *world) beginHeld() (looked func()) {
+	w.t.Helper()
+	release, ready := w.holdLooks(), make(chan struct{})
+	w.mu.Lock()
+	w.ledger.BeginTurn("", func() { close(ready) })
+	w.mu.Unlock()
+	return func() {
+		release()
+		<-ready
+	}
+}
+
 // end ends a turn, and returns when all of it is known.
 func (w *world) end() {
 	w.t.Helper()

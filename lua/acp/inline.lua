@@ -455,16 +455,20 @@ function M.open(diff, gone)
   end
   split.settle(self.before)
   tell_place(self, diff)
-  api.nvim_create_autocmd(
-    { 'WinScrolled', 'WinResized', 'CursorMoved', 'BufWinEnter', 'TabEnter' },
-    {
-      group = self.group,
-      desc = 'Say where the change is that is off the screen',
-      callback = vim.schedule_wrap(function()
-        tell_place(self, diff)
-      end),
-    }
-  )
+  local function tell()
+    tell_place(self, diff)
+  end
+  api.nvim_create_autocmd({ 'WinScrolled', 'WinResized', 'BufWinEnter', 'TabEnter' }, {
+    group = self.group,
+    desc = 'Say where the change is that is off the screen',
+    callback = vim.schedule_wrap(tell),
+  })
+  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
+    group = self.group,
+    buffer = self.buf,
+    desc = 'Say where the change is that an edit has moved',
+    callback = vim.schedule_wrap(tell),
+  })
   api.nvim_create_autocmd('WinClosed', {
     group = self.group,
     pattern = tostring(win),

@@ -85,37 +85,17 @@ local function show()
   for _, row in ipairs(rows) do
     room = math.max(room, api.nvim_strwidth(row[2]))
   end
-  local width, lines = 1, {}
+  local lines = {}
   for _, row in ipairs(rows) do
     local gap = (' '):rep(room - api.nvim_strwidth(row[2]) + 2)
-    table.insert(lines, ' ' .. row[2] .. gap .. row[3] .. ' ')
-    width = math.max(width, api.nvim_strwidth(lines[#lines]))
+    table.insert(lines, ' ' .. row[2] .. gap .. row[3])
   end
   local buf = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modifiable, vim.bo[buf].bufhidden = false, 'wipe'
-  width = math.min(width, vim.o.columns - 2)
-  local height = math.max(1, math.min(#lines, vim.o.lines - 5))
-  local win = api.nvim_open_win(buf, true, {
-    relative = 'editor',
-    row = math.floor((vim.o.lines - height) / 2) - 1,
-    col = math.floor((vim.o.columns - width) / 2),
-    width = width,
-    height = height,
-    style = 'minimal',
-    border = 'rounded',
+  require('acp.window').over(buf, lines, {
     title = ' Keys ',
+    keys = { 'q', '<Esc>', '<CR>', 'g?' },
+    desc = 'acp: close the list',
   })
-  vim.wo[win].wrap = false
-  local function close()
-    if api.nvim_win_is_valid(win) then
-      api.nvim_win_close(win, true)
-    end
-  end
-  for _, lhs in ipairs({ 'q', '<Esc>', '<CR>', 'g?' }) do
-    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'acp: close the list' })
-  end
-  api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
 end
 
 ---Gives a buffer the key that shows its keys.

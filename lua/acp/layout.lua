@@ -125,12 +125,12 @@ local function open_chat(buf)
       win = -1,
       [dimension()] = extent(screen()),
     })
-    style_chat(win) -- which keeps its size when the others share
-    if position ~= 'bottom' and vim.o.equalalways and vim.o.eadirection ~= 'ver' then
-      vim.cmd('horizontal wincmd =') -- the width comes from all windows, not from the one beside it
-    end
   end
   style_chat(win)
+  local beside = position == 'left' or position == 'right'
+  if beside and vim.o.equalalways and vim.o.eadirection ~= 'ver' then
+    vim.cmd('horizontal wincmd =') -- the width comes from all windows, not from the one beside it
+  end
   note_size(win)
   return win
 end

@@ -479,7 +479,7 @@ local function update(touched)
       end
     end
   end
-  local in_review = changes.in_review()
+  local in_review = next(known) and changes.in_review()
   for buf, state in pairs(known) do
     set_keys(buf, state, in_review[state.path] == true)
   end

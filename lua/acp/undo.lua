@@ -146,43 +146,15 @@ end
 local function show(session, result)
   local lines, head = page(result, vim.o.columns - 6)
   local buf = require('acp.bufs').create('acp://undo/' .. session, 'acp-undo', session)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
-  paint(buf, lines, head)
-  local width = 0
-  for _, line in ipairs(lines) do
-    width = math.max(width, require('acp.wrap').cells(line))
-  end
-  width = math.max(math.min(width + 1, vim.o.columns - 4), 30)
-  local height = math.max(math.min(#lines, vim.o.lines - 6), 3)
-  local win = api.nvim_open_win(buf, true, {
-    relative = 'editor',
-    width = width,
-    height = height,
-    row = math.floor((vim.o.lines - height) / 2) - 1,
-    col = math.floor((vim.o.columns - width) / 2),
-    style = 'minimal',
-    border = 'rounded',
+  local close = require('acp.window').over(buf, lines, {
+    keys = { 'q', 'n', '<Esc>' },
+    desc = 'acp: leave all as it is',
   })
-  vim.wo[win].wrap = false
-  local function close()
-    if api.nvim_win_is_valid(win) then
-      api.nvim_win_close(win, true)
-    end
-  end
-  for _, lhs in ipairs({ 'q', 'n', '<Esc>' }) do
-    vim.keymap.set(
-      'n',
-      lhs,
-      close,
-      { buffer = buf, nowait = true, desc = 'acp: leave all as it is' }
-    )
-  end
+  paint(buf, lines, head)
   vim.keymap.set('n', 'y', function()
     close()
     M.run(session, result.again, result.turn)
   end, { buffer = buf, nowait = true, desc = 'acp: do it' })
-  api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
 end
 
 ---Shows what undoing the last turn would change, and does it when the user says so.

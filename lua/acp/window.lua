@@ -75,4 +75,42 @@ function M.plain(win, options)
   M.set(win, options)
 end
 
+---Shows lines in a float over the middle of the editor, which takes the focus and goes when it is
+---left.
+---@param buf integer for the lines; it goes with the float
+---@param lines string[]
+---@param opts { title?: string, keys: string[], desc: string } the keys close it, desc is theirs
+---@return fun() close
+function M.over(buf, lines, opts)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, require('acp.wrap').cells(line))
+  end
+  width = math.max(math.min(width + 1, vim.o.columns - 4), 30)
+  local height = math.max(math.min(#lines, vim.o.lines - 6), 3)
+  local win = api.nvim_open_win(buf, true, {
+    relative = 'editor',
+    width = width,
+    height = height,
+    row = math.floor((vim.o.lines - height) / 2) - 1,
+    col = math.floor((vim.o.columns - width) / 2),
+    style = 'minimal',
+    border = 'rounded',
+    title = opts.title,
+  })
+  vim.wo[win].wrap = false
+  local function close()
+    if api.nvim_win_is_valid(win) then
+      api.nvim_win_close(win, true)
+    end
+  end
+  for _, lhs in ipairs(opts.keys) do
+    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = opts.desc })
+  end
+  api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
+  return close
+end
+
 return M
