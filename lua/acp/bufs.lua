@@ -20,11 +20,22 @@ local kept = 10
 ---@type integer[] these, the oldest first
 local closed = {}
 
----@param name string
+---The name of a session's buffer. What it is comes last, where every tabline shows it.
+---@param what string
+---@param id integer the session
+---@return string
+function M.name(what, id)
+  local session = require('acp.mirror').sessions[id]
+  local agent = session and session.agent:gsub('[^%w._-]', '_') or 'agent'
+  return ('acp://%s-%d/%s'):format(agent, id, what)
+end
+
+---@param what string 'chat', 'prompt', …
 ---@param filetype string
----@param id integer
+---@param id integer the session
 ---@return integer buf
-function M.create(name, filetype, id)
+function M.create(what, filetype, id)
+  local name = M.name(what, id)
   local buf = api.nvim_create_buf(false, true)
   local old = -1
   if vim.fn.bufexists(name) == 1 then -- which looks for no pattern
@@ -41,11 +52,8 @@ function M.create(name, filetype, id)
   vim.bo[buf].swapfile = false
   vim.bo[buf].textwidth, vim.bo[buf].wrapmargin = 0, 0 -- what is typed there is no text of a file
   vim.bo[buf].filetype = filetype
-  if old ~= -1 and api.nvim_buf_is_valid(old) and vim.b[old].acp_gone then
-    for _, win in ipairs(vim.fn.win_findbuf(old)) do
-      api.nvim_win_set_buf(win, buf)
-    end
-    api.nvim_buf_delete(old, { force = true })
+  if package.loaded['acp.gone'] then
+    require('acp.gone').replace(buf, ('-%d/%s'):format(id, what))
   end
   return buf
 end

@@ -50,7 +50,7 @@ api.nvim_create_autocmd('WinResized', {
 ---@param id integer
 ---@return integer buf
 function M.create(id)
-  local buf = bufs.create('acp://chat/' .. id, 'acp-chat', id)
+  local buf = bufs.create('chat', 'acp-chat', id)
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
   require('acp.highlight').attach(buf)

@@ -21,7 +21,7 @@ function M.ask_at(args)
   ---@type acp.CommentDraft?
   local draft
   local key, again = nil, false
-  local buf = require('acp.bufs').create('acp://comment/' .. session, 'acp-comment', session)
+  local buf = require('acp.bufs').create('comment', 'acp-comment', session)
   vim.bo[buf].bufhidden = 'wipe'
   local width = math.max(20, math.min(64, vim.o.columns - 6))
   local win = api.nvim_open_win(buf, true, {

@@ -37,6 +37,21 @@ function M.read(buf)
   end
 end
 
+---Puts a buffer where those are shown that an earlier Neovim had in its place, of whichever agent.
+---@param buf integer
+---@param tail string what their names end in
+function M.replace(buf, tail)
+  for _, old in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(old):gsub(' %(old%)$', '')
+    if vim.b[old].acp_gone and vim.endswith(name, tail) then
+      for _, win in ipairs(vim.fn.win_findbuf(old)) do
+        api.nvim_win_set_buf(win, buf)
+      end
+      api.nvim_buf_delete(old, { force = true })
+    end
+  end
+end
+
 ---A session of Neovim's was restored.
 function M.restored()
   for _, buf in ipairs(api.nvim_list_bufs()) do

@@ -145,8 +145,8 @@ end
 ---@return integer buf
 local function fill(float)
   local request = float.request
-  local name = 'acp://permission/' .. request.id
-  local buf = require('acp.bufs').create(name, 'acp-permission', request.session)
+  local what = 'permission-' .. request.id
+  local buf = require('acp.bufs').create(what, 'acp-permission', request.session)
   vim.bo[buf].bufhidden = 'wipe'
   local first = draw(buf, float)
   ---@param n? integer

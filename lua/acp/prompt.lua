@@ -178,7 +178,7 @@ end
 ---@param id integer
 ---@return integer buf
 function M.create(id)
-  local buf = bufs.create('acp://prompt/' .. id, 'acp-prompt', id)
+  local buf = bufs.create('prompt', 'acp-prompt', id)
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
     buffer = buf,
     callback = function()

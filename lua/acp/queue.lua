@@ -39,7 +39,7 @@ function M.open(id)
     end
     vim.list_extend(lines, vim.split(text, '\n'))
   end
-  local name = 'acp://queue/' .. id
+  local name = require('acp.bufs').name('queue', id)
   local old = vim.fn.bufnr(name)
   if old ~= -1 then
     api.nvim_buf_delete(old, { force = true })

@@ -315,7 +315,7 @@ end
 ---@param session integer
 ---@return acp.ReviewPage
 local function create(session)
-  local buf = bufs.create('acp://review/' .. session, 'acp-review', session)
+  local buf = bufs.create('review', 'acp-review', session)
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
   vim.bo[buf].bufhidden = 'wipe'

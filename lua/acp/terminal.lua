@@ -288,8 +288,8 @@ end
 local function buffer(entry)
   if not entry.buf or not api.nvim_buf_is_loaded(entry.buf) then
     local told = entry.told
-    local name = ('acp://terminal/%d/%d'):format(told.session, told.number)
-    entry.buf = require('acp.bufs').create(name, 'acp-terminal', told.session)
+    local what = 'terminal-' .. told.number
+    entry.buf = require('acp.bufs').create(what, 'acp-terminal', told.session)
     vim.bo[entry.buf].modifiable = false
     watch(entry)
   end

@@ -42,7 +42,7 @@ function M.show(entries)
     lines = { 'Nothing was said yet.' }
   end
   local buf = vim.api.nvim_create_buf(false, true)
-  pcall(vim.api.nvim_buf_set_name, buf, ('acp://traffic/%d'):format(buf))
+  pcall(vim.api.nvim_buf_set_name, buf, ('acp://%d/traffic'):format(buf))
   vim.bo[buf].bufhidden = 'wipe'
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false

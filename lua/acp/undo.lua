@@ -145,7 +145,7 @@ end
 ---@param result acp.undo.Result a preview
 local function show(session, result)
   local lines, head = page(result, vim.o.columns - 6)
-  local buf = require('acp.bufs').create('acp://undo/' .. session, 'acp-undo', session)
+  local buf = require('acp.bufs').create('undo', 'acp-undo', session)
   local close = require('acp.window').over(buf, lines, {
     keys = { 'q', 'n', '<Esc>' },
     desc = 'acp: leave all as it is',

@@ -95,7 +95,7 @@ func (s *scene) scenery() string {
 			local maps = {}
 			for _, m in ipairs(api.nvim_buf_get_keymap(buf, 'n')) do maps[m.lhs] = m.rhs or 'function' end
 			local name = api.nvim_buf_get_name(buf)
-			local shown = name ~= '' and not vim.startswith(name, 'acp://permission/') or vim.bo[buf].buflisted
+			local shown = name ~= '' and not name:match('^acp://[^/]+/permission') or vim.bo[buf].buflisted
 			table.insert(bufs, shown and {
 				name = api.nvim_buf_get_name(buf), listed = vim.bo[buf].buflisted, loaded = api.nvim_buf_is_loaded(buf),
 				modified = vim.bo[buf].modified, maps = maps,

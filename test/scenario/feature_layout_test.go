@@ -172,7 +172,7 @@ func TestWindowsOfARestoredSession(t *testing.T) {
 			vim.cmd.mksession(file)
 			-- As it is in another Neovim.
 			local lines = vim.fn.readfile(file)
-			for i, line in ipairs(lines) do lines[i] = line:gsub('(acp://%a+/)%d', '%17') end
+			for i, line in ipairs(lines) do lines[i] = line:gsub('(acp://%a+)%-%d', '%1-7') end
 			vim.fn.writefile(lines, file)
 			vim.cmd.source(file)`, s.Dir+"/Session.vim")
 		s.AwaitScreen("This was a window on an agent")
@@ -186,8 +186,12 @@ func TestWindowsOfARestoredSession(t *testing.T) {
 			end
 			return n == 2
 		end)()`)
-		s.Command("new acp://nobody/9")
+		s.Command("new acp://nobody-9/chat")
 		s.AwaitLua(`vim.b.acp_gone == true`)
+		s.Command("edit acp://nobody-2/chat")
+		s.AwaitLua(`vim.b.acp_gone == true`)
+		s.Lua(nil, `require('acp').new()`)
+		s.AwaitLua(`vim.api.nvim_buf_get_name(0):match('acp://puppet%-2/chat') and vim.b.acp_session == 2`)
 	})
 }
 

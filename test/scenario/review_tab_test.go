@@ -10,7 +10,7 @@ import (
 )
 
 // reviewBuf is the Lua expression for the buffer of the review of the session used last.
-const reviewBuf = `vim.fn.bufnr('^acp://review/' .. require('acp.mirror').resolve() .. '$')`
+const reviewBuf = `vim.fn.bufnr(require('acp.bufs').name('review', require('acp.mirror').resolve()))`
 
 // page is the text of the review.
 func (s *scene) page() string {
@@ -262,27 +262,27 @@ func TestCommentsInTheReview(t *testing.T) {
 func TestFloatsHaveNames(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.reviewed()
-		named := func(name string) {
+		named := func(pattern string) {
 			t.Helper()
-			s.AwaitLua(`vim.startswith(vim.api.nvim_buf_get_name(0), ...)`, name)
+			s.AwaitLua(`vim.api.nvim_buf_get_name(0):match('^acp://' .. ... .. '$')`, pattern)
 		}
 		s.Command("Acp undo")
-		named("acp://undo/1")
+		named("puppet%-1/undo")
 		s.Keys("q")
 		s.Command("Acp review")
 		s.onPage("+ return 2")
 		s.Keys("c")
-		named("acp://comment/")
+		named("puppet%-1/comment")
 		s.Keys("<Esc>q")
 		s.Command("wincmd t")
 		s.prompt(p, "go on")
 		p.permission(obj{"toolCallId": "e1", "title": "Ask", "kind": "other"}, yesNo...)
 		s.AwaitLua(`require('acp.permission').win() ~= nil`)
 		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
-		named("acp://permission/")
+		named("puppet%-1/permission%-%d+")
 		s.Keys("q")
 		s.Command("Acp traffic")
-		named("acp://traffic/")
+		named("%d+/traffic")
 	})
 }
 
