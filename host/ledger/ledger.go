@@ -46,10 +46,10 @@ type Ledger struct {
 	scans     scanner
 	keep      keeping
 
-	loaded  map[string]bool           // by path, whether a buffer is known to show it
-	version map[string]int            // by path, how often took has changed it
-	behind  map[string]review.Content // by path, what the disk had before the agent's that conflicts with unsaved text
-	jobs    []func(done func())       // one after the other; the first is running
+	loaded  map[string]bool     // by path, whether a buffer is known to show it
+	version map[string]int      // by path, how often took has changed it
+	behind  map[string][]behind // by path, what of the agent's conflicts with unsaved text, the oldest first
+	jobs    []func(done func()) // one after the other; the first is running
 }
 
 // turn is what a turn has changed, with what the files were when it began and what they were seen to be since.
@@ -99,7 +99,7 @@ func New(config Config) *Ledger {
 		originals: originals{store: config.Store, of: map[version]checkpoint.Sum{}},
 		scans:     scanner{config: config, box: box},
 		loaded:    map[string]bool{},
-		behind:    map[string]review.Content{},
+		behind:    map[string][]behind{},
 		version:   map[string]int{},
 	}
 }

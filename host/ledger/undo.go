@@ -45,6 +45,7 @@ func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 				if again {
 					l.history.WasDoneAgain(t)
 				} else {
+					l.neverCame(t)
 					l.history.WasUndone(t, u.did, u.failed, l.turn == nil) // unless another turn has begun
 				}
 				l.saveSoon()

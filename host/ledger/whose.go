@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
 // This file has the one rule that says whose a change is. What a file was when the turn began is fixed. From then
@@ -171,7 +172,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		}
 	}
 	if w.Behind != nil {
-		if l.conflicts(w); !w.Changed && !w.Deleted && !w.Created {
+		if l.conflicts(t, w); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}
@@ -240,27 +241,55 @@ func (t *turn) made(w buffers.Written) bool {
 	return t != nil && !t.over && (w.At.IsZero() || !w.At.Before(t.At.Add(-coarse)) && !w.At.After(t.ended))
 }
 
+// behind is something of the agent's that the disk has and a buffer has not, as it conflicts with what is unsaved there.
+type behind struct {
+	turn *turn          // in which it came; nil for none
+	was  review.Content // what the disk had before it
+}
+
 // conflicts takes down that the disk has something of the agent's that its buffer has not, for when that reads it.
-func (l *Ledger) conflicts(w buffers.Written) {
-	if _, known := l.behind[w.Path]; known {
+// The turn may be nil, for none.
+func (l *Ledger) conflicts(t *turn, w buffers.Written) {
+	list := l.behind[w.Path]
+	if len(list) > 0 && list[len(list)-1].turn == t {
 		return
 	}
 	was := contentOf(w.Behind, w.FormBefore)
 	was.Mode = modeOf(w.Path)
-	l.behind[w.Path] = was
+	l.behind[w.Path] = append(list, behind{t, was})
 }
 
 // readBehind tells that a buffer has given up what was unsaved in it for what the disk has, some of which the agent
-// has written: from there on it is as if nothing had been unsaved.
+// has written: from there on it is as if nothing had been unsaved, also in earlier turns.
 func (l *Ledger) readBehind(now sight) bool {
-	was, behind := l.behind[now.path]
+	list := l.behind[now.path]
 	delete(l.behind, now.path)
-	if !behind || !now.Exists || was.Mark() == now.Mark() {
+	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
 		return false
 	}
-	l.record.Now(now.path, was)
-	l.agentChanged(l.turn, now.path, was, now.Content)
+	l.record.Now(now.path, list[0].was)
+	for i, b := range list {
+		is := now.Content
+		if i+1 < len(list) {
+			is = list[i+1].was
+		}
+		l.agentChanged(b.turn, now.path, b.was, is)
+		if b.turn != l.turn {
+			l.take(b.turn)
+		}
+	}
 	return true
+}
+
+// neverCame tells that a turn was undone: what comes of it from now on is of no turn.
+func (l *Ledger) neverCame(undone *turns.Turn) {
+	for _, list := range l.behind {
+		for i := range list {
+			if list[i].turn != nil && list[i].turn.Turn == undone {
+				list[i].turn = nil
+			}
+		}
+	}
 }
 
 // Elsewhere hears what a file has become by another session: to this one that is as the user's.
@@ -414,8 +443,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		}
 	case l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over):
 		return // as was told
-	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
-		// Read anew: what the user leaves unsaved is gone, and what others have made of the file has come.
+	case o.Loaded && !o.Saved && t != nil && !t.over && l.readAnew(t, now):
 		l.tell([]Event{{o.Path, "disk"}})
 	default:
 		if t != nil {
@@ -435,6 +463,17 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	if t != nil {
 		t.disk[o.Path] = now.Content
 	}
+}
+
+// readAnew tells whether a buffer that has been read anew has something new of the agent's. First the user has given up
+// what was unsaved, then what others have made of the file since has come.
+func (l *Ledger) readAnew(t *turn, now sight) bool {
+	if disk, told := t.disk[now.path]; told && disk.Exists {
+		disk.Mode = now.Mode
+		t.seen[now.path] = disk
+		l.userNow(now.path, disk)
+	}
+	return l.account(t, now)
 }
 
 // largeMark tells a file that is too large to be compared from its other contents.
