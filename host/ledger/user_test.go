@@ -444,30 +444,40 @@ func TestAChangeRightBeforeTheTurnIsToldInIt(t *testing.T) {
 // as one does whose prompt waited.
 func TestAChangeOfTheTurnBeforeIsToldInTheNext(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.edit("f")
-	w.begin()
-	release := w.holdLooks()
-	before, after := "f1\n", "f1\na1\n"
-	told := buffers.Written{
-		Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain,
-		At: time.Now(), ReadAt: time.Now(),
-	}
-	over := make(chan struct{})
-	w.mu.Lock()
-	w.ledger.EndTurn(func() { close(over) })
-	w.mu.Unlock()
-	w.ledger.BeginTurn("next", func() {})
-	w.ledger.Took(told, "disk", false)
-	release()
-	<-over
-	w.sync()
-	if got := w.changes(); got == "" {
-		t.Error("the record has nothing")
-	}
-	if got := w.ledger.history.Turns; len(got) != 1 || got[0].Prompt == "next" {
-		t.Errorf("there are %d turns to be undone", len(got))
+	for _, removed := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		before, after := "f1\n", "f1\na1\n"
+		told := buffers.Written{
+			Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain,
+			At: time.Now(), ReadAt: time.Now(),
+		}
+		if removed {
+			w.must(os.Remove(w.path("f")))
+			told = buffers.Written{Path: w.path("f"), Buf: 1, Deleted: true, Before: &before, FormBefore: plain}
+		}
+		release := w.holdLooks()
+		over, begun := make(chan struct{}), make(chan struct{})
+		w.mu.Lock()
+		w.ledger.EndTurn(func() { close(over) })
+		w.mu.Unlock()
+		w.ledger.BeginTurn("next", func() { close(begun) })
+		if told.Deleted {
+			told.ReadAt = time.Now()
+		}
+		w.ledger.Took(told, "disk", false)
+		release()
+		<-over
+		<-begun
+		w.sync()
+		if got := w.changes(); got == "" {
+			t.Errorf("removed %v: the record has nothing", removed)
+		}
+		if got := w.ledger.history.Turns; len(got) != 1 || got[0].Prompt == "next" {
+			t.Errorf("removed %v: there are %d turns to be undone", removed, len(got))
+		}
 	}
 }
 

@@ -176,7 +176,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 			return // all of it conflicts
 		}
 	}
-	if t != nil && !t.over && t.follows(w) { // the turn began before it was told
+	if t != nil && !t.over && t.follows(w) { // it was told after the turn began
 		t.seen[w.Path], t.disk[w.Path] = is, contentOf(w.Disk, w.FormAfter)
 		if !t.previous.made(w) {
 			l.userNow(w.Path, is)
@@ -230,8 +230,14 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 }
 
 // follows tells that a turn began after a change that is told in it. A file's time may be coarse, and is no
-// help where a prompt comes at once; the clock by which the disk was read is exact.
+// help where a prompt comes at once; the clock by which the disk was read is exact. Of what is gone no time tells, but
+// the look with which the turn began.
 func (t *turn) follows(w buffers.Written) bool {
+	if w.Deleted {
+		_, seen := t.seen[w.Path]
+		return !seen && t.previous != nil && t.first != nil && t.first.Whole(w.Path) &&
+			t.first.State(w.Path).Kind == checkpoint.None
+	}
 	return !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At)
 }
 

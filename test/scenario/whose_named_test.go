@@ -63,3 +63,30 @@ func TestAnotherProgramBetweenTwoTurns(t *testing.T) {
 		s.awaitBuffer(buf, "1\n2\nmine")
 	})
 }
+
+// What the agent removes at the very end of a turn is its removal where a prompt that waited begins the next at once.
+func TestRemovedRightBeforeTheNextTurn(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("a", "1\n2\n")
+		s.Command("edit a")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		p := s.begin()
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		turn := s.prompt(p, "take it away")
+		s.Lua(nil, `require('acp').prompt('and go on')`)
+		p.toolCall("rm", "execute", nil)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		p.finish("rm", nil)
+		p.stop(turn, "end_turn")
+		turn, _ = p.prompted()
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.AwaitEvent("AcpTurnEnd")
+		s.synced()
+		s.ok(`require('acp').reject()`)
+		s.Await("the file", func() bool { return s.disk(path) == "1\n2\n" })
+		s.awaitBuffer(buf, "1\n2")
+	})
+}
