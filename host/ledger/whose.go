@@ -233,12 +233,12 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 // help where a prompt comes at once; the clock by which the disk was read is exact. Of what is gone no time tells, but
 // the look with which the turn began.
 func (t *turn) follows(w buffers.Written) bool {
-	if w.Deleted {
-		_, seen := t.seen[w.Path]
-		return !seen && t.previous != nil && t.first != nil && t.first.Whole(w.Path) &&
-			t.first.State(w.Path).Kind == checkpoint.None
+	if !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At) {
+		return true
 	}
-	return !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At)
+	_, seen := t.seen[w.Path]
+	return w.Deleted && !seen && t.previous != nil && t.first != nil && t.first.Whole(w.Path) &&
+		t.first.State(w.Path).Kind == checkpoint.None
 }
 
 // made tells that a change may be of a turn which has ended, and at whose end is still being looked; the turn may be
