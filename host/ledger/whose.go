@@ -158,75 +158,104 @@ func (l *Ledger) whenKnown(path string, gone bool, f func()) {
 	l.scans.early = append(l.scans.early, f)
 }
 
+// toldChange is a change that was told, with the texts for the record.
+type toldChange struct {
+	buffers.Written
+	by                string         // see [Ledger.Took]
+	before, now, disk review.Content // of the file; disk what it has of now, where a buffer has more
+}
+
+func tellChange(w buffers.Written, by string) toldChange {
+	c := toldChange{Written: w, by: by, before: contentOf(w.Before, w.FormBefore), disk: contentOf(w.Disk, w.FormAfter)}
+	if w.Deleted {
+		return c
+	}
+	c.now = contentOf(w.After, w.FormAfter)
+	c.now.Mode = modeOf(w.Path)
+	if c.now.Opaque && len(*w.After) > maxReviewed {
+		c.now.Text = largeMark(w.Path) // as a look has it
+	}
+	return c
+}
+
 // took brings a change that was told into the books.
 func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	t := l.turn
-	told, is := contentOf(w.Before, w.FormBefore), contentOf(w.After, w.FormAfter)
-	there := sight{path: w.Path, Content: told, since: w.Since}
-	if w.Deleted {
-		is, there.Content = review.Content{}, review.Content{}
-	} else {
-		is.Mode = modeOf(w.Path)
-		if is.Opaque && len(*w.After) > maxReviewed {
-			is.Text = largeMark(w.Path) // as a look has it
-		}
-	}
+	c := tellChange(w, by)
 	if w.Behind != nil {
 		if l.conflicts(t, w); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}
 	if t != nil && !t.over && t.follows(w) { // it was told after the turn began
-		t.seen[w.Path], t.disk[w.Path] = is, contentOf(w.Disk, w.FormAfter)
+		t.seen[w.Path], t.disk[w.Path] = c.now, c.disk
 		if !t.previous.made(w) {
-			l.userNow(w.Path, is)
+			l.userNow(w.Path, c.now)
 			l.tell(nil)
 			return
 		}
 		t = t.previous
 	}
-	was, known := l.known(t, there)
-	if w.Deleted && (known && !was.Exists || l.isGone(w.Path)) {
-		return // it was seen before
+	was, news := l.wasBefore(t, c, reviewed)
+	if !news {
+		return
 	}
-	// What a buffer had before is told, and what a file had of which nothing else is known.
-	shown := by == "disk" || w.Buf != 0 && (l.loaded[w.Path] || w.Unsaved)
-	tells := told.Exists || w.Created
+	l.record.Now(w.Path, was)
+	inRecord, _ := l.record.File(w.Path)
+	if c.shown(l) && w.Created && w.Unsaved && c.disk.Exists {
+		disk := c.disk
+		disk.Mode = c.now.Mode
+		l.agentChanged(t, w.Path, was, disk)
+		l.userNow(w.Path, c.now) // what the buffer has beside it
+	} else {
+		l.agentChanged(t, w.Path, was, c.now)
+	}
+	if reviewed {
+		keepWritten(l.record, w.Path, inRecord, c.before, c.now)
+	}
+	l.named.Store(w.Path, true)
+	if t != nil {
+		t.seen[w.Path], t.disk[w.Path] = c.now, c.disk
+	}
+	l.version[w.Path]++
+	l.config.Others(w.Path, c.now)
+	l.tell([]Event{{w.Path, by}})
+}
+
+// shown tells that a buffer had the file, so that the text right before the change is the one that was told.
+func (c toldChange) shown(l *Ledger) bool {
+	return c.by == "disk" || c.Buf != 0 && (l.loaded[c.Path] || c.Unsaved)
+}
+
+// wasBefore is what the file was before a change in a turn, which may be nil; news is false where the change was seen
+// before. What a buffer had before is told, and what a file had of which nothing else is known.
+func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Content, news bool) {
+	there := sight{path: c.Path, since: c.Since}
+	if !c.Deleted {
+		there.Content = c.before
+	}
+	was, known := l.known(t, there)
+	if c.Deleted && (known && !was.Exists || l.isGone(c.Path)) {
+		return was, false
+	}
+	tells := c.before.Exists || c.Created
 	switch {
-	case shown && tells, !known && (tells || by == "fs"):
-		mode := cmp.Or(was.Mode, is.Mode)
-		if was = told; was.Exists {
+	case c.shown(l) && tells, !known && (tells || c.by == "fs"):
+		mode := cmp.Or(was.Mode, c.now.Mode)
+		if was = c.before; was.Exists {
 			was.Mode = mode
 		}
 	case !known:
 		was = review.Opaque("not known")
 	}
-	if reviewed && known && told.Exists && !was.SameText(told) {
+	if reviewed && known && c.before.Exists && !was.SameText(c.before) {
 		// What was made of it before was not in the question.
-		told.Mode = was.Mode
-		l.agentChanged(t, w.Path, was, told)
-		was = told
+		before := c.before
+		before.Mode = was.Mode
+		l.agentChanged(t, c.Path, was, before)
+		was = before
 	}
-	l.record.Now(w.Path, was)
-	before, _ := l.record.File(w.Path)
-	disk := contentOf(w.Disk, w.FormAfter)
-	if shown && w.Created && w.Unsaved && disk.Exists {
-		disk.Mode = is.Mode
-		l.agentChanged(t, w.Path, was, disk)
-		l.userNow(w.Path, is) // what the buffer has beside it
-	} else {
-		l.agentChanged(t, w.Path, was, is)
-	}
-	if reviewed {
-		keepWritten(l.record, w.Path, before, told, is)
-	}
-	l.named.Store(w.Path, true)
-	if t != nil {
-		t.seen[w.Path], t.disk[w.Path] = is, disk
-	}
-	l.version[w.Path]++
-	l.config.Others(w.Path, is)
-	l.tell([]Event{{w.Path, by}})
+	return was, true
 }
 
 // follows tells that a turn began after a change that is told in it. A file's time may be coarse, and is no
