@@ -25,6 +25,7 @@ type keeping struct {
 	about  saved.About
 	unsent unsent
 	image  *saved.Image // what was saved last; nil where that is not known
+	newer  string       // the key of what a newer version of the plugin saved, which is left as it is
 	due    bool         // a save is
 	next   time.Time    // not before
 }
@@ -35,9 +36,9 @@ type unsent struct {
 	told     []string
 }
 
-// key is how the store knows the session; "" before the agent has named it.
+// key is how the store knows the session; "" before the agent has named it, and where nothing may be saved.
 func (k *keeping) key() string {
-	if k.about.ID == "" {
+	if k.about.ID == "" || k.about.Key() == k.newer {
 		return ""
 	}
 	return k.about.Key()
@@ -172,7 +173,7 @@ func (l *Ledger) TakeUp(about saved.About, tellUnsent func([]saved.Comment, []st
 }
 
 func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(saved.Session, error)) {
-	if l.config.Store == nil || !l.empty() {
+	if l.config.Store == nil || l.keep.key() == "" || !l.empty() {
 		return
 	}
 	was, err := l.config.Saves.Load(l.keep.key(), maxRecorded)
@@ -183,6 +184,9 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		}
 		was = saved.Session{About: l.keep.about, Record: l.record}
 	case err != nil:
+		if errors.Is(err, saved.ErrNewer) {
+			l.keep.newer = l.keep.key()
+		}
 		waits(saved.Session{}, err)
 		return
 	}
