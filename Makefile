@@ -34,7 +34,7 @@ fmt: node_modules/.package-lock.json ## Format Go and Lua
 	go fmt ./...
 	node scripts/stylua.mjs
 
-doc: ## Bring doc/acp.txt up to date with the options and agents
+doc: ## Bring doc/acp.txt up to date with the options, keys and agents
 	"$$(scripts/nvim.sh any)" -l scripts/doc.lua
 
 screen: build ## Draw the picture of the README anew, from a real terminal (needs tmux)
