@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file has edits by the user's own wish.
+
 // Edit asks for a file to be changed from what the user has there, by the user's own wish: the agent does
 // not get to know it.
 type Edit struct {

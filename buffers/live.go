@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file has writing a file that a buffer may show, until disk and buffer have what they are to have.
+
 const (
 	// sliceLines is how many lines one call to Neovim takes of a buffer at most, so that it never works
 	// long; of long lines it takes fewer.

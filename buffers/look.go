@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file has looking at a file without the agent knowing.
+
 // Seen is a file at one moment, as the user has it.
 type Seen struct {
 	Path   string // the real path

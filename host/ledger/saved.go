@@ -11,6 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
+// This file has when record, turns and comments are saved, and taking them up again.
+
 const (
 	// What is saved of a session is written at saveRate bytes a second, with pauses between two saves within
 	// bounds: a crash loses the last moment only, and a large record does not keep the disk busy.
