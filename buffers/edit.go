@@ -148,7 +148,7 @@ func changed(text, old, next string) string {
 	return now
 }
 
-// replaces tells whether next has others in place of lines of old that text does not have.
+// replaces reports whether next has others in place of lines of old that text does not have.
 func replaces(old, next, text string) bool {
 	had := linediff.Lines(Lined(old))
 	at := common(had, linediff.Lines(Lined(text)))

@@ -114,5 +114,5 @@ func changedAt(path string) time.Time {
 	return time.Unix(st.Ctim.Unix())
 }
 
-// missing tells that there is no file, perhaps as there is one in the place of its folder.
+// missing reports whether there is no file, perhaps as there is one in the place of its folder.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }
