@@ -1,7 +1,7 @@
 # acp-nvim: `make help` lists what there is to make.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench fuzz fmt doc screen clean help
+.PHONY: build demo test unit lint bench fuzz fmt doc screen clean help
 
 # The host says its version to the user. The build does not depend on git, neither on its presence
 # nor on its opinion of who owns this folder.
@@ -17,6 +17,9 @@ demo: build ## Show a whole turn with the built-in demo agent in a Neovim
 test: build lint ## Get what the tests need, then build, lint and test everything on both Neovims
 	scripts/neovims.sh scripts/test.sh
 
+unit: ## Run all tests that need no Neovim, in less than a minute
+	scripts/unit.sh
+
 lint: node_modules/.package-lock.json ## Check formatting and code
 	scripts/lint.sh
 
@@ -31,7 +34,7 @@ fmt: node_modules/.package-lock.json ## Format Go and Lua
 	go fmt ./...
 	node scripts/stylua.mjs
 
-doc: ## Bring doc/acp.txt up to date with the options and agents
+doc: ## Bring doc/acp.txt up to date with the options, keys and agents
 	"$$(scripts/nvim.sh any)" -l scripts/doc.lua
 
 screen: build ## Draw the picture of the README anew, from a real terminal (needs tmux)

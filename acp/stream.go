@@ -285,7 +285,7 @@ func (s *stream) parseBatch(line []byte) []message {
 // envelope is the outer shape of every JSON-RPC message; what is absent is nil.
 type envelope struct{ id, method, params, result, err json.RawMessage }
 
-// readEnvelope reads an object, of which it keeps parts, and tells whether it
+// readEnvelope reads an object, of which it keeps parts, and reports whether it
 // is one JSON object.
 func readEnvelope(object []byte) (envelope, bool) {
 	var e envelope

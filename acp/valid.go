@@ -1,6 +1,6 @@
 package acp
 
-// valid tells whether data is one JSON value, as [json.Valid] does but in a third of the time.
+// valid reports whether data is one JSON value, as [json.Valid] does but in a third of the time.
 func valid(data []byte) bool {
 	c := checker{data}
 	return c.value(0) && c.ended()
@@ -102,7 +102,7 @@ func (c *checker) object(depth int, each func(name, value []byte)) bool {
 	}
 }
 
-// ended tells whether nothing follows.
+// ended reports whether nothing follows.
 func (c *checker) ended() bool {
 	c.space()
 	return len(c.rest) == 0

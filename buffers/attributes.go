@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file has what a file keeps that is replaced on the disk.
+
 // accessList is where Linux has who else may read and write a file; st_mode alone would say that the
 // file's group may.
 const accessList = "system.posix_acl_access"

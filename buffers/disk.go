@@ -197,7 +197,7 @@ func (j journal) write(path string, data []byte, now file, was *standing) error 
 
 const temporaryPrefix = ".acp-"
 
-// IsTemporary tells whether a path is that of a new file which is not in its place yet: it belongs to no
+// IsTemporary reports whether a path is that of a new file which is not in its place yet: it belongs to no
 // project.
 func IsTemporary(path string) bool {
 	number, ok := strings.CutPrefix(filepath.Base(path), temporaryPrefix)

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file has edits by the user's own wish.
+
 // Edit asks for a file to be changed from what the user has there, by the user's own wish: the agent does
 // not get to know it.
 type Edit struct {
@@ -146,7 +148,7 @@ func changed(text, old, next string) string {
 	return now
 }
 
-// replaces tells whether next has others in place of lines of old that text does not have.
+// replaces reports whether next has others in place of lines of old that text does not have.
 func replaces(old, next, text string) bool {
 	had := linediff.Lines(Lined(old))
 	at := common(had, linediff.Lines(Lined(text)))

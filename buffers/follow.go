@@ -14,6 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
+// This file has what others do to the disk, on its way into the buffers.
+
 // MaxFollow is the size in bytes above which a file is not followed, nor opened: Neovim would read, compare
 // and change it for too long.
 const MaxFollow = 16 << 20
@@ -117,7 +119,7 @@ func (f *Files) passed(ctx context.Context, path string) (followed, error) {
 	return w, nil
 }
 
-// behind tells that another program has changed the disk of a file, whose buffer is as l says, which has not been
+// behind reports whether another program has changed the disk of a file, whose buffer is as l says, which has not been
 // told; the user may have read it. An empty file counts only where empty says so.
 func (f *Files) behind(path string, l live, disk file, empty bool) bool {
 	if f.watch.Load() == nil || l.Buf == 0 || l.Disk == nil {
@@ -126,7 +128,7 @@ func (f *Files) behind(path string, l live, disk file, empty bool) bool {
 	return f.readUntold(path, l) || *l.Disk != disk.stamp() && (empty || !l.emptied(disk))
 }
 
-// readUntold tells that a buffer has read what another program has written, which has not been told.
+// readUntold reports whether a buffer has read what another program has written, which has not been told.
 func (f *Files) readUntold(path string, l live) bool {
 	had, ok := f.synced.get(path)
 	return ok && l.Disk != nil && had.at != (stamp{}) && had.at != *l.Disk && l.Written != *l.Disk
@@ -349,7 +351,7 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	return mine, conflicts
 }
 
-// tells tells that text was made of given rather than of base: it has a line that only given has, whether the last
+// tells reports whether text was made of given rather than of base: it has a line that only given has, whether the last
 // one ends or not. Lines that both texts lack tell nothing: whoever has changed the file past its client never saw what is not saved.
 func tells(given, base, text string) bool {
 	inBase := map[string]bool{}
@@ -397,7 +399,7 @@ func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	return at, nil
 }
 
-// gone tells that err means that there is no file to follow any more, and says so for the user.
+// gone reports whether err means that there is no file to follow any more, and says so for the user.
 func gone(path string, err error) (note string, ok bool) {
 	switch {
 	case missing(err):

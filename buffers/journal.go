@@ -104,7 +104,7 @@ func (k *kept) abandon() {
 	k.Close()
 }
 
-// settled tells whether the file has one of the two texts.
+// settled reports whether the file has one of the two texts.
 func (e entry) settled(old, text []byte) bool {
 	now, err := readFile(e.Path)
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *Files) Unfinished() (list []Unfinished) {
 	return list
 }
 
-// look tells whether an entry is of a write that was cut short, and ends it where nothing is to be decided.
+// look reports whether an entry is of a write that was cut short, and ends it where nothing is to be decided.
 func (j journal) look(id string) (e entry, offer bool) {
 	f, err := os.Open(j.path(id))
 	if err != nil {

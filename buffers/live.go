@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file has writing a file that a buffer may show, until disk and buffer have what they are to have.
+
 const (
 	// sliceLines is how many lines one call to Neovim takes of a buffer at most, so that it never works
 	// long; of long lines it takes fewer.
@@ -84,7 +86,7 @@ func (l live) form() (format, error) {
 	return f, nil
 }
 
-// emptied tells that the file of a watched buffer is empty: who writes it has probably just begun.
+// emptied reports whether the file of a watched buffer is empty: who writes it has probably just begun.
 func (l live) emptied(disk file) bool { return disk.exists() && len(disk.data) == 0 && l.Disk != nil }
 
 // standing is what the options of the buffer say of its form.
@@ -817,7 +819,7 @@ func (w *liveWrite) replaceDisk(l live, disk file, text string) (file, error) {
 	return now, err
 }
 
-// isLeft tells that the disk is as the write has left it.
+// isLeft reports whether the disk is as the write has left it.
 func (w *liveWrite) isLeft(disk file) bool { return disk.exists() && stampOf(disk.info) == w.left }
 
 // takeBack gives the disk what it had before a write that has come to nothing, unless another program has

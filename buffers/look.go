@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file has looking at a file without the agent knowing.
+
 // Seen is a file at one moment, as the user has it.
 type Seen struct {
 	Path   string // the real path
@@ -112,5 +114,5 @@ func changedAt(path string) time.Time {
 	return time.Unix(st.Ctim.Unix())
 }
 
-// missing tells that there is no file, perhaps as there is one in the place of its folder.
+// missing reports whether there is no file, perhaps as there is one in the place of its folder.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }

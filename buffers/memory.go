@@ -42,7 +42,7 @@ type known struct {
 
 func (k known) size() int { return len(k.text) }
 
-// behind tells that the disk may have text of the user's that the agent does not know; written is as the user has
+// behind reports whether the disk may have text of the user's that the agent does not know; written is as the user has
 // last written the file.
 func (k known) behind(written stamp) bool {
 	return k.since != nil && (k.lacks || written.Exists && written != *k.since)

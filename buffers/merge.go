@@ -108,7 +108,7 @@ func conflictOf(row int, mine, theirs, base []string) conflict {
 // sameLine compares lines but for the newline that the last one of a file may lack.
 func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }
 
-// before tells that x is done before y begins and that the two do not overlap.
+// before reports whether x is done before y begins and that the two do not overlap.
 func before(x, y change) bool {
 	return !overlap(x, y) && (x.Start < y.Start || x.Start == y.Start && x.End < y.End)
 }

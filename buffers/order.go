@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 )
 
+// This file has in which order the files are read and written, and behind which gates.
+
 // workers is how many files are worked on at once.
 const workers = 8
 

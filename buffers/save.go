@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+// This file has saving with the user's autocommands.
+
 const (
 	// slowSave is how long saving may take before the user is told what it costs.
 	slowSave = 100 * time.Millisecond

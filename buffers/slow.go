@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file has what Neovim takes long for.
+
 // A buffer with a larger text stops Neovim for some tenths of a second when it takes a change: Neovim sets lines and
 // writes files without a look at its keys. A file that no buffer shows is written by the host.
 const (

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 )
 
+// This file has what a buffer has and the disk has not.
+
 // Unsaved is a text that a buffer has and the disk has not.
 type Unsaved struct {
 	Path string // the real path

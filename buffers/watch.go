@@ -55,7 +55,7 @@ type Watch struct {
 	// Opened, which may be nil, hears of files that buffers begin or cease to show, in the order of what is told of
 	// them; from any goroutine. To be set before the first Track.
 	Opened func(Opened)
-	// Agents, which may be nil, tells whether an agent is at work: then it counts as its own doing what others make of
+	// Agents, which may be nil, reports whether an agent is at work: then it counts as its own doing what others make of
 	// the disk. To be set before the first Track; any goroutine.
 	Agents func() bool
 

@@ -79,5 +79,5 @@ func joined(mine, back []string) (out []string) {
 	return append(out, mine[at:]...)
 }
 
-// ended tells whether the last line of a text has its newline.
+// ended reports whether the last line of a text has its newline.
 func ended(text string) bool { return text == "" || strings.HasSuffix(text, "\n") }

@@ -17,6 +17,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
+// This file has the files attached to a prompt.
+
 const (
 	maxEmbedded = 100 << 10 // bytes of a text that goes along with a prompt
 	maxRead     = 4 << 20   // bytes of a file of which a part may go along

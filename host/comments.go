@@ -16,6 +16,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
+// This file has what the user has to say of changes, and sending it.
+
 const (
 	mostQuoted  = 40 // lines of a comment, or of what was refused, that the agent is told
 	mostRefused = 50 // changes of which the agent is told the lines

@@ -7,6 +7,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
+// This file has decisions about changes, as Lua asks for them and is told.
+
 // decide makes a decision about changes. Any goroutine. The user is told what could not be done; done gets
 // that too, and how many files it was about, on the session's goroutine.
 func (s *Session) decide(d ledger.Decision, done func(files int, err error)) {

@@ -15,6 +15,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 )
 
+// This file has looking for the changes of a session's tool calls in their files, once, in the background.
+
 const (
 	// comparedAtOnce is how much text of a change is compared on the session's
 	// goroutine, in bytes.

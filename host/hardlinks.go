@@ -13,6 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
+// This file has which private file one is under another name.
+
 const (
 	// longestLook is how long private files are looked for before a file with several names counts as one.
 	longestLook = 5 * time.Second

@@ -7,6 +7,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
+// This file has which changes are meant at a line, and deciding about them.
+
 // decideHunks makes a decision about lines of a file, or about the hunks from a line on, as Lua says. What could
 // not be done is told. Lua hears when it is over.
 func (s *Session) decideHunks(m message) {

@@ -153,6 +153,10 @@ func (s *Session) takeUpSaved() {
 	s.ledger.TakeUp(s.about(), func(comments []saved.Comment, told []string) {
 		s.box.Put(func() { s.comments.takeUp(comments, told) })
 	}, func(was saved.Session, err error) {
+		if errors.Is(err, saved.ErrNewer) {
+			s.remind("A newer version of the plugin saved the review of this session: it is left as it is, and nothing new is saved, until you update.")
+			return
+		}
 		if err != nil {
 			s.host.log.Warn(err.Error())
 			s.remind("What waited for your review in this session could not be read again; :Acp log says why.")

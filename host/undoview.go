@@ -13,6 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
+// This file has taking a turn back, as Lua asks for it and is told.
+
 var errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
 
 // tellUndo undoes a turn for Lua, or tells what that would do.

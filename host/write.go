@@ -14,6 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
+// This file has the writes of agents through their client.
+
 func (s *Session) writeTextFile(r session.WriteTextFile) {
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }

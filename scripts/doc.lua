@@ -1,4 +1,4 @@
--- Writes what doc/acp.txt says of options and agents from the tables that define them.
+-- Writes what doc/acp.txt says of options, keys and agents from the tables that define them.
 --
 --   nvim -l scripts/doc.lua          brings the file up to date
 --   nvim -l scripts/doc.lua --check  fails when it is not
@@ -53,6 +53,122 @@ local function agents()
   return lines
 end
 
+---Where the actions of `keys` have their key; some have it in several places.
+---@type {[1]: string, [integer]: string}[]
+local places = {
+  {
+    'In the prompt',
+    'send',
+    'send_insert',
+    'history_previous',
+    'history_next',
+    'drop_unsaved',
+  },
+  {
+    'In the prompt and the transcript',
+    'allow',
+    'reject',
+    'cancel',
+    'mode',
+    'model',
+    'options',
+    'help',
+  },
+  {
+    'In the transcript',
+    'toggle',
+    'open',
+    'close',
+    'open_all',
+    'close_all',
+    'next_message',
+    'previous_message',
+    'next_call',
+    'previous_call',
+    'jump',
+    'inspect',
+    'whole',
+    'diff',
+    'terminal',
+    'plan',
+    'yank_code',
+    'prompt',
+  },
+  {
+    'In the diff of a request',
+    'diff_allow',
+    'diff_refuse',
+    'review_reject',
+    'review_keep',
+    'review_next',
+    'review_previous',
+    'review_edit',
+    'diff_next_file',
+    'diff_previous_file',
+    'diff_close',
+    'help',
+  },
+  {
+    'In a file that an agent has changed',
+    'review_keep',
+    'review_reject',
+    'review_next',
+    'review_previous',
+    'review_comment',
+  },
+  {
+    'In the review',
+    'page_keep',
+    'page_reject',
+    'page_comment',
+    'review_keep',
+    'review_reject',
+    'review_comment',
+    'review_next',
+    'review_previous',
+    'review_open',
+    'review_fold',
+    'review_undo',
+    'review_send',
+    'review_close',
+    'help',
+  },
+  {
+    'In a file with conflicts',
+    'conflict_theirs',
+    'conflict_mine',
+    'conflict_both',
+    'conflict_next',
+    'conflict_previous',
+  },
+}
+
+---@return string[]
+local function keys()
+  local config = require('acp.config')
+  local defaults, placed = {}, {}
+  for _, option in ipairs(config.schema) do
+    defaults = option.key == 'keys' and option.default or defaults
+  end
+  local lines = {}
+  for _, place in ipairs(places) do
+    if #lines > 0 then
+      table.insert(lines, '')
+    end
+    table.insert(lines, '  ' .. place[1] .. ' ~')
+    for i = 2, #place do
+      local action = place[i]
+      placed[action] = true
+      local words = config.words[action] .. (action:match('_insert$') and ', in Insert mode' or '')
+      table.insert(lines, ('    %-19s %-7s  %s'):format(action, defaults[action], words))
+    end
+  end
+  for action in vim.spairs(defaults) do
+    assert(placed[action], ('scripts/doc.lua does not say where the key of %s is'):format(action))
+  end
+  return lines
+end
+
 local old = vim.fn.readfile(path)
 local new = {}
 
@@ -60,6 +176,8 @@ local new = {}
 local function add(line)
   if line:match('^{options}') then
     vim.list_extend(new, options())
+  elseif line:match('^  {keys}') then
+    vim.list_extend(new, keys())
   elseif line:match('^    {agents}') then
     vim.list_extend(new, agents())
   else
@@ -71,6 +189,7 @@ end
 local parts = {
   { 'A mistake is told in one message that names the key; the rest is used.', '^==', '{options}' },
   { 'Known without configuration, and found on the PATH: >', '^<', '    {agents}' },
+  { 'that keep, refuse and comment are about the selected lines.', '^`za` opens', '  {keys}' },
 }
 local i = 1
 while i <= #old do
@@ -78,10 +197,13 @@ while i <= #old do
   add(line)
   for _, part in ipairs(parts) do
     if line == part[1] then
-      if part[3] == '{options}' then
+      if part[3] ~= '    {agents}' then
         table.insert(new, '')
       end
       add(part[3])
+      if part[3] == '  {keys}' then
+        table.insert(new, '')
+      end
       repeat
         i = i + 1
       until i > #old or old[i]:match(part[2])

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs all Go tests, with the race detector, and ends with a line that says how it went.
+# Runs all Go tests, with the race detector, and ends with a line that says how it went. A test that would be skipped
+# for want of a Neovim or of the schema fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,6 +9,7 @@ if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; t
   race=
   echo '*** WITHOUT THE RACE DETECTOR: it needs a C compiler, such as gcc ***' >&2
 fi
+export ACP_TEST_ALL=1
 # Most tests wait for processes most of the time, so more of them run at once than there are cores.
 # No results from Go's cache: it does not see that a Lua file or a Neovim has changed.
 if go test -count=1 -parallel 4 -timeout 30m ${race:+"$race"} ./...; then

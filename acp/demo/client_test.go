@@ -34,35 +34,15 @@ func TestMain(m *testing.M) {
 // never is how long a test waits for what must come: a deadline against hanging only.
 const never = 60 * time.Second
 
-// official is the schema, which takes long to compile.
-var official struct {
-	sync.Mutex
-	*schema.V
-}
-
-func loadSchema(t *testing.T) {
-	t.Helper()
-	official.Lock()
-	defer official.Unlock()
-	if official.V == nil {
-		official.V = schema.Validator(t)
-	}
-}
-
-func valid(method, kind string, side schema.Side, raw []byte) error {
-	official.Lock()
-	defer official.Unlock()
-	return official.Check(method, kind, side, raw)
-}
-
 // client is the other side of a connection to the agent. It checks all that the agent sends against
 // the schema.
 type client struct {
-	t       *testing.T
-	conn    *acp.Conn
-	session v1.SessionID
-	files   map[string]string // by path; used on the reader goroutine only, or while it rests
-	served  chan error        // of Serve
+	t        *testing.T
+	official *schema.V
+	conn     *acp.Conn
+	session  v1.SessionID
+	files    map[string]string // by path; used on the reader goroutine only, or while it rests
+	served   chan error        // of Serve
 
 	// Called on the reader goroutine, with the turn's requests; nil is the default.
 	permit func(r *acp.Request, p v1.RequestPermissionRequest)
@@ -88,8 +68,7 @@ var all = v1.ClientCapabilities{
 func connect(t *testing.T, dir string, capabilities v1.ClientCapabilities) *client {
 	t.Helper()
 	t.Setenv("ACP_DEMO_DELAY_MS", "0")
-	loadSchema(t)
-	c := &client{t: t, files: map[string]string{}, served: make(chan error, 1)}
+	c := &client{t: t, official: schema.Validator(t), files: map[string]string{}, served: make(chan error, 1)}
 	agentIn, toAgent := io.Pipe()
 	fromAgent, agentOut := io.Pipe()
 	go func() { c.served <- Serve(t.Context(), agentIn, agentOut, "1.2.3") }()
@@ -119,7 +98,7 @@ func call[R any](c *client, method string, params any) (R, error) {
 	c.conn.Call(method, params, func(raw json.RawMessage, err error) {
 		var a answer
 		if a.err = err; err == nil {
-			c.check(valid(method, schema.Response, schema.Agent, raw))
+			c.check(c.official.Check(method, schema.Response, schema.Agent, raw))
 			a.err = acp.Decode(raw, &a.result)
 		}
 		answers <- a
@@ -210,7 +189,7 @@ func (c *client) check(err error) {
 // HandleNotification implements acp.Handler.
 func (c *client) HandleNotification(method string, params json.RawMessage) {
 	if !strings.Contains(string(params), "_demo/weather") { // which no schema has
-		c.check(valid(method, schema.Notification, schema.Client, params))
+		c.check(c.official.Check(method, schema.Notification, schema.Client, params))
 	}
 	var n v1.SessionNotification
 	c.check(acp.Decode(params, &n))
@@ -225,7 +204,7 @@ func (c *client) HandleNotification(method string, params json.RawMessage) {
 
 // HandleRequest implements acp.Handler.
 func (c *client) HandleRequest(r *acp.Request) {
-	c.check(valid(r.Method, schema.Request, schema.Client, r.Params))
+	c.check(c.official.Check(r.Method, schema.Request, schema.Client, r.Params))
 	c.mu.Lock()
 	c.requests = append(c.requests, r.Method)
 	c.mu.Unlock()

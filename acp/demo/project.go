@@ -58,7 +58,7 @@ func pick(cwd string, named []string) file {
 	return file{path: filepath.Join(cwd, "hello.txt")}
 }
 
-// isText tells whether path is a small regular file in UTF-8.
+// isText reports whether path is a small regular file in UTF-8.
 func isText(path string) bool {
 	const most = 64 << 10 // bytes
 	info, err := os.Stat(path)

@@ -98,7 +98,7 @@ func split(line []byte) []message {
 	return messages
 }
 
-// matches tells whether m and other are the same step of a conversation.
+// matches reports whether m and other are the same step of a conversation.
 func (m message) matches(other message) bool {
 	if m.kind != other.kind {
 		return false

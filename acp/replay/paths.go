@@ -98,7 +98,7 @@ func (p paths) at(s string, i int) (from, to string) {
 	return from, to
 }
 
-// beginsPath tells whether a path can begin after the text before it.
+// beginsPath reports whether a path can begin after the text before it.
 func beginsPath(before string) bool {
 	if strings.HasSuffix(before, "://") {
 		return true
@@ -107,7 +107,7 @@ func beginsPath(before string) bool {
 	return before == "" || !inName(r) && !strings.ContainsRune("/.~", r)
 }
 
-// endsName tells whether the name of a file ends before the text after it.
+// endsName reports whether the name of a file ends before the text after it.
 func endsName(after string) bool {
 	r, size := utf8.DecodeRuneInString(after)
 	if r == '.' { // of a sentence, or of a longer name

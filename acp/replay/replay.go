@@ -203,7 +203,7 @@ var required = []string{
 	v1.MethodSessionCancel,
 }
 
-// pass tells whether the client has sent what it sent in the recording, or need not: it has gone on
+// pass reports whether the client has sent what it sent in the recording, or need not: it has gone on
 // to a later message, or waits for an answer itself.
 func (p *player) pass(recorded message) (bool, error) {
 	if i := slices.IndexFunc(p.waiting, recorded.matches); i >= 0 {
@@ -221,7 +221,7 @@ func (p *player) pass(recorded message) (bool, error) {
 	return true, nil
 }
 
-// awaited tells whether the client waits for an answer.
+// awaited reports whether the client waits for an answer.
 func (p *player) awaited() bool {
 	for _, a := range p.asked {
 		if a.open {

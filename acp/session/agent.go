@@ -142,7 +142,7 @@ type PermissionOption struct {
 	ID, Name, Kind string
 }
 
-// Allows tells whether choosing the option lets the agent go on. Unknown
+// Allows reports whether choosing the option lets the agent go on. Unknown
 // kinds count as a permission: the user should not think they refused.
 func (o PermissionOption) Allows() bool {
 	return o.Kind != "reject_once" && o.Kind != "reject_always"
@@ -187,7 +187,7 @@ type TerminalExit struct {
 	Signal string
 }
 
-// Succeeded tells whether nothing is known to have gone wrong.
+// Succeeded reports whether nothing is known to have gone wrong.
 func (e TerminalExit) Succeeded() bool { return e.Signal == "" && (e.Code == nil || *e.Code == 0) }
 
 // String says how the command ended.
@@ -201,7 +201,7 @@ func (e TerminalExit) String() string {
 	return "ended"
 }
 
-// AuthRequired tells whether err is the agent's word that the user must log
+// AuthRequired reports whether err is the agent's word that the user must log
 // in first.
 func AuthRequired(err error) bool {
 	var e *acp.Error

@@ -186,7 +186,7 @@ func (in *input) change(path string, change any) {
 	}
 }
 
-// isAddress tells whether a name is of something that is fetched, and is no file.
+// isAddress reports whether a name is of something that is fetched, and is no file.
 func isAddress(name string) bool { return strings.Contains(name, "://") && !isFileURI(name) }
 
 // unjoined takes out what joins the words of a key.
@@ -194,7 +194,7 @@ var unjoined = strings.NewReplacer("_", "", "-", "")
 
 func plainKey(key string) string { return unjoined.Replace(strings.ToLower(key)) }
 
-// namesFile tells whether a field names a file.
+// namesFile reports whether a field names a file.
 func namesFile(key, value string) bool {
 	key = plainKey(key)
 	switch {

@@ -61,7 +61,7 @@ func AllAbsolute(names []string, absolute func(string) (string, bool)) (paths []
 	return paths
 }
 
-// isFileURI tells whether a name is a file's URI to someone: some drop the spaces before it.
+// isFileURI reports whether a name is a file's URI to someone: some drop the spaces before it.
 func isFileURI(name string) bool { return fileScheme.MatchString(name) }
 
 var (

@@ -43,7 +43,7 @@ const (
 	StatusRejected ToolCallStatus = "rejected"
 )
 
-// Finished tells whether nothing more is expected of a call in this status.
+// Finished reports whether nothing more is expected of a call in this status.
 func (s ToolCallStatus) Finished() bool {
 	switch s {
 	case StatusCompleted, StatusFailed, StatusCancelled, StatusRejected:

@@ -35,7 +35,7 @@ type ToolCallPatch struct {
 	Parent    acp.Opt[string]
 }
 
-// empty tells whether the patch names a call and says nothing of it.
+// empty reports whether the patch names a call and says nothing of it.
 func (p *ToolCallPatch) empty() bool {
 	return p.Title.IsZero() && p.Name.IsZero() && p.Kind.IsZero() && p.Status.IsZero() &&
 		p.Content.IsZero() && p.Locations.IsZero() && p.RawInput.IsZero() && p.RawOutput.IsZero() &&
@@ -147,7 +147,7 @@ type TurnEnd struct {
 	Error      string
 }
 
-// Waiting says whether a permission request for a tool call is open.
+// Waiting reports whether a permission request for a tool call is open.
 type Waiting struct {
 	ToolCallID string
 	Open       bool

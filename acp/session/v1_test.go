@@ -10,7 +10,6 @@ import (
 	"os"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,8 +17,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
-
-var validator = sync.OnceValue(func() *schema.V { return schema.Validator(new(testing.T)) })
 
 // recorder is the client of a test: what it is told goes into events.
 type recorder struct {
@@ -89,6 +86,7 @@ type peer struct {
 // everything that the adapter sent is checked against the schema.
 func play(t *testing.T, overrides map[string]bool, script ...fakeagent.Step) *peer {
 	t.Helper()
+	official := schema.Validator(t)
 	p := &peer{recorder: &recorder{events: make(chan any, 1000), played: make(chan struct{})}, t: t, ended: make(chan struct{})}
 	p.V1 = NewV1(p.recorder, "1.2.3", overrides)
 	script = append(script, fakeagent.Update(`{"sessionUpdate":"`+played+`"}`))
@@ -111,7 +109,7 @@ func play(t *testing.T, overrides map[string]bool, script ...fakeagent.Step) *pe
 		p.finish()
 		_ = clientIn.Close()
 		for _, m := range p.heard {
-			if err := valid(m); err != nil {
+			if err := valid(official, m); err != nil {
 				t.Errorf("%v\n%+v", err, m)
 			}
 		}
@@ -171,20 +169,20 @@ func (p *peer) result(id string) string {
 	return got[0]
 }
 
-func valid(m *fakeagent.Received) error {
+func valid(official *schema.V, m *fakeagent.Received) error {
 	switch {
 	case strings.HasPrefix(m.Method, "$/"):
-		return validator().Check(m.Method, schema.Notification, schema.Agent, m.Params)
+		return official.Check(m.Method, schema.Notification, schema.Agent, m.Params)
 	case m.Method == "session/set_model", strings.HasPrefix(m.Method, "_"):
 		return nil // the schema does not know it
 	case m.Method != "" && m.ID != nil:
-		return validator().Check(m.Method, schema.Request, schema.Agent, m.Params)
+		return official.Check(m.Method, schema.Request, schema.Agent, m.Params)
 	case m.Method != "":
-		return validator().Check(m.Method, schema.Notification, schema.Agent, m.Params)
+		return official.Check(m.Method, schema.Notification, schema.Agent, m.Params)
 	case m.Error != nil:
-		return validator().CheckError(m.Error)
+		return official.CheckError(m.Error)
 	}
-	return validator().Check(m.Of, schema.Response, schema.Client, m.Result)
+	return official.Check(m.Of, schema.Response, schema.Client, m.Result)
 }
 
 func receive[T any](t *testing.T, c <-chan T) T {

@@ -71,7 +71,7 @@ type SessionConfigOptionsCapabilities struct {
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// AuthCapabilities says whether the client can run a login in a terminal.
+// AuthCapabilities reports whether the client can run a login in a terminal.
 // See "Authentication".
 type AuthCapabilities struct {
 	Terminal bool            `json:"terminal" wire:"lenient"`
@@ -125,7 +125,7 @@ type SessionCapabilities struct {
 	Meta                  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// AgentAuthCapabilities says whether the agent can log out. See "Authentication".
+// AgentAuthCapabilities reports whether the agent can log out. See "Authentication".
 type AgentAuthCapabilities struct {
 	Logout *Supported      `json:"logout,omitzero" wire:"lenient"`
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

@@ -203,7 +203,11 @@ func TestWhatIsWantedAgainStays(t *testing.T) {
 // what a record needs, is there, however old it was before.
 func TestHostsShareTheFolder(t *testing.T) {
 	dir := t.TempDir()
-	const texts, rounds = 8, 300
+	const texts = 8
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
 	var work, cleaning sync.WaitGroup
 	end := make(chan struct{})
 	for range 2 {

@@ -189,7 +189,11 @@ func (a agent) act() {
 // TestRandomTrees has agents work on projects: what the snapshots say has changed is what a reference finds
 // that reads everything, between one and the next, and between the first and the last.
 func TestRandomTrees(t *testing.T) {
-	for seed := range uint64(24) {
+	seeds := uint64(24)
+	if testing.Short() {
+		seeds = 6
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {

@@ -357,7 +357,7 @@ func outside(places []int, n int, others []int, m int) []int {
 	return left
 }
 
-// telling tells whether a text is more than what stands everywhere.
+// telling reports whether a text is more than what stands everywhere.
 func telling(text string) bool {
 	n := 0
 	for _, r := range text {

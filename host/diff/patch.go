@@ -167,7 +167,7 @@ func nearest(lines, part []string, from, place int) (int, bool) {
 	return 0, false
 }
 
-// stand tells whether lines begin with others, whatever white space ends them.
+// stand reports whether lines begin with others, whatever white space ends them.
 func stand(lines, part []string) bool {
 	for i, l := range part {
 		if strings.TrimRight(lines[i], " \t\r\n") != strings.TrimRight(l, " \t\r\n") {

@@ -11,6 +11,7 @@ import (
 
 // A command changes more than the texts that are kept in memory: all of it is listed, refused, undone and done again.
 func TestMoreThanTheRecordHolds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const files = 50
 	text := func(i int, does string) string {
@@ -46,8 +47,12 @@ func TestMoreThanTheRecordHolds(t *testing.T) {
 
 // A call names many files, and they are looked at again at the end of the turn.
 func TestManyNamedFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	const files = 3000
+	files := 3000
+	if testing.Short() {
+		files = 300
+	}
 	var names []string
 	for i := range files {
 		names = append(names, fmt.Sprintf("d%d/f%d", i%10, i))

@@ -13,6 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
+// This file has giving a file what is wanted of it, by a decision or an undo.
+
 // placement is what a file is to become by the user's wish.
 type placement struct {
 	path      string

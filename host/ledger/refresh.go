@@ -2,6 +2,8 @@ package ledger
 
 import "github.com/acp-nvim/acp-nvim/host/review"
 
+// This file has bringing the record in step with the files that it has.
+
 // refresh brings the books in step with files of the record as they are, then calls done. While a turn runs its
 // end tells whether what is gone was removed or moved.
 func (l *Ledger) refresh(paths []string, done func()) {

@@ -11,6 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
+// This file has when record, turns and comments are saved, and taking them up again.
+
 const (
 	// What is saved of a session is written at saveRate bytes a second, with pauses between two saves within
 	// bounds: a crash loses the last moment only, and a large record does not keep the disk busy.
@@ -25,6 +27,7 @@ type keeping struct {
 	about  saved.About
 	unsent unsent
 	image  *saved.Image // what was saved last; nil where that is not known
+	newer  string       // the key of what a newer version of the plugin saved, which is left as it is
 	due    bool         // a save is
 	next   time.Time    // not before
 }
@@ -35,9 +38,9 @@ type unsent struct {
 	told     []string
 }
 
-// key is how the store knows the session; "" before the agent has named it.
+// key is how the store knows the session; "" before the agent has named it, and where nothing may be saved.
 func (k *keeping) key() string {
-	if k.about.ID == "" {
+	if k.about.ID == "" || k.about.Key() == k.newer {
 		return ""
 	}
 	return k.about.Key()
@@ -172,7 +175,7 @@ func (l *Ledger) TakeUp(about saved.About, tellUnsent func([]saved.Comment, []st
 }
 
 func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(saved.Session, error)) {
-	if l.config.Store == nil || !l.empty() {
+	if l.config.Store == nil || l.keep.key() == "" || !l.empty() {
 		return
 	}
 	was, err := l.config.Saves.Load(l.keep.key(), maxRecorded)
@@ -183,6 +186,9 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		}
 		was = saved.Session{About: l.keep.about, Record: l.record}
 	case err != nil:
+		if errors.Is(err, saved.ErrNewer) {
+			l.keep.newer = l.keep.key()
+		}
 		waits(saved.Session{}, err)
 		return
 	}

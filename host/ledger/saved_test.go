@@ -1,7 +1,10 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -155,10 +158,11 @@ type notedSaves struct {
 	mu      sync.Mutex
 	done    []func(int, error) // of what was written
 	removed []string
+	err     error // of Load; nil is that it is broken
 }
 
 func (s *notedSaves) Load(string, int) (saved.Session, error) {
-	return saved.Session{}, errors.New("broken")
+	return saved.Session{}, cmp.Or(s.err, errors.New("broken"))
 }
 
 func (s *notedSaves) Write(_ string, _ *saved.Image, done func(int, error)) {
@@ -279,6 +283,44 @@ func TestWhatCannotBeTakenUp(t *testing.T) {
 	w.clientWrites("f", "", "a1\n")
 	if said := take(); len(said) > 0 || w.changes() == "" {
 		t.Errorf("with changes it says %q, and has %q", said, w.changes())
+	}
+}
+
+// What a newer version saved is neither written over nor removed, whatever the session does; under another name the
+// session is saved.
+func TestWhatANewerVersionSaved(t *testing.T) {
+	t.Parallel()
+	w, noted := newWorld(t), &notedSaves{err: fmt.Errorf("read it: %w", saved.ErrNewer)}
+	w.open(func(c *Config) { c.Saves = noted })
+	told := 0
+	take := func() {
+		w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) { t.Error("something was not sent") }, func(_ saved.Session, err error) {
+			if told++; !errors.Is(err, saved.ErrNewer) {
+				t.Errorf("it says %v", err)
+			}
+		})
+		w.sync()
+	}
+	take()
+	w.named()
+	take() // as its agent is started again
+	w.clientWrites("f", "", "a1\n")
+	w.begin()
+	w.write("g", "a1\n")
+	w.end()
+	w.ledger.KeepUnsent(nil, []string{"told"}, true)
+	w.ledger.Titled("title")
+	w.sync()
+	if _, err := w.store.SavedAt(openKey(w.about().Key())); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its turn was written down: %v", err)
+	}
+	if noted.count() != 0 || told != 1 {
+		t.Errorf("%d were saved, and it was told %d times", noted.count(), told)
+	}
+	w.rename("2")
+	w.ledger.KeepUnsent([]saved.Comment{{Path: "f", Remark: review.Remark{Text: "why?"}}}, nil, true)
+	if w.sync(); noted.count() == 0 || len(noted.removed) != 0 {
+		t.Errorf("renamed, %d were saved, %q removed", noted.count(), noted.removed)
 	}
 }
 

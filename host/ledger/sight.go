@@ -9,6 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
+// This file has looking at a file.
+
 const maxReviewed = 10 << 20 // bytes of a file that is compared by lines
 
 var errNoWatch = errors.New("files are not watched")

@@ -12,6 +12,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
+// This file has taking a turn back, and doing it again.
+
 var (
 	errNoTurn    = errors.New("there is no turn that has changed files and could be undone")
 	errOtherTurn = errors.New("another turn has come meanwhile: :Acp undo shows what there is to undo now")

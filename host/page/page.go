@@ -71,7 +71,7 @@ func (p *Page) Reset() {
 	}
 }
 
-// Dirty tells whether there is something to send.
+// Dirty reports whether there is something to send.
 func (p *Page) Dirty() bool { return len(p.dirty) > 0 }
 
 // Rows is how many lines the buffer has of a block.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// savedFormat is the version of what Save writes; what another version wrote is not read.
+	// savedFormat is the version of what Save writes; whoever raises it raises that of the index (host/saved) too.
 	savedFormat = 3
 	// groupSize is how many files are saved together: what has not changed is not encoded again.
 	groupSize = 32

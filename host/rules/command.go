@@ -15,7 +15,7 @@ import (
 // value is none.
 type Command struct{ parts []part }
 
-// Given tells whether there is a command at all.
+// Given reports whether there is a command at all.
 func (c Command) Given() bool { return len(c.parts) > 0 }
 
 // part is one simple command, or something in the place of one that no pattern
@@ -84,7 +84,7 @@ func Quoted(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// hidden tells whether a text has characters that a reader does not see, line
+// hidden reports whether a text has characters that a reader does not see, line
 // breaks and tabs aside.
 func hidden(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
@@ -345,7 +345,7 @@ func (p part) name() string {
 	return p.words[0].text
 }
 
-// allowedBy tells whether an allow rule's pattern fits: yes, no, or maybe when
+// allowedBy reports whether an allow rule's pattern fits: yes, no, or maybe when
 // it would but for what is odd.
 func (p part) allowedBy(pattern []string) match {
 	m := matchWords(pattern, p.words)
@@ -367,7 +367,7 @@ var wrappers = []string{
 	"unbuffer", "chronic", "entr", "dbus-run-session", "newgrp",
 }
 
-// stoppedBy tells whether the pattern of a rule that rejects or asks fits, by
+// stoppedBy reports whether the pattern of a rule that rejects or asks fits, by
 // its own name or in a folder, or fits what is run by way of another program.
 // It is maybe of whatever cannot be told.
 func (p part) stoppedBy(pattern []string) match {
@@ -440,7 +440,7 @@ func stops(pattern []string, words []word, builtins bool, depth int) match {
 	return best
 }
 
-// executes tells whether an argument of find has the next ones be a command.
+// executes reports whether an argument of find has the next ones be a command.
 func executes(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }
 
 // isOption tells what may stand between a wrapper and its command.

@@ -92,7 +92,7 @@ func matchSubcommand(pattern []string, words []word) match {
 	return best
 }
 
-// skipped tells whether a word is no more than an option, and whether it is one together with the next.
+// skipped reports whether a word is no more than an option, and whether it is one together with the next.
 func skipped(known tool, w string, beforeSubcommand bool) (alone, withNext match) {
 	if beforeSubcommand {
 		switch {

@@ -266,6 +266,7 @@ func TestMatchWords(t *testing.T) {
 
 // A long command does not hold up the session.
 func TestLongCommandsPastARule(t *testing.T) {
+	t.Parallel()
 	l := List{Rules: []Rule{reject("git push **", "sudo rm **", "rm **"), {Kinds: []string{"execute"}, Action: Allow}}}
 	for _, word := range []string{"sudo ", "git ", "-x ", "su ", "xargs -n ", "sudo -u ", "find -exec ", "sh -x ", "su -x ", "'a b' "} {
 		for _, first := range []string{"", "git ", "sudo ", "sudo git ", "sh ", "su ", "eval "} {

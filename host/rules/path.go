@@ -27,7 +27,7 @@ func matchesAny(globs []string, r Request, path string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool { return matchesGlob(glob, r, path) })
 }
 
-// matchesGlob tells whether a glob, absolute, of the home directory or relative
+// matchesGlob reports whether a glob, absolute, of the home directory or relative
 // to the session's folder, fits an absolute path. Its part before the first
 // wildcard is resolved, as the path is.
 func matchesGlob(glob string, r Request, file string) bool {

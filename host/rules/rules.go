@@ -359,5 +359,5 @@ func (l List) private(r Request, parts []part) string {
 	return ""
 }
 
-// IsPrivate tells whether a request is about a private file.
+// IsPrivate reports whether a request is about a private file.
 func (l List) IsPrivate(r Request) bool { return l.private(r, r.Run.parts) != "" }

@@ -242,6 +242,7 @@ func FuzzAllow(f *testing.F) {
 
 // Neither long nor deep scripts harm.
 func TestEndlessScripts(t *testing.T) {
+	t.Parallel()
 	l := List{Rules: []Rule{allow("git status")}}
 	for _, c := range []struct{ open, middle, close string }{
 		{"(", "git status", ")"}, {"$(", "git status", ")"}, {"{ ", "git status", "; }"}, {"\"$(", "git status", ")\""}, {"! ", "git status", ""},

@@ -14,7 +14,7 @@ var otherShells = []string{
 	"ash", "mksh", "pdksh", "oksh", "yash", "posh", "rbash", "rksh", "rzsh", "ksh93", "csh", "tcsh", "fish", "nu", "elvish", "xonsh", "pwsh", "powershell",
 }
 
-// unread tells whether a command has a shell run what is not told in its words: a file, its input, or
+// unread reports whether a command has a shell run what is not told in its words: a file, its input, or
 // what a variable holds. Builtins counts in what only a shell itself can do.
 func unread(words []word, builtins bool) bool {
 	if len(words) == 0 || !words[0].known {
@@ -65,7 +65,7 @@ func unread(words []word, builtins bool) bool {
 	return evaluates(words)
 }
 
-// unreadScript tells whether a shell with these arguments runs more than a script among them.
+// unreadScript reports whether a shell with these arguments runs more than a script among them.
 func unreadScript(args []word) bool {
 	for i, w := range args {
 		switch {
@@ -103,7 +103,7 @@ var (
 	expanding = regexp.MustCompile("\\[.*[$`]") // one that is no more than a command
 )
 
-// evaluates tells whether a builtin may run what a word of it holds.
+// evaluates reports whether a builtin may run what a word of it holds.
 func evaluates(words []word) bool {
 	for len(words) > 1 && (words[0].text == "builtin" || words[0].text == "command") {
 		words = words[1:]
@@ -121,7 +121,7 @@ func evaluates(words []word) bool {
 		slices.ContainsFunc(words[1:], func(w word) bool { return w.known && shape.MatchString(w.text) })
 }
 
-// holdsCommand tells whether a text below a node would be a command if it were expanded once more, as
+// holdsCommand reports whether a text below a node would be a command if it were expanded once more, as
 // arithmetic does with variables.
 func holdsCommand(n syntax.Node) bool {
 	found := false

@@ -20,8 +20,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// format is the version of the index; what another version wrote is not read.
-const format = 4
+// The versions of the index. Fields may come and go within a version: gob leaves out what it does not know. Where a
+// field means something else, here or in the record (review.Group), format is raised, decode brings what the version
+// before saved into the new form, and testdata gets a fixture of it: nobody's review may go unread.
+const (
+	format = 4 // as it is written
+	oldest = 4 // that is read: those before were in no release
+)
 
 // short is how many bytes a text may have that stands in the index itself.
 const short = 128
@@ -290,8 +295,10 @@ func Load(store *checkpoint.Store, key string, limit int) (Session, error) {
 	return decode(data, limit, map[checkpoint.Sum]string{}, store.Content)
 }
 
-// errOther is not fs.ErrNotExist.
-var errOther = errors.New("another version of the plugin has saved them, and this one does not read that")
+// ErrNewer is that a newer version of the plugin has saved a session: it is to be left as it is.
+var ErrNewer = errors.New("a newer version of the plugin saved them")
+
+var errOlder = errors.New("a version of the plugin before the first release saved them")
 
 // decode reads an index; texts are those that are known.
 func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content func(checkpoint.Sum) ([]byte, error)) (Session, error) {
@@ -302,8 +309,11 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 	if err := decoded(data, &head); err != nil {
 		return fail(err)
 	}
-	if head.Format != format {
-		return fail(errOther)
+	switch {
+	case head.Format > format:
+		return Session{}, fmt.Errorf("read the saved changes of a session: %w (format %d, this one reads %d)", ErrNewer, head.Format, format)
+	case head.Format < oldest:
+		return fail(errOlder)
 	}
 	var from index
 	if err := decoded(data, &from); err != nil {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/gob"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +158,91 @@ func TestTheSameAgain(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "write the fixture of the present format, as long as it is in no release")
+
+// TestEveryFormatIsRead takes up what each version that was released has saved: a folder of the store in testdata.
+func TestEveryFormatIsRead(t *testing.T) {
+	about := About{Agent: "a", AgentTitle: "A", Cwd: "/cwd", ID: "s-1", Title: "Title", Changes: 3, Files: 3}
+	fixture := func(n int) string { return filepath.Join("testdata", fmt.Sprint("format", n)) }
+	if *update {
+		if err := os.RemoveAll(fixture(format)); err != nil {
+			t.Fatal(err)
+		}
+		s := session(0, 0)
+		turn := turns.Begin("prompt", time.Unix(1, 0))
+		for path, texts := range map[string][2]string{"/cwd/long": {long("a"), long("b")}, "/cwd/short": {"a\n", "b\n"}, "/cwd/kept": {"a\n", "b\n"}} {
+			s.Record.Changed(path, review.Text(texts[0]), review.Text(texts[1]))
+			turn.Changed(path, review.Text(texts[0]), review.Text(texts[1]))
+		}
+		s.Record.Changed("/cwd/new", review.Content{}, review.Text(long("new")))
+		if plan, err := s.Record.Plan("/cwd/kept", review.Keep, review.Selection{}); err != nil || !s.Record.Commit(plan) {
+			t.Fatalf("keep a file: %v", err)
+		}
+		s.History.Take(turn)
+		s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)), []turns.File{{Path: "/cwd/long", Before: review.Text(long("c"))}}, nil, true)
+		s.About.Count(s.Record)
+		present := long("b")
+		s.Comments = []Comment{{Path: "/cwd/long", Present: &present, Remark: review.Remark{ID: 3, First: 1, Last: 2, Quoted: []string{"1"}, Text: "why?"}}}
+		s.Told = []string{"told"}
+		save(t, checkpoint.Open(fixture(format)), s, nil)
+	}
+	for n := oldest; n <= format; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(fixture(n))); err != nil {
+				t.Fatal(err)
+			}
+			st := checkpoint.Open(dir)
+			if list, err := List(st); err != nil || len(list) != 1 || list[0].About != about {
+				t.Errorf("listed are %+v, %v", list, err)
+			}
+			got, err := Load(st, about.Key(), limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []string
+			for _, f := range got.Record.Files() {
+				files = append(files, fmt.Sprint(f.Path, " ", f.Status, " ", f.State))
+			}
+			slices.Sort(files)
+			if want := []string{"/cwd/kept modified kept", "/cwd/long modified pending", "/cwd/new added pending", "/cwd/short modified pending"}; !slices.Equal(files, want) {
+				t.Errorf("the record has %q", files)
+			}
+			if present, ok := got.Record.Present("/cwd/long"); !ok || present.Text != long("b") {
+				t.Errorf("the text is %q", present.Text)
+			}
+			if last := got.History.Last(); last.Prompt != "prompt" || len(last.Files) != 3 {
+				t.Errorf("the turn is %+v", last)
+			}
+			if u, ok := got.History.LastUndone(); !ok || u.Turn.Prompt != "undone" || u.Files[0].Before.Text != long("c") {
+				t.Errorf("the turn that was undone is %+v", u)
+			}
+			if c := got.Comments; len(c) != 1 || c[0].Text != "why?" || *c[0].Present != long("b") || !slices.Equal(got.Told, []string{"told"}) {
+				t.Errorf("the comments are %+v, told is %q", c, got.Told)
+			}
+		})
+	}
+}
+
+// TestANewerFormat has fields of which this version knows nothing.
+func TestANewerFormat(t *testing.T) {
+	st, _ := store(t)
+	data, err := encoded(struct {
+		Format int
+		Record map[string]string
+		New    []float64
+	}{format + 1, map[string]string{"f": "text"}, []float64{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Save("key", "", data); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(st, "key", limit); !errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it says %v", err)
+	}
+}
+
 // TestWhatCannotBeRead tells why, and that it is no session that was never saved.
 func TestWhatCannotBeRead(t *testing.T) {
 	s := session(1, 1000)
@@ -177,7 +264,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 		spoil func(st *checkpoint.Store, dir string) error
 		why   string
 	}{
-		"of the version before": {func(st *checkpoint.Store, _ string) error { return st.Save(key, "", older.Bytes()) }, "another version"},
+		"of a version before the first": {func(st *checkpoint.Store, _ string) error { return st.Save(key, "", older.Bytes()) }, "before the first release"},
 		"cut short": {func(st *checkpoint.Store, _ string) error {
 			i, err := Take(s, nil)
 			if err == nil {

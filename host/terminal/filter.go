@@ -275,7 +275,7 @@ func (f *filter) control(b byte, emit func(unit, []byte)) int {
 }
 
 // bounded makes the parameters of a sequence, in their own place, no more and no larger than may pass,
-// and tells whether they are parameters at all.
+// and reports whether they are parameters at all.
 func bounded(params []byte) ([]byte, bool) {
 	out, start := params[:0], 0 // of the last one
 	number, count := 0, 1
@@ -367,7 +367,7 @@ func harmlessLink(uri []byte) bool {
 	return false
 }
 
-// printable tells whether all of p is printable ASCII.
+// printable reports whether all of p is printable ASCII.
 func printable(p []byte) bool {
 	for _, b := range p {
 		if b < 0x20 || b >= 0x7f {

@@ -121,7 +121,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inString tells whether the parser is inside a control string: OSC, DCS, SOS, PM or APC.
+// inString reports whether the parser is inside a control string: OSC, DCS, SOS, PM or APC.
 func (s *Screen) inString() bool {
 	switch s.parser.State() {
 	case parser.DcsStringState, parser.OscStringState, parser.SosStringState, parser.PmStringState, parser.ApcStringState:
@@ -389,7 +389,7 @@ func (s *Screen) switchPage(alternate bool) {
 
 // Text returns the text so far for a model: soft-wrapped lines joined, blanks at the end of lines and
 // empty lines at the end removed, and of that the last bytes within the limit, beginning with a whole
-// character; truncated tells whether something is missing before them. While a program shows the
+// character; truncated reports whether something is missing before them. While a program shows the
 // alternate page, that page follows the main one.
 func (s *Screen) Text() (text string, truncated bool) {
 	b := bytes.Clone(s.history.text)

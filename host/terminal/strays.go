@@ -32,7 +32,7 @@ type stray struct {
 	mark       string // the variable's value
 }
 
-// signalStrays sends sig to the processes with the mark that are not in the group, and tells whether
+// signalStrays sends sig to the processes with the mark that are not in the group, and reports whether
 // there are any. Each is looked at once more when its number can be no other's.
 func signalStrays(mark string, group int, sig unix.Signal) bool {
 	found := false

@@ -29,7 +29,7 @@ type Style struct {
 	Bold, Italic, Underline, Reverse, Strikethrough bool
 }
 
-// showsOnBlank tells whether a blank in this style can be seen.
+// showsOnBlank reports whether a blank in this style can be seen.
 func (s Style) showsOnBlank() bool {
 	return s.BG != 0 || s.Underline || s.Reverse || s.Strikethrough
 }

@@ -397,7 +397,7 @@ func (t *Terminal) end(grace time.Duration) {
 	endStrays(t.mark, t.pgid)
 }
 
-// signal sends sig to the process group and tells whether there was any process in it. A group once
+// signal sends sig to the process group and reports whether there was any process in it. A group once
 // seen empty after the command ended is never signalled again: its number may have gone to others.
 func (t *Terminal) signal(sig unix.Signal) bool {
 	t.mu.Lock()

@@ -3,6 +3,8 @@ package nvimtest
 import (
 	"os"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/need"
 )
 
 // The environment variables that name the Neovims to test with; `make test` sets them.
@@ -11,8 +13,11 @@ const (
 	newestEnv = "ACP_NVIM_NEWEST"
 )
 
+// Any reports whether there is a Neovim to test with.
+func Any() bool { return os.Getenv(oldestEnv) != "" || os.Getenv(newestEnv) != "" }
+
 // Each runs f as a subtest for the oldest and the newest Neovim supported, named by its version.
-// Without any to run it fails: nothing is skipped silently.
+// Without any to run the test is skipped, or fails under `make test`.
 func Each(t *testing.T, f func(t *testing.T, n *Nvim), opts ...Option) {
 	t.Helper()
 	ran := false
@@ -31,6 +36,6 @@ func Each(t *testing.T, f func(t *testing.T, n *Nvim), opts ...Option) {
 		t.Run(version, func(t *testing.T) { f(t, Start(t, bin, opts...)) })
 	}
 	if !ran {
-		t.Fatalf("no Neovim to test with: run `make test`, or set %s and %s", oldestEnv, newestEnv)
+		need.Missing(t, "no Neovim to test with: run `make test`, or set "+oldestEnv+" and "+newestEnv)
 	}
 }

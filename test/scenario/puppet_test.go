@@ -75,6 +75,7 @@ type stage struct {
 // has sent them.
 func newStage(t *testing.T, dir string) *stage {
 	t.Helper()
+	schema.Validator(t) // before anything is started: without it the test cannot end well
 	st := &stage{socket: filepath.Join(dir, "agents.sock"), agents: make(chan *puppet, 16)}
 	listener, err := net.Listen("unix", st.socket)
 	if err != nil {
@@ -193,22 +194,11 @@ func (p *puppet) read(conn net.Conn) {
 	}
 }
 
-// validator has the schema. It is shared: to compile it takes long.
-var validator struct {
-	sync.Mutex
-	*schema.V
-}
-
 // validate checks messages of the client against the schema; asked has the methods of the agent's
 // requests by id.
 func validate(t *testing.T, messages []message, asked map[string]string) {
 	t.Helper()
-	validator.Lock()
-	defer validator.Unlock()
-	if validator.V == nil {
-		validator.V = schema.Validator(t)
-	}
-	v := validator.V
+	v := schema.Validator(t)
 	for _, m := range messages {
 		var err error
 		switch {

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"bytes"
+	"encoding/gob"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -546,6 +548,37 @@ func TestSavedByAnotherVersion(t *testing.T) {
 		log := s.file(s.LuaString(`require('acp.host').log_file()`))
 		if !strings.Contains(log, "read the saved changes of a session") {
 			t.Errorf("the log has\n%s", log)
+		}
+	})
+}
+
+// What a newer version has saved is told in a sentence, and stays as it is whatever the session does.
+func TestSavedByANewerVersion(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.pending(keeps(true, "resume"))
+		s = s.after("quit")
+		list, err := saved.List(s.kept())
+		var newer bytes.Buffer
+		if err == nil {
+			err = gob.NewEncoder(&newer).Encode(struct{ Format int }{1000})
+		}
+		if err == nil && len(list) == 1 {
+			err = s.kept().Save(list[0].Key(), "", newer.Bytes())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Command("Acp resume s-1")
+		p := s.takesUp(remote(1))
+		s.awaitChat("A newer version of the plugin saved the review of this session")
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "another text\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Await("the new change to be listed", func() bool { return s.changes() != "" })
+		s = s.after("quit")
+		if data, err := s.kept().Load(list[0].Key()); err != nil || !bytes.Equal(data, newer.Bytes()) {
+			t.Errorf("what was saved has become %q, %v", data, err)
 		}
 	})
 }

@@ -5,12 +5,16 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/need"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -30,10 +34,12 @@ const (
 	Response     = "response"
 )
 
-// V validates messages of one protocol version. It is not safe for concurrent use.
+// V validates messages of one protocol version.
 type V struct {
 	defs     map[string]Def
 	byMethod map[string]string // "side:method:kind" → definition
+
+	mu       sync.Mutex // guards compiler and compiled
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
 }
@@ -56,8 +62,8 @@ type Property struct {
 // location is the address under which the schema is compiled; nothing is fetched from it.
 const location = "acp.json"
 
-// Validator loads the schema of version 1 from the repository's node_modules; without it the
-// test fails.
+// Validator returns the schema of version 1, from the repository's node_modules. Tests share it, since it takes
+// long to compile.
 func Validator(t testing.TB) *V {
 	t.Helper()
 	return load(t, "v1")
@@ -69,11 +75,25 @@ func ValidatorV2(t testing.TB) *V {
 	return load(t, "v2")
 }
 
+// loaded are the schemas by version; loading guards it.
+var (
+	loading sync.Mutex
+	loaded  = map[string]*V{}
+)
+
 func load(t testing.TB, version string) *V {
 	t.Helper()
+	loading.Lock()
+	defer loading.Unlock()
+	if v := loaded[version]; v != nil {
+		return v
+	}
 	data, err := os.ReadFile(file(t, version))
-	if err != nil {
-		t.Fatalf("read the protocol's schema: %v: run make test", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		need.Missing(t, "no schema of the protocol to test with: run `make test`, or `npm ci`")
+	case err != nil:
+		t.Fatalf("read the protocol's schema: %v", err)
 	}
 	var root struct {
 		Defs map[string]Def `json:"$defs"`
@@ -99,6 +119,7 @@ func load(t testing.TB, version string) *V {
 			v.byMethod[key(def.Side, def.Method, kindOf(name))] = name
 		}
 	}
+	loaded[version] = v
 	return v
 }
 
@@ -169,17 +190,26 @@ func (v *V) CheckError(raw []byte) error { return v.CheckDef("Error", raw) }
 
 // CheckDef validates a value against the definition name.
 func (v *V) CheckDef(name string, raw []byte) error {
-	schema := v.compiled[name]
-	if schema == nil {
-		var err error
-		if schema, err = v.compiler.Compile(location + "#/$defs/" + name); err != nil {
-			return fmt.Errorf("compile %s: %w", name, err)
-		}
-		v.compiled[name] = schema
+	schema, err := v.compile(name)
+	if err != nil {
+		return fmt.Errorf("compile %s: %w", name, err)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return fmt.Errorf("parse %s: %w", name, err)
 	}
 	return schema.Validate(value)
+}
+
+func (v *V) compile(name string) (*jsonschema.Schema, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if schema := v.compiled[name]; schema != nil {
+		return schema, nil
+	}
+	schema, err := v.compiler.Compile(location + "#/$defs/" + name)
+	if err == nil {
+		v.compiled[name] = schema
+	}
+	return schema, err
 }

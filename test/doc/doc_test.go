@@ -1,0 +1,125 @@
+// Package doc compares what users read with what there is.
+package doc
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// between is what a text has from a line that begins one way to one that begins another.
+func between(t *testing.T, text, from, to string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, "\n"+from)
+	part, _, ended := strings.Cut(rest, "\n"+to)
+	if !ok || !ended {
+		t.Fatalf("there is nothing from %q to %q", from, to)
+	}
+	return part
+}
+
+// completions are the words that can come next in a command line.
+func completions(n *nvimtest.Nvim, line string) (words []string) {
+	n.Lua(&words, `return vim.fn.getcompletion(..., 'cmdline')`, line)
+	return words
+}
+
+var (
+	named  = regexp.MustCompile("[:`]Acp +([a-z]+)(?: +([a-z]+))?")
+	inHelp = regexp.MustCompile(`(?m)^:(?:\[range\])?Acp ([a-z]+)`)
+	plug   = regexp.MustCompile(`<Plug>\(Acp\w+\)`)
+)
+
+// TestCommands tells of a subcommand that the help does not list, and of one that is written of but not there.
+func TestCommands(t *testing.T) {
+	help := read(t, "doc/acp.txt")
+	var listed []string
+	for _, m := range inHelp.FindAllStringSubmatch(between(t, help, "7. COMMANDS", "======"), -1) {
+		listed = append(listed, m[1])
+	}
+	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) {
+		commands := completions(n, "Acp ")
+		for _, c := range commands {
+			if !slices.Contains(listed, c) && !strings.Contains(help, "`"+c+"` is not there yet") {
+				t.Errorf(":Acp %s is not in the help's list of commands", c)
+			}
+		}
+		for _, file := range []string{"doc/acp.txt", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"} {
+			for _, m := range named.FindAllStringSubmatch(strings.ReplaceAll(read(t, file), "\n", " "), -1) {
+				if !slices.Contains(commands, m[1]) {
+					t.Errorf("%s writes of %q, which is no command", file, m[0])
+				}
+			}
+		}
+		for _, c := range []string{"review", "undo", "changes", "follow", "conflicts", "allow", "reject"} {
+			for _, word := range completions(n, "Acp "+c+" ") {
+				if !regexp.MustCompile(`:(\[range\])?Acp ` + c + ` \[?(\w+\|)?` + word + `\b`).MatchString(help) {
+					t.Errorf(":Acp %s %s is not in the help", c, word)
+				}
+			}
+		}
+	})
+}
+
+// TestKeysInTheReadme tells of a key in the table that is nobody's default.
+func TestKeysInTheReadme(t *testing.T) {
+	readme := read(t, "README.md")
+	table := between(t, readme, "| where | keys | |", "`keys` in the configuration")
+	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) {
+		var keys map[string]any
+		n.Lua(&keys, `return require('acp.config').get().keys`)
+		known := []string{"/", "@"} // typed into the prompt
+		for _, lhs := range keys {
+			known = append(known, lhs.(string))
+		}
+		for _, line := range strings.Split(table, "\n") {
+			cells := strings.Split(line, "|")
+			if len(cells) < 4 {
+				continue
+			}
+			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[2], -1) {
+				if !slices.Contains(known, m[1]) {
+					t.Errorf("%s is no key of ours", m[1])
+				}
+			}
+		}
+		for _, name := range plug.FindAllString(readme, -1) {
+			if !n.LuaBool(`vim.fn.maparg(..., 'n') ~= ''`, name) {
+				t.Errorf("%s is no mapping", name)
+			}
+		}
+	})
+}
+
+// TestTags tells of a link in the help that leads nowhere, and of a tag that the README or the code sends users to.
+func TestTags(t *testing.T) {
+	help := read(t, "doc/acp.txt")
+	tags := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:^|\s)\*([^*\s|]+)\*`).FindAllStringSubmatch(help, -1) {
+		tags[m[1]] = true
+	}
+	links := regexp.MustCompile(`\|((?:acp|:Acp)[^|\s]*)\|`).FindAllStringSubmatch(help, -1)
+	links = append(links, regexp.MustCompile("`:help ([^`]+)`").FindAllStringSubmatch(read(t, "README.md"), -1)...)
+	if len(links) < 50 {
+		t.Fatalf("only %d links were found", len(links))
+	}
+	for _, m := range links {
+		if !tags[m[1]] {
+			t.Errorf("%s leads nowhere", m[0])
+		}
+	}
+}
