@@ -296,6 +296,9 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 	case session.AuthRequired(err):
 		s.outbox.interrupt(blocks)
 		s.needLogin()
+	case s.outbox.stage == stopping && session.RequestCancelled(err):
+		s.endTurn(session.StopCancelled, "")
+		s.proceed()
 	default:
 		s.forgetSent()
 		s.endTurn(session.StopError, fmt.Sprintf("%s answered with an error: %s", s.spec.Title, errorText(err)))

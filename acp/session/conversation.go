@@ -438,7 +438,10 @@ func (c *Conversation) patchCall(p ToolCallPatch) {
 	call := c.call(p.ID)
 	unfinished := !p.Status.IsZero() && !p.Status.Or(StatusPending).Finished()
 	if unfinished && c.Running && !c.cancelled {
-		call.abandoned = false // taken up again in a later turn
+		call.abandoned, call.cancelled = false, false // taken up again in a later turn
+	}
+	if c.Running && c.cancelled {
+		c.abandon(call)
 	}
 	if !p.Parent.IsZero() {
 		c.adopt(call, p.Parent.Or(""))
@@ -452,6 +455,9 @@ func (c *Conversation) patchCall(p ToolCallPatch) {
 func (c *Conversation) said(call *ToolCall) {
 	if c.Running && c.cancelled {
 		c.abandon(call)
+	}
+	if call.cancelled && !call.Status.Finished() {
+		call.had = call.Content
 	}
 	c.touchCall(call.at)
 }
@@ -469,8 +475,8 @@ func (c *Conversation) applyWaiting(u Waiting) {
 		call.asked++
 		call.rejected, call.allowed = false, false
 		c.inTurn(call)
-		if c.Running {
-			call.abandoned = c.cancelled // a question that comes after the cancel is none any more
+		if c.Running { // a question that comes after the cancel is none any more
+			call.abandoned, call.cancelled = c.cancelled, c.cancelled
 		}
 	} else if call.asked > 0 {
 		call.asked--
@@ -606,11 +612,12 @@ func (c *Conversation) addPrompt(prompt, sent []Content) {
 }
 
 func (c *Conversation) endTurn(u TurnEnd) {
-	c.Running = false
+	c.cancelled = c.cancelled || u.StopReason == StopCancelled
 	c.echo = echo{}
 	c.Stop = u.StopReason
 	c.closeMessage()
 	c.abandonCalls()
+	c.Running = false
 	stop := &Stop{Reason: u.StopReason, Error: u.Error, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
 	if cost := c.cost(); cost.Amount > c.turnCost {
 		stop.Cost = &Cost{Amount: cost.Amount - c.turnCost, Currency: cost.Currency}
@@ -639,6 +646,9 @@ func (c *Conversation) abandonCalls() {
 func (c *Conversation) abandon(call *ToolCall) {
 	if !call.Shown().Finished() {
 		call.abandoned = true
+		if c.Running && c.cancelled {
+			call.cancelled, call.had = true, call.Content
+		}
 		call.settle(c.now())
 		c.touchCall(call.at)
 	}

@@ -331,7 +331,7 @@ func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 	for _, d := range diffs {
 		n += d.Added + d.Removed
 	}
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.ContentItem:
 			n += contentSize(item.Content)

@@ -107,7 +107,7 @@ func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 	if !c.Exit().Succeeded() {
 		return session.StatusFailed
 	}
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		if ref, ok := item.(session.TerminalRef); ok && c.Kind == session.KindExecute {
 			if screen, ok := t.config.Terminal(ref.TerminalID, 0); ok && screen.State != "" {
 				return session.StatusFailed
@@ -216,7 +216,7 @@ func placesOf(c *session.ToolCall) []session.Location {
 		return c.Locations
 	}
 	path := ""
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		if d, ok := item.(session.Diff); ok {
 			if path != "" && d.Path != path {
 				return nil
@@ -429,7 +429,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		lines = t.places(c.Locations)
 	}
 	shown, diffs, terminal := len(lines), b.diffs, false
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.Diff:
 			lines = append(lines, leadTo(t.diffBody(b, &diffs[0]), item.Path)...)

@@ -80,12 +80,12 @@ func (t *Transcript) Output(row int) func() Whole {
 }
 
 func hasOutput(c *session.ToolCall) bool {
-	return c.Kind == session.KindExecute && len(c.Content)+len(c.RawOutput) > 0
+	return c.Kind == session.KindExecute && len(c.Shows())+len(c.RawOutput) > 0
 }
 
 func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 	var sections []section
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.Diff:
 			sections = append(sections, section{t.relative(item.Path), "diff", broken(patch(item, t.relative(item.Path)))})
