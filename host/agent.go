@@ -160,19 +160,28 @@ func (a *agent) tellStalled() {
 // death is the sentence about a process that has ended, or, when it lived on
 // without a connection, was ended.
 func (a *agent) death(lived bool) *Failure {
-	f := &Failure{Advice: ":Acp restart starts it again.", Detail: a.host.withoutSecrets(a.spec.Name, lastLines(a.proc.Stderr(), 20))}
+	f := &Failure{Advice: ":Acp restart starts it again."}
 	exit := a.proc.Exit()
+	words := lastWords(a.host.withoutSecrets(a.spec.Name, a.proc.Stderr()))
 	err := a.conn.Err()
 	var full *acp.QueueFullError
 	switch {
 	case errors.As(err, &full):
-		f.Sentence = a.spec.Title + " has stopped reading its input and was ended."
+		f.Sentence = a.spec.Title + " has stopped reading its input and was ended"
 	case lived:
-		f.Sentence = a.spec.Title + " has closed its output and was ended."
+		f.Sentence = a.spec.Title + " has closed its output and was ended"
 	case exit.Signal == "" && exit.Code == 0:
-		f.Sentence = a.spec.Title + " ended."
+		f.Sentence = a.spec.Title + " ended"
 	default:
-		f.Sentence = fmt.Sprintf("%s %s.", a.spec.Title, exit)
+		f.Sentence = fmt.Sprintf("%s %s", a.spec.Title, exit)
+	}
+	why := reasonIn(words, exit.Signal == "" && exit.Code > 0 && exit.Code < 128)
+	if why != "" {
+		f.Sentence += ": " + strings.TrimRight(why, ".")
+	}
+	f.Sentence += "."
+	if len(words) > 1 || len(words) == 1 && words[0] != why {
+		f.Detail = strings.Join(words, "\n")
 	}
 	if exit.Code == 127 && a.spec.Install != "" {
 		f.Advice = a.spec.Install

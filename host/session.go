@@ -109,12 +109,9 @@ func (s *Session) die(err error) {
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
 	if s.outbox.turnOpen() {
-		s.endTurn(session.StopError, f.Error())
+		s.failTurn(f)
 	} else {
-		s.remark("error", f.Error())
-	}
-	if f.Detail != "" {
-		s.apply(session.Notice{Severity: "error", Title: "Its last words were", Description: f.Detail})
+		s.remarkFailure("error", f)
 	}
 	s.sayReminder()
 	s.changed()
@@ -301,12 +298,21 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 		s.proceed()
 	default:
 		s.forgetSent()
-		s.endTurn(session.StopError, fmt.Sprintf("%s answered with an error: %s", s.spec.Title, errorText(err)))
+		words, detail := explained(err)
+		s.failTurn(&Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.spec.Title, words), Detail: detail})
 		s.proceed()
 	}
 }
 
 func (s *Session) endTurn(reason session.StopReason, why string) {
+	s.closeTurn(session.TurnEnd{StopReason: reason, Error: why})
+}
+
+func (s *Session) failTurn(f *Failure) {
+	s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
+}
+
+func (s *Session) closeTurn(end session.TurnEnd) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
 	s.permissions.accepted = nil
@@ -314,14 +320,14 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.unsent = nil
 	s.working.end()
 	s.host.follow.turn(s.id, false)
-	s.apply(session.TurnEnd{StopReason: reason, Error: why})
+	s.apply(end)
 	s.stopClock()
-	if reason == session.StopCancelled || reason == session.StopError {
+	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
 		s.stopTerminals()
 	}
-	data := map[string]any{"stop_reason": string(reason)}
-	if why != "" {
-		data["error"] = why
+	data := map[string]any{"stop_reason": string(end.StopReason)}
+	if end.Error != "" {
+		data["error"] = end.Error
 	}
 	s.event("AcpTurnEnd", data)
 	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn(s.working.over)
@@ -391,6 +397,12 @@ func (s *Session) update(u session.Update) {
 
 func (s *Session) remark(severity, text string) {
 	s.apply(session.Remark{Severity: severity, Text: text})
+	s.changed()
+}
+
+// remarkFailure is remark for a failure, with what is behind its sentence.
+func (s *Session) remarkFailure(severity string, f *Failure) {
+	s.apply(session.Remark{Severity: severity, Text: f.Error(), Detail: f.Detail})
 	s.changed()
 }
 

@@ -128,6 +128,7 @@ type Plan struct{ Entries []PlanEntry }
 type NoticeEntry struct {
 	Severity           string
 	Title, Description string
+	Detail             string // shown when the user opens it
 }
 
 // Compaction is the record of a context compaction.
@@ -146,6 +147,7 @@ type Unknown struct {
 type Stop struct {
 	Reason StopReason
 	Error  string
+	Detail string // of the error, shown when the user opens it
 	Took   time.Duration
 	Tokens uint64 // used by the turn, 0 when not told
 	Cost   *Cost  // of the turn, nil when not told
@@ -270,7 +272,7 @@ func (c *Conversation) Apply(u Update) {
 	case Notice:
 		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Title, Description: u.Description})
 	case Remark:
-		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Text})
+		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Text, Detail: u.Detail})
 	case CompactionPatch:
 		c.patchCompaction(u)
 	case CompactionChunk:
@@ -618,7 +620,7 @@ func (c *Conversation) endTurn(u TurnEnd) {
 	c.closeMessage()
 	c.abandonCalls()
 	c.Running = false
-	stop := &Stop{Reason: u.StopReason, Error: u.Error, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
+	stop := &Stop{Reason: u.StopReason, Error: u.Error, Detail: u.Detail, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
 	if cost := c.cost(); cost.Amount > c.turnCost {
 		stop.Cost = &Cost{Amount: cost.Amount - c.turnCost, Currency: cost.Currency}
 	}

@@ -136,7 +136,7 @@ func TestEntries(t *testing.T) {
 			lines(`user "p"`, "plan"),
 		},
 		"notice and remark": {
-			[]Update{Notice{"warning", "T", "D"}, Remark{"error", "R"}},
+			[]Update{Notice{"warning", "T", "D"}, Remark{Severity: "error", Text: "R"}},
 			lines(`notice warning "T" "D"`, `notice error "R" ""`),
 		},
 		"a compaction by patches": {

@@ -46,10 +46,10 @@ func (t *Transcript) Whole(row int) func() Whole {
 		}
 		return func() Whole { return Whole{Name: "plan", Lang: "markdown", Lines: broken(strings.Join(texts, "\n"))} }
 	case *session.NoticeEntry:
-		text := strings.TrimSpace(e.Title + "\n" + e.Description)
+		text := strings.TrimSpace(strings.Join([]string{e.Title, e.Description, e.Detail}, "\n"))
 		return func() Whole { return Whole{Name: "notice", Lines: broken(text)} }
 	case *session.Stop:
-		if text := e.Error; text != "" {
+		if text := strings.TrimSpace(e.Error + "\n" + e.Detail); text != "" {
 			return func() Whole { return Whole{Name: "error", Lines: broken(text)} }
 		}
 	case *session.Compaction:
