@@ -167,20 +167,16 @@ func (a *agent) death(lived bool) *Failure {
 	var full *acp.QueueFullError
 	switch {
 	case errors.As(err, &full):
-		f.Sentence = a.spec.Title + " has stopped reading its input and was ended"
+		f.Sentence = a.spec.Title + " has stopped reading its input and was ended."
 	case lived:
-		f.Sentence = a.spec.Title + " has closed its output and was ended"
+		f.Sentence = a.spec.Title + " has closed its output and was ended."
 	case exit.Signal == "" && exit.Code == 0:
-		f.Sentence = a.spec.Title + " ended"
+		f.Sentence = a.spec.Title + " ended."
 	default:
-		f.Sentence = fmt.Sprintf("%s %s", a.spec.Title, exit)
+		f.Sentence = fmt.Sprintf("%s %s.", a.spec.Title, exit)
 	}
-	why := reasonIn(words, exit.Signal == "" && exit.Code > 0 && exit.Code < 128)
-	if why != "" {
-		f.Sentence += ": " + strings.TrimRight(why, ".")
-	}
-	f.Sentence += "."
-	if len(words) > 1 || len(words) == 1 && words[0] != why {
+	f.Reason = reasonIn(words, exit.Signal == "" && exit.Code > 0 && exit.Code < 128)
+	if len(words) > 1 || len(words) == 1 && words[0] != f.Reason {
 		f.Detail = strings.Join(words, "\n")
 	}
 	if exit.Code == 127 && a.spec.Install != "" {

@@ -16,17 +16,18 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// Failure is an error in words for the user: what happened, what to do, and
-// perhaps the agent's own last words.
+// Failure is an error in words for the user: what happened, perhaps why, what to
+// do, and all that the agent has said.
 type Failure struct {
-	Sentence, Advice, Detail string
+	Sentence, Reason, Advice, Detail string
 }
 
 func (f *Failure) Error() string {
-	if f.Advice == "" {
-		return f.Sentence
+	text := f.Sentence
+	if f.Reason != "" {
+		text = strings.TrimRight(text, ".") + ": " + strings.TrimRight(f.Reason, ".") + "."
 	}
-	return f.Sentence + " " + f.Advice
+	return between(text, " ", f.Advice)
 }
 
 // startError says why a process could not be started, and what to do.
