@@ -166,13 +166,13 @@ func (s *Session) steer(words []session.Content) {
 	plain, _ := withoutUnsaved(words)
 	fitting, err := s.fit(plain)
 	if err != nil || !s.info.Steers || s.phase != ready || !s.outbox.turnOpen() || s.unsent != nil {
-		s.outbox.instead(words)
+		s.queueInstead(words)
 		return
 	}
 	s.agent.Steer(s.remote.id, fitting, func(taken bool, err error) {
 		s.box.PutSlowly(func() {
 			if !taken {
-				s.outbox.instead(words)
+				s.queueInstead(words)
 				s.proceed()
 				return
 			}
@@ -180,6 +180,18 @@ func (s *Session) steer(words []session.Content) {
 			s.changed()
 		})
 	})
+}
+
+// queueInstead sends words as a prompt that could not steer, and says so where they wait.
+func (s *Session) queueInstead(words []session.Content) {
+	s.outbox.instead(words)
+	why := "cannot be steered"
+	if s.info.Steers {
+		why = "did not take them"
+	}
+	if s.outbox.working() {
+		s.host.notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", s.spec.Title, why))
+	}
 }
 
 // resume lets a paused queue go on.
