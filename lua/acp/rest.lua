@@ -38,9 +38,9 @@ function M.free()
     and require('acp.idle').now()
 end
 
----How long until the keys typed are long enough ago, in ms, and a moment is that the user has to see.
+---How long until the keys typed are long enough ago, and so is a moment that the user has to see.
 ---@param since? number
----@return number at most 0 where they are
+---@return number ms, at most 0 where they are
 function M.left(since)
   return math.max(typed, since or typed) + rest - M.now()
 end
