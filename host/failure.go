@@ -190,7 +190,7 @@ func lastWords(stderr string) []string {
 var (
 	// An error as languages and tools write it, and words of a log that speak of one.
 	errorLine = regexp.MustCompile(`(?i)^\W*(uncaught )?([\w.$]*(error|exception)|fatal( error)?|panic|thread '.*' panicked at .*)( \[\w+\])?: *\S`)
-	errorWord = regexp.MustCompile(`(?i)\b(error|fatal|panic|exception|fail(ed|ure)|cannot|could not|unable|not found|denied|refused|missing|invalid|unknown|unauthorized)\b`)
+	errorWord = regexp.MustCompile(`(?i)\b(error|fatal|panic|exception|fail(ed|ure)|cannot|could not|unable|no such|not found|denied|refused|missing|invalid|unknown|unauthorized)\b`)
 	frameLine = regexp.MustCompile(`^\s+(at|File) |^Node\.js v`)
 )
 
