@@ -160,8 +160,9 @@ func (a *agent) tellStalled() {
 // death is the sentence about a process that has ended, or, when it lived on
 // without a connection, was ended.
 func (a *agent) death(lived bool) *Failure {
-	f := &Failure{Advice: ":Acp restart starts it again.", Detail: a.host.withoutSecrets(a.spec.Name, lastLines(a.proc.Stderr(), 20))}
+	f := &Failure{Advice: ":Acp restart starts it again."}
 	exit := a.proc.Exit()
+	words := lastWords(a.host.withoutSecrets(a.spec.Name, a.proc.Stderr()))
 	err := a.conn.Err()
 	var full *acp.QueueFullError
 	switch {
@@ -173,6 +174,10 @@ func (a *agent) death(lived bool) *Failure {
 		f.Sentence = a.spec.Title + " ended."
 	default:
 		f.Sentence = fmt.Sprintf("%s %s.", a.spec.Title, exit)
+	}
+	f.Reason = reasonIn(words, exit.Signal == "" && exit.Code > 0 && exit.Code < 128)
+	if len(words) > 1 || len(words) == 1 && words[0] != f.Reason {
+		f.Detail = strings.Join(words, "\n")
 	}
 	if exit.Code == 127 && a.spec.Install != "" {
 		f.Advice = a.spec.Install

@@ -161,7 +161,7 @@ func (s *Session) askAboutDiffs(p *permission) {
 // diffsOf are the changes that a call tells of. Some agents replace them by a
 // word that all is done, or was refused: then they are what the user was asked.
 func (s *Session) diffsOf(call *session.ToolCall) []session.Diff {
-	told := diffsIn(call.Content)
+	told := diffsIn(call.Shows())
 	if len(told) == 0 && call.Shown() != session.StatusFailed {
 		told = s.diffs.asked[call.ID]
 	}

@@ -1,25 +1,33 @@
 package host
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// Failure is an error in words for the user: what happened, what to do, and
-// perhaps the agent's own last words.
+// Failure is an error in words for the user: what happened, perhaps why, what to
+// do, and all that the agent has said.
 type Failure struct {
-	Sentence, Advice, Detail string
+	Sentence, Reason, Advice, Detail string
 }
 
 func (f *Failure) Error() string {
-	if f.Advice == "" {
-		return f.Sentence
+	text := f.Sentence
+	if f.Reason != "" {
+		text = strings.TrimRight(text, ".") + ": " + strings.TrimRight(f.Reason, ".") + "."
 	}
-	return f.Sentence + " " + f.Advice
+	return between(text, " ", f.Advice)
 }
 
 // startError says why a process could not be started, and what to do.
@@ -43,33 +51,117 @@ func (s *Session) refusal(method string, err error) *Failure {
 	if errors.Is(err, errGivenUp) {
 		return &Failure{Sentence: method + " was cancelled.", Advice: ":Acp restart tries again."}
 	}
+	words, detail := explained(err)
 	return &Failure{
-		Sentence: fmt.Sprintf("%s refused %s: %s.", s.spec.Title, method, strings.TrimRight(errorText(err), ".")),
+		Sentence: fmt.Sprintf("%s refused %s: %s.", s.spec.Title, method, strings.TrimRight(words, ".")),
 		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",
+		Detail:   detail,
 	}
 }
 
-// errorText is an agent's error in words. Many put the cause into data.
-func errorText(err error) string {
+// longestSentence is how many bytes of an agent's words stand in a sentence.
+const longestSentence = 300
+
+// explained is an agent's error as one sentence, and all of it where the sentence leaves
+// something out. Many put the cause into data, and some put JSON into either.
+func explained(err error) (words, detail string) {
 	var e *acp.Error
 	if !errors.As(err, &e) {
-		return err.Error()
+		words = firstSentence(err.Error())
+		if words != strings.TrimSpace(err.Error()) {
+			detail = err.Error()
+		}
+		return words, detail
 	}
-	text := e.Message
-	if detail := dataText(e.Data); detail != "" && !strings.Contains(text, detail) {
-		text += ": " + detail
+	words = firstSentence(e.Message)
+	if cause := dataText(e.Data); cause != "" && !strings.Contains(words, cause) {
+		words = between(words, ": ", cause)
 	}
-	if text == "" {
-		text = fmt.Sprintf("error %d", e.Code)
+	words = cmp.Or(shortened(words), fmt.Sprintf("error %d", e.Code))
+	var all []string
+	if message := strings.TrimSpace(e.Message); !strings.Contains(words, message) {
+		all = append(all, spread(message))
 	}
-	return text
+	var text string
+	if json.Unmarshal(e.Data, &text) != nil {
+		text = string(e.Data)
+	}
+	if text = strings.TrimSpace(text); text != "" && !strings.Contains(words, text) {
+		all = append(all, spread(text))
+	}
+	return words, strings.Join(all, "\n")
+}
+
+// errorText is explained where there is no room for more.
+func errorText(err error) string {
+	words, _ := explained(err)
+	return words
+}
+
+// firstSentence is the first line of a text, with the words of the JSON in it.
+func firstSentence(text string) string {
+	before, object, after := cutJSON(text)
+	if object == nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+		return shortened(transcript.OneLine(line))
+	}
+	before = strings.TrimRight(strings.TrimSpace(before), ":,. ")
+	words := between(firstSentence(before), ": ", dataText(object))
+	return shortened(cmp.Or(words, firstSentence(after)))
+}
+
+func between(a, separator, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + separator + b
+}
+
+func shortened(text string) string {
+	if len(text) <= longestSentence {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestSentence], "") + " …"
+}
+
+// cutJSON finds the first JSON object in a text.
+func cutJSON(text string) (before string, object json.RawMessage, after string) {
+	const tries = 16
+	at := 0
+	for range tries {
+		next := strings.IndexByte(text[at:], '{')
+		if next < 0 {
+			break
+		}
+		at += next
+		decoder := json.NewDecoder(strings.NewReader(text[at:]))
+		if decoder.Decode(&object) == nil {
+			return text[:at], object, text[at+int(decoder.InputOffset()):]
+		}
+		at++
+	}
+	return text, nil, ""
+}
+
+// spread is a text with the JSON in it on lines of its own.
+func spread(text string) string {
+	before, object, after := cutJSON(text)
+	if object == nil {
+		return text
+	}
+	var lines bytes.Buffer
+	if json.Indent(&lines, object, "", "  ") != nil {
+		return text
+	}
+	before, after = strings.TrimSpace(before), strings.TrimSpace(after)
+	return between(between(before, "\n", lines.String()), "\n", after)
 }
 
 // dataText finds the human words in an error's data.
 func dataText(data json.RawMessage) string {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
-		return text
+		return firstSentence(text)
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
@@ -83,7 +175,43 @@ func dataText(data json.RawMessage) string {
 	return ""
 }
 
-func lastLines(s string, n int) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+// lastWords are the last lines that an agent has written to its error output.
+func lastWords(stderr string) []string {
+	const most = 100
+	var words []string
+	for line := range strings.Lines(ansi.Strip(stderr)) {
+		if line = strings.TrimRight(line, "\r\n\t "); line != "" {
+			words = append(words, line)
+		}
+	}
+	return words[max(0, len(words)-most):]
+}
+
+var (
+	// An error as languages and tools write it, and words of a log that speak of one.
+	errorLine = regexp.MustCompile(`(?i)^\W*(uncaught )?([\w.$]*(error|exception)|fatal( error)?|panic|thread '.*' panicked at .*)( \[\w+\])?: *\S`)
+	errorWord = regexp.MustCompile(`(?i)\b(error|fatal|panic|exception|fail(ed|ure)|cannot|could not|unable|no such|not found|denied|refused|missing|invalid|unknown|unauthorized)\b`)
+	frameLine = regexp.MustCompile(`^\s+(at|File) |^Node\.js v`)
+)
+
+// reasonIn is the line of an agent's last words that says why it ended, or "". One
+// that failed by itself has said so last; of another only what is an error counts.
+func reasonIn(words []string, failed bool) string {
+	for _, line := range slices.Backward(words) {
+		if errorLine.MatchString(line) && !frameLine.MatchString(line) {
+			return firstSentence(line)
+		}
+	}
+	if !failed {
+		return ""
+	}
+	for _, line := range slices.Backward(words) {
+		if errorWord.MatchString(line) && !frameLine.MatchString(line) {
+			return firstSentence(line)
+		}
+	}
+	if len(words) > 0 && len(words) <= 3 {
+		return firstSentence(words[len(words)-1])
+	}
+	return ""
 }

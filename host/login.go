@@ -132,7 +132,7 @@ func (s *Session) requestLogin(id string) {
 			f := s.refusal("authenticate", err)
 			f.Advice = ":Acp auth tries again."
 			s.failure = f.Error()
-			s.remark("error", s.failure)
+			s.remarkFailure("error", f)
 		default:
 			if s.phase == authRequired {
 				s.login.taken = true

@@ -114,8 +114,9 @@ func mirrorCall(c *session.ToolCall, limit int) map[string]any {
 		locations[i] = loc
 	}
 	m["locations"] = locations
-	content := make([]any, len(c.Content))
-	for i, item := range c.Content {
+	shown := c.Shows()
+	content := make([]any, len(shown))
+	for i, item := range shown {
 		content[i] = mirrorItem(item, limit)
 	}
 	m["content"] = content

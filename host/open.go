@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -161,7 +160,8 @@ func (s *Session) notOpened(method string, err error) {
 	case session.AuthRequired(err):
 		s.needLogin()
 	case s.remote.retold && method != "session/new" && !errors.Is(err, errGivenUp):
-		s.remark("warning", fmt.Sprintf("%s could not take the session up again: %s", s.spec.Title, errorText(err)))
+		words, detail := explained(err)
+		s.remarkFailure("warning", &Failure{Sentence: s.spec.Title + " could not take the session up again: " + words, Detail: detail})
 		s.openNew()
 	default:
 		s.die(s.refusal(method, err))

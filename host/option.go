@@ -92,7 +92,10 @@ func (s *Session) applyDefaults(names []string) {
 				return
 			}
 			if err != nil {
-				s.remark("warning", fmt.Sprintf("%s did not take %s = %s: %s", s.spec.Title, name, value, errorText(err)))
+				words, detail := explained(err)
+				s.remarkFailure("warning", &Failure{
+					Sentence: fmt.Sprintf("%s did not take %s = %s: %s", s.spec.Title, name, value, words), Detail: detail,
+				})
 			}
 			s.applyDefaults(rest)
 		})

@@ -109,12 +109,9 @@ func (s *Session) die(err error) {
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
 	if s.outbox.turnOpen() {
-		s.endTurn(session.StopError, f.Error())
+		s.failTurn(f)
 	} else {
-		s.remark("error", f.Error())
-	}
-	if f.Detail != "" {
-		s.apply(session.Notice{Severity: "error", Title: "Its last words were", Description: f.Detail})
+		s.remarkFailure("error", f)
 	}
 	s.sayReminder()
 	s.changed()
@@ -169,13 +166,13 @@ func (s *Session) steer(words []session.Content) {
 	plain, _ := withoutUnsaved(words)
 	fitting, err := s.fit(plain)
 	if err != nil || !s.info.Steers || s.phase != ready || !s.outbox.turnOpen() || s.unsent != nil {
-		s.outbox.instead(words)
+		s.queueInstead(words)
 		return
 	}
 	s.agent.Steer(s.remote.id, fitting, func(taken bool, err error) {
 		s.box.PutSlowly(func() {
 			if !taken {
-				s.outbox.instead(words)
+				s.queueInstead(words)
 				s.proceed()
 				return
 			}
@@ -183,6 +180,18 @@ func (s *Session) steer(words []session.Content) {
 			s.changed()
 		})
 	})
+}
+
+// queueInstead sends words as a prompt that could not steer, and says so where they wait.
+func (s *Session) queueInstead(words []session.Content) {
+	s.outbox.instead(words)
+	why := "cannot be steered"
+	if s.info.Steers {
+		why = "did not take them"
+	}
+	if s.outbox.working() {
+		s.host.notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", s.spec.Title, why))
+	}
 }
 
 // resume lets a paused queue go on.
@@ -296,14 +305,26 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 	case session.AuthRequired(err):
 		s.outbox.interrupt(blocks)
 		s.needLogin()
+	case s.outbox.stage == stopping && session.RequestCancelled(err):
+		s.endTurn(session.StopCancelled, "")
+		s.proceed()
 	default:
 		s.forgetSent()
-		s.endTurn(session.StopError, fmt.Sprintf("%s answered with an error: %s", s.spec.Title, errorText(err)))
+		words, detail := explained(err)
+		s.failTurn(&Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.spec.Title, words), Detail: detail})
 		s.proceed()
 	}
 }
 
 func (s *Session) endTurn(reason session.StopReason, why string) {
+	s.closeTurn(session.TurnEnd{StopReason: reason, Error: why})
+}
+
+func (s *Session) failTurn(f *Failure) {
+	s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
+}
+
+func (s *Session) closeTurn(end session.TurnEnd) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
 	s.permissions.accepted = nil
@@ -311,14 +332,14 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.unsent = nil
 	s.working.end()
 	s.host.follow.turn(s.id, false)
-	s.apply(session.TurnEnd{StopReason: reason, Error: why})
+	s.apply(end)
 	s.stopClock()
-	if reason == session.StopCancelled || reason == session.StopError {
+	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
 		s.stopTerminals()
 	}
-	data := map[string]any{"stop_reason": string(reason)}
-	if why != "" {
-		data["error"] = why
+	data := map[string]any{"stop_reason": string(end.StopReason)}
+	if end.Error != "" {
+		data["error"] = end.Error
 	}
 	s.event("AcpTurnEnd", data)
 	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn(s.working.over)
@@ -388,6 +409,12 @@ func (s *Session) update(u session.Update) {
 
 func (s *Session) remark(severity, text string) {
 	s.apply(session.Remark{Severity: severity, Text: text})
+	s.changed()
+}
+
+// remarkFailure is remark for a failure, with what is behind its sentence.
+func (s *Session) remarkFailure(severity string, f *Failure) {
+	s.apply(session.Remark{Severity: severity, Text: f.Error(), Detail: f.Detail})
 	s.changed()
 }
 

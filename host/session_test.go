@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
@@ -39,6 +40,27 @@ func TestCancelOfATurn(t *testing.T) {
 				s.submitCancel()
 				if told.cancels != c.told || s.outbox.turnOpen() != c.open {
 					t.Errorf("%s: the agent was told %d times, and that the turn is open is %v", name, told.cancels, s.outbox.turnOpen())
+				}
+			})
+		})
+	}
+}
+
+// An agent that answers a prompt with "request cancelled" has done what the user wanted, if the user did.
+func TestPromptAnsweredAsCancelled(t *testing.T) {
+	for cancelled, want := range map[bool]session.StopReason{true: session.StopCancelled, false: session.StopError} {
+		synctest.Test(t, func(t *testing.T) {
+			s := aloneSession(t)
+			s.on(func() {
+				s.agent, s.phase = &agent{Agent: &cancelCounter{}}, ready
+				s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
+				s.outbox.opened()
+				if cancelled {
+					s.submitCancel()
+				}
+				s.answered(nil, "", &acp.Error{Code: acp.CodeRequestCancelled, Message: "Request cancelled"})
+				if s.conv.Stop != want || s.outbox.turnOpen() {
+					t.Errorf("cancelled %v: the turn ended with %q", cancelled, s.conv.Stop)
 				}
 			})
 		})

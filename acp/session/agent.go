@@ -207,3 +207,10 @@ func AuthRequired(err error) bool {
 	var e *acp.Error
 	return errors.As(err, &e) && e.Code == acp.CodeAuthRequired
 }
+
+// RequestCancelled reports whether err is the agent's word that a request was
+// cancelled, as some answer a prompt after session/cancel.
+func RequestCancelled(err error) bool {
+	var e *acp.Error
+	return errors.As(err, &e) && e.Code == acp.CodeRequestCancelled
+}

@@ -128,6 +128,7 @@ type Plan struct{ Entries []PlanEntry }
 type NoticeEntry struct {
 	Severity           string
 	Title, Description string
+	Detail             string // shown when the user opens it
 }
 
 // Compaction is the record of a context compaction.
@@ -146,6 +147,7 @@ type Unknown struct {
 type Stop struct {
 	Reason StopReason
 	Error  string
+	Detail string // of the error, shown when the user opens it
 	Took   time.Duration
 	Tokens uint64 // used by the turn, 0 when not told
 	Cost   *Cost  // of the turn, nil when not told
@@ -270,7 +272,7 @@ func (c *Conversation) Apply(u Update) {
 	case Notice:
 		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Title, Description: u.Description})
 	case Remark:
-		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Text})
+		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Text, Detail: u.Detail})
 	case CompactionPatch:
 		c.patchCompaction(u)
 	case CompactionChunk:
@@ -438,7 +440,10 @@ func (c *Conversation) patchCall(p ToolCallPatch) {
 	call := c.call(p.ID)
 	unfinished := !p.Status.IsZero() && !p.Status.Or(StatusPending).Finished()
 	if unfinished && c.Running && !c.cancelled {
-		call.abandoned = false // taken up again in a later turn
+		call.abandoned, call.cancelled = false, false // taken up again in a later turn
+	}
+	if c.Running && c.cancelled {
+		c.abandon(call)
 	}
 	if !p.Parent.IsZero() {
 		c.adopt(call, p.Parent.Or(""))
@@ -452,6 +457,9 @@ func (c *Conversation) patchCall(p ToolCallPatch) {
 func (c *Conversation) said(call *ToolCall) {
 	if c.Running && c.cancelled {
 		c.abandon(call)
+	}
+	if call.cancelled && !call.Status.Finished() {
+		call.had = call.Content
 	}
 	c.touchCall(call.at)
 }
@@ -469,8 +477,8 @@ func (c *Conversation) applyWaiting(u Waiting) {
 		call.asked++
 		call.rejected, call.allowed = false, false
 		c.inTurn(call)
-		if c.Running {
-			call.abandoned = c.cancelled // a question that comes after the cancel is none any more
+		if c.Running { // a question that comes after the cancel is none any more
+			call.abandoned, call.cancelled = c.cancelled, c.cancelled
 		}
 	} else if call.asked > 0 {
 		call.asked--
@@ -606,12 +614,13 @@ func (c *Conversation) addPrompt(prompt, sent []Content) {
 }
 
 func (c *Conversation) endTurn(u TurnEnd) {
-	c.Running = false
+	c.cancelled = c.cancelled || u.StopReason == StopCancelled
 	c.echo = echo{}
 	c.Stop = u.StopReason
 	c.closeMessage()
 	c.abandonCalls()
-	stop := &Stop{Reason: u.StopReason, Error: u.Error, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
+	c.Running = false
+	stop := &Stop{Reason: u.StopReason, Error: u.Error, Detail: u.Detail, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
 	if cost := c.cost(); cost.Amount > c.turnCost {
 		stop.Cost = &Cost{Amount: cost.Amount - c.turnCost, Currency: cost.Currency}
 	}
@@ -639,6 +648,9 @@ func (c *Conversation) abandonCalls() {
 func (c *Conversation) abandon(call *ToolCall) {
 	if !call.Shown().Finished() {
 		call.abandoned = true
+		if c.Running && c.cancelled {
+			call.cancelled, call.had = true, call.Content
+		}
 		call.settle(c.now())
 		c.touchCall(call.at)
 	}

@@ -35,7 +35,7 @@ func agent(id, text string) Update {
 	return MessageChunk{MessageID: id, Role: RoleAgent, Content: Text{text}}
 }
 func start(text string) Update { return TurnStart{Prompt: []Content{Text{text}}} }
-func status(id string, s ToolCallStatus) Update {
+func status(id string, s ToolCallStatus) ToolCallPatch {
 	return ToolCallPatch{ID: id, Status: acp.Set(s)}
 }
 
@@ -136,7 +136,7 @@ func TestEntries(t *testing.T) {
 			lines(`user "p"`, "plan"),
 		},
 		"notice and remark": {
-			[]Update{Notice{"warning", "T", "D"}, Remark{"error", "R"}},
+			[]Update{Notice{"warning", "T", "D"}, Remark{Severity: "error", Text: "R"}},
 			lines(`notice warning "T" "D"`, `notice error "R" ""`),
 		},
 		"a compaction by patches": {
@@ -345,10 +345,43 @@ func TestToolCallPatch(t *testing.T) {
 	}
 }
 
+// What a call has told stays when the user cancels it and the agent has words for its model instead, unless
+// they are more of the same, or another change.
+func TestShowsAfterTheCancel(t *testing.T) {
+	told := func(s ToolCallStatus, items ...ToolCallContent) Update {
+		p := status("c", s)
+		p.Content = acp.Set(items)
+		return p
+	}
+	change, words, output := Diff{Path: "/a"}, ContentItem{Text{"STOP what you are doing"}}, ContentItem{Text{"one\n"}}
+	run := func(items ...ToolCallContent) Update { return told(StatusInProgress, items...) }
+	for name, test := range map[string]struct {
+		updates []Update
+		want    []ToolCallContent
+	}{
+		"a change":                 {[]Update{run(change), Cancelling{}, told(StatusFailed, words)}, []ToolCallContent{change}},
+		"as the agent says itself": {[]Update{run(change), Cancelling{}, told(StatusCancelled, words)}, []ToolCallContent{change}},
+		"words late":               {[]Update{run(change), Cancelling{}, end, told(StatusFailed, words)}, []ToolCallContent{change}},
+		"told after the cancel":    {[]Update{Cancelling{}, run(change), told(StatusFailed, words)}, []ToolCallContent{change}},
+		"output":                   {[]Update{run(output), Cancelling{}, told(StatusFailed, words)}, []ToolCallContent{output}},
+		"more output":              {[]Update{run(output), Cancelling{}, told(StatusFailed, ContentItem{Text{"one\ntwo"}})}, []ToolCallContent{ContentItem{Text{"one\ntwo"}}}},
+		"another change":           {[]Update{run(change), Cancelling{}, told(StatusFailed, Diff{Path: "/b"})}, []ToolCallContent{Diff{Path: "/b"}}},
+		"nothing before":           {[]Update{run(), Cancelling{}, told(StatusFailed, words)}, []ToolCallContent{words}},
+		"done all the same":        {[]Update{run(change), Cancelling{}, told(StatusCompleted, words)}, []ToolCallContent{words}},
+		"failed by itself":         {[]Update{run(change), told(StatusFailed, words), Cancelling{}}, []ToolCallContent{words}},
+	} {
+		if got := applied(append([]Update{start("p")}, test.updates...)...).ToolCall("c").Shows(); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
 func TestShown(t *testing.T) {
 	ask, allow, refuse := Waiting{ToolCallID: "c", Open: true}, Waiting{ToolCallID: "c", Allowed: true}, Waiting{ToolCallID: "c", Rejected: true}
 	withdraw, pending := Waiting{ToolCallID: "c"}, status("c", StatusPending)
 	run, done, fail := status("c", StatusInProgress), status("c", StatusCompleted), status("c", StatusFailed)
+	command, exited := run, done
+	command.Kind, exited.RawOutput = acp.Set(KindExecute), acp.Set(json.RawMessage(`{"exit":0}`))
 	for name, test := range map[string]struct {
 		updates []Update
 		want    ToolCallStatus
@@ -388,7 +421,17 @@ func TestShown(t *testing.T) {
 		"first shown after the cancel":   {[]Update{Cancelling{}, ToolCallChunk{ID: "c"}}, StatusCancelled},
 		"asked after the cancel":         {[]Update{Cancelling{}, run, ask}, StatusCancelled},
 		"at it again after the cancel":   {[]Update{done, Cancelling{}, run}, StatusCancelled},
-		"cancelled, then failed":         {[]Update{run, Cancelling{}, fail}, StatusFailed},
+		"cancelled, then failed":         {[]Update{run, Cancelling{}, fail}, StatusCancelled},
+		"cancelled, failed, no turn":     {[]Update{run, Cancelling{}, end, fail}, StatusCancelled},
+		"cancelled with its turn":        {[]Update{run, TurnEnd{StopReason: StopCancelled}, fail}, StatusCancelled},
+		"asked, cancelled, then failed":  {[]Update{run, ask, Cancelling{}, withdraw, fail}, StatusCancelled},
+		"failed, then cancelled":         {[]Update{run, fail, Cancelling{}}, StatusFailed},
+		"failed right after the cancel":  {[]Update{Cancelling{}, fail}, StatusCancelled},
+		"cancelled, tried again, failed": {[]Update{run, Cancelling{}, end, start("q"), run, fail}, StatusFailed},
+		"cancelled, asked again, failed": {[]Update{run, Cancelling{}, end, start("q"), ask, withdraw, fail}, StatusFailed},
+		"left behind, then failed":       {[]Update{run, end, fail}, StatusFailed},
+		"a command, said to be done":     {[]Update{command, Cancelling{}, done}, StatusCancelled},
+		"a command, and its exit":        {[]Update{command, Cancelling{}, exited}, StatusCompleted},
 		"cancelled by the agent":         {[]Update{run, status("c", StatusCancelled)}, StatusCancelled},
 		"refused, so it is cancelled":    {[]Update{run, ask, refuse, status("c", StatusCancelled)}, StatusRejected},
 		"refused, with another question": {[]Update{run, ask, ask, refuse}, StatusWaiting},

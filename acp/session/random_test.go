@@ -176,13 +176,13 @@ type reference struct {
 	turnOf             map[string]int // the last turn in which something was said of a call
 	open               map[string]int // questions
 	refused, left      map[string]bool
-	allowed            map[string]bool
+	allowed, stopped   map[string]bool
 }
 
 func newReference(nullClears bool) *reference {
 	return &reference{
 		nullClears: nullClears, said: map[string][]act{}, turnOf: map[string]int{}, open: map[string]int{},
-		refused: map[string]bool{}, left: map[string]bool{}, allowed: map[string]bool{},
+		refused: map[string]bool{}, left: map[string]bool{}, allowed: map[string]bool{}, stopped: map[string]bool{},
 	}
 }
 
@@ -203,8 +203,8 @@ func (m *reference) hear(a act) {
 		m.cancelled = true
 		m.leaveTurn()
 	case "end":
-		m.running = false
 		m.leaveTurn()
+		m.running = false
 	case "answer":
 		if m.open[a.id] > 0 {
 			m.open[a.id]--
@@ -221,7 +221,7 @@ func (m *reference) hear(a act) {
 			m.refused[a.id], m.allowed[a.id] = false, false
 			m.turnOf[a.id] = m.turn
 			if m.running {
-				m.left[a.id] = m.cancelled
+				m.left[a.id], m.stopped[a.id] = m.cancelled, m.cancelled
 			}
 		}
 	}
@@ -232,6 +232,9 @@ func (m *reference) note(a act) {
 	if _, known := m.said[a.id]; !known {
 		m.order = append(m.order, a.id)
 	}
+	if m.running && m.cancelled {
+		m.leave(a.id)
+	}
 	m.said[a.id] = append(m.said[a.id], a)
 	m.turnOf[a.id] = m.turn
 	_, told := a.fields["status"]
@@ -240,7 +243,7 @@ func (m *reference) note(a act) {
 	case m.cancelled:
 		m.leave(a.id)
 	case told && !ended(m.status(a.id)):
-		m.left[a.id] = false
+		m.left[a.id], m.stopped[a.id] = false, false
 	}
 }
 
@@ -256,6 +259,7 @@ func (m *reference) leaveTurn() {
 func (m *reference) leave(id string) {
 	if shown := m.shown(id); !ended(shown) && shown != "rejected" {
 		m.left[id] = true
+		m.stopped[id] = m.stopped[id] || m.running && m.cancelled
 	}
 }
 
@@ -285,6 +289,8 @@ func (m *reference) shown(id string) string {
 	switch {
 	case refused && (status == "failed" || status == "cancelled"), refused && !ended(status) && m.open[id] == 0:
 		return "rejected"
+	case status == "failed" && m.stopped[id], status == "completed" && m.stopped[id] && m.last(id, "kind", "other") == "execute":
+		return "cancelled"
 	case ended(status):
 		return status
 	case m.left[id]:

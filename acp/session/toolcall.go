@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -114,23 +115,25 @@ type ToolCall struct {
 	Title     string
 	Name      string
 	Kind      ToolKind
-	Status    ToolCallStatus // as the agent reports it; see Shown
-	Content   []ToolCallContent
+	Status    ToolCallStatus    // as the agent reports it; see Shown
+	Content   []ToolCallContent // as the agent reports it; see Shows
 	Locations []Location
 	RawInput  json.RawMessage
 	RawOutput json.RawMessage
 	Meta      map[string]json.RawMessage
 	Parent    string // the call of the sub-agent that made this one, or ""
 
-	parent    *ToolCall // the call that Parent names, once there is one
-	at        int       // index into the conversation's entries
-	turn      int       // the last one in which the agent said something of it
-	asked     int       // open permission requests
-	rejected  bool      // the user refused, and the agent has not finished since
-	allowed   bool      // the user allowed it: it runs, whatever the request said of its status
-	abandoned bool      // cancelled with its turn, or the turn ended without it
-	started   time.Time // first seen
-	ended     time.Time // finished, or abandoned
+	parent    *ToolCall         // the call that Parent names, once there is one
+	at        int               // index into the conversation's entries
+	turn      int               // the last one in which the agent said something of it
+	asked     int               // open permission requests
+	rejected  bool              // the user refused, and the agent has not finished since
+	allowed   bool              // the user allowed it: it runs, whatever the request said of its status
+	abandoned bool              // cancelled with its turn, or the turn ended without it
+	cancelled bool              // the user cancelled the turn while it was under way
+	had       []ToolCallContent // what it had told when it was cancelled
+	started   time.Time         // first seen
+	ended     time.Time         // finished, or abandoned
 	askedAt   time.Time
 	waited    time.Duration // on the user, no part of Elapsed
 	exit      TerminalExit  // in RawOutput
@@ -141,8 +144,11 @@ type ToolCall struct {
 func (c *ToolCall) Shown() ToolCallStatus {
 	switch {
 	case c.Status.Finished():
-		if c.rejected && c.Status != StatusCompleted {
+		switch {
+		case c.rejected && c.Status != StatusCompleted:
 			return StatusRejected // which says more than failed or cancelled
+		case c.interrupted():
+			return StatusCancelled
 		}
 		return c.Status
 	case c.rejected && c.asked == 0:
@@ -155,6 +161,47 @@ func (c *ToolCall) Shown() ToolCallStatus {
 		return StatusInProgress
 	}
 	return c.Status
+}
+
+// interrupted reports whether the user's cancel ended the call. Many agents say
+// that it failed; some say that a command is completed, but not how it exited.
+func (c *ToolCall) interrupted() bool {
+	if !c.cancelled || c.Status != StatusCompleted {
+		return c.cancelled
+	}
+	return c.Kind == KindExecute && c.exit.Code == nil && c.exit.Signal == ""
+}
+
+// Shows is the content for the user: the agent's, unless the user's cancel ended
+// the call. Agents replace it by words to the model then: what was shown stays,
+// and what is more of it is shown.
+func (c *ToolCall) Shows() []ToolCallContent {
+	if !c.Status.Finished() || !c.interrupted() || len(c.had) == 0 {
+		return c.Content
+	}
+	for _, item := range c.Content {
+		switch item.(type) {
+		case Diff, TerminalRef:
+			return c.Content
+		}
+	}
+	if had := textOf(c.had); had != "" && strings.HasPrefix(textOf(c.Content), had) {
+		return c.Content
+	}
+	return c.had
+}
+
+// textOf is the text in a call's content.
+func textOf(content []ToolCallContent) string {
+	var b strings.Builder
+	for _, item := range content {
+		if item, ok := item.(ContentItem); ok {
+			if t, ok := item.Content.(Text); ok {
+				b.WriteString(t.Text)
+			}
+		}
+	}
+	return b.String()
 }
 
 // Elapsed is how long the call has worked or did work, without the time it

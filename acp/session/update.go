@@ -145,6 +145,7 @@ type Steered struct{ Words []Content }
 type TurnEnd struct {
 	StopReason StopReason
 	Error      string
+	Detail     string // of the error, shown when the user opens it
 }
 
 // Waiting reports whether a permission request for a tool call is open.
@@ -167,6 +168,7 @@ type AgentGone struct{}
 type Remark struct {
 	Severity string // "info", "warning" or "error"
 	Text     string
+	Detail   string // shown when the user opens it
 }
 
 func (MessageChunk) update()    {}

@@ -302,12 +302,20 @@ func hasControls(text string) bool {
 	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, '\r') >= 0 || strings.IndexByte(text, '\b') >= 0
 }
 
-// untagged takes off the tag that Claude's tools put around an error.
+// untagged takes off the tags that are for the model: around an error of Claude's tools, and around what OpenCode
+// has to say at the end of a command's output.
 func untagged(text string) string {
 	const tag = "tool_use_error>"
 	inner, opened := strings.CutPrefix(strings.TrimSpace(text), "<"+tag)
 	if inner, closed := strings.CutSuffix(inner, "</"+tag); opened && closed {
 		return inner
+	}
+	for _, tag := range []string{"shell_metadata>", "bash_metadata>"} {
+		before, closed := strings.CutSuffix(strings.TrimRight(text, "\n"), "\n</"+tag)
+		if at := strings.LastIndex(before, "<"+tag+"\n"); closed && at >= 0 {
+			output, words := strings.TrimRight(before[:at], "\n"), before[at+len("<"+tag+"\n"):]
+			return strings.TrimLeft(output+"\n"+words, "\n")
+		}
 	}
 	return text
 }
@@ -327,11 +335,14 @@ func unfenced(text string) (body, lang string, ok bool) {
 
 // bodySize is about how many lines a body has of which nothing is shown.
 func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
+	if steps := stepsOf(c); len(steps) > 0 {
+		return len(steps)
+	}
 	n := 0
 	for _, d := range diffs {
 		n += d.Added + d.Removed
 	}
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.ContentItem:
 			n += contentSize(item.Content)
@@ -347,7 +358,10 @@ func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 
 // contentSize is about how many lines a block of a call's content has.
 func contentSize(c session.Content) int {
-	text := strings.Trim(Describe(c), "\n")
+	text := strings.Trim(untagged(Describe(c)), "\n")
+	if body, _, ok := unfenced(text); ok {
+		text = strings.Trim(untagged(body), "\n")
+	}
 	if text == "" {
 		return 0
 	}

@@ -80,6 +80,11 @@ func cases() []struct {
 
 	failed := call(session.KindFetch, session.StatusFailed, "Fetch")
 	failed.RawOutput = acp.Set(json.RawMessage(`{"error":"no route","code":7}`))
+	todos := call(session.KindOther, session.StatusCompleted, "2 todos", output("[\n  {\n    \"content\": \"one\"\n  }\n]"))
+	todos.RawInput = acp.Set(json.RawMessage(`{"todos":[{"content":"find it","status":"completed","priority":"medium"},
+		{"content":"fix it","status":"in_progress"},{"content":"test it","status":"pending","priority":"high"}]}`))
+	others := call(session.KindOther, session.StatusCompleted, "List", output("milk"))
+	others.RawInput = acp.Set(json.RawMessage(`{"todos":[{"name":"milk"}]}`))
 	exited := call(session.KindExecute, session.StatusCompleted, "make", output("one\ntwo"))
 	exited.RawOutput = acp.Set(json.RawMessage(`{"metadata":{"exit":3}}`))
 	places := call(session.KindSearch, session.StatusCompleted, "Look", output("one\ntwo"))
@@ -202,6 +207,13 @@ func cases() []struct {
 
 		{"an error in a tag", []session.Update{call(session.KindExecute, session.StatusFailed, "make", output("<tool_use_error>No such tool</tool_use_error>"))}},
 		{"an error in a fence and a tag", []session.Update{call(session.KindFetch, session.StatusFailed, "x", output("```\n<tool_use_error>No such page</tool_use_error>\n```"))}},
+		{"words in a tag behind output", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", output("one\ntwo\n\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"))}},
+		{"a tag alone", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", output("<bash_metadata>\nIt took too long\n</bash_metadata>"))}},
+		{"a fence is no line", []session.Update{call(session.KindRead, session.StatusCompleted, "x", output("```\n1\tone\n2\ttwo\n```"))}},
+		{"a plan in a call", []session.Update{todos}},
+		{"a plan in a call " + openAll, []session.Update{todos}},
+		{"a plan in a call that failed", []session.Update{todos, session.ToolCallPatch{ID: todos.ID, Status: acp.Set(session.StatusFailed)}}},
+		{"another list", []session.Update{others}},
 		{"a completed command that failed", []session.Update{exited}},
 		{"a completed command that failed " + closeAll, []session.Update{exited}},
 		{"a completed command whose terminal failed", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", session.TerminalRef{TerminalID: "ended"})}},

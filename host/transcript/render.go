@@ -34,13 +34,13 @@ func (t *Transcript) render(b *block) []Line {
 	case *session.Plan:
 		return renderPlan(e.Entries)
 	case *session.NoticeEntry:
-		return renderNotice(e)
+		return t.renderNotice(b, e)
 	case *session.Compaction:
 		return t.renderCompaction(b, e)
 	case *session.Unknown:
 		return []Line{line(piece{fmt.Sprintf("  · %s%s", e.Type, times(e.Count)), More})}
 	case *session.Stop:
-		return renderStop(e)
+		return t.renderStop(b, e)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func renderPlan(entries []session.PlanEntry) []Line {
 	return lines
 }
 
-func renderNotice(e *session.NoticeEntry) []Line {
+func (t *Transcript) renderNotice(b *block, e *session.NoticeEntry) []Line {
 	icon, group := "i", Info
 	switch e.Severity {
 	case "warning":
@@ -171,6 +171,21 @@ func renderNotice(e *session.NoticeEntry) []Line {
 	}
 	if e.Description != "" {
 		lines = append(lines, colored(e.Description, "    ", More)...)
+	}
+	return t.detailed(b, lines, e.Detail)
+}
+
+// detailed are lines with what is behind them: when the user opens it, else only how much there is.
+func (t *Transcript) detailed(b *block, lines []Line, detail string) []Line {
+	if detail == "" {
+		return lines
+	}
+	rest := colored(detail, "    ", More)
+	if t.isOpen(b) {
+		return append(lines, rest...)
+	}
+	for _, p := range counts(figures{lines: len(rest)}) {
+		lines[len(lines)-1].add(p)
 	}
 	return lines
 }
@@ -203,7 +218,7 @@ func (t *Transcript) renderCompaction(b *block, e *session.Compaction) []Line {
 	return lines
 }
 
-func renderStop(e *session.Stop) []Line {
+func (t *Transcript) renderStop(b *block, e *session.Stop) []Line {
 	var lines []Line
 	switch e.Reason {
 	case session.StopEndTurn:
@@ -216,7 +231,7 @@ func renderStop(e *session.Stop) []Line {
 	case session.StopRefusal:
 		lines = []Line{line(piece{"  ■ The agent refused to go on; it will not remember this prompt and what came after it.", Warning})}
 	case session.StopError:
-		lines = colored(e.Error, "  ✗ ", Error)
+		lines = t.detailed(b, colored(e.Error, "  ✗ ", Error), e.Detail)
 	default:
 		lines = []Line{line(piece{"  ■ Stopped: " + string(e.Reason), Warning})}
 	}

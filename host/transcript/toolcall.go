@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -107,7 +108,7 @@ func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 	if !c.Exit().Succeeded() {
 		return session.StatusFailed
 	}
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		if ref, ok := item.(session.TerminalRef); ok && c.Kind == session.KindExecute {
 			if screen, ok := t.config.Terminal(ref.TerminalID, 0); ok && screen.State != "" {
 				return session.StatusFailed
@@ -138,9 +139,16 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	if !known {
 		icon = icons[session.KindOther]
 	}
+	steps := stepsOf(c)
+	if len(steps) > 0 {
+		label = "plan"
+	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
 	places := placesOf(c)
 	object, more := t.what(c, label, places), counts(figures{added: b.about.added, removed: b.about.removed})
+	if len(steps) > 0 {
+		object = progress(steps)
+	}
 	unseen := counts(figures{lines: b.about.lines, calls: b.about.calls})
 	rights, rightGroup := t.beside(c, status)
 	right, timed := rights[0], rightGroup == plain
@@ -216,7 +224,7 @@ func placesOf(c *session.ToolCall) []session.Location {
 		return c.Locations
 	}
 	path := ""
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		if d, ok := item.(session.Diff); ok {
 			if path != "" && d.Path != path {
 				return nil
@@ -344,6 +352,45 @@ func behind(title, name string) (after string, found bool) {
 	}
 }
 
+// stepsOf are the steps that a tool for them writes down: some agents tell of their plan in no other way.
+func stepsOf(c *session.ToolCall) []session.PlanEntry {
+	if c.Kind != session.KindOther && c.Kind != session.KindThink || !bytes.Contains(c.RawInput, []byte(`"todos"`)) {
+		return nil
+	}
+	var input struct {
+		Todos []struct {
+			Content  string `json:"content" wire:"lenient"`
+			Status   string `json:"status" wire:"lenient"`
+			Priority string `json:"priority" wire:"lenient"`
+		} `json:"todos" wire:"lenient"`
+	}
+	if acp.Decode(c.RawInput, &input) != nil {
+		return nil
+	}
+	steps := make([]session.PlanEntry, 0, len(input.Todos))
+	for _, step := range input.Todos {
+		if step.Content == "" {
+			return nil // another kind of list
+		}
+		steps = append(steps, session.PlanEntry{Content: step.Content, Priority: step.Priority, Status: step.Status})
+	}
+	return steps
+}
+
+// progress is how far a plan is, and the step that is being done.
+func progress(steps []session.PlanEntry) object {
+	done, now := 0, ""
+	for _, step := range steps {
+		switch step.Status {
+		case "completed":
+			done++
+		case "in_progress":
+			now = cmp.Or(now, "  "+OneLine(step.Content))
+		}
+	}
+	return object{title: fmt.Sprintf("%d of %d done", done, len(steps)) + now}
+}
+
 // sought is what a search looks for, by its input.
 func sought(rawInput json.RawMessage) string {
 	var input struct {
@@ -418,6 +465,12 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	if b.open == closed {
 		return nil
 	}
+	if steps := stepsOf(c); len(steps) > 0 && status != session.StatusFailed {
+		if b.open != opened {
+			return nil
+		}
+		return renderPlan(steps)[1:]
+	}
 	quiet := status.Finished() && status != session.StatusFailed
 	switch c.Kind {
 	case session.KindEdit, session.KindExecute, session.KindDelete, session.KindMove:
@@ -429,7 +482,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		lines = t.places(c.Locations)
 	}
 	shown, diffs, terminal := len(lines), b.diffs, false
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.Diff:
 			lines = append(lines, leadTo(t.diffBody(b, &diffs[0]), item.Path)...)

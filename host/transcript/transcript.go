@@ -128,7 +128,7 @@ func (t *Transcript) noteTerminals(b *block) {
 	if !ok {
 		return
 	}
-	for _, c := range call.Content {
+	for _, c := range call.Shows() {
 		if ref, ok := c.(session.TerminalRef); ok && !slices.Contains(t.shows[ref.TerminalID], b) {
 			t.shows[ref.TerminalID] = append(t.shows[ref.TerminalID], b)
 		}

@@ -46,10 +46,10 @@ func (t *Transcript) Whole(row int) func() Whole {
 		}
 		return func() Whole { return Whole{Name: "plan", Lang: "markdown", Lines: broken(strings.Join(texts, "\n"))} }
 	case *session.NoticeEntry:
-		text := strings.TrimSpace(e.Title + "\n" + e.Description)
+		text := strings.TrimSpace(strings.Join([]string{e.Title, e.Description, e.Detail}, "\n"))
 		return func() Whole { return Whole{Name: "notice", Lines: broken(text)} }
 	case *session.Stop:
-		if text := e.Error; text != "" {
+		if text := strings.TrimSpace(e.Error + "\n" + e.Detail); text != "" {
 			return func() Whole { return Whole{Name: "error", Lines: broken(text)} }
 		}
 	case *session.Compaction:
@@ -80,12 +80,12 @@ func (t *Transcript) Output(row int) func() Whole {
 }
 
 func hasOutput(c *session.ToolCall) bool {
-	return c.Kind == session.KindExecute && len(c.Content)+len(c.RawOutput) > 0
+	return c.Kind == session.KindExecute && len(c.Shows())+len(c.RawOutput) > 0
 }
 
 func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 	var sections []section
-	for _, item := range c.Content {
+	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.Diff:
 			sections = append(sections, section{t.relative(item.Path), "diff", broken(patch(item, t.relative(item.Path)))})

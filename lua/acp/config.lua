@@ -405,6 +405,28 @@ local function right_parts(option, value, wrong)
   return parts
 end
 
+---What is set and does nothing yet.
+---@param config acp.Config
+---@return string[]
+local function without_effect(config)
+  local names = {}
+  for _, option in ipairs(M.schema) do
+    if option.later and not vim.deep_equal(config[option.key], option.default) then
+      table.insert(names, option.key)
+    end
+  end
+  for name, agent in pairs(config.agents) do
+    if agent.protocol == 2 then
+      table.insert(names, ('agents.%s.protocol = 2'):format(name))
+    end
+    if agent.mcp_servers and next(agent.mcp_servers) then
+      table.insert(names, ('agents.%s.mcp_servers'):format(name))
+    end
+  end
+  table.sort(names)
+  return names
+end
+
 ---@param opts any
 ---@return acp.Config config, string[] problems
 local function build(opts)
@@ -479,7 +501,8 @@ local function given()
   return require('acp')._opts or vim.g.acp
 end
 
----The configuration in force. Mistakes in it are told once, in one message.
+---The configuration in force. Mistakes in it are told once, in one message, and so is what does
+---nothing yet.
 ---@return acp.Config
 function M.get()
   if not current then
@@ -491,15 +514,23 @@ function M.get()
         vim.notify(words, vim.log.levels.ERROR)
       end)
     end
+    local idle = without_effect(current)
+    if #idle > 0 then
+      local words = 'acp: not supported yet, and ignored: ' .. table.concat(idle, ', ')
+      vim.schedule(function()
+        vim.notify(words, vim.log.levels.WARN)
+      end)
+    end
   end
   return current
 end
 
 ---What is wrong with the configuration, without telling the user again.
 ---@return string[]
+---@return string[] ignored what is right, and does nothing yet
 function M.problems()
-  local _, wrong = build(given())
-  return wrong
+  local config, wrong = build(given())
+  return wrong, without_effect(config)
 end
 
 return M

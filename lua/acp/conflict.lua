@@ -149,15 +149,14 @@ local function draw(buf, c, first, last)
   local parts = hints(buf, words)
   table.insert(parts, 1, what)
   local lines = { { { table.concat(parts, ' · '), 'AcpConflictHint' } } }
-  local tab = (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(c.theirs) do
     if i > max_shown then
       local more = ('%d more lines; :Acp conflicts diff shows all'):format(#c.theirs - max_shown)
       table.insert(lines, { { more, 'AcpConflictHint' } })
       break
     end
-    local chunk = line:gsub('\t', tab) .. (' '):rep(vim.o.columns)
-    table.insert(lines, { { chunk, 'AcpConflictTheirs' } })
+    local text = require('acp.virtual').untabbed(line, buf) .. (' '):rep(vim.o.columns)
+    table.insert(lines, { { text, 'AcpConflictTheirs' } })
   end
   c.shown = {
     api.nvim_buf_set_extmark(buf, drawn, first, 0, {

@@ -14,12 +14,15 @@ end
 
 local function check_config()
   health.start('Configuration')
-  local problems = require('acp.config').problems()
+  local problems, ignored = require('acp.config').problems()
   if #problems == 0 then
     health.ok('no mistakes')
   end
   for _, problem in ipairs(problems) do
     health.error(problem)
+  end
+  if #ignored > 0 then
+    health.warn('not supported yet, and ignored: ' .. table.concat(ignored, ', '))
   end
 end
 

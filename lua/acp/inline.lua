@@ -104,12 +104,12 @@ end
 
 ---A line that is refused, as virtual text.
 ---@param text string
----@param tab string
+---@param buf integer
 ---@param first boolean the first one says so
 ---@return table[] chunks
-local function refused_line(text, tab, first)
+local function refused_line(text, buf, first)
   local struck = { 'AcpReviewRefused', 'AcpStrikethrough' }
-  local chunks = { { (text:gsub('\t', tab)), struck } }
+  local chunks = { { (virtual.untabbed(text, buf)), struck } }
   table.insert(chunks, first and { '  ✗ refused', 'AcpReviewRefusedSign' } or nil)
   return chunks
 end
@@ -150,10 +150,10 @@ local function draw(buf, change, side, header, refused)
   end
   group = side == 'old' and 'AcpInlineAdd' or 'AcpInlineDelete'
   words = virtual.words(change[other .. '_words'])
-  local lines, tab = {}, (' '):rep(vim.bo[buf].tabstop)
+  local lines = {}
   for i, line in ipairs(change[other]) do
-    local chunks = refused and refused_line(line, tab, i == 1)
-      or virtual.line(line, words[i - 1], group, group .. 'Word', tab)
+    local chunks = refused and refused_line(line, buf, i == 1)
+      or virtual.line(line, words[i - 1], group, group .. 'Word', buf)
     table.insert(lines, chunks)
   end
   local last = api.nvim_buf_line_count(buf)

@@ -234,6 +234,29 @@ function M.open(id, focus)
   require('acp.winbar').refresh(id)
 end
 
+---What the last window of Neovim shows in the place of ours: what it showed before, else the buffer
+---of the user's that was used last.
+---@param win integer
+---@return integer? buf
+local function users_buffer(win)
+  local alternate = api.nvim_win_call(win, function()
+    return vim.fn.bufnr('#')
+  end)
+  local last, used
+  for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1 })) do
+    local buf = info.bufnr
+    if vim.b[buf].acp_session == nil and vim.bo[buf].buftype == '' then
+      if buf == alternate then
+        return buf
+      end
+      if not used or info.lastused > used then
+        last, used = buf, info.lastused
+      end
+    end
+  end
+  return last
+end
+
 ---Takes the chat's windows out of this tab; their sessions go on.
 ---@return boolean closed
 function M.hide()
@@ -248,14 +271,7 @@ function M.hide()
     if #others > 0 or #api.nvim_list_tabpages() > 1 then
       api.nvim_win_close(win, true)
     else
-      -- The last window shows what it showed before.
-      local before = api.nvim_win_call(win, function()
-        return vim.fn.bufnr('#')
-      end)
-      if before == -1 or vim.b[before].acp_session then
-        before = api.nvim_create_buf(true, false)
-      end
-      api.nvim_win_set_buf(win, before)
+      api.nvim_win_set_buf(win, users_buffer(win) or api.nvim_create_buf(true, false))
     end
   end
   return #wins > 0

@@ -4,8 +4,10 @@ local M = {}
 
 local api = vim.api
 
----@type table<integer, true> sessions whose login is still to be offered
+---@type table<integer, number> since when a session's login is to be offered, in ms
 local due = {}
+---@type boolean a look is to come
+local looking = false
 ---@type table<integer, true> sessions whose login was offered since they last worked
 local offered = {}
 ---@type string[] the events after which the user may be in a chat, and free
@@ -40,7 +42,7 @@ function M.pick(id, unasked)
     return choose(list[1])
   end
   vim.ui.select(list, {
-    prompt = 'Log in',
+    prompt = 'Log in to ' .. require('acp.mirror').name(id),
     format_item = function(method)
       local description = method.description ~= '' and (' · ' .. method.description) or ''
       return require('acp.wrap').item(method.name .. description)
@@ -48,16 +50,29 @@ function M.pick(id, unasked)
   }, choose)
 end
 
----Offers a login that is due, when the user is in the chat and in the middle of nothing.
+---Offers a login that is due, when the user is in the chat and in the middle of nothing. A choice
+---takes the keys: it opens when the user has seen why, and when none is typed.
 local function offer()
   local id = vim.b.acp_session
   local session = id and require('acp.mirror').sessions[id]
-  if not session or session.state ~= 'auth_required' or not due[id] then
+  if looking or not session or session.state ~= 'auth_required' or not due[id] then
     return
   end
-  if api.nvim_get_mode().mode == 'n' and vim.fn.getcmdwintype() == '' and #methods(id) > 0 then
-    M.pick(id, true)
+  if api.nvim_get_mode().mode ~= 'n' or #methods(id) == 0 then
+    return
   end
+  local rest = require('acp.rest')
+  local left = rest.left(due[id])
+  if left > 0 or vim.fn.getchar(1) ~= 0 or not rest.free() then
+    looking = true
+    vim.defer_fn(function()
+      looking = false
+      offer()
+    end, math.max(math.ceil(left), 50))
+    return
+  end
+  vim.cmd.redraw()
+  M.pick(id, true)
 end
 
 ---A session is in another state. The login it needs is offered once, as soon as the user is in its
@@ -75,7 +90,7 @@ function M.changed(id, state)
         end,
       })
     end
-    due[id] = true
+    due[id] = require('acp.rest').now()
     vim.schedule(offer)
     return
   end

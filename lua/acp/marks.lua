@@ -82,9 +82,8 @@ local function above(buf, mark)
   if mark.also ~= '' then
     table.insert(lines, { { 'also ' .. mark.also, 'AcpReviewHint' } })
   end
-  local tab = (' '):rep(vim.bo[buf].tabstop)
   for i, line in ipairs(mark.old) do
-    local chunks = virtual.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', tab)
+    local chunks = virtual.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', buf)
     table.insert(lines, chunks)
   end
   if mark.more > 0 then

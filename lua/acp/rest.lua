@@ -15,7 +15,7 @@ local looking = false
 local group = api.nvim_create_augroup('acp_rest', {})
 
 ---@return number ms
-local function now()
+function M.now()
   return vim.uv.hrtime() / 1e6
 end
 
@@ -23,7 +23,7 @@ end
 function M.watch()
   vim.on_key(function(_, keys)
     if keys ~= '' then
-      typed = now()
+      typed = M.now()
     end
   end, api.nvim_create_namespace('acp_rest'))
 end
@@ -38,10 +38,11 @@ function M.free()
     and require('acp.idle').now()
 end
 
----How long until the keys typed are long enough ago, in ms.
----@return number at most 0 where they are
-function M.left()
-  return typed + rest - now()
+---How long until the keys typed are long enough ago, and so is a moment that the user has to see.
+---@param since? number
+---@return number ms, at most 0 where they are
+function M.left(since)
+  return math.max(typed, since or typed) + rest - M.now()
 end
 
 local look

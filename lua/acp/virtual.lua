@@ -55,17 +55,58 @@ function M.words(flat)
   return words
 end
 
+---@param buf integer
+---@return integer[] how far it is from each tab stop to the next; the last one goes on
+local function stops(buf)
+  local widths = vim.tbl_map(tonumber, vim.split(vim.bo[buf].vartabstop, ',', { trimempty = true }))
+  return #widths > 0 and widths or { vim.bo[buf].tabstop }
+end
+
+---@param widths integer[]
+---@param cell integer
+---@return integer cells to the next tab stop
+local function to_stop(widths, cell)
+  local stop = 0
+  for _, width in ipairs(widths) do
+    stop = stop + width
+    if stop > cell then
+      return stop - cell
+    end
+  end
+  local last = widths[#widths]
+  return last - (cell - stop) % last
+end
+
+---Text with blanks for its tabs, as a buffer would show it: virtual text has no tab stops.
+---@param text string
+---@param buf integer
+---@param cell? integer where it begins
+---@return string text, integer cell where it ends
+function M.untabbed(text, buf, cell)
+  cell = cell or 0
+  local widths, parts = stops(buf), {}
+  for part, tab in text:gmatch('([^\t]*)(\t?)') do
+    cell = cell + api.nvim_strwidth(part)
+    local blanks = tab == '' and 0 or to_stop(widths, cell)
+    cell = cell + blanks
+    table.insert(parts, part .. (' '):rep(blanks))
+  end
+  return table.concat(parts), cell
+end
+
 ---@param text string
 ---@param words integer[][] start and end of each
 ---@param group string
 ---@param word_group string
----@param tab string
+---@param buf integer whose line it was
 ---@return table[] chunks of the line, filled up to the right edge
-function M.line(text, words, group, word_group, tab)
-  local chunks, at = {}, 0
+function M.line(text, words, group, word_group, buf)
+  local chunks, at, cell = {}, 0, 0
   local function add(to, hl)
     if to > at then
-      table.insert(chunks, { (text:sub(at + 1, to):gsub('\t', tab)), hl })
+      local part
+      part, cell = M.untabbed(text:sub(at + 1, to), buf, cell)
+      table.insert(chunks, { part, hl })
       at = to
     end
   end

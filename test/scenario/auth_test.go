@@ -84,6 +84,38 @@ func TestLoginLetsTheUserFinishTyping(t *testing.T) {
 	})
 }
 
+// The choice takes the keys, so it comes when none is typed and the chat says what it is about.
+func TestLoginWaitsForKeysToRest(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `
+			local typed = vim.uv.hrtime()
+			vim.on_key(function(_, keys) if keys ~= '' then typed = vim.uv.hrtime() end end)
+			vim.ui.select = function(_, opts)
+				local rows = {}
+				for row = 1, vim.o.lines do
+					for column = 1, vim.o.columns do table.insert(rows, vim.fn.screenstring(row, column)) end
+				end
+				_G.asked = { prompt = opts.prompt, rested = (vim.uv.hrtime() - typed) / 1e6, screen = table.concat(rows) }
+			end`)
+		s.Command("Acp")
+		p := s.agent()
+		p.initialize(logins(browser))
+		p.refuseLogin(p.expect("session/new"))
+		s.awaitState("auth_required")
+		s.Keys("G")
+		s.AwaitLua(`_G.asked ~= nil`)
+		if rested := s.LuaInt(`math.floor(_G.asked.rested)`); rested < 500 {
+			t.Errorf("asked %d ms after a key", rested)
+		}
+		if prompt := s.LuaString(`_G.asked.prompt`); prompt != "Log in to Puppet" {
+			t.Errorf("the choice is called %q", prompt)
+		}
+		if screen := s.LuaString(`_G.asked.screen`); !strings.Contains(screen, "needs you to log in") {
+			t.Errorf("the screen was %q", screen)
+		}
+	})
+}
+
 func TestLoginInTheMiddleOfASession(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()

@@ -422,8 +422,8 @@ func TestBlockPicturesAreFiles(t *testing.T) {
 	})
 }
 
-// Calls that the agent leaves unfinished show as cancelled at once, and what it says of them later
-// counts.
+// Calls that the agent leaves unfinished show as cancelled at once, with what they had told. That one
+// is done counts, that one failed does not; nor does "request cancelled", the agent's answer.
 func TestBlocksAreCancelled(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()
@@ -431,19 +431,28 @@ func TestBlocksAreCancelled(t *testing.T) {
 		for _, id := range []string{"one", "two", "three"} {
 			p.update("tool_call", obj{"toolCallId": id, "title": "Task " + id, "kind": "other", "status": "in_progress"})
 		}
+		p.update("tool_call_update", obj{"toolCallId": "two", "content": []obj{
+			{"type": "diff", "path": filepath.Join(s.Dir, "new.txt"), "oldText": nil, "newText": "a new line\n"},
+		}})
+		s.awaitChat("+ a new line")
 		s.awaitChat("Task three")
 		s.ok(`require('acp').cancel()`)
 		s.Await("all to be cancelled", func() bool { return strings.Count(s.chat(), "■") == 3 })
 		p.expect("session/cancel")
 		p.update("tool_call_update", obj{"toolCallId": "one", "status": "completed"})
-		p.update("tool_call_update", obj{"toolCallId": "two", "status": "failed"})
+		p.update("tool_call_update", obj{"toolCallId": "two", "status": "failed", "content": []obj{block(obj{"type": "text", "text": "STOP what you are doing"})}})
 		s.awaitChat("✓ ◦ tool   Task one")
-		s.awaitChat("✗ ◦ tool   Task two")
-		p.stop(turn, "cancelled")
+		p.refuse(turn, -32800, "Request cancelled", nil)
 		s.AwaitEvent("AcpTurnEnd")
+		s.awaitChat("■ tool   Task two")
+		s.awaitChat("+ a new line")
+		s.awaitChat("■ Cancelled after")
+		if chat := s.chat(); strings.Contains(chat, "STOP") || strings.Contains(chat, "✗") {
+			t.Errorf("the agent's words for what the user has cancelled:\n%s", chat)
+		}
 		s.awaitChat("■ ◦ tool   Task three")
 		statuses := s.value(`vim.tbl_map(function(c) return c.status end, require('acp').tool_calls())`)
-		if got := fmt.Sprint(statuses); got != "[completed failed cancelled]" {
+		if got := fmt.Sprint(statuses); got != "[completed cancelled cancelled]" {
 			t.Errorf("the statuses are %s", got)
 		}
 	})

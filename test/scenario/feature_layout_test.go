@@ -33,6 +33,30 @@ func TestLayouts(t *testing.T) {
 	})
 }
 
+// The last window of all goes on with a file of the user's, not with an empty buffer.
+func TestToggleInTheLastWindow(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("edit " + s.write("code.txt", "some code\n"))
+		s.begin()
+		for _, name := range []string{"chat", "prompt"} {
+			s.Command("Acp")
+			s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+			if name == "chat" {
+				s.Command("wincmd k")
+			}
+			s.AwaitLua(`vim.bo.filetype == 'acp-' .. ...`, name)
+			s.Command("only")
+			s.Command("Acp toggle")
+			s.AwaitLua(`#vim.api.nvim_list_wins() == 1 and vim.fn.expand('%:t') == 'code.txt'`)
+		}
+		s.Command("Acp")
+		s.Command("only")
+		s.Command("bdelete code.txt") // nothing of the user's is left
+		s.Command("Acp toggle")
+		s.AwaitLua(`#vim.api.nvim_list_wins() == 1 and vim.fn.bufname() == '' and vim.bo.buftype == ''`)
+	})
+}
+
 func TestLayoutSizes(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		for _, c := range []struct{ layout, want string }{

@@ -296,6 +296,35 @@ func TestChangedWordsAreSeen(t *testing.T) {
 	})
 }
 
+// What a line was looks as it did, tabs and wide characters and all.
+func TestOldLinesHaveTheirTabStops(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("tabs.txt", "ab\tcd\tsome\tend\n")
+		s.Command("edit tabs.txt | setlocal tabstop=4")
+		p := s.begin()
+		s.Command("wincmd t")
+		s.Command("Acp toggle")
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "ab\tcd\tother\tend\n")
+		s.AwaitScreen("ab  cd  some    end")
+		s.AwaitScreen("ab  cd  other   end")
+		for tabstops, want := range map[string]string{
+			"tabstop=8":                "日本    x       y",
+			"tabstop=3":                "日本  x  y",
+			"tabstop=8 vartabstop=3,6": "日本     x     y",
+		} {
+			s.Command("setlocal vartabstop= " + tabstops)
+			got := s.LuaString(`(require('acp.virtual').untabbed('日本\tx', 0)) ..
+				(require('acp.virtual').untabbed('\ty', 0, select(2, require('acp.virtual').untabbed('日本\tx', 0))))`)
+			if got != want {
+				t.Errorf("%s: %q, want %q", tabstops, got, want)
+			}
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
+
 func TestKeysOfTheUserStay(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.configure(`c.keys = { review_next = ']h', review_previous = false }`)

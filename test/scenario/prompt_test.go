@@ -276,6 +276,7 @@ var steerable = obj{"_meta": obj{"steering": obj{"supported": true}}}
 func TestSteering(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path := s.write("a.txt", "alpha\n")
+		s.recordNotifications()
 		p := s.beginWith(steerable)
 		if s.session()["steers"] != true {
 			t.Errorf("the session is %v", s.session())
@@ -306,6 +307,7 @@ func TestSteering(t *testing.T) {
 		for _, outcome := range []string{"promptRequired", "failed"} {
 			s.ok(`require('acp').steer(...)`, outcome)
 			p.reply(p.expect("_session/steering"), obj{"outcome": outcome})
+			s.awaitNotification("Your words wait in the queue: Puppet did not take them")
 		}
 		s.awaitQueue("promptRequired", "failed")
 		s.ok(`require('acp').steer({ { type = 'text', text = 'error' } }, { session = 1 })`)
@@ -329,10 +331,12 @@ func TestSteering(t *testing.T) {
 
 func TestSteeringWhereTheAgentCannot(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
 		p := s.begin()
 		turn := s.prompt(p, "count")
 		s.Command("Acp steer backwards")
 		s.awaitQueue("backwards")
+		s.awaitNotification("Your words wait in the queue: Puppet cannot be steered")
 		p.silent()
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
