@@ -8,6 +8,7 @@ local api = vim.api
 ---@field chat integer
 ---@field prompt integer
 ---@field base integer lines of the chat that an earlier host has written
+---@field unsent integer lines at the end of the chat that are of prompts which wait
 ---@field visible boolean what the host was told
 ---@field seq integer the last edit that the chat shows
 ---@field width? integer cells of the narrowest window, as the host was told
@@ -91,13 +92,13 @@ end
 ---@param id integer
 ---@return acp.Buffers
 function M.ensure(id)
-  local b = bufs[id] or { base = 0, visible = false, seq = 0 }
+  local b = bufs[id] or { base = 0, unsent = 0, visible = false, seq = 0 }
   bufs[id] = b
   if not (b.chat and api.nvim_buf_is_loaded(b.chat)) then
     local again = b.chat ~= nil
     b.chat = require('acp.chat').create(id)
     if again then
-      b.base = 0
+      b.base, b.unsent = 0, 0
       require('acp.host').notify('redraw', { session = id, why = 'the buffer was wiped' })
     end
   end

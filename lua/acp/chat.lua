@@ -159,7 +159,8 @@ function M.edit(e)
   end
 end
 
----What an earlier host has written stays above what the next one will write.
+---What an earlier host has written stays above what the next one will write, which begins with
+---the prompts that wait.
 ---@param id integer
 ---@param why string
 function M.host_died(id, why)
@@ -168,8 +169,15 @@ function M.host_died(id, why)
     return
   end
   local last = api.nvim_buf_line_count(b.chat)
-  require('acp.page').add(page_of(b), { '', '  ✗ ' .. why, '' })
-  b.base, b.seq = last + 2, 0
+  local row = last - b.unsent
+  local lines = { '', '  ✗ ' .. why, '' }
+  if row == 0 then
+    table.remove(lines, 1)
+  elseif b.unsent > 0 then
+    table.remove(lines) -- an empty line parts them already
+  end
+  require('acp.page').add(page_of(b), row, lines)
+  b.base, b.seq = row + 2, 0
   b.visible = false
 end
 

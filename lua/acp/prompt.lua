@@ -95,10 +95,29 @@ function M.hint(id)
   })
 end
 
+---@type table<integer, {why: string, state?: string, tick: integer}> what could not be sent
+local refused = {}
+
+---Why what stands in a prompt was not sent, where that was tried. In Insert mode messages are
+---covered by the mode.
+---@param id integer
+---@return string?
+function M.refused(id)
+  local session, r = require('acp.mirror').sessions[id], refused[id]
+  local same = r
+    and r.state == (session and session.state)
+    and r.tick == api.nvim_buf_get_changedtick(bufs.ensure(id).prompt)
+  return same and r.why or nil
+end
+
 ---Shows a prompt's new text as what it is.
 ---@param id integer
 function M.changed(id)
   local buf = bufs.ensure(id).prompt
+  if refused[id] and not M.refused(id) then
+    refused[id] = nil
+    require('acp.winbar').refresh(id)
+  end
   M.hint(id)
   fit(buf)
   require('acp.mention').highlight(buf, cwd(id))
@@ -125,6 +144,11 @@ local function send(id)
     sending[id] = nil
     local ok, err = require('acp').prompt(blocks, { session = id, unsaved = how })
     if not ok then
+      if text ~= '' then
+        local tick = api.nvim_buf_get_changedtick(buf)
+        refused[id] = { why = err, state = session and session.state, tick = tick }
+        require('acp.winbar').refresh(id)
+      end
       require('acp.say').warn(err)
       return
     end
@@ -146,7 +170,7 @@ end
 ---Forgets what was sent in a session that is closed.
 ---@param id integer
 function M.forget(id)
-  history[id], browsing[id], sending[id] = nil, nil, nil
+  history[id], browsing[id], sending[id], refused[id] = nil, nil, nil, nil
 end
 
 ---@param id integer

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -354,5 +355,153 @@ func TestSteeringAnAgentThatDies(t *testing.T) {
 		p = s.restart()
 		p.begin()
 		p.turn("backwards")
+	})
+}
+
+// prompts is what of the chat's lines has the sign of a prompt, by the sign's highlight.
+func (s *scene) prompts() obj {
+	s.t.Helper()
+	return s.value(`(function(buf)
+		local found = vim.empty_dict()
+		for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, -1, 0, -1, { details = true })) do
+			if vim.trim(mark[4].sign_text or '') == '▌' then
+				local line = vim.api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
+				found[line] = vim.fn.synIDattr(mark[4].sign_hl_group and vim.fn.hlID(mark[4].sign_hl_group) or 0, 'name')
+			end
+		end
+		return found
+	end)(` + chatBuf + `)`).(obj)
+}
+
+// awaitPrompts waits until the chat has these prompts, sent ("said") and not ("waits"), each once.
+func (s *scene) awaitPrompts(want obj) {
+	s.t.Helper()
+	s.Await(fmt.Sprintf("the prompts %v", want), func() bool {
+		got := obj{}
+		for text, group := range s.prompts() {
+			got[text] = map[any]string{"AcpUser": "said", "AcpMore": "waits"}[group]
+		}
+		return reflect.DeepEqual(got, want)
+	})
+	for text := range want {
+		s.once(text)
+	}
+}
+
+// What is sent before the agent takes it stands where it will be said.
+func TestPromptWaitsInTheChatWhileTheAgentStarts(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("Acp")
+		p := s.agent()
+		s.Keys("iwhy does it\nskip one?<C-s>")
+		s.awaitPrompts(obj{"why does it": "waits", "skip one?": "waits"})
+		s.AwaitScreen("1 queued")
+		s.screen("waiting")
+		s.Keys("and then<C-s>")
+		s.awaitPrompts(obj{"why does it": "waits", "skip one?": "waits", "and then": "waits"})
+
+		// The user reads in the chat: the cursor stays on its line.
+		s.Keys("<Esc>")
+		s.Command("wincmd k")
+		s.Keys("ggjl")
+		const cursor = `vim.api.nvim_get_current_line() .. vim.inspect(vim.api.nvim_win_get_cursor(0))`
+		before := s.LuaString(cursor)
+		p.begin()
+		turn, text := p.prompted()
+		if text != "why does it\nskip one?" {
+			t.Errorf("asked %q", text)
+		}
+		s.awaitPrompts(obj{"why does it": "said", "skip one?": "said", "and then": "waits"})
+		p.say("Because.")
+		s.awaitChat("Because.\n\nand then")
+		if now := s.LuaString(cursor); now != before {
+			t.Errorf("the cursor was at %s and is at %s", before, now)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		p.turn("and then")
+		s.awaitPrompts(obj{"why does it": "said", "skip one?": "said", "and then": "said"})
+	})
+}
+
+// During a turn a prompt that waits is one line below what the agent says, and goes when it is taken back.
+func TestPromptWaitsInTheChatDuringATurn(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "work")
+		p.say("I begin")
+		s.ok(`require('acp').prompt('second\nand more\nand more')`)
+		s.ok(`require('acp').prompt('third')`)
+		s.awaitChat("I begin\n\nsecond … +2 lines\n\nthird")
+		p.say(" and go on.")
+		s.awaitChat("I begin and go on.\n\nsecond … +2 lines\n\nthird")
+		s.Command("Acp queue")
+		s.Keys("ggdG:w<CR>")
+		s.awaitQueue()
+		s.awaitPrompts(obj{"work": "said"})
+		s.Command("close")
+		s.ok(`require('acp').prompt('fourth')`)
+		s.awaitPrompts(obj{"work": "said", "fourth": "waits"})
+		s.Command("Acp cancel")
+		p.expect("session/cancel")
+		p.stop(turn, "cancelled")
+		s.AwaitEvent("AcpTurnEnd")
+		s.AwaitScreenMatch("▌ fourth +paused")
+		s.Command("Acp close")
+		s.AwaitScreenMatch("▌ fourth +not sent")
+		p.silent()
+	})
+}
+
+// Whatever ends meanwhile, the prompt stands in the chat, once, and goes out in the end.
+func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		s.Command("Acp")
+		p := s.agent()
+		s.Keys("ikept words<C-s>")
+		s.awaitPrompts(obj{"kept words": "waits"})
+		p.exit(3, "no luck")
+		s.awaitState("dead")
+		s.awaitChat("no luck\n\nkept words")
+		s.awaitPrompts(obj{"kept words": "waits"})
+
+		// In Insert mode it is seen that nothing was sent.
+		s.Keys("more words<C-s>")
+		s.AwaitScreenMatch("not sent +ended · :Acp restart")
+		s.AwaitLua(`vim.fn.mode() == 'i'`)
+		s.awaitPrompt("more words")
+		s.Keys("!")
+		s.Await("no word of it any more", func() bool { return !strings.Contains(s.Screen(), "not sent") })
+		s.Keys("<Esc>")
+
+		// The host dies and comes again.
+		s.Command("Acp restart")
+		s.agent()
+		hosts, _ := s.hosts()
+		s.free(func() {
+			if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			s.awaitState("dead")
+			s.Await("all processes to end", func() bool { return len(s.Leftovers()) == 0 })
+		})
+		s.awaitChat("the host ended")
+		s.awaitPrompts(obj{"kept words": "waits"})
+		s.Command("Acp restart")
+		p = s.agent()
+		s.awaitPrompts(obj{"kept words": "waits"})
+		s.Lua(nil, `require('acp.host').notify('redraw', { session = 1, why = 'a test' })`)
+		p.initialize(logins(browser))
+		p.refuseLogin(p.expect("session/new"))
+		s.awaitState("auth_required")
+		s.awaitChat("What you asked is kept.")
+		s.awaitPrompts(obj{"kept words": "waits"})
+		s.ok(`require('acp').authenticate(nil, 'browser')`)
+		p.authenticated("browser")
+		p.newSession(1)
+		p.turn("kept words")
+		s.awaitPrompts(obj{"kept words": "said"})
+		s.once("the host ended")
 	})
 }
