@@ -86,6 +86,10 @@ function M.set(session)
   end
   local before = M.sessions[id]
   M.sessions[id] = session
+  local told = before and #(before.commands or {}) == 0 and #(session.commands or {}) > 0
+  if told and package.loaded['acp.complete'] then
+    require('acp.complete').told(id)
+  end
   local known = package.loaded['acp.login'] ~= nil
   local was = before and before.state
   if session.state ~= was and (known or session.state == 'auth_required') then

@@ -171,6 +171,7 @@ end
 ---@param id integer
 function M.forget(id)
   history[id], browsing[id], sending[id], refused[id] = nil, nil, nil, nil
+  require('acp.complete').forget(id)
 end
 
 ---@param id integer
