@@ -171,13 +171,15 @@ function M.host_died(id, why)
   local last = api.nvim_buf_line_count(b.chat)
   local row = last - b.unsent
   local lines = { '', '  ✗ ' .. why, '' }
+  b.base = row + 2
   if row == 0 then
     table.remove(lines, 1)
   elseif b.unsent > 0 then
-    table.remove(lines) -- an empty line parts them already
+    table.remove(lines) -- they begin with an empty line, which stays
+    b.base = row + 3
   end
   require('acp.page').add(page_of(b), row, lines)
-  b.base, b.seq = row + 2, 0
+  b.seq = 0
   b.visible = false
 end
 

@@ -99,6 +99,7 @@ end
 
 ---@param id integer
 function M.forget(id)
+  require('acp.draft').leave(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
   require('acp.changes').forget(id)
   require('acp.unsaved').forget(id)

@@ -1,12 +1,18 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // promptWin is the Lua expression for the first prompt window of the tab.
@@ -457,6 +463,7 @@ func TestPromptWaitsInTheChatDuringATurn(t *testing.T) {
 func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
+		s.choose("With a browser")
 		s.Command("Acp")
 		p := s.agent()
 		s.Keys("ikept words<C-s>")
@@ -491,17 +498,136 @@ func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
 		s.Command("Acp restart")
 		p = s.agent()
 		s.awaitPrompts(obj{"kept words": "waits"})
+		s.awaitChat("starts it again\n\nkept words")
 		s.Lua(nil, `require('acp.host').notify('redraw', { session = 1, why = 'a test' })`)
 		p.initialize(logins(browser))
 		p.refuseLogin(p.expect("session/new"))
 		s.awaitState("auth_required")
 		s.awaitChat("What you asked is kept.")
 		s.awaitPrompts(obj{"kept words": "waits"})
-		s.ok(`require('acp').authenticate(nil, 'browser')`)
 		p.authenticated("browser")
 		p.newSession(1)
 		p.turn("kept words")
 		s.awaitPrompts(obj{"kept words": "said"})
 		s.once("the host ended")
 	})
+}
+
+// drafts is the drafts below a state folder.
+func (s *scene) drafts(state string) (texts []string) {
+	s.t.Helper()
+	dir := filepath.Join(state, "nvim/acp/drafts")
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), ".new") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		info, err2 := f.Info()
+		if err = errors.Join(err, err2); err != nil {
+			s.t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			s.t.Errorf("%s has the mode %v", f.Name(), info.Mode())
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+func (s *scene) awaitDrafts(state string, want ...string) {
+	s.t.Helper()
+	s.Await(fmt.Sprintf("the drafts %q", want), func() bool { return slices.Equal(s.drafts(state), want) })
+}
+
+// beside starts another Neovim in the folder of one that has ended.
+func (s *scene) beside(bin, state string) *scene {
+	s.t.Helper()
+	return open(s.t, nvimtest.Start(s.t, bin, nvimtest.Dir(s.Dir), nvimtest.Env(
+		"XDG_STATE_HOME="+state, "GORACE=halt_on_error=1 atexit_sleep_ms=0",
+	)))
+}
+
+// What is not sent when Neovim ends comes back in the next session of its folder, once.
+func TestDraftsOutliveNeovim(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		bin, state := s.LuaString(`vim.v.progpath`), filepath.Join(s.Home, "state")
+		p := s.begin()
+		s.prompt(p, "work")
+		s.ok(`require('acp').prompt('queued words')`)
+		s.awaitQueue("queued words")
+		s.Keys("imy idea<CR>and more")
+		s.awaitPrompt("my idea\nand more")
+		s.quit()
+		s.awaitDrafts(state, "queued words\n\nmy idea\nand more")
+
+		s = s.beside(bin, state)
+		s.ok(`require('acp').new({ cwd = '/' })`)
+		s.awaitPrompt("")
+		s.Command("Acp new")
+		s.awaitPrompt("queued words\n\nmy idea\nand more")
+		s.AwaitScreen("You had not sent this")
+		s.screen("draft")
+		s.Command("Acp new")
+		s.awaitPrompt("") // once
+		s.Keys("inext to it")
+		s.awaitDrafts(state, "queued words\n\nmy idea\nand more", "next to it")
+		s.Kill() // it has written what was typed a second ago
+
+		s = s.beside(bin, state)
+		p = s.begin()
+		s.awaitPrompt("next to it")
+		s.Keys("A<C-s>")
+		if _, text := p.prompted(); text != "next to it" {
+			t.Errorf("asked %q", text)
+		}
+		s.awaitPrompt("")
+		s.awaitDrafts(state, "queued words\n\nmy idea\nand more") // what is sent does not come back
+		s.Await("no word of it any more", func() bool { return !strings.Contains(s.Screen(), "You had not sent this") })
+		s.Keys("<Esc>")
+		s.quit()
+	})
+}
+
+func TestDraftsOutliveTheirSession(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		state := filepath.Join(s.Home, "state")
+		s.begin()
+		s.Keys("ileft behind<Esc>")
+		s.awaitPrompt("left behind")
+		s.Command("Acp close")
+		s.awaitDrafts(state, "left behind")
+		s.AwaitLua(`#require('acp').sessions() == 0`)
+		s.Command("Acp new")
+		s.awaitPrompt("left behind")
+		s.Keys("ggdG")
+		s.awaitDrafts(state)
+	})
+}
+
+// Where a float comes or goes while the command-line window is open, Neovim does not give the windows their heights back.
+func TestPromptKeepsItsHeightBehindTheCommandLineWindow(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		s.awaitPromptHeight(4)
+		s.Keys("q:")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ':'`)
+		s.Lua(nil, `_G.float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
+			{ relative = 'editor', row = 1, col = 1, width = 5, height = 2 })`)
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ''`)
+		s.awaitPromptHeight(4)
+		s.Keys(":<C-f>")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ':'`)
+		s.Lua(nil, `vim.api.nvim_win_close(_G.float, true)`)
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ''`)
+		s.awaitPromptHeight(4)
+	}, nvimtest.Size(120, 32))
 }
