@@ -99,14 +99,17 @@ local function files(session, query, callback)
         again(session, 'file')
       end)
     end
-    callback(vim.tbl_map(function(file)
-      return {
-        kind = vim.endswith(file.path, '/') and kinds.folder or kinds.file,
-        text = require('acp.mention').text(file.path),
-        label = file.path,
-        detail = file.open and 'open' or '',
-      }
-    end, found.files), found.partial)
+    callback(
+      vim.tbl_map(function(file)
+        return {
+          kind = vim.endswith(file.path, '/') and kinds.folder or kinds.file,
+          text = require('acp.mention').text(file.path),
+          label = file.path,
+          detail = file.open and 'open' or '',
+        }
+      end, found.files),
+      found.partial
+    )
   end)
 end
 

@@ -143,7 +143,7 @@ local function keep(d)
   )
 end
 
----The user has changed a prompt. What has been sent is not to come back, so that is written at once.
+---The user has changed a prompt. What was sent is not to come back, so that is written at once.
 ---@param id integer session
 function M.changed(id)
   local d = drafts[id]
@@ -201,7 +201,8 @@ function M.begin(id, buf, cwd)
   local before = drafts[id] -- the user has wiped its buffer
   local place = vim.fn.sha256(uv.fs_realpath(cwd) or cwd):sub(1, 16)
   local name = ('%s-%d-%d'):format(place, uv.os_getpid(), id)
-  local d = { id = id, buf = buf, path = vim.fs.joinpath(folder(), name), busy = false, due = false }
+  local d =
+    { id = id, buf = buf, path = vim.fs.joinpath(folder(), name), busy = false, due = false }
   d.have = before and before.have
   local found = not before
     and vim.iter(kept()):find(function(draft)

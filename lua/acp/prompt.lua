@@ -31,7 +31,7 @@ end
 
 api.nvim_create_autocmd('CmdwinLeave', {
   group = api.nvim_create_augroup('acp_prompt', {}),
-  desc = 'Fit the prompts: where a float has come or gone, Neovim gives the lines to the lowest window',
+  desc = 'Fit the prompts: as a float comes or goes, the lowest window gets the lines',
   callback = vim.schedule_wrap(function()
     for _, b in bufs.each() do
       if b.prompt and api.nvim_buf_is_loaded(b.prompt) then
