@@ -21,6 +21,48 @@ local kept = 10
 ---@type integer[] these, the oldest first
 local closed = {}
 
+---@type table<integer, table<string, boolean>> by buffer: the keys that the user has mapped in it,
+---each behind its mode
+local theirs = {}
+
+---Leaves to the user the keys that they have mapped for a buffer's filetype. What maps keys later,
+---wherever a language server attaches, is not meant for it.
+---@param buf integer
+local function yield(buf)
+  local keys = {}
+  for _, mode in ipairs({ 'n', 'x', 'i' }) do
+    for _, map in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
+      keys[mode .. vim.fn.keytrans(map.lhsraw)] = true
+    end
+  end
+  theirs[buf] = next(keys) and keys
+end
+
+---Whether a key of a buffer is the user's.
+---@param buf integer
+---@param mode string
+---@param lhs string
+---@return boolean
+function M.yielded(buf, mode, lhs)
+  local keys = theirs[buf]
+  local raw = keys and api.nvim_replace_termcodes(lhs, true, true, true)
+  return raw ~= nil and keys[mode .. vim.fn.keytrans(raw)] == true
+end
+
+---Maps a key of a buffer where it is not the user's.
+---@param buf integer
+---@param modes string|string[]
+---@param lhs string
+---@param rhs string|fun()
+---@param opts vim.keymap.set.Opts
+function M.set(buf, modes, lhs, rhs, opts)
+  for _, mode in ipairs(type(modes) == 'table' and modes or { modes }) do
+    if not M.yielded(buf, mode, lhs) then
+      vim.keymap.set(mode, lhs, rhs, opts)
+    end
+  end
+end
+
 ---@param name string
 ---@param filetype string
 ---@param id integer
@@ -42,6 +84,7 @@ function M.create(name, filetype, id)
   vim.bo[buf].swapfile = false
   vim.bo[buf].textwidth, vim.bo[buf].wrapmargin = 0, 0 -- what is typed there is no text of a file
   vim.bo[buf].filetype = filetype
+  yield(buf)
   if old ~= -1 and api.nvim_buf_is_valid(old) and vim.b[old].acp_gone then
     for _, win in ipairs(vim.fn.win_findbuf(old)) do
       api.nvim_win_set_buf(win, buf)
@@ -72,7 +115,7 @@ function M.map(buf, mode, action, plug, fn, opts)
   vim.keymap.set(mode, plug, fn, { buffer = buf, desc = desc })
   if lhs then
     opts = vim.tbl_extend('error', opts or {}, { buffer = buf, remap = true, desc = desc })
-    vim.keymap.set(mode, lhs, plug, opts)
+    M.set(buf, mode, lhs, plug, opts)
   end
 end
 

@@ -66,7 +66,7 @@ function M.create(id)
       navigate.fold(action)
     end)
   end
-  vim.keymap.set('n', 'za', '<Plug>(AcpToggleBlock)', {
+  bufs.set(buf, 'n', 'za', '<Plug>(AcpToggleBlock)', {
     buffer = buf,
     remap = true,
     desc = require('acp.config').desc('toggle'),
@@ -112,7 +112,7 @@ function M.create(id)
   for _, lhs in ipairs({ 'a', 'A', 'I', 'o', 'O' }) do
     -- Whoever wants to type: the transcript is not theirs.
     local desc = require('acp.config').desc('prompt')
-    vim.keymap.set('n', lhs, type_there, { buffer = buf, desc = desc })
+    bufs.set(buf, 'n', lhs, type_there, { buffer = buf, desc = desc })
   end
   api.nvim_create_autocmd('WinScrolled', {
     buffer = buf,

@@ -189,6 +189,9 @@ local function prompt_bar(id, win)
   local here = api.nvim_win_get_buf(win) == api.nvim_get_current_buf()
   local inserting = here and api.nvim_get_mode().mode:match('^i') ~= nil
   local send = inserting and keys.send_insert or keys.send
+  if send and bufs.yielded(api.nvim_win_get_buf(win), inserting and 'i' or 'n', send) then
+    send = nil -- it does what the user has made of it
+  end
   local over = not s and 'closed' or s.state == 'dead' and 'ended · :Acp restart'
   if over then
     table.insert(hints, over)

@@ -588,3 +588,40 @@ func TestCommandsAreOfferedWhenTheyAreTold(t *testing.T) {
 		s.awaitPrompt("/pl")
 	})
 }
+
+// What the user has mapped for the prompt and the chat stays; what they map wherever a language server attaches does
+// not win.
+func TestKeysOfTheUsersForOurBuffersStay(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `
+			vim.api.nvim_create_autocmd('FileType', { pattern = 'acp-prompt', callback = function(event)
+				vim.keymap.set('i', '<C-s>', function() _G.signature = true end, { buffer = event.buf })
+				vim.keymap.set('n', '<C-p>', function() _G.previous = true end, { buffer = event.buf })
+			end })
+			vim.api.nvim_create_autocmd('FileType', { pattern = 'acp-chat', callback = function(event)
+				vim.keymap.set('n', 'o', function() _G.opened = true end, { buffer = event.buf })
+			end })
+			vim.api.nvim_create_autocmd('LspAttach', { callback = function(event)
+				vim.keymap.set('n', '<CR>', function() _G.theirs = true end, { buffer = event.buf })
+				vim.schedule(function() vim.schedule(function() _G.attached = true end) end)
+			end })
+			require('acp').new()`)
+		p := s.begin()
+		s.AwaitLua(`_G.attached`)
+		s.Keys("igo")
+		s.awaitPrompt("go")
+		s.Await("no key to be offered", func() bool { return !strings.Contains(s.Screen(), "> send") })
+		s.Keys("<C-s>")
+		s.AwaitLua(`_G.signature`)
+		s.Keys("<Esc><C-p>")
+		s.AwaitLua(`_G.previous`)
+		s.Keys("<CR>")
+		p.turn("go")
+		if s.LuaBool(`_G.theirs == true`) {
+			t.Error("a key that sends is the user's of language servers")
+		}
+		s.Command("wincmd k")
+		s.Keys("o")
+		s.AwaitLua(`_G.opened`)
+	})
+}
