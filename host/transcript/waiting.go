@@ -100,9 +100,11 @@ func (t *Transcript) unsent(lines []Line, w Waiting) []Line {
 		}
 	}
 	room := slices.IndexFunc(lines, func(l Line) bool { return t.width == 0 || cells(l.Text+w.Why)+3 <= t.width })
-	if room < 0 {
-		return append(lines, line(piece{"  · " + w.Why, More}))
+	switch {
+	case room >= 0:
+		lines[room].Right, lines[room].RightGroup = w.Why, More
+	case !w.Brief:
+		lines = append(lines, line(piece{"  · " + w.Why, More}))
 	}
-	lines[room].Right, lines[room].RightGroup = w.Why, More
 	return lines
 }
