@@ -168,6 +168,12 @@ var handlers = map[string]func(*Host, message){
 	"files": toSession(func(s *Session, m message) {
 		s.host.background(func() { s.host.findFiles(s.cwd, m) })
 	}),
+	"await_files": toSession(func(s *Session, m message) {
+		s.host.background(func() {
+			s.host.finder.Await(s.cwd)
+			s.host.callback(m.integer("callback"), true, "")
+		})
+	}),
 	"watch":        func(h *Host, m message) { h.trackFiles(m) },
 	"unsaved":      func(h *Host, m message) { h.hearUnsaved(m) },
 	"list_unsaved": toSession(func(s *Session, m message) { s.listUnsaved(m) }),
@@ -239,10 +245,10 @@ func (h *Host) findFiles(cwd string, m message) {
 			q.Open = append(q.Open, path)
 		}
 	}
-	found := h.finder.Find(q)
+	found, partial := h.finder.Find(q)
 	list := make([]any, len(found))
 	for i, f := range found {
 		list[i] = map[string]any{"path": f.Path, "open": f.Open}
 	}
-	h.callback(m.integer("callback"), list, "")
+	h.callback(m.integer("callback"), map[string]any{"files": list, "partial": partial}, "")
 }

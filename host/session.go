@@ -32,6 +32,7 @@ type Session struct {
 	// The fields below belong to the session's goroutine.
 
 	phase   phase
+	closed  bool   // nothing goes out any more, not even after a restart
 	failure string // why the session is dead or needs a login
 	agent   *agent // while the process lives
 	died    *agent // whose end was the session's
@@ -91,6 +92,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.comments.told = map[string]bool{}
 	s.shown = shown{
 		session:   true,
+		unsent:    -1,
 		changes:   map[int]any{},
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
@@ -149,7 +151,8 @@ func (s *Session) close() {
 	if s.outbox.turnOpen() {
 		s.endTurn(session.StopError, "The session was closed.")
 	}
-	s.phase = dead
+	s.phase, s.closed = dead, true
+	s.shown.session = true
 	s.stopClock()
 	s.ledger.Close()
 	s.event("AcpSessionClosed", nil)

@@ -7,6 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // shown is what Neovim is still to be told of a session, besides the chat:
@@ -22,6 +23,7 @@ type shown struct {
 	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
 	ends        int // of turns among them
+	unsent      int // lines of the chat's end that are of prompts which wait; -1: not told
 }
 
 // event is a `User` autocommand to fire. The mirror is brought up to date
@@ -117,6 +119,9 @@ func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 
 func (s *Session) take(budget int) ([]editor.Op, bool) {
 	s.urgent.Store(false)
+	if s.shown.session {
+		s.chat.Await(s.waiting())
+	}
 	s.chat.Sync()
 	for t := range s.shown.terminals {
 		s.chat.TouchTerminal(t.id)
@@ -124,6 +129,10 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	var ops []editor.Op
 	for _, e := range s.chat.Take(budget) {
 		ops = append(ops, s.editOp("edit", s.chat, e))
+	}
+	if rows := s.chat.Unsent(); rows != s.shown.unsent {
+		s.shown.unsent = rows
+		ops = append(ops, editor.Op{Name: "unsent", Args: map[string]any{"session": s.id, "rows": rows}})
 	}
 	ops = append(ops, s.review.ops(budget)...)
 	calls := s.callOps()
@@ -133,6 +142,30 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	ops = append(ops, events...)
 	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
 	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
+}
+
+// waiting is what the chat shows of the prompts that are not sent yet. The one that gathers what goes along with
+// it looks as if it were: it is about to be.
+func (s *Session) waiting() []transcript.Waiting {
+	why, begun := "waiting", ""
+	switch {
+	case s.closed:
+		why, begun = "not sent", "not sent"
+	case s.outbox.paused:
+		why = "paused"
+	}
+	var list []transcript.Waiting
+	add := func(blocks []session.Content, why string) {
+		words, _ := withoutUnsaved(blocks)
+		list = append(list, transcript.Waiting{Blocks: words, Why: why, Brief: s.outbox.turnOpen()})
+	}
+	if s.outbox.stage == gathering {
+		add(s.outbox.current, begun)
+	}
+	for _, blocks := range s.outbox.queue {
+		add(blocks, why)
+	}
+	return list
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -215,6 +248,7 @@ func lineMarks(e page.Edit) []string {
 func (s *Session) redraw(name string, of drawn, why error) {
 	s.host.log.Info("draw a buffer anew", "session", s.id, "after", name, "why", why)
 	of.Reset()
+	s.shown.unsent = -1
 	time.AfterFunc(100*time.Millisecond, s.mark)
 }
 

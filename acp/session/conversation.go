@@ -349,6 +349,15 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 	c.changed[at] = struct{}{}
 }
 
+// NewPrompt is a message of the user's that is in no conversation yet.
+func NewPrompt(blocks []Content) *Message {
+	m := &Message{Role: RoleUser}
+	for _, b := range blocks {
+		m.append(b)
+	}
+	return m
+}
+
 func (m *Message) append(b Content) {
 	t, ok := b.(Text)
 	if !ok {
@@ -598,10 +607,8 @@ func (c *Conversation) startTurn(u TurnStart) {
 // addPrompt shows the user's words, which the agent may repeat, or what it was
 // sent instead.
 func (c *Conversation) addPrompt(prompt, sent []Content) {
-	m := &Message{Role: RoleUser, Started: c.now(), Ended: c.now()}
-	for _, b := range prompt {
-		m.append(b)
-	}
+	m := NewPrompt(prompt)
+	m.Started, m.Ended = c.now(), c.now()
 	c.add(m)
 	repeated := Message{}
 	for _, b := range sent {

@@ -5,6 +5,7 @@ package files
 
 import (
 	"context"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -70,24 +71,29 @@ type File struct {
 }
 
 // Find returns what fits best first, but before all others the open files that fit, which are
-// absolute paths. It blocks for a tenth of a second at most.
-func (f *Finder) Find(q Query) []File {
+// absolute paths. It blocks for a tenth of a second at most; partial tells that the folder has not
+// been listed by then, see [Finder.Await].
+func (f *Finder) Find(q Query) (found []File, partial bool) {
 	open := openIn(q.Dir, q.Open)
 	isOpen := make(map[string]bool, len(open))
 	for _, path := range open {
 		isOpen[path] = true
 	}
-	var found []File
 	for _, path := range newIndex(open).search(q.Text, q.Limit, nil) {
 		found = append(found, File{Path: path, Open: true})
 	}
-	if all := f.index(q.Dir); all != nil {
-		for _, path := range all.search(q.Text, q.Limit-len(found), isOpen) {
-			found = append(found, File{Path: path})
-		}
+	all := f.index(q.Dir, patience)
+	if all == nil {
+		return found, true
 	}
-	return found
+	for _, path := range all.search(q.Text, q.Limit-len(found), isOpen) {
+		found = append(found, File{Path: path})
+	}
+	return found, false
 }
+
+// Await blocks until a folder has been listed, or the Finder is closed.
+func (f *Finder) Await(dir string) { f.index(dir, math.MaxInt64) }
 
 // openIn names open files as they are seen from dir.
 func openIn(dir string, open []string) []string {
@@ -101,8 +107,8 @@ func openIn(dir string, open []string) []string {
 	return paths
 }
 
-// index returns the list of a folder: a fresh one, if that can be had soon.
-func (f *Finder) index(dir string) *index {
+// index returns the list of a folder: a fresh one, if that can be had in time.
+func (f *Finder) index(dir string, in time.Duration) *index {
 	f.mu.Lock()
 	known := f.folders[dir]
 	if known == nil {
@@ -116,7 +122,7 @@ func (f *Finder) index(dir string) *index {
 	scanning := known.scanning
 	f.mu.Unlock()
 	if scanning != nil {
-		timer := time.NewTimer(patience)
+		timer := time.NewTimer(in)
 		defer timer.Stop()
 		select {
 		case <-scanning:

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func paths(found []File) []string {
+func paths(found []File, _ bool) []string {
 	var list []string
 	for _, f := range found {
 		list = append(list, f.Path)
@@ -65,16 +65,39 @@ func TestBestFirst(t *testing.T) {
 
 func TestOpenFilesComeFirst(t *testing.T) {
 	f := finderOf(t, []string{"a.lua", "b.lua", "sub/a.lua", "z.txt"})
-	got := f.Find(Query{Dir: "/p", Text: "lua", Open: []string{"/elsewhere/c.lua", "/p/sub/a.lua", "/p/z.txt"}, Limit: 9})
+	got, _ := f.Find(Query{Dir: "/p", Text: "lua", Open: []string{"/elsewhere/c.lua", "/p/sub/a.lua", "/p/z.txt"}, Limit: 9})
 	want := []File{{"sub/a.lua", true}, {"/elsewhere/c.lua", true}, {"a.lua", false}, {"b.lua", false}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
-	got = f.Find(Query{Dir: "/p", Open: []string{"/p/z.txt", "/p/b.lua"}, Limit: 3})
+	got, _ = f.Find(Query{Dir: "/p", Open: []string{"/p/z.txt", "/p/b.lua"}, Limit: 3})
 	want = []File{{"z.txt", true}, {"b.lua", true}, {"a.lua", false}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, want %v: the file used last first", got, want)
 	}
+}
+
+// Who was answered before the folder was listed is told so, and can wait for the list.
+func TestAFirstListCanBeWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := finderOf(t, []string{"new"})
+		fast := f.list
+		f.list = func(ctx context.Context, dir string) Listing {
+			time.Sleep(time.Minute)
+			return fast(ctx, dir)
+		}
+		if got, partial := f.Find(Query{Dir: "/p", Open: []string{"/p/open"}, Limit: 9}); len(got) != 1 || !partial {
+			t.Errorf("found %v, partial: %v", got, partial)
+		}
+		f.Await("/p")
+		if got, partial := f.Find(Query{Dir: "/p", Limit: 9}); !slices.Equal(paths(got, partial), []string{"new"}) || partial {
+			t.Errorf("found %v, partial: %v", got, partial)
+		}
+		time.Sleep(time.Hour)
+		if _, partial := f.Find(Query{Dir: "/p", Limit: 9}); partial {
+			t.Error("an old list counts as none")
+		}
+	})
 }
 
 func TestStaleListIsMadeAnew(t *testing.T) {
@@ -247,7 +270,7 @@ func TestCloseEndsAScan(t *testing.T) {
 	go f.Find(Query{Dir: "/p", Limit: 1})
 	<-begun
 	f.Close()
-	if got := f.Find(Query{Dir: "/other", Open: []string{"/other/x"}, Limit: 1}); len(got) != 1 {
+	if got, _ := f.Find(Query{Dir: "/other", Open: []string{"/other/x"}, Limit: 1}); len(got) != 1 {
 		t.Errorf("found %v after the end", got)
 	}
 }
@@ -266,8 +289,7 @@ func BenchmarkFind100000(b *testing.B) {
 	defer f.Close()
 	all := many()
 	f.list = func(context.Context, string) Listing { return Listing{Paths: all} }
-	for f.Find(Query{Dir: "/p", Limit: 50}) == nil {
-	}
+	f.Await("/p")
 	for _, query := range []string{"", "c", "comp", "modcomp99"} {
 		b.Run("query="+query, func(b *testing.B) {
 			for b.Loop() {

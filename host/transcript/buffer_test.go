@@ -200,6 +200,10 @@ func drawn(t *testing.T, conv *session.Conversation, config Config, like *Transc
 		all = append(all, i)
 	}
 	tr.nest(all)
+	if like != nil {
+		tr.Await(like.awaited)
+	}
+	tr.placeWaiting()
 	tr.Reset()
 	b := newBuffer()
 	b.take(t, tr, 1<<30)

@@ -91,9 +91,9 @@ func (t *Transcript) putBack(b *block) {
 }
 
 // place puts a block into the page: below its parent, behind those that came
-// before.
+// before, above the prompts that wait.
 func (t *Transcript) place(b *block) {
-	at := len(t.blocks)
+	at := len(t.blocks) - len(t.waiting)
 	switch {
 	case b.parent != nil:
 		end := t.endOf(b.parent)

@@ -28,7 +28,7 @@ func (t *Transcript) render(b *block) []Line {
 		if e.Role == session.RoleThought {
 			return t.renderThought(b, e)
 		}
-		return t.renderPrompt(e)
+		return t.renderPrompt(b, e)
 	case *session.ToolCall:
 		return t.renderToolCall(b, e)
 	case *session.Plan:
@@ -48,7 +48,7 @@ func (t *Transcript) render(b *block) []Line {
 // isOpen tells whether a block's body is shown whole.
 func (t *Transcript) isOpen(b *block) bool { return b.open == opened }
 
-func (t *Transcript) renderPrompt(m *session.Message) []Line {
+func (t *Transcript) renderPrompt(b *block, m *session.Message) []Line {
 	var lines []Line
 	for _, p := range m.Parts {
 		if p.Content != nil {
@@ -59,6 +59,9 @@ func (t *Transcript) renderPrompt(m *session.Message) []Line {
 	}
 	for i := range lines {
 		lines[i].Sign, lines[i].SignGroup = "▌", User
+	}
+	if b.waits != nil {
+		return t.unsent(lines, *b.waits)
 	}
 	return lines
 }

@@ -55,6 +55,8 @@ type Transcript struct {
 	page    page.Page
 	blocks  []*block // those of the page
 	entries []*block // those of the conversation's entries, see nest.go
+	waiting []*block // the last ones: of prompts that are not sent yet, see waiting.go
+	awaited []Waiting
 	calls   map[*session.ToolCall]*block
 	shows   map[string][]*block // the tool calls that have shown a terminal
 	width   int                 // cells of the narrowest window, 0 while there is none
@@ -75,6 +77,7 @@ type block struct {
 	about  figures          // of a tool call
 	parent *block           // the tool call that made this one, or nil
 	stream *stream          // of an agent's message
+	waits  *Waiting         // of a prompt that is not sent yet
 }
 
 // fold is what the user did to a block: nothing, opened or closed it.
@@ -104,11 +107,20 @@ func (t *Transcript) Sync() {
 		t.touch(t.entries[i])
 		t.noteTerminals(t.entries[i])
 	}
+	t.placeWaiting()
 }
 
 // add gives the next entry its block.
 func (t *Transcript) add() *block {
-	b := &block{index: len(t.entries), entry: t.conv.Entries[len(t.entries)]}
+	index := len(t.entries)
+	entry := t.conv.Entries[index]
+	if b := t.said(entry); b != nil {
+		b.index, b.entry = index, entry
+		t.entries = append(t.entries, b)
+		t.setGap(b.at)
+		return b
+	}
+	b := &block{index: index, entry: entry}
 	switch e := b.entry.(type) {
 	case *session.ToolCall:
 		t.calls[e] = b
@@ -175,6 +187,9 @@ func (t *Transcript) SetWidth(width int) {
 		return
 	}
 	t.width = width
+	for _, b := range t.waiting {
+		t.touch(b)
+	}
 	for i, b := range t.blocks {
 		call, ok := b.entry.(*session.ToolCall)
 		if !ok || t.page.Rows(i) == 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,8 +182,27 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 			w := newWorld()
 			tr := New(w.conv, w.config())
 			b := newBuffer()
+			var waiting []Waiting
 			for range 10 + r.IntN(80) {
-				switch r.IntN(8) {
+				switch r.IntN(9) {
+				case 8:
+					switch r.IntN(4) {
+					case 0: // the first one is sent, as another one comes
+						if len(waiting) > 0 {
+							w.apply(session.TurnStart{Prompt: append(waiting[0].Blocks, r.block())})
+							waiting = waiting[1:]
+						}
+						fallthrough
+					case 1, 2:
+						next := Waiting{[]session.Content{r.block(), session.Text{Text: r.pick("a", "b") + r.words()}}, r.pick("", "waiting"), r.IntN(3) == 0}
+						waiting = append(slices.Clone(waiting), next)
+					case 3: // one is taken back
+						if len(waiting) > 0 {
+							at := r.IntN(len(waiting))
+							waiting = slices.Delete(slices.Clone(waiting), at, at+1)
+						}
+					}
+					tr.Await(waiting)
 				case 0, 1:
 					tr.Sync()
 					b.take(t, tr, 1+r.IntN(1<<r.IntN(12)))
@@ -227,6 +247,9 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 					t.Errorf("row %d belongs to %T, not to block %d", rows, e, i)
 				}
 				rows += tr.page.Rows(i)
+			}
+			if unsent := tr.blocks[len(tr.blocks)-len(tr.waiting):]; !slices.Equal(unsent, tr.waiting) {
+				t.Errorf("%d prompts wait, %d at the end", len(waiting), len(unsent))
 			}
 			if rows > 0 && rows != len(b.lines) {
 				t.Errorf("blocks of %d rows, %d lines", rows, len(b.lines))

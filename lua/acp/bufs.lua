@@ -8,6 +8,7 @@ local api = vim.api
 ---@field chat integer
 ---@field prompt integer
 ---@field base integer lines of the chat that an earlier host has written
+---@field unsent integer lines at the end of the chat that are of prompts which wait
 ---@field visible boolean what the host was told
 ---@field seq integer the last edit that the chat shows
 ---@field width? integer cells of the narrowest window, as the host was told
@@ -19,6 +20,48 @@ local bufs = {}
 local kept = 10
 ---@type integer[] these, the oldest first
 local closed = {}
+
+---@type table<integer, table<string, boolean>> by buffer: the keys that the user has mapped in it,
+---each behind its mode
+local theirs = {}
+
+---Leaves to the user the keys that they have mapped for a buffer's filetype. What maps keys later,
+---wherever a language server attaches, is not meant for it.
+---@param buf integer
+local function yield(buf)
+  local keys = {}
+  for _, mode in ipairs({ 'n', 'x', 'i' }) do
+    for _, map in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
+      keys[mode .. vim.fn.keytrans(map.lhsraw)] = true
+    end
+  end
+  theirs[buf] = next(keys) and keys
+end
+
+---Whether a key of a buffer is the user's.
+---@param buf integer
+---@param mode string
+---@param lhs string
+---@return boolean
+function M.yielded(buf, mode, lhs)
+  local keys = theirs[buf]
+  local raw = keys and api.nvim_replace_termcodes(lhs, true, true, true)
+  return raw ~= nil and keys[mode .. vim.fn.keytrans(raw)] == true
+end
+
+---Maps a key of a buffer where it is not the user's.
+---@param buf integer
+---@param modes string|string[]
+---@param lhs string
+---@param rhs string|fun()
+---@param opts vim.keymap.set.Opts
+function M.set(buf, modes, lhs, rhs, opts)
+  for _, mode in ipairs(type(modes) == 'table' and modes or { modes }) do
+    if not M.yielded(buf, mode, lhs) then
+      vim.keymap.set(mode, lhs, rhs, opts)
+    end
+  end
+end
 
 ---The name of a session's buffer. What it is comes last, where every tabline shows it.
 ---@param what string
@@ -52,6 +95,7 @@ function M.create(what, filetype, id)
   vim.bo[buf].swapfile = false
   vim.bo[buf].textwidth, vim.bo[buf].wrapmargin = 0, 0 -- what is typed there is no text of a file
   vim.bo[buf].filetype = filetype
+  yield(buf)
   if package.loaded['acp.gone'] then
     require('acp.gone').replace(buf, ('-%d/%s'):format(id, what))
   end
@@ -79,7 +123,7 @@ function M.map(buf, mode, action, plug, fn, opts)
   vim.keymap.set(mode, plug, fn, { buffer = buf, desc = desc })
   if lhs then
     opts = vim.tbl_extend('error', opts or {}, { buffer = buf, remap = true, desc = desc })
-    vim.keymap.set(mode, lhs, plug, opts)
+    M.set(buf, mode, lhs, plug, opts)
   end
 end
 
@@ -99,13 +143,13 @@ end
 ---@param id integer
 ---@return acp.Buffers
 function M.ensure(id)
-  local b = bufs[id] or { base = 0, visible = false, seq = 0 }
+  local b = bufs[id] or { base = 0, unsent = 0, visible = false, seq = 0 }
   bufs[id] = b
   if not (b.chat and api.nvim_buf_is_loaded(b.chat)) then
     local again = b.chat ~= nil
     b.chat = require('acp.chat').create(id)
     if again then
-      b.base = 0
+      b.base, b.unsent = 0, 0
       require('acp.host').notify('redraw', { session = id, why = 'the buffer was wiped' })
     end
   end

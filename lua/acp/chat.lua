@@ -66,7 +66,7 @@ function M.create(id)
       navigate.fold(action)
     end)
   end
-  vim.keymap.set('n', 'za', '<Plug>(AcpToggleBlock)', {
+  bufs.set(buf, 'n', 'za', '<Plug>(AcpToggleBlock)', {
     buffer = buf,
     remap = true,
     desc = require('acp.config').desc('toggle'),
@@ -112,7 +112,7 @@ function M.create(id)
   for _, lhs in ipairs({ 'a', 'A', 'I', 'o', 'O' }) do
     -- Whoever wants to type: the transcript is not theirs.
     local desc = require('acp.config').desc('prompt')
-    vim.keymap.set('n', lhs, type_there, { buffer = buf, desc = desc })
+    bufs.set(buf, 'n', lhs, type_there, { buffer = buf, desc = desc })
   end
   api.nvim_create_autocmd('WinScrolled', {
     buffer = buf,
@@ -159,7 +159,8 @@ function M.edit(e)
   end
 end
 
----What an earlier host has written stays above what the next one will write.
+---What an earlier host has written stays above what the next one will write, which begins with
+---the prompts that wait.
 ---@param id integer
 ---@param why string
 function M.host_died(id, why)
@@ -168,8 +169,17 @@ function M.host_died(id, why)
     return
   end
   local last = api.nvim_buf_line_count(b.chat)
-  require('acp.page').add(page_of(b), { '', '  ✗ ' .. why, '' })
-  b.base, b.seq = last + 2, 0
+  local row = last - b.unsent
+  local lines = { '', '  ✗ ' .. why, '' }
+  b.base = row + 2
+  if row == 0 then
+    table.remove(lines, 1)
+  elseif b.unsent > 0 then
+    table.remove(lines) -- they begin with an empty line, which stays
+    b.base = row + 3
+  end
+  require('acp.page').add(page_of(b), row, lines)
+  b.seq = 0
   b.visible = false
 end
 

@@ -80,34 +80,97 @@ local function open_files()
   end, infos)
 end
 
+---@type fun(session: integer, kind: 'command'|'file')
+local again
+---@type table<integer, boolean> the sessions whose folder is being listed for the first time
+local listing = {}
+
 ---@param session integer
 ---@param query string
----@param callback fun(items: acp.CompletionItem[])
+---@param callback fun(items: acp.CompletionItem[], partial: boolean)
 local function files(session, query, callback)
   local fields = { session = session, query = query, open = open_files() }
   require('acp.host').request('files', fields, function(found)
-    callback(vim.tbl_map(function(file)
-      return {
-        kind = vim.endswith(file.path, '/') and kinds.folder or kinds.file,
-        text = require('acp.mention').text(file.path),
-        label = file.path,
-        detail = file.open and 'open' or '',
-      }
-    end, found or {}))
+    found = found or { files = {}, partial = false }
+    if found.partial and not listing[session] then
+      listing[session] = true
+      require('acp.host').request('await_files', { session = session }, function()
+        listing[session] = nil
+        again(session, 'file')
+      end)
+    end
+    callback(
+      vim.tbl_map(function(file)
+        return {
+          kind = vim.endswith(file.path, '/') and kinds.folder or kinds.file,
+          text = require('acp.mention').text(file.path),
+          label = file.path,
+          detail = file.open and 'open' or '',
+        }
+      end, found.files),
+      found.partial
+    )
   end)
 end
 
+---@type table<integer, boolean> the sessions whose agents tell no commands, as it seems
+local silent = {}
+
 ---@param buf integer of a prompt
 ---@param at acp.CompletionPlace?
----@param callback fun(items: acp.CompletionItem[]) perhaps at once
+---@param callback fun(items: acp.CompletionItem[], partial: boolean) perhaps at once. `again` is
+---called when more than a part can be found.
 local function find(buf, at, callback)
-  local session = require('acp.mirror').sessions[vim.b[buf].acp_session]
+  local session = at and require('acp.mirror').sessions[vim.b[buf].acp_session]
   if not at or not session then
-    callback({})
+    callback({}, false)
   elseif at.kind == 'command' then
-    callback(commands(session, at.query))
+    local told = #(session.commands or {}) > 0 or silent[session.id]
+    callback(commands(session, at.query), not told)
   else
     files(session.id, require('acp.mention').unquote(at.query), callback)
+  end
+end
+
+---@class acp.CompletionQuestion of a language client
+---@field kind 'command'|'file'
+---@field answer fun() with what there is
+
+---@type table<integer, acp.CompletionQuestion> what waits until anything is known, by session: a
+---client asks no second time by itself
+local waiting = {}
+---@type table<integer, integer> how often clients have asked, by session
+local questions = {}
+
+---How long a client waits for commands when the agent has started, in ms.
+local patience = 5000
+
+---@param session integer
+local function answer_waiting(session)
+  local question = waiting[session]
+  waiting[session] = nil
+  if question then
+    question.answer()
+  end
+end
+
+---@param session integer
+---@param question acp.CompletionQuestion
+local function wait(session, question)
+  waiting[session] = question
+  local function give_up()
+    local s = require('acp.mirror').sessions[session]
+    if waiting[session] ~= question then
+      return
+    elseif s and s.state == 'starting' then
+      vim.defer_fn(give_up, patience)
+      return
+    end
+    silent[session] = true
+    answer_waiting(session)
+  end
+  if question.kind == 'command' then
+    vim.defer_fn(give_up, patience)
   end
 end
 
@@ -119,7 +182,7 @@ local function answer(params, reply)
   local row, col = params.position.line, params.position.character
   local line = buf ~= -1 and api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
   local at = place(row, line:sub(1, col))
-  find(buf, at, function(found)
+  local function answer_with(found)
     local items = {}
     for i, item in ipairs(found) do
       items[i] = {
@@ -141,6 +204,26 @@ local function answer(params, reply)
       }
     end
     reply({ isIncomplete = true, items = items })
+  end
+  if not at then
+    answer_with({})
+    return
+  end
+  local session = vim.b[buf].acp_session
+  local mine = (questions[session] or 0) + 1
+  questions[session] = mine
+  answer_waiting(session) -- the client has gone on
+  find(buf, at, function(found, partial)
+    if partial and #found == 0 and questions[session] == mine then
+      wait(session, {
+        kind = at.kind,
+        answer = function()
+          find(buf, at, answer_with)
+        end,
+      })
+    else
+      answer_with(found)
+    end
   end)
 end
 
@@ -203,6 +286,18 @@ local function has_engine()
   return package.loaded['blink.cmp'] ~= nil or package.loaded.cmp ~= nil or _G.MiniCompletion ~= nil
 end
 
+---@type string? the first word of the menu that was opened last
+local first_word
+
+---@return boolean whether a menu is open that is not from here, or in which the user has chosen
+local function other_menu()
+  if vim.fn.pumvisible() == 0 then
+    return false
+  end
+  local menu = vim.fn.complete_info({ 'items', 'selected' })
+  return menu.selected ~= -1 or (menu.items[1] or {}).word ~= first_word
+end
+
 ---Opens the menu without choosing or inserting anything.
 ---@param col integer byte column, 0-based
 ---@param items table[]
@@ -211,8 +306,16 @@ local function show(col, items)
   local before = api.nvim_get_option_value('completeopt', { scope = here })
   local set = ('noautocmd set%s completeopt='):format(here)
   vim.cmd(set .. 'menuone,noselect')
+  first_word = items[1] and items[1].word
   pcall(vim.fn.complete, col + 1, items) -- where text may not change now, there is no menu
   vim.cmd(set .. before)
+end
+
+---What there is to complete at the cursor.
+---@return acp.CompletionPlace?
+local function here()
+  local row, col = unpack(api.nvim_win_get_cursor(0))
+  return place(row - 1, api.nvim_get_current_line():sub(1, col))
 end
 
 local asked = 0
@@ -220,10 +323,6 @@ local asked = 0
 ---Opens the menu when there is something to complete at the cursor.
 ---@param buf integer the current buffer, a prompt
 local function trigger(buf)
-  local function here()
-    local row, col = unpack(api.nvim_win_get_cursor(0))
-    return place(row - 1, api.nvim_get_current_line():sub(1, col))
-  end
   asked = asked + 1
   local mine, at = asked, here()
   if not at then
@@ -258,6 +357,35 @@ local function trigger(buf)
       end
     end)
   )
+end
+
+---Offers what has become known to whoever has asked for it and still stands there.
+again = function(session, kind)
+  local question = waiting[session]
+  if question and question.kind == kind then
+    answer_waiting(session)
+  end
+  local buf = api.nvim_get_current_buf()
+  local prompt = vim.bo[buf].filetype == 'acp-prompt' and vim.b[buf].acp_session == session
+  if not prompt or has_engine() or not api.nvim_get_mode().mode:match('^i') or other_menu() then
+    return
+  end
+  local at = here()
+  if at and at.kind == kind then
+    trigger(buf)
+  end
+end
+
+---The agent has told its commands.
+---@param session integer
+function M.told(session)
+  again(session, 'command')
+end
+
+---@param session integer that is closed
+function M.forget(session)
+  answer_waiting(session)
+  listing[session], silent[session], questions[session] = nil, nil, nil
 end
 
 ---'omnifunc' of the prompt: the menu comes when it is there.

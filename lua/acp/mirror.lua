@@ -86,6 +86,10 @@ function M.set(session)
   end
   local before = M.sessions[id]
   M.sessions[id] = session
+  local told = before and #(before.commands or {}) == 0 and #(session.commands or {}) > 0
+  if told and package.loaded['acp.complete'] then
+    require('acp.complete').told(id)
+  end
   local known = package.loaded['acp.login'] ~= nil
   local was = before and before.state
   if session.state ~= was and (known or session.state == 'auth_required') then
@@ -95,6 +99,7 @@ end
 
 ---@param id integer
 function M.forget(id)
+  require('acp.draft').leave(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
   require('acp.changes').forget(id)
   require('acp.unsaved').forget(id)

@@ -31,6 +31,14 @@ function ops.edit(args)
   require('acp.chat').edit(args)
 end
 
+---How many of the last lines are of prompts that wait.
+function ops.unsent(args)
+  local b = require('acp.bufs').get(args.session)
+  if b then
+    b.unsent = args.rows
+  end
+end
+
 function ops.review_edit(args)
   require('acp.review').edit(args)
 end

@@ -62,13 +62,16 @@ function M.follow(buf, wins)
   end
 end
 
----Adds lines that the host knows nothing of, below all others.
+---Adds lines that the host knows nothing of.
 ---@param page acp.Page
+---@param row integer before which, 0-based
 ---@param lines string[]
-function M.add(page, lines)
+function M.add(page, row, lines)
   local following = windows(page)
+  local count = api.nvim_buf_line_count(page.buf)
   vim.bo[page.buf].modifiable = true
-  api.nvim_buf_set_lines(page.buf, -1, -1, false, lines)
+  api.nvim_buf_set_lines(page.buf, row, row, true, lines)
+  require('acp.highlight').splice(page.buf, row, row, #lines, count)
   vim.bo[page.buf].modifiable = false
   vim.bo[page.buf].modified = false
   M.follow(page.buf, following)

@@ -29,6 +29,18 @@ local function fit(buf)
   end
 end
 
+api.nvim_create_autocmd('CmdwinLeave', {
+  group = api.nvim_create_augroup('acp_prompt', {}),
+  desc = 'Fit the prompts: as a float comes or goes, the lowest window gets the lines',
+  callback = vim.schedule_wrap(function()
+    for _, b in bufs.each() do
+      if b.prompt and api.nvim_buf_is_loaded(b.prompt) then
+        fit(b.prompt)
+      end
+    end
+  end),
+})
+
 ---@param id integer session
 ---@param text string
 local function remember(id, text)
@@ -70,7 +82,11 @@ local function cwd(id)
   return session and session.cwd or vim.fn.getcwd()
 end
 
----Shows in an empty prompt what it is for.
+---@type table<integer, integer> the changedtick of prompts that came back from an earlier session
+local restored = {}
+
+---Shows in an empty prompt what it is for, and of one that the user has not typed here where it is
+---from.
 ---@param id integer
 function M.hint(id)
   local b = bufs.get(id)
@@ -79,6 +95,12 @@ function M.hint(id)
     return
   end
   api.nvim_buf_clear_namespace(buf, hint_ns, 0, -1)
+  if restored[id] == api.nvim_buf_get_changedtick(buf) then
+    api.nvim_buf_set_extmark(buf, hint_ns, api.nvim_buf_line_count(buf) - 1, 0, {
+      virt_lines = { { { 'You had not sent this', 'AcpMore' } } },
+    })
+    return
+  end
   local s = require('acp.mirror').sessions[id]
   if
     not s
@@ -95,13 +117,33 @@ function M.hint(id)
   })
 end
 
+---@type table<integer, {why: string, state?: string, tick: integer}> what could not be sent
+local refused = {}
+
+---Why what stands in a prompt was not sent, where that was tried. In Insert mode messages are
+---covered by the mode.
+---@param id integer
+---@return string?
+function M.refused(id)
+  local session, r = require('acp.mirror').sessions[id], refused[id]
+  local same = r
+    and r.state == (session and session.state)
+    and r.tick == api.nvim_buf_get_changedtick(bufs.ensure(id).prompt)
+  return same and r.why or nil
+end
+
 ---Shows a prompt's new text as what it is.
 ---@param id integer
 function M.changed(id)
   local buf = bufs.ensure(id).prompt
+  if refused[id] and not M.refused(id) then
+    refused[id] = nil
+    require('acp.winbar').refresh(id)
+  end
   M.hint(id)
   fit(buf)
   require('acp.mention').highlight(buf, cwd(id))
+  require('acp.draft').changed(id)
 end
 
 ---@type table<integer, boolean> the sessions whose prompt waits for an answer or for what is saved
@@ -125,6 +167,11 @@ local function send(id)
     sending[id] = nil
     local ok, err = require('acp').prompt(blocks, { session = id, unsaved = how })
     if not ok then
+      if text ~= '' then
+        local tick = api.nvim_buf_get_changedtick(buf)
+        refused[id] = { why = err, state = session and session.state, tick = tick }
+        require('acp.winbar').refresh(id)
+      end
       require('acp.say').warn(err)
       return
     end
@@ -146,7 +193,8 @@ end
 ---Forgets what was sent in a session that is closed.
 ---@param id integer
 function M.forget(id)
-  history[id], browsing[id], sending[id] = nil, nil, nil
+  history[id], browsing[id], sending[id], refused[id], restored[id] = nil, nil, nil, nil, nil
+  require('acp.complete').forget(id)
 end
 
 ---@param id integer
@@ -179,6 +227,16 @@ end
 ---@return integer buf
 function M.create(id)
   local buf = bufs.create('prompt', 'acp-prompt', id)
+  local unsent = require('acp.draft').begin(id, buf, cwd(id))
+  if unsent then
+    api.nvim_buf_set_lines(buf, 0, -1, false, unsent)
+    restored[id] = api.nvim_buf_get_changedtick(buf)
+    vim.schedule(function()
+      if api.nvim_buf_is_loaded(buf) and bufs.get(id) then
+        M.changed(id)
+      end
+    end)
+  end
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
     buffer = buf,
     callback = function()

@@ -168,6 +168,12 @@ local function chip(id, room, inserting)
   return text, shown == #names
 end
 
+---@param hints string
+---@return string
+local function emphasize(hints)
+  return (hints:gsub('^%l+ed%f[%A]', '%%#AcpError#%0%%#AcpWinbar#'))
+end
+
 ---@param id integer
 ---@param win integer
 ---@return string
@@ -183,8 +189,12 @@ local function prompt_bar(id, win)
   local here = api.nvim_win_get_buf(win) == api.nvim_get_current_buf()
   local inserting = here and api.nvim_get_mode().mode:match('^i') ~= nil
   local send = inserting and keys.send_insert or keys.send
-  if s and s.state == 'dead' then
-    table.insert(hints, 'ended · :Acp restart')
+  if send and bufs.yielded(api.nvim_win_get_buf(win), inserting and 'i' or 'n', send) then
+    send = nil -- it does what the user has made of it
+  end
+  local over = not s and 'closed' or s.state == 'dead' and 'ended · :Acp restart'
+  if over then
+    table.insert(hints, over)
   elseif send then
     table.insert(hints, escape(send) .. ' send')
   end
@@ -193,6 +203,13 @@ local function prompt_bar(id, win)
     table.insert(hints, escape(keys.cancel) .. ' stop')
   end
   local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
+  local refused = require('acp.prompt').refused(id)
+  if refused then
+    right = over or '' -- the keys matter less
+    left = over and 'not sent' or 'not sent: ' .. flat(refused)
+    left = escape(shorten(left, api.nvim_win_get_width(win) - 4 - cells(right)))
+    return '%#AcpError# ' .. left .. '%=%#AcpWinbar#' .. emphasize(right) .. ' '
+  end
   local used = left ~= '' and cells(left .. ' · ') or 0
   local room = api.nvim_win_get_width(win) - 2 - used
   local along, whole = chip(id, room - cells(right) - 2, inserting)
@@ -202,8 +219,7 @@ local function prompt_bar(id, win)
   if along ~= '' and left ~= '' then
     left = left .. ' · '
   end
-  right = right:gsub('^ended', '%%#AcpError#ended%%#AcpWinbar#')
-  return '%#AcpWinbar# ' .. left .. along .. '%=' .. right .. ' '
+  return '%#AcpWinbar# ' .. left .. along .. '%=' .. emphasize(right) .. ' '
 end
 
 ---@param id integer

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // menu is the text of the completion menu's items, or nothing where none is shown.
@@ -459,5 +461,167 @@ func TestContentIsRefusedOnceTheAgentIsKnown(t *testing.T) {
 			t.Errorf("sent were %v", got)
 		}
 		s.awaitChat("Puppet takes no images: the prompt was not sent.")
+	})
+}
+
+// slowly has the list of files made no sooner than the test says, by list: a git in the PATH waits for that.
+func slowly(t *testing.T) nvimtest.Option {
+	dir := t.TempDir()
+	script := "#!/bin/sh\nwhile [ ! -e \"$HOME/list\" ]; do sleep 0.02; done\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return nvimtest.Env("PATH=" + dir + ":" + os.Getenv("PATH"))
+}
+
+func (s *scene) list() {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.Home, "list"), nil, 0o666); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// What was asked for before the folder was listed is offered when it is, without another key.
+func TestFilesAreOfferedWhenTheyAreListed(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.folder("sub/lexer.lua", "lex.txt")
+		s.Command("edit lex.txt")
+		s.begin()
+		s.Keys("iread @lex")
+		s.awaitMenu("lex.txt")
+		s.Keys("er")
+		s.settle()
+		s.awaitMenu()
+		s.list()
+		s.awaitMenu("sub/lexer.lua")
+		s.awaitPrompt("read @lexer")
+	}, slowly(t))
+}
+
+// Whoever has gone on, chosen or has another menu open is left alone.
+func TestFilesListedLateDisturbNobody(t *testing.T) {
+	for name, play := range map[string]func(s *scene){
+		"left Insert mode": func(s *scene) { s.Keys("<Esc>") },
+		"another word":     func(s *scene) { s.Keys(" word") },
+		"chosen":           func(s *scene) { s.Keys("<C-n>"); s.awaitPrompt("@lex.txt") },
+		"another menu": func(s *scene) {
+			s.Lua(nil, `vim.fn.complete(1, { { word = 'mine', abbr = 'mine' }, { word = 'other', abbr = 'other' } })`)
+			s.awaitMenu("mine", "other")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.folder("sub/lexer.lua", "lex.txt")
+				s.Command("edit lex.txt")
+				s.begin()
+				s.Keys("i@lex")
+				s.awaitMenu("lex.txt")
+				play(s)
+				menu, text := s.menu(), s.promptText()
+				s.list()
+				s.Lua(nil, `require('acp.host').request('await_files', { session = 1 }, function() _G.listed = true end)`)
+				s.AwaitLua(`_G.listed`)
+				s.settle()
+				if got := s.menu(); !slices.Equal(got, menu) || s.promptText() != text {
+					t.Errorf("%q with the menu %q has become %q with %q", text, menu, s.promptText(), got)
+				}
+			}, slowly(t))
+		})
+	}
+}
+
+// A language client asks but once: it has its answer when there is one.
+func TestLanguageServerClientsWaitForTheFirstAnswer(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.folder("lexer.lua")
+		s.Lua(nil, `package.loaded['blink.cmp'] = {}
+			_G.ask = function(name)
+				local client = vim.lsp.get_clients({ bufnr = 0, name = 'acp' })[1]
+				local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+				vim.lsp.buf_request(0, 'textDocument/completion', params, function(_, result)
+					_G[name] = vim.tbl_map(function(item) return item.label end, result.items)
+				end)
+			end`)
+		s.Command("Acp")
+		p := s.agent()
+		s.Keys("i@le")
+		s.awaitPrompt("@le")
+		s.Lua(nil, `ask('earlier')`)
+		s.Keys("x")
+		s.awaitPrompt("@lex")
+		s.Lua(nil, `ask('files')`)
+		s.AwaitLua(`vim.deep_equal(earlier, {})`) // the client has gone on
+		s.settle()
+		if s.LuaBool(`files ~= nil`) {
+			t.Error("the answer came before there was one")
+		}
+		s.list()
+		s.AwaitLua(`vim.deep_equal(files, { 'lexer.lua' })`)
+
+		s.Keys("<Esc>cc/")
+		s.awaitPrompt("/")
+		s.Lua(nil, `ask('commands')`)
+		s.settle()
+		p.begin()
+		s.AwaitEvent("AcpSessionReady")
+		if s.LuaBool(`commands ~= nil`) {
+			t.Error("the answer came before there was one")
+		}
+		p.update("available_commands_update", obj{"availableCommands": []obj{{"name": "plan", "description": ""}}})
+		s.AwaitLua(`vim.deep_equal(commands, { '/plan' })`)
+	}, slowly(t))
+}
+
+// A slash that was typed before the agent has told its commands opens the menu when it does.
+func TestCommandsAreOfferedWhenTheyAreTold(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("Acp")
+		p := s.agent()
+		s.Keys("i/pl")
+		s.awaitPrompt("/pl")
+		p.begin()
+		s.AwaitEvent("AcpSessionReady")
+		p.update("available_commands_update", obj{"availableCommands": []obj{
+			{"name": "compact", "description": ""}, {"name": "plan", "description": ""},
+		}})
+		s.awaitMenu("/plan")
+		s.awaitPrompt("/pl")
+	})
+}
+
+// What the user has mapped for the prompt and the chat stays; what they map wherever a language server attaches does
+// not win.
+func TestKeysOfTheUsersForOurBuffersStay(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Lua(nil, `
+			vim.api.nvim_create_autocmd('FileType', { pattern = 'acp-prompt', callback = function(event)
+				vim.keymap.set('i', '<C-s>', function() _G.signature = true end, { buffer = event.buf })
+				vim.keymap.set('n', '<C-p>', function() _G.previous = true end, { buffer = event.buf })
+			end })
+			vim.api.nvim_create_autocmd('FileType', { pattern = 'acp-chat', callback = function(event)
+				vim.keymap.set('n', 'o', function() _G.opened = true end, { buffer = event.buf })
+			end })
+			vim.api.nvim_create_autocmd('LspAttach', { callback = function(event)
+				vim.keymap.set('n', '<CR>', function() _G.theirs = true end, { buffer = event.buf })
+				vim.schedule(function() vim.schedule(function() _G.attached = true end) end)
+			end })
+			require('acp').new()`)
+		p := s.begin()
+		s.AwaitLua(`_G.attached`)
+		s.Keys("igo")
+		s.awaitPrompt("go")
+		s.Await("no key to be offered", func() bool { return !strings.Contains(s.Screen(), "> send") })
+		s.Keys("<C-s>")
+		s.AwaitLua(`_G.signature`)
+		s.Keys("<Esc><C-p>")
+		s.AwaitLua(`_G.previous`)
+		s.Keys("<CR>")
+		p.turn("go")
+		if s.LuaBool(`_G.theirs == true`) {
+			t.Error("a key that sends is the user's of language servers")
+		}
+		s.Command("wincmd k")
+		s.Keys("o")
+		s.AwaitLua(`_G.opened`)
 	})
 }

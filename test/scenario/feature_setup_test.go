@@ -169,10 +169,11 @@ func TestWithoutAnyAgent(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.Lua(nil, `vim.env.PATH = ...; local c = vim.g.acp; c.agent = nil; c.agents = nil; vim.g.acp = c`,
 			filepath.Join(s.Home, "empty"))
-		s.Command("Acp")
-		s.awaitMessage("no agent is installed")
-		s.awaitMessage(":checkhealth acp")
-	})
+		s.Keys(":Acp<CR>")
+		s.AwaitScreen("no agent is installed: :checkhealth acp, or :Acp new demo")
+		s.Keys("iwritten<Esc>") // Neovim does not wait for <CR>
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'written' and vim.fn.mode() == 'n'`)
+	}, nvimtest.Size(80, 24))
 }
 
 // bare is a copy of the plugin without a host.

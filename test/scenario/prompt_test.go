@@ -1,11 +1,18 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // promptWin is the Lua expression for the first prompt window of the tab.
@@ -359,4 +366,272 @@ func TestSteeringAnAgentThatDies(t *testing.T) {
 		p.begin()
 		p.turn("backwards")
 	})
+}
+
+// prompts is what of the chat's lines has the sign of a prompt, by the sign's highlight.
+func (s *scene) prompts() obj {
+	s.t.Helper()
+	return s.value(`(function(buf)
+		local found = vim.empty_dict()
+		for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, -1, 0, -1, { details = true })) do
+			if vim.trim(mark[4].sign_text or '') == '▌' then
+				local line = vim.api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
+				found[line] = vim.fn.synIDattr(mark[4].sign_hl_group and vim.fn.hlID(mark[4].sign_hl_group) or 0, 'name')
+			end
+		end
+		return found
+	end)(` + chatBuf + `)`).(obj)
+}
+
+// awaitPrompts waits until the chat has these prompts, sent ("said") and not ("waits"), each once.
+func (s *scene) awaitPrompts(want obj) {
+	s.t.Helper()
+	s.Await(fmt.Sprintf("the prompts %v", want), func() bool {
+		got := obj{}
+		for text, group := range s.prompts() {
+			got[text] = map[any]string{"AcpUser": "said", "AcpMore": "waits"}[group]
+		}
+		return reflect.DeepEqual(got, want)
+	})
+	for text := range want {
+		s.once(text)
+	}
+}
+
+// What is sent before the agent takes it stands where it will be said.
+func TestPromptWaitsInTheChatWhileTheAgentStarts(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("Acp")
+		p := s.agent()
+		s.Keys("iwhy does it\nskip one?<C-s>")
+		s.awaitPrompts(obj{"why does it": "waits", "skip one?": "waits"})
+		s.AwaitScreen("1 queued")
+		s.screen("waiting")
+		s.Keys("and then<C-s>")
+		s.awaitPrompts(obj{"why does it": "waits", "skip one?": "waits", "and then": "waits"})
+
+		// The user reads in the chat: the cursor stays on its line.
+		s.Keys("<Esc>")
+		s.Command("wincmd k")
+		s.Keys("ggjl")
+		const cursor = `vim.api.nvim_get_current_line() .. vim.inspect(vim.api.nvim_win_get_cursor(0))`
+		before := s.LuaString(cursor)
+		p.begin()
+		turn, text := p.prompted()
+		if text != "why does it\nskip one?" {
+			t.Errorf("asked %q", text)
+		}
+		s.awaitPrompts(obj{"why does it": "said", "skip one?": "said", "and then": "waits"})
+		p.say("Because.")
+		s.awaitChat("Because.\n\nand then")
+		if now := s.LuaString(cursor); now != before {
+			t.Errorf("the cursor was at %s and is at %s", before, now)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		p.turn("and then")
+		s.awaitPrompts(obj{"why does it": "said", "skip one?": "said", "and then": "said"})
+	})
+}
+
+// During a turn a prompt that waits is one line below what the agent says, and goes when it is taken back.
+func TestPromptWaitsInTheChatDuringATurn(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "work")
+		p.say("I begin")
+		s.ok(`require('acp').prompt('second\nand more\nand more')`)
+		s.ok(`require('acp').prompt('third')`)
+		s.awaitChat("I begin\n\nsecond … +2 lines\n\nthird")
+		p.say(" and go on.")
+		s.awaitChat("I begin and go on.\n\nsecond … +2 lines\n\nthird")
+		s.Command("Acp queue")
+		s.Keys("ggdG:w<CR>")
+		s.awaitQueue()
+		s.awaitPrompts(obj{"work": "said"})
+		s.Command("close")
+		s.ok(`require('acp').prompt('fourth')`)
+		s.awaitPrompts(obj{"work": "said", "fourth": "waits"})
+		s.Command("Acp cancel")
+		p.expect("session/cancel")
+		p.stop(turn, "cancelled")
+		s.AwaitEvent("AcpTurnEnd")
+		s.AwaitScreenMatch("▌ fourth +paused")
+		s.Command("Acp close")
+		s.AwaitScreenMatch("▌ fourth +not sent")
+		p.silent()
+	})
+}
+
+// Whatever ends meanwhile, the prompt stands in the chat, once, and goes out in the end.
+func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		s.choose("With a browser")
+		s.Command("Acp")
+		p := s.agent()
+		s.Keys("ikept words<C-s>")
+		s.awaitPrompts(obj{"kept words": "waits"})
+		p.exit(3, "no luck")
+		s.awaitState("dead")
+		s.awaitChat("no luck\n\nkept words")
+		s.awaitPrompts(obj{"kept words": "waits"})
+
+		// In Insert mode it is seen that nothing was sent.
+		s.Keys("more words<C-s>")
+		s.AwaitScreenMatch("not sent +ended · :Acp restart")
+		s.AwaitLua(`vim.fn.mode() == 'i'`)
+		s.awaitPrompt("more words")
+		s.Keys("!")
+		s.Await("no word of it any more", func() bool { return !strings.Contains(s.Screen(), "not sent") })
+		s.Keys("<Esc>")
+
+		// The host dies and comes again.
+		s.Command("Acp restart")
+		s.agent()
+		hosts, _ := s.hosts()
+		s.free(func() {
+			if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			s.awaitState("dead")
+			s.Await("all processes to end", func() bool { return len(s.Leftovers()) == 0 })
+		})
+		s.awaitChat("the host ended")
+		s.awaitPrompts(obj{"kept words": "waits"})
+		s.Command("Acp restart")
+		p = s.agent()
+		s.awaitPrompts(obj{"kept words": "waits"})
+		s.awaitChat("starts it again\n\nkept words")
+		s.Lua(nil, `require('acp.host').notify('redraw', { session = 1, why = 'a test' })`)
+		p.initialize(logins(browser))
+		p.refuseLogin(p.expect("session/new"))
+		s.awaitState("auth_required")
+		s.awaitChat("What you asked is kept.")
+		s.awaitPrompts(obj{"kept words": "waits"})
+		p.authenticated("browser")
+		p.newSession(1)
+		p.turn("kept words")
+		s.awaitPrompts(obj{"kept words": "said"})
+		s.once("the host ended")
+	})
+}
+
+// drafts is the drafts below a state folder.
+func (s *scene) drafts(state string) (texts []string) {
+	s.t.Helper()
+	dir := filepath.Join(state, "nvim/acp/drafts")
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), ".new") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		info, err2 := f.Info()
+		if err = errors.Join(err, err2); err != nil {
+			s.t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			s.t.Errorf("%s has the mode %v", f.Name(), info.Mode())
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+func (s *scene) awaitDrafts(state string, want ...string) {
+	s.t.Helper()
+	s.Await(fmt.Sprintf("the drafts %q", want), func() bool { return slices.Equal(s.drafts(state), want) })
+}
+
+// beside starts another Neovim in the folder of one that has ended.
+func (s *scene) beside(bin, state string) *scene {
+	s.t.Helper()
+	return open(s.t, nvimtest.Start(s.t, bin, nvimtest.Dir(s.Dir), nvimtest.Env(
+		"XDG_STATE_HOME="+state, "GORACE=halt_on_error=1 atexit_sleep_ms=0",
+	)))
+}
+
+// What is not sent when Neovim ends comes back in the next session of its folder, once.
+func TestDraftsOutliveNeovim(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		bin, state := s.LuaString(`vim.v.progpath`), filepath.Join(s.Home, "state")
+		p := s.begin()
+		s.prompt(p, "work")
+		s.ok(`require('acp').prompt('queued words')`)
+		s.awaitQueue("queued words")
+		s.Keys("imy idea<CR>and more")
+		s.awaitPrompt("my idea\nand more")
+		s.quit()
+		s.awaitDrafts(state, "queued words\n\nmy idea\nand more")
+
+		s = s.beside(bin, state)
+		s.ok(`require('acp').new({ cwd = '/' })`)
+		s.awaitPrompt("")
+		s.Command("Acp new")
+		s.awaitPrompt("queued words\n\nmy idea\nand more")
+		s.AwaitScreen("You had not sent this")
+		s.screen("draft")
+		s.Command("Acp new")
+		s.awaitPrompt("") // once
+		s.Keys("inext to it")
+		s.awaitDrafts(state, "queued words\n\nmy idea\nand more", "next to it")
+		s.Kill() // it has written what was typed a second ago
+
+		s = s.beside(bin, state)
+		p = s.begin()
+		s.awaitPrompt("next to it")
+		s.Keys("A<C-s>")
+		if _, text := p.prompted(); text != "next to it" {
+			t.Errorf("asked %q", text)
+		}
+		s.awaitPrompt("")
+		s.awaitDrafts(state, "queued words\n\nmy idea\nand more") // what is sent does not come back
+		s.Await("no word of it any more", func() bool { return !strings.Contains(s.Screen(), "You had not sent this") })
+		s.Keys("<Esc>")
+		s.quit()
+	})
+}
+
+func TestDraftsOutliveTheirSession(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		state := filepath.Join(s.Home, "state")
+		s.begin()
+		s.Keys("ileft behind<Esc>")
+		s.awaitPrompt("left behind")
+		s.Command("Acp close")
+		s.awaitDrafts(state, "left behind")
+		s.AwaitLua(`#require('acp').sessions() == 0`)
+		s.Command("Acp new")
+		s.awaitPrompt("left behind")
+		s.Keys("ggdG")
+		s.awaitDrafts(state)
+	})
+}
+
+// Where a float comes or goes while the command-line window is open, Neovim does not give the windows their heights back.
+func TestPromptKeepsItsHeightBehindTheCommandLineWindow(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.begin()
+		s.awaitPromptHeight(4)
+		s.Keys("q:")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ':'`)
+		s.Lua(nil, `_G.float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
+			{ relative = 'editor', row = 1, col = 1, width = 5, height = 2 })`)
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ''`)
+		s.awaitPromptHeight(4)
+		s.Keys(":<C-f>")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ':'`)
+		s.Lua(nil, `vim.api.nvim_win_close(_G.float, true)`)
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.fn.getcmdwintype() == ''`)
+		s.awaitPromptHeight(4)
+	}, nvimtest.Size(120, 32))
 }
