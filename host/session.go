@@ -54,6 +54,7 @@ type Session struct {
 	terminals terminals
 	ledger    *ledger.Ledger
 	review    *reviewTab
+	due       bool // the agent has changed something in this turn
 	comments  comments
 	lacks     ledger.Lack // what the copies of its folders leave out
 	reminder  string      // what is to be said in the chat when the session is open
@@ -312,6 +313,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.working.end()
 	s.host.follow.turn(s.id, false)
 	s.apply(session.TurnEnd{StopReason: reason, Error: why})
+	s.tellDue(false)
 	s.stopClock()
 	if reason == session.StopCancelled || reason == session.StopError {
 		s.stopTerminals()
