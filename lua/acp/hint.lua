@@ -31,31 +31,6 @@ local function words(taken)
   return parts[1] and table.concat(parts, ' · ')
 end
 
----A row of a window whose line leaves room: of a change, else near the cursor.
----@param win integer
----@param rows integer[] of the changes
----@param room integer cells
----@return integer? row
-local function row_in(win, rows, room)
-  local buf, info = api.nvim_win_get_buf(win), vim.fn.getwininfo(win)[1]
-  local first, last = vim.fn.line('w0', win) - 1, vim.fn.line('w$', win) - 1
-  local list = vim.tbl_filter(function(row)
-    return row >= first and row <= last
-  end, rows)
-  local cursor = api.nvim_win_get_cursor(win)[1] - 1
-  for i = 0, last - first do
-    vim.list_extend(list, { cursor + i, cursor - i })
-  end
-  for _, row in ipairs(list) do
-    if row >= first and row <= last then
-      local cells = vim.fn.virtcol({ row + 1, '$' }, false, win) - 1
-      if cells + room <= info.width - info.textoff then
-        return math.min(row, api.nvim_buf_line_count(buf) - 1)
-      end
-    end
-  end
-end
-
 ---Says the keys in a buffer whose changes are drawn, if they were not said yet.
 ---@param buf integer
 ---@param taken acp.Borrowed[]? the keys of the buffer
@@ -68,7 +43,8 @@ function M.offer(buf, taken, rows)
   local wins = vim.tbl_filter(function(win)
     return api.nvim_win_get_buf(win) == buf and api.nvim_win_get_config(win).relative == ''
   end, vim.list_extend({ api.nvim_get_current_win() }, api.nvim_tabpage_list_wins(0)))
-  local row = text and wins[1] and row_in(wins[1], rows, api.nvim_strwidth(text) + 3)
+  local window = require('acp.window')
+  local row = text and wins[1] and window.row_with(wins[1], rows, api.nvim_strwidth(text) + 3)
   if row then
     said, at = true, buf
     api.nvim_buf_set_extmark(buf, ns, row, 0, {

@@ -100,6 +100,7 @@ end
 function M.changed(id)
   local buf = bufs.ensure(id).prompt
   M.hint(id)
+  require('acp.winbar').below(id)
   fit(buf)
   require('acp.mention').highlight(buf, cwd(id))
 end
