@@ -54,6 +54,7 @@ function M.create(id)
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
   require('acp.highlight').attach(buf)
+  require('acp.prose').attach(buf)
   local navigate = require('acp.navigate')
   for action, plug in pairs({
     toggle = 'ToggleBlock',
