@@ -13,6 +13,9 @@ import (
 // goroutine of Lua's messages alone.
 func (h *Host) setRules(m message) {
 	h.reviewBefore.Store(m.text("review") == "before")
+	h.reviews.Store(m.text("review") != "")
+	key := m.text("keep_key")
+	h.keepKey.Store(&key)
 	list := rules.List{Private: m.texts("private")}
 	for _, item := range m.list("rules") {
 		fields, _ := item.(map[string]any)

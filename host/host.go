@@ -27,7 +27,7 @@ import (
 
 // API is the revision of what Lua and host say to each other. It changes
 // whenever either side could misunderstand the other.
-const API = 5
+const API = 6
 
 // Host owns the sessions of one Neovim.
 type Host struct {
@@ -53,10 +53,12 @@ type Host struct {
 	sayWithout sync.Once
 
 	permissionIDs atomic.Int64
-	judge         atomic.Pointer[judge] // nil until Lua has told the rules
-	reviewBefore  atomic.Bool           // writes through the client wait for the user
-	loops         sync.WaitGroup        // the sessions' goroutines
-	work          sync.WaitGroup        // all others
+	judge         atomic.Pointer[judge]  // nil until Lua has told the rules
+	reviewBefore  atomic.Bool            // writes through the client wait for the user
+	reviews       atomic.Bool            // the user is told what waits for a review
+	keepKey       atomic.Pointer[string] // the key of the chat that keeps all of that; "" for none
+	loops         sync.WaitGroup         // the sessions' goroutines
+	work          sync.WaitGroup         // all others
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session

@@ -56,6 +56,7 @@ func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger
 	s.box.Put(func() {
 		if len(changed)+len(gone) > 0 {
 			s.review.changed(changed, gone)
+			s.tellDue(len(events) > 0)
 		}
 		maps.Copy(s.shown.changes, shown)
 		held := slices.IndexFunc(s.shown.events, func(e event) bool { return !s.ledger.Told(e.after) })
@@ -68,6 +69,17 @@ func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger
 		}
 		s.changed()
 	})
+}
+
+// tellDue has the chat say what waits for a review. byAgent tells that the agent has just changed something.
+func (s *Session) tellDue(byAgent bool) {
+	if !s.host.reviews.Load() {
+		return
+	}
+	s.due = s.due || byAgent
+	over := s.due && !s.outbox.turnOpen()
+	s.chat.SetDue(s.review.due(), over)
+	s.due = s.due && !over
 }
 
 // tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.

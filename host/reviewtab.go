@@ -74,6 +74,21 @@ func (t *reviewTab) changed(changed []review.File, gone []int) {
 	t.render()
 }
 
+// due is what of the record waits for the user.
+func (t *reviewTab) due() transcript.Due {
+	due := transcript.Due{}
+	if key := t.session.host.keepKey.Load(); key != nil {
+		due.Key = *key
+	}
+	for _, f := range t.files {
+		if f.State == review.Pending {
+			added, removed := f.Pending()
+			due.Files, due.Added, due.Removed = due.Files+1, due.Added+added, due.Removed+removed
+		}
+	}
+	return due
+}
+
 // show opens the page, when something is on it, and tells Lua so. The record may be a little behind the disk
 // then: what has changed there comes after.
 func (t *reviewTab) show(m message) {

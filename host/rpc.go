@@ -5,6 +5,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -75,8 +77,20 @@ var handlers = map[string]func(*Host, message){
 	"decided": func(h *Host, m message) { h.background(func() { h.showDecided(m.integer("callback")) }) },
 	"revoke":  func(h *Host, m message) { h.background(func() { h.revoke(m.text("id"), m.integer("callback")) }) },
 	"fold": toSession(func(s *Session, m message) {
-		s.chat.Fold(s.row(m), transcript.Fold(m.text("fold")))
+		row, fold := s.row(m), transcript.Fold(m.text("fold"))
+		if fold == transcript.Toggle && s.chat.IsDue(row) {
+			s.host.editor.Post(editor.Op{Name: "review", Args: map[string]any{"session": s.id}})
+			return
+		}
+		s.chat.Fold(row, fold)
 		s.mark()
+	}),
+	"keep_due": toSession(func(s *Session, m message) {
+		if !s.chat.IsDue(s.row(m)) {
+			s.host.notify("warning", "no line about changes to review is here")
+			return
+		}
+		s.decide(ledger.Decision{Do: review.Keep}, func(int, error) {})
 	}),
 	"next": toSession(func(s *Session, m message) {
 		row, found := s.row(m), false

@@ -55,6 +55,7 @@ type Session struct {
 	terminals terminals
 	ledger    *ledger.Ledger
 	review    *reviewTab
+	due       bool // the agent has changed something in this turn
 	comments  comments
 	lacks     ledger.Lack // what the copies of its folders leave out
 	reminder  string      // what is to be said in the chat when the session is open
@@ -336,6 +337,7 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	s.working.end()
 	s.host.follow.turn(s.id, false)
 	s.apply(end)
+	s.tellDue(false)
 	s.stopClock()
 	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
 		s.stopTerminals()

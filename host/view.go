@@ -207,6 +207,10 @@ func (s *Session) editOp(name string, of drawn, e page.Edit) editor.Op {
 	for i, image := range e.Images {
 		images[i] = map[string]any{"row": image.Row, "path": image.Path}
 	}
+	prose := make([]any, len(e.Prose))
+	for i, rows := range e.Prose {
+		prose[i] = map[string]any{"row": rows[0], "end_row": rows[1]}
+	}
 	lines := e.Lines
 	if lines == nil {
 		lines = []string{}
@@ -216,7 +220,7 @@ func (s *Session) editOp(name string, of drawn, e page.Edit) editor.Op {
 		Args: map[string]any{
 			"session": s.id, "seq": e.Seq, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
 			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
-			"images": images,
+			"images": images, "prose": prose,
 		},
 		Done: func(_ any, err error) {
 			if err != nil {

@@ -93,6 +93,7 @@ local places = {
     'plan',
     'yank_code',
     'prompt',
+    'review_keep',
   },
   {
     'In the diff of a request',

@@ -143,7 +143,7 @@ type Unknown struct {
 	Count int
 }
 
-// Stop is the end of a turn, when there is something to tell about it.
+// Stop is the end of a turn, of which there may be nothing to tell.
 type Stop struct {
 	Reason StopReason
 	Error  string
@@ -631,9 +631,7 @@ func (c *Conversation) endTurn(u TurnEnd) {
 	if cost := c.cost(); cost.Amount > c.turnCost {
 		stop.Cost = &Cost{Amount: cost.Amount - c.turnCost, Currency: cost.Currency}
 	}
-	if stop.Reason != StopEndTurn || stop.Tokens > 0 || stop.Cost != nil {
-		c.add(stop)
-	}
+	c.add(stop)
 }
 
 // cost is what the session has cost so far.

@@ -125,7 +125,7 @@ func TestEntries(t *testing.T) {
 		},
 		"one plan a turn": {
 			[]Update{start("p"), plan("pending"), end, start("q"), plan("completed")},
-			lines(`user "p"`, "plan tidy/pending", `user "q"`, "plan tidy/completed"),
+			lines(`user "p"`, "plan tidy/pending", `stop end_turn ""`, `user "q"`, "plan tidy/completed"),
 		},
 		"an empty plan is none": {
 			[]Update{start("p"), PlanUpdate{}},
@@ -163,9 +163,9 @@ func TestEntries(t *testing.T) {
 			[]Update{UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "y", Reason: "why"}, UnknownUpdate{Type: "x"}},
 			lines("unknown x x2", "unknown y: why x1", "unknown x x1"),
 		},
-		"a turn that ended well has no entry": {
+		"a turn that ended well": {
 			[]Update{start("p"), end},
-			lines(`user "p"`),
+			lines(`user "p"`, `stop end_turn ""`),
 		},
 		"other ends are told": {
 			[]Update{start("p"), TurnEnd{StopReason: StopError, Error: "died"}},
@@ -596,8 +596,8 @@ func TestEcho(t *testing.T) {
 		"after the agent has begun":    {[]Update{agent("1", "a"), user("do it")}, lines(prompt, `agent "a"`, `user "do it"`)},
 		"after a tool call":            {[]Update{status("c", StatusPending), user("do it")}, lines(prompt, "call c other pending", `user "do it"`)},
 		"after something about no one": {[]Update{CommandsUpdate{}, user("do it")}, lines(prompt)},
-		"after the turn":               {[]Update{end, user("do it")}, lines(prompt, `user "do it"`)},
-		"of the second turn":           {[]Update{end, start("go on"), user("go on")}, lines(prompt, `user "go on"`)},
+		"after the turn":               {[]Update{end, user("do it")}, lines(prompt, `stop end_turn ""`, `user "do it"`)},
+		"of the second turn":           {[]Update{end, start("go on"), user("go on")}, lines(prompt, `stop end_turn ""`, `user "go on"`)},
 		"half, then the agent":         {[]Update{user("do"), agent("1", "a")}, lines(prompt, `agent "a"`)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,8 @@ type Edit struct {
 	Decor []Decor
 	// Code is what has been completed of fenced code, to be highlighted in its language.
 	Code []Code
+	// Prose are the rows of texts in markdown that are complete, each from its first to behind its last.
+	Prose [][2]int
 	// Images are the pictures to be shown below a row, where that can be.
 	Images []Image
 }
@@ -91,6 +93,7 @@ func (e *Edit) join(next *Edit) bool {
 	e.Marks = append(e.Marks, next.Marks...)
 	e.Decor = append(e.Decor, next.Decor...)
 	e.Code = append(e.Code, next.Code...)
+	e.Prose = append(e.Prose, next.Prose...)
 	e.Images = append(e.Images, next.Images...)
 	e.Seq = next.Seq
 	return true

@@ -153,6 +153,17 @@ func (r *Record) Waiting() (changes, files int) {
 	return changes, files
 }
 
+// Pending counts the lines of a file that wait for a decision: those that came and those that went.
+func (f File) Pending() (added, removed int) {
+	if f.text == nil {
+		return 0, 0
+	}
+	for _, e := range f.text.pending.edits {
+		added, removed = added+e.B1-e.B0, removed+e.A1-e.A0
+	}
+	return added, removed
+}
+
 // Textless calls f with each content that the record has without its text, and that may have to be put back.
 func (r *Record) Textless(f func(Content)) {
 	for _, one := range r.files {

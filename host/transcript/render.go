@@ -40,7 +40,11 @@ func (t *Transcript) render(b *block) []Line {
 	case *session.Unknown:
 		return []Line{line(piece{fmt.Sprintf("  · %s%s", e.Type, times(e.Count)), More})}
 	case *session.Stop:
-		return t.renderStop(b, e)
+		lines := t.renderStop(b, e)
+		if e == t.dueAfter && t.due.Files > 0 {
+			lines = append(lines, t.dueLine())
+		}
+		return lines
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type stream struct {
 	held         int  // newlines that only the document has yet
 	guessed      bool // the document has one that the message may never have
 	misled       bool // it was a wrong guess; another would cost as much again
+	told         bool // that it is complete
 	fitter       fitter
 
 	describe func(session.Content) string // puts a block that is no text in words
@@ -116,13 +117,17 @@ func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 		e.Images = t.picturesIn(e)
 		end += e.Added()
 	}
-	from, spans, fences := s.doc.Highlight()
-	if text == "" && from == s.doc.Lines() && len(fences) == 0 {
-		return nil, done
-	}
 	top := row
 	if b.gap {
 		top++
+	}
+	if done && !s.told && !m.Ended.IsZero() && s.started {
+		s.told = true
+		e.Prose = [][2]int{{top, end}}
+	}
+	from, spans, fences := s.doc.Highlight()
+	if text == "" && from == s.doc.Lines() && len(fences) == 0 && e.Prose == nil {
+		return nil, done
 	}
 	if cuts := s.fitter.cuts; len(cuts) > 0 && cuts[len(cuts)-1] >= from {
 		at, _ := slices.BinarySearch(cuts, from)

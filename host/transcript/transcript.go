@@ -61,6 +61,9 @@ type Transcript struct {
 	shows   map[string][]*block // the tool calls that have shown a terminal
 	width   int                 // cells of the narrowest window, 0 while there is none
 
+	due      Due           // see due.go
+	dueAfter *session.Stop // the end of the turn that the line about it stands below
+
 	pictures map[string]string // files by the lines of messages that name them
 }
 

@@ -119,10 +119,10 @@ end
 ---@param opts? vim.keymap.set.Opts
 function M.map(buf, mode, action, plug, fn, opts)
   local lhs = require('acp.config').get().keys[action]
-  local desc = require('acp.config').desc(action)
+  local desc = opts and opts.desc or require('acp.config').desc(action)
   vim.keymap.set(mode, plug, fn, { buffer = buf, desc = desc })
   if lhs then
-    opts = vim.tbl_extend('error', opts or {}, { buffer = buf, remap = true, desc = desc })
+    opts = vim.tbl_extend('force', opts or {}, { buffer = buf, remap = true, desc = desc })
     M.set(buf, mode, lhs, plug, opts)
   end
 end

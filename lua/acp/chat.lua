@@ -54,6 +54,7 @@ function M.create(id)
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
   require('acp.highlight').attach(buf)
+  require('acp.prose').attach(buf)
   local navigate = require('acp.navigate')
   for action, plug in pairs({
     toggle = 'ToggleBlock',
@@ -95,6 +96,9 @@ function M.create(id)
   bufs.map(buf, 'n', 'terminal', '<Plug>(AcpTerminal)', function()
     require('acp.terminal').open_here()
   end)
+  bufs.map(buf, 'n', 'review_keep', '<Plug>(AcpReviewKeep)', function()
+    require('acp.host').notify('keep_due', M.here())
+  end, { desc = 'acp: keep all changes, on the line that counts them' })
   bufs.map(buf, 'n', 'plan', '<Plug>(AcpPlan)', navigate.plan)
   require('acp.option').map(buf)
   require('acp.permission').map(buf)

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local bar = require('acp.bar')
 local idle = require('acp.idle')
 local spare = require('acp.window').spare
 local ns = api.nvim_create_namespace('acp_follow')
@@ -92,21 +93,16 @@ local function open()
   return api.nvim_open_win(buf, false, { split = split, win = -1 })
 end
 
+---@type integer? the buffer in which it is said, as another plugin has the line above the window
+local beside
+
 local group_of_bar = '%#AcpWinbarFollow#'
 
----@param bar string
----@return string bar without what we have put into it
-local function bare(bar)
-  local at = bar:find('%=' .. group_of_bar, 1, true) or bar:find(group_of_bar, 1, true)
-  return at and bar:sub(1, at - 1) or bar
-end
-
----@param w integer
----@param bar string
-local function set_bar(w, bar)
-  if api.nvim_get_option_value('winbar', { scope = 'local', win = w }) ~= bar then
-    api.nvim_set_option_value('winbar', bar, { scope = 'local', win = w })
-  end
+---@param line string
+---@return string line without what we have put into it
+local function bare(line)
+  local at = line:find('%=' .. group_of_bar, 1, true) or line:find(group_of_bar, 1, true)
+  return at and line:sub(1, at - 1) or line
 end
 
 ---Gives a window the line above it that it has without us.
@@ -115,7 +111,9 @@ local function unmark(w)
   local own = api.nvim_get_option_value('winbar', { scope = 'local', win = w })
   local old = bare(own)
   if old ~= own then
-    set_bar(w, old ~= vim.go.winbar and old or '')
+    bar.drop(w)
+    old = old ~= vim.go.winbar and old or ''
+    api.nvim_set_option_value('winbar', old, { scope = 'local', win = w })
   end
 end
 
@@ -132,11 +130,18 @@ end
 ---Brings the lines above the windows up to date: the window's own has the mark, no other has it,
 ---such as one that was split off.
 local function draw()
+  if beside then
+    bar.clear(beside)
+    beside = nil
+  end
   for _, w in ipairs(api.nvim_list_wins()) do
     if w == win then
-      local users = bare(vim.wo[w].winbar)
       local ours = group_of_bar .. ' ' .. words() .. ' '
-      set_bar(w, users == '' and ours .. '%<' or users .. '%=' .. ours)
+      local users = bare(vim.wo[w].winbar)
+      bar.set(w, users == '' and ours .. '%<' or users .. '%=' .. ours, function()
+        bar.beside(w, ours)
+        beside = api.nvim_win_get_buf(w)
+      end)
     else
       unmark(w)
     end
@@ -507,6 +512,9 @@ function M.jump(args)
   draw()
   if shown and args.line > 0 then
     shown = pcall(place, args.line)
+    if beside then
+      draw() -- there
+    end
   end
   if api.nvim_win_is_valid(win) then -- else an autocommand has closed it
     settle()

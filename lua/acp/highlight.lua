@@ -63,7 +63,7 @@ local links = {
   AcpConflictHint = 'DiagnosticWarn',
   AcpConflictSign = 'DiagnosticWarn',
   AcpOutput = 'Comment',
-  AcpMore = 'NonText',
+  AcpMore = 'Comment',
   AcpChip = '@markup.link',
   AcpPlanDone = 'Comment',
   AcpPlanNow = 'DiagnosticInfo',
@@ -90,24 +90,18 @@ local links = {
 ---Groups that look as the text around them, until the user says otherwise.
 local plain = { 'AcpToolTitle', 'AcpPlan', 'AcpOption' }
 
----Terminal colours, for schemes that define none.
+---Terminal colours, for schemes that define none, on a dark and on a light background.
 local ansi = {
-  'NvimDarkGrey4',
-  'Red',
-  'Green',
-  'Yellow',
-  'Blue',
-  'Magenta',
-  'Cyan',
-  'LightGrey',
-  'Grey',
-  'LightRed',
-  'LightGreen',
-  'LightYellow',
-  'LightBlue',
-  'LightMagenta',
-  'LightCyan',
-  'White',
+  dark = vim.split(
+    '#6c7078 Red Green Yellow #5f87ff Magenta Cyan LightGrey '
+      .. 'Grey LightRed LightGreen LightYellow LightBlue LightMagenta LightCyan White',
+    ' '
+  ),
+  light = vim.split(
+    '#07080d #8f0010 #005523 #6b5300 #004c9f #6f006b #006363 #4f5258 '
+      .. '#5c6068 #b3261e #1b7f3b #806500 #0b66b0 #8b2f8b #0a7575 #2c2e33',
+    ' '
+  ),
 }
 
 ---Backgrounds of changed lines and words: the colour of what is added or removed, mixed into that
@@ -120,6 +114,40 @@ local tints = {
   AcpDiffDeleteText = { 'Removed', 0.4, dark = 88, light = 217 },
 }
 
+---How far two colours are from each other, as the accessibility guidelines of the web count it: 1
+---is not at all, 21 is black and white.
+---@param a integer
+---@param b integer
+---@return number
+local function contrast(a, b)
+  local bright = {}
+  for i, color in ipairs({ a, b }) do
+    local sum = 0
+    for unit, weight in pairs({ [0x10000] = 0.2126, [0x100] = 0.7152, [1] = 0.0722 }) do
+      local part = math.floor(color / unit) % 256 / 255
+      sum = sum + weight * (part <= 0.03928 and part / 12.92 or ((part + 0.055) / 1.055) ^ 2.4)
+    end
+    bright[i] = sum + 0.05
+  end
+  return math.max(bright[1], bright[2]) / math.min(bright[1], bright[2])
+end
+
+---@param below integer
+---@param color integer
+---@param share number
+---@return integer
+local function mix(below, color, share)
+  local mixed = 0
+  for _, unit in ipairs({ 0x10000, 0x100, 1 }) do
+    local from, to = math.floor(below / unit) % 256, math.floor(color / unit) % 256
+    mixed = mixed + math.floor(from + (to - from) * share + 0.5) * unit
+  end
+  return mixed
+end
+
+---No text needs more contrast to its background, nor more than so much of what it has elsewhere.
+local enough, of_plain = 3.5, 0.75
+
 local function tint()
   local light = vim.o.background == 'light'
   local normal = api.nvim_get_hl(0, { name = 'Normal', link = false })
@@ -129,10 +157,12 @@ local function tint()
   for name, t in pairs(tints) do
     local color = api.nvim_get_hl(0, { name = t[1], link = false }).fg
     color = color or (t[1] == 'Added' and 0x40a040 or 0xd04040)
-    local mixed = 0
-    for _, unit in ipairs({ 0x10000, 0x100, 1 }) do
-      local from, to = math.floor(below / unit) % 256, math.floor(color / unit) % 256
-      mixed = mixed + math.floor(from + (to - from) * (t[2] + more) + 0.5) * unit
+    local share = t[2] + more
+    local mixed = mix(below, color, share)
+    local least = normal.fg and math.min(enough, of_plain * contrast(normal.fg, below)) or 0
+    while normal.fg and share > 0.25 and contrast(normal.fg, mixed) < least do
+      share = share - 0.05
+      mixed = mix(below, color, share)
     end
     local ctermbg = light and t.light or t.dark
     api.nvim_set_hl(0, name, { bg = mixed, ctermbg = ctermbg, default = true })
@@ -148,7 +178,7 @@ local function link()
     api.nvim_set_hl(0, name, { default = true })
   end
   for i = 0, 15 do
-    local color = vim.g['terminal_color_' .. i] or ansi[i + 1]
+    local color = vim.g['terminal_color_' .. i] or ansi[vim.o.background][i + 1]
     api.nvim_set_hl(0, 'AcpAnsi' .. i, { fg = color, ctermfg = i, default = true })
   end
 end

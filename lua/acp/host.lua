@@ -3,7 +3,7 @@
 local M = {}
 
 ---The revision of what plugin and host say to each other; the same number as in host/host.go.
-M.api = 5
+M.api = 6
 
 local root = vim.fs.dirname(
   vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2))))

@@ -229,7 +229,11 @@ function M.keys()
   local config = require('acp.config').get().keys
   local keys = {}
   for _, action in ipairs(actions) do
-    local function add(mode, run)
+    local function add(mode, act)
+      local function run()
+        require('acp.hint').done()
+        act()
+      end
       table.insert(keys, { lhs = action.plug, mode = mode, run = run, action = action.action })
       local lhs = config[action.action]
       if lhs then

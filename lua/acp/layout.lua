@@ -22,6 +22,12 @@ local function style_prompt(win)
   require('acp.window').plain(win, { wrap = true, linebreak = true, winfixheight = true })
 end
 
+---@param win integer
+---@return boolean
+local function is_float(win)
+  return api.nvim_win_get_config(win).relative ~= ''
+end
+
 ---The chat and prompt windows of a tab, whatever session they show.
 ---@param tab integer
 ---@return integer? chat, integer? prompt
@@ -89,9 +95,30 @@ end
 ---Notes how large a chat is on which screen.
 ---@param win integer
 local function note_size(win)
-  if extent(screen()) and api.nvim_win_get_config(win).relative == '' then
+  if extent(screen()) and not is_float(win) then
     vim.w[win].acp_size = { screen = screen(), size = size_of(win) }
   end
+end
+
+---How many lines the text of a prompt has in a float, without its border.
+local float_prompt = 4
+
+---Where the floats of a chat and its prompt are, on a screen as it is now.
+---@return vim.api.keyset.win_config chat, vim.api.keyset.win_config prompt
+local function floats()
+  local spec = layout_of()
+  local width = size(spec.width, vim.o.columns, 0.8)
+  local height = size(spec.height, vim.o.lines, 0.8)
+  local chat = {
+    relative = 'editor',
+    width = width,
+    height = math.max(1, height - float_prompt - 3),
+    row = math.max(0, math.floor((vim.o.lines - height) / 2)),
+    col = math.floor((vim.o.columns - width) / 2),
+    border = 'rounded',
+  }
+  local below = { row = chat.row + chat.height + 2, height = float_prompt }
+  return chat, vim.tbl_extend('force', chat, below)
 end
 
 ---Opens a window for the chat as the layout says, without focus.
@@ -109,16 +136,7 @@ local function open_chat(buf)
     win = api.nvim_get_current_win()
     api.nvim_win_set_buf(win, buf)
   elseif position == 'float' then
-    local width = size(spec.width, vim.o.columns, 0.8)
-    local height = size(spec.height, vim.o.lines, 0.8)
-    win = api.nvim_open_win(buf, false, {
-      relative = 'editor',
-      width = width,
-      height = math.max(1, height - 7),
-      row = math.floor((vim.o.lines - height) / 2),
-      col = math.floor((vim.o.columns - width) / 2),
-      border = 'rounded',
-    })
+    win = api.nvim_open_win(buf, false, (floats()))
   else
     win = api.nvim_open_win(buf, false, {
       split = position == 'bottom' and 'below' or position,
@@ -150,7 +168,13 @@ end
 ---Gives the chat of this tab its share of a screen that has another size: what the layout says, and
 ---what the user has made of it in proportion.
 local function follow_screen()
-  local chat = M.windows(0)
+  local chat, prompt = M.windows(0)
+  for i, config in ipairs({ floats() }) do
+    local win = ({ chat, prompt })[i]
+    if win and is_float(win) then
+      api.nvim_win_set_config(win, config)
+    end
+  end
   local was = chat and vim.w[chat].acp_size
   if not was or was.screen == screen() then
     return
@@ -185,17 +209,9 @@ api.nvim_create_autocmd('WinResized', {
 ---@param buf integer
 ---@return integer win
 local function open_prompt(chat, buf)
-  local config = api.nvim_win_get_config(chat)
   local win
-  if config.relative ~= '' then
-    win = api.nvim_open_win(buf, false, {
-      relative = 'editor',
-      width = config.width,
-      height = 4,
-      row = config.row + config.height + 2,
-      col = config.col,
-      border = 'rounded',
-    })
+  if is_float(chat) then
+    win = api.nvim_open_win(buf, false, (select(2, floats())))
   else
     win = api.nvim_open_win(buf, false, { split = 'below', win = chat, height = 4 })
   end
@@ -215,7 +231,7 @@ function M.open(id, focus)
       style_chat(chat)
     end
   else
-    local beside = prompt and api.nvim_win_get_config(prompt).relative == ''
+    local beside = prompt and not is_float(prompt)
     chat = beside and open_above(b.chat, prompt) or open_chat(b.chat)
     require('acp.page').follow(b.chat, { chat })
   end

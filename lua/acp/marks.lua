@@ -244,6 +244,21 @@ local function reconcile(buf, state, tick)
   end
 end
 
+---Has the keys be said as long as marks are drawn.
+---@param buf integer
+---@param state acp.Marks
+local function say_keys(buf, state)
+  local rows = {}
+  for i = 1, shown and #state.at or 0, 2 do
+    table.insert(rows, row_of(buf, state.marks[state.at[i]]))
+  end
+  if #rows > 0 then
+    require('acp.hint').offer(buf, state.keys, rows)
+  else
+    require('acp.hint').done(buf)
+  end
+end
+
 ---Begins to draw, a little at a time, until the lines move.
 ---@param buf integer
 ---@param state acp.Marks
@@ -279,6 +294,7 @@ local function begin(buf, state)
       vim.schedule(after)
     end
     local changes = require('acp.changes')
+    say_keys(buf, state)
     if #state.at > 0 or changes.pending(state.path) then
       return
     elseif not changes.has(state.path) then
@@ -426,6 +442,7 @@ function M.clear(buf)
     return
   end
   known[buf] = nil
+  require('acp.hint').done(buf)
   state.timer:close()
   require('acp.borrow').clear(buf, { places, drawn }, state.keys)
 end

@@ -43,6 +43,11 @@ function ops.review_edit(args)
   require('acp.review').edit(args)
 end
 
+---The user has chosen the line of the chat that says what is to review.
+function ops.review(args)
+  require('acp.review').open(args.session)
+end
+
 function ops.unfinished(args)
   require('acp.recover').offer(args.list)
 end

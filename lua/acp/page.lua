@@ -26,6 +26,7 @@ local api = vim.api
 ---@field decor table[]
 ---@field code table[]
 ---@field images table[]
+---@field prose {row: integer, end_row: integer}[]
 
 ---The windows on a buffer that follow its end, and those that are to stay.
 ---@param page acp.Page
@@ -162,6 +163,9 @@ local function adorn(page, e)
       require('acp.code').add(buf, c.row + base, c.end_row + base, c.lang, c.col)
     end
   end
+  for _, text in ipairs(e.prose) do
+    require('acp.prose').add(buf, text.row + base, text.end_row + base)
+  end
   for _, image in ipairs(e.images) do
     require('acp.image').add(buf, image.row + base, image.path)
   end
@@ -195,6 +199,7 @@ function M.edit(page, e)
         api.nvim_buf_clear_namespace(buf, highlight.ns, row, end_row)
         require('acp.code').clear(buf, row, end_row)
         require('acp.image').clear(buf, row, end_row)
+        require('acp.prose').clear(buf, row, whole and -1 or end_row)
       end
       api.nvim_buf_set_lines(buf, row, end_row, true, e.lines)
     end

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local bar = require('acp.bar')
 local split = require('acp.split')
 local window = require('acp.window')
 local ns = api.nvim_create_namespace('acp_diff')
@@ -147,8 +148,10 @@ local function draw_bars(self, diff)
     parts[2] = { 'yours to edit', ':w writes it' }
   end
   for side, win in ipairs(self.wins) do
-    local bar = told.line(parts[side], api.nvim_win_get_width(win))
-    window.set(win, { winbar = '%#AcpWinbar#%<' .. bar:gsub('%%', '%%%%') })
+    local line = told.line(parts[side], api.nvim_win_get_width(win))
+    bar.set(win, '%#AcpWinbar#%<' .. line:gsub('%%', '%%%%'), function(text)
+      bar.beside(win, text)
+    end)
   end
 end
 
@@ -391,7 +394,7 @@ function Pair:leave()
   end
   if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf then
     api.nvim_win_call(win, vim.cmd.diffoff)
-    window.set(win, { winbar = '' })
+    bar.drop(win)
   end
   split.restore(self.before)
   api.nvim_create_autocmd('BufWipeout', {

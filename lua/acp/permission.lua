@@ -12,7 +12,8 @@ local win
 local shown
 ---@type fun()? brings the line below it up to date
 local footer_anew
----@type table<integer, true> requests whose float the user has closed
+---@type table<integer, 'closed'|'swept'> requests whose float the user has closed: itself, or with
+---all other windows
 local dismissed = {}
 
 local function close()
@@ -309,6 +310,13 @@ local function heading_of(request)
   return name .. title .. request.heading:sub(#agent + 1)
 end
 
+---Says that requests wait of which the user sees nothing.
+local function say_waiting()
+  local n = #require('acp.mirror').permissions()
+  local waits = n == 1 and 'a request waits' or n .. ' requests wait'
+  require('acp.say').tell(waits .. ' for your answer: :Acp permissions shows it')
+end
+
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
@@ -376,13 +384,16 @@ local function open(request, count)
     once = true,
     callback = function()
       if shown == request.id then
-        dismissed[request.id] = true
+        local swept = api.nvim_get_current_win() ~= opened
+        dismissed[request.id] = swept and 'swept' or 'closed'
         win, shown = nil, nil
         vim.schedule(function()
           if not api.nvim_tabpage_is_valid(tab) then
             -- Closing a tab is no word about the request.
             dismissed[request.id] = nil
             M.update()
+          elseif swept and dismissed[request.id] then
+            say_waiting()
           end
         end)
       end
@@ -435,12 +446,24 @@ function M.tick()
   end
 end
 
----Keeps the float in the tab and the screen that the user looks at.
+---Keeps the float in the tab and the screen that the user looks at, and where they go to a chat.
 function M.watch()
+  local group = api.nvim_create_augroup('acp_permission_place', {})
   api.nvim_create_autocmd({ 'TabEnter', 'VimResized' }, {
-    group = api.nvim_create_augroup('acp_permission_place', {}),
+    group = group,
     desc = 'Place the permission float',
     callback = vim.schedule_wrap(M.update),
+  })
+  api.nvim_create_autocmd('WinEnter', {
+    group = group,
+    desc = 'Show a request again in the chat',
+    callback = function()
+      vim.schedule(function()
+        if vim.list_contains({ 'acp-chat', 'acp-prompt' }, vim.bo.filetype) then
+          M.show('swept')
+        end
+      end)
+    end,
   })
 end
 
@@ -482,14 +505,19 @@ function M.map(buf)
 end
 
 ---Shows the float again that the user has closed.
+---@param only? 'swept' no other than what went with all windows
 ---@return boolean whether there was one
-function M.show()
-  if next(dismissed) == nil then
-    return false
+function M.show(only)
+  local found = false
+  for id, how in pairs(dismissed) do
+    if not only or how == only then
+      dismissed[id], found = nil, true
+    end
   end
-  dismissed = {}
-  M.update()
-  return true
+  if found then
+    M.update()
+  end
+  return found
 end
 
 ---@return integer? win

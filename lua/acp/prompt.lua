@@ -141,6 +141,7 @@ function M.changed(id)
     require('acp.winbar').refresh(id)
   end
   M.hint(id)
+  require('acp.winbar').below(id)
   fit(buf)
   require('acp.mention').highlight(buf, cwd(id))
   require('acp.draft').changed(id)

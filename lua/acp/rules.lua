@@ -65,6 +65,7 @@ function M.send()
   require('acp.host').notify('rules', {
     rules = list,
     review = config.review or nil,
+    keep_key = config.keys.review_keep or nil,
     private = config.private,
     file = file(),
   })

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local bar = require('acp.bar')
 local bufs = require('acp.bufs')
 local cells, flat = require('acp.wrap').cells, require('acp.wrap').flat
 
@@ -86,9 +87,9 @@ end
 ---The line above a chat. What does not fit is left out, the least important first.
 ---@param id integer
 ---@param win integer
+---@param width integer
 ---@return string
-local function chat_bar(id, win)
-  local width = api.nvim_win_get_width(win)
+local function chat_bar(id, win, width)
   local mirror = require('acp.mirror')
   local s = mirror.sessions[id]
   if not s then
@@ -176,8 +177,9 @@ end
 
 ---@param id integer
 ---@param win integer
+---@param width integer
 ---@return string
-local function prompt_bar(id, win)
+local function prompt_bar(id, win, width)
   local s = require('acp.mirror').sessions[id]
   local keys = require('acp.config').get().keys
   local parts = {}
@@ -211,7 +213,7 @@ local function prompt_bar(id, win)
     return '%#AcpError# ' .. left .. '%=%#AcpWinbar#' .. emphasize(right) .. ' '
   end
   local used = left ~= '' and cells(left .. ' · ') or 0
-  local room = api.nvim_win_get_width(win) - 2 - used
+  local room = width - 2 - used
   local along, whole = chip(id, room - cells(right) - 2, inserting)
   if not whole then -- it is worth more than the keys
     along, right = chip(id, room, inserting), ''
@@ -222,24 +224,50 @@ local function prompt_bar(id, win)
   return '%#AcpWinbar# ' .. left .. along .. '%=' .. emphasize(right) .. ' '
 end
 
+---@param buf? integer
+---@return integer[] windows
+local function windows(buf)
+  return buf and api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf) or {}
+end
+
+local ns = api.nvim_create_namespace('acp_winbar')
+
+---Shows below the text of a prompt what the lines above it and above its chat say, those that
+---another plugin has taken.
+---@param id integer
+function M.below(id)
+  local b = bufs.get(id)
+  local prompt = b and windows(b.prompt)[1]
+  if not prompt then
+    return
+  end
+  local info, lines = vim.fn.getwininfo(prompt)[1], {}
+  local width = info.width - info.textoff
+  for buf, compose in pairs({ [b.chat] = chat_bar, [b.prompt] = prompt_bar }) do
+    local win = vim.iter(windows(buf)):find(bar.lost)
+    if win then
+      local chunks = bar.chunks(win, compose(id, win, width), width)
+      table.insert(lines, compose == chat_bar and 1 or #lines + 1, chunks)
+    end
+  end
+  api.nvim_buf_clear_namespace(b.prompt, ns, 0, -1)
+  if #lines > 0 then
+    local last = api.nvim_buf_line_count(b.prompt) - 1
+    api.nvim_buf_set_extmark(b.prompt, ns, last, 0, { virt_lines = lines })
+  end
+end
+
 ---@param id integer
 local function draw_bars(id)
   local b = bufs.get(id)
-  if not b then
-    return
+  local function below()
+    M.below(id)
   end
-  local function set(buf, compose)
-    if buf and api.nvim_buf_is_valid(buf) then
-      for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-        local bar = compose(id, win)
-        if vim.wo[win].winbar ~= bar then
-          api.nvim_set_option_value('winbar', bar, { scope = 'local', win = win })
-        end
-      end
+  for compose, buf in pairs(b and { [chat_bar] = b.chat, [prompt_bar] = b.prompt } or {}) do
+    for _, win in ipairs(windows(buf)) do
+      bar.set(win, compose(id, win, api.nvim_win_get_width(win)), below)
     end
   end
-  set(b.chat, chat_bar)
-  set(b.prompt, prompt_bar)
 end
 
 ---Whether a visible session shows a spinner.

@@ -56,6 +56,32 @@ function M.spare()
   return best
 end
 
+---A row on the screen whose line leaves room behind it: one of those that are best, else one near
+---the cursor.
+---@param win integer
+---@param rows integer[]
+---@param room integer cells
+---@return integer? row
+function M.row_with(win, rows, room)
+  local buf, info = api.nvim_win_get_buf(win), vim.fn.getwininfo(win)[1]
+  local first, last = vim.fn.line('w0', win) - 1, vim.fn.line('w$', win) - 1
+  local list = vim.tbl_filter(function(row)
+    return row >= first and row <= last
+  end, rows)
+  local cursor = api.nvim_win_get_cursor(win)[1] - 1
+  for i = 0, last - first do
+    vim.list_extend(list, { cursor + i, cursor - i })
+  end
+  for _, row in ipairs(list) do
+    if row >= first and row <= last then
+      local cells = vim.fn.virtcol({ row + 1, '$' }, false, win) - 1
+      if cells + room <= info.width - info.textoff then
+        return math.min(row, api.nvim_buf_line_count(buf) - 1)
+      end
+    end
+  end
+end
+
 ---Takes away what windows have for code, then sets options.
 ---@param win integer
 ---@param options table<string, any>

@@ -235,3 +235,25 @@ func TestAChatThatIsReadAnewIsRedrawn(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 	})
 }
+
+func TestTheFloatingChatFollowsTheTerminal(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.layout = 'float'`)
+		s.begin()
+		const sizes = `(function()
+			local list = {}
+			for _, win in ipairs({ require('acp.layout').windows(0) }) do
+				local c = vim.api.nvim_win_get_config(win)
+				table.insert(list, ('%dx%d at %d,%d'):format(c.width, c.height, c.row, c.col))
+			end
+			return table.concat(list, ', ')
+		end)()`
+		s.AwaitLua(sizes + ` == '128x25 at 4,16, 128x4 at 31,16'`)
+		s.Resize(80, 24)
+		s.AwaitLua(sizes + ` == '64x12 at 2,8, 64x4 at 16,8'`)
+		s.Resize(30, 8)
+		s.AwaitLua(sizes + ` == '24x1 at 1,3, 24x4 at 4,3'`)
+		s.Resize(160, 40)
+		s.AwaitLua(sizes + ` == '128x25 at 4,16, 128x4 at 31,16'`)
+	}, nvimtest.Size(160, 40))
+}

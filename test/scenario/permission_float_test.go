@@ -320,3 +320,43 @@ func TestTheFloatOfAnotherRequestHasNoFocus(t *testing.T) {
 		}
 	}, wide)
 }
+
+// A request whose float goes with all other windows is not forgotten.
+func TestAFloatThatIsSweptAwayComesBack(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.recordNotifications()
+		p := s.begin()
+		s.Command("stopinsert | wincmd t")
+		turn := s.prompt(p, "do it")
+		asked := p.permission(obj{"toolCallId": "c1", "title": "Run it", "kind": "execute"}, yesNo...)
+		s.awaitFloat()
+		s.Command("only")
+		s.AwaitLua(`#vim.api.nvim_list_wins() == 1`)
+		s.awaitNotification("a request waits for your answer: :Acp permissions shows it")
+		s.Command("Acp permissions")
+		win := s.awaitFloat()
+
+		s.Command("only")
+		s.AwaitLua(`not vim.api.nvim_win_is_valid(...)`, win)
+		s.Command("Acp")
+		s.awaitFloat()
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+
+		// One that was closed by itself stays closed, and nothing is said.
+		s.Lua(nil, `_G.notified = {}`)
+		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, s.awaitFloat())
+		s.Keys("q")
+		s.AwaitLua(`require('acp.permission').win() == nil`)
+		s.Command("wincmd t")
+		s.Command("Acp")
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+		s.Redraw()
+		if s.LuaBool(`require('acp.permission').win() ~= nil`) {
+			t.Error("the float that was closed is there again")
+		}
+		s.Command("Acp permit 1")
+		p.answer(asked)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}

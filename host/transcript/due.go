@@ -1,0 +1,60 @@
+package transcript
+
+import (
+	"fmt"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// Due is what the agent has changed and the user has not decided about.
+type Due struct {
+	Files, Added, Removed int
+	Key                   string // that keeps all of it, on the line that says so; "" for none
+}
+
+// SetDue has a line below the last turn that changed something say what is due, as long as something is. turn tells
+// that the turn which has just ended, or goes on after its end, is that one.
+func (t *Transcript) SetDue(due Due, turn bool) {
+	was := t.dueAfter
+	if turn {
+		for i := len(t.conv.Entries) - 1; i >= 0; i-- {
+			if stop, ok := t.conv.Entries[i].(*session.Stop); ok {
+				t.dueAfter = stop
+				break
+			}
+		}
+	}
+	if due == t.due && t.dueAfter == was {
+		return
+	}
+	t.due = due
+	for _, b := range t.entries { // one that is not among them yet is drawn anyway
+		if stop, ok := b.entry.(*session.Stop); ok && (stop == was || stop == t.dueAfter) {
+			t.touch(b)
+		}
+	}
+}
+
+// IsDue tells whether a row of the buffer is the line that says what is due.
+func (t *Transcript) IsDue(row int) bool {
+	i, first := t.page.At(row)
+	if i < 0 {
+		return false
+	}
+	stop, ok := t.blocks[i].entry.(*session.Stop)
+	return ok && stop == t.dueAfter && t.due.Files > 0 && row == first+t.page.Rows(i)-1
+}
+
+// dueLine says what is due, and how to get at it.
+func (t *Transcript) dueLine() Line {
+	l := line(piece{"  ● ", ToolWaiting}, piece{Many(t.due.Files, "file"), plain})
+	for _, p := range counts(figures{added: t.due.Added, removed: t.due.Removed}) {
+		l.add(p)
+	}
+	how := " · :Acp review"
+	if t.due.Key != "" {
+		how += fmt.Sprintf(" · %s keeps all", t.due.Key)
+	}
+	l.add(piece{how, More})
+	return l
+}

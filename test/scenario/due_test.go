@@ -1,0 +1,95 @@
+package scenario
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTheChatSaysWhatIsToReview(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.reviewed()
+		s.awaitChat("\n  ● 3 files  +4 −4 · :Acp review · g> keeps all")
+		s.Command("stopinsert | wincmd k")
+		s.AwaitLua(`vim.bo.filetype == 'acp-chat' and vim.fn.mode() == 'n'`)
+		s.screen("due")
+
+		// What is not that line is not it.
+		s.recordNotifications()
+		s.Keys("ggg>")
+		s.awaitNotification("no line about changes to review is here")
+
+		// The line leads to the review, and counts what waits there.
+		s.Keys("G<CR>")
+		s.AwaitLua(`vim.bo.filetype == 'acp-review'`)
+		s.onPage("- return 1")
+		s.Keys("x")
+		s.awaitChat("● 2 files  +3 −3 · :Acp review")
+		s.Keys("q")
+		s.AwaitLua(`vim.bo.filetype == 'acp-chat'`)
+
+		// A turn that changes nothing leaves it where it is, another one takes it along.
+		turn := s.prompt(p, "Thanks")
+		p.say("You are welcome.")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		if chat := s.chat(); strings.Count(chat, "●") != 1 || strings.Index(chat, "●") > strings.Index(chat, "Thanks") {
+			t.Errorf("after a turn without changes:\n%s", chat)
+		}
+		turn = s.prompt(p, "More")
+		if err := os.WriteFile(filepath.Join(s.Dir, "more.txt"), []byte("more\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.say("More is there.")
+		p.stop(turn, "end_turn")
+		s.awaitChat("More is there.\n\n  ● 3 files  +4 −3 · :Acp review")
+		if chat := s.chat(); strings.Count(chat, "●") != 1 {
+			t.Errorf("after a turn with changes:\n%s", chat)
+		}
+		s.Keys("Gg>")
+		s.Await("no line", func() bool { return !strings.Contains(s.chat(), "●") })
+		s.AwaitLua(`vim.iter(require('acp').changes()):all(function(f) return f.state ~= 'pending' end)`)
+	})
+}
+
+func TestTheChatSaysNothingOfAReviewWithoutOne(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.review = false`)
+		s.reviewed()
+		s.AwaitLua(`#require('acp').changes() == 3`)
+		s.Command("Acp review")
+		s.awaitPage("lexer_spec.lua")
+		if chat := s.chat(); strings.Contains(chat, "●") {
+			t.Errorf("the chat says\n%s", chat)
+		}
+	})
+}
+
+func TestTheKeysOfAFileAreSaidOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		said := func() string {
+			return s.LuaString(`
+				local ns = vim.api.nvim_get_namespaces().acp_hint_keys
+				for _, buf in ipairs(ns and vim.api.nvim_list_bufs() or {}) do
+					for _, m in ipairs(vim.api.nvim_buf_get_extmarks(buf, ns, 0, -1, { details = true })) do
+						return (m[2] + 1) .. m[4].virt_text[1][1]
+					end
+				end
+				return ''`)
+		}
+		s.configure(`c.keys = { review_keep = '<leader>k', review_next = false }`)
+		p, turn, path, buf := s.marked(reviewed)
+		s.awaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		s.Await("the keys", func() bool { return said() == "2 <leader>k keep · g< refuse" })
+		s.Keys("2Gg<lt>")
+		s.Await("no keys", func() bool { return said() == "" })
+		p.writeFile(path, strings.Replace(reviewed, "four\n", "four\nfour and a half\n", 1))
+		s.Await("the next change", func() bool { return strings.Contains(s.marks(buf), "5▌") })
+		if got := said(); got != "" {
+			t.Errorf("said again: %s", got)
+		}
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}
