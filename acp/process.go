@@ -335,6 +335,9 @@ func (o *output) Read(b []byte) (int, error) {
 	defer o.mu.Unlock()
 	if !o.exited.Load() {
 		n, err := o.f.Read(b)
+		if n == 0 && err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			_ = o.f.Close() // nobody has it open to write any more
+		}
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}

@@ -64,8 +64,9 @@ func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger
 			s.event("AcpFileChanged", map[string]any{"path": e.Path, "by": e.By})
 		}
 		if held >= 0 { // they belong before the turn's end
-			told := s.shown.events
-			s.shown.events = slices.Concat(told[:held], told[len(told)-len(events):], told[held:len(told)-len(events)])
+			told, new := s.shown.events, slices.Clone(s.shown.events[len(s.shown.events)-len(events):])
+			copy(told[held+len(new):], told[held:])
+			copy(told[held:], new)
 		}
 		s.changed()
 	})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/neovim/go-client/nvim"
@@ -34,10 +35,11 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	if o.API != 0 && o.API != API {
 		return fmt.Errorf("the plugin speaks revision %d, this program %d", o.API, API)
 	}
-	// What lives is little and what passes through is much: nothing is collected for less than this
-	// much of it. The memory is never touched, so it costs none.
-	idle := make([]byte, 32<<20)
+	// What lives is little and what passes through is much: nothing is collected for less than half of this
+	// much of it. The memory is never touched, so it costs none. Where much lives the rest is half of that.
+	idle := make([]byte, 64<<20)
 	defer runtime.KeepAlive(idle)
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	v, err := nvim.New(in, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })
 	if err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tries random edits and outputs of commands on real Neovims, kills at random points, random histories and random bytes, in
-# turn, until the time is over or something fails. What failed says with which seed it is had again.
+# Has turns of everything at full rate for a third of the time, of which nothing may be left; then tries random edits and
+# outputs of commands on real Neovims, kills at random points, random histories and random bytes, in turn, until the time
+# is over or something fails. What failed says with which seed it is had again.
 #
 #   fuzz.sh MINUTES
 set -euo pipefail
@@ -10,6 +11,9 @@ end=$((SECONDS + minutes * 60))
 
 # The fuzz targets as "package target".
 targets=$(grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*:func | |')
+
+echo "fuzz: a soak"
+go test -count=1 -timeout 0 -run '^TestSoak$' ./test/bench -args -soak "$((minutes * 10))s" # on each Neovim
 
 seed=$(date +%s)
 while [ $SECONDS -lt $end ]; do

@@ -20,6 +20,8 @@ func (s *Snapshot) Changes(after *Snapshot) []Change {
 	a, b := s.files, after.files
 	for len(a) > 0 || len(b) > 0 {
 		switch {
+		case len(a) > 0 && len(b) > 0 && a[0] == b[0]:
+			a, b = a[1:], b[1:]
 		case len(b) == 0 || len(a) > 0 && a[0].path < b[0].path:
 			if below(a[0].path, after.roots) {
 				gone = append(gone, a[0])
@@ -31,7 +33,7 @@ func (s *Snapshot) Changes(after *Snapshot) []Change {
 			}
 			b = b[1:]
 		default:
-			if a[0] != b[0] && (a[0].Kind != b[0].Kind || a[0].Mode != b[0].Mode || !a[0].sameContents(b[0])) {
+			if a[0].Kind != b[0].Kind || a[0].Mode != b[0].Mode || !a[0].sameContents(b[0]) {
 				changes = append(changes, Change{Path: a[0].path, Before: a[0].State, After: b[0].State})
 			}
 			a, b = a[1:], b[1:]

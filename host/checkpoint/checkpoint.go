@@ -38,9 +38,10 @@ type Store struct {
 	dir string
 	limits
 
-	mu   sync.Mutex
-	held map[Sum]time.Time // contents that records need: when they were seen to be there, and touched, last
-	kept int               // how many were left of them when the old ones were forgotten last
+	mu      sync.Mutex
+	watches map[string]*watch // by their roots
+	held    map[Sum]time.Time // contents that records need: when they were seen to be there, and touched, last
+	kept    int               // how many were left of them when the old ones were forgotten last
 }
 
 // Open returns the store of a folder, which is made when something is put into it.

@@ -50,3 +50,6 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 
 // Len is how many files a snapshot has.
 func (s *Snapshot) Len() int { return len(s.files) }
+
+// Watched tells whether the next look costs what has changed, see [Store.Watch].
+func (s *Snapshot) Watched() bool { return s.mark.watch != nil }

@@ -188,12 +188,21 @@ func (a agent) act() {
 
 // TestRandomTrees has agents work on projects: what the snapshots say has changed is what a reference finds
 // that reads everything, between one and the next, and between the first and the last.
-func TestRandomTrees(t *testing.T) {
+func TestRandomTrees(t *testing.T) { randomTrees(t, false) }
+
+// TestRandomWatchedTrees is the same where only what the system tells of is looked at.
+func TestRandomWatchedTrees(t *testing.T) { randomTrees(t, true) }
+
+func randomTrees(t *testing.T, watched bool) {
+	looks := 0 // at what has changed alone
 	seeds := uint64(24)
 	if testing.Short() {
 		seeds = 6
 	}
 	for seed := range seeds {
+		if watched && seed%2 == 1 {
+			continue // without git
+		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {
@@ -210,8 +219,14 @@ func TestRandomTrees(t *testing.T) {
 				git(t, filepath.Join(dir, "nested"), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x")
 			}
 			s := Open(t.TempDir())
+			if watched {
+				watchAll(t, s, dir)
+			}
 			take := func(last *Snapshot) *Snapshot {
 				t.Helper()
+				if watched && last != nil {
+					last.unsettled = nil // only what is told is read again
+				}
 				snap, err := s.Snapshot(t.Context(), []string{dir}, last)
 				if err != nil {
 					t.Fatal(err)
@@ -258,10 +273,33 @@ func TestRandomTrees(t *testing.T) {
 				if t.Failed() {
 					t.FailNow()
 				}
+				if now.mark.watch != nil && now.mark.notify == last.mark.notify {
+					looks++
+				}
 				last, lastTree = now, nowTree
 			}
 		})
 	}
+	if watched && looks < 20 {
+		t.Errorf("only %d looks were at what has changed alone", looks)
+	}
+}
+
+// watchAll has folders be watched, however few files they have.
+func watchAll(t *testing.T, s *Store, roots ...string) {
+	t.Helper()
+	if n, err := newNotifier(); err != nil {
+		t.Skip(err)
+	} else {
+		n.close()
+	}
+	was := minWatched
+	minWatched = 0
+	release := s.Watch(roots)
+	t.Cleanup(func() {
+		release()
+		minWatched = was
+	})
 }
 
 // reversed are the changes back to an earlier snapshot, whose files were not new then.

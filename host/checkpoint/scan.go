@@ -36,6 +36,8 @@ type file struct {
 	State
 	device uint64
 	readAt int64 // when reading it began: what changed about then may have changed afterwards
+	linked bool  // it has other names, which may lie anywhere
+	failed bool  // it could not be read
 }
 
 // same tells whether two stats of a path are of the same contents, as far as a stat can tell.
@@ -86,7 +88,7 @@ var special = [...]struct {
 
 func (f *file) fill(st *unix.Stat_t) {
 	f.State = State{Size: st.Size, ModTime: st.Mtim.Nano(), Changed: st.Ctim.Nano(), Inode: st.Ino}
-	f.device = uint64(st.Dev)
+	f.device, f.linked, f.failed = uint64(st.Dev), st.Nlink > 1, false
 	switch uint32(st.Mode) & unix.S_IFMT {
 	case unix.S_IFDIR:
 		f.State = State{}
@@ -140,6 +142,8 @@ func (sc *scan) isReal(dir string) bool {
 func (sc *scan) list(dir string) {
 	listing := files.Known(sc.ctx, dir)
 	cut := listing.Cut
+	repo := len(sc.new.repos)
+	sc.new.repos = append(sc.new.repos, repository{dir: dir, git: listing.Git, cut: cut})
 	var all []*file
 	for _, name := range listing.Paths {
 		if !listing.Git && strings.HasSuffix(name, "/") {
@@ -171,6 +175,7 @@ func (sc *scan) list(dir string) {
 	}
 	if cut {
 		sc.new.Partial.Unlisted++
+		sc.new.repos[repo].cut = true
 	}
 }
 
@@ -272,11 +277,7 @@ func (sc *scan) readAll() error {
 	}
 	var size int64
 	var count int
-	type unread struct {
-		f     *file
-		known bool // the last snapshot has its contents
-	}
-	var todo []unread
+	var todo []wantedFile
 	var last cursor
 	if sc.last != nil {
 		last.files = sc.last.files
@@ -294,16 +295,36 @@ func (sc *scan) readAll() error {
 			}
 			known = !old.Sum.IsZero()
 		}
-		switch {
-		case f.Kind != File:
-		case f.Size > sc.store.fileSize:
-			sc.new.Partial.Large++
-		default:
-			todo = append(todo, unread{f, known})
+		if f.Kind == File && f.Size <= sc.store.fileSize {
+			todo = append(todo, wantedFile{f, known})
 		}
 	}
-	// Where there is not room for all, what has changed comes first, then the small ones.
-	slices.SortStableFunc(todo, func(a, b unread) int {
+	err := sc.read(sc.roomFor(todo, size, count))
+	s := sc.new
+	s.files = slices.DeleteFunc(s.files, func(f *file) bool { return f.Kind == None })
+	for _, f := range s.files {
+		s.tally(f, sc.store, 1)
+		if f.Kind == File && f.linked {
+			s.linked = append(s.linked, f.path)
+		}
+		if f.Kind == File && !f.lacks() && !f.settled() {
+			s.unsettled = append(s.unsettled, f.path)
+		}
+	}
+	s.findLargest()
+	return err
+}
+
+// wantedFile is a file whose contents are to be read.
+type wantedFile struct {
+	f     *file
+	known bool // the last snapshot has its contents
+}
+
+// roomFor gives the files whose contents are read, where others have so many bytes already, and are so many. Where
+// there is not room for all, what has changed comes first, then the small ones.
+func (sc *scan) roomFor(todo []wantedFile, size int64, count int) (wanted []*file) {
+	slices.SortStableFunc(todo, func(a, b wantedFile) int {
 		if a.known != b.known {
 			if a.known {
 				return -1
@@ -312,19 +333,31 @@ func (sc *scan) readAll() error {
 		}
 		return cmp.Compare(a.f.Size, b.f.Size)
 	})
-	var wanted []*file
 	for _, u := range todo {
 		if size+u.f.Size > sc.store.allSize || count >= sc.store.allFiles {
-			sc.new.Partial.TooMany++
 			continue
 		}
 		size += u.f.Size
 		count++
 		wanted = append(wanted, u.f)
 	}
-	err := sc.read(wanted)
-	sc.new.files = slices.DeleteFunc(sc.new.files, func(f *file) bool { return f.Kind == None })
-	return err
+	return wanted
+}
+
+// tally counts a file among those with and without their contents, or, with -1, does so no longer.
+func (s *Snapshot) tally(f *file, store *Store, by int) {
+	switch {
+	case f.Kind != File:
+	case !f.Sum.IsZero():
+		s.size += int64(by) * f.Size
+		s.count += by
+	case f.failed:
+		s.Partial.Unreadable += by
+	case f.Size > store.fileSize:
+		s.Partial.Large += by
+	default:
+		s.Partial.TooMany += by
+	}
 }
 
 // cursor finds files by their paths, which must be asked for in their order.
@@ -372,11 +405,7 @@ func (sc *scan) read(wanted []*file) error {
 					}
 					continue
 				}
-				mu.Lock()
-				if f.Kind == File {
-					sc.new.Partial.Unreadable++
-				}
-				mu.Unlock()
+				f.failed = f.Kind == File
 			}
 		})
 	}

@@ -19,6 +19,23 @@ type Snapshot struct {
 	at      time.Time // when it was begun
 	touched time.Time // when the store last heard that all its contents are needed
 	files   []*file   // by path; one that has not changed is shared with the snapshot before
+
+	// For the next look, see since.go.
+
+	mark      mark
+	repos     []repository
+	size      int64    // of the files whose contents are known,
+	count     int      // and how many they are
+	linked    []string // files that have several names
+	unsettled []string // files that may have changed since they were read
+	largest   []string // of those without their contents, see Without
+}
+
+// repository is a folder whose files were listed by themselves.
+type repository struct {
+	dir string
+	git bool // the list is git's
+	cut bool // there are more
 }
 
 // State is what a path was. The zero State is that of a path where nothing is.
@@ -79,20 +96,36 @@ func (p Partial) String() string {
 
 // Without returns the paths of files of which the contents are not known, the largest first and at most so
 // many of them.
-func (s *Snapshot) Without(most int) []string {
-	var files []*file
+func (s *Snapshot) Without(most int) []string { return s.largest[:min(len(s.largest), most)] }
+
+// maxLargest is how many files without their contents can be named.
+const maxLargest = 10
+
+// findLargest finds the largest files of which the contents are not known.
+func (s *Snapshot) findLargest() {
+	var all []*file
 	for _, f := range s.files {
-		if f.Kind == File && f.Sum.IsZero() {
-			files = append(files, f)
+		if !f.lacks() || len(all) == maxLargest && f.Size <= all[maxLargest-1].Size {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(all, f, func(a, f *file) int {
+			if a.Size >= f.Size {
+				return -1
+			}
+			return 1
+		})
+		if all = slices.Insert(all, at, f); len(all) > maxLargest {
+			all = all[:maxLargest]
 		}
 	}
-	slices.SortStableFunc(files, func(a, b *file) int { return cmp.Compare(b.Size, a.Size) })
-	var paths []string
-	for _, f := range files[:min(len(files), most)] {
-		paths = append(paths, f.path)
+	s.largest = nil
+	for _, f := range all {
+		s.largest = append(s.largest, f.path)
 	}
-	return paths
 }
+
+// lacks tells of a file whose contents are not known.
+func (f *file) lacks() bool { return f.Kind == File && f.Sum.IsZero() }
 
 // State returns what was at a path. What is outside of the roots, or ignored there, is not known: that
 // looks as if nothing was.
@@ -112,20 +145,50 @@ func (s *Snapshot) search(path string) (int, bool) {
 
 // Snapshot takes down what the files below the roots are, which are folders: the files that belong to the
 // project, see files.List, by their real paths, and those of the last snapshot, which may be nil, wherever
-// they are now. What changed since the last one is read and kept in the store. Errors are those of ctx and
-// of the store; what cannot be read is in Partial. It works with two goroutines.
+// they are now. What changed since the last one is read and kept in the store; where folders are watched, see
+// [Store.Watch], nothing else is looked at. Errors are those of ctx and of the store; what cannot be read is in
+// Partial. It works with two goroutines.
 func (s *Store) Snapshot(ctx context.Context, roots []string, last *Snapshot) (*Snapshot, error) {
-	sc := &scan{store: s, ctx: ctx, last: last, new: &Snapshot{at: time.Now()}, real: map[string]bool{}}
-	for _, root := range roots {
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			root = real
-		}
-		if root, err := filepath.Abs(root); err == nil && !slices.Contains(sc.new.roots, root) {
-			sc.new.roots = append(sc.new.roots, root)
+	roots = realRoots(roots)
+	w := s.watchOf(roots)
+	if w != nil && last != nil && last.mark.watch == w {
+		if snap, err := newScan(ctx, s, roots, last).since(); snap != nil || err != nil {
+			return snap, failure(err)
 		}
 	}
-	for _, root := range sc.new.roots {
+	snap, err := newScan(ctx, s, roots, last).all(w)
+	if err == nil && w != nil && w.place(ctx, snap) && last == nil {
+		snap, err = newScan(ctx, s, roots, snap).all(w) // what has changed before they were watched
+	}
+	return snap, failure(err)
+}
+
+func failure(err error) error {
+	if err != nil {
+		return fmt.Errorf("look at the project's files: %w", err)
+	}
+	return nil
+}
+
+func newScan(ctx context.Context, s *Store, roots []string, last *Snapshot) *scan {
+	sc := &scan{store: s, ctx: ctx, last: last, new: &Snapshot{at: time.Now(), roots: roots}, real: map[string]bool{}}
+	for _, root := range roots {
 		sc.real[root] = true
+	}
+	return sc
+}
+
+// all looks at all files. The watch may be nil, for none.
+func (sc *scan) all(w *watch) (*Snapshot, error) {
+	var now mark
+	if w != nil {
+		now = w.now()
+	}
+	if now.watch != nil && sc.last != nil {
+		var err error
+		if now.rules, err = rulesOf(sc.ctx, sc.last.repos); err != nil {
+			now = mark{}
+		}
 	}
 	for _, root := range sc.new.roots {
 		sc.list(root)
@@ -134,12 +197,28 @@ func (s *Store) Snapshot(ctx context.Context, roots []string, last *Snapshot) (*
 	sc.addLast()
 	err := sc.readAll()
 	if err == nil {
-		err = ctx.Err()
+		err = sc.ctx.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at the project's files: %w", err)
+		return nil, err
+	}
+	if sc.last != nil && slices.Equal(sc.last.repos, sc.new.repos) {
+		sc.new.mark = now // else the folders of others may not be watched
 	}
 	return sc.new, nil
+}
+
+// realRoots are folders by their real paths, each once.
+func realRoots(roots []string) (all []string) {
+	for _, root := range roots {
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			root = real
+		}
+		if root, err := filepath.Abs(root); err == nil && !slices.Contains(all, root) {
+			all = append(all, root)
+		}
+	}
+	return all
 }
 
 // below tells whether a path is in one of the folders.

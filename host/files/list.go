@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -46,6 +47,70 @@ func Known(ctx context.Context, dir string) Listing {
 			"ls-files", "-z", "--cached", "--others", "--exclude-standard")
 		return paths, err
 	})
+}
+
+// KnownAmong is what [Known] has at or below some paths, absolute, of a repository in dir; of those that are not in
+// git's index alone, if others is set. None of it is relative.
+func KnownAmong(ctx context.Context, dir string, paths []string, others bool) (found []string, err error) {
+	argv := []string{"git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--exclude-standard"}
+	if !others {
+		argv = append(argv, "--cached")
+	}
+	err = lines(ctx, dir, func(name string) { found = append(found, filepath.Join(dir, name)) }, append(append(argv, "--"), paths...)...)
+	return found, err
+}
+
+// KnownAnyway are the files, absolute, of a repository in dir that git knows although it ignores them.
+func KnownAnyway(ctx context.Context, dir string) (found []string, err error) {
+	err = lines(ctx, dir, func(name string) { found = append(found, filepath.Join(dir, name)) }, "git", "-c", "core.fsmonitor=false",
+		"ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+	return found, err
+}
+
+// Rules are the files that say which others [Known] has of a repository in dir, there or not: its index, and all
+// others but for those that are below dir.
+func Rules(ctx context.Context, dir string) (index string, others []string, err error) {
+	var paths []string
+	err = lines(ctx, dir, func(all string) { paths = strings.Split(strings.TrimSpace(all), "\n") }, "git", "rev-parse",
+		"--path-format=absolute", "--git-path", "index", "--git-path", "info/exclude", "--git-path", "config",
+		"--git-path", "config.worktree", "--show-toplevel")
+	if err != nil || len(paths) != 5 {
+		return "", nil, cmp.Or(err, errors.New("git does not say where its files are"))
+	}
+	others = append(paths[1:4:4], "/etc/gitconfig")
+	if home, err := os.UserHomeDir(); err == nil {
+		config := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+		others = append(others, filepath.Join(home, ".gitconfig"), filepath.Join(config, "git/config"), filepath.Join(config, "git/ignore"))
+	}
+	// Its error is that there is none.
+	_ = lines(ctx, dir, func(name string) { others = append(others, name) }, "git", "config", "-z", "--type=path", "core.excludesFile")
+	for at := dir; at != paths[4] && at != filepath.Dir(at); {
+		at = filepath.Dir(at)
+		others = append(others, filepath.Join(at, ".gitignore"))
+	}
+	return paths[0], others, nil
+}
+
+// NotIgnored leaves out the folders, absolute, of a repository in dir that git ignores.
+func NotIgnored(ctx context.Context, dir string, folders []string) ([]string, error) {
+	if len(folders) == 0 {
+		return nil, nil
+	}
+	ignored := map[string]bool{}
+	var fields []string // where the rule stands, its line, the rule, the path
+	err := linesOf(ctx, dir, strings.NewReader(strings.Join(folders, "\x00")+"\x00"), func(field string) {
+		if fields = append(fields, field); len(fields) == 4 {
+			ignored[fields[3]] = !strings.HasPrefix(fields[2], "!")
+			fields = fields[:0]
+		}
+	}, "git", "check-ignore", "-z", "-v", "--no-index", "--stdin")
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		err = nil // there are none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(folders), func(folder string) bool { return ignored[folder] }), nil
 }
 
 func list(ctx context.Context, dir string, listGit func(context.Context, string) ([]string, error)) Listing {
@@ -131,10 +196,15 @@ var errMore = errors.New("too many lines")
 // lines runs a command in dir and gives what it writes to each, cut at NUL. A command that is not
 // there or fails gives nothing or less, and an error.
 func lines(ctx context.Context, dir string, each func(string), argv ...string) error {
+	return linesOf(ctx, dir, nil, each, argv...)
+}
+
+// linesOf is lines of a command that reads something.
+func linesOf(ctx context.Context, dir string, in io.Reader, each func(string), argv ...string) error {
 	ctx, enough := context.WithCancel(ctx)
 	defer enough()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stdin = dir, in
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), elsewhere), "GIT_OPTIONAL_LOCKS=0")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.StdoutPipe()
@@ -144,10 +214,13 @@ func lines(ctx context.Context, dir string, each func(string), argv ...string) e
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	in := bufio.NewReader(out)
+	text := bufio.NewReader(out)
 	for range maxFiles {
-		line, err := in.ReadString(0)
+		line, err := text.ReadString(0)
 		if err != nil {
+			if line != "" {
+				each(line)
+			}
 			return cmd.Wait()
 		}
 		each(strings.TrimSuffix(line, "\x00"))

@@ -13,7 +13,8 @@ import (
 
 // This file has the end of a turn, when all that may have changed in it is looked at.
 
-// tooMany is how many files the folders may have for turns without any work to be compared; fewer in tests.
+// tooMany is how many files the folders may have, where all are looked at, for turns without any work to be compared;
+// fewer in tests.
 var tooMany = 100_000
 
 // harmless are the kinds of calls that change no files.
@@ -58,7 +59,7 @@ func (l *Ledger) compareFolders(t *turn, worked bool, done func(*checkpoint.Snap
 	if first == nil {
 		first = l.scans.latest // the one that is under way has as many, or so
 	}
-	idle := !worked && len(t.seen) == 0 && first != nil && first.Len() > tooMany
+	idle := !worked && len(t.seen) == 0 && first != nil && first.Len() > tooMany && !first.Watched()
 	if idle || t.first == nil && !l.scans.running {
 		done(nil)
 		return

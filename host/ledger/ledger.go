@@ -235,6 +235,7 @@ func (l *Ledger) Close() {
 	saved := make(chan struct{})
 	if l.box.Put(func() {
 		l.save()
+		l.scans.end()
 		close(saved)
 	}) {
 		l.box.Close()

@@ -22,6 +22,7 @@ type scanner struct {
 	early    []func()                     // what waits for the one that is under way
 	first    atomic.Bool                  // that is the first of all; any goroutine may ask
 	lacks    Lack                         // as told last
+	release  func()                       // the watch of the folders; nil before the first
 }
 
 // Lack says what the copies of a project leave out.
@@ -65,6 +66,9 @@ func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
 // start has all that wait served by one snapshot, taken from now on.
 func (c *scanner) start() {
 	c.running = true
+	if c.release == nil {
+		c.release = c.config.Store.Watch(c.config.Roots)
+	}
 	waiting, last := c.then, c.latest
 	c.first.Store(last == nil)
 	c.then = nil
@@ -94,6 +98,13 @@ func (c *scanner) start() {
 			}
 		})
 	})
+}
+
+// end has nothing be watched any more.
+func (c *scanner) end() {
+	if c.release != nil {
+		c.release()
+	}
 }
 
 // LookAtFolders takes down what the session's folders are.

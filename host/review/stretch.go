@@ -44,6 +44,9 @@ type place struct{ from, to int }
 // each does something at places, the last of them first, as do says of each by its index, with the stretch that
 // has it. False tells that do did so, and nothing was changed.
 func (l *layers) each(places []place, do func(s *stretch, i int) bool) bool {
+	if len(places) == 0 {
+		return true // the texts stay, and once in memory
+	}
 	list := l.stretches(places)
 	var made []string
 	for i := range slices.Backward(list) {

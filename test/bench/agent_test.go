@@ -96,6 +96,7 @@ type agent struct {
 	out       *bufio.Writer
 	requests  chan request
 	cancelled atomic.Bool
+	soaks     int // turns of soakPrompt
 }
 
 // serveAgent answers until its input ends.
@@ -186,6 +187,10 @@ func (a *agent) prompt(r request) {
 		}
 	case scan(text, everyPrompt, &rate, &n, &path):
 		a.write(path, everyLine(n, rate))
+	case scan(text, soakPrompt, &path):
+		a.soak(path)
+	case scan(text, pacedCommandPrompt, &n, &rate):
+		a.run("t", paced(n, rate))
 	case scan(text, rewritePrompt, &n, &rate, &path):
 		a.rewrites(n, rate, path)
 	case scan(text, commandPrompt, &n, &rate):

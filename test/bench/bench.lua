@@ -272,21 +272,27 @@ end
 ---@type fun(turn: {session: integer})? who wants the ends of turns for itself
 local ends
 
----Opens so many sessions one after another, each with a turn, closes them, and measures that.
+---Opens so many sessions one after another, each with some turns, closes them, and measures that.
 ---@param count integer
+---@param turns integer
 ---@param text string
-function M.sessions(count, text)
+function M.sessions(count, turns, text)
+  local left
   local acp = require('acp')
   local function next()
     if count == 0 then
       ends = nil
       return M.finish({})
     end
-    count = count - 1
+    count, left = count - 1, turns
     local id = assert(acp.new({ agent = 'bench' }))
     assert(acp.prompt(text, { session = id }))
   end
   ends = function(turn)
+    left = left - 1
+    if left > 0 then
+      return assert(acp.prompt(text, { session = turn.session }))
+    end
     api.nvim_create_autocmd('User', {
       pattern = 'AcpSessionClosed',
       once = true,
@@ -304,6 +310,37 @@ function M.counts()
   collectgarbage()
   collectgarbage()
   return { autocommands = #api.nvim_get_autocmds({}), lua = collectgarbage('count') }
+end
+
+---The timers that there are; Neovim 0.10 dies of a walk through its own handles.
+---@type table<uv.uv_timer_t, true>
+local timers = setmetatable({}, { __mode = 'k' })
+
+do
+  local new = vim.uv.new_timer
+  vim.uv.new_timer = function()
+    local timer = assert(new())
+    timers[timer] = true
+    return timer
+  end
+end
+
+---What there is of things that should not become more.
+---@return table<string, number>
+function M.left()
+  local left = { buffers = 0, extmarks = 0, timers = 0 }
+  left.autocommands, left.lua = M.counts().autocommands, M.counts().lua
+  left.memory = vim.uv.resident_set_memory() / 1e6
+  for _, b in ipairs(api.nvim_list_bufs()) do
+    left.buffers = left.buffers + 1
+    left.extmarks = left.extmarks + #api.nvim_buf_get_extmarks(b, -1, 0, -1, {})
+  end
+  for timer in pairs(timers) do
+    if not timer:is_closing() then
+      left.timers = left.timers + 1
+    end
+  end
+  return left
 end
 
 ---The turn has ended.

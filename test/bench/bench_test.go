@@ -35,6 +35,7 @@ func Benchmark(b *testing.B) {
 			{"review", reviews},
 			{"reviewed", reviewMemory},
 			{"commands", commands},
+			{"shown", shownTerminal},
 			{"bursts", bursts},
 			{"changed", changedBuffers},
 			{"refusals", refusals},
@@ -424,7 +425,7 @@ func closedSessions(b *bench) {
 	// of some sessions: CPU of Neovim and of the host, each
 	run := func() (vim, host float64) {
 		before := processCPU(v.pid)
-		v.lua(nil, "bench.sessions(...)", some, fmt.Sprintf(streamPrompt, chunksEach))
+		v.lua(nil, "bench.sessions(...)", some, 1, fmt.Sprintf(streamPrompt, chunksEach))
 		r := v.finish()
 		return r.CPU / some, (processCPU(v.pid) - before) / some
 	}

@@ -10,9 +10,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host"
@@ -44,10 +47,26 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serveHost is `acp-nvim host`, with the copies that it keeps.
+// serveHost is `acp-nvim host`, with the copies that it keeps. At a signal it says how many goroutines it has.
 func serveHost(in io.ReadCloser, out io.WriteCloser) error {
+	ask := make(chan os.Signal, 1)
+	signal.Notify(ask, syscall.SIGUSR1)
+	go func() {
+		for range ask {
+			text := fmt.Sprint(runtime.NumGoroutine())
+			name := goroutinesName(os.Getpid())
+			if os.WriteFile(name+"~", []byte(text), 0o600) == nil {
+				_ = os.Rename(name+"~", name) // whoever asks sees that there is none
+			}
+		}
+	}()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	return host.Serve(context.Background(), in, out, host.Options{Version: "bench", API: host.API, Log: log, Data: filepath.Join(os.Getenv("XDG_DATA_HOME"), "checkpoints")})
+}
+
+// goroutinesName is where a host says how many goroutines it has.
+func goroutinesName(pid int) string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("goroutines.%d", pid))
 }
 
 func profile(role string) (stop func()) {

@@ -14,12 +14,13 @@ const (
 	diffPrompt    = "change %d"         // one edit of so many lines
 	commandPrompt = "run %d MB %d wide" // a command in a terminal of the client that writes so much
 
-	wholeFilePrompt    = "rewrite %d of %s"       // one edit of so many lines of a file, told with the whole of it
-	partPrompt         = "edit %d of %s"          // the same, told without what is around them
-	manyFilesPrompt    = "rewrite %d files of %s" // so many files of a megabyte, whose names begin so
-	askPrompt          = "ask %d"                 // so many requests for permission at once
-	visitPrompt        = "visit %d in %s"         // so many places in the files of a folder
-	manyCommandsPrompt = "run %d of %d lines"     // so many commands that write so much, one after the other
+	wholeFilePrompt    = "rewrite %d of %s"          // one edit of so many lines of a file, told with the whole of it
+	partPrompt         = "edit %d of %s"             // the same, told without what is around them
+	manyFilesPrompt    = "rewrite %d files of %s"    // so many files of a megabyte, whose names begin so
+	askPrompt          = "ask %d"                    // so many requests for permission at once
+	visitPrompt        = "visit %d in %s"            // so many places in the files of a folder
+	pacedCommandPrompt = "run %d lines, %d a second" // a command in a terminal of the client that takes its time
+	manyCommandsPrompt = "run %d of %d lines"        // so many commands that write so much, one after the other
 )
 
 // update is a session/update as a line of the wire.
@@ -188,6 +189,35 @@ func commands(b *bench) {
 		add("Neovim's CPU in a gap", func(s sample) float64 { return s.Work }, atMost(25))
 		add("Neovim's CPU", func(s sample) float64 { return s.CPU }, none)
 	}
+}
+
+// paced is a command that writes so many lines, ten times a second so many of them.
+func paced(n, rate int) string {
+	return fmt.Sprintf("i=0; while [ $i -lt %d ]; do yes '%s' | head -n %d; sleep 0.1; i=$((i+1)); done", 10*n/rate, strings.Repeat("x", 79), rate/10)
+}
+
+// shownTerminal measures a terminal that a window shows for up to a minute, in which its command writes all the time:
+// what Neovim keeps of that is bounded.
+func shownTerminal(b *bench) {
+	const rate = 4000
+	var memory []float64
+	for _, n := range []int{10 * rate, 30 * rate, 60 * rate} {
+		v := start(b, b.bin, chat)
+		before, host := v.number("bench.memory()"), resident(v.pid)
+		v.lua(nil, "bench.open_terminal()")
+		r := v.prompt(pacedCommandPrompt, n, rate)
+		if v.number("bench.terminals()") != 1 {
+			b.Fatal("no window shows the terminal")
+		}
+		memory = append(memory, v.number("bench.memory()")-before)
+		what := fmt.Sprintf("a terminal shown while %d lines come: ", n)
+		b.add(what+"Neovim's memory, MB more", memory[len(memory)-1], 0, atMost(100))
+		b.add(what+"the host's memory, MB more", resident(v.pid)-host, 0, none)
+		b.add(what+"Neovim's CPU for a second of it, ms", r.CPU*rate/float64(n), 0, none)
+		b.add(what+"Neovim's CPU in a gap, ms", r.Work, 0, atMost(25))
+		v.end()
+	}
+	b.add("a terminal shown for a minute, against half of it: Neovim's memory, MB", memory[2], memory[1], ratio(1.2))
 }
 
 // afterCalls measures short turns behind one with many tool calls.

@@ -1,0 +1,27 @@
+package acp
+
+import (
+	"errors"
+	"io"
+	"os"
+	"testing"
+)
+
+// A pipe that ends before its process is known to have exited is closed like any other.
+func TestOutputClosesAtItsEnd(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &output{f: r}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := o.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Fatalf("read %d bytes: %v", n, err)
+	}
+	if _, err := r.Stat(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the pipe is open: %v", err)
+	}
+}

@@ -1,0 +1,163 @@
+package checkpoint
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// watched makes a repository of some files whose folders are watched, with a look at it that knows them.
+func watched(t *testing.T) (s *Store, dir string, look func() []string) {
+	dir = folder(t)
+	for i := range 20 {
+		put(t, filepath.Join(dir, fmt.Sprintf("group%d/file%d", i%4, i)), fmt.Sprint(i))
+	}
+	put(t, filepath.Join(dir, ".gitignore"), "*.log\nignored/\n")
+	put(t, filepath.Join(dir, "ignored/inside"), "x")
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", ".")
+	s = store(t)
+	watchAll(t, s, dir)
+	last := take(t, s, nil, dir)
+	if !last.Watched() {
+		t.Fatal("the first look does not have the folders watched")
+	}
+	return s, dir, func() (changed []string) {
+		t.Helper()
+		last.unsettled = nil // only what is told is looked at
+		now := take(t, s, last, dir)
+		for _, c := range last.Changes(now) {
+			name, _ := filepath.Rel(dir, c.Path)
+			changed = append(changed, name)
+		}
+		last = now
+		return changed
+	}
+}
+
+// What has changed right before a look is told by it, and a look at what has changed finds what one at all does.
+func TestWatchedFolders(t *testing.T) {
+	path := func(dir, name string) string { return filepath.Join(dir, name) }
+	for name, test := range map[string]struct {
+		do   func(t *testing.T, dir string)
+		want []string
+	}{
+		"nothing":       {func(*testing.T, string) {}, nil},
+		"a file":        {func(t *testing.T, dir string) { put(t, path(dir, "group1/file1"), "y") }, []string{"group1/file1"}},
+		"a new one":     {func(t *testing.T, dir string) { put(t, path(dir, "group1/new"), "y") }, []string{"group1/new"}},
+		"an ignored":    {func(t *testing.T, dir string) { put(t, path(dir, "group1/x.log"), "y") }, nil},
+		"ignored below": {func(t *testing.T, dir string) { put(t, path(dir, "ignored/deep/er"), "y") }, nil},
+		"one of a new folder": {func(t *testing.T, dir string) { put(t, path(dir, "new/and/deep"), "y") },
+			[]string{"new/and/deep"}},
+		"a removed":  {func(t *testing.T, dir string) { must(t, os.Remove(path(dir, "group1/file1"))) }, []string{"group1/file1"}},
+		"a folder":   {func(t *testing.T, dir string) { must(t, os.RemoveAll(path(dir, "group3"))) }, []string{"group3/file11", "group3/file15", "group3/file19", "group3/file3", "group3/file7"}},
+		"its mode":   {func(t *testing.T, dir string) { must(t, os.Chmod(path(dir, "group1/file1"), 0o755)) }, []string{"group1/file1"}},
+		"a moved":    {func(t *testing.T, dir string) { must(t, os.Rename(path(dir, "group1"), path(dir, "moved"))) }, []string{"moved/file1", "moved/file13", "moved/file17", "moved/file5", "moved/file9"}},
+		"by its end": {func(t *testing.T, dir string) { must(t, os.Truncate(path(dir, "group1/file1"), 0)) }, []string{"group1/file1"}},
+		"known to git from now on": {func(t *testing.T, dir string) {
+			put(t, path(dir, "ignored/inside"), "y")
+			git(t, dir, "add", "-f", "ignored/inside")
+		}, []string{"ignored/inside"}},
+		"no longer ignored": {func(t *testing.T, dir string) {
+			put(t, path(dir, "ignored/inside"), "y")
+			put(t, path(dir, ".gitignore"), "")
+		}, []string{".gitignore", "ignored/inside"}},
+		"ignored by another file": {func(t *testing.T, dir string) {
+			put(t, path(dir, ".git/info/exclude"), "new\n")
+			put(t, path(dir, "group1/new"), "y")
+		}, nil},
+		"by another name": {func(t *testing.T, dir string) {
+			other := path(t.TempDir(), "other")
+			must(t, os.Link(path(dir, "group1/file1"), other), os.Chmod(path(dir, "group1/file1"), 0o600))
+		}, nil},
+		"more than is kept": {func(t *testing.T, dir string) {
+			for i := range 2 * maxChanged {
+				must(t, os.Chmod(path(dir, fmt.Sprint("group1/file", 1+4*(i%2))), 0o600))
+			}
+			put(t, path(dir, "group2/file2"), "y")
+		}, []string{"group2/file2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, dir, look := watched(t)
+			must(t, os.Chmod(filepath.Join(dir, "group1/file1"), 0o600), os.Chmod(filepath.Join(dir, "group1/file5"), 0o600))
+			look()
+			test.do(t, dir)
+			if got := look(); !slices.Equal(got, test.want) {
+				t.Errorf("changed are %q, want %q", got, test.want)
+			}
+			put(t, filepath.Join(dir, "group0/file0"), "at last")
+			if got := look(); !slices.Equal(got, []string{"group0/file0"}) {
+				t.Errorf("then %q", got)
+			}
+		})
+	}
+}
+
+// A file that has another name is looked at, as nobody tells what is done by that.
+func TestWatchedHardLink(t *testing.T) {
+	_, dir, look := watched(t)
+	other := filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-other")
+	must(t, os.Link(filepath.Join(dir, "group1/file1"), other), os.Chmod(filepath.Join(dir, "group1/file1"), 0o600))
+	t.Cleanup(func() { os.Remove(other) })
+	look()
+	put(t, other, "by the other name")
+	if got := look(); !slices.Equal(got, []string{"group1/file1"}) {
+		t.Errorf("changed are %q", got)
+	}
+}
+
+// Nor does anybody tell what a program does to a file that it has in its memory, before that ends.
+func TestWatchedMapping(t *testing.T) {
+	_, dir, look := watched(t)
+	f, err := os.OpenFile(filepath.Join(dir, "group1/file1"), os.O_RDWR, 0)
+	must(t, err)
+	memory, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	must(t, err, f.Close())
+	defer unix.Munmap(memory)
+	look()
+	memory[0] = 'x'
+	if got := look(); !slices.Equal(got, []string{"group1/file1"}) {
+		t.Errorf("changed are %q", got)
+	}
+}
+
+// Two sessions in a folder know of each change, and it is watched until both have ended.
+func TestWatchedTwice(t *testing.T) {
+	s, dir, _ := watched(t)
+	release := s.Watch([]string{dir})
+	one := take(t, s, nil, dir)
+	two := take(t, s, one, dir)
+	put(t, filepath.Join(dir, "group1/file1"), "y")
+	for range 2 {
+		if got := one.Changes(take(t, s, one, dir)); len(got) != 1 {
+			t.Errorf("one sees %+v", got)
+		}
+	}
+	release()
+	release()
+	after := take(t, s, two, dir)
+	if got := two.Changes(after); len(got) != 1 || !after.Watched() {
+		t.Errorf("the other sees %+v", got)
+	}
+}
+
+// Where nobody watches any more, all is looked at.
+func TestWatchEnds(t *testing.T) {
+	dir := folder(t)
+	put(t, filepath.Join(dir, "file"), "x")
+	git(t, dir, "init", "-q")
+	s := store(t)
+	watchAll(t, s)
+	release := s.Watch([]string{dir})
+	one := take(t, s, nil, dir)
+	release()
+	put(t, filepath.Join(dir, "file"), "y")
+	two := take(t, s, one, dir)
+	if got := one.Changes(two); len(got) != 1 || two.Watched() {
+		t.Errorf("changed are %+v", got)
+	}
+}

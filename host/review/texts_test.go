@@ -1,0 +1,21 @@
+package review
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// A text that is given to the record is not copied: thousands of files have one each.
+func TestTextsStayOnceInMemory(t *testing.T) {
+	t.Parallel()
+	was := strings.Repeat("a line\n", 100) + "one\n"
+	is := strings.Repeat("a line\n", 100) + "another\n"
+	l := newLayers(was)
+	l.agent(is)
+	for name, c := range map[string][2]string{"present": {l.present(), is}, "accepted": {l.accepted(), was}, "baseline": {l.baseline(), was}} {
+		if unsafe.StringData(c[0]) != unsafe.StringData(c[1]) {
+			t.Errorf("the %s text is a copy", name)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package bench
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// soakPrompt has a turn with some of everything in a folder.
+const soakPrompt = "soak in %s"
+
+// soak is how long each Neovim works; what it has then is compared with what it had at first.
+var soak = flag.Duration("soak", 0, "how long turns run on each Neovim, of which nothing may be left; 0 is a few")
+
+// soak has text, a call, a command in a terminal, a permission, and a write through the client.
+func (a *agent) soak(dir string) {
+	a.soaks++
+	a.stream(30, 0)
+	id := fmt.Sprint("s", a.soaks)
+	a.tell([][]byte{
+		update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":%q,"title":"Search","kind":"search","status":"pending"`, id)),
+		update(fmt.Sprintf(`"sessionUpdate":"tool_call_update","toolCallId":%q,"status":"completed",%s`, id, textContent("reader.go:1: a pair"))),
+	})
+	a.run(fmt.Sprint("k", a.soaks), fmt.Sprintf("echo %d >%s/other.txt; seq 50", a.soaks, dir))
+	a.ask(1)
+	a.write(filepath.Join(dir, "every.txt"), everyLine(200, 3+a.soaks%5))
+}
+
+// TestSoak has sessions opened, with turns of everything, and closed, at full rate. What they leave in the last third
+// of the time, and what a turn costs then, is no more than in the first.
+func TestSoak(t *testing.T) {
+	for version, bin := range neovims(t) {
+		t.Run(version, func(t *testing.T) { soakOn(t, bin) })
+	}
+}
+
+func soakOn(t *testing.T, bin string) {
+	const sessions, turns, fewest = 2, 5, 3
+	const perTurn = 5 // KB of Lua
+	dir := makeProject(t, 50)
+	if err := os.WriteFile(filepath.Join(dir, "every.txt"), []byte(everyLine(200, 0)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := startIn(t, bin, chat, dir)
+	v.lua(nil, "bench.open_files(...)", []string{filepath.Join(dir, "every.txt")})
+	t.Cleanup(func() { os.Remove(goroutinesName(v.pid)) })
+	var all []map[string]float64
+	began := time.Now()
+	for len(all) < fewest || time.Since(began) < *soak {
+		before := processCPU(v.pid)
+		v.lua(nil, "bench.sessions(...)", sessions, turns, fmt.Sprintf(soakPrompt, dir))
+		r := v.finish()
+		var now map[string]float64
+		v.lua(&now, "return bench.left()")
+		now["Neovim's CPU of a turn"] = r.CPU / (sessions * turns)
+		now["the host's CPU of a turn"] = (processCPU(v.pid) - before) / (sessions * turns)
+		now["the host's memory"] = resident(v.pid)
+		now["the host's descriptors"] = descriptors(v.pid)
+		now["the host's goroutines"] = v.goroutines()
+		now["Neovim's descriptors"] = descriptors(v.cmd.Process.Pid)
+		all = append(all, now)
+	}
+	v.end()
+	text, err := os.ReadFile(filepath.Join(dir, "every.txt"))
+	if err != nil || string(text) == everyLine(200, 0) {
+		t.Errorf("the agent has written nothing: %v", err)
+	}
+	// What is filled once is so by then.
+	all = all[len(all)/4:]
+	third := max(1, len(all)/3)
+	of := func(samples []map[string]float64, what string) float64 {
+		var values []float64
+		for _, s := range samples {
+			values = append(values, s[what])
+		}
+		return median(values)
+	}
+	for _, what := range slices.Sorted(maps.Keys(all[0])) {
+		first, last := of(all[:third], what), of(all[len(all)-third:], what)
+		// Of what is counted none may be more, of what is measured a fifth.
+		limit := first + 2
+		switch what {
+		case "lua": // KB
+			limit = first + perTurn*float64((len(all)-third)*sessions*turns)
+		case "memory", "the host's memory": // MB
+			limit = first*1.2 + 10
+		case "Neovim's CPU of a turn", "the host's CPU of a turn":
+			limit = first*1.3 + 1
+		}
+		t.Logf("%s: %.1f in the first third, %.1f in the last of %d rounds of %d turns", what, first, last, len(all), sessions*turns)
+		if *soak > 0 && last > limit {
+			t.Errorf("%s: %.1f in the first third, %.1f in the last", what, first, last)
+		}
+	}
+}
+
+// goroutines is how many the host has.
+func (n *neovim) goroutines() float64 {
+	n.tb.Helper()
+	name := goroutinesName(n.pid)
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		n.tb.Fatal(err)
+	}
+	if err := syscall.Kill(n.pid, syscall.SIGUSR1); err != nil {
+		n.tb.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if text, err := os.ReadFile(name); err == nil {
+			count, _ := strconv.ParseFloat(string(text), 64)
+			return count
+		}
+	}
+	n.tb.Fatal("the host does not say how many goroutines it has")
+	return 0
+}
+
+// descriptors is how many a process has open; 0 where that cannot be known.
+func descriptors(pid int) float64 {
+	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return float64(len(entries))
+}
