@@ -95,7 +95,9 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	}
 	if o.Data != "" {
 		h.store = checkpoint.Open(o.Data)
-		h.store.Skip = buffers.IsTemporary // what we are writing is no file of the project
+		h.store.Skip = func(path string) bool { // what we are writing is no file of the project
+			return buffers.IsTemporary(path) || h.traffic.records(path)
+		}
 	}
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -16,9 +17,19 @@ const trafficBytes = 4 << 20
 type traffic struct {
 	mu      sync.Mutex // guards the fields below
 	byAgent map[string]*acp.Traffic
+	files   map[string]bool // that are recorded to, real paths
 }
 
-func newTraffic() *traffic { return &traffic{byAgent: map[string]*acp.Traffic{}} }
+func newTraffic() *traffic {
+	return &traffic{byAgent: map[string]*acp.Traffic{}, files: map[string]bool{}}
+}
+
+// records reports whether a file, by its real path, is recorded to.
+func (t *traffic) records(path string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.files[path]
+}
 
 // agent returns the record of an agent, by its configured name.
 func (t *traffic) agent(name string) *acp.Traffic {
@@ -35,6 +46,11 @@ func (t *traffic) recordTo(agent, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("record traffic: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		t.mu.Lock()
+		t.files[real] = true
+		t.mu.Unlock()
 	}
 	if _, err := t.agent(agent).RecordTo(f); err != nil {
 		f.Close()

@@ -82,6 +82,7 @@ func TestTrafficFileReplayed(t *testing.T) {
 		s.tour()
 		s.ok(`require('acp').prompt('text')`)
 		s.AwaitEvent("AcpTurnEnd")
+		s.synced()
 		want := s.chat()
 		s.Command("Acp close")
 		s.AwaitEvent("AcpSessionClosed")
@@ -96,6 +97,7 @@ func TestTrafficFileReplayed(t *testing.T) {
 		s.tour()
 		s.ok(`require('acp').prompt('text')`)
 		s.AwaitEvent("AcpTurnEnd")
+		s.synced()
 		if got := s.chat(); untimed(got) != untimed(want) {
 			t.Errorf("the replayed chat is\n%s\nnot\n%s", got, want)
 		}

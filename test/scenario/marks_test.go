@@ -280,7 +280,7 @@ func TestChangedWordsAreSeen(t *testing.T) {
 			return s.LuaString(`(function()
 				vim.cmd.redraw()
 				local list = {}
-				for _, at in ipairs({ { 1, 1 }, { 2, 1 }, { 2, 11 }, { 2, 30 } }) do
+				for _, at in ipairs({ { 1, 1 }, { 2, 1 }, { 2, 11 }, { 2, 70 } }) do
 					local pos = vim.fn.screenpos(0, at[1], 1)
 					table.insert(list, vim.fn.screenattr(pos.row, pos.col + at[2] - 1))
 				end

@@ -474,7 +474,7 @@ func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
 		s.awaitPrompts(obj{"kept words": "waits"})
 		p.exit(3, "no luck")
 		s.awaitState("dead")
-		s.awaitChat("no luck\n\nkept words")
+		s.awaitChat("no luck. :Acp restart starts it again.\n\nkept words")
 		s.awaitPrompts(obj{"kept words": "waits"})
 
 		// In Insert mode it is seen that nothing was sent.

@@ -134,6 +134,7 @@ func (s *scene) goldenChat(path string) {
 	s.t.Helper()
 	got := strings.ReplaceAll(s.chat(), s.Dir, "/project")
 	got = regexp.MustCompile(`\d+(\.\d)? s\b`).ReplaceAllString(got, "0.0 s") + "\n"
+	got = regexp.MustCompile(`\n?\n  ● .*(\n|$)`).ReplaceAllString(got, "\n") // as `review` says
 	if flag.Lookup("update").Value.String() == "true" {
 		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
 			s.t.Fatalf("write golden chat: %v", err)
