@@ -119,21 +119,28 @@ local function here(first, last)
   return sessions, marks.path(buf)
 end
 
----Goes on to the next change when the buffer shows what was decided, unless the user has gone.
-local function advance()
+---Waits until the buffer shows what was decided. Then an option has the cursor go on to the next
+---change, unless the user has gone.
+---@param done fun()
+local function advance(done)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local at = api.nvim_win_get_cursor(win)[1]
-  require('acp.marks').settled(buf, function()
+  local shows = require('acp.marks').settled(buf, function()
     local stayed = api.nvim_get_current_win() == win
       and api.nvim_get_current_buf() == buf
       and api.nvim_win_get_cursor(win)[1] == at
-    if stayed and api.nvim_get_mode().mode == 'n' then
+    if stayed and require('acp.config').get().review_advance and vim.fn.mode() == 'n' then
       M.go(1, true)
     end
+    done()
   end)
+  if not shows then
+    done()
+  end
 end
 
----Decides the changes under the cursor and so many in all from there on, or those in lines.
+---Decides the changes under the cursor and so many in all from there on, or those in lines. What is
+---typed behind it waits: it is about the text as it will be.
 ---@param decision 'keep'|'reject'
 ---@param count integer
 ---@param first? integer
@@ -141,21 +148,26 @@ end
 function M.decide(decision, count, first, last)
   local line = api.nvim_win_get_cursor(0)[1]
   local sessions, path = here(first or line, last or line)
-  for _, session in ipairs(sessions or {}) do
-    require('acp.host').request('decide_hunks', {
-      session = session,
-      path = path,
-      decision = decision,
-      lines = first ~= nil,
-      first = first or line,
-      last = last or line,
-      count = count,
-    }, function()
-      if require('acp.config').get().review_advance and session == sessions[#sessions] then
-        advance()
-      end
-    end)
+  if not sessions then
+    return
   end
+  require('acp.steps').await(function(done)
+    for _, session in ipairs(sessions) do
+      require('acp.host').request('decide_hunks', {
+        session = session,
+        path = path,
+        decision = decision,
+        lines = first ~= nil,
+        first = first or line,
+        last = last or line,
+        count = count,
+      }, function()
+        if session == sessions[#sessions] then
+          advance(done)
+        end
+      end)
+    end
+  end)
 end
 
 ---Has the user comment on lines.

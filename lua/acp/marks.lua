@@ -609,12 +609,14 @@ end
 ---Calls a function when a buffer shows the changes that the host knows of now.
 ---@param buf integer
 ---@param fn fun()
+---@return boolean shows whether it shows any, else nothing is called
 function M.settled(buf, fn)
   local state = known[buf]
   if state then
     state.after = fn
     M.ask(buf, true)
   end
+  return state ~= nil
 end
 
 ---Shows the old lines above the first line of a buffer, if there are some.

@@ -140,9 +140,9 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 		})
 		s.Command("7,8Acp review keep")
 		s.awaitMarks(buf, "")
-		if got, want := s.states("code.txt"), "modified code.txt rejected kept rejected kept"; got != want {
-			t.Errorf("the record has %q, wanted %q", got, want)
-		}
+		s.Await("the record to have the decisions", func() bool { // it is told ten times a second, as the chat is hidden
+			return s.states("code.txt") == "modified code.txt rejected kept rejected kept"
+		})
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') == '' and vim.fn.maparg('g>', 'x') == ''`)
 		s.Command("Acp review keep")
 		s.awaitNotification("no change of the agent is there")
@@ -410,5 +410,29 @@ func TestTheLastDecisionIsUndone(t *testing.T) {
 		s.Keys("<C-r>")
 		s.awaitMarks(buf, "")
 		s.Await("refused again", func() bool { return strings.HasSuffix(s.changes(), " rejected\n") })
+	})
+}
+
+// What is typed right behind a decision is about the text as it is then.
+func TestDecisionsTypedAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("long.txt", "1\n2\n3\n4\n5\n6\n7\n8\n")
+		s.Command("edit long.txt")
+		p := s.begin()
+		s.Command("wincmd t")
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\na\nb\nc\n2\n3\n4\nd\n5\n6\n7\ne\n8\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.awaitMarks(buf, "2▌ 3▌ 4▌ 8▌ 12▌")
+		s.Keys("gg]vg<lt>]vg<lt>")
+		s.awaitBuffer(buf, "1\n2\n3\n4\n5\n6\n7\ne\n8")
+		s.Keys("uu")
+		s.awaitBuffer(buf, "1\na\nb\nc\n2\n3\n4\nd\n5\n6\n7\ne\n8")
+		s.awaitMarks(buf, "2▌ 3▌ 4▌ 8▌ 12▌")
+		s.Keys("2Gg>]vg<lt>u]vg>")
+		s.awaitMarks(buf, "8▌")
+		s.awaitBuffer(buf, "1\na\nb\nc\n2\n3\n4\nd\n5\n6\n7\ne\n8")
 	})
 }
