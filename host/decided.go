@@ -49,7 +49,7 @@ func (h *Host) showDecided(callback int) {
 	}
 	list, err := judge.kept.List()
 	if err != nil {
-		h.notify("warning", "Your answers for good: "+err.Error()+".")
+		h.notify("warning", "Your lasting answers: "+err.Error()+".")
 	}
 	kept := make([]any, len(list))
 	for i, a := range list {

@@ -305,7 +305,7 @@ func TestAnswersForGood(t *testing.T) {
 		}
 		d.host.judge.Store(&judge{kept: answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))})
 		ask("seven", once, always)
-		if !strings.HasPrefix(d.noted(), "warning: Your answers for good: ") {
+		if !strings.HasPrefix(d.noted(), "warning: Your lasting answers: ") {
 			t.Error("the user is not told")
 		}
 		d.answer("always")

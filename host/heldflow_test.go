@@ -347,7 +347,7 @@ func TestHeldWriteOfWhatIsNoText(t *testing.T) {
 		for _, name := range []string{"x.bin", "large"} {
 			got := d.store(name, "text\n")
 			d.waits(got)
-			if d.picks(1, 1, true) != true || d.noted() != "info: This can be written or refused as a whole only." {
+			if d.picks(1, 1, true) != true || d.noted() != "info: This can only be written or refused as a whole." {
 				t.Errorf("%s: its hunks are refused", name)
 			}
 			d.on(func() { d.editHeld(message{"permission": d.permissions.asked[0].id, "on": true, "callback": int64(5)}) })

@@ -78,7 +78,7 @@ func (s *Session) authenticate(id string) {
 		s.host.notify("warning", fmt.Sprintf("%s has no login %q.", s.spec.Title, id))
 		return
 	case s.asking("authenticate"):
-		s.host.notify("warning", "A login goes on already. :Acp cancel gives it up.")
+		s.host.notify("warning", "A login is already under way. :Acp cancel gives it up.")
 		return
 	}
 	switch m := s.info.AuthMethods[i]; m.Type {

@@ -196,7 +196,7 @@ func (s *Session) judgeNext() {
 
 func (s *Session) judged(p *permission, result judgement) {
 	if result.trouble != nil {
-		s.host.notify("warning", "Your answers for good: "+result.trouble.Error()+".")
+		s.host.notify("warning", "Your lasting answers: "+result.trouble.Error()+".")
 	}
 	p.judgement = result
 	switch {

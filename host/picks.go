@@ -172,7 +172,7 @@ func (s *Session) pick(m message) {
 		return
 	}
 	if p.held != nil && !p.held.known {
-		s.host.notify("info", "This can be written or refused as a whole only.")
+		s.host.notify("info", "This can only be written or refused as a whole.")
 		done(true)
 		return
 	}

@@ -87,7 +87,7 @@ var handlers = map[string]func(*Host, message){
 	}),
 	"keep_due": toSession(func(s *Session, m message) {
 		if !s.chat.IsDue(s.row(m)) {
-			s.host.notify("warning", "no line about changes to review is here")
+			s.host.notify("warning", "this line counts no changes to review")
 			return
 		}
 		s.decide(ledger.Decision{Do: review.Keep}, func(int, error) {})

@@ -376,7 +376,7 @@ func (s *Session) cancel() {
 		})
 	}
 	if waiting := s.outbox.pause(); waiting > 0 {
-		s.remark("info", fmt.Sprintf("%s queued. Sending an empty prompt goes on with the queue.", transcript.Many(waiting, "prompt")))
+		s.remark("info", fmt.Sprintf("%s queued. Send an empty prompt to resume the queue.", transcript.Many(waiting, "prompt")))
 	}
 	s.changed()
 }

@@ -25,7 +25,7 @@ type Decision struct {
 
 var (
 	errMovedOn   = errors.New("it has changed meanwhile: look at it again")
-	errForgotten = errors.New("what it was is not kept: it is too large, or was not seen before")
+	errForgotten = errors.New("its previous content was not kept: it is too large, or was never seen")
 )
 
 // Decide makes a decision about changes. done gets how many files it was about, and what could not be done

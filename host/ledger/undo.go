@@ -15,9 +15,9 @@ import (
 // This file has taking a turn back, and doing it again.
 
 var (
-	errNoTurn    = errors.New("there is no turn that has changed files and could be undone")
-	errOtherTurn = errors.New("another turn has come meanwhile: :Acp undo shows what there is to undo now")
-	errNoUndone  = errors.New("nothing was undone that could be done again")
+	errNoTurn    = errors.New("nothing to undo")
+	errOtherTurn = errors.New("another turn has ended since: :Acp undo shows what it would undo now")
+	errNoUndone  = errors.New("nothing to redo")
 )
 
 // Undo takes back what the last turn that was not undone has changed, or with again does the last one that

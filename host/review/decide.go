@@ -50,9 +50,9 @@ func (p Plan) Decides() bool {
 
 var (
 	errNotChanged   = errors.New("the agent has changed nothing there")
-	errChangedSince = errors.New("it has changed since the decision, which can only be made anew")
-	errTyped        = errors.New("you have changed it, and it has no lines by which yours could be told apart: keep it, or take your change back")
-	errNoSuchHunk   = errors.New("there is no such change any more")
+	errChangedSince = errors.New("it has changed since that decision: decide again")
+	errTyped        = errors.New("you have changed it too, and without lines your change cannot be told apart: keep it, or undo your change")
+	errNoSuchHunk   = errors.New("that change is gone")
 )
 
 // Plan says what a decision makes of a file. Nothing is changed before Commit. Its errors do not name the file.

@@ -621,7 +621,7 @@ local function pick(refuse)
     refuse = refuse,
   }, function(ok)
     if ok == false and shown == diff then
-      tell('the change is another by now')
+      tell('the change is no longer the same')
       M.open(again(diff, diff.at), true)
     end
   end)

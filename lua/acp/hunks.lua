@@ -87,7 +87,7 @@ function M.go(step, quiet)
   local path = marks.path(api.nvim_get_current_buf())
   local place, around = find(path or '', api.nvim_win_get_cursor(0)[1] - 1, step)
   if not place then
-    return not quiet and tell('no change of the agent waits for a decision')
+    return not quiet and tell('there are no pending changes')
   end
   vim.cmd("normal! m'")
   if place.path ~= path and not edit(place.path) then
@@ -114,7 +114,7 @@ local function here(first, last)
   local buf = api.nvim_get_current_buf()
   local sessions = marks.sessions(buf, first - 1, last - 1)
   if #sessions == 0 then
-    return tell('no change of the agent is there that waits for a decision')
+    return tell('there is no pending change here')
   end
   return sessions, marks.path(buf)
 end

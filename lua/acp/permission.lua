@@ -485,8 +485,8 @@ function M.answer(what, always)
   end
   local option = request[always and what .. '_always' or what]
   if not option then
-    local lasting = always and ' for good' or ''
-    return ('there is no answer to %s it%s. :Acp permit N gives another'):format(what, lasting)
+    local lasting = always and 'always ' or ''
+    return ('there is no answer to %s%s it. :Acp permit N gives another'):format(lasting, what)
   end
   local _, err = require('acp').respond(request.id, option)
   return err

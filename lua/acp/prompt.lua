@@ -109,7 +109,7 @@ function M.hint(id)
   then
     return
   end
-  local text = s.paused and s.queued > 0 and 'Send nothing to go on with the queue'
+  local text = s.paused and s.queued > 0 and 'Send an empty prompt to resume'
     or ('Ask ' .. s.agent_title)
   api.nvim_buf_set_extmark(buf, hint_ns, 0, 0, {
     virt_text = { { text, 'AcpMore' } },

@@ -95,7 +95,7 @@ local function compose(decided)
   if #decided.rules == 0 then
     table.insert(lines, '  none')
   end
-  vim.list_extend(lines, { '', 'Answers that you gave for good; dd takes one back' })
+  vim.list_extend(lines, { '', 'Lasting answers; dd revokes one' })
   for _, answer in ipairs(decided.answers) do
     local scope = answer.session > 0 and ('session %d'):format(answer.session)
       or vim.fn.fnamemodify(answer.project, ':~')
@@ -162,7 +162,7 @@ function M.revoke(buf, answer)
   end)
 end
 
-local none = 'there are no rules and no answers for good: every request asks you'
+local none = 'there are no rules and no lasting answers: every request asks you'
 
 ---Shows the rules and the answers, or says that there are none.
 ---@return nil, string? err

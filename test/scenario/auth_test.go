@@ -132,7 +132,7 @@ func TestLoginInTheMiddleOfASession(t *testing.T) {
 		s.Command("Acp auth")
 		m := p.expect("authenticate")
 		s.Command("Acp auth")
-		s.awaitNotification("A login goes on already.")
+		s.awaitNotification("A login is already under way.")
 		p.refuse(m, -32603, "the browser was closed", nil)
 		s.awaitChat("Puppet refused authenticate: the browser was closed. :Acp auth tries again.")
 		s.Command("Acp auth browser")

@@ -18,7 +18,7 @@ func TestTheChatSaysWhatIsToReview(t *testing.T) {
 		// What is not that line is not it.
 		s.recordNotifications()
 		s.Keys("ggg>")
-		s.awaitNotification("no line about changes to review is here")
+		s.awaitNotification("this line counts no changes to review")
 
 		// The line leads to the review, and counts what waits there.
 		s.Keys("G<CR>")

@@ -245,7 +245,7 @@ func TestAllowAndReject(t *testing.T) {
 		s.Command("Acp allow")
 		s.awaitMessage("there is no answer to allow it")
 		s.Command("Acp reject always")
-		s.awaitMessage("there is no answer to reject it for good")
+		s.awaitMessage("there is no answer to always reject it")
 		s.Command("Acp reject")
 		answered(id, "no")
 	})

@@ -719,7 +719,7 @@ func TestHeldWritesThatAreNoText(t *testing.T) {
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.b.acp_diff`)
 		s.Keys("g<lt>")
-		s.awaitNotification("This can be written or refused as a whole only.")
+		s.awaitNotification("This can only be written or refused as a whole.")
 		s.Keys("gE")
 		s.awaitNotification("this text cannot be edited here")
 		s.Keys("ga")

@@ -136,7 +136,7 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 		s.awaitMarks(buf, "8▌")
 		s.Await("to be told that nothing is there", func() bool { // until then the buffer may wait for the host
 			s.Keys("3Gg>")
-			return strings.Contains(s.notifications(), "no change of the agent is there")
+			return strings.Contains(s.notifications(), "there is no pending change here")
 		})
 		s.Command("7,8Acp review keep")
 		s.awaitMarks(buf, "")
@@ -145,9 +145,9 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 		})
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') == '' and vim.fn.maparg('g>', 'x') == ''`)
 		s.Command("Acp review keep")
-		s.awaitNotification("no change of the agent is there")
+		s.awaitNotification("there is no pending change here")
 		s.Command("Acp review next")
-		s.awaitNotification("no change of the agent waits")
+		s.awaitNotification("there are no pending changes")
 	})
 }
 

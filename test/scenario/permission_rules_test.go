@@ -214,7 +214,7 @@ func TestAnswersForGood(t *testing.T) {
 		s.Keys("q")
 		s.Command("tabnew")
 		s.Command("Acp permissions")
-		s.AwaitScreen("Answers that you gave")
+		s.AwaitScreen("Lasting answers")
 		s.Golden("list", nvimtest.Replace(`\d{4}-\d\d-\d\d`, "YYYY-MM-DD"), nvimtest.Replace(`[⣷⣯⣟⡿⢿⣻⣽⣾]( \d+:\d\d)?`, "*"))
 		s.Keys("/make test<CR>dd")
 		s.AwaitLua(`not table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('make test')`)

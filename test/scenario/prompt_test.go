@@ -179,7 +179,7 @@ func TestPromptSaysWhatItIsFor(t *testing.T) {
 		p.expect("session/cancel")
 		p.stop(turn, "cancelled")
 		s.AwaitEvent("AcpTurnEnd")
-		s.AwaitScreen("Send nothing to go on with the queue")
+		s.AwaitScreen("Send an empty prompt to resume")
 		s.Keys("<CR>")
 		p.turn("later")
 		s.AwaitScreen("Ask Puppet")

@@ -129,7 +129,7 @@ func TestUndoTurns(t *testing.T) {
 		// It was not refused: there is nothing of which the agent would be told.
 		s.Await("nothing in the review", func() bool { return s.changes() == "" })
 		s.Command("Acp undo")
-		s.AwaitScreen("There is no turn that has changed files")
+		s.AwaitScreen("Nothing to undo")
 		undo("the first turn again", true, "1\ntwo\n3\n4\n5\n6\n7\ntyped\n")
 		undo("the second turn again", true, "1\ntwo\n3\n4\nfive\n6\n7\ntyped\n")
 		s.Await("the files", func() bool { return s.disk(fresh) == "new\n" && s.disk(gone) == "no file" })

@@ -160,7 +160,7 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 			return s.changes() == "modified shown.txt -6,1+6,1\nmodified plain.txt -8,1+8,1\n"
 		})
 		s.Command("Acp undo")
-		s.awaitNotification("There is no turn that has changed files and could be undone.")
+		s.awaitNotification("Nothing to undo.")
 		for range 2 {
 			s.preview("Acp undo again")
 			s.Keys("y")
@@ -182,7 +182,7 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 		s.preview("Acp undo")
 		s.does(p, "fourth", [2]string{"new.txt", "newer\n"})
 		s.Keys("y")
-		s.awaitNotification("Another turn has come meanwhile: :Acp undo shows what there is to undo now.")
+		s.awaitNotification("Another turn has ended since: :Acp undo shows what it would undo now.")
 		if got := s.disk(filepath.Join(s.Dir, "new.txt")); got != "newer\n" {
 			t.Errorf("the new file has %q", got)
 		}
@@ -191,7 +191,7 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 		s.synced()
 		s.does(p, "fifth")
 		s.Command("Acp undo again")
-		s.awaitNotification("Nothing was undone that could be done again.")
+		s.awaitNotification("Nothing to redo.")
 	})
 }
 
@@ -320,7 +320,7 @@ func TestUndoOfWhatIsNotKept(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 		text := s.preview("Acp undo")
 		for _, name := range []string{"gone", "large"} {
-			want := "· " + name + "  cannot be brought back, as what it was is not kept: it is too large, or was not seen before: stays as it is"
+			want := "· " + name + "  cannot be brought back, as its previous content was not kept: it is too large, or was never seen: stays as it is"
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in\n%s", want, text)
 			}
