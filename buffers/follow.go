@@ -22,7 +22,7 @@ const MaxFollow = 16 << 20
 
 var (
 	errTooLarge = errors.New("it is too large to be followed")
-	// errUnfinished is that a file is empty, as most are in the middle of being written.
+	// errUnfinished means the file is empty, usually because its writer has truncated it and not finished.
 	errUnfinished = errors.New("it is empty")
 	errLocked     = errors.New("no text may change now")
 )

@@ -24,7 +24,7 @@ func (s *Session) decideHunks(m message) {
 	}, func(int, error) { s.host.callback(m.integer("callback"), nil, "") })
 }
 
-// nothing selects no change, which the zero Selection does not: a decision about it tells so.
+// nothing selects no change at all; the zero Selection selects every one.
 var nothing = review.Selection{Hunks: []int{-1}}
 
 // hunksAt selects the pending hunk at a line of the present text, from 1, and those behind it, so many in all.

@@ -1,4 +1,4 @@
----Whether the user rests: what nobody asked for opens under nobody's hands.
+---Whether the user has stopped typing: nothing opens by itself while they type.
 local M = {}
 
 local api = vim.api
