@@ -59,6 +59,15 @@ func (s *Session) refusal(method string, err error) *Failure {
 	}
 }
 
+// brief is the sentence without what explains a code or a signal in brackets, which stands in the chat: a longer
+// message would stop Neovim until the user has pressed a key.
+func (f *Failure) brief(title string) string {
+	if at := strings.LastIndex(f.Sentence, " ("); at >= len(title) {
+		return f.Sentence[:at] + "."
+	}
+	return f.Sentence
+}
+
 // longestSentence is how many bytes of an agent's words stand in a sentence.
 const longestSentence = 300
 

@@ -138,7 +138,7 @@ func (s *Session) agentDied(a *agent, why *Failure) {
 		s.die(why)
 		s.died = a
 		if !s.visible.Load() {
-			a.mourned.Do(func() { s.host.notify("error", why.Sentence+" :Acp restart starts it again.") })
+			a.mourned.Do(func() { s.host.notify("error", why.brief(s.spec.Title)+" :Acp restart starts it again.") })
 		}
 	}
 }

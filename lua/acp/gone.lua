@@ -37,6 +37,25 @@ function M.read(buf)
   end
 end
 
+---A window of a session file of Neovim's is to show a buffer of that name, by `:file` in an empty
+---buffer. That fails where the name is of a session that goes on here: the window shows that one.
+---@param buf integer the empty buffer
+function M.restore(buf)
+  -- The new name is nowhere but in the line of the file.
+  local at = vim.fn.expand('<stack>'):match('%[(%d+)%]%.%.BufFilePre')
+  local read, lines = pcall(vim.fn.readfile, vim.v.this_session, '', tonumber(at) or 0)
+  local name = read and (lines[#lines] or ''):match('^file (acp://.*)$')
+  if not name then
+    return
+  end
+  for _, ours in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(ours) == name and api.nvim_buf_is_loaded(ours) then
+      vim.bo[buf].bufhidden = 'wipe'
+      require('acp.layout').place(0, ours)
+    end
+  end
+end
+
 ---Puts a buffer where those are shown that an earlier Neovim had in its place, of whichever agent.
 ---@param buf integer
 ---@param tail string what their names end in
@@ -45,7 +64,7 @@ function M.replace(buf, tail)
     local name = api.nvim_buf_get_name(old):gsub(' %(old%)$', '')
     if vim.b[old].acp_gone and vim.endswith(name, tail) then
       for _, win in ipairs(vim.fn.win_findbuf(old)) do
-        api.nvim_win_set_buf(win, buf)
+        require('acp.layout').place(win, buf)
       end
       api.nvim_buf_delete(old, { force = true })
     end

@@ -205,6 +205,17 @@ api.nvim_create_autocmd('WinResized', {
   end,
 })
 
+api.nvim_create_autocmd('BufFilePre', {
+  group = group,
+  nested = true,
+  desc = 'Show an agent again where a restored session had it',
+  callback = function(event)
+    if vim.g.SessionLoad and api.nvim_buf_get_name(event.buf) == '' then
+      require('acp.gone').restore(event.buf)
+    end
+  end,
+})
+
 ---@param chat integer window
 ---@param buf integer
 ---@return integer win
@@ -217,6 +228,19 @@ local function open_prompt(chat, buf)
   end
   style_prompt(win)
   return win
+end
+
+---Shows a chat or a prompt in a window that was made for something else.
+---@param win integer
+---@param buf integer
+function M.place(win, buf)
+  api.nvim_win_set_buf(win, buf)
+  if vim.bo[buf].filetype == 'acp-chat' then
+    style_chat(win)
+    require('acp.page').follow(buf, { win })
+  elseif vim.bo[buf].filetype == 'acp-prompt' then
+    style_prompt(win)
+  end
 end
 
 ---Shows a session in this tab, in its chat windows or in new ones.

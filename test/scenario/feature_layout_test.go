@@ -191,6 +191,7 @@ func TestTheChatComesBackAboveThePrompt(t *testing.T) {
 // What a restored session of Neovim's has of a chat says so, is no text of the user's, and gives way to the next one.
 func TestWindowsOfARestoredSession(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.Command("set number")
 		s.begin()
 		s.Lua(nil, `local file = ...
 			vim.cmd.mksession(file)
@@ -215,7 +216,37 @@ func TestWindowsOfARestoredSession(t *testing.T) {
 		s.Command("edit acp://nobody-2/chat")
 		s.AwaitLua(`vim.b.acp_gone == true`)
 		s.Lua(nil, `require('acp').new()`)
-		s.AwaitLua(`vim.api.nvim_buf_get_name(0):match('acp://puppet%-2/chat') and vim.b.acp_session == 2`)
+		s.AwaitLua(`vim.api.nvim_buf_get_name(0):match('acp://puppet%-2/chat') and vim.b.acp_session == 2
+			and not vim.wo.number`)
+	})
+}
+
+// A session of Neovim's that is restored where it was made has the agents that go on in their windows.
+func TestWindowsOfASessionRestoredInTheSameNeovim(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.Command("set number")
+		s.Command("edit " + s.write("code.txt", "some code\n"))
+		p := s.begin()
+		turn := s.prompt(p, "hello")
+		p.say("Some words.")
+		s.awaitChat("Some words.")
+		buffers := s.LuaInt(`#vim.api.nvim_list_bufs()`)
+		s.Lua(nil, `local file = ...
+			vim.cmd.mksession(file)
+			vim.cmd('silent! source ' .. vim.fn.fnameescape(file))`, s.Dir+"/Session.vim")
+		s.AwaitLua(`(function()
+			local chat, prompt = require('acp.layout').windows(0)
+			return chat and prompt and #vim.api.nvim_tabpage_list_wins(0) == 3
+				and not vim.wo[chat].number and vim.wo[chat].winfixwidth and not vim.wo[prompt].number
+		end)()`)
+		if n := s.LuaInt(`#vim.api.nvim_list_bufs()`); n != buffers {
+			t.Errorf("%d buffers were %d", n, buffers)
+		}
+		p.say(" More.")
+		s.awaitChat("Some words. More.")
+		s.AwaitScreen("Some words. More.")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
 	})
 }
 

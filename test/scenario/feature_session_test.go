@@ -565,6 +565,19 @@ func TestAnEndIsSeen(t *testing.T) {
 	})
 }
 
+// A message about a hidden agent that has ended needs no key: what explains the code is in the chat.
+func TestAnEndOfManyWordsIsOneLine(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		s.Command("Acp toggle")
+		s.AwaitLua(`require('acp.bufs').get(1).visible == false`)
+		s.synced() // the host has heard of it
+		p.exit(137, "")
+		s.AwaitScreen("acp: Puppet exited with code 137. :Acp restart starts it again.")
+		s.awaitChat("for want of memory")
+	})
+}
+
 // After the host has died the chat follows on, with what the next one writes.
 func TestTheChatFollowsAfterTheHostsEnd(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
