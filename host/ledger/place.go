@@ -47,6 +47,41 @@ func (l *Ledger) place(p placement, done func(error)) {
 	}
 }
 
+// together is how many files are given what is wanted at once.
+const together = 8
+
+// inOrder does n things, begun in their order: neighbours of one kind side by side, those of kind alone one by one.
+// do calls its done on the ledger's goroutine, where over is called too.
+func (l *Ledger) inOrder(n int, kindOf func(i int) kind, do func(i int, done func()), over func()) {
+	next, running, now := 0, 0, alone
+	var goOn func()
+	goOn = func() {
+		for next < n && (running == 0 || running < together && now != alone && kindOf(next) == now) {
+			i := next
+			next, running, now = next+1, running+1, kindOf(i)
+			do(i, func() {
+				l.box.Put(func() {
+					running--
+					goOn()
+				})
+			})
+		}
+		if running == 0 {
+			over()
+		}
+	}
+	goOn()
+}
+
+// kind says which files may be given what is wanted at once: what goes makes room first, and what moves has two paths.
+type kind int
+
+const (
+	alone kind = iota
+	goes
+	stays
+)
+
 // placed runs done on the ledger's goroutine with what has come of a change.
 func (l *Ledger) placed(done func(buffers.Written, error)) func(buffers.Written, error) {
 	return func(w buffers.Written, err error) {

@@ -42,17 +42,18 @@ func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 			for _, step := range steps {
 				moves = append(moves, [2]string{step.Back, step.Of.Path})
 			}
-			u := undoing{folders: l.foldersSince(t.At, moves), again: again}
-			l.undoEach(u, steps, func(u undoing) {
+			u := undoing{l.foldersSince(t.At, moves), again, steps, make([]error, len(steps)), make([]*turns.File, len(steps))}
+			l.undoEach(u, func() {
+				did, failed, err := u.came()
 				if again {
 					l.history.WasDoneAgain(t)
 				} else {
 					l.neverCame(t)
-					l.history.WasUndone(t, u.did, u.failed, l.turn == nil) // unless another turn has begun
+					l.history.WasUndone(t, did, failed, l.turn == nil) // unless another turn has begun
 				}
 				l.saveSoon()
 				l.lookAtFolders() // what is there now is no doing of the next turn's
-				finish(t, steps, u.err)
+				finish(t, steps, err)
 			})
 		}
 		// First what the user has done to the turn's files: a refusal that they have undone is the turn's again.
@@ -123,20 +124,31 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 type undoing struct {
 	folders folders
 	again   bool
-	did     []turns.File // what leads to where it was again
-	failed  []turns.File
-	err     error // the first
+	steps   []turns.Step
+	errs    []error       // of each step
+	did     []*turns.File // by each step: what leads to where it was again; nil is nothing
 }
 
-// undoEach takes one step after another.
-func (l *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
-	if len(steps) == 0 {
-		done(u)
-		return
+// undoEach takes the steps.
+func (l *Ledger) undoEach(u undoing, done func()) {
+	l.inOrder(len(u.steps), u.kindOf, func(i int, done func()) { l.undoStep(u, i, done) }, done)
+}
+
+func (u undoing) kindOf(i int) kind {
+	switch step := u.steps[i]; {
+	case step.Back != "":
+		return alone
+	case step.Want.Exists:
+		return stays
 	}
-	step := steps[0]
+	return goes
+}
+
+// undoStep takes a step.
+func (l *Ledger) undoStep(u undoing, i int, done func()) {
+	step := u.steps[i]
 	if step.Idle() {
-		l.undoEach(u, steps[1:], done)
+		done()
 		return
 	}
 	path := step.Of.Path
@@ -146,17 +158,16 @@ func (l *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 	}
 	l.place(to, func(err error) {
 		if err != nil {
-			u.err = cmp.Or(u.err, fmt.Errorf("%s: %w", l.config.Short(path), err))
-			u.failed = append(u.failed, step.Of)
-			steps[0].Note = "could not be changed"
-			l.undoEach(u, steps[1:], done)
+			u.errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
+			u.steps[i].Note = "could not be changed"
+			done()
 			return
 		}
 		if step.Back != "" || !step.Want.Exists {
 			u.folders.remove(filepath.Dir(path))
 		}
 		did := step.Reverse()
-		u.did = append(u.did, did)
+		u.did[i] = &did
 		paths := []string{path, did.Path}
 		if did.Path == path {
 			paths = paths[:1]
@@ -182,9 +193,23 @@ func (l *Ledger) undoEach(u undoing, steps []turns.Step, done func(undoing)) {
 					l.config.Others(seen.path, seen.Content)
 				}
 			}
-			l.undoEach(u, steps[1:], done)
+			done()
 		})
 	})
+}
+
+// came says what has come of the steps: what leads to where it was again, what could not be changed, and why the first
+// of it could not.
+func (u undoing) came() (did, failed []turns.File, err error) {
+	for i, step := range u.steps {
+		if u.did[i] != nil {
+			did = append(did, *u.did[i])
+		}
+		if u.errs[i] != nil {
+			failed = append(failed, step.Of)
+		}
+	}
+	return did, failed, cmp.Or(u.errs...)
 }
 
 // began is when the first turn that is known began.

@@ -1,10 +1,15 @@
 package ledger
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -104,6 +109,79 @@ func TestAnUndoThatFailsInPart(t *testing.T) {
 	w.must(w.undo(false))
 	if f, g, h := w.sees("f"), w.sees("g"), w.sees("h"); f != "f1\n" || g != "u2\n" || h != "f1\n" {
 		t.Errorf("tried again there are %q, %q and %q", f, g, h)
+	}
+}
+
+// heldEdits changes the first files only when it was asked for several, or for the last of them.
+type heldEdits struct {
+	Files
+	mu      sync.Mutex
+	most    int // that were under way at once
+	left    int // of the first files, to be asked for
+	waiting []func()
+}
+
+func (h *heldEdits) Edit(ctx context.Context, e buffers.Edit, done func(buffers.Written, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiting = append(h.waiting, func() { h.Files.Edit(ctx, e, done) })
+	h.most, h.left = max(h.most, len(h.waiting)), h.left-1
+	if len(h.waiting) == together || h.left <= 0 {
+		for _, edit := range h.waiting {
+			go edit()
+		}
+		h.waiting = nil
+	}
+}
+
+// Several files are taken back at once, what is to go before what is to be there again; the first fault is the one of
+// the first file.
+func TestFilesAreUndoneAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const files = together
+	held := &heldEdits{Files: w, left: 2 * files}
+	w.open(func(c *Config) { c.Files = held })
+	for i := range files {
+		w.write(fmt.Sprint("f", i), "f1\n")
+	}
+	w.write("room", "f1\n")
+	first := w.tree()
+	w.begin()
+	for i := range files {
+		w.write(fmt.Sprint("f", i), "a1\n")
+	}
+	w.remove("room")
+	for i := range files {
+		w.write(fmt.Sprint("room/f", i), "a1\n") // a folder is where the file was
+	}
+	w.ledger.Worked()
+	w.end()
+	last := w.tree()
+	done := make(chan error, 1)
+	w.ledger.Undo(false, false, "", func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
+	select {
+	case err := <-done:
+		w.must(err)
+	case <-time.After(time.Minute):
+		t.Fatal("files are taken back one by one")
+	}
+	if w.tree() != first || held.most != together {
+		t.Errorf("undone, %d at once, it is not as before", held.most)
+	}
+	if err := w.undo(true); err != nil || w.tree() != last {
+		t.Errorf("done again it is not as after the turn: %v", err)
+	}
+	w.disk.Lock()
+	w.meanwhile = func(what, path string) {
+		if what == "edit" {
+			w.write(strings.TrimPrefix(path, w.dir+"/"), "u1\n")
+		}
+	}
+	w.disk.Unlock()
+	_, notes, err := w.undoOf("", false, false)
+	if err == nil || err.Error() != "f0: "+errMovedOn.Error() {
+		t.Errorf("the undo says %v, %q", err, notes)
 	}
 }
 
