@@ -455,6 +455,31 @@ func TestShown(t *testing.T) {
 	}
 }
 
+// A call is said to be cancelled only where the user, or the agent, has done so.
+func TestLeftOpen(t *testing.T) {
+	run, end := status("c", StatusInProgress), TurnEnd{StopReason: StopEndTurn}
+	for name, test := range map[string]struct {
+		updates []Update
+		want    bool
+	}{
+		"under way":               {[]Update{run}, false},
+		"its turn ended":          {[]Update{run, end}, true},
+		"its agent ended":         {[]Update{run, AgentGone{}}, true},
+		"told of later":           {[]Update{run, end, status("c", StatusCompleted)}, false},
+		"taken up again":          {[]Update{run, end, start("q"), run}, false},
+		"cancelled":               {[]Update{run, Cancelling{}, end}, false},
+		"cancelled with its turn": {[]Update{run, TurnEnd{StopReason: StopCancelled}}, false},
+		"cancelled by the agent":  {[]Update{run, status("c", StatusCancelled), end}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := applied(append([]Update{start("p")}, test.updates...)...)
+			if got := c.ToolCall("c").LeftOpen(); got != test.want {
+				t.Errorf("left open is %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 // Chunks go to the end of what a call shows, each call's own.
 func TestToolCallChunk(t *testing.T) {
 	item := func(text string) ToolCallContent { return ContentItem{Text{text}} }

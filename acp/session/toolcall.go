@@ -163,6 +163,12 @@ func (c *ToolCall) Shown() ToolCallStatus {
 	return c.Status
 }
 
+// LeftOpen reports whether the turn, or the agent, ended without a word of how
+// the call ended. Nobody cancelled it: it may well have done its work.
+func (c *ToolCall) LeftOpen() bool {
+	return c.abandoned && !c.cancelled && !c.Status.Finished()
+}
+
 // interrupted reports whether the user's cancel ended the call. Many agents say
 // that it failed; some say that a command is completed, but not how it exited.
 func (c *ToolCall) interrupted() bool {

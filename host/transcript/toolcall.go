@@ -445,6 +445,9 @@ func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) 
 	case session.StatusRejected:
 		return []string{"refused"}, ToolFailed
 	case session.StatusCancelled:
+		if c.LeftOpen() {
+			return []string{"unfinished"}, More
+		}
 		return []string{"cancelled"}, More
 	case session.StatusPending:
 		return []string{""}, plain

@@ -109,6 +109,17 @@ func TestLongTitlesLeaveRoom(t *testing.T) {
 	}
 }
 
+// Of a call that its turn left behind nobody knows how it ended: it was not cancelled.
+func TestLeftOpenCallsAreNotCancelled(t *testing.T) {
+	run := call(session.KindEdit, session.StatusInProgress, "a.go")
+	for reason, want := range map[session.StopReason]string{session.StopEndTurn: "unfinished", session.StopCancelled: "cancelled"} {
+		_, _, b := shown(t, session.TurnStart{}, run, session.TurnEnd{StopReason: reason})
+		if got := b.lines[b.rowOf("a.go")].decor[0].Right; got != want {
+			t.Errorf("when a turn ended with %s it is %q, want %q", reason, got, want)
+		}
+	}
+}
+
 // What matters most of a call stands in a narrow window too, and its wording is the same for all agents.
 func TestHeadsInANarrowWindow(t *testing.T) {
 	edit := func(title, path string) session.ToolCallPatch {

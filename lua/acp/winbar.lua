@@ -112,6 +112,9 @@ local function chat_bar(id, win, width)
     status = status .. ' ↓' -- there is more below
   end
   local others = other_waits(id)
+  if others ~= '' and states[s.state][1] ~= '' then
+    others = others .. '· ' -- both may say "waits for you"
+  end
   if cells(others .. status) > width - 8 then
     others = '' -- the bar has to say whose it is
   end

@@ -135,8 +135,16 @@ func TestStatusline(t *testing.T) {
 		winbar("Puppet 1 waits for you")
 		s.AwaitLua(`require('acp.permission').win()`)
 		s.AwaitLua(`vim.api.nvim_win_get_config(require('acp.permission').win()).title[1][1] == ...`, " Puppet 1 wants to edit ")
+		other := p.call("session/request_permission", obj{
+			"sessionId": remote(2), "toolCall": obj{"toolCallId": "d", "title": "Change more", "kind": "edit"}, "options": yesNo,
+		})
+		s.Lua(nil, `vim.api.nvim_win_set_width(vim.fn.win_findbuf(require('acp').sessions()[2].chat_buf)[1], 60)`)
+		winbar("Puppet 1 waits for you · waits for you")
 		s.Command("Acp permit 3")
 		p.answer(ask)
+		s.AwaitLua(`vim.api.nvim_win_get_config(require('acp.permission').win()).title[1][1] == ...`, " Puppet 2 wants to edit ")
+		s.Command("Acp permit 3")
+		p.answer(other)
 		said("acp: 2 working")
 		p.stop(two, "end_turn")
 		said("acp: 1 working")
