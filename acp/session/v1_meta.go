@@ -99,6 +99,11 @@ func commandIn(rawInput acp.Opt[json.RawMessage]) acp.Opt[string] {
 	return acp.Set(line)
 }
 
+// Command is the command in a call's input, "" for none.
+func (c *ToolCall) Command() string {
+	return commandIn(acp.Set(c.RawInput)).Or("")
+}
+
 // Quoted are words as a shell would take them.
 func Quoted(words []string) string {
 	quoted := make([]string, len(words))

@@ -214,6 +214,14 @@ func cases() []struct {
 		{"a plan in a call " + openAll, []session.Update{todos}},
 		{"a plan in a call that failed", []session.Update{todos, session.ToolCallPatch{ID: todos.ID, Status: acp.Set(session.StatusFailed)}}},
 		{"another list", []session.Update{others}},
+		{"a command in the input alone", []session.Update{session.ToolCallPatch{
+			ID: "c", Kind: acp.Set(session.KindExecute), Status: acp.Set(session.StatusCompleted),
+			RawInput: acp.Set(json.RawMessage(`{"command":["bash","-lc","make test"]}`)),
+		}}},
+		{"a file in the input alone", []session.Update{session.ToolCallPatch{
+			ID: "c", Kind: acp.Set(session.KindRead), Status: acp.Set(session.StatusFailed), Title: acp.Set("Read File"),
+			RawInput: acp.Set(json.RawMessage(`{"file_path":"/project/src/lexer.lua"}`)),
+		}}},
 		{"a completed command that failed", []session.Update{exited}},
 		{"a completed command that failed " + closeAll, []session.Update{exited}},
 		{"a completed command whose terminal failed", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", session.TerminalRef{TerminalID: "ended"})}},

@@ -217,8 +217,8 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	return head
 }
 
-// placesOf are a call's locations, or the file of its diff where it names none.
-// Several files of a diff are named below.
+// placesOf are a call's locations, or the file of its diff where it names none,
+// or of its input. Several files of a diff are named below.
 func placesOf(c *session.ToolCall) []session.Location {
 	if len(c.Locations) > 0 {
 		return c.Locations
@@ -230,6 +230,11 @@ func placesOf(c *session.ToolCall) []session.Location {
 				return nil
 			}
 			path = d.Path
+		}
+	}
+	if path == "" && slices.Contains(onFiles, c.Kind) && len(c.RawInput) <= maxInput {
+		if named := c.Files().Named; len(named) == 1 {
+			path = named[0]
 		}
 	}
 	if path == "" {
@@ -271,6 +276,9 @@ var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "d
 // says already, and the line where it is known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) object {
 	title := OneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")) // of what was cut in two
+	if title == "" && c.Kind == session.KindExecute {
+		title = OneLine(c.Command())
+	}
 	if title == "" {
 		title = c.Name
 	}
@@ -411,6 +419,8 @@ const (
 	// maxTitle is how many bytes of a title are looked at: no window shows as many, and to measure a
 	// megabyte at each drawing takes a second.
 	maxTitle = 16 << 10
+	// maxInput is how many bytes of an input are searched for the file that a call is about.
+	maxInput = 4 << 10
 )
 
 // fitted cuts a title to a number of cells. Of a path it is the end that tells

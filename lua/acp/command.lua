@@ -66,6 +66,9 @@ for _, name in ipairs({ 'prompt', 'steer' }) do
       local mirror = require('acp.mirror')
       local session = mirror.sessions[mirror.resolve()]
       local _, err = acp[name](require('acp.mention').blocks(args, session.cwd))
+      if err and require('acp.prompt').take_back(session.id, args) then
+        err = err:gsub('%.$', '') .. '. Your words are in the prompt'
+      end
       complain(err)
     end,
   }

@@ -81,14 +81,16 @@ end
 ---@param quiet? boolean where there is none, nothing is said
 function M.go(step, quiet)
   local marks = require('acp.marks')
-  if vim.bo.buftype ~= '' and require('acp.window').spare() ~= api.nvim_get_current_win() then
-    return tell('no file is in this window')
+  local win = require('acp.window').for_file()
+  if not win then
+    return tell('no window here is for files')
   end
-  local path = marks.path(api.nvim_get_current_buf())
-  local place, around = find(path or '', api.nvim_win_get_cursor(0)[1] - 1, step)
+  local path = marks.path(api.nvim_win_get_buf(win))
+  local place, around = find(path or '', api.nvim_win_get_cursor(win)[1] - 1, step)
   if not place then
     return not quiet and tell('there are no pending changes')
   end
+  api.nvim_set_current_win(win)
   vim.cmd("normal! m'")
   if place.path ~= path and not edit(place.path) then
     return

@@ -151,6 +151,20 @@ end
 local sending = {}
 
 ---Sends what the prompt holds, and empties it when it is on its way.
+---Puts words that could not be sent into an empty prompt.
+---@param id integer
+---@param text string
+---@return boolean taken
+function M.take_back(id, text)
+  local buf = bufs.ensure(id).prompt
+  local empty = table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), '\n') == ''
+  if empty and text ~= '' then
+    api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, '\n'))
+    M.changed(id)
+  end
+  return empty and text ~= ''
+end
+
 ---@param id integer
 local function send(id)
   if sending[id] then

@@ -56,6 +56,20 @@ function M.spare()
   return best
 end
 
+---The window of this tab for a file that the user goes to: the current one where that is for code,
+---else another such, else the one that is taken.
+---@return integer? win
+function M.for_file()
+  for _, win in
+    ipairs(vim.list_extend({ api.nvim_get_current_win() }, api.nvim_tabpage_list_wins(0)))
+  do
+    if M.is_code(win) then
+      return win
+    end
+  end
+  return M.spare()
+end
+
 ---A row on the screen whose line leaves room behind it: one of those that are best, else one near
 ---the cursor.
 ---@param win integer

@@ -477,6 +477,17 @@ func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
 		s.awaitChat("no luck. :Acp restart starts it again.\n\nkept words")
 		s.awaitPrompts(obj{"kept words": "waits"})
 
+		// What the command could not send is in the prompt, if that is empty.
+		s.Keys("<Esc>")
+		s.Command("Acp prompt by command")
+		s.awaitNotification("Your words are in the prompt")
+		s.awaitPrompt("by command")
+		s.Command("Acp prompt another")
+		s.awaitPrompt("by command")
+		s.Command("normal! S")
+		s.awaitPrompt("")
+		s.Keys("i")
+
 		// In Insert mode it is seen that nothing was sent.
 		s.Keys("more words<C-s>")
 		s.AwaitScreenMatch("not sent +ended · :Acp restart")

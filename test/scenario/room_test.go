@@ -80,6 +80,26 @@ func TestADashboardIsTakenForTheFile(t *testing.T) {
 	}, wide)
 }
 
+// From the prompt too the next change is gone to, in a window for code.
+func TestTheNextChangeFromThePrompt(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("a.txt", "1\n")
+		win := s.dashboard()
+		p := s.begin()
+		s.Command("Acp review next")
+		s.awaitMessage("there are no pending changes")
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+		turn := s.prompt(p, "edit")
+		p.writeFile(path, "1\n2\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.synced()
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+		s.Command("stopinsert | Acp review next")
+		s.AwaitLua(`vim.fn.expand('%:t') == 'a.txt' and vim.api.nvim_get_current_win() == ...`, win)
+	})
+}
+
 func TestFollowingTakesADashboard(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		path := s.write("code.txt", before)
