@@ -19,6 +19,7 @@ type reviewTab struct {
 	open      bool
 	send      string // the key that sends, as the page says
 	files     map[int]*reviewedFile
+	waits     transcript.Due // of all files
 	conflicts map[string]int // by path, as Lua tells
 	// The files that were shown for their conflicts alone.
 	unrecorded []string
@@ -39,6 +40,7 @@ type reviewedFile struct {
 	version int   // counts its changes
 	fold    *bool // open or closed by the user
 	shown   rendered
+	due     transcript.Due // its part of what waits
 }
 
 // rendered is what the page says of a file, and of what.
@@ -63,10 +65,15 @@ func (t *reviewTab) changed(changed []review.File, gone []int) {
 		}
 		known.File = f
 		known.version++
+		t.recount(known)
 		t.session.comments.moved(f)
 		t.session.host.overlaps.set(t.session, f.ID, f.Path, f.State == review.Pending)
 	}
 	for _, id := range gone {
+		if known := t.files[id]; known != nil {
+			known.File = review.File{}
+			t.recount(known)
+		}
 		delete(t.files, id)
 		t.session.host.overlaps.set(t.session, id, "", false)
 	}
@@ -74,17 +81,23 @@ func (t *reviewTab) changed(changed []review.File, gone []int) {
 	t.render()
 }
 
+// recount brings what waits in step with a file: a sum, as all files together may be thousands.
+func (t *reviewTab) recount(f *reviewedFile) {
+	was := f.due
+	if f.due = (transcript.Due{}); f.State == review.Pending {
+		f.due.Files = 1
+		f.due.Added, f.due.Removed = f.Pending()
+	}
+	t.waits.Files += f.due.Files - was.Files
+	t.waits.Added += f.due.Added - was.Added
+	t.waits.Removed += f.due.Removed - was.Removed
+}
+
 // due is what of the record waits for the user.
 func (t *reviewTab) due() transcript.Due {
-	due := transcript.Due{}
+	due := t.waits
 	if key := t.session.host.keepKey.Load(); key != nil {
 		due.Key = *key
-	}
-	for _, f := range t.files {
-		if f.State == review.Pending {
-			added, removed := f.Pending()
-			due.Files, due.Added, due.Removed = due.Files+1, due.Added+added, due.Removed+removed
-		}
 	}
 	return due
 }

@@ -28,9 +28,14 @@ func (t *Transcript) SetDue(due Due, turn bool) {
 		return
 	}
 	t.due = due
-	for _, b := range t.entries { // one that is not among them yet is drawn anyway
-		if stop, ok := b.entry.(*session.Stop); ok && (stop == was || stop == t.dueAfter) {
-			t.touch(b)
+	left := 2 // one that is not among the entries yet is drawn anyway
+	if was == t.dueAfter {
+		left = 1
+	}
+	for i := len(t.entries) - 1; i >= 0 && left > 0; i-- {
+		if stop, ok := t.entries[i].entry.(*session.Stop); ok && (stop == was || stop == t.dueAfter) {
+			t.touch(t.entries[i])
+			left--
 		}
 	}
 }

@@ -501,26 +501,29 @@ local function given()
   return require('acp')._opts or vim.g.acp
 end
 
+---@param what string
+---@param list string[]
+---@param sep string
+---@param level integer
+local function tell(what, list, sep, level)
+  if #list > 0 then
+    local words = 'acp: ' .. what .. table.concat(list, sep)
+    -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
+    vim.schedule(function()
+      vim.notify(words, level)
+    end)
+  end
+end
+
 ---The configuration in force. Mistakes in it are told once, in one message, and so is what does
 ---nothing yet.
 ---@return acp.Config
 function M.get()
   if not current then
     current, problems = build(given())
-    if #problems > 0 then
-      local words = 'acp: wrong in the configuration: ' .. table.concat(problems, '; ')
-      -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
-      vim.schedule(function()
-        vim.notify(words, vim.log.levels.ERROR)
-      end)
-    end
-    local idle = without_effect(current)
-    if #idle > 0 then
-      local words = 'acp: not supported yet, and ignored: ' .. table.concat(idle, ', ')
-      vim.schedule(function()
-        vim.notify(words, vim.log.levels.WARN)
-      end)
-    end
+    local levels = vim.log.levels
+    tell('wrong in the configuration: ', problems, '; ', levels.ERROR)
+    tell('not supported yet, and ignored: ', without_effect(current), ', ', levels.WARN)
   end
   return current
 end

@@ -34,9 +34,9 @@ end
 ---Says the keys in a buffer whose changes are drawn, if they were not said yet.
 ---@param buf integer
 ---@param taken acp.Borrowed[]? the keys of the buffer
----@param rows integer[] of its changes
-function M.offer(buf, taken, rows)
-  if said or not taken or #rows == 0 then
+---@param rows_of fun(): integer[] the rows of its changes
+function M.offer(buf, taken, rows_of)
+  if said or not taken then
     return
   end
   local text = words(taken)
@@ -44,7 +44,7 @@ function M.offer(buf, taken, rows)
     return api.nvim_win_get_buf(win) == buf and api.nvim_win_get_config(win).relative == ''
   end, vim.list_extend({ api.nvim_get_current_win() }, api.nvim_tabpage_list_wins(0)))
   local window = require('acp.window')
-  local row = text and wins[1] and window.row_with(wins[1], rows, api.nvim_strwidth(text) + 3)
+  local row = text and wins[1] and window.row_with(wins[1], rows_of(), api.nvim_strwidth(text) + 3)
   if row then
     said, at = true, buf
     api.nvim_buf_set_extmark(buf, ns, row, 0, {

@@ -248,15 +248,17 @@ end
 ---@param buf integer
 ---@param state acp.Marks
 local function say_keys(buf, state)
-  local rows = {}
-  for i = 1, shown and #state.at or 0, 2 do
-    table.insert(rows, row_of(buf, state.marks[state.at[i]]))
-  end
-  if #rows > 0 then
-    require('acp.hint').offer(buf, state.keys, rows)
-  else
+  if not shown or #state.at == 0 then
     require('acp.hint').done(buf)
+    return
   end
+  require('acp.hint').offer(buf, state.keys, function()
+    local rows = {}
+    for i = 1, #state.at, 2 do
+      table.insert(rows, row_of(buf, state.marks[state.at[i]]))
+    end
+    return rows
+  end)
 end
 
 ---Begins to draw, a little at a time, until the lines move.

@@ -84,6 +84,9 @@ end
 ---@return string text, integer cell where it ends
 function M.untabbed(text, buf, cell)
   cell = cell or 0
+  if not text:find('\t', 1, true) then
+    return text, cell + api.nvim_strwidth(text)
+  end
   local widths, parts = stops(buf), {}
   for part, tab in text:gmatch('([^\t]*)(\t?)') do
     cell = cell + api.nvim_strwidth(part)

@@ -321,12 +321,8 @@ func TestWhatIsTypedWhileTheAgentWritesTheDisk(t *testing.T) {
 
 func TestACommandThatRemovesALoadedFile(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		path := s.write("code.txt", before)
 		other := s.write("other.txt", "one\n")
-		s.Command("edit code.txt")
-		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
-		p := s.begin()
-		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		p, path, _ := s.beginWithFile("code.txt", before)
 		turn := s.prompt(p, "remove")
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)

@@ -139,11 +139,7 @@ func TestMovedAwayAndMadeAnew(t *testing.T) {
 // A file whose removal is refused is there again under a buffer with unsaved text, which stays.
 func TestARemovalUnderUnsavedTextIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		path := s.write("a", "1\n2\n3\n4\n5\n")
-		s.Command("edit a")
-		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
-		p := s.begin()
-		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		p, path, buf := s.beginWithFile("a", "1\n2\n3\n4\n5\n")
 		turn := s.prompt(p, "remove it")
 		p.toolCall("rm", "execute", nil)
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 1, true, { 'mine' })`, buf)

@@ -132,6 +132,17 @@ func (s *scene) agent() *puppet {
 	return p
 }
 
+// beginWithFile is begin beside a file whose buffer is followed.
+func (s *scene) beginWithFile(name, text string) (p *puppet, path string, buf int) {
+	s.t.Helper()
+	path = s.write(name, text)
+	s.Command("edit " + name)
+	buf = s.LuaInt(`vim.api.nvim_get_current_buf()`)
+	p = s.begin()
+	s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+	return p, path, buf
+}
+
 // begin starts a session of the puppet with :Acp and waits until it is ready.
 func (s *scene) begin() *puppet {
 	s.t.Helper()

@@ -36,11 +36,7 @@ func TestWhatWasSavedRightBeforeARemoval(t *testing.T) {
 // older text leaves it.
 func TestAnotherProgramBetweenTwoTurns(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		path := s.write("a", "1\n2\n")
-		s.Command("edit a")
-		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
-		p := s.begin()
-		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		p, path, buf := s.beginWithFile("a", "1\n2\n")
 		turn := s.prompt(p, "read it")
 		p.readFile(path, nil)
 		p.stop(turn, "end_turn")
@@ -67,11 +63,7 @@ func TestAnotherProgramBetweenTwoTurns(t *testing.T) {
 // What the agent removes at the very end of a turn is its removal where a prompt that waited begins the next at once.
 func TestRemovedRightBeforeTheNextTurn(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		path := s.write("a", "1\n2\n")
-		s.Command("edit a")
-		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
-		p := s.begin()
-		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		p, path, buf := s.beginWithFile("a", "1\n2\n")
 		turn := s.prompt(p, "take it away")
 		s.Lua(nil, `require('acp').prompt('and go on')`)
 		p.toolCall("rm", "execute", nil)
