@@ -14,6 +14,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -37,6 +38,37 @@ type attachment struct {
 type prompt struct {
 	blocks   []session.Content
 	attached map[int]attachment
+}
+
+// prompted is a prompt as Lua tells it.
+func prompted(list []rpc.Content) prompt {
+	p := prompt{attached: map[int]attachment{}}
+	for _, b := range list {
+		switch b.Type {
+		case "file":
+			p.attached[len(p.blocks)] = attachment{b.Path, b.First, b.Last}
+			p.blocks = append(p.blocks, nil)
+		case "unsaved":
+			p.blocks = append(p.blocks, unsavedRoom(b.Room))
+		case "text":
+			p.blocks = append(p.blocks, session.Text{Text: b.Text})
+		case "resource_link":
+			p.blocks = append(p.blocks, session.ResourceLink{
+				URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MimeType, Description: b.Description,
+			})
+		case "resource":
+			var r rpc.Resource
+			if b.Resource != nil {
+				r = *b.Resource
+			}
+			p.blocks = append(p.blocks, session.Resource{URI: r.URI, MimeType: r.MimeType, Text: r.Text, Blob: r.Blob})
+		case "image":
+			p.blocks = append(p.blocks, session.Image{MimeType: b.MimeType, Data: b.Data, URI: b.URI})
+		case "audio":
+			p.blocks = append(p.blocks, session.Audio{MimeType: b.MimeType, Data: b.Data})
+		}
+	}
+	return p
 }
 
 // submit takes what the user does with prompts, and does it when the files attached to them have been read.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // blobs are the pictures, sounds and other files that agents send, kept in a
@@ -143,7 +144,7 @@ func (s *Session) save(mimeType, data string) string {
 				s.box.Put(func() { s.remark("warning", fmt.Sprintf("A file of %s could not be saved: %v.", s.spec.Title, err)) })
 				return
 			}
-			s.host.editor.Post(editor.Op{Name: "saved", Args: map[string]any{"path": path}})
+			s.host.editor.Post(editor.Do(rpc.ImageSaved{Path: path}))
 		})
 	}
 	return path

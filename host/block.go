@@ -4,30 +4,31 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminal"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // row is the row of the chat that a message of Lua is about.
-func (s *Session) row(m message) int { return s.chat.Follow(m.integer("row"), m.integer("seq")) }
+func (s *Session) row(at rpc.At) int { return s.chat.Follow(at.Row, at.Seq) }
 
 // location is the place that a row of the chat leads to.
-func (s *Session) location(row int) map[string]any {
+func (s *Session) location(row int) rpc.Place {
 	place, ok := s.chat.Place(row)
 	if !ok {
-		return map[string]any{}
+		return rpc.Place{}
 	}
 	path, ok := s.absolute(place.Path)
 	if !ok {
-		return map[string]any{}
+		return rpc.Place{}
 	}
-	return map[string]any{"path": path, "line": place.Line, "external": place.External}
+	return rpc.Place{Path: path, Line: place.Line, External: place.External}
 }
 
 // inspect tells Lua all that is known of the tool call at a row.
 func (s *Session) inspect(row, callback int) {
 	lines, marks := flatten(s.chat.Inspect(row))
-	s.host.callback(callback, map[string]any{"lines": lines, "marks": marks}, "")
+	s.host.callback(callback, rpc.Lines{Lines: lines, Marks: marks}, "")
 }
 
 // whole fills a buffer with a block of the chat, and tells Lua what it is.
@@ -38,7 +39,7 @@ func (s *Session) whole(render func() transcript.Whole, buf, callback int) {
 	}
 	s.host.background(func() {
 		w := render()
-		s.host.callback(callback, map[string]any{"name": w.Name, "lang": w.Lang}, "")
+		s.host.callback(callback, rpc.WholeBlock{Name: w.Name, Lang: w.Lang}, "")
 		s.host.fill(buf, w.Lines)
 	})
 }
@@ -59,15 +60,13 @@ func (h *Host) fill(buf int, next transcript.Lines) {
 		}
 	}
 	texts, marks := flatten(lines)
-	h.editor.Post(editor.Op{
-		Name: "fill",
-		Args: map[string]any{"buf": buf, "lines": texts, "marks": marks, "done": !more},
-		Done: func(_ any, err error) {
-			if err == nil && more {
-				h.fill(buf, next)
-			}
-		},
-	})
+	op := editor.Do(rpc.Fill{Lines: rpc.Lines{Lines: texts, Marks: marks}, Buf: buf, Done: !more})
+	op.Done = func(_ any, err error) {
+		if err == nil && more {
+			h.fill(buf, next)
+		}
+	}
+	h.editor.Post(op)
 }
 
 // outputWidth is where lines of a command's output are broken that have no end,

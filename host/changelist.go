@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // listChanges gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
@@ -14,7 +15,7 @@ import (
 func (s *Session) listChanges(all bool, callback int) {
 	s.ledger.Files(func(files []review.File) {
 		slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
-		items := []any{}
+		items := []rpc.Change{}
 		for _, f := range files {
 			items = append(items, entries(f, all)...)
 		}
@@ -27,7 +28,7 @@ func (s *Session) listChanges(all bool, callback int) {
 }
 
 // entries are the lines of the quickfix list about a file: all, or what is to be decided.
-func entries(f review.File, all bool) []any {
+func entries(f review.File, all bool) []rpc.Change {
 	if !all && f.State != review.Pending {
 		return nil
 	}
@@ -39,23 +40,23 @@ func entries(f review.File, all bool) []any {
 		whole = "was moved to " + f.MovedTo
 	}
 	whole = decided[f.State] + whole
-	entry := map[string]any{"path": f.Path, "line": 1, "text": whole, "gone": f.Status == review.Deleted}
+	entry := rpc.Change{Path: f.Path, Line: 1, Text: whole, Gone: f.Status == review.Deleted}
 	switch {
 	case f.Status == review.Deleted:
 		if n := len(f.Hunks); n > 0 {
-			entry["text"] = fmt.Sprintf("%s  −%d", whole, f.Hunks[0].OldCount)
+			entry.Text = fmt.Sprintf("%s  −%d", whole, f.Hunks[0].OldCount)
 		}
-		return []any{entry}
+		return []rpc.Change{entry}
 	case len(f.Hunks) == 0:
 		switch styles := review.Styles(f.Baseline, f.Present); {
 		case f.Present.Opaque:
-			entry["text"] = whole + " (not compared: no text, or too large)"
+			entry.Text = whole + " (not compared: no text, or too large)"
 		case f.Status == review.Modified && len(styles) > 0:
-			entry["text"] = decided[f.State] + strings.Join(styles, ", ")
+			entry.Text = decided[f.State] + strings.Join(styles, ", ")
 		}
-		return []any{entry}
+		return []rpc.Change{entry}
 	}
-	var list []any
+	var list []rpc.Change
 	if f.Status == review.Moved {
 		list = append(list, entry)
 	}
@@ -67,22 +68,20 @@ func entries(f review.File, all bool) []any {
 		if text = decided[h.State] + text; !all && h.State != review.Pending {
 			continue
 		}
-		list = append(list, map[string]any{"path": f.Path, "line": max(h.NewStart, 1), "text": text, "gone": false})
+		list = append(list, rpc.Change{Path: f.Path, Line: max(h.NewStart, 1), Text: text})
 	}
 	return list
 }
 
 // mirrorFile is a file as Lua keeps it; of each hunk its four numbers, and its state by a letter.
-func mirrorFile(f review.File) any {
+func mirrorFile(f review.File) *rpc.ChangedFile {
 	hunks := make([]int, 0, 4*len(f.Hunks))
 	states := make([]byte, len(f.Hunks))
 	for i, h := range f.Hunks {
 		hunks = append(hunks, h.OldStart, h.OldCount, h.NewStart, h.NewCount)
 		states[i] = h.State[0]
 	}
-	m := map[string]any{"path": f.Path, "status": string(f.Status), "state": string(f.State), "hunks": hunks, "states": string(states)}
-	if f.OldPath != "" {
-		m["old_path"] = f.OldPath
+	return &rpc.ChangedFile{
+		Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), State: string(f.State), Hunks: hunks, States: string(states),
 	}
-	return m
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -128,11 +129,11 @@ func shifted(edits []linediff.Edit, line int) int {
 }
 
 // draftAt is what a comment on lines would be about: lines of a file, or rows of the page.
-func (s *Session) draftAt(m message) (c comment, err error) {
-	if path := m.text("path"); path != "" {
-		c.path, _ = s.absolute(path)
-		c.First, c.Last = m.integer("first"), max(m.integer("first"), m.integer("last"))
-		c.Quoted = m.texts("lines")
+func (s *Session) draftAt(m rpc.CommentAt) (c comment, err error) {
+	if m.Path != "" {
+		c.path, _ = s.absolute(m.Path)
+		c.First, c.Last = m.First, max(m.First, m.Last)
+		c.Quoted = m.Lines
 		for _, f := range s.review.files {
 			if f.Path == c.path && !f.Present.Opaque {
 				c.present = &f.Present.Text
@@ -144,47 +145,46 @@ func (s *Session) draftAt(m message) (c comment, err error) {
 }
 
 // commentAt tells Lua what a comment on lines would be about, and the one that is there already.
-func (s *Session) commentAt(m message) {
-	if m.text("path") == "" {
+func (s *Session) commentAt(m rpc.CommentAt) {
+	if m.Path == "" {
 		s.tellComment(m)
 		return
 	}
 	// The record may not know yet what the user has typed there.
-	s.ledger.Refresh(m.text("path"), func() {
+	s.ledger.Refresh(m.Path, func() {
 		s.box.Put(func() { s.tellComment(m) })
 	})
 }
 
-func (s *Session) tellComment(m message) {
+func (s *Session) tellComment(m rpc.CommentAt) {
 	draft, err := s.draftAt(m)
 	if err != nil {
-		s.host.callback(m.integer("callback"), nil, err.Error())
+		s.host.callback(m.Callback, nil, err.Error())
 		return
 	}
-	answer := map[string]any{"name": s.short(draft.path), "first": draft.First, "last": draft.Last, "id": draft.ID, "text": draft.Text}
+	answer := rpc.CommentDraft{ID: draft.ID, Name: s.short(draft.path), First: draft.First, Last: draft.Last, Text: draft.Text}
 	for _, one := range s.comments.list {
 		if draft.ID == 0 && one.path == draft.path && one.Last == draft.Last && one.Beside == draft.Beside {
-			answer["id"], answer["text"] = one.ID, one.Text
+			answer.ID, answer.Text = one.ID, one.Text
 		}
 	}
-	if answer["id"] == 0 {
+	if answer.ID == 0 {
 		s.comments.lastID++
-		draft.ID = s.comments.lastID
-		answer["id"] = draft.ID
+		draft.ID, answer.ID = s.comments.lastID, s.comments.lastID
 		s.comments.drafts = append(s.comments.drafts, &draft)
 	}
-	s.host.callback(m.integer("callback"), answer, "")
+	s.host.callback(m.Callback, answer, "")
 }
 
 // comment takes the text of a comment; without one it is gone.
-func (s *Session) comment(m message) {
+func (s *Session) comment(m rpc.Comment) {
 	c := &s.comments
-	if m.flag("dropped") {
-		c.drafts = slices.DeleteFunc(c.drafts, func(one *comment) bool { return one.ID == m.integer("id") })
+	if m.Dropped {
+		c.drafts = slices.DeleteFunc(c.drafts, func(one *comment) bool { return one.ID == m.ID })
 		return
 	}
-	id, text := m.integer("id"), strings.TrimRight(m.text("text"), " \t\n")
-	is := func(one *comment) bool { return one.ID == id }
+	text := strings.TrimRight(m.Text, " \t\n")
+	is := func(one *comment) bool { return one.ID == m.ID }
 	if at := slices.IndexFunc(c.drafts, is); at >= 0 {
 		if text != "" {
 			c.list = append(c.list, c.drafts[at])
@@ -243,8 +243,8 @@ func (c *comments) untold(files map[int]*reviewedFile) int {
 }
 
 // sendReview makes a prompt of the comments, and of what was refused since the last one.
-func (s *Session) sendReview(m message) {
-	id := m.integer("callback")
+func (s *Session) sendReview(m rpc.ReviewSend) {
+	id := m.Callback
 	if s.phase == dead {
 		s.host.callback(id, nil, s.failure+" Your comments are kept.")
 		return

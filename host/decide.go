@@ -5,6 +5,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // This file has decisions about changes, as Lua asks for them and is told.
@@ -24,18 +25,20 @@ func (s *Session) decide(d ledger.Decision, done func(files int, err error)) {
 
 // tellDecision makes a decision for Lua: about all files, one, or a hunk of it by its number, with the
 // numbers of its lines as Lua knows them.
-func (s *Session) tellDecision(m message) {
-	d := ledger.Decision{Do: review.Decision(m.text("do")), Path: m.text("path")}
-	if n := m.integer("hunk"); n > 0 {
-		at := review.Hunk{OldStart: m.integer("old_start"), OldCount: m.integer("old_count"), NewStart: m.integer("new_start"), NewCount: m.integer("new_count")}
-		d.Which = func(f review.File) review.Selection { return review.Selection{Hunks: []int{hunkNow(f, n-1, at)}} }
+func (s *Session) tellDecision(m rpc.Decide) {
+	d := ledger.Decision{Do: review.Decision(m.Do), Path: m.Path}
+	if m.Hunk > 0 {
+		at := review.Hunk{OldStart: m.OldStart, OldCount: m.OldCount, NewStart: m.NewStart, NewCount: m.NewCount}
+		d.Which = func(f review.File) review.Selection {
+			return review.Selection{Hunks: []int{hunkNow(f, m.Hunk-1, at)}}
+		}
 	}
 	s.decide(d, func(files int, err error) {
 		failure := ""
 		if err != nil {
 			failure = sentenceOf(err)
 		}
-		s.host.callback(m.integer("callback"), map[string]any{"files": files}, failure)
+		s.host.callback(m.Callback, rpc.DecidedFiles{Files: files}, failure)
 	})
 }
 

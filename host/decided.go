@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -11,25 +12,21 @@ import (
 // setRules takes the user's rules, and the file of the answers for good. With a
 // mistake in them no rule is used, and everything is asked. It is called on the
 // goroutine of Lua's messages alone.
-func (h *Host) setRules(m message) {
-	h.reviewBefore.Store(m.text("review") == "before")
-	h.reviews.Store(m.text("review") != "")
-	key := m.text("keep_key")
-	h.keepKey.Store(&key)
-	list := rules.List{Private: m.texts("private")}
-	for _, item := range m.list("rules") {
-		fields, _ := item.(map[string]any)
-		r := message(fields)
+func (h *Host) setRules(m rpc.SetRules) {
+	h.reviewBefore.Store(m.Review == "before")
+	h.reviews.Store(m.Review != "")
+	h.keepKey.Store(&m.KeepKey)
+	list := rules.List{Private: m.Private}
+	for _, r := range m.Rules {
 		list.Rules = append(list.Rules, rules.Rule{
-			Kinds: r.texts("kind"), Paths: r.texts("path"), Commands: r.texts("command"), Agents: r.texts("agent"),
-			Action: rules.Action(r.text("action")),
+			Kinds: r.Kinds, Paths: r.Paths, Commands: r.Commands, Agents: r.Agents, Action: rules.Action(r.Action),
 		})
 	}
 	if err := list.Check(); err != nil {
 		h.notify("error", "No rule of permissions is used, as there are mistakes: "+err.Error())
 		list.Rules = nil
 	}
-	kept := answers.Open(m.text("file"))
+	kept := answers.Open(m.File)
 	if old := h.judge.Load(); old != nil {
 		kept = old.kept // it has what holds for the open sessions
 	}
@@ -43,26 +40,26 @@ func (h *Host) showDecided(callback int) {
 		h.callback(callback, nil, "The rules are not known yet.")
 		return
 	}
-	ruled := make([]any, len(judge.rules.Rules))
+	ruled := make([]rpc.DecidedRule, len(judge.rules.Rules))
 	for i, r := range judge.rules.Rules {
-		ruled[i] = map[string]any{"action": string(r.Action), "what": transcript.VisibleText(r.String())}
+		ruled[i] = rpc.DecidedRule{Action: string(r.Action), What: transcript.VisibleText(r.String())}
 	}
 	list, err := judge.kept.List()
 	if err != nil {
 		h.notify("warning", "Your lasting answers: "+err.Error()+".")
 	}
-	kept := make([]any, len(list))
+	kept := make([]rpc.LastingAnswer, len(list))
 	for i, a := range list {
 		action := rules.Reject
 		if a.Allow {
 			action = rules.Allow
 		}
-		kept[i] = map[string]any{
-			"id": a.ID, "action": string(action), "agent": a.Agent, "project": transcript.VisibleText(a.Project),
-			"what": transcript.VisibleText(cut(about(a.Question), 500)), "at": a.At.Local().Format(time.DateOnly), "session": a.Session,
+		kept[i] = rpc.LastingAnswer{
+			ID: a.ID, Action: string(action), Agent: a.Agent, Project: transcript.VisibleText(a.Project),
+			What: transcript.VisibleText(cut(about(a.Question), 500)), At: a.At.Local().Format(time.DateOnly), Session: a.Session,
 		}
 	}
-	h.callback(callback, map[string]any{"rules": ruled, "answers": kept}, "")
+	h.callback(callback, rpc.Decided{Rules: ruled, Answers: kept}, "")
 }
 
 // revoke takes an answer back.

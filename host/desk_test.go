@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -30,31 +31,27 @@ type desk struct {
 type hearing struct {
 	notes     []string // level and text
 	callbacks map[int][]any
-	asks      []any    // the requests that wait, as it was told last
-	events    []string // names and data of permissions
+	asks      []rpc.Permission // the requests that wait, as it was told last
+	events    []string         // names and data of permissions
 }
 
 func (l *hearing) Batch(ops []any) ([]any, time.Duration, error) {
 	answers := make([]any, len(ops))
 	for i, op := range ops {
 		op := op.([]any)
-		args, _ := op[1].(map[string]any)
-		switch op[0] {
-		case "notify":
-			l.notes = append(l.notes, args["level"].(string)+": "+args["text"].(string))
-		case "permissions":
-			l.asks = args["permissions"].([]any)
-		case "events":
-			for _, e := range args["events"].([]any) {
-				e := e.(map[string]any)
-				if name, ok := strings.CutPrefix(e["name"].(string), "AcpPermission"); ok {
-					data := e["data"].(map[string]any)
-					l.events = append(l.events, strings.TrimSpace(fmt.Sprintln(name, data["option_id"], data["by"])))
+		switch args := op[1].(type) {
+		case rpc.Notify:
+			l.notes = append(l.notes, args.Level+": "+args.Text)
+		case rpc.Permissions:
+			l.asks = args.Permissions
+		case rpc.Events:
+			for _, e := range args.Events {
+				if name, ok := strings.CutPrefix(e.Name, "AcpPermission"); ok {
+					l.events = append(l.events, strings.TrimSpace(fmt.Sprintln(name, e.Data["option_id"], e.Data["by"])))
 				}
 			}
-		case "callback":
-			failure, _ := args["error"].(string)
-			l.callbacks[args["id"].(int)] = []any{args["result"], failure}
+		case rpc.Callback:
+			l.callbacks[args.ID] = []any{args.Result, args.Error}
 		}
 		answers[i] = []any{true, map[string]any{}}
 	}
@@ -184,19 +181,19 @@ func (d *desk) open() (p *permission) {
 }
 
 // shows is what Neovim was told of the oldest request.
-func (d *desk) shows() (snap map[string]any) {
+func (d *desk) shows() (snap rpc.Permission) {
 	d.t.Helper()
 	d.settle()
 	if len(d.nvim.asks) == 0 {
 		d.t.Fatal("nothing waits for the user")
 	}
-	return d.nvim.asks[0].(map[string]any)
+	return d.nvim.asks[0]
 }
 
 // text is the lines of the float.
 func (d *desk) text() string {
 	d.t.Helper()
-	return strings.Join(d.shows()["lines"].([]string), "\n")
+	return strings.Join(d.shows().Lines, "\n")
 }
 
 // answer gives the oldest request an option.
@@ -214,11 +211,11 @@ func (d *desk) answer(option string) {
 func (d *desk) picks(first, last int, refuse bool, looked ...int) any {
 	d.t.Helper()
 	p := d.open()
-	m := message{"permission": int64(p.id), "callback": int64(99), "file": int64(1), "first": int64(first), "last": int64(last), "refuse": refuse}
+	m := rpc.Pick{Asks: rpc.Asks{Callback: 99}, Permission: int(p.id), File: 1, First: first, Last: last, Refuse: refuse}
 	d.on(func() {
-		m["looked"] = int64(d.diffs.calls[&p.call][0].looked)
+		m.Looked = d.diffs.calls[&p.call][0].looked
 		if len(looked) > 0 {
-			m["looked"] = int64(looked[0])
+			m.Looked = looked[0]
 		}
 		d.pick(m)
 	})

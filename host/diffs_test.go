@@ -16,6 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // noBuffers is a Neovim without buffers, which answers when it may.
@@ -292,7 +293,7 @@ func TestLocationOfAChange(t *testing.T) {
 	s.on(func() {
 		s.chat.Sync()
 		s.chat.Take(1 << 20)
-		if got := s.location(0); got["path"] != path || got["line"] != 3 {
+		if got := s.location(0); got.Path != path || got.Line != 3 {
 			t.Errorf("it is at %v", got)
 		}
 	})
@@ -370,7 +371,7 @@ func TestChangesThatWereAskedStay(t *testing.T) {
 			t.Errorf("%s, then %s: %d changes: %+v", test.answer, test.status, len(files), files)
 		}
 		s.on(func() {
-			if call := s.diffCall(message{"call": "c"}); (call != nil) != (test.want > 0) {
+			if call := s.diffCall(rpc.ShowDiff{Call: "c"}); (call != nil) != (test.want > 0) {
 				t.Errorf("%s, then %s: the diff to open is %v", test.answer, test.status, call)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -32,8 +33,8 @@ const (
 // tellDiff answers the question for a call's diff: what there is to tell of its
 // files, and the text of one of them, in pieces that come before the answer. The
 // answer is nil where there is no diff.
-func (s *Session) tellDiff(m message) {
-	id := m.integer("callback")
+func (s *Session) tellDiff(m rpc.ShowDiff) {
+	id := m.Callback
 	call := s.diffCall(m)
 	if call == nil {
 		s.host.callback(id, nil, "")
@@ -43,9 +44,9 @@ func (s *Session) tellDiff(m message) {
 	if p := s.permissions.about(call.ID); p != nil && call.ID != "" && s.permissions.of(call) == nil && len(s.diffs.calls[&p.call]) > 0 {
 		call = &p.call
 	}
-	if m.flag("anew") && s.permissions.about(call.ID) != nil {
+	if m.Anew && s.permissions.about(call.ID) != nil {
 		if p := s.permissions.of(call); p != nil && p.held != nil {
-			delete(m, "anew")
+			m.Anew = false
 			s.refreshHeld(p, func() { s.tellDiff(m) })
 			return
 		}
@@ -57,12 +58,12 @@ func (s *Session) tellDiff(m message) {
 			s.host.callback(id, nil, "")
 			return
 		}
-		at := min(max(1, m.integer("file")), len(files))
-		answer := map[string]any{"call": call.ID, "at": at, "files": s.fileList(files)}
+		at := min(max(1, m.File), len(files))
+		answer := rpc.Diff{Call: call.ID, At: at, Files: s.fileList(files)}
 		done := call.Status == session.StatusCompleted
 		for _, p := range slices.Backward(s.permissions.asked) { // the oldest, where several are about the call
 			if &p.call == call || p.request.Call.ID == call.ID {
-				answer["permission"] = p.id
+				answer.Permission = int(p.id)
 				done = false
 			}
 			if &p.call == call {
@@ -70,16 +71,13 @@ func (s *Session) tellDiff(m message) {
 			}
 		}
 		f := files[at-1]
-		before, after := s.labels(f, done)
-		path, _ := s.absolute(f.Path)
-		answer["path"], answer["before"], answer["after"] = path, before, after
-		answer["note"], answer["looked"] = f.Note, s.diffs.calls[call][at-1].looked
-		form := m.text("form")
+		answer.Before, answer.After = s.labels(f, done)
+		answer.Path, _ = s.absolute(f.Path)
+		answer.Note, answer.Looked = f.Note, s.diffs.calls[call][at-1].looked
 		s.host.background(func() {
-			v := viewOf(f, form)
-			answer["form"], answer["first"] = v.form, v.first
-			answer["old_lines"], answer["new_lines"] = v.oldLines, v.newLines
-			answer["hunks"] = v.hunks
+			v := viewOf(f, m.Form)
+			answer.Form, answer.First, answer.Hunks = v.form, v.first, v.hunks
+			answer.OldLines, answer.NewLines = v.oldLines, v.newLines
 			s.host.tellPieces(id, v.pieces, answer)
 		})
 	})
@@ -87,19 +85,20 @@ func (s *Session) tellDiff(m message) {
 
 // diffCall is the call whose diff is meant: one by its id, that of an open
 // request, the one at a row of the chat, or the last that has a diff.
-func (s *Session) diffCall(m message) *session.ToolCall {
+func (s *Session) diffCall(m rpc.ShowDiff) *session.ToolCall {
 	var call *session.ToolCall
-	if id := m.text("call"); id != "" {
-		call = s.conv.ToolCall(id)
-	} else if id := m.integer("permission"); id != 0 {
+	switch {
+	case m.Call != "":
+		call = s.conv.ToolCall(m.Call)
+	case m.Permission != 0:
 		for _, p := range s.permissions.asked {
-			if p.id == int64(id) {
+			if p.id == int64(m.Permission) {
 				call = &p.call
 			}
 		}
-	} else if _, row := m["row"]; row {
-		call, _ = s.chat.Entry(m.integer("row")).(*session.ToolCall)
-	} else {
+	case m.Row != nil:
+		call, _ = s.chat.Entry(*m.Row).(*session.ToolCall)
+	default:
 		for _, c := range s.conv.Calls {
 			if len(s.diffsOf(c)) > 0 {
 				call = c
@@ -112,10 +111,10 @@ func (s *Session) diffCall(m message) *session.ToolCall {
 	return call
 }
 
-func (s *Session) fileList(files []diff.File) []any {
-	list := make([]any, len(files))
+func (s *Session) fileList(files []diff.File) []rpc.DiffFile {
+	list := make([]rpc.DiffFile, len(files))
 	for i, f := range files {
-		list[i] = map[string]any{"name": s.short(f.Path), "added": f.Added, "removed": f.Removed}
+		list[i] = rpc.DiffFile{Name: s.short(f.Path), Added: f.Added, Removed: f.Removed}
 	}
 	return list
 }
@@ -146,14 +145,15 @@ func (s *Session) labels(f diff.File, done bool) (before, after string) {
 // tellPieces sends the pieces of a diff one by one, each when Neovim is done with
 // the one before, and the answer behind them. It ends early where Neovim has no
 // use for them any more.
-func (h *Host) tellPieces(id int, pieces []map[string]any, answer map[string]any) {
+func (h *Host) tellPieces(id int, pieces []rpc.DiffPiece, answer rpc.Diff) {
 	if len(pieces) == 0 {
 		h.callback(id, answer, "")
 		return
 	}
 	piece := pieces[0]
-	piece["id"] = id
-	h.editor.Post(editor.Op{Name: "diff_piece", Args: piece, Done: func(wanted any, err error) {
+	piece.ID = id
+	op := editor.Do(piece)
+	op.Done = func(wanted any, err error) {
 		switch wanted, _ := wanted.(bool); {
 		case err != nil:
 			h.log.Error("show a diff", "err", err)
@@ -163,7 +163,8 @@ func (h *Host) tellPieces(id int, pieces []map[string]any, answer map[string]any
 		default:
 			h.tellPieces(id, pieces[1:], answer)
 		}
-	}})
+	}
+	h.editor.Post(op)
 }
 
 // view is the change of one file as lua/acp/diff.lua shows it.
@@ -178,7 +179,7 @@ type view struct {
 	// shown: old start and count, new start and count, and so on; where a side has
 	// none, the line that follows.
 	hunks  []int
-	pieces []map[string]any
+	pieces []rpc.DiffPiece
 }
 
 // viewOf is a change in the form that is wanted, where it can be: "inline", or
@@ -197,7 +198,7 @@ func viewOf(f diff.File, wanted string) view {
 	switch {
 	case len(changes) == 0 && f.Note != "" && f.Old == f.New:
 		v.form = "sentence"
-		v.pieces = []map[string]any{{"old": []string{}, "new": []string{sentence(f.Note)}}}
+		v.pieces = []rpc.DiffPiece{{New: []string{sentence(f.Note)}}}
 	case wanted == "inline" && f.Located && f.Operation != session.OperationAdd:
 		v.form = "inline"
 		v.pieces = inlinePieces(changes)
@@ -310,22 +311,14 @@ func sentence(note string) string {
 	return strings.ToUpper(string(r)) + note[size:] + "."
 }
 
-func wholePieces(oldLines, newLines []string) []map[string]any {
-	var pieces []map[string]any
+func wholePieces(oldLines, newLines []string) []rpc.DiffPiece {
+	var pieces []rpc.DiffPiece
 	for len(oldLines)+len(newLines) > 0 {
 		o, n := min(len(oldLines), pieceLines), min(len(newLines), pieceLines)
-		pieces = append(pieces, map[string]any{"old": some(oldLines[:o]), "new": some(newLines[:n])})
+		pieces = append(pieces, rpc.DiffPiece{Old: oldLines[:o], New: newLines[:n]})
 		oldLines, newLines = oldLines[o:], newLines[n:]
 	}
 	return pieces
-}
-
-// some is a list that is never nil, which would reach Lua as no list.
-func some[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // replaced is lines that became others, with nothing unchanged between them.
@@ -361,22 +354,21 @@ func changesOf(hunks []diff.Hunk) []replaced {
 }
 
 // inlinePieces are changes as lua/acp/inline.lua takes them.
-func inlinePieces(changes []replaced) []map[string]any {
-	var pieces []map[string]any
-	var list []any
+func inlinePieces(changes []replaced) []rpc.DiffPiece {
+	var pieces []rpc.DiffPiece
+	var list []rpc.InlineChange
 	lines := 0
 	flush := func() {
 		if len(list) > 0 {
-			pieces = append(pieces, map[string]any{"changes": list})
+			pieces = append(pieces, rpc.DiffPiece{Changes: list})
 			list, lines = nil, 0
 		}
 	}
 	for _, c := range changes {
 		oldLines, oldWords := linesAndWords(c.old)
 		newLines, newWords := linesAndWords(c.new)
-		list = append(list, map[string]any{
-			"old_at": c.oldAt, "new_at": c.newAt,
-			"old": oldLines, "new": newLines, "old_words": oldWords, "new_words": newWords,
+		list = append(list, rpc.InlineChange{
+			OldAt: c.oldAt, NewAt: c.newAt, Old: oldLines, New: newLines, OldWords: oldWords, NewWords: newWords,
 		})
 		if lines += len(c.old) + len(c.new); lines >= pieceLines/4 {
 			flush()
@@ -452,8 +444,8 @@ func sideBySide(hunks []diff.Hunk) []row {
 
 // rowPieces are rows as Lua takes them: the lines of both sides, their numbers, 0
 // for none, their changed words, and the kinds, a byte each.
-func rowPieces(rows []row) []map[string]any {
-	var pieces []map[string]any
+func rowPieces(rows []row) []rpc.DiffPiece {
+	var pieces []rpc.DiffPiece
 	left := len(rows) - mostLines
 	rows = rows[:min(len(rows), mostLines)]
 	for rest := range slices.Chunk(rows, pieceLines/2) {
@@ -467,16 +459,16 @@ func rowPieces(rows []row) []map[string]any {
 		}
 		oldTexts, oldWords := linesAndWords(oldLines)
 		newTexts, newWords := linesAndWords(newLines)
-		pieces = append(pieces, map[string]any{
-			"old": oldTexts, "new": newTexts, "old_words": oldWords, "new_words": newWords,
-			"old_numbers": oldNumbers, "new_numbers": newNumbers, "kinds": string(kinds),
+		pieces = append(pieces, rpc.DiffPiece{
+			Old: oldTexts, New: newTexts, OldWords: oldWords, NewWords: newWords,
+			OldNumbers: oldNumbers, NewNumbers: newNumbers, Kinds: string(kinds),
 		})
 	}
 	if left > 0 {
 		more := "… +" + transcript.Many(left, "line")
-		pieces = append(pieces, map[string]any{
-			"old": []string{more}, "new": []string{more}, "old_words": []int{}, "new_words": []int{},
-			"old_numbers": []int{0}, "new_numbers": []int{0}, "kinds": string(rowBetween),
+		pieces = append(pieces, rpc.DiffPiece{
+			Old: []string{more}, New: []string{more}, OldWords: []int{}, NewWords: []int{},
+			OldNumbers: []int{0}, NewNumbers: []int{0}, Kinds: string(rowBetween),
 		})
 	}
 	return pieces
@@ -496,7 +488,7 @@ func short(l diff.Line) diff.Line {
 // addFiles adds to a request what the float shows of it while its diff is open
 // beside: what is said of it, the files, without what changes in them, and why
 // it is asked.
-func (s *Session) addFiles(snap map[string]any, p *permission, said, why []transcript.Line) {
+func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []transcript.Line) {
 	files := s.files(&p.call)
 	if len(files) == 0 {
 		return
@@ -510,6 +502,6 @@ func (s *Session) addFiles(snap map[string]any, p *permission, said, why []trans
 		}
 		body = append(body, s.staleLines(p, f.Path)...)
 	}
-	snap["files"] = len(files)
-	snap["brief"], snap["brief_marks"] = flatten(append(capped(body, floatDiffLines), why...))
+	to.Files = len(files)
+	to.Brief, to.BriefMarks = flatten(append(capped(body, floatDiffLines), why...))
 }

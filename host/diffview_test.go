@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // changedFile is a change of a file whose texts are known.
@@ -18,10 +19,14 @@ func changedFile(old, text string) diff.File {
 }
 
 // joined is one side of the pieces of a view.
-func joined(pieces []map[string]any, side string) string {
+func joined(pieces []rpc.DiffPiece, side string) string {
 	var b strings.Builder
 	for _, p := range pieces {
-		for _, l := range p[side].([]string) {
+		lines := p.New
+		if side == "old" {
+			lines = p.Old
+		}
+		for _, l := range lines {
 			b.WriteString(l + "\n")
 		}
 	}
@@ -42,7 +47,7 @@ func TestViewOfWholeTexts(t *testing.T) {
 		t.Error("the pieces are not the texts")
 	}
 	for _, p := range v.pieces {
-		if n := len(p["old"].([]string)); n > pieceLines {
+		if n := len(p.Old); n > pieceLines {
 			t.Errorf("a piece has %d lines", n)
 		}
 	}
@@ -64,13 +69,16 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 			}
 			var kinds string
 			for _, p := range v.pieces {
-				k := p["kinds"].(string)
+				k := p.Kinds
 				kinds += k
-				for _, list := range []string{"old", "new"} {
-					if n := len(p[list].([]string)); n != len(k) || n != len(p[list+"_numbers"].([]int)) || n > pieceLines {
+				for _, side := range []struct {
+					lines   []string
+					numbers []int
+				}{{p.Old, p.OldNumbers}, {p.New, p.NewNumbers}} {
+					if n := len(side.lines); n != len(k) || n != len(side.numbers) || n > pieceLines {
 						t.Errorf("%d kinds for %d lines", len(k), n)
 					}
-					for _, l := range p[list].([]string) {
+					for _, l := range side.lines {
 						if len(l) > longLine+len("…") {
 							t.Errorf("a line has %d bytes", len(l))
 						}
@@ -118,9 +126,8 @@ func TestInlineChanges(t *testing.T) {
 	}
 	var got []string
 	for _, p := range v.pieces {
-		for _, c := range p["changes"].([]any) {
-			c := c.(map[string]any)
-			got = append(got, fmt.Sprint(c["old_at"], c["new_at"], c["old"], c["new"]))
+		for _, c := range p.Changes {
+			got = append(got, fmt.Sprint(c.OldAt, c.NewAt, c.Old, c.New))
 		}
 	}
 	if want := []string{"2 2 [b] [B]", "4 4 [] [new]"}; !slices.Equal(got, want) {
@@ -158,12 +165,8 @@ func TestPlacesOfHunks(t *testing.T) {
 			var lines [2][]string
 			var numbers [2][]int
 			for _, piece := range v.pieces {
-				for side, name := range []string{"old", "new"} {
-					list, _ := piece[name].([]string)
-					lines[side] = append(lines[side], list...)
-					list2, _ := piece[name+"_numbers"].([]int)
-					numbers[side] = append(numbers[side], list2...)
-				}
+				lines[0], lines[1] = append(lines[0], piece.Old...), append(lines[1], piece.New...)
+				numbers[0], numbers[1] = append(numbers[0], piece.OldNumbers...), append(numbers[1], piece.NewNumbers...)
 			}
 			switch v.form {
 			case "inline":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // lingering is the longest that a change on the disk counts as the agent's after the answer to its prompt, while
@@ -38,14 +39,14 @@ func (h *Host) startWatch() {
 		return
 	}
 	h.watch = h.files.Watch(h.diskChanged, func(err error) {
-		args := map[string]any{}
+		var limit rpc.WatchLimit
 		if err != nil {
-			args["why"] = err.Error()
+			limit.Why = err.Error()
 		}
-		h.editor.Post(editor.Op{Name: "watch_limit", Args: args})
+		h.editor.Post(editor.Do(limit))
 	})
 	h.watch.Opened, h.watch.Agents = h.fileOpened, h.agentsWork
-	h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": true, "max_size": buffers.MaxFollow}})
+	h.editor.Post(editor.Do(rpc.Watch{On: true, MaxSize: buffers.MaxFollow}))
 }
 
 // stopWatch ends what startWatch began; h.mu is held.
@@ -53,7 +54,7 @@ func (h *Host) stopWatch() {
 	if w := h.watch; w != nil {
 		h.watch = nil
 		h.background(w.Close)
-		h.editor.Post(editor.Op{Name: "watch", Args: map[string]any{"on": false}})
+		h.editor.Post(editor.Do(rpc.Watch{}))
 	}
 }
 
@@ -64,20 +65,16 @@ func (h *Host) watching() *buffers.Watch {
 }
 
 // trackFiles takes the loaded files that Lua tells.
-func (h *Host) trackFiles(m message) {
+func (h *Host) trackFiles(m rpc.Track) {
 	w := h.watching()
 	if w == nil {
 		return
 	}
 	var files []buffers.Tracked
-	for _, item := range m.list("files") {
-		item, _ := item.(map[string]any)
-		m := message(item)
-		f := buffers.Tracked{Name: m.text("name"), Large: m.flag("large")}
-		if d := m.table("disk"); d != nil {
-			f.Disk = &buffers.DiskState{
-				Exists: d.flag("exists"), Sec: int64(d.integer("sec")), Nsec: int64(d.integer("nsec")), Size: int64(d.integer("size")),
-			}
+	for _, told := range m.Files {
+		f := buffers.Tracked{Name: told.Name, Large: told.Large}
+		if d := told.Disk; d != nil {
+			f.Disk = &buffers.DiskState{Exists: d.Exists, Sec: int64(d.Sec), Nsec: int64(d.Nsec), Size: int64(d.Size)}
 		}
 		files = append(files, f)
 	}
@@ -179,9 +176,16 @@ func (h *Host) fileOpened(o buffers.Opened) {
 	h.eachSession(func(s *Session) { s.ledger.FileOpened(o) })
 }
 
-// userSaved hears that the user has written a file: what it has then is no command's doing.
-func (h *Host) userSaved(name string) {
-	if path, err := buffers.RealPath(name); err == nil {
+// fileSaved hears that the user has written a file: what it has then is no command's doing.
+func (h *Host) fileSaved(m rpc.FileSaved) {
+	switch w := h.watching(); {
+	case w == nil:
+	case m.Other:
+		w.Overwritten(m.Name)
+	default:
+		w.Saved(m.Name)
+	}
+	if path, err := buffers.RealPath(m.Name); err == nil {
 		h.eachSession(func(s *Session) { s.ledger.UserSaved(path) })
 	}
 }

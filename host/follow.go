@@ -20,6 +20,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/followalong"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // follow lets a window of the user's follow the agents: the sessions tell it
@@ -39,11 +40,11 @@ type follow struct {
 }
 
 // heard takes one of Lua's messages.
-func (f *follow) heard(m message) {
+func (f *follow) heard(m rpc.FollowState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.activity = m.integer("activity")
-	switch m.text("what") {
+	f.activity = m.Activity
+	switch m.What {
 	case "on":
 		f.follower.Start()
 	case "off":
@@ -53,7 +54,7 @@ func (f *follow) heard(m message) {
 	case "active":
 		f.follower.Active(time.Now())
 	case "idle":
-		f.freed = m.integer("jump")
+		f.freed = m.Jump
 		f.follower.Unlock()
 	}
 	f.schedule()
@@ -147,16 +148,16 @@ func (f *follow) jump(j followalong.Jump, number, activity int) {
 	}
 	post := func(line int) {
 		line = cmp.Or(line, j.Line, j.Seen)
-		args := map[string]any{
-			"jump": number, "path": plain(j.Path), "line": line, "exists": file.exists, "big": file.big, "activity": activity,
-		}
+		jump := rpc.Jump{Jump: number, Path: plain(j.Path), Line: line, Exists: file.exists, Big: file.big, Activity: activity}
 		if s := f.host.session(j.Session); s != nil {
-			args["agent"] = s.spec.Title
+			jump.Agent = s.spec.Title
 		}
-		f.host.editor.Post(editor.Op{Name: "follow", Args: args, Done: func(result any, err error) {
+		op := editor.Do(jump)
+		op.Done = func(result any, err error) {
 			outcome, _ := result.(string)
 			f.done(j, number, line, outcome)
-		}})
+		}
+		f.host.editor.Post(op)
 	}
 	if j.Locate == nil {
 		post(0)

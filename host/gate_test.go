@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -33,10 +34,10 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		got := d.store(path, "new\n")
 		d.waits(got)
 		snap := d.shows()
-		if snap["title"] != "Write "+path || snap["description"] != "It is outside of the session's folder." || len(snap["options"].([]any)) != 2 || snap["tool_call_id"] != "" {
+		if snap.Title != "Write "+path || snap.Description != "It is outside of the session's folder." || len(snap.Options) != 2 || snap.ToolCallID != "" {
 			t.Errorf("shown is %v", snap)
 		}
-		if !strings.Contains(d.text(), "- old") || !strings.Contains(d.text(), "+ new") || snap["waited"] != nil {
+		if !strings.Contains(d.text(), "- old") || !strings.Contains(d.text(), "+ new") || snap.Waited != 0 {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		d.answer("allow")
@@ -48,7 +49,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		// A new file is told as one; refused, both hear it.
 		d.rules([]string{"**/.env"}, rules.Rule{Paths: []string{"ask/*"}, Action: rules.Ask}, rules.Rule{Paths: []string{"no/*"}, Action: rules.Reject})
 		got = d.store(other+"/n.txt", "new\n")
-		if snap := d.shows(); len(snap["options"].([]any)) != 4 || !strings.Contains(d.text(), "(new)  +1") {
+		if snap := d.shows(); len(snap.Options) != 4 || !strings.Contains(d.text(), "(new)  +1") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		d.answer("reject")
@@ -63,21 +64,21 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 			t.Fatal(err)
 		}
 		got = d.store("link", "x\n")
-		if want := "It leads to " + path + ", outside of the session's folder."; d.shows()["description"] != want {
-			t.Errorf("it says %q", d.shows()["description"])
+		if want := "It leads to " + path + ", outside of the session's folder."; d.shows().Description != want {
+			t.Errorf("it says %q", d.shows().Description)
 		}
 		d.on(func() { d.withdrawAll("cancel") })
 		d.settle()
 		d.is(got, "the user did not allow it, as it leads to "+path)
 		d.says("Puppet was not allowed to write link: the question was not answered.")
 		got = d.store(".env", "x\n")
-		if d.shows()["description"] != "It is private." || len(d.shows()["options"].([]any)) != 2 {
+		if d.shows().Description != "It is private." || len(d.shows().Options) != 2 {
 			t.Errorf("shown is %v", d.shows())
 		}
 		d.answer("allow")
 		d.is(got, "")
 		got = d.store("ask/x", "x\n")
-		if snap := d.shows(); snap["description"] != nil || len(snap["options"].([]any)) != 2 {
+		if snap := d.shows(); snap.Description != "" || len(snap.Options) != 2 {
 			t.Errorf("shown is %v", snap)
 		}
 		d.answer("reject")
@@ -106,7 +107,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 			text = fmt.Sprint(s, err)
 		}})
 		d.settle()
-		if snap := d.shows(); snap["title"] != "Read "+path || snap["heading"] != "Puppet wants to read" || snap["files"] != nil {
+		if snap := d.shows(); snap.Title != "Read "+path || snap.Heading != "Puppet wants to read" || snap.Files != 0 {
 			t.Errorf("shown is %v", snap)
 		}
 		if len(d.nvim.asks) != 1 {
@@ -136,14 +137,14 @@ func TestPlacesOfHeldWrites(t *testing.T) {
 		other := t.TempDir()
 		path := write(t, other, "o.txt", "old\n")
 		got := d.store(path, "new\n")
-		if d.shows()["description"] != "It is outside of the session's folder." || len(d.shows()["options"].([]any)) != 2 {
+		if d.shows().Description != "It is outside of the session's folder." || len(d.shows().Options) != 2 {
 			t.Errorf("shown is %v", d.shows())
 		}
 		d.answer(writeIt)
 		d.is(got, "")
 		got = d.store(path, "new\n")
 		d.waits(got)
-		if len(d.shows()["options"].([]any)) != 4 || d.open().held != nil {
+		if len(d.shows().Options) != 4 || d.open().held != nil {
 			t.Errorf("shown is %v", d.shows())
 		}
 		if why := d.open().judgement.why; why != "" {
@@ -156,7 +157,7 @@ func TestPlacesOfHeldWrites(t *testing.T) {
 		}
 		write(t, d.dir, ".env", "x\n")
 		got = d.store(".env", "y\n")
-		if d.shows()["description"] != "It is private." || d.open().judgement.why != "" { // said once
+		if d.shows().Description != "It is private." || d.open().judgement.why != "" { // said once
 			t.Errorf("shown is %v", d.shows())
 		}
 		d.answer(refuse)
@@ -554,29 +555,29 @@ func TestPicksOfARequest(t *testing.T) {
 			d.settle()
 		}
 		ask("allow_once", "reject_once")
-		if d.shows()["picks"] != nil || strings.Contains(d.text(), "refused") {
+		if d.shows().Picks != nil || strings.Contains(d.text(), "refused") {
 			t.Errorf("before anything is refused:\n%s", d.text())
 		}
 		d.picks(2, 2, true)
-		if want := []any{map[string]any{"looked": 1, "refused": []int{2}}, map[string]any{"looked": 1, "refused": []int{}}}; !reflect.DeepEqual(d.shows()["picks"], want) {
-			t.Errorf("the picks are %v", d.shows()["picks"])
+		if want := []rpc.Picks{{Looked: 1, Refused: []int{2}}, {Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(d.shows().Picks, want) {
+			t.Errorf("the picks are %v", d.shows().Picks)
 		}
 		if !strings.Contains(d.text(), "✗ 1 of 3 hunks refused\n  allowing asks for the rest") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		p := d.open()
-		for _, m := range []message{{"file": int64(0)}, {"file": int64(3)}} {
-			m["permission"], m["callback"], m["looked"] = p.id, int64(98), int64(1)
+		for _, m := range []rpc.Pick{{File: 0}, {File: 3}} {
+			m.Permission, m.Callback, m.Looked = int(p.id), 98, 1
 			d.on(func() { d.pick(m) })
 			if d.called(98)[0] != false {
 				t.Errorf("%v is refused", m)
 			}
 		}
-		d.on(func() { d.pick(message{"permission": p.id + 9, "callback": int64(98)}) })
+		d.on(func() { d.pick(rpc.Pick{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id) + 9}) })
 		if d.called(98)[0] != true {
 			t.Error("what was answered is to be looked at again")
 		}
-		m := message{"permission": p.id, "callback": int64(98), "looked": int64(1), "file": int64(2), "first": int64(1), "last": int64(1), "refuse": true}
+		m := rpc.Pick{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id), Looked: 1, File: 2, First: 1, Last: 1, Refuse: true}
 		d.on(func() { d.pick(m) })
 		d.settle()
 		d.picks(1, 1, true)
@@ -590,7 +591,7 @@ func TestPicksOfARequest(t *testing.T) {
 		if d.picks(1, 1, false, 1) != false {
 			t.Error("hunks of the look before are kept")
 		}
-		if got := d.shows()["picks"].([]any)[0].(map[string]any); got["looked"] != 2 {
+		if got := d.shows().Picks[0]; got.Looked != 2 {
 			t.Errorf("the picks are %v", got)
 		}
 		ask("allow_once")

@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -500,9 +501,9 @@ func (h *held) waited() float64 { return time.Since(h.since).Seconds() }
 
 // editHeld lets the user edit what would be written, and gives it to the callback;
 // or hears that they do so no more.
-func (s *Session) editHeld(m message) {
-	p := s.permissions.waitingAs(m.integer("permission"))
-	if p != nil && p.held != nil && !m.flag("on") {
+func (s *Session) editHeld(m rpc.EditHeld) {
+	p := s.permissions.waitingAs(m.Permission)
+	if p != nil && p.held != nil && !m.On {
 		p.held.editing = false
 		s.lookAtHeld(p, func(now prospect) { // it was not told of changes meanwhile
 			p.held.prospect = now
@@ -512,7 +513,7 @@ func (s *Session) editHeld(m message) {
 		return
 	}
 	if p == nil || p.held == nil || !p.held.known {
-		s.host.callback(m.integer("callback"), nil, "")
+		s.host.callback(m.Callback, nil, "")
 		return
 	}
 	h := p.held
@@ -523,18 +524,18 @@ func (s *Session) editHeld(m message) {
 	if list, n, _ := s.picked(p); n > 0 {
 		text = diff.Without(h.Before, h.After, func(i int) bool { return list[0].refused[i] })
 	}
-	s.host.callback(m.integer("callback"), map[string]any{"lines": some(textLines(text))}, "")
+	s.host.callback(m.Callback, rpc.EditedText{Lines: textLines(text)}, "")
 }
 
 // writeEdited takes the lines that the user has made of a held write.
-func (s *Session) writeEdited(m message) {
-	p := s.permissions.waitingAs(m.integer("permission"))
-	done := func(failure string) { s.host.callback(m.integer("callback"), nil, failure) }
+func (s *Session) writeEdited(m rpc.WriteEdited) {
+	p := s.permissions.waitingAs(m.Permission)
+	done := func(failure string) { s.host.callback(m.Callback, nil, failure) }
 	if p == nil || p.held == nil {
 		done(noLongerWaits)
 		return
 	}
-	text := m.text("text")
+	text := m.Text
 	if !strings.HasSuffix(p.held.After, "\n") && p.held.After != "" {
 		text = strings.TrimSuffix(text, "\n")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -22,18 +23,18 @@ func TestHeldWriteIsAllowed(t *testing.T) {
 		d.waits(got)
 		d.has("a.txt", nine)
 		snap := d.shows()
-		if snap["title"] != "Write a.txt" || snap["heading"] != "Puppet wants to write a.txt" || snap["waited"] == nil || snap["description"] != nil {
+		if snap.Title != "Write a.txt" || snap.Heading != "Puppet wants to write a.txt" || snap.Waited == 0 || snap.Description != "" {
 			t.Errorf("shown is %v", snap)
 		}
 		if !strings.Contains(d.text(), "a.txt  +2 −2") || strings.Contains(d.text(), "✗") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		options := snap["options"].([]any)
-		if len(options) != 2 || snap["allow"] != writeIt || snap["reject"] != refuse {
+		options := snap.Options
+		if len(options) != 2 || snap.Allow != writeIt || snap.Reject != refuse {
 			t.Errorf("the answers are %v", options)
 		}
-		if want := []any{map[string]any{"looked": 1, "refused": []int{}}}; !reflect.DeepEqual(snap["picks"], want) {
-			t.Errorf("the picks are %v", snap["picks"])
+		if want := []rpc.Picks{{Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(snap.Picks, want) {
+			t.Errorf("the picks are %v", snap.Picks)
 		}
 		if told := d.open().call.Content[0].(session.Diff); told.OldText == nil || *told.OldText != nine || *told.NewText != text {
 			t.Errorf("it is told as %+v", told)
@@ -52,9 +53,9 @@ func TestHeldWriteIsAllowed(t *testing.T) {
 		}
 
 		// Each question has a number of its own.
-		first := snap["id"]
+		first := snap.ID
 		got = d.store("a.txt", nine)
-		if d.shows()["id"] == first {
+		if d.shows().ID == first {
 			t.Error("two questions have the same number")
 		}
 		d.answer(refuse)
@@ -145,8 +146,8 @@ func TestHeldWriteIsTakenInPart(t *testing.T) {
 		}
 		d.picks(2, 2, false)
 		d.picks(3, 9, true)
-		if want := []any{map[string]any{"looked": 1, "refused": []int{1, 3}}}; !reflect.DeepEqual(d.shows()["picks"], want) {
-			t.Errorf("the picks are %v", d.shows()["picks"])
+		if want := []rpc.Picks{{Looked: 1, Refused: []int{1, 3}}}; !reflect.DeepEqual(d.shows().Picks, want) {
+			t.Errorf("the picks are %v", d.shows().Picks)
 		}
 		d.answer(writeIt)
 		d.is(got, "only the rest was written. Refused, by the lines of your text: line 2 (two) not written, the file has 1 line (2) there; line 8 (eight)")
@@ -172,8 +173,8 @@ func TestHeldWriteOfAFileThatChanges(t *testing.T) {
 		if !strings.Contains(d.text(), "mine") || !strings.Contains(d.text(), "1 of 2 hunks refused") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		if want := []any{map[string]any{"looked": 2, "refused": []int{2}}}; !reflect.DeepEqual(d.shows()["picks"], want) {
-			t.Errorf("the picks are %v", d.shows()["picks"])
+		if want := []rpc.Picks{{Looked: 2, Refused: []int{2}}}; !reflect.DeepEqual(d.shows().Picks, want) {
+			t.Errorf("the picks are %v", d.shows().Picks)
 		}
 
 		// It follows what the user types, of which Lua lists the buffers; and what they have saved of it.
@@ -215,7 +216,9 @@ func TestHeldWriteIsEdited(t *testing.T) {
 		text := nineBut("2", "two\n", "8", "eight\n")
 		edit := func(on bool) []any {
 			t.Helper()
-			d.on(func() { d.editHeld(message{"permission": d.permissions.asked[0].id, "on": on, "callback": int64(5)}) })
+			d.on(func() {
+				d.editHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.permissions.asked[0].id), On: on})
+			})
 			return d.called(5)
 		}
 		save := func(text string) (failure string) {
@@ -225,7 +228,7 @@ func TestHeldWriteIsEdited(t *testing.T) {
 				if len(d.permissions.asked) > 0 {
 					id = d.permissions.asked[0].id
 				}
-				d.writeEdited(message{"permission": id, "text": text, "callback": int64(6)})
+				d.writeEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(id), Text: text})
 			})
 			got := d.called(6)
 			if got == nil {
@@ -235,7 +238,7 @@ func TestHeldWriteIsEdited(t *testing.T) {
 		}
 		got := d.store("a.txt", text)
 		d.picks(2, 2, true)
-		if lines := edit(true)[0].(map[string]any)["lines"]; !reflect.DeepEqual(lines, textLines(nineBut("2", "two\n"))) {
+		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, textLines(nineBut("2", "two\n"))) {
 			t.Errorf("to be edited are %v", lines)
 		}
 		if !strings.Contains(d.text(), "✎ you edit the text: :w in its window writes it") {
@@ -302,7 +305,7 @@ func TestHeldWriteIsEdited(t *testing.T) {
 		d.is(got, "the user changed this text")
 
 		// Of what was answered nothing is edited.
-		d.on(func() { d.editHeld(message{"permission": int64(999), "on": true, "callback": int64(5)}) })
+		d.on(func() { d.editHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: 999, On: true}) })
 		if got := d.called(5); got == nil || got[0] != nil {
 			t.Errorf("to be edited is %v", got)
 		}
@@ -317,7 +320,7 @@ func TestHeldWriteIsAnsweredTwice(t *testing.T) {
 			id := d.permissions.asked[0].id
 			d.respond(id, writeIt)
 			d.respond(id, writeIt)
-			d.writeEdited(message{"permission": id, "text": "x\n", "callback": int64(6)})
+			d.writeEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(id), Text: "x\n"})
 		})
 		if failure := d.called(6)[1]; failure != "a.txt is being written with the text of the :w before this one." {
 			t.Errorf("it is said %q", failure)
@@ -327,7 +330,7 @@ func TestHeldWriteIsAnsweredTwice(t *testing.T) {
 
 		got = d.store("a.txt", nine)
 		d.on(func() { // withdrawn while it is looked at
-			d.writeEdited(message{"permission": d.permissions.asked[0].id, "text": "x\n", "callback": int64(6)})
+			d.writeEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(d.permissions.asked[0].id), Text: "x\n"})
 			d.withdrawAll("cancel")
 		})
 		if failure := d.called(6)[1]; failure != noLongerWaits {
@@ -350,7 +353,9 @@ func TestHeldWriteOfWhatIsNoText(t *testing.T) {
 			if d.picks(1, 1, true) != true || d.noted() != "info: This can only be written or refused as a whole." {
 				t.Errorf("%s: its hunks are refused", name)
 			}
-			d.on(func() { d.editHeld(message{"permission": d.permissions.asked[0].id, "on": true, "callback": int64(5)}) })
+			d.on(func() {
+				d.editHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.permissions.asked[0].id), On: true})
+			})
 			if got := d.called(5); got == nil || got[0] != nil {
 				t.Errorf("%s: to be edited is %v", name, got)
 			}

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,12 +21,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
-
-// API is the revision of what Lua and host say to each other. It changes
-// whenever either side could misunderstand the other.
-const API = 6
 
 // Host owns the sessions of one Neovim.
 type Host struct {
@@ -91,7 +87,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	h.files = buffers.New(bufferCalls{h.editor})
 	h.files.Slow = func(ctx context.Context, why string) {
 		// Neovim draws between two calls. Its error is that Neovim or the write has ended, which the write finds out.
-		_, _ = h.editor.Call(ctx, "notify", map[string]any{"level": "warning", "text": why})
+		_, _ = h.editor.Call(ctx, editor.Do(rpc.Notify{Level: "warning", Text: why}))
 	}
 	if o.Data != "" {
 		h.store = checkpoint.Open(o.Data)
@@ -112,39 +108,32 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 type bufferCalls struct{ *editor.Editor }
 
 func (b bufferCalls) CallBuffers(ctx context.Context, fn string, args, result any) error {
-	value, err := b.Call(ctx, "buffers", map[string]any{"fn": fn, "args": args})
+	value, err := b.Call(ctx, editor.Do(rpc.Buffers{Fn: fn, Args: args}))
 	if err != nil {
 		return err
 	}
-	fields, ok := value.(map[string]any)
-	if !ok {
+	if _, ok := value.(map[string]any); !ok {
 		return fmt.Errorf("buffers.%s: malformed answer from Neovim: %v", fn, value)
 	}
-	fill(reflect.ValueOf(result).Elem(), fields)
+	rpc.Into(result, value)
 	return nil
 }
 
 // background runs f in a goroutine that the host's end waits for.
 func (h *Host) background(f func()) { h.work.Go(f) }
 
-// takenUp is what is known of a session that is not new: the agent's id of it,
-// or "", its title, whether the chat shows already what was said, and the
-// prompts that wait, of a host that died.
-type takenUp struct {
-	id, title string
-	retold    bool
-	queue     []string
-	along     int // bytes of unsaved text that may go along; 0: without
-}
-
-// newSession opens a session under the id that Lua chose.
-func (h *Host) newSession(id int, spec AgentSpec, cwd string, old takenUp) {
-	s := newSession(h, id, spec, cwd)
-	s.remote.stored, s.remote.retold, s.conv.Title = old.id, old.retold && old.id != "", old.title
-	for _, text := range old.queue {
+// open opens a session.
+func (h *Host) open(m rpc.New) {
+	id, cwd := m.Session, m.Cwd
+	if m.Anywhere {
+		cwd = h.folderOf(m.Agent.Name, m.AgentSessionID, cwd)
+	}
+	s := newSession(h, id, AgentSpec(m.Agent), cwd)
+	s.remote.stored, s.remote.retold, s.conv.Title = m.AgentSessionID, m.Retold && m.AgentSessionID != "", m.Title
+	for _, text := range m.Queue {
 		blocks := []session.Content{session.Text{Text: text}}
-		if old.along > 0 {
-			blocks = append(blocks, unsavedRoom(old.along))
+		if m.Along > 0 {
+			blocks = append(blocks, unsavedRoom(m.Along))
 		}
 		s.outbox.enqueue(blocks)
 	}
@@ -229,12 +218,12 @@ func (h *Host) ending() bool {
 
 // notify shows a message to the user.
 func (h *Host) notify(level, text string) {
-	h.editor.Post(editor.Op{Name: "notify", Args: map[string]any{"level": level, "text": text}})
+	h.editor.Post(editor.Do(rpc.Notify{Level: level, Text: text}))
 }
 
 // groupOp tells Lua of a process group, which it kills if the host dies.
 func groupOp(pgid int, alive bool) editor.Op {
-	return editor.Op{Name: "group", Args: map[string]any{"pgid": pgid, "alive": alive}}
+	return editor.Do(rpc.Group{Pgid: pgid, Alive: alive})
 }
 
 // graces are how long an agent has to end by itself, first after the end of its

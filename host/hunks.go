@@ -5,23 +5,23 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // This file has which changes are meant at a line, and deciding about them.
 
 // decideHunks makes a decision about lines of a file, or about the hunks from a line on, as Lua says. What could
 // not be done is told. Lua hears when it is over.
-func (s *Session) decideHunks(m message) {
-	first, last := m.integer("first"), m.integer("last")
+func (s *Session) decideHunks(m rpc.DecideHunks) {
 	s.decide(ledger.Decision{
-		Do: review.Decision(m.text("decision")), Path: m.text("path"),
+		Do: review.Decision(m.Decision), Path: m.Path,
 		Which: func(f review.File) review.Selection {
-			if m.flag("lines") {
-				return changesIn(f, first, last)
+			if m.Lines {
+				return changesIn(f, m.First, m.Last)
 			}
-			return hunksAt(f, first, max(1, m.integer("count")))
+			return hunksAt(f, m.First, max(1, m.Count))
 		},
-	}, func(int, error) { s.host.callback(m.integer("callback"), nil, "") })
+	}, func(int, error) { s.host.callback(m.Callback, nil, "") })
 }
 
 // nothing selects no change at all; the zero Selection selects every one.

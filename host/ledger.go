@@ -6,6 +6,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // newLedger opens the ledger of a session.
@@ -46,12 +47,12 @@ func newLedger(s *Session) *ledger.Ledger {
 // tellChanges tells Lua what is new in the record, then the events that follow it. It is called on the ledger's
 // goroutine.
 func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger.Event) {
-	shown := map[int]any{}
+	shown := map[int]*rpc.ChangedFile{}
 	for _, f := range changed {
 		shown[f.ID] = mirrorFile(f)
 	}
 	for _, id := range gone {
-		shown[id] = false
+		shown[id] = nil
 	}
 	s.box.Put(func() {
 		if len(changed)+len(gone) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // TestTheEndOfATurnWaitsForItsChanges has the goroutines of the record and of the session begin late.
@@ -21,8 +22,8 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 				s.chat.Take(1 << 20)
 			}
 			for _, op := range s.eventOps() {
-				for _, e := range op.Args["events"].([]any) {
-					names = append(names, e.(map[string]any)["name"].(string))
+				for _, e := range op.Args.(rpc.Events).Events {
+					names = append(names, e.Name)
 				}
 			}
 			return names

@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // login is what a session knows of the login that its agent wants. It belongs to
@@ -85,11 +86,11 @@ func (s *Session) authenticate(id string) {
 	case session.AuthTerminal:
 		s.openLogin(m)
 	case session.AuthEnvVar:
-		vars := make([]any, len(m.Vars))
+		vars := make([]rpc.Secret, len(m.Vars))
 		for i, v := range m.Vars {
-			vars[i] = map[string]any{"name": v.Name, "label": v.Label, "optional": v.Optional}
+			vars[i] = rpc.Secret{Name: v.Name, Label: v.Label, Optional: v.Optional}
 		}
-		s.host.editor.Post(editor.Op{Name: "login_secrets", Args: map[string]any{"session": s.id, "method": id, "vars": vars}})
+		s.host.editor.Post(editor.Do(rpc.LoginSecrets{In: s.in(), Method: id, Vars: vars}))
 	default:
 		s.requestLogin(id)
 	}
@@ -102,19 +103,14 @@ func (s *Session) openLogin(m session.AuthMethod) {
 	if m.Command != "" {
 		argv = append([]string{m.Command}, m.Args...)
 	}
-	env := map[string]any{}
-	for _, vars := range []map[string]string{s.spec.Env, m.Env} {
-		for name, value := range vars {
-			env[name] = value
-		}
-	}
+	env := map[string]string{}
+	maps.Copy(env, s.spec.Env)
+	maps.Copy(env, m.Env)
 	dir := s.spec.Cwd
 	if dir == "" {
 		dir = s.cwd
 	}
-	s.host.editor.Post(editor.Op{Name: "login_terminal", Args: map[string]any{
-		"session": s.id, "title": s.spec.Title, "command": argv, "env": env, "cwd": dir,
-	}})
+	s.host.editor.Post(editor.Do(rpc.LoginTerminal{In: s.in(), Title: s.spec.Title, Command: argv, Env: env, Cwd: dir}))
 }
 
 // requestLogin has the agent log in by itself; that may take the user as long

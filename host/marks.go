@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // What Neovim gets of a change is bounded.
@@ -62,9 +63,8 @@ func (m mark) end() int { return m.Line + max(1, len(m.New)) }
 
 // tell answers Lua's question for the changes of a buffer, by pieces of which each waits for the one before.
 // With look the user has changed the buffer: the records are brought up to date first.
-func (k *marks) tell(m message) {
+func (k *marks) tell(m rpc.ListMarks) {
 	sessions := k.host.newestFirst()
-	path, buf, answer, have := m.text("path"), m.integer("buf"), m.integer("answer"), m.integer("have")
 	found := make([]review.File, len(sessions))
 	var missing atomic.Int32
 	missing.Store(int32(len(sessions)) + 1)
@@ -77,11 +77,11 @@ func (k *marks) tell(m message) {
 			for i, f := range found {
 				list = withMarks(list, sessions[i], f)
 			}
-			k.send(k.pieces(buf, answer, have, list))
+			k.send(k.pieces(m.Buf, m.Answer, m.Have, list))
 		})
 	}
 	for i, s := range sessions {
-		s.ledger.File(path, m.flag("look"), func(f review.File) {
+		s.ledger.File(m.Path, m.Look, func(f review.File) {
 			found[i] = f
 			got()
 		})
@@ -141,7 +141,7 @@ func (m mark) key() (key markKey) {
 }
 
 // pieces is what Lua is told of the changes of a buffer, and notes that it has them then.
-func (k *marks) pieces(buf, answer, have int, list []mark) []map[string]any {
+func (k *marks) pieces(buf, answer, have int, list []mark) []rpc.Marks {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := k.told[buf]
@@ -149,17 +149,14 @@ func (k *marks) pieces(buf, answer, have int, list []mark) []map[string]any {
 		old = toldMark{}
 	}
 	now := toldMark{answer: answer, ids: map[markKey][]int{}}
-	piece := func() map[string]any {
-		return map[string]any{"buf": buf, "answer": answer, "at": []int{}, "fresh": []any{}, "known_by": knownBy, "done": false}
-	}
-	pieces := []map[string]any{piece()}
+	piece := rpc.Marks{Buf: buf, Answer: answer, KnownBy: knownBy}
+	pieces := []rpc.Marks{piece}
 	size := 0
 	for _, m := range list {
-		p := pieces[len(pieces)-1]
-		if len(p["at"].([]int)) >= 2*changesAtOnce || size > bytesAtOnce {
-			p, size = piece(), 0
-			pieces = append(pieces, p)
+		if len(pieces[len(pieces)-1].At) >= 2*changesAtOnce || size > bytesAtOnce {
+			pieces, size = append(pieces, piece), 0
 		}
+		p := &pieces[len(pieces)-1]
 		key := m.key()
 		var id int
 		if known := old.ids[key]; len(known) > 0 {
@@ -168,13 +165,13 @@ func (k *marks) pieces(buf, answer, have int, list []mark) []map[string]any {
 			k.lastID++
 			id = k.lastID
 			shown, bytes := m.shown(id)
-			p["fresh"] = append(p["fresh"].([]any), shown)
+			p.Fresh = append(p.Fresh, shown)
 			size += bytes
 		}
 		now.ids[key] = append(now.ids[key], id)
-		p["at"] = append(p["at"].([]int), id, m.Line)
+		p.At = append(p.At, id, m.Line)
 	}
-	pieces[len(pieces)-1]["done"] = true
+	pieces[len(pieces)-1].Done = true
 	if len(list) == 0 {
 		delete(k.told, buf)
 	} else {
@@ -184,7 +181,7 @@ func (k *marks) pieces(buf, answer, have int, list []mark) []map[string]any {
 }
 
 // shown is what Lua draws of a mark, and about how many bytes that is.
-func (m mark) shown(id int) (shown map[string]any, bytes int) {
+func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 	bare := func(lines []string) []string {
 		list := make([]string, len(lines))
 		for i, l := range lines {
@@ -208,9 +205,9 @@ func (m mark) shown(id int) (shown map[string]any, bytes int) {
 		}
 		bytes += len(old[i])
 	}
-	return map[string]any{
-		"id": id, "session": m.session.id, "count": len(m.New), "old": old, "more": len(m.Old) - len(old),
-		"also": strings.Join(m.also, ", "), "known": m.known, "last": m.last, "old_words": words[0], "new_words": words[1],
+	return rpc.Mark{
+		ID: id, Session: m.session.id, Count: len(m.New), Old: old, More: len(m.Old) - len(old),
+		Also: strings.Join(m.also, ", "), Known: m.known, Last: m.last, OldWords: words[0], NewWords: words[1],
 	}, bytes + len(m.known) + len(m.last) + 9*(len(words[0])+len(words[1]))
 }
 
@@ -225,8 +222,9 @@ func flatSpans(flat []int, line int, words []diff.Span, limit int) []int {
 }
 
 // send gives Lua the pieces one by one, as long as it wants them.
-func (k *marks) send(pieces []map[string]any) {
-	k.host.editor.Post(editor.Op{Name: "marks", Args: pieces[0], Done: func(wanted any, err error) {
+func (k *marks) send(pieces []rpc.Marks) {
+	op := editor.Do(pieces[0])
+	op.Done = func(wanted any, err error) {
 		if err != nil {
 			k.host.log.Error("mark changes", "err", err)
 			return
@@ -234,5 +232,6 @@ func (k *marks) send(pieces []map[string]any) {
 		if wanted, _ := wanted.(bool); wanted && len(pieces) > 1 {
 			k.send(pieces[1:])
 		}
-	}})
+	}
+	k.host.editor.Post(op)
 }

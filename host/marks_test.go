@@ -15,15 +15,15 @@ func TestMarksAreToldOnce(t *testing.T) {
 		var b strings.Builder
 		pieces := k.pieces(7, answer, have, withMarks(nil, s, recorded(t, "f", before, after)))
 		for i, p := range pieces {
-			if done := p["done"].(bool); done != (i == len(pieces)-1) {
+			if done := p.Done; done != (i == len(pieces)-1) {
 				t.Errorf("piece %d of %d: done is %v", i, len(pieces), done)
 			}
-			at := p["at"].([]int)
+			at := p.At
 			for j := 0; j < len(at); j += 2 {
 				fmt.Fprintf(&b, "%d:%d ", at[j], at[j+1])
 			}
-			for _, m := range p["fresh"].([]any) {
-				fmt.Fprintf(&b, "[%v] ", m.(map[string]any)["id"])
+			for _, m := range p.Fresh {
+				fmt.Fprintf(&b, "[%v] ", m.ID)
 			}
 		}
 		return strings.TrimSpace(b.String())
@@ -63,10 +63,10 @@ func TestManyMarksComeInPieces(t *testing.T) {
 	if len(pieces) < 3 {
 		t.Errorf("20 changes of 300 KB came in %d pieces", len(pieces))
 	}
-	m := pieces[0]["fresh"].([]any)[0].(map[string]any)
-	old := m["old"].([]string)
-	if len(old) != oldLinesShown || m["more"] != 30-oldLinesShown || len(old[0]) > oldLineShown+len("…") {
-		t.Errorf("shown are %d lines of %d bytes, and %v more", len(old), len(old[0]), m["more"])
+	m := pieces[0].Fresh[0]
+	old := m.Old
+	if len(old) != oldLinesShown || m.More != 30-oldLinesShown || len(old[0]) > oldLineShown+len("…") {
+		t.Errorf("shown are %d lines of %d bytes, and %v more", len(old), len(old[0]), m.More)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -13,146 +14,104 @@ import (
 const mirrored = 4 << 10
 
 // mirror is the session as acp.sessions() returns it.
-func (s *Session) mirror() map[string]any {
-	m := map[string]any{
-		"id": s.id, "agent": s.spec.Name, "agent_title": s.spec.Title, "cwd": s.cwd, "state": s.state(),
-		"tool_calls": len(s.conv.Calls), "queued": len(s.outbox.queue), "paused": s.outbox.paused,
-		"permissions": len(s.permissions.waiting()), "steers": s.info.Steers,
-	}
-	optional := map[string]string{
-		"title": s.conv.Title, "stop_reason": string(s.conv.Stop), "agent_session_id": s.remote.stored,
+func (s *Session) mirror() rpc.Session {
+	m := rpc.Session{
+		ID: s.id, Agent: s.spec.Name, AgentTitle: s.spec.Title, Cwd: s.cwd, State: s.state(), Title: s.conv.Title,
+		StopReason: string(s.conv.Stop), AgentSessionID: s.remote.stored, Protocol: s.info.Protocol,
+		ToolCalls: len(s.conv.Calls), Permissions: len(s.permissions.waiting()), Queued: len(s.outbox.queue), Paused: s.outbox.paused,
+		Steers: s.info.Steers, Unsaved: s.unsaved.offered,
 	}
 	if s.phase == dead || s.phase == authRequired {
-		optional["error"] = s.failure
-	}
-	for k, v := range optional {
-		if v != "" {
-			m[k] = v
-		}
+		m.Error = s.failure
 	}
 	if s.info.Protocol != 0 {
-		m["protocol"] = s.info.Protocol
+		m.Takes = &rpc.Takes{Image: s.info.Images, Audio: s.info.Audio, Resource: s.info.EmbeddedContext}
 	}
 	if u := s.conv.Usage; u != nil {
-		usage := map[string]any{"used": u.Used, "size": u.Size}
+		m.Usage = &rpc.Usage{Used: int(u.Used), Size: int(u.Size)}
 		if u.Cost != nil {
-			usage["cost"] = map[string]any{"amount": u.Cost.Amount, "currency": u.Cost.Currency}
-		}
-		m["usage"] = usage
-	}
-	methods := make([]any, len(s.info.AuthMethods))
-	for i, a := range s.info.AuthMethods {
-		methods[i] = map[string]any{"id": a.ID, "name": a.Name, "description": a.Description, "type": string(a.Type)}
-	}
-	m["auth_methods"] = methods
-	options := make([]any, len(s.conv.Options))
-	for i, o := range s.conv.Options {
-		options[i] = mirrorOption(o)
-		if o.Category == "mode" || o.Category == "model" {
-			if c, ok := o.Chosen(); ok {
-				m[o.Category] = map[string]any{"id": c.Value, "name": c.Name}
-			}
+			m.Usage.Cost = &rpc.Cost{Amount: u.Cost.Amount, Currency: u.Cost.Currency}
 		}
 	}
-	m["options"] = options
-	commands := make([]any, len(s.conv.Commands))
-	for i, c := range s.conv.Commands {
-		commands[i] = map[string]any{"name": c.Name, "description": c.Description, "hint": c.Hint}
+	for _, a := range s.info.AuthMethods {
+		m.AuthMethods = append(m.AuthMethods, rpc.AuthMethod{ID: a.ID, Name: a.Name, Description: a.Description, Type: string(a.Type)})
 	}
-	m["commands"] = commands
-	if s.info.Protocol != 0 {
-		m["takes"] = map[string]any{"image": s.info.Images, "audio": s.info.Audio, "resource": s.info.EmbeddedContext}
+	for _, o := range s.conv.Options {
+		m.Options = append(m.Options, mirrorOption(o))
+		c, ok := o.Chosen()
+		if chosen := (&rpc.Chosen{ID: c.Value, Name: c.Name}); ok && o.Category == "mode" {
+			m.Mode = chosen
+		} else if ok && o.Category == "model" {
+			m.Model = chosen
+		}
 	}
-	queue := make([]string, len(s.outbox.queue))
-	for i, blocks := range s.outbox.queue {
-		queue[i] = promptText(blocks)
+	for _, c := range s.conv.Commands {
+		m.Commands = append(m.Commands, rpc.Command{Name: c.Name, Description: c.Description, Hint: c.Hint})
 	}
-	m["queue"] = queue
+	for _, blocks := range s.outbox.queue {
+		m.Queue = append(m.Queue, promptText(blocks))
+	}
 	if s.lacks.Why != "" {
-		m["lacks"] = map[string]any{"why": s.lacks.Why, "files": s.lacks.Files}
+		m.Lacks = &rpc.Lack{Why: s.lacks.Why, Files: s.lacks.Files}
 	}
-	m["unsaved"] = some(s.unsaved.offered)
-	if len(s.conv.Plan) > 0 {
-		plan := make([]any, len(s.conv.Plan))
-		for i, e := range s.conv.Plan {
-			plan[i] = map[string]any{"content": cut(e.Content, mirrored), "priority": e.Priority, "status": e.Status}
-		}
-		m["plan"] = plan
+	for _, e := range s.conv.Plan {
+		m.Plan = append(m.Plan, rpc.PlanEntry{Content: cut(e.Content, mirrored), Priority: e.Priority, Status: e.Status})
 	}
 	return m
 }
 
 // mirrorOption is an option as acp.options() returns it.
-func mirrorOption(o session.Option) map[string]any {
-	choices := make([]any, len(o.Choices))
-	for i, c := range o.Choices {
-		choices[i] = map[string]any{"value": c.Value, "name": c.Name, "description": c.Description, "group": c.Group}
-	}
-	m := map[string]any{
-		"id": o.ID, "name": o.Name, "description": o.Description, "category": o.Category, "type": o.Type, "choices": choices,
-		"value": any(o.Value),
-	}
+func mirrorOption(o session.Option) rpc.Option {
+	m := rpc.Option{ID: o.ID, Name: o.Name, Description: o.Description, Category: o.Category, Type: o.Type, Value: o.Value}
 	if o.Type == "boolean" {
-		m["value"] = o.Value == "true"
+		m.Value = o.Value == "true"
+	}
+	for _, c := range o.Choices {
+		m.Choices = append(m.Choices, rpc.Choice{Value: c.Value, Name: c.Name, Description: c.Description, Group: c.Group})
 	}
 	return m
 }
 
 // mirrorCall is a tool call as acp.tool_calls() returns it, its texts cut at
 // limit bytes; 0 is no limit, and brings the raw input and output too.
-func mirrorCall(c *session.ToolCall, limit int) map[string]any {
-	m := map[string]any{"id": c.ID, "title": cut(c.Title, limit), "kind": string(c.Kind), "status": string(c.Shown())}
-	if c.Name != "" {
-		m["name"] = c.Name
+func mirrorCall(c *session.ToolCall, limit int) rpc.ToolCall {
+	m := rpc.ToolCall{ID: c.ID, Title: cut(c.Title, limit), Name: c.Name, Kind: string(c.Kind), Status: string(c.Shown())}
+	for _, l := range c.Locations {
+		m.Locations = append(m.Locations, rpc.CallLocation{Path: l.Path, Line: max(0, l.Line)})
 	}
-	locations := make([]any, len(c.Locations))
-	for i, l := range c.Locations {
-		loc := map[string]any{"path": l.Path}
-		if l.Line > 0 {
-			loc["line"] = l.Line
-		}
-		locations[i] = loc
+	for _, item := range c.Shows() {
+		m.Content = append(m.Content, mirrorItem(item, limit))
 	}
-	m["locations"] = locations
-	shown := c.Shows()
-	content := make([]any, len(shown))
-	for i, item := range shown {
-		content[i] = mirrorItem(item, limit)
-	}
-	m["content"] = content
 	if limit == 0 {
-		for key, raw := range map[string]json.RawMessage{"raw_input": c.RawInput, "raw_output": c.RawOutput} {
-			var value any
-			if json.Unmarshal(raw, &value) == nil {
-				m[key] = value
-			}
-		}
+		_ = json.Unmarshal(c.RawInput, &m.RawInput) // what is no JSON is left out
+		_ = json.Unmarshal(c.RawOutput, &m.RawOutput)
 	}
 	return m
 }
 
-func mirrorItem(item session.ToolCallContent, limit int) map[string]any {
+func mirrorItem(item session.ToolCallContent, limit int) rpc.CallContent {
+	short := func(text *string) *string {
+		if text != nil {
+			text = new(cut(*text, limit))
+		}
+		return text
+	}
 	switch item := item.(type) {
 	case session.Diff:
-		m := map[string]any{"type": "diff", "path": item.Path, "operation": string(item.Operation)}
-		if item.NewText != nil {
-			m["text"] = cut(*item.NewText, limit)
+		return rpc.CallContent{
+			Type: "diff", Path: item.Path, Operation: string(item.Operation), OldPath: item.OldPath,
+			Text: short(item.NewText), OldText: short(item.OldText),
 		}
-		if item.OldText != nil {
-			m["old_text"] = cut(*item.OldText, limit)
-		}
-		if item.OldPath != "" {
-			m["old_path"] = item.OldPath
-		}
-		return m
 	case session.TerminalRef:
-		return map[string]any{"type": "terminal", "terminal_id": item.TerminalID}
+		return rpc.CallContent{Type: "terminal", TerminalID: item.TerminalID}
 	case session.ContentItem:
-		return map[string]any{"type": "content", "block": contentType(item.Content), "text": cut(transcript.Describe(item.Content), limit)}
+		return rpc.CallContent{
+			Type: "content", Block: contentType(item.Content), Text: new(cut(transcript.Describe(item.Content), limit)),
+		}
 	case session.UnknownItem:
-		return map[string]any{"type": item.Type}
+		return rpc.CallContent{Type: item.Type}
 	}
-	return map[string]any{}
+	return rpc.CallContent{}
 }
 
 func contentType(c session.Content) string {

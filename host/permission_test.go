@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -21,7 +22,7 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aloneSession(t)
 		answer := "none"
-		var snap map[string]any
+		var snap rpc.Permission
 		s.on(func() {
 			s.phase = ready
 			s.requestPermission(session.PermissionRequest{
@@ -32,13 +33,14 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 			snap = s.snapshot(s.permissions.asked[0])
 			s.respond(s.permissions.asked[0].id, "yes")
 		})
-		for key, want := range map[string]any{
-			"title": "Use the network", "description": "To fetch *it*", "command": "curl x", "cwd": "/tmp", "tool_call_id": "",
-			"heading": "Puppet wants to run a command", "lines": []string{"Use the network", "To fetch *it*", "$ curl x", "in /tmp"},
-		} {
-			if !reflect.DeepEqual(snap[key], want) {
-				t.Errorf("%s is %q, expected %q", key, snap[key], want)
-			}
+		want := rpc.Permission{
+			ID: snap.ID, Session: s.id, Title: "Use the network", Description: "To fetch *it*", Command: "curl x", Cwd: "/tmp",
+			Options: []rpc.PermissionOption{{ID: "yes", Name: "Yes", Kind: "allow_once", Label: "Yes"}}, Allow: "yes",
+			Heading: "Puppet wants to run a command", Lines: []string{"Use the network", "To fetch *it*", "$ curl x", "in /tmp"},
+			Marks: snap.Marks,
+		}
+		if !reflect.DeepEqual(snap, want) {
+			t.Errorf("it is %+v, expected %+v", snap, want)
 		}
 		if answer != "yes" || len(s.conv.Calls) > 0 {
 			t.Errorf("answered %q, with %d calls", answer, len(s.conv.Calls))
@@ -50,8 +52,8 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 			snap = s.snapshot(s.permissions.asked[0])
 			s.withdrawAll("cancel")
 		})
-		if want := []string{"Trust the folder"}; !reflect.DeepEqual(snap["lines"], want) {
-			t.Errorf("the lines are %q", snap["lines"])
+		if want := []string{"Trust the folder"}; !reflect.DeepEqual(snap.Lines, want) {
+			t.Errorf("the lines are %q", snap.Lines)
 		}
 	})
 }
@@ -71,7 +73,7 @@ func TestDescriptionBesideADiff(t *testing.T) {
 			})},
 			Reply: func(string) {},
 		})
-		brief = s.snapshot(s.permissions.asked[0])["brief"].([]string)
+		brief = s.snapshot(s.permissions.asked[0]).Brief
 		s.withdrawAll("cancel")
 	})
 	if len(brief) != 3 || brief[0] != "One" || strings.ContainsAny(strings.Join(brief, ""), "\n\x1b") {

@@ -8,6 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -159,15 +160,15 @@ func (s *Session) picked(p *permission) (list []*picks, refused, all int) {
 
 // pick refuses hunks of an open request, or takes that back. The answer is false
 // where the diff that the user has before them is another by now.
-func (s *Session) pick(m message) {
-	done := func(ok bool) { s.host.callback(m.integer("callback"), ok, "") }
-	p := s.permissions.waitingAs(m.integer("permission"))
+func (s *Session) pick(m rpc.Pick) {
+	done := func(ok bool) { s.host.callback(m.Callback, ok, "") }
+	p := s.permissions.waitingAs(m.Permission)
 	if p == nil {
 		done(true) // it was answered
 		return
 	}
-	changes, at := s.diffs.calls[&p.call], m.integer("file")-1
-	if at < 0 || at >= len(changes) || !changes[at].settled || changes[at].looked != m.integer("looked") {
+	changes, at := s.diffs.calls[&p.call], m.File-1
+	if at < 0 || at >= len(changes) || !changes[at].settled || changes[at].looked != m.Looked {
 		done(false)
 		return
 	}
@@ -177,8 +178,8 @@ func (s *Session) pick(m message) {
 		return
 	}
 	k := s.picksOf(p)[at]
-	for i := max(1, m.integer("first")); i <= min(m.integer("last"), len(k.hunks)); i++ {
-		k.refused[i-1] = m.flag("refuse")
+	for i := max(1, m.First); i <= min(m.Last, len(k.hunks)); i++ {
+		k.refused[i-1] = m.Refuse
 	}
 	s.shown.permissions = true
 	s.changed()
@@ -217,7 +218,7 @@ func (s *Session) pickLines(p *permission) []transcript.Line {
 }
 
 // addPicks tells Lua which hunks are refused, by file, and of which look at it.
-func (s *Session) addPicks(snap map[string]any, p *permission) {
+func (s *Session) addPicks(to *rpc.Permission, p *permission) {
 	list, _, _ := s.picked(p)
 	if p.held != nil {
 		list = s.picksOf(p)
@@ -225,7 +226,7 @@ func (s *Session) addPicks(snap map[string]any, p *permission) {
 	if list == nil {
 		return
 	}
-	files := make([]any, len(list))
+	to.Picks = make([]rpc.Picks, len(list))
 	for i, k := range list {
 		refused := []int{}
 		for j, r := range k.refused {
@@ -233,9 +234,8 @@ func (s *Session) addPicks(snap map[string]any, p *permission) {
 				refused = append(refused, j+1)
 			}
 		}
-		files[i] = map[string]any{"looked": s.diffs.calls[&p.call][i].looked, "refused": refused}
+		to.Picks[i] = rpc.Picks{Looked: s.diffs.calls[&p.call][i].looked, Refused: refused}
 	}
-	snap["picks"] = files
 }
 
 // outcome is what the user's choice among the options of a request comes to.

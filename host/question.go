@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -34,12 +35,12 @@ const (
 
 // snapshot is the request as Lua sees it: the contract's fields, and the lines
 // of the float.
-func (s *Session) snapshot(p *permission) map[string]any {
+func (s *Session) snapshot(p *permission) rpc.Permission {
 	call := &p.call
 	command, description, dir := p.run.line(), p.description(), p.run.dir
-	options := make([]any, len(p.request.Options))
+	options := make([]rpc.PermissionOption, len(p.request.Options))
 	for i, o := range p.request.Options {
-		options[i] = map[string]any{"id": o.ID, "name": o.Name, "kind": o.Kind, "label": label(o)}
+		options[i] = rpc.PermissionOption{ID: o.ID, Name: o.Name, Kind: o.Kind, Label: label(o)}
 	}
 	heading, body := s.question(p, command, dir)
 	var said, why []transcript.Line
@@ -63,28 +64,22 @@ func (s *Session) snapshot(p *permission) map[string]any {
 	if p.request.Title != "" {
 		title = p.request.Title
 	}
-	snap := map[string]any{
-		"id": p.id, "session": s.id, "title": title, "tool_call_id": call.ID, "options": options,
-		"heading": transcript.VisibleText(cut(heading, 200)), "lines": lines, "marks": marks,
+	snap := rpc.Permission{
+		ID: int(p.id), Session: s.id, Title: title, Description: description, ToolCallID: call.ID, Options: options,
+		Heading: transcript.VisibleText(cut(heading, 200)), Lines: lines, Marks: marks,
 	}
-	for key, allow := range map[string]bool{"allow": true, "reject": false} {
-		if o, ok := choose(p.request.Options, allow); ok {
-			snap[key] = o.ID
-		}
-		if o, ok := ofKind(p.request.Options, key+"_always"); ok {
-			snap[key+"_always"] = o.ID
-		}
-	}
-	if description != "" {
-		snap["description"] = description
-	}
+	allow, _ := choose(p.request.Options, true)
+	reject, _ := choose(p.request.Options, false)
+	allowAlways, _ := ofKind(p.request.Options, "allow_always")
+	rejectAlways, _ := ofKind(p.request.Options, "reject_always")
+	snap.Allow, snap.Reject, snap.AllowAlways, snap.RejectAlways = allow.ID, reject.ID, allowAlways.ID, rejectAlways.ID
 	if command != "" {
-		snap["command"], snap["cwd"] = command, dir
+		snap.Command, snap.Cwd = command, dir
 	}
-	s.addFiles(snap, p, said, slices.Concat(s.pickLines(p), why))
-	s.addPicks(snap, p)
+	s.addFiles(&snap, p, said, slices.Concat(s.pickLines(p), why))
+	s.addPicks(&snap, p)
 	if p.held != nil {
-		snap["waited"] = p.held.waited()
+		snap.Waited = p.held.waited()
 	}
 	return snap
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // asked has an agent ask, and gives what Neovim shows of it.
-func (d *desk) asked(r session.PermissionRequest) (snap map[string]any) {
+func (d *desk) asked(r session.PermissionRequest) (snap rpc.Permission) {
 	d.t.Helper()
 	r.Context = context.Background()
 	if r.Reply == nil {
@@ -120,14 +121,14 @@ func TestWordsOfAQuestion(t *testing.T) {
 					call.RawInput = acp.Set(c.call.RawInput)
 				}
 				snap := d.asked(session.PermissionRequest{Call: call})
-				if snap["heading"] != c.heading || !slices.Equal(snap["lines"].([]string), c.lines) {
-					t.Errorf("it says %q\n%s", snap["heading"], strings.Join(snap["lines"].([]string), "\n"))
+				if snap.Heading != c.heading || !slices.Equal(snap.Lines, c.lines) {
+					t.Errorf("it says %q\n%s", snap.Heading, strings.Join(snap.Lines, "\n"))
 				}
-				if snap["tool_call_id"] != "c" || snap["session"] != 1 || snap["title"] != c.call.Title {
+				if snap.ToolCallID != "c" || snap.Session != 1 || snap.Title != c.call.Title {
 					t.Errorf("it is %v", snap)
 				}
-				if _, has := snap["files"]; has != strings.Contains(strings.Join(c.lines, ""), "(new)") {
-					t.Errorf("files: %v", snap["files"])
+				if has := snap.Files > 0; has != strings.Contains(strings.Join(c.lines, ""), "(new)") {
+					t.Errorf("files: %v", snap.Files)
 				}
 			})
 		})
@@ -142,19 +143,19 @@ func fileOfNine(i int) []string {
 func TestBoundsOfAQuestion(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		snap := d.asked(session.PermissionRequest{Description: strings.Repeat("a\n", 9), Command: "x", Cwd: "/w", Title: strings.Repeat("t", 600)})
-		if want := []string{"a", "a", "a", "    … +6 lines", "$ x", "in /w"}; !slices.Equal(snap["lines"].([]string)[1:], want) {
-			t.Errorf("the lines are %q", snap["lines"])
+		if want := []string{"a", "a", "a", "    … +6 lines", "$ x", "in /w"}; !slices.Equal(snap.Lines[1:], want) {
+			t.Errorf("the lines are %q", snap.Lines)
 		}
-		if got := len(snap["lines"].([]string)[0]); got != 500 {
+		if got := len(snap.Lines[0]); got != 500 {
 			t.Errorf("the title has %d bytes", got)
 		}
 		snap = d.asked(session.PermissionRequest{Command: strings.Repeat("x\n", 3000), Cwd: "/" + strings.Repeat("w", 400)})
-		lines := snap["lines"].([]string)
+		lines := snap.Lines
 		if len(lines) != floatLines-100+2 || lines[len(lines)-2] != "    … +1101 lines" || len(lines[len(lines)-1]) != len("in ")+300 {
 			t.Errorf("%d lines, and at the end %q", len(lines), lines[len(lines)-2:])
 		}
 		snap = d.asked(session.PermissionRequest{Command: strings.Repeat("x", 2*floatBytes), Cwd: "/w"})
-		lines = snap["lines"].([]string)
+		lines = snap.Lines
 		if len(lines) != 2 || len(lines[0]) != floatBytes || lines[1] != fmt.Sprintf("… %d bytes more, which are not shown", floatBytes+2+len("in /w")) {
 			t.Errorf("%d lines, the first of %d bytes, then %q", len(lines), len(lines[0]), lines[1])
 		}
@@ -180,15 +181,15 @@ func TestBoundsOfAQuestion(t *testing.T) {
 func TestSpacesOfAQuestion(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		snap := d.asked(session.PermissionRequest{Description: "a\u00a0b", Title: "c\u00a0d", Command: "e\u00a0f", Cwd: "/g\u00a0h"})
-		if want := []string{"c\u00a0d", "a\u00a0b", "$ e<U+00A0>f", "in /g\u00a0h"}; !slices.Equal(snap["lines"].([]string), want) {
-			t.Errorf("the lines are %q", snap["lines"])
+		if want := []string{"c\u00a0d", "a\u00a0b", "$ e<U+00A0>f", "in /g\u00a0h"}; !slices.Equal(snap.Lines, want) {
+			t.Errorf("the lines are %q", snap.Lines)
 		}
 		call := session.ToolCallPatch{ID: "c", Title: acp.Set("a\u00a0b"), Content: acp.Set([]session.ToolCallContent{session.ContentItem{Content: session.Text{Text: "c\u00a0d"}}})}
-		if lines := d.asked(session.PermissionRequest{Call: call})["lines"]; !slices.Equal(lines.([]string), []string{"a\u00a0b", "c\u00a0d"}) {
+		if lines := d.asked(session.PermissionRequest{Call: call}).Lines; !slices.Equal(lines, []string{"a\u00a0b", "c\u00a0d"}) {
 			t.Errorf("the lines are %q", lines)
 		}
 		call.Kind = acp.Set(session.KindSwitchMode)
-		if lines := d.asked(session.PermissionRequest{Call: call})["lines"]; !slices.Equal(lines.([]string), []string{"c\u00a0d"}) {
+		if lines := d.asked(session.PermissionRequest{Call: call}).Lines; !slices.Equal(lines, []string{"c\u00a0d"}) {
 			t.Errorf("the lines are %q", lines)
 		}
 	})
@@ -220,16 +221,16 @@ func TestOptionsOfAQuestion(t *testing.T) {
 			{ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "k", Kind: "reject_always"}, {ID: "n"}, {ID: "l", Name: strings.Repeat("n", 3000), Kind: "odd"},
 		}})
 		var labels []string
-		for _, o := range snap["options"].([]any) {
-			labels = append(labels, o.(map[string]any)["label"].(string))
+		for _, o := range snap.Options {
+			labels = append(labels, o.Label)
 		}
 		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || labels[3] != strings.Repeat("n", optionBytes)+"…" {
 			t.Errorf("the options are %q", labels)
 		}
-		if snap["allow"] != "y" || snap["reject"] != "k" {
-			t.Errorf("allowing is %v, refusing %v", snap["allow"], snap["reject"])
+		if snap.Allow != "y" || snap.Reject != "k" {
+			t.Errorf("allowing is %v, refusing %v", snap.Allow, snap.Reject)
 		}
-		if _, ok := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}}})["reject"]; ok {
+		if d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}}}).Reject != "" {
 			t.Error("something refuses")
 		}
 	})
@@ -242,7 +243,7 @@ func TestInputsOfOtherPlaces(t *testing.T) {
 		meta := map[string]json.RawMessage{"qwenQuestions": json.RawMessage(`[{"question":"Which?","options":[{"label":"blue","description":"calm"}]}]`)}
 		call := session.ToolCallPatch{ID: "q", Title: acp.Set("Ask user 1 question"), Kind: acp.Set(session.KindThink), Meta: acp.Set(meta)}
 		want := []string{"Ask user 1 question", "- question: Which?", "  options:", "    - label: blue", "      description: calm"}
-		if got := d.asked(session.PermissionRequest{Call: call})["lines"].([]string); !slices.Equal(got, want) {
+		if got := d.asked(session.PermissionRequest{Call: call}).Lines; !slices.Equal(got, want) {
 			t.Errorf("Qwen asks\n%s", strings.Join(got, "\n"))
 		}
 
@@ -252,13 +253,13 @@ func TestInputsOfOtherPlaces(t *testing.T) {
 		d.settle()
 		d.on(func() { d.update(session.ToolCallPatch{ID: "late", RawInput: acp.Set(json.RawMessage(`{"sql":"x"}`))}) })
 		d.settle()
-		if got := d.shows()["lines"].([]string); !slices.Equal(got, []string{"t", "sql: x"}) {
+		if got := d.shows().Lines; !slices.Equal(got, []string{"t", "sql: x"}) {
 			t.Errorf("an input that comes late is shown as %q", got)
 		}
 		d.on(func() { d.withdrawAll("cancel") })
 
 		long, _ := json.Marshal(map[string]any{"a": strings.Repeat("x", floatBytes+7), "b": "yy"})
-		got := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "long", RawInput: acp.Set(json.RawMessage(long))}})["lines"].([]string)
+		got := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "long", RawInput: acp.Set(json.RawMessage(long))}}).Lines
 		if last := got[len(got)-1]; !strings.HasSuffix(last, "bytes more, which are not shown") {
 			t.Errorf("the last line of much is %.80q", last)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // decided is a decision made on the page, which can be undone there. The ledger's goroutine appends to it
@@ -27,15 +28,15 @@ type picked struct {
 
 // decide makes a decision about what rows of the page show: the hunk of one, or with several the very lines;
 // all of a file at its head, and of all files at the page's.
-func (t *reviewTab) decide(m message) {
-	do := review.Decision(m.text("do"))
-	first, ok := t.page.Follow(m.integer("row"), m.integer("seq"))
-	last, known := t.page.Follow(max(m.integer("row"), m.integer("last")), m.integer("seq"))
+func (t *reviewTab) decide(m rpc.ReviewDecide) {
+	do := review.Decision(m.Do)
+	first, ok := t.page.Follow(m.Row, m.Seq)
+	last, known := t.page.Follow(max(m.Row, m.Last), m.Seq)
 	if !ok || !known {
 		t.session.host.notify("warning", "the review has changed: look at it again")
 		return
 	}
-	if m.flag("lines") {
+	if m.Lines {
 		t.decideLines(do, first, last)
 		return
 	}
@@ -234,9 +235,9 @@ func (t *reviewTab) undoLast() {
 var errNoLine = errors.New("there is no line of a file here to comment on")
 
 // draftAt is what a comment on rows of the page would be about, or the one that is there.
-func (t *reviewTab) draftAt(m message) (c comment, err error) {
-	first, ok := t.page.Follow(m.integer("row"), m.integer("seq"))
-	last, known := t.page.Follow(max(m.integer("row"), m.integer("last")), m.integer("seq"))
+func (t *reviewTab) draftAt(m rpc.CommentAt) (c comment, err error) {
+	first, ok := t.page.Follow(m.Row, m.Seq)
+	last, known := t.page.Follow(max(m.Row, m.Last), m.Seq)
 	if !ok || !known {
 		return c, errors.New("the review has changed: look at it again")
 	}
@@ -288,12 +289,10 @@ func (t *reviewTab) draftAt(m message) (c comment, err error) {
 }
 
 // hearConflicts takes the places that conflict in the loaded files, by path.
-func (h *Host) hearConflicts(m message) {
+func (h *Host) hearConflicts(m rpc.OpenConflicts) {
 	found := map[string]int{}
-	for _, item := range m.list("files") {
-		if f, ok := item.(map[string]any); ok {
-			found[message(f).text("path")] = message(f).integer("count")
-		}
+	for _, f := range m.Files {
+		found[f.Path] = f.Count
 	}
 	h.mu.Lock()
 	sessions := slices.Collect(maps.Values(h.sessions))

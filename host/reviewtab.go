@@ -9,6 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -104,8 +105,7 @@ func (t *reviewTab) due() transcript.Due {
 
 // show opens the page, when something is on it, and tells Lua so. The record may be a little behind the disk
 // then: what has changed there comes after.
-func (t *reviewTab) show(m message) {
-	callback := m.integer("callback")
+func (t *reviewTab) show(m rpc.ReviewOpen) {
 	ready := func() bool {
 		if len(t.files)+len(t.session.comments.list)+len(t.conflicts) == 0 {
 			return false
@@ -116,9 +116,9 @@ func (t *reviewTab) show(m message) {
 				f.fold = nil
 			}
 		}
-		t.send = m.text("send")
+		t.send = m.Send
 		t.page.Reset()
-		t.session.host.callback(callback, true, "")
+		t.session.host.callback(m.Callback, true, "")
 		t.render()
 		return true
 	}
@@ -129,7 +129,7 @@ func (t *reviewTab) show(m message) {
 	t.session.ledger.Files(func([]review.File) {
 		t.session.box.Put(func() {
 			if !ready() {
-				t.session.host.callback(callback, nil, "the agent has changed no file in this session")
+				t.session.host.callback(m.Callback, nil, "the agent has changed no file in this session")
 			}
 		})
 	})
@@ -282,7 +282,7 @@ func (t *reviewTab) ops(budget int) []editor.Op {
 	}
 	var ops []editor.Op
 	for _, e := range t.page.Take(budget) {
-		ops = append(ops, t.session.editOp("review_edit", &t.page, e))
+		ops = append(ops, t.session.draw(&t.page, editor.Do(rpc.ReviewEdit{Edit: t.session.edit(e)})))
 	}
 	if t.page.Dirty() {
 		t.session.urgent.Store(true)
@@ -310,14 +310,14 @@ func (t *reviewTab) answer(callback int, try func() (result any, ok bool)) {
 		if !ok && t.open && (t.rendering || t.page.Dirty()) {
 			return editor.Op{}, false
 		}
-		return editor.Op{Name: "callback", Args: map[string]any{"id": callback, "result": result}}, true
+		return editor.Do(rpc.Callback{ID: callback, Result: result}), true
 	})
 	t.hurry()
 }
 
 // row is the row that a message of Lua is about.
-func (t *reviewTab) row(m message) (reviewpage.Row, bool) {
-	return t.page.Row(m.integer("row"), m.integer("seq"))
+func (t *reviewTab) row(at rpc.At) (reviewpage.Row, bool) {
+	return t.page.Row(at.Row, at.Seq)
 }
 
 // isOpen tells whether the page shows what has changed in a file.
@@ -333,9 +333,9 @@ func (t *reviewTab) isOpen(id int) bool {
 }
 
 // fold opens or closes the file at a row, or all.
-func (t *reviewTab) fold(m message) {
-	how := transcript.Fold(m.text("fold"))
-	r, ok := t.row(m)
+func (t *reviewTab) fold(m rpc.ReviewFold) {
+	how := transcript.Fold(m.Fold)
+	r, ok := t.row(m.At)
 	for id, f := range t.files {
 		open := t.isOpen(id)
 		switch {
@@ -355,14 +355,13 @@ func (t *reviewTab) fold(m message) {
 
 // next finds the hunk that is to be decided, or the file, before or after a row. One in a closed file is
 // opened.
-func (t *reviewTab) next(m message) {
-	callback := m.integer("callback")
-	at, ok := t.page.Follow(m.integer("row"), m.integer("seq"))
-	hunks, forward := m.text("kind") == "hunk", m.flag("forward")
+func (t *reviewTab) next(m rpc.ReviewNext) {
+	at, ok := t.page.Follow(m.Row, m.Seq)
+	hunks, forward := m.Kind == "hunk", m.Forward
 	closed := 0 // the file to open
 	target := -1
 	if ok {
-		target, closed = t.find(at, max(1, m.integer("count")), hunks, forward)
+		target, closed = t.find(at, max(1, m.Count), hunks, forward)
 	}
 	head := target // of the file, should it have nothing when it is open
 	if closed != 0 {
@@ -371,7 +370,7 @@ func (t *reviewTab) next(m message) {
 		t.render()
 		target = -1 // not yet on the page
 	}
-	t.answer(callback, func() (any, bool) {
+	t.answer(m.Callback, func() (any, bool) {
 		for i, r := range t.page.Pending() {
 			if r.File == closed && (forward || !t.rendering && !t.page.Dirty()) {
 				if target = i; forward {
@@ -383,7 +382,7 @@ func (t *reviewTab) next(m message) {
 		if closed != 0 && row < 0 {
 			row = head
 		}
-		return map[string]any{"row": row, "found": row >= 0}, target >= 0
+		return rpc.FoundRow{Row: row, Found: row >= 0}, target >= 0
 	})
 }
 
@@ -426,15 +425,15 @@ func (t *reviewTab) find(at, n int, hunks, forward bool) (row, closed int) {
 }
 
 // place is where a row leads to.
-func (t *reviewTab) place(m message) {
-	answer := map[string]any{}
-	if r, ok := t.row(m); ok && r.File != 0 {
+func (t *reviewTab) place(m rpc.ReviewPlace) {
+	var answer rpc.Place
+	if r, ok := t.row(m.At); ok && r.File != 0 {
 		path, gone := t.pathOf(r.File)
 		if path != "" {
-			answer = map[string]any{"path": path, "line": t.lineFor(r), "gone": gone}
+			answer = rpc.Place{Path: path, Line: t.lineFor(r), Gone: gone}
 		}
 	}
-	t.session.host.callback(m.integer("callback"), answer, "")
+	t.session.host.callback(m.Callback, answer, "")
 }
 
 func (t *reviewTab) pathOf(id int) (path string, gone bool) {
@@ -467,14 +466,14 @@ func (t *reviewTab) lineFor(r reviewpage.Row) int {
 }
 
 // beside gives Lua the accepted text of the file at a row, for a view side by side with the file.
-func (t *reviewTab) beside(m message) {
-	callback := m.integer("callback")
-	r, ok := t.row(m)
+func (t *reviewTab) beside(m rpc.ReviewBeside) {
+	callback := m.Callback
+	r, ok := t.row(m.At)
 	f := t.files[r.File]
-	if path := m.text("path"); path != "" {
+	if m.Path != "" {
 		ok = true
 		for _, one := range t.files {
-			if one.Path == path {
+			if one.Path == m.Path {
 				f, r = one, reviewpage.Row{Kind: reviewpage.Head, File: one.ID}
 			}
 		}
@@ -492,8 +491,8 @@ func (t *reviewTab) beside(m message) {
 		t.session.host.callback(callback, nil, t.session.short(f.Path)+" is too large to be shown side by side")
 		return
 	}
-	t.session.host.callback(callback, map[string]any{
-		"path": f.Path, "name": t.session.short(f.Path), "line": t.lineFor(r), "gone": !f.Present.Exists,
+	t.session.host.callback(callback, rpc.BesideFile{
+		Path: f.Path, Name: t.session.short(f.Path), Line: t.lineFor(r), Gone: !f.Present.Exists,
 	}, "")
 	var lines []transcript.Line
 	for _, text := range accepted {
@@ -502,5 +501,5 @@ func (t *reviewTab) beside(m message) {
 	if len(lines) == 0 {
 		lines = []transcript.Line{{}}
 	}
-	t.session.host.fill(m.integer("buf"), transcript.Given(lines...))
+	t.session.host.fill(m.Buf, transcript.Given(lines...))
 }

@@ -2,11 +2,13 @@ package host
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -22,221 +24,212 @@ func (h *Host) receive(args ...any) {
 		h.log.Error("message from Lua", "err", "no table", "got", args[0])
 		return
 	}
-	m := message(fields)
-	method := m.text("method")
+	method, _ := fields["method"].(string)
 	handle, known := handlers[method]
 	if !known {
 		h.log.Error("message from Lua", "err", "unknown method", "method", method)
 		return
 	}
-	handle(h, m)
+	handle(h, fields)
 }
 
-// handlers are the messages of Lua, by method.
-var handlers = map[string]func(*Host, message){
-	"new": func(h *Host, m message) {
-		spec, cwd := m.agentSpec(), m.text("cwd")
-		if m.flag("anywhere") {
-			cwd = h.folderOf(spec.Name, m.text("agent_session_id"), cwd)
+// handlers are what the messages of Lua do, by their names.
+var handlers = handling(
+	// sessions
+	toHost((*Host).open),
+	toHost(func(h *Host, m rpc.ListStored) { h.listStored(AgentSpec(m.Agent), m.Cwd, m.Callback) }),
+	inBackground(func(h *Host, m rpc.ListSaved) { h.listSaved(m.Callback) }),
+	toHost(func(h *Host, m rpc.DeleteStored) {
+		h.deleteStored(AgentSpec(m.Agent), m.Cwd, m.AgentSessionID, m.Callback)
+	}),
+	toSession(func(s *Session, m rpc.Delete) { s.remove(m.Callback) }),
+	toSession(func(s *Session, _ rpc.Close) { s.close() }),
+	toSession(func(s *Session, _ rpc.Restart) { s.restart() }),
+	toSession(func(s *Session, m rpc.Authenticate) { s.authenticate(m.MethodID) }),
+	toSession(func(s *Session, m rpc.LoginEnded) { s.loginEnded(m.Code) }),
+	toSession(func(s *Session, m rpc.Secrets) { s.secrets(m.MethodID, m.Values) }),
+	toSession(func(s *Session, _ rpc.Logout) { s.logout() }),
+	toSession(func(s *Session, m rpc.SetOption) { s.setOption(m.ID, m.Value) }),
+	inBackground(func(h *Host, m rpc.Traffic) { h.showTraffic(m.Agent, m.File, m.Callback) }),
+
+	// prompts
+	toSession(func(s *Session, m rpc.Prompt) { s.submit(newDraft(prompting, prompted(m.Blocks))) }),
+	toSession(func(s *Session, m rpc.Steer) { s.submit(newDraft(steering, prompted(m.Blocks))) }),
+	toSession(func(s *Session, _ rpc.Cancel) { s.submitCancel() }),
+	toSession(func(s *Session, m rpc.Queue) {
+		var prompts []prompt
+		for _, blocks := range m.Prompts {
+			prompts = append(prompts, prompted(blocks))
 		}
-		h.newSession(m.integer("session"), spec, cwd, takenUp{
-			id: m.text("agent_session_id"), title: m.text("title"), retold: m.flag("retold"), queue: m.texts("queue"), along: m.integer("along"),
+		s.submit(&draft{action: editing, was: m.Was, prompts: prompts})
+	}),
+	toSession(func(s *Session, m rpc.FindFiles) { s.host.background(func() { s.host.findFiles(s.cwd, m) }) }),
+	toSession(func(s *Session, m rpc.AwaitFiles) {
+		s.host.background(func() {
+			s.host.finder.Await(s.cwd)
+			s.host.callback(m.Callback, true, "")
 		})
-	},
-	"stored": func(h *Host, m message) {
-		h.listStored(m.agentSpec(), m.text("cwd"), m.integer("callback"))
-	},
-	"list_saved": func(h *Host, m message) { h.background(func() { h.listSaved(m.integer("callback")) }) },
-	"delete_stored": func(h *Host, m message) {
-		h.deleteStored(m.agentSpec(), m.text("cwd"), m.text("agent_session_id"), m.integer("callback"))
-	},
-	"delete":       toSession(func(s *Session, m message) { s.remove(m.integer("callback")) }),
-	"authenticate": toSession(func(s *Session, m message) { s.authenticate(m.text("method_id")) }),
-	"login_ended":  toSession(func(s *Session, m message) { s.loginEnded(m.integer("code")) }),
-	"secrets": toSession(func(s *Session, m message) {
-		values := map[string]string{}
-		for name := range m.table("values") {
-			values[name] = m.table("values").text(name)
+	}),
+	toHost((*Host).hearUnsaved),
+	toSession((*Session).listUnsaved),
+
+	// the chat
+	toHost(func(h *Host, m rpc.Visible) {
+		if s := h.session(m.Session); s != nil {
+			s.visible.Store(m.Visible)
+			s.mark()
 		}
-		s.secrets(m.text("method_id"), values)
 	}),
-	"logout": toSession(func(s *Session, _ message) { s.logout() }),
-	"prompt": toSession(func(s *Session, m message) {
-		s.submit(newDraft(prompting, m.prompt("blocks")))
+	toSession(func(s *Session, m rpc.Width) {
+		s.chat.SetWidth(m.Width)
+		s.mark()
 	}),
-	"steer": toSession(func(s *Session, m message) {
-		s.submit(newDraft(steering, m.prompt("blocks")))
-	}),
-	"cancel":  toSession(func(s *Session, _ message) { s.submitCancel() }),
-	"close":   toSession(func(s *Session, _ message) { s.close() }),
-	"restart": toSession(func(s *Session, m message) { s.restart() }),
-	"respond": toSession(func(s *Session, m message) {
-		s.respond(int64(m.integer("id")), m.text("option"))
-	}),
-	"rules":   func(h *Host, m message) { h.setRules(m) },
-	"decided": func(h *Host, m message) { h.background(func() { h.showDecided(m.integer("callback")) }) },
-	"revoke":  func(h *Host, m message) { h.background(func() { h.revoke(m.text("id"), m.integer("callback")) }) },
-	"fold": toSession(func(s *Session, m message) {
-		row, fold := s.row(m), transcript.Fold(m.text("fold"))
+	toSession(func(s *Session, m rpc.Fold) {
+		row, fold := s.row(m.At), transcript.Fold(m.Fold)
 		if fold == transcript.Toggle && s.chat.IsDue(row) {
-			s.host.editor.Post(editor.Op{Name: "review", Args: map[string]any{"session": s.id}})
+			s.host.editor.Post(editor.Do(rpc.OpenReview{In: m.In}))
 			return
 		}
 		s.chat.Fold(row, fold)
 		s.mark()
 	}),
-	"keep_due": toSession(func(s *Session, m message) {
-		if !s.chat.IsDue(s.row(m)) {
+	toSession(func(s *Session, m rpc.KeepDue) {
+		if !s.chat.IsDue(s.row(m.At)) {
 			s.host.notify("warning", "this line counts no changes to review")
 			return
 		}
 		s.decide(ledger.Decision{Do: review.Keep}, func(int, error) {})
 	}),
-	"next": toSession(func(s *Session, m message) {
-		row, found := s.row(m), false
-		for range m.integer("count") {
-			next, ok := s.chat.Next(row, transcript.Kind(m.text("kind")), m.flag("forward"))
+	toSession(func(s *Session, m rpc.Next) {
+		to := rpc.FoundRow{Row: s.row(m.At)}
+		for range m.Count {
+			next, ok := s.chat.Next(to.Row, transcript.Kind(m.Kind), m.Forward)
 			if !ok {
 				break
 			}
-			row, found = next, true
+			to = rpc.FoundRow{Row: next, Found: true}
 		}
-		s.host.callback(m.integer("callback"), map[string]any{"row": row, "found": found}, "")
+		s.host.callback(m.Callback, to, "")
 	}),
-	"block": toSession(func(s *Session, m message) {
-		row, end := s.chat.Block(s.row(m))
-		s.host.callback(m.integer("callback"), map[string]any{"row": row, "end_row": end}, "")
+	toSession(func(s *Session, m rpc.Block) {
+		row, end := s.chat.Block(s.row(m.At))
+		s.host.callback(m.Callback, rpc.Rows{Row: row, EndRow: end}, "")
 	}),
-	"location": toSession(func(s *Session, m message) {
-		s.host.callback(m.integer("callback"), s.location(s.row(m)), "")
-	}),
-	"inspect": toSession(func(s *Session, m message) { s.inspect(s.row(m), m.integer("callback")) }),
-	"whole": toSession(func(s *Session, m message) {
-		s.whole(s.chat.Whole(s.row(m)), m.integer("buf"), m.integer("callback"))
-	}),
-	"output": toSession(func(s *Session, m message) {
-		s.whole(s.chat.Output(s.row(m)), m.integer("buf"), m.integer("callback"))
-	}),
-	"width": toSession(func(s *Session, m message) {
-		s.chat.SetWidth(m.integer("width"))
-		s.mark()
-	}),
-	"terminals_at": toSession(func(s *Session, m message) {
-		s.host.callback(m.integer("callback"), s.terminalsAt(m.integer("row")), "")
-	}),
-	"terminal_show": toTerminal(func(t *sessionTerminal, m message) {
-		t.view.show(m.flag("anew"), m.integer("cols"), m.integer("rows"))
-	}),
-	"terminal_shut": toTerminal(func(t *sessionTerminal, _ message) { t.view.shut() }),
-	"terminal_focus": toTerminal(func(t *sessionTerminal, m message) {
-		t.display.Answering(t.own != nil && m.flag("focused"))
-	}),
-	"terminal_keys": toTerminal(func(t *sessionTerminal, m message) {
-		if t.own != nil {
-			t.own.Type([]byte(m.text("keys")))
-		}
-	}),
-	"diff":         toSession(func(s *Session, m message) { s.tellDiff(m) }),
-	"pick":         toSession(func(s *Session, m message) { s.pick(m) }),
-	"edit_held":    toSession(func(s *Session, m message) { s.editHeld(m) }),
-	"write_edited": toSession(func(s *Session, m message) { s.writeEdited(m) }),
-	"queue": toSession(func(s *Session, m message) {
-		var prompts []prompt
-		for _, item := range m.list("prompts") {
-			prompts = append(prompts, prompted(item))
-		}
-		s.submit(&draft{action: editing, was: m.texts("was"), prompts: prompts})
-	}),
-	"set_option":     toSession(func(s *Session, m message) { s.setOption(m.text("id"), m.text("value")) }),
-	"redraw":         toSession(func(s *Session, m message) { s.redraw("redraw", s.chat, errors.New(m.text("why"))) }),
-	"changes":        toSession(func(s *Session, m message) { s.listChanges(m.flag("all"), m.integer("callback")) }),
-	"decide":         toSession(func(s *Session, m message) { s.tellDecision(m) }),
-	"undo":           toSession(func(s *Session, m message) { s.tellUndo(m) }),
-	"review":         toSession(func(s *Session, m message) { s.review.show(m) }),
-	"review_close":   toSession(func(s *Session, _ message) { s.review.close() }),
-	"review_fold":    toSession(func(s *Session, m message) { s.review.fold(m) }),
-	"review_next":    toSession(func(s *Session, m message) { s.review.next(m) }),
-	"review_place":   toSession(func(s *Session, m message) { s.review.place(m) }),
-	"review_beside":  toSession(func(s *Session, m message) { s.review.beside(m) }),
-	"review_decide":  toSession(func(s *Session, m message) { s.review.decide(m) }),
-	"review_undo":    toSession(func(s *Session, m message) { s.review.undo() }),
-	"review_send":    toSession(func(s *Session, m message) { s.sendReview(m) }),
-	"comment_at":     toSession(func(s *Session, m message) { s.commentAt(m) }),
-	"comment":        toSession(func(s *Session, m message) { s.comment(m) }),
-	"open_conflicts": func(h *Host, m message) { h.hearConflicts(m) },
-	"marks":          func(h *Host, m message) { h.marks.tell(m) },
-	"decide_hunks":   toSession(func(s *Session, m message) { s.decideHunks(m) }),
-	"visible": func(h *Host, m message) {
-		if s := h.session(m.integer("session")); s != nil {
-			s.visible.Store(m.flag("visible"))
-			s.mark()
-		}
-	},
-	"tool_call": toSession(func(s *Session, m message) {
+	toSession(func(s *Session, m rpc.Location) { s.host.callback(m.Callback, s.location(s.row(m.At)), "") }),
+	toSession(func(s *Session, m rpc.Inspect) { s.inspect(s.row(m.At), m.Callback) }),
+	toSession(func(s *Session, m rpc.Whole) { s.whole(s.chat.Whole(s.row(m.At)), m.Buf, m.Callback) }),
+	toSession(func(s *Session, m rpc.Output) { s.whole(s.chat.Output(s.row(m.At)), m.Buf, m.Callback) }),
+	toSession(func(s *Session, m rpc.Redraw) { s.redraw("redraw", s.chat, errors.New(m.Why)) }),
+	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any
-		if call := s.conv.ToolCall(m.text("id")); call != nil {
+		if call := s.conv.ToolCall(m.ID); call != nil {
 			result = mirrorCall(call, 0)
 		}
-		s.host.callback(m.integer("callback"), result, "")
+		s.host.callback(m.Callback, result, "")
 	}),
-	"files": toSession(func(s *Session, m message) {
-		s.host.background(func() { s.host.findFiles(s.cwd, m) })
+
+	// terminals
+	toSession(func(s *Session, m rpc.TerminalsAt) { s.host.callback(m.Callback, s.terminalsAt(m.Row), "") }),
+	toTerminal(func(t *sessionTerminal, m rpc.TerminalShow) { t.view.show(m.Anew, m.Cols, m.Rows) }),
+	toTerminal(func(t *sessionTerminal, _ rpc.TerminalShut) { t.view.shut() }),
+	toTerminal(func(t *sessionTerminal, m rpc.TerminalFocus) { t.display.Answering(t.own != nil && m.Focused) }),
+	toTerminal(func(t *sessionTerminal, m rpc.TerminalKeys) {
+		if t.own != nil {
+			t.own.Type([]byte(m.Keys))
+		}
 	}),
-	"await_files": toSession(func(s *Session, m message) {
-		s.host.background(func() {
-			s.host.finder.Await(s.cwd)
-			s.host.callback(m.integer("callback"), true, "")
-		})
-	}),
-	"watch":        func(h *Host, m message) { h.trackFiles(m) },
-	"unsaved":      func(h *Host, m message) { h.hearUnsaved(m) },
-	"list_unsaved": toSession(func(s *Session, m message) { s.listUnsaved(m) }),
-	"renamed":      func(h *Host, m message) { h.userRenamed(m.text("from"), m.text("to")) },
-	"reread": func(h *Host, m message) {
+
+	// permissions
+	toSession(func(s *Session, m rpc.Respond) { s.respond(int64(m.ID), m.Option) }),
+	toSession((*Session).tellDiff),
+	toSession((*Session).pick),
+	toSession((*Session).editHeld),
+	toSession((*Session).writeEdited),
+	toHost((*Host).setRules),
+	inBackground(func(h *Host, m rpc.ListDecided) { h.showDecided(m.Callback) }),
+	inBackground(func(h *Host, m rpc.Revoke) { h.revoke(m.ID, m.Callback) }),
+
+	// the review
+	toSession(func(s *Session, m rpc.ListChanges) { s.listChanges(m.All, m.Callback) }),
+	toSession((*Session).tellDecision),
+	toSession((*Session).decideHunks),
+	toHost(func(h *Host, m rpc.ListMarks) { h.marks.tell(m) }),
+	toSession((*Session).tellUndo),
+	toSession(func(s *Session, m rpc.ReviewOpen) { s.review.show(m) }),
+	toSession(func(s *Session, _ rpc.ReviewClose) { s.review.close() }),
+	toSession(func(s *Session, m rpc.ReviewFold) { s.review.fold(m) }),
+	toSession(func(s *Session, m rpc.ReviewNext) { s.review.next(m) }),
+	toSession(func(s *Session, m rpc.ReviewPlace) { s.review.place(m) }),
+	toSession(func(s *Session, m rpc.ReviewBeside) { s.review.beside(m) }),
+	toSession(func(s *Session, m rpc.ReviewDecide) { s.review.decide(m) }),
+	toSession(func(s *Session, _ rpc.ReviewUndo) { s.review.undo() }),
+	toSession((*Session).sendReview),
+	toSession((*Session).commentAt),
+	toSession((*Session).comment),
+
+	// files
+	toHost((*Host).trackFiles),
+	toHost(func(h *Host, m rpc.FileRenamed) { h.userRenamed(m.From, m.To) }),
+	toHost((*Host).fileSaved),
+	toHost(func(h *Host, m rpc.Reread) {
 		if w := h.watching(); w != nil {
-			w.Reread(m.text("name"))
+			w.Reread(m.Name)
 		}
-	},
-	"saved": func(h *Host, m message) {
-		switch w := h.watching(); {
-		case w == nil:
-		case m.flag("other"):
-			w.Overwritten(m.text("name"))
-		default:
-			w.Saved(m.text("name"))
-		}
-		h.userSaved(m.text("name"))
-	},
-	"compare": func(h *Host, m message) { h.compare(m.text("name")) },
-	"refused": func(h *Host, m message) {
-		h.background(func() { h.callback(m.integer("callback"), h.files.Refused(m.text("name")), "") })
-	},
-	"recover":  func(h *Host, m message) { h.background(func() { h.recoverFile(m.text("id"), m.text("which")) }) },
-	"follow":   func(h *Host, m message) { h.follow.heard(m) },
-	"check":    func(h *Host, m message) { h.checkDisk(m.text("name")) },
-	"catch_up": func(h *Host, m message) { h.catchUp(m.text("name"), m.integer("callback")) },
-	"traffic": func(h *Host, m message) {
-		h.background(func() { h.showTraffic(m.text("agent"), m.text("file"), m.integer("callback")) })
-	},
+	}),
+	toHost(func(h *Host, m rpc.Check) { h.checkDisk(m.Name) }),
+	toHost(func(h *Host, m rpc.CatchUp) { h.catchUp(m.Name, m.Callback) }),
+	toHost(func(h *Host, m rpc.Compare) { h.compare(m.Name) }),
+	toHost((*Host).hearConflicts),
+	inBackground(func(h *Host, m rpc.ListRefused) { h.callback(m.Callback, h.files.Refused(m.Name), "") }),
+	inBackground(func(h *Host, m rpc.Recover) { h.recoverFile(m.ID, m.Which) }),
+	toHost(func(h *Host, m rpc.FollowState) { h.follow.heard(m) }),
+)
+
+// handler does what a message says.
+type handler struct {
+	name string
+	run  func(*Host, map[string]any)
 }
 
-// toSession runs a handler on the goroutine of the session it is for.
-func toSession(f func(*Session, message)) func(*Host, message) {
-	return func(h *Host, m message) {
-		s := h.session(m.integer("session"))
+func handling(list ...handler) map[string]func(*Host, map[string]any) {
+	all := map[string]func(*Host, map[string]any){}
+	for _, h := range list {
+		all[h.name] = h.run
+	}
+	return all
+}
+
+// toHost handles a message on the goroutine that receives it, so f must not wait.
+func toHost[M any](f func(*Host, M)) handler {
+	var m M
+	return handler{rpc.Name(m), func(h *Host, fields map[string]any) { f(h, rpc.Decode[M](fields)) }}
+}
+
+// inBackground handles a message whose answer takes time.
+func inBackground[M any](f func(*Host, M)) handler {
+	return toHost(func(h *Host, m M) { h.background(func() { f(h, m) }) })
+}
+
+// toSession handles a message on the goroutine of the session it is for.
+func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
+	return toHost(func(h *Host, m M) {
+		s := h.session(m.InSession())
 		if s != nil && s.box.Put(func() { f(s, m) }) {
 			return
 		}
-		if id := m.integer("callback"); id != 0 {
-			h.callback(id, nil, "The session is closed.")
+		if asks, ok := any(m).(interface{ Answers() int }); ok && asks.Answers() != 0 {
+			h.callback(asks.Answers(), nil, "The session is closed.")
 		}
-	}
+	})
 }
 
-// toTerminal runs a handler for a terminal on the goroutine of its session.
-func toTerminal(f func(*sessionTerminal, message)) func(*Host, message) {
-	return toSession(func(s *Session, m message) {
-		if t := s.terminals.numbered(m.integer("terminal")); t != nil {
+// toTerminal handles a message for a terminal on the goroutine of its session.
+func toTerminal[M interface {
+	InSession() int
+	Number() int
+}](f func(*sessionTerminal, M)) handler {
+	return toSession(func(s *Session, m M) {
+		if t := s.terminals.numbered(m.Number()); t != nil {
 			f(t, m)
 		}
 	})
@@ -244,25 +237,15 @@ func toTerminal(f func(*sessionTerminal, message)) func(*Host, message) {
 
 // callback hands a result to a Lua function that waits for it.
 func (h *Host) callback(id int, result any, failure string) {
-	args := map[string]any{"id": id, "result": result}
-	if failure != "" {
-		args["error"] = failure
-	}
-	h.editor.Post(editor.Op{Name: "callback", Args: args})
+	h.editor.Post(editor.Do(rpc.Callback{ID: id, Result: result, Error: failure}))
 }
 
 // findFiles answers a completion of a file's name.
-func (h *Host) findFiles(cwd string, m message) {
-	q := files.Query{Dir: cwd, Text: m.text("query"), Limit: 50}
-	for _, path := range m.list("open") {
-		if path, ok := path.(string); ok {
-			q.Open = append(q.Open, path)
-		}
-	}
-	found, partial := h.finder.Find(q)
-	list := make([]any, len(found))
+func (h *Host) findFiles(cwd string, m rpc.FindFiles) {
+	found, partial := h.finder.Find(files.Query{Dir: cwd, Text: m.Query, Limit: 50, Open: slices.Clone(m.Open)})
+	list := make([]rpc.File, len(found))
 	for i, f := range found {
-		list[i] = map[string]any{"path": f.Path, "open": f.Open}
+		list[i] = rpc.File(f)
 	}
-	h.callback(m.integer("callback"), map[string]any{"files": list, "partial": partial}, "")
+	h.callback(m.Callback, rpc.Files{Files: list, Partial: partial}, "")
 }

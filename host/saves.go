@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -174,7 +175,7 @@ func (s *Session) about() saved.About {
 // listSaved gives Lua the sessions that were saved, the latest first.
 func (h *Host) listSaved(callback int) {
 	if h.store == nil {
-		h.callback(callback, []any{}, "")
+		h.callback(callback, []rpc.SavedSession{}, "")
 		return
 	}
 	entries, err := saved.List(h.store)
@@ -184,16 +185,14 @@ func (h *Host) listSaved(callback int) {
 		return
 	}
 	entries = h.saves.over(entries)
-	list := make([]any, len(entries))
+	list := make([]rpc.SavedSession, len(entries))
 	for i, e := range entries {
-		m := map[string]any{
-			"agent": e.Agent, "agent_title": e.AgentTitle, "cwd": e.Cwd, "agent_session_id": e.ID,
-			"changes": e.Changes, "updated_at": e.Saved.UTC().Format(time.RFC3339),
+		list[i] = rpc.SavedSession{
+			Agent: e.Agent, AgentTitle: e.AgentTitle, Changes: e.Changes,
+			StoredSession: rpc.StoredSession{
+				AgentSessionID: e.ID, Cwd: e.Cwd, Title: e.Title, UpdatedAt: e.Saved.UTC().Format(time.RFC3339),
+			},
 		}
-		if e.Title != "" {
-			m["title"] = e.Title
-		}
-		list[i] = m
 	}
 	h.callback(callback, list, "")
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/neovim/go-client/nvim"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // Options are how the host is started.
 type Options struct {
 	Version string
-	API     int // the revision the Lua side speaks; 0 is not told
+	API     string // the revision that Lua speaks; "" is not told
 	Log     *slog.Logger
 
 	NerdFont bool   // see transcript.Config
@@ -32,8 +33,8 @@ type Options struct {
 // Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
 // agents.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
-	if o.API != 0 && o.API != API {
-		return fmt.Errorf("the plugin speaks revision %d, this program %d", o.API, API)
+	if o.API != "" && o.API != rpc.Revision {
+		return fmt.Errorf("the plugin speaks revision %s, this program %s", o.API, rpc.Revision)
 	}
 	// What lives is little and what passes through is much: nothing is collected for less than half of this
 	// much of it. The memory is never touched, so it costs none. Where much lives the rest is half of that.
@@ -51,9 +52,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	h.background(h.editor.Run)
 	h.background(h.cleanBlobs)
 	h.background(h.offerUnfinished)
-	h.editor.Post(editor.Op{Name: "hello", Args: map[string]any{
-		"api": API, "version": o.Version, "groups": transcript.Groups(),
-	}})
+	h.editor.Post(editor.Do(rpc.Hello{Revision: rpc.Revision, Version: o.Version, Groups: transcript.Groups()}))
 	stop := context.AfterFunc(ctx, func() { in.Close() })
 	defer stop()
 	err = v.Serve()
@@ -72,6 +71,6 @@ func (l lua) Batch(ops []any) ([]any, time.Duration, error) {
 		Busy    float64 `msgpack:"busy"` // milliseconds
 		Answers []any   `msgpack:"answers"`
 	}
-	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, packed{ops})
+	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, rpc.Packed{Value: ops})
 	return reply.Answers, time.Duration(reply.Busy * float64(time.Millisecond)), err
 }

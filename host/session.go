@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -94,7 +95,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.shown = shown{
 		session:   true,
 		unsent:    -1,
-		changes:   map[int]any{},
+		changes:   map[int]*rpc.ChangedFile{},
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},

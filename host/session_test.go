@@ -7,6 +7,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // cancelCounter is an agent that is told of cancels, and of nothing else.
@@ -85,12 +86,12 @@ func TestIdleWithTheTurnsEnd(t *testing.T) {
 			state := ""
 			ops, _ := s.Take(1 << 10)
 			for _, op := range ops {
-				switch op.Name {
-				case "session":
-					state = op.Args["state"].(string)
-				case "events":
-					for _, e := range op.Args["events"].([]any) {
-						ended = ended || e.(map[string]any)["name"] == "AcpTurnEnd"
+				switch args := op.Args.(type) {
+				case rpc.Session:
+					state = args.State
+				case rpc.Events:
+					for _, e := range args.Events {
+						ended = ended || e.Name == "AcpTurnEnd"
 					}
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -114,19 +115,14 @@ func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 			return func() {}
 		}
 		return a.ListSessions(func(list []session.Stored, err error) {
-			stored := make([]any, len(list))
+			stored := make([]rpc.StoredSession, len(list))
 			for i, s := range list {
 				if s.Cwd != "" {
 					h.knowFolder(spec.Name, s.SessionID, s.Cwd)
 				}
-				entry := map[string]any{"agent_session_id": s.SessionID, "cwd": s.Cwd}
-				if s.Title != "" {
-					entry["title"] = transcript.OneLine(s.Title)
+				stored[i] = rpc.StoredSession{
+					AgentSessionID: s.SessionID, Cwd: s.Cwd, Title: transcript.OneLine(s.Title), UpdatedAt: s.UpdatedAt,
 				}
-				if s.UpdatedAt != "" {
-					entry["updated_at"] = s.UpdatedAt
-				}
-				stored[i] = entry
 			}
 			answer(stored, err)
 		})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminal"
 )
 
@@ -100,16 +101,14 @@ func (v *terminalView) Take(budget int) ([]editor.Op, bool) {
 	if len(data) == 0 && !anew {
 		return nil, false
 	}
-	return []editor.Op{{
-		Name: "terminal_output",
-		Args: map[string]any{
-			"session": v.term.session, "number": v.term.number, "anew": anew, "data": string(data),
-		},
-		Done: func(_ any, err error) {
-			if err != nil {
-				v.host.log.Error("show a terminal", "session", v.term.session, "terminal", v.term.id, "err", err)
-				v.shut()
-			}
-		},
-	}}, more
+	op := editor.Do(rpc.TerminalOutput{
+		In: rpc.In{Session: v.term.session}, Number: v.term.number, Anew: anew, Data: string(data),
+	})
+	op.Done = func(_ any, err error) {
+		if err != nil {
+			v.host.log.Error("show a terminal", "session", v.term.session, "terminal", v.term.id, "err", err)
+			v.shut()
+		}
+	}
+	return []editor.Op{op}, more
 }

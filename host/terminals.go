@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminal"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -224,7 +225,7 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 		s.host.editor.Post(groupOp(own.PGID(), false))
 		if !s.box.Put(func() { s.terminalChanged(term, true) }) && term.number != 0 {
 			// The session was closed, and the command with it.
-			s.host.editor.Post(terminalsOp([]any{term.mirror()}))
+			s.host.editor.Post(editor.Do(rpc.Terminals{List: []rpc.Terminal{term.mirror()}}))
 			term.view.changed()
 		}
 	})
@@ -372,24 +373,13 @@ func (s *Session) terminalChanged(t *sessionTerminal, state bool) {
 
 // mirror is the terminal as acp.terminals() returns it, and what the editor
 // needs to know besides.
-func (t *sessionTerminal) mirror() map[string]any {
-	m := map[string]any{
-		"session": t.session, "number": t.number, "id": t.id, "running": t.running(), "takes_keys": t.own != nil,
-	}
-	if t.command != "" {
-		m["command"] = t.command
-	}
-	if t.cwd != "" {
-		m["cwd"] = t.cwd
+func (t *sessionTerminal) mirror() rpc.Terminal {
+	m := rpc.Terminal{
+		Session: t.session, Number: t.number, ID: t.id, Running: t.running(), TakesKeys: t.own != nil,
+		Command: t.command, Cwd: t.cwd,
 	}
 	if exit, ended := t.ended(); ended {
-		m["ending"] = exit.String()
-		if exit.Code != nil {
-			m["exit_code"] = *exit.Code
-		}
-		if exit.Signal != "" {
-			m["signal"] = exit.Signal
-		}
+		m.Ending, m.ExitCode, m.Signal = exit.String(), exit.Code, exit.Signal
 	}
 	return m
 }
@@ -398,7 +388,7 @@ func (s *Session) terminalOps() []editor.Op {
 	if len(s.shown.terminals) == 0 {
 		return nil
 	}
-	var list []any
+	var list []rpc.Terminal
 	s.terminals.each(func(t *sessionTerminal) {
 		if s.shown.terminals[t] {
 			list = append(list, t.mirror())
@@ -408,17 +398,13 @@ func (s *Session) terminalOps() []editor.Op {
 	if len(list) == 0 {
 		return nil
 	}
-	return []editor.Op{terminalsOp(list)}
-}
-
-func terminalsOp(list []any) editor.Op {
-	return editor.Op{Name: "terminals", Args: map[string]any{"list": list}}
+	return []editor.Op{editor.Do(rpc.Terminals{List: list})}
 }
 
 // terminalsAt are the numbers of the terminals that the tool call at a row of
 // the chat shows.
-func (s *Session) terminalsAt(row int) []any {
-	numbers := []any{}
+func (s *Session) terminalsAt(row int) []int {
+	numbers := []int{}
 	if call, ok := s.chat.Entry(row).(*session.ToolCall); ok {
 		for _, item := range call.Content {
 			if ref, ok := item.(session.TerminalRef); ok {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // trafficBytes bounds what is kept in memory of the messages with one agent.
@@ -69,9 +70,9 @@ func (h *Host) showTraffic(agent, file string, callback int) {
 		}
 	}
 	entries := h.traffic.agent(agent).Entries()
-	list := make([]any, len(entries))
+	list := make([]rpc.TrafficEntry, len(entries))
 	for i, e := range entries {
-		list[i] = map[string]any{"dir": string(e.Dir), "t": e.T, "msg": string(e.Msg)}
+		list[i] = rpc.TrafficEntry{Dir: string(e.Dir), T: int(e.T), Msg: string(e.Msg)}
 	}
 	h.callback(callback, list, "")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -18,26 +19,25 @@ import (
 var errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
 
 // tellUndo undoes a turn for Lua, or tells what that would do.
-func (s *Session) tellUndo(m message) {
-	again, preview, callback := m.flag("again"), m.flag("preview"), m.integer("callback")
+func (s *Session) tellUndo(m rpc.Undo) {
 	if s.outbox.turnOpen() {
-		s.host.callback(callback, nil, sentenceOf(errTurnRuns))
+		s.host.callback(m.Callback, nil, sentenceOf(errTurnRuns))
 		return
 	}
-	s.ledger.Undo(again, preview, m.text("turn"), func(t *turns.Turn, steps []turns.Step, err error) {
+	s.ledger.Undo(m.Again, m.Preview, m.Turn, func(t *turns.Turn, steps []turns.Step, err error) {
 		if err != nil && steps == nil {
-			s.host.callback(callback, nil, sentenceOf(err))
+			s.host.callback(m.Callback, nil, sentenceOf(err))
 			return
 		}
 		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
-		result := map[string]any{"prompt": t.Prompt, "files": s.stepLines(steps), "again": again, "turn": t.Name()}
-		if preview {
-			result["diff"] = s.stepDiff(steps)
+		result := rpc.Undone{Prompt: t.Prompt, Files: s.stepLines(steps), Again: m.Again, Turn: t.Name()}
+		if m.Preview {
+			result.Diff = s.stepDiff(steps)
 		}
 		if err != nil {
-			result["failed"] = err.Error() + "."
+			result.Failed = err.Error() + "."
 		}
-		s.host.callback(callback, result, "")
+		s.host.callback(m.Callback, result, "")
 	})
 }
 
@@ -47,35 +47,35 @@ func sentenceOf(err error) string {
 }
 
 // stepLines says of each file what is done to it.
-func (s *Session) stepLines(steps []turns.Step) []any {
-	list := []any{}
+func (s *Session) stepLines(steps []turns.Step) []rpc.UndoneFile {
+	var list []rpc.UndoneFile
 	for _, step := range steps {
-		line := map[string]any{"path": step.Of.Path, "name": s.short(step.Of.Path), "stays": step.Idle(), "settled": step.Note == turns.AsBefore}
+		line := rpc.UndoneFile{
+			Path: step.Of.Path, Name: s.short(step.Of.Path), Stays: step.Idle(), Settled: step.Note == turns.AsBefore,
+			Conflicts: step.Conflicts,
+		}
 		switch {
 		case step.Note != "":
-			line["what"] = step.Note
+			line.What = step.Note
 		case !step.Now.Exists:
-			line["what"] = "comes back"
+			line.What = "comes back"
 		case !step.Want.Exists && step.Back == "":
-			line["what"] = "is removed"
+			line.What = "is removed"
 		case step.Back != "":
-			line["what"] = "goes back to " + s.short(step.Back)
+			line.What = "goes back to " + s.short(step.Back)
 		case step.Now.SameText(step.Want) && step.Now != step.Want:
-			line["what"] = strings.Join(review.Styles(step.Now, step.Want), ", ")
+			line.What = strings.Join(review.Styles(step.Now, step.Want), ", ")
 		case step.Now.Opaque || step.Want.Opaque:
-			line["what"] = "gets its contents back"
+			line.What = "gets its contents back"
 		default:
 			added, removed := 0, 0
 			for _, e := range linediff.Compare(linediff.Lines(step.Now.Text), linediff.Lines(step.Want.Text)) {
 				added, removed = added+e.B1-e.B0, removed+e.A1-e.A0
 			}
-			line["what"] = fmt.Sprintf("+%d −%d", added, removed)
+			line.What = fmt.Sprintf("+%d −%d", added, removed)
 		}
 		if styles := review.Styles(step.Now, step.Want); len(styles) > 0 && !step.Now.SameText(step.Want) {
-			line["what"] = fmt.Sprintf("%s, %s", line["what"], strings.Join(styles, ", "))
-		}
-		if len(step.Conflicts) > 0 {
-			line["conflicts"] = step.Conflicts
+			line.What = fmt.Sprintf("%s, %s", line.What, strings.Join(styles, ", "))
 		}
 		list = append(list, line)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -66,15 +68,10 @@ type sentText struct {
 }
 
 // modifiedIn reads Lua's list.
-func modifiedIn(list []any) []modified {
-	var found []modified
-	for _, item := range list {
-		fields, ok := item.(map[string]any)
-		if !ok {
-			continue
-		}
-		m := message(fields)
-		found = append(found, modified{name: m.text("name"), buf: m.integer("buf"), tick: m.integer("tick"), size: m.integer("size")})
+func modifiedIn(list []rpc.UnsavedBuf) []modified {
+	found := make([]modified, len(list))
+	for i, b := range list {
+		found[i] = modified{name: b.Name, buf: b.Buf, tick: b.Tick, size: b.Size}
 	}
 	return found
 }
@@ -109,8 +106,8 @@ func (u *unsaved) new(list []modified) []modified {
 }
 
 // hearUnsaved tells all sessions of the buffers with unsaved text.
-func (h *Host) hearUnsaved(m message) {
-	list := modifiedIn(m.list("files"))
+func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
+	list := modifiedIn(m.Files)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.sessions {
@@ -155,8 +152,8 @@ func (s *Session) names(list []modified) []string {
 
 // listUnsaved answers which of some buffers the user may be asked about, and
 // which may be saved, before a prompt; and how many bytes would go along.
-func (s *Session) listUnsaved(m message) {
-	callback, list := m.integer("callback"), modifiedIn(m.list("files"))
+func (s *Session) listUnsaved(m rpc.ListUnsaved) {
+	list := modifiedIn(m.Files)
 	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
 	s.host.background(func() {
 		sendable, size := s.sendable(list), 0
@@ -168,8 +165,8 @@ func (s *Session) listUnsaved(m message) {
 			for i, b := range sendable {
 				bufs[i] = b.buf
 			}
-			s.host.callback(callback, map[string]any{
-				"new": s.names(s.unsaved.new(sendable)), "names": s.names(sendable), "bufs": bufs, "size": size,
+			s.host.callback(m.Callback, rpc.Unsaved{
+				New: s.names(s.unsaved.new(sendable)), Names: s.names(sendable), Bufs: bufs, Size: size,
 			}, "")
 		})
 	})
@@ -257,12 +254,13 @@ func (s *Session) collect(words []session.Content, room int, before map[string]s
 			}
 		}
 	}
-	value, err := s.host.editor.Call(ctx, "unsaved", map[string]any{})
+	value, err := s.host.editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
 	if err != nil {
 		along.lost = "Neovim was busy: unsaved text did not go along with the prompt."
 		return along
 	}
-	list, _ := value.([]any)
+	var list []rpc.UnsavedBuf
+	rpc.Into(&list, value)
 	changed := slices.DeleteFunc(s.sendable(modifiedIn(list)), func(b modified) bool {
 		was, known := before[b.path]
 		return known && was.buf == b.buf && was.tick == b.tick

@@ -7,6 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -19,7 +20,7 @@ type shown struct {
 	waiting     []*session.ToolCall        // the same, in the order in which they have: so new ones in that of their positions
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
-	changes     map[int]any                // changed files, by their id in the record; false for no more
+	changes     map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
 	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
 	ends        int // of turns among them
@@ -128,11 +129,11 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	}
 	var ops []editor.Op
 	for _, e := range s.chat.Take(budget) {
-		ops = append(ops, s.editOp("edit", s.chat, e))
+		ops = append(ops, s.draw(s.chat, editor.Do(s.edit(e))))
 	}
 	if rows := s.chat.Unsent(); rows != s.shown.unsent {
 		s.shown.unsent = rows
-		ops = append(ops, editor.Op{Name: "unsent", Args: map[string]any{"session": s.id, "rows": rows}})
+		ops = append(ops, editor.Do(rpc.Unsent{In: s.in(), Rows: rows}))
 	}
 	ops = append(ops, s.review.ops(budget)...)
 	calls := s.callOps()
@@ -184,51 +185,45 @@ func (s *Session) flush() {
 // drawn is what is shown in a buffer, and can be begun anew.
 type drawn interface{ Reset() }
 
-// editOp has Lua make an edit of what is drawn.
-func (s *Session) editOp(name string, of drawn, e page.Edit) editor.Op {
-	decor := make([]any, len(e.Decor))
-	for i, d := range e.Decor {
-		decor[i] = map[string]any{
-			"row": d.Row, "right": d.Right, "right_group": d.RightGroup, "sign": d.Sign, "sign_group": d.SignGroup,
+// draw has Lua execute op, an edit of a page, and the page drawn anew where that fails.
+func (s *Session) draw(of drawn, op editor.Op) editor.Op {
+	op.Done = func(_ any, err error) {
+		if err != nil {
+			s.box.Put(func() { s.redraw(op.Name, of, err) })
 		}
 	}
-	code := make([]any, len(e.Code))
-	for i, c := range e.Code {
-		around := make([]any, len(c.Around))
-		for j, a := range c.Around {
-			around[j] = map[string]any{"line": a.Line, "lines": a.Lines}
-		}
-		code[i] = map[string]any{
-			"row": c.Row, "end_row": c.EndRow, "lang": c.Lang,
-			"file": c.File, "col": c.Col, "cols": some(c.Cols), "sides": c.Sides, "around": around,
-		}
-	}
-	images := make([]any, len(e.Images))
-	for i, image := range e.Images {
-		images[i] = map[string]any{"row": image.Row, "path": image.Path}
-	}
-	prose := make([]any, len(e.Prose))
-	for i, rows := range e.Prose {
-		prose[i] = map[string]any{"row": rows[0], "end_row": rows[1]}
-	}
-	lines := e.Lines
-	if lines == nil {
-		lines = []string{}
-	}
-	return editor.Op{
-		Name: name,
-		Args: map[string]any{
-			"session": s.id, "seq": e.Seq, "count": e.Count, "row": e.Row, "end_row": e.EndRow, "append": e.Append, "col": e.Col, "lines": lines,
-			"mark_row": e.MarkRow, "mark_end": e.MarkEnd, "marks": lineMarks(e), "decor": decor, "code": code,
-			"images": images, "prose": prose,
-		},
-		Done: func(_ any, err error) {
-			if err != nil {
-				s.box.Put(func() { s.redraw(name, of, err) })
-			}
-		},
-	}
+	return op
 }
+
+// edit is an edit of a page as Lua takes it.
+func (s *Session) edit(e page.Edit) rpc.Edit {
+	edit := rpc.Edit{
+		In: s.in(), Seq: e.Seq, Count: e.Count, Row: e.Row, EndRow: e.EndRow, Append: e.Append, Col: e.Col, Lines: e.Lines,
+		MarkRow: e.MarkRow, MarkEnd: e.MarkEnd, Marks: lineMarks(e),
+	}
+	for _, d := range e.Decor {
+		edit.Decor = append(edit.Decor, rpc.Decor(d))
+	}
+	for _, c := range e.Code {
+		code := rpc.Code{
+			Row: c.Row, EndRow: c.EndRow, Lang: c.Lang, File: c.File, Col: c.Col, Cols: c.Cols, Sides: c.Sides,
+		}
+		for _, a := range c.Around {
+			code.Around = append(code.Around, rpc.Around(a))
+		}
+		edit.Code = append(edit.Code, code)
+	}
+	for _, image := range e.Images {
+		edit.Images = append(edit.Images, rpc.Image(image))
+	}
+	for _, rows := range e.Prose {
+		edit.Prose = append(edit.Prose, rpc.Rows{Row: rows[0], EndRow: rows[1]})
+	}
+	return edit
+}
+
+// in says that a message is about this session.
+func (s *Session) in() rpc.In { return rpc.In{Session: s.id} }
 
 // lineMarks is the highlights of an edit as Lua keeps them, a string for each
 // line: column, end column, group, and so on.
@@ -260,25 +255,25 @@ func (s *Session) mirrorOps(calls []editor.Op) []editor.Op {
 	var ops []editor.Op
 	if s.shown.session {
 		s.shown.session = false
-		ops = append(ops, editor.Op{Name: "session", Args: s.mirror()})
+		ops = append(ops, editor.Do(s.mirror()))
 	}
 	ops = append(ops, calls...)
 	if len(s.shown.changes) > 0 {
-		list := make([]any, 0, len(s.shown.changes))
+		list := make([]rpc.ChangedFileAt, 0, len(s.shown.changes))
 		for id, file := range s.shown.changes {
-			list = append(list, map[string]any{"at": id, "file": file})
+			list = append(list, rpc.ChangedFileAt{At: id, File: file})
 		}
-		s.shown.changes = map[int]any{}
-		ops = append(ops, editor.Op{Name: "changes", Args: map[string]any{"session": s.id, "files": list}})
+		s.shown.changes = map[int]*rpc.ChangedFile{}
+		ops = append(ops, editor.Do(rpc.Changes{In: s.in(), Files: list}))
 	}
 	if s.shown.permissions {
 		s.shown.permissions = false
 		waiting := s.permissions.waiting()
-		list := make([]any, len(waiting))
+		list := make([]rpc.Permission, len(waiting))
 		for i, p := range waiting {
 			list[i] = s.snapshot(p)
 		}
-		ops = append(ops, editor.Op{Name: "permissions", Args: map[string]any{"session": s.id, "permissions": list}})
+		ops = append(ops, editor.Do(rpc.Permissions{In: s.in(), Permissions: list}))
 	}
 	return ops
 }
@@ -289,22 +284,22 @@ func (s *Session) callOps() []editor.Op {
 	if n == 0 {
 		return nil
 	}
-	var calls []any
+	var calls []rpc.ToolCallAt
 	for _, call := range s.shown.waiting[:n] {
-		calls = append(calls, map[string]any{"at": s.shown.calls[call] + 1, "call": mirrorCall(call, mirrored)})
+		calls = append(calls, rpc.ToolCallAt{At: s.shown.calls[call] + 1, Call: mirrorCall(call, mirrored)})
 		delete(s.shown.calls, call)
 	}
 	if s.shown.waiting = s.shown.waiting[n:]; len(s.shown.waiting) == 0 {
 		s.shown.waiting, s.shown.calls = nil, map[*session.ToolCall]int{} // one that was large once stays slow
 	}
-	return []editor.Op{{Name: "tool_calls", Args: map[string]any{"session": s.id, "calls": calls}}}
+	return []editor.Op{editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls})}
 }
 
 // eventOps are the events whose time has come: of a tool call once the mirror
 // has it, of the end of a turn once the chat shows all of it and its changes
 // are in the record, and what came later waits behind.
 func (s *Session) eventOps() []editor.Op {
-	var due []any
+	var due []rpc.Event
 	for len(s.shown.events) > 0 {
 		e := s.shown.events[0]
 		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating() || !s.ledger.Told(e.after)) {
@@ -318,10 +313,10 @@ func (s *Session) eventOps() []editor.Op {
 			s.shown.ends--
 			s.shown.session = true
 		}
-		due = append(due, map[string]any{"name": e.name, "data": e.data})
+		due = append(due, rpc.Event{Name: e.name, Data: e.data})
 	}
 	if len(due) == 0 {
 		return nil
 	}
-	return []editor.Op{{Name: "events", Args: map[string]any{"events": due}}}
+	return []editor.Op{editor.Do(rpc.Events{Events: due})}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -74,12 +75,12 @@ func (h *Host) compare(name string) {
 
 // offerUnfinished tells Lua of the writes that ended with a Neovim, or a host, that was killed.
 func (h *Host) offerUnfinished() {
-	list := []any{}
+	var told rpc.Unfinished
 	for _, u := range h.files.Unfinished() {
-		list = append(list, map[string]any{"id": u.ID, "path": u.Path, "created": u.Created})
+		told.List = append(told.List, rpc.UnfinishedWrite{ID: u.ID, Path: u.Path, Created: u.Created})
 	}
-	if len(list) > 0 {
-		h.editor.Post(editor.Op{Name: "unfinished", Args: map[string]any{"list": list}})
+	if len(told.List) > 0 {
+		h.editor.Post(editor.Do(told))
 	}
 }
 

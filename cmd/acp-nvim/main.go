@@ -21,6 +21,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/demo"
 	"github.com/acp-nvim/acp-nvim/acp/replay"
 	"github.com/acp-nvim/acp-nvim/host"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // version is set by the build.
@@ -61,7 +62,7 @@ func run(ctx context.Context, command string, args []string, stdout *os.File) er
 	case "replay":
 		return runReplay(ctx, args, stdout)
 	case "version":
-		fmt.Fprintf(stdout, "acp-nvim %s, api %d\n", version, host.API)
+		fmt.Fprintf(stdout, "acp-nvim %s, api %s\n", version, rpc.Revision)
 		return nil
 	}
 	fmt.Fprint(os.Stderr, usage)
@@ -70,7 +71,7 @@ func run(ctx context.Context, command string, args []string, stdout *os.File) er
 
 func runHost(ctx context.Context, args []string, stdout *os.File) error {
 	flags := flag.NewFlagSet("host", flag.ContinueOnError)
-	api := flags.Int("api", 0, "the revision of the interface that the plugin speaks")
+	api := flags.String("api", "", "the revision of the interface that the plugin speaks")
 	nerdFont := flags.Bool("nerd-font", false, "show icons of a Nerd Font")
 	state := flags.String("state", "", "the folder for what Neovim is about to write, in case it is killed")
 	data := flags.String("data", "", "the folder for what is needed to undo what agents did")

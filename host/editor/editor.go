@@ -10,16 +10,21 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // Op is one operation of lua/acp/ops.lua.
 type Op struct {
 	Name string
-	Args map[string]any
+	Args any
 	// Done, if set, gets the operation's result or error, on the editor
 	// goroutine. It must not block.
 	Done func(result any, err error)
 }
+
+// Do is the operation that has these arguments.
+func Do(args any) Op { return Op{Name: rpc.Name(args), Args: args} }
 
 // Source is something whose changes are shown in Neovim. It is asked for them
 // when Neovim has time, so that whatever happened in between is one change.
@@ -134,13 +139,14 @@ func (e *Editor) Post(op Op) {
 }
 
 // Call executes one operation and waits for its result, or for ctx.
-func (e *Editor) Call(ctx context.Context, name string, args map[string]any) (any, error) {
+func (e *Editor) Call(ctx context.Context, op Op) (any, error) {
 	type answer struct {
 		result any
 		err    error
 	}
 	got := make(chan answer, 1)
-	e.Post(Op{Name: name, Args: args, Done: func(result any, err error) { got <- answer{result, err} }})
+	op.Done = func(result any, err error) { got <- answer{result, err} }
+	e.Post(op)
 	select {
 	case a := <-got:
 		return a.result, a.err

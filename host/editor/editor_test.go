@@ -537,10 +537,10 @@ func TestCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &neovim{answer: func(name string) any { return []any{name != "bad", name + "!"} }}
 		e := run(t, n)
-		if got, err := e.Call(t.Context(), "good", map[string]any{"a": 1}); got != "good!" || err != nil {
+		if got, err := e.Call(t.Context(), Op{Name: "good", Args: map[string]any{"a": 1}}); got != "good!" || err != nil {
 			t.Errorf("%v, %v", got, err)
 		}
-		if got, err := e.Call(t.Context(), "bad", nil); got != nil || err == nil || err.Error() != "bad: bad!" {
+		if got, err := e.Call(t.Context(), Op{Name: "bad", Args: nil}); got != nil || err == nil || err.Error() != "bad: bad!" {
 			t.Errorf("%v, %v", got, err)
 		}
 	})
@@ -553,7 +553,7 @@ func TestCallGivesUp(t *testing.T) {
 		e := run(t, n)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := e.Call(ctx, "a", nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := e.Call(ctx, Op{Name: "a", Args: nil}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -574,7 +574,7 @@ func TestNeovimGoes(t *testing.T) {
 		<-e.Gone()
 		e.Post(got.op("c"))
 		e.Mark(s)
-		if _, err := e.Call(t.Context(), "d", nil); !errors.Is(err, ErrGone) {
+		if _, err := e.Call(t.Context(), Op{Name: "d", Args: nil}); !errors.Is(err, ErrGone) {
 			t.Errorf("a call of a Neovim that is gone: %v", err)
 		}
 		synctest.Wait()

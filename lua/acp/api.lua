@@ -216,7 +216,7 @@ end
 ---@param callback fun(list: acp.Stored[]?, err: string?)
 ---@return boolean? ok, string? err
 function M.stored(agent, callback)
-  return ask_agent('stored', agent, {}, callback)
+  return ask_agent('list_stored', agent, {}, callback)
 end
 
 ---Has an agent forget a session: an open one, which is closed, or a stored one.
@@ -425,7 +425,7 @@ function M.tool_call(session, id, callback)
   if not sid then
     return nil, err
   end
-  require('acp.host').request('tool_call', { session = sid, id = id }, function(call, failure)
+  require('acp.host').request('get_tool_call', { session = sid, id = id }, function(call, failure)
     callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
   end)
   return true

@@ -174,7 +174,7 @@ end
 ---@param session integer
 ---@param all boolean also what is decided
 function M.open(session, all)
-  require('acp.host').request('changes', { session = session, all = all }, function(entries, err)
+  require('acp.host').request('list_changes', { session = session, all = all }, function(entries, err)
     if err or #entries == 0 then
       vim.notify('acp: ' .. (err or 'the agent has changed no file in this session'))
       return

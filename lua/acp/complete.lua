@@ -90,7 +90,7 @@ local listing = {}
 ---@param callback fun(items: acp.CompletionItem[], partial: boolean)
 local function files(session, query, callback)
   local fields = { session = session, query = query, open = open_files() }
-  require('acp.host').request('files', fields, function(found)
+  require('acp.host').request('find_files', fields, function(found)
     found = found or { files = {}, partial = false }
     if found.partial and not listing[session] then
       listing[session] = true

@@ -131,7 +131,7 @@ local function load(args, done)
   end
   local mine = {}
   loading = mine
-  require('acp.host').request('diff', args, function(diff)
+  require('acp.host').request('show_diff', args, function(diff)
     if loading ~= mine then
       return
     end

@@ -47,7 +47,7 @@ local typed = false
 ---@param what 'on'|'off'|'navigated'|'active'|'idle'
 local function tell(what)
   local args = { what = what, activity = activity, jump = locked }
-  require('acp.host').notify('follow', args)
+  require('acp.host').notify('follow_state', args)
 end
 
 ---@param w integer

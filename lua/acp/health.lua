@@ -36,12 +36,12 @@ local function check_host()
     local result =
       vim.system(vim.list_extend(vim.deepcopy(argv), { 'version' }), { text = true }):wait(5000)
     local version = vim.trim(result.stdout or '')
-    local api = tonumber(version:match('api (%d+)'))
+    local api = version:match('api (%x+)')
     if result.code ~= 0 or not api then
       health.error(('%s does not run'):format(argv[1]), { ':Acp build' })
     elseif api ~= host.api then
       health.error(
-        ('%s: %s, but the plugin needs revision %d'):format(argv[1], version, host.api),
+        ('%s: %s, but the plugin needs revision %s'):format(argv[1], version, host.api),
         { ':Acp build' }
       )
     else

@@ -2,8 +2,9 @@
 ---behind it when it dies.
 local M = {}
 
----The revision of what plugin and host say to each other; the same number as in host/host.go.
-M.api = 6
+---The revision of what plugin and host say to each other.
+---@type string
+M.api = require('acp.rpc.contract').revision
 
 local root = vim.fs.dirname(
   vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2))))
@@ -27,7 +28,7 @@ local last_callback = 0
 M.starts = 0
 
 ---What the host said of itself.
----@type {api: integer, version: string}?
+---@type {revision: string, version: string}?
 M.info = nil
 
 ---@return string
@@ -211,10 +212,10 @@ function M.answer(id, result, err)
   end
 end
 
----@param info {api: integer, version: string}
+---@param info {revision: string, version: string}
 function M.hello(info)
   ready = true
-  M.info = { api = info.api, version = info.version }
+  M.info = info
 end
 
 ---@param pgid integer

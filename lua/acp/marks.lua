@@ -320,7 +320,7 @@ function M.ask(buf, look)
   answers = answers + 1
   state.asking, state.looked, state.moved = answers, look, false
   state.coming = { at = {}, fresh = {} }
-  require('acp.host').notify('marks', {
+  require('acp.host').notify('list_marks', {
     buf = buf,
     path = state.path,
     answer = answers,

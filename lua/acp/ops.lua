@@ -44,7 +44,7 @@ function ops.review_edit(args)
 end
 
 ---The user has chosen the line of the chat that says what is to review.
-function ops.review(args)
+function ops.open_review(args)
   require('acp.review').open(args.session)
 end
 
@@ -58,7 +58,7 @@ function ops.fill(args)
 end
 
 ---A file that an agent sent can be read now.
-function ops.saved(args)
+function ops.image_saved(args)
   require('acp.image').saved(args.path)
 end
 
@@ -141,11 +141,11 @@ function ops.watch_limit(args)
 end
 
 ---The files' buffers with unsaved text, for a prompt that is sent now.
-function ops.unsaved()
+function ops.unsaved_bufs()
   return require('acp.unsaved').list()
 end
 
-function ops.follow(args)
+function ops.jump(args)
   return require('acp.follow').jump(args)
 end
 

@@ -65,7 +65,7 @@ function M.diff(nth)
   if vim.bo[buf].buftype ~= '' or name == '' then
     return tell('this window shows no file')
   end
-  require('acp.host').request('refused', { name = name }, function(texts, err)
+  require('acp.host').request('list_refused', { name = name }, function(texts, err)
     texts = texts or {}
     local text = texts[#texts - nth + 1]
     if err or not text then

@@ -389,7 +389,7 @@ function M.open(session)
   told = nil -- by an earlier host perhaps, or before this session
   tell_now()
   local send = require('acp.config').get().keys.review_send or ''
-  require('acp.host').request('review', { session = session, send = send }, function(_, err)
+  require('acp.host').request('review_open', { session = session, send = send }, function(_, err)
     if not api.nvim_buf_is_valid(page.buf) then
       return
     elseif err then

@@ -62,7 +62,7 @@ function M.send()
     end
     table.insert(list, sent)
   end
-  require('acp.host').notify('rules', {
+  require('acp.host').notify('set_rules', {
     rules = list,
     review = config.review or nil,
     keep_key = config.keys.review_keep or nil,
@@ -136,7 +136,7 @@ end
 
 ---@param callback fun(decided: acp.Decided)
 local function ask(callback)
-  require('acp.host').request('decided', {}, function(decided, err)
+  require('acp.host').request('list_decided', {}, function(decided, err)
     if err then
       require('acp.say').warn(err)
     else

@@ -84,7 +84,7 @@ local function tell_now()
   for _, b in pairs(large) do
     table.insert(files, { name = b.name, large = true })
   end
-  require('acp.host').notify('watch', { files = files })
+  require('acp.host').notify('track', { files = files })
 end
 
 --- Tells the host of all files, once for all changes of now.
@@ -227,7 +227,7 @@ local function note_written(event, part)
   if b then
     b.disk, b.part = disk, part or nil
   elseif not M.saving and path:sub(1, 1) == '/' then
-    require('acp.host').notify('saved', { name = path, other = true })
+    require('acp.host').notify('file_saved', { name = path, other = true })
   end
   return b
 end
@@ -281,7 +281,7 @@ function M.start(limit)
     local name = api.nvim_buf_get_name(event.buf)
     local renamed = b and b.name ~= name
     if renamed then
-      require('acp.host').notify('renamed', { from = b.name, to = name })
+      require('acp.host').notify('file_renamed', { from = b.name, to = name })
     end
     local read = event.event == 'BufReadPost'
     local was = large[event.buf]
@@ -320,7 +320,7 @@ function M.start(limit)
     know(event.buf)
     local b = note_written(event, false)
     if b and not M.saving then
-      require('acp.host').notify('saved', { name = b.name })
+      require('acp.host').notify('file_saved', { name = b.name })
     end
   end)
   on({ 'FileWritePre', 'FileAppendPre' }, 'Note what is there before', note_before)

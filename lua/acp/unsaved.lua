@@ -46,7 +46,7 @@ local function tell()
   local list = M.list()
   if not vim.deep_equal(list, told) then
     told = list
-    require('acp.host').notify('unsaved', { files = list })
+    require('acp.host').notify('unsaved_files', { files = list })
   end
 end
 

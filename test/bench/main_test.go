@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // roleEnv makes the test binary one of the processes that are measured.
@@ -61,7 +62,7 @@ func serveHost(in io.ReadCloser, out io.WriteCloser) error {
 		}
 	}()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	return host.Serve(context.Background(), in, out, host.Options{Version: "bench", API: host.API, Log: log, Data: filepath.Join(os.Getenv("XDG_DATA_HOME"), "checkpoints")})
+	return host.Serve(context.Background(), in, out, host.Options{Version: "bench", API: rpc.Revision, Log: log, Data: filepath.Join(os.Getenv("XDG_DATA_HOME"), "checkpoints")})
 }
 
 // goroutinesName is where a host says how many goroutines it has.

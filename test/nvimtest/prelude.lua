@@ -18,3 +18,28 @@ vim.api.nvim_create_autocmd('VimEnter', {
     vim.rpcnotify(chan, 'nvimtest_ready')
   end,
 })
+
+-- What Lua says to the host has the names and fields of the contract.
+local rpcnotify = vim.rpcnotify
+---@diagnostic disable-next-line: duplicate-set-field
+vim.rpcnotify = function(channel, name, args, ...)
+  if name == 'acp' then
+    local fields = require('acp.rpc.contract').messages[args.method]
+    local unknown = fields and {} or { 'all of it' }
+    for field in pairs(fields and args or {}) do
+      if field ~= 'method' and not vim.tbl_contains(fields, field) then
+        table.insert(unknown, field)
+      end
+    end
+    if #unknown > 0 then
+      local message = ('E9999: %s: the host does not know %s'):format(
+        args.method,
+        table.concat(unknown, ', ')
+      )
+      vim.schedule(function()
+        vim.api.nvim_err_writeln(message)
+      end)
+    end
+  end
+  return rpcnotify(channel, name, args, ...)
+end

@@ -119,11 +119,11 @@ func TestBadHostProgram(t *testing.T) {
 			s.Await("it to end", func() bool { return len(s.Leftovers()) == 0 })
 		}
 		// A host of another revision says so itself.
-		s.configure(`c.host.command = { 'sh', '-c', 'shift; exec "$0" host --api=99', '` + host + `' }`)
+		s.configure(`c.host.command = { 'sh', '-c', 'shift; exec "$0" host --api=0badf00d', '` + host + `' }`)
 		s.Lua(nil, `require('acp').setup(vim.g.acp)`)
 		s.Command("messages clear")
 		s.Command("Acp restart")
-		s.awaitMessage("the plugin speaks revision 99")
+		s.awaitMessage("the plugin speaks revision 0badf00d")
 		s.awaitMessage("Run :Acp build")
 
 		s.configure(`c.host.command = { '` + host + `' }`)

@@ -102,7 +102,7 @@ func TestSlashOffersCommands(t *testing.T) {
 func (s *scene) settle() {
 	s.t.Helper()
 	s.Lua(nil, `_G.settled = false
-		require('acp.host').request('files', { session = require('acp.mirror').resolve(), query = '', open = {} }, function()
+		require('acp.host').request('find_files', { session = require('acp.mirror').resolve(), query = '', open = {} }, function()
 			vim.schedule(function() vim.schedule(function() _G.settled = true end) end)
 		end)`)
 	s.AwaitLua(`_G.settled`)

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +61,7 @@ func TestCheckhealth(t *testing.T) {
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
 		text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`))
 		for _, want := range []string{
-			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", fmt.Sprint("api ", s.LuaInt(`require('acp.host').api`)), "it is not running", "log: ",
+			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", "api " + s.LuaString(`require('acp.host').api`), "it is not running", "log: ",
 			"Data", "acp: 0 bytes, with the changes of 0 sessions",
 			"Agents", "puppet: " + self, "claude: no claude-agent-acp on the PATH. Install it with: npm install",
 			"gemini: no gemini on the PATH", "qwen", "kimi", "copilot", "goose", "codex", "opencode",
@@ -212,17 +211,17 @@ func TestMissingHostSaysHowToBuildIt(t *testing.T) {
 func TestHostOfAnotherRevision(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
-		api := s.LuaInt(`require('acp.host').api`)
-		s.Lua(nil, `require('acp.host').api = 99`)
+		api := s.LuaString(`require('acp.host').api`)
+		s.Lua(nil, `require('acp.host').api = '0badf00d'`)
 		s.Command("Acp")
 		s.awaitNotification(":Acp build")
-		if said := s.notifications(); strings.Count(said, "acp:") != 1 || !strings.Contains(said, "revision 99") {
+		if said := s.notifications(); strings.Count(said, "acp:") != 1 || !strings.Contains(said, "revision 0badf00d") {
 			t.Errorf("the messages are\n%s", said)
 		}
 		s.awaitState("dead")
 		s.Command("checkhealth acp")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
-		if text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, "revision 99") {
+		if text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, "revision 0badf00d") {
 			t.Errorf("the revision is not in\n%s", text)
 		}
 		s.Command("enew")

@@ -98,7 +98,7 @@ func TestRulesDecide(t *testing.T) {
 
 		// The rules of the moment count.
 		s.Lua(nil, `local c = vim.g.acp; c.permissions = {}; require('acp').setup(c)
-			vim.schedule(function() require('acp.host').request('decided', {}, function() _G.set = true end) end)`)
+			vim.schedule(function() require('acp.host').request('list_decided', {}, function() _G.set = true end) end)`)
 		s.AwaitLua(`_G.set`)
 		s.asked(p, editing("e4", s.Dir+"/src/a.lua"), 1)
 		p.stop(turn, "end_turn")

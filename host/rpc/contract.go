@@ -1,0 +1,113 @@
+package rpc
+
+import (
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Revision tells contracts apart: a plugin and a host of which one was updated alone do not speak with each other. It
+// comes of all names, fields and types, so whoever changes what a field means gives it another name.
+var Revision = func() string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(strings.Join(slices.Concat(outline(messages), outline(operations)), "\n"))) // never fails
+	return fmt.Sprintf("%08x", h.Sum32())
+}()
+
+// messages are what Lua sends.
+var messages = []any{
+	New{}, Close{}, Restart{}, Delete{}, ListStored{}, DeleteStored{}, ListSaved{}, Authenticate{}, LoginEnded{}, Secrets{},
+	Logout{}, SetOption{}, Traffic{},
+	Prompt{}, Steer{}, Cancel{}, Queue{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
+	Visible{}, Width{}, Fold{}, KeepDue{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, Redraw{}, GetToolCall{},
+	TerminalsAt{}, TerminalShow{}, TerminalShut{}, TerminalFocus{}, TerminalKeys{},
+	Respond{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
+	ListChanges{}, Decide{}, DecideHunks{}, ListMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},
+	ReviewPlace{}, ReviewBeside{}, ReviewDecide{}, ReviewUndo{}, ReviewSend{}, CommentAt{}, Comment{},
+	Track{}, FileRenamed{}, FileSaved{}, Reread{}, Check{}, CatchUp{}, Compare{}, OpenConflicts{}, ListRefused{}, Recover{},
+	FollowState{},
+}
+
+// operations are what Lua executes.
+var operations = []any{
+	Hello{}, Notify{}, Callback{}, Group{}, Events{},
+	Edit{}, ReviewEdit{}, Unsent{}, Fill{}, ImageSaved{}, OpenReview{},
+	Session{}, ToolCalls{}, Changes{}, Permissions{}, Terminals{}, TerminalOutput{},
+	DiffPiece{}, Marks{}, Jump{}, LoginTerminal{}, LoginSecrets{},
+	Watch{}, WatchLimit{}, UnsavedBufs{}, Unfinished{}, Buffers{},
+}
+
+// Lua is the contract as a Lua module.
+func Lua() string {
+	var b strings.Builder
+	b.WriteString(`---What Neovim and the host say to each other: the fields of each message and of each operation.
+---Written from host/rpc by go generate; do not edit.
+return {
+`)
+	fmt.Fprintf(&b, "  revision = '%s',\n", Revision)
+	for _, part := range []struct {
+		name string
+		list []any
+	}{{"messages", messages}, {"operations", operations}} {
+		fmt.Fprintf(&b, "  %s = {\n", part.name)
+		for _, of := range part.list {
+			var fields []string
+			for _, f := range describe(reflect.TypeOf(of)).fields {
+				fields = append(fields, "'"+f.name+"'")
+			}
+			b.WriteString(table("    "+Name(of)+" = ", fields))
+		}
+		b.WriteString("  },\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// table is a list as stylua writes it.
+func table(head string, items []string) string {
+	const width = 100
+	line := head + "{ " + strings.Join(items, ", ") + " },\n"
+	if len(items) == 0 {
+		line = head + "{},\n"
+	}
+	if len(line) <= width+1 {
+		return line
+	}
+	var b strings.Builder
+	b.WriteString(head + "{\n")
+	for _, item := range items {
+		b.WriteString("      " + item + ",\n")
+	}
+	b.WriteString("    },\n")
+	return b.String()
+}
+
+// outline names structs with all that they are made of.
+func outline(list []any) []string {
+	var lines []string
+	for _, of := range list {
+		lines = append(lines, Name(of)+" "+shape(reflect.TypeOf(of)))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func shape(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return "?" + shape(t.Elem())
+	case reflect.Slice:
+		return "[]" + shape(t.Elem())
+	case reflect.Map:
+		return "map " + shape(t.Elem())
+	case reflect.Struct:
+		var fields []string
+		for _, f := range describe(t).fields {
+			fields = append(fields, f.name+" "+shape(t.FieldByIndex(f.index).Type))
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	}
+	return t.Kind().String()
+}

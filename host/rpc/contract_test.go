@@ -1,0 +1,148 @@
+package rpc
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/neovim/go-client/msgpack"
+)
+
+var update = flag.Bool("update", false, "write lua/acp/rpc/contract.lua")
+
+// Lua's table has the names and fields of the structs.
+func TestContractOfLua(t *testing.T) {
+	path := filepath.Join("..", "..", "lua", "acp", "rpc", "contract.lua")
+	if *update {
+		if err := os.WriteFile(path, []byte(Lua()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != Lua() {
+		t.Error("lua/acp/rpc/contract.lua is not what host/rpc says: run go generate ./host/rpc")
+	}
+}
+
+// A name says one thing, in either direction, and a field one thing in its struct.
+func TestNamesAreUnambiguous(t *testing.T) {
+	seen := map[string]bool{}
+	for _, list := range [][]any{messages, operations} {
+		for _, of := range list {
+			if name := Name(of); seen[name] {
+				t.Errorf("%s is there twice", name)
+			} else {
+				seen[name] = true
+			}
+			fields := map[string]bool{}
+			for _, f := range describe(reflect.TypeOf(of)).fields {
+				if fields[f.name] {
+					t.Errorf("%s has %s twice", Name(of), f.name)
+				}
+				fields[f.name] = true
+			}
+		}
+	}
+}
+
+func TestName(t *testing.T) {
+	for of, want := range map[any]string{Close{}: "close", ReviewNext{}: "review_next", GetToolCall{}: "get_tool_call"} {
+		if got := Name(of); got != want {
+			t.Errorf("Name(%T) = %q, want %q", of, got, want)
+		}
+	}
+}
+
+// What Lua says may be of any type: then it counts as not said.
+func TestDecodeOfAnything(t *testing.T) {
+	row := 7
+	good := map[string]any{
+		"session": int64(1), "callback": uint64(2), "row": float64(7), "call": []byte("c"), "anew": true, "unknown": 1,
+	}
+	want := ShowDiff{In: In{1}, Asks: Asks{2}, Call: "c", Row: &row, Anew: true}
+	if got := Decode[ShowDiff](good); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := Decode[ShowDiff](map[string]any{}); got.Row != nil {
+		t.Errorf("a row that was not told is %d", *got.Row)
+	}
+	bad := []any{nil, true, int64(-1), 1.5, "text", []byte{0xff}, []any{nil, 1, "x"}, map[string]any{"x": nil}}
+	for _, of := range messages {
+		for _, value := range bad {
+			fields := map[string]any{}
+			for _, f := range describe(reflect.TypeOf(of)).fields {
+				fields[f.name] = value
+			}
+			Into(reflect.New(reflect.TypeOf(of)).Interface(), fields) // does not panic
+		}
+	}
+}
+
+func TestDecodeOfNested(t *testing.T) {
+	got := Decode[New](map[string]any{
+		"agent": map[string]any{
+			"command": []any{"a", "b", int64(1)}, "env": map[string]any{"PORT": int64(80), "HOME": "/h"},
+			"quirks": map[string]any{"x": true}, "options": []any{},
+		},
+		"queue": []any{},
+	})
+	if want := []string{"a", "b", ""}; !reflect.DeepEqual(got.Agent.Command, want) {
+		t.Errorf("command: got %q", got.Agent.Command)
+	}
+	if want := map[string]string{"PORT": "80", "HOME": "/h"}; !reflect.DeepEqual(got.Agent.Env, want) {
+		t.Errorf("env: got %q", got.Agent.Env)
+	}
+	if !got.Agent.Quirks["x"] || len(got.Agent.Options) != 0 {
+		t.Errorf("got %+v", got.Agent)
+	}
+}
+
+// What is packed decodes to the same, empty lists to lists, and what is left out is not there.
+func TestPacked(t *testing.T) {
+	code := 0
+	for _, c := range []struct {
+		value any
+		want  map[string]any
+	}{
+		{Fill{Lines: Lines{Lines: []string{"a"}}, Buf: 3, Done: true}, map[string]any{
+			"lines": []any{"a"}, "marks": []any{}, "buf": int64(3), "done": true,
+		}},
+		{Terminal{ID: "t", ExitCode: &code}, map[string]any{
+			"session": int64(0), "number": int64(0), "id": "t", "running": false, "takes_keys": false, "exit_code": int64(0),
+		}},
+		{Changes{In: In{1}, Files: []ChangedFileAt{{At: 2}}}, map[string]any{
+			"session": int64(1), "files": []any{map[string]any{"at": int64(2)}},
+		}},
+		{Callback{ID: 1, Result: []StoredSession{{Cwd: "/"}}}, map[string]any{
+			"id": int64(1), "result": []any{map[string]any{"agent_session_id": "", "cwd": "/"}},
+		}},
+		{Option{Value: true, Choices: []Choice{}}, map[string]any{
+			"id": "", "name": "", "description": "", "category": "", "type": "", "value": true, "choices": []any{},
+		}},
+		{LoginTerminal{Env: map[string]string{"A": "b"}}, map[string]any{
+			"session": int64(0), "title": "", "command": []any{}, "env": map[string]any{"A": "b"}, "cwd": "",
+		}},
+	} {
+		var got any
+		if err := decoded(c.value, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, any(c.want)) {
+			t.Errorf("%T: got %v, want %v", c.value, got, c.want)
+		}
+	}
+}
+
+func decoded(value any, to *any) error {
+	var b bytes.Buffer
+	if err := msgpack.NewEncoder(&b).Encode(Packed{value}); err != nil {
+		return err
+	}
+	return msgpack.NewDecoder(&b).Decode(to)
+}

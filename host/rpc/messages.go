@@ -1,0 +1,672 @@
+// Package rpc is what Neovim and the host say to each other, in one place: a struct for each message of Lua's, for
+// each answer to one, and for each operation that Lua executes. A message is named after its struct, see [Name].
+// lua/acp/rpc/contract.lua has the same names and fields, and is written from these (go generate).
+//
+// Lua sends notifications only. Where it wants an answer it gives the number of a callback, and the host sends the
+// answer with [Callback].
+package rpc
+
+//go:generate go test -run TestContractOfLua -update .
+
+// In is embedded in each message to a session.
+type In struct {
+	Session int `msgpack:"session"`
+}
+
+// Asks is embedded in each message that wants an answer.
+type Asks struct {
+	Callback int `msgpack:"callback"`
+}
+
+// At is embedded in each message about a row of a page that the host draws: a chat, or a review.
+type At struct {
+	Row int `msgpack:"row"`
+	Seq int `msgpack:"seq"` // the edit of the page after which the row was counted
+}
+
+// InSession is the session that a message is for.
+func (m In) InSession() int { return m.Session }
+
+// Number is the number of the terminal that a message is for.
+func (m InTerminal) Number() int { return m.Terminal }
+
+// Answers is the callback that waits for an answer.
+func (m Asks) Answers() int { return m.Callback }
+
+// What Lua says of sessions.
+type (
+	// New opens a session under an id that Lua has chosen.
+	New struct {
+		In
+		Agent          Agent    `msgpack:"agent"`
+		Cwd            string   `msgpack:"cwd"`
+		Anywhere       bool     `msgpack:"anywhere"` // in the folder in which the agent keeps it, if that is known
+		AgentSessionID string   `msgpack:"agent_session_id"`
+		Title          string   `msgpack:"title"`
+		Retold         bool     `msgpack:"retold"` // the chat shows already what was said
+		Queue          []string `msgpack:"queue"`  // prompts that waited in a host that died
+		Along          int      `msgpack:"along"`  // bytes of unsaved text that may go along with them
+	}
+	// Agent is how an agent is started, from the user's configuration.
+	Agent struct {
+		Name    string            `msgpack:"name"`
+		Title   string            `msgpack:"title"`
+		Command []string          `msgpack:"command"`
+		Env     map[string]string `msgpack:"env"`
+		Cwd     string            `msgpack:"cwd"`
+		Install string            `msgpack:"install"`
+		Login   string            `msgpack:"login"`
+		Quirks  map[string]bool   `msgpack:"quirks"`
+		Options map[string]string `msgpack:"options"`
+	}
+	Close   struct{ In }
+	Restart struct{ In }
+	// Delete has the agent forget an open session.
+	Delete struct {
+		In
+		Asks
+	}
+	// ListStored asks an agent for the sessions that it keeps: []StoredSession.
+	ListStored struct {
+		Asks
+		Agent Agent  `msgpack:"agent"`
+		Cwd   string `msgpack:"cwd"`
+	}
+	StoredSession struct {
+		AgentSessionID string `msgpack:"agent_session_id"`
+		Cwd            string `msgpack:"cwd"`
+		Title          string `msgpack:"title,omitempty"`
+		UpdatedAt      string `msgpack:"updated_at,omitempty"`
+	}
+	// DeleteStored has an agent forget a session that is not open.
+	DeleteStored struct {
+		Asks
+		Agent          Agent  `msgpack:"agent"`
+		Cwd            string `msgpack:"cwd"`
+		AgentSessionID string `msgpack:"agent_session_id"`
+	}
+	// ListSaved asks for the sessions of which a review is saved: []SavedSession.
+	ListSaved    struct{ Asks }
+	SavedSession struct {
+		StoredSession
+		Agent      string `msgpack:"agent"`
+		AgentTitle string `msgpack:"agent_title"`
+		Changes    int    `msgpack:"changes"` // that wait for a review
+	}
+	Authenticate struct {
+		In
+		MethodID string `msgpack:"method_id"`
+	}
+	// LoginEnded tells the exit code of what [LoginTerminal] has started.
+	LoginEnded struct {
+		In
+		Code int `msgpack:"code"`
+	}
+	// Secrets answers [LoginSecrets].
+	Secrets struct {
+		In
+		MethodID string            `msgpack:"method_id"`
+		Values   map[string]string `msgpack:"values"`
+	}
+	Logout    struct{ In }
+	SetOption struct {
+		In
+		ID    string `msgpack:"id"`
+		Value string `msgpack:"value"`
+	}
+	// Traffic asks for what was said with an agent, and has it recorded to a file from now on: []TrafficEntry.
+	Traffic struct {
+		Asks
+		Agent string `msgpack:"agent"`
+		File  string `msgpack:"file"`
+	}
+	TrafficEntry struct {
+		Dir string `msgpack:"dir"`
+		T   int    `msgpack:"t"` // milliseconds since the record began
+		Msg string `msgpack:"msg"`
+	}
+)
+
+// What Lua says of prompts.
+type (
+	Prompt struct {
+		In
+		Blocks []Content `msgpack:"blocks"`
+	}
+	// Steer is a prompt for the turn that runs.
+	Steer struct {
+		In
+		Blocks []Content `msgpack:"blocks"`
+	}
+	// Content is a block of a prompt: one of the protocol's types with the protocol's fields, "file" for one whose text
+	// is read when the prompt is sent, or "unsaved" where unsaved text goes along.
+	Content struct {
+		Type        string    `msgpack:"type"`
+		Text        string    `msgpack:"text"`
+		Path        string    `msgpack:"path"`
+		First       int       `msgpack:"first"` // lines of a file, from 1; 0 for all of it
+		Last        int       `msgpack:"last"`
+		Room        int       `msgpack:"room"` // bytes of unsaved text that may go along; 0: the user was asked
+		URI         string    `msgpack:"uri"`
+		Name        string    `msgpack:"name"`
+		Title       string    `msgpack:"title"`
+		MimeType    string    `msgpack:"mimeType"`
+		Description string    `msgpack:"description"`
+		Data        string    `msgpack:"data"`
+		Resource    *Resource `msgpack:"resource"`
+	}
+	Resource struct {
+		URI      string `msgpack:"uri"`
+		MimeType string `msgpack:"mimeType"`
+		Text     string `msgpack:"text"`
+		Blob     string `msgpack:"blob"`
+	}
+	Cancel struct{ In }
+	// Queue changes the prompts that wait: from those with these texts to others.
+	Queue struct {
+		In
+		Was     []string    `msgpack:"was"`
+		Prompts [][]Content `msgpack:"prompts"`
+	}
+	// FindFiles completes the name of a file: Files.
+	FindFiles struct {
+		In
+		Asks
+		Query string   `msgpack:"query"`
+		Open  []string `msgpack:"open"` // files that buffers show, which come first
+	}
+	Files struct {
+		Files   []File `msgpack:"files"`
+		Partial bool   `msgpack:"partial"` // the folder is still being listed
+	}
+	File struct {
+		Path string `msgpack:"path"`
+		Open bool   `msgpack:"open"`
+	}
+	// AwaitFiles is answered when the session's folder is listed.
+	AwaitFiles struct {
+		In
+		Asks
+	}
+	// UnsavedFiles tells which buffers have unsaved text.
+	UnsavedFiles struct {
+		Files []UnsavedBuf `msgpack:"files"`
+	}
+	// ListUnsaved asks what of the user's unsaved text would go along with a prompt: Unsaved.
+	ListUnsaved struct {
+		In
+		Asks
+		Files []UnsavedBuf `msgpack:"files"`
+	}
+	UnsavedBuf struct {
+		Name string `msgpack:"name"`
+		Buf  int    `msgpack:"buf"`
+		Tick int    `msgpack:"tick"`
+		Size int    `msgpack:"size"` // bytes
+	}
+	Unsaved struct {
+		New   []string `msgpack:"new"` // of which the agent does not know yet
+		Names []string `msgpack:"names"`
+		Bufs  []int    `msgpack:"bufs"`
+		Size  int      `msgpack:"size"` // bytes that would go along
+	}
+)
+
+// What Lua says of the chat.
+type (
+	// Visible tells whether a window shows the chat.
+	Visible struct {
+		In
+		Visible bool `msgpack:"visible"`
+	}
+	// Width tells the cells of the narrowest window on the chat; 0: there is none.
+	Width struct {
+		In
+		Width int `msgpack:"width"`
+	}
+	// Fold opens or closes the block at a row, see transcript.Fold.
+	Fold struct {
+		In
+		At
+		Fold string `msgpack:"fold"`
+	}
+	// KeepDue keeps all that waits for a review, on the line that says so.
+	KeepDue struct {
+		In
+		At
+	}
+	// Next asks for the n-th row of a kind below or above: FoundRow.
+	Next struct {
+		In
+		Asks
+		At
+		Kind    string `msgpack:"kind"`
+		Count   int    `msgpack:"count"`
+		Forward bool   `msgpack:"forward"`
+	}
+	FoundRow struct {
+		Row   int  `msgpack:"row"`
+		Found bool `msgpack:"found"`
+	}
+	// Block asks for the rows of the block at a row: Rows.
+	Block struct {
+		In
+		Asks
+		At
+	}
+	Rows struct {
+		Row    int `msgpack:"row"`
+		EndRow int `msgpack:"end_row"`
+	}
+	// Location asks for the place that a row leads to: Place.
+	Location struct {
+		In
+		Asks
+		At
+	}
+	Place struct {
+		Path     string `msgpack:"path,omitempty"` // "": none
+		Line     int    `msgpack:"line,omitempty"`
+		External bool   `msgpack:"external,omitempty"` // not to be opened as text
+		Gone     bool   `msgpack:"gone,omitempty"`     // the file was deleted
+	}
+	// Inspect asks for all that is known of the tool call at a row: Lines.
+	Inspect struct {
+		In
+		Asks
+		At
+	}
+	Lines struct {
+		Lines []string `msgpack:"lines"`
+		Marks []int    `msgpack:"marks"` // row, column, end column, group, and so on
+	}
+	// Whole has a buffer filled with all of the block at a row: WholeBlock.
+	Whole struct {
+		In
+		Asks
+		At
+		Buf int `msgpack:"buf"`
+	}
+	// Output is Whole for the output of a tool call.
+	Output struct {
+		In
+		Asks
+		At
+		Buf int `msgpack:"buf"`
+	}
+	WholeBlock struct {
+		Name string `msgpack:"name"`
+		Lang string `msgpack:"lang"`
+	}
+	// Redraw has the chat drawn anew.
+	Redraw struct {
+		In
+		Why string `msgpack:"why"`
+	}
+	// GetToolCall asks for a tool call with all its texts: ToolCall.
+	GetToolCall struct {
+		In
+		Asks
+		ID string `msgpack:"id"`
+	}
+)
+
+// What Lua says of terminals.
+type (
+	// InTerminal is embedded in each message to a terminal.
+	InTerminal struct {
+		In
+		Terminal int `msgpack:"terminal"` // its number in the session
+	}
+	// TerminalsAt asks for the numbers of the terminals that a row shows: []int.
+	TerminalsAt struct {
+		In
+		Asks
+		Row int `msgpack:"row"`
+	}
+	// TerminalShow tells that a terminal's buffer is shown in this size, or no longer (0).
+	TerminalShow struct {
+		InTerminal
+		Anew bool `msgpack:"anew"` // the buffer is a new one
+		Cols int  `msgpack:"cols"`
+		Rows int  `msgpack:"rows"`
+	}
+	TerminalShut  struct{ InTerminal }
+	TerminalFocus struct {
+		InTerminal
+		Focused bool `msgpack:"focused"`
+	}
+	TerminalKeys struct {
+		InTerminal
+		Keys string `msgpack:"keys"`
+	}
+)
+
+// What Lua says of permissions and of the rules for them.
+type (
+	Respond struct {
+		In
+		ID     int    `msgpack:"id"`
+		Option string `msgpack:"option"` // "" cancels
+	}
+	// ShowDiff asks for a diff: of a call, an open request, the call at a row, or else of the last call that has one. The
+	// text comes in [DiffPiece]s before the answer: Diff.
+	ShowDiff struct {
+		In
+		Asks
+		Call       string `msgpack:"call"`
+		Permission int    `msgpack:"permission"`
+		Row        *int   `msgpack:"row"`
+		File       int    `msgpack:"file"` // from 1
+		Form       string `msgpack:"form"` // "inline", "rows" or ""
+		Anew       bool   `msgpack:"anew"` // the files are looked at again
+	}
+	Diff struct {
+		Call       string     `msgpack:"call"`
+		Permission int        `msgpack:"permission,omitempty"` // that waits for an answer about it
+		At         int        `msgpack:"at"`                   // the number of the file, from 1
+		Files      []DiffFile `msgpack:"files"`
+		Path       string     `msgpack:"path"`
+		Before     string     `msgpack:"before"` // what the sides are
+		After      string     `msgpack:"after"`
+		Note       string     `msgpack:"note"`
+		Looked     int        `msgpack:"looked"` // how often the file was looked at
+		Form       string     `msgpack:"form"`   // "whole", "changes", "inline" or "sentence"
+		First      int        `msgpack:"first"`  // line of the first change
+		OldLines   int        `msgpack:"old_lines"`
+		NewLines   int        `msgpack:"new_lines"`
+		Hunks      []int      `msgpack:"hunks"` // old start and count, new start and count, and so on
+	}
+	DiffFile struct {
+		Name    string `msgpack:"name"`
+		Added   int    `msgpack:"added"`
+		Removed int    `msgpack:"removed"`
+	}
+	// Pick refuses hunks of an open request, or takes that back; false: the diff has changed.
+	Pick struct {
+		In
+		Asks
+		Permission int  `msgpack:"permission"`
+		File       int  `msgpack:"file"`
+		Looked     int  `msgpack:"looked"`
+		First      int  `msgpack:"first"` // hunks, from 1
+		Last       int  `msgpack:"last"`
+		Refuse     bool `msgpack:"refuse"`
+	}
+	// EditHeld begins to edit what would be written (EditedText), or ends that.
+	EditHeld struct {
+		In
+		Asks
+		Permission int  `msgpack:"permission"`
+		On         bool `msgpack:"on"`
+	}
+	EditedText struct {
+		Lines []string `msgpack:"lines"`
+	}
+	// WriteEdited writes the user's text in place of the agent's.
+	WriteEdited struct {
+		In
+		Asks
+		Permission int    `msgpack:"permission"`
+		Text       string `msgpack:"text"`
+	}
+	// SetRules tells the user's rules, and what else of the configuration concerns the host.
+	SetRules struct {
+		Rules   []Rule   `msgpack:"rules"`
+		Private []string `msgpack:"private"`
+		File    string   `msgpack:"file"`     // of the lasting answers
+		Review  string   `msgpack:"review"`   // "before", "after" or "": no review
+		KeepKey string   `msgpack:"keep_key"` // of the chat, that keeps all; "" for none
+	}
+	Rule struct {
+		Kinds    []string `msgpack:"kind"`
+		Paths    []string `msgpack:"path"`
+		Commands []string `msgpack:"command"`
+		Agents   []string `msgpack:"agent"`
+		Action   string   `msgpack:"action"`
+	}
+	// ListDecided asks for the rules in force and the lasting answers: Decided.
+	ListDecided struct{ Asks }
+	Decided     struct {
+		Rules   []DecidedRule   `msgpack:"rules"`
+		Answers []LastingAnswer `msgpack:"answers"`
+	}
+	DecidedRule struct {
+		Action string `msgpack:"action"`
+		What   string `msgpack:"what"`
+	}
+	LastingAnswer struct {
+		ID      string `msgpack:"id"`
+		Action  string `msgpack:"action"`
+		Agent   string `msgpack:"agent"`
+		Project string `msgpack:"project"`
+		What    string `msgpack:"what"`
+		At      string `msgpack:"at"`
+		Session int    `msgpack:"session"`
+	}
+	// Revoke takes a lasting answer back.
+	Revoke struct {
+		Asks
+		ID string `msgpack:"id"`
+	}
+)
+
+// What Lua says of the review.
+type (
+	// ListChanges asks for the lines of the quickfix list: []Change.
+	ListChanges struct {
+		In
+		Asks
+		All bool `msgpack:"all"` // what is decided, too
+	}
+	Change struct {
+		Path string `msgpack:"path"`
+		Line int    `msgpack:"line"`
+		Text string `msgpack:"text"`
+		Gone bool   `msgpack:"gone"`
+	}
+	// Decide keeps or rejects all changes, those of a file, or a hunk by its number: DecidedFiles.
+	Decide struct {
+		In
+		Asks
+		Do       string `msgpack:"do"`
+		Path     string `msgpack:"path"`
+		Hunk     int    `msgpack:"hunk"`
+		OldStart int    `msgpack:"old_start"`
+		OldCount int    `msgpack:"old_count"`
+		NewStart int    `msgpack:"new_start"`
+		NewCount int    `msgpack:"new_count"`
+	}
+	DecidedFiles struct {
+		Files int `msgpack:"files"`
+	}
+	// DecideHunks keeps or rejects lines of a file, or hunks from a line on.
+	DecideHunks struct {
+		In
+		Asks
+		Path     string `msgpack:"path"`
+		Decision string `msgpack:"decision"`
+		Lines    bool   `msgpack:"lines"`
+		First    int    `msgpack:"first"`
+		Last     int    `msgpack:"last"`
+		Count    int    `msgpack:"count"`
+	}
+	// ListMarks asks for the changes of a buffer; they come in [Marks].
+	ListMarks struct {
+		Buf    int    `msgpack:"buf"`
+		Path   string `msgpack:"path"`
+		Answer int    `msgpack:"answer"` // the number of this question
+		Have   int    `msgpack:"have"`   // the last one whose answer Lua has
+		Look   bool   `msgpack:"look"`   // the user has changed the buffer
+	}
+	// Undo takes a turn back, or tells what that would do: Undone.
+	Undo struct {
+		In
+		Asks
+		Turn    string `msgpack:"turn"`
+		Again   bool   `msgpack:"again"` // the last undo is taken back
+		Preview bool   `msgpack:"preview"`
+	}
+	Undone struct {
+		Prompt string       `msgpack:"prompt"`
+		Turn   string       `msgpack:"turn"`
+		Again  bool         `msgpack:"again"`
+		Files  []UndoneFile `msgpack:"files"`
+		Diff   []string     `msgpack:"diff,omitempty"`
+		Failed string       `msgpack:"failed,omitempty"`
+	}
+	UndoneFile struct {
+		Path      string `msgpack:"path"`
+		Name      string `msgpack:"name"`
+		What      string `msgpack:"what"`
+		Stays     bool   `msgpack:"stays"`
+		Settled   bool   `msgpack:"settled"`
+		Conflicts []int  `msgpack:"conflicts,omitempty"`
+	}
+	// ReviewOpen has the page drawn: true.
+	ReviewOpen struct {
+		In
+		Asks
+		Send string `msgpack:"send"` // the key that sends
+	}
+	ReviewClose struct{ In }
+	ReviewFold  struct {
+		In
+		At
+		Fold string `msgpack:"fold"`
+	}
+	// ReviewNext asks for the n-th hunk or file below or above: FoundRow.
+	ReviewNext struct {
+		In
+		Asks
+		At
+		Kind    string `msgpack:"kind"`
+		Count   int    `msgpack:"count"`
+		Forward bool   `msgpack:"forward"`
+	}
+	// ReviewPlace asks for the place that a row leads to: Place.
+	ReviewPlace struct {
+		In
+		Asks
+		At
+	}
+	// ReviewBeside has a buffer filled with the accepted text of a file: BesideFile.
+	ReviewBeside struct {
+		In
+		Asks
+		At
+		Path string `msgpack:"path"` // in place of a row
+		Buf  int    `msgpack:"buf"`
+	}
+	BesideFile struct {
+		Path string `msgpack:"path"`
+		Name string `msgpack:"name"`
+		Line int    `msgpack:"line"`
+		Gone bool   `msgpack:"gone"`
+	}
+	ReviewDecide struct {
+		In
+		At
+		Last  int    `msgpack:"last"`
+		Lines bool   `msgpack:"lines"`
+		Do    string `msgpack:"do"`
+	}
+	ReviewUndo struct{ In }
+	// ReviewSend sends comments and refusals: whether they wait.
+	ReviewSend struct {
+		In
+		Asks
+	}
+	// CommentAt asks what a comment on lines of a file, or on rows of the page, is about: CommentDraft.
+	CommentAt struct {
+		In
+		Asks
+		At
+		Last  int      `msgpack:"last"`
+		Path  string   `msgpack:"path"`
+		First int      `msgpack:"first"`
+		Lines []string `msgpack:"lines"`
+	}
+	CommentDraft struct {
+		ID    int    `msgpack:"id"`
+		Name  string `msgpack:"name"`
+		First int    `msgpack:"first"`
+		Last  int    `msgpack:"last"`
+		Text  string `msgpack:"text"`
+	}
+	Comment struct {
+		In
+		ID      int    `msgpack:"id"`
+		Text    string `msgpack:"text"` // "": it is gone
+		Dropped bool   `msgpack:"dropped"`
+	}
+)
+
+// What Lua says of files and of the following window.
+type (
+	// Track tells which files are loaded.
+	Track struct {
+		Files []TrackedFile `msgpack:"files"`
+	}
+	TrackedFile struct {
+		Name  string     `msgpack:"name"`
+		Large bool       `msgpack:"large"`
+		Disk  *DiskState `msgpack:"disk"`
+	}
+	DiskState struct {
+		Exists bool `msgpack:"exists"`
+		Sec    int  `msgpack:"sec"`
+		Nsec   int  `msgpack:"nsec"`
+		Size   int  `msgpack:"size"`
+	}
+	FileRenamed struct {
+		From string `msgpack:"from"`
+		To   string `msgpack:"to"`
+	}
+	// FileSaved tells that the user has written a file.
+	FileSaved struct {
+		Name  string `msgpack:"name"`
+		Other bool   `msgpack:"other"` // from a buffer of another name
+	}
+	// Reread tells that a buffer was read from the disk.
+	Reread struct {
+		Name string `msgpack:"name"`
+	}
+	// Check has a file compared with the disk; "": all.
+	Check struct {
+		Name string `msgpack:"name"`
+	}
+	// CatchUp has a file compared that the user is about to write: whether to ask again.
+	CatchUp struct {
+		Asks
+		Name string `msgpack:"name"`
+	}
+	// Compare tells that a buffer's conflicts are decided.
+	Compare struct {
+		Name string `msgpack:"name"`
+	}
+	// OpenConflicts tells the places that conflict, by file.
+	OpenConflicts struct {
+		Files []ConflictCount `msgpack:"files"`
+	}
+	ConflictCount struct {
+		Path  string `msgpack:"path"`
+		Count int    `msgpack:"count"`
+	}
+	// ListRefused asks for the agent's texts that lost to the user's in a file: []string.
+	ListRefused struct {
+		Asks
+		Name string `msgpack:"name"`
+	}
+	// Recover chooses the text of a file whose writing was cut short.
+	Recover struct {
+		ID    string `msgpack:"id"`
+		Which string `msgpack:"which"`
+	}
+	// FollowState tells what the user does with the following window.
+	FollowState struct {
+		What     string `msgpack:"what"`     // "on", "off", "navigated", "active" or "idle"
+		Activity int    `msgpack:"activity"` // how many of the user's actions there were
+		Jump     int    `msgpack:"jump"`     // the last one that has nothing in its way any more
+	}
+)

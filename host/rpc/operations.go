@@ -1,0 +1,401 @@
+package rpc
+
+// What the host has Lua do. Each is answered with an error, or what is said here.
+type (
+	// Hello is the first operation.
+	Hello struct {
+		Revision string   `msgpack:"revision"`
+		Version  string   `msgpack:"version"`
+		Groups   []string `msgpack:"groups"` // the highlight groups, by the numbers that marks have
+	}
+	Notify struct {
+		Level string `msgpack:"level"` // "info", "warning" or "error"
+		Text  string `msgpack:"text"`
+	}
+	// Callback answers a message.
+	Callback struct {
+		ID     int    `msgpack:"id"`
+		Result any    `msgpack:"result"`
+		Error  string `msgpack:"error,omitempty"`
+	}
+	// Group tells of a process group, which Lua kills if the host dies.
+	Group struct {
+		Pgid  int  `msgpack:"pgid"`
+		Alive bool `msgpack:"alive"`
+	}
+	Events struct {
+		Events []Event `msgpack:"events"`
+	}
+	// Event is a User autocommand.
+	Event struct {
+		Name string         `msgpack:"name"`
+		Data map[string]any `msgpack:"data"`
+	}
+)
+
+// What is drawn in the chat and on the review page.
+type (
+	// Edit changes the lines of a page.
+	Edit struct {
+		In
+		Seq     int      `msgpack:"seq"`
+		Count   int      `msgpack:"count"` // lines that the buffer has before
+		Row     int      `msgpack:"row"`
+		EndRow  int      `msgpack:"end_row"`
+		Append  bool     `msgpack:"append"` // the first line goes on behind col
+		Col     int      `msgpack:"col"`
+		Lines   []string `msgpack:"lines"`
+		MarkRow int      `msgpack:"mark_row"`
+		MarkEnd int      `msgpack:"mark_end"`
+		Marks   []string `msgpack:"marks"` // by line: column, end column, group, and so on
+		Decor   []Decor  `msgpack:"decor"`
+		Code    []Code   `msgpack:"code"`
+		Images  []Image  `msgpack:"images"`
+		Prose   []Rows   `msgpack:"prose"`
+	}
+	// Decor stands beside a line.
+	Decor struct {
+		Row        int    `msgpack:"row"`
+		Right      string `msgpack:"right"`
+		RightGroup int    `msgpack:"right_group"`
+		Sign       string `msgpack:"sign"`
+		SignGroup  int    `msgpack:"sign_group"`
+	}
+	// Code is rows in a language that Neovim highlights.
+	Code struct {
+		Row    int      `msgpack:"row"`
+		EndRow int      `msgpack:"end_row"`
+		Lang   string   `msgpack:"lang"`
+		File   string   `msgpack:"file"`
+		Col    int      `msgpack:"col"`
+		Cols   []int    `msgpack:"cols"`
+		Sides  string   `msgpack:"sides"`
+		Around []Around `msgpack:"around"`
+	}
+	// Around is lines that are not shown, before a line of code.
+	Around struct {
+		Line  int      `msgpack:"line"`
+		Lines []string `msgpack:"lines"`
+	}
+	Image struct {
+		Row  int    `msgpack:"row"`
+		Path string `msgpack:"path"`
+	}
+	ReviewEdit struct{ Edit }
+	// Unsent tells how many lines at the chat's end are of prompts that wait.
+	Unsent struct {
+		In
+		Rows int `msgpack:"rows"`
+	}
+	// Fill appends lines to a buffer that shows a block whole.
+	Fill struct {
+		Lines
+		Buf  int  `msgpack:"buf"`
+		Done bool `msgpack:"done"`
+	}
+	// ImageSaved tells that a file which an agent sent can be read now.
+	ImageSaved struct {
+		Path string `msgpack:"path"`
+	}
+	// OpenReview opens the review: the user has chosen the line that says what waits.
+	OpenReview struct{ In }
+)
+
+// What Lua keeps of sessions, for acp.sessions() and the like.
+type (
+	Session struct {
+		ID             int          `msgpack:"id"`
+		Agent          string       `msgpack:"agent"`
+		AgentTitle     string       `msgpack:"agent_title"`
+		Cwd            string       `msgpack:"cwd"`
+		State          string       `msgpack:"state"`
+		Title          string       `msgpack:"title,omitempty"`
+		StopReason     string       `msgpack:"stop_reason,omitempty"`
+		AgentSessionID string       `msgpack:"agent_session_id,omitempty"`
+		Error          string       `msgpack:"error,omitempty"`
+		Protocol       int          `msgpack:"protocol,omitempty"`
+		ToolCalls      int          `msgpack:"tool_calls"`
+		Permissions    int          `msgpack:"permissions"`
+		Queued         int          `msgpack:"queued"`
+		Paused         bool         `msgpack:"paused"`
+		Queue          []string     `msgpack:"queue"`
+		Steers         bool         `msgpack:"steers"`
+		Takes          *Takes       `msgpack:"takes,omitempty"`
+		Usage          *Usage       `msgpack:"usage,omitempty"`
+		AuthMethods    []AuthMethod `msgpack:"auth_methods"`
+		Options        []Option     `msgpack:"options"`
+		Mode           *Chosen      `msgpack:"mode,omitempty"`
+		Model          *Chosen      `msgpack:"model,omitempty"`
+		Commands       []Command    `msgpack:"commands"`
+		Lacks          *Lack        `msgpack:"lacks,omitempty"`
+		Unsaved        []string     `msgpack:"unsaved"`
+		Plan           []PlanEntry  `msgpack:"plan,omitempty"`
+	}
+	// Takes tells which content blocks the agent takes.
+	Takes struct {
+		Image    bool `msgpack:"image"`
+		Audio    bool `msgpack:"audio"`
+		Resource bool `msgpack:"resource"`
+	}
+	Usage struct {
+		Used int   `msgpack:"used"`
+		Size int   `msgpack:"size"`
+		Cost *Cost `msgpack:"cost,omitempty"`
+	}
+	Cost struct {
+		Amount   float64 `msgpack:"amount"`
+		Currency string  `msgpack:"currency"`
+	}
+	AuthMethod struct {
+		ID          string `msgpack:"id"`
+		Name        string `msgpack:"name"`
+		Description string `msgpack:"description"`
+		Type        string `msgpack:"type"`
+	}
+	Option struct {
+		ID          string   `msgpack:"id"`
+		Name        string   `msgpack:"name"`
+		Description string   `msgpack:"description"`
+		Category    string   `msgpack:"category"`
+		Type        string   `msgpack:"type"`
+		Value       any      `msgpack:"value"` // a string, or a bool
+		Choices     []Choice `msgpack:"choices"`
+	}
+	Choice struct {
+		Value       string `msgpack:"value"`
+		Name        string `msgpack:"name"`
+		Description string `msgpack:"description"`
+		Group       string `msgpack:"group"`
+	}
+	Chosen struct {
+		ID   string `msgpack:"id"`
+		Name string `msgpack:"name"`
+	}
+	Command struct {
+		Name        string `msgpack:"name"`
+		Description string `msgpack:"description"`
+		Hint        string `msgpack:"hint"`
+	}
+	// Lack is what the copies of a session's folders leave out.
+	Lack struct {
+		Why   string `msgpack:"why"`
+		Files string `msgpack:"files"`
+	}
+	PlanEntry struct {
+		Content  string `msgpack:"content"`
+		Priority string `msgpack:"priority"`
+		Status   string `msgpack:"status"`
+	}
+	ToolCalls struct {
+		In
+		Calls []ToolCallAt `msgpack:"calls"`
+	}
+	ToolCallAt struct {
+		At   int      `msgpack:"at"` // its number, from 1
+		Call ToolCall `msgpack:"call"`
+	}
+	ToolCall struct {
+		ID        string         `msgpack:"id"`
+		Title     string         `msgpack:"title"`
+		Name      string         `msgpack:"name,omitempty"`
+		Kind      string         `msgpack:"kind"`
+		Status    string         `msgpack:"status"`
+		Locations []CallLocation `msgpack:"locations"`
+		Content   []CallContent  `msgpack:"content"`
+		RawInput  any            `msgpack:"raw_input,omitempty"`
+		RawOutput any            `msgpack:"raw_output,omitempty"`
+	}
+	CallLocation struct {
+		Path string `msgpack:"path"`
+		Line int    `msgpack:"line,omitempty"`
+	}
+	// CallContent is a part of a tool call's content, with the fields of its type.
+	CallContent struct {
+		Type       string  `msgpack:"type"`
+		Path       string  `msgpack:"path,omitempty"`
+		Operation  string  `msgpack:"operation,omitempty"`
+		Text       *string `msgpack:"text,omitempty"`
+		OldText    *string `msgpack:"old_text,omitempty"`
+		OldPath    string  `msgpack:"old_path,omitempty"`
+		TerminalID string  `msgpack:"terminal_id,omitempty"`
+		Block      string  `msgpack:"block,omitempty"` // the content's own type
+	}
+	// Changes are the files of the record that have changed.
+	Changes struct {
+		In
+		Files []ChangedFileAt `msgpack:"files"`
+	}
+	ChangedFileAt struct {
+		At   int          `msgpack:"at"`             // its id in the record
+		File *ChangedFile `msgpack:"file,omitempty"` // nil: it is as it was
+	}
+	ChangedFile struct {
+		Path    string `msgpack:"path"`
+		OldPath string `msgpack:"old_path,omitempty"`
+		Status  string `msgpack:"status"`
+		State   string `msgpack:"state"`
+		Hunks   []int  `msgpack:"hunks"`  // four numbers each
+		States  string `msgpack:"states"` // a letter for each hunk
+	}
+	Permissions struct {
+		In
+		Permissions []Permission `msgpack:"permissions"`
+	}
+	// Permission is an open request, and the lines of the float.
+	Permission struct {
+		ID           int                `msgpack:"id"`
+		Session      int                `msgpack:"session"`
+		Title        string             `msgpack:"title"`
+		Description  string             `msgpack:"description,omitempty"`
+		ToolCallID   string             `msgpack:"tool_call_id"`
+		Command      string             `msgpack:"command,omitempty"`
+		Cwd          string             `msgpack:"cwd,omitempty"`
+		Options      []PermissionOption `msgpack:"options"`
+		Allow        string             `msgpack:"allow,omitempty"` // the option that plainly allows
+		Reject       string             `msgpack:"reject,omitempty"`
+		AllowAlways  string             `msgpack:"allow_always,omitempty"`
+		RejectAlways string             `msgpack:"reject_always,omitempty"`
+		Heading      string             `msgpack:"heading"`
+		Lines        []string           `msgpack:"lines"`
+		Marks        []int              `msgpack:"marks"`
+		Files        int                `msgpack:"files,omitempty"` // that it would change
+		Brief        []string           `msgpack:"brief,omitempty"` // the lines while the diff is open beside
+		BriefMarks   []int              `msgpack:"brief_marks,omitempty"`
+		Picks        []Picks            `msgpack:"picks,omitempty"`
+		Waited       float64            `msgpack:"waited,omitempty"` // seconds, of a write that waits
+	}
+	PermissionOption struct {
+		ID    string `msgpack:"id"`
+		Name  string `msgpack:"name"`
+		Kind  string `msgpack:"kind"`
+		Label string `msgpack:"label"`
+	}
+	// Picks are the hunks of a file that are refused.
+	Picks struct {
+		Looked  int   `msgpack:"looked"`
+		Refused []int `msgpack:"refused"`
+	}
+	Terminals struct {
+		List []Terminal `msgpack:"list"`
+	}
+	Terminal struct {
+		Session   int    `msgpack:"session"`
+		Number    int    `msgpack:"number"`
+		ID        string `msgpack:"id"`
+		Command   string `msgpack:"command,omitempty"`
+		Cwd       string `msgpack:"cwd,omitempty"`
+		Running   bool   `msgpack:"running"`
+		TakesKeys bool   `msgpack:"takes_keys"`
+		Ending    string `msgpack:"ending,omitempty"`
+		ExitCode  *int   `msgpack:"exit_code,omitempty"`
+		Signal    string `msgpack:"signal,omitempty"`
+	}
+	TerminalOutput struct {
+		In
+		Number int    `msgpack:"number"`
+		Anew   bool   `msgpack:"anew"`
+		Data   string `msgpack:"data"`
+	}
+)
+
+// What is shown in the user's windows, and asked of the user.
+type (
+	// DiffPiece is a part of a diff's text, answered with whether the rest is wanted.
+	DiffPiece struct {
+		ID         int            `msgpack:"id"` // the callback that gets the answer
+		Old        []string       `msgpack:"old"`
+		New        []string       `msgpack:"new"`
+		OldWords   []int          `msgpack:"old_words,omitempty"` // index of the line, start and end, and so on
+		NewWords   []int          `msgpack:"new_words,omitempty"`
+		OldNumbers []int          `msgpack:"old_numbers,omitempty"`
+		NewNumbers []int          `msgpack:"new_numbers,omitempty"`
+		Kinds      string         `msgpack:"kinds,omitempty"`
+		Changes    []InlineChange `msgpack:"changes,omitempty"`
+	}
+	InlineChange struct {
+		OldAt    int      `msgpack:"old_at"`
+		NewAt    int      `msgpack:"new_at"`
+		Old      []string `msgpack:"old"`
+		New      []string `msgpack:"new"`
+		OldWords []int    `msgpack:"old_words"`
+		NewWords []int    `msgpack:"new_words"`
+	}
+	// Marks are changes of a buffer, answered with whether more are wanted.
+	Marks struct {
+		Buf     int    `msgpack:"buf"`
+		Answer  int    `msgpack:"answer"`
+		At      []int  `msgpack:"at"` // id and line, and so on
+		Fresh   []Mark `msgpack:"fresh"`
+		KnownBy int    `msgpack:"known_by"`
+		Done    bool   `msgpack:"done"`
+	}
+	// Mark is a pending change that Lua has not got yet.
+	Mark struct {
+		ID       int      `msgpack:"id"`
+		Session  int      `msgpack:"session"`
+		Count    int      `msgpack:"count"` // new lines
+		Old      []string `msgpack:"old"`
+		More     int      `msgpack:"more"` // old lines that are left out
+		Also     string   `msgpack:"also"`
+		Known    string   `msgpack:"known"`
+		Last     string   `msgpack:"last"`
+		OldWords []int    `msgpack:"old_words"`
+		NewWords []int    `msgpack:"new_words"`
+	}
+	// Jump has the following window show a place: "shown", "busy", "locked" or "skipped".
+	Jump struct {
+		Jump     int    `msgpack:"jump"`
+		Path     string `msgpack:"path"`
+		Line     int    `msgpack:"line"`
+		Exists   bool   `msgpack:"exists"`
+		Big      bool   `msgpack:"big"`
+		Activity int    `msgpack:"activity"`
+		Agent    string `msgpack:"agent,omitempty"`
+	}
+	LoginTerminal struct {
+		In
+		Title   string            `msgpack:"title"`
+		Command []string          `msgpack:"command"`
+		Env     map[string]string `msgpack:"env"`
+		Cwd     string            `msgpack:"cwd"`
+	}
+	LoginSecrets struct {
+		In
+		Method string   `msgpack:"method"`
+		Vars   []Secret `msgpack:"vars"`
+	}
+	Secret struct {
+		Name     string `msgpack:"name"`
+		Label    string `msgpack:"label"`
+		Optional bool   `msgpack:"optional"`
+	}
+)
+
+// What concerns files.
+type (
+	// Watch begins or ends the tracking of loaded files.
+	Watch struct {
+		On      bool `msgpack:"on"`
+		MaxSize int  `msgpack:"max_size,omitempty"`
+	}
+	// WatchLimit tells why the disk cannot be watched; "": it can.
+	WatchLimit struct {
+		Why string `msgpack:"why,omitempty"`
+	}
+	// UnsavedBufs asks for the buffers with unsaved text: []UnsavedBuf.
+	UnsavedBufs struct{}
+	// Unfinished tells of writes that were cut short.
+	Unfinished struct {
+		List []UnfinishedWrite `msgpack:"list"`
+	}
+	UnfinishedWrite struct {
+		ID      string `msgpack:"id"`
+		Path    string `msgpack:"path"`
+		Created bool   `msgpack:"created"`
+	}
+	// Buffers calls a function of lua/acp/files/buffers.lua; the package buffers knows what it takes and answers.
+	Buffers struct {
+		Fn   string `msgpack:"fn"`
+		Args any    `msgpack:"args"`
+	}
+)
