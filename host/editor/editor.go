@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Op is one operation of lua/acp/ops.lua.
+// Op is one operation of lua/acp/rpc/ops.lua.
 type Op struct {
 	Name string
 	Args map[string]any
