@@ -120,7 +120,7 @@ func TestTheUserWritesRightAfterAnother(t *testing.T) {
 					if got := w.changes(); len(got) != 1 || !got[0].Conflict || !strings.Contains(got[0].Note, "yours are on disk now") {
 						t.Errorf("told: %+v", got)
 					}
-					n.want(`len(luaeval('require("acp.conflict").get(vim.api.nvim_get_current_buf())'))`, int64(1))
+					n.want(`len(luaeval('require("acp.files.conflict").get(vim.api.nvim_get_current_buf())'))`, int64(1))
 					n.keys("ggc>")
 					n.wantText("theirs\ntwo\nthree\n4")
 				}
@@ -271,7 +271,7 @@ func TestTheUserWritesWhileTheHostHangs(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.edit("a.txt", "one\ntwo\n")
 		w := n.follow()
-		n.lua("require('acp.catchup').patience = 100; package.loaded['acp.host'].request = function() end")
+		n.lua("require('acp.files.catch_up').patience = 100; package.loaded['acp.rpc.host'].request = function() end")
 		n.keys("GAx<Esc>")
 		release := make(chan struct{})
 		n.hook = func(string) { <-release }
@@ -296,13 +296,13 @@ func TestTheUserStopsWaiting(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.edit("a.txt", "one\ntwo\n")
 		w := n.follow()
-		n.lua("require('acp.catchup').patience = 3600000; package.loaded['acp.host'].request = function() end")
+		n.lua("require('acp.files.catch_up').patience = 3600000; package.loaded['acp.rpc.host'].request = function() end")
 		release := make(chan struct{})
 		n.hook = func(string) { <-release }
 		defer close(release)
 		asked := make(chan bool)
 		go func() { asked <- w.overtaken("a.txt", "1\ntwo\n", "write") }()
-		for n.lua("return require('acp.catchup').writing ~= nil") != true {
+		for n.lua("return require('acp.files.catch_up').writing ~= nil") != true {
 		}
 		_, err := n.Input("<C-c>")
 		must(t, err)
@@ -319,7 +319,7 @@ func TestConflictsStayWhereNothingWasWritten(t *testing.T) {
 		w := n.follow()
 		n.keys("ggccmine<Esc>")
 		n.put("a.txt", "theirs\ntwo\n")
-		conflicts := `len(luaeval('require("acp.conflict").get(vim.api.nvim_get_current_buf())'))`
+		conflicts := `len(luaeval('require("acp.files.conflict").get(vim.api.nvim_get_current_buf())'))`
 		w.await(conflicts + " == 1")
 		n.cmd("set backup backupskip= backupdir=/dev/null/nowhere")
 		n.cmd("silent! write") // after an error that is shown autocommands come as after success

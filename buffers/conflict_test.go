@@ -25,7 +25,7 @@ func (n *neovim) clashes() []clash {
 	var list []clash
 	text := n.lua(`
 		local list = {}
-		for _, place in ipairs(require('acp.conflict').get(0 + vim.api.nvim_get_current_buf())) do
+		for _, place in ipairs(require('acp.files.conflict').get(0 + vim.api.nvim_get_current_buf())) do
 			local c = place.conflict
 			local drawn = vim.api.nvim_get_namespaces().acp_conflict
 			local sign, virtual = '', {}
@@ -67,7 +67,7 @@ func (n *neovim) wantClashes(want ...string) {
 func (n *neovim) hear() {
 	n.lua(`
 		asked = {}
-		require('acp.host').notify = function(method, args)
+		require('acp.rpc.host').notify = function(method, args)
 			if method == 'compare' then table.insert(asked, args.name) end
 		end`)
 }
@@ -307,7 +307,7 @@ func TestConflictsThatEndAlike(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.hear()
 		n.edit("a.txt", "above\nMINE\nONE\ntwo\n")
-		n.lua("require('acp.conflict').set(0 + vim.api.nvim_get_current_buf(), { { row = 0, count = 3, theirs = { 'ONE' }, noeol = false } }, { 0, 2, 0, 0 }, 'ONE\\ntwo\\n')")
+		n.lua("require('acp.files.conflict').set(0 + vim.api.nvim_get_current_buf(), { { row = 0, count = 3, theirs = { 'ONE' }, noeol = false } }, { 0, 2, 0, 0 }, 'ONE\\ntwo\\n')")
 		n.wantClashes("0-3 above,MINE,ONE|ONE")
 		n.press("ggc>")
 		n.wantClashes()

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// Editor is how buffers reaches Neovim: one call of a function of lua/acp/buffers.lua. args is a map
+// Editor is how buffers reaches Neovim: one call of a function of lua/acp/files/buffers.lua. args is a map
 // of MessagePack-able values, result a pointer to a struct with msgpack tags. A call may take as long
 // as Neovim waits for a key; it returns when ctx ends or Neovim is gone. Called from any goroutine.
 type Editor interface {

@@ -59,7 +59,7 @@ func startNeovim(t *testing.T, command string, shell ...string) *neovim {
 	root, err := filepath.Abs("..")
 	must(t, err)
 	// So that go test knows that its result hangs on this file.
-	_, err = os.ReadFile(filepath.Join(root, "lua/acp/buffers.lua"))
+	_, err = os.ReadFile(filepath.Join(root, "lua/acp/files/buffers.lua"))
 	must(t, err)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -98,7 +98,7 @@ func (n *neovim) CallBuffers(ctx context.Context, fn string, args, result any) e
 	// A call that is given up must not write into result later.
 	got := reflect.New(reflect.TypeOf(result).Elem())
 	go func() {
-		ended <- n.ExecLua("return require('acp.buffers')[...](select(2, ...))", got.Interface(), fn, args)
+		ended <- n.ExecLua("return require('acp.files.buffers')[...](select(2, ...))", got.Interface(), fn, args)
 	}()
 	select {
 	case err := <-ended:

@@ -29,7 +29,7 @@ func TestRandomEdits(t *testing.T) {
 		r.file = n.edit("a.txt", join(r.agent))
 		n.lua(`
 			asked = {}
-			local host = require('acp.host')
+			local host = require('acp.rpc.host')
 			local notify = host.notify
 			host.notify = function(method, args)
 				if method == 'compare' then table.insert(asked, args.name) else notify(method, args) end

@@ -141,12 +141,12 @@ func TestSavedLinesConflict(t *testing.T) {
 		n.wantText("one\nmine\nthree\nFOUR")
 		n.wantDisk("a.txt", "one\nmine\nthree\nFOUR\n")
 		n.want("&modified", int64(0))
-		n.want("luaeval('#require(\"acp.conflict\").get(vim.fn.bufnr())')", int64(1))
+		n.want("luaeval('#require(\"acp.files.conflict\").get(vim.fn.bufnr())')", int64(1))
 		if texts := n.files.Refused(path); len(texts) != 1 || texts[0] != "one\nits\nthree\nFOUR\n" {
 			t.Errorf("refused: %q", texts)
 		}
 		w.wantNone()
-		n.lua("vim.api.nvim_win_set_cursor(0, {2, 0}); require('acp.conflict').actions.conflict_theirs.run(1)")
+		n.lua("vim.api.nvim_win_set_cursor(0, {2, 0}); require('acp.files.conflict').actions.conflict_theirs.run(1)")
 		n.wantText("one\nits\nthree\nFOUR")
 		n.asksNothing("write")
 		n.wantDisk("a.txt", "one\nits\nthree\nFOUR\n")
@@ -225,7 +225,7 @@ func TestTheHostsOwnSavesAreNotTheUsers(t *testing.T) {
 				t.Errorf("%s: the user has saved %q, want %q", what, w.saved, names)
 			}
 			w.saved = nil
-			if byUser := n.lua("return require('acp.track').written(...) ~= nil", path); byUser != (len(names) > 0) {
+			if byUser := n.lua("return require('acp.files.track').written(...) ~= nil", path); byUser != (len(names) > 0) {
 				t.Errorf("%s: written by the user: %v", what, byUser)
 			}
 		}

@@ -176,7 +176,7 @@ func TestReadsOfAnEditedBuffer(t *testing.T) {
 				done = append(done, "edit!")
 			}
 			if r.IntN(40) == 0 {
-				n.cmd("lua require('acp.dirty').forget()")
+				n.cmd("lua require('acp.files.dirty').forget()")
 				done = append(done, "forget")
 			}
 			if r.IntN(20) == 0 {
@@ -276,7 +276,7 @@ func TestWhichBufferShowsAFile(t *testing.T) {
 
 		names := n.lua(`
 			for i = 1, 300 do vim.fn.bufload(vim.fn.bufadd('/nowhere/' .. i)) end
-			local info = require('acp.buffers').info
+			local info = require('acp.files.buffers').info
 			info({ path = ... })
 			local names, name, realpath = 0, vim.api.nvim_buf_get_name, vim.uv.fs_realpath
 			vim.api.nvim_buf_get_name = function(buf) names = names + 1 return name(buf) end

@@ -104,9 +104,9 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		function answer(id, result)
 			asked[id](result)
 		end
-		package.loaded['acp.host'] = host
-		require('acp.catchup').patience = 15000
-		require('acp.track').start(...)`, buffers.MaxFollow)
+		package.loaded['acp.rpc.host'] = host
+		require('acp.files.catch_up').patience = 15000
+		require('acp.files.track').start(...)`, buffers.MaxFollow)
 	return w
 }
 
@@ -540,7 +540,7 @@ func TestChangesBeforeTheSession(t *testing.T) {
 		n.keys("Gomine<Esc>")
 		w := n.follow()
 		w.await("getbufline('b.txt', 1, '$') ==# ['one', 'PULLED', 'three']")
-		w.await("len(luaeval('require(\"acp.conflict\").get(vim.api.nvim_get_current_buf())')) == 2")
+		w.await("len(luaeval('require(\"acp.files.conflict\").get(vim.api.nvim_get_current_buf())')) == 2")
 		n.wantText("one\ntwo\nthree\nfour\nmine")
 		w.settle()
 		if got := n.files.Refused(path); len(got) != 1 || got[0] != "one\nPULLED\nthree\nfour\n" {
@@ -801,7 +801,7 @@ func TestWatchingEnds(t *testing.T) {
 		n.put("a.txt", "two\n")
 		w.awaitText("two")
 		w.settle()
-		n.lua("require('acp.track').stop()")
+		n.lua("require('acp.files.track').stop()")
 		w.watch.Close()
 		n.want("&autoread", int64(1))
 		n.want("getbufvar('b.txt', '&autoread')", int64(0))
@@ -837,7 +837,7 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 		n.cmd("edit " + n.put("large", large) + " | buffer a.txt")
 		w := n.follow()
 		n.want("getbufvar('a.txt', '&autoread')", int64(0))
-		n.want("luaeval('require(\"acp.track\").get(_A) == nil', bufnr('large'))", true)
+		n.want("luaeval('require(\"acp.files.track\").get(_A) == nil', bufnr('large'))", true)
 		n.put("a.txt", large)
 		deadline := time.Now().Add(hung)
 		var got []buffers.Written

@@ -167,7 +167,7 @@ func (h *Host) tellPieces(id int, pieces []rpc.DiffPiece, answer rpc.Diff) {
 	h.editor.Post(op)
 }
 
-// view is the change of one file as lua/acp/diff.lua shows it.
+// view is the change of one file as lua/acp/diff/view.lua shows it.
 type view struct {
 	// form is "whole": both texts, which Neovim compares; "changes": what changes,
 	// its lines side by side already; "inline": what changes, for the file's own
@@ -353,7 +353,7 @@ func changesOf(hunks []diff.Hunk) []replaced {
 	return changes
 }
 
-// inlinePieces are changes as lua/acp/inline.lua takes them.
+// inlinePieces are changes as lua/acp/diff/inline.lua takes them.
 func inlinePieces(changes []replaced) []rpc.DiffPiece {
 	var pieces []rpc.DiffPiece
 	var list []rpc.InlineChange

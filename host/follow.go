@@ -24,7 +24,7 @@ import (
 )
 
 // follow lets a window of the user's follow the agents: the sessions tell it
-// where they work, lua/acp/follow.lua what the user does and what became of a
+// where they work, lua/acp/follow/window.lua what the user does and what became of a
 // jump. When to jump, and where, is decided by its follower. Any goroutine may
 // call its methods; none of them waits.
 type follow struct {

@@ -63,7 +63,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	return nil
 }
 
-// lua executes batches with lua/acp/ops.lua.
+// lua executes batches with lua/acp/rpc/ops.lua.
 type lua struct{ *nvim.Nvim }
 
 func (l lua) Batch(ops []any) ([]any, time.Duration, error) {
@@ -71,6 +71,6 @@ func (l lua) Batch(ops []any) ([]any, time.Duration, error) {
 		Busy    float64 `msgpack:"busy"` // milliseconds
 		Answers []any   `msgpack:"answers"`
 	}
-	err := l.ExecLua("return require('acp.ops').batch(...)", &reply, rpc.Packed{Value: ops})
+	err := l.ExecLua("return require('acp.rpc.ops').batch(...)", &reply, rpc.Packed{Value: ops})
 	return reply.Answers, time.Duration(reply.Busy * float64(time.Millisecond)), err
 }

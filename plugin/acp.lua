@@ -23,13 +23,13 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
   pattern = 'acp://*',
   desc = 'Show an agent, or say that it is gone',
   callback = function(event)
-    require('acp.gone').read(event.buf)
+    require('acp.chat.mksession').read(event.buf)
   end,
 })
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   desc = 'Say of restored windows on agents that these are gone',
   callback = function()
-    require('acp.gone').restored()
+    require('acp.chat.mksession').restored()
   end,
 })
 

@@ -14,7 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// Op is one operation of lua/acp/ops.lua.
+// Op is one operation of lua/acp/rpc/ops.lua.
 type Op struct {
 	Name string
 	Args any

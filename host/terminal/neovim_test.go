@@ -26,8 +26,8 @@ type shower struct {
 func onNeovims(t *testing.T, f func(t *testing.T, s *shower)) {
 	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) {
 		n.Lua(nil, `
-			require('acp.host').notify = function() end
-			local terminal, number, win = require('acp.terminal'), 0, nil
+			require('acp.rpc.host').notify = function() end
+			local terminal, number, win = require('acp.terminal.view'), 0, nil
 			local function where(cols, rows)
 				return { relative = 'editor', row = 0, col = 0, width = cols, height = rows }
 			end

@@ -13,7 +13,7 @@ import (
 )
 
 // buffer is a chat buffer as Neovim has it. Edits are applied in the way of
-// edit in lua/acp/chat.lua; decor moves as extmarks do.
+// edit in lua/acp/chat/transcript.lua; decor moves as extmarks do.
 type buffer struct {
 	lines []bufferLine
 	empty bool // nothing was written since the transcript began

@@ -18,7 +18,7 @@ end
 ---@return table? agent, string? err
 local function pick_agent(name)
   local config = require('acp.config').get()
-  local host = require('acp.host')
+  local host = require('acp.rpc.host')
   name = name or config.agent
   if name == 'demo' and not config.agents.demo then
     local argv, err = host.find()
@@ -109,20 +109,20 @@ local function open(opts)
   if not agent then
     return nil, err
   end
-  local host = require('acp.host')
+  local host = require('acp.rpc.host')
   local ok, failure = host.ensure()
   if not ok then
     return nil, failure
   end
   local cwd = folder(opts.cwd)
   if last_id == 0 then
-    require('acp.attention').watch()
-    require('acp.rest').watch()
+    require('acp.attention.desktop').watch()
+    require('acp.ui.typing').watch()
   end
   last_id = last_id + 1
   local id = last_id
   launches[id] = { agent = spec(agent), host = host.starts }
-  local mirror = require('acp.mirror')
+  local mirror = require('acp.rpc.state')
   mirror.set({
     id = id,
     agent = agent.name,
@@ -136,7 +136,7 @@ local function open(opts)
     paused = false,
   })
   mirror.last = id
-  require('acp.bufs').ensure(id)
+  require('acp.chat.buffers').ensure(id)
   host.notify('new', {
     session = id,
     agent = launches[id].agent,
@@ -145,8 +145,8 @@ local function open(opts)
     agent_session_id = opts.agent_session_id,
     title = opts.title,
   })
-  require('acp.unsaved').watch()
-  local layout = require('acp.layout')
+  require('acp.prompt.unsaved').watch()
+  local layout = require('acp.chat.layout')
   if layout.windows(0) then
     layout.open(id, false)
   end
@@ -173,7 +173,7 @@ function M.resume(opts)
   if not agent then
     return nil, err
   end
-  for _, session in ipairs(require('acp.mirror').list()) do
+  for _, session in ipairs(require('acp.rpc.state').list()) do
     if session.agent == agent.name and session.agent_session_id == opts.agent_session_id then
       local ok, failure = true, nil
       if session.state == 'dead' then
@@ -199,13 +199,13 @@ local function ask_agent(method, name, args, callback)
   if not agent then
     return nil, err
   end
-  local ok, failure = require('acp.host').ensure()
+  local ok, failure = require('acp.rpc.host').ensure()
   if not ok then
     return nil, failure
   end
   args.agent = spec(agent)
   args.cwd = folder(args.cwd)
-  require('acp.host').request(method, args, function(result, why)
+  require('acp.rpc.host').request(method, args, function(result, why)
     callback(why == nil and result or nil, why)
   end)
   return true
@@ -225,7 +225,7 @@ end
 ---@return boolean? ok, string? err
 function M.delete(opts, callback)
   opts = opts or {}
-  local mirror = require('acp.mirror')
+  local mirror = require('acp.rpc.state')
   local id = opts.session
   local agent = pick_agent(opts.agent)
   for _, session in ipairs(mirror.list()) do
@@ -243,7 +243,7 @@ function M.delete(opts, callback)
   if not id then
     return nil, err
   end
-  require('acp.host').request('delete', { session = id }, function(_, failure)
+  require('acp.rpc.host').request('delete', { session = id }, function(_, failure)
     callback(failure == nil or nil, failure)
   end)
   return true
@@ -254,13 +254,13 @@ end
 ---@param method_id string
 ---@return boolean? ok, string? err
 function M.authenticate(session, method_id)
-  local id, err = require('acp.mirror').resolve(session)
+  local id, err = require('acp.rpc.state').resolve(session)
   if not id then
     return nil, err
   end
-  for _, method in ipairs(require('acp.mirror').sessions[id].auth_methods or {}) do
+  for _, method in ipairs(require('acp.rpc.state').sessions[id].auth_methods or {}) do
     if method.id == method_id then
-      require('acp.host').notify('authenticate', { session = id, method_id = method_id })
+      require('acp.rpc.host').notify('authenticate', { session = id, method_id = method_id })
       return true
     end
   end
@@ -275,7 +275,7 @@ end
 ---@return fun(prompt: string|table[], opts?: acp.PromptOpts): boolean?, string?
 local function words(method)
   return function(prompt, opts)
-    local mirror = require('acp.mirror')
+    local mirror = require('acp.rpc.state')
     local id, err = mirror.resolve(opts and opts.session)
     if not id then
       return nil, err
@@ -290,7 +290,7 @@ local function words(method)
     elseif type(prompt) ~= 'table' or not vim.islist(prompt) then
       return nil, 'a prompt is a text or a list of content blocks'
     end
-    err = require('acp.blocks').check(blocks, session)
+    err = require('acp.prompt.content_blocks').check(blocks, session)
     if err then
       return nil, err
     end
@@ -304,12 +304,12 @@ local function words(method)
     if #blocks == 0 then
       how = 'ignore'
     end
-    require('acp.unsaved').before(id, how, function(along, asked)
+    require('acp.prompt.unsaved').before(id, how, function(along, asked)
       if along == 'send' then
-        local room = not asked and require('acp.unsaved').room() or nil
+        local room = not asked and require('acp.prompt.unsaved').room() or nil
         blocks = vim.list_extend({ { type = 'unsaved', room = room } }, blocks)
       end
-      require('acp.host').notify(method, { session = id, blocks = blocks })
+      require('acp.rpc.host').notify(method, { session = id, blocks = blocks })
     end)
     return true
   end
@@ -326,22 +326,22 @@ M.steer = words('steer')
 ---@return boolean? ok, string? err
 function M.add(opts)
   opts = opts or {}
-  local id, err = require('acp.mirror').resolve(opts.session)
+  local id, err = require('acp.rpc.state').resolve(opts.session)
   if not id then
     return nil, err
   end
-  return require('acp.add').add(id, opts.buf or 0, opts.first, opts.last)
+  return require('acp.prompt.add').add(id, opts.buf or 0, opts.first, opts.last)
 end
 
 ---@param method string
 ---@return fun(opts?: {session?: integer}): boolean?, string?
 local function message(method)
   return function(opts)
-    local id, err = require('acp.mirror').resolve(opts and opts.session)
+    local id, err = require('acp.rpc.state').resolve(opts and opts.session)
     if not id then
       return nil, err
     end
-    require('acp.host').notify(method, { session = id })
+    require('acp.rpc.host').notify(method, { session = id })
     return true
   end
 end
@@ -359,11 +359,11 @@ M.logout = message('logout')
 ---@param opts? {session?: integer}
 ---@return boolean? ok, string? err
 function M.restart(opts)
-  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  local id, err = require('acp.rpc.state').resolve(opts and opts.session)
   if not id then
     return nil, err
   end
-  local host = require('acp.host')
+  local host = require('acp.rpc.host')
   if host.running() and launches[id].host == host.starts then
     host.notify('restart', { session = id })
     return true
@@ -373,7 +373,7 @@ function M.restart(opts)
     return nil, failure
   end
   for other, launch in pairs(launches) do
-    local session = require('acp.mirror').sessions[other]
+    local session = require('acp.rpc.state').sessions[other]
     if session and launch.host ~= host.starts then
       launch.host = host.starts
       host.notify('new', {
@@ -384,20 +384,20 @@ function M.restart(opts)
         title = session.title,
         retold = true,
         queue = session.queue,
-        along = require('acp.unsaved').room(),
+        along = require('acp.prompt.unsaved').room(),
       })
-      require('acp.chat').tell_visible(other)
+      require('acp.chat.transcript').tell_visible(other)
     end
   end
-  require('acp.unsaved').watch()
+  require('acp.prompt.unsaved').watch()
   return true
 end
 
 ---@return acp.Session[]
 function M.sessions()
-  local list = vim.deepcopy(require('acp.mirror').list())
+  local list = vim.deepcopy(require('acp.rpc.state').list())
   for _, session in ipairs(list) do
-    local bufs = require('acp.bufs').get(session.id)
+    local bufs = require('acp.chat.buffers').get(session.id)
     if bufs then
       session.chat_buf, session.prompt_buf = bufs.chat, bufs.prompt
     end
@@ -408,7 +408,7 @@ end
 ---@param session? integer
 ---@return table[]? calls, string? err
 function M.tool_calls(session)
-  local mirror = require('acp.mirror')
+  local mirror = require('acp.rpc.state')
   local id, err = mirror.resolve(session)
   if not id then
     return nil, err
@@ -421,20 +421,24 @@ end
 ---@param callback fun(call: table?, err: string?)
 ---@return boolean? ok, string? err
 function M.tool_call(session, id, callback)
-  local sid, err = require('acp.mirror').resolve(session)
+  local sid, err = require('acp.rpc.state').resolve(session)
   if not sid then
     return nil, err
   end
-  require('acp.host').request('get_tool_call', { session = sid, id = id }, function(call, failure)
-    callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
-  end)
+  require('acp.rpc.host').request(
+    'get_tool_call',
+    { session = sid, id = id },
+    function(call, failure)
+      callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
+    end
+  )
   return true
 end
 
 ---@return table[]
 function M.permissions()
   local list = {}
-  for _, p in ipairs(require('acp.mirror').permissions()) do
+  for _, p in ipairs(require('acp.rpc.state').permissions()) do
     table.insert(list, {
       id = p.id,
       session = p.session,
@@ -456,11 +460,11 @@ end
 ---@param option_id string?
 ---@return boolean? ok, string? err
 function M.respond(id, option_id)
-  for _, p in ipairs(require('acp.mirror').permissions()) do
+  for _, p in ipairs(require('acp.rpc.state').permissions()) do
     if p.id == id then
       for _, option in ipairs(p.options) do
         if option_id == nil or option.id == option_id then
-          require('acp.host').notify(
+          require('acp.rpc.host').notify(
             'respond',
             { session = p.session, id = id, option = option_id }
           )
@@ -468,7 +472,7 @@ function M.respond(id, option_id)
         end
       end
       if option_id == nil then
-        require('acp.host').notify('respond', { session = p.session, id = id })
+        require('acp.rpc.host').notify('respond', { session = p.session, id = id })
         return true
       end
       return nil, ('the request has no option %q'):format(option_id)
@@ -481,11 +485,11 @@ end
 ---@param opts? {session?: integer}
 ---@return acp.ChangedFile[]? files, string? err
 function M.changes(opts)
-  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  local id, err = require('acp.rpc.state').resolve(opts and opts.session)
   if not id then
     return nil, err
   end
-  return require('acp.changes').get(id)
+  return require('acp.review.changes').get(id)
 end
 
 ---The file of a session's record that a path means.
@@ -495,7 +499,7 @@ end
 local function changed_file(session, path)
   local full = vim.fn.fnamemodify(path, ':p')
   local real = vim.uv.fs_realpath(full) or vim.fs.normalize(full)
-  for _, file in ipairs(require('acp.changes').get(session)) do
+  for _, file in ipairs(require('acp.review.changes').get(session)) do
     if file.path == path or file.path == full or file.path == real then
       return file
     end
@@ -507,7 +511,7 @@ end
 ---@return boolean? ok, string? err
 local function decide(what, opts)
   opts = opts or {}
-  local id, err = require('acp.mirror').resolve(opts.session)
+  local id, err = require('acp.rpc.state').resolve(opts.session)
   if not id then
     return nil, err
   end
@@ -529,7 +533,7 @@ local function decide(what, opts)
   elseif opts.hunk then
     return nil, 'a change is named by its path and its number'
   end
-  require('acp.host').request('decide', args, function() end)
+  require('acp.rpc.host').request('decide', args, function() end)
   return true
 end
 
@@ -555,11 +559,11 @@ end
 ---@return boolean? ok, string? err
 function M.undo_turn(opts)
   opts = opts or {}
-  local id, err = require('acp.mirror').resolve(opts.session)
+  local id, err = require('acp.rpc.state').resolve(opts.session)
   if not id then
     return nil, err
   end
-  require('acp.undo').run(id, opts.again == true)
+  require('acp.review.undo').run(id, opts.again == true)
   return true
 end
 
@@ -567,7 +571,7 @@ end
 ---@param session? integer
 ---@return acp.SessionOption[]? options, string? err
 function M.options(session)
-  local mirror = require('acp.mirror')
+  local mirror = require('acp.rpc.state')
   local id, err = mirror.resolve(session)
   if not id then
     return nil, err
@@ -581,11 +585,14 @@ end
 ---@param value string|boolean
 ---@return boolean? ok, string? err
 function M.set_option(session, option, value)
-  local id, err = require('acp.mirror').resolve(session)
+  local id, err = require('acp.rpc.state').resolve(session)
   if not id then
     return nil, err
   end
-  require('acp.host').notify('set_option', { session = id, id = option, value = tostring(value) })
+  require('acp.rpc.host').notify(
+    'set_option',
+    { session = id, id = option, value = tostring(value) }
+  )
   return true
 end
 
@@ -593,18 +600,18 @@ end
 ---@param on? boolean default: true
 ---@return boolean? ok, string? err
 function M.follow(on)
-  return require('acp.follow').set(on)
+  return require('acp.follow.window').set(on)
 end
 
 ---The commands of a session, the agent's own among them, in the order they began.
 ---@param opts? {session?: integer}
 ---@return acp.Terminal[]? list, string? err
 function M.terminals(opts)
-  local id, err = require('acp.mirror').resolve(opts and opts.session)
+  local id, err = require('acp.rpc.state').resolve(opts and opts.session)
   if not id then
     return nil, err
   end
-  return require('acp.terminal').list(id)
+  return require('acp.terminal.view').list(id)
 end
 
 ---What was said with a session's agent.
@@ -613,13 +620,13 @@ end
 ---@return boolean? ok, string? err
 function M.traffic(opts, callback)
   opts = opts or {}
-  local mirror = require('acp.mirror')
+  local mirror = require('acp.rpc.state')
   local id, err = mirror.resolve(opts.session)
   if not id then
     return nil, err
   end
   local file = opts.file and vim.fn.fnamemodify(opts.file, ':p') or nil
-  require('acp.host').request(
+  require('acp.rpc.host').request(
     'traffic',
     { agent = mirror.sessions[id].agent, file = file },
     callback
@@ -630,7 +637,7 @@ end
 ---A word for the status line: which sessions wait for the user, and how many work.
 ---@return string
 function M.statusline()
-  local mirror = require('acp.mirror')
+  local mirror = require('acp.rpc.state')
   local waiting, working = mirror.waiting(), 0
   for id, session in pairs(mirror.sessions) do
     if session.state == 'running' and not vim.list_contains(waiting, id) then

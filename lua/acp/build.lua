@@ -23,7 +23,7 @@ function M.run()
   vim.notify('acp: building the host …')
   vim.system(
     { 'make', 'build' },
-    { cwd = require('acp.host').root(), text = true },
+    { cwd = require('acp.rpc.host').root(), text = true },
     function(result)
       vim.schedule(function()
         building = false

@@ -1,7 +1,7 @@
 ---`:Acp`: its subcommands and their completion.
 local M = {}
 
-local complain = require('acp.say').complain
+local complain = require('acp.ui.notify').complain
 
 ---@class acp.Subcommand
 ---@field run fun(args: string, cmd: table)
@@ -14,7 +14,7 @@ local sub = {}
 ---@param err string?
 local function show(id, err)
   if id then
-    require('acp.layout').open(id, true)
+    require('acp.chat.layout').open(id, true)
   else
     complain(err)
   end
@@ -22,7 +22,7 @@ end
 
 sub[''] = {
   run = function()
-    local id = require('acp.mirror').resolve()
+    local id = require('acp.rpc.state').resolve()
     if id then
       show(id)
     else
@@ -46,7 +46,7 @@ sub.new = {
 
 sub.toggle = {
   run = function()
-    if not require('acp.layout').hide() then
+    if not require('acp.chat.layout').hide() then
       sub[''].run('', {})
     end
   end,
@@ -56,17 +56,17 @@ for _, name in ipairs({ 'prompt', 'steer' }) do
   sub[name] = {
     run = function(args)
       local acp = require('acp')
-      if not require('acp.mirror').resolve() then
+      if not require('acp.rpc.state').resolve() then
         local id, err = acp.new()
         if not id then
           return complain(err)
         end
-        require('acp.layout').open(id, false)
+        require('acp.chat.layout').open(id, false)
       end
-      local mirror = require('acp.mirror')
+      local mirror = require('acp.rpc.state')
       local session = mirror.sessions[mirror.resolve()]
-      local _, err = acp[name](require('acp.mention').blocks(args, session.cwd))
-      if err and require('acp.prompt').take_back(session.id, args) then
+      local _, err = acp[name](require('acp.prompt.mention').blocks(args, session.cwd))
+      if err and require('acp.prompt.buffer').take_back(session.id, args) then
         err = err:gsub('%.$', '') .. '. Your words are in the prompt'
       end
       complain(err)
@@ -85,7 +85,7 @@ end
 
 sub.permit = {
   run = function(args)
-    local request = require('acp.mirror').permissions()[1]
+    local request = require('acp.rpc.state').permissions()[1]
     if not request then
       return complain('nothing waits for your answer')
     end
@@ -102,7 +102,7 @@ sub.permit = {
     complain(err)
   end,
   complete = function()
-    local request = require('acp.mirror').permissions()[1]
+    local request = require('acp.rpc.state').permissions()[1]
     local numbers = {}
     for i = 1, request and #request.options or 0 do
       table.insert(numbers, tostring(i))
@@ -117,7 +117,7 @@ for _, what in ipairs({ 'allow', 'reject' }) do
       if args ~= '' and args ~= 'always' then
         return complain((':Acp %s takes nothing, or always'):format(what))
       end
-      complain(require('acp.permission').answer(what, args == 'always'))
+      complain(require('acp.permission.float').answer(what, args == 'always'))
     end,
     complete = function()
       return { 'always' }
@@ -127,8 +127,8 @@ end
 
 sub.permissions = {
   run = function()
-    if not require('acp.permission').show() then
-      local _, err = require('acp.rules').show()
+    if not require('acp.permission.float').show() then
+      local _, err = require('acp.policy.rules').show()
       complain(err)
     end
   end,
@@ -145,7 +145,7 @@ local states = {
 
 sub.sessions = {
   run = function()
-    local sessions = require('acp.mirror').list()
+    local sessions = require('acp.rpc.state').list()
     if #sessions == 0 then
       return complain('there is no session. :Acp new starts one')
     end
@@ -157,7 +157,7 @@ sub.sessions = {
           table.insert(parts, s.title)
         end
         table.insert(parts, vim.fn.fnamemodify(s.cwd, ':~'))
-        return require('acp.wrap').item(s.id .. ' ' .. table.concat(parts, ' · '))
+        return require('acp.ui.wrap').item(s.id .. ' ' .. table.concat(parts, ' · '))
       end,
     }, function(session)
       if session then
@@ -170,26 +170,26 @@ sub.sessions = {
 ---The agent of the session in use; nil is the default one.
 ---@return string?
 local function agent_in_use()
-  local mirror = require('acp.mirror')
+  local mirror = require('acp.rpc.state')
   local session = mirror.sessions[mirror.resolve()]
   return session and session.agent
 end
 
 sub.resume = {
   run = function(args)
-    require('acp.stored').resume(agent_in_use(), args ~= '' and args or nil)
+    require('acp.session.stored').resume(agent_in_use(), args ~= '' and args or nil)
   end,
 }
 
 sub.delete = {
   run = function(args)
-    require('acp.stored').delete(agent_in_use(), args ~= '' and args or nil)
+    require('acp.session.stored').delete(agent_in_use(), args ~= '' and args or nil)
   end,
 }
 
 sub.auth = {
   run = function(args)
-    local id, err = require('acp.mirror').resolve()
+    local id, err = require('acp.rpc.state').resolve()
     if not id then
       return complain(err)
     end
@@ -197,12 +197,12 @@ sub.auth = {
       local _, failure = require('acp').authenticate(id, args)
       err = failure
     else
-      err = require('acp.login').pick(id)
+      err = require('acp.session.login').pick(id)
     end
     complain(err)
   end,
   complete = function()
-    local mirror = require('acp.mirror')
+    local mirror = require('acp.rpc.state')
     local session = mirror.sessions[mirror.resolve()]
     return vim.tbl_map(function(method)
       return method.id
@@ -213,37 +213,37 @@ sub.auth = {
 for _, category in ipairs({ 'mode', 'model' }) do
   sub[category] = {
     run = function(args)
-      complain(require('acp.option').pick(category, args ~= '' and args or nil))
+      complain(require('acp.session.options').pick(category, args ~= '' and args or nil))
     end,
     complete = function()
-      return require('acp.option').values(category)
+      return require('acp.session.options').values(category)
     end,
   }
 end
 
 sub.config = {
   run = function()
-    complain(require('acp.option').pick())
+    complain(require('acp.session.options').pick())
   end,
 }
 
 sub.queue = {
   run = function()
-    local id, err = require('acp.mirror').resolve()
+    local id, err = require('acp.rpc.state').resolve()
     if not id then
       return complain(err)
     end
-    require('acp.queue').open(id)
+    require('acp.prompt.queue').open(id)
   end,
 }
 
 sub.terminal = {
   run = function()
-    local id, err = require('acp.mirror').resolve()
+    local id, err = require('acp.rpc.state').resolve()
     if not id then
       return complain(err)
     end
-    require('acp.terminal').pick(id)
+    require('acp.terminal.view').pick(id)
   end,
 }
 
@@ -252,11 +252,11 @@ sub.changes = {
     if args ~= '' and args ~= 'all' then
       return complain(':Acp changes takes nothing, or all')
     end
-    local id, err = require('acp.mirror').resolve()
+    local id, err = require('acp.rpc.state').resolve()
     if not id then
       return complain(err)
     end
-    require('acp.changes').open(id, args == 'all')
+    require('acp.review.changes').open(id, args == 'all')
   end,
   complete = function()
     return { 'all' }
@@ -268,11 +268,11 @@ sub.undo = {
     if args ~= '' and args ~= 'again' then
       return complain(':Acp undo takes nothing, or again')
     end
-    local id, err = require('acp.mirror').resolve()
+    local id, err = require('acp.rpc.state').resolve()
     if not id then
       return complain(err)
     end
-    require('acp.undo').ask(id, args == 'again')
+    require('acp.review.undo').ask(id, args == 'again')
   end,
   complete = function()
     return { 'again' }
@@ -283,9 +283,9 @@ sub.conflicts = {
   run = function(args)
     local what, nth = args:match('^(%a*)%s*(%d*)$')
     if what == 'diff' then
-      require('acp.refused').diff(tonumber(nth) or 1)
+      require('acp.files.refused').diff(tonumber(nth) or 1)
     elseif what == '' and nth == '' then
-      require('acp.conflict').list()
+      require('acp.files.conflict').list()
     else
       complain(':Acp conflicts takes nothing, or diff')
     end
@@ -297,7 +297,7 @@ sub.conflicts = {
 
 sub.recover = {
   run = function()
-    require('acp.recover').choose()
+    require('acp.files.recover').choose()
   end,
 }
 
@@ -317,7 +317,7 @@ sub.follow = {
 
 sub.log = {
   run = function()
-    local file = require('acp.host').log_file()
+    local file = require('acp.rpc.host').log_file()
     if vim.fn.filereadable(file) == 0 then
       return complain('there is no log yet')
     end
@@ -335,7 +335,7 @@ sub.traffic = {
       if file then
         return vim.notify('acp: the traffic goes to ' .. file)
       end
-      require('acp.traffic').show(entries)
+      require('acp.traffic.view').show(entries)
     end)
     complain(err)
   end,
@@ -366,19 +366,19 @@ sub.add = {
 
 sub.diff = {
   run = function()
-    require('acp.diff').ask()
+    require('acp.diff.view').ask()
   end,
 }
 
 sub.review = {
   run = function(args, cmd)
-    local run = require('acp.hunks').commands[args]
+    local run = require('acp.review.hunk_keys').commands[args]
     if run then
       return run(cmd)
     end
-    local id, err = require('acp.mirror').resolve()
+    local id, err = require('acp.rpc.state').resolve()
     if not id then
-      return require('acp.stored').waiting('', function(sentence)
+      return require('acp.session.stored').waiting('', function(sentence)
         complain(sentence or err)
       end)
     end
@@ -386,7 +386,7 @@ sub.review = {
     if not run then
       return complain(':Acp review takes nothing, ' .. table.concat(sub.review.complete(), ', '))
     end
-    require('acp.review')[run](id)
+    require('acp.review.tab')[run](id)
   end,
   complete = function()
     return { 'diff', 'keep', 'marks on', 'marks off', 'next', 'previous', 'reject', 'send' }

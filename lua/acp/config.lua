@@ -136,7 +136,7 @@ M.schema = {
     default = {},
     check = vim.islist,
     problem = function(value)
-      return require('acp.rules').check(value)
+      return require('acp.policy.rules').check(value)
     end,
     expected = 'a list of rules',
     doc = 'Rules that answer permission requests; the first match wins. See |acp-rules|.',

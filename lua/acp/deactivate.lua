@@ -11,13 +11,13 @@ end
 
 ---The user's own buffers have no keys and marks of ours any more.
 local function give_back()
-  for _, name in ipairs({ 'acp.conflict', 'acp.marks' }) do
+  for _, name in ipairs({ 'acp.files.conflict', 'acp.review.marks' }) do
     for _, buf in ipairs(package.loaded[name] and api.nvim_list_bufs() or {}) do
       require(name).clear(buf)
     end
   end
-  if package.loaded['acp.follow'] then
-    require('acp.follow').set(false)
+  if package.loaded['acp.follow.window'] then
+    require('acp.follow.window').set(false)
   end
 end
 
@@ -27,7 +27,9 @@ local function drop_buffers()
       if unsent(buf) then
         local kept = api.nvim_create_buf(true, true)
         api.nvim_buf_set_lines(kept, 0, -1, false, api.nvim_buf_get_lines(buf, 0, -1, false))
-        require('acp.say').warn(('the prompt that you have not sent is in buffer %d'):format(kept))
+        require('acp.ui.notify').warn(
+          ('the prompt that you have not sent is in buffer %d'):format(kept)
+        )
       end
       api.nvim_buf_delete(buf, { force = true })
     end
@@ -35,10 +37,10 @@ local function drop_buffers()
 end
 
 return function()
-  local host = package.loaded['acp.host']
+  local host = package.loaded['acp.rpc.host']
   if host and host.running() then
     host.stop()
-    require('acp.mirror').host_died('the plugin was taken out of Neovim')
+    require('acp.rpc.state').host_died('the plugin was taken out of Neovim')
   end
   if host then
     give_back()

@@ -28,7 +28,7 @@ end
 
 local function check_host()
   health.start('Host')
-  local host = require('acp.host')
+  local host = require('acp.rpc.host')
   local argv, err = host.find()
   if not argv then
     health.error(err, { ':Acp build' })
@@ -51,7 +51,7 @@ local function check_host()
   health.info(
     host.running() and 'it is running' or 'it is not running; it starts with the first session'
   )
-  local limit = require('acp.mirror').watch_limit
+  local limit = require('acp.rpc.state').watch_limit
   if limit then
     health.warn(
       ('the disk cannot be watched (%s)'):format(limit)
@@ -115,7 +115,7 @@ local function check_data()
       sessions == 1 and '' or 's'
     )
   )
-  for _, session in ipairs(require('acp.mirror').list()) do
+  for _, session in ipairs(require('acp.rpc.state').list()) do
     local lacks = session.lacks
     if lacks then
       health.warn(

@@ -13,8 +13,8 @@ function M.setup(opts)
   -- Checked in a moment: starting Neovim need not wait for it.
   vim.schedule(function()
     require('acp.config').get()
-    if package.loaded['acp.host'] then
-      require('acp.rules').send()
+    if package.loaded['acp.rpc.host'] then
+      require('acp.policy.rules').send()
     end
   end)
 end

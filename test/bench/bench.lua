@@ -363,7 +363,7 @@ end
 ---@param expected integer how many lines the chat will have at least
 function M.open(expected)
   start()
-  require('acp.host').notify('fold', { session = 1, row = 0, fold = 'open_all' })
+  require('acp.rpc.host').notify('fold', { session = 1, row = 0, fold = 'open_all' })
   api.nvim_buf_attach(buf, false, {
     on_lines = function()
       if run and api.nvim_buf_line_count(buf) >= expected then
@@ -437,9 +437,13 @@ end
 function M.take_back(again)
   start()
   local session = require('acp').sessions()[1].id
-  require('acp.host').request('undo', { session = session, again = again }, function(result, err)
-    M.finish({ error = err or result.failed })
-  end)
+  require('acp.rpc.host').request(
+    'undo',
+    { session = session, again = again },
+    function(result, err)
+      M.finish({ error = err or result.failed })
+    end
+  )
 end
 
 ---Opens the review, and measures until it has so many lines.
@@ -491,7 +495,7 @@ end
 ---@param lines integer how many lines each side has at least
 function M.open_diff(lines)
   start()
-  local diff = require('acp.diff')
+  local diff = require('acp.diff.view')
   diff.ask()
   when(function()
     for _, win in ipairs(diff.windows()) do
@@ -511,7 +515,7 @@ function M.open_terminal()
   when(function()
     return #acp.terminals() > 0
   end, function()
-    require('acp.terminal').pick(acp.sessions()[1].id)
+    require('acp.terminal.view').pick(acp.sessions()[1].id)
   end)
 end
 
@@ -548,7 +552,7 @@ end
 
 ---@return integer how many lines of the buffer have highlights
 function M.highlights()
-  return require('acp.highlight').count(buf)
+  return require('acp.ui.highlight').count(buf)
 end
 
 ---Begins to scroll the chat, to go to it and back, and to resize it, until the turn has ended.

@@ -59,7 +59,7 @@ func changedBuffers(b *bench) {
 			shown = append(shown, sample{result: v.finish()})
 			for _, k := range []kind{chat, plain} {
 				if k == plain {
-					v.lua(nil, "require('acp.marks').clear(vim.api.nvim_get_current_buf())")
+					v.lua(nil, "require('acp.review.marks').clear(vim.api.nvim_get_current_buf())")
 				}
 				if _, err := v.Input("<Esc>25GOx"); err != nil {
 					b.Fatal(err)

@@ -133,8 +133,8 @@ func TestStatusline(t *testing.T) {
 		ask := p.permission(obj{"toolCallId": "c", "title": "Change it", "kind": "edit"}, yesNo...)
 		said("acp: 1 waiting (Puppet 1), 1 working")
 		winbar("Puppet 1 waits for you")
-		s.AwaitLua(`require('acp.permission').win()`)
-		s.AwaitLua(`vim.api.nvim_win_get_config(require('acp.permission').win()).title[1][1] == ...`, " Puppet 1 wants to edit ")
+		s.AwaitLua(`require('acp.permission.float').win()`)
+		s.AwaitLua(`vim.api.nvim_win_get_config(require('acp.permission.float').win()).title[1][1] == ...`, " Puppet 1 wants to edit ")
 		other := p.call("session/request_permission", obj{
 			"sessionId": remote(2), "toolCall": obj{"toolCallId": "d", "title": "Change more", "kind": "edit"}, "options": yesNo,
 		})
@@ -142,7 +142,7 @@ func TestStatusline(t *testing.T) {
 		winbar("Puppet 1 waits for you · waits for you")
 		s.Command("Acp permit 3")
 		p.answer(ask)
-		s.AwaitLua(`vim.api.nvim_win_get_config(require('acp.permission').win()).title[1][1] == ...`, " Puppet 2 wants to edit ")
+		s.AwaitLua(`vim.api.nvim_win_get_config(require('acp.permission.float').win()).title[1][1] == ...`, " Puppet 2 wants to edit ")
 		s.Command("Acp permit 3")
 		p.answer(other)
 		said("acp: 2 working")

@@ -305,7 +305,7 @@ func TestLoginByVariables(t *testing.T) {
 		for what, text := range map[string]string{
 			"the traffic":  s.LuaString(`_G.traffic`),
 			"the chat":     s.chat(),
-			"the log":      s.LuaString(`table.concat(vim.fn.readfile(require('acp.host').log_file()), '\n')`),
+			"the log":      s.LuaString(`table.concat(vim.fn.readfile(require('acp.rpc.host').log_file()), '\n')`),
 			"the history":  s.LuaString(`vim.fn.execute('history all')`),
 			"the messages": s.Messages(),
 			"the shada":    s.file(shada),

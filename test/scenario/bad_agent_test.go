@@ -215,7 +215,7 @@ func TestBadAgentDiesAtAnyPoint(t *testing.T) {
 					turns++
 					s.awaitTurnEnd(d.reason)
 				}
-				if s.LuaBool(`require('acp.permission').win()`) || len(s.value(`require('acp').permissions()`).([]any)) > 0 {
+				if s.LuaBool(`require('acp.permission.float').win()`) || len(s.value(`require('acp').permissions()`).([]any)) > 0 {
 					t.Errorf("%s: the float stays", d.name)
 				}
 				if s.session()["error"] == nil {
@@ -303,7 +303,7 @@ func TestBadAgentTalksNonsense(t *testing.T) {
 				if m := p.answerTo(id); m.text("outcome", "optionId") != "yes" {
 					t.Errorf("the request with the id %s was answered %s", id, m)
 				}
-				s.AwaitLua(`not require('acp.permission').win()`)
+				s.AwaitLua(`not require('acp.permission.float').win()`)
 			}
 			// Requests that lack what they need.
 			for _, request := range []string{

@@ -84,7 +84,7 @@ func TestBadEndOfTheHost(t *testing.T) {
 			s.awaitChat("the host ended")
 			s.awaitChat(":Acp restart starts it again")
 			s.awaitMessage("the host ended")
-			if s.LuaBool(`require('acp.permission').win()`) {
+			if s.LuaBool(`require('acp.permission.float').win()`) {
 				t.Errorf("%s: the float stays", pick)
 			}
 			if err := s.refused(`require('acp').prompt('x')`); !strings.Contains(err, ":Acp restart") {

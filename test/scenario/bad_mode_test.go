@@ -109,14 +109,14 @@ func TestBadMomentForNeovim(t *testing.T) {
 				id = p.permission(obj{"toolCallId": fmt.Sprint("c", n), "title": "Title of " + m.name}, yesNo...)
 			})
 			s.awaitChat(fmt.Sprintf("Begun in %s.", m.name))
-			s.Await(m.name+": the float", func() bool { return s.LuaBool(`require('acp.permission').win()`) })
+			s.Await(m.name+": the float", func() bool { return s.LuaBool(`require('acp.permission.float').win()`) })
 			s.AwaitScreen("Title of " + m.name)
 			s.AwaitEvent("AcpPermissionRequest")
 			s.ok(`require('acp').respond(require('acp').permissions()[1].id, 'yes')`)
 			if got := p.answer(id).text("outcome", "optionId"); got != "yes" {
 				t.Errorf("%s: the answer was %q", m.name, got)
 			}
-			s.AwaitLua(`not require('acp.permission').win()`)
+			s.AwaitLua(`not require('acp.permission.float').win()`)
 
 			id = p.permission(obj{"toolCallId": fmt.Sprint("d", n), "title": "Again"}, yesNo...)
 			s.awaitFloat()
@@ -127,7 +127,7 @@ func TestBadMomentForNeovim(t *testing.T) {
 			})
 			s.awaitTurnEnd("end_turn")
 			s.awaitChat(fmt.Sprintf("Ended in %s.", m.name))
-			s.AwaitLua(`not require('acp.permission').win()`)
+			s.AwaitLua(`not require('acp.permission.float').win()`)
 			p.answer(id)
 		}
 		for _, m := range moments {
@@ -155,5 +155,5 @@ func (s *scene) awaitMode(mode string) {
 // redrawn counts how often the host had to draw a buffer anew.
 func (s *scene) redrawn() int {
 	s.t.Helper()
-	return strings.Count(s.file(s.LuaString(`require('acp.host').log_file()`)), "draw a buffer anew")
+	return strings.Count(s.file(s.LuaString(`require('acp.rpc.host').log_file()`)), "draw a buffer anew")
 }

@@ -494,7 +494,7 @@ func TestChangesThatAreNoText(t *testing.T) {
 		s.endsWith(p, turn, "modified binary\nmodified large.txt\n", "disk binary, disk large.txt, fs large.txt, fs binary")
 		// The window waits until the user has left the command line.
 		s.Keys(":echo ")
-		s.Lua(nil, `require('acp.changes').open(1)`)
+		s.Lua(nil, `require('acp.review.changes').open(1)`)
 		s.AwaitLua(`#vim.fn.getqflist() == 2`)
 		s.AwaitLua(`vim.fn.exists('#acp_idle') == 1`)
 		if s.LuaInt(`vim.fn.getqflist({ winid = 0 }).winid`) != 0 {

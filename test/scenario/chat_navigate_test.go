@@ -288,7 +288,7 @@ func TestTypingInTheTranscriptGoesToThePrompt(t *testing.T) {
 			s.AwaitLua(`vim.fn.mode() == 'n'`)
 		}
 		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.bufwinid(`+chatBuf+`))`)
-		s.Lua(nil, `vim.api.nvim_win_close(vim.fn.bufwinid(require('acp.bufs').get(require('acp.mirror').resolve()).prompt), true)`)
+		s.Lua(nil, `vim.api.nvim_win_close(vim.fn.bufwinid(require('acp.chat.buffers').get(require('acp.rpc.state').resolve()).prompt), true)`)
 		s.Keys("iabc")
 		s.awaitPrompt(want + "abc")
 	})

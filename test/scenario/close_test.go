@@ -41,7 +41,7 @@ func TestClosedSessionsCostNothing(t *testing.T) {
 			s.AwaitEvent("AcpSessionReady")
 		}
 		open(2) // so that the agent stays
-		s.Lua(nil, `require('acp.layout').open(1, false)`)
+		s.Lua(nil, `require('acp.chat.layout').open(1, false)`)
 		closed(1)
 		// What is shown stays as it is.
 		s.AwaitScreen("closed")

@@ -32,7 +32,7 @@ func (s *scene) awaitMenu(want ...string) {
 func (s *scene) promptText() string {
 	s.t.Helper()
 	return s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(
-		require('acp.bufs').get(require('acp.mirror').resolve()).prompt, 0, -1, false), '\n')`)
+		require('acp.chat.buffers').get(require('acp.rpc.state').resolve()).prompt, 0, -1, false), '\n')`)
 }
 
 func (s *scene) awaitPrompt(want string) {
@@ -102,7 +102,7 @@ func TestSlashOffersCommands(t *testing.T) {
 func (s *scene) settle() {
 	s.t.Helper()
 	s.Lua(nil, `_G.settled = false
-		require('acp.host').request('find_files', { session = require('acp.mirror').resolve(), query = '', open = {} }, function()
+		require('acp.rpc.host').request('find_files', { session = require('acp.rpc.state').resolve(), query = '', open = {} }, function()
 			vim.schedule(function() vim.schedule(function() _G.settled = true end) end)
 		end)`)
 	s.AwaitLua(`_G.settled`)
@@ -391,7 +391,7 @@ func TestChipsBelongToTheirSession(t *testing.T) {
 		// What is deleted is not sent.
 		s.Command("wincmd t")
 		s.ok(`require('acp').add({ session = 1 })`)
-		s.Lua(nil, `require('acp.layout').open(1, true)`)
+		s.Lua(nil, `require('acp.chat.layout').open(1, true)`)
 		s.awaitPrompt("@a.lua @a.lua @b.lua ")
 		s.Keys("<Esc>ggdGinothing<C-s>")
 		m, text = p.prompted()
@@ -519,7 +519,7 @@ func TestFilesListedLateDisturbNobody(t *testing.T) {
 				play(s)
 				menu, text := s.menu(), s.promptText()
 				s.list()
-				s.Lua(nil, `require('acp.host').request('await_files', { session = 1 }, function() _G.listed = true end)`)
+				s.Lua(nil, `require('acp.rpc.host').request('await_files', { session = 1 }, function() _G.listed = true end)`)
 				s.AwaitLua(`_G.listed`)
 				s.settle()
 				if got := s.menu(); !slices.Equal(got, menu) || s.promptText() != text {

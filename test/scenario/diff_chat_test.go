@@ -185,7 +185,7 @@ func TestDiffOfManyLines(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 		s.awaitChat("1 - local name0")
 		s.StartGap()
-		s.Command("lua vim.api.nvim_win_call(vim.fn.win_findbuf(" + chatBuf + ")[1], function() require('acp.navigate').fold('open_all') end)")
+		s.Command("lua vim.api.nvim_win_call(vim.fn.win_findbuf(" + chatBuf + ")[1], function() require('acp.chat.navigate').fold('open_all') end)")
 		s.AwaitLua(`vim.api.nvim_buf_line_count(` + chatBuf + `) > 10000`)
 		s.AwaitLua(`#vim.api.nvim_buf_get_extmarks(` + chatBuf + `, vim.api.nvim_create_namespace('acp_code'), 0, -1, {}) > 500`)
 		t.Logf("the longest gap was %v", s.StopGap())

@@ -52,7 +52,7 @@ func edits(id string, files ...string) obj {
 func (s *scene) awaitDiff(text string) {
 	s.t.Helper()
 	s.AwaitLua(`(function(text)
-		local wins = require('acp.diff').windows()
+		local wins = require('acp.diff.view').windows()
 		local last = wins[#wins]
 		if not last then return false end
 		local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(last), 0, -1, false)
@@ -62,7 +62,7 @@ func (s *scene) awaitDiff(text string) {
 
 func (s *scene) awaitNoDiff() {
 	s.t.Helper()
-	s.AwaitLua(`#require('acp.diff').windows() == 0`)
+	s.AwaitLua(`#require('acp.diff.view').windows() == 0`)
 }
 
 // scenery is all that a diff must leave as it was: layout, sizes, views, focus, buffers, alternate
@@ -237,7 +237,7 @@ func TestDiffInASmallTerminal(t *testing.T) {
 		s.awaitColour("for", "@keyword.repeat.lua") // in the chat
 		s.AwaitLua(`#vim.tbl_filter(function(win)
 			return vim.treesitter.highlighter.active[vim.api.nvim_win_get_buf(win)] ~= nil
-		end, require('acp.diff').windows()) == 2`)
+		end, require('acp.diff.view').windows()) == 2`)
 		s.Golden("stacked", nvimtest.Attrs())
 		s.answers(p, id, func() { s.Command("Acp permit 3") }, "no")
 		s.same(before, s.scenery())
@@ -475,9 +475,9 @@ func TestDiffWaitsForTheUserToRest(t *testing.T) {
 			id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 			s.AwaitLua(`#require('acp').permissions() == 1`)
 			// The text is there, so that it is the user alone who is waited for.
-			s.AwaitLua(`require('acp.diff').waits()`)
+			s.AwaitLua(`require('acp.diff.view').waits()`)
 			// What they typed is long ago, so that it is what they are in the middle of.
-			s.AwaitLua(`require('acp.rest').left() < -20`)
+			s.AwaitLua(`require('acp.ui.typing').left() < -20`)
 			if try.begin != "q:" {
 				unchanged(try.when)
 			}
@@ -517,14 +517,14 @@ func TestDiffOfTheNextRequestOpensInTheSamePlace(t *testing.T) {
 		s.AwaitScreen("1 of 2")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.wo.diff`)
-		wins := s.LuaString(`vim.inspect(require('acp.diff').windows())`)
+		wins := s.LuaString(`vim.inspect(require('acp.diff.view').windows())`)
 		layout := s.LuaString(`vim.inspect(vim.fn.winlayout())`)
 		s.Keys("gr")
 		if got := outcome(t, p.answer(second)); got != "no" {
 			t.Errorf("the answer is %s", got)
 		}
 		s.awaitDiff("first, last do")
-		if s.LuaString(`vim.inspect(require('acp.diff').windows())`) != wins || s.LuaString(`vim.inspect(vim.fn.winlayout())`) != layout {
+		if s.LuaString(`vim.inspect(require('acp.diff.view').windows())`) != wins || s.LuaString(`vim.inspect(vim.fn.winlayout())`) != layout {
 			t.Error("the next diff opened somewhere else")
 		}
 		s.answers(p, third, func() { s.Keys("ga") }, "yes")
@@ -567,7 +567,7 @@ func TestDiffDoesNotOpenOverOthers(t *testing.T) {
 		s.Command("wincmd t | diffthis | wincmd j | diffthis")
 		comparing := `#vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_tabpage_list_wins(0))`
 		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
-		s.AwaitLua(`require('acp.diff').waits()`)
+		s.AwaitLua(`require('acp.diff.view').waits()`)
 		s.awaitFloat()
 		if n := s.LuaInt(comparing); n != 2 {
 			t.Errorf("%d windows compare, where the user has two", n)
@@ -584,8 +584,8 @@ func TestDiffDoesNotOpenOverOthers(t *testing.T) {
 		s.Lua(nil, `_G.picker = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
 			{ relative = 'editor', row = 2, col = 2, width = 150, height = 38 })`)
 		id = p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
-		s.AwaitLua(`require('acp.diff').waits()`)
-		if !s.LuaBool(`#require('acp.diff').windows() == 0`) {
+		s.AwaitLua(`require('acp.diff.view').waits()`)
+		if !s.LuaBool(`#require('acp.diff.view').windows() == 0`) {
 			t.Error("a diff opened behind the picker")
 		}
 		s.Lua(nil, `vim.api.nvim_win_close(_G.picker, true)`)
@@ -778,7 +778,7 @@ func TestDiffBesideBoundWindows(t *testing.T) {
 					},
 				} {
 					id := p.permission(edits("e1", path, "line 199\n", "LINE 199\n"), yesNo...)
-					s.AwaitLua(`#require('acp.diff').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
+					s.AwaitLua(`#require('acp.diff.view').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
 					s.awaitFloat()
 					if n := s.LuaInt(`vim.fn.line('.', vim.fn.bufwinid('b.txt'))`); n != 40 {
 						t.Errorf("the other window's cursor is in line %d", n)

@@ -41,7 +41,7 @@ func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
 		p.writeFile(path, after)
 		s.write("code.txt", after)
 		s.AwaitLua(`(function(buf, path)
-			local track = require('acp.track')
+			local track = require('acp.files.track')
 			return track.disk_is(path, track.get(buf).disk)
 		end)(...)`, buf, path)
 		p.stop(turn, "end_turn")
@@ -81,13 +81,13 @@ func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
 
 func TestHealthTellsThatTheDiskCannotBeWatched(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		s.Lua(nil, `require('acp.ops').batch({ { 'watch_limit', { why = 'no space left on device' } } })`)
+		s.Lua(nil, `require('acp.rpc.ops').batch({ { 'watch_limit', { why = 'no space left on device' } } })`)
 		s.Command("Acp health")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
 		if got := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(got, "cannot be watched (no space left on device)") {
 			t.Errorf("health says:\n%s", got)
 		}
-		s.Lua(nil, `require('acp.ops').batch({ { 'watch', { on = false } } })`)
+		s.Lua(nil, `require('acp.rpc.ops').batch({ { 'watch', { on = false } } })`)
 		s.Command("Acp health")
 		s.Await("no word of the watch", func() bool {
 			return !strings.Contains(s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`)), "cannot be watched")
@@ -104,7 +104,7 @@ func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
 		p := s.begin()
 		turn := s.prompt(p, "edit")
 		s.Command("wincmd t")
-		s.AwaitLua(`(require('acp.track').get(...) or {}).disk ~= nil`, buf)
+		s.AwaitLua(`(require('acp.files.track').get(...) or {}).disk ~= nil`, buf)
 		// Nobody hears of the disk between the two.
 		s.Lua(nil, `
 			function both(text, command)
@@ -162,7 +162,7 @@ func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The buffer still gets to know the disk, merged or as a conflict: who has written it knew what was there, or not.
-		s.AwaitLua(`#require('acp.conflict').get(...) == 1 or vim.api.nvim_buf_get_lines(..., 0, 1, true)[1] == 'other'`, buf)
+		s.AwaitLua(`#require('acp.files.conflict').get(...) == 1 or vim.api.nvim_buf_get_lines(..., 0, 1, true)[1] == 'other'`, buf)
 		s.Command("write")
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")

@@ -18,7 +18,7 @@ func lines(from, n int) string {
 }
 
 // chatWin is the Lua expression for the first chat window of the tab.
-const chatWin = `(require('acp.layout').windows(0))`
+const chatWin = `(require('acp.chat.layout').windows(0))`
 
 // view is where a window of the chat stands: its first and last line shown, and its cursor.
 func (s *scene) view(win int) string {

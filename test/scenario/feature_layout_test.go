@@ -159,13 +159,13 @@ func TestQuittingEndsAllAgents(t *testing.T) {
 func TestTheChatFollowsTheTerminal(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.begin()
-		const width = `vim.api.nvim_win_get_width((require('acp.layout').windows(0)))`
+		const width = `vim.api.nvim_win_get_width((require('acp.chat.layout').windows(0)))`
 		s.AwaitLua(width + ` == 80`)
 		s.Resize(80, 24)
 		s.AwaitLua(width + ` == 40`)
 		s.Resize(200, 40)
 		s.AwaitLua(width + ` == 80`)
-		s.Lua(nil, `vim.api.nvim_win_set_width(require('acp.layout').windows(0), 100)`)
+		s.Lua(nil, `vim.api.nvim_win_set_width(require('acp.chat.layout').windows(0), 100)`)
 		s.Redraw()
 		s.Resize(100, 24)
 		s.AwaitLua(width + ` == 50`)
@@ -176,10 +176,10 @@ func TestTheChatFollowsTheTerminal(t *testing.T) {
 func TestTheChatComesBackAboveThePrompt(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.begin()
-		s.Lua(nil, `vim.api.nvim_win_close(require('acp.layout').windows(0), true)`)
+		s.Lua(nil, `vim.api.nvim_win_close(require('acp.chat.layout').windows(0), true)`)
 		s.Command("Acp")
 		s.AwaitLua(`(function()
-			local chat, prompt = require('acp.layout').windows(0)
+			local chat, prompt = require('acp.chat.layout').windows(0)
 			if not chat or #vim.api.nvim_tabpage_list_wins(0) ~= 3 then return false end
 			local a, b = vim.api.nvim_win_get_position(chat), vim.api.nvim_win_get_position(prompt)
 			return a[2] == b[2] and a[1] < b[1] and vim.api.nvim_win_get_height(prompt) == 4
@@ -235,7 +235,7 @@ func TestWindowsOfASessionRestoredInTheSameNeovim(t *testing.T) {
 			vim.cmd.mksession(file)
 			vim.cmd('silent! source ' .. vim.fn.fnameescape(file))`, s.Dir+"/Session.vim")
 		s.AwaitLua(`(function()
-			local chat, prompt = require('acp.layout').windows(0)
+			local chat, prompt = require('acp.chat.layout').windows(0)
 			return chat and prompt and #vim.api.nvim_tabpage_list_wins(0) == 3
 				and not vim.wo[chat].number and vim.wo[chat].winfixwidth and not vim.wo[prompt].number
 		end)()`)
@@ -273,7 +273,7 @@ func TestTheFloatingChatFollowsTheTerminal(t *testing.T) {
 		s.begin()
 		const sizes = `(function()
 			local list = {}
-			for _, win in ipairs({ require('acp.layout').windows(0) }) do
+			for _, win in ipairs({ require('acp.chat.layout').windows(0) }) do
 				local c = vim.api.nvim_win_get_config(win)
 				table.insert(list, ('%dx%d at %d,%d'):format(c.width, c.height, c.row, c.col))
 			end

@@ -36,7 +36,7 @@ func (s *scene) resolved(option any, by string) {
 // awaitNoFloat waits until the float is gone.
 func (s *scene) awaitNoFloat() {
 	s.t.Helper()
-	s.AwaitLua(`not require('acp.permission').win() and
+	s.AwaitLua(`not require('acp.permission.float').win() and
 		#vim.tbl_filter(function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end, vim.api.nvim_list_wins()) == 0`)
 }
 
@@ -311,7 +311,7 @@ func TestPermissionFollowsTheUserToAnotherTab(t *testing.T) {
 		id := p.permission(runMake, yesNo...)
 		s.awaitFloat()
 		s.Command("tabnew")
-		here := `(function() local w = require('acp.permission').win()
+		here := `(function() local w = require('acp.permission.float').win()
 			return w and vim.api.nvim_win_is_valid(w) and vim.api.nvim_win_get_tabpage(w) == vim.api.nvim_get_current_tabpage() end)()`
 		s.AwaitLua(here)
 		s.screen("tab")

@@ -550,7 +550,7 @@ func TestAnEndIsSeen(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()
 		s.Command("Acp toggle")
-		s.AwaitLua(`require('acp.bufs').get(1).visible == false`)
+		s.AwaitLua(`require('acp.chat.buffers').get(1).visible == false`)
 		s.synced() // the host has heard of it
 		p.exit(3, "")
 		s.AwaitScreen("acp: Puppet exited with code 3. :Acp restart starts it again.")
@@ -570,7 +570,7 @@ func TestAnEndOfManyWordsIsOneLine(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		p := s.begin()
 		s.Command("Acp toggle")
-		s.AwaitLua(`require('acp.bufs').get(1).visible == false`)
+		s.AwaitLua(`require('acp.chat.buffers').get(1).visible == false`)
 		s.synced() // the host has heard of it
 		p.exit(137, "")
 		s.AwaitScreen("acp: Puppet exited with code 137. :Acp restart starts it again.")

@@ -61,7 +61,7 @@ func TestCheckhealth(t *testing.T) {
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
 		text := s.buffer(s.LuaInt(`vim.api.nvim_get_current_buf()`))
 		for _, want := range []string{
-			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", "api " + s.LuaString(`require('acp.host').api`), "it is not running", "log: ",
+			"Neovim", s.Version, "layout: expected 'right'", "Host", host + ": acp-nvim ", "api " + s.LuaString(`require('acp.rpc.host').api`), "it is not running", "log: ",
 			"Data", "acp: 0 bytes, with the changes of 0 sessions",
 			"Agents", "puppet: " + self, "claude: no claude-agent-acp on the PATH. Install it with: npm install",
 			"gemini: no gemini on the PATH", "qwen", "kimi", "copilot", "goose", "codex", "opencode",
@@ -211,8 +211,8 @@ func TestMissingHostSaysHowToBuildIt(t *testing.T) {
 func TestHostOfAnotherRevision(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
-		api := s.LuaString(`require('acp.host').api`)
-		s.Lua(nil, `require('acp.host').api = '0badf00d'`)
+		api := s.LuaString(`require('acp.rpc.host').api`)
+		s.Lua(nil, `require('acp.rpc.host').api = '0badf00d'`)
 		s.Command("Acp")
 		s.awaitNotification(":Acp build")
 		if said := s.notifications(); strings.Count(said, "acp:") != 1 || !strings.Contains(said, "revision 0badf00d") {
@@ -225,7 +225,7 @@ func TestHostOfAnotherRevision(t *testing.T) {
 			t.Errorf("the revision is not in\n%s", text)
 		}
 		s.Command("enew")
-		s.Lua(nil, `require('acp.host').api = ...`, api)
+		s.Lua(nil, `require('acp.rpc.host').api = ...`, api)
 		s.Command("Acp restart")
 		s.agent().begin()
 		s.AwaitEvent("AcpSessionReady")

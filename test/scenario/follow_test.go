@@ -64,7 +64,7 @@ func (s *scene) awaitShown(win int, want string) {
 func (s *scene) recordJumps() {
 	s.t.Helper()
 	s.Lua(nil, `
-		local follow = require('acp.follow')
+		local follow = require('acp.follow.window')
 		local jump = follow.jump
 		_G.jumps = {}
 		follow.jump = function(args)
@@ -321,7 +321,7 @@ func TestFollowWaitsForTheUser(t *testing.T) {
 		win := s.follow()
 		s.recordJumps()
 		s.Lua(nil, `
-			local idle = require('acp.idle')
+			local idle = require('acp.ui.safe_state')
 			local now = idle.now
 			_G.looks = 0
 			idle.now = function()
@@ -626,7 +626,7 @@ func TestFollowByConfiguration(t *testing.T) {
 		// Without a window for code one is opened beside the chat.
 		s.Command("Acp")
 		s.Lua(nil, `
-			local chat, prompt = require('acp.layout').windows(0)
+			local chat, prompt = require('acp.chat.layout').windows(0)
 			for _, win in ipairs(vim.api.nvim_list_wins()) do
 				if win ~= chat and win ~= prompt then vim.api.nvim_win_close(win, true) end
 			end`)
@@ -767,7 +767,7 @@ func TestFollowNoReplay(t *testing.T) {
 			t.Errorf("shown were %v", got)
 		}
 		// What was decided before the user's last action is refused.
-		outcome := s.LuaString(`require('acp.follow').jump({ path = ..., line = 3, exists = true, big = false, activity = -1 })`, old)
+		outcome := s.LuaString(`require('acp.follow.window').jump({ path = ..., line = 3, exists = true, big = false, activity = -1 })`, old)
 		if outcome != "busy" || s.shows(win) != "new.txt:7" {
 			t.Errorf("a late jump is %s, and the window shows %s", outcome, s.shows(win))
 		}

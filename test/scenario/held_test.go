@@ -275,8 +275,8 @@ func TestTypingWhileAWriteIsHeld(t *testing.T) {
 		pick := func(n int) {
 			t.Helper()
 			s.Lua(nil, `local r = require('acp').permissions()[1]
-				require('acp.host').request('pick', { session = r.session, permission = r.id, file = 1,
-					looked = require('acp.mirror').permissions()[1].picks[1].looked, first = ..., last = ..., refuse = true }, function() end)`, n)
+				require('acp.rpc.host').request('pick', { session = r.session, permission = r.id, file = 1,
+					looked = require('acp.rpc.state').permissions()[1].picks[1].looked, first = ..., last = ..., refuse = true }, function() end)`, n)
 		}
 		// Beside the hunks: it stays, and is not saved by this.
 		id := p.store(path, text)
@@ -560,7 +560,7 @@ func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
 		s.awaitDiff("mine")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'a.lua' and vim.bo.buftype == ''`)
 		s.AwaitScreen("1 of 3 refused")
-		if line := s.LuaInt(`vim.api.nvim_win_get_cursor(require('acp.diff').windows()[2])[1]`); line != 25 {
+		if line := s.LuaInt(`vim.api.nvim_win_get_cursor(require('acp.diff.view').windows()[2])[1]`); line != 25 {
 			t.Errorf("the cursor of the diff is in line %d", line)
 		}
 		s.heldScreen("followed")
@@ -616,7 +616,7 @@ func TestHunksWhereNeovimSeesOthers(t *testing.T) {
 		id = p.store(path, old)
 		s.awaitDiff("return M")
 		s.Command("Acp diff")
-		s.AwaitLua(`#require('acp.diff').windows() == 2 and vim.b.acp_diff`)
+		s.AwaitLua(`#require('acp.diff.view').windows() == 2 and vim.b.acp_diff`)
 		s.Keys("gE")
 		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 5`)
 		s.Keys("ga")
@@ -715,7 +715,7 @@ func TestHeldWritesThatAreNoText(t *testing.T) {
 		s.prompt(p, "change it")
 		path := s.write("x.bin", "a\x00b\n")
 		id := p.store(path, "text\n")
-		s.AwaitLua(`#require('acp.diff').windows() > 0`)
+		s.AwaitLua(`#require('acp.diff.view').windows() > 0`)
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.b.acp_diff`)
 		s.Keys("g<lt>")
@@ -817,7 +817,7 @@ func TestHeldWritesAndUnsavedText(t *testing.T) {
 		p.fails(id, -32603, "the user changed this text", "after line 30 the file has 1 line more (mine)")
 		s.awaitNoDiff()
 		is(old+"mine\n", unsaved(old)+"mine\n")
-		if s.LuaBool(`#require('acp.conflict').get(vim.fn.bufnr('a.lua')) > 0`) {
+		if s.LuaBool(`#require('acp.files.conflict').get(vim.fn.bufnr('a.lua')) > 0`) {
 			t.Error("a conflict is there")
 		}
 	}, wide)

@@ -314,8 +314,8 @@ func TestOldLinesHaveTheirTabStops(t *testing.T) {
 			"tabstop=8 vartabstop=3,6": "日本     x     y",
 		} {
 			s.Command("setlocal vartabstop= " + tabstops)
-			got := s.LuaString(`(require('acp.virtual').untabbed('日本\tx', 0)) ..
-				(require('acp.virtual').untabbed('\ty', 0, select(2, require('acp.virtual').untabbed('日本\tx', 0))))`)
+			got := s.LuaString(`(require('acp.ui.virt_lines').untabbed('日本\tx', 0)) ..
+				(require('acp.ui.virt_lines').untabbed('\ty', 0, select(2, require('acp.ui.virt_lines').untabbed('日本\tx', 0))))`)
 			if got != want {
 				t.Errorf("%s: %q, want %q", tabstops, got, want)
 			}

@@ -11,9 +11,9 @@ import (
 // floatText is the text of the float.
 func (s *scene) floatText() string {
 	s.t.Helper()
-	s.AwaitLua(`require('acp.permission').win()`) // the screen may still show the one before
+	s.AwaitLua(`require('acp.permission.float').win()`) // the screen may still show the one before
 	return s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(
-		vim.api.nvim_win_get_buf(require('acp.permission').win()), 0, -1, false), '\n')`)
+		vim.api.nvim_win_get_buf(require('acp.permission.float').win()), 0, -1, false), '\n')`)
 }
 
 // permit answers with the n-th option.
@@ -66,7 +66,7 @@ func TestAnswersAreNeverCut(t *testing.T) {
 		p := s.beginAtRoot()
 		s.prompt(p, "do it")
 		for text, want := range map[string]int{strings.Repeat("word ", 30): 150, "a\tb\x01": 11, "日本": 4} {
-			if got := s.LuaInt(`require('acp.wrap').cells(...)`, text); got != want {
+			if got := s.LuaInt(`require('acp.ui.wrap').cells(...)`, text); got != want {
 				t.Errorf("%q takes %d cells, expected %d", text, got, want)
 			}
 		}
@@ -78,7 +78,7 @@ func TestAnswersAreNeverCut(t *testing.T) {
 			t.Errorf("the float says\n%s", s.floatText())
 		}
 		if got := s.LuaInt(`(function()
-			local win = require('acp.permission').win()
+			local win = require('acp.permission.float').win()
 			local widest = 0
 			for _, line in ipairs(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)) do
 				widest = math.max(widest, vim.api.nvim_strwidth(line))
@@ -88,7 +88,7 @@ func TestAnswersAreNeverCut(t *testing.T) {
 			t.Errorf("the float is %d cells too narrow\n%s", -got, s.floatText())
 		}
 		// <CR> on any of its rows is that answer.
-		s.Lua(nil, `local win = require('acp.permission').win()
+		s.Lua(nil, `local win = require('acp.permission.float').win()
 			vim.api.nvim_set_current_win(win)
 			vim.fn.search('No')
 			vim.cmd('normal! k')`)
@@ -193,7 +193,7 @@ func TestPlanIsShown(t *testing.T) {
 		s.screen("plan")
 		var groups []string
 		s.Lua(&groups, `vim.tbl_map(function(m) return m[4].hl_group end, vim.api.nvim_buf_get_extmarks(
-			vim.api.nvim_win_get_buf(require('acp.permission').win()), require('acp.highlight').ns, 0, -1, { details = true }))`)
+			vim.api.nvim_win_get_buf(require('acp.permission.float').win()), require('acp.ui.highlight').ns, 0, -1, { details = true }))`)
 		for _, group := range []string{"AcpHeading1", "AcpBold", "AcpCode", "AcpCodeBlock"} {
 			if !slices.Contains(groups, group) {
 				t.Errorf("the plan has the highlights %v, without %s", groups, group)
@@ -298,11 +298,11 @@ func TestTheFloatOfAnotherRequestHasNoFocus(t *testing.T) {
 		s.AwaitScreen("$ make one")
 		second := p.permission(command("two", "make two"), yesNo...)
 		s.AwaitScreen("1 of 2")
-		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
+		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission.float').win())`)
 		p.notify("$/cancel_request", obj{"requestId": first})
 		p.fails(first, -32800)
 		s.AwaitScreen("$ make two")
-		if s.LuaBool(`vim.api.nvim_get_current_win() == require('acp.permission').win()`) {
+		if s.LuaBool(`vim.api.nvim_get_current_win() == require('acp.permission.float').win()`) {
 			t.Error("the float of the second request has the focus")
 		}
 		s.Keys("1<Esc>")
@@ -311,7 +311,7 @@ func TestTheFloatOfAnotherRequestHasNoFocus(t *testing.T) {
 		// The same one, drawn anew, keeps it.
 		id := p.permission(command("three", "make three"), yesNo...)
 		s.AwaitScreen("$ make three")
-		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
+		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission.float').win())`)
 		p.permission(command("four", "make four"), yesNo...)
 		s.AwaitScreen("1 of 2")
 		s.Keys("3")
@@ -346,12 +346,12 @@ func TestAFloatThatIsSweptAwayComesBack(t *testing.T) {
 		s.Lua(nil, `_G.notified = {}`)
 		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, s.awaitFloat())
 		s.Keys("q")
-		s.AwaitLua(`require('acp.permission').win() == nil`)
+		s.AwaitLua(`require('acp.permission.float').win() == nil`)
 		s.Command("wincmd t")
 		s.Command("Acp")
 		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
 		s.Redraw()
-		if s.LuaBool(`require('acp.permission').win() ~= nil`) {
+		if s.LuaBool(`require('acp.permission.float').win() ~= nil`) {
 			t.Error("the float that was closed is there again")
 		}
 		s.Command("Acp permit 1")

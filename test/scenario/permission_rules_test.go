@@ -37,7 +37,7 @@ func (s *scene) decided(p *puppet, call obj, want string) {
 		s.t.Errorf("%v was answered %s, expected %s", call["title"], got, want)
 	}
 	s.resolved(want, "rule")
-	if s.LuaBool(`require('acp.permission').win() ~= nil or #require('acp').permissions() > 0`) {
+	if s.LuaBool(`require('acp.permission.float').win() ~= nil or #require('acp').permissions() > 0`) {
 		s.t.Errorf("%v: the user is asked", call["title"])
 	}
 }
@@ -98,7 +98,7 @@ func TestRulesDecide(t *testing.T) {
 
 		// The rules of the moment count.
 		s.Lua(nil, `local c = vim.g.acp; c.permissions = {}; require('acp').setup(c)
-			vim.schedule(function() require('acp.host').request('list_decided', {}, function() _G.set = true end) end)`)
+			vim.schedule(function() require('acp.rpc.host').request('list_decided', {}, function() _G.set = true end) end)`)
 		s.AwaitLua(`_G.set`)
 		s.asked(p, editing("e4", s.Dir+"/src/a.lua"), 1)
 		p.stop(turn, "end_turn")

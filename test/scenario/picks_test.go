@@ -26,7 +26,7 @@ func linesLua() (old, text string) {
 func (s *scene) awaitRefused(n int) {
 	s.t.Helper()
 	s.AwaitLua(`(function(n)
-		local r = require('acp.mirror').permissions()[1]
+		local r = require('acp.rpc.state').permissions()[1]
 		if not r then return false end
 		local sum = 0
 		for _, file in ipairs(r.picks or {}) do sum = sum + #file.refused end
@@ -128,13 +128,13 @@ func TestKeysTypedBehindAJump(t *testing.T) {
 				p := s.begin()
 				s.prompt(p, "change it")
 				p.permission(edits("e1", a, old, text, b, old, text, none, "\x00", "\x01\x00", c, "return 1\n", "return 2\n"), yesNo...)
-				s.AwaitLua(`#require('acp.diff').windows() > 0`)
+				s.AwaitLua(`#require('acp.diff.view').windows() > 0`)
 				s.Command("Acp diff")
 				s.AwaitLua(`vim.fn.line('.') == 4`)
 				picks := func(want string) {
 					t.Helper()
 					s.Await("refused hunks "+want, func() bool {
-						return s.LuaString(`return (vim.json.encode(vim.tbl_map(function(p) return p.refused end, require('acp.mirror').permissions()[1].picks or {})):gsub('{}', '[]'))`) == want
+						return s.LuaString(`return (vim.json.encode(vim.tbl_map(function(p) return p.refused end, require('acp.rpc.state').permissions()[1].picks or {})):gsub('{}', '[]'))`) == want
 					})
 				}
 				s.Keys("]v]v]vg<lt>")
@@ -163,7 +163,7 @@ func TestHunksOfARequestInItsOtherForms(t *testing.T) {
 				s.Command("wincmd t")
 				before := s.scenery()
 				id := p.permission(edits("e1", a, old, text), yesNo...)
-				s.AwaitLua(`#require('acp.diff').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
+				s.AwaitLua(`#require('acp.diff.view').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
 				s.Command("Acp diff")
 				s.AwaitLua(`vim.fn.line('.') == 4`)
 				s.Keys("]v]vg<lt>")

@@ -16,7 +16,7 @@ import (
 )
 
 // promptWin is the Lua expression for the first prompt window of the tab.
-const promptWin = `(select(2, require('acp.layout').windows(0)))`
+const promptWin = `(select(2, require('acp.chat.layout').windows(0)))`
 
 func (s *scene) awaitPromptHeight(want int) {
 	s.t.Helper()
@@ -514,7 +514,7 @@ func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
 		p = s.agent()
 		s.awaitPrompts(obj{"kept words": "waits"})
 		s.awaitChat("starts it again\n\nkept words")
-		s.Lua(nil, `require('acp.host').notify('redraw', { session = 1, why = 'a test' })`)
+		s.Lua(nil, `require('acp.rpc.host').notify('redraw', { session = 1, why = 'a test' })`)
 		p.initialize(logins(browser))
 		p.refuseLogin(p.expect("session/new"))
 		s.awaitState("auth_required")

@@ -10,7 +10,7 @@ func TestWaitingForTheUserCostsNothing(t *testing.T) {
 			local schedule = vim.schedule
 			vim.schedule = function(fn) looks = looks + 1; return schedule(fn) end
 			looks = 0
-			require('acp.rest').watch()`)
+			require('acp.ui.typing').watch()`)
 		few := func(what string) {
 			t.Helper()
 			s.AwaitLua("over")
@@ -21,7 +21,7 @@ func TestWaitingForTheUserCostsNothing(t *testing.T) {
 		for _, keys := range []string{":", "/", "d"} { // where no window may be changed
 			s.Keys(keys)
 			s.Lua(nil, `looks, over, done = 0, false, false
-				require('acp.idle').wait(function() done = true end)
+				require('acp.ui.safe_state').wait(function() done = true end)
 				vim.defer_fn(function() over = true end, 300)`)
 			few("after " + keys)
 			s.Keys("<Esc>")
@@ -29,7 +29,7 @@ func TestWaitingForTheUserCostsNothing(t *testing.T) {
 		}
 		s.Keys("j")
 		s.Lua(nil, `looks, over = 0, false
-			require('acp.rest').when(function() return true end, function() over = true end)`)
+			require('acp.ui.typing').when(function() return true end, function() over = true end)`)
 		few("after a key")
 	})
 }

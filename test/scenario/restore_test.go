@@ -120,7 +120,7 @@ func (s *scene) awaitTree(what string, want map[string]string) {
 func (s *scene) synced() {
 	s.t.Helper()
 	s.Lua(nil, `_G.synced = nil
-		require('acp.host').request('list_changes', { session = require('acp.mirror').resolve() }, function() _G.synced = true end)`)
+		require('acp.rpc.host').request('list_changes', { session = require('acp.rpc.state').resolve() }, function() _G.synced = true end)`)
 	s.AwaitLua(`_G.synced`)
 }
 

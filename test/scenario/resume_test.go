@@ -316,7 +316,7 @@ func TestResumeDoesNotWaitForAnAgent(t *testing.T) {
 		s = s.after("quit")
 		other := s.other()
 		s.configure(`c.agent = 'other'`)
-		s.Lua(nil, `require('acp.stored').patience = 100`)
+		s.Lua(nil, `require('acp.session.stored').patience = 100`)
 		s.choose("1 change to review")
 		s.Command("Acp resume")
 		p := s.agent()
@@ -545,7 +545,7 @@ func TestSavedByAnotherVersion(t *testing.T) {
 		if got := s.changes(); got != "" {
 			t.Errorf("changed are %s", got)
 		}
-		log := s.file(s.LuaString(`require('acp.host').log_file()`))
+		log := s.file(s.LuaString(`require('acp.rpc.host').log_file()`))
 		if !strings.Contains(log, "read the saved changes of a session") {
 			t.Errorf("the log has\n%s", log)
 		}
@@ -599,11 +599,11 @@ func TestAnEmptyReviewNamesWhatWaits(t *testing.T) {
 		// What is open does not wait, and a narrow window has room for no id.
 		s.ok(`require('acp').resume({ agent_session_id = 's-1' })`)
 		s.Command("set columns=60")
-		s.ok(`require('acp.stored').waiting('', function(sentence) _G.said = sentence or 'nothing' end) or true`)
+		s.ok(`require('acp.session.stored').waiting('', function(sentence) _G.said = sentence or 'nothing' end) or true`)
 		s.AwaitLua(`_G.said == 'nothing'`)
 		s.ok(`require('acp').close({ session = 2 })`)
 		s.AwaitEvent("AcpSessionClosed")
-		s.ok(`require('acp.stored').waiting('', function(sentence) _G.said = sentence or 'nothing' end) or true`)
+		s.ok(`require('acp.session.stored').waiting('', function(sentence) _G.said = sentence or 'nothing' end) or true`)
 		s.AwaitLua(`_G.said == '"edit" of Puppet has 1 change to review: :Acp resume'`)
 	})
 }

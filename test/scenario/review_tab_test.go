@@ -10,7 +10,7 @@ import (
 )
 
 // reviewBuf is the Lua expression for the buffer of the review of the session used last.
-const reviewBuf = `vim.fn.bufnr(require('acp.bufs').name('review', require('acp.mirror').resolve()))`
+const reviewBuf = `vim.fn.bufnr(require('acp.chat.buffers').name('review', require('acp.rpc.state').resolve()))`
 
 // page is the text of the review.
 func (s *scene) page() string {
@@ -277,8 +277,8 @@ func TestFloatsHaveNames(t *testing.T) {
 		s.Command("wincmd t")
 		s.prompt(p, "go on")
 		p.permission(obj{"toolCallId": "e1", "title": "Ask", "kind": "other"}, yesNo...)
-		s.AwaitLua(`require('acp.permission').win() ~= nil`)
-		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission').win())`)
+		s.AwaitLua(`require('acp.permission.float').win() ~= nil`)
+		s.Lua(nil, `vim.api.nvim_set_current_win(require('acp.permission.float').win())`)
 		named("puppet%-1/permission%-%d+")
 		s.Keys("q")
 		s.Command("Acp traffic")

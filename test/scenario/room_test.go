@@ -50,7 +50,7 @@ func TestADiffTakesTheRoomOfADashboard(t *testing.T) {
 		const sizes = `vim.json.encode(vim.tbl_map(function(win)
 			local buf = vim.api.nvim_win_get_buf(win)
 			return vim.b[buf].acp_session and { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) } or 0
-		end, { require('acp.layout').windows(0) }))`
+		end, { require('acp.chat.layout').windows(0) }))`
 		before, scenery := s.LuaString(sizes), s.scenery()
 		id := p.permission(edits("e1", path, tokensLua, tokensFixed), yesNo...)
 		s.awaitDiff("first, last do")

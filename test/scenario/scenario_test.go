@@ -193,7 +193,7 @@ func (s *scene) refused(lua string, args ...any) string {
 }
 
 // chatBuf is the Lua expression for the chat buffer of the session used last.
-const chatBuf = `(function() for _, s in ipairs(require('acp').sessions()) do if s.id == require('acp.mirror').resolve() then return s.chat_buf end end end)()`
+const chatBuf = `(function() for _, s in ipairs(require('acp').sessions()) do if s.id == require('acp.rpc.state').resolve() then return s.chat_buf end end end)()`
 
 // chat is the text of the chat of the session used last.
 func (s *scene) chat() string {
@@ -257,8 +257,8 @@ func (s *scene) awaitState(state string) {
 // awaitFloat waits until the permission float is shown and gives its window.
 func (s *scene) awaitFloat() int {
 	s.t.Helper()
-	s.AwaitLua(`require('acp.permission').win()`)
-	return s.LuaInt(`require('acp.permission').win()`)
+	s.AwaitLua(`require('acp.permission.float').win()`)
+	return s.LuaInt(`require('acp.permission.float').win()`)
 }
 
 // awaitMessage waits until :messages has a text.

@@ -90,7 +90,7 @@ func TestTerminalInASplit(t *testing.T) {
 		s.screen("ended")
 		// It is shown again, from the block too, after all windows were closed and the buffer wiped.
 		s.Lua(nil, `vim.cmd.bwipeout({ ..., bang = true })`, buf)
-		s.Lua(nil, `vim.api.nvim_set_current_win((require('acp.layout').windows(0)))`)
+		s.Lua(nil, `vim.api.nvim_set_current_win((require('acp.chat.layout').windows(0)))`)
 		s.Lua(nil, `vim.fn.search('two')`)
 		s.Keys("gs")
 		s.AwaitLua(`vim.bo.filetype == 'acp-terminal'`)
@@ -307,7 +307,7 @@ func TestTerminalOfTheAgent(t *testing.T) {
 			t.Errorf("the terminals are %v", list)
 		}
 		// A snapshot that is another text replaces the old one.
-		s.Lua(nil, `require('acp.terminal').output({ session = 1, number = 1, anew = true, data = 'other' })`)
+		s.Lua(nil, `require('acp.terminal.view').output({ session = 1, number = 1, anew = true, data = 'other' })`)
 		s.AwaitLua(`vim.trim(table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), '\n')) == 'other'`, buf)
 		// One whose end is never told does not run after the turn was cancelled.
 		p.inCall("d", "shell/2")

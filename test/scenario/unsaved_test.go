@@ -189,8 +189,8 @@ func TestMuchUnsavedText(t *testing.T) {
 		s.Lua(nil, `asked = nil
 			local newer = vim.split(('abcdefg\n'):rep(1000), '\n')
 			for i = 0, 9 do vim.api.nvim_buf_set_lines(vim.fn.bufnr(i .. '.txt'), 0, -1, false, newer) end
-			require('acp.host').notify('prompt', { session = require('acp').sessions()[1].id, blocks = {
-			{ type = 'unsaved', room = require('acp.unsaved').room() }, { type = 'text', text = 'Queued' } } })`)
+			require('acp.rpc.host').notify('prompt', { session = require('acp').sessions()[1].id, blocks = {
+			{ type = 'unsaved', room = require('acp.prompt.unsaved').room() }, { type = 'text', text = 'Queued' } } })`)
 		along := p.along("Queued")
 		if n := strings.Count(fmt.Sprint(along), "resource_link"); n != 5 {
 			t.Errorf("%d files are linked", n)
@@ -218,8 +218,8 @@ func TestChipOfManyFiles(t *testing.T) {
 				for i = 1, ... do names[i] = ('src/some/folder/file%d.lua'):format(i) end
 				local width = vim.fn.strdisplaywidth
 				vim.fn.strdisplaywidth = function(text) widths = widths + #text; return width(text) end
-				require('acp.mirror').sessions[require('acp').sessions()[1].id].unsaved = names
-				require('acp.winbar').refresh()
+				require('acp.rpc.state').sessions[require('acp').sessions()[1].id].unsaved = names
+				require('acp.chat.winbar').refresh()
 				vim.fn.strdisplaywidth = width
 				measured = widths`, n)
 			s.AwaitScreenMatch(`\+ unsaved: .*`)

@@ -198,7 +198,7 @@ func isBinary(lines []string) bool {
 // refusesFirst refuses the first hunk of the request that is asked, and lets the rest be.
 func (r *whoseRound) refusesFirst() {
 	r.t.Helper()
-	r.AwaitLua(`#require('acp.diff').windows() > 0`)
+	r.AwaitLua(`#require('acp.diff.view').windows() > 0`)
 	r.Command("Acp diff")
 	r.AwaitLua(`vim.startswith(vim.api.nvim_buf_get_name(0), 'acp://diff')`)
 	r.Keys("g<lt>")

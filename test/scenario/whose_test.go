@@ -478,7 +478,7 @@ func (r *whoseRound) promptOf(n int) string { return fmt.Sprintf("turn %d of %s"
 func (r *whoseRound) undoable() int {
 	r.t.Helper()
 	r.Lua(nil, `_G.undoable = nil
-		require('acp.host').request('undo', { session = require('acp.mirror').resolve(), again = false, preview = true }, function(result)
+		require('acp.rpc.host').request('undo', { session = require('acp.rpc.state').resolve(), again = false, preview = true }, function(result)
 			_G.undoable = result and result.prompt or 'none'
 		end)`)
 	r.AwaitLua(`_G.undoable`)

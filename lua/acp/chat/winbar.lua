@@ -1,0 +1,325 @@
+---The lines above the windows of a chat: who works, on what, for how long, and what waits.
+local M = {}
+
+local api = vim.api
+local bar = require('acp.ui.winbar')
+local bufs = require('acp.chat.buffers')
+local cells, flat = require('acp.ui.wrap').cells, require('acp.ui.wrap').flat
+
+local spinner = { '⣷', '⣯', '⣟', '⡿', '⢿', '⣻', '⣽', '⣾' }
+---@type uv.uv_timer_t?
+local timer
+
+---@param seconds integer
+---@return string
+local function clock(seconds)
+  return ('%d:%02d'):format(math.floor(seconds / 60), seconds % 60)
+end
+
+---@param s string
+---@return string
+local function escape(s)
+  return (s:gsub('%%', '%%%%'))
+end
+
+---@param n integer
+---@return string
+local function thousands(n)
+  return n < 1000 and tostring(n) or ('%.0fk'):format(n / 1000)
+end
+
+---@param s string
+---@param room integer cells
+---@return string
+local function shorten(s, room)
+  if cells(s) <= room then
+    return s
+  end
+  return vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', s) .. '…'
+end
+
+---What is worth knowing of a session beside its title, the most important last.
+---@param s acp.Session
+---@return string[]
+local function facts(s)
+  local list = {}
+  if s.usage and s.usage.cost and s.usage.cost.amount > 0 then
+    table.insert(list, ('%.2f %s'):format(s.usage.cost.amount, s.usage.cost.currency))
+  end
+  if s.usage and s.usage.size > 0 then
+    table.insert(
+      list,
+      ('%.0f%% of %s'):format(100 * s.usage.used / s.usage.size, thousands(s.usage.size))
+    )
+  end
+  if s.model then
+    table.insert(list, flat(s.model.name))
+  end
+  if s.mode then
+    table.insert(list, flat(s.mode.name))
+  end
+  return list
+end
+
+local states = {
+  starting = { 'starting', 'AcpWinbarBusy' },
+  auth_required = { 'log in', 'AcpWinbarWaiting' },
+  dead = { 'ended', 'AcpError' },
+  requires_action = { 'waits for you', 'AcpWinbarWaiting' },
+  running = { '', 'AcpWinbarBusy' },
+  idle = { '', 'AcpWinbar' },
+}
+
+---Which other sessions wait for the user.
+---@param id integer
+---@return string
+local function other_waits(id)
+  local mirror = require('acp.rpc.state')
+  local others = vim.tbl_filter(function(other)
+    return other ~= id
+  end, mirror.waiting())
+  if #others > 1 then
+    return #others .. ' others wait for you '
+  end
+  return others[1] and flat(mirror.name(others[1])) .. ' waits for you ' or ''
+end
+
+---The line above a chat. What does not fit is left out, the least important first.
+---@param id integer
+---@param win integer
+---@param width integer
+---@return string
+local function chat_bar(id, win, width)
+  local mirror = require('acp.rpc.state')
+  local s = mirror.sessions[id]
+  if not s then
+    return '%#AcpWinbar# closed'
+  end
+  local left = flat(' ' .. mirror.name(id) .. (s.title and (' · ' .. s.title) or ''))
+  local status, group = unpack(states[s.state])
+  if s.state == 'running' or s.state == 'starting' then
+    status = status .. ' ' .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]
+    local since = mirror.since[id]
+    if since then
+      status = status .. ' ' .. clock(math.floor((vim.uv.now() - since) / 1000))
+    end
+  end
+  local waits = s.state == 'requires_action' and require('acp.permission.pending_write').waits(id)
+  if waits then
+    status = status .. ' · ' .. waits
+  end
+  if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
+    status = status .. ' ↓' -- there is more below
+  end
+  local others = other_waits(id)
+  if others ~= '' and states[s.state][1] ~= '' then
+    others = others .. '· ' -- both may say "waits for you"
+  end
+  if cells(others .. status) > width - 8 then
+    others = '' -- the bar has to say whose it is
+  end
+  left = shorten(left, width - cells(others .. status) - 3)
+  local room = width - cells(left .. others .. status) - 4
+  local shown = {}
+  for _, fact in ipairs(vim.fn.reverse(facts(s))) do
+    room = room - cells(fact) - 3
+    if room < 0 then
+      break
+    end
+    table.insert(shown, fact)
+  end
+  return ('%%#AcpWinbar#%s%%=%s %%#AcpWinbarWaiting#%s%%#%s#%s '):format(
+    escape(left),
+    escape(table.concat(shown, ' · ')),
+    escape(others),
+    group,
+    status
+  )
+end
+
+---The chip of a prompt: the files whose unsaved text goes along, as many as fit.
+---@param id integer
+---@param room integer cells
+---@param inserting boolean
+---@return string chip, boolean whole
+local function chip(id, room, inserting)
+  local names, dropped = require('acp.prompt.unsaved').chip(id)
+  if not names then
+    return '', true
+  end
+  local key = not inserting and require('acp.config').get().keys.drop_unsaved
+  local hint = key and ('  ' .. key .. (dropped and ' sends' or ' drops')) or ''
+  local head = dropped and '− unsaved: ' or '+ unsaved: '
+  room = room - cells(head .. hint)
+  local list, shown, width = '', 0, 0
+  for i, name in ipairs(names) do
+    width = width + cells(i > 1 and ', ' .. name or name)
+    if width > room then
+      break
+    end
+    local more = i < #names and (', +%d'):format(#names - i) or ''
+    if width + #more <= room then
+      list, shown = table.concat(names, ', ', 1, i) .. more, i
+    end
+  end
+  if shown == 0 then
+    room, hint, shown = room + cells(hint), '', 0
+    list = #names > 1 and #names .. ' files'
+      or shorten(vim.fs.basename(names[1]), math.max(room, 8))
+  end
+  local group = dropped and 'AcpMore' or 'AcpChip'
+  local text = ('%%#%s#%s%%#AcpWinbar#%s'):format(group, escape(head .. list), escape(hint))
+  return text, shown == #names
+end
+
+---@param hints string
+---@return string
+local function emphasize(hints)
+  return (hints:gsub('^%l+ed%f[%A]', '%%#AcpError#%0%%#AcpWinbar#'))
+end
+
+---@param id integer
+---@param win integer
+---@param width integer
+---@return string
+local function prompt_bar(id, win, width)
+  local s = require('acp.rpc.state').sessions[id]
+  local keys = require('acp.config').get().keys
+  local parts = {}
+  if s and s.queued > 0 then
+    table.insert(parts, s.queued .. ' queued' .. (s.paused and ', paused' or ''))
+  end
+  local hints = {}
+  -- What is offered works in the mode that the user is in, or will be in there.
+  local here = api.nvim_win_get_buf(win) == api.nvim_get_current_buf()
+  local inserting = here and api.nvim_get_mode().mode:match('^i') ~= nil
+  local send = inserting and keys.send_insert or keys.send
+  if send and bufs.yielded(api.nvim_win_get_buf(win), inserting and 'i' or 'n', send) then
+    send = nil -- it does what the user has made of it
+  end
+  local over = not s and 'closed' or s.state == 'dead' and 'ended · :Acp restart'
+  if over then
+    table.insert(hints, over)
+  elseif send then
+    table.insert(hints, escape(send) .. ' send')
+  end
+  local works = s and (s.state == 'running' or s.state == 'requires_action')
+  if keys.cancel and works and not inserting then
+    table.insert(hints, escape(keys.cancel) .. ' stop')
+  end
+  local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
+  local refused = require('acp.prompt.buffer').refused(id)
+  if refused then
+    right = over or '' -- the keys matter less
+    left = over and 'not sent' or 'not sent: ' .. flat(refused)
+    left = escape(shorten(left, api.nvim_win_get_width(win) - 4 - cells(right)))
+    return '%#AcpError# ' .. left .. '%=%#AcpWinbar#' .. emphasize(right) .. ' '
+  end
+  local used = left ~= '' and cells(left .. ' · ') or 0
+  local room = width - 2 - used
+  local along, whole = chip(id, room - cells(right) - 2, inserting)
+  if not whole then -- it is worth more than the keys
+    along, right = chip(id, room, inserting), ''
+  end
+  if along ~= '' and left ~= '' then
+    left = left .. ' · '
+  end
+  return '%#AcpWinbar# ' .. left .. along .. '%=' .. emphasize(right) .. ' '
+end
+
+---@param buf? integer
+---@return integer[] windows
+local function windows(buf)
+  return buf and api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf) or {}
+end
+
+local ns = api.nvim_create_namespace('acp_winbar')
+
+---Shows below the text of a prompt what the lines above it and above its chat say, those that
+---another plugin has taken.
+---@param id integer
+function M.below(id)
+  local b = bufs.get(id)
+  local prompt = b and windows(b.prompt)[1]
+  if not prompt then
+    return
+  end
+  local info, lines = vim.fn.getwininfo(prompt)[1], {}
+  local width = info.width - info.textoff
+  for buf, compose in pairs({ [b.chat] = chat_bar, [b.prompt] = prompt_bar }) do
+    local win = vim.iter(windows(buf)):find(bar.lost)
+    if win then
+      local chunks = bar.chunks(win, compose(id, win, width), width)
+      table.insert(lines, compose == chat_bar and 1 or #lines + 1, chunks)
+    end
+  end
+  api.nvim_buf_clear_namespace(b.prompt, ns, 0, -1)
+  if #lines > 0 then
+    local last = api.nvim_buf_line_count(b.prompt) - 1
+    api.nvim_buf_set_extmark(b.prompt, ns, last, 0, { virt_lines = lines })
+  end
+end
+
+---@param id integer
+local function draw_bars(id)
+  local b = bufs.get(id)
+  local function below()
+    M.below(id)
+  end
+  for compose, buf in pairs(b and { [chat_bar] = b.chat, [prompt_bar] = b.prompt } or {}) do
+    for _, win in ipairs(windows(buf)) do
+      bar.set(win, compose(id, win, api.nvim_win_get_width(win)), below)
+    end
+  end
+end
+
+---Whether a visible session shows a spinner.
+---@return boolean
+local function spinning()
+  for id, b in bufs.each() do
+    local s = require('acp.rpc.state').sessions[id]
+    if s and b.visible and (s.state == 'running' or s.state == 'starting') then
+      return true
+    end
+  end
+  return false
+end
+
+---@type string which sessions there are, and which wait: what all bars say
+local others_say = ''
+
+---Shows a session's new state beside its buffers; all sessions without an id.
+---@param id? integer
+function M.refresh(id)
+  local mirror = require('acp.rpc.state')
+  local say = table.concat(mirror.waiting(), ' ') .. '/' .. vim.tbl_count(mirror.sessions)
+  local all = id == nil or say ~= others_say
+  others_say = say
+  for each in bufs.each() do
+    if all or each == id then
+      draw_bars(each)
+      require('acp.prompt.buffer').hint(each)
+    end
+  end
+  if spinning() then
+    if not timer then
+      timer = assert(vim.uv.new_timer())
+      timer:start(
+        100,
+        100,
+        vim.schedule_wrap(function()
+          if spinning() then
+            for each in bufs.each() do
+              draw_bars(each)
+            end
+          elseif timer then
+            timer:close()
+            timer = nil
+          end
+        end)
+      )
+    end
+  end
+end
+
+return M

@@ -1,0 +1,833 @@
+---The diff that is open beside a permission request, or that the user asked for: which one, and
+---its keys. There is one at a time. It takes the focus only where the user asked, and else opens
+---when the user rests.
+local M = {}
+
+local api = vim.api
+local idle = require('acp.ui.safe_state')
+local rest = require('acp.ui.typing')
+
+---A diff as the host tells it, with what there is of one of its files.
+---@class acp.Diff
+---@field session integer
+---@field call string
+---@field permission? integer the open request it belongs to
+---@field at integer which file
+---@field files {name: string, added: integer, removed: integer}[]
+---@field path string
+---@field before string what the old side is
+---@field after string
+---@field note string
+---@field form 'whole'|'changes'|'inline'|'sentence' see host/diffview.go
+---@field old_lines integer how many the old text has
+---@field new_lines integer
+---@field first integer the line of the first change
+---@field hunks integer[] where each stands: old start and count, new start and count, and so on
+---@field looked integer which look at the change this is
+---@field rows? boolean of the form 'changes': it has all lines of the file
+---@field edit? boolean it is opened to be edited
+---@field land? 'last' the hunk that the cursor goes to, where it is not the first
+---@field texts? acp.Texts of all forms but 'inline'
+---@field changes? acp.InlineChange[] of the form 'inline'
+
+---What shows a diff.
+---@class acp.DiffPlace
+---@field wins integer[]
+---@field swap fun(self, diff: acp.Diff): boolean shows another one instead, where it can
+---@field focus fun(self) takes the user there
+---@field side fun(self): 1|2|nil whether the current window has the old or the new text
+---@field edit fun(self, diff: acp.Diff, lines: string[], mine?: string[]) has the user edit the new
+---text, or go on with their own
+---@field editing? acp.Editing the write whose text is edited
+---@field leave? fun(self) leaves the user that text, and closes all else
+---@field paint fun(self, diff: acp.Diff, refused: table<integer, true>) shows what is refused
+---@field close fun(self)
+
+---@type acp.Diff? the one on the screen
+local shown
+---@type acp.DiffPlace?
+local place
+---@type boolean the user asked for it
+local asked = false
+---@class acp.DiffLoad what the host was asked for
+---@field id? integer
+---@field texts? acp.Texts
+---@field changes? acp.InlineChange[]
+
+---@type acp.DiffLoad?
+local loading
+---@type acp.Diff? loaded, and waits for the user to rest
+local ready
+---@type integer? the request whose diff is loaded, or waits for the user to rest
+local coming
+---@type table<integer, true> requests whose diff the user has closed
+local dismissed = {}
+---@type acp.Steps the keys that were typed
+local steps = require('acp.ui.async_keys').new()
+---@type {args: table, landed: fun()}? where one of them goes: what the host is asked for
+local jump
+
+local tell = require('acp.ui.notify').tell
+
+---Forgets what is loaded and not shown.
+local function drop()
+  for _, of in pairs({ loading or {}, ready or {} }) do
+    if of.texts then
+      require('acp.diff.split').drop(of.texts)
+    end
+  end
+  loading, ready = nil, nil
+  rest.cancel()
+end
+
+---Takes a piece of a diff.
+---@param piece table
+---@return boolean wanted
+function M.piece(piece)
+  if not loading or loading.id ~= piece.id then
+    return false
+  end
+  if piece.changes then
+    loading.changes = vim.list_extend(loading.changes or {}, piece.changes)
+  else
+    loading.texts = loading.texts or require('acp.diff.split').texts()
+    require('acp.diff.split').add(loading.texts, piece)
+  end
+  return true
+end
+
+---Forgets where the user wanted to go, and what they typed for there.
+local function stop_jump()
+  jump = nil
+  steps:drop()
+end
+
+---Goes to another diff, and on with the next key when it is on the screen.
+---@param args table
+---@param landed fun()
+local function jump_to(args, landed)
+  jump = { args = args, landed = landed }
+  M.open(args, true)
+end
+
+---Whether two questions to the host are about the same file of a diff.
+---@param one table
+---@param other table
+---@return boolean
+local function same(one, other)
+  return one.session == other.session
+    and one.permission == other.permission
+    and one.call == other.call
+    and one.file == other.file
+end
+
+---Has the host tell a diff, instead of what it was asked for before.
+---@param args table
+---@param done fun(diff: acp.Diff?)
+local function load(args, done)
+  drop()
+  if jump and not same(jump.args, args) then
+    stop_jump()
+  end
+  local mine = {}
+  loading = mine
+  require('acp.rpc.host').request('show_diff', args, function(diff)
+    if loading ~= mine then
+      return
+    end
+    if not diff then
+      drop()
+      stop_jump()
+      return done(nil)
+    end
+    loading = nil
+    diff.session, diff.changes = args.session, mine.changes or {}
+    diff.land, diff.edit, diff.rows = args.land, args.edit, args.form == 'rows'
+    diff.texts = diff.form ~= 'inline' and (mine.texts or require('acp.diff.split').texts()) or nil
+    local picked = diff.permission and diff.form == 'whole' and #diff.hunks > 0 and not args.edit
+    if picked and not require('acp.diff.hunk_selection').agrees(diff) then
+      require('acp.diff.split').drop(diff.texts)
+      return load(vim.tbl_extend('force', args, { form = 'rows', anew = false }), done)
+    end
+    done(diff)
+  end)
+  mine.id = args.callback
+end
+
+---@type {about: acp.Editing, lines: string[]}? a text of the user's that was not written, until it
+---is in a window again
+local unwritten
+
+---Puts a text of the user's into a buffer that nothing takes away, as its write waits no more.
+local function keep_unwritten()
+  local kept = unwritten
+  if not kept then
+    return
+  end
+  unwritten = nil
+  local buf = api.nvim_create_buf(true, false)
+  local name = ('acp://edited/%d/%s'):format(buf, kept.about.name)
+  api.nvim_buf_set_name(buf, name)
+  vim.bo[buf].buftype, vim.bo[buf].swapfile = 'acwrite', false
+  api.nvim_buf_set_lines(buf, 0, -1, false, kept.lines)
+  tell(('your text is in the buffer %s: :w FILE there'):format(name))
+end
+
+---@param id integer?
+---@return acp.Permission?
+local function request(id)
+  for _, r in ipairs(require('acp.rpc.state').permissions()) do
+    if r.id == id then
+      return r
+    end
+  end
+end
+
+---Whether a float covers the screen or has the focus: somebody's picker, or the chat.
+---@return boolean
+local function covered()
+  local screen = vim.o.lines * vim.o.columns
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local config = api.nvim_win_get_config(win)
+    if
+      config.relative ~= ''
+      and not config.hide
+      and win ~= require('acp.permission.float').win()
+    then
+      local size = api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
+      if win == api.nvim_get_current_win() or (config.focusable and 2 * size > screen) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+---Whether windows of this tab compare something of the user's.
+---@return boolean
+local function comparing()
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if vim.wo[win].diff and not vim.b[api.nvim_win_get_buf(win)].acp_diff then
+      return true
+    end
+  end
+  return false
+end
+
+---@return boolean
+local function may_open()
+  return require('acp.config').get().diff == 'tab' or not (covered() or comparing())
+end
+
+---Where a diff is to be shown.
+---@return 'split'|'tab'|'inline'|'chat'
+local function where()
+  local wanted = require('acp.config').get().diff
+  if asked and not place and (covered() or comparing()) then
+    return 'tab'
+  end
+  return asked and wanted == 'chat' and 'split' or wanted
+end
+
+local function close()
+  local was = place
+  shown, place, asked = nil, nil, false
+  if was then
+    if was.editing then
+      was.editing.on = false
+      require('acp.rpc.host').notify('edit_held', was.editing)
+    end
+    was:close()
+  end
+end
+
+---The user has closed one of the windows.
+local function gone()
+  M.close()
+end
+
+---How the host is to tell diffs.
+---@return 'inline'|nil
+local function form()
+  return require('acp.config').get().diff == 'inline' and 'inline' or nil
+end
+
+---What the host is to tell of another file of the same diff, or of this one anew.
+---@param diff acp.Diff
+---@param file integer
+---@return table
+local function again(diff, file)
+  local about = diff.permission
+  return {
+    session = diff.session,
+    permission = about,
+    call = not about and diff.call or nil,
+    file = file,
+    form = form(),
+  }
+end
+
+---@type table<integer, true> what is shown as refused
+local painted = {}
+
+---Shows which hunks are refused, and a diff anew whose change was looked for once more.
+---@param anew? boolean it is not on the screen yet
+local function paint(anew)
+  local diff = shown
+  if not diff or not place or place.editing then
+    return
+  end
+  local refused = require('acp.diff.hunk_selection').refused(diff)
+  if not refused then
+    if not loading and not ready then
+      M.open(again(diff, diff.at), false)
+    end
+    return
+  end
+  if anew and next(refused) or not anew and not vim.deep_equal(refused, painted) then
+    place:paint(diff, refused)
+  end
+  painted = refused
+end
+
+---Takes the cursor to a hunk, in the window where it is.
+---@param n integer
+local function to_hunk(n)
+  local side = place and place:side()
+  if side then
+    local row = require('acp.diff.hunk_selection').row(shown, side, n, vim.fn.line('$'))
+    api.nvim_win_set_cursor(0, { row, 0 })
+    vim.cmd('normal! zv')
+  end
+end
+
+---Lets the user edit what a write would give the file.
+local function edit()
+  local diff = shown
+  if not diff or not place or place.editing then
+    return
+  elseif diff.form == 'inline' or diff.rows then
+    local args = again(diff, diff.at)
+    args.form, args.edit = nil, true
+    return M.open(args, true)
+  end
+  local args = { session = diff.session, permission = diff.permission, on = true }
+  local function cannot()
+    tell('this text cannot be edited here')
+    keep_unwritten()
+  end
+  if diff.form ~= 'whole' then
+    return cannot()
+  end
+  require('acp.rpc.host').request('edit_held', args, function(answer)
+    if not answer then
+      return cannot()
+    elseif shown == diff and place then
+      local mine = unwritten and unwritten.about.permission == diff.permission and unwritten.lines
+      place:edit(diff, answer.lines, mine or nil)
+      unwritten = not mine and unwritten or nil
+    end
+  end)
+end
+
+---Shows another diff in the windows of this one. The cursors stay where it is the same one that has
+---changed by itself.
+---@param diff acp.Diff
+---@param by_user boolean
+---@return boolean
+local function swap(diff, by_user)
+  local stays = not by_user
+    and shown
+    and shown.permission == diff.permission
+    and shown.at == diff.at
+  local cursors = vim.tbl_map(function(win)
+    return stays and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win) or nil
+  end, place and place.wins or {})
+  if not place or not place:swap(diff) then
+    return false
+  end
+  for i, cursor in pairs(cursors) do
+    local last = api.nvim_buf_line_count(api.nvim_win_get_buf(place.wins[i]))
+    api.nvim_win_set_cursor(place.wins[i], { math.min(cursor[1], last), cursor[2] })
+  end
+  return true
+end
+
+---@param diff acp.Diff
+---@param by_user boolean they asked for it just now
+local function show(diff, by_user)
+  local to = where()
+  local swapped = swap(diff, by_user)
+  if not swapped then
+    local wanted = asked
+    close()
+    asked = wanted
+    local ok, opened = pcall(function()
+      if diff.form == 'inline' then
+        return to == 'inline' and require('acp.diff.inline').open(diff, gone)
+      end
+      return require('acp.diff.split').open(diff, to == 'tab', gone)
+    end)
+    if not ok and asked and to ~= 'tab' then -- there is no room
+      ok, opened = pcall(require('acp.diff.split').open, diff, true, gone)
+    end
+    if ok and not opened then
+      -- It cannot be shown in the file itself.
+      coming = diff.permission
+      local args = again(diff, diff.at)
+      args.form = nil
+      return M.open(args, by_user)
+    elseif not ok then
+      require('acp.diff.split').drop(diff.texts or { bufs = {} })
+      if asked then
+        asked = false
+        require('acp.ui.notify').warn(tostring(opened))
+      elseif diff.permission then
+        dismissed[diff.permission] = true
+      end
+      return
+    end
+    place = opened
+  end
+  shown = diff
+  if by_user then
+    place:focus()
+    if diff.land then
+      to_hunk(require('acp.diff.hunk_selection').count(diff))
+    end
+  end
+  paint(true)
+  if diff.edit then
+    edit()
+  end
+  require('acp.permission.float').update()
+end
+
+---Loads a diff and shows it: at once where the user asked, else when they rest.
+---@param args table what the host is asked for
+---@param by_user boolean
+---@param otherwise? fun() where there is none
+function M.open(args, by_user, otherwise)
+  args.anew = by_user
+  load(args, function(diff)
+    if not diff then
+      coming = nil
+      if otherwise then
+        otherwise()
+      elseif not by_user then
+        close()
+      end
+      return
+    end
+    ready = diff
+    local function now()
+      ready, coming = nil, nil
+      asked = asked or by_user
+      show(diff, by_user)
+      if jump and shown == diff then
+        local landed = jump.landed
+        jump = nil
+        landed()
+      elseif jump and not loading then
+        stop_jump()
+      end
+    end
+    if by_user and idle.now() or place and rest.free() then
+      now()
+    else
+      rest.when(may_open, now)
+    end
+  end)
+end
+
+---Brings the diff up to date with the open requests, as far as windows may be closed now.
+function M.update()
+  if unwritten and not request(unwritten.about.permission) then
+    keep_unwritten()
+  end
+  local first = require('acp.rpc.state').permissions()[1]
+  local wanted = first
+    and first.files
+    and not dismissed[first.id]
+    and require('acp.config').get().diff ~= 'chat'
+  if shown and shown.permission and not request(shown.permission) then
+    if not idle.now() then
+      return -- the float waits too, and calls again
+    end
+    local editing = place and place.editing
+    if editing and api.nvim_buf_is_valid(editing.buf) and vim.bo[editing.buf].modified then
+      tell('the agent waits for this text no more; it is still in its window')
+      place:leave()
+      shown, place, asked = nil, nil, false
+    else
+      shown.permission, asked = nil, false
+      if not wanted or api.nvim_get_mode().mode ~= 'n' then
+        close()
+      end
+    end
+  end
+  if ready and ready.permission and not request(ready.permission) then
+    coming = nil
+    drop()
+    stop_jump()
+  end
+  if coming and not (wanted and first.id == coming) then
+    coming = nil
+    drop()
+    stop_jump()
+  end
+  if wanted and not coming and not asked and not (shown and shown.permission == first.id) then
+    coming = first.id
+    M.open({ session = first.session, permission = first.id, form = form() }, false)
+  end
+  paint()
+end
+
+---Opens the diff that the user means and goes there: that of a request, of the block under the
+---cursor, of the oldest open request, or the last one.
+---@param of? acp.Permission
+function M.ask(of)
+  if place and place.editing then
+    return place:focus()
+  end
+  local mirror = require('acp.rpc.state')
+  local tries = {}
+  local here = vim.b.acp_session
+  if of then
+    table.insert(tries, { session = of.session, permission = of.id })
+  elseif here and vim.bo.filetype == 'acp-chat' then
+    local row = api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat.transcript').base(here)
+    table.insert(tries, { session = here, row = row })
+  end
+  for _, r in ipairs(mirror.permissions()) do
+    if r.files then
+      table.insert(tries, { session = r.session, permission = r.id })
+      break
+    end
+  end
+  local last = mirror.resolve()
+  table.insert(tries, last and { session = last } or nil)
+  local function try(i)
+    if not tries[i] then
+      return tell('there is no diff')
+    end
+    tries[i].form = form()
+    M.open(tries[i], true, function()
+      try(i + 1)
+    end)
+  end
+  try(1)
+end
+
+---Gives the user a text back that was not written, and whose window is gone.
+---@param about acp.Editing
+---@param lines string[]
+function M.give_back(about, lines)
+  keep_unwritten()
+  unwritten = { about = about, lines = lines }
+  if request(about.permission) and idle.now() and api.nvim_get_mode().mode == 'n' then
+    local args = { session = about.session, permission = about.permission, edit = true }
+    M.open(args, true, keep_unwritten)
+  else
+    keep_unwritten()
+  end
+end
+
+---Whether the diff of a request is on the screen.
+---@param permission integer
+---@return boolean
+function M.shows(permission)
+  return shown ~= nil and shown.permission == permission
+end
+
+---Whether a diff is loaded and waits for the user to rest.
+---@return boolean
+function M.waits()
+  return ready ~= nil
+end
+
+---The windows of this tab that show a diff.
+---@return integer[]
+function M.windows()
+  return vim.tbl_filter(function(win)
+    return api.nvim_win_is_valid(win)
+      and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
+  end, place and place.wins or {})
+end
+
+---Closes the diff. A request it belongs to stays open, and its diff closed.
+function M.close()
+  if jump then
+    drop()
+    stop_jump()
+  end
+  if shown and shown.permission then
+    dismissed[shown.permission] = true
+  end
+  close()
+  require('acp.permission.float').update()
+end
+
+---Answers the request of the diff with the option that allows, or refuses.
+---@param which 'allow'|'reject'
+local function answer(which)
+  local r = request(shown and shown.permission)
+  if not r then
+    return tell('nothing waits for your answer here')
+  elseif r[which] then
+    return require('acp').respond(r.id, r[which])
+  end
+  local what = which == 'allow' and 'allows' or 'refuses'
+  tell(('the request has no option that %s; :Acp permit N takes any'):format(what))
+end
+
+---Shows another file of the same diff.
+---@param by integer
+---@param done fun()
+local function turn(by, done)
+  local diff = shown
+  local to = diff and diff.at + by
+  if not diff or not diff.files[to] then
+    tell('there is no other file')
+    return done()
+  end
+  jump_to(again(diff, to), done)
+end
+
+---Refuses the hunk under the cursor, or those of the selected lines, or keeps them.
+---@param refuse boolean
+local function pick(refuse)
+  local diff, side = shown, place and place:side()
+  local first, last = vim.fn.line('v'), vim.fn.line('.')
+  if api.nvim_get_mode().mode ~= 'n' then
+    vim.cmd.normal({ '\27', bang = true })
+  else
+    first = last
+  end
+  if not diff or not side then
+    return
+  elseif not request(diff.permission) then
+    return tell('nothing waits for your answer here')
+  end
+  first, last = math.min(first, last), math.max(first, last)
+  first, last = require('acp.diff.hunk_selection').touched(diff, side, first, last)
+  if not first then
+    local lhs = require('acp.config').get().keys.review_next
+    return tell('no hunk is here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or ''))
+  end
+  require('acp.rpc.host').request('pick', {
+    session = diff.session,
+    permission = diff.permission,
+    file = diff.at,
+    looked = diff.looked,
+    first = first,
+    last = last,
+    refuse = refuse,
+  }, function(ok)
+    if ok == false and shown == diff then
+      tell('the change is no longer the same')
+      M.open(again(diff, diff.at), true)
+    end
+  end)
+end
+
+---Goes so many hunks on, also into other files.
+---@param by 1|-1
+---@param left integer
+---@param done fun()
+local function walk(by, left, done)
+  local hunks = require('acp.diff.hunk_selection')
+  for i = left, 1, -1 do
+    local diff, side = shown, place and place:side()
+    if not diff or not side then
+      return done()
+    end
+    local n = hunks.beside(diff, side, vim.fn.line('.'), vim.fn.line('$'), by)
+    if n then
+      to_hunk(n)
+    elseif diff.files[diff.at + by] then
+      local args = again(diff, diff.at + by)
+      args.land = by < 0 and 'last' or nil
+      return jump_to(args, function()
+        walk(by, i - 1, done)
+      end)
+    else
+      tell(by > 0 and 'this is the last hunk' or 'this is the first hunk')
+      break
+    end
+  end
+  done()
+end
+
+---@class acp.DiffKey
+---@field action string in the configuration
+---@field plug string
+---@field run fun()
+---@field hint? string
+---@field otherwise? string the key in a file's buffer where the usual one would be in the way
+---@field modes? string[] else Normal mode
+
+---The keys of a diff, those that matter most first.
+---@param diff acp.Diff
+---@return acp.DiffKey[]
+function M.keys(diff)
+  local keys = {}
+  ---@param action string
+  ---@param hint string?
+  ---@param run fun(count: integer, done: fun())
+  local function add_jump(action, hint, run)
+    local plug = require('acp.chat.buffers').plug(action)
+    local function typed()
+      local count = vim.v.count1
+      steps:add(function(done)
+        run(count, done)
+      end)
+    end
+    table.insert(keys, { action = action, plug = plug, run = typed, hint = hint })
+  end
+  ---@param action string
+  ---@param hint string?
+  ---@param run fun()
+  local function add(action, hint, run)
+    add_jump(action, hint, function(_, done)
+      run()
+      done()
+    end)
+  end
+  if diff.permission then
+    add('diff_allow', 'allow', function()
+      if place and place.editing then
+        return place:write()
+      end
+      answer('allow')
+    end)
+    add('diff_refuse', 'refuse', function()
+      answer('reject')
+    end)
+    keys[1].otherwise, keys[2].otherwise = 'gA', 'gR'
+  end
+  local hunks = require('acp.diff.hunk_selection').count(diff)
+  if diff.permission and hunks > 0 then
+    add('review_reject', (hunks > 1 or #diff.files > 1) and 'hunk' or nil, function()
+      pick(true)
+    end)
+    add('review_keep', nil, function()
+      pick(false)
+    end)
+    for i = 0, 1 do
+      keys[#keys - i].modes = { 'n', 'x' }
+    end
+    local r = request(diff.permission)
+    if r and r.since then
+      add('review_edit', 'edit', edit)
+    end
+  end
+  if hunks > 0 or #diff.files > 1 then
+    add_jump('review_next', nil, function(count, done)
+      walk(1, count, done)
+    end)
+    add_jump('review_previous', nil, function(count, done)
+      walk(-1, count, done)
+    end)
+  end
+  if #diff.files > 1 then
+    add_jump('diff_next_file', nil, turn)
+    add_jump('diff_previous_file', nil, function(count, done)
+      turn(-count, done)
+    end)
+  end
+  add('diff_close', 'close', M.close)
+  return keys
+end
+
+---What is told of a diff beside its texts: name, counts, and which file of how many.
+---@param diff acp.Diff
+---@param what string what is shown of the file
+---@param lhs? table<string, string|false> the keys by action; those of the configuration
+---@return string[] parts of a line
+function M.facts(diff, what, lhs)
+  local file = diff.files[diff.at]
+  lhs = lhs or require('acp.config').get().keys
+  local name = ('%s · %s'):format(file.name, what)
+  local counts = {}
+  for sign, n in pairs({ ['+'] = file.added, ['−'] = file.removed }) do
+    table.insert(counts, n > 0 and sign .. n or nil)
+  end
+  table.sort(counts)
+  if #counts > 0 then
+    name = name .. '  ' .. table.concat(counts, ' ')
+  end
+  local hunks = require('acp.diff.hunk_selection')
+  local _, refused = hunks.refused(diff)
+  if refused > 0 then
+    name = ('%s  %d of %d refused'):format(name, refused, hunks.count(diff))
+  end
+  local facts = { name }
+  if diff.note ~= '' and diff.form ~= 'sentence' then
+    name = file.name -- what is wrong matters more than the rest
+    if refused > 0 then
+      name = ('%s  %d of %d refused'):format(name, refused, hunks.count(diff))
+    end
+    facts = { name, '⚠ ' .. diff.note }
+  end
+  if #diff.files > 1 then
+    facts[1] = ('%s  %d of %d'):format(name, diff.at, #diff.files)
+    local more = diff.files[diff.at + 1] ~= nil
+    local key = lhs[more and 'diff_next_file' or 'diff_previous_file']
+    table.insert(facts, key and key .. (more and ' next' or ' previous') or nil)
+  end
+  return facts
+end
+
+---The command that answers the request of a diff with the option that allows, or refuses.
+---@param diff acp.Diff
+---@param which 'allow'|'reject'
+---@return string?
+local function command(diff, which)
+  local r = request(diff.permission)
+  for i, option in ipairs(r and r.options or {}) do
+    if option.id == r[which] then
+      return ':Acp permit ' .. i
+    end
+  end
+end
+
+---The keys that end a diff, in words.
+---@param diff acp.Diff
+---@param lhs? table<string, string|false> the keys by action; those of the configuration
+---@return string[]
+function M.hints(diff, lhs)
+  local config = require('acp.config').get().keys
+  local hints = {}
+  for _, key in ipairs(M.keys(diff)) do
+    local is = (lhs or config)[key.action]
+    if config[key.action] and not is then -- it has no key there
+      local answers = { diff_allow = 'allow', diff_refuse = 'reject' }
+      is = answers[key.action] and command(diff, answers[key.action])
+    end
+    if key.hint and is then
+      table.insert(hints, is .. ' ' .. key.hint)
+    end
+  end
+  return hints
+end
+
+---A line of as many parts as fit.
+---@param parts string[] the first is always there
+---@param room integer cells
+---@return string
+function M.line(parts, room)
+  local line = ' ' .. parts[1]
+  for i = 2, #parts do
+    local longer = line .. ' · ' .. parts[i]
+    if require('acp.ui.wrap').cells(longer) < room then
+      line = longer
+    elseif vim.startswith(parts[i], '⚠') then
+      -- What is wrong is told, if only its beginning.
+      line = vim.fn.printf('%.' .. math.max(0, room - 3) .. 'S', longer) .. '…'
+    end
+  end
+  return line .. ' '
+end
+
+return M

@@ -1,0 +1,891 @@
+--- Live buffers for the host's package `buffers`: what a file's buffer is, its text in slices, and
+--- one call that takes a text into it as minimal hunks and saves it. What to write, whether, and
+--- what to merge is decided in the host.
+---
+--- Every function takes one table and returns one table with at least one key, and throws for
+--- nothing that can be expected. `moved = true` means: what the host knew is no longer so, and
+--- nothing was done.
+
+local M = {}
+
+local api, uv = vim.api, vim.uv
+local track = require('acp.files.track')
+local dirty = require('acp.files.dirty')
+
+--- A hunk of so many lines that become as many is edited line by line, which keeps more places.
+local max_pairs = 1000
+
+local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
+
+---@class (exact) acp.buffers.Info
+---@field buf integer 0 when no loaded buffer shows the file
+---@field changedtick? integer
+---@field modified? boolean
+---@field lines? integer number of lines
+---@field empty? boolean no line at all, not even an empty one
+---@field newline? boolean whether `:write` would end the last line
+---@field format? 'unix'|'dos'|'mac'
+---@field encoding? string
+---@field bom? boolean
+---@field readonly? boolean
+---@field modifiable? boolean
+---@field buftype? string
+---@field disk? acp.buffers.Disk with which Neovim was last in step, where that is known
+---@field written? acp.buffers.Disk as the user has last written the file
+---@field part? boolean the user wrote a part of the buffer over the file
+---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
+---@field slice? acp.buffers.Lines
+---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
+---@field state? string all of this but the text, to be told from another state
+
+---@class (exact) acp.buffers.Patch
+---@field first integer 0-based
+---@field last integer exclusive
+---@field text string what stands instead of these lines
+
+---@class (exact) acp.buffers.Disk
+---@field exists boolean
+---@field sec? integer modification time
+---@field nsec? integer
+---@field size? integer
+
+---@class (exact) acp.buffers.Write
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field path string real path
+---@field disk acp.buffers.Disk the disk must still be so
+---@field steps acp.buffers.Step[]
+---@field unsaved? boolean the disk has what it is to have already, and the buffer another text
+---@field conflicts? acp.conflict.New[]
+---@field differing? integer[] with `conflicts`: see acp.conflict
+---@field text? string the agent's, with `conflicts` or where only Neovim knows the encoding
+---@field save boolean whether the disk is to be written, having another text
+---@field state? string the file's buffer must still be so, see acp.buffers.Info
+
+---@class (exact) acp.buffers.Written
+---@field changed? boolean whether the buffer's text changed
+---@field moved? boolean
+---@field locked? boolean no text may change now (|textlock|): try again later
+---@field lossy? boolean the buffer's encoding has no form for the text; nothing was done
+---@field err? string why nothing was done
+---@field keys? string how the user decides the conflicts, in words
+---@field writing? boolean the user writes the buffer now
+---@field save? integer the changedtick at which the buffer is to be saved once more, by M.save
+---@field tick? integer the changedtick at which the buffer has the text
+---@field info? acp.buffers.Info what the buffer is then
+
+---One undo step.
+---@class (exact) acp.buffers.Step
+---@field hunks acp.buffers.Hunk[] in order
+---@field eol? boolean whether the last line ends; nil where there is none
+
+---@class (exact) acp.buffers.Hunk
+---@field [1] integer first row, 0-based
+---@field [2] integer number of lines that it removes
+---@field [3] string[] lines that it adds
+
+---@param buf integer
+---@return boolean
+local function is_empty(buf)
+  if api.nvim_buf_line_count(buf) > 1 or api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= '' then
+    return false
+  end
+  return api.nvim_buf_call(buf, function()
+    return vim.fn.wordcount().bytes == 0
+  end)
+end
+
+--- Another Neovim that has unsaved changes of a file, by its swap file.
+---@param path string
+---@return integer? pid
+local function elsewhere(path)
+  local dir, base = path:match('^(.*)/([^/]+)$')
+  for _, place in ipairs(vim.opt.directory:get()) do
+    local name = place .. '/' .. base
+    if place == '.' then
+      name = dir .. '/.' .. base
+    elseif place:sub(-2) == '//' then
+      name = place:sub(1, -2) .. path:gsub('/', '%%')
+    end
+    for _, ext in ipairs({ '.swp', '.swo', '.swn' }) do
+      local file = vim.fs.normalize(name) .. ext
+      local info = uv.fs_stat(file) and vim.fn.swapinfo(file) or {}
+      if info.dirty == 1 and info.pid ~= 0 and info.pid ~= uv.os_getpid() then
+        return info.pid
+      end
+    end
+  end
+end
+
+---@param args { buf: integer, changedtick?: integer }
+---@return boolean
+local function moved(args)
+  if not api.nvim_buf_is_loaded(args.buf) then
+    return true
+  end
+  local tick = api.nvim_buf_get_changedtick(args.buf)
+  return args.changedtick ~= nil and args.changedtick ~= tick
+end
+
+---@class (exact) acp.buffers.Slice
+---@field buf integer
+---@field changedtick? integer the buffer must still be at
+---@field first integer 0-based
+---@field col? integer from which byte of the first line on
+---@field last integer exclusive, -1 for the end of the buffer
+
+---@class (exact) acp.buffers.Lines
+---@field text? string
+---@field last? integer
+---@field col? integer where the next piece of line `last` begins, of which the text is one
+---@field ended? boolean
+---@field moved? boolean
+
+--- How many lines a patch has at most.
+local patch_lines = 1000
+
+--- How many bytes a slice has.
+local slice_bytes = 512 * 1024
+
+--- The end of a slice that is not too large.
+---@param args acp.buffers.Slice
+---@return integer last
+local function fitting(args)
+  local limit = api.nvim_buf_get_offset(args.buf, args.first) + slice_bytes
+  local fits, over = args.first + 1, args.last + 1
+  while over - fits > 1 do
+    local middle = math.floor((fits + over) / 2)
+    if api.nvim_buf_get_offset(args.buf, middle) <= limit then
+      fits = middle
+    else
+      over = middle
+    end
+  end
+  return fits
+end
+
+--- How many bytes lines have, with their ends.
+---@param buf integer
+---@param first integer 0-based
+---@param last integer exclusive
+---@return integer
+local function bytes(buf, first, last)
+  return api.nvim_buf_get_offset(buf, last) - api.nvim_buf_get_offset(buf, first)
+end
+
+--- Lines joined with newlines, fewer than asked for where they are long and the buffer must not
+--- have changed, or a piece of a single one that is too long. `last` is where they end, `ended`
+--- tells that the last one of the buffer is among them.
+---@param args acp.buffers.Slice
+---@return acp.buffers.Lines
+function M.lines(args)
+  if moved(args) then
+    return { moved = true }
+  end
+  local last = args.changedtick and fitting(args) or args.last
+  local col = args.col or 0
+  local long = args.changedtick and bytes(args.buf, args.first, args.first + 1) - col > slice_bytes
+  if long or col > 0 then
+    -- The end of a line is up to two bytes, and goes with the last piece.
+    local stop = long and col + slice_bytes - 2 or -1
+    return {
+      text = api.nvim_buf_get_text(args.buf, args.first, col, args.first, stop, {})[1],
+      last = long and args.first or args.first + 1,
+      col = long and stop or nil,
+      ended = not long and args.first + 1 >= api.nvim_buf_line_count(args.buf),
+    }
+  end
+  local lines = api.nvim_buf_get_lines(args.buf, args.first, last, false)
+  return {
+    text = table.concat(lines, '\n'),
+    last = args.first + #lines,
+    ended = args.first + #lines >= api.nvim_buf_line_count(args.buf),
+  }
+end
+
+local state_fields = {
+  'buf',
+  'modified',
+  'newline',
+  'format',
+  'encoding',
+  'bom',
+  'readonly',
+  'modifiable',
+  'buftype',
+  'part',
+}
+
+---@param info acp.buffers.Info
+---@return string
+local function state(info)
+  local values = {}
+  for i, name in ipairs(state_fields) do
+    values[i] = tostring(info[name])
+  end
+  for _, disk in ipairs({ info.disk or {}, info.written or {} }) do
+    for _, name in ipairs({ 'exists', 'sec', 'nsec', 'size' }) do
+      table.insert(values, tostring(disk[name]))
+    end
+  end
+  return table.concat(values, ' ')
+end
+
+---@class (exact) acp.buffers.Ask
+---@field path string real path
+---@field first? integer 0-based: lines from here on are to come along
+---@field last? integer exclusive
+---@field unsaved? boolean of a buffer with unsaved text only
+---@field known_buf? integer with known_tick: not of this state of a buffer
+---@field known_tick? integer
+
+---@param args acp.buffers.Ask
+---@return acp.buffers.Info
+function M.info(args)
+  local buf = require('acp.files.by_path').find(args.path)
+  if not buf then
+    return { buf = 0, elsewhere = elsewhere(args.path), written = track.written(args.path) }
+  end
+  local bo = vim.bo[buf]
+  local known = track.get(buf)
+  local tick, lines = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
+  local slice, patch
+  if
+    args.first
+    and args.first < lines
+    and bo.buftype == ''
+    and (bo.modified or not args.unsaved)
+    and (args.known_buf ~= buf or args.known_tick ~= tick)
+  then
+    local last = math.min(args.last, lines)
+    local range = args.known_buf == buf and lines > 1 and dirty.since(buf, args.known_tick)
+    if
+      range
+      and range.last - range.first <= patch_lines
+      and bytes(buf, range.first, range.last) <= slice_bytes
+    then
+      patch = {
+        first = range.first,
+        last = range.old_last,
+        text = table.concat(api.nvim_buf_get_lines(buf, range.first, range.last, true), '\n')
+          .. (range.last > range.first and '\n' or ''),
+      }
+    elseif last > args.first then
+      slice = M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
+    end
+    dirty.told(buf)
+  end
+  local info = {
+    slice = slice,
+    patch = patch,
+    buf = buf,
+    changedtick = tick,
+    modified = bo.modified,
+    lines = lines,
+    empty = is_empty(buf),
+    newline = bo.endofline or (bo.fixendofline and not bo.binary),
+    format = bo.fileformat,
+    encoding = bo.fileencoding,
+    bom = bo.bomb,
+    readonly = bo.readonly,
+    modifiable = bo.modifiable,
+    buftype = bo.buftype,
+    disk = known and known.disk,
+    written = track.written(args.path),
+    part = known and known.part,
+  }
+  info.state = state(info)
+  return info
+end
+
+---@param byte? integer
+---@return boolean whether it is one of a UTF-8 character's bytes after the first
+local function is_continuation(byte)
+  return byte ~= nil and byte >= 0x80 and byte < 0xC0
+end
+
+--- Length of the common prefix, which ends between two characters of both.
+---@param a string
+---@param b string
+---@return integer
+local function common_prefix(a, b)
+  local n, max = 0, math.min(#a, #b)
+  while n < max and a:byte(n + 1) == b:byte(n + 1) do
+    n = n + 1
+  end
+  while n > 0 and is_continuation(a:byte(n + 1)) do
+    n = n - 1
+  end
+  return n
+end
+
+--- Length of the common suffix, at most max, which begins with a character.
+---@param a string
+---@param b string
+---@param max integer
+---@return integer
+local function common_suffix(a, b, max)
+  local n = 0
+  while n < max and a:byte(#a - n) == b:byte(#b - n) do
+    n = n + 1
+  end
+  while n > 0 and is_continuation(a:byte(#a - n + 1)) do
+    n = n - 1
+  end
+  return n
+end
+
+--- Replaces whole lines, touching only what is between their common prefix and suffix.
+---@param buf integer
+---@param row integer 0-based
+---@param old string[] the lines there, at least one
+---@param new string[] at least one
+local function replace_lines(buf, row, old, new)
+  local old_last, new_last = old[#old], new[#new]
+  local prefix = common_prefix(old[1], new[1])
+  local suffix = common_suffix(
+    old_last,
+    new_last,
+    math.min(#old_last - (#old == 1 and prefix or 0), #new_last - (#new == 1 and prefix or 0))
+  )
+  new[#new] = new_last:sub(1, #new_last - suffix)
+  new[1] = new[1]:sub(prefix + 1)
+  api.nvim_buf_set_text(buf, row, prefix, row + #old - 1, #old_last - suffix, new)
+end
+
+---@param buf integer
+---@param row integer 0-based
+---@return boolean whether a window has a closed fold that begins at row
+local function is_folded(buf, row)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local first = api.nvim_win_call(win, function()
+      return vim.fn.foldclosed(row + 1)
+    end)
+    if first == row + 1 then
+      return true
+    end
+  end
+  return false
+end
+
+--- Inserts lines. On Neovim 0.12 nvim_buf_set_lines adds them to a closed fold that begins at row.
+---@param buf integer
+---@param row integer 0-based
+---@param lines string[]
+local function insert_lines(buf, row, lines)
+  if is_folded(buf, row) then
+    for i, line in ipairs(lines) do
+      lines[i] = line:gsub('%z', '\n')
+    end
+    if vim.fn.appendbufline(buf, row, lines) == 0 then
+      return
+    end
+  end
+  api.nvim_buf_set_lines(buf, row, row, true, lines)
+end
+
+--- Applies one hunk. Rows above it stay right, so hunks are applied from the last to the first.
+---@param buf integer
+---@param row integer 0-based
+---@param old string[] the lines there that it replaces
+---@param new string[] what they become
+local function apply_hunk(buf, row, old, new)
+  if #old == 0 then
+    insert_lines(buf, row, new)
+  elseif #new == 0 then
+    api.nvim_buf_set_lines(buf, row, row + #old, true, {})
+  elseif #old == #new and #old <= max_pairs then
+    for i = #old, 1, -1 do
+      if old[i] ~= new[i] then
+        replace_lines(buf, row + i - 1, { old[i] }, { new[i] })
+      end
+    end
+  else
+    replace_lines(buf, row, old, new)
+  end
+end
+
+---@class (exact) acp.buffers.Mark
+---@field name string
+---@field row integer 0-based
+---@field col integer
+
+---@param buf integer
+---@return acp.buffers.Mark[] the marks a to z
+local function local_marks(buf)
+  local marks = {}
+  for _, mark in ipairs(vim.fn.getmarklist(buf)) do
+    local name = mark.mark:match("^'(%l)$")
+    if name then
+      table.insert(marks, { name = name, row = mark.pos[2] - 1, col = mark.pos[3] - 1 })
+    end
+  end
+  return marks
+end
+
+--- Puts the marks of a hunk's lines back, which Neovim deletes with a removed line and 0.10 also
+--- with a changed one. The hunks below have been applied, those above have not: rows are right.
+---@param buf integer
+---@param marks acp.buffers.Mark[]
+---@param first integer 0-based
+---@param removed integer
+---@param added integer
+local function restore_marks(buf, marks, first, removed, added)
+  for _, mark in ipairs(marks) do
+    if mark.row >= first and mark.row < first + removed then
+      local row = first + math.min(mark.row - first, math.max(added - 1, 0))
+      row = math.min(row, api.nvim_buf_line_count(buf) - 1)
+      local line = api.nvim_buf_get_lines(buf, row, row + 1, true)[1]
+      api.nvim_buf_set_mark(buf, mark.name, row + 1, math.min(mark.col, #line), {})
+    end
+  end
+end
+
+--- Replaces lines by others, pairing those that are alike.
+---@param buf integer
+---@param marks acp.buffers.Mark[]
+---@param row integer 0-based
+---@param removed integer
+---@param new string[]
+local function replace(buf, marks, row, removed, new)
+  local old = api.nvim_buf_get_lines(buf, row, row + removed, true)
+  local parts = { { removed == 0 and 0 or 1, removed, #new == 0 and 0 or 1, #new } }
+  if removed > 0 and #new > 0 and removed + #new > 2 then
+    parts = diff(table.concat(old, '\n') .. '\n', table.concat(new, '\n') .. '\n', {
+      result_type = 'indices',
+      algorithm = 'histogram',
+      linematch = 60,
+    }) --[[@as integer[][] ]]
+  end
+  for i = #parts, 1, -1 do
+    local from, less, first, more = unpack(parts[i])
+    local at = row + (less == 0 and from or from - 1)
+    apply_hunk(
+      buf,
+      at,
+      vim.list_slice(old, from, from + less - 1),
+      vim.list_slice(new, first, first + more - 1)
+    )
+    restore_marks(buf, marks, at, less, more)
+  end
+end
+
+--- Ends the current undo step, so that what follows is one of its own. Also while inserting.
+local function break_undo()
+  vim.cmd('let &l:undolevels = &l:undolevels')
+end
+
+--- Takes a step, as an undo step of its own.
+---@param buf integer the current buffer
+---@param step acp.buffers.Step
+---@return boolean changed whether there was anything to do
+local function take(buf, step)
+  if #step.hunks > 0 then
+    break_undo()
+    if is_empty(buf) then
+      api.nvim_buf_set_lines(buf, 0, -1, true, step.hunks[1][3])
+    else
+      local marks = local_marks(buf)
+      for i = #step.hunks, 1, -1 do
+        replace(buf, marks, unpack(step.hunks[i]))
+      end
+    end
+    break_undo()
+  end
+  local eol_changed = step.eol ~= nil and vim.bo[buf].endofline ~= step.eol
+  if eol_changed then
+    vim.bo[buf].endofline = step.eol
+  end
+  return #step.hunks > 0 or eol_changed
+end
+
+--- Writes the current buffer without BufWritePre and without a question, the last newline as
+--- 'endofline' says. The caller has checked the disk.
+---@param path? string default: the buffer's own
+---@return boolean ok
+---@return any err
+local function write_file(path)
+  local bo = vim.bo
+  local fixeol = bo.fixendofline
+  bo.fixendofline = false
+  local ok, err = pcall(vim.cmd, {
+    cmd = 'write',
+    bang = true,
+    args = { path },
+    magic = { file = false, bar = false },
+    mods = { silent = true, noautocmd = true, lockmarks = true },
+  })
+  bo.fixendofline = fixeol
+  return ok, err
+end
+
+--- Marks every state in buf's undo history as differing from the disk, so that undo and redo set
+--- 'modified' rightly. Neovim does so when it writes; this write goes nowhere.
+local function forget_saved_states()
+  local cpoptions = vim.go.cpoptions
+  vim.go.cpoptions = cpoptions:gsub('[A+]', '') .. '+'
+  write_file('/dev/null')
+  vim.go.cpoptions = cpoptions
+  vim.bo.modified = true
+end
+
+---@param buf integer
+---@param text string
+---@return boolean
+local function encodable(buf, text)
+  local fenc = vim.bo[buf].fileencoding
+  if fenc == '' or fenc:match('^utf') or fenc:match('^ucs') then
+    return true
+  end
+  local encoded = vim.iconv(text, 'utf-8', fenc)
+  return encoded ~= nil and vim.iconv(encoded, fenc, 'utf-8') == text
+end
+
+---@param err any
+---@return string
+local function message(err)
+  return (tostring(err):gsub('^.-(E%d+:)', '%1'))
+end
+
+--- Takes steps into the current buffer.
+---@param buf integer the current buffer
+---@param steps acp.buffers.Step[]
+---@return boolean ok
+---@return { changed: boolean, steps: integer } done
+---@return any err
+local function take_all(buf, steps)
+  local done = { changed = false, steps = 0 }
+  for _, step in ipairs(steps) do
+    local tick = api.nvim_buf_get_changedtick(buf)
+    local ok, changed = pcall(take, buf, step)
+    if api.nvim_buf_get_changedtick(buf) ~= tick then
+      done.steps = done.steps + 1
+    end
+    if not ok then
+      return false, done, changed
+    end
+    done.changed = done.changed or changed
+  end
+  return true, done
+end
+
+--- Undoes the newest steps of the current buffer.
+---@param steps integer
+local function take_back(steps)
+  for _ = 1, steps do
+    vim.cmd('silent undo!')
+  end
+end
+
+---@param err any
+---@return acp.buffers.Written
+local function failure(err)
+  return tostring(err):match('E565') and { locked = true } or { err = message(err) }
+end
+
+---@param buf integer
+local function tell_saved(buf)
+  local was = track.saving
+  track.saving = true
+  pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
+  track.saving = was
+end
+
+--- The work of M.write, in the buffer as the current one.
+---@param args acp.buffers.Write
+---@return acp.buffers.Written
+local function write_here(args)
+  local buf = args.buf
+  local modified, eol, view = vim.bo.modified, vim.bo.endofline, vim.fn.winsaveview()
+  local ok, done, err = take_all(buf, args.steps)
+  local saved = false
+  if ok then
+    if args.unsaved then
+      track.in_step(buf, args.disk)
+      forget_saved_states()
+    elseif args.save or done.changed or modified then
+      saved, err = write_file()
+      ok = saved
+    end
+  end
+  if not ok then
+    take_back(done.steps)
+    vim.fn.winrestview(view)
+    vim.bo.endofline, vim.bo.modified = eol, modified
+    return failure(err)
+  end
+  local got = { changed = done.changed, tick = api.nvim_buf_get_changedtick(buf) }
+  if args.conflicts then
+    require('acp.files.conflict').set(buf, args.conflicts, args.differing, args.text)
+    got.keys = require('acp.files.conflict').keys(buf)
+  elseif done.changed or modified or saved then
+    require('acp.files.conflict').clear(buf)
+  end
+  if saved then
+    if require('acp.config').get().write == 'autocmds' then
+      track.wrote(buf)
+      got.save = got.tick
+    else
+      tell_saved(buf)
+    end
+  end
+  return got
+end
+
+---@param args acp.buffers.Write
+---@return acp.buffers.Written
+function M.write(args)
+  local buf = args.buf
+  if moved(args) or not track.disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  if args.state and M.info({ path = args.path }).state ~= args.state then
+    return { moved = true }
+  end
+  if args.text and not encodable(buf, args.text) then
+    return { lossy = true }
+  end
+  local got = api.nvim_buf_call(buf, function()
+    return write_here(args)
+  end)
+  if got.tick and api.nvim_buf_is_loaded(buf) then
+    got.info = M.info({ path = args.path })
+  end
+  return got
+end
+
+---@class (exact) acp.buffers.Remove
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field path string real path
+---@field disk acp.buffers.Disk the disk must still be so
+
+--- Removes a buffer's file, and the buffer too where no window shows it and it has no unsaved text.
+---@param args acp.buffers.Remove
+---@return { moved?: boolean, locked?: boolean, err?: string, wiped?: boolean }
+function M.remove(args)
+  local buf = args.buf
+  if moved(args) or not track.disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  -- There is no such buffer: whether one may be deleted now is asked before the file is.
+  local _, locked = pcall(api.nvim_buf_delete, -1, {})
+  if tostring(locked):match('E565') then
+    return { locked = true }
+  end
+  if args.disk.exists then
+    local ok, err = uv.fs_unlink(args.path)
+    if not ok then
+      return { err = err }
+    end
+  end
+  if not vim.bo[buf].modified and #vim.fn.win_findbuf(buf) == 0 then
+    pcall(api.nvim_buf_delete, buf, { force = true })
+  end
+  if api.nvim_buf_is_loaded(buf) then
+    track.look(buf)
+  end
+  return { wiped = not api.nvim_buf_is_loaded(buf) }
+end
+
+--- Has Neovim take note of what the host has changed of a buffer's file beside its text.
+---@param args { buf: integer }
+---@return { noted: boolean }
+function M.note(args)
+  local loaded = api.nvim_buf_is_loaded(args.buf)
+  if loaded then
+    track.look(args.buf)
+  end
+  return { noted = loaded }
+end
+
+--- Whether the disk has something else of a large file than the user knows of.
+---@param args { path: string }
+---@return { passed: boolean }
+function M.passed(args)
+  local buf = require('acp.files.by_path').find(args.path)
+  return { passed = buf ~= nil and track.passed(buf) }
+end
+
+---@class (exact) acp.buffers.Save
+---@field path string real path
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field changed boolean the agent's text has just changed the buffer
+
+--- Saves a buffer as the user's `:write` does, after M.write. What autocommands make of the text
+--- belongs to the same undo step. Where they fail the file is written without them.
+---@param args acp.buffers.Save
+---@return { moved?: boolean, took?: number, err?: string }
+function M.save(args)
+  if moved(args) or not vim.bo[args.buf].modifiable then
+    return { moved = true }
+  end
+  return api.nvim_buf_call(args.buf, function()
+    if args.changed then
+      pcall(vim.cmd.undojoin)
+    end
+    local start = uv.hrtime()
+    local was = track.saving
+    track.saving = true
+    local ok, err = pcall(vim.cmd, {
+      cmd = 'write',
+      bang = true,
+      magic = { file = false, bar = false },
+      mods = { silent = true, lockmarks = true },
+    })
+    track.saving = was
+    local took = (uv.hrtime() - start) / 1e6
+    if not api.nvim_buf_is_loaded(args.buf) then
+      return { took = took }
+    end
+    if api.nvim_buf_get_changedtick(args.buf) ~= args.changedtick then
+      break_undo()
+    end
+    if not ok then
+      if vim.bo[args.buf].modified then
+        write_file()
+      end
+      tell_saved(args.buf)
+    end
+    return { took = took, err = not ok and message(err):match('^[^\n]*') or nil }
+  end)
+end
+
+--- A buffer's unsaved text is what the disk has.
+---@param args { buf: integer, changedtick: integer, path: string, disk: acp.buffers.Disk }
+---@return acp.buffers.Written
+function M.unmodified(args)
+  if moved(args) or not track.disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  vim.bo[args.buf].modified = false
+  return { changed = false }
+end
+
+--- Replaces lines of a buffer, as one undo step.
+---@param buf integer
+---@param first integer 0-based
+---@param last integer exclusive
+---@param lines string[]
+---@param noeol boolean the last one is to have no newline, where it becomes the last of the file
+---@return integer first the row of the first new line
+function M.replace(buf, first, last, lines, noeol)
+  return api.nvim_buf_call(buf, function()
+    break_undo()
+    if is_empty(buf) then
+      first = 0
+      api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+    elseif first ~= last or #lines > 0 then
+      local marks = local_marks(buf)
+      apply_hunk(buf, first, api.nvim_buf_get_lines(buf, first, last, true), vim.list_slice(lines))
+      restore_marks(buf, marks, first, last - first, #lines)
+    end
+    if noeol and first + #lines == api.nvim_buf_line_count(buf) then
+      vim.bo[buf].endofline = false
+    end
+    break_undo()
+    return first
+  end)
+end
+
+---@class (exact) acp.buffers.Follow
+---@field buf integer
+---@field changedtick integer the buffer must still be at
+---@field path string real path
+---@field disk acp.buffers.Disk the disk must still be so
+---@field step? acp.buffers.Step without: the buffer stays as it is
+---@field conflicts? acp.conflict.New[] where the buffer has unsaved text after the step
+---@field differing? integer[] with `conflicts`: see acp.conflict
+---@field text? string what the disk has, with `conflicts`
+---@field format? 'unix'|'dos' how the disk's lines end
+---@field bom? boolean
+---@field encoding? string where that is another one by now
+---@field own boolean Neovim itself has left the disk so
+---@field reload? boolean only Neovim can tell the disk's text
+
+--- Sets an option of the current buffer that is not so yet.
+---@param name string
+---@param value any
+local function set(name, value)
+  if value ~= nil and vim.bo[name] ~= value then
+    vim.bo[name] = value
+  end
+end
+
+--- The work of M.follow, in the buffer as the current one.
+---@param args acp.buffers.Follow
+---@return acp.buffers.Written
+local function follow_here(args)
+  local buf, bo = args.buf, vim.bo
+  local was = { modified = bo.modified, readonly = bo.readonly, modifiable = bo.modifiable }
+  local done = { changed = false, steps = 0 }
+  if args.step then
+    local eol, view = bo.endofline, vim.fn.winsaveview()
+    -- The file has changed, whether the user wants to or not.
+    set('readonly', false)
+    set('modifiable', true)
+    -- The states of the undo history that are not modified are those that the disk has: this one is
+    -- no longer.
+    set('modified', true)
+    local ok, err
+    ok, done, err = take_all(buf, { args.step })
+    if not ok then
+      take_back(done.steps)
+      vim.fn.winrestview(view)
+      set('endofline', eol)
+      set('modified', was.modified)
+    end
+    set('readonly', was.readonly)
+    set('modifiable', was.modifiable)
+    if not ok then
+      return failure(err)
+    end
+    local function form()
+      return bo.fileformat .. tostring(bo.bomb) .. bo.fileencoding
+    end
+    local was_form = form()
+    set('fileformat', args.format)
+    set('bomb', args.bom)
+    set('fileencoding', args.encoding)
+    local modified = args.conflicts ~= nil
+    if was.modified or modified or was_form ~= form() then
+      forget_saved_states()
+    end
+    set('modified', modified)
+  end
+  local tick = api.nvim_buf_get_changedtick(buf)
+  if args.conflicts then
+    require('acp.files.conflict').set(buf, args.conflicts, args.differing, args.text)
+  elseif args.step and (done.changed or was.modified) then
+    require('acp.files.conflict').clear(buf)
+  end
+  if done.changed or not args.own then
+    track.in_step(buf, args.disk)
+  end
+  return {
+    changed = done.changed,
+    tick = tick,
+    keys = args.conflicts and require('acp.files.conflict').keys(buf),
+    writing = args.conflicts and require('acp.files.catch_up').writing == buf,
+  }
+end
+
+--- Takes what the disk has into a buffer, as one undo step. The disk is not touched.
+---@param args acp.buffers.Follow
+---@return acp.buffers.Written
+function M.follow(args)
+  local buf = args.buf
+  if moved(args) or not track.disk_is(args.path, args.disk) then
+    return { moved = true }
+  end
+  if args.reload then
+    track.reload(buf)
+    return { changed = api.nvim_buf_get_changedtick(buf) ~= args.changedtick }
+  end
+  return api.nvim_buf_call(buf, function()
+    return follow_here(args)
+  end)
+end
+
+return M

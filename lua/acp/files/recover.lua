@@ -1,0 +1,52 @@
+---Files that were being written when Neovim or the host was killed: the host has kept the text
+---from before and the agent's, and the user says which of them it is to be.
+local M = {}
+
+---@class acp.Unfinished
+---@field id string
+---@field path string
+---@field created boolean there was no file before
+
+---@type acp.Unfinished[]
+local offered = {}
+
+local tell = require('acp.ui.notify').warn
+
+---@param list acp.Unfinished[]
+function M.offer(list)
+  offered = list
+  local first = vim.fs.basename(list[1].path)
+  local more = #list > 1 and (' and %d more'):format(#list - 1) or ''
+  tell(('writing %s%s was cut short. :Acp recover'):format(first, more))
+end
+
+local choices = {
+  { which = 'old', text = 'the text from before', created = 'nothing: it was not there before' },
+  { which = 'new', text = "the agent's text" },
+  { which = 'keep', text = 'the file as it is now' },
+}
+
+---Asks about one file after the other.
+function M.choose()
+  local next_one = offered[1]
+  if not next_one then
+    return tell('no file was cut short')
+  end
+  vim.ui.select(choices, {
+    prompt = vim.fn.fnamemodify(next_one.path, ':~:.') .. ' was cut short. Give it',
+    format_item = function(choice)
+      return next_one.created and choice.created or choice.text
+    end,
+  }, function(choice)
+    if not choice then
+      return
+    end
+    table.remove(offered, 1)
+    require('acp.rpc.host').notify('recover', { id = next_one.id, which = choice.which })
+    if #offered > 0 then
+      vim.schedule(M.choose)
+    end
+  end)
+end
+
+return M

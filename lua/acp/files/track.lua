@@ -1,0 +1,459 @@
+--- The files of the loaded buffers while sessions are open. The host is told of them and watches
+--- the disk; Neovim itself neither reloads them nor asks about them. Without a session nothing of
+--- this exists, and 'autoread' is the user's.
+
+local M = {}
+
+local api, uv = vim.api, vim.uv
+
+--- Larger files, in bytes, are left to Neovim: the user is told that they have changed.
+local max_size
+
+---@class (exact) acp.track.Buffer
+---@field name string
+---@field disk? acp.buffers.Disk with which the buffer was last in step
+---@field part? boolean the user wrote a part of the buffer over the file
+---@field stale? acp.buffers.Disk what the user knows of, and Neovim does not
+---@field given_up? acp.buffers.Disk with which the buffer could not catch up
+---@field autoread? boolean the user's own value in this buffer
+
+---@class (exact) acp.track.Large
+---@field name string
+---@field disk acp.buffers.Disk which the buffer has
+---@field told? boolean that the disk is another one
+
+--- Whether it is the host that has just written a file: it knows.
+M.saving = false
+
+---@type table<integer, acp.track.Buffer>? nil while no session is open
+local tracked
+---@type table<integer, acp.track.Large> those with larger files
+local large = {}
+---@type table<string, acp.buffers.Disk> files when Neovim began to write them, by real path
+local before = {}
+---@type table<string, acp.buffers.Disk> files as the user has last written them, by real path
+local saved = {}
+local telling = false
+--- What Neovim is told to do about a file that has changed.
+local choice = ''
+
+---@param path string
+---@param disk acp.buffers.Disk
+---@return boolean
+function M.disk_is(path, disk)
+  local stat = uv.fs_stat(path)
+  if not stat or not disk.exists then
+    return not stat and not disk.exists
+  end
+  return stat.mtime.sec == disk.sec and stat.mtime.nsec == disk.nsec and stat.size == disk.size
+end
+
+---@param path string
+---@return acp.buffers.Disk
+function M.disk_now(path)
+  local stat = uv.fs_stat(path)
+  if not stat then
+    return { exists = false }
+  end
+  return { exists = true, sec = stat.mtime.sec, nsec = stat.mtime.nsec, size = stat.size }
+end
+
+---@param buf integer
+---@return acp.track.Buffer?
+function M.get(buf)
+  return tracked and tracked[buf]
+end
+
+--- How the disk has what the user has last written there in this Neovim, from whichever buffer.
+---@param path string real path
+---@return acp.buffers.Disk?
+function M.written(path)
+  return saved[path]
+end
+
+--- Tells the host of all files, where they are others than it knows.
+local function tell_now()
+  if not telling then
+    return
+  end
+  telling = false
+  local files = {}
+  for _, b in pairs(tracked or {}) do
+    table.insert(files, { name = b.name, disk = b.disk })
+  end
+  for _, b in pairs(large) do
+    table.insert(files, { name = b.name, large = true })
+  end
+  require('acp.rpc.host').notify('track', { files = files })
+end
+
+--- Tells the host of all files, once for all changes of now.
+local function tell()
+  if not telling then
+    telling = true
+    vim.schedule(tell_now)
+  end
+end
+
+---@param name? string the file to look at; default: all
+local function check(name)
+  require('acp.rpc.host').notify('check', { name = name })
+end
+
+---@param buf integer
+---@return boolean
+local function is_large(buf)
+  return api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > max_size
+end
+
+--- The user knows what the disk has of a large file now.
+---@param buf integer
+local function know(buf)
+  local b = large[buf]
+  if b then
+    b.disk, b.told = M.disk_now(b.name), nil
+  end
+end
+
+--- Whether the file of a large buffer is another one than the user knows of. They are told once
+--- until they have read or written it.
+---@param buf integer
+---@return boolean
+function M.passed(buf)
+  local b = large[buf]
+  if not b or b.told or M.disk_is(b.name, b.disk) then
+    return false
+  end
+  b.told = true
+  return true
+end
+
+---@param group integer
+---@param buf integer
+local function add(group, buf)
+  local bo = vim.bo[buf]
+  local name = api.nvim_buf_get_name(buf)
+  if
+    not tracked
+    or tracked[buf]
+    or large[buf]
+    or not (api.nvim_buf_is_loaded(buf) and bo.buftype == '')
+    or name:sub(1, 1) ~= '/'
+  then
+    return
+  end
+  if is_large(buf) then
+    large[buf] = { name = name, disk = M.disk_now(name) }
+    tell()
+    return
+  end
+  tracked[buf] = {
+    name = name,
+    autoread = api.nvim_buf_call(buf, function()
+      return api.nvim_get_option_value('autoread', { scope = 'local' })
+    end),
+  }
+  bo.autoread = false
+  -- For each buffer: one for all would silence Neovim about the others too.
+  api.nvim_create_autocmd('FileChangedShell', {
+    group = group,
+    buffer = buf,
+    desc = 'Have the host compare the file',
+    callback = function()
+      vim.v.fcs_choice = choice
+      local b = M.get(buf)
+      if b and choice == '' and not (b.disk and M.disk_is(b.name, b.disk)) then
+        b.disk = b.disk or { exists = false } -- not what Neovim has read
+        check(b.name)
+      end
+    end,
+  })
+  tell()
+end
+
+---@param buf integer
+local function remove(buf)
+  if large[buf] then
+    large[buf] = nil
+    tell()
+  end
+  local b = M.get(buf)
+  if not b then
+    return
+  end
+  tracked[buf] = nil
+  if api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].autoread = b.autoread
+  end
+  tell()
+end
+
+---@param event { buf: integer, file: string }
+---@return acp.track.Buffer? buffer of which the event's file is the file
+---@return string path of the event's file, the real one where there is such a file
+local function own(event)
+  local b = M.get(event.buf)
+  local file = vim.fn.fnamemodify(event.file, ':p')
+  local path = uv.fs_realpath(file) or file
+  if b and (file == b.name or path == uv.fs_realpath(b.name)) then
+    return b, path
+  end
+  return nil, path
+end
+
+--- Notes what the disk has before Neovim writes it.
+---@param event { buf: integer, file: string }
+local function note_before(event)
+  local _, path = own(event)
+  before[path] = M.disk_now(path)
+end
+
+--- Notes what the disk has after Neovim has written it. The autocommands come also where nothing
+--- was written, as when the user has said no.
+---@param event { buf: integer, file: string }
+---@param part boolean
+---@return acp.track.Buffer? written the buffer, where the file is its own
+local function note_written(event, part)
+  local b, path = own(event)
+  local was = before[path]
+  before[path] = nil
+  if was and M.disk_is(path, was) then
+    return
+  end
+  local disk = M.disk_now(path)
+  if not M.saving then
+    saved[path] = disk
+  end
+  if b then
+    b.disk, b.part = disk, part or nil
+  elseif not M.saving and path:sub(1, 1) == '/' then
+    require('acp.rpc.host').notify('file_saved', { name = path, other = true })
+  end
+  return b
+end
+
+--- Has a buffer catch up with the disk before Neovim writes it.
+---@param event { buf: integer, file: string }
+local function before_write(event)
+  local b = own(event)
+  if not b then
+    return note_before(event)
+  end
+  local function in_step()
+    return M.get(event.buf) ~= b or M.disk_is(b.name, b.disk)
+  end
+  if b.disk and not in_step() and not (b.given_up and M.disk_is(b.name, b.given_up)) then
+    tell_now()
+    require('acp.files.catch_up').now(event.buf, b.name, in_step)
+    b.given_up = not in_step() and M.disk_now(b.name) or nil
+  end
+  if b.stale and M.disk_is(b.name, b.stale) then
+    api.nvim_buf_call(event.buf, function()
+      M.expect(event.buf, b.stale)
+    end)
+  end
+  note_before(event)
+end
+
+--- Finds out whether a buffer's file has changed since Neovim has read it, before it was tracked.
+---@param buf integer
+local function look(buf)
+  local b = M.get(buf)
+  if b and not b.disk then
+    pcall(vim.cmd, 'silent! ' .. buf .. 'checktime')
+    b.disk = b.disk or M.disk_now(b.name)
+  end
+end
+
+--- Begins to track the loaded files.
+---@param limit integer larger ones, in bytes, are left to Neovim
+function M.start(limit)
+  if tracked then
+    return
+  end
+  tracked, max_size = {}, limit
+  local group = api.nvim_create_augroup('acp_track', {})
+  local function on(events, desc, callback)
+    api.nvim_create_autocmd(events, { group = group, desc = desc, callback = callback })
+  end
+  on({ 'BufReadPost', 'BufNewFile', 'BufEnter', 'BufFilePost' }, 'Track a file', function(event)
+    local b = M.get(event.buf)
+    local name = api.nvim_buf_get_name(event.buf)
+    local renamed = b and b.name ~= name
+    if renamed then
+      require('acp.rpc.host').notify('file_renamed', { from = b.name, to = name })
+    end
+    local read = event.event == 'BufReadPost'
+    local was = large[event.buf]
+    if was and (read or was.name ~= name) or renamed or read and b and is_large(event.buf) then
+      api.nvim_clear_autocmds({ group = group, buffer = event.buf })
+      remove(event.buf)
+    end
+    add(group, event.buf)
+    b = M.get(event.buf)
+    if b and (event.event == 'BufReadPost' or event.event == 'BufNewFile') then
+      b.disk, b.part = M.disk_now(b.name), nil
+      require('acp.rpc.host').notify('reread', { name = b.name }) -- if it was tracked before
+    elseif b and not b.disk then
+      vim.schedule(function() -- no autocommand would come now
+        look(event.buf)
+      end)
+    end
+  end)
+  local function on_write()
+    return api.nvim_create_autocmd('BufWritePre', {
+      group = group,
+      desc = 'Take what others have written',
+      nested = true, -- M.expect needs an autocommand
+      callback = before_write,
+    })
+  end
+  -- Once before the user's formatters, and once after them, as they may take their time.
+  on_write()
+  local last = on_write()
+  on({ 'BufEnter', 'InsertEnter', 'CmdlineEnter' }, 'Come last before a write', function()
+    pcall(api.nvim_del_autocmd, last)
+    last = on_write()
+  end)
+  on('BufWritePost', 'Note what the user wrote', function(event)
+    add(group, event.buf)
+    know(event.buf)
+    local b = note_written(event, false)
+    if b and not M.saving then
+      require('acp.rpc.host').notify('file_saved', { name = b.name })
+    end
+  end)
+  on({ 'FileWritePre', 'FileAppendPre' }, 'Note what is there before', note_before)
+  on({ 'FileWritePost', 'FileAppendPost' }, 'Note what the user wrote', function(event)
+    note_written(event, true)
+  end)
+  on('BufUnload', 'Track a file no longer', function(event)
+    if M.get(event.buf) or large[event.buf] then
+      api.nvim_clear_autocmds({ group = group, buffer = event.buf })
+      remove(event.buf)
+    end
+  end)
+  on('FocusGained', 'Have the host compare the files', function()
+    check()
+  end)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    add(group, buf)
+    look(buf)
+  end
+  tell()
+end
+
+--- Ends it: 'autoread' is the user's again.
+function M.stop()
+  if not tracked then
+    return
+  end
+  api.nvim_del_augroup_by_name('acp_track')
+  for _, buf in ipairs(vim.tbl_keys(tracked)) do
+    remove(buf)
+  end
+  tracked, large, before, saved = nil, {}, {}, {}
+  require('acp.files.dirty').forget()
+  require('acp.files.by_path').forget()
+end
+
+--- Has Neovim take the file that is on the disk now for the one that it has read or written itself
+--- last. It does so where an autocommand has written the file in its place; the one here writes
+--- nothing.
+---@param buf integer the current buffer
+---@return boolean renewed not while an autocommand runs within which there are no others
+local function renew(buf)
+  local written = false
+  local id = api.nvim_create_autocmd('FileAppendCmd', {
+    buffer = buf,
+    callback = function()
+      written = true
+    end,
+  })
+  local cpoptions = vim.go.cpoptions
+  vim.go.cpoptions = cpoptions:gsub('A', '') -- /dev/null would become the alternate file
+  -- Without the autocommand the buffer would go behind the file: it is tried elsewhere first.
+  pcall(vim.cmd, 'silent lockmarks 1write! >> /dev/null')
+  vim.go.cpoptions = cpoptions
+  local ok = written and pcall(vim.cmd, 'silent lockmarks write! >>')
+  api.nvim_del_autocmd(id)
+  return ok
+end
+
+--- The user knows what is on the disk, whether the buffer has that text or another one on purpose:
+--- Neovim asks nothing at the next `:write`, as long as the disk stays so.
+---@param buf integer the current buffer
+---@param disk acp.buffers.Disk
+function M.expect(buf, disk)
+  local ok = not disk.exists or renew(buf)
+  local b = M.get(buf)
+  if b then
+    b.stale = not ok and disk or nil
+  end
+end
+
+--- The host has had a buffer's text written, without autocommands.
+---@param buf integer
+function M.wrote(buf)
+  know(buf)
+  local b = M.get(buf)
+  if b then
+    b.disk, b.part = M.disk_now(b.name), nil
+  end
+end
+
+--- The buffer's text is in step with what the disk has.
+---@param buf integer the current buffer
+---@param disk acp.buffers.Disk
+function M.in_step(buf, disk)
+  M.expect(buf, disk)
+  know(buf)
+  local b = M.get(buf)
+  if b then
+    b.disk, b.part = disk, nil
+  end
+end
+
+--- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and
+--- does not read it unless told so.
+---@param buf integer
+---@param how? 'edit' read it anew
+local function checktime(buf, how)
+  local bo = vim.bo[buf]
+  local autoread = api.nvim_buf_call(buf, function()
+    return api.nvim_get_option_value('autoread', { scope = 'local' })
+  end)
+  bo.autoread = false
+  choice = how or ''
+  local id = api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buf,
+    callback = function()
+      vim.v.fcs_choice = choice
+    end,
+  })
+  pcall(vim.cmd, 'silent! ' .. buf .. 'checktime')
+  pcall(api.nvim_del_autocmd, id)
+  choice = ''
+  if api.nvim_buf_is_loaded(buf) then
+    bo.autoread = autoread
+  end
+end
+
+--- The host has changed a buffer's file, whose text is not to be read: Neovim takes note of the
+--- time and the mode.
+---@param buf integer
+function M.look(buf)
+  local b = M.get(buf)
+  if b then
+    b.disk = M.disk_now(b.name)
+  end
+  checktime(buf)
+end
+
+--- Has Neovim read the file anew, whose bytes only Neovim understands.
+---@param buf integer
+function M.reload(buf)
+  checktime(buf, 'edit')
+end
+
+return M

@@ -1,0 +1,63 @@
+---Writes that wait for the user (`review = 'before'`): for how long.
+local M = {}
+
+---@type uv.uv_timer_t?
+local timer
+
+---For how long a request holds up a write.
+---@param request acp.Permission
+---@return string? such as 0:42
+function M.clock(request)
+  if request.since then
+    local seconds = math.max(0, math.floor((vim.uv.now() - request.since) / 1000))
+    return ('%d:%02d'):format(math.floor(seconds / 60), seconds % 60)
+  end
+end
+
+---The oldest write of a session that waits.
+---@param session? integer any where there is none
+---@return acp.Permission?
+local function oldest(session)
+  for _, request in ipairs(require('acp.rpc.state').permissions()) do
+    if request.since and (not session or request.session == session) then
+      return request
+    end
+  end
+end
+
+---For how long a session's oldest write has waited.
+---@param session integer
+---@return string?
+function M.waits(session)
+  local request = oldest(session)
+  return request and M.clock(request)
+end
+
+---Lets the clocks that are on the screen go on while a write waits.
+function M.watch()
+  if timer or not oldest() then
+    return
+  end
+  timer = assert(vim.uv.new_timer())
+  timer:start(
+    1000,
+    1000,
+    vim.schedule_wrap(function()
+      if not timer then
+        return
+      elseif not oldest() then
+        timer:close()
+        timer = nil
+        return
+      end
+      require('acp.permission.float').tick()
+      for id, b in require('acp.chat.buffers').each() do
+        if b.visible and oldest(id) then
+          require('acp.chat.winbar').refresh(id)
+        end
+      end
+    end)
+  )
+end
+
+return M

@@ -1,0 +1,77 @@
+---The prompts that wait, as a plain buffer: edit, reorder, delete, then `:w`.
+local M = {}
+
+local api = vim.api
+local rule = ('─'):rep(40) -- a shorter one will do
+
+---@param buf integer
+---@return string[] prompts
+local function parse(buf)
+  local prompts, current = {}, {}
+  local function add()
+    local text = vim.trim(table.concat(current, '\n'))
+    if text ~= '' then
+      table.insert(prompts, text)
+    end
+    current = {}
+  end
+  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    if #line >= #rule / 10 and line:gsub('─', '') == '' then
+      add()
+    else
+      table.insert(current, line)
+    end
+  end
+  add()
+  return prompts
+end
+
+---@param id integer session
+function M.open(id)
+  local session = require('acp.rpc.state').sessions[id]
+  local was = vim.tbl_filter(function(text)
+    return vim.trim(text) ~= ''
+  end, session.queue or {})
+  local lines = {}
+  for i, text in ipairs(was) do
+    if i > 1 then
+      table.insert(lines, rule)
+    end
+    vim.list_extend(lines, vim.split(text, '\n'))
+  end
+  local name = require('acp.chat.buffers').name('queue', id)
+  local old = vim.fn.bufnr(name)
+  if old ~= -1 then
+    api.nvim_buf_delete(old, { force = true })
+  end
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_name(buf, name)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].buftype = 'acwrite'
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].modified = false
+  vim.bo[buf].filetype = 'acp-queue'
+  vim.b[buf].acp_session = id
+  api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buf,
+    callback = function()
+      local texts = parse(buf)
+      local room = require('acp.prompt.unsaved').room()
+      local prompts = vim.tbl_map(function(text)
+        local blocks = require('acp.prompt.mention').blocks(text, session.cwd)
+        return room and vim.list_extend({ { type = 'unsaved', room = room } }, blocks) or blocks
+      end, texts)
+      require('acp.rpc.host').notify('queue', { session = id, was = was, prompts = prompts })
+      was = texts
+      vim.bo[buf].modified = false
+    end,
+  })
+  api.nvim_open_win(buf, true, { split = 'below', height = math.max(5, math.min(15, #lines + 1)) })
+  api.nvim_set_option_value(
+    'winbar',
+    ' Queue of ' .. session.agent_title:gsub('%%', '%%%%') .. '%=:w keeps your changes ',
+    { scope = 'local', win = 0 }
+  )
+end
+
+return M

@@ -1,0 +1,272 @@
+---Unsaved text before a prompt: what the host is told of it, the chip that says what goes along,
+---and what the user has chosen to happen with it. Which of it concerns a session the host decides.
+local M = {}
+
+local api = vim.api
+local delay = 100 -- ms from an edit to the chip
+
+---@class (exact) acp.Unsaved
+---@field name string
+---@field buf integer
+---@field tick integer
+---@field size integer bytes
+
+---@type table<integer, boolean> the sessions whose next prompt goes without
+local dropped = {}
+---@type table<integer, fun()[]> by session: what waits behind an open question, itself the first
+local waiting = {}
+---@type {id: integer, asked: boolean}? the session whose prompt is let go, past those that wait
+local going
+---@type uv.uv_timer_t?
+local timer
+---@type acp.Unsaved[]? what the host was told last
+local told
+
+---The files' buffers with unsaved text.
+---@return acp.Unsaved[]
+function M.list()
+  local list = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    -- Most are not: the others are not looked at any further.
+    local modified = api.nvim_get_option_value('modified', { buf = buf })
+    local name = modified and api.nvim_buf_get_name(buf) or ''
+    if name:sub(1, 1) == '/' and api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
+      table.insert(list, {
+        name = name,
+        buf = buf,
+        tick = api.nvim_buf_get_changedtick(buf),
+        size = math.max(0, api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))),
+      })
+    end
+  end
+  return list
+end
+
+local function tell()
+  local list = M.list()
+  if not vim.deep_equal(list, told) then
+    told = list
+    require('acp.rpc.host').notify('unsaved_files', { files = list })
+  end
+end
+
+---Tells the host when the user rests.
+local function soon()
+  if not next(require('acp.rpc.state').sessions) then
+    return
+  end
+  timer = timer or assert(vim.uv.new_timer())
+  timer:start(delay, 0, vim.schedule_wrap(tell))
+end
+
+---Begins to tell the host of unsaved text, or tells it afresh.
+function M.watch()
+  local events = {
+    'BufModifiedSet',
+    'BufWritePost',
+    'BufUnload',
+    'BufFilePost',
+    'BufEnter',
+    'TextChanged',
+    'TextChangedI',
+    'TextChangedP',
+  }
+  api.nvim_create_autocmd(events, {
+    group = api.nvim_create_augroup('acp_unsaved', {}),
+    desc = 'Tell the host of unsaved text',
+    callback = soon,
+  })
+  told = nil
+  soon()
+end
+
+---@return 'send'|'ask'|'save'|'ignore'
+local function mode()
+  return require('acp.config').get().unsaved
+end
+
+---How many bytes go along with a prompt unasked; nil where nothing does.
+---@return integer?
+function M.room()
+  local config = require('acp.config').get()
+  return config.unsaved == 'send' and math.floor(math.min(config.unsaved_max, 2 ^ 31)) or nil
+end
+
+---The chip of a prompt: what goes along with it.
+---@param id integer
+---@return string[]? names, boolean dropped
+function M.chip(id)
+  local session = require('acp.rpc.state').sessions[id]
+  local names = session and session.unsaved or {}
+  if mode() ~= 'send' or #names == 0 then
+    return nil, false
+  end
+  return names, dropped[id] == true
+end
+
+---Leaves unsaved text out of the next prompt, or takes it in again.
+---@param id integer
+function M.drop(id)
+  if M.chip(id) then
+    dropped[id] = not dropped[id] or nil
+    require('acp.chat.winbar').refresh(id)
+  end
+end
+
+---What happens to unsaved text before the prompt that is written now.
+---@param id integer
+---@return string
+function M.chosen(id)
+  return dropped[id] and 'ignore' or mode()
+end
+
+---The session is closed.
+---@param id integer
+function M.forget(id)
+  dropped[id] = nil
+end
+
+---The prompt is on its way: the next one is another.
+---@param id integer
+function M.sent(id)
+  dropped[id] = nil
+  require('acp.chat.winbar').refresh(id)
+end
+
+---Saves buffers as the user would.
+---@param bufs integer[]
+---@return string? err
+local function save(bufs)
+  for _, buf in ipairs(bufs) do
+    if api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified then
+      local ok, err = pcall(api.nvim_buf_call, buf, function()
+        vim.cmd('silent update')
+      end)
+      if not ok or (api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
+        local said = tostring(err):gsub('^.-(E%d+:)', '%1'):match('^[^\n]*') -- no traceback
+        local why = ok and 'it is still modified' or said
+        return ('%s could not be saved: %s'):format(
+          vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ':.'),
+          why
+        )
+      end
+    end
+  end
+end
+
+---Some names, and how many more there are.
+---@param names string[]
+---@return string
+local function few(names)
+  local shown = 5
+  if #names <= shown + 1 then
+    return table.concat(names, ', ')
+  end
+  return ('%s, +%d'):format(table.concat(names, ', ', 1, shown), #names - shown)
+end
+
+---@param found {new: string[], names: string[], bufs: integer[], size: integer}
+---@param how 'send'|'ask'|'save'
+---@param done fun(how: 'send'|'ignore'|nil, asked?: boolean) nil: the prompt stays
+local function settle(found, how, done)
+  if how == 'save' then
+    local err = save(found.bufs)
+    if err then
+      vim.notify('acp: ' .. err .. '. The prompt was not sent', vim.log.levels.ERROR)
+    end
+    return done(not err and 'ignore' or nil)
+  end
+  if how == 'send' and found.size <= require('acp.config').get().unsaved_max then
+    return done('send')
+  end
+  if #found.new == 0 or #api.nvim_list_uis() == 0 then
+    return done('ignore')
+  end
+  local choices = {
+    { 'Send it along', 'send' },
+    { 'Save it', 'save' },
+    { 'Leave it out', 'ignore' },
+  }
+  vim.ui.select(choices, {
+    prompt = ('Unsaved text in %s%s:'):format(
+      few(found.new),
+      how == 'send' and (' (%.0f KB)'):format(math.ceil(found.size / 1024)) or ''
+    ),
+    kind = 'acp_unsaved',
+    format_item = function(choice)
+      return choice[1]
+    end,
+  }, function(choice)
+    if not choice then
+      done()
+    elseif choice[2] == 'save' then
+      settle(found, 'save', done)
+    else
+      done(choice[2], true)
+    end
+  end)
+end
+
+---Whether all unsaved text, sent or not, is less than goes along unasked.
+---@return boolean
+local function is_little()
+  local size = 0
+  for _, file in ipairs(M.list()) do
+    size = size + file.size
+  end
+  return size <= require('acp.config').get().unsaved_max
+end
+
+---Does with unsaved text what is to happen before a prompt, at once where nothing is asked or
+---saved, and what goes along is not too much. Prompts of a session keep their order.
+---@param id integer session
+---@param how string one of the values of `opts.unsaved`
+---@param go fun(how: 'send'|'ignore', asked: boolean) sends the prompt, with unsaved text or
+---without; whether the user has been asked about it
+---@param stay? fun() the prompt is not sent
+function M.before(id, how, go, stay)
+  local line = waiting[id]
+  if going and going.id == id and (how == 'send' or how == 'ignore') then
+    return go(how, going.asked)
+  end
+  local function is_free()
+    return how == 'ignore' or how == 'send' and is_little()
+  end
+  if not line and is_free() then
+    return go(how, false)
+  end
+  line = line or {}
+  waiting[id] = line
+  table.insert(line, function()
+    local function done(answer, asked)
+      if answer then
+        going = { id = id, asked = asked == true }
+        go(answer, asked == true)
+        going = nil
+      elseif stay then
+        stay()
+      end
+      table.remove(line, 1)
+      if line[1] then
+        return line[1]()
+      end
+      waiting[id] = nil
+    end
+    if is_free() then
+      return done(how)
+    end
+    local args = { session = id, files = M.list() }
+    require('acp.rpc.host').request('list_unsaved', args, function(found, err)
+      if err then
+        vim.notify(('acp: %s. The prompt was not sent'):format(err), vim.log.levels.WARN)
+        return done()
+      end
+      settle(found, how, done)
+    end)
+  end)
+  if #line == 1 then
+    line[1]()
+  end
+end
+
+return M

@@ -1,0 +1,645 @@
+---What agents have changed in the user's own buffers, as long as it is not decided: signs, changed
+---lines and words, the old lines above them, and keys from change to change and to decide. Which
+---changes there are is known in the host (host/marks.go); Lua asks for those of a buffer whenever
+---they may have changed, and draws them where the buffer has the lines.
+---
+---Between two answers the marks are extmarks and move with what the user types.
+local M = {}
+
+local api = vim.api
+local places = api.nvim_create_namespace('acp_marks_place')
+local drawn = api.nvim_create_namespace('acp_marks')
+
+---Above gitsigns' 6, below the 10 of diagnostics.
+local sign_priority = 8
+---So long, in ms, the user must rest before what they have typed is looked at.
+local rest = 200
+---So long, in ms, is drawn at once, and so long Neovim then has for other things.
+local busy, pause = 4, 5
+
+---A change as the host tells it.
+---@class acp.Mark
+---@field id integer
+---@field session integer
+---@field count integer of the new lines
+---@field old string[] as many as are shown
+---@field more integer old lines that are not shown
+---@field also string who else has changed something there
+---@field known string the first new line, or the one behind what is gone
+---@field last string the last new line
+---@field old_words integer[] index of the line from 0, start, end, and so on
+---@field new_words integer[]
+---@field place? integer extmark at its first line
+---@field drawn integer[] extmarks
+---@field whole boolean all of it is drawn
+
+---@class acp.Marks of a buffer
+---@field path string the real one
+---@field marks table<integer, acp.Mark> by id
+---@field at integer[] id and line of each, in the order of the text
+---@field have integer the answer that the marks are of; 0 is none
+---@field asking? integer the answer that is awaited
+---@field coming {at: integer[], fresh: acp.Mark[]} the pieces of it
+---@field known_by integer how many bytes of a line the host tells to know it by
+---@field looked boolean it is up to date with what the user has made of the buffer
+---@field again? 'ask'|'look'
+---@field moved boolean lines have come or gone since it was asked for
+---@field first? integer the rows that have changed since they were drawn
+---@field last? integer
+---@field worker? thread draws
+---@field timer uv.uv_timer_t
+---@field keys? acp.Borrowed[]
+---@field after? fun() waits until the marks are drawn that the host knows of now
+
+---@type table<integer, acp.Marks> by buffer
+local known = {}
+local answers = 0
+local shown = true
+
+---@param buf integer
+---@return string? real path of the file that it shows
+local function path_of(buf)
+  local name = api.nvim_buf_get_name(buf)
+  if name == '' or vim.bo[buf].buftype ~= '' or not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  return vim.uv.fs_realpath(name) or name
+end
+
+---@param buf integer
+---@param mark acp.Mark
+---@return integer? row
+local function row_of(buf, mark)
+  return mark.place and api.nvim_buf_get_extmark_by_id(buf, places, mark.place, {})[1]
+end
+
+---@param buf integer
+---@param mark acp.Mark
+---@return table[] the old lines, and what there is to say of them
+local function above(buf, mark)
+  local virtual = require('acp.ui.virt_lines')
+  local lines, words = {}, virtual.words(mark.old_words)
+  if mark.also ~= '' then
+    table.insert(lines, { { 'also ' .. mark.also, 'AcpReviewHint' } })
+  end
+  for i, line in ipairs(mark.old) do
+    local chunks = virtual.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', buf)
+    table.insert(lines, chunks)
+  end
+  if mark.more > 0 then
+    table.insert(lines, { { ('… %d more'):format(mark.more), 'AcpReviewHint' } })
+  end
+  return lines
+end
+
+---Shows virtual lines above the first line, for which a window that begins there leaves no room.
+---@param buf integer
+---@param count integer
+local function make_room(buf, count)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if vim.fn.line('w0', win) == 1 then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({
+          topline = 1,
+          topfill = math.min(count, api.nvim_win_get_height(0) - 1),
+        })
+      end)
+    end
+  end
+end
+
+---@param buf integer
+---@param mark acp.Mark
+---@param tick fun()
+local function undraw(buf, mark, tick)
+  mark.whole = false
+  for i = #mark.drawn, 1, -1 do
+    api.nvim_buf_del_extmark(buf, drawn, mark.drawn[i])
+    mark.drawn[i] = nil
+    tick()
+  end
+end
+
+---@param buf integer
+---@param mark acp.Mark
+---@param row integer of its first line, or of the line behind what is gone
+---@param tick fun() lets Neovim do other things now and then
+local function draw(buf, mark, row, tick)
+  undraw(buf, mark, tick)
+  local bottom = api.nvim_buf_line_count(buf) - 1
+  local at = math.min(row, bottom)
+  mark.place = api.nvim_buf_set_extmark(buf, places, at, 0, { id = mark.place })
+  if not shown then
+    return
+  end
+  local function put(line, col, opts)
+    table.insert(mark.drawn, api.nvim_buf_set_extmark(buf, drawn, line, col, opts))
+    tick()
+  end
+  local virt = above(buf, mark)
+  if #virt > 0 then
+    require('acp.ui.virt_lines').guard(buf)
+    local behind = row > bottom
+    put(at, 0, { virt_lines = virt, virt_lines_above = not behind })
+    if row == 0 and not behind then
+      make_room(buf, #virt)
+    end
+  end
+  if mark.count == 0 then
+    put(at, 0, {
+      sign_text = row > bottom and '▄' or '▀',
+      sign_hl_group = 'AcpReviewDeleteSign',
+      priority = sign_priority,
+    })
+  end
+  local kind = (#mark.old > 0 or mark.more > 0) and 'Change' or 'Add'
+  local sign = {
+    sign_text = '▌',
+    sign_hl_group = 'AcpReview' .. kind .. 'Sign',
+    priority = sign_priority,
+    invalidate = true,
+  }
+  for i = row, row + mark.count - 1 do
+    put(i, 0, sign)
+    put(i, 0, {
+      end_row = i + 1,
+      hl_group = 'AcpReview' .. kind,
+      hl_eol = true, -- the group of a line would cover that of words
+      priority = sign_priority,
+      invalidate = true,
+      strict = false,
+    })
+  end
+  local words = mark.new_words
+  for i = 1, #words, 3 do
+    put(row + words[i], words[i + 1], {
+      end_col = words[i + 2],
+      hl_group = 'AcpReviewWord',
+      priority = 120,
+      invalidate = true,
+      strict = false,
+    })
+  end
+  mark.whole = true
+end
+
+---Whether the buffer has a change at a row, as far as its first and its last line tell.
+---@param buf integer
+---@param mark acp.Mark
+---@param row integer
+---@param known_by integer
+---@return boolean
+local function has(buf, mark, row, known_by)
+  local count = api.nvim_buf_line_count(buf)
+  local last = row + math.max(mark.count, 1) - 1
+  if mark.count == 0 and row == count then
+    return true
+  end
+  if last >= count then
+    return false
+  end
+  local function line(at)
+    return api.nvim_buf_get_lines(buf, at, at + 1, false)[1]:sub(1, known_by)
+  end
+  return line(row) == mark.known and line(last) == mark.last
+end
+
+---Has the marks be as told: draws those that are new, elsewhere, or touched by an edit.
+---@param buf integer
+---@param state acp.Marks
+---@param tick fun()
+local function reconcile(buf, state, tick)
+  local told = {}
+  for i = 1, #state.at, 2 do
+    told[state.at[i]] = true
+  end
+  for id, mark in pairs(state.marks) do
+    if not told[id] then
+      undraw(buf, mark, tick)
+      if mark.place then
+        api.nvim_buf_del_extmark(buf, places, mark.place)
+      end
+      state.marks[id] = nil
+    end
+  end
+  local from, to = state.first, state.last
+  state.first, state.last = nil, nil
+  local wrong = false
+  for i = 1, #state.at, 2 do
+    local mark, row = state.marks[state.at[i]], state.at[i + 1] - 1
+    local is = row_of(buf, mark)
+    local touched = from and row <= to + 1 and row + mark.count >= from - 1
+    if touched or not mark.whole or is ~= math.min(row, api.nvim_buf_line_count(buf) - 1) then
+      if has(buf, mark, row, state.known_by) then
+        draw(buf, mark, row, tick)
+      else
+        undraw(buf, mark, tick)
+        wrong = true
+      end
+    end
+    tick()
+  end
+  if wrong and not state.looked then
+    M.ask(buf, true)
+  end
+end
+
+---Has the keys be said as long as marks are drawn.
+---@param buf integer
+---@param state acp.Marks
+local function say_keys(buf, state)
+  if not shown or #state.at == 0 then
+    require('acp.review.key_hint').done(buf)
+    return
+  end
+  require('acp.review.key_hint').offer(buf, state.keys, function()
+    local rows = {}
+    for i = 1, #state.at, 2 do
+      table.insert(rows, row_of(buf, state.marks[state.at[i]]))
+    end
+    return rows
+  end)
+end
+
+---Begins to draw, a little at a time, until the lines move.
+---@param buf integer
+---@param state acp.Marks
+local function begin(buf, state)
+  local worker, started
+  local n = 0
+  local function tick()
+    n = n + 1
+    if n % 16 == 0 and vim.uv.hrtime() - started > busy * 1e6 then
+      coroutine.yield()
+    end
+  end
+  worker = coroutine.create(function()
+    reconcile(buf, state, tick)
+  end)
+  state.worker = worker
+  local function step()
+    if known[buf] ~= state or state.worker ~= worker or state.moved then
+      return
+    end
+    started = vim.uv.hrtime()
+    local ok, err = coroutine.resume(worker)
+    if not ok then
+      error(err, 0)
+    end
+    if coroutine.status(worker) ~= 'dead' then
+      return vim.defer_fn(step, pause)
+    end
+    state.worker = nil
+    local after = not state.asking and state.after
+    if after then
+      state.after = nil
+      vim.schedule(after)
+    end
+    local changes = require('acp.review.changes')
+    say_keys(buf, state)
+    if #state.at > 0 or changes.pending(state.path) then
+      return
+    elseif not changes.has(state.path) then
+      M.clear(buf)
+    end -- What was decided may be undone: the text goes on being looked at.
+  end
+  step()
+end
+
+---@param buf integer
+---@param look boolean the user has changed the buffer
+function M.ask(buf, look)
+  local state = known[buf]
+  if not state then
+    return
+  end
+  if state.asking then
+    state.again = (look or state.again == 'look') and 'look' or 'ask'
+    return
+  end
+  answers = answers + 1
+  state.asking, state.looked, state.moved = answers, look, false
+  state.coming = { at = {}, fresh = {} }
+  require('acp.rpc.host').notify('list_marks', {
+    buf = buf,
+    path = state.path,
+    answer = answers,
+    have = state.have,
+    look = look,
+  })
+end
+
+---@class acp.MarkPiece
+---@field buf integer
+---@field answer integer
+---@field at integer[]
+---@field fresh acp.Mark[]
+---@field known_by integer
+---@field done boolean
+
+---Takes a piece of an answer.
+---@param piece acp.MarkPiece
+---@return boolean wanted
+function M.piece(piece)
+  local buf = piece.buf
+  local state = known[buf]
+  if not state or state.asking ~= piece.answer then
+    return false
+  end
+  vim.list_extend(state.coming.at, piece.at)
+  vim.list_extend(state.coming.fresh, piece.fresh)
+  if not piece.done then
+    return true
+  end
+  for _, mark in ipairs(state.coming.fresh) do
+    mark.drawn, mark.whole = {}, false
+    state.marks[mark.id] = mark
+  end
+  state.at, state.have, state.asking = state.coming.at, piece.answer, nil
+  state.known_by = piece.known_by
+  begin(buf, state)
+  local again = state.again
+  state.again = nil
+  if again then
+    M.ask(buf, again == 'look')
+  end
+  return false
+end
+
+---@param buf integer
+---@param state acp.Marks
+local function attach(buf, state)
+  api.nvim_buf_attach(buf, false, {
+    on_lines = function(_, _, _, first, last, new_last)
+      if known[buf] ~= state then
+        return true
+      end
+      local moved = new_last - last
+      state.moved = state.moved or moved ~= 0
+      state.last = math.max(new_last, math.max(state.last or 0, last) + moved)
+      state.first = math.min(state.first or first, first)
+      state.timer:start(
+        rest,
+        0,
+        vim.schedule_wrap(function()
+          if known[buf] == state then
+            M.ask(buf, true)
+          end
+        end)
+      )
+    end,
+  })
+end
+
+---Looks at a buffer from now on.
+---@param buf integer
+---@param path string
+---@return acp.Marks
+local function watch(buf, path)
+  local state = known[buf]
+  if not state then
+    state = {
+      path = path,
+      marks = {},
+      at = {},
+      have = 0,
+      coming = { at = {}, fresh = {} },
+      looked = false,
+      moved = false,
+      timer = assert(vim.uv.new_timer()),
+    }
+    known[buf] = state
+    attach(buf, state)
+  end
+  return state
+end
+
+---Begins to show the changes of a buffer whose file has some, or asks for them anew.
+---@param buf integer
+---@param path string
+local function show(buf, path)
+  watch(buf, path)
+  M.ask(buf, false)
+end
+
+---Has a buffer the keys as long as something waits for a decision in a session that has changed its
+---file, be it elsewhere: the next change is there.
+---@param buf integer
+---@param state acp.Marks
+---@param wanted boolean
+local function set_keys(buf, state, wanted)
+  if wanted and not state.keys then
+    state.keys = require('acp.ui.keymap').map(buf, require('acp.review.hunk_keys').keys())
+  elseif not wanted and state.keys then
+    require('acp.ui.keymap').unmap(buf, state.keys)
+    state.keys = nil
+  end
+end
+
+---Shows nothing in a buffer any more, and gives its keys back.
+---@param buf integer
+function M.clear(buf)
+  local state = known[buf]
+  if not state then
+    return
+  end
+  known[buf] = nil
+  require('acp.review.key_hint').done(buf)
+  state.timer:close()
+  require('acp.ui.keymap').clear(buf, { places, drawn }, state.keys)
+end
+
+---Has a buffer's marks go, a little at a time.
+---@param buf integer
+---@param state acp.Marks
+local function drop(buf, state)
+  state.asking, state.again, state.at, state.moved, state.have = nil, nil, {}, false, 0
+  begin(buf, state)
+end
+
+---Shows the changes of a buffer if its file has some.
+---@param buf integer
+local function enter(buf)
+  local path = not known[buf] and path_of(buf)
+  local changes = require('acp.review.changes')
+  if path and changes.pending(path) then
+    show(buf, path)
+  elseif path and changes.has(path) then
+    watch(buf, path)
+  end
+  if known[buf] then
+    set_keys(buf, known[buf], changes.in_review()[known[buf].path] == true)
+  end
+end
+
+---What buffers show may have changed. Those that no window has shown yet wait until one does: an
+---agent may change hundreds at once.
+---@param touched table<string, true>? only files of these paths
+local function update(touched)
+  local changes = require('acp.review.changes')
+  local bufs = {}
+  for _, win in ipairs(api.nvim_list_wins()) do
+    bufs[api.nvim_win_get_buf(win)] = true
+  end
+  for buf in pairs(known) do
+    bufs[buf] = true
+  end
+  for buf in pairs(bufs) do
+    local state = known[buf]
+    local path = state and state.path or path_of(buf)
+    if path and (not touched or touched[path]) then
+      if changes.pending(path) then
+        show(buf, path)
+      elseif state then
+        drop(buf, state)
+      elseif changes.has(path) then
+        watch(buf, path)
+      end
+    end
+  end
+  local in_review = next(known) and changes.in_review()
+  for buf, state in pairs(known) do
+    set_keys(buf, state, in_review[state.path] == true)
+  end
+end
+
+---Hears of buffers that are shown and read; once.
+local listening = false
+local function listen()
+  if listening then
+    return
+  end
+  listening = true
+  local group = api.nvim_create_augroup('acp_marks', {})
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufEnter', 'BufWinEnter' }, {
+    group = group,
+    desc = 'Show what the agent has changed',
+    callback = function(event)
+      if event.event == 'BufReadPost' then
+        M.clear(event.buf)
+      end
+      enter(event.buf)
+    end,
+  })
+  api.nvim_create_autocmd('BufUnload', {
+    group = group,
+    desc = 'Forget what the agent has changed in a buffer',
+    callback = function(event)
+      M.clear(event.buf)
+    end,
+  })
+end
+
+---The host has told of changed files.
+---@param touched table<string, true> their paths
+function M.changed(touched)
+  if require('acp.config').get().review == false then
+    return
+  end
+  listen()
+  update(touched)
+end
+
+---A session has ended.
+function M.forgot()
+  for _, state in pairs(known) do
+    state.asking = nil -- it may be the one that was asked
+  end
+  update()
+  if listening and not require('acp.review.changes').has() then
+    listening = false
+    api.nvim_del_augroup_by_name('acp_marks')
+  end
+end
+
+---The path of the file in a buffer, as the host knows it.
+---@param buf integer
+---@return string?
+function M.path(buf)
+  return known[buf] and known[buf].path or path_of(buf)
+end
+
+---The first row of each change in a file, in their order; nil where no buffer shows it.
+---@param path string
+---@return integer[]?
+function M.rows(path)
+  for buf, state in pairs(known) do
+    if state.path == path and #state.at > 0 then
+      local rows = {}
+      for i = 1, #state.at, 2 do
+        local row = row_of(buf, state.marks[state.at[i]])
+        if row and row ~= rows[#rows] then
+          table.insert(rows, row)
+        end
+      end
+      table.sort(rows)
+      return rows
+    end
+  end
+end
+
+---The sessions of the marks in rows of a buffer, or of lines that are gone just before or behind
+---them.
+---@param buf integer
+---@param first integer
+---@param last integer
+---@return integer[]
+function M.sessions(buf, first, last)
+  local state, found = known[buf], {}
+  local nearest, distance
+  for i = 1, state and #state.at or 0, 2 do
+    local mark = state.marks[state.at[i]]
+    local row = row_of(buf, mark)
+    if row then
+      local from, to = row, row + mark.count - 1
+      if mark.count == 0 then
+        from, to = row - 1, row
+      end
+      local d = math.max(from - last, first - to, 0)
+      if d == 0 and not vim.tbl_contains(found, mark.session) then
+        table.insert(found, mark.session)
+      end
+      if not distance or d < distance then
+        nearest, distance = mark.session, d
+      end
+    end
+  end
+  -- What has just been typed may have made it another one: the host knows.
+  return #found == 0 and state and state.first and { nearest } or found
+end
+
+---Calls a function when a buffer shows the changes that the host knows of now.
+---@param buf integer
+---@param fn fun()
+---@return boolean shows whether it shows any, else nothing is called
+function M.settled(buf, fn)
+  local state = known[buf]
+  if state then
+    state.after = fn
+    M.ask(buf, true)
+  end
+  return state ~= nil
+end
+
+---Shows the old lines above the first line of a buffer, if there are some.
+---@param buf integer 0 is the current one
+function M.make_room(buf)
+  buf = buf ~= 0 and buf or api.nvim_get_current_buf()
+  local state = known[buf]
+  local mark = state and state.marks[state.at[1]]
+  if mark and mark.whole and shown and row_of(buf, mark) == 0 then
+    make_room(buf, #above(buf, mark))
+  end
+end
+
+---Shows the marks, or only remembers where they are.
+---@param on boolean
+function M.show(on)
+  shown = on
+  for buf, state in pairs(known) do
+    state.first, state.last = 0, api.nvim_buf_line_count(buf)
+    begin(buf, state)
+  end
+end
+
+return M

@@ -1,0 +1,175 @@
+---Undoing what a turn of the agent's has changed: a window shows what would change, and a key does
+---it. What it is, and how, is decided in the host (host/ledger/undo.go).
+local M = {}
+
+local api = vim.api
+
+---@class acp.undo.File
+---@field path string
+---@field name string
+---@field what string
+---@field stays boolean nothing is done to it
+---@field settled boolean as it is as before already
+---@field conflicts? integer[] lines that the user has changed since, which stay
+
+---@class acp.undo.Result
+---@field turn string its name
+---@field prompt string of the turn
+---@field files acp.undo.File[]
+---@field diff? string[] of a preview
+---@field again boolean
+---@field failed? string what could not be done
+
+---@param text string
+---@param level? integer
+local function tell(text, level)
+  vim.notify('acp: ' .. text, level or vim.log.levels.INFO)
+end
+
+---@param n integer
+---@param noun string
+---@return string
+local function count(n, noun)
+  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
+end
+
+---@param result acp.undo.Result
+---@return integer changed, integer stay
+local function counts(result)
+  local changed, stay = 0, 0
+  for _, file in ipairs(result.files) do
+    changed = changed + (file.stays and 0 or 1)
+    local places = #(file.conflicts or {})
+    stay = stay + (places == 0 and file.stays and not file.settled and 1 or places)
+  end
+  return changed, stay
+end
+
+---Undoes the last turn, or does the last one that was undone again.
+---@param session integer
+---@param again boolean
+---@param turn? string the name of the turn that it must be
+function M.run(session, again, turn)
+  local args = { session = session, again = again, turn = turn }
+  require('acp.rpc.host').request('undo', args, function(result, err)
+    if err then
+      tell(err, vim.log.levels.WARN)
+    elseif result then
+      local changed, stay = counts(result)
+      local what = again and 'changed again' or 'as before the turn'
+      local text = ('%s %s.'):format(count(changed, 'file'), what)
+      if stay > 0 then
+        text = ('%s %s left alone.'):format(text, count(stay, 'place'))
+      end
+      if result.failed then
+        text = ('%s %s'):format(text, result.failed)
+      end
+      tell(text, result.failed and vim.log.levels.WARN or nil)
+    end
+  end)
+end
+
+---The end of a name that is too long.
+---@param name string
+---@param room integer cells
+---@return string
+local function fit(name, room)
+  local n = vim.fn.strchars(name)
+  if require('acp.ui.wrap').cells(name) <= room then
+    return name
+  end
+  local from = 0
+  repeat
+    from = from + 1
+  until require('acp.ui.wrap').cells(vim.fn.strcharpart(name, from, n)) < room
+  return '…' .. vim.fn.strcharpart(name, from, n)
+end
+
+---@param result acp.undo.Result
+---@param room integer cells of a line
+---@return string[] lines, integer head how many of them are no diff
+local function page(result, room)
+  local verb = result.again and 'Do again' or 'Undo'
+  local first = vim.split(result.prompt, '\n')[1]
+  local changed = counts(result)
+  local lines = {
+    ('%s the turn: %s'):format(verb, first ~= '' and first or 'no words'),
+    changed > 0 and 'y does it, q leaves all as it is' or 'There is nothing to do: q',
+    '',
+  }
+  for _, file in ipairs(result.files) do
+    local what = file.what
+    if file.stays and not file.conflicts then
+      what = what .. ': stays as it is'
+    elseif file.conflicts then
+      local n = count(#file.conflicts, 'place')
+      local at = table.concat(file.conflicts, ', ')
+      what = ('%s  %s that you changed since: left alone (line %s)'):format(what, n, at)
+    end
+    -- What becomes of a file is seen however long its name is.
+    local name =
+      fit(file.name:gsub('\n', ' '), math.max(room - require('acp.ui.wrap').cells(what) - 4, 20))
+    table.insert(lines, ('%s %s  %s'):format(file.stays and '·' or '✎', name, what))
+  end
+  local head = #lines
+  if #result.diff > 0 then
+    table.insert(lines, '')
+    vim.list_extend(lines, result.diff)
+  end
+  return lines, head
+end
+
+local groups = { ['+'] = 'AcpDiffAdd', ['-'] = 'AcpDiffDelete', ['@'] = 'Comment' }
+local ns = api.nvim_create_namespace('acp_undo')
+
+---@param buf integer
+---@param lines string[]
+---@param head integer
+local function paint(buf, lines, head)
+  api.nvim_buf_set_extmark(buf, ns, 0, 0, { end_row = 1, hl_group = 'Title' })
+  api.nvim_buf_set_extmark(buf, ns, 1, 0, { end_row = 2, hl_group = 'Comment' })
+  for row = head, #lines - 1 do
+    local group = groups[lines[row + 1]:sub(1, 1)]
+    if group then
+      api.nvim_buf_set_extmark(buf, ns, row, 0, {
+        end_row = row + 1,
+        hl_group = group,
+        hl_eol = true,
+        strict = false,
+      })
+    end
+  end
+end
+
+---@param session integer
+---@param result acp.undo.Result a preview
+local function show(session, result)
+  local lines, head = page(result, vim.o.columns - 6)
+  local buf = require('acp.chat.buffers').create('undo', 'acp-undo', session)
+  local close = require('acp.ui.window').over(buf, lines, {
+    keys = { 'q', 'n', '<Esc>' },
+    desc = 'acp: leave all as it is',
+  })
+  paint(buf, lines, head)
+  vim.keymap.set('n', 'y', function()
+    close()
+    M.run(session, result.again, result.turn)
+  end, { buffer = buf, nowait = true, desc = 'acp: do it' })
+end
+
+---Shows what undoing the last turn would change, and does it when the user says so.
+---@param session integer
+---@param again boolean
+function M.ask(session, again)
+  local args = { session = session, again = again, preview = true }
+  require('acp.rpc.host').request('undo', args, function(result, err)
+    if err or not result then
+      return tell(err or 'The session is closed.', vim.log.levels.WARN)
+    end
+    require('acp.ui.safe_state').soon(function()
+      show(session, result)
+    end)
+  end)
+end
+
+return M

@@ -1,0 +1,249 @@
+---What the host has told of the sessions: small copies that the API's getters read. The host
+---brings it up to date before it fires an event.
+local M = {}
+
+---@class acp.Session
+---@field id integer
+---@field agent string
+---@field agent_title string
+---@field title? string
+---@field cwd string
+---@field state 'starting'|'auth_required'|'idle'|'running'|'requires_action'|'dead'
+---@field stop_reason? string
+---@field protocol? integer
+---@field agent_session_id? string
+---@field auth_methods? {id: string, name: string, description: string, type: string}[]
+---@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
+---@field mode? {id: string, name: string}
+---@field model? {id: string, name: string}
+---@field options acp.SessionOption[]
+---@field commands? {name: string, description: string, hint: string}[]
+---@field steers? boolean whether words can go into the running turn
+---@field takes? table<string, boolean> which content blocks, as far as the agent has told
+---@field plan? {content: string, priority: string, status: string}[]
+---@field tool_calls integer
+---@field queued integer
+---@field queue string[] the prompts that wait
+---@field paused boolean
+---@field lacks? {why: string, files: string} what the copies of its files leave out
+---@field unsaved? string[] files whose unsaved text would go along with a prompt
+---@field error? string
+
+---@class acp.SessionOption
+---@field id string
+---@field name string
+---@field description string
+---@field category string
+---@field type 'select'|'boolean'
+---@field value string|boolean
+---@field choices {value: string, name: string, description: string, group: string}[]
+
+---@class acp.Permission
+---@field id integer
+---@field session integer
+---@field title string
+---@field description? string
+---@field tool_call_id string
+---@field command? string
+---@field cwd? string
+---@field options {id: string, name: string, kind: string, label: string}[]
+---@field allow? string the id of the option that allows, where one plainly does
+---@field reject? string and of the one that refuses
+---@field allow_always? string the one that allows from now on
+---@field reject_always? string and that refuses
+---@field heading string
+---@field lines string[]
+---@field marks integer[]
+---@field files? integer how many it would change, where it has a diff
+---@field waited? number of a write that waits: for how long, in seconds, when it was told
+---@field since? number the same as a time, in ms of vim.uv.now()
+---@field picks? {looked: integer, refused: integer[]}[] the hunks refused, by file
+---@field brief? string[] the lines while the diff is open beside
+---@field brief_marks? integer[]
+
+---@type table<integer, acp.Session>
+M.sessions = {}
+---@type table<integer, table[]>
+M.calls = {}
+---@type table<integer, acp.Permission[]>
+local permissions = {}
+---@type table<integer, integer> when a turn began, by session, in ms of vim.uv.now()
+M.since = {}
+---@type integer? the session used last
+M.last = nil
+---@type string? why the disk cannot be watched
+M.watch_limit = nil
+
+local busy = { running = true, requires_action = true }
+
+---@param session acp.Session
+function M.set(session)
+  local id = session.id
+  if busy[session.state] then
+    M.since[id] = M.since[id] or vim.uv.now()
+  else
+    M.since[id] = nil
+  end
+  local before = M.sessions[id]
+  M.sessions[id] = session
+  local told = before and #(before.commands or {}) == 0 and #(session.commands or {}) > 0
+  if told and package.loaded['acp.prompt.complete'] then
+    require('acp.prompt.complete').told(id)
+  end
+  local known = package.loaded['acp.session.login'] ~= nil
+  local was = before and before.state
+  if session.state ~= was and (known or session.state == 'auth_required') then
+    require('acp.session.login').changed(id, session.state)
+  end
+end
+
+---@param id integer
+function M.forget(id)
+  require('acp.prompt.draft').leave(id)
+  M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
+  require('acp.review.changes').forget(id)
+  require('acp.prompt.unsaved').forget(id)
+  require('acp.api')._forget(id)
+  if M.last == id then
+    M.last = nil
+  end
+  if package.loaded['acp.terminal.view'] then
+    require('acp.terminal.view').forget(id)
+  end
+end
+
+---@param id integer
+---@param calls {at: integer, call: table}[]
+function M.set_calls(id, calls)
+  M.calls[id] = M.calls[id] or {}
+  for _, c in ipairs(calls) do
+    M.calls[id][c.at] = c.call
+  end
+end
+
+---@param id integer
+---@param list acp.Permission[]
+function M.set_permissions(id, list)
+  for _, request in ipairs(list) do
+    if request.waited then
+      request.since = vim.uv.now() - 1000 * request.waited
+    end
+  end
+  permissions[id] = list
+end
+
+---The open requests of all sessions, oldest first.
+---@return acp.Permission[]
+function M.permissions()
+  local all = {}
+  for _, list in pairs(permissions) do
+    vim.list_extend(all, list)
+  end
+  table.sort(all, function(a, b)
+    return a.id < b.id
+  end)
+  return all
+end
+
+---What the user calls a session: its agent, and its number where another session has the same one.
+---@param id integer
+---@return string
+function M.name(id)
+  local session = M.sessions[id]
+  local title = session and session.agent_title or 'The agent'
+  for other, s in pairs(M.sessions) do
+    if session and other ~= id and s.agent_title == title then
+      return title .. ' ' .. id
+    end
+  end
+  return title
+end
+
+---@return integer[] the sessions that wait for the user, in their order
+function M.waiting()
+  local ids = {}
+  for id, session in pairs(M.sessions) do
+    if session.state == 'requires_action' or #(permissions[id] or {}) > 0 then
+      table.insert(ids, id)
+    end
+  end
+  table.sort(ids)
+  return ids
+end
+
+---@return acp.Session[] ordered by id
+function M.list()
+  local list = vim.tbl_values(M.sessions)
+  table.sort(list, function(a, b)
+    return a.id < b.id
+  end)
+  return list
+end
+
+---The session meant by an argument: itself, else that of the current buffer, else the last used.
+---@param id any
+---@return integer? id, string? err
+function M.resolve(id)
+  if id ~= nil then
+    if M.sessions[id] then
+      return id
+    end
+    return nil, ('there is no session %s'):format(tostring(id))
+  end
+  local here = vim.b.acp_session
+  if here and M.sessions[here] then
+    return here
+  end
+  if M.last and M.sessions[M.last] then
+    return M.last
+  end
+  return nil, 'there is no session. :Acp new starts one'
+end
+
+---The host has ended, and with it every agent.
+---@param why string
+function M.host_died(why)
+  permissions, M.watch_limit = {}, nil
+  for id, session in pairs(M.sessions) do
+    M.calls[id] = nil
+    require('acp.review.changes').forget(id)
+    if session.state ~= 'dead' then
+      local turn = busy[session.state]
+      session.state, session.error = 'dead', why
+      M.since[id] = nil
+      require('acp.chat.transcript').host_died(id, why)
+      if turn then
+        M.fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
+      end
+    end
+  end
+  if package.loaded['acp.terminal.view'] then
+    require('acp.terminal.view').host_died()
+  end
+  require('acp.permission.float').update()
+  require('acp.chat.winbar').refresh()
+end
+
+---Which events anybody hears: firing the others costs Neovim more than all else of a burst of
+---tool calls.
+---@return fun(name: string): boolean
+function M.heard()
+  local names, all = {}, false
+  for _, autocmd in ipairs(vim.api.nvim_get_autocmds({ event = 'User' })) do
+    local plain = autocmd.pattern:match('^[%w_.:/-]*')
+    names[autocmd.pattern] = true
+    -- What is no name may stand for any that begins so.
+    all = all or plain ~= autocmd.pattern and plain:sub(1, 3) == ('Acp'):sub(1, #plain)
+  end
+  return function(name)
+    return all or names[name] ~= nil
+  end
+end
+
+---@param name string
+---@param data table
+function M.fire(name, data)
+  vim.api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
+end
+
+return M

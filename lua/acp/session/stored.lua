@@ -1,0 +1,310 @@
+---The sessions that agents keep: choosing one to take up again, and deleting. Those of which the
+---host has saved changes are known without their agents; see host/saves.go.
+local M = {}
+
+---@class acp.Stored
+---@field agent_session_id string
+---@field cwd string
+---@field title? string
+---@field updated_at? string ISO 8601
+
+---@class acp.Choice: acp.Stored
+---@field agent string
+---@field agent_title? string
+---@field changes? integer that wait for a review
+
+---How long the list waits for an agent while there is something to choose from, in ms.
+M.patience = 5000
+
+local complain = require('acp.ui.notify').complain
+
+---@param agent string?
+---@param stored acp.Stored
+local function resume(agent, stored)
+  local id, err = require('acp').resume({
+    agent = agent,
+    agent_session_id = stored.agent_session_id,
+    cwd = stored.cwd,
+    title = stored.title,
+  })
+  if id then
+    require('acp.chat.layout').open(id, true)
+  else
+    complain(err)
+  end
+end
+
+---@param path string
+---@return boolean
+local function is_here(path)
+  local here = vim.fs.normalize(vim.fn.getcwd())
+  return path == here or (vim.uv.fs_realpath(path) or path) == vim.uv.fs_realpath(here)
+end
+
+---Those of this folder first, then the latest.
+---@param list acp.Choice[]
+local function sort(list)
+  local here = {}
+  for _, stored in ipairs(list) do
+    here[stored.cwd] = is_here(stored.cwd)
+  end
+  table.sort(list, function(a, b)
+    if here[a.cwd] ~= here[b.cwd] then
+      return here[a.cwd]
+    end
+    if a.updated_at ~= b.updated_at then
+      return (a.updated_at or '') > (b.updated_at or '')
+    end
+    return a.agent_session_id < b.agent_session_id
+  end)
+end
+
+---The sessions of which the host has saved changes, the latest first.
+---@param callback fun(list: acp.Choice[])
+local function saved(callback)
+  local host = require('acp.rpc.host')
+  local ok, err = host.ensure()
+  if not ok then
+    return complain(err)
+  end
+  host.request('list_saved', {}, function(list, failure)
+    complain(failure)
+    callback(list or {})
+  end)
+end
+
+---@param n integer
+---@param noun string
+---@return string
+local function count(n, noun)
+  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
+end
+
+---@param choices acp.Choice[]
+local function choose(choices)
+  sort(choices)
+  local agents, several = choices[1].agent, false
+  for _, choice in ipairs(choices) do
+    several = several or choice.agent ~= agents
+  end
+  vim.ui.select(choices, {
+    prompt = 'Resume',
+    format_item = function(choice)
+      local parts = { choice.title or choice.agent_session_id }
+      if several then
+        local agent = require('acp.config').get().agents[choice.agent]
+        table.insert(parts, choice.agent_title or agent and agent.title or choice.agent)
+      end
+      if (choice.changes or 0) > 0 then
+        table.insert(parts, count(choice.changes, 'change') .. ' to review')
+      end
+      table.insert(parts, vim.fn.fnamemodify(choice.cwd, ':~'))
+      if choice.updated_at then
+        table.insert(parts, (choice.updated_at:sub(1, 16):gsub('T', ' ')))
+      end
+      return require('acp.ui.wrap').item(table.concat(parts, ' · '))
+    end,
+  }, function(choice)
+    if choice then
+      resume(choice.agent, choice)
+    end
+  end)
+end
+
+---What an agent tells of a session goes before what was saved of it.
+---@param choice acp.Choice
+---@param stored acp.Stored
+local function merge(choice, stored)
+  choice.title = stored.title or choice.title
+  choice.cwd = stored.cwd or choice.cwd
+  if (stored.updated_at or '') > (choice.updated_at or '') then
+    choice.updated_at = stored.updated_at
+  end
+end
+
+---Asks agents for their sessions, beside those that are known. `done` gets all when all have
+---answered; when one is slow, those that have come until then, as soon as they are enough.
+---@param agents string[]
+---@param known acp.Choice[]
+---@param enough fun(choices: acp.Choice[]): boolean
+---@param done fun(choices: acp.Choice[], failures: string[])
+local function gather(agents, known, enough, done)
+  local choices, at, failures = known, {}, {}
+  for _, choice in ipairs(choices) do
+    at[choice.agent .. '\n' .. choice.agent_session_id] = choice
+  end
+  local waiting, told = #agents, false
+  local function tell()
+    if not told then
+      told = true
+      done(choices, failures)
+    end
+  end
+  local function answered(agent, list, failure)
+    table.insert(failures, failure)
+    for _, stored in ipairs(list or {}) do
+      local key = agent .. '\n' .. stored.agent_session_id
+      if at[key] then
+        merge(at[key], stored)
+      else
+        at[key] = vim.tbl_extend('error', stored, { agent = agent })
+        table.insert(choices, at[key])
+      end
+    end
+    waiting = waiting - 1
+    if waiting == 0 then
+      tell()
+    end
+  end
+  for _, agent in ipairs(agents) do
+    local ok, err = require('acp').stored(agent, function(list, failure)
+      answered(agent, list, failure)
+    end)
+    if not ok then
+      answered(agent, nil, err)
+    end
+  end
+  vim.defer_fn(function()
+    if enough(choices) then
+      tell()
+    end
+  end, M.patience)
+end
+
+---@param choice acp.Choice
+---@return string
+local function agent_of(choice)
+  return choice.agent
+end
+
+---@param choices acp.Choice[]
+---@param id string
+---@return acp.Choice?
+local function find(choices, id)
+  for _, choice in ipairs(choices) do
+    if choice.agent_session_id == id then
+      return choice
+    end
+  end
+end
+
+---Takes up a session by its id, or lets the user choose: among those of the agent in use, of the
+---default one and of all that have saved changes in this folder.
+---@param agent string? the one in use
+---@param id string?
+function M.resume(agent, id)
+  saved(function(known)
+    sort(known)
+    local choice = id and find(known, id)
+    if choice then
+      return resume(choice.agent, choice)
+    end
+    known = vim.tbl_filter(function(one)
+      return is_here(one.cwd)
+    end, known)
+    local default, err = require('acp')._default()
+    local agents = { agent }
+    for _, name in ipairs(vim.list_extend({ default }, vim.tbl_map(agent_of, known))) do
+      if not vim.tbl_contains(agents, name) then
+        table.insert(agents, name)
+      end
+    end
+    if #agents == 0 then
+      return complain(err)
+    end
+    gather(agents, known, function(choices)
+      return #choices > 0 and (not id or find(choices, id) ~= nil)
+    end, function(choices, failures)
+      if id then
+        local found = find(choices, id) or { agent_session_id = id, cwd = vim.fn.getcwd() }
+        return resume(found.agent or agents[1], found)
+      end
+      for _, failure in ipairs(failures) do
+        complain(failure)
+      end
+      if #choices > 0 then
+        choose(choices)
+      elseif #failures == 0 then
+        complain('the agent keeps no sessions')
+      end
+    end)
+  end)
+end
+
+---Tells which session of this folder that is not open has changes which wait for a review, and how
+---it is taken up again: a sentence, or nil where there is none.
+---@param lead string what the sentence begins with
+---@param callback fun(sentence: string?)
+function M.waiting(lead, callback)
+  local records = vim.fs.joinpath(vim.fn.stdpath('data') --[[@as string]], 'acp', 'records')
+  if not vim.uv.fs_stat(records) then
+    return callback(nil) -- the host need not be started to find nothing
+  end
+  saved(function(known)
+    sort(known)
+    local open = {}
+    for _, session in ipairs(require('acp.rpc.state').list()) do
+      open[session.agent .. '\n' .. (session.agent_session_id or '')] = true
+    end
+    local waiting = vim.tbl_filter(function(choice)
+      return (choice.changes or 0) > 0
+        and is_here(choice.cwd)
+        and not open[choice.agent .. '\n' .. choice.agent_session_id]
+    end, known)
+    local first = waiting[1]
+    if not first then
+      return callback(nil)
+    end
+    local title = first.title and ('"%s"'):format(require('acp.ui.wrap').cut(first.title, 30))
+    local sentence = ('%s%s of %s has %s to review: :Acp resume'):format(
+      lead,
+      title or 'a session',
+      first.agent_title,
+      count(first.changes, 'change')
+    )
+    local more = #waiting > 1 and (' (and %d more)'):format(#waiting - 1) or ''
+    -- Without the id the list is shown, and this one is its first: a message that is too long would
+    -- make Neovim wait for a key.
+    local named = ('%s %s%s'):format(sentence, first.agent_session_id, more)
+    local fits = vim.api.nvim_strwidth('acp: ' .. named) <= vim.v.echospace
+    sentence = fits and named or sentence .. more
+    callback(sentence)
+  end)
+end
+
+---Deletes a session after asking: the one of this chat, or a stored one by its id.
+---@param agent string?
+---@param id string?
+function M.delete(agent, id)
+  local opts, what
+  if id then
+    opts, what = { agent = agent, agent_session_id = id }, id
+  else
+    local session, err = require('acp.rpc.state').resolve()
+    if not session then
+      return complain(err)
+    end
+    local mirrored = require('acp.rpc.state').sessions[session]
+    opts = { session = session }
+    what = ('%s · %s'):format(
+      mirrored.agent_title,
+      mirrored.title or vim.fn.fnamemodify(mirrored.cwd, ':~')
+    )
+  end
+  vim.ui.select({ 'Keep it', 'Delete it for good' }, {
+    prompt = ('Delete %s?'):format(what),
+  }, function(_, choice)
+    if choice == 2 then
+      local _, err = require('acp').delete(opts, function(_, failure)
+        if failure then
+          complain(failure)
+        else
+          vim.notify(('acp: %s is deleted'):format(what))
+        end
+      end)
+      complain(err)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,107 @@
+---What the keys of a buffer do, in a float that takes the focus and closes with it.
+local M = {}
+
+local api = vim.api
+
+---The actions of the configuration in the order in which their keys are listed.
+local order = {
+  'send',
+  'send_insert',
+  'prompt',
+  'allow',
+  'reject',
+  'cancel',
+  'history_previous',
+  'history_next',
+  'drop_unsaved',
+  'toggle',
+  'open',
+  'close',
+  'open_all',
+  'close_all',
+  'next_message',
+  'previous_message',
+  'next_call',
+  'previous_call',
+  'jump',
+  'inspect',
+  'whole',
+  'yank_code',
+  'diff',
+  'terminal',
+  'plan',
+  'mode',
+  'model',
+  'options',
+  'diff_allow',
+  'diff_refuse',
+  'review_reject',
+  'review_keep',
+  'review_edit',
+  'review_next',
+  'review_previous',
+  'diff_next_file',
+  'diff_previous_file',
+  'diff_close',
+}
+
+---The keys of the current buffer by what they do, as their mappings say it.
+---@return {[1]: integer, [2]: string, [3]: string}[] rows place in the list, keys and words
+local function rows_here()
+  local ranks, rows = {}, {}
+  for i, action in ipairs(order) do
+    local desc = require('acp.config').desc(action)
+    ranks[desc] = ranks[desc] or i
+  end
+  for mode, where in pairs({ n = '', x = '', i = ' (Insert mode)' }) do
+    for _, map in ipairs(api.nvim_buf_get_keymap(0, mode)) do
+      local words = (map.desc or ''):match('^acp: (.*)')
+      local lhs = map.lhs:gsub('<lt>', '<')
+      local listed = words and words ~= require('acp.config').words.help
+      if listed and not vim.startswith(lhs, '<Plug>') then
+        local row = rows[words .. where] or { ranks[map.desc] or #order + 1, {}, words .. where }
+        if not vim.tbl_contains(row[2], lhs) then
+          table.insert(row[2], lhs)
+        end
+        rows[words .. where] = row
+      end
+    end
+  end
+  local list = {}
+  for _, row in pairs(rows) do
+    table.sort(row[2])
+    table.insert(list, { row[1], table.concat(row[2], ' '), row[3] })
+  end
+  table.sort(list, function(a, b)
+    return a[1] < b[1] or a[1] == b[1] and a[2] < b[2]
+  end)
+  return list
+end
+
+---Shows the keys of the current buffer.
+local function show()
+  local rows = rows_here()
+  local room = 0
+  for _, row in ipairs(rows) do
+    room = math.max(room, api.nvim_strwidth(row[2]))
+  end
+  local lines = {}
+  for _, row in ipairs(rows) do
+    local gap = (' '):rep(room - api.nvim_strwidth(row[2]) + 2)
+    table.insert(lines, ' ' .. row[2] .. gap .. row[3])
+  end
+  local buf = api.nvim_create_buf(false, true)
+  require('acp.ui.window').over(buf, lines, {
+    title = ' Keys ',
+    keys = { 'q', '<Esc>', '<CR>', 'g?' },
+    desc = 'acp: close the list',
+  })
+end
+
+---Gives a buffer the key that shows its keys.
+---@param buf integer
+function M.map(buf)
+  require('acp.chat.buffers').map(buf, 'n', 'help', '<Plug>(AcpHelp)', show)
+end
+
+return M

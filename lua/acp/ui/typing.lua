@@ -1,0 +1,106 @@
+---Whether the user has stopped typing: nothing opens by itself while they type.
+local M = {}
+
+local api = vim.api
+
+---How long no key may have been typed, in ms, for the user to be at rest.
+local rest = 500
+
+---@type number when a key was typed last, in ms
+local typed = -math.huge
+---@type {ready: fun(): boolean, run: fun()}? what waits for the user to rest
+local waiting
+---@type boolean a look is to come, soon or by a timer
+local looking = false
+local group = api.nvim_create_augroup('acp_rest', {})
+
+---@return number ms
+function M.now()
+  return vim.uv.hrtime() / 1e6
+end
+
+---Notes from now on when keys are typed.
+function M.watch()
+  vim.on_key(function(_, keys)
+    if keys ~= '' then
+      typed = M.now()
+    end
+  end, api.nvim_create_namespace('acp_rest'))
+end
+
+---Whether windows may be changed and nothing is begun: no text typed, no selection made, no macro
+---played.
+---@return boolean
+function M.free()
+  return api.nvim_get_mode().mode == 'n'
+    and vim.fn.reg_executing() == ''
+    and vim.fn.state('s') == ''
+    and require('acp.ui.safe_state').now()
+end
+
+---How long until the keys typed are long enough ago, and so is a moment that the user has to see.
+---@param since? number
+---@return number ms, at most 0 where they are
+function M.left(since)
+  return math.max(typed, since or typed) + rest - M.now()
+end
+
+local look
+
+---@return boolean
+local function may_run()
+  return waiting ~= nil and M.free() and waiting.ready()
+end
+
+---Looks in so many ms, once for all that happens until then: each look makes Neovim rest anew,
+---which is an event.
+---@param ms number
+local function look_in(ms)
+  if not looking then
+    looking = true
+    vim.defer_fn(function()
+      looking = false
+      look()
+    end, math.ceil(ms))
+  end
+end
+
+look = function()
+  if not may_run() then
+    return
+  end
+  local left = M.left()
+  if left > 0 then
+    return look_in(left)
+  end
+  local run = waiting.run
+  M.cancel()
+  run()
+end
+
+---Calls `run` once the user rests and `ready` says yes: now, where that is so. What else waits for
+---it does so no more.
+---@param ready fun(): boolean
+---@param run fun()
+function M.when(ready, run)
+  M.cancel()
+  waiting = { ready = ready, run = run }
+  api.nvim_create_autocmd({ 'SafeState', 'ModeChanged' }, {
+    group = group,
+    desc = 'Show what waits for the user to rest',
+    callback = function()
+      if not looking and may_run() then
+        look_in(math.max(M.left(), 0))
+      end
+    end,
+  })
+  look()
+end
+
+---Forgets what waits.
+function M.cancel()
+  waiting = nil
+  api.nvim_clear_autocmds({ group = group })
+end
+
+return M
