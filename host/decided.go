@@ -5,7 +5,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // setRules takes the user's rules, and the file of the answers for good. With a
@@ -45,7 +45,7 @@ func (h *Host) showDecided(callback int) {
 	}
 	ruled := make([]any, len(judge.rules.Rules))
 	for i, r := range judge.rules.Rules {
-		ruled[i] = map[string]any{"action": string(r.Action), "what": transcript.VisibleText(r.String())}
+		ruled[i] = map[string]any{"action": string(r.Action), "what": styled.VisibleText(r.String())}
 	}
 	list, err := judge.kept.List()
 	if err != nil {
@@ -58,8 +58,8 @@ func (h *Host) showDecided(callback int) {
 			action = rules.Allow
 		}
 		kept[i] = map[string]any{
-			"id": a.ID, "action": string(action), "agent": a.Agent, "project": transcript.VisibleText(a.Project),
-			"what": transcript.VisibleText(cut(about(a.Question), 500)), "at": a.At.Local().Format(time.DateOnly), "session": a.Session,
+			"id": a.ID, "action": string(action), "agent": a.Agent, "project": styled.VisibleText(a.Project),
+			"what": styled.VisibleText(cut(about(a.Question), 500)), "at": a.At.Local().Format(time.DateOnly), "session": a.Session,
 		}
 	}
 	h.callback(callback, map[string]any{"rules": ruled, "answers": kept}, "")

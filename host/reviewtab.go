@@ -9,6 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -495,12 +496,12 @@ func (t *reviewTab) beside(m message) {
 	t.session.host.callback(callback, map[string]any{
 		"path": f.Path, "name": t.session.short(f.Path), "line": t.lineFor(r), "gone": !f.Present.Exists,
 	}, "")
-	var lines []transcript.Line
+	var lines []styled.Line
 	for _, text := range accepted {
-		lines = append(lines, transcript.Line{Text: strings.TrimSuffix(text, "\r")})
+		lines = append(lines, styled.Line{Text: strings.TrimSuffix(text, "\r")})
 	}
 	if len(lines) == 0 {
-		lines = []transcript.Line{{}}
+		lines = []styled.Line{{}}
 	}
 	t.session.host.fill(m.integer("buf"), transcript.Given(lines...))
 }

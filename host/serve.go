@@ -13,7 +13,7 @@ import (
 	"github.com/neovim/go-client/nvim"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Options are how the host is started.
@@ -52,7 +52,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	h.background(h.cleanBlobs)
 	h.background(h.offerUnfinished)
 	h.editor.Post(editor.Op{Name: "hello", Args: map[string]any{
-		"api": API, "version": o.Version, "groups": transcript.Groups(),
+		"api": API, "version": o.Version, "groups": styled.Groups(),
 	}})
 	stop := context.AfterFunc(ctx, func() { in.Close() })
 	defer stop()

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/saved"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // linger is how long a process that was only asked for its stored sessions is
@@ -121,7 +121,7 @@ func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 				}
 				entry := map[string]any{"agent_session_id": s.SessionID, "cwd": s.Cwd}
 				if s.Title != "" {
-					entry["title"] = transcript.OneLine(s.Title)
+					entry["title"] = styled.OneLine(s.Title)
 				}
 				if s.UpdatedAt != "" {
 					entry["updated_at"] = s.UpdatedAt
