@@ -5,6 +5,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/terminal"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -50,10 +51,10 @@ const fillSlice = 128 << 10
 // fill appends lines to a buffer, in slices: each when Neovim is done with the
 // one before, until the buffer is gone.
 func (h *Host) fill(buf int, next transcript.Lines) {
-	var lines []transcript.Line
+	var lines []styled.Line
 	more := true
 	for bytes := 0; more && bytes < fillSlice; {
-		var l transcript.Line
+		var l styled.Line
 		if l, more = next(); more {
 			lines = append(lines, l)
 			bytes += 16 + len(l.Text) + 64*len(l.Marks)
@@ -81,7 +82,7 @@ func resolved(text string, n int) transcript.Screenful {
 	_, _ = screen.Write([]byte("\x1b[20h")) // it came without a terminal's carriage returns
 	_, _ = screen.Write([]byte(text))
 	lines, total := screen.Tail(n)
-	out := transcript.Screenful{Total: total, Lines: make([]transcript.Line, len(lines))}
+	out := transcript.Screenful{Total: total, Lines: make([]styled.Line, len(lines))}
 	for i, l := range lines {
 		out.Lines[i] = chatLine(l)
 	}
@@ -91,7 +92,7 @@ func resolved(text string, n int) transcript.Screenful {
 // resolvedLines are all lines of what a command wrote.
 func resolvedLines(text string) transcript.Lines {
 	next := terminal.Resolve(text, outputWidth)
-	return func() (transcript.Line, bool) {
+	return func() (styled.Line, bool) {
 		l, ok := next()
 		return chatLine(l), ok
 	}

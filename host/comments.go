@@ -14,7 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // This file has what the user has to say of changes, and sending it.
@@ -314,7 +314,7 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 		}
 	}
 	if n > mostRefused {
-		fmt.Fprintf(&b, "\nand %s more.\n", transcript.Many(n-mostRefused, "change"))
+		fmt.Fprintf(&b, "\nand %s more.\n", styled.Many(n-mostRefused, "change"))
 	}
 	return strings.TrimRight(b.String(), "\n"), told
 }
@@ -372,7 +372,7 @@ func fenced(lang string, lines []string) string {
 	b.WriteString(fence + lang + "\n")
 	for i, l := range lines {
 		if i == mostQuoted {
-			fmt.Fprintf(&b, "… and %s more\n", transcript.Many(len(lines)-i, "line"))
+			fmt.Fprintf(&b, "… and %s more\n", styled.Many(len(lines)-i, "line"))
 			break
 		}
 		b.WriteString(cut(l, longLine) + "\n")

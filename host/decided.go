@@ -6,7 +6,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // setRules takes the user's rules, and the file of the answers for good. With a
@@ -42,7 +42,7 @@ func (h *Host) showDecided(callback int) {
 	}
 	ruled := make([]rpc.DecidedRule, len(judge.rules.Rules))
 	for i, r := range judge.rules.Rules {
-		ruled[i] = rpc.DecidedRule{Action: string(r.Action), What: transcript.VisibleText(r.String())}
+		ruled[i] = rpc.DecidedRule{Action: string(r.Action), What: styled.VisibleText(r.String())}
 	}
 	list, err := judge.kept.List()
 	if err != nil {
@@ -55,8 +55,8 @@ func (h *Host) showDecided(callback int) {
 			action = rules.Allow
 		}
 		kept[i] = rpc.LastingAnswer{
-			ID: a.ID, Action: string(action), Agent: a.Agent, Project: transcript.VisibleText(a.Project),
-			What: transcript.VisibleText(cut(about(a.Question), 500)), At: a.At.Local().Format(time.DateOnly), Session: a.Session,
+			ID: a.ID, Action: string(action), Agent: a.Agent, Project: styled.VisibleText(a.Project),
+			What: styled.VisibleText(cut(about(a.Question), 500)), At: a.At.Local().Format(time.DateOnly), Session: a.Session,
 		}
 	}
 	h.callback(callback, rpc.Decided{Rules: ruled, Answers: kept}, "")

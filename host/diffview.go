@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // What Neovim is given of a diff is bounded, so that it is never busy for long.
@@ -465,7 +465,7 @@ func rowPieces(rows []row) []rpc.DiffPiece {
 		})
 	}
 	if left > 0 {
-		more := "… +" + transcript.Many(left, "line")
+		more := "… +" + styled.Many(left, "line")
 		pieces = append(pieces, rpc.DiffPiece{
 			Old: []string{more}, New: []string{more}, OldWords: []int{}, NewWords: []int{},
 			OldNumbers: []int{0}, NewNumbers: []int{0}, Kinds: string(rowBetween),
@@ -488,7 +488,7 @@ func short(l diff.Line) diff.Line {
 // addFiles adds to a request what the float shows of it while its diff is open
 // beside: what is said of it, the files, without what changes in them, and why
 // it is asked.
-func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []transcript.Line) {
+func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []styled.Line) {
 	files := s.files(&p.call)
 	if len(files) == 0 {
 		return
@@ -496,9 +496,9 @@ func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []transc
 	body := slices.Concat(aside(&p.call, ""), said)
 	for i := range files {
 		f := &files[i]
-		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
+		body = append(body, styled.FileHead(f.Name(s.short), f.Added, f.Removed))
 		if f.Note != "" {
-			body = append(body, transcript.Colored("⚠ "+f.Note, transcript.ToolWaiting)...)
+			body = append(body, styled.Colored("⚠ "+f.Note, styled.ToolWaiting)...)
 		}
 		body = append(body, s.staleLines(p, f.Path)...)
 	}

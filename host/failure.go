@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Failure is an error in words for the user: what happened, perhaps why, what to
@@ -112,7 +112,7 @@ func firstSentence(text string) string {
 	before, object, after := cutJSON(text)
 	if object == nil {
 		line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-		return shortened(transcript.OneLine(line))
+		return shortened(styled.OneLine(line))
 	}
 	before = strings.TrimRight(strings.TrimSpace(before), ":,. ")
 	words := between(firstSentence(before), ": ", dataText(object))

@@ -15,7 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // held is a write through the client that waits for the user (review = 'before').
@@ -235,7 +235,7 @@ const (
 
 // askAboutWrite puts a held write before the user, as a question of our own.
 func (s *Session) askAboutWrite(h *held) {
-	name := transcript.VisibleText(s.short(h.request.path))
+	name := styled.VisibleText(s.short(h.request.path))
 	p := &permission{file: h.at, held: h}
 	p.answer = func(optionID, by string) { s.endHeld(p, optionID, by) }
 	p.request = session.PermissionRequest{Context: h.request.ctx, Title: "Write " + name, Options: []session.PermissionOption{
@@ -332,7 +332,7 @@ const noLongerWaits = "The agent does not wait for this text any more."
 // that they have refused; or, with a text, that this is to be written: done then hears whether it was.
 func (s *Session) writeHeld(p *permission, edited *string, done func(failure string)) {
 	h := p.held
-	name := transcript.VisibleText(filepath.Base(h.request.path))
+	name := styled.VisibleText(filepath.Base(h.request.path))
 	switch {
 	case h.busy && edited != nil:
 		done(name + " is being written with the text of the :w before this one.")
@@ -382,14 +382,14 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 
 // saidOf is what the chat says of a write that is not made as the agent wants it.
 func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
-	name, who := transcript.VisibleText(s.short(h.request.path)), s.spec.Title
+	name, who := styled.VisibleText(s.short(h.request.path)), s.spec.Title
 	if refused == 0 && !edited {
 		return fmt.Sprintf("%s's text of %s conflicts with your unsaved text: yours stays, the rest is written, and %s was told.", who, name, who)
 	}
 	if edited {
 		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
 	}
-	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, transcript.Many(all, "hunk"), name, who)
+	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, styled.Many(all, "hunk"), name, who)
 }
 
 // verdict is what the user's answer to a held write comes to.
@@ -438,7 +438,7 @@ func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict,
 // has become of it.
 func (s *Session) endHeld(p *permission, optionID, by string) {
 	h, who := p.held, s.spec.Title
-	name := transcript.VisibleText(s.short(h.request.path))
+	name := styled.VisibleText(s.short(h.request.path))
 	switch {
 	case optionID == writeIt && h.verdict.instead != nil:
 		s.writeInstead(h)
@@ -455,7 +455,7 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 	switch by {
 	case "rule":
 		why = "the user has decided before to refuse this write"
-		s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, transcript.VisibleText(p.judgement.remark)))
+		s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, styled.VisibleText(p.judgement.remark)))
 	case "user":
 		s.remark("info", fmt.Sprintf("You did not let %s write %s.", who, name))
 	case "agent":
@@ -477,7 +477,7 @@ func (s *Session) writeInstead(h *held) {
 		if h.edited != nil {
 			failure := ""
 			if err != nil {
-				failure = fmt.Sprintf("%s is not written: %v", transcript.VisibleText(s.short(h.request.path)), cause(err))
+				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(s.short(h.request.path)), cause(err))
 			}
 			h.edited(failure)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // inputDepth is how deep lists and objects of an input are taken apart; what is deeper stands on one line as JSON.
@@ -16,7 +16,7 @@ const inputDepth = 12
 
 // inputLines is the input of a call in words: keys and values below each other, in the agent's order. Fields of the
 // outermost object of which said is true are left out.
-func inputLines(call *session.ToolCall, said func(key, value string) bool) []transcript.Line {
+func inputLines(call *session.ToolCall, said func(key, value string) bool) []styled.Line {
 	raw := call.RawInput
 	if isEmpty(raw) {
 		raw = call.Meta["qwenQuestions"] // Qwen's question may stand there alone
@@ -25,12 +25,12 @@ func inputLines(call *session.ToolCall, said func(key, value string) bool) []tra
 		return nil
 	}
 	w := inputWords{said: said, room: floatBytes}
-	var lines []transcript.Line
+	var lines []styled.Line
 	for _, text := range w.lines(raw, 0) {
-		lines = append(lines, transcript.Line{Text: text, Marks: []transcript.Mark{{Col: 0, EndCol: len(text), Group: transcript.Output}}})
+		lines = append(lines, styled.Line{Text: text, Marks: []styled.Mark{{Col: 0, EndCol: len(text), Group: styled.Output}}})
 	}
 	if w.left > 0 {
-		lines = append(lines, transcript.Colored(fmt.Sprintf("… %d bytes more, which are not shown", w.left), transcript.Warning)...)
+		lines = append(lines, styled.Colored(fmt.Sprintf("… %d bytes more, which are not shown", w.left), styled.Warning)...)
 	}
 	return lines
 }
@@ -80,7 +80,7 @@ func (w *inputWords) fields(raw json.RawMessage, depth int) []string {
 		if depth == 0 && w.said(name, scalar(value)) {
 			continue
 		}
-		name = transcript.VisibleText(cut(name, 200)) + ":"
+		name = styled.VisibleText(cut(name, 200)) + ":"
 		w.room -= len(name)
 		switch below := w.lines(value, depth+1); {
 		case len(below) == 1 && (len(value) <= 2 || value[0] != '{' && value[0] != '['):

@@ -18,7 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // judge answers permission requests in the user's place, by the rules of the
@@ -74,7 +74,7 @@ func (j *judge) judge(m matter) judgement {
 			return result
 		}
 		result.optionID = option.ID
-		result.remark = transcript.VisibleText(fmt.Sprintf("%s by your %s: %s.", said(verdict.Action == rules.Allow), verdict.By(), verdict.Why))
+		result.remark = styled.VisibleText(fmt.Sprintf("%s by your %s: %s.", said(verdict.Action == rules.Allow), verdict.By(), verdict.Why))
 		return result
 	case rules.Ask:
 		if len(verdict.Rules) > 0 {
@@ -92,7 +92,7 @@ func (j *judge) judge(m matter) judgement {
 	if option, ok := alike(m.options, a); ok {
 		result.optionID = option.ID
 		result.remark = fmt.Sprintf("%s, as you answered %q on %s.\n:Acp permissions takes that back.",
-			said(a.Allow), transcript.VisibleText(a.Name), a.At.Local().Format(time.DateOnly))
+			said(a.Allow), styled.VisibleText(a.Name), a.At.Local().Format(time.DateOnly))
 	}
 	return result
 }
@@ -337,7 +337,7 @@ func about(q answers.Question) string {
 	}
 	names := make([]string, len(q.Paths))
 	for i, path := range q.Paths {
-		names[i] = transcript.Relative(q.Project, path)
+		names[i] = styled.Relative(q.Project, path)
 	}
 	return q.Kind + " " + strings.Join(names, ", ")
 }

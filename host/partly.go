@@ -7,7 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // This file has the words for an agent of whose change the user wants a part.
@@ -27,7 +27,7 @@ func (s *Session) partly(title string, files []*picks) string {
 	var b strings.Builder
 	what := "the change that you asked about"
 	if title != "" {
-		what += fmt.Sprintf(" (%s)", cut(transcript.OneLine(title), 200))
+		what += fmt.Sprintf(" (%s)", cut(styled.OneLine(title), 200))
 	}
 	fmt.Fprintf(&b, "I refused %s, as I want only a part of it. Make it again with the hunks that are kept below, as you had them. "+
 		"Leave out the refused ones, and put nothing else in their place.\n", what)
@@ -51,7 +51,7 @@ func (s *Session) partly(title string, files []*picks) string {
 			}{{"-", h.old}, {"+", h.new}} {
 				for j, l := range part.lines {
 					if j == quotedLines || quoted >= quotedAll {
-						fmt.Fprintf(&b, "    %s … %s more\n", part.sign, transcript.Many(len(part.lines)-j, "line"))
+						fmt.Fprintf(&b, "    %s … %s more\n", part.sign, styled.Many(len(part.lines)-j, "line"))
 						break
 					}
 					quoted++
@@ -61,7 +61,7 @@ func (s *Session) partly(title string, files []*picks) string {
 		}
 		for side, verdict := range []string{"kept", "refused"} {
 			if left[side] > 0 {
-				fmt.Fprintf(&b, "- %s more %s\n", transcript.Many(left[side], "hunk"), verdict)
+				fmt.Fprintf(&b, "- %s more %s\n", styled.Many(left[side], "hunk"), verdict)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func placeOf(f *diff.File, h replaced) string {
 	case !f.Located:
 		return "in the text that you gave"
 	case len(h.old) == 0:
-		return fmt.Sprintf("%s before line %d", transcript.Many(len(h.new), "new line"), h.oldAt)
+		return fmt.Sprintf("%s before line %d", styled.Many(len(h.new), "new line"), h.oldAt)
 	}
 	return lineRange(h.oldAt, len(h.old))
 }
@@ -120,16 +120,16 @@ func otherwise(text, written string, edited bool, conflicts int) string {
 			if e.A0 > 0 {
 				lines = fmt.Sprintf("after line %d", e.A0)
 			}
-			places = append(places, fmt.Sprintf("%s the file has %s more %s", lines, transcript.Many(len(is), "line"), firstWords(is)))
+			places = append(places, fmt.Sprintf("%s the file has %s more %s", lines, styled.Many(len(is), "line"), firstWords(is)))
 		case len(is) == 0:
 			places = append(places, lines+" not written")
 		default:
-			places = append(places, fmt.Sprintf("%s not written, the file has %s %s there", lines, transcript.Many(len(is), "line"), firstWords(is)))
+			places = append(places, fmt.Sprintf("%s not written, the file has %s %s there", lines, styled.Many(len(is), "line"), firstWords(is)))
 		}
 	}
 	unsaved := ""
 	if conflicts > 0 {
-		unsaved = fmt.Sprintf("in %s the user has lines of their own, and yours there were not written", transcript.Many(conflicts, "place"))
+		unsaved = fmt.Sprintf("in %s the user has lines of their own, and yours there were not written", styled.Many(conflicts, "place"))
 	}
 	const after = ". Read the file again before you change it further"
 	switch {

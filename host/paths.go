@@ -4,13 +4,13 @@ import (
 	"os"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // This file has the paths of a session, as shown and as they are.
 
 // short is a path as shown.
-func (s *Session) short(path string) string { return transcript.Relative(s.cwd, path) }
+func (s *Session) short(path string) string { return styled.Relative(s.cwd, path) }
 
 // tilde is a path as shown: with ~ for the user's home.
 func tilde(path string) string {

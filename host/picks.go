@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // picks are the hunks of one change of a request, and which of them the user has
@@ -187,19 +187,19 @@ func (s *Session) pick(m rpc.Pick) {
 }
 
 // pickLines say in the float what is refused, and what an answer makes of it.
-func (s *Session) pickLines(p *permission) []transcript.Line {
+func (s *Session) pickLines(p *permission) []styled.Line {
 	_, refused, all := s.picked(p)
-	var lines []transcript.Line
+	var lines []styled.Line
 	if p.held != nil && p.held.Conflicts > 0 {
 		what := fmt.Sprintf("%d places conflict with your unsaved text: yours stay", p.held.Conflicts)
 		if p.held.Conflicts == 1 {
 			what = "1 place conflicts with your unsaved text: yours stays"
 		}
-		lines = transcript.Colored("⚠ "+what, transcript.ToolWaiting)
+		lines = styled.Colored("⚠ "+what, styled.ToolWaiting)
 	}
 	switch {
 	case p.held != nil && p.held.editing:
-		return append(lines, transcript.Colored("✎ you edit the text: :w in its window writes it", transcript.ToolWaiting)...)
+		return append(lines, styled.Colored("✎ you edit the text: :w in its window writes it", styled.ToolWaiting)...)
 	case refused == 0:
 		return lines
 	}
@@ -213,8 +213,8 @@ func (s *Session) pickLines(p *permission) []transcript.Line {
 	case rejects:
 		then = "allowing asks for the rest"
 	}
-	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, transcript.Many(all, "hunk"), then)
-	return append(lines, transcript.Visible(transcript.Colored(what, transcript.ToolWaiting), true)...)
+	what := fmt.Sprintf("✗ %d of %s refused\n  %s", refused, styled.Many(all, "hunk"), then)
+	return append(lines, styled.Visible(styled.Colored(what, styled.ToolWaiting), true)...)
 }
 
 // addPicks tells Lua which hunks are refused, by file, and of which look at it.
@@ -267,7 +267,7 @@ func (s *Session) outcomeOf(p *permission, chosen session.PermissionOption) outc
 	return outcome{
 		option: reject, prompt: s.partly(p.call.Title, list),
 		remark: fmt.Sprintf("You refused %d of %s: %s was told no, and a prompt for the rest is the next in the queue.",
-			refused, transcript.Many(all, "hunk"), s.spec.Title),
+			refused, styled.Many(all, "hunk"), s.spec.Title),
 	}
 }
 
@@ -292,7 +292,7 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 				if !k.refused[i] {
 					continue
 				}
-				place := transcript.VisibleText(s.short(k.file.Path))
+				place := styled.VisibleText(s.short(k.file.Path))
 				if k.file.Located && h.newAt > 0 {
 					place += fmt.Sprintf(":%d", h.newAt)
 				}
@@ -303,6 +303,6 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 			places = append(places[:10], fmt.Sprintf("and %d more", more))
 		}
 		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
-			s.spec.Title, u.refused, transcript.Many(u.all, "hunk"), strings.Join(places, ", ")))
+			s.spec.Title, u.refused, styled.Many(u.all, "hunk"), strings.Join(places, ", ")))
 	}
 }

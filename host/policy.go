@@ -13,7 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // fileRequest is what an agent wants of a file through its client.
@@ -100,13 +100,13 @@ type place struct {
 func (p place) reason(path, real string) string {
 	lead, join := "it is ", ""
 	if path != real {
-		lead, join = "it leads to "+transcript.VisibleText(real)+", ", "which is "
+		lead, join = "it leads to "+styled.VisibleText(real)+", ", "which is "
 	}
 	switch {
 	case p.link == real:
 		return lead + join + "a file with several names, of which one may be private"
 	case p.link != "":
-		return lead + join + "the same file as " + transcript.VisibleText(p.link) + ", which is private"
+		return lead + join + "the same file as " + styled.VisibleText(p.link) + ", which is private"
 	case p.private:
 		return lead + join + "private"
 	case p.outside:
@@ -157,7 +157,7 @@ func inside(file string, folders []string) bool {
 
 // askForFile puts a request before the user, as a question of our own.
 func (s *Session) askForFile(f fileRequest, at rules.Path, d place, change []session.ToolCallContent, pass func(error)) {
-	verb, name := "read", transcript.VisibleText(s.short(f.path))
+	verb, name := "read", styled.VisibleText(s.short(f.path))
 	if f.text != nil {
 		verb = "write"
 	}
@@ -169,7 +169,7 @@ func (s *Session) askForFile(f fileRequest, at rules.Path, d place, change []ses
 		switch {
 		case by == "rule":
 			why = "the user has decided before"
-			s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, transcript.VisibleText(p.judgement.remark)))
+			s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, styled.VisibleText(p.judgement.remark)))
 		case !allowed && by == "user":
 			s.remark("info", fmt.Sprintf("You did not let %s %s %s.", s.spec.Title, verb, name))
 		case by == "cancel":

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // This file has the words of a permission request, for the user.
@@ -43,12 +43,12 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 		options[i] = rpc.PermissionOption{ID: o.ID, Name: o.Name, Kind: o.Kind, Label: label(o)}
 	}
 	heading, body := s.question(p, command, dir)
-	var said, why []transcript.Line
+	var said, why []styled.Line
 	if description != "" { // little of it: what is asked must not be pushed out of sight
-		said = transcript.Visible(capped(transcript.Colored(cut(description, descriptionBytes), transcript.More), descriptionLines), true)
+		said = styled.Visible(capped(styled.Colored(cut(description, descriptionBytes), styled.More), descriptionLines), true)
 	}
 	if p.judgement.why != "" {
-		why = transcript.Colored(transcript.VisibleText(cut(p.judgement.why, 300)), transcript.More)
+		why = styled.Colored(styled.VisibleText(cut(p.judgement.why, 300)), styled.More)
 	}
 	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
 		body = append(body, said...)
@@ -66,7 +66,7 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 	}
 	snap := rpc.Permission{
 		ID: int(p.id), Session: s.id, Title: title, Description: description, ToolCallID: call.ID, Options: options,
-		Heading: transcript.VisibleText(cut(heading, 200)), Lines: lines, Marks: marks,
+		Heading: styled.VisibleText(cut(heading, 200)), Lines: lines, Marks: marks,
 	}
 	allow, _ := choose(p.request.Options, true)
 	reject, _ := choose(p.request.Options, false)
@@ -86,14 +86,14 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 
 // label is an option's name as the float shows it.
 func label(o session.PermissionOption) string {
-	if name := transcript.VisibleText(cut(o.Name, optionBytes)); name != "" {
+	if name := styled.VisibleText(cut(o.Name, optionBytes)); name != "" {
 		if len(o.Name) > optionBytes {
 			name += "…"
 		}
 		return name
 	}
 	if o.Kind != "" {
-		return "(" + strings.ReplaceAll(transcript.VisibleText(cut(o.Kind, 100)), "_", " ") + ")"
+		return "(" + strings.ReplaceAll(styled.VisibleText(cut(o.Kind, 100)), "_", " ") + ")"
 	}
 	return "(no name)"
 }
@@ -135,13 +135,13 @@ func plan(call *session.ToolCall, texts []string) string {
 }
 
 // commandLines is a command as the float shows it, behind a prompt, with room for the rest of the float.
-func commandLines(command string) []transcript.Line {
+func commandLines(command string) []styled.Line {
 	const most = floatLines - 100
-	var shown []transcript.Line
-	lines := transcript.Shell(command)
+	var shown []styled.Line
+	lines := styled.Shell(command)
 	for i := 0; i < len(lines); i++ {
 		if len(shown) == most {
-			shown = append(shown, transcript.MoreLine(len(lines)-i))
+			shown = append(shown, styled.MoreLine(len(lines)-i))
 			break
 		}
 		empty := i
@@ -149,7 +149,7 @@ func commandLines(command string) []transcript.Line {
 			empty++
 		}
 		if empty-i > 3 {
-			shown = append(shown, transcript.Colored(fmt.Sprintf("  <%d empty lines>", empty-i), transcript.More)...)
+			shown = append(shown, styled.Colored(fmt.Sprintf("  <%d empty lines>", empty-i), styled.More)...)
 			i = empty - 1
 			continue
 		}
@@ -164,11 +164,11 @@ func commandLines(command string) []transcript.Line {
 		}
 		shown = append(shown, l)
 	}
-	return transcript.Visible(shown, false)
+	return styled.Visible(shown, false)
 }
 
 // question says in words what the agent wants, and shows it.
-func (s *Session) question(p *permission, command, dir string) (heading string, body []transcript.Line) {
+func (s *Session) question(p *permission, command, dir string) (heading string, body []styled.Line) {
 	call := &p.call
 	var texts []string
 	for _, item := range call.Content {
@@ -182,25 +182,25 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 	who := s.spec.Title
 	switch {
 	case command != "":
-		body = append(commandLines(command), transcript.Visible(transcript.Colored("in "+tilde(cut(dir, 300)), transcript.More), true)...)
+		body = append(commandLines(command), styled.Visible(styled.Colored("in "+tilde(cut(dir, 300)), styled.More), true)...)
 		if call.Kind != session.KindExecute { // a tool that has more to say than what it runs
-			body = append(body, transcript.Visible(inputLines(call, s.saysAlready(p, command)), true)...)
+			body = append(body, styled.Visible(inputLines(call, s.saysAlready(p, command)), true)...)
 		}
-		return who + " wants to run a command", append(body, transcript.Visible(s.diffLines(files), true)...)
+		return who + " wants to run a command", append(body, styled.Visible(s.diffLines(files), true)...)
 	case len(files) > 0:
 		what := s.short(files[0].Path)
 		if len(files) > 1 {
-			what = transcript.Many(len(files), "file")
+			what = styled.Many(len(files), "file")
 		}
 		verb := changeVerb(call.Kind)
 		if p.held != nil {
 			verb = "write"
 		}
-		return fmt.Sprintf("%s wants to %s %s", who, verb, what), transcript.Visible(s.diffLines(files), true)
+		return fmt.Sprintf("%s wants to %s %s", who, verb, what), styled.Visible(s.diffLines(files), true)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
-			body = append(transcript.Markdown(text), inputLines(call, s.saysAlready(p, text))...)
-			return who + " has a plan: " + call.Title, transcript.Visible(body, true)
+			body = append(styled.Markdown(text), inputLines(call, s.saysAlready(p, text))...)
+			return who + " has a plan: " + call.Title, styled.Visible(body, true)
 		}
 	}
 	verb := map[session.ToolKind]string{
@@ -213,18 +213,18 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 	}
 	heading = fmt.Sprintf("%s wants to %s", who, verb)
 	if call.Title != "" {
-		body = append(body, transcript.Colored(call.Title, transcript.ToolTitle)...)
+		body = append(body, styled.Colored(call.Title, styled.ToolTitle)...)
 	}
 	for _, l := range call.Locations {
 		if rel := s.short(l.Path); !strings.Contains(call.Title, rel) {
-			body = append(body, transcript.Line{Text: rel})
+			body = append(body, styled.Line{Text: rel})
 		}
 	}
 	for _, t := range texts {
-		body = append(body, transcript.Colored(t, transcript.Output)...)
+		body = append(body, styled.Colored(t, styled.Output)...)
 	}
 	body = append(body, inputLines(call, s.saysAlready(p, texts...))...)
-	return heading, transcript.Visible(body, true)
+	return heading, styled.Visible(body, true)
 }
 
 // saysAlready tells of a field of the input whether the float has it in another place: in the title, as a file, as the
@@ -263,7 +263,7 @@ func changeVerb(kind session.ToolKind) string {
 // aside is the title of a call that has a diff or a command and is neither an
 // edit nor an execution: what is asked may be something else, as whether a
 // folder may be entered.
-func aside(call *session.ToolCall, command string) []transcript.Line {
+func aside(call *session.ToolCall, command string) []styled.Line {
 	switch call.Kind {
 	case session.KindEdit, session.KindDelete, session.KindMove, session.KindExecute:
 		return nil
@@ -271,34 +271,34 @@ func aside(call *session.ToolCall, command string) []transcript.Line {
 	if call.Title == "" || call.Title == command {
 		return nil
 	}
-	return transcript.Visible(transcript.Colored(cut(call.Title, 500), transcript.ToolTitle), true)
+	return styled.Visible(styled.Colored(cut(call.Title, 500), styled.ToolTitle), true)
 }
 
 // diffLines lists every file with its counts, and the changes as far as they
 // fit.
-func (s *Session) diffLines(files []diff.File) []transcript.Line {
-	var body []transcript.Line
+func (s *Session) diffLines(files []diff.File) []styled.Line {
+	var body []styled.Line
 	for i := range files {
 		f := &files[i]
-		body = append(body, transcript.FileLine(transcript.ChangeName(f, s.short), f.Added, f.Removed))
-		lines, more := transcript.DiffLines(f, "  ", max(4, floatDiffLines/len(files)))
+		body = append(body, styled.FileHead(f.Name(s.short), f.Added, f.Removed))
+		lines, more := styled.Diff(f, "  ", max(4, floatDiffLines/len(files)))
 		if last := len(lines) - 1; more > 0 {
-			lines = append(lines[:last], transcript.MoreLine(more+1))
+			lines = append(lines[:last], styled.MoreLine(more+1))
 		}
 		body = append(body, lines...)
 	}
 	return body
 }
 
-func capped(lines []transcript.Line, limit int) []transcript.Line {
+func capped(lines []styled.Line, limit int) []styled.Line {
 	if len(lines) <= limit {
 		return lines
 	}
-	return append(lines[:limit-1:limit-1], transcript.MoreLine(len(lines)-limit+1))
+	return append(lines[:limit-1:limit-1], styled.MoreLine(len(lines)-limit+1))
 }
 
 // cutLines leaves out what is behind floatBytes, and says so.
-func cutLines(lines []transcript.Line) []transcript.Line {
+func cutLines(lines []styled.Line) []styled.Line {
 	room := floatBytes
 	for i, l := range lines {
 		if len(l.Text) <= room {
@@ -310,16 +310,16 @@ func cutLines(lines []transcript.Line) []transcript.Line {
 			rest += len(l.Text)
 		}
 		l.Text = cut(l.Text, max(room, 1))
-		l.Marks = slices.DeleteFunc(slices.Clone(l.Marks), func(m transcript.Mark) bool { return m.EndCol > len(l.Text) })
+		l.Marks = slices.DeleteFunc(slices.Clone(l.Marks), func(m styled.Mark) bool { return m.EndCol > len(l.Text) })
 		more := fmt.Sprintf("… %d bytes more, which are not shown", rest-len(l.Text))
-		return append(append(lines[:i:i], l), transcript.Colored(more, transcript.Warning)...)
+		return append(append(lines[:i:i], l), styled.Colored(more, styled.Warning)...)
 	}
 	return lines
 }
 
 // flatten is lines as Lua takes them: the texts, and the highlights as row,
 // column, end column, group.
-func flatten(lines []transcript.Line) (texts []string, marks []int) {
+func flatten(lines []styled.Line) (texts []string, marks []int) {
 	texts, marks = make([]string, len(lines)), []int{}
 	for row, l := range lines {
 		texts[row] = l.Text

@@ -12,7 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // asked has an agent ask, and gives what Neovim shows of it.
@@ -159,14 +159,14 @@ func TestBoundsOfAQuestion(t *testing.T) {
 		if len(lines) != 2 || len(lines[0]) != floatBytes || lines[1] != fmt.Sprintf("… %d bytes more, which are not shown", floatBytes+2+len("in /w")) {
 			t.Errorf("%d lines, the first of %d bytes, then %q", len(lines), len(lines[0]), lines[1])
 		}
-		short := []transcript.Line{{Text: "a"}, {Text: "b"}, {Text: "c"}}
+		short := []styled.Line{{Text: "a"}, {Text: "b"}, {Text: "c"}}
 		if got := capped(short, 3); len(got) != 3 || got[2].Text != "c" {
 			t.Errorf("of three lines three are %v", got)
 		}
 		if got := capped(short, 2); len(got) != 2 || got[1].Text != "    … +2 lines" || short[1].Text != "b" {
 			t.Errorf("of three lines two are %v", got)
 		}
-		marked := []transcript.Line{{Text: strings.Repeat("a", floatBytes-2)}, {Text: "bcde", Marks: []transcript.Mark{{Col: 0, EndCol: 2}, {Col: 2, EndCol: 4}}}, {Text: "f"}}
+		marked := []styled.Line{{Text: strings.Repeat("a", floatBytes-2)}, {Text: "bcde", Marks: []styled.Mark{{Col: 0, EndCol: 2}, {Col: 2, EndCol: 4}}}, {Text: "f"}}
 		got := cutLines(marked)
 		if len(got) != 3 || got[1].Text != "bc" || len(got[1].Marks) != 1 || got[2].Text != "… 3 bytes more, which are not shown" || len(marked[1].Marks) != 2 {
 			t.Errorf("cut are %+v", got[1:])
@@ -197,11 +197,11 @@ func TestSpacesOfAQuestion(t *testing.T) {
 
 // The prompt before a command moves its colours along.
 func TestColoursOfACommand(t *testing.T) {
-	plain, prompted := transcript.Shell("echo 'a'\nls"), commandLines("echo 'a'\nls")
+	plain, prompted := styled.Shell("echo 'a'\nls"), commandLines("echo 'a'\nls")
 	if len(prompted) != 2 || prompted[0].Text != "$ echo 'a'" || prompted[1].Text != "  ls" || len(plain[0].Marks) == 0 {
 		t.Fatalf("the lines are %+v", prompted)
 	}
-	for i, l := range transcript.Shell("echo 'a'\nls") {
+	for i, l := range styled.Shell("echo 'a'\nls") {
 		for j, m := range l.Marks {
 			is := prompted[i].Marks[j]
 			if is.Col != m.Col+2 || is.EndCol != m.EndCol+2 || is.Group != m.Group {
@@ -209,7 +209,7 @@ func TestColoursOfACommand(t *testing.T) {
 			}
 		}
 	}
-	texts, marks := flatten([]transcript.Line{{Text: "a"}, {Text: "bc", Marks: []transcript.Mark{{Col: 1, EndCol: 2, Group: 3}}}})
+	texts, marks := flatten([]styled.Line{{Text: "a"}, {Text: "bc", Marks: []styled.Mark{{Col: 1, EndCol: 2, Group: 3}}}})
 	if !slices.Equal(texts, []string{"a", "bc"}) || !slices.Equal(marks, []int{1, 1, 2, 3}) {
 		t.Errorf("flat are %q, %v", texts, marks)
 	}

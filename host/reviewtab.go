@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -494,12 +495,12 @@ func (t *reviewTab) beside(m rpc.ReviewBeside) {
 	t.session.host.callback(callback, rpc.BesideFile{
 		Path: f.Path, Name: t.session.short(f.Path), Line: t.lineFor(r), Gone: !f.Present.Exists,
 	}, "")
-	var lines []transcript.Line
+	var lines []styled.Line
 	for _, text := range accepted {
-		lines = append(lines, transcript.Line{Text: strings.TrimSuffix(text, "\r")})
+		lines = append(lines, styled.Line{Text: strings.TrimSuffix(text, "\r")})
 	}
 	if len(lines) == 0 {
-		lines = []transcript.Line{{}}
+		lines = []styled.Line{{}}
 	}
 	t.session.host.fill(m.Buf, transcript.Given(lines...))
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // saves are images on their way to the disk, by their keys; whoever loads one takes it from here.
@@ -117,7 +117,7 @@ func waiting(s saved.Session) string {
 	case s.About.Changes == 1:
 		text = "1 change of this session waits for your review: :Acp review shows it."
 	case s.About.Changes > 1:
-		text = fmt.Sprintf("%s in %s of this session wait for your review: :Acp review shows them.", transcript.Many(s.About.Changes, "change"), transcript.Many(s.About.Files, "file"))
+		text = fmt.Sprintf("%s in %s of this session wait for your review: :Acp review shows them.", styled.Many(s.About.Changes, "change"), styled.Many(s.About.Files, "file"))
 	}
 	switch n := len(s.Comments); {
 	case n == 0:
@@ -128,7 +128,7 @@ func waiting(s saved.Session) string {
 	if len(s.Comments) == 1 {
 		return text + "1 comment of yours is not sent: :Acp review send sends it."
 	}
-	return text + transcript.Many(len(s.Comments), "comment") + " of yours are not sent: :Acp review send sends them."
+	return text + styled.Many(len(s.Comments), "comment") + " of yours are not sent: :Acp review send sends them."
 }
 
 // remind says something in the chat, below what the agent tells of the session.

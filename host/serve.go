@@ -14,7 +14,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Options are how the host is started.
@@ -52,7 +52,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	h.background(h.editor.Run)
 	h.background(h.cleanBlobs)
 	h.background(h.offerUnfinished)
-	h.editor.Post(editor.Do(rpc.Hello{Revision: rpc.Revision, Version: o.Version, Groups: transcript.Groups()}))
+	h.editor.Post(editor.Do(rpc.Hello{Revision: rpc.Revision, Version: o.Version, Groups: styled.Groups()}))
 	stop := context.AfterFunc(ctx, func() { in.Close() })
 	defer stop()
 	err = v.Serve()

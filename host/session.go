@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -377,7 +378,7 @@ func (s *Session) cancel() {
 		})
 	}
 	if waiting := s.outbox.pause(); waiting > 0 {
-		s.remark("info", fmt.Sprintf("%s queued. Send an empty prompt to resume the queue.", transcript.Many(waiting, "prompt")))
+		s.remark("info", fmt.Sprintf("%s queued. Send an empty prompt to resume the queue.", styled.Many(waiting, "prompt")))
 	}
 	s.changed()
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // What a session's agent knows of files is noted when it reads or writes one:
@@ -113,16 +113,16 @@ func (s *Session) findStale(p *permission) {
 
 // staleLines say which files of a request the agent knows otherwise: all of
 // them, or one.
-func (s *Session) staleLines(p *permission, path string) []transcript.Line {
+func (s *Session) staleLines(p *permission, path string) []styled.Line {
 	if len(p.stale) == 0 {
 		return nil
 	}
-	var lines []transcript.Line
+	var lines []styled.Line
 	only, _ := s.absolute(path)
 	for _, each := range session.AllAbsolute(p.call.Files().Changed, s.absolute) {
 		if p.stale[each] && (path == "" || each == only) {
-			text := fmt.Sprintf("⚠ %s changed since %s read it", transcript.VisibleText(filepath.Base(each)), s.spec.Title)
-			lines = append(lines, transcript.Colored(text, transcript.ToolWaiting)...)
+			text := fmt.Sprintf("⚠ %s changed since %s read it", styled.VisibleText(filepath.Base(each)), s.spec.Title)
+			lines = append(lines, styled.Colored(text, styled.ToolWaiting)...)
 		}
 	}
 	return lines

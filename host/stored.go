@@ -11,7 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // linger is how long a process that was only asked for its stored sessions is
@@ -121,7 +121,7 @@ func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 					h.knowFolder(spec.Name, s.SessionID, s.Cwd)
 				}
 				stored[i] = rpc.StoredSession{
-					AgentSessionID: s.SessionID, Cwd: s.Cwd, Title: transcript.OneLine(s.Title), UpdatedAt: s.UpdatedAt,
+					AgentSessionID: s.SessionID, Cwd: s.Cwd, Title: styled.OneLine(s.Title), UpdatedAt: s.UpdatedAt,
 				}
 			}
 			answer(stored, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/terminal"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -107,7 +108,7 @@ func (t *terminals) screenful(id string, n int) (transcript.Screenful, bool) {
 		return transcript.Screenful{}, false
 	}
 	lines, total := term.display.Tail(n)
-	s := transcript.Screenful{Total: total, Lines: make([]transcript.Line, len(lines))}
+	s := transcript.Screenful{Total: total, Lines: make([]styled.Line, len(lines))}
 	for i, l := range lines {
 		s.Lines[i] = chatLine(l)
 	}
@@ -118,11 +119,11 @@ func (t *terminals) screenful(id string, n int) (transcript.Screenful, bool) {
 }
 
 // chatLine keeps of a terminal's colours those that the user's scheme names.
-func chatLine(l terminal.Line) transcript.Line {
-	out := transcript.Line{Text: l.Text}
+func chatLine(l terminal.Line) styled.Line {
+	out := styled.Line{Text: l.Text}
 	for _, sp := range l.Spans {
 		if c, named := sp.Style.FG.Palette(); named && c < 16 {
-			out.Marks = append(out.Marks, transcript.Mark{Col: sp.Col, EndCol: sp.EndCol, Group: transcript.Ansi0 + transcript.Group(c)})
+			out.Marks = append(out.Marks, styled.Mark{Col: sp.Col, EndCol: sp.EndCol, Group: styled.Ansi0 + styled.Group(c)})
 		}
 	}
 	return out

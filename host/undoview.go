@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
@@ -105,7 +105,7 @@ func (s *Session) stepDiff(steps []turns.Step) []string {
 		}
 		lines = append(lines, strings.Split(strings.TrimSuffix(text, "\n"), "\n")...)
 		if more := len(lines) - mostPreviewed; more > 0 {
-			return append(lines[:mostPreviewed], "… "+transcript.Many(more, "more line"))
+			return append(lines[:mostPreviewed], "… "+styled.Many(more, "more line"))
 		}
 	}
 	return lines

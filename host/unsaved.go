@@ -16,7 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // What goes along with a prompt is bounded, in bytes: the change of one file,
@@ -145,7 +145,7 @@ func (s *Session) offer() {
 func (s *Session) names(list []modified) []string {
 	names := make([]string, len(list))
 	for i, b := range list {
-		names[i] = transcript.VisibleText(s.short(b.name))
+		names[i] = styled.VisibleText(s.short(b.name))
 	}
 	return names
 }

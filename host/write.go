@@ -12,7 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // This file has the writes of agents through their client.
@@ -47,7 +47,7 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)
 		s.alert("error",
-			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, transcript.VisibleText(s.short(path)), failed.Err),
+			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, styled.VisibleText(s.short(path)), failed.Err),
 			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, filepath.Base(path), failed.Err))
 	case w.Note != "":
 		s.alert("warning", w.Note, w.Brief)

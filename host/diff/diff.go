@@ -48,6 +48,23 @@ type File struct {
 	Added, Removed int // lines
 }
 
+// Name says what the change is of, and what it does beside changing the text; short makes of a path what is shown.
+func (f *File) Name(short func(string) string) string {
+	name := short(f.Path)
+	if f.OldPath != "" {
+		name = short(f.OldPath) + " → " + name
+	}
+	switch f.Operation {
+	case session.OperationAdd:
+		name += " (new)"
+	case session.OperationDelete:
+		name += " (deleted)"
+	case session.OperationCopy:
+		name += " (copy)"
+	}
+	return name
+}
+
 // Hunk is a place where a file changes, with up to [Context] lines around it.
 type Hunk struct {
 	// OldStart and NewStart are the 1-based numbers of the first line in the old

@@ -420,3 +420,18 @@ func TestTop(t *testing.T) {
 		t.Errorf("it has changed itself: %v", f)
 	}
 }
+
+func TestName(t *testing.T) {
+	upper := func(s string) string { return strings.ToUpper(s) }
+	for want, f := range map[string]File{
+		"A":            {Path: "a", Operation: session.OperationModify},
+		"A (new)":      {Path: "a", Operation: session.OperationAdd},
+		"A (deleted)":  {Path: "a", Operation: session.OperationDelete},
+		"B → A":        {Path: "a", OldPath: "b", Operation: session.OperationMove},
+		"B → A (copy)": {Path: "a", OldPath: "b", Operation: session.OperationCopy},
+	} {
+		if got := f.Name(upper); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

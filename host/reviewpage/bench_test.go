@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // What 1,000 files cost before the first of them is on the screen.
@@ -29,7 +29,7 @@ func BenchmarkPieces(b *testing.B) {
 			var body []Row
 			for n := range c.rows {
 				text := fmt.Sprintf("  1234 + value[%d] = compute(%d, seed) // the part of a row", n, n)
-				body = append(body, Row{Text: text, Marks: []transcript.Mark{{Col: 0, EndCol: 4}, {Col: 7, EndCol: 40}}})
+				body = append(body, Row{Text: text, Marks: []styled.Mark{{Col: 0, EndCol: 4}, {Col: 7, EndCol: 40}}})
 			}
 			blocks = append(blocks, fixed(2+i, body))
 		}

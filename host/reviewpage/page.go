@@ -9,7 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Kind says what a row is.
@@ -27,7 +27,7 @@ const (
 // Row is a line of the page. What it looks like is known until it is drawn, and after that only told from others.
 type Row struct {
 	Text  string
-	Marks []transcript.Mark
+	Marks []styled.Mark
 	drawn uint64 // stands for both; 0 while they are there
 
 	Kind    Kind
@@ -51,7 +51,7 @@ func (r Row) Equal(o Row) bool {
 
 // Draw adds the row to an edit, at a row of the buffer.
 func (r Row) Draw(e *page.Edit, row int) {
-	transcript.Line{Text: r.Text, Marks: r.Marks}.Draw(e, row)
+	styled.Line{Text: r.Text, Marks: r.Marks}.Draw(e, row)
 }
 
 var seed = maphash.MakeSeed()

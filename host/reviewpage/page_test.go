@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/page"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // buffer is what Neovim makes of the edits.
@@ -111,7 +111,7 @@ func rows(r *rand.Rand) []Row {
 	for range r.IntN(8) {
 		row := Row{Text: fmt.Sprint("line ", r.IntN(3))}
 		if r.IntN(2) == 0 {
-			row.Marks = []transcript.Mark{{Col: 0, EndCol: 2, Group: transcript.Group(r.IntN(3))}}
+			row.Marks = []styled.Mark{{Col: 0, EndCol: 2, Group: styled.Group(r.IntN(3))}}
 		}
 		list = append(list, row)
 	}

@@ -7,19 +7,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 const (
 	context    = 3      // lines around a change
 	widestName = 48     // cells; longer ones are not aligned
-	coloured   = 500    // lines of a file that get the colours of their language
 	compared   = 20_000 // lines; where more change, the words are not searched
 	around     = 40     // more lines before and after what is shown, for a parser,
 	aroundAll  = 800    // that many in all
@@ -111,20 +108,19 @@ func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 		if e.ID >= 0 {
 			files++
 		}
-		if n := cells(e.Name); n <= widestName {
+		if n := styled.Cells(e.Name); n <= widestName {
 			name = max(name, n)
 		}
-		counts = max(counts, cells(countsOf(sums[i])))
+		counts = max(counts, styled.CellsOf(sums[i].counts()))
 	}
 	for i, e := range entries {
 		heads = append(heads, head(e, sums[i], name, counts))
 	}
-	var title builder
-	title.add(" Review", transcript.ReviewTitle)
+	title := styled.Join(styled.Text(" Review", styled.ReviewTitle))
 	if h.Title != "" {
-		title.add(" · "+transcript.OneLine(h.Title), transcript.ReviewTitle)
+		title.Add(styled.Text(" · "+styled.OneLine(h.Title), styled.ReviewTitle))
 	}
-	said := []string{transcript.Many(files, "file"), transcript.Many(pending+kept+refused, "hunk")}
+	said := []string{styled.Many(files, "file"), styled.Many(pending+kept+refused, "hunk")}
 	if kept > 0 {
 		said = append(said, fmt.Sprintf("%d kept", kept))
 	}
@@ -134,14 +130,14 @@ func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 	if len(entries) == 0 {
 		said = []string{"the agent has changed no file in this session"}
 	}
-	title.add("    "+strings.Join(said, "  "), transcript.More)
-	top = append(top, title.row(Row{Kind: Title}))
+	title.Add(styled.Text("    "+strings.Join(said, "  "), styled.More))
+	top = append(top, Row{Kind: Title}.of(title))
 	var send []string
 	if remarks > 0 {
-		send = append(send, transcript.Many(remarks, "comment"))
+		send = append(send, styled.Many(remarks, "comment"))
 	}
 	if h.Refused > 0 {
-		send = append(send, transcript.Many(h.Refused, "refused hunk"))
+		send = append(send, styled.Many(h.Refused, "refused hunk"))
 	}
 	if len(send) > 0 {
 		how, them := ":Acp review send", "them"
@@ -152,33 +148,25 @@ func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 			them = "it"
 		}
 		how += " sends " + them
-		var b builder
-		b.add(" "+strings.Join(send, ", ")+": "+how, transcript.ReviewComment)
-		top = append(top, b.row(Row{Kind: Plain}))
+		words := " " + strings.Join(send, ", ") + ": " + how
+		top = append(top, Row{Kind: Plain}.of(styled.Join(styled.Text(words, styled.ReviewComment))))
 	}
 	return top, heads
 }
 
 // head is the line of a file.
 func head(e Entry, s Summary, name, counts int) Row {
-	var b builder
 	sign := " ▸ "
 	if e.Open {
 		sign = " ▾ "
 	}
-	b.add(sign, transcript.More)
-	b.add(unbroken(e.Name), transcript.ReviewFile)
-	b.pad(name - cells(e.Name))
-	if s.added > 0 {
-		b.add(fmt.Sprintf("  +%d", s.added), transcript.DiffAdded)
+	l := styled.Join(styled.Text(sign, styled.More), styled.Text(e.Name, styled.ReviewFile), pad(name-styled.Cells(e.Name)))
+	for _, p := range s.counts() {
+		l.Add(p)
 	}
-	if s.removed > 0 {
-		b.add("  "[min(1, s.added):]+fmt.Sprintf("−%d", s.removed), transcript.DiffRemoved)
-	}
-	b.pad(counts - cells(countsOf(s)))
-	b.add("  ", plain)
+	l.Add(pad(counts - styled.CellsOf(s.counts()) + 2))
 	if e.ID >= 0 {
-		b.add(stateOf(e.File, s))
+		l.Add(stateOf(e.File, s))
 	}
 	f := e.File
 	var notes []string
@@ -190,59 +178,54 @@ func head(e Entry, s Summary, name, counts int) Row {
 		notes = append(notes, "deleted")
 	}
 	if e.OldName != "" {
-		notes = append(notes, "moved from "+unbroken(e.OldName))
+		notes = append(notes, "moved from "+e.OldName)
 	}
 	if e.NewName != "" {
-		notes = append(notes, "was moved to "+unbroken(e.NewName))
+		notes = append(notes, "was moved to "+e.NewName)
 	}
 	notes = append(notes, review.Styles(f.Baseline, f.Present)...)
 	if opaque(f) {
 		notes = append(notes, "binary or large")
 	}
 	if n := len(e.Remarks); n > 0 && (!e.Open || e.ID < 0) {
-		notes = append(notes, transcript.Many(n, "comment"))
+		notes = append(notes, styled.Many(n, "comment"))
 	}
 	for _, n := range notes {
-		b.sep()
-		b.add(n, transcript.More)
+		sep(&l)
+		l.Add(styled.Text(n, styled.More))
 	}
 	if e.Conflicts > 0 {
-		b.sep()
-		b.add(transcript.Many(e.Conflicts, "conflict"), transcript.Warning)
+		sep(&l)
+		l.Add(styled.Text(styled.Many(e.Conflicts, "conflict"), styled.Warning))
 	}
 	for _, who := range e.Also {
-		b.sep()
-		b.add("also changed by "+unbroken(who), transcript.Warning)
+		sep(&l)
+		l.Add(styled.Text("also changed by "+who, styled.Warning))
 	}
-	return b.row(Row{Kind: Head, File: e.ID, Line: 1})
+	return Row{Kind: Head, File: e.ID, Line: 1}.of(l)
+}
+
+func pad(cells int) styled.Piece {
+	return styled.Text(strings.Repeat(" ", max(0, cells)), styled.Plain)
 }
 
 func opaque(f review.File) bool { return f.Present.Opaque || f.Baseline.Opaque || f.Accepted.Opaque }
 
-func countsOf(s Summary) string {
-	var b strings.Builder
-	if s.added > 0 {
-		fmt.Fprintf(&b, "  +%d", s.added)
-	}
-	if s.removed > 0 {
-		fmt.Fprintf(&b, "%s−%d", "  "[min(1, s.added):], s.removed)
-	}
-	return b.String()
-}
+func (s Summary) counts() []styled.Piece { return styled.Counts(s.added, s.removed) }
 
 // stateOf says what the user has decided of a file.
-func stateOf(f review.File, s Summary) (string, transcript.Group) {
+func stateOf(f review.File, s Summary) styled.Piece {
 	switch {
 	case f.State == review.Pending && len(f.Hunks) > 0 && s.pending > 0:
-		return fmt.Sprintf("● %d of %d", s.pending, len(f.Hunks)), transcript.ToolWaiting
+		return styled.Text(fmt.Sprintf("● %d of %d", s.pending, len(f.Hunks)), styled.ToolWaiting)
 	case f.State == review.Pending:
-		return "● pending", transcript.ToolWaiting
+		return styled.Text("● pending", styled.ToolWaiting)
 	case s.kept > 0 && s.refused > 0:
-		return fmt.Sprintf("✓ %d kept, %d refused", s.kept, s.refused), transcript.ToolDone
+		return styled.Text(fmt.Sprintf("✓ %d kept, %d refused", s.kept, s.refused), styled.ToolDone)
 	case f.State == review.Kept:
-		return "✓ kept", transcript.ToolDone
+		return styled.Text("✓ kept", styled.ToolDone)
 	}
-	return "✗ refused", transcript.ToolFailed
+	return styled.Text("✗ refused", styled.ToolFailed)
 }
 
 // Body is what has changed in a file; nil where it is closed.
@@ -343,7 +326,7 @@ func (b *body) file() {
 		}
 		to = min(len(present), to+context)
 		if i > 0 {
-			b.add(Row{Kind: Plain}, piece{" ⋯", transcript.DiffHunk})
+			b.add(Row{Kind: Plain}, styled.Text(" ⋯", styled.DiffHunk))
 		}
 		b.skip(present, at, from)
 		at = from
@@ -411,66 +394,22 @@ func (b *body) same(text string, number, change int) {
 
 // line renders a line of the file: what is thought of it, its number, its side, and its text.
 func (b *body) line(state review.State, side byte, change, at, number, place int, l diff.Line) {
-	glyph, glyphGroup := " ", plain
-	group, wordGroup, sign := plain, plain, plain
-	switch {
-	case state == review.Pending:
-		glyph, glyphGroup = "●", transcript.ToolWaiting
-		group, wordGroup, sign = transcript.DiffAdd, transcript.DiffAddText, transcript.DiffAdded
-		if side == '-' {
-			group, wordGroup, sign = transcript.DiffDelete, transcript.DiffDeleteText, transcript.DiffRemoved
-		}
-	case state == review.Kept:
-		glyph, glyphGroup = "✓", transcript.ToolDone
-		group, sign = transcript.ReviewKept, transcript.ReviewKept
-	case state == review.Rejected:
-		glyph, glyphGroup = "✗", transcript.ToolFailed
-		if side == '+' {
-			group, sign = transcript.ReviewKept, transcript.ReviewKept
-		}
-	}
+	glyph, look := lookOf(state, side)
 	shownNumber := strings.Repeat(" ", b.width)
 	if number > 0 {
 		shownNumber = fmt.Sprintf("%*d", b.width, number)
 	}
-	text := strings.TrimSuffix(l.Text, "\r")
-	from, to := transcript.ShownPart(text, l.Words)
-	var row builder
-	row.add(glyph, glyphGroup)
-	row.add(" "+shownNumber+" ", transcript.DiffLine)
-	signAt := len(row.text)
-	row.add(string(side)+" ", plain)
-	col := len(row.text)
-	start := col - from // of the whole text
-	ofSide := side
-	if from > 0 {
-		row.add("…", transcript.More)
-		start += len("…")
-		ofSide = '.'
+	lead := []styled.Piece{glyph, styled.Text(" "+shownNumber+" ", styled.DiffLine)}
+	line := styled.FileText{Lead: lead, Side: side, Text: l.Text, Words: l.Words, Look: look}.Render()
+	row := Row{Kind: Text, State: state, Change: change, Side: side, At: at, Line: place, Source: l.Text}.of(line)
+	ofSide := line.Side
+	if state == review.Kept || state == review.Rejected && side == styled.NewSide {
+		ofSide = styled.NoSide
 	}
-	row.add(text[from:to], plain)
-	if group != plain {
-		row.mark(signAt, len(row.text), group)
-		row.mark(signAt, signAt+1, sign)
-	}
-	if state == review.Rejected && side == '+' {
-		row.mark(start+from, start+to, transcript.ReviewStruck)
-	}
-	for _, w := range l.Words {
-		if w.Start < to && wordGroup != plain {
-			row.mark(start+w.Start, start+min(w.End, to), wordGroup)
-		}
-	}
-	if to < len(text) {
-		row.add("…", transcript.More)
-	}
-	if state == review.Kept || state == review.Rejected && side == '+' {
-		ofSide = '.'
-	}
-	b.rows = append(b.rows, row.row(Row{Kind: Text, State: state, Change: change, Side: side, At: at, Line: place, Source: l.Text}))
-	b.cols, b.sides = append(b.cols, col), append(b.sides, ofSide)
+	b.rows = append(b.rows, row)
+	b.cols, b.sides = append(b.cols, line.Indent), append(b.sides, ofSide)
 	if l.NoNewline {
-		b.add(Row{Kind: Plain, Line: place}, piece{strings.Repeat(" ", b.width+3) + `\ no newline at the end`, transcript.More})
+		b.add(Row{Kind: Plain, Line: place}, styled.Text(strings.Repeat(" ", b.width+3)+`\ no newline at the end`, styled.More))
 	}
 	present := state == "" || side == ' ' || side == '+' && state != review.Rejected
 	b.remarks(func(r review.Remark) bool {
@@ -479,6 +418,26 @@ func (b *body) line(state review.State, side byte, change, at, number, place int
 		}
 		return present && r.Last <= place
 	})
+}
+
+// lookOf is the sign for what is thought of a line, and how the line is highlighted.
+func lookOf(state review.State, side byte) (glyph styled.Piece, look styled.Look) {
+	decided := styled.Look{Line: styled.ReviewKept, Sign: styled.ReviewKept, Text: styled.Plain, Words: styled.Plain}
+	struck := decided
+	struck.Text = styled.ReviewStruck
+	switch {
+	case state == review.Pending && side == styled.OldSide:
+		return styled.Text("●", styled.ToolWaiting), styled.Removed
+	case state == review.Pending:
+		return styled.Text("●", styled.ToolWaiting), styled.Added
+	case state == review.Kept:
+		return styled.Text("✓", styled.ToolDone), decided
+	case state == review.Rejected && side == styled.NewSide:
+		return styled.Text("✗", styled.ToolFailed), struck
+	case state == review.Rejected:
+		return styled.Text("✗", styled.ToolFailed), styled.Same
+	}
+	return styled.Text(" ", styled.Plain), styled.Same
 }
 
 // remarks renders those that are due.
@@ -504,7 +463,7 @@ func (b *body) remark(r review.Remark) {
 		if i > 0 {
 			lead = "       "
 		}
-		b.add(Row{Kind: Comment, Comment: r.ID, Line: r.Last}, piece{indent + lead + text, transcript.ReviewComment})
+		b.add(Row{Kind: Comment, Comment: r.ID, Line: r.Last}, styled.Text(indent+lead+text, styled.ReviewComment))
 	}
 }
 
@@ -538,20 +497,18 @@ func (b *body) skip(present []string, from, to int) {
 }
 
 func (b *body) note(text string) {
-	b.add(Row{Kind: Plain}, piece{"   " + text, transcript.More})
+	b.add(Row{Kind: Plain}, styled.Text("   "+text, styled.More))
 }
 
-func (b *body) add(r Row, p piece) {
-	var row builder
-	row.add(unbroken(p.text), p.group)
-	b.rows = append(b.rows, row.row(r))
-	b.cols, b.sides = append(b.cols, 0), append(b.sides, '.')
+func (b *body) add(r Row, p styled.Piece) {
+	b.rows = append(b.rows, r.of(styled.Join(p)))
+	b.cols, b.sides = append(b.cols, 0), append(b.sides, styled.NoSide)
 }
 
 // code is what gets the colours of its language.
 func (b *body) code() page.Code {
-	n := min(len(b.rows), coloured)
-	if !slices.ContainsFunc(b.sides[:n], func(s byte) bool { return s != '.' }) {
+	n := min(len(b.rows), styled.Coloured)
+	if !slices.ContainsFunc(b.sides[:n], func(s byte) bool { return s != styled.NoSide }) {
 		return page.Code{}
 	}
 	c := page.Code{EndRow: n, File: b.entry.File.Path, Cols: b.cols[:n], Sides: string(b.sides[:n])}
@@ -563,47 +520,15 @@ func (b *body) code() page.Code {
 	return c
 }
 
-const plain transcript.Group = -1
-
-type piece struct {
-	text  string
-	group transcript.Group
-}
-
-// builder makes a row of pieces.
-type builder struct {
-	text  string
-	marks []transcript.Mark
-}
-
-func (b *builder) add(text string, group transcript.Group) {
-	from := len(b.text)
-	b.text += text
-	if group != plain && text != "" {
-		b.mark(from, len(b.text), group)
-	}
-}
-
-func (b *builder) mark(from, to int, group transcript.Group) {
-	b.marks = append(b.marks, transcript.Mark{Col: from, EndCol: to, Group: group})
-}
-
-func (b *builder) pad(n int) { b.text += strings.Repeat(" ", max(0, n)) }
-
 // sep parts what is said of a file.
-func (b *builder) sep() {
-	if strings.HasSuffix(b.text, "  ") {
-		return
+func sep(l *styled.Line) {
+	if !strings.HasSuffix(l.Text, "  ") {
+		l.Add(styled.Text(" · ", styled.More))
 	}
-	b.add(" · ", transcript.More)
 }
 
-func (b *builder) row(r Row) Row {
-	r.Text, r.Marks = b.text, b.marks
+// of is the row that looks like a line.
+func (r Row) of(l styled.Line) Row {
+	r.Text, r.Marks = l.Text, l.Marks
 	return r
 }
-
-func cells(s string) int { return ansi.StringWidthWc(s) }
-
-// unbroken has a text be one line, with all its spaces.
-func unbroken(s string) string { return strings.ReplaceAll(s, "\n", " ") }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew; look at what changed")
@@ -148,7 +148,7 @@ func TestGolden(t *testing.T) {
 
 // What is highlighted in a row.
 func colours(r Row) string {
-	names := transcript.Groups()
+	names := styled.Groups()
 	var list []string
 	for _, m := range r.Marks {
 		list = append(list, fmt.Sprintf("%s:%s", strings.TrimPrefix(names[m.Group], "Acp"), r.Text[m.Col:m.EndCol]))
@@ -162,7 +162,7 @@ func TestHighlights(t *testing.T) {
 	blocks := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})
 	rows := slices.Concat(blocks[1].Rendered().Rows, blocks[2].Rendered().Rows)
 	for i, want := range []string{
-		0: "More: ▾ |ReviewFile:a|DiffAdded:  +1|DiffRemoved: −1|ToolWaiting:● 1 of 1",
+		0: "More: ▾ |ReviewFile:a|DiffAdded:+1|DiffRemoved:−1|ToolWaiting:● 1 of 1",
 		1: "ToolWaiting:●|DiffLine: 1 |DiffDelete:- the old line|DiffRemoved:-|DiffDeleteText:old",
 		2: "ToolWaiting:●|DiffLine: 1 |DiffAdd:+ the new line|DiffAdded:+|DiffAddText:new",
 		3: "DiffLine: 2 ",

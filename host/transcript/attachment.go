@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // FileName is the file that a URI names, below cwd if it is there, with the
@@ -31,14 +32,14 @@ func FileName(uri, cwd string) (name string, ok bool) {
 
 // PlaceOf is the place that a URI names, if it is of a file: of lines it is the
 // first.
-func PlaceOf(uri string) (Place, bool) {
+func PlaceOf(uri string) (styled.Place, bool) {
 	path, fragment, ok := fileOf(uri)
 	if !ok {
-		return Place{}, false
+		return styled.Place{}, false
 	}
 	lines, _, _ := strings.Cut(strings.TrimPrefix(fragment, "L"), "-")
 	first, _ := strconv.Atoi(lines)
-	return Place{Path: path, Line: max(first, 0)}, true
+	return styled.Place{Path: path, Line: max(first, 0)}, true
 }
 
 // fileOf is the file of this computer that a URI names, and the fragment.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // buffer is a chat buffer as Neovim has it. Edits are applied in the way of
@@ -21,7 +22,7 @@ type buffer struct {
 
 type bufferLine struct {
 	text  string
-	marks []Mark
+	marks []styled.Mark
 	decor []page.Decor // without rows
 	image string
 }
@@ -65,7 +66,7 @@ func (b *buffer) apply(e page.Edit) error {
 			return fmt.Errorf("mark %v of %+v", m, e)
 		}
 		l := &b.lines[m[0]]
-		l.marks = append(l.marks, Mark{m[1], m[2], Group(m[3])})
+		l.marks = append(l.marks, styled.Mark{Col: m[1], EndCol: m[2], Group: styled.Group(m[3])})
 	}
 	for _, d := range e.Decor {
 		if d.Row < e.MarkRow || d.Row >= e.MarkEnd {
@@ -145,10 +146,10 @@ func (l bufferLine) String() string {
 	}
 	for _, d := range l.decor {
 		if d.Sign != "" {
-			notes = append(notes, fmt.Sprintf("sign %s %q", groupName(Group(d.SignGroup)), d.Sign))
+			notes = append(notes, fmt.Sprintf("sign %s %q", groupName(styled.Group(d.SignGroup)), d.Sign))
 		}
 		if d.Right != "" {
-			notes = append(notes, fmt.Sprintf("right %s %q", groupName(Group(d.RightGroup)), d.Right))
+			notes = append(notes, fmt.Sprintf("right %s %q", groupName(styled.Group(d.RightGroup)), d.Right))
 		}
 	}
 	if l.image != "" {
@@ -169,7 +170,7 @@ func (b *buffer) String() string {
 	return s.String()
 }
 
-func groupName(g Group) string { return strings.TrimPrefix(Groups()[g], "Acp") }
+func groupName(g styled.Group) string { return strings.TrimPrefix(styled.Groups()[g], "Acp") }
 
 // take applies the next edits of a transcript.
 func (b *buffer) take(t *testing.T, tr *Transcript, budget int) []page.Edit {
@@ -235,7 +236,7 @@ func TestBufferRefuses(t *testing.T) {
 }
 
 func TestBufferMovesMarks(t *testing.T) {
-	mark := func(from, to int) []Mark { return []Mark{{from, to, Error}} }
+	mark := func(from, to int) []styled.Mark { return []styled.Mark{{Col: from, EndCol: to, Group: styled.Error}} }
 	b := &buffer{lines: []bufferLine{{text: "a", marks: mark(0, 1)}, {text: "", marks: mark(0, 0)}, {text: "c", marks: mark(0, 1)}}}
 	for _, e := range []page.Edit{
 		{Count: 3, Row: 2, EndRow: 2, Append: true, Lines: []string{"b", "bb"}},

@@ -3,15 +3,15 @@ package transcript
 import (
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/markdown"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-const linkGroup = Group(markdown.URL)
+const linkGroup = styled.Group(markdown.URL)
 
 // Describe is a content block as words: its text, or what it is in one line.
 func Describe(c session.Content) string {
@@ -64,7 +64,7 @@ func link(c session.Content, path string) string {
 		if data == "" {
 			return ""
 		}
-		return " " + size(base64.StdEncoding.DecodedLen(len(data))-strings.Count(data[max(0, len(data)-2):], "="))
+		return " " + styled.Size(base64.StdEncoding.DecodedLen(len(data))-strings.Count(data[max(0, len(data)-2):], "="))
 	}
 	what, where := "", ""
 	switch c := c.(type) {
@@ -92,7 +92,7 @@ func link(c session.Content, path string) string {
 }
 
 // contentBody is a block of a call's content.
-func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Content) []Line {
+func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Content) []styled.Line {
 	switch c := c.(type) {
 	case session.Text:
 		return t.textBody(b, kind, c.Text)
@@ -105,10 +105,10 @@ func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Cont
 		if isFile {
 			name = t.relative(place.Path)
 		}
-		head := line(piece{"    ", plain}, piece{name, linkGroup})
+		head := styled.Join(styled.Text("    ", styled.Plain), styled.Text(name, linkGroup))
 		head.Place = place
 		lang := strings.TrimPrefix(filepath.Ext(name), ".")
-		return append([]Line{head}, leadTo(t.codeBody(b, strings.TrimRight(c.Text, "\n"), lang), place.Path)...)
+		return append([]styled.Line{head}, leadTo(t.codeBody(b, strings.TrimRight(c.Text, "\n"), lang), place.Path)...)
 	}
 	blob, picture := t.saved(c)
 	text := link(c, blob)
@@ -116,20 +116,20 @@ func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Cont
 	if where != "" {
 		what += "] "
 	}
-	l := line(piece{"    ", plain}, piece{what, More}, piece{where, linkGroup})
+	l := styled.Join(styled.Text("    ", styled.Plain), styled.Text(what, styled.More), styled.Text(where, linkGroup))
 	switch c := c.(type) {
 	case session.ResourceLink:
 		if name, ok := FileName(c.URI, t.config.Cwd); ok {
-			l = line(piece{"    ", plain}, piece{what, More}, piece{name, linkGroup})
+			l = styled.Join(styled.Text("    ", styled.Plain), styled.Text(what, styled.More), styled.Text(name, linkGroup))
 			l.Place, _ = PlaceOf(c.URI)
 		}
 	default:
-		l.Place = Place{Path: blob, External: blob != ""}
+		l.Place = styled.Place{Path: blob, External: blob != ""}
 		if picture {
 			l.Image = blob
 		}
 	}
-	return []Line{l}
+	return []styled.Line{l}
 }
 
 // isOutput tells whether text of a call of this kind is what a program wrote,
@@ -144,7 +144,7 @@ func isOutput(kind session.ToolKind) bool {
 
 // textBody shows a command's output by its first lines and its last ones, and
 // the beginning of others.
-func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []Line {
+func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []styled.Line {
 	text = strings.Trim(untagged(text), "\n")
 	if body, lang, ok := unfenced(text); ok {
 		return t.codeBody(b, strings.Trim(untagged(body), "\n"), lang)
@@ -156,9 +156,9 @@ func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []Li
 		return t.codeBody(b, text, "")
 	}
 	text, _, hidden := clip(text, b.room(), 0)
-	lines := styled(text)
+	lines := styled.Markdown(text)
 	for i := range lines {
-		lines[i].shift(4)
+		lines[i].Shift(4)
 	}
 	if hidden > 0 {
 		lines = append(lines, t.moreLine(b, hidden))
@@ -168,7 +168,7 @@ func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []Li
 
 // codeBody shows text as it is, each line in the same colour but for those that
 // a command has asked for.
-func (t *Transcript) codeBody(b *block, text, lang string) []Line {
+func (t *Transcript) codeBody(b *block, text, lang string) []styled.Line {
 	if text == "" {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (t *Transcript) codeBody(b *block, text, lang string) []Line {
 }
 
 // outputLines is text without controls.
-func (t *Transcript) outputLines(text, lang string) []Line {
+func (t *Transcript) outputLines(text, lang string) []styled.Line {
 	lines := plainBody(strings.Split(text, "\n"))
 	for i := range lines {
 		lines[i].Lang, lines[i].Indent = lang, 4
@@ -200,7 +200,7 @@ const resolvable = 8 << 10
 
 // resolved is output with controls. Where it is long, its first lines are
 // resolved by themselves, and its end from a line on that is near enough.
-func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []Line {
+func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []styled.Line {
 	n := b.room()
 	if len(text) <= n*resolvable {
 		screen := t.config.Output(text, maxOpened)
@@ -225,36 +225,36 @@ func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []
 }
 
 // indented is output of a command as lines of a body.
-func indented(output []Line) []Line {
-	lines := make([]Line, len(output))
+func indented(output []styled.Line) []styled.Line {
+	lines := make([]styled.Line, len(output))
 	for i, l := range output {
 		const indent = "    "
-		lines[i] = Line{Text: indent + l.Text, Marks: make([]Mark, 0, len(l.Marks)+1)}
-		lines[i].Marks = append(lines[i].Marks, Mark{0, len(lines[i].Text), Output})
+		lines[i] = styled.Line{Text: indent + l.Text, Marks: make([]styled.Mark, 0, len(l.Marks)+1)}
+		lines[i].Marks = append(lines[i].Marks, styled.Mark{Col: 0, EndCol: len(lines[i].Text), Group: styled.Output})
 		for _, m := range l.Marks {
-			lines[i].Marks = append(lines[i].Marks, Mark{m.Col + len(indent), m.EndCol + len(indent), m.Group})
+			lines[i].Marks = append(lines[i].Marks, styled.Mark{Col: m.Col + len(indent), EndCol: m.EndCol + len(indent), Group: m.Group})
 		}
 	}
 	return lines
 }
 
 // plainBody gives texts the look of output.
-func plainBody(texts []string) []Line {
-	lines := make([]Line, len(texts))
+func plainBody(texts []string) []styled.Line {
+	lines := make([]styled.Line, len(texts))
 	for i, text := range texts {
-		lines[i] = Line{Text: text, Marks: []Mark{{0, len(text), Output}}}
-		lines[i].shortenTo(maxLine, elsewhere)
-		lines[i].shift(4)
+		lines[i] = styled.Line{Text: text, Marks: []styled.Mark{{Col: 0, EndCol: len(text), Group: styled.Output}}}
+		lines[i].Shorten(maxLine, elsewhere)
+		lines[i].Shift(4)
 	}
 	return lines
 }
 
 // clipped keeps n lines, tail of them from the end, and says how many it left out.
-func clipped(lines []Line, n, tail int) []Line {
+func clipped(lines []styled.Line, n, tail int) []styled.Line {
 	if len(lines) <= n {
 		return lines
 	}
-	kept := append(lines[:n-tail:n-tail], MoreLine(len(lines)-n))
+	kept := append(lines[:n-tail:n-tail], styled.MoreLine(len(lines)-n))
 	return append(kept, lines[len(lines)-tail:]...)
 }
 
@@ -267,10 +267,10 @@ func (b *block) room() int {
 }
 
 // moreLine stands for n lines; those of an open block are shown elsewhere.
-func (t *Transcript) moreLine(b *block, n int) Line {
-	l := MoreLine(n)
+func (t *Transcript) moreLine(b *block, n int) styled.Line {
+	l := styled.MoreLine(n)
 	if b.open == opened {
-		l.add(piece{elsewhere, More})
+		l.Add(styled.Text(elsewhere, styled.More))
 	}
 	return l
 }
@@ -370,20 +370,10 @@ func contentSize(c session.Content) int {
 
 // rawBody is what an opened call without content has to show: its input, and
 // what came of it.
-func rawBody(c *session.ToolCall) []Line {
+func rawBody(c *session.ToolCall) []styled.Line {
 	lines := append(plainBody(readable(c.RawInput, maxOpened)), plainBody(readable(c.RawOutput, maxOpened))...)
 	if len(lines) == 0 {
-		return []Line{line(piece{"    nothing more was reported", More})}
+		return []styled.Line{styled.Join(styled.Text("    nothing more was reported", styled.More))}
 	}
 	return lines
-}
-
-func size(n int) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }

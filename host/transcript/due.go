@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Due is what the agent has changed and the user has not decided about.
@@ -51,15 +52,15 @@ func (t *Transcript) IsDue(row int) bool {
 }
 
 // dueLine says what is due, and how to get at it.
-func (t *Transcript) dueLine() Line {
-	l := line(piece{"  ● ", ToolWaiting}, piece{Many(t.due.Files, "file"), plain})
-	for _, p := range counts(figures{added: t.due.Added, removed: t.due.Removed}) {
-		l.add(p)
+func (t *Transcript) dueLine() styled.Line {
+	l := styled.Join(styled.Text("  ● ", styled.ToolWaiting), styled.Text(styled.Many(t.due.Files, "file"), styled.Plain))
+	for _, p := range styled.Counts(t.due.Added, t.due.Removed) {
+		l.Add(p)
 	}
 	how := " · :Acp review"
 	if t.due.Key != "" {
 		how += fmt.Sprintf(" · %s keeps all", t.due.Key)
 	}
-	l.add(piece{how, More})
+	l.Add(styled.Text(how, styled.More))
 	return l
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew; look at what changed")
@@ -235,9 +236,9 @@ func cases() []struct {
 
 func draw(t *testing.T, name string, updates []session.Update) string {
 	w := newWorld()
-	var screen []Line
+	var screen []styled.Line
 	for n := range 9 {
-		screen = append(screen, line(piece{fmt.Sprintf("%d ", n), plain}, piece{"ok", Ansi0 + 2}))
+		screen = append(screen, styled.Join(styled.Text(fmt.Sprintf("%d ", n), styled.Plain), styled.Text("ok", styled.Ansi0+2)))
 	}
 	w.terminals["runs"] = Screenful{Lines: screen, Total: 9}
 	w.terminals["ended"] = Screenful{Lines: screen[:2], Total: 2, State: "exit code 2"}
@@ -299,18 +300,6 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-func TestRelative(t *testing.T) {
-	tr := New(nil, Config{Cwd: "/project"})
-	for path, want := range map[string]string{
-		"/project/a/b.go": "a/b.go", "/project": ".", "/projects/a": "/projects/a", "/etc/hosts": "/etc/hosts", "a.go": "a.go",
-		"/project/..hidden": "..hidden",
-	} {
-		if got := tr.relative(path); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
-	}
-}
-
 // A block is rendered once for a change, and its diffs once for all ticks of
 // the clock, however many edits it takes.
 func TestWorkIsDoneOnce(t *testing.T) {
@@ -321,7 +310,7 @@ func TestWorkIsDoneOnce(t *testing.T) {
 		rendered++
 		var s Screenful
 		for range 500 {
-			s.Lines = append(s.Lines, Line{Text: "some output"})
+			s.Lines = append(s.Lines, styled.Line{Text: "some output"})
 		}
 		return s, true
 	}

@@ -1,6 +1,9 @@
 package transcript
 
-import "github.com/acp-nvim/acp-nvim/acp/session"
+import (
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+)
 
 // Fold is what the user asks of a block's body.
 type Fold string
@@ -51,10 +54,10 @@ func (t *Transcript) Entry(row int) session.Entry {
 
 // Place is where a row of the buffer leads to: what the row itself names, or
 // what a row above it in its block does, or what the block is about.
-func (t *Transcript) Place(row int) (Place, bool) {
+func (t *Transcript) Place(row int) (styled.Place, bool) {
 	i, first := t.page.At(row)
 	if i < 0 {
-		return Place{}, false
+		return styled.Place{}, false
 	}
 	b := t.blocks[i]
 	have := b.lines.Have()
@@ -65,10 +68,10 @@ func (t *Transcript) Place(row int) (Place, bool) {
 	}
 	if call, ok := b.entry.(*session.ToolCall); ok {
 		for _, f := range t.config.Files(call) {
-			return Place{Path: f.Path, Line: f.Line()}, true
+			return styled.Place{Path: f.Path, Line: f.Line()}, true
 		}
 	}
-	return Place{}, false
+	return styled.Place{}, false
 }
 
 // Block returns the rows [row, end) of the block at a row of the buffer; they

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // The calls of a sub-agent stand below the call that it works for, in the order
@@ -72,7 +73,7 @@ func (t *Transcript) takeOut(b *block) []*block {
 		t.touch(b)
 		if b.entry != nil {
 			t.blocks[i] = &block{at: i, lines: b.lines}
-			b.at, b.lines, b.next = loose, page.Lines[Line]{}, nil
+			b.at, b.lines, b.next = loose, page.Lines[styled.Line]{}, nil
 			out = append(out, b)
 		}
 	}

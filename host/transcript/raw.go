@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // readable puts JSON into words: a line for each value, "key: value", what is
@@ -128,19 +129,19 @@ const inspected = 100
 
 // Inspect is all that is known of the tool call at a row: what it is, how it
 // stands, and what went in and came out. It is nil where there is no call.
-func (t *Transcript) Inspect(row int) []Line {
+func (t *Transcript) Inspect(row int) []styled.Line {
 	c, ok := t.Entry(row).(*session.ToolCall)
 	if !ok {
 		return nil
 	}
-	var lines []Line
+	var lines []styled.Line
 	add := func(label, text string) {
 		for i, part := range strings.Split(text, "\n") {
 			if i > 0 {
 				label = ""
 			}
-			l := line(piece{fmt.Sprintf("%-8s ", label), ToolKind}, piece{part, plain})
-			l.shorten()
+			l := styled.Join(styled.Text(fmt.Sprintf("%-8s ", label), styled.ToolKind), styled.Text(part, styled.Plain))
+			l.Shorten(maxLine, "")
 			lines = append(lines, l)
 		}
 	}
@@ -153,35 +154,35 @@ func (t *Transcript) Inspect(row int) []Line {
 		if cut {
 			texts = texts[:inspected]
 		}
-		lines = append(lines, Line{}, line(piece{label, ToolKind}))
+		lines = append(lines, styled.Line{}, styled.Join(styled.Text(label, styled.ToolKind)))
 		for _, text := range texts {
-			l := Line{Text: text}
-			l.shorten()
-			l.shift(2)
+			l := styled.Line{Text: text}
+			l.Shorten(maxLine, "")
+			l.Shift(2)
 			lines = append(lines, l)
 		}
 		if cut {
-			lines = append(lines, line(piece{"  … there is more: see the block whole", More}))
+			lines = append(lines, styled.Join(styled.Text("  … there is more: see the block whole", styled.More)))
 		}
 	}
 	title := c.Title
 	if title == "" {
 		title = c.ID
 	}
-	for _, l := range colored(title, "", ToolTitle) {
-		l.shorten()
+	for _, l := range styled.Prefixed(title, "", styled.ToolTitle) {
+		l.Shorten(maxLine, "")
 		lines = append(lines, l)
 	}
 	kind := string(c.Kind)
 	if c.Name != "" && c.Name != kind {
-		kind += " (" + OneLine(c.Name) + ")"
+		kind += " (" + styled.OneLine(c.Name) + ")"
 	}
 	add("kind", kind)
 	add("status", t.standing(c))
 	add("begun", c.Started().Format(time.TimeOnly))
-	add("id", OneLine(c.ID))
+	add("id", styled.OneLine(c.ID))
 	if c.Parent != "" {
-		add("part of", OneLine(c.Parent))
+		add("part of", styled.OneLine(c.Parent))
 	}
 	var places []string
 	for _, l := range t.places(c.Locations) {
@@ -200,14 +201,14 @@ func (t *Transcript) Inspect(row int) []Line {
 	raw("Input", c.RawInput)
 	raw("Output", c.RawOutput)
 	if len(c.RawInput) == 0 && len(c.RawOutput) == 0 {
-		lines = append(lines, Line{}, line(piece{"The agent reported neither input nor output.", More}))
+		lines = append(lines, styled.Line{}, styled.Join(styled.Text("The agent reported neither input nor output.", styled.More)))
 	}
 	return lines
 }
 
 // standing is the status of a call in words, with its times.
 func (t *Transcript) standing(c *session.ToolCall) string {
-	words := strings.ReplaceAll(OneLine(string(c.Shown())), "_", " ")
+	words := strings.ReplaceAll(styled.OneLine(string(c.Shown())), "_", " ")
 	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond {
 		words += ", " + seconds(took)
 	}
@@ -221,6 +222,3 @@ func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)
 }
-
-// OneLine has a text be one line, with one space where there were more.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -3,14 +3,12 @@ package transcript
 import (
 	"bytes"
 	"fmt"
-	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/host/markdown"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // How much of a body is shown, in lines: before the user opens it, and then.
@@ -21,8 +19,19 @@ const (
 	maxOpened     = 2000
 )
 
+// maxLine is how many bytes of a line are shown: one of a megabyte, drawn with
+// all that Neovim does to a line, would slow every key.
+const maxLine = 2000
+
+// maxWords is that of a line of words: a message, a thought, a prompt. A step of the cursor takes Neovim with the
+// square of it: 0.10 some 6 ms in 4 KB, 50 ms in 8 KB.
+const maxWords = 4 << 10
+
+// elsewhere says where to find all of what is shown in part.
+const elsewhere = " · in a window of its own"
+
 // render returns the lines of an entry other than an agent's message.
-func (t *Transcript) render(b *block) []Line {
+func (t *Transcript) render(b *block) []styled.Line {
 	switch e := b.entry.(type) {
 	case *session.Message:
 		if e.Role == session.RoleThought {
@@ -38,7 +47,7 @@ func (t *Transcript) render(b *block) []Line {
 	case *session.Compaction:
 		return t.renderCompaction(b, e)
 	case *session.Unknown:
-		return []Line{line(piece{fmt.Sprintf("  · %s%s", e.Type, times(e.Count)), More})}
+		return []styled.Line{styled.Join(styled.Text(fmt.Sprintf("  · %s%s", e.Type, times(e.Count)), styled.More))}
 	case *session.Stop:
 		lines := t.renderStop(b, e)
 		if e == t.dueAfter && t.due.Files > 0 {
@@ -52,17 +61,17 @@ func (t *Transcript) render(b *block) []Line {
 // isOpen tells whether a block's body is shown whole.
 func (t *Transcript) isOpen(b *block) bool { return b.open == opened }
 
-func (t *Transcript) renderPrompt(b *block, m *session.Message) []Line {
-	var lines []Line
+func (t *Transcript) renderPrompt(b *block, m *session.Message) []styled.Line {
+	var lines []styled.Line
 	for _, p := range m.Parts {
 		if p.Content != nil {
-			lines = append(lines, line(piece{"@ " + t.attachment(p.Content), More}))
+			lines = append(lines, styled.Join(styled.Text("@ "+t.attachment(p.Content), styled.More)))
 			continue
 		}
-		lines = append(lines, styled(string(p.Text))...)
+		lines = append(lines, styled.Markdown(string(p.Text))...)
 	}
 	for i := range lines {
-		lines[i].Sign, lines[i].SignGroup = "▌", User
+		lines[i].Sign, lines[i].SignGroup = "▌", styled.User
 	}
 	if b.waits != nil {
 		return t.unsent(lines, *b.waits)
@@ -70,44 +79,7 @@ func (t *Transcript) renderPrompt(b *block, m *session.Message) []Line {
 	return lines
 }
 
-// styled is a finished markdown text as lines.
-func styled(text string) []Line {
-	var doc markdown.Document
-	doc.Append(text)
-	doc.End()
-	_, spans, fences := doc.Highlight()
-	lines := plainLines(text)
-	for _, s := range spans {
-		l := &lines[s.Line]
-		l.Marks = append(l.Marks, Mark{s.Col, s.EndCol, Group(s.Group)})
-	}
-	for _, f := range fences {
-		for i := f.Line; i < f.EndLine; i++ {
-			lines[i].Lang = f.Lang
-		}
-	}
-	return lines
-}
-
-func plainLines(text string) []Line {
-	parts := strings.Split(text, "\n")
-	lines := make([]Line, len(parts))
-	for i, p := range parts {
-		lines[i].Text = p
-	}
-	return lines
-}
-
-// colored gives every line of a text one highlight.
-func colored(text, indent string, group Group) []Line {
-	lines := plainLines(strings.TrimRight(text, "\n"))
-	for i := range lines {
-		lines[i] = line(piece{indent + lines[i].Text, group})
-	}
-	return lines
-}
-
-func (t *Transcript) renderThought(b *block, m *session.Message) []Line {
+func (t *Transcript) renderThought(b *block, m *session.Message) []styled.Line {
 	end, label := m.Ended, "Thought for "
 	if end.IsZero() {
 		end, label = t.config.Now(), "Thinking … "
@@ -116,7 +88,7 @@ func (t *Transcript) renderThought(b *block, m *session.Message) []Line {
 	if t.isOpen(b) {
 		icon = "▾ "
 	}
-	lines := []Line{line(piece{"  " + icon + label + seconds(end.Sub(m.Started)), Thought})}
+	lines := []styled.Line{styled.Join(styled.Text("  "+icon+label+seconds(end.Sub(m.Started)), styled.Thought))}
 	if t.isOpen(b) {
 		lines = append(lines, thoughtLines(m)...)
 	}
@@ -125,7 +97,7 @@ func (t *Transcript) renderThought(b *block, m *session.Message) []Line {
 
 // thoughtLines are the words of a thought, which may grow by many small pieces: of a long line no more is looked
 // at each time than is shown.
-func thoughtLines(m *session.Message) (lines []Line) {
+func thoughtLines(m *session.Message) (lines []styled.Line) {
 	text := []byte(nil)
 	if len(m.Parts) == 1 {
 		text = m.Parts[0].Text
@@ -137,67 +109,67 @@ func thoughtLines(m *session.Message) (lines []Line) {
 		if len(l) <= maxWords+64 {
 			shown = len(l)
 		}
-		lines = append(lines, line(piece{"    " + string(l[:shown]), Thought}))
+		lines = append(lines, styled.Join(styled.Text("    "+string(l[:shown]), styled.Thought)))
 		if shown < len(l) {
-			lines[len(lines)-1].add(piece{" … +" + size(len(l)-shown) + elsewhere, More})
+			lines[len(lines)-1].Add(styled.Text(" … +"+styled.Size(len(l)-shown)+elsewhere, styled.More))
 		}
 	}
 	return lines
 }
 
-func renderPlan(entries []session.PlanEntry) []Line {
-	lines := []Line{line(piece{"  Plan", ToolKind})}
+func renderPlan(entries []session.PlanEntry) []styled.Line {
+	lines := []styled.Line{styled.Join(styled.Text("  Plan", styled.ToolKind))}
 	for _, e := range entries {
-		icon, group := "·", Plan
+		icon, group := "·", styled.Plan
 		switch e.Status {
 		case "completed":
-			icon, group = "✓", PlanDone
+			icon, group = "✓", styled.PlanDone
 		case "in_progress":
-			icon, group = "▸", PlanNow
+			icon, group = "▸", styled.PlanNow
 		}
-		text := OneLine(e.Content)
+		text := styled.OneLine(e.Content)
 		if e.Priority == "high" && e.Status != "completed" {
 			text += " !"
 		}
-		lines = append(lines, line(piece{"    " + icon + " ", group}, piece{text, group}))
+		lines = append(lines, styled.Join(styled.Text("    "+icon+" ", group), styled.Text(text, group)))
 	}
 	return lines
 }
 
-func (t *Transcript) renderNotice(b *block, e *session.NoticeEntry) []Line {
-	icon, group := "i", Info
+func (t *Transcript) renderNotice(b *block, e *session.NoticeEntry) []styled.Line {
+	icon, group := "i", styled.Info
 	switch e.Severity {
 	case "warning":
-		icon, group = "!", Warning
+		icon, group = "!", styled.Warning
 	case "error":
-		icon, group = "✗", Error
+		icon, group = "✗", styled.Error
 	}
-	lines := colored(e.Title, "  "+icon+" ", group)
+	lines := styled.Prefixed(e.Title, "  "+icon+" ", group)
 	for i := 1; i < len(lines); i++ {
-		lines[i] = line(piece{"    " + strings.TrimPrefix(lines[i].Text, "  "+icon+" "), group})
+		lines[i] = styled.Join(styled.Text("    "+strings.TrimPrefix(lines[i].Text, "  "+icon+" "), group))
 	}
 	if e.Description != "" {
-		lines = append(lines, colored(e.Description, "    ", More)...)
+		lines = append(lines, styled.Prefixed(e.Description, "    ", styled.More)...)
 	}
 	return t.detailed(b, lines, e.Detail)
 }
 
 // detailed are lines with what is behind them: when the user opens it, else only how much there is.
-func (t *Transcript) detailed(b *block, lines []Line, detail string) []Line {
+func (t *Transcript) detailed(b *block, lines []styled.Line, detail string) []styled.Line {
 	if detail == "" {
 		return lines
 	}
-	rest := colored(detail, "    ", More)
+	rest := styled.Prefixed(detail, "    ", styled.More)
 	if t.isOpen(b) {
 		return append(lines, rest...)
 	}
 	for _, p := range counts(figures{lines: len(rest)}) {
-		lines[len(lines)-1].add(p)
+		lines[len(lines)-1].Add(p)
 	}
 	return lines
 }
 
-func (t *Transcript) renderCompaction(b *block, e *session.Compaction) []Line {
+func (t *Transcript) renderCompaction(b *block, e *session.Compaction) []styled.Line {
 	head := map[string]string{
 		"in_progress": "Compacting the context …",
 		"completed":   "The context was compacted",
@@ -210,37 +182,37 @@ func (t *Transcript) renderCompaction(b *block, e *session.Compaction) []Line {
 	if e.Error != "" {
 		head += ": " + e.Error
 	}
-	group := Info
+	group := styled.Info
 	if e.Status == "failed" {
-		group = Error
+		group = styled.Error
 	}
-	lines := colored(head, "  ⇣ ", group)
+	lines := styled.Prefixed(head, "  ⇣ ", group)
 	if len(e.Summary) > 0 && t.isOpen(b) {
 		for _, c := range e.Summary {
-			lines = append(lines, colored(t.describe(c), "    ", More)...)
+			lines = append(lines, styled.Prefixed(t.describe(c), "    ", styled.More)...)
 		}
 	} else if len(e.Summary) > 0 {
-		lines = append(lines, line(piece{"    … summary", More}))
+		lines = append(lines, styled.Join(styled.Text("    … summary", styled.More)))
 	}
 	return lines
 }
 
-func (t *Transcript) renderStop(b *block, e *session.Stop) []Line {
-	var lines []Line
+func (t *Transcript) renderStop(b *block, e *session.Stop) []styled.Line {
+	var lines []styled.Line
 	switch e.Reason {
 	case session.StopEndTurn:
 	case session.StopCancelled:
-		lines = []Line{line(piece{"  ■ Cancelled after " + seconds(e.Took), Warning})}
+		lines = []styled.Line{styled.Join(styled.Text("  ■ Cancelled after "+seconds(e.Took), styled.Warning))}
 	case session.StopMaxTokens:
-		lines = []Line{line(piece{"  ■ Stopped: the token limit was reached. Send a prompt to go on.", Warning})}
+		lines = []styled.Line{styled.Join(styled.Text("  ■ Stopped: the token limit was reached. Send a prompt to go on.", styled.Warning))}
 	case session.StopMaxTurnRequests:
-		lines = []Line{line(piece{"  ■ Stopped: the agent used up its requests for one turn. Send a prompt to go on.", Warning})}
+		lines = []styled.Line{styled.Join(styled.Text("  ■ Stopped: the agent used up its requests for one turn. Send a prompt to go on.", styled.Warning))}
 	case session.StopRefusal:
-		lines = []Line{line(piece{"  ■ The agent refused to go on; it will not remember this prompt and what came after it.", Warning})}
+		lines = []styled.Line{styled.Join(styled.Text("  ■ The agent refused to go on; it will not remember this prompt and what came after it.", styled.Warning))}
 	case session.StopError:
-		lines = t.detailed(b, colored(e.Error, "  ✗ ", Error), e.Detail)
+		lines = t.detailed(b, styled.Prefixed(e.Error, "  ✗ ", styled.Error), e.Detail)
 	default:
-		lines = []Line{line(piece{"  ■ Stopped: " + string(e.Reason), Warning})}
+		lines = []styled.Line{styled.Join(styled.Text("  ■ Stopped: "+string(e.Reason), styled.Warning))}
 	}
 	var used []string
 	if e.Tokens > 0 {
@@ -251,7 +223,7 @@ func (t *Transcript) renderStop(b *block, e *session.Stop) []Line {
 	}
 	if len(used) > 0 {
 		used = append(used, seconds(e.Took))
-		lines = append(lines, line(piece{"  · " + strings.Join(used, " · "), More}))
+		lines = append(lines, styled.Join(styled.Text("  · "+strings.Join(used, " · "), styled.More)))
 	}
 	return lines
 }
@@ -265,15 +237,7 @@ func thousands(n uint64) string {
 	return s
 }
 
-// Relative is a path as shown: relative to a session's folder where it is below.
-func Relative(cwd, p string) string {
-	if rel, err := filepath.Rel(cwd, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
-		return rel
-	}
-	return p
-}
-
-func (t *Transcript) relative(p string) string { return Relative(t.config.Cwd, p) }
+func (t *Transcript) relative(p string) string { return styled.Relative(t.config.Cwd, p) }
 
 // seconds is a duration as people say it: 0.1 s, 12 s, 3:05.
 func seconds(d time.Duration) string {

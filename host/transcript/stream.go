@@ -9,6 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // stream is how far an agent's message has come into the buffer. Its text
@@ -132,7 +133,7 @@ func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 	if cuts := s.fitter.cuts; len(cuts) > 0 && cuts[len(cuts)-1] >= from {
 		at, _ := slices.BinarySearch(cuts, from)
 		for _, l := range cuts[at:] {
-			spans = append(spans, markdown.Span{Line: l, EndCol: len(leftOut), Group: markdown.Group(More)})
+			spans = append(spans, markdown.Span{Line: l, EndCol: len(leftOut), Group: markdown.Group(styled.More)})
 		}
 		slices.SortStableFunc(spans, func(a, b markdown.Span) int { return a.Line - b.Line })
 	}
@@ -182,7 +183,7 @@ func (f *fitter) fit(text string) string {
 	for text != "" {
 		part, rest, ended := strings.Cut(text, "\n")
 		if room := maxWords - f.col; !f.cutting && len(part) > room {
-			n := between(part, room)
+			n := styled.Boundary(part, room)
 			b.WriteString(part[:n] + "\n" + leftOut)
 			f.cutting = true
 			f.line++

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -17,22 +16,23 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // statusIcons and kindLabels are how a tool call's status and kind look; what
 // is not listed gets the last ones.
 var statusIcons = map[session.ToolCallStatus]struct {
 	icon  string
-	group Group
+	group styled.Group
 }{
-	session.StatusPending:    {"·", More},
-	session.StatusInProgress: {"▸", ToolRunning},
-	session.StatusPaused:     {"‖", ToolRunning},
-	session.StatusCompleted:  {"✓", ToolDone},
-	session.StatusFailed:     {"✗", ToolFailed},
-	session.StatusCancelled:  {"■", More},
-	session.StatusWaiting:    {"?", ToolWaiting},
-	session.StatusRejected:   {"⊘", ToolFailed},
+	session.StatusPending:    {"·", styled.More},
+	session.StatusInProgress: {"▸", styled.ToolRunning},
+	session.StatusPaused:     {"‖", styled.ToolRunning},
+	session.StatusCompleted:  {"✓", styled.ToolDone},
+	session.StatusFailed:     {"✗", styled.ToolFailed},
+	session.StatusCancelled:  {"■", styled.More},
+	session.StatusWaiting:    {"?", styled.ToolWaiting},
+	session.StatusRejected:   {"⊘", styled.ToolFailed},
 }
 
 var kindLabels = map[session.ToolKind]string{
@@ -65,7 +65,7 @@ type figures struct {
 // renderToolCall is a head line, and a body where there is one to show. The
 // calls of a sub-agent stand below the call that it works for, which hides them
 // when it is closed.
-func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
+func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []styled.Line {
 	if b.hidden() {
 		return nil
 	}
@@ -86,13 +86,13 @@ func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []Line {
 		b.diffs = nil
 	}
 	for i := range body {
-		body[i].shortenTo(maxLine, elsewhere)
+		body[i].Shorten(maxLine, elsewhere)
 	}
 	in := b.indent()
-	lines := append([]Line{t.head(b, c, status, in)}, body...)
+	lines := append([]styled.Line{t.head(b, c, status, in)}, body...)
 	if in > 0 {
 		for i := range lines {
-			lines[i].shift(in)
+			lines[i].Shift(in)
 		}
 	}
 	return lines
@@ -122,10 +122,10 @@ func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 // there is not room for all, this stays longest: its status, what waits, the last
 // part of the path, what changes, the title, what is not shown, the time. It
 // stands in cells from the left.
-func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) Line {
+func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) styled.Line {
 	look, known := statusIcons[status]
 	if !known {
-		look.icon, look.group = "▸", ToolRunning
+		look.icon, look.group = "▸", styled.ToolRunning
 	}
 	label, known := kindLabels[c.Kind]
 	if !known {
@@ -145,15 +145,15 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
 	places := placesOf(c)
-	object, more := t.what(c, label, places), counts(figures{added: b.about.added, removed: b.about.removed})
+	object, more := t.what(c, label, places), styled.Counts(b.about.added, b.about.removed)
 	if len(steps) > 0 {
 		object = progress(steps)
 	}
 	unseen := counts(figures{lines: b.about.lines, calls: b.about.calls})
 	rights, rightGroup := t.beside(c, status)
-	right, timed := rights[0], rightGroup == plain
+	right, timed := rights[0], rightGroup == styled.Plain
 	if len(places) > 1 {
-		more = append([]piece{{fmt.Sprintf(" +%d", len(places)-1), More}}, more...)
+		more = append([]styled.Piece{styled.Text(fmt.Sprintf(" +%d", len(places)-1), styled.More)}, more...)
 	}
 	title := ""
 	switch {
@@ -162,20 +162,20 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 	case t.width == 0:
 		title = object.fitted(titleWidth)
 	default:
-		room := t.width - in - cells(state+icon+kind)
+		room := t.width - in - styled.Cells(state+icon+kind)
 		// What has no room the editor hides.
-		fits := func(words string, more []piece) bool {
+		fits := func(words string, more []styled.Piece) bool {
 			if words != "" {
 				words += "  "
 			}
-			return room-cells(words)-cellsOf(more) >= object.least()
+			return room-styled.Cells(words)-styled.CellsOf(more) >= object.least()
 		}
 		if timed {
 			rights = []string{""} // it comes last
 		}
 		shortest := rights[len(rights)-1]
 		if !fits(shortest, more) {
-			room, icon = room+cells(icon), ""
+			room, icon = room+styled.Cells(icon), ""
 		}
 		if !fits(shortest, nil) {
 			shortest, rights = "", nil
@@ -186,33 +186,33 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		for _, words := range rights {
 			if fits(words, more) {
 				if words != "" {
-					room, right = room-cells(words)-2, words
+					room, right = room-styled.Cells(words)-2, words
 				}
 				break
 			}
 		}
-		room -= cellsOf(more)
-		if left := room - cellsOf(unseen); left >= min(cells(object.fitted(maxLine)), enoughTitle) {
+		room -= styled.CellsOf(more)
+		if left := room - styled.CellsOf(unseen); left >= min(styled.Cells(object.fitted(maxLine)), enoughTitle) {
 			room = left
 		} else {
 			unseen = nil
 		}
-		if left := room - max(cells(right), timeWidth) - 3; timed && left >= enoughTitle {
+		if left := room - max(styled.Cells(right), timeWidth) - 3; timed && left >= enoughTitle {
 			room = left // a time may come there
 		}
-		if icon != "" && room < enoughTitle && cells(cmp.Or(object.path, object.title)) > room {
-			room, icon = room+cells(icon), ""
+		if icon != "" && room < enoughTitle && styled.Cells(cmp.Or(object.path, object.title)) > room {
+			room, icon = room+styled.Cells(icon), ""
 		}
 		title = object.fitted(room)
 	}
-	pieces := []piece{{state, look.group}, {icon + kind, ToolKind}, {title, ToolTitle}}
-	head := line(append(append(pieces, more...), unseen...)...)
+	pieces := []styled.Piece{styled.Text(state, look.group), styled.Text(icon+kind, styled.ToolKind), styled.Text(title, styled.ToolTitle)}
+	head := styled.Join(append(append(pieces, more...), unseen...)...)
 	head.Right, head.RightGroup = right, rightGroup
 	if right != "" && timed {
-		head.RightGroup = More
+		head.RightGroup = styled.More
 	}
 	if len(c.Locations) > 0 { // else it leads to the change
-		head.Place = Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
+		head.Place = styled.Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
 	}
 	return head
 }
@@ -249,9 +249,9 @@ type object struct{ path, title string }
 // least is how many cells say something of it: of a path those of its last part.
 func (o object) least() int {
 	if o.path != "" {
-		return min(cells(o.path), cells(filepath.Base(o.path))+2, enoughTitle) // with "…/"
+		return min(styled.Cells(o.path), styled.Cells(filepath.Base(o.path))+2, enoughTitle) // with "…/"
 	}
-	return min(cells(o.title), leastTitle)
+	return min(styled.Cells(o.title), leastTitle)
 }
 
 // fitted is the object in a number of cells. The end of the title goes first.
@@ -260,7 +260,7 @@ func (o object) fitted(room int) string {
 		return fitted(o.title, room)
 	}
 	path := fitted(o.path, room)
-	if left := room - cells(path) - 2; o.title != "" && left >= leastTitle {
+	if left := room - styled.Cells(path) - 2; o.title != "" && left >= leastTitle {
 		path += "  " + fitted(o.title, left)
 	}
 	return path
@@ -275,9 +275,9 @@ var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "d
 // what names the object of a call: its title without what the label or the path
 // says already, and the line where it is known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) object {
-	title := OneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")) // of what was cut in two
+	title := styled.OneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")) // of what was cut in two
 	if title == "" && c.Kind == session.KindExecute {
-		title = OneLine(c.Command())
+		title = styled.OneLine(c.Command())
 	}
 	if title == "" {
 		title = c.Name
@@ -393,7 +393,7 @@ func progress(steps []session.PlanEntry) object {
 		case "completed":
 			done++
 		case "in_progress":
-			now = cmp.Or(now, "  "+OneLine(step.Content))
+			now = cmp.Or(now, "  "+styled.OneLine(step.Content))
 		}
 	}
 	return object{title: fmt.Sprintf("%d of %d done", done, len(steps)) + now}
@@ -408,7 +408,7 @@ func sought(rawInput json.RawMessage) string {
 	if len(rawInput) == 0 || acp.Decode(rawInput, &input) != nil {
 		return ""
 	}
-	return OneLine(cmp.Or(input.Pattern, input.Query))
+	return styled.OneLine(cmp.Or(input.Pattern, input.Query))
 }
 
 const (
@@ -427,54 +427,44 @@ const (
 // most.
 func fitted(title string, room int) string {
 	room = max(room, 8)
-	if cells(title) <= room {
+	if styled.Cells(title) <= room {
 		return title
 	}
 	if strings.Contains(title, "/") && !strings.Contains(title, " ") {
-		return ansi.TruncateLeftWc(title, cells(title)-room+1, "…")
+		return ansi.TruncateLeftWc(title, styled.Cells(title)-room+1, "…")
 	}
 	return ansi.TruncateWc(title, room, "…")
 }
 
-func cells(s string) int { return ansi.StringWidthWc(s) }
-
-func cellsOf(pieces []piece) int {
-	n := 0
-	for _, p := range pieces {
-		n += cells(p.text)
-	}
-	return n
-}
-
 // beside is what stands at the right edge of the head line, and the same in fewer
 // words. A time has no group, and is drawn as More.
-func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) (words []string, group Group) {
+func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) (words []string, group styled.Group) {
 	switch status {
 	case session.StatusWaiting:
-		return []string{"waits for you", "waits"}, ToolWaiting
+		return []string{"waits for you", "waits"}, styled.ToolWaiting
 	case session.StatusRejected:
-		return []string{"refused"}, ToolFailed
+		return []string{"refused"}, styled.ToolFailed
 	case session.StatusCancelled:
 		if c.LeftOpen() {
-			return []string{"unfinished"}, More
+			return []string{"unfinished"}, styled.More
 		}
-		return []string{"cancelled"}, More
+		return []string{"cancelled"}, styled.More
 	case session.StatusPending:
-		return []string{""}, plain
+		return []string{""}, styled.Plain
 	}
 	var said []string
 	if _, known := statusIcons[status]; !known || status == session.StatusPaused {
-		said = append(said, OneLine(string(status)))
+		said = append(said, styled.OneLine(string(status)))
 	}
 	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond { // else not worth the eye
 		said = append(said, seconds(took))
 	}
-	return []string{strings.Join(said, " ")}, plain
+	return []string{strings.Join(said, " ")}, styled.Plain
 }
 
 // body is what the call shows below its head line: whole when open, nothing
 // when closed, else as much as helps to follow the work.
-func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCallStatus) []Line {
+func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCallStatus) []styled.Line {
 	if b.open == closed {
 		return nil
 	}
@@ -490,7 +480,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		quiet = false
 	}
 	quiet = quiet || (len(b.diffs) > 0 && status != session.StatusFailed) // the diff says it
-	var lines []Line
+	var lines []styled.Line
 	if b.open == opened && len(c.Locations) > 1 {
 		lines = t.places(c.Locations)
 	}
@@ -511,7 +501,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 				b.about.lines += contentSize(item.Content) // beside what is shown
 			}
 		case session.UnknownItem:
-			lines = append(lines, line(piece{"    [" + cmp.Or(item.Type, "unknown") + "]", More}))
+			lines = append(lines, styled.Join(styled.Text("    ["+cmp.Or(item.Type, "unknown")+"]", styled.More)))
 		}
 	}
 	for i := range diffs { // of which the agent does not tell any more
@@ -525,27 +515,27 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		lines = append(lines, clipped(plainBody(readable(c.RawOutput, 100)), previewOutput, 0)...) // why it failed
 	}
 	if exit := c.Exit(); !exit.Succeeded() && !terminal { // which says it itself
-		lines = append(lines, line(piece{"    " + exit.String(), ToolFailed}))
+		lines = append(lines, styled.Join(styled.Text("    "+exit.String(), styled.ToolFailed)))
 	}
 	return lines
 }
 
 // places are all files that a call is about.
-func (t *Transcript) places(list []session.Location) []Line {
-	lines := make([]Line, len(list))
+func (t *Transcript) places(list []session.Location) []styled.Line {
+	lines := make([]styled.Line, len(list))
 	for i, l := range list {
 		name := t.relative(l.Path)
 		if l.Line > 0 {
 			name += fmt.Sprintf(":%d", l.Line)
 		}
-		lines[i] = line(piece{"    ", plain}, piece{name, ToolKind})
-		lines[i].Place = Place{Path: l.Path, Line: l.Line}
+		lines[i] = styled.Join(styled.Text("    ", styled.Plain), styled.Text(name, styled.ToolKind))
+		lines[i].Place = styled.Place{Path: l.Path, Line: l.Line}
 	}
 	return lines
 }
 
 // leadTo says where lines lead to that do not say it themselves.
-func leadTo(lines []Line, path string) []Line {
+func leadTo(lines []styled.Line, path string) []styled.Line {
 	for i := range lines {
 		if lines[i].Place.Path == "" {
 			lines[i].Place.Path = path
@@ -554,51 +544,30 @@ func leadTo(lines []Line, path string) []Line {
 	return lines
 }
 
-func (t *Transcript) terminalBody(b *block, id string) []Line {
+func (t *Transcript) terminalBody(b *block, id string) []styled.Line {
 	screen, ok := t.config.Terminal(id, b.room())
 	if !ok {
 		return nil
 	}
-	var lines []Line
+	var lines []styled.Line
 	if hidden := screen.Total - len(screen.Lines); hidden > 0 {
-		lines = append(lines, MoreLine(hidden))
+		lines = append(lines, styled.MoreLine(hidden))
 	}
 	lines = append(lines, indented(screen.Lines)...)
 	if screen.State != "" {
-		lines = append(lines, line(piece{"    " + screen.State, ToolFailed}))
+		lines = append(lines, styled.Join(styled.Text("    "+screen.State, styled.ToolFailed)))
 	}
 	return lines
 }
 
-// MoreLine stands for n lines that are not shown.
-func MoreLine(n int) Line { return line(piece{"    … +" + Many(n, "line"), More}) }
-
-// FileLine is the name of a file and how much of it changes.
-func FileLine(name string, added, removed int) Line {
-	return line(append([]piece{{name, ToolTitle}}, counts(figures{added: added, removed: removed})...)...)
-}
-
-func counts(f figures) []piece {
-	var list []piece
-	if f.added > 0 {
-		list = append(list, piece{"  ", plain}, piece{fmt.Sprintf("+%d", f.added), DiffAdded})
-	}
-	if f.removed > 0 {
-		list = append(list, piece{"  "[min(f.added, 1):], plain}, piece{fmt.Sprintf("−%d", f.removed), DiffRemoved})
-	}
+// counts are the figures of a call in words.
+func counts(f figures) []styled.Piece {
+	list := styled.Counts(f.added, f.removed)
 	if f.calls > 0 {
-		list = append(list, piece{"  … +" + Many(f.calls, "call"), More})
+		list = append(list, styled.Text("  … +"+styled.Many(f.calls, "call"), styled.More))
 	}
 	if f.lines > 0 {
-		list = append(list, piece{"  … +" + Many(f.lines, "line"), More})
+		list = append(list, styled.Text("  … +"+styled.Many(f.lines, "line"), styled.More))
 	}
 	return list
-}
-
-// Many is so many things, in words.
-func Many(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // shown is a transcript of updates, all of it in the buffer.
@@ -173,7 +174,7 @@ func TestEndlessTitles(t *testing.T) {
 	tr.SetWidth(60)
 	b.take(t, tr, 1<<30)
 	row := b.rowOf("ééé")
-	if text := b.lines[row].text; !utf8.ValidString(text) || cells(text) > 60 {
+	if text := b.lines[row].text; !utf8.ValidString(text) || styled.Cells(text) > 60 {
 		t.Errorf("it is %q", text)
 	}
 	call := &session.ToolCall{Title: title[1:]}
@@ -196,7 +197,7 @@ func TestTitlesStayBesideATime(t *testing.T) {
 	tr.Tick()
 	b.take(t, tr, 1<<20)
 	after := b.lines[row]
-	if after.text != before.text || len(after.decor) != 1 || after.decor[0].Right != "1:15" || cells(after.text)+len(" 1:15 ") > 60 {
+	if after.text != before.text || len(after.decor) != 1 || after.decor[0].Right != "1:15" || styled.Cells(after.text)+len(" 1:15 ") > 60 {
 		t.Errorf("it was %+v and is %+v", before, after)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Config is what a transcript needs to know of the world around it.
@@ -43,7 +44,7 @@ type Config struct {
 // Screenful is the end of a terminal's output. State is "" while the command
 // runs, else a sentence about its end.
 type Screenful struct {
-	Lines []Line
+	Lines []styled.Line
 	Total int
 	State string
 }
@@ -74,13 +75,13 @@ type block struct {
 	at     int           // index of the block
 	gap    bool          // an empty line stands before it
 	open   fold
-	lines  page.Lines[Line] // gap included (not for streams)
-	next   []Line           // what it shall be, while it takes more than one Take
-	diffs  []fileChange     // of a tool call that is not finished
-	about  figures          // of a tool call
-	parent *block           // the tool call that made this one, or nil
-	stream *stream          // of an agent's message
-	waits  *Waiting         // of a prompt that is not sent yet
+	lines  page.Lines[styled.Line] // gap included (not for streams)
+	next   []styled.Line           // what it shall be, while it takes more than one Take
+	diffs  []fileChange            // of a tool call that is not finished
+	about  figures                 // of a tool call
+	parent *block                  // the tool call that made this one, or nil
+	stream *stream                 // of an agent's message
+	waits  *Waiting                // of a prompt that is not sent yet
 }
 
 // fold is what the user did to a block: nothing, opened or closed it.
@@ -200,7 +201,7 @@ func (t *Transcript) SetWidth(width int) {
 		}
 		in := b.indent()
 		head := t.head(b, call, t.outcome(call), in)
-		head.shift(in)
+		head.Shift(in)
 		at := 0
 		if b.gap {
 			at = 1
@@ -215,7 +216,7 @@ func (t *Transcript) SetWidth(width int) {
 func (t *Transcript) Reset() {
 	t.page.Reset()
 	for _, b := range t.blocks {
-		b.lines, b.next = page.Lines[Line]{}, nil
+		b.lines, b.next = page.Lines[styled.Line]{}, nil
 		if b.stream != nil {
 			b.stream = t.newStream()
 		}
@@ -270,32 +271,18 @@ func (t *Transcript) takeLines(i, row, budget int) (*page.Edit, bool) {
 	if lines == nil {
 		lines = t.render(b)
 		for i := range lines {
-			lines[i].shortenTo(maxWords, elsewhere)
+			lines[i].Shorten(maxWords, elsewhere)
 		}
 		if b.gap && lines != nil {
-			lines = append([]Line{{}}, lines...)
+			lines = append([]styled.Line{{}}, lines...)
 		}
 	}
 	e, done := b.lines.Take(lines, row, budget, func(from, end int) []page.Code {
-		return append(codeOf(lines, row, from, end), sources(lines, row, from, end)...)
+		return styled.Code(lines, row, from, end)
 	})
 	b.next = nil
 	if !done {
 		b.next = lines
 	}
 	return e, done
-}
-
-// codeOf is the code that lines [from, end) of a block at row belong to.
-func codeOf(lines []Line, row, from, end int) []page.Code {
-	var code []page.Code
-	for i := 0; i < len(lines); {
-		l, first := lines[i], i
-		for ; i < len(lines) && lines[i].Lang == l.Lang && lines[i].Indent == l.Indent; i++ {
-		}
-		if l.Lang != "" && i > from && first < end {
-			code = append(code, page.Code{Row: row + first, EndRow: row + i, Lang: l.Lang, Col: l.Indent})
-		}
-	}
-	return code
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // world is what a transcript under test sees around it. The time of the
@@ -45,9 +46,9 @@ func (w *world) config() Config {
 			var s Screenful
 			for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n") {
 				before, after, colored := strings.Cut(l, "\x1b[32m")
-				s.Lines = append(s.Lines, Line{Text: before + after})
+				s.Lines = append(s.Lines, styled.Line{Text: before + after})
 				if colored {
-					s.Lines[s.Total].Marks = []Mark{{len(before), len(before + after), Ansi0 + 2}}
+					s.Lines[s.Total].Marks = []styled.Mark{{Col: len(before), EndCol: len(before + after), Group: styled.Ansi0 + 2}}
 				}
 				s.Total++
 			}
@@ -214,7 +215,7 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 					id := r.pick("t1", "t2")
 					s := Screenful{Total: r.IntN(9)}
 					for range s.Total {
-						s.Lines = append(s.Lines, line(piece{"out ", plain}, piece{r.pick("a", "b"), Ansi0}))
+						s.Lines = append(s.Lines, styled.Join(styled.Text("out ", styled.Plain), styled.Text(r.pick("a", "b"), styled.Ansi0)))
 					}
 					w.terminals[id] = s
 					tr.TouchTerminal(id)
@@ -280,7 +281,7 @@ func TestTextStandsAsItCame(t *testing.T) {
 		lines := strings.Split(strings.TrimRight(w.conv.Entries[0].(*session.Message).Text(), "\n"), "\n")
 		for i, l := range lines {
 			if len(l) > maxWords {
-				lines[i] = l[:between(l, maxWords)] + "\n" + leftOut
+				lines[i] = l[:styled.Boundary(l, maxWords)] + "\n" + leftOut
 			}
 		}
 		want := strings.Join(lines, "\n")
@@ -523,18 +524,6 @@ func TestToggle(t *testing.T) {
 	b.take(t, tr, 1<<20)
 	if b.String() != before {
 		t.Errorf("closed:\n%s", b)
-	}
-}
-
-func TestGroups(t *testing.T) {
-	names := Groups()
-	for g, want := range map[Group]string{0: "AcpQuote", User: "AcpUser", Error: "AcpError", Ansi0: "AcpAnsi0", Ansi0 + 15: "AcpAnsi15"} {
-		if names[g] != want {
-			t.Errorf("group %d is %s, not %s", g, names[g], want)
-		}
-	}
-	if len(names) != int(Ansi0)+16 {
-		t.Errorf("%d groups", len(names))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Prompts that are not sent yet stand at the end, where they will be said: whatever comes meanwhile stands above
@@ -80,31 +81,31 @@ func (t *Transcript) Unsent() (rows int) {
 }
 
 // unsent has the lines of a prompt look as one that waits.
-func (t *Transcript) unsent(lines []Line, w Waiting) []Line {
+func (t *Transcript) unsent(lines []styled.Line, w Waiting) []styled.Line {
 	if w.Why == "" || len(lines) == 0 {
 		return lines
 	}
 	if w.Brief {
-		first := max(0, slices.IndexFunc(lines, func(l Line) bool { return strings.TrimSpace(l.Text) != "" }))
+		first := max(0, slices.IndexFunc(lines, func(l styled.Line) bool { return strings.TrimSpace(l.Text) != "" }))
 		more := len(lines) - first - 1
 		lines = lines[first : first+1]
 		if more > 0 {
-			lines[0].Text += " … +" + Many(more, "line")
+			lines[0].Text += " … +" + styled.Many(more, "line")
 		}
 	}
 	for i := range lines {
 		l := &lines[i]
-		l.Marks, l.Lang, l.SignGroup = nil, "", More
+		l.Marks, l.Lang, l.SignGroup = nil, "", styled.More
 		if l.Text != "" {
-			l.Marks = []Mark{{0, len(l.Text), More}}
+			l.Marks = []styled.Mark{{Col: 0, EndCol: len(l.Text), Group: styled.More}}
 		}
 	}
-	room := slices.IndexFunc(lines, func(l Line) bool { return t.width == 0 || cells(l.Text+w.Why)+3 <= t.width })
+	room := slices.IndexFunc(lines, func(l styled.Line) bool { return t.width == 0 || styled.Cells(l.Text+w.Why)+3 <= t.width })
 	switch {
 	case room >= 0:
-		lines[room].Right, lines[room].RightGroup = w.Why, More
+		lines[room].Right, lines[room].RightGroup = w.Why, styled.More
 	case !w.Brief:
-		lines = append(lines, line(piece{"  · " + w.Why, More}))
+		lines = append(lines, styled.Join(styled.Text("  · "+w.Why, styled.More)))
 	}
 	return lines
 }

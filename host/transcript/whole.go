@@ -10,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // Whole is a block without limits, for a window of its own.
@@ -21,7 +22,7 @@ type Whole struct {
 
 // Lines gives one line after the other, and false after the last, so that what is large is never there
 // twice. It is for one goroutine at a time.
-type Lines func() (Line, bool)
+type Lines func() (styled.Line, bool)
 
 // section is a part of a whole.
 type section struct {
@@ -105,9 +106,9 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 	if len(c.RawOutput) > 0 {
 		sections = append(sections, section{"Output", "json", broken(pretty(c.RawOutput))})
 	}
-	w := Whole{Name: OneLine(fitted(OneLine(c.Title), titleWidth))}
+	w := Whole{Name: styled.OneLine(fitted(styled.OneLine(c.Title), titleWidth))}
 	if w.Name == "" {
-		w.Name = OneLine(c.ID)
+		w.Name = styled.OneLine(c.ID)
 	}
 	shown := len(sections)
 	for shown > 0 && (sections[shown-1].title == "Input" || sections[shown-1].title == "Output") {
@@ -125,9 +126,9 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 	for i, s := range sections {
 		if w.Lang == "" {
 			if i > 0 {
-				all = append(all, Given(Line{}))
+				all = append(all, Given(styled.Line{}))
 			}
-			all = append(all, Given(line(piece{"── " + s.title + " ", ToolKind})))
+			all = append(all, Given(styled.Join(styled.Text("── "+s.title+" ", styled.ToolKind))))
 		}
 		all = append(all, s.lines)
 	}
@@ -136,10 +137,10 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 }
 
 // Given gives these lines.
-func Given(lines ...Line) Lines {
-	return func() (Line, bool) {
+func Given(lines ...styled.Line) Lines {
+	return func() (styled.Line, bool) {
 		if len(lines) == 0 {
-			return Line{}, false
+			return styled.Line{}, false
 		}
 		l := lines[0]
 		lines = lines[1:]
@@ -149,14 +150,14 @@ func Given(lines ...Line) Lines {
 
 // joined gives the lines of all, in their order.
 func joined(all []Lines) Lines {
-	return func() (Line, bool) {
+	return func() (styled.Line, bool) {
 		for len(all) > 0 {
 			if l, ok := all[0](); ok {
 				return l, true
 			}
 			all = all[1:]
 		}
-		return Line{}, false
+		return styled.Line{}, false
 	}
 }
 
@@ -230,9 +231,9 @@ func patch(d session.Diff, name string) string {
 func broken[T string | []byte](text T) Lines {
 	left := true // a line, though it may be empty
 	rest := 0    // of a line that is too long
-	return func() (Line, bool) {
+	return func() (styled.Line, bool) {
 		if !left {
-			return Line{}, false
+			return styled.Line{}, false
 		}
 		if rest == 0 {
 			if rest = lineEnd(text); rest < 0 {
@@ -243,7 +244,7 @@ func broken[T string | []byte](text T) Lines {
 		if n > maxLine {
 			n, ends = cut([]byte(text[:min(n, maxLine+utf8.UTFMax)]), maxLine), false
 		}
-		l := Line{Text: string(text[:n])}
+		l := styled.Line{Text: string(text[:n])}
 		rest -= n
 		text = text[n:]
 		if ends {

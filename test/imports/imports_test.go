@@ -58,6 +58,10 @@ var rules = []rule{
 	},
 	{of: "host/mailbox", never: []string{editorClient, module + "acp", module + "buffers", module + "host"}, direct: []string{"context", "time"}, why: "whoever owns something can be spoken to"},
 	{of: "host/page", never: []string{editorClient, module + "acp", module + "buffers", module + "host/editor", module + "host/review"}, direct: []string{"os", "context", "time"}, why: "what differs is told from lines alone"},
+	{
+		of: "host/styled", never: []string{editorClient, module + "host/editor", module + "host/transcript", module + "host/reviewpage", module + "host/review"},
+		direct: []string{module + "acp", "os", "context"}, why: "how text looks is known apart from what it is about",
+	},
 	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},
 	{of: "host/turns", never: []string{editorClient, module + "acp", module + "host/editor"}, direct: []string{"os", "context"}, why: "what takes a turn back is told from texts"},
 	{of: "host/saved", never: []string{editorClient, module + "acp", module + "host/editor", module + "host/transcript"}, direct: []string{"os", "context"}, why: "what is saved knows the store alone"},

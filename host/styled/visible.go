@@ -1,4 +1,4 @@
-package transcript
+package styled
 
 import (
 	"fmt"
@@ -7,9 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 )
-
-// Markdown is a finished markdown text as lines.
-func Markdown(text string) []Line { return styled(text) }
 
 // manySpaces is from when on a run of spaces could hide what is behind it.
 const manySpaces = 40

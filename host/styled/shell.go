@@ -1,4 +1,4 @@
-package transcript
+package styled
 
 import (
 	"cmp"
@@ -13,37 +13,37 @@ import (
 const shellLimit = 32 << 10
 
 // Shell is a command line with its colours; what cannot be parsed has none.
-func Shell(command string) (lines []Line) {
+func Shell(command string) (shown []Line) {
+	shown = plainLines(command)
 	if len(command) > shellLimit {
-		return plainLines(command)
+		return shown
 	}
 	defer func() {
 		if broken := recover(); broken != nil { // of the parser, on what an agent has written
-			lines = plainLines(command)
+			shown = plainLines(command)
 		}
 	}()
-	lines = plainLines(command)
 	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
 	if err != nil {
-		return lines
+		return shown
 	}
 	spans := shellSpans(file)
 	row, begin := 0, 0
 	for _, s := range spans {
-		for row+1 < len(lines) && begin+len(lines[row].Text) < s.from {
-			begin += len(lines[row].Text) + 1
+		for row+1 < len(shown) && begin+len(shown[row].Text) < s.from {
+			begin += len(shown[row].Text) + 1
 			row++
 		}
 		// A string may go over several lines.
-		for r, at := row, begin; r < len(lines) && at < s.to; r++ {
-			from, to := max(s.from-at, 0), min(s.to-at, len(lines[r].Text))
+		for r, at := row, begin; r < len(shown) && at < s.to; r++ {
+			from, to := max(s.from-at, 0), min(s.to-at, len(shown[r].Text))
 			if from < to {
-				lines[r].Marks = append(lines[r].Marks, Mark{from, to, s.group})
+				shown[r].Marks = append(shown[r].Marks, Mark{from, to, s.group})
 			}
-			at += len(lines[r].Text) + 1
+			at += len(shown[r].Text) + 1
 		}
 	}
-	return lines
+	return shown
 }
 
 type shellSpan struct {

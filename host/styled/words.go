@@ -1,0 +1,66 @@
+package styled
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// OneLine has a text be one line, with one space where there were more.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Many is so many things, in words.
+func Many(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// Size is so many bytes, in words.
+func Size(n int) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}
+
+// Counts says how many lines a change adds and removes, with two spaces before each number; nothing where there
+// are none.
+func Counts(added, removed int) []Piece {
+	var list []Piece
+	if added > 0 {
+		list = append(list, Text("  ", Plain), Text(fmt.Sprintf("+%d", added), DiffAdded))
+	}
+	if removed > 0 {
+		list = append(list, Text("  "[min(added, 1):], Plain), Text(fmt.Sprintf("−%d", removed), DiffRemoved))
+	}
+	return list
+}
+
+// Relative is a path as shown: relative to a folder where it is below it.
+func Relative(folder, p string) string {
+	if rel, err := filepath.Rel(folder, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return rel
+	}
+	return p
+}
+
+// Cells is how many cells of a window a text takes.
+func Cells(s string) int { return ansi.StringWidthWc(s) }
+
+// CellsOf is [Cells] of pieces.
+func CellsOf(pieces []Piece) int {
+	n := 0
+	for _, p := range pieces {
+		n += Cells(p.Text)
+	}
+	return n
+}

@@ -1,0 +1,26 @@
+package styled
+
+import "testing"
+
+func TestRelative(t *testing.T) {
+	for path, want := range map[string]string{
+		"/project/a/b.go": "a/b.go", "/project": ".", "/projects/a": "/projects/a", "/etc/hosts": "/etc/hosts", "a.go": "a.go",
+		"/project/..hidden": "..hidden",
+	} {
+		if got := Relative("/project", path); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	names := Groups()
+	for g, want := range map[Group]string{0: "AcpQuote", User: "AcpUser", Error: "AcpError", Ansi0: "AcpAnsi0", Ansi0 + 15: "AcpAnsi15"} {
+		if names[g] != want {
+			t.Errorf("group %d is %s, not %s", g, names[g], want)
+		}
+	}
+	if len(names) != int(Ansi0)+16 {
+		t.Errorf("%d groups", len(names))
+	}
+}
