@@ -131,7 +131,16 @@ local function load(args, done)
   end
   local mine = {}
   loading = mine
-  require('acp.rpc.host').request('show_diff', args, function(diff)
+  local question = {
+    session = args.session,
+    call = args.call,
+    permission = args.permission,
+    row = args.row,
+    file = args.file,
+    form = args.form,
+    anew = args.anew,
+  }
+  require('acp.rpc.host').request('show_diff', question, function(diff)
     if loading ~= mine then
       return
     end
@@ -151,7 +160,7 @@ local function load(args, done)
     end
     done(diff)
   end)
-  mine.id = args.callback
+  mine.id = question.callback
 end
 
 ---@type {about: acp.Editing, lines: string[]}? a text of the user's that was not written, until it
@@ -234,8 +243,11 @@ local function close()
   shown, place, asked = nil, nil, false
   if was then
     if was.editing then
-      was.editing.on = false
-      require('acp.rpc.host').notify('edit_held', was.editing)
+      local held = was.editing
+      require('acp.rpc.host').notify(
+        'edit_held',
+        { session = held.session, permission = held.permission, on = false }
+      )
     end
     was:close()
   end

@@ -22,14 +22,22 @@ local function here()
   return session, pages[session]
 end
 
----What a message to the host says of the lines that are meant.
+---What a message to the host says of the line that is meant.
+---@param line? integer default: the cursor's
+---@return table
+local function at(line)
+  local session, page = here()
+  return { session = session, row = (line or api.nvim_win_get_cursor(0)[1]) - 1, seq = page.seq }
+end
+
+---The same of several lines.
 ---@param first? integer
 ---@param last? integer
 ---@return table
-local function at(first, last)
-  local session, page = here()
-  first = first or api.nvim_win_get_cursor(0)[1]
-  return { session = session, row = first - 1, last = (last or first) - 1, seq = page.seq }
+local function at_lines(first, last)
+  local args = at(first)
+  args.last = last and last - 1 or args.row
+  return args
 end
 
 ---The lines that are selected, whose selection ends.
@@ -106,7 +114,7 @@ end
 local function decide(what)
   there(function()
     local first, last = selected()
-    local args = at(first, last)
+    local args = at_lines(first, last)
     args['do'], args.lines = what, first ~= nil
     require('acp.rpc.host').notify('review_decide', args)
   end)
@@ -195,7 +203,7 @@ end
 local function comment()
   there(function()
     local first, last = selected()
-    require('acp.review.comment').ask_at(at(first, last))
+    require('acp.review.comment').ask_at(at_lines(first, last))
   end)
 end
 
