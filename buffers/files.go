@@ -59,8 +59,8 @@ type Read struct {
 	Line  *int   // the first line, 1-based; nil or 0: the first of the file
 	Limit *int   // the most lines to give; nil: all
 
-	Gate  Gate // decides whether it may be; nil: it may
-	Owner any  // whose request it is, for the gate; comparable
+	// Real, if set, is the real path that Path is to lead to: where it has come to lead elsewhere the error is ErrMoved.
+	Real string
 
 	// Whole, if set, is called before done with the whole text as the user has it, where that is at hand: who wants
 	// lines of it need not ask for the rest.
@@ -72,6 +72,7 @@ type Read struct {
 // Write asks for a file to have a text.
 type Write struct {
 	Path string // absolute
+	Real string // as with Read
 	Text string
 	// Base, if set, is the buffer's text that the user had before them when they decided that it is to become
 	// Text. So it becomes that, with what they have typed since; the disk gets the same change, made to what it
@@ -81,9 +82,6 @@ type Write struct {
 	// what the user has hung on saving, which may ask something: whoever writes need not wait for that.
 	// Called once at most, from any goroutine, before done.
 	Waiting func()
-
-	Gate  Gate // as with Read
-	Owner any
 }
 
 // Written says what a write did.
@@ -114,9 +112,9 @@ type Written struct {
 
 // Read gives the text of r.Path, unsaved text included, to done, which is called exactly once, from
 // any goroutine, also when ctx ends or Neovim is gone. Reads and writes of one file take effect in the
-// order they were called, or in which their gates let them pass. An error is an *Error.
+// order they were called, those with a Real and those without apart. An error is an *Error.
 func (f *Files) Read(ctx context.Context, r Read, done func(string, error)) {
-	submit(f, "read", &job{ctx: ctx, path: r.Path, gate: r.Gate, owner: r.Owner, reads: true}, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
+	submit(f, "read", &job{ctx: ctx, path: r.Path, real: r.Real}, func(path string) (string, error) { return f.read(ctx, path, r) }, done)
 }
 
 // Peek is Read of a whole file for the user's eyes: the agent does not get to know the text.
@@ -127,19 +125,8 @@ func (f *Files) Peek(ctx context.Context, path string, done func(string, error))
 
 // Write gives the file w.Path the text w.Text, on the disk and in its buffer; done is as with Read.
 func (f *Files) Write(ctx context.Context, w Write, done func(Written, error)) {
-	gate := w.Gate
-	if gate != nil {
-		gate = func(path string, pass func(error)) {
-			f.asks(path)
-			w.Gate(path, pass)
-		}
-	}
-	submit(f, "write", &job{ctx: ctx, path: w.Path, gate: gate, owner: w.Owner}, func(path string) (Written, error) { return f.write(ctx, path, w) }, done)
+	submit(f, "write", &job{ctx: ctx, path: w.Path, real: w.Real}, func(path string) (Written, error) { return f.write(ctx, path, w) }, done)
 }
-
-// StepAside lets the reads of an owner pass its write of a real path that waits at its gate: they get the
-// text that the file has. It is to be called before the gate lets the write pass.
-func (f *Files) StepAside(owner any, path string) { f.order.stepAside(gateway{owner, path}) }
 
 // Refused returns the agent's texts that conflicted with unsaved text of the user and so did not reach
 // the buffer whole, oldest first. It reads the disk.

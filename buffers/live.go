@@ -500,9 +500,9 @@ func rebased(text, old, disk string) string {
 	return text
 }
 
-// asks notes what the agent knows at most when it asks to write a file, of which it was given nothing. Any
-// goroutine.
-func (f *Files) asks(path string) {
+// Asked notes that an agent asks to write the file at a real path, and may wait for an answer: of a file whose text it
+// was not given it knows at most what the disk has by then. It reads the disk.
+func (f *Files) Asked(path string) {
 	if k, ok := f.seen.get(path); ok && k.since != nil && !k.asked {
 		return
 	}

@@ -17,8 +17,7 @@ type Preview struct {
 }
 
 // Preview tells what w would do, without doing it; done is as with [Files.Read]. What another program has made of the
-// file reaches its buffer before, as with the write. The agent does not get to know the file's text, and no gate is
-// asked.
+// file reaches its buffer before, as with the write. The agent does not get to know the file's text.
 func (f *Files) Preview(ctx context.Context, w Write, done func(Preview, error)) {
 	submit(f, "read", &job{ctx: ctx, path: w.Path}, func(path string) (Preview, error) { return f.preview(ctx, path, w.Text) }, done)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 )
@@ -164,7 +163,7 @@ func TestSavedLinesConflict(t *testing.T) {
 }
 
 // TestSavedWhileAWriteWaits has the user save while the write of an agent that never asks for a file's text waits
-// at its gate.
+// for an answer.
 func TestSavedWhileAWriteWaits(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		w := n.follow()
@@ -174,18 +173,11 @@ func TestSavedWhileAWriteWaits(t *testing.T) {
 		n.asksNothing("write")
 		wait := func(text string, meanwhile func()) {
 			t.Helper()
-			opened := make(chan func(error), 1)
+			n.files.Asked(path)
+			meanwhile()
 			done := make(chan error, 1)
-			n.files.Write(context.Background(), buffers.Write{
-				Path: path, Text: text, Gate: func(_ string, pass func(error)) { opened <- pass },
-			}, func(_ buffers.Written, err error) { done <- err })
-			select {
-			case pass := <-opened:
-				meanwhile()
-				pass(nil)
-			case <-time.After(hung):
-				t.Fatal("the gate is not asked")
-			}
+			write := buffers.Write{Path: path, Real: path, Text: text}
+			n.files.Write(context.Background(), write, func(_ buffers.Written, err error) { done <- err })
 			must(t, <-done)
 		}
 		// It may have read what was saved before.

@@ -246,6 +246,32 @@ func TestJobsOfOnePathKeepTheirOrderAndOthersDoNotWait(t *testing.T) {
 	all.Wait()
 }
 
+// What was allowed of a path is the file that it led to then.
+func TestALinkThatHasMoved(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	must(t, os.WriteFile(dir+"/a", []byte("a"), 0o666))
+	must(t, os.Symlink("a", dir+"/link"))
+	f := New(fake{func(context.Context, string) error { return nil }})
+	answers := make(chan error, 1)
+	read := func() error {
+		f.Read(context.Background(), Read{Path: dir + "/link", Real: dir + "/a"}, func(_ string, err error) { answers <- err })
+		return <-answers
+	}
+	if err := read(); err != nil {
+		t.Error(err)
+	}
+	must(t, os.Remove(dir+"/link"))
+	must(t, os.Symlink("b", dir+"/link"))
+	if err := read(); !errors.Is(err, ErrMoved) {
+		t.Errorf("a read is %v, want %v", err, ErrMoved)
+	}
+	f.Write(context.Background(), Write{Path: dir + "/link", Real: dir + "/a"}, func(_ Written, err error) { answers <- err })
+	if err := <-answers; !errors.Is(err, ErrMoved) {
+		t.Errorf("a write is %v, want %v", err, ErrMoved)
+	}
+}
+
 func TestDoneIsCalledOnceWhateverHappens(t *testing.T) {
 	gone := errors.New("neovim is gone")
 	dir := t.TempDir()

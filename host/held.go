@@ -21,10 +21,9 @@ import (
 // held is a write through the client that waits for the user (review = 'before').
 // But for what never changes it belongs to the session's goroutine.
 type held struct {
-	request fileRequest
+	request *fileRequest
 	at      rules.Path
 	place   place
-	pass    func(error)
 	since   time.Time
 
 	prospect
@@ -44,10 +43,18 @@ type prospect struct {
 	known bool // else the texts are not, and it can only be taken as a whole
 }
 
-// shows has a write pass as what the user has decided about.
+// ownText is the text that the user wants a file to have in place of the agent's.
+type ownText struct {
+	shown prospect     // with that text
+	said  string       // in the chat
+	told  error        // to the agent
+	done  func(string) // hears what has become of it, "" for well; or nil
+}
+
+// shows has a write be made as what the user has decided about.
 func (h *held) shows() {
 	shown := h.prospect
-	h.request.reviewed.Store(&shown)
+	h.request.reviewed = &shown
 }
 
 // made tells whether a write has done what the user was shown, and nothing else: in
@@ -81,7 +88,7 @@ func (e *heldError) Error() string { return e.text }
 func (e *heldError) Is(target error) bool { return target == errNotAllowed }
 
 // look gives what a write would make of its file to done, on any goroutine.
-func (s *Session) look(f fileRequest, real string, done func(prospect)) {
+func (s *Session) look(f *fileRequest, real string, done func(prospect)) {
 	unknown := func(exists bool) {
 		told := session.Diff{Path: f.path, NewText: f.text}
 		if !exists {
@@ -111,18 +118,15 @@ func (s *Session) look(f fileRequest, real string, done func(prospect)) {
 }
 
 // hold has a write wait for the user, unless it changes nothing or is what they
-// have accepted before. It is called on the gate's goroutine.
+// have accepted before. Any goroutine.
 func (s *Session) hold(h *held) {
-	closed := func() { h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed)) }
 	s.look(h.request, h.at.Real, func(p prospect) {
 		h.prospect = p
 		if p.known && p.Exists && p.Before == p.After && p.Conflicts == 0 {
 			s.letPass(h) // it changes nothing of what the user has
 			return
 		}
-		if !s.box.Put(func() { s.recall(h) }) {
-			closed()
-		}
+		s.decideOn(h.request, func() { s.recall(h) })
 	})
 }
 
@@ -130,13 +134,11 @@ func (s *Session) hold(h *held) {
 // ask about it.
 func (s *Session) letPass(h *held) {
 	if h.place.free {
-		h.request.pass(h.pass)
+		h.request.decided(nil)
 		return
 	}
 	change := []session.ToolCallContent{s.toldOf(h)}
-	if !s.box.Put(func() { s.askForFile(h.request, h.at, h.place, change, h.pass) }) {
-		h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
-	}
+	s.decideOn(h.request, func() { s.askForFile(h.request, h.at, h.place, change) })
 }
 
 // accepted is a change that the user has allowed in a request, as they were shown
@@ -182,7 +184,7 @@ func (s *Session) recall(h *held) {
 		})
 		known := agreed(list, h.Before, h.After)
 		done := slices.DeleteFunc(list, func(a accepted) bool { return !a.made(h.After) })
-		if !s.box.Put(func() {
+		s.decideOn(h.request, func() {
 			if !known {
 				s.askAboutWrite(h)
 				return
@@ -190,9 +192,7 @@ func (s *Session) recall(h *held) {
 			s.permissions.written(done)
 			h.shows()
 			s.letPass(h)
-		}) {
-			h.pass(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
-		}
+		})
 	})
 }
 
@@ -253,7 +253,7 @@ func (s *Session) askAboutWrite(h *held) {
 		return
 	}
 	s.tellHeld(p)
-	s.host.files.StepAside(s, h.at.Real)
+	s.access.StepAside(h.at.Real)
 	s.raise(p)
 }
 
@@ -441,14 +441,17 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 	name := styled.VisibleText(s.short(h.request.path))
 	switch {
 	case optionID == writeIt && h.verdict.instead != nil:
-		s.writeInstead(h)
+		shown := h.prospect
+		shown.After = *h.verdict.instead
+		h.request.own = &ownText{shown: shown, said: h.said, told: h.verdict.told, done: h.edited}
+		h.request.decided(nil)
 		return
 	case optionID == writeIt:
 		if h.edited != nil {
 			h.edited("")
 		}
 		h.shows()
-		h.request.pass(h.pass)
+		h.request.decided(nil)
 		return
 	}
 	why := "the user refused this write"
@@ -464,35 +467,36 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 		why = "the user has not decided about this write"
 		s.remark("info", fmt.Sprintf("%s was not allowed to write %s: the question was not answered.", who, name))
 	}
-	h.pass(&heldError{why + ", so nothing was written"})
+	h.request.decided(&heldError{why + ", so nothing was written"})
 }
 
-// writeInstead writes what the user has made of the agent's text.
-func (s *Session) writeInstead(h *held) {
-	shown := h.prospect
-	shown.After = *h.verdict.instead
-	shown.file = diff.Whole(h.request.path, session.OperationModify, shown.Before, shown.After)
-	write := buffers.Write{Path: h.at.Real, Text: shown.After, Base: &shown.Before}
-	s.host.files.Write(h.request.ctx, write, func(w buffers.Written, err error) {
-		if h.edited != nil {
+// writeOwn writes what the user has made of the agent's text, which is an error to the agent.
+func (s *Session) writeOwn(f *fileRequest, real string, reply func(error)) {
+	own := f.own
+	own.shown.file = diff.Whole(f.path, session.OperationModify, own.shown.Before, own.shown.After)
+	write := buffers.Write{Path: f.path, Real: real, Text: own.shown.After, Base: &own.shown.Before}
+	s.host.files.Write(f.ctx, write, func(w buffers.Written, err error) {
+		if own.done != nil {
 			failure := ""
 			if err != nil {
-				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(s.short(h.request.path)), cause(err))
+				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(s.short(f.path)), cause(err))
 			}
-			h.edited(failure)
+			own.done(failure)
 		}
-		if err != nil {
-			h.pass(cause(err))
-			return
-		}
-		if w.Changed {
-			s.ledger.Took(w, "fs", shown.made(w))
+		if err == nil && w.Changed {
+			s.ledger.Took(w, "fs", own.shown.made(w))
 		}
 		s.box.Put(func() {
-			s.wrote(h.request.path, w, nil)
-			s.remark("info", h.said)
+			s.wrote(f.path, w, err)
+			if err == nil {
+				s.remark("info", own.said)
+			}
 		})
-		h.pass(h.verdict.told)
+		if err != nil {
+			reply(err)
+			return
+		}
+		reply(&buffers.Error{Verb: "write", Path: f.path, Err: own.told})
 	})
 }
 

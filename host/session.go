@@ -10,7 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -68,6 +68,7 @@ type Session struct {
 	visible   atomic.Bool                  // a window shows the chat
 	working   span                         // of the turn that runs, or the last one
 	urgent    atomic.Bool                  // something must not wait for a hidden chat's turn
+	access    fileaccess.Queue             // what the agent reads and writes through its client; for any goroutine
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -431,25 +432,6 @@ func (s *Session) remarkOnce(text string) {
 		s.remarked[text] = true
 		s.remark("info", text)
 	}
-}
-
-func (s *Session) readTextFile(r session.ReadTextFile) {
-	path, _ := s.absolute(r.Path) // what is no path is refused by the files
-	s.readsClient()
-	learnt := false
-	s.host.files.Read(r.Context, buffers.Read{
-		Path: path, Line: r.Line, Limit: r.Limit, Owner: s,
-		Whole: func(text string) {
-			s.learnText(path, text)
-			learnt = true
-		},
-		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindRead, path: path, allowed: func() { s.traceRead(r) }}),
-	}, func(text string, err error) {
-		if err == nil && !learnt {
-			s.learn(path, false)
-		}
-		r.Reply(text, err)
-	})
 }
 
 // later runs f on the session's goroutine after a time.

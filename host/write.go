@@ -5,41 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 
-	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has the writes of agents through their client.
+// This file has what the user is told of writes, and of those that a kill has cut short.
 
-func (s *Session) writeTextFile(r session.WriteTextFile) {
-	var once sync.Once
-	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
-	path, _ := s.absolute(r.Path) // what is no path is refused by the files
-	var reviewed atomic.Pointer[prospect]
-	s.host.files.Write(r.Context, buffers.Write{
-		Path: path, Text: r.Text, Waiting: func() { reply(nil) }, Owner: s,
-		Gate: s.gate(fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text, reviewed: &reviewed}),
-	}, func(w buffers.Written, err error) {
-		if err == nil && w.Changed {
-			s.ledger.Took(w, "fs", reviewed.Load().made(w))
-		}
-		if err == nil {
-			s.learnText(w.Path, *w.After)
-		}
-		reply(err)
-		s.box.Put(func() { s.wrote(r.Path, w, err) })
-		if err == nil {
-			s.traceWrite(r.Path, w)
-		}
-	})
-}
-
+// wrote says what has come of a write through the client.
 func (s *Session) wrote(path string, w buffers.Written, err error) {
 	switch {
 	case errors.Is(err, errNotAllowed), errors.Is(err, context.Canceled): // was said, or the agent has withdrawn it

@@ -71,6 +71,10 @@ var rules = []rule{
 	{of: "host/markdown", never: []string{editorClient, module + "acp"}, why: "rendering is pure"},
 	{of: "host/rules", never: []string{editorClient, module + "acp", module + "buffers"}, why: "rules are pure"},
 	{of: "host/answers", never: []string{editorClient, module + "acp", module + "host/rules"}, why: "a file of answers decides nothing"},
+	{
+		of: "host/fileaccess", never: []string{editorClient, module + "acp", module + "host/editor", module + "host/rules", module + "host/review"},
+		why: "in which order requests are decided about is known apart from how",
+	},
 	{of: "host/files", never: []string{editorClient, module + "acp"}, why: "finding files knows neither agents nor the editor"},
 	{
 		of: "host/checkpoint", never: []string{editorClient, module + "acp", module + "buffers", module + "host/editor", module + "host/review"},
