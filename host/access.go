@@ -39,7 +39,7 @@ type fileRequest struct {
 var errNotAllowed = errors.New("the user did not allow it")
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
-	path, _ := s.absolute(r.Path) // what is no path is refused
+	path, _ := s.base.Absolute(r.Path) // what is no path is refused
 	s.readsClient()
 	f := &fileRequest{ctx: r.Context, kind: session.KindRead, path: path}
 	s.access.Add(fileaccess.Request{
@@ -54,7 +54,7 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 func (s *Session) readFile(f *fileRequest, real string, r session.ReadTextFile) {
 	s.traceRead(r)
 	learnt := false
-	s.host.files.Read(f.ctx, buffers.Read{
+	s.base.Files.Read(f.ctx, buffers.Read{
 		Path: f.path, Real: real, Line: r.Line, Limit: r.Limit,
 		Whole: func(text string) {
 			s.learnText(f.path, text)
@@ -69,19 +69,19 @@ func (s *Session) readFile(f *fileRequest, real string, r session.ReadTextFile) 
 }
 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
-	path, _ := s.absolute(r.Path) // what is no path is refused
+	path, _ := s.base.Absolute(r.Path) // what is no path is refused
 	f := &fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text}
 	s.access.Add(fileaccess.Request{
 		Context: r.Context, Path: path,
 		Decide: func(real string, decided func(error)) {
-			s.host.files.Asked(real)
+			s.base.Files.Asked(real)
 			s.decideAccess(f, real, decided)
 		},
 		Do: func(real string) { s.writeFile(f, real, r) },
 		Fail: func(err error) {
 			err = &buffers.Error{Verb: "write", Path: path, Err: err}
 			r.Reply(err)
-			s.box.Put(func() { s.wrote(path, buffers.Written{}, err) })
+			s.base.Box.Put(func() { s.wrote(path, buffers.Written{}, err) })
 		},
 	})
 }
@@ -95,7 +95,7 @@ func (s *Session) writeFile(f *fileRequest, real string, r session.WriteTextFile
 	var once sync.Once
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
 	write := buffers.Write{Path: f.path, Real: real, Text: *f.text, Waiting: func() { reply(nil) }}
-	s.host.files.Write(f.ctx, write, func(w buffers.Written, err error) {
+	s.base.Files.Write(f.ctx, write, func(w buffers.Written, err error) {
 		if err == nil && w.Changed {
 			s.ledger.Took(w, "fs", f.reviewed.made(w))
 		}
@@ -103,7 +103,7 @@ func (s *Session) writeFile(f *fileRequest, real string, r session.WriteTextFile
 			s.learnText(w.Path, *w.After)
 		}
 		reply(err)
-		s.box.Put(func() { s.wrote(f.path, w, err) })
+		s.base.Box.Put(func() { s.wrote(f.path, w, err) })
 		if err == nil {
 			s.traceWrite(f.path, w)
 		}
@@ -136,7 +136,7 @@ func (s *Session) decideAccess(f *fileRequest, real string, decided func(error))
 
 // decideOn has what is decided about a request go on on the session's goroutine; where the session is closed it ends.
 func (s *Session) decideOn(f *fileRequest, then func()) {
-	if !s.box.Put(then) {
+	if !s.base.Box.Put(then) {
 		f.decided(fmt.Errorf("%w: %w", errNotAllowed, errSessionClosed))
 	}
 }
@@ -152,7 +152,7 @@ func (s *Session) preview(f *fileRequest, real string, done func([]session.ToolC
 	case errors.Is(err, fs.ErrNotExist):
 		change.Operation = session.OperationAdd
 	case err == nil && info.Size() <= largestFile:
-		s.host.files.Peek(f.ctx, real, func(text string, err error) {
+		s.base.Files.Peek(f.ctx, real, func(text string, err error) {
 			if err == nil {
 				change.OldText = &text
 			}
@@ -165,7 +165,7 @@ func (s *Session) preview(f *fileRequest, real string, done func([]session.ToolC
 
 // askForFile puts a request before the user, as a question of our own.
 func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []session.ToolCallContent) {
-	verb, name := "read", styled.VisibleText(s.short(f.path))
+	verb, name := "read", styled.VisibleText(s.base.Short(f.path))
 	if f.text != nil {
 		verb = "write"
 	}
@@ -179,9 +179,9 @@ func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []se
 			why = "the user has decided before"
 			s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, styled.VisibleText(p.judgement.remark)))
 		case !allowed && by == "user":
-			s.remark("info", fmt.Sprintf("You did not let %s %s %s.", s.spec.Title, verb, name))
+			s.remark("info", fmt.Sprintf("You did not let %s %s %s.", s.base.Title, verb, name))
 		case by == "cancel":
-			s.remark("info", fmt.Sprintf("%s was not allowed to %s %s: the question was not answered.", s.spec.Title, verb, name))
+			s.remark("info", fmt.Sprintf("%s was not allowed to %s %s: the question was not answered.", s.base.Title, verb, name))
 		}
 		if allowed {
 			f.decided(nil)

@@ -151,8 +151,8 @@ func (a *agent) watch() {
 
 func (a *agent) tellStalled() {
 	for _, s := range a.takeUsers(false) {
-		s.box.Put(func() {
-			s.remark("warning", s.spec.Title+" has stopped reading its input. :Acp cancel, or :Acp restart to start it again.")
+		s.base.Box.Put(func() {
+			s.remark("warning", s.base.Title+" has stopped reading its input. :Acp cancel, or :Acp restart to start it again.")
 		})
 	}
 }
@@ -309,7 +309,7 @@ func (a *agent) fail(why *Failure) {
 		f(info, why)
 	}
 	for _, s := range a.takeUsers(true) {
-		s.box.Put(func() { s.agentDied(a, why) })
+		s.base.Box.Put(func() { s.agentDied(a, why) })
 	}
 }
 
@@ -405,12 +405,12 @@ type clientOf struct{ *agent }
 var _ session.Client = clientOf{}
 
 func (c clientOf) Update(id string, u session.Update) {
-	c.to(id, func(s *Session) { s.box.PutSlowly(func() { s.update(u) }) })
+	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.update(u) }) })
 }
 
 func (c clientOf) RequestPermission(r session.PermissionRequest) {
 	s, err := c.session(r.SessionID)
-	if err != nil || !s.box.PutSlowly(func() { s.requestPermission(r) }) {
+	if err != nil || !s.base.Box.PutSlowly(func() { s.requestPermission(r) }) {
 		r.Reply("")
 	}
 }
@@ -435,7 +435,7 @@ func (c clientOf) WriteTextFile(r session.WriteTextFile) {
 
 func (c clientOf) CreateTerminal(r session.CreateTerminal) {
 	s, err := c.session(r.SessionID)
-	if err == nil && !s.box.PutSlowly(func() { s.createTerminal(r) }) {
+	if err == nil && !s.base.Box.PutSlowly(func() { s.createTerminal(r) }) {
 		err = errSessionClosed
 	}
 	if err != nil {

@@ -76,10 +76,10 @@ func (s *Session) submit(d *draft) {
 	s.outbox.add(d)
 	for _, p := range d.prompts {
 		for i, file := range p.attached {
-			file.path, _ = s.absolute(file.path)
-			s.host.background(func() {
+			file.path, _ = s.base.Absolute(file.path)
+			s.base.Background(func() {
 				s.read(file, func(content session.Content) {
-					s.box.Put(func() {
+					s.base.Box.Put(func() {
 						s.outbox.attach(d, p, i, content)
 						s.proceed()
 					})
@@ -103,7 +103,7 @@ func (s *Session) submitCancel() {
 // the disk; done is called once, from any goroutine.
 func (s *Session) read(file attachment, done func(session.Content)) {
 	link := session.ResourceLink{URI: file.uri()}
-	link.Name, _ = transcript.FileName(link.URI, s.cwd)
+	link.Name, _ = transcript.FileName(link.URI, s.base.Cwd)
 	info, err := os.Stat(file.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // a buffer may have it
@@ -120,7 +120,7 @@ func (s *Session) read(file attachment, done func(session.Content)) {
 		r.Line, r.Limit = &file.first, &limit
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
-	s.host.files.Read(ctx, r, func(text string, err error) {
+	s.base.Files.Read(ctx, r, func(text string, err error) {
 		cancel()
 		if err != nil || len(text) > maxEmbedded || !isText(text) {
 			done(link)
@@ -166,7 +166,7 @@ func (s *Session) fit(blocks []session.Content) ([]session.Content, error) {
 			if filepath.IsAbs(b.URI) { // which is none, but says enough
 				b.URI = attachment{path: b.URI}.uri()
 			}
-			name, isFile := transcript.FileName(b.URI, s.cwd)
+			name, isFile := transcript.FileName(b.URI, s.base.Cwd)
 			if !isFile {
 				return nil, s.cannotTake("embedded resources")
 			}
@@ -177,5 +177,5 @@ func (s *Session) fit(blocks []session.Content) ([]session.Content, error) {
 }
 
 func (s *Session) cannotTake(what string) error {
-	return fmt.Errorf("%s takes no %s: the prompt was not sent", s.spec.Title, what)
+	return fmt.Errorf("%s takes no %s: the prompt was not sent", s.base.Title, what)
 }

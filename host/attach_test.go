@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
 // A file that cannot go along is linked, however it is named.
 func TestFilesAreLinkedWhereTheyCannotGoAlong(t *testing.T) {
-	s := &Session{cwd: "/project"}
+	s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/project"}}}
 	for _, uri := range []string{"file:///project/a%20b.go", "/project/a b.go"} {
 		got, err := s.fit([]session.Content{session.Resource{URI: uri, Text: "x"}})
 		want := session.ResourceLink{URI: "file:///project/a%20b.go", Name: "a b.go"}

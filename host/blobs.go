@@ -139,12 +139,12 @@ func (h *Host) cleanBlobs() {
 func (s *Session) save(mimeType, data string) string {
 	path, fresh := s.host.blobs.path(mimeType, data)
 	if fresh {
-		s.host.background(func() {
+		s.base.Background(func() {
 			if err := s.host.blobs.write(path, data); err != nil {
-				s.box.Put(func() { s.remark("warning", fmt.Sprintf("A file of %s could not be saved: %v.", s.spec.Title, err)) })
+				s.base.Box.Put(func() { s.remark("warning", fmt.Sprintf("A file of %s could not be saved: %v.", s.base.Title, err)) })
 				return
 			}
-			s.host.editor.Post(editor.Do(rpc.ImageSaved{Path: path}))
+			s.base.Editor.Post(editor.Do(rpc.ImageSaved{Path: path}))
 		})
 	}
 	return path

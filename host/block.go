@@ -19,7 +19,7 @@ func (s *Session) location(row int) rpc.Place {
 	if !ok {
 		return rpc.Place{}
 	}
-	path, ok := s.absolute(place.Path)
+	path, ok := s.base.Absolute(place.Path)
 	if !ok {
 		return rpc.Place{}
 	}
@@ -28,19 +28,19 @@ func (s *Session) location(row int) rpc.Place {
 
 // inspect tells Lua all that is known of the tool call at a row.
 func (s *Session) inspect(row, callback int) {
-	lines, marks := flatten(s.chat.Inspect(row))
-	s.host.callback(callback, rpc.Lines{Lines: lines, Marks: marks}, "")
+	lines, marks := styled.Flatten(s.chat.Inspect(row))
+	s.base.Editor.Answer(callback, rpc.Lines{Lines: lines, Marks: marks}, "")
 }
 
 // whole fills a buffer with a block of the chat, and tells Lua what it is.
 func (s *Session) whole(render func() transcript.Whole, buf, callback int) {
 	if render == nil {
-		s.host.callback(callback, nil, "")
+		s.base.Editor.Answer(callback, nil, "")
 		return
 	}
-	s.host.background(func() {
+	s.base.Background(func() {
 		w := render()
-		s.host.callback(callback, rpc.WholeBlock{Name: w.Name, Lang: w.Lang}, "")
+		s.base.Editor.Answer(callback, rpc.WholeBlock{Name: w.Name, Lang: w.Lang}, "")
 		s.host.fill(buf, w.Lines)
 	})
 }
@@ -60,7 +60,7 @@ func (h *Host) fill(buf int, next transcript.Lines) {
 			bytes += 16 + len(l.Text) + 64*len(l.Marks)
 		}
 	}
-	texts, marks := flatten(lines)
+	texts, marks := styled.Flatten(lines)
 	op := editor.Do(rpc.Fill{Lines: rpc.Lines{Lines: texts, Marks: marks}, Buf: buf, Done: !more})
 	op.Done = func(_ any, err error) {
 		if err == nil && more {

@@ -23,7 +23,7 @@ func (s *Session) listChanges(all bool, callback int) {
 		if len(items) == 0 && len(files) > 0 {
 			failure = "all changes are decided: :Acp changes all lists them"
 		}
-		s.box.Put(func() { s.host.callback(callback, items, failure) })
+		s.base.Box.Put(func() { s.base.Editor.Answer(callback, items, failure) })
 	})
 }
 

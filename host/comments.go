@@ -131,7 +131,7 @@ func shifted(edits []linediff.Edit, line int) int {
 // draftAt is what a comment on lines would be about: lines of a file, or rows of the page.
 func (s *Session) draftAt(m rpc.CommentAt) (c comment, err error) {
 	if m.Path != "" {
-		c.path, _ = s.absolute(m.Path)
+		c.path, _ = s.base.Absolute(m.Path)
 		c.First, c.Last = m.First, max(m.First, m.Last)
 		c.Quoted = m.Lines
 		for _, f := range s.review.files {
@@ -152,17 +152,17 @@ func (s *Session) commentAt(m rpc.CommentAt) {
 	}
 	// The record may not know yet what the user has typed there.
 	s.ledger.Refresh(m.Path, func() {
-		s.box.Put(func() { s.tellComment(m) })
+		s.base.Box.Put(func() { s.tellComment(m) })
 	})
 }
 
 func (s *Session) tellComment(m rpc.CommentAt) {
 	draft, err := s.draftAt(m)
 	if err != nil {
-		s.host.callback(m.Callback, nil, err.Error())
+		s.base.Editor.Answer(m.Callback, nil, err.Error())
 		return
 	}
-	answer := rpc.CommentDraft{ID: draft.ID, Name: s.short(draft.path), First: draft.First, Last: draft.Last, Text: draft.Text}
+	answer := rpc.CommentDraft{ID: draft.ID, Name: s.base.Short(draft.path), First: draft.First, Last: draft.Last, Text: draft.Text}
 	for _, one := range s.comments.list {
 		if draft.ID == 0 && one.path == draft.path && one.Last == draft.Last && one.Beside == draft.Beside {
 			answer.ID, answer.Text = one.ID, one.Text
@@ -173,7 +173,7 @@ func (s *Session) tellComment(m rpc.CommentAt) {
 		draft.ID, answer.ID = s.comments.lastID, s.comments.lastID
 		s.comments.drafts = append(s.comments.drafts, &draft)
 	}
-	s.host.callback(m.Callback, answer, "")
+	s.base.Editor.Answer(m.Callback, answer, "")
 }
 
 // comment takes the text of a comment; without one it is gone.
@@ -246,12 +246,12 @@ func (c *comments) untold(files map[int]*reviewedFile) int {
 func (s *Session) sendReview(m rpc.ReviewSend) {
 	id := m.Callback
 	if s.phase == dead {
-		s.host.callback(id, nil, s.failure+" Your comments are kept.")
+		s.base.Editor.Answer(id, nil, s.failure+" Your comments are kept.")
 		return
 	}
 	text, keys := s.reviewPrompt()
 	if text == "" {
-		s.host.callback(id, nil, "there is nothing to send: no comment, nothing refused")
+		s.base.Editor.Answer(id, nil, "there is nothing to send: no comment, nothing refused")
 		return
 	}
 	s.comments.list = nil
@@ -263,7 +263,7 @@ func (s *Session) sendReview(m rpc.ReviewSend) {
 	s.review.render()
 	before := s.outbox.attempt
 	s.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
-	s.host.callback(id, s.outbox.attempt == before, "") // whether it waits
+	s.base.Editor.Answer(id, s.outbox.attempt == before, "") // whether it waits
 }
 
 // reviewPrompt is what is to be said of the agent's changes, and which refusals it tells.
@@ -281,7 +281,7 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 		if c.signed {
 			lang = "diff"
 		}
-		fmt.Fprintf(&b, "\n%s\n", s.short(c.path)+atLines(c.First, c.Last))
+		fmt.Fprintf(&b, "\n%s\n", s.base.Short(c.path)+atLines(c.First, c.Last))
 		if len(c.Quoted) > 0 {
 			b.WriteString(fenced(lang, c.Quoted) + "\n")
 		}
@@ -307,10 +307,10 @@ func (s *Session) reviewPrompt() (text string, told []string) {
 				continue
 			}
 			if len(change.Old)+len(change.New) == 0 {
-				fmt.Fprintf(&b, "\n%s (%s)\n", s.short(f.Path), s.wholeChange(f))
+				fmt.Fprintf(&b, "\n%s (%s)\n", s.base.Short(f.Path), s.wholeChange(f))
 				continue
 			}
-			fmt.Fprintf(&b, "\n%s\n%s\n", s.short(f.Path)+atLines(change.Line, change.Line), fenced("diff", signedLines(change)))
+			fmt.Fprintf(&b, "\n%s\n%s\n", s.base.Short(f.Path)+atLines(change.Line, change.Line), fenced("diff", signedLines(change)))
 		}
 	}
 	if n > mostRefused {
@@ -328,7 +328,7 @@ func (s *Session) wholeChange(f review.File) string {
 		return "that it is deleted"
 	case review.Moved:
 		if f.MovedTo != "" {
-			return "that it is moved to " + s.short(f.MovedTo)
+			return "that it is moved to " + s.base.Short(f.MovedTo)
 		}
 		return "that it is moved"
 	}
@@ -375,7 +375,7 @@ func fenced(lang string, lines []string) string {
 			fmt.Fprintf(&b, "… and %s more\n", styled.Many(len(lines)-i, "line"))
 			break
 		}
-		b.WriteString(cut(l, longLine) + "\n")
+		b.WriteString(styled.Cut(l, longLine) + "\n")
 	}
 	return b.String() + fence
 }

@@ -43,12 +43,12 @@ func ask[T any](s *Session, method string, send func(answer func(T, error) bool)
 	c.slow = s.later(slowAnswer, func() {
 		if slices.Contains(s.pending, c) {
 			s.remark("warning", fmt.Sprintf("%s has not answered %s yet. :Acp cancel gives it up, :Acp restart starts it again, :Acp traffic shows what was said.",
-				s.spec.Title, method))
+				s.base.Title, method))
 		}
 	})
 	s.pending = append(s.pending, c)
 	c.cancel = send(func(value T, err error) bool {
-		return c.over.CompareAndSwap(false, true) && s.box.Put(func() { finish(value, err) })
+		return c.over.CompareAndSwap(false, true) && s.base.Box.Put(func() { finish(value, err) })
 	})
 }
 

@@ -15,15 +15,15 @@ import (
 func aloneSession(t *testing.T) *Session {
 	h := newHost(Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, nil)
 	s := newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, "/")
-	go s.box.Run()
-	t.Cleanup(s.box.Close)
+	go s.base.Box.Run()
+	t.Cleanup(s.base.Box.Close)
 	return s
 }
 
 // on runs f on the session's goroutine.
 func (s *Session) on(f func()) {
 	done := make(chan struct{})
-	s.box.Put(func() { f(); close(done) })
+	s.base.Box.Put(func() { f(); close(done) })
 	<-done
 }
 

@@ -14,9 +14,9 @@ import (
 // that too, and how many files it was about, on the session's goroutine.
 func (s *Session) decide(d ledger.Decision, done func(files int, err error)) {
 	s.ledger.Decide(d, func(n int, err error) {
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			if err != nil {
-				s.host.notify("warning", err.Error())
+				s.base.Editor.Notify("warning", err.Error())
 			}
 			done(n, err)
 		})
@@ -38,7 +38,7 @@ func (s *Session) tellDecision(m rpc.Decide) {
 		if err != nil {
 			failure = sentenceOf(err)
 		}
-		s.host.callback(m.Callback, rpc.DecidedFiles{Files: files}, failure)
+		s.base.Editor.Answer(m.Callback, rpc.DecidedFiles{Files: files}, failure)
 	})
 }
 

@@ -23,7 +23,7 @@ func (h *Host) setRules(m rpc.SetRules) {
 		})
 	}
 	if err := list.Check(); err != nil {
-		h.notify("error", "No rule of permissions is used, as there are mistakes: "+err.Error())
+		h.editor.Notify("error", "No rule of permissions is used, as there are mistakes: "+err.Error())
 		list.Rules = nil
 	}
 	kept := answers.Open(m.File)
@@ -37,7 +37,7 @@ func (h *Host) setRules(m rpc.SetRules) {
 func (h *Host) showDecided(callback int) {
 	judge := h.judge.Load()
 	if judge == nil {
-		h.callback(callback, nil, "The rules are not known yet.")
+		h.editor.Answer(callback, nil, "The rules are not known yet.")
 		return
 	}
 	ruled := make([]rpc.DecidedRule, len(judge.rules.Rules))
@@ -46,7 +46,7 @@ func (h *Host) showDecided(callback int) {
 	}
 	list, err := judge.kept.List()
 	if err != nil {
-		h.notify("warning", "Your lasting answers: "+err.Error()+".")
+		h.editor.Notify("warning", "Your lasting answers: "+err.Error()+".")
 	}
 	kept := make([]rpc.LastingAnswer, len(list))
 	for i, a := range list {
@@ -56,10 +56,10 @@ func (h *Host) showDecided(callback int) {
 		}
 		kept[i] = rpc.LastingAnswer{
 			ID: a.ID, Action: string(action), Agent: a.Agent, Project: styled.VisibleText(a.Project),
-			What: styled.VisibleText(cut(about(a.Question), 500)), At: a.At.Local().Format(time.DateOnly), Session: a.Session,
+			What: styled.VisibleText(styled.Cut(about(a.Question), 500)), At: a.At.Local().Format(time.DateOnly), Session: a.Session,
 		}
 	}
-	h.callback(callback, rpc.Decided{Rules: ruled, Answers: kept}, "")
+	h.editor.Answer(callback, rpc.Decided{Rules: ruled, Answers: kept}, "")
 }
 
 // revoke takes an answer back.
@@ -70,5 +70,5 @@ func (h *Host) revoke(id string, callback int) {
 			failure = err.Error()
 		}
 	}
-	h.callback(callback, true, failure)
+	h.editor.Answer(callback, true, failure)
 }

@@ -71,14 +71,14 @@ func atDesk(t *testing.T, play func(d *desk)) {
 		h.work.Go(h.editor.Run)
 		h.reviewBefore.Store(true)
 		s := newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, dir)
-		h.loops.Go(s.box.Run)
+		h.loops.Go(s.base.Box.Run)
 		h.loops.Go(s.ledger.Run)
 		d := &desk{s, t, dir, nvim}
 		write(t, dir, "a.txt", nine)
 		d.on(func() { s.phase = ready })
 		t.Cleanup(func() {
 			s.ledger.Close()
-			s.box.Close()
+			s.base.Box.Close()
 			h.shutdown()
 		})
 		play(d)

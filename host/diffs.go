@@ -315,9 +315,9 @@ func (s *Session) locate() {
 			}
 		}
 	}
-	s.host.background(func() {
+	s.base.Background(func() {
 		files := s.search(told, now)
-		s.box.Put(func() { s.found(changes, files) })
+		s.base.Box.Put(func() { s.found(changes, files) })
 	})
 }
 
@@ -367,14 +367,14 @@ var errTooLarge = errors.New("it is too large to be searched")
 
 // peek is the text of a file as the user has it.
 func (s *Session) peek(path string) (string, error) {
-	path, ok := s.absolute(path)
+	path, ok := s.base.Absolute(path)
 	if !ok {
 		return "", buffers.ErrNotAbsolute
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() > largestFile {
 		return "", errTooLarge
 	}
-	return unlessGone(s, func(done func(string, error)) { s.host.files.Peek(context.Background(), path, done) })
+	return unlessGone(s, func(done func(string, error)) { s.base.Files.Peek(context.Background(), path, done) })
 }
 
 // unlessGone waits for the answer to what ask asks of Neovim, which may be gone by then.
@@ -388,15 +388,15 @@ func unlessGone[T any](s *Session, ask func(done func(T, error))) (answer T, err
 	select {
 	case r := <-got:
 		return r.answer, r.err
-	case <-s.host.editor.Gone():
+	case <-s.base.Editor.Gone():
 		return answer, errSessionClosed
 	}
 }
 
 // unsavedText is what a file's buffer and the disk have where the two differ; else nil.
 func (s *Session) unsavedText(path string) *buffers.Unsaved {
-	path, _ = s.absolute(path)
-	unsaved, err := unlessGone(s, func(done func(*buffers.Unsaved, error)) { s.host.files.Unsaved(context.Background(), path, done) })
+	path, _ = s.base.Absolute(path)
+	unsaved, err := unlessGone(s, func(done func(*buffers.Unsaved, error)) { s.base.Files.Unsaved(context.Background(), path, done) })
 	if err != nil {
 		return nil // as where nothing is unsaved: the change is shown as it was told
 	}
@@ -424,7 +424,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 		s.chat.TouchCall(c.call)
 		if s.permissions.about(c.call.ID) != nil {
 			s.shown.permissions = true
-			s.host.editor.Hurry(s)
+			s.base.Editor.Hurry(s)
 		}
 	}
 	s.mark()
@@ -432,7 +432,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 	s.callWaiters()
 	s.locate()
 	if !s.outbox.turnOpen() && !s.diffs.working {
-		s.host.editor.Hurry(s) // the end of the turn may have waited for it
+		s.base.Editor.Hurry(s) // the end of the turn may have waited for it
 	}
 }
 

@@ -39,9 +39,9 @@ func diskSession(t *testing.T) (s *Session, dir string, may noBuffers) {
 	h.files = buffers.New(may)
 	dir = t.TempDir()
 	s = newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, dir)
-	h.loops.Go(s.box.Run)
+	h.loops.Go(s.base.Box.Run)
 	t.Cleanup(func() {
-		s.box.Close()
+		s.base.Box.Close()
 		h.shutdown()
 	})
 	return s, dir, may
@@ -65,7 +65,7 @@ func (s *Session) tells(id string, diffs ...session.Diff) (files []*diff.File) {
 // located waits until all changes of a call were looked for, and gives them.
 func (s *Session) located(id string) (files []*diff.File) {
 	done := make(chan struct{})
-	s.box.Put(func() {
+	s.base.Box.Put(func() {
 		call := s.conv.ToolCall(id)
 		s.whenLocated(call, func() {
 			files = s.sharedFiles(call)
@@ -266,7 +266,7 @@ func TestHunksAreBounded(t *testing.T) {
 func TestShutdownWhileLocating(t *testing.T) {
 	s, dir, may := diskSession(t)
 	s.tells("c", replacing(write(t, dir, "a", "a\n"), "a", "b"))
-	s.box.Close()
+	s.base.Box.Close()
 	s.host.shutdown()
 	close(may)
 }

@@ -37,7 +37,7 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 	id := m.Callback
 	call := s.diffCall(m)
 	if call == nil {
-		s.host.callback(id, nil, "")
+		s.base.Editor.Answer(id, nil, "")
 		return
 	}
 	// What is picked in the diff of a request is picked of what it is about.
@@ -55,7 +55,7 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 	s.whenLocated(call, func() {
 		files := s.files(call)
 		if len(files) == 0 { // the agent has replaced it since
-			s.host.callback(id, nil, "")
+			s.base.Editor.Answer(id, nil, "")
 			return
 		}
 		at := min(max(1, m.File), len(files))
@@ -72,9 +72,9 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 		}
 		f := files[at-1]
 		answer.Before, answer.After = s.labels(f, done)
-		answer.Path, _ = s.absolute(f.Path)
+		answer.Path, _ = s.base.Absolute(f.Path)
 		answer.Note, answer.Looked = f.Note, s.diffs.calls[call][at-1].looked
-		s.host.background(func() {
+		s.base.Background(func() {
 			v := viewOf(f, m.Form)
 			answer.Form, answer.First, answer.Hunks = v.form, v.first, v.hunks
 			answer.OldLines, answer.NewLines = v.oldLines, v.newLines
@@ -114,7 +114,7 @@ func (s *Session) diffCall(m rpc.ShowDiff) *session.ToolCall {
 func (s *Session) fileList(files []diff.File) []rpc.DiffFile {
 	list := make([]rpc.DiffFile, len(files))
 	for i, f := range files {
-		list[i] = rpc.DiffFile{Name: s.short(f.Path), Added: f.Added, Removed: f.Removed}
+		list[i] = rpc.DiffFile{Name: s.base.Short(f.Path), Added: f.Added, Removed: f.Removed}
 	}
 	return list
 }
@@ -135,9 +135,9 @@ func (s *Session) labels(f diff.File, done bool) (before, after string) {
 	case session.OperationDelete:
 		after = "deleted"
 	case session.OperationMove:
-		after = "moved from " + s.short(f.OldPath)
+		after = "moved from " + s.base.Short(f.OldPath)
 	case session.OperationCopy:
-		after = "copied from " + s.short(f.OldPath)
+		after = "copied from " + s.base.Short(f.OldPath)
 	}
 	return before, after
 }
@@ -147,7 +147,7 @@ func (s *Session) labels(f diff.File, done bool) (before, after string) {
 // use for them any more.
 func (h *Host) tellPieces(id int, pieces []rpc.DiffPiece, answer rpc.Diff) {
 	if len(pieces) == 0 {
-		h.callback(id, answer, "")
+		h.editor.Answer(id, answer, "")
 		return
 	}
 	piece := pieces[0]
@@ -157,9 +157,9 @@ func (h *Host) tellPieces(id int, pieces []rpc.DiffPiece, answer rpc.Diff) {
 		switch wanted, _ := wanted.(bool); {
 		case err != nil:
 			h.log.Error("show a diff", "err", err)
-			h.callback(id, nil, "")
+			h.editor.Answer(id, nil, "")
 		case !wanted:
-			h.callback(id, nil, "")
+			h.editor.Answer(id, nil, "")
 		default:
 			h.tellPieces(id, pieces[1:], answer)
 		}
@@ -186,7 +186,7 @@ type view struct {
 // "rows": the whole texts side by side, as "changes" has them; else "".
 func viewOf(f diff.File, wanted string) view {
 	changes := changesOf(f.Hunks)
-	oldLines, newLines := textLines(f.Old), textLines(f.New)
+	oldLines, newLines := diff.TextLines(f.Old), diff.TextLines(f.New)
 	v := view{first: 1, oldLines: len(oldLines), newLines: len(newLines)}
 	for i := range max(len(oldLines), len(newLines)) {
 		if i >= len(oldLines) || i >= len(newLines) || oldLines[i] != newLines[i] {
@@ -261,7 +261,7 @@ func places(f diff.File, changes []replaced) []int {
 		}
 		return list
 	}
-	edits := linediff.Compare(textLines(f.Old), textLines(f.New)) // the lines have no numbers
+	edits := linediff.Compare(diff.TextLines(f.Old), diff.TextLines(f.New)) // the lines have no numbers
 	if len(edits) != len(changes) {
 		return list
 	}
@@ -296,14 +296,6 @@ func neovimCompares(old, text []string, changes []replaced) bool {
 	large := func(r replaced) bool { return min(len(r.old), len(r.new)) > wholeBlock }
 	long := func(line string) bool { return len(line) > longLine }
 	return !slices.ContainsFunc(changes, large) && !slices.ContainsFunc(old, long) && !slices.ContainsFunc(text, long)
-}
-
-// textLines are the lines of a text, without their ends.
-func textLines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 func sentence(note string) string {
@@ -479,7 +471,7 @@ func short(l diff.Line) diff.Line {
 	if len(l.Text) <= longLine {
 		return l
 	}
-	l.Text = cut(l.Text, longLine)
+	l.Text = styled.Cut(l.Text, longLine)
 	l.Words = slices.DeleteFunc(slices.Clone(l.Words), func(w diff.Span) bool { return w.End > len(l.Text) })
 	l.Text += "…"
 	return l
@@ -496,12 +488,12 @@ func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []styled
 	body := slices.Concat(aside(&p.call, ""), said)
 	for i := range files {
 		f := &files[i]
-		body = append(body, styled.FileHead(f.Name(s.short), f.Added, f.Removed))
+		body = append(body, styled.FileHead(f.Name(s.base.Short), f.Added, f.Removed))
 		if f.Note != "" {
 			body = append(body, styled.Colored("⚠ "+f.Note, styled.ToolWaiting)...)
 		}
 		body = append(body, s.staleLines(p, f.Path)...)
 	}
 	to.Files = len(files)
-	to.Brief, to.BriefMarks = flatten(append(capped(body, floatDiffLines), why...))
+	to.Brief, to.BriefMarks = styled.Flatten(append(capped(body, floatDiffLines), why...))
 }

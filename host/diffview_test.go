@@ -170,7 +170,7 @@ func TestPlacesOfHunks(t *testing.T) {
 			}
 			switch v.form {
 			case "inline":
-				lines = [2][]string{textLines(old), textLines(text)}
+				lines = [2][]string{diff.TextLines(old), diff.TextLines(text)}
 			case "changes":
 				for side, want := range []string{old, text} {
 					var shown []string
@@ -179,7 +179,7 @@ func TestPlacesOfHunks(t *testing.T) {
 							shown = append(shown, lines[side][i])
 						}
 					}
-					if form == "rows" && !slices.Equal(shown, textLines(want)) {
+					if form == "rows" && !slices.Equal(shown, diff.TextLines(want)) {
 						t.Fatalf("seed %d: the rows have %q, not %q", seed, shown, want)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
@@ -94,7 +95,7 @@ func (h *Host) checkDisk(name string) {
 
 // catchUp has a file compared with its buffer, which the user is about to write.
 func (h *Host) catchUp(name string, callback int) {
-	done := func(again bool) { h.callback(callback, again, "") }
+	done := func(again bool) { h.editor.Answer(callback, again, "") }
 	if w := h.watching(); w != nil {
 		w.CatchUp(name, done)
 	} else {
@@ -111,8 +112,8 @@ func (h *Host) diskChanged(c buffers.Written) {
 	if s != nil && !c.ByUser && (c.Changed || c.Deleted || c.Created || c.Behind != nil) {
 		s.ledger.Took(c, "disk", false)
 	}
-	if c.Note != "" && (s == nil || !s.box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {
-		h.notify("warning", cmp.Or(c.Brief, c.Note))
+	if c.Note != "" && (s == nil || !s.base.Box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {
+		h.editor.Notify("warning", cmp.Or(c.Brief, c.Note))
 	}
 }
 
@@ -136,7 +137,7 @@ func (h *Host) worker(path string) *Session {
 		default:
 			continue
 		}
-		if inside(path, s.roots) {
+		if folder.Inside(path, s.base.Roots) {
 			rank++
 		}
 		if s.ledger.Names(path) {

@@ -53,7 +53,7 @@ func (s *Session) refusal(method string, err error) *Failure {
 	}
 	words, detail := explained(err)
 	return &Failure{
-		Sentence: fmt.Sprintf("%s refused %s: %s.", s.spec.Title, method, strings.TrimRight(words, ".")),
+		Sentence: fmt.Sprintf("%s refused %s: %s.", s.base.Title, method, strings.TrimRight(words, ".")),
 		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",
 		Detail:   detail,
 	}

@@ -150,7 +150,7 @@ func (f *follow) jump(j followalong.Jump, number, activity int) {
 		line = cmp.Or(line, j.Line, j.Seen)
 		jump := rpc.Jump{Jump: number, Path: plain(j.Path), Line: line, Exists: file.exists, Big: file.big, Activity: activity}
 		if s := f.host.session(j.Session); s != nil {
-			jump.Agent = s.spec.Title
+			jump.Agent = s.base.Title
 		}
 		op := editor.Do(jump)
 		op.Done = func(result any, err error) {
@@ -300,7 +300,7 @@ func (s *Session) trace(call *session.ToolCall) {
 
 // placePath is a path as the follower has it; what is no path is as it is.
 func (s *Session) placePath(path string) string {
-	if absolute, ok := s.absolute(path); ok {
+	if absolute, ok := s.base.Absolute(path); ok {
 		return absolute
 	}
 	return path
@@ -323,7 +323,7 @@ func kindOf(call *session.ToolCall) followalong.Kind {
 }
 
 func (s *Session) see(path string, line int, kind followalong.Kind, locate func(string) int) {
-	path, ok := s.absolute(path)
+	path, ok := s.base.Absolute(path)
 	if !ok {
 		return
 	}
@@ -336,7 +336,7 @@ func (s *Session) traceRead(r session.ReadTextFile) {
 	if r.Line != nil {
 		line = max(0, *r.Line)
 	}
-	s.box.Put(func() { s.see(r.Path, line, followalong.Read, nil) })
+	s.base.Box.Put(func() { s.see(r.Path, line, followalong.Read, nil) })
 }
 
 // traceWrite tells the follower of a write through the client. Any goroutine.
@@ -346,7 +346,7 @@ func (s *Session) traceWrite(path string, w buffers.Written) {
 		line = firstChange(*w.Before, *w.After)
 		s.host.follow.edited(s.placePath(path), *w.Before, *w.After)
 	}
-	s.box.Put(func() { s.see(path, line, followalong.Edit, nil) })
+	s.base.Box.Put(func() { s.see(path, line, followalong.Edit, nil) })
 }
 
 // firstChange is the 1-based number of the first line that differs, 0 where

@@ -101,7 +101,7 @@ func (s *Session) look(f *fileRequest, real string, done func(prospect)) {
 		unknown(err == nil)
 		return
 	}
-	s.host.files.Preview(f.ctx, buffers.Write{Path: real, Text: *f.text}, func(p buffers.Preview, err error) {
+	s.base.Files.Preview(f.ctx, buffers.Write{Path: real, Text: *f.text}, func(p buffers.Preview, err error) {
 		if err != nil {
 			unknown(true)
 			return
@@ -110,7 +110,7 @@ func (s *Session) look(f *fileRequest, real string, done func(prospect)) {
 		if !p.Exists {
 			op = session.OperationAdd
 		}
-		s.host.background(func() { // other files wait for this one
+		s.base.Background(func() { // other files wait for this one
 			file := diff.Whole(f.path, op, p.Before, p.After)
 			done(prospect{Preview: p, file: file, known: file.Located})
 		})
@@ -155,7 +155,7 @@ func (s *Session) accept(p *permission) {
 	for _, c := range s.diffs.calls[&p.call] {
 		made := c.file.Operation == session.OperationAdd || c.file.Operation == session.OperationModify
 		if c.file.Located && made {
-			path, _ := s.absolute(c.file.Path)
+			path, _ := s.base.Absolute(c.file.Path)
 			s.permissions.accepted = append(s.permissions.accepted, accepted{path, c.file.Old, c.file.New})
 		}
 	}
@@ -165,7 +165,7 @@ func (s *Session) accept(p *permission) {
 // they have now refused, or a part of it.
 func (s *Session) acceptNoMore(p *permission) {
 	for _, f := range s.sharedFiles(&p.call) {
-		path, _ := s.absolute(f.Path)
+		path, _ := s.base.Absolute(f.Path)
 		s.permissions.accepted = slices.DeleteFunc(s.permissions.accepted, func(a accepted) bool { return a.path == path })
 	}
 }
@@ -177,7 +177,7 @@ func (s *Session) recall(h *held) {
 		s.askAboutWrite(h)
 		return
 	}
-	s.host.background(func() {
+	s.base.Background(func() {
 		list = slices.DeleteFunc(list, func(a accepted) bool {
 			real, err := buffers.RealPath(a.path)
 			return err != nil || real != h.at.Real
@@ -235,7 +235,7 @@ const (
 
 // askAboutWrite puts a held write before the user, as a question of our own.
 func (s *Session) askAboutWrite(h *held) {
-	name := styled.VisibleText(s.short(h.request.path))
+	name := styled.VisibleText(s.base.Short(h.request.path))
 	p := &permission{file: h.at, held: h}
 	p.answer = func(optionID, by string) { s.endHeld(p, optionID, by) }
 	p.request = session.PermissionRequest{Context: h.request.ctx, Title: "Write " + name, Options: []session.PermissionOption{
@@ -289,9 +289,9 @@ func (s *Session) tellHeld(p *permission) {
 // lookAtHeld looks again at what a held write would make of its file, then has
 // then called, unless the write is over.
 func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
-	s.host.background(func() {
+	s.base.Background(func() {
 		s.look(p.held.request, p.held.at.Real, func(now prospect) {
-			s.box.Put(func() {
+			s.base.Box.Put(func() {
 				if s.permissions.has(p) && p.held.request.ctx.Err() == nil {
 					then(now)
 				}
@@ -340,7 +340,7 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 	case h.busy:
 		return
 	case h.editing && edited == nil:
-		s.host.notify("info", "You are editing the text: :w in its window writes it.")
+		s.base.Editor.Notify("info", "You are editing the text: :w in its window writes it.")
 		return
 	}
 	h.busy = true
@@ -349,10 +349,10 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 	if n > 0 {
 		refused = slices.Clone(list[0].refused)
 	}
-	s.host.background(func() {
+	s.base.Background(func() {
 		s.look(h.request, h.at.Real, func(now prospect) {
 			d, ok := decideHeld(shown, now, refused, edited)
-			s.box.Put(func() {
+			s.base.Box.Put(func() {
 				if !s.permissions.has(p) || h.request.ctx.Err() != nil {
 					if edited != nil {
 						done(noLongerWaits)
@@ -373,7 +373,7 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 					return
 				}
 				s.tellHeld(p)
-				s.host.notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+				s.base.Editor.Notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
 				s.changed()
 			})
 		})
@@ -382,7 +382,7 @@ func (s *Session) writeHeld(p *permission, edited *string, done func(failure str
 
 // saidOf is what the chat says of a write that is not made as the agent wants it.
 func (s *Session) saidOf(h *held, refused, all int, edited bool) string {
-	name, who := styled.VisibleText(s.short(h.request.path)), s.spec.Title
+	name, who := styled.VisibleText(s.base.Short(h.request.path)), s.base.Title
 	if refused == 0 && !edited {
 		return fmt.Sprintf("%s's text of %s conflicts with your unsaved text: yours stays, the rest is written, and %s was told.", who, name, who)
 	}
@@ -437,8 +437,8 @@ func decideHeld(shown, now prospect, refused []bool, edited *string) (v verdict,
 // endHeld ends a held write: it is made, or the agent gets an error that says what
 // has become of it.
 func (s *Session) endHeld(p *permission, optionID, by string) {
-	h, who := p.held, s.spec.Title
-	name := styled.VisibleText(s.short(h.request.path))
+	h, who := p.held, s.base.Title
+	name := styled.VisibleText(s.base.Short(h.request.path))
 	switch {
 	case optionID == writeIt && h.verdict.instead != nil:
 		shown := h.prospect
@@ -475,18 +475,18 @@ func (s *Session) writeOwn(f *fileRequest, real string, reply func(error)) {
 	own := f.own
 	own.shown.file = diff.Whole(f.path, session.OperationModify, own.shown.Before, own.shown.After)
 	write := buffers.Write{Path: f.path, Real: real, Text: own.shown.After, Base: &own.shown.Before}
-	s.host.files.Write(f.ctx, write, func(w buffers.Written, err error) {
+	s.base.Files.Write(f.ctx, write, func(w buffers.Written, err error) {
 		if own.done != nil {
 			failure := ""
 			if err != nil {
-				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(s.short(f.path)), cause(err))
+				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(s.base.Short(f.path)), cause(err))
 			}
 			own.done(failure)
 		}
 		if err == nil && w.Changed {
 			s.ledger.Took(w, "fs", own.shown.made(w))
 		}
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			s.wrote(f.path, w, err)
 			if err == nil {
 				s.remark("info", own.said)
@@ -517,7 +517,7 @@ func (s *Session) editHeld(m rpc.EditHeld) {
 		return
 	}
 	if p == nil || p.held == nil || !p.held.known {
-		s.host.callback(m.Callback, nil, "")
+		s.base.Editor.Answer(m.Callback, nil, "")
 		return
 	}
 	h := p.held
@@ -528,13 +528,13 @@ func (s *Session) editHeld(m rpc.EditHeld) {
 	if list, n, _ := s.picked(p); n > 0 {
 		text = diff.Without(h.Before, h.After, func(i int) bool { return list[0].refused[i] })
 	}
-	s.host.callback(m.Callback, rpc.EditedText{Lines: textLines(text)}, "")
+	s.base.Editor.Answer(m.Callback, rpc.EditedText{Lines: diff.TextLines(text)}, "")
 }
 
 // writeEdited takes the lines that the user has made of a held write.
 func (s *Session) writeEdited(m rpc.WriteEdited) {
 	p := s.permissions.waitingAs(m.Permission)
-	done := func(failure string) { s.host.callback(m.Callback, nil, failure) }
+	done := func(failure string) { s.base.Editor.Answer(m.Callback, nil, failure) }
 	if p == nil || p.held == nil {
 		done(noLongerWaits)
 		return

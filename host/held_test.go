@@ -12,6 +12,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
 // foretold is a prospect where the user has no unsaved text, or with text as the agent gives it.
@@ -194,7 +196,7 @@ func TestWritesThatDoWhatWasShown(t *testing.T) {
 // What was allowed in a request is remembered as what was shown of it: not where it was not found in its file,
 // nor a file that goes.
 func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
-	s := &Session{cwd: "/p"}
+	s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}
 	file := func(told session.Diff, now string) *change {
 		f := diff.Of(told, diff.Now{Text: &now})
 		return &change{told: told, file: &f, settled: true}

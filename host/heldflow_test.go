@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -238,7 +239,7 @@ func TestHeldWriteIsEdited(t *testing.T) {
 		}
 		got := d.store("a.txt", text)
 		d.picks(2, 2, true)
-		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, textLines(nineBut("2", "two\n"))) {
+		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, diff.TextLines(nineBut("2", "two\n"))) {
 			t.Errorf("to be edited are %v", lines)
 		}
 		if !strings.Contains(d.text(), "✎ you edit the text: :w in its window writes it") {
@@ -455,7 +456,7 @@ func TestHeldWriteThatWasAllowed(t *testing.T) {
 func TestHeldWriteOfAClosedSession(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		outside := write(t, t.TempDir(), "o.txt", "o\n")
-		d.box.Close()
+		d.base.Box.Close()
 		d.host.reviewBefore.Store(false)
 		d.is(d.store(outside, "x\n"), "the user did not allow it", "session")
 		d.host.reviewBefore.Store(true)

@@ -148,7 +148,7 @@ func (h *Host) open(m rpc.New) {
 		h.log.Error("open a session", "id", id, "err", "the id is taken, or the host ends")
 		return
 	}
-	h.loops.Go(s.box.Run)
+	h.loops.Go(s.base.Box.Run)
 	h.background(s.ledger.Run)
 	if s.remote.stored != "" {
 		s.ledger.Titled(s.conv.Title)
@@ -156,9 +156,9 @@ func (h *Host) open(m rpc.New) {
 	}
 	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
 	if h.without != "" {
-		h.sayWithout.Do(func() { s.box.Put(func() { s.remark("warning", h.without) }) })
+		h.sayWithout.Do(func() { s.base.Box.Put(func() { s.remark("warning", h.without) }) })
 	}
-	s.box.Put(s.start)
+	s.base.Box.Put(s.start)
 }
 
 // session returns an open session, or nil.
@@ -216,11 +216,6 @@ func (h *Host) ending() bool {
 	return h.closing
 }
 
-// notify shows a message to the user.
-func (h *Host) notify(level, text string) {
-	h.editor.Post(editor.Do(rpc.Notify{Level: level, Text: text}))
-}
-
 // groupOp tells Lua of a process group, which it kills if the host dies.
 func groupOp(pgid int, alive bool) editor.Op {
 	return editor.Do(rpc.Group{Pgid: pgid, Alive: alive})
@@ -247,7 +242,7 @@ func (h *Host) shutdown() {
 	agents := append(slices.Collect(maps.Values(h.agents)), h.leaving...)
 	h.mu.Unlock()
 	for _, s := range sessions {
-		s.box.Put(s.close)
+		s.base.Box.Put(s.close)
 	}
 	h.loops.Wait()
 	h.follow.close()

@@ -21,7 +21,7 @@ func (s *Session) decideHunks(m rpc.DecideHunks) {
 			}
 			return hunksAt(f, m.First, max(1, m.Count))
 		},
-	}, func(int, error) { s.host.callback(m.Callback, nil, "") })
+	}, func(int, error) { s.base.Editor.Answer(m.Callback, nil, "") })
 }
 
 // nothing selects no change at all; the zero Selection selects every one.

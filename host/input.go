@@ -60,7 +60,7 @@ func (w *inputWords) lines(raw json.RawMessage, depth int) []string {
 	text := scalar(raw)
 	if len(text) > w.room {
 		w.left += len(text) - w.room
-		text = cut(text, w.room)
+		text = styled.Cut(text, w.room)
 	}
 	w.room -= len(text) + 1
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -80,7 +80,7 @@ func (w *inputWords) fields(raw json.RawMessage, depth int) []string {
 		if depth == 0 && w.said(name, scalar(value)) {
 			continue
 		}
-		name = styled.VisibleText(cut(name, 200)) + ":"
+		name = styled.VisibleText(styled.Cut(name, 200)) + ":"
 		w.room -= len(name)
 		switch below := w.lines(value, depth+1); {
 		case len(below) == 1 && (len(value) <= 2 || value[0] != '{' && value[0] != '['):

@@ -17,6 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -207,7 +208,7 @@ func (m matter) request() rules.Request {
 	}
 	home, _ := os.UserHomeDir()
 	absolute := func(name string) (string, bool) { return session.Absolute(session.LocalPath(name), m.cwd, home) }
-	r := rules.Request{Agent: m.agent, Kind: string(m.call.Kind), Cwd: real(m.cwd), Home: home, Fold: foldsCase(m.cwd), Absolute: absolute, Resolve: real}
+	r := rules.Request{Agent: m.agent, Kind: string(m.call.Kind), Cwd: real(m.cwd), Home: home, Fold: folder.FoldsCase(m.cwd), Absolute: absolute, Resolve: real}
 	if m.file.Given != "" {
 		r.Paths = []rules.Path{m.file}
 		return r
@@ -222,29 +223,10 @@ func (m matter) request() rules.Request {
 		}
 	}
 	r.Run = m.run.parsed()
-	if dir := m.run.dir; r.Run.Given() && dir != "" && !below(real(dir), r.Cwd) { // of what is no path that is true
+	if dir := m.run.dir; r.Run.Given() && dir != "" && !folder.Below(real(dir), r.Cwd) { // of what is no path that is true
 		r.Run = r.Run.Doubtful("it runs in " + dir)
 	}
 	return r
-}
-
-// below tells whether a path is a folder, or in it. Both are without links.
-func below(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// foldsCase tells whether the file system takes upper and lower case as the
-// same.
-func foldsCase(dir string) bool {
-	other := strings.Map(func(r rune) rune {
-		if unicode.IsUpper(r) {
-			return unicode.ToLower(r)
-		}
-		return unicode.ToUpper(r)
-	}, dir)
-	here, err := os.Stat(dir)
-	there, otherErr := os.Stat(other)
-	return other != dir && err == nil && otherErr == nil && os.SameFile(here, there)
 }
 
 // questionLimit is how long a command may be of which an answer is kept.
@@ -283,11 +265,11 @@ func (m matter) question(r rules.Request) *answers.Question {
 		return &q
 	case m.shownAsDiff():
 		if q.Tool == "" && !strings.Contains(call.Title, filepath.Base(q.Paths[0])) { // else it may name the change as well
-			q.Title = cut(call.Title, 200)
+			q.Title = styled.Cut(call.Title, 200)
 		}
 		return &q
 	}
-	q.Title = cut(call.Title, 200)
+	q.Title = styled.Cut(call.Title, 200)
 	if !isEmpty(call.RawInput) {
 		var input any
 		d := json.NewDecoder(bytes.NewReader(call.RawInput))
@@ -395,9 +377,9 @@ func (s *Session) runOf(p *permission) run {
 		}
 	}
 	if c.dir == "" {
-		c.dir = s.cwd
+		c.dir = s.base.Cwd
 	}
-	c.dir, _ = s.absolute(c.dir)
+	c.dir, _ = s.base.Absolute(c.dir)
 	if c.script = r.Command; c.script != "" {
 		return c
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -13,10 +14,10 @@ import (
 func newLedger(s *Session) *ledger.Ledger {
 	h := s.host
 	return ledger.New(ledger.Config{
-		Roots:    s.roots,
-		Inside:   func(path string) bool { return inside(path, s.roots) },
-		Absolute: s.absolute,
-		Short:    s.short,
+		Roots:    s.base.Roots,
+		Inside:   func(path string) bool { return folder.Inside(path, s.base.Roots) },
+		Absolute: s.base.Absolute,
+		Short:    s.base.Short,
 		Watch: func() ledger.Watch {
 			if w := h.watching(); w != nil {
 				return w
@@ -34,7 +35,7 @@ func newLedger(s *Session) *ledger.Ledger {
 				}
 			})
 		},
-		Put:        s.box.Put,
+		Put:        s.base.Box.Put,
 		Hurry:      func() { h.editor.Hurry(s) },
 		Lacks:      s.tellLacks,
 		Changed:    s.tellChanges,
@@ -54,7 +55,7 @@ func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger
 	for _, id := range gone {
 		shown[id] = nil
 	}
-	s.box.Put(func() {
+	s.base.Box.Put(func() {
 		if len(changed)+len(gone) > 0 {
 			s.review.changed(changed, gone)
 			s.tellDue(len(events) > 0)
@@ -86,7 +87,7 @@ func (s *Session) tellDue(byAgent bool) {
 
 // tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.
 func (s *Session) tellLacks(now ledger.Lack) {
-	s.box.Put(func() {
+	s.base.Box.Put(func() {
 		s.lacks = now
 		s.changed()
 	})

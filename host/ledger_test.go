@@ -41,7 +41,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			t.Error("Neovim is asked again and again")
 		}
 		go s.ledger.Run()
-		go s.box.Run()
+		go s.base.Box.Run()
 		synctest.Wait()
 		s.on(func() {
 			if len(s.shown.changes) != 1 {
@@ -74,6 +74,6 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		})
 		close(busy)
 		s.on(s.ledger.Close)
-		s.box.Close()
+		s.base.Box.Close()
 	})
 }

@@ -45,7 +45,7 @@ func (s *Session) needLogin() {
 	for _, m := range s.info.AuthMethods {
 		names = append(names, m.Name)
 	}
-	parts := []string{s.spec.Title + " needs you to log in first."}
+	parts := []string{s.base.Title + " needs you to log in first."}
 	if s.login.taken { // without a look at what it was
 		s.login.taken = false
 		parts = append(parts, "The last login was not enough: a key may be missing.")
@@ -73,13 +73,13 @@ func (s *Session) authenticate(id string) {
 	i := slices.IndexFunc(s.info.AuthMethods, func(m session.AuthMethod) bool { return m.ID == id })
 	switch {
 	case s.agent == nil:
-		s.host.notify("warning", s.spec.Title+" does not run. :Acp restart starts it.")
+		s.base.Editor.Notify("warning", s.base.Title+" does not run. :Acp restart starts it.")
 		return
 	case i < 0:
-		s.host.notify("warning", fmt.Sprintf("%s has no login %q.", s.spec.Title, id))
+		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no login %q.", s.base.Title, id))
 		return
 	case s.asking("authenticate"):
-		s.host.notify("warning", "A login is already under way. :Acp cancel gives it up.")
+		s.base.Editor.Notify("warning", "A login is already under way. :Acp cancel gives it up.")
 		return
 	}
 	switch m := s.info.AuthMethods[i]; m.Type {
@@ -90,7 +90,7 @@ func (s *Session) authenticate(id string) {
 		for i, v := range m.Vars {
 			vars[i] = rpc.Secret{Name: v.Name, Label: v.Label, Optional: v.Optional}
 		}
-		s.host.editor.Post(editor.Do(rpc.LoginSecrets{In: s.in(), Method: id, Vars: vars}))
+		s.base.Editor.Post(editor.Do(rpc.LoginSecrets{In: s.in(), Method: id, Vars: vars}))
 	default:
 		s.requestLogin(id)
 	}
@@ -108,9 +108,9 @@ func (s *Session) openLogin(m session.AuthMethod) {
 	maps.Copy(env, m.Env)
 	dir := s.spec.Cwd
 	if dir == "" {
-		dir = s.cwd
+		dir = s.base.Cwd
 	}
-	s.host.editor.Post(editor.Do(rpc.LoginTerminal{In: s.in(), Title: s.spec.Title, Command: argv, Env: env, Cwd: dir}))
+	s.base.Editor.Post(editor.Do(rpc.LoginTerminal{In: s.in(), Title: s.base.Title, Command: argv, Env: env, Cwd: dir}))
 }
 
 // requestLogin has the agent log in by itself; that may take the user as long
@@ -136,7 +136,7 @@ func (s *Session) requestLogin(id string) {
 				s.remark("info", loggedIn)
 			}
 			for _, user := range a.takeUsers(false) {
-				user.box.Put(func() { user.loggedIn(a) })
+				user.base.Box.Put(func() { user.loggedIn(a) })
 			}
 		}
 	})
@@ -190,10 +190,10 @@ func (s *Session) reconnect() {
 func (s *Session) logout() {
 	switch {
 	case s.agent == nil:
-		s.host.notify("warning", s.spec.Title+" does not run.")
+		s.base.Editor.Notify("warning", s.base.Title+" does not run.")
 		return
 	case !s.info.LogsOut:
-		s.host.notify("warning", s.spec.Title+" offers no logout.")
+		s.base.Editor.Notify("warning", s.base.Title+" offers no logout.")
 		return
 	}
 	a := s.agent
@@ -201,7 +201,7 @@ func (s *Session) logout() {
 		switch {
 		case s.agent != a:
 		case err != nil:
-			s.host.notify("warning", s.refusal("logout", err).Sentence)
+			s.base.Editor.Notify("warning", s.refusal("logout", err).Sentence)
 		default:
 			s.host.keepSecrets(s.spec.Name, nil)
 			s.remark("info", "You are logged out.")
@@ -244,7 +244,7 @@ func (h *Host) others(than *Session, f func(*Session)) {
 	h.mu.Unlock()
 	for _, s := range sessions {
 		if s != than {
-			s.box.Put(func() { f(s) })
+			s.base.Box.Put(func() { f(s) })
 		}
 	}
 }

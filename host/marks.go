@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // What Neovim gets of a change is bounded.
@@ -114,8 +115,8 @@ func withMarks(list []mark, s *Session, f review.File) []mark {
 		m := mark{Change: c, session: s, known: line(c.Line), last: line(c.Line + max(1, len(c.New)) - 1)}
 		at, _ := slices.BinarySearchFunc(list, m, func(other, m mark) int { return cmp.Compare(other.end(), m.Line+1) })
 		if at < len(list) && list[at].Line < m.end() {
-			if met := &list[at]; !slices.Contains(met.also, s.spec.Title) {
-				met.also = append(met.also, s.spec.Title)
+			if met := &list[at]; !slices.Contains(met.also, s.base.Title) {
+				met.also = append(met.also, s.base.Title)
 			}
 			continue
 		}
@@ -201,7 +202,7 @@ func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 	}
 	for i, l := range old {
 		if len(l) > oldLineShown {
-			old[i] = cut(l, oldLineShown) + "…"
+			old[i] = styled.Cut(l, oldLineShown) + "…"
 		}
 		bytes += len(old[i])
 	}

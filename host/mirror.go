@@ -5,6 +5,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -16,7 +17,7 @@ const mirrored = 4 << 10
 // mirror is the session as acp.sessions() returns it.
 func (s *Session) mirror() rpc.Session {
 	m := rpc.Session{
-		ID: s.id, Agent: s.spec.Name, AgentTitle: s.spec.Title, Cwd: s.cwd, State: s.state(), Title: s.conv.Title,
+		ID: s.id, Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, State: s.state(), Title: s.conv.Title,
 		StopReason: string(s.conv.Stop), AgentSessionID: s.remote.stored, Protocol: s.info.Protocol,
 		ToolCalls: len(s.conv.Calls), Permissions: len(s.permissions.waiting()), Queued: len(s.outbox.queue), Paused: s.outbox.paused,
 		Steers: s.info.Steers, Unsaved: s.unsaved.offered,
@@ -55,7 +56,7 @@ func (s *Session) mirror() rpc.Session {
 		m.Lacks = &rpc.Lack{Why: s.lacks.Why, Files: s.lacks.Files}
 	}
 	for _, e := range s.conv.Plan {
-		m.Plan = append(m.Plan, rpc.PlanEntry{Content: cut(e.Content, mirrored), Priority: e.Priority, Status: e.Status})
+		m.Plan = append(m.Plan, rpc.PlanEntry{Content: styled.Cut(e.Content, mirrored), Priority: e.Priority, Status: e.Status})
 	}
 	return m
 }
@@ -75,7 +76,7 @@ func mirrorOption(o session.Option) rpc.Option {
 // mirrorCall is a tool call as acp.tool_calls() returns it, its texts cut at
 // limit bytes; 0 is no limit, and brings the raw input and output too.
 func mirrorCall(c *session.ToolCall, limit int) rpc.ToolCall {
-	m := rpc.ToolCall{ID: c.ID, Title: cut(c.Title, limit), Name: c.Name, Kind: string(c.Kind), Status: string(c.Shown())}
+	m := rpc.ToolCall{ID: c.ID, Title: styled.Cut(c.Title, limit), Name: c.Name, Kind: string(c.Kind), Status: string(c.Shown())}
 	for _, l := range c.Locations {
 		m.Locations = append(m.Locations, rpc.CallLocation{Path: l.Path, Line: max(0, l.Line)})
 	}
@@ -92,7 +93,7 @@ func mirrorCall(c *session.ToolCall, limit int) rpc.ToolCall {
 func mirrorItem(item session.ToolCallContent, limit int) rpc.CallContent {
 	short := func(text *string) *string {
 		if text != nil {
-			text = new(cut(*text, limit))
+			text = new(styled.Cut(*text, limit))
 		}
 		return text
 	}
@@ -106,7 +107,7 @@ func mirrorItem(item session.ToolCallContent, limit int) rpc.CallContent {
 		return rpc.CallContent{Type: "terminal", TerminalID: item.TerminalID}
 	case session.ContentItem:
 		return rpc.CallContent{
-			Type: "content", Block: contentType(item.Content), Text: new(cut(transcript.Describe(item.Content), limit)),
+			Type: "content", Block: contentType(item.Content), Text: new(styled.Cut(transcript.Describe(item.Content), limit)),
 		}
 	case session.UnknownItem:
 		return rpc.CallContent{Type: item.Type}
@@ -130,15 +131,4 @@ func contentType(c session.Content) string {
 		return c.Type
 	}
 	return ""
-}
-
-// cut shortens a text to limit bytes, between characters.
-func cut(s string, limit int) string {
-	if limit == 0 || len(s) <= limit {
-		return s
-	}
-	for limit > 0 && s[limit]&0xC0 == 0x80 {
-		limit--
-	}
-	return s[:limit]
 }

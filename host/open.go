@@ -42,7 +42,7 @@ func (s *Session) start() {
 	s.changed()
 	s.forgetSent()
 	s.ledger.LookAtFolders()
-	a, err := s.host.agentFor(s.spec, s.cwd)
+	a, err := s.host.agentFor(s.spec, s.base.Cwd)
 	if err != nil {
 		s.die(err)
 		return
@@ -78,7 +78,7 @@ func (s *Session) open() {
 		r.skipping = r.retold
 		s.takeUp("session/load", a.LoadSession)
 	default:
-		s.die(&Failure{Sentence: s.spec.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
+		s.die(&Failure{Sentence: s.base.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
 	}
 }
 
@@ -86,7 +86,7 @@ func (s *Session) openNew() {
 	a := s.agent
 	s.request("session/new", func(done func(session.Setup, error)) func() {
 		a.awaitName()
-		return a.NewSession(s.cwd, func(setup session.Setup, err error) {
+		return a.NewSession(s.base.Cwd, func(setup session.Setup, err error) {
 			done(setup, err)
 			a.named()
 		})
@@ -106,7 +106,7 @@ func (s *Session) takeUp(method string, send func(id, cwd string, done func(sess
 	s.agent.route(s.remote.stored, s) // what is told comes before the answer
 	s.apply(session.SessionStart{})
 	s.request(method, func(done func(session.Setup, error)) func() {
-		return send(s.remote.stored, s.cwd, done)
+		return send(s.remote.stored, s.base.Cwd, done)
 	}, func(setup session.Setup) {
 		if len(setup.Options) > 0 {
 			s.apply(session.OptionsUpdate{Options: setup.Options})
@@ -161,7 +161,7 @@ func (s *Session) notOpened(method string, err error) {
 		s.needLogin()
 	case s.remote.retold && method != "session/new" && !errors.Is(err, errGivenUp):
 		words, detail := explained(err)
-		s.remarkFailure("warning", &Failure{Sentence: s.spec.Title + " could not take the session up again: " + words, Detail: detail})
+		s.remarkFailure("warning", &Failure{Sentence: s.base.Title + " could not take the session up again: " + words, Detail: detail})
 		s.openNew()
 	default:
 		s.die(s.refusal(method, err))
@@ -174,7 +174,7 @@ func (s *Session) becomeReady() {
 		return
 	}
 	s.ledger.Opened(s.about())
-	s.host.knowFolder(s.spec.Name, s.remote.stored, s.cwd)
+	s.host.knowFolder(s.spec.Name, s.remote.stored, s.base.Cwd)
 	s.event("AcpSessionReady", nil)
 	s.goOn()
 }
@@ -199,7 +199,7 @@ func (s *Session) restart() {
 	if a := s.agent; a != nil {
 		for _, other := range a.takeUsers(true) {
 			if other != s {
-				other.box.Put(func() {
+				other.base.Box.Put(func() {
 					if other.agent == a {
 						other.again()
 					}

@@ -23,19 +23,19 @@ func (s *Session) option(name string) (session.Option, bool) {
 // setOption gives an option the value that the user chose.
 func (s *Session) setOption(name, value string) {
 	if s.phase != ready {
-		s.host.notify("warning", s.spec.Title+" is not ready yet.")
+		s.base.Editor.Notify("warning", s.base.Title+" is not ready yet.")
 		return
 	}
 	o, known := s.option(name)
 	if !known {
-		s.host.notify("warning", fmt.Sprintf("%s has no option %q.", s.spec.Title, name))
+		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no option %q.", s.base.Title, name))
 		return
 	}
 	s.requestOption(o, value, func(err error) {
 		if session.AuthRequired(err) {
 			s.afterLogin(func() { s.setOption(name, value) })
 		} else if err != nil {
-			s.host.notify("warning", fmt.Sprintf("%s did not change %s: %s", s.spec.Title, o.Name, errorText(err)))
+			s.base.Editor.Notify("warning", fmt.Sprintf("%s did not change %s: %s", s.base.Title, o.Name, errorText(err)))
 		}
 	})
 }
@@ -94,7 +94,7 @@ func (s *Session) applyDefaults(names []string) {
 			if err != nil {
 				words, detail := explained(err)
 				s.remarkFailure("warning", &Failure{
-					Sentence: fmt.Sprintf("%s did not take %s = %s: %s", s.spec.Title, name, value, words), Detail: detail,
+					Sentence: fmt.Sprintf("%s did not take %s = %s: %s", s.base.Title, name, value, words), Detail: detail,
 				})
 			}
 			s.applyDefaults(rest)
@@ -102,7 +102,7 @@ func (s *Session) applyDefaults(names []string) {
 		return
 	}
 	for _, name := range names {
-		s.remark("warning", fmt.Sprintf("%s has no option %q, as the configuration has it.", s.spec.Title, name))
+		s.remark("warning", fmt.Sprintf("%s has no option %q, as the configuration has it.", s.base.Title, name))
 	}
 	s.becomeReady()
 }

@@ -52,7 +52,7 @@ func (o *overlaps) drop(s *Session, path string) {
 func (o *overlaps) tell(s *Session, path string) {
 	for _, other := range o.files[path] {
 		if other != s {
-			other.box.Put(other.review.render)
+			other.base.Box.Put(other.review.render)
 		}
 	}
 }

@@ -27,13 +27,13 @@ func (s *Session) partly(title string, files []*picks) string {
 	var b strings.Builder
 	what := "the change that you asked about"
 	if title != "" {
-		what += fmt.Sprintf(" (%s)", cut(styled.OneLine(title), 200))
+		what += fmt.Sprintf(" (%s)", styled.Cut(styled.OneLine(title), 200))
 	}
 	fmt.Fprintf(&b, "I refused %s, as I want only a part of it. Make it again with the hunks that are kept below, as you had them. "+
 		"Leave out the refused ones, and put nothing else in their place.\n", what)
 	quoted, named := 0, 0
 	for _, k := range files {
-		fmt.Fprintf(&b, "\n%s\n", s.short(k.file.Path))
+		fmt.Fprintf(&b, "\n%s\n", s.base.Short(k.file.Path))
 		var left [2]int
 		for i, h := range k.hunks {
 			verdict, side := "kept", 0
@@ -93,7 +93,7 @@ func lineRange(from, n int) string {
 
 // bounded is a line cut to what is quoted of it.
 func bounded(line string) string {
-	if short := cut(line, quotedWidth); short != line {
+	if short := styled.Cut(line, quotedWidth); short != line {
 		return short + "…"
 	}
 	return line
@@ -104,7 +104,7 @@ func bounded(line string) string {
 // written something of their own, and conflicts in how many places they have
 // lines of their own where the agent has others.
 func otherwise(text, written string, edited bool, conflicts int) string {
-	a, b := textLines(text), textLines(written)
+	a, b := diff.TextLines(text), diff.TextLines(written)
 	var places []string
 	edits := linediff.Compare(a, b)
 	for i, e := range edits {
@@ -152,7 +152,7 @@ func otherwise(text, written string, edited bool, conflicts int) string {
 func firstWords(lines []string) string {
 	for _, l := range lines {
 		if words := strings.Join(strings.Fields(l), " "); words != "" {
-			short := cut(words, quotedWords)
+			short := styled.Cut(words, quotedWords)
 			if short != words || len(lines) > 1 {
 				short += " …"
 			}

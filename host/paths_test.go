@@ -128,13 +128,13 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 				continue // an address, not a file
 			}
 			s := aloneSession(t)
-			s.cwd, s.phase, s.roots = dir+"/proj", ready, []string{dir + "/proj"}
+			s.base.Cwd, s.phase, s.base.Roots = dir+"/proj", ready, []string{dir + "/proj"}
 			s.host.judge.Store(j)
 			s.on(func() { s.conv.Apply(patch) })
 			call := s.conv.ToolCall("c")
 
 			// The rules.
-			m := matter{cwd: s.cwd, call: *call, options: options}
+			m := matter{cwd: s.base.Cwd, call: *call, options: options}
 			if r := m.request(); len(r.Paths) != 1 || r.Paths[0].Real != want {
 				t.Errorf("%q in %s: the rules see %+v, expected %q", name, way, r.Paths, want)
 			}
@@ -156,10 +156,10 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			}
 
 			// The record, and what the agent knows.
-			if got := real(session.AllAbsolute(call.Files().Changed, s.absolute)); !slices.Equal(got, files) {
+			if got := real(session.AllAbsolute(call.Files().Changed, s.base.Absolute)); !slices.Equal(got, files) {
 				t.Errorf("%q in %s: the record looks at %q, expected %q", name, way, got, files)
 			}
-			if got := real(session.AllAbsolute(call.Files().Named, s.absolute)); !slices.Equal(got, files) {
+			if got := real(session.AllAbsolute(call.Files().Named, s.base.Absolute)); !slices.Equal(got, files) {
 				t.Errorf("%q in %s: the agent knows %q, expected %q", name, way, got, files)
 			}
 
@@ -181,8 +181,8 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 
 		// The policy, of a read through the client.
 		s := aloneSession(t)
-		s.cwd, s.roots = dir+"/proj", []string{dir + "/proj"}
-		path, _ := s.absolute(session.LocalPath(name))
+		s.base.Cwd, s.base.Roots = dir+"/proj", []string{dir + "/proj"}
+		path, _ := s.base.Absolute(session.LocalPath(name))
 		found, err := buffers.RealPath(path)
 		if found != want || (err == nil) != (want != "") {
 			t.Errorf("%q: a read is of %q, %v, expected %q", name, found, err, want)

@@ -54,7 +54,7 @@ func (s *Session) raise(p *permission) {
 		s.askAboutDiffs(p)
 	}
 	p.stop = context.AfterFunc(p.request.Context, func() {
-		s.box.Put(func() { s.resolve(p, "", "agent") })
+		s.base.Box.Put(func() { s.resolve(p, "", "agent") })
 	})
 	s.findStale(p)
 	s.judgeNext()
@@ -183,10 +183,10 @@ func (s *Session) judgeNext() {
 		return
 	}
 	s.permissions.judging++
-	m := matter{agent: s.spec.Name, cwd: s.cwd, roots: s.roots, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
-	s.host.background(func() {
+	m := matter{agent: s.spec.Name, cwd: s.base.Cwd, roots: s.base.Roots, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
+	s.base.Background(func() {
 		result := judge.judge(m)
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			s.permissions.judging--
 			s.judged(p, result)
 			s.judgeNext()
@@ -196,7 +196,7 @@ func (s *Session) judgeNext() {
 
 func (s *Session) judged(p *permission, result judgement) {
 	if result.trouble != nil {
-		s.host.notify("warning", "Your lasting answers: "+result.trouble.Error()+".")
+		s.base.Editor.Notify("warning", "Your lasting answers: "+result.trouble.Error()+".")
 	}
 	p.judgement = result
 	switch {
@@ -228,7 +228,7 @@ func (s *Session) ask(p *permission) {
 func (s *Session) respond(id int64, optionID string) {
 	p := s.permissions.waitingAs(int(id))
 	if p == nil {
-		s.host.notify("info", "This request is answered already.")
+		s.base.Editor.Notify("info", "This request is answered already.")
 		return
 	}
 	if optionID == "" {
@@ -238,7 +238,7 @@ func (s *Session) respond(id int64, optionID string) {
 	}
 	i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
 	if i < 0 {
-		s.host.notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
+		s.base.Editor.Notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
 		return
 	}
 	chosen := p.request.Options[i]
@@ -294,11 +294,11 @@ func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
 		a.Session = s.id
 	}
 	s.permissions.judging++ // what is asked next may be the same
-	s.host.background(func() {
+	s.base.Background(func() {
 		if err := judge.kept.Add(a); err != nil {
-			s.host.notify("warning", fmt.Sprintf("Keeping your answer: %v.", err))
+			s.base.Editor.Notify("warning", fmt.Sprintf("Keeping your answer: %v.", err))
 		}
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			s.permissions.judging--
 			s.judgeNext()
 		})

@@ -13,6 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
@@ -342,7 +344,7 @@ func TestRunOf(t *testing.T) {
 		{"another type", "other", "x", `{"command":7}`, "", "/p", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &Session{cwd: "/p"}
+			s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}
 			got := s.runOf(&permission{call: session.ToolCall{Kind: session.ToolKind(c.kind), Title: c.title, RawInput: json.RawMessage(c.raw)}})
 			if got.line() != c.line || got.dir != c.dir || got.doubt != c.doubt {
 				t.Errorf("got %+v", got)

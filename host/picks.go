@@ -105,7 +105,7 @@ func paired(was, now *diff.File) [][2]int {
 func linesOf(f *diff.File) (lines []string, hunks []int) {
 	list := f.Hunks
 	if f.Located {
-		list = []diff.Hunk{wholeHunk(f, textLines(f.Old))}
+		list = []diff.Hunk{wholeHunk(f, diff.TextLines(f.Old))}
 	}
 	hunk := -1
 	for i, h := range list {
@@ -161,7 +161,7 @@ func (s *Session) picked(p *permission) (list []*picks, refused, all int) {
 // pick refuses hunks of an open request, or takes that back. The answer is false
 // where the diff that the user has before them is another by now.
 func (s *Session) pick(m rpc.Pick) {
-	done := func(ok bool) { s.host.callback(m.Callback, ok, "") }
+	done := func(ok bool) { s.base.Editor.Answer(m.Callback, ok, "") }
 	p := s.permissions.waitingAs(m.Permission)
 	if p == nil {
 		done(true) // it was answered
@@ -173,7 +173,7 @@ func (s *Session) pick(m rpc.Pick) {
 		return
 	}
 	if p.held != nil && !p.held.known {
-		s.host.notify("info", "This can only be written or refused as a whole.")
+		s.base.Editor.Notify("info", "This can only be written or refused as a whole.")
 		done(true)
 		return
 	}
@@ -204,7 +204,7 @@ func (s *Session) pickLines(p *permission) []styled.Line {
 		return lines
 	}
 	_, rejects := choose(p.request.Options, false)
-	then := s.spec.Title + " would make them too"
+	then := s.base.Title + " would make them too"
 	switch {
 	case p.held != nil:
 		then = "they are not written"
@@ -262,12 +262,12 @@ func (s *Session) outcomeOf(p *permission, chosen session.PermissionOption) outc
 	case !ok:
 		return outcome{option: chosen, unwanted: &unwanted{p.request.Call.ID, list, refused, all}}
 	case refused == all:
-		return outcome{option: reject, remark: fmt.Sprintf("You refused all hunks, so %s was told no.", s.spec.Title)}
+		return outcome{option: reject, remark: fmt.Sprintf("You refused all hunks, so %s was told no.", s.base.Title)}
 	}
 	return outcome{
 		option: reject, prompt: s.partly(p.call.Title, list),
 		remark: fmt.Sprintf("You refused %d of %s: %s was told no, and a prompt for the rest is the next in the queue.",
-			refused, styled.Many(all, "hunk"), s.spec.Title),
+			refused, styled.Many(all, "hunk"), s.base.Title),
 	}
 }
 
@@ -292,7 +292,7 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 				if !k.refused[i] {
 					continue
 				}
-				place := styled.VisibleText(s.short(k.file.Path))
+				place := styled.VisibleText(s.base.Short(k.file.Path))
 				if k.file.Located && h.newAt > 0 {
 					place += fmt.Sprintf(":%d", h.newAt)
 				}
@@ -303,6 +303,6 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 			places = append(places[:10], fmt.Sprintf("and %d more", more))
 		}
 		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
-			s.spec.Title, u.refused, styled.Many(u.all, "hunk"), strings.Join(places, ", ")))
+			s.base.Title, u.refused, styled.Many(u.all, "hunk"), strings.Join(places, ", ")))
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
 func hunksBetween(old, text string) (diff.File, []replaced) {
@@ -91,7 +93,7 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 }
 
 func TestWhatIsAskedForOfAChange(t *testing.T) {
-	s := &Session{cwd: "/p"}
+	s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}
 	f, hunks := hunksBetween("a\nb\nc\nd\ne\nf\ng\n", "a\nB\nc\nd\nnew\ne\nf\n")
 	made := diff.Whole("/p/new.lua", session.OperationAdd, "", "one\n")
 	binary := diff.Whole("/elsewhere/x.png", session.OperationModify, "\x00", "\x00\x00")

@@ -2,10 +2,9 @@ package host
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -43,8 +42,8 @@ func (p place) reason(path, real string) string {
 // disk.
 func (s *Session) place(kind session.ToolKind, at rules.Path) place {
 	return s.host.judge.Load().place(matter{
-		agent: s.spec.Name, cwd: s.cwd, session: s.id, call: session.ToolCall{Kind: kind}, file: at,
-	}, s.roots)
+		agent: s.spec.Name, cwd: s.base.Cwd, session: s.id, call: session.ToolCall{Kind: kind}, file: at,
+	}, s.base.Roots)
 }
 
 // place tells whether a file may be read or written without a question: it is in
@@ -52,7 +51,7 @@ func (s *Session) place(kind session.ToolKind, at rules.Path) place {
 // asks and names no file is about what agents ask for themselves. It reads the
 // disk; j may be nil.
 func (j *judge) place(m matter, roots []string) place {
-	p := place{outside: !inside(m.file.Real, roots)}
+	p := place{outside: !folder.Inside(m.file.Real, roots)}
 	if j == nil {
 		p.free = !p.outside
 		return p
@@ -68,13 +67,4 @@ func (j *judge) place(m matter, roots []string) place {
 	p.free = !p.outside && !p.private && !asks && verdict.Action != rules.Reject
 	p.lasting = p.outside && !p.private && (verdict.Action != rules.Ask || len(verdict.Rules) == 0)
 	return p
-}
-
-// inside tells whether a file, without links, is in one of some folders, as they
-// were named. It reads the disk.
-func inside(file string, folders []string) bool {
-	return slices.ContainsFunc(folders, func(folder string) bool {
-		real, err := buffers.RealPath(folder)
-		return err == nil && (below(file, real) || foldsCase(real) && below(strings.ToLower(file), strings.ToLower(real)))
-	})
 }

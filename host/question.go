@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -45,10 +46,10 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 	heading, body := s.question(p, command, dir)
 	var said, why []styled.Line
 	if description != "" { // little of it: what is asked must not be pushed out of sight
-		said = styled.Visible(capped(styled.Colored(cut(description, descriptionBytes), styled.More), descriptionLines), true)
+		said = styled.Visible(capped(styled.Colored(styled.Cut(description, descriptionBytes), styled.More), descriptionLines), true)
 	}
 	if p.judgement.why != "" {
-		why = styled.Colored(styled.VisibleText(cut(p.judgement.why, 300)), styled.More)
+		why = styled.Colored(styled.VisibleText(styled.Cut(p.judgement.why, 300)), styled.More)
 	}
 	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
 		body = append(body, said...)
@@ -59,14 +60,14 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 		body = append(aside(call, command), body...)
 	}
 	body = slices.Concat(s.staleLines(p, ""), s.pickLines(p), body, why) // what an answer does is not on a later page
-	lines, marks := flatten(cutLines(capped(body, floatLines)))
+	lines, marks := styled.Flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if p.request.Title != "" {
 		title = p.request.Title
 	}
 	snap := rpc.Permission{
 		ID: int(p.id), Session: s.id, Title: title, Description: description, ToolCallID: call.ID, Options: options,
-		Heading: styled.VisibleText(cut(heading, 200)), Lines: lines, Marks: marks,
+		Heading: styled.VisibleText(styled.Cut(heading, 200)), Lines: lines, Marks: marks,
 	}
 	allow, _ := choose(p.request.Options, true)
 	reject, _ := choose(p.request.Options, false)
@@ -86,14 +87,14 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 
 // label is an option's name as the float shows it.
 func label(o session.PermissionOption) string {
-	if name := styled.VisibleText(cut(o.Name, optionBytes)); name != "" {
+	if name := styled.VisibleText(styled.Cut(o.Name, optionBytes)); name != "" {
 		if len(o.Name) > optionBytes {
 			name += "…"
 		}
 		return name
 	}
 	if o.Kind != "" {
-		return "(" + strings.ReplaceAll(styled.VisibleText(cut(o.Kind, 100)), "_", " ") + ")"
+		return "(" + strings.ReplaceAll(styled.VisibleText(styled.Cut(o.Kind, 100)), "_", " ") + ")"
 	}
 	return "(no name)"
 }
@@ -179,16 +180,16 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		}
 	}
 	files := s.files(call)
-	who := s.spec.Title
+	who := s.base.Title
 	switch {
 	case command != "":
-		body = append(commandLines(command), styled.Visible(styled.Colored("in "+tilde(cut(dir, 300)), styled.More), true)...)
+		body = append(commandLines(command), styled.Visible(styled.Colored("in "+folder.Tilde(styled.Cut(dir, 300)), styled.More), true)...)
 		if call.Kind != session.KindExecute { // a tool that has more to say than what it runs
 			body = append(body, styled.Visible(inputLines(call, s.saysAlready(p, command)), true)...)
 		}
 		return who + " wants to run a command", append(body, styled.Visible(s.diffLines(files), true)...)
 	case len(files) > 0:
-		what := s.short(files[0].Path)
+		what := s.base.Short(files[0].Path)
 		if len(files) > 1 {
 			what = styled.Many(len(files), "file")
 		}
@@ -216,7 +217,7 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		body = append(body, styled.Colored(call.Title, styled.ToolTitle)...)
 	}
 	for _, l := range call.Locations {
-		if rel := s.short(l.Path); !strings.Contains(call.Title, rel) {
+		if rel := s.base.Short(l.Path); !strings.Contains(call.Title, rel) {
 			body = append(body, styled.Line{Text: rel})
 		}
 	}
@@ -247,7 +248,7 @@ func (s *Session) saysAlready(p *permission, texts ...string) func(key, value st
 		case "command", "cmd", "cwd", "workdir":
 			return p.run.parsed().Given()
 		}
-		return value != "" && (slices.Contains(said, value) || slices.Contains(said, s.short(value)))
+		return value != "" && (slices.Contains(said, value) || slices.Contains(said, s.base.Short(value)))
 	}
 }
 
@@ -271,7 +272,7 @@ func aside(call *session.ToolCall, command string) []styled.Line {
 	if call.Title == "" || call.Title == command {
 		return nil
 	}
-	return styled.Visible(styled.Colored(cut(call.Title, 500), styled.ToolTitle), true)
+	return styled.Visible(styled.Colored(styled.Cut(call.Title, 500), styled.ToolTitle), true)
 }
 
 // diffLines lists every file with its counts, and the changes as far as they
@@ -280,7 +281,7 @@ func (s *Session) diffLines(files []diff.File) []styled.Line {
 	var body []styled.Line
 	for i := range files {
 		f := &files[i]
-		body = append(body, styled.FileHead(f.Name(s.short), f.Added, f.Removed))
+		body = append(body, styled.FileHead(f.Name(s.base.Short), f.Added, f.Removed))
 		lines, more := styled.Diff(f, "  ", max(4, floatDiffLines/len(files)))
 		if last := len(lines) - 1; more > 0 {
 			lines = append(lines[:last], styled.MoreLine(more+1))
@@ -309,23 +310,10 @@ func cutLines(lines []styled.Line) []styled.Line {
 		for _, l := range lines[i:] {
 			rest += len(l.Text)
 		}
-		l.Text = cut(l.Text, max(room, 1))
+		l.Text = styled.Cut(l.Text, max(room, 1))
 		l.Marks = slices.DeleteFunc(slices.Clone(l.Marks), func(m styled.Mark) bool { return m.EndCol > len(l.Text) })
 		more := fmt.Sprintf("… %d bytes more, which are not shown", rest-len(l.Text))
 		return append(append(lines[:i:i], l), styled.Colored(more, styled.Warning)...)
 	}
 	return lines
-}
-
-// flatten is lines as Lua takes them: the texts, and the highlights as row,
-// column, end column, group.
-func flatten(lines []styled.Line) (texts []string, marks []int) {
-	texts, marks = make([]string, len(lines)), []int{}
-	for row, l := range lines {
-		texts[row] = l.Text
-		for _, m := range l.Marks {
-			marks = append(marks, row, m.Col, m.EndCol, int(m.Group))
-		}
-	}
-	return texts, marks
 }

@@ -209,7 +209,7 @@ func TestColoursOfACommand(t *testing.T) {
 			}
 		}
 	}
-	texts, marks := flatten([]styled.Line{{Text: "a"}, {Text: "bc", Marks: []styled.Mark{{Col: 1, EndCol: 2, Group: 3}}}})
+	texts, marks := styled.Flatten([]styled.Line{{Text: "a"}, {Text: "bc", Marks: []styled.Mark{{Col: 1, EndCol: 2, Group: 3}}}})
 	if !slices.Equal(texts, []string{"a", "bc"}) || !slices.Equal(marks, []int{1, 1, 2, 3}) {
 		t.Errorf("flat are %q, %v", texts, marks)
 	}

@@ -33,7 +33,7 @@ func (t *reviewTab) decide(m rpc.ReviewDecide) {
 	first, ok := t.page.Follow(m.Row, m.Seq)
 	last, known := t.page.Follow(max(m.Row, m.Last), m.Seq)
 	if !ok || !known {
-		t.session.host.notify("warning", "the review has changed: look at it again")
+		t.session.base.Editor.Notify("warning", "the review has changed: look at it again")
 		return
 	}
 	if m.Lines {
@@ -44,17 +44,17 @@ func (t *reviewTab) decide(m rpc.ReviewDecide) {
 	f := t.files[r.File]
 	switch {
 	case r.Kind == reviewpage.Title && !t.pending():
-		t.session.host.notify("info", "all is decided")
+		t.session.base.Editor.Notify("info", "all is decided")
 	case r.Kind == reviewpage.Title:
 		t.make(map[string]ledger.Decision{"": {Do: do}})
-		t.session.host.notify("info", map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do]+": u takes that back")
+		t.session.base.Editor.Notify("info", map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do]+": u takes that back")
 	case r.Kind == reviewpage.Head && f != nil:
 		t.make(map[string]ledger.Decision{f.Path: fileDecision(do, f.File)})
 	case r.Kind == reviewpage.Text && r.Change >= 0 && f != nil:
 		c := f.Changes()[r.Change]
 		t.make(map[string]ledger.Decision{f.Path: {Do: do, Path: f.Path, Which: selecting(f.File, []picked{{Change: c, whole: true}})}})
 	default:
-		t.session.host.notify("info", "there is nothing to decide on this line")
+		t.session.base.Editor.Notify("info", "there is nothing to decide on this line")
 	}
 }
 
@@ -120,7 +120,7 @@ func (t *reviewTab) decideLines(do review.Decision, first, last int) {
 		all[f.Path] = ledger.Decision{Do: do, Path: f.Path, Which: selecting(f.File, list)}
 	}
 	if len(all) == 0 {
-		t.session.host.notify("info", "there is nothing to decide on these lines")
+		t.session.base.Editor.Notify("info", "there is nothing to decide on these lines")
 		return
 	}
 	t.make(all)
@@ -212,13 +212,13 @@ func (t *reviewTab) make(all map[string]ledger.Decision) {
 
 // undo takes back the decision made last on the page, when those that are being made are made.
 func (t *reviewTab) undo() {
-	t.session.ledger.Then(func() { t.session.box.Put(t.undoLast) })
+	t.session.ledger.Then(func() { t.session.base.Box.Put(t.undoLast) })
 }
 
 func (t *reviewTab) undoLast() {
 	n := len(t.decisions)
 	if n == 0 {
-		t.session.host.notify("info", "there is no decision to undo")
+		t.session.base.Editor.Notify("info", "there is no decision to undo")
 		return
 	}
 	last := t.decisions[n-1]
@@ -298,7 +298,7 @@ func (h *Host) hearConflicts(m rpc.OpenConflicts) {
 	sessions := slices.Collect(maps.Values(h.sessions))
 	h.mu.Unlock()
 	for _, s := range sessions {
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			if !maps.Equal(s.review.conflicts, found) {
 				s.review.conflicts = found
 				s.review.render()

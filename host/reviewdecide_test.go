@@ -115,7 +115,7 @@ func TestOverlappingSessions(t *testing.T) {
 	h := &Host{}
 	one, two := &Session{id: 1, host: h, spec: AgentSpec{Title: "One"}}, &Session{id: 2, host: h, spec: AgentSpec{Title: "Two"}}
 	for _, s := range []*Session{one, two} {
-		s.box = mailbox.New()
+		s.base.Box = mailbox.New()
 		s.review = newReviewTab(s)
 	}
 	o := &h.overlaps

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
@@ -119,7 +120,7 @@ func (t *reviewTab) show(m rpc.ReviewOpen) {
 		}
 		t.send = m.Send
 		t.page.Reset()
-		t.session.host.callback(m.Callback, true, "")
+		t.session.base.Editor.Answer(m.Callback, true, "")
 		t.render()
 		return true
 	}
@@ -128,9 +129,9 @@ func (t *reviewTab) show(m rpc.ReviewOpen) {
 		return
 	}
 	t.session.ledger.Files(func([]review.File) {
-		t.session.box.Put(func() {
+		t.session.base.Box.Put(func() {
 			if !ready() {
-				t.session.host.callback(m.Callback, nil, "the agent has changed no file in this session")
+				t.session.base.Editor.Answer(m.Callback, nil, "the agent has changed no file in this session")
 			}
 		})
 	})
@@ -142,7 +143,7 @@ func (t *reviewTab) close() {
 	t.forget()
 	for _, answer := range t.answers {
 		if op, ok := answer(); ok {
-			t.session.host.editor.Post(op)
+			t.session.base.Editor.Post(op)
 		}
 	}
 	t.answers = nil
@@ -172,10 +173,10 @@ func (t *reviewTab) entries() []*entry {
 	for id, f := range t.files {
 		e := &entry{Entry: reviewpage.Entry{ID: id, File: f.File}, rendered: f.shown, version: f.version, fold: f.fold}
 		if f.OldPath != "" {
-			e.OldName = t.session.short(f.OldPath)
+			e.OldName = t.session.base.Short(f.OldPath)
 		}
 		if f.MovedTo != "" {
-			e.NewName = t.session.short(f.MovedTo)
+			e.NewName = t.session.base.Short(f.MovedTo)
 		}
 		list = append(list, e)
 	}
@@ -194,7 +195,7 @@ func (t *reviewTab) entries() []*entry {
 		}
 	}
 	for _, e := range list {
-		e.Name = t.session.short(e.File.Path)
+		e.Name = t.session.base.Short(e.File.Path)
 		e.Conflicts = t.conflicts[e.File.Path]
 		e.Also = t.session.host.overlaps.others(t.session, e.File.Path)
 	}
@@ -224,9 +225,9 @@ func (t *reviewTab) render() {
 		header.Title = t.session.spec.Title
 	}
 	list := t.entries()
-	t.session.host.background(func() {
+	t.session.base.Background(func() {
 		blocks := renderPage(header, list)
-		t.session.box.Put(func() {
+		t.session.base.Box.Put(func() {
 			t.rendering = false
 			for _, e := range list {
 				if f := t.files[e.ID]; f != nil {
@@ -273,7 +274,7 @@ func renderPage(header reviewpage.Header, list []*entry) []*reviewpage.Block {
 // hurry has Neovim told at once, though the chat may be hidden.
 func (t *reviewTab) hurry() {
 	t.session.urgent.Store(true)
-	t.session.host.editor.Hurry(t.session)
+	t.session.base.Editor.Hurry(t.session)
 }
 
 // ops are the edits that Neovim gets next, and the answers that can be given when it has them.
@@ -434,7 +435,7 @@ func (t *reviewTab) place(m rpc.ReviewPlace) {
 			answer = rpc.Place{Path: path, Line: t.lineFor(r), Gone: gone}
 		}
 	}
-	t.session.host.callback(m.Callback, answer, "")
+	t.session.base.Editor.Answer(m.Callback, answer, "")
 }
 
 func (t *reviewTab) pathOf(id int) (path string, gone bool) {
@@ -480,20 +481,20 @@ func (t *reviewTab) beside(m rpc.ReviewBeside) {
 		}
 	}
 	if !ok || f == nil {
-		t.session.host.callback(callback, nil, "")
+		t.session.base.Editor.Answer(callback, nil, "")
 		return
 	}
 	if f.Accepted.Opaque || f.Present.Opaque {
-		t.session.host.callback(callback, nil, t.session.short(f.Path)+" is no text, or too large to be compared")
+		t.session.base.Editor.Answer(callback, nil, t.session.base.Short(f.Path)+" is no text, or too large to be compared")
 		return
 	}
-	accepted, present := textLines(f.Accepted.Text), textLines(f.Present.Text)
+	accepted, present := diff.TextLines(f.Accepted.Text), diff.TextLines(f.Present.Text)
 	if max(len(accepted), len(present))*(wholeChanges+len(f.Hunks))/wholeChanges > wholeCost {
-		t.session.host.callback(callback, nil, t.session.short(f.Path)+" is too large to be shown side by side")
+		t.session.base.Editor.Answer(callback, nil, t.session.base.Short(f.Path)+" is too large to be shown side by side")
 		return
 	}
-	t.session.host.callback(callback, rpc.BesideFile{
-		Path: f.Path, Name: t.session.short(f.Path), Line: t.lineFor(r), Gone: !f.Present.Exists,
+	t.session.base.Editor.Answer(callback, rpc.BesideFile{
+		Path: f.Path, Name: t.session.base.Short(f.Path), Line: t.lineFor(r), Gone: !f.Present.Exists,
 	}, "")
 	var lines []styled.Line
 	for _, text := range accepted {

@@ -63,11 +63,11 @@ var handlers = handling(
 		}
 		s.submit(&draft{action: editing, was: m.Was, prompts: prompts})
 	}),
-	toSession(func(s *Session, m rpc.FindFiles) { s.host.background(func() { s.host.findFiles(s.cwd, m) }) }),
+	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Cwd, m) }) }),
 	toSession(func(s *Session, m rpc.AwaitFiles) {
-		s.host.background(func() {
-			s.host.finder.Await(s.cwd)
-			s.host.callback(m.Callback, true, "")
+		s.base.Background(func() {
+			s.host.finder.Await(s.base.Cwd)
+			s.base.Editor.Answer(m.Callback, true, "")
 		})
 	}),
 	toHost((*Host).hearUnsaved),
@@ -87,7 +87,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Fold) {
 		row, fold := s.row(m.At), transcript.Fold(m.Fold)
 		if fold == transcript.Toggle && s.chat.IsDue(row) {
-			s.host.editor.Post(editor.Do(rpc.OpenReview{In: m.In}))
+			s.base.Editor.Post(editor.Do(rpc.OpenReview{In: m.In}))
 			return
 		}
 		s.chat.Fold(row, fold)
@@ -95,7 +95,7 @@ var handlers = handling(
 	}),
 	toSession(func(s *Session, m rpc.KeepDue) {
 		if !s.chat.IsDue(s.row(m.At)) {
-			s.host.notify("warning", "this line counts no changes to review")
+			s.base.Editor.Notify("warning", "this line counts no changes to review")
 			return
 		}
 		s.decide(ledger.Decision{Do: review.Keep}, func(int, error) {})
@@ -109,13 +109,13 @@ var handlers = handling(
 			}
 			to = rpc.FoundRow{Row: next, Found: true}
 		}
-		s.host.callback(m.Callback, to, "")
+		s.base.Editor.Answer(m.Callback, to, "")
 	}),
 	toSession(func(s *Session, m rpc.Block) {
 		row, end := s.chat.Block(s.row(m.At))
-		s.host.callback(m.Callback, rpc.Rows{Row: row, EndRow: end}, "")
+		s.base.Editor.Answer(m.Callback, rpc.Rows{Row: row, EndRow: end}, "")
 	}),
-	toSession(func(s *Session, m rpc.Location) { s.host.callback(m.Callback, s.location(s.row(m.At)), "") }),
+	toSession(func(s *Session, m rpc.Location) { s.base.Editor.Answer(m.Callback, s.location(s.row(m.At)), "") }),
 	toSession(func(s *Session, m rpc.Inspect) { s.inspect(s.row(m.At), m.Callback) }),
 	toSession(func(s *Session, m rpc.Whole) { s.whole(s.chat.Whole(s.row(m.At)), m.Buf, m.Callback) }),
 	toSession(func(s *Session, m rpc.Output) { s.whole(s.chat.Output(s.row(m.At)), m.Buf, m.Callback) }),
@@ -125,11 +125,11 @@ var handlers = handling(
 		if call := s.conv.ToolCall(m.ID); call != nil {
 			result = mirrorCall(call, 0)
 		}
-		s.host.callback(m.Callback, result, "")
+		s.base.Editor.Answer(m.Callback, result, "")
 	}),
 
 	// terminals
-	toSession(func(s *Session, m rpc.TerminalsAt) { s.host.callback(m.Callback, s.terminalsAt(m.Row), "") }),
+	toSession(func(s *Session, m rpc.TerminalsAt) { s.base.Editor.Answer(m.Callback, s.terminalsAt(m.Row), "") }),
 	toTerminal(func(t *sessionTerminal, m rpc.TerminalShow) { t.view.show(m.Anew, m.Cols, m.Rows) }),
 	toTerminal(func(t *sessionTerminal, _ rpc.TerminalShut) { t.view.shut() }),
 	toTerminal(func(t *sessionTerminal, m rpc.TerminalFocus) { t.display.Answering(t.own != nil && m.Focused) }),
@@ -180,7 +180,7 @@ var handlers = handling(
 	toHost(func(h *Host, m rpc.CatchUp) { h.catchUp(m.Name, m.Callback) }),
 	toHost(func(h *Host, m rpc.Compare) { h.compare(m.Name) }),
 	toHost((*Host).hearConflicts),
-	inBackground(func(h *Host, m rpc.ListRefused) { h.callback(m.Callback, h.files.Refused(m.Name), "") }),
+	inBackground(func(h *Host, m rpc.ListRefused) { h.editor.Answer(m.Callback, h.files.Refused(m.Name), "") }),
 	inBackground(func(h *Host, m rpc.Recover) { h.recoverFile(m.ID, m.Which) }),
 	toHost(func(h *Host, m rpc.FollowState) { h.follow.heard(m) }),
 )
@@ -214,11 +214,11 @@ func inBackground[M any](f func(*Host, M)) handler {
 func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 	return toHost(func(h *Host, m M) {
 		s := h.session(m.InSession())
-		if s != nil && s.box.Put(func() { f(s, m) }) {
+		if s != nil && s.base.Box.Put(func() { f(s, m) }) {
 			return
 		}
 		if asks, ok := any(m).(interface{ Answers() int }); ok && asks.Answers() != 0 {
-			h.callback(asks.Answers(), nil, "The session is closed.")
+			h.editor.Answer(asks.Answers(), nil, "The session is closed.")
 		}
 	})
 }
@@ -235,11 +235,6 @@ func toTerminal[M interface {
 	})
 }
 
-// callback hands a result to a Lua function that waits for it.
-func (h *Host) callback(id int, result any, failure string) {
-	h.editor.Post(editor.Do(rpc.Callback{ID: id, Result: result, Error: failure}))
-}
-
 // findFiles answers a completion of a file's name.
 func (h *Host) findFiles(cwd string, m rpc.FindFiles) {
 	found, partial := h.finder.Find(files.Query{Dir: cwd, Text: m.Query, Limit: 50, Open: slices.Clone(m.Open)})
@@ -247,5 +242,5 @@ func (h *Host) findFiles(cwd string, m rpc.FindFiles) {
 	for i, f := range found {
 		list[i] = rpc.File(f)
 	}
-	h.callback(m.Callback, rpc.Files{Files: list, Partial: partial}, "")
+	h.editor.Answer(m.Callback, rpc.Files{Files: list, Partial: partial}, "")
 }

@@ -93,7 +93,7 @@ func (s *saves) Write(key string, image *saved.Image, done func(bytes int, err e
 		if err != nil {
 			h.log.Warn(err.Error())
 			if !s.failing {
-				h.notify("warning", "what waits for your review is not saved, a crash would lose it: "+reason(err))
+				h.editor.Notify("warning", "what waits for your review is not saved, a crash would lose it: "+reason(err))
 			}
 		}
 		s.failing = err != nil
@@ -133,7 +133,7 @@ func waiting(s saved.Session) string {
 
 // remind says something in the chat, below what the agent tells of the session.
 func (s *Session) remind(text string) {
-	s.box.Put(func() {
+	s.base.Box.Put(func() {
 		s.reminder = text
 		if s.phase == ready || s.phase == dead {
 			s.sayReminder()
@@ -152,14 +152,14 @@ func (s *Session) sayReminder() {
 // takeUpSaved takes up what was saved of the session, and says what of it waits for the user.
 func (s *Session) takeUpSaved() {
 	s.ledger.TakeUp(s.about(), func(comments []saved.Comment, told []string) {
-		s.box.Put(func() { s.comments.takeUp(comments, told) })
+		s.base.Box.Put(func() { s.comments.takeUp(comments, told) })
 	}, func(was saved.Session, err error) {
 		if errors.Is(err, saved.ErrNewer) {
 			s.remind("A newer version of the plugin saved the review of this session: it is left as it is, and nothing new is saved, until you update.")
 			return
 		}
 		if err != nil {
-			s.host.log.Warn(err.Error())
+			s.base.Log.Warn(err.Error())
 			s.remind("What waited for your review in this session could not be read again; :Acp log says why.")
 			return
 		}
@@ -169,19 +169,19 @@ func (s *Session) takeUpSaved() {
 
 // about is what a listing of saved sessions says of this one; its title is kept by [ledger.Ledger.Titled].
 func (s *Session) about() saved.About {
-	return saved.About{Agent: s.spec.Name, AgentTitle: s.spec.Title, Cwd: s.cwd, ID: s.remote.stored}
+	return saved.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.stored}
 }
 
 // listSaved gives Lua the sessions that were saved, the latest first.
 func (h *Host) listSaved(callback int) {
 	if h.store == nil {
-		h.callback(callback, []rpc.SavedSession{}, "")
+		h.editor.Answer(callback, []rpc.SavedSession{}, "")
 		return
 	}
 	entries, err := saved.List(h.store)
 	if err != nil {
 		h.log.Warn(err.Error())
-		h.callback(callback, nil, "what was saved of earlier sessions cannot be read; :Acp log says why")
+		h.editor.Answer(callback, nil, "what was saved of earlier sessions cannot be read; :Acp log says why")
 		return
 	}
 	entries = h.saves.over(entries)
@@ -194,7 +194,7 @@ func (h *Host) listSaved(callback int) {
 			},
 		}
 	}
-	h.callback(callback, list, "")
+	h.editor.Answer(callback, list, "")
 }
 
 // forgetSaved forgets what was saved of a session that the agent has deleted.

@@ -10,7 +10,9 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -25,11 +27,7 @@ type Session struct {
 	id   int // unique in this Neovim
 	host *Host
 	spec AgentSpec
-	cwd  string
-	// roots are the folders of which files are read, written and sent along without a
-	// question. They never change.
-	roots []string
-	box   *mailbox.Mailbox
+	base feature.Base
 
 	// The fields below belong to the session's goroutine.
 
@@ -85,7 +83,12 @@ const (
 var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, cwd: cwd, roots: []string{cwd}, box: mailbox.New(), remarked: map[string]bool{}}
+	s := &Session{id: id, host: h, spec: spec, remarked: map[string]bool{}}
+	s.base = feature.Base{
+		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
+		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
+		Remark: s.remark, Event: s.event, Changed: s.changed,
+	}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
@@ -141,7 +144,7 @@ func (s *Session) agentDied(a *agent, why *Failure) {
 		s.die(why)
 		s.died = a
 		if !s.visible.Load() {
-			a.mourned.Do(func() { s.host.notify("error", why.brief(s.spec.Title)+" :Acp restart starts it again.") })
+			a.mourned.Do(func() { s.base.Editor.Notify("error", why.brief(s.base.Title)+" :Acp restart starts it again.") })
 		}
 	}
 }
@@ -164,7 +167,7 @@ func (s *Session) close() {
 	s.host.overlaps.forget(s)
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
-	s.box.Close()
+	s.base.Box.Close()
 }
 
 // steer puts the user's words into the running turn, or sends them as a prompt
@@ -177,7 +180,7 @@ func (s *Session) steer(words []session.Content) {
 		return
 	}
 	s.agent.Steer(s.remote.id, fitting, func(taken bool, err error) {
-		s.box.PutSlowly(func() {
+		s.base.Box.PutSlowly(func() {
 			if !taken {
 				s.queueInstead(words)
 				s.proceed()
@@ -197,14 +200,14 @@ func (s *Session) queueInstead(words []session.Content) {
 		why = "did not take them"
 	}
 	if s.outbox.working() {
-		s.host.notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", s.spec.Title, why))
+		s.base.Editor.Notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", s.base.Title, why))
 	}
 }
 
 // resume lets a paused queue go on.
 func (s *Session) resume() {
 	if s.phase == dead {
-		s.host.notify("warning", s.failure)
+		s.base.Editor.Notify("warning", s.failure)
 		return
 	}
 	s.outbox.resume()
@@ -244,7 +247,7 @@ func (s *Session) proceed() {
 // of the agent's death.
 func (s *Session) keptFromDead() {
 	if s.phase == dead {
-		s.host.notify("warning", s.failure+" Your prompt is kept.")
+		s.base.Editor.Notify("warning", s.failure+" Your prompt is kept.")
 	}
 }
 
@@ -280,7 +283,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	attempt := s.outbox.attempt
 	s.unsent = sent
 	s.ledger.BeginTurn(promptText(blocks), func() {
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			if s.unsent != nil && s.outbox.awaits(attempt) {
 				s.work(s.unsent)
 			}
@@ -294,7 +297,7 @@ func (s *Session) work(blocks []session.Content) {
 	attempt := s.outbox.attempt
 	s.changed()
 	s.agent.Prompt(s.remote.id, blocks, func(reason session.StopReason, err error) {
-		s.box.PutSlowly(func() {
+		s.base.Box.PutSlowly(func() {
 			if s.outbox.awaits(attempt) {
 				s.answered(blocks, reason, err)
 			}
@@ -318,7 +321,7 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 	default:
 		s.forgetSent()
 		words, detail := explained(err)
-		s.failTurn(&Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.spec.Title, words), Detail: detail})
+		s.failTurn(&Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.base.Title, words), Detail: detail})
 		s.proceed()
 	}
 }
@@ -374,7 +377,7 @@ func (s *Session) cancel() {
 		attempt := s.outbox.attempt
 		s.later(slowAnswer, func() {
 			if s.outbox.awaits(attempt) {
-				s.remark("warning", s.spec.Title+" has not ended the turn. :Acp restart starts it again.")
+				s.remark("warning", s.base.Title+" has not ended the turn. :Acp restart starts it again.")
 			}
 		})
 	}
@@ -395,7 +398,7 @@ func (s *Session) update(u session.Update) {
 		return
 	case session.UnknownUpdate:
 		if n.Reason != "" {
-			s.host.log.Warn("an update is left out", "session", s.id, "type", n.Type, "err", n.Reason)
+			s.base.Log.Warn("an update is left out", "session", s.id, "type", n.Type, "err", n.Reason)
 		}
 	case session.Notice:
 		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
@@ -436,7 +439,7 @@ func (s *Session) remarkOnce(text string) {
 
 // later runs f on the session's goroutine after a time.
 func (s *Session) later(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, func() { s.box.Put(f) })
+	return time.AfterFunc(d, func() { s.base.Box.Put(f) })
 }
 
 // startClock lets the running durations in the chat go on.

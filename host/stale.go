@@ -44,7 +44,7 @@ func (s *Session) lookAt(path string, settle bool, then func(buffers.Seen)) {
 	}
 	w.Look(path, settle, maxFingerprint, func(seen buffers.Seen, err error) {
 		if err == nil {
-			s.box.Put(func() { then(seen) })
+			s.base.Box.Put(func() { then(seen) })
 		}
 	})
 }
@@ -59,7 +59,7 @@ func (s *Session) learn(path string, settle bool) {
 func (s *Session) learnText(path, text string) {
 	// On the disk no text is more than four times as long, so this is what [fingerprintOf] makes of it.
 	if real, err := buffers.RealPath(path); err == nil && text != "" && len(text) <= maxFingerprint/4 {
-		s.box.Put(func() { s.know(real, fingerprint(text)) })
+		s.base.Box.Put(func() { s.know(real, fingerprint(text)) })
 		return
 	}
 	s.learn(path, false)
@@ -78,12 +78,12 @@ func (s *Session) learnFrom(call *session.ToolCall) {
 		return
 	}
 	if call.Kind == session.KindRead {
-		for _, path := range session.AllAbsolute(call.Files().Named, s.absolute) {
+		for _, path := range session.AllAbsolute(call.Files().Named, s.base.Absolute) {
 			s.learn(path, false)
 		}
 		return
 	}
-	for _, path := range session.AllAbsolute(call.Files().Changed, s.absolute) {
+	for _, path := range session.AllAbsolute(call.Files().Changed, s.base.Absolute) {
 		s.learn(path, true)
 	}
 }
@@ -94,7 +94,7 @@ func (s *Session) findStale(p *permission) {
 	if len(s.known) == 0 {
 		return
 	}
-	for _, path := range session.AllAbsolute(p.call.Files().Changed, s.absolute) {
+	for _, path := range session.AllAbsolute(p.call.Files().Changed, s.base.Absolute) {
 		s.lookAt(path, false, func(seen buffers.Seen) {
 			known, ok := s.known[seen.Path]
 			stale := ok && known != fingerprintOf(seen)
@@ -118,10 +118,10 @@ func (s *Session) staleLines(p *permission, path string) []styled.Line {
 		return nil
 	}
 	var lines []styled.Line
-	only, _ := s.absolute(path)
-	for _, each := range session.AllAbsolute(p.call.Files().Changed, s.absolute) {
+	only, _ := s.base.Absolute(path)
+	for _, each := range session.AllAbsolute(p.call.Files().Changed, s.base.Absolute) {
 		if p.stale[each] && (path == "" || each == only) {
-			text := fmt.Sprintf("⚠ %s changed since %s read it", styled.VisibleText(filepath.Base(each)), s.spec.Title)
+			text := fmt.Sprintf("⚠ %s changed since %s read it", styled.VisibleText(filepath.Base(each)), s.base.Title)
 			lines = append(lines, styled.Colored(text, styled.ToolWaiting)...)
 		}
 	}

@@ -24,14 +24,14 @@ const linger = 30 * time.Second
 func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func(a *agent, answer func(any, error)) (cancel func())) {
 	a, err := h.agentFor(spec, cwd)
 	if err != nil {
-		h.callback(callback, nil, err.Error())
+		h.editor.Answer(callback, nil, err.Error())
 		return
 	}
 	var told atomic.Bool
 	var cancel atomic.Pointer[func()]
 	tell := func(result any, failure string) {
 		if told.CompareAndSwap(false, true) {
-			h.callback(callback, result, failure)
+			h.editor.Answer(callback, result, failure)
 			time.AfterFunc(linger, a.release)
 		}
 	}
@@ -151,11 +151,11 @@ func deletesNot(spec AgentSpec) *Failure {
 
 // remove has the agent forget the session, and closes it.
 func (s *Session) remove(callback int) {
-	fail := func(err error) { s.host.callback(callback, nil, visitFailure(s.spec, "session/delete", err)) }
+	fail := func(err error) { s.base.Editor.Answer(callback, nil, visitFailure(s.spec, "session/delete", err)) }
 	a := s.agent
 	switch {
 	case a == nil || s.remote.id == "":
-		s.host.callback(callback, nil, s.spec.Title+" does not have the session open. :Acp restart starts it again.")
+		s.base.Editor.Answer(callback, nil, s.base.Title+" does not have the session open. :Acp restart starts it again.")
 		return
 	case !s.info.Deletes:
 		fail(deletesNot(s.spec))
@@ -177,7 +177,7 @@ func (s *Session) remove(callback int) {
 				s.remote.id = "" // there is nothing left to be closed
 			}
 			s.ledger.Forget()
-			s.host.callback(callback, true, "")
+			s.base.Editor.Answer(callback, true, "")
 			s.close()
 		}
 	})

@@ -196,9 +196,9 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 		r.Reply("", errSessionClosed)
 		return
 	}
-	dir, ok := s.cwd, true
+	dir, ok := s.base.Cwd, true
 	if r.Dir != "" {
-		dir, ok = s.absolute(r.Dir)
+		dir, ok = s.base.Absolute(r.Dir)
 	}
 	if !ok {
 		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("%q is no folder of this computer", r.Dir)})
@@ -207,8 +207,8 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 	s.ledger.Worked()
 	term := &sessionTerminal{session: s.id, command: commandLine(r.Command, r.Args), cwd: filepath.Clean(dir), silent: r.NoOutput}
 	term.view.term, term.view.host = term, s.host
-	changed := func() { s.box.Put(func() { s.terminalChanged(term, false) }) }
-	s.host.background(func() {
+	changed := func() { s.base.Box.Put(func() { s.terminalChanged(term, false) }) }
+	s.base.Background(func() {
 		own, err := terminal.Start(terminal.Config{
 			Command: r.Command, Args: r.Args, Env: r.Env, Dir: dir, OutputByteLimit: r.OutputByteLimit, Changed: changed,
 		})
@@ -217,16 +217,16 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 			return
 		}
 		term.own, term.display = own, own.Display()
-		s.host.editor.Post(groupOp(own.PGID(), true))
-		if !s.box.Put(func() { s.takeTerminal(term, r.Reply) }) {
+		s.base.Editor.Post(groupOp(own.PGID(), true))
+		if !s.base.Box.Put(func() { s.takeTerminal(term, r.Reply) }) {
 			own.Close(0)
 			r.Reply("", errSessionClosed)
 		}
 		<-own.Done()
-		s.host.editor.Post(groupOp(own.PGID(), false))
-		if !s.box.Put(func() { s.terminalChanged(term, true) }) && term.number != 0 {
+		s.base.Editor.Post(groupOp(own.PGID(), false))
+		if !s.base.Box.Put(func() { s.terminalChanged(term, true) }) && term.number != 0 {
 			// The session was closed, and the command with it.
-			s.host.editor.Post(editor.Do(rpc.Terminals{List: []rpc.Terminal{term.mirror()}}))
+			s.base.Editor.Post(editor.Do(rpc.Terminals{List: []rpc.Terminal{term.mirror()}}))
 			term.view.changed()
 		}
 	})
@@ -236,7 +236,7 @@ func (s *Session) createTerminal(r session.CreateTerminal) {
 // unless it has gone meanwhile.
 func (s *Session) takeTerminal(term *sessionTerminal, reply func(string, error)) {
 	if s.phase != ready {
-		s.host.background(func() { term.own.Close(0) })
+		s.base.Background(func() { term.own.Close(0) })
 		reply("", errSessionClosed)
 		return
 	}
@@ -272,7 +272,7 @@ func (s *Session) updateTerminal(u session.Update) {
 	case session.TerminalPatch:
 		term := s.agentTerminal(u.ID)
 		if term.own != nil {
-			s.host.log.Warn("the agent tells of a terminal that is this client's", "session", s.id, "terminal", u.ID)
+			s.base.Log.Warn("the agent tells of a terminal that is this client's", "session", s.id, "terminal", u.ID)
 			return
 		}
 		term.patch(u)

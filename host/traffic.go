@@ -65,7 +65,7 @@ func (t *traffic) recordTo(agent, path string) error {
 func (h *Host) showTraffic(agent, file string, callback int) {
 	if file != "" {
 		if err := h.traffic.recordTo(agent, file); err != nil {
-			h.callback(callback, nil, err.Error())
+			h.editor.Answer(callback, nil, err.Error())
 			return
 		}
 	}
@@ -74,5 +74,5 @@ func (h *Host) showTraffic(agent, file string, callback int) {
 	for i, e := range entries {
 		list[i] = rpc.TrafficEntry{Dir: string(e.Dir), T: int(e.T), Msg: string(e.Msg)}
 	}
-	h.callback(callback, list, "")
+	h.editor.Answer(callback, list, "")
 }

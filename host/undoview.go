@@ -21,12 +21,12 @@ var errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
 // tellUndo undoes a turn for Lua, or tells what that would do.
 func (s *Session) tellUndo(m rpc.Undo) {
 	if s.outbox.turnOpen() {
-		s.host.callback(m.Callback, nil, sentenceOf(errTurnRuns))
+		s.base.Editor.Answer(m.Callback, nil, sentenceOf(errTurnRuns))
 		return
 	}
 	s.ledger.Undo(m.Again, m.Preview, m.Turn, func(t *turns.Turn, steps []turns.Step, err error) {
 		if err != nil && steps == nil {
-			s.host.callback(m.Callback, nil, sentenceOf(err))
+			s.base.Editor.Answer(m.Callback, nil, sentenceOf(err))
 			return
 		}
 		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
@@ -37,7 +37,7 @@ func (s *Session) tellUndo(m rpc.Undo) {
 		if err != nil {
 			result.Failed = err.Error() + "."
 		}
-		s.host.callback(m.Callback, result, "")
+		s.base.Editor.Answer(m.Callback, result, "")
 	})
 }
 
@@ -51,7 +51,7 @@ func (s *Session) stepLines(steps []turns.Step) []rpc.UndoneFile {
 	var list []rpc.UndoneFile
 	for _, step := range steps {
 		line := rpc.UndoneFile{
-			Path: step.Of.Path, Name: s.short(step.Of.Path), Stays: step.Idle(), Settled: step.Note == turns.AsBefore,
+			Path: step.Of.Path, Name: s.base.Short(step.Of.Path), Stays: step.Idle(), Settled: step.Note == turns.AsBefore,
 			Conflicts: step.Conflicts,
 		}
 		switch {
@@ -62,7 +62,7 @@ func (s *Session) stepLines(steps []turns.Step) []rpc.UndoneFile {
 		case !step.Want.Exists && step.Back == "":
 			line.What = "is removed"
 		case step.Back != "":
-			line.What = "goes back to " + s.short(step.Back)
+			line.What = "goes back to " + s.base.Short(step.Back)
 		case step.Now.SameText(step.Want) && step.Now != step.Want:
 			line.What = strings.Join(review.Styles(step.Now, step.Want), ", ")
 		case step.Now.Opaque || step.Want.Opaque:
@@ -92,7 +92,7 @@ func (s *Session) stepDiff(steps []turns.Step) []string {
 		if step.Note != "" || step.Now == step.Want || step.Now.Opaque || step.Want.Opaque {
 			continue
 		}
-		from, to := "a/"+s.short(step.Of.Path), "b/"+s.short(cmp.Or(step.Back, step.Of.Path))
+		from, to := "a/"+s.base.Short(step.Of.Path), "b/"+s.base.Short(cmp.Or(step.Back, step.Of.Path))
 		if !step.Now.Exists {
 			from = "/dev/null"
 		}

@@ -111,7 +111,7 @@ func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.sessions {
-		s.box.Put(func() { s.hear(list) })
+		s.base.Box.Put(func() { s.hear(list) })
 	}
 }
 
@@ -123,9 +123,9 @@ func (s *Session) hear(list []modified) {
 		s.findStale(p)
 		s.hearHeld(p, list)
 	}
-	s.host.background(func() {
+	s.base.Background(func() {
 		sendable := s.sendable(list)
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			if s.unsaved.heard == heard {
 				s.unsaved.sendable = sendable
 				s.offer()
@@ -145,7 +145,7 @@ func (s *Session) offer() {
 func (s *Session) names(list []modified) []string {
 	names := make([]string, len(list))
 	for i, b := range list {
-		names[i] = styled.VisibleText(s.short(b.name))
+		names[i] = styled.VisibleText(s.base.Short(b.name))
 	}
 	return names
 }
@@ -155,17 +155,17 @@ func (s *Session) names(list []modified) []string {
 func (s *Session) listUnsaved(m rpc.ListUnsaved) {
 	list := modifiedIn(m.Files)
 	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
-	s.host.background(func() {
+	s.base.Background(func() {
 		sendable, size := s.sendable(list), 0
 		if !s.unsaved.reads.Load() {
 			size = s.collect(nil, maxUnsavedAll, before, embeds).size
 		}
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			bufs := make([]int, len(sendable))
 			for i, b := range sendable {
 				bufs[i] = b.buf
 			}
-			s.host.callback(m.Callback, rpc.Unsaved{
+			s.base.Editor.Answer(m.Callback, rpc.Unsaved{
 				New: s.names(s.unsaved.new(sendable)), Names: s.names(sendable), Bufs: bufs, Size: size,
 			}, "")
 		})
@@ -175,7 +175,7 @@ func (s *Session) listUnsaved(m rpc.ListUnsaved) {
 // readsClient notes that the agent reads through its client.
 func (s *Session) readsClient() {
 	if !s.unsaved.reads.Swap(true) {
-		s.box.Put(s.offer)
+		s.base.Box.Put(s.offer)
 	}
 }
 
@@ -227,9 +227,9 @@ func (s *Session) gather(blocks []session.Content) {
 	}
 	s.changed()
 	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
-	s.host.background(func() {
+	s.base.Background(func() {
 		along := s.collect(words, room, before, embeds)
-		s.box.Put(func() {
+		s.base.Box.Put(func() {
 			if s.phase == ready {
 				s.begin(words, along)
 			} else {
@@ -254,7 +254,7 @@ func (s *Session) collect(words []session.Content, room int, before map[string]s
 			}
 		}
 	}
-	value, err := s.host.editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
+	value, err := s.base.Editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
 	if err != nil {
 		along.lost = "Neovim was busy: unsaved text did not go along with the prompt."
 		return along
@@ -269,7 +269,7 @@ func (s *Session) collect(words []session.Content, room int, before map[string]s
 	var files []unsavedFile
 	for i, b := range changed {
 		was, known := before[b.path]
-		f := unsavedFile{modified: b, short: s.short(b.name), text: texts[i].text}
+		f := unsavedFile{modified: b, short: s.base.Short(b.name), text: texts[i].text}
 		if texts[i].asked && (f.text == nil || !known && f.text.Disk != nil && *f.text.Disk == f.text.Text) {
 			continue // saved meanwhile, or as it was
 		}
@@ -305,7 +305,7 @@ func (s *Session) unsavedOf(ctx context.Context, list []modified) []fetched {
 			continue
 		}
 		wait.Add(1)
-		s.host.files.Unsaved(ctx, b.path, func(u *buffers.Unsaved, err error) {
+		s.base.Files.Unsaved(ctx, b.path, func(u *buffers.Unsaved, err error) {
 			found[i] = fetched{err == nil, u}
 			wait.Done()
 		})

@@ -91,10 +91,10 @@ func (s *Session) apply(u session.Update) {
 func (s *Session) changed() {
 	s.shown.session = true
 	s.urgent.Store(true)
-	s.host.editor.Hurry(s)
+	s.base.Editor.Hurry(s)
 }
 
-func (s *Session) mark() { s.host.editor.Mark(s) }
+func (s *Session) mark() { s.base.Editor.Mark(s) }
 
 // Interval is how often Neovim is told: at most once a frame, and ten times a
 // second where nobody looks.
@@ -108,7 +108,7 @@ func (s *Session) Interval() time.Duration {
 // Take asks the session's goroutine for what Neovim is to be told next.
 func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 	done := make(chan struct{})
-	if !s.box.Put(func() {
+	if !s.base.Box.Put(func() {
 		ops, more = s.take(budget)
 		close(done)
 	}) {
@@ -172,12 +172,12 @@ func (s *Session) waiting() []transcript.Waiting {
 // flush hands out all that Neovim is still to be told: a closed session is not
 // asked any more.
 func (s *Session) flush() {
-	s.host.editor.Forget(s)
+	s.base.Editor.Forget(s)
 	for more := true; more; {
 		var ops []editor.Op
 		ops, more = s.take(64 << 10)
 		for _, op := range ops {
-			s.host.editor.Post(op)
+			s.base.Editor.Post(op)
 		}
 	}
 }
@@ -189,7 +189,7 @@ type drawn interface{ Reset() }
 func (s *Session) draw(of drawn, op editor.Op) editor.Op {
 	op.Done = func(_ any, err error) {
 		if err != nil {
-			s.box.Put(func() { s.redraw(op.Name, of, err) })
+			s.base.Box.Put(func() { s.redraw(op.Name, of, err) })
 		}
 	}
 	return op
@@ -245,7 +245,7 @@ func lineMarks(e page.Edit) []string {
 // redraw fills a buffer anew, after an edit did not reach it: somebody changed
 // it, or Neovim was in a state that allows no change.
 func (s *Session) redraw(name string, of drawn, why error) {
-	s.host.log.Info("draw a buffer anew", "session", s.id, "after", name, "why", why)
+	s.base.Log.Info("draw a buffer anew", "session", s.id, "after", name, "why", why)
 	of.Reset()
 	s.shown.unsent = -1
 	time.AfterFunc(100*time.Millisecond, s.mark)

@@ -22,8 +22,8 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)
 		s.alert("error",
-			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, styled.VisibleText(s.short(path)), failed.Err),
-			fmt.Sprintf("%s could not write %s: %v.", s.spec.Title, filepath.Base(path), failed.Err))
+			fmt.Sprintf("%s could not write %s: %v.", s.base.Title, styled.VisibleText(s.base.Short(path)), failed.Err),
+			fmt.Sprintf("%s could not write %s: %v.", s.base.Title, filepath.Base(path), failed.Err))
 	case w.Note != "":
 		s.alert("warning", w.Note, w.Brief)
 	}
@@ -35,7 +35,7 @@ func (s *Session) wrote(path string, w buffers.Written, err error) {
 func (s *Session) alert(severity, text, brief string) {
 	s.remark(severity, text)
 	if brief != "" && !s.visible.Load() {
-		s.host.notify(severity, brief)
+		s.base.Editor.Notify(severity, brief)
 	}
 }
 
@@ -62,6 +62,6 @@ func (h *Host) offerUnfinished() {
 // recoverFile gives a file the text that the user has chosen, see buffers.Files.Recover.
 func (h *Host) recoverFile(id, which string) {
 	if err := h.files.Recover(id, which); err != nil {
-		h.notify("error", err.Error())
+		h.editor.Notify("error", err.Error())
 	}
 }

@@ -245,3 +245,11 @@ func (l Line) end() string {
 	}
 	return "\n"
 }
+
+// TextLines are the lines of a text, without their ends.
+func TextLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}

@@ -155,6 +155,14 @@ func (e *Editor) Call(ctx context.Context, op Op) (any, error) {
 	}
 }
 
+// Notify shows a message to the user: "info", "warning" or "error". Any goroutine.
+func (e *Editor) Notify(level, text string) { e.Post(Do(rpc.Notify{Level: level, Text: text})) }
+
+// Answer hands a result to a Lua function that waits for it, or, in a sentence, why there is none. Any goroutine.
+func (e *Editor) Answer(callback int, result any, failure string) {
+	e.Post(Do(rpc.Callback{ID: callback, Result: result, Error: failure}))
+}
+
 // Gone is closed when Neovim has ended or [Editor.Close] was called.
 func (e *Editor) Gone() <-chan struct{} { return e.gone }
 
