@@ -70,6 +70,19 @@ function M.for_file()
   return M.spare()
 end
 
+---The window of this tab for code that the user goes to from one of ours: the previous one where
+---that is for code, else another such, the one that is taken, or a new one.
+---@return integer win
+function M.code()
+  local previous = vim.fn.win_getid(vim.fn.winnr('#'))
+  for _, win in ipairs(vim.list_extend({ previous }, api.nvim_tabpage_list_wins(0))) do
+    if win ~= 0 and M.is_code(win) then
+      return win
+    end
+  end
+  return M.spare() or api.nvim_open_win(0, false, { split = 'left', win = -1 })
+end
+
 ---A row on the screen whose line leaves room behind it: one of those that are best, else one near
 ---the cursor.
 ---@param win integer
