@@ -842,3 +842,22 @@ func TestDiffLeavesOptionsAndTabs(t *testing.T) {
 		})
 	}
 }
+
+// The keys are in sight also in a narrow window, and above the first line of a file that the user is in.
+func TestDiffInTheFileShowsItsKeysInANarrowWindow(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'inline'`)
+		path := s.write("some_longer_name.txt", lines(1, 5))
+		s.Command("edit " + path)
+		p := s.begin()
+		s.prompt(p, "fix it")
+		s.Command("wincmd t")
+		for _, line := range []int{1, 3} {
+			changed := strings.Replace(lines(1, 5), fmt.Sprintf("line %d\n", line), "another\n", 1)
+			id := p.permission(edits(fmt.Sprint("e", line), path, lines(1, 5), changed), yesNo...)
+			s.AwaitScreen(" +1 −1 · ga allow · " + s.refusesInFiles() + " refuse")
+			s.answers(p, id, func() { s.Keys("ga") }, "yes")
+			s.awaitNoFloat()
+		}
+	})
+}
