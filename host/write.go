@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -60,6 +62,20 @@ func (s *Session) alert(severity, text, brief string) {
 	s.remark(severity, text)
 	if brief != "" && !s.visible.Load() {
 		s.host.notify(severity, brief)
+	}
+}
+
+// alert is [Session.alert] in all chats. Any goroutine.
+func (h *Host) alert(severity, text, brief string) {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	seen := false
+	for _, s := range sessions {
+		seen = s.box.Put(func() { s.remark(severity, text) }) && s.visible.Load() || seen
+	}
+	if !seen {
+		h.notify(severity, brief)
 	}
 }
 
