@@ -128,11 +128,27 @@ function M.plain(win, options)
   M.set(win, options)
 end
 
+---Has a float wrap its lines behind a column, between words, and be as high as they need then.
+---@param win integer
+---@param column integer
+function M.hang(win, column)
+  M.set(win, {
+    wrap = true,
+    linebreak = true,
+    breakindent = true,
+    breakindentopt = 'column:' .. column,
+    showbreak = '',
+  })
+  local rows = api.nvim_win_text_height(win, {}).all
+  api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 6)))
+end
+
 ---Shows lines in a float over the middle of the editor, which takes the focus and goes when it is
 ---left.
 ---@param buf integer for the lines; it goes with the float
 ---@param lines string[]
----@param opts { title?: string, keys: string[], desc: string } the keys close it, desc is theirs
+---@param opts { title?: string, keys: string[], desc: string, hang?: integer } the keys close it,
+---  desc is theirs; where its lines go on behind that column
 ---@return fun() close
 function M.over(buf, lines, opts)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -154,6 +170,9 @@ function M.over(buf, lines, opts)
     title = opts.title,
   })
   vim.wo[win].wrap = false
+  if opts.hang then
+    M.hang(win, opts.hang)
+  end
   local function close()
     if api.nvim_win_is_valid(win) then
       api.nvim_win_close(win, true)
