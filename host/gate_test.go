@@ -306,13 +306,14 @@ func TestAnswersForGood(t *testing.T) {
 		}
 		d.host.judge.Store(&judge{kept: answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))})
 		ask("seven", once, always)
-		if !strings.HasPrefix(d.noted(), "warning: Your lasting answers: ") {
+		if !strings.HasPrefix(d.noted(), "warning: your lasting answers cannot be used") || !strings.Contains(d.remarks(), "Your lasting answers: ") {
 			t.Error("the user is not told")
 		}
 		d.answer("always")
 		answered("always")
-		if !strings.HasPrefix(d.noted(), "warning: Keeping your answer: ") {
-			t.Error("the user is not told")
+		brief, folder := "warning: your answer is not kept: not a directory", d.dir+"/a.txt cannot be written (not a directory)."
+		if noted, said := d.noted(), d.remarks(); noted != brief || !strings.Contains(said, folder) {
+			t.Errorf("the user is told %q, and in the chat %q", noted, said)
 		}
 	})
 }

@@ -98,7 +98,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
-	h.saves = &saves{host: h, images: map[string]*saved.Image{}}
+	h.saves = &saves{host: h, dir: o.Data, images: map[string]*saved.Image{}}
 	h.follow = &follow{host: h}
 	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h

@@ -196,7 +196,7 @@ func (s *Session) judgeNext() {
 
 func (s *Session) judged(p *permission, result judgement) {
 	if result.trouble != nil {
-		s.base.Editor.Notify("warning", "Your lasting answers: "+result.trouble.Error()+".")
+		s.alert("warning", "Your lasting answers: "+result.trouble.Error()+".", "your lasting answers cannot be used: the chat says why")
 	}
 	p.judgement = result
 	switch {
@@ -296,7 +296,10 @@ func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
 	s.permissions.judging++ // what is asked next may be the same
 	s.base.Background(func() {
 		if err := judge.kept.Add(a); err != nil {
-			s.base.Editor.Notify("warning", fmt.Sprintf("Keeping your answer: %v.", err))
+			s.base.Box.Put(func() {
+				s.alert("warning", "Your answer is not kept, so you will be asked again: "+unwritten(judge.kept.Dir(), err)+".",
+					"your answer is not kept: "+reason(err))
+			})
 		}
 		s.base.Box.Put(func() {
 			s.permissions.judging--

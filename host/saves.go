@@ -17,6 +17,7 @@ import (
 // saves are images on their way to the disk, by their keys; whoever loads one takes it from here.
 type saves struct {
 	host    *Host
+	dir     string
 	writing sync.Mutex // the disk, one after the other; guards failing
 	failing bool       // the last one could not be written, and the user knows
 	mu      sync.Mutex
@@ -93,7 +94,8 @@ func (s *saves) Write(key string, image *saved.Image, done func(bytes int, err e
 		if err != nil {
 			h.log.Warn(err.Error())
 			if !s.failing {
-				h.editor.Notify("warning", "what waits for your review is not saved, a crash would lose it: "+reason(err))
+				h.alert("warning", "What waits for your review is not saved, so a crash would lose it: "+unwritten(s.dir, err)+".",
+					"what waits for your review is not saved: "+reason(err))
 			}
 		}
 		s.failing = err != nil

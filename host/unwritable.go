@@ -36,6 +36,11 @@ func (o *Options) leaveUnwritable() string {
 	return strings.Join(slices.Compact(where), " and ") + " cannot be written: this goes without " + strings.Join(without, " and ") + "."
 }
 
+// unwritten says that a folder could not be written, and why.
+func unwritten(dir string, err error) string {
+	return cmp.Or(obstacle(dir), dir) + " cannot be written (" + reason(err) + ")"
+}
+
 // obstacle is what does not let a folder be made and written in: itself or the nearest one above it that is
 // there. "" is none.
 func obstacle(dir string) string {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
@@ -36,6 +38,20 @@ func (s *Session) alert(severity, text, brief string) {
 	s.remark(severity, text)
 	if brief != "" && !s.visible.Load() {
 		s.base.Editor.Notify(severity, brief)
+	}
+}
+
+// alert is [Session.alert] in all chats. Any goroutine.
+func (h *Host) alert(severity, text, brief string) {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	seen := false
+	for _, s := range sessions {
+		seen = s.base.Box.Put(func() { s.remark(severity, text) }) && s.visible.Load() || seen
+	}
+	if !seen {
+		h.editor.Notify(severity, brief)
 	}
 }
 

@@ -35,14 +35,17 @@ type V1 struct {
 
 // run is the message that an agent is in the middle of: chunks of one kind, id
 // and sub-agent, as long as nothing has come that stands after them. Without an
-// id it also ends with what tells that something else has happened meanwhile.
+// id it also ends with what tells that something else has happened meanwhile,
+// but not in the middle of a sentence.
 type run struct {
-	role Role
-	wire v1.MessageID // as the agent named it, or ""
-	of   string       // the call of the sub-agent that speaks, or ""
-	n    int          // how many runs there were before
-	open bool
-	told int // updates of the session, of any kind
+	role        Role
+	wire        v1.MessageID // as the agent named it, or ""
+	of          string       // the call of the sub-agent that speaks, or ""
+	n           int          // how many runs there were before
+	open        bool
+	interrupted bool // since the last chunk
+	end         ending
+	told        int // updates of the session, of any kind
 }
 
 var _ Agent = (*V1)(nil)
@@ -333,10 +336,16 @@ func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
 func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r, of := a.run(id), parentOf(c.Meta).Or("")
-	if !r.open || r.role != role || r.wire != c.MessageID || r.of != of {
+	r, of, text := a.run(id), parentOf(c.Meta).Or(""), ""
+	if t, ok := c.Content.(*v1.TextContent); ok {
+		text = t.Text
+	}
+	over := !r.open || r.interrupted && !r.end.goesOn(text)
+	if over || r.role != role || r.wire != c.MessageID || r.of != of {
 		*r = run{role: role, wire: c.MessageID, of: of, n: r.n + 1, open: true, told: r.told}
 	}
+	r.interrupted = false
+	r.end.add(text)
 	return MessageChunk{MessageID: strconv.Itoa(r.n), Role: role, Content: fromBlock(c.Content)}
 }
 
@@ -366,12 +375,12 @@ func (a *V1) endRun(id v1.SessionID) {
 }
 
 // interrupt is [V1.endRun] where the agent does not say itself what belongs
-// together.
+// together, unless it is in the middle of a sentence.
 func (a *V1) interrupt(id v1.SessionID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.runs[id]; r != nil && r.wire == "" {
-		r.open = false
+		r.interrupted = true
 	}
 }
 

@@ -655,7 +655,7 @@ func TestJunkLosesNothing(t *testing.T) {
 }
 
 // Which chunks are one message. A chunk is a letter for its role and the
-// agent's own id, other updates are words.
+// agent's own id, other updates are words. What chunks say are whole sentences.
 func TestRuns(t *testing.T) {
 	kinds := map[byte]string{'u': "user_message_chunk", 'a': "agent_message_chunk", 't': "agent_thought_chunk"}
 	others := map[string]string{
@@ -734,7 +734,7 @@ func TestRuns(t *testing.T) {
 				case others[word] != "":
 					script = append(script, fakeagent.Update(others[word]))
 				default:
-					update := fmt.Sprintf(`{"sessionUpdate":%q,"content":{"type":"text","text":"x"}`, kinds[word[0]])
+					update := fmt.Sprintf(`{"sessionUpdate":%q,"content":{"type":"text","text":"X."}`, kinds[word[0]])
 					if id := word[1:]; id != "" {
 						update += fmt.Sprintf(`,"messageId":%q`, id)
 					}

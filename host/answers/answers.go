@@ -147,6 +147,9 @@ func (s *Store) List() ([]Answer, error) {
 	return all, err
 }
 
+// Dir is the folder of its file.
+func (s *Store) Dir() string { return filepath.Dir(s.path) }
+
 // Add keeps an answer in the place of an earlier one to the same question.
 func (s *Store) Add(a Answer) error {
 	a.ID = rand.Text()

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"slices"
 	"strings"
 	"testing"
@@ -68,4 +69,22 @@ func (s *scene) described(filetype, want string) {
 			s.t.Errorf("%s: a key says %q", filetype, words)
 		}
 	}
+}
+
+// The list of keys has all of its words in a narrow screen too.
+func TestTheListOfKeysIsNotCut(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "do it")
+		p.writeFile(s.write("code.txt", "one\n"), "two\n")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+		s.Keys("<Esc>g?")
+		s.AwaitScreen("│        then the draft")
+		s.Keys("q")
+		s.Command("Acp review")
+		s.AwaitLua(`vim.bo.filetype == 'acp-review'`)
+		s.Keys("g?")
+		s.AwaitScreen("│          you have accepted")
+	}, nvimtest.Size(50, 40))
 }

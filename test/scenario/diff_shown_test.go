@@ -842,3 +842,38 @@ func TestDiffLeavesOptionsAndTabs(t *testing.T) {
 		})
 	}
 }
+
+// The keys are in sight also in a narrow window, and above the first line of a file that the user is in.
+func TestDiffInTheFileShowsItsKeysInANarrowWindow(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.diff = 'inline'`)
+		path := s.write("some_longer_name.txt", lines(1, 5))
+		s.Command("edit " + path)
+		p := s.begin()
+		s.prompt(p, "fix it")
+		s.Command("wincmd t")
+		for _, line := range []int{1, 3} {
+			changed := strings.Replace(lines(1, 5), fmt.Sprintf("line %d\n", line), "another\n", 1)
+			id := p.permission(edits(fmt.Sprint("e", line), path, lines(1, 5), changed), yesNo...)
+			s.AwaitScreen(" +1 −1 · ga allow · " + s.refusesInFiles() + " refuse")
+			s.answers(p, id, func() { s.Keys("ga") }, "yes")
+			s.awaitNoFloat()
+		}
+	})
+}
+
+// The line above a diff begins with the name of the file in a narrow window too; Neovim would cut its beginning.
+func TestTheLineAboveADiffFits(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		path := s.write("a_long_name_of_a_file.txt", lines(1, 5))
+		p := s.begin()
+		s.prompt(p, "fix it")
+		p.permission(edits("e1", path, lines(1, 5), lines(2, 5)), yesNo...)
+		s.AwaitLua(`(function()
+			local win = require('acp.diff.view').windows()[1]
+			local bar = win and vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true })
+			return bar and vim.startswith(bar.str, ' a_long_name') and bar.str:find('…', 1, true) ~= nil
+		end)()`)
+		p.silent()
+	}, nvimtest.Size(50, 40))
+}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -287,4 +288,64 @@ func TestTheFloatingChatFollowsTheTerminal(t *testing.T) {
 		s.Resize(160, 40)
 		s.AwaitLua(sizes + ` == '128x25 at 4,16, 128x4 at 31,16'`)
 	}, nvimtest.Size(160, 40))
+}
+
+// A file that opens in a window of a chat, as pickers and CTRL-^ do, goes on to one for code.
+func TestFilesGoOnToAWindowForCode(t *testing.T) {
+	const shown = `(function()
+		local chat, prompt = require('acp.chat.layout').windows(0)
+		local name = vim.fs.basename(vim.api.nvim_buf_get_name(0))
+		return ('%s:%d %s %s'):format(name, vim.fn.line('.'),
+			chat and (vim.wo[chat].winfixwidth and not vim.wo[chat].number and 'chat' or 'plain'), prompt and 'prompt' or 'none')
+	end)()`
+	for layout, rest := range map[string]string{"right": "chat prompt", "bottom": "chat prompt", "float": "nil none", "tab": "chat prompt"} {
+		t.Run(layout, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.configure(fmt.Sprintf(`c.layout = %q`, layout))
+				s.Command("set number hidden")
+				s.write("one.txt", lines(1, 40))
+				s.write("two.txt", lines(1, 40))
+				s.Command("edit one.txt")
+				s.begin()
+				windows := s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`)
+				s.Lua(nil, `vim.cmd.edit('two.txt')
+					vim.api.nvim_win_set_cursor(0, { 20, 0 })`)
+				s.AwaitLua(shown+` == 'two.txt:20 ' .. ...`, rest)
+				s.Command("Acp")
+				s.Lua(nil, `vim.api.nvim_set_current_win((require('acp.chat.layout').windows(0)))
+					vim.cmd('edit +30 one.txt')`)
+				s.AwaitLua(shown+` == 'one.txt:30 ' .. ...`, rest)
+				s.Command("Acp")
+				if layout == "tab" {
+					windows++ // there was none for code
+				}
+				if n := s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`); n != windows {
+					t.Errorf("%d windows were %d", n, windows)
+				}
+				// What would be lost stays where it is.
+				s.Lua(nil, `vim.cmd.wincmd('p')
+					local code = require('acp.ui.window').code()
+					vim.api.nvim_buf_set_lines(vim.api.nvim_win_get_buf(code), 0, 1, true, { 'typed' })
+					vim.o.hidden = false`)
+				s.Command("Acp")
+				s.Lua(nil, `vim.cmd.edit('two.txt')`)
+				s.AwaitLua(`vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'two.txt' and #vim.fn.win_findbuf(vim.fn.bufnr('one.txt')) > 0`)
+				s.Command("set hidden")
+			})
+		})
+	}
+}
+
+// In the layout that has the chat in the window of the code, a file takes its place.
+func TestAFileTakesThePlaceOfTheChatInTheCurrentWindow(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.configure(`c.layout = 'current'`)
+		s.write("one.txt", "one\n")
+		s.Command("edit one.txt")
+		s.begin()
+		s.Lua(nil, `vim.api.nvim_set_current_win((require('acp.chat.layout').windows(0)))
+			vim.cmd.edit('one.txt')
+			vim.schedule(function() vim.g.later = true end)`)
+		s.AwaitLua(`vim.g.later and vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'one.txt' and #vim.api.nvim_tabpage_list_wins(0) == 2`)
+	})
 }

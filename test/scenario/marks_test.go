@@ -436,3 +436,32 @@ func TestDecisionsTypedAtOnce(t *testing.T) {
 		s.awaitBuffer(buf, "1\na\nb\nc\n2\n3\n4\nd\n5\n6\n7\ne\n8")
 	})
 }
+
+// The colour of a changed line is not that of one typed below it, not even until the marks are looked at.
+func TestALineTypedBelowAChangeHasNoColour(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p, turn, _, buf := s.marked(strings.Replace(before, "two\n", "TWO\n", 1))
+		p.stop(turn, "end_turn")
+		s.awaitMarks(buf, "2-1▌")
+		for _, keys := range []string{"o", "A<CR>"} {
+			covered := s.LuaString(`(function(keys)
+				vim.api.nvim_win_set_cursor(0, { vim.fn.search('^TWO', 'nw'), 0 })
+				vim.api.nvim_feedkeys(vim.keycode(keys .. 'typed<Esc>'), 'xt', false)
+				local row, list = vim.fn.search('typed', 'nw') - 1, {}
+				local ns = vim.api.nvim_create_namespace('acp_marks')
+				for _, m in ipairs(vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, { details = true })) do
+					local d = m[4]
+					if d.hl_eol and m[2] <= row and (d.end_row or m[2]) > row then
+						table.insert(list, d.hl_group)
+					end
+				end
+				return table.concat(list, ' ')
+			end)(...)`, keys)
+			if covered != "" {
+				t.Errorf("the line typed with %s has the colours %s", keys, covered)
+			}
+			s.Keys("u")
+			s.awaitMarks(buf, "2-1▌")
+		}
+	})
+}

@@ -360,3 +360,68 @@ func TestAFloatThatIsSweptAwayComesBack(t *testing.T) {
 		s.AwaitEvent("AcpTurnEnd")
 	})
 }
+
+// What the user types into, in a float of another plugin, is not covered. In one for code they work, as in zen-mode.
+func TestAFloatOfAnotherPluginStaysInFront(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		p := s.begin()
+		turn := s.prompt(p, "do it")
+		const open = `local buftype, how = ...
+			local buf = vim.api.nvim_create_buf(false, true)
+			vim.bo[buf].buftype = buftype
+			_G.picker = vim.api.nvim_open_win(buf, true, { relative = 'editor', row = 0, col = 0, width = vim.o.columns,
+				height = vim.o.lines - 4, style = 'minimal', zindex = how.zindex, noautocmd = how.silent })
+			vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.fn['repeat']({ ('P'):rep(vim.o.columns) }, vim.o.lines))
+			if how.silent then
+				vim.cmd('startinsert')
+			end`
+		const covered = `vim.fn.screenstring(...) == 'P'`
+		inFront := func() (bool, int, int) {
+			win := s.awaitFloat()
+			var at []int
+			s.Lua(&at, `vim.fn.win_screenpos(...)`, win)
+			s.Redraw()
+			return !s.LuaBool(covered, at[0], at[1]+1), at[0], at[1] + 1
+		}
+		// It opens over what is there, and comes back.
+		asked := p.permission(obj{"toolCallId": "c1", "title": "Run it", "kind": "execute"}, yesNo...)
+		for _, how := range []obj{{}, {"zindex": 5}, {"silent": true}} {
+			if front, _, _ := inFront(); !front {
+				t.Fatal("the float is behind without need")
+			}
+			s.Lua(nil, open, "nofile", how)
+			_, row, col := inFront()
+			s.AwaitLua(covered, row, col)
+			if s.LuaBool(`vim.api.nvim_get_current_win() ~= _G.picker`) {
+				t.Error("the picker has lost the focus")
+			}
+			s.Lua(nil, `vim.cmd.stopinsert()
+				vim.api.nvim_win_close(_G.picker, true)`)
+			s.AwaitLua(`not (`+covered+`)`, row, col)
+		}
+		s.Lua(nil, open, "", obj{})
+		if front, _, _ := inFront(); !front {
+			t.Error("the float is behind one for code")
+		}
+		s.Lua(nil, `vim.api.nvim_win_close(_G.picker, true)`)
+		s.Command("Acp permit 3")
+		p.answer(asked)
+		s.awaitNoFloat()
+
+		// One that comes meanwhile opens behind, and is told of.
+		s.recordNotifications()
+		s.Lua(nil, open, "prompt", obj{"zindex": 40})
+		asked = p.permission(obj{"toolCallId": "c2", "title": "Run on", "kind": "execute"}, yesNo...)
+		s.awaitNotification("Puppet wants to run a command, and waits for you")
+		if front, _, _ := inFront(); front {
+			t.Error("the float covers what the user types in")
+		}
+		s.Lua(nil, `vim.cmd.stopinsert()
+			vim.api.nvim_win_close(_G.picker, true)`)
+		s.Await("the float in front", func() bool { front, _, _ := inFront(); return front })
+		s.Command("Acp permit 3")
+		p.answer(asked)
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
+	})
+}

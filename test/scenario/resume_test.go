@@ -695,7 +695,8 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		p := s.begin()
 		turn := s.prompt(p, "edit")
 		p.writeFile(path, "1\ntwo\n3\n")
-		s.awaitNotification("what waits for your review is not saved, a crash would lose it: not a directory")
+		s.awaitChat("What waits for your review is not saved, so a crash would lose it: ")
+		s.awaitChat(dir + " cannot be written (not a directory).")
 		p.writeFile(path, "1\nTwo\n3\n")
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
@@ -709,8 +710,25 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
 		awaitSaved(s, s.kept(), remote(1), 1, 1, 0)
-		if said := s.notifications(); strings.Count(said, "is not saved") != 1 {
+		if said := s.chat(); strings.Count(said, "is not saved") != 1 {
+			t.Errorf("the chat has\n%s", said)
+		}
+		if said := s.notifications(); said != "" {
 			t.Errorf("notified was\n%s", said)
 		}
+
+		// Where no chat is seen a message says so, in a line of a narrow screen.
+		s.Command("Acp toggle")
+		if err := os.Rename(dir, dir+".old"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(dir, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		turn = s.prompt(p, "more")
+		p.writeFile(path, "one\nTWO\n3\n")
+		s.awaitNotification("acp: what waits for your review is not saved: not a directory")
+		p.stop(turn, "end_turn")
+		s.AwaitEvent("AcpTurnEnd")
 	})
 }

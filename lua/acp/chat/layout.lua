@@ -3,8 +3,18 @@ local M = {}
 
 local api = vim.api
 
+---@return {position: string, width?: number, height?: number}
+local function layout_of()
+  local layout = require('acp.config').get().layout
+  local spec = type(layout) == 'table' and layout or { position = layout }
+  return { position = spec.position or 'right', width = spec.width, height = spec.height }
+end
+
 ---@param win integer
 local function style_chat(win)
+  if layout_of().position ~= 'current' then
+    require('acp.chat.foreign_buffer').own(win)
+  end
   require('acp.ui.window').plain(win, {
     signcolumn = 'yes:1',
     wrap = true,
@@ -19,6 +29,7 @@ end
 
 ---@param win integer
 local function style_prompt(win)
+  require('acp.chat.foreign_buffer').own(win)
   require('acp.ui.window').plain(win, { wrap = true, linebreak = true, winfixheight = true })
 end
 
@@ -54,13 +65,6 @@ local function size(share, total, default)
     n = n * total
   end
   return math.max(1, math.min(total - 2, math.floor(n)))
-end
-
----@return {position: string, width?: number, height?: number}
-local function layout_of()
-  local layout = require('acp.config').get().layout
-  local spec = type(layout) == 'table' and layout or { position = layout }
-  return { position = spec.position or 'right', width = spec.width, height = spec.height }
 end
 
 ---How wide a chat beside the code is, or how high one below it, on a screen of that size.
@@ -311,10 +315,19 @@ function M.hide()
     if #others > 0 or #api.nvim_list_tabpages() > 1 then
       api.nvim_win_close(win, true)
     else
+      require('acp.chat.foreign_buffer').leave(win)
       api.nvim_win_set_buf(win, users_buffer(win) or api.nvim_create_buf(true, false))
     end
   end
   return #wins > 0
+end
+
+---Takes a chat in floats out of this tab, as they would cover the code that the user goes to.
+function M.uncover()
+  local chat = M.windows(0)
+  if chat and is_float(chat) then
+    M.hide()
+  end
 end
 
 return M

@@ -44,26 +44,12 @@ function M.fold(fold)
   require('acp.rpc.host').notify('fold', { session = id, row = row, seq = seq, fold = fold })
 end
 
----A window for code: not one of the chat's, and none that is special.
----@return integer win
-local function code_window()
-  local previous = vim.fn.win_getid(vim.fn.winnr('#'))
-  local wins = api.nvim_tabpage_list_wins(0)
-  table.insert(wins, 1, previous)
-  for _, win in ipairs(wins) do
-    if win ~= 0 and require('acp.ui.window').is_code(win) then
-      return win
-    end
-  end
-  return require('acp.ui.window').spare()
-    or api.nvim_open_win(0, false, { split = 'left', win = -1 })
-end
-
 ---Goes to a place of a file in a window for code.
 ---@param path string
 ---@param line integer? 1-based
 function M.edit(path, line)
-  local win = code_window()
+  require('acp.chat.layout').uncover()
+  local win = require('acp.ui.window').code()
   api.nvim_set_current_win(win)
   vim.cmd("normal! m'")
   if vim.fs.normalize(api.nvim_buf_get_name(0)) ~= vim.fs.normalize(path) then

@@ -202,14 +202,27 @@ local function map(self, diff)
   self.keys = require('acp.ui.keymap').map(self.buf, keys)
 end
 
----What is said of the change: of which file it is, and the keys.
+---What is said of the change: of which file it is, and the keys. Where there is no room for those
+---that answer, what can be seen without words goes.
 ---@param self acp.Inline
 ---@param diff acp.Diff
 ---@return string
 local function words(self, diff)
   local told = require('acp.diff.view')
-  local parts = vim.list_extend(told.facts(diff, diff.after, self.lhs), told.hints(diff, self.lhs))
-  return told.line(parts, api.nvim_win_get_width(self.win) - 6)
+  local hints, facts = told.hints(diff, self.lhs), told.facts(diff, diff.after, self.lhs)
+  local room = api.nvim_win_get_width(self.win) - vim.fn.getwininfo(self.win)[1].textoff
+  local name, line = facts[1], nil
+  local file = diff.files[diff.at].name .. ' · '
+  for _, known in ipairs({ '', file, file .. diff.after .. '  ' }) do
+    if vim.startswith(name, known) then
+      facts[1] = name:sub(#known + 1)
+      line = told.line(vim.list_extend(vim.list_slice(facts), hints), room)
+    end
+    if #hints < 2 or line:find(hints[2], 1, true) then
+      break
+    end
+  end
+  return line
 end
 
 ---@param self acp.Inline
@@ -325,6 +338,16 @@ local function draw_all(self, diff, from)
   end
 end
 
+---Shows what stands above the first line of the buffer, where the window begins there.
+---@param self acp.Inline
+local function make_room(self)
+  if self.line == 1 and vim.fn.line('w0', self.win) == 1 then
+    api.nvim_win_call(self.win, function()
+      vim.fn.winrestview({ topline = 1, topfill = self.above })
+    end)
+  end
+end
+
 ---Brings a window to the first change.
 ---@param self acp.Inline
 local function go(self)
@@ -332,10 +355,8 @@ local function go(self)
   api.nvim_win_set_cursor(self.win, { line, 0 })
   api.nvim_win_call(self.win, function()
     vim.cmd('normal! zz')
-    if line == 1 and vim.fn.line('w0') == 1 then
-      vim.fn.winrestview({ topfill = self.above })
-    end
   end)
+  make_room(self)
 end
 
 function Inline:side()
@@ -452,6 +473,8 @@ function M.open(diff, gone)
   draw_all(self, diff, 1)
   if win ~= api.nvim_get_current_win() then
     go(self)
+  else
+    make_room(self)
   end
   split.settle(self.before)
   tell_place(self, diff)

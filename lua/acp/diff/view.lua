@@ -825,11 +825,11 @@ function M.hints(diff, lhs)
 end
 
 ---A line of as many parts as fit.
----@param parts string[] the first is always there
+---@param parts string[] the first is always there, if only its beginning
 ---@param room integer cells
 ---@return string
 function M.line(parts, room)
-  local line = ' ' .. parts[1]
+  local line = ' ' .. require('acp.ui.wrap').cut(parts[1], room - 2)
   for i = 2, #parts do
     local longer = line .. ' · ' .. parts[i]
     if require('acp.ui.wrap').cells(longer) < room then

@@ -310,6 +310,39 @@ local function heading_of(request)
   return name .. title .. request.heading:sub(#agent + 1)
 end
 
+---Whether the user is in a float of their own, such as that of a picker: what they type in is not to
+---be covered. In one for code, as zen-mode has it, and in that of a chat they work.
+---@return boolean
+local function in_another_float()
+  return api.nvim_get_current_win() ~= win
+    and api.nvim_win_get_config(0).relative ~= ''
+    and vim.bo.buftype ~= ''
+    and not vim.list_contains({ 'acp-chat', 'acp-prompt' }, vim.bo.filetype)
+end
+
+---How far in front the float is: behind all others while the user is in one of them.
+---@return integer zindex
+local function depth()
+  local lowest = 60
+  for _, other in ipairs(in_another_float() and api.nvim_tabpage_list_wins(0) or {}) do
+    local config = api.nvim_win_get_config(other)
+    if config.relative ~= '' and other ~= win then
+      lowest = math.min(lowest, config.zindex - 1)
+    end
+  end
+  return math.max(1, lowest)
+end
+
+---Steps behind the float that the user has gone into, or before all again.
+local function step()
+  if win and api.nvim_win_is_valid(win) then
+    local zindex = depth()
+    if api.nvim_win_get_config(win).zindex ~= zindex then
+      api.nvim_win_set_config(win, { zindex = zindex })
+    end
+  end
+end
+
 ---Says that requests wait of which the user sees nothing.
 local function say_waiting()
   local n = #require('acp.rpc.state').permissions()
@@ -358,7 +391,7 @@ local function open(request, count)
     title = title,
     footer = footer,
     footer_pos = 'right',
-    zindex = 60,
+    zindex = depth(),
     noautocmd = true,
   })
   require('acp.ui.window').set(opened, {
@@ -435,6 +468,10 @@ function M.update()
   end
   if requests[1] and requests[1].id ~= keep then
     M.watch()
+    if in_another_float() then
+      local waits = heading_of(requests[1]) .. ', and waits for you'
+      require('acp.ui.notify').tell(wrap.cut(waits, math.max(20, vim.o.columns - 20)))
+    end
   end
   require('acp.permission.pending_write').watch()
 end
@@ -453,6 +490,12 @@ function M.watch()
     group = group,
     desc = 'Place the permission float',
     callback = vim.schedule_wrap(M.update),
+  })
+  -- A new window gets its buffer after it was entered; some are opened without any event but a mode.
+  api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'ModeChanged' }, {
+    group = group,
+    desc = 'Keep the permission float out of other floats',
+    callback = step,
   })
   api.nvim_create_autocmd('WinEnter', {
     group = group,

@@ -161,7 +161,7 @@ local function draw(buf, mark, row, tick)
   }
   for i = row, row + mark.count - 1 do
     put(i, 0, sign)
-    put(i, 0, {
+    put(i, 0, { -- as keep_to_line() has it
       end_row = i + 1,
       hl_group = 'AcpReview' .. kind,
       hl_eol = true, -- the group of a line would cover that of words
@@ -366,6 +366,26 @@ function M.piece(piece)
   return false
 end
 
+---Keeps the colour of a changed line off those that have been typed at its end.
+---@param buf integer
+---@param row integer where lines have come
+local function keep_to_line(buf, row)
+  local from, to = { math.max(row - 1, 0), 0 }, { row, -1 }
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, drawn, from, to, { details = true })) do
+    local id, at, _, details = unpack(mark)
+    if details.hl_eol and details.end_row > at + 1 then
+      api.nvim_buf_set_extmark(buf, drawn, at, 0, {
+        id = id,
+        end_row = at + 1,
+        hl_group = details.hl_group,
+        hl_eol = true,
+        priority = details.priority,
+        invalidate = true,
+      })
+    end
+  end
+end
+
 ---@param buf integer
 ---@param state acp.Marks
 local function attach(buf, state)
@@ -375,6 +395,9 @@ local function attach(buf, state)
         return true
       end
       local moved = new_last - last
+      if moved > 0 then
+        keep_to_line(buf, first)
+      end
       state.moved = state.moved or moved ~= 0
       state.last = math.max(new_last, math.max(state.last or 0, last) + moved)
       state.first = math.min(state.first or first, first)

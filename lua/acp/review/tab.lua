@@ -265,11 +265,12 @@ local function show_keys()
       table.insert(lines, (' %-8s %s '):format(lhs[k.action], k.words))
     end
   end
-  vim.lsp.util.open_floating_preview(lines, '', {
+  local _, win = vim.lsp.util.open_floating_preview(lines, '', {
     border = 'rounded',
     title = ' Keys ',
     focus_id = 'acp_review_keys',
   })
+  require('acp.ui.window').hang(win, 10)
 end
 
 ---The line above the page: as many keys as fit.

@@ -95,6 +95,7 @@ local function show()
     title = ' Keys ',
     keys = { 'q', '<Esc>', '<CR>', 'g?' },
     desc = 'acp: close the list',
+    hang = room + 3,
   })
 end
 

@@ -70,6 +70,19 @@ function M.for_file()
   return M.spare()
 end
 
+---The window of this tab for code that the user goes to from one of ours: the previous one where
+---that is for code, else another such, the one that is taken, or a new one.
+---@return integer win
+function M.code()
+  local previous = vim.fn.win_getid(vim.fn.winnr('#'))
+  for _, win in ipairs(vim.list_extend({ previous }, api.nvim_tabpage_list_wins(0))) do
+    if win ~= 0 and M.is_code(win) then
+      return win
+    end
+  end
+  return M.spare() or api.nvim_open_win(0, false, { split = 'left', win = -1 })
+end
+
 ---A row on the screen whose line leaves room behind it: one of those that are best, else one near
 ---the cursor.
 ---@param win integer
@@ -115,11 +128,27 @@ function M.plain(win, options)
   M.set(win, options)
 end
 
+---Has a float wrap its lines behind a column, between words, and be as high as they need then.
+---@param win integer
+---@param column integer
+function M.hang(win, column)
+  M.set(win, {
+    wrap = true,
+    linebreak = true,
+    breakindent = true,
+    breakindentopt = 'column:' .. column,
+    showbreak = '',
+  })
+  local rows = api.nvim_win_text_height(win, {}).all
+  api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 6)))
+end
+
 ---Shows lines in a float over the middle of the editor, which takes the focus and goes when it is
 ---left.
 ---@param buf integer for the lines; it goes with the float
 ---@param lines string[]
----@param opts { title?: string, keys: string[], desc: string } the keys close it, desc is theirs
+---@param opts { title?: string, keys: string[], desc: string, hang?: integer } the keys close it,
+---  desc is theirs; where its lines go on behind that column
 ---@return fun() close
 function M.over(buf, lines, opts)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -141,6 +170,9 @@ function M.over(buf, lines, opts)
     title = opts.title,
   })
   vim.wo[win].wrap = false
+  if opts.hang then
+    M.hang(win, opts.hang)
+  end
   local function close()
     if api.nvim_win_is_valid(win) then
       api.nvim_win_close(win, true)
