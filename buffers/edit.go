@@ -33,7 +33,7 @@ type Edit struct {
 func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	submit(f, "edit", &job{ctx: ctx, path: e.Path}, func(path string) (Written, error) {
 		w := liveWrite{Files: f, path: path, own: true}
-		w.goal = func(s found) (goal, error) { return users(s, e.Change) }
+		w.goalOf = func(s found) (goal, error) { return users(s, e.Change) }
 		return f.withMode(ctx, path, e.Mode, func() (Written, error) { return w.run(ctx, nil) })
 	}, done)
 }
@@ -194,14 +194,13 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 			return 0, cause(err)
 		}
 	}
-	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "disk": diskArgs(disk)}
 	var got struct {
 		Moved  bool   `msgpack:"moved"`
 		Locked bool   `msgpack:"locked"`
 		Wiped  bool   `msgpack:"wiped"`
 		Err    string `msgpack:"err"`
 	}
-	err := w.editor.CallBuffers(ctx, "remove", args, &got)
+	err := w.editor.CallBuffers(ctx, "remove", targetOf(w.path, l, disk), &got)
 	switch {
 	case err != nil:
 		return 0, err
