@@ -413,7 +413,7 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	if synced || seen {
 		return merge3(base, mine, theirs)
 	}
-	for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
+	for _, c := range hunksOf(linediff.Lines(mine), linediff.Lines(theirs)) {
 		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
 	}
 	return mine, conflicts

@@ -70,18 +70,18 @@ func mergeArgsOf(merged, theirs string, conflicts []conflict) *mergeArgs {
 
 // undoStep is what a buffer does to have a text, as one undo step.
 type undoStep struct {
-	Hunks []hunk `msgpack:"hunks"`         // in order
-	Eol   *bool  `msgpack:"eol,omitempty"` // whether the last line ends; nil where there is none
+	Hunks []hunkArgs `msgpack:"hunks"`         // in order
+	Eol   *bool      `msgpack:"eol,omitempty"` // whether the last line ends; nil where there is none
 }
 
-// hunk is the first row, how many lines it removes, and the lines it adds.
-type hunk [3]any
+// hunkArgs is the first row, how many lines it removes, and the lines it adds.
+type hunkArgs [3]any
 
 // stepTo is the step from lines, each with a newline, to a text.
 func stepTo(lines, text string) undoStep {
-	s := undoStep{Hunks: []hunk{}}
+	s := undoStep{Hunks: []hunkArgs{}}
 	for _, c := range between(lines, Lined(text)) {
-		s.Hunks = append(s.Hunks, hunk{c.Start, c.End - c.Start, bare(c.Lines)})
+		s.Hunks = append(s.Hunks, hunkArgs{c.Start, c.End - c.Start, bare(c.Lines)})
 	}
 	if text != "" {
 		ends := strings.HasSuffix(text, "\n")

@@ -88,10 +88,10 @@ func (l live) unended(text string) string {
 
 // between is changes of two texts whose lines all end, without a look at each line that both begin or end
 // with.
-func between(old, text string) []change {
+func between(old, text string) []hunk {
 	start, end := linediff.Ends(old, text)
 	rows := strings.Count(old[:start], "\n")
-	list := changes(linediff.Lines(old[start:len(old)-end]), linediff.Lines(text[start:len(text)-end]))
+	list := hunksOf(linediff.Lines(old[start:len(old)-end]), linediff.Lines(text[start:len(text)-end]))
 	for i := range list {
 		list[i].Start += rows
 		list[i].End += rows
