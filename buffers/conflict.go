@@ -51,23 +51,6 @@ func (r *refused) get(path string) (texts []string) {
 	return texts
 }
 
-// mergeArgs adds to the arguments for Lua where the buffer, which gets merged, conflicts with text. What differs is the rows of merged where text has other lines: older conflicts elsewhere are
-// none any more.
-func mergeArgs(args map[string]any, merged, text string, conflicts []conflict) {
-	list := make([]any, len(conflicts))
-	for i, c := range conflicts {
-		m := map[string]any{
-			"row": c.row, "count": c.count, "theirs": bare(c.theirs),
-			"noeol": len(c.theirs) > 0 && !strings.HasSuffix(c.theirs[len(c.theirs)-1], "\n"),
-		}
-		if c.based {
-			m["base"] = bare(c.base)
-		}
-		list[i] = m
-	}
-	args["text"], args["conflicts"], args["differing"] = text, list, differing(merged, text)
-}
-
 // bare returns lines without their newlines.
 func bare(lines []string) []string {
 	without := make([]string, len(lines))
@@ -101,9 +84,8 @@ func (f *Files) compare(ctx context.Context, path string) error {
 	if err != nil || !ok || mine != text {
 		return err // where the buffer has changed meanwhile, Lua asks again
 	}
-	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
 	var got struct {
 		Moved bool `msgpack:"moved"`
 	}
-	return f.editor.CallBuffers(ctx, "unmodified", args, &got)
+	return f.editor.CallBuffers(ctx, "unmodified", targetOf(path, l, disk), &got)
 }

@@ -33,7 +33,7 @@ type Edit struct {
 func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	submit(f, "edit", &job{ctx: ctx, path: e.Path}, func(path string) (Written, error) {
 		w := liveWrite{Files: f, path: path, own: true}
-		w.goal = func(s found) (goal, error) { return users(s, e.Change) }
+		w.goalOf = func(s found) (goal, error) { return users(s, e.Change) }
 		return f.withMode(ctx, path, e.Mode, func() (Written, error) { return w.run(ctx, nil) })
 	}, done)
 }
@@ -60,7 +60,7 @@ func users(s found, change func(*string) (*string, error)) (goal, error) {
 	if g.disk = s.disk; s.disk == nil {
 		return g, nil // a file that the user has not saved yet
 	}
-	disk := changed(*s.disk, *s.mine, *next)
+	disk := carried(*s.disk, *s.mine, *next)
 	g.disk, g.synced, g.theirs = &disk, disk, disk
 	return g, nil
 }
@@ -80,7 +80,7 @@ func (f *Files) decided(path, text, base string, s found) goal {
 		if s.disk != nil {
 			had = *s.disk
 		}
-		disk := changed(had, mine, next)
+		disk := carried(had, mine, next)
 		if replaces(mine, next, had) {
 			disk, _ = merge3(mine, next, had)
 		}
@@ -90,19 +90,19 @@ func (f *Files) decided(path, text, base string, s found) goal {
 	if k, ok := f.seen.get(path); ok {
 		// The agent hears what has become of its text, and of nothing else.
 		k.lacks = k.behind(s.written)
-		k.text = changed(k.text, mine, next)
+		k.text = carried(k.text, mine, next)
 		g.known = &k
 	}
 	return g
 }
 
-// changed makes the changes from old to next to text, by lines: what they remove goes where text has it too, and
+// carried makes the changes from old to next in text, by lines: what they remove goes where text has it too, and
 // what they add comes to the same place, unless it stands for lines that text does not have. Lines that only text
 // has stay, and those that only old has do not get there. The last newline stays as it is too, unless it is one of
 // the changes.
-func changed(text, old, next string) string {
+func carried(text, old, next string) string {
 	there, had := linediff.Lines(Lined(text)), linediff.Lines(Lined(old))
-	at := common(had, there)
+	at := rowsOf(had, there)
 	var out []string
 	done := 0 // lines of text
 	copyTo := func(row int) {
@@ -111,7 +111,7 @@ func changed(text, old, next string) string {
 			done = row
 		}
 	}
-	for _, c := range byLine(changes(had, linediff.Lines(Lined(next)))) {
+	for _, c := range byLine(hunksOf(had, linediff.Lines(Lined(next)))) {
 		after := c.Start // the first line from there on that text has
 		for after < len(at) && at[after] < 0 {
 			after++
@@ -151,17 +151,17 @@ func changed(text, old, next string) string {
 // replaces reports whether next has others in place of lines of old that text does not have.
 func replaces(old, next, text string) bool {
 	had := linediff.Lines(Lined(old))
-	at := common(had, linediff.Lines(Lined(text)))
-	return slices.ContainsFunc(changes(had, linediff.Lines(Lined(next))), func(c change) bool {
+	at := rowsOf(had, linediff.Lines(Lined(text)))
+	return slices.ContainsFunc(hunksOf(had, linediff.Lines(Lined(next))), func(c hunk) bool {
 		return len(c.Lines) > 0 && slices.ContainsFunc(at[c.Start:c.End], func(row int) bool { return row < 0 })
 	})
 }
 
-// common tells of each line of a which one of b it is, or -1.
-func common(a, b []string) []int {
+// rowsOf tells of each line of a which one of b it is, or -1.
+func rowsOf(a, b []string) []int {
 	rows := make([]int, len(a))
 	at, moved := 0, 0
-	for _, c := range append(changes(a, b), change{Start: len(a), End: len(a)}) {
+	for _, c := range append(hunksOf(a, b), hunk{Start: len(a), End: len(a)}) {
 		for ; at < c.Start; at++ {
 			rows[at] = at + moved
 		}
@@ -174,14 +174,14 @@ func common(a, b []string) []int {
 }
 
 // byLine has each line that becomes another one be a change of its own.
-func byLine(list []change) (single []change) {
+func byLine(list []hunk) (single []hunk) {
 	for _, c := range list {
 		if len(c.Lines) != c.End-c.Start {
 			single = append(single, c)
 			continue
 		}
 		for i, line := range c.Lines {
-			single = append(single, change{c.Start + i, c.Start + i + 1, []string{line}})
+			single = append(single, hunk{c.Start + i, c.Start + i + 1, []string{line}})
 		}
 	}
 	return single
@@ -194,14 +194,13 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 			return 0, cause(err)
 		}
 	}
-	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": w.path, "disk": diskArgs(disk)}
 	var got struct {
 		Moved  bool   `msgpack:"moved"`
 		Locked bool   `msgpack:"locked"`
 		Wiped  bool   `msgpack:"wiped"`
 		Err    string `msgpack:"err"`
 	}
-	err := w.editor.CallBuffers(ctx, "remove", args, &got)
+	err := w.editor.CallBuffers(ctx, "remove", targetOf(w.path, l, disk), &got)
 	switch {
 	case err != nil:
 		return 0, err

@@ -154,144 +154,212 @@ func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
 	}
 }
 
-// followOnce is one try of follow. The user's lines win over the disk's.
+// following is one try of follow, step by step: [following.look], [following.stays], [following.compare],
+// [following.apply] and [following.record]. The user's lines win over the disk's.
+type following struct {
+	*Files
+	how
+	path string
+	buf  live
+	disk file
+
+	left     bool    // Neovim has written or read the disk so
+	text     string  // what the disk has
+	form     format  // and how
+	encoding string  // where that is not the buffer's any more
+	decoded  bool    // else only Neovim can tell
+	now      inStep  // the disk
+	had      *inStep // with which the buffer was in step, where that is known
+	same     bool    // the disk is as it was then, but for its time
+	untold   bool    // the buffer has read what nobody was told of
+
+	mine      string     // the buffer's text
+	step      *undoStep  // what the buffer is to do
+	conflicts []conflict // that this makes
+
+	Written
+}
+
+// followOnce is one try of follow.
 func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
-	at := stampOf(disk.info)
-	own := l.Disk != nil && *l.Disk == at // Neovim wrote or read it so
-	text, form, decoded := decode(disk.data, l.Encoding)
-	decoded = decoded && l.Format != "mac"
-	w := Written{Path: path, Buf: l.Buf, Unsaved: l.Modified, At: changedAt(path), FormBefore: l.standing().String(), FormAfter: Form(disk.data)}
-	if strings.HasSuffix(w.FormAfter, " noeol") {
-		w.FormBefore += " noeol" // which the buffer does not tell
+	o := following{Files: f, how: h, path: path, buf: l, disk: disk}
+	o.look()
+	if o.stays() {
+		return o.Written, applied, nil
 	}
-	args := map[string]any{"buf": l.Buf, "changedtick": l.Changedtick, "path": path, "disk": diskArgs(disk)}
-	args["own"] = own
-	had, was := f.synced.get(path)
-	if was && !own && becameUTF8(l.Encoding, had.text, disk.data) {
-		text, form, decoded = decode(disk.data, "utf-8")
-		args["encoding"] = form.encoding
+	if o.takes() {
+		if done, err := o.compare(ctx); err != nil || done != onward {
+			return o.Written, done, err
+		}
 	}
-	now := inStep{text, w.FormAfter, at, l.Written}
-	same := was && had.text == text && had.form == now.form && args["encoding"] == nil
-	if was {
-		w.Before, w.FormBefore = &had.text, had.form
+	got, done, err := o.apply(ctx)
+	if err != nil || done != onward {
+		return o.Written, done, err
 	}
-	untold := f.readUntold(path, l)
-	takes := decoded && (own || !l.Modified || !same) // else only the time has changed
+	o.record(got)
+	return o.Written, applied, nil
+}
+
+// look tells what the disk has, and what was known of it.
+func (o *following) look() {
+	at := stampOf(o.disk.info)
+	o.left = o.buf.Disk != nil && *o.buf.Disk == at
+	o.text, o.form, o.decoded = decode(o.disk.data, o.buf.Encoding)
+	o.decoded = o.decoded && o.buf.Format != "mac"
+	o.Written = Written{
+		Path: o.path, Buf: o.buf.Buf, Unsaved: o.buf.Modified, At: changedAt(o.path),
+		FormBefore: o.buf.standing().String(), FormAfter: Form(o.disk.data),
+	}
+	if strings.HasSuffix(o.FormAfter, " noeol") {
+		o.FormBefore += " noeol" // which the buffer does not tell
+	}
+	had, ok := o.synced.get(o.path)
+	if ok {
+		o.had, o.Before, o.FormBefore = &had, &had.text, had.form
+	}
+	if ok && !o.left && becameUTF8(o.buf.Encoding, had.text, o.disk.data) {
+		o.text, o.form, o.decoded = decode(o.disk.data, "utf-8")
+		o.encoding = o.form.encoding
+	}
+	o.now = inStep{o.text, o.FormAfter, at, o.buf.Written}
+	o.same = ok && had.text == o.text && had.form == o.now.form && o.encoding == ""
+	o.untold = o.readUntold(o.path, o.buf)
+}
+
+// takes reports whether the buffer takes the disk's text, of which more than the time has changed.
+func (o *following) takes() bool { return o.decoded && (o.left || !o.buf.Modified || !o.same) }
+
+// stays reports whether the buffer stays as it is, whatever it has, and notes why.
+func (o *following) stays() bool {
 	switch {
-	case own && untold && decoded && l.Modified && !same:
-		f.took(path, text, now, h)
-		w.Changed, w.After = true, &text
-		return w, applied, nil
-	case own && (same || l.Part || l.Modified):
-		if decoded {
-			f.synced.put(path, now)
+	case o.left && o.untold && o.decoded && o.buf.Modified && !o.same:
+		o.tellRead()
+	case o.left && (o.same || o.buf.Part || o.buf.Modified):
+		if o.decoded {
+			o.synced.put(o.path, o.now)
 		}
-		return w, applied, nil
-	case h.saved && !(own && decoded): // another program was faster; an event tells of it
-		return w, applied, nil
-	case !decoded && l.Modified:
-		w.Conflict, w.Note = true, fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(path))
-		return w, applied, nil
-	case !decoded:
-		args["reload"] = true
+	case o.saved && !(o.left && o.decoded): // another program was faster; an event tells of it
+	case !o.decoded && o.buf.Modified:
+		o.Conflict = true
+		o.Note = fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(o.path))
+	default:
+		return false
 	}
-	var conflicts []conflict
-	var mine string
-	if takes {
-		var ok bool
-		var err error
-		if mine, ok, err = f.whole(ctx, path, l); err != nil || !ok {
-			return w, moved, err
-		}
-		// What Neovim would write ends the last line, though the file's may not end.
-		if own && Lined(mine) == Lined(text) {
-			if f.synced.put(path, now); untold && !same {
-				w.Changed, w.After = true, &text
-				f.took(path, text, now, h)
-			}
-			return w, applied, nil
-		}
-		if own || l.Modified || !was || !untold && Lined(mine) != Lined(had.text) {
-			w.Before = &mine // with what the user may have saved just now
-		}
-		if h.saved {
-			return w, applied, nil
-		}
-		after := text
-		if l.Modified {
-			after, conflicts = f.merge(path, mine, text)
-			if after != text {
-				mergeArgs(args, after, text, conflicts)
-			}
-		}
-		w.After = &after
-		args["step"] = step(l.unended(mine), after)
+	return true
+}
+
+// tellRead tells of what the buffer has read already.
+func (o *following) tellRead() {
+	o.took(o.path, o.text, o.now, o.how)
+	o.Changed, o.After = true, new(o.text)
+}
+
+// compare finds what the buffer is to do.
+func (o *following) compare(ctx context.Context) (outcome, error) {
+	var ok bool
+	var err error
+	if o.mine, ok, err = o.whole(ctx, o.path, o.buf); err != nil || !ok {
+		return moved, err
 	}
-	if w.After == nil {
-		if !decoded {
-			text, _ = detect(disk.data)
-			now.text = text
+	// What Neovim would write ends the last line, though the file's may not end.
+	if o.left && Lined(o.mine) == Lined(o.text) {
+		if o.untold && !o.same {
+			o.tellRead()
+		} else {
+			o.synced.put(o.path, o.now)
 		}
-		w.After = &text
+		return applied, nil
 	}
-	if takes && len(disk.data) > 0 { // an empty file tells nothing
-		args["bom"] = form.bom
+	if o.left || o.buf.Modified || o.had == nil || !o.untold && Lined(o.mine) != Lined(o.had.text) {
+		o.Before = new(o.mine) // with what the user may have saved just now
 	}
-	if takes && strings.Contains(text, "\n") {
-		args["format"] = "unix"
-		if form.dos {
-			args["format"] = "dos"
+	if o.saved {
+		return applied, nil
+	}
+	after := o.text
+	if o.buf.Modified {
+		after, o.conflicts = o.merge(o.path, o.mine, o.text)
+	}
+	step := stepTo(o.buf.unended(o.mine), after)
+	o.After, o.step = &after, &step
+	return onward, nil
+}
+
+// args is what Neovim is to do.
+func (o *following) args() followArgs {
+	args := followArgs{target: targetOf(o.path, o.buf, o.disk), Step: o.step, Own: o.left, Encoding: o.encoding, Reload: !o.decoded}
+	if !o.takes() {
+		return args
+	}
+	if o.buf.Modified && *o.After != o.text {
+		args.mergeArgs, args.Text = mergeArgsOf(*o.After, o.text, o.conflicts), &o.text
+	}
+	if len(o.disk.data) > 0 { // an empty file tells nothing
+		args.Bom = &o.form.bom
+	}
+	if strings.Contains(o.text, "\n") {
+		args.Format = "unix"
+		if o.form.dos {
+			args.Format = "dos"
 		}
 	}
-	var got struct {
-		Changed bool   `msgpack:"changed"`
-		Moved   bool   `msgpack:"moved"`
-		Locked  bool   `msgpack:"locked"`
-		Err     string `msgpack:"err"`
-		Keys    string `msgpack:"keys"`
-		Tick    int    `msgpack:"tick"`    // with the new text
-		Writing bool   `msgpack:"writing"` // the user is writing it
+	return args
+}
+
+// apply has Neovim do its part.
+func (o *following) apply(ctx context.Context) (got tookOver, done outcome, err error) {
+	if !o.decoded {
+		o.text, _ = detect(o.disk.data)
+		o.now.text = o.text
 	}
-	if takes {
-		f.warn(ctx, path, *w.After)
+	if o.After == nil {
+		o.After = new(o.text)
 	}
-	err := f.editor.CallBuffers(ctx, "follow", args, &got)
+	if o.takes() {
+		o.warn(ctx, o.path, *o.After)
+	}
+	err = o.editor.CallBuffers(ctx, "follow", o.args(), &got)
 	switch {
 	case err != nil:
-		return w, 0, err
+		return got, 0, err
 	case got.Moved:
-		return w, moved, nil
+		return got, moved, nil
 	case got.Locked:
-		return w, locked, nil
+		return got, locked, nil
 	case got.Err != "":
-		return w, 0, errors.New(got.Err)
-	case !decoded && !got.Changed && !own:
-		w.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(path))
+		return got, 0, errors.New(got.Err)
 	}
-	w.Disk = &text
-	w.Changed = got.Changed || takes && !own && w.FormBefore != w.FormAfter
-	if takes {
-		f.shown.put(path, live{Buf: l.Buf, Changedtick: got.Tick}, Lined(*w.After))
+	return got, onward, nil
+}
+
+// record notes what came of it.
+func (o *following) record(got tookOver) {
+	if !o.decoded && !got.Changed && !o.left {
+		o.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(o.path))
+	}
+	o.Disk = new(o.text)
+	o.Changed = got.Changed || o.takes() && !o.left && o.FormBefore != o.FormAfter
+	if o.takes() {
+		o.shown.put(o.path, live{Buf: o.buf.Buf, Changedtick: got.Tick}, Lined(*o.After))
 	}
 	switch {
-	case decoded && got.Changed:
-		f.took(path, mine, now, h)
-	case decoded, got.Changed && l.Disk != nil: // Neovim has read it, and tells when it does so again
-		f.synced.put(path, now)
+	case o.decoded && got.Changed:
+		o.took(o.path, o.mine, o.now, o.how)
+	case o.decoded, got.Changed && o.buf.Disk != nil: // Neovim has read it, and tells when it does so again
+		o.synced.put(o.path, o.now)
 	}
-	if len(conflicts) > 0 {
-		stand := "yours stay in the buffer, the agent's are on disk"
-		if got.Writing {
-			stand = "yours are on disk now, the agent's are shown below them"
-		}
-		w.tellConflicts(len(conflicts), stand, got.Keys)
-		f.refused.put(path, text)
-		if was {
-			w.Behind = &had.text
-		}
+	if len(o.conflicts) == 0 {
+		return
 	}
-	return w, applied, nil
+	stand := "yours stay in the buffer, the agent's are on disk"
+	if got.Writing {
+		stand = "yours are on disk now, the agent's are shown below them"
+	}
+	o.tellConflicts(len(o.conflicts), stand, got.Keys)
+	o.refused.put(o.path, o.text)
+	if o.had != nil {
+		o.Behind = &o.had.text
+	}
 }
 
 // took notes what others have written on the disk, which a buffer has now, that had the text mine before: the agent
@@ -345,7 +413,7 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	if synced || seen {
 		return merge3(base, mine, theirs)
 	}
-	for _, c := range changes(linediff.Lines(mine), linediff.Lines(theirs)) {
+	for _, c := range hunksOf(linediff.Lines(mine), linediff.Lines(theirs)) {
 		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
 	}
 	return mine, conflicts

@@ -35,13 +35,13 @@ func TestBetween(t *testing.T) {
 		if made := strings.Join(applied3(old, got, 0, len(old)), ""); made != b {
 			t.Fatalf("%q becomes %q, not %q", a, made, b)
 		}
-		count := func(list []change) (n int) {
+		count := func(list []hunk) (n int) {
 			for _, c := range list {
 				n += c.End - c.Start + len(c.Lines)
 			}
 			return n
 		}
-		if all := changes(linediff.Lines(a), linediff.Lines(b)); count(got) > count(all) {
+		if all := hunksOf(linediff.Lines(a), linediff.Lines(b)); count(got) > count(all) {
 			t.Fatalf("from %q to %q: %v, where %v does", a, b, got, all)
 		}
 	}

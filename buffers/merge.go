@@ -29,7 +29,7 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 		return theirs, nil
 	}
 	old := linediff.Lines(base)
-	a, b := changes(old, linediff.Lines(mine)), changes(old, linediff.Lines(theirs))
+	a, b := hunksOf(old, linediff.Lines(mine)), hunksOf(old, linediff.Lines(theirs))
 	var out strings.Builder
 	at, row := 0, 0 // in old, and in the merged text
 	ended := true
@@ -42,7 +42,7 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 			ended = strings.HasSuffix(line, "\n")
 		}
 	}
-	emit := func(c change) {
+	emit := func(c hunk) {
 		write(old[at:c.Start])
 		write(c.Lines)
 		row += c.Start - at + len(c.Lines)
@@ -58,11 +58,11 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 			b = b[1:]
 		default:
 			// All changes of both that overlap each other make one region.
-			x, y := []change{a[0]}, []change{b[0]}
+			x, y := []hunk{a[0]}, []hunk{b[0]}
 			a, b = a[1:], b[1:]
 			for {
 				start, end := region(x, y)
-				whole := change{Start: start, End: end}
+				whole := hunk{Start: start, End: end}
 				if len(a) > 0 && overlap(a[0], whole) {
 					x, a = append(x, a[0]), a[1:]
 				} else if len(b) > 0 && overlap(b[0], whole) {
@@ -76,13 +76,13 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 			if slices.EqualFunc(left, old[start:end], sameLine) {
 				left = right
 			}
-			emit(change{start, end, left})
+			emit(hunk{start, end, left})
 			if !slices.EqualFunc(right, old[start:end], sameLine) && !slices.EqualFunc(left, right, sameLine) {
 				conflicts = append(conflicts, conflictOf(row-len(left), left, right, old[start:end]))
 			}
 		}
 	}
-	emit(change{Start: len(old), End: len(old)})
+	emit(hunk{Start: len(old), End: len(old)})
 	return out.String(), conflicts
 }
 
@@ -109,23 +109,23 @@ func conflictOf(row int, mine, theirs, base []string) conflict {
 func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }
 
 // before reports whether x is done before y begins and that the two do not overlap.
-func before(x, y change) bool {
+func before(x, y hunk) bool {
 	return !overlap(x, y) && (x.Start < y.Start || x.Start == y.Start && x.End < y.End)
 }
 
-func overlap(x, y change) bool {
+func overlap(x, y hunk) bool {
 	if x.Start == x.End && y.Start == y.End {
 		return x.Start == y.Start
 	}
 	return x.Start < y.End && y.Start < x.End
 }
 
-func region(x, y []change) (start, end int) {
+func region(x, y []hunk) (start, end int) {
 	return min(x[0].Start, y[0].Start), max(x[len(x)-1].End, y[len(y)-1].End)
 }
 
 // applied3 returns lines start to end of old after changes.
-func applied3(old []string, changes []change, start, end int) []string {
+func applied3(old []string, changes []hunk, start, end int) []string {
 	var lines []string
 	at := start
 	for _, c := range changes {
@@ -141,7 +141,7 @@ func applied3(old []string, changes []change, start, end int) []string {
 func differing(text, other string) []int {
 	rows := []int{}
 	moved := 0
-	for _, c := range changes(linediff.Lines(text), linediff.Lines(other)) {
+	for _, c := range hunksOf(linediff.Lines(text), linediff.Lines(other)) {
 		rows = append(rows, c.Start, c.End, c.Start+moved, c.Start+moved+len(c.Lines))
 		moved += len(c.Lines) - (c.End - c.Start)
 	}

@@ -86,26 +86,12 @@ func (l live) unended(text string) string {
 	return text + "\n"
 }
 
-// step is what a buffer with such lines is to do to have a text, as one undo step: hunks, in order, each the first row,
-// how many lines it removes, and the lines it adds; and whether the last line ends.
-func step(lines, text string) map[string]any {
-	hunks := []any{}
-	for _, c := range between(lines, Lined(text)) {
-		hunks = append(hunks, []any{c.Start, c.End - c.Start, bare(c.Lines)})
-	}
-	step := map[string]any{"hunks": hunks}
-	if text != "" {
-		step["eol"] = strings.HasSuffix(text, "\n")
-	}
-	return step
-}
-
 // between is changes of two texts whose lines all end, without a look at each line that both begin or end
 // with.
-func between(old, text string) []change {
+func between(old, text string) []hunk {
 	start, end := linediff.Ends(old, text)
 	rows := strings.Count(old[:start], "\n")
-	list := changes(linediff.Lines(old[start:len(old)-end]), linediff.Lines(text[start:len(text)-end]))
+	list := hunksOf(linediff.Lines(old[start:len(old)-end]), linediff.Lines(text[start:len(text)-end]))
 	for i := range list {
 		list[i].Start += rows
 		list[i].End += rows

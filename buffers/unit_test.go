@@ -130,14 +130,14 @@ func TestChangesOfOtherLines(t *testing.T) {
 		if c.text == "" {
 			text = func(words string) string { return strings.TrimPrefix(strings.ReplaceAll(words+" ", " ", "\n"), "\n") }
 		}
-		if got := changed(text(c.text), text(c.old), text(c.next)); got != text(c.want) {
+		if got := carried(text(c.text), text(c.old), text(c.next)); got != text(c.want) {
 			t.Errorf("%q to %q makes of %q: %q, want %q", c.old, c.next, c.text, got, c.want)
 		}
 	}
-	if got := changed("a\nb", "a\nb\n", "x\nb\n"); got != "x\nb" {
+	if got := carried("a\nb", "a\nb\n", "x\nb\n"); got != "x\nb" {
 		t.Errorf("the last newline comes: %q", got)
 	}
-	if got := changed("a\nb", "a\nb", "a\nb\n"); got != "a\nb\n" {
+	if got := carried("a\nb", "a\nb", "a\nb\n"); got != "a\nb\n" {
 		t.Errorf("the last newline does not come: %q", got)
 	}
 }

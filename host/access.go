@@ -18,7 +18,7 @@ import (
 )
 
 // This file has the reads and writes of agents through their client. All that is to be decided about one is decided
-// here, in the order of s.access, before the buffers hear of it.
+// here, in the order of s.fileRequests, before the buffers hear of it.
 
 // fileRequest is what an agent wants of a file through its client. Until it is decided it belongs to whoever decides,
 // then to the read or write.
@@ -42,7 +42,7 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 	path, _ := s.base.Absolute(r.Path) // what is no path is refused
 	s.readsClient()
 	f := &fileRequest{ctx: r.Context, kind: session.KindRead, path: path}
-	s.access.Add(fileaccess.Request{
+	s.fileRequests.Add(fileaccess.Request{
 		Context: r.Context, Path: path, Reads: true,
 		Decide: func(real string, decided func(error)) { s.decideAccess(f, real, decided) },
 		Do:     func(real string) { s.readFile(f, real, r) },
@@ -71,7 +71,7 @@ func (s *Session) readFile(f *fileRequest, real string, r session.ReadTextFile) 
 func (s *Session) writeTextFile(r session.WriteTextFile) {
 	path, _ := s.base.Absolute(r.Path) // what is no path is refused
 	f := &fileRequest{ctx: r.Context, kind: session.KindEdit, path: path, text: &r.Text}
-	s.access.Add(fileaccess.Request{
+	s.fileRequests.Add(fileaccess.Request{
 		Context: r.Context, Path: path,
 		Decide: func(real string, decided func(error)) {
 			s.base.Files.Asked(real)
@@ -115,7 +115,7 @@ func (s *Session) writeFile(f *fileRequest, real string, r session.WriteTextFile
 func (s *Session) decideAccess(f *fileRequest, real string, decided func(error)) {
 	f.decided = decided
 	at := rules.Path{Given: f.path, Real: real}
-	d := s.place(f.kind, at)
+	d := s.accessOf(f.kind, at)
 	review := f.text != nil && s.host.reviewBefore.Load()
 	if d.free && !review {
 		f.decided(nil)
@@ -126,7 +126,7 @@ func (s *Session) decideAccess(f *fileRequest, real string, decided func(error))
 		return
 	}
 	if review {
-		s.hold(&held{request: f, at: at, place: d})
+		s.hold(&held{request: f, at: at, access: d})
 		return
 	}
 	s.preview(f, real, func(change []session.ToolCallContent) {
@@ -164,7 +164,7 @@ func (s *Session) preview(f *fileRequest, real string, done func([]session.ToolC
 }
 
 // askForFile puts a request before the user, as a question of our own.
-func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []session.ToolCallContent) {
+func (s *Session) askForFile(f *fileRequest, at rules.Path, d access, change []session.ToolCallContent) {
 	verb, name := "read", styled.VisibleText(s.base.Short(f.path))
 	if f.text != nil {
 		verb = "write"
@@ -204,7 +204,7 @@ func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []se
 
 // fileOptions are the answers to a question of our own. A lasting one is about
 // this file, this agent and this project.
-func fileOptions(d place) []session.PermissionOption {
+func fileOptions(d access) []session.PermissionOption {
 	all := []session.PermissionOption{
 		{ID: "allow", Name: "Allow once", Kind: "allow_once"},
 		{ID: "allow_always", Name: "Always allow this file in this project", Kind: "allow_always"},

@@ -43,9 +43,9 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 		Private: []string{"**/.env", dir + "/keys/**"},
 		Rules:   []rules.Rule{{Commands: []string{"cat **"}, Action: rules.Allow}, {Kinds: []string{"read"}, Action: rules.Allow}},
 	}}
-	at := func(path string) place {
+	at := func(path string) access {
 		t.Helper()
-		return j.place(matter{cwd: proj, call: session.ToolCall{Kind: session.KindRead}, file: rules.Path{Given: path, Real: path}}, []string{proj})
+		return j.accessOf(matter{cwd: proj, call: session.ToolCall{Kind: session.KindRead}, file: rules.Path{Given: path, Real: path}}, []string{proj})
 	}
 	check := func(path, link string) {
 		t.Helper()

@@ -23,7 +23,7 @@ import (
 type held struct {
 	request *fileRequest
 	at      rules.Path
-	place   place
+	access  access
 	since   time.Time
 
 	prospect
@@ -133,12 +133,12 @@ func (s *Session) hold(h *held) {
 // letPass lets a write pass that needs no review; the policy of paths may still
 // ask about it.
 func (s *Session) letPass(h *held) {
-	if h.place.free {
+	if h.access.free {
 		h.request.decided(nil)
 		return
 	}
 	change := []session.ToolCallContent{s.toldOf(h)}
-	s.decideOn(h.request, func() { s.askForFile(h.request, h.at, h.place, change) })
+	s.decideOn(h.request, func() { s.askForFile(h.request, h.at, h.access, change) })
 }
 
 // accepted is a change that the user has allowed in a request, as they were shown
@@ -242,7 +242,7 @@ func (s *Session) askAboutWrite(h *held) {
 		{ID: writeIt, Name: "Write it", Kind: "allow_once"},
 		{ID: refuse, Name: "Refuse", Kind: "reject_once"},
 	}}
-	if d := h.place; d.outside || d.private {
+	if d := h.access; d.outside || d.private {
 		reason := d.reason(h.request.path, h.at.Real)
 		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
@@ -253,7 +253,7 @@ func (s *Session) askAboutWrite(h *held) {
 		return
 	}
 	s.tellHeld(p)
-	s.access.StepAside(h.at.Real)
+	s.fileRequests.StepAside(h.at.Real)
 	s.raise(p)
 }
 

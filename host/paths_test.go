@@ -187,7 +187,7 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		if found != want || (err == nil) != (want != "") {
 			t.Errorf("%q: a read is of %q, %v, expected %q", name, found, err, want)
 		}
-		if free := s.place(session.KindRead, rules.Path{Given: path, Real: found}).free; free != inProject {
+		if free := s.accessOf(session.KindRead, rules.Path{Given: path, Real: found}).free; free != inProject {
 			t.Errorf("%q: a read is free: %v", name, free)
 		}
 	}

@@ -177,7 +177,7 @@ func (s *Session) judgeNext() {
 	if p == nil {
 		return
 	}
-	if judge == nil || p.held != nil && p.held.place.free { // what rules allow is to be reviewed all the same
+	if judge == nil || p.held != nil && p.held.access.free { // what rules allow is to be reviewed all the same
 		s.judged(p, judgement{})
 		s.judgeNext()
 		return

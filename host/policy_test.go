@@ -35,11 +35,11 @@ func TestPlaceOfAFile(t *testing.T) {
 		{Paths: []string{"../project/yes/**"}, Action: rules.Allow},
 		{Kinds: []string{"edit"}, Action: rules.Ask},
 	}}}
-	free := place{free: true}
+	free := access{free: true}
 	for _, c := range []struct {
 		path string
 		kind session.ToolKind
-		want place
+		want access
 	}{
 		{"link/f", session.KindRead, free},
 		{"proj/f", session.KindRead, free},
@@ -48,25 +48,25 @@ func TestPlaceOfAFile(t *testing.T) {
 		{"second/f", session.KindEdit, free},
 		{"link/back", session.KindRead, free},
 		{"project/../link/f", session.KindRead, free},
-		{"project/f", session.KindRead, place{outside: true, lasting: true}}, // no part of proj
-		{"link/out/f", session.KindRead, place{outside: true, lasting: true}},
-		{"link/../f", session.KindRead, place{outside: true, lasting: true}},
-		{"link/sub/../../f", session.KindRead, place{outside: true, lasting: true}},
-		{"project/f", session.KindEdit, place{outside: true}}, // a rule asks
-		{"project/ask", session.KindRead, place{outside: true}},
-		{"project/yes/f", session.KindEdit, place{outside: true, lasting: true}}, // which the rule answers
-		{"link/.env", session.KindRead, place{private: true}},
-		{"link/secret/a/b", session.KindRead, place{private: true}},
-		{"env", session.KindRead, place{private: true}},
-		{"project/.env", session.KindRead, place{private: true, outside: true}},
+		{"project/f", session.KindRead, access{outside: true, lasting: true}}, // no part of proj
+		{"link/out/f", session.KindRead, access{outside: true, lasting: true}},
+		{"link/../f", session.KindRead, access{outside: true, lasting: true}},
+		{"link/sub/../../f", session.KindRead, access{outside: true, lasting: true}},
+		{"project/f", session.KindEdit, access{outside: true}}, // a rule asks
+		{"project/ask", session.KindRead, access{outside: true}},
+		{"project/yes/f", session.KindEdit, access{outside: true, lasting: true}}, // which the rule answers
+		{"link/.env", session.KindRead, access{private: true}},
+		{"link/secret/a/b", session.KindRead, access{private: true}},
+		{"env", session.KindRead, access{private: true}},
+		{"project/.env", session.KindRead, access{private: true, outside: true}},
 		{"link/no/f", session.KindRead, free},
-		{"link/no/f", session.KindEdit, place{}},
-		{"link/ask/f", session.KindRead, place{}},
+		{"link/no/f", session.KindEdit, access{}},
+		{"link/ask/f", session.KindRead, access{}},
 	} {
 		path := dir + "/" + c.path
 		real, err := buffers.RealPath(path)
 		must(err)
-		got := j.place(matter{
+		got := j.accessOf(matter{
 			agent: "puppet", cwd: roots[0], call: session.ToolCall{Kind: c.kind}, file: rules.Path{Given: path, Real: real},
 		}, roots)
 		if got != c.want {
@@ -74,10 +74,10 @@ func TestPlaceOfAFile(t *testing.T) {
 		}
 	}
 	var none *judge // before Lua has told the rules
-	if got := none.place(matter{file: rules.Path{Given: "/x", Real: "/x"}}, roots); got != (place{outside: true}) {
+	if got := none.accessOf(matter{file: rules.Path{Given: "/x", Real: "/x"}}, roots); got != (access{outside: true}) {
 		t.Errorf("without rules: %+v", got)
 	}
-	if got := none.place(matter{file: rules.Path{Given: "/x", Real: "/x"}}, []string{"/"}); got != free {
+	if got := none.accessOf(matter{file: rules.Path{Given: "/x", Real: "/x"}}, []string{"/"}); got != free {
 		t.Errorf("below the root of all: %+v", got)
 	}
 }

@@ -52,21 +52,21 @@ type Session struct {
 	shown shown
 	clock *time.Timer
 
-	terminals terminals
-	ledger    *ledger.Ledger
-	review    *reviewTab
-	due       bool // the agent has changed something in this turn
-	comments  comments
-	lacks     ledger.Lack // what the copies of its folders leave out
-	reminder  string      // what is to be said in the chat when the session is open
-	diffs     diffs
-	unsaved   unsaved
-	known     map[string]string            // see stale.go
-	traced    map[*session.ToolCall]traced // by the follower
-	visible   atomic.Bool                  // a window shows the chat
-	working   span                         // of the turn that runs, or the last one
-	urgent    atomic.Bool                  // something must not wait for a hidden chat's turn
-	access    fileaccess.Queue             // what the agent reads and writes through its client; for any goroutine
+	terminals    terminals
+	ledger       *ledger.Ledger
+	review       *reviewTab
+	due          bool // the agent has changed something in this turn
+	comments     comments
+	lacks        ledger.Lack // what the copies of its folders leave out
+	reminder     string      // what is to be said in the chat when the session is open
+	diffs        diffs
+	unsaved      unsaved
+	known        map[string]string            // see stale.go
+	traced       map[*session.ToolCall]traced // by the follower
+	visible      atomic.Bool                  // a window shows the chat
+	working      span                         // of the turn that runs, or the last one
+	urgent       atomic.Bool                  // something must not wait for a hidden chat's turn
+	fileRequests fileaccess.Queue             // what the agent reads and writes through its client; for any goroutine
 }
 
 // phase is where a session is between its beginning and its end; whether a

@@ -85,7 +85,7 @@ func (s *Session) sendable(list []modified) []modified {
 		if err != nil {
 			continue
 		}
-		if p := s.place(session.KindRead, rules.Path{Given: b.name, Real: real}); p.outside || p.private {
+		if p := s.accessOf(session.KindRead, rules.Path{Given: b.name, Real: real}); p.outside || p.private {
 			continue
 		}
 		b.path = real

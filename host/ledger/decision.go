@@ -149,7 +149,7 @@ func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 		commit(nil)
 		return
 	}
-	l.place(placement{path: path, now: plan.Now, want: plan.Want, back: plan.Back}, commit)
+	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back}, commit)
 }
 
 // knowOwn tells what was done to a file by the user's wish.

@@ -152,11 +152,11 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		return
 	}
 	path := step.Of.Path
-	to := placement{path: path, now: step.Now, want: step.Want, back: step.Back}
+	to := target{path: path, now: step.Now, want: step.Want, back: step.Back}
 	if step.Merged {
 		to.merge = step.With
 	}
-	l.place(to, func(err error) {
+	l.apply(to, func(err error) {
 		if err != nil {
 			u.errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
 			u.steps[i].Note = "could not be changed"

@@ -88,12 +88,12 @@ func (t *Transcript) putBack(b *block) {
 	if b.parent != nil {
 		t.putBack(b.parent)
 	}
-	t.place(b)
+	t.insert(b)
 }
 
-// place puts a block into the page: below its parent, behind those that came
+// insert puts a block into the page: below its parent, behind those that came
 // before, above the prompts that wait.
-func (t *Transcript) place(b *block) {
+func (t *Transcript) insert(b *block) {
 	at := len(t.blocks) - len(t.waiting)
 	switch {
 	case b.parent != nil:

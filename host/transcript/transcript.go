@@ -135,7 +135,7 @@ func (t *Transcript) add() *block {
 	}
 	b.parent = t.parentOf(b)
 	t.entries = append(t.entries, b)
-	t.place(b)
+	t.insert(b)
 	return b
 }
 

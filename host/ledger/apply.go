@@ -15,20 +15,20 @@ import (
 
 // This file has giving a file what is wanted of it, by a decision or an undo.
 
-// placement is what a file is to become by the user's wish.
-type placement struct {
+// target is what a file is to become by the user's wish.
+type target struct {
 	path      string
 	now, want review.Content
 	back      string // where it is to be moved, or ""
 	merge     func(now string) string
 }
 
-// place gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
+// apply gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
 // the ledger's goroutine.
-func (l *Ledger) place(p placement, done func(error)) {
+func (l *Ledger) apply(p target, done func(error)) {
 	switch {
 	case p.back != "" && !p.now.Exists:
-		l.place(placement{path: p.back, want: p.want}, done)
+		l.apply(target{path: p.back, want: p.want}, done)
 	case p.back != "":
 		l.moveBack(p, done)
 	case p.want == p.now:
@@ -82,8 +82,8 @@ const (
 	stays
 )
 
-// placed runs done on the ledger's goroutine with what has come of a change.
-func (l *Ledger) placed(done func(buffers.Written, error)) func(buffers.Written, error) {
+// applied runs done on the ledger's goroutine with what has come of a change.
+func (l *Ledger) applied(done func(buffers.Written, error)) func(buffers.Written, error) {
 	return func(w buffers.Written, err error) {
 		l.box.Put(func() {
 			var e *buffers.Error
@@ -101,7 +101,7 @@ func ended(done func(error)) func(buffers.Written, error) {
 }
 
 // restore gives a file the bytes that it had.
-func (l *Ledger) restore(p placement, done func(error)) {
+func (l *Ledger) restore(p target, done func(error)) {
 	data, known := l.originals.bytes(p.path, p.want, l.turn)
 	if !known {
 		done(errForgotten)
@@ -113,12 +113,12 @@ func (l *Ledger) restore(p placement, done func(error)) {
 			return
 		}
 		l.originals.keepDisk(p.path, p.now)
-		l.config.Files.Restore(context.Background(), p.path, data, cmp.Or(p.want.Mode, seen.Mode, 0o644), l.placed(ended(done)))
+		l.config.Files.Restore(context.Background(), p.path, data, cmp.Or(p.want.Mode, seen.Mode, 0o644), l.applied(ended(done)))
 	})
 }
 
 // edit gives a file the text that is wanted, and permissions.
-func (l *Ledger) edit(p placement, done func(buffers.Written, error)) {
+func (l *Ledger) edit(p target, done func(buffers.Written, error)) {
 	same := func(now *string) bool {
 		if now == nil {
 			return !p.now.Exists
@@ -143,7 +143,7 @@ func (l *Ledger) edit(p placement, done func(buffers.Written, error)) {
 		}
 		text := endedAs(*now, p.want.Text)
 		return &text, nil
-	}}, l.placed(done))
+	}}, l.applied(done))
 }
 
 // endedAs is a text whose last line ends if that of another one does; its form is another matter.
@@ -155,7 +155,7 @@ func endedAs(other, text string) string {
 }
 
 // reform gives the text that the disk has got by an edit of a file the form that is wanted.
-func (l *Ledger) reform(p placement, w buffers.Written, done func(error)) {
+func (l *Ledger) reform(p target, w buffers.Written, done func(error)) {
 	text := w.Disk
 	if text == nil {
 		text = w.After
@@ -168,11 +168,11 @@ func (l *Ledger) reform(p placement, w buffers.Written, done func(error)) {
 		done(fmt.Errorf("its text cannot be written as it was, as %s: %w", p.want.Form, err))
 		return
 	}
-	l.config.Files.Restore(context.Background(), p.path, data, cmp.Or(p.want.Mode, modeOf(p.path)), l.placed(ended(done)))
+	l.config.Files.Restore(context.Background(), p.path, data, cmp.Or(p.want.Mode, modeOf(p.path)), l.applied(ended(done)))
 }
 
 // moveBack puts a file where it was before it was moved, with what is wanted of it.
-func (l *Ledger) moveBack(p placement, done func(error)) {
+func (l *Ledger) moveBack(p target, done func(error)) {
 	if _, err := os.Lstat(p.back); err == nil {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return
@@ -185,12 +185,12 @@ func (l *Ledger) moveBack(p placement, done func(error)) {
 	now := decoded(data)
 	now.Mode = modeOf(p.path)
 	// As it is first, with which a buffer that shows it is in step; then what is wanted.
-	l.config.Files.Restore(context.Background(), p.back, data, now.Mode, l.placed(func(_ buffers.Written, err error) {
+	l.config.Files.Restore(context.Background(), p.back, data, now.Mode, l.applied(func(_ buffers.Written, err error) {
 		if err != nil {
 			done(err)
 			return
 		}
-		to := placement{path: p.back, now: now, want: p.want}
+		to := target{path: p.back, now: now, want: p.want}
 		if now.Mark() == p.want.Mark() {
 			to.now = p.want
 		}
@@ -201,12 +201,12 @@ func (l *Ledger) moveBack(p placement, done func(error)) {
 				return text
 			}
 		}
-		l.place(to, func(err error) {
+		l.apply(to, func(err error) {
 			if err != nil {
 				done(err)
 				return
 			}
-			l.place(placement{path: p.path, now: p.now}, done)
+			l.apply(target{path: p.path, now: p.now}, done)
 		})
 	}))
 }

@@ -1,0 +1,254 @@
+package buffers
+
+import (
+	"context"
+	"errors"
+)
+
+// This file has one try of a write to a file that a buffer shows.
+
+// attempt is such a try, step by step: [attempt.readDisk], [attempt.aim], [attempt.endEarly], [attempt.prepare],
+// [attempt.apply] and [attempt.record]. A step that gives another outcome than onward ends it.
+type attempt struct {
+	*liveWrite
+	buf   live
+	disk  file   // as it was read, or as the attempt has left it
+	mine  string // the buffer's text
+	found found
+	goal  goal
+
+	before *string // what the user saw
+	text   string  // what the disk gets, where it gets any
+	after  string  // what the buffer gets
+	apart  bool    // that is another text, so the host writes the disk
+	saves  bool    // the disk gets another text than it has
+	data   []byte  // the disk, as Neovim will write it; nil where it does not
+}
+
+// try does all of the write or nothing, but for a buffer with unsaved text, where the disk may be
+// written before the buffer is found changed.
+func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
+	a := attempt{liveWrite: w, buf: l}
+	for _, step := range []func(context.Context) (outcome, error){a.readDisk, a.aim, a.endEarly} {
+		if done, err := step(ctx); err != nil || done != onward {
+			return done, err
+		}
+	}
+	args, err := a.prepare()
+	if err != nil {
+		return 0, err
+	}
+	got, done, err := a.apply(ctx, args)
+	if err == nil && done == onward {
+		a.record(got)
+		return applied, nil
+	}
+	return done, err
+}
+
+// readDisk reads the disk, and has the buffer follow it first where another program has changed it.
+func (a *attempt) readDisk(ctx context.Context) (outcome, error) {
+	var err error
+	if a.disk, err = readOld(a.path); err != nil {
+		return 0, err
+	}
+	at := a.disk.stamp()
+	followed := a.old != nil && a.isLeft(a.disk) || a.caught != nil && *a.caught == at
+	if followed || !a.behind(a.path, a.buf, a.disk, a.own) {
+		return onward, nil
+	}
+	err = a.catchUp(ctx, a.path, true)
+	if errors.Is(err, errLocked) {
+		return locked, nil
+	}
+	a.caught = &at
+	return moved, err
+}
+
+// aim finds what there is, and what the write is to make of it.
+func (a *attempt) aim(ctx context.Context) (outcome, error) {
+	var ok bool
+	var err error
+	if a.mine, ok, err = a.whole(ctx, a.path, a.buf); err != nil || !ok {
+		return moved, err
+	}
+	a.found = a.find(a.path, a.buf, a.disk, a.mine)
+	if a.own && a.disk.exists() && !a.found.decoded {
+		a.found.mine = new(a.mine)
+	}
+	if a.old != nil && a.old.exists() && a.isLeft(a.disk) {
+		before, _ := a.buf.decode(a.old.data)
+		a.found.disk = &before // not what an earlier try has made of it
+	}
+	a.goal, err = a.goalOf(a.found)
+	return onward, err
+}
+
+// endEarly is for where nothing is to be written, or the file is to be no more.
+func (a *attempt) endEarly(ctx context.Context) (outcome, error) {
+	mine := a.found.mine
+	switch {
+	case a.own && a.old == nil && sameText(a.goal.buffer, mine):
+		form := a.disk.form()
+		a.Written = Written{Path: a.path, Buf: a.buf.Buf, Before: mine, After: mine, Disk: a.found.disk, FormBefore: form, FormAfter: form}
+		return applied, nil
+	case a.goal.buffer == nil:
+		return a.remove(ctx, a.buf, a.disk, mine)
+	}
+	return onward, nil
+}
+
+// prepare writes what the disk alone gets, and says what Neovim is to do.
+func (a *attempt) prepare() (writeArgs, error) {
+	a.before, a.after = a.shownBefore(), *a.goal.buffer
+	if a.goal.disk != nil {
+		a.text = *a.goal.disk
+		if err := makeDir(a.path); err != nil {
+			return writeArgs{}, err
+		}
+	}
+	a.apart = a.goal.disk == nil || a.after != a.text
+	a.saves = a.goal.disk != nil && (!a.found.decoded || a.found.had != a.text)
+	args := writeArgs{target: targetOf(a.path, a.buf, a.disk), Unsaved: a.apart, Save: a.saves, State: a.expect}
+	if form, err := a.buf.form(); err != nil {
+		args.Text = &a.text // for Neovim to find out whether it has a form
+	} else if _, err := form.encode(a.text); err != nil {
+		return writeArgs{}, err
+	}
+	if a.apart && a.saves {
+		var err error
+		if a.disk, err = a.replaceDisk(a.buf, a.disk, a.text); err != nil {
+			return writeArgs{}, err
+		}
+		args.Disk = diskArgs(a.disk)
+	}
+	if a.apart || len(a.goal.conflicts) > 0 {
+		args.mergeArgs, args.Text = mergeArgsOf(a.after, a.goal.theirs, a.goal.conflicts), &a.goal.theirs
+	}
+	args.Steps = a.steps()
+	if !a.apart {
+		a.data = a.buf.encoded(a.text)
+	}
+	return args, nil
+}
+
+// steps are the undo steps of the buffer: one, and another before it where the buffer lacks what the disk has.
+func (a *attempt) steps() []undoStep {
+	lines := a.buf.unended(a.mine)
+	lags := a.found.decoded && !a.buf.Modified && !a.found.emptied && a.found.had != a.mine
+	if !lags || a.apart || len(a.goal.conflicts) > 0 {
+		return []undoStep{stepTo(lines, a.after)}
+	}
+	return []undoStep{stepTo(lines, a.found.had), stepTo(Lined(a.found.had), a.after)}
+}
+
+// apply has Neovim do its part, and takes the disk back where it fails in it.
+func (a *attempt) apply(ctx context.Context, args writeArgs) (answered, outcome, error) {
+	a.kept = nil
+	if !a.apart {
+		a.kept = a.journal.inPlace(a.path, a.disk, a.data)
+	}
+	if a.saves || len(args.Steps[len(args.Steps)-1].Hunks) > 0 {
+		a.warn(ctx, a.path, a.after)
+	}
+	got, err := hand(ctx, a.liveWrite, "write", args, func(late answered) {
+		if late.Err != "" {
+			a.kept.abandon()
+		} else {
+			a.kept.end()
+		}
+	})
+	if err != nil {
+		return got, 0, err
+	}
+	if got.Err != "" {
+		had, already := a.disk, journal("") // this write's entry has both texts
+		if a.old != nil {
+			had, already = *a.old, a.journal
+		}
+		err := already.restore(a.path, had)
+		a.kept.abandon()
+		return got, 0, errors.Join(errors.New(got.Err), err)
+	}
+	if got.Save == 0 {
+		a.kept.end()
+	}
+	switch {
+	case got.Moved:
+		return got, moved, nil
+	case got.Locked:
+		return got, locked, nil
+	case got.Lossy:
+		return got, 0, ErrEncoding
+	}
+	return got, onward, nil
+}
+
+// record notes what the write has done.
+func (a *attempt) record(got answered) {
+	had := a.disk
+	if a.old != nil {
+		had = *a.old
+	}
+	a.Written = Written{
+		Path: a.path, Buf: a.buf.Buf, Before: a.before, After: new(a.after), Disk: a.goal.disk, Unsaved: a.buf.Modified,
+		Changed:    a.saves || got.Changed || a.old != nil,
+		Created:    a.goal.disk != nil && (!a.disk.exists() || !had.exists()),
+		FormBefore: had.form(), FormAfter: a.disk.form(),
+	}
+	if !a.apart && (a.saves || got.Changed || a.buf.Modified) {
+		a.FormAfter = a.formWritten()
+	}
+	if got.Info.Disk != nil {
+		a.goal.at = *got.Info.Disk
+	}
+	if a.goal.disk != nil {
+		a.settle(a.goal, a.buf.Written)
+	}
+	now := live{Buf: a.buf.Buf, Changedtick: got.Tick}
+	if got.Info.version() == now.version() {
+		now = got.Info
+	}
+	a.shown.put(a.path, now, Lined(a.after))
+	a.save, a.edited = got.Save, got.Changed
+	if len(a.goal.conflicts) > 0 {
+		a.recordConflicts(got.Keys)
+	}
+}
+
+// recordConflicts tells of those that the write has made; keys is how the user decides them.
+func (a *attempt) recordConflicts(keys string) {
+	stand := "yours stay in the buffer, the agent's are on disk"
+	if a.text != a.goal.theirs {
+		stand = "yours stay, the agent's are shown below them"
+	}
+	a.tellConflicts(len(a.goal.conflicts), stand, keys)
+	a.refused.put(a.path, a.goal.theirs)
+	a.Behind = a.found.disk
+	if a.old != nil {
+		had, _ := detect(a.old.data)
+		a.Behind = &had
+	}
+}
+
+// shownBefore is what the user saw: the buffer's text, or the disk's where that may be behind it.
+func (a *attempt) shownBefore() *string {
+	switch f := a.found; {
+	case a.buf.Modified && !f.at.Exists && a.mine == "":
+		return nil
+	case !a.buf.Modified && f.decoded && a.goal.disk != nil && f.had == *a.goal.disk: // the buffer may be behind
+		if synced, ok := a.synced.get(a.path); ok {
+			return &synced.text
+		}
+	}
+	return a.found.mine
+}
+
+// formWritten is how the text that Neovim has just written, as far as that is known, stands on the disk.
+func (a *attempt) formWritten() string {
+	if _, err := a.buf.form(); err == nil {
+		return Form(a.data)
+	}
+	now, _ := readFile(a.path) // its error is that somebody has removed it since
+	return now.form()
+}

@@ -1,0 +1,115 @@
+package buffers
+
+import "strings"
+
+// This file has what Neovim is told of a buffer, and what it answers: see acp.buffers.Write and the like in
+// lua/acp/buffers.lua.
+
+// target is a buffer, and how it and its file must still be.
+type target struct {
+	Buf         int            `msgpack:"buf"`
+	Changedtick int            `msgpack:"changedtick"`
+	Path        string         `msgpack:"path"`
+	Disk        map[string]any `msgpack:"disk"` // see diskArgs
+}
+
+func targetOf(path string, l live, disk file) target {
+	return target{l.Buf, l.Changedtick, path, diskArgs(disk)}
+}
+
+// writeArgs has Neovim give a buffer a text, and write it.
+type writeArgs struct {
+	target
+	*mergeArgs
+	Steps   []undoStep `msgpack:"steps"`
+	Unsaved bool       `msgpack:"unsaved,omitempty"` // the disk has what it is to have already, and the buffer another text
+	Save    bool       `msgpack:"save"`              // the disk is to be written, having another text
+	State   string     `msgpack:"state,omitempty"`   // in which the file's buffer must still be
+	Text    *string    `msgpack:"text,omitempty"`    // the agent's, with mergeArgs or where only Neovim knows the encoding
+}
+
+// followArgs has Neovim take what the disk has into a buffer.
+type followArgs struct {
+	target
+	*mergeArgs
+	Step     *undoStep `msgpack:"step,omitempty"` // nil: the text stays
+	Own      bool      `msgpack:"own"`            // Neovim itself has left the disk so
+	Reload   bool      `msgpack:"reload,omitempty"`
+	Bom      *bool     `msgpack:"bom,omitempty"`
+	Format   string    `msgpack:"format,omitempty"`   // how the disk's lines end, "" where that is not known
+	Encoding string    `msgpack:"encoding,omitempty"` // where that is another one by now
+	Text     *string   `msgpack:"text,omitempty"`     // what the disk has, with mergeArgs
+}
+
+// mergeArgs is where a buffer, which gets a merged text, conflicts with another one.
+type mergeArgs struct {
+	Conflicts []conflictArgs `msgpack:"conflicts"`
+	Differing []int          `msgpack:"differing"` // rows where the texts differ: older conflicts elsewhere are none any more
+}
+
+type conflictArgs struct {
+	Row    int       `msgpack:"row"`
+	Count  int       `msgpack:"count"`
+	Theirs []string  `msgpack:"theirs"`
+	Noeol  bool      `msgpack:"noeol"`
+	Base   *[]string `msgpack:"base,omitempty"`
+}
+
+func mergeArgsOf(merged, theirs string, conflicts []conflict) *mergeArgs {
+	args := &mergeArgs{Conflicts: make([]conflictArgs, len(conflicts)), Differing: differing(merged, theirs)}
+	for i, c := range conflicts {
+		noeol := len(c.theirs) > 0 && !strings.HasSuffix(c.theirs[len(c.theirs)-1], "\n")
+		args.Conflicts[i] = conflictArgs{Row: c.row, Count: c.count, Theirs: bare(c.theirs), Noeol: noeol}
+		if c.based {
+			base := bare(c.base)
+			args.Conflicts[i].Base = &base
+		}
+	}
+	return args
+}
+
+// undoStep is what a buffer does to have a text, as one undo step.
+type undoStep struct {
+	Hunks []hunkArgs `msgpack:"hunks"`         // in order
+	Eol   *bool      `msgpack:"eol,omitempty"` // whether the last line ends; nil where there is none
+}
+
+// hunkArgs is the first row, how many lines it removes, and the lines it adds.
+type hunkArgs [3]any
+
+// stepTo is the step from lines, each with a newline, to a text.
+func stepTo(lines, text string) undoStep {
+	s := undoStep{Hunks: []hunkArgs{}}
+	for _, c := range between(lines, Lined(text)) {
+		s.Hunks = append(s.Hunks, hunkArgs{c.Start, c.End - c.Start, bare(c.Lines)})
+	}
+	if text != "" {
+		ends := strings.HasSuffix(text, "\n")
+		s.Eol = &ends
+	}
+	return s
+}
+
+// answered is what Neovim says of a write.
+type answered struct {
+	Changed bool   `msgpack:"changed"`
+	Moved   bool   `msgpack:"moved"`
+	Locked  bool   `msgpack:"locked"`
+	Lossy   bool   `msgpack:"lossy"`
+	Err     string `msgpack:"err"`
+	Keys    string `msgpack:"keys"` // how the user decides conflicts
+	Save    int    `msgpack:"save"`
+	Tick    int    `msgpack:"tick"` // with the new text
+	Info    live   `msgpack:"info"` // what the buffer is then, or later
+}
+
+// tookOver is what Neovim says of following.
+type tookOver struct {
+	Changed bool   `msgpack:"changed"`
+	Moved   bool   `msgpack:"moved"`
+	Locked  bool   `msgpack:"locked"`
+	Err     string `msgpack:"err"`
+	Keys    string `msgpack:"keys"`
+	Tick    int    `msgpack:"tick"`    // with the new text
+	Writing bool   `msgpack:"writing"` // the user is writing it
+}
