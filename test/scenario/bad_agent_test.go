@@ -39,6 +39,20 @@ func (s *scene) hosts() (hosts, others []int) {
 	return hosts, others
 }
 
+// killHost kills the host.
+func (s *scene) killHost() {
+	s.t.Helper()
+	hosts, _ := s.hosts()
+	if len(hosts) == 0 {
+		s.t.Fatal("the host does not run")
+	}
+	for _, pid := range hosts {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 // awaitAlone waits until no process is left but the host.
 func (s *scene) awaitAlone() {
 	s.t.Helper()
@@ -241,20 +255,6 @@ func TestBadAgentDiesAtAnyPoint(t *testing.T) {
 			t.Errorf("%d permissions were resolved", n)
 		}
 	}, wide)
-}
-
-// answerTo waits for the answer to a request with an id that call would not give.
-func (p *puppet) answerTo(id string) message {
-	p.t.Helper()
-	return p.await("the answer to "+id, func() (message, bool) {
-		for i, m := range p.answers {
-			if string(m.ID) == id {
-				p.answers = append(p.answers[:i:i], p.answers[i+1:]...)
-				return m, true
-			}
-		}
-		return message{}, false
-	})
 }
 
 func TestBadAgentTalksNonsense(t *testing.T) {

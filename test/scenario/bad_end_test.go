@@ -74,9 +74,7 @@ func TestBadEndOfTheHost(t *testing.T) {
 				t.Fatalf("%s: the processes are %v", pick, s.Leftovers())
 			}
 			s.free(func() {
-				if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
+				s.killHost()
 				s.awaitState("dead")
 				s.Await("all processes to end", func() bool { return len(s.Leftovers()) == 0 })
 			})
@@ -122,11 +120,7 @@ func TestBadEndOfNeovim(t *testing.T) {
 				end(s)
 				s.awaitNothingLeft()
 				s.Kill() // so that its exit code is of no interest
-				at(t, "the end of the agent", func() bool {
-					p.mu.Lock()
-					defer p.mu.Unlock()
-					return p.closed
-				})
+				at(t, "the end of the agent", p.ended)
 				p.cancelledBeforeTheEnd(permission)
 			})
 		})
@@ -137,10 +131,8 @@ func TestBadEndOfNeovim(t *testing.T) {
 // so was the request for permission.
 func (p *puppet) cancelledBeforeTheEnd(permission int) {
 	p.t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	var cancelled, outcomes int
-	for _, m := range p.record {
+	for _, m := range p.received() {
 		switch {
 		case m.Method == "session/cancel":
 			cancelled++
@@ -152,7 +144,7 @@ func (p *puppet) cancelledBeforeTheEnd(permission int) {
 		}
 	}
 	if cancelled != 1 || outcomes != 1 {
-		p.t.Errorf("the agent was told of %d cancels and %d outcomes: %v", cancelled, outcomes, p.record)
+		p.t.Errorf("the agent was told of %d cancels and %d outcomes: %v", cancelled, outcomes, p.received())
 	}
 }
 

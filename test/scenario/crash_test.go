@@ -9,13 +9,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
-	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 var (
@@ -92,14 +91,12 @@ type crash struct {
 	victim string
 	random *rand.Rand
 	agent  *puppet
-	bin    string         // the Neovim
 	writes map[int]write  // by the id of the request
 	acked  map[string]int // by name, the last text of which the agent knows that it is written
 }
 
 func (c *crash) play() {
 	c.prepare()
-	c.bin = c.LuaString(`vim.v.progpath`)
 	c.recordNotifications()
 	c.Command("set updatecount=1 shortmess+=A") // with swap files, and without questions about them
 	c.Command("edit shown.txt | split typed.txt")
@@ -119,13 +116,9 @@ func (c *crash) play() {
 		c.quit()
 	}
 	c.awaitNothingLeft()
-	at(c.t, "the agent's end to be known", func() bool {
-		c.agent.mu.Lock()
-		defer c.agent.mu.Unlock()
-		return c.agent.closed
-	})
+	at(c.t, "the agent's end to be known", c.agent.ended)
 	c.acked = c.answers()
-	c.recover(c.next())
+	c.recover(c.next(c.keepsState()))
 }
 
 // prepare makes the files.
@@ -178,29 +171,21 @@ func (c *crash) strike() {
 	}
 
 	c.writes = map[int]write{}
-	var lines []byte
+	var lines strings.Builder
 	for n := 1; n <= crashWrites; n++ {
 		for _, w := range crashFiles {
-			c.agent.lastID++
-			c.agent.mu.Lock()
-			c.agent.asked[fmt.Sprint(c.agent.lastID)] = "fs/write_text_file"
-			c.agent.mu.Unlock()
-			c.writes[c.agent.lastID] = write{w, n}
 			name := w.name
 			if w.asked != "" {
 				name = w.asked
 			}
-			line, err := json.Marshal(obj{
-				"jsonrpc": "2.0", "id": c.agent.lastID, "method": "fs/write_text_file",
-				"params": obj{"sessionId": remote(1), "path": filepath.Join(c.Dir, name), "content": string(w.text(n))},
+			id, line := c.agent.request("fs/write_text_file", obj{
+				"sessionId": remote(1), "path": filepath.Join(c.Dir, name), "content": string(w.text(n)),
 			})
-			if err != nil {
-				c.t.Fatal(err)
-			}
-			lines = append(append(lines, line...), '\n')
+			c.writes[id] = write{w, n}
+			lines.WriteString(line)
 		}
 	}
-	go func() { _ = c.agent.orders.Encode(order{Stdout: lines}) }() // fails when the agent is gone
+	go c.agent.tryToWrite(lines.String())
 
 	// Often it is the one file that counts.
 	left, only := 1+c.random.IntN(250), ""
@@ -214,10 +199,8 @@ func (c *crash) strike() {
 	hangs := time.NewTimer(time.Minute)
 	defer hangs.Stop()
 	for left > 0 {
-		c.agent.mu.Lock()
-		answers, changed := len(c.agent.answers), c.agent.changed
-		c.agent.mu.Unlock()
-		if answers == len(c.writes) {
+		answers, more := c.agent.answersUntilNow()
+		if len(answers) == len(c.writes) {
 			break
 		}
 		select {
@@ -227,9 +210,9 @@ func (c *crash) strike() {
 			}
 		case err := <-watch.Errors:
 			c.t.Fatal(err)
-		case <-changed:
+		case <-more:
 		case <-hangs.C:
-			c.t.Fatalf("%d of %d writes are done, and %d things seen", answers, len(c.writes), left)
+			c.t.Fatalf("%d of %d writes are done, and %d things seen", len(answers), len(c.writes), left)
 		}
 	}
 	if c.victim == "neovim" {
@@ -242,10 +225,9 @@ func (c *crash) strike() {
 // answers are the last texts of which the agent knows that they are written.
 func (c *crash) answers() map[string]int {
 	c.t.Helper()
-	c.agent.mu.Lock()
-	defer c.agent.mu.Unlock()
+	answers, _ := c.agent.answersUntilNow()
 	acked := map[string]int{}
-	for _, m := range c.agent.answers {
+	for _, m := range answers {
 		var id int
 		if err := json.Unmarshal(m.ID, &id); err != nil {
 			c.t.Errorf("%v: %s", err, m)
@@ -281,15 +263,6 @@ func (c *crash) standing(w written) error {
 		return fmt.Errorf("the mode of %s is %v", w.name, info.Mode())
 	}
 	return nil
-}
-
-// next starts another Neovim where the first one was.
-func (c *crash) next() *scene {
-	c.t.Helper()
-	n := nvimtest.Start(c.t, c.bin, nvimtest.Dir(c.Dir), nvimtest.Env(
-		"XDG_STATE_HOME="+filepath.Join(c.Home, "state"), "GORACE=halt_on_error=1 atexit_sleep_ms=0",
-	))
-	return open(c.t, n)
 }
 
 // recover looks at what is left, with another Neovim.

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -30,7 +29,7 @@ func TestAcpStartsTheDefaultAgentOnlyOnce(t *testing.T) {
 			t.Errorf("the session is %v", s.session()["id"])
 		}
 		p.silent()
-		if len(s.stage.agents) > 0 {
+		if s.agentsStarted() > 0 {
 			t.Error("another agent was started")
 		}
 	})
@@ -97,7 +96,7 @@ func TestNewReturnsAtOnceAndOpensNoWindow(t *testing.T) {
 		if !s.LuaBool(`not vim.b.acp_session`) {
 			t.Error("the new session took the focus")
 		}
-		if len(s.stage.agents) > 0 {
+		if s.agentsStarted() > 0 {
 			t.Error("the second session has a process of its own")
 		}
 	})
@@ -591,11 +590,7 @@ func TestTheChatFollowsAfterTheHostsEnd(t *testing.T) {
 			return vim.api.nvim_win_get_cursor(win)[1] == vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
 		end)()`
 		s.AwaitLua(atEnd)
-		for _, pid := range s.hostPIDs() {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
+		s.killHost()
 		s.awaitState("dead")
 		s.awaitChat("the host ended")
 		s.AwaitLua(atEnd)

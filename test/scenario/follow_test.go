@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
@@ -785,10 +784,7 @@ func TestFollowGoesOnWithAnotherHost(t *testing.T) {
 		turn := s.prompt(p, "go")
 		p.stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd")
-		hosts, _ := s.hosts()
-		if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		s.killHost()
 		s.awaitState("dead")
 		s.ok(`require('acp').restart()`)
 		p = s.agent()

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
@@ -500,11 +499,8 @@ func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
 		// The host dies and comes again.
 		s.Command("Acp restart")
 		s.agent()
-		hosts, _ := s.hosts()
 		s.free(func() {
-			if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			s.killHost()
 			s.awaitState("dead")
 			s.Await("all processes to end", func() bool { return len(s.Leftovers()) == 0 })
 		})
@@ -561,18 +557,10 @@ func (s *scene) awaitDrafts(state string, want ...string) {
 	s.Await(fmt.Sprintf("the drafts %q", want), func() bool { return slices.Equal(s.drafts(state), want) })
 }
 
-// beside starts another Neovim in the folder of one that has ended.
-func (s *scene) beside(bin, state string) *scene {
-	s.t.Helper()
-	return open(s.t, nvimtest.Start(s.t, bin, nvimtest.Dir(s.Dir), nvimtest.Env(
-		"XDG_STATE_HOME="+state, "GORACE=halt_on_error=1 atexit_sleep_ms=0",
-	)))
-}
-
 // What is not sent when Neovim ends comes back in the next session of its folder, once.
 func TestDraftsOutliveNeovim(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		bin, state := s.LuaString(`vim.v.progpath`), filepath.Join(s.Home, "state")
+		state := filepath.Join(s.Home, "state")
 		p := s.begin()
 		s.prompt(p, "work")
 		s.ok(`require('acp').prompt('queued words')`)
@@ -582,7 +570,7 @@ func TestDraftsOutliveNeovim(t *testing.T) {
 		s.quit()
 		s.awaitDrafts(state, "queued words\n\nmy idea\nand more")
 
-		s = s.beside(bin, state)
+		s = s.next(nvimtest.Env("XDG_STATE_HOME=" + state))
 		s.ok(`require('acp').new({ cwd = '/' })`)
 		s.awaitPrompt("")
 		s.Command("Acp new")
@@ -595,7 +583,7 @@ func TestDraftsOutliveNeovim(t *testing.T) {
 		s.awaitDrafts(state, "queued words\n\nmy idea\nand more", "next to it")
 		s.Kill() // it has written what was typed a second ago
 
-		s = s.beside(bin, state)
+		s = s.next(nvimtest.Env("XDG_STATE_HOME=" + state))
 		p = s.begin()
 		s.awaitPrompt("next to it")
 		s.Keys("A<C-s>")

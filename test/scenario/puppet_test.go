@@ -116,7 +116,7 @@ type puppet struct {
 	t      *testing.T
 	scene  *scene
 	orders *gob.Encoder
-	lastID int
+	lastID int // of the agent's requests
 
 	mu      sync.Mutex        // guards what follows
 	heard   []message         // requests and notifications of the client, not yet expected
@@ -240,14 +240,22 @@ func (p *puppet) exit(code int, words string) {
 	p.order(order{Stderr: []byte(words), Exit: &code})
 }
 
+// tryToWrite is write for the background: the agent may end meanwhile.
+func (p *puppet) tryToWrite(text string) { _ = p.orders.Encode(order{Stdout: []byte(text)}) }
+
 func (p *puppet) send(m obj) {
 	p.t.Helper()
+	p.write(p.encode(m))
+}
+
+func (p *puppet) encode(m obj) (line string) {
+	p.t.Helper()
 	m["jsonrpc"] = "2.0"
-	line, err := json.Marshal(m)
+	text, err := json.Marshal(m)
 	if err != nil {
 		p.t.Fatalf("encode %v: %v", m, err)
 	}
-	p.write(string(line) + "\n")
+	return string(text) + "\n"
 }
 
 // await waits until find, under the lock, gives something.
@@ -293,10 +301,31 @@ func (p *puppet) silent() {
 	}
 }
 
+// ended reports whether the client has closed the agent's input; awaitEnd waits for that while Neovim lives.
+func (p *puppet) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// received are all messages of the client until now.
+func (p *puppet) received() []message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.record)
+}
+
+// answersUntilNow are the answers that answer has not taken, and a channel that is closed when there is more.
+func (p *puppet) answersUntilNow() (answers []message, more <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.answers), p.changed
+}
+
 // awaitEnd waits until the client has closed the agent's input.
 func (p *puppet) awaitEnd() {
 	p.t.Helper()
-	p.await("the end of the agent", func() (message, bool) { return message{}, p.closed })
+	p.scene.Await("the end of the agent", p.ended)
 }
 
 // reply answers a request of the client.
@@ -317,23 +346,36 @@ func (p *puppet) refuse(m message, code int, text string, data any) {
 // call sends a request of the agent's; answer waits for what the client makes of it.
 func (p *puppet) call(method string, params obj) (id int) {
 	p.t.Helper()
+	id, line := p.request(method, params)
+	p.write(line)
+	return id
+}
+
+// request is the line of a request that has yet to be written.
+func (p *puppet) request(method string, params obj) (id int, line string) {
+	p.t.Helper()
 	p.lastID++
 	p.mu.Lock()
 	p.asked[fmt.Sprint(p.lastID)] = method
 	p.mu.Unlock()
-	p.send(obj{"id": p.lastID, "method": method, "params": params})
-	return p.lastID
+	return p.lastID, p.encode(obj{"id": p.lastID, "method": method, "params": params})
 }
 
 // answer waits for the answer to a call. A second one to the same call fails the test at silent.
 func (p *puppet) answer(id int) message {
 	p.t.Helper()
+	return p.answerTo(fmt.Sprint(id))
+}
+
+// answerTo is answer for any id, as JSON.
+func (p *puppet) answerTo(id string) message {
+	p.t.Helper()
 	p.mu.Lock()
-	method := p.asked[fmt.Sprint(id)]
+	method := p.asked[id]
 	p.mu.Unlock()
-	return p.await(fmt.Sprintf("the answer to %s %d", method, id), func() (message, bool) {
+	return p.await("the answer to "+method+" "+id, func() (message, bool) {
 		for i, m := range p.answers {
-			if string(m.ID) == fmt.Sprint(id) {
+			if string(m.ID) == id {
 				p.answers = slices.Delete(p.answers, i, i+1)
 				return m, true
 			}

@@ -8,26 +8,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/saved"
-	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
 // kept is the store of the host's.
 func (s *scene) kept() *checkpoint.Store {
-	return checkpoint.Open(filepath.Join(s.dataHome(), "nvim", "acp"))
+	return checkpoint.Open(filepath.Join(s.data, "nvim", "acp"))
 }
 
-// dataHome is where this Neovim, and each that comes after it, keeps its data.
-func (s *scene) dataHome() string {
-	s.t.Helper()
-	return s.LuaString(`vim.env.XDG_DATA_HOME`)
-}
-
-// savedIs waits until the disk has of a session what is wanted: its pending changes, all its files and the
+// awaitSaved waits until the disk has of a session what is wanted: its pending changes, all its files and the
 // comments that are not sent.
 func awaitSaved(s *scene, st *checkpoint.Store, session string, changes, files, comments int) {
 	s.t.Helper()
@@ -51,22 +43,9 @@ func awaitSaved(s *scene, st *checkpoint.Store, session string, changes, files, 
 	})
 }
 
-// another starts a Neovim in the same folder, with the same data.
-func (s *scene) another() *scene {
-	s.t.Helper()
-	return open(s.t, nvimtest.Start(s.t, s.LuaString(`vim.v.progpath`), s.sameData()...))
-}
-
-func (s *scene) sameData() []nvimtest.Option {
-	return []nvimtest.Option{
-		nvimtest.Dir(s.Dir), nvimtest.Env("XDG_DATA_HOME="+s.dataHome(), "ACP_DEMO_DELAY_MS=0", "GORACE=halt_on_error=1 atexit_sleep_ms=0"),
-	}
-}
-
 // after ends this Neovim in a way and starts the next one.
 func (s *scene) after(way string, agents ...*puppet) *scene {
 	s.t.Helper()
-	bin, options := s.LuaString(`vim.v.progpath`), s.sameData()
 	switch way {
 	case "closed":
 		s.ok(`require('acp').close()`)
@@ -75,41 +54,21 @@ func (s *scene) after(way string, agents ...*puppet) *scene {
 	case "quit":
 		s.quit()
 	case "host killed":
-		hosts := s.hostPIDs()
-		for _, pid := range hosts {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				s.t.Fatal(err)
-			}
-		}
+		s.killHost()
 		s.AwaitLua(`require('acp').sessions()[1].state == 'dead'`)
 		s.quit()
 	case "Neovim killed":
 		s.Kill()
 	}
 	for _, p := range agents {
-		at(s.t, "the agent's end", func() bool {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return p.closed
-		})
+		at(s.t, "the agent's end", p.ended)
 	}
-	return open(s.t, nvimtest.Start(s.t, bin, options...))
-}
-
-func (s *scene) hostPIDs() (pids []int) {
-	s.t.Helper()
-	s.Lua(&pids, `local pids = {}
-		for _, chan in ipairs(vim.api.nvim_list_chans()) do
-			if chan.argv and chan.argv[2] == 'host' then table.insert(pids, vim.fn.jobpid(chan.id)) end
-		end
-		return pids`)
-	return pids
+	return s.next()
 }
 
 // takesUp has an agent take up a session, which it was told to.
-func (s *scene) takesUp(session string) *puppet {
+func (s *scene) takesUp(p *puppet, session string) {
 	s.t.Helper()
-	p := s.agent()
 	p.initialize(keeps(true, "resume"))
 	load := p.expect("session/load")
 	if load.text("sessionId") != session || load.text("cwd") != s.Dir {
@@ -118,7 +77,6 @@ func (s *scene) takesUp(session string) *puppet {
 	p.replay(session)
 	p.reply(load, nil)
 	s.AwaitEvent("AcpSessionReady")
-	return p
 }
 
 // changesFile has the agent change a file: through its client, or past it.
@@ -162,7 +120,8 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 				s.Command("Acp review")
 				s.awaitNotification(`acp: "Mend the code" of Puppet has 1 change to review: :Acp resume s-1`)
 				s.Command("Acp resume s-1")
-				p = s.takesUp(remote(1))
+				p = s.agent()
+				s.takesUp(p, remote(1))
 				s.awaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours is not sent: :Acp review send sends it.")
 				if chat := s.chat(); strings.Index(chat, "Answered long ago.") > strings.Index(chat, "1 change of this session") {
 					t.Errorf("what waits is not below what was said:\n%s", chat)
@@ -180,7 +139,8 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 
 				s = s.after(c.way, p)
 				s.Command("Acp resume s-1")
-				p = s.takesUp(remote(1))
+				p = s.agent()
+				s.takesUp(p, remote(1))
 				s.awaitChat("2 changes in 1 file of this session wait for your review: :Acp review shows them.")
 				s.Await("the review", func() bool { return s.changes() == "modified code.txt -2,1+2,1 kept -4,1+4,1 -6,1+6,1\n" })
 				s.ok(`require('acp').reject({ path = 'code.txt', hunk = 3 })`)
@@ -229,30 +189,14 @@ func (s *scene) pending(extra obj) string {
 	return path
 }
 
-// other adds an agent `other`, and gives where its processes come.
-func (s *scene) other() *stage {
-	s.t.Helper()
-	dir := filepath.Join(s.Home, "other")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	st := newStage(s.t, dir)
-	s.Lua(nil, `local self, socket = ...
-		local c = vim.g.acp
-		c.agents.other = { title = 'Other', command = { self }, env = { `+puppetEnv+` = socket } }
-		vim.g.acp = c`, self, st.socket)
-	return st
-}
-
 // TestResumeOffersTheSessionsOfAllAgents has one agent's session of this folder saved, and another be the
 // default one.
 func TestResumeOffersTheSessionsOfAllAgents(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		s.other()
+		s.addAgent("other")
 		s.pending(keeps(true, "resume", "list"))
 		s = s.after("quit")
-		stage := s.stage
-		other := s.other()
+		other := s.addAgent("other")
 		s.configure(`c.agent = 'other'`)
 		s.choose("never")
 		s.Command("Acp resume")
@@ -262,8 +206,7 @@ func TestResumeOffersTheSessionsOfAllAgents(t *testing.T) {
 			obj{"sessionId": "s-0", "cwd": s.Dir, "title": "An old one", "updatedAt": "2026-01-02T03:04:05Z"},
 			obj{"sessionId": remote(1), "cwd": s.Dir, "title": "The edit", "updatedAt": "2026-01-03T03:04:05Z"},
 		}})
-		s.stage = other
-		q := s.agent()
+		q := s.agentOf(other)
 		q.initialize(keeps(true, "list"))
 		q.reply(q.expect("session/list"), obj{"sessions": []any{
 			obj{"sessionId": "o-1", "cwd": s.Dir, "title": "Of the other", "updatedAt": "2026-01-02T04:04:05Z"},
@@ -303,7 +246,6 @@ func TestResumeOffersTheSessionsOfAllAgents(t *testing.T) {
 		if load := p.expect("session/load"); load.text("sessionId") != "s-0" {
 			t.Errorf("loaded %s", load)
 		}
-		s.stage = stage
 		p.silent()
 		q.silent()
 	})
@@ -314,7 +256,7 @@ func TestResumeDoesNotWaitForAnAgent(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.pending(keeps(true, "resume", "list"))
 		s = s.after("quit")
-		other := s.other()
+		other := s.addAgent("other")
 		s.configure(`c.agent = 'other'`)
 		s.Lua(nil, `require('acp.stored').patience = 100`)
 		s.choose("1 change to review")
@@ -328,7 +270,7 @@ func TestResumeDoesNotWaitForAnAgent(t *testing.T) {
 		if n := len(s.offered(1)); n != 1 {
 			t.Errorf("%d are offered", n)
 		}
-		(<-other.agents).scene = s
+		s.agentOf(other)
 	})
 }
 
@@ -360,11 +302,7 @@ func TestChangesGoOverToANewSession(t *testing.T) {
 		s.Command("Acp review")
 		s.comment("+ two", "why two")
 		awaitSaved(s, s.kept(), remote(1), 1, 1, 1)
-		for _, pid := range s.hostPIDs() {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
+		s.killHost()
 		s.awaitState("dead")
 		s.Command("Acp restart")
 		p := s.agent()
@@ -388,16 +326,15 @@ func TestTwoSessionsOnOneFile(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			each(t, func(t *testing.T, s *scene) {
 				path := s.write("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
-				st, mine := s.kept(), s.stage
-				other := s.other()
+				st := s.kept()
+				other := s.addAgent("other")
 				p := s.beginWith(keeps(true, "resume"))
 				turn := s.prompt(p, "first")
 				p.changesFile(false, path, "1\ntwo\n3\n4\n5\n6\n7\n")
 				p.stop(turn, "end_turn")
 				s.AwaitEvent("AcpTurnEnd")
 				s.ok(`require('acp').new({ agent = 'other' })`)
-				s.stage = other
-				q := s.agent()
+				q := s.agentOf(other)
 				q.initialize(keeps(true, "resume"))
 				q.reply(q.expect("session/new"), obj{"sessionId": "o-1"})
 				s.AwaitEvent("AcpSessionReady")
@@ -424,14 +361,14 @@ func TestTwoSessionsOnOneFile(t *testing.T) {
 				awaitSaved(s, st, "o-1", 2, 1, 0)
 
 				for range 2 {
-					s.stage = mine
 					s = s.after(way, p, q)
-					mine, other = s.stage, s.other()
+					other = s.addAgent("other")
 					s.Command("Acp resume s-1")
-					p = s.takesUp(remote(1))
-					s.stage = other
+					p = s.agent()
+					s.takesUp(p, remote(1))
 					s.Command("Acp resume o-1")
-					q = s.takesUp("o-1")
+					q = s.agentOf(other)
+					s.takesUp(q, "o-1")
 					s.Await("what waits in both", func() bool { return states(s, 1) == first && states(s, 2) == second })
 				}
 				s.Command("Acp review")
@@ -462,9 +399,10 @@ func TestAnIdleNeovimOverwritesNothing(t *testing.T) {
 		s.comment("- 2", "keep it")
 		awaitSaved(s, st, remote(1), 1, 1, 2)
 
-		o := s.another()
+		o := s.next()
 		o.Command("Acp resume s-1")
-		p := o.takesUp(remote(1))
+		p := o.agent()
+		o.takesUp(p, remote(1))
 		o.awaitChat("2 comments of yours are not sent: :Acp review send sends them.")
 		o.Command("Acp review")
 		o.onPage("you: why two")
@@ -479,7 +417,7 @@ func TestAnIdleNeovimOverwritesNothing(t *testing.T) {
 		awaitSaved(o, st, remote(1), 0, 1, 1)
 		o = o.after("quit", p)
 		o.Command("Acp resume s-1")
-		o.takesUp(remote(1))
+		o.takesUp(o.agent(), remote(1))
 		o.awaitChat("1 comment of yours is not sent")
 		o.Await("what was decided", func() bool { return o.changes() == "modified code.txt -2,1+2,1 kept -6,1+6,1 kept\n" })
 	})
@@ -499,7 +437,7 @@ func TestADeletedSessionWaitsForNothing(t *testing.T) {
 					opts = `{ agent_session_id = 's-1' }`
 				}
 				s.ok(`require('acp').delete(` + opts + `, function(ok, err) _G.deleted = ok or err end)`)
-				p := s.stage.last()
+				p := s.lastAgent()
 				if !open {
 					p = s.agent()
 					p.initialize(keeps(true, "resume", "delete"))
@@ -517,16 +455,6 @@ func TestADeletedSessionWaitsForNothing(t *testing.T) {
 	}
 }
 
-// last is the agent that was started last.
-func (st *stage) last() *puppet {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if len(st.all) == 0 {
-		return nil
-	}
-	return st.all[len(st.all)-1]
-}
-
 // What the version before has saved is passed over, and the log says so.
 func TestSavedByAnotherVersion(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
@@ -540,7 +468,7 @@ func TestSavedByAnotherVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Command("Acp resume s-1")
-		s.takesUp(remote(1))
+		s.takesUp(s.agent(), remote(1))
 		s.awaitChat("What waited for your review in this session could not be read again; :Acp log says why.")
 		if got := s.changes(); got != "" {
 			t.Errorf("changed are %s", got)
@@ -569,7 +497,8 @@ func TestSavedByANewerVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Command("Acp resume s-1")
-		p := s.takesUp(remote(1))
+		p := s.agent()
+		s.takesUp(p, remote(1))
 		s.awaitChat("A newer version of the plugin saved the review of this session")
 		turn := s.prompt(p, "edit")
 		p.writeFile(path, "another text\n")
@@ -616,7 +545,7 @@ func TestResumeInTheFolderOfTheSession(t *testing.T) {
 		elsewhere := t.TempDir()
 		s.Command("cd " + elsewhere)
 		s.ok(`require('acp').resume({ agent_session_id = ... })`, remote(1))
-		s.takesUp(remote(1))
+		s.takesUp(s.agent(), remote(1))
 		if got := s.session()["cwd"]; got != s.Dir {
 			t.Errorf("the session is in %v", got)
 		}
@@ -648,11 +577,7 @@ func TestRestartWhereTheHostKnowsNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
 		s.pending(keeps(true, "resume"))
-		for _, pid := range s.hostPIDs() {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
+		s.killHost()
 		s.awaitState("dead")
 		s.Command("Acp review")
 		s.awaitNotification("the host is not running")
@@ -683,7 +608,7 @@ func TestRestartWhereTheHostKnowsNothing(t *testing.T) {
 func TestWhatCannotBeSavedIsTold(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.recordNotifications()
-		dir := filepath.Join(s.dataHome(), "nvim", "acp")
+		dir := filepath.Join(s.data, "nvim", "acp")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -69,29 +69,30 @@ func raced() bool {
 type scene struct {
 	*nvimtest.Nvim
 	t     *testing.T
+	data  string // the folder of what outlives Neovim, XDG_DATA_HOME
 	stage *stage
 }
 
 // wide is the larger of the two sizes the screens are looked at.
 var wide = nvimtest.Size(160, 45)
 
+// environment is that of all Neovims: the agent `demo` has no pauses, and a race in the host ends it, and so fails
+// the test. It would sleep a second at its end.
+var environment = nvimtest.Env("ACP_DEMO_DELAY_MS=0", "GORACE=halt_on_error=1 atexit_sleep_ms=0")
+
 // each plays a scene on every Neovim, in parallel with other tests. The agent `puppet` is what the
-// test makes it; `demo` has no pauses.
+// test makes it.
 func each(t *testing.T, play func(t *testing.T, s *scene), opts ...nvimtest.Option) {
 	t.Helper()
 	t.Parallel()
-	opts = append([]nvimtest.Option{nvimtest.Env(
-		"ACP_DEMO_DELAY_MS=0",
-		// A race in the host ends it, and so fails the test. It would sleep a second at its end.
-		"GORACE=halt_on_error=1 atexit_sleep_ms=0",
-	)}, opts...)
+	opts = append([]nvimtest.Option{environment}, opts...)
 	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) { play(t, open(t, n)) }, opts...)
 }
 
 // open makes a Neovim a scene with agents of its own.
 func open(t *testing.T, n *nvimtest.Nvim) *scene {
 	t.Helper()
-	s := &scene{Nvim: n, t: t, stage: newStage(t, n.Home)}
+	s := &scene{Nvim: n, t: t, data: filepath.Join(n.Home, "data"), stage: newStage(t, n.Home)}
 	n.Lua(nil, `
 		local host, self, socket = ...
 		vim.g.acp = {
@@ -100,6 +101,20 @@ func open(t *testing.T, n *nvimtest.Nvim) *scene {
 		  host = { command = { host } },
 		}`, host, self, s.stage.socket)
 	return s
+}
+
+// next starts another Neovim in the same folder with the same data, beside this one or after its end.
+func (s *scene) next(opts ...nvimtest.Option) *scene {
+	s.t.Helper()
+	opts = append([]nvimtest.Option{environment, nvimtest.Dir(s.Dir), nvimtest.Env("XDG_DATA_HOME=" + s.data)}, opts...)
+	next := open(s.t, nvimtest.Start(s.t, s.Program(), opts...))
+	next.data = s.data
+	return next
+}
+
+// keepsState has next keep what this Neovim has in XDG_STATE_HOME too: swap files, drafts, the journal of writes.
+func (s *scene) keepsState() nvimtest.Option {
+	return nvimtest.Env("XDG_STATE_HOME=" + filepath.Join(s.Home, "state"))
 }
 
 // quit quits Neovim as a user does, and waits until its process is gone.
@@ -115,14 +130,20 @@ func (s *scene) configure(lua string) {
 	s.Lua(nil, `local c = vim.g.acp; `+lua+`; vim.g.acp = c`)
 }
 
-// agent waits for the next agent process.
+// agent waits for the next process of the agent `puppet`.
 func (s *scene) agent() *puppet {
+	s.t.Helper()
+	return s.agentOf(s.stage)
+}
+
+// agentOf is agent for one that addAgent has added.
+func (s *scene) agentOf(st *stage) *puppet {
 	s.t.Helper()
 	var p *puppet
 	s.Await("an agent to be started", func() bool {
 		if p == nil {
 			select {
-			case p = <-s.stage.agents:
+			case p = <-st.agents:
 			default:
 			}
 		}
@@ -130,6 +151,34 @@ func (s *scene) agent() *puppet {
 	})
 	p.scene = s
 	return p
+}
+
+// agentsStarted is how many processes agent has yet to take.
+func (s *scene) agentsStarted() int { return len(s.stage.agents) }
+
+// lastAgent is the process that was started last, if any.
+func (s *scene) lastAgent() *puppet {
+	s.stage.mu.Lock()
+	defer s.stage.mu.Unlock()
+	if len(s.stage.all) == 0 {
+		return nil
+	}
+	return s.stage.all[len(s.stage.all)-1]
+}
+
+// addAgent configures one more agent that is what the test makes it.
+func (s *scene) addAgent(name string) *stage {
+	s.t.Helper()
+	dir := filepath.Join(s.Home, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	st := newStage(s.t, dir)
+	s.Lua(nil, `local name, self, socket = ...
+		local c = vim.g.acp
+		c.agents[name] = { title = name:sub(1, 1):upper() .. name:sub(2), command = { self }, env = { `+puppetEnv+` = socket } }
+		vim.g.acp = c`, name, self, st.socket)
+	return st
 }
 
 // beginWithFile is begin beside a file whose buffer is followed.

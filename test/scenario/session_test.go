@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -290,14 +289,7 @@ func TestHostCrashIsSurvived(t *testing.T) {
 		s.awaitChat("Said before.")
 		s.ok(`require('acp').prompt('queued')`)
 		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
-		pid := s.LuaInt(`(function()
-			for _, chan in ipairs(vim.api.nvim_list_chans()) do
-				if chan.argv and chan.argv[2] == 'host' then return vim.fn.jobpid(chan.id) end
-			end
-		end)()`)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		s.killHost()
 		s.awaitState("dead")
 		s.Command("Acp restart")
 		p = s.agent()

@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
@@ -125,11 +124,8 @@ func TestTerminalOutlivesTheHost(t *testing.T) {
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		s.awaitBuffer(buf, "one")
 		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'nt'`)
-		hosts, _ := s.hosts()
 		s.recordNotifications()
-		if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		s.killHost()
 		s.awaitNotification("the host ended")
 		s.AwaitLua(`vim.wo.winbar:find('no longer running')`)
 		p = s.restart()

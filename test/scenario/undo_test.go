@@ -267,15 +267,12 @@ func TestUndoCutShort(t *testing.T) {
 					}
 					return n
 				}
-				bin := s.LuaString(`vim.v.progpath`)
 				s.ok(`require('acp').undo_turn()`)
 				for count("old\n") < n {
 				}
 				s.Kill()
 				s.awaitNothingLeft()
-				next := open(t, nvimtest.Start(t, bin, nvimtest.Dir(s.Dir), nvimtest.Env(
-					"XDG_STATE_HOME="+filepath.Join(s.Home, "state"), "XDG_DATA_HOME="+filepath.Join(s.Home, "data"), "GORACE=halt_on_error=1 atexit_sleep_ms=0",
-				)))
+				next := s.next(s.keepsState())
 				next.recordNotifications()
 				next.ok(`require('acp').resume({ agent = 'puppet', agent_session_id = ... })`, remote(1))
 				p = next.agent()

@@ -396,11 +396,15 @@ func (r *whoseRound) strikes() {
 	switch r.IntN(3) {
 	case 0:
 		r.did("the host is killed")
-		r.killAll(r.hostPIDs())
+		r.killHost()
 	case 1:
 		r.did("the agent is killed")
 		_, agents := r.hosts()
-		r.killAll(agents)
+		for _, pid := range agents {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				r.t.Fatal(err)
+			}
+		}
 	default:
 		r.did("Neovim is killed")
 		r.strikesNeovim()
@@ -416,28 +420,14 @@ func (r *whoseRound) strikes() {
 	r.AwaitEvent("AcpSessionReady")
 }
 
-func (r *whoseRound) killAll(pids []int) {
-	r.t.Helper()
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			r.t.Fatal(err)
-		}
-	}
-}
-
 // strikesNeovim kills Neovim, and has the next one take the session up.
 func (r *whoseRound) strikesNeovim() {
 	r.t.Helper()
-	bin, options := r.LuaString(`vim.v.progpath`), r.sameData()
 	state := r.LuaString(`vim.env.XDG_STATE_HOME`)
 	r.Kill()
 	r.awaitNothingLeft()
-	at(r.t, "the agent's end to be known", func() bool {
-		r.agent.mu.Lock()
-		defer r.agent.mu.Unlock()
-		return r.agent.closed
-	})
-	r.scene = open(r.t, nvimtest.Start(r.t, bin, append(options, nvimtest.Env("XDG_STATE_HOME="+state))...))
+	at(r.t, "the agent's end to be known", r.agent.ended)
+	r.scene = r.next(nvimtest.Env("XDG_STATE_HOME=" + state))
 	r.setUp(r.before)
 	for name := range r.files {
 		r.all(name, (*userFile).struck)
