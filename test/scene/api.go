@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// This file is the Lua API, as the user's configuration calls it and hears of events.
+
 // OK runs a function of the API that must not fail.
 func (s *Scene) OK(lua string, args ...any) {
 	s.T.Helper()
@@ -81,7 +83,7 @@ func (s *Scene) CountEvents(name string) (n int) {
 	return n
 }
 
-// Sync waits until all that was asked of the record of the session used last is done.
+// Sync waits until the host has done all that was asked of the record of the session used last.
 func (s *Scene) Sync() {
 	s.T.Helper()
 	s.Lua(nil, `_G.synced = nil
@@ -110,7 +112,7 @@ func (s *Scene) CheckResolved(option any, by string) {
 	}
 }
 
-// select has vim.ui.select take the choice with a text, and remembers what was offered.
+// Choose has vim.ui.select take the choice with a text, and remembers what was offered.
 func (s *Scene) Choose(text string) {
 	s.T.Helper()
 	s.Lua(nil, `local wanted = ...

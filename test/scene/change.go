@@ -4,7 +4,18 @@ import (
 	"strings"
 )
 
-// ConflictingTexts is what the agent makes of before: lines 2 and 6, of which the user has other ideas.
+// This file is a small file, and what the agent and the user make of it.
+
+// TextBefore is the file as it was.
+const TextBefore = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
+
+// TextAfter changes line 2 and puts a line behind line 6.
+const TextAfter = "one\nTWO!\nthree\nfour\nfive\nsix\nnew\nseven\neight\n"
+
+// TextReviewed is what the agent makes of TextBefore: line 2 is another, line 6 is gone, two are new at the end.
+var TextReviewed = strings.NewReplacer("two", "two, changed", "six\n", "", "eight\n", "eight\nnine\nten\n").Replace(TextBefore)
+
+// ConflictingTexts is what the agent makes of TextBefore: lines 2 and 6, of which the user has other ideas.
 const ConflictingTexts = "one\nTWO by the agent\nand more\nthree\nfour\nfive\nseven\neight\n"
 
 // BeginWithConflicts has the user change lines 2 and 6 of a file that the agent has read, and the agent then write it.
@@ -24,7 +35,7 @@ func (s *Scene) BeginWithConflicts() (p *Puppet, turn Message, path string, buf 
 	return p, turn, path, buf
 }
 
-// BeginWithChange opens a file and has the agent change it.
+// BeginWithChange opens a file that has TextBefore and has the agent change it.
 func (s *Scene) BeginWithChange(text string) (p *Puppet, turn Message, path string, buf int) {
 	s.T.Helper()
 	path = s.WriteFile("code.txt", TextBefore)
@@ -38,11 +49,3 @@ func (s *Scene) BeginWithChange(text string) (p *Puppet, turn Message, path stri
 	p.WriteFile(path, text)
 	return p, turn, path, buf
 }
-
-const TextBefore = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
-
-// TextAfter changes line 2 and puts a line behind line 6.
-const TextAfter = "one\nTWO!\nthree\nfour\nfive\nsix\nnew\nseven\neight\n"
-
-// TextReviewed is what the agent makes of before: line 2 is another, line 6 is gone, two are new at the end.
-var TextReviewed = strings.NewReplacer("two", "two, changed", "six\n", "", "eight\n", "eight\nnine\nten\n").Replace(TextBefore)

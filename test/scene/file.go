@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// This file is the files of the working folder, on the disk and in buffers.
+
 // Lines is a text of n numbered lines.
 func Lines(from, n int) string {
 	var b strings.Builder
@@ -27,7 +29,7 @@ func (s *Scene) WriteFile(name, text string) string {
 	return path
 }
 
-// ReadFile is what the disk has.
+// ReadFile is the text of a file on the disk.
 func (s *Scene) ReadFile(path string) string {
 	s.T.Helper()
 	text, err := os.ReadFile(path)
@@ -37,7 +39,7 @@ func (s *Scene) ReadFile(path string) string {
 	return string(text)
 }
 
-// ReadOrNone is what a file has.
+// ReadOrNone is ReadFile, or "no file".
 func (s *Scene) ReadOrNone(path string) string {
 	s.T.Helper()
 	data, err := os.ReadFile(path)
@@ -60,7 +62,7 @@ func (s *Scene) WriteOutside(name, text string) string {
 	return path
 }
 
-// WriteFiles makes files in the working folder.
+// WriteFiles makes files in the working folder, and the folders that they need; each has a text of its own.
 func (s *Scene) WriteFiles(names ...string) {
 	s.T.Helper()
 	for _, name := range names {
@@ -71,7 +73,7 @@ func (s *Scene) WriteFiles(names ...string) {
 	}
 }
 
-// Rel is a path in the working folder.
+// Rel is a path of Neovim's as it is in the working folder.
 func (s *Scene) Rel(path any) string {
 	return strings.TrimPrefix(fmt.Sprint(path), s.Dir+"/")
 }

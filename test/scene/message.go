@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+// This file is what the client has said.
+
 // obj is a JSON object of the protocol.
 type obj = map[string]any
 
@@ -17,7 +19,7 @@ type Message struct {
 	Result json.RawMessage `json:"result"`
 	Error  *rpcError       `json:"error"`
 
-	Line []byte
+	Line []byte `json:"-"` // as it was sent
 }
 
 // Get is a value inside the params or the result, by the keys that lead to it.
@@ -33,7 +35,7 @@ func (m Message) Get(keys ...string) any {
 	return v
 }
 
-// Text is get for strings.
+// Text is Get for strings.
 func (m Message) Text(keys ...string) string {
 	s, _ := m.Get(keys...).(string)
 	return s

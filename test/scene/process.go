@@ -9,7 +9,9 @@ import (
 	"time"
 )
 
-// Hosts are the processes of the host, others all that it has started.
+// This file is the processes behind a Neovim: their ends, and that nobody waits for them.
+
+// Hosts are the processes of the host, and all others that Neovim and it have started.
 func (s *Scene) Hosts() (hosts, others []int) {
 	s.T.Helper()
 	for _, p := range s.Leftovers() {
@@ -62,7 +64,7 @@ func (s *Scene) NotBlocked(meanwhile func()) {
 	s.Command("bwipeout!")
 }
 
-// AwaitAfterEnd waits for a condition that holds also after Neovim has ended, when Await gives up.
+// AwaitAfterEnd is Await for when Neovim has ended, at which Await gives up.
 func AwaitAfterEnd(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)

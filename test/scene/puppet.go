@@ -18,6 +18,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
+// This file is the agent that the test plays: its process, and the messages to and from it.
+
 // puppetEnv names the socket at which a process of this test binary is to be an agent.
 const puppetEnv = "ACP_SCENARIO_PUPPET"
 
@@ -59,8 +61,8 @@ func bePuppet(socket string) int {
 	return <-exit
 }
 
-// stage is where agent processes meet the test.
-type stage struct {
+// Stage is where agent processes meet the test.
+type Stage struct {
 	socket string
 	agents chan *Puppet // in the order started, until the test takes them
 
@@ -70,10 +72,10 @@ type stage struct {
 
 // newStage listens for the agents of one Neovim. The end of the test validates all that the client
 // has sent them.
-func newStage(t *testing.T, dir string) *stage {
+func newStage(t *testing.T, dir string) *Stage {
 	t.Helper()
 	schema.Validator(t) // before anything is started: without it the test cannot end well
-	st := &stage{socket: filepath.Join(dir, "agents.sock"), agents: make(chan *Puppet, 16)}
+	st := &Stage{socket: filepath.Join(dir, "agents.sock"), agents: make(chan *Puppet, 16)}
 	listener, err := net.Listen("unix", st.socket)
 	if err != nil {
 		t.Fatalf("listen for agents: %v", err)
@@ -114,8 +116,8 @@ func (s *Scene) Agent() *Puppet {
 	return s.AgentOf(s.stage)
 }
 
-// AgentOf is agent for one that addAgent has added.
-func (s *Scene) AgentOf(st *stage) *Puppet {
+// AgentOf is Agent for one that AddAgent has added.
+func (s *Scene) AgentOf(st *Stage) *Puppet {
 	s.T.Helper()
 	var p *Puppet
 	s.Await("an agent to be started", func() bool {
@@ -131,21 +133,11 @@ func (s *Scene) AgentOf(st *stage) *Puppet {
 	return p
 }
 
-// AgentsStarted is how many processes agent has yet to take.
+// AgentsStarted is how many processes Agent has yet to take.
 func (s *Scene) AgentsStarted() int { return len(s.stage.agents) }
 
-// LastAgent is the process that was started last, if any.
-func (s *Scene) LastAgent() *Puppet {
-	s.stage.mu.Lock()
-	defer s.stage.mu.Unlock()
-	if len(s.stage.all) == 0 {
-		return nil
-	}
-	return s.stage.all[len(s.stage.all)-1]
-}
-
 // AddAgent configures one more agent that is what the test makes it.
-func (s *Scene) AddAgent(name string) *stage {
+func (s *Scene) AddAgent(name string) *Stage {
 	s.T.Helper()
 	dir := filepath.Join(s.Home, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -244,7 +236,7 @@ func (p *Puppet) Write(text string) {
 	p.order(order{Stdout: []byte(text)})
 }
 
-// TryToWrite is write for the background: the agent may end meanwhile.
+// TryToWrite is Write for the background: the agent may end meanwhile.
 func (p *Puppet) TryToWrite(text string) { _ = p.orders.Encode(order{Stdout: []byte(text)}) }
 
 // Exit ends the agent, with last words on its standard error.
@@ -311,7 +303,7 @@ func (p *Puppet) Silent() {
 	}
 }
 
-// Ended reports whether the client has closed the agent's input; awaitEnd waits for that while Neovim lives.
+// Ended reports whether the client has closed the agent's input; AwaitEnd waits for that while Neovim lives.
 func (p *Puppet) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -331,7 +323,7 @@ func (p *Puppet) Received() []Message {
 	return slices.Clone(p.record)
 }
 
-// AnswersUntilNow are the answers that answer has not taken, and a channel that is closed when there is more.
+// AnswersUntilNow are the answers that Answer has not taken, and a channel that is closed when there is more.
 func (p *Puppet) AnswersUntilNow() (answers []Message, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -344,6 +336,7 @@ func (p *Puppet) Reply(m Message, result any) {
 	p.send(obj{"id": m.ID, "result": result})
 }
 
+// Refuse answers a request of the client with an error.
 func (p *Puppet) Refuse(m Message, code int, text string, data any) {
 	p.T.Helper()
 	e := obj{"code": code, "message": text}
@@ -353,7 +346,7 @@ func (p *Puppet) Refuse(m Message, code int, text string, data any) {
 	p.send(obj{"id": m.ID, "error": e})
 }
 
-// Call sends a request of the agent's; answer waits for what the client makes of it.
+// Call sends a request of the agent's; Answer waits for what the client makes of it.
 func (p *Puppet) Call(method string, params obj) (id int) {
 	p.T.Helper()
 	id, line := p.Request(method, params)
@@ -371,13 +364,13 @@ func (p *Puppet) Request(method string, params obj) (id int, line string) {
 	return p.lastID, p.encode(obj{"id": p.lastID, "method": method, "params": params})
 }
 
-// Answer waits for the answer to a call. A second one to the same call fails the test at silent.
+// Answer waits for the answer to a call. A second one to the same call fails the test at Silent.
 func (p *Puppet) Answer(id int) Message {
 	p.T.Helper()
 	return p.AnswerTo(fmt.Sprint(id))
 }
 
-// AnswerTo is answer for any id, as JSON.
+// AnswerTo is Answer for any id, as JSON.
 func (p *Puppet) AnswerTo(id string) Message {
 	p.T.Helper()
 	p.mu.Lock()
@@ -394,13 +387,13 @@ func (p *Puppet) AnswerTo(id string) Message {
 	})
 }
 
-// Ask is call and answer.
+// Ask is Call and Answer.
 func (p *Puppet) Ask(method string, params obj) Message {
 	p.T.Helper()
 	return p.Answer(p.Call(method, params))
 }
 
-// Answered tells whether the client has answered a call.
+// Answered reports whether the client has answered a call.
 func (p *Puppet) Answered(id int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

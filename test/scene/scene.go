@@ -9,6 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
+// This file is how a scene begins, goes on in another Neovim or with another agent process, and ends.
+
 // environment is that of all Neovims: the agent `demo` has no pauses, and a race in the host ends it, and so fails
 // the test. It would sleep a second at its end.
 var environment = nvimtest.Env("ACP_DEMO_DELAY_MS=0", "GORACE=halt_on_error=1 atexit_sleep_ms=0")
@@ -18,7 +20,7 @@ type Scene struct {
 	*nvimtest.Nvim
 	T     *testing.T
 	Data  string // the folder of what outlives Neovim, XDG_DATA_HOME
-	stage *stage
+	stage *Stage
 }
 
 // Each plays a scene on every Neovim, in parallel with other tests. The agent `puppet` is what the
@@ -56,7 +58,7 @@ func (s *Scene) Next(opts ...nvimtest.Option) *Scene {
 	return next
 }
 
-// KeepState has next keep what this Neovim has in XDG_STATE_HOME too: swap files, drafts, the journal of writes.
+// KeepState has Next keep what this Neovim has in XDG_STATE_HOME too: swap files, drafts, the journal of writes.
 func (s *Scene) KeepState() nvimtest.Option {
 	return nvimtest.Env("XDG_STATE_HOME=" + filepath.Join(s.Home, "state"))
 }
@@ -77,14 +79,10 @@ func (s *Scene) Configure(lua string) {
 // Begin starts a session of the puppet with :Acp and waits until it is ready.
 func (s *Scene) Begin() *Puppet {
 	s.T.Helper()
-	s.Command("Acp")
-	p := s.Agent()
-	p.Begin()
-	s.AwaitEvent("AcpSessionReady")
-	return p
+	return s.BeginWith(nil)
 }
 
-// BeginWith is begin with more capabilities.
+// BeginWith is Begin with an agent whose answer to initialize has more in it.
 func (s *Scene) BeginWith(extra obj) *Puppet {
 	s.T.Helper()
 	s.Command("Acp")
@@ -95,7 +93,7 @@ func (s *Scene) BeginWith(extra obj) *Puppet {
 	return p
 }
 
-// KeepsSessions are the capabilities of an agent that keeps sessions.
+// KeepsSessions is for BeginWith and Initialize: an agent that has these methods of sessions, and loads them.
 func KeepsSessions(load bool, methods ...string) obj {
 	caps := obj{"close": obj{}}
 	for _, m := range methods {
@@ -104,7 +102,7 @@ func KeepsSessions(load bool, methods ...string) obj {
 	return obj{"agentCapabilities": obj{"loadSession": load, "sessionCapabilities": caps}}
 }
 
-// BeginWithFile is begin beside a file whose buffer is followed.
+// BeginWithFile is Begin beside a file whose buffer is followed.
 func (s *Scene) BeginWithFile(name, text string) (p *Puppet, path string, buf int) {
 	s.T.Helper()
 	path = s.WriteFile(name, text)
@@ -115,15 +113,20 @@ func (s *Scene) BeginWithFile(name, text string) (p *Puppet, path string, buf in
 	return p, path, buf
 }
 
+// ReadyAgent is Agent for one that answers as Begin's does, and waits until its session is ready.
+func (s *Scene) ReadyAgent() *Puppet {
+	s.T.Helper()
+	p := s.Agent()
+	p.Begin()
+	s.AwaitEvent("AcpSessionReady")
+	return p
+}
+
 // Prompt sends a prompt and waits until the agent has it.
 func (s *Scene) Prompt(p *Puppet, text string) Message {
 	s.T.Helper()
 	s.OK(`require('acp').prompt(...)`, text)
-	m, got := p.Prompted()
-	if got != text {
-		s.T.Errorf("the agent was asked %q, not %q", got, text)
-	}
-	return m
+	return p.PromptedWith(text)
 }
 
 // AwaitTurnEnd waits for the next end of a turn, and checks its reason.
@@ -157,11 +160,4 @@ func (s *Scene) RestartAndBegin() *Puppet {
 	p.Begin()
 	s.AwaitEvent("AcpSessionReady")
 	return p
-}
-
-// BeginAtRoot is begin with a session whose folder has the same name everywhere.
-func (s *Scene) BeginAtRoot() *Puppet {
-	s.T.Helper()
-	s.OK(`require('acp').new({ cwd = '/' })`)
-	return s.Begin()
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
-// RecordNotifications takes vim.notify's messages for awaitNotification and notifications: long ones
+// This file is what the user sees: messages, the chat, the prompt, requests and their diffs, marks, words of keys.
+
+// RecordNotifications takes vim.notify's messages for AwaitNotification and Notifications: long ones
 // make Neovim wait for a key, which is tested elsewhere.
 func (s *Scene) RecordNotifications() {
 	s.T.Helper()
@@ -71,6 +73,7 @@ func (s *Scene) CountInChat(text string) int {
 	return strings.Count(strings.Join(strings.Fields(s.Chat()), " "), text)
 }
 
+// OnceInChat checks that the chat has each text exactly once.
 func (s *Scene) OnceInChat(texts ...string) {
 	s.T.Helper()
 	chat := s.Chat()
@@ -122,6 +125,7 @@ func (s *Scene) Colours() []string {
 	return list
 }
 
+// AwaitColour waits until a text of the chat's code has a group.
 func (s *Scene) AwaitColour(text, group string) {
 	s.T.Helper()
 	s.Await(fmt.Sprintf("%q as %s", text, group), func() bool { return slices.Contains(s.Colours(), text+" "+group) })
@@ -134,6 +138,7 @@ func (s *Scene) PromptText() string {
 		require('acp.bufs').get(require('acp.mirror').resolve()).prompt, 0, -1, false), '\n')`)
 }
 
+// AwaitPrompt waits until the prompt has exactly this text.
 func (s *Scene) AwaitPrompt(want string) {
 	s.T.Helper()
 	s.Await(fmt.Sprintf("%q in the prompt", want), func() bool { return s.PromptText() == want })
@@ -147,6 +152,7 @@ func (s *Scene) queue() []string {
 	return queue
 }
 
+// AwaitQueue waits until exactly these prompts wait.
 func (s *Scene) AwaitQueue(want ...string) {
 	s.T.Helper()
 	s.Await(fmt.Sprintf("the queue %q", want), func() bool { return slices.Equal(s.queue(), want) })
@@ -194,9 +200,7 @@ func (s *Scene) FloatText() string {
 func (s *Scene) Permit(p *Puppet, id, n int, want string) {
 	s.T.Helper()
 	s.Command(fmt.Sprint("Acp permit ", n))
-	if got := Outcome(s.T, p.Answer(id)); got != want {
-		s.T.Errorf("the answer is %s, expected %s", got, want)
-	}
+	p.AwaitOutcome(id, want)
 	s.AwaitNoFloat()
 }
 
@@ -212,6 +216,7 @@ func (s *Scene) AwaitDiff(text string) {
 	end)(...)`, text)
 }
 
+// AwaitNoDiff waits until no diff is on the screen.
 func (s *Scene) AwaitNoDiff() {
 	s.T.Helper()
 	s.AwaitLua(`#require('acp.diff').windows() == 0`)
@@ -229,18 +234,16 @@ func (s *Scene) AwaitRefused(n int) {
 	end)(...)`, n)
 }
 
-// allows answers the oldest request with its first option and checks that the agent is told.
+// CheckAnswer has the user answer a request and checks what the agent is told.
 func (s *Scene) CheckAnswer(p *Puppet, id int, how func(), want string) {
 	s.T.Helper()
 	how()
-	if got := Outcome(s.T, p.Answer(id)); got != want {
-		s.T.Errorf("the answer is %s, not %s", got, want)
-	}
+	p.AwaitOutcome(id, want)
 	s.AwaitNoFloat()
 	s.AwaitNoDiff()
 }
 
-// Marks are the rows of the current buffer that have a sign or old lines above them, from 1: line, sign, and
+// Marks are the rows of a buffer that have a sign or old lines above them, from 1: line, sign, and
 // how many old lines.
 func (s *Scene) Marks(buf int) string {
 	s.T.Helper()
@@ -263,6 +266,7 @@ func (s *Scene) Marks(buf int) string {
 		return table.concat(list, ' ')`, buf)
 }
 
+// AwaitMarks waits until a buffer has these marks, in the words of Marks.
 func (s *Scene) AwaitMarks(buf int, want string) {
 	s.T.Helper()
 	got := ""
@@ -274,8 +278,8 @@ func (s *Scene) AwaitMarks(buf int, want string) {
 	s.Await("the marks "+want, func() bool { got = s.Marks(buf); return got == want })
 }
 
-// CheckDescriptions checks what the mappings say in the buffers of a filetype, or in all that are no files, and that one of
-// them says this.
+// CheckDescriptions checks what the mappings say in the buffers of a filetype, or in all that are no files, and that
+// one of them says this.
 func (s *Scene) CheckDescriptions(filetype, want string) {
 	s.T.Helper()
 	var said []string

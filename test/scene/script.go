@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file is what agents say: the words of the protocol that the puppet need not be told one by one.
+
 // SessionID is the id that a puppet gives its n-th session.
 func SessionID(n int) string { return fmt.Sprintf("s-%d", n) }
 
@@ -40,8 +42,10 @@ func (p *Puppet) Begin() {
 // LoginMethods are an agent's ways to log in.
 func LoginMethods(methods ...obj) obj { return obj{"authMethods": methods} }
 
+// BrowserLogin is a way to log in that the agent goes by itself.
 var BrowserLogin = obj{"id": "browser", "name": "With a browser", "description": "It opens by itself"}
 
+// RefuseLogin answers a request with the error that a login is needed.
 func (p *Puppet) RefuseLogin(m Message) {
 	p.T.Helper()
 	p.Refuse(m, -32000, "Authentication required", nil)
@@ -81,21 +85,33 @@ func (p *Puppet) Prompted() (Message, string) {
 	return m, strings.Join(texts, "\n")
 }
 
-// Stop ends a turn.
-func (p *Puppet) Stop(prompt Message, reason string) {
-	p.T.Helper()
-	p.Reply(prompt, obj{"stopReason": reason})
-}
-
-// PlayTurn plays a whole turn whose prompt must be this text.
-func (p *Puppet) PlayTurn(want string) {
+// PromptedWith is Prompted where the text must be this.
+func (p *Puppet) PromptedWith(want string) Message {
 	p.T.Helper()
 	m, got := p.Prompted()
 	if got != want {
 		p.T.Errorf("the agent was asked %q, not %q", got, want)
 	}
-	p.Stop(m, "end_turn")
+	return m
+}
+
+// Stop ends a turn, for a reason of the protocol's.
+func (p *Puppet) Stop(prompt Message, reason string) {
+	p.T.Helper()
+	p.Reply(prompt, obj{"stopReason": reason})
+}
+
+// EndTurn ends a turn well and waits until the user is told.
+func (p *Puppet) EndTurn(prompt Message) {
+	p.T.Helper()
+	p.Stop(prompt, "end_turn")
 	p.Scene.AwaitEvent("AcpTurnEnd")
+}
+
+// PlayTurn plays a whole turn whose prompt must be this text.
+func (p *Puppet) PlayTurn(want string) {
+	p.T.Helper()
+	p.EndTurn(p.PromptedWith(want))
 }
 
 // Update sends a session/update of the first session.
@@ -104,6 +120,7 @@ func (p *Puppet) Update(kind string, fields obj) {
 	p.UpdateIn(SessionID(1), kind, fields)
 }
 
+// UpdateIn is Update for any session, by its id.
 func (p *Puppet) UpdateIn(session, kind string, fields obj) {
 	p.T.Helper()
 	u := obj{"sessionUpdate": kind}
@@ -119,6 +136,7 @@ func (p *Puppet) Say(text string) {
 	p.Update("agent_message_chunk", obj{"content": obj{"type": "text", "text": text}})
 }
 
+// ToolCall begins a tool call; fields add to it.
 func (p *Puppet) ToolCall(id, kind string, fields obj) {
 	p.T.Helper()
 	call := obj{"toolCallId": id, "title": id, "kind": kind, "status": "pending"}
@@ -128,6 +146,7 @@ func (p *Puppet) ToolCall(id, kind string, fields obj) {
 	p.Update("tool_call", call)
 }
 
+// Finish has a tool call be completed.
 func (p *Puppet) Finish(id string, fields obj) {
 	p.T.Helper()
 	call := obj{"toolCallId": id, "status": "completed"}
@@ -171,17 +190,26 @@ func EditsCall(id string, files ...string) obj {
 	return obj{"toolCallId": id, "title": "Edit files", "kind": "edit", "status": "pending", "content": content}
 }
 
+// DiffOf is the content of a tool call that changes a file.
 func DiffOf(path string, old any, text string) []any {
 	return []any{obj{"type": "diff", "path": path, "oldText": old, "newText": text}}
 }
 
-// Permission asks for permission for a call with options a, b, ... named so.
+// Permission asks for permission for a call.
 func (p *Puppet) Permission(call obj, options ...obj) (id int) {
 	p.T.Helper()
 	if options == nil {
 		options = []obj{}
 	}
 	return p.Call("session/request_permission", obj{"sessionId": SessionID(1), "toolCall": call, "options": options})
+}
+
+// AwaitOutcome waits for the answer to a request for permission, which must be this option, or "cancelled".
+func (p *Puppet) AwaitOutcome(id int, want string) {
+	p.T.Helper()
+	if got := Outcome(p.T, p.Answer(id)); got != want {
+		p.T.Errorf("the answer is %s, expected %s", got, want)
+	}
 }
 
 // YesNo are options as most agents have them.
@@ -191,6 +219,7 @@ var YesNo = []obj{
 	{"optionId": "no", "name": "No", "kind": "reject_once"},
 }
 
+// ReadFile reads a file through the client; extra adds to the parameters.
 func (p *Puppet) ReadFile(path string, extra obj) string {
 	p.T.Helper()
 	params := obj{"sessionId": SessionID(1), "path": path}
@@ -204,9 +233,10 @@ func (p *Puppet) ReadFile(path string, extra obj) string {
 	return m.Text("content")
 }
 
+// WriteFile writes a file through the client.
 func (p *Puppet) WriteFile(path, text string) {
 	p.T.Helper()
-	m := p.Ask("fs/write_text_file", obj{"sessionId": SessionID(1), "path": path, "content": text})
+	m := p.Answer(p.Store(path, text))
 	if m.Error != nil {
 		p.T.Errorf("write %s: %v", path, *m.Error)
 	}
@@ -224,7 +254,7 @@ func (p *Puppet) Store(path, text string) (id int) {
 	return p.Call("fs/write_text_file", obj{"sessionId": SessionID(1), "path": path, "content": text})
 }
 
-// AnswersText checks an answer with a text.
+// AnswersText waits for the answer to Fetch or Store, which must have this text.
 func (p *Puppet) AnswersText(id int, want string) {
 	p.T.Helper()
 	if m := p.Answer(id); m.Error != nil || m.Text("content") != want {
@@ -232,7 +262,7 @@ func (p *Puppet) AnswersText(id int, want string) {
 	}
 }
 
-// AnswersError checks an error that says something.
+// AnswersError waits for the answer to a call, which must be an error that says all this.
 func (p *Puppet) AnswersError(id int, code int, says ...string) {
 	p.T.Helper()
 	m := p.Answer(id)
@@ -247,6 +277,7 @@ func (p *Puppet) AnswersError(id int, code int, says ...string) {
 	}
 }
 
+// Terminal runs a shell script in a terminal of the client's and gives its id; extra adds to the parameters.
 func (p *Puppet) Terminal(script string, extra obj) string {
 	p.T.Helper()
 	params := obj{"sessionId": SessionID(1), "command": "sh", "args": []string{"-c", script}}
@@ -260,6 +291,7 @@ func (p *Puppet) Terminal(script string, extra obj) string {
 	return m.Text("terminalId")
 }
 
+// InTerminal has something done with a terminal: `output`, `kill`, `release`, `wait_for_exit`.
 func (p *Puppet) InTerminal(method, id string) Message {
 	p.T.Helper()
 	m := p.Ask("terminal/"+method, obj{"sessionId": SessionID(1), "terminalId": id})

@@ -33,8 +33,7 @@ func heard(s *scene.Scene) []string {
 func round(s *scene.Scene, p *scene.Puppet) {
 	s.T.Helper()
 	turn := s.Prompt(p, "well")
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 	turn = s.Prompt(p, "badly")
 	p.Refuse(turn, -32603, "overloaded", nil)
 	s.AwaitEvent("AcpTurnEnd")
@@ -44,8 +43,7 @@ func round(s *scene.Scene, p *scene.Puppet) {
 	s.AwaitEvent("AcpPermissionRequest")
 	s.Command("Acp permit 1")
 	p.Answer(ask)
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 }
 
 func TestNotifiedWithoutFocus(t *testing.T) {

@@ -85,7 +85,6 @@ func TestWhatTheLinesSayIsSeenWhereAnotherPluginHasThem(t *testing.T) {
 		s.Await("no mark", func() bool { return virtual(s, "acp_bar_text", file) == "" })
 		s.Command("Acp permit 1")
 		p.Answer(asked)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, nvimtest.Size(120, 40))
 }

@@ -29,8 +29,7 @@ func turn(s *scene.Scene, p *scene.Puppet, text string) (end func()) {
 	m := s.Prompt(p, text)
 	return func() {
 		s.T.Helper()
-		p.Stop(m, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(m)
 	}
 }
 

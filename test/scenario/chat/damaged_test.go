@@ -50,10 +50,7 @@ func TestBadChatIsWiped(t *testing.T) {
 		p.Stop(turn, "end_turn")
 		s.AwaitTurnEnd("end_turn")
 		s.Keys("isecond<C-s>")
-		next, text := p.Prompted()
-		if text != "second" {
-			t.Errorf("the prompt was %q", text)
-		}
+		next := p.PromptedWith("second")
 		p.Stop(next, "end_turn")
 		s.AwaitTurnEnd("end_turn")
 		s.GoldenScreen("wiped")

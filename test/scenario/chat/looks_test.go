@@ -25,8 +25,7 @@ func TestUsageOfATurn(t *testing.T) {
 		s.GoldenScreen("usage")
 		// A turn of which nothing was told has no such line.
 		turn = s.Prompt(p, "work")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.OnceInChat("tokens")
 	}, scene.Wide)
 }

@@ -43,8 +43,7 @@ func TestMarkdownOnTheScreen(t *testing.T) {
 				p := s.Begin()
 				turn := s.Prompt(p, "# Show *all*")
 				p.Say(markdownText)
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				s.Command("wincmd t | vertical resize 20")
 				s.Await("the code's colours", func() bool { return strings.Contains(s.ScreenAttrs(), keyword) })
 				s.Golden("markdown", nvimtest.Attrs())
@@ -64,8 +63,7 @@ func TestCodeIsHighlightedOnceComplete(t *testing.T) {
 		}
 		// The message ends right behind the fence, and it is the end of the turn that tells.
 		p.Say("```")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitColour("local", "@keyword.lua")
 		s.AwaitColour("1", "@number.lua")
 
@@ -87,8 +85,7 @@ func TestCodeIsHighlightedOnceComplete(t *testing.T) {
 				}
 			}
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 
 		// Lines that come and go above do not matter.
 		s.Lua(nil, `local chat = ...; vim.cmd.bwipeout({ chat, bang = true })`, s.Session()["chat_buf"])
@@ -103,8 +100,7 @@ func TestFoldsAboveDoNotMoveColours(t *testing.T) {
 		turn := s.Prompt(p, "write code")
 		p.Think("Hm.\nWell.\n")
 		p.Say("```lua\nlocal one = 1\n```\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitColour("local", "@keyword.lua")
 		before := s.Colours()
 		s.Keys("<C-w>kzR")

@@ -31,12 +31,10 @@ func twoTurns(s *scene.Scene) *scene.Puppet {
 		"content": []obj{{"type": "content", "content": obj{"type": "text", "text": scene.Lines(1, 12)}}},
 	})
 	p.Say("Some code:\n\n- of a list\n\n  ````lua\n  local x = '```'\n    ~~~\n  ````\n\nand\n~~~\nplain ```\n~~~\n")
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 	turn = s.Prompt(p, "Second question")
 	p.Say("Second answer.\n\n```\nnever closed")
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 	s.Keys("<Esc><C-w>kgg")
 	s.AwaitCursor("First question")
 	return p

@@ -29,8 +29,7 @@ func TestPlan(t *testing.T) {
 		if n := strings.Count(s.Chat(), "Step 3"); n != 1 {
 			t.Errorf("the plan is shown %d times", n)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.GoldenScreen("plan")
 	})
 }
@@ -58,7 +57,6 @@ func TestPlanFloat(t *testing.T) {
 		}
 		s.Keys("k")
 		s.Await("the float to go", func() bool { return !strings.Contains(s.Screen(), "─ Plan ─") })
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }

@@ -80,8 +80,7 @@ func TestToolCallsOfAllKindsAndStatuses(t *testing.T) {
 		// Not on that screen: beside its status the time comes when it has taken a second.
 		p.Update("tool_call", obj{"toolCallId": "_odd", "title": "It is _odd", "kind": "fetch", "status": "_odd"})
 		s.AwaitScreen(" _odd ")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.GoldenScreen("done")
 
 		var calls []obj

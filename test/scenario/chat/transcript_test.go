@@ -37,8 +37,7 @@ func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
 			"toolCallId": "c", "title": "Find", "kind": "search", "status": "completed",
 			"content": []obj{{"type": "content", "content": obj{"type": "text", "text": "found it"}}},
 		})
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if strings.Contains(s.Chat(), "First this.") {
 			t.Error("the thought is not collapsed")
 		}
@@ -74,8 +73,7 @@ func TestUnknownUpdatesAreShownGenerically(t *testing.T) {
 		if e := s.AwaitEvent("AcpNotice"); e["severity"] != "warning" || e["title"] != "Beware" {
 			t.Errorf("the notice is %v", e)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.GoldenScreen("unknown")
 	})
 }
@@ -95,8 +93,7 @@ func TestAgentTextStandsByteForByte(t *testing.T) {
 		for _, chunk := range chunks {
 			p.Say(chunk)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		want, got := strings.Join(chunks, ""), s.Chat()
 		if !strings.HasSuffix(got, "\n"+want) {
 			t.Errorf("the chat is %.3000q", got)

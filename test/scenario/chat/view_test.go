@@ -16,8 +16,7 @@ func TestChatFilledFromAnotherTab(t *testing.T) {
 		s.Command("tabnew") // which takes a row of the window for the line of the tabs
 		turn := s.Prompt(p, "talk")
 		p.Say(scene.Lines(1, 60))
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Command("tabfirst")
 		s.Await("the end in view", func() bool { return atEnd(s, win) })
 		if shown := s.LuaInt(`vim.api.nvim_win_call(..., function() return vim.fn.line('$') - vim.fn.line('w0') + 1 end)`, win); shown < 10 {
@@ -73,8 +72,7 @@ func TestViewFollowsTheEndUnlessScrolledUp(t *testing.T) {
 			t.Errorf("the selection from %s became %s", chosen, got)
 		}
 		s.Keys("<Esc>")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -98,8 +96,7 @@ func TestTwoWindowsOnOneChat(t *testing.T) {
 		if after := view(s, other); after != before {
 			t.Errorf("the other view went from %s to %s", before, after)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.GoldenScreen("two")
 	})
 }
@@ -122,8 +119,7 @@ func TestNothingMovesTheUserElsewhere(t *testing.T) {
 		if !s.LuaBool(`vim.fn.mode() == 'v' and vim.fn.col('.') == 1 and vim.fn.col('v') == 9`) {
 			t.Error("the selection was lost")
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Keys("<Esc>")
 	})
 }
@@ -210,7 +206,6 @@ func TestViewWithLinesThatWrap(t *testing.T) {
 		if strings.Contains(s.Screen(), "the end of it.") {
 			t.Error("the view has moved")
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }

@@ -63,8 +63,7 @@ func TestDiffOfAFragment(t *testing.T) {
 		scene.Outcome(t, p.Answer(id))
 		shown := s.Chat()
 		p.Update("tool_call_update", edit("c", "Edit lexer.lua", "completed", diff))
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if _, body, _ := strings.Cut(shown, "\n    47 "); !strings.Contains(s.Chat(), body) {
 			t.Errorf("the chat was\n%s\nand is\n%s", shown, s.Chat())
 		}
@@ -96,8 +95,7 @@ func TestDiffIsLocatedInWhatTheUserHas(t *testing.T) {
 			s.AwaitChat(text)
 		}
 		s.GoldenScreen("located")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, scene.Wide)
 }
 
@@ -126,8 +124,7 @@ func TestDiffOfManyFiles(t *testing.T) {
 			s.AwaitChat(text)
 		}
 		s.GoldenScreen("files")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, scene.Wide)
 }
 
@@ -162,8 +159,7 @@ func TestDiffColours(t *testing.T) {
 				p.Update("tool_call", edit("c", "Edit lexer.lua", "in_progress", obj{"path": path, "oldText": wrong, "newText": right}))
 				s.AwaitChat("48 - ")
 				awaitCode(s, "48 - ")
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				s.Golden("colours", nvimtest.Attrs(), nvimtest.Replace(`\d\.\d s\b`, "N.N s"))
 			})
 		})
@@ -182,8 +178,7 @@ func TestDiffOfManyLines(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "change it")
 		p.Update("tool_call", edit("c", "Edit long.lua", "completed", obj{"path": path, "oldText": old.String(), "newText": text.String()}))
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitChat("1 - local name0")
 		s.StartGap()
 		s.Command("lua vim.api.nvim_win_call(vim.fn.win_findbuf(" + scene.ChatBuf + ")[1], function() require('acp.navigate').fold('open_all') end)")

@@ -246,9 +246,7 @@ func TestDiffInTheFileLeavesLongerAndShorterKeys(t *testing.T) {
 			s.Command("Acp diff")
 			s.AwaitLua(`vim.fn.expand('%:t') == 'lexer.lua' and vim.fn.line('.') == 15`)
 			how()
-			if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-				t.Errorf("the answer is %s", got)
-			}
+			p.AwaitOutcome(id, "no")
 			s.AwaitNoFloat()
 		}
 		refuses("ga allow · gR refuse", func() {
@@ -411,16 +409,12 @@ func TestDiffOfTheNextRequestOpensInTheSamePlace(t *testing.T) {
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.wo.diff`)
 		s.Keys("ga")
-		if got := scene.Outcome(t, p.Answer(first)); got != "yes" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(first, "yes")
 		// A command has no diff; the one of the request behind it waits.
 		s.AwaitNoDiff()
 		s.AwaitScreen("wants to run a command")
 		s.Command("Acp permit 3")
-		if got := scene.Outcome(t, p.Answer(command)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(command, "no")
 		s.AwaitDiff("it is")
 		third := p.Permission(scene.EditsCall("e3", path, tokensLua, tokensFixed), scene.YesNo...)
 		s.AwaitScreen("1 of 2")
@@ -429,9 +423,7 @@ func TestDiffOfTheNextRequestOpensInTheSamePlace(t *testing.T) {
 		wins := s.LuaString(`vim.inspect(require('acp.diff').windows())`)
 		layout := s.LuaString(`vim.inspect(vim.fn.winlayout())`)
 		s.Keys("gr")
-		if got := scene.Outcome(t, p.Answer(second)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(second, "no")
 		s.AwaitDiff("first, last do")
 		if s.LuaString(`vim.inspect(require('acp.diff').windows())`) != wins || s.LuaString(`vim.inspect(vim.fn.winlayout())`) != layout {
 			t.Error("the next diff opened somewhere else")
@@ -515,8 +507,7 @@ func TestDiffOfAFinishedCall(t *testing.T) {
 		p.Update("tool_call", call)
 		image := scene.EditsCall("e2", s.Dir+"/note.txt", "one\n", "two\n")
 		p.Update("tool_call", image)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Command("Acp diff")
 		s.AwaitDiff("two")
 		s.AwaitScreen("⚠ no such file")
@@ -762,4 +753,25 @@ func TestKeysOfARequestSayInWordsWhatTheyDo(t *testing.T) {
 		s.CheckDescriptions("", "acp: allow what is asked")
 		s.CheckDescriptions("", "acp: give answer 1")
 	})
+}
+
+func TestADiffTakesTheRoomOfADashboard(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("lexer.lua", tokensLua)
+		s.Dashboard()
+		p := s.Begin()
+		s.Prompt(p, "fix it")
+		const sizes = `vim.json.encode(vim.tbl_map(function(win)
+			local buf = vim.api.nvim_win_get_buf(win)
+			return vim.b[buf].acp_session and { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) } or 0
+		end, { require('acp.layout').windows(0) }))`
+		before, scenery := s.LuaString(sizes), s.Scenery()
+		id := p.Permission(scene.EditsCall("e1", path, tokensLua, tokensFixed), scene.YesNo...)
+		s.AwaitDiff("first, last do")
+		if got := s.LuaString(sizes); got != before {
+			t.Errorf("the chat and the prompt have %s, before %s", got, before)
+		}
+		s.CheckAnswer(p, id, func() { s.Command("Acp permit 1") }, "yes")
+		s.SameScenery(scenery, s.Scenery())
+	}, scene.Wide)
 }

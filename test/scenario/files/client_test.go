@@ -34,8 +34,7 @@ func TestReadsComeFromUnsavedBuffers(t *testing.T) {
 		if s.LuaBool(`vim.fn.bufexists(...) == 1`, disk) {
 			t.Error("reading loaded a buffer")
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -79,8 +78,7 @@ func TestWriteIntoALoadedBuffer(t *testing.T) {
 		if s.CountEvents("AcpFileChanged") != 1 {
 			t.Errorf("%d changes were told", s.CountEvents("AcpFileChanged"))
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -116,8 +114,7 @@ func TestWriteWhileTheUserInserts(t *testing.T) {
 		if got := s.ReadFile(path); got != typed+"\n" {
 			t.Errorf("the disk has %q", got)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -151,8 +148,7 @@ func TestWriteToFilesWithoutABuffer(t *testing.T) {
 			t.Error("a folder was written")
 		}
 		s.AwaitChat("could not write")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -176,7 +172,6 @@ func TestWriteToAHiddenBuffer(t *testing.T) {
 		if got := s.BufferText(buf); got != scene.TextAfter+"nine" || s.ReadFile(path) != scene.TextAfter+"nine\n" {
 			t.Errorf("the buffer is %q, the disk has %q", got, s.ReadFile(path))
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }

@@ -60,8 +60,7 @@ func TestConflictsAreShownAndDecided(t *testing.T) {
 		if !s.LuaBool(`vim.wo.foldmethod == 'manual' and vim.wo.foldcolumn == '0' and not vim.wo.scrollbind`) {
 			t.Error("the window is not as it was")
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, scene.Wide)
 }
 
@@ -77,8 +76,7 @@ func TestConflictsLeaveLongerKeys(t *testing.T) {
 		s.AwaitLua(`vim.fn.maparg('c<lt>', 'n', false, true).buffer == 1`)
 		s.Keys("c>>")
 		s.AwaitLua(`vim.g.mine == 1`)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, scene.Wide)
 }
 
@@ -111,8 +109,7 @@ func TestConflictsAreToldWithoutAChat(t *testing.T) {
 		}
 		s.Keys(":Acp conflicts nonsense<CR>")
 		s.AwaitNotification(":Acp conflicts takes nothing, or diff")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -145,8 +142,7 @@ func TestSavedWithTheUsersAutocommands(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != scene.TextBefore {
 			t.Errorf("the disk has %q, %v", got, err)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 

@@ -46,8 +46,7 @@ func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
 			local track = require('acp.track')
 			return track.disk_is(path, track.get(buf).disk)
 		end)(...)`, buf, path)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Keys("u")
 		s.Await("the text of before", func() bool { return s.BufferText(buf)+"\n" == scene.TextBefore })
 		s.Command("checktime")
@@ -66,8 +65,7 @@ func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
 			t.Errorf("the buffer is %q", got)
 		}
 		s.AwaitEvent("AcpFileChanged")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if n := s.CountEvents("AcpFileChanged"); n != 2 {
 			t.Errorf("%d changes were told", n)
 		}
@@ -166,7 +164,6 @@ func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
 		// The buffer still gets to know the disk, merged or as a conflict: who has written it knew what was there, or not.
 		s.AwaitLua(`#require('acp.conflict').get(...) == 1 or vim.api.nvim_buf_get_lines(..., 0, 1, true)[1] == 'other'`, buf)
 		s.Command("write")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }

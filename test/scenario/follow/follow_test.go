@@ -184,8 +184,7 @@ func TestFollowReadsAndEdits(t *testing.T) {
 			t.Errorf("the window has %q above it", got)
 		}
 		works(p, "more", "read", []any{read, 3})
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if got := shows(s, win); got != "mine.txt:5" {
 			t.Errorf("without following the window shows %s", got)
 		}
@@ -213,8 +212,7 @@ func TestFollowOneFileOfABurst(t *testing.T) {
 		}
 		p.Write(lines.String())
 		awaitShown(s, win, "f7.txt:8")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if got := jumpsWith(s, "shown"); len(got) != 1 {
 			t.Errorf("shown were %v", got)
 		}
@@ -309,8 +307,7 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 		if bar := s.LuaString(`vim.wo[...].winbar`, win); bar != "%f" {
 			t.Errorf("the window has %q above it", bar)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, scene.Wide)
 }
 
@@ -378,8 +375,7 @@ func TestFollowWaitsForTheUser(t *testing.T) {
 		}
 		s.Keys("<Esc>")
 		awaitShown(s, win, "one.txt:61")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -416,8 +412,7 @@ func TestFollowKeepsWhatTheUserUses(t *testing.T) {
 		if s.LuaInt(`vim.fn.buflisted(...)`, paths[0]) != 1 {
 			t.Error("a buffer that the user has changed is not listed")
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -459,8 +454,7 @@ func TestFollowTheLocatedChange(t *testing.T) {
 		s.AwaitBuffer(s.LuaInt(`vim.fn.bufnr('other.txt')`), "new\nnew\n"+strings.TrimSuffix(numbered(50), "\n"))
 		works(p, "back", "read", []any{other})
 		awaitShown(s, win, "other.txt:32")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -494,8 +488,7 @@ func TestFollowWhereSomethingThrows(t *testing.T) {
 		awaitShown(s, win, "bad.txt:20")
 		s.AwaitLua(`vim.bo[vim.fn.bufnr('code.lua')].buflisted and vim.bo[vim.fn.bufnr('code.lua')].modified`)
 		s.Command("Acp follow off")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Lua(nil, `vim.cmd.bwipeout({ 'code.lua', bang = true })`)
 	})
 }
@@ -574,8 +567,7 @@ func TestFollowOddFiles(t *testing.T) {
 		if got := s.Messages(); got != "" {
 			t.Errorf("messages: %s", got)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -650,8 +642,7 @@ func TestFollowByConfiguration(t *testing.T) {
 		s.OK(`require('acp').follow(false)`)
 		s.OK(`require('acp').follow(true)`)
 		s.OK(`require('acp').follow()`)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, scene.Wide)
 }
 
@@ -712,8 +703,7 @@ func TestFollowView(t *testing.T) {
 		s.Keys(" on")
 		s.AwaitScreen("typed on")
 		s.AwaitLua(`vim.fn.mode() == 't'`)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -742,8 +732,7 @@ func TestFollowLeavesTheCurrentWindowToAWriter(t *testing.T) {
 		if got := jumpsWith(s, "shown"); fmt.Sprint(got) != "[one.txt]" {
 			t.Errorf("shown were %v", got)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -771,8 +760,7 @@ func TestFollowNoReplay(t *testing.T) {
 		if outcome != "busy" || shows(s, win) != "new.txt:7" {
 			t.Errorf("a late jump is %s, and the window shows %s", outcome, shows(s, win))
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -783,8 +771,7 @@ func TestFollowGoesOnWithAnotherHost(t *testing.T) {
 		win := follow(s)
 		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
 		turn := s.Prompt(p, "go")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.KillHost()
 		s.AwaitState("dead")
 		s.OK(`require('acp').restart()`)
@@ -795,8 +782,7 @@ func TestFollowGoesOnWithAnotherHost(t *testing.T) {
 		turn = s.Prompt(p, "again")
 		works(p, "one", "read", []any{one, 9})
 		awaitShown(s, win, "one.txt:9")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	}, nvimtest.AllowErrors("the host ended"))
 }
 
@@ -816,8 +802,7 @@ func TestFollowGivesTheCurrentWindowAMoment(t *testing.T) {
 		if got := s.LuaString(`table.concat(_G.jumps, ', ')`); got != "two.txt busy, two.txt shown" {
 			t.Errorf("the jumps are %s", got)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 

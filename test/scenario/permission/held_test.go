@@ -147,8 +147,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 			t.Errorf("the file has %q", got)
 		}
 		s.CheckResolved("allow", "user")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.Silent()
 	}, scene.Wide)
 }
@@ -324,9 +323,7 @@ func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
 			id := p.Permission(scene.EditsCall("e1", files...), scene.YesNo...)
 			s.AwaitFloat()
 			s.Command("Acp permit id:" + option)
-			if got := scene.Outcome(t, p.Answer(id)); got != option {
-				t.Errorf("the answer is %s", got)
-			}
+			p.AwaitOutcome(id, option)
 			s.AwaitNoFloat()
 		}
 		written := func(text string) {
@@ -525,8 +522,7 @@ func TestWritesPastTheClientAreNotHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitLua(`vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 3, 4, false)[1] == "local line4 = 'four'"`)
 		if n := s.CountEvents("AcpPermissionRequest"); n != 0 {
 			t.Errorf("%d questions", n)

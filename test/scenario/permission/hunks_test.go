@@ -73,9 +73,7 @@ func TestHunksOfARequest(t *testing.T) {
 		}
 
 		s.Keys("ga")
-		if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "no")
 		s.AwaitNoDiff()
 		s.AwaitChat("You refused 2 of 4 hunks: Puppet was told no, and a prompt for the rest is the next in the queue.")
 		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
@@ -173,9 +171,7 @@ func TestHunksOfARequestInItsOtherForms(t *testing.T) {
 				s.Keys("[vg<lt>")
 				s.AwaitRefused(3)
 				s.Keys("ga")
-				if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-					t.Errorf("the answer is %s", got)
-				}
+				p.AwaitOutcome(id, "no")
 				s.AwaitNoDiff()
 				s.AwaitNoFloat()
 				s.AwaitChat("You refused all hunks, so Puppet was told no.")
@@ -214,9 +210,7 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 		s.AwaitScreen("✗ 1 of 3 hunks refused")
 		s.AwaitScreen("Puppet would make them too")
 		s.Command("Acp permit 1")
-		if got := scene.Outcome(t, p.Answer(id)); got != "yes" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "yes")
 		s.AwaitNoFloat()
 		if err := os.WriteFile(a, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -292,9 +286,7 @@ func TestHunksOfALargeChange(t *testing.T) {
 		s.Keys("[vg>")
 		s.AwaitRefused(9999)
 		s.Keys("ga")
-		if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "no")
 		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
 		if size := s.LuaInt(`#require('acp').sessions()[1].queue[1]`); size > 64<<10 {
 			t.Errorf("the prompt has %d bytes", size)

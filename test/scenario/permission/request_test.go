@@ -9,9 +9,16 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
+// beginAtRoot is Begin with a session whose folder has the same name everywhere.
+func beginAtRoot(s *scene.Scene) *scene.Puppet {
+	s.T.Helper()
+	s.OK(`require('acp').new({ cwd = '/' })`)
+	return s.Begin()
+}
+
 func TestPermissionHasTheFieldsOfTheContract(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "test it")
 		p.Update("tool_call", scene.RunMake)
 		id := p.Permission(obj{"toolCallId": "c1"}, scene.YesNo...)
@@ -34,9 +41,7 @@ func TestPermissionHasTheFieldsOfTheContract(t *testing.T) {
 		}
 		s.Refused(`require('acp').respond(..., 'perhaps')`, e["id"])
 		s.OK(`require('acp').respond(..., 'no')`, e["id"])
-		if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "no")
 		s.CheckResolved("no", "user")
 		s.Refused(`require('acp').respond(..., 'no')`, e["id"])
 		s.AwaitLua(`require('acp').tool_calls()[1].status == 'rejected'`)
@@ -47,7 +52,7 @@ func TestPermissionHasTheFieldsOfTheContract(t *testing.T) {
 func TestPermissionFloatNeverTakesFocusOrKeys(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Command("edit " + s.WriteFile("code.txt", "alpha\nbeta\ngamma\ndelta\n"))
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		turn := s.Prompt(p, "test it")
 		s.Command("wincmd t")
 		code := s.LuaInt(`vim.api.nvim_get_current_win()`)
@@ -68,9 +73,7 @@ func TestPermissionFloatNeverTakesFocusOrKeys(t *testing.T) {
 		s.Keys("2k")
 		s.AwaitLua(`vim.fn.line('.') == 1`)
 		s.Command("Acp permit 3")
-		if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "no")
 		s.CheckResolved("no", "user")
 		s.AwaitNoFloat()
 
@@ -87,9 +90,7 @@ func TestPermissionFloatNeverTakesFocusOrKeys(t *testing.T) {
 		here()
 		s.GoldenScreen("insert")
 		s.Keys("<F3>")
-		if got := scene.Outcome(t, p.Answer(id)); got != "yes" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "yes")
 		s.AwaitNoFloat()
 		s.AwaitLua(`vim.fn.mode() == 'i' and vim.api.nvim_get_current_line() == 'alphaone 1'`)
 		s.Keys("<Esc>")
@@ -103,9 +104,7 @@ func TestPermissionFloatNeverTakesFocusOrKeys(t *testing.T) {
 		s.AwaitLua(`vim.fn.mode() == 'v' and vim.fn.line('.') == 3 and vim.fn.line('v') == 1`)
 		here()
 		s.Keys("<F3>")
-		if got := scene.Outcome(t, p.Answer(id)); got != "always" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "always")
 		s.AwaitNoFloat()
 		s.AwaitLua(`vim.fn.mode() == 'v' and vim.fn.line('.') == 3 and vim.fn.line('v') == 1`)
 		s.Keys("<Esc>")
@@ -114,14 +113,11 @@ func TestPermissionFloatNeverTakesFocusOrKeys(t *testing.T) {
 		id = p.Permission(obj{"toolCallId": "c2", "title": "`make lint`", "kind": "execute"}, scene.YesNo...)
 		s.AwaitFloat()
 		s.Command("Acp permit id:always")
-		if got := scene.Outcome(t, p.Answer(id)); got != "always" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "always")
 		s.AwaitNoFloat()
 		s.Command("Acp permit 1")
 		s.AwaitMessage("nothing waits for your answer")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.Silent()
 	})
 }
@@ -134,9 +130,7 @@ func TestPermissionIsAnsweredByDigitsInTheFloat(t *testing.T) {
 		id := p.Permission(scene.RunMake, scene.YesNo...)
 		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, s.AwaitFloat())
 		s.Keys("2")
-		if got := scene.Outcome(t, p.Answer(id)); got != "always" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "always")
 		s.AwaitNoFloat()
 		if !s.LuaBool(`vim.api.nvim_get_current_win() == ...`, before) {
 			t.Error("the focus did not go back")
@@ -144,9 +138,7 @@ func TestPermissionIsAnsweredByDigitsInTheFloat(t *testing.T) {
 		id = p.Permission(obj{"toolCallId": "c2", "title": "`make lint`", "kind": "execute"}, scene.YesNo...)
 		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, s.AwaitFloat())
 		s.Keys("G<CR>")
-		if got := scene.Outcome(t, p.Answer(id)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "no")
 		s.AwaitNoFloat()
 	})
 }
@@ -173,9 +165,7 @@ func TestAllowAndReject(t *testing.T) {
 		}
 		answered := func(id int, want string) {
 			t.Helper()
-			if got := scene.Outcome(t, p.Answer(id)); got != want {
-				t.Errorf("the answer is %s, expected %s", got, want)
-			}
+			p.AwaitOutcome(id, want)
 			s.AwaitNoFloat()
 		}
 		for i, want := range []string{"yes", "always", "no", "never", "what"} {
@@ -235,16 +225,14 @@ func TestClosingTheFloatAnswersNothing(t *testing.T) {
 		s.Command("Acp permissions")
 		s.AwaitFloat()
 		s.Command("Acp permit 1")
-		if got := scene.Outcome(t, p.Answer(id)); got != "yes" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "yes")
 		s.AwaitNoFloat()
 	})
 }
 
 func TestTwoPermissionsAtOnce(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "test it")
 		first := p.Permission(scene.RunMake, scene.YesNo...)
 		second := p.Permission(obj{
@@ -257,25 +245,21 @@ func TestTwoPermissionsAtOnce(t *testing.T) {
 		s.AwaitScreen("1 of 2")
 		s.GoldenScreen("first")
 		s.Command("Acp permit 1")
-		if got := scene.Outcome(t, p.Answer(first)); got != "yes" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(first, "yes")
 		s.AwaitScreen("wants to edit")
 		s.GoldenScreen("second")
 		if p.Answered(second) {
 			t.Error("the second request is answered too")
 		}
 		s.Command("Acp permit 3")
-		if got := scene.Outcome(t, p.Answer(second)); got != "no" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(second, "no")
 		s.AwaitNoFloat()
 	}, scene.Wide)
 }
 
 func TestPermissionFollowsTheUserToAnotherTab(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		s.Prompt(p, "test it")
 		id := p.Permission(scene.RunMake, scene.YesNo...)
 		s.AwaitFloat()
@@ -287,9 +271,7 @@ func TestPermissionFollowsTheUserToAnotherTab(t *testing.T) {
 		s.Command("tabclose")
 		s.AwaitLua(here)
 		s.Command("Acp permit 2")
-		if got := scene.Outcome(t, p.Answer(id)); got != "always" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "always")
 		s.AwaitNoFloat()
 	})
 }
@@ -307,8 +289,7 @@ func TestPermissionWithdrawnByTheAgent(t *testing.T) {
 		s.CheckResolved(nil, "agent")
 		s.AwaitNoFloat()
 		s.AwaitState("running")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.Silent()
 	})
 }
@@ -322,9 +303,7 @@ func TestCancelAnswersPermissionsCancelled(t *testing.T) {
 		s.Command("Acp cancel")
 		p.Expect("session/cancel")
 		for _, id := range []int{first, second} {
-			if got := scene.Outcome(t, p.Answer(id)); got != "cancelled" {
-				t.Errorf("the answer is %s", got)
-			}
+			p.AwaitOutcome(id, "cancelled")
 			s.CheckResolved(nil, "cancel")
 		}
 		s.AwaitNoFloat()
@@ -341,9 +320,7 @@ func TestRespondWithoutAnOptionCancelsTheTurn(t *testing.T) {
 		id := p.Permission(scene.RunMake, scene.YesNo...)
 		s.AwaitFloat()
 		s.OK(`require('acp').respond(...)`, s.AwaitEvent("AcpPermissionRequest")["id"])
-		if got := scene.Outcome(t, p.Answer(id)); got != "cancelled" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "cancelled")
 		p.Expect("session/cancel")
 		s.CheckResolved(nil, "cancel")
 		p.Stop(turn, "cancelled")
@@ -356,15 +333,13 @@ func TestRespondWithoutAnOptionCancelsTheTurn(t *testing.T) {
 
 func TestPermissionWithoutAnOptionAndWithForty(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.BeginAtRoot()
+		p := beginAtRoot(s)
 		turn := s.Prompt(p, "test it")
 		id := p.Permission(scene.RunMake)
 		s.AwaitFloat()
 		s.GoldenScreen("none")
 		s.Command("Acp cancel")
-		if got := scene.Outcome(t, p.Answer(id)); got != "cancelled" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "cancelled")
 		p.Expect("session/cancel")
 		p.Stop(turn, "cancelled")
 		s.AwaitEvent("AcpTurnEnd")
@@ -381,9 +356,7 @@ func TestPermissionWithoutAnOptionAndWithForty(t *testing.T) {
 		s.Command("Acp permit 41")
 		s.AwaitMessage("takes a number from 1 to 40")
 		s.Command("Acp permit 40")
-		if got := scene.Outcome(t, p.Answer(id)); got != "o40" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "o40")
 		s.AwaitNoFloat()
 	})
 }
@@ -395,25 +368,10 @@ func TestPermissionsAreAnsweredWhenTheSessionEnds(t *testing.T) {
 		id := p.Permission(scene.RunMake, scene.YesNo...)
 		s.AwaitFloat()
 		s.Command("Acp close")
-		if got := scene.Outcome(t, p.Answer(id)); got != "cancelled" {
-			t.Errorf("the answer is %s", got)
-		}
+		p.AwaitOutcome(id, "cancelled")
 		s.CheckResolved(nil, "cancel")
 		s.AwaitEvent("AcpSessionClosed")
 		s.AwaitNoFloat()
-		p.AwaitEnd()
-
-		// Quitting answers too.
-		s.Command("Acp")
-		p = s.Agent()
-		p.Begin()
-		s.Prompt(p, "test it")
-		id = p.Permission(scene.RunMake, scene.YesNo...)
-		s.AwaitFloat()
-		s.Quit()
-		if got := scene.Outcome(t, p.Answer(id)); got != "cancelled" {
-			t.Errorf("the answer is %s", got)
-		}
 		p.AwaitEnd()
 	})
 }

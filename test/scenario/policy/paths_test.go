@@ -111,8 +111,7 @@ func TestFilesOutsideAreAsked(t *testing.T) {
 		s.AwaitFloat()
 		s.Command("Acp permit 1")
 		p.AnswersText(id, "new\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.Silent()
 	}, scene.Wide)
 }
@@ -223,9 +222,7 @@ func TestAskedFilesHoldNothingUp(t *testing.T) {
 		s.AwaitPermissions(2)
 		// The same path from another session, in whose folder it is.
 		s.OK(`require('acp').new({ cwd = ... })`, s.Home)
-		q := s.Agent()
-		q.Begin()
-		s.AwaitEvent("AcpSessionReady")
+		q := s.ReadyAgent()
 		q.AnswersText(q.Fetch(one), "one\n")
 		s.WriteFile("in.txt", "in\n")
 		for n := range 20 {
@@ -259,8 +256,7 @@ func TestAskedFilesHoldNothingUp(t *testing.T) {
 		s.Await("the read to be asked about", func() bool { return strings.HasPrefix(s.AwaitPermissions(1), "Read") })
 		s.Respond(1, "allow")
 		p.AnswersText(reading, "ONE\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.Silent()
 	}, scene.Wide)
 }

@@ -68,8 +68,7 @@ func TestRulesDecide(t *testing.T) {
 			vim.schedule(function() require('acp.host').request('decided', {}, function() _G.set = true end) end)`)
 		s.AwaitLua(`_G.set`)
 		asked(s, p, scene.EditCall("e4", s.Dir+"/src/a.lua"), 1)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.Silent()
 	}, scene.Wide)
 }

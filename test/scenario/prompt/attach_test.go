@@ -9,27 +9,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-func TestContentBlocksAreSent(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.Begin()
-		s.OK(`require('acp').prompt({
-			{ type = 'text', text = 'look at' },
-			{ type = 'resource_link', uri = 'file:///a.txt', name = 'a.txt' },
-		})`)
-		turn, _ := p.Prompted()
-		want := []any{
-			obj{"type": "text", "text": "look at"},
-			obj{"type": "resource_link", "uri": "file:///a.txt", "name": "a.txt"},
-		}
-		if got := turn.Get("prompt"); !reflect.DeepEqual(got, want) {
-			t.Errorf("the prompt is %v", got)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
-		s.Refused(`require('acp').prompt(7)`)
-	})
-}
-
 func TestAddedLinesAreSentWithUnsavedText(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.unsaved = 'ignore'`)
@@ -101,12 +80,7 @@ func TestPromptsWithFilesKeepTheirOrder(t *testing.T) {
 			acp.prompt('second')
 			return acp.prompt('third') end)()`)
 		for _, want := range []string{"first", "second", "third"} {
-			m, got := p.Prompted()
-			if got != want {
-				t.Errorf("the agent was asked %q, want %q", got, want)
-			}
-			p.Stop(m, "end_turn")
-			s.AwaitEvent("AcpTurnEnd")
+			p.PlayTurn(want)
 		}
 		// A cancel right behind a prompt is for that prompt.
 		s.OK(`(function() local acp = require('acp')
@@ -182,6 +156,7 @@ func TestContentBlocksAreChecked(t *testing.T) {
 				t.Errorf("%s is refused: %s", invalid, err)
 			}
 		}
+		s.Refused(`require('acp').prompt(7)`)
 		for _, kind := range []string{"audio", "resource"} {
 			err := s.Refused(`require('acp').prompt({ { type = '` + kind + `', mimeType = 'a/b', data = 'aGk=', resource = { uri = 'x:y', text = 'z' } } })`)
 			if want := "Puppet takes no content blocks of type " + kind; err != want {

@@ -203,9 +203,7 @@ func TestPromptsLanguageServerLeavesOthersInPeace(t *testing.T) {
 		end })`)
 		s.OK(`require('acp').new({ cwd = vim.fs.joinpath(vim.uv.cwd(), 'inside') })`)
 		s.Command("Acp")
-		p := s.Agent()
-		p.Begin()
-		s.AwaitEvent("AcpSessionReady")
+		s.ReadyAgent()
 		s.AwaitLua(`_G.attached`)
 		got := s.LuaString(`vim.lsp.get_clients({ bufnr = 0, name = 'acp' })[1].config.root_dir`)
 		if want := filepath.Join(s.Dir, "inside"); got != want {

@@ -39,9 +39,7 @@ func TestDraftsOutliveNeovim(t *testing.T) {
 		p = s.Begin()
 		s.AwaitPrompt("next to it")
 		s.Keys("A<C-s>")
-		if _, text := p.Prompted(); text != "next to it" {
-			t.Errorf("asked %q", text)
-		}
+		p.PromptedWith("next to it")
 		s.AwaitPrompt("")
 		awaitDrafts(s, state, "queued words\n\nmy idea\nand more") // what is sent does not come back
 		s.Await("no word of it any more", func() bool { return !strings.Contains(s.Screen(), "You had not sent this") })

@@ -19,20 +19,11 @@ func TestPromptIsSentWithBothKeys(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		s.Keys("ione<CR>two<C-s>")
-		turn, text := p.Prompted()
-		if text != "one\ntwo" {
-			t.Errorf("the prompt is %q", text)
-		}
+		turn := p.PromptedWith("one\ntwo")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == '' and vim.fn.mode() == 'i'`)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Keys("three<Esc><CR>")
-		turn, text = p.Prompted()
-		if text != "three" {
-			t.Errorf("the prompt is %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("three")
 		s.GoldenScreen("sent")
 	})
 }

@@ -16,18 +16,13 @@ func TestPromptsQueueWhileStartingAndRunning(t *testing.T) {
 		p := s.Agent()
 		s.AwaitLua(`require('acp').sessions()[1].queued == 2`)
 		p.Begin()
-		turn, text := p.Prompted()
-		if text != "first" {
-			t.Errorf("the first prompt is %q", text)
-		}
+		turn := p.PromptedWith("first")
 		s.Command("Acp prompt third")
 		s.AwaitLua(`require('acp').sessions()[1].queued == 2`)
 		p.Silent()
 		for _, want := range []string{"second", "third"} {
 			p.Stop(turn, "end_turn")
-			if turn, text = p.Prompted(); text != want {
-				t.Errorf("the next prompt is %q, not %q", text, want)
-			}
+			turn = p.PromptedWith(want)
 		}
 		p.Stop(turn, "end_turn")
 		for range 3 {
@@ -68,12 +63,7 @@ func TestCancelPausesTheQueueAndSaysSo(t *testing.T) {
 		s.AwaitScreen("1 queued, paused")
 		s.GoldenScreen("paused")
 		s.Keys("<CR>")
-		turn, text := p.Prompted()
-		if text != "later" {
-			t.Errorf("the queue went on with %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("later")
 	})
 }
 
@@ -98,8 +88,7 @@ func TestQueueIsABufferToEdit(t *testing.T) {
 		s.AwaitQueue("second", "see @a.txt", "look at @b.txt\nand think")
 		s.AwaitLua(`not vim.bo.modified`)
 		s.Command("close")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.PlayTurn("second")
 		// What went along with a prompt stays as it was; new files are read.
 		for _, want := range [][]any{
@@ -127,20 +116,15 @@ func TestQueueMovesOnWhileItIsEdited(t *testing.T) {
 		}
 		s.AwaitQueue("sent", "stays", "twice", "twice")
 		s.Command("Acp queue")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
-		turn, text := p.Prompted()
-		if text != "sent" {
-			t.Errorf("asked %q", text)
-		}
+		p.EndTurn(turn)
+		turn = p.PromptedWith("sent")
 		s.OK(`require('acp').prompt('new')`)
 		s.AwaitQueue("stays", "twice", "twice", "new")
 		s.Keys("/stays<CR>A, changed<Esc>:w<CR>")
 		s.AwaitQueue("stays, changed", "twice", "twice", "new")
 		s.Keys("ggdG:w<CR>")
 		s.AwaitQueue("new")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.PlayTurn("new")
 		p.Silent()
 	})

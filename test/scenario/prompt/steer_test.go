@@ -48,8 +48,7 @@ func TestSteering(t *testing.T) {
 		s.OK(`require('acp').steer({ { type = 'text', text = 'error' } }, { session = 1 })`)
 		p.Refuse(p.Expect("_session/steering"), -32603, "no", nil)
 		s.AwaitQueue("promptRequired", "failed", "error")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		for _, text := range []string{"promptRequired", "failed", "error"} {
 			p.PlayTurn(text)
 		}
@@ -73,8 +72,7 @@ func TestSteeringWhereTheAgentCannot(t *testing.T) {
 		s.AwaitQueue("backwards")
 		s.AwaitNotification("Your words wait in the queue: Puppet cannot be steered")
 		p.Silent()
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.PlayTurn("backwards")
 	})
 }

@@ -283,8 +283,7 @@ func TestNothingGoesToAnAgentThatReadsBuffers(t *testing.T) {
 		if got := p.Ask("fs/read_text_file", obj{"sessionId": scene.SessionID(1), "path": a}).Text("content"); got != "new a\na\n" {
 			t.Errorf("read was %q", got)
 		}
-		p.Stop(m, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(m)
 		s.Lua(nil, `vim.fn.setbufline(vim.fn.bufnr('a.lua'), 1, 'newer a')`)
 		s.Keys("Two<C-s>")
 		wantAlong(p, "Two")
@@ -314,8 +313,7 @@ func TestQueuedPromptTakesTheLatestText(t *testing.T) {
 		s.Keys("Second<C-s>Third<C-s>")
 		s.AwaitQueue("Second", "Third")
 		s.Lua(nil, `vim.fn.setbufline(vim.fn.bufnr('a.lua'), 1, 'three')`)
-		p.Stop(first, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(first)
 		wantAlong(p, "Second", newer("a.lua"), embedded(a, "three\na\n"))
 		wantAlong(p, "Third")
 	})

@@ -26,18 +26,14 @@ func TestPromptWaitsInTheChatWhileTheAgentStarts(t *testing.T) {
 		const cursor = `vim.api.nvim_get_current_line() .. vim.inspect(vim.api.nvim_win_get_cursor(0))`
 		before := s.LuaString(cursor)
 		p.Begin()
-		turn, text := p.Prompted()
-		if text != "why does it\nskip one?" {
-			t.Errorf("asked %q", text)
-		}
+		turn := p.PromptedWith("why does it\nskip one?")
 		awaitPrompts(s, obj{"why does it": "said", "skip one?": "said", "and then": "waits"})
 		p.Say("Because.")
 		s.AwaitChat("Because.\n\nand then")
 		if now := s.LuaString(cursor); now != before {
 			t.Errorf("the cursor was at %s and is at %s", before, now)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		p.PlayTurn("and then")
 		awaitPrompts(s, obj{"why does it": "said", "skip one?": "said", "and then": "said"})
 	})

@@ -53,8 +53,7 @@ func fileEvents(s *scene.Scene) string {
 // endsWith ends the turn and compares the record and what was told of it.
 func endsWith(s *scene.Scene, p *scene.Puppet, turn scene.Message, changes, told string) {
 	s.T.Helper()
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 	if all := s.Events(); all[len(all)-1].Name != "AcpTurnEnd" {
 		s.T.Errorf("after the end of the turn came %v", all[len(all)-1])
 	}
@@ -133,8 +132,7 @@ func TestChangesThroughTheClient(t *testing.T) {
 		turn = s.Prompt(p, "back")
 		p.WriteFile(path, "typed above\n"+scene.TextBefore+"typed below\n")
 		p.WriteFile(other, "one\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if got := allChanges(s); got != "added new.txt -0,0+1,1\n" {
 			t.Errorf("the record has %q", got)
 		}
@@ -431,8 +429,7 @@ func TestChangesThatAreUnderWay(t *testing.T) {
 			s.WriteFile(name, "1\ntwo\n3\n")
 			p.Finish(name, nil)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		for _, name := range []string{"empty.txt", "half.txt", "done.txt", "twice.txt"} {
 			if got := changesOf(s, name); got != "modified "+name+" -2,1+2,1\n" {
 				t.Errorf("of %s is told %q", name, got)
@@ -500,10 +497,8 @@ func TestChangesOfTwoSessions(t *testing.T) {
 		if e := s.AwaitEvent("AcpFileChanged"); e["session"] != 1 {
 			t.Errorf("told is %v", e)
 		}
-		p.Stop(first, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
-		p.Stop(second, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(first)
+		p.EndTurn(second)
 		for session, want := range map[int]int{1: 1, 2: 0} {
 			if n := s.LuaInt(`#require('acp').changes({ session = ... })`, session); n != want {
 				t.Errorf("session %d has changed %d files", session, n)

@@ -85,8 +85,7 @@ func TestUndoTurns(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "first")
 		p.WriteFile(path, "1\ntwo\n3\n4\n5\n6\n7\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		turn = s.Prompt(p, "second")
 		p.WriteFile(path, "1\ntwo\n3\n4\nfive\n6\n7\n")
 		p.WriteFile(fresh, "new\n")
@@ -96,8 +95,7 @@ func TestUndoTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Finish("rm", nil)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Command("wincmd t")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 7, 7, true, { 'typed' })`, buf)
 		undo := func(what string, again bool, want string) {
@@ -135,8 +133,7 @@ func TestAFileThatTheUserDeletesStaysAway(t *testing.T) {
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(mine, "2\n")
 		p.WriteFile(other, "2\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if err := os.Remove(mine); err != nil {
 			t.Fatal(err)
 		}
@@ -161,8 +158,7 @@ func TestTheReviewSurvives(t *testing.T) {
 		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, "1\ntwo\n3\n4\n5\nsix\n7\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.OK(`require('acp').keep({ path = 'code.txt', hunk = 1 })`)
 		s.Await("kept", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1 kept -6,1+6,1\n" })
 		s.Command("Acp review")
@@ -184,8 +180,7 @@ func TestTheReviewSurvives(t *testing.T) {
 		if want := "My comments on your changes:\n\ncode.txt:7\n```diff\n+six\n```\nwhy six"; got != want {
 			t.Errorf("the agent was told\n%s\nwanted\n%s", got, want)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.OK(`require('acp').undo_turn()`)
 		s.Await("the turn undone", func() bool { return s.ReadOrNone(path) == "0\n1\n2\n3\n4\n5\n6\n7\n" })
 		s.OK(`require('acp').undo_turn({ again = true })`)

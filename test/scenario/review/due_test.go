@@ -34,8 +34,7 @@ func TestTheChatSaysWhatIsToReview(t *testing.T) {
 		// A turn that changes nothing leaves it where it is, another one takes it along.
 		turn := s.Prompt(p, "Thanks")
 		p.Say("You are welcome.")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if chat := s.Chat(); strings.Count(chat, "●") != 1 || strings.Index(chat, "●") > strings.Index(chat, "Thanks") {
 			t.Errorf("after a turn without changes:\n%s", chat)
 		}
@@ -91,7 +90,6 @@ func TestTheKeysOfAFileAreSaidOnce(t *testing.T) {
 		if got := said(); got != "" {
 			t.Errorf("said again: %s", got)
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }

@@ -39,8 +39,7 @@ func TestChangesAreMarkedInTheBuffer(t *testing.T) {
 		s.Command("bdelete")
 		s.Command("edit code.txt")
 		s.AwaitMarks(buf, "2-1▌ 5▌ 7-1▀ 9▌ 10▌")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 
 		s.Command("Acp close")
 		s.AwaitMarks(buf, "")
@@ -55,8 +54,7 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 		s.RecordNotifications()
 		p, turn, path, buf := s.BeginWithChange(scene.TextReviewed)
 		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 
 		// From change to change, with a count and around the end.
 		for _, c := range []struct {
@@ -125,8 +123,7 @@ func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 		p.WriteFile(other, strings.Replace(scene.TextBefore, "five", "5", 1)) // which no buffer shows
 		p.WriteFile(last, strings.TrimPrefix(scene.TextBefore, "one\n"))
 		p.WriteFile(filepath.Join(s.Dir, "new.txt"), "new\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
 		at := func(name string, line int) {
 			t.Helper()
@@ -176,8 +173,7 @@ func TestKeysStayUntilAllIsDecided(t *testing.T) {
 		other := s.WriteFile("other.txt", scene.TextBefore)
 		p, turn, path, buf := s.BeginWithChange(strings.Replace(scene.TextBefore, "two\n", "TWO\n", 1))
 		p.WriteFile(other, strings.Replace(scene.TextBefore, "four\n", "FOUR\n", 1))
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitMarks(buf, "2-1▌")
 		s.Keys("2Gg>")
 		s.AwaitMarks(buf, "")
@@ -199,8 +195,7 @@ func TestTheCursorGoesOnAfterADecision(t *testing.T) {
 		other := s.WriteFile("other.txt", scene.TextBefore)
 		p, turn, _, buf := s.BeginWithChange(scene.TextReviewed)
 		p.WriteFile(other, strings.Replace(scene.TextBefore, "four\n", "FOUR\n", 1))
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
 		for _, c := range []struct {
 			keys, file string
@@ -241,8 +236,7 @@ func TestChangedWordsAreSeen(t *testing.T) {
 			is := strings.Fields(colours())
 			return is[0] != is[1] && is[1] != is[2] && is[0] != is[2] && is[1] == is[3]
 		})
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -270,8 +264,7 @@ func TestOldLinesHaveTheirTabStops(t *testing.T) {
 				t.Errorf("%s: %q, want %q", tabstops, got, want)
 			}
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -303,8 +296,7 @@ func TestKeysOfTheUserStay(t *testing.T) {
 		}
 		s.AwaitLua(`vim.fn.maparg('g<lt>', 'n') == ''`)
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') ~= '' and vim.fn.maparg('g<lt>', 'x') ~= ''`)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -312,8 +304,7 @@ func TestNothingIsMarkedWithoutReview(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.review = false`)
 		p, turn, _, buf := s.BeginWithChange(scene.TextReviewed)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if got := s.Marks(buf); got != "" || s.LuaBool(`vim.fn.maparg('g>', 'n') ~= ''`) {
 			t.Errorf("marked are %q", got)
 		}
@@ -340,8 +331,7 @@ func TestMarksWhileTheUserTypes(t *testing.T) {
 			vim.api.nvim_buf_set_lines(..., 0, -1, false, lines)`, buf)
 		s.AwaitMarks(buf, "4-1▌ 8-1▀ 10▌ 11▌")
 		s.GoldenScreen("typed")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -372,8 +362,7 @@ func TestDecisionsTypedAtOnce(t *testing.T) {
 		s.Command("wincmd t")
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, "1\na\nb\nc\n2\n3\n4\nd\n5\n6\n7\ne\n8\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		s.AwaitMarks(buf, "2▌ 3▌ 4▌ 8▌ 12▌")
 		s.Keys("gg]vg<lt>]vg<lt>")
@@ -416,8 +405,7 @@ func TestTheNextChangeFromThePrompt(t *testing.T) {
 		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, "1\n2\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Sync()
 		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
 		s.Command("stopinsert | Acp review next")

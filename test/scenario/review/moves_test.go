@@ -41,8 +41,7 @@ func TestCommandsMoveFiles(t *testing.T) {
 		p := s.Begin()
 		ends := func(turn scene.Message, want string) {
 			t.Helper()
-			p.Stop(turn, "end_turn")
-			s.AwaitEvent("AcpTurnEnd")
+			p.EndTurn(turn)
 			if got := allChanges(s); !sameLines(got, want) {
 				t.Errorf("changed are\n%swanted\n%s", got, want)
 			}
@@ -87,8 +86,7 @@ func TestMovesAreRefused(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "move")
 		moves(p, s, "mv", "a", "b")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.WriteFile("a", "mine\n")
 		s.OK(`require('acp').reject({ path = ... })`, b)
 		s.AwaitNotification("b: it cannot go back to a, where another file is")
@@ -101,16 +99,14 @@ func TestMovesAreRefused(t *testing.T) {
 
 		turn = s.Prompt(p, "make another one")
 		p.WriteFile(a, "new\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.OK(`require('acp').reject()`)
 		s.Await("all to be as it was", func() bool { return s.ReadOrNone(a) == "old\n" && s.ReadOrNone(b) == "no file" })
 
 		turn = s.Prompt(p, "both at once")
 		moves(p, s, "mv again", "a", "b")
 		p.WriteFile(a, "new\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.OK(`require('acp').undo_turn()`)
 		s.Await("the turn undone", func() bool { return s.ReadOrNone(a) == "old\n" && s.ReadOrNone(b) == "no file" })
 		s.Await("nothing to review", func() bool { return allChanges(s) == "" })
@@ -132,8 +128,7 @@ func TestMovedAwayAndMadeAnew(t *testing.T) {
 		for s.AwaitEvent("AcpFileChanged")["path"] != filepath.Join(s.Dir, "b") {
 		}
 		p.WriteFile(path, "new\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Await("two files", func() bool { return allChanges(s) == "moved b from a -2,1+2,1\nadded a -0,0+1,1\n" })
 	})
 }
@@ -152,8 +147,7 @@ func TestARemovalUnderUnsavedTextIsRefused(t *testing.T) {
 		}
 		for s.AwaitEvent("AcpFileChanged")["path"] != path {
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 4, 5, true, { 'mine too' })`, buf)
 		s.OK(`require('acp').reject({ path = ... })`, path)
 		s.Await("the file", func() bool { return s.ReadOrNone(path) != "no file" })

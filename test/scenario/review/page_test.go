@@ -65,8 +65,7 @@ func reviewed(s *scene.Scene) *scene.Puppet {
 	p.WriteFile(lexer, lexerAfter)
 	p.WriteFile(filepath.Join(s.Dir, "test", "lexer_spec.lua"), "it('works')\n")
 	p.WriteFile(old, "return 2\n")
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 	return p
 }
 
@@ -347,8 +346,7 @@ func TestReviewOfFilesWithoutHunks(t *testing.T) {
 		p.ToolCall("command", "execute", nil)
 		s.Shell("printf 'a\\0c' >image; rm gone; printf '\\0new' >made; mv old new; mkdir e; mv d/* e; echo more >>e/g; rm x; mkdir x; echo other >x/y")
 		p.Finish("command", nil)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		after := tree(s)
 		s.Command("Acp review")
 		heads := func(want string) {

@@ -229,8 +229,7 @@ func restores(s *scene.Scene, by, how string, loaded bool) {
 		}
 	}
 	p.Finish("command", nil)
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 	s.Sync() // the end is told without what takes longer than a second to compare
 	after := tree(s)
 	told := map[string]int{}
@@ -339,8 +338,7 @@ func restoresPaths(s *scene.Scene, how string, loaded bool) {
 			return ""
 		}))
 		p.Finish(fmt.Sprint("command", n), nil)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		trees = append(trees, tree(s))
 	}
 	if how == "refused" {
@@ -379,8 +377,7 @@ func TestMovedFilesGoBack(t *testing.T) {
 		move(p, s, "b", "c")
 		move(p, s, "a", "b")
 		move(p, s, "d", "e")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		after := tree(s)
 		if got := allChanges(s); got != "moved c from b\nmoved b from a\nmoved e from d\n" {
 			t.Errorf("changed are\n%s", got)
@@ -443,8 +440,7 @@ func TestRestoreWhatIsNamed(t *testing.T) {
 				p.ToolCall("rm", "execute", nil)
 				s.Shell("rm old")
 				p.Finish("rm", nil)
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				after := all()
 				is := func(what string, want map[string]string) {
 					t.Helper()
@@ -474,18 +470,15 @@ func TestTextThatBecameBinaryIsRefused(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, "1\ntwo\n3\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		for range 3 {
 			turn = s.Prompt(p, "talk")
-			p.Stop(turn, "end_turn")
-			s.AwaitEvent("AcpTurnEnd")
+			p.EndTurn(turn)
 		}
 		turn = s.Prompt(p, "make it binary")
 		p.ToolCall("run", "execute", nil)
 		s.WriteFile("a", "a\x00b")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Await("a file without lines", func() bool { return allChanges(s) == "modified a\n" })
 		s.OK(`require('acp').reject({ path = ... })`, path)
 		s.Await("the text", func() bool { return s.ReadOrNone(path) == "1\n2\n3\n" })

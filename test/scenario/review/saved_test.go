@@ -108,8 +108,7 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 				p := s.BeginWith(scene.KeepsSessions(true, "resume"))
 				turn := s.Prompt(p, "Mend the\ncode")
 				changesFile(p, c.past, path, "1\ntwo\n3\n4\n5\nsix\n7\n")
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				s.OK(`require('acp').keep({ path = 'code.txt', hunk = 1 })`)
 				s.Await("kept", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1 kept -6,1+6,1\n" })
 				s.Command("Acp review")
@@ -133,8 +132,7 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 				// What comes now is beside what was there.
 				turn = s.Prompt(p, "more")
 				changesFile(p, c.past, path, "1\ntwo\n3\nfour\n5\nsix\n7\n")
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				s.Await("the new change", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1 kept -4,1+4,1 -6,1+6,1\n" })
 				awaitSaved(s, st, scene.SessionID(1), 2, 1, 1)
 
@@ -153,8 +151,7 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 				if !strings.HasPrefix(got, "My comments on your changes:\n\ncode.txt:6\n```diff\n+six\n```\nwhy six\n") {
 					t.Errorf("the agent was told\n%s", got)
 				}
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				awaitSaved(s, st, scene.SessionID(1), 0, 1, 0)
 
 				s = after(s, c.way, p)
@@ -176,18 +173,17 @@ func comment(s *scene.Scene, line, words string) {
 	awaitPage(s, "↳ you: "+words)
 }
 
-// pending has a session end in which the first of two hunks waits, and gives the file.
-func pending(s *scene.Scene, extra obj) string {
+// pending has a session in which the first of two hunks waits, and gives its agent and the file.
+func pending(s *scene.Scene, extra obj) (p *scene.Puppet, path string) {
 	s.T.Helper()
-	path := s.WriteFile("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
-	p := s.BeginWith(extra)
+	path = s.WriteFile("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
+	p = s.BeginWith(extra)
 	turn := s.Prompt(p, "edit")
 	p.WriteFile(path, "1\ntwo\n3\n4\n5\nsix\n7\n")
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 	s.OK(`require('acp').keep({ path = 'code.txt', hunk = 2 })`)
 	awaitSaved(s, kept(s), scene.SessionID(1), 1, 1, 0)
-	return path
+	return p, path
 }
 
 // TestResumeOffersTheSessionsOfAllAgents has one agent's session of this folder saved, and another be the
@@ -278,7 +274,7 @@ func TestResumeDoesNotWaitForAnAgent(t *testing.T) {
 // What waits in a session that its agent cannot take up again can be decided all the same.
 func TestWhatWaitsNeedsNoAgent(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path := pending(s, nil)
+		_, path := pending(s, nil)
 		s = after(s, "quit")
 		s.RecordNotifications()
 		s.Command("Acp resume s-1")
@@ -299,7 +295,7 @@ func TestWhatWaitsNeedsNoAgent(t *testing.T) {
 func TestChangesGoOverToANewSession(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
-		path := pending(s, nil)
+		_, path := pending(s, nil)
 		s.Command("Acp review")
 		comment(s, "+ two", "why two")
 		awaitSaved(s, kept(s), scene.SessionID(1), 1, 1, 1)
@@ -332,8 +328,7 @@ func TestTwoSessionsOnOneFile(t *testing.T) {
 				p := s.BeginWith(scene.KeepsSessions(true, "resume"))
 				turn := s.Prompt(p, "first")
 				changesFile(p, false, path, "1\ntwo\n3\n4\n5\n6\n7\n")
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				s.OK(`require('acp').new({ agent = 'other' })`)
 				q := s.AgentOf(other)
 				q.Initialize(scene.KeepsSessions(true, "resume"))
@@ -347,8 +342,7 @@ func TestTwoSessionsOnOneFile(t *testing.T) {
 				q.Ask("fs/read_text_file", obj{"sessionId": "o-1", "path": path}) // comes after the look at it
 				s.WriteFile("code.txt", "one\ntwo\nthree\n4\n5\n6\n7\n")
 				q.UpdateIn("o-1", "tool_call_update", obj{"toolCallId": "sed", "status": "completed"})
-				q.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				q.EndTurn(turn)
 				states := func(s *scene.Scene, n int) string {
 					return s.LuaString(`vim.inspect(vim.tbl_map(function(f)
 						return vim.tbl_map(function(h) return h.state .. h.new_start end, f.hunks)
@@ -430,7 +424,7 @@ func TestADeletedSessionWaitsForNothing(t *testing.T) {
 		t.Run(fmt.Sprint("open ", open), func(t *testing.T) {
 			scene.Each(t, func(t *testing.T, s *scene.Scene) {
 				s.RecordNotifications()
-				pending(s, scene.KeepsSessions(true, "resume", "delete"))
+				p, _ := pending(s, scene.KeepsSessions(true, "resume", "delete"))
 				opts := `{}`
 				if !open {
 					s = after(s, "quit")
@@ -438,7 +432,6 @@ func TestADeletedSessionWaitsForNothing(t *testing.T) {
 					opts = `{ agent_session_id = 's-1' }`
 				}
 				s.OK(`require('acp').delete(` + opts + `, function(ok, err) _G.deleted = ok or err end)`)
-				p := s.LastAgent()
 				if !open {
 					p = s.Agent()
 					p.Initialize(scene.KeepsSessions(true, "resume", "delete"))
@@ -484,7 +477,7 @@ func TestSavedByAnotherVersion(t *testing.T) {
 // What a newer version has saved is told in a sentence, and stays as it is whatever the session does.
 func TestSavedByANewerVersion(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path := pending(s, scene.KeepsSessions(true, "resume"))
+		_, path := pending(s, scene.KeepsSessions(true, "resume"))
 		s = after(s, "quit")
 		list, err := saved.List(kept(s))
 		var newer bytes.Buffer
@@ -503,8 +496,7 @@ func TestSavedByANewerVersion(t *testing.T) {
 		s.AwaitChat("A newer version of the plugin saved the review of this session")
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, "another text\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Await("the new change to be listed", func() bool { return allChanges(s) != "" })
 		s = after(s, "quit")
 		if data, err := kept(s).Load(list[0].Key()); err != nil || !bytes.Equal(data, newer.Bytes()) {
@@ -623,8 +615,7 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		p.WriteFile(path, "1\ntwo\n3\n")
 		s.AwaitNotification("what waits for your review is not saved, a crash would lose it: not a directory")
 		p.WriteFile(path, "1\nTwo\n3\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.OK(`require('acp').keep()`)
 		s.Await("kept", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1 kept\n" })
 		if err := os.Remove(records); err != nil {
@@ -632,8 +623,7 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		}
 		turn = s.Prompt(p, "more")
 		p.WriteFile(path, "one\nTwo\n3\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		awaitSaved(s, kept(s), scene.SessionID(1), 1, 1, 0)
 		if said := s.Notifications(); strings.Count(said, "is not saved") != 1 {
 			t.Errorf("notified was\n%s", said)

@@ -69,8 +69,7 @@ func TestTwoAgentsInOneFile(t *testing.T) {
 				write(1, strings.NewReplacer("2", "two", "5", "five\nand", "8", "eight").Replace(lines))
 				awaitChangesIn(s, "modified code.txt -2,1+2,1", "modified code.txt -5,1+5,2 -8,1+9,1")
 				for i, p := range agents {
-					p.Stop(turns[i], "end_turn")
-					s.AwaitEvent("AcpTurnEnd")
+					p.EndTurn(turns[i])
 				}
 				has := func(want string) {
 					t.Helper()
@@ -106,8 +105,7 @@ func TestTwoAgentsInTheSameLines(t *testing.T) {
 		agents[1].ReadFile(path, nil)
 		agents[1].WriteFile(path, "1\nTWO\n3\n4\n")
 		for i, p := range agents {
-			p.Stop(turns[i], "end_turn")
-			s.AwaitEvent("AcpTurnEnd")
+			p.EndTurn(turns[i])
 		}
 		s.OK(`require('acp').undo_turn({ session = 1 })`)
 		s.AwaitNotification("0 files as before the turn. 1 place left alone.")
@@ -141,8 +139,7 @@ func TestTwoAgentsWithCommands(t *testing.T) {
 		for i, p := range agents {
 			p.Finish("edit", nil)
 			p.Finish("command", nil)
-			p.Stop(turns[i], "end_turn")
-			s.AwaitEvent("AcpTurnEnd")
+			p.EndTurn(turns[i])
 		}
 		awaitChangesIn(s, "modified first -1,1+1,1\nmodified nobody -1,1+1,1", "modified second -1,1+1,1")
 	})

@@ -17,8 +17,7 @@ func does(s *scene.Scene, p *scene.Puppet, prompt string, files ...[2]string) {
 	for _, f := range files {
 		p.WriteFile(filepath.Join(s.Dir, f[0]), f[1])
 	}
-	p.Stop(turn, "end_turn")
-	s.AwaitEvent("AcpTurnEnd")
+	p.EndTurn(turn)
 }
 
 // preview is the text of the window of :Acp undo, which it opens.
@@ -52,8 +51,7 @@ func TestUndoIsShownBefore(t *testing.T) {
 				p.ToolCall("command", "execute", nil)
 				s.Shell("rm gone.txt; mkdir to; mv old.txt to/moved.txt; printf 'a\\0c' >image.png; chmod 755 code.txt")
 				p.Finish("command", nil)
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				s.WriteFile("mine.txt", "1\nTWO!\n3\n")
 				s.WriteFile("new.txt", "new\nmine\n")
 				s.Command("Acp toggle")
@@ -67,8 +65,7 @@ func TestUndoIsShownBefore(t *testing.T) {
 				p.ToolCall("many", "execute", nil)
 				s.Shell("mkdir many; for i in $(seq 100 399); do echo $i >many/$i.txt; done")
 				p.Finish("many", nil)
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.EndTurn(turn)
 				preview(s, "Acp undo")
 				s.Golden("many")
 				s.Keys("y")
@@ -85,8 +82,7 @@ func TestUndoOfARefusalThatWasUndone(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p, turn, path, buf := s.BeginWithChange(scene.TextReviewed)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
 		s.Keys("2Gg<lt>")
 		s.AwaitMarks(buf, "6-1▀ 8▌ 9▌")
@@ -178,8 +174,7 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 		s.AwaitNotification("The turn still runs: :Acp cancel ends it.")
 		s.Command("Acp undo")
 		s.Await("the same again", func() bool { return strings.Count(s.Notifications(), "The turn still runs") == 2 })
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		preview(s, "Acp undo")
 		does(s, p, "fourth", [2]string{"new.txt", "newer\n"})
 		s.Keys("y")
@@ -214,8 +209,7 @@ func TestUndoAndGit(t *testing.T) {
 		p.ToolCall("command", "execute", nil)
 		s.Shell("rm gone; echo 4 >staged; echo 2 >untracked; echo 1 >new; echo 2 >ignored/file; echo 2 >a.log")
 		p.Finish("command", nil)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		after := status()
 		// What git ignores is not looked at, unless the agent names it.
 		files["ignored/file"], files["a.log"] = tree(s)["ignored/file"], tree(s)["a.log"]
@@ -314,8 +308,7 @@ func TestUndoOfWhatIsNotKept(t *testing.T) {
 		p.ToolCall("command", "execute", nil)
 		s.Shell("echo more >>large; rm gone; echo 2 >small")
 		p.Finish("command", nil)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		text := preview(s, "Acp undo")
 		for _, name := range []string{"gone", "large"} {
 			want := "· " + name + "  cannot be brought back, as its previous content was not kept: it is too large, or was never seen: stays as it is"

@@ -29,12 +29,7 @@ func TestControlRequestsAreGivenUp(t *testing.T) {
 		p.Reply(p.Expect("session/new"), obj{"sessionId": scene.SessionID(1), "modes": obj{
 			"currentModeId": "ask", "availableModes": []any{obj{"id": "ask", "name": "Ask"}, obj{"id": "code", "name": "Code"}},
 		}})
-		turn, text := p.Prompted()
-		if text != "kept" {
-			t.Errorf("asked %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("kept")
 		s.OK(`require('acp').set_option(nil, 'mode', 'code')`)
 		set := p.Expect("session/set_mode")
 		s.Command("Acp cancel")
@@ -43,8 +38,7 @@ func TestControlRequestsAreGivenUp(t *testing.T) {
 		}
 		s.AwaitNotification("it was cancelled")
 		p.Refuse(set, -32800, "Request cancelled", nil)
-		p.Stop(s.Prompt(p, "go on"), "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(s.Prompt(p, "go on"))
 		if mode := s.Session()["mode"]; !reflect.DeepEqual(mode, obj{"id": "ask", "name": "Ask"}) {
 			t.Errorf("the mode is %v", mode)
 		}

@@ -30,8 +30,7 @@ func TestCloseEndsTheSession(t *testing.T) {
 		s.GoldenScreen("closed")
 		s.Refused(`require('acp').prompt('x', { session = 1 })`)
 		s.Command("Acp")
-		s.Agent().Begin()
-		s.AwaitEvent("AcpSessionReady")
+		s.ReadyAgent()
 		if s.Session()["id"] != 2 {
 			t.Errorf("the new session is %v", s.Session())
 		}
@@ -59,8 +58,7 @@ func TestClosedSessionsCostNothing(t *testing.T) {
 			s.OK(`require('acp').prompt('What?', { session = ... })`, n)
 			prompt, _ := p.Prompted()
 			p.UpdateIn(prompt.Get("sessionId").(string), "agent_message_chunk", obj{"content": obj{"type": "text", "text": "**Nothing**"}})
-			p.Stop(prompt, "end_turn")
-			s.AwaitEvent("AcpTurnEnd")
+			p.EndTurn(prompt)
 		}
 		closed := func(n int) {
 			t.Helper()

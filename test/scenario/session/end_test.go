@@ -186,10 +186,7 @@ func TestHostCrashIsSurvived(t *testing.T) {
 			t.Errorf("resumed %s", resume)
 		}
 		p.Reply(resume, obj{})
-		turn, text := p.Prompted()
-		if text != "queued" {
-			t.Errorf("asked %q", text)
-		}
+		turn := p.PromptedWith("queued")
 		p.Say("Said after.")
 		p.Stop(turn, "end_turn")
 		s.AwaitEvent("AcpTurnEnd") // of the crash
@@ -237,8 +234,7 @@ func TestTheChatFollowsAfterTheHostsEnd(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "before")
 		p.Say(strings.Repeat("Said before.\n\n", 30))
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		const atEnd = `(function()
 			local win = vim.fn.win_findbuf(require('acp').sessions()[1].chat_buf)[1]
 			return vim.api.nvim_win_get_cursor(win)[1] == vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
@@ -249,14 +245,11 @@ func TestTheChatFollowsAfterTheHostsEnd(t *testing.T) {
 		s.AwaitChat("the host ended")
 		s.AwaitLua(atEnd)
 		s.Command("Acp restart")
-		p = s.Agent()
-		p.Begin()
-		s.AwaitEvent("AcpSessionReady")
+		p = s.ReadyAgent()
 		turn = s.Prompt(p, "after")
 		p.Say(strings.Repeat("Said after.\n\n", 30) + "The end.")
 		s.AwaitScreen("The end.")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitLua(atEnd)
 	})
 }

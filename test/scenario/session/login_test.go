@@ -30,12 +30,7 @@ func TestLoginIsOfferedInTheChatOnly(t *testing.T) {
 		}
 		p.Authenticate("browser")
 		p.NewSession(1)
-		turn, text := p.Prompted()
-		if text != "kept words" {
-			t.Errorf("asked %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("kept words")
 		if n := s.LuaInt(`#_G.offered`); n != 1 {
 			t.Errorf("offered %d times", n)
 		}
@@ -124,12 +119,7 @@ func TestLoginInTheMiddleOfASession(t *testing.T) {
 		s.AwaitChat("authenticate was cancelled.")
 		s.Command("Acp auth")
 		p.Authenticate("browser")
-		turn, text := p.Prompted()
-		if text != "kept words" {
-			t.Errorf("asked %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("kept words")
 		if starts, ends := s.CountEvents("AcpTurnStart"), s.CountEvents("AcpTurnEnd"); starts != 1 || ends != 1 {
 			t.Errorf("%d turns began, %d ended", starts, ends)
 		}
@@ -217,12 +207,7 @@ func TestLoginInATerminal(t *testing.T) {
 				p.AwaitEnd()
 				p = s.Agent()
 				p.Begin()
-				turn, text := p.Prompted()
-				if text != "waiting words" {
-					t.Errorf("asked %q", text)
-				}
-				p.Stop(turn, "end_turn")
-				s.AwaitEvent("AcpTurnEnd")
+				p.PlayTurn("waiting words")
 				if s.LuaBool(`vim.iter(vim.api.nvim_list_bufs()):any(function(b) return vim.bo[b].buftype == 'terminal' end)`) {
 					t.Error("the terminal has stayed")
 				}
@@ -266,12 +251,7 @@ func TestLoginByVariables(t *testing.T) {
 		p.RefuseLogin(p.Expect("session/new"))
 		p.Authenticate("key")
 		p.NewSession(1)
-		turn, text := p.Prompted()
-		if text != "kept words" {
-			t.Errorf("asked %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("kept words")
 		p.Exit(1, "the key "+secret+" is bad\n")
 		s.AwaitChat("the key *** is bad")
 		if got := s.ReadFile(keys); got != "key= org=\nkey="+secret+" org=\n" {
@@ -367,12 +347,7 @@ func TestLoginThatWasNone(t *testing.T) {
 		p.Authenticate("browser")
 		p.NewSession(1)
 		s.AwaitChat("You are logged in.")
-		turn, text := p.Prompted()
-		if text != "kept words" {
-			t.Errorf("asked %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("kept words")
 	})
 }
 
@@ -392,10 +367,7 @@ func TestLoginKeepsThePromptUntilRestart(t *testing.T) {
 		s.Command("Acp restart")
 		p = s.Agent()
 		p.Begin()
-		turn, text := p.Prompted()
-		if text != "waiting words" {
-			t.Errorf("the prompt is %q", text)
-		}
+		turn := p.PromptedWith("waiting words")
 
 		// Logged out in the middle of a session.
 		p.Refuse(turn, -32000, "Authentication required", nil)
@@ -406,11 +378,7 @@ func TestLoginKeepsThePromptUntilRestart(t *testing.T) {
 		s.Command("Acp restart")
 		p = s.Agent()
 		p.Begin()
-		if turn, text = p.Prompted(); text != "waiting words" {
-			t.Errorf("the prompt is %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.PlayTurn("waiting words")
 		if n := s.CountEvents("AcpTurnStart"); n != 1 {
 			t.Errorf("%d turns began", n)
 		}

@@ -217,8 +217,7 @@ func TestAgentWithoutOptions(t *testing.T) {
 		s.Command("Acp")
 		s.Command("Acp mode")
 		s.AwaitNotification("still starting")
-		s.Agent().Begin()
-		s.AwaitEvent("AcpSessionReady")
+		s.ReadyAgent()
 		for _, name := range []string{"mode", "model", "config"} {
 			n := s.LuaInt(`#_G.notifications`)
 			s.Command("Acp " + name)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -49,8 +50,7 @@ func TestSessionsHaveTheFieldsOfTheContract(t *testing.T) {
 		p.Update("plan", obj{"entries": []obj{{"content": "first", "priority": "high", "status": "in_progress"}}})
 		p.Update("current_mode_update", obj{"currentModeId": "code"})
 		p.Update("tool_call", obj{"toolCallId": "c1", "title": "Look", "status": "completed"})
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.OK(`require('acp').prompt('more')`)
 		s.OK(`require('acp').prompt('and more')`)
 		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
@@ -84,14 +84,9 @@ func TestToggleAndSessions(t *testing.T) {
 		s.Command("Acp new")
 		p.NewSession(2)
 		s.AwaitEvent("AcpSessionReady")
-		s.Lua(nil, `vim.ui.select = function(items, opts, choose)
-			_G.offered = vim.tbl_map(opts.format_item, items)
-			choose(items[1])
-		end`)
+		s.Choose("1 Puppet")
 		s.Command("Acp sessions")
-		var offered []string
-		s.Lua(&offered, `_G.offered`)
-		if len(offered) != 2 || !strings.Contains(offered[0], "1 Puppet") || !strings.Contains(offered[1], "2 Puppet") {
+		if offered := s.Offered(1); len(offered) != 2 || !strings.Contains(fmt.Sprint(offered[1]), "2 Puppet") {
 			t.Errorf("offered are %q", offered)
 		}
 		s.AwaitLua(`vim.b.acp_session == 1 and vim.bo.filetype == 'acp-prompt'`)

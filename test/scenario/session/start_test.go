@@ -17,9 +17,7 @@ func TestAcpStartsTheDefaultAgentOnlyOnce(t *testing.T) {
 		s.Command("Acp")
 		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
 		s.GoldenScreen("starting")
-		p := s.Agent()
-		p.Begin()
-		s.AwaitEvent("AcpSessionReady")
+		p := s.ReadyAgent()
 		s.GoldenScreen("ready")
 
 		s.Command("wincmd t")
@@ -82,9 +80,7 @@ func TestNewReturnsAtOnceAndOpensNoWindow(t *testing.T) {
 		}
 
 		// In an open chat the next one is shown, without focus.
-		p := s.Agent()
-		p.Begin()
-		s.AwaitEvent("AcpSessionReady")
+		p := s.ReadyAgent()
 		s.Command("Acp")
 		s.Command("wincmd t")
 		second := s.LuaInt(`require('acp').new()`)

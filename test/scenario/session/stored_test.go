@@ -48,8 +48,7 @@ func TestStoredSessionIsChosenAndLoaded(t *testing.T) {
 			t.Errorf("%d turns began", n)
 		}
 		s.GoldenScreen("loaded")
-		p.Stop(s.Prompt(p, "and now"), "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(s.Prompt(p, "and now"))
 
 		// The same one again is the one that is open.
 		if id := s.LuaInt(`require('acp').resume({ agent_session_id = 'b' })`); id != 1 {
@@ -118,8 +117,7 @@ func TestResumeWithoutAReplay(t *testing.T) {
 			t.Errorf("asked %s", turn)
 		}
 		s.AwaitLua(`vim.deep_equal(require('acp').sessions()[1].mode, { id = 'code', name = 'Code' })`)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 

@@ -18,8 +18,7 @@ func TestTurnEndComesAfterTheTranscriptShowsAll(t *testing.T) {
 		turn := s.Prompt(p, "tell me all")
 		// Too much for one batch.
 		p.Say(strings.Repeat("This is a line like **many** others.\n", 40_000) + "The very last")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if got := s.LuaString(`_G.at_end`); got != "The very last/This is a line like **many** others." {
 			t.Errorf("at the end of the turn the chat ended with %q", got)
 		}

@@ -54,9 +54,7 @@ func TestDeactivateEndsAllInOrder(t *testing.T) {
 		s.AwaitLua(`#vim.lsp.get_clients({ name = 'acp' }) == 0`)
 		// And anew.
 		s.Command("Acp")
-		next := s.Agent()
-		next.Begin()
-		s.AwaitEvent("AcpSessionReady")
+		next := s.ReadyAgent()
 		m, _ := func() (scene.Message, string) { s.OK(`require('acp').prompt('again')`); return next.Prompted() }()
 		next.Say("Here I am.")
 		next.Stop(m, "end_turn")

@@ -81,8 +81,7 @@ func TestCheckhealth(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(s.WriteFile("code.txt", "1\n"), "2\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.AwaitLua(`require('acp').sessions()[1].lacks`)
 		s.Command("Acp health")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
@@ -94,37 +93,6 @@ func TestCheckhealth(t *testing.T) {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in\n%s", want, text)
 			}
-		}
-	})
-}
-
-func TestWrongConfigurationIsOneMessage(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		s.Configure(`
-			c.layout = 'middle'
-			c.colour = 'red'
-			c.notify = 7
-			c.agents.broken = { command = 'a string' }
-			c.agents.odd = { command = { 'odd' }, protocol = 3 }`)
-		s.RecordNotifications()
-		p := s.Begin()
-		s.AwaitNotification("wrong in the configuration")
-		said := s.Notifications()
-		for _, want := range []string{
-			"layout: expected 'right'", "colour: there is no such option", "notify: expected",
-			"agents.broken.command: expected a list of strings", "agents.odd.protocol: expected 1 or 2, got 3",
-		} {
-			if strings.Count(said, want) != 1 {
-				t.Errorf("%q is not once in\n%s", want, said)
-			}
-		}
-		turn := s.Prompt(p, "works")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
-		s.Command("Acp toggle")
-		s.Command("Acp toggle")
-		if n := strings.Count(s.Notifications(), "wrong in the configuration"); n != 1 {
-			t.Errorf("it was said %d times", n)
 		}
 	})
 }
@@ -233,8 +201,7 @@ func TestHostOfAnotherRevision(t *testing.T) {
 		s.Command("enew")
 		s.Lua(nil, `require('acp.host').api = ...`, api)
 		s.Command("Acp restart")
-		s.Agent().Begin()
-		s.AwaitEvent("AcpSessionReady")
+		s.ReadyAgent()
 	})
 }
 
@@ -244,8 +211,7 @@ func TestGroupsOutliveAColorScheme(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "hello")
 		p.Say("**bold**\n")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		if got := s.LuaString(`('#%06x'):format(vim.api.nvim_get_hl(0, { name = 'AcpUser' }).fg)`); got != "#123456" {
 			t.Errorf("the user's own colour became %s", got)
 		}
@@ -261,4 +227,23 @@ func TestGroupsOutliveAColorScheme(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Neovim's folders cannot be written, as in many containers: everything goes on, and one sentence says so.
+func TestFoldersThatCannotBeWritten(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		s.AwaitChat("/dev/null cannot be written: this goes without log and saved data.")
+		s.WriteFiles("a.lua")
+		s.Keys("i@a")
+		s.AwaitMenu("a.lua")
+		s.Keys("<C-e><C-u>go<C-s>")
+		m, _ := p.Prompted()
+		p.Say("I am here.")
+		p.EndTurn(m)
+		s.AwaitChat("I am here.")
+		if said := s.Messages(); strings.Contains(said, "acp") || strings.Contains(said, "traceback") {
+			t.Errorf("the messages are %q", said)
+		}
+	}, nvimtest.Env("XDG_STATE_HOME=/dev/null", "XDG_DATA_HOME=/dev/null", "XDG_CACHE_HOME=/dev/null"))
 }

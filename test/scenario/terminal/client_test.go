@@ -56,8 +56,7 @@ func TestTerminalIsShownLive(t *testing.T) {
 		if m := p.Ask("terminal/output", obj{"sessionId": scene.SessionID(1), "terminalId": id}); m.Error == nil {
 			t.Error("a released terminal has an output")
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.GoldenScreen("ended")
 		var calls []obj
 		s.Lua(&calls, `require('acp').tool_calls()[1].content`)
@@ -114,7 +113,6 @@ func TestTerminalEnvironmentFolderAndKill(t *testing.T) {
 				t.Errorf("%v was run", params)
 			}
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }

@@ -72,8 +72,7 @@ func TestTerminalInASplit(t *testing.T) {
 		s.AwaitBuffer(buf, "two\n[exited with code 3]")
 		p.Update("tool_call_update", obj{"toolCallId": "c", "status": "failed"})
 		p.InTerminal("release", id)
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Await("the end in the API", func() bool { return terminals(s)[0]["running"] == false })
 		if list := terminals(s); list[0]["exit_code"] != 3 || list[0]["signal"] != nil {
 			t.Errorf("the terminals are %v", list)

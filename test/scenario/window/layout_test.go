@@ -16,9 +16,7 @@ func TestLayouts(t *testing.T) {
 			s.Lua(nil, `local c = vim.g.acp; c.layout = ...; require('acp').setup(c)`, layout)
 			s.Command("Acp")
 			if first {
-				p := s.Agent()
-				p.Begin()
-				s.AwaitEvent("AcpSessionReady")
+				p := s.ReadyAgent()
 				p.Say("Hello.")
 				s.AwaitChat("Hello.")
 				first = false
@@ -71,8 +69,7 @@ func TestLayoutSizes(t *testing.T) {
 			}
 			s.Command("Acp toggle")
 		}
-		s.Agent().Begin()
-		s.AwaitEvent("AcpSessionReady")
+		s.ReadyAgent()
 	})
 }
 
@@ -102,8 +99,7 @@ func TestWindowsClosedByHand(t *testing.T) {
 			say()
 			whole()
 		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		whole()
 	})
 }
@@ -120,8 +116,7 @@ func TestWipedBuffersComeBack(t *testing.T) {
 		s.Lua(nil, `local chat, prompt = ...; vim.cmd.bwipeout({ chat, bang = true }); vim.cmd.bwipeout({ prompt, bang = true })`,
 			got["chat_buf"], got["prompt_buf"])
 		p.Say(scene.Lines(31, 10))
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 		s.Command("Acp")
 		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
 		s.AwaitChat("line 40")
@@ -134,25 +129,8 @@ func TestWipedBuffersComeBack(t *testing.T) {
 		}
 		s.GoldenScreen("again")
 		s.Keys("iback<C-s>")
-		turn, text := p.Prompted()
-		if text != "back" {
-			t.Errorf("the prompt is %q", text)
-		}
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
-	})
-}
-
-func TestQuittingEndsAllAgents(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		p := s.Begin()
-		s.Prompt(p, "work")
-		if len(s.Leftovers()) < 2 {
-			t.Errorf("host and agent are %v", s.Leftovers())
-		}
-		s.Quit()
-		p.Expect("session/cancel")
-		p.AwaitEnd()
+		turn = p.PromptedWith("back")
+		p.EndTurn(turn)
 	})
 }
 
@@ -246,8 +224,7 @@ func TestWindowsOfASessionRestoredInTheSameNeovim(t *testing.T) {
 		p.Say(" More.")
 		s.AwaitChat("Some words. More.")
 		s.AwaitScreen("Some words. More.")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 
@@ -263,8 +240,7 @@ func TestAChatThatIsReadAnewIsRedrawn(t *testing.T) {
 		s.Await("the chat again", func() bool { return s.Chat() == before })
 		p.Say(" More.")
 		s.AwaitChat("Some words. More.")
-		p.Stop(turn, "end_turn")
-		s.AwaitEvent("AcpTurnEnd")
+		p.EndTurn(turn)
 	})
 }
 

@@ -416,12 +416,10 @@ func (r *whoseRound) turn() {
 	} else {
 		r.Sync()
 		rest := r.LuaInt(`require('acp').sessions()[1].queued`) > 0 // a prompt for what was kept of a request
-		r.agent.Stop(turn, "end_turn")
-		r.AwaitEvent("AcpTurnEnd")
+		r.agent.EndTurn(turn)
 		if rest {
 			turn, _ = r.agent.Prompted()
-			r.agent.Stop(turn, "end_turn")
-			r.AwaitEvent("AcpTurnEnd")
+			r.agent.EndTurn(turn)
 		}
 	}
 	r.inTurn = false
