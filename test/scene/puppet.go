@@ -405,8 +405,3 @@ func (p *Puppet) Notify(method string, params obj) {
 	p.T.Helper()
 	p.send(obj{"method": method, "params": params})
 }
-
-func (p *Puppet) Think(text string) {
-	p.T.Helper()
-	p.Update("agent_thought_chunk", obj{"content": obj{"type": "text", "text": text}})
-}

@@ -136,6 +136,12 @@ func (p *Puppet) Say(text string) {
 	p.Update("agent_message_chunk", obj{"content": obj{"type": "text", "text": text}})
 }
 
+// Think streams a thought as one chunk.
+func (p *Puppet) Think(text string) {
+	p.T.Helper()
+	p.Update("agent_thought_chunk", obj{"content": obj{"type": "text", "text": text}})
+}
+
 // ToolCall begins a tool call; fields add to it.
 func (p *Puppet) ToolCall(id, kind string, fields obj) {
 	p.T.Helper()

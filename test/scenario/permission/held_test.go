@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-// heldScreen is screen, without for how long a write has waited, and how often its diff was shown anew.
+// heldScreen is GoldenScreen without for how long a write has waited, and how often its diff was shown anew.
 func heldScreen(s *scene.Scene, name string) {
 	s.T.Helper()
 	s.Golden(name,
@@ -33,7 +33,7 @@ func awaitKept(s *scene.Scene, n int) {
 	end)(...)`, n)
 }
 
-// beginBefore is begin with review = 'before', and with a file of many lines open.
+// beginBefore is Begin with review = 'before', and with a file of many lines open.
 func beginBefore(s *scene.Scene, diff string) (path, old, text string, p *scene.Puppet) {
 	s.T.Helper()
 	s.Configure(`c.review, c.diff = 'before', '` + diff + `'`)

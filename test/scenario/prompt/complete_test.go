@@ -12,7 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-// beginTaking is begin with an agent that takes these kinds of content.
+// beginTaking is Begin with an agent that takes these kinds of content.
 func beginTaking(s *scene.Scene, capabilities obj) *scene.Puppet {
 	s.T.Helper()
 	s.Command("Acp")
