@@ -1,10 +1,11 @@
 package scene
 
 import (
+	"fmt"
 	"strings"
 )
 
-// This file is a small file, and what the agent and the user make of it.
+// This file is texts to begin with, and what the agent and the user make of them.
 
 // TextBefore is the file as it was.
 const TextBefore = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
@@ -33,6 +34,20 @@ func (s *Scene) BeginWithConflicts() (p *Puppet, turn Message, path string, buf 
 	p.WriteFile(path, ConflictingTexts)
 	s.AwaitChat("in 2 places")
 	return p, turn, path, buf
+}
+
+// LargeChange is a text of 50,000 lines, and the same with each fifth line, from `line 2` on, in capitals.
+func LargeChange() (old, text string) {
+	var a, b strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&a, "line %d\n", i)
+		if i%5 == 2 {
+			fmt.Fprintf(&b, "LINE %d\n", i)
+		} else {
+			fmt.Fprintf(&b, "line %d\n", i)
+		}
+	}
+	return a.String(), b.String()
 }
 
 // BeginWithChange opens a file that has TextBefore and has the agent change it.

@@ -256,19 +256,11 @@ func TestRefusedHunksInASmallFloat(t *testing.T) {
 func TestHunksOfALargeChange(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.diff = 'split'`)
-		var old, text strings.Builder
-		for i := range 50_000 {
-			fmt.Fprintf(&old, "line %d\n", i)
-			if i%5 == 2 {
-				fmt.Fprintf(&text, "LINE %d\n", i)
-			} else {
-				fmt.Fprintf(&text, "line %d\n", i)
-			}
-		}
-		path := s.WriteFile("large.txt", old.String())
+		old, text := scene.LargeChange()
+		path := s.WriteFile("large.txt", old)
 		p := s.Begin()
 		s.Prompt(p, "change it")
-		id := p.Permission(scene.EditsCall("e1", path, old.String(), text.String()), scene.YesNo...)
+		id := p.Permission(scene.EditsCall("e1", path, old, text), scene.YesNo...)
 		s.AwaitDiff("LINE 49997")
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'LINE 2'`)
