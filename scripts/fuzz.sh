@@ -25,8 +25,8 @@ while [ $SECONDS -lt $end ]; do
     go test -count=1 -timeout 30m -run '^TestRandomOutputs$' ./host/terminal -args -rounds 1500 -seed "$seed"
     echo "fuzz: kills, seed $seed"
     go test -count=1 -run '^TestKilledWhileWriting$' ./buffers -args -rounds 300 -seed "$seed"
-    go test -count=1 -run '^TestCrashes$' ./test/scenario -args -crashes 3 -seed "$seed"
-    go test -count=1 -timeout 30m -run '^TestWhose$' ./test/scenario -args -whose 100 -without '' -seed "$seed"
+    go test -count=1 -run '^TestCrashes$' ./test/scenario/files -args -crashes 3 -seed "$seed"
+    go test -count=1 -timeout 30m -run '^TestWhose$' ./test/scenario/review/whose -args -whose 100 -without '' -seed "$seed"
     go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
     go test -count=1 -run '^TestRandomTurns$' ./host/ledger -args -rounds 3000 -seed "$seed"
     seed=$((seed + 1))

@@ -10,9 +10,10 @@ if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; t
   echo '*** WITHOUT THE RACE DETECTOR: it needs a C compiler, such as gcc ***' >&2
 fi
 export ACP_TEST_ALL=1
-# Most tests wait for processes most of the time, so more of them run at once than there are cores.
+# Most tests wait for processes most of the time, so more of them run at once than there are cores: two of a package, of
+# as many packages as there are cores.
 # No results from Go's cache: it does not see that a Lua file or a Neovim has changed.
-if go test -count=1 -parallel 4 -timeout 30m ${race:+"$race"} ./...; then
+if go test -count=1 -parallel 2 -timeout 30m ${race:+"$race"} ./...; then
   echo "test: all passed"
 else
   echo 'test: FAILED' >&2

@@ -74,6 +74,9 @@ type Nvim struct {
 // PID is Neovim's process id.
 func (n *Nvim) PID() int { return n.cmd.Process.Pid }
 
+// Program is the path of Neovim's program.
+func (n *Nvim) Program() string { return n.cmd.Path }
+
 // Keys types keys in Neovim's notation ("<Esc>", "<lt>" for "<"). It returns when they are queued,
 // not when they have been acted on: wait for their effect.
 func (n *Nvim) Keys(keys string) {

@@ -191,7 +191,7 @@ func (n *Nvim) start(bin string) (err error) {
 	if n.opts.runtimePath != "" {
 		dir := n.opts.runtimePath
 		if dir == "." {
-			if dir, err = moduleRoot(); err != nil {
+			if dir, err = Root(); err != nil {
 				return err
 			}
 		}
@@ -313,8 +313,8 @@ func versionOf(bin string) (string, error) {
 	return string(m[1]), nil
 }
 
-// moduleRoot is the nearest folder upwards from the test's own that has a go.mod.
-func moduleRoot() (string, error) {
+// Root is the checkout: the nearest folder upwards from the test's own that has a go.mod.
+func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

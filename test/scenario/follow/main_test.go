@@ -1,0 +1,13 @@
+// Package follow tests the window that follows an agent.
+package follow
+
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+func TestMain(m *testing.M) { scene.Main(m) }
+
+// obj is a JSON object of the protocol.
+type obj = map[string]any

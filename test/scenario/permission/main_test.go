@@ -1,0 +1,13 @@
+// Package permission tests requests for permission: the float, answers, hunks, writes that are held.
+package permission
+
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+func TestMain(m *testing.M) { scene.Main(m) }
+
+// obj is a JSON object of the protocol.
+type obj = map[string]any

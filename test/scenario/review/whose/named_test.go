@@ -1,0 +1,82 @@
+package whose
+
+import (
+	"os"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// What the user has saved right before the agent removes or moves the file away, before anybody could read it, is there
+// again when that is refused.
+func TestWhatWasSavedRightBeforeARemoval(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		for name, how := range map[string]string{"removed": "os.remove(path)", "moved": "os.rename(path, path .. '.moved')"} {
+			path := s.WriteFile(name, "1\n2\n")
+			s.Command("edit " + path)
+			buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+			s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+			turn := s.Prompt(p, "take it away")
+			p.ToolCall(name, "execute", nil)
+			s.Lua(nil, `local path, buf = ...
+				vim.api.nvim_buf_set_lines(buf, 2, 2, true, { 'mine' })
+				vim.api.nvim_buf_call(buf, function() vim.cmd('silent write') end)
+				`+how, path, buf)
+			p.Finish(name, nil)
+			p.EndTurn(turn)
+			s.Sync()
+			s.OK(`require('acp').reject()`)
+			s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\nmine\n" })
+			s.AwaitBuffer(buf, "1\n2\nmine")
+		}
+	})
+}
+
+// What the user's other programs make of a file between two turns is the user's: a write that the agent makes of an
+// older text leaves it.
+func TestAnotherProgramBetweenTwoTurns(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "1\n2\n")
+		turn := s.Prompt(p, "read it")
+		p.ReadFile(path, nil)
+		p.EndTurn(turn)
+		s.Sync()
+		if err := os.WriteFile(path, []byte("1\n2\nmine\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s.AwaitBuffer(buf, "1\n2\nmine")
+		turn = s.Prompt(p, "write it")
+		p.WriteFile(path, "one\n2\n")
+		p.EndTurn(turn)
+		s.Sync()
+		if got := s.ReadOrNone(path); got != "one\n2\nmine\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		s.OK(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "1\n2\nmine\n" })
+		s.AwaitBuffer(buf, "1\n2\nmine")
+	})
+}
+
+// What the agent removes at the very end of a turn is its removal where a prompt that waited begins the next at once.
+func TestRemovedRightBeforeTheNextTurn(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "1\n2\n")
+		turn := s.Prompt(p, "take it away")
+		s.Lua(nil, `require('acp').prompt('and go on')`)
+		p.ToolCall("rm", "execute", nil)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		p.Finish("rm", nil)
+		p.Stop(turn, "end_turn")
+		turn, _ = p.Prompted()
+		p.EndTurn(turn)
+		s.AwaitEvent("AcpTurnEnd")
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
+		s.AwaitBuffer(buf, "1\n2")
+	})
+}

@@ -1,0 +1,167 @@
+package traffic
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// Real agents ask for permission with the text that they then write: one question, not two.
+func TestRecordedAgentsAreNotAskedAboutTwice(t *testing.T) {
+	for _, name := range []string{"gemini-edit", "sdk-turns", "demo-tour"} {
+		t.Run(name, func(t *testing.T) {
+			path := "testdata/recordings/" + name + ".jsonl"
+			did, files := readRecording(t, path)
+			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+				s.Configure(`c.review = 'before'`)
+				replay(s, path, did, files)
+			}, scene.Wide)
+		})
+	}
+}
+
+// recordedEntry is a line of a traffic file.
+type recordedEntry struct {
+	Dir string        `json:"dir"`
+	Msg scene.Message `json:"msg"`
+}
+
+// action is what the user did in a recording.
+type action struct {
+	prompt string // sent this
+	stop   string // and the turn ended so
+	option string // or, without a prompt, answered a permission request with this option
+}
+
+// readRecording gives what the user did, in its order, and the files that the agent read.
+func readRecording(t *testing.T, path string) (did []action, files map[string]string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	files = map[string]string{}
+	prompts := map[string]int{}         // our requests, by id: the action
+	asked := map[string]scene.Message{} // the agent's requests, by id
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) == 0 && err != nil {
+			return did, files
+		}
+		var e recordedEntry
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatalf("%s: %v: %s", path, err, line)
+		}
+		m, id := e.Msg, string(e.Msg.ID)
+		switch {
+		case e.Dir == "a2c" && m.Method != "":
+			asked[id] = m
+		case e.Dir == "a2c":
+			if i, ok := prompts[id]; ok {
+				did[i].stop = m.Text("stopReason")
+			}
+		case m.Method == "session/prompt":
+			prompts[id] = len(did)
+			blocks, _ := m.Get("prompt").([]any)
+			first, _ := blocks[0].(obj)
+			text, _ := first["text"].(string)
+			did = append(did, action{prompt: text})
+		case m.Method == "" && asked[id].Method == "session/request_permission":
+			did = append(did, action{option: m.Text("outcome", "optionId")})
+		case m.Method == "" && asked[id].Method == "fs/read_text_file" && m.Error == nil:
+			name := strings.TrimPrefix(asked[id].Text("path"), "/project/")
+			if _, known := files[name]; !known {
+				files[name] = m.Text("content")
+			}
+		}
+	}
+}
+
+// TestReplay plays recordings of real agents into Neovim: what the user did is done again, and the
+// chat must be the golden one beside the recording.
+func TestReplay(t *testing.T) {
+	recordings, err := filepath.Glob("testdata/recordings/*.jsonl")
+	if err != nil || len(recordings) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, path := range recordings {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".jsonl"), func(t *testing.T) {
+			did, files := readRecording(t, path)
+			scene.Each(t, func(t *testing.T, s *scene.Scene) { replay(s, path, did, files) }, scene.Wide)
+		})
+	}
+}
+
+func replay(s *scene.Scene, path string, did []action, files map[string]string) {
+	s.T.Helper()
+	// Commands are run for real: those of the demo agent are the sample's.
+	if err := os.CopyFS(s.Dir, os.DirFS("../../sample")); err != nil {
+		s.T.Fatal(err)
+	}
+	for name, text := range files {
+		s.WriteFile(name, text)
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Lua(nil, `local host, file = ...
+		local c = vim.g.acp
+		c.agents.replay = { title = 'Replay', command = { host, 'replay', file } }
+		c.agent = 'replay'
+		vim.g.acp = c`, scene.Host, absolute)
+	s.Command("Acp")
+	s.AwaitEvent("AcpSessionReady")
+	var turns []action
+	for _, a := range did {
+		if a.prompt == "" {
+			s.AwaitEvent("AcpPermissionRequest")
+			s.AwaitFloat()
+			s.OK(`require('acp').respond(require('acp').permissions()[1].id, ...)`, a.option)
+			continue
+		}
+		s.OK(`require('acp').prompt(...)`, a.prompt) // queued while a turn runs, as the next is then
+		turns = append(turns, a)
+		if a.stop == "" {
+			s.T.Fatalf("the recording ends within the turn of %q", a.prompt)
+		}
+	}
+	for _, a := range turns {
+		s.AwaitTurnEnd(a.stop)
+	}
+	goldenChat(s, strings.TrimSuffix(path, ".jsonl")+".txt")
+}
+
+// goldenChat compares the chat's lines with a file, without what differs from run to run.
+func goldenChat(s *scene.Scene, path string) {
+	s.T.Helper()
+	got := strings.ReplaceAll(s.Chat(), s.Dir, "/project")
+	got = regexp.MustCompile(`\d+(\.\d)? s\b`).ReplaceAllString(got, "0.0 s") + "\n"
+	got = regexp.MustCompile(`\n?\n  ● .*(\n|$)`).ReplaceAllString(got, "\n") // as `review` says
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			s.T.Fatalf("write golden chat: %v", err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.T.Fatalf("read golden chat: %v", err)
+	}
+	if got != string(want) {
+		s.T.Errorf("the chat is not that of %s (-update rewrites it):\n%s", path, udiff.Unified("golden", "chat", string(want), got))
+	}
+}
