@@ -1,6 +1,7 @@
 package window
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
