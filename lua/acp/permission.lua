@@ -310,8 +310,8 @@ local function heading_of(request)
   return name .. title .. request.heading:sub(#agent + 1)
 end
 
----Whether the user is in a float of their own, such as that of a picker: what they type in is not to
----be covered. In one for code, as zen-mode has it, and in that of a chat they work.
+---Whether the user is in a float of their own, such as that of a picker: what they type in is not
+---to be covered. In one for code, as zen-mode has it, and in that of a chat they work.
 ---@return boolean
 local function in_another_float()
   return api.nvim_get_current_win() ~= win
@@ -491,7 +491,7 @@ function M.watch()
     desc = 'Place the permission float',
     callback = vim.schedule_wrap(M.update),
   })
-  -- A new window gets its buffer after it was entered; some are opened without any event but a mode.
+  -- A new window gets its buffer after it was entered; of some nothing is told but the mode.
   api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'ModeChanged' }, {
     group = group,
     desc = 'Keep the permission float out of other floats',
