@@ -6,10 +6,11 @@ local api = vim.api
 
 local words = {
   '',
-  '  This was a window on an agent, in an earlier Neovim.',
+  '  This was a window on an agent,',
+  '  in an earlier Neovim.',
   '',
-  '  :Acp            begins a session here',
-  '  :Acp resume     takes up one that the agent keeps',
+  '  :Acp          begins a session',
+  '  :Acp resume   takes up an earlier one',
 }
 
 ---@param buf integer
