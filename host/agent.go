@@ -14,6 +14,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
 
 // AgentSpec says how to start an agent, and what to tell the user of it.
@@ -435,7 +436,7 @@ func (c clientOf) WriteTextFile(r session.WriteTextFile) {
 
 func (c clientOf) CreateTerminal(r session.CreateTerminal) {
 	s, err := c.session(r.SessionID)
-	if err == nil && !s.base.Box.PutSlowly(func() { s.createTerminal(r) }) {
+	if err == nil && !s.base.Box.PutSlowly(func() { s.terminals.Create(r) }) {
 		err = errSessionClosed
 	}
 	if err != nil {
@@ -448,7 +449,7 @@ func (c clientOf) TerminalOutput(sessionID, id string) (session.TerminalOutput, 
 	if err != nil {
 		return session.TerminalOutput{}, err
 	}
-	return t.output(), nil
+	return t.Output(), nil
 }
 
 func (c clientOf) WaitForTerminalExit(ctx context.Context, sessionID, id string, reply func(session.TerminalExit, error)) {
@@ -457,13 +458,13 @@ func (c clientOf) WaitForTerminalExit(ctx context.Context, sessionID, id string,
 		reply(session.TerminalExit{}, err)
 		return
 	}
-	c.host.background(func() { reply(t.wait(ctx)) })
+	c.host.background(func() { reply(t.Wait(ctx)) })
 }
 
 func (c clientOf) KillTerminal(sessionID, id string) error {
 	t, err := c.terminal(sessionID, id)
 	if err == nil {
-		t.own.Kill()
+		t.Kill()
 	}
 	return err
 }
@@ -471,15 +472,15 @@ func (c clientOf) KillTerminal(sessionID, id string) error {
 func (c clientOf) ReleaseTerminal(sessionID, id string) error {
 	t, err := c.terminal(sessionID, id)
 	if err == nil {
-		t.release(c.host)
+		t.Release()
 	}
 	return err
 }
 
-func (c clientOf) terminal(sessionID, id string) (*sessionTerminal, error) {
+func (c clientOf) terminal(sessionID, id string) (*terminals.Terminal, error) {
 	s, err := c.session(sessionID)
 	if err != nil {
 		return nil, err
 	}
-	return s.terminals.get(id)
+	return s.terminals.Get(id)
 }

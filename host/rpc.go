@@ -129,15 +129,13 @@ var handlers = handling(
 	}),
 
 	// terminals
-	toSession(func(s *Session, m rpc.TerminalsAt) { s.base.Editor.Answer(m.Callback, s.terminalsAt(m.Row), "") }),
-	toTerminal(func(t *sessionTerminal, m rpc.TerminalShow) { t.view.show(m.Anew, m.Cols, m.Rows) }),
-	toTerminal(func(t *sessionTerminal, _ rpc.TerminalShut) { t.view.shut() }),
-	toTerminal(func(t *sessionTerminal, m rpc.TerminalFocus) { t.display.Answering(t.own != nil && m.Focused) }),
-	toTerminal(func(t *sessionTerminal, m rpc.TerminalKeys) {
-		if t.own != nil {
-			t.own.Type([]byte(m.Keys))
-		}
+	toSession(func(s *Session, m rpc.TerminalsAt) {
+		s.base.Editor.Answer(m.Callback, s.terminals.Numbers(s.chat.Entry(m.Row)), "")
 	}),
+	toSession(func(s *Session, m rpc.TerminalShow) { s.terminals.Show(m) }),
+	toSession(func(s *Session, m rpc.TerminalShut) { s.terminals.Shut(m) }),
+	toSession(func(s *Session, m rpc.TerminalFocus) { s.terminals.Focus(m) }),
+	toSession(func(s *Session, m rpc.TerminalKeys) { s.terminals.Keys(m) }),
 
 	// permissions
 	toSession(func(s *Session, m rpc.Respond) { s.respond(int64(m.ID), m.Option) }),
@@ -219,18 +217,6 @@ func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 		}
 		if asks, ok := any(m).(interface{ Answers() int }); ok && asks.Answers() != 0 {
 			h.editor.Answer(asks.Answers(), nil, "The session is closed.")
-		}
-	})
-}
-
-// toTerminal handles a message for a terminal on the goroutine of its session.
-func toTerminal[M interface {
-	InSession() int
-	Number() int
-}](f func(*sessionTerminal, M)) handler {
-	return toSession(func(s *Session, m M) {
-		if t := s.terminals.numbered(m.Number()); t != nil {
-			f(t, m)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/host/terminals"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -52,7 +53,7 @@ type Session struct {
 	shown shown
 	clock *time.Timer
 
-	terminals terminals
+	terminals *terminals.Set
 	ledger    *ledger.Ledger
 	review    *reviewTab
 	due       bool // the agent has changed something in this turn
@@ -90,9 +91,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Remark: s.remark, Event: s.event, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
+	s.terminals = newTerminals(s)
 	s.chat = transcript.New(s.conv, transcript.Config{
-		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
-		Output: resolved, Resolve: resolvedLines, Save: s.save, Files: s.sharedFiles,
+		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
+		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.save, Files: s.sharedFiles,
 	})
 	s.ledger = newLedger(s)
 	s.review = newReviewTab(s)
@@ -104,7 +106,6 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
-		terminals: map[*sessionTerminal]bool{},
 	}
 	return s
 }
@@ -129,7 +130,7 @@ func (s *Session) die(err error) {
 // detach leaves the agent and answers everything that is open.
 func (s *Session) detach() {
 	s.withdrawAll("cancel")
-	s.leaveTerminals()
+	s.terminals.Release()
 	if a := s.agent; a != nil {
 		s.agent = nil
 		s.apply(session.AgentGone{})
@@ -166,7 +167,7 @@ func (s *Session) close() {
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
 	s.flush()
-	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
+	s.terminals.Close()
 	s.base.Box.Close()
 }
 
@@ -346,7 +347,7 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	s.tellDue(false)
 	s.stopClock()
 	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
-		s.stopTerminals()
+		s.terminals.Stop()
 	}
 	data := map[string]any{"stop_reason": string(end.StopReason)}
 	if end.Error != "" {
@@ -394,7 +395,7 @@ func (s *Session) update(u session.Update) {
 	}
 	switch n := u.(type) {
 	case session.TerminalPatch, session.TerminalChunk:
-		s.updateTerminal(u)
+		s.terminals.Update(u)
 		return
 	case session.UnknownUpdate:
 		if n.Reason != "" {

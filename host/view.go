@@ -21,7 +21,6 @@ type shown struct {
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
 	changes     map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
-	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
 	ends        int // of turns among them
 	unsent      int // lines of the chat's end that are of prompts which wait; -1: not told
@@ -83,7 +82,7 @@ func (s *Session) apply(u session.Update) {
 		s.ledger.Follow(call, s.outbox.turnOpen() || s.working.recent())
 		s.followDiffs(call)
 		s.trace(call)
-		s.refer(call)
+		s.terminals.Observe(call)
 	}
 }
 
@@ -124,9 +123,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 		s.chat.Await(s.waiting())
 	}
 	s.chat.Sync()
-	for t := range s.shown.terminals {
-		s.chat.TouchTerminal(t.id)
-	}
+	s.terminals.Touched(s.chat.TouchTerminal)
 	var ops []editor.Op
 	for _, e := range s.chat.Take(budget) {
 		ops = append(ops, s.draw(s.chat, editor.Do(s.edit(e))))
@@ -139,7 +136,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	calls := s.callOps()
 	events := s.eventOps() // before the mirror, which says with them that the turn is over
 	ops = append(ops, s.mirrorOps(calls)...)
-	ops = append(ops, s.terminalOps()...)
+	ops = append(ops, s.terminals.Ops()...)
 	ops = append(ops, events...)
 	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
 	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due

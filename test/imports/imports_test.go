@@ -81,6 +81,10 @@ var rules = []rule{
 		why: "what files were has nothing to do with who changed them",
 	},
 	{of: "host/terminal", never: []string{editorClient, module + "acp"}, why: "a terminal knows neither agents nor the editor"},
+	{
+		of: "host/terminals", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/prompt", module + "host/follow"},
+		why: "the terminals of a session know no other feature of it",
+	},
 	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
 	{of: "", except: []string{"acp", "test"}, direct: []string{jsonRPC}, why: "only acp knows the JSON-RPC library"},
 	{of: "", except: []string{"host", "test"}, direct: []string{editorClient}, why: "only the host knows the editor's client"},
