@@ -52,7 +52,7 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 
 // readFile does what an agent may read.
 func (s *Session) readFile(f *fileRequest, real string, r session.ReadTextFile) {
-	s.traceRead(r)
+	s.tracer.Read(r)
 	learnt := false
 	s.base.Files.Read(f.ctx, buffers.Read{
 		Path: f.path, Real: real, Line: r.Line, Limit: r.Limit,
@@ -105,7 +105,7 @@ func (s *Session) writeFile(f *fileRequest, real string, r session.WriteTextFile
 		reply(err)
 		s.base.Box.Put(func() { s.wrote(f.path, w, err) })
 		if err == nil {
-			s.traceWrite(f.path, w)
+			s.tracer.Wrote(f.path, w)
 		}
 	})
 }

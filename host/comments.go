@@ -107,25 +107,10 @@ func (c *comments) moved(f review.File) {
 			of = one.present
 			edits = linediff.Compare(linediff.Lines(*of), linediff.Lines(f.Present.Text))
 		}
-		one.First, one.Last = shifted(edits, one.First), max(shifted(edits, one.First), shifted(edits, one.Last))
+		one.First, one.Last = linediff.LineAfter(edits, one.First), max(linediff.LineAfter(edits, one.First), linediff.LineAfter(edits, one.Last))
 		one.present = &f.Present.Text
 		c.version++
 	}
-}
-
-// shifted is where a line, counted from 1, is after edits; the nearest one where it was replaced.
-func shifted(edits []linediff.Edit, line int) int {
-	at := line - 1
-	by := 0
-	for _, e := range edits {
-		switch {
-		case e.A1 <= at:
-			by = e.B1 - e.A1
-		case e.A0 <= at:
-			return max(1, min(e.B0+at-e.A0, max(e.B0, e.B1-1))+1)
-		}
-	}
-	return max(1, at+by+1)
 }
 
 // draftAt is what a comment on lines would be about: lines of a file, or rows of the page.

@@ -21,6 +21,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
@@ -35,7 +36,7 @@ type Host struct {
 	finder   *files.Finder
 	traffic  *traffic
 	blobs    *blobs
-	follow   *follow
+	follow   *follow.Window
 	overlaps overlaps
 	marks    *marks
 	store    *checkpoint.Store // nil for none
@@ -99,7 +100,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.saves = &saves{host: h, images: map[string]*saved.Image{}}
-	h.follow = &follow{host: h}
+	h.follow = newFollowWindow(h)
 	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h
 }
@@ -245,7 +246,7 @@ func (h *Host) shutdown() {
 		s.base.Box.Put(s.close)
 	}
 	h.loops.Wait()
-	h.follow.close()
+	h.follow.Close()
 	for _, a := range agents {
 		h.background(a.end)
 	}

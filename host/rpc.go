@@ -180,7 +180,7 @@ var handlers = handling(
 	toHost((*Host).hearConflicts),
 	inBackground(func(h *Host, m rpc.ListRefused) { h.editor.Answer(m.Callback, h.files.Refused(m.Name), "") }),
 	inBackground(func(h *Host, m rpc.Recover) { h.recoverFile(m.ID, m.Which) }),
-	toHost(func(h *Host, m rpc.FollowState) { h.follow.heard(m) }),
+	toHost(func(h *Host, m rpc.FollowState) { h.follow.Heard(m) }),
 )
 
 // handler does what a message says.

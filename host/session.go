@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -62,12 +63,12 @@ type Session struct {
 	reminder  string      // what is to be said in the chat when the session is open
 	diffs     diffs
 	unsaved   unsaved
-	known     map[string]string            // see stale.go
-	traced    map[*session.ToolCall]traced // by the follower
-	visible   atomic.Bool                  // a window shows the chat
-	working   span                         // of the turn that runs, or the last one
-	urgent    atomic.Bool                  // something must not wait for a hidden chat's turn
-	access    fileaccess.Queue             // what the agent reads and writes through its client; for any goroutine
+	known     map[string]string // see stale.go
+	tracer    *follow.Tracer
+	visible   atomic.Bool      // a window shows the chat
+	working   span             // of the turn that runs, or the last one
+	urgent    atomic.Bool      // something must not wait for a hidden chat's turn
+	access    fileaccess.Queue // what the agent reads and writes through its client; for any goroutine
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -92,6 +93,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	}
 	s.conv = session.NewConversation(time.Now)
 	s.terminals = newTerminals(s)
+	s.tracer = newTracer(s)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
 		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.save, Files: s.sharedFiles,
@@ -275,7 +277,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.outbox.opened()
 	clear(s.remarked)
 	s.working.begin()
-	s.host.follow.turn(s.id, true)
+	s.host.follow.Begin(s.id)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
 	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.tookAlong(along)
@@ -342,7 +344,7 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	s.outbox.ended()
 	s.unsent = nil
 	s.working.end()
-	s.host.follow.turn(s.id, false)
+	s.host.follow.End(s.id)
 	s.apply(end)
 	s.tellDue(false)
 	s.stopClock()

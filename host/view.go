@@ -81,7 +81,7 @@ func (s *Session) apply(u session.Update) {
 		// the terminals.
 		s.ledger.Follow(call, s.outbox.turnOpen() || s.working.recent())
 		s.followDiffs(call)
-		s.trace(call)
+		s.tracer.Observe(call)
 		s.terminals.Observe(call)
 	}
 }
