@@ -40,7 +40,7 @@ var errNotAllowed = errors.New("the user did not allow it")
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
 	path, _ := s.base.Absolute(r.Path) // what is no path is refused
-	s.readsClient()
+	s.prompts.Unsaved.ReadByAgent()
 	f := &fileRequest{ctx: r.Context, kind: session.KindRead, path: path}
 	s.access.Add(fileaccess.Request{
 		Context: r.Context, Path: path, Reads: true,
@@ -195,7 +195,7 @@ func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []se
 		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
 	p.call = session.ToolCall{Title: name, Kind: f.kind, Content: change}
-	if s.phase != ready || s.outbox.stage == stopping {
+	if s.phase != ready || s.prompts.Stopping() {
 		p.answer("", "cancel")
 		return
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -246,9 +246,9 @@ func (s *Session) sendReview(m rpc.ReviewSend) {
 	}
 	s.keepComments(true)
 	s.review.render()
-	before := s.outbox.attempt
-	s.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
-	s.base.Editor.Answer(id, s.outbox.attempt == before, "") // whether it waits
+	before := s.prompts.Attempt()
+	s.prompts.Send(text)
+	s.base.Editor.Answer(id, s.prompts.Attempt() == before, "") // whether it waits
 }
 
 // reviewPrompt is what is to be said of the agent's changes, and which refusals it tells.
@@ -341,18 +341,9 @@ func signedLines(c review.Change) (lines []string) {
 	return lines
 }
 
-// fence is what a text can stand between in markdown, though it may have fences itself.
-func fence(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence
-}
-
 // fenced quotes lines, the first of them where they are many.
 func fenced(lang string, lines []string) string {
-	fence := fence(strings.Join(lines, "\n"))
+	fence := markdown.FenceFor(strings.Join(lines, "\n"))
 	var b strings.Builder
 	b.WriteString(fence + lang + "\n")
 	for i, l := range lines {

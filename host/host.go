@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
@@ -131,13 +130,7 @@ func (h *Host) open(m rpc.New) {
 	}
 	s := newSession(h, id, AgentSpec(m.Agent), cwd)
 	s.remote.stored, s.remote.retold, s.conv.Title = m.AgentSessionID, m.Retold && m.AgentSessionID != "", m.Title
-	for _, text := range m.Queue {
-		blocks := []session.Content{session.Text{Text: text}}
-		if m.Along > 0 {
-			blocks = append(blocks, unsavedRoom(m.Along))
-		}
-		s.outbox.enqueue(blocks)
-	}
+	s.prompts.Restore(m.Queue, m.Along)
 	h.mu.Lock()
 	taken := h.sessions[id] != nil || h.closing
 	if !taken {

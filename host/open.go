@@ -40,7 +40,7 @@ func (r *remote) again(said bool) {
 func (s *Session) start() {
 	s.phase, s.failure = starting, ""
 	s.changed()
-	s.forgetSent()
+	s.prompts.Unsaved.Forget()
 	s.ledger.LookAtFolders()
 	a, err := s.host.agentFor(s.spec, s.base.Cwd)
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *Session) goOn() {
 	for _, f := range s.login.done() {
 		f()
 	}
-	s.proceed()
+	s.prompts.Proceed()
 }
 
 // restart ends the agent's process and begins again, with all sessions that
@@ -220,7 +220,7 @@ func (s *Session) restart() {
 // again begins anew, in a new process. Queued prompts wait for it, and so does
 // a prompt that a login interrupted.
 func (s *Session) again() {
-	if s.outbox.working() {
+	if s.prompts.Working() {
 		s.endTurn(session.StopError, "The session was restarted.")
 	}
 	s.detach()

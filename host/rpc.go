@@ -53,16 +53,10 @@ var handlers = handling(
 	inBackground(func(h *Host, m rpc.Traffic) { h.showTraffic(m.Agent, m.File, m.Callback) }),
 
 	// prompts
-	toSession(func(s *Session, m rpc.Prompt) { s.submit(newDraft(prompting, prompted(m.Blocks))) }),
-	toSession(func(s *Session, m rpc.Steer) { s.submit(newDraft(steering, prompted(m.Blocks))) }),
-	toSession(func(s *Session, _ rpc.Cancel) { s.submitCancel() }),
-	toSession(func(s *Session, m rpc.Queue) {
-		var prompts []prompt
-		for _, blocks := range m.Prompts {
-			prompts = append(prompts, prompted(blocks))
-		}
-		s.submit(&draft{action: editing, was: m.Was, prompts: prompts})
-	}),
+	toSession(func(s *Session, m rpc.Prompt) { s.prompts.Prompt(m) }),
+	toSession(func(s *Session, m rpc.Steer) { s.prompts.Steer(m) }),
+	toSession(func(s *Session, _ rpc.Cancel) { s.prompts.Cancel() }),
+	toSession(func(s *Session, m rpc.Queue) { s.prompts.Edit(m) }),
 	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Cwd, m) }) }),
 	toSession(func(s *Session, m rpc.AwaitFiles) {
 		s.base.Background(func() {
@@ -71,7 +65,7 @@ var handlers = handling(
 		})
 	}),
 	toHost((*Host).hearUnsaved),
-	toSession((*Session).listUnsaved),
+	toSession(func(s *Session, m rpc.ListUnsaved) { s.prompts.Unsaved.List(m) }),
 
 	// the chat
 	toHost(func(h *Host, m rpc.Visible) {

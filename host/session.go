@@ -3,8 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
@@ -45,7 +44,7 @@ type Session struct {
 	login  login
 
 	conv        *session.Conversation
-	outbox      outbox            // the user's prompts, and whether a turn is open
+	prompts     *prompt.Prompts   // and whether a turn is open
 	unsent      []session.Content // the prompt of the open turn, while it waits for the look at the folders
 	permissions permissions
 	remarked    map[string]bool // what remarkOnce has said in this turn
@@ -62,7 +61,6 @@ type Session struct {
 	lacks     ledger.Lack // what the copies of its folders leave out
 	reminder  string      // what is to be said in the chat when the session is open
 	diffs     diffs
-	unsaved   unsaved
 	known     map[string]string // see stale.go
 	tracer    *follow.Tracer
 	visible   atomic.Bool      // a window shows the chat
@@ -72,7 +70,7 @@ type Session struct {
 }
 
 // phase is where a session is between its beginning and its end; whether a
-// turn runs is apart from that, in the outbox.
+// turn runs is apart from that, in its prompts.
 type phase int
 
 const (
@@ -94,6 +92,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.conv = session.NewConversation(time.Now)
 	s.terminals = newTerminals(s)
 	s.tracer = newTracer(s)
+	s.prompts = newPrompts(s)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
 		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.save, Files: s.sharedFiles,
@@ -120,7 +119,7 @@ func (s *Session) die(err error) {
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
-	if s.outbox.turnOpen() {
+	if s.prompts.TurnOpen() {
 		s.failTurn(f)
 	} else {
 		s.remarkFailure("error", f)
@@ -158,7 +157,7 @@ func (s *Session) close() {
 		s.agent.Cancel(s.remote.id)
 	}
 	s.detach()
-	if s.outbox.turnOpen() {
+	if s.prompts.TurnOpen() {
 		s.endTurn(session.StopError, "The session was closed.")
 	}
 	s.phase, s.closed = dead, true
@@ -173,121 +172,38 @@ func (s *Session) close() {
 	s.base.Box.Close()
 }
 
-// steer puts the user's words into the running turn, or sends them as a prompt
-// where that cannot be.
-func (s *Session) steer(words []session.Content) {
-	plain, _ := withoutUnsaved(words)
-	fitting, err := s.fit(plain)
-	if err != nil || !s.info.Steers || s.phase != ready || !s.outbox.turnOpen() || s.unsent != nil {
-		s.queueInstead(words)
+// steer puts the user's words into the running turn; done is called on the session's goroutine.
+func (s *Session) steer(words []session.Content, done func(taken bool)) {
+	if !s.info.Steers || s.phase != ready || s.unsent != nil {
+		done(false)
 		return
 	}
-	s.agent.Steer(s.remote.id, fitting, func(taken bool, err error) {
+	s.agent.Steer(s.remote.id, words, func(taken bool, err error) {
 		s.base.Box.PutSlowly(func() {
-			if !taken {
-				s.queueInstead(words)
-				s.proceed()
-				return
+			if taken {
+				s.apply(session.Steered{Words: words})
+				s.changed()
 			}
-			s.apply(session.Steered{Words: fitting})
-			s.changed()
+			done(taken)
 		})
 	})
 }
 
-// queueInstead sends words as a prompt that could not steer, and says so where they wait.
-func (s *Session) queueInstead(words []session.Content) {
-	s.outbox.instead(words)
-	why := "cannot be steered"
-	if s.info.Steers {
-		why = "did not take them"
-	}
-	if s.outbox.working() {
-		s.base.Editor.Notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", s.base.Title, why))
-	}
-}
-
-// resume lets a paused queue go on.
-func (s *Session) resume() {
-	if s.phase == dead {
-		s.base.Editor.Notify("warning", s.failure)
-		return
-	}
-	s.outbox.resume()
-	s.changed()
-}
-
-// proceed does what is to be done with the user's prompts. It is called
-// whenever the user has done something with them, and when the agent may take
-// one.
-func (s *Session) proceed() {
-	for {
-		next, some := s.outbox.next(s.phase == ready)
-		if !some {
-			return
-		}
-		switch next.action {
-		case sending:
-			s.send(next.blocks)
-		case sendingAgain:
-			s.work(next.blocks)
-		case steering:
-			s.steer(next.blocks)
-		case cancelling:
-			s.cancel()
-		case resuming:
-			s.resume()
-		case queueing:
-			s.keptFromDead()
-			s.changed()
-		case editing:
-			s.changed()
-		}
-	}
-}
-
-// keptFromDead says what becomes of a prompt that was sent before Neovim knew
-// of the agent's death.
-func (s *Session) keptFromDead() {
-	if s.phase == dead {
-		s.base.Editor.Notify("warning", s.failure+" Your prompt is kept.")
-	}
-}
-
-// send begins a turn, or has what goes along fetched before.
-func (s *Session) send(blocks []session.Content) {
-	if _, room := withoutUnsaved(blocks); room > 0 {
-		s.gather(blocks)
-		return
-	}
-	s.begin(blocks, alongside{})
-}
-
-func (s *Session) begin(blocks []session.Content, along alongside) {
-	blocks, err := s.fit(blocks)
-	if err != nil {
-		s.outbox.dropped()
-		s.remark("error", err.Error()+".")
-		return
-	}
-	if along.lost != "" {
-		s.remark("warning", along.lost)
-	}
-	sent := slices.Concat(blocks, along.sent)
-	s.outbox.opened()
+// begin opens a turn; its prompt goes out when the session's folders have been looked at.
+func (s *Session) begin(t prompt.Turn) {
+	s.prompts.Opened()
 	clear(s.remarked)
 	s.working.begin()
 	s.host.follow.Begin(s.id)
-	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
-	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
-	s.tookAlong(along)
+	s.apply(session.TurnStart{Prompt: t.Shown, Sent: t.Sent})
+	s.event("AcpTurnStart", map[string]any{"prompt": t.Text})
 	s.startClock()
 	s.changed()
-	attempt := s.outbox.attempt
-	s.unsent = sent
-	s.ledger.BeginTurn(promptText(blocks), func() {
+	attempt := s.prompts.Attempt()
+	s.unsent = t.Sent
+	s.ledger.BeginTurn(t.Text, func() {
 		s.base.Box.Put(func() {
-			if s.unsent != nil && s.outbox.awaits(attempt) {
+			if s.unsent != nil && s.prompts.Awaits(attempt) {
 				s.work(s.unsent)
 			}
 		})
@@ -297,11 +213,11 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 // work makes the agent work on the prompt of the open turn.
 func (s *Session) work(blocks []session.Content) {
 	s.remote.skipping, s.unsent = false, nil
-	attempt := s.outbox.attempt
+	attempt := s.prompts.Attempt()
 	s.changed()
 	s.agent.Prompt(s.remote.id, blocks, func(reason session.StopReason, err error) {
 		s.base.Box.PutSlowly(func() {
-			if s.outbox.awaits(attempt) {
+			if s.prompts.Awaits(attempt) {
 				s.answered(blocks, reason, err)
 			}
 		})
@@ -312,20 +228,20 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 	switch {
 	case err == nil:
 		s.endTurn(reason, "")
-		s.proceed()
+		s.prompts.Proceed()
 	case errors.Is(err, acp.ErrClosed):
 		// The end of the process is told by agentDied.
 	case session.AuthRequired(err):
-		s.outbox.interrupt(blocks)
+		s.prompts.Interrupt(blocks)
 		s.needLogin()
-	case s.outbox.stage == stopping && session.RequestCancelled(err):
+	case s.prompts.Stopping() && session.RequestCancelled(err):
 		s.endTurn(session.StopCancelled, "")
-		s.proceed()
+		s.prompts.Proceed()
 	default:
-		s.forgetSent()
+		s.prompts.Unsaved.Forget()
 		words, detail := explained(err)
 		s.failTurn(&Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.base.Title, words), Detail: detail})
-		s.proceed()
+		s.prompts.Proceed()
 	}
 }
 
@@ -341,7 +257,7 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
 	s.permissions.accepted = nil
-	s.outbox.ended()
+	s.prompts.Ended()
 	s.unsent = nil
 	s.working.end()
 	s.host.follow.End(s.id)
@@ -362,29 +278,29 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 
 // cancel ends the running turn. Queued prompts stay and wait for the user.
 func (s *Session) cancel() {
-	working := s.outbox.working()
+	working := s.prompts.Working()
 	switch {
 	case !working && s.giveUp():
 		return
-	case s.outbox.stage == interrupted:
+	case s.prompts.Interrupted():
 		s.endTurn(session.StopCancelled, "")
 		return
 	case working:
 		if s.unsent != nil {
 			s.work(s.unsent)
 		}
-		s.outbox.stop()
+		s.prompts.Stop()
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
-		attempt := s.outbox.attempt
+		attempt := s.prompts.Attempt()
 		s.later(slowAnswer, func() {
-			if s.outbox.awaits(attempt) {
+			if s.prompts.Awaits(attempt) {
 				s.remark("warning", s.base.Title+" has not ended the turn. :Acp restart starts it again.")
 			}
 		})
 	}
-	if waiting := s.outbox.pause(); waiting > 0 {
+	if waiting := s.prompts.Pause(); waiting > 0 {
 		s.remark("info", fmt.Sprintf("%s queued. Send an empty prompt to resume the queue.", styled.Many(waiting, "prompt")))
 	}
 	s.changed()
@@ -449,7 +365,7 @@ func (s *Session) later(d time.Duration, f func()) *time.Timer {
 func (s *Session) startClock() {
 	s.stopClock()
 	s.clock = s.later(time.Second, func() {
-		if s.outbox.turnOpen() {
+		if s.prompts.TurnOpen() {
 			s.chat.Tick()
 			s.mark()
 			s.startClock()
@@ -474,18 +390,8 @@ func (s *Session) state() string {
 		return "dead"
 	case len(s.permissions.waiting()) > 0:
 		return "requires_action"
-	case s.outbox.stage != idle, s.shown.ends > 0: // the chat may not show all of it
+	case !s.prompts.Idle(), s.shown.ends > 0: // the chat may not show all of it
 		return "running"
 	}
 	return "idle"
-}
-
-func promptText(blocks []session.Content) string {
-	var parts []string
-	for _, b := range blocks {
-		if t, ok := b.(session.Text); ok {
-			parts = append(parts, t.Text)
-		}
-	}
-	return strings.Join(parts, "\n")
 }

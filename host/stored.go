@@ -161,7 +161,7 @@ func (s *Session) remove(callback int) {
 		fail(deletesNot(s.spec))
 		return
 	}
-	if s.outbox.turnOpen() {
+	if s.prompts.TurnOpen() {
 		a.Cancel(s.remote.id)
 	}
 	id := s.remote.id

@@ -89,6 +89,10 @@ var rules = []rule{
 		of: "host/follow", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/prompt", module + "host/terminals"},
 		why: "where agents work is told by each session and shown by one window, which know no other feature",
 	},
+	{
+		of: "host/prompt", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/follow", module + "host/terminals"},
+		why: "what the user sends is known apart from what the agent makes of it",
+	},
 	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
 	{of: "", except: []string{"acp", "test"}, direct: []string{jsonRPC}, why: "only acp knows the JSON-RPC library"},
 	{of: "", except: []string{"host", "test"}, direct: []string{editorClient}, why: "only the host knows the editor's client"},
