@@ -17,12 +17,14 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/blobs"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/traffic"
 )
 
 // Host owns the sessions of one Neovim.
@@ -33,8 +35,8 @@ type Host struct {
 	editor   *editor.Editor
 	files    *buffers.Files
 	finder   *files.Finder
-	traffic  *traffic
-	blobs    *blobs
+	traffic  *traffic.Traffic
+	blobs    *blobs.Folder
 	follow   *follow.Window
 	overlaps overlaps
 	marks    *marks
@@ -73,8 +75,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		log:      o.Log,
 		nerdFont: o.NerdFont,
 		editor:   editor.New(nvim),
-		traffic:  newTraffic(),
-		blobs:    &blobs{dir: o.Cache},
+		traffic:  traffic.New(),
 		finder:   files.New(),
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
@@ -83,6 +84,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 
 		without: without,
 	}
+	h.blobs = blobs.New(o.Cache, h.background, func(path string) { h.editor.Post(editor.Do(rpc.ImageSaved{Path: path})) })
 	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
 	h.files.Slow = func(ctx context.Context, why string) {
@@ -92,7 +94,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	if o.Data != "" {
 		h.store = checkpoint.Open(o.Data)
 		h.store.Skip = func(path string) bool { // what we are writing is no file of the project
-			return buffers.IsTemporary(path) || h.traffic.records(path)
+			return buffers.IsTemporary(path) || h.traffic.Records(path)
 		}
 	}
 	if o.State != "" {

@@ -50,7 +50,13 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Secrets) { s.secrets(m.MethodID, m.Values) }),
 	toSession(func(s *Session, _ rpc.Logout) { s.logout() }),
 	toSession(func(s *Session, m rpc.SetOption) { s.setOption(m.ID, m.Value) }),
-	inBackground(func(h *Host, m rpc.Traffic) { h.showTraffic(m.Agent, m.File, m.Callback) }),
+	inBackground(func(h *Host, m rpc.Traffic) {
+		if entries, err := h.traffic.Entries(m.Agent, m.File); err != nil {
+			h.editor.Answer(m.Callback, nil, err.Error())
+		} else {
+			h.editor.Answer(m.Callback, entries, "")
+		}
+	}),
 
 	// prompts
 	toSession(func(s *Session, m rpc.Prompt) { s.prompts.Prompt(m) }),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -95,7 +96,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.prompts = newPrompts(s)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
-		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.save, Files: s.sharedFiles,
+		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: s.sharedFiles,
 	})
 	s.ledger = newLedger(s)
 	s.review = newReviewTab(s)
@@ -113,9 +114,9 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 
 // die ends the session's life in its agent; what is shown stays.
 func (s *Session) die(err error) {
-	var f *Failure
+	var f *failure.Failure
 	if !errors.As(err, &f) {
-		f = &Failure{Sentence: err.Error()}
+		f = &failure.Failure{Sentence: err.Error()}
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
@@ -141,12 +142,12 @@ func (s *Session) detach() {
 	s.remote.id = ""
 }
 
-func (s *Session) agentDied(a *agent, why *Failure) {
+func (s *Session) agentDied(a *agent, why *failure.Failure) {
 	if s.agent == a {
 		s.die(why)
 		s.died = a
 		if !s.visible.Load() {
-			a.mourned.Do(func() { s.base.Editor.Notify("error", why.brief(s.base.Title)+" :Acp restart starts it again.") })
+			a.mourned.Do(func() { s.base.Editor.Notify("error", why.Brief(s.base.Title)+" :Acp restart starts it again.") })
 		}
 	}
 }
@@ -239,8 +240,8 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 		s.prompts.Proceed()
 	default:
 		s.prompts.Unsaved.Forget()
-		words, detail := explained(err)
-		s.failTurn(&Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.base.Title, words), Detail: detail})
+		words, detail := failure.Explain(err)
+		s.failTurn(&failure.Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.base.Title, words), Detail: detail})
 		s.prompts.Proceed()
 	}
 }
@@ -249,7 +250,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.closeTurn(session.TurnEnd{StopReason: reason, Error: why})
 }
 
-func (s *Session) failTurn(f *Failure) {
+func (s *Session) failTurn(f *failure.Failure) {
 	s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
 }
 
@@ -343,7 +344,7 @@ func (s *Session) remark(severity, text string) {
 }
 
 // remarkFailure is remark for a failure, with what is behind its sentence.
-func (s *Session) remarkFailure(severity string, f *Failure) {
+func (s *Session) remarkFailure(severity string, f *failure.Failure) {
 	s.apply(session.Remark{Severity: severity, Text: f.Error(), Detail: f.Detail})
 	s.changed()
 }
@@ -394,4 +395,11 @@ func (s *Session) state() string {
 		return "running"
 	}
 	return "idle"
+}
+
+// saveBlob gives the file in which what the agent sent, in base64, is to be found soon; "" where it cannot be saved.
+func (s *Session) saveBlob(mimeType, data string) string {
+	return s.host.blobs.Save(mimeType, data, func(err error) {
+		s.base.Box.Put(func() { s.remark("warning", fmt.Sprintf("A file of %s could not be saved: %v.", s.base.Title, err)) })
+	})
 }
