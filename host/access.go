@@ -40,7 +40,7 @@ var errNotAllowed = errors.New("the user did not allow it")
 
 func (s *Session) readTextFile(r session.ReadTextFile) {
 	path, _ := s.base.Absolute(r.Path) // what is no path is refused
-	s.readsClient()
+	s.prompts.Unsaved.ReadByAgent()
 	f := &fileRequest{ctx: r.Context, kind: session.KindRead, path: path}
 	s.fileRequests.Add(fileaccess.Request{
 		Context: r.Context, Path: path, Reads: true,
@@ -52,7 +52,7 @@ func (s *Session) readTextFile(r session.ReadTextFile) {
 
 // readFile does what an agent may read.
 func (s *Session) readFile(f *fileRequest, real string, r session.ReadTextFile) {
-	s.traceRead(r)
+	s.tracer.Read(r)
 	learnt := false
 	s.base.Files.Read(f.ctx, buffers.Read{
 		Path: f.path, Real: real, Line: r.Line, Limit: r.Limit,
@@ -105,7 +105,7 @@ func (s *Session) writeFile(f *fileRequest, real string, r session.WriteTextFile
 		reply(err)
 		s.base.Box.Put(func() { s.wrote(f.path, w, err) })
 		if err == nil {
-			s.traceWrite(f.path, w)
+			s.tracer.Wrote(f.path, w)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func (s *Session) askForFile(f *fileRequest, at rules.Path, d access, change []s
 		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
 	p.call = session.ToolCall{Title: name, Kind: f.kind, Content: change}
-	if s.phase != ready || s.outbox.stage == stopping {
+	if s.phase != ready || s.prompts.Stopping() {
 		p.answer("", "cancel")
 		return
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/failure"
+	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
 
 // AgentSpec says how to start an agent, and what to tell the user of it.
@@ -90,12 +92,24 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 	}
 	h.editor.Post(groupOp(proc.PGID(), true))
 	v1 := session.NewV1(clientOf{a}, h.version, spec.Quirks)
-	a.conn = acp.NewConn(proc.Stdout, proc.Stdin, v1, acp.WithTraffic(h.traffic.agent(spec.Name)), acp.WithLogger(h.log.With("agent", spec.Name)))
+	a.conn = acp.NewConn(proc.Stdout, proc.Stdin, v1, acp.WithTraffic(h.traffic.Agent(spec.Name)), acp.WithLogger(h.log.With("agent", spec.Name)))
 	a.Agent = v1
 	v1.Start(a.conn)
 	h.background(a.watch)
 	a.Initialize(a.initialized)
 	return a, nil
+}
+
+// startError says why a process could not be started, and what to do.
+func startError(spec AgentSpec, err error) error {
+	var missing *acp.NotFoundError
+	if errors.As(err, &missing) {
+		return &failure.Failure{
+			Sentence: fmt.Sprintf("%s is not installed: there is no %s on the PATH.", spec.Title, missing.Program),
+			Advice:   spec.Install,
+		}
+	}
+	return &failure.Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :checkhealth acp."}
 }
 
 // agentEnv is the host's environment without what belongs to Neovim.
@@ -159,10 +173,10 @@ func (a *agent) tellStalled() {
 
 // death is the sentence about a process that has ended, or, when it lived on
 // without a connection, was ended.
-func (a *agent) death(lived bool) *Failure {
-	f := &Failure{Advice: ":Acp restart starts it again."}
+func (a *agent) death(lived bool) *failure.Failure {
+	f := &failure.Failure{Advice: ":Acp restart starts it again."}
 	exit := a.proc.Exit()
-	words := lastWords(a.host.withoutSecrets(a.spec.Name, a.proc.Stderr()))
+	words := failure.LastWords(a.host.withoutSecrets(a.spec.Name, a.proc.Stderr()))
 	err := a.conn.Err()
 	var full *acp.QueueFullError
 	switch {
@@ -175,7 +189,7 @@ func (a *agent) death(lived bool) *Failure {
 	default:
 		f.Sentence = fmt.Sprintf("%s %s.", a.spec.Title, exit)
 	}
-	f.Reason = reasonIn(words, exit.Signal == "" && exit.Code > 0 && exit.Code < 128)
+	f.Reason = failure.ReasonIn(words, exit.Signal == "" && exit.Code > 0 && exit.Code < 128)
 	if len(words) > 1 || len(words) == 1 && words[0] != f.Reason {
 		f.Detail = strings.Join(words, "\n")
 	}
@@ -298,7 +312,7 @@ func (a *agent) end() {
 }
 
 // fail tells the sessions that the process has ended.
-func (a *agent) fail(why *Failure) {
+func (a *agent) fail(why *failure.Failure) {
 	a.host.forgetAgent(a)
 	a.mu.Lock()
 	a.phase, a.dead = agentDead, why
@@ -435,7 +449,7 @@ func (c clientOf) WriteTextFile(r session.WriteTextFile) {
 
 func (c clientOf) CreateTerminal(r session.CreateTerminal) {
 	s, err := c.session(r.SessionID)
-	if err == nil && !s.base.Box.PutSlowly(func() { s.createTerminal(r) }) {
+	if err == nil && !s.base.Box.PutSlowly(func() { s.terminals.Create(r) }) {
 		err = errSessionClosed
 	}
 	if err != nil {
@@ -448,7 +462,7 @@ func (c clientOf) TerminalOutput(sessionID, id string) (session.TerminalOutput, 
 	if err != nil {
 		return session.TerminalOutput{}, err
 	}
-	return t.output(), nil
+	return t.Output(), nil
 }
 
 func (c clientOf) WaitForTerminalExit(ctx context.Context, sessionID, id string, reply func(session.TerminalExit, error)) {
@@ -457,13 +471,13 @@ func (c clientOf) WaitForTerminalExit(ctx context.Context, sessionID, id string,
 		reply(session.TerminalExit{}, err)
 		return
 	}
-	c.host.background(func() { reply(t.wait(ctx)) })
+	c.host.background(func() { reply(t.Wait(ctx)) })
 }
 
 func (c clientOf) KillTerminal(sessionID, id string) error {
 	t, err := c.terminal(sessionID, id)
 	if err == nil {
-		t.own.Kill()
+		t.Kill()
 	}
 	return err
 }
@@ -471,15 +485,15 @@ func (c clientOf) KillTerminal(sessionID, id string) error {
 func (c clientOf) ReleaseTerminal(sessionID, id string) error {
 	t, err := c.terminal(sessionID, id)
 	if err == nil {
-		t.release(c.host)
+		t.Release()
 	}
 	return err
 }
 
-func (c clientOf) terminal(sessionID, id string) (*sessionTerminal, error) {
+func (c clientOf) terminal(sessionID, id string) (*terminals.Terminal, error) {
 	s, err := c.session(sessionID)
 	if err != nil {
 		return nil, err
 	}
-	return s.terminals.get(id)
+	return s.terminals.Get(id)
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -107,25 +107,10 @@ func (c *comments) moved(f review.File) {
 			of = one.present
 			edits = linediff.Compare(linediff.Lines(*of), linediff.Lines(f.Present.Text))
 		}
-		one.First, one.Last = shifted(edits, one.First), max(shifted(edits, one.First), shifted(edits, one.Last))
+		one.First, one.Last = linediff.LineAfter(edits, one.First), max(linediff.LineAfter(edits, one.First), linediff.LineAfter(edits, one.Last))
 		one.present = &f.Present.Text
 		c.version++
 	}
-}
-
-// shifted is where a line, counted from 1, is after edits; the nearest one where it was replaced.
-func shifted(edits []linediff.Edit, line int) int {
-	at := line - 1
-	by := 0
-	for _, e := range edits {
-		switch {
-		case e.A1 <= at:
-			by = e.B1 - e.A1
-		case e.A0 <= at:
-			return max(1, min(e.B0+at-e.A0, max(e.B0, e.B1-1))+1)
-		}
-	}
-	return max(1, at+by+1)
 }
 
 // draftAt is what a comment on lines would be about: lines of a file, or rows of the page.
@@ -261,9 +246,9 @@ func (s *Session) sendReview(m rpc.ReviewSend) {
 	}
 	s.keepComments(true)
 	s.review.render()
-	before := s.outbox.attempt
-	s.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
-	s.base.Editor.Answer(id, s.outbox.attempt == before, "") // whether it waits
+	before := s.prompts.Attempt()
+	s.prompts.Send(text)
+	s.base.Editor.Answer(id, s.prompts.Attempt() == before, "") // whether it waits
 }
 
 // reviewPrompt is what is to be said of the agent's changes, and which refusals it tells.
@@ -356,18 +341,9 @@ func signedLines(c review.Change) (lines []string) {
 	return lines
 }
 
-// fence is what a text can stand between in markdown, though it may have fences itself.
-func fence(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence
-}
-
 // fenced quotes lines, the first of them where they are many.
 func fenced(lang string, lines []string) string {
-	fence := fence(strings.Join(lines, "\n"))
+	fence := markdown.FenceFor(strings.Join(lines, "\n"))
 	var b strings.Builder
 	b.WriteString(fence + lang + "\n")
 	for i, l := range lines {

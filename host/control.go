@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
 // control is a request of a session that its agent should answer within
@@ -87,4 +90,21 @@ func (s *Session) dropControls() {
 		}
 	}
 	s.pending = nil
+}
+
+// refusal is the sentence for an error answer to a request of ours.
+func (s *Session) refusal(method string, err error) *failure.Failure {
+	var told *failure.Failure
+	if errors.As(err, &told) {
+		return told
+	}
+	if errors.Is(err, errGivenUp) {
+		return &failure.Failure{Sentence: method + " was cancelled.", Advice: ":Acp restart tries again."}
+	}
+	words, detail := failure.Explain(err)
+	return &failure.Failure{
+		Sentence: fmt.Sprintf("%s refused %s: %s.", s.base.Title, method, strings.TrimRight(words, ".")),
+		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",
+		Detail:   detail,
+	}
 }

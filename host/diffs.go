@@ -431,7 +431,7 @@ func (s *Session) found(changes []*change, files []*diff.File) {
 	s.diffs.working = false
 	s.callWaiters()
 	s.locate()
-	if !s.outbox.turnOpen() && !s.diffs.working {
+	if !s.prompts.TurnOpen() && !s.diffs.working {
 		s.base.Editor.Hurry(s) // the end of the turn may have waited for it
 	}
 }

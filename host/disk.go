@@ -106,7 +106,7 @@ func (h *Host) catchUp(name string, callback int) {
 // diskChanged tells of a change that another program made under a buffer.
 func (h *Host) diskChanged(c buffers.Written) {
 	if c.Before != nil && c.After != nil {
-		h.follow.edited(c.Path, *c.Before, *c.After)
+		h.follow.Edited(c.Path, *c.Before, *c.After)
 	}
 	s := h.worker(c.Path)
 	if s != nil && !c.ByUser && (c.Changed || c.Deleted || c.Created || c.Behind != nil) {

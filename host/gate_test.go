@@ -123,9 +123,9 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		if !strings.Contains(text, "as the user has decided before") {
 			t.Errorf("answered %q", text)
 		}
-		d.on(func() { d.outbox.stage = stopping })
+		d.on(func() { d.prompts.Opened(); d.prompts.Stop() })
 		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
-		d.on(func() { d.phase, d.outbox.stage = dead, 0 })
+		d.on(func() { d.prompts.Ended(); d.phase = dead })
 		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
 	})
 }
@@ -274,11 +274,11 @@ func TestAnswersForGood(t *testing.T) {
 			t.Error("the user is not told")
 		}
 		answered()
-		d.on(func() { d.outbox.first([]session.Content{session.Text{Text: "later"}}) })
+		d.on(func() { d.prompts.Restore([]string{"later"}, 0) })
 		d.answer("")
 		answered("")
 		d.on(func() {
-			if !d.outbox.paused {
+			if !d.prompts.Paused() {
 				t.Error("a request that is cancelled does not cancel the turn, as :Acp cancel does")
 			}
 		})

@@ -248,7 +248,7 @@ func (s *Session) askAboutWrite(h *held) {
 	}
 	p.call = session.ToolCall{Title: name, Kind: h.request.kind}
 	h.since = time.Now()
-	if s.phase != ready || s.outbox.stage == stopping {
+	if s.phase != ready || s.prompts.Stopping() {
 		p.answer("", "cancel")
 		return
 	}
@@ -302,13 +302,13 @@ func (s *Session) lookAtHeld(p *permission, then func(prospect)) {
 
 // hearHeld has a held write follow what the user types, of which Lua has listed
 // the buffers.
-func (s *Session) hearHeld(p *permission, list []modified) {
+func (s *Session) hearHeld(p *permission, list []rpc.UnsavedBuf) {
 	h := p.held
 	if h == nil {
 		return
 	}
 	before := h.unsaved
-	h.unsaved = slices.ContainsFunc(list, func(b modified) bool { return b.name == h.request.path || b.name == h.at.Real })
+	h.unsaved = slices.ContainsFunc(list, func(b rpc.UnsavedBuf) bool { return b.Name == h.request.path || b.Name == h.at.Real })
 	if before || h.unsaved {
 		s.refreshHeld(p, func() {})
 	}

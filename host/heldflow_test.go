@@ -114,9 +114,9 @@ func TestHeldWriteIsRefused(t *testing.T) {
 		d.says("Puppet was not allowed to write a.txt: the question was not answered.")
 		d.has("a.txt", nine)
 
-		d.on(func() { d.outbox.stage = stopping })
+		d.on(func() { d.prompts.Opened(); d.prompts.Stop() })
 		d.is(d.store("a.txt", text), "the user has not decided about this write")
-		d.on(func() { d.outbox.stage, d.phase = 0, dead })
+		d.on(func() { d.prompts.Ended(); d.phase = dead })
 		d.is(d.store("a.txt", text), "the user has not decided about this write")
 		d.on(func() { d.phase = ready })
 
@@ -179,21 +179,21 @@ func TestHeldWriteOfAFileThatChanges(t *testing.T) {
 		}
 
 		// It follows what the user types, of which Lua lists the buffers; and what they have saved of it.
-		hear := func(list ...modified) {
+		hear := func(list ...rpc.UnsavedBuf) {
 			d.on(func() { d.hearHeld(d.permissions.asked[0], list) })
 			d.settle()
 		}
 		write(t, d.dir, "a.txt", nineBut("2", "typed\n"))
-		hear(modified{name: filepath.Join(d.dir, "b.txt")})
+		hear(rpc.UnsavedBuf{Name: filepath.Join(d.dir, "b.txt")})
 		if strings.Contains(d.text(), "typed") {
 			t.Error("it is looked at again for another file")
 		}
-		hear(modified{name: filepath.Join(d.dir, "a.txt")})
+		hear(rpc.UnsavedBuf{Name: filepath.Join(d.dir, "a.txt")})
 		if !strings.Contains(d.text(), "typed") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		looked := d.diffs.calls[&d.open().call][0].looked
-		hear(modified{name: filepath.Join(d.dir, "a.txt")})
+		hear(rpc.UnsavedBuf{Name: filepath.Join(d.dir, "a.txt")})
 		if d.diffs.calls[&d.open().call][0].looked != looked {
 			t.Error("the same is shown anew")
 		}
@@ -252,7 +252,7 @@ func TestHeldWriteIsEdited(t *testing.T) {
 		}
 		// Not edited any more, it shows what the file has by now.
 		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
-		d.on(func() { d.hearHeld(d.permissions.asked[0], []modified{{name: filepath.Join(d.dir, "a.txt")}}) })
+		d.on(func() { d.hearHeld(d.permissions.asked[0], []rpc.UnsavedBuf{{Name: filepath.Join(d.dir, "a.txt")}}) })
 		d.settle()
 		if d.open().held.Before != nine {
 			t.Error("what is edited has changed")

@@ -16,13 +16,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/blobs"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/traffic"
 )
 
 // Host owns the sessions of one Neovim.
@@ -33,9 +35,9 @@ type Host struct {
 	editor   *editor.Editor
 	files    *buffers.Files
 	finder   *files.Finder
-	traffic  *traffic
-	blobs    *blobs
-	follow   *follow
+	traffic  *traffic.Traffic
+	blobs    *blobs.Folder
+	follow   *follow.Window
 	overlaps overlaps
 	marks    *marks
 	store    *checkpoint.Store // nil for none
@@ -73,8 +75,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		log:      o.Log,
 		nerdFont: o.NerdFont,
 		editor:   editor.New(nvim),
-		traffic:  newTraffic(),
-		blobs:    &blobs{dir: o.Cache},
+		traffic:  traffic.New(),
 		finder:   files.New(),
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
@@ -83,6 +84,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 
 		without: without,
 	}
+	h.blobs = blobs.New(o.Cache, h.background, func(path string) { h.editor.Post(editor.Do(rpc.ImageSaved{Path: path})) })
 	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
 	h.files.Slow = func(ctx context.Context, why string) {
@@ -92,14 +94,14 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	if o.Data != "" {
 		h.store = checkpoint.Open(o.Data)
 		h.store.Skip = func(path string) bool { // what we are writing is no file of the project
-			return buffers.IsTemporary(path) || h.traffic.records(path)
+			return buffers.IsTemporary(path) || h.traffic.Records(path)
 		}
 	}
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.saves = &saves{host: h, dir: o.Data, images: map[string]*saved.Image{}}
-	h.follow = &follow{host: h}
+	h.follow = newFollowWindow(h)
 	h.marks = &marks{host: h, told: map[int]toldMark{}}
 	return h
 }
@@ -130,13 +132,7 @@ func (h *Host) open(m rpc.New) {
 	}
 	s := newSession(h, id, AgentSpec(m.Agent), cwd)
 	s.remote.stored, s.remote.retold, s.conv.Title = m.AgentSessionID, m.Retold && m.AgentSessionID != "", m.Title
-	for _, text := range m.Queue {
-		blocks := []session.Content{session.Text{Text: text}}
-		if m.Along > 0 {
-			blocks = append(blocks, unsavedRoom(m.Along))
-		}
-		s.outbox.enqueue(blocks)
-	}
+	s.prompts.Restore(m.Queue, m.Along)
 	h.mu.Lock()
 	taken := h.sessions[id] != nil || h.closing
 	if !taken {
@@ -245,7 +241,7 @@ func (h *Host) shutdown() {
 		s.base.Box.Put(s.close)
 	}
 	h.loops.Wait()
-	h.follow.close()
+	h.follow.Close()
 	for _, a := range agents {
 		h.background(a.end)
 	}

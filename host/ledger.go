@@ -80,7 +80,7 @@ func (s *Session) tellDue(byAgent bool) {
 		return
 	}
 	s.due = s.due || byAgent
-	over := s.due && !s.outbox.turnOpen()
+	over := s.due && !s.prompts.TurnOpen()
 	s.chat.SetDue(s.review.due(), over)
 	s.due = s.due && !over
 }

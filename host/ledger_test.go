@@ -28,7 +28,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 			}
 			return names
 		}
-		s.outbox.opened()
+		s.prompts.Opened()
 		s.ledger.BeginTurn("", func() {})
 		text := "text\n"
 		s.ledger.Took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
@@ -56,7 +56,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		busy := make(chan struct{})
 		s.ledger.Then(func() { <-busy })
 		s.on(func() {
-			s.outbox.opened()
+			s.prompts.Opened()
 			s.endTurn(session.StopEndTurn, "")
 		})
 		synctest.Wait()

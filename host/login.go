@@ -174,7 +174,7 @@ func (s *Session) secrets(method string, values map[string]string) {
 // reconnect starts the agent again after a login outside of its process, and
 // with it the agent's other processes that wait for a login.
 func (s *Session) reconnect() {
-	if s.outbox.working() {
+	if s.prompts.Working() {
 		s.remark("info", "The agent works; :Acp restart lets it use the login.")
 		return
 	}

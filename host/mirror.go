@@ -16,11 +16,12 @@ const mirrored = 4 << 10
 
 // mirror is the session as acp.sessions() returns it.
 func (s *Session) mirror() rpc.Session {
+	queued := s.prompts.Queued()
 	m := rpc.Session{
 		ID: s.id, Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, State: s.state(), Title: s.conv.Title,
 		StopReason: string(s.conv.Stop), AgentSessionID: s.remote.stored, Protocol: s.info.Protocol,
-		ToolCalls: len(s.conv.Calls), Permissions: len(s.permissions.waiting()), Queued: len(s.outbox.queue), Paused: s.outbox.paused,
-		Steers: s.info.Steers, Unsaved: s.unsaved.offered,
+		ToolCalls: len(s.conv.Calls), Permissions: len(s.permissions.waiting()), Queued: len(queued), Paused: s.prompts.Paused(),
+		Queue: queued, Steers: s.info.Steers, Unsaved: s.prompts.Unsaved.Offered(),
 	}
 	if s.phase == dead || s.phase == authRequired {
 		m.Error = s.failure
@@ -48,9 +49,6 @@ func (s *Session) mirror() rpc.Session {
 	}
 	for _, c := range s.conv.Commands {
 		m.Commands = append(m.Commands, rpc.Command{Name: c.Name, Description: c.Description, Hint: c.Hint})
-	}
-	for _, blocks := range s.outbox.queue {
-		m.Queue = append(m.Queue, promptText(blocks))
 	}
 	if s.lacks.Why != "" {
 		m.Lacks = &rpc.Lack{Why: s.lacks.Why, Files: s.lacks.Files}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
 // remote is who the session is to its agent. It belongs to the session's
@@ -40,7 +41,7 @@ func (r *remote) again(said bool) {
 func (s *Session) start() {
 	s.phase, s.failure = starting, ""
 	s.changed()
-	s.forgetSent()
+	s.prompts.Unsaved.Forget()
 	s.ledger.LookAtFolders()
 	a, err := s.host.agentFor(s.spec, s.base.Cwd)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *Session) open() {
 		r.skipping = r.retold
 		s.takeUp("session/load", a.LoadSession)
 	default:
-		s.die(&Failure{Sentence: s.base.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
+		s.die(&failure.Failure{Sentence: s.base.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
 	}
 }
 
@@ -160,8 +161,8 @@ func (s *Session) notOpened(method string, err error) {
 	case session.AuthRequired(err):
 		s.needLogin()
 	case s.remote.retold && method != "session/new" && !errors.Is(err, errGivenUp):
-		words, detail := explained(err)
-		s.remarkFailure("warning", &Failure{Sentence: s.base.Title + " could not take the session up again: " + words, Detail: detail})
+		words, detail := failure.Explain(err)
+		s.remarkFailure("warning", &failure.Failure{Sentence: s.base.Title + " could not take the session up again: " + words, Detail: detail})
 		s.openNew()
 	default:
 		s.die(s.refusal(method, err))
@@ -190,7 +191,7 @@ func (s *Session) goOn() {
 	for _, f := range s.login.done() {
 		f()
 	}
-	s.proceed()
+	s.prompts.Proceed()
 }
 
 // restart ends the agent's process and begins again, with all sessions that
@@ -220,7 +221,7 @@ func (s *Session) restart() {
 // again begins anew, in a new process. Queued prompts wait for it, and so does
 // a prompt that a login interrupted.
 func (s *Session) again() {
-	if s.outbox.working() {
+	if s.prompts.Working() {
 		s.endTurn(session.StopError, "The session was restarted.")
 	}
 	s.detach()

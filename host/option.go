@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
 // option finds an option by its id, or else by its category.
@@ -35,7 +36,7 @@ func (s *Session) setOption(name, value string) {
 		if session.AuthRequired(err) {
 			s.afterLogin(func() { s.setOption(name, value) })
 		} else if err != nil {
-			s.base.Editor.Notify("warning", fmt.Sprintf("%s did not change %s: %s", s.base.Title, o.Name, errorText(err)))
+			s.base.Editor.Notify("warning", fmt.Sprintf("%s did not change %s: %s", s.base.Title, o.Name, failure.Text(err)))
 		}
 	})
 }
@@ -92,8 +93,8 @@ func (s *Session) applyDefaults(names []string) {
 				return
 			}
 			if err != nil {
-				words, detail := explained(err)
-				s.remarkFailure("warning", &Failure{
+				words, detail := failure.Explain(err)
+				s.remarkFailure("warning", &failure.Failure{
 					Sentence: fmt.Sprintf("%s did not take %s = %s: %s", s.base.Title, name, value, words), Detail: detail,
 				})
 			}

@@ -1,18 +1,20 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/followalong"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -165,13 +167,13 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 
 			// The window that follows, by locations and diffs.
 			if strings.Contains(way, "location") || strings.Contains(way, "diff") {
-				f := s.host.follow
-				f.closed = true // no timer
-				f.follower.Start()
-				s.on(func() { s.trace(call) })
+				window := &firstPlace{}
+				base := s.base
+				base.Cwd = dir + "/proj"
+				follow.NewTracer(base, window, func() bool { return true }).Observe(call)
 				var seen []string
-				if jump, ok := f.follower.Take(time.Now().Add(time.Hour)); ok {
-					seen = append(seen, jump.Path)
+				if window.path != "" {
+					seen = append(seen, window.path)
 				}
 				if got := real(seen); !slices.Equal(got, files) {
 					t.Errorf("%q in %s: the window shows %q, expected %q", name, way, got, files)
@@ -192,3 +194,9 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		}
 	}
 }
+
+// firstPlace keeps the first file at which an agent works.
+type firstPlace struct{ path string }
+
+func (f *firstPlace) See(p followalong.Place)  { f.path = cmp.Or(f.path, p.Path) }
+func (f *firstPlace) Edited(path, _, _ string) {}

@@ -201,7 +201,7 @@ func (s *Session) judged(p *permission, result judgement) {
 	p.judgement = result
 	switch {
 	case !s.permissions.has(p): // withdrawn
-	case s.outbox.stage == stopping:
+	case s.prompts.Stopping():
 		s.resolve(p, "", "cancel") // the agent had not heard of the end yet
 	case result.optionID != "" && (p.held == nil || result.optionID == refuse):
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
@@ -277,8 +277,7 @@ func (s *Session) give(p *permission, chosen session.PermissionOption) {
 		s.remark("info", out.remark)
 	}
 	if out.prompt != "" {
-		s.outbox.first([]session.Content{session.Text{Text: out.prompt}})
-		s.proceed()
+		s.prompts.First(out.prompt)
 	}
 }
 

@@ -134,7 +134,9 @@ func TestRequestsOfACancelledTurn(t *testing.T) {
 			s.host.judge.Store(&judge{rules: rules.List{Rules: list}, kept: answers.Open(filepath.Join(t.TempDir(), "x"))})
 			var got []string
 			s.on(func() {
-				s.phase, s.outbox.stage = ready, stopping
+				s.phase = ready
+				s.prompts.Opened()
+				s.prompts.Stop()
 				s.requestPermission(session.PermissionRequest{
 					Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Title: acp.Set("c")},
 					Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},

@@ -281,17 +281,16 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 				if out.option.ID != c.option || out.accepted != c.accepted || (out.unwanted != nil) != c.unwanted || (out.prompt != "") != c.prompt || out.remark != c.remark {
 					t.Errorf("%s: %+v", name, out)
 				}
-				if len(got)+len(s.permissions.unwanted)+len(s.outbox.queue)+len(s.permissions.accepted) > 0 || len(s.conv.Entries) > 0 {
+				if len(got)+len(s.permissions.unwanted)+len(s.prompts.Queued())+len(s.permissions.accepted) > 0 || len(s.conv.Entries) > 0 {
 					t.Errorf("%s: something was done already", name)
 				}
 
-				s.outbox.paused = true // what is queued stays
 				s.respond(p.id, c.chosen.ID)
 				if len(got) != 1 || got[0] != c.option+" by user" || len(s.permissions.asked) > 0 {
 					t.Errorf("%s: answered %q", name, got)
 				}
-				if (len(s.permissions.accepted) > 0) != c.accepted || (len(s.permissions.unwanted) > 0) != c.unwanted || (len(s.outbox.queue) > 0) != c.prompt || (len(s.conv.Entries) > 0) != (c.remark != "") {
-					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.permissions.accepted), len(s.permissions.unwanted), len(s.outbox.queue), len(s.conv.Entries))
+				if (len(s.permissions.accepted) > 0) != c.accepted || (len(s.permissions.unwanted) > 0) != c.unwanted || (len(s.prompts.Queued()) > 0) != c.prompt || (len(s.conv.Entries) > 0) != (c.remark != "") {
+					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.permissions.accepted), len(s.permissions.unwanted), len(s.prompts.Queued()), len(s.conv.Entries))
 				}
 			})
 		})

@@ -50,19 +50,19 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Secrets) { s.secrets(m.MethodID, m.Values) }),
 	toSession(func(s *Session, _ rpc.Logout) { s.logout() }),
 	toSession(func(s *Session, m rpc.SetOption) { s.setOption(m.ID, m.Value) }),
-	inBackground(func(h *Host, m rpc.Traffic) { h.showTraffic(m.Agent, m.File, m.Callback) }),
+	inBackground(func(h *Host, m rpc.Traffic) {
+		if entries, err := h.traffic.Entries(m.Agent, m.File); err != nil {
+			h.editor.Answer(m.Callback, nil, err.Error())
+		} else {
+			h.editor.Answer(m.Callback, entries, "")
+		}
+	}),
 
 	// prompts
-	toSession(func(s *Session, m rpc.Prompt) { s.submit(newDraft(prompting, prompted(m.Blocks))) }),
-	toSession(func(s *Session, m rpc.Steer) { s.submit(newDraft(steering, prompted(m.Blocks))) }),
-	toSession(func(s *Session, _ rpc.Cancel) { s.submitCancel() }),
-	toSession(func(s *Session, m rpc.Queue) {
-		var prompts []prompt
-		for _, blocks := range m.Prompts {
-			prompts = append(prompts, prompted(blocks))
-		}
-		s.submit(&draft{action: editing, was: m.Was, prompts: prompts})
-	}),
+	toSession(func(s *Session, m rpc.Prompt) { s.prompts.Prompt(m) }),
+	toSession(func(s *Session, m rpc.Steer) { s.prompts.Steer(m) }),
+	toSession(func(s *Session, _ rpc.Cancel) { s.prompts.Cancel() }),
+	toSession(func(s *Session, m rpc.Queue) { s.prompts.Edit(m) }),
 	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Cwd, m) }) }),
 	toSession(func(s *Session, m rpc.AwaitFiles) {
 		s.base.Background(func() {
@@ -71,7 +71,7 @@ var handlers = handling(
 		})
 	}),
 	toHost((*Host).hearUnsaved),
-	toSession((*Session).listUnsaved),
+	toSession(func(s *Session, m rpc.ListUnsaved) { s.prompts.Unsaved.List(m) }),
 
 	// the chat
 	toHost(func(h *Host, m rpc.Visible) {
@@ -129,15 +129,13 @@ var handlers = handling(
 	}),
 
 	// terminals
-	toSession(func(s *Session, m rpc.TerminalsAt) { s.base.Editor.Answer(m.Callback, s.terminalsAt(m.Row), "") }),
-	toTerminal(func(t *sessionTerminal, m rpc.TerminalShow) { t.view.show(m.Anew, m.Cols, m.Rows) }),
-	toTerminal(func(t *sessionTerminal, _ rpc.TerminalShut) { t.view.shut() }),
-	toTerminal(func(t *sessionTerminal, m rpc.TerminalFocus) { t.display.Answering(t.own != nil && m.Focused) }),
-	toTerminal(func(t *sessionTerminal, m rpc.TerminalKeys) {
-		if t.own != nil {
-			t.own.Type([]byte(m.Keys))
-		}
+	toSession(func(s *Session, m rpc.TerminalsAt) {
+		s.base.Editor.Answer(m.Callback, s.terminals.Numbers(s.chat.Entry(m.Row)), "")
 	}),
+	toSession(func(s *Session, m rpc.TerminalShow) { s.terminals.Show(m) }),
+	toSession(func(s *Session, m rpc.TerminalShut) { s.terminals.Shut(m) }),
+	toSession(func(s *Session, m rpc.TerminalFocus) { s.terminals.Focus(m) }),
+	toSession(func(s *Session, m rpc.TerminalKeys) { s.terminals.Keys(m) }),
 
 	// permissions
 	toSession(func(s *Session, m rpc.Respond) { s.respond(int64(m.ID), m.Option) }),
@@ -182,7 +180,7 @@ var handlers = handling(
 	toHost((*Host).hearConflicts),
 	inBackground(func(h *Host, m rpc.ListRefused) { h.editor.Answer(m.Callback, h.files.Refused(m.Name), "") }),
 	inBackground(func(h *Host, m rpc.Recover) { h.recoverFile(m.ID, m.Which) }),
-	toHost(func(h *Host, m rpc.FollowState) { h.follow.heard(m) }),
+	toHost(func(h *Host, m rpc.FollowState) { h.follow.Heard(m) }),
 )
 
 // handler does what a message says.
@@ -219,18 +217,6 @@ func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 		}
 		if asks, ok := any(m).(interface{ Answers() int }); ok && asks.Answers() != 0 {
 			h.editor.Answer(asks.Answers(), nil, "The session is closed.")
-		}
-	})
-}
-
-// toTerminal handles a message for a terminal on the goroutine of its session.
-func toTerminal[M interface {
-	InSession() int
-	Number() int
-}](f func(*sessionTerminal, M)) handler {
-	return toSession(func(s *Session, m M) {
-		if t := s.terminals.numbered(m.Number()); t != nil {
-			f(t, m)
 		}
 	})
 }

@@ -50,7 +50,11 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	h.background(h.editor.Run)
-	h.background(h.cleanBlobs)
+	h.background(func() {
+		if err := h.blobs.Clean(time.Now()); err != nil {
+			h.log.Warn("clean the folder of what agents sent", "err", err)
+		}
+	})
 	h.background(h.offerUnfinished)
 	h.editor.Post(editor.Do(rpc.Hello{Revision: rpc.Revision, Version: o.Version, Groups: styled.Groups()}))
 	stop := context.AfterFunc(ctx, func() { in.Close() })

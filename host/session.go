@@ -3,20 +3,22 @@ package host
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/host/terminals"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
@@ -43,7 +45,7 @@ type Session struct {
 	login  login
 
 	conv        *session.Conversation
-	outbox      outbox            // the user's prompts, and whether a turn is open
+	prompts     *prompt.Prompts   // and whether a turn is open
 	unsent      []session.Content // the prompt of the open turn, while it waits for the look at the folders
 	permissions permissions
 	remarked    map[string]bool // what remarkOnce has said in this turn
@@ -52,7 +54,7 @@ type Session struct {
 	shown shown
 	clock *time.Timer
 
-	terminals    terminals
+	terminals    *terminals.Set
 	ledger       *ledger.Ledger
 	review       *reviewTab
 	due          bool // the agent has changed something in this turn
@@ -60,17 +62,16 @@ type Session struct {
 	lacks        ledger.Lack // what the copies of its folders leave out
 	reminder     string      // what is to be said in the chat when the session is open
 	diffs        diffs
-	unsaved      unsaved
-	known        map[string]string            // see stale.go
-	traced       map[*session.ToolCall]traced // by the follower
-	visible      atomic.Bool                  // a window shows the chat
-	working      span                         // of the turn that runs, or the last one
-	urgent       atomic.Bool                  // something must not wait for a hidden chat's turn
-	fileRequests fileaccess.Queue             // what the agent reads and writes through its client; for any goroutine
+	known        map[string]string // see stale.go
+	tracer       *follow.Tracer
+	visible      atomic.Bool      // a window shows the chat
+	working      span             // of the turn that runs, or the last one
+	urgent       atomic.Bool      // something must not wait for a hidden chat's turn
+	fileRequests fileaccess.Queue // what the agent reads and writes through its client; for any goroutine
 }
 
 // phase is where a session is between its beginning and its end; whether a
-// turn runs is apart from that, in the outbox.
+// turn runs is apart from that, in its prompts.
 type phase int
 
 const (
@@ -90,9 +91,12 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Remark: s.remark, Event: s.event, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
+	s.terminals = newTerminals(s)
+	s.tracer = newTracer(s)
+	s.prompts = newPrompts(s)
 	s.chat = transcript.New(s.conv, transcript.Config{
-		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
-		Output: resolved, Resolve: resolvedLines, Save: s.save, Files: s.sharedFiles,
+		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
+		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: s.sharedFiles,
 	})
 	s.ledger = newLedger(s)
 	s.review = newReviewTab(s)
@@ -104,20 +108,19 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
-		terminals: map[*sessionTerminal]bool{},
 	}
 	return s
 }
 
 // die ends the session's life in its agent; what is shown stays.
 func (s *Session) die(err error) {
-	var f *Failure
+	var f *failure.Failure
 	if !errors.As(err, &f) {
-		f = &Failure{Sentence: err.Error()}
+		f = &failure.Failure{Sentence: err.Error()}
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
-	if s.outbox.turnOpen() {
+	if s.prompts.TurnOpen() {
 		s.failTurn(f)
 	} else {
 		s.remarkFailure("error", f)
@@ -129,7 +132,7 @@ func (s *Session) die(err error) {
 // detach leaves the agent and answers everything that is open.
 func (s *Session) detach() {
 	s.withdrawAll("cancel")
-	s.leaveTerminals()
+	s.terminals.Release()
 	if a := s.agent; a != nil {
 		s.agent = nil
 		s.apply(session.AgentGone{})
@@ -139,12 +142,12 @@ func (s *Session) detach() {
 	s.remote.id = ""
 }
 
-func (s *Session) agentDied(a *agent, why *Failure) {
+func (s *Session) agentDied(a *agent, why *failure.Failure) {
 	if s.agent == a {
 		s.die(why)
 		s.died = a
 		if !s.visible.Load() {
-			a.mourned.Do(func() { s.base.Editor.Notify("error", why.brief(s.base.Title)+" :Acp restart starts it again.") })
+			a.mourned.Do(func() { s.base.Editor.Notify("error", why.Brief(s.base.Title)+" :Acp restart starts it again.") })
 		}
 	}
 }
@@ -155,7 +158,7 @@ func (s *Session) close() {
 		s.agent.Cancel(s.remote.id)
 	}
 	s.detach()
-	if s.outbox.turnOpen() {
+	if s.prompts.TurnOpen() {
 		s.endTurn(session.StopError, "The session was closed.")
 	}
 	s.phase, s.closed = dead, true
@@ -166,125 +169,42 @@ func (s *Session) close() {
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
 	s.flush()
-	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
+	s.terminals.Close()
 	s.base.Box.Close()
 }
 
-// steer puts the user's words into the running turn, or sends them as a prompt
-// where that cannot be.
-func (s *Session) steer(words []session.Content) {
-	plain, _ := withoutUnsaved(words)
-	fitting, err := s.fit(plain)
-	if err != nil || !s.info.Steers || s.phase != ready || !s.outbox.turnOpen() || s.unsent != nil {
-		s.queueInstead(words)
+// steer puts the user's words into the running turn; done is called on the session's goroutine.
+func (s *Session) steer(words []session.Content, done func(taken bool)) {
+	if !s.info.Steers || s.phase != ready || s.unsent != nil {
+		done(false)
 		return
 	}
-	s.agent.Steer(s.remote.id, fitting, func(taken bool, err error) {
+	s.agent.Steer(s.remote.id, words, func(taken bool, err error) {
 		s.base.Box.PutSlowly(func() {
-			if !taken {
-				s.queueInstead(words)
-				s.proceed()
-				return
+			if taken {
+				s.apply(session.Steered{Words: words})
+				s.changed()
 			}
-			s.apply(session.Steered{Words: fitting})
-			s.changed()
+			done(taken)
 		})
 	})
 }
 
-// queueInstead sends words as a prompt that could not steer, and says so where they wait.
-func (s *Session) queueInstead(words []session.Content) {
-	s.outbox.instead(words)
-	why := "cannot be steered"
-	if s.info.Steers {
-		why = "did not take them"
-	}
-	if s.outbox.working() {
-		s.base.Editor.Notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", s.base.Title, why))
-	}
-}
-
-// resume lets a paused queue go on.
-func (s *Session) resume() {
-	if s.phase == dead {
-		s.base.Editor.Notify("warning", s.failure)
-		return
-	}
-	s.outbox.resume()
-	s.changed()
-}
-
-// proceed does what is to be done with the user's prompts. It is called
-// whenever the user has done something with them, and when the agent may take
-// one.
-func (s *Session) proceed() {
-	for {
-		next, some := s.outbox.next(s.phase == ready)
-		if !some {
-			return
-		}
-		switch next.action {
-		case sending:
-			s.send(next.blocks)
-		case sendingAgain:
-			s.work(next.blocks)
-		case steering:
-			s.steer(next.blocks)
-		case cancelling:
-			s.cancel()
-		case resuming:
-			s.resume()
-		case queueing:
-			s.keptFromDead()
-			s.changed()
-		case editing:
-			s.changed()
-		}
-	}
-}
-
-// keptFromDead says what becomes of a prompt that was sent before Neovim knew
-// of the agent's death.
-func (s *Session) keptFromDead() {
-	if s.phase == dead {
-		s.base.Editor.Notify("warning", s.failure+" Your prompt is kept.")
-	}
-}
-
-// send begins a turn, or has what goes along fetched before.
-func (s *Session) send(blocks []session.Content) {
-	if _, room := withoutUnsaved(blocks); room > 0 {
-		s.gather(blocks)
-		return
-	}
-	s.begin(blocks, alongside{})
-}
-
-func (s *Session) begin(blocks []session.Content, along alongside) {
-	blocks, err := s.fit(blocks)
-	if err != nil {
-		s.outbox.dropped()
-		s.remark("error", err.Error()+".")
-		return
-	}
-	if along.lost != "" {
-		s.remark("warning", along.lost)
-	}
-	sent := slices.Concat(blocks, along.sent)
-	s.outbox.opened()
+// begin opens a turn; its prompt goes out when the session's folders have been looked at.
+func (s *Session) begin(t prompt.Turn) {
+	s.prompts.Opened()
 	clear(s.remarked)
 	s.working.begin()
-	s.host.follow.turn(s.id, true)
-	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
-	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
-	s.tookAlong(along)
+	s.host.follow.Begin(s.id)
+	s.apply(session.TurnStart{Prompt: t.Shown, Sent: t.Sent})
+	s.event("AcpTurnStart", map[string]any{"prompt": t.Text})
 	s.startClock()
 	s.changed()
-	attempt := s.outbox.attempt
-	s.unsent = sent
-	s.ledger.BeginTurn(promptText(blocks), func() {
+	attempt := s.prompts.Attempt()
+	s.unsent = t.Sent
+	s.ledger.BeginTurn(t.Text, func() {
 		s.base.Box.Put(func() {
-			if s.unsent != nil && s.outbox.awaits(attempt) {
+			if s.unsent != nil && s.prompts.Awaits(attempt) {
 				s.work(s.unsent)
 			}
 		})
@@ -294,11 +214,11 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 // work makes the agent work on the prompt of the open turn.
 func (s *Session) work(blocks []session.Content) {
 	s.remote.skipping, s.unsent = false, nil
-	attempt := s.outbox.attempt
+	attempt := s.prompts.Attempt()
 	s.changed()
 	s.agent.Prompt(s.remote.id, blocks, func(reason session.StopReason, err error) {
 		s.base.Box.PutSlowly(func() {
-			if s.outbox.awaits(attempt) {
+			if s.prompts.Awaits(attempt) {
 				s.answered(blocks, reason, err)
 			}
 		})
@@ -309,20 +229,20 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 	switch {
 	case err == nil:
 		s.endTurn(reason, "")
-		s.proceed()
+		s.prompts.Proceed()
 	case errors.Is(err, acp.ErrClosed):
 		// The end of the process is told by agentDied.
 	case session.AuthRequired(err):
-		s.outbox.interrupt(blocks)
+		s.prompts.Interrupt(blocks)
 		s.needLogin()
-	case s.outbox.stage == stopping && session.RequestCancelled(err):
+	case s.prompts.Stopping() && session.RequestCancelled(err):
 		s.endTurn(session.StopCancelled, "")
-		s.proceed()
+		s.prompts.Proceed()
 	default:
-		s.forgetSent()
-		words, detail := explained(err)
-		s.failTurn(&Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.base.Title, words), Detail: detail})
-		s.proceed()
+		s.prompts.Unsaved.Forget()
+		words, detail := failure.Explain(err)
+		s.failTurn(&failure.Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.base.Title, words), Detail: detail})
+		s.prompts.Proceed()
 	}
 }
 
@@ -330,7 +250,7 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.closeTurn(session.TurnEnd{StopReason: reason, Error: why})
 }
 
-func (s *Session) failTurn(f *Failure) {
+func (s *Session) failTurn(f *failure.Failure) {
 	s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
 }
 
@@ -338,15 +258,15 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
 	s.permissions.accepted = nil
-	s.outbox.ended()
+	s.prompts.Ended()
 	s.unsent = nil
 	s.working.end()
-	s.host.follow.turn(s.id, false)
+	s.host.follow.End(s.id)
 	s.apply(end)
 	s.tellDue(false)
 	s.stopClock()
 	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
-		s.stopTerminals()
+		s.terminals.Stop()
 	}
 	data := map[string]any{"stop_reason": string(end.StopReason)}
 	if end.Error != "" {
@@ -359,29 +279,29 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 
 // cancel ends the running turn. Queued prompts stay and wait for the user.
 func (s *Session) cancel() {
-	working := s.outbox.working()
+	working := s.prompts.Working()
 	switch {
 	case !working && s.giveUp():
 		return
-	case s.outbox.stage == interrupted:
+	case s.prompts.Interrupted():
 		s.endTurn(session.StopCancelled, "")
 		return
 	case working:
 		if s.unsent != nil {
 			s.work(s.unsent)
 		}
-		s.outbox.stop()
+		s.prompts.Stop()
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
-		attempt := s.outbox.attempt
+		attempt := s.prompts.Attempt()
 		s.later(slowAnswer, func() {
-			if s.outbox.awaits(attempt) {
+			if s.prompts.Awaits(attempt) {
 				s.remark("warning", s.base.Title+" has not ended the turn. :Acp restart starts it again.")
 			}
 		})
 	}
-	if waiting := s.outbox.pause(); waiting > 0 {
+	if waiting := s.prompts.Pause(); waiting > 0 {
 		s.remark("info", fmt.Sprintf("%s queued. Send an empty prompt to resume the queue.", styled.Many(waiting, "prompt")))
 	}
 	s.changed()
@@ -394,7 +314,7 @@ func (s *Session) update(u session.Update) {
 	}
 	switch n := u.(type) {
 	case session.TerminalPatch, session.TerminalChunk:
-		s.updateTerminal(u)
+		s.terminals.Update(u)
 		return
 	case session.UnknownUpdate:
 		if n.Reason != "" {
@@ -424,7 +344,7 @@ func (s *Session) remark(severity, text string) {
 }
 
 // remarkFailure is remark for a failure, with what is behind its sentence.
-func (s *Session) remarkFailure(severity string, f *Failure) {
+func (s *Session) remarkFailure(severity string, f *failure.Failure) {
 	s.apply(session.Remark{Severity: severity, Text: f.Error(), Detail: f.Detail})
 	s.changed()
 }
@@ -446,7 +366,7 @@ func (s *Session) later(d time.Duration, f func()) *time.Timer {
 func (s *Session) startClock() {
 	s.stopClock()
 	s.clock = s.later(time.Second, func() {
-		if s.outbox.turnOpen() {
+		if s.prompts.TurnOpen() {
 			s.chat.Tick()
 			s.mark()
 			s.startClock()
@@ -471,18 +391,15 @@ func (s *Session) state() string {
 		return "dead"
 	case len(s.permissions.waiting()) > 0:
 		return "requires_action"
-	case s.outbox.stage != idle, s.shown.ends > 0: // the chat may not show all of it
+	case !s.prompts.Idle(), s.shown.ends > 0: // the chat may not show all of it
 		return "running"
 	}
 	return "idle"
 }
 
-func promptText(blocks []session.Content) string {
-	var parts []string
-	for _, b := range blocks {
-		if t, ok := b.(session.Text); ok {
-			parts = append(parts, t.Text)
-		}
-	}
-	return strings.Join(parts, "\n")
+// saveBlob gives the file in which what the agent sent, in base64, is to be found soon; "" where it cannot be saved.
+func (s *Session) saveBlob(mimeType, data string) string {
+	return s.host.blobs.Save(mimeType, data, func(err error) {
+		s.base.Box.Put(func() { s.remark("warning", fmt.Sprintf("A file of %s could not be saved: %v.", s.base.Title, err)) })
+	})
 }

@@ -23,24 +23,28 @@ func (c *cancelCounter) Cancel(string) { c.cancels++ }
 func TestCancelOfATurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase phase
-		stage stage
+		again bool // the prompt waits to be sent again
 		told  int
 		open  bool
 	}{
-		"works":                                   {ready, running, 1, true},
-		"works, though an option needs a login":   {authRequired, running, 1, true},
-		"waits for a login":                       {authRequired, interrupted, 0, false},
-		"waits for the new process after a login": {starting, interrupted, 0, false},
+		"works":                                   {ready, false, 1, true},
+		"works, though an option needs a login":   {authRequired, false, 1, true},
+		"waits for a login":                       {authRequired, true, 0, false},
+		"waits for the new process after a login": {starting, true, 0, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := aloneSession(t)
 			var told cancelCounter
 			s.on(func() {
 				s.agent = &agent{Agent: &told}
-				s.phase, s.outbox.stage = c.phase, c.stage
-				s.submitCancel()
-				if told.cancels != c.told || s.outbox.turnOpen() != c.open {
-					t.Errorf("%s: the agent was told %d times, and that the turn is open is %v", name, told.cancels, s.outbox.turnOpen())
+				s.phase = c.phase
+				s.prompts.Opened()
+				if c.again {
+					s.prompts.Interrupt(nil)
+				}
+				s.prompts.Cancel()
+				if told.cancels != c.told || s.prompts.TurnOpen() != c.open {
+					t.Errorf("%s: the agent was told %d times, and that the turn is open is %v", name, told.cancels, s.prompts.TurnOpen())
 				}
 			})
 		})
@@ -55,12 +59,12 @@ func TestPromptAnsweredAsCancelled(t *testing.T) {
 			s.on(func() {
 				s.agent, s.phase = &agent{Agent: &cancelCounter{}}, ready
 				s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
-				s.outbox.opened()
+				s.prompts.Opened()
 				if cancelled {
-					s.submitCancel()
+					s.prompts.Cancel()
 				}
 				s.answered(nil, "", &acp.Error{Code: acp.CodeRequestCancelled, Message: "Request cancelled"})
-				if s.conv.Stop != want || s.outbox.turnOpen() {
+				if s.conv.Stop != want || s.prompts.TurnOpen() {
 					t.Errorf("cancelled %v: the turn ended with %q", cancelled, s.conv.Stop)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -61,7 +62,7 @@ func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func
 
 // visitFailure is the sentence for what an agent refused outside of a session.
 func visitFailure(spec AgentSpec, method string, err error) string {
-	var told *Failure
+	var told *failure.Failure
 	switch {
 	case errors.As(err, &told):
 		return told.Error()
@@ -70,7 +71,7 @@ func visitFailure(spec AgentSpec, method string, err error) string {
 	case errors.Is(err, acp.ErrClosed):
 		return fmt.Sprintf("%s ended before it answered %s.", spec.Title, method)
 	}
-	return fmt.Sprintf("%s refused %s: %s.", spec.Title, method, strings.TrimRight(errorText(err), "."))
+	return fmt.Sprintf("%s refused %s: %s.", spec.Title, method, strings.TrimRight(failure.Text(err), "."))
 }
 
 // storedID names a session that an agent keeps.
@@ -111,7 +112,7 @@ func (h *Host) folderOf(agent, id, otherwise string) string {
 func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 	h.visit(spec, cwd, "session/list", callback, func(a *agent, answer func(any, error)) func() {
 		if !a.said().Lists {
-			answer(nil, &Failure{Sentence: spec.Title + " gives no list of its sessions."})
+			answer(nil, &failure.Failure{Sentence: spec.Title + " gives no list of its sessions."})
 			return func() {}
 		}
 		return a.ListSessions(func(list []session.Stored, err error) {
@@ -145,8 +146,8 @@ func (h *Host) deleteStored(spec AgentSpec, cwd, id string, callback int) {
 	})
 }
 
-func deletesNot(spec AgentSpec) *Failure {
-	return &Failure{Sentence: spec.Title + " cannot delete sessions."}
+func deletesNot(spec AgentSpec) *failure.Failure {
+	return &failure.Failure{Sentence: spec.Title + " cannot delete sessions."}
 }
 
 // remove has the agent forget the session, and closes it.
@@ -161,7 +162,7 @@ func (s *Session) remove(callback int) {
 		fail(deletesNot(s.spec))
 		return
 	}
-	if s.outbox.turnOpen() {
+	if s.prompts.TurnOpen() {
 		a.Cancel(s.remote.id)
 	}
 	id := s.remote.id

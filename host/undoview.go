@@ -20,7 +20,7 @@ var errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
 
 // tellUndo undoes a turn for Lua, or tells what that would do.
 func (s *Session) tellUndo(m rpc.Undo) {
-	if s.outbox.turnOpen() {
+	if s.prompts.TurnOpen() {
 		s.base.Editor.Answer(m.Callback, nil, sentenceOf(errTurnRuns))
 		return
 	}

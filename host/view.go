@@ -8,7 +8,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // shown is what Neovim is still to be told of a session, besides the chat:
@@ -21,7 +20,6 @@ type shown struct {
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
 	changes     map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
-	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
 	ends        int // of turns among them
 	unsent      int // lines of the chat's end that are of prompts which wait; -1: not told
@@ -80,10 +78,10 @@ func (s *Session) apply(u session.Update) {
 		s.shown.calls[call] = at
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
-		s.ledger.Follow(call, s.outbox.turnOpen() || s.working.recent())
+		s.ledger.Follow(call, s.prompts.TurnOpen() || s.working.recent())
 		s.followDiffs(call)
-		s.trace(call)
-		s.refer(call)
+		s.tracer.Observe(call)
+		s.terminals.Observe(call)
 	}
 }
 
@@ -121,12 +119,10 @@ func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 func (s *Session) take(budget int) ([]editor.Op, bool) {
 	s.urgent.Store(false)
 	if s.shown.session {
-		s.chat.Await(s.waiting())
+		s.chat.Await(s.prompts.Waiting(s.closed))
 	}
 	s.chat.Sync()
-	for t := range s.shown.terminals {
-		s.chat.TouchTerminal(t.id)
-	}
+	s.terminals.Touched(s.chat.TouchTerminal)
 	var ops []editor.Op
 	for _, e := range s.chat.Take(budget) {
 		ops = append(ops, s.draw(s.chat, editor.Do(s.edit(e))))
@@ -139,34 +135,10 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	calls := s.callOps()
 	events := s.eventOps() // before the mirror, which says with them that the turn is over
 	ops = append(ops, s.mirrorOps(calls)...)
-	ops = append(ops, s.terminalOps()...)
+	ops = append(ops, s.terminals.Ops()...)
 	ops = append(ops, events...)
 	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
 	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
-}
-
-// waiting is what the chat shows of the prompts that are not sent yet. The one that gathers what goes along with
-// it looks as if it were: it is about to be.
-func (s *Session) waiting() []transcript.Waiting {
-	why, begun := "waiting", ""
-	switch {
-	case s.closed:
-		why, begun = "not sent", "not sent"
-	case s.outbox.paused:
-		why = "paused"
-	}
-	var list []transcript.Waiting
-	add := func(blocks []session.Content, why string) {
-		words, _ := withoutUnsaved(blocks)
-		list = append(list, transcript.Waiting{Blocks: words, Why: why, Brief: s.outbox.turnOpen()})
-	}
-	if s.outbox.stage == gathering {
-		add(s.outbox.current, begun)
-	}
-	for _, blocks := range s.outbox.queue {
-		add(blocks, why)
-	}
-	return list
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not

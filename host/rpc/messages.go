@@ -27,9 +27,6 @@ type At struct {
 // InSession is the session that a message is for.
 func (m In) InSession() int { return m.Session }
 
-// Number is the number of the terminal that a message is for.
-func (m InTerminal) Number() int { return m.Terminal }
-
 // Answers is the callback that waits for an answer.
 func (m Asks) Answers() int { return m.Callback }
 

@@ -81,6 +81,21 @@ var rules = []rule{
 		why: "what files were has nothing to do with who changed them",
 	},
 	{of: "host/terminal", never: []string{editorClient, module + "acp"}, why: "a terminal knows neither agents nor the editor"},
+	{
+		of: "host/terminals", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/prompt", module + "host/follow"},
+		why: "the terminals of a session know no other feature of it",
+	},
+	{
+		of: "host/follow", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/prompt", module + "host/terminals"},
+		why: "where agents work is told by each session and shown by one window, which know no other feature",
+	},
+	{
+		of: "host/prompt", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/follow", module + "host/terminals"},
+		why: "what the user sends is known apart from what the agent makes of it",
+	},
+	{of: "host/failure", never: []string{editorClient, module + "host/editor"}, direct: []string{"os", "context"}, why: "words are found in errors alone"},
+	{of: "host/blobs", never: []string{editorClient, module + "acp", module + "host"}, why: "what is in a file does not matter to who keeps it"},
+	{of: "host/traffic", never: []string{module + "buffers", module + "host/editor"}, why: "what was said is kept without knowing who asks"},
 	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
 	{of: "", except: []string{"acp", "test"}, direct: []string{jsonRPC}, why: "only acp knows the JSON-RPC library"},
 	{of: "", except: []string{"host", "test"}, direct: []string{editorClient}, why: "only the host knows the editor's client"},

@@ -1,4 +1,6 @@
-package host
+// Package failure puts errors into words for the user: those of agents, which come in many shapes, and why an agent
+// ended.
+package failure
 
 import (
 	"bytes"
@@ -16,8 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Failure is an error in words for the user: what happened, perhaps why, what to
-// do, and all that the agent has said.
+// Failure is an error in words for the user: what happened, perhaps why, what to do, and all that the agent has said.
 type Failure struct {
 	Sentence, Reason, Advice, Detail string
 }
@@ -30,38 +31,9 @@ func (f *Failure) Error() string {
 	return between(text, " ", f.Advice)
 }
 
-// startError says why a process could not be started, and what to do.
-func startError(spec AgentSpec, err error) error {
-	var missing *acp.NotFoundError
-	if errors.As(err, &missing) {
-		return &Failure{
-			Sentence: fmt.Sprintf("%s is not installed: there is no %s on the PATH.", spec.Title, missing.Program),
-			Advice:   spec.Install,
-		}
-	}
-	return &Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :checkhealth acp."}
-}
-
-// refusal is the sentence for an error answer to a request of ours.
-func (s *Session) refusal(method string, err error) *Failure {
-	var told *Failure
-	if errors.As(err, &told) {
-		return told
-	}
-	if errors.Is(err, errGivenUp) {
-		return &Failure{Sentence: method + " was cancelled.", Advice: ":Acp restart tries again."}
-	}
-	words, detail := explained(err)
-	return &Failure{
-		Sentence: fmt.Sprintf("%s refused %s: %s.", s.base.Title, method, strings.TrimRight(words, ".")),
-		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",
-		Detail:   detail,
-	}
-}
-
-// brief is the sentence without what explains a code or a signal in brackets, which stands in the chat: a longer
+// Brief is the sentence without what explains a code or a signal in brackets, which stands in the chat: a longer
 // message would stop Neovim until the user has pressed a key.
-func (f *Failure) brief(title string) string {
+func (f *Failure) Brief(title string) string {
 	if at := strings.LastIndex(f.Sentence, " ("); at >= len(title) {
 		return f.Sentence[:at] + "."
 	}
@@ -71,9 +43,9 @@ func (f *Failure) brief(title string) string {
 // longestSentence is how many bytes of an agent's words stand in a sentence.
 const longestSentence = 300
 
-// explained is an agent's error as one sentence, and all of it where the sentence leaves
-// something out. Many put the cause into data, and some put JSON into either.
-func explained(err error) (words, detail string) {
+// Explain returns an agent's error as one sentence, and all of it where the sentence leaves something out. Many agents
+// put the cause into data, and some put JSON into either.
+func Explain(err error) (words, detail string) {
 	var e *acp.Error
 	if !errors.As(err, &e) {
 		words = firstSentence(err.Error())
@@ -101,9 +73,9 @@ func explained(err error) (words, detail string) {
 	return words, strings.Join(all, "\n")
 }
 
-// errorText is explained where there is no room for more.
-func errorText(err error) string {
-	words, _ := explained(err)
+// Text is the first of [Explain], where there is no room for more.
+func Text(err error) string {
+	words, _ := Explain(err)
 	return words
 }
 
@@ -184,8 +156,8 @@ func dataText(data json.RawMessage) string {
 	return ""
 }
 
-// lastWords are the last lines that an agent has written to its error output.
-func lastWords(stderr string) []string {
+// LastWords are the last lines that an agent has written to its error output.
+func LastWords(stderr string) []string {
 	const most = 100
 	var words []string
 	for line := range strings.Lines(ansi.Strip(stderr)) {
@@ -203,9 +175,9 @@ var (
 	frameLine = regexp.MustCompile(`^\s+(at|File) |^Node\.js v`)
 )
 
-// reasonIn is the line of an agent's last words that says why it ended, or "". One
-// that failed by itself has said so last; of another only what is an error counts.
-func reasonIn(words []string, failed bool) string {
+// ReasonIn is the line of an agent's last words that says why it ended, or "". One that failed by itself has said so
+// last; of another only what is an error counts.
+func ReasonIn(words []string, failed bool) string {
 	for _, line := range slices.Backward(words) {
 		if errorLine.MatchString(line) && !frameLine.MatchString(line) {
 			return firstSentence(line)

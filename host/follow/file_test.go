@@ -1,4 +1,4 @@
-package host
+package follow
 
 import (
 	"fmt"
@@ -45,17 +45,6 @@ func TestLook(t *testing.T) {
 		if got := fmt.Sprint(file, ok); got != c.want {
 			t.Errorf("%s is %s, expected %s", filepath.Base(c.path), got, c.want)
 		}
-	}
-}
-
-func TestMovedLine(t *testing.T) {
-	moved := movedLine("1\n2\n3\n4\n5\n6\n7\n8\n", "0\n1\n2\nthree\n6\n7\n7a\n7b\n8\n")
-	got := ""
-	for line := 1; line <= 9; line++ {
-		got += fmt.Sprintf("%d→%d ", line, moved(line))
-	}
-	if want := "1→2 2→3 3→4 4→4 5→4 6→5 7→6 8→9 9→10 "; got != want {
-		t.Errorf("lines move %s, expected %s", got, want)
 	}
 }
 

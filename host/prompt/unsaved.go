@@ -1,4 +1,4 @@
-package host
+package prompt
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
@@ -42,147 +42,121 @@ func unsavedRoom(limit int) unsavedText {
 	return unsavedText{room: min(limit, maxUnsavedAll)}
 }
 
-// modified is a buffer of a file with unsaved text, as Lua lists it.
-type modified struct {
-	name      string // the buffer's, absolute
-	path      string // without links
-	buf, tick int
-	size      int // bytes
-}
-
-// unsaved is what a session knows of the user's unsaved text. But for reads it
-// belongs to the session's goroutine.
-type unsaved struct {
+// Unsaved is what a session knows of the user's unsaved text. It belongs to the session's goroutine, except for
+// [Unsaved.ReadByAgent].
+type Unsaved struct {
+	config   Config
 	reads    atomic.Bool // the agent has read through its client: it sees what the user sees
 	sent     map[string]sentText
-	heard    int        // how often Lua has listed the buffers
-	sendable []modified // of the last list
-	offered  []string   // what would go along, for the prompt
+	heard    int      // how often Lua has listed the buffers
+	sendable []buffer // of the last list
+	offered  []string // what would go along, for the prompt
 }
 
-// sentText is what the agent was last sent of a file, and in which state of its
-// buffer.
+// buffer is a buffer with unsaved text, as Lua lists it.
+type buffer struct {
+	rpc.UnsavedBuf
+	path string // without links
+}
+
+// sentText is what the agent was last sent of a file, and in which state of its buffer.
 type sentText struct {
 	sum       [sha256.Size]byte
 	buf, tick int
 }
 
-// modifiedIn reads Lua's list.
-func modifiedIn(list []rpc.UnsavedBuf) []modified {
-	found := make([]modified, len(list))
-	for i, b := range list {
-		found[i] = modified{name: b.Name, buf: b.Buf, tick: b.Tick, size: b.Size}
-	}
-	return found
-}
+func (t sentText) isOf(b buffer) bool { return t.buf == b.Buf && t.tick == b.Tick }
 
-// sendable leaves those that may go along by themselves: in the session's roots,
-// and not private. It reads the disk.
-func (s *Session) sendable(list []modified) []modified {
-	var found []modified
+func newUnsaved(c Config) *Unsaved { return &Unsaved{config: c, sent: map[string]sentText{}} }
+
+// shared leaves the buffers whose text may go along unasked. It reads the disk.
+func (u *Unsaved) shared(list []rpc.UnsavedBuf) []buffer {
+	var found []buffer
 	for _, b := range list {
-		real, err := buffers.RealPath(b.name)
-		if err != nil {
-			continue
+		if real, err := buffers.RealPath(b.Name); err == nil && u.config.Shares(b.Name, real) {
+			found = append(found, buffer{b, real})
 		}
-		if p := s.accessOf(session.KindRead, rules.Path{Given: b.name, Real: real}); p.outside || p.private {
-			continue
-		}
-		b.path = real
-		found = append(found, b)
 	}
 	return found
 }
 
-// new leaves those whose state the agent was not sent.
-func (u *unsaved) new(list []modified) []modified {
+// new leaves the buffers whose state the agent was not sent.
+func (u *Unsaved) new(list []buffer) []buffer {
 	if u.reads.Load() {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(b modified) bool {
+	return slices.DeleteFunc(slices.Clone(list), func(b buffer) bool {
 		sent, ok := u.sent[b.path]
-		return ok && sent.buf == b.buf && sent.tick == b.tick
+		return ok && sent.isOf(b)
 	})
 }
 
-// hearUnsaved tells all sessions of the buffers with unsaved text.
-func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
-	list := modifiedIn(m.Files)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range h.sessions {
-		s.base.Box.Put(func() { s.hear(list) })
-	}
-}
-
-// hear takes the buffers with unsaved text that Lua lists.
-func (s *Session) hear(list []modified) {
-	s.unsaved.heard++
-	heard := s.unsaved.heard
-	for _, p := range s.permissions.asked {
-		s.findStale(p)
-		s.hearHeld(p, list)
-	}
-	s.base.Background(func() {
-		sendable := s.sendable(list)
-		s.base.Box.Put(func() {
-			if s.unsaved.heard == heard {
-				s.unsaved.sendable = sendable
-				s.offer()
+// Hear takes the buffers with unsaved text that Lua lists.
+func (u *Unsaved) Hear(list []rpc.UnsavedBuf) {
+	u.heard++
+	heard := u.heard
+	u.config.Background(func() {
+		sendable := u.shared(list)
+		u.config.Box.Put(func() {
+			if u.heard == heard {
+				u.sendable = sendable
+				u.offer()
 			}
 		})
 	})
 }
 
 // offer has the prompt show what would go along with it.
-func (s *Session) offer() {
-	if offered := s.names(s.unsaved.new(s.unsaved.sendable)); !slices.Equal(offered, s.unsaved.offered) {
-		s.unsaved.offered = offered
-		s.changed()
+func (u *Unsaved) offer() {
+	if offered := u.names(u.new(u.sendable)); !slices.Equal(offered, u.offered) {
+		u.offered = offered
+		u.config.Changed()
 	}
 }
 
-func (s *Session) names(list []modified) []string {
+// Offered is the names of the files of which something would go along.
+func (u *Unsaved) Offered() []string { return u.offered }
+
+func (u *Unsaved) names(list []buffer) []string {
 	names := make([]string, len(list))
 	for i, b := range list {
-		names[i] = styled.VisibleText(s.base.Short(b.name))
+		names[i] = styled.VisibleText(u.config.Short(b.Name))
 	}
 	return names
 }
 
-// listUnsaved answers which of some buffers the user may be asked about, and
-// which may be saved, before a prompt; and how many bytes would go along.
-func (s *Session) listUnsaved(m rpc.ListUnsaved) {
-	list := modifiedIn(m.Files)
-	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
-	s.base.Background(func() {
-		sendable, size := s.sendable(list), 0
-		if !s.unsaved.reads.Load() {
-			size = s.collect(nil, maxUnsavedAll, before, embeds).size
+// List answers which of some buffers the user may be asked about, and which may be saved, before a prompt; and how many
+// bytes would go along.
+func (u *Unsaved) List(m rpc.ListUnsaved) {
+	before, embeds := maps.Clone(u.sent), u.config.Agent().EmbeddedContext
+	u.config.Background(func() {
+		sendable, size := u.shared(m.Files), 0
+		if !u.reads.Load() {
+			size = u.collect(nil, maxUnsavedAll, before, embeds).size
 		}
-		s.base.Box.Put(func() {
+		u.config.Box.Put(func() {
 			bufs := make([]int, len(sendable))
 			for i, b := range sendable {
-				bufs[i] = b.buf
+				bufs[i] = b.Buf
 			}
-			s.base.Editor.Answer(m.Callback, rpc.Unsaved{
-				New: s.names(s.unsaved.new(sendable)), Names: s.names(sendable), Bufs: bufs, Size: size,
+			u.config.Editor.Answer(m.Callback, rpc.Unsaved{
+				New: u.names(u.new(sendable)), Names: u.names(sendable), Bufs: bufs, Size: size,
 			}, "")
 		})
 	})
 }
 
-// readsClient notes that the agent reads through its client.
-func (s *Session) readsClient() {
-	if !s.unsaved.reads.Swap(true) {
-		s.base.Box.Put(s.offer)
+// ReadByAgent notes that the agent reads through its client. Any goroutine.
+func (u *Unsaved) ReadByAgent() {
+	if !u.reads.Swap(true) {
+		u.config.Box.Put(u.offer)
 	}
 }
 
-// forgetSent is for an agent that may not know any more what it was sent.
-func (s *Session) forgetSent() {
-	clear(s.unsaved.sent)
-	s.offer()
+// Forget is for an agent that may not know any more what it was sent.
+func (u *Unsaved) Forget() {
+	clear(u.sent)
+	u.offer()
 }
 
 // alongside is what goes along with a prompt.
@@ -190,21 +164,18 @@ type alongside struct {
 	sent  []session.Content // to the agent
 	shown []session.Content // in the transcript
 	texts map[string]sentText
-	known map[string]string // fingerprints, see Session.known
+	known map[string]string // texts that the agent knows then, by path without links
 	size  int               // bytes of texts and changes
 	lost  string            // why nothing goes along, in words
 }
 
-// tookAlong remembers what the agent has been sent.
-func (s *Session) tookAlong(along alongside) {
-	if s.unsaved.sent == nil {
-		s.unsaved.sent = map[string]sentText{}
+// took remembers what the agent has been sent.
+func (u *Unsaved) took(along alongside) {
+	maps.Copy(u.sent, along.texts)
+	for path, text := range along.known {
+		u.config.Knows(path, text)
 	}
-	maps.Copy(s.unsaved.sent, along.texts)
-	for path, print := range along.known {
-		s.know(path, print)
-	}
-	s.offer()
+	u.offer()
 }
 
 // withoutUnsaved takes the place of the unsaved text out of a prompt: how many bytes may go along, 0 where nothing is to.
@@ -217,63 +188,38 @@ func withoutUnsaved(blocks []session.Content) (rest []session.Content, room int)
 	return rest, room
 }
 
-// gather sends a prompt when the unsaved text that goes along with it has been
-// fetched from Neovim. What the user does meanwhile stays behind it.
-func (s *Session) gather(blocks []session.Content) {
-	words, room := withoutUnsaved(blocks)
-	if s.unsaved.reads.Load() {
-		s.begin(words, alongside{})
-		return
-	}
-	s.changed()
-	before, embeds := maps.Clone(s.unsaved.sent), s.info.EmbeddedContext
-	s.base.Background(func() {
-		along := s.collect(words, room, before, embeds)
-		s.base.Box.Put(func() {
-			if s.phase == ready {
-				s.begin(words, along)
-			} else {
-				s.outbox.putBack()
-				s.keptFromDead()
-				s.changed()
-			}
-			s.proceed()
-		})
-	})
-}
-
 // collect makes what goes along, at most so many bytes of text. It asks Neovim and reads the disk.
-func (s *Session) collect(words []session.Content, room int, before map[string]sentText, embeds bool) alongside {
+func (u *Unsaved) collect(words []session.Content, room int, before map[string]sentText, embeds bool) alongside {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	along := alongside{texts: map[string]sentText{}, known: map[string]string{}}
 	for _, b := range words { // what the user has attached whole
 		if r, ok := b.(session.Resource); ok && r.Text != "" {
 			if path, ok := wholeFile(r.URI); ok {
-				along.known[path] = fingerprint(r.Text)
+				along.known[path] = r.Text
 			}
 		}
 	}
-	value, err := s.base.Editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
+	value, err := u.config.Editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
 	if err != nil {
 		along.lost = "Neovim was busy: unsaved text did not go along with the prompt."
 		return along
 	}
 	var list []rpc.UnsavedBuf
 	rpc.Into(&list, value)
-	changed := slices.DeleteFunc(s.sendable(modifiedIn(list)), func(b modified) bool {
+	changed := slices.DeleteFunc(u.shared(list), func(b buffer) bool {
 		was, known := before[b.path]
-		return known && was.buf == b.buf && was.tick == b.tick
+		return known && was.isOf(b)
 	})
-	texts := s.unsavedOf(ctx, changed)
+	texts := u.fetch(ctx, changed)
 	var files []unsavedFile
 	for i, b := range changed {
 		was, known := before[b.path]
-		f := unsavedFile{modified: b, short: s.base.Short(b.name), text: texts[i].text}
+		f := unsavedFile{buffer: b, short: u.config.Short(b.Name), text: texts[i].text}
 		if texts[i].asked && (f.text == nil || !known && f.text.Disk != nil && *f.text.Disk == f.text.Text) {
 			continue // saved meanwhile, or as it was
 		}
-		sent := sentText{buf: b.buf, tick: b.tick}
+		sent := sentText{buf: b.Buf, tick: b.Tick}
 		if f.text != nil {
 			sent.sum = sha256.Sum256([]byte(f.text.Text))
 		}
@@ -289,24 +235,24 @@ func (s *Session) collect(words []session.Content, room int, before map[string]s
 	return along
 }
 
-// fetched is the unsaved text of a buffer, nil where it has none. That it could not be asked for is no
-// failure: a link says that there is something.
+// fetched is the unsaved text of a buffer, nil where it has none. That it could not be asked for is no failure: a link
+// says that there is something.
 type fetched struct {
 	asked bool
 	text  *buffers.Unsaved
 }
 
-// unsavedOf fetches the texts of buffers that are not too large, all at once.
-func (s *Session) unsavedOf(ctx context.Context, list []modified) []fetched {
+// fetch gets the texts of buffers that are not too large, all at once.
+func (u *Unsaved) fetch(ctx context.Context, list []buffer) []fetched {
 	found := make([]fetched, len(list))
 	var wait sync.WaitGroup
 	for i, b := range list {
-		if b.size > maxUnsavedBuffer {
+		if b.Size > maxUnsavedBuffer {
 			continue
 		}
 		wait.Add(1)
-		s.base.Files.Unsaved(ctx, b.path, func(u *buffers.Unsaved, err error) {
-			found[i] = fetched{err == nil, u}
+		u.config.Files.Unsaved(ctx, b.path, func(text *buffers.Unsaved, err error) {
+			found[i] = fetched{err == nil, text}
 			wait.Done()
 		})
 	}
@@ -326,7 +272,7 @@ func wholeFile(uri string) (string, bool) {
 
 // unsavedFile is a file whose unsaved text goes along.
 type unsavedFile struct {
-	modified
+	buffer
 	short string           // the name for the user
 	text  *buffers.Unsaved // nil where it is not known
 }
@@ -340,14 +286,14 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 	var texts, links []session.Content
 	var patches strings.Builder
 	for _, f := range files {
-		uri := attachment{path: f.name}.uri()
+		uri := attachment{path: f.Name}.uri()
 		a.shown = append(a.shown, session.ResourceLink{URI: uri, Name: f.short, Description: "unsaved text"})
 		patch := ""
 		switch u := f.text; {
 		case u == nil || !isText(u.Text):
 		case embeds && len(u.Text) <= min(maxEmbedded, room):
 			room -= len(u.Text)
-			a.known[f.path] = fingerprint(u.Text)
+			a.known[f.path] = u.Text
 			whole = append(whole, f.short)
 			texts = append(texts, session.Resource{URI: uri, Text: u.Text})
 			continue
@@ -356,7 +302,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 		}
 		if patch != "" && len(patch) <= min(maxUnsavedDiff, room) {
 			room -= len(patch)
-			a.known[f.path] = fingerprint(f.text.Text)
+			a.known[f.path] = f.text.Text
 			changed = append(changed, f.short)
 			patches.WriteString(patch)
 			continue
@@ -369,7 +315,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 		a.sent = append(a.sent, texts...)
 	}
 	if len(changed) > 0 {
-		fence := fence(patches.String())
+		fence := markdown.FenceFor(patches.String())
 		a.say("These files have changes in the user's editor that are not saved to disk yet: " + strings.Join(changed, ", ") +
 			". This diff leads from the disk to the editor:\n" + fence + "diff\n" + patches.String() + fence)
 	}

@@ -1,4 +1,4 @@
-package host
+package prompt
 
 import (
 	"context"
@@ -18,30 +18,26 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// This file has the files attached to a prompt.
-
 const (
 	maxEmbedded = 100 << 10 // bytes of a text that goes along with a prompt
 	maxRead     = 4 << 20   // bytes of a file of which a part may go along
 	maxWait     = 2 * time.Second
 )
 
-// attachment is a file, or lines of it, that the user puts beside a prompt's
-// words.
+// attachment is a file, or lines of it, that the user puts beside a prompt's words.
 type attachment struct {
 	path        string // absolute
 	first, last int    // 1-based, inclusive; 0 for the whole file
 }
 
-// prompt is what the user has written, and the files attached to it by their
-// place among the blocks.
+// prompt is what the user has written, and the files attached to it by their place among the blocks.
 type prompt struct {
 	blocks   []session.Content
 	attached map[int]attachment
 }
 
-// prompted is a prompt as Lua tells it.
-func prompted(list []rpc.Content) prompt {
+// decode makes a prompt of Lua's message.
+func decode(list []rpc.Content) prompt {
 	p := prompt{attached: map[int]attachment{}}
 	for _, b := range list {
 		switch b.Type {
@@ -72,38 +68,29 @@ func prompted(list []rpc.Content) prompt {
 }
 
 // submit takes what the user does with prompts, and does it when the files attached to them have been read.
-func (s *Session) submit(d *draft) {
-	s.outbox.add(d)
-	for _, p := range d.prompts {
-		for i, file := range p.attached {
-			file.path, _ = s.base.Absolute(file.path)
-			s.base.Background(func() {
-				s.read(file, func(content session.Content) {
-					s.base.Box.Put(func() {
-						s.outbox.attach(d, p, i, content)
-						s.proceed()
+func (p *Prompts) submit(d *draft) {
+	p.add(d)
+	for _, one := range d.prompts {
+		for i, file := range one.attached {
+			file.path, _ = p.config.Absolute(file.path)
+			p.config.Background(func() {
+				p.read(file, func(content session.Content) {
+					p.config.Box.Put(func() {
+						p.attach(d, one, i, content)
+						p.Proceed()
 					})
 				})
 			})
 		}
 	}
-	s.proceed()
+	p.Proceed()
 }
 
-// submitCancel cancels what runs; what was sent just before counts as sent.
-func (s *Session) submitCancel() {
-	if s.outbox.cancel() {
-		s.cancel()
-	}
-	s.proceed()
-}
-
-// read gives what stands for a file in a prompt: its text as the user sees it,
-// or a link where that is no text, too long, or cannot be read. It blocks for
-// the disk; done is called once, from any goroutine.
-func (s *Session) read(file attachment, done func(session.Content)) {
+// read gives what stands for a file in a prompt: its text as the user sees it, or a link where that is no text, too
+// long, or cannot be read. It blocks for the disk; done is called once, from any goroutine.
+func (p *Prompts) read(file attachment, done func(session.Content)) {
 	link := session.ResourceLink{URI: file.uri()}
-	link.Name, _ = transcript.FileName(link.URI, s.base.Cwd)
+	link.Name, _ = transcript.FileName(link.URI, p.config.Cwd)
 	info, err := os.Stat(file.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // a buffer may have it
@@ -120,7 +107,7 @@ func (s *Session) read(file attachment, done func(session.Content)) {
 		r.Line, r.Limit = &file.first, &limit
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
-	s.base.Files.Read(ctx, r, func(text string, err error) {
+	p.config.Files.Read(ctx, r, func(text string, err error) {
 		cancel()
 		if err != nil || len(text) > maxEmbedded || !isText(text) {
 			done(link)
@@ -144,31 +131,32 @@ func (f attachment) uri() string {
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// fit makes a prompt of what the agent takes: a file that cannot go along is
-// linked. For what cannot be sent at all it returns a sentence.
-func (s *Session) fit(blocks []session.Content) ([]session.Content, error) {
+// fit makes a prompt of what the agent takes: a file that cannot go along is linked. For what cannot be sent at all it
+// returns a sentence.
+func (p *Prompts) fit(blocks []session.Content) ([]session.Content, error) {
+	takes := p.config.Agent()
 	fitting := make([]session.Content, len(blocks))
 	for i, block := range blocks {
 		fitting[i] = block
 		switch b := block.(type) {
 		case session.Image:
-			if !s.info.Images {
-				return nil, s.cannotTake("images")
+			if !takes.Images {
+				return nil, p.cannotTake("images")
 			}
 		case session.Audio:
-			if !s.info.Audio {
-				return nil, s.cannotTake("audio")
+			if !takes.Audio {
+				return nil, p.cannotTake("audio")
 			}
 		case session.Resource:
-			if s.info.EmbeddedContext {
+			if takes.EmbeddedContext {
 				continue
 			}
 			if filepath.IsAbs(b.URI) { // which is none, but says enough
 				b.URI = attachment{path: b.URI}.uri()
 			}
-			name, isFile := transcript.FileName(b.URI, s.base.Cwd)
+			name, isFile := transcript.FileName(b.URI, p.config.Cwd)
 			if !isFile {
-				return nil, s.cannotTake("embedded resources")
+				return nil, p.cannotTake("embedded resources")
 			}
 			fitting[i] = session.ResourceLink{URI: b.URI, Name: name, MimeType: b.MimeType}
 		}
@@ -176,6 +164,6 @@ func (s *Session) fit(blocks []session.Content) ([]session.Content, error) {
 	return fitting, nil
 }
 
-func (s *Session) cannotTake(what string) error {
-	return fmt.Errorf("%s takes no %s: the prompt was not sent", s.base.Title, what)
+func (p *Prompts) cannotTake(what string) error {
+	return fmt.Errorf("%s takes no %s: the prompt was not sent", p.config.Title, what)
 }

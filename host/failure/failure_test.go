@@ -1,4 +1,4 @@
-package host
+package failure
 
 import (
 	"encoding/json"
@@ -43,7 +43,7 @@ func TestExplainedErrors(t *testing.T) {
 		"lines":                {"It failed\n  at a\n  at b", "", "It failed", []string{"at b"}},
 		"braces":               {"use {x} or {{y}}", "", "use {x} or {{y}}", nil},
 	} {
-		words, detail := explained(&acp.Error{Code: 400, Message: c.message, Data: json.RawMessage(c.data)})
+		words, detail := Explain(&acp.Error{Code: 400, Message: c.message, Data: json.RawMessage(c.data)})
 		if words != c.words {
 			t.Errorf("%s: %q, want %q", name, words, c.words)
 		}
@@ -57,14 +57,14 @@ func TestExplainedErrors(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("word ", 1000)
-	if words, detail := explained(&acp.Error{Message: long}); len(words) > 2*longestSentence || detail != strings.TrimSpace(long) {
+	if words, detail := Explain(&acp.Error{Message: long}); len(words) > 2*longestSentence || detail != strings.TrimSpace(long) {
 		t.Errorf("of a long one %d bytes are told, and %d are behind", len(words), len(detail))
 	}
-	if words, detail := explained(errors.New("it is gone\nfor good")); words != "it is gone" || detail != "it is gone\nfor good" {
+	if words, detail := Explain(errors.New("it is gone\nfor good")); words != "it is gone" || detail != "it is gone\nfor good" {
 		t.Errorf("of another error %q and %q", words, detail)
 	}
 	many := strings.Repeat("{", 1<<20)
-	if words, _ := explained(&acp.Error{Message: many}); !strings.HasPrefix(words, "{{{") {
+	if words, _ := Explain(&acp.Error{Message: many}); !strings.HasPrefix(words, "{{{") {
 		t.Error("many braces are not told")
 	}
 }
@@ -90,7 +90,7 @@ func TestReasonInLastWords(t *testing.T) {
 		"JSON":           {`Error: {"message":"no key","code":1}` + "\n", true, "Error: no key"},
 		"nothing":        {"", true, ""},
 	} {
-		if got := reasonIn(lastWords(c.stderr), c.failed); got != c.want {
+		if got := ReasonIn(LastWords(c.stderr), c.failed); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

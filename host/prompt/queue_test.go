@@ -1,4 +1,4 @@
-package host
+package prompt
 
 import (
 	"fmt"
@@ -10,26 +10,26 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
-// aloneOutbox is an outbox with a session and an agent of which there is no more than what the outbox sees.
-type aloneOutbox struct {
-	outbox
+// queueAlone is a queue with a session and an agent of which there is no more than what the queue sees.
+type queueAlone struct {
+	Queue
 	ready   bool
 	gathers bool // something goes along with each prompt
 	done    []string
 }
 
-func (o *aloneOutbox) proceed() {
+func (o *queueAlone) proceed() {
 	for {
 		next, some := o.next(o.ready)
 		if !some {
 			return
 		}
-		text := promptText(next.blocks)
+		text := Text(next.blocks)
 		switch next.action {
 		case sending:
 			o.say("send", text)
 			if !o.gathers {
-				o.opened()
+				o.Opened()
 			}
 		case sendingAgain:
 			o.say("again", text)
@@ -48,29 +48,29 @@ func (o *aloneOutbox) proceed() {
 	}
 }
 
-func (o *aloneOutbox) say(words ...string) {
+func (o *queueAlone) say(words ...string) {
 	o.done = append(o.done, strings.TrimSpace(strings.Join(words, " ")))
 }
 
-// stopIt is Session.cancel.
-func (o *aloneOutbox) stopIt() {
+// stopIt is what a session does to cancel.
+func (o *queueAlone) stopIt() {
 	what := "cancel nothing"
-	if o.working() {
+	if o.Working() {
 		what = "cancel"
-		o.stop()
+		o.Stop()
 	}
-	o.say(what, fmt.Sprint(o.pause()))
+	o.say(what, fmt.Sprint(o.Pause()))
 }
 
-func (o *aloneOutbox) submit(d *draft) *draft {
+func (o *queueAlone) submit(d *draft) *draft {
 	o.add(d)
 	o.proceed()
 	return d
 }
 
-func (o *aloneOutbox) prompt(text string) { o.submit(written(prompting, text)) }
+func (o *queueAlone) prompt(text string) { o.submit(written(prompting, text)) }
 
-func (o *aloneOutbox) submitCancel() {
+func (o *queueAlone) submitCancel() {
 	if o.cancel() {
 		o.stopIt()
 	}
@@ -78,13 +78,13 @@ func (o *aloneOutbox) submitCancel() {
 }
 
 // endTurn is the agent's answer.
-func (o *aloneOutbox) endTurn() {
-	o.ended()
+func (o *queueAlone) endTurn() {
+	o.Ended()
 	o.proceed()
 }
 
 // read is told that the attachment of a draft has been read.
-func (o *aloneOutbox) read(d *draft) {
+func (o *queueAlone) read(d *draft) {
 	o.attach(d, d.prompts[0], 1, session.ResourceLink{URI: "file:///a"})
 	o.proceed()
 }
@@ -103,20 +103,13 @@ func attaching(action action, text string) *draft {
 
 func wordsOf(text string) []session.Content { return []session.Content{session.Text{Text: text}} }
 
-func (o *outbox) waiting() (texts []string) {
-	for _, blocks := range o.queue {
-		texts = append(texts, promptText(blocks))
-	}
-	return texts
-}
-
-func TestOutbox(t *testing.T) {
+func TestQueue(t *testing.T) {
 	for name, c := range map[string]struct {
-		do    func(o *aloneOutbox)
+		do    func(o *queueAlone)
 		done  string
 		queue string
 	}{
-		"one after the other": {func(o *aloneOutbox) {
+		"one after the other": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			o.prompt("c")
@@ -124,28 +117,28 @@ func TestOutbox(t *testing.T) {
 			o.endTurn()
 			o.endTurn()
 		}, "send a, queue b, queue c, send b, send c", ""},
-		"before the agent is ready": {func(o *aloneOutbox) {
+		"before the agent is ready": {func(o *queueAlone) {
 			o.ready = false
 			o.prompt("a")
 			o.prompt("b")
 			o.ready = true
 			o.proceed()
 		}, "queue a, queue b, send a", "b"},
-		"an attachment is overtaken by nothing": {func(o *aloneOutbox) {
+		"an attachment is overtaken by nothing": {func(o *queueAlone) {
 			a := o.submit(attaching(prompting, "a"))
 			o.prompt("b")
 			o.submit(&draft{action: editing, prompts: []prompt{{blocks: wordsOf("c")}}})
 			o.read(a)
 		}, "send a, queue b, edit", "c, b"},
-		"what gathers is overtaken by nothing": {func(o *aloneOutbox) {
+		"what gathers is overtaken by nothing": {func(o *queueAlone) {
 			o.gathers = true
 			o.prompt("a")
 			o.prompt("b")
 			o.proceed()
-			o.opened()
+			o.Opened()
 			o.proceed()
 		}, "send a, queue b", "b"},
-		"what gathers goes back to its place": {func(o *aloneOutbox) {
+		"what gathers goes back to its place": {func(o *queueAlone) {
 			o.gathers = true
 			o.prompt("a")
 			o.prompt("b")
@@ -153,7 +146,7 @@ func TestOutbox(t *testing.T) {
 			o.putBack()
 			o.proceed()
 		}, "send a, queue b", "a, b"},
-		"what cannot be sent lets the next go": {func(o *aloneOutbox) {
+		"what cannot be sent lets the next go": {func(o *queueAlone) {
 			o.gathers, o.ready = true, false
 			o.prompt("a")
 			o.prompt("b")
@@ -163,7 +156,7 @@ func TestOutbox(t *testing.T) {
 			o.dropped()
 			o.proceed()
 		}, "queue a, queue b, send a, send b", ""},
-		"a cancel pauses the queue, an empty prompt goes on": {func(o *aloneOutbox) {
+		"a cancel pauses the queue, an empty prompt goes on": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			o.prompt("c")
@@ -173,7 +166,7 @@ func TestOutbox(t *testing.T) {
 			o.prompt("")
 			o.endTurn()
 		}, "send a, queue b, queue c, cancel 2, cancel 0, resume, send b, send c", ""},
-		"a prompt goes ahead of a paused queue": {func(o *aloneOutbox) {
+		"a prompt goes ahead of a paused queue": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			o.submitCancel()
@@ -182,7 +175,7 @@ func TestOutbox(t *testing.T) {
 			o.prompt("d")
 			o.endTurn()
 		}, "send a, queue b, cancel 1, send c, queue d", "b, d"},
-		"an emptied queue is not paused": {func(o *aloneOutbox) {
+		"an emptied queue is not paused": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			o.submitCancel()
@@ -192,35 +185,35 @@ func TestOutbox(t *testing.T) {
 			o.prompt("d")
 			o.endTurn()
 		}, "send a, queue b, cancel 1, edit, send c, queue d, send d", ""},
-		"a cancel without a queue pauses nothing": {func(o *aloneOutbox) {
+		"a cancel without a queue pauses nothing": {func(o *queueAlone) {
 			o.prompt("a")
 			o.submitCancel()
 			o.prompt("b")
 			o.endTurn()
 		}, "send a, cancel 0, queue b, send b", ""},
-		"a cancel is for what was sent just before": {func(o *aloneOutbox) {
+		"a cancel is for what was sent just before": {func(o *queueAlone) {
 			a := o.submit(attaching(prompting, "a"))
 			o.submitCancel()
 			o.prompt("b")
 			o.read(a)
 			o.endTurn()
 		}, "send a, cancel 0, queue b, send b", ""},
-		"a cancel waits for what gathers": {func(o *aloneOutbox) {
+		"a cancel waits for what gathers": {func(o *queueAlone) {
 			o.gathers = true
 			o.prompt("a")
 			o.submitCancel()
-			o.opened()
+			o.Opened()
 			o.proceed()
 		}, "send a, cancel 0", ""},
-		"a cancel waits for what is behind what gathers": {func(o *aloneOutbox) {
+		"a cancel waits for what is behind what gathers": {func(o *queueAlone) {
 			o.gathers = true
 			o.prompt("a")
 			o.prompt("b")
 			o.submitCancel()
-			o.opened()
+			o.Opened()
 			o.proceed()
 		}, "send a, queue b, cancel 1", "b"},
-		"a cancel holds what is being read, also when the turn ends first": {func(o *aloneOutbox) {
+		"a cancel holds what is being read, also when the turn ends first": {func(o *queueAlone) {
 			o.prompt("a")
 			b := o.submit(attaching(prompting, "b"))
 			c := o.submit(attaching(steering, "c"))
@@ -231,7 +224,7 @@ func TestOutbox(t *testing.T) {
 			o.read(c)
 			o.prompt("")
 		}, "send a, cancel 2, queue b, queue c, resume, send b", "c"},
-		"a change of the queue that is being read is held too": {func(o *aloneOutbox) {
+		"a change of the queue that is being read is held too": {func(o *queueAlone) {
 			o.prompt("a")
 			b := attaching(editing, "b")
 			o.submit(b)
@@ -239,7 +232,7 @@ func TestOutbox(t *testing.T) {
 			o.endTurn()
 			o.read(b)
 		}, "send a, cancel 1, edit", "b"},
-		"a change of the queue that is being read counts as the queue": {func(o *aloneOutbox) {
+		"a change of the queue that is being read counts as the queue": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			c := attaching(editing, "c")
@@ -249,7 +242,7 @@ func TestOutbox(t *testing.T) {
 			o.endTurn()
 			o.read(c)
 		}, "send a, queue b, cancel 1, edit", "c"},
-		"a queue is paused for what is still to come into it": {func(o *aloneOutbox) {
+		"a queue is paused for what is still to come into it": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			c := attaching(editing, "a") // the user has not seen yet that it was sent
@@ -261,7 +254,7 @@ func TestOutbox(t *testing.T) {
 			o.read(c)
 			o.read(d)
 		}, "send a, queue b, cancel 2, edit, queue d", "d"},
-		"words that do not steer are a prompt before what came since": {func(o *aloneOutbox) {
+		"words that do not steer are a prompt before what came since": {func(o *queueAlone) {
 			o.prompt("a")
 			o.submit(written(steering, "b"))
 			c := o.submit(attaching(prompting, "c"))
@@ -270,42 +263,42 @@ func TestOutbox(t *testing.T) {
 			o.read(c)
 			o.endTurn()
 		}, "send a, steer b, queue b, queue c, send b", "c"},
-		"empty words that steer go on with the queue": {func(o *aloneOutbox) {
+		"empty words that steer go on with the queue": {func(o *queueAlone) {
 			o.submit(written(steering, ""))
 		}, "resume", ""},
-		"a login": {func(o *aloneOutbox) {
+		"a login": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			o.ready = false
-			o.interrupt(wordsOf("a as it was sent"))
+			o.Interrupt(wordsOf("a as it was sent"))
 			o.proceed()
 			o.prompt("c")
 			o.ready = true
 			o.proceed()
 			o.endTurn()
 		}, "send a, queue b, queue c, again a as it was sent, send b", "c"},
-		"a turn that ends before the login": {func(o *aloneOutbox) {
+		"a turn that ends before the login": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			o.ready = false
-			o.interrupt(wordsOf("a"))
+			o.Interrupt(wordsOf("a"))
 			o.endTurn()
 			o.ready = true
 			o.proceed()
 		}, "send a, queue b, send b", ""},
-		"before all that wait": {func(o *aloneOutbox) {
+		"before all that wait": {func(o *queueAlone) {
 			o.prompt("a")
 			o.prompt("b")
 			o.first(wordsOf("c"))
 			o.endTurn()
 		}, "send a, queue b, send c", "b"},
 	} {
-		o := &aloneOutbox{ready: true}
+		o := &queueAlone{ready: true}
 		c.do(o)
 		if got := strings.Join(o.done, ", "); got != c.done {
 			t.Errorf("%s: what was done is\n  %s, expected\n  %s", name, got, c.done)
 		}
-		if got := strings.Join(o.waiting(), ", "); got != c.queue {
+		if got := strings.Join(o.Queued(), ", "); got != c.queue {
 			t.Errorf("%s: %q wait, expected %q", name, got, c.queue)
 		}
 	}
@@ -313,31 +306,31 @@ func TestOutbox(t *testing.T) {
 
 // An answer counts for the attempt that it answers, while the agent works on it.
 func TestAttempts(t *testing.T) {
-	o := &aloneOutbox{ready: true}
+	o := &queueAlone{ready: true}
 	o.prompt("a")
 	first := o.attempt
-	if !o.awaits(first) || !o.turnOpen() || !o.working() {
+	if !o.Awaits(first) || !o.TurnOpen() || !o.Working() {
 		t.Error("no answer is awaited to what was sent")
 	}
-	o.stop()
-	if !o.awaits(first) || !o.turnOpen() || !o.working() {
+	o.Stop()
+	if !o.Awaits(first) || !o.TurnOpen() || !o.Working() {
 		t.Error("no answer is awaited to what was cancelled")
 	}
-	o.interrupt(wordsOf("a"))
-	if o.awaits(first) || !o.turnOpen() || o.working() {
+	o.Interrupt(wordsOf("a"))
+	if o.Awaits(first) || !o.TurnOpen() || o.Working() {
 		t.Error("an answer is awaited before the login")
 	}
 	o.proceed()
-	if o.awaits(first) || !o.awaits(o.attempt) || o.stage != running {
+	if o.Awaits(first) || !o.Awaits(o.attempt) || o.stage != running {
 		t.Error("the old answer counts after the login")
 	}
 	second := o.attempt
 	o.endTurn()
-	if o.awaits(second) || o.turnOpen() {
+	if o.Awaits(second) || o.TurnOpen() {
 		t.Error("an answer is awaited after the end of the turn")
 	}
 	o.prompt("b")
-	if o.awaits(second) {
+	if o.Awaits(second) {
 		t.Error("the answer counts in the next turn")
 	}
 }
@@ -354,7 +347,7 @@ func TestEditsOfTheQueue(t *testing.T) {
 		{"", "", "a", "a"},               // into an empty one
 		{"a b", "a b", "a b changed", "a b changed"},
 	} {
-		var o outbox
+		var o Queue
 		for i, text := range strings.Fields(c.queue) {
 			o.enqueue(append(wordsOf(text), session.ResourceLink{URI: fmt.Sprint(text, i)}))
 		}
@@ -364,11 +357,11 @@ func TestEditsOfTheQueue(t *testing.T) {
 			left = append(left, prompt{blocks: wordsOf(text)})
 		}
 		o.edit(strings.Fields(c.was), left)
-		if got := strings.Join(o.waiting(), " "); got != c.want {
+		if got := strings.Join(o.Queued(), " "); got != c.want {
 			t.Errorf("of %q, seen as %q, %q is left: the queue is %q, expected %q", c.queue, c.was, c.left, got, c.want)
 		}
 		for _, blocks := range o.queue {
-			same := func(b []session.Content) bool { return promptText(b) == promptText(blocks) }
+			same := func(b []session.Content) bool { return Text(b) == Text(blocks) }
 			if i := slices.IndexFunc(before, same); i >= 0 && len(blocks) != len(before[i]) {
 				t.Errorf("of %q %q is left: %v has lost what was attached", c.queue, c.left, blocks)
 			}
@@ -378,7 +371,7 @@ func TestEditsOfTheQueue(t *testing.T) {
 
 // A prompt without words is not in the buffer of the queue, so it cannot be deleted there.
 func TestEditsKeepWhatHasNoWords(t *testing.T) {
-	var o outbox
+	var o Queue
 	o.enqueue([]session.Content{session.Image{}})
 	if o.edit([]string{""}, nil); len(o.queue) != 1 {
 		t.Error("the prompt is gone")
@@ -389,7 +382,7 @@ func TestEditsKeepWhatHasNoWords(t *testing.T) {
 func TestNoPromptIsLost(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		o := &aloneOutbox{ready: true, gathers: random.IntN(2) == 0}
+		o := &queueAlone{ready: true, gathers: random.IntN(2) == 0}
 		quiet := random.IntN(3) == 0 // nobody cancels, steers or drops: the order stays
 		var all, reading []string
 		drafts := map[string]*draft{}
@@ -421,13 +414,13 @@ func TestNoPromptIsLost(t *testing.T) {
 			case 7:
 				o.prompt("")
 			case 8:
-				if o.working() {
+				if o.Working() {
 					o.endTurn()
 				}
 			case 9:
-				if o.working() {
+				if o.Working() {
 					o.ready = false
-					o.interrupt(wordsOf(lastSent(o.done)))
+					o.Interrupt(wordsOf(lastSent(o.done)))
 				}
 				o.proceed()
 			case 10:
@@ -439,12 +432,12 @@ func TestNoPromptIsLost(t *testing.T) {
 					case !quiet && random.IntN(3) == 0:
 						o.dropped()
 					default:
-						o.opened()
+						o.Opened()
 					}
 				}
 				o.proceed()
 			case 11:
-				o.ready = !o.ready || o.turnOpen() && random.IntN(2) == 0
+				o.ready = !o.ready || o.TurnOpen() && random.IntN(2) == 0
 				o.proceed()
 			}
 
@@ -458,21 +451,21 @@ func TestNoPromptIsLost(t *testing.T) {
 					places[text]++
 				}
 			}
-			for _, text := range o.waiting() {
+			for _, text := range o.Queued() {
 				places[text]++
 			}
 			for _, d := range o.drafts {
 				if len(d.prompts) > 0 && len(d.prompts[0].blocks) > 0 {
-					places[promptText(d.prompts[0].blocks)]++
+					places[Text(d.prompts[0].blocks)]++
 				}
 			}
 			for _, text := range all {
 				if places[text] != 1 {
-					t.Fatalf("seed %d: %s is in %d places: %v, %v wait", seed, text, places[text], o.done, o.waiting())
+					t.Fatalf("seed %d: %s is in %d places: %v, %v wait", seed, text, places[text], o.done, o.Queued())
 				}
 			}
 			if o.ready && o.stage == idle && !o.paused && (len(o.queue) > 0 || len(o.drafts) > 0 && o.drafts[0].missing == 0) {
-				t.Fatalf("seed %d: something can go on: %v, %v wait", seed, o.done, o.waiting())
+				t.Fatalf("seed %d: something can go on: %v, %v wait", seed, o.done, o.Queued())
 			}
 			if o.paused && len(o.queue) == 0 && !slices.ContainsFunc(o.drafts, func(d *draft) bool { return d.held }) {
 				t.Fatalf("seed %d: nothing is paused: %v", seed, o.done)

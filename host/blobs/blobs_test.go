@@ -1,4 +1,4 @@
-package host
+package blobs
 
 import (
 	"encoding/base64"
@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
+func in(dir string) *Folder { return New(dir, nil, nil) }
+
 func TestBlobsAreSavedOnce(t *testing.T) {
-	b := &blobs{dir: filepath.Join(t.TempDir(), "acp")}
+	b := in(filepath.Join(t.TempDir(), "acp"))
 	data := base64.StdEncoding.EncodeToString([]byte("a picture"))
 	path, fresh := b.path("IMAGE/PNG; x=y", data)
 	if !fresh || filepath.Ext(path) != ".png" || filepath.Dir(path) != b.dir {
@@ -33,7 +35,7 @@ func TestBlobsAreSavedOnce(t *testing.T) {
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&blobs{dir: b.dir}).write(path, data); err != nil {
+	if err := in(b.dir).write(path, data); err != nil {
 		t.Fatal(err)
 	}
 	if info, _ := os.Stat(path); time.Since(info.ModTime()) > time.Minute {
@@ -42,7 +44,7 @@ func TestBlobsAreSavedOnce(t *testing.T) {
 }
 
 func TestBlobsThatCannotBeSaved(t *testing.T) {
-	b := &blobs{dir: t.TempDir()}
+	b := in(t.TempDir())
 	path, _ := b.path("application/x-sh", "no base64!")
 	if filepath.Ext(path) != ".bin" {
 		t.Errorf("it would be %s", path)
@@ -53,14 +55,14 @@ func TestBlobsThatCannotBeSaved(t *testing.T) {
 	if left, _ := os.ReadDir(b.dir); len(left) != 0 {
 		t.Errorf("left is %v", left)
 	}
-	b.size = blobSize
+	b.size = maxSize
 	if path, fresh := b.path("image/png", "AAAA"); path != "" || fresh {
 		t.Errorf("there is no room, but %s", path)
 	}
-	if path, fresh := (&blobs{}).path("image/png", "AAAA"); path != "" || fresh {
+	if path, fresh := in("").path("image/png", "AAAA"); path != "" || fresh {
 		t.Errorf("there is no folder, but %s", path)
 	}
-	unpadded := &blobs{dir: b.dir}
+	unpadded := in(b.dir)
 	path, _ = unpadded.path("text/plain", "YQ")
 	if err := unpadded.write(path, "YQ"); err != nil {
 		t.Error(err)
@@ -68,7 +70,7 @@ func TestBlobsThatCannotBeSaved(t *testing.T) {
 }
 
 func TestBlobsAreCleaned(t *testing.T) {
-	b := &blobs{dir: t.TempDir()}
+	b := in(t.TempDir())
 	now := time.Now()
 	make := func(name string, age time.Duration, size int64) {
 		path := filepath.Join(b.dir, name)
@@ -85,8 +87,8 @@ func TestBlobsAreCleaned(t *testing.T) {
 	make("new", time.Hour, 150<<20)
 	make("older", 2*time.Hour, 40<<20)
 	make("too-much", 3*time.Hour, 20<<20)
-	make("too-old", blobAge+time.Hour, 1)
-	if err := b.clean(now); err != nil {
+	make("too-old", maxAge+time.Hour, 1)
+	if err := b.Clean(now); err != nil {
 		t.Fatal(err)
 	}
 	left, _ := os.ReadDir(b.dir)
@@ -97,22 +99,7 @@ func TestBlobsAreCleaned(t *testing.T) {
 	if got := strings.Join(names, " "); got != "new older" {
 		t.Errorf("left is %s", got)
 	}
-	if err := (&blobs{dir: filepath.Join(b.dir, "none")}).clean(now); err != nil {
+	if err := in(filepath.Join(b.dir, "none")).Clean(now); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestResolved(t *testing.T) {
-	s := resolved("one\r\n10%\r20%\nabc\b\bX\n\x1b[31mred\x1b[0m plain", 10)
-	var texts []string
-	for _, l := range s.Lines {
-		texts = append(texts, l.Text)
-	}
-	if got := strings.Join(texts, "|"); got != "one|20%|aXc|red plain" || s.Total != 4 || len(s.Lines[3].Marks) != 1 {
-		t.Errorf("%s, %d lines, marks %v", got, s.Total, s.Lines[len(s.Lines)-1].Marks)
-	}
-	s = resolved(strings.Repeat("line\n", 1000)+"last", 3)
-	if len(s.Lines) != 3 || s.Lines[2].Text != "last" || s.Total != 1001 {
-		t.Errorf("%d of %d lines, %v", len(s.Lines), s.Total, s.Lines)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package prompt
 
 import (
 	"reflect"
@@ -7,11 +7,12 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 func unsavedFileOf(name, disk, text string) unsavedFile {
 	return unsavedFile{
-		modified: modified{name: "/p/" + name, path: "/p/" + name}, short: name,
+		buffer: buffer{rpc.UnsavedBuf{Name: "/p/" + name}, "/p/" + name}, short: name,
 		text: &buffers.Unsaved{Path: "/p/" + name, Text: text, Disk: &disk},
 	}
 }
@@ -58,7 +59,7 @@ func TestWhatGoesAlong(t *testing.T) {
 		many = append(many, unsavedFileOf(name, "", most))
 	}
 	binary := unsavedFileOf("b", "", "\x00")
-	unknown := unsavedFile{modified: modified{name: "/p/u", path: "/p/u"}, short: "u"}
+	unknown := unsavedFile{buffer: buffer{rpc.UnsavedBuf{Name: "/p/u"}, "/p/u"}, short: "u"}
 	for name, c := range map[string]struct {
 		files  []unsavedFile
 		embeds bool
@@ -90,8 +91,8 @@ func TestWhatGoesAlong(t *testing.T) {
 		}
 		for _, f := range c.files {
 			_, known := along.known[f.path]
-			if linked := strings.Contains(strings.Join(kinds(along.sent), "\n"), "link file://"+f.name); known == linked {
-				t.Errorf("%s: that the agent knows %s is %v", name, f.name, known)
+			if linked := strings.Contains(strings.Join(kinds(along.sent), "\n"), "link file://"+f.Name); known == linked {
+				t.Errorf("%s: that the agent knows %s is %v", name, f.Name, known)
 			}
 		}
 	}
@@ -111,8 +112,9 @@ func TestDiffThatGoesAlong(t *testing.T) {
 }
 
 func TestStatesThatWereSent(t *testing.T) {
-	var u unsaved
-	list := []modified{{path: "/a", buf: 1, tick: 5}, {path: "/b", buf: 2, tick: 5}, {path: "/c", buf: 4, tick: 5}}
+	u := newUnsaved(Config{})
+	at := func(path string, buf, tick int) buffer { return buffer{rpc.UnsavedBuf{Buf: buf, Tick: tick}, path} }
+	list := []buffer{at("/a", 1, 5), at("/b", 2, 5), at("/c", 4, 5)}
 	u.sent = map[string]sentText{"/a": {buf: 1, tick: 5}, "/b": {buf: 2, tick: 4}, "/c": {buf: 3, tick: 5}}
 	if got := u.new(list); !reflect.DeepEqual(got, list[1:]) {
 		t.Errorf("new are %v", got)

@@ -1,0 +1,240 @@
+// Package prompt is what the user sends in a session: the queue of prompts, the files attached to them, and the unsaved
+// text that goes along.
+package prompt
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// Config is what the prompts of a session need. Its functions are called on the session's goroutine, except Shares.
+type Config struct {
+	feature.Base
+	Ready  func() bool // the agent takes prompts
+	Dead   func() (why string, dead bool)
+	Agent  func() session.Info          // what the agent takes
+	Knows  func(path, text string)      // the agent has been sent the text of a file, by its path without links
+	Shares func(name, real string) bool // a file's text may go along unasked; real is its path without links. Reads the disk
+
+	// What becomes of a prompt.
+
+	Begin  func(Turn)                                           // opens its turn, and calls [Queue.Opened]
+	Again  func(sent []session.Content)                         // sends it once more, in its turn
+	Steer  func(words []session.Content, done func(taken bool)) // puts it into the running turn
+	Cancel func()                                               // cancels the running turn
+}
+
+// Turn is a prompt that begins a turn.
+type Turn struct {
+	Text  string            // the user's words
+	Shown []session.Content // in the chat
+	Sent  []session.Content // to the agent
+}
+
+// Prompts is what the user sends in one session. It belongs to the session's goroutine.
+type Prompts struct {
+	Queue
+	Unsaved *Unsaved
+	config  Config
+}
+
+// New makes the prompts of a session; there are none.
+func New(c Config) *Prompts { return &Prompts{Unsaved: newUnsaved(c), config: c} }
+
+// Prompt sends a prompt.
+func (p *Prompts) Prompt(m rpc.Prompt) { p.submit(newDraft(prompting, decode(m.Blocks))) }
+
+// Send is Prompt for a text.
+func (p *Prompts) Send(text string) {
+	p.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
+}
+
+// Steer puts words into the running turn, or sends them as a prompt where that cannot be.
+func (p *Prompts) Steer(m rpc.Steer) { p.submit(newDraft(steering, decode(m.Blocks))) }
+
+// Edit changes the queue.
+func (p *Prompts) Edit(m rpc.Queue) {
+	d := &draft{action: editing, was: m.Was}
+	for _, blocks := range m.Prompts {
+		d.prompts = append(d.prompts, decode(blocks))
+	}
+	p.submit(d)
+}
+
+// Cancel cancels what runs; what was sent just before counts as sent.
+func (p *Prompts) Cancel() {
+	if p.cancel() {
+		p.config.Cancel()
+	}
+	p.Proceed()
+}
+
+// First sends a text before all prompts of the queue.
+func (p *Prompts) First(text string) {
+	p.first([]session.Content{session.Text{Text: text}})
+	p.Proceed()
+}
+
+// Restore queues prompts that waited in a host that died; along is how many bytes of unsaved text may go with each.
+func (p *Prompts) Restore(texts []string, along int) {
+	for _, text := range texts {
+		blocks := []session.Content{session.Text{Text: text}}
+		if along > 0 {
+			blocks = append(blocks, unsavedRoom(along))
+		}
+		p.enqueue(blocks)
+	}
+}
+
+// Proceed does what is to be done with the user's prompts. It is called whenever the user has done something with them,
+// and when the agent may take one.
+func (p *Prompts) Proceed() {
+	for {
+		next, some := p.next(p.config.Ready())
+		if !some {
+			return
+		}
+		switch next.action {
+		case sending:
+			p.send(next.blocks)
+		case sendingAgain:
+			p.config.Again(next.blocks)
+		case steering:
+			p.steer(next.blocks)
+		case cancelling:
+			p.config.Cancel()
+		case resuming:
+			p.goOn()
+		case queueing:
+			p.keptFromDead()
+			p.config.Changed()
+		case editing:
+			p.config.Changed()
+		}
+	}
+}
+
+// send begins a turn, once the unsaved text that goes along has been fetched from Neovim. What the user does meanwhile
+// stays behind it.
+func (p *Prompts) send(blocks []session.Content) {
+	words, room := withoutUnsaved(blocks)
+	if room == 0 || p.Unsaved.reads.Load() {
+		p.begin(words, alongside{})
+		return
+	}
+	p.config.Changed()
+	before, embeds := maps.Clone(p.Unsaved.sent), p.config.Agent().EmbeddedContext
+	p.config.Background(func() {
+		along := p.Unsaved.collect(words, room, before, embeds)
+		p.config.Box.Put(func() {
+			if p.config.Ready() {
+				p.begin(words, along)
+			} else {
+				p.putBack()
+				p.keptFromDead()
+				p.config.Changed()
+			}
+			p.Proceed()
+		})
+	})
+}
+
+func (p *Prompts) begin(words []session.Content, along alongside) {
+	words, err := p.fit(words)
+	if err != nil {
+		p.dropped()
+		p.config.Remark("error", err.Error()+".")
+		return
+	}
+	if along.lost != "" {
+		p.config.Remark("warning", along.lost)
+	}
+	p.config.Begin(Turn{Text: Text(words), Shown: slices.Concat(words, along.shown), Sent: slices.Concat(words, along.sent)})
+	p.Unsaved.took(along)
+}
+
+func (p *Prompts) steer(words []session.Content) {
+	plain, _ := withoutUnsaved(words)
+	fitting, err := p.fit(plain)
+	if err != nil || !p.TurnOpen() {
+		p.queueInstead(words)
+		return
+	}
+	p.config.Steer(fitting, func(taken bool) {
+		if !taken {
+			p.queueInstead(words)
+			p.Proceed()
+		}
+	})
+}
+
+// queueInstead sends words as a prompt that could not steer, and says so where they wait.
+func (p *Prompts) queueInstead(words []session.Content) {
+	p.instead(words)
+	why := "cannot be steered"
+	if p.config.Agent().Steers {
+		why = "did not take them"
+	}
+	if p.Working() {
+		p.config.Editor.Notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", p.config.Title, why))
+	}
+}
+
+// goOn lets a paused queue go on.
+func (p *Prompts) goOn() {
+	if why, dead := p.config.Dead(); dead {
+		p.config.Editor.Notify("warning", why)
+		return
+	}
+	p.resume()
+	p.config.Changed()
+}
+
+// keptFromDead says what becomes of a prompt that was sent before Neovim knew of the agent's death.
+func (p *Prompts) keptFromDead() {
+	if why, dead := p.config.Dead(); dead {
+		p.config.Editor.Notify("warning", why+" Your prompt is kept.")
+	}
+}
+
+// Waiting is what the chat shows of the prompts that are not sent yet. The one that gathers what goes along looks as if
+// it were: it is about to be.
+func (p *Prompts) Waiting(closed bool) []transcript.Waiting {
+	why, begun := "waiting", ""
+	switch {
+	case closed:
+		why, begun = "not sent", "not sent"
+	case p.paused:
+		why = "paused"
+	}
+	var list []transcript.Waiting
+	add := func(blocks []session.Content, why string) {
+		words, _ := withoutUnsaved(blocks)
+		list = append(list, transcript.Waiting{Blocks: words, Why: why, Brief: p.TurnOpen()})
+	}
+	if p.stage == gathering {
+		add(p.current, begun)
+	}
+	for _, blocks := range p.queue {
+		add(blocks, why)
+	}
+	return list
+}
+
+// Text is the words of a prompt.
+func Text(blocks []session.Content) string {
+	var parts []string
+	for _, b := range blocks {
+		if t, ok := b.(session.Text); ok {
+			parts = append(parts, t.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}

@@ -1,0 +1,78 @@
+// Package traffic keeps what was said with each agent, for the user who looks for the cause of a problem.
+package traffic
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// maxKept is how many bytes of the messages with one agent are kept in memory.
+const maxKept = 4 << 20
+
+// Traffic keeps the recent messages with each agent, also after its process has ended, and writes them to a file when
+// asked. Any goroutine may call its methods.
+type Traffic struct {
+	mu      sync.Mutex // guards the fields below
+	byAgent map[string]*acp.Traffic
+	files   map[string]bool // that are recorded to, real paths
+}
+
+// New keeps nothing yet.
+func New() *Traffic {
+	return &Traffic{byAgent: map[string]*acp.Traffic{}, files: map[string]bool{}}
+}
+
+// Records reports whether a file, by its real path, is recorded to.
+func (t *Traffic) Records(path string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.files[path]
+}
+
+// Agent returns the record of an agent, by its configured name.
+func (t *Traffic) Agent(name string) *acp.Traffic {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byAgent[name] == nil {
+		t.byAgent[name] = acp.NewTraffic(maxKept)
+	}
+	return t.byAgent[name]
+}
+
+// Entries is what is kept of an agent as Lua shows it. Where a file is named, that and everything that follows is
+// recorded to it.
+func (t *Traffic) Entries(agent, file string) ([]rpc.TrafficEntry, error) {
+	if file != "" {
+		if err := t.recordTo(agent, file); err != nil {
+			return nil, fmt.Errorf("record traffic: %w", err)
+		}
+	}
+	entries := t.Agent(agent).Entries()
+	list := make([]rpc.TrafficEntry, len(entries))
+	for i, e := range entries {
+		list[i] = rpc.TrafficEntry{Dir: string(e.Dir), T: int(e.T), Msg: string(e.Msg)}
+	}
+	return list, nil
+}
+
+func (t *Traffic) recordTo(agent, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		t.mu.Lock()
+		t.files[real] = true
+		t.mu.Unlock()
+	}
+	if _, err := t.Agent(agent).RecordTo(f); err != nil {
+		f.Close()
+		return err
+	}
+	return nil
+}
