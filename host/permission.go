@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -30,9 +31,9 @@ type permission struct {
 	judgement judgement
 	open      bool // judged, and before the user
 
-	stale map[string]bool    // by path as in touched: what the agent knows otherwise
-	picks map[*change]*picks // nil until the user picks hunks; see Session.picksOf
-	held  *held              // of a write that waits, see held.go; else nil
+	stale map[string]bool             // by path as in touched: what the agent knows otherwise
+	picks map[*calldiff.Change]*picks // nil until the user picks hunks; see Session.picksOf
+	held  *held                       // of a write that waits, see held.go; else nil
 }
 
 func (s *Session) requestPermission(r session.PermissionRequest) {
@@ -51,7 +52,7 @@ func (s *Session) raise(p *permission) {
 	p.request.Options = inOrder(p.request.Options)
 	s.permissions.asked = append(s.permissions.asked, p)
 	if p.held == nil {
-		s.askAboutDiffs(p)
+		s.diffs.Ask(&p.call)
 	}
 	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.base.Box.Put(func() { s.resolve(p, "", "agent") })
@@ -92,7 +93,7 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 		// Some agents use one id for all of their requests: nothing of an earlier
 		// one is this one's.
 		patch = whole(patch)
-		delete(s.diffs.asked, patch.ID)
+		s.diffs.Reused(patch.ID)
 	case known != nil:
 		before = *known
 	}
@@ -166,7 +167,7 @@ func (s *Session) told(u session.Update) {
 	if isEmpty(one.call.RawInput) {
 		one.call.RawInput = call.RawInput
 	}
-	s.askAboutDiffs(one)
+	s.diffs.Ask(&one.call)
 	s.findStale(one)
 	s.shown.permissions = true
 }
@@ -250,7 +251,7 @@ func (s *Session) respond(id int64, optionID string) {
 		s.give(p, chosen)
 		return
 	}
-	s.whenLocated(&p.call, func() { // else it is not known what is allowed
+	s.diffs.WhenLocated(&p.call, func() { // else it is not known what is allowed
 		if s.permissions.has(p) { // it was not withdrawn meanwhile
 			s.give(p, chosen)
 		}
@@ -311,8 +312,8 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 		return
 	}
 	p.stop()
-	s.forgetDiffs(&p.call)
-	s.keepAsked(p)
+	s.diffs.Forget(&p.call)
+	s.diffs.Answered(&p.call)
 	said := session.Waiting{ToolCallID: p.request.Call.ID}
 	if i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID }); i >= 0 {
 		said.Allowed = p.request.Options[i].Allows()
