@@ -57,6 +57,10 @@ var rules = []rule{
 		why: "the changes of calls are known apart from who asks about them and how they look",
 	},
 	{
+		of: "host/diffview", never: []string{module + "host/transcript", module + "host/calldiff", module + "host/review"},
+		direct: []string{"os", "context"}, why: "a change is shown without knowing whose it is",
+	},
+	{
 		of: "host/ledger", never: []string{editorClient, module + "host/editor", module + "host/transcript", module + "host/reviewpage", module + "host/page"},
 		why: "what agents do to files is known apart from what is shown of it",
 	},
