@@ -220,7 +220,7 @@ func (s *Session) ask(p *permission) {
 	p.open = true
 	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true})
 	s.shown.permissions = true
-	s.event("AcpPermissionRequest", map[string]any{"id": p.id})
+	s.events.Add("AcpPermissionRequest", map[string]any{"id": p.id})
 	s.changed()
 }
 
@@ -327,7 +327,7 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	}
 	s.shown.permissions = true
 	if p.open || by == "rule" {
-		s.event("AcpPermissionResolved", data)
+		s.events.Add("AcpPermissionResolved", data)
 	}
 	s.changed()
 }

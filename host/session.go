@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -50,9 +51,10 @@ type Session struct {
 	permissions permissions
 	remarked    map[string]bool // what remarkOnce has said in this turn
 
-	chat  *transcript.Transcript
-	shown shown
-	clock *time.Timer
+	chat   *transcript.Transcript
+	shown  shown
+	events *events.Queue
+	clock  *time.Timer
 
 	terminals terminals
 	ledger    *ledger.Ledger
@@ -86,10 +88,11 @@ var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s := &Session{id: id, host: h, spec: spec, remarked: map[string]bool{}}
+	s.events = newEvents(s)
 	s.base = feature.Base{
 		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
 		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
-		Remark: s.remark, Event: s.event, Changed: s.changed,
+		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
@@ -165,7 +168,7 @@ func (s *Session) close() {
 	s.shown.session = true
 	s.stopClock()
 	s.ledger.Close()
-	s.event("AcpSessionClosed", nil)
+	s.events.Add("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
 	s.flush()
@@ -279,7 +282,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.working.begin()
 	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
-	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
+	s.events.Add("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.tookAlong(along)
 	s.startClock()
 	s.changed()
@@ -355,8 +358,7 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	if end.Error != "" {
 		data["error"] = end.Error
 	}
-	s.event("AcpTurnEnd", data)
-	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn(s.working.over)
+	s.events.AddEnd(s.ledger.EndTurn(s.working.over), data)
 	s.changed()
 }
 
@@ -404,7 +406,7 @@ func (s *Session) update(u session.Update) {
 			s.base.Log.Warn("an update is left out", "session", s.id, "type", n.Type, "err", n.Reason)
 		}
 	case session.Notice:
-		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
+		s.events.Add("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
 	title := s.conv.Title
 	s.apply(u)
@@ -474,7 +476,7 @@ func (s *Session) state() string {
 		return "dead"
 	case len(s.permissions.waiting()) > 0:
 		return "requires_action"
-	case s.outbox.stage != idle, s.shown.ends > 0: // the chat may not show all of it
+	case s.outbox.stage != idle, s.events.Ending(): // the chat may not show all of it
 		return "running"
 	}
 	return "idle"

@@ -86,14 +86,12 @@ func TestIdleWithTheTurnsEnd(t *testing.T) {
 			state := ""
 			ops, _ := s.Take(1 << 10)
 			for _, op := range ops {
-				switch args := op.Args.(type) {
-				case rpc.Session:
+				if args, ok := op.Args.(rpc.Session); ok {
 					state = args.State
-				case rpc.Events:
-					for _, e := range args.Events {
-						ended = ended || e.Name == "AcpTurnEnd"
-					}
 				}
+			}
+			for _, e := range eventsOf(ops) {
+				ended = ended || e.Name == "AcpTurnEnd"
 			}
 			if (state == "idle") != ended {
 				t.Errorf("the state told is %q, and that the turn has ended is %v", state, ended)

@@ -61,6 +61,10 @@ var rules = []rule{
 		direct: []string{"os", "context"}, why: "a change is shown without knowing whose it is",
 	},
 	{
+		of: "host/events", never: []string{module + "buffers", module + "host/editor", module + "host/transcript", module + "host/ledger"},
+		direct: []string{editorClient, "time", "context"}, why: "what an event waits for is asked, not known",
+	},
+	{
 		of: "host/ledger", never: []string{editorClient, module + "host/editor", module + "host/transcript", module + "host/reviewpage", module + "host/page"},
 		why: "what agents do to files is known apart from what is shown of it",
 	},
