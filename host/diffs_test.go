@@ -116,7 +116,10 @@ func TestTurnEndsWithItsChanges(t *testing.T) {
 		s.tells("c", replacing("a", "1", "2"))
 		go s.ledger.Run()
 		t.Cleanup(s.ledger.Close)
-		s.on(func() { s.endTurn(session.StopEndTurn, "") })
+		s.on(func() {
+			s.outbox.opened()
+			s.endTurn(session.StopEndTurn, "")
+		})
 		synctest.Wait()
 		if ended() {
 			t.Error("it is told while changes are looked for")

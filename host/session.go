@@ -123,9 +123,7 @@ func (s *Session) die(err error) {
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
-	if s.outbox.turnOpen() {
-		s.failTurn(f)
-	} else {
+	if !s.failTurn(f) {
 		s.remarkFailure("error", f)
 	}
 	s.sayReminder()
@@ -161,9 +159,7 @@ func (s *Session) close() {
 		s.agent.Cancel(s.remote.id)
 	}
 	s.detach()
-	if s.outbox.turnOpen() {
-		s.endTurn(session.StopError, "The session was closed.")
-	}
+	s.endTurn(session.StopError, "The session was closed.")
 	s.phase, s.closed = dead, true
 	s.shown.session = true
 	s.stopClock()
@@ -336,11 +332,15 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.closeTurn(session.TurnEnd{StopReason: reason, Error: why})
 }
 
-func (s *Session) failTurn(f *Failure) {
-	s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
+func (s *Session) failTurn(f *Failure) bool {
+	return s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
 }
 
-func (s *Session) closeTurn(end session.TurnEnd) {
+// closeTurn is the only way to end a turn. It reports whether one was open: else it does nothing.
+func (s *Session) closeTurn(end session.TurnEnd) bool {
+	if !s.outbox.turnOpen() {
+		return false
+	}
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
 	s.permissions.accepted = nil
@@ -360,6 +360,7 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	}
 	s.events.AddEnd(s.ledger.EndTurn(s.working.over), data)
 	s.changed()
+	return true
 }
 
 // cancel ends the running turn. Queued prompts stay and wait for the user.
