@@ -92,7 +92,7 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 	case askedOnly && says:
 		// Some agents use one id for all of their requests: nothing of an earlier
 		// one is this one's.
-		patch = whole(patch)
+		patch = patch.Whole()
 		s.diffs.Reused(patch.ID)
 	case known != nil:
 		before = *known
@@ -124,25 +124,6 @@ func isEmpty(raw json.RawMessage) bool {
 		return true
 	}
 	return false
-}
-
-// whole clears what a patch leaves out.
-func whole(p session.ToolCallPatch) session.ToolCallPatch {
-	clearing(&p.Title)
-	clearing(&p.Name)
-	clearing(&p.Kind)
-	clearing(&p.Status)
-	clearing(&p.Content)
-	clearing(&p.Locations)
-	clearing(&p.RawInput)
-	clearing(&p.RawOutput)
-	return p
-}
-
-func clearing[T any](o *acp.Opt[T]) {
-	if o.IsZero() {
-		*o = acp.Null[T]()
-	}
 }
 
 // told hears of the agent's updates: a call that it tells of is no request's
