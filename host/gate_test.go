@@ -92,11 +92,11 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 
 		// A read has no change, and is asked about with its own words.
 		large := write(t, other, "large", "")
-		if err := os.Truncate(large, largestFile+1); err != nil {
+		if err := os.Truncate(large, diff.LargestFile+1); err != nil {
 			t.Fatal(err)
 		}
 		got = d.store(large, "small\n")
-		if f := d.files(&d.open().call); len(f) != 1 || d.open().call.Content[0].(session.Diff).OldText != nil || f[0].Operation != session.OperationModify {
+		if f := d.diffs.Files(&d.open().call); len(f) != 1 || d.open().call.Content[0].(session.Diff).OldText != nil || f[0].Operation != session.OperationModify {
 			t.Errorf("of what is too large to be compared: %+v", f)
 		}
 		d.answer("reject")
@@ -506,8 +506,8 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 		}
 		d.on(func() {
 			d.permissions.unwanted = []unwanted{
-				{"one", []*picks{{&f, hunks, []bool{true, false, true}}, {&fragment, hunksOf(&fragment), []bool{true}}}, 3, 4},
-				{"two", []*picks{{&many, hunksOf(&many), every}}, 12, 12},
+				{"one", []*picks{{&f, hunks, []bool{true, false, true}}, {&fragment, fragment.Parts(), []bool{true}}}, 3, 4},
+				{"two", []*picks{{&many, many.Parts(), every}}, 12, 12},
 				{"three", []*picks{{&f, hunks, []bool{true, false, true}}}, 2, 3},
 			}
 			d.offerTakingOut("none", false, true)
@@ -518,7 +518,7 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 		}
 		ten := diff.Whole(d.dir+"/ten", session.OperationModify, strings.Repeat("a\nb\n", 10), strings.Repeat("A\nb\n", 10))
 		d.on(func() {
-			d.permissions.unwanted = append(d.permissions.unwanted, unwanted{"four", []*picks{{&ten, hunksOf(&ten), every[:10]}}, 10, 10})
+			d.permissions.unwanted = append(d.permissions.unwanted, unwanted{"four", []*picks{{&ten, ten.Parts(), every[:10]}}, 10, 10})
 			d.offerTakingOut("four", false, true)
 		})
 		if got := d.remarks(); !strings.Contains(got, "ten:19.\n") {
@@ -587,7 +587,7 @@ func TestPicksOfARequest(t *testing.T) {
 		}
 		// Looked for again, in a file that has changed above.
 		write(t, d.dir, "a.txt", nineBut("2", "two\n"))
-		d.on(func() { d.lookAgain(&d.permissions.asked[0].call) })
+		d.on(func() { d.diffs.LookAgain(&d.permissions.asked[0].call) })
 		d.settle()
 		if d.picks(1, 1, false, 1) != false {
 			t.Error("hunks of the look before are kept")
@@ -637,7 +637,7 @@ func TestPlaceOfAHunk(t *testing.T) {
 		{file(session.OperationModify, "\x00", "\x00\x01"), "all of it"},
 		{&told, "in the text that you gave"},
 	} {
-		if got := placeOf(c.f, hunksOf(c.f)[0]); got != c.want {
+		if got := placeOf(c.f, c.f.Parts()[0]); got != c.want {
 			t.Errorf("it is %q, want %q", got, c.want)
 		}
 	}

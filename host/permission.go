@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -30,9 +31,9 @@ type permission struct {
 	judgement judgement
 	open      bool // judged, and before the user
 
-	stale map[string]bool    // by path as in touched: what the agent knows otherwise
-	picks map[*change]*picks // nil until the user picks hunks; see Session.picksOf
-	held  *held              // of a write that waits, see held.go; else nil
+	stale map[string]bool             // by path as in touched: what the agent knows otherwise
+	picks map[*calldiff.Change]*picks // nil until the user picks hunks; see Session.picksOf
+	held  *held                       // of a write that waits, see held.go; else nil
 }
 
 func (s *Session) requestPermission(r session.PermissionRequest) {
@@ -51,7 +52,7 @@ func (s *Session) raise(p *permission) {
 	p.request.Options = inOrder(p.request.Options)
 	s.permissions.asked = append(s.permissions.asked, p)
 	if p.held == nil {
-		s.askAboutDiffs(p)
+		s.diffs.Ask(&p.call)
 	}
 	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.base.Box.Put(func() { s.resolve(p, "", "agent") })
@@ -91,8 +92,8 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 	case askedOnly && says:
 		// Some agents use one id for all of their requests: nothing of an earlier
 		// one is this one's.
-		patch = whole(patch)
-		delete(s.diffs.asked, patch.ID)
+		patch = patch.Whole()
+		s.diffs.Reused(patch.ID)
 	case known != nil:
 		before = *known
 	}
@@ -125,25 +126,6 @@ func isEmpty(raw json.RawMessage) bool {
 	return false
 }
 
-// whole clears what a patch leaves out.
-func whole(p session.ToolCallPatch) session.ToolCallPatch {
-	clearing(&p.Title)
-	clearing(&p.Name)
-	clearing(&p.Kind)
-	clearing(&p.Status)
-	clearing(&p.Content)
-	clearing(&p.Locations)
-	clearing(&p.RawInput)
-	clearing(&p.RawOutput)
-	return p
-}
-
-func clearing[T any](o *acp.Opt[T]) {
-	if o.IsZero() {
-		*o = acp.Null[T]()
-	}
-}
-
 // told hears of the agent's updates: a call that it tells of is no request's
 // alone, and what a request that waits is about may have become clearer.
 func (s *Session) told(u session.Update) {
@@ -166,7 +148,7 @@ func (s *Session) told(u session.Update) {
 	if isEmpty(one.call.RawInput) {
 		one.call.RawInput = call.RawInput
 	}
-	s.askAboutDiffs(one)
+	s.diffs.Ask(&one.call)
 	s.findStale(one)
 	s.shown.permissions = true
 }
@@ -219,7 +201,7 @@ func (s *Session) ask(p *permission) {
 	p.open = true
 	s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true})
 	s.shown.permissions = true
-	s.event("AcpPermissionRequest", map[string]any{"id": p.id})
+	s.events.Add("AcpPermissionRequest", map[string]any{"id": p.id})
 	s.changed()
 }
 
@@ -250,7 +232,7 @@ func (s *Session) respond(id int64, optionID string) {
 		s.give(p, chosen)
 		return
 	}
-	s.whenLocated(&p.call, func() { // else it is not known what is allowed
+	s.diffs.WhenLocated(&p.call, func() { // else it is not known what is allowed
 		if s.permissions.has(p) { // it was not withdrawn meanwhile
 			s.give(p, chosen)
 		}
@@ -313,8 +295,8 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 		return
 	}
 	p.stop()
-	s.forgetDiffs(&p.call)
-	s.keepAsked(p)
+	s.diffs.Forget(&p.call)
+	s.diffs.Answered(&p.call)
 	said := session.Waiting{ToolCallID: p.request.Call.ID}
 	if i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID }); i >= 0 {
 		said.Allowed = p.request.Options[i].Allows()
@@ -328,7 +310,7 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 	}
 	s.shown.permissions = true
 	if p.open || by == "rule" {
-		s.event("AcpPermissionResolved", data)
+		s.events.Add("AcpPermissionResolved", data)
 	}
 	s.changed()
 }

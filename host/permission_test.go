@@ -112,13 +112,12 @@ func TestWithdrawnWhileJudged(t *testing.T) {
 			t.Errorf("the transcript says %q", said)
 		}
 		var names []string
-		s.on(func() {
-			for _, e := range s.shown.events {
-				if strings.HasPrefix(e.name, "AcpPermission") {
-					names = append(names, e.name, e.data["by"].(string))
-				}
+		ops, _ := s.Take(1 << 20)
+		for _, e := range eventsOf(ops) {
+			if strings.HasPrefix(e.Name, "AcpPermission") {
+				names = append(names, e.Name, e.Data["by"].(string))
 			}
-		})
+		}
 		if want := []string{"AcpPermissionResolved", "rule"}; !reflect.DeepEqual(names, want) {
 			t.Errorf("the events are %v", names)
 		}
@@ -225,7 +224,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		one := request()
 		s.apply(told)
 		s.told(told)
-		if !reflect.DeepEqual(one.call.Content, diff(&text)) || len(one.call.Locations) != 1 || len(s.diffs.calls[&one.call]) != 1 {
+		if !reflect.DeepEqual(one.call.Content, diff(&text)) || len(one.call.Locations) != 1 || len(s.diffs.Changes(&one.call)) != 1 {
 			t.Errorf("it is about %v at %v", one.call.Content, one.call.Locations)
 		}
 		s.withdrawAll("cancel")

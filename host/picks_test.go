@@ -8,14 +8,15 @@ import (
 	"testing/synctest"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
-func hunksBetween(old, text string) (diff.File, []replaced) {
+func hunksBetween(old, text string) (diff.File, []diff.Run) {
 	f := diff.Whole("/p/a.lua", session.OperationModify, old, text)
-	return f, hunksOf(&f)
+	return f, f.Parts()
 }
 
 func TestRefusedHunksAreFoundAgain(t *testing.T) {
@@ -99,8 +100,8 @@ func TestWhatIsAskedForOfAChange(t *testing.T) {
 	binary := diff.Whole("/elsewhere/x.png", session.OperationModify, "\x00", "\x00\x00")
 	got := s.partly("Edit\nfiles", []*picks{
 		{&f, hunks, []bool{false, true, false}},
-		{&made, hunksOf(&made), []bool{true}},
-		{&binary, hunksOf(&binary), []bool{false}},
+		{&made, made.Parts(), []bool{true}},
+		{&binary, binary.Parts(), []bool{false}},
 	})
 	want := `I refused the change that you asked about (Edit files), as I want only a part of it. Make it again with the hunks that are kept below, as you had them. Leave out the refused ones, and put nothing else in their place.
 
@@ -270,13 +271,12 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 			var got []string
 			p := &permission{open: true, stop: func() bool { return true }, answer: func(id, by string) { got = append(got, id+" by "+by) }}
 			p.request.Options = c.options
-			told := &change{call: &p.call, file: &f, settled: true, told: session.Diff{Path: "/a", NewText: &f.New}}
-			if c.refused != nil {
-				p.picks = map[*change]*picks{told: {&f, hunks, c.refused}}
-			}
 			s.on(func() {
+				change, _ := s.diffs.Replace(&p.call, session.Diff{Path: "/a", NewText: &f.New}, f)
+				if c.refused != nil {
+					p.picks = map[*calldiff.Change]*picks{change: {change.File, hunks, c.refused}}
+				}
 				s.permissions.asked = []*permission{p}
-				s.diffs.calls = map[*session.ToolCall][]*change{&p.call: {told}}
 				out := s.outcomeOf(p, c.chosen)
 				if out.option.ID != c.option || out.accepted != c.accepted || (out.unwanted != nil) != c.unwanted || (out.prompt != "") != c.prompt || out.remark != c.remark {
 					t.Errorf("%s: %+v", name, out)

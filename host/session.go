@@ -8,6 +8,9 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
@@ -50,9 +53,10 @@ type Session struct {
 	permissions permissions
 	remarked    map[string]bool // what remarkOnce has said in this turn
 
-	chat  *transcript.Transcript
-	shown shown
-	clock *time.Timer
+	chat   *transcript.Transcript
+	shown  shown
+	events *events.Queue
+	clock  *time.Timer
 
 	terminals    *terminals.Set
 	ledger       *ledger.Ledger
@@ -61,7 +65,7 @@ type Session struct {
 	comments     comments
 	lacks        ledger.Lack // what the copies of its folders leave out
 	reminder     string      // what is to be said in the chat when the session is open
-	diffs        diffs
+	diffs        *calldiff.Diffs
 	known        map[string]string // see stale.go
 	tracer       *follow.Tracer
 	visible      atomic.Bool      // a window shows the chat
@@ -85,10 +89,11 @@ var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s := &Session{id: id, host: h, spec: spec, remarked: map[string]bool{}}
+	s.events = newEvents(s)
 	s.base = feature.Base{
 		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
 		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
-		Remark: s.remark, Event: s.event, Changed: s.changed,
+		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
 	s.terminals = newTerminals(s)
@@ -96,9 +101,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.prompts = newPrompts(s)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
-		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: s.sharedFiles,
+		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: func(call *session.ToolCall) []*diff.File { return s.diffs.Shared(call) },
 	})
 	s.ledger = newLedger(s)
+	s.diffs = newDiffs(s)
 	s.review = newReviewTab(s)
 	s.comments.told = map[string]bool{}
 	s.shown = shown{
@@ -120,9 +126,7 @@ func (s *Session) die(err error) {
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
-	if s.prompts.TurnOpen() {
-		s.failTurn(f)
-	} else {
+	if !s.failTurn(f) {
 		s.remarkFailure("error", f)
 	}
 	s.sayReminder()
@@ -158,14 +162,12 @@ func (s *Session) close() {
 		s.agent.Cancel(s.remote.id)
 	}
 	s.detach()
-	if s.prompts.TurnOpen() {
-		s.endTurn(session.StopError, "The session was closed.")
-	}
+	s.endTurn(session.StopError, "The session was closed.")
 	s.phase, s.closed = dead, true
 	s.shown.session = true
 	s.stopClock()
 	s.ledger.Close()
-	s.event("AcpSessionClosed", nil)
+	s.events.Add("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
 	s.flush()
@@ -197,7 +199,7 @@ func (s *Session) begin(t prompt.Turn) {
 	s.working.begin()
 	s.host.follow.Begin(s.id)
 	s.apply(session.TurnStart{Prompt: t.Shown, Sent: t.Sent})
-	s.event("AcpTurnStart", map[string]any{"prompt": t.Text})
+	s.events.Add("AcpTurnStart", map[string]any{"prompt": t.Text})
 	s.startClock()
 	s.changed()
 	attempt := s.prompts.Attempt()
@@ -250,11 +252,15 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.closeTurn(session.TurnEnd{StopReason: reason, Error: why})
 }
 
-func (s *Session) failTurn(f *failure.Failure) {
-	s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
+func (s *Session) failTurn(f *failure.Failure) bool {
+	return s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
 }
 
-func (s *Session) closeTurn(end session.TurnEnd) {
+// closeTurn is the only way to end a turn. It reports whether one was open: else it does nothing.
+func (s *Session) closeTurn(end session.TurnEnd) bool {
+	if !s.prompts.TurnOpen() {
+		return false
+	}
 	s.withdrawAll("cancel")
 	s.offerTakingOut("", true, true)
 	s.permissions.accepted = nil
@@ -272,9 +278,9 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	if end.Error != "" {
 		data["error"] = end.Error
 	}
-	s.event("AcpTurnEnd", data)
-	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn(s.working.over)
+	s.events.AddEnd(s.ledger.EndTurn(s.working.over), data)
 	s.changed()
+	return true
 }
 
 // cancel ends the running turn. Queued prompts stay and wait for the user.
@@ -321,7 +327,7 @@ func (s *Session) update(u session.Update) {
 			s.base.Log.Warn("an update is left out", "session", s.id, "type", n.Type, "err", n.Reason)
 		}
 	case session.Notice:
-		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
+		s.events.Add("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
 	title := s.conv.Title
 	s.apply(u)
@@ -391,7 +397,7 @@ func (s *Session) state() string {
 		return "dead"
 	case len(s.permissions.waiting()) > 0:
 		return "requires_action"
-	case !s.prompts.Idle(), s.shown.ends > 0: // the chat may not show all of it
+	case !s.prompts.Idle(), s.events.Ending(): // the chat may not show all of it
 		return "running"
 	}
 	return "idle"

@@ -10,8 +10,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// shown is what Neovim is still to be told of a session, besides the chat:
-// the mirror that the Lua API reads, and the events for the user's autocommands.
+// shown is what Neovim is still to be told of a session, besides the chat and the events: the state that the Lua API
+// reads.
 type shown struct {
 	session     bool
 	permissions bool
@@ -20,40 +20,12 @@ type shown struct {
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
 	changes     map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
-	events      []event
-	ends        int // of turns among them
-	unsent      int // lines of the chat's end that are of prompts which wait; -1: not told
-}
-
-// event is a `User` autocommand to fire. The mirror is brought up to date
-// before it, and for the end of a turn the chat too.
-type event struct {
-	name  string
-	data  map[string]any
-	call  *session.ToolCall // that it is about, if any
-	after int               // of a turn's end, see [ledger.Ledger.EndTurn]
+	unsent      int                        // lines of the chat's end that are of prompts which wait; -1: not told
 }
 
 // callsAtOnce is how many tool calls Neovim is told of in one batch, and so
 // bounds their events: a burst of them must not hold up a key.
 const callsAtOnce = 500
-
-func (s *Session) event(name string, data map[string]any) {
-	if data == nil {
-		data = map[string]any{}
-	}
-	data["session"] = s.id
-	if name == "AcpTurnEnd" {
-		s.shown.ends++
-	}
-	s.shown.events = append(s.shown.events, event{name: name, data: data})
-}
-
-func (s *Session) callEvent(name string, call *session.ToolCall, data map[string]any) {
-	data["id"] = call.ID
-	s.event(name, data)
-	s.shown.events[len(s.shown.events)-1].call = call
-}
 
 // apply brings an update into the state, and notes for the mirror and the
 // events which tool calls it began, changed or ended.
@@ -64,11 +36,11 @@ func (s *Session) apply(u session.Update) {
 		if !known {
 			at = len(s.shown.positions)
 			s.shown.positions[call] = at
-			s.callEvent("AcpToolCall", call, map[string]any{})
+			s.events.AddCall("AcpToolCall", call, nil)
 		}
 		if status := call.Shown(); status.Finished() && !s.shown.ended[call] {
 			s.shown.ended[call] = true
-			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
+			s.events.AddCall("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 			s.learnFrom(call)
 			s.offerTakingOut(call.ID, false, status == session.StatusCompleted)
 		}
@@ -79,7 +51,7 @@ func (s *Session) apply(u session.Update) {
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
 		s.ledger.Follow(call, s.prompts.TurnOpen() || s.working.recent())
-		s.followDiffs(call)
+		s.diffs.Follow(call)
 		s.tracer.Observe(call)
 		s.terminals.Observe(call)
 	}
@@ -137,8 +109,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	ops = append(ops, s.mirrorOps(calls)...)
 	ops = append(ops, s.terminals.Ops()...)
 	ops = append(ops, events...)
-	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
-	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
+	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -267,28 +238,15 @@ func (s *Session) callOps() []editor.Op {
 	return []editor.Op{editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls})}
 }
 
-// eventOps are the events whose time has come: of a tool call once the mirror
-// has it, of the end of a turn once the chat shows all of it and its changes
-// are in the record, and what came later waits behind.
+// eventOps are the events that are due. The state that is told after the end of a turn says that it is over.
 func (s *Session) eventOps() []editor.Op {
-	var due []rpc.Event
-	for len(s.shown.events) > 0 {
-		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating() || !s.ledger.Told(e.after)) {
-			break
-		}
-		if _, waits := s.shown.calls[e.call]; waits {
-			break
-		}
-		s.shown.events = s.shown.events[1:]
-		if e.name == "AcpTurnEnd" {
-			s.shown.ends--
-			s.shown.session = true
-		}
-		due = append(due, rpc.Event{Name: e.name, Data: e.data})
-	}
+	ending := s.events.Ending()
+	due := s.events.Take()
 	if len(due) == 0 {
 		return nil
+	}
+	if ending && !s.events.Ending() {
+		s.shown.session = true
 	}
 	return []editor.Op{editor.Do(rpc.Events{Events: due})}
 }

@@ -1,0 +1,18 @@
+package host
+
+import (
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/events"
+)
+
+func newEvents(s *Session) *events.Queue {
+	return events.New(events.Config{
+		Session: s.id,
+		Listed: func(call *session.ToolCall) bool {
+			_, waits := s.shown.calls[call]
+			return !waits
+		},
+		Drawn:    func() bool { return !s.chat.Dirty() && !s.locating() },
+		Recorded: func(end int) bool { return s.ledger.Told(end) },
+	})
+}
