@@ -21,6 +21,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
@@ -36,8 +37,8 @@ type Host struct {
 	traffic  *traffic
 	blobs    *blobs
 	follow   *follow
-	overlaps overlaps
-	marks    *marks
+	overlaps reviewui.Overlaps
+	marks    *reviewui.Marks
 	store    *checkpoint.Store // nil for none
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
@@ -100,7 +101,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	}
 	h.saves = &saves{host: h, images: map[string]*saved.Image{}}
 	h.follow = &follow{host: h}
-	h.marks = &marks{host: h, told: map[int]toldMark{}}
+	h.marks = newMarks(h)
 	return h
 }
 

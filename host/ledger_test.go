@@ -44,8 +44,8 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		go s.base.Box.Run()
 		synctest.Wait()
 		s.on(func() {
-			if len(s.shown.changes) != 1 {
-				t.Errorf("changed are %v", s.shown.changes)
+			if ops := s.review.Mirror(); len(ops) != 1 || len(ops[0].Args.(rpc.Changes).Files) != 1 {
+				t.Errorf("changed are %v", ops)
 			}
 			if got := told(); len(got) != 3 || got[0] != "AcpFileChanged" || got[1] != "AcpTurnEnd" || got[2] != "AcpTurnStart" {
 				t.Errorf("told are %v", got)

@@ -152,7 +152,7 @@ func (s *Session) sayReminder() {
 // takeUpSaved takes up what was saved of the session, and says what of it waits for the user.
 func (s *Session) takeUpSaved() {
 	s.ledger.TakeUp(s.about(), func(comments []saved.Comment, told []string) {
-		s.base.Box.Put(func() { s.comments.takeUp(comments, told) })
+		s.base.Box.Put(func() { s.review.Comments.Restore(comments, told) })
 	}, func(was saved.Session, err error) {
 		if errors.Is(err, saved.ErrNewer) {
 			s.remind("A newer version of the plugin saved the review of this session: it is left as it is, and nothing new is saved, until you update.")

@@ -15,7 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
-	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -54,9 +54,7 @@ type Session struct {
 
 	terminals terminals
 	ledger    *ledger.Ledger
-	review    *reviewTab
-	due       bool // the agent has changed something in this turn
-	comments  comments
+	review    *reviewui.Review
 	lacks     ledger.Lack // what the copies of its folders leave out
 	reminder  string      // what is to be said in the chat when the session is open
 	diffs     diffs
@@ -95,12 +93,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Output: resolved, Resolve: resolvedLines, Save: s.save, Files: s.sharedFiles,
 	})
 	s.ledger = newLedger(s)
-	s.review = newReviewTab(s)
-	s.comments.told = map[string]bool{}
+	s.review = newReview(s)
 	s.shown = shown{
 		session:   true,
 		unsent:    -1,
-		changes:   map[int]*rpc.ChangedFile{},
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
@@ -164,7 +160,7 @@ func (s *Session) close() {
 	s.ledger.Close()
 	s.event("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
-	s.host.overlaps.forget(s)
+	s.review.Close()
 	s.flush()
 	s.terminals.each(func(t *sessionTerminal) { t.view.finish() })
 	s.base.Box.Close()
@@ -343,7 +339,7 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	s.working.end()
 	s.host.follow.turn(s.id, false)
 	s.apply(end)
-	s.tellDue(false)
+	s.review.TurnEnded()
 	s.stopClock()
 	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
 		s.stopTerminals()

@@ -369,7 +369,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 		a.sent = append(a.sent, texts...)
 	}
 	if len(changed) > 0 {
-		fence := fence(patches.String())
+		fence := styled.Fence(patches.String())
 		a.say("These files have changes in the user's editor that are not saved to disk yet: " + strings.Join(changed, ", ") +
 			". This diff leads from the disk to the editor:\n" + fence + "diff\n" + patches.String() + fence)
 	}

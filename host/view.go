@@ -20,7 +20,6 @@ type shown struct {
 	waiting     []*session.ToolCall        // the same, in the order in which they have: so new ones in that of their positions
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
-	changes     map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
 	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
 	events      []event
 	ends        int // of turns among them
@@ -135,14 +134,17 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 		s.shown.unsent = rows
 		ops = append(ops, editor.Do(rpc.Unsent{In: s.in(), Rows: rows}))
 	}
-	ops = append(ops, s.review.ops(budget)...)
+	ops = append(ops, s.review.Tab.Edits(budget)...)
+	if s.review.Tab.Dirty() {
+		s.urgent.Store(true)
+	}
 	calls := s.callOps()
 	events := s.eventOps() // before the mirror, which says with them that the turn is over
 	ops = append(ops, s.mirrorOps(calls)...)
 	ops = append(ops, s.terminalOps()...)
 	ops = append(ops, events...)
 	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
-	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
+	return ops, s.chat.Dirty() || s.review.Tab.Dirty() || len(s.shown.calls) > 0 || due
 }
 
 // waiting is what the chat shows of the prompts that are not sent yet. The one that gathers what goes along with
@@ -258,14 +260,7 @@ func (s *Session) mirrorOps(calls []editor.Op) []editor.Op {
 		ops = append(ops, editor.Do(s.mirror()))
 	}
 	ops = append(ops, calls...)
-	if len(s.shown.changes) > 0 {
-		list := make([]rpc.ChangedFileAt, 0, len(s.shown.changes))
-		for id, file := range s.shown.changes {
-			list = append(list, rpc.ChangedFileAt{At: id, File: file})
-		}
-		s.shown.changes = map[int]*rpc.ChangedFile{}
-		ops = append(ops, editor.Do(rpc.Changes{In: s.in(), Files: list}))
-	}
+	ops = append(ops, s.review.Mirror()...)
 	if s.shown.permissions {
 		s.shown.permissions = false
 		waiting := s.permissions.waiting()
