@@ -43,7 +43,7 @@ type Host struct {
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
 
-	saves      *saves
+	saves      *saved.Sessions
 	cleanStore sync.Once
 
 	without    string // what the user has to do without, as a sentence, or ""
@@ -99,7 +99,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
-	h.saves = &saves{host: h, images: map[string]*saved.Image{}}
+	h.saves = newSaves(h)
 	h.follow = &follow{host: h}
 	h.marks = newMarks(h)
 	return h
@@ -153,7 +153,7 @@ func (h *Host) open(m rpc.New) {
 	h.background(s.ledger.Run)
 	if s.remote.stored != "" {
 		s.ledger.Titled(s.conv.Title)
-		s.takeUpSaved()
+		s.review.TakeUp(s.about(), s.remind)
 	}
 	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
 	if h.without != "" {

@@ -52,9 +52,9 @@ func (c *Comments) save(atOnce bool) {
 	c.config.Ledger.KeepUnsent(list, slices.Collect(maps.Keys(c.knownRefusals)), atOnce)
 }
 
-// Restore takes comments that were saved, before those that the user has written since, and the refusals that the agent
+// restore takes comments that were saved, before those that the user has written since, and the refusals that the agent
 // knows of.
-func (c *Comments) Restore(was []saved.Comment, knownRefusals []string) {
+func (c *Comments) restore(was []saved.Comment, knownRefusals []string) {
 	var list []*comment
 	for _, one := range was {
 		c.lastID++
