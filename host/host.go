@@ -22,6 +22,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/traffic"
@@ -38,13 +39,13 @@ type Host struct {
 	traffic  *traffic.Traffic
 	blobs    *blobs.Folder
 	follow   *follow.Window
-	overlaps overlaps
-	marks    *marks
+	overlaps reviewui.Overlaps
+	marks    *reviewui.Marks
 	store    *checkpoint.Store // nil for none
 	over     context.Context   // ends when Neovim leaves
 	leave    func()
 
-	saves      *saves
+	saves      *saved.Sessions
 	cleanStore sync.Once
 
 	without    string // what the user has to do without, as a sentence, or ""
@@ -100,9 +101,9 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
-	h.saves = &saves{host: h, dir: o.Data, images: map[string]*saved.Image{}}
+	h.saves = newSaves(h, o.Data)
 	h.follow = newFollowWindow(h)
-	h.marks = &marks{host: h, told: map[int]toldMark{}}
+	h.marks = newMarks(h)
 	return h
 }
 
@@ -148,7 +149,7 @@ func (h *Host) open(m rpc.New) {
 	h.background(s.ledger.Run)
 	if s.remote.stored != "" {
 		s.ledger.Titled(s.conv.Title)
-		s.takeUpSaved()
+		s.review.TakeUp(s.about(), s.remind)
 	}
 	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
 	if h.without != "" {

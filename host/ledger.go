@@ -1,12 +1,10 @@
 package host
 
 import (
-	"maps"
-
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
 )
 
 // newLedger opens the ledger of a session.
@@ -47,35 +45,14 @@ func newLedger(s *Session) *ledger.Ledger {
 // tellChanges tells Lua what is new in the record, then the events that follow it. It is called on the ledger's
 // goroutine.
 func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger.Event) {
-	shown := map[int]*rpc.ChangedFile{}
-	for _, f := range changed {
-		shown[f.ID] = mirrorFile(f)
-	}
-	for _, id := range gone {
-		shown[id] = nil
-	}
+	update := reviewui.NewUpdate(changed, gone)
 	s.base.Box.Put(func() {
-		if len(changed)+len(gone) > 0 {
-			s.review.changed(changed, gone)
-			s.tellDue(len(events) > 0)
-		}
-		maps.Copy(s.shown.changes, shown)
+		s.review.Take(update, len(events) > 0)
 		for _, e := range events {
 			s.events.AddChange(map[string]any{"path": e.Path, "by": e.By})
 		}
 		s.changed()
 	})
-}
-
-// tellDue has the chat say what waits for a review. byAgent tells that the agent has just changed something.
-func (s *Session) tellDue(byAgent bool) {
-	if !s.host.reviews.Load() {
-		return
-	}
-	s.due = s.due || byAgent
-	over := s.due && !s.prompts.TurnOpen()
-	s.chat.SetDue(s.review.due(), over)
-	s.due = s.due && !over
 }
 
 // tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // TestTheEndOfATurnWaitsForItsChanges has the goroutines of the record and of the session begin late.
@@ -39,8 +40,8 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		go s.base.Box.Run()
 		synctest.Wait()
 		s.on(func() {
-			if len(s.shown.changes) != 1 {
-				t.Errorf("changed are %v", s.shown.changes)
+			if ops := s.review.Mirror(); len(ops) != 1 || len(ops[0].Args.(rpc.Changes).Files) != 1 {
+				t.Errorf("changed are %v", ops)
 			}
 			if got := told(); len(got) != 3 || got[0] != "AcpFileChanged" || got[1] != "AcpTurnEnd" || got[2] != "AcpTurnStart" {
 				t.Errorf("told are %v", got)

@@ -6,8 +6,6 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
-	"github.com/acp-nvim/acp-nvim/host/ledger"
-	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -98,7 +96,7 @@ var handlers = handling(
 			s.base.Editor.Notify("warning", "this line counts no changes to review")
 			return
 		}
-		s.decide(ledger.Decision{Do: review.Keep}, func(int, error) {})
+		s.review.KeepAll()
 	}),
 	toSession(func(s *Session, m rpc.Next) {
 		to := rpc.FoundRow{Row: s.row(m.At)}
@@ -148,22 +146,22 @@ var handlers = handling(
 	inBackground(func(h *Host, m rpc.Revoke) { h.revoke(m.ID, m.Callback) }),
 
 	// the review
-	toSession(func(s *Session, m rpc.ListChanges) { s.listChanges(m.All, m.Callback) }),
-	toSession((*Session).tellDecision),
-	toSession((*Session).decideHunks),
-	toHost(func(h *Host, m rpc.ListMarks) { h.marks.tell(m) }),
-	toSession((*Session).tellUndo),
-	toSession(func(s *Session, m rpc.ReviewOpen) { s.review.show(m) }),
-	toSession(func(s *Session, _ rpc.ReviewClose) { s.review.close() }),
-	toSession(func(s *Session, m rpc.ReviewFold) { s.review.fold(m) }),
-	toSession(func(s *Session, m rpc.ReviewNext) { s.review.next(m) }),
-	toSession(func(s *Session, m rpc.ReviewPlace) { s.review.place(m) }),
-	toSession(func(s *Session, m rpc.ReviewBeside) { s.review.beside(m) }),
-	toSession(func(s *Session, m rpc.ReviewDecide) { s.review.decide(m) }),
-	toSession(func(s *Session, _ rpc.ReviewUndo) { s.review.undo() }),
-	toSession((*Session).sendReview),
-	toSession((*Session).commentAt),
-	toSession((*Session).comment),
+	toSession(func(s *Session, m rpc.ListChanges) { s.review.List(m) }),
+	toSession(func(s *Session, m rpc.Decide) { s.review.Decide(m) }),
+	toSession(func(s *Session, m rpc.DecideHunks) { s.review.DecideHunks(m) }),
+	toHost(func(h *Host, m rpc.ListMarks) { h.marks.List(m) }),
+	toSession(func(s *Session, m rpc.Undo) { s.review.Undo(m) }),
+	toSession(func(s *Session, m rpc.ReviewOpen) { s.review.Tab.Open(m) }),
+	toSession(func(s *Session, _ rpc.ReviewClose) { s.review.Tab.Close() }),
+	toSession(func(s *Session, m rpc.ReviewFold) { s.review.Tab.Fold(m) }),
+	toSession(func(s *Session, m rpc.ReviewNext) { s.review.Tab.Next(m) }),
+	toSession(func(s *Session, m rpc.ReviewPlace) { s.review.Tab.Place(m) }),
+	toSession(func(s *Session, m rpc.ReviewBeside) { s.review.Tab.Beside(m) }),
+	toSession(func(s *Session, m rpc.ReviewDecide) { s.review.Tab.Decide(m) }),
+	toSession(func(s *Session, _ rpc.ReviewUndo) { s.review.Tab.Undo() }),
+	toSession(func(s *Session, m rpc.ReviewSend) { s.review.Comments.Send(m) }),
+	toSession(func(s *Session, m rpc.CommentAt) { s.review.Comments.At(m) }),
+	toSession(func(s *Session, m rpc.Comment) { s.review.Comments.Write(m) }),
 
 	// files
 	toHost((*Host).trackFiles),

@@ -19,7 +19,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
-	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
@@ -60,9 +60,7 @@ type Session struct {
 
 	terminals    *terminals.Set
 	ledger       *ledger.Ledger
-	review       *reviewTab
-	due          bool // the agent has changed something in this turn
-	comments     comments
+	review       *reviewui.Review
 	lacks        ledger.Lack // what the copies of its folders leave out
 	reminder     string      // what is to be said in the chat when the session is open
 	diffs        *calldiff.Diffs
@@ -105,12 +103,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	})
 	s.ledger = newLedger(s)
 	s.diffs = newDiffs(s)
-	s.review = newReviewTab(s)
-	s.comments.told = map[string]bool{}
+	s.review = newReview(s)
 	s.shown = shown{
 		session:   true,
 		unsent:    -1,
-		changes:   map[int]*rpc.ChangedFile{},
 		calls:     map[*session.ToolCall]int{},
 		positions: map[*session.ToolCall]int{},
 		ended:     map[*session.ToolCall]bool{},
@@ -169,7 +165,7 @@ func (s *Session) close() {
 	s.ledger.Close()
 	s.events.Add("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
-	s.host.overlaps.forget(s)
+	s.review.Close()
 	s.flush()
 	s.terminals.Close()
 	s.base.Box.Close()
@@ -269,7 +265,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	s.working.end()
 	s.host.follow.End(s.id)
 	s.apply(end)
-	s.tellDue(false)
+	s.review.TurnEnded()
 	s.stopClock()
 	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
 		s.terminals.Stop()

@@ -11,7 +11,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
@@ -93,14 +92,11 @@ func (h *Host) folderOf(agent, id, otherwise string) string {
 	if cwd != "" {
 		return cwd
 	}
-	if h.store == nil {
-		return otherwise
-	}
-	entries, err := saved.List(h.store)
+	entries, err := h.saves.List()
 	if err != nil {
 		h.log.Warn(err.Error())
 	}
-	for _, e := range h.saves.over(entries) {
+	for _, e := range entries {
 		if e.Agent == agent && e.ID == id && e.Cwd != "" {
 			return e.Cwd
 		}

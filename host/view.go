@@ -19,7 +19,6 @@ type shown struct {
 	waiting     []*session.ToolCall        // the same, in the order in which they have: so new ones in that of their positions
 	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
 	ended       map[*session.ToolCall]bool // whose end was told
-	changes     map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
 	unsent      int                        // lines of the chat's end that are of prompts which wait; -1: not told
 }
 
@@ -103,13 +102,16 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 		s.shown.unsent = rows
 		ops = append(ops, editor.Do(rpc.Unsent{In: s.in(), Rows: rows}))
 	}
-	ops = append(ops, s.review.ops(budget)...)
+	ops = append(ops, s.review.Tab.Edits(budget)...)
+	if s.review.Tab.Dirty() {
+		s.urgent.Store(true)
+	}
 	calls := s.callOps()
 	events := s.eventOps() // before the mirror, which says with them that the turn is over
 	ops = append(ops, s.mirrorOps(calls)...)
 	ops = append(ops, s.terminals.Ops()...)
 	ops = append(ops, events...)
-	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0
+	return ops, s.chat.Dirty() || s.review.Tab.Dirty() || len(s.shown.calls) > 0
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -201,14 +203,7 @@ func (s *Session) mirrorOps(calls []editor.Op) []editor.Op {
 		ops = append(ops, editor.Do(s.mirror()))
 	}
 	ops = append(ops, calls...)
-	if len(s.shown.changes) > 0 {
-		list := make([]rpc.ChangedFileAt, 0, len(s.shown.changes))
-		for id, file := range s.shown.changes {
-			list = append(list, rpc.ChangedFileAt{At: id, File: file})
-		}
-		s.shown.changes = map[int]*rpc.ChangedFile{}
-		ops = append(ops, editor.Do(rpc.Changes{In: s.in(), Files: list}))
-	}
+	ops = append(ops, s.review.Mirror()...)
 	if s.shown.permissions {
 		s.shown.permissions = false
 		waiting := s.permissions.waiting()

@@ -76,6 +76,26 @@ func TestAnAcceptedWriteIsKept(t *testing.T) {
 	}
 }
 
+// Only the writes that the user has reviewed count as kept.
+func TestOnlyReviewedWritesAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	was, is := "a\n", "b\n"
+	for _, c := range []struct {
+		name, by string
+		reviewed bool
+		want     review.State
+	}{{"waited", "fs", true, review.Kept}, {"passed", "fs", false, review.Pending}, {"past", "disk", false, review.Pending}} {
+		w.write(c.name, is)
+		w.ledger.Took(buffers.Written{Path: w.path(c.name), Before: &was, After: &is, Changed: true}, c.by, c.reviewed)
+		got := make(chan review.State)
+		w.ledger.File(w.path(c.name), false, func(f review.File) { got <- f.State })
+		if state := <-got; state != c.want {
+			t.Errorf("%s is %q, expected %q", c.name, state, c.want)
+		}
+	}
+}
+
 // What the agent had removed, or had made of permissions, before a write that the user accepts was not in the question:
 // it waits, and a refusal brings it back. The form that the write brings is accepted with it.
 func TestWhatWasMadeBeforeAnAcceptedWriteWaits(t *testing.T) {

@@ -77,6 +77,10 @@ var rules = []rule{
 	{of: "host/transcript", never: []string{editorClient, module + "host/editor"}, why: "rendering is pure"},
 	{of: "host/turns", never: []string{editorClient, module + "acp", module + "host/editor"}, direct: []string{"os", "context"}, why: "what takes a turn back is told from texts"},
 	{of: "host/saved", never: []string{editorClient, module + "acp", module + "host/editor", module + "host/transcript"}, direct: []string{"os", "context"}, why: "what is saved knows the store alone"},
+	{
+		of: "host/reviewui", direct: []string{editorClient, module + "acp", "os", "context"},
+		why: "what the user sees of changes is told from the record alone",
+	},
 	{of: "host/reviewpage", never: []string{editorClient, module + "host/editor"}, direct: []string{"os", "context"}, why: "rendering is pure"},
 	{of: "host/diff", never: []string{editorClient, module + "host/editor"}, direct: []string{"os", "context"}, why: "a diff is made of texts"},
 	{of: "buffers/linediff", direct: []string{"os", "context"}, why: "comparing is pure"},

@@ -1,6 +1,6 @@
 ---Keys in the user's own buffers with changes of agents: from change to change, also into the next
 ---file, and what becomes of the one under the cursor or of the lines that are selected. Which lines
----are part of a change, the host says (host/hunks.go).
+---are part of a change, the host says (host/reviewui/selection.go).
 local M = {}
 
 local api = vim.api

@@ -1,7 +1,7 @@
 ---What agents have changed in the user's own buffers, as long as it is not decided: signs, changed
 ---lines and words, the old lines above them, and keys from change to change and to decide. Which
----changes there are is known in the host (host/marks.go); Lua asks for those of a buffer whenever
----they may have changed, and draws them where the buffer has the lines.
+---changes there are is known in the host (host/reviewui/marks.go); Lua asks for those of a buffer
+---whenever they may have changed, and draws them where the buffer has the lines.
 ---
 ---Between two answers the marks are extmarks and move with what the user types.
 local M = {}

@@ -1,5 +1,5 @@
 ---The review: a tab with every file that the agent has changed, what of it is kept and refused, and
----the keys that decide. The host writes it and knows what its rows are; see host/reviewtab.go.
+---the keys that decide. The host writes it and knows what its rows are; see host/reviewui/tab.go.
 local M = {}
 
 local api = vim.api

@@ -1,4 +1,4 @@
-package host
+package reviewui
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 
 // TestMarksAreToldOnce has Lua know the changes of a buffer, of which some change.
 func TestMarksAreToldOnce(t *testing.T) {
-	s := newSession(&Host{}, 1, AgentSpec{Title: "Agent"}, "/")
-	k := &marks{told: map[int]toldMark{}}
+	of := MarkSource{Session: 1, Title: "Agent"}
+	k := NewMarks(MarksConfig{})
 	// tell gives the ids of all, with what is fresh in brackets.
 	tell := func(answer, have int, before, after string) string {
 		var b strings.Builder
-		pieces := k.pieces(7, answer, have, withMarks(nil, s, recorded(t, "f", before, after)))
+		pieces := k.pieces(7, answer, have, withMarks(nil, of, recorded(t, "f", before, after)))
 		for i, p := range pieces {
 			if done := p.Done; done != (i == len(pieces)-1) {
 				t.Errorf("piece %d of %d: done is %v", i, len(pieces), done)
@@ -50,16 +50,15 @@ func TestMarksAreToldOnce(t *testing.T) {
 // TestManyMarksComeInPieces bounds what Neovim gets at once.
 func TestManyMarksComeInPieces(t *testing.T) {
 	const n = 3*changesAtOnce + 1
-	s := newSession(&Host{}, 1, AgentSpec{}, "/")
-	k := &marks{told: map[int]toldMark{}}
+	k := NewMarks(MarksConfig{})
 	before, after := strings.Repeat("a\nb\n", n), strings.Repeat("a\nc\n", n)
-	pieces := k.pieces(1, 1, 0, withMarks(nil, s, recorded(t, "f", before, after)))
+	pieces := k.pieces(1, 1, 0, withMarks(nil, MarkSource{Session: 1}, recorded(t, "f", before, after)))
 	if len(pieces) != 4 {
 		t.Errorf("%d changes came in %d pieces", n, len(pieces))
 	}
 	long := strings.Repeat("b", 10_000) + "\n"
 	before = strings.Repeat("a\n"+strings.Repeat(long, 30), 20)
-	pieces = k.pieces(2, 1, 0, withMarks(nil, s, recorded(t, "g", before, strings.Repeat("a\nc\n", 20))))
+	pieces = k.pieces(2, 1, 0, withMarks(nil, MarkSource{Session: 1}, recorded(t, "g", before, strings.Repeat("a\nc\n", 20))))
 	if len(pieces) < 3 {
 		t.Errorf("20 changes of 300 KB came in %d pieces", len(pieces))
 	}
@@ -72,14 +71,13 @@ func TestManyMarksComeInPieces(t *testing.T) {
 
 // TestMarksOfTwoSessions says where both have changed something.
 func TestMarksOfTwoSessions(t *testing.T) {
-	newer := newSession(&Host{}, 2, AgentSpec{Title: "Newer"}, "/")
-	older := newSession(&Host{}, 1, AgentSpec{Title: "Older"}, "/")
+	newer, older := MarkSource{Session: 2, Title: "Newer"}, MarkSource{Session: 1, Title: "Older"}
 	list := withMarks(nil, newer, recorded(t, "f", "a\nb\nc\nd\ne\n", "a\nB\nc\nd\n"))
 	list = withMarks(list, older, recorded(t, "f", "a\nb\nd\n", "a\nB\nc\nd\n"))
 	list = withMarks(list, older, recorded(t, "f", "A\nB\nc\nd\n", "a\nB\nc\nd\n"))
 	var got []string
 	for _, m := range list {
-		got = append(got, fmt.Sprint(m.session.id, " ", m.Line, " ", m.also))
+		got = append(got, fmt.Sprint(m.session, " ", m.Line, " ", m.also))
 	}
 	if want := "1 1 []; 2 2 [Older]; 2 5 []"; strings.Join(got, "; ") != want {
 		t.Errorf("marked are %q, wanted %q", got, want)

@@ -1,4 +1,4 @@
-package host
+package reviewui
 
 import (
 	"cmp"
@@ -10,25 +10,24 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// listChanges gives Lua what the quickfix list shows of the record, brought up to date: all, or what is to be
-// decided.
-func (s *Session) listChanges(all bool, callback int) {
-	s.ledger.Files(func(files []review.File) {
+// List gives Lua the record for the quickfix list, brought up to date: all changes, or the pending ones.
+func (r *Review) List(m rpc.ListChanges) {
+	r.config.Ledger.Files(func(files []review.File) {
 		slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
 		items := []rpc.Change{}
 		for _, f := range files {
-			items = append(items, entries(f, all)...)
+			items = append(items, quickfix(f, m.All)...)
 		}
 		failure := ""
 		if len(items) == 0 && len(files) > 0 {
 			failure = "all changes are decided: :Acp changes all lists them"
 		}
-		s.base.Box.Put(func() { s.base.Editor.Answer(callback, items, failure) })
+		r.config.Box.Put(func() { r.config.Editor.Answer(m.Callback, items, failure) })
 	})
 }
 
-// entries are the lines of the quickfix list about a file: all, or what is to be decided.
-func entries(f review.File, all bool) []rpc.Change {
+// quickfix is the entries of a file: all, or the pending ones.
+func quickfix(f review.File, all bool) []rpc.Change {
 	if !all && f.State != review.Pending {
 		return nil
 	}
@@ -71,17 +70,4 @@ func entries(f review.File, all bool) []rpc.Change {
 		list = append(list, rpc.Change{Path: f.Path, Line: max(h.NewStart, 1), Text: text})
 	}
 	return list
-}
-
-// mirrorFile is a file as Lua keeps it; of each hunk its four numbers, and its state by a letter.
-func mirrorFile(f review.File) *rpc.ChangedFile {
-	hunks := make([]int, 0, 4*len(f.Hunks))
-	states := make([]byte, len(f.Hunks))
-	for i, h := range f.Hunks {
-		hunks = append(hunks, h.OldStart, h.OldCount, h.NewStart, h.NewCount)
-		states[i] = h.State[0]
-	}
-	return &rpc.ChangedFile{
-		Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), State: string(f.State), Hunks: hunks, States: string(states),
-	}
 }

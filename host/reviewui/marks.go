@@ -1,10 +1,10 @@
-package host
+package reviewui
 
 import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"maps"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -21,69 +21,88 @@ import (
 // What Neovim gets of a change is bounded.
 const (
 	oldLinesShown = 20
-	oldLineShown  = 500  // bytes of such a line
-	newLineShown  = 5000 // bytes of a line of the buffer of which words are marked
-	// wordLines is how many lines a change may have of which words are marked.
+	oldLineShown  = 500 // bytes of such a line
+	// wordLines is how many lines a change may have to get its changed words highlighted.
 	wordLines = 500
-	// knownBy is how many bytes of a line tell Lua whether the buffer has it.
+	// longLine, in bytes, is more than Neovim should highlight words in.
+	longLine = 5000
+	// knownBy is how many bytes of a line Lua compares to see whether the buffer has it.
 	knownBy = 200
-	// changesAtOnce and bytesAtOnce are what goes to Neovim in one piece.
+	// A piece for Neovim has so much at most.
 	changesAtOnce = 500
 	bytesAtOnce   = 64 << 10
 )
 
-// marks is what the user's own buffers show of the sessions' records. Lua asks for the changes of a buffer
-// and says what it has; it gets the place of each change, and what it has not got yet.
-type marks struct {
-	host *Host
-
-	mu     sync.Mutex       // guards the fields below
-	lastID int              // of a change, unique in this host
-	told   map[int]toldMark // by buffer
+// MarksConfig is what [Marks] needs of the host.
+type MarksConfig struct {
+	Editor     *editor.Editor
+	Log        *slog.Logger
+	Background func(func())        // runs a function in a goroutine that the host's end waits for
+	Records    func() []MarkSource // of the open sessions, the newest session first; any goroutine
 }
 
-// toldMark is what Lua has of a buffer: the ids of its changes, by what they consist of, in the order of the
-// text.
-type toldMark struct {
-	answer int // the number of Lua's question
-	ids    map[markKey][]int
+// MarkSource is a session's record of changes, for any goroutine.
+type MarkSource struct {
+	Session int
+	Title   string // the agent's
+	// File gives a file of the record, brought up to date with the user's buffer first if look is true.
+	File func(path string, look bool, done func(review.File))
 }
 
+// Marks is what the user's own buffers show of the sessions' records. Lua asks for the changes of a buffer and says
+// what it has; it gets the place of each change, and those it does not have yet. Any goroutine may use it.
+type Marks struct {
+	config MarksConfig
+
+	mu     sync.Mutex   // guards the fields below
+	lastID int          // of a mark, unique in this host
+	sent   map[int]sent // by buffer
+}
+
+// sent is what Lua has of a buffer.
+type sent struct {
+	answer int               // the number of Lua's question
+	ids    map[markKey][]int // of the marks, by what they look like, in the order of the text
+}
+
+// markKey stands for what a mark looks like.
 type markKey [sha256.Size]byte
 
 // mark is a pending change as a buffer shows it.
 type mark struct {
 	review.Change
-	session *Session
+	session int
 	also    []string // agents of other sessions that have changed something there
-	known   string   // its first line, or the one behind what is gone
+	known   string   // its first line, or the one after deleted lines
 	last    string   // its last line
 }
 
-// end is the line behind a mark; what is gone counts as at the line behind it.
+// NewMarks returns the marks of a host.
+func NewMarks(config MarksConfig) *Marks { return &Marks{config: config, sent: map[int]sent{}} }
+
+// end is the line after a mark; deleted lines count as at the line after them.
 func (m mark) end() int { return m.Line + max(1, len(m.New)) }
 
-// tell answers Lua's question for the changes of a buffer, by pieces of which each waits for the one before.
-// With look the user has changed the buffer: the records are brought up to date first.
-func (k *marks) tell(m rpc.ListMarks) {
-	sessions := k.host.newestFirst()
-	found := make([]review.File, len(sessions))
+// List answers Lua's question for the changes of a buffer, in pieces of which each waits for the one before.
+func (k *Marks) List(m rpc.ListMarks) {
+	records := k.config.Records()
+	found := make([]review.File, len(records))
 	var missing atomic.Int32
-	missing.Store(int32(len(sessions)) + 1)
+	missing.Store(int32(len(records)) + 1)
 	got := func() {
 		if missing.Add(-1) > 0 {
 			return
 		}
-		k.host.background(func() {
+		k.config.Background(func() {
 			var list []mark
 			for i, f := range found {
-				list = withMarks(list, sessions[i], f)
+				list = withMarks(list, records[i], f)
 			}
 			k.send(k.pieces(m.Buf, m.Answer, m.Have, list))
 		})
 	}
-	for i, s := range sessions {
-		s.ledger.File(m.Path, m.Look, func(f review.File) {
+	for i, r := range records {
+		r.File(m.Path, m.Look, func(f review.File) {
 			found[i] = f
 			got()
 		})
@@ -91,15 +110,9 @@ func (k *marks) tell(m rpc.ListMarks) {
 	got()
 }
 
-func (h *Host) newestFirst() []*Session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.SortedFunc(maps.Values(h.sessions), func(a, b *Session) int { return b.id - a.id })
-}
-
-// withMarks adds what is pending of a file in a session to the marks of sessions that are newer, in the order
-// of the text. What meets one of those is said there.
-func withMarks(list []mark, s *Session, f review.File) []mark {
+// withMarks adds the pending changes of a file in a session's record to the marks of newer sessions, in the order of
+// the text. A change that overlaps one of those is only named there.
+func withMarks(list []mark, of MarkSource, f review.File) []mark {
 	present := linediff.Lines(f.Present.Text)
 	line := func(i int) string {
 		if i < 1 || i > len(present) {
@@ -113,11 +126,11 @@ func withMarks(list []mark, s *Session, f review.File) []mark {
 		if c.State != review.Pending {
 			continue
 		}
-		m := mark{Change: c, session: s, known: line(c.Line), last: line(c.Line + max(1, len(c.New)) - 1)}
+		m := mark{Change: c, session: of.Session, known: line(c.Line), last: line(c.Line + max(1, len(c.New)) - 1)}
 		at, _ := slices.BinarySearchFunc(list, m, func(other, m mark) int { return cmp.Compare(other.end(), m.Line+1) })
 		if at < len(list) && list[at].Line < m.end() {
-			if met := &list[at]; !slices.Contains(met.also, s.base.Title) {
-				met.also = append(met.also, s.base.Title)
+			if met := &list[at]; !slices.Contains(met.also, of.Title) {
+				met.also = append(met.also, of.Title)
 			}
 			continue
 		}
@@ -128,10 +141,10 @@ func withMarks(list []mark, s *Session, f review.File) []mark {
 	return list
 }
 
-// key tells a mark from others that are drawn otherwise.
+// key is the same for marks that look the same.
 func (m mark) key() (key markKey) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %d %d %q\n", m.session.id, len(m.Old), len(m.New), m.also)
+	fmt.Fprintf(h, "%d %d %d %q\n", m.session, len(m.Old), len(m.New), m.also)
 	for _, lines := range [][]string{m.Old, m.New, {m.known}} {
 		for _, l := range lines {
 			fmt.Fprintf(h, "%d ", len(l))
@@ -142,15 +155,15 @@ func (m mark) key() (key markKey) {
 	return key
 }
 
-// pieces is what Lua is told of the changes of a buffer, and notes that it has them then.
-func (k *marks) pieces(buf, answer, have int, list []mark) []rpc.Marks {
+// pieces are the messages that tell Lua of the marks of a buffer, which it is then known to have.
+func (k *Marks) pieces(buf, answer, have int, list []mark) []rpc.Marks {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	old := k.told[buf]
+	old := k.sent[buf]
 	if old.answer != have {
-		old = toldMark{}
+		old = sent{}
 	}
-	now := toldMark{answer: answer, ids: map[markKey][]int{}}
+	now := sent{answer: answer, ids: map[markKey][]int{}}
 	piece := rpc.Marks{Buf: buf, Answer: answer, KnownBy: knownBy}
 	pieces := []rpc.Marks{piece}
 	size := 0
@@ -175,14 +188,14 @@ func (k *marks) pieces(buf, answer, have int, list []mark) []rpc.Marks {
 	}
 	pieces[len(pieces)-1].Done = true
 	if len(list) == 0 {
-		delete(k.told, buf)
+		delete(k.sent, buf)
 	} else {
-		k.told[buf] = now
+		k.sent[buf] = now
 	}
 	return pieces
 }
 
-// shown is what Lua draws of a mark, and about how many bytes that is.
+// shown is a mark as Lua draws it, and about how many bytes that is.
 func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 	bare := func(lines []string) []string {
 		list := make([]string, len(lines))
@@ -198,7 +211,7 @@ func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 			words[0] = flatSpans(words[0], i, line, oldLineShown)
 		}
 		for i, line := range to {
-			words[1] = flatSpans(words[1], i, line, newLineShown)
+			words[1] = flatSpans(words[1], i, line, longLine)
 		}
 	}
 	for i, l := range old {
@@ -208,12 +221,12 @@ func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 		bytes += len(old[i])
 	}
 	return rpc.Mark{
-		ID: id, Session: m.session.id, Count: len(m.New), Old: old, More: len(m.Old) - len(old),
+		ID: id, Session: m.session, Count: len(m.New), Old: old, More: len(m.Old) - len(old),
 		Also: strings.Join(m.also, ", "), Known: m.known, Last: m.last, OldWords: words[0], NewWords: words[1],
 	}, bytes + len(m.known) + len(m.last) + 9*(len(words[0])+len(words[1]))
 }
 
-// flatSpans adds the words of a line within its first bytes, as index of the line, start and end.
+// flatSpans appends the words within the first limit bytes of a line, each as index of the line, start and end.
 func flatSpans(flat []int, line int, words []diff.Span, limit int) []int {
 	for _, w := range words {
 		if w.End <= limit {
@@ -224,16 +237,16 @@ func flatSpans(flat []int, line int, words []diff.Span, limit int) []int {
 }
 
 // send gives Lua the pieces one by one, as long as it wants them.
-func (k *marks) send(pieces []rpc.Marks) {
+func (k *Marks) send(pieces []rpc.Marks) {
 	op := editor.Do(pieces[0])
 	op.Done = func(wanted any, err error) {
 		if err != nil {
-			k.host.log.Error("mark changes", "err", err)
+			k.config.Log.Error("mark changes", "err", err)
 			return
 		}
 		if wanted, _ := wanted.(bool); wanted && len(pieces) > 1 {
 			k.send(pieces[1:])
 		}
 	}
-	k.host.editor.Post(op)
+	k.config.Editor.Post(op)
 }

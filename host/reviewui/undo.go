@@ -1,8 +1,7 @@
-package host
+package reviewui
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,44 +13,36 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// This file has taking a turn back, as Lua asks for it and is told.
-
-var errTurnRuns = errors.New("the turn still runs: :Acp cancel ends it")
-
-// tellUndo undoes a turn for Lua, or tells what that would do.
-func (s *Session) tellUndo(m rpc.Undo) {
-	if s.prompts.TurnOpen() {
-		s.base.Editor.Answer(m.Callback, nil, sentenceOf(errTurnRuns))
+// Undo undoes a turn for Lua, or does it again, or only says what that would change.
+func (r *Review) Undo(m rpc.Undo) {
+	answer := func(result any, failure string) { r.config.Editor.Answer(m.Callback, result, failure) }
+	if r.config.TurnOpen() {
+		answer(nil, "The turn still runs: :Acp cancel ends it.")
 		return
 	}
-	s.ledger.Undo(m.Again, m.Preview, m.Turn, func(t *turns.Turn, steps []turns.Step, err error) {
+	r.config.Ledger.Undo(m.Again, m.Preview, m.Turn, func(t *turns.Turn, steps []turns.Step, err error) {
 		if err != nil && steps == nil {
-			s.base.Editor.Answer(m.Callback, nil, sentenceOf(err))
+			answer(nil, sentence(err))
 			return
 		}
 		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
-		result := rpc.Undone{Prompt: t.Prompt, Files: s.stepLines(steps), Again: m.Again, Turn: t.Name()}
+		result := rpc.Undone{Prompt: t.Prompt, Files: stepLines(steps, r.config.Short), Again: m.Again, Turn: t.Name()}
 		if m.Preview {
-			result.Diff = s.stepDiff(steps)
+			result.Diff = stepDiff(steps, r.config.Short)
 		}
 		if err != nil {
 			result.Failed = err.Error() + "."
 		}
-		s.base.Editor.Answer(m.Callback, result, "")
+		answer(result, "")
 	})
 }
 
-func sentenceOf(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
-}
-
-// stepLines says of each file what is done to it.
-func (s *Session) stepLines(steps []turns.Step) []rpc.UndoneFile {
+// stepLines says what each step does to its file.
+func stepLines(steps []turns.Step, short func(path string) string) []rpc.UndoneFile {
 	var list []rpc.UndoneFile
 	for _, step := range steps {
 		line := rpc.UndoneFile{
-			Path: step.Of.Path, Name: s.base.Short(step.Of.Path), Stays: step.Idle(), Settled: step.Note == turns.AsBefore,
+			Path: step.Of.Path, Name: short(step.Of.Path), Stays: step.Idle(), Settled: step.Note == turns.AsBefore,
 			Conflicts: step.Conflicts,
 		}
 		switch {
@@ -62,7 +53,7 @@ func (s *Session) stepLines(steps []turns.Step) []rpc.UndoneFile {
 		case !step.Want.Exists && step.Back == "":
 			line.What = "is removed"
 		case step.Back != "":
-			line.What = "goes back to " + s.base.Short(step.Back)
+			line.What = "goes back to " + short(step.Back)
 		case step.Now.SameText(step.Want) && step.Now != step.Want:
 			line.What = strings.Join(review.Styles(step.Now, step.Want), ", ")
 		case step.Now.Opaque || step.Want.Opaque:
@@ -82,17 +73,17 @@ func (s *Session) stepLines(steps []turns.Step) []rpc.UndoneFile {
 	return list
 }
 
-// mostPreviewed is how many lines of an undo are shown before.
+// mostPreviewed is how many lines of its diff the preview of an undo shows.
 const mostPreviewed = 2000
 
-// stepDiff is what would change, as diff writes it.
-func (s *Session) stepDiff(steps []turns.Step) []string {
+// stepDiff is what the steps change, as a unified diff.
+func stepDiff(steps []turns.Step, short func(path string) string) []string {
 	lines := []string{}
 	for _, step := range steps {
 		if step.Note != "" || step.Now == step.Want || step.Now.Opaque || step.Want.Opaque {
 			continue
 		}
-		from, to := "a/"+s.base.Short(step.Of.Path), "b/"+s.base.Short(cmp.Or(step.Back, step.Of.Path))
+		from, to := "a/"+short(step.Of.Path), "b/"+short(cmp.Or(step.Back, step.Of.Path))
 		if !step.Now.Exists {
 			from = "/dev/null"
 		}

@@ -1,0 +1,39 @@
+package reviewui
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
+)
+
+func TestOverlappingSessions(t *testing.T) {
+	o := &Overlaps{}
+	tab := func(session int, title string) *Tab {
+		return New(Config{Base: feature.Base{Session: session, Title: title, Box: mailbox.New()}, Overlaps: o}).Tab
+	}
+	one, two := tab(1, "One"), tab(2, "Two")
+	o.set(one, 1, "/p/a", true)
+	if got := o.others(one, "/p/a"); got != nil {
+		t.Errorf("alone, the others are %q", got)
+	}
+	o.set(two, 7, "/p/a", true)
+	o.set(two, 7, "/p/a", true)
+	if got := o.others(one, "/p/a"); !slices.Equal(got, []string{"Two (session 2)"}) {
+		t.Errorf("the others are %q", got)
+	}
+	o.set(two, 7, "/p/b", true) // moved
+	if got := o.others(one, "/p/a"); got != nil {
+		t.Errorf("after a move the others are %q", got)
+	}
+	o.set(one, 2, "/p/b", true)
+	o.set(two, 7, "/p/b", false)
+	if got := o.others(one, "/p/b"); got != nil {
+		t.Errorf("after a decision the others are %q", got)
+	}
+	o.forget(one)
+	if len(o.files) != 0 || len(o.paths[one]) != 0 {
+		t.Errorf("a session that has ended stays: %v", o.files)
+	}
+}

@@ -1,0 +1,150 @@
+// Package reviewui is what the user sees of the record of changes, and does with it: the review page, decisions,
+// comments and the prompt that sends them, marks in the user's own buffers, the quickfix list, and undoing a turn. What
+// agents have changed and what becomes of it is known in [ledger] and [review].
+package reviewui
+
+import (
+	"maps"
+
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// Config is what the review of a session needs of its surroundings. Its functions belong to the session's goroutine,
+// but for Fill, which any may call.
+type Config struct {
+	feature.Base
+	Ledger   *ledger.Ledger
+	Overlaps *Overlaps
+
+	ConversationTitle func() string // "" for none yet
+	TurnOpen          func() bool
+	// Unable says why the user cannot send a prompt any more; "" while that is possible.
+	Unable func() string
+	// Send sends a prompt, and reports whether it waits in the queue.
+	Send func(text string) (waits bool)
+	// Due has the chat say what is pending, below the turn that has just ended where turn is true.
+	Due func(due transcript.Due, turn bool)
+	// DueKey is the key of the chat that keeps all that is pending, "" for none. Where say is false the chat says
+	// nothing of what is pending.
+	DueKey func() (key string, say bool)
+
+	Hurry func()                                                  // has Neovim told at once, even if nobody sees the chat
+	Edit  func(page.Edit) rpc.Edit                                // an edit as Lua takes it
+	Draw  func(of interface{ Reset() }, edit editor.Op) editor.Op // has a page drawn anew where the edit fails
+	Fill  func(buf int, lines []styled.Line)                      // fills a buffer
+	Quick func(lines, changes int) bool                           // reports whether Neovim compares such files quickly
+}
+
+// Review is what the user sees of a session's record. It belongs to the session's goroutine.
+type Review struct {
+	Tab      *Tab
+	Comments *Comments
+
+	config  *Config
+	files   *files
+	mirror  map[int]*rpc.ChangedFile // that Lua is to be told, by id; nil for what is gone
+	changed bool                     // the agent has changed something since the last turn's end
+}
+
+// New returns the review of a session.
+func New(config Config) *Review {
+	r := &Review{config: &config, files: newFiles(), mirror: map[int]*rpc.ChangedFile{}}
+	r.Tab = &Tab{config: r.config, files: r.files, conflicts: map[string]int{}}
+	r.Comments = &Comments{config: r.config, files: r.files, tab: r.Tab, knownRefusals: map[string]bool{}}
+	r.Tab.comments = r.Comments
+	return r
+}
+
+// Update is what is new in the record. It is made on the ledger's goroutine, see [NewUpdate], to be taken by
+// [Review.Take].
+type Update struct {
+	changed []review.File
+	gone    []int
+	mirror  map[int]*rpc.ChangedFile
+}
+
+// NewUpdate makes an update of files that have changed, and of the ids of those that are gone from the record. Any
+// goroutine may call it.
+func NewUpdate(changed []review.File, gone []int) Update {
+	u := Update{changed: changed, gone: gone, mirror: map[int]*rpc.ChangedFile{}}
+	for _, f := range changed {
+		u.mirror[f.ID] = mirrored(f)
+	}
+	for _, id := range gone {
+		u.mirror[id] = nil
+	}
+	return u
+}
+
+// Take takes what is new in the record. byAgent says that the agent has just changed something.
+func (r *Review) Take(u Update, byAgent bool) {
+	if len(u.mirror) == 0 {
+		return
+	}
+	maps.Copy(r.mirror, u.mirror)
+	for _, f := range u.changed {
+		r.files.set(f)
+		r.Comments.follow(f)
+		r.config.Overlaps.set(r.Tab, f.ID, f.Path, f.State == review.Pending)
+	}
+	for _, id := range u.gone {
+		r.files.drop(id)
+		r.config.Overlaps.set(r.Tab, id, "", false)
+	}
+	r.Comments.save(false)
+	r.Tab.render()
+	r.sayDue(byAgent)
+}
+
+// TurnEnded hears that the agent's turn has ended.
+func (r *Review) TurnEnded() { r.sayDue(false) }
+
+// sayDue has the chat say what waits for a review.
+func (r *Review) sayDue(byAgent bool) {
+	key, say := r.config.DueKey()
+	if !say {
+		return
+	}
+	r.changed = r.changed || byAgent
+	ended := r.changed && !r.config.TurnOpen()
+	due := r.files.due
+	due.Key = key
+	r.config.Due(due, ended)
+	r.changed = r.changed && !ended
+}
+
+// Close says that the session has ended.
+func (r *Review) Close() { r.config.Overlaps.forget(r.Tab) }
+
+// Mirror tells Lua which files have changed.
+func (r *Review) Mirror() []editor.Op {
+	if len(r.mirror) == 0 {
+		return nil
+	}
+	list := make([]rpc.ChangedFileAt, 0, len(r.mirror))
+	for id, file := range r.mirror {
+		list = append(list, rpc.ChangedFileAt{At: id, File: file})
+	}
+	r.mirror = map[int]*rpc.ChangedFile{}
+	return []editor.Op{editor.Do(rpc.Changes{In: rpc.In{Session: r.config.Session}, Files: list})}
+}
+
+// mirrored is a file as Lua keeps it: each hunk as its four numbers, and the letter of its state.
+func mirrored(f review.File) *rpc.ChangedFile {
+	hunks := make([]int, 0, 4*len(f.Hunks))
+	states := make([]byte, len(f.Hunks))
+	for i, h := range f.Hunks {
+		hunks = append(hunks, h.OldStart, h.OldCount, h.NewStart, h.NewCount)
+		states[i] = h.State[0]
+	}
+	return &rpc.ChangedFile{
+		Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), State: string(f.State), Hunks: hunks, States: string(states),
+	}
+}

@@ -1,0 +1,48 @@
+package reviewui
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+)
+
+// TakeUp takes up what was saved of the session, and reminds the user of what of it waits for them. Any goroutine may
+// call it; remind is called on the ledger's.
+func (r *Review) TakeUp(about saved.About, remind func(text string)) {
+	r.config.Ledger.TakeUp(about, func(comments []saved.Comment, knownRefusals []string) {
+		r.config.Box.Put(func() { r.Comments.restore(comments, knownRefusals) })
+	}, func(was saved.Session, err error) {
+		switch {
+		case errors.Is(err, saved.ErrNewer):
+			remind("A newer version of the plugin saved the review of this session: it is left as it is, and nothing new is saved, until you update.")
+		case err != nil:
+			r.config.Log.Warn(err.Error())
+			remind("What waited for your review in this session could not be read again; :Acp log says why.")
+		default:
+			remind(waiting(was))
+		}
+	})
+}
+
+// waiting says what of a saved session waits for the user; "" where nothing does.
+func waiting(s saved.Session) string {
+	text := ""
+	switch {
+	case s.About.Changes == 1:
+		text = "1 change of this session waits for your review: :Acp review shows it."
+	case s.About.Changes > 1:
+		text = fmt.Sprintf("%s in %s of this session wait for your review: :Acp review shows them.", styled.Many(s.About.Changes, "change"), styled.Many(s.About.Files, "file"))
+	}
+	switch n := len(s.Comments); {
+	case n == 0:
+		return text
+	case text != "":
+		text += " "
+	}
+	if len(s.Comments) == 1 {
+		return text + "1 comment of yours is not sent: :Acp review send sends it."
+	}
+	return text + styled.Many(len(s.Comments), "comment") + " of yours are not sent: :Acp review send sends them."
+}

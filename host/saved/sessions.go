@@ -1,0 +1,113 @@
+package saved
+
+import (
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+)
+
+// Sessions is what is saved of sessions, in the store or on its way there. Any goroutine may use it.
+type Sessions struct {
+	config SessionsConfig
+
+	writing sync.Mutex // one after the other; guards failing
+	failing bool       // the last write has failed
+
+	mu     sync.Mutex
+	images map[string]*Image // on their way to the store, by key; nil for what is to be removed
+}
+
+// SessionsConfig is what [Sessions] needs of its surroundings.
+type SessionsConfig struct {
+	Store      *checkpoint.Store // nil for none: nothing is saved, and nothing there
+	Background func(func())      // runs a function in a goroutine that the host's end waits for
+	// Failed hears of a write that has failed, on that goroutine. again says that the one before has failed too.
+	Failed func(err error, again bool)
+}
+
+// NewSessions opens what is saved of sessions.
+func NewSessions(config SessionsConfig) *Sessions {
+	return &Sessions{config: config, images: map[string]*Image{}}
+}
+
+func (s *Sessions) waiting(key string) (image *Image, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	image, ok = s.images[key]
+	return image, ok
+}
+
+// List gives what is saved, the latest first. With an error it gives what is on its way alone.
+func (s *Sessions) List() ([]Entry, error) {
+	if s.config.Store == nil {
+		return nil, nil
+	}
+	entries, err := List(s.config.Store)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entries = slices.DeleteFunc(entries, func(e Entry) bool {
+		_, newer := s.images[e.Key()]
+		return newer
+	})
+	for _, image := range s.images {
+		if image != nil {
+			entries = slices.Insert(entries, 0, Entry{About: image.About, Saved: time.Now()})
+		}
+	}
+	return entries, err
+}
+
+// Load gives what was saved last under a key, with a record of at most limit bytes. Where there is nothing the error is
+// [fs.ErrNotExist].
+func (s *Sessions) Load(key string, limit int) (Session, error) {
+	image, waits := s.waiting(key)
+	switch {
+	case !waits:
+		return Load(s.config.Store, key, limit)
+	case image != nil:
+		return image.Session(limit)
+	}
+	return Session{}, fs.ErrNotExist
+}
+
+// Remove removes what was saved under a key.
+func (s *Sessions) Remove(key string) {
+	if s.config.Store != nil {
+		s.Write(key, nil, func(int, error) {})
+	}
+}
+
+// Write writes an image in the background, or removes what is there where it is nil. done gets how much was written; it
+// is not called if something newer comes first.
+func (s *Sessions) Write(key string, image *Image, done func(bytes int, err error)) {
+	s.mu.Lock()
+	s.images[key] = image
+	s.mu.Unlock()
+	s.config.Background(func() {
+		s.writing.Lock()
+		defer s.writing.Unlock()
+		if now, ok := s.waiting(key); !ok || now != image {
+			return
+		}
+		var err error
+		var bytes int
+		if image != nil {
+			bytes, err = image.Write(s.config.Store)
+		} else {
+			err = s.config.Store.Remove(key)
+		}
+		s.mu.Lock()
+		if s.images[key] == image { // nothing newer has come
+			delete(s.images, key)
+		}
+		s.mu.Unlock()
+		if err != nil {
+			s.config.Failed(err, s.failing)
+		}
+		s.failing = err != nil
+		done(bytes, err)
+	})
+}
