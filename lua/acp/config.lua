@@ -44,6 +44,50 @@ local function strings(value)
   return true
 end
 
+---What a rule of `permissions` can match.
+M.rule_fields = { 'agent', 'kind', 'path', 'command' }
+
+---@param value any
+---@return boolean
+local function texts(value)
+  if type(value) == 'string' then
+    return true
+  end
+  if not vim.islist(value) or #value == 0 then
+    return false
+  end
+  return vim.iter(value):all(function(item)
+    return type(item) == 'string'
+  end)
+end
+
+---What is wrong with a list of rules. None of a list with a mistake is used: a later rule could
+---allow what the wrong one was to stop.
+---@param list table
+---@return string? problem
+local function check_rules(list)
+  for i, rule in ipairs(list) do
+    local where = ('permissions[%d]'):format(i)
+    if type(rule) ~= 'table' or vim.islist(rule) and #rule > 0 then
+      return ('%s: expected a rule, got %s'):format(where, vim.inspect(rule))
+    end
+    for key, value in pairs(rule) do
+      if vim.tbl_contains(M.rule_fields, key) then
+        if not texts(value) then
+          local expected = '%s.%s: expected a string or a list of strings, got %s'
+          return expected:format(where, key, vim.inspect(value))
+        end
+      elseif key ~= 'action' then
+        return ('%s.%s: there is no such field'):format(where, tostring(key))
+      end
+    end
+    if not vim.tbl_contains({ 'allow', 'reject', 'ask' }, rule.action) then
+      local expected = "%s.action: expected 'allow', 'reject' or 'ask', got %s"
+      return expected:format(where, vim.inspect(rule.action))
+    end
+  end
+end
+
 local layouts = { 'right', 'left', 'bottom', 'tab', 'float', 'current' }
 
 ---@type acp.Option[]
@@ -135,9 +179,7 @@ M.schema = {
     key = 'permissions',
     default = {},
     check = vim.islist,
-    problem = function(value)
-      return require('acp.policy.rules').check(value)
-    end,
+    problem = check_rules,
     expected = 'a list of rules',
     doc = 'Rules that answer permission requests; the first match wins. See |acp-rules|.',
   },
@@ -498,19 +540,21 @@ end
 
 ---@return table|fun(): table|nil
 local function given()
-  return require('acp')._opts or vim.g.acp
+  if vim.g.acp_setup then
+    return vim.g.acp_setup()
+  end
+  return vim.g.acp
 end
 
 ---@param what string
 ---@param list string[]
 ---@param sep string
----@param level integer
-local function tell(what, list, sep, level)
+---@param notify fun(text: string)
+local function report(what, list, sep, notify)
   if #list > 0 then
-    local words = 'acp: ' .. what .. table.concat(list, sep)
     -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
     vim.schedule(function()
-      vim.notify(words, level)
+      notify(what .. table.concat(list, sep))
     end)
   end
 end
@@ -521,9 +565,9 @@ end
 function M.get()
   if not current then
     current, problems = build(given())
-    local levels = vim.log.levels
-    tell('wrong in the configuration: ', problems, '; ', levels.ERROR)
-    tell('not supported yet, and ignored: ', without_effect(current), ', ', levels.WARN)
+    local notify = require('acp.notify')
+    report('wrong in the configuration: ', problems, '; ', notify.error)
+    report('not supported yet, and ignored: ', without_effect(current), ', ', notify.warn)
   end
   return current
 end

@@ -43,11 +43,11 @@ local function tell(text)
   if type(notify) == 'function' then
     local ok, err = pcall(notify, text)
     if not ok then
-      vim.notify('acp: notify: ' .. tostring(err), vim.log.levels.ERROR)
+      require('acp.notify').error('notify: ' .. tostring(err))
     end
     return
   end
-  vim.notify('acp: ' .. text)
+  require('acp.notify').info(text)
   if #vim.api.nvim_list_uis() > 0 then
     send('\a' .. notification(text))
   end

@@ -208,10 +208,11 @@ end
 ---@param path string
 ---@return integer? win
 function M.shows(path)
-  local real = vim.uv.fs_realpath(path) or path
+  local real = require('acp.rpc.path').real
+  local wanted = real(path)
   for _, win in ipairs(windows(0)) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(win))
-    if is_code(win) and name ~= '' and (vim.uv.fs_realpath(name) or name) == real then
+    if is_code(win) and name:sub(1, 1) == '/' and real(name) == wanted then
       return win
     end
   end

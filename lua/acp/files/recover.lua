@@ -10,7 +10,7 @@ local M = {}
 ---@type acp.Unfinished[]
 local offered = {}
 
-local tell = require('acp.ui.notify').warn
+local tell = require('acp.notify').warn
 
 ---@param list acp.Unfinished[]
 function M.offer(list)

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
-local tell = require('acp.ui.notify').warn
+local tell = require('acp.notify').warn
 
 ---Ends the diff in a window that the user had for the buffer.
 ---@param win integer

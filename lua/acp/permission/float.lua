@@ -3,7 +3,10 @@
 local M = {}
 
 local api = vim.api
-local idle = require('acp.ui.safe_state')
+local safe_state = require('acp.ui.safe_state')
+local diff_view = require('acp.diff.view')
+local pending_write = require('acp.permission.pending_write')
+local state = require('acp.rpc.state')
 local wrap = require('acp.ui.wrap')
 
 ---@type integer? the float
@@ -154,7 +157,7 @@ local function fill(float)
   local function answer(n)
     local option = n and request.options[n]
     if option then
-      require('acp').respond(request.id, option.id)
+      require('acp.permission.requests').respond(request.id, option.id)
     end
   end
   for i = 1, math.min(9, #request.options) do
@@ -168,7 +171,7 @@ local function fill(float)
   end, { buffer = buf, desc = 'acp: give the answer of this line' })
   if request.files then
     vim.keymap.set('n', 'D', function()
-      require('acp.diff.view').ask(request)
+      diff_view.ask(request)
     end, { buffer = buf, nowait = true, desc = 'acp: show the diff' })
   end
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
@@ -243,7 +246,7 @@ end
 ---@return string anchor, integer row
 local function vertical(height, left)
   local bottom = vim.o.lines - vim.o.cmdheight - 1
-  local diffs = require('acp.diff.view').windows()
+  local diffs = diff_view.windows()
   if #diffs == 0 then
     local cursor = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
     if cursor > 0 and cursor <= vim.o.lines / 2 then
@@ -288,7 +291,7 @@ local function footer_of(request, count, focused, below)
     table.insert(parts, focused and 'D diff' or ':Acp diff')
   end
   if request.since then
-    table.insert(parts, 'waits ' .. require('acp.permission.pending_write').clock(request))
+    table.insert(parts, 'waits ' .. pending_write.clock(request))
   end
   if count > 1 then
     table.insert(parts, '1 of ' .. count)
@@ -300,8 +303,7 @@ end
 ---@param request acp.Permission
 ---@return string
 local function heading_of(request)
-  local mirror = require('acp.rpc.state')
-  local session, name = mirror.sessions[request.session], wrap.flat(mirror.name(request.session))
+  local session, name = state.sessions[request.session], wrap.flat(state.name(request.session))
   local agent = session and wrap.flat(session.agent_title)
   if not agent or name == agent or not vim.startswith(request.heading, agent) then
     return request.heading
@@ -312,15 +314,15 @@ end
 
 ---Says that requests wait of which the user sees nothing.
 local function say_waiting()
-  local n = #require('acp.rpc.state').permissions()
+  local n = #state.permissions()
   local waits = n == 1 and 'a request waits' or n .. ' requests wait'
-  require('acp.ui.notify').tell(waits .. ' for your answer: :Acp permissions shows it')
+  require('acp.notify').info(waits .. ' for your answer: :Acp permissions shows it')
 end
 
 ---@param request acp.Permission
 ---@param count integer
 local function open(request, count)
-  local brief = require('acp.diff.view').shows(request.id)
+  local brief = diff_view.shows(request.id)
   local asks = brief and request.brief or request.lines
   local edge = right_edge()
   local footer = footer_of(request, count, false)
@@ -401,13 +403,20 @@ local function open(request, count)
   })
 end
 
----Brings the float up to date with the open requests, now or as soon as Neovim is idle.
-function M.update()
-  require('acp.diff.view').update()
-  if not idle.now() then
-    return idle.wait(M.update)
+---Brings the time up to date that a write has waited.
+local function tick()
+  if win and api.nvim_win_is_valid(win) and footer_anew and safe_state.now() then
+    footer_anew()
   end
-  local open_requests = require('acp.rpc.state').permissions()
+end
+
+---Brings the float up to date with the open requests, now or as soon as windows may be changed.
+function M.update()
+  diff_view.update()
+  if not safe_state.now() then
+    return safe_state.wait(M.update)
+  end
+  local open_requests = state.permissions()
   for _, list in ipairs({ dismissed, scrolled }) do
     for id in pairs(list) do
       if
@@ -436,14 +445,7 @@ function M.update()
   if requests[1] and requests[1].id ~= keep then
     M.watch()
   end
-  require('acp.permission.pending_write').watch()
-end
-
----Brings the time up to date that a write has waited.
-function M.tick()
-  if win and api.nvim_win_is_valid(win) and footer_anew and idle.now() then
-    footer_anew()
-  end
+  pending_write.watch(tick)
 end
 
 ---Keeps the float in the tab and the screen that the user looks at, and where they go to a chat.
@@ -467,43 +469,6 @@ function M.watch()
   })
 end
 
----Gives the answer of a kind to the oldest request of the chat in use, else to the oldest of all.
----@param what 'allow'|'reject'
----@param always? boolean the one that holds from now on
----@return string? err
-function M.answer(what, always)
-  local request
-  for _, each in ipairs(require('acp.rpc.state').permissions()) do
-    if each.session == vim.b.acp_session then
-      request = each
-      break
-    end
-    request = request or each
-  end
-  if not request then
-    return 'nothing waits for your answer'
-  end
-  local option = request[always and what .. '_always' or what]
-  if not option then
-    local lasting = always and 'always ' or ''
-    return ('there is no answer to %s%s it. :Acp permit N gives another'):format(lasting, what)
-  end
-  local _, err = require('acp').respond(request.id, option)
-  return err
-end
-
----Gives a buffer of the chat the keys that answer. In Neovim's own mappings they begin longer ones,
----for which nobody waits here.
----@param buf integer
-function M.map(buf)
-  local bufs = require('acp.chat.buffers')
-  for action, plug in pairs({ allow = '<Plug>(AcpAllow)', reject = '<Plug>(AcpReject)' }) do
-    bufs.map(buf, 'n', action, plug, function()
-      require('acp.ui.notify').complain(M.answer(action))
-    end, { nowait = true })
-  end
-end
-
 ---Shows the float again that the user has closed.
 ---@param only? 'swept' no other than what went with all windows
 ---@return boolean whether there was one
@@ -524,5 +489,8 @@ end
 function M.win()
   return win
 end
+
+diff_view.changed:add(M.update)
+state.died:add(M.update)
 
 return M

@@ -34,7 +34,8 @@ function M.waits(session)
 end
 
 ---Lets the clocks that are on the screen go on while a write waits.
-function M.watch()
+---@param tick fun() called each second
+function M.watch(tick)
   if timer or not oldest() then
     return
   end
@@ -50,7 +51,7 @@ function M.watch()
         timer = nil
         return
       end
-      require('acp.permission.float').tick()
+      tick()
       for id, b in require('acp.chat.buffers').each() do
         if b.visible and oldest(id) then
           require('acp.chat.winbar').refresh(id)

@@ -166,7 +166,7 @@ end
 
 ---Keeps what a session has left unsent, which is over: what waits in its queue, and its prompt.
 ---@param id integer
-function M.leave(id)
+local function leave(id)
   local d = drafts[id]
   if not d then
     return
@@ -182,7 +182,7 @@ end
 ---Neovim ends: what is left is on the disk when this returns.
 local function leave_all()
   for id, d in pairs(drafts) do
-    M.leave(id)
+    leave(id)
     vim.wait(200, function()
       return not d.busy
     end, 5)
@@ -199,7 +199,7 @@ end
 ---@return string[]? lines
 function M.begin(id, buf, cwd)
   local before = drafts[id] -- the user has wiped its buffer
-  local place = vim.fn.sha256(uv.fs_realpath(cwd) or cwd):sub(1, 16)
+  local place = vim.fn.sha256(require('acp.rpc.path').real(cwd)):sub(1, 16)
   local name = ('%s-%d-%d'):format(place, uv.os_getpid(), id)
   local d =
     { id = id, buf = buf, path = vim.fs.joinpath(folder(), name), busy = false, due = false }
@@ -224,5 +224,7 @@ function M.begin(id, buf, cwd)
   end
   return d.have and vim.split(d.have, '\n', { plain = true })
 end
+
+require('acp.rpc.state').closing:add(leave)
 
 return M

@@ -120,11 +120,9 @@ function M.chosen(id)
   return dropped[id] and 'ignore' or mode()
 end
 
----The session is closed.
----@param id integer
-function M.forget(id)
+require('acp.rpc.state').closed:add(function(id)
   dropped[id] = nil
-end
+end)
 
 ---The prompt is on its way: the next one is another.
 ---@param id integer
@@ -172,7 +170,7 @@ local function settle(found, how, done)
   if how == 'save' then
     local err = save(found.bufs)
     if err then
-      vim.notify('acp: ' .. err .. '. The prompt was not sent', vim.log.levels.ERROR)
+      require('acp.notify').error(err .. '. The prompt was not sent')
     end
     return done(not err and 'ignore' or nil)
   end
@@ -258,7 +256,7 @@ function M.before(id, how, go, stay)
     local args = { session = id, files = M.list() }
     require('acp.rpc.host').request('list_unsaved', args, function(found, err)
       if err then
-        vim.notify(('acp: %s. The prompt was not sent'):format(err), vim.log.levels.WARN)
+        require('acp.notify').warn(('%s. The prompt was not sent'):format(err))
         return done()
       end
       settle(found, how, done)

@@ -7,6 +7,8 @@
 local M = {}
 
 local api = vim.api
+local changes = require('acp.review.changes')
+local ranges = require('acp.ui.ranges')
 local places = api.nvim_create_namespace('acp_marks_place')
 local drawn = api.nvim_create_namespace('acp_marks')
 
@@ -33,7 +35,7 @@ local busy, pause = 4, 5
 ---@field drawn integer[] extmarks
 ---@field whole boolean all of it is drawn
 
----@class acp.Marks of a buffer
+---@class acp.Marks: acp.Range of a buffer; the rows have changed since they were drawn
 ---@field path string the real one
 ---@field marks table<integer, acp.Mark> by id
 ---@field at integer[] id and line of each, in the order of the text
@@ -44,8 +46,6 @@ local busy, pause = 4, 5
 ---@field looked boolean it is up to date with what the user has made of the buffer
 ---@field again? 'ask'|'look'
 ---@field moved boolean lines have come or gone since it was asked for
----@field first? integer the rows that have changed since they were drawn
----@field last? integer
 ---@field worker? thread draws
 ---@field timer uv.uv_timer_t
 ---@field keys? acp.Borrowed[]
@@ -56,6 +56,12 @@ local known = {}
 local answers = 0
 local shown = true
 
+---The keys of a buffer with changes.
+---@type fun(): acp.Key[]
+function M.keys()
+  return {}
+end
+
 ---@param buf integer
 ---@return string? real path of the file that it shows
 local function path_of(buf)
@@ -63,7 +69,7 @@ local function path_of(buf)
   if name == '' or vim.bo[buf].buftype ~= '' or not api.nvim_buf_is_loaded(buf) then
     return
   end
-  return vim.uv.fs_realpath(name) or name
+  return require('acp.rpc.path').real(name)
 end
 
 ---@param buf integer
@@ -295,7 +301,6 @@ local function begin(buf, state)
       state.after = nil
       vim.schedule(after)
     end
-    local changes = require('acp.review.changes')
     say_keys(buf, state)
     if #state.at > 0 or changes.pending(state.path) then
       return
@@ -376,8 +381,7 @@ local function attach(buf, state)
       end
       local moved = new_last - last
       state.moved = state.moved or moved ~= 0
-      state.last = math.max(new_last, math.max(state.last or 0, last) + moved)
-      state.first = math.min(state.first or first, first)
+      ranges.grow(state, first, last, new_last)
       state.timer:start(
         rest,
         0,
@@ -429,7 +433,7 @@ end
 ---@param wanted boolean
 local function set_keys(buf, state, wanted)
   if wanted and not state.keys then
-    state.keys = require('acp.ui.keymap').map(buf, require('acp.review.hunk_keys').keys())
+    state.keys = require('acp.ui.keymap').map(buf, M.keys())
   elseif not wanted and state.keys then
     require('acp.ui.keymap').unmap(buf, state.keys)
     state.keys = nil
@@ -461,7 +465,6 @@ end
 ---@param buf integer
 local function enter(buf)
   local path = not known[buf] and path_of(buf)
-  local changes = require('acp.review.changes')
   if path and changes.pending(path) then
     show(buf, path)
   elseif path and changes.has(path) then
@@ -476,7 +479,6 @@ end
 ---agent may change hundreds at once.
 ---@param touched table<string, true>? only files of these paths
 local function update(touched)
-  local changes = require('acp.review.changes')
   local bufs = {}
   for _, win in ipairs(api.nvim_list_wins()) do
     bufs[api.nvim_win_get_buf(win)] = true
@@ -540,17 +542,17 @@ function M.changed(touched)
   update(touched)
 end
 
----A session has ended.
-function M.forgot()
+-- A session has ended.
+changes.forgotten:add(function()
   for _, state in pairs(known) do
     state.asking = nil -- it may be the one that was asked
   end
   update()
-  if listening and not require('acp.review.changes').has() then
+  if listening and not changes.has() then
     listening = false
     api.nvim_del_augroup_by_name('acp_marks')
   end
-end
+end)
 
 ---The path of the file in a buffer, as the host knows it.
 ---@param buf integer
@@ -637,7 +639,8 @@ end
 function M.show(on)
   shown = on
   for buf, state in pairs(known) do
-    state.first, state.last = 0, api.nvim_buf_line_count(buf)
+    local last = api.nvim_buf_line_count(buf)
+    state.first, state.old_last, state.last = 0, last, last
     begin(buf, state)
   end
 end

@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local notify = require('acp.notify')
 
 ---@class acp.undo.File
 ---@field path string
@@ -19,12 +20,6 @@ local api = vim.api
 ---@field diff? string[] of a preview
 ---@field again boolean
 ---@field failed? string what could not be done
-
----@param text string
----@param level? integer
-local function tell(text, level)
-  vim.notify('acp: ' .. text, level or vim.log.levels.INFO)
-end
 
 ---@param n integer
 ---@param noun string
@@ -53,7 +48,7 @@ function M.run(session, again, turn)
   local args = { session = session, again = again, turn = turn }
   require('acp.rpc.host').request('undo', args, function(result, err)
     if err then
-      tell(err, vim.log.levels.WARN)
+      notify.warn(err)
     elseif result then
       local changed, stay = counts(result)
       local what = again and 'changed again' or 'as before the turn'
@@ -64,7 +59,7 @@ function M.run(session, again, turn)
       if result.failed then
         text = ('%s %s'):format(text, result.failed)
       end
-      tell(text, result.failed and vim.log.levels.WARN or nil)
+      notify[result.failed and 'warn' or 'info'](text)
     end
   end)
 end
@@ -164,7 +159,7 @@ function M.ask(session, again)
   local args = { session = session, again = again, preview = true }
   require('acp.rpc.host').request('undo', args, function(result, err)
     if err or not result then
-      return tell(err or 'The session is closed.', vim.log.levels.WARN)
+      return notify.warn(err or 'The session is closed.')
     end
     require('acp.ui.safe_state').soon(function()
       show(session, result)

@@ -2,6 +2,24 @@
 ---brings it up to date before it fires an event.
 local M = {}
 
+local host = require('acp.rpc.host')
+local signal = require('acp.rpc.signal')
+
+---A session has changed. Gets its id and what it was before, which is nil of a new one.
+M.changed = signal()
+
+---What a session waits for has changed. Gets its id.
+M.permissions_changed = signal()
+
+---A session is closed and about to be forgotten. Gets its id.
+M.closing = signal()
+
+---A session is forgotten. Gets its id.
+M.closed = signal()
+
+---The host has ended, and all sessions are dead. Gets the ids of those that were not, and why.
+M.died = signal()
+
 ---@class acp.Session
 ---@field id integer
 ---@field agent string
@@ -86,30 +104,17 @@ function M.set(session)
   end
   local before = M.sessions[id]
   M.sessions[id] = session
-  local told = before and #(before.commands or {}) == 0 and #(session.commands or {}) > 0
-  if told and package.loaded['acp.prompt.complete'] then
-    require('acp.prompt.complete').told(id)
-  end
-  local known = package.loaded['acp.session.login'] ~= nil
-  local was = before and before.state
-  if session.state ~= was and (known or session.state == 'auth_required') then
-    require('acp.session.login').changed(id, session.state)
-  end
+  M.changed:emit(id, before)
 end
 
 ---@param id integer
 function M.forget(id)
-  require('acp.prompt.draft').leave(id)
+  M.closing:emit(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
-  require('acp.review.changes').forget(id)
-  require('acp.prompt.unsaved').forget(id)
-  require('acp.api')._forget(id)
   if M.last == id then
     M.last = nil
   end
-  if package.loaded['acp.terminal.view'] then
-    require('acp.terminal.view').forget(id)
-  end
+  M.closed:emit(id)
 end
 
 ---@param id integer
@@ -130,6 +135,7 @@ function M.set_permissions(id, list)
     end
   end
   permissions[id] = list
+  M.permissions_changed:emit(id)
 end
 
 ---The open requests of all sessions, oldest first.
@@ -143,6 +149,16 @@ function M.permissions()
     return a.id < b.id
   end)
   return all
+end
+
+---@param id integer?
+---@return acp.Permission? request an open one
+function M.permission(id)
+  for _, request in ipairs(M.permissions()) do
+    if request.id == id then
+      return request
+    end
+  end
 end
 
 ---What the user calls a session: its agent, and its number where another session has the same one.
@@ -200,34 +216,10 @@ function M.resolve(id)
   return nil, 'there is no session. :Acp new starts one'
 end
 
----The host has ended, and with it every agent.
----@param why string
-function M.host_died(why)
-  permissions, M.watch_limit = {}, nil
-  for id, session in pairs(M.sessions) do
-    M.calls[id] = nil
-    require('acp.review.changes').forget(id)
-    if session.state ~= 'dead' then
-      local turn = busy[session.state]
-      session.state, session.error = 'dead', why
-      M.since[id] = nil
-      require('acp.chat.transcript').host_died(id, why)
-      if turn then
-        M.fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
-      end
-    end
-  end
-  if package.loaded['acp.terminal.view'] then
-    require('acp.terminal.view').host_died()
-  end
-  require('acp.permission.float').update()
-  require('acp.chat.winbar').refresh()
-end
-
 ---Which events anybody hears: firing the others costs Neovim more than all else of a burst of
 ---tool calls.
 ---@return fun(name: string): boolean
-function M.heard()
+local function hearing()
   local names, all = {}, false
   for _, autocmd in ipairs(vim.api.nvim_get_autocmds({ event = 'User' })) do
     local plain = autocmd.pattern:match('^[%w_.:/-]*')
@@ -242,8 +234,52 @@ end
 
 ---@param name string
 ---@param data table
-function M.fire(name, data)
+local function fire(name, data)
   vim.api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
 end
+
+---Fires events. Who hears one may begin to hear those that follow.
+---@param events {name: string, data: table}[]
+function M.fire_all(events)
+  local heard, from_here = hearing(), false
+  for _, event in ipairs(events) do
+    if event.name == 'AcpSessionClosed' then
+      M.forget(event.data.session)
+    end
+    from_here = from_here or heard(event.name)
+    if from_here then
+      -- Scheduled, so that what users hang on it neither runs inside a batch nor can fail it.
+      vim.schedule(function()
+        fire(event.name, event.data)
+      end)
+    end
+  end
+end
+
+---The host has ended, and with it every agent.
+---@param why string
+function M.host_died(why)
+  permissions, M.watch_limit = {}, nil
+  local ids, in_turn = {}, {}
+  for id, session in pairs(M.sessions) do
+    M.calls[id] = nil
+    if session.state ~= 'dead' then
+      table.insert(ids, id)
+      table.insert(in_turn, busy[session.state] and id or nil)
+      session.state, session.error = 'dead', why
+      M.since[id] = nil
+    end
+  end
+  M.died:emit(ids, why)
+  for _, id in ipairs(in_turn) do
+    fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
+  end
+end
+
+host.ended:add(function(why)
+  if why then
+    M.host_died(why)
+  end
+end)
 
 return M

@@ -16,12 +16,12 @@ local M = {}
 ---How long the list waits for an agent while there is something to choose from, in ms.
 M.patience = 5000
 
-local complain = require('acp.ui.notify').complain
+local warn_if = require('acp.notify').warn_if
 
 ---@param agent string?
 ---@param stored acp.Stored
 local function resume(agent, stored)
-  local id, err = require('acp').resume({
+  local id, err = require('acp.session.start').resume({
     agent = agent,
     agent_session_id = stored.agent_session_id,
     cwd = stored.cwd,
@@ -30,7 +30,7 @@ local function resume(agent, stored)
   if id then
     require('acp.chat.layout').open(id, true)
   else
-    complain(err)
+    warn_if(err)
   end
 end
 
@@ -38,7 +38,7 @@ end
 ---@return boolean
 local function is_here(path)
   local here = vim.fs.normalize(vim.fn.getcwd())
-  return path == here or (vim.uv.fs_realpath(path) or path) == vim.uv.fs_realpath(here)
+  return path == here or require('acp.rpc.path').same(path, here)
 end
 
 ---Those of this folder first, then the latest.
@@ -65,10 +65,10 @@ local function saved(callback)
   local host = require('acp.rpc.host')
   local ok, err = host.ensure()
   if not ok then
-    return complain(err)
+    return warn_if(err)
   end
   host.request('list_saved', {}, function(list, failure)
-    complain(failure)
+    warn_if(failure)
     callback(list or {})
   end)
 end
@@ -157,7 +157,7 @@ local function gather(agents, known, enough, done)
     end
   end
   for _, agent in ipairs(agents) do
-    local ok, err = require('acp').stored(agent, function(list, failure)
+    local ok, err = require('acp.session.start').stored(agent, function(list, failure)
       answered(agent, list, failure)
     end)
     if not ok then
@@ -202,7 +202,7 @@ function M.resume(agent, id)
     known = vim.tbl_filter(function(one)
       return is_here(one.cwd)
     end, known)
-    local default, err = require('acp')._default()
+    local default, err = require('acp.session.start').default()
     local agents = { agent }
     for _, name in ipairs(vim.list_extend({ default }, vim.tbl_map(agent_of, known))) do
       if not vim.tbl_contains(agents, name) then
@@ -210,7 +210,7 @@ function M.resume(agent, id)
       end
     end
     if #agents == 0 then
-      return complain(err)
+      return warn_if(err)
     end
     gather(agents, known, function(choices)
       return #choices > 0 and (not id or find(choices, id) ~= nil)
@@ -220,12 +220,12 @@ function M.resume(agent, id)
         return resume(found.agent or agents[1], found)
       end
       for _, failure in ipairs(failures) do
-        complain(failure)
+        warn_if(failure)
       end
       if #choices > 0 then
         choose(choices)
       elseif #failures == 0 then
-        complain('the agent keeps no sessions')
+        warn_if('the agent keeps no sessions')
       end
     end)
   end)
@@ -282,7 +282,7 @@ function M.delete(agent, id)
   else
     local session, err = require('acp.rpc.state').resolve()
     if not session then
-      return complain(err)
+      return warn_if(err)
     end
     local mirrored = require('acp.rpc.state').sessions[session]
     opts = { session = session }
@@ -295,14 +295,14 @@ function M.delete(agent, id)
     prompt = ('Delete %s?'):format(what),
   }, function(_, choice)
     if choice == 2 then
-      local _, err = require('acp').delete(opts, function(_, failure)
+      local _, err = require('acp.session.start').delete(opts, function(_, failure)
         if failure then
-          complain(failure)
+          warn_if(failure)
         else
-          vim.notify(('acp: %s is deleted'):format(what))
+          require('acp.notify').info(('%s is deleted'):format(what))
         end
       end)
-      complain(err)
+      warn_if(err)
     end
   end)
 end

@@ -1,0 +1,35 @@
+---The one door to vim.notify(): what the user is told in words, where messages go.
+local M = {}
+
+local levels = vim.log.levels
+
+---@param text string
+---@param level? integer one of vim.log.levels; default: INFO
+function M.notify(text, level)
+  vim.notify('acp: ' .. text, level)
+end
+
+---@param text string
+function M.info(text)
+  M.notify(text, levels.INFO)
+end
+
+---@param text string
+function M.warn(text)
+  M.notify(text, levels.WARN)
+end
+
+---@param text string
+function M.error(text)
+  M.notify(text, levels.ERROR)
+end
+
+---Warns of what has failed, if anything has.
+---@param err? string
+function M.warn_if(err)
+  if err then
+    M.warn(err)
+  end
+end
+
+return M
