@@ -64,8 +64,8 @@ for _, name in ipairs({ 'prompt', 'steer' }) do
         end
         require('acp.chat.layout').open(id, false)
       end
-      local mirror = require('acp.rpc.state')
-      local session = mirror.sessions[mirror.resolve()]
+      local state = require('acp.rpc.state')
+      local session = state.sessions[state.resolve()]
       local _, err = acp[name](require('acp.prompt.mention').blocks(args, session.cwd))
       if err and require('acp.prompt.buffer').take_back(session.id, args) then
         err = err:gsub('%.$', '') .. '. Your words are in the prompt'
@@ -171,8 +171,8 @@ sub.sessions = {
 ---The agent of the session in use; nil is the default one.
 ---@return string?
 local function agent_in_use()
-  local mirror = require('acp.rpc.state')
-  local session = mirror.sessions[mirror.resolve()]
+  local state = require('acp.rpc.state')
+  local session = state.sessions[state.resolve()]
   return session and session.agent
 end
 
@@ -203,8 +203,8 @@ sub.auth = {
     warn_if(err)
   end,
   complete = function()
-    local mirror = require('acp.rpc.state')
-    local session = mirror.sessions[mirror.resolve()]
+    local state = require('acp.rpc.state')
+    local session = state.sessions[state.resolve()]
     return vim.tbl_map(function(method)
       return method.id
     end, session and session.auth_methods or {})

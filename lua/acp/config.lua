@@ -3,6 +3,7 @@ local M = {}
 
 ---@class acp.Option
 ---@field key string
+---@field type string for language servers
 ---@field default any
 ---@field check fun(value: any): boolean
 ---@field expected string what `check` accepts, in words
@@ -94,6 +95,7 @@ local layouts = { 'right', 'left', 'bottom', 'tab', 'float', 'current' }
 M.schema = {
   {
     key = 'agent',
+    type = 'string',
     default = nil,
     check = type_of('string', 'nil'),
     expected = 'the name of an agent',
@@ -101,6 +103,7 @@ M.schema = {
   },
   {
     key = 'agents',
+    type = 'table<string, acp.AgentConfig>',
     default = {},
     check = type_of('table'),
     expected = 'a table of agents by name',
@@ -108,6 +111,7 @@ M.schema = {
   },
   {
     key = 'layout',
+    type = 'acp.Position|acp.Layout',
     default = 'right',
     check = function(value)
       if type(value) == 'table' then
@@ -121,6 +125,7 @@ M.schema = {
   },
   {
     key = 'diff',
+    type = "'split'|'inline'|'tab'|'chat'",
     default = 'split',
     check = one_of('split', 'inline', 'tab', 'chat'),
     expected = "'split', 'inline', 'tab' or 'chat'",
@@ -129,6 +134,7 @@ M.schema = {
   },
   {
     key = 'review',
+    type = "'after'|'before'|false",
     default = 'after',
     check = one_of('after', 'before', false),
     expected = "'after', 'before' or false",
@@ -137,6 +143,7 @@ M.schema = {
   },
   {
     key = 'review_advance',
+    type = 'boolean',
     default = false,
     check = type_of('boolean'),
     expected = 'true or false',
@@ -145,6 +152,7 @@ M.schema = {
   },
   {
     key = 'follow',
+    type = "false|'window'",
     default = false,
     check = one_of(false, 'window'),
     expected = "false or 'window'",
@@ -152,6 +160,7 @@ M.schema = {
   },
   {
     key = 'unsaved',
+    type = "'send'|'ask'|'save'|'ignore'",
     default = 'send',
     check = one_of('send', 'ask', 'save', 'ignore'),
     expected = "'send', 'ask', 'save' or 'ignore'",
@@ -159,6 +168,7 @@ M.schema = {
   },
   {
     key = 'unsaved_max',
+    type = 'integer',
     default = 256 * 1024,
     check = function(value)
       return type(value) == 'number' and value >= 1
@@ -169,6 +179,7 @@ M.schema = {
   },
   {
     key = 'write',
+    type = "'plain'|'autocmds'",
     default = 'plain',
     check = one_of('plain', 'autocmds'),
     expected = "'plain' or 'autocmds'",
@@ -177,6 +188,7 @@ M.schema = {
   },
   {
     key = 'permissions',
+    type = 'acp.Rule[]',
     default = {},
     check = vim.islist,
     problem = check_rules,
@@ -185,6 +197,7 @@ M.schema = {
   },
   {
     key = 'private',
+    type = 'string[]',
     default = { '**/.env', '**/.env.*', '**/.git/**' },
     check = strings,
     expected = 'a list of globs',
@@ -193,6 +206,7 @@ M.schema = {
   },
   {
     key = 'notify',
+    type = 'boolean|fun(text: string)',
     default = true,
     check = type_of('boolean', 'function'),
     expected = 'true, false or a function',
@@ -200,6 +214,7 @@ M.schema = {
   },
   {
     key = 'mcp_servers',
+    type = 'table',
     default = {},
     check = type_of('table'),
     expected = 'a table of MCP servers',
@@ -208,6 +223,7 @@ M.schema = {
   },
   {
     key = 'keys',
+    type = 'acp.Keys',
     default = {
       send = '<CR>',
       send_insert = '<C-s>',
@@ -273,6 +289,7 @@ M.schema = {
   },
   {
     key = 'nerd_font',
+    type = 'boolean',
     default = false,
     check = type_of('boolean'),
     expected = 'true or false',
@@ -280,6 +297,7 @@ M.schema = {
   },
   {
     key = 'host',
+    type = 'acp.HostConfig',
     default = { command = nil, log_level = 'info' },
     check = type_of('table'),
     part = function(key, value)
@@ -360,26 +378,13 @@ function M.desc(action)
   return 'acp: ' .. M.words[action]
 end
 
----@class acp.Config
----@field agent? string
+---@class acp.ResolvedConfig: acp.Config checked, with defaults
 ---@field agents table<string, acp.Agent>
----@field layout string|{position?: string, width?: number, height?: number}
----@field diff string
----@field review string|false
----@field review_advance boolean
----@field follow string|false
----@field unsaved string
 ---@field unsaved_max number
----@field write string
----@field permissions table[]
----@field private string[]
----@field notify boolean|function
----@field mcp_servers table
 ---@field keys table<string, string|false>
----@field nerd_font boolean
----@field host {command?: string[], log_level: string}
+---@field host acp.HostConfig
 
----@type acp.Config? checked, with defaults
+---@type acp.ResolvedConfig?
 local current
 ---@type string[] what is wrong with it
 local problems = {}
@@ -448,7 +453,7 @@ local function right_parts(option, value, wrong)
 end
 
 ---What is set and does nothing yet.
----@param config acp.Config
+---@param config acp.ResolvedConfig
 ---@return string[]
 local function without_effect(config)
   local names = {}
@@ -470,7 +475,7 @@ local function without_effect(config)
 end
 
 ---@param opts any
----@return acp.Config config, string[] problems
+---@return acp.ResolvedConfig config, string[] problems
 local function build(opts)
   local config, wrong = {}, {}
   if type(opts) == 'function' then
@@ -561,7 +566,7 @@ end
 
 ---The configuration in force. Mistakes in it are told once, in one message, and so is what does
 ---nothing yet.
----@return acp.Config
+---@return acp.ResolvedConfig
 function M.get()
   if not current then
     current, problems = build(given())

@@ -24,6 +24,14 @@ function M.error(text)
   M.notify(text, levels.ERROR)
 end
 
+---How many there are of something, in words.
+---@param n integer
+---@param noun string
+---@return string
+function M.count(n, noun)
+  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
+end
+
 ---Warns of what has failed, if anything has.
 ---@param err? string
 function M.warn_if(err)

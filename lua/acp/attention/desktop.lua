@@ -35,7 +35,7 @@ local function send(bytes)
 end
 
 ---@param text string
-local function tell(text)
+local function notify_user(text)
   local notify = require('acp.config').get().notify
   if focused or notify == false then
     return
@@ -73,14 +73,14 @@ function M.watch()
     pattern = 'AcpTurnEnd',
     callback = function(args)
       local how = args.data.stop_reason == 'error' and 'has stopped with an error' or 'is done'
-      tell(agent(args.data) .. ' ' .. how)
+      notify_user(agent(args.data) .. ' ' .. how)
     end,
   })
   vim.api.nvim_create_autocmd('User', {
     group = group,
     pattern = { 'AcpPermissionRequest', 'AcpElicitation' },
     callback = function(args)
-      tell(agent(args.data) .. ' waits for you')
+      notify_user(agent(args.data) .. ' waits for you')
     end,
   })
 end

@@ -32,7 +32,7 @@ local slice = 300
 ---@field refused table<integer, true> of the changes
 ---@field struck table<integer, true> those of the changes that are drawn so
 ---@field drawn table<integer, integer[]> the extmarks of the changes
----@field keys acp.Borrowed[]
+---@field keys acp.MappedKey[]
 ---@field lhs table<string, string> the keys by action
 ---@field group integer
 ---@field note? integer the window that says where the change is, while it is off the screen
@@ -251,7 +251,7 @@ end
 ---Says where the change is while it is off the screen.
 ---@param self acp.Inline
 ---@param diff acp.Diff
-local function tell_place(self, diff)
+local function show_note(self, diff)
   local valid = not self.over and api.nvim_win_is_valid(self.win)
   local arrow, line
   if valid and api.nvim_win_get_buf(self.win) == self.buf then
@@ -391,7 +391,7 @@ function Inline:focus()
     api.nvim_set_current_win(self.win)
   end
   go(self)
-  windows.settle(self.before)
+  windows.note_views(self.before)
 end
 
 function Inline:close()
@@ -458,21 +458,21 @@ function M.open(diff, owner)
   if win ~= api.nvim_get_current_win() then
     go(self)
   end
-  windows.settle(self.before)
-  tell_place(self, diff)
-  local function tell()
-    tell_place(self, diff)
+  windows.note_views(self.before)
+  show_note(self, diff)
+  local function update_note()
+    show_note(self, diff)
   end
   api.nvim_create_autocmd({ 'WinScrolled', 'WinResized', 'BufWinEnter', 'TabEnter' }, {
     group = self.group,
     desc = 'Say where the change is that is off the screen',
-    callback = vim.schedule_wrap(tell),
+    callback = vim.schedule_wrap(update_note),
   })
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
     group = self.group,
     buffer = self.buf,
     desc = 'Say where the change is that an edit has moved',
-    callback = vim.schedule_wrap(tell),
+    callback = vim.schedule_wrap(update_note),
   })
   api.nvim_create_autocmd('WinClosed', {
     group = self.group,

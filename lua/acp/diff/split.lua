@@ -150,7 +150,7 @@ local function draw_bars(self, diff)
   for side, win in ipairs(self.wins) do
     local line = require('acp.ui.wrap').fit(parts[side], api.nvim_win_get_width(win))
     bar.set(win, '%#AcpWinbar#%<' .. line:gsub('%%', '%%%%'), function(text)
-      bar.beside(win, text)
+      bar.at_cursor(win, text)
     end)
   end
 end
@@ -433,7 +433,7 @@ function M.open(diff, tab, owner)
     if tab then
       return windows.tab(self.bufs[1], self.bufs[2])
     end
-    return windows.beside(self.bufs[1], self.bufs[2], diff.path)
+    return windows.side_by_side(self.bufs[1], self.bufs[2], diff.path)
   end)
   if not ok then
     error(wins, 0)
@@ -443,7 +443,7 @@ function M.open(diff, tab, owner)
     windows.unbind(before)
   end
   place(self, diff)
-  windows.settle(before)
+  windows.note_views(before)
   watch(self)
   return self
 end

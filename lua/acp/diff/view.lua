@@ -502,7 +502,7 @@ end
 
 ---Opens the diff that the user means and goes there: that of a request, of the block under the
 ---cursor, of the oldest open request, or the last one.
----@param of? acp.Permission
+---@param of? acp.OpenPermission
 function M.ask(of)
   if place and place.editing then
     return place:focus()
@@ -662,7 +662,7 @@ local function walk(by, left, done)
     if not diff or not side then
       return done()
     end
-    local n = hunks.beside(diff, side, vim.fn.line('.'), vim.fn.line('$'), by)
+    local n = hunks.neighbour(diff, side, vim.fn.line('.'), vim.fn.line('$'), by)
     if n then
       to_hunk(n)
     elseif diff.files[diff.at + by] then

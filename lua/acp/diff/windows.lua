@@ -106,7 +106,7 @@ end
 
 ---Notes where the windows are now, to know later which ones the user has moved.
 ---@param before acp.Before
-function M.settle(before)
+function M.note_views(before)
   before.opened = {}
   for win in pairs(before.views) do
     if api.nvim_win_is_valid(win) then
@@ -257,7 +257,7 @@ end
 ---@param new integer buffer
 ---@param path string the file they are about
 ---@return integer[] wins of the old and the new one
-function M.beside(old, new, path)
+function M.side_by_side(old, new, path)
   local code = M.code(path)
   local width, height
   if code then

@@ -52,7 +52,7 @@ local hunks = require('acp.files.hunks')
 ---@field disk acp.buffers.Disk the disk must still be so
 ---@field steps acp.buffers.Step[]
 ---@field unsaved? boolean the disk has what it is to have already, and the buffer another text
----@field conflicts? acp.conflict.New[]
+---@field conflicts? acp.NewConflict[]
 ---@field differing? integer[] with `conflicts`: see acp.conflict
 ---@field text? string the agent's, with `conflicts` or where only Neovim knows the encoding
 ---@field save boolean whether the disk is to be written, having another text
@@ -248,7 +248,7 @@ function M.info(args)
     elseif last > args.first then
       slice = M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
     end
-    dirty.told(buf)
+    dirty.sent(buf)
   end
   local info = {
     slice = slice,
@@ -358,7 +358,7 @@ local function failure(err)
 end
 
 ---@param buf integer
-local function tell_saved(buf)
+local function fire_saved(buf)
   local was = track.saving
   track.saving = true
   pcall(api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf, modeline = false })
@@ -400,7 +400,7 @@ local function write_here(args)
       track.wrote(buf)
       got.save = got.tick
     else
-      tell_saved(buf)
+      fire_saved(buf)
     end
   end
   return got
@@ -520,7 +520,7 @@ function M.save(args)
       if vim.bo[args.buf].modified then
         write_file()
       end
-      tell_saved(args.buf)
+      fire_saved(args.buf)
     end
     return { took = took, err = not ok and message(err):match('^[^\n]*') or nil }
   end)
@@ -543,7 +543,7 @@ end
 ---@field path string real path
 ---@field disk acp.buffers.Disk the disk must still be so
 ---@field step? acp.buffers.Step without: the buffer stays as it is
----@field conflicts? acp.conflict.New[] where the buffer has unsaved text after the step
+---@field conflicts? acp.NewConflict[] where the buffer has unsaved text after the step
 ---@field differing? integer[] with `conflicts`: see acp.conflict
 ---@field text? string what the disk has, with `conflicts`
 ---@field format? 'unix'|'dos' how the disk's lines end

@@ -6,11 +6,11 @@ local M = {}
 local api = vim.api
 local real = require('acp.rpc.path').real
 
----@class (exact) acp.named.Buffer
+---@class (exact) acp.NamedBuffer
 ---@field name string
 ---@field path? string where the name leads, where it is a file's
 
----@type table<integer, acp.named.Buffer>
+---@type table<integer, acp.NamedBuffer>
 local known = {}
 ---@type table<string, integer[]> the buffers of a path
 local paths = {}

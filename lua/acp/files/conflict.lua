@@ -21,7 +21,7 @@ M.changed = require('acp.rpc.signal')()
 local max_shown = 30
 
 ---As the host tells it.
----@class acp.conflict.New
+---@class acp.NewConflict
 ---@field row integer 0-based
 ---@field count integer of the user's lines
 ---@field theirs string[]
@@ -41,7 +41,7 @@ local max_shown = 30
 
 ---@class acp.Conflicts: acp.Range the rows have changed since they were looked at
 ---@field list acp.Conflict[]
----@field keys? acp.Borrowed[] while one is open
+---@field keys? acp.MappedKey[] while one is open
 ---@field chosen? acp.Key[] the keys that the buffer can have
 ---@field group integer
 ---@field swept boolean most lines were replaced at once
@@ -447,7 +447,7 @@ end
 
 ---Takes what the host has found after the buffer has got the merged text.
 ---@param buf integer
----@param conflicts acp.conflict.New[]
+---@param conflicts acp.NewConflict[]
 ---@param differing integer[] where the disk has other lines: of each place the first row and the
 ---one behind the last, in the buffer and on the disk
 ---@param text string what the disk has

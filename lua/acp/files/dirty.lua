@@ -14,7 +14,7 @@ local generation = 0 -- counts forgets: what was attached before listens no more
 
 --- The host gets the text of a buffer as it is now.
 ---@param buf integer
-function M.told(buf)
+function M.sent(buf)
   local known = ranges[buf] ~= nil
   ranges[buf] = { tick = api.nvim_buf_get_changedtick(buf) }
   if known then

@@ -9,7 +9,7 @@ local api, uv = vim.api, vim.uv
 --- Larger files, in bytes, are left to Neovim: the user is told that they have changed.
 local max_size
 
----@class (exact) acp.track.Buffer
+---@class (exact) acp.TrackedBuffer
 ---@field name string
 ---@field disk? acp.buffers.Disk with which the buffer was last in step
 ---@field part? boolean the user wrote a part of the buffer over the file
@@ -17,7 +17,7 @@ local max_size
 ---@field given_up? acp.buffers.Disk with which the buffer could not catch up
 ---@field autoread? boolean the user's own value in this buffer
 
----@class (exact) acp.track.Large
+---@class (exact) acp.LargeFile
 ---@field name string
 ---@field disk acp.buffers.Disk which the buffer has
 ---@field told? boolean that the disk is another one
@@ -25,9 +25,9 @@ local max_size
 --- Whether it is the host that has just written a file: it knows.
 M.saving = false
 
----@type table<integer, acp.track.Buffer>? nil while no session is open
+---@type table<integer, acp.TrackedBuffer>? nil while no session is open
 local tracked
----@type table<integer, acp.track.Large> those with larger files
+---@type table<integer, acp.LargeFile> those with larger files
 local large = {}
 ---@type table<string, acp.buffers.Disk> files when Neovim began to write them, by real path
 local before = {}
@@ -59,7 +59,7 @@ function M.disk_now(path)
 end
 
 ---@param buf integer
----@return acp.track.Buffer?
+---@return acp.TrackedBuffer?
 function M.get(buf)
   return tracked and tracked[buf]
 end
@@ -189,7 +189,7 @@ local function remove(buf)
 end
 
 ---@param event { buf: integer, file: string }
----@return acp.track.Buffer? buffer of which the event's file is the file
+---@return acp.TrackedBuffer? buffer of which the event's file is the file
 ---@return string path of the event's file, the real one where there is such a file
 local function own(event)
   local b = M.get(event.buf)
@@ -212,7 +212,7 @@ end
 --- was written, as when the user has said no.
 ---@param event { buf: integer, file: string }
 ---@param part boolean
----@return acp.track.Buffer? written the buffer, where the file is its own
+---@return acp.TrackedBuffer? written the buffer, where the file is its own
 local function note_written(event, part)
   local b, path = own(event)
   local was = before[path]

@@ -42,7 +42,7 @@ end
 ---What the float has: the rows of what is asked, of which it shows a page, and below them the
 ---answers, which are always in sight.
 ---@class acp.Float
----@field request acp.Permission
+---@field request acp.OpenPermission
 ---@field rows acp.Row[]
 ---@field options acp.Answer[]
 ---@field width integer
@@ -52,7 +52,7 @@ end
 ---@type table<integer, integer> where the user has scrolled to, by request
 local scrolled = {}
 
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@param lines string[] what is asked
 ---@param marks integer[]
 ---@param width integer
@@ -275,7 +275,7 @@ local function vertical(height, left)
 end
 
 ---The keys and commands that answer, below the float.
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@param count integer
 ---@param focused boolean
 ---@param below? boolean whether some answers are out of sight
@@ -300,7 +300,7 @@ local function footer_of(request, count, focused, below)
 end
 
 ---Who asks for what. Where several sessions have the same agent it says which one.
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@return string
 local function heading_of(request)
   local session, name = state.sessions[request.session], wrap.flat(state.name(request.session))
@@ -313,13 +313,13 @@ local function heading_of(request)
 end
 
 ---Says that requests wait of which the user sees nothing.
-local function say_waiting()
+local function notify_waiting()
   local n = #state.permissions()
   local waits = n == 1 and 'a request waits' or n .. ' requests wait'
   require('acp.notify').info(waits .. ' for your answer: :Acp permissions shows it')
 end
 
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@param count integer
 local function open(request, count)
   local brief = diff_view.shows(request.id)
@@ -395,7 +395,7 @@ local function open(request, count)
             dismissed[request.id] = nil
             M.update()
           elseif swept and dismissed[request.id] then
-            say_waiting()
+            notify_waiting()
           end
         end)
       end

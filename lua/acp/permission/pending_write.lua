@@ -5,7 +5,7 @@ local M = {}
 local timer
 
 ---For how long a request holds up a write.
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@return string? such as 0:42
 function M.clock(request)
   if request.since then
@@ -16,7 +16,7 @@ end
 
 ---The oldest write of a session that waits.
 ---@param session? integer any where there is none
----@return acp.Permission?
+---@return acp.OpenPermission?
 local function oldest(session)
   for _, request in ipairs(require('acp.rpc.state').permissions()) do
     if request.since and (not session or request.session == session) then

@@ -11,24 +11,8 @@ M.changed = signal()
 ---The changes of a session are forgotten.
 M.forgotten = signal()
 
----Old lines are those of the baseline, new ones those of the present text, counted from 1. Where
----there are none, the start is the line before.
----@class acp.Hunk
----@field old_start integer
----@field old_count integer
----@field new_start integer
----@field new_count integer
----@field state 'pending'|'kept'|'rejected'
-
----@class acp.ChangedFile
----@field path string
----@field old_path? string before it was moved
----@field status 'added'|'modified'|'deleted'|'moved'
----@field state 'pending'|'kept'|'rejected' pending where something of it is
----@field hunks acp.Hunk[]
-
 ---Files as the host tells them: four numbers for each hunk, and the first letter of its state.
----@class acp.changes.File
+---@class acp.ChangedFileTold
 ---@field path string
 ---@field old_path? string
 ---@field status 'added'|'modified'|'deleted'|'moved'
@@ -36,14 +20,14 @@ M.forgotten = signal()
 ---@field hunks integer[]
 ---@field states string
 
----@type table<integer, table<integer, acp.changes.File>> by session and by the file's id
+---@type table<integer, table<integer, acp.ChangedFileTold>> by session and by the file's id
 local files = {}
 
 local states = { p = 'pending', k = 'kept', r = 'rejected' }
 
 ---Takes what the host tells of a session's changes.
 ---@param session integer
----@param changed {at: integer, file?: acp.changes.File}[] without a file: it is as it was
+---@param changed {at: integer, file?: acp.ChangedFileTold}[] without a file: it is as it was
 function M.set(session, changed)
   files[session] = files[session] or {}
   local paths = {}
@@ -63,7 +47,7 @@ local function forget(session)
   M.forgotten:emit()
 end
 
----@param file acp.changes.File
+---@param file acp.ChangedFileTold
 ---@return boolean whether lines of it wait for a decision
 local function pending(file)
   return file.status ~= 'deleted' and file.states:find('p', 1, true) ~= nil

@@ -15,7 +15,7 @@ local drawn = api.nvim_create_namespace('acp_marks')
 ---Above gitsigns' 6, below the 10 of diagnostics.
 local sign_priority = 8
 ---So long, in ms, the user must rest before what they have typed is looked at.
-local rest = 200
+local quiet = 200
 ---So long, in ms, is drawn at once, and so long Neovim then has for other things.
 local busy, pause = 4, 5
 
@@ -48,7 +48,7 @@ local busy, pause = 4, 5
 ---@field moved boolean lines have come or gone since it was asked for
 ---@field worker? thread draws
 ---@field timer uv.uv_timer_t
----@field keys? acp.Borrowed[]
+---@field keys? acp.MappedKey[]
 ---@field after? fun() waits until the marks are drawn that the host knows of now
 
 ---@type table<integer, acp.Marks> by buffer
@@ -83,13 +83,14 @@ end
 ---@param mark acp.Mark
 ---@return table[] the old lines, and what there is to say of them
 local function above(buf, mark)
-  local virtual = require('acp.ui.virt_lines')
-  local lines, words = {}, virtual.words(mark.old_words)
+  local virt_lines = require('acp.ui.virt_lines')
+  local lines, words = {}, virt_lines.words(mark.old_words)
   if mark.also ~= '' then
     table.insert(lines, { { 'also ' .. mark.also, 'AcpReviewHint' } })
   end
   for i, line in ipairs(mark.old) do
-    local chunks = virtual.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', buf)
+    local chunks =
+      virt_lines.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', buf)
     table.insert(lines, chunks)
   end
   if mark.more > 0 then
@@ -98,7 +99,7 @@ local function above(buf, mark)
   return lines
 end
 
----Shows virtual lines above the first line, for which a window that begins there leaves no room.
+---Shows virt_lines lines above the first line, for which a window that begins there leaves no room.
 ---@param buf integer
 ---@param count integer
 local function make_room(buf, count)
@@ -253,7 +254,7 @@ end
 ---Has the keys be said as long as marks are drawn.
 ---@param buf integer
 ---@param state acp.Marks
-local function say_keys(buf, state)
+local function hint_keys(buf, state)
   if not shown or #state.at == 0 then
     require('acp.review.key_hint').done(buf)
     return
@@ -301,7 +302,7 @@ local function begin(buf, state)
       state.after = nil
       vim.schedule(after)
     end
-    say_keys(buf, state)
+    hint_keys(buf, state)
     if #state.at > 0 or changes.pending(state.path) then
       return
     elseif not changes.has(state.path) then
@@ -383,7 +384,7 @@ local function attach(buf, state)
       state.moved = state.moved or moved ~= 0
       ranges.grow(state, first, last, new_last)
       state.timer:start(
-        rest,
+        quiet,
         0,
         vim.schedule_wrap(function()
           if known[buf] == state then

@@ -246,7 +246,7 @@ local keys = {
     jump('file', false)
   end),
   key('diff', { 'n' }, 'show the file side by side with what you have accepted', function()
-    M.beside((here()))
+    M.compare((here()))
   end),
   key('open_all', { 'n' }, 'open all files', function()
     fold('open_all')
@@ -446,7 +446,7 @@ end
 ---Shows the text of a file that the user has accepted beside the file, in a tab: the file under the
 ---cursor in the review, else that of the current buffer.
 ---@param session integer
-function M.beside(session)
+function M.compare(session)
   local args
   if vim.bo.filetype == 'acp-review' then
     args = at()

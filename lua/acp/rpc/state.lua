@@ -20,50 +20,8 @@ M.closed = signal()
 ---The host has ended, and all sessions are dead. Gets the ids of those that were not, and why.
 M.died = signal()
 
----@class acp.Session
----@field id integer
----@field agent string
----@field agent_title string
----@field title? string
----@field cwd string
----@field state 'starting'|'auth_required'|'idle'|'running'|'requires_action'|'dead'
----@field stop_reason? string
----@field protocol? integer
----@field agent_session_id? string
----@field auth_methods? {id: string, name: string, description: string, type: string}[]
----@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
----@field mode? {id: string, name: string}
----@field model? {id: string, name: string}
----@field options acp.SessionOption[]
----@field commands? {name: string, description: string, hint: string}[]
----@field steers? boolean whether words can go into the running turn
----@field takes? table<string, boolean> which content blocks, as far as the agent has told
----@field plan? {content: string, priority: string, status: string}[]
----@field tool_calls integer
----@field queued integer
----@field queue string[] the prompts that wait
----@field paused boolean
----@field lacks? {why: string, files: string} what the copies of its files leave out
----@field unsaved? string[] files whose unsaved text would go along with a prompt
----@field error? string
-
----@class acp.SessionOption
----@field id string
----@field name string
----@field description string
----@field category string
----@field type 'select'|'boolean'
----@field value string|boolean
----@field choices {value: string, name: string, description: string, group: string}[]
-
----@class acp.Permission
----@field id integer
----@field session integer
----@field title string
----@field description? string
----@field tool_call_id string
----@field command? string
----@field cwd? string
+---A permission request as the host tells it.
+---@class acp.OpenPermission: acp.Permission
 ---@field options {id: string, name: string, kind: string, label: string}[]
 ---@field allow? string the id of the option that allows, where one plainly does
 ---@field reject? string and of the one that refuses
@@ -81,9 +39,9 @@ M.died = signal()
 
 ---@type table<integer, acp.Session>
 M.sessions = {}
----@type table<integer, table[]>
+---@type table<integer, acp.ToolCall[]>
 M.calls = {}
----@type table<integer, acp.Permission[]>
+---@type table<integer, acp.OpenPermission[]>
 local permissions = {}
 ---@type table<integer, integer> when a turn began, by session, in ms of vim.uv.now()
 M.since = {}
@@ -118,7 +76,7 @@ function M.forget(id)
 end
 
 ---@param id integer
----@param calls {at: integer, call: table}[]
+---@param calls {at: integer, call: acp.ToolCall}[]
 function M.set_calls(id, calls)
   M.calls[id] = M.calls[id] or {}
   for _, c in ipairs(calls) do
@@ -127,7 +85,7 @@ function M.set_calls(id, calls)
 end
 
 ---@param id integer
----@param list acp.Permission[]
+---@param list acp.OpenPermission[]
 function M.set_permissions(id, list)
   for _, request in ipairs(list) do
     if request.waited then
@@ -139,7 +97,7 @@ function M.set_permissions(id, list)
 end
 
 ---The open requests of all sessions, oldest first.
----@return acp.Permission[]
+---@return acp.OpenPermission[]
 function M.permissions()
   local all = {}
   for _, list in pairs(permissions) do
@@ -152,7 +110,7 @@ function M.permissions()
 end
 
 ---@param id integer?
----@return acp.Permission? request an open one
+---@return acp.OpenPermission? request an open one
 function M.permission(id)
   for _, request in ipairs(M.permissions()) do
     if request.id == id then

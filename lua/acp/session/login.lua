@@ -79,9 +79,9 @@ local function offer()
   if api.nvim_get_mode().mode ~= 'n' or #methods(id) == 0 then
     return
   end
-  local rest = require('acp.ui.typing')
-  local left = rest.left(due[id])
-  if left > 0 or vim.fn.getchar(1) ~= 0 or not rest.free() then
+  local typing = require('acp.ui.typing')
+  local left = typing.left(due[id])
+  if left > 0 or vim.fn.getchar(1) ~= 0 or not typing.free() then
     looking = true
     vim.defer_fn(function()
       looking = false

@@ -2,12 +2,6 @@
 ---host has saved changes are known without their agents; see host/saves.go.
 local M = {}
 
----@class acp.Stored
----@field agent_session_id string
----@field cwd string
----@field title? string
----@field updated_at? string ISO 8601
-
 ---@class acp.Choice: acp.Stored
 ---@field agent string
 ---@field agent_title? string
@@ -73,13 +67,6 @@ local function saved(callback)
   end)
 end
 
----@param n integer
----@param noun string
----@return string
-local function count(n, noun)
-  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
-end
-
 ---@param choices acp.Choice[]
 local function choose(choices)
   sort(choices)
@@ -96,7 +83,7 @@ local function choose(choices)
         table.insert(parts, choice.agent_title or agent and agent.title or choice.agent)
       end
       if (choice.changes or 0) > 0 then
-        table.insert(parts, count(choice.changes, 'change') .. ' to review')
+        table.insert(parts, require('acp.notify').count(choice.changes, 'change') .. ' to review')
       end
       table.insert(parts, vim.fn.fnamemodify(choice.cwd, ':~'))
       if choice.updated_at then
@@ -134,7 +121,7 @@ local function gather(agents, known, enough, done)
     at[choice.agent .. '\n' .. choice.agent_session_id] = choice
   end
   local waiting, told = #agents, false
-  local function tell()
+  local function finish()
     if not told then
       told = true
       done(choices, failures)
@@ -153,7 +140,7 @@ local function gather(agents, known, enough, done)
     end
     waiting = waiting - 1
     if waiting == 0 then
-      tell()
+      finish()
     end
   end
   for _, agent in ipairs(agents) do
@@ -166,7 +153,7 @@ local function gather(agents, known, enough, done)
   end
   vim.defer_fn(function()
     if enough(choices) then
-      tell()
+      finish()
     end
   end, M.patience)
 end
@@ -260,7 +247,7 @@ function M.waiting(lead, callback)
       lead,
       title or 'a session',
       first.agent_title,
-      count(first.changes, 'change')
+      require('acp.notify').count(first.changes, 'change')
     )
     local more = #waiting > 1 and (' (and %d more)'):format(#waiting - 1) or ''
     -- Without the id the list is shown, and this one is its first: a message that is too long would

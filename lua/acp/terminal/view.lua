@@ -6,15 +6,6 @@ local M = {}
 local api = vim.api
 local state = require('acp.rpc.state')
 
----@class acp.Terminal
----@field id string the agent's name of it
----@field command? string
----@field cwd? string
----@field buf integer
----@field running boolean
----@field exit_code? integer
----@field signal? string
-
 ---@class acp.TerminalEntry
 ---@field told table what the host has told
 ---@field buf? integer
