@@ -163,9 +163,9 @@ local function send(id)
   local session = state.sessions[id]
   local open = session and session.state ~= 'dead' and #blocks > 0
   sending[id] = true
-  unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(how)
+  unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
     sending[id] = nil
-    local ok, err = require('acp.prompt.send').prompt(blocks, { session = id, unsaved = how })
+    local ok, err = require('acp.prompt.send').decided(id, blocks, along, asked)
     if not ok then
       if text ~= '' then
         winbar.refuse(id, err)
