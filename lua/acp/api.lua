@@ -3,7 +3,6 @@
 ---@class acp.Api
 local M = {}
 
-local host = require('acp.rpc.host')
 local state = require('acp.rpc.state')
 
 ---@param what string
@@ -14,11 +13,17 @@ local function not_yet(what)
   end
 end
 
+---What starts the host, for which the features are needed.
+local function start()
+  require('acp.features')
+  return require('acp.session.start')
+end
+
 ---Starts a session. It opens no window.
 ---@param opts? {agent?: string, cwd?: string}
 ---@return integer? id, string? err
 function M.new(opts)
-  return require('acp.session.start').new(opts)
+  return start().new(opts)
 end
 
 ---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
@@ -26,7 +31,7 @@ end
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
 ---@return integer? id, string? err
 function M.resume(opts)
-  return require('acp.session.start').resume(opts)
+  return start().resume(opts)
 end
 
 ---The sessions that an agent keeps.
@@ -34,7 +39,7 @@ end
 ---@param callback fun(list: acp.Stored[]?, err: string?)
 ---@return boolean? ok, string? err
 function M.stored(agent, callback)
-  return require('acp.session.start').stored(agent, callback)
+  return start().stored(agent, callback)
 end
 
 ---Has an agent forget a session: an open one, which is closed, or a stored one.
@@ -42,7 +47,7 @@ end
 ---@param callback fun(ok: boolean?, err: string?)
 ---@return boolean? ok, string? err
 function M.delete(opts, callback)
-  return require('acp.session.start').delete(opts, callback)
+  return start().delete(opts, callback)
 end
 
 ---Logs in by one of the agent's ways; see `auth_methods` of the session.
@@ -89,7 +94,7 @@ local function message(method)
     if not id then
       return nil, err
     end
-    host.notify(method, { session = id })
+    require('acp.rpc.host').notify(method, { session = id })
     return true
   end
 end
@@ -107,7 +112,7 @@ M.logout = message('logout')
 ---@param opts? {session?: integer}
 ---@return boolean? ok, string? err
 function M.restart(opts)
-  return require('acp.session.start').restart(opts)
+  return start().restart(opts)
 end
 
 ---@return acp.Session[]
@@ -141,9 +146,13 @@ function M.tool_call(session, id, callback)
   if not sid then
     return nil, err
   end
-  host.request('get_tool_call', { session = sid, id = id }, function(call, failure)
-    callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
-  end)
+  require('acp.rpc.host').request(
+    'get_tool_call',
+    { session = sid, id = id },
+    function(call, failure)
+      callback(call, failure or (call == nil and ('there is no tool call %s'):format(id) or nil))
+    end
+  )
   return true
 end
 
@@ -247,7 +256,11 @@ function M.traffic(opts, callback)
     return nil, err
   end
   local file = opts.file and vim.fn.fnamemodify(opts.file, ':p') or nil
-  host.request('traffic', { agent = state.sessions[id].agent, file = file }, callback)
+  require('acp.rpc.host').request(
+    'traffic',
+    { agent = state.sessions[id].agent, file = file },
+    callback
+  )
   return true
 end
 

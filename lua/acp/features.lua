@@ -62,6 +62,12 @@ end)
 ops.register('login_terminal', vim.schedule_wrap(lazy('acp.session.login', 'terminal')))
 ops.register('login_secrets', vim.schedule_wrap(lazy('acp.session.login', 'secrets')))
 
+host.ended:add(function(why)
+  if why then
+    state.host_died(why)
+  end
+end)
+
 state.permissions_changed:add(lazy('acp.permission.float', 'update'))
 
 state.changed:add(function(id, before)
@@ -87,7 +93,9 @@ local function map(buf, what, id)
   require('acp.session.options').map(buf)
   require('acp.permission.requests').map(buf)
   buffer.map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()
-    require('acp.api').cancel({ session = id })
+    if state.sessions[id] then
+      host.notify('cancel', { session = id })
+    end
   end)
 end
 

@@ -26,7 +26,6 @@ end
 
 return setmetatable(M, {
   __index = function(_, name)
-    require('acp.features')
     return require('acp.api')[name]
   end,
 })

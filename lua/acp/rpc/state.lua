@@ -2,7 +2,6 @@
 ---brings it up to date before it fires an event.
 local M = {}
 
-local host = require('acp.rpc.host')
 local signal = require('acp.rpc.signal')
 
 ---A session has changed. Gets its id and what it was before, which is nil of a new one.
@@ -233,11 +232,5 @@ function M.host_died(why)
     fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
   end
 end
-
-host.ended:add(function(why)
-  if why then
-    M.host_died(why)
-  end
-end)
 
 return M
