@@ -213,15 +213,15 @@ local function right_edge()
   return vim.o.columns
 end
 
----@class acp.Sight what should be seen of a row of the screen
+---@class acp.Spot what should be seen of a row of the screen
 ---@field row integer
 ---@field col integer the last cell of it
 ---@field weight integer
 
 ---What should be seen: where the cursor is, where diffs change, and the lines above them.
 ---@param diffs integer[] windows
----@return acp.Sight[]
-local function sights(diffs)
+---@return acp.Spot[]
+local function spots(diffs)
   local pos = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.'))
   local list = { { row = pos.row, col = pos.curscol, weight = 4 } }
   for _, each in ipairs(diffs) do
@@ -254,7 +254,7 @@ local function vertical(height, left)
     end
     return 'NE', 1
   end
-  local seen = sights(diffs)
+  local seen = spots(diffs)
   -- At the top best, else at the bottom, else somewhere between.
   local rows = { 2, math.max(2, bottom - height + 1) }
   for row = 3, bottom - height do
@@ -263,9 +263,9 @@ local function vertical(height, left)
   local best, least = 2, math.huge
   for _, row in ipairs(rows) do
     local sum = 0
-    for _, sight in ipairs(seen) do
-      local hidden = sight.row >= row and sight.row < row + height and sight.col >= left
-      sum = sum + (hidden and sight.weight or 0)
+    for _, spot in ipairs(seen) do
+      local hidden = spot.row >= row and spot.row < row + height and spot.col >= left
+      sum = sum + (hidden and spot.weight or 0)
     end
     if sum < least then
       best, least = row, sum

@@ -129,7 +129,7 @@ end
 ---@return integer? row of the first conflict in the file's buffer, 0-based
 local function conflict_in(path)
   local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\') .. '$')
-  if buf == -1 or not package.loaded['acp.files.conflict'] then
+  if buf == -1 then
     return
   end
   local first = conflict.get(buf)[1]
