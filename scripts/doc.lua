@@ -1,7 +1,8 @@
--- Writes what doc/acp.txt says of options, keys and agents from the tables that define them.
+-- Writes what doc/acp.txt says of options, keys and agents, and lua/acp/types.lua of options, from
+-- the tables that define them.
 --
---   nvim -l scripts/doc.lua          brings the file up to date
---   nvim -l scripts/doc.lua --check  fails when it is not
+--   nvim -l scripts/doc.lua          brings the files up to date
+--   nvim -l scripts/doc.lua --check  fails when they are not
 
 vim.opt.runtimepath:prepend('.')
 
@@ -214,11 +215,47 @@ while i <= #old do
   i = i + 1
 end
 
-if table.concat(old, '\n') == table.concat(new, '\n') then
-  return
+---@param file string
+---@param before string[]
+---@param after string[]
+local function bring(file, before, after)
+  if vim.deep_equal(before, after) then
+    return
+  end
+  if _G.arg[1] == '--check' then
+    io.stderr:write(file .. ' does not say what the code says: run `make doc`\n')
+    os.exit(1)
+  end
+  vim.fn.writefile(after, file)
 end
-if _G.arg[1] == '--check' then
-  io.stderr:write(path .. ' does not say what the code says: run `make doc`\n')
-  os.exit(1)
+
+bring(path, old, new)
+
+---The classes of the configuration and of its keys.
+---@return string[]
+local function classes()
+  local lines = { '---@class acp.Config' }
+  for _, option in ipairs(require('acp.config').schema) do
+    vim.list_extend(lines, wrap(option.doc, '---'))
+    table.insert(lines, ('---@field %s? %s'):format(option.key, option.type))
+  end
+  vim.list_extend(lines, { '', '---False is no key.', '---@class acp.Keys' })
+  local names = vim.tbl_keys(require('acp.config').get().keys)
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local words = require('acp.config').words[name]
+    table.insert(lines, ('---@field %s? string|false %s'):format(name, words))
+  end
+  return lines
 end
-vim.fn.writefile(new, path)
+
+local types = vim.fn.readfile('lua/acp/types.lua')
+local first, last = 0, 0
+for row, line in ipairs(types) do
+  first = line:match('^%-%- Written from') and row or first
+  last = line:match('^%-%- End of what is written') and row or last
+end
+local typed = vim.list_slice(types, 1, first)
+vim.list_extend(typed, classes())
+vim.list_extend(typed, vim.list_slice(types, last))
+bring('lua/acp/types.lua', types, typed)

@@ -1,7 +1,8 @@
 ---`:Acp`: its subcommands and their completion.
 local M = {}
 
-local complain = require('acp.ui.notify').complain
+require('acp.features')
+local warn, warn_if = require('acp.notify').warn, require('acp.notify').warn_if
 
 ---@class acp.Subcommand
 ---@field run fun(args: string, cmd: table)
@@ -16,7 +17,7 @@ local function show(id, err)
   if id then
     require('acp.chat.layout').open(id, true)
   else
-    complain(err)
+    warn_if(err)
   end
 end
 
@@ -38,7 +39,7 @@ sub.new = {
   complete = function()
     local names = vim.tbl_map(function(agent)
       return agent.name
-    end, require('acp')._agents())
+    end, require('acp.session.start').agents())
     table.insert(names, 'demo')
     return names
   end,
@@ -59,17 +60,17 @@ for _, name in ipairs({ 'prompt', 'steer' }) do
       if not require('acp.rpc.state').resolve() then
         local id, err = acp.new()
         if not id then
-          return complain(err)
+          return warn_if(err)
         end
         require('acp.chat.layout').open(id, false)
       end
-      local mirror = require('acp.rpc.state')
-      local session = mirror.sessions[mirror.resolve()]
+      local state = require('acp.rpc.state')
+      local session = state.sessions[state.resolve()]
       local _, err = acp[name](require('acp.prompt.mention').blocks(args, session.cwd))
       if err and require('acp.prompt.buffer').take_back(session.id, args) then
         err = err:gsub('%.$', '') .. '. Your words are in the prompt'
       end
-      complain(err)
+      warn_if(err)
     end,
   }
 end
@@ -78,7 +79,7 @@ for _, name in ipairs({ 'cancel', 'close', 'restart', 'logout' }) do
   sub[name] = {
     run = function()
       local _, err = require('acp')[name]()
-      complain(err)
+      warn_if(err)
     end,
   }
 end
@@ -87,19 +88,19 @@ sub.permit = {
   run = function(args)
     local request = require('acp.rpc.state').permissions()[1]
     if not request then
-      return complain('nothing waits for your answer')
+      return warn('nothing waits for your answer')
     end
     local option = args:match('^id:(.+)$')
     if not option then
       local n = tonumber(args)
       local chosen = n and request.options[n]
       if not chosen then
-        return complain((':Acp permit takes a number from 1 to %d'):format(#request.options))
+        return warn((':Acp permit takes a number from 1 to %d'):format(#request.options))
       end
       option = chosen.id
     end
     local _, err = require('acp').respond(request.id, option)
-    complain(err)
+    warn_if(err)
   end,
   complete = function()
     local request = require('acp.rpc.state').permissions()[1]
@@ -115,9 +116,9 @@ for _, what in ipairs({ 'allow', 'reject' }) do
   sub[what] = {
     run = function(args)
       if args ~= '' and args ~= 'always' then
-        return complain((':Acp %s takes nothing, or always'):format(what))
+        return warn((':Acp %s takes nothing, or always'):format(what))
       end
-      complain(require('acp.permission.float').answer(what, args == 'always'))
+      warn_if(require('acp.permission.requests').answer(what, args == 'always'))
     end,
     complete = function()
       return { 'always' }
@@ -129,7 +130,7 @@ sub.permissions = {
   run = function()
     if not require('acp.permission.float').show() then
       local _, err = require('acp.policy.rules').show()
-      complain(err)
+      warn_if(err)
     end
   end,
 }
@@ -147,7 +148,7 @@ sub.sessions = {
   run = function()
     local sessions = require('acp.rpc.state').list()
     if #sessions == 0 then
-      return complain('there is no session. :Acp new starts one')
+      return warn('there is no session. :Acp new starts one')
     end
     vim.ui.select(sessions, {
       prompt = 'Sessions',
@@ -170,8 +171,8 @@ sub.sessions = {
 ---The agent of the session in use; nil is the default one.
 ---@return string?
 local function agent_in_use()
-  local mirror = require('acp.rpc.state')
-  local session = mirror.sessions[mirror.resolve()]
+  local state = require('acp.rpc.state')
+  local session = state.sessions[state.resolve()]
   return session and session.agent
 end
 
@@ -191,7 +192,7 @@ sub.auth = {
   run = function(args)
     local id, err = require('acp.rpc.state').resolve()
     if not id then
-      return complain(err)
+      return warn_if(err)
     end
     if args ~= '' then
       local _, failure = require('acp').authenticate(id, args)
@@ -199,11 +200,11 @@ sub.auth = {
     else
       err = require('acp.session.login').pick(id)
     end
-    complain(err)
+    warn_if(err)
   end,
   complete = function()
-    local mirror = require('acp.rpc.state')
-    local session = mirror.sessions[mirror.resolve()]
+    local state = require('acp.rpc.state')
+    local session = state.sessions[state.resolve()]
     return vim.tbl_map(function(method)
       return method.id
     end, session and session.auth_methods or {})
@@ -213,7 +214,7 @@ sub.auth = {
 for _, category in ipairs({ 'mode', 'model' }) do
   sub[category] = {
     run = function(args)
-      complain(require('acp.session.options').pick(category, args ~= '' and args or nil))
+      warn_if(require('acp.session.options').pick(category, args ~= '' and args or nil))
     end,
     complete = function()
       return require('acp.session.options').values(category)
@@ -223,7 +224,7 @@ end
 
 sub.config = {
   run = function()
-    complain(require('acp.session.options').pick())
+    warn_if(require('acp.session.options').pick())
   end,
 }
 
@@ -231,7 +232,7 @@ sub.queue = {
   run = function()
     local id, err = require('acp.rpc.state').resolve()
     if not id then
-      return complain(err)
+      return warn_if(err)
     end
     require('acp.prompt.queue').open(id)
   end,
@@ -241,7 +242,7 @@ sub.terminal = {
   run = function()
     local id, err = require('acp.rpc.state').resolve()
     if not id then
-      return complain(err)
+      return warn_if(err)
     end
     require('acp.terminal.view').pick(id)
   end,
@@ -250,11 +251,11 @@ sub.terminal = {
 sub.changes = {
   run = function(args)
     if args ~= '' and args ~= 'all' then
-      return complain(':Acp changes takes nothing, or all')
+      return warn(':Acp changes takes nothing, or all')
     end
     local id, err = require('acp.rpc.state').resolve()
     if not id then
-      return complain(err)
+      return warn_if(err)
     end
     require('acp.review.changes').open(id, args == 'all')
   end,
@@ -266,11 +267,11 @@ sub.changes = {
 sub.undo = {
   run = function(args)
     if args ~= '' and args ~= 'again' then
-      return complain(':Acp undo takes nothing, or again')
+      return warn(':Acp undo takes nothing, or again')
     end
     local id, err = require('acp.rpc.state').resolve()
     if not id then
-      return complain(err)
+      return warn_if(err)
     end
     require('acp.review.undo').ask(id, args == 'again')
   end,
@@ -287,7 +288,7 @@ sub.conflicts = {
     elseif what == '' and nth == '' then
       require('acp.files.conflict').list()
     else
-      complain(':Acp conflicts takes nothing, or diff')
+      warn(':Acp conflicts takes nothing, or diff')
     end
   end,
   complete = function()
@@ -305,10 +306,10 @@ sub.follow = {
   run = function(args)
     local on = ({ on = true, off = false, [''] = true })[args]
     if on == nil then
-      return complain(':Acp follow takes on or off')
+      return warn(':Acp follow takes on or off')
     end
     local _, err = require('acp').follow(on)
-    complain(err)
+    warn_if(err)
   end,
   complete = function()
     return { 'on', 'off' }
@@ -319,7 +320,7 @@ sub.log = {
   run = function()
     local file = require('acp.rpc.host').log_file()
     if vim.fn.filereadable(file) == 0 then
-      return complain('there is no log yet')
+      return warn('there is no log yet')
     end
     vim.cmd.split(vim.fn.fnameescape(file))
   end,
@@ -330,14 +331,14 @@ sub.traffic = {
     local file = args ~= '' and args or nil
     local _, err = require('acp').traffic({ file = file }, function(entries, failure)
       if failure then
-        return complain(failure)
+        return warn_if(failure)
       end
       if file then
-        return vim.notify('acp: the traffic goes to ' .. file)
+        return require('acp.notify').info('the traffic goes to ' .. file)
       end
       require('acp.traffic.view').show(entries)
     end)
-    complain(err)
+    warn_if(err)
   end,
   complete = function(args)
     return vim.fn.getcompletion(args, 'file')
@@ -360,7 +361,7 @@ sub.add = {
   run = function(_, cmd)
     local lines = cmd.range > 0 and { first = cmd.line1, last = cmd.line2 } or {}
     local _, err = require('acp').add(lines)
-    complain(err)
+    warn_if(err)
   end,
 }
 
@@ -379,12 +380,12 @@ sub.review = {
     local id, err = require('acp.rpc.state').resolve()
     if not id then
       return require('acp.session.stored').waiting('', function(sentence)
-        complain(sentence or err)
+        warn_if(sentence or err)
       end)
     end
     run = ({ [''] = 'open', send = 'send', diff = 'beside' })[args]
     if not run then
-      return complain(':Acp review takes nothing, ' .. table.concat(sub.review.complete(), ', '))
+      return warn(':Acp review takes nothing, ' .. table.concat(sub.review.complete(), ', '))
     end
     require('acp.review.tab')[run](id)
   end,
@@ -398,7 +399,7 @@ for _, name in ipairs({
 }) do
   sub[name] = {
     run = function()
-      complain((':Acp %s is not there yet'):format(name))
+      warn((':Acp %s is not there yet'):format(name))
     end,
   }
 end
@@ -408,7 +409,7 @@ function M.run(cmd)
   local name, args = cmd.args:match('^(%S*)%s*(.-)$')
   local found = sub[name]
   if not found then
-    return complain(('there is no :Acp %s; :Acp <Tab> offers what there is'):format(name))
+    return warn(('there is no :Acp %s; :Acp <Tab> offers what there is'):format(name))
   end
   local ok, err = pcall(found.run, args, cmd)
   -- That is CTRL-C while the user chooses something.

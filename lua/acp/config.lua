@@ -3,6 +3,7 @@ local M = {}
 
 ---@class acp.Option
 ---@field key string
+---@field type string for language servers
 ---@field default any
 ---@field check fun(value: any): boolean
 ---@field expected string what `check` accepts, in words
@@ -44,12 +45,57 @@ local function strings(value)
   return true
 end
 
+---What a rule of `permissions` can match.
+M.rule_fields = { 'agent', 'kind', 'path', 'command' }
+
+---@param value any
+---@return boolean
+local function texts(value)
+  if type(value) == 'string' then
+    return true
+  end
+  if not vim.islist(value) or #value == 0 then
+    return false
+  end
+  return vim.iter(value):all(function(item)
+    return type(item) == 'string'
+  end)
+end
+
+---What is wrong with a list of rules. None of a list with a mistake is used: a later rule could
+---allow what the wrong one was to stop.
+---@param list table
+---@return string? problem
+local function check_rules(list)
+  for i, rule in ipairs(list) do
+    local where = ('permissions[%d]'):format(i)
+    if type(rule) ~= 'table' or vim.islist(rule) and #rule > 0 then
+      return ('%s: expected a rule, got %s'):format(where, vim.inspect(rule))
+    end
+    for key, value in pairs(rule) do
+      if vim.tbl_contains(M.rule_fields, key) then
+        if not texts(value) then
+          local expected = '%s.%s: expected a string or a list of strings, got %s'
+          return expected:format(where, key, vim.inspect(value))
+        end
+      elseif key ~= 'action' then
+        return ('%s.%s: there is no such field'):format(where, tostring(key))
+      end
+    end
+    if not vim.tbl_contains({ 'allow', 'reject', 'ask' }, rule.action) then
+      local expected = "%s.action: expected 'allow', 'reject' or 'ask', got %s"
+      return expected:format(where, vim.inspect(rule.action))
+    end
+  end
+end
+
 local layouts = { 'right', 'left', 'bottom', 'tab', 'float', 'current' }
 
 ---@type acp.Option[]
 M.schema = {
   {
     key = 'agent',
+    type = 'string',
     default = nil,
     check = type_of('string', 'nil'),
     expected = 'the name of an agent',
@@ -57,6 +103,7 @@ M.schema = {
   },
   {
     key = 'agents',
+    type = 'table<string, acp.AgentConfig>',
     default = {},
     check = type_of('table'),
     expected = 'a table of agents by name',
@@ -64,6 +111,7 @@ M.schema = {
   },
   {
     key = 'layout',
+    type = 'acp.Position|acp.Layout',
     default = 'right',
     check = function(value)
       if type(value) == 'table' then
@@ -77,6 +125,7 @@ M.schema = {
   },
   {
     key = 'diff',
+    type = "'split'|'inline'|'tab'|'chat'",
     default = 'split',
     check = one_of('split', 'inline', 'tab', 'chat'),
     expected = "'split', 'inline', 'tab' or 'chat'",
@@ -85,6 +134,7 @@ M.schema = {
   },
   {
     key = 'review',
+    type = "'after'|'before'|false",
     default = 'after',
     check = one_of('after', 'before', false),
     expected = "'after', 'before' or false",
@@ -93,6 +143,7 @@ M.schema = {
   },
   {
     key = 'review_advance',
+    type = 'boolean',
     default = false,
     check = type_of('boolean'),
     expected = 'true or false',
@@ -101,6 +152,7 @@ M.schema = {
   },
   {
     key = 'follow',
+    type = "false|'window'",
     default = false,
     check = one_of(false, 'window'),
     expected = "false or 'window'",
@@ -108,6 +160,7 @@ M.schema = {
   },
   {
     key = 'unsaved',
+    type = "'send'|'ask'|'save'|'ignore'",
     default = 'send',
     check = one_of('send', 'ask', 'save', 'ignore'),
     expected = "'send', 'ask', 'save' or 'ignore'",
@@ -115,6 +168,7 @@ M.schema = {
   },
   {
     key = 'unsaved_max',
+    type = 'integer',
     default = 256 * 1024,
     check = function(value)
       return type(value) == 'number' and value >= 1
@@ -125,6 +179,7 @@ M.schema = {
   },
   {
     key = 'write',
+    type = "'plain'|'autocmds'",
     default = 'plain',
     check = one_of('plain', 'autocmds'),
     expected = "'plain' or 'autocmds'",
@@ -133,16 +188,16 @@ M.schema = {
   },
   {
     key = 'permissions',
+    type = 'acp.Rule[]',
     default = {},
     check = vim.islist,
-    problem = function(value)
-      return require('acp.policy.rules').check(value)
-    end,
+    problem = check_rules,
     expected = 'a list of rules',
     doc = 'Rules that answer permission requests; the first match wins. See |acp-rules|.',
   },
   {
     key = 'private',
+    type = 'string[]',
     default = { '**/.env', '**/.env.*', '**/.git/**' },
     check = strings,
     expected = 'a list of globs',
@@ -151,6 +206,7 @@ M.schema = {
   },
   {
     key = 'notify',
+    type = 'boolean|fun(text: string)',
     default = true,
     check = type_of('boolean', 'function'),
     expected = 'true, false or a function',
@@ -158,6 +214,7 @@ M.schema = {
   },
   {
     key = 'mcp_servers',
+    type = 'table',
     default = {},
     check = type_of('table'),
     expected = 'a table of MCP servers',
@@ -166,6 +223,7 @@ M.schema = {
   },
   {
     key = 'keys',
+    type = 'acp.Keys',
     default = {
       send = '<CR>',
       send_insert = '<C-s>',
@@ -231,6 +289,7 @@ M.schema = {
   },
   {
     key = 'nerd_font',
+    type = 'boolean',
     default = false,
     check = type_of('boolean'),
     expected = 'true or false',
@@ -238,6 +297,7 @@ M.schema = {
   },
   {
     key = 'host',
+    type = 'acp.HostConfig',
     default = { command = nil, log_level = 'info' },
     check = type_of('table'),
     part = function(key, value)
@@ -318,26 +378,13 @@ function M.desc(action)
   return 'acp: ' .. M.words[action]
 end
 
----@class acp.Config
----@field agent? string
+---@class acp.ResolvedConfig: acp.Config checked, with defaults
 ---@field agents table<string, acp.Agent>
----@field layout string|{position?: string, width?: number, height?: number}
----@field diff string
----@field review string|false
----@field review_advance boolean
----@field follow string|false
----@field unsaved string
 ---@field unsaved_max number
----@field write string
----@field permissions table[]
----@field private string[]
----@field notify boolean|function
----@field mcp_servers table
 ---@field keys table<string, string|false>
----@field nerd_font boolean
----@field host {command?: string[], log_level: string}
+---@field host acp.HostConfig
 
----@type acp.Config? checked, with defaults
+---@type acp.ResolvedConfig?
 local current
 ---@type string[] what is wrong with it
 local problems = {}
@@ -406,7 +453,7 @@ local function right_parts(option, value, wrong)
 end
 
 ---What is set and does nothing yet.
----@param config acp.Config
+---@param config acp.ResolvedConfig
 ---@return string[]
 local function without_effect(config)
   local names = {}
@@ -428,7 +475,7 @@ local function without_effect(config)
 end
 
 ---@param opts any
----@return acp.Config config, string[] problems
+---@return acp.ResolvedConfig config, string[] problems
 local function build(opts)
   local config, wrong = {}, {}
   if type(opts) == 'function' then
@@ -498,32 +545,34 @@ end
 
 ---@return table|fun(): table|nil
 local function given()
-  return require('acp')._opts or vim.g.acp
+  if vim.g.acp_setup then
+    return vim.g.acp_setup()
+  end
+  return vim.g.acp
 end
 
 ---@param what string
 ---@param list string[]
 ---@param sep string
----@param level integer
-local function tell(what, list, sep, level)
+---@param notify fun(text: string)
+local function report(what, list, sep, notify)
   if #list > 0 then
-    local words = 'acp: ' .. what .. table.concat(list, sep)
     -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
     vim.schedule(function()
-      vim.notify(words, level)
+      notify(what .. table.concat(list, sep))
     end)
   end
 end
 
 ---The configuration in force. Mistakes in it are told once, in one message, and so is what does
 ---nothing yet.
----@return acp.Config
+---@return acp.ResolvedConfig
 function M.get()
   if not current then
     current, problems = build(given())
-    local levels = vim.log.levels
-    tell('wrong in the configuration: ', problems, '; ', levels.ERROR)
-    tell('not supported yet, and ignored: ', without_effect(current), ', ', levels.WARN)
+    local notify = require('acp.notify')
+    report('wrong in the configuration: ', problems, '; ', notify.error)
+    report('not supported yet, and ignored: ', without_effect(current), ', ', notify.warn)
   end
   return current
 end

@@ -27,7 +27,7 @@ local function drop_buffers()
       if unsent(buf) then
         local kept = api.nvim_create_buf(true, true)
         api.nvim_buf_set_lines(kept, 0, -1, false, api.nvim_buf_get_lines(buf, 0, -1, false))
-        require('acp.ui.notify').warn(
+        require('acp.notify').warn(
           ('the prompt that you have not sent is in buffer %d'):format(kept)
         )
       end

@@ -135,7 +135,7 @@ local function check_agents()
   health.start('Agents')
   local config = require('acp.config').get()
   local any = false
-  for _, agent in ipairs(require('acp')._agents()) do
+  for _, agent in ipairs(require('acp.session.start').agents()) do
     local entry = config.agents[agent.name]
     if agent.installed then
       any = true

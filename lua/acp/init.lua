@@ -4,9 +4,14 @@
 ---@class acp: acp.Api
 local M = {}
 
----@param opts? table see |acp-config|
+-- What setup() was given: acp.config reads it, which is not loaded when Neovim starts.
+vim.g.acp_setup = nil
+
+---@param opts? acp.Config|fun(): acp.Config see |acp-config|
 function M.setup(opts)
-  M._opts = opts or {}
+  vim.g.acp_setup = function()
+    return opts or {}
+  end
   if package.loaded['acp.config'] then
     require('acp.config').reset()
   end

@@ -35,7 +35,7 @@ local function send(bytes)
 end
 
 ---@param text string
-local function tell(text)
+local function notify_user(text)
   local notify = require('acp.config').get().notify
   if focused or notify == false then
     return
@@ -43,11 +43,11 @@ local function tell(text)
   if type(notify) == 'function' then
     local ok, err = pcall(notify, text)
     if not ok then
-      vim.notify('acp: notify: ' .. tostring(err), vim.log.levels.ERROR)
+      require('acp.notify').error('notify: ' .. tostring(err))
     end
     return
   end
-  vim.notify('acp: ' .. text)
+  require('acp.notify').info(text)
   if #vim.api.nvim_list_uis() > 0 then
     send('\a' .. notification(text))
   end
@@ -73,14 +73,14 @@ function M.watch()
     pattern = 'AcpTurnEnd',
     callback = function(args)
       local how = args.data.stop_reason == 'error' and 'has stopped with an error' or 'is done'
-      tell(agent(args.data) .. ' ' .. how)
+      notify_user(agent(args.data) .. ' ' .. how)
     end,
   })
   vim.api.nvim_create_autocmd('User', {
     group = group,
     pattern = { 'AcpPermissionRequest', 'AcpElicitation' },
     callback = function(args)
-      tell(agent(args.data) .. ' waits for you')
+      notify_user(agent(args.data) .. ' waits for you')
     end,
   })
 end

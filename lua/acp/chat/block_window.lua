@@ -24,7 +24,7 @@ end
 function M.inspect()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local cursor = api.nvim_win_get_cursor(win)
-  require('acp.rpc.host').request('inspect', require('acp.chat.transcript').here(), function(call)
+  require('acp.rpc.host').request('inspect', require('acp.chat.cursor').here(), function(call)
     local moved = api.nvim_get_current_win() ~= win
       or api.nvim_get_current_buf() ~= buf
       or not vim.deep_equal(api.nvim_win_get_cursor(win), cursor)
@@ -32,7 +32,7 @@ function M.inspect()
       return -- the user is elsewhere by now
     end
     if not call or #call.lines == 0 then
-      return vim.notify('acp: there is no tool call here', vim.log.levels.INFO)
+      return require('acp.notify').info('there is no tool call here')
     end
     local float = vim.lsp.util.open_floating_preview(call.lines, '', {
       border = 'rounded',
@@ -51,9 +51,8 @@ end
 ---Shows a block whole in a split. The host brings its lines.
 ---@param method string by which it is asked for
 ---@param args table
----@param none string what to say where there is none
----@param level integer of that
-local function show(method, args, none, level)
+---@param none fun() called where there is none
+local function show(method, args, none)
   local win = api.nvim_get_current_win()
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].undolevels = -1
@@ -62,7 +61,7 @@ local function show(method, args, none, level)
   require('acp.rpc.host').request(method, args, function(block)
     if not block or not api.nvim_win_is_valid(win) then
       pcall(api.nvim_buf_delete, buf, { force = true })
-      return vim.notify(none, level)
+      return none()
     elseif api.nvim_get_mode().mode ~= 'n' then
       return api.nvim_buf_delete(buf, { force = true }) -- the user is at something else by now
     end
@@ -82,12 +81,9 @@ end
 
 ---Shows the block under the cursor whole.
 function M.open()
-  show(
-    'whole',
-    require('acp.chat.transcript').here(),
-    'acp: there is no block here',
-    vim.log.levels.INFO
-  )
+  show('whole', require('acp.chat.cursor').here(), function()
+    require('acp.notify').info('there is no block here')
+  end)
 end
 
 ---Shows the output of a command that the agent tells as text: of the call under the cursor, else of
@@ -95,10 +91,12 @@ end
 ---@param session integer
 function M.output(session)
   local here = vim.bo.filetype == 'acp-chat' and vim.b.acp_session == session
-  local args = here and require('acp.chat.transcript').here()
+  local args = here and require('acp.chat.cursor').here()
     or { session = session, row = -1, seq = 0 }
   vim.cmd.stopinsert()
-  show('output', args, 'acp: no command has run in this session', vim.log.levels.WARN)
+  show('output', args, function()
+    require('acp.notify').warn('no command has run in this session')
+  end)
 end
 
 ---Appends lines; fails where the buffer is gone.

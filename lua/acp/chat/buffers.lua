@@ -3,6 +3,25 @@
 local M = {}
 
 local api = vim.api
+local host = require('acp.rpc.host')
+local signal = require('acp.rpc.signal')
+local state = require('acp.rpc.state')
+
+---A buffer of a session was made. Gets it and what its name ends in.
+M.created = signal()
+
+---A chat or a prompt gets its keys. Gets its buffer, 'chat' or 'prompt', and its session.
+M.keys = signal()
+
+---A chat or a prompt was read anew, as by |:edit|. Gets its buffer, 'chat' or 'prompt', and its
+---session.
+M.reread = signal()
+
+---The buffers of a closed session are given up. Gets its id.
+M.forgotten = signal()
+
+---@type {chat: (fun(id: integer): integer), prompt: (fun(id: integer): integer)} what makes them
+M.makers = {}
 
 ---@class acp.Buffers
 ---@field chat integer
@@ -21,54 +40,12 @@ local kept = 10
 ---@type integer[] these, the oldest first
 local closed = {}
 
----@type table<integer, table<string, boolean>> by buffer: the keys that the user has mapped in it,
----each behind its mode
-local theirs = {}
-
----Leaves to the user the keys that they have mapped for a buffer's filetype. What maps keys later,
----wherever a language server attaches, is not meant for it.
----@param buf integer
-local function yield(buf)
-  local keys = {}
-  for _, mode in ipairs({ 'n', 'x', 'i' }) do
-    for _, map in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
-      keys[mode .. vim.fn.keytrans(map.lhsraw)] = true
-    end
-  end
-  theirs[buf] = next(keys) and keys
-end
-
----Whether a key of a buffer is the user's.
----@param buf integer
----@param mode string
----@param lhs string
----@return boolean
-function M.yielded(buf, mode, lhs)
-  local keys = theirs[buf]
-  local raw = keys and api.nvim_replace_termcodes(lhs, true, true, true)
-  return raw ~= nil and keys[mode .. vim.fn.keytrans(raw)] == true
-end
-
----Maps a key of a buffer where it is not the user's.
----@param buf integer
----@param modes string|string[]
----@param lhs string
----@param rhs string|fun()
----@param opts vim.keymap.set.Opts
-function M.set(buf, modes, lhs, rhs, opts)
-  for _, mode in ipairs(type(modes) == 'table' and modes or { modes }) do
-    if not M.yielded(buf, mode, lhs) then
-      vim.keymap.set(mode, lhs, rhs, opts)
-    end
-  end
-end
-
 ---The name of a session's buffer. What it is comes last, where every tabline shows it.
 ---@param what string
 ---@param id integer the session
 ---@return string
 function M.name(what, id)
-  local session = require('acp.rpc.state').sessions[id]
+  local session = state.sessions[id]
   local agent = session and session.agent:gsub('[^%w._-]', '_') or 'agent'
   return ('acp://%s-%d/%s'):format(agent, id, what)
 end
@@ -78,53 +55,9 @@ end
 ---@param id integer the session
 ---@return integer buf
 function M.create(what, filetype, id)
-  local name = M.name(what, id)
-  local buf = api.nvim_create_buf(false, true)
-  local old = -1
-  if vim.fn.bufexists(name) == 1 then -- which looks for no pattern
-    old = vim.fn.bufnr('^' .. vim.fn.escape(name, '[]*?\\') .. '$')
-  end
-  if old ~= -1 and api.nvim_buf_is_loaded(old) then
-    pcall(api.nvim_buf_set_name, old, name .. ' (old)')
-  elseif old ~= -1 then
-    pcall(api.nvim_buf_delete, old, { force = true })
-  end
-  pcall(api.nvim_buf_set_name, buf, name)
-  vim.b[buf].acp_session = id
-  vim.bo[buf].bufhidden = 'hide'
-  vim.bo[buf].swapfile = false
-  vim.bo[buf].textwidth, vim.bo[buf].wrapmargin = 0, 0 -- what is typed there is no text of a file
-  vim.bo[buf].filetype = filetype
-  yield(buf)
-  if package.loaded['acp.chat.mksession'] then
-    require('acp.chat.mksession').replace(buf, ('-%d/%s'):format(id, what))
-  end
+  local buf = require('acp.ui.buffer').create(M.name(what, id), filetype, id)
+  M.created:emit(buf, ('-%d/%s'):format(id, what))
   return buf
-end
-
----The `<Plug>` key of an action of the configuration.
----@param action string
----@return string
-function M.plug(action)
-  local name = action:gsub('_(%a)', string.upper):gsub('^%a', string.upper)
-  return '<Plug>(Acp' .. name .. ')'
-end
-
----Runs a `<Plug>`-able action for an action name of the configuration.
----@param buf integer
----@param mode string|string[]
----@param action string
----@param plug string
----@param fn fun()
----@param opts? vim.keymap.set.Opts
-function M.map(buf, mode, action, plug, fn, opts)
-  local lhs = require('acp.config').get().keys[action]
-  local desc = opts and opts.desc or require('acp.config').desc(action)
-  vim.keymap.set(mode, plug, fn, { buffer = buf, desc = desc })
-  if lhs then
-    opts = vim.tbl_extend('force', opts or {}, { buffer = buf, remap = true, desc = desc })
-    M.set(buf, mode, lhs, plug, opts)
-  end
 end
 
 ---The buffers of a session, if it has any.
@@ -147,14 +80,14 @@ function M.ensure(id)
   bufs[id] = b
   if not (b.chat and api.nvim_buf_is_loaded(b.chat)) then
     local again = b.chat ~= nil
-    b.chat = require('acp.chat.transcript').create(id)
+    b.chat = M.makers.chat(id)
     if again then
       b.base, b.unsent = 0, 0
-      require('acp.rpc.host').notify('redraw', { session = id, why = 'the buffer was wiped' })
+      host.notify('redraw', { session = id, why = 'the buffer was wiped' })
     end
   end
   if not (b.prompt and api.nvim_buf_is_loaded(b.prompt)) then
-    b.prompt = require('acp.prompt.buffer').create(id)
+    b.prompt = M.makers.prompt(id)
   end
   return b
 end
@@ -222,9 +155,11 @@ function M.close(id)
     end
   end
   bufs[id] = nil
-  require('acp.prompt.buffer').forget(id)
+  M.forgotten:emit(id)
   vim.tbl_map(strip, loaded)
   keep(b.chat)
 end
+
+state.closed:add(M.close)
 
 return M

@@ -4,6 +4,9 @@ local M = {}
 
 local api = vim.api
 
+---Takes what would cover the code out of the way; the layout knows how.
+function M.uncover() end
+
 ---Shows again what a window is for, and in a window for code the file that came there.
 ---@param win integer
 ---@param home integer the buffer it is for
@@ -22,7 +25,7 @@ local function move(win, home, file)
   if not went then
     return
   end
-  require('acp.chat.layout').uncover()
+  M.uncover()
   local code = require('acp.ui.window').code()
   api.nvim_set_current_win(code)
   if api.nvim_win_get_buf(code) ~= file then
@@ -49,7 +52,7 @@ function M.leave(win)
 end
 
 api.nvim_create_autocmd('BufEnter', {
-  group = api.nvim_create_augroup('acp_astray', {}),
+  group = api.nvim_create_augroup('acp_foreign_buffer', {}),
   desc = 'Show files that open in a chat in a window for code',
   callback = function(event)
     local win, file = api.nvim_get_current_win(), event.buf

@@ -209,17 +209,6 @@ api.nvim_create_autocmd('WinResized', {
   end,
 })
 
-api.nvim_create_autocmd('BufFilePre', {
-  group = group,
-  nested = true,
-  desc = 'Show an agent again where a restored session had it',
-  callback = function(event)
-    if vim.g.SessionLoad and api.nvim_buf_get_name(event.buf) == '' then
-      require('acp.chat.mksession').restore(event.buf)
-    end
-  end,
-})
-
 ---@param chat integer window
 ---@param buf integer
 ---@return integer win
@@ -274,7 +263,7 @@ function M.open(id, focus)
   if focus then
     api.nvim_set_current_win(prompt)
   end
-  require('acp.chat.transcript').tell_visible(id)
+  require('acp.chat.windows').report_visible(id)
   require('acp.chat.winbar').refresh(id)
 end
 
@@ -329,5 +318,6 @@ function M.uncover()
     M.hide()
   end
 end
+require('acp.chat.foreign_buffer').uncover = M.uncover
 
 return M

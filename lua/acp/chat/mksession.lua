@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local bufs = require('acp.chat.buffers')
 
 local words = {
   '',
@@ -26,13 +27,9 @@ end
 ---@param buf integer
 function M.read(buf)
   local id = vim.b[buf].acp_session
-  local b = id and require('acp.chat.buffers').get(id)
-  if b and b.chat == buf then
-    b.base, b.seq = 0, 0
-    require('acp.ui.highlight').attach(buf)
-    require('acp.rpc.host').notify('redraw', { session = id, why = 'the buffer was read anew' })
-  elseif b and b.prompt == buf then
-    require('acp.prompt.complete').attach(buf)
+  local b = id and bufs.get(id)
+  if b and (b.chat == buf or b.prompt == buf) then
+    bufs.reread:emit(buf, b.chat == buf and 'chat' or 'prompt', id)
   elseif not id then
     explain(buf)
   end
@@ -60,7 +57,7 @@ end
 ---Puts a buffer where those are shown that an earlier Neovim had in its place, of whichever agent.
 ---@param buf integer
 ---@param tail string what their names end in
-function M.replace(buf, tail)
+local function replace(buf, tail)
   for _, old in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_get_name(old):gsub(' %(old%)$', '')
     if vim.b[old].acp_gone and vim.endswith(name, tail) then
@@ -71,6 +68,8 @@ function M.replace(buf, tail)
     end
   end
 end
+
+bufs.created:add(replace)
 
 ---A session of Neovim's was restored.
 function M.restored()

@@ -2,12 +2,12 @@
 local M = {}
 
 local api = vim.api
-local steps = require('acp.ui.async_keys')
+local async_keys = require('acp.ui.async_keys')
 
 ---@return integer session, integer row of the cursor, 0-based, as the host counts, integer seq of
 ---  the edit that it is counted after
 local function here()
-  local at = require('acp.chat.transcript').here()
+  local at = require('acp.chat.cursor').here()
   return at.session, at.row, at.seq
 end
 
@@ -25,12 +25,12 @@ function M.jump(kind, forward)
     if api.nvim_win_get_buf(win) == buf then
       api.nvim_win_call(win, function()
         vim.cmd("normal! m'")
-        local line = found.row + 1 + require('acp.chat.transcript').base(id)
+        local line = found.row + 1 + require('acp.chat.cursor').base(id)
         pcall(api.nvim_win_set_cursor, win, { line, 0 })
       end)
     end
   end
-  steps.await(function(done)
+  async_keys.await(function(done)
     require('acp.rpc.host').request('next', args, function(found)
       land(found)
       done()
@@ -55,7 +55,7 @@ function M.edit(path, line)
   if vim.fs.normalize(api.nvim_buf_get_name(0)) ~= vim.fs.normalize(path) then
     local ok, err = pcall(vim.cmd.edit, vim.fn.fnameescape(vim.fn.fnamemodify(path, ':.')))
     if not ok then
-      return require('acp.ui.notify').warn(tostring(err))
+      return require('acp.notify').warn(tostring(err))
     end
   end
   if line and line > 0 then
@@ -84,9 +84,9 @@ function M.open()
         return M.edit(path, tonumber(line))
       end
     end
-    vim.notify('acp: there is no file here', vim.log.levels.INFO)
+    require('acp.notify').info('there is no file here')
   end
-  steps.await(function(done)
+  async_keys.await(function(done)
     local args = { session = id, row = row, seq = seq }
     require('acp.rpc.host').request('location', args, function(place)
       done()
@@ -135,15 +135,15 @@ function M.yank_code()
   require('acp.rpc.host').request('block', { session = id, row = row }, function(block)
     local code
     if block and block.end_row > block.row and api.nvim_buf_is_valid(buf) then
-      local base = require('acp.chat.transcript').base(id)
+      local base = require('acp.chat.cursor').base(id)
       local lines = api.nvim_buf_get_lines(buf, block.row + base, block.end_row + base, false)
       code = code_at(lines, row - block.row + 1)
     end
     if not code then
-      return vim.notify('acp: there is no block of code here', vim.log.levels.INFO)
+      return require('acp.notify').info('there is no block of code here')
     end
     vim.fn.setreg(register, code, 'l')
-    vim.notify(('acp: %d lines yanked'):format(#code))
+    require('acp.notify').info(('%d lines yanked'):format(#code))
   end)
 end
 
@@ -151,7 +151,7 @@ end
 function M.plan()
   local session = require('acp.rpc.state').sessions[vim.b.acp_session]
   if not session or not session.plan then
-    return vim.notify('acp: there is no plan')
+    return require('acp.notify').info('there is no plan')
   end
   local icons = { completed = '✓', in_progress = '▸' }
   local lines = {}

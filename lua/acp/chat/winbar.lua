@@ -4,11 +4,28 @@ local M = {}
 local api = vim.api
 local bar = require('acp.ui.winbar')
 local bufs = require('acp.chat.buffers')
+local signal = require('acp.rpc.signal')
+local state = require('acp.rpc.state')
 local cells, flat = require('acp.ui.wrap').cells, require('acp.ui.wrap').flat
 
 local spinner = { '⣷', '⣯', '⣟', '⡿', '⢿', '⣻', '⣽', '⣾' }
 ---@type uv.uv_timer_t?
 local timer
+
+---The lines of a session were brought up to date. Gets its id.
+M.refreshed = signal()
+
+---@alias acp.ComposeBar fun(id: integer, win: integer, width: integer): string as 'winbar' takes it
+
+---Says what stands above a prompt.
+---@type acp.ComposeBar
+function M.prompt_bar()
+  return ''
+end
+
+---Says for how long a write of a session has waited.
+---@type fun(id: integer): string?
+function M.waits() end
 
 ---@param seconds integer
 ---@return string
@@ -16,9 +33,10 @@ local function clock(seconds)
   return ('%d:%02d'):format(math.floor(seconds / 60), seconds % 60)
 end
 
+---A text as 'winbar' takes it.
 ---@param s string
 ---@return string
-local function escape(s)
+function M.escape(s)
   return (s:gsub('%%', '%%%%'))
 end
 
@@ -31,7 +49,7 @@ end
 ---@param s string
 ---@param room integer cells
 ---@return string
-local function shorten(s, room)
+function M.shorten(s, room)
   if cells(s) <= room then
     return s
   end
@@ -74,14 +92,13 @@ local states = {
 ---@param id integer
 ---@return string
 local function other_waits(id)
-  local mirror = require('acp.rpc.state')
   local others = vim.tbl_filter(function(other)
     return other ~= id
-  end, mirror.waiting())
+  end, state.waiting())
   if #others > 1 then
     return #others .. ' others wait for you '
   end
-  return others[1] and flat(mirror.name(others[1])) .. ' waits for you ' or ''
+  return others[1] and flat(state.name(others[1])) .. ' waits for you ' or ''
 end
 
 ---The line above a chat. What does not fit is left out, the least important first.
@@ -90,21 +107,20 @@ end
 ---@param width integer
 ---@return string
 local function chat_bar(id, win, width)
-  local mirror = require('acp.rpc.state')
-  local s = mirror.sessions[id]
+  local s = state.sessions[id]
   if not s then
     return '%#AcpWinbar# closed'
   end
-  local left = flat(' ' .. mirror.name(id) .. (s.title and (' · ' .. s.title) or ''))
+  local left = flat(' ' .. state.name(id) .. (s.title and (' · ' .. s.title) or ''))
   local status, group = unpack(states[s.state])
   if s.state == 'running' or s.state == 'starting' then
     status = status .. ' ' .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]
-    local since = mirror.since[id]
+    local since = state.since[id]
     if since then
       status = status .. ' ' .. clock(math.floor((vim.uv.now() - since) / 1000))
     end
   end
-  local waits = s.state == 'requires_action' and require('acp.permission.pending_write').waits(id)
+  local waits = s.state == 'requires_action' and M.waits(id)
   if waits then
     status = status .. ' · ' .. waits
   end
@@ -118,7 +134,7 @@ local function chat_bar(id, win, width)
   if cells(others .. status) > width - 8 then
     others = '' -- the bar has to say whose it is
   end
-  left = shorten(left, width - cells(others .. status) - 3)
+  left = M.shorten(left, width - cells(others .. status) - 3)
   local room = width - cells(left .. others .. status) - 4
   local shown = {}
   for _, fact in ipairs(vim.fn.reverse(facts(s))) do
@@ -129,102 +145,12 @@ local function chat_bar(id, win, width)
     table.insert(shown, fact)
   end
   return ('%%#AcpWinbar#%s%%=%s %%#AcpWinbarWaiting#%s%%#%s#%s '):format(
-    escape(left),
-    escape(table.concat(shown, ' · ')),
-    escape(others),
+    M.escape(left),
+    M.escape(table.concat(shown, ' · ')),
+    M.escape(others),
     group,
     status
   )
-end
-
----The chip of a prompt: the files whose unsaved text goes along, as many as fit.
----@param id integer
----@param room integer cells
----@param inserting boolean
----@return string chip, boolean whole
-local function chip(id, room, inserting)
-  local names, dropped = require('acp.prompt.unsaved').chip(id)
-  if not names then
-    return '', true
-  end
-  local key = not inserting and require('acp.config').get().keys.drop_unsaved
-  local hint = key and ('  ' .. key .. (dropped and ' sends' or ' drops')) or ''
-  local head = dropped and '− unsaved: ' or '+ unsaved: '
-  room = room - cells(head .. hint)
-  local list, shown, width = '', 0, 0
-  for i, name in ipairs(names) do
-    width = width + cells(i > 1 and ', ' .. name or name)
-    if width > room then
-      break
-    end
-    local more = i < #names and (', +%d'):format(#names - i) or ''
-    if width + #more <= room then
-      list, shown = table.concat(names, ', ', 1, i) .. more, i
-    end
-  end
-  if shown == 0 then
-    room, hint, shown = room + cells(hint), '', 0
-    list = #names > 1 and #names .. ' files'
-      or shorten(vim.fs.basename(names[1]), math.max(room, 8))
-  end
-  local group = dropped and 'AcpMore' or 'AcpChip'
-  local text = ('%%#%s#%s%%#AcpWinbar#%s'):format(group, escape(head .. list), escape(hint))
-  return text, shown == #names
-end
-
----@param hints string
----@return string
-local function emphasize(hints)
-  return (hints:gsub('^%l+ed%f[%A]', '%%#AcpError#%0%%#AcpWinbar#'))
-end
-
----@param id integer
----@param win integer
----@param width integer
----@return string
-local function prompt_bar(id, win, width)
-  local s = require('acp.rpc.state').sessions[id]
-  local keys = require('acp.config').get().keys
-  local parts = {}
-  if s and s.queued > 0 then
-    table.insert(parts, s.queued .. ' queued' .. (s.paused and ', paused' or ''))
-  end
-  local hints = {}
-  -- What is offered works in the mode that the user is in, or will be in there.
-  local here = api.nvim_win_get_buf(win) == api.nvim_get_current_buf()
-  local inserting = here and api.nvim_get_mode().mode:match('^i') ~= nil
-  local send = inserting and keys.send_insert or keys.send
-  if send and bufs.yielded(api.nvim_win_get_buf(win), inserting and 'i' or 'n', send) then
-    send = nil -- it does what the user has made of it
-  end
-  local over = not s and 'closed' or s.state == 'dead' and 'ended · :Acp restart'
-  if over then
-    table.insert(hints, over)
-  elseif send then
-    table.insert(hints, escape(send) .. ' send')
-  end
-  local works = s and (s.state == 'running' or s.state == 'requires_action')
-  if keys.cancel and works and not inserting then
-    table.insert(hints, escape(keys.cancel) .. ' stop')
-  end
-  local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
-  local refused = require('acp.prompt.buffer').refused(id)
-  if refused then
-    right = over or '' -- the keys matter less
-    left = over and 'not sent' or 'not sent: ' .. flat(refused)
-    left = escape(shorten(left, api.nvim_win_get_width(win) - 4 - cells(right)))
-    return '%#AcpError# ' .. left .. '%=%#AcpWinbar#' .. emphasize(right) .. ' '
-  end
-  local used = left ~= '' and cells(left .. ' · ') or 0
-  local room = width - 2 - used
-  local along, whole = chip(id, room - cells(right) - 2, inserting)
-  if not whole then -- it is worth more than the keys
-    along, right = chip(id, room, inserting), ''
-  end
-  if along ~= '' and left ~= '' then
-    left = left .. ' · '
-  end
-  return '%#AcpWinbar# ' .. left .. along .. '%=' .. emphasize(right) .. ' '
 end
 
 ---@param buf? integer
@@ -246,7 +172,7 @@ function M.below(id)
   end
   local info, lines = vim.fn.getwininfo(prompt)[1], {}
   local width = info.width - info.textoff
-  for buf, compose in pairs({ [b.chat] = chat_bar, [b.prompt] = prompt_bar }) do
+  for buf, compose in pairs({ [b.chat] = chat_bar, [b.prompt] = M.prompt_bar }) do
     local win = vim.iter(windows(buf)):find(bar.lost)
     if win then
       local chunks = bar.chunks(win, compose(id, win, width), width)
@@ -266,7 +192,7 @@ local function draw_bars(id)
   local function below()
     M.below(id)
   end
-  for compose, buf in pairs(b and { [chat_bar] = b.chat, [prompt_bar] = b.prompt } or {}) do
+  for compose, buf in pairs(b and { [chat_bar] = b.chat, [M.prompt_bar] = b.prompt } or {}) do
     for _, win in ipairs(windows(buf)) do
       bar.set(win, compose(id, win, api.nvim_win_get_width(win)), below)
     end
@@ -277,7 +203,7 @@ end
 ---@return boolean
 local function spinning()
   for id, b in bufs.each() do
-    local s = require('acp.rpc.state').sessions[id]
+    local s = state.sessions[id]
     if s and b.visible and (s.state == 'running' or s.state == 'starting') then
       return true
     end
@@ -291,14 +217,13 @@ local others_say = ''
 ---Shows a session's new state beside its buffers; all sessions without an id.
 ---@param id? integer
 function M.refresh(id)
-  local mirror = require('acp.rpc.state')
-  local say = table.concat(mirror.waiting(), ' ') .. '/' .. vim.tbl_count(mirror.sessions)
+  local say = table.concat(state.waiting(), ' ') .. '/' .. vim.tbl_count(state.sessions)
   local all = id == nil or say ~= others_say
   others_say = say
   for each in bufs.each() do
     if all or each == id then
       draw_bars(each)
-      require('acp.prompt.buffer').hint(each)
+      M.refreshed:emit(each)
     end
   end
   if spinning() then
@@ -321,5 +246,12 @@ function M.refresh(id)
     end
   end
 end
+
+state.changed:add(M.refresh)
+state.permissions_changed:add(M.refresh) -- it says how long a write has waited
+state.closed:add(M.refresh)
+state.died:add(function()
+  M.refresh()
+end)
 
 return M

@@ -105,7 +105,7 @@ end
 ---@param last integer how many lines there are
 ---@param by 1|-1
 ---@return integer?
-function M.beside(diff, side, row, last, by)
+function M.neighbour(diff, side, row, last, by)
   local n = M.count(diff)
   for i = by > 0 and 1 or n, by > 0 and n or 1, by do
     if (M.row(diff, side, i, last) - row) * by > 0 then

@@ -2,8 +2,9 @@
 local M = {}
 
 local api = vim.api
-local split = require('acp.diff.windows')
-local virtual = require('acp.ui.virt_lines')
+local label = require('acp.diff.label')
+local windows = require('acp.diff.windows')
+local virt_lines = require('acp.ui.virt_lines')
 local ns = api.nvim_create_namespace('acp_inline')
 
 ---How many changes are drawn at once.
@@ -18,6 +19,7 @@ local slice = 300
 ---@field new_words integer[]
 
 ---@class acp.Inline: acp.DiffPlace
+---@field owner acp.DiffOwner
 ---@field buf integer
 ---@field win integer
 ---@field back? integer the window that the user was taken from
@@ -30,7 +32,7 @@ local slice = 300
 ---@field refused table<integer, true> of the changes
 ---@field struck table<integer, true> those of the changes that are drawn so
 ---@field drawn table<integer, integer[]> the extmarks of the changes
----@field keys acp.Borrowed[]
+---@field keys acp.MappedKey[]
 ---@field lhs table<string, string> the keys by action
 ---@field group integer
 ---@field note? integer the window that says where the change is, while it is off the screen
@@ -60,17 +62,18 @@ end
 ---@param path string
 ---@return integer? buf, 'wipe'|'unload'|nil after
 local function find(path)
-  local real = vim.uv.fs_realpath(path)
-  if not real then
+  if not vim.uv.fs_stat(path) then
     return
   end
+  local real = require('acp.rpc.path').real
+  local wanted = real(path)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_get_name(buf)
     if
-      name ~= ''
+      name:sub(1, 1) == '/'
       and api.nvim_buf_is_loaded(buf)
       and vim.bo[buf].buftype == ''
-      and (vim.uv.fs_realpath(name) or name) == real
+      and real(name) == wanted
     then
       return buf
     end
@@ -109,7 +112,7 @@ end
 ---@return table[] chunks
 local function refused_line(text, buf, first)
   local struck = { 'AcpReviewRefused', 'AcpStrikethrough' }
-  local chunks = { { (virtual.untabbed(text, buf)), struck } }
+  local chunks = { { (virt_lines.untabbed(text, buf)), struck } }
   table.insert(chunks, first and { '  ✗ refused', 'AcpReviewRefusedSign' } or nil)
   return chunks
 end
@@ -128,7 +131,7 @@ local function draw(buf, change, side, header, refused)
   local other = side == 'old' and 'new' or 'old'
   local row = change[side .. '_at'] - 1
   local group = side == 'old' and 'AcpInlineDelete' or 'AcpInlineAdd'
-  local words = virtual.words(change[side .. '_words'])
+  local words = virt_lines.words(change[side .. '_words'])
   for i, line in ipairs(change[side]) do
     mark(row + i - 1, 0, {
       end_row = row + i,
@@ -149,11 +152,11 @@ local function draw(buf, change, side, header, refused)
     end
   end
   group = side == 'old' and 'AcpInlineAdd' or 'AcpInlineDelete'
-  words = virtual.words(change[other .. '_words'])
+  words = virt_lines.words(change[other .. '_words'])
   local lines = {}
   for i, line in ipairs(change[other]) do
     local chunks = refused and refused_line(line, buf, i == 1)
-      or virtual.line(line, words[i - 1], group, group .. 'Word', buf)
+      or virt_lines.line(line, words[i - 1], group, group .. 'Word', buf)
     table.insert(lines, chunks)
   end
   local last = api.nvim_buf_line_count(buf)
@@ -164,7 +167,7 @@ local function draw(buf, change, side, header, refused)
     if at >= last then
       at, above = last - 1, false
     end
-    virtual.guard(buf)
+    virt_lines.guard(buf)
     mark(at, 0, { virt_lines = virt, virt_lines_above = above })
   end
   -- What goes stands above what comes.
@@ -184,7 +187,7 @@ end
 local function map(self, diff)
   local config = require('acp.config').get().keys
   local keys = {}
-  for _, key in ipairs(require('acp.diff.view').keys(diff)) do
+  for _, key in ipairs(self.owner.keys(diff)) do
     for _, mode in ipairs(key.modes or { 'n' }) do
       local mapped = { mode = mode, lhs = key.plug, run = key.run, action = key.action }
       table.insert(keys, mapped)
@@ -208,15 +211,15 @@ end
 ---@param diff acp.Diff
 ---@return string
 local function words(self, diff)
-  local told = require('acp.diff.view')
-  local hints, facts = told.hints(diff, self.lhs), told.facts(diff, diff.after, self.lhs)
+  local hints = label.hints(diff, self.owner.keys(diff), self.lhs)
+  local facts = label.facts(diff, diff.after, self.lhs)
   local room = api.nvim_win_get_width(self.win) - vim.fn.getwininfo(self.win)[1].textoff
   local name, line = facts[1], nil
   local file = diff.files[diff.at].name .. ' · '
   for _, known in ipairs({ '', file, file .. diff.after .. '  ' }) do
     if vim.startswith(name, known) then
       facts[1] = name:sub(#known + 1)
-      line = told.line(vim.list_extend(vim.list_slice(facts), hints), room)
+      line = require('acp.ui.wrap').fit(vim.list_extend(vim.list_slice(facts), hints), room)
     end
     if #hints < 2 or line:find(hints[2], 1, true) then
       break
@@ -259,7 +262,7 @@ end
 ---Says where the change is while it is off the screen.
 ---@param self acp.Inline
 ---@param diff acp.Diff
-local function tell_place(self, diff)
+local function show_note(self, diff)
   local valid = not self.over and api.nvim_win_is_valid(self.win)
   local arrow, line
   if valid and api.nvim_win_get_buf(self.win) == self.buf then
@@ -268,12 +271,11 @@ local function tell_place(self, diff)
   if not arrow or api.nvim_win_get_tabpage(self.win) ~= api.nvim_get_current_tabpage() then
     return close_note(self)
   end
-  local told = require('acp.diff.view')
   local parts = { ('%s line %d: a change of the agent'):format(arrow, line) }
   local key = self.lhs[arrow == '↓' and 'review_next' or 'review_previous']
   table.insert(parts, key and key .. ' goes there')
-  vim.list_extend(parts, told.hints(diff, self.lhs))
-  local text = told.line(parts, api.nvim_win_get_width(self.win) - 1)
+  vim.list_extend(parts, label.hints(diff, self.owner.keys(diff), self.lhs))
+  local text = require('acp.ui.wrap').fit(parts, api.nvim_win_get_width(self.win) - 1)
   local top = api.nvim_win_call(self.win, vim.fn.winline) > 1
   local config = {
     relative = 'win',
@@ -408,7 +410,7 @@ function Inline:focus()
     api.nvim_set_current_win(self.win)
   end
   go(self)
-  split.settle(self.before)
+  windows.note_views(self.before)
 end
 
 function Inline:close()
@@ -420,17 +422,17 @@ function Inline:close()
     api.nvim_set_current_win(self.back)
   end
   if self.opened then
-    split.close({ self.opened }, { self.buf }, self.before.code or self.buf)
+    windows.close({ self.opened }, { self.buf }, self.before.code or self.buf)
   end
-  split.restore(self.before)
+  windows.restore(self.before)
   put_back(self.buf, self.after)
 end
 
 ---Shows a diff over the file's buffer, in its window or in a new one.
 ---@param diff acp.Diff
----@param gone fun() called when the user has closed the window
+---@param owner acp.DiffOwner
 ---@return acp.Inline? nil where the buffer has neither of the texts
-function M.open(diff, gone)
+function M.open(diff, owner)
   local buf, after = find(diff.path)
   if not buf then
     return nil
@@ -441,6 +443,7 @@ function M.open(diff, gone)
     return nil
   end
   local self = setmetatable({
+    owner = owner,
     buf = buf,
     after = after,
     keys = {},
@@ -450,13 +453,13 @@ function M.open(diff, gone)
     struck = {},
     drawn = {},
     over = false,
-    before = split.remember(diff.path),
+    before = windows.remember(diff.path),
     line = diff.first,
     group = api.nvim_create_augroup('acp_inline', {}),
   }, Inline)
-  local win = split.shows(diff.path)
+  local win = windows.shows(diff.path)
   if not win then
-    local code = split.code(diff.path)
+    local code = windows.code(diff.path)
     self.opened = api.nvim_open_win(buf, false, {
       split = code and 'below' or 'above',
       win = code or -1,
@@ -465,7 +468,7 @@ function M.open(diff, gone)
     win = self.opened
   end
   self.win, self.wins = win, { win }
-  split.unbind(self.before)
+  windows.unbind(self.before)
   local first = diff.changes[1]
   self.above = first and #first.old > 0 and side == 'old' and 1
     or 1 + (first and #first[side == 'old' and 'new' or 'old'] or 0)
@@ -476,21 +479,21 @@ function M.open(diff, gone)
   else
     make_room(self)
   end
-  split.settle(self.before)
-  tell_place(self, diff)
-  local function tell()
-    tell_place(self, diff)
+  windows.note_views(self.before)
+  show_note(self, diff)
+  local function update_note()
+    show_note(self, diff)
   end
   api.nvim_create_autocmd({ 'WinScrolled', 'WinResized', 'BufWinEnter', 'TabEnter' }, {
     group = self.group,
     desc = 'Say where the change is that is off the screen',
-    callback = vim.schedule_wrap(tell),
+    callback = vim.schedule_wrap(update_note),
   })
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
     group = self.group,
     buffer = self.buf,
     desc = 'Say where the change is that an edit has moved',
-    callback = vim.schedule_wrap(tell),
+    callback = vim.schedule_wrap(update_note),
   })
   api.nvim_create_autocmd('WinClosed', {
     group = self.group,
@@ -498,7 +501,7 @@ function M.open(diff, gone)
     callback = function()
       vim.schedule(function()
         if not self.over then
-          gone()
+          owner.closed()
         end
       end)
     end,

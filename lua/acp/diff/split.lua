@@ -3,7 +3,8 @@ local M = {}
 
 local api = vim.api
 local bar = require('acp.ui.winbar')
-local split = require('acp.diff.windows')
+local label = require('acp.diff.label')
+local windows = require('acp.diff.windows')
 local window = require('acp.ui.window')
 local ns = api.nvim_create_namespace('acp_diff')
 
@@ -11,14 +12,14 @@ local ns = api.nvim_create_namespace('acp_diff')
 ---it to have colours at all.
 local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 1024, 1024 * 1024
 
----@class acp.Pair: acp.DiffPlace
+---@class acp.SplitDiff: acp.DiffPlace
 ---@field wins integer[] of the old and the new text
 ---@field bufs integer[]
 ---@field origin integer the window where the user was
 ---@field before acp.Before of the tab where the user was
----@field gone fun()
+---@field owner acp.DiffOwner
 ---@field editing? acp.Editing
-local Pair = {}
+local Split = {}
 
 ---@class acp.Editing a text of the user's in place of one that waits to be written
 ---@field session integer
@@ -26,7 +27,7 @@ local Pair = {}
 ---@field name string of the file
 ---@field buf integer
 ---@field on boolean
-Pair.__index = Pair
+Split.__index = Split
 
 local count = 0
 
@@ -121,10 +122,10 @@ local function colour(bufs, diff)
 end
 
 ---@param buf integer
----@param diff acp.Diff
-local function map(buf, diff)
+---@param keys acp.DiffKey[]
+local function map(buf, keys)
   local config = require('acp.config').get().keys
-  for _, key in ipairs(require('acp.diff.view').keys(diff)) do
+  for _, key in ipairs(keys) do
     local desc = require('acp.config').desc(key.action)
     local opts = { buffer = buf, nowait = true, desc = desc }
     vim.keymap.set(key.modes or 'n', key.plug, key.run, opts)
@@ -135,22 +136,21 @@ local function map(buf, diff)
   require('acp.ui.key_help').map(buf)
 end
 
----@param self acp.Pair
+---@param self acp.SplitDiff
 ---@param diff acp.Diff
 local function draw_bars(self, diff)
-  local told = require('acp.diff.view')
   local parts = {
-    told.facts(diff, diff.before),
-    vim.list_extend({ diff.after }, told.hints(diff)),
+    label.facts(diff, diff.before),
+    vim.list_extend({ diff.after }, label.hints(diff, self.owner.keys(diff))),
   }
   if self.editing then
     parts[1] = { diff.files[diff.at].name .. ' · ' .. diff.before }
     parts[2] = { 'yours to edit', ':w writes it' }
   end
   for side, win in ipairs(self.wins) do
-    local line = told.line(parts[side], api.nvim_win_get_width(win))
+    local line = require('acp.ui.wrap').fit(parts[side], api.nvim_win_get_width(win))
     bar.set(win, '%#AcpWinbar#%<' .. line:gsub('%%', '%%%%'), function(text)
-      bar.beside(win, text)
+      bar.at_cursor(win, text)
     end)
   end
 end
@@ -164,7 +164,7 @@ function M.number()
 end
 
 ---Puts buffers into the windows, beside each other line by line.
----@param self acp.Pair
+---@param self acp.SplitDiff
 ---@param diff acp.Diff
 local function place(self, diff)
   for side, win in ipairs(self.wins) do
@@ -190,7 +190,7 @@ local function place(self, diff)
       cursorbind = diff.form == 'changes',
     })
     if diff.form == 'whole' then
-      split.compare(win)
+      windows.compare(win)
     end
     window.set(win, { foldcolumn = '0' })
   end
@@ -219,7 +219,7 @@ local function place(self, diff)
 end
 
 ---Makes the buffers of a diff ready for windows.
----@param self acp.Pair
+---@param self acp.SplitDiff
 ---@param diff acp.Diff
 local function prepare(self, diff)
   self.bufs = diff.texts.bufs
@@ -233,7 +233,7 @@ local function prepare(self, diff)
     vim.b[buf].acp_session = diff.session
     vim.b[buf].acp_diff = true
     vim.bo[buf].filetype = 'acp-diff'
-    map(buf, diff)
+    map(buf, self.owner.keys(diff))
   end
   if diff.form == 'whole' or diff.rows then
     vim.schedule(function()
@@ -243,7 +243,7 @@ local function prepare(self, diff)
 end
 
 ---Tells when the user closes a window, or has it show something else.
----@param self acp.Pair
+---@param self acp.SplitDiff
 local function watch(self)
   for _, buf in ipairs(self.bufs) do
     api.nvim_create_autocmd('BufWipeout', {
@@ -256,7 +256,7 @@ local function watch(self)
             return other ~= buf
           end, self.bufs)
           if not self.editing or self.editing.buf == buf then
-            vim.schedule(self.gone)
+            vim.schedule(self.owner.closed)
           end
         end
       end,
@@ -264,7 +264,7 @@ local function watch(self)
   end
 end
 
-function Pair:swap(diff)
+function Split:swap(diff)
   if diff.form == 'inline' or #self.bufs < 2 or self.editing then
     return false
   end
@@ -281,7 +281,7 @@ function Pair:swap(diff)
 end
 
 ---@return 1|2|nil
-function Pair:side()
+function Split:side()
   for side, win in ipairs(self.wins) do
     if win == api.nvim_get_current_win() then
       return side
@@ -289,7 +289,7 @@ function Pair:side()
   end
 end
 
-function Pair:paint(diff, refused)
+function Split:paint(diff, refused)
   local function paint()
     if #self.bufs == 2 and vim.iter(self.wins):all(api.nvim_win_is_valid) then
       require('acp.diff.hunk_selection').paint(self.wins, diff, refused)
@@ -305,7 +305,7 @@ function Pair:paint(diff, refused)
 end
 
 ---Makes the new side a text that the user edits, and that |:w| has written.
-function Pair:edit(diff, lines, mine)
+function Split:edit(diff, lines, mine)
   local buf = self.bufs[2]
   if not buf or not api.nvim_buf_is_valid(buf) then
     return
@@ -350,14 +350,11 @@ function Pair:edit(diff, lines, mine)
 end
 
 ---Has the edited text written.
-function Pair:write()
+function Split:write()
   local about = self.editing
   local buf = about.buf
-  local waits = vim.iter(require('acp.rpc.state').permissions()):any(function(request)
-    return request.id == about.permission
-  end)
-  if not waits then
-    vim.notify('acp: the agent does not wait for this text any more')
+  if not require('acp.rpc.state').permission(about.permission) then
+    require('acp.notify').info('the agent does not wait for this text any more')
     return
   end
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -368,24 +365,24 @@ function Pair:write()
     if not err then
       return
     end
-    require('acp.ui.notify').warn(err)
+    require('acp.notify').warn(err)
     if api.nvim_buf_is_loaded(buf) then
       vim.bo[buf].modified = true
     else
-      require('acp.diff.view').give_back(about, lines) -- it was |:wq|
+      self.owner.give_back(about, lines) -- it was |:wq|
     end
   end)
 end
 
 ---Leaves the user the text that they edit, in its window, and ends all else of the diff.
-function Pair:leave()
+function Split:leave()
   local buf, win = self.editing.buf, self.wins[2]
   local others = vim.tbl_filter(function(other)
     return other ~= buf
   end, self.bufs)
   self.bufs = {}
   api.nvim_create_augroup('acp_review', {})
-  split.close(self.wins, others)
+  windows.close(self.wins, others)
   M.drop({ bufs = others })
   for _, key in ipairs(api.nvim_buf_get_keymap(buf, 'n')) do
     if vim.startswith(key.desc or '', 'acp: ') then
@@ -396,57 +393,57 @@ function Pair:leave()
     api.nvim_win_call(win, vim.cmd.diffoff)
     bar.drop(win)
   end
-  split.restore(self.before)
+  windows.restore(self.before)
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
     callback = vim.schedule_wrap(function()
-      split.resize(self.before)
+      windows.resize(self.before)
     end),
   })
 end
 
-function Pair:focus()
+function Split:focus()
   if not vim.list_contains(self.wins, api.nvim_get_current_win()) then
     api.nvim_set_current_win(self.wins[2])
   end
 end
 
-function Pair:close()
+function Split:close()
   local bufs = self.bufs
   self.bufs = {}
   api.nvim_create_augroup('acp_review', {})
   if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
     api.nvim_set_current_win(self.origin)
   end
-  split.close(self.wins, bufs, self.before.code)
+  windows.close(self.wins, bufs, self.before.code)
   M.drop({ bufs = bufs })
-  split.restore(self.before)
+  windows.restore(self.before)
 end
 
 ---Opens windows for a diff, without focus.
 ---@param diff acp.Diff
 ---@param tab boolean in a tab of their own
----@param gone fun() called when the user has closed one of them
----@return acp.Pair
-function M.open(diff, tab, gone)
-  local self = setmetatable({ gone = gone, origin = api.nvim_get_current_win() }, Pair)
+---@param owner acp.DiffOwner
+---@return acp.SplitDiff
+function M.open(diff, tab, owner)
+  local self = setmetatable({ owner = owner, origin = api.nvim_get_current_win() }, Split)
   prepare(self, diff)
-  local before = split.remember(diff.path)
+  local before = windows.remember(diff.path)
   local ok, wins = pcall(function()
     if tab then
-      return split.tab(self.bufs[1], self.bufs[2])
+      return windows.tab(self.bufs[1], self.bufs[2])
     end
-    return split.beside(self.bufs[1], self.bufs[2], diff.path)
+    return windows.side_by_side(self.bufs[1], self.bufs[2], diff.path)
   end)
   if not ok then
     error(wins, 0)
   end
   self.wins, self.before = wins, before
   if not tab then
-    split.unbind(before)
+    windows.unbind(before)
   end
   place(self, diff)
-  split.settle(before)
+  windows.note_views(before)
   watch(self)
   return self
 end

@@ -4,8 +4,14 @@
 local M = {}
 
 local api = vim.api
-local idle = require('acp.ui.safe_state')
-local rest = require('acp.ui.typing')
+local host = require('acp.rpc.host')
+local safe_state = require('acp.ui.safe_state')
+local signal = require('acp.rpc.signal')
+local state = require('acp.rpc.state')
+local typing = require('acp.ui.typing')
+
+---What is on the screen has changed: a diff is shown, or was closed.
+M.changed = signal()
 
 ---A diff as the host tells it, with what there is of one of its files.
 ---@class acp.Diff
@@ -62,12 +68,12 @@ local ready
 local coming
 ---@type table<integer, true> requests whose diff the user has closed
 local dismissed = {}
----@type acp.Steps the keys that were typed
-local steps = require('acp.ui.async_keys').new()
+---@type acp.KeyQueue the keys that were typed
+local key_queue = require('acp.ui.async_keys').new()
 ---@type {args: table, landed: fun()}? where one of them goes: what the host is asked for
 local jump
 
-local tell = require('acp.ui.notify').tell
+local notify = require('acp.notify')
 
 ---Forgets what is loaded and not shown.
 local function drop()
@@ -77,7 +83,7 @@ local function drop()
     end
   end
   loading, ready = nil, nil
-  rest.cancel()
+  typing.cancel()
 end
 
 ---Takes a piece of a diff.
@@ -99,7 +105,7 @@ end
 ---Forgets where the user wanted to go, and what they typed for there.
 local function stop_jump()
   jump = nil
-  steps:drop()
+  key_queue:drop()
 end
 
 ---Goes to another diff, and on with the next key when it is on the screen.
@@ -140,7 +146,7 @@ local function load(args, done)
     form = args.form,
     anew = args.anew,
   }
-  require('acp.rpc.host').request('show_diff', question, function(diff)
+  host.request('show_diff', question, function(diff)
     if loading ~= mine then
       return
     end
@@ -179,17 +185,7 @@ local function keep_unwritten()
   api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].swapfile = 'acwrite', false
   api.nvim_buf_set_lines(buf, 0, -1, false, kept.lines)
-  tell(('your text is in the buffer %s: :w FILE there'):format(name))
-end
-
----@param id integer?
----@return acp.Permission?
-local function request(id)
-  for _, r in ipairs(require('acp.rpc.state').permissions()) do
-    if r.id == id then
-      return r
-    end
-  end
+  notify.info(('your text is in the buffer %s: :w FILE there'):format(name))
 end
 
 ---Whether a float covers the screen or has the focus: somebody's picker, or the chat.
@@ -201,7 +197,7 @@ local function covered()
     if
       config.relative ~= ''
       and not config.hide
-      and win ~= require('acp.permission.float').win()
+      and vim.bo[api.nvim_win_get_buf(win)].filetype ~= 'acp-permission'
     then
       local size = api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
       if win == api.nvim_get_current_win() or (config.focusable and 2 * size > screen) then
@@ -244,19 +240,28 @@ local function close()
   if was then
     if was.editing then
       local held = was.editing
-      require('acp.rpc.host').notify(
-        'edit_held',
-        { session = held.session, permission = held.permission, on = false }
-      )
+      host.notify('edit_held', { session = held.session, permission = held.permission, on = false })
     end
     was:close()
   end
 end
 
----The user has closed one of the windows.
-local function gone()
-  M.close()
-end
+---@class acp.DiffOwner what the windows of a diff are opened for
+---@field keys fun(diff: acp.Diff): acp.DiffKey[]
+---@field closed fun() the user has closed one of them
+---@field give_back fun(about: acp.Editing, lines: string[]) takes a text that was not written, and
+---  whose window is gone
+local owner = {
+  keys = function(diff)
+    return M.keys(diff)
+  end,
+  closed = function()
+    M.close()
+  end,
+  give_back = function(about, lines)
+    M.give_back(about, lines)
+  end,
+}
 
 ---How the host is to tell diffs.
 ---@return 'inline'|nil
@@ -325,13 +330,13 @@ local function edit()
   end
   local args = { session = diff.session, permission = diff.permission, on = true }
   local function cannot()
-    tell('this text cannot be edited here')
+    notify.info('this text cannot be edited here')
     keep_unwritten()
   end
   if diff.form ~= 'whole' then
     return cannot()
   end
-  require('acp.rpc.host').request('edit_held', args, function(answer)
+  host.request('edit_held', args, function(answer)
     if not answer then
       return cannot()
     elseif shown == diff and place then
@@ -376,12 +381,12 @@ local function show(diff, by_user)
     asked = wanted
     local ok, opened = pcall(function()
       if diff.form == 'inline' then
-        return to == 'inline' and require('acp.diff.inline').open(diff, gone)
+        return to == 'inline' and require('acp.diff.inline').open(diff, owner)
       end
-      return require('acp.diff.split').open(diff, to == 'tab', gone)
+      return require('acp.diff.split').open(diff, to == 'tab', owner)
     end)
     if not ok and asked and to ~= 'tab' then -- there is no room
-      ok, opened = pcall(require('acp.diff.split').open, diff, true, gone)
+      ok, opened = pcall(require('acp.diff.split').open, diff, true, owner)
     end
     if ok and not opened then
       -- It cannot be shown in the file itself.
@@ -393,7 +398,7 @@ local function show(diff, by_user)
       require('acp.diff.split').drop(diff.texts or { bufs = {} })
       if asked then
         asked = false
-        require('acp.ui.notify').warn(tostring(opened))
+        notify.warn(tostring(opened))
       elseif diff.permission then
         dismissed[diff.permission] = true
       end
@@ -412,7 +417,7 @@ local function show(diff, by_user)
   if diff.edit then
     edit()
   end
-  require('acp.permission.float').update()
+  M.changed:emit()
 end
 
 ---Loads a diff and shows it: at once where the user asked, else when they rest.
@@ -444,31 +449,31 @@ function M.open(args, by_user, otherwise)
         stop_jump()
       end
     end
-    if by_user and idle.now() or place and rest.free() then
+    if by_user and safe_state.now() or place and typing.free() then
       now()
     else
-      rest.when(may_open, now)
+      typing.when(may_open, now)
     end
   end)
 end
 
 ---Brings the diff up to date with the open requests, as far as windows may be closed now.
 function M.update()
-  if unwritten and not request(unwritten.about.permission) then
+  if unwritten and not state.permission(unwritten.about.permission) then
     keep_unwritten()
   end
-  local first = require('acp.rpc.state').permissions()[1]
+  local first = state.permissions()[1]
   local wanted = first
     and first.files
     and not dismissed[first.id]
     and require('acp.config').get().diff ~= 'chat'
-  if shown and shown.permission and not request(shown.permission) then
-    if not idle.now() then
+  if shown and shown.permission and not state.permission(shown.permission) then
+    if not safe_state.now() then
       return -- the float waits too, and calls again
     end
     local editing = place and place.editing
     if editing and api.nvim_buf_is_valid(editing.buf) and vim.bo[editing.buf].modified then
-      tell('the agent waits for this text no more; it is still in its window')
+      notify.info('the agent waits for this text no more; it is still in its window')
       place:leave()
       shown, place, asked = nil, nil, false
     else
@@ -478,7 +483,7 @@ function M.update()
       end
     end
   end
-  if ready and ready.permission and not request(ready.permission) then
+  if ready and ready.permission and not state.permission(ready.permission) then
     coming = nil
     drop()
     stop_jump()
@@ -497,31 +502,30 @@ end
 
 ---Opens the diff that the user means and goes there: that of a request, of the block under the
 ---cursor, of the oldest open request, or the last one.
----@param of? acp.Permission
+---@param of? acp.OpenPermission
 function M.ask(of)
   if place and place.editing then
     return place:focus()
   end
-  local mirror = require('acp.rpc.state')
   local tries = {}
   local here = vim.b.acp_session
   if of then
     table.insert(tries, { session = of.session, permission = of.id })
   elseif here and vim.bo.filetype == 'acp-chat' then
-    local row = api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat.transcript').base(here)
+    local row = api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat.cursor').base(here)
     table.insert(tries, { session = here, row = row })
   end
-  for _, r in ipairs(mirror.permissions()) do
+  for _, r in ipairs(state.permissions()) do
     if r.files then
       table.insert(tries, { session = r.session, permission = r.id })
       break
     end
   end
-  local last = mirror.resolve()
+  local last = state.resolve()
   table.insert(tries, last and { session = last } or nil)
   local function try(i)
     if not tries[i] then
-      return tell('there is no diff')
+      return notify.info('there is no diff')
     end
     tries[i].form = form()
     M.open(tries[i], true, function()
@@ -537,7 +541,11 @@ end
 function M.give_back(about, lines)
   keep_unwritten()
   unwritten = { about = about, lines = lines }
-  if request(about.permission) and idle.now() and api.nvim_get_mode().mode == 'n' then
+  if
+    state.permission(about.permission)
+    and safe_state.now()
+    and api.nvim_get_mode().mode == 'n'
+  then
     local args = { session = about.session, permission = about.permission, edit = true }
     M.open(args, true, keep_unwritten)
   else
@@ -577,20 +585,20 @@ function M.close()
     dismissed[shown.permission] = true
   end
   close()
-  require('acp.permission.float').update()
+  M.changed:emit()
 end
 
 ---Answers the request of the diff with the option that allows, or refuses.
 ---@param which 'allow'|'reject'
 local function answer(which)
-  local r = request(shown and shown.permission)
+  local r = state.permission(shown and shown.permission)
   if not r then
-    return tell('nothing waits for your answer here')
+    return notify.info('nothing waits for your answer here')
   elseif r[which] then
-    return require('acp').respond(r.id, r[which])
+    return host.notify('respond', { session = r.session, id = r.id, option = r[which] })
   end
   local what = which == 'allow' and 'allows' or 'refuses'
-  tell(('the request has no option that %s; :Acp permit N takes any'):format(what))
+  notify.info(('the request has no option that %s; :Acp permit N takes any'):format(what))
 end
 
 ---Shows another file of the same diff.
@@ -600,7 +608,7 @@ local function turn(by, done)
   local diff = shown
   local to = diff and diff.at + by
   if not diff or not diff.files[to] then
-    tell('there is no other file')
+    notify.info('there is no other file')
     return done()
   end
   jump_to(again(diff, to), done)
@@ -618,16 +626,16 @@ local function pick(refuse)
   end
   if not diff or not side then
     return
-  elseif not request(diff.permission) then
-    return tell('nothing waits for your answer here')
+  elseif not state.permission(diff.permission) then
+    return notify.info('nothing waits for your answer here')
   end
   first, last = math.min(first, last), math.max(first, last)
   first, last = require('acp.diff.hunk_selection').touched(diff, side, first, last)
   if not first then
     local lhs = require('acp.config').get().keys.review_next
-    return tell('no hunk is here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or ''))
+    return notify.info('no hunk is here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or ''))
   end
-  require('acp.rpc.host').request('pick', {
+  host.request('pick', {
     session = diff.session,
     permission = diff.permission,
     file = diff.at,
@@ -637,7 +645,7 @@ local function pick(refuse)
     refuse = refuse,
   }, function(ok)
     if ok == false and shown == diff then
-      tell('the change is no longer the same')
+      notify.info('the change is no longer the same')
       M.open(again(diff, diff.at), true)
     end
   end)
@@ -654,7 +662,7 @@ local function walk(by, left, done)
     if not diff or not side then
       return done()
     end
-    local n = hunks.beside(diff, side, vim.fn.line('.'), vim.fn.line('$'), by)
+    local n = hunks.neighbour(diff, side, vim.fn.line('.'), vim.fn.line('$'), by)
     if n then
       to_hunk(n)
     elseif diff.files[diff.at + by] then
@@ -664,20 +672,12 @@ local function walk(by, left, done)
         walk(by, i - 1, done)
       end)
     else
-      tell(by > 0 and 'this is the last hunk' or 'this is the first hunk')
+      notify.info(by > 0 and 'this is the last hunk' or 'this is the first hunk')
       break
     end
   end
   done()
 end
-
----@class acp.DiffKey
----@field action string in the configuration
----@field plug string
----@field run fun()
----@field hint? string
----@field otherwise? string the key in a file's buffer where the usual one would be in the way
----@field modes? string[] else Normal mode
 
 ---The keys of a diff, those that matter most first.
 ---@param diff acp.Diff
@@ -688,10 +688,10 @@ function M.keys(diff)
   ---@param hint string?
   ---@param run fun(count: integer, done: fun())
   local function add_jump(action, hint, run)
-    local plug = require('acp.chat.buffers').plug(action)
+    local plug = require('acp.ui.buffer').plug(action)
     local function typed()
       local count = vim.v.count1
-      steps:add(function(done)
+      key_queue:add(function(done)
         run(count, done)
       end)
     end
@@ -729,7 +729,7 @@ function M.keys(diff)
     for i = 0, 1 do
       keys[#keys - i].modes = { 'n', 'x' }
     end
-    local r = request(diff.permission)
+    local r = state.permission(diff.permission)
     if r and r.since then
       add('review_edit', 'edit', edit)
     end
@@ -750,96 +750,6 @@ function M.keys(diff)
   end
   add('diff_close', 'close', M.close)
   return keys
-end
-
----What is told of a diff beside its texts: name, counts, and which file of how many.
----@param diff acp.Diff
----@param what string what is shown of the file
----@param lhs? table<string, string|false> the keys by action; those of the configuration
----@return string[] parts of a line
-function M.facts(diff, what, lhs)
-  local file = diff.files[diff.at]
-  lhs = lhs or require('acp.config').get().keys
-  local name = ('%s · %s'):format(file.name, what)
-  local counts = {}
-  for sign, n in pairs({ ['+'] = file.added, ['−'] = file.removed }) do
-    table.insert(counts, n > 0 and sign .. n or nil)
-  end
-  table.sort(counts)
-  if #counts > 0 then
-    name = name .. '  ' .. table.concat(counts, ' ')
-  end
-  local hunks = require('acp.diff.hunk_selection')
-  local _, refused = hunks.refused(diff)
-  if refused > 0 then
-    name = ('%s  %d of %d refused'):format(name, refused, hunks.count(diff))
-  end
-  local facts = { name }
-  if diff.note ~= '' and diff.form ~= 'sentence' then
-    name = file.name -- what is wrong matters more than the rest
-    if refused > 0 then
-      name = ('%s  %d of %d refused'):format(name, refused, hunks.count(diff))
-    end
-    facts = { name, '⚠ ' .. diff.note }
-  end
-  if #diff.files > 1 then
-    facts[1] = ('%s  %d of %d'):format(name, diff.at, #diff.files)
-    local more = diff.files[diff.at + 1] ~= nil
-    local key = lhs[more and 'diff_next_file' or 'diff_previous_file']
-    table.insert(facts, key and key .. (more and ' next' or ' previous') or nil)
-  end
-  return facts
-end
-
----The command that answers the request of a diff with the option that allows, or refuses.
----@param diff acp.Diff
----@param which 'allow'|'reject'
----@return string?
-local function command(diff, which)
-  local r = request(diff.permission)
-  for i, option in ipairs(r and r.options or {}) do
-    if option.id == r[which] then
-      return ':Acp permit ' .. i
-    end
-  end
-end
-
----The keys that end a diff, in words.
----@param diff acp.Diff
----@param lhs? table<string, string|false> the keys by action; those of the configuration
----@return string[]
-function M.hints(diff, lhs)
-  local config = require('acp.config').get().keys
-  local hints = {}
-  for _, key in ipairs(M.keys(diff)) do
-    local is = (lhs or config)[key.action]
-    if config[key.action] and not is then -- it has no key there
-      local answers = { diff_allow = 'allow', diff_refuse = 'reject' }
-      is = answers[key.action] and command(diff, answers[key.action])
-    end
-    if key.hint and is then
-      table.insert(hints, is .. ' ' .. key.hint)
-    end
-  end
-  return hints
-end
-
----A line of as many parts as fit.
----@param parts string[] the first is always there, if only its beginning
----@param room integer cells
----@return string
-function M.line(parts, room)
-  local line = ' ' .. require('acp.ui.wrap').cut(parts[1], room - 2)
-  for i = 2, #parts do
-    local longer = line .. ' · ' .. parts[i]
-    if require('acp.ui.wrap').cells(longer) < room then
-      line = longer
-    elseif vim.startswith(parts[i], '⚠') then
-      -- What is wrong is told, if only its beginning.
-      line = vim.fn.printf('%.' .. math.max(0, room - 3) .. 'S', longer) .. '…'
-    end
-  end
-  return line .. ' '
 end
 
 return M

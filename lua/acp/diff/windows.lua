@@ -106,7 +106,7 @@ end
 
 ---Notes where the windows are now, to know later which ones the user has moved.
 ---@param before acp.Before
-function M.settle(before)
+function M.note_views(before)
   before.opened = {}
   for win in pairs(before.views) do
     if api.nvim_win_is_valid(win) then
@@ -208,10 +208,11 @@ end
 ---@param path string
 ---@return integer? win
 function M.shows(path)
-  local real = vim.uv.fs_realpath(path) or path
+  local real = require('acp.rpc.path').real
+  local wanted = real(path)
   for _, win in ipairs(windows(0)) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(win))
-    if is_code(win) and name ~= '' and (vim.uv.fs_realpath(name) or name) == real then
+    if is_code(win) and name:sub(1, 1) == '/' and real(name) == wanted then
       return win
     end
   end
@@ -256,7 +257,7 @@ end
 ---@param new integer buffer
 ---@param path string the file they are about
 ---@return integer[] wins of the old and the new one
-function M.beside(old, new, path)
+function M.side_by_side(old, new, path)
   local code = M.code(path)
   local width, height
   if code then

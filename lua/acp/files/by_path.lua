@@ -3,13 +3,14 @@
 
 local M = {}
 
-local api, uv = vim.api, vim.uv
+local api = vim.api
+local real = require('acp.rpc.path').real
 
----@class (exact) acp.named.Buffer
+---@class (exact) acp.NamedBuffer
 ---@field name string
 ---@field path? string where the name leads, where it is a file's
 
----@type table<integer, acp.named.Buffer>
+---@type table<integer, acp.NamedBuffer>
 local known = {}
 ---@type table<string, integer[]> the buffers of a path
 local paths = {}
@@ -17,21 +18,6 @@ local paths = {}
 local stale = {}
 ---@type integer? the newest of those that were looked at; nil: nothing is watched
 local newest
-
---- Real path of a buffer's name, also where its last components do not exist yet.
----@param name string
----@return string
-local function real(name)
-  local path = uv.fs_realpath(name)
-  if path then
-    return path
-  end
-  local dir, base = name:match('^(.*)/([^/]+)$')
-  if not dir or dir == '' then
-    return name
-  end
-  return real(dir) .. '/' .. base
-end
 
 ---@param buf integer
 local function drop(buf)

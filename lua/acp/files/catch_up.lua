@@ -3,6 +3,7 @@
 local M = {}
 
 local uv = vim.uv
+local safe_state = require('acp.ui.safe_state')
 
 ---How long the user waits at most, in ms. A file that is being written is waited for 300 ms.
 M.patience = 1000
@@ -26,7 +27,7 @@ function M.now(buf, name, in_step)
     return
   end
   local till = uv.hrtime() / 1e6 + M.patience
-  M.writing = buf
+  M.writing, safe_state.held = buf, true
   for _ = 1, tries do
     local left, answered, again = math.ceil(till - uv.hrtime() / 1e6), false, false
     if left <= 0 then
@@ -42,7 +43,7 @@ function M.now(buf, name, in_step)
       break
     end
   end
-  M.writing = nil
+  M.writing, safe_state.held = nil, false
 end
 
 return M

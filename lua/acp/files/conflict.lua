@@ -10,12 +10,18 @@ local M = {}
 local api = vim.api
 local places = api.nvim_create_namespace('acp_conflict_place')
 local drawn = api.nvim_create_namespace('acp_conflict')
+local host = require('acp.rpc.host')
+local keymap = require('acp.ui.keymap')
+local ranges = require('acp.ui.ranges')
+
+---Other conflicts may be open in a buffer.
+M.changed = require('acp.rpc.signal')()
 
 ---So many lines of the agent's are shown below the user's.
 local max_shown = 30
 
 ---As the host tells it.
----@class acp.conflict.New
+---@class acp.NewConflict
 ---@field row integer 0-based
 ---@field count integer of the user's lines
 ---@field theirs string[]
@@ -33,20 +39,18 @@ local max_shown = 30
 ---@field noeol boolean
 ---@field open boolean
 
----@class acp.Conflicts
+---@class acp.Conflicts: acp.Range the rows have changed since they were looked at
 ---@field list acp.Conflict[]
----@field keys? acp.Borrowed[] while one is open
+---@field keys? acp.MappedKey[] while one is open
 ---@field chosen? acp.Key[] the keys that the buffer can have
 ---@field group integer
----@field first? integer the rows that have changed since they were looked at
----@field last? integer
 ---@field swept boolean most lines were replaced at once
 ---@field unseen? boolean found while the user's `:write` had begun already, which does not end them
 
 ---@type table<integer, acp.Conflicts> by buffer
 local known = {}
 
-local tell = require('acp.ui.notify').warn
+local warn = require('acp.notify').warn
 
 ---The rows of a conflict: the first, and the one behind the last.
 ---@param buf integer
@@ -94,7 +98,7 @@ local function keys_of(buf)
       table.insert(keys, { lhs = config[action], run = run, action = action })
     end
   end
-  return require('acp.ui.keymap').choose(buf, keys)
+  return keymap.choose(buf, keys)
 end
 
 ---The keys that decide, in words.
@@ -289,25 +293,23 @@ end
 
 ---Has the buffer its keys, or the user's own again.
 ---@param buf integer
-local function settle(buf)
+local function update_keys(buf)
   local state = known[buf]
   local open = count_open(state) > 0
   if open and not state.keys then
-    state.keys = require('acp.ui.keymap').map(buf, state.chosen or keys_of(buf))
+    state.keys = keymap.map(buf, state.chosen or keys_of(buf))
   elseif not open and state.keys then
-    require('acp.ui.keymap').unmap(buf, state.keys)
+    keymap.unmap(buf, state.keys)
     state.keys = nil
     -- With the last one the buffer may have become what the disk has.
     if vim.bo[buf].modified then
-      require('acp.rpc.host').notify('compare', { name = api.nvim_buf_get_name(buf) })
+      host.notify('compare', { name = api.nvim_buf_get_name(buf) })
     end
   end
   if #state.list == 0 then
     M.clear(buf)
   end
-  if package.loaded['acp.review.tab'] then
-    require('acp.review.tab').tell_conflicts()
-  end
+  M.changed:emit()
 end
 
 ---Looks at the conflicts that an edit has touched.
@@ -325,7 +327,7 @@ local function refresh(buf)
       look(buf, c, swept)
     end
   end
-  settle(buf)
+  update_keys(buf)
 end
 
 ---Ends all conflicts of a buffer.
@@ -337,12 +339,12 @@ function M.clear(buf)
   end
   known[buf] = nil
   api.nvim_del_augroup_by_id(state.group)
-  require('acp.ui.keymap').clear(buf, { places, drawn }, state.keys)
+  keymap.clear(buf, { places, drawn }, state.keys)
 end
 
 ---Says what the user's `:write` has done to the agent's lines.
 ---@param buf integer
-local function tell_written(buf)
+local function warn_overwritten(buf)
   local n = 0
   for _, c in ipairs(known[buf].list) do
     n = n + ((c.open or same(c.lines, c.base)) and 1 or 0)
@@ -353,7 +355,7 @@ local function tell_written(buf)
     local text = ("yours went over the agent's%s. :Acp conflicts diff"):format(where)
     local named = name .. ': ' .. text
     vim.schedule(function()
-      tell(#named + 5 <= vim.v.echospace and named or text)
+      warn(#named + 5 <= vim.v.echospace and named or text)
     end)
   end
 end
@@ -373,9 +375,7 @@ local function begin(buf)
       local had = api.nvim_buf_line_count(buf) - moved
       state.swept = state.swept or (last - first) * 2 >= had
       local scheduled = state.first ~= nil
-      local till = math.max(state.last or 0, last)
-      state.first = math.min(state.first or first, first)
-      state.last = math.max(new_last, till + moved)
+      ranges.grow(state, first, last, new_last)
       if not scheduled then
         vim.schedule(function()
           refresh(buf)
@@ -388,18 +388,17 @@ local function begin(buf)
     buffer = buf,
     desc = "Say that the user's lines went over the agent's",
     callback = function(event)
-      local uv = vim.uv
       local name = api.nvim_buf_get_name(buf)
       if
         require('acp.files.track').saving
         or vim.bo[buf].modified
-        or uv.fs_realpath(event.file) ~= uv.fs_realpath(name)
+        or not require('acp.rpc.path').same(event.file, name)
       then
         return -- not by the user, not written, or elsewhere
       elseif state.unseen then
         state.unseen = nil
       else
-        tell_written(buf)
+        warn_overwritten(buf)
         M.clear(buf)
       end
     end,
@@ -415,19 +414,6 @@ local function begin(buf)
   return state
 end
 
----Whether rows touch others; two empty places do so where they are the same.
----@param first integer
----@param last integer
----@param from integer
----@param to integer
----@return boolean
-local function meet(first, last, from, to)
-  if first == last or from == to then
-    return first <= to and last >= from
-  end
-  return first < to and last > from
-end
-
 ---Whether the disk still has the agent's lines of a conflict, and others than the buffer, after the
 ---agent has written again.
 ---@param c acp.Conflict
@@ -441,7 +427,7 @@ local function stands(c, first, last, differing, disk)
   local moved = 0
   for i = 1, #differing, 4 do
     local at, till = differing[i], differing[i + 1]
-    if meet(first, last, at, till) then
+    if ranges.meet(first, last, at, till) then
       if #c.theirs == 0 and at <= first and till >= last then
         return true
       end
@@ -461,7 +447,7 @@ end
 
 ---Takes what the host has found after the buffer has got the merged text.
 ---@param buf integer
----@param conflicts acp.conflict.New[]
+---@param conflicts acp.NewConflict[]
 ---@param differing integer[] where the disk has other lines: of each place the first row and the
 ---one behind the last, in the buffer and on the disk
 ---@param text string what the disk has
@@ -473,7 +459,7 @@ function M.set(buf, conflicts, differing, text)
     local first, last = rows(buf, c)
     local stays = stands(c, first, last, differing, disk)
     for _, new in ipairs(conflicts) do
-      stays = stays and not meet(first, last, new.row, new.row + new.count)
+      stays = stays and not ranges.meet(first, last, new.row, new.row + new.count)
     end
     if not stays then
       undraw(buf, c)
@@ -489,7 +475,7 @@ function M.set(buf, conflicts, differing, text)
     table.insert(state.list, c)
     state.unseen = require('acp.files.catch_up').writing == buf or nil
   end
-  settle(buf)
+  update_keys(buf)
 end
 
 ---The open conflicts of a buffer, in the order of its lines.
@@ -510,6 +496,20 @@ function M.get(buf)
   return list
 end
 
+---How many conflicts are open in which files.
+---@return {path: string, count: integer}[]
+function M.counts()
+  local files = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local n = known[buf] and api.nvim_buf_is_loaded(buf) and #M.get(buf) or 0
+    if n > 0 then
+      local path = require('acp.rpc.path').real(api.nvim_buf_get_name(buf))
+      table.insert(files, { path = path, count = n })
+    end
+  end
+  return files
+end
+
 ---Decides the conflict under the cursor of the current window.
 ---@param how 'mine'|'theirs'|'both'
 local function resolve(how)
@@ -525,7 +525,7 @@ local function resolve(how)
     end
   end
   if not found then
-    return tell('no conflict is under the cursor')
+    return warn('no conflict is under the cursor')
   end
   local c, first, last = found.conflict, found.first, found.last
   local state = known[buf]
@@ -537,10 +537,10 @@ local function resolve(how)
     end, state.list)
   else
     if not vim.bo[buf].modifiable then
-      return tell('the buffer is not modifiable')
+      return warn('the buffer is not modifiable')
     end
     local from = how == 'both' and last or first
-    local at = require('acp.files.buffers').replace(buf, from, last, c.theirs, c.noeol)
+    local at = require('acp.files.hunks').replace(buf, from, last, c.theirs, c.noeol)
     if how == 'both' then
       c.both = vim.list_extend(vim.list_slice(c.lines), c.theirs)
       first = math.min(first, at)
@@ -548,7 +548,7 @@ local function resolve(how)
     set_place(buf, c, first, at + #c.theirs)
     look(buf, c, false)
   end
-  settle(buf)
+  update_keys(buf)
 end
 
 ---Moves the cursor to another conflict, around the end where there is none before it.
@@ -633,7 +633,7 @@ function M.list()
   end
   if #items == 0 then
     local refused = ':Acp conflicts diff shows what was refused in this file'
-    return tell('no conflict is open; ' .. refused)
+    return warn('no conflict is open; ' .. refused)
   end
   vim.fn.setqflist({}, ' ', { title = 'acp: conflicts', items = items })
   vim.cmd('botright copen')

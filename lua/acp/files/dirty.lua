@@ -5,35 +5,16 @@ local M = {}
 
 local api = vim.api
 
----@class (exact) acp.dirty.Range lines of that text which are others now; none where `first` is nil
----@field tick integer
----@field first? integer 0-based
----@field old_last? integer exclusive, of that text
----@field last? integer exclusive, of the text now
+---@class (exact) acp.DirtyLines: acp.Range
+---@field tick integer the changedtick of that text
 
----@type table<integer, acp.dirty.Range> by buffer
+---@type table<integer, acp.DirtyLines> by buffer
 local ranges = {}
 local generation = 0 -- counts forgets: what was attached before listens no more
 
---- Takes note of lines that become others.
----@param r acp.dirty.Range
----@param first integer
----@param old_last integer
----@param last integer
-local function widen(r, first, old_last, last)
-  if not r.first then
-    r.first, r.old_last, r.last = first, old_last, last
-    return
-  end
-  local reach = math.max(r.last, old_last)
-  r.first = math.min(r.first, first)
-  r.old_last = r.old_last + reach - r.last
-  r.last = reach + last - old_last
-end
-
 --- The host gets the text of a buffer as it is now.
 ---@param buf integer
-function M.told(buf)
+function M.sent(buf)
   local known = ranges[buf] ~= nil
   ranges[buf] = { tick = api.nvim_buf_get_changedtick(buf) }
   if known then
@@ -45,7 +26,7 @@ function M.told(buf)
       if mine ~= generation then
         return true
       end
-      widen(ranges[buf], first, old_last, last)
+      require('acp.ui.ranges').grow(ranges[buf], first, old_last, last)
     end,
     on_reload = function()
       if mine == generation then
@@ -69,7 +50,7 @@ end
 --- The lines that are others than at a changedtick; nil where that is not known.
 ---@param buf integer
 ---@param tick integer
----@return acp.dirty.Range?
+---@return acp.DirtyLines?
 function M.since(buf, tick)
   local r = ranges[buf]
   return r and r.first and r.tick == tick and r or nil

@@ -10,14 +10,14 @@ local M = {}
 ---@type acp.Unfinished[]
 local offered = {}
 
-local tell = require('acp.ui.notify').warn
+local warn = require('acp.notify').warn
 
 ---@param list acp.Unfinished[]
 function M.offer(list)
   offered = list
   local first = vim.fs.basename(list[1].path)
   local more = #list > 1 and (' and %d more'):format(#list - 1) or ''
-  tell(('writing %s%s was cut short. :Acp recover'):format(first, more))
+  warn(('writing %s%s was cut short. :Acp recover'):format(first, more))
 end
 
 local choices = {
@@ -30,7 +30,7 @@ local choices = {
 function M.choose()
   local next_one = offered[1]
   if not next_one then
-    return tell('no file was cut short')
+    return warn('no file was cut short')
   end
   vim.ui.select(choices, {
     prompt = vim.fn.fnamemodify(next_one.path, ':~:.') .. ' was cut short. Give it',

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
-local tell = require('acp.ui.notify').warn
+local warn = require('acp.notify').warn
 
 ---Ends the diff in a window that the user had for the buffer.
 ---@param win integer
@@ -63,14 +63,14 @@ function M.diff(nth)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local name = api.nvim_buf_get_name(buf)
   if vim.bo[buf].buftype ~= '' or name == '' then
-    return tell('this window shows no file')
+    return warn('this window shows no file')
   end
   require('acp.rpc.host').request('list_refused', { name = name }, function(texts, err)
     texts = texts or {}
     local text = texts[#texts - nth + 1]
     if err or not text then
       local short = vim.fn.fnamemodify(name, ':~:.')
-      return tell(err or ('nothing of the agent was refused in ' .. short))
+      return warn(err or ('nothing of the agent was refused in ' .. short))
     end
     local which = ("the agent's %s"):format(vim.fs.basename(name))
     if #texts > 1 then
@@ -81,11 +81,11 @@ function M.diff(nth)
         open(win, text, which)
       end
     end
-    local idle = require('acp.ui.safe_state')
-    if idle.now() then
+    local safe_state = require('acp.ui.safe_state')
+    if safe_state.now() then
       show()
     else
-      idle.wait(show)
+      safe_state.wait(show)
     end
   end)
 end

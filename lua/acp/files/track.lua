@@ -9,7 +9,7 @@ local api, uv = vim.api, vim.uv
 --- Larger files, in bytes, are left to Neovim: the user is told that they have changed.
 local max_size
 
----@class (exact) acp.track.Buffer
+---@class (exact) acp.TrackedBuffer
 ---@field name string
 ---@field disk? acp.buffers.Disk with which the buffer was last in step
 ---@field part? boolean the user wrote a part of the buffer over the file
@@ -17,7 +17,7 @@ local max_size
 ---@field given_up? acp.buffers.Disk with which the buffer could not catch up
 ---@field autoread? boolean the user's own value in this buffer
 
----@class (exact) acp.track.Large
+---@class (exact) acp.LargeFile
 ---@field name string
 ---@field disk acp.buffers.Disk which the buffer has
 ---@field told? boolean that the disk is another one
@@ -25,15 +25,15 @@ local max_size
 --- Whether it is the host that has just written a file: it knows.
 M.saving = false
 
----@type table<integer, acp.track.Buffer>? nil while no session is open
+---@type table<integer, acp.TrackedBuffer>? nil while no session is open
 local tracked
----@type table<integer, acp.track.Large> those with larger files
+---@type table<integer, acp.LargeFile> those with larger files
 local large = {}
 ---@type table<string, acp.buffers.Disk> files when Neovim began to write them, by real path
 local before = {}
 ---@type table<string, acp.buffers.Disk> files as the user has last written them, by real path
 local saved = {}
-local telling = false
+local reporting = false
 --- What Neovim is told to do about a file that has changed.
 local choice = ''
 
@@ -59,7 +59,7 @@ function M.disk_now(path)
 end
 
 ---@param buf integer
----@return acp.track.Buffer?
+---@return acp.TrackedBuffer?
 function M.get(buf)
   return tracked and tracked[buf]
 end
@@ -72,11 +72,11 @@ function M.written(path)
 end
 
 --- Tells the host of all files, where they are others than it knows.
-local function tell_now()
-  if not telling then
+local function report_now()
+  if not reporting then
     return
   end
-  telling = false
+  reporting = false
   local files = {}
   for _, b in pairs(tracked or {}) do
     table.insert(files, { name = b.name, disk = b.disk })
@@ -88,10 +88,10 @@ local function tell_now()
 end
 
 --- Tells the host of all files, once for all changes of now.
-local function tell()
-  if not telling then
-    telling = true
-    vim.schedule(tell_now)
+local function report()
+  if not reporting then
+    reporting = true
+    vim.schedule(report_now)
   end
 end
 
@@ -144,7 +144,7 @@ local function add(group, buf)
   end
   if is_large(buf) then
     large[buf] = { name = name, disk = M.disk_now(name) }
-    tell()
+    report()
     return
   end
   tracked[buf] = {
@@ -168,14 +168,14 @@ local function add(group, buf)
       end
     end,
   })
-  tell()
+  report()
 end
 
 ---@param buf integer
 local function remove(buf)
   if large[buf] then
     large[buf] = nil
-    tell()
+    report()
   end
   local b = M.get(buf)
   if not b then
@@ -185,17 +185,17 @@ local function remove(buf)
   if api.nvim_buf_is_valid(buf) then
     vim.bo[buf].autoread = b.autoread
   end
-  tell()
+  report()
 end
 
 ---@param event { buf: integer, file: string }
----@return acp.track.Buffer? buffer of which the event's file is the file
+---@return acp.TrackedBuffer? buffer of which the event's file is the file
 ---@return string path of the event's file, the real one where there is such a file
 local function own(event)
   local b = M.get(event.buf)
   local file = vim.fn.fnamemodify(event.file, ':p')
-  local path = uv.fs_realpath(file) or file
-  if b and (file == b.name or path == uv.fs_realpath(b.name)) then
+  local path = require('acp.rpc.path').real(file)
+  if b and (file == b.name or path == require('acp.rpc.path').real(b.name)) then
     return b, path
   end
   return nil, path
@@ -212,7 +212,7 @@ end
 --- was written, as when the user has said no.
 ---@param event { buf: integer, file: string }
 ---@param part boolean
----@return acp.track.Buffer? written the buffer, where the file is its own
+---@return acp.TrackedBuffer? written the buffer, where the file is its own
 local function note_written(event, part)
   local b, path = own(event)
   local was = before[path]
@@ -243,7 +243,7 @@ local function before_write(event)
     return M.get(event.buf) ~= b or M.disk_is(b.name, b.disk)
   end
   if b.disk and not in_step() and not (b.given_up and M.disk_is(b.name, b.given_up)) then
-    tell_now()
+    report_now()
     require('acp.files.catch_up').now(event.buf, b.name, in_step)
     b.given_up = not in_step() and M.disk_now(b.name) or nil
   end
@@ -267,7 +267,7 @@ end
 
 --- Begins to track the loaded files.
 ---@param limit integer larger ones, in bytes, are left to Neovim
-function M.start(limit)
+local function start(limit)
   if tracked then
     return
   end
@@ -340,11 +340,11 @@ function M.start(limit)
     add(group, buf)
     look(buf)
   end
-  tell()
+  report()
 end
 
 --- Ends it: 'autoread' is the user's again.
-function M.stop()
+local function stop()
   if not tracked then
     return
   end
@@ -455,5 +455,18 @@ end
 function M.reload(buf)
   checktime(buf, 'edit')
 end
+
+--- The host has sessions, or none any more.
+---@param args { on: boolean, max_size?: integer }
+function M.watch(args)
+  if args.on then
+    start(args.max_size)
+  else
+    stop()
+    require('acp.rpc.state').watch_limit = nil
+  end
+end
+
+require('acp.rpc.host').ended:add(stop)
 
 return M

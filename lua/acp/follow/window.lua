@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 local bar = require('acp.ui.winbar')
-local idle = require('acp.ui.safe_state')
+local safe_state = require('acp.ui.safe_state')
 local spare = require('acp.ui.window').spare
 local ns = api.nvim_create_namespace('acp_follow')
 
@@ -45,7 +45,7 @@ local fresh = false
 local typed = false
 
 ---@param what 'on'|'off'|'navigated'|'active'|'idle'
-local function tell(what)
+local function report(what)
   local args = { what = what, activity = activity, jump = locked }
   require('acp.rpc.host').notify('follow_state', args)
 end
@@ -139,7 +139,7 @@ local function draw()
       local ours = group_of_bar .. ' ' .. words() .. ' '
       local users = bare(vim.wo[w].winbar)
       bar.set(w, users == '' and ours .. '%<' or users .. '%=' .. ours, function()
-        bar.beside(w, ours)
+        bar.at_cursor(w, ours)
         beside = api.nvim_win_get_buf(w)
       end)
     else
@@ -162,14 +162,14 @@ local function view()
 end
 
 ---What the window shows now is not the user's doing.
-local function settle()
+local function note_view()
   settled, fresh, typed = view(), true, false
 end
 
 ---@param what 'navigated'|'active'
 local function acted(what)
   activity, told = activity + 1, vim.uv.now()
-  tell(what)
+  report(what)
 end
 
 local function navigated()
@@ -242,7 +242,7 @@ local function stop()
   unwatch()
   draw()
   clean()
-  tell('off')
+  report('off')
 end
 
 ---Watches what the user does in the window.
@@ -280,7 +280,7 @@ local function watch()
     vim.schedule(function()
       if vim.v.exiting == vim.NIL then
         stop()
-        vim.notify('acp: the following window was closed. :Acp follow follows again')
+        require('acp.notify').info('the following window was closed. :Acp follow follows again')
       end
     end)
   end, tostring(win))
@@ -291,7 +291,7 @@ local function watch()
     callback = draw,
   })
   vim.on_key(on_key, ns)
-  settle()
+  note_view()
 end
 
 ---@param w integer
@@ -303,8 +303,8 @@ end
 
 ---Until it works somewhere, the agent of the session in use is the one that is followed.
 local function name_agent()
-  local mirror = require('acp.rpc.state')
-  local session = mirror.sessions[mirror.resolve()]
+  local state = require('acp.rpc.state')
+  local session = state.sessions[state.resolve()]
   agent = session and session.agent_title or agent
 end
 
@@ -328,9 +328,9 @@ function M.set(on)
     mark(chosen)
   else
     win, paused = nil, false
-    vim.notify('acp: a window opens with the first file that the agent works on')
+    require('acp.notify').info('a window opens with the first file that the agent works on')
   end
-  tell('on')
+  report('on')
   return true
 end
 
@@ -341,13 +341,13 @@ function M.hello()
     wanted = require('acp.config').get().follow == 'window'
   end
   if wanted then
-    local code = not win and idle.now() and last_used()
+    local code = not win and safe_state.now() and last_used()
     if code then
       mark(code)
     end
-    tell('on')
+    report('on')
     if paused then
-      tell('navigated')
+      report('navigated')
     end
   end
 end
@@ -461,8 +461,8 @@ local function place(line)
   light(api.nvim_win_get_buf(win), line)
 end
 
-local function told_idle()
-  tell('idle')
+local function retry_jump()
+  report('idle')
 end
 
 ---@class (exact) acp.follow.Jump
@@ -481,9 +481,9 @@ function M.jump(args)
   if not wanted then
     return 'skipped'
   end
-  if not idle.now() then
+  if not safe_state.now() then
     locked = args.jump
-    idle.wait(told_idle)
+    safe_state.wait(retry_jump)
     return 'locked'
   end
   check()
@@ -517,7 +517,7 @@ function M.jump(args)
     end
   end
   if api.nvim_win_is_valid(win) then -- else an autocommand has closed it
-    settle()
+    note_view()
   end
   clean()
   return shown and 'shown' or 'skipped'

@@ -3,7 +3,10 @@
 local M = {}
 
 local api = vim.api
-local idle = require('acp.ui.safe_state')
+local safe_state = require('acp.ui.safe_state')
+local diff_view = require('acp.diff.view')
+local pending_write = require('acp.permission.pending_write')
+local state = require('acp.rpc.state')
 local wrap = require('acp.ui.wrap')
 
 ---@type integer? the float
@@ -39,7 +42,7 @@ end
 ---What the float has: the rows of what is asked, of which it shows a page, and below them the
 ---answers, which are always in sight.
 ---@class acp.Float
----@field request acp.Permission
+---@field request acp.OpenPermission
 ---@field rows acp.Row[]
 ---@field options acp.Answer[]
 ---@field width integer
@@ -49,7 +52,7 @@ end
 ---@type table<integer, integer> where the user has scrolled to, by request
 local scrolled = {}
 
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@param lines string[] what is asked
 ---@param marks integer[]
 ---@param width integer
@@ -154,7 +157,7 @@ local function fill(float)
   local function answer(n)
     local option = n and request.options[n]
     if option then
-      require('acp').respond(request.id, option.id)
+      require('acp.permission.requests').respond(request.id, option.id)
     end
   end
   for i = 1, math.min(9, #request.options) do
@@ -168,7 +171,7 @@ local function fill(float)
   end, { buffer = buf, desc = 'acp: give the answer of this line' })
   if request.files then
     vim.keymap.set('n', 'D', function()
-      require('acp.diff.view').ask(request)
+      diff_view.ask(request)
     end, { buffer = buf, nowait = true, desc = 'acp: show the diff' })
   end
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
@@ -210,15 +213,15 @@ local function right_edge()
   return vim.o.columns
 end
 
----@class acp.Sight what should be seen of a row of the screen
+---@class acp.Spot what should be seen of a row of the screen
 ---@field row integer
 ---@field col integer the last cell of it
 ---@field weight integer
 
 ---What should be seen: where the cursor is, where diffs change, and the lines above them.
 ---@param diffs integer[] windows
----@return acp.Sight[]
-local function sights(diffs)
+---@return acp.Spot[]
+local function spots(diffs)
   local pos = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.'))
   local list = { { row = pos.row, col = pos.curscol, weight = 4 } }
   for _, each in ipairs(diffs) do
@@ -243,7 +246,7 @@ end
 ---@return string anchor, integer row
 local function vertical(height, left)
   local bottom = vim.o.lines - vim.o.cmdheight - 1
-  local diffs = require('acp.diff.view').windows()
+  local diffs = diff_view.windows()
   if #diffs == 0 then
     local cursor = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
     if cursor > 0 and cursor <= vim.o.lines / 2 then
@@ -251,7 +254,7 @@ local function vertical(height, left)
     end
     return 'NE', 1
   end
-  local seen = sights(diffs)
+  local seen = spots(diffs)
   -- At the top best, else at the bottom, else somewhere between.
   local rows = { 2, math.max(2, bottom - height + 1) }
   for row = 3, bottom - height do
@@ -260,9 +263,9 @@ local function vertical(height, left)
   local best, least = 2, math.huge
   for _, row in ipairs(rows) do
     local sum = 0
-    for _, sight in ipairs(seen) do
-      local hidden = sight.row >= row and sight.row < row + height and sight.col >= left
-      sum = sum + (hidden and sight.weight or 0)
+    for _, spot in ipairs(seen) do
+      local hidden = spot.row >= row and spot.row < row + height and spot.col >= left
+      sum = sum + (hidden and spot.weight or 0)
     end
     if sum < least then
       best, least = row, sum
@@ -272,7 +275,7 @@ local function vertical(height, left)
 end
 
 ---The keys and commands that answer, below the float.
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@param count integer
 ---@param focused boolean
 ---@param below? boolean whether some answers are out of sight
@@ -288,7 +291,7 @@ local function footer_of(request, count, focused, below)
     table.insert(parts, focused and 'D diff' or ':Acp diff')
   end
   if request.since then
-    table.insert(parts, 'waits ' .. require('acp.permission.pending_write').clock(request))
+    table.insert(parts, 'waits ' .. pending_write.clock(request))
   end
   if count > 1 then
     table.insert(parts, '1 of ' .. count)
@@ -297,11 +300,10 @@ local function footer_of(request, count, focused, below)
 end
 
 ---Who asks for what. Where several sessions have the same agent it says which one.
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@return string
 local function heading_of(request)
-  local mirror = require('acp.rpc.state')
-  local session, name = mirror.sessions[request.session], wrap.flat(mirror.name(request.session))
+  local session, name = state.sessions[request.session], wrap.flat(state.name(request.session))
   local agent = session and wrap.flat(session.agent_title)
   if not agent or name == agent or not vim.startswith(request.heading, agent) then
     return request.heading
@@ -344,16 +346,16 @@ local function step()
 end
 
 ---Says that requests wait of which the user sees nothing.
-local function say_waiting()
-  local n = #require('acp.rpc.state').permissions()
+local function notify_waiting()
+  local n = #state.permissions()
   local waits = n == 1 and 'a request waits' or n .. ' requests wait'
-  require('acp.ui.notify').tell(waits .. ' for your answer: :Acp permissions shows it')
+  require('acp.notify').info(waits .. ' for your answer: :Acp permissions shows it')
 end
 
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@param count integer
 local function open(request, count)
-  local brief = require('acp.diff.view').shows(request.id)
+  local brief = diff_view.shows(request.id)
   local asks = brief and request.brief or request.lines
   local edge = right_edge()
   local footer = footer_of(request, count, false)
@@ -426,7 +428,7 @@ local function open(request, count)
             dismissed[request.id] = nil
             M.update()
           elseif swept and dismissed[request.id] then
-            say_waiting()
+            notify_waiting()
           end
         end)
       end
@@ -434,13 +436,20 @@ local function open(request, count)
   })
 end
 
----Brings the float up to date with the open requests, now or as soon as Neovim is idle.
-function M.update()
-  require('acp.diff.view').update()
-  if not idle.now() then
-    return idle.wait(M.update)
+---Brings the time up to date that a write has waited.
+local function tick()
+  if win and api.nvim_win_is_valid(win) and footer_anew and safe_state.now() then
+    footer_anew()
   end
-  local open_requests = require('acp.rpc.state').permissions()
+end
+
+---Brings the float up to date with the open requests, now or as soon as windows may be changed.
+function M.update()
+  diff_view.update()
+  if not safe_state.now() then
+    return safe_state.wait(M.update)
+  end
+  local open_requests = state.permissions()
   for _, list in ipairs({ dismissed, scrolled }) do
     for id in pairs(list) do
       if
@@ -470,17 +479,10 @@ function M.update()
     M.watch()
     if in_another_float() then
       local waits = heading_of(requests[1]) .. ', and waits for you'
-      require('acp.ui.notify').tell(wrap.cut(waits, math.max(20, vim.o.columns - 20)))
+      require('acp.notify').info(wrap.cut(waits, math.max(20, vim.o.columns - 20)))
     end
   end
-  require('acp.permission.pending_write').watch()
-end
-
----Brings the time up to date that a write has waited.
-function M.tick()
-  if win and api.nvim_win_is_valid(win) and footer_anew and idle.now() then
-    footer_anew()
-  end
+  pending_write.watch(tick)
 end
 
 ---Keeps the float in the tab and the screen that the user looks at, and where they go to a chat.
@@ -510,43 +512,6 @@ function M.watch()
   })
 end
 
----Gives the answer of a kind to the oldest request of the chat in use, else to the oldest of all.
----@param what 'allow'|'reject'
----@param always? boolean the one that holds from now on
----@return string? err
-function M.answer(what, always)
-  local request
-  for _, each in ipairs(require('acp.rpc.state').permissions()) do
-    if each.session == vim.b.acp_session then
-      request = each
-      break
-    end
-    request = request or each
-  end
-  if not request then
-    return 'nothing waits for your answer'
-  end
-  local option = request[always and what .. '_always' or what]
-  if not option then
-    local lasting = always and 'always ' or ''
-    return ('there is no answer to %s%s it. :Acp permit N gives another'):format(lasting, what)
-  end
-  local _, err = require('acp').respond(request.id, option)
-  return err
-end
-
----Gives a buffer of the chat the keys that answer. In Neovim's own mappings they begin longer ones,
----for which nobody waits here.
----@param buf integer
-function M.map(buf)
-  local bufs = require('acp.chat.buffers')
-  for action, plug in pairs({ allow = '<Plug>(AcpAllow)', reject = '<Plug>(AcpReject)' }) do
-    bufs.map(buf, 'n', action, plug, function()
-      require('acp.ui.notify').complain(M.answer(action))
-    end, { nowait = true })
-  end
-end
-
 ---Shows the float again that the user has closed.
 ---@param only? 'swept' no other than what went with all windows
 ---@return boolean whether there was one
@@ -567,5 +532,8 @@ end
 function M.win()
   return win
 end
+
+diff_view.changed:add(M.update)
+state.died:add(M.update)
 
 return M

@@ -5,7 +5,7 @@ local M = {}
 local timer
 
 ---For how long a request holds up a write.
----@param request acp.Permission
+---@param request acp.OpenPermission
 ---@return string? such as 0:42
 function M.clock(request)
   if request.since then
@@ -16,7 +16,7 @@ end
 
 ---The oldest write of a session that waits.
 ---@param session? integer any where there is none
----@return acp.Permission?
+---@return acp.OpenPermission?
 local function oldest(session)
   for _, request in ipairs(require('acp.rpc.state').permissions()) do
     if request.since and (not session or request.session == session) then
@@ -34,7 +34,8 @@ function M.waits(session)
 end
 
 ---Lets the clocks that are on the screen go on while a write waits.
-function M.watch()
+---@param tick fun() called each second
+function M.watch(tick)
   if timer or not oldest() then
     return
   end
@@ -50,7 +51,7 @@ function M.watch()
         timer = nil
         return
       end
-      require('acp.permission.float').tick()
+      tick()
       for id, b in require('acp.chat.buffers').each() do
         if b.visible and oldest(id) then
           require('acp.chat.winbar').refresh(id)

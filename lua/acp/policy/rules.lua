@@ -3,50 +3,8 @@
 local M = {}
 
 local api = vim.api
-local fields = { 'agent', 'kind', 'path', 'command' }
 
----@param value any
----@return boolean
-local function texts(value)
-  if type(value) == 'string' then
-    return true
-  end
-  if not vim.islist(value) or #value == 0 then
-    return false
-  end
-  return vim.iter(value):all(function(item)
-    return type(item) == 'string'
-  end)
-end
-
----What is wrong with a list of rules. None of a list with a mistake is used: a later rule could
----allow what the wrong one was to stop.
----@param list table
----@return string? problem
-function M.check(list)
-  for i, rule in ipairs(list) do
-    local where = ('permissions[%d]'):format(i)
-    if type(rule) ~= 'table' or vim.islist(rule) and #rule > 0 then
-      return ('%s: expected a rule, got %s'):format(where, vim.inspect(rule))
-    end
-    for key, value in pairs(rule) do
-      if vim.tbl_contains(fields, key) then
-        if not texts(value) then
-          local expected = '%s.%s: expected a string or a list of strings, got %s'
-          return expected:format(where, key, vim.inspect(value))
-        end
-      elseif key ~= 'action' then
-        return ('%s.%s: there is no such field'):format(where, tostring(key))
-      end
-    end
-    if not vim.tbl_contains({ 'allow', 'reject', 'ask' }, rule.action) then
-      local expected = "%s.action: expected 'allow', 'reject' or 'ask', got %s"
-      return expected:format(where, vim.inspect(rule.action))
-    end
-  end
-end
-
----@return string where the answers for good are kept
+---@return string where lasting answers are kept
 local function file()
   return vim.fs.joinpath(vim.fn.stdpath('data') --[[@as string]], 'acp', 'permissions.json')
 end
@@ -57,7 +15,7 @@ function M.send()
   local list = {}
   for _, rule in ipairs(config.permissions) do
     local sent = { action = rule.action }
-    for _, key in ipairs(fields) do
+    for _, key in ipairs(require('acp.config').rule_fields) do
       sent[key] = type(rule[key]) == 'string' and { rule[key] } or rule[key]
     end
     table.insert(list, sent)
@@ -138,7 +96,7 @@ end
 local function ask(callback)
   require('acp.rpc.host').request('list_decided', {}, function(decided, err)
     if err then
-      require('acp.ui.notify').warn(err)
+      require('acp.notify').warn(err)
     else
       callback(decided)
     end
@@ -149,11 +107,11 @@ end
 ---@param answer acp.KeptAnswer?
 function M.revoke(buf, answer)
   if not answer then
-    vim.notify('acp: there is no answer in this line', vim.log.levels.WARN)
+    require('acp.notify').warn('there is no answer in this line')
     return
   end
   require('acp.rpc.host').request('revoke', { id = answer.id }, function(_, err)
-    require('acp.ui.notify').complain(err)
+    require('acp.notify').warn_if(err)
     ask(function(decided)
       if api.nvim_buf_is_valid(buf) then
         fill(buf, decided)
@@ -178,7 +136,7 @@ function M.show()
   end
   ask(function(decided)
     if #decided.rules == 0 and #decided.answers == 0 then
-      require('acp.ui.notify').warn(none)
+      require('acp.notify').warn(none)
       return
     end
     local name = 'acp://permissions'

@@ -3,7 +3,10 @@
 local M = {}
 
 local api = vim.api
+local buffer = require('acp.ui.buffer')
 local bufs = require('acp.chat.buffers')
+local state = require('acp.rpc.state')
+local winbar = require('acp.prompt.winbar')
 
 local hint_ns = api.nvim_create_namespace('acp_hint')
 
@@ -60,25 +63,25 @@ end
 local function browse(id, buf, by)
   local sent = history[id] or {}
   local now = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local state = browsing[id]
-  if not state or not vim.deep_equal(state.shown, now) then
-    state = { at = #sent + 1, draft = now, shown = now }
+  local place = browsing[id]
+  if not place or not vim.deep_equal(place.shown, now) then
+    place = { at = #sent + 1, draft = now, shown = now }
   end
-  local at = state.at + by
+  local at = place.at + by
   if at < 1 or at > #sent + 1 then
     return
   end
-  state.at = at
-  browsing[id] = state
-  state.shown = at > #sent and state.draft or vim.split(sent[at], '\n')
-  api.nvim_buf_set_lines(buf, 0, -1, false, state.shown)
+  place.at = at
+  browsing[id] = place
+  place.shown = at > #sent and place.draft or vim.split(sent[at], '\n')
+  api.nvim_buf_set_lines(buf, 0, -1, false, place.shown)
   fit(buf)
 end
 
 ---@param id integer
 ---@return string
 local function cwd(id)
-  local session = require('acp.rpc.state').sessions[id]
+  local session = state.sessions[id]
   return session and session.cwd or vim.fn.getcwd()
 end
 
@@ -88,7 +91,7 @@ local restored = {}
 ---Shows in an empty prompt what it is for, and of one that the user has not typed here where it is
 ---from.
 ---@param id integer
-function M.hint(id)
+local function hint(id)
   local b = bufs.get(id)
   local buf = b and b.prompt
   if not (buf and api.nvim_buf_is_loaded(buf)) then
@@ -101,7 +104,7 @@ function M.hint(id)
     })
     return
   end
-  local s = require('acp.rpc.state').sessions[id]
+  local s = state.sessions[id]
   if
     not s
     or api.nvim_buf_line_count(buf) > 1
@@ -117,30 +120,12 @@ function M.hint(id)
   })
 end
 
----@type table<integer, {why: string, state?: string, tick: integer}> what could not be sent
-local refused = {}
-
----Why what stands in a prompt was not sent, where that was tried. In Insert mode messages are
----covered by the mode.
----@param id integer
----@return string?
-function M.refused(id)
-  local session, r = require('acp.rpc.state').sessions[id], refused[id]
-  local same = r
-    and r.state == (session and session.state)
-    and r.tick == api.nvim_buf_get_changedtick(bufs.ensure(id).prompt)
-  return same and r.why or nil
-end
-
 ---Shows a prompt's new text as what it is.
 ---@param id integer
 function M.changed(id)
   local buf = bufs.ensure(id).prompt
-  if refused[id] and not M.refused(id) then
-    refused[id] = nil
-    require('acp.chat.winbar').refresh(id)
-  end
-  M.hint(id)
+  winbar.changed(id)
+  hint(id)
   require('acp.chat.winbar').below(id)
   fit(buf)
   require('acp.prompt.mention').highlight(buf, cwd(id))
@@ -150,7 +135,6 @@ end
 ---@type table<integer, boolean> the sessions whose prompt waits for an answer or for what is saved
 local sending = {}
 
----Sends what the prompt holds, and empties it when it is on its way.
 ---Puts words that could not be sent into an empty prompt.
 ---@param id integer
 ---@param text string
@@ -165,6 +149,7 @@ function M.take_back(id, text)
   return empty and text ~= ''
 end
 
+---Sends what the prompt holds, and empties it when it is on its way.
 ---@param id integer
 local function send(id)
   if sending[id] then
@@ -175,19 +160,17 @@ local function send(id)
   local text = vim.trim(table.concat(lines, '\n'))
   local blocks = require('acp.prompt.mention').blocks(text, cwd(id))
   local unsaved = require('acp.prompt.unsaved')
-  local session = require('acp.rpc.state').sessions[id]
+  local session = state.sessions[id]
   local open = session and session.state ~= 'dead' and #blocks > 0
   sending[id] = true
-  unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(how)
+  unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
     sending[id] = nil
-    local ok, err = require('acp').prompt(blocks, { session = id, unsaved = how })
+    local ok, err = require('acp.prompt.send').decided(id, blocks, along, asked)
     if not ok then
       if text ~= '' then
-        local tick = api.nvim_buf_get_changedtick(buf)
-        refused[id] = { why = err, state = session and session.state, tick = tick }
-        require('acp.chat.winbar').refresh(id)
+        winbar.refuse(id, err)
       end
-      require('acp.ui.notify').warn(err)
+      require('acp.notify').warn(err)
       return
     end
     unsaved.sent(id)
@@ -205,37 +188,30 @@ local function send(id)
   end)
 end
 
----Forgets what was sent in a session that is closed.
----@param id integer
-function M.forget(id)
-  history[id], browsing[id], sending[id], refused[id], restored[id] = nil, nil, nil, nil, nil
-  require('acp.prompt.complete').forget(id)
-end
+bufs.forgotten:add(function(id)
+  history[id], browsing[id], sending[id], restored[id] = nil, nil, nil, nil
+end)
 
 ---@param id integer
 ---@param buf integer
 local function map(id, buf)
-  bufs.map(buf, 'n', 'history_previous', '<Plug>(AcpHistoryPrevious)', function()
+  buffer.map(buf, 'n', 'history_previous', '<Plug>(AcpHistoryPrevious)', function()
     browse(id, buf, -1)
   end)
-  bufs.map(buf, 'n', 'history_next', '<Plug>(AcpHistoryNext)', function()
+  buffer.map(buf, 'n', 'history_next', '<Plug>(AcpHistoryNext)', function()
     browse(id, buf, 1)
   end)
-  bufs.map(buf, 'n', 'send', '<Plug>(AcpSend)', function()
+  buffer.map(buf, 'n', 'send', '<Plug>(AcpSend)', function()
     send(id)
   end)
-  bufs.map(buf, 'i', 'send_insert', '<Plug>(AcpSendInsert)', function()
+  buffer.map(buf, 'i', 'send_insert', '<Plug>(AcpSendInsert)', function()
     send(id)
   end)
-  bufs.map(buf, 'n', 'drop_unsaved', '<Plug>(AcpDropUnsaved)', function()
+  buffer.map(buf, 'n', 'drop_unsaved', '<Plug>(AcpDropUnsaved)', function()
     require('acp.prompt.unsaved').drop(id)
   end)
-  require('acp.session.options').map(buf)
-  require('acp.permission.float').map(buf)
+  bufs.keys:emit(buf, 'prompt', id)
   require('acp.ui.key_help').map(buf)
-  bufs.map(buf, 'n', 'cancel', '<Plug>(AcpCancelTurn)', function()
-    require('acp').cancel({ session = id })
-  end)
 end
 
 ---@param id integer
@@ -280,5 +256,15 @@ function M.create(id)
   end)
   return buf
 end
+
+bufs.reread:add(function(buf, what, id)
+  if what == 'prompt' then
+    require('acp.prompt.complete').attach(buf, function()
+      return cwd(id)
+    end)
+  end
+end)
+
+require('acp.chat.winbar').refreshed:add(hint)
 
 return M

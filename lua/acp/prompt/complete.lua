@@ -376,17 +376,17 @@ again = function(session, kind)
   end
 end
 
----The agent has told its commands.
----@param session integer
-function M.told(session)
-  again(session, 'command')
-end
+require('acp.rpc.state').changed:add(function(session, before)
+  local now = require('acp.rpc.state').sessions[session]
+  if before and #(before.commands or {}) == 0 and #(now.commands or {}) > 0 then
+    again(session, 'command')
+  end
+end)
 
----@param session integer that is closed
-function M.forget(session)
+require('acp.chat.buffers').forgotten:add(function(session)
   answer_waiting(session)
   listing[session], silent[session], questions[session] = nil, nil, nil
-end
+end)
 
 ---'omnifunc' of the prompt: the menu comes when it is there.
 ---@param findstart integer

@@ -19,6 +19,7 @@ local old = 24 * 60 * 60
 ---@field busy boolean whether it is being written
 ---@field due boolean whether it will be, soon
 ---@field left? {text?: string} what its session has left, which is over
+---@field place string which folder it is of
 
 ---@type table<integer, acp.Draft> by session
 local drafts = {}
@@ -50,7 +51,7 @@ end
 local function kept()
   local list = {}
   for name in vim.fs.dir(folder()) do
-    local place, pid, id, rest = name:match('^(%x+)%-(%d+)%-(%d+)(.*)$')
+    local place, pid, id, ending = name:match('^(%x+)%-(%d+)%-(%d+)(.*)$')
     local path = vim.fs.joinpath(folder(), name)
     local stat = place and uv.fs_stat(path)
     if stat then
@@ -58,7 +59,7 @@ local function kept()
       local used = own and drafts[tonumber(id)] ~= nil or not own and uv.kill(tonumber(pid), 0) == 0
       local time = stat.mtime.sec
       local free = not used or not own and os.time() - time > old
-      place = rest == '' and place or '' -- half written
+      place = ending == '' and place or '' -- half written
       table.insert(list, { path = path, time = time, place = place, free = free })
     end
   end
@@ -166,7 +167,7 @@ end
 
 ---Keeps what a session has left unsent, which is over: what waits in its queue, and its prompt.
 ---@param id integer
-function M.leave(id)
+local function leave(id)
   local d = drafts[id]
   if not d then
     return
@@ -182,7 +183,7 @@ end
 ---Neovim ends: what is left is on the disk when this returns.
 local function leave_all()
   for id, d in pairs(drafts) do
-    M.leave(id)
+    leave(id)
     vim.wait(200, function()
       return not d.busy
     end, 5)
@@ -192,6 +193,15 @@ local function leave_all()
   end
 end
 
+---What a session has left in a folder that is still being written.
+---@param place string
+---@return acp.Draft?
+local function leaving(place)
+  return vim.iter(vim.tbl_values(drafts)):find(function(d)
+    return d.place == place and d.left and d.left.text
+  end)
+end
+
 ---Begins to keep the prompt of a session, and gives what the last one in its folder left unsent.
 ---@param id integer session
 ---@param buf integer
@@ -199,10 +209,10 @@ end
 ---@return string[]? lines
 function M.begin(id, buf, cwd)
   local before = drafts[id] -- the user has wiped its buffer
-  local place = vim.fn.sha256(uv.fs_realpath(cwd) or cwd):sub(1, 16)
+  local place = vim.fn.sha256(require('acp.rpc.path').real(cwd)):sub(1, 16)
   local name = ('%s-%d-%d'):format(place, uv.os_getpid(), id)
-  local d =
-    { id = id, buf = buf, path = vim.fs.joinpath(folder(), name), busy = false, due = false }
+  local path = vim.fs.joinpath(folder(), name)
+  local d = { id = id, buf = buf, path = path, place = place, busy = false, due = false }
   d.have = before and before.have
   local found = not before
     and vim.iter(kept()):find(function(draft)
@@ -214,6 +224,17 @@ function M.begin(id, buf, cwd)
     desc = 'Keep the prompts that are not sent',
     callback = leave_all,
   })
+  local last = not before and leaving(place)
+  if last then
+    local text = last.left.text
+    last.left.text = nil -- its file goes
+    vim.schedule(function()
+      if drafts[id] == d then
+        keep(d)
+      end
+    end)
+    return vim.split(text, '\n', { plain = true })
+  end
   if not found or not uv.fs_rename(found.path, d.path) then
     return nil
   end
@@ -224,5 +245,7 @@ function M.begin(id, buf, cwd)
   end
   return d.have and vim.split(d.have, '\n', { plain = true })
 end
+
+require('acp.rpc.state').closing:add(leave)
 
 return M

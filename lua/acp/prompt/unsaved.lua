@@ -1,4 +1,4 @@
----Unsaved text before a prompt: what the host is told of it, the chip that says what goes along,
+---Unsaved text before a prompt: what the host knows of it, the chip that says what goes along,
 ---and what the user has chosen to happen with it. Which of it concerns a session the host decides.
 local M = {}
 
@@ -15,12 +15,10 @@ local delay = 100 -- ms from an edit to the chip
 local dropped = {}
 ---@type table<integer, fun()[]> by session: what waits behind an open question, itself the first
 local waiting = {}
----@type {id: integer, asked: boolean}? the session whose prompt is let go, past those that wait
-local going
 ---@type uv.uv_timer_t?
 local timer
----@type acp.Unsaved[]? what the host was told last
-local told
+---@type acp.Unsaved[]? what it was told last
+local reported
 
 ---The files' buffers with unsaved text.
 ---@return acp.Unsaved[]
@@ -42,10 +40,10 @@ function M.list()
   return list
 end
 
-local function tell()
+local function report()
   local list = M.list()
-  if not vim.deep_equal(list, told) then
-    told = list
+  if not vim.deep_equal(list, reported) then
+    reported = list
     require('acp.rpc.host').notify('unsaved_files', { files = list })
   end
 end
@@ -56,7 +54,7 @@ local function soon()
     return
   end
   timer = timer or assert(vim.uv.new_timer())
-  timer:start(delay, 0, vim.schedule_wrap(tell))
+  timer:start(delay, 0, vim.schedule_wrap(report))
 end
 
 ---Begins to tell the host of unsaved text, or tells it afresh.
@@ -76,7 +74,7 @@ function M.watch()
     desc = 'Tell the host of unsaved text',
     callback = soon,
   })
-  told = nil
+  reported = nil
   soon()
 end
 
@@ -120,11 +118,9 @@ function M.chosen(id)
   return dropped[id] and 'ignore' or mode()
 end
 
----The session is closed.
----@param id integer
-function M.forget(id)
+require('acp.rpc.state').closed:add(function(id)
   dropped[id] = nil
-end
+end)
 
 ---The prompt is on its way: the next one is another.
 ---@param id integer
@@ -168,11 +164,11 @@ end
 ---@param found {new: string[], names: string[], bufs: integer[], size: integer}
 ---@param how 'send'|'ask'|'save'
 ---@param done fun(how: 'send'|'ignore'|nil, asked?: boolean) nil: the prompt stays
-local function settle(found, how, done)
+local function apply_choice(found, how, done)
   if how == 'save' then
     local err = save(found.bufs)
     if err then
-      vim.notify('acp: ' .. err .. '. The prompt was not sent', vim.log.levels.ERROR)
+      require('acp.notify').error(err .. '. The prompt was not sent')
     end
     return done(not err and 'ignore' or nil)
   end
@@ -200,7 +196,7 @@ local function settle(found, how, done)
     if not choice then
       done()
     elseif choice[2] == 'save' then
-      settle(found, 'save', done)
+      apply_choice(found, 'save', done)
     else
       done(choice[2], true)
     end
@@ -226,9 +222,6 @@ end
 ---@param stay? fun() the prompt is not sent
 function M.before(id, how, go, stay)
   local line = waiting[id]
-  if going and going.id == id and (how == 'send' or how == 'ignore') then
-    return go(how, going.asked)
-  end
   local function is_free()
     return how == 'ignore' or how == 'send' and is_little()
   end
@@ -240,9 +233,7 @@ function M.before(id, how, go, stay)
   table.insert(line, function()
     local function done(answer, asked)
       if answer then
-        going = { id = id, asked = asked == true }
         go(answer, asked == true)
-        going = nil
       elseif stay then
         stay()
       end
@@ -258,10 +249,10 @@ function M.before(id, how, go, stay)
     local args = { session = id, files = M.list() }
     require('acp.rpc.host').request('list_unsaved', args, function(found, err)
       if err then
-        vim.notify(('acp: %s. The prompt was not sent'):format(err), vim.log.levels.WARN)
+        require('acp.notify').warn(('%s. The prompt was not sent'):format(err))
         return done()
       end
-      settle(found, how, done)
+      apply_choice(found, how, done)
     end)
   end)
   if #line == 1 then

@@ -1,24 +1,18 @@
 ---The files that the agent has changed: what the host has told of them, and the quickfix list.
 local M = {}
 
----Old lines are those of the baseline, new ones those of the present text, counted from 1. Where
----there are none, the start is the line before.
----@class acp.Hunk
----@field old_start integer
----@field old_count integer
----@field new_start integer
----@field new_count integer
----@field state 'pending'|'kept'|'rejected'
+local host = require('acp.rpc.host')
+local signal = require('acp.rpc.signal')
+local state = require('acp.rpc.state')
 
----@class acp.ChangedFile
----@field path string
----@field old_path? string before it was moved
----@field status 'added'|'modified'|'deleted'|'moved'
----@field state 'pending'|'kept'|'rejected' pending where something of it is
----@field hunks acp.Hunk[]
+---Files have other changes now. Gets their paths, as keys.
+M.changed = signal()
+
+---The changes of a session are forgotten.
+M.forgotten = signal()
 
 ---Files as the host tells them: four numbers for each hunk, and the first letter of its state.
----@class acp.changes.File
+---@class acp.ChangedFileTold
 ---@field path string
 ---@field old_path? string
 ---@field status 'added'|'modified'|'deleted'|'moved'
@@ -26,35 +20,34 @@ local M = {}
 ---@field hunks integer[]
 ---@field states string
 
----@type table<integer, table<integer, acp.changes.File>> by session and by the file's id
+---@type table<integer, table<integer, acp.ChangedFileTold>> by session and by the file's id
 local files = {}
 
 local states = { p = 'pending', k = 'kept', r = 'rejected' }
 
+---Takes what the host tells of a session's changes.
 ---@param session integer
----@param changed {at: integer, file: acp.changes.File|false}[] false: it is as it was
+---@param changed {at: integer, file?: acp.ChangedFileTold}[] without a file: it is as it was
 function M.set(session, changed)
   files[session] = files[session] or {}
   local paths = {}
   for _, change in ipairs(changed) do
     local before = files[session][change.at]
-    files[session][change.at] = change.file or nil
+    files[session][change.at] = change.file
     for _, file in ipairs({ before or change.file, change.file or before }) do
       paths[file.path] = true
     end
   end
-  require('acp.review.marks').changed(paths)
+  M.changed:emit(paths)
 end
 
 ---@param session integer
-function M.forget(session)
+local function forget(session)
   files[session] = nil
-  if package.loaded['acp.review.marks'] then
-    require('acp.review.marks').forgot()
-  end
+  M.forgotten:emit()
 end
 
----@param file acp.changes.File
+---@param file acp.ChangedFileTold
 ---@return boolean whether lines of it wait for a decision
 local function pending(file)
   return file.status ~= 'deleted' and file.states:find('p', 1, true) ~= nil
@@ -131,6 +124,52 @@ function M.get(session)
   end, ids)
 end
 
+---The file of a session's record that a path means.
+---@param session integer
+---@param path string
+---@return acp.ChangedFile?
+local function changed_file(session, path)
+  local full = vim.fn.fnamemodify(path, ':p')
+  local real = require('acp.rpc.path').real(vim.fs.normalize(full))
+  for _, file in ipairs(M.get(session)) do
+    if file.path == path or file.path == full or file.path == real then
+      return file
+    end
+  end
+end
+
+---Decides about a hunk, a file or all changes of a session.
+---@param what 'keep'|'reject'
+---@param opts? {session?: integer, path?: string, hunk?: integer}
+---@return boolean? ok, string? err
+function M.decide(what, opts)
+  opts = opts or {}
+  local id, err = state.resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  local args = { session = id, ['do'] = what }
+  if opts.path then
+    local file = changed_file(id, opts.path)
+    if not file then
+      return nil, ('the agent has not changed %s'):format(opts.path)
+    end
+    args.path = file.path
+    if opts.hunk then
+      local hunk = file.hunks[opts.hunk]
+      if not hunk then
+        return nil, ('%s has no change %s'):format(opts.path, tostring(opts.hunk))
+      end
+      hunk.state = nil
+      args = vim.tbl_extend('error', args, hunk, { hunk = opts.hunk })
+    end
+  elseif opts.hunk then
+    return nil, 'a change is named by its path and its number'
+  end
+  host.request('decide', args, function() end)
+  return true
+end
+
 ---The files of which lines wait for a decision.
 ---@return string[] paths, in their order
 function M.pending_paths()
@@ -174,29 +213,31 @@ end
 ---@param session integer
 ---@param all boolean also what is decided
 function M.open(session, all)
-  require('acp.rpc.host').request(
-    'list_changes',
-    { session = session, all = all },
-    function(entries, err)
-      if err or #entries == 0 then
-        vim.notify('acp: ' .. (err or 'the agent has changed no file in this session'))
-        return
-      end
-      local of = require('acp.rpc.state').sessions[session] or {}
-      local items = vim.tbl_map(function(entry)
-        if entry.gone then
-          -- Nothing to jump to.
-          return { text = vim.fn.fnamemodify(entry.path, ':~:.') .. ': ' .. entry.text, valid = 0 }
-        end
-        return { filename = entry.path, lnum = entry.line, text = entry.text }
-      end, entries)
-      local title = 'acp: changes of ' .. (of.title or of.agent_title or 'the agent')
-      vim.fn.setqflist({}, ' ', { title = title, items = items })
-      require('acp.ui.safe_state').soon(function()
-        vim.cmd('botright copen')
-      end)
+  host.request('list_changes', { session = session, all = all }, function(entries, err)
+    if err or #entries == 0 then
+      require('acp.notify').info(err or 'the agent has changed no file in this session')
+      return
     end
-  )
+    local of = state.sessions[session] or {}
+    local items = vim.tbl_map(function(entry)
+      if entry.gone then
+        -- Nothing to jump to.
+        return { text = vim.fn.fnamemodify(entry.path, ':~:.') .. ': ' .. entry.text, valid = 0 }
+      end
+      return { filename = entry.path, lnum = entry.line, text = entry.text }
+    end, entries)
+    local title = 'acp: changes of ' .. (of.title or of.agent_title or 'the agent')
+    vim.fn.setqflist({}, ' ', { title = title, items = items })
+    require('acp.ui.safe_state').soon(function()
+      vim.cmd('botright copen')
+    end)
+  end)
 end
+
+state.closed:add(forget)
+state.died:add(function()
+  files = {}
+  M.forgotten:emit()
+end)
 
 return M

@@ -78,7 +78,7 @@ function M.ask_at(args)
       fields.dropped = true
       if said ~= '' and (again or said ~= draft.text) then
         left[key] = said
-        vim.notify('acp: the words are kept: comment there again to go on')
+        require('acp.notify').info('the words are kept: comment there again to go on')
       end
     end
     require('acp.rpc.host').notify('comment', fields)
@@ -101,7 +101,7 @@ function M.ask_at(args)
   require('acp.rpc.host').request('comment_at', args, function(found, err)
     if not found then
       shut()
-      return vim.notify('acp: ' .. (err or 'there is nothing here to comment on'))
+      return require('acp.notify').info(err or 'there is nothing here to comment on')
     end
     draft = found
     key = ('%d %s %d %d'):format(session, draft.name, draft.first, draft.last)
@@ -136,7 +136,7 @@ end
 function M.ask(session, path, first, last)
   local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\') .. '$')
   local lines = buf ~= -1 and api.nvim_buf_get_lines(buf, first - 1, last, false) or {}
-  local real = vim.uv.fs_realpath(path) or path
+  local real = require('acp.rpc.path').real(path)
   M.ask_at({ session = session, path = real, first = first, last = last, lines = lines })
 end
 

@@ -5,7 +5,9 @@ local M = {}
 
 local api = vim.api
 
-local tell = require('acp.ui.notify').warn
+local changes = require('acp.review.changes')
+local marks = require('acp.review.marks')
+local warn = require('acp.notify').warn
 
 ---@class acp.Place
 ---@field path string
@@ -15,7 +17,7 @@ local tell = require('acp.ui.notify').warn
 ---@param path string
 ---@return integer[]
 local function rows_of(path)
-  return require('acp.review.marks').rows(path) or require('acp.review.changes').rows(path)
+  return marks.rows(path) or changes.rows(path)
 end
 
 ---The place so many changes after or before one, across files and around the end.
@@ -24,7 +26,7 @@ end
 ---@param step integer not 0
 ---@return acp.Place?, boolean around
 local function find(path, row, step)
-  local paths = require('acp.review.changes').pending_paths()
+  local paths = changes.pending_paths()
   local forward = step > 0
   local left = math.abs(step)
   ---@type integer of the file in paths, or between two of them
@@ -60,7 +62,7 @@ local function edit(path)
   local hides = vim.o.hidden or vim.bo.bufhidden == 'hide' or vim.o.autowriteall
   if unsaved and not hides and #vim.fn.win_findbuf(api.nvim_get_current_buf()) == 1 then
     local name = vim.fn.fnamemodify(path, ':~:.')
-    tell(
+    warn(
       ("the next change is in %s, but this buffer has unsaved text and 'hidden' is off"):format(
         name
       )
@@ -71,7 +73,7 @@ local function edit(path)
     args = { vim.fn.fnameescape(vim.fn.fnamemodify(path, ':~:.')) },
   })
   if not ok then
-    tell((tostring(err):gsub('^.-:(E%d+:)', '%1')))
+    warn((tostring(err):gsub('^.-:(E%d+:)', '%1')))
   end
   return ok
 end
@@ -80,15 +82,14 @@ end
 ---@param step integer
 ---@param quiet? boolean where there is none, nothing is said
 function M.go(step, quiet)
-  local marks = require('acp.review.marks')
   local win = require('acp.ui.window').for_file()
   if not win then
-    return tell('no window here is for files')
+    return warn('no window here is for files')
   end
   local path = marks.path(api.nvim_win_get_buf(win))
   local place, around = find(path or '', api.nvim_win_get_cursor(win)[1] - 1, step)
   if not place then
-    return not quiet and tell('there are no pending changes')
+    return not quiet and warn('there are no pending changes')
   end
   api.nvim_set_current_win(win)
   vim.cmd("normal! m'")
@@ -112,11 +113,10 @@ end
 ---@param last integer
 ---@return integer[]? sessions, string? path
 local function here(first, last)
-  local marks = require('acp.review.marks')
   local buf = api.nvim_get_current_buf()
   local sessions = marks.sessions(buf, first - 1, last - 1)
   if #sessions == 0 then
-    return tell('there is no pending change here')
+    return warn('there is no pending change here')
   end
   return sessions, marks.path(buf)
 end
@@ -127,7 +127,7 @@ end
 local function advance(done)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local at = api.nvim_win_get_cursor(win)[1]
-  local shows = require('acp.review.marks').settled(buf, function()
+  local shows = marks.settled(buf, function()
     local stayed = api.nvim_get_current_win() == win
       and api.nvim_get_current_buf() == buf
       and api.nvim_win_get_cursor(win)[1] == at
@@ -237,7 +237,8 @@ local actions = {
   },
 }
 
----The keys of a buffer with changes, for acp.borrow. What the user has mapped himself stays his.
+---The keys of a buffer with changes, for acp.ui.keymap. What users have mapped themselves stays
+---theirs.
 ---@return acp.Key[]
 function M.keys()
   local config = require('acp.config').get().keys
@@ -287,7 +288,7 @@ for _, decision in ipairs({ 'keep', 'reject' }) do
 end
 for word, on in pairs({ ['marks on'] = true, ['marks off'] = false }) do
   M.commands[word] = function()
-    require('acp.review.marks').show(on)
+    marks.show(on)
   end
 end
 

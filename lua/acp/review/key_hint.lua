@@ -16,7 +16,7 @@ local offered = {
   { 'review_next', 'next' },
 }
 
----@param taken acp.Borrowed[] the keys of the buffer
+---@param taken acp.MappedKey[] the keys of the buffer
 ---@return string?
 local function words(taken)
   local keys, parts = require('acp.config').get().keys, {}
@@ -33,7 +33,7 @@ end
 
 ---Says the keys in a buffer whose changes are drawn, if they were not said yet.
 ---@param buf integer
----@param taken acp.Borrowed[]? the keys of the buffer
+---@param taken acp.MappedKey[]? the keys of the buffer
 ---@param rows_of fun(): integer[] the rows of its changes
 function M.offer(buf, taken, rows_of)
   if said or not taken then

@@ -7,13 +7,15 @@
 local M = {}
 
 local api = vim.api
+local changes = require('acp.review.changes')
+local ranges = require('acp.ui.ranges')
 local places = api.nvim_create_namespace('acp_marks_place')
 local drawn = api.nvim_create_namespace('acp_marks')
 
 ---Above gitsigns' 6, below the 10 of diagnostics.
 local sign_priority = 8
 ---So long, in ms, the user must rest before what they have typed is looked at.
-local rest = 200
+local quiet = 200
 ---So long, in ms, is drawn at once, and so long Neovim then has for other things.
 local busy, pause = 4, 5
 
@@ -33,7 +35,7 @@ local busy, pause = 4, 5
 ---@field drawn integer[] extmarks
 ---@field whole boolean all of it is drawn
 
----@class acp.Marks of a buffer
+---@class acp.Marks: acp.Range of a buffer; the rows have changed since they were drawn
 ---@field path string the real one
 ---@field marks table<integer, acp.Mark> by id
 ---@field at integer[] id and line of each, in the order of the text
@@ -44,17 +46,21 @@ local busy, pause = 4, 5
 ---@field looked boolean it is up to date with what the user has made of the buffer
 ---@field again? 'ask'|'look'
 ---@field moved boolean lines have come or gone since it was asked for
----@field first? integer the rows that have changed since they were drawn
----@field last? integer
 ---@field worker? thread draws
 ---@field timer uv.uv_timer_t
----@field keys? acp.Borrowed[]
+---@field keys? acp.MappedKey[]
 ---@field after? fun() waits until the marks are drawn that the host knows of now
 
 ---@type table<integer, acp.Marks> by buffer
 local known = {}
 local answers = 0
 local shown = true
+
+---The keys of a buffer with changes.
+---@type fun(): acp.Key[]
+function M.keys()
+  return {}
+end
 
 ---@param buf integer
 ---@return string? real path of the file that it shows
@@ -63,7 +69,7 @@ local function path_of(buf)
   if name == '' or vim.bo[buf].buftype ~= '' or not api.nvim_buf_is_loaded(buf) then
     return
   end
-  return vim.uv.fs_realpath(name) or name
+  return require('acp.rpc.path').real(name)
 end
 
 ---@param buf integer
@@ -77,13 +83,14 @@ end
 ---@param mark acp.Mark
 ---@return table[] the old lines, and what there is to say of them
 local function above(buf, mark)
-  local virtual = require('acp.ui.virt_lines')
-  local lines, words = {}, virtual.words(mark.old_words)
+  local virt_lines = require('acp.ui.virt_lines')
+  local lines, words = {}, virt_lines.words(mark.old_words)
   if mark.also ~= '' then
     table.insert(lines, { { 'also ' .. mark.also, 'AcpReviewHint' } })
   end
   for i, line in ipairs(mark.old) do
-    local chunks = virtual.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', buf)
+    local chunks =
+      virt_lines.line(line, words[i - 1], 'AcpReviewDelete', 'AcpReviewDeleteWord', buf)
     table.insert(lines, chunks)
   end
   if mark.more > 0 then
@@ -92,7 +99,7 @@ local function above(buf, mark)
   return lines
 end
 
----Shows virtual lines above the first line, for which a window that begins there leaves no room.
+---Shows virt_lines lines above the first line, for which a window that begins there leaves no room.
 ---@param buf integer
 ---@param count integer
 local function make_room(buf, count)
@@ -247,7 +254,7 @@ end
 ---Has the keys be said as long as marks are drawn.
 ---@param buf integer
 ---@param state acp.Marks
-local function say_keys(buf, state)
+local function hint_keys(buf, state)
   if not shown or #state.at == 0 then
     require('acp.review.key_hint').done(buf)
     return
@@ -295,8 +302,7 @@ local function begin(buf, state)
       state.after = nil
       vim.schedule(after)
     end
-    local changes = require('acp.review.changes')
-    say_keys(buf, state)
+    hint_keys(buf, state)
     if #state.at > 0 or changes.pending(state.path) then
       return
     elseif not changes.has(state.path) then
@@ -399,10 +405,9 @@ local function attach(buf, state)
         keep_to_line(buf, first)
       end
       state.moved = state.moved or moved ~= 0
-      state.last = math.max(new_last, math.max(state.last or 0, last) + moved)
-      state.first = math.min(state.first or first, first)
+      ranges.grow(state, first, last, new_last)
       state.timer:start(
-        rest,
+        quiet,
         0,
         vim.schedule_wrap(function()
           if known[buf] == state then
@@ -452,7 +457,7 @@ end
 ---@param wanted boolean
 local function set_keys(buf, state, wanted)
   if wanted and not state.keys then
-    state.keys = require('acp.ui.keymap').map(buf, require('acp.review.hunk_keys').keys())
+    state.keys = require('acp.ui.keymap').map(buf, M.keys())
   elseif not wanted and state.keys then
     require('acp.ui.keymap').unmap(buf, state.keys)
     state.keys = nil
@@ -484,7 +489,6 @@ end
 ---@param buf integer
 local function enter(buf)
   local path = not known[buf] and path_of(buf)
-  local changes = require('acp.review.changes')
   if path and changes.pending(path) then
     show(buf, path)
   elseif path and changes.has(path) then
@@ -499,7 +503,6 @@ end
 ---agent may change hundreds at once.
 ---@param touched table<string, true>? only files of these paths
 local function update(touched)
-  local changes = require('acp.review.changes')
   local bufs = {}
   for _, win in ipairs(api.nvim_list_wins()) do
     bufs[api.nvim_win_get_buf(win)] = true
@@ -563,17 +566,17 @@ function M.changed(touched)
   update(touched)
 end
 
----A session has ended.
-function M.forgot()
+-- A session has ended.
+changes.forgotten:add(function()
   for _, state in pairs(known) do
     state.asking = nil -- it may be the one that was asked
   end
   update()
-  if listening and not require('acp.review.changes').has() then
+  if listening and not changes.has() then
     listening = false
     api.nvim_del_augroup_by_name('acp_marks')
   end
-end
+end)
 
 ---The path of the file in a buffer, as the host knows it.
 ---@param buf integer
@@ -660,7 +663,8 @@ end
 function M.show(on)
   shown = on
   for buf, state in pairs(known) do
-    state.first, state.last = 0, api.nvim_buf_line_count(buf)
+    local last = api.nvim_buf_line_count(buf)
+    state.first, state.old_last, state.last = 0, last, last
     begin(buf, state)
   end
 end

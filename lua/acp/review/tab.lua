@@ -4,16 +4,18 @@ local M = {}
 
 local api = vim.api
 local bufs = require('acp.chat.buffers')
+local conflict = require('acp.files.conflict')
+local host = require('acp.rpc.host')
 
 ---@class acp.ReviewPage: acp.Page
 ---@field seq integer the last edit that it shows
 ---@field origin? integer the tab where the user was
----@field steps acp.Steps
+---@field key_queue acp.KeyQueue
 
 ---@type table<integer, acp.ReviewPage> by session
 local pages = {}
 
-local tell = require('acp.ui.notify').tell
+local notify = require('acp.notify')
 
 ---The session of the current buffer, where it is a review.
 ---@return integer session, acp.ReviewPage
@@ -52,14 +54,14 @@ local function selected()
 end
 
 ---Does something where the jumps lead that were asked for before, unless the user has gone.
----@param step acp.Step
-local function after_jumps(step)
+---@param key acp.QueuedKey
+local function after_jumps(key)
   local buf, _, page = api.nvim_get_current_buf(), here()
-  page.steps:add(function(done)
+  page.key_queue:add(function(done)
     if api.nvim_get_current_buf() ~= buf then
-      return page.steps:drop()
+      return page.key_queue:drop()
     end
-    step(done)
+    key(done)
   end)
 end
 
@@ -77,7 +79,7 @@ local function fold(how)
   there(function()
     local args = at()
     args.fold = how
-    require('acp.rpc.host').notify('review_fold', args)
+    host.notify('review_fold', args)
   end)
 end
 
@@ -91,13 +93,13 @@ local function jump(kind, forward, quiet)
     local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
     local args = at()
     args.kind, args.forward, args.count = kind, forward, count
-    require('acp.rpc.host').request('review_next', args, function(found)
+    host.request('review_next', args, function(found)
       if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
         return done()
       elseif not found.found then
         local what = kind == 'hunk' and 'hunk to decide' or 'file'
         if not quiet then
-          tell(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+          notify.info(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
         end
         return done()
       end
@@ -116,7 +118,7 @@ local function decide(what)
     local first, last = selected()
     local args = at_lines(first, last)
     args['do'], args.lines = what, first ~= nil
-    require('acp.rpc.host').notify('review_decide', args)
+    host.notify('review_decide', args)
   end)
   if require('acp.config').get().review_advance then
     jump('hunk', true, true)
@@ -127,10 +129,10 @@ end
 ---@return integer? row of the first conflict in the file's buffer, 0-based
 local function conflict_in(path)
   local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\') .. '$')
-  if buf == -1 or not package.loaded['acp.files.conflict'] then
+  if buf == -1 then
     return
   end
-  local first = require('acp.files.conflict').get(buf)[1]
+  local first = conflict.get(buf)[1]
   return first and first.first
 end
 
@@ -140,9 +142,9 @@ local function go()
   local head = not api.nvim_get_current_line():match('^.[^%a]*%d+ [-+ ] ')
   local function land(place)
     if not place or not place.path then
-      return tell('there is no file on this line')
+      return notify.info('there is no file on this line')
     elseif place.gone then
-      return tell('the file is deleted')
+      return notify.info('the file is deleted')
     end
     if page.origin and api.nvim_tabpage_is_valid(page.origin) then
       api.nvim_set_current_tabpage(page.origin)
@@ -153,7 +155,7 @@ local function go()
     require('acp.chat.navigate').edit(place.path, row and row + 1 or place.line)
   end
   require('acp.ui.async_keys').await(function(done)
-    require('acp.rpc.host').request('review_place', at(), function(place)
+    host.request('review_place', at(), function(place)
       done()
       land(place)
     end)
@@ -187,7 +189,7 @@ end
 ---@param hint? string
 ---@return acp.ReviewKey
 local function key(action, modes, words, run, hint)
-  local plug = bufs.plug(action)
+  local plug = require('acp.ui.buffer').plug(action)
   words = words or require('acp.config').words[action]
   return { action = action, plug = plug, modes = modes, run = run, words = words, hint = hint }
 end
@@ -222,7 +224,7 @@ local keys = {
   end, 'next'),
   key('review_undo', { 'n' }, nil, function()
     there(function()
-      require('acp.rpc.host').notify('review_undo', { session = (here()) })
+      host.notify('review_undo', { session = (here()) })
     end)
   end, 'undo'),
   key('review_fold', { 'n' }, nil, function()
@@ -244,7 +246,7 @@ local keys = {
     jump('file', false)
   end),
   key('diff', { 'n' }, 'show the file side by side with what you have accepted', function()
-    M.beside((here()))
+    M.compare((here()))
   end),
   key('open_all', { 'n' }, 'open all files', function()
     fold('open_all')
@@ -283,7 +285,7 @@ function M.bar()
     end
   end
   table.insert(parts, 'g? keys')
-  local line = require('acp.diff.view').line(parts, api.nvim_win_get_width(0))
+  local line = require('acp.ui.wrap').fit(parts, api.nvim_win_get_width(0))
   return '%#AcpWinbar#' .. line:gsub('%%', '%%%%')
 end
 
@@ -337,7 +339,7 @@ local function create(session)
     follow = false,
     bare = bare,
     seq = 0,
-    steps = require('acp.ui.async_keys').new(),
+    key_queue = require('acp.ui.async_keys').new(),
   }
   pages[session] = page
   api.nvim_create_autocmd('BufWipeout', {
@@ -346,7 +348,7 @@ local function create(session)
     callback = function()
       if pages[session] == page then
         pages[session] = nil
-        require('acp.rpc.host').notify('review_close', { session = session })
+        host.notify('review_close', { session = session })
       end
     end,
   })
@@ -372,22 +374,23 @@ local function show(page)
   })
 end
 
-local told
+---@type {path: string, count: integer}[]? what the host was told last
+local reported
 
-local function tell_now()
-  local files = {}
-  for _, buf in ipairs(package.loaded['acp.files.conflict'] and api.nvim_list_bufs() or {}) do
-    local n = api.nvim_buf_is_loaded(buf) and #require('acp.files.conflict').get(buf) or 0
-    if n > 0 then
-      local name = api.nvim_buf_get_name(buf)
-      table.insert(files, { path = vim.uv.fs_realpath(name) or name, count = n })
-    end
-  end
-  if not vim.deep_equal(files, told) then
-    told = files
-    require('acp.rpc.host').notify('open_conflicts', { files = files })
+---Tells the host where loaded files have conflicts.
+local function report_conflicts()
+  local files = conflict.counts()
+  if not vim.deep_equal(files, reported) then
+    reported = files
+    host.notify('open_conflicts', { files = files })
   end
 end
+
+conflict.changed:add(function()
+  if next(pages) then
+    vim.schedule(report_conflicts)
+  end
+end)
 
 ---Opens the review of a session in a tab, or goes there.
 ---@param session integer
@@ -395,33 +398,29 @@ function M.open(session)
   local page = pages[session]
   local fresh = not page or not api.nvim_buf_is_loaded(page.buf)
   page = fresh and create(session) or page
-  told = nil -- by an earlier host perhaps, or before this session
-  tell_now()
+  reported = nil -- by an earlier host perhaps, or before this session
+  report_conflicts()
   local send = require('acp.config').get().keys.review_send or ''
-  require('acp.rpc.host').request(
-    'review_open',
-    { session = session, send = send },
-    function(_, err)
-      if not api.nvim_buf_is_valid(page.buf) then
-        return
-      elseif err then
-        if fresh then
-          api.nvim_buf_delete(page.buf, { force = true })
-        end
-        if not require('acp.rpc.host').running() then
-          return tell(err)
-        end
-        return require('acp.session.stored').waiting('nothing here, but ', function(sentence)
-          tell(sentence or err)
-        end)
+  host.request('review_open', { session = session, send = send }, function(_, err)
+    if not api.nvim_buf_is_valid(page.buf) then
+      return
+    elseif err then
+      if fresh then
+        api.nvim_buf_delete(page.buf, { force = true })
       end
-      require('acp.ui.safe_state').soon(function()
-        if api.nvim_buf_is_valid(page.buf) then
-          show(page)
-        end
+      if not host.running() then
+        return notify.info(err)
+      end
+      return require('acp.session.stored').waiting('nothing here, but ', function(sentence)
+        notify.info(sentence or err)
       end)
     end
-  )
+    require('acp.ui.safe_state').soon(function()
+      if api.nvim_buf_is_valid(page.buf) then
+        show(page)
+      end
+    end)
+  end)
 end
 
 ---Changes the page as the host says.
@@ -437,43 +436,36 @@ end
 ---Sends the comments, and what was refused, as a prompt of the user's.
 ---@param session integer
 function M.send(session)
-  require('acp.rpc.host').request('review_send', { session = session }, function(waits, err)
+  host.request('review_send', { session = session }, function(waits, err)
     if err then
-      return tell(err)
+      return notify.info(err)
     end
-    tell(waits and 'sent as soon as the agent is ready' or 'sent')
+    notify.info(waits and 'sent as soon as the agent is ready' or 'sent')
   end)
 end
 
 ---Shows the text of a file that the user has accepted beside the file, in a tab: the file under the
 ---cursor in the review, else that of the current buffer.
 ---@param session integer
-function M.beside(session)
+function M.compare(session)
   local args
   if vim.bo.filetype == 'acp-review' then
     args = at()
   else
     local name = api.nvim_buf_get_name(0)
-    args = { session = session, path = vim.uv.fs_realpath(name) or name }
+    args = { session = session, path = require('acp.rpc.path').real(name) }
   end
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].undolevels = -1
   args.buf = buf
-  require('acp.rpc.host').request('review_beside', args, function(file, err)
+  host.request('review_beside', args, function(file, err)
     if not file or file.gone then
       pcall(api.nvim_buf_delete, buf, { force = true })
       local gone = file and 'the file is deleted' or 'the agent has not changed this file'
-      return tell(err or gone)
+      return notify.info(err or gone)
     end
     require('acp.review.compare').open(buf, file)
   end)
-end
-
----Tells the host where loaded files have conflicts, while a review is open.
-function M.tell_conflicts()
-  if next(pages) then
-    vim.schedule(tell_now)
-  end
 end
 
 return M

@@ -3,8 +3,9 @@
 local M = {}
 
 local api = vim.api
+local notify = require('acp.notify')
 
----@class acp.undo.File
+---@class acp.UndoFile
 ---@field path string
 ---@field name string
 ---@field what string
@@ -12,28 +13,15 @@ local api = vim.api
 ---@field settled boolean as it is as before already
 ---@field conflicts? integer[] lines that the user has changed since, which stay
 
----@class acp.undo.Result
+---@class acp.UndoResult
 ---@field turn string its name
 ---@field prompt string of the turn
----@field files acp.undo.File[]
+---@field files acp.UndoFile[]
 ---@field diff? string[] of a preview
 ---@field again boolean
 ---@field failed? string what could not be done
 
----@param text string
----@param level? integer
-local function tell(text, level)
-  vim.notify('acp: ' .. text, level or vim.log.levels.INFO)
-end
-
----@param n integer
----@param noun string
----@return string
-local function count(n, noun)
-  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
-end
-
----@param result acp.undo.Result
+---@param result acp.UndoResult
 ---@return integer changed, integer stay
 local function counts(result)
   local changed, stay = 0, 0
@@ -53,18 +41,18 @@ function M.run(session, again, turn)
   local args = { session = session, again = again, turn = turn }
   require('acp.rpc.host').request('undo', args, function(result, err)
     if err then
-      tell(err, vim.log.levels.WARN)
+      notify.warn(err)
     elseif result then
       local changed, stay = counts(result)
       local what = again and 'changed again' or 'as before the turn'
-      local text = ('%s %s.'):format(count(changed, 'file'), what)
+      local text = ('%s %s.'):format(notify.count(changed, 'file'), what)
       if stay > 0 then
-        text = ('%s %s left alone.'):format(text, count(stay, 'place'))
+        text = ('%s %s left alone.'):format(text, notify.count(stay, 'place'))
       end
       if result.failed then
         text = ('%s %s'):format(text, result.failed)
       end
-      tell(text, result.failed and vim.log.levels.WARN or nil)
+      notify[result.failed and 'warn' or 'info'](text)
     end
   end)
 end
@@ -85,7 +73,7 @@ local function fit(name, room)
   return '…' .. vim.fn.strcharpart(name, from, n)
 end
 
----@param result acp.undo.Result
+---@param result acp.UndoResult
 ---@param room integer cells of a line
 ---@return string[] lines, integer head how many of them are no diff
 local function page(result, room)
@@ -102,7 +90,7 @@ local function page(result, room)
     if file.stays and not file.conflicts then
       what = what .. ': stays as it is'
     elseif file.conflicts then
-      local n = count(#file.conflicts, 'place')
+      local n = notify.count(#file.conflicts, 'place')
       local at = table.concat(file.conflicts, ', ')
       what = ('%s  %s that you changed since: left alone (line %s)'):format(what, n, at)
     end
@@ -142,7 +130,7 @@ local function paint(buf, lines, head)
 end
 
 ---@param session integer
----@param result acp.undo.Result a preview
+---@param result acp.UndoResult a preview
 local function show(session, result)
   local lines, head = page(result, vim.o.columns - 6)
   local buf = require('acp.chat.buffers').create('undo', 'acp-undo', session)
@@ -164,7 +152,7 @@ function M.ask(session, again)
   local args = { session = session, again = again, preview = true }
   require('acp.rpc.host').request('undo', args, function(result, err)
     if err or not result then
-      return tell(err or 'The session is closed.', vim.log.levels.WARN)
+      return notify.warn(err or 'The session is closed.')
     end
     require('acp.ui.safe_state').soon(function()
       show(session, result)

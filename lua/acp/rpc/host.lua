@@ -2,6 +2,17 @@
 ---behind it when it dies.
 local M = {}
 
+local signal = require('acp.rpc.signal')
+
+---The host runs; it has not said hello yet.
+M.started = signal()
+
+---The host has ended. Gets why where nobody has asked for that.
+M.ended = signal()
+
+---Whether its program is being built.
+M.building = false
+
 ---The revision of what plugin and host say to each other.
 ---@type string
 M.api = require('acp.rpc.contract').revision
@@ -57,7 +68,7 @@ function M.find()
   if found ~= '' then
     return { found }
   end
-  if package.loaded['acp.build'] and require('acp.build').running() then
+  if M.building then
     return nil, 'the host is being built; a message says when it is there'
   end
   return nil, 'the host program is missing. Run :Acp build (it needs Go)'
@@ -81,9 +92,6 @@ local function on_exit(code)
   local was_ready = ready
   channel, ready, M.info = nil, false, nil
   kill_groups()
-  if package.loaded['acp.files.track'] then
-    require('acp.files.track').stop()
-  end
   local waiting = callbacks
   callbacks = {}
   for _, callback in pairs(waiting) do
@@ -91,6 +99,7 @@ local function on_exit(code)
   end
   if stopping or vim.v.exiting ~= vim.NIL then
     stopping = false
+    M.ended:emit()
     return
   end
   local words = vim.trim(table.concat(stderr, '\n'))
@@ -104,8 +113,8 @@ local function on_exit(code)
     last = last ~= '' and ': ' .. last or ''
     why = ('the host did not start (code %d)%s. Run :Acp build'):format(code, last)
   end
-  vim.notify('acp: ' .. why, vim.log.levels.ERROR)
-  require('acp.rpc.state').host_died(why)
+  require('acp.notify').error(why)
+  M.ended:emit(why)
 end
 
 ---Starts the host unless it runs.
@@ -145,7 +154,7 @@ function M.ensure()
   end
   channel = job
   M.starts = M.starts + 1
-  require('acp.policy.rules').send()
+  M.started:emit()
   vim.api.nvim_create_autocmd('VimLeavePre', {
     group = vim.api.nvim_create_augroup('acp_host', {}),
     desc = 'End the host and its agents',

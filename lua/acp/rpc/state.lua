@@ -2,50 +2,25 @@
 ---brings it up to date before it fires an event.
 local M = {}
 
----@class acp.Session
----@field id integer
----@field agent string
----@field agent_title string
----@field title? string
----@field cwd string
----@field state 'starting'|'auth_required'|'idle'|'running'|'requires_action'|'dead'
----@field stop_reason? string
----@field protocol? integer
----@field agent_session_id? string
----@field auth_methods? {id: string, name: string, description: string, type: string}[]
----@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
----@field mode? {id: string, name: string}
----@field model? {id: string, name: string}
----@field options acp.SessionOption[]
----@field commands? {name: string, description: string, hint: string}[]
----@field steers? boolean whether words can go into the running turn
----@field takes? table<string, boolean> which content blocks, as far as the agent has told
----@field plan? {content: string, priority: string, status: string}[]
----@field tool_calls integer
----@field queued integer
----@field queue string[] the prompts that wait
----@field paused boolean
----@field lacks? {why: string, files: string} what the copies of its files leave out
----@field unsaved? string[] files whose unsaved text would go along with a prompt
----@field error? string
+local signal = require('acp.rpc.signal')
 
----@class acp.SessionOption
----@field id string
----@field name string
----@field description string
----@field category string
----@field type 'select'|'boolean'
----@field value string|boolean
----@field choices {value: string, name: string, description: string, group: string}[]
+---A session has changed. Gets its id and what it was before, which is nil of a new one.
+M.changed = signal()
 
----@class acp.Permission
----@field id integer
----@field session integer
----@field title string
----@field description? string
----@field tool_call_id string
----@field command? string
----@field cwd? string
+---What a session waits for has changed. Gets its id.
+M.permissions_changed = signal()
+
+---A session is closed and about to be forgotten. Gets its id.
+M.closing = signal()
+
+---A session is forgotten. Gets its id.
+M.closed = signal()
+
+---The host has ended, and all sessions are dead. Gets the ids of those that were not, and why.
+M.died = signal()
+
+---A permission request as the host tells it.
+---@class acp.OpenPermission: acp.Permission
 ---@field options {id: string, name: string, kind: string, label: string}[]
 ---@field allow? string the id of the option that allows, where one plainly does
 ---@field reject? string and of the one that refuses
@@ -63,9 +38,9 @@ local M = {}
 
 ---@type table<integer, acp.Session>
 M.sessions = {}
----@type table<integer, table[]>
+---@type table<integer, acp.ToolCall[]>
 M.calls = {}
----@type table<integer, acp.Permission[]>
+---@type table<integer, acp.OpenPermission[]>
 local permissions = {}
 ---@type table<integer, integer> when a turn began, by session, in ms of vim.uv.now()
 M.since = {}
@@ -86,34 +61,21 @@ function M.set(session)
   end
   local before = M.sessions[id]
   M.sessions[id] = session
-  local told = before and #(before.commands or {}) == 0 and #(session.commands or {}) > 0
-  if told and package.loaded['acp.prompt.complete'] then
-    require('acp.prompt.complete').told(id)
-  end
-  local known = package.loaded['acp.session.login'] ~= nil
-  local was = before and before.state
-  if session.state ~= was and (known or session.state == 'auth_required') then
-    require('acp.session.login').changed(id, session.state)
-  end
+  M.changed:emit(id, before)
 end
 
 ---@param id integer
 function M.forget(id)
-  require('acp.prompt.draft').leave(id)
+  M.closing:emit(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
-  require('acp.review.changes').forget(id)
-  require('acp.prompt.unsaved').forget(id)
-  require('acp.api')._forget(id)
   if M.last == id then
     M.last = nil
   end
-  if package.loaded['acp.terminal.view'] then
-    require('acp.terminal.view').forget(id)
-  end
+  M.closed:emit(id)
 end
 
 ---@param id integer
----@param calls {at: integer, call: table}[]
+---@param calls {at: integer, call: acp.ToolCall}[]
 function M.set_calls(id, calls)
   M.calls[id] = M.calls[id] or {}
   for _, c in ipairs(calls) do
@@ -122,7 +84,7 @@ function M.set_calls(id, calls)
 end
 
 ---@param id integer
----@param list acp.Permission[]
+---@param list acp.OpenPermission[]
 function M.set_permissions(id, list)
   for _, request in ipairs(list) do
     if request.waited then
@@ -130,10 +92,11 @@ function M.set_permissions(id, list)
     end
   end
   permissions[id] = list
+  M.permissions_changed:emit(id)
 end
 
 ---The open requests of all sessions, oldest first.
----@return acp.Permission[]
+---@return acp.OpenPermission[]
 function M.permissions()
   local all = {}
   for _, list in pairs(permissions) do
@@ -143,6 +106,16 @@ function M.permissions()
     return a.id < b.id
   end)
   return all
+end
+
+---@param id integer?
+---@return acp.OpenPermission? request an open one
+function M.permission(id)
+  for _, request in ipairs(M.permissions()) do
+    if request.id == id then
+      return request
+    end
+  end
 end
 
 ---What the user calls a session: its agent, and its number where another session has the same one.
@@ -200,34 +173,10 @@ function M.resolve(id)
   return nil, 'there is no session. :Acp new starts one'
 end
 
----The host has ended, and with it every agent.
----@param why string
-function M.host_died(why)
-  permissions, M.watch_limit = {}, nil
-  for id, session in pairs(M.sessions) do
-    M.calls[id] = nil
-    require('acp.review.changes').forget(id)
-    if session.state ~= 'dead' then
-      local turn = busy[session.state]
-      session.state, session.error = 'dead', why
-      M.since[id] = nil
-      require('acp.chat.transcript').host_died(id, why)
-      if turn then
-        M.fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
-      end
-    end
-  end
-  if package.loaded['acp.terminal.view'] then
-    require('acp.terminal.view').host_died()
-  end
-  require('acp.permission.float').update()
-  require('acp.chat.winbar').refresh()
-end
-
 ---Which events anybody hears: firing the others costs Neovim more than all else of a burst of
 ---tool calls.
 ---@return fun(name: string): boolean
-function M.heard()
+local function hearing()
   local names, all = {}, false
   for _, autocmd in ipairs(vim.api.nvim_get_autocmds({ event = 'User' })) do
     local plain = autocmd.pattern:match('^[%w_.:/-]*')
@@ -242,8 +191,46 @@ end
 
 ---@param name string
 ---@param data table
-function M.fire(name, data)
+local function fire(name, data)
   vim.api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
+end
+
+---Fires events. Who hears one may begin to hear those that follow.
+---@param events {name: string, data: table}[]
+function M.fire_all(events)
+  local heard, from_here = hearing(), false
+  for _, event in ipairs(events) do
+    if event.name == 'AcpSessionClosed' then
+      M.forget(event.data.session)
+    end
+    from_here = from_here or heard(event.name)
+    if from_here then
+      -- Scheduled, so that what users hang on it neither runs inside a batch nor can fail it.
+      vim.schedule(function()
+        fire(event.name, event.data)
+      end)
+    end
+  end
+end
+
+---The host has ended, and with it every agent.
+---@param why string
+function M.host_died(why)
+  permissions, M.watch_limit = {}, nil
+  local ids, in_turn = {}, {}
+  for id, session in pairs(M.sessions) do
+    M.calls[id] = nil
+    if session.state ~= 'dead' then
+      table.insert(ids, id)
+      table.insert(in_turn, busy[session.state] and id or nil)
+      session.state, session.error = 'dead', why
+      M.since[id] = nil
+    end
+  end
+  M.died:emit(ids, why)
+  for _, id in ipairs(in_turn) do
+    fire('AcpTurnEnd', { session = id, stop_reason = 'error', error = why })
+  end
 end
 
 return M

@@ -21,6 +21,24 @@ local function methods(id)
   return session and session.auth_methods or {}
 end
 
+---Logs in by one of the agent's ways; see `auth_methods` of the session.
+---@param session integer?
+---@param method_id string
+---@return boolean? ok, string? err
+function M.authenticate(session, method_id)
+  local id, err = require('acp.rpc.state').resolve(session)
+  if not id then
+    return nil, err
+  end
+  for _, method in ipairs(require('acp.rpc.state').sessions[id].auth_methods or {}) do
+    if method.id == method_id then
+      require('acp.rpc.host').notify('authenticate', { session = id, method_id = method_id })
+      return true
+    end
+  end
+  return nil, ('the agent has no login %q'):format(tostring(method_id))
+end
+
 ---Lets the user choose how to log in. A single way needs no choice of a user who asked to log in,
 ---nor one in a terminal window, which says itself what it will do.
 ---@param id integer
@@ -35,7 +53,7 @@ function M.pick(id, unasked)
   end
   local function choose(method)
     if method then
-      require('acp').authenticate(id, method.id)
+      M.authenticate(id, method.id)
     end
   end
   if #list == 1 and (not unasked or list[1].type == 'terminal') then
@@ -61,9 +79,9 @@ local function offer()
   if api.nvim_get_mode().mode ~= 'n' or #methods(id) == 0 then
     return
   end
-  local rest = require('acp.ui.typing')
-  local left = rest.left(due[id])
-  if left > 0 or vim.fn.getchar(1) ~= 0 or not rest.free() then
+  local typing = require('acp.ui.typing')
+  local left = typing.left(due[id])
+  if left > 0 or vim.fn.getchar(1) ~= 0 or not typing.free() then
     looking = true
     vim.defer_fn(function()
       looking = false
@@ -154,7 +172,7 @@ function M.terminal(args)
   end
   if not ok or job <= 0 then
     api.nvim_buf_delete(buf, { force = true })
-    vim.notify(('acp: %s could not be started'):format(args.command[1]), vim.log.levels.WARN)
+    require('acp.notify').warn(('%s could not be started'):format(args.command[1]))
     return
   end
   vim.b[buf].acp_session = args.session

@@ -1,6 +1,33 @@
 ---Choosing a session's options with `vim.ui.select`.
 local M = {}
 
+local host = require('acp.rpc.host')
+local state = require('acp.rpc.state')
+
+---@param session? integer
+---@return acp.SessionOption[]? options, string? err
+function M.get(session)
+  local id, err = state.resolve(session)
+  if not id then
+    return nil, err
+  end
+  return vim.deepcopy(state.sessions[id].options or {})
+end
+
+---Gives an option another value: a choice's, or true and false.
+---@param session integer?
+---@param option string an id, or a category such as 'mode' or 'model'
+---@param value string|boolean
+---@return boolean? ok, string? err
+function M.set(session, option, value)
+  local id, err = state.resolve(session)
+  if not id then
+    return nil, err
+  end
+  host.notify('set_option', { session = id, id = option, value = tostring(value) })
+  return true
+end
+
 ---@param option acp.SessionOption
 ---@return string
 local function shown(option)
@@ -33,7 +60,7 @@ end
 ---@param option acp.SessionOption
 function M.choose(session, option)
   if option.type == 'boolean' then
-    require('acp').set_option(session, option.id, not option.value)
+    M.set(session, option.id, not option.value)
     return
   end
   vim.ui.select(option.choices, {
@@ -46,7 +73,7 @@ function M.choose(session, option)
     end,
   }, function(choice)
     if choice then
-      require('acp').set_option(session, option.id, choice.value)
+      M.set(session, option.id, choice.value)
     end
   end)
 end
@@ -56,15 +83,14 @@ end
 ---@param value string? to be set without asking
 ---@return string? err
 function M.pick(category, value)
-  local acp = require('acp')
-  local session, err = require('acp.rpc.state').resolve()
+  local session, err = state.resolve()
   if not session then
     return err
   end
   local options = vim.tbl_filter(function(option)
     return category == nil or option.category == category
-  end, assert(acp.options(session)))
-  if #options == 0 and require('acp.rpc.state').sessions[session].state == 'starting' then
+  end, assert(M.get(session)))
+  if #options == 0 and state.sessions[session].state == 'starting' then
     return 'the agent is still starting'
   end
   if #options == 0 then
@@ -76,7 +102,7 @@ function M.pick(category, value)
     if not chosen then
       return ('there is no %s %q; :Acp %s <Tab> offers them'):format(category, value, category)
     end
-    acp.set_option(session, options[1].id, chosen)
+    M.set(session, options[1].id, chosen)
   elseif category then
     M.choose(session, options[1])
   else
@@ -97,7 +123,7 @@ end
 ---@param category string
 ---@return string[]
 function M.values(category)
-  for _, option in ipairs(require('acp').options() or {}) do
+  for _, option in ipairs(M.get() or {}) do
     if option.category == category then
       return vim.tbl_map(function(choice)
         return choice.value
@@ -110,15 +136,14 @@ end
 ---Gives a buffer of the chat the keys for choosing.
 ---@param buf integer
 function M.map(buf)
-  local bufs = require('acp.chat.buffers')
+  local buffer = require('acp.ui.buffer')
   for action, to in pairs({
     mode = { '<Plug>(AcpMode)', 'mode' },
     model = { '<Plug>(AcpModel)', 'model' },
     options = { '<Plug>(AcpOptions)', nil },
   }) do
-    bufs.map(buf, 'n', action, to[1], function()
-      local err = M.pick(to[2])
-      require('acp.ui.notify').complain(err)
+    buffer.map(buf, 'n', action, to[1], function()
+      require('acp.notify').warn_if(M.pick(to[2]))
     end)
   end
 end

@@ -2,12 +2,6 @@
 ---host has saved changes are known without their agents; see host/saves.go.
 local M = {}
 
----@class acp.Stored
----@field agent_session_id string
----@field cwd string
----@field title? string
----@field updated_at? string ISO 8601
-
 ---@class acp.Choice: acp.Stored
 ---@field agent string
 ---@field agent_title? string
@@ -16,12 +10,12 @@ local M = {}
 ---How long the list waits for an agent while there is something to choose from, in ms.
 M.patience = 5000
 
-local complain = require('acp.ui.notify').complain
+local warn_if = require('acp.notify').warn_if
 
 ---@param agent string?
 ---@param stored acp.Stored
 local function resume(agent, stored)
-  local id, err = require('acp').resume({
+  local id, err = require('acp.session.start').resume({
     agent = agent,
     agent_session_id = stored.agent_session_id,
     cwd = stored.cwd,
@@ -30,7 +24,7 @@ local function resume(agent, stored)
   if id then
     require('acp.chat.layout').open(id, true)
   else
-    complain(err)
+    warn_if(err)
   end
 end
 
@@ -38,7 +32,7 @@ end
 ---@return boolean
 local function is_here(path)
   local here = vim.fs.normalize(vim.fn.getcwd())
-  return path == here or (vim.uv.fs_realpath(path) or path) == vim.uv.fs_realpath(here)
+  return path == here or require('acp.rpc.path').same(path, here)
 end
 
 ---Those of this folder first, then the latest.
@@ -65,19 +59,12 @@ local function saved(callback)
   local host = require('acp.rpc.host')
   local ok, err = host.ensure()
   if not ok then
-    return complain(err)
+    return warn_if(err)
   end
   host.request('list_saved', {}, function(list, failure)
-    complain(failure)
+    warn_if(failure)
     callback(list or {})
   end)
-end
-
----@param n integer
----@param noun string
----@return string
-local function count(n, noun)
-  return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
 end
 
 ---@param choices acp.Choice[]
@@ -96,7 +83,7 @@ local function choose(choices)
         table.insert(parts, choice.agent_title or agent and agent.title or choice.agent)
       end
       if (choice.changes or 0) > 0 then
-        table.insert(parts, count(choice.changes, 'change') .. ' to review')
+        table.insert(parts, require('acp.notify').count(choice.changes, 'change') .. ' to review')
       end
       table.insert(parts, vim.fn.fnamemodify(choice.cwd, ':~'))
       if choice.updated_at then
@@ -134,7 +121,7 @@ local function gather(agents, known, enough, done)
     at[choice.agent .. '\n' .. choice.agent_session_id] = choice
   end
   local waiting, told = #agents, false
-  local function tell()
+  local function finish()
     if not told then
       told = true
       done(choices, failures)
@@ -153,11 +140,11 @@ local function gather(agents, known, enough, done)
     end
     waiting = waiting - 1
     if waiting == 0 then
-      tell()
+      finish()
     end
   end
   for _, agent in ipairs(agents) do
-    local ok, err = require('acp').stored(agent, function(list, failure)
+    local ok, err = require('acp.session.start').stored(agent, function(list, failure)
       answered(agent, list, failure)
     end)
     if not ok then
@@ -166,7 +153,7 @@ local function gather(agents, known, enough, done)
   end
   vim.defer_fn(function()
     if enough(choices) then
-      tell()
+      finish()
     end
   end, M.patience)
 end
@@ -202,7 +189,7 @@ function M.resume(agent, id)
     known = vim.tbl_filter(function(one)
       return is_here(one.cwd)
     end, known)
-    local default, err = require('acp')._default()
+    local default, err = require('acp.session.start').default()
     local agents = { agent }
     for _, name in ipairs(vim.list_extend({ default }, vim.tbl_map(agent_of, known))) do
       if not vim.tbl_contains(agents, name) then
@@ -210,7 +197,7 @@ function M.resume(agent, id)
       end
     end
     if #agents == 0 then
-      return complain(err)
+      return warn_if(err)
     end
     gather(agents, known, function(choices)
       return #choices > 0 and (not id or find(choices, id) ~= nil)
@@ -220,12 +207,12 @@ function M.resume(agent, id)
         return resume(found.agent or agents[1], found)
       end
       for _, failure in ipairs(failures) do
-        complain(failure)
+        warn_if(failure)
       end
       if #choices > 0 then
         choose(choices)
       elseif #failures == 0 then
-        complain('the agent keeps no sessions')
+        warn_if('the agent keeps no sessions')
       end
     end)
   end)
@@ -260,7 +247,7 @@ function M.waiting(lead, callback)
       lead,
       title or 'a session',
       first.agent_title,
-      count(first.changes, 'change')
+      require('acp.notify').count(first.changes, 'change')
     )
     local more = #waiting > 1 and (' (and %d more)'):format(#waiting - 1) or ''
     -- Without the id the list is shown, and this one is its first: a message that is too long would
@@ -282,7 +269,7 @@ function M.delete(agent, id)
   else
     local session, err = require('acp.rpc.state').resolve()
     if not session then
-      return complain(err)
+      return warn_if(err)
     end
     local mirrored = require('acp.rpc.state').sessions[session]
     opts = { session = session }
@@ -295,14 +282,14 @@ function M.delete(agent, id)
     prompt = ('Delete %s?'):format(what),
   }, function(_, choice)
     if choice == 2 then
-      local _, err = require('acp').delete(opts, function(_, failure)
+      local _, err = require('acp.session.start').delete(opts, function(_, failure)
         if failure then
-          complain(failure)
+          warn_if(failure)
         else
-          vim.notify(('acp: %s is deleted'):format(what))
+          require('acp.notify').info(('%s is deleted'):format(what))
         end
       end)
-      complain(err)
+      warn_if(err)
     end
   end)
 end

@@ -4,15 +4,7 @@
 local M = {}
 
 local api = vim.api
-
----@class acp.Terminal
----@field id string the agent's name of it
----@field command? string
----@field cwd? string
----@field buf integer
----@field running boolean
----@field exit_code? integer
----@field signal? string
+local state = require('acp.rpc.state')
 
 ---@class acp.TerminalEntry
 ---@field told table what the host has told
@@ -45,7 +37,7 @@ end
 
 ---@param entry acp.TerminalEntry
 ---@return string
-local function state(entry)
+local function status(entry)
   local told = entry.told
   if told.ending then
     return told.ending
@@ -59,7 +51,7 @@ end
 ---@return string
 local function winbar(entry, win)
   local told = entry.told
-  local command, how = vim.split(told.command or 'terminal', '\n')[1], state(entry)
+  local command, how = vim.split(told.command or 'terminal', '\n')[1], status(entry)
   command = require('acp.ui.wrap').flat(command)
   local room = api.nvim_win_get_width(win) - require('acp.ui.wrap').cells(how) - 4
   if require('acp.ui.wrap').cells(command) > room then
@@ -233,7 +225,7 @@ local function entered(entry)
   leave(entry.buf)
   if told.running and not entry.warned then
     entry.warned = true
-    vim.notify('acp: the agent runs this command itself; it takes no keys', vim.log.levels.WARN)
+    require('acp.notify').warn('the agent runs this command itself; it takes no keys')
   end
 end
 
@@ -372,7 +364,7 @@ local function choose(list)
     prompt = 'Terminals',
     format_item = function(entry)
       local command = vim.split(entry.told.command or entry.told.id, '\n')[1]
-      return require('acp.ui.wrap').cut(command, 60) .. ' · ' .. state(entry)
+      return require('acp.ui.wrap').cut(command, 60) .. ' · ' .. status(entry)
     end,
   }, function(entry)
     if entry then
@@ -388,7 +380,7 @@ local function under_cursor(callback)
   if vim.bo.filetype ~= 'acp-chat' or not session then
     return callback({})
   end
-  local row = api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat.transcript').base(session)
+  local row = api.nvim_win_get_cursor(0)[1] - 1 - require('acp.chat.cursor').base(session)
   require('acp.rpc.host').request(
     'terminals_at',
     { session = session, row = row },
@@ -406,7 +398,7 @@ end
 function M.open_here()
   under_cursor(function(list)
     if #list == 0 then
-      return vim.notify('acp: there is no terminal here', vim.log.levels.INFO)
+      return require('acp.notify').info('there is no terminal here')
     end
     choose(list)
   end)
@@ -436,7 +428,7 @@ end
 
 ---Forgets the buffers of a closed session that nobody has opened; the others stay.
 ---@param session integer
-function M.forget(session)
+local function forget(session)
   local opened = {}
   for number, entry in pairs(entries[session] or {}) do
     local shown = entry.buf and #vim.fn.win_findbuf(entry.buf) > 0
@@ -449,16 +441,18 @@ function M.forget(session)
   entries[session] = next(opened) and opened or nil
 end
 
----The host has ended, and with it all commands.
-function M.host_died()
+state.closed:add(forget)
+
+-- With the host all commands have ended.
+state.died:add(function()
   for session, list in pairs(entries) do
     for _, entry in pairs(list) do
       entry.lost, entry.told.running = true, false
       M.set({ entry.told })
     end
-    M.forget(session)
+    forget(session)
   end
   entries = {}
-end
+end)
 
 return M

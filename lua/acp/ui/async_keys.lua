@@ -24,22 +24,22 @@ function M.await(start)
   end)
 end
 
----@alias acp.Step fun(done: fun()) calls done when the next one may run
+---@alias acp.QueuedKey fun(done: fun()) what a key does; calls done when the next one may run
 
----@class acp.Steps the first of them is running
-local Steps = {}
-Steps.__index = Steps
+---@class acp.KeyQueue the first of them is running
+local Queue = {}
+Queue.__index = Queue
 
----@return acp.Steps
+---@return acp.KeyQueue
 function M.new()
-  return setmetatable({}, Steps)
+  return setmetatable({}, Queue)
 end
 
----@param self acp.Steps
+---@param self acp.KeyQueue
 local function run(self)
-  local step = self[1]
-  local ok, err = pcall(step, function()
-    if self[1] == step then
+  local first = self[1]
+  local ok, err = pcall(first, function()
+    if self[1] == first then
       table.remove(self, 1)
       if self[1] then
         run(self)
@@ -52,11 +52,11 @@ local function run(self)
   end
 end
 
----Runs a step when those before it are done: now, where there is none. What is typed behind it
----waits.
----@param step acp.Step
-function Steps:add(step)
-  table.insert(self, step)
+---Runs what a key does when those before it are done: now, where there is none. What is typed
+---behind it waits.
+---@param key acp.QueuedKey
+function Queue:add(key)
+  table.insert(self, key)
   if #self == 1 then
     run(self)
   end
@@ -66,7 +66,7 @@ function Steps:add(step)
 end
 
 ---Forgets the one that is running, and all that wait for it.
-function Steps:drop()
+function Queue:drop()
   for i = #self, 1, -1 do
     self[i] = nil
   end

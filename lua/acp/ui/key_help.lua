@@ -102,7 +102,7 @@ end
 ---Gives a buffer the key that shows its keys.
 ---@param buf integer
 function M.map(buf)
-  require('acp.chat.buffers').map(buf, 'n', 'help', '<Plug>(AcpHelp)', show)
+  require('acp.ui.buffer').map(buf, 'n', 'help', '<Plug>(AcpHelp)', show)
 end
 
 return M

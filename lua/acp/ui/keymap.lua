@@ -11,13 +11,13 @@ local M = {}
 ---@field otherwise? string the key where lhs would be in the way of another one
 ---@field yields? boolean it is not taken where the user has mapped it, here or everywhere
 
----@class acp.Borrowed
+---@class acp.MappedKey
 ---@field mode string
 ---@field lhs string
 ---@field had? table the user's own mapping of the buffer, as |maparg()| gives it
 ---@field run fun()
 
----@type table<integer, acp.Borrowed[][]> by buffer
+---@type table<integer, acp.MappedKey[][]> by buffer
 local taken = {}
 
 ---The keys that are mapped in a buffer, but for ours.
@@ -87,7 +87,7 @@ end
 ---Maps keys.
 ---@param buf integer
 ---@param keys acp.Key[]
----@return acp.Borrowed[]
+---@return acp.MappedKey[]
 function M.map(buf, keys)
   local borrowed = {}
   for _, key in ipairs(M.choose(buf, keys)) do
@@ -111,7 +111,7 @@ end
 
 ---Takes them away, but for those that somebody has mapped anew.
 ---@param buf integer
----@param borrowed acp.Borrowed[]
+---@param borrowed acp.MappedKey[]
 function M.unmap(buf, borrowed)
   local others = vim.tbl_filter(function(other)
     return other ~= borrowed
@@ -145,7 +145,7 @@ end
 ---Takes keys away, and all marks of namespaces.
 ---@param buf integer
 ---@param namespaces integer[]
----@param borrowed? acp.Borrowed[]
+---@param borrowed? acp.MappedKey[]
 function M.clear(buf, namespaces, borrowed)
   if vim.api.nvim_buf_is_loaded(buf) then
     for _, ns in ipairs(namespaces) do

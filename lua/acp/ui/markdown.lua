@@ -73,7 +73,7 @@ end
 ---alone.
 ---@param buf integer
 ---@param state acp.Prose
-local function tell(buf, state)
+local function notify_renderers(buf, state)
   state.ended = state.ended + 1
   local ended = state.ended
   vim.defer_fn(function()
@@ -92,7 +92,7 @@ function M.add(buf, row, end_row)
   if state then
     api.nvim_buf_set_extmark(buf, ns, row, 0, { end_row = end_row, strict = false })
     state.tick = nil
-    tell(buf, state)
+    notify_renderers(buf, state)
   end
 end
 

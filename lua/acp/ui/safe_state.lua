@@ -6,12 +6,15 @@ local api = vim.api
 ---@type table<fun(), true> what waits until then
 local waiting = {}
 
+---Whether Neovim waits in the middle of something of its own, as of a buffer that is written.
+M.held = false
+
 ---Whether windows may be opened or changed now: not in a command line, an operator, the
 ---command-line window, under textlock, while a key is awaited or a buffer is written.
 ---@return boolean
 function M.now()
   local mode = api.nvim_get_mode()
-  if mode.blocking or vim.fn.getcmdwintype() ~= '' or require('acp.files.catch_up').writing then
+  if mode.blocking or vim.fn.getcmdwintype() ~= '' or M.held then
     return false
   end
   if mode.mode:match('^[cr!]') or mode.mode:match('^no') or vim.fn.state('mo') ~= '' then

@@ -7,7 +7,7 @@ local ns = api.nvim_create_namespace('acp_code')
 
 ---How long Neovim may be kept from its user and how long it then rests, in ms, and how large a
 ---block may be, in bytes.
-local slice, rest, limit = 4, 12, 200 * 1024
+local slice, pause, limit = 4, 12, 200 * 1024
 
 ---Names that agents use for languages whose filetype has another one.
 local aliases = {
@@ -211,7 +211,7 @@ local function step()
     end
   end
   if work or queue[1] then
-    vim.defer_fn(step, rest)
+    vim.defer_fn(step, pause)
   end
 end
 

@@ -4,7 +4,7 @@ local M = {}
 local api = vim.api
 
 ---How long no key may have been typed, in ms, for the user to be at rest.
-local rest = 500
+local pause = 500
 
 ---@type number when a key was typed last, in ms
 local typed = -math.huge
@@ -42,7 +42,7 @@ end
 ---@param since? number
 ---@return number ms, at most 0 where they are
 function M.left(since)
-  return math.max(typed, since or typed) + rest - M.now()
+  return math.max(typed, since or typed) + pause - M.now()
 end
 
 local look

@@ -4,7 +4,7 @@ local M = {}
 local api = vim.api
 
 ---Takes the lines above the first one that the current window has too many away.
-local function settle()
+local function remove_filler()
   local view = vim.fn.winsaveview()
   if view.topfill > 0 then
     local row = view.topline - 1
@@ -37,7 +37,7 @@ function M.guard(buf)
     on_start = function()
       for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
         if guarded[api.nvim_win_get_buf(win)] then
-          api.nvim_win_call(win, settle)
+          api.nvim_win_call(win, remove_filler)
         end
       end
     end,

@@ -106,7 +106,7 @@ local ns = api.nvim_create_namespace('acp_bar_text')
 ---Shows what a line says behind the text, near the cursor of its window.
 ---@param win integer
 ---@param text string
-function M.beside(win, text)
+function M.at_cursor(win, text)
   local buf, room = api.nvim_win_get_buf(win), 2
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
   local chunks = M.chunks(win, text, api.nvim_win_get_width(win))

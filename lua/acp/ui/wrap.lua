@@ -127,4 +127,22 @@ function M.item(text)
   return M.cut(text, math.max(20, vim.o.columns - 8))
 end
 
+---A line of as many parts as fit.
+---@param parts string[] the first is always there, if only its beginning
+---@param room integer cells
+---@return string
+function M.fit(parts, room)
+  local line = ' ' .. M.cut(parts[1], room - 2)
+  for i = 2, #parts do
+    local longer = line .. ' · ' .. parts[i]
+    if M.cells(longer) < room then
+      line = longer
+    elseif vim.startswith(parts[i], '⚠') then
+      -- What is wrong is told, if only its beginning.
+      line = vim.fn.printf('%.' .. math.max(0, room - 3) .. 'S', longer) .. '…'
+    end
+  end
+  return line .. ' '
+end
+
 return M

@@ -169,10 +169,10 @@ func TestMissingHostSaysHowToBuildIt(t *testing.T) {
 		if n := strings.Count(s.Messages(), "acp:"); n != 1 {
 			t.Errorf("the messages are\n%s", s.Messages())
 		}
-		s.Lua(nil, `require('acp.build').running = function() return true end`)
+		s.Lua(nil, `require('acp.rpc.host').building = true`)
 		s.Command("Acp")
 		s.AwaitMessage("the host is being built; a message says when it is there")
-		s.Lua(nil, `package.loaded['acp.build'] = nil`)
+		s.Lua(nil, `require('acp.rpc.host').building = false`)
 		s.Command("Acp health")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
 		if text := s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, ":Acp build") {

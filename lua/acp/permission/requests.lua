@@ -1,0 +1,84 @@
+---The open permission requests as users of the Lua API see them, and their answers.
+local M = {}
+
+local host = require('acp.rpc.host')
+local state = require('acp.rpc.state')
+
+---@return acp.Permission[]
+function M.list()
+  local list = {}
+  for _, p in ipairs(state.permissions()) do
+    table.insert(list, {
+      id = p.id,
+      session = p.session,
+      title = p.title,
+      description = p.description,
+      tool_call_id = p.tool_call_id ~= '' and p.tool_call_id or nil,
+      command = p.command,
+      cwd = p.cwd,
+      options = vim.tbl_map(function(option)
+        return { id = option.id, name = option.name, kind = option.kind }
+      end, p.options),
+    })
+  end
+  return list
+end
+
+---Answers a permission request; without an option it is cancelled, and the turn with it.
+---@param id integer
+---@param option_id string?
+---@return boolean? ok, string? err
+function M.respond(id, option_id)
+  local request = state.permission(id)
+  if not request then
+    return nil, 'there is no such request; it may be answered already'
+  end
+  local known = option_id == nil
+    or vim.iter(request.options):any(function(option)
+      return option.id == option_id
+    end)
+  if not known then
+    return nil, ('the request has no option %q'):format(option_id)
+  end
+  host.notify('respond', { session = request.session, id = id, option = option_id })
+  return true
+end
+
+---Gives the answer of a kind to the oldest request of the chat in use, else to the oldest of all.
+---@param what 'allow'|'reject'
+---@param always? boolean the one that holds from now on
+---@return string? err
+function M.answer(what, always)
+  local request
+  for _, each in ipairs(state.permissions()) do
+    if each.session == vim.b.acp_session then
+      request = each
+      break
+    end
+    request = request or each
+  end
+  if not request then
+    return 'nothing waits for your answer'
+  end
+  local option = request[always and what .. '_always' or what]
+  if not option then
+    local lasting = always and 'always ' or ''
+    return ('there is no answer to %s%s it. :Acp permit N gives another'):format(lasting, what)
+  end
+  local _, err = M.respond(request.id, option)
+  return err
+end
+
+---Gives a buffer of the chat the keys that answer. In Neovim's own mappings they begin longer ones,
+---for which nobody waits here.
+---@param buf integer
+function M.map(buf)
+  local buffer = require('acp.ui.buffer')
+  for action, plug in pairs({ allow = '<Plug>(AcpAllow)', reject = '<Plug>(AcpReject)' }) do
+    buffer.map(buf, 'n', action, plug, function()
+      require('acp.notify').warn_if(M.answer(action))
+    end, { nowait = true })
+  end
+end
+
+return M

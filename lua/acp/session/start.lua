@@ -1,0 +1,278 @@
+---Sessions come to be, are taken up again and deleted: which agent an argument means, and what the
+---host needs of it.
+local M = {}
+
+local host = require('acp.rpc.host')
+local state = require('acp.rpc.state')
+local unsaved = require('acp.prompt.unsaved')
+
+local last_id = 0
+
+---The agent an argument means: named, the configured default, or the first installed one.
+---@param name string?
+---@return table? agent, string? err
+local function pick_agent(name)
+  local config = require('acp.config').get()
+  name = name or config.agent
+  if name == 'demo' and not config.agents.demo then
+    local argv, err = host.find()
+    if not argv then
+      return nil, err
+    end
+    local command = vim.list_extend(vim.deepcopy(argv), { 'demo-agent' })
+    return { name = 'demo', title = 'Demo', command = command, install = 'Run :Acp build' }
+  end
+  if name then
+    local agent = config.agents[name]
+    if not agent then
+      return nil, ('there is no agent %q; :Acp new <Tab> offers them'):format(name)
+    end
+    return vim.tbl_extend('force', agent, { name = name })
+  end
+  local installed = M.agents()[1]
+  if installed and installed.installed then
+    return vim.tbl_extend('force', config.agents[installed.name], { name = installed.name })
+  end
+  return nil, 'no agent is installed: :checkhealth acp, or :Acp new demo'
+end
+
+---The agents, installed ones first.
+---@return {name: string, installed: boolean}[]
+function M.agents()
+  local list = {}
+  for name, agent in pairs(require('acp.config').get().agents) do
+    table.insert(list, { name = name, installed = vim.fn.executable(agent.command[1]) == 1 })
+  end
+  table.sort(list, function(a, b)
+    if a.installed ~= b.installed then
+      return a.installed
+    end
+    return a.name < b.name
+  end)
+  return list
+end
+
+---The name of the agent that is used where none is named.
+---@return string? name, string? err
+function M.default()
+  local agent, err = pick_agent()
+  return agent and agent.name, err
+end
+
+---@param agent table
+---@return table spec what the host needs of it
+local function spec(agent)
+  local fields = {
+    name = agent.name,
+    title = agent.title,
+    command = agent.command,
+    cwd = agent.cwd and vim.fs.normalize(vim.fn.fnamemodify(agent.cwd, ':p')) or nil,
+    install = agent.install,
+    login = agent.login,
+  }
+  for _, key in ipairs({ 'env', 'quirks', 'options' }) do
+    if agent[key] and next(agent[key]) then
+      fields[key] = agent[key]
+    end
+  end
+  return fields
+end
+
+---@type table<integer, {agent: table, host: integer}> how each session was started,
+---and by which host
+local launches = {}
+
+state.closed:add(function(id)
+  launches[id] = nil
+end)
+
+---@param cwd string?
+---@return string
+local function folder(cwd)
+  cwd = vim.fs.normalize(vim.fn.fnamemodify(cwd or vim.fn.getcwd(), ':p'))
+  return #cwd > 1 and (cwd:gsub('/$', '')) or cwd
+end
+
+---Opens a session, a new one or one that the agent keeps.
+---@param opts {agent?: string, cwd?: string, agent_session_id?: string, title?: string}
+---@return integer? id, string? err
+local function open(opts)
+  local agent, err = pick_agent(opts.agent)
+  if not agent then
+    return nil, err
+  end
+  local ok, failure = host.ensure()
+  if not ok then
+    return nil, failure
+  end
+  local cwd = folder(opts.cwd)
+  if last_id == 0 then
+    require('acp.attention.desktop').watch()
+    require('acp.ui.typing').watch()
+  end
+  last_id = last_id + 1
+  local id = last_id
+  launches[id] = { agent = spec(agent), host = host.starts }
+  state.set({
+    id = id,
+    agent = agent.name,
+    agent_title = agent.title,
+    cwd = cwd,
+    title = opts.title,
+    agent_session_id = opts.agent_session_id,
+    state = 'starting',
+    tool_calls = 0,
+    queued = 0,
+    paused = false,
+  })
+  state.last = id
+  require('acp.chat.buffers').ensure(id)
+  host.notify('new', {
+    session = id,
+    agent = launches[id].agent,
+    cwd = cwd,
+    anywhere = opts.agent_session_id ~= nil and opts.cwd == nil,
+    agent_session_id = opts.agent_session_id,
+    title = opts.title,
+  })
+  unsaved.watch()
+  local layout = require('acp.chat.layout')
+  if layout.windows(0) then
+    layout.open(id, false)
+  end
+  return id
+end
+
+---Starts a session's agent again.
+---@param opts? {session?: integer}
+---@return boolean? ok, string? err
+function M.restart(opts)
+  local id, err = state.resolve(opts and opts.session)
+  if not id then
+    return nil, err
+  end
+  if host.running() and launches[id].host == host.starts then
+    host.notify('restart', { session = id })
+    return true
+  end
+  local ok, failure = host.ensure()
+  if not ok then
+    return nil, failure
+  end
+  for other, launch in pairs(launches) do
+    local session = state.sessions[other]
+    if session and launch.host ~= host.starts then
+      launch.host = host.starts
+      host.notify('new', {
+        session = other,
+        agent = launch.agent,
+        cwd = session.cwd,
+        agent_session_id = session.agent_session_id,
+        title = session.title,
+        retold = true,
+        queue = session.queue,
+        along = unsaved.room(),
+      })
+      require('acp.chat.windows').report_visible(other)
+    end
+  end
+  unsaved.watch()
+  return true
+end
+
+---Starts a session. It opens no window.
+---@param opts? {agent?: string, cwd?: string}
+---@return integer? id, string? err
+function M.new(opts)
+  opts = opts or {}
+  return open({ agent = opts.agent, cwd = opts.cwd })
+end
+
+---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
+---is started again where it has ended. Without `cwd` in its folder, if that is known.
+---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
+---@return integer? id, string? err
+function M.resume(opts)
+  if type(opts) ~= 'table' or type(opts.agent_session_id) ~= 'string' then
+    return nil, 'acp.resume needs an agent_session_id'
+  end
+  local agent, err = pick_agent(opts.agent)
+  if not agent then
+    return nil, err
+  end
+  for _, session in ipairs(state.list()) do
+    if session.agent == agent.name and session.agent_session_id == opts.agent_session_id then
+      local ok, failure = true, nil
+      if session.state == 'dead' then
+        ok, failure = M.restart({ session = session.id })
+      end
+      return ok and session.id or nil, failure
+    end
+  end
+  return open(opts)
+end
+
+---Asks the host something about an agent, which may start it.
+---@param method string
+---@param name string?
+---@param args table
+---@param callback fun(result: any, err: string?)
+---@return boolean? ok, string? err
+local function ask_agent(method, name, args, callback)
+  if type(callback) ~= 'function' then
+    return nil, 'the answer needs a callback'
+  end
+  local agent, err = pick_agent(name)
+  if not agent then
+    return nil, err
+  end
+  local ok, failure = host.ensure()
+  if not ok then
+    return nil, failure
+  end
+  args.agent = spec(agent)
+  args.cwd = folder(args.cwd)
+  host.request(method, args, function(result, why)
+    callback(why == nil and result or nil, why)
+  end)
+  return true
+end
+
+---The sessions that an agent keeps.
+---@param agent string?
+---@param callback fun(list: acp.Stored[]?, err: string?)
+---@return boolean? ok, string? err
+function M.stored(agent, callback)
+  return ask_agent('list_stored', agent, {}, callback)
+end
+
+---Has an agent forget a session: an open one, which is closed, or a stored one.
+---@param opts {session?: integer, agent?: string, agent_session_id?: string}
+---@param callback fun(ok: boolean?, err: string?)
+---@return boolean? ok, string? err
+function M.delete(opts, callback)
+  opts = opts or {}
+  local id = opts.session
+  local agent = pick_agent(opts.agent)
+  for _, session in ipairs(state.list()) do
+    local stored = session.agent_session_id
+    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
+      id = session.id
+    end
+  end
+  if not id and opts.agent_session_id then
+    local args = { agent_session_id = opts.agent_session_id }
+    return ask_agent('delete_stored', opts.agent, args, callback)
+  end
+  local err
+  id, err = state.resolve(id)
+  if not id then
+    return nil, err
+  end
+  host.request('delete', { session = id }, function(_, failure)
+    callback(failure == nil or nil, failure)
+  end)
+  return true
+end
+
+return M

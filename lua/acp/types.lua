@@ -1,0 +1,262 @@
+---@meta
+-- The types of what users write and read: options, and what the Lua API and the events have.
+-- Nothing loads this; language servers do.
+
+-- Written from lua/acp/config.lua by `make doc`:
+---@class acp.Config
+---The default agent; else the first installed one.
+---@field agent? string
+---Agents to add to the built-in ones, or to change them.
+---@field agents? table<string, acp.AgentConfig>
+---Where the chat opens. Widths and heights below 1 are shares of the
+---screen.
+---@field layout? acp.Position|acp.Layout
+---Where the diff of a permission request is shown: beside the code, in the
+---file itself, in a tab, or in the chat alone. It opens when you rest.
+---@field diff? 'split'|'inline'|'tab'|'chat'
+---When changes are reviewed: those through the client before they are
+---written, see |acp-before|, or after that.
+---@field review? 'after'|'before'|false
+---Whether the cursor goes on to the next change by itself when you have
+---decided about one, see |acp-marks| and |acp-review|.
+---@field review_advance? boolean
+---Whether a window follows what the agent works on, see |acp-follow|.
+---@field follow? false|'window'
+---What happens to unsaved text before a prompt, see |acp-unsaved|.
+---@field unsaved? 'send'|'ask'|'save'|'ignore'
+---How many bytes of unsaved text go along with a prompt unasked, where
+---`unsaved` is 'send'.
+---@field unsaved_max? integer
+---How a buffer is saved that the agent wrote: without your |BufWritePre|
+---autocommands, or as your own |:write| does, see |acp-write|.
+---@field write? 'plain'|'autocmds'
+---Rules that answer permission requests; the first match wins. See
+---|acp-rules|.
+---@field permissions? acp.Rule[]
+---Files that no rule of `permissions` and no lasting answer allows: you are
+---asked each time, also when an agent reads or writes them through its
+---client. See |acp-paths|.
+---@field private? string[]
+---Whether to notify when something waits and Neovim has no focus.
+---@field notify? boolean|fun(text: string)
+---MCP servers for all agents.
+---@field mcp_servers? table
+---Keys of the buffers of a chat, of diffs and the review, and of a file
+---with conflicts, by action.
+---@field keys? acp.Keys
+---Whether your font has the icons of a Nerd Font.
+---@field nerd_font? boolean
+---The host program: its command and how much it logs.
+---@field host? acp.HostConfig
+
+---False is no key.
+---@class acp.Keys
+---@field allow? string|false allow what waits for your answer
+---@field cancel? string|false end the turn
+---@field close? string|false close the block
+---@field close_all? string|false close all blocks
+---@field conflict_both? string|false take the lines of both
+---@field conflict_mine? string|false keep your lines
+---@field conflict_next? string|false go to the next conflict
+---@field conflict_previous? string|false go to the previous conflict
+---@field conflict_theirs? string|false take the agent's lines
+---@field diff? string|false show the diff
+---@field diff_allow? string|false allow what is asked
+---@field diff_close? string|false close the diff
+---@field diff_next_file? string|false go to the next file
+---@field diff_previous_file? string|false go to the previous file
+---@field diff_refuse? string|false refuse what is asked
+---@field drop_unsaved? string|false leave unsaved text out, or take it in
+---@field help? string|false show the keys of this buffer
+---@field history_next? string|false bring back the prompt sent after, then the draft
+---@field history_previous? string|false bring back the prompt sent before
+---@field inspect? string|false show all that is known of the tool call
+---@field jump? string|false go to the file that is named
+---@field mode? string|false choose the mode
+---@field model? string|false choose the model
+---@field next_call? string|false go to the next tool call
+---@field next_message? string|false go to the next message
+---@field open? string|false open the block
+---@field open_all? string|false open all blocks
+---@field options? string|false choose among all options
+---@field page_comment? string|false comment on the lines
+---@field page_keep? string|false keep the hunk, the lines, the file or all
+---@field page_reject? string|false refuse the hunk, the lines, the file or all
+---@field plan? string|false show the plan
+---@field previous_call? string|false go to the previous tool call
+---@field previous_message? string|false go to the previous message
+---@field prompt? string|false type in the prompt
+---@field reject? string|false refuse what waits for your answer
+---@field review_close? string|false close the review
+---@field review_comment? string|false comment on the lines
+---@field review_edit? string|false edit what would be written
+---@field review_fold? string|false open or close the file
+---@field review_keep? string|false keep the change
+---@field review_next? string|false go to the next change
+---@field review_open? string|false go to the place in the file
+---@field review_previous? string|false go to the previous change
+---@field review_reject? string|false refuse the change
+---@field review_send? string|false send the comments and what was refused
+---@field review_undo? string|false undo the last decision
+---@field send? string|false send the prompt
+---@field send_insert? string|false send the prompt
+---@field terminal? string|false show the terminal
+---@field toggle? string|false open or close the block
+---@field whole? string|false show the block whole
+---@field yank_code? string|false yank the block of code
+-- End of what is written.
+
+---@alias acp.Position 'right'|'left'|'bottom'|'tab'|'float'|'current'
+
+---Sizes below 1 are shares of the screen.
+---@class acp.Layout
+---@field position? acp.Position
+---@field width? number
+---@field height? number
+
+---An agent to be added to those that are known, or what is to be changed of one.
+---@class acp.AgentConfig
+---@field title? string for people
+---@field command? string[] argv; the first one is looked up on the PATH
+---@field install? string one sentence
+---@field login? string one sentence
+---@field env? table<string, string>
+---@field cwd? string of the process; the session's folder by default
+---@field protocol? 1|2
+---@field options? table<string, string|boolean>
+---@field mcp_servers? table
+---@field quirks? table<string, boolean>
+
+---A rule that answers permission requests: all that it names must match.
+---@class acp.Rule
+---@field action 'allow'|'reject'|'ask'
+---@field agent? string|string[]
+---@field kind? string|string[]
+---@field path? string|string[]
+---@field command? string|string[]
+
+---@class acp.HostConfig
+---@field command? string[]
+---@field log_level? 'debug'|'info'|'warn'|'error'
+
+---@class acp.Session
+---@field id integer
+---@field agent string
+---@field agent_title string
+---@field title? string
+---@field cwd string
+---@field state 'starting'|'auth_required'|'idle'|'running'|'requires_action'|'dead'
+---@field stop_reason? string
+---@field protocol? integer
+---@field agent_session_id? string
+---@field auth_methods? {id: string, name: string, description: string, type: string}[]
+---@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
+---@field mode? {id: string, name: string}
+---@field model? {id: string, name: string}
+---@field options acp.SessionOption[]
+---@field commands? {name: string, description: string, hint: string}[]
+---@field steers? boolean whether words can go into the running turn
+---@field takes? table<string, boolean> which content blocks, as far as the agent has told
+---@field plan? {content: string, priority: string, status: string}[]
+---@field tool_calls integer
+---@field queued integer
+---@field queue string[] the prompts that wait
+---@field paused boolean
+---@field lacks? {why: string, files: string} what the copies of its files leave out
+---@field unsaved? string[] files whose unsaved text would go along with a prompt
+---@field error? string
+---@field chat_buf? integer
+---@field prompt_buf? integer
+
+---@class acp.SessionOption
+---@field id string
+---@field name string
+---@field description string
+---@field category string
+---@field type 'select'|'boolean'
+---@field value string|boolean
+---@field choices {value: string, name: string, description: string, group: string}[]
+
+---A session that an agent keeps.
+---@class acp.Stored
+---@field agent_session_id string
+---@field title? string
+---@field cwd string
+---@field updated_at? string ISO 8601
+
+---@class (exact) acp.PromptOpts
+---@field session? integer
+---@field unsaved? 'send'|'ask'|'save'|'ignore' default: as configured
+
+---@class acp.ToolCall
+---@field id string
+---@field title string
+---@field name? string
+---@field kind string
+---@field status string
+---@field locations {path: string, line?: integer}[]
+---@field content acp.ToolCallContent[]
+---@field raw_input? any of a call that was asked for by itself
+---@field raw_output? any
+
+---A part of a tool call's content, with the fields of its type.
+---@class acp.ToolCallContent
+---@field type string
+---@field path? string
+---@field operation? string
+---@field text? string
+---@field old_text? string
+---@field old_path? string
+---@field terminal_id? string
+---@field block? string the content's own type
+
+---@class acp.Permission
+---@field id integer
+---@field session integer
+---@field title string
+---@field description? string
+---@field tool_call_id? string
+---@field command? string
+---@field cwd? string
+---@field options {id: string, name: string, kind: string}[]
+
+---Old lines are those of the baseline, new ones those of the present text, counted from 1. Where
+---there are none, the start is the line before.
+---@class acp.Hunk
+---@field old_start integer
+---@field old_count integer
+---@field new_start integer
+---@field new_count integer
+---@field state 'pending'|'kept'|'rejected'
+
+---@class acp.ChangedFile
+---@field path string
+---@field old_path? string before it was moved
+---@field status 'added'|'modified'|'deleted'|'moved'
+---@field state 'pending'|'kept'|'rejected' pending where something of it is
+---@field hunks acp.Hunk[]
+
+---A command of a session.
+---@class acp.Terminal
+---@field id string the agent's name of it
+---@field command? string
+---@field cwd? string
+---@field buf integer
+---@field running boolean
+---@field exit_code? integer
+---@field signal? string
+
+---What an autocommand of User gets as `data`; which fields, the event says (|acp-events|).
+---@class acp.EventData
+---@field session integer
+---@field prompt? string
+---@field stop_reason? string
+---@field error? string
+---@field id? string|integer of a tool call, or of a permission request
+---@field option_id? string
+---@field by? 'user'|'rule'|'cancel'|'agent'|'fs'|'disk'
+---@field status? string
+---@field path? string
+---@field severity? string
+---@field title? string
+---@field description? string
