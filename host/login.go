@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
@@ -78,7 +79,7 @@ func (s *Session) authenticate(id string) {
 	case i < 0:
 		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no login %q.", s.base.Title, id))
 		return
-	case s.asking("authenticate"):
+	case s.requests.Open("authenticate"):
 		s.base.Editor.Notify("warning", "A login is already under way. :Acp cancel gives it up.")
 		return
 	}
@@ -117,12 +118,12 @@ func (s *Session) openLogin(m session.AuthMethod) {
 // as it likes.
 func (s *Session) requestLogin(id string) {
 	a := s.agent
-	askPlain(s, "authenticate", func(done func(error)) func() {
+	s.requests.Do("authenticate", func(done func(error)) func() {
 		return a.Authenticate(id, done)
 	}, func(err error) {
 		switch {
 		case s.agent != a || errors.Is(err, acp.ErrClosed):
-		case errors.Is(err, errGivenUp):
+		case errors.Is(err, control.ErrGivenUp):
 			s.remark("info", "authenticate was cancelled. :Acp auth tries again.")
 		case err != nil:
 			f := s.refusal("authenticate", err)
@@ -197,7 +198,7 @@ func (s *Session) logout() {
 		return
 	}
 	a := s.agent
-	askPlain(s, "logout", a.Logout, func(err error) {
+	s.requests.Do("logout", a.Logout, func(err error) {
 		switch {
 		case s.agent != a:
 		case err != nil:

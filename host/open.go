@@ -2,11 +2,14 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
@@ -49,7 +52,7 @@ func (s *Session) start() {
 		return
 	}
 	s.agent = a
-	ask(s, "initialize", func(answer func(session.Info, error) bool) func() {
+	control.Ask(s.requests, "initialize", func(answer func(session.Info, error) bool) func() {
 		a.join(s, func(info session.Info, err error) { answer(info, err) })
 		return func() {} // other sessions wait for it too
 	}, func(info session.Info, err error) {
@@ -126,7 +129,7 @@ func (s *Session) takeUp(method string, send func(id, cwd string, done func(sess
 func (s *Session) request(method string, send func(done func(session.Setup, error)) (cancel func()), opened func(session.Setup)) {
 	a := s.agent
 	s.changed()
-	ask(s, method, func(answer func(session.Setup, error) bool) func() {
+	control.Ask(s.requests, method, func(answer func(session.Setup, error) bool) func() {
 		return send(func(setup session.Setup, err error) {
 			if err == nil {
 				a.route(setup.SessionID, s)
@@ -160,12 +163,29 @@ func (s *Session) notOpened(method string, err error) {
 	switch {
 	case session.AuthRequired(err):
 		s.needLogin()
-	case s.remote.retold && method != "session/new" && !errors.Is(err, errGivenUp):
+	case s.remote.retold && method != "session/new" && !errors.Is(err, control.ErrGivenUp):
 		words, detail := failure.Explain(err)
 		s.remarkFailure("warning", &failure.Failure{Sentence: s.base.Title + " could not take the session up again: " + words, Detail: detail})
 		s.openNew()
 	default:
 		s.die(s.refusal(method, err))
+	}
+}
+
+// refusal is the sentence for an error answer to a request of ours.
+func (s *Session) refusal(method string, err error) *failure.Failure {
+	var told *failure.Failure
+	if errors.As(err, &told) {
+		return told
+	}
+	if errors.Is(err, control.ErrGivenUp) {
+		return &failure.Failure{Sentence: method + " was cancelled.", Advice: ":Acp restart tries again."}
+	}
+	words, detail := failure.Explain(err)
+	return &failure.Failure{
+		Sentence: fmt.Sprintf("%s refused %s: %s.", s.base.Title, method, strings.TrimRight(words, ".")),
+		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",
+		Detail:   detail,
 	}
 }
 

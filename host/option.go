@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
@@ -45,7 +46,7 @@ func (s *Session) setOption(name, value string) {
 // session's goroutine, unless the agent has gone by then.
 func (s *Session) requestOption(o session.Option, value string, then func(error)) {
 	a := s.agent
-	ask(s, "the change of "+o.Name, func(answer func([]session.Option, error) bool) func() {
+	control.Ask(s.requests, "the change of "+o.Name, func(answer func([]session.Option, error) bool) func() {
 		return a.SetOption(s.remote.id, o, value, func(all []session.Option, err error) { answer(all, err) })
 	}, func(all []session.Option, err error) {
 		if s.agent != a {

@@ -9,6 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
+	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/failure"
@@ -42,10 +43,10 @@ type Session struct {
 	agent   *agent // while the process lives
 	died    *agent // whose end was the session's
 	info    session.Info
-	pending []*control // requests that the agent should answer soon
 
-	remote remote
-	login  login
+	requests *control.Requests // that the agent should answer soon
+	remote   remote
+	login    login
 
 	conv        *session.Conversation
 	prompts     *prompt.Prompts   // and whether a turn is open
@@ -94,6 +95,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
+	s.requests = control.New(s.base)
 	s.terminals = newTerminals(s)
 	s.tracer = newTracer(s)
 	s.prompts = newPrompts(s)
@@ -136,7 +138,7 @@ func (s *Session) detach() {
 	if a := s.agent; a != nil {
 		s.agent = nil
 		s.apply(session.AgentGone{})
-		s.dropControls()
+		s.requests.Drop()
 		a.leave(s, s.remote.id)
 	}
 	s.remote.id = ""
@@ -283,7 +285,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 func (s *Session) cancel() {
 	working := s.prompts.Working()
 	switch {
-	case !working && s.giveUp():
+	case !working && s.requests.GiveUp():
 		return
 	case s.prompts.Interrupted():
 		s.endTurn(session.StopCancelled, "")
@@ -297,7 +299,7 @@ func (s *Session) cancel() {
 		s.apply(session.Cancelling{})
 		s.withdrawAll("cancel")
 		attempt := s.prompts.Attempt()
-		s.later(slowAnswer, func() {
+		s.later(control.Slow, func() {
 			if s.prompts.Awaits(attempt) {
 				s.remark("warning", s.base.Title+" has not ended the turn. :Acp restart starts it again.")
 			}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,34 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
+
+// aloneSession is a session whose host has no Neovim, in a bubble of synctest.
+func aloneSession(t *testing.T) *Session {
+	h := newHost(Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, nil)
+	s := newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, "/")
+	go s.base.Box.Run()
+	t.Cleanup(s.base.Box.Close)
+	return s
+}
+
+// on runs f on the session's goroutine.
+func (s *Session) on(f func()) {
+	done := make(chan struct{})
+	s.base.Box.Put(func() { f(); close(done) })
+	<-done
+}
+
+// remarks are this client's sentences in the chat.
+func (s *Session) remarks() (text string) {
+	s.on(func() {
+		for _, e := range s.conv.Entries {
+			if n, ok := e.(*session.NoticeEntry); ok {
+				text += n.Title + "\n"
+			}
+		}
+	})
+	return text
+}
 
 // cancelCounter is an agent that is told of cancels, and of nothing else.
 type cancelCounter struct {

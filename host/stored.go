@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -35,7 +36,7 @@ func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func
 			time.AfterFunc(linger, a.release)
 		}
 	}
-	slow := time.AfterFunc(slowAnswer, func() {
+	slow := time.AfterFunc(control.Slow, func() {
 		tell(nil, fmt.Sprintf("%s has not answered %s, which was given up. :Acp traffic shows what was said.", spec.Title, method))
 		if c := cancel.Load(); c != nil {
 			(*c)()
@@ -162,7 +163,7 @@ func (s *Session) remove(callback int) {
 		a.Cancel(s.remote.id)
 	}
 	id := s.remote.id
-	askPlain(s, "session/delete", func(done func(error)) func() { return a.DeleteSession(id, done) }, func(err error) {
+	s.requests.Do("session/delete", func(done func(error)) func() { return a.DeleteSession(id, done) }, func(err error) {
 		switch {
 		case session.AuthRequired(err) && s.agent == a:
 			s.afterLogin(func() { s.remove(callback) })

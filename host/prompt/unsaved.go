@@ -132,7 +132,9 @@ func (u *Unsaved) List(m rpc.ListUnsaved) {
 	u.config.Background(func() {
 		sendable, size := u.shared(m.Files), 0
 		if !u.reads.Load() {
-			size = u.collect(nil, maxUnsavedAll, before, embeds).size
+			ctx, cancel := context.WithTimeout(context.Background(), maxWait)
+			defer cancel()
+			size = u.along(ctx, nil, sendable, maxUnsavedAll, before, embeds).size
 		}
 		u.config.Box.Put(func() {
 			bufs := make([]int, len(sendable))
@@ -192,22 +194,32 @@ func withoutUnsaved(blocks []session.Content) (rest []session.Content, room int)
 func (u *Unsaved) collect(words []session.Content, room int, before map[string]sentText, embeds bool) alongside {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
-	along := alongside{texts: map[string]sentText{}, known: map[string]string{}}
-	for _, b := range words { // what the user has attached whole
-		if r, ok := b.(session.Resource); ok && r.Text != "" {
-			if path, ok := wholeFile(r.URI); ok {
-				along.known[path] = r.Text
-			}
-		}
-	}
 	value, err := u.config.Editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
 	if err != nil {
-		along.lost = "Neovim was busy: unsaved text did not go along with the prompt."
-		return along
+		return alongside{known: attachedWhole(words), lost: "Neovim was busy: unsaved text did not go along with the prompt."}
 	}
 	var list []rpc.UnsavedBuf
 	rpc.Into(&list, value)
-	changed := slices.DeleteFunc(u.shared(list), func(b buffer) bool {
+	return u.along(ctx, words, u.shared(list), room, before, embeds)
+}
+
+// attachedWhole is the texts of the files that the user has attached whole, by path without links.
+func attachedWhole(words []session.Content) map[string]string {
+	texts := map[string]string{}
+	for _, b := range words {
+		if r, ok := b.(session.Resource); ok && r.Text != "" {
+			if path, ok := wholeFile(r.URI); ok {
+				texts[path] = r.Text
+			}
+		}
+	}
+	return texts
+}
+
+// along makes what goes along of buffers. It asks Neovim for their texts.
+func (u *Unsaved) along(ctx context.Context, words []session.Content, list []buffer, room int, before map[string]sentText, embeds bool) alongside {
+	along := alongside{texts: map[string]sentText{}, known: attachedWhole(words)}
+	changed := slices.DeleteFunc(slices.Clone(list), func(b buffer) bool {
 		was, known := before[b.path]
 		return known && was.isOf(b)
 	})

@@ -1,0 +1,151 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// scene is the prompts of a session of which there is no more than what they ask for.
+type scene struct {
+	*Prompts
+	ready, dead bool
+	agent       session.Info
+	takes       bool // words that steer
+	done        []string
+}
+
+func newScene() *scene {
+	s := &scene{ready: true}
+	s.Prompts = New(Config{
+		Base: feature.Base{
+			Title: "Puppet", Editor: editor.New(nil), Changed: func() {},
+			Remark: func(severity, text string) { s.did(severity, text) },
+		},
+		Ready: func() bool { return s.ready },
+		Dead:  func() (string, bool) { return "Puppet ended.", s.dead },
+		Agent: func() session.Info { return s.agent },
+		Begin: func(t Turn) {
+			s.Opened()
+			s.did("begin", t.Text, fmt.Sprint(len(t.Shown), len(t.Sent)))
+		},
+		Steer: func(words []session.Content, done func(bool)) {
+			s.did("steer", Text(words))
+			done(s.takes)
+		},
+		Again:  func(sent []session.Content) { s.did("again", Text(sent)) },
+		Cancel: func() { s.did("cancel") },
+	})
+	return s
+}
+
+func (s *scene) did(words ...string) { s.done = append(s.done, strings.Join(words, " ")) }
+
+func (s *scene) write(blocks ...rpc.Content) { s.Prompt(rpc.Prompt{Blocks: blocks}) }
+
+func words(text string) rpc.Content { return rpc.Content{Type: "text", Text: text} }
+
+func TestPromptsAreSent(t *testing.T) {
+	image, unsaved := rpc.Content{Type: "image", MimeType: "image/png"}, rpc.Content{Type: "unsaved"}
+	for name, c := range map[string]struct {
+		do    func(s *scene)
+		done  string
+		queue string
+	}{
+		"one after the other": {func(s *scene) {
+			s.Send("a")
+			s.write(words("b"), words("c"))
+			s.Ended()
+			s.Proceed()
+		}, "begin a 1 1, begin b\nc 2 2", ""},
+		"what the agent does not take": {func(s *scene) {
+			s.write(words("a"), image)
+			s.write(words("b"))
+		}, "error Puppet takes no images: the prompt was not sent., begin b 1 1", ""},
+		"no unsaved text for an agent that reads buffers": {func(s *scene) {
+			s.Unsaved.reads.Store(true)
+			s.write(words("a"), unsaved)
+		}, "begin a 1 1", ""},
+		"words that steer": {func(s *scene) {
+			s.takes = true
+			s.Send("a")
+			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("b"), unsaved}})
+		}, "begin a 1 1, steer b", ""},
+		"words that the agent does not take": {func(s *scene) {
+			s.Send("a")
+			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("b")}})
+		}, "begin a 1 1, steer b", "b"},
+		"words that steer nothing": {func(s *scene) {
+			s.takes = true
+			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("a")}})
+		}, "begin a 1 1", ""},
+		"before all others": {func(s *scene) {
+			s.ready = false
+			s.Restore([]string{"a", "b"}, 0)
+			s.First("c")
+		}, "", "c, a, b"},
+		"an edit of the queue": {func(s *scene) {
+			s.ready = false
+			s.Restore([]string{"a", "b"}, 0)
+			s.Edit(rpc.Queue{Was: []string{"a", "b"}, Prompts: [][]rpc.Content{{words("b")}, {words("c")}}})
+		}, "", "b, c"},
+		"a paused queue of a dead session": {func(s *scene) {
+			s.Send("a")
+			s.Send("b")
+			s.Pause()
+			s.Ended()
+			s.ready, s.dead = false, true
+			s.write()
+			s.ready, s.dead = true, false
+			s.Proceed()
+		}, "begin a 1 1", "b"},
+		"after a login": {func(s *scene) {
+			s.Send("a")
+			s.Interrupt([]session.Content{session.Text{Text: "a as sent"}})
+			s.Proceed()
+		}, "begin a 1 1, again a as sent", ""},
+		"a cancel": {func(s *scene) {
+			s.Send("a")
+			s.Prompts.Cancel()
+		}, "begin a 1 1, cancel", ""},
+	} {
+		s := newScene()
+		c.do(s)
+		if got := strings.Join(s.done, ", "); got != c.done {
+			t.Errorf("%s: %s, expected %s", name, got, c.done)
+		}
+		if got := strings.Join(s.Queued(), ", "); got != c.queue {
+			t.Errorf("%s: %q wait, expected %q", name, got, c.queue)
+		}
+	}
+}
+
+// The chat shows what waits, and why.
+func TestWaitingPrompts(t *testing.T) {
+	s := newScene()
+	shows := func(closed bool) (list []string) {
+		for _, w := range s.Waiting(closed) {
+			list = append(list, strings.TrimSpace(Text(w.Blocks)+" "+w.Why))
+		}
+		return list
+	}
+	s.stage, s.current = gathering, []session.Content{session.Text{Text: "a"}, unsavedRoom(0)}
+	s.Restore([]string{"b"}, 1)
+	if got := shows(false); !slices.Equal(got, []string{"a", "b waiting"}) {
+		t.Errorf("shown are %q", got)
+	}
+	if got := shows(true); !slices.Equal(got, []string{"a not sent", "b not sent"}) {
+		t.Errorf("of a closed session %q are shown", got)
+	}
+	s.Opened()
+	s.Pause()
+	if got := s.Waiting(false); len(got) != 1 || got[0].Why != "paused" || !got[0].Brief || len(got[0].Blocks) != 1 {
+		t.Errorf("in a turn %+v is shown", got)
+	}
+}

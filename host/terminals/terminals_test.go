@@ -1,0 +1,87 @@
+package terminals
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// What the agent reports of its terminals is shown; what it reports no end of ends with its call, its turn or itself.
+func TestTerminalsOfTheAgent(t *testing.T) {
+	urgent := 0
+	s := New(Config{
+		Base: feature.Base{Session: 1, Editor: editor.New(nil), Log: slog.New(slog.DiscardHandler)},
+		Mark: func(now bool) {
+			if now {
+				urgent++
+			}
+		},
+	})
+	told := func() string {
+		var list []string
+		for _, op := range s.Ops() {
+			for _, m := range op.Args.(rpc.Terminals).List {
+				list = append(list, strings.TrimSpace(fmt.Sprintln(m.Number, m.ID, m.Command, m.Running, m.Ending)))
+			}
+		}
+		return strings.Join(list, ", ")
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := told(); got != want {
+			t.Errorf("told is %q, expected %q", got, want)
+		}
+	}
+	s.Update(session.TerminalPatch{ID: "a", Command: acp.Set("make")})
+	expect("1 a make true")
+	s.Update(session.TerminalChunk{ID: "b", Data: []byte("one\ntwo"), Plain: true})
+	expect("2 b  true")
+	before := urgent
+	s.Update(session.TerminalChunk{ID: "b", Data: []byte("\nthree"), Plain: true})
+	if urgent != before {
+		t.Error("output is urgent")
+	}
+	var touched []string
+	s.Touched(func(id string) { touched = append(touched, id) })
+	if fmt.Sprint(touched) != "[b]" {
+		t.Errorf("touched are %v", touched)
+	}
+	if screen, ok := s.Screenful("b", 2); !ok || screen.Total != 3 || screen.Lines[1].Text != "three" {
+		t.Errorf("b shows %+v, %v", screen, ok)
+	}
+	told()
+
+	call := &session.ToolCall{Content: []session.ToolCallContent{
+		session.TerminalRef{TerminalID: "c"}, session.TerminalRef{TerminalID: "a"},
+	}}
+	s.Observe(call)
+	expect("3 c  true")
+	if got := s.Numbers(call); fmt.Sprint(got) != "[3 1]" {
+		t.Errorf("the call shows %v", got)
+	}
+	s.Stop()
+	expect("1 a make false, 2 b  false, 3 c  false")
+	s.Update(session.TerminalChunk{ID: "b", Data: []byte("more")})
+	expect("2 b  true")
+	code := 2
+	s.Update(session.TerminalPatch{ID: "a", Exit: acp.Set(session.TerminalExit{Code: &code})})
+	expect("1 a make false exited with code 2")
+	if screen, _ := s.Screenful("a", 1); screen.State != "exited with code 2" {
+		t.Errorf("a shows %+v", screen)
+	}
+
+	if _, err := s.Get("a"); err == nil {
+		t.Error("the agent may kill what it runs itself through this client")
+	}
+	s.Release()
+	told()
+	s.Update(session.TerminalPatch{ID: "a"})
+	expect("4 a  true") // another agent
+}
