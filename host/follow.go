@@ -95,7 +95,7 @@ func (f *follow) edited(path, before, after string) {
 // movedLine tells where a line of a text, counted from 1, is in the one that came of it.
 func movedLine(before, after string) func(line int) int {
 	edits := linediff.Compare(linediff.Lines(before), linediff.Lines(after))
-	return func(line int) int { return linediff.Moved(edits, line) }
+	return func(line int) int { return linediff.LineAfter(edits, line) }
 }
 
 // schedule sets the timer to the next jump; f.mu is held.

@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -369,7 +370,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 		a.sent = append(a.sent, texts...)
 	}
 	if len(changed) > 0 {
-		fence := styled.Fence(patches.String())
+		fence := markdown.FenceFor(patches.String())
 		a.say("These files have changes in the user's editor that are not saved to disk yet: " + strings.Join(changed, ", ") +
 			". This diff leads from the disk to the editor:\n" + fence + "diff\n" + patches.String() + fence)
 	}

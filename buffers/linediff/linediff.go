@@ -282,3 +282,18 @@ func settle(edits []Edit, a, b []string) []Edit {
 	}
 	return settled
 }
+
+// LineAfter is where a line, counted from 1, is after edits: at the nearest one where it was replaced.
+func LineAfter(edits []Edit, line int) int {
+	at := line - 1
+	by := 0
+	for _, e := range edits {
+		switch {
+		case e.A1 <= at:
+			by = e.B1 - e.A1
+		case e.A0 <= at:
+			return max(1, min(e.B0+at-e.A0, max(e.B0, e.B1-1))+1)
+		}
+	}
+	return max(1, at+by+1)
+}

@@ -88,3 +88,14 @@ func TestFewChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestLineAfter(t *testing.T) {
+	edits := Compare(Lines("1\n2\n3\n4\n5\n6\n7\n8\n"), Lines("0\n1\n2\nthree\n6\n7\n7a\n7b\n8\n"))
+	got := ""
+	for line := 1; line <= 9; line++ {
+		got += fmt.Sprintf("%d→%d ", line, LineAfter(edits, line))
+	}
+	if want := "1→2 2→3 3→4 4→4 5→4 6→5 7→6 8→9 9→10 "; got != want {
+		t.Errorf("lines move %s, expected %s", got, want)
+	}
+}

@@ -172,3 +172,12 @@ func (d *Document) Highlight() (from int, spans []Span, fences []CodeFence) {
 	slices.SortFunc(p.out, compareSpans)
 	return from, p.out, fences
 }
+
+// FenceFor is what a text can stand between as code, though it may have fences itself.
+func FenceFor(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}

@@ -101,8 +101,8 @@ func (c *Comments) follow(f review.File) {
 			of = one.present
 			edits = linediff.Compare(linediff.Lines(*of), linediff.Lines(f.Present.Text))
 		}
-		first := linediff.Moved(edits, one.First)
-		one.First, one.Last = first, max(first, linediff.Moved(edits, one.Last))
+		first := linediff.LineAfter(edits, one.First)
+		one.First, one.Last = first, max(first, linediff.LineAfter(edits, one.Last))
 		one.present = &f.Present.Text
 		c.version++
 	}

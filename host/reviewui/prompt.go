@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -15,8 +16,9 @@ import (
 // This file has the prompt that sends a review to the agent.
 
 const (
-	mostQuoted  = 40 // lines of a comment, or of what was refused, that the agent is told
-	mostRefused = 50 // changes of which the agent is told the lines
+	mostQuoted  = 40   // lines of a comment, or of what was refused, that the agent is told
+	quotedBytes = 5000 // of each of them
+	mostRefused = 50   // changes of which the agent is told the lines
 )
 
 // Send sends the comments, and what was refused since the last prompt.
@@ -126,7 +128,7 @@ func signedLines(c review.Change) (lines []string) {
 
 // fenced quotes lines, the first of them where they are many.
 func fenced(lang string, lines []string) string {
-	fence := styled.Fence(strings.Join(lines, "\n"))
+	fence := markdown.FenceFor(strings.Join(lines, "\n"))
 	var b strings.Builder
 	b.WriteString(fence + lang + "\n")
 	for i, l := range lines {
@@ -134,7 +136,7 @@ func fenced(lang string, lines []string) string {
 			fmt.Fprintf(&b, "… and %s more\n", styled.Many(len(lines)-i, "line"))
 			break
 		}
-		b.WriteString(styled.Cut(l, longLine) + "\n")
+		b.WriteString(styled.Cut(l, quotedBytes) + "\n")
 	}
 	return b.String() + fence
 }
