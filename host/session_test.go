@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"github.com/acp-nvim/acp-nvim/host/editor"
 	"log/slog"
 	"strings"
 	"testing"
@@ -168,4 +169,14 @@ func TestIdleWithTheTurnsEnd(t *testing.T) {
 			t.Errorf("all was told in %d times", takes)
 		}
 	})
+}
+
+// eventsOf are the events that Neovim is to fire with these operations.
+func eventsOf(ops []editor.Op) (list []rpc.Event) {
+	for _, op := range ops {
+		if args, ok := op.Args.(rpc.Events); ok {
+			list = append(list, args.Events...)
+		}
+	}
+	return list
 }

@@ -39,10 +39,10 @@ func newReview(s *Session) *reviewui.Review {
 			s.urgent.Store(true)
 			s.base.Editor.Hurry(s)
 		},
-		Edit:  s.edit,
-		Draw:  func(of interface{ Reset() }, edit editor.Op) editor.Op { return s.draw(of, edit) },
-		Fill:  func(buf int, lines []styled.Line) { s.host.fill(buf, transcript.Given(lines...)) },
-		Quick: func(lines, changes int) bool { return !diffview.TooLarge(lines, changes) },
+		Edit:     s.edit,
+		Draw:     func(of interface{ Reset() }, edit editor.Op) editor.Op { return s.draw(of, edit) },
+		Fill:     func(buf int, lines []styled.Line) { s.host.fill(buf, transcript.Given(lines...)) },
+		TooLarge: diffview.TooLarge,
 	})
 }
 

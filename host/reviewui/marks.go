@@ -21,11 +21,10 @@ import (
 // What Neovim gets of a change is bounded.
 const (
 	oldLinesShown = 20
-	oldLineShown  = 500 // bytes of such a line
+	oldLineShown  = 500  // bytes of such a line
+	newLineShown  = 5000 // bytes of a line of the buffer of which words are marked
 	// wordLines is how many lines a change may have to get its changed words highlighted.
 	wordLines = 500
-	// longLine, in bytes, is more than Neovim should highlight words in.
-	longLine = 5000
 	// knownBy is how many bytes of a line Lua compares to see whether the buffer has it.
 	knownBy = 200
 	// A piece for Neovim has so much at most.
@@ -211,7 +210,7 @@ func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 			words[0] = flatSpans(words[0], i, line, oldLineShown)
 		}
 		for i, line := range to {
-			words[1] = flatSpans(words[1], i, line, longLine)
+			words[1] = flatSpans(words[1], i, line, newLineShown)
 		}
 	}
 	for i, l := range old {

@@ -198,7 +198,7 @@ func (t *Tab) Beside(m rpc.ReviewBeside) {
 		return
 	}
 	accepted, present := diff.TextLines(f.Accepted.Text), diff.TextLines(f.Present.Text)
-	if !t.config.Quick(max(len(accepted), len(present)), len(f.Hunks)) {
+	if t.config.TooLarge(max(len(accepted), len(present)), len(f.Hunks)) {
 		t.config.Editor.Answer(callback, nil, t.config.Short(f.Path)+" is too large to be shown side by side")
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -16,8 +17,9 @@ import (
 // This file has the prompt that sends a review to the agent.
 
 const (
-	mostQuoted  = 40 // lines of a comment, or of what was refused, that the agent is told
-	mostRefused = 50 // changes of which the agent is told the lines
+	mostQuoted  = 40   // lines of a comment, or of what was refused, that the agent is told
+	quotedBytes = 5000 // of each of them
+	mostRefused = 50   // changes of which the agent is told the lines
 )
 
 // Send sends the comments, and what was refused since the last prompt.
@@ -135,7 +137,7 @@ func fenced(lang string, lines []string) string {
 			fmt.Fprintf(&b, "… and %s more\n", styled.Many(len(lines)-i, "line"))
 			break
 		}
-		b.WriteString(styled.Cut(l, longLine) + "\n")
+		b.WriteString(styled.Cut(l, quotedBytes) + "\n")
 	}
 	return b.String() + fence
 }

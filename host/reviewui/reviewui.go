@@ -39,7 +39,8 @@ type Config struct {
 	Edit  func(page.Edit) rpc.Edit                                // an edit as Lua takes it
 	Draw  func(of interface{ Reset() }, edit editor.Op) editor.Op // has a page drawn anew where the edit fails
 	Fill  func(buf int, lines []styled.Line)                      // fills a buffer
-	Quick func(lines, changes int) bool                           // reports whether Neovim compares such files quickly
+	// TooLarge reports whether a file is too large for Neovim to compare it.
+	TooLarge func(lines, changes int) bool
 }
 
 // Review is what the user sees of a session's record. It belongs to the session's goroutine.

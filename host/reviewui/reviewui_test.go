@@ -1,0 +1,68 @@
+package reviewui
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// The chat says what is pending, once below the turn in which the agent has changed something, and Lua hears of each
+// file that is another.
+func TestWhatIsPendingIsSaid(t *testing.T) {
+	open, say := true, true
+	var said []string
+	r := New(Config{
+		Overlaps: &Overlaps{},
+		TurnOpen: func() bool { return open },
+		DueKey:   func() (string, bool) { return "g>", say },
+		Due: func(due transcript.Due, turn bool) {
+			said = append(said, fmt.Sprint(due.Files, " +", due.Added, " -", due.Removed, " ", due.Key, " ", turn))
+		},
+	})
+	record := review.New(1 << 20)
+	take := func(byAgent bool) {
+		changed, gone := record.Take()
+		r.Take(NewUpdate(changed, gone), byAgent)
+	}
+	is := func(when, want string) {
+		t.Helper()
+		if got := fmt.Sprint(said); got != "["+want+"]" {
+			t.Errorf("%s is said %v, wanted %q", when, got, want)
+		}
+		said = nil
+	}
+
+	record.Changed("/a", review.Text("1\n2\n"), review.Text("one\n2\n3\n"))
+	record.Changed("/b", review.Text("1\n"), review.Content{})
+	take(true)
+	is("in the turn", "2 +2 -2 g> false")
+	take(true)
+	is("of nothing", "")
+	open = false
+	r.TurnEnded()
+	is("at its end", "2 +2 -2 g> true")
+	r.TurnEnded()
+	is("at the end of one without a change", "2 +2 -2 g> false")
+
+	var paths []string
+	for _, f := range r.Mirror()[0].Args.(rpc.Changes).Files {
+		paths = append(paths, f.File.Path)
+	}
+	if slices.Sort(paths); !slices.Equal(paths, []string{"/a", "/b"}) || r.Mirror() != nil {
+		t.Errorf("Lua hears of %q", paths)
+	}
+
+	record.Now("/b", review.Text("1\n")) // the user has it back
+	take(false)
+	is("of what is as it was", "1 +2 -1 g> false")
+	if f := r.Mirror()[0].Args.(rpc.Changes).Files; len(f) != 1 || f[0].File != nil {
+		t.Errorf("Lua hears of %+v", f)
+	}
+	say = false
+	r.TurnEnded()
+	is("without a review", "")
+}
