@@ -17,6 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -53,6 +54,7 @@ type Session struct {
 
 	chat   *transcript.Transcript
 	shown  shown
+	calls  *luastate.Calls
 	events *events.Queue
 	clock  *time.Timer
 
@@ -88,6 +90,7 @@ var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s := &Session{id: id, host: h, spec: spec, remarked: map[string]bool{}}
+	s.calls = luastate.NewCalls()
 	s.events = newEvents(s)
 	s.base = feature.Base{
 		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
@@ -107,9 +110,6 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		session:   true,
 		unsent:    -1,
 		changes:   map[int]*rpc.ChangedFile{},
-		calls:     map[*session.ToolCall]int{},
-		positions: map[*session.ToolCall]int{},
-		ended:     map[*session.ToolCall]bool{},
 		terminals: map[*sessionTerminal]bool{},
 	}
 	return s

@@ -65,6 +65,10 @@ var rules = []rule{
 		direct: []string{editorClient, "time", "context"}, why: "what an event waits for is asked, not known",
 	},
 	{
+		of: "host/luastate", never: []string{module + "host/editor", module + "host/ledger", module + "host/calldiff"}, direct: []string{"os", "context"},
+		why: "what Lua keeps of a session is told from the conversation alone",
+	},
+	{
 		of: "host/ledger", never: []string{editorClient, module + "host/editor", module + "host/transcript", module + "host/reviewpage", module + "host/page"},
 		why: "what agents do to files is known apart from what is shown of it",
 	},
