@@ -16,7 +16,6 @@ type shown struct {
 	permissions bool
 	changes     map[int]*rpc.ChangedFile  // changed files, by their id in the record; nil: as before
 	terminals   map[*sessionTerminal]bool // which show more; true: the mirror of them is out of date
-	unsent      int                       // lines of the chat's end that are of prompts which wait; -1: not told
 }
 
 // apply brings an update into the state, and notes for the mirror and the
