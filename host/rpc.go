@@ -6,6 +6,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -83,7 +84,7 @@ var handlers = handling(
 		s.mark()
 	}),
 	toSession(func(s *Session, m rpc.Fold) {
-		row, fold := s.row(m.At), transcript.Fold(m.Fold)
+		row, fold := s.chat.Row(m.At), transcript.Fold(m.Fold)
 		if fold == transcript.Toggle && s.chat.IsDue(row) {
 			s.base.Editor.Post(editor.Do(rpc.OpenReview{In: m.In}))
 			return
@@ -92,36 +93,25 @@ var handlers = handling(
 		s.mark()
 	}),
 	toSession(func(s *Session, m rpc.KeepDue) {
-		if !s.chat.IsDue(s.row(m.At)) {
+		if !s.chat.IsDue(s.chat.Row(m.At)) {
 			s.base.Editor.Notify("warning", "this line counts no changes to review")
 			return
 		}
 		s.review.KeepAll()
 	}),
-	toSession(func(s *Session, m rpc.Next) {
-		to := rpc.FoundRow{Row: s.row(m.At)}
-		for range m.Count {
-			next, ok := s.chat.Next(to.Row, transcript.Kind(m.Kind), m.Forward)
-			if !ok {
-				break
-			}
-			to = rpc.FoundRow{Row: next, Found: true}
-		}
-		s.base.Editor.Answer(m.Callback, to, "")
+	toSession(func(s *Session, m rpc.Next) { s.chat.Find(m) }),
+	toSession(func(s *Session, m rpc.Block) { s.chat.Extent(m) }),
+	toSession(func(s *Session, m rpc.Location) {
+		s.base.Editor.Answer(m.Callback, s.chat.Location(s.chat.Row(m.At)), "")
 	}),
-	toSession(func(s *Session, m rpc.Block) {
-		row, end := s.chat.Block(s.row(m.At))
-		s.base.Editor.Answer(m.Callback, rpc.Rows{Row: row, EndRow: end}, "")
-	}),
-	toSession(func(s *Session, m rpc.Location) { s.base.Editor.Answer(m.Callback, s.location(s.row(m.At)), "") }),
-	toSession(func(s *Session, m rpc.Inspect) { s.inspect(s.row(m.At), m.Callback) }),
-	toSession(func(s *Session, m rpc.Whole) { s.whole(s.chat.Whole(s.row(m.At)), m.Buf, m.Callback) }),
-	toSession(func(s *Session, m rpc.Output) { s.whole(s.chat.Output(s.row(m.At)), m.Buf, m.Callback) }),
-	toSession(func(s *Session, m rpc.Redraw) { s.redraw("redraw", s.chat, errors.New(m.Why)) }),
+	toSession(func(s *Session, m rpc.Inspect) { s.chat.TellCall(m) }),
+	toSession(func(s *Session, m rpc.Whole) { s.chat.ShowWhole(m) }),
+	toSession(func(s *Session, m rpc.Output) { s.chat.ShowOutput(m) }),
+	toSession(func(s *Session, m rpc.Redraw) { s.chat.Redraw(errors.New(m.Why)) }),
 	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any
 		if call := s.conv.ToolCall(m.ID); call != nil {
-			result = mirrorCall(call, 0)
+			result = luastate.ToolCall(call, 0)
 		}
 		s.base.Editor.Answer(m.Callback, result, "")
 	}),

@@ -9,8 +9,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
+	"github.com/acp-nvim/acp-nvim/host/chat"
 	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
@@ -18,6 +20,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
@@ -54,8 +57,10 @@ type Session struct {
 	permissions permissions
 	remarked    map[string]bool // what remarkOnce has said in this turn
 
-	chat   *transcript.Transcript
+	chat   *chat.Chat
+	pages  draw.Pages
 	shown  shown
+	calls  *luastate.Calls
 	events *events.Queue
 	clock  *time.Timer
 
@@ -88,6 +93,7 @@ var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s := &Session{id: id, host: h, spec: spec, remarked: map[string]bool{}}
+	s.calls = luastate.NewCalls()
 	s.events = newEvents(s)
 	s.base = feature.Base{
 		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
@@ -99,7 +105,8 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.terminals = newTerminals(s)
 	s.tracer = newTracer(s)
 	s.prompts = newPrompts(s)
-	s.chat = transcript.New(s.conv, transcript.Config{
+	s.pages = draw.New(s.base, s.mark)
+	s.chat = chat.New(s.base, s.pages, s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
 		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: func(call *session.ToolCall) []*diff.File { return s.diffs.Shared(call) },
 	})
@@ -107,11 +114,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.diffs = newDiffs(s)
 	s.review = newReview(s)
 	s.shown = shown{
-		session:   true,
-		unsent:    -1,
-		calls:     map[*session.ToolCall]int{},
-		positions: map[*session.ToolCall]int{},
-		ended:     map[*session.ToolCall]bool{},
+		session: true,
 	}
 	return s
 }

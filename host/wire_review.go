@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/diffview"
+	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -39,9 +40,9 @@ func newReview(s *Session) *reviewui.Review {
 			s.urgent.Store(true)
 			s.base.Editor.Hurry(s)
 		},
-		Edit:     s.edit,
-		Draw:     func(of interface{ Reset() }, edit editor.Op) editor.Op { return s.draw(of, edit) },
-		Fill:     func(buf int, lines []styled.Line) { s.host.fill(buf, transcript.Given(lines...)) },
+		Edit:     s.pages.Edit,
+		Draw:     func(of interface{ Reset() }, edit editor.Op) editor.Op { return s.pages.Op(of, edit) },
+		Fill:     func(buf int, lines []styled.Line) { draw.Fill(s.base.Editor, buf, transcript.Given(lines...)) },
 		TooLarge: diffview.TooLarge,
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
