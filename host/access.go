@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -115,9 +116,9 @@ func (s *Session) writeFile(f *fileRequest, real string, r session.WriteTextFile
 func (s *Session) decideAccess(f *fileRequest, real string, decided func(error)) {
 	f.decided = decided
 	at := rules.Path{Given: f.path, Real: real}
-	d := s.place(f.kind, at)
+	d := s.fileAccess(f.kind, at)
 	review := f.text != nil && s.host.reviewBefore.Load()
-	if d.free && !review {
+	if d.Free && !review {
 		f.decided(nil)
 		return
 	}
@@ -126,7 +127,7 @@ func (s *Session) decideAccess(f *fileRequest, real string, decided func(error))
 		return
 	}
 	if review {
-		s.hold(&held{request: f, at: at, place: d})
+		s.hold(&held{request: f, at: at, access: d})
 		return
 	}
 	s.preview(f, real, func(change []session.ToolCallContent) {
@@ -164,12 +165,12 @@ func (s *Session) preview(f *fileRequest, real string, done func([]session.ToolC
 }
 
 // askForFile puts a request before the user, as a question of our own.
-func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []session.ToolCallContent) {
+func (s *Session) askForFile(f *fileRequest, at rules.Path, d policy.Access, change []session.ToolCallContent) {
 	verb, name := "read", styled.VisibleText(s.base.Short(f.path))
 	if f.text != nil {
 		verb = "write"
 	}
-	reason := d.reason(f.path, at.Real)
+	reason := d.Reason(f.path, at.Real)
 	p := &permission{file: at}
 	p.answer = func(optionID, by string) {
 		allowed := slices.ContainsFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID && o.Allows() })
@@ -177,7 +178,7 @@ func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []se
 		switch {
 		case by == "rule":
 			why = "the user has decided before"
-			s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, styled.VisibleText(p.judgement.remark)))
+			s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, styled.VisibleText(p.decision.Remark)))
 		case !allowed && by == "user":
 			s.remark("info", fmt.Sprintf("You did not let %s %s %s.", s.base.Title, verb, name))
 		case by == "cancel":
@@ -191,7 +192,7 @@ func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []se
 	}
 	title := map[string]string{"read": "Read ", "write": "Write "}[verb] + name
 	p.request = session.PermissionRequest{Context: f.ctx, Title: title, Options: fileOptions(d)}
-	if d.outside || d.private { // else the rule says why
+	if d.Outside || d.Private { // else the rule says why
 		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
 	p.call = session.ToolCall{Title: name, Kind: f.kind, Content: change}
@@ -204,14 +205,14 @@ func (s *Session) askForFile(f *fileRequest, at rules.Path, d place, change []se
 
 // fileOptions are the answers to a question of our own. A lasting one is about
 // this file, this agent and this project.
-func fileOptions(d place) []session.PermissionOption {
+func fileOptions(d policy.Access) []session.PermissionOption {
 	all := []session.PermissionOption{
 		{ID: "allow", Name: "Allow once", Kind: "allow_once"},
 		{ID: "allow_always", Name: "Always allow this file in this project", Kind: "allow_always"},
 		{ID: "reject", Name: "Refuse", Kind: "reject_once"},
 		{ID: "reject_always", Name: "Always refuse this file in this project", Kind: "reject_always"},
 	}
-	if !d.lasting {
+	if !d.Lasting {
 		return []session.PermissionOption{all[0], all[2]}
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -104,10 +105,10 @@ func (d *desk) settle() {
 	synctest.Wait()
 }
 
-// rules has requests judged, by rules and by a file of answers.
+// rules has requests decided about by rules, and by a file of answers.
 func (d *desk) rules(private []string, list ...rules.Rule) *answers.Store {
 	kept := answers.Open(filepath.Join(d.t.TempDir(), "answers.json"))
-	d.host.judge.Store(&judge{rules: rules.List{Private: private, Rules: list}, kept: kept})
+	d.host.policy.Store(policy.New(rules.List{Private: private, Rules: list}, kept))
 	return kept
 }
 

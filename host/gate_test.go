@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
@@ -147,7 +148,7 @@ func TestPlacesOfHeldWrites(t *testing.T) {
 		if len(d.shows().Options) != 4 || d.open().held != nil {
 			t.Errorf("shown is %v", d.shows())
 		}
-		if why := d.open().judgement.why; why != "" {
+		if why := d.open().decision.Why; why != "" {
 			t.Errorf("beside its place it says %q", why)
 		}
 		d.answer("allow")
@@ -157,7 +158,7 @@ func TestPlacesOfHeldWrites(t *testing.T) {
 		}
 		write(t, d.dir, ".env", "x\n")
 		got = d.store(".env", "y\n")
-		if d.shows().Description != "It is private." || d.open().judgement.why != "" { // said once
+		if d.shows().Description != "It is private." || d.open().decision.Why != "" { // said once
 			t.Errorf("shown is %v", d.shows())
 		}
 		d.answer(refuse)
@@ -285,7 +286,7 @@ func TestAnswersForGood(t *testing.T) {
 		if list, _ := kept.List(); len(list) != 5 {
 			t.Errorf("%d are kept", len(list))
 		}
-		// What is asked while an answer is being kept is judged by it.
+		// What is asked while an answer is being kept is decided by it.
 		request := func() {
 			d.requestPermission(session.PermissionRequest{
 				Context: context.Background(), Options: []session.PermissionOption{once, always}, Reply: func(id string) { got = append(got, id) },
@@ -304,7 +305,7 @@ func TestAnswersForGood(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(d.t.TempDir(), "x"), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		d.host.judge.Store(&judge{kept: answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))})
+		d.host.policy.Store(policy.New(rules.List{}, answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))))
 		ask("seven", once, always)
 		if !strings.HasPrefix(d.noted(), "warning: Your lasting answers: ") {
 			t.Error("the user is not told")
@@ -315,125 +316,6 @@ func TestAnswersForGood(t *testing.T) {
 			t.Error("the user is not told")
 		}
 	})
-}
-
-// What an answer for good is about.
-func TestWhatAnAnswerIsAbout(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("HOME", dir)
-	proj := dir + "/proj"
-	if err := os.MkdirAll(proj+"/sub", 0o777); err != nil {
-		t.Fatal(err)
-	}
-	at := func(kind session.ToolKind, paths ...string) session.ToolCall {
-		call := session.ToolCall{Kind: kind}
-		for _, p := range paths {
-			call.Locations = append(call.Locations, session.Location{Path: p})
-		}
-		return call
-	}
-	for name, c := range map[string]struct {
-		cwd  string
-		call session.ToolCall
-		run  run
-		want string
-	}{
-		"a command":               {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls -l", dir: proj}, "ls -l"},
-		"an argv":                 {proj, session.ToolCall{Kind: session.KindExecute}, run{argv: []string{"ls", "a b"}, dir: proj}, "ls 'a b'"},
-		"a command in a folder":   {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls", dir: proj + "/sub"}, "ls  in " + proj + "/sub"},
-		"a doubtful command":      {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls", dir: proj, doubt: "why"}, ""},
-		"a long command":          {proj, session.ToolCall{Kind: session.KindExecute}, run{script: strings.Repeat("x", questionLimit+1), dir: proj}, ""},
-		"one not so long":         {proj, session.ToolCall{Kind: session.KindExecute}, run{script: strings.Repeat("x", questionLimit), dir: proj}, strings.Repeat("x", questionLimit)},
-		"a file":                  {proj, at(session.KindEdit, "a"), run{}, "edit a"},
-		"two files":               {proj, at(session.KindRead, "b", "a", "b"), run{}, "read a, b"},
-		"a file elsewhere":        {proj, at(session.KindRead, "a", dir+"/b"), run{}, "read " + dir + "/b, a"},
-		"a file at home":          {dir, at(session.KindRead, "a"), run{}, "read a"},
-		"a file of all":           {"/", at(session.KindRead, "/a"), run{}, "read a"},
-		"no file":                 {proj, at(session.KindRead, "ssh://a/b"), run{}, ""},
-		"the end of a plan":       {proj, session.ToolCall{Kind: session.KindSwitchMode, RawInput: json.RawMessage(`{"a":1}`)}, run{}, ""},
-		"a thought":               {proj, session.ToolCall{Kind: session.KindThink, RawInput: json.RawMessage(`{"a":1}`)}, run{}, ""},
-		"no folder":               {proj + "/gone/\x00", session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(`{"a":1}`)}, run{}, ""},
-		"another tool":            {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{"a":1}`)}, run{}, "fetch Get it"},
-		"without an input":        {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it"}, run{}, ""},
-		"with an empty one":       {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{}`)}, run{}, ""},
-		"with one that is a word": {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`"x"`)}, run{}, "fetch Get it"},
-	} {
-		m := matter{agent: "puppet", cwd: c.cwd, call: c.call, run: c.run}
-		got := ""
-		if q := m.question(m.request()); q != nil {
-			got = about(*q)
-			if q.Agent != "puppet" || q.Kind != string(c.call.Kind) {
-				t.Errorf("%s: %+v", name, q)
-			}
-		}
-		if got != c.want {
-			t.Errorf("%s is about %q, want %q", name, got, c.want)
-		}
-	}
-	// The same input whatever the order of its fields; another one is another question.
-	hash := func(raw string) string {
-		m := matter{cwd: proj, call: session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(raw)}}
-		q := m.question(m.request())
-		return q.Input
-	}
-	if hash(`{"a":1,"b":2}`) != hash(`{"b":2, "a":1}`) || hash(`{"a":1}`) == hash(`{"a":2}`) {
-		t.Error("inputs are told apart by more than what they say, or by less")
-	}
-	if hash(`{"a":9007199254740993}`) == hash(`{"a":9007199254740992}`) {
-		t.Error("large numbers are taken as the same")
-	}
-}
-
-// What lasts is what was shown: no other tool, no other file and no other input is answered by it.
-func TestAnswersForGoodAreNoWider(t *testing.T) {
-	proj := t.TempDir()
-	call := func(kind session.ToolKind, title, input string, diffs ...string) session.ToolCall {
-		c := session.ToolCall{Kind: kind, Title: title, RawInput: json.RawMessage(input)}
-		for _, name := range diffs {
-			c.Content = append(c.Content, session.Diff{Path: name})
-		}
-		return c
-	}
-	named := func(c session.ToolCall, name string) session.ToolCall { c.Name = name; return c }
-	for name, c := range map[string]struct {
-		a, b session.ToolCall
-		same bool
-	}{
-		"the same tool":                 {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"x"}`), true},
-		"the tool of another server":    {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__two__get", `{"path":"x"}`), false},
-		"another file":                  {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"y"}`), false},
-		"another input beside the file": {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"x","drop":true}`), false},
-		"another name":                  {named(call("read", "Get", `{"path":"x"}`), "a"), named(call("read", "Get", `{"path":"x"}`), "b"), false},
-		"another edit of the file":      {call("edit", "x: a => b", `{"path":"x","new":"b"}`, "x"), call("edit", "x: c => d", `{"path":"x","new":"d"}`, "x"), true},
-		"an edit of another file":       {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "Edit y", `{"path":"y"}`, "y"), false},
-		"an edit without a diff":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "Edit x", `{"path":"x"}`), false},
-		"an edit by another tool":       {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "mcp__one__change", `{"path":"x"}`, "x"), false},
-		"a diff of one file, of two":    {call("edit", "Edit x", `{"path":"x","also":"/y"}`, "x"), call("edit", "Edit x", `{"path":"x","also":"/y","drop":1}`, "x"), false},
-		"a deletion, of an edit":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("delete", "Edit x", `{"path":"x"}`, "x"), false},
-	} {
-		question := func(c session.ToolCall) answers.Question {
-			m := matter{cwd: proj, call: c}
-			q := m.question(m.request())
-			if q == nil {
-				t.Fatalf("%s: nothing is kept", name)
-			}
-			return *q
-		}
-		if got := reflect.DeepEqual(question(c.a), question(c.b)); got != c.same {
-			t.Errorf("%s: taken as the same: %v\n%+v\n%+v", name, got, question(c.a), question(c.b))
-		}
-	}
-	// A tool that is no shell may have more to say than its command.
-	deploy := func(input string) answers.Question {
-		m := matter{cwd: proj, call: call("other", "deploy", input), run: run{script: "go", dir: proj}}
-		return *m.question(m.request())
-	}
-	if reflect.DeepEqual(deploy(`{"command":"go","to":"test"}`), deploy(`{"command":"go","to":"prod"}`)) {
-		t.Error("one command to two places is taken as the same")
-	}
 }
 
 // A rule that cannot be followed, as the agent has no such answer, has the user asked; what it rejects is said.
@@ -487,7 +369,7 @@ func TestRulesAnswer(t *testing.T) {
 			d.requestPermission(session.PermissionRequest{Context: context.Background(), Command: "no", Reply: func(string) {}})
 		})
 		d.settle()
-		if why := d.open().judgement.why; !strings.Contains(why, "would reject it, but the agent offers no such answer") || !strings.Contains(d.text(), why) {
+		if why := d.open().decision.Why; !strings.Contains(why, "would reject it, but the agent offers no such answer") || !strings.Contains(d.text(), why) {
 			t.Errorf("asked because %q", why)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -23,7 +24,7 @@ import (
 type held struct {
 	request *fileRequest
 	at      rules.Path
-	place   place
+	access  policy.Access
 	since   time.Time
 
 	prospect
@@ -133,12 +134,12 @@ func (s *Session) hold(h *held) {
 // letPass lets a write pass that needs no review; the policy of paths may still
 // ask about it.
 func (s *Session) letPass(h *held) {
-	if h.place.free {
+	if h.access.Free {
 		h.request.decided(nil)
 		return
 	}
 	change := []session.ToolCallContent{s.toldOf(h)}
-	s.decideOn(h.request, func() { s.askForFile(h.request, h.at, h.place, change) })
+	s.decideOn(h.request, func() { s.askForFile(h.request, h.at, h.access, change) })
 }
 
 // accepted is a change that the user has allowed in a request, as they were shown
@@ -242,8 +243,8 @@ func (s *Session) askAboutWrite(h *held) {
 		{ID: writeIt, Name: "Write it", Kind: "allow_once"},
 		{ID: refuse, Name: "Refuse", Kind: "reject_once"},
 	}}
-	if d := h.place; d.outside || d.private {
-		reason := d.reason(h.request.path, h.at.Real)
+	if d := h.access; d.Outside || d.Private {
+		reason := d.Reason(h.request.path, h.at.Real)
 		p.request.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
 	p.call = session.ToolCall{Title: name, Kind: h.request.kind}
@@ -458,7 +459,7 @@ func (s *Session) endHeld(p *permission, optionID, by string) {
 	switch by {
 	case "rule":
 		why = "the user has decided before to refuse this write"
-		s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, styled.VisibleText(p.judgement.remark)))
+		s.remarkOnce(fmt.Sprintf("%s: %s", p.request.Title, styled.VisibleText(p.decision.Remark)))
 	case "user":
 		s.remark("info", fmt.Sprintf("You did not let %s write %s.", who, name))
 	case "agent":

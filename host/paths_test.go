@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -66,11 +67,11 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", dir+"/home")
-	j := &judge{kept: answers.Open(dir + "/answers.json"), rules: rules.List{Rules: []rules.Rule{
-		{Kinds: []string{"edit"}, Paths: []string{"/etc/**"}, Action: rules.Reject},
-		{Kinds: []string{"edit"}, Paths: []string{"**"}, Action: rules.Allow},
-	}}}
-	careless := &judge{kept: j.kept, rules: rules.List{Rules: []rules.Rule{j.rules.Rules[0], {Kinds: []string{"edit"}, Action: rules.Allow}}}}
+	kept := answers.Open(dir + "/answers.json")
+	deciding := func(list ...rules.Rule) *policy.Policy { return policy.New(rules.List{Rules: list}, kept) }
+	system := rules.Rule{Kinds: []string{"edit"}, Paths: []string{"/etc/**"}, Action: rules.Reject}
+	project := deciding(system, rules.Rule{Kinds: []string{"edit"}, Paths: []string{"**"}, Action: rules.Allow})
+	careless := deciding(system, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
 	options := []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}}
 
 	for name, want := range map[string]string{ // the file without links, "" for none
@@ -129,16 +130,16 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			}
 			s := aloneSession(t)
 			s.base.Cwd, s.phase, s.base.Roots = dir+"/proj", ready, []string{dir + "/proj"}
-			s.host.judge.Store(j)
+			s.host.policy.Store(project)
 			s.on(func() { s.conv.Apply(patch) })
 			call := s.conv.ToolCall("c")
 
 			// The rules.
-			m := matter{cwd: s.base.Cwd, call: *call, options: options}
-			if r := m.request(); len(r.Paths) != 1 || r.Paths[0].Real != want {
-				t.Errorf("%q in %s: the rules see %+v, expected %q", name, way, r.Paths, want)
+			r := policy.Request{Cwd: s.base.Cwd, Call: *call, Options: options}
+			exact := deciding(rules.Rule{Kinds: []string{"edit"}, Paths: []string{want}, Action: rules.Allow})
+			if got := exact.Decide(r).OptionID; want != "" && got != "yes" {
+				t.Errorf("%q in %s: a rule for %q answers %q", name, way, want, got)
 			}
-			decided := func(j *judge) string { return j.judge(m).optionID }
 			careful, blind := "", ""
 			switch {
 			case strings.HasPrefix(want, "/etc/"):
@@ -148,10 +149,10 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			case want != "":
 				blind = "yes"
 			}
-			if got := decided(j); got != careful {
+			if got := project.Decide(r).OptionID; got != careful {
 				t.Errorf("%q in %s: a rule for the project answers %q, expected %q", name, way, got, careful)
 			}
-			if got := decided(careless); got != blind {
+			if got := careless.Decide(r).OptionID; got != blind {
 				t.Errorf("%q in %s: a rule for all edits answers %q, expected %q", name, way, got, blind)
 			}
 
@@ -187,7 +188,7 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		if found != want || (err == nil) != (want != "") {
 			t.Errorf("%q: a read is of %q, %v, expected %q", name, found, err, want)
 		}
-		if free := s.place(session.KindRead, rules.Path{Given: path, Real: found}).free; free != inProject {
+		if free := s.fileAccess(session.KindRead, rules.Path{Given: path, Real: found}).Free; free != inProject {
 			t.Errorf("%q: a read is free: %v", name, free)
 		}
 	}

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -22,13 +20,13 @@ type permission struct {
 	request session.PermissionRequest // its Reply is not used
 	call    session.ToolCall          // what is asked about, see Session.subject
 	file    rules.Path                // of our own question; else zero
-	run     run
+	command policy.Command
 	stop    func() bool // ends the watch for a withdrawal
 	// answer takes an option's id, or "", and who decided, as [Session.resolve].
 	answer func(optionID, by string)
 
-	judgement judgement
-	open      bool // judged, and before the user
+	decision policy.Decision // of the policy
+	open     bool            // the policy has left it to the user
 
 	stale map[string]bool    // by path as in touched: what the agent knows otherwise
 	picks map[*change]*picks // nil until the user picks hunks; see Session.picksOf
@@ -41,7 +39,7 @@ func (s *Session) requestPermission(r session.PermissionRequest) {
 		return
 	}
 	p := &permission{request: r, call: s.subject(r), answer: func(optionID, _ string) { r.Reply(optionID) }}
-	p.run = s.runOf(p)
+	p.command = policy.CommandOf(p.request, &p.call, s.base.Folder)
 	s.raise(p)
 }
 
@@ -57,7 +55,7 @@ func (s *Session) raise(p *permission) {
 		s.base.Box.Put(func() { s.resolve(p, "", "agent") })
 	})
 	s.findStale(p)
-	s.judgeNext()
+	s.decideNext()
 	s.changed()
 }
 
@@ -99,7 +97,7 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 	if before.Kind == session.KindSwitchMode && len(patch.Content.Or(nil)) == 0 {
 		patch.Content = acp.Opt[[]session.ToolCallContent]{} // the plan stays in the transcript
 	}
-	if isEmpty(patch.RawInput.Or(nil)) && !isEmpty(before.RawInput) {
+	if policy.EmptyInput(patch.RawInput.Or(nil)) && !policy.EmptyInput(before.RawInput) {
 		patch.RawInput = acp.Opt[json.RawMessage]{}
 	}
 	s.apply(patch)
@@ -111,18 +109,6 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 		call.Locations = before.Locations
 	}
 	return call
-}
-
-// isEmpty tells whether a raw input says nothing.
-func isEmpty(raw json.RawMessage) bool {
-	if len(raw) > 64 {
-		return false
-	}
-	switch strings.Join(strings.Fields(string(raw)), "") {
-	case "", "{}", "null", "[]":
-		return true
-	}
-	return false
 }
 
 // whole clears what a patch leaves out.
@@ -163,7 +149,7 @@ func (s *Session) told(u session.Update) {
 	if len(one.call.Locations) == 0 {
 		one.call.Locations = call.Locations
 	}
-	if isEmpty(one.call.RawInput) {
+	if policy.EmptyInput(one.call.RawInput) {
 		one.call.RawInput = call.RawInput
 	}
 	s.askAboutDiffs(one)
@@ -171,43 +157,52 @@ func (s *Session) told(u session.Update) {
 	s.shown.permissions = true
 }
 
-// judgeNext has the oldest request judged that is not yet, if the judge is free.
-func (s *Session) judgeNext() {
-	p, judge := s.permissions.next(), s.host.judge.Load()
+// decideNext has the policy decide about the oldest request that it has not seen, one at a time.
+func (s *Session) decideNext() {
+	p, rules := s.permissions.next(), s.host.policy.Load()
 	if p == nil {
 		return
 	}
-	if judge == nil || p.held != nil && p.held.place.free { // what rules allow is to be reviewed all the same
-		s.judged(p, judgement{})
-		s.judgeNext()
+	if rules == nil || p.held != nil && p.held.access.Free { // what rules allow is to be reviewed all the same
+		s.decided(p, policy.Decision{})
+		s.decideNext()
 		return
 	}
-	s.permissions.judging++
-	m := matter{agent: s.spec.Name, cwd: s.base.Cwd, roots: s.base.Roots, session: s.id, call: p.call, file: p.file, run: p.run, options: p.request.Options}
+	s.permissions.busy++
+	r := s.policyRequest(p)
 	s.base.Background(func() {
-		result := judge.judge(m)
+		d := rules.Decide(r)
 		s.base.Box.Put(func() {
-			s.permissions.judging--
-			s.judged(p, result)
-			s.judgeNext()
+			s.permissions.busy--
+			s.decided(p, d)
+			s.decideNext()
 		})
 	})
 }
 
-func (s *Session) judged(p *permission, result judgement) {
-	if result.trouble != nil {
-		s.base.Editor.Notify("warning", "Your lasting answers: "+result.trouble.Error()+".")
+// policyRequest is a request as the policy takes it.
+func (s *Session) policyRequest(p *permission) policy.Request {
+	return policy.Request{
+		Agent: s.base.Agent, Cwd: s.base.Cwd, Roots: s.base.Roots, Session: s.id,
+		Call: p.call, File: p.file, Command: p.command, Options: p.request.Options,
 	}
-	p.judgement = result
+}
+
+// decided hears what the policy has decided.
+func (s *Session) decided(p *permission, d policy.Decision) {
+	if d.Err != nil {
+		s.base.Editor.Notify("warning", "Your lasting answers: "+d.Err.Error()+".")
+	}
+	p.decision = d
 	switch {
 	case !s.permissions.has(p): // withdrawn
 	case s.outbox.stage == stopping:
 		s.resolve(p, "", "cancel") // the agent had not heard of the end yet
-	case result.optionID != "" && (p.held == nil || result.optionID == refuse):
+	case d.OptionID != "" && (p.held == nil || d.OptionID == refuse):
 		s.apply(session.Waiting{ToolCallID: p.request.Call.ID, Open: true}) // it shows what became of it
-		s.resolve(p, result.optionID, "rule")
+		s.resolve(p, d.OptionID, "rule")
 		if p.file.Given == "" { // our own question says so itself
-			s.remark("info", result.remark)
+			s.remark("info", d.Remark)
 		}
 	default:
 		s.ask(p)
@@ -284,23 +279,19 @@ func (s *Session) give(p *permission, chosen session.PermissionOption) {
 
 // keepAnswer remembers an answer that the user wants to hold from now on.
 func (s *Session) keepAnswer(p *permission, o session.PermissionOption) {
-	judge := s.host.judge.Load()
-	question := p.judgement.question
-	if judge == nil || question == nil || !lasting(o) || !unambiguous(p.request.Options, o) {
+	a, ok := p.decision.Lasting(s.policyRequest(p), o)
+	if !ok {
 		return
 	}
-	a := answers.Answer{Question: *question, Allow: o.Allows(), OptionID: o.ID, Name: o.Name, At: time.Now()}
-	if passing(o) {
-		a.Session = s.id
-	}
-	s.permissions.judging++ // what is asked next may be the same
+	rules := s.host.policy.Load()
+	s.permissions.busy++ // what is asked next may be the same
 	s.base.Background(func() {
-		if err := judge.kept.Add(a); err != nil {
+		if err := rules.Keep(a); err != nil {
 			s.base.Editor.Notify("warning", fmt.Sprintf("Keeping your answer: %v.", err))
 		}
 		s.base.Box.Put(func() {
-			s.permissions.judging--
-			s.judgeNext()
+			s.permissions.busy--
+			s.decideNext()
 		})
 	})
 }

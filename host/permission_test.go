@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -13,8 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
-	"github.com/acp-nvim/acp-nvim/host/feature"
-	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
@@ -83,12 +81,12 @@ func TestDescriptionBesideADiff(t *testing.T) {
 	}
 }
 
-// A request that is withdrawn while it is judged is neither answered by a rule
-// nor shown, and those behind it are judged.
-func TestWithdrawnWhileJudged(t *testing.T) {
+// A request that is withdrawn while the policy decides is neither answered by a rule
+// nor shown, and those behind it are decided about.
+func TestWithdrawnWhileDecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aloneSession(t)
-		s.host.judge.Store(&judge{rules: rules.List{Rules: []rules.Rule{{Action: rules.Allow}}}, kept: answers.Open(filepath.Join(t.TempDir(), "x"))})
+		s.host.policy.Store(policy.New(rules.List{Rules: []rules.Rule{{Action: rules.Allow}}}, answers.Open(filepath.Join(t.TempDir(), "x"))))
 		got := map[string]string{}
 		request := func(ctx context.Context, name string) {
 			s.requestPermission(session.PermissionRequest{
@@ -131,7 +129,7 @@ func TestRequestsOfACancelledTurn(t *testing.T) {
 	for _, list := range [][]rules.Rule{nil, {{Action: rules.Allow}}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := aloneSession(t)
-			s.host.judge.Store(&judge{rules: rules.List{Rules: list}, kept: answers.Open(filepath.Join(t.TempDir(), "x"))})
+			s.host.policy.Store(policy.New(rules.List{Rules: list}, answers.Open(filepath.Join(t.TempDir(), "x"))))
 			var got []string
 			s.on(func() {
 				s.phase, s.outbox.stage = ready, stopping
@@ -189,7 +187,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 				if got := s.conv.ToolCall("c").Content; c.says.Content.IsZero() && !reflect.DeepEqual(got, c.content) {
 					t.Errorf("the call has %v", got)
 				}
-				if got := p.run.line(); got != c.command {
+				if got := p.command.Line(); got != c.command {
 					t.Errorf("the command is %q", got)
 				}
 				if !reflect.DeepEqual(p.call.Content, c.content) {
@@ -256,12 +254,12 @@ func TestOneIDForAllRequests(t *testing.T) {
 					request(session.ToolCallPatch{Title: acp.Set("One"), RawInput: acp.Set(json.RawMessage(`{"command":"make one"}`))})
 				}
 				second := request(says)
-				if got := second.run.line() == "make one"; got != tells {
-					t.Errorf("the second runs %q, after the agent has told of it: %v", second.run.line(), tells)
+				if got := second.command.Line() == "make one"; got != tells {
+					t.Errorf("the second runs %q, after the agent has told of it: %v", second.command.Line(), tells)
 				}
 			}
-			if third := request(session.ToolCallPatch{}); (third.run.line() == "make one") != tells {
-				t.Errorf("one that says nothing runs %q", third.run.line())
+			if third := request(session.ToolCallPatch{}); (third.command.Line() == "make one") != tells {
+				t.Errorf("one that says nothing runs %q", third.command.Line())
 			}
 			s.withdrawAll("cancel")
 		})
@@ -318,163 +316,4 @@ func TestSeveralRequestsAboutACall(t *testing.T) {
 		}
 		s.withdrawAll("cancel")
 	})
-}
-
-func TestRunOf(t *testing.T) {
-	for _, c := range []struct {
-		name, kind, title, raw string
-		line, dir, doubt       string
-	}{
-		{"a string", "execute", "Tests", `{"command":"make test"}`, "make test", "/p", ""},
-		{"a list", "execute", "Tests", `{"command":["bash","-lc","a b"],"cwd":"sub"}`, "bash -lc 'a b'", "/p/sub", ""},
-		{"another name", "other", "Tests", `{"cmd":"ls","workdir":"/tmp"}`, "ls", "/tmp", ""},
-		{"a URI", "execute", "Tests", `{"command":"ls","cwd":"file:///a%20b"}`, "ls", "/a b", ""},
-		{"a folder elsewhere", "execute", "Tests", `{"command":"ls","cwd":"file://far/p"}`, "ls", "file://far/p", ""},
-		{"the title", "execute", "`make`", ``, "make", "/p", ""},
-		{"the title, beside an input", "execute", "Run it", `{"x":1}`, "Run it", "/p", "the agent does not say what it runs"},
-		{"an empty list", "execute", "`make`", `{"command":[]}`, "make", "/p", "the agent does not say what it runs"},
-		{"an empty list and a string", "execute", "x", `{"command":[],"cmd":"make"}`, "make", "/p", ""},
-		{"a null input", "execute", "make", `null`, "make", "/p", ""},
-		{"a folder that is none", "execute", "x", `{"command":"make","cwd":7,"workdir":"sub"}`, "make", "/p/sub", ""},
-		{"two folders", "execute", "x", `{"command":"make","cwd":"one","workdir":"two"}`, "make", "/p/one", ""},
-		{"nothing", "execute", "", ``, "", "/p", "the agent does not say what it runs"},
-		{"an edit", "edit", "Edit", `{"command":"str_replace","path":"a"}`, "", "/p", ""},
-		{"a command that is called an edit", "edit", "Edit", `{"command":"rm a","path":"a"}`, "rm a", "/p", ""},
-		{"no command", "read", "Read a", `{"path":"a"}`, "", "/p", ""},
-		{"another type", "other", "x", `{"command":7}`, "", "/p", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}
-			got := s.runOf(&permission{call: session.ToolCall{Kind: session.ToolKind(c.kind), Title: c.title, RawInput: json.RawMessage(c.raw)}})
-			if got.line() != c.line || got.dir != c.dir || got.doubt != c.doubt {
-				t.Errorf("got %+v", got)
-			}
-		})
-	}
-}
-
-// The judge sees files as they are on the disk.
-func TestJudgeFollowsLinks(t *testing.T) {
-	dir := t.TempDir()
-	for _, d := range []string{"proj/src", "other"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for from, to := range map[string]string{"proj/src/out": "../../other", "proj/src/new": "/nowhere/file", "link": "proj"} {
-		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j := &judge{
-		rules: rules.List{Rules: []rules.Rule{{Paths: []string{"src/**"}, Action: rules.Allow}}},
-		kept:  answers.Open(filepath.Join(dir, "answers.json")),
-	}
-	for _, c := range []struct {
-		path string
-		want string
-	}{
-		{dir + "/proj/src/a", "yes"},
-		{"src/a", "yes"},
-		{dir + "/link/src/a", "yes"},
-		{"src/../b", ""},
-		{"src/out/a", ""},
-		{"src/out/../proj/src/a", "yes"}, // through the link, not above it
-		{"src/new", ""},
-		{dir + "/other/a", ""},
-	} {
-		for _, cwd := range []string{dir + "/proj", dir + "/link"} {
-			got := j.judge(matter{
-				cwd: cwd, call: session.ToolCall{Kind: session.KindEdit, Locations: []session.Location{{Path: c.path}}},
-				options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
-			})
-			if got.optionID != c.want {
-				t.Errorf("%s in %s: %+v", c.path, cwd, got)
-			}
-		}
-	}
-	for _, call := range []session.ToolCall{
-		{Kind: session.KindEdit, Content: []session.ToolCallContent{session.Diff{Path: "src/a", OldPath: "b"}}},
-		{Kind: session.KindEdit, Content: []session.ToolCallContent{session.Diff{Path: "src/a"}, session.Diff{Path: "b"}}},
-		{Kind: session.KindEdit, RawInput: json.RawMessage(`{"changes":{"src/a":{},"/etc/passwd":{}}}`)},
-		{Kind: session.KindEdit},
-	} {
-		got := j.judge(matter{cwd: dir + "/proj", call: call, options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}}})
-		if got.optionID != "" {
-			t.Errorf("%+v: %+v", call, got)
-		}
-	}
-}
-
-// A command that runs who knows where is allowed by no rule, nor for good; what is fetched is no file.
-func TestJudgeOfPlacesElsewhere(t *testing.T) {
-	dir := t.TempDir()
-	j := &judge{
-		rules: rules.List{Rules: []rules.Rule{{Commands: []string{"ls"}, Action: rules.Allow}, {Kinds: []string{"fetch", "edit"}, Action: rules.Allow}}},
-		kept:  answers.Open(filepath.Join(dir, "answers.json")),
-	}
-	at := func(kind session.ToolKind, path string) session.ToolCall {
-		return session.ToolCall{Kind: kind, Locations: []session.Location{{Path: path}}}
-	}
-	for name, c := range map[string]struct {
-		matter matter
-		want   string
-		keeps  bool
-	}{
-		"here":             {matter{call: session.ToolCall{Kind: session.KindExecute}, run: run{script: "ls", dir: dir}}, "yes", true},
-		"elsewhere":        {matter{call: session.ToolCall{Kind: session.KindExecute}, run: run{script: "ls", dir: "file://far/p"}}, "", false},
-		"an address":       {matter{call: at(session.KindFetch, "https://example.org/a")}, "yes", false},
-		"a file of others": {matter{call: at(session.KindFetch, "file://far/a")}, "", false},
-		"another scheme":   {matter{call: at(session.KindEdit, "ssh://far/a")}, "", false},
-	} {
-		c.matter.cwd, c.matter.options = dir, []session.PermissionOption{{ID: "yes", Kind: "allow_once"}}
-		got := j.judge(c.matter)
-		if got.optionID != c.want || (got.question != nil) != c.keeps {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
-// The files that stand in a command are those that an agent's names mean elsewhere.
-func TestJudgeOfFilesInCommands(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range []string{"home", "proj", "other/sub"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("../other/sub", dir+"/home/link"); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("HOME", dir+"/home")
-	j := &judge{kept: answers.Open(filepath.Join(dir, "answers.json")), rules: rules.List{
-		Private: []string{"**/.env"},
-		Rules: []rules.Rule{
-			{Paths: []string{"/etc/**", dir + "/other/*"}, Action: rules.Reject},
-			{Commands: []string{"curl **"}, Action: rules.Allow},
-		},
-	}}
-	for words, want := range map[string]string{
-		"a":                              "yes",
-		"https://example.org/etc/passwd": "yes",
-		"/etc/passwd":                    "no",
-		"file:///etc/passwd":             "no",
-		"FILE://localhost/etc/passwd":    "no",
-		"--url=file:///etc/passwd":       "no",
-		"~/link/../a":                    "no", // through the link
-		"~/a":                            "yes",
-		"file://" + dir + "/proj/.env":   "",
-		"file://" + dir + "/proj/env":    "yes",
-	} {
-		got := j.judge(matter{
-			cwd: dir + "/proj", call: session.ToolCall{Kind: session.KindExecute}, run: run{argv: []string{"curl", words}, dir: dir + "/proj"},
-			options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
-		})
-		if got.optionID != want {
-			t.Errorf("curl %s: %+v", words, got)
-		}
-	}
 }

@@ -9,8 +9,8 @@ import (
 // permissions has a session's permission requests while they are open, and what the user's answers still mean
 // afterwards. It belongs to the session's goroutine, and answers nothing itself, see [Session.resolve].
 type permissions struct {
-	asked   []*permission // oldest first
-	judging int           // requests and answers that the judge is at work on
+	asked []*permission // oldest first
+	busy  int           // requests and answers that the policy is at work on
 
 	unwanted []unwanted // what was allowed against the user's picks
 	accepted []accepted // what the user has allowed in this turn, and is not written yet
@@ -18,11 +18,11 @@ type permissions struct {
 	askedOnly map[string]bool // the calls that nothing but requests have told of; nil until there is one
 }
 
-// next is the request to be judged now, or nil: one after the other, so that they come before the user in their
+// next is the request that the policy is to decide about now, or nil: one after the other, so that they come before the user in their
 // order.
 func (ps *permissions) next() *permission {
 	i := slices.IndexFunc(ps.asked, func(p *permission) bool { return !p.open })
-	if i < 0 || ps.judging > 0 {
+	if i < 0 || ps.busy > 0 {
 		return nil
 	}
 	return ps.asked[i]

@@ -15,21 +15,21 @@ func requestAbout(id int64, callID string) *permission {
 	}
 }
 
-// Requests are judged one at a time, the oldest first, and are the user's only then.
+// The policy decides about one request at a time, the oldest first, and are the user's only then.
 func TestOrderOfPermissions(t *testing.T) {
 	one, two, three := requestAbout(1, "a"), requestAbout(2, "b"), requestAbout(3, "c")
 	ps := permissions{asked: []*permission{one, two, three}}
 	if ps.next() != one || ps.waitingAs(1) != nil || len(ps.waiting()) > 0 {
-		t.Error("the oldest is not the first to be judged, or is the user's before")
+		t.Error("the oldest is not decided about first, or is the user's before")
 	}
-	ps.judging = 1
+	ps.busy = 1
 	if ps.next() != nil {
-		t.Error("two are judged at once")
+		t.Error("two are decided about at once")
 	}
-	ps.judging = 0
+	ps.busy = 0
 	one.open = true
 	if ps.next() != two || ps.waitingAs(1) != one || ps.waitingAs(2) != nil || !slices.Equal(ps.waiting(), []*permission{one}) {
-		t.Error("what is judged is not the user's, or is judged again")
+		t.Error("what is decided about is not the user's, or is decided about again")
 	}
 	if !ps.drop(two) || ps.drop(two) || ps.has(two) || !ps.has(one) || ps.next() != three {
 		t.Error("dropping takes another one, or takes it twice")

@@ -8,6 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -203,7 +204,7 @@ func (s *Session) pickLines(p *permission) []styled.Line {
 	case refused == 0:
 		return lines
 	}
-	_, rejects := choose(p.request.Options, false)
+	_, rejects := policy.Choose(p.request.Options, false)
 	then := s.base.Title + " would make them too"
 	switch {
 	case p.held != nil:
@@ -257,7 +258,7 @@ func (s *Session) outcomeOf(p *permission, chosen session.PermissionOption) outc
 	case refused == 0:
 		return outcome{option: chosen, accepted: true}
 	}
-	reject, ok := choose(p.request.Options, false)
+	reject, ok := policy.Choose(p.request.Options, false)
 	switch {
 	case !ok:
 		return outcome{option: chosen, unwanted: &unwanted{p.request.Call.ID, list, refused, all}}

@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -31,14 +32,14 @@ const optionBytes = 2000
 // The float has so many lines and bytes at all, most of them on later pages.
 const (
 	floatLines = 2000
-	floatBytes = 128 << 10
+	floatBytes = policy.MaxShown
 )
 
 // snapshot is the request as Lua sees it: the contract's fields, and the lines
 // of the float.
 func (s *Session) snapshot(p *permission) rpc.Permission {
 	call := &p.call
-	command, description, dir := p.run.line(), p.description(), p.run.dir
+	command, description, dir := p.command.Line(), p.description(), p.command.Dir
 	options := make([]rpc.PermissionOption, len(p.request.Options))
 	for i, o := range p.request.Options {
 		options[i] = rpc.PermissionOption{ID: o.ID, Name: o.Name, Kind: o.Kind, Label: label(o)}
@@ -48,8 +49,8 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 	if description != "" { // little of it: what is asked must not be pushed out of sight
 		said = styled.Visible(capped(styled.Colored(styled.Cut(description, descriptionBytes), styled.More), descriptionLines), true)
 	}
-	if p.judgement.why != "" {
-		why = styled.Colored(styled.VisibleText(styled.Cut(p.judgement.why, 300)), styled.More)
+	if p.decision.Why != "" {
+		why = styled.Colored(styled.VisibleText(styled.Cut(p.decision.Why, 300)), styled.More)
 	}
 	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
 		body = append(body, said...)
@@ -69,10 +70,10 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 		ID: int(p.id), Session: s.id, Title: title, Description: description, ToolCallID: call.ID, Options: options,
 		Heading: styled.VisibleText(styled.Cut(heading, 200)), Lines: lines, Marks: marks,
 	}
-	allow, _ := choose(p.request.Options, true)
-	reject, _ := choose(p.request.Options, false)
-	allowAlways, _ := ofKind(p.request.Options, "allow_always")
-	rejectAlways, _ := ofKind(p.request.Options, "reject_always")
+	allow, _ := policy.Choose(p.request.Options, true)
+	reject, _ := policy.Choose(p.request.Options, false)
+	allowAlways, _ := policy.OfKind(p.request.Options, "allow_always")
+	rejectAlways, _ := policy.OfKind(p.request.Options, "reject_always")
 	snap.Allow, snap.Reject, snap.AllowAlways, snap.RejectAlways = allow.ID, reject.ID, allowAlways.ID, rejectAlways.ID
 	if command != "" {
 		snap.Command, snap.Cwd = command, dir
@@ -246,7 +247,7 @@ func (s *Session) saysAlready(p *permission, texts ...string) func(key, value st
 		case "description":
 			return value == p.description() && len(value) <= descriptionBytes && strings.Count(value, "\n") < descriptionLines
 		case "command", "cmd", "cwd", "workdir":
-			return p.run.parsed().Given()
+			return p.command.Parsed().Given()
 		}
 		return value != "" && (slices.Contains(said, value) || slices.Contains(said, s.base.Short(value)))
 	}

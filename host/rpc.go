@@ -146,8 +146,8 @@ var handlers = handling(
 	toSession((*Session).editHeld),
 	toSession((*Session).writeEdited),
 	toHost((*Host).setRules),
-	inBackground(func(h *Host, m rpc.ListDecided) { h.showDecided(m.Callback) }),
-	inBackground(func(h *Host, m rpc.Revoke) { h.revoke(m.ID, m.Callback) }),
+	inBackground((*Host).listDecided),
+	inBackground((*Host).revoke),
 
 	// the review
 	toSession(func(s *Session, m rpc.ListChanges) { s.listChanges(m.All, m.Callback) }),

@@ -85,7 +85,7 @@ func (s *Session) sendable(list []modified) []modified {
 		if err != nil {
 			continue
 		}
-		if p := s.place(session.KindRead, rules.Path{Given: b.name, Real: real}); p.outside || p.private {
+		if a := s.fileAccess(session.KindRead, rules.Path{Given: b.name, Real: real}); a.Outside || a.Private {
 			continue
 		}
 		b.path = real

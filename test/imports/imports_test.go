@@ -69,6 +69,10 @@ var rules = []rule{
 	{of: "host/diff", never: []string{editorClient, module + "host/editor"}, direct: []string{"os", "context"}, why: "a diff is made of texts"},
 	{of: "buffers/linediff", direct: []string{"os", "context"}, why: "comparing is pure"},
 	{of: "host/markdown", never: []string{editorClient, module + "acp"}, why: "rendering is pure"},
+	{
+		of: "host/policy", never: []string{module + "host/editor", module + "host/ledger", module + "host/transcript", module + "host/review"},
+		why: "what rules and answers decide has nothing to do with who is asked and shown",
+	},
 	{of: "host/rules", never: []string{editorClient, module + "acp", module + "buffers"}, why: "rules are pure"},
 	{of: "host/answers", never: []string{editorClient, module + "acp", module + "host/rules"}, why: "a file of answers decides nothing"},
 	{
