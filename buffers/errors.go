@@ -30,3 +30,12 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Verb + " " + e.Path + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
+
+// Cause is what is wrong with a file, without its name.
+func Cause(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -152,7 +153,7 @@ func (s *Session) preview(f *fileRequest, real string, done func([]session.ToolC
 	switch info, err := os.Stat(real); {
 	case errors.Is(err, fs.ErrNotExist):
 		change.Operation = session.OperationAdd
-	case err == nil && info.Size() <= largestFile:
+	case err == nil && info.Size() <= diff.LargestFile:
 		s.base.Files.Peek(f.ctx, real, func(text string, err error) {
 			if err == nil {
 				change.OldText = &text

@@ -214,7 +214,7 @@ func (d *desk) picks(first, last int, refuse bool, looked ...int) any {
 	p := d.open()
 	m := rpc.Pick{Asks: rpc.Asks{Callback: 99}, Permission: int(p.id), File: 1, First: first, Last: last, Refuse: refuse}
 	d.on(func() {
-		m.Looked = d.diffs.calls[&p.call][0].looked
+		m.Looked = d.diffs.Changes(&p.call)[0].Looked
 		if len(looked) > 0 {
 			m.Looked = looked[0]
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
@@ -57,7 +57,7 @@ func (s *Session) tells(id string, diffs ...session.Diff) (files []*diff.File) {
 		}
 		p.Content = acp.Set(content)
 		s.apply(p)
-		files = s.sharedFiles(s.conv.ToolCall(id))
+		files = s.diffs.Shared(s.conv.ToolCall(id))
 	})
 	return files
 }
@@ -67,8 +67,8 @@ func (s *Session) located(id string) (files []*diff.File) {
 	done := make(chan struct{})
 	s.base.Box.Put(func() {
 		call := s.conv.ToolCall(id)
-		s.whenLocated(call, func() {
-			files = s.sharedFiles(call)
+		s.diffs.WhenLocated(call, func() {
+			files = s.diffs.Shared(call)
 			close(done)
 		})
 	})
@@ -89,200 +89,6 @@ func write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-func TestChangesAreLocatedOnce(t *testing.T) {
-	s, dir, may := diskSession(t)
-	path := write(t, dir, "a.txt", "1\n2\n3\n")
-	told := s.tells("c", replacing(path, "2", "two"), replacing("a.txt", "3", "three"))
-	if len(told) != 2 || told[0].Located || told[0].Added != 1 {
-		t.Fatalf("before Neovim has answered: %+v", told)
-	}
-	close(may)
-	first := s.located("c")
-	for i, want := range []string{"1\ntwo\n3\n", "1\n2\nthree\n"} {
-		if f := first[i]; !f.Located || f.New != want || f == told[i] {
-			t.Errorf("change %d is %+v", i, f)
-		}
-	}
-
-	// Told again in equal words, after it was done.
-	write(t, dir, "a.txt", "something else\n")
-	s.tells("c", replacing(path, "2", "two"), replacing(path, "x", "y"))
-	second := s.located("c")
-	if second[0] != first[0] {
-		t.Errorf("it was looked for again: %+v", second[0])
-	}
-	if second[1].Located || second[1].Note == "" {
-		t.Errorf("what is not there is %+v", second[1])
-	}
-	s.on(func() {
-		if n := s.diffs.whole.size; n != len(first[0].Old)+len(first[0].New)+len(second[1].Old)+len(second[1].New) {
-			t.Errorf("%d bytes are kept", n)
-		}
-	})
-	if s.tells("c"); len(s.located("c")) != 0 {
-		t.Error("what is told no more is kept")
-	}
-	s.on(func() {
-		if s.diffs.whole.size != 0 || len(s.diffs.whole.list) != 0 {
-			t.Errorf("%d bytes are kept of nothing", s.diffs.whole.size)
-		}
-	})
-}
-
-// What comes while another is looked for waits, and what is gone by then is not
-// looked for.
-func TestChangesWaitForEachOther(t *testing.T) {
-	s, dir, may := diskSession(t)
-	for _, name := range []string{"a", "b", "c"} {
-		write(t, dir, name, name+"\n")
-	}
-	s.tells("a", replacing("a", "a", "x"))
-	s.tells("b", replacing("b", "b", "x"))
-	s.tells("c", replacing("c", "c", "x"))
-	s.tells("b")
-	may <- struct{}{}
-	if f := s.located("a")[0]; !f.Located {
-		t.Errorf("a is %+v", f)
-	}
-	may <- struct{}{}
-	if f := s.located("c")[0]; !f.Located {
-		t.Errorf("c is %+v", f)
-	}
-	s.on(func() {
-		if s.diffs.working || len(s.diffs.waiting) != 0 {
-			t.Error("something is still looked for")
-		}
-	})
-}
-
-func TestChangesOfWhatIsNoFile(t *testing.T) {
-	s, dir, may := diskSession(t)
-	close(may)
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, "large", "")
-	if err := os.Truncate(filepath.Join(dir, "large"), largestFile+1); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{
-		"fifo": "the file cannot be read: it is not a regular file", dir: "the file cannot be read: it is a directory",
-		"large": "the file cannot be read: it is too large to be searched", "none": "no such file: as the agent sent it",
-	} {
-		s.tells(path, replacing(path, "a", "b"))
-		if f := s.located(path)[0]; f.Located || f.Note != want {
-			t.Errorf("%s: %+v, want %q", path, f, want)
-		}
-	}
-}
-
-// A move is located in the text at its old path, or where it went.
-func TestMoveIsLocated(t *testing.T) {
-	s, dir, may := diskSession(t)
-	close(may)
-	write(t, dir, "old", "a\n")
-	d := replacing("new", "a", "b")
-	d.Operation, d.OldPath = session.OperationMove, "old"
-	s.tells("1", d)
-	if f := s.located("1")[0]; !f.Located || f.Old != "a\n" {
-		t.Errorf("before: %+v", f)
-	}
-	if err := os.Rename(filepath.Join(dir, "old"), write(t, dir, "new", "")); err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, "new", "b\n")
-	s.tells("2", d)
-	if f := s.located("2")[0]; !f.Located || f.Old != "a\n" || f.New != "b\n" {
-		t.Errorf("after: %+v", f)
-	}
-}
-
-// Of many large files only the last ones are kept whole.
-func TestWholeTextsAreBounded(t *testing.T) {
-	s, dir, may := diskSession(t)
-	close(may)
-	var text strings.Builder
-	for i := range 10_000 {
-		fmt.Fprintf(&text, "%s number %d\n", strings.Repeat("long line ", 80), i)
-	}
-	path := write(t, dir, "large", text.String())
-	const n = 4
-	for i := range n {
-		s.tells(fmt.Sprint(i), replacing(path, fmt.Sprintf("number %d\n", 5000+i), "number x\n"))
-		s.located(fmt.Sprint(i))
-	}
-	s.on(func() {
-		if s.diffs.whole.size > wholeTexts || s.diffs.whole.size == 0 {
-			t.Errorf("%d bytes are kept", s.diffs.whole.size)
-		}
-	})
-	first, last := s.located("0")[0], s.located(fmt.Sprint(n - 1))[0]
-	if first.Located || len(first.Old) > 5000 || first.Hunks[0].OldStart < 4900 {
-		t.Errorf("the first is %v, %d bytes, at %d", first.Located, len(first.Old), first.Hunks[0].OldStart)
-	}
-	if !last.Located || len(last.Old) != text.Len() {
-		t.Errorf("the last is %v, %d bytes", last.Located, len(last.Old))
-	}
-}
-
-// Of many changes of many lines only the last ones are kept to their end.
-func TestHunksAreBounded(t *testing.T) {
-	s, dir, may := diskSession(t)
-	close(may)
-	const n, lines = 16, 10_000
-	old, text := strings.Repeat(strings.Repeat("a", 200)+"\n", lines), strings.Repeat(strings.Repeat("b", 200)+"\n", lines)
-	for i := range n {
-		s.tells(fmt.Sprint(i), replacing(write(t, dir, fmt.Sprint("large", i), old), old, text))
-		s.located(fmt.Sprint(i))
-	}
-	s.on(func() {
-		texts := 0
-		for _, changes := range s.diffs.calls {
-			texts += changes[0].size()
-		}
-		if limit := wholeTexts + hunkTexts + n*topLines*201; texts > limit || s.diffs.hunks.size > hunkTexts {
-			t.Errorf("%d bytes are kept, %d of them of hunks", texts, s.diffs.hunks.size)
-		}
-	})
-	first, last := s.located("0")[0], s.located(fmt.Sprint(n - 1))[0]
-	if len(first.Hunks[0].Lines) != topLines || first.Removed != lines || first.Note == "" {
-		t.Errorf("the first has %d lines, −%d, %q", len(first.Hunks[0].Lines), first.Removed, first.Note)
-	}
-	if len(last.Hunks[0].Lines) != 2*lines || last.Note != "" {
-		t.Errorf("the last has %d lines, %q", len(last.Hunks[0].Lines), last.Note)
-	}
-	s.on(func() {
-		s.forgetDiffs(s.conv.ToolCall("0"))
-		for i := range n {
-			s.forgetDiffs(s.conv.ToolCall(fmt.Sprint(i)))
-		}
-		if s.diffs.hunks.size != 0 || s.diffs.whole.size != 0 {
-			t.Errorf("%d and %d bytes are kept of nothing", s.diffs.whole.size, s.diffs.hunks.size)
-		}
-	})
-}
-
-// A host that ends does not wait for a Neovim that does not answer.
-func TestShutdownWhileLocating(t *testing.T) {
-	s, dir, may := diskSession(t)
-	s.tells("c", replacing(write(t, dir, "a", "a\n"), "a", "b"))
-	s.base.Box.Close()
-	s.host.shutdown()
-	close(may)
-}
-
-// Edits of one call may build on each other.
-func TestChangesBuildOnEachOther(t *testing.T) {
-	s, dir, may := diskSession(t)
-	close(may)
-	path := write(t, dir, "a", "one\ntwo\n")
-	s.tells("c", replacing(path, "one", "first\nnew"), replacing(path, "new\ntwo", "new\nsecond"))
-	files := s.located("c")
-	if f := files[1]; !f.Located || f.Old != "first\nnew\ntwo\n" || f.New != "first\nnew\nsecond\n" {
-		t.Errorf("the second is %+v", f)
-	}
-}
-
 // Going to a call that names no place leads to its change.
 func TestLocationOfAChange(t *testing.T) {
 	s, dir, may := diskSession(t)
@@ -299,40 +105,26 @@ func TestLocationOfAChange(t *testing.T) {
 	})
 }
 
-// A session is not kept from its work by a large change.
-func TestLargeChangesAreComparedElsewhere(t *testing.T) {
-	s, dir, may := diskSession(t)
-	old := strings.Repeat("one line\n", comparedAtOnce/8)
-	path := write(t, dir, "a", old)
-	if f := s.tells("c", replacing(path, old, old+"more\n"))[0]; len(f.Hunks) != 0 || f.Note == "" {
-		t.Errorf("at first it is %+v", f)
-	}
-	close(may)
-	if f := s.located("c")[0]; !f.Located || f.Added != 1 || f.Note != "" {
-		t.Errorf("then it is +%d %q", f.Added, f.Note)
-	}
-}
-
 // The end of a turn is told when its changes were looked for, or after a while.
 func TestTurnEndsWithItsChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := aloneSession(t)
+		s, _, may := diskSession(t)
+		t.Cleanup(func() { close(may) }) // Neovim does not answer before
 		ended := func() (told bool) {
 			s.on(func() {
 				s.chat.Sync()
 				s.chat.Take(1 << 20)
-				told = len(s.eventOps()) > 0
+				s.callOps()
+				told = strings.Contains(fmt.Sprint(s.eventOps()), "AcpTurnEnd")
 			})
 			return told
 		}
-		s.on(func() {
-			s.diffs.working, s.diffs.began = true, time.Now()
-			s.event("AcpTurnEnd", nil)
-		})
+		s.tells("c", replacing("a", "1", "2"))
+		s.on(func() { s.event("AcpTurnEnd", nil) })
 		if ended() {
 			t.Error("it is told while changes are looked for")
 		}
-		time.Sleep(longestHeld)
+		time.Sleep(calldiff.MaxDelay)
 		if !ended() {
 			t.Error("it is not told after a second")
 		}

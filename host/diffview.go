@@ -41,7 +41,7 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 		return
 	}
 	// What is picked in the diff of a request is picked of what it is about.
-	if p := s.permissions.about(call.ID); p != nil && call.ID != "" && s.permissions.of(call) == nil && len(s.diffs.calls[&p.call]) > 0 {
+	if p := s.permissions.about(call.ID); p != nil && call.ID != "" && s.permissions.of(call) == nil && len(s.diffs.Changes(&p.call)) > 0 {
 		call = &p.call
 	}
 	if m.Anew && s.permissions.about(call.ID) != nil {
@@ -50,10 +50,10 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 			s.refreshHeld(p, func() { s.tellDiff(m) })
 			return
 		}
-		s.lookAgain(call) // the user may have typed there since
+		s.diffs.LookAgain(call) // the user may have typed there since
 	}
-	s.whenLocated(call, func() {
-		files := s.files(call)
+	s.diffs.WhenLocated(call, func() {
+		files := s.diffs.Files(call)
 		if len(files) == 0 { // the agent has replaced it since
 			s.base.Editor.Answer(id, nil, "")
 			return
@@ -73,7 +73,7 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 		f := files[at-1]
 		answer.Before, answer.After = s.labels(f, done)
 		answer.Path, _ = s.base.Absolute(f.Path)
-		answer.Note, answer.Looked = f.Note, s.diffs.calls[call][at-1].looked
+		answer.Note, answer.Looked = f.Note, s.diffs.Changes(call)[at-1].Looked
 		s.base.Background(func() {
 			v := viewOf(f, m.Form)
 			answer.Form, answer.First, answer.Hunks = v.form, v.first, v.hunks
@@ -100,12 +100,12 @@ func (s *Session) diffCall(m rpc.ShowDiff) *session.ToolCall {
 		call, _ = s.chat.Entry(*m.Row).(*session.ToolCall)
 	default:
 		for _, c := range s.conv.Calls {
-			if len(s.diffsOf(c)) > 0 {
+			if len(s.diffs.Of(c)) > 0 {
 				call = c
 			}
 		}
 	}
-	if call == nil || len(s.diffsOf(call)) == 0 {
+	if call == nil || len(s.diffs.Of(call)) == 0 {
 		return nil
 	}
 	return call
@@ -481,7 +481,7 @@ func short(l diff.Line) diff.Line {
 // beside: what is said of it, the files, without what changes in them, and why
 // it is asked.
 func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []styled.Line) {
-	files := s.files(&p.call)
+	files := s.diffs.Files(&p.call)
 	if len(files) == 0 {
 		return
 	}

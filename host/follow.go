@@ -267,7 +267,7 @@ func (s *Session) trace(call *session.ToolCall) {
 		before = traced{}
 	}
 	// The change tells the place better than a location beside it, which is where its hunk begins, or none.
-	diffs, changed := diffsIn(call.Content), map[string]bool{}
+	diffs, changed := session.Diffs(call.Content), map[string]bool{}
 	for _, d := range diffs {
 		changed[s.placePath(d.Path)] = true
 	}
@@ -282,14 +282,14 @@ func (s *Session) trace(call *session.ToolCall) {
 			lines[path], moved[path] = append(lines[path], l.Line), moved[path] || fresh
 		}
 	}
-	old := diffsIn(before.content)
+	old := session.Diffs(before.content)
 	for _, d := range diffs {
 		path, near := s.placePath(d.Path), 0
 		if told := lines[path]; len(told) > 0 {
 			near = told[0]
 			lines[path] = told[min(1, len(told)-1):]
 		}
-		if !moved[path] && slices.ContainsFunc(old, func(o session.Diff) bool { return equalDiffs(o, d) }) {
+		if !moved[path] && slices.ContainsFunc(old, func(o session.Diff) bool { return o.Equal(d) }) {
 			continue
 		}
 		s.see(d.Path, near, kind, func(text string) int {

@@ -93,11 +93,11 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 
 		// A read has no change, and is asked about with its own words.
 		large := write(t, other, "large", "")
-		if err := os.Truncate(large, largestFile+1); err != nil {
+		if err := os.Truncate(large, diff.LargestFile+1); err != nil {
 			t.Fatal(err)
 		}
 		got = d.store(large, "small\n")
-		if f := d.files(&d.open().call); len(f) != 1 || d.open().call.Content[0].(session.Diff).OldText != nil || f[0].Operation != session.OperationModify {
+		if f := d.diffs.Files(&d.open().call); len(f) != 1 || d.open().call.Content[0].(session.Diff).OldText != nil || f[0].Operation != session.OperationModify {
 			t.Errorf("of what is too large to be compared: %+v", f)
 		}
 		d.answer("reject")
@@ -468,7 +468,7 @@ func TestPicksOfARequest(t *testing.T) {
 		}
 		// Looked for again, in a file that has changed above.
 		write(t, d.dir, "a.txt", nineBut("2", "two\n"))
-		d.on(func() { d.lookAgain(&d.permissions.asked[0].call) })
+		d.on(func() { d.diffs.LookAgain(&d.permissions.asked[0].call) })
 		d.settle()
 		if d.picks(1, 1, false, 1) != false {
 			t.Error("hunks of the look before are kept")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -98,7 +99,7 @@ func (s *Session) look(f *fileRequest, real string, done func(prospect)) {
 		done(prospect{Preview: buffers.Preview{Exists: exists}, file: diff.Told(told)})
 	}
 	switch info, err := os.Stat(real); {
-	case err != nil && !errors.Is(err, fs.ErrNotExist), err == nil && info.Size() > largestFile, len(*f.text) > largestFile:
+	case err != nil && !errors.Is(err, fs.ErrNotExist), err == nil && info.Size() > diff.LargestFile, len(*f.text) > diff.LargestFile:
 		unknown(err == nil)
 		return
 	}
@@ -153,11 +154,11 @@ type accepted struct {
 // accept remembers what the user has allowed, as far as it was found in its file:
 // of a change that was not they have not seen what it makes of that.
 func (s *Session) accept(p *permission) {
-	for _, c := range s.diffs.calls[&p.call] {
-		made := c.file.Operation == session.OperationAdd || c.file.Operation == session.OperationModify
-		if c.file.Located && made {
-			path, _ := s.base.Absolute(c.file.Path)
-			s.permissions.accepted = append(s.permissions.accepted, accepted{path, c.file.Old, c.file.New})
+	for _, c := range s.diffs.Changes(&p.call) {
+		made := c.File.Operation == session.OperationAdd || c.File.Operation == session.OperationModify
+		if c.File.Located && made {
+			path, _ := s.base.Absolute(c.File.Path)
+			s.permissions.accepted = append(s.permissions.accepted, accepted{path, c.File.Old, c.File.New})
 		}
 	}
 }
@@ -165,7 +166,7 @@ func (s *Session) accept(p *permission) {
 // acceptNoMore forgets what the user has allowed before of the files of a request that
 // they have now refused, or a part of it.
 func (s *Session) acceptNoMore(p *permission) {
-	for _, f := range s.sharedFiles(&p.call) {
+	for _, f := range s.diffs.Shared(&p.call) {
 		path, _ := s.base.Absolute(f.Path)
 		s.permissions.accepted = slices.DeleteFunc(s.permissions.accepted, func(a accepted) bool { return a.path == path })
 	}
@@ -276,13 +277,13 @@ func (s *Session) toldOf(h *held) session.Diff {
 func (s *Session) tellHeld(p *permission) {
 	d := s.toldOf(p.held)
 	p.call.Content = []session.ToolCallContent{d}
-	now, before := s.diffs.replace(&p.call, d, p.held.file)
+	now, before := s.diffs.Replace(&p.call, d, p.held.file)
 	k := p.picks[before]
 	switch {
 	case !p.held.known:
 		p.picks = nil // it is written as a whole, or not
 	case k != nil:
-		p.picks = map[*change]*picks{now: k}
+		p.picks = map[*calldiff.Change]*picks{now: k}
 	}
 	s.shown.permissions = true
 }
@@ -480,7 +481,7 @@ func (s *Session) writeOwn(f *fileRequest, real string, reply func(error)) {
 		if own.done != nil {
 			failure := ""
 			if err != nil {
-				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(s.base.Short(f.path)), cause(err))
+				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(s.base.Short(f.path)), buffers.Cause(err))
 			}
 			own.done(failure)
 		}

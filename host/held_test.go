@@ -197,29 +197,29 @@ func TestWritesThatDoWhatWasShown(t *testing.T) {
 // nor a file that goes.
 func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
 	s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}
-	file := func(told session.Diff, now string) *change {
-		f := diff.Of(told, diff.Now{Text: &now})
-		return &change{told: told, file: &f, settled: true}
+	s.diffs = newDiffs(s)
+	shows := func(f diff.File) *permission {
+		p := &permission{}
+		s.diffs.Replace(&p.call, session.Diff{Path: f.Path}, f)
+		return p
 	}
+	file := func(told session.Diff, now string) diff.File { return diff.Of(told, diff.Now{Text: &now}) }
 	text := func(s string) *string { return &s }
-	p := &permission{}
-	removed := diff.Whole("d", session.OperationDelete, "1\n", "")
-	s.diffs.calls = map[*session.ToolCall][]*change{&p.call: {
+	for _, f := range []diff.File{
 		file(session.Diff{Path: "a", OldText: text("2\n"), NewText: text("two\n")}, "1\n2\n3\n"),
 		file(session.Diff{Path: "b", OldText: text("x\n"), NewText: text("y\n")}, "1\n2\n3\n"), // not there
-		{told: session.Diff{Path: "c", NewText: text("x\n")}, file: &diff.File{Path: "c", Operation: session.OperationModify}},
-		{file: &removed},
+		{Path: "c", Operation: session.OperationModify},
+		diff.Whole("d", session.OperationDelete, "1\n", ""),
 		file(session.Diff{Path: "e", NewText: text("new\n"), Operation: session.OperationAdd}, ""),
-	}}
-	s.accept(p)
+	} {
+		s.accept(shows(f))
+	}
 	want := []accepted{{"/p/a", "1\n2\n3\n", "1\ntwo\n3\n"}, {"/p/e", "", "new\n"}}
 	if !slices.Equal(s.permissions.accepted, want) {
 		t.Errorf("remembered is %q, want %q", s.permissions.accepted, want)
 	}
 	// Until they refuse the same file.
-	other := &permission{}
-	s.diffs.calls[&other.call] = []*change{file(session.Diff{Path: "/p/a", NewText: text("")}, "1\n")}
-	s.acceptNoMore(other)
+	s.acceptNoMore(shows(file(session.Diff{Path: "/p/a", NewText: text("")}, "1\n")))
 	if !slices.Equal(s.permissions.accepted, want[1:]) {
 		t.Errorf("remembered is %q, want %q", s.permissions.accepted, want[1:])
 	}

@@ -70,7 +70,7 @@ func TestHeldWriteIsAllowed(t *testing.T) {
 		if !strings.Contains(d.text(), "new/b.txt (new)  +1") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		if f := d.files(&d.open().call)[0]; f.Operation != session.OperationAdd {
+		if f := d.diffs.Files(&d.open().call)[0]; f.Operation != session.OperationAdd {
 			t.Errorf("it is told as %q", f.Operation)
 		}
 		d.answer(writeIt)
@@ -192,9 +192,9 @@ func TestHeldWriteOfAFileThatChanges(t *testing.T) {
 		if !strings.Contains(d.text(), "typed") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		looked := d.diffs.calls[&d.open().call][0].looked
+		looked := d.diffs.Changes(&d.open().call)[0].Looked
 		hear(modified{name: filepath.Join(d.dir, "a.txt")})
-		if d.diffs.calls[&d.open().call][0].looked != looked {
+		if d.diffs.Changes(&d.open().call)[0].Looked != looked {
 			t.Error("the same is shown anew")
 		}
 		write(t, d.dir, "a.txt", nineBut("2", "saved\n"))
@@ -345,7 +345,7 @@ func TestHeldWriteOfWhatIsNoText(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		write(t, d.dir, "x.bin", "a\x00b\n")
 		large := write(t, d.dir, "large", "")
-		if err := os.Truncate(large, largestFile+1); err != nil {
+		if err := os.Truncate(large, diff.LargestFile+1); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"x.bin", "large"} {
@@ -369,14 +369,14 @@ func TestHeldWriteOfWhatIsNoText(t *testing.T) {
 			d.is(got, "")
 			d.has(name, "text\n")
 		}
-		if err := os.Truncate(large, largestFile); err != nil {
+		if err := os.Truncate(large, diff.LargestFile); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(d.dir, "small"), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"small", "none"} {
-			got := d.store(name, strings.Repeat("x", largestFile+1))
+			got := d.store(name, strings.Repeat("x", diff.LargestFile+1))
 			p := d.open()
 			if p == nil || p.held.known || p.held.Exists != (name == "small") {
 				t.Error("a text too large to be compared is")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
@@ -28,9 +29,9 @@ type permission struct {
 	decision policy.Decision // of the policy
 	open     bool            // the policy has left it to the user
 
-	stale map[string]bool    // by path as in touched: what the agent knows otherwise
-	picks map[*change]*picks // nil until the user picks hunks; see Session.picksOf
-	held  *held              // of a write that waits, see held.go; else nil
+	stale map[string]bool             // by path as in touched: what the agent knows otherwise
+	picks map[*calldiff.Change]*picks // nil until the user picks hunks; see Session.picksOf
+	held  *held                       // of a write that waits, see held.go; else nil
 }
 
 func (s *Session) requestPermission(r session.PermissionRequest) {
@@ -49,7 +50,7 @@ func (s *Session) raise(p *permission) {
 	p.request.Options = inOrder(p.request.Options)
 	s.permissions.asked = append(s.permissions.asked, p)
 	if p.held == nil {
-		s.askAboutDiffs(p)
+		s.diffs.Ask(&p.call)
 	}
 	p.stop = context.AfterFunc(p.request.Context, func() {
 		s.base.Box.Put(func() { s.resolve(p, "", "agent") })
@@ -90,7 +91,7 @@ func (s *Session) subject(r session.PermissionRequest) session.ToolCall {
 		// Some agents use one id for all of their requests: nothing of an earlier
 		// one is this one's.
 		patch = whole(patch)
-		delete(s.diffs.asked, patch.ID)
+		s.diffs.Reused(patch.ID)
 	case known != nil:
 		before = *known
 	}
@@ -152,7 +153,7 @@ func (s *Session) told(u session.Update) {
 	if policy.EmptyInput(one.call.RawInput) {
 		one.call.RawInput = call.RawInput
 	}
-	s.askAboutDiffs(one)
+	s.diffs.Ask(&one.call)
 	s.findStale(one)
 	s.shown.permissions = true
 }
@@ -245,7 +246,7 @@ func (s *Session) respond(id int64, optionID string) {
 		s.give(p, chosen)
 		return
 	}
-	s.whenLocated(&p.call, func() { // else it is not known what is allowed
+	s.diffs.WhenLocated(&p.call, func() { // else it is not known what is allowed
 		if s.permissions.has(p) { // it was not withdrawn meanwhile
 			s.give(p, chosen)
 		}
@@ -302,8 +303,8 @@ func (s *Session) resolve(p *permission, optionID, by string) {
 		return
 	}
 	p.stop()
-	s.forgetDiffs(&p.call)
-	s.keepAsked(p)
+	s.diffs.Forget(&p.call)
+	s.diffs.Answered(&p.call)
 	said := session.Waiting{ToolCallID: p.request.Call.ID}
 	if i := slices.IndexFunc(p.request.Options, func(o session.PermissionOption) bool { return o.ID == optionID }); i >= 0 {
 		said.Allowed = p.request.Options[i].Allows()

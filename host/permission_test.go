@@ -221,7 +221,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		one := request()
 		s.apply(told)
 		s.told(told)
-		if !reflect.DeepEqual(one.call.Content, diff(&text)) || len(one.call.Locations) != 1 || len(s.diffs.calls[&one.call]) != 1 {
+		if !reflect.DeepEqual(one.call.Content, diff(&text)) || len(one.call.Locations) != 1 || len(s.diffs.Changes(&one.call)) != 1 {
 			t.Errorf("it is about %v at %v", one.call.Content, one.call.Locations)
 		}
 		s.withdrawAll("cancel")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -35,18 +36,18 @@ func hunksOf(f *diff.File) []replaced {
 // a change was looked for anew, as far as it is still there.
 func (s *Session) picksOf(p *permission) []*picks {
 	if p.picks == nil {
-		p.picks = map[*change]*picks{}
+		p.picks = map[*calldiff.Change]*picks{}
 	}
 	var list []*picks
-	for _, c := range s.diffs.calls[&p.call] {
+	for _, c := range s.diffs.Changes(&p.call) {
 		k := p.picks[c]
-		if k == nil || k.file != c.file {
-			hunks := hunksOf(c.file)
+		if k == nil || k.file != c.File {
+			hunks := hunksOf(c.File)
 			refused := make([]bool, len(hunks))
 			if k != nil {
-				refused = carried(k.file, k.refused, c.file)
+				refused = carried(k.file, k.refused, c.File)
 			}
-			k = &picks{file: c.file, hunks: hunks, refused: refused}
+			k = &picks{file: c.File, hunks: hunks, refused: refused}
 			p.picks[c] = k
 		}
 		list = append(list, k)
@@ -168,8 +169,8 @@ func (s *Session) pick(m rpc.Pick) {
 		done(true) // it was answered
 		return
 	}
-	changes, at := s.diffs.calls[&p.call], m.File-1
-	if at < 0 || at >= len(changes) || !changes[at].settled || changes[at].looked != m.Looked {
+	changes, at := s.diffs.Changes(&p.call), m.File-1
+	if at < 0 || at >= len(changes) || !changes[at].Settled || changes[at].Looked != m.Looked {
 		done(false)
 		return
 	}
@@ -235,7 +236,7 @@ func (s *Session) addPicks(to *rpc.Permission, p *permission) {
 				refused = append(refused, j+1)
 			}
 		}
-		to.Picks[i] = rpc.Picks{Looked: s.diffs.calls[&p.call][i].looked, Refused: refused}
+		to.Picks[i] = rpc.Picks{Looked: s.diffs.Changes(&p.call)[i].Looked, Refused: refused}
 	}
 }
 

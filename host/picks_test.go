@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -270,13 +271,12 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 			var got []string
 			p := &permission{open: true, stop: func() bool { return true }, answer: func(id, by string) { got = append(got, id+" by "+by) }}
 			p.request.Options = c.options
-			told := &change{call: &p.call, file: &f, settled: true, told: session.Diff{Path: "/a", NewText: &f.New}}
-			if c.refused != nil {
-				p.picks = map[*change]*picks{told: {&f, hunks, c.refused}}
-			}
 			s.on(func() {
+				change, _ := s.diffs.Replace(&p.call, session.Diff{Path: "/a", NewText: &f.New}, f)
+				if c.refused != nil {
+					p.picks = map[*calldiff.Change]*picks{change: {change.File, hunks, c.refused}}
+				}
 				s.permissions.asked = []*permission{p}
-				s.diffs.calls = map[*session.ToolCall][]*change{&p.call: {told}}
 				out := s.outcomeOf(p, c.chosen)
 				if out.option.ID != c.option || out.accepted != c.accepted || (out.unwanted != nil) != c.unwanted || (out.prompt != "") != c.prompt || out.remark != c.remark {
 					t.Errorf("%s: %+v", name, out)

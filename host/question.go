@@ -57,7 +57,7 @@ func (s *Session) snapshot(p *permission) rpc.Permission {
 	} else {
 		body = append(said[:len(said):len(said)], body...)
 	}
-	if command != "" || len(s.files(call)) > 0 {
+	if command != "" || len(s.diffs.Files(call)) > 0 {
 		body = append(aside(call, command), body...)
 	}
 	body = slices.Concat(s.staleLines(p, ""), s.pickLines(p), body, why) // what an answer does is not on a later page
@@ -180,7 +180,7 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 			}
 		}
 	}
-	files := s.files(call)
+	files := s.diffs.Files(call)
 	who := s.base.Title
 	switch {
 	case command != "":

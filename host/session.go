@@ -10,6 +10,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -59,7 +61,7 @@ type Session struct {
 	comments  comments
 	lacks     ledger.Lack // what the copies of its folders leave out
 	reminder  string      // what is to be said in the chat when the session is open
-	diffs     diffs
+	diffs     *calldiff.Diffs
 	unsaved   unsaved
 	known     map[string]string            // see stale.go
 	traced    map[*session.ToolCall]traced // by the follower
@@ -92,9 +94,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
-		Output: resolved, Resolve: resolvedLines, Save: s.save, Files: s.sharedFiles,
+		Output: resolved, Resolve: resolvedLines, Save: s.save, Files: func(call *session.ToolCall) []*diff.File { return s.diffs.Shared(call) },
 	})
 	s.ledger = newLedger(s)
+	s.diffs = newDiffs(s)
 	s.review = newReviewTab(s)
 	s.comments.told = map[string]bool{}
 	s.shown = shown{

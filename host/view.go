@@ -81,7 +81,7 @@ func (s *Session) apply(u session.Update) {
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
 		s.ledger.Follow(call, s.outbox.turnOpen() || s.working.recent())
-		s.followDiffs(call)
+		s.diffs.Follow(call)
 		s.trace(call)
 		s.refer(call)
 	}

@@ -92,6 +92,27 @@ type Diff struct {
 	Patch     string  // in Git's format, of this file alone; "" where there is none
 }
 
+// Equal reports whether two changes are told in equal words.
+func (d Diff) Equal(other Diff) bool {
+	equal := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+	if !equal(d.OldText, other.OldText) || !equal(d.NewText, other.NewText) {
+		return false
+	}
+	d.OldText, d.NewText = other.OldText, other.NewText
+	return d == other
+}
+
+// Diffs are the changes among the content of a call.
+func Diffs(content []ToolCallContent) []Diff {
+	var diffs []Diff
+	for _, item := range content {
+		if d, ok := item.(Diff); ok {
+			diffs = append(diffs, d)
+		}
+	}
+	return diffs
+}
+
 // TerminalRef is the output of a terminal, by id.
 type TerminalRef struct{ TerminalID string }
 

@@ -22,6 +22,9 @@ const Context = 2
 // there are many hunks, that many for all.
 const around, aroundAll = 40, 800
 
+// LargestFile is the size in bytes up to which a file is read to find or to show a change of it.
+const LargestFile = 64 << 20
+
 // File is the change of one file.
 type File struct {
 	Path      string            // as the agent named it, "" never

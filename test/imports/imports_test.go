@@ -53,6 +53,10 @@ var rules = []rule{
 		why:    "wire formats end in acp/session",
 	},
 	{
+		of: "host/calldiff", never: []string{module + "host/transcript", module + "host/review", module + "host/rules"},
+		why: "the changes of calls are known apart from who asks about them and how they look",
+	},
+	{
 		of: "host/ledger", never: []string{editorClient, module + "host/editor", module + "host/transcript", module + "host/reviewpage", module + "host/page"},
 		why: "what agents do to files is known apart from what is shown of it",
 	},

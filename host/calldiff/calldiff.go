@@ -1,0 +1,213 @@
+// Package calldiff knows the changes that a session's tool calls show, and looks for each in its file.
+package calldiff
+
+import (
+	"slices"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+)
+
+const (
+	// comparedAtOnce is how much text of a change, in bytes, is compared on the session's goroutine.
+	comparedAtOnce = 128 << 10
+	// MaxDelay is the longest that a search for changes delays the end of a turn.
+	MaxDelay = time.Second
+)
+
+// Config is what Diffs needs of its session. All are called on the session's goroutine.
+type Config struct {
+	Mark  func()                       // says that Neovim is to be told soon
+	Found func(call *session.ToolCall) // a change of the call was looked for
+	Idle  func()                       // no search is running any more
+}
+
+// Diffs are the changes that the tool calls of a session, and its permission requests, show. Each is looked for in its
+// file once, when it comes; the result stays, as the file goes on changing. It belongs to the session's goroutine.
+type Diffs struct {
+	base    feature.Base
+	config  Config
+	calls   map[*session.ToolCall][]*Change
+	waiting []*Change // for a search, oldest first
+	working bool      // a search is running
+	began   time.Time // when it began
+	whole   kept      // changes with their whole texts
+	hunks   kept      // changes with all of their hunks
+	waiters []waiter
+	asked   map[string][]session.Diff // by the call's id: what the last request about it showed, which is answered
+}
+
+// Change is a change of one file by a call.
+type Change struct {
+	File    *diff.File // never changes, but is replaced when more is known
+	Looked  int        // how often it was looked for
+	Settled bool       // it was looked for, and that is not to be repeated
+
+	call    *session.ToolCall
+	told    session.Diff
+	dropped bool // the call does not show it any more
+}
+
+// waiter waits until all changes of a call were looked for.
+type waiter struct {
+	call *session.ToolCall
+	then func()
+}
+
+// New returns the changes of a session that has no calls yet.
+func New(base feature.Base, config Config) *Diffs {
+	return &Diffs{base: base, config: config, calls: map[*session.ToolCall][]*Change{}, asked: map[string][]session.Diff{}}
+}
+
+// Changes are the changes that a call shows, in its order.
+func (d *Diffs) Changes(call *session.ToolCall) []*Change { return d.calls[call] }
+
+// Files are the changes that a call shows, in its order, with what is known of them now: before a change is located in
+// its file (see [Diffs.WhenLocated]) it is what the agent told. Paths are the agent's. What the files point to is
+// shared and never changes.
+func (d *Diffs) Files(call *session.ToolCall) []diff.File {
+	shared := d.Shared(call)
+	files := make([]diff.File, len(shared))
+	for i, f := range shared {
+		files[i] = *f
+	}
+	return files
+}
+
+// Shared is Files without copies: a pointer stays the same while nothing more is known.
+func (d *Diffs) Shared(call *session.ToolCall) []*diff.File {
+	changes := d.calls[call]
+	files := make([]*diff.File, len(changes))
+	for i, c := range changes {
+		files[i] = c.File
+	}
+	return files
+}
+
+// WhenLocated calls then once, on the session's goroutine, when all changes that the call has now were looked for in
+// their files: at once if they were. It is never called if the session is closed before that.
+func (d *Diffs) WhenLocated(call *session.ToolCall, then func()) {
+	d.waiters = append(d.waiters, waiter{call, then})
+	d.callWaiters()
+}
+
+func (d *Diffs) callWaiters() {
+	var ready []waiter
+	d.waiters = slices.DeleteFunc(d.waiters, func(w waiter) bool {
+		located := !slices.ContainsFunc(d.calls[w.call], func(c *Change) bool { return !c.Settled })
+		if located {
+			ready = append(ready, w)
+		}
+		return located
+	})
+	for _, w := range ready {
+		w.then()
+	}
+}
+
+// Locating reports whether the end of a turn waits for a search, which is no longer than [MaxDelay].
+func (d *Diffs) Locating() bool { return d.working && time.Since(d.began) < MaxDelay }
+
+// Follow learns which changes a call shows now. A change that it showed before in equal words stays as it was found.
+func (d *Diffs) Follow(call *session.ToolCall) { d.tell(call, d.Of(call)) }
+
+// Ask learns which changes a permission request shows now; call is the request's own.
+func (d *Diffs) Ask(call *session.ToolCall) { d.tell(call, session.Diffs(call.Content)) }
+
+// Of are the changes that a call shows, as the agent told them. Some agents replace them by a word that all is done, or
+// was refused: then they are those of the request about the call.
+func (d *Diffs) Of(call *session.ToolCall) []session.Diff {
+	told := session.Diffs(call.Shows())
+	if len(told) == 0 && call.Shown() != session.StatusFailed {
+		told = d.asked[call.ID]
+	}
+	return told
+}
+
+// Answered remembers the changes of a request that is answered; call is the request's own.
+func (d *Diffs) Answered(call *session.ToolCall) {
+	if told := session.Diffs(call.Content); len(told) > 0 {
+		d.asked[call.ID] = told
+	}
+}
+
+// Reused forgets what earlier requests about a call's id showed, as a new one means another call by it.
+func (d *Diffs) Reused(callID string) { delete(d.asked, callID) }
+
+// Forget drops the changes of a call that nobody asks for any more.
+func (d *Diffs) Forget(call *session.ToolCall) {
+	d.tell(call, nil)
+	delete(d.calls, call)
+}
+
+func (d *Diffs) tell(call *session.ToolCall, told []session.Diff) {
+	before := slices.Clone(d.calls[call])
+	var now []*Change
+	for _, t := range told {
+		at := slices.IndexFunc(before, func(c *Change) bool { return c.told.Equal(t) })
+		if at < 0 {
+			c := &Change{call: call, told: t, File: toldFile(t)}
+			now = append(now, c)
+			d.waiting = append(d.waiting, c)
+			continue
+		}
+		c := before[at]
+		c.told = t
+		now = append(now, c)
+		before = slices.Delete(before, at, at+1)
+	}
+	for _, c := range before {
+		c.dropped = true
+	}
+	if len(before) > 0 {
+		d.release()
+	}
+	if len(now) > 0 || len(before) > 0 {
+		d.calls[call] = now
+		d.callWaiters()
+		d.locate()
+	}
+}
+
+// toldFile is a change as the agent told it, without its text if comparing that takes long.
+func toldFile(d session.Diff) *diff.File {
+	size := len(d.Patch)
+	for _, text := range []*string{d.OldText, d.NewText} {
+		if text != nil {
+			size += len(*text)
+		}
+	}
+	f := diff.File{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation, Note: "comparing …"}
+	if size <= comparedAtOnce {
+		f = diff.Told(d)
+	}
+	return &f
+}
+
+// LookAgain has the changes of a call looked for in their files as those are now.
+func (d *Diffs) LookAgain(call *session.ToolCall) {
+	for _, c := range d.calls[call] {
+		if !c.Settled {
+			continue
+		}
+		c.Settled = false
+		d.waiting = append(d.waiting, c)
+	}
+	d.release()
+	d.locate()
+}
+
+// Replace has a call show a single change, which is located already. before is the last one that it showed, or nil.
+func (d *Diffs) Replace(call *session.ToolCall, told session.Diff, file diff.File) (now, before *Change) {
+	now = &Change{call: call, told: told, File: &file, Settled: true, Looked: 1}
+	for _, before = range d.calls[call] {
+		before.dropped = true
+		now.Looked = before.Looked + 1
+	}
+	d.release()
+	d.calls[call] = []*Change{now}
+	d.keep(now)
+	return now, before
+}

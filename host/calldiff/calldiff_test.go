@@ -1,0 +1,319 @@
+package calldiff
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
+)
+
+// noBuffers is a Neovim without buffers, which answers when it may.
+type noBuffers chan struct{}
+
+func (may noBuffers) CallBuffers(ctx context.Context, _ string, _, _ any) error {
+	select {
+	case <-may:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// scene is the changes of a session in a folder, with a goroutine of its own.
+type scene struct {
+	*Diffs
+	calls map[string]*session.ToolCall
+	work  sync.WaitGroup
+}
+
+// newScene has a Neovim without buffers: a send on may lets it answer once, and closing may lets it answer always.
+func newScene(t *testing.T) (s *scene, dir string, may noBuffers) {
+	may, dir = make(noBuffers), t.TempDir()
+	s = &scene{calls: map[string]*session.ToolCall{}}
+	s.Diffs = New(feature.Base{
+		Folder: folder.Folder{Cwd: dir, Roots: []string{dir}}, Box: mailbox.New(), Editor: editor.New(nil), Files: buffers.New(may),
+		Background: s.work.Go,
+	}, Config{Mark: func() {}, Found: func(*session.ToolCall) {}, Idle: func() {}})
+	s.work.Go(s.base.Box.Run)
+	t.Cleanup(s.end)
+	return s, dir, may
+}
+
+// end ends Neovim and the session, and waits for their work.
+func (s *scene) end() {
+	s.base.Box.Close()
+	s.base.Editor.Close()
+	s.work.Wait()
+}
+
+// on runs f on the session's goroutine.
+func (s *scene) on(f func()) {
+	done := make(chan struct{})
+	s.base.Box.Put(func() { f(); close(done) })
+	<-done
+}
+
+func (s *scene) call(id string) *session.ToolCall {
+	if s.calls[id] == nil {
+		s.calls[id] = &session.ToolCall{ID: id}
+	}
+	return s.calls[id]
+}
+
+// tells has a call tell of changes, and returns them as they are known.
+func (s *scene) tells(id string, diffs ...session.Diff) (files []*diff.File) {
+	s.on(func() {
+		call := s.call(id)
+		call.Content = nil
+		for _, d := range diffs {
+			call.Content = append(call.Content, d)
+		}
+		s.Follow(call)
+		files = s.Shared(call)
+	})
+	return files
+}
+
+// located waits until all changes of a call were looked for, and returns them.
+func (s *scene) located(id string) (files []*diff.File) {
+	done := make(chan struct{})
+	s.base.Box.Put(func() {
+		s.WhenLocated(s.call(id), func() {
+			files = s.Shared(s.call(id))
+			close(done)
+		})
+	})
+	<-done
+	return files
+}
+
+func replacing(path, old, text string) session.Diff {
+	return session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}
+}
+
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestChangesAreLocatedOnce(t *testing.T) {
+	s, dir, may := newScene(t)
+	path := write(t, dir, "a.txt", "1\n2\n3\n")
+	told := s.tells("c", replacing(path, "2", "two"), replacing("a.txt", "3", "three"))
+	if len(told) != 2 || told[0].Located || told[0].Added != 1 {
+		t.Fatalf("before Neovim has answered: %+v", told)
+	}
+	close(may)
+	first := s.located("c")
+	for i, want := range []string{"1\ntwo\n3\n", "1\n2\nthree\n"} {
+		if f := first[i]; !f.Located || f.New != want || f == told[i] {
+			t.Errorf("change %d is %+v", i, f)
+		}
+	}
+
+	// Told again in equal words, after it was done.
+	write(t, dir, "a.txt", "something else\n")
+	s.tells("c", replacing(path, "2", "two"), replacing(path, "x", "y"))
+	second := s.located("c")
+	if second[0] != first[0] {
+		t.Errorf("it was looked for again: %+v", second[0])
+	}
+	if second[1].Located || second[1].Note == "" {
+		t.Errorf("what is not there is %+v", second[1])
+	}
+	s.on(func() {
+		if n := s.whole.size; n != len(first[0].Old)+len(first[0].New)+len(second[1].Old)+len(second[1].New) {
+			t.Errorf("%d bytes are kept", n)
+		}
+	})
+	if s.tells("c"); len(s.located("c")) != 0 {
+		t.Error("what is told no more is kept")
+	}
+	s.on(func() {
+		if s.whole.size != 0 || len(s.whole.list) != 0 {
+			t.Errorf("%d bytes are kept of nothing", s.whole.size)
+		}
+	})
+}
+
+// What comes while another is looked for waits, and what is gone by then is not
+// looked for.
+func TestChangesWaitForEachOther(t *testing.T) {
+	s, dir, may := newScene(t)
+	for _, name := range []string{"a", "b", "c"} {
+		write(t, dir, name, name+"\n")
+	}
+	s.tells("a", replacing("a", "a", "x"))
+	s.tells("b", replacing("b", "b", "x"))
+	s.tells("c", replacing("c", "c", "x"))
+	s.tells("b")
+	may <- struct{}{}
+	if f := s.located("a")[0]; !f.Located {
+		t.Errorf("a is %+v", f)
+	}
+	may <- struct{}{}
+	if f := s.located("c")[0]; !f.Located {
+		t.Errorf("c is %+v", f)
+	}
+	s.on(func() {
+		if s.working || len(s.waiting) != 0 {
+			t.Error("something is still looked for")
+		}
+	})
+}
+
+func TestChangesOfWhatIsNoFile(t *testing.T) {
+	s, dir, may := newScene(t)
+	close(may)
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "large", "")
+	if err := os.Truncate(filepath.Join(dir, "large"), diff.LargestFile+1); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"fifo": "the file cannot be read: it is not a regular file", dir: "the file cannot be read: it is a directory",
+		"large": "the file cannot be read: it is too large to be searched", "none": "no such file: as the agent sent it",
+	} {
+		s.tells(path, replacing(path, "a", "b"))
+		if f := s.located(path)[0]; f.Located || f.Note != want {
+			t.Errorf("%s: %+v, want %q", path, f, want)
+		}
+	}
+}
+
+// A move is located in the text at its old path, or where it went.
+func TestMoveIsLocated(t *testing.T) {
+	s, dir, may := newScene(t)
+	close(may)
+	write(t, dir, "old", "a\n")
+	d := replacing("new", "a", "b")
+	d.Operation, d.OldPath = session.OperationMove, "old"
+	s.tells("1", d)
+	if f := s.located("1")[0]; !f.Located || f.Old != "a\n" {
+		t.Errorf("before: %+v", f)
+	}
+	if err := os.Rename(filepath.Join(dir, "old"), write(t, dir, "new", "")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "new", "b\n")
+	s.tells("2", d)
+	if f := s.located("2")[0]; !f.Located || f.Old != "a\n" || f.New != "b\n" {
+		t.Errorf("after: %+v", f)
+	}
+}
+
+// Of many large files only the last ones are kept whole.
+func TestWholeTextsAreBounded(t *testing.T) {
+	s, dir, may := newScene(t)
+	close(may)
+	var text strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "%s number %d\n", strings.Repeat("long line ", 80), i)
+	}
+	path := write(t, dir, "large", text.String())
+	const n = 4
+	for i := range n {
+		s.tells(fmt.Sprint(i), replacing(path, fmt.Sprintf("number %d\n", 5000+i), "number x\n"))
+		s.located(fmt.Sprint(i))
+	}
+	s.on(func() {
+		if s.whole.size > wholeTexts || s.whole.size == 0 {
+			t.Errorf("%d bytes are kept", s.whole.size)
+		}
+	})
+	first, last := s.located("0")[0], s.located(fmt.Sprint(n - 1))[0]
+	if first.Located || len(first.Old) > 5000 || first.Hunks[0].OldStart < 4900 {
+		t.Errorf("the first is %v, %d bytes, at %d", first.Located, len(first.Old), first.Hunks[0].OldStart)
+	}
+	if !last.Located || len(last.Old) != text.Len() {
+		t.Errorf("the last is %v, %d bytes", last.Located, len(last.Old))
+	}
+}
+
+// Of many changes of many lines only the last ones are kept to their end.
+func TestHunksAreBounded(t *testing.T) {
+	s, dir, may := newScene(t)
+	close(may)
+	const n, lines = 16, 10_000
+	old, text := strings.Repeat(strings.Repeat("a", 200)+"\n", lines), strings.Repeat(strings.Repeat("b", 200)+"\n", lines)
+	for i := range n {
+		s.tells(fmt.Sprint(i), replacing(write(t, dir, fmt.Sprint("large", i), old), old, text))
+		s.located(fmt.Sprint(i))
+	}
+	s.on(func() {
+		texts := 0
+		for _, changes := range s.Diffs.calls {
+			texts += changes[0].size()
+		}
+		if limit := wholeTexts + hunkTexts + n*topLines*201; texts > limit || s.hunks.size > hunkTexts {
+			t.Errorf("%d bytes are kept, %d of them of hunks", texts, s.hunks.size)
+		}
+	})
+	first, last := s.located("0")[0], s.located(fmt.Sprint(n - 1))[0]
+	if len(first.Hunks[0].Lines) != topLines || first.Removed != lines || first.Note == "" {
+		t.Errorf("the first has %d lines, −%d, %q", len(first.Hunks[0].Lines), first.Removed, first.Note)
+	}
+	if len(last.Hunks[0].Lines) != 2*lines || last.Note != "" {
+		t.Errorf("the last has %d lines, %q", len(last.Hunks[0].Lines), last.Note)
+	}
+	s.on(func() {
+		for i := range n {
+			s.Forget(s.call(fmt.Sprint(i)))
+		}
+		if s.hunks.size != 0 || s.whole.size != 0 {
+			t.Errorf("%d and %d bytes are kept of nothing", s.whole.size, s.hunks.size)
+		}
+	})
+}
+
+// A host that ends does not wait for a Neovim that does not answer.
+func TestShutdownWhileLocating(t *testing.T) {
+	s, dir, may := newScene(t)
+	s.tells("c", replacing(write(t, dir, "a", "a\n"), "a", "b"))
+	s.end()
+	close(may)
+}
+
+// Edits of one call may build on each other.
+func TestChangesBuildOnEachOther(t *testing.T) {
+	s, dir, may := newScene(t)
+	close(may)
+	path := write(t, dir, "a", "one\ntwo\n")
+	s.tells("c", replacing(path, "one", "first\nnew"), replacing(path, "new\ntwo", "new\nsecond"))
+	files := s.located("c")
+	if f := files[1]; !f.Located || f.Old != "first\nnew\ntwo\n" || f.New != "first\nnew\nsecond\n" {
+		t.Errorf("the second is %+v", f)
+	}
+}
+
+// A session is not kept from its work by a large change.
+func TestLargeChangesAreComparedElsewhere(t *testing.T) {
+	s, dir, may := newScene(t)
+	old := strings.Repeat("one line\n", comparedAtOnce/8)
+	path := write(t, dir, "a", old)
+	if f := s.tells("c", replacing(path, old, old+"more\n"))[0]; len(f.Hunks) != 0 || f.Note == "" {
+		t.Errorf("at first it is %+v", f)
+	}
+	close(may)
+	if f := s.located("c")[0]; !f.Located || f.Added != 1 || f.Note != "" {
+		t.Errorf("then it is +%d %q", f.Added, f.Note)
+	}
+}

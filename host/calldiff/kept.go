@@ -1,0 +1,59 @@
+package calldiff
+
+import "slices"
+
+// Of the latest changes the whole files are kept, up to wholeTexts bytes; of older ones only the hunks, up to hunkTexts
+// bytes; and of still older ones topLines lines.
+const (
+	wholeTexts = 32 << 20
+	hunkTexts  = 8 << 20
+	topLines   = 200
+)
+
+// kept are changes whose texts together stay below a limit.
+type kept struct {
+	list []*Change // oldest first
+	size int       // of their texts, in bytes
+}
+
+// add takes a change, and returns the oldest ones, which exceed the limit now.
+func (k *kept) add(c *Change, limit int) (over []*Change) {
+	k.list = append(k.list, c)
+	k.size += c.size()
+	for len(k.list) > 1 && k.size > limit {
+		over = append(over, k.list[0])
+		k.size -= k.list[0].size()
+		k.list = k.list[1:]
+	}
+	return over
+}
+
+// release forgets the changes that are dropped, or are to be looked for again.
+func (k *kept) release() {
+	k.list = slices.DeleteFunc(k.list, func(c *Change) bool {
+		gone := c.dropped || !c.Settled
+		if gone {
+			k.size -= c.size()
+		}
+		return gone
+	})
+}
+
+func (d *Diffs) release() {
+	d.whole.release()
+	d.hunks.release()
+}
+
+// keep keeps a change whole, and less of older ones.
+func (d *Diffs) keep(c *Change) {
+	for _, older := range d.whole.add(c, wholeTexts) {
+		brief := older.File.Brief()
+		older.File = &brief
+		for _, oldest := range d.hunks.add(older, hunkTexts) {
+			top := oldest.File.Top(topLines)
+			oldest.File = &top
+		}
+	}
+}
+
+func (c *Change) size() int { return len(c.File.Old) + len(c.File.New) }
