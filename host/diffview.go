@@ -54,7 +54,7 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 	}
 	s.diffs.WhenLocated(call, func() {
 		files := s.diffs.Files(call)
-		if len(files) == 0 { // the agent has replaced it since
+		if len(files) == 0 { // the agent has diff.Run it since
 			s.base.Editor.Answer(id, nil, "")
 			return
 		}
@@ -185,7 +185,7 @@ type view struct {
 // viewOf is a change in the form that is wanted, where it can be: "inline", or
 // "rows": the whole texts side by side, as "changes" has them; else "".
 func viewOf(f diff.File, wanted string) view {
-	changes := changesOf(f.Hunks)
+	changes := diff.Runs(f.Hunks)
 	oldLines, newLines := diff.TextLines(f.Old), diff.TextLines(f.New)
 	v := view{first: 1, oldLines: len(oldLines), newLines: len(newLines)}
 	for i := range max(len(oldLines), len(newLines)) {
@@ -208,7 +208,7 @@ func viewOf(f diff.File, wanted string) view {
 	default:
 		hunks := f.Hunks
 		if wanted == "rows" && f.Located {
-			hunks = []diff.Hunk{wholeHunk(&f, oldLines)}
+			hunks = []diff.Hunk{f.WholeHunk()}
 		}
 		rows := sideBySide(hunks)
 		v.form = "changes"
@@ -221,43 +221,18 @@ func viewOf(f diff.File, wanted string) view {
 	return v
 }
 
-// wholeHunk is a located change as one hunk with all lines of the file.
-func wholeHunk(f *diff.File, oldLines []string) diff.Hunk {
-	whole := diff.Hunk{OldStart: 1, NewStart: 1}
-	old, number := 1, 1
-	equal := func(end int) {
-		for ; old < end; old, number = old+1, number+1 {
-			whole.Lines = append(whole.Lines, diff.Line{Text: oldLines[old-1], Old: old, New: number})
-		}
-	}
-	for _, h := range f.Hunks {
-		equal(h.OldStart)
-		for _, l := range h.Lines {
-			if l.Kind != diff.Insert {
-				old++
-			}
-			if l.Kind != diff.Delete {
-				number++
-			}
-		}
-		whole.Lines = append(whole.Lines, h.Lines...)
-	}
-	equal(len(oldLines) + 1)
-	return whole
-}
-
 // places are where the hunks of a change stand in its two texts.
-func places(f diff.File, changes []replaced) []int {
+func places(f diff.File, changes []diff.Run) []int {
 	list := []int{}
 	if len(changes) == 0 {
-		for range hunksOf(&f) {
+		for range f.Parts() {
 			list = append(list, 1, 1, 1, 1)
 		}
 		return list
 	}
 	if f.Located {
 		for _, c := range changes {
-			list = append(list, c.oldAt, len(c.old), c.newAt, len(c.new))
+			list = append(list, c.OldAt, len(c.Old), c.NewAt, len(c.New))
 		}
 		return list
 	}
@@ -289,11 +264,11 @@ func rowPlaces(rows []row) []int {
 
 // neovimCompares tells whether Neovim can compare two texts with such changes
 // without being noticed.
-func neovimCompares(old, text []string, changes []replaced) bool {
+func neovimCompares(old, text []string, changes []diff.Run) bool {
 	if max(len(old), len(text))*(wholeChanges+len(changes))/wholeChanges > wholeCost {
 		return false
 	}
-	large := func(r replaced) bool { return min(len(r.old), len(r.new)) > wholeBlock }
+	large := func(r diff.Run) bool { return min(len(r.Old), len(r.New)) > wholeBlock }
 	long := func(line string) bool { return len(line) > longLine }
 	return !slices.ContainsFunc(changes, large) && !slices.ContainsFunc(old, long) && !slices.ContainsFunc(text, long)
 }
@@ -313,40 +288,8 @@ func wholePieces(oldLines, newLines []string) []rpc.DiffPiece {
 	return pieces
 }
 
-// replaced is lines that became others, with nothing unchanged between them.
-type replaced struct {
-	oldAt, newAt int // 1-based numbers of its first lines, or of those that follow
-	old, new     []diff.Line
-}
-
-func changesOf(hunks []diff.Hunk) []replaced {
-	var changes []replaced
-	for _, h := range hunks {
-		oldAt, newAt, open := h.OldStart, h.NewStart, false
-		for _, l := range h.Lines {
-			if l.Kind == diff.Equal {
-				oldAt, newAt, open = oldAt+1, newAt+1, false
-				continue
-			}
-			if !open {
-				changes = append(changes, replaced{oldAt: oldAt, newAt: newAt})
-				open = true
-			}
-			c := &changes[len(changes)-1]
-			if l.Kind == diff.Delete {
-				c.old = append(c.old, l)
-				oldAt++
-			} else {
-				c.new = append(c.new, l)
-				newAt++
-			}
-		}
-	}
-	return changes
-}
-
 // inlinePieces are changes as lua/acp/diff/inline.lua takes them.
-func inlinePieces(changes []replaced) []rpc.DiffPiece {
+func inlinePieces(changes []diff.Run) []rpc.DiffPiece {
 	var pieces []rpc.DiffPiece
 	var list []rpc.InlineChange
 	lines := 0
@@ -357,12 +300,12 @@ func inlinePieces(changes []replaced) []rpc.DiffPiece {
 		}
 	}
 	for _, c := range changes {
-		oldLines, oldWords := linesAndWords(c.old)
-		newLines, newWords := linesAndWords(c.new)
+		oldLines, oldWords := linesAndWords(c.Old)
+		newLines, newWords := linesAndWords(c.New)
 		list = append(list, rpc.InlineChange{
-			OldAt: c.oldAt, NewAt: c.newAt, Old: oldLines, New: newLines, OldWords: oldWords, NewWords: newWords,
+			OldAt: c.OldAt, NewAt: c.NewAt, Old: oldLines, New: newLines, OldWords: oldWords, NewWords: newWords,
 		})
-		if lines += len(c.old) + len(c.new); lines >= pieceLines/4 {
+		if lines += len(c.Old) + len(c.New); lines >= pieceLines/4 {
 			flush()
 		}
 	}

@@ -159,7 +159,7 @@ func TestPlacesOfHunks(t *testing.T) {
 		if old == text {
 			continue
 		}
-		hunks := hunksOf(&f)
+		hunks := f.Parts()
 		for _, form := range []string{"", "inline", "rows"} {
 			v := viewOf(f, form)
 			var lines [2][]string
@@ -188,7 +188,7 @@ func TestPlacesOfHunks(t *testing.T) {
 				t.Fatalf("seed %d, %s: %d places of %d hunks", seed, v.form, len(v.hunks)/4, len(hunks))
 			}
 			for i, h := range hunks {
-				for side, want := range [][]diff.Line{h.old, h.new} {
+				for side, want := range [][]diff.Line{h.Old, h.New} {
 					at, n := v.hunks[4*i+2*side], v.hunks[4*i+2*side+1]
 					var shown []string
 					for row := at; row < at+n; row++ {

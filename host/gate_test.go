@@ -387,8 +387,8 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 		}
 		d.on(func() {
 			d.permissions.unwanted = []unwanted{
-				{"one", []*picks{{&f, hunks, []bool{true, false, true}}, {&fragment, hunksOf(&fragment), []bool{true}}}, 3, 4},
-				{"two", []*picks{{&many, hunksOf(&many), every}}, 12, 12},
+				{"one", []*picks{{&f, hunks, []bool{true, false, true}}, {&fragment, fragment.Parts(), []bool{true}}}, 3, 4},
+				{"two", []*picks{{&many, many.Parts(), every}}, 12, 12},
 				{"three", []*picks{{&f, hunks, []bool{true, false, true}}}, 2, 3},
 			}
 			d.offerTakingOut("none", false, true)
@@ -399,7 +399,7 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 		}
 		ten := diff.Whole(d.dir+"/ten", session.OperationModify, strings.Repeat("a\nb\n", 10), strings.Repeat("A\nb\n", 10))
 		d.on(func() {
-			d.permissions.unwanted = append(d.permissions.unwanted, unwanted{"four", []*picks{{&ten, hunksOf(&ten), every[:10]}}, 10, 10})
+			d.permissions.unwanted = append(d.permissions.unwanted, unwanted{"four", []*picks{{&ten, ten.Parts(), every[:10]}}, 10, 10})
 			d.offerTakingOut("four", false, true)
 		})
 		if got := d.remarks(); !strings.Contains(got, "ten:19.\n") {
@@ -518,7 +518,7 @@ func TestPlaceOfAHunk(t *testing.T) {
 		{file(session.OperationModify, "\x00", "\x00\x01"), "all of it"},
 		{&told, "in the text that you gave"},
 	} {
-		if got := placeOf(c.f, hunksOf(c.f)[0]); got != c.want {
+		if got := placeOf(c.f, c.f.Parts()[0]); got != c.want {
 			t.Errorf("it is %q, want %q", got, c.want)
 		}
 	}

@@ -93,9 +93,9 @@ func TestDecideRandomly(t *testing.T) {
 
 		// A line of the user's inside of a hunk is asked about.
 		hunk := r.IntN(len(refused))
-		h := hunksOf(&now.file)[hunk]
-		if len(h.old) > 0 {
-			l := h.old[0].Text + "\n"
+		h := now.file.Parts()[hunk]
+		if len(h.Old) > 0 {
+			l := h.Old[0].Text + "\n"
 			other := foretold(strings.Replace(nowBefore, l, "typed\n"+l, 1), nowAfter, text)
 			if v, ok := decideHeld(shown, other, refused, nil); ok {
 				t.Fatalf("seed %d: not asked again: %+v", seed, v)

@@ -48,7 +48,7 @@ func (s *Session) partly(title string, files []*picks) string {
 			for _, part := range []struct {
 				sign  string
 				lines []diff.Line
-			}{{"-", h.old}, {"+", h.new}} {
+			}{{"-", h.Old}, {"+", h.New}} {
 				for j, l := range part.lines {
 					if j == quotedLines || quoted >= quotedAll {
 						fmt.Fprintf(&b, "    %s … %s more\n", part.sign, styled.Many(len(part.lines)-j, "line"))
@@ -69,18 +69,18 @@ func (s *Session) partly(title string, files []*picks) string {
 }
 
 // placeOf is where a hunk is in the file as it is now.
-func placeOf(f *diff.File, h replaced) string {
+func placeOf(f *diff.File, h diff.Run) string {
 	switch {
-	case len(h.old) == 0 && len(h.new) == 0:
+	case len(h.Old) == 0 && len(h.New) == 0:
 		return "all of it"
 	case f.Operation == session.OperationAdd:
 		return "the new file"
 	case !f.Located:
 		return "in the text that you gave"
-	case len(h.old) == 0:
-		return fmt.Sprintf("%s before line %d", styled.Many(len(h.new), "new line"), h.oldAt)
+	case len(h.Old) == 0:
+		return fmt.Sprintf("%s before line %d", styled.Many(len(h.New), "new line"), h.OldAt)
 	}
-	return lineRange(h.oldAt, len(h.old))
+	return lineRange(h.OldAt, len(h.Old))
 }
 
 // lineRange names n lines from one on.

@@ -18,18 +18,8 @@ import (
 // refused. It belongs to the session's goroutine.
 type picks struct {
 	file    *diff.File // that the hunks are of
-	hunks   []replaced
+	hunks   []diff.Run
 	refused []bool // by hunk
-}
-
-// hunksOf are what can be picked of a change: the runs of its lines, or all of it
-// where there are none, as in a binary file or one that is moved.
-func hunksOf(f *diff.File) []replaced {
-	hunks := changesOf(f.Hunks)
-	if len(hunks) == 0 && f.Note != "nothing changes" {
-		return make([]replaced, 1)
-	}
-	return hunks
 }
 
 // picksOf are the picks of a request, by its files. What was refused stays so when
@@ -42,7 +32,7 @@ func (s *Session) picksOf(p *permission) []*picks {
 	for _, c := range s.diffs.Changes(&p.call) {
 		k := p.picks[c]
 		if k == nil || k.file != c.File {
-			hunks := hunksOf(c.File)
+			hunks := c.File.Parts()
 			refused := make([]bool, len(hunks))
 			if k != nil {
 				refused = carried(k.file, k.refused, c.File)
@@ -58,7 +48,7 @@ func (s *Session) picksOf(p *permission) []*picks {
 // carried finds refused hunks of a change among those of a later look at it: what
 // has lines of one that was refused is.
 func carried(was *diff.File, refused []bool, now *diff.File) []bool {
-	found := make([]bool, len(hunksOf(now)))
+	found := make([]bool, len(now.Parts()))
 	for _, pair := range paired(was, now) {
 		if refused[pair[0]] {
 			found[pair[1]] = true
@@ -69,7 +59,7 @@ func carried(was *diff.File, refused []bool, now *diff.File) []bool {
 
 // stands tells whether two looks at a change found the same hunks, each where it was.
 func stands(was, now *diff.File) bool {
-	return slices.EqualFunc(hunksOf(was), hunksOf(now), sameHunk) &&
+	return slices.EqualFunc(was.Parts(), now.Parts(), sameHunk) &&
 		!slices.ContainsFunc(paired(was, now), func(pair [2]int) bool { return pair[0] != pair[1] })
 }
 
@@ -79,7 +69,7 @@ func stands(was, now *diff.File) bool {
 func paired(was, now *diff.File) [][2]int {
 	a, of := linesOf(was)
 	b, in := linesOf(now)
-	if len(hunksOf(was)) == 1 && len(hunksOf(now)) == 1 && len(changesOf(was.Hunks))+len(changesOf(now.Hunks)) == 0 {
+	if len(was.Parts()) == 1 && len(now.Parts()) == 1 && len(diff.Runs(was.Hunks))+len(diff.Runs(now.Hunks)) == 0 {
 		return [][2]int{{0, 0}} // both have no lines
 	}
 	var pairs [][2]int
@@ -107,7 +97,7 @@ func paired(was, now *diff.File) [][2]int {
 func linesOf(f *diff.File) (lines []string, hunks []int) {
 	list := f.Hunks
 	if f.Located {
-		list = []diff.Hunk{wholeHunk(f, diff.TextLines(f.Old))}
+		list = []diff.Hunk{f.WholeHunk()}
 	}
 	hunk := -1
 	for i, h := range list {
@@ -130,7 +120,7 @@ func linesOf(f *diff.File) (lines []string, hunks []int) {
 	return lines, hunks
 }
 
-func sameHunk(a, b replaced) bool { return sameLines(a.old, b.old) && sameLines(a.new, b.new) }
+func sameHunk(a, b diff.Run) bool { return sameLines(a.Old, b.Old) && sameLines(a.New, b.New) }
 
 func sameLines(a, b []diff.Line) bool {
 	return slices.EqualFunc(a, b, func(x, y diff.Line) bool { return x.Text == y.Text && x.NoNewline == y.NoNewline })
@@ -295,8 +285,8 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 					continue
 				}
 				place := styled.VisibleText(s.base.Short(k.file.Path))
-				if k.file.Located && h.newAt > 0 {
-					place += fmt.Sprintf(":%d", h.newAt)
+				if k.file.Located && h.NewAt > 0 {
+					place += fmt.Sprintf(":%d", h.NewAt)
 				}
 				places = append(places, place)
 			}

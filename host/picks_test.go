@@ -14,9 +14,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
-func hunksBetween(old, text string) (diff.File, []replaced) {
+func hunksBetween(old, text string) (diff.File, []diff.Run) {
 	f := diff.Whole("/p/a.lua", session.OperationModify, old, text)
-	return f, hunksOf(&f)
+	return f, f.Parts()
 }
 
 func TestRefusedHunksAreFoundAgain(t *testing.T) {
@@ -100,8 +100,8 @@ func TestWhatIsAskedForOfAChange(t *testing.T) {
 	binary := diff.Whole("/elsewhere/x.png", session.OperationModify, "\x00", "\x00\x00")
 	got := s.partly("Edit\nfiles", []*picks{
 		{&f, hunks, []bool{false, true, false}},
-		{&made, hunksOf(&made), []bool{true}},
-		{&binary, hunksOf(&binary), []bool{false}},
+		{&made, made.Parts(), []bool{true}},
+		{&binary, binary.Parts(), []bool{false}},
 	})
 	want := `I refused the change that you asked about (Edit files), as I want only a part of it. Make it again with the hunks that are kept below, as you had them. Leave out the refused ones, and put nothing else in their place.
 

@@ -163,7 +163,7 @@ func Of(d session.Diff, now Now) File {
 	if len(t.Hunks) == 0 && t.Note == "" {
 		switch t.Operation {
 		case session.OperationModify:
-			t.say("nothing changes")
+			t.say(nothingChanges)
 		case session.OperationAdd, session.OperationDelete:
 			t.say("empty file")
 		}

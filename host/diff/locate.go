@@ -204,7 +204,8 @@ func (t *told) remove(now Now) (why string) {
 }
 
 const (
-	newlineAlone = "only the newline at its end changes"
+	nothingChanges = "nothing changes"
+	newlineAlone   = "only the newline at its end changes"
 
 	notThere = "not found in the file: as the agent sent it"
 	anymore  = "not in the file any more: as the agent sent it"

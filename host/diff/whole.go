@@ -21,7 +21,7 @@ func Whole(path string, op session.Operation, old, text string) File {
 	case len(f.Hunks) == 0 && op == session.OperationAdd:
 		f.say("empty file")
 	case len(f.Hunks) == 0:
-		f.say("nothing changes")
+		f.say(nothingChanges)
 	case op == session.OperationModify && strings.TrimSuffix(old, "\n") == strings.TrimSuffix(text, "\n"):
 		f.say(newlineAlone)
 	}
