@@ -40,36 +40,27 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 		s.base.Editor.Answer(id, nil, "")
 		return
 	}
-	// What is picked in the diff of a request is picked of what it is about.
-	if p := s.permissions.about(call.ID); p != nil && call.ID != "" && s.permissions.of(call) == nil && len(s.diffs.Changes(&p.call)) > 0 {
-		call = &p.call
+	call = s.permission.Subject(call)
+	if m.Anew {
+		s.permission.LookAgain(call, func() { s.tellDiffOf(call, m) })
+		return
 	}
-	if m.Anew && s.permissions.about(call.ID) != nil {
-		if p := s.permissions.of(call); p != nil && p.held != nil {
-			m.Anew = false
-			s.refreshHeld(p, func() { s.tellDiff(m) })
-			return
-		}
-		s.diffs.LookAgain(call) // the user may have typed there since
-	}
+	s.tellDiffOf(call, m)
+}
+
+// tellDiffOf answers the question for the diff of a call, once that is located.
+func (s *Session) tellDiffOf(call *session.ToolCall, m rpc.ShowDiff) {
+	id := m.Callback
 	s.diffs.WhenLocated(call, func() {
 		files := s.diffs.Files(call)
-		if len(files) == 0 { // the agent has diff.Run it since
+		if len(files) == 0 { // the agent has replaced it since
 			s.base.Editor.Answer(id, nil, "")
 			return
 		}
 		at := min(max(1, m.File), len(files))
 		answer := rpc.Diff{Call: call.ID, At: at, Files: s.fileList(files)}
-		done := call.Status == session.StatusCompleted
-		for _, p := range slices.Backward(s.permissions.asked) { // the oldest, where several are about the call
-			if &p.call == call || p.request.Call.ID == call.ID {
-				answer.Permission = int(p.id)
-				done = false
-			}
-			if &p.call == call {
-				break
-			}
-		}
+		answer.Permission = s.permission.About(call)
+		done := call.Status == session.StatusCompleted && answer.Permission == 0
 		f := files[at-1]
 		answer.Before, answer.After = s.labels(f, done)
 		answer.Path, _ = s.base.Absolute(f.Path)
@@ -91,11 +82,7 @@ func (s *Session) diffCall(m rpc.ShowDiff) *session.ToolCall {
 	case m.Call != "":
 		call = s.conv.ToolCall(m.Call)
 	case m.Permission != 0:
-		for _, p := range s.permissions.asked {
-			if p.id == int64(m.Permission) {
-				call = &p.call
-			}
-		}
+		call = s.permission.Call(m.Permission)
 	case m.Row != nil:
 		call, _ = s.chat.Entry(*m.Row).(*session.ToolCall)
 	default:
@@ -418,25 +405,4 @@ func short(l diff.Line) diff.Line {
 	l.Words = slices.DeleteFunc(slices.Clone(l.Words), func(w diff.Span) bool { return w.End > len(l.Text) })
 	l.Text += "…"
 	return l
-}
-
-// addFiles adds to a request what the float shows of it while its diff is open
-// beside: what is said of it, the files, without what changes in them, and why
-// it is asked.
-func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []styled.Line) {
-	files := s.diffs.Files(&p.call)
-	if len(files) == 0 {
-		return
-	}
-	body := slices.Concat(aside(&p.call, ""), said)
-	for i := range files {
-		f := &files[i]
-		body = append(body, styled.FileHead(f.Name(s.base.Short), f.Added, f.Removed))
-		if f.Note != "" {
-			body = append(body, styled.Colored("⚠ "+f.Note, styled.ToolWaiting)...)
-		}
-		body = append(body, s.staleLines(p, f.Path)...)
-	}
-	to.Files = len(files)
-	to.Brief, to.BriefMarks = styled.Flatten(append(capped(body, floatDiffLines), why...))
 }

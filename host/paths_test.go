@@ -128,8 +128,8 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			if strings.Contains(name, "://") && !strings.HasPrefix(strings.ToLower(name), "file:") && !strings.Contains(way, "location") && !strings.Contains(way, "diff") && way != "changes" {
 				continue // an address, not a file
 			}
-			s := aloneSession(t)
-			s.base.Cwd, s.phase, s.base.Roots = dir+"/proj", ready, []string{dir + "/proj"}
+			s := sessionIn(t, dir+"/proj")
+			s.phase = ready
 			s.host.policy.Store(project)
 			s.on(func() { s.conv.Apply(patch) })
 			call := s.conv.ToolCall("c")
@@ -181,14 +181,13 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		}
 
 		// The policy, of a read through the client.
-		s := aloneSession(t)
-		s.base.Cwd, s.base.Roots = dir+"/proj", []string{dir + "/proj"}
+		s := sessionIn(t, dir+"/proj")
 		path, _ := s.base.Absolute(session.LocalPath(name))
 		found, err := buffers.RealPath(path)
 		if found != want || (err == nil) != (want != "") {
 			t.Errorf("%q: a read is of %q, %v, expected %q", name, found, err, want)
 		}
-		if free := s.fileAccess(session.KindRead, rules.Path{Given: path, Real: found}).Free; free != inProject {
+		if free := s.permission.FileAccess(session.KindRead, rules.Path{Given: path, Real: found}).Free; free != inProject {
 			t.Errorf("%q: a read is free: %v", name, free)
 		}
 	}

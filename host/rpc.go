@@ -140,11 +140,11 @@ var handlers = handling(
 	}),
 
 	// permissions
-	toSession(func(s *Session, m rpc.Respond) { s.respond(int64(m.ID), m.Option) }),
+	toSession(func(s *Session, m rpc.Respond) { s.permission.Respond(int64(m.ID), m.Option) }),
 	toSession((*Session).tellDiff),
-	toSession((*Session).pick),
-	toSession((*Session).editHeld),
-	toSession((*Session).writeEdited),
+	toSession(func(s *Session, m rpc.Pick) { s.permission.Pick(m) }),
+	toSession(func(s *Session, m rpc.EditHeld) { s.permission.EditHeld(m) }),
+	toSession(func(s *Session, m rpc.WriteEdited) { s.permission.WriteEdited(m) }),
 	toHost((*Host).setRules),
 	inBackground((*Host).listDecided),
 	inBackground((*Host).revoke),

@@ -13,10 +13,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
-	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/freshness"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
@@ -44,11 +45,11 @@ type Session struct {
 	remote remote
 	login  login
 
-	conv        *session.Conversation
-	outbox      outbox            // the user's prompts, and whether a turn is open
-	unsent      []session.Content // the prompt of the open turn, while it waits for the look at the folders
-	permissions permissions
-	remarked    map[string]bool // what remarkOnce has said in this turn
+	conv       *session.Conversation
+	outbox     outbox            // the user's prompts, and whether a turn is open
+	unsent     []session.Content // the prompt of the open turn, while it waits for the look at the folders
+	permission *permission.Requests
+	remarked   map[string]bool // what remarkOnce has said in this turn
 
 	chat  *transcript.Transcript
 	shown shown
@@ -63,12 +64,11 @@ type Session struct {
 	reminder  string      // what is to be said in the chat when the session is open
 	diffs     *calldiff.Diffs
 	unsaved   unsaved
-	known     map[string]string            // see stale.go
+	known     *freshness.Files
 	traced    map[*session.ToolCall]traced // by the follower
 	visible   atomic.Bool                  // a window shows the chat
 	working   span                         // of the turn that runs, or the last one
 	urgent    atomic.Bool                  // something must not wait for a hidden chat's turn
-	access    fileaccess.Queue             // what the agent reads and writes through its client; for any goroutine
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -98,6 +98,8 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	})
 	s.ledger = newLedger(s)
 	s.diffs = newDiffs(s)
+	s.known = newFreshness(s)
+	s.permission = newPermission(s)
 	s.review = newReviewTab(s)
 	s.comments.told = map[string]bool{}
 	s.shown = shown{
@@ -131,7 +133,7 @@ func (s *Session) die(err error) {
 
 // detach leaves the agent and answers everything that is open.
 func (s *Session) detach() {
-	s.withdrawAll("cancel")
+	s.permission.WithdrawAll("cancel")
 	s.leaveTerminals()
 	if a := s.agent; a != nil {
 		s.agent = nil
@@ -338,9 +340,7 @@ func (s *Session) failTurn(f *Failure) {
 }
 
 func (s *Session) closeTurn(end session.TurnEnd) {
-	s.withdrawAll("cancel")
-	s.offerTakingOut("", true, true)
-	s.permissions.accepted = nil
+	s.permission.EndTurn()
 	s.outbox.ended()
 	s.unsent = nil
 	s.working.end()
@@ -376,7 +376,7 @@ func (s *Session) cancel() {
 		s.outbox.stop()
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
-		s.withdrawAll("cancel")
+		s.permission.WithdrawAll("cancel")
 		attempt := s.outbox.attempt
 		s.later(slowAnswer, func() {
 			if s.outbox.awaits(attempt) {
@@ -411,7 +411,7 @@ func (s *Session) update(u session.Update) {
 	if s.conv.Title != title {
 		s.ledger.Titled(s.conv.Title)
 	}
-	s.told(u)
+	s.permission.Observe(u)
 	if _, ok := u.(session.MessageChunk); ok {
 		s.mark() // nothing but the chat changes
 		return
@@ -472,7 +472,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case len(s.permissions.waiting()) > 0:
+	case s.permission.Waiting() > 0:
 		return "requires_action"
 	case s.outbox.stage != idle, s.shown.ends > 0: // the chat may not show all of it
 		return "running"

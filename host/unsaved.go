@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/freshness"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -85,7 +86,7 @@ func (s *Session) sendable(list []modified) []modified {
 		if err != nil {
 			continue
 		}
-		if a := s.fileAccess(session.KindRead, rules.Path{Given: b.name, Real: real}); a.Outside || a.Private {
+		if a := s.permission.FileAccess(session.KindRead, rules.Path{Given: b.name, Real: real}); a.Outside || a.Private {
 			continue
 		}
 		b.path = real
@@ -119,10 +120,11 @@ func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
 func (s *Session) hear(list []modified) {
 	s.unsaved.heard++
 	heard := s.unsaved.heard
-	for _, p := range s.permissions.asked {
-		s.findStale(p)
-		s.hearHeld(p, list)
+	names := make([]string, len(list))
+	for i, b := range list {
+		names[i] = b.name
 	}
+	s.permission.HearUnsaved(names)
 	s.base.Background(func() {
 		sendable := s.sendable(list)
 		s.base.Box.Put(func() {
@@ -190,7 +192,7 @@ type alongside struct {
 	sent  []session.Content // to the agent
 	shown []session.Content // in the transcript
 	texts map[string]sentText
-	known map[string]string // fingerprints, see Session.known
+	known map[string]string // fingerprints, see [freshness.Files]
 	size  int               // bytes of texts and changes
 	lost  string            // why nothing goes along, in words
 }
@@ -202,7 +204,7 @@ func (s *Session) tookAlong(along alongside) {
 	}
 	maps.Copy(s.unsaved.sent, along.texts)
 	for path, print := range along.known {
-		s.know(path, print)
+		s.known.Note(path, print)
 	}
 	s.offer()
 }
@@ -250,7 +252,7 @@ func (s *Session) collect(words []session.Content, room int, before map[string]s
 	for _, b := range words { // what the user has attached whole
 		if r, ok := b.(session.Resource); ok && r.Text != "" {
 			if path, ok := wholeFile(r.URI); ok {
-				along.known[path] = fingerprint(r.Text)
+				along.known[path] = freshness.Fingerprint(r.Text)
 			}
 		}
 	}
@@ -347,7 +349,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 		case u == nil || !isText(u.Text):
 		case embeds && len(u.Text) <= min(maxEmbedded, room):
 			room -= len(u.Text)
-			a.known[f.path] = fingerprint(u.Text)
+			a.known[f.path] = freshness.Fingerprint(u.Text)
 			whole = append(whole, f.short)
 			texts = append(texts, session.Resource{URI: uri, Text: u.Text})
 			continue
@@ -356,7 +358,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 		}
 		if patch != "" && len(patch) <= min(maxUnsavedDiff, room) {
 			room -= len(patch)
-			a.known[f.path] = fingerprint(f.text.Text)
+			a.known[f.path] = freshness.Fingerprint(f.text.Text)
 			changed = append(changed, f.short)
 			patches.WriteString(patch)
 			continue

@@ -14,17 +14,16 @@ import (
 // shown is what Neovim is still to be told of a session, besides the chat:
 // the mirror that the Lua API reads, and the events for the user's autocommands.
 type shown struct {
-	session     bool
-	permissions bool
-	calls       map[*session.ToolCall]int  // changed, with their position
-	waiting     []*session.ToolCall        // the same, in the order in which they have: so new ones in that of their positions
-	positions   map[*session.ToolCall]int  // of all calls, in the order first seen
-	ended       map[*session.ToolCall]bool // whose end was told
-	changes     map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
-	terminals   map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
-	events      []event
-	ends        int // of turns among them
-	unsent      int // lines of the chat's end that are of prompts which wait; -1: not told
+	session   bool
+	calls     map[*session.ToolCall]int  // changed, with their position
+	waiting   []*session.ToolCall        // the same, in the order in which they have: so new ones in that of their positions
+	positions map[*session.ToolCall]int  // of all calls, in the order first seen
+	ended     map[*session.ToolCall]bool // whose end was told
+	changes   map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
+	terminals map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
+	events    []event
+	ends      int // of turns among them
+	unsent    int // lines of the chat's end that are of prompts which wait; -1: not told
 }
 
 // event is a `User` autocommand to fire. The mirror is brought up to date
@@ -71,8 +70,7 @@ func (s *Session) apply(u session.Update) {
 		if status := call.Shown(); status.Finished() && !s.shown.ended[call] {
 			s.shown.ended[call] = true
 			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
-			s.learnFrom(call)
-			s.offerTakingOut(call.ID, false, status == session.StatusCompleted)
+			s.permission.CallEnded(call, status)
 		}
 		if _, waits := s.shown.calls[call]; !waits {
 			s.shown.waiting = append(s.shown.waiting, call)
@@ -266,13 +264,7 @@ func (s *Session) mirrorOps(calls []editor.Op) []editor.Op {
 		s.shown.changes = map[int]*rpc.ChangedFile{}
 		ops = append(ops, editor.Do(rpc.Changes{In: s.in(), Files: list}))
 	}
-	if s.shown.permissions {
-		s.shown.permissions = false
-		waiting := s.permissions.waiting()
-		list := make([]rpc.Permission, len(waiting))
-		for i, p := range waiting {
-			list[i] = s.snapshot(p)
-		}
+	if list, changed := s.permission.Take(); changed {
 		ops = append(ops, editor.Do(rpc.Permissions{In: s.in(), Permissions: list}))
 	}
 	return ops

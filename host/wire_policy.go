@@ -1,10 +1,8 @@
 package host
 
 import (
-	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
 // setRules takes the user's rules, and what else of the configuration is about their decisions. It is called on the
@@ -43,11 +41,4 @@ func (h *Host) revoke(m rpc.Revoke) {
 		}
 	}
 	h.editor.Answer(m.Callback, true, failure)
-}
-
-// fileAccess says whether the session's agent may have a file without a question. It reads the disk; any goroutine.
-func (s *Session) fileAccess(kind session.ToolKind, file rules.Path) policy.Access {
-	return s.host.policy.Load().Access(policy.Request{
-		Agent: s.base.Agent, Cwd: s.base.Cwd, Roots: s.base.Roots, Session: s.id, Call: session.ToolCall{Kind: kind}, File: file,
-	})
 }

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"context"
@@ -20,21 +20,20 @@ import (
 // A request of version 2 may be about no tool call.
 func TestRequestWithoutAToolCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := aloneSession(t)
+		s := newDesk(t)
 		answer := "none"
 		var snap rpc.Permission
 		s.on(func() {
-			s.phase = ready
-			s.requestPermission(session.PermissionRequest{
+			s.Ask(session.PermissionRequest{
 				Context: context.Background(), Title: "Use the network", Description: "To fetch *it*", Command: "curl x", Cwd: "/tmp",
 				Options: []session.PermissionOption{{ID: "yes", Name: "Yes", Kind: "allow_once"}},
 				Reply:   func(id string) { answer = id },
 			})
-			snap = s.snapshot(s.permissions.asked[0])
-			s.respond(s.permissions.asked[0].id, "yes")
+			snap = s.snapshot(s.queue.pending[0])
+			s.Respond(s.queue.pending[0].id, "yes")
 		})
 		want := rpc.Permission{
-			ID: snap.ID, Session: s.id, Title: "Use the network", Description: "To fetch *it*", Command: "curl x", Cwd: "/tmp",
+			ID: snap.ID, Session: 1, Title: "Use the network", Description: "To fetch *it*", Command: "curl x", Cwd: "/tmp",
 			Options: []rpc.PermissionOption{{ID: "yes", Name: "Yes", Kind: "allow_once", Label: "Yes"}}, Allow: "yes",
 			Heading: "Puppet wants to run a command", Lines: []string{"Use the network", "To fetch *it*", "$ curl x", "in /tmp"},
 			Marks: snap.Marks,
@@ -46,11 +45,11 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 			t.Errorf("answered %q, with %d calls", answer, len(s.conv.Calls))
 		}
 		s.on(func() {
-			s.requestPermission(session.PermissionRequest{
+			s.Ask(session.PermissionRequest{
 				Context: context.Background(), Title: "Trust the folder", Reply: func(string) {},
 			})
-			snap = s.snapshot(s.permissions.asked[0])
-			s.withdrawAll("cancel")
+			snap = s.snapshot(s.queue.pending[0])
+			s.WithdrawAll("cancel")
 		})
 		if want := []string{"Trust the folder"}; !reflect.DeepEqual(snap.Lines, want) {
 			t.Errorf("the lines are %q", snap.Lines)
@@ -60,21 +59,19 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 
 // What an agent says of a change is seen beside its diff too, a line for each.
 func TestDescriptionBesideADiff(t *testing.T) {
-	s, dir, may := diskSession(t)
-	close(may)
+	s := newDesk(t)
 	text := "x\n"
 	var brief []string
 	s.on(func() {
-		s.phase = ready
-		s.requestPermission(session.PermissionRequest{
+		s.Ask(session.PermissionRequest{
 			Context: context.Background(), Description: "One\ntwo\x1b[31m",
 			Call: session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{
-				session.Diff{Operation: session.OperationAdd, Path: dir + "/a", NewText: &text},
+				session.Diff{Operation: session.OperationAdd, Path: s.dir + "/a", NewText: &text},
 			})},
 			Reply: func(string) {},
 		})
-		brief = s.snapshot(s.permissions.asked[0]).Brief
-		s.withdrawAll("cancel")
+		brief = s.snapshot(s.queue.pending[0]).Brief
+		s.WithdrawAll("cancel")
 	})
 	if len(brief) != 3 || brief[0] != "One" || strings.ContainsAny(strings.Join(brief, ""), "\n\x1b") {
 		t.Errorf("the lines are %q", brief)
@@ -85,21 +82,20 @@ func TestDescriptionBesideADiff(t *testing.T) {
 // nor shown, and those behind it are decided about.
 func TestWithdrawnWhileDecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := aloneSession(t)
-		s.host.policy.Store(policy.New(rules.List{Rules: []rules.Rule{{Action: rules.Allow}}}, answers.Open(filepath.Join(t.TempDir(), "x"))))
+		s := newDesk(t)
+		s.policy.Store(policy.New(rules.List{Rules: []rules.Rule{{Action: rules.Allow}}}, answers.Open(filepath.Join(t.TempDir(), "x"))))
 		got := map[string]string{}
 		request := func(ctx context.Context, name string) {
-			s.requestPermission(session.PermissionRequest{
+			s.Ask(session.PermissionRequest{
 				Context: ctx, Call: session.ToolCallPatch{ID: name, Title: acp.Set(name)},
 				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
 				Reply:   func(id string) { got[name] += "[" + id + "]" },
 			})
 		}
 		s.on(func() {
-			s.phase = ready
 			request(context.Background(), "one")
 			request(context.Background(), "two")
-			s.withdrawAll("cancel")
+			s.WithdrawAll("cancel")
 			request(context.Background(), "three")
 		})
 		synctest.Wait()
@@ -109,16 +105,8 @@ func TestWithdrawnWhileDecided(t *testing.T) {
 		if said := s.remarks(); strings.Count(said, "Allowed") != 1 {
 			t.Errorf("the transcript says %q", said)
 		}
-		var names []string
-		s.on(func() {
-			for _, e := range s.shown.events {
-				if strings.HasPrefix(e.name, "AcpPermission") {
-					names = append(names, e.name, e.data["by"].(string))
-				}
-			}
-		})
-		if want := []string{"AcpPermissionResolved", "rule"}; !reflect.DeepEqual(names, want) {
-			t.Errorf("the events are %v", names)
+		if want := []string{"Resolved yes rule"}; !reflect.DeepEqual(s.events, want) {
+			t.Errorf("the events are %q", s.events)
 		}
 	})
 }
@@ -128,12 +116,12 @@ func TestWithdrawnWhileDecided(t *testing.T) {
 func TestRequestsOfACancelledTurn(t *testing.T) {
 	for _, list := range [][]rules.Rule{nil, {{Action: rules.Allow}}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := aloneSession(t)
-			s.host.policy.Store(policy.New(rules.List{Rules: list}, answers.Open(filepath.Join(t.TempDir(), "x"))))
+			s := newDesk(t)
+			s.policy.Store(policy.New(rules.List{Rules: list}, answers.Open(filepath.Join(t.TempDir(), "x"))))
 			var got []string
 			s.on(func() {
-				s.phase, s.outbox.stage = ready, stopping
-				s.requestPermission(session.PermissionRequest{
+				s.stopping = true
+				s.Ask(session.PermissionRequest{
 					Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Title: acp.Set("c")},
 					Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
 					Reply:   func(option string) { got = append(got, option) },
@@ -175,15 +163,13 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		"the end of a plan, bare": {session.ToolCallPatch{Kind: acp.Set(session.KindSwitchMode)}, "make told", diff(&text), "/told"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, _, may := diskSession(t)
-			close(may)
+			s := newDesk(t)
 			s.on(func() {
-				s.phase = ready
 				s.apply(told)
-				s.told(told)
+				s.Observe(told)
 				c.says.ID = "c"
-				s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: c.says, Reply: func(string) {}})
-				p := s.permissions.asked[0]
+				s.Ask(session.PermissionRequest{Context: context.Background(), Call: c.says, Reply: func(string) {}})
+				p := s.queue.pending[0]
 				if got := s.conv.ToolCall("c").Content; c.says.Content.IsZero() && !reflect.DeepEqual(got, c.content) {
 					t.Errorf("the call has %v", got)
 				}
@@ -200,51 +186,47 @@ func TestWhatARequestIsAbout(t *testing.T) {
 				// What the agent tells of the call later is not what was asked.
 				later := session.ToolCallPatch{ID: "c", Content: acp.Set(diff(&text)), Locations: acp.Set([]session.Location{{Path: "/later"}})}
 				s.apply(later)
-				s.told(later)
+				s.Observe(later)
 				if !reflect.DeepEqual(p.call.Content, c.content) || p.call.Locations[0].Path != c.place {
 					t.Errorf("later it is about %v at %v", p.call.Content, p.call.Locations)
 				}
-				s.withdrawAll("cancel")
+				s.WithdrawAll("cancel")
 			})
 		})
 	}
 
 	// But where it was about nothing, what is told then is what it is about.
-	s, _, may := diskSession(t)
-	close(may)
+	s := newDesk(t)
 	s.on(func() {
-		s.phase = ready
-		request := func() *permission {
-			s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c"}, Reply: func(string) {}})
-			return s.permissions.asked[len(s.permissions.asked)-1]
+		request := func() *request {
+			s.Ask(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c"}, Reply: func(string) {}})
+			return s.queue.pending[len(s.queue.pending)-1]
 		}
 		one := request()
 		s.apply(told)
-		s.told(told)
+		s.Observe(told)
 		if !reflect.DeepEqual(one.call.Content, diff(&text)) || len(one.call.Locations) != 1 || len(s.diffs.Changes(&one.call)) != 1 {
 			t.Errorf("it is about %v at %v", one.call.Content, one.call.Locations)
 		}
-		s.withdrawAll("cancel")
+		s.WithdrawAll("cancel")
 	})
 }
 
 // What a request alone has told of a call is not the next one's, unless the agent tells of the call too.
 func TestOneIDForAllRequests(t *testing.T) {
 	for _, tells := range []bool{false, true} {
-		s, _, may := diskSession(t)
-		close(may)
+		s := newDesk(t)
 		s.on(func() {
-			s.phase = ready
-			request := func(patch session.ToolCallPatch) *permission {
+			request := func(patch session.ToolCallPatch) *request {
 				patch.ID = "c"
-				s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: patch, Reply: func(string) {}})
-				return s.permissions.asked[len(s.permissions.asked)-1]
+				s.Ask(session.PermissionRequest{Context: context.Background(), Call: patch, Reply: func(string) {}})
+				return s.queue.pending[len(s.queue.pending)-1]
 			}
 			request(session.ToolCallPatch{Title: acp.Set("One"), RawInput: acp.Set(json.RawMessage(`{"command":"make one"}`))})
 			if tells {
 				u := session.ToolCallPatch{ID: "c", Status: acp.Set(session.StatusInProgress)}
 				s.apply(u)
-				s.told(u)
+				s.Observe(u)
 			}
 			empty := ""
 			for _, says := range []session.ToolCallPatch{
@@ -261,7 +243,7 @@ func TestOneIDForAllRequests(t *testing.T) {
 			if third := request(session.ToolCallPatch{}); (third.command.Line() == "make one") != tells {
 				t.Errorf("one that says nothing runs %q", third.command.Line())
 			}
-			s.withdrawAll("cancel")
+			s.WithdrawAll("cancel")
 		})
 	}
 }
@@ -279,41 +261,37 @@ func TestPlansOfRequests(t *testing.T) {
 		{acp.Set([]session.ToolCallContent{}), text("plan")},
 		{text("another"), text("another")},
 	} {
-		s, _, may := diskSession(t)
-		close(may)
+		s := newDesk(t)
 		s.on(func() {
-			s.phase = ready
 			told := session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindSwitchMode), Content: text("plan")}
 			s.apply(told)
-			s.told(told)
-			s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Content: c.says}, Reply: func(string) {}})
-			for _, got := range [][]session.ToolCallContent{s.conv.ToolCall("c").Content, s.permissions.asked[0].call.Content} {
+			s.Observe(told)
+			s.Ask(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Content: c.says}, Reply: func(string) {}})
+			for _, got := range [][]session.ToolCallContent{s.conv.ToolCall("c").Content, s.queue.pending[0].call.Content} {
 				if !reflect.DeepEqual(got, c.want.Or(nil)) {
 					t.Errorf("the plan is %v, want %v", got, c.want.Or(nil))
 				}
 			}
-			s.withdrawAll("cancel")
+			s.WithdrawAll("cancel")
 		})
 	}
 }
 
 // Of several requests about one call each is about what it said itself.
 func TestSeveralRequestsAboutACall(t *testing.T) {
-	s, _, may := diskSession(t)
-	close(may)
+	s := newDesk(t)
 	s.on(func() {
-		s.phase = ready
 		for range 2 {
-			s.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c"}, Reply: func(string) {}})
+			s.Ask(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c"}, Reply: func(string) {}})
 		}
 		later := session.ToolCallPatch{ID: "c", Locations: acp.Set([]session.Location{{Path: "/later"}})}
 		s.apply(later)
-		s.told(later)
-		for i, p := range s.permissions.asked {
+		s.Observe(later)
+		for i, p := range s.queue.pending {
 			if len(p.call.Locations) > 0 {
 				t.Errorf("%d is about %v", i, p.call.Locations)
 			}
 		}
-		s.withdrawAll("cancel")
+		s.WithdrawAll("cancel")
 	})
 }
