@@ -20,8 +20,9 @@ import (
 // This file has what the user has to say of changes, and sending it.
 
 const (
-	mostQuoted  = 40 // lines of a comment, or of what was refused, that the agent is told
-	mostRefused = 50 // changes of which the agent is told the lines
+	mostQuoted  = 40   // lines of a comment, or of what was refused, that the agent is told
+	quotedBytes = 5000 // of each of them
+	mostRefused = 50   // changes of which the agent is told the lines
 )
 
 // comments are what the user has to say of lines of files, and has not sent yet. They belong to the session's
@@ -375,7 +376,7 @@ func fenced(lang string, lines []string) string {
 			fmt.Fprintf(&b, "… and %s more\n", styled.Many(len(lines)-i, "line"))
 			break
 		}
-		b.WriteString(styled.Cut(l, longLine) + "\n")
+		b.WriteString(styled.Cut(l, quotedBytes) + "\n")
 	}
 	return b.String() + fence
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // aloneSession is a session whose host has no Neovim, in a bubble of synctest.
@@ -28,6 +30,16 @@ func (s *Session) on(f func()) {
 	done := make(chan struct{})
 	s.base.Box.Put(func() { f(); close(done) })
 	<-done
+}
+
+// eventsOf are the events that Neovim is to fire with these operations.
+func eventsOf(ops []editor.Op) (list []rpc.Event) {
+	for _, op := range ops {
+		if args, ok := op.Args.(rpc.Events); ok {
+			list = append(list, args.Events...)
+		}
+	}
+	return list
 }
 
 // remarks are this client's sentences in the chat.

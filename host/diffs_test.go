@@ -2,11 +2,10 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,17 +109,18 @@ func TestTurnEndsWithItsChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, may := diskSession(t)
 		t.Cleanup(func() { close(may) }) // Neovim does not answer before
-		ended := func() (told bool) {
-			s.on(func() {
-				s.chat.Sync()
-				s.chat.Take(1 << 20)
-				s.callOps()
-				told = strings.Contains(fmt.Sprint(s.eventOps()), "AcpTurnEnd")
-			})
-			return told
+		ended := func() bool {
+			ops, _ := s.Take(1 << 20)
+			return slices.ContainsFunc(eventsOf(ops), func(e rpc.Event) bool { return e.Name == "AcpTurnEnd" })
 		}
 		s.tells("c", replacing("a", "1", "2"))
-		s.on(func() { s.event("AcpTurnEnd", nil) })
+		go s.ledger.Run()
+		t.Cleanup(s.ledger.Close)
+		s.on(func() {
+			s.outbox.opened()
+			s.endTurn(session.StopEndTurn, "")
+		})
+		synctest.Wait()
 		if ended() {
 			t.Error("it is told while changes are looked for")
 		}

@@ -2,7 +2,6 @@ package host
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
@@ -61,14 +60,8 @@ func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger
 			s.tellDue(len(events) > 0)
 		}
 		maps.Copy(s.shown.changes, shown)
-		held := slices.IndexFunc(s.shown.events, func(e event) bool { return !s.ledger.Told(e.after) })
 		for _, e := range events {
-			s.event("AcpFileChanged", map[string]any{"path": e.Path, "by": e.By})
-		}
-		if held >= 0 { // they belong before the turn's end
-			told, new := s.shown.events, slices.Clone(s.shown.events[len(s.shown.events)-len(events):])
-			copy(told[held+len(new):], told[held:])
-			copy(told[held:], new)
+			s.events.AddChange(map[string]any{"path": e.Path, "by": e.By})
 		}
 		s.changed()
 	})

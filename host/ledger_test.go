@@ -8,7 +8,6 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
-	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // TestTheEndOfATurnWaitsForItsChanges has the goroutines of the record and of the session begin late.
@@ -18,13 +17,9 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		defer h.finder.Close()
 		s := newSession(h, 1, AgentSpec{Title: "Agent"}, "/")
 		told := func() (names []string) {
-			for s.chat.Sync(); s.chat.Dirty(); {
-				s.chat.Take(1 << 20)
-			}
-			for _, op := range s.eventOps() {
-				for _, e := range op.Args.(rpc.Events).Events {
-					names = append(names, e.Name)
-				}
+			ops, _ := s.take(1 << 20)
+			for _, e := range eventsOf(ops) {
+				names = append(names, e.Name)
 			}
 			return names
 		}
@@ -33,7 +28,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		text := "text\n"
 		s.ledger.Took(buffers.Written{Path: "/file", After: &text, Created: true, Changed: true}, "fs", false)
 		s.endTurn(session.StopEndTurn, "")
-		s.event("AcpTurnStart", nil)
+		s.events.Add("AcpTurnStart", nil)
 		if got := told(); len(got) != 0 {
 			t.Fatalf("before the record has the changes there is told %v", got)
 		}

@@ -21,7 +21,8 @@ import (
 // What Neovim gets of a change is bounded.
 const (
 	oldLinesShown = 20
-	oldLineShown  = 500 // bytes of such a line
+	oldLineShown  = 500  // bytes of such a line
+	newLineShown  = 5000 // bytes of a line of the buffer of which words are marked
 	// wordLines is how many lines a change may have of which words are marked.
 	wordLines = 500
 	// knownBy is how many bytes of a line tell Lua whether the buffer has it.
@@ -197,7 +198,7 @@ func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 			words[0] = flatSpans(words[0], i, line, oldLineShown)
 		}
 		for i, line := range to {
-			words[1] = flatSpans(words[1], i, line, longLine)
+			words[1] = flatSpans(words[1], i, line, newLineShown)
 		}
 	}
 	for i, l := range old {

@@ -1,18 +1,10 @@
 package host
 
 import (
-	"encoding/json"
-
-	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
-
-// This file is what the Lua API shows of a session and its tool calls.
-
-// mirrored is how much of a text of the agent's the mirror has, in bytes.
-const mirrored = 4 << 10
 
 // mirror is the session as acp.sessions() returns it.
 func (s *Session) mirror() rpc.Session {
@@ -38,7 +30,7 @@ func (s *Session) mirror() rpc.Session {
 		m.AuthMethods = append(m.AuthMethods, rpc.AuthMethod{ID: a.ID, Name: a.Name, Description: a.Description, Type: string(a.Type)})
 	}
 	for _, o := range s.conv.Options {
-		m.Options = append(m.Options, mirrorOption(o))
+		m.Options = append(m.Options, luastate.Option(o))
 		c, ok := o.Chosen()
 		if chosen := (&rpc.Chosen{ID: c.Value, Name: c.Name}); ok && o.Category == "mode" {
 			m.Mode = chosen
@@ -56,79 +48,7 @@ func (s *Session) mirror() rpc.Session {
 		m.Lacks = &rpc.Lack{Why: s.lacks.Why, Files: s.lacks.Files}
 	}
 	for _, e := range s.conv.Plan {
-		m.Plan = append(m.Plan, rpc.PlanEntry{Content: styled.Cut(e.Content, mirrored), Priority: e.Priority, Status: e.Status})
+		m.Plan = append(m.Plan, rpc.PlanEntry{Content: styled.Cut(e.Content, luastate.MaxText), Priority: e.Priority, Status: e.Status})
 	}
 	return m
-}
-
-// mirrorOption is an option as acp.options() returns it.
-func mirrorOption(o session.Option) rpc.Option {
-	m := rpc.Option{ID: o.ID, Name: o.Name, Description: o.Description, Category: o.Category, Type: o.Type, Value: o.Value}
-	if o.Type == "boolean" {
-		m.Value = o.Value == "true"
-	}
-	for _, c := range o.Choices {
-		m.Choices = append(m.Choices, rpc.Choice{Value: c.Value, Name: c.Name, Description: c.Description, Group: c.Group})
-	}
-	return m
-}
-
-// mirrorCall is a tool call as acp.tool_calls() returns it, its texts cut at
-// limit bytes; 0 is no limit, and brings the raw input and output too.
-func mirrorCall(c *session.ToolCall, limit int) rpc.ToolCall {
-	m := rpc.ToolCall{ID: c.ID, Title: styled.Cut(c.Title, limit), Name: c.Name, Kind: string(c.Kind), Status: string(c.Shown())}
-	for _, l := range c.Locations {
-		m.Locations = append(m.Locations, rpc.CallLocation{Path: l.Path, Line: max(0, l.Line)})
-	}
-	for _, item := range c.Shows() {
-		m.Content = append(m.Content, mirrorItem(item, limit))
-	}
-	if limit == 0 {
-		_ = json.Unmarshal(c.RawInput, &m.RawInput) // what is no JSON is left out
-		_ = json.Unmarshal(c.RawOutput, &m.RawOutput)
-	}
-	return m
-}
-
-func mirrorItem(item session.ToolCallContent, limit int) rpc.CallContent {
-	short := func(text *string) *string {
-		if text != nil {
-			text = new(styled.Cut(*text, limit))
-		}
-		return text
-	}
-	switch item := item.(type) {
-	case session.Diff:
-		return rpc.CallContent{
-			Type: "diff", Path: item.Path, Operation: string(item.Operation), OldPath: item.OldPath,
-			Text: short(item.NewText), OldText: short(item.OldText),
-		}
-	case session.TerminalRef:
-		return rpc.CallContent{Type: "terminal", TerminalID: item.TerminalID}
-	case session.ContentItem:
-		return rpc.CallContent{
-			Type: "content", Block: contentType(item.Content), Text: new(styled.Cut(transcript.Describe(item.Content), limit)),
-		}
-	case session.UnknownItem:
-		return rpc.CallContent{Type: item.Type}
-	}
-	return rpc.CallContent{}
-}
-
-func contentType(c session.Content) string {
-	switch c := c.(type) {
-	case session.Text:
-		return "text"
-	case session.Image:
-		return "image"
-	case session.Audio:
-		return "audio"
-	case session.ResourceLink:
-		return "resource_link"
-	case session.Resource:
-		return "resource"
-	case session.UnknownContent:
-		return c.Type
-	}
-	return ""
 }

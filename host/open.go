@@ -175,7 +175,7 @@ func (s *Session) becomeReady() {
 	}
 	s.ledger.Opened(s.about())
 	s.host.knowFolder(s.spec.Name, s.remote.stored, s.base.Cwd)
-	s.event("AcpSessionReady", nil)
+	s.events.Add("AcpSessionReady", nil)
 	s.goOn()
 }
 

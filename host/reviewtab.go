@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/diffview"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
@@ -489,7 +490,7 @@ func (t *reviewTab) beside(m rpc.ReviewBeside) {
 		return
 	}
 	accepted, present := diff.TextLines(f.Accepted.Text), diff.TextLines(f.Present.Text)
-	if max(len(accepted), len(present))*(wholeChanges+len(f.Hunks))/wholeChanges > wholeCost {
+	if diffview.TooLarge(max(len(accepted), len(present)), len(f.Hunks)) {
 		t.session.base.Editor.Answer(callback, nil, t.session.base.Short(f.Path)+" is too large to be shown side by side")
 		return
 	}

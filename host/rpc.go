@@ -7,6 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
@@ -123,7 +124,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any
 		if call := s.conv.ToolCall(m.ID); call != nil {
-			result = mirrorCall(call, 0)
+			result = luastate.ToolCall(call, 0)
 		}
 		s.base.Editor.Answer(m.Callback, result, "")
 	}),

@@ -12,10 +12,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/freshness"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -51,9 +53,11 @@ type Session struct {
 	permission *permission.Requests
 	remarked   map[string]bool // what remarkOnce has said in this turn
 
-	chat  *transcript.Transcript
-	shown shown
-	clock *time.Timer
+	chat   *transcript.Transcript
+	shown  shown
+	calls  *luastate.Calls
+	events *events.Queue
+	clock  *time.Timer
 
 	terminals terminals
 	ledger    *ledger.Ledger
@@ -86,10 +90,12 @@ var errSessionClosed = errors.New("the session is closed")
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s := &Session{id: id, host: h, spec: spec, remarked: map[string]bool{}}
+	s.calls = luastate.NewCalls()
+	s.events = newEvents(s)
 	s.base = feature.Base{
 		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
 		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
-		Remark: s.remark, Event: s.event, Changed: s.changed,
+		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
 	s.chat = transcript.New(s.conv, transcript.Config{
@@ -106,9 +112,6 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		session:   true,
 		unsent:    -1,
 		changes:   map[int]*rpc.ChangedFile{},
-		calls:     map[*session.ToolCall]int{},
-		positions: map[*session.ToolCall]int{},
-		ended:     map[*session.ToolCall]bool{},
 		terminals: map[*sessionTerminal]bool{},
 	}
 	return s
@@ -122,9 +125,7 @@ func (s *Session) die(err error) {
 	}
 	s.detach()
 	s.phase, s.failure = dead, f.Error()
-	if s.outbox.turnOpen() {
-		s.failTurn(f)
-	} else {
+	if !s.failTurn(f) {
 		s.remarkFailure("error", f)
 	}
 	s.sayReminder()
@@ -160,14 +161,12 @@ func (s *Session) close() {
 		s.agent.Cancel(s.remote.id)
 	}
 	s.detach()
-	if s.outbox.turnOpen() {
-		s.endTurn(session.StopError, "The session was closed.")
-	}
+	s.endTurn(session.StopError, "The session was closed.")
 	s.phase, s.closed = dead, true
 	s.shown.session = true
 	s.stopClock()
 	s.ledger.Close()
-	s.event("AcpSessionClosed", nil)
+	s.events.Add("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
 	s.host.overlaps.forget(s)
 	s.flush()
@@ -281,7 +280,7 @@ func (s *Session) begin(blocks []session.Content, along alongside) {
 	s.working.begin()
 	s.host.follow.turn(s.id, true)
 	s.apply(session.TurnStart{Prompt: slices.Concat(blocks, along.shown), Sent: sent})
-	s.event("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
+	s.events.Add("AcpTurnStart", map[string]any{"prompt": promptText(blocks)})
 	s.tookAlong(along)
 	s.startClock()
 	s.changed()
@@ -335,11 +334,15 @@ func (s *Session) endTurn(reason session.StopReason, why string) {
 	s.closeTurn(session.TurnEnd{StopReason: reason, Error: why})
 }
 
-func (s *Session) failTurn(f *Failure) {
-	s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
+func (s *Session) failTurn(f *Failure) bool {
+	return s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
 }
 
-func (s *Session) closeTurn(end session.TurnEnd) {
+// closeTurn is the only way to end a turn. It reports whether one was open: else it does nothing.
+func (s *Session) closeTurn(end session.TurnEnd) bool {
+	if !s.outbox.turnOpen() {
+		return false
+	}
 	s.permission.EndTurn()
 	s.outbox.ended()
 	s.unsent = nil
@@ -355,9 +358,9 @@ func (s *Session) closeTurn(end session.TurnEnd) {
 	if end.Error != "" {
 		data["error"] = end.Error
 	}
-	s.event("AcpTurnEnd", data)
-	s.shown.events[len(s.shown.events)-1].after = s.ledger.EndTurn(s.working.over)
+	s.events.AddEnd(s.ledger.EndTurn(s.working.over), data)
 	s.changed()
+	return true
 }
 
 // cancel ends the running turn. Queued prompts stay and wait for the user.
@@ -404,7 +407,7 @@ func (s *Session) update(u session.Update) {
 			s.base.Log.Warn("an update is left out", "session", s.id, "type", n.Type, "err", n.Reason)
 		}
 	case session.Notice:
-		s.event("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
+		s.events.Add("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
 	title := s.conv.Title
 	s.apply(u)
@@ -474,7 +477,7 @@ func (s *Session) state() string {
 		return "dead"
 	case s.permission.Waiting() > 0:
 		return "requires_action"
-	case s.outbox.stage != idle, s.shown.ends > 0: // the chat may not show all of it
+	case s.outbox.stage != idle, s.events.Ending(): // the chat may not show all of it
 		return "running"
 	}
 	return "idle"

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -68,6 +69,37 @@ func TestPromptAnsweredAsCancelled(t *testing.T) {
 	}
 }
 
+// A turn ends once, whoever ends it, and what has no turn says its failure all the same.
+func TestATurnEndsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		go s.ledger.Run()
+		t.Cleanup(s.ledger.Close)
+		s.on(func() {
+			s.phase = ready
+			s.outbox.opened()
+			s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
+			s.endTurn(session.StopEndTurn, "")
+			s.endTurn(session.StopError, "again")
+			s.die(errors.New("It is dead."))
+		})
+		synctest.Wait()
+		ends := 0
+		ops, _ := s.Take(1 << 20)
+		for _, e := range eventsOf(ops) {
+			if e.Name == "AcpTurnEnd" {
+				ends++
+			}
+		}
+		if ends != 1 || s.conv.Stop != session.StopEndTurn {
+			t.Errorf("it ended %d times, with %q", ends, s.conv.Stop)
+		}
+		if said := s.remarks(); !strings.Contains(said, "It is dead.") {
+			t.Errorf("the chat has %q", said)
+		}
+	})
+}
+
 // A session is idle for Neovim when it is told the turn's end, and not before: not while the chat lacks some of it.
 func TestIdleWithTheTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -78,6 +110,7 @@ func TestIdleWithTheTurnsEnd(t *testing.T) {
 			s.phase = ready
 			s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
 			s.apply(session.MessageChunk{MessageID: "m", Role: session.RoleAgent, Content: session.Text{Text: strings.Repeat("a line\n", 10_000)}})
+			s.outbox.opened()
 			s.endTurn(session.StopEndTurn, "")
 		})
 		synctest.Wait()
@@ -86,14 +119,12 @@ func TestIdleWithTheTurnsEnd(t *testing.T) {
 			state := ""
 			ops, _ := s.Take(1 << 10)
 			for _, op := range ops {
-				switch args := op.Args.(type) {
-				case rpc.Session:
+				if args, ok := op.Args.(rpc.Session); ok {
 					state = args.State
-				case rpc.Events:
-					for _, e := range args.Events {
-						ended = ended || e.Name == "AcpTurnEnd"
-					}
 				}
+			}
+			for _, e := range eventsOf(ops) {
+				ended = ended || e.Name == "AcpTurnEnd"
 			}
 			if (state == "idle") != ended {
 				t.Errorf("the state told is %q, and that the turn has ended is %v", state, ended)

@@ -11,49 +11,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// shown is what Neovim is still to be told of a session, besides the chat:
-// the mirror that the Lua API reads, and the events for the user's autocommands.
+// shown is what Neovim is still to be told of a session, besides the chat and the events: the state that the Lua API
+// reads.
 type shown struct {
 	session   bool
-	calls     map[*session.ToolCall]int  // changed, with their position
-	waiting   []*session.ToolCall        // the same, in the order in which they have: so new ones in that of their positions
-	positions map[*session.ToolCall]int  // of all calls, in the order first seen
-	ended     map[*session.ToolCall]bool // whose end was told
-	changes   map[int]*rpc.ChangedFile   // changed files, by their id in the record; nil: as before
-	terminals map[*sessionTerminal]bool  // which show more; true: the mirror of them is out of date
-	events    []event
-	ends      int // of turns among them
-	unsent    int // lines of the chat's end that are of prompts which wait; -1: not told
-}
-
-// event is a `User` autocommand to fire. The mirror is brought up to date
-// before it, and for the end of a turn the chat too.
-type event struct {
-	name  string
-	data  map[string]any
-	call  *session.ToolCall // that it is about, if any
-	after int               // of a turn's end, see [ledger.Ledger.EndTurn]
-}
-
-// callsAtOnce is how many tool calls Neovim is told of in one batch, and so
-// bounds their events: a burst of them must not hold up a key.
-const callsAtOnce = 500
-
-func (s *Session) event(name string, data map[string]any) {
-	if data == nil {
-		data = map[string]any{}
-	}
-	data["session"] = s.id
-	if name == "AcpTurnEnd" {
-		s.shown.ends++
-	}
-	s.shown.events = append(s.shown.events, event{name: name, data: data})
-}
-
-func (s *Session) callEvent(name string, call *session.ToolCall, data map[string]any) {
-	data["id"] = call.ID
-	s.event(name, data)
-	s.shown.events[len(s.shown.events)-1].call = call
+	changes   map[int]*rpc.ChangedFile  // changed files, by their id in the record; nil: as before
+	terminals map[*sessionTerminal]bool // which show more; true: the mirror of them is out of date
+	unsent    int                       // lines of the chat's end that are of prompts which wait; -1: not told
 }
 
 // apply brings an update into the state, and notes for the mirror and the
@@ -61,21 +25,14 @@ func (s *Session) callEvent(name string, call *session.ToolCall, data map[string
 func (s *Session) apply(u session.Update) {
 	s.conv.Apply(u)
 	for _, call := range s.conv.TakeTouched() {
-		at, known := s.shown.positions[call]
-		if !known {
-			at = len(s.shown.positions)
-			s.shown.positions[call] = at
-			s.callEvent("AcpToolCall", call, map[string]any{})
+		began, ended := s.calls.Touch(call)
+		if began {
+			s.events.AddCall("AcpToolCall", call, nil)
 		}
-		if status := call.Shown(); status.Finished() && !s.shown.ended[call] {
-			s.shown.ended[call] = true
-			s.callEvent("AcpToolCallEnd", call, map[string]any{"status": string(status)})
+		if status := call.Shown(); ended {
+			s.events.AddCall("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 			s.permission.CallEnded(call, status)
 		}
-		if _, waits := s.shown.calls[call]; !waits {
-			s.shown.waiting = append(s.shown.waiting, call)
-		}
-		s.shown.calls[call] = at
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
 		s.ledger.Follow(call, s.outbox.turnOpen() || s.working.recent())
@@ -134,13 +91,12 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 		ops = append(ops, editor.Do(rpc.Unsent{In: s.in(), Rows: rows}))
 	}
 	ops = append(ops, s.review.ops(budget)...)
-	calls := s.callOps()
+	calls := s.calls.Take()
 	events := s.eventOps() // before the mirror, which says with them that the turn is over
 	ops = append(ops, s.mirrorOps(calls)...)
 	ops = append(ops, s.terminalOps()...)
 	ops = append(ops, events...)
-	due := len(s.shown.events) > 0 && s.ledger.Told(s.shown.events[0].after) && !s.locating()
-	return ops, s.chat.Dirty() || s.review.dirty() || len(s.shown.calls) > 0 || due
+	return ops, s.chat.Dirty() || s.review.dirty() || s.calls.Pending()
 }
 
 // waiting is what the chat shows of the prompts that are not sent yet. The one that gathers what goes along with
@@ -249,13 +205,15 @@ func (s *Session) redraw(name string, of drawn, why error) {
 	time.AfterFunc(100*time.Millisecond, s.mark)
 }
 
-func (s *Session) mirrorOps(calls []editor.Op) []editor.Op {
+func (s *Session) mirrorOps(calls []rpc.ToolCallAt) []editor.Op {
 	var ops []editor.Op
 	if s.shown.session {
 		s.shown.session = false
 		ops = append(ops, editor.Do(s.mirror()))
 	}
-	ops = append(ops, calls...)
+	if len(calls) > 0 {
+		ops = append(ops, editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls}))
+	}
 	if len(s.shown.changes) > 0 {
 		list := make([]rpc.ChangedFileAt, 0, len(s.shown.changes))
 		for id, file := range s.shown.changes {
@@ -270,45 +228,15 @@ func (s *Session) mirrorOps(calls []editor.Op) []editor.Op {
 	return ops
 }
 
-// callOps are the tool calls that have changed, no more than Neovim takes at once.
-func (s *Session) callOps() []editor.Op {
-	n := min(callsAtOnce, len(s.shown.waiting))
-	if n == 0 {
-		return nil
-	}
-	var calls []rpc.ToolCallAt
-	for _, call := range s.shown.waiting[:n] {
-		calls = append(calls, rpc.ToolCallAt{At: s.shown.calls[call] + 1, Call: mirrorCall(call, mirrored)})
-		delete(s.shown.calls, call)
-	}
-	if s.shown.waiting = s.shown.waiting[n:]; len(s.shown.waiting) == 0 {
-		s.shown.waiting, s.shown.calls = nil, map[*session.ToolCall]int{} // one that was large once stays slow
-	}
-	return []editor.Op{editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls})}
-}
-
-// eventOps are the events whose time has come: of a tool call once the mirror
-// has it, of the end of a turn once the chat shows all of it and its changes
-// are in the record, and what came later waits behind.
+// eventOps are the events that are due. The state that is told after the end of a turn says that it is over.
 func (s *Session) eventOps() []editor.Op {
-	var due []rpc.Event
-	for len(s.shown.events) > 0 {
-		e := s.shown.events[0]
-		if e.name == "AcpTurnEnd" && (s.chat.Dirty() || s.locating() || !s.ledger.Told(e.after)) {
-			break
-		}
-		if _, waits := s.shown.calls[e.call]; waits {
-			break
-		}
-		s.shown.events = s.shown.events[1:]
-		if e.name == "AcpTurnEnd" {
-			s.shown.ends--
-			s.shown.session = true
-		}
-		due = append(due, rpc.Event{Name: e.name, Data: e.data})
-	}
+	ending := s.events.Ending()
+	due := s.events.Take()
 	if len(due) == 0 {
 		return nil
+	}
+	if ending && !s.events.Ending() {
+		s.shown.session = true
 	}
 	return []editor.Op{editor.Do(rpc.Events{Events: due})}
 }

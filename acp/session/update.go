@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 )
@@ -36,10 +37,26 @@ type ToolCallPatch struct {
 }
 
 // empty reports whether the patch names a call and says nothing of it.
-func (p *ToolCallPatch) empty() bool {
-	return p.Title.IsZero() && p.Name.IsZero() && p.Kind.IsZero() && p.Status.IsZero() &&
-		p.Content.IsZero() && p.Locations.IsZero() && p.RawInput.IsZero() && p.RawOutput.IsZero() &&
-		p.Meta.IsZero() && p.Parent.IsZero()
+func (p *ToolCallPatch) empty() bool { return reflect.DeepEqual(*p, ToolCallPatch{ID: p.ID}) }
+
+// Whole is the patch with what it omits cleared, so that nothing of an earlier call with its id is left; but for Meta
+// and Parent, which say how the call came about.
+func (p ToolCallPatch) Whole() ToolCallPatch {
+	clearOmitted(&p.Title)
+	clearOmitted(&p.Name)
+	clearOmitted(&p.Kind)
+	clearOmitted(&p.Status)
+	clearOmitted(&p.Content)
+	clearOmitted(&p.Locations)
+	clearOmitted(&p.RawInput)
+	clearOmitted(&p.RawOutput)
+	return p
+}
+
+func clearOmitted[T any](o *acp.Opt[T]) {
+	if o.IsZero() {
+		*o = acp.Null[T]()
+	}
 }
 
 // ToolCallChunk appends content to the tool call with this id, and creates the

@@ -129,7 +129,7 @@ func (rs *Requests) subject(r session.PermissionRequest) session.ToolCall {
 	switch says := !patch.Title.IsZero() || !patch.RawInput.IsZero() || !patch.Content.IsZero(); {
 	case askedOnly && says:
 		// Some agents use one id for all of their requests: nothing of an earlier one is this one's.
-		patch = whole(patch)
+		patch = patch.Whole()
 		rs.config.Diffs.Reused(patch.ID)
 	case known != nil:
 		before = *known
@@ -149,25 +149,6 @@ func (rs *Requests) subject(r session.PermissionRequest) session.ToolCall {
 		call.Locations = before.Locations
 	}
 	return call
-}
-
-// whole clears what a patch leaves out.
-func whole(p session.ToolCallPatch) session.ToolCallPatch {
-	clearing(&p.Title)
-	clearing(&p.Name)
-	clearing(&p.Kind)
-	clearing(&p.Status)
-	clearing(&p.Content)
-	clearing(&p.Locations)
-	clearing(&p.RawInput)
-	clearing(&p.RawOutput)
-	return p
-}
-
-func clearing[T any](o *acp.Opt[T]) {
-	if o.IsZero() {
-		*o = acp.Null[T]()
-	}
 }
 
 // Observe hears of an update of the agent's, which may say more of what an open request is about.

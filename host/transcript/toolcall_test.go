@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -449,6 +450,16 @@ func TestInspect(t *testing.T) {
 		strings.Repeat("  line\n", inspected) + "  … there is more: see the block whole"
 	if got != want {
 		t.Errorf("it tells\n%s\nnot\n%s", got, want)
+	}
+	// A new field of a tool call is shown too, or left out on purpose.
+	shownAs := map[string]string{
+		"ID": "id       c", "Title": "make\nall", "Name": "Bash", "Kind": "execute", "Status": "completed", "Locations": "/b",
+		"RawInput": "command: make", "RawOutput": "  line", "Meta": "a: 1", "Parent": "part of  task", "Content": "", // the block itself
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[session.ToolCall]()) {
+		if words, known := shownAs[f.Name]; f.IsExported() && (!known || !strings.Contains(got, words)) {
+			t.Errorf("it tells nothing of %s", f.Name)
+		}
 	}
 	if tr.Inspect(50) != nil {
 		t.Error("there is no call at row 50")

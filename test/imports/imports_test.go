@@ -57,6 +57,18 @@ var rules = []rule{
 		why: "the changes of calls are known apart from who asks about them and how they look",
 	},
 	{
+		of: "host/diffview", never: []string{module + "host/transcript", module + "host/calldiff", module + "host/review"},
+		direct: []string{"os", "context"}, why: "a change is shown without knowing whose it is",
+	},
+	{
+		of: "host/events", never: []string{module + "buffers", module + "host/editor", module + "host/transcript", module + "host/ledger"},
+		direct: []string{editorClient, "time", "context"}, why: "what an event waits for is asked, not known",
+	},
+	{
+		of: "host/luastate", never: []string{module + "host/editor", module + "host/ledger", module + "host/calldiff"}, direct: []string{"os", "context"},
+		why: "what Lua keeps of a session is told from the conversation alone",
+	},
+	{
 		of: "host/ledger", never: []string{editorClient, module + "host/editor", module + "host/transcript", module + "host/reviewpage", module + "host/page"},
 		why: "what agents do to files is known apart from what is shown of it",
 	},

@@ -1,4 +1,4 @@
-package host
+package diffview
 
 import (
 	"fmt"
@@ -39,14 +39,14 @@ func TestViewOfWholeTexts(t *testing.T) {
 		fmt.Fprintf(&old, "line %d\n", i)
 	}
 	text := strings.Replace(old.String(), "line 4321\n", "another\nand one more\n", 1)
-	v := viewOf(changedFile(old.String(), text), "")
-	if v.form != "whole" || v.first != 4322 || v.oldLines != 6001 || v.newLines != 6002 {
-		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
+	v := Of(changedFile(old.String(), text), "")
+	if v.Form != "whole" || v.First != 4322 || v.OldLines != 6001 || v.NewLines != 6002 {
+		t.Errorf("the view is %s from %d, of %d and %d lines", v.Form, v.First, v.OldLines, v.NewLines)
 	}
-	if joined(v.pieces, "old") != old.String() || joined(v.pieces, "new") != text {
+	if joined(v.Pieces, "old") != old.String() || joined(v.Pieces, "new") != text {
 		t.Error("the pieces are not the texts")
 	}
-	for _, p := range v.pieces {
+	for _, p := range v.Pieces {
 		if n := len(p.Old); n > pieceLines {
 			t.Errorf("a piece has %d lines", n)
 		}
@@ -63,12 +63,12 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 		"hunks alone":  {Path: "/f", Located: true, Hunks: changedFile("a\nb\n", "a\nc\n").Hunks, Added: 1, Removed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := viewOf(f, "")
-			if v.form != "changes" {
-				t.Fatalf("the form is %s", v.form)
+			v := Of(f, "")
+			if v.Form != "changes" {
+				t.Fatalf("the form is %s", v.Form)
 			}
 			var kinds string
-			for _, p := range v.pieces {
+			for _, p := range v.Pieces {
 				k := p.Kinds
 				kinds += k
 				for _, side := range []struct {
@@ -85,8 +85,8 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 					}
 				}
 			}
-			if at := strings.IndexAny(kinds, "~+-"); at+1 != v.first {
-				t.Errorf("the first change is at %d, not %d", at+1, v.first)
+			if at := strings.IndexAny(kinds, "~+-"); at+1 != v.First {
+				t.Errorf("the first change is at %d, not %d", at+1, v.First)
 			}
 			if n := strings.Count(kinds, "~"); n != f.Added {
 				t.Errorf("%d lines are changed, not %d", n, f.Added)
@@ -98,8 +98,8 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 func TestViewIsBounded(t *testing.T) {
 	text := strings.Repeat("new\n", mostLines+7)
 	f := changedFile("long\nago\n", text)
-	v := viewOf(f, "")
-	lines := strings.Split(joined(v.pieces, "new"), "\n")
+	v := Of(f, "")
+	lines := strings.Split(joined(v.Pieces, "new"), "\n")
 	if got := lines[len(lines)-2]; len(lines) != mostLines+2 || got != "… +7 lines" {
 		t.Errorf("%d lines, the last one %q", len(lines)-1, got)
 	}
@@ -120,12 +120,12 @@ func TestRowsStandBesideEachOther(t *testing.T) {
 }
 
 func TestInlineChanges(t *testing.T) {
-	v := viewOf(changedFile("a\nb\nc\nd\n", "a\nB\nc\nnew\nd\n"), "inline")
-	if v.form != "inline" || v.first != 2 || v.oldLines != 4 || v.newLines != 5 {
-		t.Errorf("the view is %s from %d, of %d and %d lines", v.form, v.first, v.oldLines, v.newLines)
+	v := Of(changedFile("a\nb\nc\nd\n", "a\nB\nc\nnew\nd\n"), "inline")
+	if v.Form != "inline" || v.First != 2 || v.OldLines != 4 || v.NewLines != 5 {
+		t.Errorf("the view is %s from %d, of %d and %d lines", v.Form, v.First, v.OldLines, v.NewLines)
 	}
 	var got []string
-	for _, p := range v.pieces {
+	for _, p := range v.Pieces {
 		for _, c := range p.Changes {
 			got = append(got, fmt.Sprint(c.OldAt, c.NewAt, c.Old, c.New))
 		}
@@ -136,9 +136,9 @@ func TestInlineChanges(t *testing.T) {
 }
 
 func TestViewOfABinaryFile(t *testing.T) {
-	v := viewOf(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, "inline")
-	if v.form != "sentence" || joined(v.pieces, "new") != "Binary file.\n" {
-		t.Errorf("the view is %s: %q", v.form, joined(v.pieces, "new"))
+	v := Of(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, "inline")
+	if v.Form != "sentence" || joined(v.Pieces, "new") != "Binary file.\n" {
+		t.Errorf("the view is %s: %q", v.Form, joined(v.Pieces, "new"))
 	}
 }
 
@@ -161,14 +161,14 @@ func TestPlacesOfHunks(t *testing.T) {
 		}
 		hunks := f.Parts()
 		for _, form := range []string{"", "inline", "rows"} {
-			v := viewOf(f, form)
+			v := Of(f, form)
 			var lines [2][]string
 			var numbers [2][]int
-			for _, piece := range v.pieces {
+			for _, piece := range v.Pieces {
 				lines[0], lines[1] = append(lines[0], piece.Old...), append(lines[1], piece.New...)
 				numbers[0], numbers[1] = append(numbers[0], piece.OldNumbers...), append(numbers[1], piece.NewNumbers...)
 			}
-			switch v.form {
+			switch v.Form {
 			case "inline":
 				lines = [2][]string{diff.TextLines(old), diff.TextLines(text)}
 			case "changes":
@@ -184,21 +184,21 @@ func TestPlacesOfHunks(t *testing.T) {
 					}
 				}
 			}
-			if len(v.hunks) != 4*len(hunks) {
-				t.Fatalf("seed %d, %s: %d places of %d hunks", seed, v.form, len(v.hunks)/4, len(hunks))
+			if len(v.Hunks) != 4*len(hunks) {
+				t.Fatalf("seed %d, %s: %d places of %d hunks", seed, v.Form, len(v.Hunks)/4, len(hunks))
 			}
 			for i, h := range hunks {
 				for side, want := range [][]diff.Line{h.Old, h.New} {
-					at, n := v.hunks[4*i+2*side], v.hunks[4*i+2*side+1]
+					at, n := v.Hunks[4*i+2*side], v.Hunks[4*i+2*side+1]
 					var shown []string
 					for row := at; row < at+n; row++ {
-						if v.form != "changes" || numbers[side][row-1] > 0 {
+						if v.Form != "changes" || numbers[side][row-1] > 0 {
 							shown = append(shown, lines[side][row-1])
 						}
 					}
 					texts, _ := linesAndWords(want)
 					if !slices.Equal(shown, texts) && len(shown)+len(texts) > 0 {
-						t.Fatalf("seed %d, %s: hunk %d has %q at %d, not %q", seed, v.form, i, shown, at, texts)
+						t.Fatalf("seed %d, %s: hunk %d has %q at %d, not %q", seed, v.Form, i, shown, at, texts)
 					}
 				}
 			}

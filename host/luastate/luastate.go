@@ -1,0 +1,86 @@
+// Package luastate is what Lua keeps of a session, as the Lua API returns it: its tool calls and options.
+package luastate
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// MaxText is how many bytes of one of the agent's texts Lua keeps.
+const MaxText = 4 << 10
+
+// Option is an option as acp.options() returns it.
+func Option(o session.Option) rpc.Option {
+	m := rpc.Option{ID: o.ID, Name: o.Name, Description: o.Description, Category: o.Category, Type: o.Type, Value: o.Value}
+	if o.Type == "boolean" {
+		m.Value = o.Value == "true"
+	}
+	for _, c := range o.Choices {
+		m.Choices = append(m.Choices, rpc.Choice{Value: c.Value, Name: c.Name, Description: c.Description, Group: c.Group})
+	}
+	return m
+}
+
+// ToolCall is a tool call as acp.tool_calls() returns it, with its texts cut at limit bytes; a limit of 0 is none, and
+// brings the raw input and output too.
+func ToolCall(c *session.ToolCall, limit int) rpc.ToolCall {
+	m := rpc.ToolCall{ID: c.ID, Title: styled.Cut(c.Title, limit), Name: c.Name, Kind: string(c.Kind), Status: string(c.Shown())}
+	for _, l := range c.Locations {
+		m.Locations = append(m.Locations, rpc.CallLocation{Path: l.Path, Line: max(0, l.Line)})
+	}
+	for _, item := range c.Shows() {
+		m.Content = append(m.Content, content(item, limit))
+	}
+	if limit == 0 {
+		_ = json.Unmarshal(c.RawInput, &m.RawInput) // what is no JSON is left out
+		_ = json.Unmarshal(c.RawOutput, &m.RawOutput)
+	}
+	return m
+}
+
+func content(item session.ToolCallContent, limit int) rpc.CallContent {
+	short := func(text *string) *string {
+		if text != nil {
+			text = new(styled.Cut(*text, limit))
+		}
+		return text
+	}
+	switch item := item.(type) {
+	case session.Diff:
+		return rpc.CallContent{
+			Type: "diff", Path: item.Path, Operation: string(item.Operation), OldPath: item.OldPath,
+			Text: short(item.NewText), OldText: short(item.OldText),
+		}
+	case session.TerminalRef:
+		return rpc.CallContent{Type: "terminal", TerminalID: item.TerminalID}
+	case session.ContentItem:
+		return rpc.CallContent{
+			Type: "content", Block: contentType(item.Content), Text: new(styled.Cut(transcript.Describe(item.Content), limit)),
+		}
+	case session.UnknownItem:
+		return rpc.CallContent{Type: item.Type}
+	}
+	return rpc.CallContent{}
+}
+
+func contentType(c session.Content) string {
+	switch c := c.(type) {
+	case session.Text:
+		return "text"
+	case session.Image:
+		return "image"
+	case session.Audio:
+		return "audio"
+	case session.ResourceLink:
+		return "resource_link"
+	case session.Resource:
+		return "resource"
+	case session.UnknownContent:
+		return c.Type
+	}
+	return ""
+}
