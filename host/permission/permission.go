@@ -1,3 +1,6 @@
+// Package permission has what waits for the user's word: the requests of a session's agent, and its reads and writes of
+// files. It shows them in words and diffs, lets the user refuse single hunks, and answers each exactly once, whoever comes
+// first: the policy, the user, a cancellation, the agent's withdrawal, the end of the process.
 package permission
 
 import (
@@ -36,11 +39,11 @@ type Config struct {
 
 	// What comes of reads and writes. Any goroutine may call these, but for Wrote.
 
-	Asks  func()                                        // the agent reads files through its client
-	Reads func(session.ReadTextFile)                    // it may read this
-	Took  func(w buffers.Written, by string, seen bool) // a write has changed a file, seen: as the user was shown
-	Wrote func(path string, w buffers.Written, err error)
-	Edits func(path string, w buffers.Written) // a write is made
+	Asks  func()                                            // the agent wants to read a file
+	Reads func(session.ReadTextFile)                        // it may
+	Took  func(w buffers.Written, by string, reviewed bool) // a write has changed a file; reviewed: as the user was shown
+	Edits func(path string, w buffers.Written)              // a write is made
+	Wrote func(path string, w buffers.Written, err error)   // it is made, or not, and answered
 }
 
 // Requests are the permission requests of a session: those of its agent, and the client's own about files that the agent
@@ -58,7 +61,7 @@ func New(base feature.Base, config Config) *Requests { return &Requests{base: ba
 
 // request is an open request. It is answered exactly once: when it leaves [queue.pending].
 type request struct {
-	id      int64                     // unique in this Neovim, ascending
+	id      int64                     // see [Config]
 	asked   session.PermissionRequest // its Reply is not used
 	call    session.ToolCall          // what it is about, see [Requests.subject]
 	file    rules.Path                // of the client's own; else zero
@@ -221,7 +224,7 @@ func (rs *Requests) decided(p *request, d policy.Decision) {
 	case d.OptionID != "" && (p.write == nil || d.OptionID == refuse):
 		rs.config.Apply(session.Waiting{ToolCallID: p.asked.Call.ID, Open: true}) // it shows what became of it
 		rs.resolve(p, d.OptionID, "rule")
-		if p.file.Given == "" { // our own question says so itself
+		if p.file.Given == "" { // the client's own says so itself
 			rs.base.Remark("info", d.Remark)
 		}
 	default:

@@ -267,8 +267,8 @@ type unwanted struct {
 	refused, all int
 }
 
-// warnUnwanted tells of refused hunks that the agent has made, when its call has ended; or, at the turn's end, all calls.
-// done says that the call did what it was to do.
+// warnUnwanted says in the chat which refused hunks a call has made that has ended; or, at the turn's end, all calls. done
+// says that it did what it was to do.
 func (rs *Requests) warnUnwanted(call string, all, done bool) {
 	for _, u := range rs.queue.takeUnwanted(call, all) {
 		if !done {
