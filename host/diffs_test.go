@@ -98,7 +98,7 @@ func TestLocationOfAChange(t *testing.T) {
 	s.on(func() {
 		s.chat.Sync()
 		s.chat.Take(1 << 20)
-		if got := s.location(0); got.Path != path || got.Line != 3 {
+		if got := s.chat.Location(0); got.Path != path || got.Line != 3 {
 			t.Errorf("it is at %v", got)
 		}
 	})

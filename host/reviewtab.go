@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/diffview"
+	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
@@ -285,7 +286,7 @@ func (t *reviewTab) ops(budget int) []editor.Op {
 	}
 	var ops []editor.Op
 	for _, e := range t.page.Take(budget) {
-		ops = append(ops, t.session.draw(&t.page, editor.Do(rpc.ReviewEdit{Edit: t.session.edit(e)})))
+		ops = append(ops, t.session.pages.Op(&t.page, editor.Do(rpc.ReviewEdit{Edit: t.session.pages.Edit(e)})))
 	}
 	if t.page.Dirty() {
 		t.session.urgent.Store(true)
@@ -504,5 +505,5 @@ func (t *reviewTab) beside(m rpc.ReviewBeside) {
 	if len(lines) == 0 {
 		lines = []styled.Line{{}}
 	}
-	t.session.host.fill(m.Buf, transcript.Given(lines...))
+	draw.Fill(t.session.base.Editor, m.Buf, transcript.Given(lines...))
 }

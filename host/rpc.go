@@ -86,7 +86,7 @@ var handlers = handling(
 		s.mark()
 	}),
 	toSession(func(s *Session, m rpc.Fold) {
-		row, fold := s.row(m.At), transcript.Fold(m.Fold)
+		row, fold := s.chat.Row(m.At), transcript.Fold(m.Fold)
 		if fold == transcript.Toggle && s.chat.IsDue(row) {
 			s.base.Editor.Post(editor.Do(rpc.OpenReview{In: m.In}))
 			return
@@ -95,32 +95,21 @@ var handlers = handling(
 		s.mark()
 	}),
 	toSession(func(s *Session, m rpc.KeepDue) {
-		if !s.chat.IsDue(s.row(m.At)) {
+		if !s.chat.IsDue(s.chat.Row(m.At)) {
 			s.base.Editor.Notify("warning", "this line counts no changes to review")
 			return
 		}
 		s.decide(ledger.Decision{Do: review.Keep}, func(int, error) {})
 	}),
-	toSession(func(s *Session, m rpc.Next) {
-		to := rpc.FoundRow{Row: s.row(m.At)}
-		for range m.Count {
-			next, ok := s.chat.Next(to.Row, transcript.Kind(m.Kind), m.Forward)
-			if !ok {
-				break
-			}
-			to = rpc.FoundRow{Row: next, Found: true}
-		}
-		s.base.Editor.Answer(m.Callback, to, "")
+	toSession(func(s *Session, m rpc.Next) { s.chat.Find(m) }),
+	toSession(func(s *Session, m rpc.Block) { s.chat.Extent(m) }),
+	toSession(func(s *Session, m rpc.Location) {
+		s.base.Editor.Answer(m.Callback, s.chat.Location(s.chat.Row(m.At)), "")
 	}),
-	toSession(func(s *Session, m rpc.Block) {
-		row, end := s.chat.Block(s.row(m.At))
-		s.base.Editor.Answer(m.Callback, rpc.Rows{Row: row, EndRow: end}, "")
-	}),
-	toSession(func(s *Session, m rpc.Location) { s.base.Editor.Answer(m.Callback, s.location(s.row(m.At)), "") }),
-	toSession(func(s *Session, m rpc.Inspect) { s.inspect(s.row(m.At), m.Callback) }),
-	toSession(func(s *Session, m rpc.Whole) { s.whole(s.chat.Whole(s.row(m.At)), m.Buf, m.Callback) }),
-	toSession(func(s *Session, m rpc.Output) { s.whole(s.chat.Output(s.row(m.At)), m.Buf, m.Callback) }),
-	toSession(func(s *Session, m rpc.Redraw) { s.redraw("redraw", s.chat, errors.New(m.Why)) }),
+	toSession(func(s *Session, m rpc.Inspect) { s.chat.TellCall(m) }),
+	toSession(func(s *Session, m rpc.Whole) { s.chat.ShowWhole(m) }),
+	toSession(func(s *Session, m rpc.Output) { s.chat.ShowOutput(m) }),
+	toSession(func(s *Session, m rpc.Redraw) { s.chat.Redraw(errors.New(m.Why)) }),
 	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any
 		if call := s.conv.ToolCall(m.ID); call != nil {

@@ -11,7 +11,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
+	"github.com/acp-nvim/acp-nvim/host/chat"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -53,7 +55,8 @@ type Session struct {
 	permission *permission.Requests
 	remarked   map[string]bool // what remarkOnce has said in this turn
 
-	chat   *transcript.Transcript
+	chat   *chat.Chat
+	pages  draw.Pages
 	shown  shown
 	calls  *luastate.Calls
 	events *events.Queue
@@ -98,7 +101,8 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
-	s.chat = transcript.New(s.conv, transcript.Config{
+	s.pages = draw.New(s.base, s.mark)
+	s.chat = chat.New(s.base, s.pages, s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.screenful,
 		Output: resolved, Resolve: resolvedLines, Save: s.save, Files: func(call *session.ToolCall) []*diff.File { return s.diffs.Shared(call) },
 	})
@@ -110,7 +114,6 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.comments.told = map[string]bool{}
 	s.shown = shown{
 		session:   true,
-		unsent:    -1,
 		changes:   map[int]*rpc.ChangedFile{},
 		terminals: map[*sessionTerminal]bool{},
 	}

@@ -1,12 +1,10 @@
 package host
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
-	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
@@ -17,7 +15,6 @@ type shown struct {
 	session   bool
 	changes   map[int]*rpc.ChangedFile  // changed files, by their id in the record; nil: as before
 	terminals map[*sessionTerminal]bool // which show more; true: the mirror of them is out of date
-	unsent    int                       // lines of the chat's end that are of prompts which wait; -1: not told
 }
 
 // apply brings an update into the state, and notes for the mirror and the
@@ -82,14 +79,7 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	for t := range s.shown.terminals {
 		s.chat.TouchTerminal(t.id)
 	}
-	var ops []editor.Op
-	for _, e := range s.chat.Take(budget) {
-		ops = append(ops, s.draw(s.chat, editor.Do(s.edit(e))))
-	}
-	if rows := s.chat.Unsent(); rows != s.shown.unsent {
-		s.shown.unsent = rows
-		ops = append(ops, editor.Do(rpc.Unsent{In: s.in(), Rows: rows}))
-	}
+	ops := s.chat.Ops(budget)
 	ops = append(ops, s.review.ops(budget)...)
 	calls := s.calls.Take()
 	events := s.eventOps() // before the mirror, which says with them that the turn is over
@@ -136,74 +126,8 @@ func (s *Session) flush() {
 	}
 }
 
-// drawn is what is shown in a buffer, and can be begun anew.
-type drawn interface{ Reset() }
-
-// draw has Lua execute op, an edit of a page, and the page drawn anew where that fails.
-func (s *Session) draw(of drawn, op editor.Op) editor.Op {
-	op.Done = func(_ any, err error) {
-		if err != nil {
-			s.base.Box.Put(func() { s.redraw(op.Name, of, err) })
-		}
-	}
-	return op
-}
-
-// edit is an edit of a page as Lua takes it.
-func (s *Session) edit(e page.Edit) rpc.Edit {
-	edit := rpc.Edit{
-		In: s.in(), Seq: e.Seq, Count: e.Count, Row: e.Row, EndRow: e.EndRow, Append: e.Append, Col: e.Col, Lines: e.Lines,
-		MarkRow: e.MarkRow, MarkEnd: e.MarkEnd, Marks: lineMarks(e),
-	}
-	for _, d := range e.Decor {
-		edit.Decor = append(edit.Decor, rpc.Decor(d))
-	}
-	for _, c := range e.Code {
-		code := rpc.Code{
-			Row: c.Row, EndRow: c.EndRow, Lang: c.Lang, File: c.File, Col: c.Col, Cols: c.Cols, Sides: c.Sides,
-		}
-		for _, a := range c.Around {
-			code.Around = append(code.Around, rpc.Around(a))
-		}
-		edit.Code = append(edit.Code, code)
-	}
-	for _, image := range e.Images {
-		edit.Images = append(edit.Images, rpc.Image(image))
-	}
-	for _, rows := range e.Prose {
-		edit.Prose = append(edit.Prose, rpc.Rows{Row: rows[0], EndRow: rows[1]})
-	}
-	return edit
-}
-
 // in says that a message is about this session.
 func (s *Session) in() rpc.In { return rpc.In{Session: s.id} }
-
-// lineMarks is the highlights of an edit as Lua keeps them, a string for each
-// line: column, end column, group, and so on.
-func lineMarks(e page.Edit) []string {
-	lines := make([]string, e.MarkEnd-e.MarkRow)
-	var words []byte
-	for i := 0; i < len(e.Marks); {
-		row := e.Marks[i]
-		for words = words[:0]; i < len(e.Marks) && e.Marks[i] == row; i += 4 {
-			for _, n := range e.Marks[i+1 : i+4] {
-				words = append(strconv.AppendInt(words, int64(n), 10), ' ')
-			}
-		}
-		lines[row-e.MarkRow] = string(words)
-	}
-	return lines
-}
-
-// redraw fills a buffer anew, after an edit did not reach it: somebody changed
-// it, or Neovim was in a state that allows no change.
-func (s *Session) redraw(name string, of drawn, why error) {
-	s.base.Log.Info("draw a buffer anew", "session", s.id, "after", name, "why", why)
-	of.Reset()
-	s.shown.unsent = -1
-	time.AfterFunc(100*time.Millisecond, s.mark)
-}
 
 func (s *Session) mirrorOps(calls []rpc.ToolCallAt) []editor.Op {
 	var ops []editor.Op

@@ -61,6 +61,14 @@ var rules = []rule{
 		direct: []string{"os", "context"}, why: "a change is shown without knowing whose it is",
 	},
 	{
+		of: "host/draw", never: []string{module + "host/chat", module + "host/review", module + "host/ledger", module + "host/calldiff"}, direct: []string{editorClient, "os", "context"},
+		why: "pages are drawn alike, whatever they show",
+	},
+	{
+		of: "host/chat", never: []string{module + "host/ledger", module + "host/review", module + "host/calldiff"}, direct: []string{editorClient, "os", "context"},
+		why: "the chat knows the conversation alone",
+	},
+	{
 		of: "host/events", never: []string{module + "buffers", module + "host/editor", module + "host/transcript", module + "host/ledger"},
 		direct: []string{editorClient, "time", "context"}, why: "what an event waits for is asked, not known",
 	},

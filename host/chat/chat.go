@@ -1,0 +1,105 @@
+// Package chat has Neovim show the chat of a session, and answers what Lua asks about its rows.
+package chat
+
+import (
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/draw"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// Chat is the transcript of a session, drawn in a buffer. It belongs to the session's goroutine.
+type Chat struct {
+	*transcript.Transcript
+	base   feature.Base
+	pages  draw.Pages
+	unsent int // as Lua was told last: lines of the chat's end that are of prompts which wait; -1 is not told
+}
+
+// New shows a conversation.
+func New(base feature.Base, pages draw.Pages, conv *session.Conversation, config transcript.Config) *Chat {
+	return &Chat{Transcript: transcript.New(conv, config), base: base, pages: pages, unsent: -1}
+}
+
+// Reset has the chat drawn from the beginning.
+func (c *Chat) Reset() {
+	c.Transcript.Reset()
+	c.unsent = -1
+}
+
+// Redraw is Reset with the reason that Lua gives.
+func (c *Chat) Redraw(why error) { c.pages.Anew(c, "redraw", why) }
+
+// Ops are what Neovim is to draw next, about budget bytes of it.
+func (c *Chat) Ops(budget int) (ops []editor.Op) {
+	for _, e := range c.Take(budget) {
+		ops = append(ops, c.pages.Op(c, editor.Do(c.pages.Edit(e))))
+	}
+	if rows := c.Unsent(); rows != c.unsent {
+		c.unsent = rows
+		ops = append(ops, editor.Do(rpc.Unsent{In: rpc.In{Session: c.base.Session}, Rows: rows}))
+	}
+	return ops
+}
+
+// Row is the row that a message of Lua is about.
+func (c *Chat) Row(at rpc.At) int { return c.Follow(at.Row, at.Seq) }
+
+// Location is the place that a row leads to; it has no path if there is none.
+func (c *Chat) Location(row int) rpc.Place {
+	place, ok := c.Place(row)
+	if !ok {
+		return rpc.Place{}
+	}
+	path, ok := c.base.Absolute(place.Path)
+	if !ok {
+		return rpc.Place{}
+	}
+	return rpc.Place{Path: path, Line: place.Line, External: place.External}
+}
+
+// Find answers which row a number of blocks further is.
+func (c *Chat) Find(m rpc.Next) {
+	to := rpc.FoundRow{Row: c.Row(m.At)}
+	for range m.Count {
+		next, ok := c.Next(to.Row, transcript.Kind(m.Kind), m.Forward)
+		if !ok {
+			break
+		}
+		to = rpc.FoundRow{Row: next, Found: true}
+	}
+	c.base.Editor.Answer(m.Callback, to, "")
+}
+
+// Extent answers which rows the block at a row has.
+func (c *Chat) Extent(m rpc.Block) {
+	row, end := c.Block(c.Row(m.At))
+	c.base.Editor.Answer(m.Callback, rpc.Rows{Row: row, EndRow: end}, "")
+}
+
+// TellCall answers with all that is known of the tool call at a row.
+func (c *Chat) TellCall(m rpc.Inspect) {
+	lines, marks := styled.Flatten(c.Inspect(c.Row(m.At)))
+	c.base.Editor.Answer(m.Callback, rpc.Lines{Lines: lines, Marks: marks}, "")
+}
+
+// ShowWhole fills a buffer with the whole block at a row, and answers what it is.
+func (c *Chat) ShowWhole(m rpc.Whole) { c.show(c.Whole(c.Row(m.At)), m.Buf, m.Callback) }
+
+// ShowOutput is ShowWhole for the output of a tool call alone.
+func (c *Chat) ShowOutput(m rpc.Output) { c.show(c.Output(c.Row(m.At)), m.Buf, m.Callback) }
+
+func (c *Chat) show(render func() transcript.Whole, buf, callback int) {
+	if render == nil {
+		c.base.Editor.Answer(callback, nil, "")
+		return
+	}
+	c.base.Background(func() {
+		w := render()
+		c.base.Editor.Answer(callback, rpc.WholeBlock{Name: w.Name, Lang: w.Lang}, "")
+		draw.Fill(c.base.Editor, buf, w.Lines)
+	})
+}
