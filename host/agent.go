@@ -424,7 +424,7 @@ func (c clientOf) Update(id string, u session.Update) {
 
 func (c clientOf) RequestPermission(r session.PermissionRequest) {
 	s, err := c.session(r.SessionID)
-	if err != nil || !s.base.Box.PutSlowly(func() { s.requestPermission(r) }) {
+	if err != nil || !s.base.Box.PutSlowly(func() { s.permission.Ask(r) }) {
 		r.Reply("")
 	}
 }
@@ -435,7 +435,7 @@ func (c clientOf) ReadTextFile(r session.ReadTextFile) {
 		r.Reply("", err)
 		return
 	}
-	s.readTextFile(r)
+	s.permission.Read(r)
 }
 
 func (c clientOf) WriteTextFile(r session.WriteTextFile) {
@@ -444,7 +444,7 @@ func (c clientOf) WriteTextFile(r session.WriteTextFile) {
 		r.Reply(err)
 		return
 	}
-	s.writeTextFile(r)
+	s.permission.Write(r)
 }
 
 func (c clientOf) CreateTerminal(r session.CreateTerminal) {

@@ -146,14 +146,14 @@ func TestChangesThatWereAskedStay(t *testing.T) {
 		path := write(t, dir, "a.txt", "1\n2\n3\n")
 		s.on(func() {
 			s.phase = ready
-			s.requestPermission(session.PermissionRequest{
+			s.permission.Ask(session.PermissionRequest{
 				Context: context.Background(), Reply: func(string) {},
 				Call: session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{replacing(path, "2", "two")})},
 				Options: []session.PermissionOption{
 					{ID: "yes", Name: "Yes", Kind: "allow_once"}, {ID: "no", Name: "No", Kind: "reject_once"},
 				},
 			})
-			s.respond(s.permissions.asked[0].id, test.answer)
+			s.permission.Respond(int64(s.permission.About(&session.ToolCall{ID: "c"})), test.answer)
 			s.apply(session.ToolCallPatch{ID: "c", Status: acp.Set(test.status), Content: acp.Set([]session.ToolCallContent{
 				session.ContentItem{Content: session.Text{Text: "Wrote the file."}},
 			})})

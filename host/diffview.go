@@ -1,36 +1,31 @@
 package host
 
 import (
-	"slices"
-
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/diffview"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // tellDiff answers Lua's question for a call's diff: what is known of its files, and the text of one of them, in pieces
 // that come before the answer. The answer is nil if there is no diff.
 func (s *Session) tellDiff(m rpc.ShowDiff) {
-	id := m.Callback
 	call := s.diffCall(m)
 	if call == nil {
-		s.base.Editor.Answer(id, nil, "")
+		s.base.Editor.Answer(m.Callback, nil, "")
 		return
 	}
-	// What is picked in the diff of a request is picked of what it is about.
-	if p := s.permissions.about(call.ID); p != nil && call.ID != "" && s.permissions.of(call) == nil && len(s.diffs.Changes(&p.call)) > 0 {
-		call = &p.call
+	call = s.permission.Subject(call)
+	if m.Anew {
+		s.permission.LookAgain(call, func() { s.tellDiffOf(call, m) })
+		return
 	}
-	if m.Anew && s.permissions.about(call.ID) != nil {
-		if p := s.permissions.of(call); p != nil && p.held != nil {
-			m.Anew = false
-			s.refreshHeld(p, func() { s.tellDiff(m) })
-			return
-		}
-		s.diffs.LookAgain(call) // the user may have typed there since
-	}
+	s.tellDiffOf(call, m)
+}
+
+// tellDiffOf answers Lua's question for the diff of a call, once that is located.
+func (s *Session) tellDiffOf(call *session.ToolCall, m rpc.ShowDiff) {
+	id := m.Callback
 	s.diffs.WhenLocated(call, func() {
 		files := s.diffs.Files(call)
 		if len(files) == 0 { // the agent has replaced it since
@@ -39,16 +34,8 @@ func (s *Session) tellDiff(m rpc.ShowDiff) {
 		}
 		at := min(max(1, m.File), len(files))
 		answer := rpc.Diff{Call: call.ID, At: at, Files: s.fileList(files)}
-		done := call.Status == session.StatusCompleted
-		for _, p := range slices.Backward(s.permissions.asked) { // the oldest, where several are about the call
-			if &p.call == call || p.request.Call.ID == call.ID {
-				answer.Permission = int(p.id)
-				done = false
-			}
-			if &p.call == call {
-				break
-			}
-		}
+		answer.Permission = s.permission.About(call)
+		done := call.Status == session.StatusCompleted && answer.Permission == 0
 		f := files[at-1]
 		answer.Before, answer.After = diffview.Labels(f, done, s.base.Short)
 		answer.Path, _ = s.base.Absolute(f.Path)
@@ -70,11 +57,7 @@ func (s *Session) diffCall(m rpc.ShowDiff) *session.ToolCall {
 	case m.Call != "":
 		call = s.conv.ToolCall(m.Call)
 	case m.Permission != 0:
-		for _, p := range s.permissions.asked {
-			if p.id == int64(m.Permission) {
-				call = &p.call
-			}
-		}
+		call = s.permission.Call(m.Permission)
 	case m.Row != nil:
 		call, _ = s.chat.Entry(*m.Row).(*session.ToolCall)
 	default:
@@ -96,25 +79,4 @@ func (s *Session) fileList(files []diff.File) []rpc.DiffFile {
 		list[i] = rpc.DiffFile{Name: s.base.Short(f.Path), Added: f.Added, Removed: f.Removed}
 	}
 	return list
-}
-
-// addFiles adds to a request what the float shows of it while its diff is open
-// beside: what is said of it, the files, without what changes in them, and why
-// it is asked.
-func (s *Session) addFiles(to *rpc.Permission, p *permission, said, why []styled.Line) {
-	files := s.diffs.Files(&p.call)
-	if len(files) == 0 {
-		return
-	}
-	body := slices.Concat(aside(&p.call, ""), said)
-	for i := range files {
-		f := &files[i]
-		body = append(body, styled.FileHead(f.Name(s.base.Short), f.Added, f.Removed))
-		if f.Note != "" {
-			body = append(body, styled.Colored("⚠ "+f.Note, styled.ToolWaiting)...)
-		}
-		body = append(body, s.staleLines(p, f.Path)...)
-	}
-	to.Files = len(files)
-	to.Brief, to.BriefMarks = styled.Flatten(append(capped(body, floatDiffLines), why...))
 }

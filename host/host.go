@@ -22,6 +22,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -52,12 +53,12 @@ type Host struct {
 	sayWithout sync.Once
 
 	permissionIDs atomic.Int64
-	judge         atomic.Pointer[judge]  // nil until Lua has told the rules
-	reviewBefore  atomic.Bool            // writes through the client wait for the user
-	reviews       atomic.Bool            // the user is told what waits for a review
-	keepKey       atomic.Pointer[string] // the key of the chat that keeps all of that; "" for none
-	loops         sync.WaitGroup         // the sessions' goroutines
-	work          sync.WaitGroup         // all others
+	policy        atomic.Pointer[policy.Policy] // nil until Lua has sent the rules
+	reviewBefore  atomic.Bool                   // writes through the client wait for the user
+	reviews       atomic.Bool                   // the user is told what waits for a review
+	keepKey       atomic.Pointer[string]        // the key of the chat that keeps all of that; "" for none
+	loops         sync.WaitGroup                // the sessions' goroutines
+	work          sync.WaitGroup                // all others
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session

@@ -12,7 +12,7 @@ func (s *Session) mirror() rpc.Session {
 	m := rpc.Session{
 		ID: s.id, Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, State: s.state(), Title: s.conv.Title,
 		StopReason: string(s.conv.Stop), AgentSessionID: s.remote.stored, Protocol: s.info.Protocol,
-		ToolCalls: len(s.conv.Calls), Permissions: len(s.permissions.waiting()), Queued: len(queued), Paused: s.prompts.Paused(),
+		ToolCalls: len(s.conv.Calls), Permissions: s.permission.Waiting(), Queued: len(queued), Paused: s.prompts.Paused(),
 		Queue: queued, Steers: s.info.Steers, Unsaved: s.prompts.Unsaved.Offered(),
 	}
 	if s.phase == dead || s.phase == authRequired {

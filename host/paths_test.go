@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/followalong"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/follow"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
@@ -68,11 +69,11 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", dir+"/home")
-	j := &judge{kept: answers.Open(dir + "/answers.json"), rules: rules.List{Rules: []rules.Rule{
-		{Kinds: []string{"edit"}, Paths: []string{"/etc/**"}, Action: rules.Reject},
-		{Kinds: []string{"edit"}, Paths: []string{"**"}, Action: rules.Allow},
-	}}}
-	careless := &judge{kept: j.kept, rules: rules.List{Rules: []rules.Rule{j.rules.Rules[0], {Kinds: []string{"edit"}, Action: rules.Allow}}}}
+	kept := answers.Open(dir + "/answers.json")
+	deciding := func(list ...rules.Rule) *policy.Policy { return policy.New(rules.List{Rules: list}, kept) }
+	system := rules.Rule{Kinds: []string{"edit"}, Paths: []string{"/etc/**"}, Action: rules.Reject}
+	project := deciding(system, rules.Rule{Kinds: []string{"edit"}, Paths: []string{"**"}, Action: rules.Allow})
+	careless := deciding(system, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
 	options := []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}}
 
 	for name, want := range map[string]string{ // the file without links, "" for none
@@ -129,18 +130,18 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			if strings.Contains(name, "://") && !strings.HasPrefix(strings.ToLower(name), "file:") && !strings.Contains(way, "location") && !strings.Contains(way, "diff") && way != "changes" {
 				continue // an address, not a file
 			}
-			s := aloneSession(t)
-			s.base.Cwd, s.phase, s.base.Roots = dir+"/proj", ready, []string{dir + "/proj"}
-			s.host.judge.Store(j)
+			s := sessionIn(t, dir+"/proj")
+			s.phase = ready
+			s.host.policy.Store(project)
 			s.on(func() { s.conv.Apply(patch) })
 			call := s.conv.ToolCall("c")
 
 			// The rules.
-			m := matter{cwd: s.base.Cwd, call: *call, options: options}
-			if r := m.request(); len(r.Paths) != 1 || r.Paths[0].Real != want {
-				t.Errorf("%q in %s: the rules see %+v, expected %q", name, way, r.Paths, want)
+			r := policy.Request{Cwd: s.base.Cwd, Call: *call, Options: options}
+			exact := deciding(rules.Rule{Kinds: []string{"edit"}, Paths: []string{want}, Action: rules.Allow})
+			if got := exact.Decide(r).OptionID; want != "" && got != "yes" {
+				t.Errorf("%q in %s: a rule for %q answers %q", name, way, want, got)
 			}
-			decided := func(j *judge) string { return j.judge(m).optionID }
 			careful, blind := "", ""
 			switch {
 			case strings.HasPrefix(want, "/etc/"):
@@ -150,10 +151,10 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			case want != "":
 				blind = "yes"
 			}
-			if got := decided(j); got != careful {
+			if got := project.Decide(r).OptionID; got != careful {
 				t.Errorf("%q in %s: a rule for the project answers %q, expected %q", name, way, got, careful)
 			}
-			if got := decided(careless); got != blind {
+			if got := careless.Decide(r).OptionID; got != blind {
 				t.Errorf("%q in %s: a rule for all edits answers %q, expected %q", name, way, got, blind)
 			}
 
@@ -182,14 +183,13 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		}
 
 		// The policy, of a read through the client.
-		s := aloneSession(t)
-		s.base.Cwd, s.base.Roots = dir+"/proj", []string{dir + "/proj"}
+		s := sessionIn(t, dir+"/proj")
 		path, _ := s.base.Absolute(session.LocalPath(name))
 		found, err := buffers.RealPath(path)
 		if found != want || (err == nil) != (want != "") {
 			t.Errorf("%q: a read is of %q, %v, expected %q", name, found, err, want)
 		}
-		if free := s.accessOf(session.KindRead, rules.Path{Given: path, Real: found}).free; free != inProject {
+		if free := s.permission.FileAccess(session.KindRead, rules.Path{Given: path, Real: found}).Free; free != inProject {
 			t.Errorf("%q: a read is free: %v", name, free)
 		}
 	}

@@ -126,14 +126,14 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.TerminalKeys) { s.terminals.Keys(m) }),
 
 	// permissions
-	toSession(func(s *Session, m rpc.Respond) { s.respond(int64(m.ID), m.Option) }),
+	toSession(func(s *Session, m rpc.Respond) { s.permission.Respond(int64(m.ID), m.Option) }),
 	toSession((*Session).tellDiff),
-	toSession((*Session).pick),
-	toSession((*Session).editHeld),
-	toSession((*Session).writeEdited),
+	toSession(func(s *Session, m rpc.Pick) { s.permission.Pick(m) }),
+	toSession(func(s *Session, m rpc.EditHeld) { s.permission.EditHeld(m) }),
+	toSession(func(s *Session, m rpc.WriteEdited) { s.permission.WriteEdited(m) }),
 	toHost((*Host).setRules),
-	inBackground(func(h *Host, m rpc.ListDecided) { h.showDecided(m.Callback) }),
-	inBackground(func(h *Host, m rpc.Revoke) { h.revoke(m.ID, m.Callback) }),
+	inBackground((*Host).listDecided),
+	inBackground((*Host).revoke),
 
 	// the review
 	toSession(func(s *Session, m rpc.ListChanges) { s.review.List(m) }),

@@ -1,8 +1,7 @@
 package host
 
 import (
-	"errors"
-	"syscall"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -16,20 +15,11 @@ func newSaves(h *Host, dir string) *saved.Sessions {
 		Failed: func(err error, again bool) {
 			h.log.Warn(err.Error())
 			if !again {
-				h.alert("warning", "What waits for your review is not saved, so a crash would lose it: "+unwritten(dir, err)+".",
-					"what waits for your review is not saved: "+reason(err))
+				h.alert("warning", "What waits for your review is not saved, so a crash would lose it: "+folder.Unwritten(dir, err)+".",
+					"what waits for your review is not saved: "+folder.Reason(err))
 			}
 		},
 	})
-}
-
-// reason is what the system says of a write, without its paths.
-func reason(err error) string {
-	var number syscall.Errno
-	if errors.As(err, &number) {
-		return number.Error()
-	}
-	return err.Error()
 }
 
 // remind says something in the chat, below what the agent tells of the session.

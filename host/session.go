@@ -16,12 +16,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
-	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/follow"
+	"github.com/acp-nvim/acp-nvim/host/freshness"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -51,11 +52,11 @@ type Session struct {
 	remote   remote
 	login    login
 
-	conv        *session.Conversation
-	prompts     *prompt.Prompts   // and whether a turn is open
-	unsent      []session.Content // the prompt of the open turn, while it waits for the look at the folders
-	permissions permissions
-	remarked    map[string]bool // what remarkOnce has said in this turn
+	conv       *session.Conversation
+	prompts    *prompt.Prompts   // and whether a turn is open
+	unsent     []session.Content // the prompt of the open turn, while it waits for the look at the folders
+	permission *permission.Requests
+	remarked   map[string]bool // what remarkOnce has said in this turn
 
 	chat   *chat.Chat
 	pages  draw.Pages
@@ -64,18 +65,17 @@ type Session struct {
 	events *events.Queue
 	clock  *time.Timer
 
-	terminals    *terminals.Set
-	ledger       *ledger.Ledger
-	review       *reviewui.Review
-	lacks        ledger.Lack // what the copies of its folders leave out
-	reminder     string      // what is to be said in the chat when the session is open
-	diffs        *calldiff.Diffs
-	known        map[string]string // see stale.go
-	tracer       *follow.Tracer
-	visible      atomic.Bool      // a window shows the chat
-	working      span             // of the turn that runs, or the last one
-	urgent       atomic.Bool      // something must not wait for a hidden chat's turn
-	fileRequests fileaccess.Queue // what the agent reads and writes through its client; for any goroutine
+	terminals *terminals.Set
+	ledger    *ledger.Ledger
+	review    *reviewui.Review
+	lacks     ledger.Lack // what the copies of its folders leave out
+	reminder  string      // what is to be said in the chat when the session is open
+	diffs     *calldiff.Diffs
+	known     *freshness.Files
+	tracer    *follow.Tracer
+	visible   atomic.Bool // a window shows the chat
+	working   span        // of the turn that runs, or the last one
+	urgent    atomic.Bool // something must not wait for a hidden chat's turn
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -112,6 +112,8 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	})
 	s.ledger = newLedger(s)
 	s.diffs = newDiffs(s)
+	s.known = newFreshness(s)
+	s.permission = newPermission(s)
 	s.review = newReview(s)
 	s.shown = shown{
 		session: true,
@@ -136,7 +138,7 @@ func (s *Session) die(err error) {
 
 // detach leaves the agent and answers everything that is open.
 func (s *Session) detach() {
-	s.withdrawAll("cancel")
+	s.permission.WithdrawAll("cancel")
 	s.terminals.Release()
 	if a := s.agent; a != nil {
 		s.agent = nil
@@ -262,9 +264,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	if !s.prompts.TurnOpen() {
 		return false
 	}
-	s.withdrawAll("cancel")
-	s.offerTakingOut("", true, true)
-	s.permissions.accepted = nil
+	s.permission.EndTurn()
 	s.prompts.Ended()
 	s.unsent = nil
 	s.working.end()
@@ -300,7 +300,7 @@ func (s *Session) cancel() {
 		s.prompts.Stop()
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
-		s.withdrawAll("cancel")
+		s.permission.WithdrawAll("cancel")
 		attempt := s.prompts.Attempt()
 		s.later(control.Slow, func() {
 			if s.prompts.Awaits(attempt) {
@@ -335,7 +335,7 @@ func (s *Session) update(u session.Update) {
 	if s.conv.Title != title {
 		s.ledger.Titled(s.conv.Title)
 	}
-	s.told(u)
+	s.permission.Observe(u)
 	if _, ok := u.(session.MessageChunk); ok {
 		s.mark() // nothing but the chat changes
 		return
@@ -396,7 +396,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case len(s.permissions.waiting()) > 0:
+	case s.permission.Waiting() > 0:
 		return "requires_action"
 	case !s.prompts.Idle(), s.events.Ending(): // the chat may not show all of it
 		return "running"

@@ -14,9 +14,12 @@ import (
 )
 
 // aloneSession is a session whose host has no Neovim, in a bubble of synctest.
-func aloneSession(t *testing.T) *Session {
+func aloneSession(t *testing.T) *Session { return sessionIn(t, "/") }
+
+// sessionIn is aloneSession in a folder.
+func sessionIn(t *testing.T, cwd string) *Session {
 	h := newHost(Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, nil)
-	s := newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, "/")
+	s := newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, cwd)
 	go s.base.Box.Run()
 	t.Cleanup(s.base.Box.Close)
 	return s

@@ -11,8 +11,7 @@ import (
 // shown is what Neovim is still to be told of a session, besides the chat and the events: the state that the Lua API
 // reads.
 type shown struct {
-	session     bool
-	permissions bool
+	session bool
 }
 
 // apply brings an update into the state, and notes for the mirror and the
@@ -26,8 +25,7 @@ func (s *Session) apply(u session.Update) {
 		}
 		if status := call.Shown(); ended {
 			s.events.AddCall("AcpToolCallEnd", call, map[string]any{"status": string(status)})
-			s.learnFrom(call)
-			s.offerTakingOut(call.ID, false, status == session.StatusCompleted)
+			s.permission.CallEnded(call, status)
 		}
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
@@ -115,13 +113,7 @@ func (s *Session) mirrorOps(calls []rpc.ToolCallAt) []editor.Op {
 		ops = append(ops, editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls}))
 	}
 	ops = append(ops, s.review.Mirror()...)
-	if s.shown.permissions {
-		s.shown.permissions = false
-		waiting := s.permissions.waiting()
-		list := make([]rpc.Permission, len(waiting))
-		for i, p := range waiting {
-			list[i] = s.snapshot(p)
-		}
+	if list, changed := s.permission.Take(); changed {
 		ops = append(ops, editor.Do(rpc.Permissions{In: s.in(), Permissions: list}))
 	}
 	return ops

@@ -10,8 +10,7 @@ func newDiffs(s *Session) *calldiff.Diffs {
 		Mark: s.mark,
 		Found: func(call *session.ToolCall) {
 			s.chat.TouchCall(call)
-			if s.permissions.about(call.ID) != nil {
-				s.shown.permissions = true
+			if s.permission.Located(call) {
 				s.base.Editor.Hurry(s)
 			}
 		},

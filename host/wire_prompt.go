@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/freshness"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -14,10 +15,10 @@ func newPrompts(s *Session) *prompt.Prompts {
 		Ready: func() bool { return s.phase == ready },
 		Dead:  func() (string, bool) { return s.failure, s.phase == dead },
 		Agent: func() session.Info { return s.info },
-		Knows: func(path, text string) { s.know(path, fingerprint(text)) },
+		Knows: func(path, text string) { s.known.Note(path, freshness.Fingerprint(text)) },
 		Shares: func(name, real string) bool {
-			p := s.accessOf(session.KindRead, rules.Path{Given: name, Real: real})
-			return !p.outside && !p.private
+			a := s.permission.FileAccess(session.KindRead, rules.Path{Given: name, Real: real})
+			return !a.Outside && !a.Private
 		},
 		Begin:  s.begin,
 		Again:  s.work,
@@ -28,12 +29,13 @@ func newPrompts(s *Session) *prompt.Prompts {
 
 // hearUnsaved tells all sessions of the buffers with unsaved text.
 func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
+	names := make([]string, len(m.Files))
+	for i, b := range m.Files {
+		names[i] = b.Name
+	}
 	h.eachSession(func(s *Session) {
 		s.base.Box.Put(func() {
-			for _, p := range s.permissions.asked {
-				s.findStale(p)
-				s.hearHeld(p, m.Files)
-			}
+			s.permission.HearUnsaved(names)
 			s.prompts.Unsaved.Hear(m.Files)
 		})
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -19,7 +20,7 @@ import (
 // wrote says what has come of a write through the client.
 func (s *Session) wrote(path string, w buffers.Written, err error) {
 	switch {
-	case errors.Is(err, errNotAllowed), errors.Is(err, context.Canceled): // was said, or the agent has withdrawn it
+	case errors.Is(err, permission.ErrNotAllowed), errors.Is(err, context.Canceled): // was said, or the agent has withdrawn it
 	case err != nil:
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)

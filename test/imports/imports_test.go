@@ -97,6 +97,15 @@ var rules = []rule{
 	{of: "host/diff", never: []string{editorClient, module + "host/editor"}, direct: []string{"os", "context"}, why: "a diff is made of texts"},
 	{of: "buffers/linediff", direct: []string{"os", "context"}, why: "comparing is pure"},
 	{of: "host/markdown", never: []string{editorClient, module + "acp"}, why: "rendering is pure"},
+	{
+		of: "host/permission", never: []string{module + "host/ledger", module + "host/transcript", module + "host/review"},
+		why: "what the user decides about is known apart from what comes of it, and from where it is shown",
+	},
+	{of: "host/freshness", never: []string{module + "host/permission", module + "host/policy", module + "host/ledger", module + "host/transcript"}, why: "what an agent knows of files decides nothing"},
+	{
+		of: "host/policy", never: []string{module + "host/editor", module + "host/ledger", module + "host/transcript", module + "host/review"},
+		why: "what rules and answers decide has nothing to do with who is asked and shown",
+	},
 	{of: "host/rules", never: []string{editorClient, module + "acp", module + "buffers"}, why: "rules are pure"},
 	{of: "host/answers", never: []string{editorClient, module + "acp", module + "host/rules"}, why: "a file of answers decides nothing"},
 	{

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"fmt"
@@ -9,43 +9,42 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// picks are the hunks of one change of a request, and which of them the user has
-// refused. It belongs to the session's goroutine.
-type picks struct {
+// selection is the hunks of one change of a request, and which of them the user has refused.
+type selection struct {
 	file    *diff.File // that the hunks are of
 	hunks   []diff.Run
 	refused []bool // by hunk
 }
 
-// picksOf are the picks of a request, by its files. What was refused stays so when
-// a change was looked for anew, as far as it is still there.
-func (s *Session) picksOf(p *permission) []*picks {
-	if p.picks == nil {
-		p.picks = map[*calldiff.Change]*picks{}
+// selectionsOf are the selections of a request, by its files. What was refused stays so when a change was looked for
+// anew, as far as it is still there.
+func (rs *Requests) selectionsOf(p *request) []*selection {
+	if p.selections == nil {
+		p.selections = map[*calldiff.Change]*selection{}
 	}
-	var list []*picks
-	for _, c := range s.diffs.Changes(&p.call) {
-		k := p.picks[c]
+	var list []*selection
+	for _, c := range rs.config.Diffs.Changes(&p.call) {
+		k := p.selections[c]
 		if k == nil || k.file != c.File {
 			hunks := c.File.Parts()
 			refused := make([]bool, len(hunks))
 			if k != nil {
 				refused = carried(k.file, k.refused, c.File)
 			}
-			k = &picks{file: c.File, hunks: hunks, refused: refused}
-			p.picks[c] = k
+			k = &selection{file: c.File, hunks: hunks, refused: refused}
+			p.selections[c] = k
 		}
 		list = append(list, k)
 	}
 	return list
 }
 
-// carried finds refused hunks of a change among those of a later look at it: what
-// has lines of one that was refused is.
+// carried finds the refused hunks of a change in a later look at it: those with lines of a refused one.
 func carried(was *diff.File, refused []bool, now *diff.File) []bool {
 	found := make([]bool, len(now.Parts()))
 	for _, pair := range paired(was, now) {
@@ -56,20 +55,19 @@ func carried(was *diff.File, refused []bool, now *diff.File) []bool {
 	return found
 }
 
-// stands tells whether two looks at a change found the same hunks, each where it was.
-func stands(was, now *diff.File) bool {
+// unchanged reports whether two looks at a change found the same hunks, each where it was.
+func unchanged(was, now *diff.File) bool {
 	return slices.EqualFunc(was.Parts(), now.Parts(), sameHunk) &&
 		!slices.ContainsFunc(paired(was, now), func(pair [2]int) bool { return pair[0] != pair[1] })
 }
 
-// paired finds the hunks of a change in a later look at it, as pairs of their numbers:
-// those that have a line in common where both stand, by the lines around. Of equal
-// ones it may be that each of several could be meant: then they all are.
+// paired finds the hunks of a change in a later look at it, as pairs of their numbers: those that have a line in common
+// at the same place, by the lines around. Where each of several equal ones could be meant, all are.
 func paired(was, now *diff.File) [][2]int {
 	a, of := linesOf(was)
 	b, in := linesOf(now)
 	if len(was.Parts()) == 1 && len(now.Parts()) == 1 && len(diff.Runs(was.Hunks))+len(diff.Runs(now.Hunks)) == 0 {
-		return [][2]int{{0, 0}} // both have no lines
+		return [][2]int{{0, 0}} // neither has lines
 	}
 	var pairs [][2]int
 	for range 2 { // from the first line on, and from the last one back
@@ -91,8 +89,8 @@ func paired(was, now *diff.File) [][2]int {
 	return pairs
 }
 
-// linesOf are the lines of a change and around it, as far as they are known, each with
-// what it does; and of which hunk it is, or -1.
+// linesOf are the lines of a change and around it, as far as they are known, each with its sign; and the hunk of each,
+// or -1.
 func linesOf(f *diff.File) (lines []string, hunks []int) {
 	list := f.Hunks
 	if f.Located {
@@ -126,7 +124,7 @@ func sameLines(a, b []diff.Line) bool {
 }
 
 // refusedOf counts the hunks of a request and those that are refused.
-func refusedOf(list []*picks) (refused, all int) {
+func refusedOf(list []*selection) (refused, all int) {
 	for _, k := range list {
 		all += len(k.hunks)
 		for _, r := range k.refused {
@@ -138,66 +136,66 @@ func refusedOf(list []*picks) (refused, all int) {
 	return refused, all
 }
 
-// picked are the picks of a request, where the user has refused a hunk of it, and
-// how many.
-func (s *Session) picked(p *permission) (list []*picks, refused, all int) {
-	if p.picks == nil {
+// refusals are the selections of a request, how many hunks the user has refused, and of how many; nothing if they have
+// not selected any.
+func (rs *Requests) refusals(p *request) (list []*selection, refused, all int) {
+	if p.selections == nil {
 		return nil, 0, 0
 	}
-	list = s.picksOf(p)
+	list = rs.selectionsOf(p)
 	refused, all = refusedOf(list)
 	return list, refused, all
 }
 
-// pick refuses hunks of an open request, or takes that back. The answer is false
-// where the diff that the user has before them is another by now.
-func (s *Session) pick(m rpc.Pick) {
-	done := func(ok bool) { s.base.Editor.Answer(m.Callback, ok, "") }
-	p := s.permissions.waitingAs(m.Permission)
+// Pick refuses hunks of an open request, or takes that back. The answer is false if the diff that the user looks at has
+// changed since.
+func (rs *Requests) Pick(m rpc.Pick) {
+	done := func(ok bool) { rs.base.Editor.Answer(m.Callback, ok, "") }
+	p := rs.queue.waitingAs(m.Permission)
 	if p == nil {
 		done(true) // it was answered
 		return
 	}
-	changes, at := s.diffs.Changes(&p.call), m.File-1
+	changes, at := rs.config.Diffs.Changes(&p.call), m.File-1
 	if at < 0 || at >= len(changes) || !changes[at].Settled || changes[at].Looked != m.Looked {
 		done(false)
 		return
 	}
-	if p.held != nil && !p.held.known {
-		s.base.Editor.Notify("info", "This can only be written or refused as a whole.")
+	if p.write != nil && !p.write.known {
+		rs.base.Editor.Notify("info", "This can only be written or refused as a whole.")
 		done(true)
 		return
 	}
-	k := s.picksOf(p)[at]
+	k := rs.selectionsOf(p)[at]
 	for i := max(1, m.First); i <= min(m.Last, len(k.hunks)); i++ {
 		k.refused[i-1] = m.Refuse
 	}
-	s.shown.permissions = true
-	s.changed()
+	rs.changed = true
+	rs.base.Changed()
 	done(true)
 }
 
-// pickLines say in the float what is refused, and what an answer makes of it.
-func (s *Session) pickLines(p *permission) []styled.Line {
-	_, refused, all := s.picked(p)
+// selectionLines say in the float what is refused, and what an answer means then.
+func (rs *Requests) selectionLines(p *request) []styled.Line {
+	_, refused, all := rs.refusals(p)
 	var lines []styled.Line
-	if p.held != nil && p.held.Conflicts > 0 {
-		what := fmt.Sprintf("%d places conflict with your unsaved text: yours stay", p.held.Conflicts)
-		if p.held.Conflicts == 1 {
+	if p.write != nil && p.write.Conflicts > 0 {
+		what := fmt.Sprintf("%d places conflict with your unsaved text: yours stay", p.write.Conflicts)
+		if p.write.Conflicts == 1 {
 			what = "1 place conflicts with your unsaved text: yours stays"
 		}
 		lines = styled.Colored("⚠ "+what, styled.ToolWaiting)
 	}
 	switch {
-	case p.held != nil && p.held.editing:
+	case p.write != nil && p.write.editing:
 		return append(lines, styled.Colored("✎ you edit the text: :w in its window writes it", styled.ToolWaiting)...)
 	case refused == 0:
 		return lines
 	}
-	_, rejects := choose(p.request.Options, false)
-	then := s.base.Title + " would make them too"
+	_, rejects := policy.Choose(p.asked.Options, false)
+	then := rs.base.Title + " would make them too"
 	switch {
-	case p.held != nil:
+	case p.write != nil:
 		then = "they are not written"
 	case rejects && refused == all:
 		then = "allowing is refusing"
@@ -208,11 +206,11 @@ func (s *Session) pickLines(p *permission) []styled.Line {
 	return append(lines, styled.Visible(styled.Colored(what, styled.ToolWaiting), true)...)
 }
 
-// addPicks tells Lua which hunks are refused, by file, and of which look at it.
-func (s *Session) addPicks(to *rpc.Permission, p *permission) {
-	list, _, _ := s.picked(p)
-	if p.held != nil {
-		list = s.picksOf(p)
+// addSelections adds which hunks are refused, by file, and in which look at it.
+func (rs *Requests) addSelections(to *rpc.Permission, p *request) {
+	list, _, _ := rs.refusals(p)
+	if p.write != nil {
+		list = rs.selectionsOf(p)
 	}
 	if list == nil {
 		return
@@ -225,55 +223,54 @@ func (s *Session) addPicks(to *rpc.Permission, p *permission) {
 				refused = append(refused, j+1)
 			}
 		}
-		to.Picks[i] = rpc.Picks{Looked: s.diffs.Changes(&p.call)[i].Looked, Refused: refused}
+		to.Picks[i] = rpc.Picks{Looked: rs.config.Diffs.Changes(&p.call)[i].Looked, Refused: refused}
 	}
 }
 
-// outcome is what the user's choice among the options of a request comes to.
+// outcome is what comes of the user's choice among the options of a request.
 type outcome struct {
 	option   session.PermissionOption // that the agent gets
 	accepted bool                     // the user has allowed the change as it is
-	unwanted *unwanted                // what it has nevertheless; or nil
-	prompt   string                   // that asks for the rest of it, or ""
+	unwanted *unwanted                // what it may do all the same; or nil
+	prompt   string                   // asks for the rest of it; or ""
 	remark   string                   // for the chat, or ""
 }
 
-// outcomeOf makes of the user's choice what it means with the hunks that they have
-// refused: where some are the agent is told no, and what is kept becomes a prompt.
-func (s *Session) outcomeOf(p *permission, chosen session.PermissionOption) outcome {
-	list, refused, all := s.picked(p)
+// outcomeOf is what the user's choice means with the hunks that they have refused: if there are some, the agent is told
+// no, and a prompt asks for the others.
+func (rs *Requests) outcomeOf(p *request, chosen session.PermissionOption) outcome {
+	list, refused, all := rs.refusals(p)
 	switch {
 	case !chosen.Allows():
 		return outcome{option: chosen}
 	case refused == 0:
 		return outcome{option: chosen, accepted: true}
 	}
-	reject, ok := choose(p.request.Options, false)
+	reject, ok := policy.Choose(p.asked.Options, false)
 	switch {
 	case !ok:
-		return outcome{option: chosen, unwanted: &unwanted{p.request.Call.ID, list, refused, all}}
+		return outcome{option: chosen, unwanted: &unwanted{p.asked.Call.ID, list, refused, all}}
 	case refused == all:
-		return outcome{option: reject, remark: fmt.Sprintf("You refused all hunks, so %s was told no.", s.base.Title)}
+		return outcome{option: reject, remark: fmt.Sprintf("You refused all hunks, so %s was told no.", rs.base.Title)}
 	}
 	return outcome{
-		option: reject, prompt: s.partly(p.call.Title, list),
+		option: reject, prompt: rs.partly(p.call.Title, list),
 		remark: fmt.Sprintf("You refused %d of %s: %s was told no, and a prompt for the rest is the next in the queue.",
-			refused, styled.Many(all, "hunk"), s.base.Title),
+			refused, styled.Many(all, "hunk"), rs.base.Title),
 	}
 }
 
-// unwanted is an allowed change of which the user had refused hunks, where the
-// agent had no answer for that.
+// unwanted is a change that was allowed with hunks that the user had refused, as the agent has no option for that.
 type unwanted struct {
 	call         string // its id, or ""
-	files        []*picks
+	files        []*selection
 	refused, all int
 }
 
-// offerTakingOut tells of refused hunks that the agent has made, now that its call
-// has ended; or, with the turn, all calls. done says that it did what it said.
-func (s *Session) offerTakingOut(call string, all, done bool) {
-	for _, u := range s.permissions.takeUnwanted(call, all) {
+// warnUnwanted says in the chat which refused hunks a call has made that has ended; or, at the turn's end, all calls. done
+// says that it did what it was to do.
+func (rs *Requests) warnUnwanted(call string, all, done bool) {
+	for _, u := range rs.queue.takeUnwanted(call, all) {
 		if !done {
 			continue
 		}
@@ -283,7 +280,7 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 				if !k.refused[i] {
 					continue
 				}
-				place := styled.VisibleText(s.base.Short(k.file.Path))
+				place := styled.VisibleText(rs.base.Short(k.file.Path))
 				if k.file.Located && h.NewAt > 0 {
 					place += fmt.Sprintf(":%d", h.NewAt)
 				}
@@ -293,7 +290,7 @@ func (s *Session) offerTakingOut(call string, all, done bool) {
 		if more := len(places) - 10; more > 0 {
 			places = append(places[:10], fmt.Sprintf("and %d more", more))
 		}
-		s.remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
-			s.base.Title, u.refused, styled.Many(u.all, "hunk"), strings.Join(places, ", ")))
+		rs.base.Remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
+			rs.base.Title, u.refused, styled.Many(u.all, "hunk"), strings.Join(places, ", ")))
 	}
 }

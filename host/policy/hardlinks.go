@@ -1,4 +1,4 @@
-package host
+package policy
 
 import (
 	"io/fs"
@@ -13,25 +13,22 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
-// This file has which private file one is under another name.
-
 const (
-	// longestLook is how long private files are looked for before a file with several names counts as one.
-	longestLook = 5 * time.Second
-	// linkSlack is how much older than a look a file must be for the look to have seen all of its names: clocks
-	// are coarse. So long a look that was cut short holds at least, too.
+	// maxLook is how long private files are looked for, before any file with several names counts as one.
+	maxLook = 5 * time.Second
+	// linkSlack is how much older than a look a file must be for the look to have seen all of its names, as clocks are
+	// coarse. A look that was cut short holds so long at least.
 	linkSlack = time.Second
 )
 
-// hardLinks finds out whether a file is a private one under another name: names that share a device and an
-// inode are one file. The disk is looked through for private files only when a file has several names. The zero
-// value is ready; any goroutine may use it.
+// hardLinks finds the private file that a file is under another name: names that share a device and an inode are one
+// file. It looks through the disk only for a file with several names. The zero value is ready; any goroutine may use it.
 type hardLinks struct {
 	mu    sync.Mutex
 	looks map[string]*privateLook // by the folders that were looked through
 }
 
-// privateLook is which private files with several names some folders had.
+// privateLook is what private files with several names some folders had.
 type privateLook struct {
 	began time.Time
 	cut   bool // it took too long: there may be more
@@ -40,9 +37,8 @@ type privateLook struct {
 
 type inode struct{ dev, ino uint64 }
 
-// private is the private name of a file, without links, that has another one; "" where it has none. Folders are
-// those that are looked through besides those
-// that the globs name. It reads the disk.
+// private is the other, private, name of a file whose name has no links; "" where there is none. It looks through the
+// folders, and those that the globs name. It reads the disk.
 func (h *hardLinks) private(file string, l rules.List, r rules.Request, folders []string) string {
 	var stat unix.Stat_t
 	if len(l.Private) == 0 || unix.Stat(file, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Nlink < 2 {
@@ -62,7 +58,7 @@ func (h *hardLinks) private(file string, l rules.List, r rules.Request, folders 
 	}
 	name := look.names[inodeOf(stat)]
 	if name == "" && look.cut {
-		return file // which may have any
+		return file // it may be any
 	}
 	if name == file {
 		return ""
@@ -70,10 +66,10 @@ func (h *hardLinks) private(file string, l rules.List, r rules.Request, folders 
 	return name
 }
 
-// knows tells whether the look has seen all names of a file: a new one changes its inode's time.
+// knows reports whether the look has seen all names of a file: a new one changes its inode's time.
 func (k *privateLook) knows(stat unix.Stat_t) bool {
 	if k.cut {
-		return time.Since(k.began) < longestLook+linkSlack
+		return time.Since(k.began) < maxLook+linkSlack
 	}
 	return time.Unix(stat.Ctim.Unix()).Before(k.began.Add(-linkSlack))
 }
@@ -82,10 +78,10 @@ func lookForPrivate(l rules.List, r rules.Request, folders []string) *privateLoo
 	look := &privateLook{began: time.Now(), names: map[inode]string{}}
 	r.Run = rules.Command{}
 	for _, dir := range folders {
-		// Its errors are of folders that cannot be read: what is in them has no name for the agent either.
+		// Errors are of folders that cannot be read, by the agent neither.
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case time.Since(look.began) > longestLook:
+			case time.Since(look.began) > maxLook:
 				look.cut = true
 				return fs.SkipAll
 			case err != nil || !d.Type().IsRegular():

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"context"
@@ -11,14 +11,15 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
-// foretold is a prospect where the user has no unsaved text, or with text as the agent gives it.
-func foretold(before, after, text string) prospect {
-	return prospect{
+// foretold is a preview where the user has no unsaved text, or with text as the agent gives it.
+func foretold(before, after, text string) preview {
+	return preview{
 		Preview: buffers.Preview{Exists: true, Before: before, After: after, Text: text},
 		file:    diff.Whole("f", session.OperationModify, before, after), known: true,
 	}
@@ -73,7 +74,7 @@ func TestDecideRandomly(t *testing.T) {
 			}
 		}
 		shown, now := foretold(shownBefore, shownAfter, text), foretold(nowBefore, nowAfter, text)
-		v, ok := decideHeld(shown, now, refused, nil)
+		v, ok := decideWrite(shown, now, refused, nil)
 		switch none, every := !slices.Contains(refused, true), !slices.Contains(refused, false); {
 		case !ok:
 			t.Fatalf("seed %d: asked again", seed)
@@ -97,7 +98,7 @@ func TestDecideRandomly(t *testing.T) {
 		if len(h.Old) > 0 {
 			l := h.Old[0].Text + "\n"
 			other := foretold(strings.Replace(nowBefore, l, "typed\n"+l, 1), nowAfter, text)
-			if v, ok := decideHeld(shown, other, refused, nil); ok {
+			if v, ok := decideWrite(shown, other, refused, nil); ok {
 				t.Fatalf("seed %d: not asked again: %+v", seed, v)
 			}
 		}
@@ -109,7 +110,7 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 	shown := foretold("a\nb\nc\n", "a\nB\nc\n", "a\nB\nc\n")
 	for _, c := range []struct {
 		what   string
-		now    prospect
+		now    preview
 		edited string
 		want   string // "" is that the agent's is written
 		ok     bool
@@ -121,7 +122,7 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 		{"saved elsewhere", foretold("0\na\nb\nc\n", "a\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "0\na\nBB\nc\n", true},
 		{"typed in the same lines", foretold("a\nx\nc\n", "a\nB\nc\n", "a\nB\nc\n"), "a\nBB\nc\n", "", false},
 	} {
-		v, ok := decideHeld(shown, c.now, nil, text(c.edited))
+		v, ok := decideWrite(shown, c.now, nil, text(c.edited))
 		switch {
 		case ok != c.ok:
 			t.Errorf("%s: %v", c.what, ok)
@@ -147,7 +148,7 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 		{"edited there", nil, text("a\nV\nc\nD\n"), writeIt, "a\nV\nc\nD\n", otherwise("a\nB\nc\nD\n", "a\nV\nc\nD\n", true, 1)},
 		{"edited elsewhere", nil, text("a\nU\nc\nE\n"), writeIt, "a\nU\nc\nE\n", otherwise("a\nB\nc\nD\n", "a\nB\nc\nE\n", true, 1)},
 	} {
-		v, ok := decideHeld(conflicting, conflicting, c.refused, c.edited)
+		v, ok := decideWrite(conflicting, conflicting, c.refused, c.edited)
 		if !ok || v.option != c.option || (v.instead == nil) != (c.want == "") {
 			t.Errorf("%s: %+v, %v", c.what, v, ok)
 		} else if v.instead != nil && (*v.instead != c.want || v.told.Error() != c.told) {
@@ -155,10 +156,10 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 		}
 	}
 	// What cannot be compared is written as a whole, or not.
-	if v, ok := decideHeld(prospect{}, prospect{}, nil, nil); !ok || v.option != writeIt || v.instead != nil {
+	if v, ok := decideWrite(preview{}, preview{}, nil, nil); !ok || v.option != writeIt || v.instead != nil {
 		t.Errorf("of unknown texts: %+v, %v", v, ok)
 	}
-	if _, ok := decideHeld(shown, prospect{}, []bool{true}, nil); ok {
+	if _, ok := decideWrite(shown, preview{}, []bool{true}, nil); ok {
 		t.Error("what was shown cannot be compared any more, and it is written")
 	}
 }
@@ -171,7 +172,7 @@ func TestWritesThatDoWhatWasShown(t *testing.T) {
 	added := foretold("", "a\n", "a\n")
 	for _, c := range []struct {
 		what          string
-		shown         *prospect
+		shown         *preview
 		before, after *string
 		want          bool
 	}{
@@ -185,7 +186,7 @@ func TestWritesThatDoWhatWasShown(t *testing.T) {
 		{"what is not known", &shown, text(before), nil, false},
 		{"a new file", &added, nil, text("a\n"), true},
 		{"another new file", &added, nil, text("b\n"), false},
-		{"a file taken as a whole", &prospect{}, nil, nil, true},
+		{"a file taken as a whole", &preview{}, nil, nil, true},
 	} {
 		if got := c.shown.made(buffers.Written{Path: "f", Before: c.before, After: c.after}); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
@@ -196,11 +197,12 @@ func TestWritesThatDoWhatWasShown(t *testing.T) {
 // What was allowed in a request is remembered as what was shown of it: not where it was not found in its file,
 // nor a file that goes.
 func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
-	s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}
-	s.diffs = newDiffs(s)
-	shows := func(f diff.File) *permission {
-		p := &permission{}
-		s.diffs.Replace(&p.call, session.Diff{Path: f.Path}, f)
+	base := feature.Base{Folder: folder.Folder{Cwd: "/p"}}
+	diffs := calldiff.New(base, calldiff.Config{})
+	s := New(base, Config{Diffs: diffs})
+	shows := func(f diff.File) *request {
+		p := &request{}
+		diffs.Replace(&p.call, session.Diff{Path: f.Path}, f)
 		return p
 	}
 	file := func(told session.Diff, now string) diff.File { return diff.Of(told, diff.Now{Text: &now}) }
@@ -215,46 +217,45 @@ func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
 		s.accept(shows(f))
 	}
 	want := []accepted{{"/p/a", "1\n2\n3\n", "1\ntwo\n3\n"}, {"/p/e", "", "new\n"}}
-	if !slices.Equal(s.permissions.accepted, want) {
-		t.Errorf("remembered is %q, want %q", s.permissions.accepted, want)
+	if !slices.Equal(s.queue.accepted, want) {
+		t.Errorf("remembered is %q, want %q", s.queue.accepted, want)
 	}
 	// Until they refuse the same file.
-	s.acceptNoMore(shows(file(session.Diff{Path: "/p/a", NewText: text("")}, "1\n")))
-	if !slices.Equal(s.permissions.accepted, want[1:]) {
-		t.Errorf("remembered is %q, want %q", s.permissions.accepted, want[1:])
+	s.forgetAccepted(shows(file(session.Diff{Path: "/p/a", NewText: text("")}, "1\n")))
+	if !slices.Equal(s.queue.accepted, want[1:]) {
+		t.Errorf("remembered is %q, want %q", s.queue.accepted, want[1:])
 	}
 }
 
 // An answer that comes before it is known what the change makes of its file waits for that.
 func TestAnAnswerWaitsForWhatItAllows(t *testing.T) {
-	s, dir, may := diskSession(t)
-	path := write(t, dir, "a.txt", "1\n2\n3\n")
+	s := newDesk(t)
+	s.silent = make(chan struct{})
+	path := write(t, s.dir, "a.txt", "1\n2\n3\n")
 	answers := make(chan string, 2)
 	s.on(func() {
-		s.phase = ready
-		s.host.reviewBefore.Store(true)
-		s.requestPermission(session.PermissionRequest{
+		s.Ask(session.PermissionRequest{
 			Context: context.Background(),
 			Call:    session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{replacing(path, "2", "two")})},
 			Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
 			Reply:   func(id string) { answers <- id },
 		})
-		s.respond(s.permissions.asked[0].id, "yes")
-		s.respond(s.permissions.asked[0].id, "yes")
-		if len(s.permissions.asked) != 1 || len(answers) > 0 {
+		s.Respond(s.queue.pending[0].id, "yes")
+		s.Respond(s.queue.pending[0].id, "yes")
+		if len(s.queue.pending) != 1 || len(answers) > 0 {
 			t.Error("it is answered")
 		}
 	})
-	close(may)
+	close(s.silent)
 	if got := <-answers; got != "yes" {
 		t.Errorf("the answer is %q", got)
 	}
 	s.on(func() {
-		if want := []accepted{{path, "1\n2\n3\n", "1\ntwo\n3\n"}}; !slices.Equal(s.permissions.accepted, want) {
-			t.Errorf("remembered is %q", s.permissions.accepted)
+		if want := []accepted{{path, "1\n2\n3\n", "1\ntwo\n3\n"}}; !slices.Equal(s.queue.accepted, want) {
+			t.Errorf("remembered is %q", s.queue.accepted)
 		}
-		if len(s.permissions.asked) > 0 || len(answers) > 0 {
-			t.Errorf("%d questions are open, %d more answers", len(s.permissions.asked), len(answers))
+		if len(s.queue.pending) > 0 || len(answers) > 0 {
+			t.Errorf("%d questions are open, %d more answers", len(s.queue.pending), len(answers))
 		}
 	})
 }

@@ -1,8 +1,9 @@
-package host
+package permission
 
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,11 +11,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has the words of a permission request, for the user.
+// This file has the words of a request, for the user.
 
 // floatDiffLines is how much of a change the float shows.
 const floatDiffLines = 14
@@ -31,56 +33,55 @@ const optionBytes = 2000
 // The float has so many lines and bytes at all, most of them on later pages.
 const (
 	floatLines = 2000
-	floatBytes = 128 << 10
+	floatBytes = policy.MaxShown
 )
 
-// snapshot is the request as Lua sees it: the contract's fields, and the lines
-// of the float.
-func (s *Session) snapshot(p *permission) rpc.Permission {
+// snapshot is a request as Lua has it, with the lines of the float.
+func (rs *Requests) snapshot(p *request) rpc.Permission {
 	call := &p.call
-	command, description, dir := p.run.line(), p.description(), p.run.dir
-	options := make([]rpc.PermissionOption, len(p.request.Options))
-	for i, o := range p.request.Options {
+	command, description, dir := p.command.Line(), p.description(), p.command.Dir
+	options := make([]rpc.PermissionOption, len(p.asked.Options))
+	for i, o := range p.asked.Options {
 		options[i] = rpc.PermissionOption{ID: o.ID, Name: o.Name, Kind: o.Kind, Label: label(o)}
 	}
-	heading, body := s.question(p, command, dir)
+	heading, body := rs.question(p, command, dir)
 	var said, why []styled.Line
 	if description != "" { // little of it: what is asked must not be pushed out of sight
 		said = styled.Visible(capped(styled.Colored(styled.Cut(description, descriptionBytes), styled.More), descriptionLines), true)
 	}
-	if p.judgement.why != "" {
-		why = styled.Colored(styled.VisibleText(styled.Cut(p.judgement.why, 300)), styled.More)
+	if p.decision.Why != "" {
+		why = styled.Colored(styled.VisibleText(styled.Cut(p.decision.Why, 300)), styled.More)
 	}
 	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
 		body = append(body, said...)
 	} else {
 		body = append(said[:len(said):len(said)], body...)
 	}
-	if command != "" || len(s.diffs.Files(call)) > 0 {
+	if command != "" || len(rs.config.Diffs.Files(call)) > 0 {
 		body = append(aside(call, command), body...)
 	}
-	body = slices.Concat(s.staleLines(p, ""), s.pickLines(p), body, why) // what an answer does is not on a later page
+	body = slices.Concat(rs.staleLines(p, ""), rs.selectionLines(p), body, why) // what an answer does is not on a later page
 	lines, marks := styled.Flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
-	if p.request.Title != "" {
-		title = p.request.Title
+	if p.asked.Title != "" {
+		title = p.asked.Title
 	}
 	snap := rpc.Permission{
-		ID: int(p.id), Session: s.id, Title: title, Description: description, ToolCallID: call.ID, Options: options,
+		ID: int(p.id), Session: rs.base.Session, Title: title, Description: description, ToolCallID: call.ID, Options: options,
 		Heading: styled.VisibleText(styled.Cut(heading, 200)), Lines: lines, Marks: marks,
 	}
-	allow, _ := choose(p.request.Options, true)
-	reject, _ := choose(p.request.Options, false)
-	allowAlways, _ := ofKind(p.request.Options, "allow_always")
-	rejectAlways, _ := ofKind(p.request.Options, "reject_always")
+	allow, _ := policy.Choose(p.asked.Options, true)
+	reject, _ := policy.Choose(p.asked.Options, false)
+	allowAlways, _ := policy.OfKind(p.asked.Options, "allow_always")
+	rejectAlways, _ := policy.OfKind(p.asked.Options, "reject_always")
 	snap.Allow, snap.Reject, snap.AllowAlways, snap.RejectAlways = allow.ID, reject.ID, allowAlways.ID, rejectAlways.ID
 	if command != "" {
 		snap.Command, snap.Cwd = command, dir
 	}
-	s.addFiles(&snap, p, said, slices.Concat(s.pickLines(p), why))
-	s.addPicks(&snap, p)
-	if p.held != nil {
-		snap.Waited = p.held.waited()
+	rs.addFiles(&snap, p, said, slices.Concat(rs.selectionLines(p), why))
+	rs.addSelections(&snap, p)
+	if p.write != nil {
+		snap.Waited = p.write.waited()
 	}
 	return snap
 }
@@ -100,9 +101,9 @@ func label(o session.PermissionOption) string {
 }
 
 // description is what the agent says of the request, beside its title.
-func (p *permission) description() string {
-	if p.request.Description != "" {
-		return p.request.Description
+func (p *request) description() string {
+	if p.asked.Description != "" {
+		return p.asked.Description
 	}
 	var input struct {
 		Description any `json:"description"`
@@ -114,8 +115,7 @@ func (p *permission) description() string {
 	return strings.TrimSpace(text)
 }
 
-// plan is the plan that leaving the planning mode is about: in the content, or
-// in the input.
+// plan is the plan that leaving the planning mode is about: in the content, or in the input.
 func plan(call *session.ToolCall, texts []string) string {
 	if text := strings.TrimSpace(strings.Join(texts, "\n\n")); text != "" {
 		return text
@@ -168,8 +168,8 @@ func commandLines(command string) []styled.Line {
 	return styled.Visible(shown, false)
 }
 
-// question says in words what the agent wants, and shows it.
-func (s *Session) question(p *permission, command, dir string) (heading string, body []styled.Line) {
+// question says what the agent wants, and shows it.
+func (rs *Requests) question(p *request, command, dir string) (heading string, body []styled.Line) {
 	call := &p.call
 	var texts []string
 	for _, item := range call.Content {
@@ -179,28 +179,28 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 			}
 		}
 	}
-	files := s.diffs.Files(call)
-	who := s.base.Title
+	files := rs.config.Diffs.Files(call)
+	who := rs.base.Title
 	switch {
 	case command != "":
 		body = append(commandLines(command), styled.Visible(styled.Colored("in "+folder.Tilde(styled.Cut(dir, 300)), styled.More), true)...)
 		if call.Kind != session.KindExecute { // a tool that has more to say than what it runs
-			body = append(body, styled.Visible(inputLines(call, s.saysAlready(p, command)), true)...)
+			body = append(body, styled.Visible(inputLines(call, rs.saysAlready(p, command)), true)...)
 		}
-		return who + " wants to run a command", append(body, styled.Visible(s.diffLines(files), true)...)
+		return who + " wants to run a command", append(body, styled.Visible(rs.diffLines(files), true)...)
 	case len(files) > 0:
-		what := s.base.Short(files[0].Path)
+		what := rs.base.Short(files[0].Path)
 		if len(files) > 1 {
 			what = styled.Many(len(files), "file")
 		}
 		verb := changeVerb(call.Kind)
-		if p.held != nil {
+		if p.write != nil {
 			verb = "write"
 		}
-		return fmt.Sprintf("%s wants to %s %s", who, verb, what), styled.Visible(s.diffLines(files), true)
+		return fmt.Sprintf("%s wants to %s %s", who, verb, what), styled.Visible(rs.diffLines(files), true)
 	case call.Kind == session.KindSwitchMode:
 		if text := plan(call, texts); text != "" {
-			body = append(styled.Markdown(text), inputLines(call, s.saysAlready(p, text))...)
+			body = append(styled.Markdown(text), inputLines(call, rs.saysAlready(p, text))...)
 			return who + " has a plan: " + call.Title, styled.Visible(body, true)
 		}
 	}
@@ -217,20 +217,20 @@ func (s *Session) question(p *permission, command, dir string) (heading string, 
 		body = append(body, styled.Colored(call.Title, styled.ToolTitle)...)
 	}
 	for _, l := range call.Locations {
-		if rel := s.base.Short(l.Path); !strings.Contains(call.Title, rel) {
+		if rel := rs.base.Short(l.Path); !strings.Contains(call.Title, rel) {
 			body = append(body, styled.Line{Text: rel})
 		}
 	}
 	for _, t := range texts {
 		body = append(body, styled.Colored(t, styled.Output)...)
 	}
-	body = append(body, inputLines(call, s.saysAlready(p, texts...))...)
+	body = append(body, inputLines(call, rs.saysAlready(p, texts...))...)
 	return heading, styled.Visible(body, true)
 }
 
-// saysAlready tells of a field of the input whether the float has it in another place: in the title, as a file, as the
-// command or the description, or in these texts.
-func (s *Session) saysAlready(p *permission, texts ...string) func(key, value string) bool {
+// saysAlready reports of a field of the input whether the float has it elsewhere: in the title, as a file, as the command
+// or the description, or in these texts.
+func (rs *Requests) saysAlready(p *request, texts ...string) func(key, value string) bool {
 	call := &p.call
 	said := strings.FieldsFunc(call.Title, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"", r) })
 	said = append(said, call.Title)
@@ -246,9 +246,9 @@ func (s *Session) saysAlready(p *permission, texts ...string) func(key, value st
 		case "description":
 			return value == p.description() && len(value) <= descriptionBytes && strings.Count(value, "\n") < descriptionLines
 		case "command", "cmd", "cwd", "workdir":
-			return p.run.parsed().Given()
+			return p.command.Parsed().Given()
 		}
-		return value != "" && (slices.Contains(said, value) || slices.Contains(said, s.base.Short(value)))
+		return value != "" && (slices.Contains(said, value) || slices.Contains(said, rs.base.Short(value)))
 	}
 }
 
@@ -261,9 +261,8 @@ func changeVerb(kind session.ToolKind) string {
 	return "edit"
 }
 
-// aside is the title of a call that has a diff or a command and is neither an
-// edit nor an execution: what is asked may be something else, as whether a
-// folder may be entered.
+// aside is the title of a call that has a diff or a command and is neither an edit nor an execution: the request may be
+// about something else, as whether a folder may be entered.
 func aside(call *session.ToolCall, command string) []styled.Line {
 	switch call.Kind {
 	case session.KindEdit, session.KindDelete, session.KindMove, session.KindExecute:
@@ -275,13 +274,12 @@ func aside(call *session.ToolCall, command string) []styled.Line {
 	return styled.Visible(styled.Colored(styled.Cut(call.Title, 500), styled.ToolTitle), true)
 }
 
-// diffLines lists every file with its counts, and the changes as far as they
-// fit.
-func (s *Session) diffLines(files []diff.File) []styled.Line {
+// diffLines lists every file with its counts, and the changes as far as they fit.
+func (rs *Requests) diffLines(files []diff.File) []styled.Line {
 	var body []styled.Line
 	for i := range files {
 		f := &files[i]
-		body = append(body, styled.FileHead(f.Name(s.base.Short), f.Added, f.Removed))
+		body = append(body, styled.FileHead(f.Name(rs.base.Short), f.Added, f.Removed))
 		lines, more := styled.Diff(f, "  ", max(4, floatDiffLines/len(files)))
 		if last := len(lines) - 1; more > 0 {
 			lines = append(lines[:last], styled.MoreLine(more+1))
@@ -298,7 +296,7 @@ func capped(lines []styled.Line, limit int) []styled.Line {
 	return append(lines[:limit-1:limit-1], styled.MoreLine(len(lines)-limit+1))
 }
 
-// cutLines leaves out what is behind floatBytes, and says so.
+// cutLines leaves out what is beyond floatBytes, and says so.
 func cutLines(lines []styled.Line) []styled.Line {
 	room := floatBytes
 	for i, l := range lines {
@@ -314,6 +312,59 @@ func cutLines(lines []styled.Line) []styled.Line {
 		l.Marks = slices.DeleteFunc(slices.Clone(l.Marks), func(m styled.Mark) bool { return m.EndCol > len(l.Text) })
 		more := fmt.Sprintf("… %d bytes more, which are not shown", rest-len(l.Text))
 		return append(append(lines[:i:i], l), styled.Colored(more, styled.Warning)...)
+	}
+	return lines
+}
+
+// addFiles adds what the float shows of a request while its diff is open beside it: what is said of it, the files,
+// without their changes, and why it is asked.
+func (rs *Requests) addFiles(to *rpc.Permission, p *request, said, why []styled.Line) {
+	files := rs.config.Diffs.Files(&p.call)
+	if len(files) == 0 {
+		return
+	}
+	body := slices.Concat(aside(&p.call, ""), said)
+	for i := range files {
+		f := &files[i]
+		body = append(body, styled.FileHead(f.Name(rs.base.Short), f.Added, f.Removed))
+		if f.Note != "" {
+			body = append(body, styled.Colored("⚠ "+f.Note, styled.ToolWaiting)...)
+		}
+		body = append(body, rs.staleLines(p, f.Path)...)
+	}
+	to.Files = len(files)
+	to.Brief, to.BriefMarks = styled.Flatten(append(capped(body, floatDiffLines), why...))
+}
+
+// findStale looks which files of a request have changed since the agent has read them, and has the request say so.
+func (rs *Requests) findStale(p *request) {
+	for _, path := range session.AllAbsolute(p.call.Files().Changed, rs.base.Absolute) {
+		rs.config.Known.Check(path, func(stale bool) {
+			if stale == p.stale[path] {
+				return
+			}
+			if p.stale == nil {
+				p.stale = map[string]bool{}
+			}
+			p.stale[path] = stale
+			rs.changed = true
+			rs.base.Changed()
+		})
+	}
+}
+
+// staleLines say which files of a request the agent knows otherwise: all of them, or one.
+func (rs *Requests) staleLines(p *request, path string) []styled.Line {
+	if len(p.stale) == 0 {
+		return nil
+	}
+	var lines []styled.Line
+	only, _ := rs.base.Absolute(path)
+	for _, each := range session.AllAbsolute(p.call.Files().Changed, rs.base.Absolute) {
+		if p.stale[each] && (path == "" || each == only) {
+			text := fmt.Sprintf("⚠ %s changed since %s read it", styled.VisibleText(filepath.Base(each)), rs.base.Title)
+			lines = append(lines, styled.Colored(text, styled.ToolWaiting)...)
+		}
 	}
 	return lines
 }

@@ -1,4 +1,4 @@
-package host
+package policy
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
-func TestPlaceOfAFile(t *testing.T) {
+func TestAccessToAFile(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -29,17 +29,17 @@ func TestPlaceOfAFile(t *testing.T) {
 	must(os.Symlink("../second/f", dir+"/proj/back"))
 	must(os.Symlink("proj/sub/.env", dir+"/env"))
 	roots := []string{dir + "/link", dir + "/second"}
-	j := &judge{rules: rules.List{Private: []string{"**/.env", "secret/**"}, Rules: []rules.Rule{
+	p := &Policy{rules: rules.List{Private: []string{"**/.env", "secret/**"}, Rules: []rules.Rule{
 		{Paths: []string{"no/**"}, Kinds: []string{"edit"}, Action: rules.Reject},
 		{Paths: []string{"ask/**", "../project/ask"}, Action: rules.Ask},
 		{Paths: []string{"../project/yes/**"}, Action: rules.Allow},
 		{Kinds: []string{"edit"}, Action: rules.Ask},
 	}}}
-	free := access{free: true}
+	free := Access{Free: true}
 	for _, c := range []struct {
 		path string
 		kind session.ToolKind
-		want access
+		want Access
 	}{
 		{"link/f", session.KindRead, free},
 		{"proj/f", session.KindRead, free},
@@ -48,36 +48,36 @@ func TestPlaceOfAFile(t *testing.T) {
 		{"second/f", session.KindEdit, free},
 		{"link/back", session.KindRead, free},
 		{"project/../link/f", session.KindRead, free},
-		{"project/f", session.KindRead, access{outside: true, lasting: true}}, // no part of proj
-		{"link/out/f", session.KindRead, access{outside: true, lasting: true}},
-		{"link/../f", session.KindRead, access{outside: true, lasting: true}},
-		{"link/sub/../../f", session.KindRead, access{outside: true, lasting: true}},
-		{"project/f", session.KindEdit, access{outside: true}}, // a rule asks
-		{"project/ask", session.KindRead, access{outside: true}},
-		{"project/yes/f", session.KindEdit, access{outside: true, lasting: true}}, // which the rule answers
-		{"link/.env", session.KindRead, access{private: true}},
-		{"link/secret/a/b", session.KindRead, access{private: true}},
-		{"env", session.KindRead, access{private: true}},
-		{"project/.env", session.KindRead, access{private: true, outside: true}},
+		{"project/f", session.KindRead, Access{Outside: true, Lasting: true}}, // no part of proj
+		{"link/out/f", session.KindRead, Access{Outside: true, Lasting: true}},
+		{"link/../f", session.KindRead, Access{Outside: true, Lasting: true}},
+		{"link/sub/../../f", session.KindRead, Access{Outside: true, Lasting: true}},
+		{"project/f", session.KindEdit, Access{Outside: true}}, // a rule asks
+		{"project/ask", session.KindRead, Access{Outside: true}},
+		{"project/yes/f", session.KindEdit, Access{Outside: true, Lasting: true}}, // which the rule answers
+		{"link/.env", session.KindRead, Access{Private: true}},
+		{"link/secret/a/b", session.KindRead, Access{Private: true}},
+		{"env", session.KindRead, Access{Private: true}},
+		{"project/.env", session.KindRead, Access{Private: true, Outside: true}},
 		{"link/no/f", session.KindRead, free},
-		{"link/no/f", session.KindEdit, access{}},
-		{"link/ask/f", session.KindRead, access{}},
+		{"link/no/f", session.KindEdit, Access{}},
+		{"link/ask/f", session.KindRead, Access{}},
 	} {
 		path := dir + "/" + c.path
 		real, err := buffers.RealPath(path)
 		must(err)
-		got := j.accessOf(matter{
-			agent: "puppet", cwd: roots[0], call: session.ToolCall{Kind: c.kind}, file: rules.Path{Given: path, Real: real},
-		}, roots)
+		got := p.Access(Request{
+			Agent: "puppet", Cwd: roots[0], Call: session.ToolCall{Kind: c.kind}, File: rules.Path{Given: path, Real: real}, Roots: roots,
+		})
 		if got != c.want {
 			t.Errorf("%s %s: %+v, expected %+v", c.kind, c.path, got, c.want)
 		}
 	}
-	var none *judge // before Lua has told the rules
-	if got := none.accessOf(matter{file: rules.Path{Given: "/x", Real: "/x"}}, roots); got != (access{outside: true}) {
+	var none *Policy // before Lua has told the rules
+	if got := none.Access(Request{File: rules.Path{Given: "/x", Real: "/x"}, Roots: roots}); got != (Access{Outside: true}) {
 		t.Errorf("without rules: %+v", got)
 	}
-	if got := none.accessOf(matter{file: rules.Path{Given: "/x", Real: "/x"}}, []string{"/"}); got != free {
+	if got := none.Access(Request{File: rules.Path{Given: "/x", Real: "/x"}, Roots: []string{"/"}}); got != free {
 		t.Errorf("below the root of all: %+v", got)
 	}
 }

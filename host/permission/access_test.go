@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
@@ -22,7 +23,7 @@ import (
 // Files of other places, and private ones, are asked about, where nothing is reviewed before too.
 func TestFilesThatAreAskedAbout(t *testing.T) {
 	atDesk(t, func(d *desk) {
-		d.host.reviewBefore.Store(false)
+		d.before.Store(false)
 		d.is(d.store("a.txt", "x\n"), "")
 		other, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {
@@ -67,7 +68,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		if want := "It leads to " + path + ", outside of the session's folder."; d.shows().Description != want {
 			t.Errorf("it says %q", d.shows().Description)
 		}
-		d.on(func() { d.withdrawAll("cancel") })
+		d.on(func() { d.WithdrawAll("cancel") })
 		d.settle()
 		d.is(got, "the user did not allow it, as it leads to "+path)
 		d.says("Puppet was not allowed to write link: the question was not answered.")
@@ -102,7 +103,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		d.answer("reject")
 		d.is(got, "did not allow")
 		allowed, text := 0, ""
-		d.readTextFile(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) {
+		d.Read(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) {
 			allowed++
 			text = fmt.Sprint(s, err)
 		}})
@@ -110,28 +111,28 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		if snap := d.shows(); snap.Title != "Read "+path || snap.Heading != "Puppet wants to read" || snap.Files != 0 {
 			t.Errorf("shown is %v", snap)
 		}
-		if len(d.nvim.asks) != 1 {
-			t.Errorf("%d questions are open", len(d.nvim.asks))
+		if len(d.asks) != 1 {
+			t.Errorf("%d questions are open", len(d.asks))
 		}
 		d.answer("reject_always")
 		if allowed != 1 || !strings.Contains(text, "the user did not allow it") {
 			t.Errorf("answered %d times, %q", allowed, text)
 		}
 		d.says("You did not let Puppet read " + path)
-		d.readTextFile(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) { text = fmt.Sprint(s, err) }})
+		d.Read(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) { text = fmt.Sprint(s, err) }})
 		d.settle()
 		if !strings.Contains(text, "as the user has decided before") {
 			t.Errorf("answered %q", text)
 		}
-		d.on(func() { d.prompts.Opened(); d.prompts.Stop() })
+		d.on(func() { d.stopping = true })
 		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
-		d.on(func() { d.prompts.Ended(); d.phase = dead })
+		d.on(func() { d.ready, d.stopping = false, false })
 		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
 	})
 }
 
 // A write that waits is asked about once, whatever it is asked about for; what changes nothing only for its place.
-func TestPlacesOfHeldWrites(t *testing.T) {
+func TestPlacesOfPendingWrites(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		d.rules([]string{"**/.env"})
 		other := t.TempDir()
@@ -144,20 +145,20 @@ func TestPlacesOfHeldWrites(t *testing.T) {
 		d.is(got, "")
 		got = d.store(path, "new\n")
 		d.waits(got)
-		if len(d.shows().Options) != 4 || d.open().held != nil {
+		if len(d.shows().Options) != 4 || d.open().write != nil {
 			t.Errorf("shown is %v", d.shows())
 		}
-		if why := d.open().judgement.why; why != "" {
+		if why := d.open().decision.Why; why != "" {
 			t.Errorf("beside its place it says %q", why)
 		}
 		d.answer("allow")
 		d.is(got, "")
-		if len(d.permissions.accepted) > 0 {
+		if len(d.queue.accepted) > 0 {
 			t.Error("what was allowed for its place counts as reviewed")
 		}
 		write(t, d.dir, ".env", "x\n")
 		got = d.store(".env", "y\n")
-		if d.shows().Description != "It is private." || d.open().judgement.why != "" { // said once
+		if d.shows().Description != "It is private." || d.open().decision.Why != "" { // said once
 			t.Errorf("shown is %v", d.shows())
 		}
 		d.answer(refuse)
@@ -173,7 +174,7 @@ func TestAnswersForGood(t *testing.T) {
 		ask := func(command string, options ...session.PermissionOption) {
 			t.Helper()
 			d.on(func() {
-				d.requestPermission(session.PermissionRequest{
+				d.Ask(session.PermissionRequest{
 					Context: context.Background(), Options: options, Reply: func(id string) { got = append(got, id) },
 					Call: session.ToolCallPatch{ID: "c" + command, Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"` + command + `"}`))},
 				})
@@ -228,7 +229,7 @@ func TestAnswersForGood(t *testing.T) {
 		edits := func(name string) {
 			t.Helper()
 			d.on(func() {
-				d.requestPermission(session.PermissionRequest{
+				d.Ask(session.PermissionRequest{
 					Context: context.Background(), Options: []session.PermissionOption{once, always, never}, Reply: func(id string) { got = append(got, id) },
 					Call: session.ToolCallPatch{ID: name, Kind: acp.Set(session.KindEdit), Locations: acp.Set([]session.Location{{Path: name}})},
 				})
@@ -269,25 +270,22 @@ func TestAnswersForGood(t *testing.T) {
 		if want := `warning: The request has no option "other".`; d.noted() != want {
 			t.Error("the user is not told")
 		}
-		d.on(func() { d.respond(p.id+7, "once") })
+		d.on(func() { d.Respond(p.id+7, "once") })
 		if want := "info: This request is answered already."; d.noted() != want {
 			t.Error("the user is not told")
 		}
 		answered()
-		d.on(func() { d.prompts.Restore([]string{"later"}, 0) })
 		d.answer("")
 		answered("")
-		d.on(func() {
-			if !d.prompts.Paused() {
-				t.Error("a request that is cancelled does not cancel the turn, as :Acp cancel does")
-			}
-		})
+		if d.cancels != 1 {
+			t.Error("a request that is cancelled does not cancel the turn, as :Acp cancel does")
+		}
 		if list, _ := kept.List(); len(list) != 5 {
 			t.Errorf("%d are kept", len(list))
 		}
-		// What is asked while an answer is being kept is judged by it.
+		// What is asked while an answer is being kept is decided by it.
 		request := func() {
-			d.requestPermission(session.PermissionRequest{
+			d.Ask(session.PermissionRequest{
 				Context: context.Background(), Options: []session.PermissionOption{once, always}, Reply: func(id string) { got = append(got, id) },
 				Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"six"}`))},
 			})
@@ -295,7 +293,7 @@ func TestAnswersForGood(t *testing.T) {
 		d.on(request)
 		d.settle()
 		d.on(func() {
-			d.respond(d.permissions.asked[0].id, "always")
+			d.Respond(d.queue.pending[0].id, "always")
 			request()
 		})
 		answered("always", "always")
@@ -304,7 +302,7 @@ func TestAnswersForGood(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(d.t.TempDir(), "x"), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		d.host.judge.Store(&judge{kept: answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))})
+		d.policy.Store(policy.New(rules.List{}, answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))))
 		ask("seven", once, always)
 		if !strings.HasPrefix(d.noted(), "warning: your lasting answers cannot be used") || !strings.Contains(d.remarks(), "Your lasting answers: ") {
 			t.Error("the user is not told")
@@ -316,125 +314,6 @@ func TestAnswersForGood(t *testing.T) {
 			t.Errorf("the user is told %q, and in the chat %q", noted, said)
 		}
 	})
-}
-
-// What an answer for good is about.
-func TestWhatAnAnswerIsAbout(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("HOME", dir)
-	proj := dir + "/proj"
-	if err := os.MkdirAll(proj+"/sub", 0o777); err != nil {
-		t.Fatal(err)
-	}
-	at := func(kind session.ToolKind, paths ...string) session.ToolCall {
-		call := session.ToolCall{Kind: kind}
-		for _, p := range paths {
-			call.Locations = append(call.Locations, session.Location{Path: p})
-		}
-		return call
-	}
-	for name, c := range map[string]struct {
-		cwd  string
-		call session.ToolCall
-		run  run
-		want string
-	}{
-		"a command":               {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls -l", dir: proj}, "ls -l"},
-		"an argv":                 {proj, session.ToolCall{Kind: session.KindExecute}, run{argv: []string{"ls", "a b"}, dir: proj}, "ls 'a b'"},
-		"a command in a folder":   {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls", dir: proj + "/sub"}, "ls  in " + proj + "/sub"},
-		"a doubtful command":      {proj, session.ToolCall{Kind: session.KindExecute}, run{script: "ls", dir: proj, doubt: "why"}, ""},
-		"a long command":          {proj, session.ToolCall{Kind: session.KindExecute}, run{script: strings.Repeat("x", questionLimit+1), dir: proj}, ""},
-		"one not so long":         {proj, session.ToolCall{Kind: session.KindExecute}, run{script: strings.Repeat("x", questionLimit), dir: proj}, strings.Repeat("x", questionLimit)},
-		"a file":                  {proj, at(session.KindEdit, "a"), run{}, "edit a"},
-		"two files":               {proj, at(session.KindRead, "b", "a", "b"), run{}, "read a, b"},
-		"a file elsewhere":        {proj, at(session.KindRead, "a", dir+"/b"), run{}, "read " + dir + "/b, a"},
-		"a file at home":          {dir, at(session.KindRead, "a"), run{}, "read a"},
-		"a file of all":           {"/", at(session.KindRead, "/a"), run{}, "read a"},
-		"no file":                 {proj, at(session.KindRead, "ssh://a/b"), run{}, ""},
-		"the end of a plan":       {proj, session.ToolCall{Kind: session.KindSwitchMode, RawInput: json.RawMessage(`{"a":1}`)}, run{}, ""},
-		"a thought":               {proj, session.ToolCall{Kind: session.KindThink, RawInput: json.RawMessage(`{"a":1}`)}, run{}, ""},
-		"no folder":               {proj + "/gone/\x00", session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(`{"a":1}`)}, run{}, ""},
-		"another tool":            {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{"a":1}`)}, run{}, "fetch Get it"},
-		"without an input":        {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it"}, run{}, ""},
-		"with an empty one":       {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{}`)}, run{}, ""},
-		"with one that is a word": {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`"x"`)}, run{}, "fetch Get it"},
-	} {
-		m := matter{agent: "puppet", cwd: c.cwd, call: c.call, run: c.run}
-		got := ""
-		if q := m.question(m.request()); q != nil {
-			got = about(*q)
-			if q.Agent != "puppet" || q.Kind != string(c.call.Kind) {
-				t.Errorf("%s: %+v", name, q)
-			}
-		}
-		if got != c.want {
-			t.Errorf("%s is about %q, want %q", name, got, c.want)
-		}
-	}
-	// The same input whatever the order of its fields; another one is another question.
-	hash := func(raw string) string {
-		m := matter{cwd: proj, call: session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(raw)}}
-		q := m.question(m.request())
-		return q.Input
-	}
-	if hash(`{"a":1,"b":2}`) != hash(`{"b":2, "a":1}`) || hash(`{"a":1}`) == hash(`{"a":2}`) {
-		t.Error("inputs are told apart by more than what they say, or by less")
-	}
-	if hash(`{"a":9007199254740993}`) == hash(`{"a":9007199254740992}`) {
-		t.Error("large numbers are taken as the same")
-	}
-}
-
-// What lasts is what was shown: no other tool, no other file and no other input is answered by it.
-func TestAnswersForGoodAreNoWider(t *testing.T) {
-	proj := t.TempDir()
-	call := func(kind session.ToolKind, title, input string, diffs ...string) session.ToolCall {
-		c := session.ToolCall{Kind: kind, Title: title, RawInput: json.RawMessage(input)}
-		for _, name := range diffs {
-			c.Content = append(c.Content, session.Diff{Path: name})
-		}
-		return c
-	}
-	named := func(c session.ToolCall, name string) session.ToolCall { c.Name = name; return c }
-	for name, c := range map[string]struct {
-		a, b session.ToolCall
-		same bool
-	}{
-		"the same tool":                 {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"x"}`), true},
-		"the tool of another server":    {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__two__get", `{"path":"x"}`), false},
-		"another file":                  {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"y"}`), false},
-		"another input beside the file": {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"x","drop":true}`), false},
-		"another name":                  {named(call("read", "Get", `{"path":"x"}`), "a"), named(call("read", "Get", `{"path":"x"}`), "b"), false},
-		"another edit of the file":      {call("edit", "x: a => b", `{"path":"x","new":"b"}`, "x"), call("edit", "x: c => d", `{"path":"x","new":"d"}`, "x"), true},
-		"an edit of another file":       {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "Edit y", `{"path":"y"}`, "y"), false},
-		"an edit without a diff":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "Edit x", `{"path":"x"}`), false},
-		"an edit by another tool":       {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "mcp__one__change", `{"path":"x"}`, "x"), false},
-		"a diff of one file, of two":    {call("edit", "Edit x", `{"path":"x","also":"/y"}`, "x"), call("edit", "Edit x", `{"path":"x","also":"/y","drop":1}`, "x"), false},
-		"a deletion, of an edit":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("delete", "Edit x", `{"path":"x"}`, "x"), false},
-	} {
-		question := func(c session.ToolCall) answers.Question {
-			m := matter{cwd: proj, call: c}
-			q := m.question(m.request())
-			if q == nil {
-				t.Fatalf("%s: nothing is kept", name)
-			}
-			return *q
-		}
-		if got := reflect.DeepEqual(question(c.a), question(c.b)); got != c.same {
-			t.Errorf("%s: taken as the same: %v\n%+v\n%+v", name, got, question(c.a), question(c.b))
-		}
-	}
-	// A tool that is no shell may have more to say than its command.
-	deploy := func(input string) answers.Question {
-		m := matter{cwd: proj, call: call("other", "deploy", input), run: run{script: "go", dir: proj}}
-		return *m.question(m.request())
-	}
-	if reflect.DeepEqual(deploy(`{"command":"go","to":"test"}`), deploy(`{"command":"go","to":"prod"}`)) {
-		t.Error("one command to two places is taken as the same")
-	}
 }
 
 // A rule that cannot be followed, as the agent has no such answer, has the user asked; what it rejects is said.
@@ -450,11 +329,11 @@ func TestRulesAnswer(t *testing.T) {
 				options = append(options, session.PermissionOption{ID: k, Kind: k, Name: k})
 			}
 			d.on(func() {
-				d.requestPermission(session.PermissionRequest{Context: context.Background(), Command: command, Options: options, Reply: func(id string) { got = append(got, id) }})
+				d.Ask(session.PermissionRequest{Context: context.Background(), Command: command, Options: options, Reply: func(id string) { got = append(got, id) }})
 			})
 			d.settle()
 			if d.open() != nil {
-				d.on(func() { d.withdrawAll("cancel") })
+				d.on(func() { d.WithdrawAll("cancel") })
 				return "asked"
 			}
 			return strings.Join(got, " ")
@@ -478,17 +357,17 @@ func TestRulesAnswer(t *testing.T) {
 		}
 		// Asked are those that no rule could answer; the rest is told as answered.
 		want := []string{"Resolved allow_once rule", "Resolved allow_always rule", "Request <nil> <nil>", "Resolved <nil> cancel", "Resolved reject_once rule"}
-		if d.settle(); len(d.nvim.events) < 5 || !slices.Equal(d.nvim.events[:5], want) {
-			t.Errorf("the events are %q", d.nvim.events)
+		if d.settle(); len(d.events) < 5 || !slices.Equal(d.events[:5], want) {
+			t.Errorf("the events are %q", d.events)
 		}
 		d.says("Allowed by your rule 1")
 		d.says("Rejected by your rule 2")
 		// Answers kept before do not answer where a rule asks.
 		d.on(func() {
-			d.requestPermission(session.PermissionRequest{Context: context.Background(), Command: "no", Reply: func(string) {}})
+			d.Ask(session.PermissionRequest{Context: context.Background(), Command: "no", Reply: func(string) {}})
 		})
 		d.settle()
-		if why := d.open().judgement.why; !strings.Contains(why, "would reject it, but the agent offers no such answer") || !strings.Contains(d.text(), why) {
+		if why := d.open().decision.Why; !strings.Contains(why, "would reject it, but the agent offers no such answer") || !strings.Contains(d.text(), why) {
 			t.Errorf("asked because %q", why)
 		}
 	})
@@ -505,28 +384,28 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 			every[i] = true
 		}
 		d.on(func() {
-			d.permissions.unwanted = []unwanted{
-				{"one", []*picks{{&f, hunks, []bool{true, false, true}}, {&fragment, fragment.Parts(), []bool{true}}}, 3, 4},
-				{"two", []*picks{{&many, many.Parts(), every}}, 12, 12},
-				{"three", []*picks{{&f, hunks, []bool{true, false, true}}}, 2, 3},
+			d.queue.unwanted = []unwanted{
+				{"one", []*selection{{&f, hunks, []bool{true, false, true}}, {&fragment, fragment.Parts(), []bool{true}}}, 3, 4},
+				{"two", []*selection{{&many, many.Parts(), every}}, 12, 12},
+				{"three", []*selection{{&f, hunks, []bool{true, false, true}}}, 2, 3},
 			}
-			d.offerTakingOut("none", false, true)
-			d.offerTakingOut("one", false, true)
+			d.warnUnwanted("none", false, true)
+			d.warnUnwanted("one", false, true)
 		})
 		if got, want := d.remarks(), "Puppet had no answer that refuses, so it was allowed all, with the 3 of 4 hunks that you refused: /p/a.lua:2, /p/a.lua:8, /elsewhere/b.\n:Acp review is where you take them out.\n"; got != want {
 			t.Errorf("the chat has %q", got)
 		}
 		ten := diff.Whole(d.dir+"/ten", session.OperationModify, strings.Repeat("a\nb\n", 10), strings.Repeat("A\nb\n", 10))
 		d.on(func() {
-			d.permissions.unwanted = append(d.permissions.unwanted, unwanted{"four", []*picks{{&ten, ten.Parts(), every[:10]}}, 10, 10})
-			d.offerTakingOut("four", false, true)
+			d.queue.unwanted = append(d.queue.unwanted, unwanted{"four", []*selection{{&ten, ten.Parts(), every[:10]}}, 10, 10})
+			d.warnUnwanted("four", false, true)
 		})
 		if got := d.remarks(); !strings.Contains(got, "ten:19.\n") {
 			t.Errorf("the chat has %q", got)
 		}
 		d.on(func() {
-			d.offerTakingOut("three", false, false) // which failed
-			d.offerTakingOut("", true, true)
+			d.warnUnwanted("three", false, false) // which failed
+			d.warnUnwanted("", true, true)
 		})
 		if got := d.remarks(); strings.Count(got, "no answer that refuses") != 3 || !strings.Contains(got, "the 12 of 12 hunks that you refused: many:1, many:3") || !strings.Contains(got, "many:19, and 2 more.") {
 			t.Errorf("the chat has %q", got)
@@ -545,8 +424,8 @@ func TestPicksOfARequest(t *testing.T) {
 				options = append(options, session.PermissionOption{ID: k, Kind: k, Name: k})
 			}
 			d.on(func() {
-				d.withdrawAll("cancel")
-				d.requestPermission(session.PermissionRequest{
+				d.WithdrawAll("cancel")
+				d.Ask(session.PermissionRequest{
 					Context: context.Background(), Options: options, Reply: func(string) {},
 					Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{
 						replacing(path, nine, nineBut("2", "two\n", "8", "eight\n")), replacing(path, "nowhere", "else"),
@@ -569,17 +448,17 @@ func TestPicksOfARequest(t *testing.T) {
 		p := d.open()
 		for _, m := range []rpc.Pick{{File: 0}, {File: 3}} {
 			m.Permission, m.Callback, m.Looked = int(p.id), 98, 1
-			d.on(func() { d.pick(m) })
+			d.on(func() { d.Pick(m) })
 			if d.called(98)[0] != false {
 				t.Errorf("%v is refused", m)
 			}
 		}
-		d.on(func() { d.pick(rpc.Pick{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id) + 9}) })
+		d.on(func() { d.Pick(rpc.Pick{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id) + 9}) })
 		if d.called(98)[0] != true {
 			t.Error("what was answered is to be looked at again")
 		}
 		m := rpc.Pick{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id), Looked: 1, File: 2, First: 1, Last: 1, Refuse: true}
-		d.on(func() { d.pick(m) })
+		d.on(func() { d.Pick(m) })
 		d.settle()
 		d.picks(1, 1, true)
 		if !strings.Contains(d.text(), "✗ 3 of 3 hunks refused\n  allowing is refusing") {
@@ -587,7 +466,7 @@ func TestPicksOfARequest(t *testing.T) {
 		}
 		// Looked for again, in a file that has changed above.
 		write(t, d.dir, "a.txt", nineBut("2", "two\n"))
-		d.on(func() { d.diffs.LookAgain(&d.permissions.asked[0].call) })
+		d.on(func() { d.diffs.LookAgain(&d.queue.pending[0].call) })
 		d.settle()
 		if d.picks(1, 1, false, 1) != false {
 			t.Error("hunks of the look before are kept")
@@ -600,15 +479,15 @@ func TestPicksOfARequest(t *testing.T) {
 		if !strings.Contains(d.text(), "hunks refused\n  Puppet would make them too") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		d.on(func() { d.withdrawAll("cancel") })
+		d.on(func() { d.WithdrawAll("cancel") })
 
 		// Conflicts of a held write, with and without something refused.
 		for n, want := range map[int]string{0: "", 1: "⚠ 1 place conflicts with your unsaved text: yours stays", 2: "⚠ 2 places conflict with your unsaved text: yours stay"} {
-			got := &held{}
+			got := &pendingWrite{}
 			got.Conflicts = n
 			var lines []string
 			d.on(func() {
-				for _, l := range d.pickLines(&permission{held: got}) {
+				for _, l := range d.selectionLines(&request{write: got}) {
 					lines = append(lines, l.Text)
 				}
 			})
@@ -663,27 +542,27 @@ func TestQuestionsHaveOneAnswer(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		var got []string
 		ask := func() {
-			d.requestPermission(session.PermissionRequest{
+			d.Ask(session.PermissionRequest{
 				Context: context.Background(), Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
 				Call: session.ToolCallPatch{ID: "c", Title: acp.Set("c")}, Reply: func(id string) { got = append(got, id) },
 			})
 		}
 		d.on(func() {
 			ask()
-			p := d.permissions.asked[0]
+			p := d.queue.pending[0]
 			d.resolve(p, "yes", "user")
 			d.resolve(p, "", "cancel")
-			d.phase = starting
+			d.ready = false
 			ask()
-			d.phase = ready
+			d.ready = true
 		})
 		d.settle()
 		if !slices.Equal(got, []string{"yes", ""}) || d.open() != nil {
 			t.Errorf("answered %q", got)
 		}
 		// What is told of a call after its question is no question.
-		d.on(func() { d.told(session.ToolCallPatch{}) })
-		d.on(func() { d.told(session.ToolCallPatch{ID: "c"}) })
+		d.on(func() { d.Observe(session.ToolCallPatch{}) })
+		d.on(func() { d.Observe(session.ToolCallPatch{ID: "c"}) })
 
 		// Who reads may, with or without a question.
 		passed, refused := 0, 0

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // This file has the words for an agent of whose change the user wants a part.
 
-// What a prompt or an error quotes of hunks is bounded.
+// A prompt or an error quotes so much of hunks.
 const (
 	quotedLines = 12  // of one side of a hunk
 	quotedAll   = 300 // lines of all hunks
@@ -22,8 +22,8 @@ const (
 	quotedWords = 60  // bytes of them in an error
 )
 
-// partly is the prompt that asks for the kept hunks of a change alone.
-func (s *Session) partly(title string, files []*picks) string {
+// partly is the prompt that asks for the kept hunks of a change only.
+func (rs *Requests) partly(title string, files []*selection) string {
 	var b strings.Builder
 	what := "the change that you asked about"
 	if title != "" {
@@ -33,7 +33,7 @@ func (s *Session) partly(title string, files []*picks) string {
 		"Leave out the refused ones, and put nothing else in their place.\n", what)
 	quoted, named := 0, 0
 	for _, k := range files {
-		fmt.Fprintf(&b, "\n%s\n", s.base.Short(k.file.Path))
+		fmt.Fprintf(&b, "\n%s\n", rs.base.Short(k.file.Path))
 		var left [2]int
 		for i, h := range k.hunks {
 			verdict, side := "kept", 0
@@ -99,10 +99,9 @@ func bounded(line string) string {
 	return line
 }
 
-// otherwise says where a text was not written as the agent gave it, by the lines
-// of the agent's text, so that it need not guess. Edited says that the user has
-// written something of their own, and conflicts in how many places they have
-// lines of their own where the agent has others.
+// otherwise says where a text was not written as the agent gave it, by the lines of the agent's text, so that it need not
+// guess. edited says that the user has written something of their own; conflicts in how many places they have unsaved
+// lines where the agent has others.
 func otherwise(text, written string, edited bool, conflicts int) string {
 	a, b := diff.TextLines(text), diff.TextLines(written)
 	var places []string

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"context"
@@ -22,10 +22,10 @@ func (d *desk) asked(r session.PermissionRequest) (snap rpc.Permission) {
 	if r.Reply == nil {
 		r.Reply = func(string) {}
 	}
-	d.on(func() { d.requestPermission(r) })
+	d.on(func() { d.Ask(r) })
 	d.settle()
 	snap = d.shows()
-	d.on(func() { d.withdrawAll("cancel") })
+	d.on(func() { d.WithdrawAll("cancel") })
 	return snap
 }
 
@@ -248,7 +248,7 @@ func TestInputsOfOtherPlaces(t *testing.T) {
 		}
 
 		d.on(func() {
-			d.requestPermission(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "late", Title: acp.Set("t")}, Reply: func(string) {}})
+			d.Ask(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "late", Title: acp.Set("t")}, Reply: func(string) {}})
 		})
 		d.settle()
 		d.on(func() { d.update(session.ToolCallPatch{ID: "late", RawInput: acp.Set(json.RawMessage(`{"sql":"x"}`))}) })
@@ -256,7 +256,7 @@ func TestInputsOfOtherPlaces(t *testing.T) {
 		if got := d.shows().Lines; !slices.Equal(got, []string{"t", "sql: x"}) {
 			t.Errorf("an input that comes late is shown as %q", got)
 		}
-		d.on(func() { d.withdrawAll("cancel") })
+		d.on(func() { d.WithdrawAll("cancel") })
 
 		long, _ := json.Marshal(map[string]any{"a": strings.Repeat("x", floatBytes+7), "b": "yy"})
 		got := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "long", RawInput: acp.Set(json.RawMessage(long))}}).Lines

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"context"
@@ -12,12 +12,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
-	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
-func TestHeldWriteIsAllowed(t *testing.T) {
+func TestPendingWriteIsAllowed(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		text := nineBut("2", "two\n", "8", "eight\n")
 		got := d.store("a.txt", text)
@@ -43,11 +42,11 @@ func TestHeldWriteIsAllowed(t *testing.T) {
 		d.answer(writeIt)
 		d.is(got, "")
 		d.has("a.txt", text)
-		if state := d.state("a.txt"); state != review.Kept {
-			t.Errorf("the change is %q", state)
+		if !d.reviewed[filepath.Join(d.dir, "a.txt")] {
+			t.Error("the change does not count as reviewed")
 		}
-		if want := []string{"Request <nil> <nil>", "Resolved allow user"}; !slices.Equal(d.nvim.events, want) || len(d.nvim.asks) > 0 {
-			t.Errorf("the events are %q, and %d wait", d.nvim.events, len(d.nvim.asks))
+		if want := []string{"Request <nil> <nil>", "Resolved allow user"}; !slices.Equal(d.events, want) || len(d.asks) > 0 {
+			t.Errorf("the events are %q, and %d wait", d.events, len(d.asks))
 		}
 		if d.open() != nil || d.noted() != "" || d.remarks() != "" {
 			t.Errorf("something else is told: %q", d.remarks())
@@ -84,7 +83,7 @@ func TestHeldWriteIsAllowed(t *testing.T) {
 	})
 }
 
-func TestHeldWriteIsRefused(t *testing.T) {
+func TestPendingWriteIsRefused(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		text := nineBut("2", "two\n", "8", "eight\n")
 		got := d.store("a.txt", text)
@@ -108,17 +107,17 @@ func TestHeldWriteIsRefused(t *testing.T) {
 		}
 
 		got = d.store("a.txt", text)
-		d.on(func() { d.withdrawAll("cancel") })
+		d.on(func() { d.WithdrawAll("cancel") })
 		d.settle()
 		d.is(got, "the user has not decided about this write, so nothing was written")
 		d.says("Puppet was not allowed to write a.txt: the question was not answered.")
 		d.has("a.txt", nine)
 
-		d.on(func() { d.prompts.Opened(); d.prompts.Stop() })
+		d.on(func() { d.stopping = true })
 		d.is(d.store("a.txt", text), "the user has not decided about this write")
-		d.on(func() { d.prompts.Ended(); d.phase = dead })
+		d.on(func() { d.stopping, d.ready = false, false })
 		d.is(d.store("a.txt", text), "the user has not decided about this write")
-		d.on(func() { d.phase = ready })
+		d.on(func() { d.ready = true })
 
 		// A rule that rejects has decided before; one that allows is no review.
 		d.rules(nil, rules.Rule{Paths: []string{"*.no"}, Action: rules.Reject}, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
@@ -135,7 +134,7 @@ func TestHeldWriteIsRefused(t *testing.T) {
 	})
 }
 
-func TestHeldWriteIsTakenInPart(t *testing.T) {
+func TestPendingWriteIsTakenInPart(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		text := nineBut("2", "two\n", "5", "five\n", "8", "eight\n")
 		got := d.store("a.txt", text)
@@ -154,13 +153,13 @@ func TestHeldWriteIsTakenInPart(t *testing.T) {
 		d.is(got, "only the rest was written. Refused, by the lines of your text: line 2 (two) not written, the file has 1 line (2) there; line 8 (eight)")
 		d.has("a.txt", nineBut("5", "five\n"))
 		d.says("You refused 2 of 3 hunks of a.txt: the rest is written, and Puppet was told.")
-		if state := d.state("a.txt"); state != review.Kept {
-			t.Errorf("the change is %q", state)
+		if !d.reviewed[filepath.Join(d.dir, "a.txt")] {
+			t.Error("the change does not count as reviewed")
 		}
 	})
 }
 
-func TestHeldWriteOfAFileThatChanges(t *testing.T) {
+func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		text := nineBut("2", "two\n", "8", "eight\n")
 		got := d.store("a.txt", text)
@@ -179,21 +178,21 @@ func TestHeldWriteOfAFileThatChanges(t *testing.T) {
 		}
 
 		// It follows what the user types, of which Lua lists the buffers; and what they have saved of it.
-		hear := func(list ...rpc.UnsavedBuf) {
-			d.on(func() { d.hearHeld(d.permissions.asked[0], list) })
+		hear := func(list ...string) {
+			d.on(func() { d.HearUnsaved(list) })
 			d.settle()
 		}
 		write(t, d.dir, "a.txt", nineBut("2", "typed\n"))
-		hear(rpc.UnsavedBuf{Name: filepath.Join(d.dir, "b.txt")})
+		hear(filepath.Join(d.dir, "b.txt"))
 		if strings.Contains(d.text(), "typed") {
 			t.Error("it is looked at again for another file")
 		}
-		hear(rpc.UnsavedBuf{Name: filepath.Join(d.dir, "a.txt")})
+		hear(filepath.Join(d.dir, "a.txt"))
 		if !strings.Contains(d.text(), "typed") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		looked := d.diffs.Changes(&d.open().call)[0].Looked
-		hear(rpc.UnsavedBuf{Name: filepath.Join(d.dir, "a.txt")})
+		hear(filepath.Join(d.dir, "a.txt"))
 		if d.diffs.Changes(&d.open().call)[0].Looked != looked {
 			t.Error("the same is shown anew")
 		}
@@ -212,13 +211,13 @@ func TestHeldWriteOfAFileThatChanges(t *testing.T) {
 	})
 }
 
-func TestHeldWriteIsEdited(t *testing.T) {
+func TestPendingWriteIsEdited(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		text := nineBut("2", "two\n", "8", "eight\n")
 		edit := func(on bool) []any {
 			t.Helper()
 			d.on(func() {
-				d.editHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.permissions.asked[0].id), On: on})
+				d.EditHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.queue.pending[0].id), On: on})
 			})
 			return d.called(5)
 		}
@@ -226,10 +225,10 @@ func TestHeldWriteIsEdited(t *testing.T) {
 			t.Helper()
 			d.on(func() {
 				id := int64(0)
-				if len(d.permissions.asked) > 0 {
-					id = d.permissions.asked[0].id
+				if len(d.queue.pending) > 0 {
+					id = d.queue.pending[0].id
 				}
-				d.writeEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(id), Text: text})
+				d.WriteEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(id), Text: text})
 			})
 			got := d.called(6)
 			if got == nil {
@@ -252,9 +251,9 @@ func TestHeldWriteIsEdited(t *testing.T) {
 		}
 		// Not edited any more, it shows what the file has by now.
 		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
-		d.on(func() { d.hearHeld(d.permissions.asked[0], []rpc.UnsavedBuf{{Name: filepath.Join(d.dir, "a.txt")}}) })
+		d.on(func() { d.HearUnsaved([]string{filepath.Join(d.dir, "a.txt")}) })
 		d.settle()
-		if d.open().held.Before != nine {
+		if d.open().write.Before != nine {
 			t.Error("what is edited has changed")
 		}
 		if edit(false) != nil || strings.Contains(d.text(), "✎") || !strings.Contains(d.text(), "mine") {
@@ -306,7 +305,7 @@ func TestHeldWriteIsEdited(t *testing.T) {
 		d.is(got, "the user changed this text")
 
 		// Of what was answered nothing is edited.
-		d.on(func() { d.editHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: 999, On: true}) })
+		d.on(func() { d.EditHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: 999, On: true}) })
 		if got := d.called(5); got == nil || got[0] != nil {
 			t.Errorf("to be edited is %v", got)
 		}
@@ -314,14 +313,14 @@ func TestHeldWriteIsEdited(t *testing.T) {
 }
 
 // Two answers at once: the second comes while the file is being looked at for the first.
-func TestHeldWriteIsAnsweredTwice(t *testing.T) {
+func TestPendingWriteIsAnsweredTwice(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		got := d.store("a.txt", nineBut("2", "two\n"))
 		d.on(func() {
-			id := d.permissions.asked[0].id
-			d.respond(id, writeIt)
-			d.respond(id, writeIt)
-			d.writeEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(id), Text: "x\n"})
+			id := d.queue.pending[0].id
+			d.Respond(id, writeIt)
+			d.Respond(id, writeIt)
+			d.WriteEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(id), Text: "x\n"})
 		})
 		if failure := d.called(6)[1]; failure != "a.txt is being written with the text of the :w before this one." {
 			t.Errorf("it is said %q", failure)
@@ -331,8 +330,8 @@ func TestHeldWriteIsAnsweredTwice(t *testing.T) {
 
 		got = d.store("a.txt", nine)
 		d.on(func() { // withdrawn while it is looked at
-			d.writeEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(d.permissions.asked[0].id), Text: "x\n"})
-			d.withdrawAll("cancel")
+			d.WriteEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(d.queue.pending[0].id), Text: "x\n"})
+			d.WithdrawAll("cancel")
 		})
 		if failure := d.called(6)[1]; failure != noLongerWaits {
 			t.Errorf("it is said %q", failure)
@@ -341,7 +340,7 @@ func TestHeldWriteIsAnsweredTwice(t *testing.T) {
 	})
 }
 
-func TestHeldWriteOfWhatIsNoText(t *testing.T) {
+func TestPendingWriteOfWhatIsNoText(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		write(t, d.dir, "x.bin", "a\x00b\n")
 		large := write(t, d.dir, "large", "")
@@ -355,7 +354,7 @@ func TestHeldWriteOfWhatIsNoText(t *testing.T) {
 				t.Errorf("%s: its hunks are refused", name)
 			}
 			d.on(func() {
-				d.editHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.permissions.asked[0].id), On: true})
+				d.EditHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.queue.pending[0].id), On: true})
 			})
 			if got := d.called(5); got == nil || got[0] != nil {
 				t.Errorf("%s: to be edited is %v", name, got)
@@ -378,10 +377,10 @@ func TestHeldWriteOfWhatIsNoText(t *testing.T) {
 		for _, name := range []string{"small", "none"} {
 			got := d.store(name, strings.Repeat("x", diff.LargestFile+1))
 			p := d.open()
-			if p == nil || p.held.known || p.held.Exists != (name == "small") {
+			if p == nil || p.write.known || p.write.Exists != (name == "small") {
 				t.Error("a text too large to be compared is")
 			}
-			if f := p.held.file; (f.Operation == session.OperationAdd) != (name == "none") {
+			if f := p.write.file; (f.Operation == session.OperationAdd) != (name == "none") {
 				t.Errorf("%s is told as %q", name, f.Operation)
 			}
 			d.answer(refuse)
@@ -391,13 +390,13 @@ func TestHeldWriteOfWhatIsNoText(t *testing.T) {
 }
 
 // A write is not asked about that does what was allowed in a request; and not more often than it was allowed.
-func TestHeldWriteThatWasAllowed(t *testing.T) {
+func TestPendingWriteThatWasAllowed(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		reply := ""
 		request := func(option string, diffs ...session.ToolCallContent) {
 			t.Helper()
 			d.on(func() {
-				d.requestPermission(session.PermissionRequest{
+				d.Ask(session.PermissionRequest{
 					Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set(diffs)},
 					Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
 					Reply:   func(id string) { reply = id },
@@ -426,11 +425,11 @@ func TestHeldWriteThatWasAllowed(t *testing.T) {
 		held("two\n")
 		held(nineBut("2", "two\n", "9", ""))
 		written(nineBut("2", "two\n"))
-		if state := d.state("a.txt"); state != review.Kept {
-			t.Errorf("the change is %q", state)
+		if !d.reviewed[filepath.Join(d.dir, "a.txt")] {
+			t.Error("the change does not count as reviewed")
 		}
 		written(nineBut("2", "two\n", "8", "eight\n"))
-		if n := len(d.permissions.accepted); n != 0 {
+		if n := len(d.queue.accepted); n != 0 {
 			t.Errorf("%d changes are allowed still", n)
 		}
 		held(nine)
@@ -444,22 +443,22 @@ func TestHeldWriteThatWasAllowed(t *testing.T) {
 		held(nineBut("2", "two\n", "8", "eight\n", "3", "three\n"))
 
 		// Where nothing is reviewed before, nothing is remembered.
-		d.host.reviewBefore.Store(false)
+		d.before.Store(false)
 		request("yes", replacing(path, "3\n", "three\n"))
-		if n := len(d.permissions.accepted); n != 1 { // that of b.txt
+		if n := len(d.queue.accepted); n != 1 { // that of b.txt
 			t.Errorf("%d changes are remembered", n)
 		}
 	})
 }
 
 // What waits when the session ends is answered.
-func TestHeldWriteOfAClosedSession(t *testing.T) {
+func TestPendingWriteOfAClosedSession(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		outside := write(t, t.TempDir(), "o.txt", "o\n")
 		d.base.Box.Close()
-		d.host.reviewBefore.Store(false)
+		d.before.Store(false)
 		d.is(d.store(outside, "x\n"), "the user did not allow it", "session")
-		d.host.reviewBefore.Store(true)
+		d.before.Store(true)
 		d.is(d.store(outside, "o\n"), "the user did not allow it", "session")
 		d.is(d.store("a.txt", "x\n"), "the user did not allow it", "session")
 		d.has("a.txt", nine)

@@ -1,4 +1,4 @@
-package host
+package policy
 
 import (
 	"os"
@@ -39,72 +39,81 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 	link(private, proj+"/notes.txt")
 	link(private, other+"/notes.txt")
 	link(key, proj+"/key")
-	j := &judge{kept: answers.Open(filepath.Join(dir, "answers")), rules: rules.List{
+	p := &Policy{answers: answers.Open(filepath.Join(dir, "answers")), rules: rules.List{
 		Private: []string{"**/.env", dir + "/keys/**"},
 		Rules:   []rules.Rule{{Commands: []string{"cat **"}, Action: rules.Allow}, {Kinds: []string{"read"}, Action: rules.Allow}},
 	}}
-	at := func(path string) access {
+	at := func(path string) Access {
 		t.Helper()
-		return j.accessOf(matter{cwd: proj, call: session.ToolCall{Kind: session.KindRead}, file: rules.Path{Given: path, Real: path}}, []string{proj})
+		return p.Access(Request{Cwd: proj, Call: session.ToolCall{Kind: session.KindRead}, File: rules.Path{Given: path, Real: path}, Roots: []string{proj}})
 	}
 	check := func(path, link string) {
 		t.Helper()
-		if got := at(path); got.link != link || got.private != (link != "") || got.free && link != "" || got.lasting && link != "" {
+		if got := at(path); got.link != link || got.Private != (link != "") || got.Free && link != "" || got.Lasting && link != "" {
 			t.Errorf("%s: %+v, expected to be %q", path, got, link)
 		}
 	}
 	check(proj+"/one", "")
-	if len(j.links.looks) > 0 {
+	if len(p.links.looks) > 0 {
 		t.Error("the disk is looked through for a file that has one name")
 	}
 	check(proj+"/two", "")
 	check(proj+"/notes.txt", private)
 	check(other+"/notes.txt", private)
 	check(proj+"/key", key)
-	if why := at(proj+"/notes.txt").reason(proj+"/notes.txt", proj+"/notes.txt"); why != "it is the same file as "+private+", which is private" {
+	if why := at(proj+"/notes.txt").Reason(proj+"/notes.txt", proj+"/notes.txt"); why != "it is the same file as "+private+", which is private" {
 		t.Errorf("the user is told that %s", why)
 	}
-	for key, look := range j.links.looks { // as if all were old: its names are known
+	for key, look := range p.links.looks { // as if all were old: its names are known
 		look.began = look.began.Add(time.Hour)
 		check(proj+"/notes.txt", private)
-		if j.links.looks[key] != look {
+		if p.links.looks[key] != look {
 			t.Error("the disk is looked through again for a file that has no new name")
 		}
 	}
 
 	// An agent's own requests, for files and by commands.
 	options := []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "always", Kind: "allow_always"}}
-	for name, m := range map[string]matter{
-		"read": {call: session.ToolCall{Kind: session.KindRead, Locations: []session.Location{{Path: proj + "/notes.txt"}}}},
-		"cat":  {call: session.ToolCall{Kind: session.KindExecute}, run: run{script: "cat notes.txt", dir: proj}},
+	for name, m := range map[string]Request{
+		"read": {Call: session.ToolCall{Kind: session.KindRead, Locations: []session.Location{{Path: proj + "/notes.txt"}}}},
+		"cat":  {Call: session.ToolCall{Kind: session.KindExecute}, Command: Command{script: "cat notes.txt", Dir: proj}},
 	} {
-		m.cwd, m.options = proj, options
-		if got := j.judge(m); got.optionID != "" || !strings.Contains(got.why, "private") || got.question != nil {
+		m.Cwd, m.Options = proj, options
+		if got := p.Decide(m); got.OptionID != "" || !strings.Contains(got.Why, "private") || got.Question != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	m := matter{cwd: proj, options: options, call: session.ToolCall{Kind: session.KindExecute}, run: run{script: "cat two", dir: proj}}
-	if got := j.judge(m); got.optionID != "yes" {
+	m := Request{Cwd: proj, Options: options, Call: session.ToolCall{Kind: session.KindExecute}, Command: Command{script: "cat two", Dir: proj}}
+	if got := p.Decide(m); got.OptionID != "yes" {
 		t.Errorf("what has two names, neither private, is not allowed: %+v", got)
 	}
 
 	// A private file that comes later, and gets another name then.
 	later := write(t, proj, ".env", "KEY=2\n")
-	for _, look := range j.links.looks {
+	for _, look := range p.links.looks {
 		look.began = time.Now().Add(-time.Minute)
 	}
 	link(later, proj+"/later")
 	check(proj+"/later", later)
 
 	// Where the disk cannot be looked through in time, whatever has several names may be private.
-	for _, look := range j.links.looks {
+	for _, look := range p.links.looks {
 		look.cut = true
 	}
 	check(proj+"/two", proj+"/two")
-	if why := at(proj+"/two").reason(proj+"/two", proj+"/two"); why != "it is a file with several names, of which one may be private" {
+	if why := at(proj+"/two").Reason(proj+"/two", proj+"/two"); why != "it is a file with several names, of which one may be private" {
 		t.Errorf("the user is told that %s", why)
 	}
-	if got := j.judge(m); got.optionID != "" || !strings.Contains(got.why, "may be private") {
+	if got := p.Decide(m); got.OptionID != "" || !strings.Contains(got.Why, "may be private") {
 		t.Errorf("a command's file is allowed: %+v", got)
 	}
+}
+
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"fmt"
@@ -69,13 +69,13 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 		if got := carried(&was, c.refused, &now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
-		if got := stands(&was, &now); got != c.stands {
+		if got := unchanged(&was, &now); got != c.stands {
 			t.Errorf("%s: stands is %v", c.what, got)
 		}
 	}
 	one1, _ := hunksBetween(nine, nineBut("2", "two\n"))
 	other1, _ := hunksBetween(nine, nineBut("8", "eight\n"))
-	if got := carried(&one1, []bool{true}, &other1); !slices.Equal(got, []bool{false}) || stands(&one1, &other1) {
+	if got := carried(&one1, []bool{true}, &other1); !slices.Equal(got, []bool{false}) || unchanged(&one1, &other1) {
 		t.Errorf("of another one: %v", got)
 	}
 	// What was not found in its file has no more than its own lines.
@@ -94,11 +94,11 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 }
 
 func TestWhatIsAskedForOfAChange(t *testing.T) {
-	s := &Session{base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}
+	s := New(feature.Base{Folder: folder.Folder{Cwd: "/p"}}, Config{})
 	f, hunks := hunksBetween("a\nb\nc\nd\ne\nf\ng\n", "a\nB\nc\nd\nnew\ne\nf\n")
 	made := diff.Whole("/p/new.lua", session.OperationAdd, "", "one\n")
 	binary := diff.Whole("/elsewhere/x.png", session.OperationModify, "\x00", "\x00\x00")
-	got := s.partly("Edit\nfiles", []*picks{
+	got := s.partly("Edit\nfiles", []*selection{
 		{&f, hunks, []bool{false, true, false}},
 		{&made, made.Parts(), []bool{true}},
 		{&binary, binary.Parts(), []bool{false}},
@@ -126,12 +126,12 @@ new.lua
 
 	// Of a long hunk as much is quoted as a reader needs.
 	f, hunks = hunksBetween("a\n", "a\n"+strings.Repeat("x\n", quotedLines+1))
-	got = s.partly(strings.Repeat("t", 201), []*picks{{&f, hunks, []bool{false}}})
+	got = s.partly(strings.Repeat("t", 201), []*selection{{&f, hunks, []bool{false}}})
 	if !strings.Contains(got, " ("+strings.Repeat("t", 200)+"), ") || strings.Count(got, "    + x\n") != quotedLines || !strings.HasSuffix(got, "    + … 1 line more") {
 		t.Errorf("the prompt is\n%s", got)
 	}
 	f, hunks = hunksBetween("a\n", "a\n"+strings.Repeat("x\n", quotedLines))
-	if got = s.partly("", []*picks{{&f, hunks, []bool{false}}}); strings.Count(got, "    + x") != quotedLines || strings.Contains(got, "more") {
+	if got = s.partly("", []*selection{{&f, hunks, []bool{false}}}); strings.Count(got, "    + x") != quotedLines || strings.Contains(got, "more") {
 		t.Errorf("the prompt is\n%s", got)
 	}
 
@@ -144,7 +144,7 @@ new.lua
 	f, hunks = hunksBetween(old.String(), text.String())
 	refused := make([]bool, len(hunks))
 	refused[4], refused[4000] = true, true
-	got = s.partly("", []*picks{{&f, hunks, refused}})
+	got = s.partly("", []*selection{{&f, hunks, refused}})
 	if len(got) > 64<<10 {
 		t.Errorf("the prompt has %d bytes", len(got))
 	}
@@ -266,31 +266,30 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 		"some, where nothing refuses plainly": {[]bool{true, false}, []session.PermissionOption{yes, vague}, yes, "yes", false, true, false, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := aloneSession(t)
-			s.host.reviewBefore.Store(true)
+			s := newDesk(t)
 			var got []string
-			p := &permission{open: true, stop: func() bool { return true }, answer: func(id, by string) { got = append(got, id+" by "+by) }}
-			p.request.Options = c.options
+			p := &request{open: true, stop: func() bool { return true }, answer: func(id, by string) { got = append(got, id+" by "+by) }}
+			p.asked.Options = c.options
 			s.on(func() {
 				change, _ := s.diffs.Replace(&p.call, session.Diff{Path: "/a", NewText: &f.New}, f)
 				if c.refused != nil {
-					p.picks = map[*calldiff.Change]*picks{change: {change.File, hunks, c.refused}}
+					p.selections = map[*calldiff.Change]*selection{change: {change.File, hunks, c.refused}}
 				}
-				s.permissions.asked = []*permission{p}
+				s.queue.pending = []*request{p}
 				out := s.outcomeOf(p, c.chosen)
 				if out.option.ID != c.option || out.accepted != c.accepted || (out.unwanted != nil) != c.unwanted || (out.prompt != "") != c.prompt || out.remark != c.remark {
 					t.Errorf("%s: %+v", name, out)
 				}
-				if len(got)+len(s.permissions.unwanted)+len(s.prompts.Queued())+len(s.permissions.accepted) > 0 || len(s.conv.Entries) > 0 {
+				if len(got)+len(s.queue.unwanted)+len(s.prompts)+len(s.queue.accepted) > 0 || len(s.said) > 0 {
 					t.Errorf("%s: something was done already", name)
 				}
 
-				s.respond(p.id, c.chosen.ID)
-				if len(got) != 1 || got[0] != c.option+" by user" || len(s.permissions.asked) > 0 {
+				s.Respond(p.id, c.chosen.ID)
+				if len(got) != 1 || got[0] != c.option+" by user" || len(s.queue.pending) > 0 {
 					t.Errorf("%s: answered %q", name, got)
 				}
-				if (len(s.permissions.accepted) > 0) != c.accepted || (len(s.permissions.unwanted) > 0) != c.unwanted || (len(s.prompts.Queued()) > 0) != c.prompt || (len(s.conv.Entries) > 0) != (c.remark != "") {
-					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.permissions.accepted), len(s.permissions.unwanted), len(s.prompts.Queued()), len(s.conv.Entries))
+				if (len(s.queue.accepted) > 0) != c.accepted || (len(s.queue.unwanted) > 0) != c.unwanted || (len(s.prompts) > 0) != c.prompt || (len(s.said) > 0) != (c.remark != "") {
+					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.queue.accepted), len(s.queue.unwanted), len(s.prompts), len(s.said))
 				}
 			})
 		})

@@ -1,4 +1,4 @@
-package host
+package permission
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
@@ -18,10 +19,10 @@ const inputDepth = 12
 // outermost object of which said is true are left out.
 func inputLines(call *session.ToolCall, said func(key, value string) bool) []styled.Line {
 	raw := call.RawInput
-	if isEmpty(raw) {
+	if policy.EmptyInput(raw) {
 		raw = call.Meta["qwenQuestions"] // Qwen's question may stand there alone
 	}
-	if isEmpty(raw) {
+	if policy.EmptyInput(raw) {
 		return nil
 	}
 	w := inputWords{said: said, room: floatBytes}

@@ -1,0 +1,42 @@
+package folder
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Unwritten says that a folder could not be written, and why.
+func Unwritten(dir string, err error) string {
+	return cmp.Or(Obstacle(dir), dir) + " cannot be written (" + Reason(err) + ")"
+}
+
+// Obstacle is what does not let a folder be made and written in: itself or the nearest one above it that is
+// there. "" is none.
+func Obstacle(dir string) string {
+	for at := dir; at != ""; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if (errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)) && at != filepath.Dir(at) {
+			continue
+		}
+		if err != nil || !info.IsDir() || unix.Access(at, unix.W_OK) != nil {
+			return at
+		}
+		break
+	}
+	return ""
+}
+
+// Reason is what the system says of a write, without its paths.
+func Reason(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	return err.Error()
+}

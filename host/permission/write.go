@@ -1,0 +1,539 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/calldiff"
+	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/policy"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+)
+
+// This file has the writes that wait for the user (review = 'before').
+
+// pendingWrite is a write that waits for the user. What changes of it belongs to the session's goroutine.
+type pendingWrite struct {
+	asked  *fileRequest
+	at     rules.Path
+	access policy.Access
+	since  time.Time
+
+	preview
+	unsaved bool                 // a buffer had unsaved text of the file when Lua listed those last
+	busy    bool                 // the user has answered, and the file is being looked at
+	edited  func(failure string) // hears what has become of the user's own text; may be nil
+	editing bool                 // the user edits the text
+
+	verdict verdict // the user's
+	said    string  // in the chat, if they want another text than the agent's
+}
+
+// preview is what a write would make of its file, by the last look at that.
+type preview struct {
+	buffers.Preview
+	file  diff.File
+	known bool // the texts are known; else it can only be taken as a whole
+}
+
+// ownText is the text that the user wants a file to have in place of the agent's.
+type ownText struct {
+	shown preview      // with that text
+	said  string       // in the chat
+	told  error        // to the agent
+	done  func(string) // hears why it is not written, or ""; may be nil
+}
+
+// reviewed has the write count as the one that the user was shown.
+func (pw *pendingWrite) reviewed() {
+	shown := pw.preview
+	pw.asked.reviewed = &shown
+}
+
+// made reports whether a write has done what the user was shown, and nothing else: the same hunks, if the file has
+// changed in the last moment.
+func (p *preview) made(w buffers.Written) bool {
+	switch {
+	case p == nil:
+		return false
+	case !p.known:
+		return true // they took it as a whole
+	case w.After == nil:
+		return false
+	}
+	before := ""
+	if w.Before != nil {
+		before = *w.Before
+	}
+	if before == p.Before && *w.After == p.After {
+		return true
+	}
+	is := diff.Whole(w.Path, session.OperationModify, before, *w.After)
+	return unchanged(&p.file, &is)
+}
+
+// writeError is what the agent is told of a write that was not made, or not as it wanted.
+type writeError struct{ text string }
+
+func (e *writeError) Error() string { return e.text }
+
+// Is reports that the user knows: the chat says what has become of the write.
+func (e *writeError) Is(target error) bool { return target == ErrNotAllowed }
+
+// look gives what a write would make of its file to done, on any goroutine. Any goroutine may call it.
+func (rs *Requests) look(f *fileRequest, real string, done func(preview)) {
+	unknown := func(exists bool) {
+		told := session.Diff{Path: f.path, NewText: f.text}
+		if !exists {
+			told.Operation = session.OperationAdd
+		}
+		done(preview{Preview: buffers.Preview{Exists: exists}, file: diff.Told(told)})
+	}
+	switch info, err := os.Stat(real); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist), err == nil && info.Size() > diff.LargestFile, len(*f.text) > diff.LargestFile:
+		unknown(err == nil)
+		return
+	}
+	rs.base.Files.Preview(f.ctx, buffers.Write{Path: real, Text: *f.text}, func(p buffers.Preview, err error) {
+		if err != nil {
+			unknown(true)
+			return
+		}
+		op := session.OperationModify
+		if !p.Exists {
+			op = session.OperationAdd
+		}
+		rs.base.Background(func() { // other files wait for this goroutine
+			file := diff.Whole(f.path, op, p.Before, p.After)
+			done(preview{Preview: p, file: file, known: file.Located})
+		})
+	})
+}
+
+// review has a write wait for the user, unless it changes nothing or they have accepted it before. Any goroutine.
+func (rs *Requests) review(pw *pendingWrite) {
+	rs.look(pw.asked, pw.at.Real, func(p preview) {
+		pw.preview = p
+		if p.known && p.Exists && p.Before == p.After && p.Conflicts == 0 {
+			rs.letPass(pw) // the user has that text
+			return
+		}
+		rs.decideOn(pw.asked, func() { rs.recall(pw) })
+	})
+}
+
+// letPass grants a write that needs no review, unless the policy has the user asked.
+func (rs *Requests) letPass(pw *pendingWrite) {
+	if pw.access.Free {
+		pw.asked.decided(nil)
+		return
+	}
+	change := []session.ToolCallContent{rs.toldOf(pw)}
+	rs.decideOn(pw.asked, func() { rs.askForFile(pw.asked, pw.at, pw.access, change) })
+}
+
+// accepted is a change that the user has allowed in a request, as they were shown it: a write that does the same is not
+// asked about, until it is made or the turn ends.
+type accepted struct {
+	path      string // absolute
+	old, text string // of the whole file
+}
+
+// accept remembers what the user has allowed, as far as it was found in its file: else they have not seen what it makes
+// of that.
+func (rs *Requests) accept(p *request) {
+	for _, c := range rs.config.Diffs.Changes(&p.call) {
+		made := c.File.Operation == session.OperationAdd || c.File.Operation == session.OperationModify
+		if c.File.Located && made {
+			path, _ := rs.base.Absolute(c.File.Path)
+			rs.queue.accepted = append(rs.queue.accepted, accepted{path, c.File.Old, c.File.New})
+		}
+	}
+}
+
+// forgetAccepted forgets what the user has allowed before in the files of a request that they have refused now, or a part
+// of it.
+func (rs *Requests) forgetAccepted(p *request) {
+	for _, f := range rs.config.Diffs.Shared(&p.call) {
+		path, _ := rs.base.Absolute(f.Path)
+		rs.queue.accepted = slices.DeleteFunc(rs.queue.accepted, func(a accepted) bool { return a.path == path })
+	}
+}
+
+// recall asks the user about a write, unless they have accepted it before.
+func (rs *Requests) recall(pw *pendingWrite) {
+	list := slices.Clone(rs.queue.accepted)
+	if len(list) == 0 || !pw.known || pw.Conflicts > 0 {
+		rs.askAboutWrite(pw)
+		return
+	}
+	rs.base.Background(func() {
+		list = slices.DeleteFunc(list, func(a accepted) bool {
+			real, err := buffers.RealPath(a.path)
+			return err != nil || real != pw.at.Real
+		})
+		known := agreed(list, pw.Before, pw.After)
+		done := slices.DeleteFunc(list, func(a accepted) bool { return !a.made(pw.After) })
+		rs.decideOn(pw.asked, func() {
+			if !known {
+				rs.askAboutWrite(pw)
+				return
+			}
+			rs.queue.written(done)
+			pw.reviewed()
+			rs.letPass(pw)
+		})
+	})
+}
+
+// agreed reports whether accepted changes of a file, one of them or the first of them together, make the wanted text of
+// its present one.
+func agreed(list []accepted, now, text string) bool {
+	all, fits := now, true
+	for _, a := range list {
+		if one, ok := a.apply(now); ok && one == text {
+			return true
+		}
+		if fits {
+			all, fits = a.apply(all)
+		}
+		if fits && all == text {
+			return true
+		}
+	}
+	return false
+}
+
+// apply makes an accepted change in the present text of the file, if it fits there.
+func (a accepted) apply(now string) (text string, ok bool) {
+	text, conflicts := buffers.Merge(a.old, now, a.text)
+	return text, len(conflicts) == 0
+}
+
+// made reports whether a text has an accepted change, or lacks the place for it.
+func (a accepted) made(text string) bool {
+	with, ok := a.apply(text)
+	return !ok || with == text
+}
+
+// The options of a pending write.
+const (
+	writeIt = "allow"
+	refuse  = "reject"
+)
+
+// askAboutWrite asks the user about a pending write, by a request of the client's own.
+func (rs *Requests) askAboutWrite(pw *pendingWrite) {
+	name := styled.VisibleText(rs.base.Short(pw.asked.path))
+	p := &request{file: pw.at, write: pw}
+	p.answer = func(optionID, by string) { rs.endWrite(p, optionID, by) }
+	p.asked = session.PermissionRequest{Context: pw.asked.ctx, Title: "Write " + name, Options: []session.PermissionOption{
+		{ID: writeIt, Name: "Write it", Kind: "allow_once"},
+		{ID: refuse, Name: "Refuse", Kind: "reject_once"},
+	}}
+	if d := pw.access; d.Outside || d.Private {
+		reason := d.Reason(pw.asked.path, pw.at.Real)
+		p.asked.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
+	}
+	p.call = session.ToolCall{Title: name, Kind: pw.asked.kind}
+	pw.since = time.Now()
+	if !rs.config.Ready() || rs.config.Stopping() {
+		p.answer("", "cancel")
+		return
+	}
+	rs.showWrite(p)
+	rs.files.StepAside(pw.at.Real)
+	rs.raise(p)
+}
+
+func (rs *Requests) toldOf(pw *pendingWrite) session.Diff {
+	d := session.Diff{Path: pw.asked.path, NewText: pw.asked.text}
+	if pw.known {
+		d.NewText = &pw.After
+	}
+	if !pw.Exists {
+		d.Operation = session.OperationAdd
+	} else if pw.known {
+		d.OldText = &pw.Before
+	}
+	return d
+}
+
+// showWrite has the request of a pending write show its preview. What was refused stays so, as far as it is still there.
+func (rs *Requests) showWrite(p *request) {
+	d := rs.toldOf(p.write)
+	p.call.Content = []session.ToolCallContent{d}
+	now, before := rs.config.Diffs.Replace(&p.call, d, p.write.file)
+	k := p.selections[before]
+	switch {
+	case !p.write.known:
+		p.selections = nil // it is written as a whole, or not
+	case k != nil:
+		p.selections = map[*calldiff.Change]*selection{now: k}
+	}
+	rs.changed = true
+}
+
+// lookAgain gives a new preview of a pending write to then, unless it is over by that time.
+func (rs *Requests) lookAgain(p *request, then func(preview)) {
+	rs.base.Background(func() {
+		rs.look(p.write.asked, p.write.at.Real, func(now preview) {
+			rs.base.Box.Put(func() {
+				if rs.queue.has(p) && p.write.asked.ctx.Err() == nil {
+					then(now)
+				}
+			})
+		})
+	})
+}
+
+// followUnsaved has a pending write follow what the user types, when Lua has listed the buffers with unsaved text.
+func (rs *Requests) followUnsaved(p *request, names []string) {
+	pw := p.write
+	if pw == nil {
+		return
+	}
+	before := pw.unsaved
+	pw.unsaved = slices.ContainsFunc(names, func(name string) bool { return name == pw.asked.path || name == pw.at.Real })
+	if before || pw.unsaved {
+		rs.refreshWrite(p, func() {})
+	}
+}
+
+// refreshWrite has a pending write show what it would make of its file now.
+func (rs *Requests) refreshWrite(p *request, then func()) {
+	rs.lookAgain(p, func(now preview) {
+		if pw := p.write; !pw.editing && !pw.busy && now.Preview != pw.Preview {
+			pw.preview = now
+			rs.showWrite(p)
+			rs.base.Changed()
+		}
+		then()
+	})
+}
+
+const noLongerWaits = "The agent does not wait for this text any more."
+
+// allowWrite has a pending write made as the user wants it: without the hunks that they have refused, or with a text of
+// their own. Of that done hears why it is not written, or "".
+func (rs *Requests) allowWrite(p *request, edited *string, done func(failure string)) {
+	pw := p.write
+	name := styled.VisibleText(filepath.Base(pw.asked.path))
+	switch {
+	case pw.busy && edited != nil:
+		done(name + " is being written with the text of the :w before this one.")
+		return
+	case pw.busy:
+		return
+	case pw.editing && edited == nil:
+		rs.base.Editor.Notify("info", "You are editing the text: :w in its window writes it.")
+		return
+	}
+	pw.busy = true
+	shown, refused := pw.preview, []bool(nil)
+	list, n, all := rs.refusals(p)
+	if n > 0 {
+		refused = slices.Clone(list[0].refused)
+	}
+	rs.base.Background(func() {
+		rs.look(pw.asked, pw.at.Real, func(now preview) {
+			d, ok := decideWrite(shown, now, refused, edited)
+			rs.base.Box.Put(func() {
+				if !rs.queue.has(p) || pw.asked.ctx.Err() != nil {
+					if edited != nil {
+						done(noLongerWaits)
+					}
+					return
+				}
+				pw.busy = false
+				if ok {
+					pw.preview = now
+					pw.verdict, pw.edited = d, done
+					pw.said = rs.saidOf(pw, n, all, edited != nil)
+					rs.resolve(p, d.option, "user")
+					return
+				}
+				pw.preview = now
+				if edited != nil {
+					done(name + " has changed in the same lines meanwhile: :w once more writes your text over that.")
+					return
+				}
+				rs.showWrite(p)
+				rs.base.Editor.Notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+				rs.base.Changed()
+			})
+		})
+	})
+}
+
+// saidOf is what the chat says of a write that is not made as the agent wants it.
+func (rs *Requests) saidOf(pw *pendingWrite, refused, all int, edited bool) string {
+	name, who := styled.VisibleText(rs.base.Short(pw.asked.path)), rs.base.Title
+	if refused == 0 && !edited {
+		return fmt.Sprintf("%s's text of %s conflicts with your unsaved text: yours stays, the rest is written, and %s was told.", who, name, who)
+	}
+	if edited {
+		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)
+	}
+	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, styled.Many(all, "hunk"), name, who)
+}
+
+// verdict is what comes of the user's answer to a pending write.
+type verdict struct {
+	option  string
+	instead *string // the text of the file, if it is not what the agent's write would make
+	told    error   // what the agent is told then
+}
+
+// decideWrite says what is written and what the agent is told, by the user's answer to what they were shown: the hunks of
+// that which they refuse, or a text of their own. ok is false if the file has changed so that the answer does not say.
+func decideWrite(shown, now preview, refused []bool, edited *string) (v verdict, ok bool) {
+	write := verdict{option: writeIt}
+	if !shown.known || !now.known {
+		return write, shown.known == now.known && edited == nil
+	}
+	var target string
+	switch {
+	case edited != nil:
+		merged, conflicts := buffers.Merge(shown.Before, now.Before, *edited)
+		if len(conflicts) > 0 {
+			return verdict{}, false
+		}
+		target = merged
+	case now.Preview != shown.Preview && !unchanged(&shown.file, &now.file):
+		return verdict{}, false
+	case len(refused) > 0 && !slices.Contains(refused, false):
+		return verdict{option: refuse}, true
+	default:
+		target = diff.Without(now.Before, now.After, func(i int) bool { return i < len(refused) && refused[i] })
+	}
+	// What conflicts is in no hunk, so nobody has allowed it.
+	if target == now.After && now.Conflicts == 0 {
+		return write, true
+	}
+	write.instead = &target
+	// The user may have lines that the agent does not know: it hears only of what they have decided about.
+	written, _ := buffers.Merge(now.After, target, now.Text)
+	write.told = &writeError{otherwise(now.Text, written, edited != nil, now.Conflicts)}
+	return write, true
+}
+
+// endWrite ends a pending write: it is made, or the agent gets an error that says what has become of it.
+func (rs *Requests) endWrite(p *request, optionID, by string) {
+	pw, who := p.write, rs.base.Title
+	name := styled.VisibleText(rs.base.Short(pw.asked.path))
+	switch {
+	case optionID == writeIt && pw.verdict.instead != nil:
+		shown := pw.preview
+		shown.After = *pw.verdict.instead
+		pw.asked.own = &ownText{shown: shown, said: pw.said, told: pw.verdict.told, done: pw.edited}
+		pw.asked.decided(nil)
+		return
+	case optionID == writeIt:
+		if pw.edited != nil {
+			pw.edited("")
+		}
+		pw.reviewed()
+		pw.asked.decided(nil)
+		return
+	}
+	why := "the user refused this write"
+	switch by {
+	case "rule":
+		why = "the user has decided before to refuse this write"
+		rs.config.RemarkOnce(fmt.Sprintf("%s: %s", p.asked.Title, styled.VisibleText(p.decision.Remark)))
+	case "user":
+		rs.base.Remark("info", fmt.Sprintf("You did not let %s write %s.", who, name))
+	case "agent":
+		rs.base.Remark("info", fmt.Sprintf("%s has withdrawn its write of %s.", who, name))
+	default:
+		why = "the user has not decided about this write"
+		rs.base.Remark("info", fmt.Sprintf("%s was not allowed to write %s: the question was not answered.", who, name))
+	}
+	pw.asked.decided(&writeError{why + ", so nothing was written"})
+}
+
+// writeOwn writes what the user has made of the agent's text, which is an error to the agent.
+func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
+	own := f.own
+	own.shown.file = diff.Whole(f.path, session.OperationModify, own.shown.Before, own.shown.After)
+	write := buffers.Write{Path: f.path, Real: real, Text: own.shown.After, Base: &own.shown.Before}
+	rs.base.Files.Write(f.ctx, write, func(w buffers.Written, err error) {
+		if own.done != nil {
+			failure := ""
+			if err != nil {
+				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(rs.base.Short(f.path)), buffers.Cause(err))
+			}
+			own.done(failure)
+		}
+		if err == nil && w.Changed {
+			rs.config.Took(w, "fs", own.shown.made(w))
+		}
+		rs.base.Box.Put(func() {
+			rs.config.Wrote(f.path, w, err)
+			if err == nil {
+				rs.base.Remark("info", own.said)
+			}
+		})
+		if err != nil {
+			reply(err)
+			return
+		}
+		reply(&buffers.Error{Verb: "write", Path: f.path, Err: own.told})
+	})
+}
+
+// waited is for how long a write has waited, in seconds.
+func (pw *pendingWrite) waited() float64 { return time.Since(pw.since).Seconds() }
+
+// EditHeld lets the user edit what a pending write would write, which the callback gets; or hears that they have stopped.
+func (rs *Requests) EditHeld(m rpc.EditHeld) {
+	p := rs.queue.waitingAs(m.Permission)
+	if p != nil && p.write != nil && !m.On {
+		p.write.editing = false
+		rs.lookAgain(p, func(now preview) { // of changes meanwhile it was not told
+			p.write.preview = now
+			rs.showWrite(p)
+			rs.base.Changed()
+		})
+		return
+	}
+	if p == nil || p.write == nil || !p.write.known {
+		rs.base.Editor.Answer(m.Callback, nil, "")
+		return
+	}
+	pw := p.write
+	pw.editing = true
+	rs.changed = true
+	rs.base.Changed()
+	text := pw.After
+	if list, n, _ := rs.refusals(p); n > 0 {
+		text = diff.Without(pw.Before, pw.After, func(i int) bool { return list[0].refused[i] })
+	}
+	rs.base.Editor.Answer(m.Callback, rpc.EditedText{Lines: diff.TextLines(text)}, "")
+}
+
+// WriteEdited takes the text that the user has made of a pending write.
+func (rs *Requests) WriteEdited(m rpc.WriteEdited) {
+	p := rs.queue.waitingAs(m.Permission)
+	done := func(failure string) { rs.base.Editor.Answer(m.Callback, nil, failure) }
+	if p == nil || p.write == nil {
+		done(noLongerWaits)
+		return
+	}
+	text := m.Text
+	if !strings.HasSuffix(p.write.After, "\n") && p.write.After != "" {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	rs.allowWrite(p, &text, done)
+}

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+)
+
+// Access is how far an agent has a file without the user's word.
+type Access struct {
+	Free    bool // it needs no question
+	Outside bool // of the session's roots
+	Private bool
+	Lasting bool // an answer may hold from now on
+
+	link string // the private file that it is, under another name
+}
+
+// Access says whether the file of a request may be read or written without a question: it is in one of the roots and
+// not private, and no rule speaks against it. A rule that asks and names no file is about what agents ask for
+// themselves. It reads the disk; p may be nil.
+func (p *Policy) Access(req Request) Access {
+	a := Access{Outside: !folder.Inside(req.File.Real, req.Roots)}
+	if p == nil {
+		a.Free = !a.Outside
+		return a
+	}
+	r, link := p.onDisk(req)
+	verdict := p.rules.Decide(r)
+	a.link = link()
+	a.Private = a.link != "" || p.rules.IsPrivate(r)
+	asks := verdict.Action == rules.Ask && slices.ContainsFunc(verdict.Rules, func(n int) bool {
+		return len(p.rules.Rules[n-1].Paths) > 0
+	})
+	a.Free = !a.Outside && !a.Private && !asks && verdict.Action != rules.Reject
+	a.Lasting = a.Outside && !a.Private && (verdict.Action != rules.Ask || len(verdict.Rules) == 0)
+	return a
+}
+
+// Reason says why a file is asked about, by its name as the agent gave it and the one without links.
+func (a Access) Reason(path, real string) string {
+	lead, join := "it is ", ""
+	if path != real {
+		lead, join = "it leads to "+styled.VisibleText(real)+", ", "which is "
+	}
+	switch {
+	case a.link == real:
+		return lead + join + "a file with several names, of which one may be private"
+	case a.link != "":
+		return lead + join + "the same file as " + styled.VisibleText(a.link) + ", which is private"
+	case a.Private:
+		return lead + join + "private"
+	case a.Outside:
+		return lead + "outside of the session's folder"
+	}
+	return "a rule asks about it"
+}

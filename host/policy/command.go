@@ -1,0 +1,88 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+// Command is what a request runs, as its agent says: a line for a shell, or an argv; or nothing.
+type Command struct {
+	Dir    string // absolute, where the agent gives a path
+	script string
+	argv   []string
+	doubt  string // why it may run something else
+}
+
+// Parsed is the command taken apart for the rules.
+func (c Command) Parsed() rules.Command {
+	switch {
+	case c.doubt != "":
+		return rules.Unknown(c.script, c.doubt)
+	case c.argv != nil:
+		return rules.Argv(c.argv)
+	case c.script != "":
+		return rules.Shell(c.script)
+	}
+	return rules.Command{}
+}
+
+// Line is the command as one types it, or "".
+func (c Command) Line() string {
+	if c.argv != nil {
+		return rules.Quoted(c.argv)
+	}
+	return c.script
+}
+
+// edits are what editing tools call their command: it says what they do to the file, and runs nothing.
+var edits = []string{"view", "create", "str_replace", "insert", "undo_edit", "replace", "write", "append", "delete", "move", "rename"}
+
+// CommandOf finds what a request about a call runs. Agents of version 2 say it beside the call, others in the raw
+// input, as a string or as a list; where there is no input the title is the last resort.
+func CommandOf(r session.PermissionRequest, call *session.ToolCall, at folder.Folder) Command {
+	var input struct {
+		Command json.RawMessage `json:"command"`
+		Cmd     json.RawMessage `json:"cmd"`
+		Cwd     any             `json:"cwd"`
+		Workdir any             `json:"workdir"`
+	}
+	hasInput := json.Unmarshal(call.RawInput, &input) == nil && !bytes.Equal(bytes.TrimSpace(call.RawInput), []byte("null"))
+	c := Command{Dir: r.Cwd}
+	for _, dir := range []any{input.Cwd, input.Workdir} {
+		if text, ok := dir.(string); ok && c.Dir == "" {
+			c.Dir = session.LocalPath(text)
+		}
+	}
+	if c.Dir == "" {
+		c.Dir = at.Cwd
+	}
+	c.Dir, _ = at.Absolute(c.Dir)
+	if c.script = r.Command; c.script != "" {
+		return c
+	}
+	for _, raw := range []json.RawMessage{input.Command, input.Cmd} {
+		if json.Unmarshal(raw, &c.script) == nil && c.script != "" {
+			if onFiles[call.Kind] && slices.Contains(edits, c.script) {
+				c.script = ""
+			}
+			return c
+		}
+		if json.Unmarshal(raw, &c.argv) == nil && len(c.argv) > 0 {
+			return c
+		}
+		c.argv = nil
+	}
+	if call.Kind == session.KindExecute {
+		c.script = strings.Trim(strings.TrimSpace(call.Title), "`")
+		if hasInput || c.script == "" {
+			c.doubt = "the agent does not say what it runs"
+		}
+	}
+	return c
+}

@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/answers"
+)
+
+// What an answer for good is about.
+func TestWhatAnAnswerIsAbout(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", dir)
+	proj := dir + "/proj"
+	if err := os.MkdirAll(proj+"/sub", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	at := func(kind session.ToolKind, paths ...string) session.ToolCall {
+		call := session.ToolCall{Kind: kind}
+		for _, p := range paths {
+			call.Locations = append(call.Locations, session.Location{Path: p})
+		}
+		return call
+	}
+	for name, c := range map[string]struct {
+		cwd  string
+		call session.ToolCall
+		run  Command
+		want string
+	}{
+		"a command":               {proj, session.ToolCall{Kind: session.KindExecute}, Command{script: "ls -l", Dir: proj}, "ls -l"},
+		"an argv":                 {proj, session.ToolCall{Kind: session.KindExecute}, Command{argv: []string{"ls", "a b"}, Dir: proj}, "ls 'a b'"},
+		"a command in a folder":   {proj, session.ToolCall{Kind: session.KindExecute}, Command{script: "ls", Dir: proj + "/sub"}, "ls  in " + proj + "/sub"},
+		"a doubtful command":      {proj, session.ToolCall{Kind: session.KindExecute}, Command{script: "ls", Dir: proj, doubt: "why"}, ""},
+		"a long command":          {proj, session.ToolCall{Kind: session.KindExecute}, Command{script: strings.Repeat("x", maxCommand+1), Dir: proj}, ""},
+		"one not so long":         {proj, session.ToolCall{Kind: session.KindExecute}, Command{script: strings.Repeat("x", maxCommand), Dir: proj}, strings.Repeat("x", maxCommand)},
+		"a file":                  {proj, at(session.KindEdit, "a"), Command{}, "edit a"},
+		"two files":               {proj, at(session.KindRead, "b", "a", "b"), Command{}, "read a, b"},
+		"a file elsewhere":        {proj, at(session.KindRead, "a", dir+"/b"), Command{}, "read " + dir + "/b, a"},
+		"a file at home":          {dir, at(session.KindRead, "a"), Command{}, "read a"},
+		"a file of all":           {"/", at(session.KindRead, "/a"), Command{}, "read a"},
+		"no file":                 {proj, at(session.KindRead, "ssh://a/b"), Command{}, ""},
+		"the end of a plan":       {proj, session.ToolCall{Kind: session.KindSwitchMode, RawInput: json.RawMessage(`{"a":1}`)}, Command{}, ""},
+		"a thought":               {proj, session.ToolCall{Kind: session.KindThink, RawInput: json.RawMessage(`{"a":1}`)}, Command{}, ""},
+		"no folder":               {proj + "/gone/\x00", session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(`{"a":1}`)}, Command{}, ""},
+		"another tool":            {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{"a":1}`)}, Command{}, "fetch Get it"},
+		"without an input":        {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it"}, Command{}, ""},
+		"with an empty one":       {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{}`)}, Command{}, ""},
+		"with one that is a word": {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`"x"`)}, Command{}, "fetch Get it"},
+	} {
+		m := Request{Agent: "puppet", Cwd: c.cwd, Call: c.call, Command: c.run}
+		got := ""
+		if q := m.question(m.onDisk()); q != nil {
+			got = describe(*q)
+			if q.Agent != "puppet" || q.Kind != string(c.call.Kind) {
+				t.Errorf("%s: %+v", name, q)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s is about %q, want %q", name, got, c.want)
+		}
+	}
+	// The same input whatever the order of its fields; another one is another question.
+	hash := func(raw string) string {
+		m := Request{Cwd: proj, Call: session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(raw)}}
+		q := m.question(m.onDisk())
+		return q.Input
+	}
+	if hash(`{"a":1,"b":2}`) != hash(`{"b":2, "a":1}`) || hash(`{"a":1}`) == hash(`{"a":2}`) {
+		t.Error("inputs are told apart by more than what they say, or by less")
+	}
+	if hash(`{"a":9007199254740993}`) == hash(`{"a":9007199254740992}`) {
+		t.Error("large numbers are taken as the same")
+	}
+}
+
+// What lasts is what was shown: no other tool, no other file and no other input is answered by it.
+func TestAnswersForGoodAreNoWider(t *testing.T) {
+	proj := t.TempDir()
+	call := func(kind session.ToolKind, title, input string, diffs ...string) session.ToolCall {
+		c := session.ToolCall{Kind: kind, Title: title, RawInput: json.RawMessage(input)}
+		for _, name := range diffs {
+			c.Content = append(c.Content, session.Diff{Path: name})
+		}
+		return c
+	}
+	named := func(c session.ToolCall, name string) session.ToolCall { c.Name = name; return c }
+	for name, c := range map[string]struct {
+		a, b session.ToolCall
+		same bool
+	}{
+		"the same tool":                 {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"x"}`), true},
+		"the tool of another server":    {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__two__get", `{"path":"x"}`), false},
+		"another file":                  {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"y"}`), false},
+		"another input beside the file": {call("read", "mcp__one__get", `{"path":"x"}`), call("read", "mcp__one__get", `{"path":"x","drop":true}`), false},
+		"another name":                  {named(call("read", "Get", `{"path":"x"}`), "a"), named(call("read", "Get", `{"path":"x"}`), "b"), false},
+		"another edit of the file":      {call("edit", "x: a => b", `{"path":"x","new":"b"}`, "x"), call("edit", "x: c => d", `{"path":"x","new":"d"}`, "x"), true},
+		"an edit of another file":       {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "Edit y", `{"path":"y"}`, "y"), false},
+		"an edit without a diff":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "Edit x", `{"path":"x"}`), false},
+		"an edit by another tool":       {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "mcp__one__change", `{"path":"x"}`, "x"), false},
+		"a diff of one file, of two":    {call("edit", "Edit x", `{"path":"x","also":"/y"}`, "x"), call("edit", "Edit x", `{"path":"x","also":"/y","drop":1}`, "x"), false},
+		"a deletion, of an edit":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("delete", "Edit x", `{"path":"x"}`, "x"), false},
+	} {
+		question := func(c session.ToolCall) answers.Question {
+			m := Request{Cwd: proj, Call: c}
+			q := m.question(m.onDisk())
+			if q == nil {
+				t.Fatalf("%s: nothing is kept", name)
+			}
+			return *q
+		}
+		if got := reflect.DeepEqual(question(c.a), question(c.b)); got != c.same {
+			t.Errorf("%s: taken as the same: %v\n%+v\n%+v", name, got, question(c.a), question(c.b))
+		}
+	}
+	// A tool that is no shell may have more to say than its command.
+	deploy := func(input string) answers.Question {
+		m := Request{Cwd: proj, Call: call("other", "deploy", input), Command: Command{script: "go", Dir: proj}}
+		return *m.question(m.onDisk())
+	}
+	if reflect.DeepEqual(deploy(`{"command":"go","to":"test"}`), deploy(`{"command":"go","to":"prod"}`)) {
+		t.Error("one command to two places is taken as the same")
+	}
+}

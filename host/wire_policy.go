@@ -1,0 +1,44 @@
+package host
+
+import (
+	"github.com/acp-nvim/acp-nvim/host/policy"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// setRules takes the user's rules, and what else of the configuration is about their decisions. It is called on the
+// goroutine of Lua's messages alone.
+func (h *Host) setRules(m rpc.SetRules) {
+	h.reviewBefore.Store(m.Review == "before")
+	h.reviews.Store(m.Review != "")
+	h.keepKey.Store(&m.KeepKey)
+	p, err := policy.Set(m, h.policy.Load())
+	if err != nil {
+		h.editor.Notify("error", "No rule of permissions is used, as there are mistakes: "+err.Error())
+	}
+	h.policy.Store(p)
+}
+
+// listDecided tells Lua the rules in force, and the lasting answers.
+func (h *Host) listDecided(m rpc.ListDecided) {
+	p := h.policy.Load()
+	if p == nil {
+		h.editor.Answer(m.Callback, nil, "The rules are not known yet.")
+		return
+	}
+	list, err := p.List()
+	if err != nil {
+		h.editor.Notify("warning", "Your lasting answers: "+err.Error()+".")
+	}
+	h.editor.Answer(m.Callback, list, "")
+}
+
+// revoke takes a lasting answer back.
+func (h *Host) revoke(m rpc.Revoke) {
+	failure := ""
+	if p := h.policy.Load(); p != nil {
+		if err := p.Revoke(m.ID); err != nil {
+			failure = err.Error()
+		}
+	}
+	h.editor.Answer(m.Callback, true, failure)
+}
