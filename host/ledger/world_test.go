@@ -277,7 +277,9 @@ func (w *world) clientWrites(name, given, text string) {
 		mine := b.text
 		done.Buf, done.Before, done.Unsaved = 1, &mine, b.text != b.synced
 		after, conflicts := buffers.Merge(given, b.text, text)
-		w.conflict = w.conflict || len(conflicts) > 0
+		if len(conflicts) > 0 {
+			w.conflict, done.Behind = true, new(b.synced)
+		}
 		done.After, b.text, b.synced, b.gone = &after, after, text, false
 		defer func() { b.form = done.FormAfter }()
 	}
@@ -326,6 +328,17 @@ func (w *world) edit(name string) {
 	w.bufs[w.path(name)] = &buffer{text: text, form: buffers.Form(data), synced: text}
 	w.disk.Unlock()
 	w.opened(buffers.Opened{Path: w.path(name), Loaded: true, Text: &text, Form: buffers.Form(data), Since: changedAt(w.path(name))})
+}
+
+// rereads has a buffer read its file anew, and what is not saved in it is lost.
+func (w *world) rereads(name string) {
+	w.t.Helper()
+	w.follow(w.path(name), true)
+	w.disk.Lock()
+	b := w.bufs[w.path(name)]
+	b.text = b.synced
+	w.disk.Unlock()
+	w.opened(buffers.Opened{Path: w.path(name), Loaded: true, Text: new(b.synced), Form: b.form, Since: changedAt(w.path(name))})
 }
 
 // wipe closes a buffer, and what is not saved in it is lost.
@@ -468,10 +481,12 @@ func (w *world) follow(path string, over bool) {
 	default:
 		mine := b.text
 		after, conflicts := buffers.Merge(b.synced, mine, text)
-		w.conflict = w.conflict || len(conflicts) > 0
-		done := buffers.Written{Path: path, Buf: 1, Changed: true, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced}
+		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced}
 		if b.gone {
 			done.Created, done.Before = true, nil
+		}
+		if len(conflicts) > 0 {
+			w.conflict, done.Behind = true, new(b.synced)
 		}
 		b.text, b.synced, b.form, b.gone = after, text, done.FormAfter, false
 		w.ledger.Took(done, "disk", false)

@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// What the disk has of the agent's, and a buffer has not as it conflicts with what is unsaved there, is the agent's from
+// the moment on that the buffer has it too: in the turn in which it was written.
+func TestTheBufferComesToWhatConflicted(t *testing.T) {
+	const was, agents = "f1\nf2\nf3\n", "f1\na2\nf3\n"
+	users := func(text string) string { return strings.Replace(text, "f2", "u2", 1) }
+	start := func(t *testing.T) *world {
+		w := newWorld(t)
+		w.write("f", was)
+		w.write("g", "g1\n")
+		w.edit("f")
+		w.types("f", users)
+		return w
+	}
+	writes := func(w *world, text string) {
+		w.begin()
+		w.write("f", text)
+		if got := w.sees("f"); got != users(was) {
+			w.t.Errorf("the buffer has %q", got)
+		}
+		w.end()
+	}
+	check := func(w *world, when, want string) {
+		w.t.Helper()
+		w.sync()
+		if got := w.changes(); got != want {
+			w.t.Errorf("%s listed is %q, want %q", when, got, want)
+		}
+	}
+	const one = "modified f -2,1+2,1\n"
+
+	for name, gives := range map[string]func(w *world){
+		"read anew": func(w *world) { w.rereads("f") },
+		"closed":    func(w *world) { w.wipe("f") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t)
+			writes(w, agents)
+			check(w, "while it conflicts", "")
+			gives(w)
+			check(w, "then", one)
+			if err := w.undo(false); err != nil {
+				t.Error(err)
+			}
+			w.is("undone", w.tree(), true)
+			if got := w.sees("f"); got != was {
+				t.Errorf("undone, there is %q", got)
+			}
+			if err := w.undo(true); err != nil {
+				t.Error(err)
+			}
+			check(w, "done again", one)
+			w.decide(review.Reject, "")
+			if got := w.sees("f"); got != was {
+				t.Errorf("refused, there is %q", got)
+			}
+		})
+	}
+
+	t.Run("in two turns", func(t *testing.T) {
+		w := start(t)
+		writes(w, agents)
+		writes(w, "f1\nb2\nf3\n")
+		w.rereads("f")
+		check(w, "read anew", one)
+		if err := w.undo(false); err != nil {
+			t.Error(err)
+		}
+		if got := w.sees("f"); got != agents {
+			t.Errorf("with one turn undone there is %q", got)
+		}
+		if err := w.undo(false); err != nil {
+			t.Error(err)
+		}
+		if got := w.sees("f"); got != was {
+			t.Errorf("with both undone there is %q", got)
+		}
+	})
+
+	t.Run("beside what the buffer has", func(t *testing.T) {
+		w := start(t)
+		w.begin()
+		w.write("f", was+"a4\n")
+		if got := w.sees("f"); got != users(was)+"a4\n" {
+			t.Errorf("the buffer has %q", got)
+		}
+		w.write("f", agents+"a4\n")
+		w.sees("f")
+		w.end()
+		check(w, "while it conflicts", "modified f -3,0+4,1\n")
+		w.rereads("f")
+		check(w, "read anew", "modified f -2,1+2,1 -3,0+4,1\n")
+		w.decide(review.Keep, "")
+		w.types("f", func(text string) string { return text + "u5\n" })
+		w.rereads("f")
+		check(w, "kept, and read again", "modified f -2,1+2,1 -3,0+4,1 kept\n")
+	})
+
+	t.Run("the user's stays", func(t *testing.T) {
+		w := start(t)
+		writes(w, agents)
+		w.saves("f")
+		w.rereads("f")
+		check(w, "saved", "")
+		w.write("f", was) // as the disk was before the agent
+		w.saved("f")
+		w.sync()
+		check(w, "and written", "")
+	})
+
+	t.Run("the agent has taken it back", func(t *testing.T) {
+		w := start(t)
+		writes(w, agents)
+		w.begin()
+		w.write("f", was)
+		w.sees("f")
+		w.end()
+		w.rereads("f")
+		check(w, "read anew", "")
+	})
+
+	t.Run("of a turn that was undone", func(t *testing.T) {
+		w := start(t)
+		w.begin()
+		w.write("f", agents)
+		w.sees("f")
+		w.write("g", "g1\na\n")
+		w.end()
+		if err := w.undo(false); err != nil {
+			t.Error(err)
+		}
+		w.rereads("f")
+		check(w, "read anew", one)
+		if err := w.undo(true); err != nil {
+			t.Error(err)
+		}
+		check(w, "done again", "modified f -2,1+2,1\nmodified g -1,0+2,1\n")
+		if err := w.undo(false); err != nil {
+			t.Error(err)
+		}
+		check(w, "undone again", one)
+	})
+}
