@@ -243,11 +243,10 @@ func TestAnswersInABrokenFile(t *testing.T) {
 		if err := os.WriteFile(file, []byte(`{"version":1,"answers":[`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.recordNotifications()
 		p := s.begin()
 		s.prompt(p, "do it")
 		s.asked(p, command("c1", "make test"), 2)
-		s.Await("a word about the file", func() bool { return strings.Contains(s.notifications(), "was unreadable and is kept as") })
+		s.awaitChat("was unreadable and is kept as")
 		aside, _ := filepath.Glob(file + ".unreadable-*")
 		if len(aside) != 1 {
 			t.Errorf("set aside are %v", aside)
