@@ -809,11 +809,11 @@ function M.hints(diff, lhs)
 end
 
 ---A line of as many parts as fit.
----@param parts string[] the first is always there, if only its beginning
+---@param parts string[] the first is always there
 ---@param room integer cells
 ---@return string
 function M.line(parts, room)
-  local line = ' ' .. require('acp.wrap').cut(parts[1], room - 2)
+  local line = ' ' .. parts[1]
   for i = 2, #parts do
     local longer = line .. ' · ' .. parts[i]
     if require('acp.wrap').cells(longer) < room then

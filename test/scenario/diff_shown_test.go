@@ -861,19 +861,3 @@ func TestDiffInTheFileShowsItsKeysInANarrowWindow(t *testing.T) {
 		}
 	})
 }
-
-// The line above a diff begins with the name of the file in a narrow window too; Neovim would cut its beginning.
-func TestTheLineAboveADiffFits(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		path := s.write("a_long_name_of_a_file.txt", lines(1, 5))
-		p := s.begin()
-		s.prompt(p, "fix it")
-		p.permission(edits("e1", path, lines(1, 5), lines(2, 5)), yesNo...)
-		s.AwaitLua(`(function()
-			local win = require('acp.diff').windows()[1]
-			local bar = win and vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true })
-			return bar and vim.startswith(bar.str, ' a_long_name') and bar.str:find('…', 1, true) ~= nil
-		end)()`)
-		p.silent()
-	}, nvimtest.Size(50, 40))
-}
