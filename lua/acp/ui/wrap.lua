@@ -128,11 +128,11 @@ function M.item(text)
 end
 
 ---A line of as many parts as fit.
----@param parts string[] the first is always there, if only its beginning
+---@param parts string[] the first is always there
 ---@param room integer cells
 ---@return string
 function M.fit(parts, room)
-  local line = ' ' .. M.cut(parts[1], room - 2)
+  local line = ' ' .. parts[1]
   for i = 2, #parts do
     local longer = line .. ' · ' .. parts[i]
     if M.cells(longer) < room then

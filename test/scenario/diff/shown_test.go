@@ -786,19 +786,3 @@ func TestDiffInTheFileShowsItsKeysInANarrowWindow(t *testing.T) {
 		}
 	})
 }
-
-// The line above a diff begins with the name of the file in a narrow window too; Neovim would cut its beginning.
-func TestTheLineAboveADiffFits(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path := s.WriteFile("a_long_name_of_a_file.txt", scene.Lines(1, 5))
-		p := s.Begin()
-		s.Prompt(p, "fix it")
-		p.Permission(scene.EditsCall("e1", path, scene.Lines(1, 5), scene.Lines(2, 5)), scene.YesNo...)
-		s.AwaitLua(`(function()
-			local win = require('acp.diff.view').windows()[1]
-			local bar = win and vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true })
-			return bar and vim.startswith(bar.str, ' a_long_name') and bar.str:find('…', 1, true) ~= nil
-		end)()`)
-		p.Silent()
-	}, nvimtest.Size(50, 40))
-}

@@ -87,7 +87,7 @@ func TestAnswersInABrokenFile(t *testing.T) {
 		p := s.Begin()
 		s.Prompt(p, "do it")
 		asked(s, p, scene.CommandCall("c1", "make test"), 2)
-		s.Await("a word about the file", func() bool { return strings.Contains(s.Notifications(), "was unreadable and is kept as") })
+		s.AwaitChat("was unreadable and is kept as")
 		aside, _ := filepath.Glob(file + ".unreadable-*")
 		if len(aside) != 1 {
 			t.Errorf("set aside are %v", aside)
