@@ -207,3 +207,28 @@ func (h *Host) eachSession(f func(*Session)) {
 		f(s)
 	}
 }
+
+// hearUnsaved tells all sessions of the buffers with unsaved text.
+func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
+	names := make([]string, len(m.Files))
+	for i, b := range m.Files {
+		names[i] = b.Name
+	}
+	h.eachSession(func(s *Session) {
+		s.base.Box.Put(func() {
+			s.permission.HearUnsaved(names)
+			s.prompts.Unsaved.Hear(m.Files)
+		})
+	})
+}
+
+// hearConflicts takes how many open conflicts the loaded files have.
+func (h *Host) hearConflicts(m rpc.OpenConflicts) {
+	count := map[string]int{}
+	for _, f := range m.Files {
+		count[f.Path] = f.Count
+	}
+	h.eachSession(func(s *Session) {
+		s.base.Box.Put(func() { s.review.Tab.SetConflicts(count) })
+	})
+}

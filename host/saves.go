@@ -1,9 +1,9 @@
 package host
 
 import (
-	"github.com/acp-nvim/acp-nvim/host/folder"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )

@@ -11,33 +11,32 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/chat"
 	"github.com/acp-nvim/acp-nvim/host/control"
-	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
-	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/freshness"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
-	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
-	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// Session is one conversation in this Neovim: its state, its chat, its open
-// requests. One goroutine owns it, the one that runs its mailbox; whoever else
-// wants something of it puts a function there.
+// Session is one conversation in this Neovim: the life of its agent's session, and a row of features, see wiring.go.
+// One goroutine owns it, the one that runs its mailbox; whoever else wants something of it puts a function there.
 type Session struct {
 	id   int // unique in this Neovim
 	host *Host
 	spec AgentSpec
 	base feature.Base
+
+	visible atomic.Bool // a window shows the chat
+	urgent  atomic.Bool // something must not wait for a hidden chat's turn
+	working span        // of the turn that runs, or the last one
 
 	// The fields below belong to the session's goroutine.
 
@@ -47,35 +46,32 @@ type Session struct {
 	agent   *agent // while the process lives
 	died    *agent // whose end was the session's
 	info    session.Info
+	remote  remote
+	login   login
 
-	requests *control.Requests // that the agent should answer soon
-	remote   remote
-	login    login
+	conv     *session.Conversation
+	unsent   []session.Content // the prompt of the open turn, while it waits for the look at the folders
+	stale    bool              // what Lua keeps of the session is out of date
+	clock    *time.Timer
+	lacks    ledger.Lack     // what the copies of its folders leave out
+	reminder string          // what is to be said in the chat when the session is open
+	remarked map[string]bool // what remarkOnce has said in this turn
 
-	conv       *session.Conversation
-	prompts    *prompt.Prompts   // and whether a turn is open
-	unsent     []session.Content // the prompt of the open turn, while it waits for the look at the folders
-	permission *permission.Requests
-	remarked   map[string]bool // what remarkOnce has said in this turn
+	// The features.
 
-	chat   *chat.Chat
-	pages  draw.Pages
-	shown  shown
-	calls  *luastate.Calls
-	events *events.Queue
-	clock  *time.Timer
-
-	terminals *terminals.Set
-	ledger    *ledger.Ledger
-	review    *reviewui.Review
-	lacks     ledger.Lack // what the copies of its folders leave out
-	reminder  string      // what is to be said in the chat when the session is open
-	diffs     *calldiff.Diffs
-	known     *freshness.Files
-	tracer    *follow.Tracer
-	visible   atomic.Bool // a window shows the chat
-	working   span        // of the turn that runs, or the last one
-	urgent    atomic.Bool // something must not wait for a hidden chat's turn
+	chat       *chat.Chat
+	pages      draw.Pages           // how the chat and the review are drawn
+	calls      *luastate.Calls      // the tool calls as Lua keeps them
+	events     *events.Queue        // for the user's autocommands
+	prompts    *prompt.Prompts      // and whether a turn is open
+	requests   *control.Requests    // that the agent should answer soon
+	permission *permission.Requests // and the agent's reads and writes through its client
+	known      *freshness.Files     // what the agent knows of files
+	diffs      *calldiff.Diffs      // of tool calls, as they are in their files
+	ledger     *ledger.Ledger       // the record of what the agent has changed
+	review     *reviewui.Review     // what the user sees of it
+	terminals  *terminals.Set
+	tracer     *follow.Tracer // tells the following window where the agent works
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -90,36 +86,6 @@ const (
 )
 
 var errSessionClosed = errors.New("the session is closed")
-
-func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
-	s := &Session{id: id, host: h, spec: spec, remarked: map[string]bool{}}
-	s.calls = luastate.NewCalls()
-	s.events = newEvents(s)
-	s.base = feature.Base{
-		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
-		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
-		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
-	}
-	s.conv = session.NewConversation(time.Now)
-	s.requests = control.New(s.base)
-	s.terminals = newTerminals(s)
-	s.tracer = newTracer(s)
-	s.prompts = newPrompts(s)
-	s.pages = draw.New(s.base, s.mark)
-	s.chat = chat.New(s.base, s.pages, s.conv, transcript.Config{
-		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
-		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: func(call *session.ToolCall) []*diff.File { return s.diffs.Shared(call) },
-	})
-	s.ledger = newLedger(s)
-	s.diffs = newDiffs(s)
-	s.known = newFreshness(s)
-	s.permission = newPermission(s)
-	s.review = newReview(s)
-	s.shown = shown{
-		session: true,
-	}
-	return s
-}
 
 // die ends the session's life in its agent; what is shown stays.
 func (s *Session) die(err error) {
@@ -167,7 +133,7 @@ func (s *Session) close() {
 	s.detach()
 	s.endTurn(session.StopError, "The session was closed.")
 	s.phase, s.closed = dead, true
-	s.shown.session = true
+	s.stale = true
 	s.stopClock()
 	s.ledger.Close()
 	s.events.Add("AcpSessionClosed", nil)
@@ -340,7 +306,7 @@ func (s *Session) update(u session.Update) {
 		s.mark() // nothing but the chat changes
 		return
 	}
-	s.shown.session = true
+	s.stale = true
 	s.urgent.Store(true)
 	s.mark() // more of them may come
 }

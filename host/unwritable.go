@@ -2,10 +2,11 @@ package host
 
 import (
 	"cmp"
-	"github.com/acp-nvim/acp-nvim/host/folder"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
 // leaveUnwritable takes out of the options the folders that cannot be written, as in many containers: all

@@ -5,14 +5,11 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
-
-// shown is what Neovim is still to be told of a session, besides the chat and the events: the state that the Lua API
-// reads.
-type shown struct {
-	session bool
-}
 
 // apply brings an update into the state, and notes for the mirror and the
 // events which tool calls it began, changed or ended.
@@ -38,7 +35,7 @@ func (s *Session) apply(u session.Update) {
 
 // changed says that the mirror is out of date, and the user is to see it at once.
 func (s *Session) changed() {
-	s.shown.session = true
+	s.stale = true
 	s.urgent.Store(true)
 	s.base.Editor.Hurry(s)
 }
@@ -69,7 +66,7 @@ func (s *Session) Take(budget int) (ops []editor.Op, more bool) {
 
 func (s *Session) take(budget int) ([]editor.Op, bool) {
 	s.urgent.Store(false)
-	if s.shown.session {
+	if s.stale {
 		s.chat.Await(s.prompts.Waiting(s.closed))
 	}
 	s.chat.Sync()
@@ -105,8 +102,8 @@ func (s *Session) in() rpc.In { return rpc.In{Session: s.id} }
 
 func (s *Session) mirrorOps(calls []rpc.ToolCallAt) []editor.Op {
 	var ops []editor.Op
-	if s.shown.session {
-		s.shown.session = false
+	if s.stale {
+		s.stale = false
 		ops = append(ops, editor.Do(s.mirror()))
 	}
 	if len(calls) > 0 {
@@ -127,7 +124,28 @@ func (s *Session) eventOps() []editor.Op {
 		return nil
 	}
 	if ending && !s.events.Ending() {
-		s.shown.session = true
+		s.stale = true
 	}
 	return []editor.Op{editor.Do(rpc.Events{Events: due})}
+}
+
+// tellChanges tells Lua what is new in the record, then the events that follow it. It is called on the ledger's
+// goroutine.
+func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger.Event) {
+	update := reviewui.NewUpdate(changed, gone)
+	s.base.Box.Put(func() {
+		s.review.Take(update, len(events) > 0)
+		for _, e := range events {
+			s.events.AddChange(map[string]any{"path": e.Path, "by": e.By})
+		}
+		s.changed()
+	})
+}
+
+// tellLacks has Neovim know what the copies of the session's folders leave out. Any goroutine.
+func (s *Session) tellLacks(now ledger.Lack) {
+	s.base.Box.Put(func() {
+		s.lacks = now
+		s.changed()
+	})
 }
