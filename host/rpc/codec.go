@@ -41,7 +41,10 @@ func describe(t reflect.Type) *form {
 func fieldsOf(t reflect.Type, within []int) (fields []field) {
 	for i := range t.NumField() {
 		sf, index := t.Field(i), append(slices.Clone(within), i)
-		if sf.Anonymous {
+		switch {
+		case sf.Anonymous && sf.Type.Kind() == reflect.Pointer:
+			fields = append(fields, fieldsOf(sf.Type.Elem(), index)...)
+		case sf.Anonymous:
 			fields = append(fields, fieldsOf(sf.Type, index)...)
 		}
 		if tag, ok := sf.Tag.Lookup("msgpack"); ok {
@@ -221,8 +224,9 @@ func packValue(e *msgpack.Encoder, v reflect.Value) error {
 		}
 		return packValue(e, v.Elem())
 	case reflect.Slice:
-		if k := v.Type().Elem().Kind(); k == reflect.String || k == reflect.Int {
-			return pack(e, v.Interface())
+		switch list := v.Interface().(type) {
+		case []string, []int:
+			return pack(e, list)
 		}
 		if err := e.PackArrayLen(int64(v.Len())); err != nil {
 			return err
@@ -241,21 +245,21 @@ func packValue(e *msgpack.Encoder, v reflect.Value) error {
 
 func packStruct(e *msgpack.Encoder, v reflect.Value) error {
 	form := describe(v.Type())
-	n := 0
-	for _, f := range form.fields {
-		if !f.omit || !v.FieldByIndex(f.index).IsZero() {
+	values, n := make([]reflect.Value, len(form.fields)), 0
+	for i, f := range form.fields {
+		if value := f.of(v); value.IsValid() && !(f.omit && value.IsZero()) {
+			values[i] = value
 			n++
 		}
 	}
 	if err := e.PackMapLen(int64(n)); err != nil {
 		return err
 	}
-	for _, f := range form.fields {
-		value := v.FieldByIndex(f.index)
-		if f.omit && value.IsZero() {
+	for i, value := range values {
+		if !value.IsValid() {
 			continue
 		}
-		if err := e.PackString(f.name); err != nil {
+		if err := e.PackString(form.fields[i].name); err != nil {
 			return err
 		}
 		if err := packValue(e, value); err != nil {
@@ -263,4 +267,18 @@ func packStruct(e *msgpack.Encoder, v reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// of is the field of a struct; of an embedded pointer that is nil there is none.
+func (f field) of(v reflect.Value) reflect.Value {
+	for _, i := range f.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return reflect.Value{}
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
 }

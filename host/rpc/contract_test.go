@@ -125,6 +125,17 @@ func TestPacked(t *testing.T) {
 		{Option{Value: true, Choices: []Choice{}}, map[string]any{
 			"id": "", "name": "", "description": "", "category": "", "type": "", "value": true, "choices": []any{},
 		}},
+		{Buffers{Fn: "f", Args: struct {
+			In
+			*At
+			*embedded
+			Named  []named          `msgpack:"named"`
+			Deep   map[string][]int `msgpack:"deep"`
+			Ratio  float64          `msgpack:"ratio"`
+			Hidden int
+		}{In: In{1}, embedded: &embedded{A: "x"}, Named: []named{"a"}, Deep: map[string][]int{"b": {1}}, Ratio: 0.5}}, map[string]any{
+			"fn": "f", "args": map[string]any{"session": int64(1), "a": "x", "named": []any{"a"}, "deep": map[string]any{"b": []any{int64(1)}}, "ratio": 0.5},
+		}},
 		{LoginTerminal{Env: map[string]string{"A": "b"}}, map[string]any{
 			"session": int64(0), "title": "", "command": []any{}, "env": map[string]any{"A": "b"}, "cwd": "",
 		}},
@@ -138,6 +149,13 @@ func TestPacked(t *testing.T) {
 		}
 	}
 }
+
+type (
+	named    string
+	embedded struct {
+		A string `msgpack:"a"`
+	}
+)
 
 func decoded(value any, to *any) error {
 	var b bytes.Buffer
