@@ -115,7 +115,7 @@ func TestTurnEndsWithItsChanges(t *testing.T) {
 		}
 		s.tells("c", replacing("a", "1", "2"))
 		go s.ledger.Run()
-		t.Cleanup(s.ledger.Close)
+		t.Cleanup(func() { s.on(s.ledger.Close) })
 		s.on(func() {
 			s.prompts.Opened()
 			s.endTurn(session.StopEndTurn, "")

@@ -111,7 +111,7 @@ func TestATurnEndsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aloneSession(t)
 		go s.ledger.Run()
-		t.Cleanup(s.ledger.Close)
+		t.Cleanup(func() { s.on(s.ledger.Close) })
 		s.on(func() {
 			s.phase = ready
 			s.prompts.Opened()
@@ -142,7 +142,7 @@ func TestIdleWithTheTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aloneSession(t)
 		go s.ledger.Run()
-		t.Cleanup(s.ledger.Close)
+		t.Cleanup(func() { s.on(s.ledger.Close) })
 		s.on(func() {
 			s.phase = ready
 			s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
