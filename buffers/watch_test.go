@@ -60,14 +60,14 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 	must(n.t, n.RegisterHandler("acp", func(m map[string]any) {
 		name, _ := m["name"].(string)
 		switch {
-		case m["method"] == "saved":
+		case m["method"] == "file_saved":
 			w.toldMu.Lock()
 			w.saved = append(w.saved, filepath.Base(name))
 			w.toldMu.Unlock()
 			w.watch.Saved(name)
 		case m["method"] == "reread":
 			w.watch.Reread(name)
-		case m["method"] == "renamed": // the ledger's
+		case m["method"] == "file_renamed": // the ledger's
 		case m["method"] == "compare":
 			n.files.Compare(context.Background(), name, func(err error) {
 				if err != nil {
@@ -91,7 +91,7 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 	}))
 	begun(w)
 	n.lua(`
-		local host, asked = {}, {}
+		local host, asked = { ended = require('acp.rpc.signal')() }, {}
 		function host.notify(method, args)
 			args.method = method
 			vim.rpcnotify(1, 'acp', args)
@@ -106,7 +106,7 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		end
 		package.loaded['acp.rpc.host'] = host
 		require('acp.files.catch_up').patience = 15000
-		require('acp.files.track').start(...)`, buffers.MaxFollow)
+		require('acp.files.track').watch({ on = true, max_size = ... })`, buffers.MaxFollow)
 	return w
 }
 
@@ -801,7 +801,7 @@ func TestWatchingEnds(t *testing.T) {
 		n.put("a.txt", "two\n")
 		w.awaitText("two")
 		w.settle()
-		n.lua("require('acp.files.track').stop()")
+		n.lua("require('acp.files.track').watch({ on = false })")
 		w.watch.Close()
 		n.want("&autoread", int64(1))
 		n.want("getbufvar('b.txt', '&autoread')", int64(0))

@@ -39,7 +39,6 @@ func TestTheListOfKeysIsNotCut(t *testing.T) {
 		turn := s.Prompt(p, "do it")
 		p.WriteFile(s.WriteFile("code.txt", "one\n"), "two\n")
 		p.EndTurn(turn)
-		s.AwaitEvent("AcpTurnEnd")
 		s.Keys("<Esc>g?")
 		s.AwaitScreen("│        then the draft")
 		s.Keys("q")
