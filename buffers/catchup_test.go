@@ -7,7 +7,7 @@ import (
 )
 
 // overtaken writes a file as another program would, and runs the user's command before anybody can have
-// heard of it. It tells whether Neovim asks a question.
+// heard of it. It reports whether Neovim asks a question.
 func (w *watching) overtaken(name, data, command string) bool {
 	w.t.Helper()
 	return w.asks(func() error {

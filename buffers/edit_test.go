@@ -80,7 +80,7 @@ func (n *neovim) wantMode(path string, want fs.FileMode) {
 	}
 }
 
-// exists tells whether there is a file.
+// exists reports whether there is a file.
 func (n *neovim) exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

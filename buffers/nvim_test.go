@@ -198,7 +198,7 @@ func (n *neovim) asksNothing(command string) {
 	}
 }
 
-// asks does what a user might, and tells whether Neovim asks a question, which is answered with no.
+// asks does what a user might, and reports whether Neovim asks a question, which is answered with no.
 func (n *neovim) asks(do func() error) (asked bool) {
 	n.t.Helper()
 	ended := make(chan error, 1)

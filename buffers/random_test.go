@@ -417,7 +417,7 @@ func (f folded) check(after []string) {
 	}
 }
 
-// single tells whether each of two texts has a line once: undo may bring one back that is there.
+// single reports whether each of two texts has a line once: undo may bring one back that is there.
 func single(line string, texts ...[]string) bool {
 	for _, lines := range texts {
 		first := slices.Index(lines, line)

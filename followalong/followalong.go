@@ -144,7 +144,7 @@ func (f *Follower) Edited(path string, moved func(line int) int) {
 	}
 }
 
-// Knows tells whether a line of a file is known, which [Follower.Edited] would move.
+// Knows reports whether a line of a file is known, which [Follower.Edited] would move.
 func (f *Follower) Knows(path string) bool { return f.lines[path] > 0 }
 
 func (f *Follower) remember(path string, line int) {

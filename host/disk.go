@@ -150,7 +150,7 @@ func (h *Host) worker(path string) *Session {
 	return best
 }
 
-// claimed tells whether another session's agent has said that it changes a file, or was seen to.
+// claimed reports whether another session's agent has said that it changes a file, or was seen to.
 func (h *Host) claimed(path string, by *Session) bool {
 	h.mu.Lock()
 	sessions := slices.Collect(maps.Values(h.sessions))
@@ -160,7 +160,7 @@ func (h *Host) claimed(path string, by *Session) bool {
 	})
 }
 
-// agentsWork tells whether a turn runs, or ran just now.
+// agentsWork reports whether a turn runs, or ran just now.
 func (h *Host) agentsWork() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

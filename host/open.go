@@ -29,7 +29,7 @@ func (r *remote) made() { r.stored, r.own, r.retold = r.id, true, false }
 // resumed is told that the agent has taken up the stored one.
 func (r *remote) resumed() { r.own, r.retold = false, false }
 
-// again is told that the session is to be opened once more; said tells whether the
+// again is told that the session is to be opened once more; said reports whether the
 // chat shows something of the conversation.
 func (r *remote) again(said bool) {
 	switch {

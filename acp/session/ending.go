@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// ending is how the text of a message ends so far. It tells whether what comes after something else goes on
+// ending is how the text of a message ends so far. It reports whether what comes after something else goes on
 // with that text, where the agent does not say so.
 type ending struct {
 	last   rune   // 0 of no text
@@ -36,7 +36,7 @@ func isFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
-// goesOn tells whether a text is the rest of a sentence or of a block of code: what else an agent says begins
+// goesOn reports whether a text is the rest of a sentence or of a block of code: what else an agent says begins
 // after the end of one, and with neither a blank nor a small letter.
 func (e *ending) goesOn(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)

@@ -30,7 +30,7 @@ type Question struct {
 	Input   string   `json:"input,omitempty"`   // a hash of its raw input
 }
 
-// vague tells whether it is about nothing in particular, as answers of former versions could be.
+// vague reports whether it is about nothing in particular, as answers of former versions could be.
 func (q Question) vague() bool { return q.Command == "" && len(q.Paths) == 0 && q.Input == "" }
 
 func (q Question) equal(o Question) bool { return reflect.DeepEqual(q, o) }

@@ -49,7 +49,7 @@ func (s *Snapshot) Changes(after *Snapshot) []Change {
 	return changes
 }
 
-// sameContents tells whether two files have the same contents; where those are not known, whether the file
+// sameContents reports whether two files have the same contents; where those are not known, whether the file
 // was not written.
 func (f *file) sameContents(g *file) bool {
 	if !f.Sum.IsZero() && !g.Sum.IsZero() {

@@ -69,7 +69,7 @@ type Sum [sha256.Size]byte
 
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// IsZero tells whether there are no contents by this Sum.
+// IsZero reports whether there are no contents by this Sum.
 func (s Sum) IsZero() bool { return s == Sum{} }
 
 // MarshalText writes a Sum in hexadecimal digits, and the zero Sum as "".
@@ -107,7 +107,7 @@ func (s *Store) Put(data []byte) (Sum, error) {
 	return sum, nil
 }
 
-// Has tells whether contents of that size are there already, which stay as if they were put now.
+// Has reports whether contents of that size are there already, which stay as if they were put now.
 func (s *Store) Has(sum Sum, size int) bool {
 	// The time comes first: contents that Clean is about to remove stay if they are new.
 	if !s.touch(sum) {
@@ -174,7 +174,7 @@ func (s *Store) Content(sum Sum) ([]byte, error) {
 	return data, nil
 }
 
-// touch has contents be as new, and tells whether they are there.
+// touch has contents be as new, and reports whether they are there.
 func (s *Store) touch(sum Sum) bool {
 	now := time.Now()
 	return os.Chtimes(s.contentPath(sum), now, now) == nil

@@ -51,5 +51,5 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 // Len is how many files a snapshot has.
 func (s *Snapshot) Len() int { return len(s.files) }
 
-// Watched tells whether the next look costs what has changed, see [Store.Watch].
+// Watched reports whether the next look costs what has changed, see [Store.Watch].
 func (s *Snapshot) Watched() bool { return s.mark.watch != nil }

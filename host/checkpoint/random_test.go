@@ -56,7 +56,7 @@ func readTree(t *testing.T, dir string) tree {
 	return all
 }
 
-// is tells whether a snapshot has the same at a path, with the contents.
+// is reports whether a snapshot has the same at a path, with the contents.
 func (th thing) is(s *Store, got State) bool {
 	switch {
 	case th == thing{}:

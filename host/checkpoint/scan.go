@@ -40,13 +40,13 @@ type file struct {
 	failed bool  // it could not be read
 }
 
-// same tells whether two stats of a path are of the same contents, as far as a stat can tell.
+// same reports whether two stats of a path are of the same contents, as far as a stat can tell.
 func (f *file) same(g *file) bool {
 	return f.Kind == g.Kind && f.Size == g.Size && f.Mode == g.Mode && f.Target == g.Target &&
 		f.ModTime == g.ModTime && f.Changed == g.Changed && f.Inode == g.Inode && f.device == g.device
 }
 
-// settled tells whether no change can hide behind the times of a file that was read.
+// settled reports whether no change can hide behind the times of a file that was read.
 func (f *file) settled() bool {
 	return max(f.ModTime, f.Changed) < f.readAt-int64(granularity)
 }
@@ -125,7 +125,7 @@ type scan struct {
 	real  map[string]bool // folders, see isReal
 }
 
-// isReal tells whether a folder is reached without a symbolic link, being a root or below one. Git and the
+// isReal reports whether a folder is reached without a symbolic link, being a root or below one. Git and the
 // last snapshot name files of folders that are such links by now. A folder that cannot be looked at counts.
 func (sc *scan) isReal(dir string) bool {
 	real, known := sc.real[dir]

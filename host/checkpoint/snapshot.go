@@ -136,7 +136,7 @@ func (s *Snapshot) State(path string) State {
 	return State{}
 }
 
-// Whole tells whether a snapshot lists all files that belong to the project near a path.
+// Whole reports whether a snapshot lists all files that belong to the project near a path.
 func (s *Snapshot) Whole(path string) bool { return s.Partial.Unlisted == 0 && below(path, s.roots) }
 
 func (s *Snapshot) search(path string) (int, bool) {
@@ -221,7 +221,7 @@ func realRoots(roots []string) (all []string) {
 	return all
 }
 
-// below tells whether a path is in one of the folders.
+// below reports whether a path is in one of the folders.
 func below(path string, roots []string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
 		rest, found := strings.CutPrefix(path, strings.TrimSuffix(root, "/"))

@@ -144,12 +144,12 @@ func listGit(ctx context.Context, dir string) ([]string, error) {
 	return slices.DeleteFunc(paths, func(name string) bool { return deleted[name] }), err
 }
 
-// ignored tells whether a folder lies in a repository that ignores all of it.
+// ignored reports whether a folder lies in a repository that ignores all of it.
 func ignored(ctx context.Context, dir string) bool {
 	return lines(ctx, dir, func(string) {}, "git", "check-ignore", "-q", ".") == nil
 }
 
-// Ignored tells whether git ignores a file, absolute, of a repository in which it lies.
+// Ignored reports whether git ignores a file, absolute, of a repository in which it lies.
 func Ignored(ctx context.Context, path string) bool {
 	dir := filepath.Dir(path)
 	for dir != filepath.Dir(dir) {

@@ -4,5 +4,5 @@ package ledger
 
 import "time"
 
-// bornSince tells whether what is at a path was made after a time, as far as the file system knows.
+// bornSince reports whether what is at a path was made after a time, as far as the file system knows.
 func bornSince(string, time.Time) bool { return false }

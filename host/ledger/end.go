@@ -201,7 +201,7 @@ func unstyled(c review.Content) review.Content {
 	return c
 }
 
-// isNew tells whether nothing was at a path when the turn began, or what was there has been moved away, and it is not
+// isNew reports whether nothing was at a path when the turn began, or what was there has been moved away, and it is not
 // the user who has put something there. away are the paths from which files were moved.
 func (l *Ledger) isNew(t *turn, seen sight, away map[string]bool) bool {
 	if t.saved[seen.path] {

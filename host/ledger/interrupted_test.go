@@ -32,7 +32,7 @@ func (w *world) dies() {
 	w.disk.Unlock()
 }
 
-// takenUp has another host take the session up. It tells whether there was anything to take up.
+// takenUp has another host take the session up. It reports whether there was anything to take up.
 func (w *world) takenUp() (found bool) {
 	w.t.Helper()
 	w.open()

@@ -107,7 +107,7 @@ func New(config Config) *Ledger {
 // Run is the goroutine that owns the record; it returns after [Ledger.Close].
 func (l *Ledger) Run() { l.box.Run() }
 
-// Names tells whether a call of the last turn names a file, or the agent was seen to change it.
+// Names reports whether a call of the last turn names a file, or the agent was seen to change it.
 func (l *Ledger) Names(path string) bool {
 	_, ok := l.named.Load(path)
 	return ok
@@ -218,7 +218,7 @@ func (l *Ledger) EndTurn(over func()) int {
 	return end
 }
 
-// Told tells whether the end of a turn may be told: what was changed before it is in the record.
+// Told reports whether the end of a turn may be told: what was changed before it is in the record.
 func (l *Ledger) Told(end int) bool { return end <= l.told }
 
 // release lets the ends of turns be told.

@@ -8,7 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// pending tells whether anything waits for the user.
+// pending reports whether anything waits for the user.
 func (w *world) pending() bool {
 	for line := range strings.Lines(w.changes()) {
 		if !strings.HasSuffix(line, " rejected\n") && !strings.HasSuffix(line, " kept\n") {

@@ -296,7 +296,7 @@ func (r *randomTurns) agentActs() {
 	}
 }
 
-// sameLines tells whether two texts have the same lines, and those of the file in their order: where a line was typed
+// sameLines reports whether two texts have the same lines, and those of the file in their order: where a line was typed
 // beside some that the agent had taken out can be told in two ways. Given lines it leaves out those of the user that were never saved and that the
 // agent has taken out: it had them from the buffer.
 func sameLines(a, b string, lines []*modelLine) bool {

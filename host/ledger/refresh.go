@@ -5,7 +5,7 @@ import "github.com/acp-nvim/acp-nvim/host/review"
 // This file has bringing the record in step with the files that it has.
 
 // refresh brings the books in step with files of the record as they are, then calls done. While a turn runs its
-// end tells whether what is gone was removed or moved.
+// end reports whether what is gone was removed or moved.
 func (l *Ledger) refresh(paths []string, done func()) {
 	t := l.turn
 	if t != nil && t.over {

@@ -112,7 +112,7 @@ func (l *Ledger) LookAtFolders() { l.box.Put(l.lookAtFolders) }
 
 func (l *Ledger) lookAtFolders() { l.scans.scan(func(*checkpoint.Snapshot) {}) }
 
-// scannable tells whether folders are those of a project: not the user's home, and not all of the machine.
+// scannable reports whether folders are those of a project: not the user's home, and not all of the machine.
 func scannable(roots []string) bool {
 	home, _ := os.UserHomeDir()
 	return !slices.ContainsFunc(roots, func(root string) bool {

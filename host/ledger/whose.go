@@ -86,7 +86,7 @@ func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
 	return s, fresh || t.first.Whole(now.path) && now.since.After(t.At.Add(-coarse)) && !files.Ignored(context.Background(), now.path)
 }
 
-// account brings a file into the books as it was just seen, and tells whether it has something new of the agent's.
+// account brings a file into the books as it was just seen, and reports whether it has something new of the agent's.
 // The turn may be nil, for none.
 func (l *Ledger) account(t *turn, now sight) bool {
 	switch {
@@ -344,7 +344,7 @@ func (l *Ledger) Elsewhere(path string, is review.Content) {
 	})
 }
 
-// isGone tells whether the record knows that the agent has removed a file, or has moved it away.
+// isGone reports whether the record knows that the agent has removed a file, or has moved it away.
 func (l *Ledger) isGone(path string) bool {
 	if f, recorded := l.record.File(path); recorded {
 		return !f.Present.Exists
@@ -500,8 +500,8 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 }
 
-// readAnew tells whether a buffer that has been read anew has something new of the agent's. First the user has given up
-// what was unsaved, then what others have made of the file since has come.
+// readAnew reports whether a buffer that has been read anew has something new of the agent's. First the user has given
+// up what was unsaved, then what others have made of the file since has come.
 func (l *Ledger) readAnew(t *turn, now sight) bool {
 	if disk, told := t.disk[now.path]; told && disk.Exists {
 		disk.Mode = now.Mode

@@ -39,10 +39,10 @@ type Plan struct {
 	was, next file
 }
 
-// Edits tells whether something is to be done to the file.
+// Edits reports whether something is to be done to the file.
 func (p Plan) Edits() bool { return p.Now != p.Want || p.Back != "" }
 
-// Decides tells whether the plan makes anything other than it is.
+// Decides reports whether the plan makes anything other than it is.
 func (p Plan) Decides() bool {
 	return p.Edits() || p.next.text != p.was.text || p.next.Accepted != p.was.Accepted ||
 		p.next.refused != p.was.refused || p.next.moveKept != p.was.moveKept
@@ -199,7 +199,7 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	return back, nil
 }
 
-// decide makes what is meant kept or rejected, and tells whether something of it was not so already.
+// decide makes what is meant kept or rejected, and reports whether something of it was not so already.
 func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, err error) {
 	parts := slices.Clone(which.Parts)
 	if whole {

@@ -51,7 +51,7 @@ func (l *layers) agent(now string) {
 	})
 }
 
-// pendingAt tells whether something pending meets lines of the accepted text.
+// pendingAt reports whether something pending meets lines of the accepted text.
 func (l *layers) pendingAt(from, to int) bool {
 	list := l.pending.edits
 	// Those before it end before from; of the rest only the first two can meet it, where the first only touches it.
@@ -120,7 +120,7 @@ func (l *layers) retraction(now string) retraction {
 	return r
 }
 
-// isPending tells whether a line of the present text is one that a pending change has added.
+// isPending reports whether a line of the present text is one that a pending change has added.
 func (l *layers) isPending(line int) bool {
 	list := l.pending.edits
 	i := sort.Search(len(list), func(i int) bool { return list[i].B1 > line })
@@ -350,7 +350,7 @@ func (l *layers) all(parts []linediff.Edit, do func(*layers, linediff.Edit)) {
 	})
 }
 
-// among tells whether lines are some of others, in their order.
+// among reports whether lines are some of others, in their order.
 func among(some, all []string) bool {
 	for _, s := range all {
 		if len(some) > 0 && some[0] == s {

@@ -123,7 +123,7 @@ func (r *Record) Files() []File {
 // Paths returns the paths of all files, those that the user has removed among them.
 func (r *Record) Paths() []string { return slices.Sorted(maps.Keys(r.files)) }
 
-// Empty tells whether the record has no file at all, also none that the user has removed.
+// Empty reports whether the record has no file at all, also none that the user has removed.
 func (r *Record) Empty() bool { return len(r.files) == 0 }
 
 // Version is another number whenever something in the record has changed.
@@ -598,7 +598,7 @@ func (r *Record) settle(f *file) {
 	}
 }
 
-// has tells whether a content is what the record has as the present one.
+// has reports whether a content is what the record has as the present one.
 func (f *file) has(now Content) bool {
 	if f.text == nil {
 		now = now.Mark()
@@ -699,7 +699,7 @@ func (c Content) Mark() Content {
 	return c
 }
 
-// SameText tells whether two contents are the same but for their forms and modes.
+// SameText reports whether two contents are the same but for their forms and modes.
 func (c Content) SameText(other Content) bool {
 	c.Form, c.Mode, other.Form, other.Mode = "", 0, "", 0
 	return c == other || c.Mark() == other.Mark()

@@ -194,7 +194,7 @@ func (s savedPair) pair(present string) pair {
 	return p
 }
 
-// sound tells whether the edits of a pair lead from one text to the other.
+// sound reports whether the edits of a pair lead from one text to the other.
 func (t *pair) sound() bool {
 	base, present := linediff.Lines(t.base), linediff.Lines(t.present)
 	a, b := 0, 0

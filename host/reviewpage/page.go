@@ -41,7 +41,7 @@ type Row struct {
 	Comment int          // of a Comment: its id
 }
 
-// Equal tells whether two rows look the same.
+// Equal reports whether two rows look the same.
 func (r Row) Equal(o Row) bool {
 	if r.drawn == 0 && o.drawn == 0 {
 		return r.Text == o.Text && slices.Equal(r.Marks, o.Marks)
@@ -190,7 +190,7 @@ func fixed(id int, rows []Row) *Block {
 func headOf(file int) int { return 2 * file }
 func bodyOf(file int) int { return 2*file + 1 }
 
-// Dirty tells whether the buffer shows something else.
+// Dirty reports whether the buffer shows something else.
 func (p *Page) Dirty() bool { return p.page.Dirty() }
 
 // Row gives what a row is that the user sees since the edit seq. Where its lines were changed since, it is

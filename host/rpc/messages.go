@@ -211,7 +211,7 @@ type (
 
 // What Lua says of the chat.
 type (
-	// Visible tells whether a window shows the chat.
+	// Visible reports whether a window shows the chat.
 	Visible struct {
 		In
 		Visible bool `msgpack:"visible"`

@@ -237,7 +237,7 @@ func Take(s Session, was *Image) (*Image, error) {
 	return i.now, nil
 }
 
-// Is tells whether an image, which may be nil, is the same as another.
+// Is reports whether an image, which may be nil, is the same as another.
 func (i *Image) Is(other *Image) bool {
 	return i != nil && other != nil && i.about == other.about && bytes.Equal(i.index, other.index)
 }

@@ -46,7 +46,7 @@ type Place struct {
 	External bool
 }
 
-// Equal tells whether two lines look the same.
+// Equal reports whether two lines look the same.
 func (l Line) Equal(o Line) bool {
 	return l.Text == o.Text && l.Right == o.Right && l.RightGroup == o.RightGroup &&
 		l.Sign == o.Sign && l.SignGroup == o.SignGroup && l.Lang == o.Lang && l.Indent == o.Indent &&

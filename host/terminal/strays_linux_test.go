@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runs tells whether a process does. A dead one that waits for its parent does not.
+// runs reports whether a process does. A dead one that waits for its parent does not.
 func runs(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && !strings.HasPrefix(string(stat[strings.LastIndexByte(string(stat), ')'):]), ") Z")

@@ -132,7 +132,7 @@ func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Cont
 	return []styled.Line{l}
 }
 
-// isOutput tells whether text of a call of this kind is what a program wrote,
+// isOutput reports whether text of a call of this kind is what a program wrote,
 // or a file's, rather than words for the user.
 func isOutput(kind session.ToolKind) bool {
 	switch kind {
@@ -296,7 +296,7 @@ func clip(text string, n, tail int) (first, last string, hidden int) {
 	return text[:max(0, end-1)], last, hidden
 }
 
-// hasControls tells whether a text has what a terminal obeys: escape sequences,
+// hasControls reports whether a text has what a terminal obeys: escape sequences,
 // carriage returns, backspaces.
 func hasControls(text string) bool {
 	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, '\r') >= 0 || strings.IndexByte(text, '\b') >= 0

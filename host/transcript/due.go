@@ -41,7 +41,7 @@ func (t *Transcript) SetDue(due Due, turn bool) {
 	}
 }
 
-// IsDue tells whether a row of the buffer is the line that says what is due.
+// IsDue reports whether a row of the buffer is the line that says what is due.
 func (t *Transcript) IsDue(row int) bool {
 	i, first := t.page.At(row)
 	if i < 0 {

@@ -117,7 +117,7 @@ func (t *Transcript) insert(b *block) {
 	t.setGap(at + 1)
 }
 
-// before tells whether the block i, or that which it is below of, came before
+// before reports whether the block i, or that which it is below of, came before
 // an entry.
 func (t *Transcript) before(i, entry int) bool {
 	b := t.blocks[i]
@@ -181,7 +181,7 @@ func (t *Transcript) touchBelow(b *block) {
 	}
 }
 
-// below tells whether a block is in another one; none is.
+// below reports whether a block is in another one; none is.
 func (b *block) below(of *block) bool {
 	for b != nil {
 		if b = b.parent; b == of {
@@ -202,7 +202,7 @@ func (t *Transcript) descendants(b *block) int {
 	return n
 }
 
-// hidden tells whether a call is in one that is closed.
+// hidden reports whether a call is in one that is closed.
 func (b *block) hidden() bool {
 	for b = b.parent; b != nil; b = b.parent {
 		if b.open == closed {

@@ -58,7 +58,7 @@ func (t *Transcript) render(b *block) []styled.Line {
 	return nil
 }
 
-// isOpen tells whether a block's body is shown whole.
+// isOpen reports whether a block's body is shown whole.
 func (t *Transcript) isOpen(b *block) bool { return b.open == opened }
 
 func (t *Transcript) renderPrompt(b *block, m *session.Message) []styled.Line {

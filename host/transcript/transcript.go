@@ -223,7 +223,7 @@ func (t *Transcript) Reset() {
 	}
 }
 
-// Dirty tells whether there is something to send.
+// Dirty reports whether there is something to send.
 func (t *Transcript) Dirty() bool { return t.page.Dirty() }
 
 func (t *Transcript) touch(b *block) {
@@ -233,7 +233,7 @@ func (t *Transcript) touch(b *block) {
 	}
 }
 
-// compact tells whether an entry stands close to its neighbours.
+// compact reports whether an entry stands close to its neighbours.
 func compact(e session.Entry) bool {
 	switch e := e.(type) {
 	case *session.ToolCall, *session.Unknown:

@@ -21,7 +21,7 @@ type Undone struct {
 	Files []File
 }
 
-// Empty tells whether there is nothing to undo, or to do again.
+// Empty reports whether there is nothing to undo, or to do again.
 func (h *History) Empty() bool { return len(h.Turns)+len(h.Undone) == 0 }
 
 // Begin tells that a new turn begins: what was undone cannot be done again.

@@ -536,7 +536,7 @@ func (a *agent) arrived(n int, path string, r request) {
 	leave(path, []time.Duration{time.Duration(r.at.UnixNano())})
 }
 
-// changesFiles tells whether text is the prompt that changes files on the disk.
+// changesFiles reports whether text is the prompt that changes files on the disk.
 func changesFiles(text string) bool {
 	var round, n int
 	var dir string

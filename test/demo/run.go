@@ -29,7 +29,7 @@ func (r *run) do(f func()) {
 	<-done
 }
 
-// end calls the cleanups, last in, first out, and tells whether anything has failed.
+// end calls the cleanups, last in, first out, and reports whether anything has failed.
 func (r *run) end() (failed bool) {
 	r.mu.Lock()
 	cleanups := slices.Clone(r.cleanups)

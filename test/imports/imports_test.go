@@ -209,7 +209,7 @@ func reaches(imports []string, target string) bool {
 	return slices.ContainsFunc(imports, func(i string) bool { return below(i, target) })
 }
 
-// below tells whether a path is another one or lies under it.
+// below reports whether a path is another one or lies under it.
 func below(path, root string) bool {
 	return root == "" || path == root || strings.HasPrefix(path, root+"/")
 }

@@ -57,7 +57,7 @@ func (n *Nvim) hasExited() bool {
 	}
 }
 
-// release ends a wait for a key, in which Neovim would not answer, and tells whether it answers.
+// release ends a wait for a key, in which Neovim would not answer, and reports whether it answers.
 func (n *Nvim) release() bool {
 	deadline := time.NewTimer(n.opts.patience)
 	defer deadline.Stop()

@@ -127,7 +127,7 @@ func processes() ([]process, error) {
 	return all, nil
 }
 
-// marked tells whether the process was started with that environment entry.
+// marked reports whether the process was started with that environment entry.
 func (p process) marked(entry string) bool {
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
 	return err == nil && slices.Contains(strings.Split(string(env), "\x00"), entry)

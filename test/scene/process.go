@@ -80,7 +80,7 @@ func AwaitAfterEnd(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// gone tells whether there is no process of that id.
+// gone reports whether there is no process of that id.
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // AwaitNothingLeft waits until Neovim and all that it has started have ended.

@@ -7,7 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-// chatHas tells whether the chat has these lines, in their order.
+// chatHas reports whether the chat has these lines, in their order.
 func chatHas(s *scene.Scene, lines ...string) bool {
 	s.T.Helper()
 	rest := s.Chat() + "\n"

@@ -245,7 +245,7 @@ func (c *crash) answers() map[string]int {
 	return acked
 }
 
-// standing tells whether a file has one of its texts, not an older one than was acknowledged, and is what
+// standing reports whether a file has one of its texts, not an older one than was acknowledged, and is what
 // it was beside.
 func (c *crash) standing(w written) error {
 	path := filepath.Join(c.Dir, w.name)

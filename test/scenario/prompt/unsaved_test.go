@@ -440,7 +440,7 @@ func TestUnsavedTextIsIgnored(t *testing.T) {
 	})
 }
 
-// warned tells whether the float says that a file has changed.
+// warned reports whether the float says that a file has changed.
 func warned(s *scene.Scene) bool {
 	return strings.Contains(s.FloatText(), "changed since Puppet read it")
 }

@@ -26,7 +26,7 @@ func rename(s *scene.Scene, from, to string) {
 	}
 }
 
-// sameLines tells whether two texts have the same lines, in whichever order: that of changes is the one in which they
+// sameLines reports whether two texts have the same lines, in whichever order: that of changes is the one in which they
 // came to be known.
 func sameLines(a, b string) bool {
 	return slices.Equal(slices.Sorted(strings.SplitSeq(a, "\n")), slices.Sorted(strings.SplitSeq(b, "\n")))

@@ -148,7 +148,7 @@ func (r *whoseRound) title() string {
 	return fmt.Sprintf("-run '%s' -seed %d -first %d -whose 1 -moves %d -without '%s'", r.T.Name(), *seed, r.nth, *whoseMost, *without)
 }
 
-// may tells whether something is to happen in this run.
+// may reports whether something is to happen in this run.
 func (r *whoseRound) may(way string) bool {
 	return !slices.Contains(strings.Split(*without, ","), way)
 }
@@ -268,7 +268,7 @@ func (r *whoseRound) looksAtBuffers() {
 	}
 }
 
-// isUnsaved tells whether a buffer has other lines than the disk.
+// isUnsaved reports whether a buffer has other lines than the disk.
 func (r *whoseRound) isUnsaved(name string) bool {
 	r.T.Helper()
 	text, disk := r.texts(name)
