@@ -125,7 +125,8 @@ func (w *watch) forget(n *notifier) {
 	}
 }
 
-// place watches the folders of a project, as a snapshot has it, where that is not done. It reports whether it has begun.
+// place watches the folders of a project, as a snapshot has it, where that is not done. It reports whether it has
+// begun.
 func (w *watch) place(ctx context.Context, snap *Snapshot) (began bool) {
 	w.placing.Lock()
 	defer w.placing.Unlock()
