@@ -13,6 +13,13 @@ import (
 // decided is a decision made on the page, which can be undone there.
 type decided struct{ plans []review.Plan }
 
+// add takes what a decision has done, on the ledger's goroutine, which is done with it when the decision is made.
+func (d *decided) add(p review.Plan) {
+	if p.Decides() {
+		d.plans = append(d.plans, p)
+	}
+}
+
 // Decide makes a decision about rows of the page: about the hunk at one, or the very lines of several; about a file at
 // its head, and all files at the page's.
 func (t *Tab) Decide(m rpc.ReviewDecide) {
@@ -32,8 +39,7 @@ func (t *Tab) Decide(m rpc.ReviewDecide) {
 	case r.Kind == reviewpage.Title && t.files.due.Files == 0:
 		t.config.Editor.Notify("info", "all is decided")
 	case r.Kind == reviewpage.Title:
-		t.make(map[string]ledger.Decision{"": {Do: do}})
-		t.config.Editor.Notify("info", map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do]+": u takes that back")
+		t.decideAll(do)
 	case r.Kind == reviewpage.Head && f != nil:
 		t.make(map[string]ledger.Decision{f.Path: fileDecision(do, f.Path)})
 	case r.Kind == reviewpage.Text && r.Change >= 0 && f != nil:
@@ -101,16 +107,32 @@ func (t *Tab) make(all map[string]ledger.Decision) {
 	left := len(all)
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		d := all[path]
-		d.Made = func(p review.Plan) { // on the ledger's goroutine, which is done with it when the last one is made
-			if p.Decides() {
-				made.plans = append(made.plans, p)
-			}
-		}
+		d.Made = made.add
 		t.config.decide(d, func(int, error) {
-			if left--; left == 0 && len(made.plans) > 0 {
-				t.decisions = append(t.decisions, made)
+			if left--; left == 0 {
+				t.remember(made)
 			}
 		})
+	}
+}
+
+// decideAll makes a decision about all files, and says so where nothing was in its way.
+func (t *Tab) decideAll(do review.Decision) {
+	said := map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do] + ": u takes that back"
+	made := &decided{}
+	d := ledger.Decision{Do: do, Made: made.add}
+	t.config.decide(d, func(_ int, err error) {
+		t.remember(made)
+		if err == nil {
+			t.config.Editor.Notify("info", said)
+		}
+	})
+}
+
+// remember keeps a decision that was made, to be taken back, where it has decided anything.
+func (t *Tab) remember(made *decided) {
+	if len(made.plans) > 0 {
+		t.decisions = append(t.decisions, made)
 	}
 }
 

@@ -187,3 +187,21 @@ func TestTheReviewSurvives(t *testing.T) {
 		s.Await("the turn again", func() bool { return s.ReadOrNone(path) == "0\n1\ntwo\n3\n4\n5\nsix\n7\n" })
 	})
 }
+
+// Where a file cannot be changed it is not said that all is refused.
+func TestRefusingAllOfAReadOnlyFile(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, turn, _, buf := s.BeginWithChange(scene.TextReviewed)
+		p.EndTurn(turn)
+		s.Sync()
+		s.Lua(nil, `vim.bo[...].readonly = true`, buf)
+		s.RecordNotifications()
+		s.Command("Acp review")
+		s.AwaitLua(`vim.bo.filetype == 'acp-review' and vim.fn.search('code', 'nw') > 0`)
+		s.Keys("ggx")
+		s.AwaitNotification("its buffer is read-only")
+		if said := s.Notifications(); strings.Contains(said, "refused") {
+			t.Errorf("the user is told %q", said)
+		}
+	})
+}
