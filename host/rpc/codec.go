@@ -117,10 +117,9 @@ func set(to reflect.Value, from any) {
 		to.Set(reflect.MakeMapWithSize(to.Type(), len(fields)))
 		for key, item := range fields {
 			value := reflect.New(to.Type().Elem()).Elem()
-			if value.Kind() == reflect.String && text(item) == "" {
-				value.SetString(fmt.Sprint(item)) // a number in an environment
-			} else {
-				set(value, item)
+			set(value, item)
+			if n, ok := item.(int64); ok && value.Kind() == reflect.String {
+				value.SetString(fmt.Sprint(n))
 			}
 			to.SetMapIndex(reflect.ValueOf(key), value)
 		}

@@ -129,7 +129,7 @@ local function host_died(id, why)
   end
   require('acp.ui.page').add(page_of(b), row, lines)
   b.seq = 0
-  b.visible = false
+  b.visible, b.width = false, nil -- the next host knows nothing of the windows
 end
 
 bufs.reread:add(function(buf, what, id)

@@ -38,6 +38,13 @@ function M.report_width(id)
   end
 end
 
+---Tells the host all that it is to know of the windows on a chat.
+---@param id integer
+function M.report(id)
+  M.report_visible(id)
+  M.report_width(id)
+end
+
 api.nvim_create_autocmd('WinResized', {
   group = api.nvim_create_augroup('acp_windows', {}),
   desc = 'Tell the host how wide the chats are, and fit the lines above them',
@@ -63,8 +70,7 @@ function M.attach(buf, id)
     buffer = buf,
     callback = function()
       vim.schedule(function()
-        M.report_visible(id)
-        M.report_width(id)
+        M.report(id)
         winbar.refresh(id)
       end)
     end,

@@ -173,7 +173,7 @@ function M.restart(opts)
         queue = session.queue,
         along = unsaved.room(),
       })
-      require('acp.chat.windows').report_visible(other)
+      require('acp.chat.windows').report(other)
     end
   end
   unsaved.watch()
