@@ -42,7 +42,8 @@ type how struct {
 // followed is what came of a change on the disk.
 type followed struct {
 	Written
-	at stamp // the disk that was compared
+	at    stamp // the disk that was compared
+	users bool  // the user has written it so
 }
 
 // follow brings the buffer that shows path in step with the disk, which another program may have
@@ -91,7 +92,7 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 		case outcome == moved:
 			try++
 		default:
-			return followed{w, at}, nil
+			return followed{w, at, l.Written == at}, nil
 		}
 	}
 	return followed{}, ErrBusy

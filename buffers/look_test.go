@@ -147,6 +147,19 @@ func TestFinish(t *testing.T) {
 				t.Errorf("told: %+v", told)
 			}
 		}
+		// So is one that is removed and written anew as it was, and one that the user writes anew is no news.
+		must(t, os.Remove(moved))
+		finish(moved)
+		n.put("moved.txt", "three\n")
+		if told := finish(moved); len(told) != 1 || !told[0].Created || *told[0].After != "three\n" {
+			t.Errorf("told: %+v", told)
+		}
+		must(t, os.Remove(moved))
+		finish(moved)
+		n.cmd("silent write")
+		if told := finish(moved); len(told) > 0 {
+			t.Errorf("told: %+v", told)
+		}
 		w.watch.Close()
 		finish(empty)
 	})

@@ -87,7 +87,8 @@ type Watch struct {
 type watched struct {
 	large       bool         // see Tracked
 	at          stamp        // the disk when it was last compared with the buffer
-	gone        bool         // there was no file any more, which was told
+	gone        bool         // there was no file any more, which was told unless ours
+	ours        bool         // it was removed here
 	was         stamp        // the disk before that
 	first, last time.Time    // of the events that are not taken yet
 	rest        time.Time    // until when it is left alone
@@ -579,11 +580,11 @@ func (w *Watch) follow(path, real string, h how) error {
 	told, back := true, false
 	_, own := w.files.removed.Load(real)
 	w.set(path, func(f *watched) {
-		told, back = f.gone, f.gone && (got.Changed || got.at == f.was)
+		told, back = f.gone, f.gone && !got.users && (!f.ours || got.Changed || got.at == f.was)
 		f.rest = time.Now().Add(min(restTimes*time.Since(began), maxRest))
 		if (err == nil || none) && !h.saved {
 			if none && !f.gone {
-				f.was = f.at
+				f.was, f.ours = f.at, own
 			}
 			f.at, f.gone = got.at, none
 		}

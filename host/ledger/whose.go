@@ -100,6 +100,8 @@ func (l *Ledger) account(t *turn, now sight) bool {
 		return false
 	case now.loaded && (!now.Exists || l.isGone(now.path)):
 		return false // the watch tells, also that it is back
+	case !now.loaded && l.loaded[now.path]:
+		l.gaveUp(t, now)
 	}
 	was, known := l.known(t, now)
 	t.seen[now.path] = now.Content
@@ -447,7 +449,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		l.noteWritten(t, o.Path)
 	}
 	opened := o.Loaded && !l.loaded[o.Path] && !o.Saved
-	l.loaded[o.Path] = o.Loaded
+	defer func() { l.loaded[o.Path] = o.Loaded }()
 	if o.Text == nil {
 		return
 	}
@@ -478,7 +480,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		}
 	case l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over):
 		return // as was told
-	case o.Loaded && !o.Saved && t != nil && !t.over && l.readAnew(t, now):
+	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
 		l.tell([]Event{{o.Path, "disk"}})
 	default:
 		if t != nil {
@@ -500,15 +502,17 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 }
 
-// readAnew reports whether a buffer that has been read anew has something new of the agent's. First the user has given
-// up what was unsaved, then what others have made of the file since has come.
-func (l *Ledger) readAnew(t *turn, now sight) bool {
-	if disk, told := t.disk[now.path]; told && disk.Exists {
-		disk.Mode = now.Mode
-		t.seen[now.path] = disk
-		l.userNow(now.path, disk)
+// gaveUp has the last that was seen of a file be what the disk had then: the user has given up what was unsaved in its
+// buffer, by reading it anew, closing it, or giving it another name.
+func (l *Ledger) gaveUp(t *turn, now sight) {
+	disk, told := t.disk[now.path]
+	if !told || !disk.Exists {
+		delete(t.seen, now.path) // it is as it was when the turn began
+		return
 	}
-	return l.account(t, now)
+	disk.Mode = now.Mode
+	t.seen[now.path] = disk
+	l.userNow(now.path, disk)
 }
 
 // largeMark tells a file that is too large to be compared from its other contents.
