@@ -109,7 +109,10 @@ func (h *Host) diskChanged(c buffers.Written) {
 		h.follow.Edited(c.Path, *c.Before, *c.After)
 	}
 	s := h.worker(c.Path)
-	if s != nil && !c.ByUser && (c.Changed || c.Deleted || c.Created || c.Behind != nil) {
+	switch {
+	case s == nil || c.ByUser:
+		h.eachSession(func(s *Session) { s.ledger.UserChanged(c) })
+	case c.Changed || c.Deleted || c.Created || c.Behind != nil:
 		s.ledger.Took(c, "disk", false)
 	}
 	if c.Note != "" && (s == nil || !s.base.Box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {

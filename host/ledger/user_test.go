@@ -568,3 +568,28 @@ func TestABufferThatIsReadAgain(t *testing.T) {
 		}
 	}
 }
+
+// What the user's other programs do under a buffer between two turns is not taken together with what the user does
+// then: with the agent's line below it gone, theirs would look like a changed line of the agent's.
+func TestUserChangedBesideTheAgentsLine(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.end()
+	before, after := "f1\na1\n", "f1\nu1\na1\n"
+	w.write("f", after)
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	b.text, b.synced = after, after
+	w.disk.Unlock()
+	w.ledger.UserChanged(buffers.Written{
+		Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain,
+	})
+	w.types("f", func(string) string { return "f1\nu1\n" })
+	w.decide(review.Reject, "")
+	if got := w.sees("f"); got != "f1\nu1\n" {
+		t.Errorf("the user has %q", got)
+	}
+}

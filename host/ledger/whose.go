@@ -401,6 +401,22 @@ func (l *Ledger) userNow(path string, now review.Content) {
 	}
 }
 
+// UserChanged hears of a change on the disk under a loaded buffer that is the user's. With what they do next it would
+// look like another one.
+func (l *Ledger) UserChanged(w buffers.Written) {
+	l.box.Put(func() {
+		f, recorded := l.record.File(w.Path)
+		if !recorded || !w.Changed || w.Before == nil || w.After == nil {
+			return
+		}
+		c := tellChange(w, "disk")
+		c.before.Mode = f.Present.Mode
+		l.userNow(w.Path, c.before)
+		l.userNow(w.Path, c.now)
+		l.tell(nil)
+	})
+}
+
 // UserSaved hears that the user has written a file: what it has then is theirs.
 func (l *Ledger) UserSaved(path string) {
 	l.box.Put(func() {
