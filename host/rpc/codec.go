@@ -118,8 +118,11 @@ func set(to reflect.Value, from any) {
 		for key, item := range fields {
 			value := reflect.New(to.Type().Elem()).Elem()
 			set(value, item)
-			if n, ok := item.(int64); ok && value.Kind() == reflect.String {
-				value.SetString(fmt.Sprint(n))
+			switch item.(type) {
+			case bool, int64, float64:
+				if value.Kind() == reflect.String { // an option, or a variable of an environment
+					value.SetString(fmt.Sprint(item))
+				}
 			}
 			to.SetMapIndex(reflect.ValueOf(key), value)
 		}

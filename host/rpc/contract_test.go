@@ -165,11 +165,11 @@ func decoded(value any, to *any) error {
 	return msgpack.NewDecoder(&b).Decode(to)
 }
 
-// An environment may have numbers; what is no text falls back to none.
+// An environment and an agent's options may have numbers and booleans, which go out as text.
 func TestDecodeOfAnEnvironment(t *testing.T) {
-	agent := map[string]any{"env": map[string]any{"N": int64(7), "T": []byte("text"), "E": []byte{}, "F": 1.5, "B": true}}
+	agent := map[string]any{"env": map[string]any{"N": int64(7), "T": []byte("text"), "E": []byte{}, "F": 1.5, "B": true, "L": []any{}}}
 	got := Decode[New](map[string]any{"agent": agent}).Agent.Env
-	if want := (map[string]string{"N": "7", "T": "text", "E": "", "F": "", "B": ""}); !reflect.DeepEqual(got, want) {
+	if want := (map[string]string{"N": "7", "T": "text", "E": "", "F": "1.5", "B": "true", "L": ""}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
