@@ -429,6 +429,60 @@ func (c clientOf) RequestPermission(r session.PermissionRequest) {
 	}
 }
 
+// Elicit brings a question to its session, or, where it belongs to none, to one of those that wait for the agent.
+func (c clientOf) Elicit(e session.ElicitationRequest) {
+	cancel := func() { e.Reply(session.ElicitationAnswer{Action: session.ElicitationCancel}) }
+	ask := func(s *Session) {
+		if !s.base.Box.PutSlowly(func() { s.questions.Ask(e) }) {
+			cancel()
+		}
+	}
+	switch s, err := c.session(e.SessionID); {
+	case err == nil:
+		ask(s)
+	case e.SessionID == "":
+		if s := c.newcomer(); s != nil {
+			ask(s)
+			return
+		}
+		cancel()
+	case !c.keep(e.SessionID, ask):
+		cancel()
+	}
+}
+
+// newcomer is a session that the agent has not named yet, or else any; nil where it has none.
+func (a *agent) newcomer() *Session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var best *Session
+	for s := range a.users {
+		named := slices.Contains(slices.Collect(maps.Values(a.routes)), s)
+		if !named {
+			return s
+		}
+		best = s
+	}
+	return best
+}
+
+// keep has f run for a session that the agent is about to name; it reports whether there may be one.
+func (a *agent) keep(remoteID string, f func(*Session)) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unnamed == 0 {
+		return false
+	}
+	a.keepEarly(remoteID, f)
+	return true
+}
+
+func (c clientOf) ElicitationCompleted(id string) {
+	for _, s := range c.takeUsers(false) {
+		s.base.Box.Put(func() { s.questions.Completed(id) })
+	}
+}
+
 func (c clientOf) ReadTextFile(r session.ReadTextFile) {
 	s, err := c.session(r.SessionID)
 	if err != nil {

@@ -52,13 +52,13 @@ type Host struct {
 	without    string // what the user has to do without, as a sentence, or ""
 	sayWithout sync.Once
 
-	permissionIDs atomic.Int64
-	policy        atomic.Pointer[policy.Policy] // nil until Lua has sent the rules
-	reviewBefore  atomic.Bool                   // writes through the client wait for the user
-	reviews       atomic.Bool                   // the user is told what waits for a review
-	keepKey       atomic.Pointer[string]        // the key of the chat that keeps all of that; "" for none
-	loops         sync.WaitGroup                // the sessions' goroutines
-	work          sync.WaitGroup                // all others
+	requestIDs   atomic.Int64                  // of permission requests and questions
+	policy       atomic.Pointer[policy.Policy] // nil until Lua has sent the rules
+	reviewBefore atomic.Bool                   // writes through the client wait for the user
+	reviews      atomic.Bool                   // the user is told what waits for a review
+	keepKey      atomic.Pointer[string]        // the key of the chat that keeps all of that; "" for none
+	loops        sync.WaitGroup                // the sessions' goroutines
+	work         sync.WaitGroup                // all others
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session
@@ -251,3 +251,6 @@ func (h *Host) shutdown() {
 	h.finder.Close()
 	h.work.Wait()
 }
+
+// nextRequestID is a new number for what an agent asks of the user. Any goroutine.
+func (h *Host) nextRequestID() int64 { return h.requestIDs.Add(1) }

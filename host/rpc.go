@@ -126,6 +126,9 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.TerminalKeys) { s.terminals.Keys(m) }),
 
 	// permissions
+	toSession(func(s *Session, m rpc.ChooseAnswer) { s.questions.Choose(m) }),
+	toSession(func(s *Session, m rpc.Answer) { s.questions.Answer(m) }),
+	toSession(func(s *Session, m rpc.SubmitForm) { s.questions.Submit(m) }),
 	toSession(func(s *Session, m rpc.Respond) { s.permission.Respond(int64(m.ID), m.Option) }),
 	toSession((*Session).tellDiff),
 	toSession(func(s *Session, m rpc.Pick) { s.permission.Pick(m) }),

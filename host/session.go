@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/chat"
 	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/draw"
+	"github.com/acp-nvim/acp-nvim/host/elicitation"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
@@ -66,10 +67,11 @@ type Session struct {
 	prompts    *prompt.Prompts      // and whether a turn is open
 	requests   *control.Requests    // that the agent should answer soon
 	permission *permission.Requests // and the agent's reads and writes through its client
-	known      *freshness.Files     // what the agent knows of files
-	diffs      *calldiff.Diffs      // of tool calls, as they are in their files
-	ledger     *ledger.Ledger       // the record of what the agent has changed
-	review     *reviewui.Review     // what the user sees of it
+	questions  *elicitation.Questions
+	known      *freshness.Files // what the agent knows of files
+	diffs      *calldiff.Diffs  // of tool calls, as they are in their files
+	ledger     *ledger.Ledger   // the record of what the agent has changed
+	review     *reviewui.Review // what the user sees of it
 	terminals  *terminals.Set
 	tracer     *follow.Tracer // tells the following window where the agent works
 }
@@ -105,6 +107,7 @@ func (s *Session) die(err error) {
 // detach leaves the agent and answers everything that is open.
 func (s *Session) detach() {
 	s.permission.WithdrawAll("cancel")
+	s.questions.WithdrawAll()
 	s.terminals.Release()
 	if a := s.agent; a != nil {
 		s.agent = nil
@@ -231,6 +234,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 		return false
 	}
 	s.permission.EndTurn()
+	s.questions.EndTurn()
 	s.prompts.Ended()
 	s.unsent = nil
 	s.working.end()
@@ -267,6 +271,7 @@ func (s *Session) cancel() {
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
 		s.permission.WithdrawAll("cancel")
+		s.questions.WithdrawAll()
 		attempt := s.prompts.Attempt()
 		s.later(control.Slow, func() {
 			if s.prompts.Awaits(attempt) {
@@ -362,7 +367,7 @@ func (s *Session) state() string {
 		return "auth_required"
 	case s.phase == dead:
 		return "dead"
-	case s.permission.Waiting() > 0:
+	case s.permission.Waiting()+s.questions.Waiting() > 0:
 		return "requires_action"
 	case !s.prompts.Idle(), s.events.Ending(): // the chat may not show all of it
 		return "running"

@@ -110,6 +110,9 @@ func (s *Session) mirrorOps(calls []rpc.ToolCallAt) []editor.Op {
 		ops = append(ops, editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls}))
 	}
 	ops = append(ops, s.review.Mirror()...)
+	if list, changed := s.questions.Take(); changed {
+		ops = append(ops, editor.Do(rpc.Elicitations{In: s.in(), Elicitations: list}))
+	}
 	if list, changed := s.permission.Take(); changed {
 		ops = append(ops, editor.Do(rpc.Permissions{In: s.in(), Permissions: list}))
 	}

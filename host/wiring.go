@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diffview"
 	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/elicitation"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -55,6 +56,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.diffs = newDiffs(s)
 	s.known = newFreshness(s)
 	s.permission = newPermission(s)
+	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply})
 	s.review = newReview(s)
 	return s
 }
@@ -85,7 +87,7 @@ func newFreshness(s *Session) *freshness.Files { return freshness.New(s.base, s.
 func newPermission(s *Session) *permission.Requests {
 	h := s.host
 	return permission.New(s.base, permission.Config{
-		ID:           func() int64 { return h.permissionIDs.Add(1) },
+		ID:           h.nextRequestID,
 		Policy:       h.policy.Load,
 		ReviewBefore: h.reviewBefore.Load,
 		Diffs:        s.diffs,

@@ -110,6 +110,9 @@ type Stored struct {
 type Client interface {
 	Update(sessionID string, u Update)
 	RequestPermission(r PermissionRequest)
+	Elicit(r ElicitationRequest)
+	// ElicitationCompleted tells that the user has done what a page asked for; id may be of none.
+	ElicitationCompleted(id string)
 	ReadTextFile(r ReadTextFile)
 	WriteTextFile(r WriteTextFile)
 	CreateTerminal(r CreateTerminal)

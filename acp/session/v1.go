@@ -78,6 +78,9 @@ func (a *V1) Initialize(done func(Info, error)) {
 				Notices:       &v1.Supported{},
 			},
 			Auth: v1.AuthCapabilities{Terminal: true},
+			Elicitation: &v1.ElicitationCapabilities{
+				Form: &v1.Supported{}, URL: &v1.Supported{},
+			},
 			Meta: json.RawMessage(`{"` + terminalAuthKey + `":true,"` + v1.CapabilityTerminalOutput + `":true}`),
 		},
 	}
@@ -222,9 +225,18 @@ func decode(raw json.RawMessage, err error, into any) error {
 // HandleNotification implements [acp.Handler]. Notifications of unknown
 // methods are extensions that may be ignored.
 func (a *V1) HandleNotification(method string, params json.RawMessage) {
-	if method != v1.MethodSessionUpdate {
-		return
+	switch method {
+	case v1.MethodSessionUpdate:
+		a.sessionUpdate(params)
+	case v1.MethodElicitationComplete:
+		var n v1.CompleteElicitationNotification
+		if acp.DecodeMessage(params, &n) == nil { // of an unknown one nothing comes either
+			a.client.ElicitationCompleted(string(n.ElicitationID))
+		}
 	}
+}
+
+func (a *V1) sessionUpdate(params json.RawMessage) {
 	var n v1.SessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
@@ -435,6 +447,7 @@ var requests = map[string]func(*V1, *acp.Request){
 	v1.MethodTerminalWaitForExit:      request((*V1).waitForTerminalExit),
 	v1.MethodTerminalKill:             request((*V1).killTerminal),
 	v1.MethodTerminalRelease:          request((*V1).releaseTerminal),
+	v1.MethodElicitationCreate:        request((*V1).createElicitation),
 }
 
 // request decodes a method's parameters before f is called.

@@ -38,6 +38,9 @@ type updated struct {
 // asked is a terminal method with what it is about.
 type asked struct{ Method, SessionID, TerminalID string }
 
+// completed is the id of an elicitation that the user has done.
+type completed string
+
 // waited is a terminal whose exit the agent waits for.
 type waited struct {
 	Context context.Context
@@ -53,6 +56,8 @@ func (r *recorder) Update(id string, u Update) {
 	r.events <- updated{id, u}
 }
 func (r *recorder) RequestPermission(p PermissionRequest) { r.events <- p }
+func (r *recorder) Elicit(e ElicitationRequest)           { r.events <- e }
+func (r *recorder) ElicitationCompleted(id string)        { r.events <- completed(id) }
 func (r *recorder) ReadTextFile(f ReadTextFile)           { r.events <- f }
 func (r *recorder) WriteTextFile(f WriteTextFile)         { r.events <- f }
 func (r *recorder) CreateTerminal(t CreateTerminal)       { r.events <- t }

@@ -346,6 +346,26 @@ type (
 		ID     int    `msgpack:"id"`
 		Option string `msgpack:"option"` // "" cancels
 	}
+	// ChooseAnswer answers a question of the agent's with an option of the float.
+	ChooseAnswer struct {
+		In
+		ID     int    `msgpack:"id"`
+		Option string `msgpack:"option"`
+	}
+	// Answer answers a question: "accept", "decline" or "cancel".
+	Answer struct {
+		In
+		ID      int    `msgpack:"id"`
+		Action  string `msgpack:"action"`
+		Content string `msgpack:"content"` // the fields of an accepted form, in JSON
+	}
+	// SubmitForm sends a form as the user has filled it in: FormFaults.
+	SubmitForm struct {
+		In
+		Asks
+		ID    int      `msgpack:"id"`
+		Lines []string `msgpack:"lines"`
+	}
 	// ShowDiff asks for a diff: of a call, an open request, the call at a row, or else of the last call that has one. The
 	// text comes in [DiffPiece]s before the answer: Diff.
 	ShowDiff struct {

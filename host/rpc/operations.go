@@ -237,6 +237,49 @@ type (
 		Hunks   []int  `msgpack:"hunks"`  // four numbers each
 		States  string `msgpack:"states"` // a letter for each hunk
 	}
+	// Elicitations are the open questions of a session's agent.
+	Elicitations struct {
+		In
+		Elicitations []Elicitation `msgpack:"elicitations"`
+	}
+	// Elicitation is an open question, the lines of the float, and the form.
+	Elicitation struct {
+		ID         int                `msgpack:"id"`
+		Session    int                `msgpack:"session"`
+		ToolCallID string             `msgpack:"tool_call_id,omitempty"`
+		Message    string             `msgpack:"message"`
+		Mode       string             `msgpack:"mode"` // "form" or "url"
+		Schema     any                `msgpack:"schema,omitempty"`
+		URL        string             `msgpack:"url,omitempty"`
+		Heading    string             `msgpack:"heading"`
+		Lines      []string           `msgpack:"lines"`
+		Marks      []int              `msgpack:"marks"`
+		Options    []PermissionOption `msgpack:"options"`
+		Allow      string             `msgpack:"allow,omitempty"`
+		Reject     string             `msgpack:"reject"`
+		FillIn     string             `msgpack:"fill_in"` // the option that opens the form
+		Form       *Form              `msgpack:"form,omitempty"`
+	}
+	// Form is a form as text. Rows count from 0.
+	Form struct {
+		Lines  []string   `msgpack:"lines"`
+		Fields []int      `msgpack:"fields"` // the row of each
+		Notes  []FormNote `msgpack:"notes"`
+	}
+	// FormNote is said beside a row.
+	FormNote struct {
+		Row  int    `msgpack:"row"`
+		Text string `msgpack:"text"`
+	}
+	// FormFaults answers [SubmitForm]: what is wrong, none where it is sent, and what is said beside the rows as they are.
+	FormFaults struct {
+		Faults []FormNote `msgpack:"faults"`
+		Notes  []FormNote `msgpack:"notes"`
+	}
+	// OpenPage opens a page in the user's browser.
+	OpenPage struct {
+		URL string `msgpack:"url"`
+	}
 	Permissions struct {
 		In
 		Permissions []Permission `msgpack:"permissions"`

@@ -170,6 +170,20 @@ function M.respond(id, option_id)
   return require('acp.permission.requests').respond(id, option_id)
 end
 
+---The open questions of all agents, oldest first.
+---@return acp.Elicitation[]
+function M.elicitations()
+  return require('acp.elicitation.questions').list()
+end
+
+---Answers a question. What is wrong with the content of a form is told, and leaves it open.
+---@param id integer
+---@param answer {action: 'accept'|'decline'|'cancel', content?: table<string, any>}
+---@return boolean? ok, string? err
+function M.answer(id, answer)
+  return require('acp.elicitation.questions').answer(id, answer)
+end
+
 ---The files that the agent has changed in a session, in the order first changed.
 ---@param opts? {session?: integer}
 ---@return acp.ChangedFile[]? files, string? err
@@ -291,8 +305,6 @@ function M.deactivate()
 end
 
 for _, name in ipairs({
-  'elicitations',
-  'answer',
   'on_request',
 }) do
   M[name] = not_yet('acp.' .. name)

@@ -86,7 +86,7 @@ end
 
 sub.permit = {
   run = function(args)
-    local request = require('acp.rpc.state').permissions()[1]
+    local request = require('acp.rpc.state').requests()[1]
     if not request then
       return warn('nothing waits for your answer')
     end
@@ -99,11 +99,10 @@ sub.permit = {
       end
       option = chosen.id
     end
-    local _, err = require('acp').respond(request.id, option)
-    warn_if(err)
+    warn_if(require('acp.permission.requests').choose(request, option))
   end,
   complete = function()
-    local request = require('acp.rpc.state').permissions()[1]
+    local request = require('acp.rpc.state').requests()[1]
     local numbers = {}
     for i = 1, request and #request.options or 0 do
       table.insert(numbers, tostring(i))

@@ -69,6 +69,18 @@ host.ended:add(function(why)
 end)
 
 state.permissions_changed:add(lazy('acp.permission.float', 'update'))
+state.elicitations_changed:add(lazy('acp.permission.float', 'update'))
+
+-- Scheduled, as a program is started.
+ops.register(
+  'open_page',
+  vim.schedule_wrap(function(args)
+    local _, err = vim.ui.open(args.url)
+    if err then
+      require('acp.notify').warn(('the page is not opened: %s. It is %s'):format(err, args.url))
+    end
+  end)
+)
 
 state.changed:add(function(id, before)
   local now = state.sessions[id].state
@@ -108,6 +120,10 @@ local function connect()
 
   local winbar = require('acp.chat.winbar')
   winbar.prompt_bar = lazy('acp.prompt.winbar', 'compose')
+  require('acp.elicitation.questions').fill_in = function(question)
+    require('acp.permission.float').hide(question.id)
+    require('acp.elicitation.form').open(question)
+  end
   winbar.waits = lazy('acp.permission.pending_write', 'waits')
 
   require('acp.review.changes').changed:add(function(paths)

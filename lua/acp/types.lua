@@ -220,6 +220,15 @@
 ---@field cwd? string
 ---@field options {id: string, name: string, kind: string}[]
 
+---@class acp.Elicitation
+---@field id integer
+---@field session integer
+---@field tool_call_id? string
+---@field message string
+---@field mode 'form'|'url'
+---@field schema? table the JSON Schema of a form
+---@field url? string
+
 ---Old lines are those of the baseline, new ones those of the present text, counted from 1. Where
 ---there are none, the start is the line before.
 ---@class acp.Hunk

@@ -133,6 +133,10 @@ var rules = []rule{
 	{of: "host/failure", never: []string{editorClient, module + "host/editor"}, direct: []string{"os", "context"}, why: "words are found in errors alone"},
 	{of: "host/blobs", never: []string{editorClient, module + "acp", module + "host"}, why: "what is in a file does not matter to who keeps it"},
 	{of: "host/traffic", never: []string{module + "buffers", module + "host/editor"}, why: "what was said is kept without knowing who asks"},
+	{
+		of: "host/elicitation", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/prompt", module + "host/permission"},
+		why: "what agents ask for is shown and answered apart from what they may do",
+	},
 	{of: "host/control", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/prompt"}, why: "how long an agent takes is known apart from what is asked"},
 	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
 	{of: "", except: []string{"acp", "test"}, direct: []string{jsonRPC}, why: "only acp knows the JSON-RPC library"},

@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"rpc", "ui"},
 	{"attention", "files", "follow", "policy", "traffic"},
 	{"chat"},
-	{"diff", "prompt", "terminal"},
+	{"diff", "elicitation", "prompt", "terminal"},
 	{"permission", "session"},
 	{"review"},
 	{"api", "build", "command", "deactivate", "features", "health", "acp"},

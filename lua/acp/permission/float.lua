@@ -1,5 +1,5 @@
----The float that shows the oldest open permission request. It never takes the focus; it is
----answered from anywhere.
+---The float that shows what was asked first: an open permission request, or a question. It never
+---takes the focus; it is answered from anywhere.
 local M = {}
 
 local api = vim.api
@@ -157,7 +157,7 @@ local function fill(float)
   local function answer(n)
     local option = n and request.options[n]
     if option then
-      require('acp.permission.requests').respond(request.id, option.id)
+      require('acp.notify').warn_if(require('acp.permission.requests').choose(request, option.id))
     end
   end
   for i = 1, math.min(9, #request.options) do
@@ -347,7 +347,7 @@ end
 
 ---Says that requests wait of which the user sees nothing.
 local function notify_waiting()
-  local n = #state.permissions()
+  local n = #state.requests()
   local waits = n == 1 and 'a request waits' or n .. ' requests wait'
   require('acp.notify').info(waits .. ' for your answer: :Acp permissions shows it')
 end
@@ -449,7 +449,7 @@ function M.update()
   if not safe_state.now() then
     return safe_state.wait(M.update)
   end
-  local open_requests = state.permissions()
+  local open_requests = state.requests()
   for _, list in ipairs({ dismissed, scrolled }) do
     for id in pairs(list) do
       if
@@ -526,6 +526,13 @@ function M.show(only)
     M.update()
   end
   return found
+end
+
+---Hides the float of a request that the user is about to answer in another way.
+---@param id integer
+function M.hide(id)
+  dismissed[id] = 'closed'
+  M.update()
 end
 
 ---@return integer? win

@@ -44,13 +44,25 @@ function M.respond(id, option_id)
   return true
 end
 
+---Gives one of the answers that the float shows, to a permission request or a question.
+---@param request acp.OpenPermission|acp.OpenElicitation
+---@param option string its id
+---@return string? err
+function M.choose(request, option)
+  if request.mode then
+    return require('acp.elicitation.questions').choose(request, option)
+  end
+  local _, err = M.respond(request.id, option)
+  return err
+end
+
 ---Gives the answer of a kind to the oldest request of the chat in use, else to the oldest of all.
 ---@param what 'allow'|'reject'
 ---@param always? boolean the one that holds from now on
 ---@return string? err
 function M.answer(what, always)
   local request
-  for _, each in ipairs(state.permissions()) do
+  for _, each in ipairs(state.requests()) do
     if each.session == vim.b.acp_session then
       request = each
       break
@@ -65,8 +77,7 @@ function M.answer(what, always)
     local lasting = always and 'always ' or ''
     return ('there is no answer to %s%s it. :Acp permit N gives another'):format(lasting, what)
   end
-  local _, err = M.respond(request.id, option)
-  return err
+  return M.choose(request, option)
 end
 
 ---Gives a buffer of the chat the keys that answer. In Neovim's own mappings they begin longer ones,

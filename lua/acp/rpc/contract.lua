@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '6868bb89',
+  revision = '19cb6e95',
   messages = {
     new = {
       'session',
@@ -52,6 +52,9 @@ return {
     terminal_focus = { 'session', 'terminal', 'focused' },
     terminal_keys = { 'session', 'terminal', 'keys' },
     respond = { 'session', 'id', 'option' },
+    choose_answer = { 'session', 'id', 'option' },
+    answer = { 'session', 'id', 'action', 'content' },
+    submit_form = { 'session', 'callback', 'id', 'lines' },
     show_diff = { 'session', 'callback', 'call', 'permission', 'row', 'file', 'form', 'anew' },
     pick = { 'session', 'callback', 'permission', 'file', 'looked', 'first', 'last', 'refuse' },
     edit_held = { 'session', 'callback', 'permission', 'on' },
@@ -172,6 +175,8 @@ return {
     tool_calls = { 'session', 'calls' },
     changes = { 'session', 'files' },
     permissions = { 'session', 'permissions' },
+    elicitations = { 'session', 'elicitations' },
+    open_page = { 'url' },
     terminals = { 'list' },
     terminal_output = { 'session', 'number', 'anew', 'data' },
     diff_piece = {

@@ -32,6 +32,10 @@ M.register('tool_calls', function(args)
   state.set_calls(args.session, args.calls)
 end)
 
+M.register('elicitations', function(args)
+  state.set_elicitations(args.session, args.elicitations)
+end)
+
 M.register('permissions', function(args)
   state.set_permissions(args.session, args.permissions)
 end)

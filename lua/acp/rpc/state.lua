@@ -10,6 +10,9 @@ M.changed = signal()
 ---What a session waits for has changed. Gets its id.
 M.permissions_changed = signal()
 
+---What a session's agent asks has changed. Gets its id.
+M.elicitations_changed = signal()
+
 ---A session is closed and about to be forgotten. Gets its id.
 M.closing = signal()
 
@@ -36,12 +39,25 @@ M.died = signal()
 ---@field brief? string[] the lines while the diff is open beside
 ---@field brief_marks? integer[]
 
+---A question as the host tells it.
+---@class acp.OpenElicitation: acp.Elicitation
+---@field heading string
+---@field lines string[]
+---@field marks integer[]
+---@field options {id: string, name: string, kind: string, label: string}[]
+---@field allow? string the id of the option that goes on, where there is one
+---@field reject string and of the one that declines
+---@field fill_in string and of the one that opens the form
+---@field form? {lines: string[], fields: integer[], notes: {row: integer, text: string}[]}
+
 ---@type table<integer, acp.Session>
 M.sessions = {}
 ---@type table<integer, acp.ToolCall[]>
 M.calls = {}
 ---@type table<integer, acp.OpenPermission[]>
 local permissions = {}
+---@type table<integer, acp.OpenElicitation[]>
+local elicitations = {}
 ---@type table<integer, integer> when a turn began, by session, in ms of vim.uv.now()
 M.since = {}
 ---@type integer? the session used last
@@ -68,6 +84,7 @@ end
 function M.forget(id)
   M.closing:emit(id)
   M.sessions[id], M.calls[id], permissions[id], M.since[id] = nil, nil, nil, nil
+  elicitations[id] = nil
   if M.last == id then
     M.last = nil
   end
@@ -95,17 +112,54 @@ function M.set_permissions(id, list)
   M.permissions_changed:emit(id)
 end
 
----The open requests of all sessions, oldest first.
----@return acp.OpenPermission[]
-function M.permissions()
+---@param id integer
+---@param list acp.OpenElicitation[]
+function M.set_elicitations(id, list)
+  elicitations[id] = list
+  M.elicitations_changed:emit(id)
+end
+
+---@param ... table<integer, table[]>
+---@return table[] all that is in these, oldest first
+local function by_age(...)
   local all = {}
-  for _, list in pairs(permissions) do
-    vim.list_extend(all, list)
+  for _, by_session in ipairs({ ... }) do
+    for _, list in pairs(by_session) do
+      vim.list_extend(all, list)
+    end
   end
   table.sort(all, function(a, b)
     return a.id < b.id
   end)
   return all
+end
+
+---The open permission requests of all sessions, oldest first.
+---@return acp.OpenPermission[]
+function M.permissions()
+  return by_age(permissions)
+end
+
+---The open questions of all sessions, oldest first.
+---@return acp.OpenElicitation[]
+function M.elicitations()
+  return by_age(elicitations)
+end
+
+---All that agents wait for, oldest first.
+---@return (acp.OpenPermission|acp.OpenElicitation)[]
+function M.requests()
+  return by_age(permissions, elicitations)
+end
+
+---@param id integer?
+---@return acp.OpenElicitation? question an open one
+function M.elicitation(id)
+  for _, question in ipairs(M.elicitations()) do
+    if question.id == id then
+      return question
+    end
+  end
 end
 
 ---@param id integer?
@@ -136,7 +190,8 @@ end
 function M.waiting()
   local ids = {}
   for id, session in pairs(M.sessions) do
-    if session.state == 'requires_action' or #(permissions[id] or {}) > 0 then
+    local asks = #(permissions[id] or {}) + #(elicitations[id] or {})
+    if session.state == 'requires_action' or asks > 0 then
       table.insert(ids, id)
     end
   end
@@ -216,7 +271,7 @@ end
 ---The host has ended, and with it every agent.
 ---@param why string
 function M.host_died(why)
-  permissions, M.watch_limit = {}, nil
+  permissions, elicitations, M.watch_limit = {}, {}, nil
   local ids, in_turn = {}, {}
   for id, session in pairs(M.sessions) do
     M.calls[id] = nil

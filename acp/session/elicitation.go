@@ -1,0 +1,68 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// ElicitationRequest asks the user for something, by a form or on a page (specification: Elicitation). SessionID is ""
+// where it belongs to a request of the client's, as a login. It is withdrawn when Context ends.
+type ElicitationRequest struct {
+	Context               context.Context
+	SessionID, ToolCallID string
+	Message               string
+
+	Form    *Form  // nil for a page
+	URL, ID string // of a page; ID is the agent's name for it, see Client.ElicitationCompleted
+
+	// Reply answers, exactly once.
+	Reply func(ElicitationAnswer)
+}
+
+// ElicitationAnswer is what the user has made of an elicitation. Content has a value for each field of an accepted form
+// that was filled in.
+type ElicitationAnswer struct {
+	Action  ElicitationAction
+	Content map[string]any
+}
+
+// ElicitationAction is what the user did.
+type ElicitationAction string
+
+// The actions of the specification.
+const (
+	ElicitationAccept  ElicitationAction = "accept"
+	ElicitationDecline ElicitationAction = "decline"
+	ElicitationCancel  ElicitationAction = "cancel"
+)
+
+// Form is what a form asks for. Schema is the JSON Schema that the answer is to fulfil.
+type Form struct {
+	Title, Description string
+	Fields             []FormField
+	Schema             json.RawMessage
+}
+
+// FormField is a field of a form. Title is never "".
+type FormField struct {
+	Name, Title, Description string
+	Type                     FieldType
+	Required                 bool
+	Choices                  []Choice // of FieldChoice and FieldChoices
+	Default                  []string // of FieldChoices several, else one; nil for none
+	Min, Max                 *float64 // of a number, of the length of a text, or of how many are chosen
+	Format, Pattern          string   // of a text
+}
+
+// FieldType says what a field takes.
+type FieldType string
+
+// The types of fields.
+const (
+	FieldText    FieldType = "text"
+	FieldNumber  FieldType = "number"
+	FieldInteger FieldType = "integer"
+	FieldBoolean FieldType = "boolean"
+	FieldChoice  FieldType = "choice"  // one of several
+	FieldChoices FieldType = "choices" // any of several
+)

@@ -1,0 +1,267 @@
+// Package elicitation has what an agent asks its user: one of several choices, a form, or a visit to a page. It shows
+// the question, takes the answer, and gives it exactly once, whoever comes first: the user, a cancellation, the agent's
+// withdrawal, the end of the process.
+package elicitation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// Config is what the questions need of their session. All are called on its goroutine.
+type Config struct {
+	ID    func() int64         // a new number for a question, of the same row as those of permission requests
+	Apply func(session.Update) // brings an update into the conversation
+}
+
+// Questions are the open questions of a session's agent. They belong to the session's goroutine.
+type Questions struct {
+	base    feature.Base
+	config  Config
+	open    []*question       // oldest first
+	pages   map[string]string // hosts that the user has been sent to, by the agent's id, until that is completed
+	changed bool              // Lua is to be told
+}
+
+// New returns the questions of a session, of which there are none yet.
+func New(base feature.Base, config Config) *Questions {
+	return &Questions{base: base, config: config, pages: map[string]string{}}
+}
+
+// question is an open question. It is answered exactly once: when it leaves [Questions.open].
+type question struct {
+	id    int64
+	asked session.ElicitationRequest // its Reply is called by [Questions.resolve] alone
+	page  *url.URL                   // nil for a form
+	check *checker                   // of a form
+	stop  func() bool                // ends the watch for a withdrawal
+}
+
+// Ask takes a question of the agent.
+func (qs *Questions) Ask(e session.ElicitationRequest) {
+	q := &question{id: qs.config.ID(), asked: e}
+	var err error
+	if e.Form != nil {
+		q.check, err = newChecker(e.Form)
+	} else {
+		q.page, err = parsePage(e.URL)
+	}
+	if err != nil {
+		e.Reply(session.ElicitationAnswer{Action: session.ElicitationDecline})
+		qs.base.Remark("warning", fmt.Sprintf("A question of %s was declined: %v.", qs.base.Title, err))
+		return
+	}
+	qs.open = append(qs.open, q)
+	q.stop = context.AfterFunc(e.Context, func() {
+		qs.base.Box.Put(func() { qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationCancel}, "") })
+	})
+	qs.config.Apply(session.Waiting{ToolCallID: e.ToolCallID, Open: true})
+	qs.changed = true
+	qs.base.Event("AcpElicitation", map[string]any{"id": q.id})
+	qs.base.Changed()
+}
+
+// Waiting is how many questions wait for the user.
+func (qs *Questions) Waiting() int { return len(qs.open) }
+
+func (qs *Questions) find(id int) *question {
+	i := slices.IndexFunc(qs.open, func(q *question) bool { return q.id == int64(id) })
+	if i < 0 {
+		qs.base.Editor.Notify("info", "This question is answered already.")
+		return nil
+	}
+	return qs.open[i]
+}
+
+// Choose answers with an option of the float.
+func (qs *Questions) Choose(m rpc.ChooseAnswer) {
+	q := qs.find(m.ID)
+	switch {
+	case q == nil:
+	case m.Option == decline:
+		qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationDecline}, "")
+	case q.page != nil && m.Option == visit:
+		qs.visit(q)
+	default:
+		value, chosen := strings.CutPrefix(m.Option, choicePrefix)
+		if f := q.single(); f != nil && chosen {
+			qs.accept(q, map[string]any{f.Name: value})
+		}
+	}
+}
+
+// Answer answers as a user of the Lua API says.
+func (qs *Questions) Answer(m rpc.Answer) {
+	q := qs.find(m.ID)
+	if q == nil {
+		return
+	}
+	action := session.ElicitationAction(m.Action)
+	switch {
+	case action != session.ElicitationAccept:
+		qs.resolve(q, session.ElicitationAnswer{Action: action}, "")
+	case q.page != nil:
+		qs.visit(q)
+	default:
+		content, err := decodeContent(q.asked.Form, m.Content)
+		if err != nil {
+			qs.base.Editor.Notify("warning", fmt.Sprintf("The answer is not sent: %v.", err))
+			return
+		}
+		qs.accept(q, content)
+	}
+}
+
+// decodeContent reads an answer's content from JSON in which an empty list may be an empty object.
+func decodeContent(form *session.Form, data string) (map[string]any, error) {
+	content := map[string]any{}
+	if data != "" && data != "[]" {
+		if err := json.Unmarshal([]byte(data), &content); err != nil {
+			return nil, fmt.Errorf("its content is no table of fields: %w", err)
+		}
+	}
+	for _, f := range form.Fields {
+		if empty, ok := content[f.Name].(map[string]any); ok && len(empty) == 0 && f.Type == session.FieldChoices {
+			content[f.Name] = []any{}
+		}
+	}
+	return content, nil
+}
+
+// accept answers a form with its content, unless something is wrong with it, which the user is told.
+func (qs *Questions) accept(q *question, content map[string]any) {
+	if faults := q.check.faults(content); len(faults) > 0 {
+		f := faults[0]
+		qs.base.Editor.Notify("warning", fmt.Sprintf("The answer is not sent: %s %s.", f.title, f.text))
+		return
+	}
+	qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept, Content: content}, "")
+}
+
+// Submit takes a form as the user has filled it in, and answers which rows are wrong; none when it is sent.
+func (qs *Questions) Submit(m rpc.SubmitForm) {
+	q := qs.find(m.ID)
+	if q == nil || q.check == nil {
+		qs.base.Editor.Answer(m.Callback, rpc.FormFaults{}, "")
+		return
+	}
+	sheet := sheetOf(q.asked.Form)
+	content, rows, faults := sheet.read(m.Lines)
+	if len(faults) == 0 {
+		for _, f := range q.check.faults(content) {
+			faults = append(faults, rpc.FormNote{Row: rows[f.name], Text: f.text})
+		}
+	}
+	slices.SortStableFunc(faults, func(a, b rpc.FormNote) int { return a.Row - b.Row })
+	qs.base.Editor.Answer(m.Callback, rpc.FormFaults{Faults: faults, Notes: sheet.notes(rows)}, "")
+	if len(faults) == 0 {
+		qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept, Content: content}, "")
+	}
+}
+
+// visit has Neovim open the page of a question, which the user has agreed to.
+func (qs *Questions) visit(q *question) {
+	qs.base.Editor.Post(editor.Do(rpc.OpenPage{URL: q.asked.URL}))
+	qs.pages[q.asked.ID] = q.page.Host
+	qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept}, "")
+}
+
+// Completed hears that the user has done what a page asked for.
+func (qs *Questions) Completed(id string) {
+	if host, known := qs.pages[id]; known {
+		delete(qs.pages, id)
+		qs.base.Remark("info", fmt.Sprintf("What %s asked for at %s is done.", qs.base.Title, host))
+		return
+	}
+	i := slices.IndexFunc(qs.open, func(q *question) bool { return q.page != nil && q.asked.ID == id })
+	if i >= 0 { // in another way than by opening it here
+		q := qs.open[i]
+		qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept}, fmt.Sprintf("What %s asked for at %s is done.", qs.base.Title, q.page.Host))
+	}
+}
+
+// resolve answers a question and takes it off the list. The chat says what was answered, or remark.
+func (qs *Questions) resolve(q *question, answer session.ElicitationAnswer, remark string) {
+	i := slices.Index(qs.open, q)
+	if i < 0 {
+		return
+	}
+	qs.open = slices.Delete(qs.open, i, i+1)
+	q.stop()
+	if remark == "" {
+		remark = q.said(qs.base.Title, answer)
+	}
+	q.asked.Reply(answer)
+	qs.config.Apply(session.Waiting{ToolCallID: q.asked.ToolCallID})
+	qs.base.Remark("info", remark)
+	qs.changed = true
+	qs.base.Changed()
+}
+
+// WithdrawAll answers all questions with a cancellation.
+func (qs *Questions) WithdrawAll() {
+	for len(qs.open) > 0 {
+		qs.resolve(qs.open[0], session.ElicitationAnswer{Action: session.ElicitationCancel}, "")
+	}
+}
+
+// EndTurn withdraws the questions of the session; those that belong to a request of the client's stay.
+func (qs *Questions) EndTurn() {
+	for _, q := range slices.Clone(qs.open) {
+		if q.asked.SessionID != "" {
+			qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationCancel}, "")
+		}
+	}
+}
+
+// Take is what Lua is to know of the questions that wait for the user; ok is false if it knows it.
+func (qs *Questions) Take() (list []rpc.Elicitation, ok bool) {
+	if !qs.changed {
+		return nil, false
+	}
+	qs.changed = false
+	list = make([]rpc.Elicitation, len(qs.open))
+	for i, q := range qs.open {
+		list[i] = qs.snapshot(q)
+	}
+	return list, true
+}
+
+// single is the one field that a digit answers: a choice beside which nothing must be filled in; else nil.
+func (q *question) single() *session.FormField {
+	if q.asked.Form == nil {
+		return nil
+	}
+	var one *session.FormField
+	for i := range q.asked.Form.Fields {
+		f := &q.asked.Form.Fields[i]
+		switch {
+		case f.Type == session.FieldChoice && one == nil && len(f.Choices) <= maxDigits:
+			one = f
+		case f.Type != session.FieldText || f.Required || f.Default != nil:
+			return nil
+		}
+	}
+	return one
+}
+
+// titles are the choices of a field by their values.
+func titles(f *session.FormField) map[string]string {
+	return maps.Collect(func(yield func(string, string) bool) {
+		for _, c := range f.Choices {
+			if !yield(c.Value, c.Name) {
+				return
+			}
+		}
+	})
+}

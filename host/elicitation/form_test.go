@@ -1,0 +1,267 @@
+package elicitation
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+func choices(names ...string) (list []session.Choice) {
+	for _, name := range names {
+		list = append(list, session.Choice{Value: strings.ToLower(name), Name: name})
+	}
+	return list
+}
+
+// ticket has a field of each type.
+func ticket() *session.Form {
+	one, forty := 1.0, 40.0
+	return &session.Form{
+		Fields: []session.FormField{
+			{Name: "project", Title: "Project", Type: session.FieldText, Required: true, Max: &forty, Default: []string{"parser"}},
+			{Name: "text", Title: "What happens", Description: "in your words", Type: session.FieldText},
+			{Name: "severity", Title: "Severity", Type: session.FieldChoice, Required: true, Choices: choices("Low", "High")},
+			{Name: "labels", Title: "Labels", Type: session.FieldChoices, Min: &one, Choices: choices("Bug", "Docs (all)"), Default: []string{"bug"}},
+			{Name: "count", Title: "Count", Type: session.FieldInteger, Min: &one},
+			{Name: "share", Title: "Share", Type: session.FieldNumber},
+			{Name: "mail", Title: "Mail", Type: session.FieldText, Format: "email"},
+			{Name: "notify", Title: "Notify", Type: session.FieldBoolean, Default: []string{"true"}},
+		},
+		Schema: json.RawMessage(`{"type":"object","properties":{
+			"project":{"type":"string","maxLength":40,"pattern":"^[a-z]+$"},"text":{"type":"string"},
+			"severity":{"type":"string","enum":["low","high"]},
+			"labels":{"type":"array","minItems":1,"items":{"type":"string","enum":["bug","docs (all)"]}},
+			"count":{"type":"integer","minimum":1},"share":{"type":"number","maximum":0.5},
+			"mail":{"type":"string","format":"email"},"notify":{"type":"boolean"}
+		},"required":["project","severity"]}`),
+	}
+}
+
+func TestSheet(t *testing.T) {
+	got := sheetOf(ticket()).write([]string{"Claude asks: where to?"})
+	want := `# Claude asks: where to?
+# :w sends it, q declines, <Space> chooses, <Tab> goes to the next field.
+
+Project*       parser
+What happens   
+Severity*      ( ) Low
+               ( ) High
+Labels         [x] Bug
+               [ ] Docs (all)
+Count          
+Share          
+Mail           
+Notify         [x]`
+	if lines := strings.Join(got.Lines, "\n"); lines != want {
+		t.Errorf("the form is\n%s", lines)
+	}
+	if want := []int{3, 4, 5, 7, 9, 10, 11, 12}; !slices.Equal(got.Fields, want) {
+		t.Errorf("the fields are at %v", got.Fields)
+	}
+	notes := fmt.Sprint(got.Notes)
+	if want := "[{3 at most 40 characters} {4 in your words} {7 (at least 1)} {9 a whole number, at least 1} {10 a number} {11 an e-mail address}]"; notes != want {
+		t.Errorf("beside it stands %s", notes)
+	}
+}
+
+// What the user makes of the sheet, in one place, and what comes of it.
+func TestReadSheet(t *testing.T) {
+	s := sheetOf(ticket())
+	for _, c := range []struct{ from, to, want string }{
+		{"( ) High", "(x) High", `{"labels":["bug"],"notify":true,"project":"parser","severity":"high"}`},
+		{"( ) High", "(●) High", `{"labels":["bug"],"notify":true,"project":"parser","severity":"high"}`},
+		{"( ) Low\n               ( ) High", "high", `{"labels":["bug"],"notify":true,"project":"parser","severity":"high"}`},
+		{"What happens   ", "What happens   it breaks\n                 and so on\n\nat last\n\n", `{"labels":["bug"],"notify":true,"project":"parser","text":"it breaks\n  and so on\n\nat last"}`},
+		{"[x] Bug\n               [ ] Docs (all)", "[ ] Bug\n               [x] Docs (all)", `{"labels":["docs (all)"],"notify":true,"project":"parser"}`},
+		{"[x] Bug", "[ ] Bug", `{"labels":[],"notify":true,"project":"parser"}`},
+		{"Notify         [x]", "Notify [ ]", `{"labels":["bug"],"notify":false,"project":"parser"}`},
+		{"Notify         [x]", "Notify no", `{"labels":["bug"],"notify":false,"project":"parser"}`},
+		{"Notify         [x]", "", `{"labels":["bug"],"project":"parser"}`},
+		{"Count          ", "Count 7", `{"count":7,"labels":["bug"],"notify":true,"project":"parser"}`},
+		{"Share          ", "Share\t0.25", `{"labels":["bug"],"notify":true,"project":"parser","share":0.25}`},
+		{"Project*       parser", "", `{"labels":["bug"],"notify":true}`},
+
+		{"( ) Low\n               ( ) High", "(x) Low\n               (x) High", "5: takes one of its choices only"},
+		{"( ) Low", "(x) Middling", `5: has no choice "Middling"`},
+		{"Count          ", "Count 7.5", "9: must be a whole number"},
+		{"Share          ", "Share NaN", "10: must be a number"},
+		{"Notify         [x]", "Notify perhaps", "12: must be yes or no"},
+		{"\n\nProject*", "\nwhat is this\nProject*", "2: belongs to no field"},
+	} {
+		text := strings.Join(s.write([]string{"Asks"}).Lines, "\n")
+		if !strings.Contains(text, c.from) {
+			t.Fatalf("there is no %q", c.from)
+		}
+		content, _, faults := s.read(strings.Split(strings.Replace(text, c.from, c.to, 1), "\n"))
+		got, _ := json.Marshal(content)
+		if len(faults) > 0 {
+			got = fmt.Appendf(nil, "%d: %s", faults[0].Row, faults[0].Text)
+		}
+		if string(got) != c.want {
+			t.Errorf("%q: %s, wanted %s", c.to, got, c.want)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	check, err := newChecker(ticket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := map[string]any{"project": "parser", "severity": "low"}
+	if faults := check.faults(good); faults != nil {
+		t.Errorf("a good answer has faults: %v", faults)
+	}
+	for _, c := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"project", nil, "Project is required"},
+		{"project", strings.Repeat("x", 41), "Project takes at most 40 characters"},
+		{"project", "X1", "Project must match ^[a-z]+$"},
+		{"severity", "middling", "Severity takes one of its choices only"},
+		{"labels", []string{}, "Labels needs at least 1"},
+		{"labels", []string{"other"}, "Labels takes one of its choices only"},
+		{"labels", "bug", "Labels must be a list of its choices"},
+		{"count", 0, "Count must be at least 1"},
+		{"count", "many", "Count must be a whole number"},
+		{"share", 0.75, "Share must be at most 0.5"},
+		{"mail", "nobody", "Mail must be an e-mail address"},
+		{"notify", 1, "Notify must be yes or no"},
+		{"other", 1, "other is no field of it"},
+	} {
+		content := map[string]any{"project": "parser", "severity": "low", c.name: c.value}
+		if c.value == nil {
+			delete(content, c.name)
+		}
+		var got []string
+		for _, f := range check.faults(content) {
+			got = append(got, f.title+" "+f.text)
+		}
+		if fmt.Sprint(got) != fmt.Sprint([]string{c.want}) {
+			t.Errorf("%s %v: %q, wanted %q", c.name, c.value, got, c.want)
+		}
+	}
+	both := check.faults(map[string]any{"share": 1})
+	if len(both) != 3 || both[0].name != "project" || both[2].name != "share" {
+		t.Errorf("of several it says %v", both)
+	}
+}
+
+// A pattern that Go does not know is left to the agent; what is no schema at all is refused.
+func TestOddSchemas(t *testing.T) {
+	form := &session.Form{
+		Fields: []session.FormField{{Name: "a", Title: "A", Type: session.FieldText}},
+		Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"(?<=x)y","minLength":2}}}`),
+	}
+	check, err := newChecker(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := check.faults(map[string]any{"a": "y"}); len(faults) != 1 || faults[0].text != "needs at least 2 characters" {
+		t.Errorf("it says %v", faults)
+	}
+	form.Schema = json.RawMessage(`{"type":7}`)
+	if _, err := newChecker(form); err == nil {
+		t.Error("a type that is a number is taken")
+	}
+}
+
+// A form that is not touched says what the agent's defaults are, whatever its titles look like.
+func TestUntouchedSheets(t *testing.T) {
+	words := []string{"a", "A b", "#", "# no", "a*", "a", "  ", "(x)", "[ ] c", "日本語の長い名前です、とても長い長い長い", "x\ny", "a  b", ""}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		form := &session.Form{}
+		want := map[string]any{}
+		for i := range 1 + r.IntN(6) {
+			f := session.FormField{Name: fmt.Sprint("f", i), Title: words[r.IntN(len(words))], Required: r.IntN(2) == 0}
+			f.Type = []session.FieldType{session.FieldText, session.FieldInteger, session.FieldBoolean, session.FieldChoice, session.FieldChoices}[r.IntN(5)]
+			switch f.Type {
+			case session.FieldText:
+				if r.IntN(2) == 0 {
+					f.Default = []string{"one\n two\nthree"}
+					want[f.Name] = f.Default[0]
+				}
+			case session.FieldInteger:
+				f.Default = []string{"-7"}
+				want[f.Name] = int64(-7)
+			case session.FieldBoolean:
+				want[f.Name] = false
+			case session.FieldChoice:
+				f.Choices, f.Default = choices("X", "(y)", "z [w]"), []string{"(y)"}
+				want[f.Name] = "(y)"
+			case session.FieldChoices:
+				f.Choices, f.Default = choices("X", "[ ]", "z"), []string{"x", "z"}
+				want[f.Name] = []string{"x", "z"}
+			}
+			form.Fields = append(form.Fields, f)
+		}
+		s := sheetOf(form)
+		sheet := s.write([]string{"a question", "f0 with a line that begins like a field"})
+		content, _, faults := s.read(sheet.Lines)
+		if len(faults) > 0 || !reflect.DeepEqual(content, want) {
+			t.Fatalf("seed %d: %v %v, wanted %v\n%s", seed, content, faults, want, strings.Join(sheet.Lines, "\n"))
+		}
+	}
+}
+
+// Whatever the user makes of a form, it is read without a panic, and faults are in its rows.
+func FuzzReadSheet(f *testing.F) {
+	s := sheetOf(ticket())
+	f.Add(strings.Join(s.write(nil).Lines, "\n"))
+	f.Add("Labels (x\nLabels* [\nSeverity* ()()\n(")
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Split(text, "\n")
+		_, rows, faults := s.read(lines)
+		for _, fault := range faults {
+			if fault.Row < 0 || fault.Row >= len(lines) {
+				t.Errorf("%v is in no row of %q", fault, text)
+			}
+		}
+		for name, row := range rows {
+			if row >= len(lines) {
+				t.Errorf("%s is in row %d", name, row)
+			}
+		}
+	})
+}
+
+func TestPages(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://example.com/a?b=c":         "at example.com",
+		"http://example.com/":               "⚠ It is not encrypted",
+		"http://localhost:8080/":            "at localhost:8080",
+		"https://good.com@evil.example/":    "⚠ What stands before the @",
+		"https://xn--80ak6aa92e.com/":       "⚠ Its name has letters",
+		"https://аррӏе.com/":                "⚠ Its name has letters",
+		"javascript:alert(1)":               "",
+		"file:///etc/passwd":                "",
+		"ftp://example.com/":                "",
+		"https://example.com/\u202eexe.txt": "at example.com",
+		"not an address":                    "",
+		"":                                  "",
+	} {
+		page, err := parsePage(address)
+		if (err != nil) != (want == "") {
+			t.Errorf("%q: %v", address, err)
+		}
+		if err != nil {
+			continue
+		}
+		var text string
+		for _, l := range pageLines(page, address) {
+			text += l.Text + "\n"
+		}
+		if !strings.Contains(text, want) || strings.Contains(text, "⚠") != strings.HasPrefix(want, "⚠") || strings.Contains(text, "\u202e") {
+			t.Errorf("%q is shown as\n%s", address, text)
+		}
+	}
+}
