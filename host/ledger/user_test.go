@@ -569,6 +569,27 @@ func TestABufferThatIsReadAgain(t *testing.T) {
 	}
 }
 
+// An emptied file is told without what the disk has, and is the agent's all the same when the user reads it again.
+func TestAnEmptiedBufferThatIsReadAgain(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\nf2\n", "f1\na1\n")
+	w.decide(review.Keep, "")
+	w.write("f", "")
+	before, after := "f1\na1\n", ""
+	w.ledger.Took(buffers.Written{
+		Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &after, FormBefore: plain, FormAfter: plain,
+	}, "disk", false)
+	w.edit("f")
+	w.end()
+	w.decide(review.Reject, "")
+	if got := w.sees("f"); got != before {
+		t.Errorf("refused there is %q", got)
+	}
+}
+
 // What the user's other programs do under a buffer between two turns is not taken together with what the user does
 // then: with the agent's line below it gone, theirs would look like a changed line of the agent's.
 func TestUserChangedBesideTheAgentsLine(t *testing.T) {

@@ -177,6 +177,9 @@ func tellChange(w buffers.Written, by string) toldChange {
 	if c.now.Opaque && len(*w.After) > maxReviewed {
 		c.now.Text = largeMark(w.Path) // as a look has it
 	}
+	if w.Disk == nil && !w.Unsaved {
+		c.disk = c.now
+	}
 	return c
 }
 
@@ -522,8 +525,11 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 // buffer, by reading it anew, closing it, or giving it another name.
 func (l *Ledger) gaveUp(t *turn, now sight) {
 	disk, told := t.disk[now.path]
-	if !told || !disk.Exists {
+	switch {
+	case !told:
 		delete(t.seen, now.path) // it is as it was when the turn began
+		return
+	case !disk.Exists:
 		return
 	}
 	disk.Mode = now.Mode
