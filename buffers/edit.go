@@ -236,14 +236,14 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 	if err != nil {
 		return Written{}, err
 	}
-	w := Written{
-		Path: path, Buf: l.Buf,
-		Created: !old.exists(), Changed: !old.exists() || string(old.data) != string(data),
-		FormBefore: old.form(), FormAfter: Form(data),
-	}
+	w := Written{Path: path, Buf: l.Buf, Created: !old.exists(), FormBefore: old.form()}
 	if before, err := f.read(ctx, path, Read{peek: true}); err == nil {
 		w.Before = &before
+		if l.Modified {
+			data = f.withoutUnsaved(path, l, before, data)
+		}
 	}
+	w.Changed, w.FormAfter = !old.exists() || string(old.data) != string(data), Form(data)
 	if !w.Changed {
 		w.After = w.Before
 		return w, nil
@@ -274,6 +274,24 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 		w.Note = fmt.Sprintf("%s was restored on disk; your unsaved lines stay in its buffer.", filepath.Base(path))
 	}
 	return w, nil
+}
+
+// withoutUnsaved is data without what the user has typed in its file's buffer, whose text is mine, and not saved.
+func (f *Files) withoutUnsaved(path string, l live, mine string, data []byte) []byte {
+	synced, ok := f.synced.get(path)
+	if !ok || l.Disk == nil || synced.at != *l.Disk {
+		return data
+	}
+	text, form := detect(data)
+	saved, _ := merge3(mine, text, synced.text)
+	if saved == text {
+		return data
+	}
+	encoded, err := form.encode(saved)
+	if err != nil {
+		return data
+	}
+	return encoded
 }
 
 // withMode gives a file its permission bits, if not nil, after edit has changed it. Where edit fails they

@@ -30,6 +30,7 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 	}
 	old := linediff.Lines(base)
 	a, b := hunksOf(old, linediff.Lines(mine)), hunksOf(old, linediff.Lines(theirs))
+	a, b = splitAt(a, b), splitAt(b, a)
 	var out strings.Builder
 	at, row := 0, 0 // in old, and in the merged text
 	ended := true
@@ -84,6 +85,29 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 	}
 	emit(hunk{Start: len(old), End: len(old)})
 	return out.String(), conflicts
+}
+
+// splitAt takes apart those of hunks that change lines and add, right before or after those, what one of others adds
+// there: both have added it, so it is to stand there once.
+func splitAt(hunks, others []hunk) []hunk {
+	var list []hunk
+	for _, h := range hunks {
+		var after []hunk
+		for _, o := range others {
+			n := len(o.Lines)
+			switch {
+			case h.Start == h.End || o.Start != o.End || n > len(h.Lines):
+			case o.Start == h.Start && slices.EqualFunc(h.Lines[:n], o.Lines, sameLine):
+				list = append(list, hunk{h.Start, h.Start, h.Lines[:n:n]})
+				h.Lines = h.Lines[n:]
+			case o.Start == h.End && slices.EqualFunc(h.Lines[len(h.Lines)-n:], o.Lines, sameLine):
+				after = []hunk{{h.End, h.End, h.Lines[len(h.Lines)-n:]}}
+				h.Lines = h.Lines[:len(h.Lines)-n]
+			}
+		}
+		list = append(append(list, h), after...)
+	}
+	return list
 }
 
 // conflictOf is the conflict of two sides of one region, without the lines that both begin or end with.

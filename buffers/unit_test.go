@@ -27,6 +27,8 @@ func TestMerge3(t *testing.T) {
 		{"apart", "a b c d e", "M b c d e", "a b c d T", "M b c d T", 0},
 		{"neighbours", "a b c", "M b c", "a T c", "M T c", 0},
 		{"added beside a change", "a b c", "a x b c", "a T c", "a x T c", 0},
+		{"added by both, beside a change", "b", "x b y", "x T T y", "x T T y", 0},
+		{"added by both, beside mine", "a b c", "a x M y c", "a x b y c", "a x M y c", 0},
 		{"removed and added", "a b c", "a c", "a b x c", "a x c", 0},
 		{"one line", "a b c", "a M c", "a T c", "a M c", 1},
 		{"added at one place", "a b", "a m b", "a t b", "a m b", 1},

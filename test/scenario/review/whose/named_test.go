@@ -80,3 +80,28 @@ func TestRemovedRightBeforeTheNextTurn(t *testing.T) {
 		s.AwaitBuffer(buf, "1\n2")
 	})
 }
+
+// Text that the user has not saved stays unsaved, and stands once in its buffer, when a file that the agent has made
+// binary is given back.
+func TestUnsavedTextOfAFileMadeBinary(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p, path, buf := s.BeginWithFile("a", "1\n2\n")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 0, true, { 'mine' })`, buf)
+		turn := s.Prompt(p, "make it binary")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., -1, -1, true, { 'mine too' })`, buf)
+		p.ToolCall("rm", "execute", nil)
+		if err := os.WriteFile(path, []byte("\x00\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.Finish("rm", nil)
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.ReadOrNone(path) != "\x00\n" })
+		s.AwaitBuffer(buf, "mine\n1\n2\nmine too")
+		if got := s.ReadOrNone(path); got != "1\n2\n" {
+			t.Errorf("the disk has %q", got)
+		}
+	})
+}

@@ -367,5 +367,8 @@ func (r *whoseRound) userWorksElsewhere() {
 	if r.loaded(name) && !unsaved {
 		r.Await("the buffer to follow", func() bool { return slices.Equal(r.shown(name), text) })
 	}
+	if unsaved {
+		r.Sync() // the buffer's share of it comes with the next look, which is not to be the next turn's
+	}
 	r.pause()
 }
