@@ -477,6 +477,8 @@ func (a *agent) keep(remoteID string, f func(*Session)) bool {
 	return true
 }
 
+func (c clientOf) Extend(r session.ExtensionRequest) bool { return c.host.extension.Ask(r) }
+
 func (c clientOf) ElicitationCompleted(id string) {
 	for _, s := range c.takeUsers(false) {
 		s.base.Box.Put(func() { s.questions.Completed(id) })

@@ -20,6 +20,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/blobs"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/extension"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/policy"
@@ -31,20 +32,21 @@ import (
 
 // Host owns the sessions of one Neovim.
 type Host struct {
-	version  string
-	log      *slog.Logger
-	nerdFont bool
-	editor   *editor.Editor
-	files    *buffers.Files
-	finder   *files.Finder
-	traffic  *traffic.Traffic
-	blobs    *blobs.Folder
-	follow   *follow.Window
-	overlaps reviewui.Overlaps
-	marks    *reviewui.Marks
-	store    *checkpoint.Store // nil for none
-	over     context.Context   // ends when Neovim leaves
-	leave    func()
+	version   string
+	log       *slog.Logger
+	nerdFont  bool
+	editor    *editor.Editor
+	files     *buffers.Files
+	finder    *files.Finder
+	traffic   *traffic.Traffic
+	blobs     *blobs.Folder
+	follow    *follow.Window
+	extension *extension.Requests
+	overlaps  reviewui.Overlaps
+	marks     *reviewui.Marks
+	store     *checkpoint.Store // nil for none
+	over      context.Context   // ends when Neovim leaves
+	leave     func()
 
 	saves      *saved.Sessions
 	cleanStore sync.Once
@@ -102,6 +104,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	if o.State != "" {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
+	h.extension = extension.New(h.editor.Post)
 	h.saves = newSaves(h, o.Data)
 	h.follow = newFollowWindow(h)
 	h.marks = newMarks(h)

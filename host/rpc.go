@@ -129,6 +129,8 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.ChooseAnswer) { s.questions.Choose(m) }),
 	toSession(func(s *Session, m rpc.Answer) { s.questions.Answer(m) }),
 	toSession(func(s *Session, m rpc.SubmitForm) { s.questions.Submit(m) }),
+	toHost(func(h *Host, m rpc.ServeRequests) { h.extension.Serve(m) }),
+	toHost(func(h *Host, m rpc.AnswerExtension) { h.extension.Answer(m) }),
 	toSession(func(s *Session, m rpc.Respond) { s.permission.Respond(int64(m.ID), m.Option) }),
 	toSession((*Session).tellDiff),
 	toSession(func(s *Session, m rpc.Pick) { s.permission.Pick(m) }),

@@ -113,6 +113,8 @@ type Client interface {
 	Elicit(r ElicitationRequest)
 	// ElicitationCompleted tells that the user has done what a page asked for; id may be of none.
 	ElicitationCompleted(id string)
+	// Extend serves a request of a method that the specification does not have; it reports whether somebody does.
+	Extend(r ExtensionRequest) bool
 	ReadTextFile(r ReadTextFile)
 	WriteTextFile(r WriteTextFile)
 	CreateTerminal(r CreateTerminal)

@@ -31,6 +31,7 @@ type V1 struct {
 	runs   map[v1.SessionID]*run   // guarded by mu
 	shells map[v1.SessionID]shells // guarded by mu
 	calls  map[v1.SessionID]calls  // guarded by mu
+	latest v1.SessionID            // guarded by mu; prompted last
 }
 
 // run is the message that an agent is in the middle of: chunks of one kind, id
@@ -159,6 +160,9 @@ func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Opt
 func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, error)) {
 	request := v1.PromptRequest{SessionID: v1.SessionID(sessionID), Prompt: toBlocks(prompt)}
 	a.endRun(request.SessionID) // of what came since the last turn
+	a.mu.Lock()
+	a.latest = request.SessionID
+	a.mu.Unlock()
 	a.conn.Call(v1.MethodSessionPrompt, request, func(raw json.RawMessage, err error) {
 		var r v1.PromptResponse
 		err = decode(raw, err, &r)
@@ -431,7 +435,7 @@ func (a *V1) forgetCalls(id v1.SessionID) {
 func (a *V1) HandleRequest(r *acp.Request) {
 	handle, known := requests[r.Method]
 	if !known {
-		r.ReplyError(acp.ErrMethodNotFound(r.Method))
+		a.extend(r)
 		return
 	}
 	handle(a, r)
@@ -448,6 +452,11 @@ var requests = map[string]func(*V1, *acp.Request){
 	v1.MethodTerminalKill:             request((*V1).killTerminal),
 	v1.MethodTerminalRelease:          request((*V1).releaseTerminal),
 	v1.MethodElicitationCreate:        request((*V1).createElicitation),
+
+	"cursor/ask_question":  request((*V1).askCursorQuestions),
+	"cursor/create_plan":   request((*V1).askCursorPlan),
+	"_cursor/ask_question": request((*V1).askCursorQuestions),
+	"_cursor/create_plan":  request((*V1).askCursorPlan),
 }
 
 // request decodes a method's parameters before f is called.
@@ -468,6 +477,11 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 	a.interrupt(p.SessionID)
 	for _, u := range a.terminals(p.SessionID, &p.ToolCall) {
 		a.client.Update(string(p.SessionID), u)
+	}
+	if questions := qwenQuestions(&p.ToolCall); len(questions) > 0 {
+		a.client.Update(string(p.SessionID), patch)
+		a.askQwenQuestions(r, p, questions)
+		return
 	}
 	req := PermissionRequest{
 		Context:   r.Context(),

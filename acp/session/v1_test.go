@@ -58,6 +58,7 @@ func (r *recorder) Update(id string, u Update) {
 func (r *recorder) RequestPermission(p PermissionRequest) { r.events <- p }
 func (r *recorder) Elicit(e ElicitationRequest)           { r.events <- e }
 func (r *recorder) ElicitationCompleted(id string)        { r.events <- completed(id) }
+func (r *recorder) Extend(ExtensionRequest) bool          { return false }
 func (r *recorder) ReadTextFile(f ReadTextFile)           { r.events <- f }
 func (r *recorder) WriteTextFile(f WriteTextFile)         { r.events <- f }
 func (r *recorder) CreateTerminal(t CreateTerminal)       { r.events <- t }
@@ -263,6 +264,7 @@ func TestInitialize(t *testing.T) {
 		"session": map[string]any{
 			"compaction": map[string]any{}, "notices": map[string]any{}, "configOptions": map[string]any{"boolean": map[string]any{}},
 		},
+		"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 	}
 	if got["protocolVersion"] != 1.0 || !reflect.DeepEqual(got["clientCapabilities"], capabilities) {
 		t.Errorf("sent %v", got)

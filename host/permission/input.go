@@ -20,9 +20,6 @@ const inputDepth = 12
 func inputLines(call *session.ToolCall, said func(key, value string) bool) []styled.Line {
 	raw := call.RawInput
 	if policy.EmptyInput(raw) {
-		raw = call.Meta["qwenQuestions"] // Qwen's question may stand there alone
-	}
-	if policy.EmptyInput(raw) {
 		return nil
 	}
 	w := inputWords{said: said, room: floatBytes}

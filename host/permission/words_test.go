@@ -236,17 +236,9 @@ func TestOptionsOfAQuestion(t *testing.T) {
 	})
 }
 
-// Qwen's question may stand in its _meta alone; an input that comes later than its request is shown as well, and one
-// that is very long is said to be cut.
+// An input that comes later than its request is shown as well, and one that is very long is said to be cut.
 func TestInputsOfOtherPlaces(t *testing.T) {
 	atDesk(t, func(d *desk) {
-		meta := map[string]json.RawMessage{"qwenQuestions": json.RawMessage(`[{"question":"Which?","options":[{"label":"blue","description":"calm"}]}]`)}
-		call := session.ToolCallPatch{ID: "q", Title: acp.Set("Ask user 1 question"), Kind: acp.Set(session.KindThink), Meta: acp.Set(meta)}
-		want := []string{"Ask user 1 question", "- question: Which?", "  options:", "    - label: blue", "      description: calm"}
-		if got := d.asked(session.PermissionRequest{Call: call}).Lines; !slices.Equal(got, want) {
-			t.Errorf("Qwen asks\n%s", strings.Join(got, "\n"))
-		}
-
 		d.on(func() {
 			d.Ask(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "late", Title: acp.Set("t")}, Reply: func(string) {}})
 		})

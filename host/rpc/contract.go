@@ -23,7 +23,7 @@ var messages = []any{
 	Prompt{}, Steer{}, Cancel{}, Queue{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
 	Visible{}, Width{}, Fold{}, KeepDue{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, Redraw{}, GetToolCall{},
 	TerminalsAt{}, TerminalShow{}, TerminalShut{}, TerminalFocus{}, TerminalKeys{},
-	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
+	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ServeRequests{}, AnswerExtension{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
 	ListChanges{}, Decide{}, DecideHunks{}, ListMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},
 	ReviewPlace{}, ReviewBeside{}, ReviewDecide{}, ReviewUndo{}, ReviewSend{}, CommentAt{}, Comment{},
 	Track{}, FileRenamed{}, FileSaved{}, Reread{}, Check{}, CatchUp{}, Compare{}, OpenConflicts{}, ListRefused{}, Recover{},
@@ -34,8 +34,8 @@ var messages = []any{
 var operations = []any{
 	Hello{}, Notify{}, Callback{}, Group{}, Events{},
 	Edit{}, ReviewEdit{}, Unsent{}, Fill{}, ImageSaved{}, OpenReview{},
-	Session{}, ToolCalls{}, Changes{}, Permissions{}, Elicitations{}, OpenPage{}, Terminals{},
-	TerminalOutput{},
+	Session{}, ToolCalls{}, Changes{}, Permissions{}, Elicitations{}, OpenPage{}, ExtensionRequest{},
+	Terminals{}, TerminalOutput{},
 	DiffPiece{}, Marks{}, Jump{}, LoginTerminal{}, LoginSecrets{},
 	Watch{}, WatchLimit{}, UnsavedBufs{}, Unfinished{}, Buffers{},
 }

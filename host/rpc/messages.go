@@ -366,6 +366,16 @@ type (
 		ID    int      `msgpack:"id"`
 		Lines []string `msgpack:"lines"`
 	}
+	// ServeRequests tells which methods beside the specification's the user serves: all of them.
+	ServeRequests struct {
+		Methods []string `msgpack:"methods"`
+	}
+	// AnswerExtension answers an ExtensionRequest, with a result in JSON or an error's message.
+	AnswerExtension struct {
+		ID     int    `msgpack:"id"`
+		Result string `msgpack:"result"`
+		Error  string `msgpack:"error"`
+	}
 	// ShowDiff asks for a diff: of a call, an open request, the call at a row, or else of the last call that has one. The
 	// text comes in [DiffPiece]s before the answer: Diff.
 	ShowDiff struct {

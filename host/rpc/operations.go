@@ -276,6 +276,12 @@ type (
 		Faults []FormNote `msgpack:"faults"`
 		Notes  []FormNote `msgpack:"notes"`
 	}
+	// ExtensionRequest is a request of a method that the user serves: AnswerExtension.
+	ExtensionRequest struct {
+		ID     int    `msgpack:"id"`
+		Method string `msgpack:"method"`
+		Params string `msgpack:"params"` // in JSON
+	}
 	// OpenPage opens a page in the user's browser.
 	OpenPage struct {
 		URL string `msgpack:"url"`

@@ -5,14 +5,6 @@ local M = {}
 
 local state = require('acp.rpc.state')
 
----@param what string
----@return fun(): nil, string
-local function not_yet(what)
-  return function()
-    return nil, what .. ' is not there yet'
-  end
-end
-
 ---What starts the host, for which the features are needed.
 local function start()
   require('acp.features')
@@ -304,10 +296,12 @@ function M.deactivate()
   require('acp.deactivate')()
 end
 
-for _, name in ipairs({
-  'on_request',
-}) do
-  M[name] = not_yet('acp.' .. name)
+---Has requests that agents make by methods of their own answered by a function.
+---@param method string
+---@param handler? acp.RequestHandler without one they are answered as unknown again
+---@return boolean? ok, string? err
+function M.on_request(method, handler)
+  return require('acp.extension.requests').on(method, handler)
 end
 
 return M

@@ -34,6 +34,7 @@ local of_features = {
   terminals = { 'acp.terminal.view', 'set', 'list' },
   terminal_output = { 'acp.terminal.view', 'output' },
   jump = { 'acp.follow.window', 'jump' },
+  extension_request = { 'acp.extension.requests', 'serve' },
 }
 
 for op, to in pairs(of_features) do

@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"agents", "notify", "types"},
 	{"config"},
 	{"rpc", "ui"},
-	{"attention", "files", "follow", "policy", "traffic"},
+	{"attention", "extension", "files", "follow", "policy", "traffic"},
 	{"chat"},
 	{"diff", "elicitation", "prompt", "terminal"},
 	{"permission", "session"},

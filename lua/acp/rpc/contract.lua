@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '19cb6e95',
+  revision = '5b724611',
   messages = {
     new = {
       'session',
@@ -55,6 +55,8 @@ return {
     choose_answer = { 'session', 'id', 'option' },
     answer = { 'session', 'id', 'action', 'content' },
     submit_form = { 'session', 'callback', 'id', 'lines' },
+    serve_requests = { 'methods' },
+    answer_extension = { 'id', 'result', 'error' },
     show_diff = { 'session', 'callback', 'call', 'permission', 'row', 'file', 'form', 'anew' },
     pick = { 'session', 'callback', 'permission', 'file', 'looked', 'first', 'last', 'refuse' },
     edit_held = { 'session', 'callback', 'permission', 'on' },
@@ -177,6 +179,7 @@ return {
     permissions = { 'session', 'permissions' },
     elicitations = { 'session', 'elicitations' },
     open_page = { 'url' },
+    extension_request = { 'id', 'method', 'params' },
     terminals = { 'list' },
     terminal_output = { 'session', 'number', 'anew', 'data' },
     diff_piece = {
