@@ -122,6 +122,10 @@ func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
 					AgentSessionID: s.SessionID, Cwd: s.Cwd, Title: styled.OneLine(s.Title), UpdatedAt: s.UpdatedAt,
 				}
 			}
+			if err != nil && len(stored) > 0 {
+				h.editor.Notify("warning", fmt.Sprintf("This is not the whole list. %s", visitFailure(spec, "session/list", err)))
+				err = nil
+			}
 			answer(stored, err)
 		})
 	})

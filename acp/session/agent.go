@@ -23,7 +23,8 @@ type Agent interface {
 	// ResumeSession opens a stored session without repeating it. Needs
 	// Info.Resumes.
 	ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func())
-	// ListSessions gives all stored sessions. Needs Info.Lists.
+	// ListSessions gives all stored sessions, or, beside an error, those that
+	// were read before it. Needs Info.Lists.
 	ListSessions(done func([]Stored, error)) (cancel func())
 	// DeleteSession removes a stored session. Needs Info.Deletes.
 	DeleteSession(sessionID string, done func(error)) (cancel func())

@@ -23,12 +23,17 @@ type Audio struct {
 // ResourceLink points at something the agent can read by itself.
 type ResourceLink struct {
 	URI, Name, Title, MimeType, Description string
+	Size                                    int64 // in bytes; 0 where it is not told
 }
 
 // Resource carries the resource itself: Text, or Blob in base64.
 type Resource struct {
 	URI, MimeType, Text, Blob string
 }
+
+// ForAgent is a block whose annotations say that it is not for the user (specification: Content, audience). It is
+// never a ForAgent itself.
+type ForAgent struct{ Content Content }
 
 // UnknownContent is a block of a type this client does not know.
 type UnknownContent struct {
@@ -41,4 +46,5 @@ func (Image) content()          {}
 func (Audio) content()          {}
 func (ResourceLink) content()   {}
 func (Resource) content()       {}
+func (ForAgent) content()       {}
 func (UnknownContent) content() {}

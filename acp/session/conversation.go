@@ -149,8 +149,8 @@ type Stop struct {
 	Error  string
 	Detail string // of the error, shown when the user opens it
 	Took   time.Duration
-	Tokens uint64 // used by the turn, 0 when not told
-	Cost   *Cost  // of the turn, nil when not told
+	Tokens TurnTokens // used by the turn; zero when not told
+	Cost   *Cost      // of the turn, nil when not told
 }
 
 func (*Message) entry()     {}
@@ -181,7 +181,7 @@ type Conversation struct {
 	planAt     int // this turn's plan entry, or -1
 	turnAt     time.Time
 	turnCost   float64 // what the session had cost before this turn
-	turnTokens uint64
+	turnTokens TurnTokens
 	turn       int         // how many turns have begun
 	turnCalls  []*ToolCall // of which something was said in this turn
 	echo       echo
@@ -268,7 +268,7 @@ func (c *Conversation) Apply(u Update) {
 	case UsageUpdate:
 		c.applyUsage(u.Usage)
 	case TurnTokens:
-		c.turnTokens = u.Total
+		c.turnTokens = u
 	case Notice:
 		c.add(&NoticeEntry{Severity: u.Severity, Title: u.Title, Description: u.Description})
 	case Remark:
@@ -599,7 +599,7 @@ func (c *Conversation) startTurn(u TurnStart) {
 	c.Running, c.cancelled = true, false
 	c.planAt = -1
 	c.turnAt = c.now()
-	c.turnCost, c.turnTokens = c.cost().Amount, 0
+	c.turnCost, c.turnTokens = c.cost().Amount, TurnTokens{}
 	c.turn, c.turnCalls = c.turn+1, nil
 	c.addPrompt(u.Prompt, u.Sent)
 }

@@ -264,14 +264,14 @@ func TestState(t *testing.T) {
 		},
 		"what a turn used": {
 			[]Update{
-				UsageUpdate{Usage{Cost: &Cost{2, "EUR"}}}, start("p"), TurnTokens{7}, UsageUpdate{Usage{Cost: &Cost{2.5, "EUR"}}}, end,
+				UsageUpdate{Usage{Cost: &Cost{2, "EUR"}}}, start("p"), TurnTokens{Total: 7}, UsageUpdate{Usage{Cost: &Cost{2.5, "EUR"}}}, end,
 				start("q"), TurnEnd{StopReason: StopRefusal},
 			},
 			func(c *Conversation) any {
 				a, b := c.Entries[1].(*Stop), c.Entries[3].(*Stop)
 				return []any{a.Reason, a.Tokens, *a.Cost, b.Reason, b.Tokens, b.Cost}
 			},
-			[]any{StopEndTurn, uint64(7), Cost{0.5, "EUR"}, StopRefusal, uint64(0), (*Cost)(nil)},
+			[]any{StopEndTurn, TurnTokens{Total: 7}, Cost{0.5, "EUR"}, StopRefusal, TurnTokens{}, (*Cost)(nil)},
 		},
 		"a turn has ended": {
 			[]Update{start("p"), TurnEnd{StopReason: StopRefusal}},

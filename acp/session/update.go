@@ -114,8 +114,9 @@ type InfoUpdate struct{ Title acp.Opt[string] }
 // UsageUpdate reports the context window in tokens, and the cost so far.
 type UsageUpdate struct{ Usage Usage }
 
-// TurnTokens says how many tokens the running turn has used.
-type TurnTokens struct{ Total uint64 }
+// TurnTokens says how many tokens the running turn has used. Read and Written are those of the input that the
+// provider's cache had, and that it has now.
+type TurnTokens struct{ Total, Input, Output, Thought, Read, Written uint64 }
 
 // Notice is information for the user that is no part of the conversation.
 type Notice struct {

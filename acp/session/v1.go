@@ -168,7 +168,10 @@ func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, er
 		err = decode(raw, err, &r)
 		a.endRun(request.SessionID)
 		if r.Usage != nil {
-			a.client.Update(sessionID, TurnTokens{Total: r.Usage.TotalTokens})
+			a.client.Update(sessionID, TurnTokens{
+				Total: r.Usage.TotalTokens, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
+				Thought: r.Usage.ThoughtTokens.Or(0), Read: r.Usage.CachedReadTokens.Or(0), Written: r.Usage.CachedWriteTokens.Or(0),
+			})
 		}
 		done(StopReason(r.StopReason), err)
 	})

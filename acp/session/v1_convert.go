@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -99,26 +100,36 @@ func fromBlocks(list []v1.ContentBlock) []Content {
 }
 
 func fromBlock(b v1.ContentBlock) Content {
+	c, notes := contentOf(b)
+	if notes != nil && len(notes.Audience) > 0 && !slices.Contains(notes.Audience, v1.RoleUser) {
+		return ForAgent{c}
+	}
+	return c
+}
+
+func contentOf(b v1.ContentBlock) (Content, *v1.Annotations) {
 	switch b := b.(type) {
 	case *v1.TextContent:
-		return Text{Text: b.Text}
+		return Text{Text: b.Text}, b.Annotations
 	case *v1.ImageContent:
-		return Image{MimeType: b.MIMEType, Data: b.Data, URI: b.URI}
+		return Image{MimeType: b.MIMEType, Data: b.Data, URI: b.URI}, b.Annotations
 	case *v1.AudioContent:
-		return Audio{MimeType: b.MIMEType, Data: b.Data}
+		return Audio{MimeType: b.MIMEType, Data: b.Data}, b.Annotations
 	case *v1.ResourceLink:
-		return ResourceLink{URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description}
+		return ResourceLink{
+			URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description, Size: b.Size.Or(0),
+		}, b.Annotations
 	case *v1.EmbeddedResource:
 		if t := b.Resource.Text; t != nil {
-			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}
+			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}, b.Annotations
 		}
 		if blob := b.Resource.Blob; blob != nil {
-			return Resource{URI: blob.URI, MimeType: blob.MIMEType, Blob: blob.Blob}
+			return Resource{URI: blob.URI, MimeType: blob.MIMEType, Blob: blob.Blob}, b.Annotations
 		}
 	case *v1.Unknown:
-		return UnknownContent{Type: b.Type, Raw: b.Raw}
+		return UnknownContent{Type: b.Type, Raw: b.Raw}, nil
 	}
-	return UnknownContent{}
+	return UnknownContent{}, nil
 }
 
 func toBlocks(prompt []Content) []v1.ContentBlock {

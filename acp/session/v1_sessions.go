@@ -99,7 +99,7 @@ func (l *listing) ask(cursor string) {
 func (l *listing) page(cursor string, raw json.RawMessage, err error) {
 	var r v1.ListSessionsResponse
 	if err = decode(raw, err, &r); err != nil {
-		l.done(nil, err)
+		l.done(l.found, err)
 		return
 	}
 	for _, s := range r.Sessions {

@@ -164,7 +164,10 @@ func TestListSessions(t *testing.T) {
 		// One that never comes to its end.
 		fakeagent.Expect("session/list"), fakeagent.Reply(`{"sessions": [], "nextCursor": "x"}`),
 		fakeagent.Expect("session/list"), fakeagent.Reply(`{"sessions": [], "nextCursor": "x"}`),
-		fakeagent.Expect("session/list"), fakeagent.Fail(-32000, "Log in"))
+		fakeagent.Expect("session/list"), fakeagent.Fail(-32000, "Log in"),
+		// One whose second page fails.
+		fakeagent.Expect("session/list"), fakeagent.Reply(`{"sessions": [{"sessionId": "b", "cwd": "/b"}], "nextCursor": "2"}`),
+		fakeagent.Expect("session/list"), fakeagent.Fail(-32603, "The disk is full"))
 	list, err := p.list()
 	want := []Stored{{SessionID: "a", Title: "A", Cwd: "/a", UpdatedAt: "2026-01-02T03:04:05Z"}, {SessionID: "b", Cwd: "/b"}}
 	if err != nil || !reflect.DeepEqual(list, want) {
@@ -176,6 +179,9 @@ func TestListSessions(t *testing.T) {
 	if _, err := p.list(); !AuthRequired(err) {
 		t.Errorf("error %v", err)
 	}
+	if list, err := p.list(); err == nil || len(list) != 1 {
+		t.Errorf("of a list that breaks off there is %+v, %v", list, err)
+	}
 	var cursors []string
 	for _, m := range p.finish() {
 		var params struct{ Cursor string }
@@ -184,7 +190,7 @@ func TestListSessions(t *testing.T) {
 		}
 		cursors = append(cursors, params.Cursor)
 	}
-	if !reflect.DeepEqual(cursors, []string{"", "2", "", "x", ""}) {
+	if !reflect.DeepEqual(cursors, []string{"", "2", "", "x", "", "", "2"}) {
 		t.Errorf("asked for %q", cursors)
 	}
 }

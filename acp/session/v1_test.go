@@ -491,8 +491,20 @@ func TestUpdates(t *testing.T) {
 			MessageChunk{"1", RoleAgent, Audio{"audio/wav", "AA=="}},
 		},
 		"a link": {
-			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource_link","uri":"file:///a","name":"a","title":"A","mimeType":"text/plain","description":"d"}}`,
-			MessageChunk{"1", RoleAgent, ResourceLink{"file:///a", "a", "A", "text/plain", "d"}},
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource_link","uri":"file:///a","name":"a","title":"A","mimeType":"text/plain","description":"d","size":7}}`,
+			MessageChunk{"1", RoleAgent, ResourceLink{"file:///a", "a", "A", "text/plain", "d", 7}},
+		},
+		"for the agent alone": {
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a","annotations":{"audience":["assistant"]}}}`,
+			MessageChunk{"1", RoleAgent, ForAgent{Text{"a"}}},
+		},
+		"for both": {
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a","annotations":{"audience":["assistant","user"]}}}`,
+			MessageChunk{"1", RoleAgent, Text{"a"}},
+		},
+		"for nobody": {
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a","annotations":{"audience":[]}}}`,
+			MessageChunk{"1", RoleAgent, Text{"a"}},
 		},
 		"a text resource": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///a","mimeType":"text/plain","text":"t"}}}`,
@@ -828,7 +840,7 @@ func TestTokensOfATurn(t *testing.T) {
 	p := begun(t, fakeagent.Expect("session/prompt"),
 		fakeagent.Reply(`{"stopReason":"end_turn","usage":{"totalTokens":30,"inputTokens":10,"outputTokens":20}}`))
 	p.prompt(Text{"a"})
-	if u := next[updated](p); u.SessionID != "s1" || u.Update != (TurnTokens{30}) {
+	if u := next[updated](p); u.SessionID != "s1" || u.Update != (TurnTokens{Total: 30, Input: 10, Output: 20}) {
 		t.Errorf("told %+v", u)
 	}
 	if o := next[outcome[StopReason]](p); o.err != nil || o.value != StopEndTurn {

@@ -2,6 +2,8 @@ package session
 
 import (
 	"encoding/json"
+	"math"
+	"slices"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
@@ -118,26 +120,36 @@ func pathsIn(operation json.RawMessage) (path, oldPath string) {
 }
 
 func blockV2(b v2.ContentBlock) Content {
+	c, notes := contentV2(b)
+	if notes != nil && len(notes.Audience) > 0 && !slices.Contains(notes.Audience, v2.RoleUser) {
+		return ForAgent{c}
+	}
+	return c
+}
+
+func contentV2(b v2.ContentBlock) (Content, *v2.Annotations) {
 	switch b := b.(type) {
 	case *v2.TextContent:
-		return Text{Text: b.Text}
+		return Text{Text: b.Text}, b.Annotations
 	case *v2.ImageContent:
-		return Image{MimeType: b.MIMEType, Data: b.Data, URI: b.URI}
+		return Image{MimeType: b.MIMEType, Data: b.Data, URI: b.URI}, b.Annotations
 	case *v2.AudioContent:
-		return Audio{MimeType: b.MIMEType, Data: b.Data}
+		return Audio{MimeType: b.MIMEType, Data: b.Data}, b.Annotations
 	case *v2.ResourceLink:
-		return ResourceLink{URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description}
+		return ResourceLink{
+			URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description, Size: int64(min(b.Size.Or(0), math.MaxInt64)),
+		}, b.Annotations
 	case *v2.EmbeddedResource:
 		if t := b.Resource.Text; t != nil {
-			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}
+			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}, b.Annotations
 		}
 		if blob := b.Resource.Blob; blob != nil {
-			return Resource{URI: blob.URI, MimeType: blob.MIMEType, Blob: blob.Blob}
+			return Resource{URI: blob.URI, MimeType: blob.MIMEType, Blob: blob.Blob}, b.Annotations
 		}
 	case *v2.Unknown:
-		return UnknownContent{Type: b.Type, Raw: b.Raw}
+		return UnknownContent{Type: b.Type, Raw: b.Raw}, nil
 	}
-	return UnknownContent{}
+	return UnknownContent{}, nil
 }
 
 func terminalPatchV2(u *v2.TerminalUpdate) TerminalPatch {

@@ -79,6 +79,8 @@ func contentType(c session.Content) string {
 		return "resource_link"
 	case session.Resource:
 		return "resource"
+	case session.ForAgent:
+		return contentType(c.Content)
 	case session.UnknownContent:
 		return c.Type
 	}

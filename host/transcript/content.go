@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -77,10 +78,18 @@ func link(c session.Content, path string) string {
 		if what == "" {
 			what = c.Name
 		}
+		if c.Size > 0 {
+			what += " " + styled.Size(int(c.Size))
+		}
 	case session.Resource:
 		what, where = c.MimeType+bytes(c.Blob), c.URI
 		if what = strings.TrimSpace(what); what == "" {
 			what = "resource"
+		}
+	case session.ForAgent:
+		what = "for the agent"
+		if n := strings.Count(Describe(c.Content), "\n"); n > 0 {
+			what += fmt.Sprintf(": %d lines", n+1)
 		}
 	case session.UnknownContent:
 		what = cmp.Or(c.Type, "unknown")
@@ -96,6 +105,12 @@ func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Cont
 	switch c := c.(type) {
 	case session.Text:
 		return t.textBody(b, kind, c.Text)
+	case session.ForAgent:
+		head := styled.Join(styled.Text("    "+link(c, ""), styled.More))
+		if !t.isOpen(b) {
+			return []styled.Line{head}
+		}
+		return append([]styled.Line{head}, t.contentBody(b, kind, c.Content)...)
 	case session.Resource:
 		if c.Text == "" {
 			break

@@ -118,6 +118,20 @@ func cases() []struct {
 		{"a thought that has ended", []session.Update{thinks("first"), says("so")}},
 		{"a thought " + openAll, []session.Update{thinks("first\n\n**second**\n")}},
 
+		{"a thought with a picture " + openAll, []session.Update{
+			thinks("see"), session.MessageChunk{MessageID: "t", Role: session.RoleThought, Content: session.Image{MimeType: "image/png", URI: "file:///a.png"}}}},
+		{"what is for the agent", []session.Update{
+			says("Look:"), session.MessageChunk{MessageID: "m", Role: session.RoleAgent, Content: session.ForAgent{Content: text("one\ntwo")}},
+			call(session.KindRead, session.StatusInProgress, "Read a.go", session.ContentItem{Content: session.ForAgent{Content: text("one\ntwo")}})}},
+		{"what is for the agent " + openAll, []session.Update{
+			call(session.KindRead, session.StatusInProgress, "Read a.go", session.ContentItem{Content: session.ForAgent{Content: text("one\ntwo")}})}},
+		{"a link with a size", []session.Update{session.MessageChunk{
+			MessageID: "m", Role: session.RoleAgent, Content: session.ResourceLink{URI: "https://a.b/c.zip", Name: "c.zip", Size: 3 << 20}}}},
+		{"what a turn has used " + openAll, []session.Update{
+			prompt(text("p")), session.TurnTokens{Total: 12345, Input: 10000, Output: 2345, Thought: 300, Read: 8000, Written: 99},
+			session.TurnEnd{StopReason: session.StopEndTurn}}},
+		{"an emptied plan", []session.Update{
+			says("before"), session.PlanUpdate{Entries: []session.PlanEntry{{Content: "do it"}}}, session.PlanUpdate{}, prompt(text("after"))}},
 		{"a plan", []session.Update{session.PlanUpdate{Entries: []session.PlanEntry{
 			{Content: "done", Priority: "high", Status: "completed"}, {Content: "doing\n this", Priority: "high", Status: "in_progress"},
 			{Content: "to do", Priority: "low", Status: "pending"}, {Content: "whatever", Status: "stuck"}}}}},

@@ -91,6 +91,11 @@ func (t *Transcript) renderThought(b *block, m *session.Message) []styled.Line {
 	lines := []styled.Line{styled.Join(styled.Text("  "+icon+label+seconds(end.Sub(m.Started)), styled.Thought))}
 	if t.isOpen(b) {
 		lines = append(lines, thoughtLines(m)...)
+		for _, p := range m.Parts {
+			if p.Content != nil {
+				lines = append(lines, t.contentBody(b, "", p.Content)...)
+			}
+		}
 	}
 	return lines
 }
@@ -118,6 +123,9 @@ func thoughtLines(m *session.Message) (lines []styled.Line) {
 }
 
 func renderPlan(entries []session.PlanEntry) []styled.Line {
+	if len(entries) == 0 {
+		return nil // the agent has taken it back
+	}
 	lines := []styled.Line{styled.Join(styled.Text("  Plan", styled.ToolKind))}
 	for _, e := range entries {
 		icon, group := "·", styled.Plan
@@ -215,8 +223,8 @@ func (t *Transcript) renderStop(b *block, e *session.Stop) []styled.Line {
 		lines = []styled.Line{styled.Join(styled.Text("  ■ Stopped: "+string(e.Reason), styled.Warning))}
 	}
 	var used []string
-	if e.Tokens > 0 {
-		used = append(used, thousands(e.Tokens)+" tokens")
+	if e.Tokens.Total > 0 {
+		used = append(used, thousands(e.Tokens.Total)+" tokens")
 	}
 	if e.Cost != nil && e.Cost.Amount >= 0.0005 { // else it reads as nothing
 		used = append(used, fmt.Sprintf("%.3f %s", e.Cost.Amount, e.Cost.Currency))
@@ -225,7 +233,26 @@ func (t *Transcript) renderStop(b *block, e *session.Stop) []styled.Line {
 		used = append(used, seconds(e.Took))
 		lines = append(lines, styled.Join(styled.Text("  · "+strings.Join(used, " · "), styled.More)))
 	}
+	if e.Tokens.Input+e.Tokens.Output > 0 && t.isOpen(b) {
+		lines = append(lines, styled.Join(styled.Text("    "+spent(e.Tokens), styled.More)))
+	}
 	return lines
+}
+
+// spent says of what the tokens of a turn were made.
+func spent(used session.TurnTokens) string {
+	text := thousands(used.Input) + " in"
+	if used.Read > 0 {
+		text += ", " + thousands(used.Read) + " from the cache"
+	}
+	if used.Written > 0 {
+		text += ", " + thousands(used.Written) + " to the cache"
+	}
+	text += " · " + thousands(used.Output) + " out"
+	if used.Thought > 0 {
+		text += ", " + thousands(used.Thought) + " in thoughts"
+	}
+	return text
 }
 
 // thousands is a number with its digits in groups of three.

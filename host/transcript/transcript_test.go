@@ -96,6 +96,8 @@ func (r random) block() session.Content {
 		return session.Image{MimeType: r.pick("image/png", "image/broken"), Data: "AAAA"}
 	case 1:
 		return session.Resource{URI: "file:///a", Text: r.words()}
+	case 3:
+		return session.ForAgent{Content: session.Text{Text: r.words()}}
 	case 2:
 		return session.UnknownContent{Type: r.pick("smell", "two\nlines")}
 	}

@@ -35,7 +35,7 @@ type section struct {
 func (t *Transcript) Whole(row int) func() Whole {
 	switch e := t.Entry(row).(type) {
 	case *session.Message:
-		text := strings.TrimRight(e.Text(), "\n")
+		text := strings.TrimRight(allOf(e), "\n")
 		return func() Whole { return Whole{Name: "message", Lang: "markdown", Lines: broken(text)} }
 	case *session.ToolCall:
 		call := *e // what is in it is replaced, never changed
@@ -63,6 +63,22 @@ func (t *Transcript) Whole(row int) func() Whole {
 		}
 	}
 	return nil
+}
+
+// allOf is a message with all that stands in it.
+func allOf(m *session.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		b.Write(p.Text)
+		c := p.Content
+		if private, ok := c.(session.ForAgent); ok {
+			c = private.Content
+		}
+		if c != nil {
+			b.WriteString("\n" + Describe(c) + "\n")
+		}
+	}
+	return b.String()
 }
 
 // Output returns what makes the output of a command whole that the agent tells

@@ -101,6 +101,19 @@ func TestStoredNeedsALogin(t *testing.T) {
 	})
 }
 
+// A list that breaks off gives what was read of it, and says so.
+func TestStoredBreaksOff(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.OK(`require('acp').stored(nil, function(list, err) _G.answer = { list, err } end)`)
+		p := s.Agent()
+		p.Initialize(scene.KeepsSessions(false, "list"))
+		p.Reply(p.Expect("session/list"), obj{"nextCursor": "more", "sessions": []obj{{"sessionId": "a", "cwd": s.Dir, "title": "The first"}}})
+		p.Refuse(p.Expect("session/list"), -32603, "the disk is full", nil)
+		s.AwaitLua(`_G.answer and #_G.answer[1] == 1 and _G.answer[2] == nil`)
+		s.AwaitMessage("the disk is full")
+	})
+}
+
 func TestResumeWithoutAReplay(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.OK(`require('acp').resume({ agent = 'puppet', agent_session_id = 'x', cwd = '/' })`)
