@@ -33,6 +33,8 @@ type Entry struct {
 	// {"__cut__":"…","bytes":n} for the beginning of one of n bytes that was too
 	// long for the memory.
 	Msg json.RawMessage `json:"msg"`
+
+	Note string `json:"-"` // why the client has left the message out, or ""
 }
 
 const (
@@ -126,6 +128,23 @@ func (t *Traffic) record(dir Direction, parts ...[]byte) {
 		t.size -= len(t.entries[0].Msg) + entryCost
 		t.entries[0] = Entry{}
 		t.entries = t.entries[1:]
+	}
+}
+
+// notable is how many of the last messages [Traffic.Note] looks at.
+const notable = 1000
+
+// Note says of the last messages that have this part why they were left out.
+func (t *Traffic) Note(part json.RawMessage, why string) {
+	if t == nil || len(part) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := len(t.entries) - 1; i >= max(0, len(t.entries)-notable); i-- {
+		if bytes.Contains(t.entries[i].Msg, part) {
+			t.entries[i].Note = why
+		}
 	}
 }
 

@@ -50,13 +50,14 @@ type Session struct {
 	remote  remote
 	login   login
 
-	conv     *session.Conversation
-	unsent   []session.Content // the prompt of the open turn, while it waits for the look at the folders
-	stale    bool              // what Lua keeps of the session is out of date
-	clock    *time.Timer
-	lacks    ledger.Lack     // what the copies of its folders leave out
-	reminder string          // what is to be said in the chat when the session is open
-	remarked map[string]bool // what remarkOnce has said in this turn
+	conv      *session.Conversation
+	unsent    []session.Content // the prompt of the open turn, while it waits for the look at the folders
+	stale     bool              // what Lua keeps of the session is out of date
+	malformed map[string]bool   // kinds of malformed updates that the log has
+	clock     *time.Timer
+	lacks     ledger.Lack     // what the copies of its folders leave out
+	reminder  string          // what is to be said in the chat when the session is open
+	remarked  map[string]bool // what remarkOnce has said in this turn
 
 	// The features.
 
@@ -296,7 +297,7 @@ func (s *Session) update(u session.Update) {
 		return
 	case session.UnknownUpdate:
 		if n.Reason != "" {
-			s.base.Log.Warn("an update is left out", "session", s.id, "type", n.Type, "err", n.Reason)
+			s.leftOut(n)
 		}
 	case session.Notice:
 		s.events.Add("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
@@ -314,6 +315,18 @@ func (s *Session) update(u session.Update) {
 	s.stale = true
 	s.urgent.Store(true)
 	s.mark() // more of them may come
+}
+
+// leftOut tells of a malformed update: each in the traffic, and the first of a kind in the log.
+func (s *Session) leftOut(u session.UnknownUpdate) {
+	s.host.traffic.Agent(s.spec.Name).Note(u.Raw, u.Reason)
+	if kind := u.Type + ": " + u.Reason; !s.malformed[kind] {
+		if s.malformed == nil {
+			s.malformed = map[string]bool{}
+		}
+		s.malformed[kind] = true
+		s.base.Log.Warn("an update is left out", "session", s.id, "type", u.Type, "err", u.Reason)
+	}
 }
 
 func (s *Session) remark(severity, text string) {

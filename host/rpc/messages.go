@@ -121,6 +121,8 @@ type (
 		Dir string `msgpack:"dir"`
 		T   int    `msgpack:"t"` // milliseconds since the record began
 		Msg string `msgpack:"msg"`
+
+		Note string `msgpack:"note,omitempty"` // why it was left out
 	}
 )
 

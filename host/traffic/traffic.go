@@ -55,7 +55,7 @@ func (t *Traffic) Entries(agent, file string) ([]rpc.TrafficEntry, error) {
 	entries := t.Agent(agent).Entries()
 	list := make([]rpc.TrafficEntry, len(entries))
 	for i, e := range entries {
-		list[i] = rpc.TrafficEntry{Dir: string(e.Dir), T: int(e.T), Msg: string(e.Msg)}
+		list[i] = rpc.TrafficEntry{Dir: string(e.Dir), T: int(e.T), Msg: string(e.Msg), Note: e.Note}
 	}
 	return list, nil
 }

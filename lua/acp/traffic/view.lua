@@ -22,7 +22,7 @@ local function summary(msg, text)
   return ('answer to %s'):format(tostring(msg.id))
 end
 
----@param entries {dir: string, t: integer, msg: string}[]
+---@param entries {dir: string, t: integer, msg: string, note?: string}[]
 function M.show(entries)
   local lines = {}
   for _, entry in ipairs(entries) do
@@ -34,7 +34,7 @@ function M.show(entries)
         arrow,
         entry.t / 1000,
         summary(ok and msg or nil, entry.msg:sub(1, 200))
-      )
+      ) .. (entry.note and ' · left out: ' .. entry.note or '')
     )
     table.insert(lines, '    ' .. entry.msg:gsub('\n', ' '))
   end

@@ -73,6 +73,25 @@ func TestTrafficIsReadable(t *testing.T) {
 	})
 }
 
+// What cannot be read is told where one looks for it: what was left out, and why.
+func TestMalformedUpdatesAreTold(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		turn := s.Prompt(p, "hello")
+		for range 2 {
+			p.Notify("session/update", obj{"sessionId": scene.SessionID(1), "update": obj{"sessionUpdate": "tool_call", "toolCallId": 7}})
+		}
+		p.Say("Hi.")
+		p.EndTurn(turn)
+		s.Command("Acp traffic")
+		s.AwaitLua(`vim.bo.filetype == 'acp-traffic'`)
+		text := s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`))
+		if n := strings.Count(text, "left out: update.toolCallId: expected a string, got a number"); n != 2 {
+			t.Errorf("%d messages are said to be left out in\n%s", n, text)
+		}
+	})
+}
+
 func TestTrafficFileReplayed(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		sample(s)
