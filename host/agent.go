@@ -29,6 +29,8 @@ type AgentSpec struct {
 	Login   string            // how to log in, one sentence
 	Quirks  map[string]bool   // overrides, see session.Quirks
 	Options map[string]string // values to begin with, by an option's id or category
+
+	Protocol int // the version to ask for; 0 stands for 1
 }
 
 // agent is one running agent process with the sessions in it. Agents are
@@ -74,7 +76,7 @@ func (spec AgentSpec) launchKey(dir string) string {
 	for i, k := range env {
 		env[i] = k + "=" + spec.Env[k]
 	}
-	key, _ := json.Marshal([]any{spec.Name, spec.Command, env, dir}) // strings always encode
+	key, _ := json.Marshal([]any{spec.Name, spec.Command, env, dir, spec.Protocol}) // strings always encode
 	return string(key)
 }
 
@@ -91,12 +93,11 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 		users:  map[*Session]struct{}{},
 	}
 	h.editor.Post(groupOp(proc.PGID(), true))
-	v1 := session.NewV1(clientOf{a}, h.version, spec.Quirks)
-	a.conn = acp.NewConn(proc.Stdout, proc.Stdin, v1, acp.WithTraffic(h.traffic.Agent(spec.Name)), acp.WithLogger(h.log.With("agent", spec.Name)))
-	a.Agent = v1
-	v1.Start(a.conn)
+	n := session.Negotiate(clientOf{a}, h.version, spec.Quirks, spec.Protocol)
+	a.conn = acp.NewConn(proc.Stdout, proc.Stdin, n, acp.WithTraffic(h.traffic.Agent(spec.Name)), acp.WithLogger(h.log.With("agent", spec.Name)))
+	n.Start(a.conn)
 	h.background(a.watch)
-	a.Initialize(a.initialized)
+	n.Initialize(a.initialized)
 	return a, nil
 }
 
@@ -200,7 +201,7 @@ func (a *agent) death(lived bool) *failure.Failure {
 }
 
 // initialized is called with the answer to initialize.
-func (a *agent) initialized(info session.Info, err error) {
+func (a *agent) initialized(adapter session.Agent, info session.Info, err error) {
 	if errors.Is(err, acp.ErrClosed) {
 		return // watch tells of the end
 	}
@@ -208,7 +209,7 @@ func (a *agent) initialized(info session.Info, err error) {
 	waiting := a.waiting
 	a.waiting = nil
 	if err == nil {
-		a.phase, a.info = agentReady, info
+		a.phase, a.info, a.Agent = agentReady, info, adapter
 	}
 	a.mu.Unlock()
 	for _, f := range waiting {

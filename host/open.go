@@ -96,6 +96,7 @@ func (s *Session) openNew() {
 		})
 	}, func(setup session.Setup) {
 		s.apply(session.SessionStart{Options: setup.Options})
+		s.offered(setup)
 		if s.remote.retold {
 			s.remark("info", "Started again: the agent does not remember what was said above.")
 		}
@@ -115,6 +116,7 @@ func (s *Session) takeUp(method string, send func(id, cwd string, done func(sess
 		if len(setup.Options) > 0 {
 			s.apply(session.OptionsUpdate{Options: setup.Options})
 		}
+		s.offered(setup)
 		if s.remote.retold {
 			s.remark("info", "Started again: the agent remembers what was said above.")
 		}
@@ -122,6 +124,13 @@ func (s *Session) takeUp(method string, send func(id, cwd string, done func(sess
 		s.remote.resumed()
 		s.becomeReady()
 	})
+}
+
+// offered takes the commands that some agents name when they open a session.
+func (s *Session) offered(setup session.Setup) {
+	if setup.Commands != nil {
+		s.apply(session.CommandsUpdate{Commands: setup.Commands})
+	}
 }
 
 // request sends one of the requests that open a session; opened is called when

@@ -53,6 +53,7 @@ type Session struct {
 	conv      *session.Conversation
 	unsent    []session.Content // the prompt of the open turn, while it waits for the look at the folders
 	stale     bool              // what Lua keeps of the session is out of date
+	own       bool              // the open turn is work that the agent has begun by itself
 	malformed map[string]bool   // kinds of malformed updates that the log has
 	clock     *time.Timer
 	lacks     ledger.Lack     // what the copies of its folders leave out
@@ -172,7 +173,11 @@ func (s *Session) begin(t prompt.Turn) {
 	s.working.begin()
 	s.host.follow.Begin(s.id)
 	s.apply(session.TurnStart{Prompt: t.Shown, Sent: t.Sent})
-	s.events.Add("AcpTurnStart", map[string]any{"prompt": t.Text})
+	var data map[string]any
+	if !s.own {
+		data = map[string]any{"prompt": t.Text}
+	}
+	s.events.Add("AcpTurnStart", data)
 	s.startClock()
 	s.changed()
 	attempt := s.prompts.Attempt()
@@ -237,7 +242,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	s.permission.EndTurn()
 	s.questions.EndTurn()
 	s.prompts.Ended()
-	s.unsent = nil
+	s.unsent, s.own = nil, false
 	s.working.end()
 	s.host.follow.End(s.id)
 	s.apply(end)
@@ -299,6 +304,9 @@ func (s *Session) update(u session.Update) {
 		if n.Reason != "" {
 			s.leftOut(n)
 		}
+	case session.OwnWork:
+		s.ownWork(n)
+		return
 	case session.Notice:
 		s.events.Add("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}
@@ -315,6 +323,17 @@ func (s *Session) update(u session.Update) {
 	s.stale = true
 	s.urgent.Store(true)
 	s.mark() // more of them may come
+}
+
+// ownWork makes what the agent does without a prompt a turn.
+func (s *Session) ownWork(w session.OwnWork) {
+	switch {
+	case !w.Ended && !s.prompts.TurnOpen():
+		s.own = true
+		s.begin(prompt.Turn{})
+	case w.Ended && s.own:
+		s.answered(nil, w.StopReason, w.Err)
+	}
 }
 
 // leftOut tells of a malformed update: each in the traffic, and the first of a kind in the log.

@@ -9,12 +9,10 @@ import (
 )
 
 // Agent is one running agent process as the host speaks to it, whatever
-// protocol version it has. Every done function is called exactly once, on the
+// protocol version it has; [Negotiation] makes it. Every done function is called exactly once, on the
 // connection's reader goroutine and in the order of the wire; it must not
 // block. All methods may be called from any goroutine and return at once.
 type Agent interface {
-	// Initialize agrees on the version and the capabilities. It comes first.
-	Initialize(done func(Info, error))
 	// NewSession starts a conversation in the folder cwd.
 	NewSession(cwd string, done func(Setup, error)) (cancel func())
 	// LoadSession opens a stored session; what was said in it comes as updates,
@@ -96,6 +94,7 @@ type AuthVar struct {
 type Setup struct {
 	SessionID string
 	Options   []Option
+	Commands  []Command // where the agent tells them at once
 }
 
 // Stored is a session that the agent keeps (specification: Session List).

@@ -6,6 +6,7 @@
 package session
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -104,6 +105,8 @@ type Message struct {
 	Parts   []Part
 	Started time.Time
 	Ended   time.Time // zero while it may still grow
+
+	Replaced int // how often what stood in it has become another
 }
 
 // Part is a run of text, or one block that is not text.
@@ -178,7 +181,8 @@ type Conversation struct {
 	calls      map[string]int         // by id, index into Entries
 	children   map[string][]*ToolCall // by the id of the parent, which may never come
 	compacts   map[string]int
-	planAt     int // this turn's plan entry, or -1
+	plans      map[string]int // this turn's plans
+	background Background
 	turnAt     time.Time
 	turnCost   float64 // what the session had cost before this turn
 	turnTokens TurnTokens
@@ -199,7 +203,7 @@ func NewConversation(now func() time.Time) *Conversation {
 		children: map[string][]*ToolCall{},
 		compacts: map[string]int{},
 		changed:  map[int]struct{}{},
-		planAt:   -1,
+		plans:    map[string]int{},
 	}
 }
 
@@ -245,6 +249,10 @@ func (c *Conversation) Apply(u Update) {
 	switch u := u.(type) {
 	case MessageChunk:
 		c.applyChunk(u)
+	case MessagePatch:
+		c.patchMessage(u)
+	case Background:
+		c.background = u
 	case ToolCallPatch:
 		c.patchCall(u)
 	case ToolCallChunk:
@@ -266,7 +274,7 @@ func (c *Conversation) Apply(u Update) {
 			c.Title = oneLine(u.Title.Or(""))
 		}
 	case UsageUpdate:
-		c.applyUsage(u.Usage)
+		c.applyUsage(u)
 	case TurnTokens:
 		c.turnTokens = u
 	case Notice:
@@ -300,6 +308,7 @@ func (c *Conversation) Apply(u Update) {
 		c.abandonCalls()
 	case AgentGone:
 		c.closeMessage()
+		c.background = Background{}
 		for _, call := range c.Calls {
 			c.abandon(call)
 		}
@@ -335,7 +344,7 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 	if u.Content == nil || u.Content == (Text{}) {
 		return
 	}
-	key := string(rune('0'+int(u.Role))) + u.MessageID
+	key := messageKey(u.Role, u.MessageID)
 	at, known := c.messages[key]
 	if !known {
 		at = c.add(&Message{ID: u.MessageID, Role: u.Role, Started: c.now()})
@@ -347,6 +356,32 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 		m.Ended = c.now() // something came between, but this is where it ends
 	}
 	c.changed[at] = struct{}{}
+}
+
+// patchMessage replaces a message, but for the prompt, which stands as the user
+// has written it.
+func (c *Conversation) patchMessage(u MessagePatch) {
+	at, known := c.messages[messageKey(u.Role, u.MessageID)]
+	if !known {
+		return
+	}
+	m, next := c.Entries[at].(*Message), Message{}
+	for _, b := range u.Content {
+		next.append(b)
+	}
+	if !sameParts(m.Parts, next.Parts) {
+		m.Parts = next.Parts
+		m.Replaced++
+		c.changed[at] = struct{}{}
+	}
+}
+
+func messageKey(role Role, id string) string { return string(rune('0'+int(role))) + id }
+
+func sameParts(a, b []Part) bool {
+	return slices.EqualFunc(a, b, func(a, b Part) bool {
+		return string(a.Text) == string(b.Text) && reflect.DeepEqual(a.Content, b.Content)
+	})
 }
 
 // NewPrompt is a message of the user's that is in no conversation yet.
@@ -506,13 +541,13 @@ func (c *Conversation) applyWaiting(u Waiting) {
 
 func (c *Conversation) applyPlan(u PlanUpdate) {
 	c.Plan = u.Entries
-	if c.planAt >= 0 {
-		c.Entries[c.planAt].(*Plan).Entries = u.Entries
-		c.changed[c.planAt] = struct{}{}
+	if at, known := c.plans[u.ID]; known {
+		c.Entries[at].(*Plan).Entries = u.Entries
+		c.changed[at] = struct{}{}
 		return
 	}
 	if len(u.Entries) > 0 {
-		c.planAt = c.add(&Plan{Entries: u.Entries})
+		c.plans[u.ID] = c.add(&Plan{Entries: u.Entries})
 	}
 }
 
@@ -540,11 +575,11 @@ func (c *Conversation) applyOptions(list []Option) {
 	c.Options = merged
 }
 
-func (c *Conversation) applyUsage(u Usage) {
-	if u.Cost == nil && c.Usage != nil {
-		u.Cost = c.Usage.Cost // an update without a cost does not take it back
+func (c *Conversation) applyUsage(u UsageUpdate) {
+	if u.Usage.Cost == nil && c.Usage != nil && !u.NoCost {
+		u.Usage.Cost = c.Usage.Cost // an update without a cost does not take it back
 	}
-	c.Usage = &u
+	c.Usage = &u.Usage
 }
 
 func (c *Conversation) compaction(id string) int {
@@ -591,17 +626,19 @@ func (c *Conversation) startSession(options []Option) {
 	clear(c.calls)
 	clear(c.children)
 	clear(c.compacts)
-	c.planAt = -1
+	clear(c.plans)
 	c.Options = options
 }
 
 func (c *Conversation) startTurn(u TurnStart) {
 	c.Running, c.cancelled = true, false
-	c.planAt = -1
+	clear(c.plans)
 	c.turnAt = c.now()
 	c.turnCost, c.turnTokens = c.cost().Amount, TurnTokens{}
 	c.turn, c.turnCalls = c.turn+1, nil
-	c.addPrompt(u.Prompt, u.Sent)
+	if u.Prompt != nil || u.Sent != nil {
+		c.addPrompt(u.Prompt, u.Sent)
+	}
 }
 
 // addPrompt shows the user's words, which the agent may repeat, or what it was
@@ -651,7 +688,7 @@ func (c *Conversation) abandonCalls() {
 }
 
 func (c *Conversation) abandon(call *ToolCall) {
-	if !call.Shown().Finished() {
+	if !call.Shown().Finished() && !c.inBackground(call) {
 		call.abandoned = true
 		if c.Running && c.cancelled {
 			call.cancelled, call.had = true, call.Content
@@ -659,6 +696,21 @@ func (c *Conversation) abandon(call *ToolCall) {
 		call.settle(c.now())
 		c.touchCall(call.at)
 	}
+}
+
+// inBackground reports whether a call, or what began it, goes on after its turn.
+func (c *Conversation) inBackground(call *ToolCall) bool {
+	for range len(c.Calls) { // an agent may tell of a circle
+		if slices.Contains(c.background.Calls, call.ID) {
+			return true
+		}
+		at, known := c.calls[call.Parent]
+		if !known {
+			return false
+		}
+		call = c.Entries[at].(*ToolCall)
+	}
+	return false
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

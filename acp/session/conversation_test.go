@@ -85,7 +85,7 @@ func lines(l ...string) string {
 
 func TestEntries(t *testing.T) {
 	image := Image{MimeType: "image/png", Data: "AA=="}
-	plan := func(status string) Update { return PlanUpdate{[]PlanEntry{{"tidy", "high", status}}} }
+	plan := func(status string) Update { return PlanUpdate{Entries: []PlanEntry{{"tidy", "high", status}}} }
 	for name, test := range map[string]struct {
 		updates []Update
 		want    string
@@ -120,7 +120,7 @@ func TestEntries(t *testing.T) {
 			lines("call c read in_progress"),
 		},
 		"a plan is replaced whole": {
-			[]Update{start("p"), PlanUpdate{[]PlanEntry{{"a", "", "pending"}, {"b", "", "pending"}}}, agent("1", "x"), plan("completed")},
+			[]Update{start("p"), PlanUpdate{Entries: []PlanEntry{{"a", "", "pending"}, {"b", "", "pending"}}}, agent("1", "x"), plan("completed")},
 			lines(`user "p"`, "plan tidy/completed", `agent "x"`),
 		},
 		"one plan a turn": {
@@ -208,7 +208,7 @@ func TestState(t *testing.T) {
 			func(c *Conversation) any { return c.Commands }, []Command{{Name: "b"}},
 		},
 		"the plan": {
-			[]Update{PlanUpdate{[]PlanEntry{{"a", "", ""}}}, PlanUpdate{[]PlanEntry{{"b", "", ""}}}},
+			[]Update{PlanUpdate{Entries: []PlanEntry{{"a", "", ""}}}, PlanUpdate{Entries: []PlanEntry{{"b", "", ""}}}},
 			func(c *Conversation) any { return c.Plan }, []PlanEntry{{"b", "", ""}},
 		},
 		"a title in one line": {
@@ -220,11 +220,11 @@ func TestState(t *testing.T) {
 			func(c *Conversation) any { return c.Title }, "",
 		},
 		"usage without cost keeps it": {
-			[]Update{UsageUpdate{Usage{Used: 1, Size: 9, Cost: &Cost{2, "EUR"}}}, UsageUpdate{Usage{Used: 3, Size: 9}}},
+			[]Update{UsageUpdate{Usage: Usage{Used: 1, Size: 9, Cost: &Cost{2, "EUR"}}}, UsageUpdate{Usage: Usage{Used: 3, Size: 9}}},
 			func(c *Conversation) any { return *c.Usage }, Usage{Used: 3, Size: 9, Cost: &Cost{2, "EUR"}},
 		},
 		"a new cost": {
-			[]Update{UsageUpdate{Usage{Cost: &Cost{2, "EUR"}}}, UsageUpdate{Usage{Cost: &Cost{3, "EUR"}}}},
+			[]Update{UsageUpdate{Usage: Usage{Cost: &Cost{2, "EUR"}}}, UsageUpdate{Usage: Usage{Cost: &Cost{3, "EUR"}}}},
 			func(c *Conversation) any { return *c.Usage.Cost }, Cost{3, "EUR"},
 		},
 		"a mode of its own": {
@@ -264,7 +264,7 @@ func TestState(t *testing.T) {
 		},
 		"what a turn used": {
 			[]Update{
-				UsageUpdate{Usage{Cost: &Cost{2, "EUR"}}}, start("p"), TurnTokens{Total: 7}, UsageUpdate{Usage{Cost: &Cost{2.5, "EUR"}}}, end,
+				UsageUpdate{Usage: Usage{Cost: &Cost{2, "EUR"}}}, start("p"), TurnTokens{Total: 7}, UsageUpdate{Usage: Usage{Cost: &Cost{2.5, "EUR"}}}, end,
 				start("q"), TurnEnd{StopReason: StopRefusal},
 			},
 			func(c *Conversation) any {
@@ -650,7 +650,7 @@ func TestTakeChanged(t *testing.T) {
 		{"a call", status("c", StatusInProgress), []int{2}},
 		{"a question", Waiting{ToolCallID: "c", Open: true}, []int{2}},
 		{"a call of nobody", Waiting{ToolCallID: "d", Open: true}, nil},
-		{"a plan", PlanUpdate{[]PlanEntry{{}}}, []int{3}},
+		{"a plan", PlanUpdate{Entries: []PlanEntry{{}}}, []int{3}},
 		{"the plan again", PlanUpdate{}, []int{3}},
 		{"unknown", UnknownUpdate{Type: "x"}, []int{4}},
 		{"unknown again", UnknownUpdate{Type: "x"}, []int{4}},

@@ -20,6 +20,25 @@ type MessageChunk struct {
 	Content   Content
 }
 
+// MessagePatch replaces all of a message that was told before.
+type MessagePatch struct {
+	MessageID string
+	Role      Role
+	Content   []Content
+}
+
+// OwnWork says that the agent has begun to work, or has ended to, without a
+// prompt of the user's. Err is why it failed.
+type OwnWork struct {
+	Ended      bool
+	StopReason StopReason
+	Err        error
+}
+
+// Background is all that goes on beside a session's turns, which their end is
+// none of.
+type Background struct{ Calls, Terminals []string }
+
 // ToolCallPatch creates or changes a tool call: an omitted field stays, null
 // clears (to the protocol's default), a value replaces. Meta is patched by key.
 type ToolCallPatch struct {
@@ -93,8 +112,12 @@ type TerminalChunk struct {
 	Plain bool // it comes of a pipe: a line feed returns the cursor too
 }
 
-// PlanUpdate replaces the whole plan.
-type PlanUpdate struct{ Entries []PlanEntry }
+// PlanUpdate replaces the whole plan of this id, which is "" where an agent has
+// only one.
+type PlanUpdate struct {
+	ID      string
+	Entries []PlanEntry
+}
 
 // CommandsUpdate replaces the list of slash commands.
 type CommandsUpdate struct{ Commands []Command }
@@ -112,7 +135,11 @@ type OptionSet struct{ ID, Value string }
 type InfoUpdate struct{ Title acp.Opt[string] }
 
 // UsageUpdate reports the context window in tokens, and the cost so far.
-type UsageUpdate struct{ Usage Usage }
+// NoCost takes back what was told of that; else a cost of nil leaves it.
+type UsageUpdate struct {
+	Usage  Usage
+	NoCost bool
+}
 
 // TurnTokens says how many tokens the running turn has used. Read and Written are those of the input that the
 // provider's cache had, and that it has now.
@@ -202,6 +229,9 @@ func (OptionSet) update()       {}
 func (InfoUpdate) update()      {}
 func (UsageUpdate) update()     {}
 func (TurnTokens) update()      {}
+func (MessagePatch) update()    {}
+func (OwnWork) update()         {}
+func (Background) update()      {}
 func (Notice) update()          {}
 func (CompactionPatch) update() {}
 func (CompactionChunk) update() {}
@@ -219,7 +249,7 @@ func (Remark) update()          {}
 // replay does, rather than to the session's settings.
 func Tells(u Update) bool {
 	switch u.(type) {
-	case MessageChunk, ToolCallPatch, ToolCallChunk, TerminalPatch, TerminalChunk, PlanUpdate, CompactionPatch, CompactionChunk, UnknownUpdate:
+	case MessageChunk, MessagePatch, ToolCallPatch, ToolCallChunk, TerminalPatch, TerminalChunk, PlanUpdate, CompactionPatch, CompactionChunk, UnknownUpdate:
 		return true
 	}
 	return false

@@ -65,9 +65,9 @@ func NewV1(client Client, version string, overrides map[string]bool) *V1 {
 // Start gives the adapter its connection, before any call of its methods.
 func (a *V1) Start(conn *acp.Conn) { a.conn = conn }
 
-// Initialize implements [Agent].
-func (a *V1) Initialize(done func(Info, error)) {
-	request := v1.InitializeRequest{
+// hello is what the agent is told of the client, and what that can.
+func (a *V1) hello() v1.InitializeRequest {
+	return v1.InitializeRequest{
 		ProtocolVersion: v1.Version,
 		ClientInfo:      &v1.Implementation{Name: "acp-nvim", Title: "Neovim", Version: a.version},
 		ClientCapabilities: v1.ClientCapabilities{
@@ -85,39 +85,36 @@ func (a *V1) Initialize(done func(Info, error)) {
 			Meta: json.RawMessage(`{"` + terminalAuthKey + `":true,"` + v1.CapabilityTerminalOutput + `":true}`),
 		},
 	}
-	a.conn.Call(v1.MethodInitialize, request, func(raw json.RawMessage, err error) {
-		var r v1.InitializeResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(Info{}, err)
-			return
-		}
-		if r.ProtocolVersion != v1.Version {
-			done(Info{}, fmt.Errorf("it speaks version %d of the protocol, this client version %d", r.ProtocolVersion, v1.Version))
-			return
-		}
-		caps := r.AgentCapabilities.SessionCapabilities
-		if r.SessionCapabilities != nil {
-			caps = *r.SessionCapabilities
-		}
-		a.closes.Store(caps.Close != nil)
-		info := Info{
-			Protocol: int(r.ProtocolVersion),
-			Loads:    r.AgentCapabilities.LoadSession, Resumes: caps.Resume != nil,
-			Lists: caps.List != nil, Deletes: caps.Delete != nil,
-			LogsOut: r.AgentCapabilities.Auth.Logout != nil, Steers: steers(r.Meta),
-		}
-		prompt := r.AgentCapabilities.PromptCapabilities
-		info.Images, info.Audio, info.EmbeddedContext = prompt.Image, prompt.Audio, prompt.EmbeddedContext
-		if i := r.AgentInfo; i != nil {
-			info.Name, info.Title, info.Version = i.Name, i.Title, i.Version
-		}
-		for _, m := range r.AuthMethods {
-			info.AuthMethods = append(info.AuthMethods, authMethod(m))
-		}
-		quirks := quirksFor(info.Name, a.overrides)
-		a.quirks.Store(&quirks)
-		done(info, nil)
-	})
+}
+
+// welcome takes the answer to initialize.
+func (a *V1) welcome(raw json.RawMessage) (Info, error) {
+	var r v1.InitializeResponse
+	if err := decode(raw, nil, &r); err != nil {
+		return Info{}, err
+	}
+	caps := r.AgentCapabilities.SessionCapabilities
+	if r.SessionCapabilities != nil {
+		caps = *r.SessionCapabilities
+	}
+	a.closes.Store(caps.Close != nil)
+	info := Info{
+		Protocol: int(r.ProtocolVersion),
+		Loads:    r.AgentCapabilities.LoadSession, Resumes: caps.Resume != nil,
+		Lists: caps.List != nil, Deletes: caps.Delete != nil,
+		LogsOut: r.AgentCapabilities.Auth.Logout != nil, Steers: steers(r.Meta),
+	}
+	prompt := r.AgentCapabilities.PromptCapabilities
+	info.Images, info.Audio, info.EmbeddedContext = prompt.Image, prompt.Audio, prompt.EmbeddedContext
+	if i := r.AgentInfo; i != nil {
+		info.Name, info.Title, info.Version = i.Name, i.Title, i.Version
+	}
+	for _, m := range r.AuthMethods {
+		info.AuthMethods = append(info.AuthMethods, authMethod(m))
+	}
+	quirks := quirksFor(info.Name, a.overrides)
+	a.quirks.Store(&quirks)
+	return info, nil
 }
 
 // NewSession implements [Agent].
@@ -438,7 +435,7 @@ func (a *V1) forgetCalls(id v1.SessionID) {
 func (a *V1) HandleRequest(r *acp.Request) {
 	handle, known := requests[r.Method]
 	if !known {
-		a.extend(r)
+		extend(a.client, r)
 		return
 	}
 	handle(a, r)

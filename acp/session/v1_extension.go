@@ -26,7 +26,7 @@ type ExtensionRequest struct {
 }
 
 // extend serves a request of an unknown method, if somebody does.
-func (a *V1) extend(r *acp.Request) {
+func extend(client Client, r *acp.Request) {
 	e := ExtensionRequest{Context: r.Context(), Method: r.Method, Params: r.Params}
 	e.Reply = func(result json.RawMessage, err error) {
 		if err != nil {
@@ -35,7 +35,7 @@ func (a *V1) extend(r *acp.Request) {
 		}
 		r.Reply(result)
 	}
-	if !a.client.Extend(e) {
+	if !client.Extend(e) {
 		r.ReplyError(acp.ErrMethodNotFound(r.Method))
 	}
 }

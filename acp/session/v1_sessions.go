@@ -3,7 +3,6 @@ package session
 import (
 	"encoding/json"
 	"errors"
-	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
@@ -60,67 +59,22 @@ func opened(sessionID string, done func(Setup, error)) func(json.RawMessage, err
 	}
 }
 
-// listing collects the pages of session/list.
-type listing struct {
-	a     *V1
-	done  func([]Stored, error)
-	found []Stored
-	pages int
-
-	mu        sync.Mutex // guards the fields below
-	cancel    func()     // of the page that is asked for
-	cancelled bool
-}
-
-// pageLimit ends the list of an agent that never comes to its end.
-const pageLimit = 200
-
 // ListSessions implements [Agent].
 func (a *V1) ListSessions(done func([]Stored, error)) (cancel func()) {
-	l := &listing{a: a, done: done}
-	l.ask("")
-	return l.giveUp
-}
-
-func (l *listing) ask(cursor string) {
-	cancel := l.a.conn.Call(v1.MethodSessionList, v1.ListSessionsRequest{Cursor: cursor}, func(raw json.RawMessage, err error) {
-		l.page(cursor, raw, err)
-	})
-	l.mu.Lock()
-	cancelled := l.cancelled
-	l.cancel = cancel
-	l.mu.Unlock()
-	if cancelled {
-		cancel()
-	}
-}
-
-// page takes an answer, on the reader goroutine.
-func (l *listing) page(cursor string, raw json.RawMessage, err error) {
-	var r v1.ListSessionsResponse
-	if err = decode(raw, err, &r); err != nil {
-		l.done(l.found, err)
-		return
-	}
-	for _, s := range r.Sessions {
-		l.found = append(l.found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: LocalPath(s.CWD), UpdatedAt: s.UpdatedAt})
-	}
-	l.pages++
-	if r.NextCursor == "" || r.NextCursor == cursor || l.pages == pageLimit {
-		l.done(l.found, nil)
-		return
-	}
-	l.ask(r.NextCursor)
-}
-
-func (l *listing) giveUp() {
-	l.mu.Lock()
-	cancel := l.cancel
-	l.cancelled = true
-	l.mu.Unlock()
-	if cancel != nil {
-		cancel()
-	}
+	return list(func(cursor string, page func([]Stored, string, error)) func() {
+		return a.conn.Call(v1.MethodSessionList, v1.ListSessionsRequest{Cursor: cursor}, func(raw json.RawMessage, err error) {
+			var r v1.ListSessionsResponse
+			if err = decode(raw, err, &r); err != nil {
+				page(nil, "", err)
+				return
+			}
+			var found []Stored
+			for _, s := range r.Sessions {
+				found = append(found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: LocalPath(s.CWD), UpdatedAt: s.UpdatedAt})
+			}
+			page(found, r.NextCursor, nil)
+		})
+	}, done)
 }
 
 // DeleteSession implements [Agent].

@@ -221,7 +221,13 @@ type outcome[T any] struct {
 func (p *peer) initialize() (Info, error) {
 	p.t.Helper()
 	done := make(chan outcome[Info], 1)
-	p.Initialize(func(i Info, err error) { done <- outcome[Info]{i, err} })
+	p.conn.Call("initialize", p.hello(), func(raw json.RawMessage, err error) {
+		var info Info
+		if err == nil {
+			info, err = p.welcome(raw)
+		}
+		done <- outcome[Info]{info, err}
+	})
 	o := receive(p.t, done)
 	return o.value, o.err
 }
@@ -307,7 +313,6 @@ func TestInitializeFails(t *testing.T) {
 		answer fakeagent.Step
 		want   string
 	}{
-		"another version": {fakeagent.Reply(`{"protocolVersion": 2}`), "it speaks version 2 of the protocol, this client version 1"},
 		"no version":      {fakeagent.Reply(`{}`), "its answer is malformed: "},
 		"null":            {fakeagent.Reply(`null`), "its answer is malformed: "},
 		"an error":        {fakeagent.Fail(-32603, "no model"), "no model (-32603)"},
@@ -562,10 +567,10 @@ func TestUpdates(t *testing.T) {
 		"an update that is no object": {`7`, UnknownUpdate{Type: "malformed ", Reason: "update: expected an object, got a number"}},
 		"plan": {
 			`{"sessionUpdate":"plan","entries":[{"content":"a","priority":"high","status":"pending"},{"content":"no status"},{"content":"b","priority":"huge","status":"done"}]}`,
-			PlanUpdate{[]PlanEntry{{"a", "high", "pending"}, {"b", "huge", "done"}}},
+			PlanUpdate{Entries: []PlanEntry{{"a", "high", "pending"}, {"b", "huge", "done"}}},
 		},
-		"plan, empty":   {`{"sessionUpdate":"plan","entries":[]}`, PlanUpdate{[]PlanEntry{}}},
-		"plan, no list": {`{"sessionUpdate":"plan","entries":"none"}`, PlanUpdate{[]PlanEntry{}}},
+		"plan, empty":   {`{"sessionUpdate":"plan","entries":[]}`, PlanUpdate{Entries: []PlanEntry{}}},
+		"plan, no list": {`{"sessionUpdate":"plan","entries":"none"}`, PlanUpdate{Entries: []PlanEntry{}}},
 		"available_commands_update": {
 			`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"plan","description":"d","input":{"hint":"what"}},{"name":"go","description":"e","input":null}]}`,
 			CommandsUpdate{[]Command{{"plan", "d", "what"}, {"go", "e", ""}}},
@@ -580,11 +585,11 @@ func TestUpdates(t *testing.T) {
 		"session_info_update, none": {`{"sessionUpdate":"session_info_update"}`, InfoUpdate{}},
 		"usage_update": {
 			`{"sessionUpdate":"usage_update","used":5,"size":100,"cost":{"amount":0.5,"currency":"EUR"}}`,
-			UsageUpdate{Usage{5, 100, &Cost{0.5, "EUR"}}},
+			UsageUpdate{Usage: Usage{5, 100, &Cost{0.5, "EUR"}}},
 		},
-		"usage_update without cost": {`{"sessionUpdate":"usage_update","used":5,"size":100}`, UsageUpdate{Usage{Used: 5, Size: 100}}},
+		"usage_update without cost": {`{"sessionUpdate":"usage_update","used":5,"size":100}`, UsageUpdate{Usage: Usage{Used: 5, Size: 100}}},
 		"usage_update with malformed cost": {
-			`{"sessionUpdate":"usage_update","used":5,"size":100,"cost":{"amount":"much"}}`, UsageUpdate{Usage{Used: 5, Size: 100}},
+			`{"sessionUpdate":"usage_update","used":5,"size":100,"cost":{"amount":"much"}}`, UsageUpdate{Usage: Usage{Used: 5, Size: 100}},
 		},
 		"usage_update without numbers": {`{"sessionUpdate":"usage_update"}`, UnknownUpdate{Type: "malformed usage_update", Reason: "update.used: required but missing"}},
 		"notice": {

@@ -4,26 +4,94 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
-// V2 speaks what tool calls need of version 2 of the protocol: it is the
-// [acp.Handler] of a connection. What arrives is translated on the reader
-// goroutine; what is about anything else is unknown to it.
-type V2 struct{ client Client }
+// V2 speaks version 2 of the protocol. What arrives is translated on the reader goroutine. Its methods may be called
+// from any goroutine.
+type V2 struct {
+	client Client
+	conn   *acp.Conn
 
-var _ acp.Handler = (*V2)(nil)
+	mu       sync.Mutex
+	turns    map[v2.SessionID]*turnV2               // guarded by mu: the prompts that are not done
+	working  map[v2.SessionID]bool                  // guarded by mu: sessions in which the agent works without a prompt
+	messages map[v2.SessionID]map[v2.MessageID]bool // guarded by mu: those that have been told
+	parents  map[v2.SessionID]v2.SessionID          // guarded by mu: of the sub-agents' sessions
+}
 
-// NewV2 returns the adapter.
-func NewV2(client Client) *V2 { return &V2{client: client} }
+var (
+	_ Agent       = (*V2)(nil)
+	_ acp.Handler = (*V2)(nil)
+)
+
+// NewV2 returns the adapter; it is to be started with the connection that it is the handler of.
+func NewV2(client Client) *V2 {
+	return &V2{
+		client: client,
+		turns: map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
+		messages: map[v2.SessionID]map[v2.MessageID]bool{}, parents: map[v2.SessionID]v2.SessionID{},
+	}
+}
+
+// Start gives the adapter its connection, before any call of its methods.
+func (a *V2) Start(conn *acp.Conn) { a.conn = conn }
+
+// capabilitiesV2 is what the client can.
+func capabilitiesV2() v2.ClientCapabilities {
+	return v2.ClientCapabilities{
+		Auth:        &v2.ClientAuthCapabilities{Terminal: &v2.Supported{}},
+		Elicitation: &v2.ElicitationCapabilities{Form: &v2.Supported{}, URL: &v2.Supported{}},
+	}
+}
+
+// welcome takes the answer to initialize.
+func (a *V2) welcome(raw json.RawMessage) (Info, error) {
+	var r v2.InitializeResponse
+	if err := decode(raw, nil, &r); err != nil {
+		return Info{}, err
+	}
+	info := Info{
+		Name: r.Info.Name, Title: r.Info.Title, Version: r.Info.Version, Protocol: r.ProtocolVersion,
+		Loads: true, Resumes: true, Lists: true, LogsOut: r.Capabilities.Auth != nil, Steers: steers(r.Meta),
+	}
+	if s := r.Capabilities.Session; s != nil {
+		info.Deletes = s.Delete != nil
+		if p := s.Prompt; p != nil {
+			info.Images, info.Audio, info.EmbeddedContext = p.Image != nil, p.Audio != nil, p.EmbeddedContext != nil
+		}
+	}
+	for _, m := range r.AuthMethods {
+		method := AuthMethod{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Type: AuthType(m.Type), Args: m.Args}
+		for _, v := range m.Env {
+			if method.Env == nil {
+				method.Env = map[string]string{}
+			}
+			method.Env[v.Name] = v.Value
+		}
+		info.AuthMethods = append(info.AuthMethods, method)
+	}
+	return info, nil
+}
 
 // HandleNotification implements [acp.Handler].
 func (a *V2) HandleNotification(method string, params json.RawMessage) {
-	if method != v2.MethodSessionUpdate {
-		return
+	switch method {
+	case v2.MethodSessionUpdate:
+		a.sessionUpdate(params)
+	case v1.MethodElicitationComplete:
+		var n v1.CompleteElicitationNotification
+		if acp.DecodeMessage(params, &n) == nil { // of an unknown one nothing comes either
+			a.client.ElicitationCompleted(string(n.ElicitationID))
+		}
 	}
+}
+
+func (a *V2) sessionUpdate(params json.RawMessage) {
 	var n v2.UpdateSessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
@@ -31,23 +99,42 @@ func (a *V2) HandleNotification(method string, params json.RawMessage) {
 		}
 		return
 	}
-	if u := updateV2(n.Update); u != nil {
-		a.client.Update(string(n.SessionID), u)
+	for _, u := range a.updates(n.SessionID, n.Update) {
+		a.client.Update(string(a.rootOf(n.SessionID)), u)
 	}
 }
 
 // HandleRequest implements [acp.Handler].
 func (a *V2) HandleRequest(r *acp.Request) {
-	if r.Method != v2.MethodSessionRequestPermission {
-		r.ReplyError(acp.ErrMethodNotFound(r.Method))
-		return
+	switch r.Method {
+	case v2.MethodSessionRequestPermission:
+		requestV2(r, a.requestPermission)
+	case v1.MethodElicitationCreate:
+		requestV2(r, func(r *acp.Request, p *v1.CreateElicitationRequest) {
+			p.SessionID = v1.SessionID(a.rootOf(v2.SessionID(p.SessionID)))
+			elicit(a.client, r, p)
+		})
+	default:
+		extend(a.client, r)
 	}
-	var p v2.RequestPermissionRequest
-	if err := acp.DecodeMessage(r.Params, &p); err != nil {
+}
+
+// requestV2 decodes a method's parameters before f is called.
+func requestV2[T any](r *acp.Request, f func(*acp.Request, *T)) {
+	var params T
+	if err := acp.DecodeMessage(r.Params, &params); err != nil {
 		r.ReplyError(&acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("invalid params of %s: %v", r.Method, err)})
 		return
 	}
-	req := permissionV2(&p)
+	f(r, &params)
+}
+
+func (a *V2) requestPermission(r *acp.Request, p *v2.RequestPermissionRequest) {
+	req := permissionV2(p)
+	if root := a.rootOf(p.SessionID); root != p.SessionID {
+		req.SessionID = string(root)
+		req.Call.Parent = acp.Set(subagentCall(p.SessionID))
+	}
 	req.Context = r.Context()
 	req.Reply = func(optionID string) {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
@@ -12,21 +13,193 @@ import (
 // This file converts the types of version 2 into the model's, which has their
 // shape.
 
-// updateV2 translates one update of the wire.
-func updateV2(u v2.SessionUpdate) Update {
+// updates translates one update of the wire, of the user's session or of a sub-agent's.
+func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
+	root := a.rootOf(id)
 	switch u := u.(type) {
+	case *v2.UserMessageChunk:
+		if id != root {
+			return nil // what its parent has told it, which its call shows
+		}
+		return a.chunk(id, RoleUser, v2.ContentChunk(*u))
+	case *v2.AgentMessageChunk:
+		return a.chunk(id, RoleAgent, v2.ContentChunk(*u))
+	case *v2.AgentThoughtChunk:
+		return a.chunk(id, RoleThought, v2.ContentChunk(*u))
+	case *v2.UserMessage:
+		if id != root {
+			return nil
+		}
+		return a.message(id, RoleUser, v2.Message(*u))
+	case *v2.AgentMessage:
+		return a.message(id, RoleAgent, v2.Message(*u))
+	case *v2.AgentThought:
+		return a.message(id, RoleThought, v2.Message(*u))
 	case *v2.ToolCallUpdate:
-		return patchedV2(u)
+		p := patchedV2(u)
+		if id != root {
+			p.Parent = acp.Set(subagentCall(id))
+		}
+		return []Update{p}
 	case *v2.ToolCallContentChunk:
-		return ToolCallChunk{ID: string(u.ToolCallID), Content: toolContentV2([]v2.ToolCallContent{u.Content})}
+		return []Update{ToolCallChunk{ID: string(u.ToolCallID), Content: toolContentV2([]v2.ToolCallContent{u.Content})}}
 	case *v2.TerminalUpdate:
-		return terminalPatchV2(u)
+		return []Update{terminalPatchV2(u)}
 	case *v2.TerminalOutputChunk:
-		return TerminalChunk{ID: string(u.TerminalID), Data: u.Data}
+		return []Update{TerminalChunk{ID: string(u.TerminalID), Data: u.Data}}
+	case *v2.Notice:
+		return []Update{Notice{Severity: u.Severity, Title: u.Title, Description: u.Description}}
 	case *v2.Unknown:
-		return UnknownUpdate{Type: u.Type, Raw: u.Raw}
+		return a.unknown(id, u)
+	}
+	if id != root {
+		return nil // a sub-agent's options and state are nothing that the user sets or waits for
+	}
+	switch u := u.(type) {
+	case *v2.StateUpdate:
+		return a.state(id, u)
+	case *v2.PlanUpdate:
+		p := PlanUpdate{ID: u.Plan.PlanID, Entries: make([]PlanEntry, len(u.Plan.Entries))}
+		for i, e := range u.Plan.Entries {
+			p.Entries[i] = PlanEntry{Content: e.Content, Priority: e.Priority, Status: e.Status}
+		}
+		if u.Plan.Type != "items" {
+			return []Update{p, UnknownUpdate{Type: "plan of type " + u.Plan.Type}}
+		}
+		return []Update{p}
+	case *v2.AvailableCommandsUpdate:
+		return []Update{CommandsUpdate{Commands: commandsV2(u.AvailableCommands)}}
+	case *v2.ConfigOptionUpdate:
+		return []Update{OptionsUpdate{Options: optionsV2(u.ConfigOptions)}}
+	case *v2.SessionInfoUpdate:
+		return []Update{InfoUpdate{Title: u.Title}}
+	case *v2.UsageUpdate:
+		usage := Usage{Used: u.Used, Size: u.Size}
+		if cost, ok := u.Cost.Get(); ok {
+			usage.Cost = &Cost{Amount: cost.Amount, Currency: cost.Currency}
+		}
+		return []Update{UsageUpdate{Usage: usage, NoCost: u.Cost.IsNull()}}
+	case *v2.CompactionUpdate:
+		return []Update{CompactionPatch{ID: u.CompactionID, Status: u.Status, Summary: mapOpt(u.Summary, blocksV2), Error: u.Error}}
+	case *v2.CompactionSummaryChunk:
+		return []Update{CompactionChunk{ID: u.CompactionID, Content: blockV2(u.Content)}}
 	}
 	return nil
+}
+
+func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
+	a.told(id, role, c.MessageID)
+	return []Update{MessageChunk{MessageID: string(c.MessageID), Role: role, Content: blockV2(c.Content)}}
+}
+
+// told notes a message, and reports whether it was known before. One of the user's that begins is what comes of a
+// prompt: the session has not become idle since.
+func (a *V2) told(id v2.SessionID, role Role, message v2.MessageID) (known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.messages[id] == nil {
+		a.messages[id] = map[v2.MessageID]bool{}
+	}
+	known = a.messages[id][message]
+	a.messages[id][message] = true
+	if t := a.turns[id]; t != nil && role == RoleUser && !known {
+		t.ended = nil
+	}
+	return known
+}
+
+// message makes a message, or replaces one.
+func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
+	if m.Content.IsZero() {
+		return nil
+	}
+	blocks := blocksV2(m.Content.Or(nil))
+	if a.told(id, role, m.MessageID) {
+		return []Update{MessagePatch{MessageID: string(m.MessageID), Role: role, Content: blocks}}
+	}
+	updates := make([]Update, len(blocks))
+	for i, b := range blocks {
+		updates[i] = MessageChunk{MessageID: string(m.MessageID), Role: role, Content: b}
+	}
+	return updates
+}
+
+func commandsV2(list []v2.AvailableCommand) []Command {
+	var commands []Command
+	for _, c := range list {
+		command := Command{Name: c.Name, Description: c.Description}
+		if c.Input != nil {
+			command.Hint = c.Input.Hint
+		}
+		commands = append(commands, command)
+	}
+	return commands
+}
+
+// optionsV2 leaves out options of a type this client cannot set.
+func optionsV2(list []v2.SessionConfigOption) []Option {
+	var options []Option
+	for _, w := range list {
+		o := Option{ID: string(w.ConfigID), Name: w.Name, Description: w.Description, Category: w.Category, Via: ViaConfig}
+		switch k := w.Kind.(type) {
+		case *v2.SessionConfigSelect:
+			o.Type, o.Value = "select", string(k.CurrentValue)
+			o.Choices = choicesV2("", k.Options.Ungrouped)
+			for _, g := range k.Options.Groups {
+				o.Choices = append(o.Choices, choicesV2(g.Name, g.Options)...)
+			}
+		case *v2.SessionConfigBoolean:
+			o.Type, o.Value = "boolean", strconv.FormatBool(k.CurrentValue)
+		default:
+			continue
+		}
+		options = append(options, o)
+	}
+	return options
+}
+
+func choicesV2(group string, list []v2.SessionConfigSelectOption) []Choice {
+	var out []Choice
+	for _, c := range list {
+		out = append(out, Choice{Value: string(c.Value), Name: c.Name, Description: c.Description, Group: group})
+	}
+	return out
+}
+
+func blocksV2(list []v2.ContentBlock) []Content {
+	content := make([]Content, len(list))
+	for i, b := range list {
+		content[i] = blockV2(b)
+	}
+	return content
+}
+
+func toBlocksV2(prompt []Content) []v2.ContentBlock {
+	blocks := make([]v2.ContentBlock, len(prompt))
+	for i, b := range prompt {
+		blocks[i] = toBlockV2(b)
+	}
+	return blocks
+}
+
+// toBlockV2 is a block of a prompt. Blocks of unknown type only ever come in.
+func toBlockV2(c Content) v2.ContentBlock {
+	switch c := c.(type) {
+	case Text:
+		return &v2.TextContent{Text: c.Text}
+	case Image:
+		return &v2.ImageContent{MIMEType: c.MimeType, Data: c.Data, URI: c.URI}
+	case Audio:
+		return &v2.AudioContent{MIMEType: c.MimeType, Data: c.Data}
+	case ResourceLink:
+		return &v2.ResourceLink{URI: c.URI, Name: c.Name, Title: c.Title, MIMEType: c.MimeType, Description: c.Description}
+	case Resource:
+		if c.Blob != "" {
+			return &v2.EmbeddedResource{Resource: v2.EmbeddedResourceResource{Blob: &v2.BlobResourceContents{URI: c.URI, MIMEType: c.MimeType, Blob: c.Blob}}}
+		}
+		return &v2.EmbeddedResource{Resource: v2.EmbeddedResourceResource{Text: &v2.TextResourceContents{URI: c.URI, MIMEType: c.MimeType, Text: c.Text}}}
+	}
+	return &v2.TextContent{}
 }
 
 func patchedV2(c *v2.ToolCallUpdate) ToolCallPatch {

@@ -1,6 +1,5 @@
-// Package v2 has the messages of version 2 of the Agent Client Protocol that tool calls need: the
-// calls, their content, the terminals that the agent owns, and requests for permission. A Go type
-// stands for each type of the schema, under the schema's name.
+// Package v2 has the messages of version 2 of the Agent Client Protocol, but for elicitation, which is
+// version 1's. A Go type stands for each type of the schema, under the schema's name.
 //
 // Encode with encoding/json; decode with [acp.Decode], which obeys the `wire` tags. Unions are
 // sealed interfaces whose variants are pointers; what has no known variant is an [Unknown].

@@ -55,6 +55,8 @@ type (
 		Login   string            `msgpack:"login"`
 		Quirks  map[string]bool   `msgpack:"quirks"`
 		Options map[string]string `msgpack:"options"`
+
+		Protocol int `msgpack:"protocol"` // the version to ask for; 0 stands for 1
 	}
 	Close   struct{ In }
 	Restart struct{ In }

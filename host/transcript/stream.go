@@ -29,9 +29,13 @@ type stream struct {
 	fitter       fitter
 
 	describe func(session.Content) string // puts a block that is no text in words
+
+	replaced int // the message's, when the stream began
 }
 
-func (t *Transcript) newStream() *stream { return &stream{describe: t.describe} }
+func (t *Transcript) newStream(m *session.Message) *stream {
+	return &stream{describe: t.describe, replaced: m.Replaced}
+}
 
 // maxLink is about how long a line is that stands for a block, in bytes.
 const maxLink = 1000
@@ -104,6 +108,13 @@ func cut(text []byte, room int) int {
 func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 	b := t.blocks[i]
 	s, m := b.stream, b.entry.(*session.Message)
+	if s.replaced != m.Replaced { // it begins anew
+		b.stream = t.newStream(m)
+		if rows := t.page.Rows(i); rows > 0 {
+			return &page.Edit{Row: row, EndRow: row + rows}, false
+		}
+		s = b.stream
+	}
 	var raw, text string
 	var done bool
 	for text == "" && !done { // what is cut takes no room

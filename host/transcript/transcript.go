@@ -130,7 +130,7 @@ func (t *Transcript) add() *block {
 		t.calls[e] = b
 	case *session.Message:
 		if e.Role == session.RoleAgent {
-			b.stream = t.newStream()
+			b.stream = t.newStream(e)
 		}
 	}
 	b.parent = t.parentOf(b)
@@ -218,7 +218,7 @@ func (t *Transcript) Reset() {
 	for _, b := range t.blocks {
 		b.lines, b.next = page.Lines[styled.Line]{}, nil
 		if b.stream != nil {
-			b.stream = t.newStream()
+			b.stream = t.newStream(b.entry.(*session.Message))
 		}
 	}
 }

@@ -34,9 +34,24 @@ sub[''] = {
 
 sub.new = {
   run = function(args)
-    show(require('acp').new({ agent = args ~= '' and args or nil }))
+    local opts = {}
+    for word in args:gmatch('%S+') do
+      local protocol = word:match('^protocol=(.*)')
+      if protocol then
+        opts.protocol = tonumber(protocol) or protocol
+      elseif opts.agent then
+        return warn(('this is one agent too many: %s'):format(word))
+      else
+        opts.agent = word
+      end
+    end
+    show(require('acp').new(opts))
   end,
-  complete = function()
+  complete = function(args)
+    local agent = args:match('^(%S+)%s')
+    if agent then
+      return { agent .. ' protocol=1', agent .. ' protocol=2' }
+    end
     local names = vim.tbl_map(function(agent)
       return agent.name
     end, require('acp.session.start').agents())

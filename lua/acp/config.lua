@@ -463,9 +463,6 @@ local function without_effect(config)
     end
   end
   for name, agent in pairs(config.agents) do
-    if agent.protocol == 2 then
-      table.insert(names, ('agents.%s.protocol = 2'):format(name))
-    end
     if agent.mcp_servers and next(agent.mcp_servers) then
       table.insert(names, ('agents.%s.mcp_servers'):format(name))
     end

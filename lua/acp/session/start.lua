@@ -69,6 +69,7 @@ local function spec(agent)
     cwd = agent.cwd and vim.fs.normalize(vim.fn.fnamemodify(agent.cwd, ':p')) or nil,
     install = agent.install,
     login = agent.login,
+    protocol = agent.protocol,
   }
   for _, key in ipairs({ 'env', 'quirks', 'options' }) do
     if agent[key] and next(agent[key]) then
@@ -94,12 +95,15 @@ local function folder(cwd)
 end
 
 ---Opens a session, a new one or one that the agent keeps.
----@param opts {agent?: string, cwd?: string, agent_session_id?: string, title?: string}
+---@param opts {agent?: string, cwd?: string, agent_session_id?: string, title?: string, protocol?: 1|2}
 ---@return integer? id, string? err
 local function open(opts)
   local agent, err = pick_agent(opts.agent)
   if not agent then
     return nil, err
+  end
+  if opts.protocol then
+    agent = vim.tbl_extend('force', agent, { protocol = opts.protocol })
   end
   local ok, failure = host.ensure()
   if not ok then
@@ -181,11 +185,14 @@ function M.restart(opts)
 end
 
 ---Starts a session. It opens no window.
----@param opts? {agent?: string, cwd?: string}
+---@param opts? {agent?: string, cwd?: string, protocol?: 1|2}
 ---@return integer? id, string? err
 function M.new(opts)
   opts = opts or {}
-  return open({ agent = opts.agent, cwd = opts.cwd })
+  if opts.protocol and opts.protocol ~= 1 and opts.protocol ~= 2 then
+    return nil, 'the protocol is 1 or 2'
+  end
+  return open({ agent = opts.agent, cwd = opts.cwd, protocol = opts.protocol })
 end
 
 ---Takes up a session that the agent keeps; the same one again when it is open already, whose agent

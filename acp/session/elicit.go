@@ -13,6 +13,11 @@ import (
 
 func (a *V1) createElicitation(r *acp.Request, p *v1.CreateElicitationRequest) {
 	a.interrupt(p.SessionID)
+	elicit(a.client, r, p)
+}
+
+// elicit asks the user what a request of either version asks: they do not differ in this.
+func elicit(client Client, r *acp.Request, p *v1.CreateElicitationRequest) {
 	e := ElicitationRequest{
 		Context: r.Context(), SessionID: string(p.SessionID), ToolCallID: string(p.ToolCallID), Message: p.Message,
 		Reply: func(answer ElicitationAnswer) {
@@ -31,7 +36,7 @@ func (a *V1) createElicitation(r *acp.Request, p *v1.CreateElicitationRequest) {
 		},
 	}
 	refuse := func(why string) {
-		a.client.Update(e.SessionID, Notice{Severity: "warning", Title: "A question was declined: " + why + "."})
+		client.Update(e.SessionID, Notice{Severity: "warning", Title: "A question was declined: " + why + "."})
 		r.ReplyError(&acp.Error{Code: acp.CodeInvalidParams, Message: why})
 	}
 	switch mode := p.Mode.(type) {
@@ -48,7 +53,7 @@ func (a *V1) createElicitation(r *acp.Request, p *v1.CreateElicitationRequest) {
 		refuse(fmt.Sprintf("this client cannot ask in the mode %q", mode.Type))
 		return
 	}
-	a.client.Elicit(e)
+	client.Elicit(e)
 }
 
 // formOf is a form of the wire. An error is a field that must be filled in and is of no known type.

@@ -1,0 +1,115 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp/v2"
+)
+
+// NewSession implements [Agent].
+func (a *V2) NewSession(cwd string, done func(Setup, error)) (cancel func()) {
+	return a.conn.Call(v2.MethodSessionNew, v2.NewSessionRequest{CWD: cwd}, func(raw json.RawMessage, err error) {
+		var r v2.NewSessionResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(Setup{}, err)
+			return
+		}
+		done(a.opened(r.SessionID, r.SessionChoices), nil)
+	})
+}
+
+// opened is a session that the agent has opened.
+func (a *V2) opened(id v2.SessionID, c v2.SessionChoices) Setup {
+	return Setup{SessionID: string(id), Options: optionsV2(c.ConfigOptions), Commands: commandsV2(c.AvailableCommands)}
+}
+
+// LoadSession implements [Agent].
+func (a *V2) LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
+	a.forget(v2.SessionID(sessionID))
+	return a.resume(v2.ResumeSessionRequest{SessionID: v2.SessionID(sessionID), CWD: cwd, ReplayFrom: &v2.ReplayFrom{Type: "start"}}, done)
+}
+
+// ResumeSession implements [Agent].
+func (a *V2) ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
+	return a.resume(v2.ResumeSessionRequest{SessionID: v2.SessionID(sessionID), CWD: cwd}, done)
+}
+
+func (a *V2) resume(request v2.ResumeSessionRequest, done func(Setup, error)) (cancel func()) {
+	return a.conn.Call(v2.MethodSessionResume, request, func(raw json.RawMessage, err error) {
+		var choices v2.SessionChoices
+		if err = decode(raw, err, &choices); err != nil {
+			done(Setup{}, err)
+			return
+		}
+		done(a.opened(request.SessionID, choices), nil)
+	})
+}
+
+// forget drops what is known of a session that is told anew, or closed.
+func (a *V2) forget(id v2.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.messages, id)
+	delete(a.working, id)
+	for child, parent := range a.parents {
+		if parent == id {
+			delete(a.parents, child)
+		}
+	}
+}
+
+// ListSessions implements [Agent].
+func (a *V2) ListSessions(done func([]Stored, error)) (cancel func()) {
+	return list(func(cursor string, page func([]Stored, string, error)) func() {
+		return a.conn.Call(v2.MethodSessionList, v2.ListSessionsRequest{Cursor: cursor}, func(raw json.RawMessage, err error) {
+			var r v2.ListSessionsResponse
+			if err = decode(raw, err, &r); err != nil {
+				page(nil, "", err)
+				return
+			}
+			var found []Stored
+			for _, s := range r.Sessions {
+				found = append(found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: LocalPath(s.CWD), UpdatedAt: s.UpdatedAt})
+			}
+			page(found, r.NextCursor, nil)
+		})
+	}, done)
+}
+
+// DeleteSession implements [Agent].
+func (a *V2) DeleteSession(sessionID string, done func(error)) (cancel func()) {
+	return a.conn.Call(v2.MethodSessionDelete, v2.DeleteSessionRequest{SessionID: v2.SessionID(sessionID)}, justDone(done))
+}
+
+// Close implements [Agent].
+func (a *V2) Close(sessionID string) {
+	id := v2.SessionID(sessionID)
+	a.forget(id)
+	a.conn.Call(v2.MethodSessionClose, v2.CloseSessionRequest{SessionID: id}, func(json.RawMessage, error) {})
+}
+
+// Authenticate implements [Agent].
+func (a *V2) Authenticate(methodID string, done func(error)) (cancel func()) {
+	return a.conn.Call(v2.MethodAuthLogin, v2.LoginAuthRequest{MethodID: v2.AuthMethodID(methodID)}, justDone(done))
+}
+
+// Logout implements [Agent].
+func (a *V2) Logout(done func(error)) (cancel func()) {
+	return a.conn.Call(v2.MethodAuthLogout, v2.LogoutAuthRequest{}, justDone(done))
+}
+
+// SetOption implements [Agent].
+func (a *V2) SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func()) {
+	request := v2.SetSessionConfigOptionRequest{SessionID: v2.SessionID(sessionID), ConfigID: v2.SessionConfigID(o.ID), Type: "id", Value: value}
+	if o.Type == "boolean" {
+		request.Type, request.Value = "boolean", value == "true"
+	}
+	return a.conn.Call(v2.MethodSessionSetConfigOption, request, func(raw json.RawMessage, err error) {
+		var r v2.SetSessionConfigOptionResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(nil, err)
+			return
+		}
+		done(optionsV2(r.ConfigOptions), nil)
+	})
+}

@@ -1,0 +1,159 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v2"
+)
+
+// turnV2 is a prompt of the client's. The answer to it says only that it has been taken; what the session does is told
+// by its state (specification: Prompt Lifecycle).
+type turnV2 struct {
+	done  func(StopReason, error)
+	taken bool            // the prompt was answered
+	ended *v2.StateUpdate // the session became idle before that
+}
+
+// Prompt implements [Agent].
+func (a *V2) Prompt(sessionID string, prompt []Content, done func(StopReason, error)) {
+	id, t := v2.SessionID(sessionID), &turnV2{done: done}
+	a.mu.Lock()
+	a.turns[id] = t
+	a.mu.Unlock()
+	a.conn.Call(v2.MethodSessionPrompt, v2.PromptRequest{SessionID: id, Prompt: toBlocksV2(prompt)}, func(raw json.RawMessage, err error) {
+		var r v2.PromptResponse
+		if err = decode(raw, err, &r); err != nil {
+			a.finish(id, t, "", err)
+			return
+		}
+		a.mu.Lock()
+		t.taken = true
+		ended := t.ended
+		a.mu.Unlock()
+		if ended != nil {
+			a.idle(id, t, ended)
+		}
+	})
+}
+
+// finish ends a prompt, once.
+func (a *V2) finish(id v2.SessionID, t *turnV2, reason StopReason, err error) {
+	a.mu.Lock()
+	open := a.turns[id] == t
+	if open {
+		delete(a.turns, id)
+	}
+	a.mu.Unlock()
+	if open {
+		t.done(reason, err)
+	}
+}
+
+// state takes in what a session of the user's does.
+func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) []Update {
+	a.mu.Lock()
+	t, working := a.turns[id], a.working[id]
+	idle := u.State == v2.StateIdle
+	begins := t == nil && !working && u.State == v2.StateRunning
+	if begins {
+		a.working[id] = true
+	}
+	ends := idle && working
+	switch {
+	case ends:
+		delete(a.working, id)
+	case t != nil && !t.taken && idle:
+		t.ended = u
+	case t != nil && !idle:
+		t.ended = nil // that was of what came before
+	}
+	taken := t != nil && t.taken
+	a.mu.Unlock()
+
+	var updates []Update
+	if u.Background != nil {
+		updates = append(updates, a.background(u.Background))
+	}
+	switch {
+	case begins:
+		updates = append(updates, OwnWork{})
+	case ends:
+		reason, err := stopV2(u)
+		updates = append(updates, OwnWork{Ended: true, StopReason: reason, Err: err})
+	case idle && taken:
+		for _, said := range updates {
+			a.client.Update(string(id), said)
+		}
+		a.idle(id, t, u)
+		return nil
+	}
+	return updates
+}
+
+// idle ends a prompt as the state says.
+func (a *V2) idle(id v2.SessionID, t *turnV2, u *v2.StateUpdate) {
+	if n := u.Usage; n != nil {
+		a.client.Update(string(id), TurnTokens{
+			Total: n.TotalTokens, Input: n.InputTokens, Output: n.OutputTokens,
+			Thought: n.ThoughtTokens, Read: n.CachedReadTokens, Written: n.CachedWriteTokens,
+		})
+	}
+	reason, err := stopV2(u)
+	a.finish(id, t, reason, err)
+}
+
+// stopV2 is why a session has become idle. Without a reason it has come to its end.
+func stopV2(u *v2.StateUpdate) (StopReason, error) {
+	switch {
+	case u.StopReason == "":
+		return StopEndTurn, nil
+	case u.StopReason != v2.StopError:
+		return StopReason(u.StopReason), nil
+	case u.Error != nil:
+		return "", u.Error
+	}
+	return "", errors.New("it does not say which")
+}
+
+// background is what goes on beside a session's turns.
+func (a *V2) background(list []v2.Background) Background {
+	var b Background
+	for _, w := range list {
+		switch {
+		case w.ToolCallID != "":
+			b.Calls = append(b.Calls, string(w.ToolCallID))
+		case w.TerminalID != "":
+			b.Terminals = append(b.Terminals, string(w.TerminalID))
+		case w.SessionID != "":
+			b.Calls = append(b.Calls, subagentCall(w.SessionID))
+		}
+	}
+	return b
+}
+
+// Steer implements [Agent].
+func (a *V2) Steer(sessionID string, words []Content, done func(taken bool, err error)) {
+	request := struct {
+		SessionID v2.SessionID              `json:"sessionId"`
+		Prompt    acp.List[v2.ContentBlock] `json:"prompt"`
+		Meta      v1.SteeringMeta           `json:"_meta"`
+	}{SessionID: v2.SessionID(sessionID), Prompt: toBlocksV2(words)}
+	request.Meta.Steering.IdleBehavior = "promptRequired"
+	a.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
+		var r v1.SteeringResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(false, err)
+			return
+		}
+		done(r.Outcome == v1.SteeringInjected || r.Outcome == v1.SteeringStartedNewTurn, nil)
+	})
+}
+
+// Cancel implements [Agent].
+func (a *V2) Cancel(sessionID string) {
+	// An error means that the connection has ended, which its owner is told.
+	_ = a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: v2.SessionID(sessionID)})
+}

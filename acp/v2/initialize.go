@@ -1,0 +1,133 @@
+package v2
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// MethodInitialize begins a connection.
+const MethodInitialize = "initialize"
+
+// Version is the number of this version of the protocol.
+const Version = 2
+
+// InitializeRequest offers a version and says what the client is and can. See "Initialization".
+type InitializeRequest struct {
+	ProtocolVersion int                `json:"protocolVersion" wire:"required"`
+	Info            Implementation     `json:"info" wire:"required"`
+	Capabilities    ClientCapabilities `json:"capabilities,omitzero" wire:"lenient"`
+	Meta            json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// InitializeResponse chooses the version and says what the agent is and can. See "Initialization".
+type InitializeResponse struct {
+	ProtocolVersion int                  `json:"protocolVersion" wire:"required"`
+	Info            Implementation       `json:"info" wire:"required"`
+	Capabilities    AgentCapabilities    `json:"capabilities,omitzero" wire:"lenient"`
+	AuthMethods     acp.List[AuthMethod] `json:"authMethods,omitzero" wire:"lenient,skip"`
+	Meta            json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// Implementation names a program.
+type Implementation struct {
+	Name    string          `json:"name" wire:"required"`
+	Title   string          `json:"title,omitzero" wire:"lenient"`
+	Version string          `json:"version" wire:"required"`
+	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// ClientCapabilities are what the client can beside the baseline.
+type ClientCapabilities struct {
+	Auth        *ClientAuthCapabilities  `json:"auth,omitzero" wire:"lenient"`
+	Elicitation *ElicitationCapabilities `json:"elicitation,omitzero" wire:"lenient"`
+	Meta        json.RawMessage          `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// ClientAuthCapabilities are the ways to log in that need the client.
+type ClientAuthCapabilities struct {
+	Terminal *Supported      `json:"terminal,omitzero" wire:"lenient"`
+	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// ElicitationCapabilities are the ways in which the user can be asked.
+type ElicitationCapabilities struct {
+	Form *Supported      `json:"form,omitzero" wire:"lenient"`
+	URL  *Supported      `json:"url,omitzero" wire:"lenient"`
+	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// AgentCapabilities are what the agent can beside the baseline.
+type AgentCapabilities struct {
+	Session *SessionCapabilities `json:"session,omitzero" wire:"lenient"`
+	Auth    *Supported           `json:"auth,omitzero" wire:"lenient"`
+	Meta    json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// SessionCapabilities are what the agent's sessions can. New, list, resume and close need none.
+type SessionCapabilities struct {
+	Prompt                *PromptCapabilities `json:"prompt,omitzero" wire:"lenient"`
+	MCP                   *MCPCapabilities    `json:"mcp,omitzero" wire:"lenient"`
+	Delete                *Supported          `json:"delete,omitzero" wire:"lenient"`
+	AdditionalDirectories *Supported          `json:"additionalDirectories,omitzero" wire:"lenient"`
+	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// PromptCapabilities are what a prompt may have beside text and links.
+type PromptCapabilities struct {
+	Image           *Supported      `json:"image,omitzero" wire:"lenient"`
+	Audio           *Supported      `json:"audio,omitzero" wire:"lenient"`
+	EmbeddedContext *Supported      `json:"embeddedContext,omitzero" wire:"lenient"`
+	Meta            json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// MCPCapabilities are the kinds of MCP servers that the agent can use.
+type MCPCapabilities struct {
+	Stdio *Supported      `json:"stdio,omitzero" wire:"lenient"`
+	HTTP  *Supported      `json:"http,omitzero" wire:"lenient"`
+	Meta  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// Methods of logging in and out, sent by the client.
+const (
+	MethodAuthLogin  = "auth/login"
+	MethodAuthLogout = "auth/logout"
+)
+
+// AuthMethodID names a way to log in.
+type AuthMethodID string
+
+// AuthMethod is a way to log in, of an unknown type too. See "Authentication".
+type AuthMethod struct {
+	Type        string          `json:"type" wire:"required"` // see [AuthMethodAgent]
+	MethodID    AuthMethodID    `json:"methodId" wire:"required"`
+	Name        string          `json:"name" wire:"required"`
+	Description string          `json:"description,omitzero" wire:"lenient"`
+	Args        []string        `json:"args,omitzero" wire:"lenient"`     // of a terminal login
+	Env         []EnvVariable   `json:"env,omitzero" wire:"lenient,skip"` // of a terminal login
+	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// The types of [AuthMethod].
+const (
+	AuthMethodAgent    = "agent"    // the agent does it all
+	AuthMethodTerminal = "terminal" // the client runs the agent's program, with Args and Env
+)
+
+// EnvVariable is a variable of an environment.
+type EnvVariable struct {
+	Name  string          `json:"name" wire:"required"`
+	Value string          `json:"value" wire:"required"`
+	Meta  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// LoginAuthRequest logs in. See "Authentication".
+type LoginAuthRequest struct {
+	MethodID AuthMethodID    `json:"methodId" wire:"required"`
+	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// LogoutAuthRequest logs out.
+type LogoutAuthRequest struct {
+	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
