@@ -76,6 +76,11 @@ func (h *Host) forgetSaved(agent, id string) {
 			h.saves.Remove(e.Key())
 		}
 	}
+	if h.history != nil {
+		if err := h.history.Remove(agent, id); err != nil {
+			h.log.Warn(err.Error())
+		}
+	}
 }
 
 // cleanCheckpoints keeps the store small; what the open sessions have stays.
