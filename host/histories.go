@@ -6,12 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
+	"path"
 	"regexp"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/history"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // record keeps the conversation with the agent's session from here on.
@@ -80,6 +87,150 @@ func (s *Session) replayed() {
 	for _, u := range more {
 		s.bring(u)
 	}
+}
+
+// withTranscripts adds to the sessions of which a review is saved those of which only the transcript is kept.
+func (h *Host) withTranscripts(list []rpc.SavedSession) []rpc.SavedSession {
+	if h.history == nil {
+		return list
+	}
+	kept, err := h.history.List()
+	if err != nil {
+		h.log.Warn(err.Error())
+	}
+	for _, e := range kept {
+		at := slices.IndexFunc(list, func(s rpc.SavedSession) bool { return s.Agent == e.Agent && s.AgentSessionID == e.ID })
+		if at < 0 {
+			t := h.transcript(e)
+			list = append(list, rpc.SavedSession{StoredSession: t.StoredSession, Agent: t.Agent, AgentTitle: t.AgentTitle})
+		} else if list[at].Title == "" {
+			list[at].Title = e.Title
+		}
+	}
+	return list
+}
+
+// transcript is a kept transcript as Lua knows it.
+func (h *Host) transcript(e history.Entry) rpc.Transcript {
+	return rpc.Transcript{
+		Agent: e.Agent, AgentTitle: e.AgentTitle, Path: transcriptPath(e.Agent, h.history.Name(e.About)),
+		StoredSession: rpc.StoredSession{
+			AgentSessionID: e.ID, Cwd: e.Cwd, Title: styled.OneLine(e.Title), UpdatedAt: e.Saved.UTC().Format(time.RFC3339),
+		},
+	}
+}
+
+// transcriptPath names the buffer of a kept transcript.
+func transcriptPath(agent, name string) string {
+	return "acp://history/" + url.PathEscape(agent) + "/" + name
+}
+
+// flushHistory has all written that was said until now.
+func (h *Host) flushHistory() {
+	var writes sync.WaitGroup
+	h.eachSession(func(s *Session) {
+		writes.Add(1)
+		if !s.base.Box.Put(func() { s.recorder.Flush(writes.Done) }) {
+			writes.Done()
+		}
+	})
+	writes.Wait()
+}
+
+const nothingKept = "What is said is not kept, as its folder cannot be written. :checkhealth acp says more."
+
+// foundLimit is how many lines a search finds.
+const foundLimit = 1000
+
+func (h *Host) searchHistory(m rpc.SearchHistory) {
+	if h.history == nil {
+		h.editor.Answer(m.Callback, nil, nothingKept)
+		return
+	}
+	h.flushHistory()
+	found, err := h.history.Search(h.over, m.Text, foundLimit)
+	if err != nil {
+		h.editor.Answer(m.Callback, nil, fmt.Sprintf("The kept transcripts cannot be searched: %v.", err))
+		return
+	}
+	list := make([]rpc.FoundLine, len(found))
+	for i, f := range found {
+		list[i] = rpc.FoundLine{
+			Session: f.ID, Agent: f.Agent, Cwd: f.Cwd, Line: f.Line, Path: transcriptPath(f.Agent, f.Name),
+			Text: f.Text, Title: styled.OneLine(f.Title),
+		}
+		if !f.At.IsZero() {
+			list[i].Time = f.At.UTC().Format(time.RFC3339)
+		}
+	}
+	h.editor.Answer(m.Callback, list, "")
+}
+
+func (h *Host) listHistory(callback int) {
+	if h.history == nil {
+		h.editor.Answer(callback, nil, nothingKept)
+		return
+	}
+	h.flushHistory()
+	kept, err := h.history.List()
+	if err != nil {
+		h.editor.Answer(callback, nil, fmt.Sprintf("The kept transcripts cannot be listed: %v.", err))
+		return
+	}
+	list := make([]rpc.Transcript, len(kept))
+	for i, e := range kept {
+		list[i] = h.transcript(e)
+	}
+	h.editor.Answer(callback, list, "")
+}
+
+func (h *Host) showHistory(m rpc.ShowHistory) {
+	if h.history == nil {
+		h.editor.Answer(m.Callback, nil, nothingKept)
+		return
+	}
+	h.flushHistory()
+	past, err := h.history.Named(path.Base(m.Path))
+	if err != nil {
+		h.log.Warn(err.Error())
+		h.editor.Answer(m.Callback, nil, "This transcript is not kept any more.")
+		return
+	}
+	h.editor.Answer(m.Callback, h.transcript(history.Entry{About: past.About, Title: past.Title(), Saved: past.Saved}), "")
+	lines := past.Page().Lines
+	draw.Fill(h.editor, m.Buf, func() (styled.Line, bool) {
+		if len(lines) == 0 {
+			return styled.Line{}, false
+		}
+		l := lines[0]
+		lines = lines[1:]
+		return styled.Line{Text: l}, true
+	})
+}
+
+// export tells the session in Markdown.
+func (s *Session) export(m rpc.Export) {
+	if len(s.conv.Entries) == 0 {
+		s.base.Editor.Answer(m.Callback, nil, "Nothing was said in this session yet.")
+		return
+	}
+	about := history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.stored}
+	story := history.NewStory(about, s.conv, s.terminals.Shown)
+	s.base.Background(func() {
+		text := s.host.scrub(s.spec, []byte(story.Markdown().Text()))
+		if m.Path == "" {
+			s.base.Editor.Answer(m.Callback, rpc.Exported{Text: string(text)}, "")
+			return
+		}
+		switch err := history.WriteFile(m.Path, text, m.Replace); {
+		case errors.Is(err, fs.ErrExist):
+			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" is there already. :Acp export! overwrites it.")
+		case err != nil:
+			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" could not be written: "+folder.Reason(err)+".")
+		default:
+			s.base.Editor.Answer(m.Callback, rpc.Exported{Path: m.Path}, "")
+		}
+	})
 }
 
 // unkeptTranscript tells once that what is said is not kept.

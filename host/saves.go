@@ -62,7 +62,7 @@ func (h *Host) listSaved(callback int) {
 			},
 		}
 	}
-	h.editor.Answer(callback, list, "")
+	h.editor.Answer(callback, h.withTranscripts(list), "")
 }
 
 // forgetSaved forgets what was saved of a session that the agent has deleted.

@@ -2,7 +2,9 @@ package history
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -122,7 +124,7 @@ type writing struct {
 // output below it.
 func (s Story) Markdown() Page {
 	w := &writing{story: s}
-	w.line("# " + cmp.Or(styled.OneLine(s.Title), "Session with "+s.AgentTitle))
+	w.line("# " + cmp.Or(styled.OneLine(s.Title), "A session with "+s.AgentTitle))
 	w.line("")
 	parts := []string{s.AgentTitle, folder.Tilde(s.Cwd)}
 	if at := s.began(); !at.IsZero() {
@@ -396,4 +398,18 @@ func seconds(d time.Duration) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
 	return d.Round(time.Second).String()
+}
+
+// WriteFile writes a file of the user's; one that is there only to be replaced.
+func WriteFile(path string, text []byte, replace bool) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if replace {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }

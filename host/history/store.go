@@ -65,7 +65,7 @@ func Open(dir string) *Store { return &Store{dir, usual} }
 // path is the file of a session of an agent.
 func (s *Store) path(agent, id string) string {
 	sum := sha256.Sum256([]byte(agent + "\n" + id))
-	return filepath.Join(s.dir, hex.EncodeToString(sum[:16])+suffix)
+	return filepath.Join(s.dir, hex.EncodeToString(sum[:8])+suffix)
 }
 
 // Past is what a file has.
@@ -172,20 +172,29 @@ func head(f file) (Entry, error) {
 	defer r.Close()
 	lines := bufio.NewReader(io.LimitReader(r, headSize))
 	about, err := readAbout(lines)
-	e := Entry{About: about, Saved: f.at}
-	asked := ""
+	past := Past{About: about}
 	for err == nil {
 		var line []byte
 		if line, err = lines.ReadBytes('\n'); err != nil {
 			break
 		}
-		said, wrong := parseLine(line)
-		if wrong != nil {
-			continue
+		if said, wrong := parseLine(line); wrong == nil {
+			past.Said = append(past.Said, said)
 		}
-		switch u := said.Update.(type) {
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return Entry{About: about, Title: past.Title(), Saved: f.at}, err
+}
+
+// Title is what the agent calls the session, else what it was asked first.
+func (p Past) Title() string {
+	title, asked := "", ""
+	for _, s := range p.Said {
+		switch u := s.Update.(type) {
 		case session.InfoUpdate:
-			e.Title = u.Title.Or("")
+			title = u.Title.Or("")
 		case session.TurnStart:
 			asked = cmp.Or(asked, words(u.Prompt))
 		case session.MessageChunk:
@@ -194,11 +203,7 @@ func head(f file) (Entry, error) {
 			}
 		}
 	}
-	e.Title = cmp.Or(strings.Join(strings.Fields(e.Title), " "), asked)
-	if err == io.EOF {
-		err = nil
-	}
-	return e, err
+	return cmp.Or(strings.Join(strings.Fields(title), " "), asked)
 }
 
 // words is the text of some blocks in one line.
