@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,33 +27,25 @@ func (s *Session) record() {
 	s.recorder.Open(history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.id})
 }
 
-// readPast reads what is kept of the stored session. Any goroutine.
-func (s *Session) readPast() history.Past {
-	past, err := s.host.history.Read(s.spec.Name, s.remote.stored)
-	switch {
-	case errors.Is(err, history.ErrNewer):
-		s.base.Box.Put(func() {
-			s.remark("info", "What was said earlier was written by a newer version of the plugin: the chat has what the agent repeats.")
-		})
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		s.base.Log.Warn(err.Error())
-	}
-	if past.Damaged > 0 {
-		s.base.Log.Warn("lines of a transcript cannot be read", "session", s.id, "lines", past.Damaged)
-	}
-	return past
-}
-
 // beginWithPast starts a stored session below what was said in it. Any goroutine.
 func (s *Session) beginWithPast() {
 	s.base.Box.Put(func() { s.remote.reading = true })
-	s.host.background(func() {
-		past := s.readPast()
+	s.host.history.ReadLater(s.spec.Name, s.remote.stored, s.base.Background, func(past history.Past, err error) {
 		s.base.Box.Put(func() {
-			if s.remote.reading { // it was not restarted meanwhile
-				s.tellPast(past)
-				s.start()
+			if !s.remote.reading { // it was restarted meanwhile
+				return
 			}
+			switch {
+			case errors.Is(err, history.ErrNewer):
+				s.remark("info", "A newer version of the plugin has kept what was said: the chat has what the agent repeats.")
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
+				s.base.Log.Warn(err.Error())
+			}
+			if past.Damaged > 0 {
+				s.base.Log.Warn("lines of a transcript cannot be read", "session", s.id, "lines", past.Damaged)
+			}
+			s.tellPast(past)
+			s.start()
 		})
 	})
 }
@@ -61,6 +54,7 @@ func (s *Session) beginWithPast() {
 func (s *Session) tellPast(past history.Past) {
 	s.past = history.Prompts(past.Said)
 	if len(past.Said) > 0 {
+		title := s.conv.Title
 		past.Tell(func(said history.Said) {
 			switch said.Update.(type) {
 			case session.TerminalPatch, session.TerminalChunk:
@@ -70,6 +64,7 @@ func (s *Session) tellPast(past history.Past) {
 				s.touched()
 			}
 		})
+		s.conv.Title = cmp.Or(title, s.conv.Title)
 		s.terminals.Release() // who ran them is gone
 		s.changed()
 	}
@@ -235,8 +230,8 @@ func (s *Session) export(m rpc.Export) {
 
 // unkeptTranscript tells once that what is said is not kept.
 func (h *Host) unkeptTranscript(err error) {
-	h.log.Warn("keep a transcript", "err", err)
 	h.unkept.Do(func() {
+		h.log.Warn("keep a transcript", "err", err)
 		h.alert("warning", "What is said here is not kept for :Acp resume and :Acp search: "+folder.Reason(err)+".",
 			fmt.Sprintf("what is said is not kept: %s", folder.Reason(err)))
 	})

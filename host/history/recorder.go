@@ -2,10 +2,8 @@ package history
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -41,6 +39,7 @@ type Config struct {
 // until it has ended.
 type Recorder struct {
 	config Config
+	about  About
 	file   *writer // nil while it is not known which
 	told   bool    // something of the conversation was written since the session was opened
 	turn   bool    // a turn is open
@@ -82,12 +81,12 @@ func (r *Recorder) forget() {
 
 // Open is to be called when it is known which session of the agent it is, before that begins.
 func (r *Recorder) Open(about About) {
-	if r.config.Store == nil || r.file != nil && r.file.about == about {
+	if r.config.Store == nil || r.file != nil && r.about == about {
 		return
 	}
 	r.Flush(nil)
 	r.held, r.told, r.turn = nil, false, false
-	r.file = &writer{config: r.config, about: about}
+	r.about, r.file = about, r.config.Store.writer(about.Agent, about.ID)
 }
 
 // Drop forgets what is kept of the session, and all that follows.
@@ -95,7 +94,7 @@ func (r *Recorder) Drop() {
 	if f := r.file; f != nil {
 		r.file, r.lines = nil, nil
 		r.forget()
-		f.remove()
+		r.queue(f, func() error { return r.config.Store.Remove(r.about.Agent, r.about.ID) })
 	}
 }
 
@@ -351,10 +350,20 @@ func (r *Recorder) soon() {
 
 // hand gives the lines to who writes them.
 func (r *Recorder) hand() {
-	if len(r.lines) > 0 && r.file != nil {
-		r.file.put(r.lines)
-		r.lines = nil
+	if len(r.lines) == 0 || r.file == nil {
+		return
 	}
+	about, lines := r.about, r.config.Scrub(r.lines)
+	r.lines = nil
+	r.queue(r.file, func() error { return r.config.Store.add(about, lines) })
+}
+
+func (r *Recorder) queue(to *writer, f func() error) {
+	to.run(r.config.Background, func() {
+		if err := f(); err != nil {
+			r.config.Failed(err)
+		}
+	})
 }
 
 // Flush has all written that there is, then calls done, which may be nil, on another goroutine.
@@ -368,7 +377,7 @@ func (r *Recorder) Flush(done func()) {
 	r.settle()
 	r.hand()
 	if done != nil {
-		r.file.after(done)
+		r.file.run(r.config.Background, done)
 	}
 }
 
@@ -380,82 +389,4 @@ func (r *Recorder) Close() {
 		r.timer.Stop()
 	}
 	r.file = nil
-}
-
-// writer appends to one file, in the order of what it is given. Any goroutine may use it.
-type writer struct {
-	config Config
-	about  About
-
-	mu    sync.Mutex // guards the fields below
-	queue []func()
-	busy  bool
-	ended bool // nothing is written any more
-}
-
-func (w *writer) put(lines []byte) {
-	w.run(func() {
-		if w.over() {
-			return
-		}
-		err := w.config.Store.add(w.about, w.config.Scrub(lines))
-		if err == nil {
-			return
-		}
-		if errors.Is(err, errFull) || errors.Is(err, ErrNewer) {
-			w.end()
-		}
-		w.config.Failed(err)
-	})
-}
-
-func (w *writer) after(f func()) { w.run(f) }
-
-// remove removes the file, and writes nothing more.
-func (w *writer) remove() {
-	w.run(func() {
-		w.end()
-		if err := w.config.Store.Remove(w.about.Agent, w.about.ID); err != nil {
-			w.config.Failed(err)
-		}
-	})
-}
-
-func (w *writer) over() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.ended
-}
-
-func (w *writer) end() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended = true
-}
-
-// run does one thing after the other in the background.
-func (w *writer) run(f func()) {
-	w.mu.Lock()
-	w.queue = append(w.queue, f)
-	busy := w.busy
-	w.busy = true
-	w.mu.Unlock()
-	if !busy {
-		w.config.Background(w.work)
-	}
-}
-
-func (w *writer) work() {
-	for {
-		w.mu.Lock()
-		if len(w.queue) == 0 {
-			w.busy = false
-			w.mu.Unlock()
-			return
-		}
-		next := w.queue[0]
-		w.queue = w.queue[1:]
-		w.mu.Unlock()
-		next()
-	}
 }

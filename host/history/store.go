@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -44,6 +45,9 @@ type About struct {
 type Store struct {
 	dir string
 	limits
+
+	mu      sync.Mutex
+	writers map[string]*writer // by file; guarded by mu
 }
 
 // limits are variables for tests only.
@@ -60,7 +64,7 @@ var usual = limits{files: 200, allSize: 256 << 20, fileSize: 64 << 20, age: 30 *
 const suffix = ".jsonl"
 
 // Open returns the store in a folder, which need not be there.
-func Open(dir string) *Store { return &Store{dir, usual} }
+func Open(dir string) *Store { return &Store{dir: dir, limits: usual, writers: map[string]*writer{}} }
 
 // path is the file of a session of an agent.
 func (s *Store) path(agent, id string) string {

@@ -1,8 +1,6 @@
 package history
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,16 +23,7 @@ func work(s *scene.Scene, p *scene.Puppet) {
 // kept waits until the transcript of the session has a text.
 func kept(t *testing.T, s *scene.Scene, text string) {
 	t.Helper()
-	s.Await("the transcript to have "+text, func() bool {
-		files, _ := filepath.Glob(filepath.Join(s.Data, "*", "acp", "transcripts", "*"))
-		for _, name := range files {
-			data, err := os.ReadFile(name)
-			if err == nil && strings.Contains(string(data), text) {
-				return true
-			}
-		}
-		return false
-	})
+	s.Await("the transcript to have "+text, func() bool { return strings.Contains(strings.Join(files(s), ""), text) })
 }
 
 // resume takes the session up in another Neovim, up to what the agent is asked.
