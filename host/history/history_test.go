@@ -206,6 +206,30 @@ func TestStreamsAreGathered(t *testing.T) {
 	}
 }
 
+// What agents say again in equal words, and what was sent but is not seen, is not written.
+func TestRepetitionsAreLeftOut(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	change := session.ToolCallPatch{ID: "c", Title: acp.Set("edit"), Content: acp.Set([]session.ToolCallContent{
+		session.Diff{Path: "/a", OldText: ptr("old text"), NewText: ptr(strings.Repeat("new ", 1000))},
+	})}
+	prompt := session.TurnStart{
+		Prompt: []session.Content{text("look at this")},
+		Sent:   []session.Content{text("look at this"), session.Resource{URI: "file:///a", Text: "unsaved text"}},
+	}
+	s.apply(session.SessionStart{}, prompt, change, change, session.Waiting{ToolCallID: "c", Open: true}, change,
+		session.Waiting{ToolCallID: "c", Allowed: true}, session.ToolCallPatch{ID: "c", Status: acp.Set(session.StatusCompleted)}, change)
+	s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
+	call := told(s.read(t)).Calls[0]
+	if !reflect.DeepEqual(call.Content, s.conv.Calls[0].Content) || call.Shown() != session.StatusCompleted {
+		t.Errorf("the call is %+v", call)
+	}
+	data, err := os.ReadFile(s.store.path("a", "s"))
+	if err != nil || bytes.Count(data, []byte("old text")) != 1 || bytes.Contains(data, []byte("unsaved text")) {
+		t.Errorf("%v; the file is %s", err, data)
+	}
+}
+
 func TestNothingStandsInAFileBeforeSomethingIsSaid(t *testing.T) {
 	s := begin(t)
 	s.Open(about)

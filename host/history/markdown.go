@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -218,9 +219,13 @@ func (w *writing) entry(e session.Entry) {
 		for _, c := range e.Summary {
 			texts = append(texts, transcript.Describe(c))
 		}
-		w.folded("The context was compacted ("+cmp.Or(e.Error, e.Status)+")", strings.Join(texts, "\n"))
+		summary := "The context was compacted"
+		if e.Status != "completed" {
+			summary = "Compacting the context: " + cmp.Or(e.Error, e.Status)
+		}
+		w.folded(summary, strings.Join(texts, "\n"))
 	case *session.Unknown:
-		w.text(fmt.Sprintf("*%s (%d)*", e.Type, e.Count))
+		w.text("*" + e.Type + "*")
 	case *session.Stop:
 		w.stop(e)
 	}
@@ -230,20 +235,22 @@ func (w *writing) entry(e session.Entry) {
 const titleWidth = 80
 
 func (w *writing) message(m *session.Message) {
-	var parts []string
-	for _, p := range m.Parts {
-		text := string(p.Text)
-		if p.Content != nil {
-			text = transcript.Describe(p.Content)
-			if r, ok := p.Content.(session.Resource); ok && r.Text != "" {
-				text = "[" + r.URI + "]" // its text is the file's
-			}
+	parts := make([]string, len(m.Parts))
+	for i, p := range m.Parts {
+		switch c := p.Content.(type) {
+		case nil:
+			parts[i] = string(p.Text)
+		case session.ResourceLink:
+			parts[i] = "[" + cmp.Or(c.Title, c.Name) + "](" + c.URI + ")"
+		case session.Resource:
+			parts[i] = "[" + path.Base(c.URI) + "](" + c.URI + ")" // its text is the file's
+		default:
+			parts[i] = transcript.Describe(c)
 		}
-		parts = append(parts, text)
 	}
 	switch m.Role {
 	case session.RoleUser:
-		text := strings.Trim(strings.Join(parts, "\n"), "\n")
+		text := strings.TrimSpace(strings.Join(parts, ""))
 		title, rest, _ := strings.Cut(text, "\n")
 		if short := []rune(title); len(short) > titleWidth {
 			title, rest = string(short[:titleWidth-1])+"…", text
@@ -261,10 +268,34 @@ func (w *writing) message(m *session.Message) {
 	default:
 		for i, p := range m.Parts { // pieces of text stand together, what is none by itself
 			if p.Content != nil || i == 0 || m.Parts[i-1].Content != nil {
-				w.text(parts[i])
+				w.text(below(parts[i]))
 			}
 		}
 	}
+}
+
+// below is Markdown with its headings below that of a prompt.
+func below(text string) string {
+	if !strings.Contains(text, "#") {
+		return text
+	}
+	fence := ""
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		trimmed := strings.TrimLeft(l, " ")
+		marks := trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`~"))]
+		switch {
+		case fence == "" && len(marks) >= 3:
+			fence = marks
+		case fence != "" && strings.HasPrefix(marks, fence):
+			fence = ""
+		}
+		level := len(l) - len(strings.TrimLeft(l, "#"))
+		if fence == "" && level > 0 && level <= 6 && strings.HasPrefix(l[level:], " ") {
+			lines[i] = strings.Repeat("#", min(level+2, 6)) + l[level:]
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 var icons = map[session.ToolCallStatus]string{
@@ -401,12 +432,12 @@ func seconds(d time.Duration) string {
 }
 
 // WriteFile writes a file of the user's; one that is there only to be replaced.
-func WriteFile(path string, text []byte, replace bool) error {
+func WriteFile(name string, text []byte, replace bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if replace {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
-	f, err := os.OpenFile(path, flags, 0o666)
+	f, err := os.OpenFile(name, flags, 0o666)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package history
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -48,7 +49,7 @@ type Recorder struct {
 
 	held  []Said // what is written before the first that tells something
 	chunk *chunk
-	calls map[string]*change // of the calls of this session, by id; nil where nothing waits
+	calls map[string]*action // of this session, by id
 	shown map[string]bool    // terminals of which calls of this turn show something
 	usage *Said
 }
@@ -61,8 +62,10 @@ type chunk struct {
 	at   time.Time
 }
 
-// change is what was said of a call and is not written yet: a patch, then more content.
-type change struct {
+// action is what was said of a call: all of it, and what is not written yet, which is a patch, then more content.
+type action struct {
+	all   session.ToolCallPatch
+	waits bool
 	patch session.ToolCallPatch
 	more  []session.ToolCallContent
 	at    time.Time
@@ -76,7 +79,7 @@ func NewRecorder(config Config) *Recorder {
 }
 
 func (r *Recorder) forget() {
-	r.calls, r.shown, r.chunk, r.usage = map[string]*change{}, map[string]bool{}, nil, nil
+	r.calls, r.shown, r.chunk, r.usage = map[string]*action{}, map[string]bool{}, nil, nil
 }
 
 // Open is to be called when it is known which session of the agent it is, before that begins.
@@ -128,10 +131,11 @@ func (r *Recorder) Note(u session.Update) {
 		if title, ok := u.Title.Get(); !ok || title == "" {
 			return
 		}
-	case session.Notice, session.Remark:
+	case session.Notice, session.Remark, session.Cancelling, session.AgentGone:
 		if !r.turn {
 			return // it is about how the session stands, and will be said again
 		}
+		r.settle()
 	case session.Waiting:
 		r.settleCall(u.ToolCallID)
 	case session.UnknownUpdate:
@@ -147,6 +151,12 @@ func (r *Recorder) Note(u session.Update) {
 	case session.TurnStart:
 		r.settle()
 		r.turn = true
+		u.Sent = textsOf(u.Sent)
+		if joined(u.Sent) == joined(u.Prompt) {
+			u.Sent = nil
+		}
+		r.write(u)
+		return
 	case session.TurnEnd:
 		r.settle()
 		r.terminals()
@@ -159,6 +169,16 @@ func (r *Recorder) Note(u session.Update) {
 	}
 	r.write(u)
 }
+
+// textsOf are the blocks that are text: of what was sent the words are all that is compared.
+func textsOf(blocks []session.Content) []session.Content {
+	return slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool {
+		_, text := b.(session.Text)
+		return !text
+	})
+}
+
+func joined(blocks []session.Content) string { return session.NewPrompt(blocks).Text() }
 
 // grow has a chunk wait for more of its message. It reports whether that is all there is to do.
 func (r *Recorder) grow(u session.MessageChunk) bool {
@@ -179,23 +199,20 @@ func (r *Recorder) grow(u session.MessageChunk) bool {
 	return ok
 }
 
-// change has a patch wait for more of its call, unless that is new or has ended with it.
+// change has a patch wait for more of its call, unless that is new or has ended with it. It reports whether that is all
+// there is to do.
 func (r *Recorder) change(u session.ToolCallPatch) bool {
-	was, known := r.calls[u.ID]
-	if !known {
-		r.settle()
-		r.calls[u.ID] = nil
+	t := r.call(u.ID)
+	if t == nil {
+		r.calls[u.ID] = &action{all: u}
 		return false
 	}
-	if was == nil {
-		was = &change{patch: session.ToolCallPatch{ID: u.ID}}
-		r.calls[u.ID] = was
-		r.soon()
-	}
-	was.at = r.config.Now()
-	merge(&was.patch, u)
+	t.at = r.config.Now()
+	u = t.news(u)
+	merge(&t.all, u)
+	merge(&t.patch, u)
 	if !u.Content.IsZero() {
-		was.more = nil
+		t.more = nil
 	}
 	if u.Status.Or("").Finished() || !u.Parent.IsZero() {
 		r.settleChunk()
@@ -204,21 +221,46 @@ func (r *Recorder) change(u session.ToolCallPatch) bool {
 	return true
 }
 
+// append is change for more content.
 func (r *Recorder) append(u session.ToolCallChunk) bool {
-	was, known := r.calls[u.ID]
-	if !known {
-		r.settle()
-		r.calls[u.ID] = nil
+	t := r.call(u.ID)
+	if t == nil {
+		r.calls[u.ID] = &action{all: session.ToolCallPatch{ID: u.ID}}
 		return false
 	}
-	if was == nil {
-		was = &change{patch: session.ToolCallPatch{ID: u.ID}}
-		r.calls[u.ID] = was
-		r.soon()
-	}
-	was.at = r.config.Now()
-	was.more = append(was.more, u.Content...)
+	t.at = r.config.Now()
+	t.more = append(t.more, u.Content...)
+	t.all.Content = acp.Opt[[]session.ToolCallContent]{}
 	return true
+}
+
+// call is a call of which something is about to wait; nil for a new one, which stands after all that was said.
+func (r *Recorder) call(id string) *action {
+	t := r.calls[id]
+	if t == nil {
+		r.settle()
+	} else if !t.waits {
+		t.waits, t.patch, t.more = true, session.ToolCallPatch{ID: id}, nil
+	}
+	return t
+}
+
+// news is a patch without what was said in equal words: agents repeat much. A status counts each time.
+func (t *action) news(u session.ToolCallPatch) session.ToolCallPatch {
+	known(&u.Title, t.all.Title)
+	known(&u.Name, t.all.Name)
+	known(&u.Kind, t.all.Kind)
+	known(&u.Content, t.all.Content)
+	known(&u.Locations, t.all.Locations)
+	known(&u.RawInput, t.all.RawInput)
+	known(&u.RawOutput, t.all.RawOutput)
+	return u
+}
+
+func known[T any](field *acp.Opt[T], was acp.Opt[T]) {
+	if reflect.DeepEqual(*field, was) {
+		*field = acp.Opt[T]{}
+	}
 }
 
 // merge brings a patch into the one before.
@@ -273,7 +315,7 @@ func (r *Recorder) settle() {
 	for _, id := range slices.Sorted(maps.Keys(r.calls)) {
 		r.settleCall(id)
 	}
-	if r.usage != nil {
+	if r.usage != nil && r.told {
 		r.encode(*r.usage)
 		r.usage = nil
 	}
@@ -287,14 +329,14 @@ func (r *Recorder) settleChunk() {
 }
 
 func (r *Recorder) settleCall(id string) {
-	c := r.calls[id]
-	if c == nil {
+	t := r.calls[id]
+	if t == nil || !t.waits {
 		return
 	}
-	r.calls[id] = nil
-	r.tell(Said{c.at, c.patch})
-	if len(c.more) > 0 {
-		r.tell(Said{c.at, session.ToolCallChunk{ID: id, Content: c.more}})
+	t.waits = false
+	r.tell(Said{t.at, t.patch})
+	if len(t.more) > 0 {
+		r.tell(Said{t.at, session.ToolCallChunk{ID: id, Content: t.more}})
 	}
 }
 
@@ -343,7 +385,8 @@ func (r *Recorder) soon() {
 	if r.timer == nil {
 		r.timer = r.config.Later(delay, func() {
 			r.timer = nil
-			r.Flush(nil)
+			r.settleChunk() // a call may say all of its output each time
+			r.hand()
 		})
 	}
 }
