@@ -478,6 +478,10 @@ func (a *agent) keep(remoteID string, f func(*Session)) bool {
 	return true
 }
 
+func (c clientOf) Works(id string, w session.OwnWork) {
+	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.ownWork(w) }) })
+}
+
 func (c clientOf) Extend(r session.ExtensionRequest) bool { return c.host.extension.Ask(r) }
 
 func (c clientOf) ElicitationCompleted(id string) {

@@ -23,6 +23,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/extension"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
+	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -49,7 +50,9 @@ type Host struct {
 	leave     func()
 
 	saves      *saved.Sessions
+	history    *history.Store // nil for none
 	cleanStore sync.Once
+	unkept     sync.Once // the user was told that a transcript is not kept
 
 	without    string // what the user has to do without, as a sentence, or ""
 	sayWithout sync.Once
@@ -96,6 +99,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		_, _ = h.editor.Call(ctx, editor.Do(rpc.Notify{Level: "warning", Text: why}))
 	}
 	if o.Data != "" {
+		h.history = history.Open(filepath.Join(o.Data, "transcripts"))
 		h.store = checkpoint.Open(o.Data)
 		h.store.Skip = func(path string) bool { // what we are writing is no file of the project
 			return buffers.IsTemporary(path) || h.traffic.Records(path)
@@ -155,9 +159,16 @@ func (h *Host) open(m rpc.New) {
 		s.ledger.Titled(s.conv.Title)
 		s.review.TakeUp(s.about(), s.remind)
 	}
-	h.cleanStore.Do(func() { h.background(h.cleanCheckpoints) })
+	h.cleanStore.Do(func() {
+		h.background(h.cleanCheckpoints)
+		h.background(h.cleanHistory)
+	})
 	if h.without != "" {
 		h.sayWithout.Do(func() { s.base.Box.Put(func() { s.remark("warning", h.without) }) })
+	}
+	if s.remote.stored != "" && !s.remote.retold && h.history != nil {
+		s.beginWithPast()
+		return
 	}
 	s.base.Box.Put(s.start)
 }

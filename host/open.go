@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/failure"
+	"github.com/acp-nvim/acp-nvim/host/history"
 )
 
 // remote is who the session is to its agent. It belongs to the session's
@@ -21,6 +22,9 @@ type remote struct {
 	own      bool   // it was made here, not taken up
 	retold   bool   // what was said in it is in the chat already
 	skipping bool   // what the agent tells is a replay of that
+
+	reading bool            // the session begins when what is kept of the stored one was read
+	replay  *history.Replay // what the agent tells is compared with that
 }
 
 // made is told that the agent has made the session that is open now.
@@ -43,6 +47,7 @@ func (r *remote) again(said bool) {
 // start finds or starts the agent's process and opens the session in it.
 func (s *Session) start() {
 	s.phase, s.failure = starting, ""
+	s.remote.reading = false
 	s.changed()
 	s.prompts.Unsaved.Forget()
 	s.ledger.LookAtFolders()
@@ -73,6 +78,7 @@ func (s *Session) start() {
 func (s *Session) open() {
 	s.phase = starting
 	a, info, r := s.agent, s.info, &s.remote
+	r.replay = nil
 	switch {
 	case r.stored == "" || r.retold && !info.Resumes && !info.Loads:
 		s.openNew()
@@ -80,6 +86,9 @@ func (s *Session) open() {
 		s.takeUp("session/resume", a.ResumeSession)
 	case info.Loads:
 		r.skipping = r.retold
+		if !r.retold && len(s.past) > 0 {
+			r.replay = history.NewReplay(s.past)
+		}
 		s.takeUp("session/load", a.LoadSession)
 	default:
 		s.die(&failure.Failure{Sentence: s.base.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
@@ -95,6 +104,7 @@ func (s *Session) openNew() {
 			a.named()
 		})
 	}, func(setup session.Setup) {
+		s.record()
 		s.apply(session.SessionStart{Options: setup.Options})
 		s.offered(setup)
 		if s.remote.retold {
@@ -109,6 +119,7 @@ func (s *Session) takeUp(method string, send func(id, cwd string, done func(sess
 	s.remote.id = s.remote.stored
 	s.agent.forgetEarly(s.remote.stored)
 	s.agent.route(s.remote.stored, s) // what is told comes before the answer
+	s.record()
 	s.apply(session.SessionStart{})
 	s.request(method, func(done func(session.Setup, error)) func() {
 		return send(s.remote.stored, s.base.Cwd, done)
@@ -120,6 +131,7 @@ func (s *Session) takeUp(method string, send func(id, cwd string, done func(sess
 		if s.remote.retold {
 			s.remark("info", "Started again: the agent remembers what was said above.")
 		}
+		s.replayed()
 		s.apply(session.Cancelling{}) // nothing of what was told goes on
 		s.remote.resumed()
 		s.becomeReady()
@@ -168,7 +180,7 @@ func (s *Session) notOpened(method string, err error) {
 		s.agent.unroute(s, s.remote.id)
 		s.remote.id = ""
 	}
-	s.remote.skipping = false
+	s.remote.skipping, s.remote.replay = false, nil
 	switch {
 	case session.AuthRequired(err):
 		s.needLogin()

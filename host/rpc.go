@@ -57,6 +57,12 @@ var handlers = handling(
 		}
 	}),
 
+	// the history
+	inBackground((*Host).searchHistory),
+	inBackground(func(h *Host, m rpc.ListHistory) { h.listHistory(m.Callback) }),
+	inBackground((*Host).showHistory),
+	toSession((*Session).export),
+
 	// prompts
 	toSession(func(s *Session, m rpc.Prompt) { s.prompts.Prompt(m) }),
 	toSession(func(s *Session, m rpc.Steer) { s.prompts.Steer(m) }),

@@ -62,7 +62,7 @@ func (h *Host) listSaved(callback int) {
 			},
 		}
 	}
-	h.editor.Answer(callback, list, "")
+	h.editor.Answer(callback, h.withTranscripts(list), "")
 }
 
 // forgetSaved forgets what was saved of a session that the agent has deleted.
@@ -74,6 +74,11 @@ func (h *Host) forgetSaved(agent, id string) {
 	for _, e := range entries {
 		if e.Agent == agent && e.ID == id {
 			h.saves.Remove(e.Key())
+		}
+	}
+	if h.history != nil {
+		if err := h.history.Remove(agent, id); err != nil {
+			h.log.Warn(err.Error())
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/freshness"
+	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/permission"
@@ -51,6 +52,8 @@ type Session struct {
 	login   login
 
 	conv      *session.Conversation
+	recorder  *history.Recorder // keeps it
+	past      []history.Prompt  // what the user had said when a stored session was taken up
 	unsent    []session.Content // the prompt of the open turn, while it waits for the look at the folders
 	stale     bool              // what Lua keeps of the session is out of date
 	own       bool              // the open turn is work that the agent has begun by itself
@@ -140,6 +143,7 @@ func (s *Session) close() {
 	s.phase, s.closed = dead, true
 	s.stale = true
 	s.stopClock()
+	s.recorder.Close()
 	s.ledger.Close()
 	s.events.Add("AcpSessionClosed", nil)
 	s.host.forgetSession(s)
@@ -193,7 +197,7 @@ func (s *Session) begin(t prompt.Turn) {
 
 // work makes the agent work on the prompt of the open turn.
 func (s *Session) work(blocks []session.Content) {
-	s.remote.skipping, s.unsent = false, nil
+	s.remote.skipping, s.remote.replay, s.unsent = false, nil, nil
 	attempt := s.prompts.Attempt()
 	s.changed()
 	s.agent.Prompt(s.remote.id, blocks, func(reason session.StopReason, err error) {
@@ -293,9 +297,19 @@ func (s *Session) cancel() {
 
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
-	if s.remote.skipping && session.Tells(u) {
-		return
+	switch tells := session.Tells(u); {
+	case tells && s.remote.skipping:
+	case tells && s.remote.replay != nil:
+		for _, u := range s.remote.replay.Take(u) {
+			s.bring(u)
+		}
+	default:
+		s.bring(u)
 	}
+}
+
+// bring is update for what is to be shown.
+func (s *Session) bring(u session.Update) {
 	switch n := u.(type) {
 	case session.TerminalPatch, session.TerminalChunk:
 		s.terminals.Update(u)
@@ -304,9 +318,6 @@ func (s *Session) update(u session.Update) {
 		if n.Reason != "" {
 			s.leftOut(n)
 		}
-	case session.OwnWork:
-		s.ownWork(n)
-		return
 	case session.Notice:
 		s.events.Add("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
 	}

@@ -102,6 +102,11 @@ func (h *Host) folderOf(agent, id, otherwise string) string {
 			return e.Cwd
 		}
 	}
+	if h.history != nil {
+		if about, err := h.history.About(agent, id); err == nil && about.Cwd != "" {
+			return about.Cwd
+		}
+	}
 	return otherwise
 }
 
@@ -179,6 +184,7 @@ func (s *Session) remove(callback int) {
 				s.remote.id = "" // there is nothing left to be closed
 			}
 			s.ledger.Forget()
+			s.recorder.Drop()
 			s.base.Editor.Answer(callback, true, "")
 			s.close()
 		}

@@ -15,6 +15,12 @@ import (
 // events which tool calls it began, changed or ended.
 func (s *Session) apply(u session.Update) {
 	s.conv.Apply(u)
+	s.recorder.Note(u)
+	s.touched()
+}
+
+// touched is for the tool calls that were changed in the conversation.
+func (s *Session) touched() {
 	for _, call := range s.conv.TakeTouched() {
 		began, ended := s.calls.Touch(call)
 		if began {

@@ -18,6 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/freshness"
+	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
@@ -43,6 +44,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}
 	s.conv = session.NewConversation(time.Now)
+	s.recorder = newRecorder(s)
 	s.requests = control.New(s.base)
 	s.terminals = newTerminals(s)
 	s.tracer = newTracer(s)
@@ -59,6 +61,17 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply})
 	s.review = newReview(s)
 	return s
+}
+
+// newRecorder keeps the conversation of a session.
+func newRecorder(s *Session) *history.Recorder {
+	h := s.host
+	return history.NewRecorder(history.Config{
+		Store: h.history, Background: h.background, Now: time.Now, Later: s.later,
+		Scrub:    func(line []byte) []byte { return h.scrub(s.spec, line) },
+		Terminal: func(id string) (session.TerminalPatch, bool) { return s.terminals.Shown(id) },
+		Failed:   h.unkeptTranscript,
+	})
 }
 
 // newPrompts opens the prompts of a session.

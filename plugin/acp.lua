@@ -12,6 +12,7 @@ vim.api.nvim_create_user_command('Acp', function(cmd)
   require('acp.command').run(cmd)
 end, {
   nargs = '*',
+  bang = true,
   range = true,
   desc = 'Chat with a coding agent (ACP)',
   complete = function(lead, line, at)
@@ -23,7 +24,11 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
   pattern = 'acp://*',
   desc = 'Show an agent, or say that it is gone',
   callback = function(event)
-    require('acp.chat.mksession').read(event.buf)
+    if not vim.startswith(event.match, 'acp://history/') then
+      return require('acp.chat.mksession').read(event.buf)
+    end
+    require('acp.features')
+    require('acp.history.view').read(event.buf)
   end,
 })
 vim.api.nvim_create_autocmd('SessionLoadPost', {

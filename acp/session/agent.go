@@ -113,6 +113,8 @@ type Client interface {
 	Elicit(r ElicitationRequest)
 	// ElicitationCompleted tells that the user has done what a page asked for; id may be of none.
 	ElicitationCompleted(id string)
+	// Works tells that the agent has begun to work by itself, or has ended to.
+	Works(sessionID string, w OwnWork)
 	// Extend serves a request of a method that the specification does not have; it reports whether somebody does.
 	Extend(r ExtensionRequest) bool
 	ReadTextFile(r ReadTextFile)
@@ -122,6 +124,14 @@ type Client interface {
 	WaitForTerminalExit(ctx context.Context, sessionID, terminalID string, reply func(TerminalExit, error))
 	KillTerminal(sessionID, terminalID string) error
 	ReleaseTerminal(sessionID, terminalID string) error
+}
+
+// OwnWork is work of the agent's without a prompt of the user's. Err is why it
+// failed.
+type OwnWork struct {
+	Ended      bool
+	StopReason StopReason
+	Err        error
 }
 
 // PermissionRequest asks the user to choose one of Options before the agent

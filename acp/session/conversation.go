@@ -315,6 +315,14 @@ func (c *Conversation) Apply(u Update) {
 	}
 }
 
+// ApplyAt is Apply for what has come at another time than now.
+func (c *Conversation) ApplyAt(at time.Time, u Update) {
+	now := c.now
+	c.now = func() time.Time { return at }
+	c.Apply(u)
+	c.now = now
+}
+
 func (c *Conversation) add(e Entry) int {
 	c.closeMessage()
 	c.Entries = append(c.Entries, e)

@@ -27,14 +27,6 @@ type MessagePatch struct {
 	Content   []Content
 }
 
-// OwnWork says that the agent has begun to work, or has ended to, without a
-// prompt of the user's. Err is why it failed.
-type OwnWork struct {
-	Ended      bool
-	StopReason StopReason
-	Err        error
-}
-
 // Background is all that goes on beside a session's turns, which their end is
 // none of.
 type Background struct{ Calls, Terminals []string }
@@ -230,7 +222,6 @@ func (InfoUpdate) update()      {}
 func (UsageUpdate) update()     {}
 func (TurnTokens) update()      {}
 func (MessagePatch) update()    {}
-func (OwnWork) update()         {}
 func (Background) update()      {}
 func (Notice) update()          {}
 func (CompactionPatch) update() {}

@@ -58,6 +58,7 @@ func (r *recorder) Update(id string, u Update) {
 func (r *recorder) RequestPermission(p PermissionRequest) { r.events <- p }
 func (r *recorder) Elicit(e ElicitationRequest)           { r.events <- e }
 func (r *recorder) ElicitationCompleted(id string)        { r.events <- completed(id) }
+func (r *recorder) Works(id string, w OwnWork)            { r.events <- w }
 func (r *recorder) Extend(ExtensionRequest) bool          { return false }
 func (r *recorder) ReadTextFile(f ReadTextFile)           { r.events <- f }
 func (r *recorder) WriteTextFile(f WriteTextFile)         { r.events <- f }
@@ -313,10 +314,10 @@ func TestInitializeFails(t *testing.T) {
 		answer fakeagent.Step
 		want   string
 	}{
-		"no version":      {fakeagent.Reply(`{}`), "its answer is malformed: "},
-		"null":            {fakeagent.Reply(`null`), "its answer is malformed: "},
-		"an error":        {fakeagent.Fail(-32603, "no model"), "no model (-32603)"},
-		"the end":         {fakeagent.Exit(1), "the connection is closed: the agent closed its output"},
+		"no version": {fakeagent.Reply(`{}`), "its answer is malformed: "},
+		"null":       {fakeagent.Reply(`null`), "its answer is malformed: "},
+		"an error":   {fakeagent.Fail(-32603, "no model"), "no model (-32603)"},
+		"the end":    {fakeagent.Exit(1), "the connection is closed: the agent closed its output"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, nil, fakeagent.Expect("initialize"), test.answer)

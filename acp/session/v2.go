@@ -33,7 +33,7 @@ var (
 func NewV2(client Client) *V2 {
 	return &V2{
 		client: client,
-		turns: map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
+		turns:  map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
 		messages: map[v2.SessionID]map[v2.MessageID]bool{}, parents: map[v2.SessionID]v2.SessionID{},
 	}
 }

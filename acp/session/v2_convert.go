@@ -57,7 +57,7 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	}
 	switch u := u.(type) {
 	case *v2.StateUpdate:
-		return a.state(id, u)
+		a.state(id, u)
 	case *v2.PlanUpdate:
 		p := PlanUpdate{ID: u.Plan.PlanID, Entries: make([]PlanEntry, len(u.Plan.Entries))}
 		for i, e := range u.Plan.Entries {

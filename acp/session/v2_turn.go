@@ -53,7 +53,7 @@ func (a *V2) finish(id v2.SessionID, t *turnV2, reason StopReason, err error) {
 }
 
 // state takes in what a session of the user's does.
-func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) []Update {
+func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	a.mu.Lock()
 	t, working := a.turns[id], a.working[id]
 	idle := u.State == v2.StateIdle
@@ -73,24 +73,18 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) []Update {
 	taken := t != nil && t.taken
 	a.mu.Unlock()
 
-	var updates []Update
 	if u.Background != nil {
-		updates = append(updates, a.background(u.Background))
+		a.client.Update(string(id), background(u.Background))
 	}
 	switch {
 	case begins:
-		updates = append(updates, OwnWork{})
+		a.client.Works(string(id), OwnWork{})
 	case ends:
 		reason, err := stopV2(u)
-		updates = append(updates, OwnWork{Ended: true, StopReason: reason, Err: err})
+		a.client.Works(string(id), OwnWork{Ended: true, StopReason: reason, Err: err})
 	case idle && taken:
-		for _, said := range updates {
-			a.client.Update(string(id), said)
-		}
 		a.idle(id, t, u)
-		return nil
 	}
-	return updates
 }
 
 // idle ends a prompt as the state says.
@@ -119,7 +113,7 @@ func stopV2(u *v2.StateUpdate) (StopReason, error) {
 }
 
 // background is what goes on beside a session's turns.
-func (a *V2) background(list []v2.Background) Background {
+func background(list []v2.Background) Background {
 	var b Background
 	for _, w := range list {
 		switch {

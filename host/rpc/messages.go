@@ -128,6 +128,50 @@ type (
 	}
 )
 
+// What Lua says of what was said in sessions.
+type (
+	// SearchHistory looks for a text in all kept transcripts: []FoundLine.
+	SearchHistory struct {
+		Asks
+		Text string `msgpack:"text"`
+	}
+	FoundLine struct {
+		Session string `msgpack:"session"` // the agent's id
+		Agent   string `msgpack:"agent"`
+		Cwd     string `msgpack:"cwd"`
+		Time    string `msgpack:"time,omitempty"`
+		Line    int    `msgpack:"line"`
+		Path    string `msgpack:"path"`
+		Text    string `msgpack:"text"`
+		Title   string `msgpack:"title"`
+	}
+	// ListHistory asks for the kept transcripts, the latest first: []Transcript.
+	ListHistory struct{ Asks }
+	Transcript  struct {
+		StoredSession
+		Agent      string `msgpack:"agent"`
+		AgentTitle string `msgpack:"agent_title"`
+		Path       string `msgpack:"path"`
+	}
+	// ShowHistory fills a buffer with a kept transcript: Transcript.
+	ShowHistory struct {
+		Asks
+		Buf  int    `msgpack:"buf"`
+		Path string `msgpack:"path"`
+	}
+	// Export tells the session in Markdown: Exported. Without a path only as text.
+	Export struct {
+		In
+		Asks
+		Path    string `msgpack:"path"`
+		Replace bool   `msgpack:"replace"` // a file that is there
+	}
+	Exported struct {
+		Path string `msgpack:"path,omitempty"`
+		Text string `msgpack:"text,omitempty"`
+	}
+)
+
 // What Lua says of prompts.
 type (
 	Prompt struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -324,4 +325,28 @@ func commandLine(command string, args []string) string {
 		return command
 	}
 	return command + " " + session.Quoted(args)
+}
+
+// keptLines is how many lines of a terminal are kept with the transcript.
+const keptLines = 1000
+
+// Shown is the end of what a terminal has shown, as text.
+func (s *Set) Shown(id string) (session.TerminalPatch, bool) {
+	t := s.named(id)
+	if t == nil {
+		return session.TerminalPatch{}, false
+	}
+	lines, _ := t.display.Tail(keptLines)
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.Text
+	}
+	p := session.TerminalPatch{
+		ID: id, Command: acp.Set(t.command), Cwd: acp.Set(t.cwd), Plain: true,
+		Output: acp.Set([]byte(strings.Join(texts, "\n"))),
+	}
+	if exit, ended := t.ended(); ended {
+		p.Exit = acp.Set(exit)
+	}
+	return p, true
 }

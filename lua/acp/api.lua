@@ -42,6 +42,23 @@ function M.delete(opts, callback)
   return start().delete(opts, callback)
 end
 
+---The lines that have a text of all that was said in sessions, those of the latest session first.
+---@param text string
+---@param callback fun(list: acp.Found[]?, err: string?)
+---@return boolean? ok, string? err
+function M.search(text, callback)
+  require('acp.features')
+  return require('acp.history.search').search(text, callback)
+end
+
+---Tells a session in Markdown: writes it to a file, or gives the text to the callback.
+---@param opts? acp.ExportOpts
+---@param callback? fun(result: {path?: string, text?: string}?, err: string?)
+---@return boolean? ok, string? err
+function M.export(opts, callback)
+  return require('acp.history.export').export(opts, callback)
+end
+
 ---Logs in by one of the agent's ways; see `auth_methods` of the session.
 ---@param session integer?
 ---@param method_id string

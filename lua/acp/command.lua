@@ -192,6 +192,10 @@ end
 
 sub.resume = {
   run = function(args)
+    local history = package.loaded['acp.history.view']
+    if args == '' and history and history.resume(0) then
+      return
+    end
     require('acp.session.stored').resume(agent_in_use(), args ~= '' and args or nil)
   end,
 }
@@ -408,19 +412,30 @@ sub.review = {
   end,
 }
 
-for _, name in ipairs({
-  'export',
-}) do
-  sub[name] = {
-    run = function()
-      warn((':Acp %s is not there yet'):format(name))
-    end,
-  }
-end
+sub.search = {
+  run = function(args)
+    if args == '' then
+      return require('acp.history.search').choose()
+    end
+    require('acp.history.search').open(args)
+  end,
+}
+
+sub.export = {
+  run = function(args, cmd)
+    require('acp.history.export').run(args ~= '' and args or nil, cmd.bang)
+  end,
+  complete = function(args)
+    return vim.fn.getcompletion(args, 'file')
+  end,
+}
 
 ---@param cmd table as nvim_create_user_command() gives it
 function M.run(cmd)
   local name, args = cmd.args:match('^(%S*)%s*(.-)$')
+  if name == 'export!' then -- as the command itself may have it
+    name, cmd.bang = 'export', true
+  end
   local found = sub[name]
   if not found then
     return warn(('there is no :Acp %s; :Acp <Tab> offers what there is'):format(name))

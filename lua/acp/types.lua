@@ -184,6 +184,17 @@
 ---@field cwd string
 ---@field updated_at? string ISO 8601
 
+---A line of a kept transcript that has what was looked for.
+---@class acp.Found
+---@field session string the agent's id of the session, for acp.resume()
+---@field agent string
+---@field title string
+---@field cwd string
+---@field time? string ISO 8601
+---@field path string the name of a buffer that shows the transcript
+---@field line integer in it, from 1
+---@field text string
+
 ---@class (exact) acp.PromptOpts
 ---@field session? integer
 ---@field unsaved? 'send'|'ask'|'save'|'ignore' default: as configured

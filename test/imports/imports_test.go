@@ -130,6 +130,10 @@ var rules = []rule{
 		of: "host/prompt", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/follow", module + "host/terminals"},
 		why: "what the user sends is known apart from what the agent makes of it",
 	},
+	{
+		of: "host/history", never: []string{editorClient, module + "host/editor", module + "host/ledger", module + "host/review", module + "host/terminals"},
+		why: "what is kept of a conversation is written and read without an editor",
+	},
 	{of: "host/failure", never: []string{editorClient, module + "host/editor"}, direct: []string{"os", "context"}, why: "words are found in errors alone"},
 	{of: "host/blobs", never: []string{editorClient, module + "acp", module + "host"}, why: "what is in a file does not matter to who keeps it"},
 	{of: "host/traffic", never: []string{module + "buffers", module + "host/editor"}, why: "what was said is kept without knowing who asks"},

@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"chat"},
 	{"diff", "elicitation", "prompt", "terminal"},
 	{"permission", "session"},
-	{"review"},
+	{"history", "review"},
 	{"api", "build", "command", "deactivate", "features", "health", "acp"},
 }
 

@@ -4,6 +4,9 @@ local M = {}
 
 local api = vim.api
 
+---A buffer that the host fills is complete. Gets it.
+M.filled = require('acp.rpc.signal')()
+
 ---The largest buffer that gets a filetype, in bytes: what comes with one looks at all of it.
 local limit = 512 * 1024
 
@@ -114,6 +117,7 @@ function M.fill(e)
   if e.done then
     vim.b[buf].acp_filled = true
     colour(buf)
+    M.filled:emit(buf)
   end
 end
 

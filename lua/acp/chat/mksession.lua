@@ -75,7 +75,12 @@ bufs.created:add(replace)
 function M.restored()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local ours = vim.startswith(api.nvim_buf_get_name(buf), 'acp://')
-    if ours and api.nvim_buf_is_loaded(buf) and not vim.b[buf].acp_session then
+    if
+      ours
+      and api.nvim_buf_is_loaded(buf)
+      and not vim.b[buf].acp_session
+      and not vim.b[buf].acp_history
+    then
       explain(buf)
     end
   end

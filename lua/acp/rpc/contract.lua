@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '450e7110',
+  revision = 'cfdadc63',
   messages = {
     new = {
       'session',
@@ -26,6 +26,10 @@ return {
     logout = { 'session' },
     set_option = { 'session', 'id', 'value' },
     traffic = { 'callback', 'agent', 'file' },
+    search_history = { 'callback', 'text' },
+    list_history = { 'callback' },
+    show_history = { 'callback', 'buf', 'path' },
+    export = { 'session', 'callback', 'path', 'replace' },
     prompt = { 'session', 'blocks' },
     steer = { 'session', 'blocks' },
     cancel = { 'session' },

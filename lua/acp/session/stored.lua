@@ -1,5 +1,5 @@
 ---The sessions that agents keep: choosing one to take up again, and deleting. Those of which the
----host has saved changes are known without their agents; see host/saves.go.
+---host keeps changes or what was said are known without their agents; see host/saves.go.
 local M = {}
 
 ---@class acp.Choice: acp.Stored
@@ -53,7 +53,7 @@ local function sort(list)
   end)
 end
 
----The sessions of which the host has saved changes, the latest first.
+---The sessions of which the host keeps something, the latest first.
 ---@param callback fun(list: acp.Choice[])
 local function saved(callback)
   local host = require('acp.rpc.host')
@@ -158,10 +158,17 @@ local function gather(agents, known, enough, done)
   end, M.patience)
 end
 
----@param choice acp.Choice
----@return string
-local function agent_of(choice)
-  return choice.agent
+---The agents of sessions with changes that wait for a review.
+---@param choices acp.Choice[]
+---@return string[]
+local function reviewed(choices)
+  local names = {}
+  for _, choice in ipairs(choices) do
+    if (choice.changes or 0) > 0 then
+      table.insert(names, choice.agent)
+    end
+  end
+  return names
 end
 
 ---@param choices acp.Choice[]
@@ -175,8 +182,9 @@ local function find(choices, id)
   end
 end
 
----Takes up a session by its id, or lets the user choose: among those of the agent in use, of the
----default one and of all that have saved changes in this folder.
+---Takes up a session by its id, or lets the user choose: among those of this folder of which
+---something is kept, and what the agent in use tells, the default one, and all that have changes to
+---review here.
 ---@param agent string? the one in use
 ---@param id string?
 function M.resume(agent, id)
@@ -191,7 +199,7 @@ function M.resume(agent, id)
     end, known)
     local default, err = require('acp.session.start').default()
     local agents = { agent }
-    for _, name in ipairs(vim.list_extend({ default }, vim.tbl_map(agent_of, known))) do
+    for _, name in ipairs(vim.list_extend({ default }, reviewed(known))) do
       if not vim.tbl_contains(agents, name) then
         table.insert(agents, name)
       end

@@ -1,0 +1,455 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+var about = About{Agent: "a", AgentTitle: "Agent", Cwd: "/p", ID: "s"}
+
+// stage is a recorder beside the conversation that it records.
+type stage struct {
+	*Recorder
+	store  *Store
+	conv   *session.Conversation
+	clock  time.Time
+	timers []func()
+	failed []error
+}
+
+func begin(t testing.TB) *stage {
+	s := &stage{store: Open(filepath.Join(t.TempDir(), "transcripts")), clock: time.UnixMilli(1_700_000_000_000)}
+	s.conv = session.NewConversation(func() time.Time { return s.clock })
+	s.Recorder = NewRecorder(Config{
+		Store: s.store, Background: func(f func()) { f() }, Now: func() time.Time { return s.clock },
+		Later: func(_ time.Duration, f func()) *time.Timer {
+			s.timers = append(s.timers, f)
+			return time.NewTimer(time.Hour)
+		},
+		Scrub:    func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("hunter2"), []byte("***")) },
+		Terminal: func(id string) (session.TerminalPatch, bool) { return session.TerminalPatch{}, false },
+		Failed:   func(err error) { s.failed = append(s.failed, err) },
+	})
+	return s
+}
+
+func (s *stage) apply(list ...session.Update) {
+	for _, u := range list {
+		s.conv.Apply(u)
+		s.Note(u)
+	}
+}
+
+// read is what the file has.
+func (s *stage) read(t testing.TB) Past {
+	t.Helper()
+	s.Flush(nil)
+	past, err := s.store.Read("a", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return past
+}
+
+// told is a conversation as the file tells it.
+func told(p Past) *session.Conversation {
+	conv := session.NewConversation(time.Now)
+	p.Tell(func(s Said) { conv.ApplyAt(s.At, s.Update) })
+	return conv
+}
+
+func text(text string) session.Content { return session.Text{Text: text} }
+
+func say(id, words string) session.Update {
+	return session.MessageChunk{MessageID: id, Role: session.RoleAgent, Content: text(words)}
+}
+
+func ask(words string) session.Update {
+	return session.TurnStart{Prompt: []session.Content{text(words)}}
+}
+
+// Random conversations come back as they were, however they were cut into lines.
+func TestConversationsComeBack(t *testing.T) {
+	for seed := range 300 {
+		r := rand.New(rand.NewPCG(uint64(seed), 1))
+		s := begin(t)
+		s.Open(about)
+		s.apply(session.SessionStart{})
+		open := false
+		for range 60 {
+			id := fmt.Sprint("c", r.IntN(4))
+			var u session.Update
+			switch r.IntN(12) {
+			case 0:
+				if open {
+					u = session.TurnEnd{StopReason: session.StopEndTurn}
+				} else {
+					u = ask(fmt.Sprint("prompt ", r.IntN(9)))
+				}
+				open = !open
+			case 1, 2, 3:
+				u = session.MessageChunk{MessageID: fmt.Sprint(r.IntN(3)), Role: session.Role(1 + r.IntN(2)), Content: text("word ")}
+			case 4:
+				u = session.MessageChunk{MessageID: "p", Role: session.RoleAgent, Content: allBlocks[r.IntN(len(allBlocks))]}
+			case 5, 6:
+				p := session.ToolCallPatch{ID: id}
+				if r.IntN(2) == 0 {
+					p.Title = acp.Set(fmt.Sprint(r.IntN(9)))
+				}
+				if r.IntN(2) == 0 {
+					p.Content = acp.Set(allItems[:1+r.IntN(2)])
+				}
+				if r.IntN(3) == 0 {
+					p.Status = acp.Set([]session.ToolCallStatus{session.StatusInProgress, session.StatusCompleted}[r.IntN(2)])
+				}
+				if r.IntN(3) == 0 {
+					p.Meta = acp.Set(map[string]json.RawMessage{id: json.RawMessage("1")})
+				}
+				u = p
+			case 7:
+				u = session.ToolCallChunk{ID: id, Content: allItems[:1]}
+			case 8:
+				u = session.Waiting{ToolCallID: id, Open: r.IntN(2) == 0}
+			case 9:
+				u = session.PlanUpdate{Entries: []session.PlanEntry{{Content: fmt.Sprint(r.IntN(9))}}}
+			case 10:
+				u = session.UsageUpdate{Usage: session.Usage{Used: uint64(r.IntN(9)), Cost: &session.Cost{Amount: float64(r.IntN(9))}}}
+			case 11:
+				if len(s.timers) > 0 {
+					s.timers[len(s.timers)-1]()
+				}
+				continue
+			}
+			s.apply(u)
+		}
+		if len(s.conv.Entries) == 0 {
+			continue
+		}
+		past := s.read(t)
+		if open {
+			s.conv.Apply(session.AgentGone{})
+			s.conv.Apply(session.TurnEnd{StopReason: session.StopError, Error: "Cut short: Neovim, or the host, was killed."})
+		} else {
+			s.conv.Apply(session.AgentGone{})
+		}
+		want, got := s.conv.Entries, told(past).Entries
+		if len(want) != len(got) {
+			t.Fatalf("seed %d: %d entries, not %d:\n%s\nof\n%s", seed, len(got), len(want),
+				NewStory(about, &session.Conversation{Entries: got}, noTerminal).Markdown().Text(),
+				NewStory(about, &session.Conversation{Entries: want}, noTerminal).Markdown().Text())
+		}
+		for i := range want {
+			if a, b := NewStory(about, &session.Conversation{Entries: want[i : i+1]}, noTerminal).Markdown().Text(),
+				NewStory(about, &session.Conversation{Entries: got[i : i+1]}, noTerminal).Markdown().Text(); a != b {
+				t.Errorf("seed %d, entry %d: came back as\n%s\nof\n%s", seed, i, b, a)
+			}
+			if a, ok := want[i].(*session.ToolCall); ok {
+				b := got[i].(*session.ToolCall)
+				if !reflect.DeepEqual(a.Content, b.Content) || !reflect.DeepEqual(a.Meta, b.Meta) || a.Shown() != b.Shown() || a.Title != b.Title {
+					t.Errorf("seed %d: the call %+v came back as %+v", seed, a, b)
+				}
+			}
+		}
+	}
+}
+
+func noTerminal(string) (session.TerminalPatch, bool) { return session.TerminalPatch{}, false }
+
+// What streams in small pieces makes no large file, and comes back with its times.
+func TestStreamsAreGathered(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	s.apply(session.SessionStart{}, ask("go"))
+	size := 0
+	for range 10_000 {
+		s.apply(session.MessageChunk{MessageID: "1", Role: session.RoleThought, Content: text("piece ")})
+		size += len("piece ")
+		s.clock = s.clock.Add(time.Millisecond)
+	}
+	for i := range 1000 {
+		s.apply(session.ToolCallPatch{ID: "c", Title: acp.Set("run"), Content: acp.Set([]session.ToolCallContent{
+			session.ContentItem{Content: text(strings.Repeat("output\n", i))},
+		})})
+	}
+	size += 1000 * len("output\n")
+	s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
+	past := s.read(t)
+	info, err := os.Stat(s.store.path("a", "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > int64(size+size/4) {
+		t.Errorf("%d bytes of text make a file of %d", size, info.Size())
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("the file has mode %o", mode)
+	}
+	if dir, _ := os.Stat(s.store.dir); dir.Mode().Perm() != 0o700 {
+		t.Errorf("the folder has mode %o", dir.Mode().Perm())
+	}
+	thought := told(past).Entries[1].(*session.Message)
+	if took := thought.Ended.Sub(thought.Started); took != 10*time.Second || len(thought.Text()) != 60_000 {
+		t.Errorf("it thought for %v, %d bytes", took, len(thought.Text()))
+	}
+}
+
+// What agents say again in equal words, and what was sent but is not seen, is not written.
+func TestRepetitionsAreLeftOut(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	change := session.ToolCallPatch{ID: "c", Title: acp.Set("edit"), Content: acp.Set([]session.ToolCallContent{
+		session.Diff{Path: "/a", OldText: ptr("old text"), NewText: ptr(strings.Repeat("new ", 1000))},
+	})}
+	prompt := session.TurnStart{
+		Prompt: []session.Content{text("look at this")},
+		Sent:   []session.Content{text("look at this"), session.Resource{URI: "file:///a", Text: "unsaved text"}},
+	}
+	s.apply(session.SessionStart{}, prompt, change, change, session.Waiting{ToolCallID: "c", Open: true}, change,
+		session.Waiting{ToolCallID: "c", Allowed: true}, session.ToolCallPatch{ID: "c", Status: acp.Set(session.StatusCompleted)}, change)
+	s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
+	call := told(s.read(t)).Calls[0]
+	if !reflect.DeepEqual(call.Content, s.conv.Calls[0].Content) || call.Shown() != session.StatusCompleted {
+		t.Errorf("the call is %+v", call)
+	}
+	data, err := os.ReadFile(s.store.path("a", "s"))
+	if err != nil || bytes.Count(data, []byte("old text")) != 1 || bytes.Contains(data, []byte("unsaved text")) {
+		t.Errorf("%v; the file is %s", err, data)
+	}
+}
+
+func TestNothingStandsInAFileBeforeSomethingIsSaid(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	s.apply(session.SessionStart{}, session.InfoUpdate{Title: acp.Set("The title")}, session.Remark{Text: "log in"}, session.AgentGone{})
+	s.Flush(nil)
+	if _, err := s.store.Read("a", "s"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a file: %v", err)
+	}
+	s.apply(ask("my password is hunter2"), session.TurnEnd{StopReason: session.StopEndTurn})
+	past := s.read(t)
+	if conv := told(past); conv.Title != "The title" || len(conv.Entries) != 2 {
+		t.Errorf("it has %q and %d entries", conv.Title, len(conv.Entries))
+	}
+	if data, _ := os.ReadFile(s.store.path("a", "s")); bytes.Contains(data, []byte("hunter2")) {
+		t.Error("the secret is in the file")
+	}
+	// Another session of the agent has another file.
+	other := about
+	other.ID = "t"
+	s.Open(other)
+	s.apply(session.SessionStart{}, ask("elsewhere"))
+	s.Flush(nil)
+	if list, err := s.store.List(); err != nil || len(list) != 2 {
+		t.Errorf("the list is %v, %v", list, err)
+	}
+	s.Drop()
+	list, err := s.store.List()
+	if err != nil || len(list) != 1 || list[0].Title != "The title" || list[0].About.ID != "s" {
+		t.Errorf("the list is %v, %v", list, err)
+	}
+}
+
+// A line that was cut short, or is damaged, takes nothing else with it.
+func TestDamage(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	s.apply(session.SessionStart{}, ask("first"), say("1", "answer"), session.TurnEnd{StopReason: session.StopEndTurn})
+	s.read(t)
+	path := s.store.path("a", "s")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := append(data, `{"t":1,"is":"message","of":{"id":"2","ro`...)
+	if err := os.WriteFile(path, cut, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.apply(ask("second"), session.TurnEnd{StopReason: session.StopEndTurn})
+	past := s.read(t)
+	if prompts := Prompts(past.Said); past.Damaged != 1 || len(prompts) != 2 {
+		t.Errorf("%d lines are damaged, prompts are %v", past.Damaged, prompts)
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	lines[2] = []byte("\x00\x00garbage\n")
+	lines = append(lines, []byte(`{"t":1,"is":"of the future","of":{}}`+"\n"))
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	past, err = s.store.Read("a", "s")
+	if err != nil || past.Damaged != 2 || len(told(past).Entries) == 0 {
+		t.Errorf("it has %d damaged lines, %v", past.Damaged, err)
+	}
+	for _, first := range []string{"", "junk\n", `{"format":99,"agent":"a","session":"s"}` + "\n"} {
+		if err := os.WriteFile(path, []byte(first), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.store.Read("a", "s")
+		if err == nil || errors.Is(err, ErrNewer) != strings.Contains(first, "99") {
+			t.Errorf("a file that begins %q: %v", first, err)
+		}
+	}
+	// What a newer version wrote is not written to.
+	s.apply(ask("third"))
+	s.Flush(nil)
+	if len(s.failed) != 1 || !errors.Is(s.failed[0], ErrNewer) {
+		t.Errorf("failed are %v", s.failed)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	now := time.Now()
+	s := Open(t.TempDir())
+	s.limits = limits{files: 3, allSize: 3000, fileSize: 2000, age: 24 * time.Hour}
+	write := func(id string, age time.Duration, size int) {
+		other := about
+		other.ID = id
+		if err := s.add(other, bytes.Repeat([]byte("x"), size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(s.path("a", id), now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want ...string) {
+		t.Helper()
+		if err := s.Clean(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range list {
+			got = append(got, e.About.ID)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("kept are %v, not %v", got, want)
+		}
+	}
+	write("old", 25*time.Hour, 10)
+	write("1", 4*time.Hour, 10)
+	write("2", 3*time.Hour, 10)
+	write("3", 2*time.Hour, 10)
+	check("3", "2", "1")
+	write("4", 1*time.Hour, 10)
+	check("4", "3", "2")
+	write("5", 0, 2500)
+	check("5", "4", "3")
+	write("6", 0, 1000)
+	if err := s.Clean(t.Context(), now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := s.List(); len(list) != 1 {
+		t.Errorf("kept are %v", list)
+	}
+	big := about
+	big.ID = "big"
+	if err := s.add(big, bytes.Repeat([]byte("x"), 2001)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.add(big, []byte("more\n")); !errors.Is(err, errFull) {
+		t.Errorf("it is written on: %v", err)
+	}
+}
+
+// The file of a turn that was killed ends where it was cut.
+func TestCutShort(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	s.apply(session.SessionStart{}, ask("first"), session.ToolCallPatch{ID: "c", Title: acp.Set("run")}, say("1", "half of"))
+	conv := told(s.read(t))
+	if conv.Running || conv.Stop != session.StopError || conv.Calls[0].Shown() != session.StatusCancelled {
+		t.Errorf("it runs: %v, stopped: %s, the call is %s", conv.Running, conv.Stop, conv.Calls[0].Shown())
+	}
+	s.apply(session.SessionStart{}, ask("second"), session.TurnEnd{StopReason: session.StopEndTurn})
+	stops := 0
+	for _, e := range told(s.read(t)).Entries {
+		if _, ok := e.(*session.Stop); ok {
+			stops++
+		}
+	}
+	if stops != 2 {
+		t.Errorf("%d turns have ended", stops)
+	}
+}
+
+// script is a conversation in few words: "u:" the user, "a:" the agent, "t:" a prompt of ours.
+func script(lines ...string) (list []session.Update) {
+	for i, l := range lines {
+		words := l[2:]
+		switch l[0] {
+		case 't':
+			list = append(list, ask(words), say(fmt.Sprint(i), "so."), session.TurnEnd{StopReason: session.StopEndTurn})
+		case 'u':
+			list = append(list, session.MessageChunk{MessageID: fmt.Sprint(i), Role: session.RoleUser, Content: text(words)})
+		case 'a':
+			list = append(list, say(fmt.Sprint(i), words))
+		}
+	}
+	return list
+}
+
+func TestReplay(t *testing.T) {
+	for name, c := range map[string]struct {
+		ours, agent, late []string
+		want              string // what is shown
+	}{
+		"the same":                {[]string{"t:a", "t:b"}, []string{"u:a", "a:1", "u:b", "a:2"}, nil, ""},
+		"it went on":              {[]string{"t:a"}, []string{"u:a", "a:1", "u:b", "a:2", "u:c", "a:3"}, nil, "b 2 c 3"},
+		"the same words again":    {[]string{"t:go on", "t:go on"}, []string{"u:go on", "a:1", "u:go on", "a:2", "u:go on", "a:3"}, nil, "go on 3"},
+		"it tells less":           {[]string{"t:a", "t:b", "t:c"}, []string{"u:c", "a:3"}, nil, ""},
+		"it tells less, and more": {[]string{"t:a", "t:b", "t:c"}, []string{"u:c", "a:3", "u:d", "a:4"}, nil, "d 4"},
+		"it tells no prompts":     {[]string{"t:a", "t:b"}, []string{"a:1", "a:2"}, nil, ""},
+		"nothing":                 {[]string{"t:a"}, nil, nil, ""},
+		"in words of its own":     {[]string{"t:a", "t:b"}, []string{"u:x", "a:1", "u:y", "a:2", "u:z", "a:3"}, nil, "z 3"},
+		"with its context": {
+			[]string{"t:please look at @main.go and mend it"},
+			[]string{"u:please look at [@main.go](file:///main.go) and mend it", "a:1"}, nil, "",
+		},
+		"ours was told too":      {[]string{"u:a", "a:1", "t:b"}, []string{"u:a", "a:1", "u:b", "a:2"}, nil, ""},
+		"late":                   {[]string{"t:a", "t:b"}, []string{"u:a"}, []string{"a:1", "u:b", "a:2"}, ""},
+		"late, and more":         {[]string{"t:a"}, nil, []string{"u:a", "a:1", "u:b", "a:2"}, "b 2"},
+		"more, the end late":     {[]string{"t:a"}, []string{"u:a", "a:1", "u:b", "a:2"}, []string{"a:3"}, "b 2 3"},
+		"not all of ours, later": {[]string{"t:a", "t:b"}, []string{"u:a", "a:1"}, []string{"u:x", "a:2"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said []Said
+			for _, u := range script(c.ours...) {
+				said = append(said, Said{Update: u})
+			}
+			r := NewReplay(Prompts(said))
+			var shown []string
+			show := func(list []session.Update) {
+				for _, u := range list {
+					shown = append(shown, u.(session.MessageChunk).Content.(session.Text).Text)
+				}
+			}
+			for _, u := range script(c.agent...) {
+				show(r.Take(u))
+			}
+			show(r.Over())
+			for _, u := range script(append(make([]string, 0), c.late...)...) {
+				m := u.(session.MessageChunk)
+				m.MessageID += " late"
+				show(r.Take(m))
+			}
+			if got := strings.Join(shown, " "); got != c.want {
+				t.Errorf("shown is %q, not %q", got, c.want)
+			}
+		})
+	}
+}

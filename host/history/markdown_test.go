@@ -1,0 +1,94 @@
+package history
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// story is a conversation with one of each that is told.
+func story() *session.Conversation {
+	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	conv := session.NewConversation(func() time.Time { return clock })
+	apply := func(list ...session.Update) {
+		for _, u := range list {
+			conv.Apply(u)
+			clock = clock.Add(1500 * time.Millisecond)
+		}
+	}
+	call := func(id string, kind session.ToolKind, title string, status session.ToolCallStatus, content ...session.ToolCallContent) session.ToolCallPatch {
+		return session.ToolCallPatch{ID: id, Kind: acp.Set(kind), Title: acp.Set(title), Status: acp.Set(status), Content: acp.Set(content)}
+	}
+	out := func(words string) session.ToolCallContent { return session.ContentItem{Content: text(words)} }
+	nested := call("n", session.KindRead, "Read b.go", session.StatusCompleted)
+	nested.Parent = acp.Set("t")
+	apply(
+		session.InfoUpdate{Title: acp.Set("Mend the parser")},
+		session.TurnStart{Prompt: []session.Content{
+			text("Mend the parser, see "), session.ResourceLink{URI: "file:///p/a.go", Name: "a.go"}, text("\nIt fails on empty input."),
+		}},
+		session.MessageChunk{MessageID: "1", Role: session.RoleThought, Content: text("Let me look.\n\nAt all of it.")},
+		session.PlanUpdate{Entries: []session.PlanEntry{
+			{Content: "look", Status: "completed"}, {Content: "mend", Status: "in_progress"}, {Content: "test", Status: "pending"},
+		}},
+		call("t", session.KindThink, "Task: look for it", session.StatusCompleted, out("Found.")),
+		nested,
+		call("e", session.KindEdit, "Edit a.go", session.StatusCompleted,
+			session.Diff{Path: "/p/a.go", OldText: ptr("one\ntwo\n"), NewText: ptr("one\n2\n")}),
+		call("x", session.KindExecute, "go test ./...", session.StatusFailed, out("\x1b[31mFAIL\x1b[m\n```\nfenced\n```\n")),
+		call("w", session.KindExecute, "make", session.StatusCompleted, session.TerminalRef{TerminalID: "term"}),
+		session.ToolCallPatch{ID: "r", Kind: acp.Set(session.KindDelete), Title: acp.Set("rm -rf /")},
+		session.Waiting{ToolCallID: "r", Open: true},
+		session.Waiting{ToolCallID: "r", Rejected: true},
+		session.Notice{Severity: "warning", Title: "Slow", Description: "The model is busy."},
+		say("2", "# Done\n\nIt is *mended*:\n\n```sh\n# no heading\n```\n\n## More\n"),
+		session.UnknownUpdate{Type: "dance"},
+		session.CompactionPatch{ID: "c", Status: "completed", Summary: acp.Set([]session.Content{text("In short.")})},
+		session.TurnEnd{StopReason: session.StopMaxTokens},
+		ask("and then?"),
+		session.TurnEnd{StopReason: session.StopError, Error: "The agent ended."},
+		ask(strings.Repeat("a long line of words ", 6)),
+		session.TurnEnd{StopReason: session.StopCancelled},
+	)
+	return conv
+}
+
+func TestMarkdown(t *testing.T) {
+	about := About{Agent: "a", AgentTitle: "Agent", Cwd: "/p", ID: "s"}
+	got := NewStory(about, story(), func(id string) (session.TerminalPatch, bool) {
+		return session.TerminalPatch{ID: id, Output: acp.Set([]byte("made\r\n"))}, true
+	}).Markdown().Text()
+	name := filepath.Join("testdata", "story.md")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil || got != string(want) {
+		t.Errorf("%v; the story is\n%s", err, got)
+	}
+}
+
+func TestLongLinesAreBroken(t *testing.T) {
+	page := Page{Lines: []string{"short", strings.Repeat("é", 3000), ""}, Times: make([]time.Time, 3)}.broken()
+	if len(page.Lines) != 5 || len(page.Times) != 5 || strings.Join(page.Lines[1:4], "") != strings.Repeat("é", 3000) {
+		t.Errorf("there are %d lines", len(page.Lines))
+	}
+	for _, l := range page.Lines {
+		if len(l) > pageWidth || strings.Contains(l, "�") {
+			t.Errorf("a line is %q", l)
+		}
+	}
+}

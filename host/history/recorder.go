@@ -1,0 +1,435 @@
+package history
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+const (
+	// delay is how long something may wait until it is written: a crash loses no more.
+	delay = 2 * time.Second
+	// waiting is how much may wait, in bytes.
+	waiting = 64 << 10
+	// lineLimit is how long a line may be, in bytes: what is larger is left out.
+	lineLimit = 8 << 20
+)
+
+// Config is what a [Recorder] needs.
+type Config struct {
+	Store      *Store // nil for none: nothing is kept
+	Background func(func())
+	Now        func() time.Time
+	// Later runs a function on the session's goroutine after a time, unless it is stopped.
+	Later func(time.Duration, func()) *time.Timer
+	// Scrub takes out of a line what the user has given in secret.
+	Scrub func(line []byte) []byte
+	// Terminal is what a terminal has shown.
+	Terminal func(id string) (session.TerminalPatch, bool)
+	// Failed hears of a write that has failed, on a goroutine of Background.
+	Failed func(error)
+}
+
+// Recorder writes the conversation of one session to its file. It belongs to the session's goroutine, which it never
+// has wait for the disk. What streams is gathered: chunks of a message become one line, and so do changes of a call
+// until it has ended.
+type Recorder struct {
+	config Config
+	about  About
+	file   *writer // nil while it is not known which
+	told   bool    // something of the conversation was written since the session was opened
+	turn   bool    // a turn is open
+	timer  *time.Timer
+	lines  []byte
+
+	held  []Said // what is written before the first that tells something
+	chunk *chunk
+	calls map[string]*action // of this session, by id
+	shown map[string]bool    // terminals of which calls of this turn show something
+	usage *Said
+}
+
+// chunk is a message that grows.
+type chunk struct {
+	id   string
+	role session.Role
+	text []byte
+	at   time.Time
+}
+
+// action is what was said of a call: all of it, and what is not written yet, which is a patch, then more content.
+type action struct {
+	all   session.ToolCallPatch
+	waits bool
+	patch session.ToolCallPatch
+	more  []session.ToolCallContent
+	at    time.Time
+}
+
+// NewRecorder returns a recorder of a session that is not open yet.
+func NewRecorder(config Config) *Recorder {
+	r := &Recorder{config: config}
+	r.forget()
+	return r
+}
+
+func (r *Recorder) forget() {
+	r.calls, r.shown, r.chunk, r.usage = map[string]*action{}, map[string]bool{}, nil, nil
+}
+
+// Open is to be called when it is known which session of the agent it is, before that begins.
+func (r *Recorder) Open(about About) {
+	if r.config.Store == nil || r.file != nil && r.about == about {
+		return
+	}
+	r.Flush(nil)
+	r.held, r.told, r.turn = nil, false, false
+	r.about, r.file = about, r.config.Store.writer(about.Agent, about.ID)
+}
+
+// Drop forgets what is kept of the session, and all that follows.
+func (r *Recorder) Drop() {
+	if f := r.file; f != nil {
+		r.file, r.lines = nil, nil
+		r.forget()
+		r.queue(f, func() error { return r.config.Store.Remove(r.about.Agent, r.about.ID) })
+	}
+}
+
+// Note takes in an update that was brought into the conversation. What only sets something is left out: the agent tells
+// it anew when the session is opened.
+func (r *Recorder) Note(u session.Update) {
+	if r.file == nil {
+		return
+	}
+	switch u := u.(type) {
+	case session.CommandsUpdate, session.ModeUpdate, session.OptionsUpdate, session.OptionSet, session.TerminalPatch, session.TerminalChunk:
+		return
+	case session.MessageChunk:
+		if r.grow(u) {
+			return
+		}
+	case session.ToolCallPatch:
+		r.see(u.Content.Or(nil))
+		if r.change(u) {
+			return
+		}
+	case session.ToolCallChunk:
+		r.see(u.Content)
+		if r.append(u) {
+			return
+		}
+	case session.UsageUpdate:
+		r.usage = &Said{r.config.Now(), u}
+		return
+	case session.InfoUpdate:
+		if title, ok := u.Title.Get(); !ok || title == "" {
+			return
+		}
+	case session.Notice, session.Remark, session.Cancelling, session.AgentGone:
+		if !r.turn {
+			return // it is about how the session stands, and will be said again
+		}
+		r.settle()
+	case session.Waiting:
+		r.settleCall(u.ToolCallID)
+	case session.UnknownUpdate:
+		u.Raw = nil
+		r.settle()
+		r.write(u)
+		return
+	case session.SessionStart:
+		r.settle()
+		r.forget()
+		r.told, r.held = false, []Said{{r.config.Now(), session.SessionStart{}}}
+		return
+	case session.TurnStart:
+		r.settle()
+		r.turn = true
+		u.Sent = textsOf(u.Sent)
+		if joined(u.Sent) == joined(u.Prompt) {
+			u.Sent = nil
+		}
+		r.write(u)
+		return
+	case session.TurnEnd:
+		r.settle()
+		r.terminals()
+		r.write(u)
+		r.turn = false
+		r.hand()
+		return
+	default:
+		r.settle()
+	}
+	r.write(u)
+}
+
+// textsOf are the blocks that are text: of what was sent the words are all that is compared.
+func textsOf(blocks []session.Content) []session.Content {
+	return slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool {
+		_, text := b.(session.Text)
+		return !text
+	})
+}
+
+func joined(blocks []session.Content) string { return session.NewPrompt(blocks).Text() }
+
+// grow has a chunk wait for more of its message. It reports whether that is all there is to do.
+func (r *Recorder) grow(u session.MessageChunk) bool {
+	text, ok := u.Content.(session.Text)
+	if c := r.chunk; ok && c != nil && c.id == u.MessageID && c.role == u.Role {
+		c.text = append(c.text, text.Text...)
+		if len(c.text) > waiting {
+			r.settleChunk()
+			r.hand()
+		}
+		return true
+	}
+	r.settleChunk()
+	if ok {
+		r.chunk = &chunk{u.MessageID, u.Role, []byte(text.Text), r.config.Now()}
+		r.soon()
+	}
+	return ok
+}
+
+// change has a patch wait for more of its call, unless that is new or has ended with it. It reports whether that is all
+// there is to do.
+func (r *Recorder) change(u session.ToolCallPatch) bool {
+	t := r.call(u.ID)
+	if t == nil {
+		r.calls[u.ID] = &action{all: u}
+		return false
+	}
+	t.at = r.config.Now()
+	u = t.news(u)
+	merge(&t.all, u)
+	merge(&t.patch, u)
+	if !u.Content.IsZero() {
+		t.more = nil
+	}
+	if u.Status.Or("").Finished() || !u.Parent.IsZero() {
+		r.settleChunk()
+		r.settleCall(u.ID)
+	}
+	return true
+}
+
+// append is change for more content.
+func (r *Recorder) append(u session.ToolCallChunk) bool {
+	t := r.call(u.ID)
+	if t == nil {
+		r.calls[u.ID] = &action{all: session.ToolCallPatch{ID: u.ID}}
+		return false
+	}
+	t.at = r.config.Now()
+	t.more = append(t.more, u.Content...)
+	t.all.Content = acp.Opt[[]session.ToolCallContent]{}
+	return true
+}
+
+// call is a call of which something is about to wait; nil for a new one, which stands after all that was said.
+func (r *Recorder) call(id string) *action {
+	t := r.calls[id]
+	if t == nil {
+		r.settle()
+	} else if !t.waits {
+		t.waits, t.patch, t.more = true, session.ToolCallPatch{ID: id}, nil
+	}
+	return t
+}
+
+// news is a patch without what was said in equal words: agents repeat much. A status counts each time.
+func (t *action) news(u session.ToolCallPatch) session.ToolCallPatch {
+	known(&u.Title, t.all.Title)
+	known(&u.Name, t.all.Name)
+	known(&u.Kind, t.all.Kind)
+	known(&u.Content, t.all.Content)
+	known(&u.Locations, t.all.Locations)
+	known(&u.RawInput, t.all.RawInput)
+	known(&u.RawOutput, t.all.RawOutput)
+	return u
+}
+
+func known[T any](field *acp.Opt[T], was acp.Opt[T]) {
+	if reflect.DeepEqual(*field, was) {
+		*field = acp.Opt[T]{}
+	}
+}
+
+// merge brings a patch into the one before.
+func merge(to *session.ToolCallPatch, p session.ToolCallPatch) {
+	replace(&to.Title, p.Title)
+	replace(&to.Name, p.Name)
+	replace(&to.Kind, p.Kind)
+	replace(&to.Status, p.Status)
+	replace(&to.Content, p.Content)
+	replace(&to.Locations, p.Locations)
+	replace(&to.RawInput, p.RawInput)
+	replace(&to.RawOutput, p.RawOutput)
+	replace(&to.Parent, p.Parent)
+	both, old := p.Meta, to.Meta
+	if fields, ok := both.Get(); ok && !old.IsZero() && !old.IsNull() {
+		all := map[string]json.RawMessage{}
+		maps.Copy(all, old.Or(nil))
+		maps.Copy(all, fields)
+		both = acp.Set(all)
+	}
+	replace(&to.Meta, both)
+}
+
+func replace[T any](to *acp.Opt[T], with acp.Opt[T]) {
+	if !with.IsZero() {
+		*to = with
+	}
+}
+
+// see takes down which terminals are shown.
+func (r *Recorder) see(content []session.ToolCallContent) {
+	for _, c := range content {
+		if ref, ok := c.(session.TerminalRef); ok {
+			r.shown[ref.TerminalID] = true
+		}
+	}
+}
+
+// terminals writes what the terminals of a turn have shown.
+func (r *Recorder) terminals() {
+	for _, id := range slices.Sorted(maps.Keys(r.shown)) {
+		if patch, ok := r.config.Terminal(id); ok {
+			r.write(patch)
+		}
+	}
+	clear(r.shown)
+}
+
+// settle writes all that waits for more.
+func (r *Recorder) settle() {
+	r.settleChunk()
+	for _, id := range slices.Sorted(maps.Keys(r.calls)) {
+		r.settleCall(id)
+	}
+	if r.usage != nil && r.told {
+		r.encode(*r.usage)
+		r.usage = nil
+	}
+}
+
+func (r *Recorder) settleChunk() {
+	if c := r.chunk; c != nil {
+		r.chunk = nil
+		r.tell(Said{c.at, session.MessageChunk{MessageID: c.id, Role: c.role, Content: session.Text{Text: string(c.text)}}})
+	}
+}
+
+func (r *Recorder) settleCall(id string) {
+	t := r.calls[id]
+	if t == nil || !t.waits {
+		return
+	}
+	t.waits = false
+	r.tell(Said{t.at, t.patch})
+	if len(t.more) > 0 {
+		r.tell(Said{t.at, session.ToolCallChunk{ID: id, Content: t.more}})
+	}
+}
+
+// write takes in what is complete.
+func (r *Recorder) write(u session.Update) {
+	said := Said{r.config.Now(), u}
+	_, prompt := u.(session.TurnStart)
+	switch _, steered := u.(session.Steered); {
+	case prompt, steered, session.Tells(u):
+		r.tell(said)
+	case r.told:
+		r.encode(said)
+	default:
+		if _, titled := u.(session.InfoUpdate); titled {
+			r.held = append(r.held, said)
+		}
+	}
+}
+
+// tell is encode for what tells something of the conversation. Nothing stands in a file before that.
+func (r *Recorder) tell(s Said) {
+	if !r.told {
+		r.told = true
+		for _, held := range r.held {
+			r.encode(held)
+		}
+		r.held = nil
+	}
+	r.encode(s)
+}
+
+func (r *Recorder) encode(s Said) {
+	before := len(r.lines)
+	lines, err := appendLine(r.lines, s)
+	if err != nil || len(lines)-before > lineLimit {
+		return // what cannot be kept is left out, and the rest goes on
+	}
+	r.lines = lines
+	if r.soon(); len(r.lines) > waiting {
+		r.hand()
+	}
+}
+
+// soon has what waits written in a moment.
+func (r *Recorder) soon() {
+	if r.timer == nil {
+		r.timer = r.config.Later(delay, func() {
+			r.timer = nil
+			r.settleChunk() // a call may say all of its output each time
+			r.hand()
+		})
+	}
+}
+
+// hand gives the lines to who writes them.
+func (r *Recorder) hand() {
+	if len(r.lines) == 0 || r.file == nil {
+		return
+	}
+	about, lines := r.about, r.config.Scrub(r.lines)
+	r.lines = nil
+	r.queue(r.file, func() error { return r.config.Store.add(about, lines) })
+}
+
+func (r *Recorder) queue(to *writer, f func() error) {
+	to.run(r.config.Background, func() {
+		if err := f(); err != nil {
+			r.config.Failed(err)
+		}
+	})
+}
+
+// Flush has all written that there is, then calls done, which may be nil, on another goroutine.
+func (r *Recorder) Flush(done func()) {
+	if r.file == nil {
+		if done != nil {
+			r.config.Background(done)
+		}
+		return
+	}
+	r.settle()
+	r.hand()
+	if done != nil {
+		r.file.run(r.config.Background, done)
+	}
+}
+
+// Close has all written.
+func (r *Recorder) Close() {
+	r.terminals()
+	r.Flush(nil)
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.file = nil
+}

@@ -1,0 +1,165 @@
+package history
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// Prompts are what the user has said in a session, in the order said, as a [Replay] compares it.
+func Prompts(said []Said) (prompts []Prompt) {
+	turn, id := false, ""
+	for _, s := range said {
+		switch u := s.Update.(type) {
+		case session.TurnStart:
+			turn = true
+			prompts = append(prompts, Prompt{wordsOf(u.Prompt), wordsOf(u.Sent)})
+		case session.Steered:
+			prompts = append(prompts, Prompt{wordsOf(u.Words)})
+		case session.TurnEnd:
+			turn = false
+		case session.SessionStart:
+			turn, id = false, ""
+		case session.MessageChunk:
+			switch {
+			case u.Role != session.RoleUser || turn: // in a turn the agent repeats the prompt
+			case u.MessageID == id && id != "":
+				last := prompts[len(prompts)-1]
+				last[0] = append(last[0], wordsOf([]session.Content{u.Content})...)
+			default:
+				id = u.MessageID
+				prompts = append(prompts, Prompt{wordsOf([]session.Content{u.Content})})
+			}
+		}
+	}
+	return prompts
+}
+
+// Prompt is the words of a prompt: as the user has seen them and, where that differs, as they were sent.
+type Prompt [][]string
+
+func wordsOf(blocks []session.Content) []string { return strings.Fields(words(blocks)) }
+
+func (p Prompt) is(words []string) bool {
+	return slices.ContainsFunc(p, func(own []string) bool { return own != nil && slices.Equal(own, words) })
+}
+
+// resembles reports whether most words are the same, in their order: agents tell links and context in words of theirs.
+func (p Prompt) resembles(words []string) bool {
+	return slices.ContainsFunc(p, func(own []string) bool {
+		short, long := own, words
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		if len(short) < 3 {
+			return false
+		}
+		same, rest := 0, long
+		for _, word := range short {
+			if at := slices.Index(rest, word); at >= 0 {
+				same, rest = same+1, rest[at+1:]
+			}
+		}
+		return same*10 >= len(short)*7
+	})
+}
+
+// Replay compares what an agent repeats of a session with what is known of it, turn by turn, and lets pass what is not:
+// the session went on elsewhere.
+type Replay struct {
+	known   []Prompt
+	at      int                // so many of them the agent has told, or passed over
+	matched bool               // it has told one at least
+	over    bool               // the agent has said that this was all, which not all agents wait with
+	shows   bool               // the turn that the agent tells is shown
+	turn    []session.Update   // that turn, as far as it came, while it is not decided
+	held    [][]session.Update // turns that are not known, since the last one that is
+
+	asking bool // the prompt of the turn is not complete
+	id     string
+	words  []session.Content
+}
+
+// NewReplay compares with what is known, which is something.
+func NewReplay(known []Prompt) *Replay { return &Replay{known: known} }
+
+// Take takes what the agent tells, and returns what is to be shown.
+func (r *Replay) Take(u session.Update) []session.Update {
+	if chunk, ok := u.(session.MessageChunk); ok && chunk.Role == session.RoleUser {
+		var before []session.Update
+		if r.asking && chunk.MessageID != r.id {
+			before = r.decide()
+		}
+		if !r.asking {
+			r.hold()
+			r.asking, r.shows, r.id, r.words = true, false, chunk.MessageID, nil
+		}
+		r.words = append(r.words, chunk.Content)
+		r.turn = append(r.turn, u)
+		return before
+	}
+	if r.asking {
+		if show := r.decide(); r.shows {
+			return append(show, u)
+		}
+	}
+	switch {
+	case r.shows:
+		return []session.Update{u}
+	case r.turn != nil:
+		r.turn = append(r.turn, u)
+	}
+	return nil
+}
+
+// hold keeps the turn that has ended.
+func (r *Replay) hold() {
+	if r.turn != nil && !r.over {
+		r.held = append(r.held, r.turn)
+	}
+	r.turn = nil
+}
+
+// decide is called when the prompt of a turn is complete. It returns what of the turn is to be shown.
+func (r *Replay) decide() []session.Update {
+	r.asking = false
+	words := wordsOf(r.words)
+	rest := r.known[r.at:]
+	at := slices.IndexFunc(rest, func(p Prompt) bool { return p.is(words) })
+	if at < 0 {
+		at = slices.IndexFunc(rest, func(p Prompt) bool { return p.resembles(words) })
+	}
+	switch {
+	case at >= 0:
+		r.at += at + 1
+		r.matched, r.held, r.turn = true, nil, nil
+	case r.over && r.at == len(r.known):
+		return r.show()
+	}
+	return nil
+}
+
+func (r *Replay) show() []session.Update {
+	turn := r.turn
+	r.shows, r.turn = true, nil
+	return turn
+}
+
+// Over is to be called when the agent has told what it tells. It returns what is to be shown of what was not known.
+func (r *Replay) Over() (show []session.Update) {
+	if r.asking {
+		r.decide()
+	}
+	r.hold()
+	r.over = true
+	held := r.held
+	if !r.matched { // it tells prompts in words that are no one's: only what is more counts
+		held = held[min(len(held), len(r.known)-r.at):]
+	}
+	r.held, r.shows = nil, len(held) > 0
+	if len(held) > 0 {
+		r.at = len(r.known)
+	}
+	return slices.Concat(held...)
+}

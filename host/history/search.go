@@ -1,0 +1,82 @@
+package history
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Found is a line of a transcript that has what was looked for.
+type Found struct {
+	Entry
+	Name string // of the transcript, see [Store.Named]
+	Line int    // from 1, of its page
+	Text string
+	At   time.Time
+}
+
+// pageWidth is where lines of a page to be read are broken, in bytes: longer ones would make an editor slow.
+const pageWidth = 2000
+
+// broken is a page without long lines.
+func (p Page) broken() Page {
+	var out Page
+	for i, l := range p.Lines {
+		for len(l) > pageWidth {
+			cut := pageWidth
+			for cut > pageWidth-utf8.UTFMax && !utf8.RuneStart(l[cut]) {
+				cut--
+			}
+			out.Lines, out.Times = append(out.Lines, l[:cut]), append(out.Times, p.Times[i])
+			l = l[cut:]
+		}
+		out.Lines, out.Times = append(out.Lines, l), append(out.Times, p.Times[i])
+	}
+	return out
+}
+
+// Page is the transcript as it is read in an editor.
+func (p Past) Page() Page { return p.Story().Markdown().broken() }
+
+// Name is what a session's transcript is named in the store.
+func (s *Store) Name(a About) string {
+	return strings.TrimSuffix(filepath.Base(s.path(a.Agent, a.ID)), suffix)
+}
+
+// Named reads the transcript with a name.
+func (s *Store) Named(name string) (Past, error) {
+	return read(filepath.Join(s.dir, filepath.Base(name)+suffix))
+}
+
+// Search looks for a text in all transcripts, the latest first, and gives no more than limit lines. Upper and lower case
+// are the same unless the text has upper case.
+func (s *Store) Search(ctx context.Context, text string, limit int) ([]Found, error) {
+	files, err := s.list()
+	if err != nil {
+		return nil, err
+	}
+	fold := strings.ToLower(text) == text
+	var found []Found
+	for _, f := range files {
+		if len(found) == limit || ctx.Err() != nil {
+			break
+		}
+		past, err := read(f.path)
+		if err != nil {
+			continue
+		}
+		e := Entry{About: past.About, Title: past.Title(), Saved: f.at}
+		page := past.Page()
+		for i, l := range page.Lines {
+			if fold {
+				l = strings.ToLower(l)
+			}
+			if len(found) < limit && strings.Contains(l, text) {
+				found = append(found, Found{e, s.Name(past.About), i + 1, page.Lines[i], page.Times[i]})
+			}
+		}
+	}
+	return found, ctx.Err()
+}

@@ -1,0 +1,87 @@
+---Looking for words in all that was said in sessions, and choosing among their transcripts.
+local M = {}
+
+local host = require('acp.rpc.host')
+local notify = require('acp.notify')
+
+---Asks the host about the history; it is started where it does not run.
+---@param method string
+---@param args table
+---@param callback fun(result: any, err: string?)
+---@return boolean? ok, string? err
+local function ask(method, args, callback)
+  if type(callback) ~= 'function' then
+    return nil, 'the answer needs a callback'
+  end
+  local ok, err = host.ensure()
+  if not ok then
+    return nil, err
+  end
+  host.request(method, args, function(result, failure)
+    callback(failure == nil and result or nil, failure)
+  end)
+  return true
+end
+
+---The lines of all kept transcripts that have a text, those of the latest session first.
+---@param text string
+---@param callback fun(list: acp.Found[]?, err: string?)
+---@return boolean? ok, string? err
+function M.search(text, callback)
+  if type(text) ~= 'string' or vim.trim(text) == '' then
+    return nil, 'acp.search needs a text'
+  end
+  return ask('search_history', { text = text }, callback)
+end
+
+---Shows what is found as the quickfix list.
+---@param text string
+function M.open(text)
+  local _, err = M.search(text, function(list, failure)
+    if failure or #list == 0 then
+      return notify.warn(failure or ('nothing that was said has %q'):format(text))
+    end
+    local items = vim.tbl_map(function(found)
+      local wrap = require('acp.ui.wrap')
+      return {
+        filename = found.path,
+        lnum = found.line,
+        module = ('%s · %s'):format(found.agent, wrap.cut(found.title, 30)),
+        text = vim.trim(found.text),
+      }
+    end, list)
+    vim.fn.setqflist({}, ' ', { title = ('acp: %s'):format(text), items = items })
+    require('acp.ui.safe_state').soon(function()
+      vim.cmd('botright copen')
+    end)
+  end)
+  notify.warn_if(err)
+end
+
+---Lets the user choose a transcript to read.
+function M.choose()
+  local _, err = ask('list_history', {}, function(list, failure)
+    if failure or #list == 0 then
+      return notify.warn(failure or 'nothing was said yet in any session')
+    end
+    vim.ui.select(list, {
+      prompt = 'Transcripts',
+      format_item = function(kept)
+        local parts = {
+          kept.title or kept.agent_session_id,
+          kept.agent_title,
+          vim.fn.fnamemodify(kept.cwd, ':~'),
+          (kept.updated_at:sub(1, 16):gsub('T', ' ')),
+        }
+        return require('acp.ui.wrap').item(table.concat(parts, ' · '))
+      end,
+    }, function(kept)
+      if kept then
+        require('acp.history.view').open(kept.path)
+      end
+    end)
+  end)
+  notify.warn_if(err)
+end
+
+return M

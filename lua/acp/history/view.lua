@@ -1,0 +1,109 @@
+---The transcript of a session in a buffer to read: no agent is started for it.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('acp_history')
+
+---@class acp.Kept: acp.Stored
+---@field agent string
+---@field agent_title string
+---@field path string
+
+---Goes to the line of the quickfix list for which a window has opened the buffer, which was empty.
+---@param buf integer
+local function jump(buf)
+  local list = vim.fn.getqflist({ idx = 0, items = 0 })
+  local item = list.items[list.idx]
+  if not item or item.bufnr ~= buf then
+    return
+  end
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if api.nvim_win_get_cursor(win)[1] == 1 then
+      api.nvim_win_set_cursor(win, { math.min(item.lnum, api.nvim_buf_line_count(buf)), 0 })
+      api.nvim_win_call(win, function()
+        vim.cmd('normal! zvzz')
+      end)
+    end
+  end
+end
+
+---@param buf integer
+---@param lines string[]
+local function set(buf, lines)
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+end
+
+---Says how the session goes on, once a transcript is there and whose it is.
+---@param buf integer
+local function complete(buf)
+  if vim.b[buf].acp_history and vim.b[buf].acp_filled then
+    api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+    api.nvim_buf_set_extmark(buf, ns, 0, 0, {
+      virt_text = { { ':Acp resume takes it up again', 'AcpMore' } },
+      virt_text_pos = 'eol',
+    })
+    jump(buf)
+  end
+end
+
+---Fills the buffer of a transcript, which is named after it.
+---@param buf integer
+function M.read(buf)
+  vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'hide', false
+  vim.bo[buf].undolevels = -1
+  set(buf, {})
+  local host = require('acp.rpc.host')
+  local ok, err = host.ensure()
+  if not ok then
+    return set(buf, { err or '' })
+  end
+  vim.b[buf].acp_lang, vim.b[buf].acp_filled = 'markdown', false
+  host.request('show_history', { buf = buf, path = api.nvim_buf_get_name(buf) }, function(kept, why)
+    if not api.nvim_buf_is_loaded(buf) then
+      return
+    elseif why then
+      return set(buf, { why })
+    end
+    vim.b[buf].acp_history = kept
+    complete(buf)
+  end)
+end
+
+require('acp.chat.block_window').filled:add(complete)
+
+---Shows a transcript in a window for code.
+---@param path string
+function M.open(path)
+  local buf = vim.fn.bufadd(path)
+  api.nvim_set_current_win(require('acp.ui.window').code())
+  vim.cmd("normal! m'")
+  if not pcall(api.nvim_win_set_buf, 0, buf) then -- what it has would be lost
+    api.nvim_open_win(buf, true, { split = 'above', win = 0 })
+  end
+end
+
+---Takes up the session whose transcript is in a buffer.
+---@param buf integer
+---@return boolean whether it is one
+function M.resume(buf)
+  local kept = vim.b[buf].acp_history
+  if not kept then
+    return false
+  end
+  local id, err = require('acp.session.start').resume({
+    agent = kept.agent,
+    agent_session_id = kept.agent_session_id,
+    cwd = kept.cwd,
+    title = kept.title,
+  })
+  if id then
+    require('acp.chat.layout').open(id, true)
+  else
+    require('acp.notify').warn_if(err)
+  end
+  return true
+end
+
+return M

@@ -1,0 +1,136 @@
+package history
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// What was said in any session is found without an agent: the quickfix list leads to the line of the transcript, from
+// where the session is taken up again.
+func TestSearch(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		can := scene.KeepsSessions(false, "resume")
+		p := s.BeginWith(can)
+		work(s, p)
+		turn := s.Prompt(p, "What about the tests?")
+		p.Say("They pass.\n\nAll of the **Tests** do.")
+		p.EndTurn(turn)
+		kept(t, s, "What about the tests?")
+		s.Quit()
+		s = s.Next()
+		s.RecordNotifications()
+		s.Command("Acp search nobody said this")
+		s.AwaitNotification(`nothing that was said has "nobody said this"`)
+		s.Command("Acp search tests")
+		s.AwaitLua(`#vim.fn.getqflist() == 2`)
+		s.AwaitLua(`vim.bo.buftype == 'quickfix'`)
+		s.GoldenScreen("found")
+		s.Keys("G<CR>")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'All of the **Tests** do.'`)
+		if text := s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n')`); !strings.Contains(text, "+package tool") {
+			t.Errorf("the transcript is\n%s", text)
+		}
+		if s.LuaBool(`vim.bo.modifiable`) || s.AgentsStarted() != 0 {
+			t.Error("it can be changed, or an agent was started")
+		}
+		s.Command("cclose | normal! zt")
+		s.AwaitScreen("All of the **Tests** do.")
+		s.Keys("5Gzt")
+		s.GoldenScreen("transcript")
+		// Upper case counts where it is asked for.
+		s.OK(`require('acp').search('Tests', function(list) _G.found = list end)`)
+		s.AwaitLua(`_G.found and #_G.found == 1`)
+		found := s.Value(`_G.found[1]`).(obj)
+		if found["agent"] != "puppet" || found["session"] != scene.SessionID(1) || found["cwd"] != s.Dir || found["text"] != "All of the **Tests** do." || found["time"] == nil {
+			t.Errorf("found is %v", found)
+		}
+		s.Refused(`require('acp').search('', print)`)
+		s.Refused(`require('acp').search('x')`)
+
+		s.Command("Acp resume")
+		p = s.Agent()
+		p.Initialize(can)
+		p.Reply(p.Expect("session/resume"), obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.OnceInChat("Rename the package.", "They pass.")
+	})
+}
+
+// Without words the transcripts are offered; the list of what can be resumed has them too.
+func TestTranscriptsAreOffered(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		can := scene.KeepsSessions(false, "resume", "list")
+		work(s, s.BeginWith(can))
+		kept(t, s, `"is":"end"`)
+		s.Quit()
+		s = s.Next()
+		s.Choose("Rename")
+		s.Command("Acp search")
+		if offered := s.Offered(1); len(offered) != 1 || !strings.HasPrefix(offered[0].(string), "Rename the package. · Puppet · ") {
+			t.Errorf("offered are %v", offered)
+		}
+		s.AwaitLua(`vim.fn.search('## Rename the package.', 'nw') > 0`)
+		s.Command("enew")
+		s.Command("Acp resume")
+		p := s.Agent()
+		p.Initialize(can)
+		p.Reply(p.Expect("session/list"), obj{"sessions": []any{}})
+		p.Reply(p.Expect("session/resume"), obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.AwaitChat("Rename the package.")
+		// What the user deletes is not kept.
+		s.Choose("Delete it")
+		s.Command("Acp delete")
+		s.AwaitMessage("cannot delete sessions")
+	})
+}
+
+// The session is told in Markdown that reads well. A file that is there stays.
+func TestExport(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		p := s.Begin()
+		s.Command("Acp export")
+		s.AwaitNotification("Nothing was said in this session yet.")
+		work(s, p)
+		s.Command("Acp export out.md")
+		s.AwaitNotification("the session is in out.md")
+		path := filepath.Join(s.Dir, "out.md")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{
+			"## Rename the package.\n", "<details>\n<summary>Thought", "\n✓ **execute** go vet\n\n```\nall is fine\n```\n",
+			"\n✓ **edit** Edit main.go\n\n```diff\n", "+package tool\n```\n\nThe package is **tool** now.\n",
+		} {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("there is no %q in\n%s", part, text)
+			}
+		}
+		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Command("Acp export out.md")
+		s.AwaitNotification("out.md is there already")
+		if text, _ := os.ReadFile(path); string(text) != "mine" {
+			t.Error("the file is overwritten")
+		}
+		s.Command("Acp export! out.md")
+		s.Await("the file to be replaced", func() bool {
+			text, _ := os.ReadFile(path)
+			return strings.Contains(string(text), "+package tool")
+		})
+		s.OK(`require('acp').export({ path = 'no/such/folder.md' }, function(_, err) _G.failed = err end)`)
+		s.AwaitLua(`_G.failed and _G.failed:find('could not be written', 1, true)`)
+		s.Refused(`require('acp').export()`)
+		s.Refused(`require('acp').export({ session = 99, path = 'x' })`)
+		s.Command("Acp export")
+		s.AwaitLua(`vim.bo.filetype == 'markdown'`)
+		s.AwaitLua(`vim.api.nvim_buf_get_lines(0, 4, 5, true)[1] == '## Rename the package.'`)
+	})
+}
