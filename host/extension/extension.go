@@ -62,6 +62,8 @@ func (rs *Requests) Ask(r session.ExtensionRequest) bool {
 func (rs *Requests) Answer(m rpc.AnswerExtension) {
 	result := json.RawMessage(m.Result)
 	switch {
+	case m.Unknown:
+		rs.unknown(m.ID)
 	case m.Error != "":
 		rs.resolve(m.ID, nil, &acp.Error{Code: acp.CodeInternalError, Message: m.Error})
 	case !json.Valid(result):
@@ -69,6 +71,13 @@ func (rs *Requests) Answer(m rpc.AnswerExtension) {
 	default:
 		rs.resolve(m.ID, result, nil)
 	}
+}
+
+func (rs *Requests) unknown(id int) {
+	rs.mu.Lock()
+	method := rs.open[id].Method
+	rs.mu.Unlock()
+	rs.resolve(id, nil, acp.ErrMethodNotFound(method))
 }
 
 func (rs *Requests) resolve(id int, result json.RawMessage, err error) {

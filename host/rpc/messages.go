@@ -423,6 +423,8 @@ type (
 		ID     int    `msgpack:"id"`
 		Result string `msgpack:"result"`
 		Error  string `msgpack:"error"`
+
+		Unknown bool `msgpack:"unknown"` // nothing serves the method any more
 	}
 	// ShowDiff asks for a diff: of a call, an open request, the call at a row, or else of the last call that has one. The
 	// text comes in [DiffPiece]s before the answer: Diff.

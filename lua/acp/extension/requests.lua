@@ -60,7 +60,7 @@ function M.serve(request)
   end
   local handler = handlers[request.method]
   if not handler then
-    return respond(nil, 'nothing serves ' .. request.method .. ' any more')
+    return host.notify('answer_extension', { id = request.id, unknown = true })
   end
   local params
   if request.params ~= '' then

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'cfdadc63',
+  revision = '5d637b2d',
   messages = {
     new = {
       'session',
@@ -60,7 +60,7 @@ return {
     answer = { 'session', 'id', 'action', 'content' },
     submit_form = { 'session', 'callback', 'id', 'lines' },
     serve_requests = { 'methods' },
-    answer_extension = { 'id', 'result', 'error' },
+    answer_extension = { 'id', 'result', 'error', 'unknown' },
     show_diff = { 'session', 'callback', 'call', 'permission', 'row', 'file', 'form', 'anew' },
     pick = { 'session', 'callback', 'permission', 'file', 'looked', 'first', 'last', 'refuse' },
     edit_held = { 'session', 'callback', 'permission', 'on' },
