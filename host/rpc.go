@@ -62,6 +62,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Steer) { s.prompts.Steer(m) }),
 	toSession(func(s *Session, _ rpc.Cancel) { s.prompts.Cancel() }),
 	toSession(func(s *Session, m rpc.Queue) { s.prompts.Edit(m) }),
+	toSession(func(s *Session, m rpc.PreviewDiff) { s.prompts.PreviewDiff(m) }),
 	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Cwd, m) }) }),
 	toSession(func(s *Session, m rpc.AwaitFiles) {
 		s.base.Background(func() {

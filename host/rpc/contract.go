@@ -20,7 +20,7 @@ var Revision = func() string {
 var messages = []any{
 	New{}, Close{}, Restart{}, Delete{}, ListStored{}, DeleteStored{}, ListSaved{}, Authenticate{}, LoginEnded{}, Secrets{},
 	Logout{}, SetOption{}, Traffic{},
-	Prompt{}, Steer{}, Cancel{}, Queue{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
+	Prompt{}, Steer{}, Cancel{}, Queue{}, PreviewDiff{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
 	Visible{}, Width{}, Fold{}, KeepDue{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, Redraw{}, GetToolCall{},
 	TerminalsAt{}, TerminalShow{}, TerminalShut{}, TerminalFocus{}, TerminalKeys{},
 	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},

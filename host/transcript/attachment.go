@@ -52,6 +52,30 @@ func fileOf(uri string) (path, fragment string, ok bool) {
 	return path, u.Fragment, true
 }
 
+// excerptScheme is of what was in the user's editor and is no file: nvim://diagnostics/src/lexer.lua.
+const excerptScheme = "nvim"
+
+// ExcerptURI names what was in the user's editor and is no file: what it is, and of what, if anything.
+func ExcerptURI(what, of string) string {
+	u := url.URL{Scheme: excerptScheme, Host: what}
+	if of != "" {
+		u.Path = "/" + of
+	}
+	return u.String()
+}
+
+// excerptName is what such a URI names, for people.
+func excerptName(uri string) (name string, ok bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != excerptScheme || u.Host == "" {
+		return "", false
+	}
+	if of := strings.TrimPrefix(u.Path, "/"); of != "" {
+		return u.Host + ": " + of, true
+	}
+	return u.Host, true
+}
+
 // attachment is what stands beside a prompt's words, in one line.
 func (t *Transcript) attachment(c session.Content) string {
 	uri, description := "", ""
@@ -62,6 +86,9 @@ func (t *Transcript) attachment(c session.Content) string {
 		uri = c.URI
 	}
 	name, ok := FileName(uri, t.config.Cwd)
+	if !ok {
+		name, ok = excerptName(uri)
+	}
 	if !ok {
 		name = Describe(c)
 	}

@@ -66,11 +66,13 @@ for _, name in ipairs({ 'prompt', 'steer' }) do
       end
       local state = require('acp.rpc.state')
       local session = state.sessions[state.resolve()]
-      local _, err = acp[name](require('acp.prompt.mention').blocks(args, session.cwd))
-      if err and require('acp.prompt.buffer').take_back(session.id, args) then
-        err = err:gsub('%.$', '') .. '. Your words are in the prompt'
-      end
-      warn_if(err)
+      require('acp.prompt.context').blocks(args, session.cwd, function(blocks)
+        local _, err = acp[name](blocks, { session = session.id })
+        if err and require('acp.prompt.buffer').take_back(session.id, args) then
+          err = err:gsub('%.$', '') .. '. Your words are in the prompt'
+        end
+        warn_if(err)
+      end)
     end,
   }
 end

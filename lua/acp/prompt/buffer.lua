@@ -124,11 +124,11 @@ end
 ---@param id integer
 function M.changed(id)
   local buf = bufs.ensure(id).prompt
+  winbar.names(id, require('acp.prompt.mention').highlight(buf, cwd(id)))
   winbar.changed(id)
   hint(id)
   require('acp.chat.winbar').below(id)
   fit(buf)
-  require('acp.prompt.mention').highlight(buf, cwd(id))
   require('acp.prompt.draft').changed(id)
 end
 
@@ -158,21 +158,8 @@ local function send(id)
   local buf = bufs.ensure(id).prompt
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local text = vim.trim(table.concat(lines, '\n'))
-  local blocks = require('acp.prompt.mention').blocks(text, cwd(id))
   local unsaved = require('acp.prompt.unsaved')
-  local session = state.sessions[id]
-  local open = session and session.state ~= 'dead' and #blocks > 0
-  sending[id] = true
-  unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
-    sending[id] = nil
-    local ok, err = require('acp.prompt.send').decided(id, blocks, along, asked)
-    if not ok then
-      if text ~= '' then
-        winbar.refuse(id, err)
-      end
-      require('acp.notify').warn(err)
-      return
-    end
+  local function went()
     unsaved.sent(id)
     if not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), lines) then
       return -- the user was faster: what stands there now may be the next one
@@ -183,8 +170,28 @@ local function send(id)
     M.changed(id)
     local chat = bufs.ensure(id).chat
     require('acp.ui.page').follow(chat, vim.fn.win_findbuf(chat))
-  end, function()
-    sending[id] = nil
+  end
+  sending[id] = true
+  require('acp.prompt.context').blocks(text, cwd(id), function(blocks)
+    if not bufs.get(id) or not api.nvim_buf_is_loaded(buf) then
+      sending[id] = nil
+      return
+    end
+    local session = state.sessions[id]
+    local open = session and session.state ~= 'dead' and #blocks > 0
+    unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
+      sending[id] = nil
+      local ok, err = require('acp.prompt.send').decided(id, blocks, along, asked)
+      if ok then
+        return went()
+      end
+      if text ~= '' then
+        winbar.refuse(id, err)
+      end
+      require('acp.notify').warn(err)
+    end, function()
+      sending[id] = nil
+    end)
   end)
 end
 

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '19cb6e95',
+  revision = 'a0210be8',
   messages = {
     new = {
       'session',
@@ -30,6 +30,7 @@ return {
     steer = { 'session', 'blocks' },
     cancel = { 'session' },
     queue = { 'session', 'was', 'prompts' },
+    preview_diff = { 'session', 'callback' },
     find_files = { 'session', 'callback', 'query', 'open' },
     await_files = { 'session', 'callback' },
     unsaved_files = { 'files' },
