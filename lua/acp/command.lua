@@ -359,10 +359,17 @@ sub.health = {
 }
 
 sub.add = {
-  run = function(_, cmd)
-    local lines = cmd.range > 0 and { first = cmd.line1, last = cmd.line2 } or {}
-    local _, err = require('acp').add(lines)
+  run = function(args, cmd)
+    local opts = cmd.range > 0 and { first = cmd.line1, last = cmd.line2 } or {}
+    opts.what = args ~= '' and args or nil
+    if opts.what and not vim.tbl_contains(sub.add.complete(), opts.what) then
+      return warn(':Acp add takes nothing, or ' .. table.concat(sub.add.complete(), ' or '))
+    end
+    local _, err = require('acp').add(opts)
     warn_if(err)
+  end,
+  complete = function()
+    return { 'diagnostics', 'quickfix' }
   end,
 }
 

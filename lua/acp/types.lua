@@ -184,6 +184,13 @@
 ---@field cwd string
 ---@field updated_at? string ISO 8601
 
+---@class (exact) acp.AddOpts
+---@field session? integer
+---@field buf? integer default: the current one
+---@field first? integer line, 1-based
+---@field last? integer
+---@field what? 'diagnostics'|'quickfix' default: the text of the buffer
+
 ---@class (exact) acp.PromptOpts
 ---@field session? integer
 ---@field unsaved? 'send'|'ask'|'save'|'ignore' default: as configured

@@ -81,7 +81,7 @@ end
 local function lines_of(what, buf, cwd, first, last)
   local name, path = name_of(buf, cwd)
   local lines = api.nvim_buf_get_lines(buf, (first or 1) - 1, last or -1, false)
-  local label = require('acp.prompt.mention').text(name, first, last):sub(2)
+  local label = name .. require('acp.prompt.mention').lines(first, last)
   if vim.trim(table.concat(lines, '')) == '' then
     return nothing('nothing in ' .. name, ('There is no text in %s'):format(label))
   end
@@ -117,7 +117,8 @@ end
 local severities = { 'error', 'warning', 'info', 'hint' }
 local types = { E = 'error: ', W = 'warning: ', I = 'info: ', N = 'note: ' }
 
----@type table<string, fun(cwd: string): acp.Context> what is looked up at once
+---What is looked up at once.
+---@type table<string, fun(cwd: string, mention: acp.Mention): acp.Context>
 local at_once = {}
 
 function at_once.buffer(cwd)
@@ -136,15 +137,23 @@ function at_once.selection(cwd)
   return lines_of('selection', buf, cwd, math.min(first, last), last)
 end
 
-function at_once.diagnostics(cwd)
-  local buf = code_buf()
-  local name, path = '', ''
-  if buf then
+function at_once.diagnostics(cwd, mention)
+  local names = require('acp.prompt.mention')
+  local path, name = mention.path or '', ''
+  local buf = mention.path and names.buf_of(path) or not mention.path and code_buf() or nil
+  if mention.path then
+    name = names.relative(path, cwd)
+  elseif buf then
     name, path = name_of(buf, cwd)
   end
-  local list = buf and vim.diagnostic.get(buf) or {}
+  local list = vim.tbl_filter(function(d)
+    local line = d.lnum + 1
+    return not mention.first or mention.first <= line and line <= mention.last
+  end, buf and vim.diagnostic.get(buf) or {})
+  local where = name .. names.lines(mention.first, mention.last)
   if #list == 0 then
-    return nothing('no diagnostics', 'No diagnostics' .. (buf and ' in ' .. name or ''))
+    local sentence = 'No diagnostics' .. (name ~= '' and ' in ' .. where or '')
+    return nothing('no diagnostics', sentence)
   end
   table.sort(list, function(a, b)
     return a.lnum < b.lnum or a.lnum == b.lnum and a.col < b.col
@@ -155,8 +164,8 @@ function at_once.diagnostics(cwd)
     local text = ('%s: %s: %s%s'):format(place, severities[d.severity], d.message, from)
     return { path = path, text = text }
   end, list)
-  local label = count(#list, 'diagnostic')
-  return excerpt('diagnostics', name, 'Diagnostics in ' .. name, label, parts)
+  local label = count(#list, 'diagnostic') .. (mention.path and ' in ' .. where or '')
+  return excerpt('diagnostics', where, 'Diagnostics in ' .. where, label, parts)
 end
 
 function at_once.quickfix(cwd)
@@ -339,7 +348,7 @@ end)
 function M.preview(session, cwd, mention)
   local name, arg = mention.context, mention.arg
   if at_once[name] then
-    return at_once[name](cwd)
+    return at_once[name](cwd, mention)
   elseif name == 'diff' then
     return diffs[session] or { label = 'diff', preview = 'What has changed since the last commit' }
   elseif name == 'symbol' then
@@ -356,7 +365,7 @@ end
 local function look_up(mention, cwd, done)
   local name, arg = mention.context, mention.arg
   if at_once[name] then
-    done(at_once[name](cwd))
+    done(at_once[name](cwd, mention))
   elseif name == 'symbol' then
     symbol(arg, done)
   elseif name == 'diff' then

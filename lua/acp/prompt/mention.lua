@@ -9,7 +9,7 @@ local ns = api.nvim_create_namespace('acp_mention')
 ---@class acp.Mention
 ---@field context? string what is no file, by its word
 ---@field arg? string of that
----@field path? string absolute
+---@field path? string absolute; of a context: the file that it is about
 ---@field first? integer line, 1-based
 ---@field last? integer line, inclusive
 
@@ -28,17 +28,23 @@ function M.unquote(quoted)
   return (quoted:gsub('\\(.)', '%1'))
 end
 
+---@param first? integer
+---@param last? integer
+---@return string suffix of a path, '' for all lines
+function M.lines(first, last)
+  if not first then
+    return ''
+  end
+  return first == last and (':%d'):format(first) or (':%d-%d'):format(first, last)
+end
+
 ---How a file is named in a prompt.
 ---@param path string below the session's folder, or absolute
 ---@param first? integer
 ---@param last? integer
 ---@return string
 function M.text(path, first, last)
-  local lines = ''
-  if first then
-    lines = first == last and (':%d'):format(first) or (':%d-%d'):format(first, last)
-  end
-  return '@' .. quote(path) .. lines
+  return '@' .. quote(path) .. M.lines(first, last)
 end
 
 ---A path as it is seen from a folder.
@@ -50,14 +56,21 @@ function M.relative(path, cwd)
   return vim.startswith(path, prefix) and path:sub(#prefix + 1) or path
 end
 
+---@param path string absolute
+---@return integer? buf
+function M.buf_of(path)
+  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '\\*?[]{},$^') .. '$')
+  return buf ~= -1 and buf or nil
+end
+
 ---@param path string
 ---@return boolean whether the disk or a buffer has it
 local function exists(path)
   if vim.uv.fs_stat(path) then
     return true
   end
-  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '\\*?[]{},$^') .. '$')
-  return buf ~= -1 and vim.bo[buf].buftype == '' and api.nvim_buf_is_loaded(buf)
+  local buf = M.buf_of(path)
+  return buf ~= nil and vim.bo[buf].buftype == '' and api.nvim_buf_is_loaded(buf)
 end
 
 ---@param path string
@@ -124,6 +137,14 @@ end
 ---@param cwd string
 ---@return acp.Mention? mention, integer? stop its last byte
 local function read(line, at, cwd)
+  local about = ('diagnostics:'):len()
+  if line:sub(at, at + about - 1) == 'diagnostics:' then
+    local mention, stop = read(line, at + about, cwd)
+    if mention and mention.path then
+      mention.context, mention.arg = 'diagnostics', ''
+      return mention, stop
+    end
+  end
   if line:sub(at, at) == '"' then
     local close = at + 1
     while line:sub(close, close) ~= '"' do

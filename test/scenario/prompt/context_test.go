@@ -207,3 +207,38 @@ func TestMenuShowsWhatWouldBeSent(t *testing.T) {
 		s.AwaitPrompt("@buffer")
 	})
 }
+
+func TestDiagnosticsAndQuickfixAreAdded(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile("a b.lua", "one\ntwo\nthree\n")
+		s.WriteFiles("other.lua")
+		s.Command("edit a\\ b.lua")
+		p := beginTaking(s, obj{"embeddedContext": true})
+		add(s, "Acp add diagnostics")
+		s.AwaitMessage("No diagnostics in a b.lua")
+		s.Refused(`require('acp').add({ what = 'quickfix' })`)
+		s.Refused(`require('acp').add({ what = 'nothing' })`)
+		s.Lua(nil, `vim.fn.setqflist({}, 'r', { title = 'grep', items = { { text = 'here' } } })
+			vim.diagnostic.set(vim.api.nvim_create_namespace('test'), vim.fn.bufnr('a b.lua'), {
+				{ lnum = 0, col = 0, message = 'first' }, { lnum = 2, col = 0, message = 'third' } })`)
+		add(s, "Acp add diagnostics")
+		add(s, "2,3Acp add diagnostics")
+		add(s, "Acp add quickfix")
+		s.AwaitPrompt(`@diagnostics:"a b.lua" @diagnostics:"a b.lua":2-3 @quickfix `)
+		s.AwaitScreen("@ 2 diagnostics in")
+		s.Command("edit other.lua") // which changes nothing of what was added
+		s.Command("wincmd b")
+		s.Keys("A<C-s>")
+		want := []any{
+			obj{"type": "text", "text": `@diagnostics:"a b.lua" @diagnostics:"a b.lua":2-3 @quickfix`},
+			obj{"type": "resource", "resource": obj{"uri": "nvim://diagnostics/a%20b.lua", "mimeType": "text/plain",
+				"text": "a b.lua:1:1: error: first\na b.lua:3:1: error: third\n"}},
+			obj{"type": "resource", "resource": obj{"uri": "nvim://diagnostics/a%20b.lua:2-3", "mimeType": "text/plain",
+				"text": "a b.lua:3:1: error: third\n"}},
+			obj{"type": "resource", "resource": obj{"uri": "nvim://quickfix/grep", "mimeType": "text/plain", "text": "here\n"}},
+		}
+		if got := blocks(p); !reflect.DeepEqual(got, want) {
+			t.Errorf("sent were %v, want %v", got, want)
+		}
+	})
+}
