@@ -64,6 +64,7 @@ local places = {
     'history_previous',
     'history_next',
     'drop_unsaved',
+    'paste_image',
   },
   {
     'In the prompt and the transcript',

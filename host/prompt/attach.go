@@ -122,11 +122,15 @@ func (f file) read(c Config, done func(session.Content, string)) {
 	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // a buffer may have it
-	case err != nil || !info.Mode().IsRegular() || info.Size() > maxRead:
+	case err != nil || !info.Mode().IsRegular() || info.Size() > maxRead && !isMedia(f.path):
 		if err == nil && info.IsDir() && !strings.HasSuffix(link.Name, "/") {
 			link.URI, link.Name = link.URI+"/", link.Name+"/"
 		}
 		done(link, "")
+		return
+	}
+	if err == nil && f.first == 0 && isMedia(f.path) {
+		done(media(c, f.path, link, info.Size()))
 		return
 	}
 	r := buffers.Read{Path: f.path}

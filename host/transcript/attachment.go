@@ -84,13 +84,15 @@ func (t *Transcript) attachment(c session.Content) string {
 		uri, description = c.URI, c.Description
 	case session.Resource:
 		uri = c.URI
+	case session.Image:
+		uri, description = c.URI, strings.Trim(link(session.Image{MimeType: c.MimeType, Data: c.Data}, ""), "[]")
 	}
 	name, ok := FileName(uri, t.config.Cwd)
 	if !ok {
 		name, ok = excerptName(uri)
 	}
 	if !ok {
-		name = Describe(c)
+		name, description = Describe(c), ""
 	}
 	if description != "" {
 		name += " · " + description

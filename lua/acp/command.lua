@@ -361,15 +361,32 @@ sub.health = {
 sub.add = {
   run = function(args, cmd)
     local opts = cmd.range > 0 and { first = cmd.line1, last = cmd.line2 } or {}
-    opts.what = args ~= '' and args or nil
-    if opts.what and not vim.tbl_contains(sub.add.complete(), opts.what) then
-      return warn(':Acp add takes nothing, or ' .. table.concat(sub.add.complete(), ' or '))
+    opts.path = args:match('^file%s+(.+)$')
+    if args == 'diagnostics' or args == 'quickfix' then
+      opts.what = args
+    elseif args ~= '' and not opts.path then
+      return warn(':Acp add takes nothing, diagnostics, quickfix, or file and a name')
     end
     local _, err = require('acp').add(opts)
     warn_if(err)
   end,
-  complete = function()
-    return { 'diagnostics', 'quickfix' }
+  complete = function(args)
+    local list = { 'diagnostics', 'quickfix', 'file ' }
+    local typed = args:match('^file%s(.*)$')
+    for _, name in ipairs(typed and vim.fn.getcompletion(typed, 'file') or {}) do
+      table.insert(list, 'file ' .. name)
+    end
+    return list
+  end,
+}
+
+sub.paste = {
+  run = function()
+    local id, err = require('acp.rpc.state').resolve()
+    if not id then
+      return warn_if(err)
+    end
+    require('acp.prompt.clipboard').paste(id)
   end,
 }
 

@@ -101,6 +101,10 @@ local function map(buf, what, id)
       require('acp.diff.view').ask()
     end)
     buffer.map(buf, 'n', 'terminal', '<Plug>(AcpTerminal)', lazy('acp.terminal.view', 'open_here'))
+  else
+    buffer.map(buf, 'n', 'paste_image', '<Plug>(AcpPasteImage)', function()
+      require('acp.prompt.clipboard').paste(id)
+    end)
   end
   require('acp.session.options').map(buf)
   require('acp.permission.requests').map(buf)

@@ -82,6 +82,7 @@
 ---@field page_comment? string|false comment on the lines
 ---@field page_keep? string|false keep the hunk, the lines, the file or all
 ---@field page_reject? string|false refuse the hunk, the lines, the file or all
+---@field paste_image? string|false paste the image of the clipboard
 ---@field plan? string|false show the plan
 ---@field previous_call? string|false go to the previous tool call
 ---@field previous_message? string|false go to the previous message
@@ -190,6 +191,7 @@
 ---@field first? integer line, 1-based
 ---@field last? integer
 ---@field what? 'diagnostics'|'quickfix' default: the text of the buffer
+---@field path? string a file, in place of a buffer
 
 ---@class (exact) acp.PromptOpts
 ---@field session? integer

@@ -55,6 +55,21 @@ local function context(what, buf, cwd, first, last)
   return { text }
 end
 
+---What stands in a prompt for a file.
+---@param path string
+---@param cwd string of the session
+---@param first integer?
+---@param last integer?
+---@return string[]? lines, string? err
+local function file(path, cwd, first, last)
+  local absolute = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'))
+  if not vim.uv.fs_stat(absolute) then
+    return nil, ('there is no file %s'):format(path)
+  end
+  local mention = require('acp.prompt.mention')
+  return { mention.text(mention.relative(absolute, cwd), first, last) }
+end
+
 ---@param id integer session
 ---@param opts acp.AddOpts
 ---@return boolean? ok, string? err
@@ -66,7 +81,9 @@ function M.add(id, opts)
   end
   local cwd = require('acp.rpc.state').sessions[id].cwd
   local lines, err
-  if opts.what == 'diagnostics' or opts.what == 'quickfix' then
+  if opts.path then
+    lines, err = file(opts.path, cwd, opts.first, opts.last)
+  elseif opts.what == 'diagnostics' or opts.what == 'quickfix' then
     lines, err = context(opts.what, buf, cwd, opts.first, opts.last)
   elseif opts.what == nil then
     lines, err = words(buf, cwd, opts.first, opts.last)

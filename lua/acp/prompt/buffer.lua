@@ -264,6 +264,8 @@ function M.create(id)
   return buf
 end
 
+require('acp.prompt.media').watch()
+
 bufs.reread:add(function(buf, what, id)
   if what == 'prompt' then
     require('acp.prompt.complete').attach(buf, function()

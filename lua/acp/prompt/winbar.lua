@@ -11,7 +11,7 @@ local cells, flat = require('acp.ui.wrap').cells, require('acp.ui.wrap').flat
 ---@type table<integer, {why: string, state?: string, tick: integer}> what could not be sent
 local refused = {}
 
----@type table<integer, acp.Mention[]> what the prompts name that is no file
+---@type table<integer, acp.Mention[]> what the prompts name that is no text of a file
 local named = {}
 
 ---Says from now on what a prompt names.
@@ -20,14 +20,15 @@ local named = {}
 function M.names(id, mentions)
   local before = named[id]
   named[id] = vim.tbl_filter(function(mention)
-    return mention.context ~= nil
+    return mention.context ~= nil or require('acp.prompt.media').kind(mention.path) ~= nil
   end, mentions)
   if not vim.deep_equal(before or {}, named[id]) then
     winbar.refresh(id)
   end
 end
 
----The chips of what a prompt names that is no file, each with how much it is, as many as fit.
+---The chips of what a prompt names that is no text of a file, each with how much it is: as many as
+---fit.
 ---@param id integer
 ---@param room integer cells
 ---@return string chips, boolean whole
@@ -35,8 +36,13 @@ local function contexts(id, room)
   local session = state.sessions[id]
   local list, seen = {}, {}
   for _, mention in ipairs(named[id] or {}) do
-    local cwd = session and session.cwd or ''
-    local context = require('acp.prompt.context').preview(id, cwd, mention)
+    local context
+    if mention.context then
+      local cwd = session and session.cwd or ''
+      context = require('acp.prompt.context').preview(id, cwd, mention)
+    else
+      context = require('acp.prompt.media').preview(mention.path, session)
+    end
     if not seen[context.label] then
       seen[context.label] = true
       table.insert(list, context)

@@ -14,6 +14,7 @@ local order = {
   'history_previous',
   'history_next',
   'drop_unsaved',
+  'paste_image',
   'toggle',
   'open',
   'close',
