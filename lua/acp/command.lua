@@ -66,8 +66,10 @@ for _, name in ipairs({ 'prompt', 'steer' }) do
       end
       local state = require('acp.rpc.state')
       local session = state.sessions[state.resolve()]
-      require('acp.prompt.context').blocks(args, session.cwd, function(blocks)
-        local _, err = acp[name](blocks, { session = session.id })
+      require('acp.prompt.context').blocks(args, session, function(blocks, err)
+        if blocks then
+          _, err = acp[name](blocks, { session = session.id })
+        end
         if err and require('acp.prompt.buffer').take_back(session.id, args) then
           err = err:gsub('%.$', '') .. '. Your words are in the prompt'
         end

@@ -171,13 +171,23 @@ local function send(id)
     local chat = bufs.ensure(id).chat
     require('acp.ui.page').follow(chat, vim.fn.win_findbuf(chat))
   end
-  sending[id] = true
-  require('acp.prompt.context').blocks(text, cwd(id), function(blocks)
-    if not bufs.get(id) or not api.nvim_buf_is_loaded(buf) then
-      sending[id] = nil
-      return
+  local function refuse(err)
+    if text ~= '' then
+      winbar.refuse(id, err)
     end
-    local session = state.sessions[id]
+    require('acp.notify').warn(err)
+  end
+  local session = state.sessions[id]
+  if not session then
+    return refuse('the session is closed')
+  end
+  sending[id] = true
+  require('acp.prompt.context').blocks(text, session, function(blocks, failure)
+    if failure or not bufs.get(id) or not api.nvim_buf_is_loaded(buf) then
+      sending[id] = nil
+      return failure and refuse(failure)
+    end
+    session = state.sessions[id]
     local open = session and session.state ~= 'dead' and #blocks > 0
     unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
       sending[id] = nil
@@ -185,10 +195,7 @@ local function send(id)
       if ok then
         return went()
       end
-      if text ~= '' then
-        winbar.refuse(id, err)
-      end
-      require('acp.notify').warn(err)
+      refuse(err)
     end, function()
       sending[id] = nil
     end)

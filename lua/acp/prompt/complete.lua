@@ -1,4 +1,4 @@
----Completion in the prompt: the agent's commands after `/`, files and more after `@`. It is an
+---Completion in the prompt: the commands after `/`, files and more after `@`. It is an
 ---in-process language server, so that whatever completes from language servers has it; without
 ---such a plugin the menu opens by itself.
 local M = {}
@@ -46,23 +46,29 @@ local function place(row, before)
   end
 end
 
+---The agent's commands, then the user's own prompts.
 ---@param session acp.Session
 ---@param query string
 ---@return acp.CompletionItem[]
 local function commands(session, query)
-  local list = session.commands or {}
+  local list = vim.list_slice(session.commands or {})
+  vim.list_extend(list, require('acp.prompt.library').list(session))
   if query ~= '' then
     list = vim.fn.matchfuzzy(list, query, { key = 'name' })
   end
   return vim.tbl_map(function(command)
     local name, hint = '/' .. command.name, command.hint:gsub('%s+', ' ')
     local shown = require('acp.ui.wrap').cut(hint, hint_width)
+    local description = command.description:gsub('%s+', ' ')
+    if command.whose then
+      description = command.whose .. (description ~= '' and ' · ' .. description or '')
+    end
     return {
       kind = kinds.command,
-      text = name .. (hint ~= '' and ' ' or ''),
+      text = name .. ((hint ~= '' or command.whose) and ' ' or ''),
       label = name .. (hint ~= '' and ' ' .. shown or ''),
-      detail = (command.description:gsub('%s+', ' ')),
-      documentation = shown ~= hint and name .. ' ' .. hint or nil,
+      detail = description,
+      documentation = command.body or shown ~= hint and name .. ' ' .. hint or nil,
     }
   end, list)
 end

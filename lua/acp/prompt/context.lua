@@ -379,10 +379,15 @@ end
 ---A prompt as content blocks, with what its words stand for. What is not there is told, and left
 ---out.
 ---@param text string
----@param cwd string of the session
----@param done fun(blocks: table[]) at once where no language server is asked
-function M.blocks(text, cwd, done)
-  local blocks = require('acp.prompt.mention').blocks(text, cwd)
+---@param session acp.Session
+---@param done fun(blocks: table[]?, err: string?) at once where no language server is asked
+function M.blocks(text, session, done)
+  local said, err = require('acp.prompt.library').expand(text, session)
+  if not said then
+    return done(nil, err)
+  end
+  local cwd = session.cwd
+  local blocks = require('acp.prompt.mention').blocks(said, cwd)
   local filled, missing, told = {}, #blocks, {}
   local function got(i, block, empty)
     filled[i] = block or false

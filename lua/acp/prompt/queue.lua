@@ -63,9 +63,10 @@ function M.open(id)
         require('acp.rpc.host').notify('queue', fields)
       end
       for i, text in ipairs(texts) do
-        require('acp.prompt.context').blocks(text, session.cwd, function(blocks)
+        require('acp.prompt.context').blocks(text, session, function(blocks, err)
+          require('acp.notify').warn_if(err)
           local along = room and { { type = 'unsaved', room = room } } or {}
-          prompts[i] = vim.list_extend(along, blocks)
+          prompts[i] = vim.list_extend(along, blocks or { { type = 'text', text = text } })
           missing = missing - 1
           if missing == 0 then
             send()
