@@ -108,6 +108,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Inspect) { s.chat.TellCall(m) }),
 	toSession(func(s *Session, m rpc.Whole) { s.chat.ShowWhole(m) }),
 	toSession(func(s *Session, m rpc.Output) { s.chat.ShowOutput(m) }),
+	toSession(func(s *Session, m rpc.EditPrompt) { s.chat.TellPrompt(m) }),
 	toSession(func(s *Session, m rpc.Redraw) { s.chat.Redraw(errors.New(m.Why)) }),
 	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any

@@ -94,6 +94,7 @@ local places = {
     'terminal',
     'plan',
     'yank_code',
+    'edit_prompt',
     'prompt',
     'review_keep',
   },

@@ -17,6 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // What goes along with a prompt is bounded, in bytes: the change of one file,
@@ -300,7 +301,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 	var patches strings.Builder
 	for _, f := range files {
 		uri := file{path: f.Name}.uri()
-		a.shown = append(a.shown, session.ResourceLink{URI: uri, Name: f.short, Description: "unsaved text"})
+		a.shown = append(a.shown, session.ResourceLink{URI: uri, Name: f.short, Description: transcript.UnsavedText})
 		patch := ""
 		switch u := f.text; {
 		case u == nil || !isText(u.Text):

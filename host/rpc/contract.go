@@ -21,7 +21,7 @@ var messages = []any{
 	New{}, Close{}, Restart{}, Delete{}, ListStored{}, DeleteStored{}, ListSaved{}, Authenticate{}, LoginEnded{}, Secrets{},
 	Logout{}, SetOption{}, Traffic{},
 	Prompt{}, Steer{}, Cancel{}, Queue{}, PreviewDiff{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
-	Visible{}, Width{}, Fold{}, KeepDue{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, Redraw{}, GetToolCall{},
+	Visible{}, Width{}, Fold{}, KeepDue{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, EditPrompt{}, Redraw{}, GetToolCall{},
 	TerminalsAt{}, TerminalShow{}, TerminalShut{}, TerminalFocus{}, TerminalKeys{},
 	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
 	ListChanges{}, Decide{}, DecideHunks{}, ListMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},

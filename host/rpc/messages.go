@@ -312,6 +312,25 @@ type (
 		Name string `msgpack:"name"`
 		Lang string `msgpack:"lang"`
 	}
+	// EditPrompt asks for the prompt of the user's at a row, to be edited and sent again: EarlierPrompt, or nothing.
+	EditPrompt struct {
+		In
+		Asks
+		At
+	}
+	EarlierPrompt struct {
+		Text     string     `msgpack:"text"`
+		Waits    bool       `msgpack:"waits"` // it is not sent yet
+		Attached []Attached `msgpack:"attached"`
+		Lost     []string   `msgpack:"lost"` // what cannot be attached again, in words
+	}
+	// Attached is what went along with a prompt: a file or lines of it, or an address.
+	Attached struct {
+		Path  string `msgpack:"path"`
+		First int    `msgpack:"first"`
+		Last  int    `msgpack:"last"`
+		URI   string `msgpack:"uri"`
+	}
 	// Redraw has the chat drawn anew.
 	Redraw struct {
 		In

@@ -30,6 +30,49 @@ func FileName(uri, cwd string) (name string, ok bool) {
 	return name, true
 }
 
+// UnsavedText describes the link to a file whose unsaved text went along with a prompt.
+const UnsavedText = "unsaved text"
+
+// Attached is what stood beside a prompt's words: one of its fields from Place on says which.
+type Attached struct {
+	Name    string // for people
+	Last    int    // line of Place.Path
+	Place   styled.Place
+	Address string
+	Excerpt string // what it was of the user's editor, see [ExcerptURI]
+	Unsaved bool   // nothing that the user has named
+}
+
+// Attached says what a block of a prompt is.
+func (t *Transcript) Attached(c session.Content) Attached {
+	a := Attached{Name: t.attachment(c)}
+	uri := ""
+	switch c := c.(type) {
+	case session.ResourceLink:
+		uri, a.Unsaved = c.URI, c.Description == UnsavedText
+	case session.Resource:
+		uri = c.URI
+	case session.Image:
+		uri = c.URI
+	}
+	u, err := url.Parse(uri)
+	place, isFile := PlaceOf(uri)
+	switch {
+	case isFile:
+		a.Place, a.Last = place, place.Line
+		if _, last, found := strings.Cut(u.Fragment, "-"); found {
+			a.Last, _ = strconv.Atoi(strings.TrimPrefix(last, "L"))
+		}
+	case err == nil && u.Scheme == excerptScheme:
+		a.Excerpt = u.Host
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		a.Address = uri
+	default:
+		a.Place.Path, _ = t.saved(c)
+	}
+	return a
+}
+
 // PlaceOf is the place that a URI names, if it is of a file: of lines it is the
 // first.
 func PlaceOf(uri string) (styled.Place, bool) {

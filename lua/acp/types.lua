@@ -67,6 +67,7 @@
 ---@field diff_previous_file? string|false go to the previous file
 ---@field diff_refuse? string|false refuse what is asked
 ---@field drop_unsaved? string|false leave unsaved text out, or take it in
+---@field edit_prompt? string|false take the prompt back, to edit and send it again
 ---@field help? string|false show the keys of this buffer
 ---@field history_next? string|false bring back the prompt sent after, then the draft
 ---@field history_previous? string|false bring back the prompt sent before

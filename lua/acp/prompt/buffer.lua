@@ -132,6 +132,23 @@ function M.changed(id)
   require('acp.prompt.draft').changed(id)
 end
 
+---Has a prompt say something else. What it said goes into the history.
+---@param id integer
+---@param text string
+---@return boolean kept whether there is something there now
+function M.replace(id, text)
+  local buf = bufs.ensure(id).prompt
+  local before = vim.trim(table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), '\n'))
+  local kept = before ~= '' and before ~= text
+  if kept then
+    remember(id, before)
+  end
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels -- u brings back all of it
+  api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, '\n'))
+  M.changed(id)
+  return kept
+end
+
 ---@type table<integer, boolean> the sessions whose prompt waits for an answer or for what is saved
 local sending = {}
 

@@ -401,8 +401,13 @@ function M.blocks(text, session, done)
       local sentence = ('%s: %s not sent along'):format(table.concat(told, '. '), what)
       require('acp.notify').info(sentence)
     end
+    local seen = {}
     done(vim.tbl_filter(function(found)
-      return found
+      local is = found and found.type == 'file' and { found.path, found.first, found.last }
+      local key = is and vim.inspect(is) or found
+      local fresh = found and not seen[key]
+      seen[key] = true
+      return fresh
     end, filled))
   end
   if #blocks == 0 then

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'a0210be8',
+  revision = '23f54b99',
   messages = {
     new = {
       'session',
@@ -45,6 +45,7 @@ return {
     inspect = { 'session', 'callback', 'row', 'seq' },
     whole = { 'session', 'callback', 'row', 'seq', 'buf' },
     output = { 'session', 'callback', 'row', 'seq', 'buf' },
+    edit_prompt = { 'session', 'callback', 'row', 'seq' },
     redraw = { 'session', 'why' },
     get_tool_call = { 'session', 'callback', 'id' },
     terminals_at = { 'session', 'callback', 'row' },

@@ -28,6 +28,7 @@ local order = {
   'inspect',
   'whole',
   'yank_code',
+  'edit_prompt',
   'diff',
   'terminal',
   'plan',
