@@ -68,6 +68,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Steer) { s.prompts.Steer(m) }),
 	toSession(func(s *Session, _ rpc.Cancel) { s.prompts.Cancel() }),
 	toSession(func(s *Session, m rpc.Queue) { s.prompts.Edit(m) }),
+	toSession(func(s *Session, m rpc.PreviewDiff) { s.prompts.PreviewDiff(m) }),
 	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Cwd, m) }) }),
 	toSession(func(s *Session, m rpc.AwaitFiles) {
 		s.base.Background(func() {
@@ -113,6 +114,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Inspect) { s.chat.TellCall(m) }),
 	toSession(func(s *Session, m rpc.Whole) { s.chat.ShowWhole(m) }),
 	toSession(func(s *Session, m rpc.Output) { s.chat.ShowOutput(m) }),
+	toSession(func(s *Session, m rpc.EditPrompt) { s.chat.TellPrompt(m) }),
 	toSession(func(s *Session, m rpc.Redraw) { s.chat.Redraw(errors.New(m.Why)) }),
 	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any

@@ -86,6 +86,9 @@ func newPrompts(s *Session) *prompt.Prompts {
 			a := s.permission.FileAccess(session.KindRead, rules.Path{Given: name, Real: real})
 			return !a.Outside && !a.Private
 		},
+		Private: func(name, real string) bool {
+			return s.permission.FileAccess(session.KindRead, rules.Path{Given: name, Real: real}).Private
+		},
 		Begin:  s.begin,
 		Again:  s.work,
 		Steer:  s.steer,

@@ -64,6 +64,7 @@ local places = {
     'history_previous',
     'history_next',
     'drop_unsaved',
+    'paste_image',
   },
   {
     'In the prompt and the transcript',
@@ -93,6 +94,7 @@ local places = {
     'terminal',
     'plan',
     'yank_code',
+    'edit_prompt',
     'prompt',
     'review_keep',
   },

@@ -2,6 +2,8 @@
 package chat
 
 import (
+	"strings"
+
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/draw"
 	"github.com/acp-nvim/acp-nvim/host/editor"
@@ -84,6 +86,30 @@ func (c *Chat) Extent(m rpc.Block) {
 func (c *Chat) TellCall(m rpc.Inspect) {
 	lines, marks := styled.Flatten(c.Inspect(c.Row(m.At)))
 	c.base.Editor.Answer(m.Callback, rpc.Lines{Lines: lines, Marks: marks}, "")
+}
+
+// TellPrompt answers what the user's prompt at a row was.
+func (c *Chat) TellPrompt(m rpc.EditPrompt) {
+	prompt, waits := c.Prompt(c.Row(m.At))
+	if prompt == nil {
+		c.base.Editor.Answer(m.Callback, nil, "")
+		return
+	}
+	answer := rpc.EarlierPrompt{Text: prompt.Text(), Waits: waits}
+	for _, part := range prompt.Parts {
+		if part.Content == nil {
+			continue
+		}
+		a := c.Attached(part.Content)
+		switch {
+		case a.Unsaved || a.Excerpt != "" && strings.Contains(answer.Text, "@"+a.Excerpt): // goes along again as it is then
+		case a.Place.Path != "" || a.Address != "":
+			answer.Attached = append(answer.Attached, rpc.Attached{Path: a.Place.Path, First: a.Place.Line, Last: a.Last, URI: a.Address})
+		default:
+			answer.Lost = append(answer.Lost, a.Name)
+		}
+	}
+	c.base.Editor.Answer(m.Callback, answer, "")
 }
 
 // ShowWhole fills a buffer with the whole block at a row, and answers what it is.

@@ -24,13 +24,28 @@ const (
 	maxWait     = 2 * time.Second
 )
 
-// attachment is a file, or lines of it, that the user puts beside a prompt's words.
-type attachment struct {
-	path        string // absolute
-	first, last int    // 1-based, inclusive; 0 for the whole file
+// attachment is what the user puts beside a prompt's words, and what is looked up when they send it.
+type attachment interface {
+	// read gives what goes along, nil for nothing, and what the user is told of that, if anything. It blocks for the
+	// disk and for programs; done is called once, from any goroutine.
+	read(c Config, done func(along session.Content, told string))
 }
 
-// prompt is what the user has written, and the files attached to it by their place among the blocks.
+// file is a file, or lines of it.
+type file struct {
+	path        string
+	first, last int  // 1-based, inclusive; 0 for the whole file
+	gathered    bool // the user has not named it
+}
+
+// either is what an agent gets that takes content of this kind, and what others get.
+type either struct {
+	session.Content
+	otherwise session.Content
+	told      string // to the user, where others get it
+}
+
+// prompt is what the user has written, and what is attached to it by its place among the blocks.
 type prompt struct {
 	blocks   []session.Content
 	attached map[int]attachment
@@ -39,11 +54,18 @@ type prompt struct {
 // decode makes a prompt of Lua's message.
 func decode(list []rpc.Content) prompt {
 	p := prompt{attached: map[int]attachment{}}
+	attach := func(a attachment) {
+		p.attached[len(p.blocks)] = a
+		p.blocks = append(p.blocks, nil)
+	}
 	for _, b := range list {
 		switch b.Type {
 		case "file":
-			p.attached[len(p.blocks)] = attachment{b.Path, b.First, b.Last}
-			p.blocks = append(p.blocks, nil)
+			attach(file{b.Path, b.First, b.Last, b.Gathered})
+		case "excerpt":
+			attach(excerpt{what: b.Name, of: b.Title, heading: b.Description, parts: b.Parts})
+		case "diff":
+			attach(workingDiff{})
 		case "unsaved":
 			p.blocks = append(p.blocks, unsavedRoom(b.Room))
 		case "text":
@@ -67,15 +89,17 @@ func decode(list []rpc.Content) prompt {
 	return p
 }
 
-// submit takes what the user does with prompts, and does it when the files attached to them have been read.
+// submit takes what the user does with prompts, and does it when what is attached to them has been read.
 func (p *Prompts) submit(d *draft) {
 	p.add(d)
 	for _, one := range d.prompts {
-		for i, file := range one.attached {
-			file.path, _ = p.config.Absolute(file.path)
+		for i, a := range one.attached {
 			p.config.Background(func() {
-				p.read(file, func(content session.Content) {
+				a.read(p.config, func(content session.Content, told string) {
 					p.config.Box.Put(func() {
+						if told != "" {
+							p.config.Remark("warning", told)
+						}
 						p.attach(d, one, i, content)
 						p.Proceed()
 					})
@@ -86,39 +110,53 @@ func (p *Prompts) submit(d *draft) {
 	p.Proceed()
 }
 
-// read gives what stands for a file in a prompt: its text as the user sees it, or a link where that is no text, too
-// long, or cannot be read. It blocks for the disk; done is called once, from any goroutine.
-func (p *Prompts) read(file attachment, done func(session.Content)) {
-	link := session.ResourceLink{URI: file.uri()}
-	link.Name, _ = transcript.FileName(link.URI, p.config.Cwd)
-	info, err := os.Stat(file.path)
+// read gives a file's text as the user sees it, or a link where that is no text, too long, or cannot be read.
+func (f file) read(c Config, done func(session.Content, string)) {
+	f.path, _ = c.Absolute(f.path)
+	link := session.ResourceLink{URI: f.uri()}
+	link.Name, _ = transcript.FileName(link.URI, c.Cwd)
+	if f.gathered && isPrivate(c, f.path) {
+		done(link, fmt.Sprintf("%s is private: its text was not sent. Name it in the prompt to send it.", c.Short(f.path)))
+		return
+	}
+	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // a buffer may have it
-	case err != nil || !info.Mode().IsRegular() || info.Size() > maxRead:
+	case err != nil || !info.Mode().IsRegular() || info.Size() > maxRead && !isMedia(f.path):
 		if err == nil && info.IsDir() && !strings.HasSuffix(link.Name, "/") {
 			link.URI, link.Name = link.URI+"/", link.Name+"/"
 		}
-		done(link)
+		done(link, "")
 		return
 	}
-	r := buffers.Read{Path: file.path}
-	if file.first > 0 {
-		limit := file.last - file.first + 1
-		r.Line, r.Limit = &file.first, &limit
+	if err == nil && f.first == 0 && isMedia(f.path) {
+		done(media(c, f.path, link, info.Size()))
+		return
+	}
+	r := buffers.Read{Path: f.path}
+	if f.first > 0 {
+		limit := f.last - f.first + 1
+		r.Line, r.Limit = &f.first, &limit
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
-	p.config.Files.Read(ctx, r, func(text string, err error) {
+	c.Files.Read(ctx, r, func(text string, err error) {
 		cancel()
 		if err != nil || len(text) > maxEmbedded || !isText(text) {
-			done(link)
+			done(link, "")
 			return
 		}
-		done(session.Resource{URI: link.URI, Text: text})
+		done(session.Resource{URI: link.URI, Text: text}, "")
 	})
 }
 
+// isPrivate reports whether the text of a file goes along only where the user has named it. It reads the disk.
+func isPrivate(c Config, path string) bool {
+	real, err := buffers.RealPath(path)
+	return err != nil || c.Private(path, real)
+}
+
 // uri names the lines as most agents understand them: in the fragment.
-func (f attachment) uri() string {
+func (f file) uri() string {
 	u := url.URL{Scheme: "file", Path: f.path}
 	switch {
 	case f.first > 0 && f.first == f.last:
@@ -131,37 +169,74 @@ func (f attachment) uri() string {
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
+// fitted is a prompt as an agent takes it.
+type fitted struct {
+	sent, shown []session.Content
+	told        []string // to the user: what goes along otherwise than they may expect
+}
+
 // fit makes a prompt of what the agent takes: a file that cannot go along is linked. For what cannot be sent at all it
 // returns a sentence.
-func (p *Prompts) fit(blocks []session.Content) ([]session.Content, error) {
+func (p *Prompts) fit(blocks []session.Content) (fitted, error) {
+	var f fitted
+	for _, block := range blocks {
+		fitting, err := p.fitOne(block)
+		shown := fitting
+		if e, ok := block.(either); ok && err != nil {
+			fitting, shown, err = e.otherwise, e.Content, nil
+			if e.told != "" {
+				shown = e.otherwise
+				f.told = append(f.told, e.told)
+			}
+		}
+		if err != nil {
+			return fitted{}, err
+		}
+		f.sent, f.shown = append(f.sent, fitting), append(f.shown, shown)
+	}
+	return f, nil
+}
+
+// fitOne makes of a block what the agent takes.
+func (p *Prompts) fitOne(block session.Content) (session.Content, error) {
 	takes := p.config.Agent()
-	fitting := make([]session.Content, len(blocks))
+	switch b := block.(type) {
+	case either:
+		return p.fitOne(b.Content)
+	case session.Image:
+		if !takes.Images {
+			return nil, p.cannotTake("images")
+		}
+	case session.Audio:
+		if !takes.Audio {
+			return nil, p.cannotTake("audio")
+		}
+	case session.Resource:
+		if takes.EmbeddedContext {
+			return b, nil
+		}
+		if filepath.IsAbs(b.URI) { // which is none, but says enough
+			b.URI = file{path: b.URI}.uri()
+		}
+		name, isFile := transcript.FileName(b.URI, p.config.Cwd)
+		if !isFile {
+			return nil, p.cannotTake("embedded resources")
+		}
+		return session.ResourceLink{URI: b.URI, Name: name, MimeType: b.MimeType}, nil
+	}
+	return block, nil
+}
+
+// preferred is a prompt as it is sent to an agent that takes all of it.
+func preferred(blocks []session.Content) []session.Content {
+	list := make([]session.Content, len(blocks))
 	for i, block := range blocks {
-		fitting[i] = block
-		switch b := block.(type) {
-		case session.Image:
-			if !takes.Images {
-				return nil, p.cannotTake("images")
-			}
-		case session.Audio:
-			if !takes.Audio {
-				return nil, p.cannotTake("audio")
-			}
-		case session.Resource:
-			if takes.EmbeddedContext {
-				continue
-			}
-			if filepath.IsAbs(b.URI) { // which is none, but says enough
-				b.URI = attachment{path: b.URI}.uri()
-			}
-			name, isFile := transcript.FileName(b.URI, p.config.Cwd)
-			if !isFile {
-				return nil, p.cannotTake("embedded resources")
-			}
-			fitting[i] = session.ResourceLink{URI: b.URI, Name: name, MimeType: b.MimeType}
+		list[i] = block
+		if e, ok := block.(either); ok {
+			list[i] = e.Content
 		}
 	}
-	return fitting, nil
+	return list
 }
 
 func (p *Prompts) cannotTake(what string) error {

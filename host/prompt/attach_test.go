@@ -17,7 +17,7 @@ func TestFilesAreLinkedWhereTheyCannotGoAlong(t *testing.T) {
 	for _, uri := range []string{"file:///project/a%20b.go", "/project/a b.go"} {
 		got, err := p.fit([]session.Content{session.Resource{URI: uri, Text: "x"}})
 		want := session.ResourceLink{URI: "file:///project/a%20b.go", Name: "a b.go"}
-		if err != nil || got[0] != want {
+		if err != nil || got.sent[0] != want {
 			t.Errorf("%s: %+v, %v", uri, got, err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// Config is what the prompts of a session need. Its functions are called on the session's goroutine, except Shares.
+// Config is what the prompts of a session need. Its functions are called on the session's goroutine, except Shares and
+// Private.
 type Config struct {
 	feature.Base
 	Ready  func() bool // the agent takes prompts
@@ -22,6 +23,8 @@ type Config struct {
 	Agent  func() session.Info          // what the agent takes
 	Knows  func(path, text string)      // the agent has been sent the text of a file, by its path without links
 	Shares func(name, real string) bool // a file's text may go along unasked; real is its path without links. Reads the disk
+	// Private reports whether a file is private; real is its path without links. Reads the disk.
+	Private func(name, real string) bool
 
 	// What becomes of a prompt.
 
@@ -147,16 +150,23 @@ func (p *Prompts) send(blocks []session.Content) {
 }
 
 func (p *Prompts) begin(words []session.Content, along alongside) {
-	words, err := p.fit(words)
+	fitting, err := p.fit(words)
 	if err != nil {
 		p.dropped()
 		p.config.Remark("error", err.Error()+".")
 		return
 	}
+	for _, told := range fitting.told {
+		p.config.Remark("warning", told)
+	}
 	if along.lost != "" {
 		p.config.Remark("warning", along.lost)
 	}
-	p.config.Begin(Turn{Text: Text(words), Shown: slices.Concat(words, along.shown), Sent: slices.Concat(words, along.sent)})
+	p.config.Begin(Turn{
+		Text:  Text(words),
+		Shown: slices.Concat(fitting.shown, along.shown),
+		Sent:  slices.Concat(fitting.sent, along.sent),
+	})
 	p.Unsaved.took(along)
 }
 
@@ -167,7 +177,10 @@ func (p *Prompts) steer(words []session.Content) {
 		p.queueInstead(words)
 		return
 	}
-	p.config.Steer(fitting, func(taken bool) {
+	for _, told := range fitting.told {
+		p.config.Remark("warning", told)
+	}
+	p.config.Steer(fitting.sent, func(taken bool) {
 		if !taken {
 			p.queueInstead(words)
 			p.Proceed()
@@ -217,7 +230,7 @@ func (p *Prompts) Waiting(closed bool) []transcript.Waiting {
 	var list []transcript.Waiting
 	add := func(blocks []session.Content, why string) {
 		words, _ := withoutUnsaved(blocks)
-		list = append(list, transcript.Waiting{Blocks: words, Why: why, Brief: p.TurnOpen()})
+		list = append(list, transcript.Waiting{Blocks: preferred(words), Why: why, Brief: p.TurnOpen()})
 	}
 	if p.stage == gathering {
 		add(p.current, begun)

@@ -98,7 +98,7 @@ func written(action action, text string) *draft {
 
 // attaching is a prompt with a file that is to be read.
 func attaching(action action, text string) *draft {
-	return newDraft(action, prompt{blocks: append(wordsOf(text), nil), attached: map[int]attachment{1: {path: "/a"}}})
+	return newDraft(action, prompt{blocks: append(wordsOf(text), nil), attached: map[int]attachment{1: file{path: "/a"}}})
 }
 
 func wordsOf(text string) []session.Content { return []session.Content{session.Text{Text: text}} }

@@ -17,6 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // What goes along with a prompt is bounded, in bytes: the change of one file,
@@ -180,12 +181,13 @@ func (u *Unsaved) took(along alongside) {
 	u.offer()
 }
 
-// withoutUnsaved takes the place of the unsaved text out of a prompt: how many bytes may go along, 0 where nothing is to.
+// withoutUnsaved takes the place of the unsaved text out of a prompt, and the places of attachments of which nothing
+// goes along: how many bytes of unsaved text may go along, 0 where nothing is to.
 func withoutUnsaved(blocks []session.Content) (rest []session.Content, room int) {
 	rest = slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool {
 		u, is := b.(unsavedText)
 		room = max(room, u.room)
-		return is
+		return is || b == nil
 	})
 	return rest, room
 }
@@ -298,8 +300,8 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 	var texts, links []session.Content
 	var patches strings.Builder
 	for _, f := range files {
-		uri := attachment{path: f.Name}.uri()
-		a.shown = append(a.shown, session.ResourceLink{URI: uri, Name: f.short, Description: "unsaved text"})
+		uri := file{path: f.Name}.uri()
+		a.shown = append(a.shown, session.ResourceLink{URI: uri, Name: f.short, Description: transcript.UnsavedText})
 		patch := ""
 		switch u := f.text; {
 		case u == nil || !isText(u.Text):

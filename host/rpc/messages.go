@@ -184,12 +184,15 @@ type (
 		Blocks []Content `msgpack:"blocks"`
 	}
 	// Content is a block of a prompt: one of the protocol's types with the protocol's fields, "file" for one whose text
-	// is read when the prompt is sent, or "unsaved" where unsaved text goes along.
+	// is read when the prompt is sent, "excerpt" for what Lua has gathered in Neovim, "diff" for what has changed in the
+	// folder since the last commit, or "unsaved" where unsaved text goes along.
 	Content struct {
 		Type        string    `msgpack:"type"`
 		Text        string    `msgpack:"text"`
 		Path        string    `msgpack:"path"`
-		First       int       `msgpack:"first"` // lines of a file, from 1; 0 for all of it
+		Gathered    bool      `msgpack:"gathered"` // the user has not named the file: it is not sent where it is private
+		Parts       []Part    `msgpack:"parts"`    // of an excerpt
+		First       int       `msgpack:"first"`    // lines of a file, from 1; 0 for all of it
 		Last        int       `msgpack:"last"`
 		Room        int       `msgpack:"room"` // bytes of unsaved text that may go along; 0: the user was asked
 		URI         string    `msgpack:"uri"`
@@ -205,6 +208,20 @@ type (
 		MimeType string `msgpack:"mimeType"`
 		Text     string `msgpack:"text"`
 		Blob     string `msgpack:"blob"`
+	}
+	// Part is some lines of an excerpt, and the file that they are about, if any.
+	Part struct {
+		Path string `msgpack:"path"`
+		Text string `msgpack:"text"`
+	}
+	// PreviewDiff asks for the first lines of what a "diff" would send: DiffPreview.
+	PreviewDiff struct {
+		In
+		Asks
+	}
+	DiffPreview struct {
+		Text  string `msgpack:"text"`
+		Empty string `msgpack:"empty"` // why there is nothing, in words
 	}
 	Cancel struct{ In }
 	// Queue changes the prompts that wait: from those with these texts to others.
@@ -342,6 +359,25 @@ type (
 	WholeBlock struct {
 		Name string `msgpack:"name"`
 		Lang string `msgpack:"lang"`
+	}
+	// EditPrompt asks for the prompt of the user's at a row, to be edited and sent again: EarlierPrompt, or nothing.
+	EditPrompt struct {
+		In
+		Asks
+		At
+	}
+	EarlierPrompt struct {
+		Text     string     `msgpack:"text"`
+		Waits    bool       `msgpack:"waits"` // it is not sent yet
+		Attached []Attached `msgpack:"attached"`
+		Lost     []string   `msgpack:"lost"` // what cannot be attached again, in words
+	}
+	// Attached is what went along with a prompt: a file or lines of it, or an address.
+	Attached struct {
+		Path  string `msgpack:"path"`
+		First int    `msgpack:"first"`
+		Last  int    `msgpack:"last"`
+		URI   string `msgpack:"uri"`
 	}
 	// Redraw has the chat drawn anew.
 	Redraw struct {

@@ -30,6 +30,49 @@ func FileName(uri, cwd string) (name string, ok bool) {
 	return name, true
 }
 
+// UnsavedText describes the link to a file whose unsaved text went along with a prompt.
+const UnsavedText = "unsaved text"
+
+// Attached is what stood beside a prompt's words: one of its fields from Place on says which.
+type Attached struct {
+	Name    string // for people
+	Last    int    // line of Place.Path
+	Place   styled.Place
+	Address string
+	Excerpt string // what it was of the user's editor, see [ExcerptURI]
+	Unsaved bool   // nothing that the user has named
+}
+
+// Attached says what a block of a prompt is.
+func (t *Transcript) Attached(c session.Content) Attached {
+	a := Attached{Name: t.attachment(c)}
+	uri := ""
+	switch c := c.(type) {
+	case session.ResourceLink:
+		uri, a.Unsaved = c.URI, c.Description == UnsavedText
+	case session.Resource:
+		uri = c.URI
+	case session.Image:
+		uri = c.URI
+	}
+	u, err := url.Parse(uri)
+	place, isFile := PlaceOf(uri)
+	switch {
+	case isFile:
+		a.Place, a.Last = place, place.Line
+		if _, last, found := strings.Cut(u.Fragment, "-"); found {
+			a.Last, _ = strconv.Atoi(strings.TrimPrefix(last, "L"))
+		}
+	case err == nil && u.Scheme == excerptScheme:
+		a.Excerpt = u.Host
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		a.Address = uri
+	default:
+		a.Place.Path, _ = t.saved(c)
+	}
+	return a
+}
+
 // PlaceOf is the place that a URI names, if it is of a file: of lines it is the
 // first.
 func PlaceOf(uri string) (styled.Place, bool) {
@@ -52,6 +95,30 @@ func fileOf(uri string) (path, fragment string, ok bool) {
 	return path, u.Fragment, true
 }
 
+// excerptScheme is of what was in the user's editor and is no file: nvim://diagnostics/src/lexer.lua.
+const excerptScheme = "nvim"
+
+// ExcerptURI names what was in the user's editor and is no file: what it is, and of what, if anything.
+func ExcerptURI(what, of string) string {
+	u := url.URL{Scheme: excerptScheme, Host: what}
+	if of != "" {
+		u.Path = "/" + of
+	}
+	return u.String()
+}
+
+// excerptName is what such a URI names, for people.
+func excerptName(uri string) (name string, ok bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != excerptScheme || u.Host == "" {
+		return "", false
+	}
+	if of := strings.TrimPrefix(u.Path, "/"); of != "" {
+		return u.Host + ": " + of, true
+	}
+	return u.Host, true
+}
+
 // attachment is what stands beside a prompt's words, in one line.
 func (t *Transcript) attachment(c session.Content) string {
 	uri, description := "", ""
@@ -60,10 +127,15 @@ func (t *Transcript) attachment(c session.Content) string {
 		uri, description = c.URI, c.Description
 	case session.Resource:
 		uri = c.URI
+	case session.Image:
+		uri, description = c.URI, strings.Trim(link(session.Image{MimeType: c.MimeType, Data: c.Data}, ""), "[]")
 	}
 	name, ok := FileName(uri, t.config.Cwd)
 	if !ok {
-		name = Describe(c)
+		name, ok = excerptName(uri)
+	}
+	if !ok {
+		name, description = Describe(c), ""
 	}
 	if description != "" {
 		name += " · " + description

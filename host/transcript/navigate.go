@@ -52,6 +52,18 @@ func (t *Transcript) Entry(row int) session.Entry {
 	return nil
 }
 
+// Prompt is the user's prompt at a row, nil where there is none, and whether it is not sent yet.
+func (t *Transcript) Prompt(row int) (prompt *session.Message, waits bool) {
+	i, _ := t.page.At(row)
+	if i < 0 {
+		return nil, false
+	}
+	if m, ok := t.blocks[i].entry.(*session.Message); ok && m.Role == session.RoleUser {
+		return m, t.blocks[i].waits != nil
+	}
+	return nil, false
+}
+
 // Place is where a row of the buffer leads to: what the row itself names, or
 // what a row above it in its block does, or what the block is about.
 func (t *Transcript) Place(row int) (styled.Place, bool) {

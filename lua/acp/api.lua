@@ -83,8 +83,9 @@ function M.steer(prompt, opts)
   return require('acp.prompt.send').steer(prompt, opts)
 end
 
----Puts a buffer, or lines of it, into the next prompt. Opens no window.
----@param opts? {buf?: integer, first?: integer, last?: integer, session?: integer}
+---Puts a buffer, or lines of it, into the next prompt; or the diagnostics there, or the quickfix
+---list. Opens no window.
+---@param opts? acp.AddOpts
 ---@return boolean? ok, string? err
 function M.add(opts)
   opts = opts or {}
@@ -92,7 +93,7 @@ function M.add(opts)
   if not id then
     return nil, err
   end
-  return require('acp.prompt.add').add(id, opts.buf or 0, opts.first, opts.last)
+  return require('acp.prompt.add').add(id, opts)
 end
 
 ---@param method string

@@ -81,11 +81,15 @@ for _, name in ipairs({ 'prompt', 'steer' }) do
       end
       local state = require('acp.rpc.state')
       local session = state.sessions[state.resolve()]
-      local _, err = acp[name](require('acp.prompt.mention').blocks(args, session.cwd))
-      if err and require('acp.prompt.buffer').take_back(session.id, args) then
-        err = err:gsub('%.$', '') .. '. Your words are in the prompt'
-      end
-      warn_if(err)
+      require('acp.prompt.context').blocks(args, session, function(blocks, err)
+        if blocks then
+          _, err = acp[name](blocks, { session = session.id })
+        end
+        if err and require('acp.prompt.buffer').take_back(session.id, args) then
+          err = err:gsub('%.$', '') .. '. Your words are in the prompt'
+        end
+        warn_if(err)
+      end)
     end,
   }
 end
@@ -376,10 +380,34 @@ sub.health = {
 }
 
 sub.add = {
-  run = function(_, cmd)
-    local lines = cmd.range > 0 and { first = cmd.line1, last = cmd.line2 } or {}
-    local _, err = require('acp').add(lines)
+  run = function(args, cmd)
+    local opts = cmd.range > 0 and { first = cmd.line1, last = cmd.line2 } or {}
+    opts.path = args:match('^file%s+(.+)$')
+    if args == 'diagnostics' or args == 'quickfix' then
+      opts.what = args
+    elseif args ~= '' and not opts.path then
+      return warn(':Acp add takes nothing, diagnostics, quickfix, or file and a name')
+    end
+    local _, err = require('acp').add(opts)
     warn_if(err)
+  end,
+  complete = function(args)
+    local list = { 'diagnostics', 'quickfix', 'file ' }
+    local typed = args:match('^file%s(.*)$')
+    for _, name in ipairs(typed and vim.fn.getcompletion(typed, 'file') or {}) do
+      table.insert(list, 'file ' .. name)
+    end
+    return list
+  end,
+}
+
+sub.paste = {
+  run = function()
+    local id, err = require('acp.rpc.state').resolve()
+    if not id then
+      return warn_if(err)
+    end
+    require('acp.prompt.clipboard').paste(id)
   end,
 }
 

@@ -102,6 +102,11 @@ local function map(buf, what, id)
       require('acp.diff.view').ask()
     end)
     buffer.map(buf, 'n', 'terminal', '<Plug>(AcpTerminal)', lazy('acp.terminal.view', 'open_here'))
+    buffer.map(buf, 'n', 'edit_prompt', '<Plug>(AcpEditPrompt)', lazy('acp.prompt.again', 'edit'))
+  else
+    buffer.map(buf, 'n', 'paste_image', '<Plug>(AcpPasteImage)', function()
+      require('acp.prompt.clipboard').paste(id)
+    end)
   end
   require('acp.session.options').map(buf)
   require('acp.permission.requests').map(buf)

@@ -67,6 +67,7 @@
 ---@field diff_previous_file? string|false go to the previous file
 ---@field diff_refuse? string|false refuse what is asked
 ---@field drop_unsaved? string|false leave unsaved text out, or take it in
+---@field edit_prompt? string|false take the prompt back, to edit and send it again
 ---@field help? string|false show the keys of this buffer
 ---@field history_next? string|false bring back the prompt sent after, then the draft
 ---@field history_previous? string|false bring back the prompt sent before
@@ -82,6 +83,7 @@
 ---@field page_comment? string|false comment on the lines
 ---@field page_keep? string|false keep the hunk, the lines, the file or all
 ---@field page_reject? string|false refuse the hunk, the lines, the file or all
+---@field paste_image? string|false paste the image of the clipboard
 ---@field plan? string|false show the plan
 ---@field previous_call? string|false go to the previous tool call
 ---@field previous_message? string|false go to the previous message
@@ -194,6 +196,14 @@
 ---@field path string the name of a buffer that shows the transcript
 ---@field line integer in it, from 1
 ---@field text string
+
+---@class (exact) acp.AddOpts
+---@field session? integer
+---@field buf? integer default: the current one
+---@field first? integer line, 1-based
+---@field last? integer
+---@field what? 'diagnostics'|'quickfix' default: the text of the buffer
+---@field path? string a file, in place of a buffer
 
 ---@class (exact) acp.PromptOpts
 ---@field session? integer

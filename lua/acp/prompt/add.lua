@@ -31,21 +31,76 @@ local function words(buf, cwd, first, last)
   return text
 end
 
----@param id integer session
+---What stands in a prompt for the diagnostics of a buffer, or for the quickfix list.
+---@param what 'diagnostics'|'quickfix'
 ---@param buf integer
----@param first? integer
----@param last? integer
+---@param cwd string of the session
+---@param first integer?
+---@param last integer?
+---@return string[]? lines, string? err
+local function context(what, buf, cwd, first, last)
+  local mention, text = { context = what, arg = '', first = first, last = last }, '@' .. what
+  if what == 'diagnostics' then
+    mention.path = api.nvim_buf_get_name(buf)
+    if vim.bo[buf].buftype ~= '' or mention.path == '' then
+      return nil, 'this buffer is no file, of which there could be diagnostics'
+    end
+    local name = require('acp.prompt.mention').relative(mention.path, cwd)
+    text = '@diagnostics:' .. require('acp.prompt.mention').text(name, first, last):sub(2)
+  end
+  local empty = require('acp.prompt.context').preview(0, cwd, mention).empty
+  if empty then
+    return nil, empty
+  end
+  return { text }
+end
+
+---What stands in a prompt for a file.
+---@param path string
+---@param cwd string of the session
+---@param first integer?
+---@param last integer?
+---@return string[]? lines, string? err
+local function file(path, cwd, first, last)
+  local absolute = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'))
+  if not vim.uv.fs_stat(absolute) then
+    return nil, ('there is no file %s'):format(path)
+  end
+  local mention = require('acp.prompt.mention')
+  return { mention.text(mention.relative(absolute, cwd), first, last) }
+end
+
+---@param id integer session
+---@param opts acp.AddOpts
 ---@return boolean? ok, string? err
-function M.add(id, buf, first, last)
+function M.add(id, opts)
+  local buf = opts.buf or 0
   buf = buf == 0 and api.nvim_get_current_buf() or buf
   if not api.nvim_buf_is_loaded(buf) then
     return nil, ('there is no buffer %s'):format(tostring(buf))
   end
   local cwd = require('acp.rpc.state').sessions[id].cwd
-  local lines, err = words(buf, cwd, first, last)
+  local lines, err
+  if opts.path then
+    lines, err = file(opts.path, cwd, opts.first, opts.last)
+  elseif opts.what == 'diagnostics' or opts.what == 'quickfix' then
+    lines, err = context(opts.what, buf, cwd, opts.first, opts.last)
+  elseif opts.what == nil then
+    lines, err = words(buf, cwd, opts.first, opts.last)
+  else
+    err = "what is 'diagnostics' or 'quickfix', or nothing for the buffer"
+  end
   if not lines then
     return nil, err
   end
+  M.insert(id, lines)
+  return true
+end
+
+---Puts words at the end of a prompt.
+---@param id integer session
+---@param lines string[]
+function M.insert(id, lines)
   local prompt = require('acp.chat.buffers').ensure(id).prompt
   local row = api.nvim_buf_line_count(prompt) - 1
   local before = api.nvim_buf_get_lines(prompt, row, row + 1, false)[1]
@@ -66,7 +121,6 @@ function M.add(id, buf, first, last)
     api.nvim_win_set_cursor(win, { last_row, #lines[#lines] + (#lines == 1 and #before or 0) })
   end
   require('acp.prompt.buffer').changed(id)
-  return true
 end
 
 return M

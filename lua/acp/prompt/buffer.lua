@@ -124,12 +124,29 @@ end
 ---@param id integer
 function M.changed(id)
   local buf = bufs.ensure(id).prompt
+  winbar.names(id, require('acp.prompt.mention').highlight(buf, cwd(id)))
   winbar.changed(id)
   hint(id)
   require('acp.chat.winbar').below(id)
   fit(buf)
-  require('acp.prompt.mention').highlight(buf, cwd(id))
   require('acp.prompt.draft').changed(id)
+end
+
+---Has a prompt say something else. What it said goes into the history.
+---@param id integer
+---@param text string
+---@return boolean kept whether there is something there now
+function M.replace(id, text)
+  local buf = bufs.ensure(id).prompt
+  local before = vim.trim(table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), '\n'))
+  local kept = before ~= '' and before ~= text
+  if kept then
+    remember(id, before)
+  end
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels -- u brings back all of it
+  api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, '\n'))
+  M.changed(id)
+  return kept
 end
 
 ---@type table<integer, boolean> the sessions whose prompt waits for an answer or for what is saved
@@ -158,21 +175,8 @@ local function send(id)
   local buf = bufs.ensure(id).prompt
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local text = vim.trim(table.concat(lines, '\n'))
-  local blocks = require('acp.prompt.mention').blocks(text, cwd(id))
   local unsaved = require('acp.prompt.unsaved')
-  local session = state.sessions[id]
-  local open = session and session.state ~= 'dead' and #blocks > 0
-  sending[id] = true
-  unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
-    sending[id] = nil
-    local ok, err = require('acp.prompt.send').decided(id, blocks, along, asked)
-    if not ok then
-      if text ~= '' then
-        winbar.refuse(id, err)
-      end
-      require('acp.notify').warn(err)
-      return
-    end
+  local function went()
     unsaved.sent(id)
     if not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), lines) then
       return -- the user was faster: what stands there now may be the next one
@@ -183,8 +187,35 @@ local function send(id)
     M.changed(id)
     local chat = bufs.ensure(id).chat
     require('acp.ui.page').follow(chat, vim.fn.win_findbuf(chat))
-  end, function()
-    sending[id] = nil
+  end
+  local function refuse(err)
+    if text ~= '' then
+      winbar.refuse(id, err)
+    end
+    require('acp.notify').warn(err)
+  end
+  local session = state.sessions[id]
+  if not session then
+    return refuse('the session is closed')
+  end
+  sending[id] = true
+  require('acp.prompt.context').blocks(text, session, function(blocks, failure)
+    if failure or not bufs.get(id) or not api.nvim_buf_is_loaded(buf) then
+      sending[id] = nil
+      return failure and refuse(failure)
+    end
+    session = state.sessions[id]
+    local open = session and session.state ~= 'dead' and #blocks > 0
+    unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
+      sending[id] = nil
+      local ok, err = require('acp.prompt.send').decided(id, blocks, along, asked)
+      if ok then
+        return went()
+      end
+      refuse(err)
+    end, function()
+      sending[id] = nil
+    end)
   end)
 end
 
@@ -256,6 +287,8 @@ function M.create(id)
   end)
   return buf
 end
+
+require('acp.prompt.media').watch()
 
 bufs.reread:add(function(buf, what, id)
   if what == 'prompt' then

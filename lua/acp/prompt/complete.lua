@@ -1,13 +1,13 @@
----Completion in the prompt: the agent's commands after `/`, files after `@`. It is an in-process
----language server, so that whatever completes from language servers has it; without such a plugin
----the menu opens by itself.
+---Completion in the prompt: the commands after `/`, files and more after `@`. It is an
+---in-process language server, so that whatever completes from language servers has it; without
+---such a plugin the menu opens by itself.
 local M = {}
 
 local api = vim.api
 
 ---As the language server protocol has them. A command is a Keyword: behind a Function plugins
 ---write brackets.
-local kinds = { command = 14, file = 17, folder = 19 }
+local kinds = { command = 14, file = 17, context = 18, folder = 19 }
 
 ---How many cells of a command's hint the menu shows, which is as wide as its longest line.
 local hint_width = 30
@@ -15,7 +15,7 @@ local hint_width = 30
 local score_offset = 100
 
 ---@class acp.CompletionPlace
----@field kind 'command'|'file'
+---@field kind 'command'|'file'|'symbol'
 ---@field row integer 0-based
 ---@field start integer byte column where the text to replace begins, 0-based
 ---@field typed string the text to replace
@@ -37,31 +37,38 @@ local function place(row, before)
   if command then
     return { kind = 'command', row = row, start = 0, typed = before, query = command }
   end
-  for _, pattern in ipairs({ '()@"([^"]*)$', '()@([^%s"]*)$' }) do
+  for _, pattern in ipairs({ '()@symbol:"?([^"]*)$', '()@"([^"]*)$', '()@([^%s"]*)$' }) do
     local at, query = before:match(pattern)
     if at and (at == 1 or before:sub(at - 1, at - 1):match('%s')) then
-      return { kind = 'file', row = row, start = at - 1, typed = before:sub(at), query = query }
+      local kind = pattern:find('symbol', 1, true) and 'symbol' or 'file'
+      return { kind = kind, row = row, start = at - 1, typed = before:sub(at), query = query }
     end
   end
 end
 
+---The agent's commands, then the user's own prompts.
 ---@param session acp.Session
 ---@param query string
 ---@return acp.CompletionItem[]
 local function commands(session, query)
-  local list = session.commands or {}
+  local list = vim.list_slice(session.commands or {})
+  vim.list_extend(list, require('acp.prompt.library').list(session))
   if query ~= '' then
     list = vim.fn.matchfuzzy(list, query, { key = 'name' })
   end
   return vim.tbl_map(function(command)
     local name, hint = '/' .. command.name, command.hint:gsub('%s+', ' ')
     local shown = require('acp.ui.wrap').cut(hint, hint_width)
+    local description = command.description:gsub('%s+', ' ')
+    if command.whose then
+      description = command.whose .. (description ~= '' and ' · ' .. description or '')
+    end
     return {
       kind = kinds.command,
-      text = name .. (hint ~= '' and ' ' or ''),
+      text = name .. ((hint ~= '' or command.whose) and ' ' or ''),
       label = name .. (hint ~= '' and ' ' .. shown or ''),
-      detail = (command.description:gsub('%s+', ' ')),
-      documentation = shown ~= hint and name .. ' ' .. hint or nil,
+      detail = description,
+      documentation = command.body or shown ~= hint and name .. ' ' .. hint or nil,
     }
   end, list)
 end
@@ -113,6 +120,53 @@ local function files(session, query, callback)
   end)
 end
 
+---What is no file, and begins with what was typed.
+---@param session acp.Session
+---@param query string
+---@return acp.CompletionItem[]
+local function contexts(session, query)
+  local items = {}
+  local context = require('acp.prompt.context')
+  for _, name in ipairs(require('acp.prompt.mention').words) do
+    if vim.startswith(name, query) then
+      local word = (name == 'symbol' or name == 'url') and name .. ':' or name
+      local found = context.preview(session.id, session.cwd, { context = name, arg = '' })
+      table.insert(items, {
+        kind = kinds.context,
+        text = '@' .. word,
+        label = word,
+        detail = found.label ~= name and found.label or '',
+        documentation = found.preview,
+      })
+    end
+  end
+  return items
+end
+
+---The symbols of the buffer that the user is at work on.
+---@param query string
+---@param callback fun(items: acp.CompletionItem[], partial: boolean)
+local function symbols(query, callback)
+  require('acp.prompt.context').symbols(function(list, buf)
+    if query ~= '' then
+      list = vim.fn.matchfuzzy(list, query, { key = 'name' })
+    end
+    local items = {}
+    for i = 1, math.min(#list, 50) do
+      local s = list[i]
+      local lines = api.nvim_buf_get_lines(buf, s.first - 1, s.last, false)
+      items[i] = {
+        kind = kinds.context,
+        text = '@symbol:' .. (s.name:find('[%s"]') and ('"%s"'):format(s.name) or s.name),
+        label = s.name,
+        detail = s.kind,
+        documentation = table.concat(lines, '\n', 1, math.min(#lines, 20)),
+      }
+    end
+    callback(items, false)
+  end)
+end
+
 ---@type table<integer, boolean> the sessions whose agents tell no commands, as it seems
 local silent = {}
 
@@ -127,8 +181,14 @@ local function find(buf, at, callback)
   elseif at.kind == 'command' then
     local told = #(session.commands or {}) > 0 or silent[session.id]
     callback(commands(session, at.query), not told)
+  elseif at.kind == 'symbol' then
+    symbols(at.query, callback)
   else
-    files(session.id, require('acp.prompt.mention').unquote(at.query), callback)
+    local query = require('acp.prompt.mention').unquote(at.query)
+    files(session.id, query, function(items, partial)
+      local others = vim.startswith(at.typed, '@"') and {} or contexts(session, query)
+      callback(vim.list_extend(others, items), partial)
+    end)
   end
 end
 
@@ -298,22 +358,43 @@ local function other_menu()
   return menu.selected ~= -1 or (menu.items[1] or {}).word ~= first_word
 end
 
----Opens the menu without choosing or inserting anything.
+local here = vim.fn.has('nvim-0.11') == 1 and 'local' or 'global' -- where 'completeopt' can be set
+---@type string? what the user has it be, while a menu is open
+local completeopt
+
+---@param value string
+local function set_completeopt(value)
+  vim.cmd(('noautocmd set%s completeopt=%s'):format(here, value))
+end
+
+---Gives 'completeopt' back when the menu is closed. One menu closes before the next one opens.
+local function give_back()
+  if completeopt and vim.fn.pumvisible() == 0 then
+    set_completeopt(completeopt)
+    completeopt = nil
+    api.nvim_create_augroup('acp_complete', {})
+  end
+end
+
+---Opens the menu without choosing or inserting anything. What is chosen shows beside it.
 ---@param col integer byte column, 0-based
 ---@param items table[]
 local function show(col, items)
-  local here = vim.fn.has('nvim-0.11') == 1 and 'local' or 'global' -- where the option can be set
-  local before = api.nvim_get_option_value('completeopt', { scope = here })
-  local set = ('noautocmd set%s completeopt='):format(here)
-  vim.cmd(set .. 'menuone,noselect')
+  completeopt = completeopt or api.nvim_get_option_value('completeopt', { scope = here })
+  set_completeopt('menuone,noselect,popup')
   first_word = items[1] and items[1].word
-  pcall(vim.fn.complete, col + 1, items) -- where text may not change now, there is no menu
-  vim.cmd(set .. before)
+  api.nvim_create_autocmd('CompleteDone', {
+    group = api.nvim_create_augroup('acp_complete', {}),
+    callback = vim.schedule_wrap(give_back),
+  })
+  if not pcall(vim.fn.complete, col + 1, items) then
+    give_back() -- text may not change now: there is no menu
+  end
 end
 
 ---What there is to complete at the cursor.
 ---@return acp.CompletionPlace?
-local function here()
+local function at_cursor()
   local row, col = unpack(api.nvim_win_get_cursor(0))
   return place(row - 1, api.nvim_get_current_line():sub(1, col))
 end
@@ -324,7 +405,7 @@ local asked = 0
 ---@param buf integer the current buffer, a prompt
 local function trigger(buf)
   asked = asked + 1
-  local mine, at = asked, here()
+  local mine, at = asked, at_cursor()
   if not at then
     return
   end
@@ -336,7 +417,7 @@ local function trigger(buf)
       if mine ~= asked or buf ~= api.nvim_get_current_buf() or not mode:match('^i') then
         return
       end
-      if not vim.deep_equal(at, here()) then
+      if not vim.deep_equal(at, at_cursor()) or other_menu() then
         return
       end
       local complete = found[1] and found[1].text == at.typed and found[1].kind ~= kinds.folder
@@ -347,6 +428,7 @@ local function trigger(buf)
             word = item.text,
             abbr = item.label,
             menu = item.detail,
+            info = item.documentation,
             equal = 1, -- fits without beginning with what was typed
             dup = 1,
           })
@@ -370,7 +452,7 @@ again = function(session, kind)
   if not prompt or has_engine() or not api.nvim_get_mode().mode:match('^i') or other_menu() then
     return
   end
-  local at = here()
+  local at = at_cursor()
   if at and at.kind == kind then
     trigger(buf)
   end
@@ -414,14 +496,15 @@ function M.attach(buf, cwd)
   api.nvim_create_autocmd('InsertEnter', {
     buffer = buf,
     callback = function()
-      -- Has the list of files made before it is asked for.
+      -- Has the list of files made before it is asked for, and what has changed looked at.
+      require('acp.prompt.context').look(vim.b[buf].acp_session)
       files(vim.b[buf].acp_session, '', function() end)
     end,
   })
   api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {
     buffer = buf,
     callback = function()
-      if not has_engine() and vim.fn.complete_info({ 'selected' }).selected == -1 then
+      if not has_engine() and not other_menu() then
         trigger(buf)
       end
     end,

@@ -9,6 +9,8 @@ local required = {
   resource_link = { 'uri', 'name' },
   resource = {},
   file = { 'path' },
+  excerpt = { 'name', 'title', 'description' }, -- acp.prompt.context makes these two
+  diff = {},
 }
 
 ---@param value any

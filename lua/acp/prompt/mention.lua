@@ -1,12 +1,15 @@
----Files named in a prompt: `@src/lexer.lua`, `@src/lexer.lua:40-66`, `@"a name.txt":7`. They are
----words of the prompt like any other, and each is sent as a content block too.
+---What a prompt names: files, `@src/lexer.lua`, `@src/lexer.lua:40-66`, `@"a name.txt":7`, and
+---what acp.prompt.context knows, such as `@diagnostics`. They are words of the prompt like any
+---other, and each is sent as a content block too.
 local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('acp_mention')
 
 ---@class acp.Mention
----@field path string absolute
+---@field context? string what is no file, by its word
+---@field arg? string of that
+---@field path? string absolute; of a context: the file that it is about
 ---@field first? integer line, 1-based
 ---@field last? integer line, inclusive
 
@@ -25,17 +28,23 @@ function M.unquote(quoted)
   return (quoted:gsub('\\(.)', '%1'))
 end
 
+---@param first? integer
+---@param last? integer
+---@return string suffix of a path, '' for all lines
+function M.lines(first, last)
+  if not first then
+    return ''
+  end
+  return first == last and (':%d'):format(first) or (':%d-%d'):format(first, last)
+end
+
 ---How a file is named in a prompt.
 ---@param path string below the session's folder, or absolute
 ---@param first? integer
 ---@param last? integer
 ---@return string
 function M.text(path, first, last)
-  local lines = ''
-  if first then
-    lines = first == last and (':%d'):format(first) or (':%d-%d'):format(first, last)
-  end
-  return '@' .. quote(path) .. lines
+  return '@' .. quote(path) .. M.lines(first, last)
 end
 
 ---A path as it is seen from a folder.
@@ -47,14 +56,21 @@ function M.relative(path, cwd)
   return vim.startswith(path, prefix) and path:sub(#prefix + 1) or path
 end
 
+---@param path string absolute
+---@return integer? buf
+function M.buf_of(path)
+  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '\\*?[]{},$^') .. '$')
+  return buf ~= -1 and buf or nil
+end
+
 ---@param path string
 ---@return boolean whether the disk or a buffer has it
 local function exists(path)
   if vim.uv.fs_stat(path) then
     return true
   end
-  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '\\*?[]{},$^') .. '$')
-  return buf ~= -1 and vim.bo[buf].buftype == '' and api.nvim_buf_is_loaded(buf)
+  local buf = M.buf_of(path)
+  return buf ~= nil and vim.bo[buf].buftype == '' and api.nvim_buf_is_loaded(buf)
 end
 
 ---@param path string
@@ -83,11 +99,52 @@ local function range(suffix)
   end
 end
 
+---A word without what belongs to the sentence: (see @url:https://example.org/a_(b)).
+---@param word string
+---@return string
+local function bare(word)
+  local last = word:sub(-1)
+  local opening = ({ [')'] = '(', [']'] = '[', ['}'] = '{' })[last]
+  local closes = opening and not word:sub(1, -2):find(opening, 1, true)
+  if last:match('[%.,;:!%?>\'"`]') or closes then
+    return bare(word:sub(1, -2))
+  end
+  return word
+end
+
+---The words for what is no file, in the order of the menu. The last two want a name behind them.
+M.words = { 'buffer', 'selection', 'diagnostics', 'quickfix', 'diff', 'terminal', 'symbol', 'url' }
+
+---What a word after `@` names, if it is one of these.
+---@param word string
+---@return acp.Mention?
+local function parse(word)
+  local name, arg = word:match('^(%l+):(.+)$')
+  if word:match('^https?://[^/]') then
+    name, arg = 'url', word
+  end
+  if name == 'url' and not arg:match('^%a[%w+.-]*:.') then
+    return
+  elseif name == 'symbol' or name == 'url' then
+    return { context = name, arg = arg }
+  elseif vim.tbl_contains(M.words, word) and word ~= 'symbol' and word ~= 'url' then
+    return { context = word, arg = '' }
+  end
+end
+
 ---@param line string
----@param at integer where the path begins
+---@param at integer where the name begins
 ---@param cwd string
 ---@return acp.Mention? mention, integer? stop its last byte
 local function read(line, at, cwd)
+  local about = ('diagnostics:'):len()
+  if line:sub(at, at + about - 1) == 'diagnostics:' then
+    local mention, stop = read(line, at + about, cwd)
+    if mention and mention.path then
+      mention.context, mention.arg = 'diagnostics', ''
+      return mention, stop
+    end
+  end
   if line:sub(at, at) == '"' then
     local close = at + 1
     while line:sub(close, close) ~= '"' do
@@ -103,7 +160,16 @@ local function read(line, at, cwd)
     end
     return
   end
+  local quoted = line:match('^symbol:"[^"]+"', at)
+  if quoted then
+    return { context = 'symbol', arg = quoted:sub(9, -2) }, at + #quoted - 1
+  end
   local word = line:match('^%S+', at)
+  local named = word and bare(word)
+  local context = named and parse(named)
+  if context then
+    return context, at + #named - 1
+  end
   -- Without what belongs to the sentence: (see @src/lexer.lua:40-66).
   while word and word ~= '' do
     local path = resolve(word, cwd)
@@ -120,7 +186,7 @@ local function read(line, at, cwd)
   end
 end
 
----The files that a line names.
+---What a line names.
 ---@param line string
 ---@param cwd string of the session
 ---@return {mention: acp.Mention, start: integer, stop: integer}[] in bytes, 1-based
@@ -141,10 +207,10 @@ local function scan(line, cwd)
   return found
 end
 
----A prompt as content blocks: its words, and the files that they name.
+---A prompt as content blocks: its words, and what they name.
 ---@param text string
 ---@param cwd string of the session
----@return table[]
+---@return table[] of type mention where it is no file
 function M.blocks(text, cwd)
   if vim.trim(text) == '' then
     return {}
@@ -153,20 +219,24 @@ function M.blocks(text, cwd)
   for line in vim.gsplit(text, '\n', { plain = true }) do
     for _, found in ipairs(scan(line, cwd)) do
       local m = found.mention
-      local key = ('%s:%s-%s'):format(m.path, m.first, m.last)
-      if not known[key] then
-        known[key] = true
+      local key = ('%s:%s:%s:%s-%s'):format(m.context, m.arg, m.path, m.first, m.last)
+      if not known[key] and m.context then
+        table.insert(blocks, { type = 'mention', mention = m })
+      elseif not known[key] then
         table.insert(blocks, { type = 'file', path = m.path, first = m.first, last = m.last })
       end
+      known[key] = true
     end
   end
   return blocks
 end
 
----Highlights the files that a prompt names.
+---Highlights what a prompt names.
 ---@param buf integer
 ---@param cwd string of the session
+---@return acp.Mention[]
 function M.highlight(buf, cwd)
+  local named = {}
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
   for row, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
     for _, found in ipairs(scan(line, cwd)) do
@@ -174,8 +244,10 @@ function M.highlight(buf, cwd)
         end_col = found.stop,
         hl_group = 'AcpChip',
       })
+      table.insert(named, found.mention)
     end
   end
+  return named
 end
 
 return M

@@ -57,11 +57,25 @@ function M.open(id)
     callback = function()
       local texts = parse(buf)
       local room = require('acp.prompt.unsaved').room()
-      local prompts = vim.tbl_map(function(text)
-        local blocks = require('acp.prompt.mention').blocks(text, session.cwd)
-        return room and vim.list_extend({ { type = 'unsaved', room = room } }, blocks) or blocks
-      end, texts)
-      require('acp.rpc.host').notify('queue', { session = id, was = was, prompts = prompts })
+      local prompts, missing, before = {}, #texts, was
+      local function send()
+        local fields = { session = id, was = before, prompts = prompts }
+        require('acp.rpc.host').notify('queue', fields)
+      end
+      for i, text in ipairs(texts) do
+        require('acp.prompt.context').blocks(text, session, function(blocks, err)
+          require('acp.notify').warn_if(err)
+          local along = room and { { type = 'unsaved', room = room } } or {}
+          prompts[i] = vim.list_extend(along, blocks or { { type = 'text', text = text } })
+          missing = missing - 1
+          if missing == 0 then
+            send()
+          end
+        end)
+      end
+      if #texts == 0 then
+        send()
+      end
       was = texts
       vim.bo[buf].modified = false
     end,

@@ -11,6 +11,60 @@ local cells, flat = require('acp.ui.wrap').cells, require('acp.ui.wrap').flat
 ---@type table<integer, {why: string, state?: string, tick: integer}> what could not be sent
 local refused = {}
 
+---@type table<integer, acp.Mention[]> what the prompts name that is no text of a file
+local named = {}
+
+---Says from now on what a prompt names.
+---@param id integer
+---@param mentions acp.Mention[]
+function M.names(id, mentions)
+  local before = named[id]
+  named[id] = vim.tbl_filter(function(mention)
+    return mention.context ~= nil or require('acp.prompt.media').kind(mention.path) ~= nil
+  end, mentions)
+  if not vim.deep_equal(before or {}, named[id]) then
+    winbar.refresh(id)
+  end
+end
+
+---The chips of what a prompt names that is no text of a file, each with how much it is: as many as
+---fit.
+---@param id integer
+---@param room integer cells
+---@return string chips, boolean whole
+local function contexts(id, room)
+  local session = state.sessions[id]
+  local list, seen = {}, {}
+  for _, mention in ipairs(named[id] or {}) do
+    local context
+    if mention.context then
+      local cwd = session and session.cwd or ''
+      context = require('acp.prompt.context').preview(id, cwd, mention)
+    else
+      context = require('acp.prompt.media').preview(mention.path, session)
+    end
+    if not seen[context.label] then
+      seen[context.label] = true
+      table.insert(list, context)
+    end
+  end
+  local chips = {}
+  for i, context in ipairs(list) do
+    local more = i < #list and ('  +%d'):format(#list - i) or ''
+    local text = '@ ' .. flat(context.label)
+    if cells(text .. more) > room then
+      local rest = ('+%d'):format(#list - i + 1)
+      text = i == 1 and winbar.shorten(text, math.max(room, 8)) or rest
+      table.insert(chips, ('%%#AcpChip#%s%%#AcpWinbar#'):format(winbar.escape(text)))
+      return table.concat(chips, '  '), false
+    end
+    room = room - cells(text) - 2
+    local group = context.empty and 'AcpMore' or 'AcpChip'
+    table.insert(chips, ('%%#%s#%s%%#AcpWinbar#'):format(group, winbar.escape(text)))
+  end
+  return table.concat(chips, '  '), true
+end
+
 ---Says from now on that what stands in a prompt could not be sent.
 ---@param id integer
 ---@param why string
@@ -117,7 +171,16 @@ function M.compose(id, win, width)
   if keys.cancel and works and not inserting then
     table.insert(hints, winbar.escape(keys.cancel) .. ' stop')
   end
-  local left, right = table.concat(parts, ' · '), table.concat(hints, '  ')
+  local right = table.concat(hints, '  ')
+  local before = cells(table.concat(parts, ' · ') .. ' · ')
+  local chips, all = contexts(id, width - before - cells(right) - 4)
+  if not all then -- they are worth more than the keys
+    chips, right = contexts(id, width - before - 2), over or ''
+  end
+  if chips ~= '' then
+    table.insert(parts, chips)
+  end
+  local left = table.concat(parts, ' · ')
   local why = M.refused(id)
   if why then
     right = over or '' -- the keys matter less
@@ -125,7 +188,7 @@ function M.compose(id, win, width)
     left = winbar.escape(winbar.shorten(left, api.nvim_win_get_width(win) - 4 - cells(right)))
     return '%#AcpError# ' .. left .. '%=%#AcpWinbar#' .. emphasize(right) .. ' '
   end
-  local used = left ~= '' and cells(left .. ' · ') or 0
+  local used = left ~= '' and api.nvim_eval_statusline(left .. ' · ', {}).width or 0
   local room = width - 2 - used
   local along, whole = chip(id, room - cells(right) - 2, inserting)
   if not whole then -- it is worth more than the keys
@@ -138,7 +201,7 @@ function M.compose(id, win, width)
 end
 
 bufs.forgotten:add(function(id)
-  refused[id] = nil
+  refused[id], named[id] = nil, nil
 end)
 
 return M

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '5d637b2d',
+  revision = 'a1c82715',
   messages = {
     new = {
       'session',
@@ -34,6 +34,7 @@ return {
     steer = { 'session', 'blocks' },
     cancel = { 'session' },
     queue = { 'session', 'was', 'prompts' },
+    preview_diff = { 'session', 'callback' },
     find_files = { 'session', 'callback', 'query', 'open' },
     await_files = { 'session', 'callback' },
     unsaved_files = { 'files' },
@@ -48,6 +49,7 @@ return {
     inspect = { 'session', 'callback', 'row', 'seq' },
     whole = { 'session', 'callback', 'row', 'seq', 'buf' },
     output = { 'session', 'callback', 'row', 'seq', 'buf' },
+    edit_prompt = { 'session', 'callback', 'row', 'seq' },
     redraw = { 'session', 'why' },
     get_tool_call = { 'session', 'callback', 'id' },
     terminals_at = { 'session', 'callback', 'row' },

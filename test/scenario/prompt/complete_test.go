@@ -75,7 +75,8 @@ func TestAtOffersFiles(t *testing.T) {
 		s.Command("edit src/parser.lua")
 		p := s.Begin()
 		s.Keys("iread @")
-		s.AwaitMenu("src/parser.lua", "README.md", "notes/", "src/", "test/", "notes/README.md", "notes/a b.txt", "src/lexer.lua", "test/lexer_spec.lua")
+		s.AwaitMenu("buffer", "selection", "diagnostics", "quickfix", "diff", "terminal", "symbol:", "url:",
+			"src/parser.lua", "README.md", "notes/", "src/", "test/", "notes/README.md", "notes/a b.txt", "src/lexer.lua", "test/lexer_spec.lua")
 		if got := s.PromptText(); got != "read @" {
 			t.Errorf("the menu has changed the prompt to %q", got)
 		}
@@ -136,7 +137,7 @@ func TestLanguageServerClientsComplete(t *testing.T) {
 		s.WriteFiles("a.lua", "b c.txt")
 		s.Begin()
 		s.Lua(nil, `package.loaded['blink.cmp'] = {}`) // an engine of the user's: no menu of ours
-		s.Keys("i@t")
+		s.Keys("i@x")
 		settle(s)
 		if got := s.Menu(); len(got) > 0 {
 			t.Errorf("the menu has %q", got)
@@ -151,7 +152,7 @@ func TestLanguageServerClientsComplete(t *testing.T) {
 		s.AwaitLua(`_G.completed`)
 		got := s.Value(`_G.completed`)
 		want := obj{"isIncomplete": true, "items": []any{obj{
-			"label": "b c.txt", "kind": 17, "detail": "", "filterText": "@t", "sortText": "0001", "score_offset": 100,
+			"label": "b c.txt", "kind": 17, "detail": "", "filterText": "@x", "sortText": "0001", "score_offset": 100,
 			"textEdit": obj{"newText": `@"b c.txt"`, "range": obj{
 				"start": obj{"line": 0, "character": 0}, "end": obj{"line": 0, "character": 2},
 			}},

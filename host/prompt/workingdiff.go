@@ -1,0 +1,112 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// workingDiff is what has changed in the session's folder since the last commit. Files that git does not know are no
+// part of it.
+type workingDiff struct{}
+
+// previewLines is how many lines of a diff Lua may show.
+const previewLines = 40
+
+func (workingDiff) read(c Config, done func(session.Content, string)) {
+	text, left, err := diffOf(c)
+	var told []string
+	if err != nil {
+		told = append(told, fmt.Sprintf("@diff was not sent: %s.", err))
+	}
+	if len(left) > 0 {
+		told = append(told, fmt.Sprintf("@diff went without what is private: %s.", strings.Join(left, ", ")))
+	}
+	e := excerpt{what: "diff", heading: "What has changed since the last commit", lang: "diff"}
+	content, cut := e.content(text)
+	if cut != "" {
+		told = append(told, cut)
+	}
+	done(content, strings.Join(told, " "))
+}
+
+// PreviewDiff tells Lua what a diff would send.
+func (p *Prompts) PreviewDiff(m rpc.PreviewDiff) {
+	p.config.Background(func() {
+		text, _, err := diffOf(p.config)
+		preview := rpc.DiffPreview{Text: text}
+		if err != nil {
+			text, preview = "", rpc.DiffPreview{Empty: err.Error()}
+		}
+		if lines := strings.SplitAfterN(text, "\n", previewLines+1); len(lines) > previewLines {
+			preview.Text = strings.Join(lines[:previewLines], "") + "…"
+		}
+		p.config.Editor.Answer(m.Callback, preview, "")
+	})
+}
+
+// diffOf is what has changed in the session's folder, but for the private files that are named apart. That there is
+// nothing is an error, too. It runs git.
+func diffOf(c Config) (text string, private []string, err error) {
+	since := "HEAD"
+	if _, err := git(c.Cwd, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
+		if _, err := git(c.Cwd, "rev-parse", "--git-dir"); err != nil {
+			return "", nil, err
+		}
+		since = "--cached" // there is no commit yet
+	}
+	names, err := git(c.Cwd, "diff", since, "--relative", "--no-renames", "--no-ext-diff", "--name-only", "-z")
+	if err != nil {
+		return "", nil, err
+	}
+	args := []string{"diff", since, "--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--", "."}
+	changed := 0
+	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
+		switch {
+		case name == "":
+		case isPrivate(c, filepath.Join(c.Cwd, name)):
+			private = append(private, name)
+			args = append(args, ":(exclude,literal)"+name)
+		default:
+			changed++
+		}
+	}
+	if changed == 0 {
+		if len(private) > 0 {
+			return "", private, errors.New("nothing else has changed since the last commit")
+		}
+		return "", nil, errors.New("nothing has changed since the last commit")
+	}
+	text, err = git(c.Cwd, args...)
+	return text, private, err
+}
+
+// git runs git in a folder, and gives what it prints; what it complains of is the error.
+func git(dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	out, err := cmd.Output()
+	var failed *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("git took more than %s", maxWait)
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("git is not installed")
+	case errors.As(err, &failed) && strings.Contains(string(failed.Stderr), "not a git repository"):
+		return "", errors.New("the folder is in no git repository")
+	case errors.As(err, &failed):
+		first, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
+		return "", fmt.Errorf("git said: %s", strings.TrimPrefix(first, "fatal: "))
+	}
+	return string(out), err
+}

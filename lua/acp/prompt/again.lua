@@ -1,0 +1,87 @@
+---An earlier prompt of the chat, taken back into the prompt to be edited and sent anew.
+local M = {}
+
+local api = vim.api
+
+---@class acp.EarlierPrompt
+---@field text string
+---@field waits boolean whether it is not sent yet
+---@field attached {path: string, first: integer, last: integer, uri: string}[]
+---@field lost string[] what cannot be attached again
+
+---@param path string
+---@param first integer?
+---@param last integer?
+---@return string key the same for the same lines
+local function key_of(path, first, last)
+  local plain = path:gsub('(.)/$', '%1')
+  return ('%s:%d-%d'):format(plain, first or 0, last or 0)
+end
+
+---The text of a prompt, with words for what was attached to it and it does not name itself.
+---@param earlier acp.EarlierPrompt
+---@param cwd string of the session
+---@return string
+local function words(earlier, cwd)
+  local mention = require('acp.prompt.mention')
+  local text = vim.trim(earlier.text)
+  local named, more = {}, {}
+  for _, block in ipairs(mention.blocks(text, cwd)) do
+    local m = block.mention or block
+    named[key_of(m.path or m.arg or '', m.first, m.last)] = true
+  end
+  for _, a in ipairs(earlier.attached) do
+    if a.uri ~= '' and not named[key_of(a.uri)] then
+      table.insert(more, '@url:' .. a.uri)
+    elseif a.uri == '' and not named[key_of(a.path, a.first, a.last)] then
+      local path = mention.relative(a.path, cwd)
+      local lines = a.first > 0 and { a.first, a.last } or {}
+      table.insert(more, mention.text(path, lines[1], lines[2]))
+    end
+  end
+  return #more > 0 and vim.trim(text .. '\n' .. table.concat(more, ' ')) or text
+end
+
+---@param id integer session
+---@param earlier acp.EarlierPrompt
+local function take(id, earlier)
+  local notify = require('acp.notify')
+  local session = require('acp.rpc.state').sessions[id]
+  if not session then
+    return notify.warn('the session is closed: its prompts cannot be sent again')
+  elseif earlier.waits then
+    return notify.info('this prompt is not sent yet: :Acp queue edits it')
+  end
+  local kept = require('acp.prompt.buffer').replace(id, words(earlier, session.cwd))
+  require('acp.chat.layout').open(id, true)
+  api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), 0 })
+  vim.cmd('normal! $')
+  local told = {}
+  if kept then
+    local key = require('acp.config').get().keys.history_previous
+    table.insert(told, 'What you were writing comes back with ' .. (key or 'u'))
+  end
+  if #earlier.lost > 0 then
+    table.insert(told, 'Not attached again: ' .. table.concat(earlier.lost, ', '))
+  end
+  if #told > 0 then
+    notify.info(table.concat(told, '. '))
+  end
+end
+
+---Takes the prompt under the cursor of a chat back.
+function M.edit()
+  local here = require('acp.chat.cursor').here()
+  require('acp.ui.async_keys').await(function(done)
+    require('acp.rpc.host').request('edit_prompt', here, function(earlier, err)
+      done()
+      if earlier then
+        take(here.session, earlier)
+      else
+        require('acp.notify').info(err or 'there is no prompt of yours here')
+      end
+    end)
+  end)
+end
+
+return M
