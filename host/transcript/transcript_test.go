@@ -123,7 +123,12 @@ func (r random) items() []session.ToolCallContent {
 }
 
 func (r random) update() session.Update {
-	switch r.IntN(24) {
+	switch r.IntN(25) {
+	case 24:
+		return session.MessagePatch{
+			MessageID: r.pick("m1", "m2"), Role: []session.Role{session.RoleAgent, session.RoleThought}[r.IntN(2)],
+			Content: []session.Content{r.block(), session.Text{Text: r.words()}}[:r.IntN(3)],
+		}
 	case 0:
 		return session.TurnStart{Prompt: []session.Content{r.block(), r.block()}}
 	case 1:

@@ -48,9 +48,9 @@ sub.new = {
     show(require('acp').new(opts))
   end,
   complete = function(args)
-    local agent = args:match('^(%S+)%s')
-    if agent then
-      return { agent .. ' protocol=1', agent .. ' protocol=2' }
+    local named = args:match('^(%S+)%s')
+    if named then
+      return { named .. ' protocol=1', named .. ' protocol=2' }
     end
     local names = vim.tbl_map(function(agent)
       return agent.name

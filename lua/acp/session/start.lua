@@ -94,8 +94,15 @@ local function folder(cwd)
   return #cwd > 1 and (cwd:gsub('/$', '')) or cwd
 end
 
+---@class acp.OpenOpts
+---@field agent? string
+---@field cwd? string
+---@field agent_session_id? string
+---@field title? string
+---@field protocol? 1|2
+
 ---Opens a session, a new one or one that the agent keeps.
----@param opts {agent?: string, cwd?: string, agent_session_id?: string, title?: string, protocol?: 1|2}
+---@param opts acp.OpenOpts
 ---@return integer? id, string? err
 local function open(opts)
   local agent, err = pick_agent(opts.agent)

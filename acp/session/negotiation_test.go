@@ -1,0 +1,138 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/schema"
+)
+
+// talk is a connection that is negotiated, with a scripted agent at the other end.
+type talk struct {
+	Agent
+	*recorder
+	t     *testing.T
+	info  Info
+	err   error
+	conn  *acp.Conn
+	ended chan struct{}
+	heard []*fakeagent.Received // valid when ended is closed
+}
+
+// negotiate asks an agent for a version of the protocol.
+func negotiate(t *testing.T, protocol int, script ...fakeagent.Step) *talk {
+	t.Helper()
+	p := &talk{recorder: &recorder{events: make(chan any, 1000), played: make(chan struct{})}, t: t, ended: make(chan struct{})}
+	n := Negotiate(p.recorder, "1.2.3", nil, protocol)
+	script = append(script, fakeagent.Update(`{"sessionUpdate":"`+played+`"}`))
+	agentIn, clientOut := pipe(t)
+	clientIn, agentOut := pipe(t)
+	go func() {
+		defer close(p.ended)
+		defer agentOut.Close()
+		defer agentIn.Close()
+		heard, err := fakeagent.Run(t.Context(), script, agentIn, agentOut, io.Discard)
+		p.heard = heard
+		var exit *fakeagent.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Errorf("play the script: %v", err)
+		}
+	}()
+	p.conn = acp.NewConn(clientIn, clientOut, n)
+	n.Start(p.conn)
+	t.Cleanup(func() {
+		p.finish()
+		_ = clientIn.Close()
+	})
+	done := make(chan struct{})
+	n.Initialize(func(agent Agent, info Info, err error) {
+		p.Agent, p.info, p.err = agent, info, err
+		close(done)
+	})
+	receive(t, done)
+	return p
+}
+
+func (p *talk) finish() []*fakeagent.Received {
+	p.t.Helper()
+	_ = p.conn.Close()
+	receive(p.t, p.conn.Done())
+	receive(p.t, p.ended)
+	return p.heard
+}
+
+const answerV2 = `{"protocolVersion":2,"info":{"name":"a","title":"A","version":"3"},"capabilities":{
+	"session":{"prompt":{"image":{}},"delete":{}},"auth":{}},
+	"authMethods":[{"methodId":"m","type":"terminal","name":"M","args":["login"],"env":[{"name":"E","value":"1"}]},{"bad":true}]}`
+
+// One request offers both versions, each with its own fields, and the answer decides.
+func TestNegotiation(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask, want int
+		err       string
+		script    []fakeagent.Step
+	}{
+		"both speak 2":               {2, 2, "", []fakeagent.Step{fakeagent.Reply(answerV2)}},
+		"the agent speaks 1":         {2, 1, "", []fakeagent.Step{fakeagent.Reply(`{"protocolVersion":1}`)}},
+		"only 1 is asked for":        {1, 1, "", []fakeagent.Step{fakeagent.Reply(`{"protocolVersion":1}`)}},
+		"nothing is asked for":       {0, 1, "", []fakeagent.Step{fakeagent.Reply(`{"protocolVersion":1}`)}},
+		"the agent insists on 2":     {1, 0, "version 2", []fakeagent.Step{fakeagent.Reply(answerV2)}},
+		"the agent speaks 3":         {2, 0, "version 3", []fakeagent.Step{fakeagent.Reply(`{"protocolVersion":3}`)}},
+		"the answer has no version":  {2, 0, "protocolVersion", []fakeagent.Step{fakeagent.Reply(`{}`)}},
+		"2 is malformed to it":       {2, 1, "", []fakeagent.Step{fakeagent.Fail(-32602, "bad"), fakeagent.Expect("initialize"), fakeagent.Reply(`{"protocolVersion":1}`)}},
+		"2 is not supported":         {2, 1, "", []fakeagent.Step{fakeagent.Fail(-32022, "old"), fakeagent.Expect("initialize"), fakeagent.Reply(`{"protocolVersion":1}`)}},
+		"neither 2 nor 1 is well":    {2, 0, "bad", []fakeagent.Step{fakeagent.Fail(-32602, "bad"), fakeagent.Expect("initialize"), fakeagent.Fail(-32602, "bad")}},
+		"another error is the error": {2, 0, "broken", []fakeagent.Step{fakeagent.Fail(-32603, "broken")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := negotiate(t, c.ask, append([]fakeagent.Step{fakeagent.Expect("initialize")}, c.script...)...)
+			if c.err != "" {
+				if p.err == nil || !strings.Contains(p.err.Error(), c.err) {
+					t.Errorf("the error is %v, want %q", p.err, c.err)
+				}
+				return
+			}
+			if p.err != nil || p.info.Protocol != c.want {
+				t.Fatalf("got %+v, %v", p.info, p.err)
+			}
+			if _, second := p.Agent.(*V2); second != (c.want == 2) {
+				t.Errorf("the adapter is %T", p.Agent)
+			}
+			for i, m := range p.finish() {
+				var request map[string]json.RawMessage
+				if err := json.Unmarshal(m.Params, &request); err != nil {
+					t.Fatal(err)
+				}
+				offered := "1"
+				if c.ask == 2 && i == 0 {
+					offered = "2"
+					if err := schema.ValidatorV2(t).Check("initialize", schema.Request, schema.Agent, m.Params); err != nil {
+						t.Error(err)
+					}
+				} else if request["info"] != nil || request["capabilities"] != nil {
+					t.Errorf("an agent that is asked for version 1 gets %s", m.Params)
+				}
+				if string(request["protocolVersion"]) != offered || request["clientInfo"] == nil || request["clientCapabilities"] == nil {
+					t.Errorf("request %d is %s", i, m.Params)
+				}
+			}
+		})
+	}
+}
+
+func TestWelcomeV2(t *testing.T) {
+	p := negotiate(t, 2, fakeagent.Expect("initialize"), fakeagent.Reply(answerV2))
+	i := p.info
+	if i.Name != "a" || i.Title != "A" || i.Version != "3" || !i.Images || i.Audio || i.EmbeddedContext ||
+		!i.Loads || !i.Resumes || !i.Lists || !i.Deletes || !i.LogsOut || i.Steers {
+		t.Errorf("%+v", i)
+	}
+	if len(i.AuthMethods) != 1 || i.AuthMethods[0].Type != AuthTerminal || i.AuthMethods[0].Env["E"] != "1" || i.AuthMethods[0].Args[0] != "login" {
+		t.Errorf("%+v", i.AuthMethods)
+	}
+}

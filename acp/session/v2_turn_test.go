@@ -1,0 +1,297 @@
+package session
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/schema"
+)
+
+// talkV2 is an agent that speaks version 2, with a session "s1".
+func talkV2(t *testing.T, script ...fakeagent.Step) *talk {
+	t.Helper()
+	start := []fakeagent.Step{fakeagent.Expect("initialize"), fakeagent.Reply(answerV2)}
+	p := negotiate(t, 2, append(start, script...)...)
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	t.Cleanup(func() {
+		v := schema.ValidatorV2(t)
+		for _, m := range p.finish()[1:] {
+			if strings.HasPrefix(m.Method, "_") || m.Method == "" {
+				continue
+			}
+			kind := schema.Request
+			if m.ID == nil {
+				kind = schema.Notification
+			}
+			if err := v.Check(m.Method, kind, schema.Agent, m.Params); err != nil {
+				t.Errorf("%s: %v", m.Params, err)
+			}
+		}
+	})
+	return p
+}
+
+func updateOf(session, fields string) fakeagent.Step {
+	return fakeagent.Notify("session/update", `{"sessionId":"`+session+`","update":{"sessionUpdate":`+fields+`}}`)
+}
+
+func says(fields string) fakeagent.Step { return updateOf("s1", fields) }
+
+const (
+	running = `"state_update","state":"running"`
+	idle    = `"state_update","state":"idle","stopReason":"end_turn"`
+	echoed  = `"user_message","messageId":"u","content":[{"type":"text","text":"hi"}]`
+	taken   = `{"messageId":"u"}`
+)
+
+// story is all that the client is told, in words, until the script is played.
+func (p *talk) story() string {
+	p.t.Helper()
+	receive(p.t, p.played)
+	var words []string
+	for len(p.events) > 0 {
+		switch e := (<-p.events).(type) {
+		case updated:
+			switch u := e.Update.(type) {
+			case MessageChunk:
+				words = append(words, fmt.Sprintf("%s+%s:%s", map[Role]string{RoleUser: "user", RoleAgent: "agent", RoleThought: "thought"}[u.Role], u.MessageID, u.Content.(Text).Text))
+			case MessagePatch:
+				words = append(words, fmt.Sprintf("%s=%v", u.MessageID, u.Content))
+			case ToolCallPatch:
+				words = append(words, strings.TrimSpace(fmt.Sprintf("call %s %s %s %s", u.ID, u.Title.Or(""), u.Status.Or(""), u.Parent.Or(""))))
+			case Background:
+				words = append(words, fmt.Sprintf("background %v%v", u.Calls, u.Terminals))
+			case TurnTokens:
+				words = append(words, fmt.Sprintf("tokens %d", u.Total))
+			default:
+				words = append(words, fmt.Sprintf("%T", u))
+			}
+			if e.SessionID != "s1" {
+				words[len(words)-1] += " in " + e.SessionID
+			}
+		case OwnWork:
+			words = append(words, fmt.Sprintf("own work ended=%v %s", e.Ended, e.StopReason))
+		case outcome[StopReason]:
+			words = append(words, fmt.Sprintf("end %s %v", e.value, e.err))
+		case PermissionRequest:
+			words = append(words, fmt.Sprintf("permission in %s of %s below %s", e.SessionID, e.Call.ID, e.Call.Parent.Or("nothing")))
+			e.Reply("")
+		default:
+			words = append(words, fmt.Sprintf("%T", e))
+		}
+	}
+	return strings.Join(words, "\n")
+}
+
+func (p *talk) prompt(words string) {
+	p.Prompt("s1", []Content{Text{words}}, func(r StopReason, err error) { p.events <- outcome[StopReason]{r, err} })
+}
+
+// A prompt ends when its session has become idle after taking it, once.
+func TestTurnsOfV2(t *testing.T) {
+	ask, answer := fakeagent.Expect("session/prompt"), fakeagent.Reply(taken)
+	for name, c := range map[string]struct {
+		script []fakeagent.Step
+		want   string
+	}{
+		"as claude does": {
+			[]fakeagent.Step{ask, says(echoed), answer, says(running), says(`"agent_message_chunk","messageId":"a","content":{"type":"text","text":"ho"}`), says(idle), says(idle)},
+			"user+u:hi\nagent+a:ho\nend end_turn <nil>",
+		},
+		"as codex does": {
+			[]fakeagent.Step{ask, says(running), says(`"user_message_chunk","messageId":"u","content":{"type":"text","text":"hi"}`), answer, says(idle)},
+			"user+u:hi\nend end_turn <nil>",
+		},
+		"idle comes before the answer": {
+			[]fakeagent.Step{ask, says(echoed), says(running), says(idle), answer},
+			"user+u:hi\nend end_turn <nil>",
+		},
+		"idle of what came before": {
+			[]fakeagent.Step{ask, says(idle), says(echoed), answer, says(running), says(`"state_update","state":"idle","stopReason":"refusal"`)},
+			"user+u:hi\nend refusal <nil>",
+		},
+		"no reason":        {[]fakeagent.Step{ask, answer, says(`"state_update","state":"idle"`)}, "end end_turn <nil>"},
+		"a reason to come": {[]fakeagent.Step{ask, answer, says(`"state_update","state":"idle","stopReason":"bored"`)}, "end bored <nil>"},
+		"an error": {
+			[]fakeagent.Step{ask, answer, says(`"state_update","state":"idle","stopReason":"error","error":{"code":-32603,"message":"full"}`)},
+			"end  full (-32603)",
+		},
+		"an error without words": {[]fakeagent.Step{ask, answer, says(`"state_update","state":"idle","stopReason":"error"`)}, "end  it does not say which"},
+		"refused":                {[]fakeagent.Step{ask, fakeagent.Fail(-32603, "no")}, "end  no (-32603)"},
+		"other states are busy": {
+			[]fakeagent.Step{ask, answer, says(`"state_update","state":"requires_action"`), says(`"state_update","state":"_dreaming"`), says(idle)},
+			"end end_turn <nil>",
+		},
+		"tokens and background": {
+			[]fakeagent.Step{ask, answer, says(idle + `,"usage":{"totalTokens":7},"background":[{"type":"terminal","terminalId":"t"},{"type":"tool_call","toolCallId":"c"},{"type":"_x"}]`)},
+			"background [c][t]\ntokens 7\nend end_turn <nil>",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := talkV2(t, c.script...)
+			p.prompt("hi")
+			if got := p.story(); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// What the agent does by itself is told as work of its own, and a snapshot that says so again is not.
+func TestOwnWorkOfV2(t *testing.T) {
+	p := talkV2(t, says(running), says(running), says(idle), says(idle), says(`"state_update","state":"idle"`))
+	if got, want := p.story(), "own work ended=false \nown work ended=true end_turn"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Messages grow and are replaced by their ids.
+func TestMessagesOfV2(t *testing.T) {
+	p := talkV2(t,
+		says(`"agent_message_chunk","messageId":"a","content":{"type":"text","text":"one"}`),
+		says(`"agent_message","messageId":"b","content":[{"type":"text","text":"two"},{"type":"text","text":"three"}]`),
+		says(`"agent_message","messageId":"a","content":[{"type":"text","text":"uno"}]`),
+		says(`"agent_message","messageId":"b"`),
+		says(`"agent_message","messageId":"b","content":null`),
+		says(`"agent_thought","messageId":"c","content":[{"type":"text","text":"hm"}]`))
+	want := "agent+a:one\nagent+b:two\nagent+b:three\na=[{uno}]\nb=[]\nthought+c:hm"
+	if got := p.story(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What sub-agents do stands below a call of the session that began them, and their permissions are asked there.
+func TestSubagentsOfV2(t *testing.T) {
+	p := talkV2(t,
+		says(`"subagent_update","sessionId":"k","title":"Look","description":"general","state":{"state":"running"}`),
+		says(`"session_message","messageId":"m","senderSessionId":"s1","recipientSessionId":"k"`),
+		updateOf("k", running),
+		updateOf("k", `"config_option_update","configOptions":[]`),
+		updateOf("k", `"agent_message_chunk","messageId":"a","content":{"type":"text","text":"I look"}`),
+		updateOf("k", `"tool_call_update","toolCallId":"c","title":"ls","status":"pending"`),
+		updateOf("k", `"subagent_update","sessionId":"l","title":"Deeper","state":{"state":"running"}`),
+		updateOf("l", `"tool_call_update","toolCallId":"d","title":"cat"`),
+		fakeagent.Request(9, "session/request_permission", `{"sessionId":"k","title":"ls?","subject":{"type":"tool_call","toolCall":{"toolCallId":"c"}},"options":[]}`),
+		says(`"subagent_update","sessionId":"l","state":{"state":"idle","stopReason":"error"}`),
+		says(`"subagent_update","sessionId":"k","state":{"state":"idle"}`),
+		says(`"subagent_update","sessionId":"s1"`))
+	want := "call subagent:k Look in_progress\nagent+a:I look\ncall c ls pending subagent:k\n" +
+		"call subagent:l Deeper in_progress subagent:k\ncall d cat  subagent:l\n" +
+		"permission in s1 of c below subagent:k\n" +
+		"call subagent:l  failed\ncall subagent:k  completed\nsession.UnknownUpdate"
+	if got := p.story(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Sessions are made, taken up with and without what was said, listed, set and closed.
+func TestSessionsOfV2(t *testing.T) {
+	choices := `"configOptions":[
+		{"configId":"mode","name":"Mode","category":"mode","type":"select","currentValue":"a","options":[{"groupId":"g","name":"G","options":[{"value":"a","name":"A"}]}]},
+		{"configId":"web","name":"Web","type":"boolean","currentValue":true},{"configId":"odd","name":"Odd","type":"_odd"}],
+		"availableCommands":[{"type":"command","name":"plan","description":"Plan","input":{"type":"text","hint":"what"}}]`
+	options := []Option{
+		{ID: "mode", Name: "Mode", Category: "mode", Type: "select", Value: "a", Via: ViaConfig, Choices: []Choice{{Value: "a", Name: "A", Group: "G"}}},
+		{ID: "web", Name: "Web", Type: "boolean", Value: "true", Via: ViaConfig},
+	}
+	p := talkV2(t,
+		fakeagent.Expect("session/new"), fakeagent.Reply(`{"sessionId":"s1",`+choices+`}`),
+		fakeagent.Expect("session/resume"), fakeagent.Reply(`{`+choices+`}`),
+		fakeagent.Expect("session/resume"), fakeagent.Reply(`{}`),
+		fakeagent.Expect("session/list"), fakeagent.Reply(`{"sessions":[{"sessionId":"s1","cwd":"/a","title":"T","updatedAt":"2026-01-01T00:00:00Z"}]}`),
+		fakeagent.Expect("session/set_config_option"), fakeagent.Reply(`{`+strings.Split(choices, `,
+		"available`)[0]+`}`),
+		fakeagent.Expect("session/set_config_option"), fakeagent.Reply(`{"configOptions":[]}`),
+		fakeagent.Expect("session/delete"), fakeagent.Reply(`{}`),
+		fakeagent.Expect("auth/login"), fakeagent.Reply(`{}`),
+		fakeagent.Expect("auth/logout"), fakeagent.Reply(`{}`),
+		fakeagent.Expect("session/close"), fakeagent.Fail(-32002, "gone"),
+		fakeagent.Expect("session/cancel"))
+	setup := func(open func(func(Setup, error)) func()) Setup {
+		t.Helper()
+		done := make(chan outcome[Setup], 1)
+		open(func(s Setup, err error) { done <- outcome[Setup]{s, err} })
+		o := receive(t, done)
+		if o.err != nil {
+			t.Fatal(o.err)
+		}
+		return o.value
+	}
+	full := Setup{SessionID: "s1", Options: options, Commands: []Command{{Name: "plan", Description: "Plan", Hint: "what"}}}
+	if got := setup(func(f func(Setup, error)) func() { return p.NewSession("/a", f) }); !reflect.DeepEqual(got, full) {
+		t.Errorf("new is %+v", got)
+	}
+	if got := setup(func(f func(Setup, error)) func() { return p.LoadSession("s1", "/a", f) }); !reflect.DeepEqual(got, full) {
+		t.Errorf("loaded is %+v", got)
+	}
+	if got := setup(func(f func(Setup, error)) func() { return p.ResumeSession("s1", "/a", f) }); !reflect.DeepEqual(got, Setup{SessionID: "s1"}) {
+		t.Errorf("resumed is %+v", got)
+	}
+	listed := make(chan outcome[[]Stored], 1)
+	p.ListSessions(func(l []Stored, err error) { listed <- outcome[[]Stored]{l, err} })
+	if o := receive(t, listed); o.err != nil || !reflect.DeepEqual(o.value, []Stored{{SessionID: "s1", Title: "T", Cwd: "/a", UpdatedAt: "2026-01-01T00:00:00Z"}}) {
+		t.Errorf("the list is %+v", o)
+	}
+	set := make(chan outcome[[]Option], 1)
+	for _, o := range options {
+		p.SetOption("s1", o, o.Value, func(l []Option, err error) { set <- outcome[[]Option]{l, err} })
+		if o := receive(t, set); o.err != nil {
+			t.Error(o.err)
+		}
+	}
+	done := make(chan error, 1)
+	for _, ask := range []func(func(error)) func(){
+		func(f func(error)) func() { return p.DeleteSession("s1", f) }, func(f func(error)) func() { return p.Authenticate("m", f) }, p.Logout,
+	} {
+		ask(func(err error) { done <- err })
+		if err := receive(t, done); err != nil {
+			t.Error(err)
+		}
+	}
+	p.Close("s1")
+	p.Cancel("s1")
+	receive(t, p.played)
+	var values []string
+	for _, m := range p.finish() {
+		if m.Method == "session/set_config_option" || m.Method == "session/resume" {
+			values = append(values, string(m.Params))
+		}
+	}
+	want := []string{
+		`{"sessionId":"s1","cwd":"/a","replayFrom":{"type":"start"}}`, `{"sessionId":"s1","cwd":"/a"}`,
+		`{"sessionId":"s1","configId":"mode","type":"id","value":"a"}`, `{"sessionId":"s1","configId":"web","type":"boolean","value":true}`,
+	}
+	if !reflect.DeepEqual(values, want) {
+		t.Errorf("sent %s", strings.Join(values, "\n"))
+	}
+}
+
+// An elicitation of a sub-agent is its root's, and unknown requests are somebody else's.
+func TestRequestsOfV2(t *testing.T) {
+	p := talkV2(t,
+		says(`"subagent_update","sessionId":"k","state":{"state":"running"}`),
+		fakeagent.Request(7, "elicitation/create", `{"sessionId":"k","message":"Who?","mode":"url","url":"https://a.b","elicitationId":"e"}`), fakeagent.Answer(7),
+		fakeagent.Request(8, "fs/read_text_file", `{"sessionId":"s1","path":"/a"}`), fakeagent.Answer(8),
+		fakeagent.Notify("elicitation/complete", `{"elicitationId":"e"}`))
+	receive(t, p.events)
+	e, ok := receive(t, p.events).(ElicitationRequest)
+	if !ok || e.SessionID != "s1" {
+		t.Fatalf("asked %+v", e)
+	}
+	e.Reply(ElicitationAnswer{Action: ElicitationDecline})
+	if got := receive(t, p.events); got != completed("e") {
+		t.Errorf("then came %+v", got)
+	}
+	receive(t, p.played)
+	for _, m := range p.finish() {
+		if string(m.ID) == "8" && !strings.Contains(string(m.Error), fmt.Sprint(acp.CodeMethodNotFound)) {
+			t.Errorf("a file is served in version 2: %s %s", m.Result, m.Error)
+		}
+	}
+}
