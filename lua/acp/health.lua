@@ -144,6 +144,12 @@ local function check_agents()
       health.info(('%s: no %s on the PATH. %s'):format(agent.name, entry.command[1], entry.install))
     end
   end
+  for _, session in ipairs(require('acp').sessions()) do
+    if session.protocol then
+      local text = '%s speaks version %d of the protocol in session %d'
+      health.ok(text:format(session.agent, session.protocol, session.id))
+    end
+  end
   if not any then
     health.warn('no agent is installed', { ':Acp new demo shows how it looks' })
   end

@@ -103,7 +103,7 @@ func newStage(t *testing.T, dir string) *Stage {
 		defer st.mu.Unlock()
 		for _, p := range st.all {
 			p.mu.Lock()
-			Validate(t, p.record, p.asked)
+			Validate(t, p.record, p.asked, p.Protocol)
 			p.mu.Unlock()
 		}
 	})
@@ -158,6 +158,8 @@ type Puppet struct {
 	orders *gob.Encoder
 	lastID int // of the agent's requests
 
+	Protocol int // the version that the agent has answered; 0 stands for 1
+
 	mu      sync.Mutex        // guards what follows
 	heard   []Message         // requests and notifications of the client, not yet expected
 	record  []Message         // all messages of the client
@@ -196,11 +198,14 @@ func (p *Puppet) read(conn net.Conn) {
 	}
 }
 
-// Validate checks messages of the client against the schema; asked has the methods of the agent's
-// requests by id.
-func Validate(t *testing.T, messages []Message, asked map[string]string) {
+// Validate checks messages of the client against the schema of a version of the protocol, which is 1
+// where it is 0; asked has the methods of the agent's requests by id.
+func Validate(t *testing.T, messages []Message, asked map[string]string, protocol int) {
 	t.Helper()
 	v := schema.Validator(t)
+	if protocol == 2 {
+		v = schema.ValidatorV2(t)
+	}
 	for _, m := range messages {
 		var err error
 		switch {

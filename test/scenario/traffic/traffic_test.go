@@ -159,5 +159,5 @@ func validateTraffic(s *scene.Scene, name string) {
 	if len(said) < 8 {
 		s.T.Errorf("the file has %d messages of the client:\n%s", len(said), text)
 	}
-	scene.Validate(s.T, said, asked)
+	scene.Validate(s.T, said, asked, 1)
 }

@@ -1,0 +1,146 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// beginV2 begins a session with an agent that speaks version 2.
+func beginV2(s *scene.Scene) *scene.Puppet {
+	s.T.Helper()
+	s.Configure(`c.agents.puppet.protocol = 2`)
+	s.Command("Acp")
+	p := s.Agent()
+	p.Protocol = 2
+	p.Reply(p.Expect("initialize"), obj{
+		"protocolVersion": 2, "info": obj{"name": "puppet", "version": "1"}, "capabilities": obj{"session": obj{"delete": obj{}}},
+	})
+	p.Reply(p.Expect("session/new"), obj{
+		"sessionId":         scene.SessionID(1),
+		"availableCommands": []obj{{"type": "command", "name": "plan", "description": "Make a plan"}},
+	})
+	s.AwaitEvent("AcpSessionReady")
+	return p
+}
+
+func state(p *scene.Puppet, state string, more obj) {
+	p.T.Helper()
+	if more == nil {
+		more = obj{}
+	}
+	more["state"] = state
+	p.Update("state_update", more)
+}
+
+func text(words string) []obj { return []obj{{"type": "text", "text": words}} }
+
+// asked answers a prompt as agents do, with an echo of it, and has the session run.
+func asked(p *scene.Puppet, words string) {
+	p.T.Helper()
+	m := p.Expect("session/prompt")
+	p.Update("user_message", obj{"messageId": "u-" + words, "content": text(words)})
+	p.Reply(m, obj{"messageId": "u-" + words})
+	state(p, "running", nil)
+}
+
+// A turn of version 2 looks as one of version 1 does: the prompt stands once, the turn ends with the state, and what is
+// said can be replaced.
+func TestTurnInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		if got := s.LuaInt(`require('acp').sessions()[1].protocol`); got != 2 {
+			t.Errorf("the session speaks version %d", got)
+		}
+		s.OK(`require('acp').prompt('fix it')`)
+		s.OK(`require('acp').prompt('and then this')`)
+		asked(p, "fix it")
+		p.Update("agent_message_chunk", obj{"messageId": "a", "content": obj{"type": "text", "text": "My pasword is hunter2, "}})
+		p.Update("agent_message_chunk", obj{"messageId": "a", "content": obj{"type": "text", "text": "and I repair it."}})
+		p.Update("tool_call_update", obj{"toolCallId": "c", "title": "Edit hello.txt", "kind": "edit", "status": "completed"})
+		s.AwaitChat("hunter2")
+		p.Update("agent_message", obj{"messageId": "a", "content": text("All is well.")})
+		s.Await("the words to be replaced", func() bool { return !strings.Contains(s.Chat(), "hunter2") })
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.AwaitTurnEnd("end_turn")
+		asked(p, "and then this")
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.AwaitTurnEnd("end_turn")
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.OnceInChat("fix it", "All is well.", "hello.txt", "and then this")
+		if n := s.CountEvents("AcpTurnEnd"); n != 2 {
+			t.Errorf("%d turns have ended", n)
+		}
+		s.GoldenScreen("turns")
+	})
+}
+
+// What the agent begins by itself is a turn without a prompt, what goes on in the background outlives its turn, and a
+// sub-agent's permission is asked whenever it comes.
+func TestOwnWorkInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		s.OK(`require('acp').prompt('go')`)
+		asked(p, "go")
+		p.Update("tool_call_update", obj{"toolCallId": "bg", "title": "sleep 100", "kind": "execute", "status": "in_progress"})
+		p.Update("tool_call_update", obj{"toolCallId": "fg", "title": "ls", "kind": "execute", "status": "in_progress"})
+		p.Update("subagent_update", obj{"sessionId": "k", "title": "Look around", "state": obj{"state": "running"}})
+		background := []obj{{"type": "tool_call", "toolCallId": "bg"}, {"type": "subagent", "sessionId": "k"}}
+		state(p, "idle", obj{"stopReason": "end_turn", "background": background})
+		s.AwaitTurnEnd("end_turn")
+		s.AwaitLua(`(function()
+			local status = {}
+			for _, call in ipairs(require('acp').tool_calls(1)) do status[call.id] = call.status end
+			return status.bg == 'in_progress' and status['subagent:k'] == 'in_progress' and status.fg ~= 'in_progress'
+		end)()`)
+
+		id := p.Call("session/request_permission", obj{
+			"sessionId": "k", "title": "Run make?", "options": []obj{{"optionId": "yes", "name": "Yes", "kind": "allow_once"}},
+			"subject": obj{"type": "tool_call", "toolCall": obj{"toolCallId": "kc", "title": "make", "kind": "execute"}},
+		})
+		s.AwaitFloat()
+		s.Command("Acp permit 1")
+		p.AwaitOutcome(id, "yes")
+
+		state(p, "running", nil)
+		s.AwaitEvent("AcpTurnStart")
+		if start := s.AwaitEvent("AcpTurnStart"); start["prompt"] != nil {
+			t.Errorf("work of its own begins with %v", start)
+		}
+		p.Update("agent_message", obj{"messageId": "b", "content": text("The command has ended.")})
+		s.AwaitChat("The command has ended.")
+		state(p, "idle", obj{"stopReason": "end_turn", "background": []obj{}})
+		s.AwaitTurnEnd("end_turn")
+		s.GoldenScreen("own")
+	})
+}
+
+// A cancelled turn ends when the agent says so.
+func TestCancelInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		s.OK(`require('acp').prompt('go')`)
+		asked(p, "go")
+		s.Command("Acp cancel")
+		p.Expect("session/cancel")
+		state(p, "idle", obj{"stopReason": "cancelled"})
+		s.AwaitTurnEnd("cancelled")
+		s.GoldenScreen("cancelled")
+	})
+}
+
+// An agent that does not know version 2 speaks version 1 on the same process.
+func TestProtocol2IsNotKnown(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Command("Acp new puppet protocol=2")
+		p := s.Agent()
+		p.Refuse(p.Expect("initialize"), -32602, "invalid params", nil)
+		p.Begin()
+		s.AwaitEvent("AcpSessionReady")
+		if got := s.LuaInt(`require('acp').sessions()[1].protocol`); got != 1 {
+			t.Errorf("the session speaks version %d", got)
+		}
+		s.Prompt(p, "hello")
+	})
+}
