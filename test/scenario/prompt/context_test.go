@@ -118,7 +118,7 @@ func TestDiffSinceTheLastCommit(t *testing.T) {
 		p := beginTaking(s, obj{"embeddedContext": true})
 		s.Keys("i")
 		settle(s)
-		s.AwaitLua(`vim.startswith(require('acp.prompt.context').preview(1, '', { context = 'diff' }).preview, 'diff --git a/a.txt')`)
+		s.AwaitLua(`vim.startswith(require('acp.prompt.context').preview(1, '', { context = 'diff' }).preview(), 'diff --git a/a.txt')`)
 		s.Keys("@diff<C-s>")
 		got, _ := blocks(p)[1].(obj)["resource"].(obj)
 		if text, _ := got["text"].(string); got["uri"] != "nvim://diff" || !strings.Contains(text, "\n-one\n+two\n") {
