@@ -242,3 +242,35 @@ func TestDiagnosticsAndQuickfixAreAdded(t *testing.T) {
 		}
 	})
 }
+
+// A buffer goes along before it is written, and without a name.
+func TestBufferThatIsNoFileYet(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p := beginTaking(s, obj{"embeddedContext": true})
+		s.Command("wincmd t")
+		s.Keys("inew words<Esc>V<Esc>")
+		s.Command("Acp prompt @buffer @selection")
+		resource := func(uri, text string) obj {
+			r := obj{"uri": uri, "text": text}
+			if strings.HasPrefix(uri, "nvim:") {
+				r["mimeType"] = "text/plain"
+			}
+			return obj{"type": "resource", "resource": r}
+		}
+		want := []any{
+			obj{"type": "text", "text": "@buffer @selection"},
+			resource("nvim://buffer/an%20unnamed%20buffer", "new words\n"),
+			resource("nvim://selection/an%20unnamed%20buffer:1", "new words\n"),
+		}
+		if got := blocks(p); !reflect.DeepEqual(got, want) {
+			t.Errorf("sent were %v, want %v", got, want)
+		}
+		s.Command("file sub/new.lua")
+		s.Command("Acp prompt @buffer")
+		want = []any{obj{"type": "text", "text": "@buffer"}, resource("file://"+s.Dir+"/sub/new.lua", "new words\n")}
+		if got := blocks(p); !reflect.DeepEqual(got, want) {
+			t.Errorf("sent were %v, want %v", got, want)
+		}
+	})
+}
