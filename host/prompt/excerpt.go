@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func (e excerpt) content(text string) (_ session.Content, told string) {
 		return nil, ""
 	}
 	if size := len(text); size > maxEmbedded {
-		text = text[:strings.LastIndexByte(text[:maxEmbedded], '\n')+1]
+		text = text[:cmp.Or(strings.LastIndexByte(text[:maxEmbedded], '\n')+1, maxEmbedded)]
 		told = fmt.Sprintf("@%s is %s: its first %s were sent.", e.what, styled.Size(size), styled.Size(len(text)))
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -1,6 +1,11 @@
 package transcript
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+)
 
 func TestFileName(t *testing.T) {
 	for uri, want := range map[string]string{
@@ -21,6 +26,51 @@ func TestFileName(t *testing.T) {
 		}
 		if place, ok := PlaceOf(uri); ok != (want != "") {
 			t.Errorf("%s is at %+v (%v)", uri, place, ok)
+		}
+	}
+}
+
+// What stood beside a prompt can be attached once more.
+func TestAttached(t *testing.T) {
+	tr := New(session.NewConversation(nil), Config{Cwd: "/p", Save: func(_, _ string) string { return "/cache/x" }})
+	for _, c := range []struct {
+		content session.Content
+		want    Attached
+	}{
+		{session.Resource{URI: "file:///p/a.go", Text: "x"}, Attached{Name: "a.go", Place: styled.Place{Path: "/p/a.go"}}},
+		{
+			session.Resource{URI: "file:///p/a.go#L4-L6", Text: "x"},
+			Attached{Name: "a.go:4-6", Place: styled.Place{Path: "/p/a.go", Line: 4}, Last: 6},
+		},
+		{
+			session.ResourceLink{URI: "file:///p/a.go#L7", Name: "a.go"},
+			Attached{Name: "a.go:7", Place: styled.Place{Path: "/p/a.go", Line: 7}, Last: 7},
+		},
+		{
+			session.ResourceLink{URI: "file:///p/a.go", Name: "a.go", Description: UnsavedText},
+			Attached{Name: "a.go · unsaved text", Place: styled.Place{Path: "/p/a.go"}, Unsaved: true},
+		},
+		{
+			session.Resource{URI: ExcerptURI("diagnostics", "a b.go"), Text: "x"},
+			Attached{Name: "diagnostics: a b.go", Excerpt: "diagnostics"},
+		},
+		{session.Resource{URI: ExcerptURI("diff", ""), Text: "x"}, Attached{Name: "diff", Excerpt: "diff"}},
+		{
+			session.ResourceLink{URI: "https://example.org/x", Name: "x"},
+			Attached{Name: "[x] https://example.org/x", Address: "https://example.org/x"},
+		},
+		{
+			session.Image{MimeType: "image/png", Data: "aGk=", URI: "file:///p/a.png"},
+			Attached{Name: "a.png · image image/png 2 bytes", Place: styled.Place{Path: "/p/a.png"}},
+		},
+		{
+			session.Image{MimeType: "image/png", Data: "aGk="},
+			Attached{Name: "[image image/png 2 bytes]", Place: styled.Place{Path: "/cache/x"}},
+		},
+		{session.Resource{URI: "test:thing", Text: "x"}, Attached{Name: "test:thing"}},
+	} {
+		if got := tr.Attached(c.content); got != c.want {
+			t.Errorf("%+v is %+v, want %+v", c.content, got, c.want)
 		}
 	}
 }

@@ -60,6 +60,11 @@ local function check_host()
     )
   end
   health.info('log: ' .. host.log_file())
+  local program = require('acp.prompt.clipboard').program()
+  health.info(
+    program and ('images of the clipboard are pasted by %s'):format(program)
+      or 'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste on the PATH'
+  )
   if vim.fn.executable('go') == 0 then
     health.info('Go is not installed; it is needed to build the host')
   end

@@ -46,6 +46,12 @@ local function tool()
   end) or installed[1]
 end
 
+---@return string? program that is asked for the picture of the clipboard
+function M.program()
+  local t = tool()
+  return t and t.program
+end
+
 ---How long a program may take, in ms.
 local patience = 5000
 
@@ -90,7 +96,7 @@ function M.paste(id)
   local t = tool()
   if not t then
     return notify.warn(
-      'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste; none is on the PATH'
+      'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste on the PATH'
     )
   end
   local function got(data, type)

@@ -136,7 +136,7 @@ local function contexts(session, query)
         text = '@' .. word,
         label = word,
         detail = found.label ~= name and found.label or '',
-        documentation = found.preview,
+        documentation = found.preview(),
       })
     end
   end
@@ -497,8 +497,13 @@ function M.attach(buf, cwd)
     buffer = buf,
     callback = function()
       -- Has the list of files made before it is asked for, and what has changed looked at.
-      require('acp.prompt.context').look(vim.b[buf].acp_session)
-      files(vim.b[buf].acp_session, '', function() end)
+      local session = vim.b[buf].acp_session
+      require('acp.prompt.context').look(session, function()
+        if vim.fn.pumvisible() == 1 then
+          again(session, 'file')
+        end
+      end)
+      files(session, '', function() end)
     end,
   })
   api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {

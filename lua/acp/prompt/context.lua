@@ -9,18 +9,29 @@ local count = require('acp.notify').count
 ---How many lines a preview has, how many entries or lines of one thing go along, and how long a
 ---language server may take, in ms.
 local preview_lines, most, patience = 20, 2000, 2000
+---How many lines of a terminal do.
+local terminal_lines = 200
 
 ---@class acp.Context
 ---@field label string what goes along, in few words
----@field preview? string its text, or the beginning of it
----@field block? table as the host takes it
+---@field preview? fun(): string its text, or the beginning of it
+---@field block? fun(): table as the host takes it
 ---@field empty? string why there is nothing, a sentence
+
+---@generic T
+---@param value T
+---@return fun(): T
+local function always(value)
+  return function()
+    return value
+  end
+end
 
 ---@param label string
 ---@param sentence string
 ---@return acp.Context
 local function nothing(label, sentence)
-  return { label = label, empty = sentence, preview = sentence }
+  return { label = label, empty = sentence, preview = always(sentence) }
 end
 
 ---@param lines string[]
@@ -80,38 +91,65 @@ end
 ---@return acp.Context
 local function lines_of(what, buf, cwd, first, last)
   local name, path = name_of(buf, cwd)
-  local lines = api.nvim_buf_get_lines(buf, (first or 1) - 1, last or -1, false)
   local label = name .. require('acp.prompt.mention').lines(first, last)
-  if vim.trim(table.concat(lines, '')) == '' then
+  local from, to = (first or 1) - 1, last or api.nvim_buf_line_count(buf)
+  local function lines(most_lines)
+    return api.nvim_buf_get_lines(buf, from, math.min(to, from + most_lines), false)
+  end
+  local function is_blank(most_lines)
+    return vim.trim(table.concat(lines(most_lines), '')) == ''
+  end
+  if is_blank(preview_lines) and is_blank(math.huge) then
     return nothing('nothing in ' .. name, ('There is no text in %s'):format(label))
   end
-  local block = { type = 'file', path = path, first = first, last = last, gathered = true }
-  if path == '' then
-    local text = table.concat(lines, '\n')
-    block = { type = 'excerpt', name = what, title = label, parts = { { text = text } } }
-    block.description = 'Text of ' .. label
-  end
-  return { label = label, preview = beginning(lines), block = block }
+  return {
+    label = label,
+    preview = function()
+      return beginning(lines(preview_lines + 1))
+    end,
+    block = function()
+      if path ~= '' then
+        return { type = 'file', path = path, first = first, last = last, gathered = true }
+      end
+      local parts = { { text = table.concat(lines(math.huge), '\n') } }
+      local description = 'Text of ' .. label
+      return {
+        type = 'excerpt',
+        name = what,
+        title = label,
+        description = description,
+        parts = parts,
+      }
+    end,
+  }
 end
 
 ---@param what string
 ---@param of string
 ---@param heading string
 ---@param label string
----@param parts {path?: string, text: string}[]
+---@param gather fun(): {path?: string, text: string}[]
 ---@return acp.Context
-local function excerpt(what, of, heading, label, parts)
-  local rest = #parts - most
-  if rest > 0 then
-    parts = vim.list_slice(parts, 1, most)
-    table.insert(parts, { text = ('… and %d more'):format(rest) })
-  end
-  local lines = {}
-  for i = 1, math.min(#parts, preview_lines + 1) do
-    vim.list_extend(lines, vim.split(parts[i].text, '\n'))
-  end
-  local block = { type = 'excerpt', name = what, title = of, description = heading, parts = parts }
-  return { label = label, preview = beginning(lines), block = block }
+local function excerpt(what, of, heading, label, gather)
+  return {
+    label = label,
+    preview = function()
+      local parts, lines = gather(), {}
+      for i = 1, math.min(#parts, preview_lines + 1) do
+        vim.list_extend(lines, vim.split(parts[i].text, '\n'))
+      end
+      return beginning(lines)
+    end,
+    block = function()
+      local parts = gather()
+      local rest = #parts - most
+      if rest > 0 then
+        parts = vim.list_slice(parts, 1, most)
+        table.insert(parts, { text = ('… and %d more'):format(rest) })
+      end
+      return { type = 'excerpt', name = what, title = of, description = heading, parts = parts }
+    end,
+  }
 end
 
 local severities = { 'error', 'warning', 'info', 'hint' }
@@ -158,20 +196,21 @@ function at_once.diagnostics(cwd, mention)
   table.sort(list, function(a, b)
     return a.lnum < b.lnum or a.lnum == b.lnum and a.col < b.col
   end)
-  local parts = vim.tbl_map(function(d)
-    local from = d.source and (' [%s%s]'):format(d.source, d.code and ' ' .. d.code or '') or ''
-    local place = ('%s:%d:%d'):format(name, d.lnum + 1, d.col + 1)
-    local text = ('%s: %s: %s%s'):format(place, severities[d.severity], d.message, from)
-    return { path = path, text = text }
-  end, list)
   local label = count(#list, 'diagnostic') .. (mention.path and ' in ' .. where or '')
-  return excerpt('diagnostics', where, 'Diagnostics in ' .. where, label, parts)
+  return excerpt('diagnostics', where, 'Diagnostics in ' .. where, label, function()
+    return vim.tbl_map(function(d)
+      local from = d.source and (' [%s%s]'):format(d.source, d.code and ' ' .. d.code or '') or ''
+      local place = ('%s:%d:%d'):format(name, d.lnum + 1, d.col + 1)
+      local text = ('%s: %s: %s%s'):format(place, severities[d.severity], d.message, from)
+      return { path = path, text = text }
+    end, list)
+  end)
 end
 
-function at_once.quickfix(cwd)
-  local list = vim.fn.getqflist({ items = 0, title = 0 })
-  local parts = {}
-  for _, item in ipairs(list.items) do
+---@param cwd string
+---@return {path: string, text: string}[]
+local function quickfix_lines(cwd)
+  return vim.tbl_map(function(item)
     local text = vim.trim(item.text)
     local path = item.bufnr > 0 and api.nvim_buf_get_name(item.bufnr) or ''
     if path ~= '' then
@@ -181,14 +220,20 @@ function at_once.quickfix(cwd)
       end
       text = ('%s: %s%s'):format(place, types[item.type] or '', text)
     end
-    table.insert(parts, { path = path, text = text })
-  end
-  if #parts == 0 then
+    return { path = path, text = text }
+  end, vim.fn.getqflist())
+end
+
+function at_once.quickfix(cwd)
+  local list = vim.fn.getqflist({ size = 0, title = 0 })
+  if list.size == 0 then
     return nothing('no quickfix list', 'The quickfix list is empty')
   end
   local of = list.title:gsub('^:', '')
   local heading = 'The quickfix list' .. (of ~= '' and (' of %s'):format(of) or '')
-  return excerpt('quickfix', of, heading, ('quickfix list (%d)'):format(#parts), parts)
+  return excerpt('quickfix', of, heading, ('quickfix list (%d)'):format(list.size), function()
+    return quickfix_lines(cwd)
+  end)
 end
 
 function at_once.terminal()
@@ -203,19 +248,20 @@ function at_once.terminal()
   if not info then
     return nothing('no terminal', 'There is no terminal')
   end
-  local lines = api.nvim_buf_get_lines(info.bufnr, 0, -1, false)
+  local lines = api.nvim_buf_get_lines(info.bufnr, -1 - 2 * terminal_lines, -1, false)
   while #lines > 0 and vim.trim(lines[#lines]) == '' do
     table.remove(lines)
   end
   if #lines == 0 then
     return nothing('nothing in the terminal', 'The terminal shows nothing')
   end
-  lines = vim.list_slice(lines, math.max(1, #lines - 199))
+  lines = vim.list_slice(lines, math.max(1, #lines - terminal_lines + 1))
   local command = info.name:match('^term://.-//%d+:(.*)$') or vim.fs.basename(info.name)
-  local parts = { { text = table.concat(lines, '\n') } }
   local heading = 'The last output in the terminal of ' .. command
   local label = ('%s of the terminal'):format(count(#lines, 'line'))
-  return excerpt('terminal', command, heading, label, parts)
+  return excerpt('terminal', command, heading, label, function()
+    return { { text = table.concat(lines, '\n') } }
+  end)
 end
 
 ---@class acp.Symbol
@@ -300,10 +346,13 @@ end
 ---@param done fun(context: acp.Context)
 local function symbol(name, done)
   local function found(s, late)
-    if s then
+    if s and s.path ~= '' then
       local block = { type = 'file', path = s.path, first = s.first, last = s.last }
       block.gathered = true
-      return done({ label = name, block = block })
+      return done({
+        label = name,
+        block = always(block),
+      })
     end
     local why = late and 'the language server did not answer in time'
       or 'no language server of the buffer knows it'
@@ -322,22 +371,30 @@ end
 
 ---@type table<integer, acp.Context> what @diff would send, by session
 local diffs = {}
+---@type table<integer, table> the host's word of it
+local looked = {}
 
 ---Has the host look what a diff would send.
 ---@param session integer
-function M.look(session)
+---@param done fun() when that is another than before
+function M.look(session, done)
+  local before = looked[session]
   require('acp.rpc.host').request('preview_diff', { session = session }, function(found)
     if found and found.empty ~= '' then
       diffs[session] = nothing('no diff', (found.empty:gsub('^%l', string.upper)))
     elseif found then
       local lines = vim.split(vim.trim(found.text), '\n')
-      diffs[session] = { label = 'diff', preview = beginning(lines) }
+      diffs[session] = { label = 'diff', preview = always(beginning(lines)) }
+    end
+    if not vim.deep_equal(before, found) then
+      looked[session] = found
+      done()
     end
   end)
 end
 
 require('acp.chat.buffers').forgotten:add(function(id)
-  diffs[id] = nil
+  diffs[id], looked[id] = nil, nil
 end)
 
 ---What a word would send, as far as that is known at once.
@@ -350,13 +407,14 @@ function M.preview(session, cwd, mention)
   if at_once[name] then
     return at_once[name](cwd, mention)
   elseif name == 'diff' then
-    return diffs[session] or { label = 'diff', preview = 'What has changed since the last commit' }
+    return diffs[session]
+      or { label = 'diff', preview = always('What has changed since the last commit') }
   elseif name == 'symbol' then
     local text = 'The lines of a symbol, which the language server knows'
-    return { label = arg ~= '' and arg or 'symbol', preview = text }
+    return { label = arg ~= '' and arg or 'symbol', preview = always(text) }
   end
   local text = 'The address alone: nothing is fetched'
-  return { label = arg and arg:match('^%a+://([^/?#]+)') or 'address', preview = text }
+  return { label = arg and arg:match('^%a+://([^/?#]+)') or 'address', preview = always(text) }
 end
 
 ---@param mention acp.Mention
@@ -369,10 +427,18 @@ local function look_up(mention, cwd, done)
   elseif name == 'symbol' then
     symbol(arg, done)
   elseif name == 'diff' then
-    done({ label = name, block = { type = 'diff' } })
+    local block = { type = 'diff' }
+    done({
+      label = name,
+      block = always(block),
+    })
   else
     local short = arg:gsub('^%a+://', '')
-    done({ label = short, block = { type = 'resource_link', uri = arg, name = short } })
+    local block = { type = 'resource_link', uri = arg, name = short }
+    done({
+      label = short,
+      block = always(block),
+    })
   end
 end
 
@@ -416,7 +482,7 @@ function M.blocks(text, session, done)
   for i, block in ipairs(blocks) do
     if block.type == 'mention' then
       look_up(block.mention, cwd, function(context)
-        got(i, context.block, context.empty)
+        got(i, context.block and context.block(), context.empty)
       end)
     else
       got(i, block)

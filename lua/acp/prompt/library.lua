@@ -16,7 +16,8 @@ local largest, most = 100 * 1024, 500
 ---@param path string
 ---@return string? text
 local function read(path)
-  local file = io.open(path, 'rb')
+  local stat = vim.uv.fs_stat(path)
+  local file = stat and stat.type == 'file' and io.open(path, 'rb') or nil -- a pipe would block
   local text = file and file:read(largest + 1)
   if file then
     file:close()
@@ -24,16 +25,24 @@ local function read(path)
   return text and #text <= largest and text:gsub('\r\n', '\n') or nil
 end
 
----Parts the fields before the first line of the text from it.
+---Parts the fields before the first line of the text from it. A value is one line, or those below
+---that are indented.
 ---@param text string
 ---@return table<string, string> fields, string body
 local function parse(text)
-  local fields = {}
-  local head, body = text:match('^%-%-%-\n(.-)\n?%-%-%-%s*\n(.*)$')
+  local head, body
+  if vim.startswith(text, '---\n') then
+    head, body = ('\n' .. text:sub(5) .. '\n'):match('^(.-)\n%-%-%-[ \t]*\n(.*)$')
+  end
+  local fields, last = {}, nil
   for line in vim.gsplit(head or '', '\n', { plain = true }) do
     local key, value = line:match('^([%w_-]+):%s*(.-)%s*$')
     if key then
-      fields[key] = value:match('^"(.*)"$') or value:match("^'(.*)'$") or value
+      last = key
+      value = value:match('^"(.*)"$') or value:match("^'(.*)'$") or value
+      fields[key] = value:match('^[|>][+-]?$') and '' or value
+    elseif last and line:match('^%s+%S') then
+      fields[last] = vim.trim(fields[last] .. ' ' .. vim.trim(line))
     end
   end
   return fields, vim.trim(body or text)

@@ -65,13 +65,17 @@ end
 ---What is pasted into a prompt: a path of a picture or a sound names it.
 ---@param lines string[]
 ---@param before string the line up to where they go
+---@param cwd string of the session
 ---@return string[]
-local function pasted(lines, before)
+local function pasted(lines, before, cwd)
   local paths = vim.tbl_map(dropped, lines)
   if #lines == 0 or vim.tbl_count(paths) ~= #lines then
     return lines
   end
-  local words = vim.tbl_map(require('acp.prompt.mention').text, paths)
+  local mention = require('acp.prompt.mention')
+  local words = vim.tbl_map(function(path)
+    return mention.text(mention.relative(path, cwd))
+  end, paths)
   return { (before:match('%S$') and ' ' or '') .. table.concat(words, ' ') .. ' ' }
 end
 
@@ -82,7 +86,8 @@ function M.watch()
     local ours = package.loaded['acp.prompt.media'] == M and vim.bo.filetype == 'acp-prompt'
     if ours and phase == -1 then
       local col = api.nvim_win_get_cursor(0)[2]
-      lines = pasted(lines, api.nvim_get_current_line():sub(1, col))
+      local session = require('acp.rpc.state').sessions[vim.b.acp_session]
+      lines = pasted(lines, api.nvim_get_current_line():sub(1, col), session and session.cwd or '')
     end
     return paste(lines, phase)
   end

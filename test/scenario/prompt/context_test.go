@@ -118,7 +118,7 @@ func TestDiffSinceTheLastCommit(t *testing.T) {
 		p := beginTaking(s, obj{"embeddedContext": true})
 		s.Keys("i")
 		settle(s)
-		s.AwaitLua(`vim.startswith(require('acp.prompt.context').preview(1, '', { context = 'diff' }).preview, 'diff --git a/a.txt')`)
+		s.AwaitLua(`vim.startswith(require('acp.prompt.context').preview(1, '', { context = 'diff' }).preview(), 'diff --git a/a.txt')`)
 		s.Keys("@diff<C-s>")
 		got, _ := blocks(p)[1].(obj)["resource"].(obj)
 		if text, _ := got["text"].(string); got["uri"] != "nvim://diff" || !strings.Contains(text, "\n-one\n+two\n") {
@@ -237,6 +237,38 @@ func TestDiagnosticsAndQuickfixAreAdded(t *testing.T) {
 				"text": "a b.lua:3:1: error: third\n"}},
 			obj{"type": "resource", "resource": obj{"uri": "nvim://quickfix/grep", "mimeType": "text/plain", "text": "here\n"}},
 		}
+		if got := blocks(p); !reflect.DeepEqual(got, want) {
+			t.Errorf("sent were %v, want %v", got, want)
+		}
+	})
+}
+
+// A buffer goes along before it is written, and without a name.
+func TestBufferThatIsNoFileYet(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p := beginTaking(s, obj{"embeddedContext": true})
+		s.Command("wincmd t")
+		s.Keys("inew words<Esc>V<Esc>")
+		s.Command("Acp prompt @buffer @selection")
+		resource := func(uri, text string) obj {
+			r := obj{"uri": uri, "text": text}
+			if strings.HasPrefix(uri, "nvim:") {
+				r["mimeType"] = "text/plain"
+			}
+			return obj{"type": "resource", "resource": r}
+		}
+		want := []any{
+			obj{"type": "text", "text": "@buffer @selection"},
+			resource("nvim://buffer/an%20unnamed%20buffer", "new words\n"),
+			resource("nvim://selection/an%20unnamed%20buffer:1", "new words\n"),
+		}
+		if got := blocks(p); !reflect.DeepEqual(got, want) {
+			t.Errorf("sent were %v, want %v", got, want)
+		}
+		s.Command("file sub/new.lua")
+		s.Command("Acp prompt @buffer")
+		want = []any{obj{"type": "text", "text": "@buffer"}, resource("file://"+s.Dir+"/sub/new.lua", "new words\n")}
 		if got := blocks(p); !reflect.DeepEqual(got, want) {
 			t.Errorf("sent were %v, want %v", got, want)
 		}

@@ -84,3 +84,30 @@ func TestOwnPromptsNameFiles(t *testing.T) {
 		}
 	})
 }
+
+// What the files say before the text, and what is no such file.
+func TestFilesOfOwnPrompts(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Shell("mkdir -p .acp/prompts/folder.md && mkfifo .acp/prompts/pipe.md && head -c 200000 /dev/zero > .acp/prompts/large.md")
+		for name, text := range map[string]string{
+			"folded.md":   "---\ndescription: >\n  Over two\n  lines\n---\n\ntext --- of it\n",
+			"fields.md":   "---\ndescription: 'a --- b'\n---",
+			"plain.md":    "---\nis no field\n",
+			"windows.md":  "---\r\ndescription: CR\r\n---\r\ntext\r\n",
+			"no prompt":   "x",
+			"a blank.md":  "x",
+			"ünïcode.md":  "x",
+			"readme.text": "x",
+		} {
+			ownPrompt(s, name, text)
+		}
+		s.Begin()
+		got := s.LuaString(`table.concat(vim.tbl_map(function(p)
+			return ('%s|%s|%s'):format(p.name, p.description, p.body)
+		end, require('acp.prompt.library').list(require('acp.rpc.state').sessions[1])), '\n')`)
+		want := "fields|a --- b|\nfolded|Over two lines|text --- of it\nplain||---\nis no field\nwindows|CR|text\nünïcode||x"
+		if got != want {
+			t.Errorf("there are\n%s\nwant\n%s", got, want)
+		}
+	})
+}
