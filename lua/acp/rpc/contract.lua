@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '19cb6e95',
+  revision = '1d80dc94',
   messages = {
     new = {
       'session',
