@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -135,7 +136,7 @@ type ToolCall struct {
 	ID        string
 	Title     string
 	Name      string
-	Kind      ToolKind
+	Kind      ToolKind          // as the agent says, but for a call of an MCP server's tool, which is [KindOther]
 	Status    ToolCallStatus    // as the agent reports it; see Shown
 	Content   []ToolCallContent // as the agent reports it; see Shows
 	Locations []Location
@@ -156,8 +157,10 @@ type ToolCall struct {
 	started   time.Time         // first seen
 	ended     time.Time         // finished, or abandoned
 	askedAt   time.Time
-	waited    time.Duration // on the user, no part of Elapsed
-	exit      TerminalExit  // in RawOutput
+	waited    time.Duration     // on the user, no part of Elapsed
+	exit      TerminalExit      // in RawOutput
+	told      ToolKind          // what the agent says that it is; "" where that is Kind
+	result    []ToolCallContent // in RawOutput, of an MCP server's tool
 }
 
 // Shown is the status for the user: the agent's, unless the call waits for
@@ -204,6 +207,9 @@ func (c *ToolCall) interrupted() bool {
 // and what is more of it is shown.
 func (c *ToolCall) Shows() []ToolCallContent {
 	if !c.Status.Finished() || !c.interrupted() || len(c.had) == 0 {
+		if len(c.Content) == 0 {
+			return c.result
+		}
 		return c.Content
 	}
 	for _, item := range c.Content {
@@ -303,7 +309,7 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 		c.Name = p.Name.Or("")
 	}
 	if !p.Kind.IsZero() {
-		c.Kind = p.Kind.Or(KindOther)
+		c.Kind, c.told = p.Kind.Or(KindOther), ""
 	}
 	if !p.Status.IsZero() {
 		c.Status = p.Status.Or(StatusPending)
@@ -329,7 +335,19 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 			c.Meta = patchMeta(c.Meta, patch)
 		}
 	}
+	c.knowMCP()
 	c.settle(now)
+}
+
+// knowMCP has a call of an MCP server's tool shown as that: some agents call it a command, or a read.
+func (c *ToolCall) knowMCP() {
+	c.Kind, c.told, c.result = cmp.Or(c.told, c.Kind), "", nil
+	if _, ok := c.MCP(); ok {
+		c.Kind, c.told = KindOther, c.Kind
+		if len(c.Content) == 0 {
+			c.result = mcpResult(c.RawOutput)
+		}
+	}
 }
 
 // settle keeps the end time in step with the status.

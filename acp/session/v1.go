@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -473,6 +474,11 @@ func request[T any](f func(*V1, *acp.Request, *T)) func(*V1, *acp.Request) {
 
 func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 	patch := patched(&p.ToolCall)
+	if asked, ok := metaPatch(p.Meta).Or(nil)[metaMCPApproval]; ok {
+		meta := maps.Clone(patch.Meta.Or(map[string]json.RawMessage{}))
+		meta[metaMCPApproval] = asked
+		patch.Meta = acp.Set(meta)
+	}
 	a.called(p.SessionID, &patch)
 	a.interrupt(p.SessionID)
 	for _, u := range a.terminals(p.SessionID, &p.ToolCall) {

@@ -268,6 +268,7 @@ func TestInitialize(t *testing.T) {
 		"terminal": true,
 		"auth":     map[string]any{"terminal": true},
 		"_meta":    map[string]any{"terminal-auth": true, "terminal_output": true},
+		"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 		"session": map[string]any{
 			"compaction": map[string]any{}, "notices": map[string]any{}, "configOptions": map[string]any{"boolean": map[string]any{}},
 		},

@@ -28,10 +28,13 @@ type Question struct {
 	Tool    string   `json:"tool,omitempty"`    // its name, where the agent tells it
 	Title   string   `json:"title,omitempty"`   // of the tool call
 	Input   string   `json:"input,omitempty"`   // a hash of its raw input
+	MCP     string   `json:"mcp,omitempty"`     // the tool of an MCP server, as "server/tool"
 }
 
 // vague reports whether it is about nothing in particular, as answers of former versions could be.
-func (q Question) vague() bool { return q.Command == "" && len(q.Paths) == 0 && q.Input == "" }
+func (q Question) vague() bool {
+	return q.Command == "" && len(q.Paths) == 0 && q.Input == "" && q.MCP == ""
+}
 
 func (q Question) equal(o Question) bool { return reflect.DeepEqual(q, o) }
 

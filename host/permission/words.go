@@ -40,6 +40,10 @@ const (
 func (rs *Requests) snapshot(p *request) rpc.Permission {
 	call := &p.call
 	command, description, dir := p.command.Line(), p.description(), p.command.Dir
+	mcp, isMCP := call.MCP()
+	if isMCP { // its arguments say all
+		command, description = "", p.asked.Description
+	}
 	options := make([]rpc.PermissionOption, len(p.asked.Options))
 	for i, o := range p.asked.Options {
 		options[i] = rpc.PermissionOption{ID: o.ID, Name: o.Name, Kind: o.Kind, Label: label(o)}
@@ -63,6 +67,9 @@ func (rs *Requests) snapshot(p *request) rpc.Permission {
 	body = slices.Concat(rs.staleLines(p, ""), rs.selectionLines(p), body, why) // what an answer does is not on a later page
 	lines, marks := styled.Flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
+	if isMCP {
+		title = mcp.Title()
+	}
 	if p.asked.Title != "" {
 		title = p.asked.Title
 	}
@@ -181,7 +188,10 @@ func (rs *Requests) question(p *request, command, dir string) (heading string, b
 	}
 	files := rs.config.Diffs.Files(call)
 	who := rs.base.Title
+	mcp, isMCP := call.MCP()
 	switch {
+	case isMCP:
+		return who + " wants to use " + mcp.Title(), styled.Visible(append(toolLines(call, mcp, texts), rs.diffLines(files)...), true)
 	case command != "":
 		body = append(commandLines(command), styled.Visible(styled.Colored("in "+folder.Tilde(styled.Cut(dir, 300)), styled.More), true)...)
 		if call.Kind != session.KindExecute { // a tool that has more to say than what it runs
@@ -226,6 +236,19 @@ func (rs *Requests) question(p *request, command, dir string) (heading string, b
 	}
 	body = append(body, inputLines(call, rs.saysAlready(p, texts...))...)
 	return heading, styled.Visible(body, true)
+}
+
+// toolLines are the arguments of an MCP server's tool, or what the agent says instead of them.
+func toolLines(call *session.ToolCall, m session.MCPCall, texts []string) []styled.Line {
+	of := *call
+	if of.RawInput = m.Arguments; policy.EmptyInput(m.Arguments) {
+		var body []styled.Line
+		for _, t := range texts {
+			body = append(body, styled.Colored(t, styled.Output)...)
+		}
+		return body
+	}
+	return inputLines(&of, func(string, string) bool { return false })
 }
 
 // saysAlready reports of a field of the input whether the float has it elsewhere: in the title, as a file, as the command

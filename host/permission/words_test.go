@@ -83,8 +83,8 @@ func TestWordsOfAQuestion(t *testing.T) {
 		},
 		"an input": {
 			session.ToolCall{Title: "mcp__db__query", RawInput: raw(`{"sql":"drop table t;\n-- all","dry":false,"n":1.50,"none":null,"empty":"","in":{"a":[1,[2],{"b":"c","d":[]}]}}`)},
-			"Puppet wants to go on",
-			[]string{"mcp__db__query", "sql:", "  drop table t;", "  -- all", "dry: false", "n: 1.50", "none: null", "empty:", "in:", "  a:", "    - 1", "    - - 2", "    - b: c", "      d: []"},
+			"Puppet wants to use db: query",
+			[]string{"sql:", "  drop table t;", "  -- all", "dry: false", "n: 1.50", "none: null", "empty:", "in:", "  a:", "    - 1", "    - - 2", "    - b: c", "      d: []"},
 		},
 		"an input of a read":     {session.ToolCall{Kind: session.KindRead, Title: "Read `a`", Locations: at("/b"), RawInput: raw(`{"file_path":"a","other":"/b","limit":3}`)}, "Puppet wants to read", []string{"Read `a`", "/b", "limit: 3"}},
 		"an input without keys":  {session.ToolCall{Title: "x", RawInput: raw(`["a\u001b","b"]`)}, "Puppet wants to go on", []string{"x", "- a^[", "- b"}},
@@ -124,7 +124,7 @@ func TestWordsOfAQuestion(t *testing.T) {
 				if snap.Heading != c.heading || !slices.Equal(snap.Lines, c.lines) {
 					t.Errorf("it says %q\n%s", snap.Heading, strings.Join(snap.Lines, "\n"))
 				}
-				if snap.ToolCallID != "c" || snap.Session != 1 || snap.Title != c.call.Title {
+				if snap.ToolCallID != "c" || snap.Session != 1 || !strings.HasPrefix(c.call.Title, "mcp__") && snap.Title != c.call.Title {
 					t.Errorf("it is %v", snap)
 				}
 				if has := snap.Files > 0; has != strings.Contains(strings.Join(c.lines, ""), "(new)") {

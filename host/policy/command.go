@@ -52,7 +52,12 @@ func CommandOf(r session.PermissionRequest, call *session.ToolCall, at folder.Fo
 		Cwd     any             `json:"cwd"`
 		Workdir any             `json:"workdir"`
 	}
-	hasInput := json.Unmarshal(call.RawInput, &input) == nil && !bytes.Equal(bytes.TrimSpace(call.RawInput), []byte("null"))
+	raw := call.RawInput
+	m, isMCP := call.MCP()
+	if isMCP {
+		raw = m.Arguments
+	}
+	hasInput := json.Unmarshal(raw, &input) == nil && !bytes.Equal(bytes.TrimSpace(raw), []byte("null"))
 	c := Command{Dir: r.Cwd}
 	for _, dir := range []any{input.Cwd, input.Workdir} {
 		if text, ok := dir.(string); ok && c.Dir == "" {
@@ -78,7 +83,7 @@ func CommandOf(r session.PermissionRequest, call *session.ToolCall, at folder.Fo
 		}
 		c.argv = nil
 	}
-	if call.Kind == session.KindExecute {
+	if call.Kind == session.KindExecute && !isMCP {
 		c.script = strings.Trim(strings.TrimSpace(call.Title), "`")
 		if hasInput || c.script == "" {
 			c.doubt = "the agent does not say what it runs"

@@ -15,7 +15,7 @@ func Set(m rpc.SetRules, before *Policy) (*Policy, error) {
 	list := rules.List{Private: m.Private}
 	for _, r := range m.Rules {
 		list.Rules = append(list.Rules, rules.Rule{
-			Kinds: r.Kinds, Paths: r.Paths, Commands: r.Commands, Agents: r.Agents, Action: rules.Action(r.Action),
+			Kinds: r.Kinds, Paths: r.Paths, Commands: r.Commands, Agents: r.Agents, Tools: r.Tools, Action: rules.Action(r.Action),
 		})
 	}
 	err := list.Check()

@@ -86,6 +86,9 @@ func (req Request) onDisk() rules.Request {
 		}
 	}
 	r.Run = req.Command.Parsed()
+	if m, ok := req.Call.MCP(); ok {
+		r.MCP, r.Tool, r.Kind = true, m.Name(), string(session.KindOther)
+	}
 	if dir := req.Command.Dir; r.Run.Given() && dir != "" && !folder.Below(real(dir), r.Cwd) { // nor is what is no path
 		r.Run = r.Run.Doubtful("it runs in " + dir)
 	}
@@ -100,13 +103,16 @@ const (
 )
 
 // question is what a lasting answer is about, which is what the user is shown: a command to the letter, the files of a
-// diff or of the client's own question, else the same call of the same tool, with the same files and the same input.
+// diff or of the client's own question, a tool of an MCP server's, else the same call of the same tool, with the same files and the same input.
 // There is none about the end of a plan, as each plan is another.
 func (req Request) question(r rules.Request) *answers.Question {
 	call := &req.Call
 	q := answers.Question{Agent: req.Agent, Project: r.Cwd, Kind: string(call.Kind), Tool: call.Name}
 	if call.Kind == session.KindSwitchMode || call.Kind == session.KindThink || r.Cwd == "" {
 		return nil
+	}
+	if r.Tool != "" {
+		return &answers.Question{Agent: req.Agent, Project: r.Cwd, Kind: r.Kind, MCP: r.Tool}
 	}
 	for _, p := range r.Paths {
 		if onFiles[call.Kind] && p.Real == "" {
@@ -125,12 +131,12 @@ func (req Request) question(r rules.Request) *answers.Question {
 		}
 	}
 	switch {
-	case q.Command != "" && call.Kind == session.KindExecute:
+	case q.Command != "" && call.Kind == session.KindExecute && !r.MCP:
 		q.Paths = nil // they stand in the command
 		return &q
 	case req.File.Given != "":
 		return &q
-	case req.shownAsDiff():
+	case req.shownAsDiff() && !r.MCP:
 		if q.Tool == "" && !strings.Contains(call.Title, filepath.Base(q.Paths[0])) { // else it may describe the change too
 			q.Title = styled.Cut(call.Title, 200)
 		}
@@ -177,6 +183,8 @@ var onFiles = map[session.ToolKind]bool{
 // describe says what a lasting answer is about.
 func describe(q answers.Question) string {
 	switch {
+	case q.MCP != "":
+		return "tool " + q.MCP
 	case q.Command != "" && q.Dir != q.Project:
 		return q.Command + "  in " + q.Dir
 	case q.Command != "":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
 // What an answer for good is about.
@@ -128,5 +129,37 @@ func TestAnswersForGoodAreNoWider(t *testing.T) {
 	}
 	if reflect.DeepEqual(deploy(`{"command":"go","to":"test"}`), deploy(`{"command":"go","to":"prod"}`)) {
 		t.Error("one command to two places is taken as the same")
+	}
+}
+
+// An answer that lasts is about one server's tool, whatever the agent calls it: never about files, nor another's tool.
+func TestLastingAnswersAboutToolsOfMCPServers(t *testing.T) {
+	proj := t.TempDir()
+	tool := func(name, input string) Request {
+		return Request{Agent: "a", Cwd: proj, Options: []session.PermissionOption{{ID: "once", Kind: "allow_once"}, {ID: "always", Kind: "allow_always"}}, Call: session.ToolCall{
+			Title: input, Kind: session.KindRead, RawInput: json.RawMessage(input), Meta: map[string]json.RawMessage{"toolName": json.RawMessage(`"` + name + `"`)},
+		}}
+	}
+	p := New(rules.List{Private: []string{"**/.env"}}, answers.Open(filepath.Join(t.TempDir(), "answers")))
+	first := tool("mcp__one__get", `{"path":"x"}`)
+	d := p.Decide(first)
+	a, ok := d.Lasting(first, first.Options[1])
+	if !ok || p.Keep(a) != nil {
+		t.Fatalf("nothing is kept: %+v", d)
+	}
+	for name, c := range map[string]struct {
+		of      Request
+		allowed bool
+	}{
+		"other arguments":    {tool("mcp__one__get", `{"path":"y"}`), true},
+		"another server":     {tool("mcp__two__get", `{"path":"x"}`), false},
+		"another tool":       {tool("mcp__one__put", `{"path":"x"}`), false},
+		"a name that is two": {tool("mcp__one__get__x", `{"path":"x"}`), false},
+		"a private file":     {tool("mcp__one__get", `{"path":".env"}`), false},
+		"a read":             {tool("read_file", `{"path":"x"}`), false},
+	} {
+		if d := p.Decide(c.of); (d.OptionID != "") != c.allowed {
+			t.Errorf("%s: %+v", name, d)
+		}
 	}
 }

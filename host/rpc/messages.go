@@ -536,6 +536,7 @@ type (
 		Paths    []string `msgpack:"path"`
 		Commands []string `msgpack:"command"`
 		Agents   []string `msgpack:"agent"`
+		Tools    []string `msgpack:"tool"`
 		Action   string   `msgpack:"action"`
 	}
 	// ListDecided asks for the rules in force and the lasting answers: Decided.

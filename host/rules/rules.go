@@ -9,6 +9,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -30,6 +31,7 @@ type Rule struct {
 	Paths    []string // globs, see [Request.Paths]
 	Commands []string // patterns, see [matchWords]
 	Agents   []string // names of the configuration
+	Tools    []string // "server/tool" of MCP servers, with * for a part of either
 	Action   Action
 }
 
@@ -39,7 +41,7 @@ func (r Rule) String() string {
 	for _, f := range []struct {
 		name   string
 		values []string
-	}{{"agent", r.Agents}, {"kind", r.Kinds}, {"path", r.Paths}, {"command", r.Commands}} {
+	}{{"agent", r.Agents}, {"kind", r.Kinds}, {"path", r.Paths}, {"command", r.Commands}, {"tool", r.Tools}} {
 		if len(f.values) > 0 {
 			parts = append(parts, f.name+" "+strings.Join(f.values, " or "))
 		}
@@ -63,6 +65,12 @@ func (r Rule) Check() error {
 	for _, c := range r.Commands {
 		if err := checkPattern(c); err != nil {
 			return fmt.Errorf("command %q: %w", c, err)
+		}
+	}
+	for _, t := range r.Tools {
+		server, tool, _ := strings.Cut(t, "/")
+		if _, err := path.Match(t, ""); err != nil || server == "" || tool == "" {
+			return fmt.Errorf("tool %q: expected server/tool", t)
 		}
 	}
 	return nil
@@ -96,6 +104,8 @@ type Request struct {
 	Fold  bool    // the file system takes upper and lower case as the same
 	Paths []Path  // every file that the request names
 	Run   Command // what it runs, if it does
+	MCP   bool    // it is about an MCP server's tool
+	Tool  string  // which one, as "server/tool", "" where that is not clear
 	// Absolute gives the absolute path that a word of a command means if it is
 	// the name of a file, and false where it cannot be one.
 	Absolute func(string) (string, bool)
@@ -211,7 +221,11 @@ func (l List) decide(r Request, p part) decision {
 		case rule.Action == Reject && m == yes:
 			return decision{part: p, action: Reject, rule: n}
 		case m == maybe:
-			return decision{part: p, action: Ask, rule: n, why: fmt.Sprintf("rule %d may be about `%s`", n, p.text)}
+			what := "`" + p.text + "`"
+			if r.MCP {
+				what = "this tool"
+			}
+			return decision{part: p, action: Ask, rule: n, why: fmt.Sprintf("rule %d may be about %s", n, what)}
 		default:
 			return decision{part: p, action: Ask, rule: n, why: fmt.Sprintf("rule %d asks", n)}
 		}
@@ -236,7 +250,7 @@ func (l List) why(r Request, allowed, stuck []decision) string {
 	}
 	switch {
 	case !r.Run.Given():
-		if first.why == "" {
+		if first.why == "" && !r.MCP {
 			return l.whyPaths(r)
 		}
 		return first.why
@@ -285,7 +299,7 @@ func (rule Rule) fits(r Request, p part) bool {
 		return true
 	}
 	// Whatever kind the agent gives a command, it is one.
-	if r.Run.Given() && slices.Contains(kinds, "execute") {
+	if r.Run.Given() && slices.Contains(kinds, "execute") && (rule.Action != Allow || !r.MCP) {
 		return true
 	}
 	if rule.Action == Allow && r.Run.Given() && len(rule.Commands) == 0 {
@@ -297,6 +311,10 @@ func (rule Rule) fits(r Request, p part) bool {
 func (rule Rule) match(r Request, p part) match {
 	if !rule.fits(r, p) || !rule.matchPaths(r, p) {
 		return no
+	}
+	tool := rule.matchTool(r)
+	if tool != yes {
+		return tool
 	}
 	if len(rule.Commands) == 0 {
 		// Files say nothing of what a command does.
@@ -318,6 +336,24 @@ func (rule Rule) match(r Request, p part) match {
 		}
 	}
 	return best
+}
+
+// matchTool matches the tool of an MCP server. Neither paths nor commands say what one does with them.
+func (rule Rule) matchTool(r Request) match {
+	switch {
+	case rule.Action == Allow && r.MCP && (r.Tool == "" || len(rule.Paths) > 0 || len(rule.Commands) > 0):
+		return no
+	case len(rule.Tools) == 0:
+		return yes
+	case r.MCP && r.Tool == "":
+		return maybe
+	}
+	for _, pattern := range rule.Tools {
+		if matched, err := path.Match(pattern, r.Tool); err == nil && matched {
+			return yes
+		}
+	}
+	return no
 }
 
 func (rule Rule) matchPaths(r Request, p part) bool {

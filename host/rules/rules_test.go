@@ -316,3 +316,47 @@ func TestVerdictNamesItsRules(t *testing.T) {
 		}
 	}
 }
+
+// A rule about files or commands never allows an MCP server's tool, and one about tools no other.
+func TestToolsOfMCPServers(t *testing.T) {
+	find := Request{Kind: "other", MCP: true, Tool: "tickets/find", Paths: named("/p/a")}
+	unclear := find
+	unclear.Tool = ""
+	runs := find
+	runs.Run = Shell("ls")
+	tool := func(action Action, tools ...string) []Rule { return []Rule{{Tools: tools, Action: action}} }
+	for _, c := range []struct {
+		name  string
+		rules []Rule
+		of    Request
+		want  Action
+	}{
+		{"its name", tool(Allow, "tickets/find"), find, Allow},
+		{"its name, of a tool that runs something", tool(Allow, "tickets/find"), runs, Allow},
+		{"all of its server's", tool(Allow, "tickets/*"), find, Allow},
+		{"another server's", tool(Allow, "other/*"), find, Ask},
+		{"what is unclear is never allowed", tool(Allow, "*/*"), unclear, Ask},
+		{"nor by a rule about everything", []Rule{{Action: Allow}}, unclear, Ask},
+		{"what is unclear is asked about", append(tool(Reject, "tickets/find"), Rule{Action: Allow}), unclear, Ask},
+		{"its kind", []Rule{{Kinds: []string{"other"}, Action: Allow}}, find, Allow},
+		{"a kind that runs", []Rule{{Kinds: []string{"execute"}, Action: Allow}}, runs, Ask},
+		{"a path", []Rule{{Paths: []string{"**"}, Action: Allow}}, find, Ask},
+		{"a command", []Rule{allow("ls")}, runs, Ask},
+		{"a path that is rejected", []Rule{{Paths: []string{"a"}, Action: Reject}}, find, Reject},
+		{"a tool that is rejected", tool(Reject, "tickets/*"), find, Reject},
+		{"a file is no tool", tool(Allow, "*/*"), Request{Kind: "read", Paths: named("/p/a")}, Ask},
+	} {
+		list := List{Rules: c.rules}
+		if err := list.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if got := list.Decide(request(c.of)); got.Action != c.want {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	for _, wrong := range []string{"tickets", "/find", "tickets/", "a/["} {
+		if (List{Rules: tool(Allow, wrong)}).Check() == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}

@@ -275,6 +275,9 @@ var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "d
 // what names the object of a call: its title without what the label or the path
 // says already, and the line where it is known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) object {
+	if m, ok := c.MCP(); ok {
+		return object{title: styled.OneLine(styled.Cut(m.Title(), maxTitle))}
+	}
 	title := styled.OneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")) // of what was cut in two
 	if title == "" && c.Kind == session.KindExecute {
 		title = styled.OneLine(c.Command())
@@ -297,9 +300,6 @@ func (t *Transcript) what(c *session.ToolCall, label string, places []session.Lo
 	}
 	if c.Kind == session.KindSearch && !strings.ContainsAny(title, " /.*\"'`") {
 		title = cmp.Or(sought(c.RawInput), title) // the tool's name
-	}
-	if server, tool, ok := strings.Cut(strings.TrimPrefix(title, "mcp__"), "__"); ok && strings.HasPrefix(title, "mcp__") {
-		title = server + ": " + tool
 	}
 	if len(places) == 0 {
 		return object{title: title}

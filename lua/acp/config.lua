@@ -46,7 +46,7 @@ local function strings(value)
 end
 
 ---What a rule of `permissions` can match.
-M.rule_fields = { 'agent', 'kind', 'path', 'command' }
+M.rule_fields = { 'agent', 'kind', 'path', 'command', 'tool' }
 
 ---@param value any
 ---@return boolean

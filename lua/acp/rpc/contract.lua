@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'a1c82715',
+  revision = '0bd46bd8',
   messages = {
     new = {
       'session',

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// This file knows calls of the tools of MCP servers, which no two agents tell of in the same way.
+
+// metaMCPApproval is what Codex says of a request that is about an MCP server's tool.
+const metaMCPApproval = "is_mcp_tool_approval"
+
+// MCPCall is a call of a tool of an MCP server's.
+type MCPCall struct {
+	Server, Tool string          // as far as they are told, for the user to read
+	Arguments    json.RawMessage // nil where the agent does not tell them
+	Clear        bool            // no other tool may be meant: rules and lasting answers can be about it
+}
+
+// Name is "server/tool" as rules have it, "" where it is not clear.
+func (m MCPCall) Name() string {
+	if !m.Clear {
+		return ""
+	}
+	return m.Server + "/" + m.Tool
+}
+
+// Title is the call in words.
+func (m MCPCall) Title() string {
+	if m.Tool == "" {
+		return m.Server + ": a tool that is not named"
+	}
+	return m.Server + ": " + m.Tool
+}
+
+// MCP is what a call says of an MCP server's tool; ok is false where it is about none. Names that the model may have
+// written, as in titles, are clear only where something else bears them out.
+func (c *ToolCall) MCP() (m MCPCall, ok bool) {
+	for _, find := range []func(*ToolCall) (MCPCall, bool){mcpByName, mcpByInput, mcpByID, mcpByTitle} {
+		if m, ok = find(c); ok {
+			return m, true
+		}
+	}
+	return MCPCall{}, false
+}
+
+// mcpByName knows the calls of Claude and Qwen, which tell the tool's name apart from the title.
+func mcpByName(c *ToolCall) (MCPCall, bool) {
+	var claude struct {
+		ToolName string `json:"toolName" wire:"lenient"`
+		Server   struct {
+			Name string `json:"name" wire:"lenient"`
+		} `json:"mcpServer" wire:"lenient"`
+	}
+	var qwen, server string
+	_ = acp.Decode(c.Meta["claudeCode"], &claude) // what is something else names nothing
+	_ = json.Unmarshal(c.Meta["toolName"], &qwen)
+	_ = json.Unmarshal(c.Meta["serverId"], &server)
+	m, ok := mcpName(cmp.Or(claude.ToolName, qwen, c.Name), cmp.Or(claude.Server.Name, server))
+	m.Arguments = c.RawInput
+	return m, ok
+}
+
+// mcpName takes mcp__server__tool apart. Where the server is not told, a name with two separators may mean two tools.
+func mcpName(name, server string) (MCPCall, bool) {
+	rest, ok := strings.CutPrefix(name, "mcp__")
+	first, tool, cut := strings.Cut(rest, "__")
+	if !ok || !cut || first == "" || tool == "" {
+		return MCPCall{}, false
+	}
+	if named, ok := strings.CutPrefix(rest, plainName(server)+"__"); ok && server != "" && named != "" {
+		return MCPCall{Server: server, Tool: named, Clear: !strings.Contains(server, "/")}, true
+	}
+	clear := server == "" && !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "_") && !strings.Contains(first, "/")
+	return MCPCall{Server: first, Tool: tool, Clear: clear}, true
+}
+
+// plainName is a server's name as agents put it into those of tools.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// mcpByInput knows the calls of Codex, and the elicitations that the older adapter makes requests of.
+func mcpByInput(c *ToolCall) (MCPCall, bool) {
+	var input struct {
+		Server     string          `json:"server" wire:"lenient"`
+		Tool       string          `json:"tool" wire:"lenient"`
+		Arguments  json.RawMessage `json:"arguments"`
+		ServerName string          `json:"server_name" wire:"lenient"`
+		Request    struct {
+			Meta struct {
+				Params json.RawMessage `json:"tool_params"`
+			} `json:"_meta" wire:"lenient"`
+		} `json:"request" wire:"lenient"`
+	}
+	asked := string(c.Meta[metaMCPApproval]) == "true"
+	if (asked || strings.HasPrefix(c.Title, "mcp.") || strings.HasPrefix(c.Title, "Approve ")) && len(c.RawInput) > 0 {
+		_ = acp.Decode(c.RawInput, &input) // of a list nothing is known
+	}
+	switch {
+	case input.Server != "" && input.Tool != "" && (asked || c.Title == "mcp."+input.Server+"."+input.Tool):
+		return MCPCall{
+			Server: input.Server, Tool: input.Tool, Arguments: input.Arguments, Clear: !strings.Contains(input.Server, "/"),
+		}, true
+	case input.ServerName != "" && strings.HasPrefix(c.Title, "Approve "):
+		return MCPCall{Server: input.ServerName, Arguments: input.Request.Meta.Params}, true
+	case asked:
+		return MCPCall{Server: "an MCP server", Arguments: c.RawInput}, true
+	}
+	return MCPCall{}, false
+}
+
+// mcpByID knows the calls of Gemini: "find (tickets MCP Server)", with an id that begins with mcp_tickets_find.
+func mcpByID(c *ToolCall) (MCPCall, bool) {
+	inner, ok := strings.CutSuffix(c.Title, " MCP Server)")
+	at := strings.LastIndex(inner, " (")
+	if !ok || at <= 0 || !c.isOther() {
+		return MCPCall{}, false
+	}
+	m := MCPCall{Server: inner[at+2:], Tool: inner[:at], Arguments: c.RawInput}
+	m.Clear = strings.HasPrefix(c.ID, "mcp_"+m.Server+"_"+m.Tool+"-") && !strings.Contains(m.Server, "/")
+	return m, m.Server != ""
+}
+
+// mcpByTitle knows a call that has the tool's name as its title.
+func mcpByTitle(c *ToolCall) (MCPCall, bool) {
+	if c.told == KindExecute || c.Kind == KindExecute || strings.ContainsAny(c.Title, " \t\n") {
+		return MCPCall{}, false // it may be a command
+	}
+	m, ok := mcpName(c.Title, "")
+	m.Arguments, m.Clear = c.RawInput, m.Clear && c.isOther()
+	return m, ok
+}
+
+// isOther reports whether the agent gives a call no kind.
+func (c *ToolCall) isOther() bool {
+	kind := cmp.Or(c.told, c.Kind)
+	return kind == KindOther || kind == ""
+}
+
+// mcpResult is what a tool of a server's has answered, where an agent tells it as raw output alone, as Codex does.
+func mcpResult(rawOutput json.RawMessage) []ToolCallContent {
+	var out struct {
+		Result struct {
+			Content acp.List[v1.ContentBlock] `json:"content" wire:"lenient"`
+		} `json:"result" wire:"lenient"`
+		Error struct {
+			Message string `json:"message" wire:"lenient"`
+		} `json:"error" wire:"lenient"`
+	}
+	if len(rawOutput) == 0 || rawOutput[0] != '{' || acp.Decode(rawOutput, &out) != nil {
+		return nil
+	}
+	var content []ToolCallContent
+	for _, block := range fromBlocks(out.Result.Content) {
+		content = append(content, ContentItem{Content: block})
+	}
+	if out.Error.Message != "" {
+		content = append(content, ContentItem{Content: Text{Text: out.Error.Message}})
+	}
+	return content
+}

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+func TestCallsOfMCPServers(t *testing.T) {
+	meta := func(text string) (m map[string]json.RawMessage) {
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	raw := func(text string) json.RawMessage { return json.RawMessage(text) }
+	for name, c := range map[string]struct {
+		call ToolCall
+		want string // the name for rules
+		says string // the title; "" for no call of a server's
+		args string
+	}{
+		"claude": {ToolCall{Title: "mcp__tickets__find", Name: "mcp__tickets__find", Kind: KindOther, RawInput: raw(`{"id":7}`)}, "tickets/find", "tickets: find", `{"id":7}`},
+		"claude, with the server": {
+			ToolCall{Title: "Find", Kind: KindOther, Meta: meta(`{"claudeCode":{"toolName":"mcp__my_tickets__find__all","mcpServer":{"name":"my tickets"}}}`)},
+			"my tickets/find__all", "my tickets: find__all", "",
+		},
+		"claude, with another server": {
+			ToolCall{Kind: KindOther, Meta: meta(`{"claudeCode":{"toolName":"mcp__one__find","mcpServer":{"name":"two"}}}`)}, "", "one: find", "",
+		},
+		"a name that may be two": {ToolCall{Name: "mcp__a__b__c", Kind: KindOther}, "", "a: b__c", ""},
+		"codex": {
+			ToolCall{Title: "mcp.tickets.find", Kind: KindExecute, RawInput: raw(`{"server":"tickets","tool":"find","arguments":{"id":7}}`)},
+			"tickets/find", "tickets: find", `{"id":7}`,
+		},
+		"codex, of which nothing is known": {ToolCall{Meta: meta(`{"is_mcp_tool_approval":true}`)}, "", "an MCP server: a tool that is not named", ""},
+		"codex-zed": {
+			ToolCall{Title: "Approve find", RawInput: raw(`{"server_name":"tickets","request":{"_meta":{"tool_params":{"id":7}}}}`)},
+			"", "tickets: a tool that is not named", `{"id":7}`,
+		},
+		"gemini":          {ToolCall{ID: "mcp_tickets_find-17-0", Title: "find (tickets MCP Server)", Kind: KindOther}, "tickets/find", "tickets: find", ""},
+		"gemini, no id":   {ToolCall{ID: "1", Title: "rm -rf; find (tickets MCP Server)", Kind: KindOther}, "", "tickets: rm -rf; find", ""},
+		"qwen":            {ToolCall{Title: `{"id":7}`, Kind: KindRead, Meta: meta(`{"toolName":"mcp__tickets__find","serverId":"tickets"}`), RawInput: raw(`{"id":7}`)}, "tickets/find", "tickets: find", `{"id":7}`},
+		"a title alone":   {ToolCall{Title: "mcp__tickets__find", Kind: KindOther}, "tickets/find", "tickets: find", ""},
+		"a file's name":   {ToolCall{Title: "mcp__tickets__find", Kind: KindRead}, "", "tickets: find", ""},
+		"a command":       {ToolCall{Title: "mcp__tickets__find", Kind: KindExecute}, "", "", ""},
+		"a command's end": {ToolCall{Title: "rm x (tickets MCP Server)", Kind: KindExecute}, "", "", ""},
+		"another input":   {ToolCall{Title: "Ask", Kind: KindOther, RawInput: raw(`{"server":"a","tool":"b"}`)}, "", "", ""},
+		"words":           {ToolCall{Title: "mcp__a__b is a name", Kind: KindOther}, "", "", ""},
+	} {
+		m, ok := c.call.MCP()
+		if !ok {
+			m = MCPCall{}
+		}
+		says := ""
+		if ok {
+			says = m.Title()
+		}
+		if m.Name() != c.want || says != c.says || string(m.Arguments) != c.args {
+			t.Errorf("%s is %q (%s), %s", name, m.Name(), says, m.Arguments)
+		}
+	}
+}
+
+// What Codex calls a command is none, and its result is shown.
+func TestACallOfAnMCPServerIsNoCommand(t *testing.T) {
+	c := &ToolCall{ID: "c"}
+	c.apply(ToolCallPatch{Kind: acp.Set(KindExecute), Title: acp.Set("mcp.tickets.find")}, time.Time{})
+	if c.Kind != KindExecute {
+		t.Errorf("a command may be called so, it is %s", c.Kind)
+	}
+	c.apply(ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"server":"tickets","tool":"find"}`))}, time.Time{})
+	c.apply(ToolCallPatch{RawOutput: acp.Set(json.RawMessage(`{"result":{"content":[{"type":"text","text":"two"}]},"error":null}`))}, time.Time{})
+	if m, ok := c.MCP(); c.Kind != KindOther || !ok || m.Name() != "tickets/find" || textOf(c.Shows()) != "two" {
+		t.Errorf("it is %+v, %q", c, textOf(c.Shows()))
+	}
+	c.apply(ToolCallPatch{Title: acp.Set("ls")}, time.Time{})
+	if c.Kind != KindExecute {
+		t.Errorf("what turned out to be a command is %s", c.Kind)
+	}
+}
