@@ -272,7 +272,6 @@ func TestInitialize(t *testing.T) {
 		"session": map[string]any{
 			"compaction": map[string]any{}, "notices": map[string]any{}, "configOptions": map[string]any{"boolean": map[string]any{}},
 		},
-		"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 	}
 	if got["protocolVersion"] != 1.0 || !reflect.DeepEqual(got["clientCapabilities"], capabilities) {
 		t.Errorf("sent %v", got)

@@ -101,12 +101,12 @@ func TestWhatIsNotSupportedYetIsSaid(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`
 			c.mcp_servers = { tickets = { command = { 'tickets' } } }
-			c.agents.puppet.protocol = 2
+			c.agents.puppet.protocol = 1
 			c.agents.other = { command = { 'other' }, protocol = 1, mcp_servers = { one = { command = { 'one' } } } }
 			c.agents.third = { command = { 'third' }, mcp_servers = {} }`)
 		s.RecordNotifications()
 		s.Begin()
-		const want = "not supported yet, and ignored: agents.other.mcp_servers, agents.puppet.protocol = 2, mcp_servers"
+		const want = "not supported yet, and ignored: agents.other.mcp_servers, mcp_servers"
 		s.AwaitNotification("acp: " + want)
 		s.Command("Acp toggle")
 		s.Command("Acp toggle")
