@@ -94,3 +94,28 @@ func TestNothingCanBeKept(t *testing.T) {
 		s.OnceInChat("What is said here is not kept")
 	})
 }
+
+// Who does not want it kept has no file; what a killed host had heard is there again.
+func TestKeptOrNot(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.history = false`)
+		can := scene.KeepsSessions(false, "resume")
+		p := s.BeginWith(can)
+		p.EndTurn(s.Prompt(p, "keep nothing"))
+		s.Quit()
+		if texts := files(s); len(texts) != 0 {
+			t.Errorf("kept is %s", texts)
+		}
+		s = s.Next()
+		p = s.BeginWith(can)
+		s.Prompt(p, "keep this")
+		p.Say("The first half ")
+		kept(t, s, "The first half")
+		s.KillHost()
+		s, p, m := resume(s, "session/resume", can)
+		p.Reply(m, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.OnceInChat("keep this", "The first half", "Cut short")
+		p.EndTurn(s.Prompt(p, "go on"))
+	})
+}
