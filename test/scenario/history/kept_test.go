@@ -112,7 +112,18 @@ func TestKeptOrNot(t *testing.T) {
 		p.Say("The first half ")
 		kept(t, s, "The first half")
 		s.KillHost()
-		s, p, m := resume(s, "session/resume", can)
+		dir := s.Dir
+		s.Quit()
+		s = s.Next()
+		s.Command("cd /")
+		s.OK(`require('acp').resume({ agent_session_id = ... })`, scene.SessionID(1))
+		s.Command("Acp")
+		p = s.Agent()
+		p.Initialize(can)
+		m := p.Expect("session/resume")
+		if m.Text("cwd") != dir {
+			t.Errorf("it is taken up in %s", m.Text("cwd"))
+		}
 		p.Reply(m, obj{})
 		s.AwaitEvent("AcpSessionReady")
 		s.OnceInChat("keep this", "The first half", "Cut short")
