@@ -24,6 +24,10 @@ import (
 
 // record keeps the conversation with the agent's session from here on.
 func (s *Session) record() {
+	if s.host.unkept.Load() {
+		s.recorder.Close()
+		return
+	}
 	s.recorder.Open(history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.id})
 }
 
@@ -65,6 +69,7 @@ func (s *Session) tellPast(past history.Past) {
 			}
 		})
 		s.conv.Title = cmp.Or(title, s.conv.Title)
+		s.conv.Usage = nil    // agents count anew
 		s.terminals.Release() // who ran them is gone
 		s.changed()
 	}
@@ -230,7 +235,7 @@ func (s *Session) export(m rpc.Export) {
 
 // unkeptTranscript tells once that what is said is not kept.
 func (h *Host) unkeptTranscript(err error) {
-	h.unkept.Do(func() {
+	h.tellUnkept.Do(func() {
 		h.log.Warn("keep a transcript", "err", err)
 		h.alert("warning", "What is said here is not kept for :Acp resume and :Acp search: "+folder.Reason(err)+".",
 			fmt.Sprintf("what is said is not kept: %s", folder.Reason(err)))

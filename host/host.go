@@ -52,7 +52,8 @@ type Host struct {
 	saves      *saved.Sessions
 	history    *history.Store // nil for none
 	cleanStore sync.Once
-	unkept     sync.Once // the user was told that a transcript is not kept
+	unkept     atomic.Bool // as the user wants it: what is said is not kept
+	tellUnkept sync.Once   // that it cannot be kept
 
 	without    string // what the user has to do without, as a sentence, or ""
 	sayWithout sync.Once

@@ -11,6 +11,7 @@ func (h *Host) setRules(m rpc.SetRules) {
 	h.reviewBefore.Store(m.Review == "before")
 	h.reviews.Store(m.Review != "")
 	h.keepKey.Store(&m.KeepKey)
+	h.unkept.Store(m.Unkept)
 	p, err := policy.Set(m, h.policy.Load())
 	if err != nil {
 		h.editor.Notify("error", "No rule of permissions is used, as there are mistakes: "+err.Error())

@@ -420,6 +420,13 @@ func TestReplay(t *testing.T) {
 			[]string{"t:please look at @main.go and mend it"},
 			[]string{"u:please look at [@main.go](file:///main.go) and mend it", "a:1"}, nil, "",
 		},
+		"words to its model": {
+			[]string{"t:a", "t:/compact"},
+			[]string{"u:<context>x", "u:a", "a:1", "u:<command-name>/compact</command-name>", "a:2"}, nil, "",
+		},
+		"words to its model, later": {
+			[]string{"t:a"}, []string{"u:a", "a:1"}, []string{"u:b", "a:2", "u:<reminder>", "a:3"}, "b 2 3",
+		},
 		"ours was told too":      {[]string{"u:a", "a:1", "t:b"}, []string{"u:a", "a:1", "u:b", "a:2"}, nil, ""},
 		"late":                   {[]string{"t:a", "t:b"}, []string{"u:a"}, []string{"a:1", "u:b", "a:2"}, ""},
 		"late, and more":         {[]string{"t:a"}, nil, []string{"u:a", "a:1", "u:b", "a:2"}, "b 2"},

@@ -430,6 +430,7 @@ func (r *Recorder) Close() {
 	r.Flush(nil)
 	if r.timer != nil {
 		r.timer.Stop()
+		r.timer = nil
 	}
 	r.file = nil
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,6 +74,7 @@ type Replay struct {
 	matched bool               // it has told one at least
 	over    bool               // the agent has said that this was all, which not all agents wait with
 	shows   bool               // the turn that the agent tells is shown
+	shown   bool               // and so was the one before
 	turn    []session.Update   // that turn, as far as it came, while it is not decided
 	held    [][]session.Update // turns that are not known, since the last one that is
 
@@ -93,7 +95,7 @@ func (r *Replay) Take(u session.Update) []session.Update {
 		}
 		if !r.asking {
 			r.hold()
-			r.asking, r.shows, r.id, r.words = true, false, chunk.MessageID, nil
+			r.asking, r.shows, r.shown, r.id, r.words = true, false, r.shows, chunk.MessageID, nil
 		}
 		r.words = append(r.words, chunk.Content)
 		r.turn = append(r.turn, u)
@@ -134,11 +136,21 @@ func (r *Replay) decide() []session.Update {
 	case at >= 0:
 		r.at += at + 1
 		r.matched, r.held, r.turn = true, nil, nil
+	case injected(words):
+		r.turn, r.shows = nil, r.shown
+		if len(r.held) > 0 {
+			r.turn, r.held = r.held[len(r.held)-1], r.held[:len(r.held)-1]
+		}
 	case r.over && r.at == len(r.known):
 		return r.show()
 	}
 	return nil
 }
+
+// injected reports whether the words are an agent's own to its model, in tags: some repeat them as the user's.
+func injected(words []string) bool { return len(words) > 0 && tag.MatchString(words[0]) }
+
+var tag = regexp.MustCompile(`^<[a-z][a-z_-]*>`)
 
 func (r *Replay) show() []session.Update {
 	turn := r.turn

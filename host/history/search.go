@@ -3,7 +3,10 @@ package history
 import (
 	"context"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -57,26 +60,42 @@ func (s *Store) Search(ctx context.Context, text string, limit int) ([]Found, er
 	if err != nil {
 		return nil, err
 	}
-	fold := strings.ToLower(text) == text
-	var found []Found
-	for _, f := range files {
-		if len(found) == limit || ctx.Err() != nil {
+	in := make([][]Found, len(files))
+	var searches sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, f := range files {
+		room <- struct{}{}
+		if ctx.Err() != nil {
 			break
 		}
-		past, err := read(f.path)
-		if err != nil {
-			continue
+		searches.Go(func() {
+			in[i] = s.searchIn(f, text, limit)
+			<-room
+		})
+	}
+	searches.Wait()
+	found := slices.Concat(in...)
+	return found[:min(limit, len(found))], ctx.Err()
+}
+
+// searchIn looks for a text in one file. What cannot be read has nothing.
+func (s *Store) searchIn(f file, text string, limit int) (found []Found) {
+	past, err := read(f.path)
+	if err != nil {
+		return nil
+	}
+	fold := strings.ToLower(text) == text
+	e := Entry{About: past.About, Title: past.Title(), Saved: f.at}
+	page := past.Page()
+	for i, l := range page.Lines {
+		if fold {
+			l = strings.ToLower(l)
 		}
-		e := Entry{About: past.About, Title: past.Title(), Saved: f.at}
-		page := past.Page()
-		for i, l := range page.Lines {
-			if fold {
-				l = strings.ToLower(l)
-			}
-			if len(found) < limit && strings.Contains(l, text) {
-				found = append(found, Found{e, s.Name(past.About), i + 1, page.Lines[i], page.Times[i]})
+		if strings.Contains(l, text) {
+			if found = append(found, Found{e, s.Name(past.About), i + 1, page.Lines[i], page.Times[i]}); len(found) == limit {
+				break
 			}
 		}
 	}
-	return found, ctx.Err()
+	return found
 }

@@ -530,6 +530,7 @@ type (
 		File    string   `msgpack:"file"`     // of the lasting answers
 		Review  string   `msgpack:"review"`   // "before", "after" or "": no review
 		KeepKey string   `msgpack:"keep_key"` // of the chat, that keeps all; "" for none
+		Unkept  bool     `msgpack:"unkept"`   // what is said is not kept
 	}
 	Rule struct {
 		Kinds    []string `msgpack:"kind"`

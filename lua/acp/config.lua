@@ -151,6 +151,14 @@ M.schema = {
       .. 'one, see |acp-marks| and |acp-review|.',
   },
   {
+    key = 'history',
+    type = 'boolean',
+    default = true,
+    check = type_of('boolean'),
+    expected = 'true or false',
+    doc = 'Whether what is said is kept, for `:Acp resume` and `:Acp search`, see |acp-history|.',
+  },
+  {
     key = 'follow',
     type = "false|'window'",
     default = false,

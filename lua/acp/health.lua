@@ -97,16 +97,19 @@ local function check_folders()
   end
 end
 
----What is kept for undo and review; see host/checkpoint.
+---What is kept for undo and review, and what was said; see host/checkpoint and host/history.
 local function check_data()
   health.start('Data')
   check_folders()
   local dir = vim.fs.joinpath(vim.fn.stdpath('data'), 'acp')
-  local bytes, sessions = 0, 0
+  local bytes, sessions, transcripts, said = 0, 0, 0, 0
   for name, kind in vim.fs.dir(dir, { depth = 3 }) do
     if kind == 'file' then
       local stat = vim.uv.fs_stat(vim.fs.joinpath(dir, name))
       bytes = bytes + (stat and stat.size or 0)
+      if name:match('^transcripts/') then
+        transcripts, said = transcripts + 1, said + (stat and stat.size or 0)
+      end
       if name:match('^records/%x+$') then
         sessions = sessions + 1
       end
@@ -118,6 +121,13 @@ local function check_data()
       size(bytes),
       sessions,
       sessions == 1 and '' or 's'
+    )
+  )
+  health.info(
+    ('of these %s are what was said in %d session%s; at most 256 MB'):format(
+      size(said),
+      transcripts,
+      transcripts == 1 and '' or 's'
     )
   )
   for _, session in ipairs(require('acp.rpc.state').list()) do

@@ -20,6 +20,9 @@
 ---Whether the cursor goes on to the next change by itself when you have
 ---decided about one, see |acp-marks| and |acp-review|.
 ---@field review_advance? boolean
+---Whether what is said is kept, for `:Acp resume` and `:Acp search`, see
+---|acp-history|.
+---@field history? boolean
 ---Whether a window follows what the agent works on, see |acp-follow|.
 ---@field follow? false|'window'
 ---What happens to unsaved text before a prompt, see |acp-unsaved|.

@@ -50,6 +50,7 @@ function M.open(text)
         text = vim.trim(found.text),
       }
     end, list)
+    require('acp.history.view').forget_hidden()
     vim.fn.setqflist({}, ' ', { title = ('acp: %s'):format(text), items = items })
     require('acp.ui.safe_state').soon(function()
       vim.cmd('botright copen')

@@ -73,9 +73,19 @@ end
 
 require('acp.chat.block_window').filled:add(complete)
 
+---Has transcripts that no window shows be read anew the next time: their sessions may have gone on.
+function M.forget_hidden()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if vim.b[buf].acp_history and #vim.fn.win_findbuf(buf) == 0 then
+      api.nvim_buf_delete(buf, { unload = true })
+    end
+  end
+end
+
 ---Shows a transcript in a window for code.
 ---@param path string
 function M.open(path)
+  M.forget_hidden()
   local buf = vim.fn.bufadd(path)
   api.nvim_set_current_win(require('acp.ui.window').code())
   vim.cmd("normal! m'")

@@ -25,6 +25,7 @@ function M.send()
     review = config.review or nil,
     keep_key = config.keys.review_keep or nil,
     private = config.private,
+    unkept = not config.history,
     file = file(),
   })
 end

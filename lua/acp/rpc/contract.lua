@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '0bd46bd8',
+  revision = 'ef594be3',
   messages = {
     new = {
       'session',
@@ -67,7 +67,7 @@ return {
     pick = { 'session', 'callback', 'permission', 'file', 'looked', 'first', 'last', 'refuse' },
     edit_held = { 'session', 'callback', 'permission', 'on' },
     write_edited = { 'session', 'callback', 'permission', 'text' },
-    set_rules = { 'rules', 'private', 'file', 'review', 'keep_key' },
+    set_rules = { 'rules', 'private', 'file', 'review', 'keep_key', 'unkept' },
     list_decided = { 'callback' },
     revoke = { 'callback', 'id' },
     list_changes = { 'session', 'callback', 'all' },

@@ -94,3 +94,39 @@ func TestNothingCanBeKept(t *testing.T) {
 		s.OnceInChat("What is said here is not kept")
 	})
 }
+
+// Who does not want it kept has no file; what a killed host had heard is there again.
+func TestKeptOrNot(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.history = false`)
+		can := scene.KeepsSessions(false, "resume")
+		p := s.BeginWith(can)
+		p.EndTurn(s.Prompt(p, "keep nothing"))
+		s.Quit()
+		if texts := files(s); len(texts) != 0 {
+			t.Errorf("kept is %s", texts)
+		}
+		s = s.Next()
+		p = s.BeginWith(can)
+		s.Prompt(p, "keep this")
+		p.Say("The first half ")
+		kept(t, s, "The first half")
+		s.KillHost()
+		dir := s.Dir
+		s.Quit()
+		s = s.Next()
+		s.Command("cd /")
+		s.OK(`require('acp').resume({ agent_session_id = ... })`, scene.SessionID(1))
+		s.Command("Acp")
+		p = s.Agent()
+		p.Initialize(can)
+		m := p.Expect("session/resume")
+		if m.Text("cwd") != dir {
+			t.Errorf("it is taken up in %s", m.Text("cwd"))
+		}
+		p.Reply(m, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.OnceInChat("keep this", "The first half", "Cut short")
+		p.EndTurn(s.Prompt(p, "go on"))
+	})
+}

@@ -57,6 +57,16 @@ func TestSearch(t *testing.T) {
 		p.Reply(p.Expect("session/resume"), obj{})
 		s.AwaitEvent("AcpSessionReady")
 		s.OnceInChat("Rename the package.", "They pass.")
+		// What is said now is found too, in the transcript as it is now.
+		turn = s.Prompt(p, "Thanks.")
+		p.Say("The zebras are welcome.")
+		p.EndTurn(turn)
+		s.Command("wincmd p")
+		s.Command("enew")
+		s.Command("Acp search zebra")
+		s.AwaitLua(`#vim.fn.getqflist() == 1 and vim.bo.buftype == 'quickfix'`)
+		s.Keys("<CR>")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'The zebras are welcome.'`)
 	})
 }
 
