@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +50,20 @@ type Def struct {
 	Side       string              `json:"x-side"`
 	Method     string              `json:"x-method"`
 	Properties map[string]Property `json:"properties"`
+	OneOf      []Variant           `json:"oneOf"`
+	AnyOf      []Variant           `json:"anyOf"`
 	Required   []string            `json:"required"`
+}
+
+// Variant is one of several forms of a definition: a constant, or an object that a constant property tells apart.
+type Variant struct {
+	Const      any                        `json:"const"`
+	Properties map[string]VariantProperty `json:"properties"`
+}
+
+// VariantProperty is a property of a variant.
+type VariantProperty struct {
+	Const any `json:"const"`
 }
 
 // Property is a property of a definition, with its rules for lenient decoding.
@@ -155,6 +169,31 @@ func key(side, method, kind string) string { return side + ":" + method + ":" + 
 
 // Defs returns all definitions by name.
 func (v *V) Defs() map[string]Def { return v.defs }
+
+// Parts are the fields and the variants of a definition, without what only tells variants apart.
+func (d Def) Parts() (parts []string) {
+	add := func(part any) {
+		if name, ok := part.(string); ok && name != "_meta" && !slices.Contains(parts, name) {
+			parts = append(parts, name)
+		}
+	}
+	for name := range d.Properties {
+		add(name)
+	}
+	for _, variant := range slices.Concat(d.OneOf, d.AnyOf) {
+		add(variant.Const)
+		for name, property := range variant.Properties {
+			switch {
+			case property.Const != nil:
+				add(property.Const)
+			case !slices.Contains([]string{"type", "mode", "sessionUpdate", "state", "outcome", "action", "operation"}, name):
+				add(name)
+			}
+		}
+	}
+	slices.Sort(parts)
+	return parts
+}
 
 // Has reports whether the schema knows the message; agents and clients may have their own.
 func (v *V) Has(method, kind string, side Side) bool {
