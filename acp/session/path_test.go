@@ -129,7 +129,7 @@ func TestNoFileURIsInTheModel(t *testing.T) {
 			byV1, `{"sessionUpdate":"tool_call","toolCallId":"c","title":"","_meta":{"terminal_info":{"terminal_id":"t","cwd":"` + uri + `"}}}`, nil,
 		},
 		"a terminal of version 2": {
-			byV2, `{"sessionUpdate":"terminal_update","terminalId":"t","cwd":"` + uri + `"}`, []Update{TerminalPatch{ID: "t", Cwd: acp.Set(path)}},
+			byV2, `{"sessionUpdate":"terminal_update","terminalId":"t","cwd":"` + uri + `"}`, []Update{TerminalPatch{ID: "t", Plain: true, Cwd: acp.Set(path)}},
 		},
 	} {
 		told := handled(t, c.handler, c.update)

@@ -46,7 +46,7 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	case *v2.TerminalUpdate:
 		return []Update{terminalPatchV2(u)}
 	case *v2.TerminalOutputChunk:
-		return []Update{TerminalChunk{ID: string(u.TerminalID), Data: u.Data}}
+		return []Update{TerminalChunk{ID: string(u.TerminalID), Data: u.Data, Plain: true}}
 	case *v2.Notice:
 		return []Update{Notice{Severity: u.Severity, Title: u.Title, Description: u.Description}}
 	case *v2.Unknown:
@@ -328,6 +328,7 @@ func contentV2(b v2.ContentBlock) (Content, *v2.Annotations) {
 func terminalPatchV2(u *v2.TerminalUpdate) TerminalPatch {
 	p := TerminalPatch{
 		ID:      string(u.TerminalID),
+		Plain:   true, // agents tell what comes of pipes as well as of terminals
 		Command: u.Command,
 		Cwd:     mapOpt(u.CWD, LocalPath),
 		Output:  mapOpt(u.Output, func(o v2.TerminalOutput) []byte { return o.Data }),

@@ -87,23 +87,23 @@ func TestUpdatesV2(t *testing.T) {
 			`{"sessionUpdate":"terminal_update","terminalId":"t","command":"make","cwd":"/p","output":{"data":"G1sxbcM="},` +
 				`"exitStatus":{"exitCode":-5,"signal":"SIGTERM"},"size":{"cols":120,"rows":40}}`,
 			TerminalPatch{
-				ID: "t", Command: acp.Set("make"), Cwd: acp.Set("/p"), Output: acp.Set([]byte("\x1b[1m\xc3")),
+				ID: "t", Plain: true, Command: acp.Set("make"), Cwd: acp.Set("/p"), Output: acp.Set([]byte("\x1b[1m\xc3")),
 				Exit: acp.Set(TerminalExit{Code: code(-5).Code, Signal: "SIGTERM"}), Size: acp.Set(TerminalSize{120, 40}),
 			},
 		},
 		"a terminal that ended somehow": {
 			`{"sessionUpdate":"terminal_update","terminalId":"t","exitStatus":{"exitCode":null},"size":{"cols":0,"rows":40}}`,
-			TerminalPatch{ID: "t", Exit: acp.Set(TerminalExit{})},
+			TerminalPatch{ID: "t", Plain: true, Exit: acp.Set(TerminalExit{})},
 		},
 		"a terminal that is cleared": {
 			`{"sessionUpdate":"terminal_update","terminalId":"t","command":null,"cwd":null,"output":null,"exitStatus":null,"size":null}`,
 			TerminalPatch{
-				ID: "t", Command: acp.Null[string](), Cwd: acp.Null[string](), Output: acp.Null[[]byte](),
+				ID: "t", Plain: true, Command: acp.Null[string](), Cwd: acp.Null[string](), Output: acp.Null[[]byte](),
 				Exit: acp.Null[TerminalExit](), Size: acp.Null[TerminalSize](),
 			},
 		},
 		"bytes": {
-			`{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"qQ0K"}`, TerminalChunk{ID: "t", Data: []byte("\xa9\r\n")},
+			`{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"qQ0K"}`, TerminalChunk{ID: "t", Plain: true, Data: []byte("\xa9\r\n")},
 		},
 		"an unknown one": {
 			`{"sessionUpdate":"_weather","sky":"blue"}`, UnknownUpdate{"_weather", raw(`{"sessionUpdate":"_weather","sky":"blue"}`), ""},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,10 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 		}
 		m, id := e.Msg, string(e.Msg.ID)
 		switch {
+		case m.Text("update", "state") == "idle" && m.Text("update", "stopReason") != "": // version 2 ends a turn so
+			if i := slices.IndexFunc(did, func(a action) bool { return a.prompt != "" && a.stop == "" }); i >= 0 {
+				did[i].stop = m.Text("update", "stopReason")
+			}
 		case e.Dir == "a2c" && m.Method != "":
 			asked[id] = m
 		case e.Dir == "a2c":
@@ -120,7 +125,7 @@ func replay(s *scene.Scene, path string, did []action, files map[string]string) 
 	}
 	s.Lua(nil, `local host, file = ...
 		local c = vim.g.acp
-		c.agents.replay = { title = 'Replay', command = { host, 'replay', file } }
+		c.agents.replay = { title = 'Replay', command = { host, 'replay', file }, protocol = 2 }
 		c.agent = 'replay'
 		vim.g.acp = c`, scene.Host, absolute)
 	s.Command("Acp")
