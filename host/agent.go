@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/failure"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
 
@@ -29,6 +30,8 @@ type AgentSpec struct {
 	Login   string            // how to log in, one sentence
 	Quirks  map[string]bool   // overrides, see session.Quirks
 	Options map[string]string // values to begin with, by an option's id or category
+
+	MCPServers map[string]rpc.MCPServer // for its sessions
 }
 
 // agent is one running agent process with the sessions in it. Agents are

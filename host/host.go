@@ -65,6 +65,7 @@ type Host struct {
 	agents   map[string]*agent            // by launch key, those that are alive
 	leaving  []*agent                     // those that end
 	secrets  map[string]map[string]string // by agent, see keepSecrets
+	hidden   map[string][]string          // by agent, see hide
 	folders  map[storedID]string          // of sessions that agents keep, as far as they are known
 	watch    *buffers.Watch               // of the loaded files' disk, while there are sessions
 	closing  bool
@@ -82,6 +83,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
 		secrets:  map[string]map[string]string{},
+		hidden:   map[string][]string{},
 		folders:  map[storedID]string{},
 
 		without: without,

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"os"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/mcp"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -57,6 +59,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.known = newFreshness(s)
 	s.permission = newPermission(s)
 	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply})
+	s.servers = mcp.New(s.base, mcp.Config{
+		Configured: spec.MCPServers, Ask: s.questions.Ask, Policy: h.policy.Load, Lookup: os.LookupEnv,
+		Hide: func(secrets []string) { h.hide(spec.Name, secrets) },
+	})
 	s.review = newReview(s)
 	return s
 }

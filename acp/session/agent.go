@@ -15,14 +15,14 @@ import (
 type Agent interface {
 	// Initialize agrees on the version and the capabilities. It comes first.
 	Initialize(done func(Info, error))
-	// NewSession starts a conversation in the folder cwd.
-	NewSession(cwd string, done func(Setup, error)) (cancel func())
+	// NewSession starts a conversation.
+	NewSession(at Place, done func(Setup, error)) (cancel func())
 	// LoadSession opens a stored session; what was said in it comes as updates,
 	// of some agents after the answer. Needs Info.Loads.
-	LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func())
+	LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
 	// ResumeSession opens a stored session without repeating it. Needs
 	// Info.Resumes.
-	ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func())
+	ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
 	// ListSessions gives all stored sessions. Needs Info.Lists.
 	ListSessions(done func([]Stored, error)) (cancel func())
 	// DeleteSession removes a stored session. Needs Info.Deletes.
@@ -54,6 +54,9 @@ type Info struct {
 
 	// What the agent can do beside the baseline.
 	Loads, Resumes, Lists, Deletes, LogsOut, Steers bool
+
+	// What a session may have: MCP servers beside those of stdio, and more folders.
+	HTTPServers, SSEServers, Directories bool
 
 	// What a prompt may have beside text and links.
 	Images, Audio, EmbeddedContext bool

@@ -55,6 +55,17 @@ type (
 		Login   string            `msgpack:"login"`
 		Quirks  map[string]bool   `msgpack:"quirks"`
 		Options map[string]string `msgpack:"options"`
+
+		MCPServers map[string]MCPServer `msgpack:"mcp_servers"`
+	}
+	// MCPServer is how an MCP server is reached: by a command, or at a URL.
+	MCPServer struct {
+		Type    string            `msgpack:"type"`
+		Command string            `msgpack:"command"`
+		Args    []string          `msgpack:"args"`
+		Env     map[string]string `msgpack:"env"`
+		URL     string            `msgpack:"url"`
+		Headers map[string]string `msgpack:"headers"`
 	}
 	Close   struct{ In }
 	Restart struct{ In }

@@ -8,7 +8,6 @@ local M = {}
 ---@field check fun(value: any): boolean
 ---@field expected string what `check` accepts, in words
 ---@field doc string
----@field later? boolean it is checked, and does nothing yet
 ---@field parts? string[] the keys it has, else those of its default
 ---@field problem? fun(value: any): string? what is wrong with a value that `check` accepts
 ---@field part? fun(key: any, value: any): string? of a table: what was expected of a wrong part
@@ -214,12 +213,11 @@ M.schema = {
   },
   {
     key = 'mcp_servers',
-    type = 'table',
+    type = 'table<string, acp.McpServer|false>',
     default = {},
     check = type_of('table'),
     expected = 'a table of MCP servers',
-    doc = 'MCP servers for all agents.',
-    later = true,
+    doc = 'MCP servers for all agents, see |acp-mcp|.',
   },
   {
     key = 'keys',
@@ -457,17 +455,9 @@ end
 ---@return string[]
 local function without_effect(config)
   local names = {}
-  for _, option in ipairs(M.schema) do
-    if option.later and not vim.deep_equal(config[option.key], option.default) then
-      table.insert(names, option.key)
-    end
-  end
   for name, agent in pairs(config.agents) do
     if agent.protocol == 2 then
       table.insert(names, ('agents.%s.protocol = 2'):format(name))
-    end
-    if agent.mcp_servers and next(agent.mcp_servers) then
-      table.insert(names, ('agents.%s.mcp_servers'):format(name))
     end
   end
   table.sort(names)
@@ -516,6 +506,8 @@ local function build(opts)
       table.insert(wrong, ('%s: there is no such option'):format(tostring(key)))
     end
   end
+  local right_servers = require('acp.mcp.servers').right
+  config.mcp_servers = right_servers('mcp_servers', config.mcp_servers, wrong)
   local agents = vim.deepcopy(require('acp.agents'))
   for name, agent in pairs(config.agents) do
     local problem = check_agent(name, agent)
@@ -524,6 +516,10 @@ local function build(opts)
     else
       local merged = vim.tbl_extend('force', agents[name] or {}, agent)
       merged.title = merged.title or name
+      if agent.mcp_servers then
+        local where = ('agents.%s.mcp_servers'):format(name)
+        merged.mcp_servers = right_servers(where, agent.mcp_servers, wrong)
+      end
       merged.install = merged.install
         or ('Check agents.%s.command in your configuration.'):format(name)
       agents[name] = merged

@@ -131,6 +131,22 @@ local function check_data()
   end
 end
 
+local function check_servers()
+  health.start('MCP servers')
+  local whole = true
+  for _, session in ipairs(require('acp.rpc.state').list()) do
+    for _, left in ipairs(session.left_out or {}) do
+      whole = false
+      local line = '%s, in session %d of %s: %s'
+      local text = line:format(left.name, session.id, session.agent, left.why)
+      health.warn(text, { 'See :help acp-mcp' })
+    end
+  end
+  if whole then
+    health.ok('no session goes without one that it should have')
+  end
+end
+
 local function check_agents()
   health.start('Agents')
   local config = require('acp.config').get()
@@ -155,6 +171,7 @@ function M.check()
   check_host()
   check_data()
   check_agents()
+  check_servers()
 end
 
 return M

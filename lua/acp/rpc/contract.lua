@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '1d80dc94',
+  revision = '7a03e3de',
   messages = {
     new = {
       'session',
@@ -169,6 +169,7 @@ return {
       'model',
       'commands',
       'lacks',
+      'left_out',
       'unsaved',
       'plan',
     },

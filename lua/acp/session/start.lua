@@ -75,6 +75,8 @@ local function spec(agent)
       fields[key] = agent[key]
     end
   end
+  local servers = require('acp.mcp.servers')
+  fields.mcp_servers = servers.of(require('acp.config').get().mcp_servers, agent.mcp_servers)
   return fields
 end
 

@@ -100,13 +100,11 @@ func TestCheckhealth(t *testing.T) {
 func TestWhatIsNotSupportedYetIsSaid(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`
-			c.mcp_servers = { tickets = { command = { 'tickets' } } }
 			c.agents.puppet.protocol = 2
-			c.agents.other = { command = { 'other' }, protocol = 1, mcp_servers = { one = { command = { 'one' } } } }
-			c.agents.third = { command = { 'third' }, mcp_servers = {} }`)
+			c.agents.other = { command = { 'other' }, protocol = 1 }`)
 		s.RecordNotifications()
 		s.Begin()
-		const want = "not supported yet, and ignored: agents.other.mcp_servers, agents.puppet.protocol = 2, mcp_servers"
+		const want = "not supported yet, and ignored: agents.puppet.protocol = 2"
 		s.AwaitNotification("acp: " + want)
 		s.Command("Acp toggle")
 		s.Command("Acp toggle")
