@@ -134,7 +134,7 @@ func (h *Host) open(m rpc.New) {
 	if m.Anywhere {
 		cwd = h.folderOf(m.Agent.Name, m.AgentSessionID, cwd)
 	}
-	s := newSession(h, id, AgentSpec(m.Agent), cwd)
+	s := newSession(h, id, AgentSpec(m.Agent), cwd, m.Directories)
 	s.remote.stored, s.remote.retold, s.conv.Title = m.AgentSessionID, m.Retold && m.AgentSessionID != "", m.Title
 	s.prompts.Restore(m.Queue, m.Along)
 	h.mu.Lock()

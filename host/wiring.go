@@ -35,12 +35,12 @@ import (
 
 // This file puts a session together: each feature, and what it needs of the session and of the others.
 
-func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
+func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []string) *Session {
 	s := &Session{id: id, host: h, spec: spec, stale: true, remarked: map[string]bool{}}
 	s.calls = luastate.NewCalls()
 	s.events = newEvents(s)
 	s.base = feature.Base{
-		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
+		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: append([]string{cwd}, directories...)},
 		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
 		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}

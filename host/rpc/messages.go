@@ -37,7 +37,8 @@ type (
 		In
 		Agent          Agent    `msgpack:"agent"`
 		Cwd            string   `msgpack:"cwd"`
-		Anywhere       bool     `msgpack:"anywhere"` // in the folder in which the agent keeps it, if that is known
+		Directories    []string `msgpack:"directories"` // besides, absolute
+		Anywhere       bool     `msgpack:"anywhere"`    // in the folder in which the agent keeps it, if that is known
 		AgentSessionID string   `msgpack:"agent_session_id"`
 		Title          string   `msgpack:"title"`
 		Retold         bool     `msgpack:"retold"` // the chat shows already what was said

@@ -20,7 +20,7 @@ local function start()
 end
 
 ---Starts a session. It opens no window.
----@param opts? {agent?: string, cwd?: string}
+---@param opts? {agent?: string, cwd?: string, directories?: string[]}
 ---@return integer? id, string? err
 function M.new(opts)
   return start().new(opts)

@@ -34,9 +34,26 @@ sub[''] = {
 
 sub.new = {
   run = function(args)
-    show(require('acp').new({ agent = args ~= '' and args or nil }))
+    local agent, directories = nil, {}
+    for word in args:gsub('\\ ', '\0'):gmatch('[^ ]+') do
+      word = word:gsub('%z', ' ')
+      if word:sub(1, 1) == '+' then
+        table.insert(directories, vim.fn.expand(word:sub(2)))
+      elseif agent then
+        return warn((':Acp new takes one agent, and folders as +dir, not %q'):format(word))
+      else
+        agent = word
+      end
+    end
+    show(require('acp').new({ agent = agent, directories = directories }))
   end,
-  complete = function()
+  complete = function(args)
+    local before, dir = args:match('^(.*%f[^%s%z]%+)(%S*)$')
+    if before then
+      return vim.tbl_map(function(found)
+        return before .. found
+      end, vim.fn.getcompletion(dir, 'dir'))
+    end
     local names = vim.tbl_map(function(agent)
       return agent.name
     end, require('acp.session.start').agents())

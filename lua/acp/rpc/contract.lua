@@ -1,12 +1,13 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '7a03e3de',
+  revision = '69baab0e',
   messages = {
     new = {
       'session',
       'agent',
       'cwd',
+      'directories',
       'anywhere',
       'agent_session_id',
       'title',

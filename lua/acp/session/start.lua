@@ -80,8 +80,8 @@ local function spec(agent)
   return fields
 end
 
----@type table<integer, {agent: table, host: integer}> how each session was started,
----and by which host
+---@type table<integer, {agent: table, host: integer, directories?: string[]}> how each session
+---was started, and by which host
 local launches = {}
 
 state.closed:add(function(id)
@@ -95,10 +95,36 @@ local function folder(cwd)
   return #cwd > 1 and (cwd:gsub('/$', '')) or cwd
 end
 
+---@param dirs? string[]
+---@return string[]? absolute; nil for none
+---@return string? err
+local function folders(dirs)
+  local all = {}
+  for _, dir in ipairs(dirs or {}) do
+    local absolute = folder(dir)
+    if vim.fn.isdirectory(absolute) == 0 then
+      return nil, ('%s is no folder'):format(dir)
+    end
+    table.insert(all, absolute)
+  end
+  return #all > 0 and all or nil
+end
+
+---@class acp.Open
+---@field agent? string
+---@field cwd? string
+---@field directories? string[] where the agent works too
+---@field agent_session_id? string
+---@field title? string
+
 ---Opens a session, a new one or one that the agent keeps.
----@param opts {agent?: string, cwd?: string, agent_session_id?: string, title?: string}
+---@param opts acp.Open
 ---@return integer? id, string? err
 local function open(opts)
+  local directories, no_folder = folders(opts.directories)
+  if no_folder then
+    return nil, no_folder
+  end
   local agent, err = pick_agent(opts.agent)
   if not agent then
     return nil, err
@@ -114,7 +140,7 @@ local function open(opts)
   end
   last_id = last_id + 1
   local id = last_id
-  launches[id] = { agent = spec(agent), host = host.starts }
+  launches[id] = { agent = spec(agent), host = host.starts, directories = directories }
   state.set({
     id = id,
     agent = agent.name,
@@ -133,6 +159,7 @@ local function open(opts)
     session = id,
     agent = launches[id].agent,
     cwd = cwd,
+    directories = directories,
     anywhere = opts.agent_session_id ~= nil and opts.cwd == nil,
     agent_session_id = opts.agent_session_id,
     title = opts.title,
@@ -169,6 +196,7 @@ function M.restart(opts)
         session = other,
         agent = launch.agent,
         cwd = session.cwd,
+        directories = launch.directories,
         agent_session_id = session.agent_session_id,
         title = session.title,
         retold = true,
@@ -183,11 +211,11 @@ function M.restart(opts)
 end
 
 ---Starts a session. It opens no window.
----@param opts? {agent?: string, cwd?: string}
+---@param opts? {agent?: string, cwd?: string, directories?: string[]}
 ---@return integer? id, string? err
 function M.new(opts)
   opts = opts or {}
-  return open({ agent = opts.agent, cwd = opts.cwd })
+  return open({ agent = opts.agent, cwd = opts.cwd, directories = opts.directories })
 end
 
 ---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
