@@ -79,9 +79,12 @@ func (s *Session) open() {
 	var ctx context.Context
 	ctx, s.finding = context.WithCancel(context.Background())
 	s.servers.For(ctx, s.info, func(servers []session.MCPServer) {
-		at := session.Place{Cwd: s.base.Cwd, Directories: s.base.Roots[1:], Servers: servers}
-		if len(at.Directories) > 0 && !s.info.Directories {
-			at.Directories = nil
+		at := session.Place{Cwd: s.base.Cwd, Servers: servers}
+		switch further := s.base.Roots[1:]; {
+		case len(further) == 0:
+		case s.info.Directories:
+			at.Directories = further
+		default:
 			s.remark("warning", s.base.Title+" works in one folder: it is not told of the others, and may read them all the same.")
 		}
 		s.openAt(at)

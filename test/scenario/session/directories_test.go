@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/scene"
@@ -51,7 +52,13 @@ func TestFurtherFolders(t *testing.T) {
 func TestFurtherFoldersThatAnAgentDoesNotTake(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Command("Acp new puppet +" + t.TempDir())
-		s.ReadyAgent()
+		p := s.Agent()
+		p.Initialize(nil)
+		m := p.Expect("session/new")
+		if strings.Contains(string(m.Params), "additionalDirectories") {
+			t.Errorf("the agent is told %s", m.Params)
+		}
+		p.Reply(m, obj{"sessionId": scene.SessionID(1)})
 		s.AwaitChat("Puppet works in one folder: it is not told of the others")
 	})
 }
