@@ -76,9 +76,55 @@ type Traffic struct {
 	limit int // bytes of entries
 
 	mu      sync.Mutex
-	entries []Entry    // guarded by mu, oldest first
-	size    int        // guarded by mu: bytes of entries
-	file    *recording // guarded by mu
+	entries []Entry     // guarded by mu, oldest first
+	size    int         // guarded by mu: bytes of entries
+	file    *recording  // guarded by mu
+	hidden  [][2][]byte // guarded by mu: secrets as they stand in JSON, and what stands for them
+}
+
+// LeastHidden is how long a secret is at least that is hidden wherever it stands, in bytes. A shorter one is where it
+// is the value of a variable or a header of an MCP server.
+const LeastHidden = 6
+
+// Hide keeps values out of what is recorded from now on.
+func (t *Traffic) Hide(values []string) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, value := range values {
+		text, err := encode(value)
+		if value == "" || err != nil {
+			continue
+		}
+		pair := [2][]byte{slices.Concat([]byte(`"value":`), text), []byte(`"value":"***"`)}
+		if len(value) >= LeastHidden {
+			pair = [2][]byte{text[1 : len(text)-1], []byte("***")}
+		}
+		if !slices.ContainsFunc(t.hidden, func(h [2][]byte) bool { return bytes.Equal(h[0], pair[0]) }) {
+			t.hidden = append(t.hidden, pair)
+		}
+	}
+	slices.SortStableFunc(t.hidden, func(a, b [2][]byte) int { return len(b[0]) - len(a[0]) }) // one may be in another
+}
+
+// withoutHidden is a message without what is to be hidden.
+func (t *Traffic) withoutHidden(parts [][]byte) [][]byte {
+	t.mu.Lock()
+	hidden := slices.Clone(t.hidden)
+	t.mu.Unlock()
+	if len(hidden) == 0 {
+		return parts
+	}
+	msg := slices.Concat(parts...)
+	inServers := bytes.Contains(msg, []byte(`"mcpServers"`))
+	for _, pair := range hidden {
+		if inServers || !bytes.HasPrefix(pair[0], []byte(`"value":`)) {
+			msg = bytes.ReplaceAll(msg, pair[0], pair[1])
+		}
+	}
+	return [][]byte{msg}
 }
 
 // NewTraffic returns an empty record that begins now and keeps about limit
@@ -106,6 +152,7 @@ func (t *Traffic) record(dir Direction, parts ...[]byte) {
 	if t == nil {
 		return
 	}
+	parts = t.withoutHidden(parts)
 	size := 0
 	for _, p := range parts {
 		size += len(p)

@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/failure"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
 
@@ -30,7 +31,8 @@ type AgentSpec struct {
 	Quirks  map[string]bool   // overrides, see session.Quirks
 	Options map[string]string // values to begin with, by an option's id or category
 
-	Protocol int // the version to ask for; 0 stands for 1
+	Protocol   int                      // the version to ask for; 0 stands for 1
+	MCPServers map[string]rpc.MCPServer // for its sessions
 }
 
 // agent is one running agent process with the sessions in it. Agents are

@@ -37,7 +37,7 @@ func diskSession(t *testing.T) (s *Session, dir string, may noBuffers) {
 	may = make(noBuffers)
 	h.files = buffers.New(may)
 	dir = t.TempDir()
-	s = newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, dir)
+	s = newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, dir, nil)
 	h.loops.Go(s.base.Box.Run)
 	t.Cleanup(func() {
 		s.base.Box.Close()

@@ -71,6 +71,7 @@ type Host struct {
 	agents   map[string]*agent            // by launch key, those that are alive
 	leaving  []*agent                     // those that end
 	secrets  map[string]map[string]string // by agent, see keepSecrets
+	hidden   map[string][]string          // by agent, see hide
 	folders  map[storedID]string          // of sessions that agents keep, as far as they are known
 	watch    *buffers.Watch               // of the loaded files' disk, while there are sessions
 	closing  bool
@@ -88,6 +89,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
 		secrets:  map[string]map[string]string{},
+		hidden:   map[string][]string{},
 		folders:  map[storedID]string{},
 
 		without: without,
@@ -140,7 +142,7 @@ func (h *Host) open(m rpc.New) {
 	if m.Anywhere {
 		cwd = h.folderOf(m.Agent.Name, m.AgentSessionID, cwd)
 	}
-	s := newSession(h, id, AgentSpec(m.Agent), cwd)
+	s := newSession(h, id, AgentSpec(m.Agent), cwd, m.Directories)
 	s.remote.stored, s.remote.retold, s.conv.Title = m.AgentSessionID, m.Retold && m.AgentSessionID != "", m.Title
 	s.prompts.Restore(m.Queue, m.Along)
 	h.mu.Lock()

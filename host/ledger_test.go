@@ -16,7 +16,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(Options{Log: slog.New(slog.DiscardHandler)}, nil)
 		defer h.finder.Close()
-		s := newSession(h, 1, AgentSpec{Title: "Agent"}, "/")
+		s := newSession(h, 1, AgentSpec{Title: "Agent"}, "/", nil)
 		told := func() (names []string) {
 			ops, _ := s.take(1 << 20)
 			for _, e := range eventsOf(ops) {

@@ -235,7 +235,23 @@ func (h *Host) withoutSecrets(agent, text string) string {
 	for _, value := range h.secrets[agent] {
 		text = strings.ReplaceAll(text, value, "***")
 	}
+	for _, value := range h.hidden[agent] {
+		text = strings.ReplaceAll(text, value, "***")
+	}
 	return text
+}
+
+// hide keeps the values that MCP servers of an agent's are given out of what is told of it. What is short may be any
+// word: only where it is such a value the traffic leaves it out.
+func (h *Host) hide(agent string, values []string) {
+	h.traffic.Agent(agent).Hide(values)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, value := range values {
+		if len(value) >= acp.LeastHidden && !slices.Contains(h.hidden[agent], value) {
+			h.hidden[agent] = append(h.hidden[agent], value)
+		}
+	}
 }
 
 // others runs f for every session but one, each on its own goroutine.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -77,7 +78,27 @@ func (s *Session) start() {
 // that tells it.
 func (s *Session) open() {
 	s.phase = starting
+	if s.finding != nil {
+		s.finding()
+	}
+	var ctx context.Context
+	ctx, s.finding = context.WithCancel(context.Background())
+	s.servers.For(ctx, s.info, func(servers []session.MCPServer) {
+		at := session.Place{Cwd: s.base.Cwd, Servers: servers}
+		switch further := s.base.Roots[1:]; {
+		case len(further) == 0:
+		case s.info.Directories:
+			at.Directories = further
+		default:
+			s.remark("warning", s.base.Title+" works in one folder: it is not told of the others, and may read them all the same.")
+		}
+		s.openAt(at)
+	})
+}
+
+func (s *Session) openAt(at session.Place) {
 	a, info, r := s.agent, s.info, &s.remote
+	s.place = at
 	r.replay = nil
 	switch {
 	case r.stored == "" || r.retold && !info.Resumes && !info.Loads:
@@ -99,7 +120,7 @@ func (s *Session) openNew() {
 	a := s.agent
 	s.request("session/new", func(done func(session.Setup, error)) func() {
 		a.awaitName()
-		return a.NewSession(s.base.Cwd, func(setup session.Setup, err error) {
+		return a.NewSession(s.place, func(setup session.Setup, err error) {
 			done(setup, err)
 			a.named()
 		})
@@ -115,14 +136,14 @@ func (s *Session) openNew() {
 	})
 }
 
-func (s *Session) takeUp(method string, send func(id, cwd string, done func(session.Setup, error)) func()) {
+func (s *Session) takeUp(method string, send func(id string, at session.Place, done func(session.Setup, error)) func()) {
 	s.remote.id = s.remote.stored
 	s.agent.forgetEarly(s.remote.stored)
 	s.agent.route(s.remote.stored, s) // what is told comes before the answer
 	s.record()
 	s.apply(session.SessionStart{})
 	s.request(method, func(done func(session.Setup, error)) func() {
-		return send(s.remote.stored, s.base.Cwd, done)
+		return send(s.remote.stored, s.place, done)
 	}, func(setup session.Setup) {
 		if len(setup.Options) > 0 {
 			s.apply(session.OptionsUpdate{Options: setup.Options})
@@ -203,6 +224,7 @@ func (s *Session) refusal(method string, err error) *failure.Failure {
 		return &failure.Failure{Sentence: method + " was cancelled.", Advice: ":Acp restart tries again."}
 	}
 	words, detail := failure.Explain(err)
+	words, detail = s.host.withoutSecrets(s.spec.Name, words), s.host.withoutSecrets(s.spec.Name, detail)
 	return &failure.Failure{
 		Sentence: fmt.Sprintf("%s refused %s: %s.", s.base.Title, method, strings.TrimRight(words, ".")),
 		Advice:   ":Acp restart tries again, :Acp traffic shows what was said.",

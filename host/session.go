@@ -21,6 +21,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
+	"github.com/acp-nvim/acp-nvim/host/mcp"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
@@ -34,7 +35,11 @@ type Session struct {
 	id   int // unique in this Neovim
 	host *Host
 	spec AgentSpec
-	base feature.Base
+
+	servers *mcp.Servers
+	finding func()        // ends the search for its MCP servers
+	place   session.Place // where it was opened last
+	base    feature.Base
 
 	visible atomic.Bool // a window shows the chat
 	urgent  atomic.Bool // something must not wait for a hidden chat's turn
@@ -114,6 +119,9 @@ func (s *Session) detach() {
 	s.permission.WithdrawAll("cancel")
 	s.questions.WithdrawAll()
 	s.terminals.Release()
+	if s.finding != nil {
+		s.finding()
+	}
 	if a := s.agent; a != nil {
 		s.agent = nil
 		s.apply(session.AgentGone{})

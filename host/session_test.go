@@ -19,7 +19,7 @@ func aloneSession(t *testing.T) *Session { return sessionIn(t, "/") }
 // sessionIn is aloneSession in a folder.
 func sessionIn(t *testing.T, cwd string) *Session {
 	h := newHost(Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, nil)
-	s := newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, cwd)
+	s := newSession(h, 1, AgentSpec{Name: "puppet", Title: "Puppet"}, cwd, nil)
 	go s.base.Box.Run()
 	t.Cleanup(s.base.Box.Close)
 	return s

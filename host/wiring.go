@@ -1,6 +1,7 @@
 package host
 
 import (
+	"os"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/mcp"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -34,12 +36,12 @@ import (
 
 // This file puts a session together: each feature, and what it needs of the session and of the others.
 
-func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
+func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []string) *Session {
 	s := &Session{id: id, host: h, spec: spec, stale: true, remarked: map[string]bool{}}
 	s.calls = luastate.NewCalls()
 	s.events = newEvents(s)
 	s.base = feature.Base{
-		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: []string{cwd}},
+		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: append([]string{cwd}, directories...)},
 		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
 		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
 	}
@@ -59,6 +61,10 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string) *Session {
 	s.known = newFreshness(s)
 	s.permission = newPermission(s)
 	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply})
+	s.servers = mcp.New(s.base, mcp.Config{
+		Configured: spec.MCPServers, Ask: s.questions.Ask, Policy: h.policy.Load, Lookup: os.LookupEnv,
+		Hide: func(secrets []string) { h.hide(spec.Name, secrets) },
+	})
 	s.review = newReview(s)
 	return s
 }

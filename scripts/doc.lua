@@ -34,9 +34,6 @@ local function options()
     vim.list_extend(lines, wrap('Takes ' .. option.expected .. '.', '    '))
     local default = vim.inspect(option.default, { newline = ' ', indent = '' })
     vim.list_extend(lines, wrap('Default: `' .. default .. '`', '    '))
-    if option.later then
-      table.insert(lines, '    Not there yet: it is checked, and does nothing.')
-    end
     table.insert(lines, '')
   end
   return lines

@@ -13,14 +13,14 @@ import (
 // connection's reader goroutine and in the order of the wire; it must not
 // block. All methods may be called from any goroutine and return at once.
 type Agent interface {
-	// NewSession starts a conversation in the folder cwd.
-	NewSession(cwd string, done func(Setup, error)) (cancel func())
+	// NewSession starts a conversation.
+	NewSession(at Place, done func(Setup, error)) (cancel func())
 	// LoadSession opens a stored session; what was said in it comes as updates,
 	// of some agents after the answer. Needs Info.Loads.
-	LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func())
+	LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
 	// ResumeSession opens a stored session without repeating it. Needs
 	// Info.Resumes.
-	ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func())
+	ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
 	// ListSessions gives all stored sessions, or, beside an error, those that
 	// were read before it. Needs Info.Lists.
 	ListSessions(done func([]Stored, error)) (cancel func())
@@ -53,6 +53,9 @@ type Info struct {
 
 	// What the agent can do beside the baseline.
 	Loads, Resumes, Lists, Deletes, LogsOut, Steers bool
+
+	// What a session may have: MCP servers of these kinds, and more folders.
+	StdioServers, HTTPServers, SSEServers, Directories bool
 
 	// What a prompt may have beside text and links.
 	Images, Audio, EmbeddedContext bool

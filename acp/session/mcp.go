@@ -119,7 +119,8 @@ func mcpByInput(c *ToolCall) (MCPCall, bool) {
 	return MCPCall{}, false
 }
 
-// mcpByID knows the calls of Gemini: "find (tickets MCP Server)", with an id that begins with mcp_tickets_find.
+// mcpByID knows the calls of Gemini: "find (tickets MCP Server)", with an id that begins with mcp_tickets_find and the
+// arguments as text.
 func mcpByID(c *ToolCall) (MCPCall, bool) {
 	inner, ok := strings.CutSuffix(c.Title, " MCP Server)")
 	at := strings.LastIndex(inner, " (")
@@ -127,7 +128,12 @@ func mcpByID(c *ToolCall) (MCPCall, bool) {
 		return MCPCall{}, false
 	}
 	m := MCPCall{Server: inner[at+2:], Tool: inner[:at], Arguments: c.RawInput}
-	m.Clear = strings.HasPrefix(c.ID, "mcp_"+m.Server+"_"+m.Tool+"-") && !strings.Contains(m.Server, "/")
+	after, named := strings.CutPrefix(c.ID, "mcp_"+m.Server+"_"+m.Tool)
+	m.Clear = named && (strings.HasPrefix(after, "-") || strings.HasPrefix(after, "__")) && !strings.Contains(m.Server, "/")
+	said := strings.TrimSpace(textOf(c.Content))
+	if len(m.Arguments) == 0 && !c.Status.Finished() && strings.HasPrefix(said, "{") && json.Valid([]byte(said)) {
+		m.Arguments = json.RawMessage(said) // else it is the result
+	}
 	return m, m.Server != ""
 }
 

@@ -103,7 +103,9 @@ func (a *V1) welcome(raw json.RawMessage) (Info, error) {
 		Protocol: int(r.ProtocolVersion),
 		Loads:    r.AgentCapabilities.LoadSession, Resumes: caps.Resume != nil,
 		Lists: caps.List != nil, Deletes: caps.Delete != nil,
-		LogsOut: r.AgentCapabilities.Auth.Logout != nil, Steers: steers(r.Meta),
+		StdioServers: true, HTTPServers: r.AgentCapabilities.MCPCapabilities.HTTP, SSEServers: r.AgentCapabilities.MCPCapabilities.SSE,
+		Directories: caps.AdditionalDirectories != nil,
+		LogsOut:     r.AgentCapabilities.Auth.Logout != nil, Steers: steers(r.Meta),
 	}
 	prompt := r.AgentCapabilities.PromptCapabilities
 	info.Images, info.Audio, info.EmbeddedContext = prompt.Image, prompt.Audio, prompt.EmbeddedContext
@@ -119,8 +121,10 @@ func (a *V1) welcome(raw json.RawMessage) (Info, error) {
 }
 
 // NewSession implements [Agent].
-func (a *V1) NewSession(cwd string, done func(Setup, error)) (cancel func()) {
-	return a.conn.Call(v1.MethodSessionNew, v1.NewSessionRequest{CWD: cwd}, func(raw json.RawMessage, err error) {
+func (a *V1) NewSession(at Place, done func(Setup, error)) (cancel func()) {
+	return a.conn.Call(v1.MethodSessionNew, v1.NewSessionRequest{
+		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+	}, func(raw json.RawMessage, err error) {
 		var r v1.NewSessionResponse
 		if err = decode(raw, err, &r); err != nil {
 			done(Setup{}, err)

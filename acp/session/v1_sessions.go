@@ -9,8 +9,10 @@ import (
 )
 
 // LoadSession implements [Agent].
-func (a *V1) LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
-	request := v1.LoadSessionRequest{SessionID: v1.SessionID(sessionID), CWD: cwd}
+func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
+	request := v1.LoadSessionRequest{
+		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+	}
 	a.endRun(request.SessionID)
 	a.forgetCalls(request.SessionID) // a replay tells of them anew
 	return a.conn.Call(v1.MethodSessionLoad, request, opened(sessionID, func(setup Setup, err error) {
@@ -39,8 +41,10 @@ func (a *V1) afterReplay(id v1.SessionID, done func()) {
 }
 
 // ResumeSession implements [Agent].
-func (a *V1) ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
-	request := v1.ResumeSessionRequest{SessionID: v1.SessionID(sessionID), CWD: cwd}
+func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
+	request := v1.ResumeSessionRequest{
+		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+	}
 	return a.conn.Call(v1.MethodSessionResume, request, opened(sessionID, done))
 }
 

@@ -26,6 +26,7 @@ func TestCapabilities(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, nil, fakeagent.Expect("initialize"), fakeagent.Reply(test.response))
+			test.want.StdioServers = true // each agent must
 			if info, err := p.initialize(); err != nil || !reflect.DeepEqual(info, test.want) {
 				t.Errorf("got %+v, %v", info, err)
 			}
@@ -62,7 +63,7 @@ func TestLoadSession(t *testing.T) {
 		fakeagent.Update(`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"before"}}`),
 		fakeagent.Reply(`{"modes": {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]}}`),
 		fakeagent.Update(`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"late"}}`))
-	p.LoadSession("s1", "/tmp", func(s Setup, err error) { p.events <- outcome[Setup]{s, err} })
+	p.LoadSession("s1", Place{Cwd: "/tmp"}, func(s Setup, err error) { p.events <- outcome[Setup]{s, err} })
 	if u := next[updated](p); u.Update.(MessageChunk).Content != (Text{Text: "before"}) {
 		t.Errorf("told %+v", u)
 	}
@@ -103,7 +104,7 @@ func TestLoadSessionWaitsForALateReplay(t *testing.T) {
 			if _, err := p.initialize(); err != nil {
 				t.Fatal(err)
 			}
-			p.LoadSession("s1", "/tmp", func(s Setup, err error) { p.events <- outcome[Setup]{s, err} })
+			p.LoadSession("s1", Place{Cwd: "/tmp"}, func(s Setup, err error) { p.events <- outcome[Setup]{s, err} })
 			var told []string
 			for {
 				switch e := receive(t, p.events).(type) {
@@ -137,8 +138,8 @@ func TestSessionsAreOpenedByVariousAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, nil, fakeagent.Expect("session/resume"), test.answer, fakeagent.Expect("session/load"), test.answer)
 			done := make(chan outcome[Setup], 1)
-			for _, open := range []func(id, cwd string, done func(Setup, error)) func(){p.ResumeSession, p.LoadSession} {
-				open("s1", "/tmp", func(s Setup, err error) { done <- outcome[Setup]{s, err} })
+			for _, open := range []func(id string, at Place, done func(Setup, error)) func(){p.ResumeSession, p.LoadSession} {
+				open("s1", Place{Cwd: "/tmp"}, func(s Setup, err error) { done <- outcome[Setup]{s, err} })
 				o := receive(t, done)
 				if test.fails != (o.err != nil) || (o.err == nil && o.value.SessionID != "s1") {
 					t.Errorf("got %+v", o)

@@ -236,7 +236,7 @@ func (p *peer) initialize() (Info, error) {
 func (p *peer) newSession() (Setup, error) {
 	p.t.Helper()
 	done := make(chan outcome[Setup], 1)
-	p.NewSession("/tmp", func(s Setup, err error) { done <- outcome[Setup]{s, err} })
+	p.NewSession(Place{Cwd: "/tmp"}, func(s Setup, err error) { done <- outcome[Setup]{s, err} })
 	o := receive(p.t, done)
 	return o.value, o.err
 }
@@ -254,7 +254,7 @@ func TestInitialize(t *testing.T) {
 		"agentCapabilities": {"loadSession": "yes", "sessionCapabilities": {"close": {}}}
 	}`), fakeagent.Expect("session/close"))
 	info, err := p.initialize()
-	want := Info{Name: "a", Title: "A", Version: "2", Protocol: 1, AuthMethods: []AuthMethod{{ID: "key", Name: "Key", Description: "an API key", Type: AuthAgent}}}
+	want := Info{Name: "a", Title: "A", Version: "2", Protocol: 1, StdioServers: true, AuthMethods: []AuthMethod{{ID: "key", Name: "Key", Description: "an API key", Type: AuthAgent}}}
 	if err != nil || !reflect.DeepEqual(info, want) {
 		t.Errorf("got %+v, %v", info, err)
 	}
@@ -264,10 +264,10 @@ func TestInitialize(t *testing.T) {
 		t.Fatal(err)
 	}
 	capabilities := map[string]any{
-		"fs":       map[string]any{"readTextFile": true, "writeTextFile": true},
-		"terminal": true,
-		"auth":     map[string]any{"terminal": true},
-		"_meta":    map[string]any{"terminal-auth": true, "terminal_output": true},
+		"fs":          map[string]any{"readTextFile": true, "writeTextFile": true},
+		"terminal":    true,
+		"auth":        map[string]any{"terminal": true},
+		"_meta":       map[string]any{"terminal-auth": true, "terminal_output": true},
 		"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 		"session": map[string]any{
 			"compaction": map[string]any{}, "notices": map[string]any{}, "configOptions": map[string]any{"boolean": map[string]any{}},
@@ -385,7 +385,7 @@ func TestAuthRequired(t *testing.T) {
 func TestNewSessionIsWithdrawn(t *testing.T) {
 	p := play(t, nil, fakeagent.Expect("session/new"), fakeagent.Expect("$/cancel_request"), fakeagent.Fail(-32800, "Cancelled"))
 	done := make(chan error, 1)
-	cancel := p.NewSession("/tmp", func(_ Setup, err error) { done <- err })
+	cancel := p.NewSession(Place{Cwd: "/tmp"}, func(_ Setup, err error) { done <- err })
 	cancel()
 	var e *acp.Error
 	if err := receive(t, done); !errors.As(err, &e) || e.Code != acp.CodeRequestCancelled {
@@ -459,7 +459,7 @@ func TestUpdatesBeforeTheSession(t *testing.T) {
 	p := play(t, nil, fakeagent.Expect("session/new"),
 		fakeagent.Step{Update: json.RawMessage(`{"sessionUpdate":"session_info_update","title":"early"}`), Session: "s1"},
 		fakeagent.Reply(`{"sessionId":"s1"}`))
-	p.NewSession("/tmp", func(s Setup, err error) { p.events <- outcome[Setup]{s, err} })
+	p.NewSession(Place{Cwd: "/tmp"}, func(s Setup, err error) { p.events <- outcome[Setup]{s, err} })
 	if u := next[updated](p); u.SessionID != "s1" || u.Update.(InfoUpdate).Title.Or("") != "early" {
 		t.Errorf("told %+v", u)
 	}

@@ -60,7 +60,10 @@ func (a *V2) welcome(raw json.RawMessage) (Info, error) {
 		Loads: true, Resumes: true, Lists: true, LogsOut: r.Capabilities.Auth != nil, Steers: steers(r.Meta),
 	}
 	if s := r.Capabilities.Session; s != nil {
-		info.Deletes = s.Delete != nil
+		info.Deletes, info.Directories = s.Delete != nil, s.AdditionalDirectories != nil
+		if m := s.MCP; m != nil {
+			info.StdioServers, info.HTTPServers = m.Stdio != nil, m.HTTP != nil
+		}
 		if p := s.Prompt; p != nil {
 			info.Images, info.Audio, info.EmbeddedContext = p.Image != nil, p.Audio != nil, p.EmbeddedContext != nil
 		}

@@ -7,8 +7,10 @@ import (
 )
 
 // NewSession implements [Agent].
-func (a *V2) NewSession(cwd string, done func(Setup, error)) (cancel func()) {
-	return a.conn.Call(v2.MethodSessionNew, v2.NewSessionRequest{CWD: cwd}, func(raw json.RawMessage, err error) {
+func (a *V2) NewSession(at Place, done func(Setup, error)) (cancel func()) {
+	return a.conn.Call(v2.MethodSessionNew, v2.NewSessionRequest{
+		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServersV2(at.Servers),
+	}, func(raw json.RawMessage, err error) {
 		var r v2.NewSessionResponse
 		if err = decode(raw, err, &r); err != nil {
 			done(Setup{}, err)
@@ -24,17 +26,21 @@ func (a *V2) opened(id v2.SessionID, c v2.SessionChoices) Setup {
 }
 
 // LoadSession implements [Agent].
-func (a *V2) LoadSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
+func (a *V2) LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	a.forget(v2.SessionID(sessionID))
-	return a.resume(v2.ResumeSessionRequest{SessionID: v2.SessionID(sessionID), CWD: cwd, ReplayFrom: &v2.ReplayFrom{Type: "start"}}, done)
+	return a.resume(sessionID, at, &v2.ReplayFrom{Type: "start"}, done)
 }
 
 // ResumeSession implements [Agent].
-func (a *V2) ResumeSession(sessionID, cwd string, done func(Setup, error)) (cancel func()) {
-	return a.resume(v2.ResumeSessionRequest{SessionID: v2.SessionID(sessionID), CWD: cwd}, done)
+func (a *V2) ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
+	return a.resume(sessionID, at, nil, done)
 }
 
-func (a *V2) resume(request v2.ResumeSessionRequest, done func(Setup, error)) (cancel func()) {
+func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(Setup, error)) (cancel func()) {
+	request := v2.ResumeSessionRequest{
+		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
+		MCPServers: toServersV2(at.Servers), ReplayFrom: from,
+	}
 	return a.conn.Call(v2.MethodSessionResume, request, func(raw json.RawMessage, err error) {
 		var choices v2.SessionChoices
 		if err = decode(raw, err, &choices); err != nil {

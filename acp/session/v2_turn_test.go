@@ -224,13 +224,13 @@ func TestSessionsOfV2(t *testing.T) {
 		return o.value
 	}
 	full := Setup{SessionID: "s1", Options: options, Commands: []Command{{Name: "plan", Description: "Plan", Hint: "what"}}}
-	if got := setup(func(f func(Setup, error)) func() { return p.NewSession("/a", f) }); !reflect.DeepEqual(got, full) {
+	if got := setup(func(f func(Setup, error)) func() { return p.NewSession(Place{Cwd: "/a"}, f) }); !reflect.DeepEqual(got, full) {
 		t.Errorf("new is %+v", got)
 	}
-	if got := setup(func(f func(Setup, error)) func() { return p.LoadSession("s1", "/a", f) }); !reflect.DeepEqual(got, full) {
+	if got := setup(func(f func(Setup, error)) func() { return p.LoadSession("s1", Place{Cwd: "/a"}, f) }); !reflect.DeepEqual(got, full) {
 		t.Errorf("loaded is %+v", got)
 	}
-	if got := setup(func(f func(Setup, error)) func() { return p.ResumeSession("s1", "/a", f) }); !reflect.DeepEqual(got, Setup{SessionID: "s1"}) {
+	if got := setup(func(f func(Setup, error)) func() { return p.ResumeSession("s1", Place{Cwd: "/a"}, f) }); !reflect.DeepEqual(got, Setup{SessionID: "s1"}) {
 		t.Errorf("resumed is %+v", got)
 	}
 	listed := make(chan outcome[[]Stored], 1)

@@ -183,6 +183,8 @@ var onFiles = map[session.ToolKind]bool{
 // describe says what a lasting answer is about.
 func describe(q answers.Question) string {
 	switch {
+	case q.Kind == serversKind:
+		return "the MCP servers of .mcp.json"
 	case q.MCP != "":
 		return "tool " + q.MCP
 	case q.Command != "" && q.Dir != q.Project:

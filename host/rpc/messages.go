@@ -37,7 +37,8 @@ type (
 		In
 		Agent          Agent    `msgpack:"agent"`
 		Cwd            string   `msgpack:"cwd"`
-		Anywhere       bool     `msgpack:"anywhere"` // in the folder in which the agent keeps it, if that is known
+		Directories    []string `msgpack:"directories"` // besides, absolute
+		Anywhere       bool     `msgpack:"anywhere"`    // in the folder in which the agent keeps it, if that is known
 		AgentSessionID string   `msgpack:"agent_session_id"`
 		Title          string   `msgpack:"title"`
 		Retold         bool     `msgpack:"retold"` // the chat shows already what was said
@@ -56,7 +57,17 @@ type (
 		Quirks  map[string]bool   `msgpack:"quirks"`
 		Options map[string]string `msgpack:"options"`
 
-		Protocol int `msgpack:"protocol"` // the version to ask for; 0 stands for 1
+		Protocol   int                  `msgpack:"protocol"` // the version to ask for; 0 stands for 1
+		MCPServers map[string]MCPServer `msgpack:"mcp_servers"`
+	}
+	// MCPServer is how an MCP server is reached: by a command, or at a URL.
+	MCPServer struct {
+		Type    string            `msgpack:"type"`
+		Command string            `msgpack:"command"`
+		Args    []string          `msgpack:"args"`
+		Env     map[string]string `msgpack:"env"`
+		URL     string            `msgpack:"url"`
+		Headers map[string]string `msgpack:"headers"`
 	}
 	Close   struct{ In }
 	Restart struct{ In }

@@ -128,8 +128,14 @@ type (
 		Model          *Chosen      `msgpack:"model,omitempty"`
 		Commands       []Command    `msgpack:"commands"`
 		Lacks          *Lack        `msgpack:"lacks,omitempty"`
+		LeftOut        []LeftOut    `msgpack:"left_out,omitempty"`
 		Unsaved        []string     `msgpack:"unsaved"`
 		Plan           []PlanEntry  `msgpack:"plan,omitempty"`
+	}
+	// LeftOut is an MCP server that the agent was not told of.
+	LeftOut struct {
+		Name string `msgpack:"name"`
+		Why  string `msgpack:"why"`
 	}
 	// Takes tells which content blocks the agent takes.
 	Takes struct {

@@ -10,7 +10,7 @@
 ---@field cwd? string of the process; the session's folder by default
 ---@field protocol? 1|2
 ---@field options? table<string, string|boolean>
----@field mcp_servers? table
+---@field mcp_servers? table<string, acp.McpServer|false>
 ---@field quirks? table<string, boolean>
 
 ---@type table<string, acp.Agent>

@@ -12,7 +12,7 @@ local function start()
 end
 
 ---Starts a session. It opens no window.
----@param opts? {agent?: string, cwd?: string, protocol?: 1|2} the version of ACP to ask for
+---@param opts? {agent?: string, cwd?: string, directories?: string[], protocol?: 1|2}
 ---@return integer? id, string? err
 function M.new(opts)
   return start().new(opts)

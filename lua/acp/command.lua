@@ -34,13 +34,16 @@ sub[''] = {
 
 sub.new = {
   run = function(args)
-    local opts = {}
-    for word in args:gmatch('%S+') do
+    local opts = { directories = {} }
+    for word in args:gsub('\\ ', '\0'):gmatch('[^ ]+') do
+      word = word:gsub('%z', ' ')
       local protocol = word:match('^protocol=(.*)')
       if protocol then
         opts.protocol = tonumber(protocol) or protocol
+      elseif word:sub(1, 1) == '+' then
+        table.insert(opts.directories, vim.fn.expand(word:sub(2)))
       elseif opts.agent then
-        return warn(('this is one agent too many: %s'):format(word))
+        return warn((':Acp new takes one agent, and folders as +dir, not %q'):format(word))
       else
         opts.agent = word
       end
@@ -48,9 +51,15 @@ sub.new = {
     show(require('acp').new(opts))
   end,
   complete = function(args)
-    local named = args:match('^(%S+)%s')
-    if named then
-      return { named .. ' protocol=1', named .. ' protocol=2' }
+    local before, dir = args:match('^(.*%f[^%s%z]%+)(%S*)$')
+    if before then
+      return vim.tbl_map(function(found)
+        return before .. found
+      end, vim.fn.getcompletion(dir, 'dir'))
+    end
+    local named = args:match('^(.*)%f[^%s%z]p%S*$') or args:match('^(%S+%s+)$')
+    if named and named ~= '' then
+      return { named .. 'protocol=1', named .. 'protocol=2' }
     end
     local names = vim.tbl_map(function(agent)
       return agent.name

@@ -8,7 +8,6 @@ local M = {}
 ---@field check fun(value: any): boolean
 ---@field expected string what `check` accepts, in words
 ---@field doc string
----@field later? boolean it is checked, and does nothing yet
 ---@field parts? string[] the keys it has, else those of its default
 ---@field problem? fun(value: any): string? what is wrong with a value that `check` accepts
 ---@field part? fun(key: any, value: any): string? of a table: what was expected of a wrong part
@@ -222,12 +221,11 @@ M.schema = {
   },
   {
     key = 'mcp_servers',
-    type = 'table',
+    type = 'table<string, acp.McpServer|false>',
     default = {},
     check = type_of('table'),
     expected = 'a table of MCP servers',
-    doc = 'MCP servers for all agents.',
-    later = true,
+    doc = 'MCP servers for all agents, see |acp-mcp|.',
   },
   {
     key = 'keys',
@@ -464,25 +462,6 @@ local function right_parts(option, value, wrong)
   return parts
 end
 
----What is set and does nothing yet.
----@param config acp.ResolvedConfig
----@return string[]
-local function without_effect(config)
-  local names = {}
-  for _, option in ipairs(M.schema) do
-    if option.later and not vim.deep_equal(config[option.key], option.default) then
-      table.insert(names, option.key)
-    end
-  end
-  for name, agent in pairs(config.agents) do
-    if agent.mcp_servers and next(agent.mcp_servers) then
-      table.insert(names, ('agents.%s.mcp_servers'):format(name))
-    end
-  end
-  table.sort(names)
-  return names
-end
-
 ---@param opts any
 ---@return acp.ResolvedConfig config, string[] problems
 local function build(opts)
@@ -525,6 +504,8 @@ local function build(opts)
       table.insert(wrong, ('%s: there is no such option'):format(tostring(key)))
     end
   end
+  local right_servers = require('acp.mcp.servers').right
+  config.mcp_servers = right_servers('mcp_servers', config.mcp_servers, wrong)
   local agents = vim.deepcopy(require('acp.agents'))
   for name, agent in pairs(config.agents) do
     local problem = check_agent(name, agent)
@@ -533,6 +514,10 @@ local function build(opts)
     else
       local merged = vim.tbl_extend('force', agents[name] or {}, agent)
       merged.title = merged.title or name
+      if agent.mcp_servers then
+        local where = ('agents.%s.mcp_servers'):format(name)
+        merged.mcp_servers = right_servers(where, agent.mcp_servers, wrong)
+      end
       merged.install = merged.install
         or ('Check agents.%s.command in your configuration.'):format(name)
       agents[name] = merged
@@ -560,38 +545,27 @@ local function given()
   return vim.g.acp
 end
 
----@param what string
----@param list string[]
----@param sep string
----@param notify fun(text: string)
-local function report(what, list, sep, notify)
-  if #list > 0 then
-    -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
-    vim.schedule(function()
-      notify(what .. table.concat(list, sep))
-    end)
-  end
-end
-
----The configuration in force. Mistakes in it are told once, in one message, and so is what does
----nothing yet.
+---The configuration in force. Mistakes in it are told once, in one message.
 ---@return acp.ResolvedConfig
 function M.get()
   if not current then
     current, problems = build(given())
-    local notify = require('acp.notify')
-    report('wrong in the configuration: ', problems, '; ', notify.error)
-    report('not supported yet, and ignored: ', without_effect(current), ', ', notify.warn)
+    if #problems > 0 then
+      -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
+      local told = 'wrong in the configuration: ' .. table.concat(problems, '; ')
+      vim.schedule(function()
+        require('acp.notify').error(told)
+      end)
+    end
   end
   return current
 end
 
 ---What is wrong with the configuration, without telling the user again.
 ---@return string[]
----@return string[] ignored what is right, and does nothing yet
 function M.problems()
-  local config, wrong = build(given())
-  return wrong, without_effect(config)
+  local _, wrong = build(given())
+  return wrong
 end
 
 return M

@@ -14,15 +14,12 @@ end
 
 local function check_config()
   health.start('Configuration')
-  local problems, ignored = require('acp.config').problems()
+  local problems = require('acp.config').problems()
   if #problems == 0 then
     health.ok('no mistakes')
   end
   for _, problem in ipairs(problems) do
     health.error(problem)
-  end
-  if #ignored > 0 then
-    health.warn('not supported yet, and ignored: ' .. table.concat(ignored, ', '))
   end
 end
 
@@ -146,6 +143,22 @@ local function check_data()
   end
 end
 
+local function check_servers()
+  health.start('MCP servers')
+  local whole = true
+  for _, session in ipairs(require('acp.rpc.state').list()) do
+    for _, left in ipairs(session.left_out or {}) do
+      whole = false
+      local line = '%s, in session %d of %s: %s'
+      local text = line:format(left.name, session.id, session.agent, left.why)
+      health.warn(text, { 'See :help acp-mcp' })
+    end
+  end
+  if whole then
+    health.ok('no session goes without one that it should have')
+  end
+end
+
 local function check_agents()
   health.start('Agents')
   local config = require('acp.config').get()
@@ -176,6 +189,7 @@ function M.check()
   check_host()
   check_data()
   check_agents()
+  check_servers()
 end
 
 return M

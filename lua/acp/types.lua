@@ -42,8 +42,8 @@
 ---@field private? string[]
 ---Whether to notify when something waits and Neovim has no focus.
 ---@field notify? boolean|fun(text: string)
----MCP servers for all agents.
----@field mcp_servers? table
+---MCP servers for all agents, see |acp-mcp|.
+---@field mcp_servers? table<string, acp.McpServer|false>
 ---Keys of the buffers of a chat, of diffs and the review, and of a file
 ---with conflicts, by action.
 ---@field keys? acp.Keys
@@ -129,7 +129,7 @@
 ---@field cwd? string of the process; the session's folder by default
 ---@field protocol? 1|2
 ---@field options? table<string, string|boolean>
----@field mcp_servers? table
+---@field mcp_servers? table<string, acp.McpServer|false>
 ---@field quirks? table<string, boolean>
 
 ---A rule that answers permission requests: all that it names must match.
@@ -168,6 +168,7 @@
 ---@field queue string[] the prompts that wait
 ---@field paused boolean
 ---@field lacks? {why: string, files: string} what the copies of its files leave out
+---@field left_out? {name: string, why: string}[] MCP servers that the agent was not told of
 ---@field unsaved? string[] files whose unsaved text would go along with a prompt
 ---@field error? string
 ---@field chat_buf? integer

@@ -1,12 +1,13 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'ef594be3',
+  revision = '2c4a501f',
   messages = {
     new = {
       'session',
       'agent',
       'cwd',
+      'directories',
       'anywhere',
       'agent_session_id',
       'title',
@@ -177,6 +178,7 @@ return {
       'model',
       'commands',
       'lacks',
+      'left_out',
       'unsaved',
       'plan',
     },

@@ -76,11 +76,13 @@ local function spec(agent)
       fields[key] = agent[key]
     end
   end
+  local servers = require('acp.mcp.servers')
+  fields.mcp_servers = servers.of(require('acp.config').get().mcp_servers, agent.mcp_servers)
   return fields
 end
 
----@type table<integer, {agent: table, host: integer}> how each session was started,
----and by which host
+---@type table<integer, {agent: table, host: integer, directories?: string[]}> how each session
+---was started, and by which host
 local launches = {}
 
 state.closed:add(function(id)
@@ -94,9 +96,25 @@ local function folder(cwd)
   return #cwd > 1 and (cwd:gsub('/$', '')) or cwd
 end
 
+---@param dirs? string[]
+---@return string[]? absolute; nil for none
+---@return string? err
+local function folders(dirs)
+  local all = {}
+  for _, dir in ipairs(dirs or {}) do
+    local absolute = folder(dir)
+    if vim.fn.isdirectory(absolute) == 0 then
+      return nil, ('%s is no folder'):format(dir)
+    end
+    table.insert(all, absolute)
+  end
+  return #all > 0 and all or nil
+end
+
 ---@class acp.OpenOpts
 ---@field agent? string
 ---@field cwd? string
+---@field directories? string[] where the agent works too
 ---@field agent_session_id? string
 ---@field title? string
 ---@field protocol? 1|2
@@ -105,6 +123,10 @@ end
 ---@param opts acp.OpenOpts
 ---@return integer? id, string? err
 local function open(opts)
+  local directories, no_folder = folders(opts.directories)
+  if no_folder then
+    return nil, no_folder
+  end
   local agent, err = pick_agent(opts.agent)
   if not agent then
     return nil, err
@@ -123,7 +145,7 @@ local function open(opts)
   end
   last_id = last_id + 1
   local id = last_id
-  launches[id] = { agent = spec(agent), host = host.starts }
+  launches[id] = { agent = spec(agent), host = host.starts, directories = directories }
   state.set({
     id = id,
     agent = agent.name,
@@ -142,6 +164,7 @@ local function open(opts)
     session = id,
     agent = launches[id].agent,
     cwd = cwd,
+    directories = directories,
     anywhere = opts.agent_session_id ~= nil and opts.cwd == nil,
     agent_session_id = opts.agent_session_id,
     title = opts.title,
@@ -178,6 +201,7 @@ function M.restart(opts)
         session = other,
         agent = launch.agent,
         cwd = session.cwd,
+        directories = launch.directories,
         agent_session_id = session.agent_session_id,
         title = session.title,
         retold = true,
@@ -192,14 +216,19 @@ function M.restart(opts)
 end
 
 ---Starts a session. It opens no window.
----@param opts? {agent?: string, cwd?: string, protocol?: 1|2}
+---@param opts? {agent?: string, cwd?: string, directories?: string[], protocol?: 1|2}
 ---@return integer? id, string? err
 function M.new(opts)
   opts = opts or {}
   if opts.protocol and opts.protocol ~= 1 and opts.protocol ~= 2 then
     return nil, 'the protocol is 1 or 2'
   end
-  return open({ agent = opts.agent, cwd = opts.cwd, protocol = opts.protocol })
+  return open({
+    agent = opts.agent,
+    cwd = opts.cwd,
+    directories = opts.directories,
+    protocol = opts.protocol,
+  })
 end
 
 ---Takes up a session that the agent keeps; the same one again when it is open already, whose agent

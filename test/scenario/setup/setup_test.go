@@ -96,32 +96,6 @@ func TestCheckhealth(t *testing.T) {
 	})
 }
 
-// What is right and does nothing yet is not taken in silence.
-func TestWhatIsNotSupportedYetIsSaid(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		s.Configure(`
-			c.mcp_servers = { tickets = { command = { 'tickets' } } }
-			c.agents.puppet.protocol = 1
-			c.agents.other = { command = { 'other' }, protocol = 1, mcp_servers = { one = { command = { 'one' } } } }
-			c.agents.third = { command = { 'third' }, mcp_servers = {} }`)
-		s.RecordNotifications()
-		s.Begin()
-		const want = "not supported yet, and ignored: agents.other.mcp_servers, mcp_servers"
-		s.AwaitNotification("acp: " + want)
-		s.Command("Acp toggle")
-		s.Command("Acp toggle")
-		if said := s.Notifications(); strings.Count(said, "not supported") != 1 {
-			t.Errorf("the messages are\n%s", said)
-		}
-		s.Command("checkhealth acp")
-		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
-		text := s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`))
-		if !strings.Contains(text, want) || !strings.Contains(text, "no mistakes") {
-			t.Errorf("it is not in\n%s", text)
-		}
-	})
-}
-
 func TestMissingAgentGivesItsInstallHint(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Lua(nil, `vim.env.PATH = ...`, filepath.Join(s.Home, "empty"))

@@ -1,0 +1,111 @@
+---MCP servers of the configuration: what is wrong with them, and what the host needs of them.
+local M = {}
+
+---@class acp.McpServer
+---@field command? string|string[] of a server that the agent runs; a list is command and arguments
+---@field args? string[]
+---@field env? table<string, string>
+---@field type? 'stdio'|'http'|'sse'
+---@field url? string of one that is reached over the network
+---@field headers? table<string, string>
+
+local kinds = {
+  command = 'string',
+  url = 'string',
+  type = 'string',
+  args = 'table',
+  env = 'table',
+  headers = 'table',
+}
+
+---@param name any
+---@return string? problem
+local function wrong_name(name)
+  if type(name) ~= 'string' or name == '' then
+    return 'expected a name before the server, got none'
+  elseif name:find('__', 1, true) or name:find('/', 1, true) then
+    return 'a name has no __ and no /, with which agents name tools; choose another one'
+  elseif name == 'ide' then
+    return 'agents have a server of that name themselves; choose another one'
+  end
+end
+
+---What is wrong with a server. Values are not shown: they may be secrets.
+---@param server any
+---@return string? problem
+local function wrong(server)
+  if type(server) ~= 'table' then
+    return ('expected a table, got %s'):format(type(server))
+  end
+  for key, value in pairs(server) do
+    local list = key == 'command' and type(value) == 'table' and #value > 0
+    if not kinds[key] then
+      return ('there is no field %s'):format(tostring(key))
+    elseif type(value) ~= kinds[key] and not list then
+      return ('%s: expected a %s, got %s'):format(key, kinds[key], type(value))
+    elseif type(value) == 'table' then
+      for _, item in pairs(value) do
+        if type(item) == 'table' or type(item) == 'function' then
+          return ('%s: expected texts, got a %s'):format(key, type(item))
+        end
+      end
+    end
+  end
+  if (server.command ~= nil) == (server.url ~= nil) then
+    return 'expected either a command or a url'
+  end
+  if server.type and not vim.tbl_contains({ 'stdio', 'http', 'sse' }, server.type) then
+    return ("type: expected 'stdio', 'http' or 'sse', got %s"):format(vim.inspect(server.type))
+  end
+end
+
+---The servers without a mistake; what is wrong with the others is added to `problems`.
+---@param where string
+---@param servers table<string, acp.McpServer|false>
+---@param problems string[]
+---@return table<string, acp.McpServer|false>
+function M.right(where, servers, problems)
+  local right = {}
+  for name, server in pairs(servers) do
+    local problem = wrong_name(name) or server and wrong(server)
+    if problem then
+      table.insert(problems, ('%s.%s: %s'):format(where, tostring(name), problem))
+    else
+      right[name] = server
+    end
+  end
+  return right
+end
+
+---@param map table
+---@return table<string, string>? nil where it is empty, as Lua cannot tell that from a list
+local function texts(map)
+  local all = vim.tbl_map(tostring, map or {})
+  return next(all) and all or nil
+end
+
+---The servers of an agent as the host takes them: its own before those for all agents. An agent
+---goes without one for all by `false`.
+---@param all table<string, acp.McpServer|false>
+---@param own? table<string, acp.McpServer|false>
+---@return table? servers nil for none
+function M.of(all, own)
+  local servers = {}
+  for name, server in pairs(vim.tbl_extend('force', all, own or {})) do
+    if server then
+      local argv = type(server.command) == 'table' and vim.deepcopy(server.command)
+        or { server.command }
+      servers[name] = {
+        type = server.type,
+        url = server.url,
+        command = table.remove(argv, 1),
+        args = texts(vim.list_extend(argv, server.args or {})),
+        env = texts(server.env),
+        headers = texts(server.headers),
+      }
+    end
+  end
+  return next(servers) and servers or nil
+end
+
+return M
