@@ -11,6 +11,7 @@ type ElicitationRequest struct {
 	Context               context.Context
 	SessionID, ToolCallID string
 	Message               string
+	Asker                 string // who asks, for people; "" for the agent
 
 	Form    *Form  // nil for a page
 	URL, ID string // of a page; ID is the agent's name for it, see Client.ElicitationCompleted

@@ -199,7 +199,7 @@ func (qs *Questions) resolve(q *question, answer session.ElicitationAnswer, rema
 	qs.open = slices.Delete(qs.open, i, i+1)
 	q.stop()
 	if remark == "" {
-		remark = q.said(qs.base.Title, answer)
+		remark = q.said(qs.asker(q), answer)
 	}
 	q.asked.Reply(answer)
 	qs.config.Apply(session.Waiting{ToolCallID: q.asked.ToolCallID})

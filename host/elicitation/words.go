@@ -35,11 +35,14 @@ const (
 	saidBytes    = 500
 )
 
+// asker is who asks, for people.
+func (qs *Questions) asker(q *question) string { return cmp.Or(q.asked.Asker, qs.base.Title) }
+
 // snapshot is a question as Lua has it, with the lines of the float.
 func (qs *Questions) snapshot(q *question) rpc.Elicitation {
 	e := rpc.Elicitation{
 		ID: int(q.id), Session: qs.base.Session, ToolCallID: q.asked.ToolCallID, Message: q.asked.Message,
-		Heading: qs.base.Title + " asks", Reject: decline,
+		Heading: qs.asker(q) + " asks", Reject: decline,
 	}
 	body := styled.Visible(styled.Colored(styled.Cut(strings.TrimSpace(q.asked.Message), messageBytes), styled.Plain), true)
 	add := func(id, label string) {
@@ -85,7 +88,7 @@ func (qs *Questions) snapshot(q *question) rpc.Elicitation {
 // formHeading is what stands above a form.
 func (qs *Questions) formHeading(q *question) []string {
 	form := q.asked.Form
-	head := qs.base.Title + " asks: " + strings.TrimSpace(q.asked.Message)
+	head := qs.asker(q) + " asks: " + strings.TrimSpace(q.asked.Message)
 	lines := strings.Split(styled.VisibleText(styled.Cut(head, messageBytes)), "\n")
 	for _, text := range []string{form.Title, form.Description} {
 		if text = strings.TrimSpace(text); text != "" && !strings.Contains(q.asked.Message, text) {

@@ -138,7 +138,7 @@ func (s *Servers) ask(ctx context.Context, text []byte, theirs map[string]rpc.MC
 		"properties": map[string]any{field: map[string]any{"type": "string", "enum": []string{always, once, never}}},
 	})
 	s.config.Ask(session.ElicitationRequest{
-		Context: ctx,
+		Context: ctx, Asker: "acp-nvim",
 		Message: fmt.Sprintf("The project's %s has MCP servers for %s to use: %s. Use them?",
 			projectFile, s.base.Title, styled.Cut(strings.Join(names, ", "), 2000)),
 		Form: &session.Form{Schema: schema, Fields: []session.FormField{{

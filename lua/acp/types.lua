@@ -139,6 +139,7 @@
 ---@field kind? string|string[]
 ---@field path? string|string[]
 ---@field command? string|string[]
+---@field tool? string|string[] of MCP servers, as server/tool
 
 ---@class acp.HostConfig
 ---@field command? string[]
