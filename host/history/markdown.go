@@ -304,8 +304,12 @@ var icons = map[session.ToolCallStatus]string{
 
 func (w *writing) call(c *session.ToolCall) {
 	status := c.Shown()
-	line := cmp.Or(icons[status], "·") + " **" + strings.ReplaceAll(string(c.Kind), "_", " ") + "**"
-	if title := styled.OneLine(c.Title); title != "" && title != string(c.Kind) {
+	kind, title := strings.ReplaceAll(string(c.Kind), "_", " "), styled.OneLine(c.Title)
+	if m, ok := c.MCP(); ok {
+		kind, title = "tool", styled.OneLine(m.Title())
+	}
+	line := cmp.Or(icons[status], "·") + " **" + kind + "**"
+	if title != "" && title != kind {
 		line += " " + title
 	}
 	if w.story.nested[c] {

@@ -45,6 +45,7 @@ func story() *session.Conversation {
 			session.Diff{Path: "/p/a.go", OldText: ptr("one\ntwo\n"), NewText: ptr("one\n2\n")}),
 		call("x", session.KindExecute, "go test ./...", session.StatusFailed, out("\x1b[31mFAIL\x1b[m\n```\nfenced\n```\n")),
 		call("w", session.KindExecute, "make", session.StatusCompleted, session.TerminalRef{TerminalID: "term"}),
+		call("m", session.KindOther, "mcp__tickets__find", session.StatusCompleted, out("T-1")),
 		session.ToolCallPatch{ID: "r", Kind: acp.Set(session.KindDelete), Title: acp.Set("rm -rf /")},
 		session.Waiting{ToolCallID: "r", Open: true},
 		session.Waiting{ToolCallID: "r", Rejected: true},
