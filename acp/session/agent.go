@@ -151,8 +151,10 @@ type PermissionRequest struct {
 	// What version 2 tells beside the call; else "".
 	Title, Description string
 	Command, Cwd       string
-	// Reply answers with an option's id, or with "cancelled" when it is "".
-	Reply func(optionID string)
+	// Reply answers with an option's id, or with "cancelled" when it is "", which
+	// is to cancel the turn as well where CancelsTurn says so.
+	Reply       func(optionID string)
+	CancelsTurn bool
 }
 
 // PermissionOption is one possible answer, in the agent's own words.

@@ -497,6 +497,8 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 		Context:   r.Context(),
 		SessionID: string(p.SessionID),
 		Call:      patch,
+
+		CancelsTurn: true,
 	}
 	for _, o := range p.Options {
 		req.Options = append(req.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})

@@ -140,14 +140,11 @@ func (a *V2) requestPermission(r *acp.Request, p *v2.RequestPermissionRequest) {
 	}
 	req.Context = r.Context()
 	req.Reply = func(optionID string) {
-		switch {
-		case optionID != "":
-			r.Reply(v2.RequestPermissionResponse{Outcome: &v2.SelectedPermissionOutcome{OptionID: v2.PermissionOptionID(optionID)}})
-		case r.Context().Err() != nil:
-			r.ReplyError(r.Context().Err()) // withdrawn by the agent
-		default:
-			r.Reply(v2.RequestPermissionResponse{Outcome: &v2.CancelledPermissionOutcome{}})
+		outcome := v2.RequestPermissionOutcome(&v2.CancelledPermissionOutcome{}) // also of one that is withdrawn
+		if optionID != "" {
+			outcome = &v2.SelectedPermissionOutcome{OptionID: v2.PermissionOptionID(optionID)}
 		}
+		r.Reply(v2.RequestPermissionResponse{Outcome: outcome})
 	}
 	a.client.RequestPermission(req)
 }

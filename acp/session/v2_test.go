@@ -209,7 +209,7 @@ func TestPermissionV2IsWithdrawn(t *testing.T) {
 	got, _ := receive(t, r.events).(PermissionRequest)
 	receive(t, got.Context.Done())
 	got.Reply("")
-	if heard := finish(); len(heard) != 1 || !strings.Contains(string(heard[0].Error), `"code":-32800`) {
+	if heard := finish(); len(heard) != 1 || string(heard[0].Result) != `{"outcome":{"outcome":"cancelled"}}` {
 		t.Errorf("answered %+v", heard)
 	}
 }

@@ -195,7 +195,7 @@ func (rs *Requests) askForFile(f *fileRequest, at rules.Path, d policy.Access, c
 		}
 	}
 	title := map[string]string{"read": "Read ", "write": "Write "}[verb] + name
-	p.asked = session.PermissionRequest{Context: f.ctx, Title: title, Options: fileOptions(d)}
+	p.asked = session.PermissionRequest{Context: f.ctx, CancelsTurn: true, Title: title, Options: fileOptions(d)}
 	if d.Outside || d.Private { // else the rule says why
 		p.asked.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}

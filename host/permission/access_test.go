@@ -176,6 +176,7 @@ func TestAnswersForGood(t *testing.T) {
 			d.on(func() {
 				d.Ask(session.PermissionRequest{
 					Context: context.Background(), Options: options, Reply: func(id string) { got = append(got, id) },
+					CancelsTurn: command == "five",
 					Call: session.ToolCallPatch{ID: "c" + command, Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"` + command + `"}`))},
 				})
 			})
@@ -279,6 +280,12 @@ func TestAnswersForGood(t *testing.T) {
 		answered("")
 		if d.cancels != 1 {
 			t.Error("a request that is cancelled does not cancel the turn, as :Acp cancel does")
+		}
+		ask("six", once)
+		d.answer("")
+		answered("")
+		if d.cancels != 1 {
+			t.Error("the turn is cancelled where that means no more than no")
 		}
 		if list, _ := kept.List(); len(list) != 5 {
 			t.Errorf("%d are kept", len(list))

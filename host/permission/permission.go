@@ -253,7 +253,9 @@ func (rs *Requests) Respond(id int64, optionID string) {
 	}
 	if optionID == "" {
 		rs.resolve(p, "", "cancel")
-		rs.config.Cancel()
+		if p.asked.CancelsTurn {
+			rs.config.Cancel()
+		}
 		return
 	}
 	i := slices.IndexFunc(p.asked.Options, func(o session.PermissionOption) bool { return o.ID == optionID })

@@ -237,7 +237,7 @@ func (rs *Requests) askAboutWrite(pw *pendingWrite) {
 	name := styled.VisibleText(rs.base.Short(pw.asked.path))
 	p := &request{file: pw.at, write: pw}
 	p.answer = func(optionID, by string) { rs.endWrite(p, optionID, by) }
-	p.asked = session.PermissionRequest{Context: pw.asked.ctx, Title: "Write " + name, Options: []session.PermissionOption{
+	p.asked = session.PermissionRequest{Context: pw.asked.ctx, CancelsTurn: true, Title: "Write " + name, Options: []session.PermissionOption{
 		{ID: writeIt, Name: "Write it", Kind: "allow_once"},
 		{ID: refuse, Name: "Refuse", Kind: "reject_once"},
 	}}
