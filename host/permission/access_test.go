@@ -177,7 +177,7 @@ func TestAnswersForGood(t *testing.T) {
 				d.Ask(session.PermissionRequest{
 					Context: context.Background(), Options: options, Reply: func(id string) { got = append(got, id) },
 					CancelsTurn: command == "five",
-					Call: session.ToolCallPatch{ID: "c" + command, Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"` + command + `"}`))},
+					Call:        session.ToolCallPatch{ID: "c" + command, Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"` + command + `"}`))},
 				})
 			})
 			d.settle()
