@@ -69,7 +69,7 @@ func (s *Session) tellPast(past history.Past) {
 			}
 		})
 		s.conv.Title = cmp.Or(title, s.conv.Title)
-		s.conv.Usage = nil    // agents count anew
+		s.conv.TakenUp()
 		s.terminals.Release() // who ran them is gone
 		s.changed()
 	}

@@ -186,6 +186,7 @@ type Conversation struct {
 	turnAt     time.Time
 	turnCost   float64 // what the session had cost before this turn
 	turnTokens TurnTokens
+	pastCost   float64     // before the session was taken up, until the agent tells what it costs
 	turn       int         // how many turns have begun
 	turnCalls  []*ToolCall // of which something was said in this turn
 	echo       echo
@@ -642,7 +643,7 @@ func (c *Conversation) startTurn(u TurnStart) {
 	c.Running, c.cancelled = true, false
 	clear(c.plans)
 	c.turnAt = c.now()
-	c.turnCost, c.turnTokens = c.cost().Amount, TurnTokens{}
+	c.turnCost, c.turnTokens = max(c.cost().Amount, c.pastCost), TurnTokens{}
 	c.turn, c.turnCalls = c.turn+1, nil
 	if u.Prompt != nil || u.Sent != nil {
 		c.addPrompt(u.Prompt, u.Sent)
@@ -673,10 +674,24 @@ func (c *Conversation) endTurn(u TurnEnd) {
 	c.abandonCalls()
 	c.Running = false
 	stop := &Stop{Reason: u.StopReason, Error: u.Error, Detail: u.Detail, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
-	if cost := c.cost(); cost.Amount > c.turnCost {
+	cost := c.cost()
+	if c.pastCost > 0 && cost.Amount > 0 { // the first that is told since the session was taken up
+		if cost.Amount < c.pastCost {
+			c.turnCost = 0 // the agent counts anew
+		}
+		c.pastCost = 0
+	}
+	if cost.Amount > c.turnCost {
 		stop.Cost = &Cost{Amount: cost.Amount - c.turnCost, Currency: cost.Currency}
 	}
 	c.add(stop)
+}
+
+// TakenUp says that all of this was before the session was taken up: what it
+// has cost may be told on, or anew.
+func (c *Conversation) TakenUp() {
+	c.pastCost = max(c.pastCost, c.cost().Amount)
+	c.Usage = nil
 }
 
 // cost is what the session has cost so far.

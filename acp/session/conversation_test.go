@@ -273,6 +273,32 @@ func TestState(t *testing.T) {
 			},
 			[]any{StopEndTurn, TurnTokens{Total: 7}, Cost{0.5, "EUR"}, StopRefusal, TurnTokens{}, (*Cost)(nil)},
 		},
+		"what turns used after the session was taken up": {
+			[]Update{start("p"), UsageUpdate{Usage: Usage{Cost: &Cost{2, "EUR"}}}, end},
+			func(c *Conversation) any {
+				var costs []float64
+				for _, told := range []float64{0, 2.5, 3} {
+					c.TakenUp()
+					for range 2 {
+						c.Apply(start("q"))
+						if told > 0 {
+							c.Apply(UsageUpdate{Usage: Usage{Cost: &Cost{told, "EUR"}}})
+							told++
+						}
+						c.Apply(end)
+						if cost := c.Entries[len(c.Entries)-1].(*Stop).Cost; cost != nil {
+							costs = append(costs, cost.Amount)
+						}
+					}
+				}
+				c.TakenUp()
+				c.Apply(start("r"))
+				c.Apply(UsageUpdate{Usage: Usage{Cost: &Cost{1, "EUR"}}})
+				c.Apply(end)
+				return append(costs, c.Entries[len(c.Entries)-1].(*Stop).Cost.Amount)
+			},
+			[]float64{0.5, 1, 3, 1, 1},
+		},
 		"a turn has ended": {
 			[]Update{start("p"), TurnEnd{StopReason: StopRefusal}},
 			func(c *Conversation) any { return []any{c.Running, c.Stop} }, []any{false, StopRefusal},
