@@ -106,6 +106,7 @@ var handlers = handling(
 		}
 		s.review.KeepAll()
 	}),
+	toSession(func(s *Session, m rpc.CancelCall) { s.cancelCall(s.chat.Entry(s.chat.Row(m.At))) }),
 	toSession(func(s *Session, m rpc.Next) { s.chat.Find(m) }),
 	toSession(func(s *Session, m rpc.Block) { s.chat.Extent(m) }),
 	toSession(func(s *Session, m rpc.Location) {

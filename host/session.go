@@ -303,6 +303,33 @@ func (s *Session) cancel() {
 	s.changed()
 }
 
+// cancelCall ends one tool call, where the agent lets that be done.
+func (s *Session) cancelCall(entry session.Entry) {
+	call, ok := entry.(*session.ToolCall)
+	if !ok {
+		s.base.Editor.Notify("warning", "this is no tool call")
+		return
+	}
+	var terminals []string
+	for _, item := range call.Content {
+		if ref, ok := item.(session.TerminalRef); ok {
+			terminals = append(terminals, ref.TerminalID)
+		}
+	}
+	if s.agent != nil && s.phase == ready {
+		agent, can := s.agent.Agent.(session.Canceller)
+		if can && agent.CancelCall(call.ID, terminals, func(err error) {
+			if err != nil {
+				words, _ := failure.Explain(err)
+				s.base.Editor.Notify("warning", fmt.Sprintf("%s has not cancelled it: %s", s.base.Title, words))
+			}
+		}) {
+			return
+		}
+	}
+	s.base.Editor.Notify("info", s.base.Title+" does not let this be cancelled alone; :Acp cancel ends the turn")
+}
+
 // update brings one of the agent's updates into the state.
 func (s *Session) update(u session.Update) {
 	switch tells := session.Tells(u); {

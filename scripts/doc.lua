@@ -92,6 +92,7 @@ local places = {
     'plan',
     'yank_code',
     'edit_prompt',
+    'cancel_call',
     'prompt',
     'review_keep',
   },

@@ -22,6 +22,7 @@ type V2 struct {
 	working  map[v2.SessionID]bool                  // guarded by mu: sessions in which the agent works without a prompt
 	messages map[v2.SessionID]map[v2.MessageID]bool // guarded by mu: those that have been told
 	parents  map[v2.SessionID]v2.SessionID          // guarded by mu: of the sub-agents' sessions
+	cancels  map[string]v2.SessionID                // guarded by mu: what may be cancelled, and in which session it is
 }
 
 var (
@@ -35,6 +36,7 @@ func NewV2(client Client) *V2 {
 		client: client,
 		turns:  map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
 		messages: map[v2.SessionID]map[v2.MessageID]bool{}, parents: map[v2.SessionID]v2.SessionID{},
+		cancels: map[string]v2.SessionID{},
 	}
 }
 

@@ -36,6 +36,9 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	case *v2.AgentThought:
 		return a.message(id, RoleThought, v2.Message(*u))
 	case *v2.ToolCallUpdate:
+		if !u.Capabilities.IsZero() {
+			a.mayCancel(id, callKey(string(u.ToolCallID)), u.Capabilities.Or(v2.ToolCallCapabilities{}).Cancel != nil)
+		}
 		p := patchedV2(u)
 		if id != root {
 			p.Parent = acp.Set(subagentCall(id))
@@ -44,6 +47,9 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	case *v2.ToolCallContentChunk:
 		return []Update{ToolCallChunk{ID: string(u.ToolCallID), Content: toolContentV2([]v2.ToolCallContent{u.Content})}}
 	case *v2.TerminalUpdate:
+		if !u.Capabilities.IsZero() {
+			a.mayCancel(id, terminalKey(string(u.TerminalID)), u.Capabilities.Or(v2.TerminalCapabilities{}).Cancel != nil)
+		}
 		return []Update{terminalPatchV2(u)}
 	case *v2.TerminalOutputChunk:
 		return []Update{TerminalChunk{ID: string(u.TerminalID), Data: u.Data, Plain: true}}

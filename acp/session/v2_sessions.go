@@ -57,6 +57,11 @@ func (a *V2) forget(id v2.SessionID) {
 	defer a.mu.Unlock()
 	delete(a.messages, id)
 	delete(a.working, id)
+	for key, of := range a.cancels {
+		if of == id {
+			delete(a.cancels, key)
+		}
+	}
 	for child, parent := range a.parents {
 		if parent == id {
 			delete(a.parents, child)

@@ -15,14 +15,18 @@ type subagentUpdate struct {
 	SessionID   v2.SessionID `json:"sessionId"`
 	Title       string       `json:"title"`
 	Description string       `json:"description"`
-	State       struct {
+	// Capabilities say whether it may be cancelled; nil leaves that, null is that it may not.
+	Capabilities json.RawMessage `json:"capabilities"`
+	State        struct {
 		State      string `json:"state"`
 		StopReason string `json:"stopReason"`
 	} `json:"state"`
 }
 
+const subagentPrefix = "subagent:"
+
 // subagentCall is the id of the call that stands for a sub-agent.
-func subagentCall(id v2.SessionID) string { return "subagent:" + string(id) }
+func subagentCall(id v2.SessionID) string { return subagentPrefix + string(id) }
 
 // rootOf is the user's session that a session works for: it itself, but for a sub-agent's.
 func (a *V2) rootOf(id v2.SessionID) v2.SessionID {
@@ -57,6 +61,13 @@ func (a *V2) subagent(parent v2.SessionID, s subagentUpdate) Update {
 	_, known := a.parents[s.SessionID]
 	a.parents[s.SessionID] = parent
 	a.mu.Unlock()
+	if s.Capabilities != nil {
+		var can struct {
+			Cancel *struct{} `json:"cancel"`
+		}
+		_ = json.Unmarshal(s.Capabilities, &can) // what is malformed allows nothing
+		a.mayCancel(parent, callKey(subagentCall(s.SessionID)), can.Cancel != nil)
+	}
 	p := ToolCallPatch{ID: subagentCall(s.SessionID)}
 	if !known {
 		p.Kind, p.Title = acp.Set(KindThink), acp.Set("Sub-agent")

@@ -295,3 +295,57 @@ func TestRequestsOfV2(t *testing.T) {
 		}
 	}
 }
+
+// What the agent says may be cancelled is, and nothing else.
+func TestCancelCallInV2(t *testing.T) {
+	const can, not = `"capabilities":{"cancel":{}}`, `"capabilities":null`
+	p := talkV2(t,
+		says(`"tool_call_update","toolCallId":"c",`+can),
+		says(`"tool_call_update","toolCallId":"once",`+can), says(`"tool_call_update","toolCallId":"once",`+not),
+		says(`"tool_call_update","toolCallId":"once","title":"T"`),
+		says(`"terminal_update","terminalId":"t",`+can),
+		says(`"subagent_update","sessionId":"k",`+can),
+		updateOf("k", `"tool_call_update","toolCallId":"kc",`+can),
+		says(`"subagent_update","sessionId":"l","capabilities":{}`),
+		fakeagent.Expect("tool_call/cancel"), fakeagent.Reply(`{}`),
+		fakeagent.Expect("tool_call/cancel"), fakeagent.Fail(-32603, "too late"),
+		fakeagent.Expect("terminal/cancel"), fakeagent.Reply(`{}`),
+		fakeagent.Expect("session/cancel"))
+	for range 7 { // but for what is only said to be
+		receive(t, p.events)
+	}
+	v := p.Agent.(*V2)
+	done := make(chan error, 1)
+	cancel := func(id string, terminals ...string) bool {
+		return v.CancelCall(id, terminals, func(err error) { done <- err })
+	}
+	for _, id := range []string{"once", "unknown", "subagent:l"} {
+		if cancel(id, "u") {
+			t.Errorf("%s is cancelled", id)
+		}
+	}
+	for _, c := range []struct{ id, terminal, err string }{{"c", "t", ""}, {"kc", "", "too late"}, {"other", "t", ""}, {"subagent:k", "", ""}} {
+		if !cancel(c.id, c.terminal) {
+			t.Fatalf("%s is not cancelled", c.id)
+		}
+		if err := receive(t, done); (err == nil) != (c.err == "") {
+			t.Errorf("%s: %v", c.id, err)
+		}
+	}
+	v.Close("s1")
+	if cancel("c") {
+		t.Error("a call of a closed session is cancelled")
+	}
+	receive(t, p.played)
+	var sent []string
+	for _, m := range p.finish()[1:] {
+		sent = append(sent, m.Method+" "+string(m.Params))
+	}
+	want := []string{
+		`tool_call/cancel {"sessionId":"s1","toolCallId":"c"}`, `tool_call/cancel {"sessionId":"k","toolCallId":"kc"}`,
+		`terminal/cancel {"sessionId":"s1","terminalId":"t"}`, `session/cancel {"sessionId":"k"}`, `session/close {"sessionId":"s1"}`,
+	}
+	if !reflect.DeepEqual(sent, want) {
+		t.Errorf("sent\n%s", strings.Join(sent, "\n"))
+	}
+}

@@ -22,7 +22,7 @@ var messages = []any{
 	Logout{}, SetOption{}, Traffic{},
 	SearchHistory{}, ListHistory{}, ShowHistory{}, Export{},
 	Prompt{}, Steer{}, Cancel{}, Queue{}, PreviewDiff{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
-	Visible{}, Width{}, Fold{}, KeepDue{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, EditPrompt{}, Redraw{}, GetToolCall{},
+	Visible{}, Width{}, Fold{}, KeepDue{}, CancelCall{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, EditPrompt{}, Redraw{}, GetToolCall{},
 	TerminalsAt{}, TerminalShow{}, TerminalShut{}, TerminalFocus{}, TerminalKeys{},
 	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ServeRequests{}, AnswerExtension{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
 	ListChanges{}, Decide{}, DecideHunks{}, ListMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},

@@ -308,6 +308,11 @@ type (
 		In
 		At
 	}
+	// CancelCall has the agent stop the tool call at a row, where it allows that.
+	CancelCall struct {
+		In
+		At
+	}
 	// Next asks for the n-th row of a kind below or above: FoundRow.
 	Next struct {
 		In

@@ -56,6 +56,7 @@
 ---@class acp.Keys
 ---@field allow? string|false allow what waits for your answer
 ---@field cancel? string|false end the turn
+---@field cancel_call? string|false cancel this tool call alone, where the agent allows it
 ---@field close? string|false close the block
 ---@field close_all? string|false close all blocks
 ---@field conflict_both? string|false take the lines of both

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '2c4a501f',
+  revision = 'cf8a683c',
   messages = {
     new = {
       'session',
@@ -44,6 +44,7 @@ return {
     width = { 'session', 'width' },
     fold = { 'session', 'row', 'seq', 'fold' },
     keep_due = { 'session', 'row', 'seq' },
+    cancel_call = { 'session', 'row', 'seq' },
     next = { 'session', 'callback', 'row', 'seq', 'kind', 'count', 'forward' },
     block = { 'session', 'callback', 'row', 'seq' },
     location = { 'session', 'callback', 'row', 'seq' },

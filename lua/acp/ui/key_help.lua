@@ -29,6 +29,7 @@ local order = {
   'whole',
   'yank_code',
   'edit_prompt',
+  'cancel_call',
   'diff',
   'terminal',
   'plan',

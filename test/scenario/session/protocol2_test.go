@@ -144,3 +144,32 @@ func TestProtocol2IsNotKnown(t *testing.T) {
 		s.Prompt(p, "hello")
 	})
 }
+
+// A call is cancelled alone where the agent allows that, and else the user is told how to end the turn.
+func TestCancelCallInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		s.OK(`require('acp').prompt('go')`)
+		asked(p, "go")
+		p.Update("tool_call_update", obj{
+			"toolCallId": "c", "title": "make", "kind": "execute", "status": "in_progress", "capabilities": obj{"cancel": obj{}},
+		})
+		s.AwaitChat("make")
+		s.Command("wincmd k")
+		s.Lua(nil, `vim.fn.search('make')`)
+		s.Keys("g<C-c>")
+		cancel := p.Expect("tool_call/cancel")
+		if cancel.Text("toolCallId") != "c" {
+			t.Errorf("cancelled %s", cancel)
+		}
+		p.Reply(cancel, obj{})
+		p.Update("tool_call_update", obj{"toolCallId": "c", "status": "cancelled", "capabilities": nil})
+		p.Update("tool_call_update", obj{"toolCallId": "d", "title": "ls", "kind": "execute", "status": "in_progress"})
+		s.AwaitChat("ls")
+		s.Lua(nil, `vim.fn.search('ls')`)
+		s.Keys("g<C-c>")
+		s.AwaitMessage("does not let this be cancelled alone")
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.AwaitTurnEnd("end_turn")
+	})
+}

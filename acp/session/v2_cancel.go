@@ -1,0 +1,56 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/v2"
+)
+
+// Canceller is an [Agent] that may let single calls be cancelled.
+type Canceller interface {
+	// CancelCall asks the agent to stop a tool call, or what runs in its
+	// terminals, and reports whether the agent allows that now. Then done is
+	// called once, when the agent has agreed, or with why not.
+	CancelCall(callID string, terminalIDs []string, done func(error)) bool
+}
+
+var _ Canceller = (*V2)(nil)
+
+// What may be cancelled, as [V2.cancels] has it.
+func callKey(id string) string     { return "call " + id }
+func terminalKey(id string) string { return "terminal " + id }
+
+// mayCancel notes whether the agent lets something of a session be cancelled.
+func (a *V2) mayCancel(id v2.SessionID, key string, allowed bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if allowed {
+		a.cancels[key] = id
+	} else {
+		delete(a.cancels, key)
+	}
+}
+
+// CancelCall implements [Canceller].
+func (a *V2) CancelCall(callID string, terminalIDs []string, done func(error)) bool {
+	a.mu.Lock()
+	owner, allowed := a.cancels[callKey(callID)]
+	terminal := ""
+	for _, id := range terminalIDs {
+		if of, ok := a.cancels[terminalKey(id)]; ok && !allowed && terminal == "" {
+			owner, terminal = of, id
+		}
+	}
+	a.mu.Unlock()
+	switch child, isAgent := strings.CutPrefix(callID, subagentPrefix); {
+	case terminal != "":
+		a.conn.Call(v2.MethodTerminalCancel, v2.CancelTerminalRequest{SessionID: owner, TerminalID: v2.TerminalID(terminal)}, justDone(done))
+	case !allowed:
+		return false
+	case isAgent:
+		done(a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: v2.SessionID(child)}))
+	default:
+		a.conn.Call(v2.MethodToolCallCancel, v2.CancelToolCallRequest{SessionID: owner, ToolCallID: v2.ToolCallID(callID)}, justDone(done))
+	}
+	return true
+}
