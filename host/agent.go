@@ -48,17 +48,19 @@ type agent struct {
 
 	mourned sync.Once // its end was told to somebody who does not see a chat of it
 
-	mu      sync.Mutex // guards the fields below
-	phase   agentPhase
-	info    session.Info
-	waiting []func(session.Info, error) // for the answer to initialize
-	routes  map[string]*Session         // by the agent's session id
-	unnamed int                         // how many session/new are not answered yet
-	early   map[string][]func(*Session) // what comes meanwhile for ids that are not known
-	earlyID []string                    // those ids, in the order they came
-	users   map[*Session]struct{}       // who keeps the process alive
-	holds   int                         // and how many do so without a session
-	dead    error                       // once phase is agentDead
+	mu    sync.Mutex // guards the fields below
+	phase agentPhase
+	info  session.Info
+	// Who is logged in, see session.Client.
+	accounts string
+	waiting  []func(session.Info, error) // for the answer to initialize
+	routes   map[string]*Session         // by the agent's session id
+	unnamed  int                         // how many session/new are not answered yet
+	early    map[string][]func(*Session) // what comes meanwhile for ids that are not known
+	earlyID  []string                    // those ids, in the order they came
+	users    map[*Session]struct{}       // who keeps the process alive
+	holds    int                         // and how many do so without a session
+	dead     error                       // once phase is agentDead
 }
 
 type agentPhase int
@@ -285,6 +287,13 @@ func (a *agent) said() session.Info {
 	return a.info
 }
 
+// loggedIn is who is logged in, as far as the agent tells.
+func (a *agent) loggedIn() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.accounts
+}
+
 // discard closes a session in the agent that nobody wants any more.
 func (a *agent) discard(s *Session, remoteID string) {
 	a.unroute(s, remoteID)
@@ -482,6 +491,15 @@ func (a *agent) keep(remoteID string, f func(*Session)) bool {
 
 func (c clientOf) Works(id string, w session.OwnWork) {
 	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.ownWork(w) }) })
+}
+
+func (c clientOf) LoggedIn(accounts string) {
+	c.mu.Lock()
+	c.accounts = accounts
+	c.mu.Unlock()
+	for _, s := range c.takeUsers(false) {
+		s.base.Box.Put(s.changed)
+	}
 }
 
 func (c clientOf) Extend(r session.ExtensionRequest) bool { return c.host.extension.Ask(r) }

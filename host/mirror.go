@@ -21,6 +21,9 @@ func (s *Session) mirror() rpc.Session {
 	if s.info.Protocol != 0 {
 		m.Takes = &rpc.Takes{Image: s.info.Images, Audio: s.info.Audio, Resource: s.info.EmbeddedContext}
 	}
+	if s.agent != nil {
+		m.Account = s.agent.loggedIn()
+	}
 	if u := s.conv.Usage; u != nil {
 		m.Usage = &rpc.Usage{Used: int(u.Used), Size: int(u.Size)}
 		if u.Cost != nil {

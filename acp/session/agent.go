@@ -118,6 +118,8 @@ type Client interface {
 	ElicitationCompleted(id string)
 	// Works tells that the agent has begun to work by itself, or has ended to.
 	Works(sessionID string, w OwnWork)
+	// LoggedIn tells who is logged in, to what, in words for the user's eyes; "" where that is not known any more.
+	LoggedIn(accounts string)
 	// Extend serves a request of a method that the specification does not have; it reports whether somebody does.
 	Extend(r ExtensionRequest) bool
 	ReadTextFile(r ReadTextFile)

@@ -242,6 +242,10 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 		if acp.DecodeMessage(params, &n) == nil { // of an unknown one nothing comes either
 			a.client.ElicitationCompleted(string(n.ElicitationID))
 		}
+	default:
+		if accounts, ok := accountsOf(method, params); ok {
+			a.client.LoggedIn(accounts)
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ type updated struct {
 // asked is a terminal method with what it is about.
 type asked struct{ Method, SessionID, TerminalID string }
 
+// account is who is logged in.
+type account string
+
 // completed is the id of an elicitation that the user has done.
 type completed string
 
@@ -59,6 +62,7 @@ func (r *recorder) RequestPermission(p PermissionRequest) { r.events <- p }
 func (r *recorder) Elicit(e ElicitationRequest)           { r.events <- e }
 func (r *recorder) ElicitationCompleted(id string)        { r.events <- completed(id) }
 func (r *recorder) Works(id string, w OwnWork)            { r.events <- w }
+func (r *recorder) LoggedIn(accounts string)              { r.events <- account(accounts) }
 func (r *recorder) Extend(ExtensionRequest) bool          { return false }
 func (r *recorder) ReadTextFile(f ReadTextFile)           { r.events <- f }
 func (r *recorder) WriteTextFile(f WriteTextFile)         { r.events <- f }

@@ -114,6 +114,7 @@ type (
 		AgentSessionID string       `msgpack:"agent_session_id,omitempty"`
 		Error          string       `msgpack:"error,omitempty"`
 		Protocol       int          `msgpack:"protocol,omitempty"`
+		Account        string       `msgpack:"account,omitempty"` // who is logged in, in words
 		ToolCalls      int          `msgpack:"tool_calls"`
 		Permissions    int          `msgpack:"permissions"`
 		Queued         int          `msgpack:"queued"`

@@ -176,6 +176,9 @@ local function check_agents()
     if session.protocol then
       local text = '%s speaks version %d of the protocol in session %d'
       health.ok(text:format(session.agent, session.protocol, session.id))
+      if session.account then
+        health.ok(('%s is logged in: %s'):format(session.agent, session.account))
+      end
     end
   end
   if not any then

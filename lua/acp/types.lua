@@ -155,6 +155,7 @@
 ---@field state 'starting'|'auth_required'|'idle'|'running'|'requires_action'|'dead'
 ---@field stop_reason? string
 ---@field protocol? integer
+---@field account? string who is logged in, as the agent tells it
 ---@field agent_session_id? string
 ---@field auth_methods? {id: string, name: string, description: string, type: string}[]
 ---@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}

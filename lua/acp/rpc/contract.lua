@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'cf8a683c',
+  revision = 'f5ddb330',
   messages = {
     new = {
       'session',
@@ -165,6 +165,7 @@ return {
       'agent_session_id',
       'error',
       'protocol',
+      'account',
       'tool_calls',
       'permissions',
       'queued',

@@ -53,6 +53,8 @@ func TestTurnInProtocol2(t *testing.T) {
 		if got := s.LuaInt(`require('acp').sessions()[1].protocol`); got != 2 {
 			t.Errorf("the session speaks version %d", got)
 		}
+		p.Notify("_auth/status_update", obj{"authStatus": obj{"label": "API key", "detail": "KEY"}})
+		s.AwaitLua(`require('acp').sessions()[1].account == 'API key (KEY)'`)
 		s.OK(`require('acp').prompt('fix it')`)
 		s.OK(`require('acp').prompt('and then this')`)
 		asked(p, "fix it")

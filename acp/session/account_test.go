@@ -1,0 +1,33 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+)
+
+// Who is logged in reads the same, however an agent tells it, in both versions.
+func TestAccounts(t *testing.T) {
+	for params, want := range map[string]string{
+		`"_auth/status_update" {"authStatus":{"kind":"api_key","label":"Anthropic API key","detail":"ANTHROPIC_API_KEY"}}`:                                                              "Anthropic API key (ANTHROPIC_API_KEY)",
+		`"auth/status_update" {"state":"authenticated","accounts":[{"label":"Max","email":"a@b","organization":"Org","active":true},{"label":"Old","active":false},{"label":"Local"}]}`: "Max (a@b, Org), Local",
+		`"auth/status_update" {"state":"unauthenticated"}`: "",
+		`"_auth/status_update" []`:                         "",
+	} {
+		var method, body string
+		for i := 1; i < len(params); i++ {
+			if params[i] == '"' {
+				method, body = params[1:i], params[i+2:]
+				break
+			}
+		}
+		tell := fakeagent.Notify(method, body)
+		p := begun(t, tell)
+		if got := next[account](p); string(got) != want {
+			t.Errorf("%s is %q in version 1, want %q", params, got, want)
+		}
+		if got := receive(t, talkV2(t, tell).events); got != account(want) {
+			t.Errorf("%s is %q in version 2, want %q", params, got, want)
+		}
+	}
+}
