@@ -42,7 +42,7 @@ type recordedEntry struct {
 type action struct {
 	prompt string // sent this
 	stop   string // and the turn ended so
-	option string // or, without a prompt, answered a permission request with this option
+	option string // or, without a prompt, answered a permission request with this option; else the turn was the agent's own
 }
 
 // readRecording gives what the user did, in its order, and the files that the agent read.
@@ -56,6 +56,7 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 	files = map[string]string{}
 	prompts := map[string]int{}         // our requests, by id: the action
 	asked := map[string]scene.Message{} // the agent's requests, by id
+	ours := ""                          // the session's id
 	lines := bufio.NewReader(f)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -69,8 +70,13 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 		m, id := e.Msg, string(e.Msg.ID)
 		switch {
 		case m.Text("update", "state") == "idle" && m.Text("update", "stopReason") != "": // version 2 ends a turn so
+			if m.Text("sessionId") != ours {
+				continue // a sub-agent's
+			}
 			if i := slices.IndexFunc(did, func(a action) bool { return a.prompt != "" && a.stop == "" }); i >= 0 {
 				did[i].stop = m.Text("update", "stopReason")
+			} else {
+				did = append(did, action{stop: m.Text("update", "stopReason")})
 			}
 		case e.Dir == "a2c" && m.Method != "":
 			asked[id] = m
@@ -79,7 +85,7 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 				did[i].stop = m.Text("stopReason")
 			}
 		case m.Method == "session/prompt":
-			prompts[id] = len(did)
+			prompts[id], ours = len(did), m.Text("sessionId")
 			blocks, _ := m.Get("prompt").([]any)
 			first, _ := blocks[0].(obj)
 			text, _ := first["text"].(string)
@@ -132,6 +138,10 @@ func replay(s *scene.Scene, path string, did []action, files map[string]string) 
 	s.AwaitEvent("AcpSessionReady")
 	var turns []action
 	for _, a := range did {
+		if a.prompt == "" && a.option == "" {
+			turns = append(turns, a)
+			continue
+		}
 		if a.prompt == "" {
 			s.AwaitEvent("AcpPermissionRequest")
 			s.AwaitFloat()
