@@ -41,7 +41,13 @@ func NewV2(client Client) *V2 {
 }
 
 // Start gives the adapter its connection, before any call of its methods.
-func (a *V2) Start(conn *acp.Conn) { a.conn = conn }
+func (a *V2) Start(conn *acp.Conn) {
+	a.conn = conn
+	go func() {
+		<-conn.Done()
+		a.abandon(conn.Err())
+	}()
+}
 
 // capabilitiesV2 is what the client can.
 func capabilitiesV2() v2.ClientCapabilities {

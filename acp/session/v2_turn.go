@@ -3,6 +3,8 @@ package session
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
@@ -49,6 +51,16 @@ func (a *V2) finish(id v2.SessionID, t *turnV2, reason StopReason, err error) {
 	a.mu.Unlock()
 	if open {
 		t.done(reason, err)
+	}
+}
+
+// abandon ends the prompts that the agent had taken when the connection ended.
+func (a *V2) abandon(why error) {
+	a.mu.Lock()
+	turns := maps.Clone(a.turns)
+	a.mu.Unlock()
+	for id, t := range turns {
+		a.finish(id, t, "", fmt.Errorf("the turn was not ended: %w", errors.Join(acp.ErrClosed, why)))
 	}
 }
 

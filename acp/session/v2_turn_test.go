@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -347,5 +348,16 @@ func TestCancelCallInV2(t *testing.T) {
 	}
 	if !reflect.DeepEqual(sent, want) {
 		t.Errorf("sent\n%s", strings.Join(sent, "\n"))
+	}
+}
+
+// A prompt that was taken ends with the connection at the latest.
+func TestTurnOfV2EndsWithTheConnection(t *testing.T) {
+	p := talkV2(t, fakeagent.Expect("session/prompt"), fakeagent.Reply(taken), says(running))
+	p.prompt("hi")
+	receive(t, p.played)
+	p.finish()
+	if o, ok := receive(t, p.events).(outcome[StopReason]); !ok || !errors.Is(o.err, acp.ErrClosed) {
+		t.Errorf("the turn ended with %+v", o)
 	}
 }
