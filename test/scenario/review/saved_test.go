@@ -437,7 +437,7 @@ func TestADeletedSessionWaitsForNothing(t *testing.T) {
 					p.Initialize(scene.KeepsSessions(true, "resume", "delete"))
 				}
 				p.Reply(p.Expect("session/delete"), obj{})
-				s.AwaitLua(`_G.deleted == true`)
+				s.AwaitLua(`_G.deleted == true and #require('acp').sessions() == 0`)
 				s.Await("it to be forgotten", func() bool {
 					list, err := saved.List(kept(s))
 					return err == nil && len(list) == 0
