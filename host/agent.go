@@ -48,11 +48,10 @@ type agent struct {
 
 	mourned sync.Once // its end was told to somebody who does not see a chat of it
 
-	mu    sync.Mutex // guards the fields below
-	phase agentPhase
-	info  session.Info
-	// Who is logged in, see session.Client.
-	accounts string
+	mu       sync.Mutex // guards the fields below
+	phase    agentPhase
+	info     session.Info
+	accounts string                      // who is logged in, see session.Client
 	waiting  []func(session.Info, error) // for the answer to initialize
 	routes   map[string]*Session         // by the agent's session id
 	unnamed  int                         // how many session/new are not answered yet

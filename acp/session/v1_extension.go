@@ -258,6 +258,10 @@ func (q question) chosen(answer ElicitationAnswer) (list []string) {
 func (a *V1) askQuestions(
 	r *acp.Request, id v1.SessionID, call v1.ToolCallID, title string, list []question, other bool, reply func(ElicitationAnswer),
 ) {
+	if len(list) == 0 {
+		r.ReplyError(&acp.Error{Code: acp.CodeInvalidParams, Message: r.Method + " asks nothing"})
+		return
+	}
 	a.interrupt(id)
 	form := &Form{}
 	properties := map[string]any{}
@@ -298,10 +302,6 @@ func (a *V1) askQuestions(
 		message = list[0].text
 	case title == "":
 		message = fmt.Sprintf("%d questions", len(list))
-	}
-	if len(list) == 0 {
-		r.ReplyError(&acp.Error{Code: acp.CodeInvalidParams, Message: r.Method + " asks nothing"})
-		return
 	}
 	a.client.Elicit(ElicitationRequest{
 		Context: r.Context(), SessionID: string(id), ToolCallID: string(call), Message: message, Form: form, Reply: reply,

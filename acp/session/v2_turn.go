@@ -91,11 +91,11 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	switch {
 	case begins:
 		a.client.Works(string(id), OwnWork{})
+	case idle && taken: // also of a prompt that has come into work of the agent's own
+		a.idle(id, t, u)
 	case ends:
 		reason, err := stopV2(u)
 		a.client.Works(string(id), OwnWork{Ended: true, StopReason: reason, Err: err})
-	case idle && taken:
-		a.idle(id, t, u)
 	}
 }
 

@@ -152,6 +152,18 @@ func TestOwnWorkOfV2(t *testing.T) {
 	}
 }
 
+// A prompt that comes into such work while nobody has heard of it yet ends with it.
+func TestPromptIntoOwnWorkOfV2(t *testing.T) {
+	p := talkV2(t, says(running), fakeagent.Expect("session/prompt"), says(echoed), fakeagent.Reply(taken), says(idle))
+	if w, ok := receive(t, p.events).(OwnWork); !ok || w.Ended {
+		t.Errorf("the work is told as %+v", w)
+	}
+	p.prompt("hi")
+	if got, want := p.story(), "user+u:hi\nend end_turn <nil>"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Messages grow and are replaced by their ids.
 func TestMessagesOfV2(t *testing.T) {
 	p := talkV2(t,
