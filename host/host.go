@@ -25,6 +25,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/policy"
+	"github.com/acp-nvim/acp-nvim/host/registry"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -43,6 +44,7 @@ type Host struct {
 	blobs     *blobs.Folder
 	follow    *follow.Window
 	extension *extension.Requests
+	registry  *registry.Registry
 	overlaps  reviewui.Overlaps
 	marks     *reviewui.Marks
 	store     *checkpoint.Store // nil for none
@@ -112,6 +114,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.extension = extension.New(h.editor.Post)
+	h.registry = newRegistry(h, o.Data)
 	h.saves = newSaves(h, o.Data)
 	h.follow = newFollowWindow(h)
 	h.marks = newMarks(h)

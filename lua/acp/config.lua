@@ -228,6 +228,15 @@ M.schema = {
     doc = 'MCP servers for all agents, see |acp-mcp|.',
   },
   {
+    key = 'registry',
+    type = 'string|false',
+    default = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json',
+    check = type_of('string', 'boolean'),
+    expected = 'a URL, or false',
+    doc = 'Where the index of agents is, see |acp-agents-page|; `false` keeps the plugin off the '
+      .. 'network.',
+  },
+  {
     key = 'keys',
     type = 'acp.Keys',
     default = {
@@ -285,6 +294,15 @@ M.schema = {
       page_keep = 'a',
       page_reject = 'x',
       page_comment = 'c',
+      agent_start = '<CR>',
+      agent_install = 'i',
+      agent_pin = 'p',
+      agent_rollback = 'b',
+      agent_remove = 'x',
+      agent_page = 'gx',
+      agent_refresh = 'r',
+      agent_cancel = '<C-c>',
+      agent_close = 'q',
       history_previous = '<C-p>',
       history_next = '<C-n>',
     },
@@ -379,6 +397,15 @@ M.words = {
   page_keep = 'keep the hunk, the lines, the file or all',
   page_reject = 'refuse the hunk, the lines, the file or all',
   page_comment = 'comment on the lines',
+  agent_start = 'start the agent',
+  agent_install = 'install the agent, or its newest version',
+  agent_pin = 'pin the version, or unpin it',
+  agent_rollback = 'go back to the version before',
+  agent_remove = 'remove the agent',
+  agent_page = "open the agent's page",
+  agent_refresh = 'get the index of agents anew',
+  agent_cancel = 'cancel the installation',
+  agent_close = 'close the page',
   history_previous = 'bring back the prompt sent before',
   history_next = 'bring back the prompt sent after, then the draft',
 }
@@ -525,6 +552,7 @@ local function build(opts)
       agents[name] = merged
     end
   end
+  require('acp.installed').add(agents, config.agents)
   config.agents = agents
   if config.agent and config.agent ~= 'demo' and not agents[config.agent] then
     table.insert(wrong, ('agent: there is no agent %q'):format(config.agent))
