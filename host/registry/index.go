@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -183,6 +184,10 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 		return safe(next)
 	}}
 	answer, err := client.Do(request)
+	var failed *neturl.Error
+	if errors.As(err, &failed) {
+		return nil, failed.Err // whoever asked says for what
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -393,8 +393,14 @@ sub.traffic = {
 }
 
 sub.build = {
-  run = function()
-    require('acp.build').run()
+  run = function(args)
+    if args ~= '' and args ~= 'download' then
+      return warn(':Acp build takes nothing, or download')
+    end
+    require('acp.build').run(args)
+  end,
+  complete = function()
+    return { 'download' }
   end,
 }
 

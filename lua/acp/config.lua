@@ -328,16 +328,19 @@ M.schema = {
     default = { command = nil, log_level = 'info' },
     check = type_of('table'),
     part = function(key, value)
-      if key == 'command' then
+      if key == 'url' then
+        return type(value) ~= 'string' and 'a URL' or nil
+      elseif key == 'command' then
         return not (strings(value) and #value > 0) and 'a list of strings' or nil
       end
       local levels = { 'debug', 'info', 'warn', 'error' }
       return not vim.tbl_contains(levels, value) and "'debug', 'info', 'warn' or 'error'" or nil
     end,
-    parts = { 'command', 'log_level' },
-    expected = 'a table with command (a list of strings) '
-      .. "and log_level ('debug', 'info', 'warn', 'error')",
-    doc = 'The host program: its command and how much it logs.',
+    parts = { 'command', 'log_level', 'url' },
+    expected = 'a table with command (a list of strings), '
+      .. "log_level ('debug', 'info', 'warn', 'error') and url",
+    doc = 'The host program: its command, how much it logs, and the folder on the web from which '
+      .. '`:Acp build` downloads it where there is no Go.',
   },
 }
 
@@ -441,7 +444,7 @@ local function check_agent(name, agent)
     return ('%s: expected a table, got %s'):format(where, type(agent))
   end
   local builtin = require('acp.agents')[name]
-  if agent.command == nil and not builtin then
+  if agent.command == nil and not builtin and not require('acp.installed').has(name) then
     return ('%s.command: expected a list of strings, got nothing'):format(where)
   end
   if agent.command ~= nil and (not strings(agent.command) or #agent.command == 0) then

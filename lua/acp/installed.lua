@@ -68,6 +68,13 @@ function M.as_locked(agent)
   return vim.tbl_extend('force', agent, other, { title = agent.title })
 end
 
+---Whether an agent is installed.
+---@param id string
+---@return boolean
+function M.has(id)
+  return vim.uv.fs_stat(vim.fs.joinpath(M.folder(), id, 'current.json')) ~= nil
+end
+
 ---Adds what is installed to the agents. One on the PATH comes first, and one of the configuration.
 ---@param agents table<string, acp.Agent>
 ---@param configured table<string, table>
@@ -82,7 +89,7 @@ function M.add(agents, configured)
     local launch = current and M.launch(id, current.version)
     local name = names[id]
     local builtin = name and agents[name]
-    if launch and not configured[id] then
+    if launch and not (configured[id] and configured[id].command) then
       local free = builtin
         and not (configured[name] and configured[name].command)
         and vim.fn.executable(builtin.command[1]) == 0
@@ -93,7 +100,7 @@ function M.add(agents, configured)
       end
       if name ~= id then
         local same = builtin and { login = builtin.login, same_as = free and name or nil } or {}
-        agents[id] = vim.tbl_extend('force', launch, same)
+        agents[id] = vim.tbl_extend('force', launch, same, configured[id] or {})
       end
     end
   end

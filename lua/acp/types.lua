@@ -52,7 +52,8 @@
 ---@field keys? acp.Keys
 ---Whether your font has the icons of a Nerd Font.
 ---@field nerd_font? boolean
----The host program: its command and how much it logs.
+---The host program: its command, how much it logs, and the folder on the
+---web from which `:Acp build` downloads it where there is no Go.
 ---@field host? acp.HostConfig
 
 ---False is no key.

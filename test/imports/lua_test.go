@@ -13,7 +13,7 @@ import (
 // layers are the folders of lua/acp and the modules beside them, from the ground up: a module may know those of its own
 // folder and of the layers below.
 var layers = [][]string{
-	{"agents", "installed", "mcp", "notify", "types"},
+	{"agents", "installed", "mcp", "notify", "release", "types"},
 	{"config"},
 	{"rpc", "ui"},
 	{"attention", "extension", "files", "follow", "policy", "traffic"},

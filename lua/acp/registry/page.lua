@@ -54,6 +54,7 @@ local function draw()
     return
   end
   local win = vim.fn.bufwinid(buf)
+  local before = win ~= -1 and rows[api.nvim_win_get_cursor(win)[1]]
   local width = (win ~= -1 and api.nvim_win_get_width(win) or vim.o.columns) - 1
   local wrap = require('acp.ui.wrap')
   local lines, marks = {}, {}
@@ -65,7 +66,7 @@ local function draw()
   local dated = about and (' · index of %s'):format(about.date) or ' · …'
   head('Agents' .. dated .. ' · g? lists the keys')
   if about and about.failure then
-    table.insert(lines, wrap.cut('The index is not got anew: ' .. about.failure, width))
+    table.insert(lines, wrap.cut('This is the last index that came: ' .. about.failure, width))
     table.insert(marks, { #lines - 1, 0, #lines[#lines], 'WarningMsg' })
   end
   local locked = require('acp.installed').locked()
@@ -99,6 +100,11 @@ local function draw()
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
+  for row, agent in pairs(before and rows or {}) do
+    if agent.id == before.id then
+      api.nvim_win_set_cursor(win, { row, 2 })
+    end
+  end
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   for _, m in ipairs(marks) do
     api.nvim_buf_set_extmark(buf, space, m[1], m[2], { end_col = m[3], hl_group = m[4] })

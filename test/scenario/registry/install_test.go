@@ -172,7 +172,7 @@ func TestPage(t *testing.T) {
 		s.Keys("/Tiny<CR>i")
 		s.AwaitNotification("Tiny Agent 1.0.0 is installed")
 		page("Demo")
-		s.Keys("gg/Tiny<CR>p")
+		s.Keys("p") // the cursor is where the agent is
 		page("1.0.0 · pinned")
 		s.Keys("i")
 		s.AwaitNotification("is pinned")
@@ -216,7 +216,7 @@ func TestNoNetwork(t *testing.T) {
 		s.RecordNotifications()
 		s.Configure(`c.registry = 'http://127.0.0.1:1/index.json'`)
 		s.Command("Acp agents")
-		s.AwaitLua(`vim.bo.filetype == 'acp-agents' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('The index is not got anew', 1, true) ~= nil`)
+		s.AwaitLua(`vim.bo.filetype == 'acp-agents' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('This is the last index that came', 1, true) ~= nil`)
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('Claude Agent', 1, true) ~= nil`)
 		s.Lua(nil, `vim.g.acp = vim.tbl_extend('force', vim.g.acp, { registry = false }); require('acp.config').reset()`)
 		s.Keys("r")
