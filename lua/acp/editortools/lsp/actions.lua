@@ -1,0 +1,147 @@
+---Code actions: listed under ids that hold as long as the text is the same, and what they would
+---change.
+local M = {}
+
+local api = vim.api
+local edits = require('acp.editortools.lsp.edits')
+local servers = require('acp.editortools.lsp.servers')
+
+---@class acp.CodeAction
+---@field client integer
+---@field action table
+---@field buf integer
+---@field tick integer
+
+---@type table<string, acp.CodeAction>
+local offered = {}
+local last = 0
+
+---Gives the actions of answers ids; those before them no longer hold.
+---@param answers acp.ServerAnswer[]
+---@param buf integer
+---@return {id: string, title: string, kind?: string}[]
+function M.offer(answers, buf)
+  offered = {}
+  local list = {}
+  for _, answer in ipairs(answers) do
+    for _, action in ipairs(type(answer.result) == 'table' and answer.result or {}) do
+      if not action.disabled then
+        last = last + 1
+        local id = 'a' .. last
+        offered[id] = {
+          client = answer.client.id,
+          action = action,
+          buf = buf,
+          tick = vim.b[buf].changedtick,
+        }
+        table.insert(list, { id = id, title = action.title, kind = action.kind })
+      end
+    end
+  end
+  return list
+end
+
+---Runs a command of a server, and takes what it would change instead of changing it.
+---@param client vim.lsp.Client
+---@param command table
+---@param buf integer
+---@param limit integer
+---@param done fun(found: table[]?, err: string?)
+---@return fun() cancel
+local function run_command(client, command, buf, limit, done)
+  if vim.lsp.commands[command.command] or client.commands[command.command] then
+    done(nil, 'this action runs a command of the editor, which agents cannot')
+    return function() end
+  end
+  local found, failure = {}, nil
+  local before = client.handlers['workspace/applyEdit']
+  local shows = client.handlers['window/showDocument']
+  client.handlers['window/showDocument'] = function()
+    return { success = false } -- the user is not taken anywhere
+  end
+  client.handlers['workspace/applyEdit'] = function(_, params)
+    local list, err = edits.of(params.edit, client.offset_encoding)
+    failure = failure or err
+    vim.list_extend(found, list or {})
+    return { applied = err == nil }
+  end
+  local function restore()
+    client.handlers['workspace/applyEdit'] = before
+    client.handlers['window/showDocument'] = shows
+  end
+  local stop = servers.ask(
+    { client },
+    'workspace/executeCommand',
+    function()
+      return { command = command.command, arguments = command.arguments }
+    end,
+    buf,
+    limit,
+    function(_, partial)
+      restore()
+      if failure or partial then
+        return done(nil, failure or 'the language server has not done it')
+      end
+      done(found)
+    end
+  )
+  return function()
+    restore()
+    stop()
+  end
+end
+
+---What an action would change.
+---@param id string
+---@param limit integer in ms
+---@param done fun(found: table[]?, err: string?)
+---@return fun() cancel
+function M.edits(id, limit, done)
+  local stop = function() end
+  local known = offered[id]
+  local client = known and vim.lsp.get_client_by_id(known.client)
+  if not known or not client then
+    done(nil, ('there is no action %s: ask code_actions first'):format(id))
+    return stop
+  elseif not api.nvim_buf_is_valid(known.buf) or vim.b[known.buf].changedtick ~= known.tick then
+    done(nil, 'the text has changed since: ask code_actions again')
+    return stop
+  end
+  ---@param action table
+  local function apply(action)
+    local found, err = {}, nil
+    if action.edit then
+      found, err = edits.of(action.edit, client.offset_encoding)
+    end
+    local command = type(action.command) == 'table' and action.command
+      or type(action.command) == 'string' and action
+    if not found or not command then
+      return done(found, err)
+    end
+    stop = run_command(client, command, known.buf, limit, function(more, failure)
+      done(more and vim.list_extend(found, more), failure)
+    end)
+  end
+  local action = known.action
+  if not action.edit and servers.can(client, 'codeAction/resolve', known.buf) then
+    stop = servers.ask(
+      { client },
+      'codeAction/resolve',
+      function()
+        return action
+      end,
+      known.buf,
+      limit,
+      function(answers)
+        apply(answers[1] and answers[1].result or action)
+      end
+    )
+  else
+    apply(action)
+  end
+  return function()
+    stop()
+  end
+end
+
+return M

@@ -1,0 +1,287 @@
+---The language servers of a file: the file is opened for them where no buffer has it, and all of
+---them are asked at once.
+local M = {}
+
+local api = vim.api
+local new = vim.fn.has('nvim-0.11') == 1
+
+---How long a server may take to appear where a file was just opened for it, and to start, in ms.
+local appears, starts = 500, 10000
+---After how long without a question a file that was opened for the servers is closed, in ms.
+local idle = 60000
+---How large a file may be that is opened for them, in bytes.
+local largest = 5 * 1024 * 1024
+
+---@type table<integer, uv.uv_timer_t> what closes the buffers that were opened here
+local closing = {}
+
+---@param buf integer
+local function close(buf)
+  closing[buf]:close()
+  closing[buf] = nil
+  local ours = api.nvim_buf_is_valid(buf)
+    and not vim.bo[buf].buflisted
+    and not vim.bo[buf].modified
+    and #vim.fn.win_findbuf(buf) == 0
+  if ours then
+    api.nvim_buf_delete(buf, { force = false })
+  end
+end
+
+---@param buf integer
+local function close_later(buf)
+  closing[buf] = closing[buf] or vim.uv.new_timer()
+  closing[buf]:start(
+    idle,
+    0,
+    vim.schedule_wrap(function()
+      if closing[buf] then
+        close(buf)
+      end
+    end)
+  )
+end
+
+---Opens a file without a window. The user's autocommands for it run: they start the servers.
+---@param path string
+---@return integer? buf, string? err
+local function open(path)
+  local stat = vim.uv.fs_stat(path)
+  if not stat or stat.type ~= 'file' then
+    return nil, 'there is no such file'
+  elseif stat.size > largest then
+    return nil, 'the file is too large to be opened for the language servers'
+  end
+  local alternate = vim.fn.bufnr('#')
+  local buf = vim.fn.bufadd(path)
+  vim.bo[buf].swapfile = false -- nobody is asked about one
+  local ok, err = pcall(vim.fn.bufload, buf)
+  if not ok then
+    return nil, ('the file cannot be opened: %s'):format(err)
+  end
+  if vim.bo[buf].filetype == '' then
+    local filetype = vim.filetype.match({ buf = buf })
+    if filetype then
+      vim.bo[buf].filetype = filetype
+    end
+  end
+  if vim.fn.bufnr('#') ~= alternate and alternate > 0 then
+    vim.fn.setreg('#', alternate)
+  end
+  api.nvim_create_autocmd('BufWinEnter', {
+    buffer = buf,
+    once = true,
+    desc = 'A file that was opened for the language servers is shown',
+    callback = function()
+      vim.bo[buf].swapfile = vim.go.swapfile
+    end,
+  })
+  close_later(buf)
+  return buf
+end
+
+---@param buf? integer
+---@return vim.lsp.Client[]
+function M.of(buf)
+  return vim.lsp.get_clients({ bufnr = buf })
+end
+
+---@param client vim.lsp.Client
+---@param method string
+---@param buf? integer
+---@return boolean
+function M.can(client, method, buf)
+  if new then
+    return client:supports_method(method, buf)
+  end
+  ---@diagnostic disable-next-line: param-type-mismatch, missing-parameter
+  return client.supports_method(method, { bufnr = buf })
+end
+
+---Whether a server is about to be there.
+---@return boolean
+local function one_starts()
+  local ok, list = pcall(vim.lsp.get_clients, { _uninitialized = true })
+  if ok then
+    for _, client in ipairs(list) do
+      if not client.initialized then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+---The buffer of a file, when its servers are there.
+---@param path string
+---@param limit integer in ms
+---@param done fun(buf?: integer, err?: string) once, unless it is given up
+---@return fun() cancel
+function M.ready(path, limit, done)
+  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\{},$') .. '$')
+  local fresh = false
+  if buf == -1 or not api.nvim_buf_is_loaded(buf) then
+    local err
+    buf, err = open(path)
+    if not buf then
+      done(nil, err)
+      return function() end
+    end
+    fresh = true
+  elseif closing[buf] then
+    close_later(buf)
+  end
+  if #M.of(buf) > 0 then
+    done(buf)
+    return function() end
+  end
+  local timer = assert(vim.uv.new_timer())
+  local group = api.nvim_create_augroup(('acp_servers_%d_%d'):format(buf, vim.uv.hrtime()), {})
+  local over = false
+  local function stop()
+    if over then
+      return false
+    end
+    over = true
+    timer:close()
+    api.nvim_del_augroup_by_id(group)
+    return true
+  end
+  local function finish()
+    if stop() then
+      if #M.of(buf) > 0 then
+        return done(buf)
+      end
+      local filetype = vim.bo[buf].filetype
+      done(
+        nil,
+        ('no language server for this file (%s)'):format(
+          filetype == '' and 'of no known type' or 'filetype ' .. filetype
+        )
+      )
+    end
+  end
+  api.nvim_create_autocmd('LspAttach', {
+    group = group,
+    buffer = buf,
+    desc = 'A language server has come that a tool waits for',
+    callback = vim.schedule_wrap(finish),
+  })
+  timer:start(
+    (fresh or one_starts()) and math.min(appears, limit) or 0,
+    0,
+    vim.schedule_wrap(function()
+      if over then
+        return
+      elseif one_starts() then
+        timer:start(math.min(starts, limit), 0, vim.schedule_wrap(finish))
+      else
+        finish()
+      end
+    end)
+  )
+  return stop
+end
+
+---@class acp.ServerAnswer
+---@field client vim.lsp.Client
+---@field result any
+---@field err? string
+
+---Asks servers at once. What has not come within the limit is given up.
+---@param clients vim.lsp.Client[]
+---@param method string
+---@param params fun(client: vim.lsp.Client): table
+---@param buf integer
+---@param limit integer in ms
+---@param done fun(answers: acp.ServerAnswer[], partial: boolean) once, unless it is given up
+---@return fun() cancel
+function M.ask(clients, method, params, buf, limit, done)
+  local answers, waiting, count = {}, {}, 0
+  local over, partial = false, false
+  local timer = assert(vim.uv.new_timer())
+  local group = api.nvim_create_augroup(('acp_ask_%d'):format(vim.uv.hrtime()), {})
+  local function stop()
+    if over then
+      return false
+    end
+    over = true
+    timer:close()
+    pcall(api.nvim_del_augroup_by_id, group)
+    for client, id in pairs(waiting) do
+      if new then
+        client:cancel_request(id)
+      else
+        ---@diagnostic disable-next-line: param-type-mismatch, missing-parameter
+        client.cancel_request(id)
+      end
+    end
+    return true
+  end
+  local function finish()
+    if stop() then
+      done(answers, partial)
+    end
+  end
+  ---@param client vim.lsp.Client
+  ---@param answer? acp.ServerAnswer
+  local function came(client, answer)
+    if over or waiting[client] == nil then
+      return
+    end
+    waiting[client] = nil
+    count = count - 1
+    if answer and not answer.err then
+      table.insert(answers, answer)
+    else
+      partial = true
+    end
+    if count == 0 then
+      vim.schedule(finish)
+    end
+  end
+  for _, client in ipairs(clients) do
+    local function handler(err, result)
+      local text = err and (err.message or tostring(err)) or nil
+      came(client, { client = client, result = result, err = text })
+    end
+    waiting[client], count = 0, count + 1
+    local ok, id
+    if new then
+      ok, id = client:request(method, params(client), handler, buf)
+    else
+      ---@diagnostic disable-next-line: param-type-mismatch, missing-parameter
+      ok, id = client.request(method, params(client), handler, buf)
+    end
+    if not ok then
+      came(client)
+    elseif waiting[client] then
+      waiting[client] = id
+    end
+  end
+  if count == 0 then
+    vim.schedule(finish)
+  end
+  api.nvim_create_autocmd('LspDetach', {
+    group = group,
+    desc = 'A language server has gone that a tool waits for',
+    callback = function(event)
+      for client in pairs(waiting) do
+        if client.id == event.data.client_id then
+          came(client)
+        end
+      end
+    end,
+  })
+  timer:start(
+    limit,
+    0,
+    vim.schedule_wrap(function()
+      partial = true
+      finish()
+    end)
+  )
+  return stop
+end
+
+return M
