@@ -20,6 +20,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/blobs"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/extension"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
@@ -44,6 +45,7 @@ type Host struct {
 	follow    *follow.Window
 	extension *extension.Requests
 	overlaps  reviewui.Overlaps
+	tools     *editortools.Server // of agents
 	marks     *reviewui.Marks
 	store     *checkpoint.Store // nil for none
 	over      context.Context   // ends when Neovim leaves
@@ -115,6 +117,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	h.saves = newSaves(h, o.Data)
 	h.follow = newFollowWindow(h)
 	h.marks = newMarks(h)
+	h.tools = newEditorTools(h)
 	return h
 }
 
@@ -260,6 +263,7 @@ func (h *Host) shutdown() {
 		s.base.Box.Put(s.close)
 	}
 	h.loops.Wait()
+	h.tools.Close()
 	h.follow.Close()
 	for _, a := range agents {
 		h.background(a.end)

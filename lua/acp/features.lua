@@ -34,6 +34,8 @@ local of_features = {
   terminals = { 'acp.terminal.view', 'set', 'list' },
   terminal_output = { 'acp.terminal.view', 'output' },
   jump = { 'acp.follow.window', 'jump' },
+  editor_tool = { 'acp.editortools', 'run' },
+  cancel_editor_tool = { 'acp.editortools', 'cancel', 'id' },
   extension_request = { 'acp.extension.requests', 'serve' },
 }
 
@@ -157,4 +159,5 @@ host.started:add(function()
     connect()
   end
   require('acp.policy.rules').send()
+  require('acp.editortools').offer()
 end)

@@ -45,6 +45,7 @@ func open(t *testing.T, n *nvimtest.Nvim) *Scene {
 		  agent = 'puppet',
 		  agents = { puppet = { title = 'Puppet', command = { self }, env = { `+puppetEnv+` = socket } } },
 		  host = { command = { host } },
+		  editor = { tools = false },
 		}`, Host, Self, s.stage.socket)
 	return s
 }

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'f5ddb330',
+  revision = 'eb3086c5',
   messages = {
     new = {
       'session',
@@ -109,6 +109,19 @@ return {
     list_refused = { 'callback', 'name' },
     recover = { 'id', 'which' },
     follow_state = { 'what', 'activity', 'jump' },
+    editor_tools = { 'tools', 'tasks', 'own', 'folder' },
+    editor_tool_done = {
+      'id',
+      'err',
+      'places',
+      'diagnostics',
+      'text',
+      'actions',
+      'edits',
+      'files',
+      'partial',
+      'servers',
+    },
   },
   operations = {
     hello = { 'revision', 'version', 'groups' },
@@ -181,6 +194,7 @@ return {
       'commands',
       'lacks',
       'left_out',
+      'editor_tools',
       'unsaved',
       'plan',
     },
@@ -212,5 +226,21 @@ return {
     unsaved_bufs = {},
     unfinished = { 'list' },
     buffers = { 'fn', 'args' },
+    editor_tool = {
+      'id',
+      'tool',
+      'path',
+      'line',
+      'symbol',
+      'column',
+      'query',
+      'severity',
+      'wait_ms',
+      'limit_ms',
+      'action',
+      'new_name',
+      'own',
+    },
+    cancel_editor_tool = { 'id' },
   },
 }
