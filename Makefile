@@ -9,7 +9,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 export GOFLAGS += -buildvcs=false
 
 build: ## Build the host into bin/; needs only Go
-	go build -ldflags '-X main.version=$(VERSION)' -o bin/acp-nvim ./cmd/acp-nvim
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/acp-nvim ./cmd/acp-nvim
 
 demo: build ## Show a whole turn with the built-in demo agent in a Neovim
 	scripts/demo.sh

@@ -29,11 +29,12 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // Name is the server's name, with which agents name its tools.
-const Name = "nvim"
+const Name = sentence.Server
 
 const (
 	tokenPatience = 5 * time.Second // for a client to say its token

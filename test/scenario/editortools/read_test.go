@@ -11,10 +11,10 @@ import (
 // An agent reads what the user sees: which files are open, and their unsaved text.
 func TestOpenFilesAndUnsavedText(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		s.WriteFile("a.txt", "one\ntwo\nthree\n")
+		path := s.WriteFile("a.txt", "one\ntwo\nthree\n")
 		s.Command("edit a.txt")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'unsaved' })`)
-		p, e := begin(t, s, `{ tools = 'read' }`)
+		p, e := begin(t, s, `{ tools = 'read' }; c.unsaved = 'ignore'`)
 		c := connect(t, e)
 		fails(t, <-start(t.Context(), c, "open_files", nil, nil), "no turn of this agent runs")
 		turn := s.Prompt(p, "Look")
@@ -23,7 +23,7 @@ func TestOpenFilesAndUnsavedText(t *testing.T) {
 		says(t, c, "read_buffer", obj{"path": "a.txt", "first": 2, "last": 2}, "lines 2 to 2 of 3:\nunsaved\n")
 		fails(t, <-start(t.Context(), c, "read_buffer", obj{}, nil), "path")
 		fails(t, <-start(t.Context(), c, "read_buffer", obj{"path": "none.txt"}, nil), "none.txt")
-		if got := s.ReadFile("a.txt"); got != "one\ntwo\nthree\n" {
+		if got := s.ReadFile(path); got != "one\ntwo\nthree\n" {
 			t.Errorf("the disk has %q", got)
 		}
 		p.EndTurn(turn)
@@ -65,12 +65,14 @@ func TestPrivateFilesAreAskedAbout(t *testing.T) {
 		s.AwaitPermissions(1)
 		s.Respond(1, "reject")
 		fails(t, <-got, "did not allow")
+		s.AwaitPermissions(0)
 		got = start(t.Context(), c, "read_buffer", obj{"path": outside}, nil)
 		s.AwaitPermissions(1)
 		s.Respond(1, "allow")
 		if a := <-got; a.failed || !strings.Contains(a.text, "out\n") {
 			t.Errorf("the answer is %+v", a)
 		}
+		s.AwaitPermissions(0)
 		// The turn's end gives up what waits.
 		got = start(t.Context(), c, "read_buffer", obj{"path": ".env"}, nil)
 		s.AwaitPermissions(1)
