@@ -26,6 +26,7 @@ type tool struct {
 	name, about string
 	effect      effect
 	params      []param
+	servers     bool // the language servers answer
 	run         func(ctx context.Context, c *call) (string, error)
 }
 
@@ -52,25 +53,25 @@ var own = []tool{
 		{name: "first", kind: "integer", about: "The first line, from 1.", optional: true},
 		{name: "last", kind: "integer", about: "The last line.", optional: true},
 	}, run: readBuffer},
-	{name: "diagnostics", about: "Errors and warnings of the language servers, in one file or in all that are known. Waits until the servers have seen the newest text.", params: []param{
+	{name: "diagnostics", servers: true, about: "Errors and warnings of the language servers, in one file or in all that are known. Waits until the servers have seen the newest text.", params: []param{
 		{name: "path", kind: "string", about: "The file, relative to the working folder; without it all files.", optional: true},
 		{name: "severity", kind: "string", about: "The least severity.", optional: true, values: []string{"error", "warning", "info", "hint"}},
 		{name: "wait_ms", kind: "integer", about: "How long to wait for the servers, in milliseconds.", optional: true},
 	}, run: diagnostics},
-	{name: "definition", about: "Where a symbol is defined.", params: atSymbol, run: placesOf},
-	{name: "declaration", about: "Where a symbol is declared.", params: atSymbol, run: placesOf},
-	{name: "type_definition", about: "Where the type of a symbol is defined.", params: atSymbol, run: placesOf},
-	{name: "implementation", about: "What implements an interface or a method.", params: atSymbol, run: placesOf},
-	{name: "references", about: "All places where a symbol is used. Exact, where a text search also finds other things of that name.", params: atSymbol, run: placesOf},
-	{name: "incoming_calls", about: "Which functions call a function.", params: atSymbol, run: placesOf},
-	{name: "outgoing_calls", about: "Which functions a function calls.", params: atSymbol, run: placesOf},
-	{name: "hover", about: "The type and the documentation of a symbol.", params: atSymbol, run: textOf},
-	{name: "signature", about: "The parameters of the function that is called at a symbol.", params: atSymbol, run: textOf},
-	{name: "symbols", about: "The outline of a file: its functions, types and so on, with their lines.", params: []param{pathParam}, run: symbols},
-	{name: "workspace_symbols", about: "Finds symbols of the whole project by a part of their name.", params: []param{
+	{name: "definition", servers: true, about: "Where a symbol is defined.", params: atSymbol, run: placesOf},
+	{name: "declaration", servers: true, about: "Where a symbol is declared.", params: atSymbol, run: placesOf},
+	{name: "type_definition", servers: true, about: "Where the type of a symbol is defined.", params: atSymbol, run: placesOf},
+	{name: "implementation", servers: true, about: "What implements an interface or a method.", params: atSymbol, run: placesOf},
+	{name: "references", servers: true, about: "All places where a symbol is used. Exact, where a text search also finds other things of that name.", params: atSymbol, run: placesOf},
+	{name: "incoming_calls", servers: true, about: "Which functions call a function.", params: atSymbol, run: placesOf},
+	{name: "outgoing_calls", servers: true, about: "Which functions a function calls.", params: atSymbol, run: placesOf},
+	{name: "hover", servers: true, about: "The type and the documentation of a symbol.", params: atSymbol, run: textOf},
+	{name: "signature", servers: true, about: "The parameters of the function that is called at a symbol.", params: atSymbol, run: textOf},
+	{name: "symbols", servers: true, about: "The outline of a file: its functions, types and so on, with their lines.", params: []param{pathParam}, run: symbols},
+	{name: "workspace_symbols", servers: true, about: "Finds symbols of the whole project by a part of their name.", params: []param{
 		{name: "query", kind: "string", about: "A part of the name."},
 	}, run: placesOf},
-	{name: "code_actions", about: "What the language servers offer to do at a line, as quick fixes and refactorings.", params: []param{pathParam, lineParam}, run: codeActions},
+	{name: "code_actions", servers: true, about: "What the language servers offer to do at a line, as quick fixes and refactorings.", params: []param{pathParam, lineParam}, run: codeActions},
 	{name: "selection", about: "What the user has selected last, with its place.", run: selection},
 	{name: "quickfix", about: "The user's quickfix list, as of their last build or search.", run: placesOf},
 	{name: "changes", about: "Which of your changes the user has not reviewed yet.", run: changes},
@@ -78,12 +79,12 @@ var own = []tool{
 		{name: "topic", kind: "string", about: "A help tag, as of :help."},
 	}, run: help},
 	{name: "show", about: "Shows a place to the user, in the window in which they follow you, if there is one.", effect: shows, params: []param{pathParam, lineParam}, run: show},
-	{name: "rename", about: "Renames a symbol everywhere it is used. The user is asked once for all files.", effect: writes, params: append(slices.Clone(atSymbol),
+	{name: "rename", servers: true, about: "Renames a symbol everywhere it is used. The user is asked once for all files.", effect: writes, params: append(slices.Clone(atSymbol),
 		param{name: "new_name", kind: "string", about: "The new name."}), run: edit},
-	{name: "apply_code_action", about: "Does what code_actions has offered.", effect: writes, params: []param{
+	{name: "apply_code_action", servers: true, about: "Does what code_actions has offered.", effect: writes, params: []param{
 		{name: "id", kind: "string", about: "The id that code_actions has given it."},
 	}, run: edit},
-	{name: "format", about: "Formats a file as the user's editor does.", effect: writes, params: []param{pathParam}, run: edit},
+	{name: "format", servers: true, about: "Formats a file as the user's editor does.", effect: writes, params: []param{pathParam}, run: edit},
 	{name: "run_task", about: "Runs one of the user's tasks in a terminal that they see, and returns its output.", effect: writes, params: []param{
 		{name: "name", kind: "string", about: "The task."},
 	}, run: runTask},
@@ -94,6 +95,7 @@ func offered(offer rpc.EditorTools) (list []tool) {
 	has := func(name string) bool { return slices.Contains(offer.Tools, name) }
 	for _, t := range own {
 		switch {
+		case t.servers && !offer.Servers:
 		case t.name == "run_task" && len(offer.Tasks) == 0:
 		case t.name == "help": // only where it is named
 			if has(t.name) {

@@ -806,10 +806,11 @@ type (
 type (
 	// EditorTools tells which tools the user wants agents to have.
 	EditorTools struct {
-		Tools  []string   `msgpack:"tools"` // by their names; none: agents get no server
-		Tasks  []Task     `msgpack:"tasks"`
-		Own    []UserTool `msgpack:"own"`    // of acp.tool()
-		Folder string     `msgpack:"folder"` // of what lives as long as Neovim, that only the user can open
+		Tools   []string   `msgpack:"tools"` // by their names; none: agents get no server
+		Tasks   []Task     `msgpack:"tasks"`
+		Own     []UserTool `msgpack:"own"`     // of acp.tool()
+		Servers bool       `msgpack:"servers"` // Neovim can ask the language servers for them
+		Folder  string     `msgpack:"folder"`  // of what lives as long as Neovim, that only the user can open
 	}
 	// Task is a command that the user lets agents run by its name.
 	Task struct {

@@ -36,6 +36,7 @@ function M.offer()
     tools = tools,
     tasks = tasks,
     own = vim.tbl_map(told, own),
+    servers = (pcall(require, 'acp.editortools.lsp')),
     folder = vim.fn.fnamemodify(vim.fn.tempname(), ':h'),
   })
 end

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'eb3086c5',
+  revision = '4dbab94d',
   messages = {
     new = {
       'session',
@@ -109,7 +109,7 @@ return {
     list_refused = { 'callback', 'name' },
     recover = { 'id', 'which' },
     follow_state = { 'what', 'activity', 'jump' },
-    editor_tools = { 'tools', 'tasks', 'own', 'folder' },
+    editor_tools = { 'tools', 'tasks', 'own', 'servers', 'folder' },
     editor_tool_done = {
       'id',
       'err',

@@ -33,7 +33,7 @@ func TestOpenFilesAndUnsavedText(t *testing.T) {
 // The tools are those that the user wants, and say what they do.
 func TestToolsAsConfigured(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		_, e := begin(t, s, `{ tools = { 'references', 'help', 'run_task' }, tasks = { test = 'true' } }`)
+		_, e := begin(t, s, `{ tools = { 'changes', 'help', 'run_task' }, tasks = { test = 'true' } }`)
 		list, err := connect(t, e).ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestToolsAsConfigured(t *testing.T) {
 				t.Errorf("%s is told as %+v", tool.Name, tool)
 			}
 		}
-		if slices.Sort(names); strings.Join(names, " ") != "help references run_task" {
+		if slices.Sort(names); strings.Join(names, " ") != "changes help run_task" {
 			t.Errorf("the tools are %v", names)
 		}
 	})
