@@ -417,6 +417,7 @@ end
 ---@field unsaved_max number
 ---@field keys table<string, string|false>
 ---@field host acp.HostConfig
+---@field editor acp.EditorConfig
 
 ---@type acp.ResolvedConfig?
 local current

@@ -64,7 +64,6 @@ func TestRename(t *testing.T) {
 		got = start(t.Context(), c, "hover", obj{"path": "a.txt", "line": 1, "symbol": "new"}, nil)
 		p.EndTurn(turn)
 		fails(t, <-got, "turn")
-		s.AwaitTurnEnd("end_turn")
 		s.OK(`require('acp').undo_turn({})`)
 		s.Await("the files to be as before", func() bool { return s.ReadFile(a) == "old\nsame\n" && s.ReadFile(b) == "use old\n" })
 	})
