@@ -1,5 +1,5 @@
----The editor as a tool of agents: what the host asks of Neovim for a call, and the user's own tools.
----What an agent may see and do the host decides.
+---The editor as a tool of agents: what the host asks of Neovim for a call, and the user's own
+---tools. What an agent may see and do the host decides.
 local M = {}
 
 local api = vim.api
@@ -13,6 +13,11 @@ local host = require('acp.rpc.host')
 
 ---@type acp.Tool[]
 local own = {}
+
+---Asks the language servers: gets the tool's name, the arguments of a call and who gets the answer,
+---and returns what gives it up. Without it agents get no tool that needs one.
+---@type nil|fun(tool: string, args: table, done: fun(result: table)): fun()
+M.servers = nil
 
 ---@param tool acp.Tool
 ---@return rpc.UserTool
@@ -36,7 +41,7 @@ function M.offer()
     tools = tools,
     tasks = tasks,
     own = vim.tbl_map(told, own),
-    servers = (pcall(require, 'acp.editortools.lsp')),
+    servers = M.servers ~= nil,
     folder = vim.fn.fnamemodify(vim.fn.tempname(), ':h'),
   })
 end
@@ -252,7 +257,7 @@ function M.run(args)
         done(here[args.tool](args))
       else
         local asked = vim.tbl_extend('force', args, { id = args.action })
-        running[args.id] = require('acp.editortools.lsp').run(args.tool, asked, done)
+        running[args.id] = M.servers(args.tool, asked, done)
       end
     end)
     if not ok then

@@ -10,8 +10,7 @@ import (
 
 // fakeServers stands for the language servers: rename gives each of two files another text.
 const fakeServers = `
-	package.preload['acp.editortools.lsp'] = function()
-		return { run = function(tool, args, done)
+	require('acp.editortools').servers = function(tool, args, done)
 			if tool == 'references' then
 				local cwd = vim.fn.getcwd()
 				done({ places = {
@@ -26,7 +25,6 @@ const fakeServers = `
 				} })
 			end
 			return function() _G.cancelled = tool end
-		end }
 	end`
 
 // A rename is one question about all files; its changes are the agent's, to be reviewed.
