@@ -75,6 +75,16 @@ func (s *Session) toolsState() string {
 	return "offered"
 }
 
+// tellUntrusted says, once, why an agent has not started the editor's tools, of which it says nothing itself.
+func (s *Session) tellUntrusted() {
+	if s.grant == nil || s.grant.Came() || s.untrusted || s.info.Name != "gemini-cli" {
+		return
+	}
+	s.untrusted = true
+	s.remark("info", s.base.Title+" has not started the editor's tools: it takes MCP servers only in folders that it trusts.\n"+
+		"Run gemini here once and trust the folder, then :Acp restart. :help acp-editor-tools")
+}
+
 // isOurTool reports whether a call is of a tool of the editor's, which asks by itself what is to be asked.
 func (s *Session) isOurTool(call *session.ToolCall) bool {
 	m, ok := call.MCP()

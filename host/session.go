@@ -86,6 +86,7 @@ type Session struct {
 	terminals  *terminals.Set
 	tracer     *follow.Tracer // tells the following window where the agent works
 	caller     *editortools.Caller
+	untrusted  bool               // the user was told why the agent does without them
 	grant      *editortools.Grant // of the editor's tools; nil where the agent has none
 }
 
@@ -271,6 +272,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	s.working.end()
 	s.host.follow.End(s.id)
 	s.apply(end)
+	s.tellUntrusted()
 	s.review.TurnEnded()
 	s.stopClock()
 	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {

@@ -93,7 +93,6 @@ func (g *Grant) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (resul
 			result = answer("internal error", true)
 		}
 	}()
-	g.noteCame()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.ctx, func() { cancel(errTurnEnded) })()

@@ -91,7 +91,7 @@ type Grant struct {
 
 	mu      sync.Mutex // guards the fields below
 	clients map[net.Conn]struct{}
-	came    bool // a client has listed the tools, or called one
+	came    bool // a client has spoken with the server
 }
 
 // Grant gives an agent's process the tools; nil without an error where the user wants none.
@@ -128,7 +128,7 @@ func (g *Grant) Entry() (session.MCPServer, error) {
 	}, nil
 }
 
-// Came reports whether the agent has listed the tools.
+// Came reports whether the agent has spoken with the server.
 func (g *Grant) Came() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

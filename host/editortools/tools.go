@@ -145,6 +145,12 @@ func (g *Grant) newMCP() *mcp.Server {
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			g.noteCame()
+			return next(ctx, method, r)
+		}
+	})
 	for _, t := range offered(g.offer) {
 		g.addTool(s, t, t.schema())
 	}

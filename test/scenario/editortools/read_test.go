@@ -81,3 +81,29 @@ func TestPrivateFilesAreAskedAbout(t *testing.T) {
 		s.AwaitPermissions(0)
 	})
 }
+
+// Gemini does not say that it leaves out servers in a folder that it does not trust; the agent's own question about one of
+// the tools is answered where they are in use.
+func TestAgentsOwnWays(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.editor = { tools = 'read' }`)
+		s.Command("Acp")
+		p := s.Agent()
+		p.Initialize(obj{"agentInfo": obj{"name": "gemini-cli", "version": "1"}})
+		e := opened(t, s, p, 1)
+		turn := s.Prompt(p, "Look")
+		p.EndTurn(turn)
+		s.AwaitChat("it takes MCP servers only in folders that it trusts")
+		turn = s.Prompt(p, "Look again")
+		call := obj{"toolCallId": "mcp_nvim_open_files-1", "title": "open_files (nvim MCP Server)", "kind": "other"}
+		id := p.Permission(call, scene.YesNo...)
+		s.AwaitPermissions(1) // who asks has no server of ours
+		s.Permit(p, id, 1, "yes")
+		says(t, connect(t, e), "open_files", nil, "no files are open")
+		call["toolCallId"] = "mcp_nvim_open_files-2"
+		id = p.Permission(call, scene.YesNo...)
+		p.AwaitOutcome(id, "yes")
+		s.AwaitChat("asked the editor: the open files")
+		p.EndTurn(turn)
+	})
+}
