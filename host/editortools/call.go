@@ -1,6 +1,7 @@
 package editortools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,7 @@ func (g *Grant) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (resul
 	}
 	text, err := t.run(ctx, c)
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
+		if cause := cmp.Or(context.Cause(turn.ctx), context.Cause(ctx)); cause != nil {
 			err = cause
 		}
 		return answer(err.Error(), true)

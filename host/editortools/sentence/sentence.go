@@ -44,7 +44,7 @@ var objects = map[string]struct{ argument, words string }{
 }
 
 // nothing is what is left of an object whose argument is not told.
-var nothing = map[string]string{"diagnostics": "diagnostics"}
+var nothing = map[string]string{"diagnostics": "diagnostics", "read_buffer": "the text of a file", "run_task": "to run a task"}
 
 // count is how an answer begins that counts.
 var count = regexp.MustCompile(`^(?:no|\d+) [a-z' ]+:?(?:\n|$)`)

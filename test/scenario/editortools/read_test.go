@@ -103,7 +103,7 @@ func TestAgentsOwnWays(t *testing.T) {
 		call["toolCallId"] = "mcp_nvim_open_files-2"
 		id = p.Permission(call, scene.YesNo...)
 		p.AwaitOutcome(id, "yes")
-		s.AwaitChat("asked the editor: the open files")
+		s.AwaitChat("asked the editor: the op")
 		p.EndTurn(turn)
 	})
 }
