@@ -1,7 +1,7 @@
 # acp-nvim: `make help` lists what there is to make.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test unit lint bench fuzz fmt doc screen clean help
+.PHONY: build release demo test unit lint bench fuzz fmt doc screen clean help
 
 # The host says its version to the user. The build does not depend on git, neither on its presence
 # nor on its opinion of who owns this folder.
@@ -10,6 +10,9 @@ export GOFLAGS += -buildvcs=false
 
 build: ## Build the host into bin/; needs only Go
 	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/acp-nvim ./cmd/acp-nvim
+
+release: ## Build the host for all platforms into dist/, with checksums: make release VERSION=1.2.3
+	scripts/release.sh $(VERSION)
 
 demo: build ## Show a whole turn with the built-in demo agent in a Neovim
 	scripts/demo.sh
@@ -41,7 +44,7 @@ screen: build ## Draw the picture of the README anew, from a real terminal (need
 	scripts/screen.sh
 
 clean: ## Remove what was made in the checkout; the Neovims stay in the cache folder
-	rm -rf bin node_modules
+	rm -rf bin dist node_modules
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-7s %s\n", $$1, $$2 }' Makefile

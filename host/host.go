@@ -26,6 +26,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/policy"
+	"github.com/acp-nvim/acp-nvim/host/registry"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -44,6 +45,7 @@ type Host struct {
 	blobs     *blobs.Folder
 	follow    *follow.Window
 	extension *extension.Requests
+	registry  *registry.Registry
 	overlaps  reviewui.Overlaps
 	tools     *editortools.Server // of agents
 	marks     *reviewui.Marks
@@ -114,6 +116,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		h.files.Journal(filepath.Join(o.State, "writes"))
 	}
 	h.extension = extension.New(h.editor.Post)
+	h.registry = newRegistry(h, o.Data)
 	h.saves = newSaves(h, o.Data)
 	h.follow = newFollowWindow(h)
 	h.marks = newMarks(h)

@@ -57,6 +57,14 @@ var handlers = handling(
 		}
 	}),
 
+	// agents to install
+	inBackground((*Host).listAgents),
+	inBackground((*Host).installAgent),
+	inBackground((*Host).uninstallAgent),
+	inBackground(func(h *Host, m rpc.RollbackAgent) { h.tellAgent(m.Callback)(h.registry.Rollback(m.ID)) }),
+	inBackground(func(h *Host, m rpc.PinAgent) { h.tellAgent(m.Callback)(h.registry.Pin(m.ID, m.Pinned)) }),
+	toHost(func(h *Host, m rpc.CancelInstall) { h.registry.Cancel(m.ID) }),
+
 	// the history
 	inBackground((*Host).searchHistory),
 	inBackground(func(h *Host, m rpc.ListHistory) { h.listHistory(m.Callback) }),

@@ -20,6 +20,7 @@ var Revision = func() string {
 var messages = []any{
 	New{}, Close{}, Restart{}, Delete{}, ListStored{}, DeleteStored{}, ListSaved{}, Authenticate{}, LoginEnded{}, Secrets{},
 	Logout{}, SetOption{}, Traffic{},
+	ListAgents{}, InstallAgent{}, UninstallAgent{}, RollbackAgent{}, PinAgent{}, CancelInstall{},
 	SearchHistory{}, ListHistory{}, ShowHistory{}, Export{},
 	Prompt{}, Steer{}, Cancel{}, Queue{}, PreviewDiff{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
 	Visible{}, Width{}, Fold{}, KeepDue{}, CancelCall{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, EditPrompt{}, Redraw{}, GetToolCall{},
@@ -36,7 +37,7 @@ var operations = []any{
 	Hello{}, Notify{}, Callback{}, Group{}, Events{},
 	Edit{}, ReviewEdit{}, Unsent{}, Fill{}, ImageSaved{}, OpenReview{},
 	Session{}, ToolCalls{}, Changes{}, Permissions{}, Elicitations{}, OpenPage{}, ExtensionRequest{},
-	Terminals{}, TerminalOutput{},
+	Terminals{}, TerminalOutput{}, InstallProgress{},
 	DiffPiece{}, Marks{}, Jump{}, LoginTerminal{}, LoginSecrets{},
 	Watch{}, WatchLimit{}, UnsavedBufs{}, Unfinished{}, Buffers{},
 	EditorTool{}, CancelEditorTool{},

@@ -5,6 +5,9 @@
 ---@field title string for people
 ---@field command string[] argv; the first one is looked up on the PATH
 ---@field install string one sentence
+---@field registry? string its id in the registry, where that is another one
+---@field version? string as it was installed from the registry
+---@field same_as? string the built-in agent that this one is
 ---@field login? string one sentence
 ---@field env? table<string, string>
 ---@field cwd? string of the process; the session's folder by default
@@ -17,12 +20,14 @@
 local agents = {
   claude = {
     title = 'Claude',
+    registry = 'claude-acp',
     command = { 'claude-agent-acp' },
     install = 'Install it with: npm install -g @agentclientprotocol/claude-agent-acp',
     login = 'Run `claude /login` in a terminal.',
   },
   codex = {
     title = 'Codex',
+    registry = 'codex-acp',
     command = { 'codex-acp' },
     install = 'Install it with: npm install -g @agentclientprotocol/codex-acp',
     login = 'Run `codex login` in a terminal, or set CODEX_API_KEY.',
@@ -47,6 +52,7 @@ local agents = {
   },
   qwen = {
     title = 'Qwen Code',
+    registry = 'qwen-code',
     command = { 'qwen', '--acp' },
     install = 'Install it with: npm install -g @qwen-code/qwen-code',
     login = 'Run `qwen` in a terminal and log in, or set OPENAI_API_KEY.',
@@ -59,6 +65,7 @@ local agents = {
   },
   copilot = {
     title = 'Copilot',
+    registry = 'github-copilot-cli',
     command = { 'copilot', '--acp' },
     install = 'Install it with: npm install -g @github/copilot',
     login = 'Run `copilot` in a terminal and log in.',
@@ -78,6 +85,7 @@ local agents = {
   },
   vibe = {
     title = 'Mistral Vibe',
+    registry = 'mistral-vibe',
     command = { 'vibe-acp' },
     install = 'Install Mistral Vibe and put `vibe-acp` on the PATH.',
     login = 'Set MISTRAL_API_KEY.',
@@ -100,6 +108,7 @@ local agents = {
   },
   droid = {
     title = 'Factory Droid',
+    registry = 'factory-droid',
     command = { 'droid', 'exec', '--output-format', 'acp' },
     install = 'Install the Factory CLI and put `droid` on the PATH.',
     env = { DROID_DISABLE_AUTO_UPDATE = 'true' },

@@ -288,6 +288,33 @@ function M.traffic(opts, callback)
   return true
 end
 
+---The agents that are installed or can be; nothing is asked of the network.
+---@param callback fun(list: acp.RegistryAgent[]?, err: string?)
+---@return boolean? ok, string? err
+function M.agents(callback)
+  require('acp.features')
+  return require('acp.registry.agents').list({}, callback)
+end
+
+---Installs an agent of the registry, or another version of it. It is started by its id then.
+---@param id string
+---@param opts? acp.InstallOpts
+---@param callback? fun(err: string?, agent: acp.RegistryAgent?)
+---@return boolean? ok, string? err
+function M.install(id, opts, callback)
+  require('acp.features')
+  return require('acp.registry.agents').install(id, opts, callback)
+end
+
+---Removes an agent that was installed from the registry.
+---@param id string
+---@param callback? fun(err: string?, agent: acp.RegistryAgent?)
+---@return boolean? ok, string? err
+function M.uninstall(id, callback)
+  require('acp.features')
+  return require('acp.registry.agents').uninstall(id, callback)
+end
+
 ---A word for the status line: which sessions wait for the user, and how many work.
 ---@return string
 function M.statusline()

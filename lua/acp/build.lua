@@ -1,27 +1,168 @@
----Builds the host program in the background.
+---Gets the host program: builds it where Go and make are, else downloads the released one of this
+---version of the plugin, whose checksum the plugin has.
 local M = {}
 
 local notify = require('acp.notify')
 local host = require('acp.rpc.host')
 
-function M.run()
-  if host.building then
-    return notify.info('the host is being built already; a message says when it is there')
+local systems = { Linux = 'linux', Darwin = 'darwin' }
+local machines = { x86_64 = 'amd64', amd64 = 'amd64', aarch64 = 'arm64', arm64 = 'arm64' }
+
+---How long a download may take where nobody sees it go on, in milliseconds.
+local patience = 10 * 60 * 1000
+
+---@param level 'info'|'error'
+---@param text string
+local function done(level, text)
+  host.building = false
+  notify[level](text)
+end
+
+---@param argv string[]
+---@param opts vim.SystemOpts
+---@param callback fun(result: {code: integer, stdout: string, stderr: string})
+local function run(argv, opts, callback)
+  opts.text = true
+  local ok, err = pcall(vim.system, argv, opts, vim.schedule_wrap(callback))
+  if not ok then
+    vim.schedule(function()
+      callback({ code = -1, stdout = '', stderr = tostring(err) })
+    end)
   end
-  if vim.fn.executable('go') == 0 or vim.fn.executable('make') == 0 then
-    return notify.error('building the host needs Go and make; install them, then :Acp build')
-  end
+end
+
+local function build()
   host.building = true
   notify.info('building the host …')
-  vim.system({ 'make', 'build' }, { cwd = host.root(), text = true }, function(result)
-    vim.schedule(function()
-      host.building = false
-      if result.code == 0 then
-        notify.info('the host is built. :Acp starts it')
-      else
-        notify.error('the host could not be built:\n' .. vim.trim(result.stderr .. result.stdout))
-      end
+  run({ 'make', 'build' }, { cwd = host.root() }, function(result)
+    if result.code == 0 then
+      return done('info', 'the host is built. :Acp starts it')
+    end
+    done('error', 'the host could not be built:\n' .. vim.trim(result.stderr .. result.stdout))
+  end)
+end
+
+---The released host for this machine.
+---@return {url: string, size: integer, sha256: string}? file, string? err
+local function released()
+  local release = require('acp.release')
+  local uname = vim.uv.os_uname()
+  local platform = ('%s-%s'):format(
+    systems[uname.sysname] or uname.sysname,
+    machines[uname.machine] or uname.machine
+  )
+  local file = release.files[platform]
+  if not release.version or release.revision ~= host.api then
+    return nil, 'there is no released host of this version of the plugin'
+  elseif not file then
+    return nil, ('there is no released host for %s'):format(platform)
+  end
+  local base = require('acp.config').get().host.url
+    or ('https://github.com/acp-nvim/acp-nvim/releases/download/v%s'):format(release.version)
+  return {
+    url = ('%s/acp-nvim-%s'):format(base:gsub('/$', ''), platform),
+    size = file.size,
+    sha256 = file.sha256,
+  }
+end
+
+---@param path string
+---@param file {sha256: string}
+---@param callback fun(err?: string)
+local function check(path, file, callback)
+  local program = vim.fn.executable('sha256sum') == 1 and { 'sha256sum' }
+    or { 'shasum', '-a', '256' }
+  run(vim.list_extend(program, { path }), {}, function(result)
+    local sum = result.stdout:match('^\\?(%x+)')
+    if result.code ~= 0 or not sum then
+      return callback(('its checksum could not be taken: %s'):format(vim.trim(result.stderr)))
+    elseif sum ~= file.sha256 then
+      return callback('its checksum is not the one that the plugin has, so it is not used')
+    end
+    vim.uv.fs_chmod(path, 493) -- rwxr-xr-x
+    run({ path, 'version' }, {}, function(said)
+      local api = said.stdout:match('api (%x+)')
+      callback(api ~= host.api and 'it does not run here' or nil)
     end)
+  end)
+end
+
+---@param file {url: string, size: integer, sha256: string}
+local function download(file)
+  local dir = vim.fs.dirname(host.binary)
+  local new = ('%s.new-%d'):format(host.binary, vim.uv.os_getpid())
+  local function failed(why)
+    vim.uv.fs_unlink(new)
+    done('error', ('the host is not there: %s. %s'):format(why, file.url))
+  end
+  host.building = true
+  notify.info('downloading the host …')
+  if vim.fn.mkdir(dir, 'p') == 0 then
+    return failed(('the folder %s cannot be made'):format(dir))
+  end
+  local own = file.url:match('^http://127%.0%.0%.1[:/]') or file.url:match('^http://localhost[:/]')
+  local curl = { 'curl', '--fail', '--silent', '--show-error', '--location' }
+  vim.list_extend(curl, { '--proto', own and '=http,https' or '=https' })
+  vim.list_extend(curl, { '--connect-timeout', '20', '--speed-time', '30', '--speed-limit', '1' })
+  vim.list_extend(curl, { '--max-filesize', tostring(file.size), '--output', new, file.url })
+  run(curl, {}, function(result)
+    if result.code ~= 0 then
+      return failed(vim.trim(result.stderr:gsub('^curl: ', '')))
+    end
+    check(new, file, function(err)
+      if err then
+        return failed(err)
+      end
+      local ok, problem = vim.uv.fs_rename(new, host.binary)
+      if not ok then
+        return failed(problem)
+      end
+      done('info', 'the host is there. :Acp starts it')
+    end)
+  end)
+end
+
+---Where nobody is there to see it finish, Neovim waits for it: a plugin manager's build step.
+local function wait_unattended()
+  if #vim.api.nvim_list_uis() == 0 then
+    vim.wait(patience, function()
+      return not host.building
+    end, 20)
+  end
+end
+
+---@param how string '' builds or asks before it downloads, 'download' has been asked
+function M.run(how)
+  if host.building then
+    return notify.info('the host is on its way already; a message says when it is there')
+  end
+  if how ~= 'download' and vim.fn.executable('go') == 1 and vim.fn.executable('make') == 1 then
+    build()
+    return wait_unattended()
+  end
+  local file, err = released()
+  if not file then
+    return notify.error(
+      err .. ': building it needs Go (go.dev) and make; install them, then :Acp build'
+    )
+  elseif vim.fn.executable('curl') == 0 then
+    return notify.error('the download needs curl; install it, or Go and make, then :Acp build')
+  elseif how == 'download' then
+    download(file)
+    return wait_unattended()
+  elseif #vim.api.nvim_list_uis() == 0 then
+    return notify.error('there is no Go here: `:Acp build download` gets the released host')
+  end
+  vim.ui.select({ 'Download it', 'No' }, {
+    prompt = ('Without Go and make the released host is used: %s, %.1f MB, SHA-256 %s. '):format(
+      file.url,
+      file.size / 2 ^ 20,
+      file.sha256
+    ),
+  }, function(_, choice)
+    if choice == 1 then
+      download(file)
+    end
   end)
 end
 

@@ -26,8 +26,10 @@ sub[''] = {
     local id = require('acp.rpc.state').resolve()
     if id then
       show(id)
-    else
+    elseif require('acp.session.start').default() then
       show(require('acp').new())
+    else
+      require('acp.registry.page').open()
     end
   end,
 }
@@ -66,6 +68,20 @@ sub.new = {
     end, require('acp.session.start').agents())
     table.insert(names, 'demo')
     return names
+  end,
+}
+
+sub.agents = {
+  run = function(args)
+    if args == 'lock' then
+      return require('acp.registry.lock').write()
+    elseif args ~= '' then
+      return warn(':Acp agents takes nothing, or lock')
+    end
+    require('acp.registry.page').open()
+  end,
+  complete = function()
+    return { 'lock' }
   end,
 }
 
@@ -377,8 +393,14 @@ sub.traffic = {
 }
 
 sub.build = {
-  run = function()
-    require('acp.build').run()
+  run = function(args)
+    if args ~= '' and args ~= 'download' then
+      return warn(':Acp build takes nothing, or download')
+    end
+    require('acp.build').run(args)
+  end,
+  complete = function()
+    return { 'download' }
   end,
 }
 

@@ -250,6 +250,15 @@ M.schema = {
       .. "run where `tools` is 'write', see |acp-editor-tools|.",
   },
   {
+    key = 'registry',
+    type = 'string|false',
+    default = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json',
+    check = type_of('string', 'boolean'),
+    expected = 'a URL, or false',
+    doc = 'Where the index of agents is, see |acp-agents-page|; `false` keeps the plugin off the '
+      .. 'network.',
+  },
+  {
     key = 'keys',
     type = 'acp.Keys',
     default = {
@@ -307,6 +316,15 @@ M.schema = {
       page_keep = 'a',
       page_reject = 'x',
       page_comment = 'c',
+      agent_start = '<CR>',
+      agent_install = 'i',
+      agent_pin = 'p',
+      agent_rollback = 'b',
+      agent_remove = 'x',
+      agent_page = 'gx',
+      agent_refresh = 'r',
+      agent_cancel = '<C-c>',
+      agent_close = 'q',
       history_previous = '<C-p>',
       history_next = '<C-n>',
     },
@@ -332,16 +350,19 @@ M.schema = {
     default = { command = nil, log_level = 'info' },
     check = type_of('table'),
     part = function(key, value)
-      if key == 'command' then
+      if key == 'url' then
+        return type(value) ~= 'string' and 'a URL' or nil
+      elseif key == 'command' then
         return not (strings(value) and #value > 0) and 'a list of strings' or nil
       end
       local levels = { 'debug', 'info', 'warn', 'error' }
       return not vim.tbl_contains(levels, value) and "'debug', 'info', 'warn' or 'error'" or nil
     end,
-    parts = { 'command', 'log_level' },
-    expected = 'a table with command (a list of strings) '
-      .. "and log_level ('debug', 'info', 'warn', 'error')",
-    doc = 'The host program: its command and how much it logs.',
+    parts = { 'command', 'log_level', 'url' },
+    expected = 'a table with command (a list of strings), '
+      .. "log_level ('debug', 'info', 'warn', 'error') and url",
+    doc = 'The host program: its command, how much it logs, and the folder on the web from which '
+      .. '`:Acp build` downloads it where there is no Go.',
   },
 }
 
@@ -401,6 +422,15 @@ M.words = {
   page_keep = 'keep the hunk, the lines, the file or all',
   page_reject = 'refuse the hunk, the lines, the file or all',
   page_comment = 'comment on the lines',
+  agent_start = 'start the agent',
+  agent_install = 'install the agent, or its newest version',
+  agent_pin = 'pin the version, or unpin it',
+  agent_rollback = 'go back to the version before',
+  agent_remove = 'remove the agent',
+  agent_page = "open the agent's page",
+  agent_refresh = 'get the index of agents anew',
+  agent_cancel = 'cancel the installation',
+  agent_close = 'close the page',
   history_previous = 'bring back the prompt sent before',
   history_next = 'bring back the prompt sent after, then the draft',
 }
@@ -437,7 +467,7 @@ local function check_agent(name, agent)
     return ('%s: expected a table, got %s'):format(where, type(agent))
   end
   local builtin = require('acp.agents')[name]
-  if agent.command == nil and not builtin then
+  if agent.command == nil and not builtin and not require('acp.installed').has(name) then
     return ('%s.command: expected a list of strings, got nothing'):format(where)
   end
   if agent.command ~= nil and (not strings(agent.command) or #agent.command == 0) then
@@ -548,6 +578,7 @@ local function build(opts)
       agents[name] = merged
     end
   end
+  require('acp.installed').add(agents, config.agents)
   config.agents = agents
   if config.agent and config.agent ~= 'demo' and not agents[config.agent] then
     table.insert(wrong, ('agent: there is no agent %q'):format(config.agent))

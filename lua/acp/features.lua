@@ -33,6 +33,7 @@ local of_features = {
   unfinished = { 'acp.files.recover', 'offer', 'list' },
   terminals = { 'acp.terminal.view', 'set', 'list' },
   terminal_output = { 'acp.terminal.view', 'output' },
+  install_progress = { 'acp.registry.agents', 'progress', 'id', 'text' },
   jump = { 'acp.follow.window', 'jump' },
   editor_tool = { 'acp.editortools', 'run' },
   cancel_editor_tool = { 'acp.editortools', 'cancel', 'id' },

@@ -63,7 +63,10 @@ local function check_host()
       or 'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste on the PATH'
   )
   if vim.fn.executable('go') == 0 then
-    health.info('Go is not installed; it is needed to build the host')
+    health.info('Go is not installed: :Acp build downloads the released host, with a checksum')
+  end
+  if vim.fn.has('win32') == 1 then
+    health.error('The host does not run on Windows; it does in WSL')
   end
 end
 

@@ -47,16 +47,29 @@
 ---What agents may ask of Neovim and its language servers, and the commands
 ---that they may run where `tools` is 'write', see |acp-editor-tools|.
 ---@field editor? acp.EditorConfig
+---Where the index of agents is, see |acp-agents-page|; `false` keeps the
+---plugin off the network.
+---@field registry? string|false
 ---Keys of the buffers of a chat, of diffs and the review, and of a file
 ---with conflicts, by action.
 ---@field keys? acp.Keys
 ---Whether your font has the icons of a Nerd Font.
 ---@field nerd_font? boolean
----The host program: its command and how much it logs.
+---The host program: its command, how much it logs, and the folder on the
+---web from which `:Acp build` downloads it where there is no Go.
 ---@field host? acp.HostConfig
 
 ---False is no key.
 ---@class acp.Keys
+---@field agent_cancel? string|false cancel the installation
+---@field agent_close? string|false close the page
+---@field agent_install? string|false install the agent, or its newest version
+---@field agent_page? string|false open the agent's page
+---@field agent_pin? string|false pin the version, or unpin it
+---@field agent_refresh? string|false get the index of agents anew
+---@field agent_remove? string|false remove the agent
+---@field agent_rollback? string|false go back to the version before
+---@field agent_start? string|false start the agent
 ---@field allow? string|false allow what waits for your answer
 ---@field cancel? string|false end the turn
 ---@field cancel_call? string|false cancel this tool call alone, where the agent allows it

@@ -13,14 +13,14 @@ import (
 // layers are the folders of lua/acp and the modules beside them, from the ground up: a module may know those of its own
 // folder and of the layers below.
 var layers = [][]string{
-	{"agents", "mcp", "notify", "types"},
+	{"agents", "installed", "mcp", "notify", "release", "types"},
 	{"config"},
 	{"rpc", "ui"},
 	{"attention", "editortools", "extension", "files", "follow", "policy", "traffic"},
 	{"chat"},
 	{"diff", "elicitation", "prompt", "terminal"},
 	{"permission", "session"},
-	{"history", "review"},
+	{"history", "registry", "review"},
 	{"api", "build", "command", "deactivate", "features", "health", "acp"},
 }
 

@@ -43,6 +43,7 @@ func open(t *testing.T, n *nvimtest.Nvim) *Scene {
 		local host, self, socket = ...
 		vim.g.acp = {
 		  agent = 'puppet',
+		  registry = false, -- no test goes to the network
 		  agents = { puppet = { title = 'Puppet', command = { self }, env = { `+puppetEnv+` = socket } } },
 		  host = { command = { host } },
 		  editor = { tools = false },

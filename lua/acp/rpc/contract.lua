@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '4dbab94d',
+  revision = 'b5b3f6d3',
   messages = {
     new = {
       'session',
@@ -27,6 +27,12 @@ return {
     logout = { 'session' },
     set_option = { 'session', 'id', 'value' },
     traffic = { 'callback', 'agent', 'file' },
+    list_agents = { 'callback', 'url', 'fetch' },
+    install_agent = { 'callback', 'id', 'version', 'unverified', 'url' },
+    uninstall_agent = { 'callback', 'id' },
+    rollback_agent = { 'callback', 'id' },
+    pin_agent = { 'callback', 'id', 'pinned' },
+    cancel_install = { 'id' },
     search_history = { 'callback', 'text' },
     list_history = { 'callback' },
     show_history = { 'callback', 'buf', 'path' },
@@ -206,6 +212,7 @@ return {
     extension_request = { 'id', 'method', 'params' },
     terminals = { 'list' },
     terminal_output = { 'session', 'number', 'anew', 'data' },
+    install_progress = { 'id', 'text' },
     diff_piece = {
       'id',
       'old',

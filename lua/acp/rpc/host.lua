@@ -19,6 +19,10 @@ M.api = require('acp.rpc.contract').revision
 
 local root = vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h:h'))
 
+---Where the plugin's own host program is.
+---@type string
+M.binary = vim.fs.joinpath(root, 'bin', 'acp-nvim')
+
 ---@type integer? the job and RPC channel
 local channel
 ---@type boolean whether the host has said hello
@@ -60,9 +64,8 @@ function M.find()
     end
     return command
   end
-  local binary = vim.fs.joinpath(root, 'bin', 'acp-nvim')
-  if vim.fn.executable(binary) == 1 then
-    return { binary }
+  if vim.fn.executable(M.binary) == 1 then
+    return { M.binary }
   end
   local found = vim.fn.exepath('acp-nvim')
   if found ~= '' then
@@ -71,7 +74,7 @@ function M.find()
   if M.building then
     return nil, 'the host is being built; a message says when it is there'
   end
-  return nil, 'the host program is missing. Run :Acp build (it needs Go)'
+  return nil, 'the host program is missing. Run :Acp build'
 end
 
 ---@return boolean

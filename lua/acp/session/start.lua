@@ -11,7 +11,8 @@ local last_id = 0
 ---The agent an argument means: named, the configured default, or the first installed one.
 ---@param name string?
 ---@return table? agent, string? err
-local function pick_agent(name)
+local pick_agent
+function pick_agent(name)
   local config = require('acp.config').get()
   name = name or config.agent
   if name == 'demo' and not config.agents.demo then
@@ -27,13 +28,17 @@ local function pick_agent(name)
     if not agent then
       return nil, ('there is no agent %q; :Acp new <Tab> offers them'):format(name)
     end
-    return vim.tbl_extend('force', agent, { name = name })
+    local pinned, err = require('acp.installed').as_locked(agent)
+    if not pinned then
+      return nil, err
+    end
+    return vim.tbl_extend('force', pinned, { name = name })
   end
   local installed = M.agents()[1]
   if installed and installed.installed then
-    return vim.tbl_extend('force', config.agents[installed.name], { name = installed.name })
+    return pick_agent(installed.name)
   end
-  return nil, 'no agent is installed: :checkhealth acp, or :Acp new demo'
+  return nil, 'no agent is installed: :Acp agents installs one, :Acp new demo shows how it looks'
 end
 
 ---The agents, installed ones first.
@@ -41,7 +46,9 @@ end
 function M.agents()
   local list = {}
   for name, agent in pairs(require('acp.config').get().agents) do
-    table.insert(list, { name = name, installed = vim.fn.executable(agent.command[1]) == 1 })
+    if not agent.same_as then
+      table.insert(list, { name = name, installed = vim.fn.executable(agent.command[1]) == 1 })
+    end
   end
   table.sort(list, function(a, b)
     if a.installed ~= b.installed then

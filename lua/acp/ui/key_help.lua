@@ -46,6 +46,15 @@ local order = {
   'diff_next_file',
   'diff_previous_file',
   'diff_close',
+  'agent_start',
+  'agent_install',
+  'agent_cancel',
+  'agent_pin',
+  'agent_rollback',
+  'agent_remove',
+  'agent_page',
+  'agent_refresh',
+  'agent_close',
 }
 
 ---The keys of the current buffer by what they do, as their mappings say it.

@@ -116,9 +116,11 @@ func TestWithoutAnyAgent(t *testing.T) {
 		s.Lua(nil, `vim.env.PATH = ...; local c = vim.g.acp; c.agent = nil; c.agents = nil; vim.g.acp = c`,
 			filepath.Join(s.Home, "empty"))
 		s.Keys(":Acp<CR>")
-		s.AwaitScreen("no agent is installed: :checkhealth acp, or :Acp new demo")
-		s.Keys("iwritten<Esc>") // Neovim does not wait for <CR>
-		s.AwaitLua(`vim.api.nvim_get_current_line() == 'written' and vim.fn.mode() == 'n'`)
+		s.AwaitScreen("To install")
+		s.AwaitScreen("Claude Agent")
+		if err := s.Refused(`require('acp').new()`); err != "no agent is installed: :Acp agents installs one, :Acp new demo shows how it looks" {
+			t.Error(err)
+		}
 	}, nvimtest.Size(80, 24))
 }
 

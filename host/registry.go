@@ -1,0 +1,188 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/failure"
+	"github.com/acp-nvim/acp-nvim/host/registry"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// This file has what the user asks of the agents that can be installed. All of it runs in the background.
+
+func newRegistry(h *Host, data string) *registry.Registry {
+	return registry.New(registry.Config{
+		Folder: filepath.Join(data, "agents"), Env: agentEnv(nil, nil), Now: time.Now,
+		Handshake: h.handshake, Running: h.programs,
+		Group: func(pgid int, alive bool) { h.editor.Post(groupOp(pgid, alive)) },
+	})
+}
+
+// handshake starts an agent, hears what it says it is, and ends it.
+func (h *Host) handshake(ctx context.Context, agent registry.Installed) (string, error) {
+	spec := AgentSpec{Name: agent.ID, Title: agent.Title, Command: agent.Command, Env: agent.Env}
+	a, err := h.agentFor(spec, filepath.Dir(agent.Command[0]))
+	if err != nil {
+		return "", err
+	}
+	type answer struct {
+		info session.Info
+		err  error
+	}
+	said := make(chan answer, 1)
+	a.hold(func(info session.Info, err error) {
+		select {
+		case said <- answer{info, err}:
+		default: // the first one counts
+		}
+	})
+	defer func() {
+		a.release()
+		<-a.proc.Done()
+	}()
+	select {
+	case s := <-said:
+		return introduction(agent, s.info), withoutAdvice(s.err)
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// withoutAdvice leaves out what is to be done about a session's agent.
+func withoutAdvice(err error) error {
+	var told *failure.Failure
+	if !errors.As(err, &told) {
+		return err
+	}
+	return &failure.Failure{Sentence: told.Sentence, Reason: told.Reason, Detail: told.Detail}
+}
+
+// introduction is what an agent has said of itself, in words.
+func introduction(agent registry.Installed, info session.Info) string {
+	text := cmp.Or(info.Title, info.Name, agent.Title)
+	if info.Version != "" {
+		text += " " + info.Version
+	}
+	if info.Protocol != 0 {
+		text += fmt.Sprintf(" · protocol %d", info.Protocol)
+	}
+	if len(info.AuthMethods) > 0 {
+		text += " · has a login"
+	}
+	return text
+}
+
+// programs are those of the agents that run.
+func (h *Host) programs() (list []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range h.agents {
+		list = append(list, a.spec.Command[0])
+	}
+	return list
+}
+
+// daily is how old the index may be when the page of agents is opened.
+const daily = 24 * time.Hour
+
+func (h *Host) listAgents(m rpc.ListAgents) {
+	index, err := h.registry.Index()
+	why := ""
+	if err == nil && m.URL != "" && (m.Fetch || time.Since(index.Date) > daily) {
+		if failed := h.registry.Refresh(h.over, m.URL); failed != nil {
+			why = failed.Error()
+		} else {
+			index, err = h.registry.Index()
+		}
+	}
+	if err != nil {
+		h.editor.Answer(m.Callback, nil, err.Error())
+		return
+	}
+	list := rpc.AgentList{Date: index.Date.Format(time.DateOnly), Failure: why}
+	known := map[string]bool{}
+	for _, e := range index.Agents {
+		known[e.ID] = true
+		installed, _, err := h.registry.Installed(e.ID)
+		if err != nil {
+			h.log.Warn(err.Error())
+		}
+		list.Agents = append(list.Agents, registryAgent(e, installed))
+	}
+	for _, id := range h.registry.IDs() {
+		if installed, there, err := h.registry.Installed(id); there && err == nil && !known[id] {
+			list.Agents = append(list.Agents, registryAgent(registry.Entry{ID: id, Name: installed.Title}, installed))
+		}
+	}
+	h.editor.Answer(m.Callback, list, "")
+}
+
+func registryAgent(e registry.Entry, i registry.Installed) rpc.RegistryAgent {
+	a := rpc.RegistryAgent{
+		ID: e.ID, Name: e.Name, Description: e.Description, Page: e.Page(), Newest: e.Version, Fits: e.Fits(),
+	}
+	if len(i.Command) > 0 {
+		a.Version, a.Previous, a.Running, a.Pinned, a.Path, a.Said = i.Version, i.Previous, i.Running, i.Pinned, i.Command[0], i.Said
+	}
+	return a
+}
+
+// tellAgent answers a message with an agent as it is now.
+func (h *Host) tellAgent(callback int) func(registry.Installed, error) {
+	return func(agent registry.Installed, err error) {
+		if err != nil {
+			h.editor.Answer(callback, nil, err.Error())
+			return
+		}
+		h.editor.Answer(callback, h.registryAgent(agent), "")
+	}
+}
+
+func (h *Host) registryAgent(agent registry.Installed) rpc.RegistryAgent {
+	entry := registry.Entry{ID: agent.ID, Name: agent.Title}
+	if index, err := h.registry.Index(); err == nil {
+		if i := slices.IndexFunc(index.Agents, func(e registry.Entry) bool { return e.ID == agent.ID }); i >= 0 {
+			entry = index.Agents[i]
+		}
+	}
+	return registryAgent(entry, agent)
+}
+
+func (h *Host) installAgent(m rpc.InstallAgent) {
+	if m.URL != "" && !h.registry.Knows(m.ID) {
+		if err := h.registry.Refresh(h.over, m.URL); err != nil {
+			h.log.Warn(err.Error()) // that it is not known is said
+		}
+	}
+	agent, err := h.registry.Install(h.over, registry.Wanted{
+		ID: m.ID, Version: m.Version, Unverified: m.Unverified,
+		Progress: func(text string) { h.editor.Post(editor.Do(rpc.InstallProgress{ID: m.ID, Text: text})) },
+	})
+	h.editor.Post(editor.Do(rpc.InstallProgress{ID: m.ID}))
+	var unverified *registry.UnverifiedError
+	switch {
+	case errors.As(err, &unverified):
+		h.editor.Answer(m.Callback, rpc.InstallResult{Ask: unverified.Error()}, "")
+	case err != nil:
+		h.editor.Answer(m.Callback, nil, err.Error())
+	default:
+		told := h.registryAgent(agent)
+		h.editor.Answer(m.Callback, rpc.InstallResult{Agent: &told}, "")
+	}
+}
+
+func (h *Host) uninstallAgent(m rpc.UninstallAgent) {
+	if err := h.registry.Uninstall(m.ID); err != nil {
+		h.editor.Answer(m.Callback, nil, err.Error())
+		return
+	}
+	h.editor.Answer(m.Callback, true, "")
+}

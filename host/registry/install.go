@@ -1,0 +1,390 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/failure"
+)
+
+// handshakePatience is how long an agent may take to answer initialize before it is used.
+var handshakePatience = 10 * time.Second // other in tests
+
+// Wanted says what to install.
+type Wanted struct {
+	ID         string
+	Version    string // "" for the newest
+	Unverified bool   // the user has agreed to an archive without a checksum
+	Progress   func(text string)
+}
+
+// UnverifiedError tells that an archive has no checksum by which it could be known, so that the user is asked.
+type UnverifiedError struct{ Name, Host string }
+
+func (e *UnverifiedError) Error() string {
+	return fmt.Sprintf("%s has no checksum in the registry: what %s sends is run as it comes", e.Name, e.Host)
+}
+
+// Install gets an agent, tries it, and has it used from the next start on. Until that is done what was installed
+// stays as it is. It ends with the context.
+func (r *Registry) Install(ctx context.Context, w Wanted) (Installed, error) {
+	index, err := r.Index()
+	if err != nil {
+		return Installed{}, err
+	}
+	entry, known := index.entry(w.ID)
+	if !known {
+		return Installed{}, &failure.Failure{Sentence: fmt.Sprintf("There is no agent %q in the registry.", w.ID), Advice: "See :Acp agents."}
+	}
+	if w.Version != "" && !rightVersion.MatchString(w.Version) {
+		return Installed{}, &failure.Failure{Sentence: fmt.Sprintf("%q is no version.", w.Version), Advice: "Give one such as 1.2.3."}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !r.begin(w.ID, cancel) {
+		return Installed{}, &failure.Failure{Sentence: entry.Name + " is being installed already.", Advice: "Wait for it, or cancel it in :Acp agents."}
+	}
+	defer r.end(w.ID)
+	unlock, err := r.lock(w.ID)
+	if err != nil {
+		return Installed{}, err
+	}
+	defer unlock()
+	agent, err := r.install(ctx, entry, w)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return agent, &failure.Failure{Sentence: "Installing " + entry.Name + " was cancelled.", Advice: "What was there before is as it was."}
+	case errors.Is(err, syscall.ENOSPC):
+		return agent, &failure.Failure{Sentence: "The disk is full: " + entry.Name + " is not installed.", Advice: "Make room in " + r.config.Folder + ", then try again."}
+	}
+	return agent, err
+}
+
+// Cancel gives up installing an agent, and reports whether one was being installed.
+func (r *Registry) Cancel(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cancel, installing := r.installing[id]
+	if installing {
+		cancel()
+	}
+	return installing
+}
+
+func (r *Registry) begin(id string, cancel context.CancelFunc) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, installing := r.installing[id]; installing {
+		return false
+	}
+	r.installing[id] = cancel
+	return true
+}
+
+func (r *Registry) end(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.installing, id)
+}
+
+// way is one of the ways to get an agent.
+type way struct {
+	via     string
+	inPlace bool // what is installed cannot be moved
+	args    []string
+	env     map[string]string
+
+	// get brings a version into a folder, and tells which it really is and the program in it.
+	get func(ctx context.Context, into string) (version, program string, err error)
+}
+
+// wayFor chooses how to get an agent: as a package where there is one, of which the version can be chosen.
+func (r *Registry) wayFor(e Entry, w Wanted) (way, error) {
+	binary, fits := e.Distribution.Binary[platform()]
+	switch {
+	case e.Distribution.Npx != nil:
+		p := e.Distribution.Npx
+		return way{via: "npm", args: p.Args, env: p.Env, get: func(ctx context.Context, into string) (string, string, error) {
+			return r.npm(ctx, e, w, into)
+		}}, nil
+	case fits && (w.Version == "" || w.Version == e.Version):
+		return way{via: "archive", args: binary.Args, env: binary.Env, get: func(ctx context.Context, into string) (string, string, error) {
+			return r.archive(ctx, e, binary, w, into)
+		}}, nil
+	case e.Distribution.Uvx != nil:
+		p := e.Distribution.Uvx
+		return way{via: "uv", inPlace: true, args: p.Args, env: p.Env, get: func(ctx context.Context, into string) (string, string, error) {
+			return r.uv(ctx, e, w, into)
+		}}, nil
+	case fits:
+		return way{}, &failure.Failure{
+			Sentence: fmt.Sprintf("%s comes as an archive, of which there is only the newest version, %s.", e.Name, e.Version),
+			Advice:   "Install that one.",
+		}
+	}
+	return way{}, &failure.Failure{Sentence: fmt.Sprintf("%s is not there for %s.", e.Name, platform()), Advice: "See " + e.Page() + "."}
+}
+
+// Page is where to read about an agent.
+func (e Entry) Page() string {
+	if e.Repository != "" {
+		return e.Repository
+	}
+	return e.Website
+}
+
+func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Installed, err error) {
+	by, err := r.wayFor(e, w)
+	if err != nil {
+		return agent, err
+	}
+	if err := r.prune(w.ID); err != nil {
+		return agent, fmt.Errorf("clean the folder of %s: %w", w.ID, err)
+	}
+	used, there, err := r.Installed(w.ID)
+	if err != nil {
+		there = false // it is broken: this mends it
+	}
+	dir, err := os.MkdirTemp(r.folder(w.ID), ".new-*")
+	if err != nil {
+		return agent, fmt.Errorf("install %s: %w", e.Name, err)
+	}
+	defer os.RemoveAll(dir)
+	at := dir
+	if by.inPlace {
+		at = filepath.Join(r.folder(w.ID), wantedVersion(e, w))
+		if there && used.Version == wantedVersion(e, w) {
+			return used, &failure.Failure{Sentence: fmt.Sprintf("%s %s is installed already.", e.Name, used.Version), Advice: "Remove it first to install it anew."}
+		}
+		if err := os.RemoveAll(at); err != nil {
+			return agent, fmt.Errorf("install %s: %w", e.Name, err)
+		}
+		defer func() {
+			if err != nil {
+				_ = os.RemoveAll(at)
+			}
+		}()
+	}
+	version, program, err := by.get(ctx, at)
+	if err != nil {
+		return agent, err
+	}
+	program, err = filepath.Rel(at, program)
+	if err != nil || !filepath.IsLocal(program) || !rightVersion.MatchString(version) {
+		return agent, &failure.Failure{Sentence: fmt.Sprintf("What came for %s %s has no program to start.", e.Name, version), Advice: "See " + e.Page() + "."}
+	}
+	launch := Launch{Title: e.Name, Command: append([]string{program}, by.args...), Env: by.env, Via: by.via}
+	trial := Installed{ID: w.ID, Version: version, Launch: launch}
+	trial.Command = append([]string{filepath.Join(at, program)}, by.args...)
+	w.Progress("starting it for a try")
+	if launch.Said, err = r.try(ctx, trial); err != nil {
+		return agent, err
+	}
+	if err := writeJSON(filepath.Join(at, launchFile), launch); err != nil {
+		return agent, fmt.Errorf("install %s: %w", e.Name, err)
+	}
+	final := filepath.Join(r.folder(w.ID), version)
+	if at != final {
+		if err := replace(at, final); err != nil {
+			return agent, fmt.Errorf("install %s: %w", e.Name, err)
+		}
+	}
+	c := current{Version: version, Previous: used.Previous, Pinned: used.Pinned}
+	if there && used.Version != version {
+		c.Previous = used.Version
+	}
+	if err := writeJSON(filepath.Join(r.folder(w.ID), currentFile), c); err != nil {
+		return agent, fmt.Errorf("install %s: %w", e.Name, err)
+	}
+	_ = r.prune(w.ID) // tried again at the next install
+	agent, _, err = r.Installed(w.ID)
+	return agent, err
+}
+
+// wantedVersion is the version that is asked for.
+func wantedVersion(e Entry, w Wanted) string {
+	if w.Version != "" {
+		return w.Version
+	}
+	return e.Version
+}
+
+// replace puts a folder where another one may be.
+func replace(from, to string) error {
+	old, err := os.MkdirTemp(filepath.Dir(to), ".old-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(old)
+	if err := os.Rename(to, filepath.Join(old, "was")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// try starts an agent to see that it answers.
+func (r *Registry) try(ctx context.Context, agent Installed) (said string, err error) {
+	patience, cancel := context.WithTimeout(ctx, handshakePatience)
+	defer cancel()
+	said, err = r.config.Handshake(patience, agent)
+	switch {
+	case err == nil:
+		return said, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case patience.Err() != nil:
+		err = fmt.Errorf("it did not answer within %v", handshakePatience)
+	}
+	return "", &failure.Failure{
+		Sentence: fmt.Sprintf("%s %s does not start, so it is not used: %s.", agent.Title, agent.Version, strings.TrimRight(err.Error(), ".")),
+		Advice:   "What was installed before is as it was.",
+	}
+}
+
+// readPackage reads the part of a package.json that is needed.
+func readPackage(path string) (version string, bins map[string]string, err error) {
+	var p struct {
+		Version string          `json:"version"`
+		Name    string          `json:"name"`
+		Bin     json.RawMessage `json:"bin"`
+	}
+	if err := readJSON(path, &p); err != nil {
+		return "", nil, err
+	}
+	var one string
+	if json.Unmarshal(p.Bin, &one) == nil {
+		return p.Version, map[string]string{p.Name[strings.LastIndex(p.Name, "/")+1:]: one}, nil
+	}
+	_ = json.Unmarshal(p.Bin, &bins) // none is told where the program is missed
+	return p.Version, bins, nil
+}
+
+// splitPackage parts a package's name from its version, which may be "".
+func splitPackage(p, sep string) (name, version string) {
+	if i := strings.LastIndex(p, sep); i > 0 {
+		return p[:i], p[i+len(sep):]
+	}
+	return p, ""
+}
+
+// npm installs a package of npm. The folder is its own project, so that the one in which Neovim works has no say.
+func (r *Registry) npm(ctx context.Context, e Entry, w Wanted, into string) (version, program string, err error) {
+	name, version := splitPackage(e.Distribution.Npx.Package, "@")
+	if w.Version != "" {
+		version = w.Version
+	} else if version == "" {
+		version = e.Version
+	}
+	if err := writeJSON(filepath.Join(into, "package.json"), map[string]any{"private": true}); err != nil {
+		return "", "", err
+	}
+	output, err := r.run(ctx, job{
+		argv: []string{"npm", "install", "--prefix", into, "--global=false", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error", name + "@" + version},
+		dir:  into, what: "npm installs " + name + "@" + version, needs: "npm", advice: "Install Node.js (nodejs.org), which has npm, then try again.",
+		progress: w.Progress,
+	})
+	if err != nil {
+		return "", "", npmFailed(e, output, err)
+	}
+	version, bins, err := readPackage(filepath.Join(into, "node_modules", filepath.FromSlash(name), "package.json"))
+	if err != nil {
+		return "", "", fmt.Errorf("read what npm has installed: %w", err)
+	}
+	bin := name[strings.LastIndex(name, "/")+1:]
+	if _, named := bins[bin]; !named {
+		for _, other := range sorted(bins) {
+			bin = other
+			break
+		}
+	}
+	return version, filepath.Join(into, "node_modules", ".bin", bin), nil
+}
+
+func sorted(m map[string]string) []string {
+	var list []string
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// npmFailed says what to do about what npm says.
+func npmFailed(e Entry, output string, err error) error {
+	var told *failure.Failure
+	if errors.As(err, &told) {
+		return err
+	}
+	advice := "npm's words are above; :Acp agents tries again."
+	for sign, what := range map[string]string{
+		"EBADENGINE":   "It needs a newer Node.js.",
+		"ETARGET":      "npm does not have this version, or your min-release-age keeps it back: choose an earlier one, :Acp agents.",
+		"ENOTFOUND":    "npm cannot reach its registry: see whether there is a network.",
+		"EAI_AGAIN":    "npm cannot reach its registry: see whether there is a network.",
+		"ECONNREFUSED": "npm cannot reach its registry: see whether there is a network.",
+		"ENOSPC":       "The disk is full: make room, then try again.",
+		"E404":         "npm does not have it: see " + e.Page() + ".",
+	} {
+		if strings.Contains(output, sign) {
+			advice = what
+		}
+	}
+	return &failure.Failure{Sentence: fmt.Sprintf("npm could not install %s: %s.", e.Name, lastLine(output, err)), Detail: output, Advice: advice}
+}
+
+// lastLine is the line of a program's output that says most: the last error, or else the last line.
+func lastLine(output string, err error) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for _, line := range lines {
+		if words, is := strings.CutPrefix(line, "npm error "); is && !strings.HasPrefix(words, "code ") && !strings.HasPrefix(words, "errno ") {
+			return strings.TrimRight(words, ".")
+		}
+	}
+	if last := strings.TrimRight(lines[len(lines)-1], "."); last != "" {
+		return last
+	}
+	return err.Error()
+}
+
+// uv installs a package of PyPI with its own Python environment.
+func (r *Registry) uv(ctx context.Context, e Entry, w Wanted, into string) (version, program string, err error) {
+	name, version := splitPackage(e.Distribution.Uvx.Package, "==")
+	if version == "" {
+		name, version = splitPackage(name, "@")
+	}
+	if w.Version != "" || version == "" {
+		version = wantedVersion(e, w)
+	}
+	bin := filepath.Join(into, "bin")
+	output, err := r.run(ctx, job{
+		argv: []string{"uv", "tool", "install", "--no-config", name + "==" + version},
+		env:  []string{"UV_TOOL_DIR=" + filepath.Join(into, "tools"), "UV_TOOL_BIN_DIR=" + bin},
+		dir:  r.folder(w.ID), what: "uv installs " + name + " " + version, needs: "uv",
+		advice: "Install uv (docs.astral.sh/uv), then try again.", progress: w.Progress,
+	})
+	if err != nil {
+		var told *failure.Failure
+		if errors.As(err, &told) {
+			return "", "", err
+		}
+		return "", "", &failure.Failure{
+			Sentence: fmt.Sprintf("uv could not install %s: %s.", e.Name, lastLine(output, err)), Detail: output, Advice: "See " + e.Page() + ".",
+		}
+	}
+	name, _, _ = strings.Cut(name, "[")
+	program = filepath.Join(bin, name)
+	if _, err := os.Stat(program); err != nil {
+		if list, err := os.ReadDir(bin); err == nil && len(list) > 0 {
+			program = filepath.Join(bin, list[0].Name())
+		}
+	}
+	return version, program, nil
+}

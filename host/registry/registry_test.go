@@ -1,0 +1,435 @@
+package registry
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// world is a registry with its servers, and what the agents answer when they are tried.
+type world struct {
+	*Registry
+	t         *testing.T
+	server    *httptest.Server
+	files     map[string]http.HandlerFunc
+	handshake func(ctx context.Context, agent Installed) (string, error)
+	running   []string
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, files: map[string]http.HandlerFunc{}}
+	w.server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if f := w.files[r.URL.Path]; f != nil {
+			f(rw, r)
+			return
+		}
+		http.NotFound(rw, r)
+	}))
+	t.Cleanup(w.server.Close)
+	w.handshake = func(_ context.Context, agent Installed) (string, error) {
+		if _, err := os.Stat(agent.Command[0]); err != nil {
+			return "", err
+		}
+		return agent.Title + " " + agent.Version, nil
+	}
+	w.Registry = New(Config{
+		Folder: filepath.Join(t.TempDir(), "agents"), Env: os.Environ(), Now: time.Now, Group: func(int, bool) {},
+		Handshake: func(ctx context.Context, agent Installed) (string, error) { return w.handshake(ctx, agent) },
+		Running:   func() []string { return w.running },
+	})
+	return w
+}
+
+func (w *world) serve(path string, data []byte) {
+	w.files[path] = func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(data) }
+}
+
+// publish has the index name a version of the agent tiny that comes as an archive.
+func (w *world) publish(version, name string, archive []byte, sum string) {
+	w.t.Helper()
+	w.serve("/"+name, archive)
+	w.index(Entry{ID: "tiny", Name: "Tiny", Version: version, Repository: "https://example.com/tiny", Distribution: Distribution{
+		Binary: map[string]Binary{platform(): {Archive: w.server.URL + "/" + name, Cmd: "./bin/tiny", Args: []string{"--acp"}, SHA256: sum}},
+	}})
+}
+
+func (w *world) index(entries ...Entry) {
+	w.t.Helper()
+	text, err := json.Marshal(Index{Agents: entries})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.serve("/index.json", text)
+	if err := w.Refresh(context.Background(), w.server.URL+"/index.json"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) install(opts ...func(*Wanted)) (Installed, error) {
+	wanted := Wanted{ID: "tiny", Progress: func(string) {}}
+	for _, o := range opts {
+		o(&wanted)
+	}
+	return w.Install(context.Background(), wanted)
+}
+
+// used is the version in use, after a look at what lies beside it.
+func (w *world) used() string {
+	w.t.Helper()
+	agent, there, err := w.Installed("tiny")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	list, _ := os.ReadDir(w.folder("tiny"))
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), ".") {
+			w.t.Errorf("%s is left behind", e.Name())
+		}
+	}
+	if !there {
+		return ""
+	}
+	if _, err := os.Stat(agent.Command[0]); err != nil {
+		w.t.Error(err)
+	}
+	return agent.Version
+}
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}
+
+func tarball(t *testing.T, headers ...tar.Header) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	out := tar.NewWriter(z)
+	for _, h := range headers {
+		text := "#!/bin/sh\n"
+		if h.Typeflag == 0 || h.Typeflag == tar.TypeReg {
+			h.Size = int64(len(text))
+		}
+		if err := out.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			if _, err := out.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(out.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+var program = tar.Header{Name: "bin/tiny", Mode: 0o6755}
+
+func zipped(t *testing.T, names ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	out := zip.NewWriter(&b)
+	for _, name := range names {
+		f, err := out.Create(name)
+		if err == nil {
+			_, err = f.Write([]byte("#!/bin/sh\n"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestArchives(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"tiny.tar.gz": tarball(t, tar.Header{Name: "bin/", Typeflag: tar.TypeDir, Mode: 0o755}, program),
+		"tiny.zip":    zipped(t, "bin/tiny", "lib/more"),
+		"tiny":        []byte("#!/bin/sh\n"), // the program itself
+	} {
+		w := newWorld(t)
+		w.publish("1.0.0", name, data, sum(data))
+		agent, err := w.install()
+		if err != nil || w.used() != "1.0.0" || agent.Said != "Tiny 1.0.0" || agent.Command[1] != "--acp" {
+			t.Errorf("%s: %v, %v", name, agent, err)
+			continue
+		}
+		info, err := os.Stat(agent.Command[0])
+		if err != nil || info.Mode() != 0o755 {
+			t.Errorf("%s: the program is %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestBadArchives(t *testing.T) {
+	defer func(files int, bytes int64) { maxEntries, maxUnpacked = files, bytes }(maxEntries, maxUnpacked)
+	maxEntries, maxUnpacked = 10, 1000
+	var many []tar.Header
+	for range 11 {
+		many = append(many, tar.Header{Name: "same/", Typeflag: tar.TypeDir})
+	}
+	var long []tar.Header
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
+		long = append(long, tar.Header{Name: name})
+	}
+	for what, data := range map[string][]byte{
+		"leads out":    tarball(t, program, tar.Header{Name: "../out"}),
+		"leads out ":   tarball(t, program, tar.Header{Name: "bin/../../out"}),
+		"leads out  ":  tarball(t, program, tar.Header{Name: "/etc/out"}),
+		"leads out   ": tarball(t, program, tar.Header{Name: `bin\..\out`}),
+		"no file":      tarball(t, program, tar.Header{Name: "link", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}),
+		"no file ":     tarball(t, program, tar.Header{Name: "link", Linkname: "bin/tiny", Typeflag: tar.TypeLink}),
+		"no file  ":    tarball(t, program, tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}),
+		"more than 10": tarball(t, many...),
+		"exists":       tarball(t, program, program),
+		"no bin/tiny":  tarball(t, tar.Header{Name: "bin/other"}),
+		"unexpected":   tarball(t, program)[:60],
+		"invalid":      []byte("no archive at all"),
+	} {
+		w := newWorld(t)
+		w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
+		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(what)) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if w.used() != "" {
+			t.Errorf("%s: it is used", what)
+		}
+	}
+	maxUnpacked = 50
+	w := newWorld(t)
+	data := tarball(t, long...)
+	w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "more than 0 MB") {
+		t.Errorf("a long one: %v", err)
+	}
+	for _, data := range [][]byte{zipped(t, "bin/tiny", "../out"), zipped(t, "bin/tiny", "/out")} {
+		w := newWorld(t)
+		w.publish("1.0.0", "tiny.zip", data, sum(data))
+		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "leads out") {
+			t.Errorf("a zip: %v", err)
+		}
+	}
+}
+
+func TestBadDownloads(t *testing.T) {
+	defer func(d time.Duration, n int64) { stall, maxArchive = d, n }(stall, maxArchive)
+	stall = 50 * time.Millisecond
+	good := tarball(t, program)
+	over := make(chan struct{})
+	defer close(over)
+	for what, serve := range map[string]http.HandlerFunc{
+		"checksum": func(rw http.ResponseWriter, _ *http.Request) {
+			_, _ = rw.Write(tarball(t, program, tar.Header{Name: "more"}))
+		},
+		"404": http.NotFound,
+		"unexpected": func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Length", "10000")
+			_, _ = rw.Write(good)
+		},
+		"nothing came": func(rw http.ResponseWriter, _ *http.Request) {
+			_, _ = rw.Write(good[:10])
+			rw.(http.Flusher).Flush()
+			<-over
+		},
+		"not reached over https": func(rw http.ResponseWriter, r *http.Request) {
+			http.Redirect(rw, r, "http://192.0.2.1/tiny.tar.gz", http.StatusFound)
+		},
+	} {
+		w := newWorld(t)
+		w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
+		w.files["/tiny.tar.gz"] = serve
+		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if w.used() != "" {
+			t.Errorf("%s: it is used", what)
+		}
+	}
+	maxArchive = 100
+	w := newWorld(t)
+	w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("a long one: %v", err)
+	}
+}
+
+// Without a checksum the user is asked, who sees from where it comes.
+func TestUnverified(t *testing.T) {
+	w := newWorld(t)
+	w.publish("1.0.0", "tiny.tar.gz", tarball(t, program), "")
+	_, err := w.install()
+	var unverified *UnverifiedError
+	if !errors.As(err, &unverified) || !strings.Contains(w.server.URL, unverified.Host) || w.used() != "" {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := w.install(func(w *Wanted) { w.Unverified = true }); err != nil || w.used() != "1.0.0" {
+		t.Error(err)
+	}
+}
+
+// What does not answer is not used, and what was used is as it was.
+func TestVersions(t *testing.T) {
+	defer func(d time.Duration) { handshakePatience = d }(handshakePatience)
+	w := newWorld(t)
+	data := tarball(t, program)
+	w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
+	if _, err := w.install(); err != nil {
+		t.Fatal(err)
+	}
+	w.publish("2.0.0", "tiny.tar.gz", data, sum(data))
+	works := w.handshake
+	w.handshake = func(context.Context, Installed) (string, error) { return "", errors.New("it wants a newer Node") }
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "it wants a newer Node") || w.used() != "1.0.0" {
+		t.Errorf("a bad version: %v, %s is used", err, w.used())
+	}
+	handshakePatience = time.Millisecond
+	w.handshake = func(ctx context.Context, _ Installed) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "did not answer within") || w.used() != "1.0.0" {
+		t.Errorf("one that hangs: %v, %s is used", err, w.used())
+	}
+	handshakePatience = time.Minute
+	w.handshake = works
+	if agent, err := w.install(); err != nil || w.used() != "2.0.0" || agent.Previous != "1.0.0" {
+		t.Errorf("the update: %v, %v", agent, err)
+	}
+	if agent, err := w.Rollback("tiny"); err != nil || w.used() != "1.0.0" || agent.Previous != "2.0.0" {
+		t.Errorf("the way back: %v, %v", agent, err)
+	}
+	if agent, err := w.Pin("tiny", true); err != nil || !agent.Pinned {
+		t.Errorf("pinned: %v, %v", agent, err)
+	}
+	w.running = []string{filepath.Join(w.folder("tiny"), "1.0.0", "bin", "tiny")}
+	for _, version := range []string{"3.0.0", "4.0.0", "5.0.0"} {
+		w.publish(version, "tiny.tar.gz", data, sum(data))
+		if _, err := w.install(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agent, _, _ := w.Installed("tiny")
+	if agent.Version != "5.0.0" || agent.Previous != "4.0.0" || agent.Running != "1.0.0" || !agent.Pinned {
+		t.Errorf("it is %+v", agent)
+	}
+	var kept []string
+	list, _ := os.ReadDir(w.folder("tiny"))
+	for _, e := range list {
+		if e.IsDir() {
+			kept = append(kept, e.Name())
+		}
+	}
+	if got := strings.Join(kept, " "); got != "1.0.0 4.0.0 5.0.0" {
+		t.Errorf("kept are %s, not the one that runs, the one before, and the one in use", got)
+	}
+	if err := w.Uninstall("tiny"); err != nil || w.used() != "" {
+		t.Error(err)
+	}
+	if err := w.Uninstall("tiny"); err == nil {
+		t.Error("what is not there was removed")
+	}
+}
+
+func TestCancelAndTwoAtOnce(t *testing.T) {
+	w := newWorld(t)
+	data := tarball(t, program)
+	w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
+	tried := make(chan struct{})
+	w.handshake = func(ctx context.Context, _ Installed) (string, error) {
+		close(tried)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	failed := make(chan error, 1)
+	go func() {
+		_, err := w.install()
+		failed <- err
+	}()
+	<-tried
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "being installed already") {
+		t.Errorf("twice: %v", err)
+	}
+	other := New(w.config) // of another Neovim
+	if _, err := other.Install(context.Background(), Wanted{ID: "tiny", Progress: func(string) {}}); err == nil || !strings.Contains(err.Error(), "Another Neovim") {
+		t.Errorf("in another Neovim: %v", err)
+	}
+	if !w.Cancel("tiny") {
+		t.Error("there is nothing to cancel")
+	}
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "cancelled") || w.used() != "" {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A program named npm stands in for npm here; the scenario has the real one.
+func TestNpm(t *testing.T) {
+	w := newWorld(t)
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	w.config.Env = []string{"PATH=" + bin}
+	w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.2.3", Distribution: Distribution{Npx: &Package{Package: "@some/tiny@1.2.3"}}})
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "no npm on the PATH") || !strings.Contains(err.Error(), "nodejs.org") {
+		t.Errorf("without npm: %v", err)
+	}
+	script := "#!/bin/sh\necho 'npm error code ETARGET' >&2\necho 'npm error notarget No matching version found.' >&2\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "No matching version found") || !strings.Contains(err.Error(), "min-release-age") {
+		t.Errorf("npm does not have it: %v", err)
+	}
+	if w.used() != "" {
+		t.Error("it is used")
+	}
+}
+
+func TestIndex(t *testing.T) {
+	w := newWorld(t)
+	own, err := w.Index()
+	if err != nil || len(own.Agents) < 5 {
+		t.Fatalf("the embedded index has %d agents, %v", len(own.Agents), err)
+	}
+	for _, e := range own.Agents {
+		if e.Name == "" || e.Description == "" {
+			t.Errorf("%s lacks something", e.ID)
+		}
+	}
+	w.serve("/bad", []byte(`{"agents": [{"id": "../evil", "version": "1"}, {"id": "evil", "version": "../1"}]}`))
+	w.serve("/html", []byte(`<html>`))
+	for _, path := range []string{"/bad", "/html", "/none"} {
+		if err := w.Refresh(context.Background(), w.server.URL+path); err == nil {
+			t.Errorf("%s is taken", path)
+		}
+	}
+	if err := w.Refresh(context.Background(), "http://192.0.2.1/index.json"); err == nil || !strings.Contains(err.Error(), "https") {
+		t.Errorf("without TLS: %v", err)
+	}
+	if still, err := w.Index(); err != nil || len(still.Agents) != len(own.Agents) {
+		t.Error("the index is another one", err)
+	}
+	w.index(Entry{ID: "one", Name: "One", Version: "1"})
+	if got, _ := w.Index(); len(got.Agents) != 1 || got.Agents[0].ID != "one" {
+		t.Errorf("got %v", got)
+	}
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), `no agent "tiny"`) {
+		t.Errorf("an unknown one: %v", err)
+	}
+}

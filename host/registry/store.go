@@ -1,0 +1,219 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/failure"
+)
+
+// Config is what the registry needs of the host. Any goroutine calls it.
+type Config struct {
+	Folder    string                                                     // where all is kept
+	Env       []string                                                   // of the programs that install
+	Handshake func(ctx context.Context, agent Installed) (string, error) // starts an agent, and tells what it says it is
+	Running   func() []string                                            // the programs of the agents that run
+	Group     func(pgid int, alive bool)                                 // hears of process groups
+	Now       func() time.Time
+}
+
+// Registry is what can be installed and what is. Any goroutine may use it.
+type Registry struct {
+	config Config
+
+	mu         sync.Mutex
+	installing map[string]context.CancelFunc // by id
+}
+
+// New returns the registry of a data folder.
+func New(config Config) *Registry {
+	return &Registry{config: config, installing: map[string]context.CancelFunc{}}
+}
+
+// Launch is how a version that is installed is started; it lies in its folder.
+type Launch struct {
+	Title   string            `json:"title"`
+	Command []string          `json:"command"` // the first is in the version's folder
+	Env     map[string]string `json:"env,omitempty"`
+	Via     string            `json:"via"`  // "npm", "uv" or "archive"
+	Said    string            `json:"said"` // what the agent said it is
+}
+
+// current says which version of an agent is used; it lies in the agent's folder.
+type current struct {
+	Version  string `json:"version"`
+	Previous string `json:"previous,omitempty"`
+	Pinned   bool   `json:"pinned,omitempty"`
+}
+
+// Installed is an agent that is installed.
+type Installed struct {
+	Launch            // with the whole path of the program
+	ID, Version       string
+	Previous, Running string // versions, "" for none
+	Pinned            bool
+}
+
+const (
+	currentFile = "current.json"
+	launchFile  = "acp-launch.json"
+)
+
+func (r *Registry) folder(id string) string { return filepath.Join(r.config.Folder, id) }
+
+// Installed is what is installed under an id; false for nothing.
+func (r *Registry) Installed(id string) (Installed, bool, error) {
+	var c current
+	if !rightID.MatchString(id) {
+		return Installed{}, false, nil
+	}
+	if err := readJSON(filepath.Join(r.folder(id), currentFile), &c); errors.Is(err, fs.ErrNotExist) {
+		return Installed{}, false, nil
+	} else if err != nil {
+		return Installed{}, false, fmt.Errorf("read what is installed of %s: %w", id, err)
+	}
+	agent, err := r.version(id, c.Version)
+	agent.Previous, agent.Pinned = c.Previous, c.Pinned
+	return agent, err == nil, err
+}
+
+// IDs are those of the agents that are installed.
+func (r *Registry) IDs() (ids []string) {
+	found, _ := filepath.Glob(filepath.Join(r.config.Folder, "*", currentFile)) // the pattern is a good one
+	for _, path := range found {
+		ids = append(ids, filepath.Base(filepath.Dir(path)))
+	}
+	return ids
+}
+
+// version is an agent as it is installed in a version, whether that is used or not.
+func (r *Registry) version(id, version string) (Installed, error) {
+	agent := Installed{ID: id, Version: version}
+	if !rightVersion.MatchString(version) {
+		return agent, fmt.Errorf("read what is installed of %s: there is no version %q", id, version)
+	}
+	dir := filepath.Join(r.folder(id), version)
+	if err := readJSON(filepath.Join(dir, launchFile), &agent.Launch); err != nil {
+		return agent, fmt.Errorf("read what is installed of %s: %w", id, err)
+	}
+	if len(agent.Command) == 0 || !filepath.IsLocal(agent.Command[0]) {
+		return agent, fmt.Errorf("read what is installed of %s: it has no program", id)
+	}
+	agent.Command[0] = filepath.Join(dir, agent.Command[0])
+	for _, program := range r.config.Running() {
+		rest, within := strings.CutPrefix(program, r.folder(id)+string(filepath.Separator))
+		if running, _, nested := strings.Cut(rest, string(filepath.Separator)); within && nested {
+			agent.Running = running
+		}
+	}
+	return agent, nil
+}
+
+func readJSON(path string, value any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, value)
+}
+
+var errNotOurs = errors.New("it was not installed by :Acp agents")
+
+// Uninstall removes all versions of an agent. What runs of it goes on until it ends.
+func (r *Registry) Uninstall(id string) error {
+	unlock, err := r.lock(id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, there, err := r.Installed(id)
+	if !there && err == nil {
+		return &failure.Failure{Sentence: fmt.Sprintf("%s cannot be removed: %v.", id, errNotOurs), Advice: "Remove it as you installed it."}
+	}
+	gone, err := os.MkdirTemp(r.config.Folder, ".gone-*")
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", id, err)
+	}
+	err = os.Rename(r.folder(id), filepath.Join(gone, id))
+	if err = errors.Join(err, os.RemoveAll(gone)); err != nil {
+		return fmt.Errorf("remove %s: %w", id, err)
+	}
+	return nil
+}
+
+// Rollback has the version used that was used before.
+func (r *Registry) Rollback(id string) (Installed, error) {
+	return r.change(id, func(c *current) error {
+		if c.Previous == "" {
+			return &failure.Failure{Sentence: "There is no earlier version of " + id + ".", Advice: "Only the one before an update is kept."}
+		}
+		if _, err := r.version(id, c.Previous); err != nil {
+			return err
+		}
+		c.Version, c.Previous = c.Previous, c.Version
+		return nil
+	})
+}
+
+// Pin has a version stay until it is unpinned.
+func (r *Registry) Pin(id string, pinned bool) (Installed, error) {
+	return r.change(id, func(c *current) error {
+		c.Pinned = pinned
+		return nil
+	})
+}
+
+// change changes what is used of an agent.
+func (r *Registry) change(id string, f func(*current) error) (Installed, error) {
+	unlock, err := r.lock(id)
+	if err != nil {
+		return Installed{}, err
+	}
+	defer unlock()
+	agent, there, err := r.Installed(id)
+	if err == nil && !there {
+		err = &failure.Failure{Sentence: id + " is not installed by :Acp agents.", Advice: "Install it there first."}
+	}
+	if err != nil {
+		return Installed{}, err
+	}
+	c := current{agent.Version, agent.Previous, agent.Pinned}
+	if err := f(&c); err != nil {
+		return Installed{}, err
+	}
+	if err := writeJSON(filepath.Join(r.folder(id), currentFile), c); err != nil {
+		return Installed{}, fmt.Errorf("keep which version of %s is used: %w", id, err)
+	}
+	agent, _, err = r.Installed(id)
+	return agent, err
+}
+
+// prune removes what no longer counts of an agent: what an install that was killed has left, and versions that are
+// neither used nor kept for going back, nor run.
+func (r *Registry) prune(id string) error {
+	agent, there, err := r.Installed(id)
+	if err != nil || !there {
+		agent = Installed{}
+	}
+	list, err := os.ReadDir(r.folder(id))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, e := range list {
+		keep := []string{agent.Version, agent.Previous, agent.Running, currentFile}
+		if !slices.Contains(keep, e.Name()) && (there || strings.HasPrefix(e.Name(), ".")) {
+			failed = errors.Join(failed, os.RemoveAll(filepath.Join(r.folder(id), e.Name())))
+		}
+	}
+	return failed
+}

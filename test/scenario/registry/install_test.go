@@ -1,0 +1,227 @@
+package registry
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/need"
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// npmPackage is a package of npm whose program is a script.
+func npmPackage(t *testing.T, version, script string) []byte {
+	t.Helper()
+	about := fmt.Sprintf(`{"name": "tiny-agent", "version": %q, "bin": {"tiny-agent": "agent.sh"}}`, version)
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	out := tar.NewWriter(z)
+	for name, text := range map[string]string{"package/package.json": about, "package/agent.sh": "#!/bin/sh\n" + script + "\n"} {
+		err := out.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))})
+		if err == nil {
+			_, err = out.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(out.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// serve serves the index of agents and a registry of npm packages: the version 1.0.0 of an agent works, 2.0.0 does not.
+func serve(t *testing.T) (url string) {
+	t.Helper()
+	if _, err := exec.LookPath("npm"); err != nil {
+		need.Missing(t, "npm")
+	}
+	packages := map[string][]byte{
+		"1.0.0": npmPackage(t, "1.0.0", fmt.Sprintf("exec %q demo-agent", scene.Host)),
+		"2.0.0": npmPackage(t, "2.0.0", "echo 'it wants a newer Node' >&2; exit 1"),
+	}
+	const newest = "1.0.0"
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		answer := any(nil)
+		switch r.URL.Path {
+		case "/index.json":
+			answer = obj{"agents": []any{
+				obj{"id": "tiny", "name": "Tiny Agent", "version": newest, "description": "A very small agent",
+					"distribution": obj{"npx": obj{"package": "tiny-agent@" + newest}}},
+				obj{"id": "gone", "name": "Gone", "version": "1.0.0", "description": "Not at npm",
+					"distribution": obj{"npx": obj{"package": "no-such-agent@1.0.0"}}},
+			}}
+		case "/tiny-agent":
+			versions := obj{}
+			for version, data := range packages {
+				sum := sha512.Sum512(data)
+				versions[version] = obj{"name": "tiny-agent", "version": version, "bin": obj{"tiny-agent": "agent.sh"}, "dist": obj{
+					"tarball":   server.URL + "/tiny-agent/" + version + ".tgz",
+					"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
+				}}
+			}
+			answer = obj{"name": "tiny-agent", "dist-tags": obj{"latest": "2.0.0"}, "versions": versions}
+		}
+		if data, found := packages[strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/tiny-agent/"), ".tgz")]; found {
+			_, _ = rw.Write(data)
+			return
+		}
+		if answer == nil {
+			http.NotFound(rw, r)
+			return
+		}
+		_ = json.NewEncoder(rw).Encode(answer)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func each(t *testing.T, url string, play func(t *testing.T, s *scene.Scene), opts ...nvimtest.Option) {
+	opts = append(opts, nvimtest.Env("npm_config_registry="+url, "npm_config_fetch_retries=0", "npm_config_update_notifier=false"))
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		s.Configure(fmt.Sprintf(`c.registry = '%s/index.json'; c.agent = nil`, url))
+		play(t, s)
+	}, opts...)
+}
+
+// call calls a function of the API and gives what its callback got.
+func call(s *scene.Scene, lua string) (err string, agent obj) {
+	s.T.Helper()
+	s.Lua(nil, `_G.done = nil; local done = function(err, agent) _G.done = { err = err or '', agent = agent or vim.empty_dict() } end; `+lua)
+	s.AwaitLua(`_G.done ~= nil`)
+	var done struct {
+		Err   string         `msgpack:"err"`
+		Agent map[string]any `msgpack:"agent"`
+	}
+	s.Lua(&done, `return _G.done`)
+	return done.Err, done.Agent
+}
+
+// An agent is installed from npm, talks, is not replaced by a version that does not start, and goes again.
+func TestInstallFromNpm(t *testing.T) {
+	url := serve(t)
+	each(t, url, func(t *testing.T, s *scene.Scene) {
+		// The project's own files have no say.
+		s.WriteFile("package.json", `{"dependencies": {"tiny-agent": "file:nowhere"}}`)
+		s.WriteFile(".npmrc", "registry=http://127.0.0.1:1/\n")
+		if err, _ := call(s, `require('acp').install('gone', {}, done)`); !strings.Contains(err, "npm could not install Gone") || !strings.Contains(err, "npm does not have it") {
+			t.Errorf("what npm does not have: %s", err)
+		}
+		if err, agent := call(s, `require('acp').install('tiny', {}, done)`); err != "" || agent["id"] != "tiny" {
+			t.Fatalf("installed is %v, %s", agent, err)
+		}
+		if _, err := os.Stat(filepath.Join(s.Data, "nvim", "acp", "agents", "tiny", "1.0.0", "package-lock.json")); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(s.Dir, "node_modules")); err == nil {
+			t.Error("something is in the project's folder")
+		}
+		s.Command("Acp new tiny")
+		s.AwaitEvent("AcpSessionReady")
+		s.OK(`require('acp').prompt('hello')`)
+		s.AwaitState("requires_action") // it talks
+		s.OK(`require('acp').cancel()`)
+		s.AwaitTurnEnd("cancelled")
+		if err, _ := call(s, `require('acp').install('tiny', { version = '2.0.0' }, done)`); !strings.Contains(err, "it wants a newer Node. What was installed before is as it was.") {
+			t.Errorf("a version that does not start: %s", err)
+		}
+		s.Lua(nil, `_G.list = nil; require('acp').agents(function(list) _G.list = list end)`)
+		s.AwaitLua(`_G.list ~= nil`)
+		s.AwaitLua(`vim.iter(_G.list):any(function(a)
+			return a.id == 'tiny' and a.installed.version == '1.0.0' and a.installed.by == 'acp' and a.running_version == '1.0.0'
+		end)`)
+		if err, _ := call(s, `require('acp').uninstall('tiny', done)`); err != "" {
+			t.Error(err)
+		}
+		if s.LuaInt(`return vim.fn.isdirectory(...) `, filepath.Join(s.Data, "nvim", "acp", "agents", "tiny")) != 0 {
+			t.Error("it is still there")
+		}
+		s.Refused(`require('acp').new({ agent = 'tiny' })`)
+	})
+}
+
+// Somebody who has no agent at all sees the page, installs one there with a key, and starts it with another.
+func TestPage(t *testing.T) {
+	url := serve(t)
+	path := nvimtest.Env("PATH=" + toolsOnly(t))
+	each(t, url, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.agents = { puppet = { command = { 'no-such-program' } } }`)
+		s.Command("Acp")
+		page := func(text string) {
+			t.Helper()
+			s.AwaitLua(`vim.bo.filetype == 'acp-agents' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find(..., 1, true) ~= nil`, text)
+		}
+		page("Tiny Agent")
+		page("A very small agent")
+		s.Keys("/Tiny<CR>i")
+		s.AwaitNotification("Tiny Agent 1.0.0 is installed")
+		page("Demo")
+		s.Keys("p") // the cursor is where the agent is
+		page("1.0.0 · pinned")
+		s.Keys("i")
+		s.AwaitNotification("is pinned")
+		s.Keys("b")
+		s.AwaitNotification("no earlier version")
+		s.Keys("<CR>")
+		s.AwaitEvent("AcpSessionReady")
+		s.AwaitLua(`require('acp').sessions()[1].agent == 'tiny'`)
+		s.Command("Acp agents lock")
+		s.AwaitNotification("the versions of 1 agent")
+		if text := s.ReadFile(filepath.Join(s.Dir, "acp-agents.lock.json")); !strings.Contains(text, `"tiny": "1.0.0"`) {
+			t.Errorf("the lock is %s", text)
+		}
+		s.WriteFile("acp-agents.lock.json", `{"agents": {"tiny": "9.9.9"}}`)
+		if err := s.Refused(`require('acp').new({ agent = 'tiny' })`); !strings.Contains(err, "wants tiny 9.9.9") {
+			t.Errorf("another version is wanted: %s", err)
+		}
+	}, path)
+}
+
+// toolsOnly is a PATH with what npm needs, and no agent.
+func toolsOnly(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"node", "npm", "sh", "env", "git", "cat", "ls"} {
+		if at, err := exec.LookPath(name); err == nil {
+			if real, err := filepath.EvalSymlinks(at); err == nil && name != "npm" {
+				at = real
+			}
+			if err := os.Symlink(at, filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// Without the network there is the copy of the index, and a word on why it is no newer one.
+func TestNoNetwork(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		s.Configure(`c.registry = 'http://127.0.0.1:1/index.json'`)
+		s.Command("Acp agents")
+		s.AwaitLua(`vim.bo.filetype == 'acp-agents' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('This is the last index that came', 1, true) ~= nil`)
+		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('Claude Agent', 1, true) ~= nil`)
+		s.Lua(nil, `vim.g.acp = vim.tbl_extend('force', vim.g.acp, { registry = false }); require('acp.config').reset()`)
+		s.Keys("r")
+		s.AwaitNotification("registry = false")
+		s.Keys("q")
+		s.AwaitLua(`vim.bo.filetype ~= 'acp-agents'`)
+	})
+}

@@ -1,0 +1,121 @@
+package setup
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// release builds the release for this machine, twice, and checks that both are the same.
+func release(t *testing.T) (folder, lua string) {
+	t.Helper()
+	var builds []string
+	for range 2 {
+		dir := t.TempDir()
+		lua = filepath.Join(dir, "release.lua")
+		cmd := exec.Command(filepath.Join("..", "..", "..", "scripts", "release.sh"), "9.9.9", dir, lua)
+		cmd.Env = append(os.Environ(), "TARGETS="+runtime.GOOS+"/"+runtime.GOARCH)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		builds, folder = append(builds, read(t, filepath.Join(dir, "SHA256SUMS"))), dir
+	}
+	if builds[0] != builds[1] || builds[0] == "" {
+		t.Errorf("two builds differ: %s", builds)
+	}
+	return folder, lua
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Without Go the released host is shown, agreed to, downloaded, and runs; anything else than it is not used.
+func TestHostIsDownloaded(t *testing.T) {
+	folder, lua := release(t)
+	name := "acp-nvim-" + runtime.GOOS + "-" + runtime.GOARCH
+	host := []byte(read(t, filepath.Join(folder, name)))
+	tools := t.TempDir()
+	for _, tool := range []string{"curl", "sha256sum", "shasum", "sh"} {
+		if at, err := exec.LookPath(tool); err == nil {
+			if err := os.Symlink(at, filepath.Join(tools, tool)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/good/" + name:
+			_, _ = rw.Write(host)
+		case "/wrong/" + name:
+			_, _ = rw.Write(bytes.ToUpper(host))
+		case "/half/" + name:
+			rw.Header().Set("Content-Length", "100000000")
+			_, _ = rw.Write(host[:1000])
+		case "/cut/" + name:
+			rw.Header().Set("Content-Length", "10000")
+			_, _ = rw.Write(host[:1000])
+		default:
+			http.NotFound(rw, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		binary := filepath.Join(s.Home, "bin", "acp-nvim")
+		s.Lua(nil, `local path, tools, binary = ...
+			package.loaded['acp.release'] = dofile(path)
+			vim.env.PATH = tools
+			require('acp.rpc.host').binary = binary`, lua, tools, binary)
+		from := func(part string) {
+			s.Lua(nil, `local c = vim.g.acp; c.host = { url = ... }; vim.g.acp = c; require('acp.config').reset()`, server.URL+part)
+		}
+		for part, words := range map[string]string{
+			"/wrong": "its checksum is not the one that the plugin has", "/half": "Maximum file size exceeded", "/cut": "the host is not there: (18)",
+			"/none": "404",
+		} {
+			from(part)
+			s.Lua(nil, `vim.cmd('Acp build download')`)
+			s.AwaitNotification(words)
+			s.AwaitLua(`not require('acp.rpc.host').building`)
+			if left, _ := filepath.Glob(binary + "*"); len(left) > 0 {
+				t.Errorf("%s: left is %s", part, left)
+			}
+		}
+		from("/good")
+		s.Choose("Download it")
+		s.Lua(nil, `vim.cmd('Acp build')`)
+		s.AwaitNotification("the host is there")
+		s.Command("Acp new demo")
+		s.AwaitEvent("AcpSessionReady")
+		if argv := s.LuaString(`require('acp.rpc.host').find()[1]`); argv != binary {
+			t.Errorf("the host is %s", argv)
+		}
+	})
+}
+
+// What is no release says what to do, and that without asking the network.
+func TestNoRelease(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		s.Lua(nil, `vim.env.PATH = ''`)
+		s.Command("Acp build")
+		s.AwaitNotification("there is no released host of this version of the plugin: building it needs Go (go.dev) and make")
+		s.Lua(nil, `package.loaded['acp.release'] = { version = '1', revision = require('acp.rpc.host').api, files = {} }`)
+		s.Command("Acp build")
+		s.AwaitNotification("there is no released host for " + strings.Join([]string{runtime.GOOS, runtime.GOARCH}, "-"))
+	})
+}
