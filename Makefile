@@ -9,7 +9,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 export GOFLAGS += -buildvcs=false
 
 build: ## Build the host into bin/; needs only Go
-	go build -ldflags '-X main.version=$(VERSION)' -o bin/acp-nvim ./cmd/acp-nvim
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/acp-nvim ./cmd/acp-nvim
 
 release: ## Build the host for all platforms into dist/, with checksums: make release VERSION=1.2.3
 	scripts/release.sh $(VERSION)

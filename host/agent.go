@@ -14,6 +14,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
@@ -46,20 +47,23 @@ type agent struct {
 
 	session.Agent // the protocol, spoken over conn
 
-	mourned sync.Once // its end was told to somebody who does not see a chat of it
+	granting sync.Once // of the editor's tools
+	mourned  sync.Once // its end was told to somebody who does not see a chat of it
 
-	mu       sync.Mutex // guards the fields below
-	phase    agentPhase
-	info     session.Info
-	accounts string                      // who is logged in, see session.Client
-	waiting  []func(session.Info, error) // for the answer to initialize
-	routes   map[string]*Session         // by the agent's session id
-	unnamed  int                         // how many session/new are not answered yet
-	early    map[string][]func(*Session) // what comes meanwhile for ids that are not known
-	earlyID  []string                    // those ids, in the order they came
-	users    map[*Session]struct{}       // who keeps the process alive
-	holds    int                         // and how many do so without a session
-	dead     error                       // once phase is agentDead
+	mu        sync.Mutex // guards the fields below
+	phase     agentPhase
+	info      session.Info
+	accounts  string                      // who is logged in, see session.Client
+	waiting   []func(session.Info, error) // for the answer to initialize
+	routes    map[string]*Session         // by the agent's session id
+	unnamed   int                         // how many session/new are not answered yet
+	early     map[string][]func(*Session) // what comes meanwhile for ids that are not known
+	earlyID   []string                    // those ids, in the order they came
+	users     map[*Session]struct{}       // who keeps the process alive
+	holds     int                         // and how many do so without a session
+	dead      error                       // once phase is agentDead
+	grant     *editortools.Grant          // nil for none
+	ungranted error                       // why there is none
 }
 
 type agentPhase int
@@ -327,9 +331,13 @@ func (a *agent) fail(why *failure.Failure) {
 	a.host.forgetAgent(a)
 	a.mu.Lock()
 	a.phase, a.dead = agentDead, why
+	grant := a.grant
 	waiting, info := a.waiting, a.info
 	a.waiting = nil
 	a.mu.Unlock()
+	if grant != nil {
+		grant.Revoke()
+	}
 	for _, f := range waiting {
 		f(info, why)
 	}

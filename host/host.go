@@ -20,6 +20,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/blobs"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/extension"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
@@ -46,6 +47,7 @@ type Host struct {
 	extension *extension.Requests
 	registry  *registry.Registry
 	overlaps  reviewui.Overlaps
+	tools     *editortools.Server // of agents
 	marks     *reviewui.Marks
 	store     *checkpoint.Store // nil for none
 	over      context.Context   // ends when Neovim leaves
@@ -118,6 +120,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	h.saves = newSaves(h, o.Data)
 	h.follow = newFollowWindow(h)
 	h.marks = newMarks(h)
+	h.tools = newEditorTools(h)
 	return h
 }
 
@@ -263,6 +266,7 @@ func (h *Host) shutdown() {
 		s.base.Box.Put(s.close)
 	}
 	h.loops.Wait()
+	h.tools.Close()
 	h.follow.Close()
 	for _, a := range agents {
 		h.background(a.end)

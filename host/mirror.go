@@ -49,6 +49,7 @@ func (s *Session) mirror() rpc.Session {
 		m.Lacks = &rpc.Lack{Why: s.lacks.Why, Files: s.lacks.Files}
 	}
 	m.LeftOut = s.servers.LeftOut()
+	m.EditorTools = s.toolsState()
 	for _, e := range s.conv.Plan {
 		m.Plan = append(m.Plan, rpc.PlanEntry{Content: styled.Cut(e.Content, luastate.MaxText), Priority: e.Priority, Status: e.Status})
 	}

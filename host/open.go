@@ -84,7 +84,7 @@ func (s *Session) open() {
 	var ctx context.Context
 	ctx, s.finding = context.WithCancel(context.Background())
 	s.servers.For(ctx, s.info, func(servers []session.MCPServer) {
-		at := session.Place{Cwd: s.base.Cwd, Servers: servers}
+		at := session.Place{Cwd: s.base.Cwd, Servers: s.withTools(servers)}
 		switch further := s.base.Roots[1:]; {
 		case len(further) == 0:
 		case s.info.Directories:
@@ -191,6 +191,9 @@ func (s *Session) request(method string, send func(done func(session.Setup, erro
 			s.notOpened(method, err)
 		default:
 			s.remote.id = setup.SessionID
+			if s.grant != nil {
+				s.grant.Named(s.remote.id, s.caller)
+			}
 			opened(setup)
 		}
 	})

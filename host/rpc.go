@@ -154,6 +154,8 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.EditHeld) { s.permission.EditHeld(m) }),
 	toSession(func(s *Session, m rpc.WriteEdited) { s.permission.WriteEdited(m) }),
 	toHost((*Host).setRules),
+	toHost(func(h *Host, m rpc.EditorTools) { h.tools.Offer(m) }),
+	toHost(func(h *Host, m rpc.EditorToolDone) { h.tools.Done(m) }),
 	inBackground((*Host).listDecided),
 	inBackground((*Host).revoke),
 

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/chat"
 	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/draw"
+	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/elicitation"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/failure"
@@ -84,6 +85,9 @@ type Session struct {
 	review     *reviewui.Review // what the user sees of it
 	terminals  *terminals.Set
 	tracer     *follow.Tracer // tells the following window where the agent works
+	caller     *editortools.Caller
+	untrusted  bool               // the user was told why the agent does without them
+	grant      *editortools.Grant // of the editor's tools; nil where the agent has none
 }
 
 // phase is where a session is between its beginning and its end; whether a
@@ -121,6 +125,10 @@ func (s *Session) detach() {
 	s.terminals.Release()
 	if s.finding != nil {
 		s.finding()
+	}
+	if s.grant != nil {
+		s.grant.Forget(s.caller)
+		s.grant = nil
 	}
 	if a := s.agent; a != nil {
 		s.agent = nil
@@ -181,6 +189,9 @@ func (s *Session) steer(words []session.Content, done func(taken bool)) {
 // begin opens a turn; its prompt goes out when the session's folders have been looked at.
 func (s *Session) begin(t prompt.Turn) {
 	s.prompts.Opened()
+	if s.grant != nil {
+		s.grant.Begin(s.caller)
+	}
 	clear(s.remarked)
 	s.working.begin()
 	s.host.follow.Begin(s.id)
@@ -251,6 +262,9 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	if !s.prompts.TurnOpen() {
 		return false
 	}
+	if s.grant != nil {
+		s.grant.End(s.caller)
+	}
 	s.permission.EndTurn()
 	s.questions.EndTurn()
 	s.prompts.Ended()
@@ -258,6 +272,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	s.working.end()
 	s.host.follow.End(s.id)
 	s.apply(end)
+	s.tellUntrusted()
 	s.review.TurnEnded()
 	s.stopClock()
 	if end.StopReason == session.StopCancelled || end.StopReason == session.StopError {
@@ -286,6 +301,9 @@ func (s *Session) cancel() {
 			s.work(s.unsent)
 		}
 		s.prompts.Stop()
+		if s.grant != nil {
+			s.grant.End(s.caller)
+		}
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
 		s.permission.WithdrawAll("cancel")
@@ -349,6 +367,10 @@ func (s *Session) bring(u session.Update) {
 	case session.TerminalPatch, session.TerminalChunk:
 		s.terminals.Update(u)
 		return
+	case session.ToolCallPatch:
+		if s.grant != nil {
+			s.grant.Seen(n.ID, s.caller)
+		}
 	case session.UnknownUpdate:
 		if n.Reason != "" {
 			s.leftOut(n)

@@ -66,6 +66,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []strin
 		Hide: func(secrets []string) { h.hide(spec.Name, secrets) },
 	})
 	s.review = newReview(s)
+	s.caller = newCaller(s)
 	return s
 }
 
@@ -121,6 +122,7 @@ func newPermission(s *Session) *permission.Requests {
 		Cancel:       s.cancel,
 		Prompt:       func(text string) { s.prompts.First(text) },
 		RemarkOnce:   s.remarkOnce,
+		Ours:         s.isOurTool,
 		Alert:        s.alert,
 		Asks:         s.prompts.Unsaved.ReadByAgent,
 		Reads:        s.tracer.Read,

@@ -2,6 +2,7 @@
 //
 //	acp-nvim host        what the plugin starts: speaks with Neovim on stdin and stdout
 //	acp-nvim demo-agent  a scripted agent: no model, no network
+//	acp-nvim mcp         the editor's tools on stdio, for agents to start
 //	acp-nvim replay      plays a recorded traffic file as an agent
 //	acp-nvim version     says the version and the revision of the plugin's interface
 package main
@@ -21,13 +22,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/demo"
 	"github.com/acp-nvim/acp-nvim/acp/replay"
 	"github.com/acp-nvim/acp-nvim/host"
+	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // version is set by the build.
 var version = "dev"
 
-const usage = `usage: acp-nvim host | demo-agent [--protocol 1] | replay FILE | version
+const usage = `usage: acp-nvim host | demo-agent [--protocol 1] | mcp | replay FILE | version
 The plugin starts the host by itself; see :help acp.
 `
 
@@ -59,6 +61,8 @@ func run(ctx context.Context, command string, args []string, stdout *os.File) er
 		return runHost(ctx, args, stdout)
 	case "demo-agent":
 		return runDemo(ctx, args, stdout)
+	case "mcp":
+		return editortools.Relay(ctx, os.Stdin, stdout)
 	case "replay":
 		return runReplay(ctx, args, stdout)
 	case "version":

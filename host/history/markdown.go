@@ -12,6 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/terminal"
@@ -305,7 +306,9 @@ var icons = map[session.ToolCallStatus]string{
 func (w *writing) call(c *session.ToolCall) {
 	status := c.Shown()
 	kind, title := strings.ReplaceAll(string(c.Kind), "_", " "), styled.OneLine(c.Title)
-	if m, ok := c.MCP(); ok {
+	if words, ok := sentence.Of(c); ok {
+		kind, title = "tool", words
+	} else if m, ok := c.MCP(); ok {
 		kind, title = "tool", styled.OneLine(m.Title())
 	}
 	line := cmp.Or(icons[status], "·") + " **" + kind + "**"

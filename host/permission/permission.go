@@ -37,6 +37,7 @@ type Config struct {
 	Cancel     func()                             // cancels the turn
 	Prompt     func(text string)                  // puts a prompt first in the queue
 	RemarkOnce func(text string)                  // says something in the chat, once in a turn
+	Ours       func(*session.ToolCall) bool       // a call is of a tool that asks by itself; nil for none
 	Alert      func(severity, text, brief string) // says something in the chat, and where no chat is seen in few words
 
 	// What comes of reads and writes. Any goroutine may call these, but for Wrote.
@@ -229,6 +230,8 @@ func (rs *Requests) decided(p *request, d policy.Decision) {
 		if p.file.Given == "" { // the client's own says so itself
 			rs.base.Remark("info", d.Remark)
 		}
+	case d.Why == "" && rs.config.Ours != nil && p.asked.Call.ID != "" && rs.config.Ours(&p.call):
+		rs.letOurs(p)
 	default:
 		rs.show(p)
 	}

@@ -29,7 +29,7 @@ var messages = []any{
 	ListChanges{}, Decide{}, DecideHunks{}, ListMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},
 	ReviewPlace{}, ReviewBeside{}, ReviewDecide{}, ReviewUndo{}, ReviewSend{}, CommentAt{}, Comment{},
 	Track{}, FileRenamed{}, FileSaved{}, Reread{}, Check{}, CatchUp{}, Compare{}, OpenConflicts{}, ListRefused{}, Recover{},
-	FollowState{},
+	FollowState{}, EditorTools{}, EditorToolDone{},
 }
 
 // operations are what Lua executes.
@@ -40,6 +40,7 @@ var operations = []any{
 	Terminals{}, TerminalOutput{}, InstallProgress{},
 	DiffPiece{}, Marks{}, Jump{}, LoginTerminal{}, LoginSecrets{},
 	Watch{}, WatchLimit{}, UnsavedBufs{}, Unfinished{}, Buffers{},
+	EditorTool{}, CancelEditorTool{},
 }
 
 // Lua is the contract as a Lua module.

@@ -801,3 +801,80 @@ type (
 		Jump     int    `msgpack:"jump"`     // the last one that has nothing in its way any more
 	}
 )
+
+// What Lua says of the editor's tools.
+type (
+	// EditorTools tells which tools the user wants agents to have.
+	EditorTools struct {
+		Tools   []string   `msgpack:"tools"` // by their names; none: agents get no server
+		Tasks   []Task     `msgpack:"tasks"`
+		Own     []UserTool `msgpack:"own"`     // of acp.tool()
+		Servers bool       `msgpack:"servers"` // Neovim can ask the language servers for them
+		Folder  string     `msgpack:"folder"`  // of what lives as long as Neovim, that only the user can open
+	}
+	// Task is a command that the user lets agents run by its name.
+	Task struct {
+		Name    string   `msgpack:"name"`
+		Command []string `msgpack:"command"` // an argv; a single text is a line for the shell
+	}
+	UserTool struct {
+		Name        string `msgpack:"name"`
+		Description string `msgpack:"description"`
+		Schema      string `msgpack:"schema"` // of its arguments, as JSON
+	}
+	// EditorToolDone answers an EditorTool.
+	EditorToolDone struct {
+		ID          int                `msgpack:"id"`
+		Err         string             `msgpack:"err"` // for the agent, a sentence
+		Places      []EditorPlace      `msgpack:"places"`
+		Diagnostics []EditorDiagnostic `msgpack:"diagnostics"`
+		Text        string             `msgpack:"text"`
+		Actions     []EditorAction     `msgpack:"actions"`
+		Edits       []EditorEdit       `msgpack:"edits"`
+		Files       []EditorFile       `msgpack:"files"`
+		Partial     bool               `msgpack:"partial"` // a server was cut off, or failed
+		Servers     []string           `msgpack:"servers"`
+	}
+	// EditorPlace is a place in a file; lines and columns begin with 1, columns count bytes.
+	EditorPlace struct {
+		Path      string `msgpack:"path"`
+		Line      int    `msgpack:"line"`
+		Column    int    `msgpack:"column"`
+		EndLine   int    `msgpack:"end_line"`
+		Text      string `msgpack:"text"`
+		Name      string `msgpack:"name"`
+		Kind      string `msgpack:"kind"`
+		Container string `msgpack:"container"`
+		Depth     int    `msgpack:"depth"`
+	}
+	EditorDiagnostic struct {
+		Path     string `msgpack:"path"`
+		Line     int    `msgpack:"line"`
+		Column   int    `msgpack:"column"`
+		Severity string `msgpack:"severity"`
+		Message  string `msgpack:"message"`
+		Source   string `msgpack:"source"`
+		Code     string `msgpack:"code"`
+	}
+	EditorAction struct {
+		ID    string `msgpack:"id"`
+		Title string `msgpack:"title"`
+		Kind  string `msgpack:"kind"`
+	}
+	// EditorEdit is the text that a file is to have. Nothing of it is done yet.
+	EditorEdit struct {
+		Path    string `msgpack:"path"`
+		Text    string `msgpack:"text"`
+		NewPath string `msgpack:"new_path"`
+		Create  bool   `msgpack:"create"`
+		Delete  bool   `msgpack:"delete"`
+	}
+	// EditorFile is a file that is open.
+	EditorFile struct {
+		Path     string `msgpack:"path"`
+		Modified bool   `msgpack:"modified"`
+		Visible  bool   `msgpack:"visible"`
+		Current  bool   `msgpack:"current"`
+		Line     int    `msgpack:"line"` // of the cursor, in a window that shows it
+	}
+)

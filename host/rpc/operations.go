@@ -130,6 +130,7 @@ type (
 		Commands       []Command    `msgpack:"commands"`
 		Lacks          *Lack        `msgpack:"lacks,omitempty"`
 		LeftOut        []LeftOut    `msgpack:"left_out,omitempty"`
+		EditorTools    string       `msgpack:"editor_tools,omitempty"` // "offered", "connected"
 		Unsaved        []string     `msgpack:"unsaved"`
 		Plan           []PlanEntry  `msgpack:"plan,omitempty"`
 	}
@@ -453,5 +454,28 @@ type (
 	Buffers struct {
 		Fn   string `msgpack:"fn"`
 		Args any    `msgpack:"args"`
+	}
+)
+
+// What Lua does for a call of one of the editor's tools.
+type (
+	// EditorTool is a call, which EditorToolDone answers.
+	EditorTool struct {
+		ID       int    `msgpack:"id"`
+		Tool     string `msgpack:"tool"`
+		Path     string `msgpack:"path,omitempty"` // absolute
+		Line     int    `msgpack:"line,omitempty"`
+		Symbol   string `msgpack:"symbol,omitempty"`
+		Column   int    `msgpack:"column,omitempty"`
+		Query    string `msgpack:"query,omitempty"`
+		Severity string `msgpack:"severity,omitempty"`
+		WaitMS   int    `msgpack:"wait_ms,omitempty"`
+		LimitMS  int    `msgpack:"limit_ms,omitempty"`
+		Action   string `msgpack:"action,omitempty"` // the id of a code action
+		NewName  string `msgpack:"new_name,omitempty"`
+		Own      string `msgpack:"own,omitempty"` // the arguments of the user's own tool, as JSON
+	}
+	CancelEditorTool struct {
+		ID int `msgpack:"id"`
 	}
 )

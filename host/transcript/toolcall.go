@@ -16,6 +16,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
@@ -275,6 +276,9 @@ var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "d
 // what names the object of a call: its title without what the label or the path
 // says already, and the line where it is known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) object {
+	if words, ok := sentence.Of(c); ok {
+		return object{title: words}
+	}
 	if m, ok := c.MCP(); ok {
 		return object{title: styled.OneLine(styled.Cut(m.Title(), maxTitle))}
 	}

@@ -341,6 +341,13 @@ function M.deactivate()
   require('acp.deactivate')()
 end
 
+---Gives agents that are started from now on a tool of yours.
+---@param tool acp.Tool
+---@return boolean? ok, string? err
+function M.tool(tool)
+  return require('acp.editortools').add(tool)
+end
+
 ---Has requests that agents make by methods of their own answered by a function.
 ---@param method string
 ---@param handler? acp.RequestHandler without one they are answered as unknown again

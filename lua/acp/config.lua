@@ -228,6 +228,28 @@ M.schema = {
     doc = 'MCP servers for all agents, see |acp-mcp|.',
   },
   {
+    key = 'editor',
+    type = 'acp.EditorConfig',
+    default = { tools = 'read', tasks = {} },
+    check = type_of('table'),
+    part = function(key, value)
+      if key == 'tools' then
+        local ok = value == false or value == 'read' or value == 'write' or strings(value)
+        return not ok and "'read', 'write', false or a list of names of tools" or nil
+      end
+      local ok = type(value) == 'table'
+        and vim.iter(pairs(value)):all(function(name, command)
+          local line = type(command) == 'string' and command ~= ''
+          return type(name) == 'string' and (line or strings(command) and #command > 0)
+        end)
+      return not ok and 'a table of commands by name' or nil
+    end,
+    expected = "a table with tools ('read', 'write', false or a list of names) and tasks "
+      .. '(commands by name)',
+    doc = 'What agents may ask of Neovim and its language servers, and the commands that they may '
+      .. "run where `tools` is 'write', see |acp-editor-tools|.",
+  },
+  {
     key = 'registry',
     type = 'string|false',
     default = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json',
@@ -425,6 +447,7 @@ end
 ---@field unsaved_max number
 ---@field keys table<string, string|false>
 ---@field host acp.HostConfig
+---@field editor acp.EditorConfig
 
 ---@type acp.ResolvedConfig?
 local current

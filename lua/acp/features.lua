@@ -35,6 +35,8 @@ local of_features = {
   terminal_output = { 'acp.terminal.view', 'output' },
   install_progress = { 'acp.registry.agents', 'progress', 'id', 'text' },
   jump = { 'acp.follow.window', 'jump' },
+  editor_tool = { 'acp.editortools', 'run' },
+  cancel_editor_tool = { 'acp.editortools', 'cancel', 'id' },
   extension_request = { 'acp.extension.requests', 'serve' },
 }
 
@@ -158,4 +160,5 @@ host.started:add(function()
     connect()
   end
   require('acp.policy.rules').send()
+  require('acp.editortools').offer()
 end)

@@ -157,6 +157,15 @@ local function check_servers()
       health.warn(text, { 'See :help acp-mcp' })
     end
   end
+  for _, session in ipairs(require('acp.rpc.state').list()) do
+    local which = ('session %d of %s'):format(session.id, session.agent)
+    if session.editor_tools == 'connected' then
+      health.ok(("%s has connected to the editor's tools"):format(which))
+    elseif session.editor_tools == 'offered' then
+      local text = "%s has not used the editor's tools, or cannot reach them"
+      health.info(text:format(which))
+    end
+  end
   if whole then
     health.ok('no session goes without one that it should have')
   end

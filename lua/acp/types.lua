@@ -44,6 +44,9 @@
 ---@field notify? boolean|fun(text: string)
 ---MCP servers for all agents, see |acp-mcp|.
 ---@field mcp_servers? table<string, acp.McpServer|false>
+---What agents may ask of Neovim and its language servers, and the commands
+---that they may run where `tools` is 'write', see |acp-editor-tools|.
+---@field editor? acp.EditorConfig
 ---Where the index of agents is, see |acp-agents-page|; `false` keeps the
 ---plugin off the network.
 ---@field registry? string|false
@@ -155,6 +158,10 @@
 ---@field command? string|string[]
 ---@field tool? string|string[] of MCP servers, as server/tool
 
+---@class acp.EditorConfig
+---@field tools? 'read'|'write'|false|string[]
+---@field tasks? table<string, string|string[]> commands by name; a text is for the shell
+
 ---@class acp.HostConfig
 ---@field command? string[]
 ---@field log_level? 'debug'|'info'|'warn'|'error'
@@ -184,6 +191,7 @@
 ---@field queue string[] the prompts that wait
 ---@field paused boolean
 ---@field lacks? {why: string, files: string} what the copies of its files leave out
+---@field editor_tools? 'offered'|'connected' that of Neovim, see |acp-editor-tools|
 ---@field left_out? {name: string, why: string}[] MCP servers that the agent was not told of
 ---@field unsaved? string[] files whose unsaved text would go along with a prompt
 ---@field error? string

@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"agents", "installed", "mcp", "notify", "release", "types"},
 	{"config"},
 	{"rpc", "ui"},
-	{"attention", "extension", "files", "follow", "policy", "traffic"},
+	{"attention", "editortools", "extension", "files", "follow", "policy", "traffic"},
 	{"chat"},
 	{"diff", "elicitation", "prompt", "terminal"},
 	{"permission", "session"},

@@ -46,6 +46,7 @@ func open(t *testing.T, n *nvimtest.Nvim) *Scene {
 		  registry = false, -- no test goes to the network
 		  agents = { puppet = { title = 'Puppet', command = { self }, env = { `+puppetEnv+` = socket } } },
 		  host = { command = { host } },
+		  editor = { tools = false },
 		}`, Host, Self, s.stage.socket)
 	return s
 }

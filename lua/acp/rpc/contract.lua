@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'ce89a5e2',
+  revision = 'b5b3f6d3',
   messages = {
     new = {
       'session',
@@ -115,6 +115,19 @@ return {
     list_refused = { 'callback', 'name' },
     recover = { 'id', 'which' },
     follow_state = { 'what', 'activity', 'jump' },
+    editor_tools = { 'tools', 'tasks', 'own', 'servers', 'folder' },
+    editor_tool_done = {
+      'id',
+      'err',
+      'places',
+      'diagnostics',
+      'text',
+      'actions',
+      'edits',
+      'files',
+      'partial',
+      'servers',
+    },
   },
   operations = {
     hello = { 'revision', 'version', 'groups' },
@@ -187,6 +200,7 @@ return {
       'commands',
       'lacks',
       'left_out',
+      'editor_tools',
       'unsaved',
       'plan',
     },
@@ -219,5 +233,21 @@ return {
     unsaved_bufs = {},
     unfinished = { 'list' },
     buffers = { 'fn', 'args' },
+    editor_tool = {
+      'id',
+      'tool',
+      'path',
+      'line',
+      'symbol',
+      'column',
+      'query',
+      'severity',
+      'wait_ms',
+      'limit_ms',
+      'action',
+      'new_name',
+      'own',
+    },
+    cancel_editor_tool = { 'id' },
   },
 }

@@ -1,0 +1,212 @@
+package editortools
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+)
+
+// This file says as text what a tool has found. The first line counts, and ends with a colon where a list follows: the
+// chat shows it beside the call.
+
+const (
+	maxListed = 100       // of places and diagnostics
+	maxSymbol = 400       // of an outline
+	maxLines  = 2000      // of a file
+	maxBytes  = 128 << 10 // of any answer
+	maxLine   = 200       // bytes of a line that is listed
+)
+
+// counted is a list below its count; what is too much of it is counted only.
+func counted(n int, one, many string, lines []string) string {
+	head := fmt.Sprintf("%d %s", n, many)
+	if n == 1 {
+		head = "1 " + one
+	}
+	if n == 0 {
+		return "no " + many
+	}
+	if more := len(lines) - maxListed; more > 0 {
+		lines = append(lines[:maxListed:maxListed], fmt.Sprintf("+%d more", more))
+	}
+	return head + ":\n" + strings.Join(lines, "\n")
+}
+
+// partly says that an answer may lack something.
+func partly(text string, partial bool) string {
+	if partial {
+		return text + "\n(a language server was too slow or failed: there may be more)"
+	}
+	return text
+}
+
+// listed says of the places of one answer which may be told; what is private is not.
+func (c *call) listed() func(path string) bool {
+	known := map[string]bool{}
+	return func(path string) bool {
+		ok, seen := known[path]
+		if !seen {
+			ok = c.Listed(path)
+			known[path] = ok
+		}
+		return ok
+	}
+}
+
+func (c *call) files(files []rpc.EditorFile) string {
+	var lines []string
+	may := c.listed()
+	for _, f := range files {
+		if !may(f.Path) {
+			continue
+		}
+		line := c.Short(f.Path)
+		var is []string
+		if f.Current {
+			is = append(is, "current")
+		} else if f.Visible {
+			is = append(is, "visible")
+		}
+		if f.Modified {
+			is = append(is, "modified")
+		}
+		if f.Line > 0 {
+			is = append(is, fmt.Sprintf("cursor in line %d", f.Line))
+		}
+		if len(is) > 0 {
+			line += " (" + strings.Join(is, ", ") + ")"
+		}
+		lines = append(lines, line)
+	}
+	return counted(len(lines), "file is open", "files are open", lines)
+}
+
+func (c *call) places(m rpc.EditorToolDone) string {
+	var lines []string
+	may := c.listed()
+	for _, p := range m.Places {
+		if !may(p.Path) {
+			continue
+		}
+		line := fmt.Sprintf("%s:%d", c.Short(p.Path), p.Line)
+		if p.Column > 0 {
+			line += fmt.Sprintf(":%d", p.Column)
+		}
+		about := strings.TrimSpace(p.Kind + " " + p.Name)
+		if p.Container != "" {
+			about += " in " + p.Container
+		}
+		if text := strings.TrimSpace(p.Text); text != "" && c.inside(p.Path) {
+			if about != "" {
+				about += ": "
+			}
+			about += styled.Cut(text, maxLine)
+		}
+		if about != "" {
+			line += ": " + about
+		}
+		lines = append(lines, line)
+	}
+	return partly(counted(len(lines), "place", "places", lines), m.Partial)
+}
+
+// outline lists the symbols of one file, those within others indented.
+func (c *call) outline(m rpc.EditorToolDone) string {
+	if may := c.listed(); len(m.Places) > 0 && !may(m.Places[0].Path) {
+		m.Places = nil
+	}
+	var lines []string
+	for _, p := range m.Places {
+		line := strings.Repeat("  ", min(p.Depth, 10)) + strings.TrimSpace(p.Kind+" "+p.Name)
+		if p.EndLine > p.Line {
+			line += fmt.Sprintf("  %d-%d", p.Line, p.EndLine)
+		} else {
+			line += fmt.Sprintf("  %d", p.Line)
+		}
+		lines = append(lines, line)
+	}
+	if more := len(lines) - maxSymbol; more > 0 {
+		lines = append(lines[:maxSymbol:maxSymbol], fmt.Sprintf("+%d more", more))
+	}
+	head := fmt.Sprintf("%d symbols:", len(m.Places))
+	if len(m.Places) == 0 {
+		head = "no symbols"
+	}
+	return partly(strings.TrimSpace(head+"\n"+strings.Join(lines, "\n")), m.Partial)
+}
+
+func (c *call) diagnoses(m rpc.EditorToolDone) string {
+	var lines []string
+	may := c.listed()
+	for _, d := range m.Diagnostics {
+		if !may(d.Path) {
+			continue
+		}
+		line := fmt.Sprintf("%s:%d:%d: %s: %s", c.Short(d.Path), d.Line, d.Column, d.Severity, styled.Cut(styled.OneLine(d.Message), 1000))
+		if from := strings.TrimSpace(d.Source + " " + d.Code); from != "" {
+			line += " [" + from + "]"
+		}
+		lines = append(lines, line)
+	}
+	return partly(counted(len(lines), "diagnostic", "diagnostics", lines), m.Partial)
+}
+
+func actions(m rpc.EditorToolDone) string {
+	var lines []string
+	for _, a := range m.Actions {
+		line := a.ID + ": " + styled.OneLine(a.Title)
+		if a.Kind != "" {
+			line += " (" + a.Kind + ")"
+		}
+		lines = append(lines, line)
+	}
+	return partly(counted(len(lines), "code action", "code actions", lines), m.Partial)
+}
+
+// whole is an answer that is a text.
+func whole(m rpc.EditorToolDone) string {
+	text := strings.TrimSpace(m.Text)
+	if text == "" {
+		text = "nothing is known of it"
+	}
+	return partly(styled.Cut(text, maxBytes), m.Partial)
+}
+
+// lines is the part of a text that a call wants, with its place.
+func (c *call) lines(text string) string {
+	all := strings.SplitAfter(text, "\n")
+	if all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	first, last := max(c.args.First, 1), len(all)
+	if c.args.Last > 0 {
+		last = min(last, c.args.Last)
+	}
+	if first > last {
+		return fmt.Sprintf("%s has %s", c.Short(c.args.Path), styled.Many(len(all), "line"))
+	}
+	size, end := 0, first-1
+	for end < last && end-first+1 < maxLines && size < maxBytes {
+		size += len(all[end])
+		end++
+	}
+	head := fmt.Sprintf("lines %d to %d of %d:\n", first, end, len(all))
+	body := strings.Join(all[first-1:end], "")
+	if size > maxBytes {
+		body = styled.Cut(body, maxBytes)
+	}
+	if end < last {
+		body = strings.TrimSuffix(body, "\n") + fmt.Sprintf("\n+%d more lines", last-end)
+	}
+	return head + body
+}
+
+// tail is the end of what a command has printed.
+func tail(output string) string {
+	if more := len(output) - maxBytes; more > 0 {
+		return fmt.Sprintf("+%d bytes before\n%s", more, output[more:])
+	}
+	return output
+}

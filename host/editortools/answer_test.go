@@ -1,0 +1,55 @@
+package editortools
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// Answers are short, relative, and without what is private; a file elsewhere is named, its text is not told.
+func TestPlaces(t *testing.T) {
+	c := &call{Caller: &Caller{
+		Base:   feature.Base{Folder: folder.Folder{Cwd: "/p", Roots: []string{"/p"}}},
+		Listed: func(path string) bool { return path != "/p/.env" },
+	}}
+	m := rpc.EditorToolDone{Partial: true, Places: []rpc.EditorPlace{
+		{Path: "/p/a.go", Line: 3, Column: 6, Text: "\tfunc parse() {"},
+		{Path: "/p/.env", Line: 1, Text: "KEY=1"},
+		{Path: "/usr/x.go", Line: 9, Text: "secret", Kind: "function", Name: "f"},
+	}}
+	want := "2 places:\na.go:3:6: func parse() {\n/usr/x.go:9: function f\n(a language server was too slow or failed: there may be more)"
+	if got := c.places(m); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	m = rpc.EditorToolDone{}
+	for range 1000 {
+		m.Places = append(m.Places, rpc.EditorPlace{Path: "/p/a.go", Line: 1})
+	}
+	if got := c.places(m); !strings.HasPrefix(got, "1000 places:\n") || !strings.HasSuffix(got, "\n+900 more") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := c.places(rpc.EditorToolDone{}); got != "no places" {
+		t.Errorf("of nothing: %s", got)
+	}
+}
+
+func TestLinesOfAFile(t *testing.T) {
+	for _, test := range []struct {
+		first, last int
+		text, want  string
+	}{
+		{0, 0, "a\nb\n", "lines 1 to 2 of 2:\na\nb\n"},
+		{2, 9, "a\nb", "lines 2 to 2 of 2:\nb"},
+		{3, 0, "a\nb\n", "f has 2 lines"},
+		{0, 0, "", "f has 0 lines"},
+		{-1, 1, "a\nb\n", "lines 1 to 1 of 2:\na\n"},
+	} {
+		c := &call{Caller: &Caller{Base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}, args: arguments{Path: "f", First: test.first, Last: test.last}}
+		if got := c.lines(test.text); got != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package editortools
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+)
+
+// The session of a call is the one that it names, else the only one that works.
+func TestWhoseACallIs(t *testing.T) {
+	one, two := &Caller{}, &Caller{}
+	c := newCallers()
+	find := func(meta map[string]any) (*Caller, error) {
+		s, _, err := c.find(t.Context(), saidBy(meta))
+		return s, err
+	}
+	want := func(meta map[string]any, s *Caller, why error) {
+		t.Helper()
+		if got, err := find(meta); got != s || !errors.Is(err, why) {
+			t.Errorf("%v: %p, %v", meta, got, err)
+		}
+	}
+	want(nil, nil, errNoTurn)
+	c.Named("s1", one)
+	c.Named("s2", two)
+	c.Begin(one)
+	want(nil, one, nil)
+	want(map[string]any{"callId": "unknown"}, one, nil)
+	want(map[string]any{"threadId": "s2"}, nil, errNoTurn) // which does not work at the moment
+	c.Begin(two)
+	want(nil, nil, errManyTurns)
+	want(map[string]any{"sessionId": "s1"}, one, nil)
+	c.Seen("call", two)
+	want(map[string]any{"claudecode/toolUseId": "call"}, two, nil)
+	want(map[string]any{"x": map[string]any{"callId": "call"}}, two, nil)
+	_, turn, _ := c.find(t.Context(), said{call: "call"})
+	c.Forget(two)
+	if turn.ctx.Err() == nil {
+		t.Error("a call goes on without its session")
+	}
+	want(nil, one, nil)
+}
+
+// A call may come before the agent tells of it.
+func TestACallBeforeItIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := &Caller{}, &Caller{}
+		c := newCallers()
+		c.Begin(one)
+		c.Begin(two)
+		got := make(chan *Caller)
+		go func() {
+			s, _, _ := c.find(t.Context(), said{call: "later"})
+			got <- s
+		}()
+		synctest.Wait()
+		c.Seen("other", one)
+		synctest.Wait()
+		c.Seen("later", two)
+		if s := <-got; s != two {
+			t.Error("the call is another session's")
+		}
+		if _, _, err := c.find(t.Context(), said{call: "never"}); !errors.Is(err, errManyTurns) {
+			t.Errorf("a call that is never told: %v", err)
+		}
+	})
+}

@@ -1,0 +1,361 @@
+// Package editortools is the editor as a tool of agents: an MCP server that tells what only the editor knows, as unsaved
+// text and what the language servers say, and that changes files as the user does.
+//
+//	agent ── stdio ── acp-nvim mcp (Relay) ── Unix socket ── Server ── Caller: the session that calls
+//
+// An agent process gets one [Grant], with a token that ends with it, and the same entry for all of its sessions: agents
+// there are for which the last entry of a name counts in all sessions. So the session of a call is found by what the
+// call says, see callers.go. What a tool may see and do is decided by the session's policy, see access in call.go; tools.go
+// has the tools, answer.go says what they have found as text.
+package editortools
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// Name is the server's name, with which agents name its tools.
+const Name = sentence.Server
+
+const (
+	tokenPatience = 5 * time.Second // for a client to say its token
+	maxToken      = 128             // bytes
+	maxSocketPath = 100             // bytes; a socket's address takes little more
+	maxClients    = 64              // of one agent process at a time
+)
+
+// Config is what the server needs. Any goroutine may call its functions.
+type Config struct {
+	Version    string
+	Log        *slog.Logger
+	Editor     *editor.Editor
+	Background func(func())
+	Hide       func(agent string, secrets []string) // keeps values out of the logs
+	Connected  func()                               // a client has come or gone
+}
+
+// Server serves the agents of one host. Any goroutine may use it. Nothing is opened before the first [Server.Grant].
+type Server struct {
+	config Config
+	lua    answers
+
+	mu       sync.Mutex // guards the fields below
+	offer    rpc.EditorTools
+	listener net.Listener
+	folder   string // of the socket
+	grants   map[string]*Grant
+	closed   bool
+}
+
+// New returns a server that is closed as yet.
+func New(config Config) *Server {
+	return &Server{config: config, grants: map[string]*Grant{}, lua: answers{waiting: map[int]chan rpc.EditorToolDone{}}}
+}
+
+// Offer takes what the configuration has of tools. It counts for agents that are started later.
+func (s *Server) Offer(m rpc.EditorTools) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offer = m
+}
+
+// Grant is the right of an agent's process to call tools. Any goroutine may use it.
+type Grant struct {
+	*callers
+	server *Server
+	agent  string
+	token  string
+	offer  rpc.EditorTools
+	mcp    *mcp.Server
+	ctx    context.Context // ends with the grant
+	end    func()
+
+	mu      sync.Mutex // guards the fields below
+	clients map[net.Conn]struct{}
+	came    bool // a client has spoken with the server
+}
+
+// Grant gives an agent's process the tools; nil without an error where the user wants none.
+func (s *Server) Grant(agent string) (*Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.offer.Tools) == 0 || s.closed {
+		return nil, nil
+	}
+	if err := s.listen(); err != nil {
+		return nil, fmt.Errorf("offer the editor's tools: %w", err)
+	}
+	g := &Grant{
+		callers: newCallers(), server: s, agent: agent, token: rand.Text() + rand.Text(), offer: s.offer, clients: map[net.Conn]struct{}{},
+	}
+	g.ctx, g.end = context.WithCancel(context.Background())
+	g.mcp = g.newMCP()
+	s.config.Hide(agent, []string{g.token})
+	s.grants[g.token] = g
+	return g, nil
+}
+
+// Entry is the server as the agent is told of it.
+func (g *Grant) Entry() (session.MCPServer, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return session.MCPServer{}, fmt.Errorf("find this program: %w", err)
+	}
+	g.server.mu.Lock()
+	defer g.server.mu.Unlock()
+	return session.MCPServer{
+		Name: Name, Type: "stdio", Command: self, Args: []string{"mcp"},
+		Env: []session.Pair{{Name: socketVariable, Value: g.server.socket()}, {Name: tokenVariable, Value: g.token}},
+	}, nil
+}
+
+// Came reports whether the agent has spoken with the server.
+func (g *Grant) Came() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.came
+}
+
+func (g *Grant) noteCame() {
+	g.mu.Lock()
+	first := !g.came
+	g.came = true
+	g.mu.Unlock()
+	if first {
+		g.server.config.Connected()
+	}
+}
+
+// Revoke ends the grant, and all that goes on by it.
+func (g *Grant) Revoke() {
+	g.server.mu.Lock()
+	delete(g.server.grants, g.token)
+	g.server.mu.Unlock()
+	g.end()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for conn := range g.clients {
+		conn.Close()
+	}
+}
+
+func (s *Server) socket() string { return filepath.Join(s.folder, "mcp") }
+
+// listen opens the socket, in a folder that is the user's alone; s.mu is held.
+func (s *Server) listen() error {
+	if s.listener != nil {
+		return nil
+	}
+	dir, err := os.MkdirTemp(s.offer.Folder, "acp")
+	if err == nil && len(filepath.Join(dir, "mcp")) > maxSocketPath {
+		_ = os.Remove(dir)
+		dir, err = os.MkdirTemp("/tmp", "acp-nvim-")
+	}
+	if err != nil {
+		return err
+	}
+	s.folder = dir // which MkdirTemp makes for its owner alone
+	l, err := net.Listen("unix", s.socket())
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return err
+	}
+	s.listener = l
+	s.config.Background(func() { s.accept(l) })
+	return nil
+}
+
+// Close ends the server and all grants.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	var grants []*Grant
+	for _, g := range s.grants {
+		grants = append(grants, g)
+	}
+	l, folder := s.listener, s.folder
+	s.mu.Unlock()
+	if l != nil {
+		l.Close()
+		_ = os.RemoveAll(folder) // Neovim removes what it is in
+	}
+	for _, g := range grants {
+		g.Revoke()
+	}
+}
+
+func (s *Server) accept(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			s.config.Log.Warn("a client of the editor's tools", "err", err)
+			return
+		}
+		s.config.Background(func() { s.serve(conn.(*net.UnixConn)) })
+	}
+}
+
+// serve speaks with one client until it ends, or its grant.
+func (s *Server) serve(conn *net.UnixConn) {
+	defer conn.Close()
+	g, from, err := s.admit(conn)
+	if err != nil {
+		s.config.Log.Warn("a client of the editor's tools is refused", "err", err)
+		_ = conn.SetWriteDeadline(time.Now().Add(tokenPatience))
+		_, _ = fmt.Fprintln(conn, "refused: "+err.Error()) // it may be gone
+		return
+	}
+	if !g.add(conn) {
+		_, _ = fmt.Fprintln(conn, "refused: the agent has ended, or has too many clients")
+		return
+	}
+	defer g.drop(conn)
+	if _, err := fmt.Fprintln(conn, greeting); err != nil {
+		return
+	}
+	transport := &mcp.IOTransport{Reader: reader{from, conn}, Writer: conn, MaxLineLength: 4 << 20}
+	client, err := g.mcp.Connect(g.ctx, transport, nil)
+	if err == nil {
+		err = client.Wait()
+	}
+	if err != nil && g.ctx.Err() == nil {
+		s.config.Log.Debug("a client of the editor's tools", "agent", g.agent, "err", err)
+	}
+}
+
+// reader reads what was read ahead of the protocol first.
+type reader struct {
+	io.Reader
+	io.Closer
+}
+
+// admit lets in who is the same user and knows a token.
+func (s *Server) admit(conn *net.UnixConn) (*Grant, *bufio.Reader, error) {
+	uid, err := peer(conn)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ask who it is: %w", err)
+	}
+	if uid != os.Getuid() {
+		return nil, nil, errors.New("it is another user's")
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(tokenPatience)); err != nil {
+		return nil, nil, err
+	}
+	token, err := readToken(conn)
+	if err != nil {
+		return nil, nil, fmt.Errorf("it says no token: %w", err)
+	}
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for known, g := range s.grants {
+		if subtle.ConstantTimeCompare([]byte(known), []byte(token)) == 1 {
+			return g, bufio.NewReader(conn), nil
+		}
+	}
+	return nil, nil, errors.New("its token is not one of an agent that runs")
+}
+
+// readToken reads a line, byte by byte, as what follows is the protocol's.
+func readToken(from io.Reader) (string, error) {
+	var line strings.Builder
+	one := make([]byte, 1)
+	for line.Len() < maxToken {
+		if _, err := io.ReadFull(from, one); err != nil {
+			return "", err
+		}
+		if one[0] == '\n' {
+			return line.String(), nil
+		}
+		line.WriteByte(one[0])
+	}
+	return "", errors.New("it is too long")
+}
+
+func (g *Grant) add(conn net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ctx.Err() != nil || len(g.clients) >= maxClients {
+		return false
+	}
+	g.clients[conn] = struct{}{}
+	return true
+}
+
+func (g *Grant) drop(conn net.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.clients, conn)
+}
+
+// answers are the calls that wait for Lua.
+type answers struct {
+	mu      sync.Mutex
+	last    int
+	waiting map[int]chan rpc.EditorToolDone
+}
+
+// Done takes Lua's answer to a call.
+func (s *Server) Done(m rpc.EditorToolDone) {
+	s.lua.mu.Lock()
+	got := s.lua.waiting[m.ID]
+	delete(s.lua.waiting, m.ID)
+	s.lua.mu.Unlock()
+	if got != nil {
+		got <- m
+	}
+}
+
+// askLua has Lua do its part of a call, and waits for that or for ctx.
+func (s *Server) askLua(ctx context.Context, op rpc.EditorTool) (rpc.EditorToolDone, error) {
+	got := make(chan rpc.EditorToolDone, 1)
+	s.lua.mu.Lock()
+	s.lua.last++
+	op.ID = s.lua.last
+	s.lua.waiting[op.ID] = got
+	s.lua.mu.Unlock()
+	defer func() {
+		s.lua.mu.Lock()
+		delete(s.lua.waiting, op.ID)
+		s.lua.mu.Unlock()
+	}()
+	if _, err := s.config.Editor.Call(ctx, editor.Do(op)); err != nil {
+		return rpc.EditorToolDone{}, err
+	}
+	select {
+	case m := <-got:
+		if m.Err != "" {
+			return m, errors.New(m.Err)
+		}
+		return m, nil
+	case <-s.config.Editor.Gone():
+		return rpc.EditorToolDone{}, editor.ErrGone
+	case <-ctx.Done():
+		s.config.Editor.Post(editor.Do(rpc.CancelEditorTool{ID: op.ID}))
+		return rpc.EditorToolDone{}, context.Cause(ctx)
+	}
+}

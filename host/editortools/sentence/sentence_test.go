@@ -1,0 +1,32 @@
+package sentence
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// Every agent names calls of MCP servers in its own way; the user reads one sentence.
+func TestEveryAgentsCall(t *testing.T) {
+	args := json.RawMessage(`{"path":"a.go","line":3,"symbol":"parse"}`)
+	answer := []session.ToolCallContent{session.ContentItem{Content: session.Text{Text: "7 places:\na.go:3:6: func parse()"}}}
+	meta := func(key, value string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{key: json.RawMessage(value)}
+	}
+	for name, call := range map[string]session.ToolCall{
+		"claude": {Title: "mcp__nvim__references", Kind: session.KindOther, RawInput: args, Content: answer, Meta: meta("claudeCode", `{"toolName":"mcp__nvim__references"}`)},
+		"codex": {Title: "mcp.nvim.references", Kind: session.KindExecute, Content: answer,
+			RawInput: json.RawMessage(`{"server":"nvim","tool":"references","arguments":` + string(args) + `}`)},
+		"gemini": {ID: "mcp_nvim_references-1", Title: "references (nvim MCP Server)", Kind: session.KindOther, RawInput: args, Content: answer},
+		"qwen":   {Title: string(args), Kind: session.KindRead, RawInput: args, Content: answer, Meta: meta("toolName", `"mcp__nvim__references"`)},
+	} {
+		call.Status = session.StatusCompleted
+		if got, _ := Of(&call); got != "asked the editor: references of `parse` · 7 places" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got, ok := Of(&session.ToolCall{Title: "mcp__other__references", Kind: session.KindOther}); ok {
+		t.Errorf("another server's: %q", got)
+	}
+}

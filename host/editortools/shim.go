@@ -1,0 +1,57 @@
+package editortools
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+)
+
+// The shim's variables, which an agent gets with the server's entry. They stand in no argument, which others could see.
+const (
+	socketVariable = "ACP_NVIM_EDITOR_SOCKET"
+	tokenVariable  = "ACP_NVIM_EDITOR_TOKEN"
+)
+
+// greeting is what the host says to a client that it lets in, in a line.
+const greeting = "welcome"
+
+// Relay is the program that agents start: it brings bytes to the host and back until one side ends.
+func Relay(ctx context.Context, in io.Reader, out io.Writer) error {
+	path, token := os.Getenv(socketVariable), os.Getenv(tokenVariable)
+	if path == "" || token == "" {
+		return errors.New("only an agent that runs in Neovim can start this; :help acp-editor-tools says more")
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return fmt.Errorf("reach Neovim: %w", err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	if _, err := io.WriteString(conn, token+"\n"); err != nil {
+		return fmt.Errorf("speak with Neovim: %w", err)
+	}
+	from := bufio.NewReader(conn)
+	switch said, err := from.ReadString('\n'); {
+	case strings.TrimSpace(said) == greeting:
+	default:
+		return fmt.Errorf("not let in by Neovim: %s", cmp.Or(strings.TrimSpace(said), fmt.Sprint(err)))
+	}
+	go func() {
+		_, _ = io.Copy(conn, in) // its end is the agent's
+		if c, ok := conn.(*net.UnixConn); ok {
+			_ = c.CloseWrite()
+		}
+	}()
+	_, err = io.Copy(out, from)
+	if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

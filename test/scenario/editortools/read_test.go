@@ -1,0 +1,109 @@
+package editortools
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// An agent reads what the user sees: which files are open, and their unsaved text.
+func TestOpenFilesAndUnsavedText(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.txt", "one\ntwo\nthree\n")
+		s.Command("edit a.txt")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'unsaved' })`)
+		p, e := begin(t, s, `{ tools = 'read' }; c.unsaved = 'ignore'`)
+		c := connect(t, e)
+		fails(t, <-start(t.Context(), c, "open_files", nil, nil), "no turn of this agent runs")
+		turn := s.Prompt(p, "Look")
+		says(t, c, "open_files", nil, "1 file is open:\na.txt (current, modified, cursor in line 1)")
+		says(t, c, "read_buffer", obj{"path": "a.txt"}, "lines 1 to 3 of 3:\none\nunsaved\nthree\n")
+		says(t, c, "read_buffer", obj{"path": "a.txt", "first": 2, "last": 2}, "lines 2 to 2 of 3:\nunsaved\n")
+		fails(t, <-start(t.Context(), c, "read_buffer", obj{}, nil), "path")
+		fails(t, <-start(t.Context(), c, "read_buffer", obj{"path": "none.txt"}, nil), "none.txt")
+		if got := s.ReadFile(path); got != "one\ntwo\nthree\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		p.EndTurn(turn)
+	})
+}
+
+// The tools are those that the user wants, and say what they do.
+func TestToolsAsConfigured(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		_, e := begin(t, s, `{ tools = { 'changes', 'help', 'run_task' }, tasks = { test = 'true' } }`)
+		list, err := connect(t, e).ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+			if tool.Meta["anthropic/alwaysLoad"] != true || tool.OutputSchema != nil || tool.Annotations.ReadOnlyHint != (tool.Name != "run_task") {
+				t.Errorf("%s is told as %+v", tool.Name, tool)
+			}
+		}
+		if slices.Sort(names); strings.Join(names, " ") != "changes help run_task" {
+			t.Errorf("the tools are %v", names)
+		}
+	})
+}
+
+// What is private or outside of the folder is asked about by Neovim itself.
+func TestPrivateFilesAreAskedAbout(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile(".env", "KEY=1\n")
+		outside := s.WriteOutside("out.txt", "out\n")
+		s.Command("edit .env")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		c := connect(t, e)
+		turn := s.Prompt(p, "Look")
+		says(t, c, "open_files", nil, "no files are open")
+		got := start(t.Context(), c, "read_buffer", obj{"path": ".env"}, nil)
+		s.AwaitPermissions(1)
+		s.Respond(1, "reject")
+		fails(t, <-got, "did not allow")
+		s.AwaitPermissions(0)
+		got = start(t.Context(), c, "read_buffer", obj{"path": outside}, nil)
+		s.AwaitPermissions(1)
+		s.Respond(1, "allow")
+		if a := <-got; a.failed || !strings.Contains(a.text, "out\n") {
+			t.Errorf("the answer is %+v", a)
+		}
+		s.AwaitPermissions(0)
+		// The turn's end gives up what waits.
+		got = start(t.Context(), c, "read_buffer", obj{"path": ".env"}, nil)
+		s.AwaitPermissions(1)
+		p.EndTurn(turn)
+		fails(t, <-got, "the turn has ended")
+		s.AwaitPermissions(0)
+	})
+}
+
+// Gemini does not say that it leaves out servers in a folder that it does not trust; the agent's own question about one of
+// the tools is answered where they are in use.
+func TestAgentsOwnWays(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.editor = { tools = 'read' }`)
+		s.Command("Acp")
+		p := s.Agent()
+		p.Initialize(obj{"agentInfo": obj{"name": "gemini-cli", "version": "1"}})
+		e := opened(t, s, p, 1)
+		turn := s.Prompt(p, "Look")
+		p.EndTurn(turn)
+		s.AwaitChat("it takes MCP servers only in folders that it trusts")
+		turn = s.Prompt(p, "Look again")
+		call := obj{"toolCallId": "mcp_nvim_open_files-1", "title": "open_files (nvim MCP Server)", "kind": "other"}
+		id := p.Permission(call, scene.YesNo...)
+		s.AwaitPermissions(1) // who asks has no server of ours
+		s.Permit(p, id, 1, "yes")
+		says(t, connect(t, e), "open_files", nil, "no files are open")
+		call["toolCallId"] = "mcp_nvim_open_files-2"
+		id = p.Permission(call, scene.YesNo...)
+		p.AwaitOutcome(id, "yes")
+		s.AwaitChat("asked the editor: the op")
+		p.EndTurn(turn)
+	})
+}
