@@ -10,6 +10,8 @@ if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; t
   echo '*** WITHOUT THE RACE DETECTOR: it needs a C compiler, such as gcc ***' >&2
 fi
 export ACP_TEST_ALL=1
+ACP_GOPLS=$(scripts/gopls.sh)
+export ACP_GOPLS
 # Most tests wait for processes most of the time, so more of them run at once than there are cores: two of a package, of
 # as many packages as there are cores.
 # No results from Go's cache: it does not see that a Lua file or a Neovim has changed.

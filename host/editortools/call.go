@@ -55,6 +55,7 @@ type call struct {
 	id     string // of the agent's tool call, "" where it is not told
 	raw    json.RawMessage
 	args   arguments
+	note   string // how the language servers' part has understood it
 }
 
 // arguments are those of all tools together.
@@ -115,6 +116,9 @@ func (g *Grant) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (resul
 			err = cause
 		}
 		return answer(err.Error(), true)
+	}
+	if c.note != "" {
+		text = "(" + c.note + ")\n" + text
 	}
 	return answer(strings.ToValidUTF8(text, "\uFFFD"), false)
 }
@@ -224,7 +228,9 @@ func (c *call) ask(ctx context.Context) (rpc.EditorToolDone, error) {
 		}
 		op.Path = path
 	}
-	return c.server.askLua(ctx, op)
+	m, err := c.server.askLua(ctx, op)
+	c.note = m.Note
+	return m, err
 }
 
 func openFiles(ctx context.Context, c *call) (string, error) {

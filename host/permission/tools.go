@@ -167,19 +167,24 @@ func (rs *Requests) askForEdits(ctx context.Context, title string, all []edited,
 		{ID: "allow", Name: "Allow", Kind: "allow_once"},
 		{ID: "reject", Name: "Refuse", Kind: "reject_once"},
 	}}
-	p.answer = rs.answerTool(p, "change "+styled.Many(len(all), "file"), func(err error) {
+	seen := false // by the user, whom a rule may have spared the question
+	answer := rs.answerTool(p, "change "+styled.Many(len(all), "file"), func(err error) {
 		if err != nil {
 			done(nil, err)
 			return
 		}
-		rs.makeEdits(ctx, all, done)
+		rs.makeEdits(ctx, all, seen && rs.config.ReviewBefore(), done)
 	})
+	p.answer = func(optionID, by string) {
+		seen = by == "user"
+		answer(optionID, by)
+	}
 	rs.raiseTool(p)
 }
 
 // makeEdits makes edits that are granted, each in its file's order, and tells when all are made. What the user has typed
-// since they were computed is kept.
-func (rs *Requests) makeEdits(ctx context.Context, all []edited, done func([]string, error)) {
+// since they were computed is kept; what is reviewed already waits for no review.
+func (rs *Requests) makeEdits(ctx context.Context, all []edited, reviewed bool, done func([]string, error)) {
 	var mu sync.Mutex
 	var changed []string
 	var failed error
@@ -217,7 +222,7 @@ func (rs *Requests) makeEdits(ctx context.Context, all []edited, done func([]str
 				write := buffers.Write{Path: e.Path, Real: real, Text: e.Text, Base: e.before}
 				rs.base.Files.Write(ctx, write, func(w buffers.Written, err error) {
 					if err == nil && w.Changed {
-						rs.config.Took(w, "fs", rs.config.ReviewBefore())
+						rs.config.Took(w, "fs", reviewed)
 					}
 					if err == nil {
 						rs.config.Known.LearnText(w.Path, *w.After)

@@ -833,6 +833,7 @@ type (
 		Edits       []EditorEdit       `msgpack:"edits"`
 		Files       []EditorFile       `msgpack:"files"`
 		Partial     bool               `msgpack:"partial"` // a server was cut off, or failed
+		Note        string             `msgpack:"note"`    // how the question was understood
 		Servers     []string           `msgpack:"servers"`
 	}
 	// EditorPlace is a place in a file; lines and columns begin with 1, columns count bytes.

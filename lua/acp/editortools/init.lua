@@ -15,9 +15,14 @@ local host = require('acp.rpc.host')
 local own = {}
 
 ---Asks the language servers: gets the tool's name, the arguments of a call and who gets the answer,
----and returns what gives it up. Without it agents get no tool that needs one.
----@type nil|fun(tool: string, args: table, done: fun(result: table)): fun()
-M.servers = nil
+---and returns what gives it up.
+---@param tool string
+---@param args table
+---@param done fun(result: table)
+---@return fun() cancel
+function M.servers(tool, args, done)
+  return require('acp.editortools.lsp').run(tool, args, done)
+end
 
 ---@param tool acp.Tool
 ---@return rpc.UserTool

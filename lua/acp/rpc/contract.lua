@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'b5b3f6d3',
+  revision = '4a98d48e',
   messages = {
     new = {
       'session',
@@ -126,6 +126,7 @@ return {
       'edits',
       'files',
       'partial',
+      'note',
       'servers',
     },
   },

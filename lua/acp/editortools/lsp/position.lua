@@ -39,7 +39,7 @@ end
 
 ---@param char string
 local function of_word(char)
-  return char ~= '' and (char:find('[%w_]') or char:byte() >= 128) ~= nil
+  return char ~= '' and (char:find('[%w_]') ~= nil or char:byte() >= 128)
 end
 
 ---Where a word stands in a line; where it stands in none as a word, its first place at all.

@@ -112,6 +112,81 @@ local function one_starts()
   return false
 end
 
+---@type table<integer, true> the servers that have read their project, by id
+local settled = {}
+
+---How long a server that has just started may take to say that it reads its project, in ms, and how
+---often is looked whether it has.
+local says, looks = 300, 50
+
+---Waits until servers that have just started have read their project: before that they know little.
+---@param buf integer
+---@param limit integer in ms
+---@param done fun()
+---@return fun() cancel
+local function settle(buf, limit, done)
+  local new_ones = vim.tbl_filter(function(client)
+    return not settled[client.id]
+  end, M.of(buf))
+  if #new_ones == 0 then
+    done()
+    return function() end
+  end
+  local timer, began = assert(vim.uv.new_timer()), vim.uv.now()
+  local over = false
+  local function stop()
+    if not over then
+      over = true
+      timer:close()
+    end
+  end
+  timer:start(
+    says,
+    looks,
+    vim.schedule_wrap(function()
+      if over then
+        return
+      end
+      for _, client in ipairs(new_ones) do
+        local reads = client.progress and next(client.progress.pending)
+        if reads and vim.uv.now() - began < limit then
+          return
+        end
+      end
+      for _, client in ipairs(new_ones) do
+        settled[client.id] = true
+      end
+      stop()
+      done()
+    end)
+  )
+  return stop
+end
+
+-- What an agent changes in a file that no buffer has, Neovim tells no server.
+api.nvim_create_autocmd('User', {
+  group = api.nvim_create_augroup('acp_servers', {}),
+  pattern = 'AcpFileChanged',
+  desc = 'Tell the language servers what an agent has changed on the disk',
+  callback = function(event)
+    local path = event.data and event.data.path
+    local buf = path and vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\{},$') .. '$') or -1
+    if not path or buf ~= -1 and api.nvim_buf_is_loaded(buf) then
+      return
+    end
+    local kind = vim.uv.fs_stat(path) and 2 or 3 -- changed, or deleted
+    local params = { changes = { { uri = vim.uri_from_fname(path), type = kind } } }
+    for _, client in ipairs(M.of()) do
+      if new then
+        client:notify('workspace/didChangeWatchedFiles', params)
+      else
+        ---@diagnostic disable-next-line: param-type-mismatch
+        client.notify('workspace/didChangeWatchedFiles', params)
+      end
+    end
+  end,
+})
+
 ---The buffer of a file, when its servers are there.
 ---@param path string
 ---@param limit integer in ms
@@ -131,13 +206,17 @@ function M.ready(path, limit, done)
   elseif closing[buf] then
     close_later(buf)
   end
+  local function there()
+    return settle(buf, limit, function()
+      done(buf)
+    end)
+  end
   if #M.of(buf) > 0 then
-    done(buf)
-    return function() end
+    return there()
   end
   local timer = assert(vim.uv.new_timer())
   local group = api.nvim_create_augroup(('acp_servers_%d_%d'):format(buf, vim.uv.hrtime()), {})
-  local over = false
+  local over, stop_settling = false, nil
   local function stop()
     if over then
       return false
@@ -150,7 +229,8 @@ function M.ready(path, limit, done)
   local function finish()
     if stop() then
       if #M.of(buf) > 0 then
-        return done(buf)
+        stop_settling = there()
+        return
       end
       local filetype = vim.bo[buf].filetype
       done(
@@ -180,7 +260,12 @@ function M.ready(path, limit, done)
       end
     end)
   )
-  return stop
+  return function()
+    stop()
+    if stop_settling then
+      stop_settling()
+    end
+  end
 end
 
 ---@class acp.ServerAnswer

@@ -1,0 +1,323 @@
+package editortools
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/need"
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// result is what the language servers' part says of a call.
+type result struct {
+	Err, Text, Note string
+	Partial         bool
+	Servers         []string
+	Places          []struct {
+		Path, Text, Name, Kind string
+		Line, Column, Depth    int
+	}
+	Diagnostics []struct {
+		Path, Message, Severity string
+		Line, Column            int
+	}
+	Actions []struct{ ID, Title string }
+	Edits   []struct{ Path, Text string }
+}
+
+// ask calls the language servers' part.
+func ask(t *testing.T, s *scene.Scene, tool, args string) (r result) {
+	t.Helper()
+	s.Lua(nil, fmt.Sprintf(`_G.got = nil
+		require('acp.editortools.lsp').run('%s', %s, function(r) _G.got = vim.json.encode(next(r) and r or vim.empty_dict()) end)`, tool, args))
+	s.AwaitLua(`_G.got ~= nil`)
+	text := s.LuaString(`_G.got`)
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(strings.ReplaceAll(text, `:{}`, `:null`), `:[]`, `:null`)), &r); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return r
+}
+
+// server starts a language server of testdata/server.lua for each text that is opened.
+func server(s *scene.Scene, name, opts string) {
+	s.T.Helper()
+	script, err := filepath.Abs(filepath.Join("testdata", "server.lua"))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Lua(nil, fmt.Sprintf(`_G.servers = _G.servers or {}; _G.servers['%[1]s'] = dofile(%[2]q)('%[1]s', %[3]s)`, name, script, opts))
+}
+
+// Places and edits are right in each encoding, also behind letters of two, three and four bytes.
+func TestEncodings(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		line := "ü€😀 x = parse(parser, parse)"
+		path := s.WriteFile("a.txt", "one\n"+line+"\nlast")
+		for _, encoding := range []string{"utf-8", "utf-16", "utf-32"} {
+			s.Lua(nil, `vim.cmd('%bwipeout!'); for _, c in ipairs(vim.lsp.get_clients()) do vim.lsp.stop_client(c.id, true) end; vim.api.nvim_clear_autocmds({ event = 'BufReadPost', pattern = '*.txt' })`)
+			server(s, encoding, fmt.Sprintf(`{ encoding = '%s' }`, encoding))
+			r := ask(t, s, "definition", fmt.Sprintf(`{ path = %q, line = 2, symbol = 'parse' }`, path))
+			if want := strings.Index(line, "parse") + 1; len(r.Places) != 1 || r.Places[0].Column != want || r.Places[0].Line != 2 || !strings.Contains(r.Note, "2 times on line 2") {
+				t.Errorf("%s: %+v, not column %d", encoding, r, want)
+			}
+			r = ask(t, s, "rename", fmt.Sprintf(`{ path = %q, line = 2, symbol = 'parse', column = %d, new_name = 'ḱ' }`, path, strings.LastIndex(line, "parse")+1))
+			if want := "one\nü€😀 x = parse(parser, ḱ)\nlast"; len(r.Edits) != 1 || r.Edits[0].Text != want {
+				t.Errorf("%s: %+v", encoding, r)
+			}
+			r = ask(t, s, "definition", fmt.Sprintf(`{ path = %q, line = 3, symbol = 'x' }`, path))
+			if len(r.Places) != 1 || r.Places[0].Line != 2 || !strings.Contains(r.Note, "taken from line 2") {
+				t.Errorf("%s: near: %+v", encoding, r)
+			}
+			if r = ask(t, s, "definition", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'none' }`, path)); !strings.Contains(r.Err, "neither on line 1 nor near it") {
+				t.Errorf("%s: none: %+v", encoding, r)
+			}
+		}
+	})
+}
+
+// Several servers answer together; one that hangs or crashes costs no more than its part.
+func TestServersTogether(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications() // Neovim tells of the crash
+		path := s.WriteFile("a.txt", "parse it\n")
+		s.WriteFile("lone.md", "parse it\n")
+		server(s, "one", `{}`)
+		server(s, "two", `{ encoding = 'utf-8' }`)
+		args := fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse', limit_ms = 300 }`, path)
+		if r := ask(t, s, "references", args); len(r.Places) != 1 || r.Partial || len(r.Servers) != 2 {
+			t.Errorf("both: %+v", r)
+		}
+		server(s, "slow", `{ hangs = true }`)
+		s.WriteFile("b.txt", "parse it\n")
+		s.Command("edit b.txt")
+		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 3`)
+		if r := ask(t, s, "references", strings.Replace(args, "a.txt", "b.txt", 1)); len(r.Places) != 1 || !r.Partial {
+			t.Errorf("with one that hangs: %+v", r)
+		}
+		server(s, "crashes", `{ crashes = true, pattern = '*.md' }`)
+		r := ask(t, s, "references", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, filepath.Join(s.Dir, "lone.md")))
+		if !strings.Contains(r.Err, "has failed") {
+			t.Errorf("one that crashes: %+v", r)
+		}
+	})
+}
+
+// A file is opened for the servers, and the user sees nothing of it.
+func TestOpenedWithoutAWindow(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile("mine.lua", "-- mine\n")
+		path := s.WriteFile("a.txt", "parse it\n")
+		plain := s.WriteFile("plain.lua", "local parse\n")
+		s.Command("edit mine.lua")
+		before := s.LuaString(`vim.inspect({ vim.fn.getbufinfo({ buflisted = 1 })[1].name, #vim.api.nvim_list_wins(), vim.fn.expand('#'), vim.fn.getjumplist()[2], vim.api.nvim_get_current_buf() })`)
+		server(s, "one", `{}`)
+		if r := ask(t, s, "definition", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, path)); len(r.Places) != 1 {
+			t.Errorf("got %+v", r)
+		}
+		after := s.LuaString(`vim.inspect({ vim.fn.getbufinfo({ buflisted = 1 })[1].name, #vim.api.nvim_list_wins(), vim.fn.expand('#'), vim.fn.getjumplist()[2], vim.api.nvim_get_current_buf() })`)
+		if before != after {
+			t.Errorf("before %s, after %s", before, after)
+		}
+		if r := ask(t, s, "definition", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, plain)); r.Err != "no language server for this file (filetype lua)" {
+			t.Errorf("without a server: %+v", r)
+		}
+		if r := ask(t, s, "diagnostics", fmt.Sprintf(`{ path = %q }`, plain)); r.Err != "no language server for this file (filetype lua)" {
+			t.Errorf("diagnostics without a server: %+v", r)
+		}
+		s.Command("edit a.txt") // now it is the user's
+		if s.LuaBool(`not vim.bo.buflisted or not vim.bo.swapfile == vim.go.swapfile`) {
+			t.Error("the file is not as others are")
+		}
+	})
+}
+
+// Diagnostics are those of the newest text: they are waited for, and what is not told in time is said to be missing.
+func TestDiagnosticsOfTheNewestText(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.txt", "parse it\n")
+		server(s, "one", `{}`)
+		s.Command("edit a.txt")
+		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 1`)
+		tell := func(message string) string {
+			return fmt.Sprintf(`local at = { line = 0, character = 0 }
+				_G.servers.one.one.dispatchers.notification('textDocument/publishDiagnostics', { uri = vim.uri_from_bufnr(0), diagnostics = {
+					{ range = { start = at, ['end'] = at }, severity = 1, message = '%s' } } })`, message)
+		}
+		s.Lua(nil, tell("old"))
+		s.AwaitLua(`#vim.diagnostic.get(0) == 1`)
+		s.Lua(nil, `require('acp.editortools.lsp')`)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'new' })`)
+		s.Lua(nil, fmt.Sprintf(`_G.got = nil; require('acp.editortools.lsp').run('diagnostics', { path = %q, wait_ms = 20000 }, function(r) _G.got = vim.json.encode(r) end)`, path))
+		s.Lua(nil, tell("new"))
+		s.AwaitLua(`_G.got ~= nil`)
+		if got := s.LuaString(`_G.got`); !strings.Contains(got, `"new"`) || strings.Contains(got, "old") || strings.Contains(got, "partial") {
+			t.Errorf("got %s", got)
+		}
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'newer' })`)
+		if r := ask(t, s, "diagnostics", fmt.Sprintf(`{ path = %q, wait_ms = 100 }`, path)); !r.Partial || len(r.Diagnostics) != 1 {
+			t.Errorf("too late: %+v", r)
+		}
+		if r := ask(t, s, "diagnostics", `{ wait_ms = 0 }`); len(r.Diagnostics) != 1 || r.Diagnostics[0].Severity != "error" {
+			t.Errorf("of all files: %+v", r)
+		}
+	})
+}
+
+// What an action's command would change is told, not done, and the user is taken nowhere.
+func TestActionsOfCommands(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.txt", "parse it\n")
+		s.WriteFile("mine.lua", "-- mine\n")
+		server(s, "one", `{}`)
+		s.Command("edit a.txt")
+		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 1`)
+		s.Command("edit mine.lua")
+		list := ask(t, s, "code_actions", fmt.Sprintf(`{ path = %q, line = 1 }`, path))
+		if len(list.Actions) != 1 || list.Actions[0].Title != "Do it" {
+			t.Fatalf("the actions are %+v", list)
+		}
+		id := list.Actions[0].ID
+		r := ask(t, s, "apply_code_action", fmt.Sprintf(`{ id = '%s' }`, id))
+		if len(r.Edits) != 1 || r.Edits[0].Text != "done\nparse it\n" || s.ReadFile(path) != "parse it\n" {
+			t.Errorf("got %+v", r)
+		}
+		if name := s.LuaString(`vim.fn.expand('%:t')`); name != "mine.lua" {
+			t.Errorf("the user is in %s", name)
+		}
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 0, 0, false, { 'more' })`)
+		if r := ask(t, s, "apply_code_action", fmt.Sprintf(`{ id = '%s' }`, id)); !strings.Contains(r.Err, "has changed since") {
+			t.Errorf("of another text: %+v", r)
+		}
+	})
+}
+
+// gopls starts the real one for Go files.
+func gopls(t *testing.T, s *scene.Scene) {
+	t.Helper()
+	at := os.Getenv("ACP_GOPLS")
+	if at == "" {
+		at, _ = exec.LookPath("gopls")
+	}
+	if at == "" {
+		need.Missing(t, "this test needs gopls, which scripts/gopls.sh gets")
+	}
+	s.WriteFile("go.mod", "module example.com/ten\n\ngo 1.24\n")
+	s.Lua(nil, `local at = ...
+		vim.api.nvim_create_autocmd('FileType', { pattern = 'go', callback = function(event)
+			vim.lsp.start({ name = 'gopls', cmd = { at }, root_dir = vim.fn.getcwd(), cmd_env = { GOFLAGS = '-mod=mod', GOPROXY = 'off' } }, { bufnr = event.buf })
+		end })`, at)
+}
+
+// A rename over ten files with the real gopls, by a real MCP client: one question, reviewed hunk by hunk, undone.
+func TestRenameOverTenFiles(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		gopls(t, s)
+		s.WriteFile("parse.go", "package ten\n\n// Parse counts.\nfunc Parse(s string) int { return len(s) }\n")
+		var paths []string
+		for i := range 9 {
+			paths = append(paths, s.WriteFile(fmt.Sprintf("use%d.go", i), fmt.Sprintf("package ten\n\nfunc use%d() int { return Parse(\"ü\") }\n", i)))
+		}
+		p, e := begin(t, s, `{ tools = 'write' }`)
+		c := connect(t, e)
+		turn := s.Prompt(p, "Rename Parse")
+		says(t, c, "definition", obj{"path": "use3.go", "line": 3, "symbol": "Parse"}, "1 place:\nparse.go:4:6: func Parse(s string) int { return len(s) }")
+		if r := <-start(t.Context(), c, "references", obj{"path": "parse.go", "line": 4, "symbol": "Parse"}, nil); !strings.HasPrefix(r.text, "10 places:") {
+			t.Errorf("the references are %+v", r)
+		}
+		if r := <-start(t.Context(), c, "hover", obj{"path": "use3.go", "line": 3, "symbol": "Parse"}, nil); !strings.Contains(r.text, "func Parse(s string) int") {
+			t.Errorf("hover says %+v", r)
+		}
+		if r := <-start(t.Context(), c, "symbols", obj{"path": "parse.go"}, nil); !strings.Contains(r.text, "Parse") {
+			t.Errorf("the symbols are %+v", r)
+		}
+		got := start(t.Context(), c, "rename", obj{"path": "parse.go", "line": 4, "symbol": "Parse", "new_name": "Count"}, nil)
+		if title := s.AwaitPermissions(1); title != "Rename Parse to Count in 10 files" {
+			t.Errorf("the question is %q", title)
+		}
+		s.Respond(1, "allow")
+		if r := <-got; r.failed || !strings.HasPrefix(r.text, "10 files are changed:") {
+			t.Fatalf("the answer is %+v", r)
+		}
+		s.Await("the servers to know all ten files", func() bool {
+			r := <-start(t.Context(), c, "diagnostics", obj{"path": "use3.go"}, nil)
+			more := <-start(t.Context(), c, "references", obj{"path": "parse.go", "line": 4, "symbol": "Count"}, nil)
+			return !strings.Contains(r.text, "undefined") && strings.HasPrefix(more.text, "10 places:")
+		})
+		p.EndTurn(turn)
+		s.AwaitLua(`#(require('acp').changes() or {}) == 10`)
+		s.OK(`require('acp').reject({ path = ..., hunk = 1 })`, paths[3])
+		s.Await("the hunk to be taken out", func() bool { return strings.Contains(s.ReadFile(paths[3]), "Parse(") })
+		s.OK(`require('acp').keep({ path = ..., hunk = 1 })`, paths[4])
+		s.OK(`require('acp').undo_turn({})`)
+		s.Await("all to be as before", func() bool {
+			for _, path := range paths {
+				if !strings.Contains(s.ReadFile(path), "Parse(") {
+					return false
+				}
+			}
+			return true
+		})
+	})
+}
+
+// A mistake that the agent makes on the disk is in the diagnostics of the real gopls afterwards.
+func TestDiagnosticsAfterTheAgentsEdit(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		gopls(t, s)
+		path := s.WriteFile("parse.go", "package ten\n\nfunc Parse(s string) int { return len(s) }\n")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		c := connect(t, e)
+		turn := s.Prompt(p, "Break it")
+		says(t, c, "diagnostics", obj{"path": "parse.go"}, "no diagnostics")
+		if err := os.WriteFile(path, []byte("package ten\n\nfunc Parse(s string) int { return nothing }\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s.Await("the mistake to be told", func() bool {
+			r := <-start(t.Context(), c, "diagnostics", obj{"path": "parse.go"}, nil)
+			return strings.Contains(r.text, "parse.go:3:35") && strings.Contains(r.text, "undefined: nothing")
+		})
+		p.EndTurn(turn)
+	})
+}
+
+// The real typescript-language-server counts in UTF-16.
+func TestTypescript(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		cli, err := filepath.Abs(filepath.Join("..", "..", "..", "node_modules", "typescript-language-server", "lib", "cli.mjs"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(cli); err != nil {
+			need.Missing(t, "this test needs typescript-language-server: npm ci")
+		}
+		s.Lua(nil, `local cli, tsserver = ...
+			vim.api.nvim_create_autocmd('FileType', { pattern = 'typescript', callback = function(event)
+				vim.lsp.start({ name = 'ts', cmd = { 'node', cli, '--stdio' }, root_dir = vim.fn.getcwd(),
+					init_options = { tsserver = { path = tsserver } } }, { bufnr = event.buf })
+			end })`, cli, filepath.Join(cli, "..", "..", "..", "typescript", "lib"))
+		s.WriteFile("tsconfig.json", `{"compilerOptions": {"module": "esnext"}}`)
+		s.WriteFile("parse.ts", "export function parse(s: string) { return s.length }\n")
+		use := s.WriteFile("use.ts", "import { parse } from './parse'\nconst x = '😀'; parse(x)\nparse(1)\n")
+		r := ask(t, s, "definition", fmt.Sprintf(`{ path = %q, line = 2, symbol = 'parse' }`, use))
+		if len(r.Places) == 0 || filepath.Base(r.Places[0].Path) != "parse.ts" || r.Places[0].Column != 17 {
+			t.Errorf("the definition is %+v", r)
+		}
+		r = ask(t, s, "rename", fmt.Sprintf(`{ path = %q, line = 2, symbol = 'parse', new_name = 'count' }`, use))
+		texts := map[string]string{}
+		for _, e := range r.Edits {
+			texts[filepath.Base(e.Path)] = e.Text
+		}
+		if !strings.Contains(texts["use.ts"], "'😀'; count(x)\ncount(1)") {
+			t.Errorf("the rename is %+v", r)
+		}
+		r = ask(t, s, "diagnostics", fmt.Sprintf(`{ path = %q, wait_ms = 15000 }`, use))
+		if len(r.Diagnostics) == 0 || r.Diagnostics[0].Line != 3 {
+			t.Errorf("the diagnostics are %+v", r)
+		}
+	})
+}
