@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/elsewhere"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/failure"
@@ -34,6 +36,7 @@ type AgentSpec struct {
 
 	Protocol   int                      // the version to ask for; 0 stands for 1
 	MCPServers map[string]rpc.MCPServer // for its sessions
+	Paths      map[string]string        // its names of folders, by the user's
 }
 
 // agent is one running agent process with the sessions in it. Agents are
@@ -83,12 +86,16 @@ func (spec AgentSpec) launchKey(dir string) string {
 	for i, k := range env {
 		env[i] = k + "=" + spec.Env[k]
 	}
-	key, _ := json.Marshal([]any{spec.Name, spec.Command, env, dir, spec.Protocol}) // strings always encode
+	key, _ := json.Marshal([]any{spec.Name, spec.Command, env, dir, spec.Protocol, spec.Paths}) // strings always encode
 	return string(key)
 }
 
 // startAgent starts the process and begins initialize; h.mu is held.
 func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
+	paths, err := elsewhere.New(spec.Paths)
+	if err != nil {
+		return nil, &failure.Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :help acp-elsewhere."}
+	}
 	proc, err := acp.Start(acp.Command{Argv: spec.Command, Env: agentEnv(spec.Env, h.secrets[spec.Name]), Dir: dir})
 	if err != nil {
 		return nil, startError(spec, err)
@@ -101,7 +108,11 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 	}
 	h.editor.Post(groupOp(proc.PGID(), true))
 	n := session.Negotiate(clientOf{a}, h.version, spec.Quirks, spec.Protocol)
-	a.conn = acp.NewConn(proc.Stdout, proc.Stdin, n, acp.WithTraffic(h.traffic.Agent(spec.Name)), acp.WithLogger(h.log.With("agent", spec.Name)))
+	stdout, stdin := io.Reader(proc.Stdout), io.WriteCloser(proc.Stdin)
+	if paths != nil {
+		stdout, stdin = paths.In(stdout), paths.Out(stdin)
+	}
+	a.conn = acp.NewConn(stdout, stdin, n, acp.WithTraffic(h.traffic.Agent(spec.Name)), acp.WithLogger(h.log.With("agent", spec.Name)))
 	n.Start(a.conn)
 	h.background(a.watch)
 	n.Initialize(a.initialized)

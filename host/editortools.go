@@ -24,6 +24,9 @@ func newEditorTools(h *Host) *editortools.Server {
 
 // grantTools gives the process the editor's tools, once; nil for none. Its error is of the first try.
 func (a *agent) grantTools() (*editortools.Grant, error) {
+	if len(a.spec.Paths) > 0 {
+		return nil, nil // it runs where our socket is not
+	}
 	a.granting.Do(func() {
 		g, err := a.host.tools.Grant(a.spec.Name)
 		a.mu.Lock()

@@ -59,6 +59,7 @@ type (
 
 		Protocol   int                  `msgpack:"protocol"` // the version to ask for; 0 stands for 1
 		MCPServers map[string]MCPServer `msgpack:"mcp_servers"`
+		Paths      map[string]string    `msgpack:"paths"` // its names of folders, by the user's
 	}
 	// MCPServer is how an MCP server is reached: by a command, or at a URL.
 	MCPServer struct {

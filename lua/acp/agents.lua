@@ -15,6 +15,7 @@
 ---@field options? table<string, string|boolean>
 ---@field mcp_servers? table<string, acp.McpServer|false>
 ---@field quirks? table<string, boolean>
+---@field paths? table<string, string> the agent's names of folders, by the user's
 
 ---@type table<string, acp.Agent>
 local agents = {

@@ -85,6 +85,12 @@ sub.agents = {
   end,
 }
 
+sub.tutor = {
+  run = function()
+    require('acp.tutor').open()
+  end,
+}
+
 sub.toggle = {
   run = function()
     if not require('acp.chat.layout').hide() then

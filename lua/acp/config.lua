@@ -476,7 +476,7 @@ local function check_agent(name, agent)
       vim.inspect(agent.command)
     )
   end
-  for _, field in ipairs({ 'env', 'options', 'mcp_servers', 'quirks' }) do
+  for _, field in ipairs({ 'env', 'options', 'mcp_servers', 'paths', 'quirks' }) do
     if agent[field] ~= nil and type(agent[field]) ~= 'table' then
       return ('%s.%s: expected a table, got %s'):format(where, field, type(agent[field]))
     end

@@ -101,6 +101,7 @@ end)
 local function map(buf, what, id)
   local buffer = require('acp.ui.buffer')
   if what == 'chat' then
+    require('acp.chat.welcome').show(buf, state.sessions[id])
     buffer.map(buf, 'n', 'diff', '<Plug>(AcpDiff)', function()
       require('acp.diff.view').ask()
     end)

@@ -179,7 +179,8 @@ local function check_agents()
     local entry = config.agents[agent.name]
     if agent.installed then
       any = true
-      health.ok(('%s: %s'):format(agent.name, vim.fn.exepath(entry.command[1])))
+      local by = entry.version and (', version %s of the registry'):format(entry.version) or ''
+      health.ok(('%s: %s%s'):format(agent.name, vim.fn.exepath(entry.command[1]), by))
     else
       health.info(('%s: no %s on the PATH. %s'):format(agent.name, entry.command[1], entry.install))
     end
@@ -194,7 +195,7 @@ local function check_agents()
     end
   end
   if not any then
-    health.warn('no agent is installed', { ':Acp new demo shows how it looks' })
+    health.warn('no agent is installed', { ':Acp agents', ':Acp new demo shows how it looks' })
   end
 end
 

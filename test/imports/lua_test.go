@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"diff", "elicitation", "prompt", "terminal"},
 	{"permission", "session"},
 	{"history", "registry", "review"},
-	{"api", "build", "command", "deactivate", "features", "health", "acp"},
+	{"api", "build", "command", "deactivate", "features", "health", "tutor", "acp"},
 }
 
 // luaModule is how Lua names a module of the plugin, in whatever loads it: require, package.loaded, v:lua.require, or a

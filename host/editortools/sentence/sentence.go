@@ -54,17 +54,30 @@ const longest = 200
 
 // Of says a call of a tool in words; ok is false where it is none of the editor's.
 func Of(c *session.ToolCall) (words string, ok bool) {
-	m, ok := c.MCP()
-	if !ok || m.Server != Server {
+	tool, arguments, ok := ours(c)
+	if !ok {
 		return "", false
 	}
 	var args map[string]any
-	_ = json.Unmarshal(m.Arguments, &args) // what is no object names nothing
-	words = "asked the editor: " + object(m.Tool, args)
+	_ = json.Unmarshal(arguments, &args) // what is no object names nothing
+	words = "asked the editor: " + object(tool, args)
 	if c.Status.Finished() {
 		words += counted(c)
 	}
 	return words, true
+}
+
+// ours finds the tool of the editor's that a call is of. OpenCode says it in the title alone, which may be anything: there
+// only a name that is known counts.
+func ours(c *session.ToolCall) (tool string, arguments json.RawMessage, ok bool) {
+	if m, ok := c.MCP(); ok {
+		return m.Tool, m.Arguments, m.Server == Server
+	}
+	tool, ok = strings.CutPrefix(c.Title, Server+"_")
+	if _, known := objects[tool]; !ok || !known {
+		return "", nil, false
+	}
+	return tool, c.RawInput, true
 }
 
 func object(tool string, args map[string]any) string {

@@ -18,13 +18,17 @@ func TestEveryAgentsCall(t *testing.T) {
 		"claude": {Title: "mcp__nvim__references", Kind: session.KindOther, RawInput: args, Content: answer, Meta: meta("claudeCode", `{"toolName":"mcp__nvim__references"}`)},
 		"codex": {Title: "mcp.nvim.references", Kind: session.KindExecute, Content: answer,
 			RawInput: json.RawMessage(`{"server":"nvim","tool":"references","arguments":` + string(args) + `}`)},
-		"gemini": {ID: "mcp_nvim_references-1", Title: "references (nvim MCP Server)", Kind: session.KindOther, RawInput: args, Content: answer},
-		"qwen":   {Title: string(args), Kind: session.KindRead, RawInput: args, Content: answer, Meta: meta("toolName", `"mcp__nvim__references"`)},
+		"gemini":   {ID: "mcp_nvim_references-1", Title: "references (nvim MCP Server)", Kind: session.KindOther, RawInput: args, Content: answer},
+		"opencode": {Title: "nvim_references", Kind: session.KindOther, RawInput: args, Content: answer},
+		"qwen":     {Title: string(args), Kind: session.KindRead, RawInput: args, Content: answer, Meta: meta("toolName", `"mcp__nvim__references"`)},
 	} {
 		call.Status = session.StatusCompleted
 		if got, _ := Of(&call); got != "asked the editor: references of `parse` · 7 places" {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+	if got, ok := Of(&session.ToolCall{Title: "nvim_setup what does it do", Kind: session.KindOther}); ok {
+		t.Errorf("another tool: %q", got)
 	}
 	if got, ok := Of(&session.ToolCall{Title: "mcp__other__references", Kind: session.KindOther}); ok {
 		t.Errorf("another server's: %q", got)

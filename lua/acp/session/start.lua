@@ -78,7 +78,7 @@ local function spec(agent)
     login = agent.login,
     protocol = agent.protocol,
   }
-  for _, key in ipairs({ 'env', 'quirks', 'options' }) do
+  for _, key in ipairs({ 'env', 'quirks', 'options', 'paths' }) do
     if agent[key] and next(agent[key]) then
       fields[key] = agent[key]
     end

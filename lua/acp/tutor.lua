@@ -1,0 +1,54 @@
+---`:Acp tutor`: the pages of |acp-tutor| beside a chat with the demo agent, in a project that is gone
+---with Neovim.
+local M = {}
+
+local files = {
+  ['README.md'] = {
+    '# Greetings',
+    '',
+    'A project of two files, for you to try things with.',
+    'Nothing that happens here touches your own.',
+  },
+  ['greet.lua'] = {
+    'local function greet(name)',
+    "  return ('Hello, %s!'):format(name or 'world')",
+    'end',
+    '',
+    'print(greet())',
+  },
+}
+
+---@return string? dir, string? err
+local function project()
+  local dir = vim.fs.normalize(vim.fn.tempname()) .. '/greetings'
+  local ok, err = pcall(function()
+    vim.fn.mkdir(dir, 'p')
+    for name, lines in pairs(files) do
+      assert(vim.fn.writefile(lines, vim.fs.joinpath(dir, name)) == 0, 'it cannot be written')
+    end
+  end)
+  if not ok then
+    return nil, ('the tutor needs a folder of its own: %s'):format(err)
+  end
+  return dir
+end
+
+function M.open()
+  local notify = require('acp.notify')
+  local dir, err = project()
+  if not dir then
+    return notify.error(err)
+  end
+  vim.cmd.tabnew()
+  vim.cmd.tcd(vim.fn.fnameescape(dir))
+  vim.cmd.edit('README.md')
+  local id, failure = require('acp').new({ agent = 'demo', cwd = dir })
+  if not id then
+    vim.cmd.tabclose()
+    return notify.error(failure)
+  end
+  vim.cmd('leftabove help acp-tutor')
+  require('acp.chat.layout').open(id, false)
+end
+
+return M
