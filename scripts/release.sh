@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the host of a version for each platform, and writes down what came of it: checksums beside the programs, and
-# lua/acp/release.lua, by which the plugin knows the host that it may download. The same text gives the same programs,
-# wherever it is built: the file is committed before the tag is set, and the workflow that publishes the release builds
+# lua/acp/release.lua, by which the plugin knows the host that it may download. The same text and the same Go give the
+# same programs, wherever they are built: the file is committed before the tag is set, and the workflow that publishes the release builds
 # again and compares.
 #
 #   scripts/release.sh VERSION [OUT [RELEASE.LUA]]
@@ -30,6 +30,7 @@ revision=$(sed -n "s/^  revision = '\(.*\)',$/\1/p" lua/acp/rpc/contract.lua)
   echo "return {"
   echo "  version = '$version',"
   echo "  revision = '$revision',"
+  echo "  go = '$(go env GOVERSION)',"
   echo "  files = {"
   for target in $targets; do
     os=${target%/*} arch=${target#*/}

@@ -150,7 +150,7 @@ func (c *call) diagnoses(m rpc.EditorToolDone) string {
 		}
 		lines = append(lines, line)
 	}
-	return partly(counted(len(lines), "diagnostic", "diagnostics", lines), m.Partial)
+	return partly(counted(len(lines)+m.More, "diagnostic", "diagnostics", lines), m.Partial)
 }
 
 func actions(m rpc.EditorToolDone) string {

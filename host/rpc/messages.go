@@ -829,6 +829,7 @@ type (
 		Err         string             `msgpack:"err"` // for the agent, a sentence
 		Places      []EditorPlace      `msgpack:"places"`
 		Diagnostics []EditorDiagnostic `msgpack:"diagnostics"`
+		More        int                `msgpack:"more"` // diagnostics than those
 		Text        string             `msgpack:"text"`
 		Actions     []EditorAction     `msgpack:"actions"`
 		Edits       []EditorEdit       `msgpack:"edits"`

@@ -145,6 +145,9 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		label = "plan"
 	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
+	if _, ours := sentence.Of(c); ours {
+		kind = "" // the sentence says it
+	}
 	places := placesOf(c)
 	object, more := t.what(c, label, places), styled.Counts(b.about.added, b.about.removed)
 	if len(steps) > 0 {

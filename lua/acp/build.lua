@@ -87,39 +87,114 @@ local function check(path, file, callback)
   end)
 end
 
+---@type vim.SystemObj? the download under way
+local curl
+
+---Where the released host is on its way: nothing of it counts before it is whole.
+---@return string
+local function unfinished()
+  return ('%s.new-%d'):format(host.binary, vim.uv.os_getpid())
+end
+
+---@param have integer bytes
+---@param of integer
+local function progress(have, of)
+  if #vim.api.nvim_list_uis() > 0 then
+    local text = 'acp: downloading the host · %.1f of %.1f MB · :Acp build again cancels it'
+    vim.api.nvim_echo({ { text:format(have / 2 ^ 20, of / 2 ^ 20) } }, false, {})
+  end
+end
+
+---Takes what comes, and no more than it may be.
+---@param fd integer of the file to write
+---@param size integer
+---@return fun(err?: string, data?: string) take, fun(): string? problem
+local function taker(fd, size)
+  local have, problem, shown = 0, nil, 0
+  local function take(_, data)
+    if not data or problem then
+      return
+    end
+    have = have + #data
+    local written, err = nil, nil
+    if have <= size then
+      written, err = vim.uv.fs_write(fd, data, -1)
+    end
+    if have > size then
+      problem = 'it is larger than it may be'
+    elseif written ~= #data then
+      problem = ('it cannot be written: %s'):format(err or 'the disk is full')
+    end
+    if problem and curl then
+      curl:kill('sigterm')
+    elseif have - shown > 2 ^ 19 then
+      shown = have
+      vim.schedule(function()
+        progress(have, size)
+      end)
+    end
+  end
+  return take, function()
+    return problem
+  end
+end
+
 ---@param file {url: string, size: integer, sha256: string}
 local function download(file)
-  local dir = vim.fs.dirname(host.binary)
-  local new = ('%s.new-%d'):format(host.binary, vim.uv.os_getpid())
+  local new = unfinished()
   local function failed(why)
     vim.uv.fs_unlink(new)
     done('error', ('the host is not there: %s. %s'):format(why, file.url))
   end
   host.building = true
   notify.info('downloading the host …')
-  if vim.fn.mkdir(dir, 'p') == 0 then
-    return failed(('the folder %s cannot be made'):format(dir))
+  vim.fn.mkdir(vim.fs.dirname(host.binary), 'p')
+  for _, left in ipairs(vim.fn.glob(host.binary .. '.new-*', true, true)) do
+    local pid = tonumber(left:match('%d+$'))
+    if not (pid and pcall(vim.uv.kill, pid, 0) and vim.uv.kill(pid, 0) == 0) then
+      vim.uv.fs_unlink(left) -- of a Neovim that has ended meanwhile
+    end
+  end
+  local fd, err = vim.uv.fs_open(new, 'w', 420) -- rw-r--r--
+  if not fd then
+    return failed(err)
   end
   local own = file.url:match('^http://127%.0%.0%.1[:/]') or file.url:match('^http://localhost[:/]')
-  local curl = { 'curl', '--fail', '--silent', '--show-error', '--location' }
-  vim.list_extend(curl, { '--proto', own and '=http,https' or '=https' })
-  vim.list_extend(curl, { '--connect-timeout', '20', '--speed-time', '30', '--speed-limit', '1' })
-  vim.list_extend(curl, { '--max-filesize', tostring(file.size), '--output', new, file.url })
-  run(curl, {}, function(result)
-    if result.code ~= 0 then
-      return failed(vim.trim(result.stderr:gsub('^curl: ', '')))
-    end
-    check(new, file, function(err)
-      if err then
-        return failed(err)
+  local argv = { 'curl', '--fail', '--silent', '--show-error', '--location', '--no-buffer' }
+  vim.list_extend(argv, { '--proto', own and '=http,https' or '=https', file.url })
+  vim.list_extend(
+    argv,
+    { '--connect-timeout', '20', '--speed-time', '30', '--speed-limit', '1000' }
+  )
+  local take, problem = taker(fd, file.size)
+  local ok, started = pcall(vim.system, argv, { stdout = take }, function(result)
+    vim.uv.fs_close(fd)
+    curl = nil
+    vim.schedule(function()
+      if problem() then
+        return failed(problem())
+      elseif result.signal ~= 0 then
+        return failed('the download was cancelled')
+      elseif result.code ~= 0 then
+        return failed(vim.trim((result.stderr or ''):gsub('^curl: ', '')))
       end
-      local ok, problem = vim.uv.fs_rename(new, host.binary)
-      if not ok then
-        return failed(problem)
-      end
-      done('info', 'the host is there. :Acp starts it')
+      check(new, file, function(why)
+        local renamed, no = nil, why
+        if not why then
+          renamed, no = vim.uv.fs_rename(new, host.binary)
+        end
+        if not renamed then
+          return failed(no)
+        end
+        done('info', 'the host is there. :Acp starts it')
+      end)
     end)
   end)
+  if not ok then
+    vim.uv.fs_close(fd)
+    return failed(tostring(started))
+  end
+  curl = started
 end
 
 ---Where nobody is there to see it finish, Neovim waits for it: a plugin manager's build step.
@@ -133,8 +208,10 @@ end
 
 ---@param how string '' builds or asks before it downloads, 'download' has been asked
 function M.run(how)
-  if host.building then
-    return notify.info('the host is on its way already; a message says when it is there')
+  if curl then
+    return curl:kill('sigterm')
+  elseif host.building then
+    return notify.info('the host is being built already; a message says when it is there')
   end
   if how ~= 'download' and vim.fn.executable('go') == 1 and vim.fn.executable('make') == 1 then
     build()

@@ -1,4 +1,4 @@
----`:Acp tutor`: the pages of |acp-tutor| beside a chat with the demo agent, in a project that is gone
+---`:Acp tutor`: the page |acp-tutor| beside a chat with the demo agent, in a project that is gone
 ---with Neovim.
 local M = {}
 

@@ -1,5 +1,5 @@
----What can be done, in the first chat of this Neovim until something is said in it. It is no text of
----the chat: no export has it, and no search finds it.
+---What can be done, in the first chat of this Neovim until something is said in it. It is no text
+---of the chat: no export has it, and no search finds it.
 local M = {}
 
 local api = vim.api
@@ -15,7 +15,7 @@ local function lines()
     return keys[action] or ('<Plug>(%s)'):format(action)
   end
   return {
-    ('%s sends, in Insert mode %s'):format(key('send'), key('send_insert')),
+    ('Send with %s, in Insert mode %s'):format(key('send'), key('send_insert')),
     "@ adds files, / the agent's commands",
     ('%s allows what it asks, %s refuses'):format(key('allow'), key('reject')),
     ':Acp review shows what it changed',
@@ -35,7 +35,7 @@ function M.show(buf, session)
   end
   shown = true
   local virtual = vim.tbl_map(function(line)
-    return { { '   ' .. line, 'Comment' } }
+    return { { '  ' .. line, 'Comment' } }
   end, lines())
   require('acp.ui.virt_lines').guard(buf)
   api.nvim_buf_set_extmark(buf, space, 0, 0, { virt_lines = virtual })

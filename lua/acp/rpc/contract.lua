@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'd8ef5377',
+  revision = '3b2408f3',
   messages = {
     new = {
       'session',
@@ -121,6 +121,7 @@ return {
       'err',
       'places',
       'diagnostics',
+      'more',
       'text',
       'actions',
       'edits',

@@ -115,6 +115,7 @@ func TestRequestsOfTheUsersOwn(t *testing.T) {
 		p.AnswersError(p.Call("_my/other", obj{}), acp.CodeMethodNotFound, "_my/other")
 
 		s.OK(`require('acp').on_request('_my/slow', function(_, respond) _G.respond = respond end)`)
+		s.Sync() // the host has heard it
 		id := p.Call("_my/slow", obj{})
 		s.AwaitLua(`_G.respond ~= nil`)
 		p.Notify("$/cancel_request", obj{"requestId": id})
@@ -122,6 +123,7 @@ func TestRequestsOfTheUsersOwn(t *testing.T) {
 		s.Lua(nil, `_G.respond(nil, 'too late')`)
 
 		s.OK(`require('acp').on_request('_my/slow')`)
+		s.Sync()
 		p.AnswersError(p.Call("_my/slow", obj{}), acp.CodeMethodNotFound)
 		if err := s.Refused(`require('acp').on_request(7)`); err == "" {
 			t.Error("a number is taken for a method")

@@ -180,6 +180,7 @@ func TestKeysStayUntilAllIsDecided(t *testing.T) {
 		s.Sync()
 		s.Keys("]v")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'other.txt' and vim.fn.line('.') == 4`)
+		s.AwaitMarks(s.LuaInt(`vim.api.nvim_get_current_buf()`), "4-1▌")
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') ~= ''`)
 		s.Keys("g>")
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') == ''`)

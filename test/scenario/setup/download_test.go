@@ -1,13 +1,13 @@
 package setup
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,13 +61,19 @@ func TestHostIsDownloaded(t *testing.T) {
 		case "/good/" + name:
 			_, _ = rw.Write(host)
 		case "/wrong/" + name:
-			_, _ = rw.Write(bytes.ToUpper(host))
+			_, _ = rw.Write(append([]byte{host[0] ^ 1}, host[1:]...))
 		case "/half/" + name:
-			rw.Header().Set("Content-Length", "100000000")
-			_, _ = rw.Write(host[:1000])
+			for range 3 { // more than it may be, and no length said
+				_, _ = rw.Write(host)
+				rw.(http.Flusher).Flush()
+			}
 		case "/cut/" + name:
 			rw.Header().Set("Content-Length", "10000")
 			_, _ = rw.Write(host[:1000])
+		case "/slow/" + name:
+			_, _ = rw.Write(host[:1000])
+			rw.(http.Flusher).Flush()
+			<-r.Context().Done()
 		default:
 			http.NotFound(rw, r)
 		}
@@ -84,7 +90,7 @@ func TestHostIsDownloaded(t *testing.T) {
 			s.Lua(nil, `local c = vim.g.acp; c.host = { url = ... }; vim.g.acp = c; require('acp.config').reset()`, server.URL+part)
 		}
 		for part, words := range map[string]string{
-			"/wrong": "its checksum is not the one that the plugin has", "/half": "Maximum file size exceeded", "/cut": "the host is not there: (18)",
+			"/wrong": "its checksum is not the one that the plugin has", "/half": "it is larger than it may be", "/cut": "the host is not there: (18)",
 			"/none": "404",
 		} {
 			from(part)
@@ -95,6 +101,12 @@ func TestHostIsDownloaded(t *testing.T) {
 				t.Errorf("%s: left is %s", part, left)
 			}
 		}
+		from("/slow")
+		s.Lua(nil, `vim.cmd('Acp build download')`)
+		s.AwaitLua(`vim.uv.fs_stat(...) ~= nil and vim.uv.fs_stat(...).size == 1000`, binary+".new-"+strconv.Itoa(s.PID()))
+		s.Lua(nil, `vim.cmd('Acp build')`)
+		s.AwaitNotification("the download was cancelled")
+		s.AwaitLua(`not require('acp.rpc.host').building`)
 		from("/good")
 		s.Choose("Download it")
 		s.Lua(nil, `vim.cmd('Acp build')`)

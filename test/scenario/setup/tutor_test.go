@@ -58,7 +58,7 @@ func helpFolder(t *testing.T) string {
 func TestFirstChatSaysWhatCanBeDone(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
-		for _, line := range []string{"<CR> sends, in Insert mode <C-s>", "ga allows what it asks, gr refuses", "g? lists the keys · :Acp tutor"} {
+		for _, line := range []string{"Send with <CR>, in Insert mode <C-s>", "ga allows what it asks, gr refuses", "g? lists the keys · :Acp tutor"} {
 			s.AwaitScreen(line)
 		}
 		if text := strings.TrimSpace(s.Chat()); text != "" {

@@ -72,13 +72,15 @@ end
 
 local names = { 'error', 'warning', 'info', 'hint' }
 
+---How many are told one by one, the worst first; of the others only their number.
+local most = 500
+
 ---@param buf integer
----@param severity? 'error'|'warning'|'info'|'hint' and worse
+---@param level integer a severity
 ---@param list table[]
-local function collect(buf, severity, list)
+local function collect(buf, level, list)
   local path = vim.fs.normalize(api.nvim_buf_get_name(buf))
-  local worst = vim.fn.index(names, severity or 'hint') + 1
-  for _, d in ipairs(vim.diagnostic.get(buf, { severity = { min = worst } })) do
+  for _, d in ipairs(vim.diagnostic.get(buf, { severity = level })) do
     table.insert(list, {
       path = path,
       line = d.lnum + 1,
@@ -93,16 +95,30 @@ end
 
 ---The diagnostics of buffers, by file and line.
 ---@param bufs integer[]
----@param severity? string
----@param done fun(list: table[])
+---@param severity? 'error'|'warning'|'info'|'hint' and worse
+---@param done fun(list: table[], more: integer)
 ---@return fun() cancel
 function M.of(bufs, severity, done)
-  local list = {}
-  return text.sliced(bufs, function(buf)
-    if api.nvim_buf_is_valid(buf) and api.nvim_buf_get_name(buf) ~= '' then
-      collect(buf, severity, list)
+  local list, more, parts = {}, 0, {}
+  for level = 1, vim.fn.index(names, severity or 'hint') + 1 do
+    for _, buf in ipairs(bufs) do
+      table.insert(parts, { buf, level })
+    end
+  end
+  return text.sliced(parts, function(part)
+    local buf, level = part[1], part[2]
+    if not api.nvim_buf_is_valid(buf) or api.nvim_buf_get_name(buf) == '' then
+      return
+    end
+    local count = vim.diagnostic.count(buf, { severity = level })[level] or 0
+    if #list >= most then
+      more = more + count
+    elseif count > 0 then
+      collect(buf, level, list)
     end
   end, function()
+    more = more + math.max(0, #list - most)
+    list = vim.list_slice(list, 1, most)
     table.sort(list, function(a, b)
       if a.path ~= b.path then
         return a.path < b.path
@@ -111,7 +127,7 @@ function M.of(bufs, severity, done)
       end
       return a.column < b.column
     end)
-    done(list)
+    done(list, more)
   end)
 end
 

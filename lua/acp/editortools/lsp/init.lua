@@ -29,6 +29,7 @@ local servers = require('acp.editortools.lsp.servers')
 ---@field actions? {id: string, title: string, kind?: string}[]
 ---@field edits? table[]
 ---@field note? string what the agent should know of how it was understood
+---@field more? integer diagnostics that are not told one by one
 ---@field partial? boolean
 ---@field servers? string[]
 
@@ -316,8 +317,8 @@ end
 local function tell_diagnostics(q, bufs)
   q.stop = diagnostics.newest(bufs, q.args.wait_ms or default_wait, function(complete)
     q.result.partial = not complete and q.args.wait_ms ~= 0 and #bufs > 0 or nil
-    q.stop = diagnostics.of(bufs, q.args.severity, function(list)
-      q.result.diagnostics = list
+    q.stop = diagnostics.of(bufs, q.args.severity, function(list, more)
+      q.result.diagnostics, q.result.more = list, more > 0 and more or nil
       q.done(q.result)
     end)
   end)

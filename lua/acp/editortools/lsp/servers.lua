@@ -117,7 +117,7 @@ local settled = {}
 
 ---How long a server that has just started may take to say that it reads its project, in ms, and how
 ---often is looked whether it has.
-local says, looks = 300, 50
+local says, looks = 700, 50
 
 ---Waits until servers that have just started have read their project: before that they know little.
 ---@param buf integer
