@@ -48,6 +48,7 @@ function M.open()
     return notify.error(failure)
   end
   vim.cmd('leftabove help acp-tutor')
+  vim.cmd.resize(math.floor(vim.o.lines / 2)) -- the change is shown in the window below
   require('acp.chat.layout').open(id, false)
 end
 

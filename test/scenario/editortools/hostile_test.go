@@ -1,0 +1,70 @@
+package editortools
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/scene"
+)
+
+// dial connects as the shim does, and says a token.
+func dial(t *testing.T, e entry) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("unix", e.Env[0].Value)
+	if err == nil {
+		_, err = fmt.Fprintln(conn, e.Env[1].Value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// A client that has a token and says nonsense, or nothing, or goes in the middle, harms nobody else.
+func TestHostileClients(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile("a.txt", "one\n")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		s.Prompt(p, "Go")
+		random := rand.New(rand.NewPCG(1, 2))
+		noise := make([]byte, 1<<20)
+		for i := range noise {
+			noise[i] = byte(random.Uint32())
+		}
+		for _, text := range [][]byte{
+			noise,
+			[]byte(`[{"jsonrpc":"2.0","id":1,"method":"initialize"},{}]` + "\n"),
+			[]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}` + "\n"),
+			bytes.Repeat([]byte("x"), 8<<20),
+			append(bytes.Repeat([]byte("["), 1<<20), '\n'),
+		} {
+			conn := dial(t, e)
+			_ = conn.SetDeadline(time.Now().Add(5 * time.Second)) // it may be cut off at any byte
+			_, _ = conn.Write(text)
+			_ = conn.(*net.UnixConn).CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
+		}
+		dial(t, e) // who says nothing
+		c := connect(t, e)
+		if r := <-start(t.Context(), c, "read_buffer", obj{"path": "a.txt"}, nil); r.failed || !strings.Contains(r.text, "one") {
+			t.Errorf("another client gets %+v", r)
+		}
+		s.Lua(nil, `require('acp.editortools').servers = function()
+			_G.asked = true
+			return function() _G.given_up = true end
+		end`)
+		hanging := start(t.Context(), c, "definition", obj{"path": "a.txt", "line": 1, "symbol": "one"}, nil)
+		s.AwaitLua(`_G.asked`)
+		p.Exit(1, "")
+		s.AwaitState("dead")
+		<-hanging
+		s.AwaitLua(`_G.given_up`)
+	})
+}
