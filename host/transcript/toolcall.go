@@ -524,7 +524,24 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	if exit := c.Exit(); !exit.Succeeded() && !terminal { // which says it itself
 		lines = append(lines, styled.Join(styled.Text("    "+exit.String(), styled.ToolFailed)))
 	}
+	if _, ours := sentence.Of(c); ours {
+		t.leadToNamed(lines)
+	}
 	return lines
+}
+
+// leadToNamed says where lines of an answer of the editor's lead to: each names its place.
+func (t *Transcript) leadToNamed(lines []styled.Line) {
+	for i := range lines {
+		path, number, ok := sentence.PlaceIn(lines[i].Text)
+		if !ok {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(t.config.Cwd, path)
+		}
+		lines[i].Place = styled.Place{Path: path, Line: number}
+	}
 }
 
 // places are all files that a call is about.

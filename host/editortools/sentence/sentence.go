@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -51,6 +52,19 @@ var count = regexp.MustCompile(`^(?:no|\d+) [a-z' ]+:?(?:\n|$)`)
 
 // longest is how many bytes of an argument are shown.
 const longest = 200
+
+// listed is a place in an answer of the editor's.
+var listed = regexp.MustCompile(`^ *(\S[^:]*):(\d+)(?::\d+)?:`)
+
+// PlaceIn finds the place that a line of an answer names; its path may be relative to the session's folder.
+func PlaceIn(line string) (path string, number int, ok bool) {
+	m := listed.FindStringSubmatch(line)
+	if m == nil {
+		return "", 0, false
+	}
+	number, err := strconv.Atoi(m[2])
+	return m[1], number, err == nil
+}
 
 // Of says a call of a tool in words; ok is false where it is none of the editor's.
 func Of(c *session.ToolCall) (words string, ok bool) {

@@ -2,10 +2,24 @@ package sentence
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
+
+// The lines of an answer name their places.
+func TestPlaceIn(t *testing.T) {
+	for line, want := range map[string]string{
+		"    a.go:3:6: func parse()": "a.go 3", "/usr/x y.go:9: function f": "/usr/x y.go 9", "7 places:": " 0", "no places": " 0", "+9 more": " 0",
+		"use.go:3:26: error: undefined: Count": "use.go 3",
+	} {
+		path, number, _ := PlaceIn(line)
+		if got := fmt.Sprint(path, " ", number); got != want {
+			t.Errorf("%q names %s, not %s", line, got, want)
+		}
+	}
+}
 
 // Every agent names calls of MCP servers in its own way; the user reads one sentence.
 func TestEveryAgentsCall(t *testing.T) {

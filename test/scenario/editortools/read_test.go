@@ -107,3 +107,24 @@ func TestAgentsOwnWays(t *testing.T) {
 		p.EndTurn(turn)
 	})
 }
+
+// In the chat a call's answer leads to the places that it names.
+func TestGoingToAPlaceOfTheAnswer(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile("a.txt", "one\n")
+		use := s.WriteFile("use.txt", "x\ny\nz\n")
+		s.Command("edit a.txt")
+		p, _ := begin(t, s, `{ tools = 'read' }`)
+		turn := s.Prompt(p, "Look")
+		p.ToolCall("c1", "other", obj{"title": "mcp__nvim__references", "rawInput": obj{"symbol": "y"}, "_meta": obj{"claudeCode": obj{"toolName": "mcp__nvim__references"}},
+			"locations": []any{obj{"path": "a.txt", "line": 1}}})
+		p.Finish("c1", obj{"content": []any{obj{"type": "content", "content": obj{"type": "text", "text": "2 places:\na.txt:1:1: one\nuse.txt:2:1: y"}}}})
+		p.EndTurn(turn)
+		s.AwaitChat("asked the editor: references of `y`")
+		s.ToBlock("asked the editor")
+		s.Keys("<CR>")
+		s.AwaitChat("use.txt:2:1: y")
+		s.Keys("/use.txt<CR>gd")
+		s.AwaitLua(`vim.api.nvim_buf_get_name(0) == ... and vim.fn.line('.') == 2`, use)
+	}, scene.Wide)
+}

@@ -16,18 +16,21 @@ local servers = require('acp.editortools.lsp.servers')
 local offered = {}
 local last = 0
 
----Gives the actions of answers ids; those before them no longer hold.
+---Of how many actions the ids hold.
+local held = 300
+
+---Gives the actions of answers ids.
 ---@param answers acp.ServerAnswer[]
 ---@param buf integer
 ---@return {id: string, title: string, kind?: string}[]
 function M.offer(answers, buf)
-  offered = {}
   local list = {}
   for _, answer in ipairs(answers) do
     for _, action in ipairs(type(answer.result) == 'table' and answer.result or {}) do
       if not action.disabled then
         last = last + 1
         local id = 'a' .. last
+        offered['a' .. (last - held)] = nil
         offered[id] = {
           client = answer.client.id,
           action = action,
@@ -41,6 +44,53 @@ function M.offer(answers, buf)
   return list
 end
 
+---@class acp.Capture what becomes of a server's edits while a command of ours runs
+---@field found table[]
+---@field err? string
+---@field given_up? boolean its edits are refused: nobody waits for them any more
+
+---@type table<integer, acp.Capture> by client
+local captures = {}
+---@type table<integer, true> clients whose edits come through here
+local guarded = {}
+
+---How long edits of a command are refused that was given up before it was done, in ms.
+local late = 30000
+
+---Has a server's edits come through here, for good: they go on to where they would have gone, but
+---for those of a command of ours.
+---@param client vim.lsp.Client
+local function guard(client)
+  if guarded[client.id] then
+    return
+  end
+  guarded[client.id] = true
+  ---@param method string
+  ---@param ours fun(capture: acp.Capture, params: table): table
+  local function through(method, ours)
+    local before = client.handlers[method]
+    client.handlers[method] = function(err, params, ...)
+      local capture = captures[client.id]
+      if capture then
+        return ours(capture, params)
+      end
+      return (before or vim.lsp.handlers[method])(err, params, ...)
+    end
+  end
+  through('workspace/applyEdit', function(capture, params)
+    if capture.given_up then
+      return { applied = false, failureReason = 'it was given up' }
+    end
+    local list, err = edits.of(params.edit, client.offset_encoding)
+    capture.err = capture.err or err
+    vim.list_extend(capture.found, list or {})
+    return { applied = err == nil }
+  end)
+  through('window/showDocument', function()
+    return { success = false } -- the user is not taken anywhere
+  end)
+end
+
 ---Runs a command of a server, and takes what it would change instead of changing it.
 ---@param client vim.lsp.Client
 ---@param command table
@@ -52,22 +102,18 @@ local function run_command(client, command, buf, limit, done)
   if vim.lsp.commands[command.command] or client.commands[command.command] then
     done(nil, 'this action runs a command of the editor, which agents cannot')
     return function() end
+  elseif captures[client.id] then
+    done(nil, 'the language server is busy with another action: try again in a moment')
+    return function() end
   end
-  local found, failure = {}, nil
-  local before = client.handlers['workspace/applyEdit']
-  local shows = client.handlers['window/showDocument']
-  client.handlers['window/showDocument'] = function()
-    return { success = false } -- the user is not taken anywhere
-  end
-  client.handlers['workspace/applyEdit'] = function(_, params)
-    local list, err = edits.of(params.edit, client.offset_encoding)
-    failure = failure or err
-    vim.list_extend(found, list or {})
-    return { applied = err == nil }
-  end
-  local function restore()
-    client.handlers['workspace/applyEdit'] = before
-    client.handlers['window/showDocument'] = shows
+  guard(client)
+  local capture = { found = {} } ---@type acp.Capture
+  captures[client.id] = capture
+  local function give_up()
+    capture.given_up = true
+    vim.defer_fn(function()
+      captures[client.id] = nil
+    end, late)
   end
   local stop = servers.ask(
     { client },
@@ -78,16 +124,20 @@ local function run_command(client, command, buf, limit, done)
     buf,
     limit,
     function(_, partial)
-      restore()
-      if failure or partial then
-        return done(nil, failure or 'the language server has not done it')
+      if partial then
+        give_up()
+        return done(nil, 'the language server has not done it')
       end
-      done(found)
+      captures[client.id] = nil
+      if capture.err then
+        return done(nil, capture.err)
+      end
+      done(capture.found)
     end
   )
   return function()
-    restore()
     stop()
+    give_up()
   end
 end
 

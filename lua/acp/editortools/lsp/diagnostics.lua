@@ -5,17 +5,41 @@ local api = vim.api
 local servers = require('acp.editortools.lsp.servers')
 local text = require('acp.editortools.lsp.text')
 
----@type table<integer, integer> by buffer: its text, as |b:changedtick|, when diagnostics last came
+---@type table<integer, integer> by buffer: its text, as |b:changedtick|, of which servers have told
 local seen = {}
+---@type table<integer, integer> by buffer: when they told last, in ms of vim.uv.now()
+local told_at = {}
+---When an agent last changed a file, which may change the diagnostics of others.
+local changed_at = 0
 
 ---How long no more must come after some have come, in ms: servers send them in parts.
 local settles = 150
+---How long is waited for what a change of another file may bring, in ms: mostly it brings nothing.
+local others = 1500
 
-api.nvim_create_autocmd('DiagnosticChanged', {
+local method = 'textDocument/publishDiagnostics'
+local handler = vim.lsp.handlers[method]
+
+-- The autocommand of diagnostics does not say of which text they are, nor whether a server's.
+vim.lsp.handlers[method] = function(err, result, ...)
+  local uri = type(result) == 'table' and result.uri
+  local path = type(uri) == 'string' and vim.startswith(uri, 'file:') and vim.uri_to_fname(uri)
+  local buf = path and text.buf(vim.fs.normalize(path))
+  local now = buf and vim.lsp.util.buf_versions[buf]
+  local version = buf and type(result.version) == 'number' and result.version
+  if buf and not (version and now and version < now) then
+    seen[buf], told_at[buf] = vim.b[buf].changedtick, vim.uv.now()
+    api.nvim_exec_autocmds('User', { pattern = 'AcpDiagnosticsSeen', modeline = false })
+  end
+  return handler(err, result, ...)
+end
+
+api.nvim_create_autocmd('User', {
   group = api.nvim_create_augroup('acp_diagnostics', {}),
-  desc = 'Note of which text the diagnostics are',
-  callback = function(event)
-    seen[event.buf] = vim.b[event.buf].changedtick
+  pattern = 'AcpFileChanged',
+  desc = 'Note that diagnostics of other files may change',
+  callback = function()
+    changed_at = vim.uv.now()
   end,
 })
 
@@ -25,15 +49,22 @@ api.nvim_create_autocmd('DiagnosticChanged', {
 ---@param done fun(complete: boolean)
 ---@return fun() cancel
 function M.newest(bufs, limit, done)
+  ---@return boolean hard of a buffer's own text
+  ---@return boolean soft of what another file may have changed
   local function missing()
+    local soft = false
     for _, buf in ipairs(bufs) do
-      if api.nvim_buf_is_valid(buf) and seen[buf] ~= vim.b[buf].changedtick then
-        return true
+      if api.nvim_buf_is_valid(buf) then
+        if seen[buf] ~= vim.b[buf].changedtick then
+          return true, true
+        end
+        soft = soft or (told_at[buf] or 0) < changed_at
       end
     end
-    return false
+    return false, soft
   end
-  if not missing() then
+  local hard, soft = missing()
+  if not hard and not soft then
     done(true)
     return function() end
   end
@@ -50,24 +81,29 @@ function M.newest(bufs, limit, done)
     return true
   end
   local function finish()
-    local complete = not missing()
+    local lacks = missing()
     if stop() then
-      for _, buf in ipairs(bufs) do -- what says nothing for so long has nothing to say
-        seen[buf] = api.nvim_buf_is_valid(buf) and vim.b[buf].changedtick or nil
-      end
-      done(complete)
+      done(not lacks)
     end
   end
-  command = api.nvim_create_autocmd('DiagnosticChanged', {
+  command = api.nvim_create_autocmd('User', {
+    pattern = 'AcpDiagnosticsSeen',
     desc = 'See whether the diagnostics are there that a tool waits for',
     callback = function()
-      if not over and not missing() then
+      local still, elsewhere = missing()
+      if not over and not still and not elsewhere then
         quiet:start(settles, 0, vim.schedule_wrap(finish))
       end
     end,
   })
-  timer:start(limit, 0, vim.schedule_wrap(finish))
+  timer:start(hard and limit or math.min(limit, others), 0, vim.schedule_wrap(finish))
   return stop
+end
+
+---Takes down that the diagnostics of a buffer were asked for, and are those of its text.
+---@param buf integer
+local function asked(buf)
+  seen[buf], told_at[buf] = vim.b[buf].changedtick, vim.uv.now()
 end
 
 local names = { 'error', 'warning', 'info', 'hint' }
@@ -137,9 +173,9 @@ end
 ---@param done fun()
 ---@return fun() cancel
 function M.pull(buf, limit, done)
-  local method = 'textDocument/diagnostic'
+  local asks = 'textDocument/diagnostic'
   local clients = vim.tbl_filter(function(client)
-    return servers.can(client, method, buf)
+    return servers.can(client, asks, buf)
   end, servers.of(buf))
   if #clients == 0 then
     done()
@@ -148,18 +184,21 @@ function M.pull(buf, limit, done)
   local uri = vim.uri_from_bufnr(buf)
   return servers.ask(
     clients,
-    method,
+    asks,
     function()
       return { textDocument = { uri = uri } }
     end,
     buf,
     limit,
-    function(answers)
+    function(answers, partial)
+      if not partial then
+        asked(buf)
+      end
       for _, answer in ipairs(answers) do
-        local handler = vim.lsp.handlers[method]
-        if handler and type(answer.result) == 'table' then
-          pcall(handler, nil, answer.result, {
-            method = method,
+        local show = vim.lsp.handlers[asks]
+        if show and type(answer.result) == 'table' then
+          pcall(show, nil, answer.result, {
+            method = asks,
             client_id = answer.client.id,
             bufnr = buf,
             params = { textDocument = { uri = uri } },

@@ -67,7 +67,7 @@ local function ask(q, method, params, go_on)
     return q.done({ err = 'the language server of this file does not know that' })
   end
   q.stop = servers.ask(clients, method, params, q.buf, q.limit, function(answers, partial)
-    q.result.partial = partial or nil
+    q.result.partial = q.result.partial or partial or nil
     if #answers == 0 and partial then
       return q.done({ err = 'the language server has not answered in time, or has failed' })
     end
@@ -85,7 +85,7 @@ local function at_symbol(q)
     q.done({ err = err })
     return nil
   end
-  q.result.note = place.note
+  q.result.note = q.result.note or place.note
   return function(client)
     local units = position.units(lines[place.line + 1], place.byte, client.offset_encoding)
     return {
@@ -316,7 +316,8 @@ end
 ---@param bufs integer[]
 local function tell_diagnostics(q, bufs)
   q.stop = diagnostics.newest(bufs, q.args.wait_ms or default_wait, function(complete)
-    q.result.partial = not complete and q.args.wait_ms ~= 0 and #bufs > 0 or nil
+    local lacks = not complete and q.args.wait_ms ~= 0 and #bufs > 0
+    q.result.partial = q.result.partial or lacks or nil
     q.stop = diagnostics.of(bufs, q.args.severity, function(list, more)
       q.result.diagnostics, q.result.more = list, more > 0 and more or nil
       q.done(q.result)
@@ -326,7 +327,8 @@ end
 
 function of_file.diagnostics(q)
   name_servers(q, servers.of(q.buf))
-  q.stop = diagnostics.pull(q.buf, q.limit, function()
+  local wait = math.min(q.limit, q.args.wait_ms or default_wait)
+  q.stop = diagnostics.pull(q.buf, math.max(wait, 1), function()
     tell_diagnostics(q, { q.buf })
   end)
 end
@@ -412,9 +414,13 @@ function M.run(tool, args, done)
   }
   local path = args.path ~= '' and args.path or nil
   if of_file[tool] and path then
-    q.stop = servers.ready(path, q.limit, function(buf, err)
+    q.stop = servers.ready(path, q.limit, function(buf, err, reads)
       if not buf then
         return q.done({ err = err })
+      end
+      if reads then
+        q.result.partial = true
+        q.result.note = 'the language server is still reading the project: ask again later'
       end
       q.buf = buf
       of_file[tool](q)

@@ -73,42 +73,43 @@ end
 ---@param done fun(places: table[])
 ---@return fun() cancel
 function M.of(spots, sort, done)
-  local files, by_path = {}, {}
+  local named, order = {}, {}
   for i, spot in ipairs(spots) do
     if type(spot.uri) == 'string' and vim.startswith(spot.uri, 'file:') then
       local path = vim.fs.normalize(vim.uri_to_fname(spot.uri))
-      if not by_path[path] then
-        by_path[path] = {}
-        table.insert(files, path)
-      end
-      table.insert(by_path[path], { i, spot })
+      order[path] = order[path] or i
+      table.insert(named, { i, spot, path })
     end
   end
+  table.sort(named, function(a, b) -- each file is read once
+    return order[a[3]] < order[b[3]] or order[a[3]] == order[b[3]] and a[1] < b[1]
+  end)
   local all, seen = {}, {}
-  return text.sliced(files, function(path)
-    local lines = text.lines(path) or {}
-    for _, pair in ipairs(by_path[path]) do
-      local spot = pair[2]
-      local from = spot.range and spot.range.start or { line = 0, character = 0 }
-      local line = lines[from.line + 1] or ''
-      local column = position.byte(line, from.character, spot.encoding) + 1
-      local key = ('%s\n%d\n%d\n%s'):format(path, from.line, column, spot.name or '')
-      if not seen[key] then
-        seen[key] = true
-        table.insert(all, {
-          pair[1],
-          {
-            path = path,
-            line = from.line + 1,
-            column = column,
-            text = vim.trim(line):sub(1, 300),
-            name = spot.name,
-            kind = spot.kind,
-            container = spot.container,
-            depth = spot.depth,
-          },
-        })
-      end
+  local file, lines
+  return text.sliced(named, function(item)
+    local spot, path = item[2], item[3]
+    if path ~= file then
+      file, lines = path, text.lines(path) or {}
+    end
+    local from = spot.range and spot.range.start or { line = 0, character = 0 }
+    local line = lines[from.line + 1] or ''
+    local column = position.byte(line, from.character, spot.encoding) + 1
+    local key = ('%s\n%d\n%d\n%s'):format(path, from.line, column, spot.name or '')
+    if not seen[key] then
+      seen[key] = true
+      table.insert(all, {
+        item[1],
+        {
+          path = path,
+          line = from.line + 1,
+          column = column,
+          text = vim.trim(line):sub(1, 300),
+          name = spot.name,
+          kind = spot.kind,
+          container = spot.container,
+          depth = spot.depth,
+        },
+      })
     end
   end, function()
     table.sort(all, function(a, b)

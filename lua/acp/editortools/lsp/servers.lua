@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local text = require('acp.editortools.lsp.text')
 local new = vim.fn.has('nvim-0.11') == 1
 
 ---How long a server may take to appear where a file was just opened for it, and to start, in ms.
@@ -122,14 +123,14 @@ local says, looks = 700, 50
 ---Waits until servers that have just started have read their project: before that they know little.
 ---@param buf integer
 ---@param limit integer in ms
----@param done fun()
+---@param done fun(reads: boolean) whether one still reads it
 ---@return fun() cancel
 local function settle(buf, limit, done)
   local new_ones = vim.tbl_filter(function(client)
     return not settled[client.id]
   end, M.of(buf))
   if #new_ones == 0 then
-    done()
+    done(false)
     return function() end
   end
   local timer, began = assert(vim.uv.new_timer()), vim.uv.now()
@@ -147,17 +148,19 @@ local function settle(buf, limit, done)
       if over then
         return
       end
+      local one_reads = false
       for _, client in ipairs(new_ones) do
-        local reads = client.progress and next(client.progress.pending)
-        if reads and vim.uv.now() - began < limit then
-          return
+        if client.progress and next(client.progress.pending) then
+          one_reads = true
+        else
+          settled[client.id] = true
         end
       end
-      for _, client in ipairs(new_ones) do
-        settled[client.id] = true
+      if one_reads and vim.uv.now() - began < limit then
+        return
       end
       stop()
-      done()
+      done(one_reads)
     end)
   )
   return stop
@@ -170,8 +173,7 @@ api.nvim_create_autocmd('User', {
   desc = 'Tell the language servers what an agent has changed on the disk',
   callback = function(event)
     local path = event.data and event.data.path
-    local buf = path and vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\{},$') .. '$') or -1
-    if not path or buf ~= -1 and api.nvim_buf_is_loaded(buf) then
+    if not path or text.buf(path) then
       return
     end
     local kind = vim.uv.fs_stat(path) and 2 or 3 -- changed, or deleted
@@ -190,12 +192,11 @@ api.nvim_create_autocmd('User', {
 ---The buffer of a file, when its servers are there.
 ---@param path string
 ---@param limit integer in ms
----@param done fun(buf?: integer, err?: string) once, unless it is given up
+---@param done fun(buf?: integer, err?: string, reads?: boolean) once, unless it is given up
 ---@return fun() cancel
 function M.ready(path, limit, done)
-  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\{},$') .. '$')
-  local fresh = false
-  if buf == -1 or not api.nvim_buf_is_loaded(buf) then
+  local buf, fresh = text.buf(path), false
+  if not buf then
     local err
     buf, err = open(path)
     if not buf then
@@ -207,8 +208,8 @@ function M.ready(path, limit, done)
     close_later(buf)
   end
   local function there()
-    return settle(buf, limit, function()
-      done(buf)
+    return settle(buf, limit, function(reads)
+      done(buf, nil, reads)
     end)
   end
   if #M.of(buf) > 0 then
@@ -327,8 +328,8 @@ function M.ask(clients, method, params, buf, limit, done)
   end
   for _, client in ipairs(clients) do
     local function handler(err, result)
-      local text = err and (err.message or tostring(err)) or nil
-      came(client, { client = client, result = result, err = text })
+      local failure = err and (err.message or tostring(err)) or nil
+      came(client, { client = client, result = result, err = failure })
     end
     waiting[client], count = 0, count + 1
     local ok, id

@@ -44,7 +44,13 @@ function M.whole(path)
     local empty = #lines == 1 and lines[1] == ''
     return table.concat(lines, '\n') .. (vim.bo[buf].eol and not empty and '\n' or '')
   end
-  return read(path)
+  local text = read(path)
+  local _, lines = (text or ''):gsub('\n', '')
+  local _, returns = (text or ''):gsub('\r\n', '')
+  if text and lines > 0 and lines == returns then
+    text = text:gsub('\r\n', '\n')
+  end
+  return text
 end
 
 ---How long Neovim may be kept at once, in ns.

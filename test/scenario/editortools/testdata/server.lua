@@ -3,7 +3,7 @@
 local servers = {}
 
 ---@param name string
----@param opts {encoding?: string, hangs?: boolean, crashes?: boolean, pattern?: string}
+---@param opts {encoding?: string, hangs?: boolean, crashes?: boolean, late?: boolean, pattern?: string}
 return function(name, opts)
   local encoding = opts.encoding or 'utf-16'
   local function start(buf)
@@ -17,6 +17,14 @@ return function(name, opts)
       cmd = function(dispatchers)
         server.dispatchers = dispatchers
         local id = 0
+        function server.edit()
+          local zero = { line = 0, character = 0 }
+          local edit = { range = { start = zero, ['end'] = zero }, newText = 'done\n' }
+          dispatchers.server_request(
+            'workspace/applyEdit',
+            { edit = { changes = { [server.uri] = { edit } } } }
+          )
+        end
         local function answer(method, params, callback)
           if method == 'initialize' then
             return callback(nil, {
@@ -55,20 +63,14 @@ return function(name, opts)
             server.uri = uri
             callback(nil, { { title = 'Do it', command = { title = 'Do it', command = 'do' } } })
           elseif method == 'workspace/executeCommand' then
-            local zero = { line = 0, character = 0 }
             dispatchers.server_request(
               'window/showDocument',
               { uri = server.uri, takeFocus = true }
             )
-            dispatchers.server_request('workspace/applyEdit', {
-              edit = {
-                changes = {
-                  [server.uri] = {
-                    { range = { start = zero, ['end'] = zero }, newText = 'done\n' },
-                  },
-                },
-              },
-            })
+            if opts.late then
+              return
+            end
+            server.edit()
             callback(nil, vim.NIL)
           end
         end
