@@ -49,6 +49,7 @@ type Ledger struct {
 	loaded  map[string]bool     // by path, whether a buffer is known to show it
 	version map[string]int      // by path, how often took has changed it
 	behind  map[string][]behind // by path, what of the agent's conflicts with unsaved text, the oldest first
+	undoes  map[string]bool     // paths that a step of an undo is at: it looks itself at what comes of it
 	jobs    []func(done func()) // one after the other; the first is running
 }
 
@@ -101,6 +102,7 @@ func New(config Config) *Ledger {
 		loaded:    map[string]bool{},
 		behind:    map[string][]behind{},
 		version:   map[string]int{},
+		undoes:    map[string]bool{},
 	}
 }
 

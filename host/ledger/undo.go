@@ -156,6 +156,13 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	if step.Merged {
 		to.merge = step.With
 	}
+	l.undoes[path], l.undoes[cmp.Or(step.Back, path)] = true, true
+	over := done
+	done = func() {
+		delete(l.undoes, path)
+		delete(l.undoes, step.Back)
+		over()
+	}
 	l.apply(to, func(err error) {
 		if err != nil {
 			u.errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)

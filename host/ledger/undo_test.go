@@ -293,3 +293,27 @@ func TestWhatCannotBeWrittenAsItWas(t *testing.T) {
 		t.Errorf("there is %q", got)
 	}
 }
+
+// What a buffer reads anew while a turn is undone is the undo's, and no change that the user has made.
+func TestABufferReadsWhatAnUndoHasWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.chmod("f", 0o755)
+	w.edit("f")
+	w.begin()
+	w.write("f", "a1\n")
+	w.chmod("f", 0o644)
+	w.end()
+	w.decide(review.Keep, "")
+	before := "f1\n"
+	w.once("edited", "f", 1, func() {
+		w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &before})
+	})
+	if _, _, err := w.undoOf("", false, false); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.refuse(nil); err == nil || w.sees("f") != before || modeOf(w.path("f")) != 0o755 {
+		t.Errorf("to refuse all then says %v, and there is %q, %o", err, w.sees("f"), modeOf(w.path("f")))
+	}
+}

@@ -469,7 +469,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 	opened := o.Loaded && !l.loaded[o.Path] && !o.Saved
 	defer func() { l.loaded[o.Path] = o.Loaded }()
-	if o.Text == nil {
+	if o.Text == nil || l.undoes[o.Path] {
 		return
 	}
 	now := sight{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
