@@ -110,7 +110,11 @@ func (s *Session) openAt(at session.Place) {
 		if !r.retold && len(s.past) > 0 {
 			r.replay = history.NewReplay(s.past)
 		}
-		s.takeUp("session/load", a.LoadSession)
+		method := "session/load"
+		if info.Protocol > 1 { // which has one request for both
+			method = "session/resume"
+		}
+		s.takeUp(method, a.LoadSession)
 	default:
 		s.die(&failure.Failure{Sentence: s.base.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
 	}

@@ -3,7 +3,8 @@
 local servers = {}
 
 ---@param name string
----@param opts {encoding?: string, hangs?: boolean, crashes?: boolean, late?: boolean, pattern?: string}
+---@param opts {encoding?: string, pattern?: string, hangs?: boolean, crashes?: boolean,
+---  late?: boolean}
 return function(name, opts)
   local encoding = opts.encoding or 'utf-16'
   local function start(buf)
