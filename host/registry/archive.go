@@ -17,6 +17,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/failure"
@@ -49,8 +50,8 @@ func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, int
 	defer f.Close()
 	sum, err := download(ctx, b.Archive, f, w.Progress)
 	if err != nil {
-		if errors.Is(err, fs.ErrPermission) || ctx.Err() != nil {
-			return "", "", err
+		if errors.Is(err, syscall.ENOSPC) || ctx.Err() != nil {
+			return "", "", err // which is told in words of its own
 		}
 		return "", "", &failure.Failure{Sentence: fmt.Sprintf("%s could not be downloaded from %s: %v.", e.Name, from.Host, err), Advice: "See whether there is a network, then try again."}
 	}
@@ -65,7 +66,9 @@ func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, int
 	if !filepath.IsLocal(filepath.FromSlash(cmd)) {
 		return "", "", fmt.Errorf("get %s: %q is no program in its archive", e.Name, b.Cmd)
 	}
-	if err := unpack(f, path.Base(from.Path), cmd, into); err != nil {
+	if err := unpack(f, path.Base(from.Path), cmd, into); errors.Is(err, syscall.ENOSPC) {
+		return "", "", err
+	} else if err != nil {
 		return "", "", &failure.Failure{Sentence: fmt.Sprintf("The archive of %s is not used: %v.", e.Name, err), Advice: "See " + e.Page() + "."}
 	}
 	program = filepath.Join(into, filepath.FromSlash(cmd))

@@ -1,5 +1,8 @@
 // Package registry has the agents that can be installed: the index of the ACP registry, of which a copy is part of the
 // program, and what is installed from it in the data folder. It asks the network only when it is told to.
+//
+// The index is that of github.com/agentclientprotocol/registry, under the Apache License 2.0; index.json is what is used
+// of it, made by the program in trim.
 package registry
 
 import (
@@ -180,6 +183,9 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	client := http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if len(via) > 5 {
 			return errors.New("the server sends on and on")
+		}
+		if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
+			return fmt.Errorf("%s sends to %s, which is not reached over https", via[0].URL.Host, next.URL.Redacted())
 		}
 		return safe(next)
 	}}

@@ -153,6 +153,9 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	if err != nil {
 		there = false // it is broken: this mends it
 	}
+	if there && used.Pinned && used.Version != wantedVersion(e, w) {
+		return used, &failure.Failure{Sentence: fmt.Sprintf("%s is pinned to %s.", e.Name, used.Version), Advice: "Unpin it first: p in :Acp agents."}
+	}
 	dir, err := os.MkdirTemp(r.folder(w.ID), ".new-*")
 	if err != nil {
 		return agent, fmt.Errorf("install %s: %w", e.Name, err)
@@ -287,7 +290,7 @@ func (r *Registry) npm(ctx context.Context, e Entry, w Wanted, into string) (ver
 		return "", "", err
 	}
 	output, err := r.run(ctx, job{
-		argv: []string{"npm", "install", "--prefix", into, "--global=false", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error", name + "@" + version},
+		argv: []string{"npm", "install", "--prefix", into, "--global=false", "--save-exact", "--package-lock", "--no-audit", "--no-fund", "--loglevel=error", name + "@" + version},
 		dir:  into, what: "npm installs " + name + "@" + version, needs: "npm", advice: "Install Node.js (nodejs.org), which has npm, then try again.",
 		progress: w.Progress,
 	})
@@ -324,17 +327,17 @@ func npmFailed(e Entry, output string, err error) error {
 		return err
 	}
 	advice := "npm's words are above; :Acp agents tries again."
-	for sign, what := range map[string]string{
-		"EBADENGINE":   "It needs a newer Node.js.",
-		"ETARGET":      "npm does not have this version, or your min-release-age keeps it back: choose an earlier one, :Acp agents.",
-		"ENOTFOUND":    "npm cannot reach its registry: see whether there is a network.",
-		"EAI_AGAIN":    "npm cannot reach its registry: see whether there is a network.",
-		"ECONNREFUSED": "npm cannot reach its registry: see whether there is a network.",
-		"ENOSPC":       "The disk is full: make room, then try again.",
-		"E404":         "npm does not have it: see " + e.Page() + ".",
+	const unreachable = "npm cannot reach its registry: see whether there is a network."
+	for _, known := range []struct{ sign, what string }{ // the first counts
+		{"ENOSPC", "The disk is full: make room, then try again."},
+		{"EBADENGINE", "It needs a newer Node.js."},
+		{"ETARGET", "npm does not have this version, or your min-release-age keeps it back: choose an earlier one, :Acp agents."},
+		{"E404", "npm does not have it: see " + e.Page() + "."},
+		{"ENOTFOUND", unreachable}, {"EAI_AGAIN", unreachable}, {"ECONNREFUSED", unreachable},
 	} {
-		if strings.Contains(output, sign) {
-			advice = what
+		if strings.Contains(output, known.sign) {
+			advice = known.what
+			break
 		}
 	}
 	return &failure.Failure{Sentence: fmt.Sprintf("npm could not install %s: %s.", e.Name, lastLine(output, err)), Detail: output, Advice: advice}

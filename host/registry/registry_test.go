@@ -319,6 +319,13 @@ func TestVersions(t *testing.T) {
 	if agent, err := w.Pin("tiny", true); err != nil || !agent.Pinned {
 		t.Errorf("pinned: %v, %v", agent, err)
 	}
+	w.publish("2.5.0", "tiny.tar.gz", data, sum(data))
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "pinned to 1.0.0") || w.used() != "1.0.0" {
+		t.Errorf("one that is pinned: %v, %s is used", err, w.used())
+	}
+	if agent, err := w.Pin("tiny", false); err != nil || agent.Pinned {
+		t.Errorf("unpinned: %v, %v", agent, err)
+	}
 	w.running = []string{filepath.Join(w.folder("tiny"), "1.0.0", "bin", "tiny")}
 	for _, version := range []string{"3.0.0", "4.0.0", "5.0.0"} {
 		w.publish(version, "tiny.tar.gz", data, sum(data))
@@ -327,7 +334,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	agent, _, _ := w.Installed("tiny")
-	if agent.Version != "5.0.0" || agent.Previous != "4.0.0" || agent.Running != "1.0.0" || !agent.Pinned {
+	if agent.Version != "5.0.0" || agent.Previous != "4.0.0" || agent.Running != "1.0.0" {
 		t.Errorf("it is %+v", agent)
 	}
 	var kept []string

@@ -128,17 +128,16 @@ func readJSON(path string, value any) error {
 
 var errNotOurs = errors.New("it was not installed by :Acp agents")
 
-// Uninstall removes all versions of an agent. What runs of it goes on until it ends.
+// Uninstall removes all versions of an agent, those too that run: what they read later of their files is gone.
 func (r *Registry) Uninstall(id string) error {
+	if _, there, err := r.Installed(id); !there && err == nil {
+		return &failure.Failure{Sentence: fmt.Sprintf("%s cannot be removed: %v.", id, errNotOurs), Advice: "Remove it as you installed it."}
+	}
 	unlock, err := r.lock(id)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	_, there, err := r.Installed(id)
-	if !there && err == nil {
-		return &failure.Failure{Sentence: fmt.Sprintf("%s cannot be removed: %v.", id, errNotOurs), Advice: "Remove it as you installed it."}
-	}
 	gone, err := os.MkdirTemp(r.config.Folder, ".gone-*")
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)

@@ -66,7 +66,7 @@ local agents = {
   },
   copilot = {
     title = 'Copilot',
-    registry = 'github-copilot-cli',
+    registry = 'github-copilot',
     command = { 'copilot', '--acp' },
     install = 'Install it with: npm install -g @github/copilot',
     login = 'Run `copilot` in a terminal and log in.',
