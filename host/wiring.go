@@ -127,6 +127,7 @@ func newPermission(s *Session) *permission.Requests {
 		Asks:         s.prompts.Unsaved.ReadByAgent,
 		Reads:        s.tracer.Read,
 		Took:         s.ledger.Took,
+		Moved:        s.ledger.TookMove,
 		Wrote:        s.wrote,
 		Edits:        s.tracer.Wrote,
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -43,8 +42,14 @@ type Question struct {
 	Command   string          // that runs, as one types it; or ""
 }
 
-// Edit is the text that a file is to have.
-type Edit struct{ Path, Text string }
+// Edit is what is to become of a file. Of To, Delete and Create one is set at most.
+type Edit struct {
+	Path   string
+	Text   *string // nil: as it is
+	To     string  // where the file is moved
+	Delete bool
+	Create bool // there is none yet
+}
 
 // call is one call of a tool.
 type call struct {
@@ -341,21 +346,31 @@ func edit(ctx context.Context, c *call) (string, error) {
 		return "", err
 	}
 	var edits []Edit
+	became := map[string]string{} // by where the file then is, what has become of it
 	for _, e := range m.Edits {
-		if e.Create || e.Delete || e.NewPath != "" {
-			return "", errors.New("this would also create, move or delete files, which this tool does not do: nothing was changed")
+		one := Edit{Path: e.Path, To: e.NewPath, Delete: e.Delete, Create: e.Create}
+		if !e.Same {
+			one.Text = &e.Text
 		}
-		edits = append(edits, Edit{e.Path, e.Text})
-	}
-	if len(edits) == 0 {
-		return "nothing is to be changed", nil
+		edits = append(edits, one)
+		switch {
+		case e.Delete:
+			became[e.Path] = " (deleted)"
+		case e.Create:
+			became[e.Path] = " (new)"
+		case e.NewPath != "":
+			became[e.NewPath] = " (moved from " + c.Short(e.Path) + ")"
+		}
 	}
 	changed, err := wait(ctx, func(done func([]string, error)) { c.Change(ctx, c.sentence(), edits, done) })
 	if err != nil {
 		return "", err
 	}
+	if len(changed) == 0 {
+		return "nothing is to be changed", nil
+	}
 	for i, path := range changed {
-		changed[i] = c.Short(path)
+		changed[i] = c.Short(path) + became[path]
 	}
 	return counted(len(changed), "file is changed", "files are changed", changed), nil
 }

@@ -144,6 +144,27 @@ func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 	l.box.Put(func() { l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed) }) })
 }
 
+// TookMove takes a move of the agent's through its client: what is gone at one path and was made at another.
+func (l *Ledger) TookMove(gone, made buffers.Written) {
+	l.box.Put(func() {
+		l.whenKnown(gone.Path, true, func() {
+			t, was, is := l.turn, tellChange(gone, "fs").before, tellChange(made, "fs").now
+			was.Mode = is.Mode
+			if t != nil && t.over {
+				t = nil
+			}
+			l.agentMoved(t, gone.Path, made.Path, was, is)
+			l.named.Store(made.Path, true)
+			if t != nil {
+				t.disk[gone.Path], t.disk[made.Path] = review.Content{}, is
+			}
+			l.version[gone.Path]++
+			l.version[made.Path]++
+			l.tell([]Event{{made.Path, "fs"}})
+		})
+	})
+}
+
 // whenKnown runs f when it is known what a file was before the turn, which the first look at the folders tells. Of a
 // file that a buffer shows that is told, unless it is gone. What else comes of the file waits too.
 func (l *Ledger) whenKnown(path string, gone bool, f func()) {

@@ -45,6 +45,7 @@ type Config struct {
 	Asks  func()                                            // the agent wants to read a file
 	Reads func(session.ReadTextFile)                        // it may
 	Took  func(w buffers.Written, by string, reviewed bool) // a write has changed a file; reviewed: as the user was shown
+	Moved func(gone, made buffers.Written)                  // a file was moved
 	Edits func(path string, w buffers.Written)              // a write is made
 	Wrote func(path string, w buffers.Written, err error)   // it is made, or not, and answered
 }

@@ -864,11 +864,12 @@ type (
 		Title string `msgpack:"title"`
 		Kind  string `msgpack:"kind"`
 	}
-	// EditorEdit is the text that a file is to have. Nothing of it is done yet.
+	// EditorEdit is what is to become of a file. Nothing of it is done yet.
 	EditorEdit struct {
 		Path    string `msgpack:"path"`
 		Text    string `msgpack:"text"`
-		NewPath string `msgpack:"new_path"`
+		Same    bool   `msgpack:"same"`     // its text stays as it is
+		NewPath string `msgpack:"new_path"` // where it is moved
 		Create  bool   `msgpack:"create"`
 		Delete  bool   `msgpack:"delete"`
 	}

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '3b2408f3',
+  revision = '56d63ae3',
   messages = {
     new = {
       'session',

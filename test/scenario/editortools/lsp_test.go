@@ -27,7 +27,11 @@ type result struct {
 		Line, Column            int
 	}
 	Actions []struct{ ID, Title string }
-	Edits   []struct{ Path, Text string }
+	Edits   []struct {
+		Path, Text           string
+		NewPath              string `json:"new_path"`
+		Create, Delete, Same bool
+	}
 }
 
 // ask calls the language servers' part.
@@ -223,6 +227,87 @@ func TestLateEditsAreRefused(t *testing.T) {
 		ask(t, s, "code_actions", fmt.Sprintf(`{ path = %q, line = 1 }`, other))
 		s.Lua(nil, `_G.servers.two.two.edit()`)
 		s.AwaitBuffer(s.LuaInt(`vim.api.nvim_get_current_buf()`), "done\nparse it")
+	})
+}
+
+// renames is the option of a server that answers every rename with a WorkspaceEdit.
+func renames(edit string) string {
+	return fmt.Sprintf(`answers = { ['textDocument/rename'] = function(params, server)
+		local uri = params.textDocument.uri
+		local function at(line, from, to, text)
+			return { range = { start = { line = line, character = from }, ['end'] = { line = line, character = to } }, newText = text }
+		end
+		local function sibling(name) return vim.fs.dirname(uri) .. '/' .. name end
+		return %s
+	end }`, edit)
+}
+
+// What servers mean by edits that are no plain list: moved and new files, snippets, parts of one another.
+func TestEditsOfServers(t *testing.T) {
+	tests := []struct{ name, edit, want, err string }{
+		{"together", `{ changes = { [uri] = { at(0, 6, 8, 'that'), at(0, 0, 0, '> '), at(0, 0, 5, 'read') } } }`, "a.txt: > read that\n", ""},
+		{"overlapping", `{ changes = { [uri] = { at(0, 0, 5, 'x'), at(0, 4, 8, 'y') } } }`, "", "overlap"},
+		{
+			"snippets", `{ documentChanges = { { textDocument = { uri = uri, version = vim.NIL }, edits = {
+				vim.tbl_extend('force', at(0, 0, 5, '${1:read}$0 \\$5 ${2|a,b|} ${x/(.)/${1}/}'), { insertTextFormat = 2 }),
+				vim.tbl_extend('force', at(0, 8, 8, ''), { snippet = { kind = 'snippet', value = '${3:in ${4:one}}' } }) } } } }`,
+			"a.txt: read $5 a  itin one\n", "",
+		},
+		{"plain dollars", `{ changes = { [uri] = { at(0, 0, 5, '${1:read}') } } }`, "a.txt: ${1:read} it\n", ""},
+		{
+			"new, filled", `{ documentChanges = { { kind = 'create', uri = sibling('new.txt') },
+				{ textDocument = { uri = sibling('new.txt') }, edits = { at(0, 0, 0, 'text\n') } }, { textDocument = { uri = uri }, edits = { at(0, 0, 5, '') } } } }`,
+			"new.txt: text\n (new), a.txt:  it\n", "",
+		},
+		{
+			"moved, then changed", `{ documentChanges = { { kind = 'rename', oldUri = uri, newUri = sibling('b.txt') },
+				{ textDocument = { uri = sibling('b.txt') }, edits = { at(0, 0, 5, 'read') } } } }`, "a.txt: read it\n > b.txt", "",
+		},
+		{"moved as it is", `{ documentChanges = { { kind = 'rename', oldUri = uri, newUri = sibling('b.txt') } } }`, "a.txt: (same) > b.txt", ""},
+		{"deleted", `{ documentChanges = { { kind = 'delete', uri = uri } } }`, "a.txt: (same) (gone)", ""},
+		{"new, then deleted", `{ documentChanges = { { kind = 'create', uri = sibling('b.txt') }, { kind = 'delete', uri = sibling('b.txt') } } }`, "", ""},
+		{"new where one is", `{ documentChanges = { { kind = 'create', uri = uri } } }`, "", "is there already"},
+		{"new where one may be", `{ documentChanges = { { kind = 'create', uri = uri, options = { ignoreIfExists = true } } } }`, "", ""},
+		{"changed after it is gone", `{ documentChanges = { { kind = 'delete', uri = uri }, { textDocument = { uri = uri }, edits = { at(0, 0, 1, '') } } } }`, "", "after it is gone"},
+		{"a folder", `{ documentChanges = { { kind = 'delete', uri = vim.fs.dirname(uri) } } }`, "", "only files can be"},
+	}
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		for i, test := range tests {
+			s.Shell(fmt.Sprintf("mkdir t%d", i))
+			path := s.WriteFile(fmt.Sprintf("t%d/a.txt", i), "parse it\n")
+			server(s, fmt.Sprint("server", i), fmt.Sprintf("{ pattern = '*/t%d/*.txt', %s }", i, renames(test.edit)))
+			r := ask(t, s, "rename", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse', new_name = 'x' }`, path))
+			var list []string
+			for _, e := range r.Edits {
+				said := filepath.Base(e.Path) + ": " + e.Text
+				for _, mark := range []struct {
+					is   bool
+					said string
+				}{{e.Same, "(same)"}, {e.Create, " (new)"}, {e.Delete, " (gone)"}, {e.NewPath != "", " > " + filepath.Base(e.NewPath)}} {
+					if mark.is {
+						said += mark.said
+					}
+				}
+				list = append(list, said)
+			}
+			if got := strings.Join(list, ", "); got != test.want || (r.Err == "") != (test.err == "") || !strings.Contains(r.Err, test.err) {
+				t.Errorf("%s: got %q, %q", test.name, got, r.Err)
+			}
+		}
+	})
+}
+
+// Of several servers all are asked, also one that comes late; what contradicts the first is left out and said.
+func TestEditsOfSeveralServers(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.txt", "parse it\n")
+		server(s, "first", "{"+renames(`{ changes = { [uri] = { at(0, 0, 5, 'read') } } }`)+"}")
+		server(s, "same", "{"+renames(`{ changes = { [uri] = { at(0, 0, 5, 'read'), at(0, 6, 8, 'that') } } }`)+", starts_after = 300 }")
+		server(s, "other", "{"+renames(`{ changes = { [uri] = { at(0, 0, 5, 'count') } } }`)+", starts_after = 600 }")
+		r := ask(t, s, "rename", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse', new_name = 'read' }`, path))
+		if len(r.Edits) != 1 || r.Edits[0].Text != "read that\n" || r.Note != "what other would change contradicts the others and is left out" || len(r.Servers) != 3 {
+			t.Errorf("got %+v", r)
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package editortools
 
 import (
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,6 +65,56 @@ func TestRename(t *testing.T) {
 		fails(t, <-got, "turn")
 		s.OK(`require('acp').undo_turn({})`)
 		s.Await("the files to be as before", func() bool { return s.ReadFile(a) == "old\nsame\n" && s.ReadFile(b) == "use old\n" })
+	})
+}
+
+// Files that a code action makes, moves and deletes are changes of the agent's too: in one question, undone with the turn.
+func TestNewMovedAndDeletedFiles(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		from, old := s.WriteFile("from.txt", "one\ntwo\n"), s.WriteFile("old.txt", "old\n")
+		fresh, to := filepath.Join(s.Dir, "sub", "new.txt"), filepath.Join(s.Dir, "to.txt")
+		s.Lua(nil, `require('acp.editortools').servers = function(tool, args, done)
+			local cwd = vim.fn.getcwd()
+			done({ edits = {
+				{ path = cwd .. '/sub/new.txt', create = true, text = 'two\n' },
+				{ path = cwd .. '/from.txt', new_path = cwd .. '/to.txt', text = 'one\n' },
+				{ path = cwd .. '/old.txt', delete = true, same = true },
+			} })
+			return function() end
+		end`)
+		p, e := begin(t, s, `{ tools = 'write' }`)
+		c := connect(t, e)
+		turn := s.Prompt(p, "Split it")
+		apply := func() <-chan answer { return start(t.Context(), c, "apply_code_action", obj{"id": "a1"}, nil) }
+		s.Command("edit old.txt")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'mine' })`)
+		fails(t, <-apply(), "unsaved text")
+		s.Command("silent edit!")
+		got := apply()
+		if title := s.AwaitPermissions(1); title != "Apply a code action in 3 files" {
+			t.Errorf("the question is %q", title)
+		}
+		s.Respond(1, "allow")
+		if r := <-got; r.failed || r.text != "3 files are changed:\nold.txt (deleted)\nsub/new.txt (new)\nto.txt (moved from from.txt)" {
+			t.Fatalf("the answer is %+v", r)
+		}
+		if s.ReadFile(fresh) != "two\n" || s.ReadFile(to) != "one\n" || s.ReadOrNone(from) != "no file" || s.ReadOrNone(old) != "no file" {
+			t.Error("the files are not as they should be")
+		}
+		p.EndTurn(turn)
+		want := "added sub/new.txt, deleted old.txt, moved to.txt"
+		s.AwaitLua(`(function()
+			local list = {}
+			for _, c in ipairs(require('acp').changes() or {}) do
+				table.insert(list, c.status .. ' ' .. c.path:sub(#vim.fn.getcwd() + 2))
+			end
+			table.sort(list)
+			return table.concat(list, ', ')
+		end)() == '` + want + `'`)
+		s.OK(`require('acp').undo_turn({})`)
+		s.Await("the files to be as before", func() bool {
+			return s.ReadOrNone(from) == "one\ntwo\n" && s.ReadOrNone(old) == "old\n" && s.ReadOrNone(fresh) == "no file" && s.ReadOrNone(to) == "no file"
+		})
 	})
 }
 

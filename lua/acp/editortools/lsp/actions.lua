@@ -45,9 +45,16 @@ function M.offer(answers, buf)
 end
 
 ---@class acp.Capture what becomes of a server's edits while a command of ours runs
----@field found table[]
+---@field found acp.Answered[]
 ---@field err? string
 ---@field given_up? boolean its edits are refused: nobody waits for them any more
+
+---@param client vim.lsp.Client
+---@param edit table
+---@return acp.Answered
+function M.answered(client, edit)
+  return { edit = edit, encoding = client.offset_encoding, client = client.id }
+end
 
 ---@type table<integer, acp.Capture> by client
 local captures = {}
@@ -81,10 +88,10 @@ local function guard(client)
     if capture.given_up then
       return { applied = false, failureReason = 'it was given up' }
     end
-    local list, err = edits.of(params.edit, client.offset_encoding)
+    table.insert(capture.found, M.answered(client, params.edit))
+    local _, err = edits.of(capture.found)
     capture.err = capture.err or err
-    vim.list_extend(capture.found, list or {})
-    return { applied = err == nil }
+    return { applied = err == nil, failureReason = err }
   end)
   through('window/showDocument', function()
     return { success = false } -- the user is not taken anywhere
@@ -94,11 +101,12 @@ end
 ---Runs a command of a server, and takes what it would change instead of changing it.
 ---@param client vim.lsp.Client
 ---@param command table
+---@param before acp.Answered[] what is changed before it
 ---@param buf integer
 ---@param limit integer
----@param done fun(found: table[]?, err: string?)
+---@param done fun(found: acp.Answered[]?, err: string?)
 ---@return fun() cancel
-local function run_command(client, command, buf, limit, done)
+local function run_command(client, command, before, buf, limit, done)
   if vim.lsp.commands[command.command] or client.commands[command.command] then
     done(nil, 'this action runs a command of the editor, which agents cannot')
     return function() end
@@ -107,7 +115,7 @@ local function run_command(client, command, buf, limit, done)
     return function() end
   end
   guard(client)
-  local capture = { found = {} } ---@type acp.Capture
+  local capture = { found = before } ---@type acp.Capture
   captures[client.id] = capture
   local function give_up()
     capture.given_up = true
@@ -144,7 +152,7 @@ end
 ---What an action would change.
 ---@param id string
 ---@param limit integer in ms
----@param done fun(found: table[]?, err: string?)
+---@param done fun(found: acp.Planned[]?, err: string?)
 ---@return fun() cancel
 function M.edits(id, limit, done)
   local stop = function() end
@@ -157,20 +165,23 @@ function M.edits(id, limit, done)
     done(nil, 'the text has changed since: ask code_actions again')
     return stop
   end
+  ---@param found acp.Answered[]?
+  ---@param err string?
+  local function tell(found, err)
+    if not found then
+      return done(nil, err)
+    end
+    done(edits.of(found))
+  end
   ---@param action table
   local function apply(action)
-    local found, err = {}, nil
-    if action.edit then
-      found, err = edits.of(action.edit, client.offset_encoding)
-    end
+    local found = action.edit and { M.answered(client, action.edit) } or {}
     local command = type(action.command) == 'table' and action.command
       or type(action.command) == 'string' and action
-    if not found or not command then
-      return done(found, err)
+    if not command then
+      return tell(found)
     end
-    stop = run_command(client, command, known.buf, limit, function(more, failure)
-      done(more and vim.list_extend(found, more), failure)
-    end)
+    stop = run_command(client, command, found, known.buf, limit, tell)
   end
   local action = known.action
   if not action.edit and servers.can(client, 'codeAction/resolve', known.buf) then

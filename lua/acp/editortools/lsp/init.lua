@@ -269,21 +269,41 @@ function of_file.code_actions(q)
   end)
 end
 
+---Tells the edits of all servers together. What contradicts a server that was there before is left
+---out, with a note.
 ---@param q acp.Question
 ---@param answers acp.ServerAnswer[]
 ---@param none string
 local function tell_edits(q, answers, none)
+  table.sort(answers, function(a, b)
+    return a.client.id < b.client.id
+  end)
+  local taken, list, problem, left_out = {}, nil, nil, {}
   for _, answer in ipairs(answers) do
     if type(answer.result) == 'table' and next(answer.result) then
       local edit = vim.islist(answer.result)
           and { changes = { [vim.uri_from_bufnr(q.buf)] = answer.result } }
         or answer.result
-      local list, err = edits.of(edit, answer.client.offset_encoding)
-      q.result.edits, q.result.err = list, err
-      return q.done(q.result)
+      local tried = vim.list_extend({}, taken)
+      table.insert(tried, actions.answered(answer.client, edit))
+      local found, err = edits.of(tried)
+      if found then
+        taken, list = tried, found
+      else
+        problem = problem or err
+        table.insert(left_out, answer.client.name)
+      end
     end
   end
-  q.done({ err = none })
+  if not list then
+    return q.done({ err = problem or none })
+  elseif #left_out > 0 then
+    local names = table.concat(left_out, ', ')
+    local note = ('what %s would change contradicts the others and is left out'):format(names)
+    q.result.note = q.result.note and q.result.note .. '; ' .. note or note
+  end
+  q.result.edits = list
+  q.done(q.result)
 end
 
 function of_file.rename(q)
@@ -414,13 +434,12 @@ function M.run(tool, args, done)
   }
   local path = args.path ~= '' and args.path or nil
   if of_file[tool] and path then
-    q.stop = servers.ready(path, q.limit, function(buf, err, reads)
+    q.stop = servers.ready(path, q.limit, function(buf, err, lacks)
       if not buf then
         return q.done({ err = err })
       end
-      if reads then
-        q.result.partial = true
-        q.result.note = 'the language server is still reading the project: ask again later'
+      if lacks then
+        q.result.partial, q.result.note = true, lacks
       end
       q.buf = buf
       of_file[tool](q)

@@ -99,18 +99,31 @@ function M.can(client, method, buf)
   return client.supports_method(method, { bufnr = buf })
 end
 
----Whether a server is about to be there.
+---Whether a server of a buffer is about to be there.
+---@param buf integer
 ---@return boolean
-local function one_starts()
-  local ok, list = pcall(vim.lsp.get_clients, { _uninitialized = true })
-  if ok then
-    for _, client in ipairs(list) do
-      if not client.initialized then
-        return true
-      end
-    end
+local function one_starts(buf)
+  local ok, list = pcall(vim.lsp.get_clients, { bufnr = buf, _uninitialized = true })
+  return ok and #list > #M.of(buf)
+end
+
+---Whether a server may yet come for a file that was just opened: it has none, or not all of those
+---that the user has enabled for its kind.
+---@param buf integer
+---@return boolean
+local function one_lacks(buf)
+  local there = {}
+  for _, client in ipairs(M.of(buf)) do
+    there[client.name] = true
   end
-  return false
+  if not next(there) then
+    return true
+  end
+  local get = vim.lsp.get_configs -- of Neovim 0.12
+  local enabled = get and get({ enabled = true, filetype = vim.bo[buf].filetype }) or {}
+  return vim.iter(enabled):any(function(config)
+    return not there[config.name]
+  end)
 end
 
 ---@type table<integer, true> the servers that have read their project, by id
@@ -192,7 +205,8 @@ api.nvim_create_autocmd('User', {
 ---The buffer of a file, when its servers are there.
 ---@param path string
 ---@param limit integer in ms
----@param done fun(buf?: integer, err?: string, reads?: boolean) once, unless it is given up
+---@param done fun(buf?: integer, err?: string, lacks?: string) once, unless it is given up; lacks is
+---  why the servers know less than they might
 ---@return fun() cancel
 function M.ready(path, limit, done)
   local buf, fresh = text.buf(path), false
@@ -207,66 +221,46 @@ function M.ready(path, limit, done)
   elseif closing[buf] then
     close_later(buf)
   end
-  local function there()
-    return settle(buf, limit, function(reads)
-      done(buf, nil, reads)
-    end)
-  end
-  if #M.of(buf) > 0 then
-    return there()
-  end
-  local timer = assert(vim.uv.new_timer())
-  local group = api.nvim_create_augroup(('acp_servers_%d_%d'):format(buf, vim.uv.hrtime()), {})
+  local timer, began = assert(vim.uv.new_timer()), vim.uv.now()
   local over, stop_settling = false, nil
   local function stop()
-    if over then
-      return false
+    if not over then
+      over = true
+      timer:close()
     end
-    over = true
-    timer:close()
-    api.nvim_del_augroup_by_id(group)
-    return true
-  end
-  local function finish()
-    if stop() then
-      if #M.of(buf) > 0 then
-        stop_settling = there()
-        return
-      end
-      local filetype = vim.bo[buf].filetype
-      done(
-        nil,
-        ('no language server for this file (%s)'):format(
-          filetype == '' and 'of no known type' or 'filetype ' .. filetype
-        )
-      )
-    end
-  end
-  api.nvim_create_autocmd('LspAttach', {
-    group = group,
-    buffer = buf,
-    desc = 'A language server has come that a tool waits for',
-    callback = vim.schedule_wrap(finish),
-  })
-  timer:start(
-    (fresh or one_starts()) and math.min(appears, limit) or 0,
-    0,
-    vim.schedule_wrap(function()
-      if over then
-        return
-      elseif one_starts() then
-        timer:start(math.min(starts, limit), 0, vim.schedule_wrap(finish))
-      else
-        finish()
-      end
-    end)
-  )
-  return function()
-    stop()
     if stop_settling then
       stop_settling()
     end
   end
+  local function go_on()
+    stop()
+    if #M.of(buf) == 0 then
+      local filetype = vim.bo[buf].filetype
+      local kind = filetype == '' and 'of no known type' or 'filetype ' .. filetype
+      return done(nil, ('no language server for this file (%s)'):format(kind))
+    end
+    local starting = one_starts(buf)
+    stop_settling = settle(buf, limit, function(reads)
+      local lacks = reads and 'still reads the project' or starting and 'still starts'
+      done(buf, nil, lacks and ('a language server %s: ask again later'):format(lacks) or nil)
+    end)
+  end
+  local function look()
+    if over then
+      return
+    elseif not api.nvim_buf_is_valid(buf) then
+      stop()
+      return done(nil, 'the file was closed')
+    end
+    local patience = one_starts(buf) and starts or fresh and one_lacks(buf) and appears or 0
+    if vim.uv.now() - began >= math.min(patience, limit) then
+      go_on()
+    else
+      timer:start(looks, 0, vim.schedule_wrap(look))
+    end
+  end
+  look()
+  return stop
 end
 
 ---@class acp.ServerAnswer

@@ -4,7 +4,8 @@ local servers = {}
 
 ---@param name string
 ---@param opts {encoding?: string, pattern?: string, hangs?: boolean, crashes?: boolean,
----  late?: boolean}
+---  late?: boolean, starts_after?: integer, capabilities?: table,
+---  answers?: table<string, fun(params: table, server: table): any>}
 return function(name, opts)
   local encoding = opts.encoding or 'utf-16'
   local function start(buf)
@@ -28,19 +29,23 @@ return function(name, opts)
         end
         local function answer(method, params, callback)
           if method == 'initialize' then
-            return callback(nil, {
-              capabilities = {
-                positionEncoding = encoding,
-                textDocumentSync = 1,
-                definitionProvider = true,
-                referencesProvider = true,
-                renameProvider = true,
-                codeActionProvider = true,
-                executeCommandProvider = { commands = { 'do' } },
-              },
-            })
+            local capabilities = {
+              positionEncoding = encoding,
+              textDocumentSync = 1,
+              definitionProvider = true,
+              referencesProvider = true,
+              renameProvider = true,
+              codeActionProvider = true,
+              executeCommandProvider = { commands = { 'do' } },
+            }
+            capabilities = vim.tbl_extend('force', capabilities, opts.capabilities or {})
+            return vim.defer_fn(function()
+              callback(nil, { capabilities = capabilities })
+            end, opts.starts_after or 0)
           elseif method == 'shutdown' then
             return callback(nil, vim.NIL)
+          elseif opts.answers and opts.answers[method] then
+            return callback(nil, opts.answers[method](params, server))
           elseif opts.hangs then
             return
           elseif opts.crashes then
