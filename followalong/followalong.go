@@ -78,6 +78,9 @@ func (f *Follower) Start() {
 // Stop ends it.
 func (f *Follower) Stop() { f.on, f.paused, f.locked, f.target = false, false, false, nil }
 
+// Follows reports whether the window goes where an agent works.
+func (f *Follower) Follows() bool { return f.on && !f.paused }
+
 // Pause says that the user has navigated in the window: it is theirs until Start.
 func (f *Follower) Pause() {
 	if f.on {

@@ -44,7 +44,7 @@ func (a *agent) grantTools() (*editortools.Grant, error) {
 // withTools are MCP servers for the session's agent with that of the editor, as far as it takes one.
 func (s *Session) withTools(servers []session.MCPServer) []session.MCPServer {
 	s.grant = nil
-	if !s.info.StdioServers || s.agent == nil {
+	if !s.info.StdioServers && !s.info.HTTPServers || s.agent == nil {
 		return servers
 	}
 	g, err := s.agent.grantTools()
@@ -58,7 +58,7 @@ func (s *Session) withTools(servers []session.MCPServer) []session.MCPServer {
 		s.remark("warning", fmt.Sprintf("%s does without the editor's tools: one of your MCP servers is called %s too.", s.base.Title, editortools.Name))
 		return servers
 	}
-	entry, err := g.Entry()
+	entry, err := g.Entry(s.base.Cwd, s.info)
 	if err != nil {
 		s.remark("warning", fmt.Sprintf("%s does without the editor's tools: %v.", s.base.Title, err))
 		return servers
@@ -72,7 +72,7 @@ func (s *Session) toolsState() string {
 	switch {
 	case s.grant == nil:
 		return ""
-	case s.grant.Came():
+	case s.grant.Came(s.base.Cwd):
 		return "connected"
 	}
 	return "offered"
@@ -80,7 +80,7 @@ func (s *Session) toolsState() string {
 
 // tellUntrusted says, once, why an agent has not started the editor's tools, of which it says nothing itself.
 func (s *Session) tellUntrusted() {
-	if s.grant == nil || s.grant.Came() || s.untrusted || s.info.Name != "gemini-cli" {
+	if s.grant == nil || s.grant.Came(s.base.Cwd) || s.untrusted || s.info.Name != "gemini-cli" {
 		return
 	}
 	s.untrusted = true
@@ -88,10 +88,11 @@ func (s *Session) tellUntrusted() {
 		"Run gemini here once and trust the folder, then :Acp restart. :help acp-editor-tools")
 }
 
-// isOurTool reports whether a call is of a tool of the editor's, which asks by itself what is to be asked.
+// isOurTool reports whether a call is of a tool of the editor's, which asks by itself what is to be asked. The agent may
+// have a server of that name from elsewhere: ours is the one that it has started in the session's folder, with that tool.
 func (s *Session) isOurTool(call *session.ToolCall) bool {
 	m, ok := call.MCP()
-	return ok && m.Clear && m.Server == editortools.Name && s.grant != nil && s.grant.Came()
+	return ok && m.Clear && m.Server == editortools.Name && s.grant != nil && s.grant.Has(m.Tool) && s.grant.Came(s.base.Cwd)
 }
 
 func newCaller(s *Session) *editortools.Caller {
@@ -100,7 +101,10 @@ func newCaller(s *Session) *editortools.Caller {
 		Read:   s.permission.Read,
 		Allow:  s.permission.Allow,
 		Listed: s.permission.Listed,
-		Show:   func(path string, line int) { s.tracer.Read(session.ReadTextFile{Path: path, Line: &line}) },
+		Show: func(path string, line int) bool {
+			s.tracer.Read(session.ReadTextFile{Path: path, Line: &line})
+			return s.host.follow.Follows()
+		},
 		Locate: func(id string, at []session.Location) {
 			s.base.Box.Put(func() {
 				if call := s.conv.ToolCall(id); call != nil && len(call.Locations) == 0 {

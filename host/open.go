@@ -85,6 +85,9 @@ func (s *Session) open() {
 	ctx, s.finding = context.WithCancel(context.Background())
 	s.servers.For(ctx, s.info, func(servers []session.MCPServer) {
 		at := session.Place{Cwd: s.base.Cwd, Servers: s.withTools(servers)}
+		if s.grant != nil && s.info.Instructions {
+			at.Instructions = s.grant.Instructions()
+		}
 		switch further := s.base.Roots[1:]; {
 		case len(further) == 0:
 		case s.info.Directories:

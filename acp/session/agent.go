@@ -57,6 +57,8 @@ type Info struct {
 	// What a session may have: MCP servers of these kinds, and more folders.
 	StdioServers, HTTPServers, SSEServers, Directories bool
 
+	Instructions bool // a session may have some of the client's, see [Place]
+
 	// What a prompt may have beside text and links.
 	Images, Audio, EmbeddedContext bool
 }

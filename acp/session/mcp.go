@@ -97,7 +97,9 @@ func mcpByInput(c *ToolCall) (MCPCall, bool) {
 		Arguments  json.RawMessage `json:"arguments"`
 		ServerName string          `json:"server_name" wire:"lenient"`
 		Request    struct {
-			Meta struct {
+			Message string `json:"message" wire:"lenient"`
+			Meta    struct {
+				Kind   string          `json:"codex_approval_kind" wire:"lenient"`
 				Params json.RawMessage `json:"tool_params"`
 			} `json:"_meta" wire:"lenient"`
 		} `json:"request" wire:"lenient"`
@@ -112,7 +114,13 @@ func mcpByInput(c *ToolCall) (MCPCall, bool) {
 			Server: input.Server, Tool: input.Tool, Arguments: input.Arguments, Clear: !strings.Contains(input.Server, "/"),
 		}, true
 	case input.ServerName != "" && strings.HasPrefix(c.Title, "Approve "):
-		return MCPCall{Server: input.ServerName, Arguments: input.Request.Meta.Params}, true
+		m := MCPCall{Server: input.ServerName, Arguments: input.Request.Meta.Params}
+		asked, ours := strings.CutPrefix(input.Request.Message, "Allow the "+m.Server+` MCP server to run tool "`)
+		if tool, whole := strings.CutSuffix(asked, `"?`); ours && whole && !strings.ContainsAny(tool, "\" \n") {
+			m.Tool = tool
+			m.Clear = input.Request.Meta.Kind == "mcp_tool_call" && !strings.Contains(m.Server, "/")
+		}
+		return m, true
 	case asked:
 		return MCPCall{Server: "an MCP server", Arguments: c.RawInput}, true
 	}

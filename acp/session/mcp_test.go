@@ -40,6 +40,18 @@ func TestCallsOfMCPServers(t *testing.T) {
 			ToolCall{Title: "Approve find", RawInput: raw(`{"server_name":"tickets","request":{"_meta":{"tool_params":{"id":7}}}}`)},
 			"", "tickets: a tool that is not named", `{"id":7}`,
 		},
+		"codex-zed, which says the tool in its question": {
+			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"tickets","request":{"mode":"form","message":"Allow the tickets MCP server to run tool \"find\"?","_meta":{"codex_approval_kind":"mcp_tool_call","tool_params":{"id":7}}}}`)},
+			"tickets/find", "tickets: find", `{"id":7}`,
+		},
+		"codex-zed, a question of the server's own": {
+			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"tickets","request":{"message":"Allow the tickets MCP server to run tool \"find\"?"}}`)},
+			"", "tickets: find", "",
+		},
+		"codex-zed, of another server": {
+			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"tickets","request":{"message":"Allow the nvim MCP server to run tool \"find\"?","_meta":{"codex_approval_kind":"mcp_tool_call"}}}`)},
+			"", "tickets: a tool that is not named", "",
+		},
 		"gemini": {ToolCall{ID: "mcp_tickets_find-17-0", Title: "find (tickets MCP Server)", Kind: KindOther}, "tickets/find", "tickets: find", ""},
 		"gemini, as it asks": {
 			ToolCall{ID: "mcp_tickets_find__fc_1", Title: "find (tickets MCP Server)", Kind: KindOther, Content: []ToolCallContent{ContentItem{Text{Text: `{"id":7}`}}}},

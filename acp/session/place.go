@@ -1,6 +1,8 @@
 package session
 
 import (
+	"encoding/json"
+
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
@@ -10,6 +12,17 @@ type Place struct {
 	Cwd         string
 	Directories []string // besides; needs Info.Directories
 	Servers     []MCPServer
+
+	Instructions string // for the model, behind the agent's own; needs Info.Instructions
+}
+
+// meta is what a request that opens a session says of the place beside its fields.
+func (at Place) meta() json.RawMessage {
+	if at.Instructions == "" {
+		return nil
+	}
+	raw, _ := json.Marshal(map[string]any{"systemPrompt": map[string]string{"append": at.Instructions}}) // which always encodes
+	return raw
 }
 
 // MCPServer tells the agent how to reach an MCP server (specification: Session Setup, MCP Servers).

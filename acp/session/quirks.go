@@ -17,6 +17,9 @@ type Quirks struct {
 	// says "[MODE_UPDATE] autoEdit" as the agent, and in a replay it repeats as
 	// the user's words what itself has told the model.
 	Markers bool
+	// Instructions puts the client's own behind the agent's: claude-agent-acp
+	// takes them in _meta, for which the protocol has no place.
+	Instructions bool
 }
 
 // unmarked is what of a chunk with a mark is to be shown, if anything, and what
@@ -38,7 +41,8 @@ func unmarked(role Role, text string) (rest string, said Update, told bool) {
 }
 
 var quirksOf = map[string]Quirks{
-	"gemini-cli": {EmptyForMissing: true, LateReplay: true, Markers: true},
+	"gemini-cli":                            {EmptyForMissing: true, LateReplay: true, Markers: true},
+	"@agentclientprotocol/claude-agent-acp": {Instructions: true},
 }
 
 // quirksFor are an agent's quirks, with the user's overrides by name.
@@ -46,6 +50,7 @@ func quirksFor(agentName string, overrides map[string]bool) Quirks {
 	q := quirksOf[agentName]
 	for name, quirk := range map[string]*bool{
 		"empty_for_missing": &q.EmptyForMissing, "late_replay": &q.LateReplay, "markers": &q.Markers,
+		"instructions": &q.Instructions,
 	} {
 		if on, given := overrides[name]; given {
 			*quirk = on

@@ -117,13 +117,14 @@ func (a *V1) welcome(raw json.RawMessage) (Info, error) {
 	}
 	quirks := quirksFor(info.Name, a.overrides)
 	a.quirks.Store(&quirks)
+	info.Instructions = quirks.Instructions
 	return info, nil
 }
 
 // NewSession implements [Agent].
 func (a *V1) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 	return a.conn.Call(v1.MethodSessionNew, v1.NewSessionRequest{
-		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers), Meta: at.meta(),
 	}, func(raw json.RawMessage, err error) {
 		var r v1.NewSessionResponse
 		if err = decode(raw, err, &r); err != nil {

@@ -12,6 +12,7 @@ import (
 func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.LoadSessionRequest{
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		Meta: at.meta(),
 	}
 	a.endRun(request.SessionID)
 	a.forgetCalls(request.SessionID) // a replay tells of them anew
@@ -44,6 +45,7 @@ func (a *V1) afterReplay(id v1.SessionID, done func()) {
 func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.ResumeSessionRequest{
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		Meta: at.meta(),
 	}
 	return a.conn.Call(v1.MethodSessionResume, request, opened(sessionID, done))
 }

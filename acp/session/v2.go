@@ -64,7 +64,8 @@ func (a *V2) welcome(raw json.RawMessage) (Info, error) {
 		return Info{}, err
 	}
 	info := Info{
-		Name: r.Info.Name, Title: r.Info.Title, Version: r.Info.Version, Protocol: r.ProtocolVersion,
+		Instructions: quirksOf[r.Info.Name].Instructions,
+		Name:         r.Info.Name, Title: r.Info.Title, Version: r.Info.Version, Protocol: r.ProtocolVersion,
 		Loads: true, Resumes: true, Lists: true, LogsOut: r.Capabilities.Auth != nil, Steers: steers(r.Meta),
 	}
 	if s := r.Capabilities.Session; s != nil {

@@ -9,7 +9,7 @@ import (
 // NewSession implements [Agent].
 func (a *V2) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 	return a.conn.Call(v2.MethodSessionNew, v2.NewSessionRequest{
-		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServersV2(at.Servers),
+		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServersV2(at.Servers), Meta: at.meta(),
 	}, func(raw json.RawMessage, err error) {
 		var r v2.NewSessionResponse
 		if err = decode(raw, err, &r); err != nil {
@@ -39,7 +39,7 @@ func (a *V2) ResumeSession(sessionID string, at Place, done func(Setup, error)) 
 func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(Setup, error)) (cancel func()) {
 	request := v2.ResumeSessionRequest{
 		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
-		MCPServers: toServersV2(at.Servers), ReplayFrom: from,
+		MCPServers: toServersV2(at.Servers), ReplayFrom: from, Meta: at.meta(),
 	}
 	return a.conn.Call(v2.MethodSessionResume, request, func(raw json.RawMessage, err error) {
 		var choices v2.SessionChoices

@@ -25,7 +25,7 @@ type Caller struct {
 	Read    func(session.ReadTextFile)                                              // as the agent's client reads
 	Allow   func(ctx context.Context, path string, done func(real string, e error)) // asks, where reading the file is not free
 	Listed  func(path string) bool                                                  // it may stand in a list: it is not private
-	Show    func(path string, line int)                                             // to the window that follows
+	Show    func(path string, line int) bool                                        // in the window that follows; false for none
 	Locate  func(callID string, at []session.Location)                              // says where a tool call works
 	Ask     func(q Question, done func(error))                                      // the user, or their rules, allow it
 	Change  func(ctx context.Context, title string, edits []Edit, done func(changed []string, e error))
@@ -335,8 +335,10 @@ func show(ctx context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.Show(path, c.args.Line)
-	return "shown, where the user follows you", nil
+	if !c.Show(path, c.args.Line) {
+		return "not shown: no window of the user's follows you", nil
+	}
+	return "shown in the window that follows you", nil
 }
 
 // edit is for the tools whose edits language servers compute: Lua tells them, and they are made as the agent's own.

@@ -2,6 +2,7 @@
 // text and what the language servers say, and that changes files as the user does.
 //
 //	agent ── stdio ── acp-nvim mcp (Relay) ── Unix socket ── Server ── Caller: the session that calls
+//	      ── http on 127.0.0.1, see http.go ─────────────────┘
 //
 // An agent process gets one [Grant], with a token that ends with it, and the same entry for all of its sessions: agents
 // there are for which the last entry of a name counts in all sessions. So the session of a call is found by what the
@@ -10,7 +11,6 @@
 package editortools
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -38,7 +38,7 @@ const Name = sentence.Server
 
 const (
 	tokenPatience = 5 * time.Second // for a client to say its token
-	maxToken      = 128             // bytes
+	maxHello      = 8 << 10         // bytes of what a client says first
 	maxSocketPath = 100             // bytes; a socket's address takes little more
 	maxClients    = 64              // of one agent process at a time
 )
@@ -62,6 +62,7 @@ type Server struct {
 	offer    rpc.EditorTools
 	listener net.Listener
 	folder   string // of the socket
+	web      web
 	grants   map[string]*Grant
 	closed   bool
 }
@@ -91,7 +92,7 @@ type Grant struct {
 
 	mu      sync.Mutex // guards the fields below
 	clients map[net.Conn]struct{}
-	came    bool // a client has spoken with the server
+	came    map[string]bool // the folders in which the agent has started the server, without links
 }
 
 // Grant gives an agent's process the tools; nil without an error where the user wants none.
@@ -101,11 +102,16 @@ func (s *Server) Grant(agent string) (*Grant, error) {
 	if len(s.offer.Tools) == 0 || s.closed {
 		return nil, nil
 	}
-	if err := s.listen(); err != nil {
+	err := s.listen()
+	if err == nil && s.offer.Transport == http {
+		err = s.listenHTTP()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("offer the editor's tools: %w", err)
 	}
 	g := &Grant{
-		callers: newCallers(), server: s, agent: agent, token: rand.Text() + rand.Text(), offer: s.offer, clients: map[net.Conn]struct{}{},
+		callers: newCallers(), server: s, agent: agent, token: rand.Text() + rand.Text(), offer: s.offer,
+		clients: map[net.Conn]struct{}{}, came: map[string]bool{},
 	}
 	g.ctx, g.end = context.WithCancel(context.Background())
 	g.mcp = g.newMCP()
@@ -114,8 +120,15 @@ func (s *Server) Grant(agent string) (*Grant, error) {
 	return g, nil
 }
 
-// Entry is the server as the agent is told of it.
-func (g *Grant) Entry() (session.MCPServer, error) {
+// Entry is the server as the agent is told of it for a session in a folder, the same for all there. Agents take one kind
+// of server at least.
+func (g *Grant) Entry(folder string, agent session.Info) (session.MCPServer, error) {
+	if agent.HTTPServers && g.offer.Transport == http {
+		return g.webEntry(folder), nil
+	}
+	if !agent.StdioServers {
+		return session.MCPServer{}, errors.New("it takes servers by http alone, for which editor.transport is to be 'http'")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return session.MCPServer{}, fmt.Errorf("find this program: %w", err)
@@ -128,17 +141,34 @@ func (g *Grant) Entry() (session.MCPServer, error) {
 	}, nil
 }
 
-// Came reports whether the agent has spoken with the server.
-func (g *Grant) Came() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.came
+// Instructions are what the model is told of the tools beside their descriptions; "" where the user wants none.
+func (g *Grant) Instructions() string {
+	if !g.offer.Instructions {
+		return ""
+	}
+	return instructions
 }
 
-func (g *Grant) noteCame() {
+// Came reports whether the agent has started the server in a folder, as agents do for the sessions there.
+func (g *Grant) Came(folder string) bool {
 	g.mu.Lock()
-	first := !g.came
-	g.came = true
+	defer g.mu.Unlock()
+	return g.came[plain(folder)]
+}
+
+// plain is a folder without links, as far as that can be told.
+func plain(folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		return real
+	}
+	return filepath.Clean(folder)
+}
+
+func (g *Grant) noteCame(folder string) {
+	folder = plain(folder)
+	g.mu.Lock()
+	first := !g.came[folder]
+	g.came[folder] = true
 	g.mu.Unlock()
 	if first {
 		g.server.config.Connected()
@@ -193,6 +223,7 @@ func (s *Server) Close() {
 		grants = append(grants, g)
 	}
 	l, folder := s.listener, s.folder
+	s.web.close()
 	s.mu.Unlock()
 	if l != nil {
 		l.Close()
@@ -203,24 +234,31 @@ func (s *Server) Close() {
 	}
 }
 
+// accept serves clients until the server is closed. What else fails may not fail the next time, as where no more files
+// can be opened.
 func (s *Server) accept(l net.Listener) {
+	const longest = time.Second
+	var pause time.Duration
 	for {
 		conn, err := l.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
+			pause = min(max(2*pause, 5*time.Millisecond), longest)
 			s.config.Log.Warn("a client of the editor's tools", "err", err)
-			return
+			time.Sleep(pause)
+			continue
 		}
-		s.config.Background(func() { s.serve(conn.(*net.UnixConn)) })
+		pause = 0
+		s.config.Background(func() { s.serve(conn) })
 	}
 }
 
 // serve speaks with one client until it ends, or its grant.
-func (s *Server) serve(conn *net.UnixConn) {
+func (s *Server) serve(conn net.Conn) {
 	defer conn.Close()
-	g, from, err := s.admit(conn)
+	g, folder, err := s.admit(conn)
 	if err != nil {
 		s.config.Log.Warn("a client of the editor's tools is refused", "err", err)
 		_ = conn.SetWriteDeadline(time.Now().Add(tokenPatience))
@@ -235,7 +273,8 @@ func (s *Server) serve(conn *net.UnixConn) {
 	if _, err := fmt.Fprintln(conn, greeting); err != nil {
 		return
 	}
-	transport := &mcp.IOTransport{Reader: reader{from, conn}, Writer: conn, MaxLineLength: 4 << 20}
+	g.noteCame(folder)
+	transport := &mcp.IOTransport{Reader: conn, Writer: conn, MaxLineLength: 4 << 20}
 	client, err := g.mcp.Connect(g.ctx, transport, nil)
 	if err == nil {
 		err = client.Wait()
@@ -245,46 +284,49 @@ func (s *Server) serve(conn *net.UnixConn) {
 	}
 }
 
-// reader reads what was read ahead of the protocol first.
-type reader struct {
-	io.Reader
-	io.Closer
-}
-
-// admit lets in who is the same user and knows a token.
-func (s *Server) admit(conn *net.UnixConn) (*Grant, *bufio.Reader, error) {
-	uid, err := peer(conn)
+// admit lets in who is the same user and knows a token; folder is where the agent has started it.
+func (s *Server) admit(conn net.Conn) (g *Grant, folder string, err error) {
+	uid, err := peer(conn.(*net.UnixConn))
 	if err != nil {
-		return nil, nil, fmt.Errorf("ask who it is: %w", err)
+		return nil, "", fmt.Errorf("ask who it is: %w", err)
 	}
 	if uid != os.Getuid() {
-		return nil, nil, errors.New("it is another user's")
+		return nil, "", errors.New("it is another user's")
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(tokenPatience)); err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
-	token, err := readToken(conn)
+	said, err := readHello(conn)
 	if err != nil {
-		return nil, nil, fmt.Errorf("it says no token: %w", err)
+		return nil, "", fmt.Errorf("it says no token: %w", err)
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
+	token, folder, _ := strings.Cut(said, " ")
+	if g = s.granted(token); g == nil {
+		return nil, "", errors.New("its token is not one of an agent that runs")
+	}
+	return g, folder, nil
+}
+
+// granted is the grant that a token stands for; nil for none.
+func (s *Server) granted(token string) *Grant {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for known, g := range s.grants {
 		if subtle.ConstantTimeCompare([]byte(known), []byte(token)) == 1 {
-			return g, bufio.NewReader(conn), nil
+			return g
 		}
 	}
-	return nil, nil, errors.New("its token is not one of an agent that runs")
+	return nil
 }
 
-// readToken reads a line, byte by byte, as what follows is the protocol's.
-func readToken(from io.Reader) (string, error) {
+// readHello reads a line, byte by byte, as what follows is the protocol's.
+func readHello(from io.Reader) (string, error) {
 	var line strings.Builder
 	one := make([]byte, 1)
-	for line.Len() < maxToken {
+	for line.Len() < maxHello {
 		if _, err := io.ReadFull(from, one); err != nil {
 			return "", err
 		}

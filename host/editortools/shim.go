@@ -34,7 +34,8 @@ func Relay(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	if _, err := io.WriteString(conn, token+"\n"); err != nil {
+	folder, _ := os.Getwd() // by which the host knows for which sessions it was started
+	if _, err := io.WriteString(conn, token+" "+strings.ReplaceAll(folder, "\n", "?")+"\n"); err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	from := bufio.NewReader(conn)

@@ -114,6 +114,12 @@ func offered(offer rpc.EditorTools) (list []tool) {
 	return list
 }
 
+// Has reports whether a tool is one of those that the agent gets.
+func (g *Grant) Has(name string) bool {
+	return slices.ContainsFunc(offered(g.offer), func(t tool) bool { return t.name == name }) ||
+		slices.ContainsFunc(g.offer.Own, func(t rpc.UserTool) bool { return t.Name == name })
+}
+
 // schema is a tool's arguments as a JSON Schema.
 func (t tool) schema() json.RawMessage {
 	properties, required := map[string]any{}, []string{}
@@ -144,12 +150,6 @@ func (g *Grant) newMCP() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Neovim", Version: g.server.config.Version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	})
-	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-			g.noteCame()
-			return next(ctx, method, r)
-		}
 	})
 	for _, t := range offered(g.offer) {
 		g.addTool(s, t, t.schema())

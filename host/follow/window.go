@@ -62,6 +62,13 @@ func (w *Window) Heard(m rpc.FollowState) {
 	w.schedule()
 }
 
+// Follows reports whether there is such a window, and it is not the user's at the moment.
+func (w *Window) Follows() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.follower.Follows()
+}
+
 // Begin is called when a turn of a session begins.
 func (w *Window) Begin(session int) {
 	w.mu.Lock()

@@ -812,6 +812,9 @@ type (
 		Own     []UserTool `msgpack:"own"`     // of acp.tool()
 		Servers bool       `msgpack:"servers"` // Neovim can ask the language servers for them
 		Folder  string     `msgpack:"folder"`  // of what lives as long as Neovim, that only the user can open
+
+		Transport    string `msgpack:"transport"`    // "stdio", or "http" for agents that take that
+		Instructions bool   `msgpack:"instructions"` // the model is told of the tools in its system prompt too, where an agent takes that
 	}
 	// Task is a command that the user lets agents run by its name.
 	Task struct {

@@ -230,12 +230,17 @@ M.schema = {
   {
     key = 'editor',
     type = 'acp.EditorConfig',
-    default = { tools = 'read', tasks = {} },
+    default = { tools = 'read', tasks = {}, transport = 'stdio', instructions = true },
     check = type_of('table'),
     part = function(key, value)
       if key == 'tools' then
         local ok = value == false or value == 'read' or value == 'write' or strings(value)
         return not ok and "'read', 'write', false or a list of names of tools" or nil
+      end
+      if key == 'transport' then
+        return value ~= 'stdio' and value ~= 'http' and "'stdio' or 'http'" or nil
+      elseif key == 'instructions' then
+        return type(value) ~= 'boolean' and 'true or false' or nil
       end
       local ok = type(value) == 'table'
         and vim.iter(pairs(value)):all(function(name, command)
@@ -244,10 +249,10 @@ M.schema = {
         end)
       return not ok and 'a table of commands by name' or nil
     end,
-    expected = "a table with tools ('read', 'write', false or a list of names) and tasks "
-      .. '(commands by name)',
-    doc = 'What agents may ask of Neovim and its language servers, and the commands that they may '
-      .. "run where `tools` is 'write', see |acp-editor-tools|.",
+    expected = "a table with tools ('read', 'write', false or a list of names), tasks "
+      .. "(commands by name), transport ('stdio' or 'http') and instructions (a boolean)",
+    doc = 'What agents may ask of Neovim and its language servers, the commands that they may '
+      .. "run where `tools` is 'write', and how they are told, see |acp-editor-tools|.",
   },
   {
     key = 'registry',

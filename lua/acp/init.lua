@@ -20,6 +20,7 @@ function M.setup(opts)
     require('acp.config').get()
     if package.loaded['acp.rpc.host'] then
       require('acp.policy.rules').send()
+      require('acp.editortools').offer()
     end
   end)
 end

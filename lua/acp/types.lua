@@ -44,8 +44,9 @@
 ---@field notify? boolean|fun(text: string)
 ---MCP servers for all agents, see |acp-mcp|.
 ---@field mcp_servers? table<string, acp.McpServer|false>
----What agents may ask of Neovim and its language servers, and the commands
----that they may run where `tools` is 'write', see |acp-editor-tools|.
+---What agents may ask of Neovim and its language servers, the commands that
+---they may run where `tools` is 'write', and how they are told, see
+---|acp-editor-tools|.
 ---@field editor? acp.EditorConfig
 ---Where the index of agents is, see |acp-agents-page|; `false` keeps the
 ---plugin off the network.
@@ -161,6 +162,8 @@
 ---@class acp.EditorConfig
 ---@field tools? 'read'|'write'|false|string[]
 ---@field tasks? table<string, string|string[]> commands by name; a text is for the shell
+---@field transport? 'stdio'|'http' how agents reach the tools; http where they take that
+---@field instructions? boolean the model is told of the tools, where the agent takes such words
 
 ---@class acp.HostConfig
 ---@field command? string[]

@@ -48,6 +48,8 @@ function M.offer()
     own = vim.tbl_map(told, own),
     servers = M.servers ~= nil,
     folder = vim.fn.fnamemodify(vim.fn.tempname(), ':h'),
+    transport = config.transport,
+    instructions = config.instructions,
   })
 end
 

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '56d63ae3',
+  revision = '2cc9945a',
   messages = {
     new = {
       'session',
@@ -115,7 +115,7 @@ return {
     list_refused = { 'callback', 'name' },
     recover = { 'id', 'which' },
     follow_state = { 'what', 'activity', 'jump' },
-    editor_tools = { 'tools', 'tasks', 'own', 'servers', 'folder' },
+    editor_tools = { 'tools', 'tasks', 'own', 'servers', 'folder', 'transport', 'instructions' },
     editor_tool_done = {
       'id',
       'err',

@@ -27,6 +27,8 @@ type entry struct {
 	Env     []struct {
 		Name, Value string
 	} `json:"env"`
+
+	dir string // the session's folder, where agents start servers
 }
 
 // variables are the entry's, as those of an environment.
@@ -62,6 +64,7 @@ func opened(t *testing.T, s *scene.Scene, p *scene.Puppet, n int) entry {
 	}
 	p.Reply(m, obj{"sessionId": scene.SessionID(n)})
 	s.AwaitEvent("AcpSessionReady")
+	got.Servers[0].dir = s.Dir
 	return got.Servers[0]
 }
 
@@ -69,7 +72,7 @@ func opened(t *testing.T, s *scene.Scene, p *scene.Puppet, n int) entry {
 func connect(t *testing.T, e entry) *mcp.ClientSession {
 	t.Helper()
 	cmd := exec.Command(e.Command, e.Args...)
-	cmd.Env = append(os.Environ(), e.variables()...)
+	cmd.Dir, cmd.Env = e.dir, append(os.Environ(), e.variables()...)
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := c.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {

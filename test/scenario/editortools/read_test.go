@@ -103,6 +103,10 @@ func TestAgentsOwnWays(t *testing.T) {
 		call["toolCallId"] = "mcp_nvim_open_files-2"
 		id = p.Permission(call, scene.YesNo...)
 		p.AwaitOutcome(id, "yes")
+		other := obj{"toolCallId": "mcp_nvim_browse-3", "title": "browse (nvim MCP Server)", "kind": "other"}
+		id = p.Permission(other, scene.YesNo...)
+		s.AwaitPermissions(1) // a server of the user's that has the same name
+		s.Permit(p, id, 3, "no")
 		s.AwaitChat("asked the editor: the op")
 		p.EndTurn(turn)
 	})
@@ -127,4 +131,88 @@ func TestGoingToAPlaceOfTheAnswer(t *testing.T) {
 		s.Keys("/use.txt<CR>gd")
 		s.AwaitLua(`vim.api.nvim_buf_get_name(0) == ... and vim.fn.line('.') == 2`, use)
 	}, scene.Wide)
+}
+
+// What the user configures later is for agents that start then.
+func TestLaterConfiguration(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		begin(t, s, `{ tools = { 'open_files' } }`)
+		s.Lua(nil, `local c = vim.g.acp; c.editor = { tools = { 'quickfix' } }; require('acp').setup(c)`)
+		s.Command("Acp restart")
+		p := s.Agent()
+		p.Initialize(nil)
+		list, err := connect(t, opened(t, s, p, 1)).ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "quickfix" {
+			t.Errorf("the tools are %+v, %v", list, err)
+		}
+	})
+}
+
+// A server of the user's that has our name goes before ours, and is asked about like any other.
+func TestAServerOfOurName(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.editor = { tools = 'read' }; c.mcp_servers = { nvim = { command = 'true' } }`)
+		s.Command("Acp")
+		p := s.Agent()
+		p.Initialize(nil)
+		m := p.Expect("session/new")
+		if strings.Contains(string(m.Params), "ACP_NVIM_EDITOR") {
+			t.Errorf("the agent is told of %s", m.Params)
+		}
+		p.Reply(m, obj{"sessionId": scene.SessionID(1)})
+		s.AwaitChat("one of your MCP servers is called nvim too")
+		turn := s.Prompt(p, "Look")
+		id := p.Permission(obj{"toolCallId": "1", "title": "mcp__nvim__open_files", "kind": "other"}, scene.YesNo...)
+		s.AwaitPermissions(1)
+		s.Permit(p, id, 3, "no")
+		p.EndTurn(turn)
+	})
+}
+
+// An agent hears whether somebody sees what it shows.
+func TestShow(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.txt", "one\ntwo\nthree\n")
+		s.WriteFile("mine.txt", "mine\n")
+		s.Command("edit mine.txt")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		c := connect(t, e)
+		turn := s.Prompt(p, "Show me")
+		args := obj{"path": "a.txt", "line": 2}
+		says(t, c, "show", args, "not shown: no window of the user's follows you")
+		s.Command("Acp follow on")
+		s.Await("a window to follow", func() bool {
+			return (<-start(t.Context(), c, "show", args, nil)).text == "shown in the window that follows you"
+		})
+		s.AwaitLua(`(function(path)
+			local win = vim.fn.bufwinid(path)
+			return win > 0 and vim.api.nvim_win_get_cursor(win)[1] == 2
+		end)(...)`, path)
+		p.EndTurn(turn)
+	})
+}
+
+// Claude puts our words behind its own instructions, unless the user wants none.
+func TestInstructions(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.editor = { tools = 'read' }`)
+		s.Command("Acp")
+		p := s.Agent()
+		claude := obj{"agentInfo": obj{"name": "@agentclientprotocol/claude-agent-acp", "version": "1"}}
+		p.Initialize(claude)
+		m := p.Expect("session/new")
+		if !strings.Contains(string(m.Params), `"systemPrompt":{"append":"These tools ask`) {
+			t.Errorf("the agent is told %s", m.Params)
+		}
+		p.Reply(m, obj{"sessionId": scene.SessionID(1)})
+		s.AwaitEvent("AcpSessionReady")
+		s.Lua(nil, `local c = vim.g.acp; c.editor = { instructions = false }; require('acp').setup(c)`)
+		s.Command("Acp restart")
+		p = s.Agent()
+		p.Initialize(claude)
+		if m = p.Expect("session/new"); strings.Contains(string(m.Params), "systemPrompt") {
+			t.Errorf("the agent is told %s", m.Params)
+		}
+		p.Reply(m, obj{"sessionId": scene.SessionID(1)})
+	})
 }

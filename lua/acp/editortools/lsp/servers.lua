@@ -205,7 +205,7 @@ api.nvim_create_autocmd('User', {
 ---The buffer of a file, when its servers are there.
 ---@param path string
 ---@param limit integer in ms
----@param done fun(buf?: integer, err?: string, lacks?: string) once, unless it is given up; lacks is
+---@param done fun(buf?: integer, err?: string, lacks?: string) once, unless given up; lacks is
 ---  why the servers know less than they might
 ---@return fun() cancel
 function M.ready(path, limit, done)
