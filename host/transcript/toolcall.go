@@ -247,19 +247,22 @@ func placesOf(c *session.ToolCall) []session.Location {
 	return []session.Location{{Path: path}}
 }
 
-// object is what a call is about: a file, or what its title says, or both.
-type object struct{ path, title string }
+// object is what a call is about: a file, or what its title says, or both. The end of a title stays longer than the rest.
+type object struct{ path, title, end string }
 
 // least is how many cells say something of it: of a path those of its last part.
 func (o object) least() int {
 	if o.path != "" {
 		return min(styled.Cells(o.path), styled.Cells(filepath.Base(o.path))+2, enoughTitle) // with "…/"
 	}
-	return min(styled.Cells(o.title), leastTitle)
+	return min(styled.Cells(o.title), leastTitle) + styled.Cells(o.end)
 }
 
 // fitted is the object in a number of cells. The end of the title goes first.
 func (o object) fitted(room int) string {
+	if left := room - styled.Cells(o.end); o.end != "" && left >= leastTitle {
+		return fitted(o.title, left) + o.end
+	}
 	if o.path == "" {
 		return fitted(o.title, room)
 	}
@@ -279,8 +282,8 @@ var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "d
 // what names the object of a call: its title without what the label or the path
 // says already, and the line where it is known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) object {
-	if words, ok := sentence.Of(c); ok {
-		return object{title: words}
+	if words, found, ok := sentence.Said(c); ok {
+		return object{title: words, end: found}
 	}
 	if m, ok := c.MCP(); ok {
 		return object{title: styled.OneLine(styled.Cut(m.Title(), maxTitle))}

@@ -123,6 +123,26 @@ func TestLeftOpenCallsAreNotCancelled(t *testing.T) {
 }
 
 // What matters most of a call stands in a narrow window too, and its wording is the same for all agents.
+// What the editor has found is said longer than what it was asked.
+func TestCountsInANarrowWindow(t *testing.T) {
+	asked := call(session.KindOther, session.StatusCompleted, "mcp__nvim__references",
+		session.ContentItem{Content: session.Text{Text: "1000 places:\na.go:1:1: x"}})
+	asked.RawInput = acp.Set(json.RawMessage(`{"symbol":"parse_everything"}`))
+	for width, want := range map[int]string{
+		100: "  ✓ ◦ asked the editor: references of `parse_everything` · 1000 places  … +2 lines",
+		50:  "  ✓ ◦ asked the editor:… · 1000 places  … +2 lines",
+		34:  "  ✓ ◦ asked the edi… · 1000 places",
+		20:  "  ✓ asked the edito…",
+	} {
+		_, tr, b := shown(t, asked)
+		tr.SetWidth(width)
+		b.take(t, tr, 1<<30)
+		if got := b.lines[0].text; got != want {
+			t.Errorf("in %d cells it is %q, want %q", width, got, want)
+		}
+	}
+}
+
 func TestHeadsInANarrowWindow(t *testing.T) {
 	edit := func(title, path string) session.ToolCallPatch {
 		p := call(session.KindEdit, session.StatusPending, title, change("/project/"+path, "old\n", "new\n"))

@@ -68,17 +68,23 @@ func PlaceIn(line string) (path string, number int, ok bool) {
 
 // Of says a call of a tool in words; ok is false where it is none of the editor's.
 func Of(c *session.ToolCall) (words string, ok bool) {
+	words, found, ok := Said(c)
+	return words + found, ok
+}
+
+// Said is [Of] in two parts: what was asked, and what the answer has, or "".
+func Said(c *session.ToolCall) (words, found string, ok bool) {
 	tool, arguments, ok := ours(c)
 	if !ok {
-		return "", false
+		return "", "", false
 	}
 	var args map[string]any
 	_ = json.Unmarshal(arguments, &args) // what is no object names nothing
 	words = "asked the editor: " + object(tool, args)
 	if c.Status.Finished() {
-		words += counted(c)
+		found = counted(c)
 	}
-	return words, true
+	return words, found, true
 }
 
 // ours finds the tool of the editor's that a call is of. OpenCode says it in the title alone, which may be anything: there

@@ -311,6 +311,81 @@ func TestEditsOfSeveralServers(t *testing.T) {
 	})
 }
 
+// knowing is the option of a server that knows more methods, each by a Lua function of its params.
+func knowing(capabilities string, answers ...string) string {
+	var list strings.Builder
+	for i := 0; i < len(answers); i += 2 {
+		fmt.Fprintf(&list, "['%s'] = function(params, server) %s end, ", answers[i], answers[i+1])
+	}
+	return fmt.Sprintf("{ capabilities = %s, answers = { %s } }", capabilities, list.String())
+}
+
+// Callers, signatures, formats, diagnostics on request and actions that are worked out later, as servers tell them.
+func TestWhatServersTell(t *testing.T) {
+	const at = `local function at(line, from, to) return { start = { line = line, character = from }, ['end'] = { line = line, character = to } } end `
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.txt", "parse it\ncall parse, parse\nlast\n")
+		server(s, "one", knowing(`{ callHierarchyProvider = true, signatureHelpProvider = {}, documentFormattingProvider = true,
+			diagnosticProvider = { interFileDependencies = false, workspaceDiagnostics = false }, codeActionProvider = { resolveProvider = true } }`,
+			"textDocument/prepareCallHierarchy", at+`return { { name = 'parse', kind = 12, uri = params.textDocument.uri, range = at(0, 0, 5), selectionRange = at(0, 0, 5) } }`,
+			"callHierarchy/incomingCalls", at+`return { { from = { name = 'call', kind = 12, uri = params.item.uri, range = at(1, 0, 17), selectionRange = at(1, 0, 4) },
+				fromRanges = { at(1, 5, 10), at(1, 12, 17) } } }`,
+			"callHierarchy/outgoingCalls", at+`return { { to = { name = 'last', kind = 12, uri = params.item.uri, range = at(2, 0, 4), selectionRange = at(2, 0, 4) }, fromRanges = { at(0, 0, 5) } } }`,
+			"textDocument/signatureHelp", `return { signatures = { { label = 'parse(text)', documentation = { kind = 'markdown', value = 'Parses.' } }, { label = 'parse()' } } }`,
+			"textDocument/formatting", at+`return { { range = at(2, 0, 0), newText = (' '):rep(params.options.tabSize) } }`,
+			"textDocument/diagnostic", at+`return { kind = 'full', items = { { range = at(1, 5, 10), severity = 2, message = 'asked for', code = 7 } } }`,
+			"textDocument/codeAction", `return { { title = 'Later', data = params.textDocument.uri }, { title = 'Never', disabled = { reason = 'no' } } }`,
+			"codeAction/resolve", at+`return { title = 'Later', edit = { changes = { [params.data] = { { range = at(0, 0, 5), newText = 'resolved' } } } } }`,
+		))
+		s.Command("edit a.txt | setlocal shiftwidth=3")
+		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 1`)
+		places := func(tool string) (list []string) {
+			for _, p := range ask(t, s, tool, fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, path)).Places {
+				list = append(list, fmt.Sprintf("%s %d:%d", p.Name, p.Line, p.Column))
+			}
+			return list
+		}
+		if got := fmt.Sprint(places("incoming_calls")); got != "[call 2:6 call 2:13]" {
+			t.Errorf("the callers are %s", got)
+		}
+		if got := fmt.Sprint(places("outgoing_calls")); got != "[last 3:1]" {
+			t.Errorf("the callees are %s", got)
+		}
+		if r := ask(t, s, "signature", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, path)); r.Text != "parse(text)\nParses.\n\nparse()" {
+			t.Errorf("the signature is %+v", r)
+		}
+		if r := ask(t, s, "format", fmt.Sprintf(`{ path = %q }`, path)); len(r.Edits) != 1 || r.Edits[0].Text != "parse it\ncall parse, parse\n   last\n" {
+			t.Errorf("the format is %+v", r)
+		}
+		if r := ask(t, s, "diagnostics", fmt.Sprintf(`{ path = %q, wait_ms = 20000 }`, path)); r.Partial || len(r.Diagnostics) != 1 ||
+			r.Diagnostics[0].Message != "asked for" || r.Diagnostics[0].Severity != "warning" || r.Diagnostics[0].Line != 2 || r.Diagnostics[0].Column != 6 {
+			t.Errorf("the diagnostics are %+v", r)
+		}
+		list := ask(t, s, "code_actions", fmt.Sprintf(`{ path = %q, line = 1 }`, path))
+		if len(list.Actions) != 1 || list.Actions[0].Title != "Later" {
+			t.Fatalf("the actions are %+v", list)
+		}
+		if r := ask(t, s, "apply_code_action", fmt.Sprintf(`{ id = '%s' }`, list.Actions[0].ID)); len(r.Edits) != 1 || !strings.HasPrefix(r.Edits[0].Text, "resolved it\n") {
+			t.Errorf("the action is %+v", r)
+		}
+	})
+}
+
+// A limit is for all that a tool asks of the servers: one that hangs at each of many steps is given up once.
+func TestTheLimitIsForAllSteps(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.txt", "parse it\n")
+		server(s, "one", strings.Replace(knowing(`{ callHierarchyProvider = true }`,
+			"textDocument/prepareCallHierarchy", `local list = {}
+				for i = 1, 500 do list[i] = { name = 'parse', kind = 12, uri = params.textDocument.uri } end
+				return list`), "{", "{ hangs = true, ", 1))
+		r := ask(t, s, "incoming_calls", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse', limit_ms = 300 }`, path)) // 500 limits are too long to wait for
+		if !r.Partial || len(r.Places) != 0 {
+			t.Errorf("got %+v", r)
+		}
+	})
+}
+
 // gopls starts the real one for Go files.
 func gopls(t *testing.T, s *scene.Scene) {
 	t.Helper()

@@ -158,6 +158,11 @@ function M.edits(id, limit, done)
   local stop = function() end
   local known = offered[id]
   local client = known and vim.lsp.get_client_by_id(known.client)
+  local ends = vim.uv.now() + limit
+  ---@return integer
+  local function left()
+    return math.max(1, ends - vim.uv.now())
+  end
   if not known or not client then
     done(nil, ('there is no action %s: ask code_actions first'):format(id))
     return stop
@@ -181,7 +186,7 @@ function M.edits(id, limit, done)
     if not command then
       return tell(found)
     end
-    stop = run_command(client, command, found, known.buf, limit, tell)
+    stop = run_command(client, command, found, known.buf, left(), tell)
   end
   local action = known.action
   if not action.edit and servers.can(client, 'codeAction/resolve', known.buf) then
@@ -192,7 +197,7 @@ function M.edits(id, limit, done)
         return action
       end,
       known.buf,
-      limit,
+      left(),
       function(answers)
         apply(answers[1] and answers[1].result or action)
       end

@@ -39,11 +39,20 @@ local default_limit, default_wait = 10000, 3000
 ---A question under way, which is given up as a whole.
 ---@class acp.Question
 ---@field args acp.LspArgs
----@field limit integer
+---@field limit integer in ms, of all that the servers are asked for it
+---@field ends? integer when that is over, in ms of vim.uv.now()
 ---@field buf? integer
 ---@field result acp.LspResult
 ---@field done fun(result: acp.LspResult)
 ---@field stop fun()
+
+---How long the servers may yet take, from when they were first asked, in ms.
+---@param q acp.Question
+---@return integer
+local function left(q)
+  q.ends = q.ends or vim.uv.now() + q.limit
+  return math.max(1, q.ends - vim.uv.now())
+end
 
 ---@param q acp.Question
 ---@param clients vim.lsp.Client[]
@@ -66,7 +75,7 @@ local function ask(q, method, params, go_on)
   if #clients == 0 then
     return q.done({ err = 'the language server of this file does not know that' })
   end
-  q.stop = servers.ask(clients, method, params, q.buf, q.limit, function(answers, partial)
+  q.stop = servers.ask(clients, method, params, q.buf, left(q), function(answers, partial)
     q.result.partial = q.result.partial or partial or nil
     if #answers == 0 and partial then
       return q.done({ err = 'the language server has not answered in time, or has failed' })
@@ -154,7 +163,7 @@ local function calls(method)
             return { item = item }
           end,
           q.buf,
-          q.limit,
+          left(q),
           function(more, partial)
             q.result.partial = q.result.partial or partial or nil
             for _, call in ipairs(more[1] and more[1].result or {}) do
@@ -347,7 +356,7 @@ end
 
 function of_file.diagnostics(q)
   name_servers(q, servers.of(q.buf))
-  local wait = math.min(q.limit, q.args.wait_ms or default_wait)
+  local wait = math.min(left(q), q.args.wait_ms or default_wait)
   q.stop = diagnostics.pull(q.buf, math.max(wait, 1), function()
     tell_diagnostics(q, { q.buf })
   end)
@@ -394,7 +403,7 @@ function of_all.workspace_symbols(q)
       return { query = q.args.query or '' }
     end,
     0,
-    q.limit,
+    left(q),
     function(answers, partial)
       local spots = {}
       for _, answer in ipairs(answers) do
