@@ -96,10 +96,16 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 	if err != nil {
 		return nil, &failure.Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :help acp-elsewhere."}
 	}
+	release := h.registry.Use(spec.Command[0])
 	proc, err := acp.Start(acp.Command{Argv: spec.Command, Env: agentEnv(spec.Env, h.secrets[spec.Name]), Dir: dir})
 	if err != nil {
+		release()
 		return nil, startError(spec, err)
 	}
+	h.background(func() {
+		<-proc.Done()
+		release()
+	})
 	a := &agent{
 		host: h, key: key, spec: spec, proc: proc,
 		routes: map[string]*Session{},

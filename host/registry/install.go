@@ -149,6 +149,7 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	if err := r.prune(w.ID); err != nil {
 		return agent, fmt.Errorf("clean the folder of %s: %w", w.ID, err)
 	}
+	r.sweep(w.ID)
 	used, there, err := r.Installed(w.ID)
 	if err != nil {
 		there = false // it is broken: this mends it
@@ -167,8 +168,10 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 		if there && used.Version == wantedVersion(e, w) {
 			return used, &failure.Failure{Sentence: fmt.Sprintf("%s %s is installed already.", e.Name, used.Version), Advice: "Remove it first to install it anew."}
 		}
-		if err := os.RemoveAll(at); err != nil {
+		if removed, err := r.remove(w.ID, filepath.Base(at)); err != nil {
 			return agent, fmt.Errorf("install %s: %w", e.Name, err)
+		} else if !removed {
+			return agent, running(e, filepath.Base(at))
 		}
 		defer func() {
 			if err != nil {
@@ -196,6 +199,9 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	}
 	final := filepath.Join(r.folder(w.ID), version)
 	if at != final {
+		if r.runs(w.ID, version) {
+			return agent, running(e, version)
+		}
 		if err := replace(at, final); err != nil {
 			return agent, fmt.Errorf("install %s: %w", e.Name, err)
 		}
@@ -210,6 +216,14 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	_ = r.prune(w.ID) // tried again at the next install
 	agent, _, err = r.Installed(w.ID)
 	return agent, err
+}
+
+// running tells that a version cannot be put anew where it runs.
+func running(e Entry, version string) error {
+	return &failure.Failure{
+		Sentence: fmt.Sprintf("%s %s runs, here or in another Neovim, so it is not installed anew.", e.Name, version),
+		Advice:   "Close its sessions first.",
+	}
 }
 
 // wantedVersion is the version that is asked for.

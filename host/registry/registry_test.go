@@ -327,6 +327,8 @@ func TestVersions(t *testing.T) {
 		t.Errorf("unpinned: %v, %v", agent, err)
 	}
 	w.running = []string{filepath.Join(w.folder("tiny"), "1.0.0", "bin", "tiny")}
+	other := New(w.config) // of another Neovim
+	release := other.Use(w.running[0])
 	for _, version := range []string{"3.0.0", "4.0.0", "5.0.0"} {
 		w.publish(version, "tiny.tar.gz", data, sum(data))
 		if _, err := w.install(); err != nil {
@@ -347,8 +349,36 @@ func TestVersions(t *testing.T) {
 	if got := strings.Join(kept, " "); got != "1.0.0 4.0.0 5.0.0" {
 		t.Errorf("kept are %s, not the one that runs, the one before, and the one in use", got)
 	}
+	newest := other.Use(agent.Command[0])
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "5.0.0 runs, here or in another Neovim") || w.used() != "5.0.0" {
+		t.Errorf("anew while it runs: %v", err)
+	}
+	release()
 	if err := w.Uninstall("tiny"); err != nil || w.used() != "" {
 		t.Error(err)
+	}
+	if _, err := os.Stat(agent.Command[0]); err != nil {
+		t.Errorf("what runs was removed: %v", err)
+	}
+	if _, err := os.Stat(w.running[0]); err == nil {
+		t.Error("what runs no more was left")
+	}
+	newest()
+	left := filepath.Join(w.config.Folder, ".new-1.json")
+	for path, age := range map[string]time.Duration{left: 2 * stale, filepath.Join(w.config.Folder, ".new-2.json"): 0} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Now(), time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.sweep("")
+	if list, _ := filepath.Glob(filepath.Join(w.config.Folder, "*")); len(list) != 3 { // the index, the lock, and what is being written
+		t.Errorf("left are %q", list)
+	}
+	if list, _ := filepath.Glob(filepath.Join(w.config.Folder, ".new-*")); len(list) != 1 || list[0] == left {
+		t.Errorf("being written are %q", list)
 	}
 	if err := w.Uninstall("tiny"); err == nil {
 		t.Error("what is not there was removed")

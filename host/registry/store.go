@@ -128,7 +128,7 @@ func readJSON(path string, value any) error {
 
 var errNotOurs = errors.New("it was not installed by :Acp agents")
 
-// Uninstall removes all versions of an agent, those too that run: what they read later of their files is gone.
+// Uninstall removes all versions of an agent. One that runs is no longer used from then on, and goes with its end.
 func (r *Registry) Uninstall(id string) error {
 	if _, there, err := r.Installed(id); !there && err == nil {
 		return &failure.Failure{Sentence: fmt.Sprintf("%s cannot be removed: %v.", id, errNotOurs), Advice: "Remove it as you installed it."}
@@ -138,14 +138,15 @@ func (r *Registry) Uninstall(id string) error {
 		return err
 	}
 	defer unlock()
-	gone, err := os.MkdirTemp(r.config.Folder, ".gone-*")
+	err = os.Remove(filepath.Join(r.folder(id), currentFile))
+	if err == nil {
+		err = r.prune(id)
+	}
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
-	err = os.Rename(r.folder(id), filepath.Join(gone, id))
-	if err = errors.Join(err, os.RemoveAll(gone)); err != nil {
-		return fmt.Errorf("remove %s: %w", id, err)
-	}
+	_ = os.Remove(r.folder(id)) // unless a version runs
+	r.sweep(id)
 	return nil
 }
 
@@ -200,7 +201,8 @@ func (r *Registry) change(id string, f func(*current) error) (Installed, error) 
 // neither used nor kept for going back, nor run.
 func (r *Registry) prune(id string) error {
 	agent, there, err := r.Installed(id)
-	if err != nil || !there {
+	broken := err != nil // what of it is used is not known
+	if broken || !there {
 		agent = Installed{}
 	}
 	list, err := os.ReadDir(r.folder(id))
@@ -209,9 +211,14 @@ func (r *Registry) prune(id string) error {
 	}
 	var failed error
 	for _, e := range list {
-		keep := []string{agent.Version, agent.Previous, agent.Running, currentFile}
-		if !slices.Contains(keep, e.Name()) && (there || strings.HasPrefix(e.Name(), ".")) {
+		keep := []string{agent.Version, agent.Previous, currentFile}
+		switch {
+		case slices.Contains(keep, e.Name()):
+		case strings.HasPrefix(e.Name(), "."):
 			failed = errors.Join(failed, os.RemoveAll(filepath.Join(r.folder(id), e.Name())))
+		case !broken && rightVersion.MatchString(e.Name()):
+			_, err := r.remove(id, e.Name())
+			failed = errors.Join(failed, err)
 		}
 	}
 	return failed

@@ -149,10 +149,16 @@ func TestInstallFromNpm(t *testing.T) {
 		if err, _ := call(s, `require('acp').uninstall('tiny', done)`); err != "" {
 			t.Error(err)
 		}
-		if s.LuaInt(`return vim.fn.isdirectory(...) `, filepath.Join(s.Data, "nvim", "acp", "agents", "tiny")) != 0 {
-			t.Error("it is still there")
+		folder := filepath.Join(s.Data, "nvim", "acp", "agents", "tiny")
+		if _, err := os.Stat(filepath.Join(folder, "1.0.0", "package.json")); err != nil {
+			t.Errorf("an agent that runs has lost its files: %v", err)
 		}
 		s.Refused(`require('acp').new({ agent = 'tiny' })`)
+		s.OK(`require('acp').close({})`)
+		s.Await("its files to go with it", func() bool {
+			_, err := os.Stat(folder)
+			return os.IsNotExist(err)
+		})
 	})
 }
 
