@@ -294,18 +294,16 @@ func splitPackage(p, sep string) (name, version string) {
 
 // npm installs a package of npm. The folder is its own project, so that the one in which Neovim works has no say.
 func (r *Registry) npm(ctx context.Context, e Entry, w Wanted, into string) (version, program string, err error) {
-	name, version := splitPackage(e.Distribution.Npx.Package, "@")
-	if w.Version != "" {
-		version = w.Version
-	} else if version == "" {
-		version = e.Version
-	}
+	name, version := packageOf(e, w)
 	if err := writeJSON(filepath.Join(into, "package.json"), map[string]any{"private": true}); err != nil {
+		return "", "", err
+	}
+	if err := r.newEnough(ctx, e, name+"@"+version, into, w.Progress); err != nil {
 		return "", "", err
 	}
 	output, err := r.run(ctx, job{
 		argv: []string{"npm", "install", "--prefix", into, "--global=false", "--save-exact", "--package-lock", "--no-audit", "--no-fund", "--loglevel=error", name + "@" + version},
-		dir:  into, what: "npm installs " + name + "@" + version, needs: "npm", advice: "Install Node.js (nodejs.org), which has npm, then try again.",
+		dir:  into, what: "npm installs " + name + "@" + version, needs: "npm", advice: needsNode,
 		progress: w.Progress,
 	})
 	if err != nil {

@@ -385,6 +385,17 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+func TestOldestNode(t *testing.T) {
+	for engines, want := range map[string]string{
+		">=20": "20.0.0", ">=18.17.1": "18.17.1", "^18.17 || >=20.5.0": "18.17.0", ">=22 || ^20.1": "20.1.0", "v20.x": "20.0.0", ">= 20.0.0 <23": "20.0.0",
+		"*": "0.0.0", "<23": "0.0.0", "": "0.0.0",
+	} {
+		if got := oldest(engines).String(); got != want {
+			t.Errorf("%q takes %s, not %s", engines, got, want)
+		}
+	}
+}
+
 func TestCancelAndTwoAtOnce(t *testing.T) {
 	w := newWorld(t)
 	data := tarball(t, program)

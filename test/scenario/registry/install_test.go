@@ -75,6 +75,7 @@ func serve(t *testing.T) (url string) {
 					"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
 				}}
 			}
+			versions["3.0.0"] = obj{"name": "tiny-agent", "version": "3.0.0", "engines": obj{"node": ">=99.1"}, "dist": obj{"tarball": server.URL + "/none.tgz"}}
 			answer = obj{"name": "tiny-agent", "dist-tags": obj{"latest": "2.0.0"}, "versions": versions}
 		}
 		if data, found := packages[strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/tiny-agent/"), ".tgz")]; found {
@@ -140,6 +141,9 @@ func TestInstallFromNpm(t *testing.T) {
 		s.AwaitTurnEnd("cancelled")
 		if err, _ := call(s, `require('acp').install('tiny', { version = '2.0.0' }, done)`); !strings.Contains(err, "it wants a newer Node. What was installed before is as it was.") {
 			t.Errorf("a version that does not start: %s", err)
+		}
+		if err, _ := call(s, `require('acp').install('tiny', { version = '3.0.0' }, done)`); !strings.Contains(err, "Tiny Agent needs Node.js 99.1.0 or newer, and there is ") {
+			t.Errorf("one for a newer Node.js: %s", err)
 		}
 		s.Lua(nil, `_G.list = nil; require('acp').agents(function(list) _G.list = list end)`)
 		s.AwaitLua(`_G.list ~= nil`)
