@@ -29,6 +29,8 @@ while [ $SECONDS -lt $end ]; do
     go test -count=1 -timeout 30m -run '^TestWhose$' ./test/scenario/review/whose -args -whose 100 -without '' -seed "$seed"
     go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
     go test -count=1 -run '^TestRandomTurns$' ./host/ledger -args -rounds 3000 -seed "$seed"
+    go test -count=1 -run '^TestRandomUpdatesOfV2$' ./acp/session -args -rounds 5000 -seed "$seed"
+    go test -count=1 -run '^TestRandomUpdatesLeaveTheirStateOnTheScreen$' ./test/scenario/chat -args -stories 30 -seed "$seed"
     seed=$((seed + 1))
     echo "fuzz: $target of $package"
     go test -run '^$' -fuzz "^$target\$" -fuzztime 15s "$package"
