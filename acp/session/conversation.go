@@ -6,6 +6,7 @@
 package session
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -291,7 +292,7 @@ func (c *Conversation) Apply(u Update) {
 		e := c.Entries[at].(*Compaction)
 		e.Summary = append(e.Summary, u.Content)
 	case UnknownUpdate:
-		kind := u.Type
+		kind := cmp.Or(oneLine(u.Type), "unnamed update")
 		if u.Reason != "" {
 			kind += ": " + u.Reason
 		}
