@@ -66,18 +66,12 @@ func (t *Terminal) goesOn(behind bool) bool {
 	return was != behind
 }
 
-// state is a sentence about a command that goes on unseen, or how it has ended; "" where there is nothing to say.
-func (t *Terminal) state() string {
-	exit, ended := t.ended()
+// isBehind reports whether the command goes on beside the session's turns.
+func (t *Terminal) isBehind() bool {
+	running := t.running()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case ended && !exit.Succeeded():
-		return exit.String()
-	case !ended && t.behind && !t.released:
-		return "runs in the background"
-	}
-	return ""
+	return running && t.behind
 }
 
 // stop has a terminal of the agent's count as ended, and reports whether it was running.

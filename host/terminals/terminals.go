@@ -107,7 +107,10 @@ func (s *Set) Screenful(id string, n int) (transcript.Screenful, bool) {
 		return transcript.Screenful{}, false
 	}
 	screen := screenful(t.display.Tail(n))
-	screen.State = t.state()
+	if exit, ended := t.ended(); ended && !exit.Succeeded() {
+		screen.State = exit.String()
+	}
+	screen.Behind = t.isBehind()
 	return screen, true
 }
 

@@ -86,7 +86,7 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	expect("4 d  true")
 	s.Stop()
 	told()
-	if screen, _ := s.Screenful("d", 1); screen.State != "runs in the background" {
+	if screen, _ := s.Screenful("d", 1); !screen.Behind || screen.State != "" {
 		t.Errorf("d shows %+v", screen)
 	}
 	s.Behind(nil)

@@ -42,11 +42,13 @@ type Config struct {
 }
 
 // Screenful is the end of a terminal's output. State is "" while the command
-// runs, else a sentence about its end.
+// runs, else a sentence about its end. Behind says that it goes on beside the
+// session's turns.
 type Screenful struct {
-	Lines []styled.Line
-	Total int
-	State string
+	Lines  []styled.Line
+	Total  int
+	State  string
+	Behind bool
 }
 
 // Transcript is the chat of one conversation. One goroutine owns it.

@@ -135,6 +135,9 @@ func TestBackgroundCommandInProtocol2(t *testing.T) {
 		state(p, "idle", obj{"stopReason": "end_turn", "background": background})
 		s.AwaitTurnEnd("end_turn")
 		s.AwaitChat("runs in the background")
+		if chat := s.Chat(); strings.Contains(chat, "✗") || strings.Contains(chat, "✓") {
+			t.Errorf("it looks as if it had ended:\n%s", chat)
+		}
 		s.AwaitState("idle")
 		s.AwaitLua(`require('acp').terminals()[1].running`)
 		s.ToBlock("sleep 100")
