@@ -367,6 +367,8 @@ func (s *Session) bring(u session.Update) {
 	case session.TerminalPatch, session.TerminalChunk:
 		s.terminals.Update(u)
 		return
+	case session.Background:
+		s.terminals.Behind(n.Terminals)
 	case session.ToolCallPatch:
 		if s.grant != nil {
 			s.grant.Seen(n.ID, s.caller)

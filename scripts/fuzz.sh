@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Has turns of everything at full rate for a third of the time, of which nothing may be left; then tries random edits and
-# outputs of commands on real Neovims, kills at random points, random histories and random bytes, in turn, until the time
-# is over or something fails. What failed says with which seed it is had again.
+# outputs of commands on real Neovims, kills at random points, random histories, random updates, messages made from the
+# protocol's schemas, and random bytes, in turn, until the time is over or something fails. What failed says with which
+# seed it is had again.
 #
 #   fuzz.sh MINUTES
 set -euo pipefail
@@ -29,6 +30,9 @@ while [ $SECONDS -lt $end ]; do
     go test -count=1 -timeout 30m -run '^TestWhose$' ./test/scenario/review/whose -args -whose 100 -without '' -seed "$seed"
     go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
     go test -count=1 -run '^TestRandomTurns$' ./host/ledger -args -rounds 3000 -seed "$seed"
+    go test -count=1 -run '^TestRandomUpdatesOfV2$' ./acp/session -args -rounds 5000 -seed "$seed"
+    go test -count=1 -run '^TestRandomUpdatesLeaveTheirStateOnTheScreen$' ./test/scenario/chat -args -stories 30 -seed "$seed"
+    go test -count=1 -run '^TestGeneratedMessages$' ./test/scenario/session -args -generated 3000 -seed "$seed"
     seed=$((seed + 1))
     echo "fuzz: $target of $package"
     go test -run '^$' -fuzz "^$target\$" -fuzztime 15s "$package"

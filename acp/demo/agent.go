@@ -8,19 +8,23 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
 // agent is the agent's side of a connection. Its handlers run on the reader goroutine, every turn
 // on a goroutine of its own.
 type agent struct {
 	version   string
+	protocol  int // the newest version of the protocol that it speaks
 	pace      pace
-	conn      *acp.Conn     // set before connected is closed
-	connected chan struct{} // the handlers wait for it
+	conn      *acp.Conn       // set before connected is closed
+	life      context.Context // that of the connection, set before connected is closed
+	connected chan struct{}   // the handlers wait for it
 
 	turns sync.WaitGroup
 
 	mu       sync.Mutex
+	voice    voice                     // guarded by mu
 	stopped  bool                      // guarded by mu: no turn starts any more
 	client   v1.ClientCapabilities     // guarded by mu
 	loggedIn bool                      // guarded by mu
@@ -42,8 +46,11 @@ type session struct {
 	messages int                  // messages so far
 	answers  map[v1.ToolKind]bool // what the user always allows or rejects
 
-	mode   v1.SessionConfigValueID // guarded by agent.mu
-	cancel context.CancelFunc      // guarded by agent.mu; nil while no turn runs
+	mode    v1.SessionConfigValueID // guarded by agent.mu
+	cancel  context.CancelFunc      // guarded by agent.mu; nil while no turn runs
+	held    []*acp.Request          // guarded by agent.mu: prompts that wait for the turn that runs
+	prompts int                     // guarded by agent.mu: of version 2 so far
+	told    []v2.SessionUpdate      // guarded by agent.mu: what is told again to who takes the session up
 }
 
 // The session modes.
@@ -52,16 +59,25 @@ const (
 	modeAuto = "auto" // none does
 )
 
+// The only way to log in.
 const loginMethod v1.AuthMethodID = "demo-login"
 
-func newAgent(version string, p pace, loggedIn bool) *agent {
-	return &agent{
+const (
+	loginName        = "Log in to the demo"
+	loginDescription = "It needs no password, and only the prompt `auth` asks for it."
+)
+
+func newAgent(version string, protocol int, p pace, loggedIn bool) *agent {
+	a := &agent{
 		version:   version,
+		protocol:  protocol,
 		pace:      p,
 		loggedIn:  loggedIn,
 		connected: make(chan struct{}),
 		sessions:  make(map[v1.SessionID]*session),
 	}
+	a.voice = &voiceV1{a}
+	return a
 }
 
 // stop waits for the turns to end; the end of the connection has cancelled them.
@@ -75,13 +91,24 @@ func (a *agent) stop() {
 // HandleNotification implements acp.Handler.
 func (a *agent) HandleNotification(method string, params json.RawMessage) {
 	<-a.connected
-	var p v1.CancelNotification
+	var p v1.CancelNotification // in both versions
 	if method != v1.MethodSessionCancel || acp.Decode(params, &p) != nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s := a.sessions[p.SessionID]; s != nil && s.cancel != nil {
+	if s := a.sessions[p.SessionID]; s != nil {
+		s.stop()
+	}
+}
+
+// stop ends what the session does, and gives back what it has not begun. The agent's mu is held.
+func (s *session) stop() {
+	for _, held := range s.held {
+		held.ReplyError(&acp.Error{Code: acp.CodeRequestCancelled, Message: "the prompt was cancelled"})
+	}
+	s.held = nil
+	if s.cancel != nil {
 		s.cancel()
 	}
 }
@@ -89,26 +116,30 @@ func (a *agent) HandleNotification(method string, params json.RawMessage) {
 // HandleRequest implements acp.Handler.
 func (a *agent) HandleRequest(r *acp.Request) {
 	<-a.connected
-	switch r.Method {
-	case v1.MethodInitialize:
-		serve(r, a.initialize)
-	case v1.MethodAuthenticate:
-		serve(r, a.authenticate)
-	case v1.MethodLogout:
-		serve(r, a.logout)
-	case v1.MethodSessionNew:
-		a.newSession(r)
-	case v1.MethodSessionClose:
-		serve(r, a.closeSession)
-	case v1.MethodSessionSetMode:
-		serve(r, a.setMode)
-	case v1.MethodSessionSetConfigOption:
-		serve(r, a.setConfigOption)
-	case v1.MethodSessionPrompt:
-		a.prompt(r)
-	default:
-		r.ReplyError(acp.ErrMethodNotFound(r.Method))
+	if r.Method == v1.MethodInitialize {
+		a.initialize(r)
+		return
 	}
+	a.mu.Lock()
+	voice := a.voice
+	a.mu.Unlock()
+	voice.serve(r)
+}
+
+// initialize chooses the version: the one that is asked for, or the newest.
+func (a *agent) initialize(r *acp.Request) {
+	var p struct {
+		ProtocolVersion int `json:"protocolVersion" wire:"lenient"`
+	}
+	_ = acp.Decode(r.Params, &p)
+	a.mu.Lock()
+	a.voice = &voiceV1{a}
+	if min(p.ProtocolVersion, a.protocol) >= v2.Version {
+		a.voice = &voiceV2{a}
+	}
+	voice := a.voice
+	a.mu.Unlock()
+	voice.serve(r)
 }
 
 // serve answers a request with what f makes of its params.
@@ -128,24 +159,6 @@ func serve[P, R any](r *acp.Request, f func(P) (R, error)) {
 
 func invalid(format string, args ...any) error {
 	return &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
-}
-
-func (a *agent) initialize(p v1.InitializeRequest) (*v1.InitializeResponse, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.client = p.ClientCapabilities
-	return &v1.InitializeResponse{
-		ProtocolVersion: v1.Version,
-		AgentInfo:       &v1.Implementation{Name: "acp-nvim-demo", Title: "Demo", Version: a.version},
-		AgentCapabilities: v1.AgentCapabilities{
-			PromptCapabilities:  v1.PromptCapabilities{EmbeddedContext: true},
-			SessionCapabilities: v1.SessionCapabilities{Close: &v1.Supported{}},
-			Auth:                v1.AgentAuthCapabilities{Logout: &v1.Supported{}},
-		},
-		AuthMethods: []v1.AuthMethod{{
-			ID: loginMethod, Name: "Log in to the demo", Description: "It needs no password, and only the prompt `auth` asks for it.",
-		}},
-	}, nil
 }
 
 func (a *agent) authenticate(p v1.AuthenticateRequest) (*v1.AuthenticateResponse, error) {
@@ -171,28 +184,19 @@ func (a *agent) isLoggedIn() bool {
 	return a.loggedIn
 }
 
-func (a *agent) newSession(r *acp.Request) {
-	var s *session
-	serve(r, func(p v1.NewSessionRequest) (*v1.NewSessionResponse, error) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.made++
-		s = &session{
-			id:      v1.SessionID(fmt.Sprintf("demo-%d", a.made)),
-			cwd:     p.CWD,
-			mode:    modeAsk,
-			answers: make(map[v1.ToolKind]bool),
-		}
-		a.sessions[s.id] = s
-		return &v1.NewSessionResponse{SessionID: s.id, SessionChoices: v1.SessionChoices{
-			Modes:         modesOf(s.mode),
-			ConfigOptions: optionsOf(s.mode),
-		}}, nil
-	})
-	if s != nil {
-		a.update(s, &v1.AvailableCommandsUpdate{AvailableCommands: commands()})
-		a.update(s, usageOf(s))
+// open makes a session in a folder.
+func (a *agent) open(cwd string) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.made++
+	s := &session{
+		id:      v1.SessionID(fmt.Sprintf("demo-%d", a.made)),
+		cwd:     cwd,
+		mode:    modeAsk,
+		answers: make(map[v1.ToolKind]bool),
 	}
+	a.sessions[s.id] = s
+	return s
 }
 
 func (a *agent) closeSession(p v1.CloseSessionRequest) (*v1.CloseSessionResponse, error) {
@@ -203,9 +207,7 @@ func (a *agent) closeSession(p v1.CloseSessionRequest) (*v1.CloseSessionResponse
 		return nil, noSession(p.SessionID)
 	}
 	delete(a.sessions, s.id)
-	if s.cancel != nil {
-		s.cancel()
-	}
+	s.stop()
 	return &v1.CloseSessionResponse{}, nil
 }
 
@@ -286,7 +288,10 @@ var modeChoices = []v1.SessionConfigSelectOption{
 // update tells the client what happens in a session. An error means that the connection has ended,
 // which ends the turn too.
 func (a *agent) update(s *session, u v1.SessionUpdate) {
-	_ = a.conn.Notify(v1.MethodSessionUpdate, &v1.SessionNotification{SessionID: s.id, Update: u})
+	a.mu.Lock()
+	voice := a.voice
+	a.mu.Unlock()
+	voice.update(s, u)
 }
 
 // usageOf counts a byte of text as a quarter of a token. The currency is the one that ISO 4217 has

@@ -23,7 +23,7 @@ const crashEnv = "ACP_DEMO_TEST_AGENT"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(crashEnv) != "" {
-		if err := Serve(context.Background(), os.Stdin, os.Stdout, "test"); err != nil {
+		if err := Serve(context.Background(), os.Stdin, os.Stdout, "test", 1); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -71,7 +71,7 @@ func connect(t *testing.T, dir string, capabilities v1.ClientCapabilities) *clie
 	c := &client{t: t, official: schema.Validator(t), files: map[string]string{}, served: make(chan error, 1)}
 	agentIn, toAgent := io.Pipe()
 	fromAgent, agentOut := io.Pipe()
-	go func() { c.served <- Serve(t.Context(), agentIn, agentOut, "1.2.3") }()
+	go func() { c.served <- Serve(t.Context(), agentIn, agentOut, "1.2.3", 1) }()
 	c.conn = acp.NewConn(fromAgent, toAgent, c)
 	t.Cleanup(func() {
 		c.conn.Close()

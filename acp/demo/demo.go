@@ -20,13 +20,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// Serve is the agent on stdin and stdout, until stdin ends or ctx does; it closes stdout.
-func Serve(ctx context.Context, stdin io.Reader, stdout io.WriteCloser, version string) error {
+// Serve is the agent on stdin and stdout, until stdin ends or ctx does; it closes stdout. Protocol is the newest version
+// that it speaks, 1 or 2: with a client that asks for an older one it speaks that.
+func Serve(ctx context.Context, stdin io.Reader, stdout io.WriteCloser, version string, protocol int) error {
 	pace, err := paceOf(os.Getenv("ACP_DEMO_DELAY_MS"))
 	if err != nil {
 		return err
 	}
-	a := newAgent(version, pace, os.Getenv("ACP_DEMO_LOGGED_IN") != "")
+	a := newAgent(version, protocol, pace, os.Getenv("ACP_DEMO_LOGGED_IN") != "")
 	return a.serve(ctx, stdin, stdout)
 }
 
@@ -70,7 +71,9 @@ func (p pace) pause(ctx context.Context) error {
 
 // serve runs the connection to its end, and waits for the turns that it has ended.
 func (a *agent) serve(ctx context.Context, stdin io.Reader, stdout io.WriteCloser) error {
-	a.conn = acp.NewConn(stdin, stdout, a)
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	a.conn, a.life = acp.NewConn(stdin, stdout, a), life
 	close(a.connected)
 	select {
 	case <-a.conn.Done():
@@ -78,6 +81,7 @@ func (a *agent) serve(ctx context.Context, stdin io.Reader, stdout io.WriteClose
 		_ = a.conn.Close()
 		<-a.conn.Done()
 	}
+	end()
 	a.stop()
 	if err := a.conn.Err(); ctx.Err() == nil && !errors.Is(err, acp.ErrPeerClosed) {
 		return fmt.Errorf("speak with the client: %w", err)

@@ -467,7 +467,7 @@ func TestEndOfContext(t *testing.T) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, inR, outW, "test") }()
+	go func() { served <- Serve(ctx, inR, outW, "test", 1) }()
 	cancel()
 	if err := await(t, "the end", served); err != nil {
 		t.Errorf("Serve: %v", err)

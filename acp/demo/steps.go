@@ -193,7 +193,7 @@ func runCommand(ctx context.Context, t *turn) error {
 		t.finish(id, v1.ToolFailed, "")
 		return t.say(ctx, "All right, I run nothing.\n\n")
 	}
-	output, err := t.runInTerminal(ctx, id)
+	output, err := t.voice().run(ctx, t, id)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -212,46 +212,6 @@ func runCommand(ctx context.Context, t *turn) error {
 		RawOutput: raw(map[string]string{"output": output, "exit": t.exit}),
 	})
 	return nil
-}
-
-// runInTerminal runs the turn's command and returns its output. Whatever happens, the terminal is
-// released; with ctx ended, the command is killed before.
-func (t *turn) runInTerminal(ctx context.Context, id v1.ToolCallID) (output string, err error) {
-	var created v1.CreateTerminalResponse
-	// Not given up halfway: what has been created must be released.
-	err = t.call(context.WithoutCancel(ctx), v1.MethodTerminalCreate, v1.CreateTerminalRequest{
-		SessionID: t.session.id, Command: "sh", Args: []string{"-c", t.command}, CWD: t.session.cwd,
-		OutputByteLimit: acp.Set[uint64](outputLimit),
-	}, &created)
-	if err != nil {
-		return "", fmt.Errorf("run the command: %w", err)
-	}
-	terminal := v1.WaitForTerminalExitRequest{SessionID: t.session.id, TerminalID: created.TerminalID}
-	defer func() {
-		if ctx.Err() != nil {
-			t.tell(v1.MethodTerminalKill, v1.KillTerminalRequest(terminal))
-		}
-		t.tell(v1.MethodTerminalRelease, v1.ReleaseTerminalRequest(terminal))
-	}()
-	t.send(&v1.ToolCallUpdate{
-		ToolCallID: id, Status: acp.Set(v1.ToolInProgress),
-		Content: acp.Set([]v1.ToolCallContent{&v1.Terminal{TerminalID: created.TerminalID}}),
-	})
-	var exit v1.WaitForTerminalExitResponse
-	if err := t.call(ctx, v1.MethodTerminalWaitForExit, terminal, &exit); err != nil {
-		return "", fmt.Errorf("wait for the command: %w", err)
-	}
-	t.exit = "no code"
-	if signal, ok := exit.Signal.Get(); ok {
-		t.exit = "signal " + signal
-	} else if code, ok := exit.ExitCode.Get(); ok {
-		t.exit = fmt.Sprintf("code %d", code)
-	}
-	var shown v1.TerminalOutputResponse
-	if err := t.call(ctx, v1.MethodTerminalOutput, v1.TerminalOutputRequest(terminal), &shown); err != nil {
-		return "", fmt.Errorf("read the command's output: %w", err)
-	}
-	return shown.Output, nil
 }
 
 const outputLimit = 64 << 10 // bytes

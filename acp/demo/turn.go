@@ -42,34 +42,22 @@ const (
 // errCancelled ends a turn whose permission request was cancelled: the user means the turn.
 var errCancelled = errors.New("cancelled by the user")
 
-// prompt starts a turn; the goroutine that runs it answers the request.
-func (a *agent) prompt(r *acp.Request) {
-	var p v1.PromptRequest
-	if err := acp.Decode(r.Params, &p); err != nil {
-		r.ReplyError(invalid("%s: %v", r.Method, err))
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.sessions[p.SessionID]
-	switch {
-	case s == nil:
-		r.ReplyError(noSession(p.SessionID))
-	case s.cancel != nil:
-		r.ReplyError(&acp.Error{Code: acp.CodeInvalidRequest, Message: "a turn is running in this session"})
-	case a.stopped:
-		r.ReplyError(acp.ErrClosed)
-	default:
-		s.cancel = cancel
-		t := &turn{agent: a, session: s, client: a.client, stop: v1.StopEndTurn}
-		a.turns.Go(func() {
-			defer cancel()
-			t.run(ctx, r, p.Prompt)
-		})
-		return
-	}
-	cancel()
+// start begins a turn in a session that has none; it is cancelled when ctx ends. The agent's mu is held.
+func (a *agent) start(ctx context.Context, r *acp.Request, s *session, prompt []v1.ContentBlock) {
+	ctx, cancel := context.WithCancel(ctx)
+	s.cancel = cancel
+	t := &turn{agent: a, session: s, client: a.client, stop: v1.StopEndTurn}
+	a.turns.Go(func() {
+		defer cancel()
+		t.run(ctx, r, prompt)
+	})
+}
+
+// voice is that of the turn's client.
+func (t *turn) voice() voice {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.agent.voice
 }
 
 // run plays the script that the prompt chooses, and answers the prompt.
@@ -89,16 +77,14 @@ func (t *turn) run(ctx context.Context, r *acp.Request, prompt []v1.ContentBlock
 	t.session.last = strings.Join(append([]string{"`" + name + "`"}, t.outcomes()...), "; ")
 	t.update(t.session, usageOf(t.session))
 
-	t.mu.Lock()
-	t.session.cancel = nil // before the answer: the client may send the next prompt upon it
-	t.mu.Unlock()
+	voice := t.voice()
 	switch {
 	case ctx.Err() != nil || errors.Is(err, errCancelled):
-		r.Reply(&v1.PromptResponse{StopReason: v1.StopCancelled})
+		voice.ended(r, t.session, v1.StopCancelled, nil)
 	case err != nil:
-		r.ReplyError(err)
+		voice.ended(r, t.session, "", err)
 	default:
-		r.Reply(&v1.PromptResponse{StopReason: t.stop})
+		voice.ended(r, t.session, t.stop, nil)
 	}
 }
 
@@ -236,13 +222,9 @@ func (t *turn) ask(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUpdate
 		request.Options = append(request.Options,
 			v1.PermissionOption{OptionID: v1.PermissionOptionID(o.kind), Name: o.name, Kind: o.kind})
 	}
-	var response v1.RequestPermissionResponse
-	if err := t.call(ctx, v1.MethodSessionRequestPermission, request, &response); err != nil {
+	chosen, err := t.voice().permission(ctx, t, request)
+	if err != nil {
 		return "", fmt.Errorf("ask for permission: %w", err)
 	}
-	selected, ok := response.Outcome.(*v1.SelectedPermissionOutcome)
-	if !ok {
-		return "", errCancelled
-	}
-	return v1.PermissionOptionKind(selected.OptionID), nil
+	return v1.PermissionOptionKind(chosen), nil
 }

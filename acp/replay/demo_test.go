@@ -99,7 +99,7 @@ func TestReplayOfTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := converse(t, func(stdin io.Reader, stdout io.WriteCloser) error {
-		return demo.Serve(t.Context(), stdin, stdout, "test")
+		return demo.Serve(t.Context(), stdin, stdout, "test", 1)
 	}, first, traffic)
 	if err := stop(); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@
 package session
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -190,6 +191,7 @@ type Conversation struct {
 	turn       int         // how many turns have begun
 	turnCalls  []*ToolCall // of which something was said in this turn
 	echo       echo
+	repeated   map[string]bool // messages that repeat a prompt
 	changed    map[int]struct{}
 	touched    []*ToolCall
 	cancelled  bool
@@ -205,6 +207,7 @@ func NewConversation(now func() time.Time) *Conversation {
 		compacts: map[string]int{},
 		changed:  map[int]struct{}{},
 		plans:    map[string]int{},
+		repeated: map[string]bool{},
 	}
 }
 
@@ -289,7 +292,7 @@ func (c *Conversation) Apply(u Update) {
 		e := c.Entries[at].(*Compaction)
 		e.Summary = append(e.Summary, u.Content)
 	case UnknownUpdate:
-		kind := u.Type
+		kind := cmp.Or(oneLine(u.Type), "unnamed update")
 		if u.Reason != "" {
 			kind += ": " + u.Reason
 		}
@@ -346,6 +349,9 @@ func (c *Conversation) closeMessage() {
 
 func (c *Conversation) applyChunk(u MessageChunk) {
 	if u.Role == RoleUser {
+		if c.echo.awaited {
+			c.repeated[u.MessageID] = true
+		}
 		u.Content = c.echo.without(u.Content)
 	} else {
 		c.echo = echo{}
@@ -367,12 +373,18 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 	c.changed[at] = struct{}{}
 }
 
-// patchMessage replaces a message, but for the prompt, which stands as the user
-// has written it.
+// patchMessage replaces a message, or begins one, but for the prompt, which
+// stands as the user has written it.
 func (c *Conversation) patchMessage(u MessagePatch) {
-	at, known := c.messages[messageKey(u.Role, u.MessageID)]
-	if !known {
+	key := messageKey(u.Role, u.MessageID)
+	at, known := c.messages[key]
+	switch {
+	case known:
+	case u.Role == RoleUser && (c.echo.awaited || c.repeated[u.MessageID]):
 		return
+	default:
+		at = c.add(&Message{ID: u.MessageID, Role: u.Role, Started: c.now()})
+		c.messages[key] = at
 	}
 	m, next := c.Entries[at].(*Message), Message{}
 	for _, b := range u.Content {
@@ -406,6 +418,9 @@ func (m *Message) append(b Content) {
 	t, ok := b.(Text)
 	if !ok {
 		m.Parts = append(m.Parts, Part{Content: b})
+		return
+	}
+	if t.Text == "" {
 		return
 	}
 	if n := len(m.Parts); n > 0 && m.Parts[n-1].Content == nil {
@@ -636,6 +651,7 @@ func (c *Conversation) startSession(options []Option) {
 	clear(c.children)
 	clear(c.compacts)
 	clear(c.plans)
+	clear(c.repeated)
 	c.Options = options
 }
 

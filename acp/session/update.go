@@ -20,7 +20,7 @@ type MessageChunk struct {
 	Content   Content
 }
 
-// MessagePatch replaces all of a message that was told before.
+// MessagePatch replaces all of a message, and creates it when the id is new.
 type MessagePatch struct {
 	MessageID string
 	Role      Role

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -254,7 +255,7 @@ func (a *V1) sessionUpdate(params json.RawMessage) {
 	var n v1.SessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
-			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
+			a.client.Update(id, UnknownUpdate{Type: "malformed " + cmp.Or(kind, "update"), Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
 		}
 		return
 	}

@@ -569,7 +569,7 @@ func TestUpdates(t *testing.T) {
 			`{"sessionUpdate":"tool_call_update","title":"t"}`,
 			UnknownUpdate{Type: "malformed tool_call_update", Reason: "update.toolCallId: required but missing"},
 		},
-		"an update that is no object": {`7`, UnknownUpdate{Type: "malformed ", Reason: "update: expected an object, got a number"}},
+		"an update that is no object": {`7`, UnknownUpdate{Type: "malformed update", Reason: "update: expected an object, got a number"}},
 		"plan": {
 			`{"sessionUpdate":"plan","entries":[{"content":"a","priority":"high","status":"pending"},{"content":"no status"},{"content":"b","priority":"huge","status":"done"}]}`,
 			PlanUpdate{Entries: []PlanEntry{{"a", "high", "pending"}, {"b", "huge", "done"}}},

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -111,7 +112,7 @@ func (a *V2) sessionUpdate(params json.RawMessage) {
 	var n v2.UpdateSessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
-			a.client.Update(id, UnknownUpdate{Type: "malformed " + kind, Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
+			a.client.Update(id, UnknownUpdate{Type: "malformed " + cmp.Or(kind, "update"), Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
 		}
 		return
 	}

@@ -94,8 +94,11 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 }
 
 func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
-	a.told(id, role, c.MessageID)
-	return []Update{MessageChunk{MessageID: string(c.MessageID), Role: role, Content: blockV2(c.Content)}}
+	content := blockV2(c.Content)
+	if !a.told(id, role, c.MessageID) && content == Content(Text{}) {
+		return []Update{MessagePatch{MessageID: string(c.MessageID), Role: role}} // it begins here all the same
+	}
+	return []Update{MessageChunk{MessageID: string(c.MessageID), Role: role, Content: content}}
 }
 
 // told notes a message, and reports whether it was known before. One of the user's that begins is what comes of a
@@ -114,13 +117,13 @@ func (a *V2) told(id v2.SessionID, role Role, message v2.MessageID) (known bool)
 	return known
 }
 
-// message makes a message, or replaces one.
+// message makes a message, which may have no words yet, or replaces one.
 func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
-	if m.Content.IsZero() {
-		return nil
-	}
 	blocks := blocksV2(m.Content.Or(nil))
-	if a.told(id, role, m.MessageID) {
+	switch known := a.told(id, role, m.MessageID); {
+	case known && m.Content.IsZero():
+		return nil
+	case known || !slices.ContainsFunc(blocks, func(b Content) bool { return b != Content(Text{}) }):
 		return []Update{MessagePatch{MessageID: string(m.MessageID), Role: role, Content: blocks}}
 	}
 	updates := make([]Update, len(blocks))

@@ -85,8 +85,8 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	taken := t != nil && t.taken
 	a.mu.Unlock()
 
-	if u.Background != nil {
-		a.client.Update(string(id), background(u.Background))
+	if list, told := u.Background.Get(); told {
+		a.client.Update(string(id), background(list))
 	}
 	switch {
 	case begins:

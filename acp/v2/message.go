@@ -73,12 +73,13 @@ func (m AgentThought) MarshalJSON() ([]byte, error) {
 
 // StateUpdate says what a session does. See "Prompt Lifecycle".
 type StateUpdate struct {
-	State      string          `json:"state" wire:"required"`                   // see [StateRunning]; others may come
-	StopReason string          `json:"stopReason,omitzero" wire:"lenient"`      // of idle
-	Error      *acp.Error      `json:"error,omitzero" wire:"lenient"`           // of the stop reason "error"
-	Background []Background    `json:"background,omitzero" wire:"lenient,skip"` // what goes on beside it
-	Usage      *Usage          `json:"usage,omitzero" wire:"lenient"`           // of idle; not in the schema
-	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	State      string     `json:"state" wire:"required"`              // see [StateRunning]; others may come
+	StopReason string     `json:"stopReason,omitzero" wire:"lenient"` // of idle
+	Error      *acp.Error `json:"error,omitzero" wire:"lenient"`      // of the stop reason "error"
+	// Background is all that goes on beside it. Omitted and null are that the agent does not say.
+	Background acp.Opt[[]Background] `json:"background,omitzero" wire:"lenient,skip"`
+	Usage      *Usage                `json:"usage,omitzero" wire:"lenient"` // of idle; not in the schema
+	Meta       json.RawMessage       `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the update with its kind.

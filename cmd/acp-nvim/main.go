@@ -29,7 +29,7 @@ import (
 // version is set by the build.
 var version = "dev"
 
-const usage = `usage: acp-nvim host | demo-agent [--protocol 1] | mcp | replay FILE | version
+const usage = `usage: acp-nvim host | demo-agent [--protocol 1|2] | mcp | replay FILE | version
 The plugin starts the host by itself; see :help acp.
 `
 
@@ -110,14 +110,14 @@ func openLog(path string) (*os.File, error) {
 
 func runDemo(ctx context.Context, args []string, stdout *os.File) error {
 	flags := flag.NewFlagSet("demo-agent", flag.ContinueOnError)
-	protocol := flags.Int("protocol", 1, "the version of the protocol to speak")
+	protocol := flags.Int("protocol", 1, "the newest version of the protocol to speak, 1 or 2")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *protocol != 1 {
-		return fmt.Errorf("the demo agent does not speak version %d of the protocol yet", *protocol)
+	if *protocol != 1 && *protocol != 2 {
+		return fmt.Errorf("the demo agent speaks versions 1 and 2 of the protocol, not %d", *protocol)
 	}
-	return demo.Serve(ctx, os.Stdin, stdout, version)
+	return demo.Serve(ctx, os.Stdin, stdout, version, *protocol)
 }
 
 func runReplay(ctx context.Context, args []string, stdout *os.File) error {

@@ -101,6 +101,9 @@ func (r *Replay) Take(u session.Update) []session.Update {
 		r.turn = append(r.turn, u)
 		return before
 	}
+	if patch, ok := u.(session.MessagePatch); ok && patch.Role == session.RoleUser && len(patch.Content) == 0 && !r.shows {
+		return nil // a prompt begins without words, or has none any more
+	}
 	if r.asking {
 		if show := r.decide(); r.shows {
 			return append(show, u)

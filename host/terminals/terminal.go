@@ -25,6 +25,7 @@ type Terminal struct {
 	mu       sync.Mutex            // guards the fields below
 	exit     *session.TerminalExit // as the agent reported it
 	stopped  bool                  // the turn was cancelled: the end may never be reported
+	behind   bool                  // it goes on beside the session's turns, whatever becomes of its call
 	released bool                  // by the agent, or the agent is gone
 }
 
@@ -53,7 +54,24 @@ func (t *Terminal) running() bool {
 	_, ended := t.ended()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !ended && (t.own != nil || !t.stopped && !t.released)
+	return !ended && (t.own != nil || !t.released && (t.behind || !t.stopped))
+}
+
+// goesOn says whether the command goes on beside the session's turns, and reports whether that is new.
+func (t *Terminal) goesOn(behind bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.behind
+	t.behind = behind
+	return was != behind
+}
+
+// isBehind reports whether the command goes on beside the session's turns.
+func (t *Terminal) isBehind() bool {
+	running := t.running()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return running && t.behind
 }
 
 // stop has a terminal of the agent's count as ended, and reports whether it was running.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -109,6 +110,7 @@ func (s *Set) Screenful(id string, n int) (transcript.Screenful, bool) {
 	if exit, ended := t.ended(); ended && !exit.Succeeded() {
 		screen.State = exit.String()
 	}
+	screen.Behind = t.isBehind()
 	return screen, true
 }
 
@@ -215,6 +217,15 @@ func (s *Set) Observe(call *session.ToolCall) {
 			s.stop(t)
 		}
 	}
+}
+
+// Behind takes all terminals that go on beside the session's turns, by id.
+func (s *Set) Behind(ids []string) {
+	s.each(func(t *Terminal) {
+		if t.own == nil && t.goesOn(slices.Contains(ids, t.id)) {
+			s.changed(t, true)
+		}
+	})
 }
 
 // Stop is for the end of a turn that was cancelled or has failed: a terminal of the agent's counts as ended until more

@@ -77,11 +77,26 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 		t.Errorf("a shows %+v", screen)
 	}
 
+	// What goes on in the background outlives its call and its turn.
+	s.Update(session.TerminalPatch{ID: "d"})
+	told()
+	s.Observe(&session.ToolCall{Status: session.StatusCompleted, Content: []session.ToolCallContent{session.TerminalRef{TerminalID: "d"}}})
+	expect("4 d  false")
+	s.Behind([]string{"d"})
+	expect("4 d  true")
+	s.Stop()
+	told()
+	if screen, _ := s.Screenful("d", 1); !screen.Behind || screen.State != "" {
+		t.Errorf("d shows %+v", screen)
+	}
+	s.Behind(nil)
+	expect("4 d  false")
+
 	if _, err := s.Get("a"); err == nil {
 		t.Error("the agent may kill what it runs itself through this client")
 	}
 	s.Release()
 	told()
 	s.Update(session.TerminalPatch{ID: "a"})
-	expect("4 a  true") // another agent
+	expect("5 a  true") // another agent
 }

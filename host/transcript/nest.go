@@ -144,7 +144,7 @@ func (t *Transcript) endOf(b *block) int {
 // setGap tells the first block from an index on whether it stands apart from
 // what is before it.
 func (t *Transcript) setGap(i int) {
-	for i < len(t.blocks) && t.blocks[i].entry == nil {
+	for i < len(t.blocks) && silent(t.blocks[i].entry) {
 		i++
 	}
 	if i == len(t.blocks) {
@@ -153,7 +153,7 @@ func (t *Transcript) setGap(i int) {
 	b := t.blocks[i]
 	gap := b.index > 0
 	if compact(b.entry) {
-		for i--; i >= 0 && t.blocks[i].entry == nil; {
+		for i--; i >= 0 && silent(t.blocks[i].entry); {
 			i--
 		}
 		gap = i >= 0 && !compact(t.blocks[i].entry)

@@ -80,6 +80,9 @@ func (t *Transcript) renderPrompt(b *block, m *session.Message) []styled.Line {
 }
 
 func (t *Transcript) renderThought(b *block, m *session.Message) []styled.Line {
+	if silent(m) {
+		return nil
+	}
 	end, label := m.Ended, "Thought for "
 	if end.IsZero() {
 		end, label = t.config.Now(), "Thinking … "

@@ -111,7 +111,10 @@ func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 	}
 	for _, item := range c.Shows() {
 		if ref, ok := item.(session.TerminalRef); ok && c.Kind == session.KindExecute {
-			if screen, ok := t.config.Terminal(ref.TerminalID, 0); ok && screen.State != "" {
+			switch screen, _ := t.config.Terminal(ref.TerminalID, 0); {
+			case screen.Behind:
+				return session.StatusInProgress
+			case screen.State != "":
 				return session.StatusFailed
 			}
 		}
@@ -581,6 +584,9 @@ func (t *Transcript) terminalBody(b *block, id string) []styled.Line {
 		lines = append(lines, styled.MoreLine(hidden))
 	}
 	lines = append(lines, indented(screen.Lines)...)
+	if screen.Behind {
+		lines = append(lines, styled.Join(styled.Text("    runs in the background", styled.More)))
+	}
 	if screen.State != "" {
 		lines = append(lines, styled.Join(styled.Text("    "+screen.State, styled.ToolFailed)))
 	}

@@ -42,11 +42,13 @@ type Config struct {
 }
 
 // Screenful is the end of a terminal's output. State is "" while the command
-// runs, else a sentence about its end.
+// runs, else a sentence about its end. Behind says that it goes on beside the
+// session's turns.
 type Screenful struct {
-	Lines []styled.Line
-	Total int
-	State string
+	Lines  []styled.Line
+	Total  int
+	State  string
+	Behind bool
 }
 
 // Transcript is the chat of one conversation. One goroutine owns it.
@@ -108,8 +110,16 @@ func (t *Transcript) Sync() {
 	}
 	t.nest(changed)
 	for _, i := range changed {
-		t.touch(t.entries[i])
-		t.noteTerminals(t.entries[i])
+		b := t.entries[i]
+		t.touch(b)
+		t.noteTerminals(b)
+		switch b.entry.(type) {
+		case *session.Message, *session.Plan:
+			if b.at != loose { // it may have its first words, or none any more
+				t.setGap(b.at)
+				t.setGap(b.at + 1)
+			}
+		}
 	}
 	t.placeWaiting()
 }
@@ -231,6 +241,20 @@ func (t *Transcript) touch(b *block) {
 	if b.at != loose {
 		t.page.Touch(b.at)
 	}
+}
+
+// silent reports whether there is nothing to show of an entry: nil is of one
+// that stands elsewhere now.
+func silent(e session.Entry) bool {
+	switch e := e.(type) {
+	case nil:
+		return true
+	case *session.Message:
+		return len(e.Parts) == 0
+	case *session.Plan:
+		return len(e.Entries) == 0
+	}
+	return false
 }
 
 // compact reports whether an entry stands close to its neighbours.

@@ -295,6 +295,21 @@ func (p *Puppet) Expect(method string) Message {
 	return m
 }
 
+// ExpectLater is Expect that passes over what comes before.
+func (p *Puppet) ExpectLater(method string) Message {
+	p.T.Helper()
+	return p.await("the client's "+method, func() (Message, bool) {
+		for len(p.heard) > 0 {
+			m := p.heard[0]
+			p.heard = p.heard[1:]
+			if m.Method == method {
+				return m, true
+			}
+		}
+		return Message{}, false
+	})
+}
+
 // Silent fails the test when the client has sent what the test has not expected.
 func (p *Puppet) Silent() {
 	p.T.Helper()
@@ -352,7 +367,7 @@ func (p *Puppet) Refuse(m Message, code int, text string, data any) {
 }
 
 // Call sends a request of the agent's; Answer waits for what the client makes of it.
-func (p *Puppet) Call(method string, params obj) (id int) {
+func (p *Puppet) Call(method string, params any) (id int) {
 	p.T.Helper()
 	id, line := p.Request(method, params)
 	p.Write(line)
@@ -360,7 +375,7 @@ func (p *Puppet) Call(method string, params obj) (id int) {
 }
 
 // Request is the line of a request that has yet to be written.
-func (p *Puppet) Request(method string, params obj) (id int, line string) {
+func (p *Puppet) Request(method string, params any) (id int, line string) {
 	p.T.Helper()
 	p.lastID++
 	p.mu.Lock()
@@ -406,7 +421,7 @@ func (p *Puppet) Answered(id int) bool {
 }
 
 // Notify sends a notification.
-func (p *Puppet) Notify(method string, params obj) {
+func (p *Puppet) Notify(method string, params any) {
 	p.T.Helper()
 	p.send(obj{"method": method, "params": params})
 }

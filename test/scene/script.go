@@ -26,6 +26,21 @@ func (p *Puppet) Initialize(extra obj) {
 	p.Reply(p.Expect("initialize"), answer)
 }
 
+// InitializeV2 is Initialize for an agent that speaks version 2; extra adds to the answer.
+func (p *Puppet) InitializeV2(extra obj) {
+	p.T.Helper()
+	p.Protocol = 2
+	answer := obj{
+		"protocolVersion": 2,
+		"info":            obj{"name": "puppet", "version": "1"},
+		"capabilities":    obj{"session": obj{"delete": obj{}}},
+	}
+	for k, v := range extra {
+		answer[k] = v
+	}
+	p.Reply(p.Expect("initialize"), answer)
+}
+
 // NewSession answers session/new with the n-th session's id.
 func (p *Puppet) NewSession(n int) {
 	p.T.Helper()

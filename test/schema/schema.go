@@ -38,6 +38,7 @@ const (
 // V validates messages of one protocol version.
 type V struct {
 	defs     map[string]Def
+	raw      map[string]any    // the same, whole
 	byMethod map[string]string // "side:method:kind" → definition
 
 	mu       sync.Mutex // guards compiler and compiled
@@ -119,8 +120,11 @@ func load(t testing.TB, version string) *V {
 	if err != nil {
 		t.Fatalf("parse the protocol's schema: %v", err)
 	}
+	raw, _ := document.(map[string]any)
+	defs, _ := raw["$defs"].(map[string]any)
 	v := &V{
 		defs:     root.Defs,
+		raw:      defs,
 		byMethod: make(map[string]string),
 		compiler: jsonschema.NewCompiler(),
 		compiled: make(map[string]*jsonschema.Schema),

@@ -1,6 +1,8 @@
 package schema_test
 
 import (
+	"encoding/json"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/schema"
@@ -38,5 +40,35 @@ func TestCheck(t *testing.T) {
 	}
 	if err := v.CheckError([]byte(`{"code":-32601}`)); err == nil {
 		t.Error("an error without a message is valid")
+	}
+}
+
+// All messages of the schema can be made from it, and damaged.
+func TestGenerated(t *testing.T) {
+	for version, v := range map[string]*schema.V{"v1": schema.Validator(t), "v2": schema.ValidatorV2(t)} {
+		g := &schema.Generator{V: v, Rand: rand.New(rand.NewPCG(1, 1))}
+		invalid := 0
+		for _, side := range []schema.Side{schema.Agent, schema.Client} {
+			for _, kind := range []string{schema.Request, schema.Notification, schema.Response} {
+				for _, method := range v.Methods(kind, side) {
+					for range 20 {
+						made, ok := g.Message(method, kind, side)
+						if !ok {
+							t.Fatalf("%s: no %s of %s is made", version, kind, method)
+						}
+						raw, err := json.Marshal(g.Damaged(made))
+						if err != nil {
+							t.Fatal(err)
+						}
+						if v.Check(method, kind, side, raw) != nil {
+							invalid++
+						}
+					}
+				}
+			}
+		}
+		if invalid < 100 {
+			t.Errorf("%s: only %d of the damaged messages are invalid", version, invalid)
+		}
 	}
 }

@@ -20,7 +20,7 @@ function pick_agent(name)
     if not argv then
       return nil, err
     end
-    local command = vim.list_extend(vim.deepcopy(argv), { 'demo-agent' })
+    local command = vim.list_extend(vim.deepcopy(argv), { 'demo-agent', '--protocol', '2' })
     return { name = 'demo', title = 'Demo', command = command, install = 'Run :Acp build' }
   end
   if name then

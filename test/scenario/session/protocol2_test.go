@@ -118,6 +118,41 @@ func TestOwnWorkInProtocol2(t *testing.T) {
 	})
 }
 
+// A command that goes on in the background is shown as running when its call and its turn have ended, and can be
+// cancelled where the agent says so.
+func TestBackgroundCommandInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		s.OK(`require('acp').prompt('go')`)
+		asked(p, "go")
+		p.Update("terminal_update", obj{"terminalId": "t", "command": "sleep 100"})
+		p.Update("tool_call_update", obj{
+			"toolCallId": "c", "title": "sleep 100", "kind": "execute", "status": "completed",
+			"content": []obj{{"type": "terminal", "terminalId": "t"}},
+		})
+		p.Update("terminal_update", obj{"terminalId": "t", "capabilities": obj{"cancel": obj{}}})
+		background := []obj{{"type": "terminal", "terminalId": "t"}}
+		state(p, "idle", obj{"stopReason": "end_turn", "background": background})
+		s.AwaitTurnEnd("end_turn")
+		s.AwaitChat("runs in the background")
+		if chat := s.Chat(); strings.Contains(chat, "✗") || strings.Contains(chat, "✓") {
+			t.Errorf("it looks as if it had ended:\n%s", chat)
+		}
+		s.AwaitState("idle")
+		s.AwaitLua(`require('acp').terminals()[1].running`)
+		s.ToBlock("sleep 100")
+		s.Keys("g<C-c>")
+		p.Reply(p.Expect("terminal/cancel"), obj{})
+		p.Update("terminal_update", obj{"terminalId": "t", "exitStatus": obj{"signal": "SIGTERM"}, "capabilities": nil})
+		state(p, "idle", obj{"background": []obj{}})
+		s.AwaitChat("killed by SIGTERM")
+		s.AwaitLua(`not require('acp').terminals()[1].running`)
+		if n := s.CountEvents("AcpTurnEnd"); n != 1 {
+			t.Errorf("%d turns have ended", n)
+		}
+	})
+}
+
 // A cancelled turn ends when the agent says so.
 func TestCancelInProtocol2(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {

@@ -1,0 +1,288 @@
+package demo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/test/schema"
+)
+
+// clientV2 is the other side of a connection in version 2. It checks all that the agent sends against the schema, and
+// answers each request for permission with the option of a kind.
+type clientV2 struct {
+	t        *testing.T
+	official *schema.V
+	conn     *acp.Conn
+	session  v2.SessionID
+	answer   string
+	updates  chan v2.SessionUpdate
+	asked    chan v2.RequestPermissionRequest
+}
+
+func connectV2(t *testing.T, dir string) *clientV2 {
+	t.Helper()
+	t.Setenv("ACP_DEMO_DELAY_MS", "0")
+	c := &clientV2{
+		t: t, official: schema.ValidatorV2(t), answer: "allow_once",
+		updates: make(chan v2.SessionUpdate, 10_000), asked: make(chan v2.RequestPermissionRequest, 100),
+	}
+	agentIn, toAgent := io.Pipe()
+	fromAgent, agentOut := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- Serve(t.Context(), agentIn, agentOut, "1.2.3", 2) }()
+	c.conn = acp.NewConn(fromAgent, toAgent, c)
+	t.Cleanup(func() {
+		c.conn.Close()
+		<-c.conn.Done()
+		fromAgent.Close()
+		<-served
+	})
+	info := c.must("initialize", `{"protocolVersion":2,"info":{"name":"x","version":"0"}}`)
+	if !strings.Contains(string(info), `"protocolVersion":2`) {
+		t.Fatalf("it is %s", info)
+	}
+	raw := c.must("session/new", fmt.Sprintf(`{"cwd":%q}`, dir))
+	var opened v2.NewSessionResponse
+	if err := acp.Decode(raw, &opened); err != nil || len(opened.AvailableCommands) == 0 || len(opened.ConfigOptions) == 0 {
+		t.Fatalf("opened %s, %v", raw, err)
+	}
+	c.session = opened.SessionID
+	return c
+}
+
+// call makes a request, whose answer comes later.
+func (c *clientV2) call(method, params string) <-chan error {
+	c.t.Helper()
+	done := make(chan error, 1)
+	c.conn.Call(method, json.RawMessage(params), func(raw json.RawMessage, err error) {
+		if err == nil {
+			err = c.official.Check(method, schema.Response, schema.Agent, raw)
+		}
+		done <- err
+	})
+	return done
+}
+
+func (c *clientV2) must(method, params string) json.RawMessage {
+	c.t.Helper()
+	type answer struct {
+		raw json.RawMessage
+		err error
+	}
+	done := make(chan answer, 1)
+	c.conn.Call(method, json.RawMessage(params), func(raw json.RawMessage, err error) {
+		if err == nil {
+			err = c.official.Check(method, schema.Response, schema.Agent, raw)
+		}
+		done <- answer{raw, err}
+	})
+	a := await(c.t, method, done)
+	if a.err != nil {
+		c.t.Fatalf("%s: %v", method, a.err)
+	}
+	return a.raw
+}
+
+func (c *clientV2) prompt(text string) <-chan error {
+	return c.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, c.session, text))
+}
+
+// story is what is told until the session is idle, in words.
+func (c *clientV2) story() (words []string, end *v2.StateUpdate) {
+	c.t.Helper()
+	for {
+		switch u := await(c.t, "the end of the turn", c.updates).(type) {
+		case *v2.StateUpdate:
+			words = append(words, u.State)
+			if u.State == v2.StateIdle {
+				return words, u
+			}
+		case *v2.AgentMessageChunk:
+			if t, ok := u.Content.(*v2.TextContent); ok {
+				words = append(words, t.Text)
+			}
+		case *v2.UserMessage:
+			words = append(words, "user")
+		case *v2.TerminalOutputChunk:
+			words = append(words, string(u.Data))
+		case *v2.TerminalUpdate:
+			if exit, ok := u.ExitStatus.Get(); ok {
+				words = append(words, fmt.Sprint("exit ", exit.ExitCode.Or(-1)))
+			}
+		case *v2.ToolCallUpdate:
+			words = append(words, string(u.Status.Or("")))
+		}
+	}
+}
+
+func (c *clientV2) HandleNotification(method string, params json.RawMessage) {
+	if !strings.Contains(string(params), "_demo/weather") {
+		if err := c.official.Check(method, schema.Notification, schema.Client, params); err != nil {
+			c.t.Errorf("%s: %v", params, err)
+		}
+	}
+	var n v2.UpdateSessionNotification
+	if err := acp.Decode(params, &n); err != nil {
+		c.t.Error(err)
+	}
+	c.updates <- n.Update
+}
+
+func (c *clientV2) HandleRequest(r *acp.Request) {
+	if err := c.official.Check(r.Method, schema.Request, schema.Client, r.Params); err != nil {
+		c.t.Errorf("%s: %v", r.Params, err)
+	}
+	var p v2.RequestPermissionRequest
+	if err := acp.Decode(r.Params, &p); err != nil {
+		c.t.Error(err)
+	}
+	c.asked <- p
+	outcome := v2.RequestPermissionOutcome(&v2.SelectedPermissionOutcome{OptionID: v2.PermissionOptionID(c.answer)})
+	if c.answer == "" {
+		outcome = &v2.CancelledPermissionOutcome{}
+	}
+	r.Reply(v2.RequestPermissionResponse{Outcome: outcome})
+}
+
+// The tour is that of version 1, by the means of version 2: the disk, and terminals of the agent's.
+func TestTourInV2(t *testing.T) {
+	dir, readme := project(t)
+	c := connectV2(t, dir)
+	if err := await(t, "the answer", c.prompt("Show me")); err != nil {
+		t.Fatal(err)
+	}
+	words, end := c.story()
+	all := strings.Join(words, "")
+	contains(t, all, "a script without a model", "### Summary", "- I changed `README.md`", "- The command ended with code 0", "ok\n", "exit 0")
+	if words[0] != "user" || words[1] != "running" || end.StopReason != "end_turn" {
+		t.Errorf("it begins with %q and ends with %+v", words[:2], end)
+	}
+	if text, _ := os.ReadFile(readme); !strings.Contains(string(text), note) {
+		t.Errorf("the file is %q", text)
+	}
+	edit := await(t, "the question", c.asked)
+	content, _ := edit.Subject.(*v2.ToolCallPermissionSubject).ToolCall.Content.Get()
+	d, _ := content[0].(*v2.Diff)
+	if d == nil || d.Patch == nil || !strings.Contains(d.Patch.Text, "+> "+note) {
+		t.Errorf("it asked to edit %+v", d)
+	}
+}
+
+// What a turn needs is refused where the user does not answer, and the turn goes on.
+func TestNoAnswerInV2(t *testing.T) {
+	dir, _ := project(t)
+	c := connectV2(t, dir)
+	c.answer = ""
+	await(t, "the answer", c.prompt("/edit README.md"))
+	words, end := c.story()
+	if all := strings.Join(words, ""); !strings.Contains(all, "stays as it is") || end.StopReason != "end_turn" {
+		t.Errorf("told %s", all)
+	}
+}
+
+func TestAllCommandsInV2(t *testing.T) {
+	dir, _ := project(t)
+	c := connectV2(t, dir)
+	for _, command := range book() {
+		want := map[string]string{"max": "max_tokens", "refuse": "refusal", "error": "error", "auth": "error"}[command.name]
+		switch command.name {
+		case "crash", "long":
+			continue
+		}
+		if err := await(t, "the answer", c.prompt(command.name)); err != nil {
+			t.Fatalf("%s: %v", command.name, err)
+		}
+		if _, end := c.story(); end.StopReason != want && (want != "" || end.StopReason != "end_turn") {
+			t.Errorf("%s ended with %+v", command.name, end)
+		}
+	}
+	c.must("auth/login", `{"methodId":"demo-login"}`)
+	c.must("session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":"mode","type":"id","value":"auto"}`, c.session))
+	c.must("session/list", `{}`)
+	c.must("session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"replayFrom":{"type":"start"}}`, c.session, dir))
+	if words, _ := c.story(); !strings.Contains(strings.Join(words, ""), "It is all a script") && words[0] != "user" {
+		t.Errorf("told again is %.200q", words)
+	}
+	c.must("session/close", fmt.Sprintf(`{"sessionId":%q}`, c.session))
+	c.must("auth/logout", `{}`)
+}
+
+// A second prompt is held until the first is over, or given back by a cancel.
+func TestHeldPromptsInV2(t *testing.T) {
+	c := connectV2(t, t.TempDir())
+	await(t, "the answer", c.prompt("long"))
+	second := c.prompt("help")
+	c.must("session/list", `{}`) // it has come
+	select {
+	case err := <-second:
+		t.Fatalf("the second was answered: %v", err)
+	default:
+	}
+	if err := c.conn.Notify("session/cancel", json.RawMessage(fmt.Sprintf(`{"sessionId":%q}`, c.session))); err != nil {
+		t.Fatal(err)
+	}
+	var e *acp.Error
+	if err := await(t, "the second", second); !errors.As(err, &e) || e.Code != acp.CodeRequestCancelled {
+		t.Errorf("the second was answered %v", err)
+	}
+	if _, end := c.story(); end.StopReason != "cancelled" {
+		t.Errorf("the first ended with %+v", end)
+	}
+	await(t, "the answer", c.prompt("think"))
+	second = c.prompt("help")
+	if _, end := c.story(); end.StopReason != "end_turn" {
+		t.Errorf("it ended with %+v", end)
+	}
+	if err := await(t, "the second", second); err != nil {
+		t.Error(err)
+	}
+	if words, _ := c.story(); !strings.Contains(strings.Join(words, ""), "the words I know") {
+		t.Errorf("told %q", words)
+	}
+}
+
+// A client that asks for version 1 is spoken with in that.
+func TestOlderClient(t *testing.T) {
+	c := connectV2(t, t.TempDir())
+	c.official = schema.Validator(t)
+	raw := c.must("initialize", `{"protocolVersion":1}`)
+	if !strings.Contains(string(raw), `"protocolVersion":1`) {
+		t.Errorf("it answers %s", raw)
+	}
+	c.must("session/new", `{"cwd":"/","mcpServers":[]}`)
+}
+
+// Git takes the patches, and makes of the old text the new one.
+func TestGitPatch(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	for i, c := range [][2]string{
+		{"", "one\n"}, {"one\n", ""}, {"a\nb\nc\nd\ne\nf\ng\nh\n", "a\nb\nc\nd\nE\nf\ng\nh\n"}, {"a", "b"}, {"a\n", "a\nb"}, {"a\nb", "a\n"},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "f")
+		if err := os.WriteFile(path, []byte(c[0]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		apply := exec.Command("git", "apply", "--unsafe-paths", "-p1", "-")
+		apply.Dir, apply.Stdin = dir, strings.NewReader(gitPatch("/f", c[0], c[1], true))
+		apply.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		if out, err := apply.CombinedOutput(); err != nil {
+			t.Errorf("%d: %v: %s\n%s", i, err, out, gitPatch("/f", c[0], c[1], true))
+			continue
+		}
+		if got, _ := os.ReadFile(path); string(got) != c[1] {
+			t.Errorf("%d: %q became %q, not %q", i, c[0], got, c[1])
+		}
+	}
+}
