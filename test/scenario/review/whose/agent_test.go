@@ -203,8 +203,17 @@ func (r *whoseRound) refusesFirst() {
 	r.Command("Acp diff")
 	r.AwaitLua(`vim.startswith(vim.api.nvim_buf_get_name(0), 'acp://diff')`)
 	r.Keys("g<lt>")
-	r.AwaitRefused(1)
-	r.Keys("ga")
+	nothing := false // to refuse: all of it conflicts with what the user has not saved
+	r.Await("the hunk to be refused", func() bool {
+		nothing = strings.Contains(r.Screen(), "nothing changes")
+		return nothing || r.LuaBool(`#(vim.tbl_get(require('acp.rpc.state').permissions(), 1, 'picks', 1, 'refused') or {}) == 1`)
+	})
+	if nothing {
+		r.did("  of which nothing is left")
+		r.Keys("gr")
+	} else {
+		r.Keys("ga")
+	}
 }
 
 // waits has the user answer a write that waits for them, and gives the answer to the agent.
@@ -419,6 +428,11 @@ func (r *whoseRound) strikes() {
 	r.agent.Initialize(scene.KeepsSessions(true, "resume"))
 	r.agent.Reply(r.agent.Expect("session/resume"), nil)
 	r.AwaitEvent("AcpSessionReady")
+	r.Sync()
+	if r.LuaString(`require('acp').sessions()[1].state`) == "running" { // for what was kept of a request
+		rest, _ := r.agent.Prompted()
+		r.agent.EndTurn(rest)
+	}
 }
 
 // strikesNeovim kills Neovim, and has the next one take the session up.

@@ -83,6 +83,8 @@ func playWhose(t *testing.T, s *scene.Scene, review string) {
 		if len(r.faults) > 0 {
 			found++
 			t.Errorf("%s\n%s\n=> %s\n", r.title(), strings.Join(r.log, "\n"), strings.Join(r.faults, "\n=> "))
+		} else if testing.Verbose() {
+			t.Logf("%s\n%s\n", r.title(), strings.Join(r.log, "\n"))
 		}
 		r.clear()
 		r.over = true
