@@ -226,6 +226,7 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	// Where the file has changed since a question was asked it is asked again, or waits for another answer.
 	again := func() int { return strings.Count(r.Notifications(), "look at the hunks again") }
 	asked, refused := 0, again()
+	rejected := false
 	for {
 		question := 0
 		r.Await("the write to be answered or asked about", func() bool {
@@ -239,10 +240,12 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		asked, refused = question, again()
 		saw, _ = r.texts(name)
 		r.pause()
+		rejected = false
 		switch n := r.IntN(4); {
 		case n < 1:
 			r.did("  user refuses that")
 			r.Respond(1, "reject")
+			rejected = true
 		case n < 2 && first && r.typing == "" && !isBinary(before) && !strings.Contains(content, "\x00"):
 			r.did("  user refuses the first hunk of that")
 			r.refusesFirst()
@@ -262,6 +265,9 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	if asked == 0 && r.allowed != name+content && exists && !slices.Equal(before, after) && !slices.Equal(disk, onDisk) {
 		r.fault("%s was written without a question: %v, was %v", name, after, before)
 	}
+	if rejected {
+		return m
+	}
 	text := linesOf(content)
 	u := r.files[name].refused
 	var gone []string // as the user saw; what they have not saved the agent may not have known
@@ -272,6 +278,9 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		}
 	}
 	u.accepted(less(text, slices.Concat(before, disk)), gone, after, onDisk)
+	if !r.loaded(name) {
+		u.sawGo(less(saw, after))
+	}
 	if f, _ := decode(r.data(name)); len(text) > 0 && f.unfinished != u.form.unfinished {
 		u.acceptedEnd(text[len(text)-1])
 	}
@@ -312,6 +321,7 @@ func (r *whoseRound) disk(name string) string {
 	if data == nil {
 		text := r.linesOf("a", r.IntN(4))
 		r.did("agent makes %s: %v", name, text)
+		r.all(name, (*userFile).overruleAll) // what the buffer has of a file that was gone
 		return fmt.Sprintf("cat %s > %s", r.stage(form{encoding: "utf-8"}.encode(text)), path)
 	}
 	f, lines := decode(data)
@@ -358,6 +368,9 @@ func (r *whoseRound) disk(name string) string {
 	case n < 8 && r.may("removes"):
 		r.did("agent removes %s", name)
 		r.all(name, (*userFile).overruleAll)
+		if r.files[name].left { // which the user may have done with its buffer's new name
+			r.all(name, func(u *userFile) { u.removed(either) })
+		}
 		return "rm " + path
 	case n < 9 && r.may("moves"):
 		to := r.pick(func(string) bool { return true })
