@@ -190,11 +190,15 @@ func (a *attempt) record(got answered) {
 	if a.old != nil {
 		had = *a.old
 	}
+	formBefore := had.form()
+	if was, ok := a.synced.get(a.path); ok && a.found.emptied {
+		formBefore = was.form // as was the text before
+	}
 	a.Written = Written{
 		Path: a.path, Buf: a.buf.Buf, Before: a.before, After: new(a.after), Disk: a.goal.disk, Unsaved: a.buf.Modified,
 		Changed:    a.saves || got.Changed || a.old != nil,
 		Created:    a.goal.disk != nil && (!a.disk.exists() || !had.exists()),
-		FormBefore: had.form(), FormAfter: a.disk.form(),
+		FormBefore: formBefore, FormAfter: a.disk.form(),
 	}
 	if !a.apart && (a.saves || got.Changed || a.buf.Modified) {
 		a.FormAfter = a.formWritten()

@@ -283,9 +283,12 @@ func (f *Files) withoutUnsaved(path string, l live, mine string, data []byte) []
 		return data
 	}
 	text, form := detect(data)
-	saved, _ := merge3(mine, text, synced.text)
-	if saved == text {
+	saved, _ := merge3(Lined(mine), Lined(text), Lined(synced.text)) // a buffer does not show whether the last line ends
+	if saved == Lined(text) {
 		return data
+	}
+	if !ended(text) {
+		saved = strings.TrimSuffix(saved, "\n")
 	}
 	encoded, err := form.encode(saved)
 	if err != nil {

@@ -754,3 +754,26 @@ func TestRestore(t *testing.T) {
 		n.wantMode(path, 0o644)
 	})
 }
+
+// What the disk is to have it gets, line ends and all, beside unsaved text: which does not tell whether the last line
+// ends.
+func TestRestoreOfTheEndOfALine(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		for _, keys := range []string{"", "dd"} {
+			for _, data := range []string{"one\n", "one\r\n", "one"} {
+				for _, had := range []string{"one", "one\n"} {
+					path := n.edit("d.txt", "one\n")
+					w.settle()
+					n.keys("omine<Esc>")
+					n.put("d.txt", had)
+					w.settle()
+					n.keys(keys)
+					n.restore(path, data, 0o644)
+					n.wantDisk("d.txt", data)
+					n.cmd("bwipeout!")
+				}
+			}
+		}
+	})
+}

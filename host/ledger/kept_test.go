@@ -20,6 +20,9 @@ func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
 		"below":            {"a\nb\nc\nd\n", "A\nb\nc\nd\n", "A\nb\nc\nd\ne\n", "[pending kept]"},
 		"of what was so":   {"a\n", "b\n", "c\n", "[pending kept]"},
 		"gone before":      {"a\nb\n", "", "c\n", "[pending kept]"},
+		"below a new one":  {"a\nb\n", "A\na\nb\n", "A\nN\nb\n", "[pending kept]"},
+		"above a new one":  {"a\nb\n", "a\nA\nb\n", "N\nA\nb\n", "[kept pending]"},
+		"between new ones": {"a\nb\n", "A\na\nB\nb\n", "A\nN\nB\nb\n", "[pending kept pending]"},
 		"the last newline": {"a\nb\n", "A\nb\n", "A\nb", "[pending kept]"},
 	} {
 		r := review.New(1 << 20)
@@ -110,6 +113,10 @@ func TestWhatWasMadeBeforeAnAcceptedWriteWaits(t *testing.T) {
 		"a line where one is added":    {text("a\nb\nc\n"), text("a\nc\n"), text("a\nX\nc\n"), text("a\nb\nX\nc\n")},
 		"a line where another is gone": {text("a\nb\nc\nd\n"), text("a\nc\nd\n"), text("a\nd\n"), text("a\nb\nd\n")},
 		"more lines on both sides":     {text("a\nb\nc\nd\ne\n"), text("a\nc\nd\ne\n"), text("X\ne\n"), text("b\nX\ne\n")},
+		"a line below a new one":       {text("a\nb\n"), text("N\na\nb\n"), text("N\nX\nb\n"), text("X\nb\n")},
+		"a line above a new one":       {text("a\nb\n"), text("a\nN\nb\n"), text("X\nN\nb\n"), text("X\nb\n")},
+		"a new one above a new one":    {text("a\nb\n"), text("a\nN\nb\n"), text("a\nX\nN\nb\n"), text("a\nX\nb\n")},
+		"lines between new ones":       {text("a\nb\n"), text("N\na\nM\nb\n"), text("N\nX\nM\nY\n"), text("X\nY\n")},
 		"all of it":                    {text("a\nb\n"), text(""), text("X\n"), text("a\nb\nX\n")},
 		"permissions":                  {content("a\n", "", 0o644), content("a\n", "", 0o755), content("X\n", "", 0o755), content("X\n", "", 0o644)},
 		"the form":                     {content("a\n", "", 0), content("a\n", "utf-8 dos", 0), content("X\n", "utf-8 dos", 0), content("X\n", "", 0)},

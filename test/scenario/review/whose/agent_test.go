@@ -203,8 +203,17 @@ func (r *whoseRound) refusesFirst() {
 	r.Command("Acp diff")
 	r.AwaitLua(`vim.startswith(vim.api.nvim_buf_get_name(0), 'acp://diff')`)
 	r.Keys("g<lt>")
-	r.AwaitRefused(1)
-	r.Keys("ga")
+	nothing := false // to refuse: all of it conflicts with what the user has not saved
+	r.Await("the hunk to be refused", func() bool {
+		nothing = strings.Contains(r.Screen(), "nothing changes")
+		return nothing || r.LuaBool(`#(vim.tbl_get(require('acp.rpc.state').permissions(), 1, 'picks', 1, 'refused') or {}) == 1`)
+	})
+	if nothing {
+		r.did("  of which nothing is left")
+		r.Keys("gr")
+	} else {
+		r.Keys("ga")
+	}
 }
 
 // waits has the user answer a write that waits for them, and gives the answer to the agent.
@@ -217,6 +226,7 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	// Where the file has changed since a question was asked it is asked again, or waits for another answer.
 	again := func() int { return strings.Count(r.Notifications(), "look at the hunks again") }
 	asked, refused := 0, again()
+	rejected := false
 	for {
 		question := 0
 		r.Await("the write to be answered or asked about", func() bool {
@@ -230,10 +240,12 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		asked, refused = question, again()
 		saw, _ = r.texts(name)
 		r.pause()
+		rejected = false
 		switch n := r.IntN(4); {
 		case n < 1:
 			r.did("  user refuses that")
 			r.Respond(1, "reject")
+			rejected = true
 		case n < 2 && first && r.typing == "" && !isBinary(before) && !strings.Contains(content, "\x00"):
 			r.did("  user refuses the first hunk of that")
 			r.refusesFirst()
@@ -253,6 +265,9 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	if asked == 0 && r.allowed != name+content && exists && !slices.Equal(before, after) && !slices.Equal(disk, onDisk) {
 		r.fault("%s was written without a question: %v, was %v", name, after, before)
 	}
+	if rejected {
+		return m
+	}
 	text := linesOf(content)
 	u := r.files[name].refused
 	var gone []string // as the user saw; what they have not saved the agent may not have known
@@ -263,6 +278,9 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		}
 	}
 	u.accepted(less(text, slices.Concat(before, disk)), gone, after, onDisk)
+	if !r.loaded(name) {
+		u.sawGo(less(saw, after))
+	}
 	if f, _ := decode(r.data(name)); len(text) > 0 && f.unfinished != u.form.unfinished {
 		u.acceptedEnd(text[len(text)-1])
 	}
@@ -303,6 +321,7 @@ func (r *whoseRound) disk(name string) string {
 	if data == nil {
 		text := r.linesOf("a", r.IntN(4))
 		r.did("agent makes %s: %v", name, text)
+		r.all(name, (*userFile).overruleAll) // what the buffer has of a file that was gone
 		return fmt.Sprintf("cat %s > %s", r.stage(form{encoding: "utf-8"}.encode(text)), path)
 	}
 	f, lines := decode(data)
@@ -349,6 +368,9 @@ func (r *whoseRound) disk(name string) string {
 	case n < 8 && r.may("removes"):
 		r.did("agent removes %s", name)
 		r.all(name, (*userFile).overruleAll)
+		if r.files[name].left { // which the user may have done with its buffer's new name
+			r.all(name, func(u *userFile) { u.removed(either) })
+		}
 		return "rm " + path
 	case n < 9 && r.may("moves"):
 		to := r.pick(func(string) bool { return true })
@@ -419,6 +441,11 @@ func (r *whoseRound) strikes() {
 	r.agent.Initialize(scene.KeepsSessions(true, "resume"))
 	r.agent.Reply(r.agent.Expect("session/resume"), nil)
 	r.AwaitEvent("AcpSessionReady")
+	r.Sync()
+	if r.LuaString(`require('acp').sessions()[1].state`) == "running" { // for what was kept of a request
+		rest, _ := r.agent.Prompted()
+		r.agent.EndTurn(rest)
+	}
 }
 
 // strikesNeovim kills Neovim, and has the next one take the session up.

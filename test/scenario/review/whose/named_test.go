@@ -105,3 +105,26 @@ func TestUnsavedTextOfAFileMadeBinary(t *testing.T) {
 		}
 	})
 }
+
+// A loaded file that the agent has emptied, and then written through its client, gets back how its lines ended.
+func TestWrittenRightAfterItWasEmptied(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		for name, was := range map[string]string{"open": "1\n2", "dos": "1\r\n2\r\n", "mark": "\ufeff1\n2\n"} {
+			for content, how := range map[string]string{"": "empty", "a\n": "text"} {
+				path := s.WriteFile(name+how, was)
+				s.Command("edit " + path)
+				s.AwaitLua(`vim.bo[...].autoread == false`, s.LuaInt(`vim.api.nvim_get_current_buf()`))
+				turn := s.Prompt(p, "empty it")
+				if err := os.WriteFile(path, nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				p.WriteFile(path, content)
+				p.EndTurn(turn)
+				s.Sync()
+				s.OK(`require('acp').reject()`)
+				s.Await("the refusal", func() bool { return s.ReadOrNone(path) == was })
+			}
+		}
+	})
+}

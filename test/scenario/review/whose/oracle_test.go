@@ -354,6 +354,16 @@ func (u *userFile) accepted(came, gone, buffer, disk []string) {
 	}
 }
 
+// sawGo tells that the user has accepted a write by which these lines of the disk's go, as they were shown: also such of
+// theirs that the agent did not know.
+func (u *userFile) sawGo(lines []string) {
+	for _, line := range lines {
+		if l := u.lines[line]; l != nil && l.buffer == present {
+			l.buffer, l.disk = either, either
+		}
+	}
+}
+
 // acceptedEnd tells that the user has accepted a write that changes the end of the last line, maybe that line too.
 func (u *userFile) acceptedEnd(last string) {
 	u.formed = false
@@ -417,6 +427,9 @@ func (u *userFile) saved(text []string, was bool) {
 	}
 	u.form.unfinished = false // as 'fixendofline' wants it
 	u.anyEnd = true
+	if u.exists != present {
+		u.mode = 0
+	}
 	if !was { // what an agent had removed is made anew: undoing the turn leaves that
 		u.mode, u.remade = 0, true
 		for _, l := range u.lines {

@@ -129,7 +129,7 @@ func (r *whoseRound) stopTyping() {
 	if r.IntN(3) == 0 {
 		word := r.line("u")
 		r.did("user types %s below that", word)
-		r.Keys("<CR>" + word)
+		r.Keys("<End><CR>" + word) // the line may be another one by now
 		r.AwaitLua(`vim.api.nvim_get_current_line() == ...`, word)
 		r.tookLine(name, word)
 	}
@@ -233,6 +233,7 @@ func (r *whoseRound) userRenames(name string) {
 	r.buffers[to] = r.buffers[name]
 	delete(r.buffers, name)
 	r.all(name, (*userFile).reloaded)
+	f.left = true
 	if r.data(name) == nil { // as the agent has removed it, or the user with the new name
 		r.all(name, func(u *userFile) { u.removed(either) })
 	} else if r.IntN(2) == 0 {

@@ -1,0 +1,66 @@
+package review
+
+import "github.com/acp-nvim/acp-nvim/buffers/linediff"
+
+// Written selects what one change of the agent's has made of what is pending: the lines that came by it, and those
+// that went, but no other that waits beside them. The change was from a text to the present one, and before is the file
+// right before it, the zero value where the record had none.
+func (f File) Written(before File, was string) (which Selection) {
+	if f.text == nil {
+		return which
+	}
+	gone := map[int]bool{} // lines of the accepted text
+	came := map[int]bool{} // lines of the present one
+	for _, e := range linediff.Compare(linediff.Lines(was), linediff.Lines(f.text.present())) {
+		for at := e.A0; at < e.A1; at++ {
+			switch {
+			case before.text == nil:
+				gone[at] = true
+			case !before.text.isPending(at):
+				gone[back(before.text.pending.edits, at, true)] = true
+			}
+		}
+		for at := e.B0; at < e.B1; at++ {
+			came[at] = true
+		}
+	}
+	for _, e := range f.text.pending.edits {
+		which.Parts = append(which.Parts, partsOf(e, gone, came)...)
+	}
+	return which
+}
+
+// partsOf are the parts of an edit that have these of the lines it removes and adds, and no others.
+func partsOf(e linediff.Edit, gone, came map[int]bool) (parts []linediff.Edit) {
+	removed, added := runs(e.A0, e.A1, gone), runs(e.B0, e.B1, came)
+	for len(removed)+len(added) > 0 { // the last ones first: what is new stands below what it replaces
+		part := linediff.Edit{A0: e.A1, A1: e.A1, B0: e.B0, B1: e.B0}
+		if last := len(added) - 1; last >= 0 {
+			part.B0, part.B1 = added[last].from, added[last].to
+			added = added[:last]
+			if part.B0 == e.B0 && part.B1 < e.B1 {
+				part.A0, part.A1 = e.A0, e.A0 // right above what else is new
+			}
+		}
+		if last := len(removed) - 1; last >= 0 {
+			part.A0, part.A1 = removed[last].from, removed[last].to
+			removed = removed[:last]
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// runs are the stretches of lines from one to another, which is not among them, that are all in a set.
+func runs(from, to int, in map[int]bool) (list []place) {
+	for at := from; at < to; at++ {
+		switch last := len(list) - 1; {
+		case !in[at]:
+		case last >= 0 && list[last].to == at:
+			list[last].to++
+		default:
+			list = append(list, place{at, at + 1})
+		}
+	}
+	return list
+}
