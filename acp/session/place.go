@@ -10,6 +10,7 @@ type Place struct {
 	Cwd         string
 	Directories []string // besides; needs Info.Directories
 	Servers     []MCPServer
+	Prompt      SystemPrompt // needs Info.SystemPrompt
 }
 
 // MCPServer tells the agent how to reach an MCP server (specification: Session Setup, MCP Servers).

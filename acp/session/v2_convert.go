@@ -95,7 +95,7 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 
 func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
 	a.told(id, role, c.MessageID)
-	return []Update{MessageChunk{MessageID: string(c.MessageID), Role: role, Content: blockV2(c.Content)}}
+	return []Update{MessageChunk{MessageID: string(c.MessageID), Wire: string(c.MessageID), Role: role, Content: blockV2(c.Content)}}
 }
 
 // told notes a message, and reports whether it was known before. One of the user's that begins is what comes of a
@@ -125,7 +125,7 @@ func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
 	}
 	updates := make([]Update, len(blocks))
 	for i, b := range blocks {
-		updates[i] = MessageChunk{MessageID: string(m.MessageID), Role: role, Content: b}
+		updates[i] = MessageChunk{MessageID: string(m.MessageID), Wire: string(m.MessageID), Role: role, Content: b}
 	}
 	return updates
 }
