@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/failure"
@@ -47,7 +48,7 @@ func (s *Session) forkAt(before int, done func(*fork, error)) {
 	}
 	f := &fork{session: s.id, id: s.remote.id}
 	if s.conv.Title != "" {
-		f.title = s.conv.Title + " (fork)"
+		f.title = strings.TrimSuffix(s.conv.Title, " (fork)") + " (fork)"
 	}
 	switch {
 	case s.phase != ready:
