@@ -37,6 +37,8 @@ type AgentSpec struct {
 	Protocol   int                      // the version to ask for; 0 stands for 1
 	MCPServers map[string]rpc.MCPServer // for its sessions
 	Paths      map[string]string        // its names of folders, by the user's
+
+	SystemPrompt rpc.SystemPrompt // of its sessions
 }
 
 // agent is one running agent process with the sessions in it. Agents are
@@ -56,7 +58,7 @@ type agent struct {
 	mu        sync.Mutex // guards the fields below
 	phase     agentPhase
 	info      session.Info
-	accounts  string                      // who is logged in, see session.Client
+	login     session.Login               // who is logged in
 	waiting   []func(session.Info, error) // for the answer to initialize
 	routes    map[string]*Session         // by the agent's session id
 	unnamed   int                         // how many session/new are not answered yet
@@ -241,6 +243,15 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 	}
 	if err != nil {
 		a.stop()
+	} else {
+		a.askLogin()
+	}
+}
+
+// askLogin has the agent tell who is logged in, where it can; its notifications tell of it later.
+func (a *agent) askLogin() {
+	if a.said().TellsLogin {
+		a.AskLogin()
 	}
 }
 
@@ -308,10 +319,10 @@ func (a *agent) said() session.Info {
 }
 
 // loggedIn is who is logged in, as far as the agent tells.
-func (a *agent) loggedIn() string {
+func (a *agent) loggedIn() session.Login {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.accounts
+	return a.login
 }
 
 // discard closes a session in the agent that nobody wants any more.
@@ -517,9 +528,9 @@ func (c clientOf) Works(id string, w session.OwnWork) {
 	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.ownWork(w) }) })
 }
 
-func (c clientOf) LoggedIn(accounts string) {
+func (c clientOf) LoggedIn(l session.Login) {
 	c.mu.Lock()
-	c.accounts = accounts
+	c.login = l
 	c.mu.Unlock()
 	for _, s := range c.takeUsers(false) {
 		s.base.Box.Put(s.changed)

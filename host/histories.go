@@ -28,7 +28,9 @@ func (s *Session) record() {
 		s.recorder.Close()
 		return
 	}
-	s.recorder.Open(history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.id})
+	s.recorder.Open(history.About{
+		Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, Directories: s.base.Roots[1:], ID: s.remote.id,
+	})
 }
 
 // beginWithPast starts a stored session below what was said in it. Any goroutine.
@@ -115,7 +117,7 @@ func (h *Host) transcript(e history.Entry) rpc.Transcript {
 	return rpc.Transcript{
 		Agent: e.Agent, AgentTitle: e.AgentTitle, Path: transcriptPath(e.Agent, h.history.Name(e.About)),
 		StoredSession: rpc.StoredSession{
-			AgentSessionID: e.ID, Cwd: e.Cwd, Title: styled.OneLine(e.Title), UpdatedAt: e.Saved.UTC().Format(time.RFC3339),
+			AgentSessionID: e.ID, Cwd: e.Cwd, Directories: e.Directories, Title: styled.OneLine(e.Title), UpdatedAt: e.Saved.UTC().Format(time.RFC3339),
 		},
 	}
 }
@@ -153,8 +155,10 @@ func (h *Host) searchHistory(m rpc.SearchHistory) {
 		h.editor.Answer(m.Callback, nil, fmt.Sprintf("The kept transcripts cannot be searched: %v.", err))
 		return
 	}
+	all := h.labels.All()
 	list := make([]rpc.FoundLine, len(found))
 	for i, f := range found {
+		f.Title = cmp.Or(all.Of(f.Agent, f.ID).Title, f.Title)
 		list[i] = rpc.FoundLine{
 			Session: f.ID, Agent: f.Agent, Cwd: f.Cwd, Line: f.Line, Path: transcriptPath(f.Agent, f.Name),
 			Text: f.Text, Title: styled.OneLine(f.Title),
@@ -177,8 +181,10 @@ func (h *Host) listHistory(callback int) {
 		h.editor.Answer(callback, nil, fmt.Sprintf("The kept transcripts cannot be listed: %v.", err))
 		return
 	}
+	all := h.labels.All()
 	list := make([]rpc.Transcript, len(kept))
 	for i, e := range kept {
+		e.Title = cmp.Or(all.Of(e.Agent, e.ID).Title, e.Title)
 		list[i] = h.transcript(e)
 	}
 	h.editor.Answer(callback, list, "")
@@ -196,7 +202,8 @@ func (h *Host) showHistory(m rpc.ShowHistory) {
 		h.editor.Answer(m.Callback, nil, "This transcript is not kept any more.")
 		return
 	}
-	h.editor.Answer(m.Callback, h.transcript(history.Entry{About: past.About, Title: past.Title(), Saved: past.Saved}), "")
+	title := cmp.Or(h.labels.Of(past.Agent, past.ID).Title, past.Title())
+	h.editor.Answer(m.Callback, h.transcript(history.Entry{About: past.About, Title: title, Saved: past.Saved}), "")
 	lines := past.Page().Lines
 	draw.Fill(h.editor, m.Buf, func() (styled.Line, bool) {
 		if len(lines) == 0 {

@@ -25,6 +25,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/history"
+	"github.com/acp-nvim/acp-nvim/host/labels"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/registry"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
@@ -55,6 +56,7 @@ type Host struct {
 
 	saves      *saved.Sessions
 	history    *history.Store // nil for none
+	labels     *labels.Store
 	cleanStore sync.Once
 	unkept     atomic.Bool // as the user wants it: what is said is not kept
 	tellUnkept sync.Once   // that it cannot be kept
@@ -76,7 +78,7 @@ type Host struct {
 	leaving  []*agent                     // those that end
 	secrets  map[string]map[string]string // by agent, see keepSecrets
 	hidden   map[string][]string          // by agent, see hide
-	folders  map[storedID]string          // of sessions that agents keep, as far as they are known
+	folders  map[storedID][]string        // of sessions that agents keep, as far as they are known
 	watch    *buffers.Watch               // of the loaded files' disk, while there are sessions
 	closing  bool
 }
@@ -94,7 +96,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		agents:   map[string]*agent{},
 		secrets:  map[string]map[string]string{},
 		hidden:   map[string][]string{},
-		folders:  map[storedID]string{},
+		folders:  map[storedID][]string{},
 
 		without: without,
 	}
@@ -105,7 +107,9 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		// Neovim draws between two calls. Its error is that Neovim or the write has ended, which the write finds out.
 		_, _ = h.editor.Call(ctx, editor.Do(rpc.Notify{Level: "warning", Text: why}))
 	}
+	h.labels = labels.Open("")
 	if o.Data != "" {
+		h.labels = labels.Open(filepath.Join(o.Data, "labels"))
 		h.history = history.Open(filepath.Join(o.Data, "transcripts"))
 		h.store = checkpoint.Open(o.Data)
 		h.store.Skip = func(path string) bool { // what we are writing is no file of the project
@@ -144,12 +148,20 @@ func (h *Host) background(f func()) { h.work.Go(f) }
 
 // open opens a session.
 func (h *Host) open(m rpc.New) {
-	id, cwd := m.Session, m.Cwd
-	if m.Anywhere {
-		cwd = h.folderOf(m.Agent.Name, m.AgentSessionID, cwd)
+	id := m.Session
+	source := h.session(m.Fork)
+	roots := append([]string{m.Cwd}, m.Directories...)
+	switch {
+	case source != nil:
+		roots = source.base.Roots
+	case m.AgentSessionID != "":
+		roots = h.rootsOf(m)
 	}
-	s := newSession(h, id, AgentSpec(m.Agent), cwd, m.Directories)
+	s := newSession(h, id, AgentSpec(m.Agent), roots[0], roots[1:])
 	s.remote.stored, s.remote.retold, s.conv.Title = m.AgentSessionID, m.Retold && m.AgentSessionID != "", m.Title
+	if m.AgentSessionID != "" {
+		s.takeLabel(h.labels.Of(m.Agent.Name, m.AgentSessionID))
+	}
 	s.prompts.Restore(m.Queue, m.Along)
 	h.mu.Lock()
 	taken := h.sessions[id] != nil || h.closing
@@ -175,7 +187,11 @@ func (h *Host) open(m rpc.New) {
 	if h.without != "" {
 		h.sayWithout.Do(func() { s.base.Box.Put(func() { s.remark("warning", h.without) }) })
 	}
-	if s.remote.stored != "" && !s.remote.retold && h.history != nil {
+	switch {
+	case m.Fork != 0:
+		s.beginFork(source, m.Before)
+		return
+	case s.remote.stored != "" && !s.remote.retold && h.history != nil:
 		s.beginWithPast()
 		return
 	}

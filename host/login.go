@@ -136,6 +136,7 @@ func (s *Session) requestLogin(id string) {
 			} else {
 				s.remark("info", loggedIn)
 			}
+			a.askLogin()
 			for _, user := range a.takeUsers(false) {
 				user.base.Box.Put(func() { user.loggedIn(a) })
 			}
@@ -206,6 +207,7 @@ func (s *Session) logout() {
 		default:
 			s.host.keepSecrets(s.spec.Name, nil)
 			s.remark("info", "You are logged out.")
+			a.askLogin()
 		}
 	})
 }

@@ -22,8 +22,10 @@ func (s *Session) mirror() rpc.Session {
 		m.Takes = &rpc.Takes{Image: s.info.Images, Audio: s.info.Audio, Resource: s.info.EmbeddedContext}
 	}
 	if s.agent != nil {
-		m.Account = s.agent.loggedIn()
+		login := s.agent.loggedIn()
+		m.Account, m.Login = login.Accounts, string(login.State)
 	}
+	m.Forks, m.ForksBefore, m.Providers, m.Directories = s.info.Forks, s.info.ForksAfter, s.info.Providers, s.base.Roots[1:]
 	if u := s.conv.Usage; u != nil {
 		m.Usage = &rpc.Usage{Used: int(u.Used), Size: int(u.Size)}
 		if u.Cost != nil {

@@ -24,6 +24,9 @@ type remote struct {
 	retold   bool   // what was said in it is in the chat already
 	skipping bool   // what the agent tells is a replay of that
 
+	fork     *fork // what it is to be made from; nil for none, or once it is made
+	archived bool  // the agent has it archived
+
 	reading bool            // the session begins when what is kept of the stored one was read
 	replay  *history.Replay // what the agent tells is compared with that
 }
@@ -84,7 +87,7 @@ func (s *Session) open() {
 	var ctx context.Context
 	ctx, s.finding = context.WithCancel(context.Background())
 	s.servers.For(ctx, s.info, func(servers []session.MCPServer) {
-		at := session.Place{Cwd: s.base.Cwd, Servers: s.withTools(servers)}
+		at := session.Place{Cwd: s.base.Cwd, Servers: s.withTools(servers), Prompt: s.systemPrompt()}
 		if s.grant != nil && s.info.Instructions {
 			at.Instructions = s.grant.Instructions()
 		}
@@ -99,11 +102,28 @@ func (s *Session) open() {
 	})
 }
 
+// systemPrompt is what the configuration has the agent told, as far as that takes it.
+func (s *Session) systemPrompt() session.SystemPrompt {
+	p := session.SystemPrompt{Text: s.spec.SystemPrompt.Text, Own: s.spec.SystemPrompt.Mode == "override"}
+	switch {
+	case p.Text == "":
+	case !s.info.SystemPrompt:
+		s.remark("warning", s.base.Title+" takes no system prompt: that of the configuration is not sent.")
+		return session.SystemPrompt{}
+	case p.Own && !s.info.OwnSystemPrompt:
+		s.remark("warning", s.base.Title+" keeps its own instructions: the system prompt of the configuration is added to them.")
+		p.Own = false
+	}
+	return p
+}
+
 func (s *Session) openAt(at session.Place) {
 	a, info, r := s.agent, s.info, &s.remote
 	s.place = at
 	r.replay = nil
 	switch {
+	case r.fork != nil:
+		s.openFork()
 	case r.stored == "" || r.retold && !info.Resumes && !info.Loads:
 		s.openNew()
 	case info.Resumes && (r.retold || !info.Loads):
@@ -143,7 +163,51 @@ func (s *Session) openNew() {
 	})
 }
 
+// takeUp takes up the stored session.
 func (s *Session) takeUp(method string, send func(id string, at session.Place, done func(session.Setup, error)) func()) {
+	s.whereKnown(func() {
+		s.whereListed(func() { s.takeUpKnown(method, send) })
+	})
+}
+
+// whereKnown goes on unless the agent says that it does not know the stored session.
+func (s *Session) whereKnown(then func()) {
+	if !s.info.Statuses {
+		then()
+		return
+	}
+	a, id := s.agent, s.remote.stored
+	s.requests.Do("session/status", func(done func(error)) func() { return a.Status(id, done) }, func(err error) {
+		switch {
+		case s.agent != a: // closed or restarted meanwhile
+		case session.NotFound(err), errors.Is(err, control.ErrGivenUp):
+			s.notOpened("session/status", err)
+		default: // opening it tells what else there is
+			then()
+		}
+	})
+}
+
+// whereListed goes on when the agent has the stored session archived no longer.
+func (s *Session) whereListed(then func()) {
+	if !s.remote.archived || !s.info.Archives {
+		then()
+		return
+	}
+	a, id := s.agent, s.remote.stored
+	s.requests.Do("session/unarchive", func(done func(error)) func() { return a.Archive(id, false, done) }, func(err error) {
+		switch {
+		case s.agent != a: // closed or restarted meanwhile
+		case err != nil:
+			s.notOpened("session/unarchive", err)
+		default:
+			s.remote.archived = false
+			then()
+		}
+	})
+}
+
+func (s *Session) takeUpKnown(method string, send func(id string, at session.Place, done func(session.Setup, error)) func()) {
 	s.remote.id = s.remote.stored
 	s.agent.forgetEarly(s.remote.stored)
 	s.agent.route(s.remote.stored, s) // what is told comes before the answer
@@ -248,7 +312,8 @@ func (s *Session) becomeReady() {
 		return
 	}
 	s.ledger.Opened(s.about())
-	s.host.knowFolder(s.spec.Name, s.remote.stored, s.base.Cwd)
+	s.host.knowFolders(s.spec.Name, s.remote.stored, s.base.Roots)
+	s.keepTitle()
 	s.events.Add("AcpSessionReady", nil)
 	s.goOn()
 }

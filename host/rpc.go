@@ -36,12 +36,15 @@ func (h *Host) receive(args ...any) {
 var handlers = handling(
 	// sessions
 	toHost((*Host).open),
-	toHost(func(h *Host, m rpc.ListStored) { h.listStored(AgentSpec(m.Agent), m.Cwd, m.Callback) }),
+	toHost((*Host).listStored),
 	inBackground(func(h *Host, m rpc.ListSaved) { h.listSaved(m.Callback) }),
 	toHost(func(h *Host, m rpc.DeleteStored) {
 		h.deleteStored(AgentSpec(m.Agent), m.Cwd, m.AgentSessionID, m.Callback)
 	}),
 	toSession(func(s *Session, m rpc.Delete) { s.remove(m.Callback) }),
+	toSession((*Session).rename),
+	toSession(func(s *Session, m rpc.Archive) { s.archive(m.Callback) }),
+	toHost((*Host).archiveStored),
 	toSession(func(s *Session, _ rpc.Close) { s.close() }),
 	toSession(func(s *Session, _ rpc.Restart) { s.restart() }),
 	toSession(func(s *Session, m rpc.Authenticate) { s.authenticate(m.MethodID) }),
@@ -49,6 +52,9 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Secrets) { s.secrets(m.MethodID, m.Values) }),
 	toSession(func(s *Session, _ rpc.Logout) { s.logout() }),
 	toSession(func(s *Session, m rpc.SetOption) { s.setOption(m.ID, m.Value) }),
+	toSession((*Session).listProviders),
+	toSession((*Session).setProvider),
+	toSession((*Session).disableProvider),
 	inBackground(func(h *Host, m rpc.Traffic) {
 		if entries, err := h.traffic.Entries(m.Agent, m.File); err != nil {
 			h.editor.Answer(m.Callback, nil, err.Error())
@@ -77,10 +83,10 @@ var handlers = handling(
 	toSession(func(s *Session, _ rpc.Cancel) { s.prompts.Cancel() }),
 	toSession(func(s *Session, m rpc.Queue) { s.prompts.Edit(m) }),
 	toSession(func(s *Session, m rpc.PreviewDiff) { s.prompts.PreviewDiff(m) }),
-	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Cwd, m) }) }),
+	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Roots, m) }) }),
 	toSession(func(s *Session, m rpc.AwaitFiles) {
 		s.base.Background(func() {
-			s.host.finder.Await(s.base.Cwd)
+			s.host.finder.Await(s.base.Roots...)
 			s.base.Editor.Answer(m.Callback, true, "")
 		})
 	}),
@@ -123,7 +129,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Inspect) { s.chat.TellCall(m) }),
 	toSession(func(s *Session, m rpc.Whole) { s.chat.ShowWhole(m) }),
 	toSession(func(s *Session, m rpc.Output) { s.chat.ShowOutput(m) }),
-	toSession(func(s *Session, m rpc.EditPrompt) { s.chat.TellPrompt(m) }),
+	toSession(func(s *Session, m rpc.EditPrompt) { s.chat.TellPrompt(m, s.promptNumber) }),
 	toSession(func(s *Session, m rpc.Redraw) { s.chat.Redraw(errors.New(m.Why)) }),
 	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any
@@ -234,8 +240,8 @@ func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 }
 
 // findFiles answers a completion of a file's name.
-func (h *Host) findFiles(cwd string, m rpc.FindFiles) {
-	found, partial := h.finder.Find(files.Query{Dir: cwd, Text: m.Query, Limit: 50, Open: slices.Clone(m.Open)})
+func (h *Host) findFiles(roots []string, m rpc.FindFiles) {
+	found, partial := h.finder.Find(files.Query{Dir: roots[0], Further: roots[1:], Text: m.Query, Limit: 50, Open: slices.Clone(m.Open)})
 	list := make([]rpc.File, len(found))
 	for i, f := range found {
 		list[i] = rpc.File(f)

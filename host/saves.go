@@ -1,9 +1,11 @@
 package host
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/labels"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
@@ -62,7 +64,13 @@ func (h *Host) listSaved(callback int) {
 			},
 		}
 	}
-	h.editor.Answer(callback, h.withTranscripts(list), "")
+	list = h.withTranscripts(list)
+	all := h.labels.All()
+	for i := range list {
+		label := all.Of(list[i].Agent, list[i].AgentSessionID)
+		list[i].Title, list[i].Archived = cmp.Or(label.Title, list[i].Title), label.Archived
+	}
+	h.editor.Answer(callback, list, "")
 }
 
 // forgetSaved forgets what was saved of a session that the agent has deleted.
@@ -76,6 +84,7 @@ func (h *Host) forgetSaved(agent, id string) {
 			h.saves.Remove(e.Key())
 		}
 	}
+	h.label(agent, id, func(l *labels.Label) { l.Title, l.Archived = "", false })
 	if h.history != nil {
 		if err := h.history.Remove(agent, id); err != nil {
 			h.log.Warn(err.Error())

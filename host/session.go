@@ -56,6 +56,7 @@ type Session struct {
 	info    session.Info
 	remote  remote
 	login   login
+	titled  bool // the user has given it its title
 
 	conv      *session.Conversation
 	recorder  *history.Recorder // keeps it
@@ -379,6 +380,9 @@ func (s *Session) bring(u session.Update) {
 		}
 	case session.Notice:
 		s.events.Add("AcpNotice", map[string]any{"severity": n.Severity, "title": n.Title, "description": n.Description})
+	}
+	if info, ok := u.(session.InfoUpdate); ok && !s.takesTitle(info) {
+		return
 	}
 	title := s.conv.Title
 	s.apply(u)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -77,21 +78,40 @@ func visitFailure(spec AgentSpec, method string, err error) string {
 // storedID names a session that an agent keeps.
 type storedID struct{ agent, session string }
 
-// knowFolder takes down in which folder a session works.
-func (h *Host) knowFolder(agent, id, cwd string) {
+// knowFolders takes down in which folders a session works, its own first.
+func (h *Host) knowFolders(agent, id string, roots []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.folders[storedID{agent, id}] = cwd
+	h.folders[storedID{agent, id}] = roots
 }
 
-// folderOf is the folder in which a session that an agent keeps works, as far as that is known: it was open here, or
-// listed, or something was saved of it. It reads the disk.
-func (h *Host) folderOf(agent, id, otherwise string) string {
+// rootsOf are the folders in which a session that an agent keeps is to work: those that Lua names, and else those in
+// which it has worked. It reads the disk.
+func (h *Host) rootsOf(m rpc.New) []string {
+	known := h.foldersOf(m.Agent.Name, m.AgentSessionID)
+	cwd, further := m.Cwd, m.Directories
+	if m.Anywhere && len(known) > 0 {
+		cwd = known[0]
+	}
+	if len(further) == 0 && len(known) > 0 && known[0] == cwd {
+		further = known[1:]
+	}
+	return append([]string{cwd}, further...)
+}
+
+// foldersOf are the folders in which a session that an agent keeps works, its own first, as far as they are known: it
+// was open here, or listed, or something was saved of it. It reads the disk.
+func (h *Host) foldersOf(agent, id string) []string {
 	h.mu.Lock()
-	cwd := h.folders[storedID{agent, id}]
+	roots := h.folders[storedID{agent, id}]
 	h.mu.Unlock()
-	if cwd != "" {
-		return cwd
+	if len(roots) > 0 {
+		return roots
+	}
+	if h.history != nil {
+		if about, err := h.history.About(agent, id); err == nil && about.Cwd != "" {
+			return append([]string{about.Cwd}, about.Directories...)
+		}
 	}
 	entries, err := h.saves.List()
 	if err != nil {
@@ -99,41 +119,52 @@ func (h *Host) folderOf(agent, id, otherwise string) string {
 	}
 	for _, e := range entries {
 		if e.Agent == agent && e.ID == id && e.Cwd != "" {
-			return e.Cwd
+			return []string{e.Cwd}
 		}
 	}
-	if h.history != nil {
-		if about, err := h.history.About(agent, id); err == nil && about.Cwd != "" {
-			return about.Cwd
-		}
-	}
-	return otherwise
+	return nil
 }
 
-// listStored gives Lua the sessions that an agent keeps.
-func (h *Host) listStored(spec AgentSpec, cwd string, callback int) {
-	h.visit(spec, cwd, "session/list", callback, func(a *agent, answer func(any, error)) func() {
-		if !a.said().Lists {
+// listStored gives Lua the sessions that an agent keeps: those that are archived, or the others.
+func (h *Host) listStored(m rpc.ListStored) {
+	spec := AgentSpec(m.Agent)
+	h.visit(spec, m.Cwd, "session/list", m.Callback, func(a *agent, answer func(any, error)) func() {
+		info := a.said()
+		if !info.Lists {
 			answer(nil, &failure.Failure{Sentence: spec.Title + " gives no list of its sessions."})
 			return func() {}
 		}
-		return a.ListSessions(func(list []session.Stored, err error) {
-			stored := make([]rpc.StoredSession, len(list))
-			for i, s := range list {
-				if s.Cwd != "" {
-					h.knowFolder(spec.Name, s.SessionID, s.Cwd)
+		return a.ListSessions(m.Archived && info.Archives, func(list []session.Stored, err error) {
+			h.background(func() {
+				stored := h.labelled(spec.Name, info, list, m.Archived)
+				if err != nil && len(stored) > 0 {
+					h.editor.Notify("warning", fmt.Sprintf("This is not the whole list. %s", visitFailure(spec, "session/list", err)))
+					err = nil
 				}
-				stored[i] = rpc.StoredSession{
-					AgentSessionID: s.SessionID, Cwd: s.Cwd, Title: styled.OneLine(s.Title), UpdatedAt: s.UpdatedAt,
-				}
-			}
-			if err != nil && len(stored) > 0 {
-				h.editor.Notify("warning", fmt.Sprintf("This is not the whole list. %s", visitFailure(spec, "session/list", err)))
-				err = nil
-			}
-			answer(stored, err)
+				answer(stored, err)
+			})
 		})
 	})
+}
+
+// labelled are stored sessions as Lua knows them, with what the user has said of them that their agent does not keep.
+func (h *Host) labelled(agent string, info session.Info, list []session.Stored, archived bool) []rpc.StoredSession {
+	all, stored := h.labels.All(), []rpc.StoredSession{}
+	for _, s := range list {
+		if s.Cwd != "" {
+			h.knowFolders(agent, s.SessionID, append([]string{s.Cwd}, s.Directories...))
+		}
+		label := all.Of(agent, s.SessionID)
+		if !info.Titles {
+			s.Title = cmp.Or(label.Title, s.Title)
+		}
+		if info.Archives || label.Archived == archived {
+			stored = append(stored, rpc.StoredSession{
+				AgentSessionID: s.SessionID, Cwd: s.Cwd, Directories: s.Directories, Title: styled.OneLine(s.Title), UpdatedAt: s.UpdatedAt,
+			})
+		}
+	}
+	return stored
 }
 
 // deleteStored has an agent forget a session that is not open here.

@@ -92,6 +92,7 @@ local places = {
     'plan',
     'yank_code',
     'edit_prompt',
+    'fork_prompt',
     'cancel_call',
     'prompt',
     'review_keep',
@@ -148,6 +149,7 @@ local places = {
     'agent_close',
     'help',
   },
+  { 'In the transcript of another session', 'history_resume' },
   {
     'In a file with conflicts',
     'conflict_theirs',

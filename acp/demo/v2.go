@@ -58,7 +58,7 @@ func (a *voiceV2) welcome(v2.InitializeRequest) (*v2.InitializeResponse, error) 
 		Info:            v2.Implementation{Name: "acp-nvim-demo", Title: "Demo", Version: a.version},
 		Capabilities: v2.AgentCapabilities{
 			Session: &v2.SessionCapabilities{Prompt: &v2.PromptCapabilities{EmbeddedContext: &v2.Supported{}}},
-			Auth:    &v2.Supported{},
+			Auth:    &v2.AgentAuthCapabilities{},
 		},
 		AuthMethods: []v2.AuthMethod{{
 			Type: v2.AuthMethodAgent, MethodID: v2.AuthMethodID(loginMethod), Name: loginName, Description: loginDescription,

@@ -5,48 +5,81 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
 // Agents may tell who is logged in, and to what. The schema has that as unstable; Claude and Codex tell it by a
 // notification of their own, which reads the same here.
 
-// Methods by which an agent tells its accounts.
+// methodVendorAuthStatus is that notification.
+const methodVendorAuthStatus = "_auth/status_update"
+
+// Login is what an agent tells of who is logged in. Accounts are in words for the user's eyes alone, "" where there are
+// none to tell.
+type Login struct {
+	State    LoginState
+	Accounts string
+}
+
+// LoginState says whether the user has to log in.
+type LoginState string
+
+// The states of a [Login].
 const (
-	methodAuthStatus       = "auth/status_update"
-	methodVendorAuthStatus = "_auth/status_update"
+	LoginUnknown   LoginState = ""
+	LoggedIn       LoginState = "authenticated"
+	LoggedOut      LoginState = "unauthenticated"
+	LoginNotNeeded LoginState = "not_required"
 )
 
-// accountsOf are the accounts of a notification of these methods, in words; ok is false for any other method.
-func accountsOf(method string, params json.RawMessage) (accounts string, ok bool) {
-	type account struct {
-		Label        string `json:"label"`
-		Detail       string `json:"detail"`
-		Name         string `json:"name"`
-		Email        string `json:"email"`
-		Organization string `json:"organization"`
-		Active       *bool  `json:"active"`
+// loginOf is what a notification of these methods tells; ok is false for any other method.
+func loginOf(method string, params json.RawMessage) (l Login, ok bool) {
+	switch method {
+	case draft.MethodAuthStatusUpdate:
+		return loginIn(params), true
+	case methodVendorAuthStatus:
+		var n struct {
+			AuthStatus struct{ Kind, Label, Detail, Email, Organization string } `json:"authStatus"`
+		}
+		_ = json.Unmarshal(params, &n) // what is malformed names nobody
+		s := n.AuthStatus
+		switch {
+		case s.Kind == "none":
+			return Login{State: LoggedOut}, true
+		case s.Label == "":
+			return Login{}, true
+		}
+		return Login{LoggedIn, accountWords(s.Label, s.Detail, s.Email, s.Organization)}, true
 	}
-	var n struct {
-		AuthStatus *account  `json:"authStatus"`
-		Accounts   []account `json:"accounts"`
+	return Login{}, false
+}
+
+// loginIn is the answer to auth/status, and the notification that has the same fields.
+func loginIn(raw json.RawMessage) Login {
+	var r draft.AuthStatusResponse
+	if decode(raw, nil, &r) != nil {
+		return Login{}
 	}
-	if method != methodAuthStatus && method != methodVendorAuthStatus {
-		return "", false
-	}
-	_ = json.Unmarshal(params, &n) // what is malformed names nobody
-	if n.AuthStatus != nil {
-		n.Accounts = append(n.Accounts, *n.AuthStatus)
+	var l Login
+	if state := LoginState(r.State); slices.Contains([]LoginState{LoggedIn, LoggedOut, LoginNotNeeded}, state) {
+		l.State = state
 	}
 	var words []string
-	for _, a := range n.Accounts {
-		more := slices.DeleteFunc([]string{a.Detail, cmp.Or(a.Name, a.Email), a.Organization}, func(s string) bool { return s == "" })
-		switch {
-		case a.Label == "" || a.Active != nil && !*a.Active:
-		case len(more) > 0:
-			words = append(words, a.Label+" ("+strings.Join(more, ", ")+")")
-		default:
-			words = append(words, a.Label)
+	for _, a := range r.Accounts {
+		if a.Label != "" && a.Active.Or(true) {
+			words = append(words, accountWords(a.Label, cmp.Or(a.Name, a.Email), a.Organization))
 		}
 	}
-	return oneLine(strings.Join(words, ", ")), true
+	l.Accounts = strings.Join(words, ", ")
+	return l
+}
+
+// accountWords is an account in one line.
+func accountWords(label string, more ...string) string {
+	more = slices.DeleteFunc(more, func(s string) bool { return s == "" })
+	if len(more) > 0 {
+		label += " (" + strings.Join(more, ", ") + ")"
+	}
+	return oneLine(label)
 }

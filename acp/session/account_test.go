@@ -8,11 +8,15 @@ import (
 
 // Who is logged in reads the same, however an agent tells it, in both versions.
 func TestAccounts(t *testing.T) {
-	for params, want := range map[string]string{
-		`"_auth/status_update" {"authStatus":{"kind":"api_key","label":"Anthropic API key","detail":"ANTHROPIC_API_KEY"}}`:                                                              "Anthropic API key (ANTHROPIC_API_KEY)",
-		`"auth/status_update" {"state":"authenticated","accounts":[{"label":"Max","email":"a@b","organization":"Org","active":true},{"label":"Old","active":false},{"label":"Local"}]}`: "Max (a@b, Org), Local",
-		`"auth/status_update" {"state":"unauthenticated"}`: "",
-		`"_auth/status_update" []`:                         "",
+	for params, want := range map[string]Login{
+		`"_auth/status_update" {"authStatus":{"kind":"api_key","label":"Anthropic API key","detail":"ANTHROPIC_API_KEY"}}`:                                                              {LoggedIn, "Anthropic API key (ANTHROPIC_API_KEY)"},
+		`"_auth/status_update" {"authStatus":{"kind":"none","label":"Not logged in"}}`:                                                                                                  {State: LoggedOut},
+		`"auth/status_update" {"state":"authenticated","accounts":[{"label":"Max","email":"a@b","organization":"Org","active":true},{"label":"Old","active":false},{"label":"Local"}]}`: {LoggedIn, "Max (a@b, Org), Local"},
+		`"auth/status_update" {"state":"unauthenticated"}`:                                                                                                                              {State: LoggedOut},
+		`"auth/status_update" {"state":"not_required"}`:                                                                                                                                 {State: LoginNotNeeded},
+		`"auth/status_update" {"state":"_odd","accounts":[{"label":"Max"},7]}`:                                                                                                          {Accounts: "Max"},
+		`"auth/status_update" {"accounts":[]}`:                                                                                                                                          {},
+		`"_auth/status_update" []`:                                                                                                                                                      {},
 	} {
 		var method, body string
 		for i := 1; i < len(params); i++ {
@@ -23,10 +27,10 @@ func TestAccounts(t *testing.T) {
 		}
 		tell := fakeagent.Notify(method, body)
 		p := begun(t, tell)
-		if got := next[account](p); string(got) != want {
+		if got := next[Login](p); got != want {
 			t.Errorf("%s is %q in version 1, want %q", params, got, want)
 		}
-		if got := receive(t, talkV2(t, tell).events); got != account(want) {
+		if got := receive(t, talkV2(t, tell).events); got != want {
 			t.Errorf("%s is %q in version 2, want %q", params, got, want)
 		}
 	}

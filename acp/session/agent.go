@@ -21,9 +21,33 @@ type Agent interface {
 	// ResumeSession opens a stored session without repeating it. Needs
 	// Info.Resumes.
 	ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
-	// ListSessions gives all stored sessions, or, beside an error, those that
-	// were read before it. Needs Info.Lists.
-	ListSessions(done func([]Stored, error)) (cancel func())
+	// ListSessions gives all stored sessions, those that are archived or the
+	// others, or, beside an error, those that were read before it. Needs
+	// Info.Lists, and Info.Archives for those that are archived.
+	ListSessions(archived bool, done func([]Stored, error)) (cancel func())
+	// ForkSession makes a session that goes on from where another one is or,
+	// where Info.ForksAfter and the agent's id of a message of its own is given,
+	// was when that had been said. Some agents tell what was said in it, before
+	// or after the answer. Needs Info.Forks.
+	ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func())
+	// SetTitle gives a session a title of the user's; done gets it as the agent
+	// keeps it. Needs Info.Titles.
+	SetTitle(sessionID, title string, done func(string, error)) (cancel func())
+	// Archive takes a session out of the list, and closes it, or brings it back.
+	// Needs Info.Archives.
+	Archive(sessionID string, archived bool, done func(error)) (cancel func())
+	// Status asks whether the agent knows a stored session; one that it does not
+	// know is an error. Needs Info.Statuses.
+	Status(sessionID string, done func(error)) (cancel func())
+	// AskLogin has the client told who is logged in. Needs Info.TellsLogin.
+	AskLogin()
+	// Providers gives the providers of models that can be configured. Needs
+	// Info.Providers, as the next two do.
+	Providers(done func([]Provider, error)) (cancel func())
+	// SetProvider says where a provider is reached; Headers are secrets.
+	SetProvider(p Provider, headers map[string]string, done func(error)) (cancel func())
+	// DisableProvider has a provider not used any more.
+	DisableProvider(id string, done func(error)) (cancel func())
 	// DeleteSession removes a stored session. Needs Info.Deletes.
 	DeleteSession(sessionID string, done func(error)) (cancel func())
 	// Authenticate logs in by a method that the agent does by itself.
@@ -53,6 +77,13 @@ type Info struct {
 
 	// What the agent can do beside the baseline.
 	Loads, Resumes, Lists, Deletes, LogsOut, Steers bool
+
+	// And what it has of the protocol's unstable part.
+	Forks, ForksAfter, Titles, Archives, Statuses, TellsLogin, Providers bool
+
+	// Whether sessions take a system prompt of the user's, beside the agent's own
+	// or in its place.
+	SystemPrompt, OwnSystemPrompt bool
 
 	// What a session may have: MCP servers of these kinds, and more folders.
 	StdioServers, HTTPServers, SSEServers, Directories bool
@@ -103,9 +134,19 @@ type Setup struct {
 }
 
 // Stored is a session that the agent keeps (specification: Session List).
-// UpdatedAt is in ISO 8601, or "".
+// UpdatedAt is in ISO 8601, or ""; Directories are where it works beside Cwd.
 type Stored struct {
 	SessionID, Title, Cwd, UpdatedAt string
+	Directories                      []string
+}
+
+// Provider is a provider of models that an agent can be told the place of.
+// Type and URL are "" where it is not used.
+type Provider struct {
+	ID        string
+	Types     []string // of interfaces that it may have
+	Required  bool     // it cannot be disabled
+	Type, URL string
 }
 
 // Client is what the agent may ask of its client. The methods are called on
@@ -120,8 +161,8 @@ type Client interface {
 	ElicitationCompleted(id string)
 	// Works tells that the agent has begun to work by itself, or has ended to.
 	Works(sessionID string, w OwnWork)
-	// LoggedIn tells who is logged in, to what, in words for the user's eyes; "" where that is not known any more.
-	LoggedIn(accounts string)
+	// LoggedIn tells whether somebody is logged in, and who.
+	LoggedIn(l Login)
 	// Extend serves a request of a method that the specification does not have; it reports whether somebody does.
 	Extend(r ExtensionRequest) bool
 	ReadTextFile(r ReadTextFile)
@@ -230,6 +271,13 @@ func (e TerminalExit) String() string {
 func AuthRequired(err error) bool {
 	var e *acp.Error
 	return errors.As(err, &e) && e.Code == acp.CodeAuthRequired
+}
+
+// NotFound reports whether err is the agent's word that there is no such
+// session.
+func NotFound(err error) bool {
+	var e *acp.Error
+	return errors.As(err, &e) && e.Code == acp.CodeResourceNotFound
 }
 
 // RequestCancelled reports whether err is the agent's word that a request was

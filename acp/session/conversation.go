@@ -102,6 +102,7 @@ type Entry interface{ entry() }
 // Message is what one side said in one go. Neighbouring text is one part.
 type Message struct {
 	ID      string
+	Wire    string // see [MessageChunk]
 	Role    Role
 	Parts   []Part
 	Started time.Time
@@ -362,7 +363,7 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 	key := messageKey(u.Role, u.MessageID)
 	at, known := c.messages[key]
 	if !known {
-		at = c.add(&Message{ID: u.MessageID, Role: u.Role, Started: c.now()})
+		at = c.add(&Message{ID: u.MessageID, Wire: u.Wire, Role: u.Role, Started: c.now()})
 		c.messages[key] = at
 	}
 	m := c.Entries[at].(*Message)

@@ -9,11 +9,11 @@ import (
 
 // Place is where a session works, and with what: a new one as one that is taken up again.
 type Place struct {
-	Cwd         string
-	Directories []string // besides; needs Info.Directories
-	Servers     []MCPServer
-
-	Instructions string // for the model, behind the agent's own; needs Info.Instructions
+	Cwd          string
+	Directories  []string // besides; needs Info.Directories
+	Servers      []MCPServer
+	Prompt       SystemPrompt // needs Info.SystemPrompt
+	Instructions string       // for the model, behind the agent's own; needs Info.Instructions
 }
 
 // meta is what a request that opens a session says of the place beside its fields.

@@ -16,6 +16,7 @@ type Update interface{ update() }
 // message when the id is new.
 type MessageChunk struct {
 	MessageID string
+	Wire      string // the agent's own id of the message, where it gives one; see [Agent.ForkSession]
 	Role      Role
 	Content   Content
 }

@@ -21,11 +21,10 @@ import (
 // [acp.Handler] of the connection. What arrives is translated on the reader
 // goroutine.
 type V1 struct {
-	client    Client
+	drafts
 	version   string // of this program
 	overrides map[string]bool
 
-	conn   *acp.Conn
 	quirks atomic.Pointer[Quirks]
 	closes atomic.Bool // the agent has session/close
 
@@ -57,7 +56,7 @@ var _ Agent = (*V1)(nil)
 // is the handler of. The overrides are the user's of [Quirks].
 func NewV1(client Client, version string, overrides map[string]bool) *V1 {
 	a := &V1{
-		client: client, version: version, overrides: overrides,
+		drafts: drafts{client: client}, version: version, overrides: overrides,
 		runs: map[v1.SessionID]*run{}, shells: map[v1.SessionID]shells{}, calls: map[v1.SessionID]calls{},
 	}
 	a.quirks.Store(&Quirks{})
@@ -107,12 +106,16 @@ func (a *V1) welcome(raw json.RawMessage) (Info, error) {
 		StdioServers: true, HTTPServers: r.AgentCapabilities.MCPCapabilities.HTTP, SSEServers: r.AgentCapabilities.MCPCapabilities.SSE,
 		Directories: caps.AdditionalDirectories != nil,
 		LogsOut:     r.AgentCapabilities.Auth.Logout != nil, Steers: steers(r.Meta),
+		Forks: caps.Fork != nil, Titles: caps.Title != nil, Archives: caps.Archive != nil, Statuses: caps.Status != nil,
+		TellsLogin: r.AgentCapabilities.Auth.Status != nil, Providers: r.AgentCapabilities.Providers != nil,
 	}
+	info.takeSystemPrompt(caps.SystemPrompt)
 	prompt := r.AgentCapabilities.PromptCapabilities
 	info.Images, info.Audio, info.EmbeddedContext = prompt.Image, prompt.Audio, prompt.EmbeddedContext
 	if i := r.AgentInfo; i != nil {
 		info.Name, info.Title, info.Version = i.Name, i.Title, i.Version
 	}
+	info.ForksAfter = info.Forks && forksAfter[info.Name]
 	for _, m := range r.AuthMethods {
 		info.AuthMethods = append(info.AuthMethods, authMethod(m))
 	}
@@ -125,15 +128,9 @@ func (a *V1) welcome(raw json.RawMessage) (Info, error) {
 // NewSession implements [Agent].
 func (a *V1) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 	return a.conn.Call(v1.MethodSessionNew, v1.NewSessionRequest{
-		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers), Meta: at.meta(),
-	}, func(raw json.RawMessage, err error) {
-		var r v1.NewSessionResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(Setup{}, err)
-			return
-		}
-		done(Setup{SessionID: string(r.SessionID), Options: optionsOf(r.SessionChoices)}, nil)
-	})
+		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
+	}, made(done))
 }
 
 // SetOption implements [Agent].
@@ -245,8 +242,8 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 			a.client.ElicitationCompleted(string(n.ElicitationID))
 		}
 	default:
-		if accounts, ok := accountsOf(method, params); ok {
-			a.client.LoggedIn(accounts)
+		if login, ok := loginOf(method, params); ok {
+			a.client.LoggedIn(login)
 		}
 	}
 }
@@ -373,7 +370,7 @@ func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk) Update {
 	}
 	r.interrupted = false
 	r.end.add(text)
-	return MessageChunk{MessageID: strconv.Itoa(r.n), Role: role, Content: fromBlock(c.Content)}
+	return MessageChunk{MessageID: strconv.Itoa(r.n), Wire: string(c.MessageID), Role: role, Content: fromBlock(c.Content)}
 }
 
 // run is the message that a session is in the middle of; a.mu is held.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
@@ -12,7 +13,7 @@ import (
 func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.LoadSessionRequest{
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
-		Meta: at.meta(),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
 	}
 	a.endRun(request.SessionID)
 	a.forgetCalls(request.SessionID) // a replay tells of them anew
@@ -45,9 +46,30 @@ func (a *V1) afterReplay(id v1.SessionID, done func()) {
 func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.ResumeSessionRequest{
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
-		Meta: at.meta(),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
 	}
 	return a.conn.Call(v1.MethodSessionResume, request, opened(sessionID, done))
+}
+
+// ForkSession implements [Agent].
+func (a *V1) ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func()) {
+	request := v1.ForkSessionRequest{
+		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		SystemPrompt: at.Prompt.wire(), Meta: forkMeta(after),
+	}
+	return a.conn.Call(draft.MethodSessionFork, request, made(done))
+}
+
+// made takes the answer to a request that makes a session.
+func made(done func(Setup, error)) func(json.RawMessage, error) {
+	return func(raw json.RawMessage, err error) {
+		var r v1.NewSessionResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(Setup{}, err)
+			return
+		}
+		done(Setup{SessionID: string(r.SessionID), Options: optionsOf(r.SessionChoices)}, nil)
+	}
 }
 
 // opened takes the answer to a load or a resume. Some agents answer null.
@@ -66,9 +88,9 @@ func opened(sessionID string, done func(Setup, error)) func(json.RawMessage, err
 }
 
 // ListSessions implements [Agent].
-func (a *V1) ListSessions(done func([]Stored, error)) (cancel func()) {
+func (a *V1) ListSessions(archived bool, done func([]Stored, error)) (cancel func()) {
 	return list(func(cursor string, page func([]Stored, string, error)) func() {
-		return a.conn.Call(v1.MethodSessionList, v1.ListSessionsRequest{Cursor: cursor}, func(raw json.RawMessage, err error) {
+		return a.conn.Call(v1.MethodSessionList, v1.ListSessionsRequest{Cursor: cursor, Archived: archiveFilter(archived)}, func(raw json.RawMessage, err error) {
 			var r v1.ListSessionsResponse
 			if err = decode(raw, err, &r); err != nil {
 				page(nil, "", err)
@@ -76,11 +98,20 @@ func (a *V1) ListSessions(done func([]Stored, error)) (cancel func()) {
 			}
 			var found []Stored
 			for _, s := range r.Sessions {
-				found = append(found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: LocalPath(s.CWD), UpdatedAt: s.UpdatedAt})
+				found = append(found, stored(string(s.SessionID), s.Title, s.CWD, s.UpdatedAt, s.AdditionalDirectories))
 			}
 			page(found, r.NextCursor, nil)
 		})
 	}, done)
+}
+
+// stored is a session of a list.
+func stored(id, title, cwd, updatedAt string, directories []string) Stored {
+	s := Stored{SessionID: id, Title: title, Cwd: LocalPath(cwd), UpdatedAt: updatedAt}
+	for _, d := range directories {
+		s.Directories = append(s.Directories, LocalPath(d))
+	}
+	return s
 }
 
 // DeleteSession implements [Agent].

@@ -152,7 +152,7 @@ func TestSessionsAreOpenedByVariousAnswers(t *testing.T) {
 func (p *peer) list() ([]Stored, error) {
 	p.t.Helper()
 	done := make(chan outcome[[]Stored], 1)
-	p.ListSessions(func(s []Stored, err error) { done <- outcome[[]Stored]{s, err} })
+	p.ListSessions(false, func(s []Stored, err error) { done <- outcome[[]Stored]{s, err} })
 	o := receive(p.t, done)
 	return o.value, o.err
 }
@@ -202,7 +202,7 @@ func TestListSessionsIsWithdrawn(t *testing.T) {
 		fakeagent.Expect("session/list"), fakeagent.Expect("$/cancel_request"),
 		fakeagent.Step{Error: json.RawMessage(`{"code":-32800,"message":"Cancelled"}`), To: "session/list"})
 	done := make(chan error, 1)
-	cancel := p.ListSessions(func(_ []Stored, err error) { done <- err })
+	cancel := p.ListSessions(false, func(_ []Stored, err error) { done <- err })
 	cancel()
 	var e *acp.Error
 	if err := receive(t, done); !errors.As(err, &e) || e.Code != acp.CodeRequestCancelled {

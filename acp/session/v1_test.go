@@ -38,9 +38,6 @@ type updated struct {
 // asked is a terminal method with what it is about.
 type asked struct{ Method, SessionID, TerminalID string }
 
-// account is who is logged in.
-type account string
-
 // completed is the id of an elicitation that the user has done.
 type completed string
 
@@ -62,7 +59,7 @@ func (r *recorder) RequestPermission(p PermissionRequest) { r.events <- p }
 func (r *recorder) Elicit(e ElicitationRequest)           { r.events <- e }
 func (r *recorder) ElicitationCompleted(id string)        { r.events <- completed(id) }
 func (r *recorder) Works(id string, w OwnWork)            { r.events <- w }
-func (r *recorder) LoggedIn(accounts string)              { r.events <- account(accounts) }
+func (r *recorder) LoggedIn(l Login)                      { r.events <- l }
 func (r *recorder) Extend(ExtensionRequest) bool          { return false }
 func (r *recorder) ReadTextFile(f ReadTextFile)           { r.events <- f }
 func (r *recorder) WriteTextFile(f WriteTextFile)         { r.events <- f }
@@ -482,51 +479,51 @@ func TestUpdates(t *testing.T) {
 	}{
 		"user_message_chunk": {
 			`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"a"}}`,
-			MessageChunk{"1", RoleUser, Text{"a"}},
+			MessageChunk{MessageID: "1", Role: RoleUser, Content: Text{"a"}},
 		},
 		"agent_message_chunk": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"},"messageId":"m"}`,
-			MessageChunk{"1", RoleAgent, Text{"a"}},
+			MessageChunk{MessageID: "1", Wire: "m", Role: RoleAgent, Content: Text{"a"}},
 		},
 		"agent_thought_chunk": {
 			`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"a"},"_meta":{"x":1}}`,
-			MessageChunk{"1", RoleThought, Text{"a"}},
+			MessageChunk{MessageID: "1", Role: RoleThought, Content: Text{"a"}},
 		},
 		"an image": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"image","data":"AA==","mimeType":"image/png","uri":"file:///a"}}`,
-			MessageChunk{"1", RoleAgent, Image{"image/png", "AA==", "file:///a"}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Image{"image/png", "AA==", "file:///a"}},
 		},
 		"audio": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"audio","data":"AA==","mimeType":"audio/wav"}}`,
-			MessageChunk{"1", RoleAgent, Audio{"audio/wav", "AA=="}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Audio{"audio/wav", "AA=="}},
 		},
 		"a link": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource_link","uri":"file:///a","name":"a","title":"A","mimeType":"text/plain","description":"d","size":7}}`,
-			MessageChunk{"1", RoleAgent, ResourceLink{"file:///a", "a", "A", "text/plain", "d", 7}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: ResourceLink{"file:///a", "a", "A", "text/plain", "d", 7}},
 		},
 		"for the agent alone": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a","annotations":{"audience":["assistant"]}}}`,
-			MessageChunk{"1", RoleAgent, ForAgent{Text{"a"}}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: ForAgent{Text{"a"}}},
 		},
 		"for both": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a","annotations":{"audience":["assistant","user"]}}}`,
-			MessageChunk{"1", RoleAgent, Text{"a"}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Text{"a"}},
 		},
 		"for nobody": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a","annotations":{"audience":[]}}}`,
-			MessageChunk{"1", RoleAgent, Text{"a"}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Text{"a"}},
 		},
 		"a text resource": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///a","mimeType":"text/plain","text":"t"}}}`,
-			MessageChunk{"1", RoleAgent, Resource{URI: "file:///a", MimeType: "text/plain", Text: "t"}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", MimeType: "text/plain", Text: "t"}},
 		},
 		"a binary resource": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///a","blob":"AA=="}}}`,
-			MessageChunk{"1", RoleAgent, Resource{URI: "file:///a", Blob: "AA=="}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", Blob: "AA=="}},
 		},
 		"an unknown block": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"smell","of":"roses"}}`,
-			MessageChunk{"1", RoleAgent, UnknownContent{"smell", raw(`{"type":"smell","of":"roses"}`)}},
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: UnknownContent{"smell", raw(`{"type":"smell","of":"roses"}`)}},
 		},
 		"tool_call": {
 			`{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","name":"n","kind":"edit","status":"in_progress","rawInput":{"a":1},"rawOutput":[],"_meta":{"m":1},
@@ -677,7 +674,7 @@ func TestJunkLosesNothing(t *testing.T) {
 		fakeagent.Line(`[{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"b"}}}}]`),
 		fakeagent.Message("c"))
 	for _, want := range []string{"a", "b", "c"} {
-		if got := next[updated](p).Update; got != (MessageChunk{"1", RoleAgent, Text{want}}) {
+		if got := next[updated](p).Update; got != (MessageChunk{MessageID: "1", Role: RoleAgent, Content: Text{want}}) {
 			t.Errorf("told %#v, want %s", got, want)
 		}
 	}
@@ -816,7 +813,7 @@ func TestPrompt(t *testing.T) {
 		UnknownContent{Type: "smell"},
 	}
 	p.prompt(blocks...)
-	if u := next[updated](p).Update; u != (MessageChunk{"1", RoleAgent, Text{"hello"}}) {
+	if u := next[updated](p).Update; u != (MessageChunk{MessageID: "1", Role: RoleAgent, Content: Text{"hello"}}) {
 		t.Errorf("told %#v", u)
 	}
 	if o := next[outcome[StopReason]](p); o.err != nil || o.value != StopMaxTokens {

@@ -15,8 +15,7 @@ import (
 // V2 speaks version 2 of the protocol. What arrives is translated on the reader goroutine. Its methods may be called
 // from any goroutine.
 type V2 struct {
-	client Client
-	conn   *acp.Conn
+	drafts
 
 	mu       sync.Mutex
 	turns    map[v2.SessionID]*turnV2               // guarded by mu: the prompts that are not done
@@ -34,7 +33,7 @@ var (
 // NewV2 returns the adapter; it is to be started with the connection that it is the handler of.
 func NewV2(client Client) *V2 {
 	return &V2{
-		client: client,
+		drafts: drafts{client: client},
 		turns:  map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
 		messages: map[v2.SessionID]map[v2.MessageID]bool{}, parents: map[v2.SessionID]v2.SessionID{},
 		cancels: map[string]v2.SessionID{},
@@ -68,9 +67,13 @@ func (a *V2) welcome(raw json.RawMessage) (Info, error) {
 		Instructions: quirksOf[r.Info.Name].Instructions,
 		Name:         r.Info.Name, Title: r.Info.Title, Version: r.Info.Version, Protocol: r.ProtocolVersion,
 		Loads: true, Resumes: true, Lists: true, LogsOut: r.Capabilities.Auth != nil, Steers: steers(r.Meta),
+		TellsLogin: r.Capabilities.Auth != nil && r.Capabilities.Auth.Status != nil, Providers: r.Capabilities.Providers != nil,
 	}
 	if s := r.Capabilities.Session; s != nil {
 		info.Deletes, info.Directories = s.Delete != nil, s.AdditionalDirectories != nil
+		info.Forks, info.Titles, info.Archives, info.Statuses = s.Fork != nil, s.Title != nil, s.Archive != nil, s.Status != nil
+		info.ForksAfter = info.Forks && forksAfter[info.Name]
+		info.takeSystemPrompt(s.SystemPrompt)
 		if m := s.MCP; m != nil {
 			info.StdioServers, info.HTTPServers = m.Stdio != nil, m.HTTP != nil
 		}
@@ -102,8 +105,8 @@ func (a *V2) HandleNotification(method string, params json.RawMessage) {
 			a.client.ElicitationCompleted(string(n.ElicitationID))
 		}
 	default:
-		if accounts, ok := accountsOf(method, params); ok {
-			a.client.LoggedIn(accounts)
+		if login, ok := loginOf(method, params); ok {
+			a.client.LoggedIn(login)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
 	if !a.told(id, role, c.MessageID) && content == Content(Text{}) {
 		return []Update{MessagePatch{MessageID: string(c.MessageID), Role: role}} // it begins here all the same
 	}
-	return []Update{MessageChunk{MessageID: string(c.MessageID), Role: role, Content: content}}
+	return []Update{MessageChunk{MessageID: string(c.MessageID), Wire: string(c.MessageID), Role: role, Content: content}}
 }
 
 // told notes a message, and reports whether it was known before. One of the user's that begins is what comes of a
@@ -128,7 +128,7 @@ func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
 	}
 	updates := make([]Update, len(blocks))
 	for i, b := range blocks {
-		updates[i] = MessageChunk{MessageID: string(m.MessageID), Role: role, Content: b}
+		updates[i] = MessageChunk{MessageID: string(m.MessageID), Wire: string(m.MessageID), Role: role, Content: b}
 	}
 	return updates
 }

@@ -3,21 +3,36 @@ package session
 import (
 	"encoding/json"
 
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
 // NewSession implements [Agent].
 func (a *V2) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 	return a.conn.Call(v2.MethodSessionNew, v2.NewSessionRequest{
-		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServersV2(at.Servers), Meta: at.meta(),
-	}, func(raw json.RawMessage, err error) {
+		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServersV2(at.Servers),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
+	}, a.made(done))
+}
+
+// ForkSession implements [Agent].
+func (a *V2) ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func()) {
+	return a.conn.Call(draft.MethodSessionFork, v2.ForkSessionRequest{
+		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
+		MCPServers: toServersV2(at.Servers), SystemPrompt: at.Prompt.wire(), Meta: forkMeta(after),
+	}, a.made(done))
+}
+
+// made takes the answer to a request that makes a session.
+func (a *V2) made(done func(Setup, error)) func(json.RawMessage, error) {
+	return func(raw json.RawMessage, err error) {
 		var r v2.NewSessionResponse
 		if err = decode(raw, err, &r); err != nil {
 			done(Setup{}, err)
 			return
 		}
 		done(a.opened(r.SessionID, r.SessionChoices), nil)
-	})
+	}
 }
 
 // opened is a session that the agent has opened.
@@ -39,7 +54,7 @@ func (a *V2) ResumeSession(sessionID string, at Place, done func(Setup, error)) 
 func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(Setup, error)) (cancel func()) {
 	request := v2.ResumeSessionRequest{
 		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
-		MCPServers: toServersV2(at.Servers), ReplayFrom: from, Meta: at.meta(),
+		MCPServers: toServersV2(at.Servers), ReplayFrom: from, SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
 	}
 	return a.conn.Call(v2.MethodSessionResume, request, func(raw json.RawMessage, err error) {
 		var choices v2.SessionChoices
@@ -70,9 +85,9 @@ func (a *V2) forget(id v2.SessionID) {
 }
 
 // ListSessions implements [Agent].
-func (a *V2) ListSessions(done func([]Stored, error)) (cancel func()) {
+func (a *V2) ListSessions(archived bool, done func([]Stored, error)) (cancel func()) {
 	return list(func(cursor string, page func([]Stored, string, error)) func() {
-		return a.conn.Call(v2.MethodSessionList, v2.ListSessionsRequest{Cursor: cursor}, func(raw json.RawMessage, err error) {
+		return a.conn.Call(v2.MethodSessionList, v2.ListSessionsRequest{Cursor: cursor, Archived: archiveFilter(archived)}, func(raw json.RawMessage, err error) {
 			var r v2.ListSessionsResponse
 			if err = decode(raw, err, &r); err != nil {
 				page(nil, "", err)
@@ -80,7 +95,7 @@ func (a *V2) ListSessions(done func([]Stored, error)) (cancel func()) {
 			}
 			var found []Stored
 			for _, s := range r.Sessions {
-				found = append(found, Stored{SessionID: string(s.SessionID), Title: s.Title, Cwd: LocalPath(s.CWD), UpdatedAt: s.UpdatedAt})
+				found = append(found, stored(string(s.SessionID), s.Title, s.CWD, s.UpdatedAt, s.AdditionalDirectories))
 			}
 			page(found, r.NextCursor, nil)
 		})

@@ -247,7 +247,7 @@ func TestSessionsOfV2(t *testing.T) {
 		t.Errorf("resumed is %+v", got)
 	}
 	listed := make(chan outcome[[]Stored], 1)
-	p.ListSessions(func(l []Stored, err error) { listed <- outcome[[]Stored]{l, err} })
+	p.ListSessions(false, func(l []Stored, err error) { listed <- outcome[[]Stored]{l, err} })
 	if o := receive(t, listed); o.err != nil || !reflect.DeepEqual(o.value, []Stored{{SessionID: "s1", Title: "T", Cwd: "/a", UpdatedAt: "2026-01-01T00:00:00Z"}}) {
 		t.Errorf("the list is %+v", o)
 	}

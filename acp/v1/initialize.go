@@ -2,6 +2,8 @@ package v1
 
 import (
 	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
 // MethodInitialize is sent by the client before anything else.
@@ -94,6 +96,7 @@ type AgentCapabilities struct {
 	MCPCapabilities     MCPCapabilities       `json:"mcpCapabilities" wire:"lenient"`
 	SessionCapabilities SessionCapabilities   `json:"sessionCapabilities" wire:"lenient"`
 	Auth                AgentAuthCapabilities `json:"auth" wire:"lenient"`
+	Providers           *Supported            `json:"providers,omitzero" wire:"lenient"` // not in the stable schema
 	Meta                json.RawMessage       `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -117,16 +120,26 @@ type MCPCapabilities struct {
 // SessionCapabilities says which optional session methods the agent has.
 // See "Initialization", "Session Capabilities".
 type SessionCapabilities struct {
-	List                  *Supported      `json:"list,omitzero" wire:"lenient"`
-	Delete                *Supported      `json:"delete,omitzero" wire:"lenient"`
-	AdditionalDirectories *Supported      `json:"additionalDirectories,omitzero" wire:"lenient"`
-	Resume                *Supported      `json:"resume,omitzero" wire:"lenient"`
-	Close                 *Supported      `json:"close,omitzero" wire:"lenient"`
-	Meta                  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	List                  *Supported `json:"list,omitzero" wire:"lenient"`
+	Delete                *Supported `json:"delete,omitzero" wire:"lenient"`
+	AdditionalDirectories *Supported `json:"additionalDirectories,omitzero" wire:"lenient"`
+	Resume                *Supported `json:"resume,omitzero" wire:"lenient"`
+	Close                 *Supported `json:"close,omitzero" wire:"lenient"`
+
+	// What the stable schema does not have.
+
+	SystemPrompt *draft.SessionSystemPromptCapabilities `json:"systemPrompt,omitzero" wire:"lenient"`
+	Fork         *Supported                             `json:"fork,omitzero" wire:"lenient"`
+	Archive      *Supported                             `json:"archive,omitzero" wire:"lenient"`
+	Status       *Supported                             `json:"status,omitzero" wire:"lenient"`
+	Title        *Supported                             `json:"title,omitzero" wire:"lenient"`
+
+	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // AgentAuthCapabilities reports whether the agent can log out. See "Authentication".
 type AgentAuthCapabilities struct {
 	Logout *Supported      `json:"logout,omitzero" wire:"lenient"`
+	Status *Supported      `json:"status,omitzero" wire:"lenient"` // not in the stable schema
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

@@ -147,6 +147,13 @@ var elsewhere = []string{
 
 // beyond has the fields that the schema does not have, or has in an alternative of the object.
 var beyond = map[string][]string{
+	"AgentAuthCapabilities":         {"status"},
+	"AgentCapabilities":             {"providers"},
+	"ListSessionsRequest":           {"archived"},
+	"LoadSessionRequest":            {"systemPrompt"},
+	"NewSessionRequest":             {"systemPrompt"},
+	"ResumeSessionRequest":          {"systemPrompt"},
+	"SessionCapabilities":           {"archive", "fork", "status", "systemPrompt", "title"},
 	"AuthMethodAgent":               {"args", "env", "type", "vars"},
 	"AuthMethodTerminal":            {"type", "vars"},
 	"CreateElicitationRequest":      {"requestId", "sessionId", "toolCallId"},
@@ -171,6 +178,9 @@ func TestFieldsMatchSchema(t *testing.T) {
 		if got := v.CheckFields(t, name, value); !slices.Equal(got, beyond[name]) {
 			t.Errorf("%s has fields beyond the schema: %q, want %q", name, got, beyond[name])
 		}
+	}
+	if got := schema.Drafts(t).CheckFields(t, "ForkSessionRequest", ForkSessionRequest{}); len(got) > 0 {
+		t.Errorf("ForkSessionRequest has fields beyond the unstable schema: %q", got)
 	}
 	for name, def := range v.Defs() {
 		_, known := types[name]

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
 // Methods of a session's life, sent by the client.
@@ -24,6 +25,7 @@ type NewSessionRequest struct {
 	CWD                   string              `json:"cwd" wire:"required"`
 	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
 	MCPServers            acp.List[MCPServer] `json:"mcpServers" wire:"required"`
+	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
 	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -49,6 +51,7 @@ type LoadSessionRequest struct {
 	CWD                   string              `json:"cwd" wire:"required"`
 	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
 	MCPServers            acp.List[MCPServer] `json:"mcpServers" wire:"required"`
+	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
 	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -60,11 +63,12 @@ type LoadSessionResponse struct {
 // ResumeSessionRequest opens a stored session without a replay. Needs the agent's capability.
 // See "Session Setup", "Resuming Sessions".
 type ResumeSessionRequest struct {
-	SessionID             SessionID       `json:"sessionId" wire:"required"`
-	CWD                   string          `json:"cwd" wire:"required"`
-	AdditionalDirectories []string        `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer     `json:"mcpServers,omitzero"`
-	Meta                  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID             SessionID           `json:"sessionId" wire:"required"`
+	CWD                   string              `json:"cwd" wire:"required"`
+	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
+	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ResumeSessionResponse says that the session is open. See "Session Setup",
@@ -73,12 +77,24 @@ type ResumeSessionResponse struct {
 	SessionChoices
 }
 
+// ForkSessionRequest makes a new session that goes on from where a session is, and leaves that as it is. Needs the
+// agent's capability. Not in the stable schema.
+type ForkSessionRequest struct {
+	SessionID             SessionID           `json:"sessionId" wire:"required"`
+	CWD                   string              `json:"cwd" wire:"required"`
+	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
+	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"`
+	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
 // ListSessionsRequest asks for stored sessions, those of the folder CWD if it is given, from
 // the place Cursor on. Needs the agent's capability. See "Session List".
 type ListSessionsRequest struct {
-	CWD    string          `json:"cwd,omitzero"`
-	Cursor string          `json:"cursor,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	CWD      string                     `json:"cwd,omitzero"`
+	Cursor   string                     `json:"cursor,omitzero"`
+	Archived draft.SessionArchiveFilter `json:"archived,omitzero"` // not in the stable schema
+	Meta     json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ListSessionsResponse is one page of stored sessions; NextCursor is empty on the last one.

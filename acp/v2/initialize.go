@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
 // MethodInitialize begins a connection.
@@ -59,9 +60,16 @@ type ElicitationCapabilities struct {
 
 // AgentCapabilities are what the agent can beside the baseline.
 type AgentCapabilities struct {
-	Session *SessionCapabilities `json:"session,omitzero" wire:"lenient"`
-	Auth    *Supported           `json:"auth,omitzero" wire:"lenient"`
-	Meta    json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
+	Session   *SessionCapabilities   `json:"session,omitzero" wire:"lenient"`
+	Auth      *AgentAuthCapabilities `json:"auth,omitzero" wire:"lenient"`
+	Providers *Supported             `json:"providers,omitzero" wire:"lenient"` // not in the stable schema
+	Meta      json.RawMessage        `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// AgentAuthCapabilities say that the agent can log in and out.
+type AgentAuthCapabilities struct {
+	Status *Supported      `json:"status,omitzero" wire:"lenient"` // not in the stable schema
+	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // SessionCapabilities are what the agent's sessions can. New, list, resume and close need none.
@@ -70,7 +78,16 @@ type SessionCapabilities struct {
 	MCP                   *MCPCapabilities    `json:"mcp,omitzero" wire:"lenient"`
 	Delete                *Supported          `json:"delete,omitzero" wire:"lenient"`
 	AdditionalDirectories *Supported          `json:"additionalDirectories,omitzero" wire:"lenient"`
-	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
+
+	// What the stable schema does not have.
+
+	SystemPrompt *draft.SessionSystemPromptCapabilities `json:"systemPrompt,omitzero" wire:"lenient"`
+	Fork         *Supported                             `json:"fork,omitzero" wire:"lenient"`
+	Archive      *Supported                             `json:"archive,omitzero" wire:"lenient"`
+	Status       *Supported                             `json:"status,omitzero" wire:"lenient"`
+	Title        *Supported                             `json:"title,omitzero" wire:"lenient"`
+
+	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // PromptCapabilities are what a prompt may have beside text and links.

@@ -1,6 +1,7 @@
 package v2
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/schema"
@@ -8,7 +9,7 @@ import (
 
 // types has the Go type of each object of the schema that is here.
 var types = map[string]any{
-	"AgentAuthCapabilities":          Supported{},
+	"AgentAuthCapabilities":          AgentAuthCapabilities{},
 	"AgentCapabilities":              AgentCapabilities{},
 	"AgentMessage":                   Message{},
 	"Annotations":                    Annotations{},
@@ -94,13 +95,26 @@ var types = map[string]any{
 	"UserMessage":                    Message{},
 }
 
+// beyond has the fields of the unstable schema.
+var beyond = map[string][]string{
+	"AgentAuthCapabilities": {"status"},
+	"AgentCapabilities":     {"providers"},
+	"ListSessionsRequest":   {"archived"},
+	"NewSessionRequest":     {"systemPrompt"},
+	"ResumeSessionRequest":  {"systemPrompt"},
+	"SessionCapabilities":   {"archive", "fork", "status", "systemPrompt", "title"},
+}
+
 // TestFieldsMatchSchema compares the fields of all types, and their rules for what is missing
 // or malformed, with the schema's annotations.
 func TestFieldsMatchSchema(t *testing.T) {
 	v := schema.ValidatorV2(t)
 	for name, value := range types {
-		if beyond := v.CheckFields(t, name, value); len(beyond) > 0 {
-			t.Errorf("%s has fields beyond the schema: %q", name, beyond)
+		if got := v.CheckFields(t, name, value); !slices.Equal(got, beyond[name]) {
+			t.Errorf("%s has fields beyond the schema: %q, want %q", name, got, beyond[name])
 		}
+	}
+	if got := schema.DraftsV2(t).CheckFields(t, "ForkSessionRequest", ForkSessionRequest{}); len(got) > 0 {
+		t.Errorf("ForkSessionRequest has fields beyond the unstable schema: %q", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
 // Methods of sessions, sent by the client.
@@ -22,10 +23,11 @@ const (
 
 // NewSessionRequest starts a session in the folder CWD. See "Session Setup".
 type NewSessionRequest struct {
-	CWD                   string          `json:"cwd" wire:"required"`
-	AdditionalDirectories []string        `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer     `json:"mcpServers,omitzero"`
-	Meta                  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	CWD                   string              `json:"cwd" wire:"required"`
+	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
+	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // NewSessionResponse is a new session.
@@ -44,12 +46,13 @@ type SessionChoices struct {
 // ResumeSessionRequest takes up a session that the agent keeps; with ReplayFrom the agent tells what was said in it.
 // See "Session Setup".
 type ResumeSessionRequest struct {
-	SessionID             SessionID       `json:"sessionId" wire:"required"`
-	CWD                   string          `json:"cwd" wire:"required"`
-	AdditionalDirectories []string        `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer     `json:"mcpServers,omitzero"`
-	ReplayFrom            *ReplayFrom     `json:"replayFrom,omitzero"`
-	Meta                  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID             SessionID           `json:"sessionId" wire:"required"`
+	CWD                   string              `json:"cwd" wire:"required"`
+	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
+	ReplayFrom            *ReplayFrom         `json:"replayFrom,omitzero"`
+	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ReplayFrom says from where on a session is told again.
@@ -58,11 +61,23 @@ type ReplayFrom struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
+// ForkSessionRequest makes a new session that goes on from where a session is, and leaves that as it is. Needs the
+// agent's capability. Not in the stable schema.
+type ForkSessionRequest struct {
+	SessionID             SessionID           `json:"sessionId" wire:"required"`
+	CWD                   string              `json:"cwd" wire:"required"`
+	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
+	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"`
+	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
 // ListSessionsRequest asks for a page of the sessions that the agent keeps. See "Session List".
 type ListSessionsRequest struct {
-	CWD    string          `json:"cwd,omitzero"`
-	Cursor string          `json:"cursor,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	CWD      string                     `json:"cwd,omitzero"`
+	Cursor   string                     `json:"cursor,omitzero"`
+	Archived draft.SessionArchiveFilter `json:"archived,omitzero"` // not in the stable schema
+	Meta     json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ListSessionsResponse is a page of the list.

@@ -88,14 +88,17 @@ func (c *Chat) TellCall(m rpc.Inspect) {
 	c.base.Editor.Answer(m.Callback, rpc.Lines{Lines: lines, Marks: marks}, "")
 }
 
-// TellPrompt answers what the user's prompt at a row was.
-func (c *Chat) TellPrompt(m rpc.EditPrompt) {
+// TellPrompt answers what the user's prompt at a row was, and which it is.
+func (c *Chat) TellPrompt(m rpc.EditPrompt, number func(*session.Message) int) {
 	prompt, waits := c.Prompt(c.Row(m.At))
 	if prompt == nil {
 		c.base.Editor.Answer(m.Callback, nil, "")
 		return
 	}
 	answer := rpc.EarlierPrompt{Text: prompt.Text(), Waits: waits}
+	if !waits {
+		answer.Prompt = number(prompt)
+	}
 	for _, part := range prompt.Parts {
 		if part.Content == nil {
 			continue

@@ -55,23 +55,25 @@ func (f *Finder) Close() {
 	f.work.Wait()
 }
 
-// Query asks for files below Dir whose path has the letters of Text in this order.
+// Query asks for files below Dir, or below one of the Further folders, whose path there has the letters of Text in this
+// order.
 type Query struct {
-	Dir   string // absolute
-	Text  string // "" for any file
-	Open  []string
-	Limit int
+	Dir     string   // absolute
+	Further []string // so, too
+	Text    string   // "" for any file
+	Open    []string
+	Limit   int
 }
 
-// File is what was found: a path below the folder, or an absolute one of an open file elsewhere,
-// with "/" between and, for a folder, at the end.
+// File is what was found: a path below Dir, or an absolute one of an open file elsewhere or below a further folder, with
+// "/" between and, for a folder, at the end.
 type File struct {
 	Path string
 	Open bool
 }
 
 // Find returns what fits best first, but before all others the open files that fit, which are
-// absolute paths. It blocks for a tenth of a second at most; partial tells that the folder has not
+// absolute paths. It blocks for a tenth of a second at most for each folder; partial tells that one has not
 // been listed by then, see [Finder.Await].
 func (f *Finder) Find(q Query) (found []File, partial bool) {
 	open := openIn(q.Dir, q.Open)
@@ -82,18 +84,35 @@ func (f *Finder) Find(q Query) (found []File, partial bool) {
 	for _, path := range newIndex(open).search(q.Text, q.Limit, nil) {
 		found = append(found, File{Path: path, Open: true})
 	}
+	var further []File // of which each folder has its share of the room, where there is so much
+	for _, dir := range q.Further {
+		all := f.index(dir, patience)
+		if all == nil {
+			partial = true
+			continue
+		}
+		for _, path := range all.search(q.Text, q.Limit/(1+len(q.Further)), nil) {
+			if path = strings.TrimSuffix(dir, "/") + "/" + path; !isOpen[path] {
+				further = append(further, File{Path: path})
+			}
+		}
+	}
 	all := f.index(q.Dir, patience)
 	if all == nil {
-		return found, true
+		return append(found, further...), true
 	}
-	for _, path := range all.search(q.Text, q.Limit-len(found), isOpen) {
+	for _, path := range all.search(q.Text, max(0, q.Limit-len(found)-len(further)), isOpen) {
 		found = append(found, File{Path: path})
 	}
-	return found, false
+	return append(found, further...), partial
 }
 
-// Await blocks until a folder has been listed, or the Finder is closed.
-func (f *Finder) Await(dir string) { f.index(dir, math.MaxInt64) }
+// Await blocks until folders have been listed, or the Finder is closed.
+func (f *Finder) Await(dirs ...string) {
+	for _, dir := range dirs {
+		f.index(dir, math.MaxInt64)
+	}
+}
 
 // openIn names open files as they are seen from dir.
 func openIn(dir string, open []string) []string {

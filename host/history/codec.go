@@ -87,9 +87,9 @@ func mapped[U session.Update, M any](name string, to func(U) M, from func(M) U) 
 
 var kinds = []kind{
 	mapped("message", func(u session.MessageChunk) message {
-		return message{u.MessageID, roles[u.Role], toBlock(u.Content)}
+		return message{u.MessageID, u.Wire, roles[u.Role], toBlock(u.Content)}
 	}, func(m message) session.MessageChunk {
-		return session.MessageChunk{MessageID: m.ID, Role: roleNamed(m.Role), Content: m.Content.content()}
+		return session.MessageChunk{MessageID: m.ID, Wire: m.Wire, Role: roleNamed(m.Role), Content: m.Content.content()}
 	}),
 	mapped("call", toCall, call.patch),
 	mapped("call_chunk", func(u session.ToolCallChunk) callChunk {
@@ -153,6 +153,7 @@ var kindOf, kindNamed = func() (map[reflect.Type]kind, map[string]kind) {
 
 type message struct {
 	ID      string `json:"id"`
+	Wire    string `json:"wire,omitempty"`
 	Role    string `json:"role"`
 	Content block  `json:"content"`
 }

@@ -44,7 +44,7 @@ var allOptions = []session.Option{{
 
 // examples has each type of update with each of its fields.
 var examples = []session.Update{
-	session.MessageChunk{MessageID: "m", Role: session.RoleThought, Content: session.Text{Text: "t"}},
+	session.MessageChunk{MessageID: "m", Wire: "w", Role: session.RoleThought, Content: session.Text{Text: "t"}},
 	session.MessageChunk{MessageID: "m", Role: session.RoleUser, Content: allBlocks[1]},
 	session.ToolCallPatch{
 		ID: "c", Title: acp.Set("t"), Name: acp.Set("n"), Kind: acp.Set(session.KindEdit), Status: acp.Set(session.StatusFailed),

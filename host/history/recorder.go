@@ -57,6 +57,7 @@ type Recorder struct {
 // chunk is a message that grows.
 type chunk struct {
 	id   string
+	wire string
 	role session.Role
 	text []byte
 	at   time.Time
@@ -84,12 +85,30 @@ func (r *Recorder) forget() {
 
 // Open is to be called when it is known which session of the agent it is, before that begins.
 func (r *Recorder) Open(about About) {
-	if r.config.Store == nil || r.file != nil && r.about == about {
+	if r.config.Store == nil || r.file != nil && reflect.DeepEqual(r.about, about) {
 		return
 	}
 	r.Flush(nil)
 	r.held, r.told, r.turn = nil, false, false
 	r.about, r.file = about, r.config.Store.writer(about.Agent, about.ID)
+}
+
+// Begin writes what was said before, in the session that this one is forked from.
+func (r *Recorder) Begin(said []Said) {
+	if r.file == nil || len(said) == 0 {
+		return
+	}
+	about := r.about
+	r.told = true
+	r.queue(r.file, func() error {
+		var lines []byte
+		for _, s := range said {
+			if next, err := appendLine(lines, s); err == nil { // what cannot be kept is left out
+				lines = next
+			}
+		}
+		return r.config.Store.add(about, r.config.Scrub(lines))
+	})
 }
 
 // Drop forgets what is kept of the session, and all that follows.
@@ -193,7 +212,7 @@ func (r *Recorder) grow(u session.MessageChunk) bool {
 	}
 	r.settleChunk()
 	if ok {
-		r.chunk = &chunk{u.MessageID, u.Role, []byte(text.Text), r.config.Now()}
+		r.chunk = &chunk{u.MessageID, u.Wire, u.Role, []byte(text.Text), r.config.Now()}
 		r.soon()
 	}
 	return ok
@@ -324,7 +343,7 @@ func (r *Recorder) settle() {
 func (r *Recorder) settleChunk() {
 	if c := r.chunk; c != nil {
 		r.chunk = nil
-		r.tell(Said{c.at, session.MessageChunk{MessageID: c.id, Role: c.role, Content: session.Text{Text: string(c.text)}}})
+		r.tell(Said{c.at, session.MessageChunk{MessageID: c.id, Wire: c.wire, Role: c.role, Content: session.Text{Text: string(c.text)}}})
 	}
 }
 

@@ -9,15 +9,29 @@ import (
 )
 
 // Prompts are what the user has said in a session, in the order said, as a [Replay] compares it.
-func Prompts(said []Said) (prompts []Prompt) {
+func Prompts(said []Said) []Prompt {
+	prompts, _ := promptsIn(said)
+	return prompts
+}
+
+// Before is what was said before the prompt with a number, from 0, as [Prompts] counts them.
+func (p Past) Before(prompt int) []Said {
+	if _, at := promptsIn(p.Said); prompt < len(at) {
+		return p.Said[:at[prompt]]
+	}
+	return p.Said
+}
+
+// promptsIn is [Prompts], and where each of them begins.
+func promptsIn(said []Said) (prompts []Prompt, at []int) {
 	turn, id := false, ""
-	for _, s := range said {
+	for i, s := range said {
 		switch u := s.Update.(type) {
 		case session.TurnStart:
 			turn = true
-			prompts = append(prompts, Prompt{wordsOf(u.Prompt), wordsOf(u.Sent)})
+			prompts, at = append(prompts, Prompt{wordsOf(u.Prompt), wordsOf(u.Sent)}), append(at, i)
 		case session.Steered:
-			prompts = append(prompts, Prompt{wordsOf(u.Words)})
+			prompts, at = append(prompts, Prompt{wordsOf(u.Words)}), append(at, i)
 		case session.TurnEnd:
 			turn = false
 		case session.SessionStart:
@@ -30,11 +44,11 @@ func Prompts(said []Said) (prompts []Prompt) {
 				last[0] = append(last[0], wordsOf([]session.Content{u.Content})...)
 			default:
 				id = u.MessageID
-				prompts = append(prompts, Prompt{wordsOf([]session.Content{u.Content})})
+				prompts, at = append(prompts, Prompt{wordsOf([]session.Content{u.Content})}), append(at, i)
 			}
 		}
 	}
-	return prompts
+	return prompts, at
 }
 
 // Prompt is the words of a prompt: as the user has seen them and, where that differs, as they were sent.

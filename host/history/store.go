@@ -39,6 +39,8 @@ type About struct {
 	AgentTitle string `json:"agent_title"`
 	Cwd        string `json:"cwd"`
 	ID         string `json:"session"` // the agent's
+
+	Directories []string `json:"directories,omitempty"` // where it works beside Cwd
 }
 
 // Store is the folder of the files, which all hosts share. Its methods may be called from any goroutine.

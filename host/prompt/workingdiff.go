@@ -7,27 +7,35 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// workingDiff is what has changed in the session's folder since the last commit. Files that git does not know are no
-// part of it.
+// workingDiff is what has changed in the session's folder since the last commit, with the files that git does not know
+// and is not to ignore.
 type workingDiff struct{}
 
-// previewLines is how many lines of a diff Lua may show.
-const previewLines = 40
+const (
+	// previewLines is how many lines of a diff Lua may show.
+	previewLines = 40
+	// maxNew is how many files that git does not know a diff has, and maxNewSize how large they are at most, in bytes.
+	maxNew, maxNewSize = 100, 1 << 20
+)
 
 func (workingDiff) read(c Config, done func(session.Content, string)) {
-	text, left, err := diffOf(c)
+	text, left, large, err := diffOf(c)
 	var told []string
 	if err != nil {
 		told = append(told, fmt.Sprintf("@diff was not sent: %s.", err))
 	}
 	if len(left) > 0 {
 		told = append(told, fmt.Sprintf("@diff went without what is private: %s.", strings.Join(left, ", ")))
+	}
+	if len(large) > 0 {
+		told = append(told, fmt.Sprintf("@diff went without new files that are too large, or too many: %s.", strings.Join(large, ", ")))
 	}
 	e := excerpt{what: "diff", heading: "What has changed since the last commit", lang: "diff"}
 	content, cut := e.content(text)
@@ -40,7 +48,7 @@ func (workingDiff) read(c Config, done func(session.Content, string)) {
 // PreviewDiff tells Lua what a diff would send.
 func (p *Prompts) PreviewDiff(m rpc.PreviewDiff) {
 	p.config.Background(func() {
-		text, _, err := diffOf(p.config)
+		text, _, _, err := diffOf(p.config)
 		preview := rpc.DiffPreview{Text: text}
 		if err != nil {
 			text, preview = "", rpc.DiffPreview{Empty: err.Error()}
@@ -52,19 +60,23 @@ func (p *Prompts) PreviewDiff(m rpc.PreviewDiff) {
 	})
 }
 
-// diffOf is what has changed in the session's folder, but for the private files that are named apart. That there is
-// nothing is an error, too. It runs git.
-func diffOf(c Config) (text string, private []string, err error) {
+// diffOf is what has changed in the session's folder, but for the private files and the new ones that are too large,
+// which are named apart. That there is nothing is an error, too. It runs git.
+func diffOf(c Config) (text string, private, large []string, err error) {
 	since := "HEAD"
 	if _, err := git(c.Cwd, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
 		if _, err := git(c.Cwd, "rev-parse", "--git-dir"); err != nil {
-			return "", nil, err
+			return "", nil, nil, err
 		}
 		since = "--cached" // there is no commit yet
 	}
 	names, err := git(c.Cwd, "diff", since, "--relative", "--no-renames", "--no-ext-diff", "--name-only", "-z")
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
+	}
+	added, err := git(c.Cwd, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return "", nil, nil, err
 	}
 	args := []string{"diff", since, "--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--", "."}
 	changed := 0
@@ -78,14 +90,37 @@ func diffOf(c Config) (text string, private []string, err error) {
 			changed++
 		}
 	}
-	if changed == 0 {
-		if len(private) > 0 {
-			return "", private, errors.New("nothing else has changed since the last commit")
+	if changed > 0 {
+		if text, err = git(c.Cwd, args...); err != nil {
+			return "", private, nil, err
 		}
-		return "", nil, errors.New("nothing has changed since the last commit")
 	}
-	text, err = git(c.Cwd, args...)
-	return text, private, err
+	found := 0
+	for name := range strings.SplitSeq(strings.TrimSuffix(added, "\x00"), "\x00") {
+		info, err := os.Lstat(filepath.Join(c.Cwd, name))
+		switch {
+		case name == "", err != nil: // it has gone since
+		case isPrivate(c, filepath.Join(c.Cwd, name)):
+			private = append(private, name)
+		case info.IsDir(): // a repository of its own
+		case info.Size() > maxNewSize, found == maxNew:
+			large = append(large, name)
+		default:
+			found++
+			diff, err := git(c.Cwd, "diff", "--no-index", "--no-ext-diff", "--no-textconv", "--no-color", "--", "/dev/null", name)
+			if err != nil {
+				return "", private, nil, err
+			}
+			text += diff
+		}
+	}
+	if changed+found == 0 {
+		if len(private)+len(large) > 0 {
+			return "", private, large, errors.New("nothing else has changed since the last commit")
+		}
+		return "", nil, nil, errors.New("nothing has changed since the last commit")
+	}
+	return text, private, large, nil
 }
 
 // git runs git in a folder, and gives what it prints; what it complains of is the error.
@@ -104,6 +139,8 @@ func git(dir string, args ...string) (string, error) {
 		return "", errors.New("git is not installed")
 	case errors.As(err, &failed) && strings.Contains(string(failed.Stderr), "not a git repository"):
 		return "", errors.New("the folder is in no git repository")
+	case errors.As(err, &failed) && failed.ExitCode() == 1 && slices.Contains(args, "--no-index"): // they differ
+		return string(out), nil
 	case errors.As(err, &failed):
 		first, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
 		return "", fmt.Errorf("git said: %s", strings.TrimPrefix(first, "fatal: "))

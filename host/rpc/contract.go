@@ -18,8 +18,8 @@ var Revision = func() string {
 
 // messages are what Lua sends.
 var messages = []any{
-	New{}, Close{}, Restart{}, Delete{}, ListStored{}, DeleteStored{}, ListSaved{}, Authenticate{}, LoginEnded{}, Secrets{},
-	Logout{}, SetOption{}, Traffic{},
+	New{}, Close{}, Restart{}, Delete{}, ListStored{}, DeleteStored{}, ListSaved{}, Rename{}, Archive{}, ArchiveStored{}, Authenticate{}, LoginEnded{}, Secrets{},
+	Logout{}, SetOption{}, ListProviders{}, SetProvider{}, DisableProvider{}, Traffic{},
 	ListAgents{}, InstallAgent{}, UninstallAgent{}, RollbackAgent{}, PinAgent{}, CancelInstall{},
 	SearchHistory{}, ListHistory{}, ShowHistory{}, Export{},
 	Prompt{}, Steer{}, Cancel{}, Queue{}, PreviewDiff{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},

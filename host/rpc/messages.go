@@ -44,6 +44,8 @@ type (
 		Retold         bool     `msgpack:"retold"` // the chat shows already what was said
 		Queue          []string `msgpack:"queue"`  // prompts that waited in a host that died
 		Along          int      `msgpack:"along"`  // bytes of unsaved text that may go along with them
+		Fork           int      `msgpack:"fork"`   // the session that it is made from; 0 for none
+		Before         int      `msgpack:"before"` // which of its prompts it is not to have any more, from 1; 0 to have all
 	}
 	// Agent is how an agent is started, from the user's configuration.
 	Agent struct {
@@ -60,6 +62,13 @@ type (
 		Protocol   int                  `msgpack:"protocol"` // the version to ask for; 0 stands for 1
 		MCPServers map[string]MCPServer `msgpack:"mcp_servers"`
 		Paths      map[string]string    `msgpack:"paths"` // its names of folders, by the user's
+
+		SystemPrompt SystemPrompt `msgpack:"system_prompt"`
+	}
+	// SystemPrompt is what the agent is told of how to work, beside its own instructions or in their place.
+	SystemPrompt struct {
+		Text string `msgpack:"text"`
+		Mode string `msgpack:"mode"` // "append", "override"
 	}
 	// MCPServer is how an MCP server is reached: by a command, or at a URL.
 	MCPServer struct {
@@ -80,14 +89,62 @@ type (
 	// ListStored asks an agent for the sessions that it keeps: []StoredSession.
 	ListStored struct {
 		Asks
-		Agent Agent  `msgpack:"agent"`
-		Cwd   string `msgpack:"cwd"`
+		Agent    Agent  `msgpack:"agent"`
+		Cwd      string `msgpack:"cwd"`
+		Archived bool   `msgpack:"archived"` // those that are, and no others
 	}
 	StoredSession struct {
 		AgentSessionID string `msgpack:"agent_session_id"`
 		Cwd            string `msgpack:"cwd"`
 		Title          string `msgpack:"title,omitempty"`
 		UpdatedAt      string `msgpack:"updated_at,omitempty"`
+
+		Directories []string `msgpack:"directories,omitempty"` // where it works beside Cwd
+	}
+	// Rename gives a session a title of the user's.
+	Rename struct {
+		In
+		Asks
+		Title string `msgpack:"title"`
+	}
+	// Archive closes a session and takes it out of the lists.
+	Archive struct {
+		In
+		Asks
+	}
+	// ArchiveStored takes a session that is not open out of the lists, or brings it back.
+	ArchiveStored struct {
+		Asks
+		Agent          Agent  `msgpack:"agent"`
+		Cwd            string `msgpack:"cwd"`
+		AgentSessionID string `msgpack:"agent_session_id"`
+		Archived       bool   `msgpack:"archived"`
+	}
+	// ListProviders asks an agent for its providers of models: []Provider.
+	ListProviders struct {
+		In
+		Asks
+	}
+	Provider struct {
+		ID       string   `msgpack:"id"`
+		Types    []string `msgpack:"types"` // of interfaces that it may have
+		Required bool     `msgpack:"required"`
+		Type     string   `msgpack:"type"` // "" where it is not used
+		URL      string   `msgpack:"url"`
+	}
+	// SetProvider says where a provider is reached. The values of Headers are secrets.
+	SetProvider struct {
+		In
+		Asks
+		ID      string            `msgpack:"id"`
+		Type    string            `msgpack:"type"`
+		URL     string            `msgpack:"url"`
+		Headers map[string]string `msgpack:"headers"`
+	}
+	DisableProvider struct {
+		In
+		Asks
+		ID string `msgpack:"id"`
 	}
 	// DeleteStored has an agent forget a session that is not open.
 	DeleteStored struct {
@@ -103,6 +160,7 @@ type (
 		Agent      string `msgpack:"agent"`
 		AgentTitle string `msgpack:"agent_title"`
 		Changes    int    `msgpack:"changes"` // that wait for a review
+		Archived   bool   `msgpack:"archived"`
 	}
 	Authenticate struct {
 		In
@@ -387,7 +445,8 @@ type (
 		Text     string     `msgpack:"text"`
 		Waits    bool       `msgpack:"waits"` // it is not sent yet
 		Attached []Attached `msgpack:"attached"`
-		Lost     []string   `msgpack:"lost"` // what cannot be attached again, in words
+		Lost     []string   `msgpack:"lost"`   // what cannot be attached again, in words
+		Prompt   int        `msgpack:"prompt"` // which of the session's it is, from 1
 	}
 	// Attached is what went along with a prompt: a file or lines of it, or an address.
 	Attached struct {

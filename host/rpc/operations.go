@@ -115,12 +115,17 @@ type (
 		Error          string       `msgpack:"error,omitempty"`
 		Protocol       int          `msgpack:"protocol,omitempty"`
 		Account        string       `msgpack:"account,omitempty"` // who is logged in, in words
+		Login          string       `msgpack:"login,omitempty"`   // "authenticated", "unauthenticated", "not_required"
 		ToolCalls      int          `msgpack:"tool_calls"`
 		Permissions    int          `msgpack:"permissions"`
 		Queued         int          `msgpack:"queued"`
 		Paused         bool         `msgpack:"paused"`
 		Queue          []string     `msgpack:"queue"`
 		Steers         bool         `msgpack:"steers"`
+		Forks          bool         `msgpack:"forks"`
+		ForksBefore    bool         `msgpack:"forks_before"` // an earlier prompt, too
+		Providers      bool         `msgpack:"providers"`
+		Directories    []string     `msgpack:"directories,omitempty"` // where it works beside Cwd
 		Takes          *Takes       `msgpack:"takes,omitempty"`
 		Usage          *Usage       `msgpack:"usage,omitempty"`
 		AuthMethods    []AuthMethod `msgpack:"auth_methods"`

@@ -42,6 +42,23 @@ function M.delete(opts, callback)
   return start().delete(opts, callback)
 end
 
+---Makes a session that goes on from where another one is, and leaves that as it is, where the agent
+---can. It opens no window.
+---@param opts? {session?: integer}
+---@return integer? id, string? err
+function M.fork(opts)
+  require('acp.features')
+  return require('acp.session.fork').fork({ session = opts and opts.session })
+end
+
+---Gives a session a title of yours: in its agent, where that keeps it, and in all lists.
+---@param opts {session?: integer, title: string}
+---@param callback? fun(title: string?, err: string?)
+---@return boolean? ok, string? err
+function M.rename(opts, callback)
+  return require('acp.session.stored').rename(opts, callback)
+end
+
 ---The lines that have a text of all that was said in sessions, those of the latest session first.
 ---@param text string
 ---@param callback fun(list: acp.Found[]?, err: string?)

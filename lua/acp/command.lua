@@ -235,6 +235,37 @@ sub.resume = {
   end,
 }
 
+sub.fork = {
+  run = function()
+    show(require('acp').fork())
+  end,
+}
+
+sub.rename = {
+  run = function(args)
+    require('acp.session.stored').ask_title(args ~= '' and args or nil)
+  end,
+  complete = function()
+    local state = require('acp.rpc.state')
+    local session = state.sessions[state.resolve()]
+    return { session and session.title }
+  end,
+}
+
+for _, what in ipairs({ 'archive', 'unarchive' }) do
+  sub[what] = {
+    run = function(args)
+      require('acp.session.stored')[what](agent_in_use(), args ~= '' and args or nil)
+    end,
+  }
+end
+
+sub.providers = {
+  run = function()
+    require('acp.session.providers').choose()
+  end,
+}
+
 sub.delete = {
   run = function(args)
     require('acp.session.stored').delete(agent_in_use(), args ~= '' and args or nil)

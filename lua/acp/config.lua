@@ -289,6 +289,7 @@ M.schema = {
       yank_code = 'gy',
       plan = 'gp',
       edit_prompt = 'gE',
+      fork_prompt = 'gF',
       cancel_call = 'g<C-c>',
       terminal = 'gs',
       mode = 'gm',
@@ -330,6 +331,7 @@ M.schema = {
       agent_refresh = 'r',
       agent_cancel = '<C-c>',
       agent_close = 'q',
+      history_resume = 'gR',
       history_previous = '<C-p>',
       history_next = '<C-n>',
     },
@@ -395,6 +397,7 @@ M.words = {
   yank_code = 'yank the block of code',
   plan = 'show the plan',
   edit_prompt = 'take the prompt back, to edit and send it again',
+  fork_prompt = 'fork the session before this prompt, to send another one there',
   cancel_call = 'cancel this tool call alone, where the agent allows it',
   terminal = 'show the terminal',
   mode = 'choose the mode',
@@ -436,6 +439,7 @@ M.words = {
   agent_refresh = 'get the index of agents anew',
   agent_cancel = 'cancel the installation',
   agent_close = 'close the page',
+  history_resume = 'take the session up again',
   history_previous = 'bring back the prompt sent before',
   history_next = 'bring back the prompt sent after, then the draft',
 }
@@ -485,6 +489,17 @@ local function check_agent(name, agent)
     if agent[field] ~= nil and type(agent[field]) ~= 'table' then
       return ('%s.%s: expected a table, got %s'):format(where, field, type(agent[field]))
     end
+  end
+  local prompt = agent.system_prompt
+  if type(prompt) == 'table' then
+    local mode = prompt.mode or 'append'
+    if type(prompt.text) ~= 'string' or (mode ~= 'append' and mode ~= 'override') then
+      local expected =
+        "%s.system_prompt: expected a text, and the mode 'append' or 'override', got %s"
+      return expected:format(where, vim.inspect(prompt, { newline = ' ', indent = '' }))
+    end
+  elseif prompt ~= nil and type(prompt) ~= 'string' then
+    return ('%s.system_prompt: expected a text, got %s'):format(where, type(prompt))
   end
   if agent.cwd ~= nil and type(agent.cwd) ~= 'string' then
     return ('%s.cwd: expected a path, got %s'):format(where, type(agent.cwd))

@@ -107,6 +107,7 @@ local function map(buf, what, id)
     end)
     buffer.map(buf, 'n', 'terminal', '<Plug>(AcpTerminal)', lazy('acp.terminal.view', 'open_here'))
     buffer.map(buf, 'n', 'edit_prompt', '<Plug>(AcpEditPrompt)', lazy('acp.prompt.again', 'edit'))
+    buffer.map(buf, 'n', 'fork_prompt', '<Plug>(AcpForkPrompt)', lazy('acp.session.fork', 'here'))
   else
     buffer.map(buf, 'n', 'paste_image', '<Plug>(AcpPasteImage)', function()
       require('acp.prompt.clipboard').paste(id)

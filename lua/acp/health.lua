@@ -189,8 +189,11 @@ local function check_agents()
     if session.protocol then
       local text = '%s speaks version %d of the protocol in session %d'
       health.ok(text:format(session.agent, session.protocol, session.id))
-      if session.account then
-        health.ok(('%s is logged in: %s'):format(session.agent, session.account))
+      local account = require('acp.session.login').account(session)
+      if session.login == 'unauthenticated' then
+        health.warn(('%s: %s'):format(session.agent, account), { ':Acp auth' })
+      elseif account then
+        health.ok(('%s: %s'):format(session.agent, account))
       end
     end
   end

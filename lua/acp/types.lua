@@ -89,9 +89,11 @@
 ---@field diff_refuse? string|false refuse what is asked
 ---@field drop_unsaved? string|false leave unsaved text out, or take it in
 ---@field edit_prompt? string|false take the prompt back, to edit and send it again
+---@field fork_prompt? string|false fork the session before this prompt, to send another one there
 ---@field help? string|false show the keys of this buffer
 ---@field history_next? string|false bring back the prompt sent after, then the draft
 ---@field history_previous? string|false bring back the prompt sent before
+---@field history_resume? string|false take the session up again
 ---@field inspect? string|false show all that is known of the tool call
 ---@field jump? string|false go to the file that is named
 ---@field mode? string|false choose the mode
@@ -179,6 +181,7 @@
 ---@field stop_reason? string
 ---@field protocol? integer
 ---@field account? string who is logged in, as the agent tells it
+---@field login? 'authenticated'|'unauthenticated'|'not_required' as the agent tells it
 ---@field agent_session_id? string
 ---@field auth_methods? {id: string, name: string, description: string, type: string}[]
 ---@field usage? {used: integer, size: integer, cost?: {amount: number, currency: string}}
@@ -187,6 +190,10 @@
 ---@field options acp.SessionOption[]
 ---@field commands? {name: string, description: string, hint: string}[]
 ---@field steers? boolean whether words can go into the running turn
+---@field forks? boolean whether the agent can fork the session
+---@field forks_before? boolean before an earlier prompt, too
+---@field providers? boolean whether the agent lets providers of models be chosen
+---@field directories? string[] where it works beside `cwd`
 ---@field takes? table<string, boolean> which content blocks, as far as the agent has told
 ---@field plan? {content: string, priority: string, status: string}[]
 ---@field tool_calls integer
@@ -215,6 +222,7 @@
 ---@field agent_session_id string
 ---@field title? string
 ---@field cwd string
+---@field directories? string[] where it works beside `cwd`
 ---@field updated_at? string ISO 8601
 
 ---A line of a kept transcript that has what was looked for.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -78,6 +79,42 @@ func TestConformance(t *testing.T) {
 	}
 	for name := range documented {
 		t.Errorf("no schema has %s", name)
+	}
+}
+
+// unstable is a row of the table of what is not in the stable schemas.
+var unstable = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$")
+
+// TestUnstableConformance tells of a name of that table which the unstable schema of a version does not have, or the
+// stable one has by now, and of a method that we speak and the table has not.
+func TestUnstableConformance(t *testing.T) {
+	var rows []string
+	_, table, _ := strings.Cut(read(t, "doc/conformance.md"), "\n## Unstable\n")
+	for _, row := range unstable.FindAllStringSubmatch(table, -1) {
+		rows = append(rows, row[1])
+	}
+	names := func(v *schema.V) map[string]bool {
+		all := map[string]bool{}
+		for name, d := range v.Defs() {
+			all[name], all[d.Method] = true, true
+		}
+		return all
+	}
+	for _, name := range rows {
+		if name != "Usage" && !names(schema.DraftsV2(t))[name] || !names(schema.Drafts(t))[name] {
+			t.Errorf("the unstable schemas have no %s", name)
+		}
+		if names(schema.Validator(t))[name] {
+			t.Errorf("%s is stable", name)
+		}
+	}
+	for _, method := range []string{
+		draft.MethodSessionFork, draft.MethodSessionSetTitle, draft.MethodSessionArchive, draft.MethodSessionUnarchive, draft.MethodSessionStatus,
+		draft.MethodAuthStatus, draft.MethodAuthStatusUpdate, draft.MethodProvidersList, draft.MethodProvidersSet, draft.MethodProvidersDisable,
+	} {
+		if !slices.Contains(rows, method) {
+			t.Errorf("the table has no %s", method)
+		}
 	}
 }
 

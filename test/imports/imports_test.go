@@ -37,6 +37,7 @@ var rules = []rule{
 	},
 	{of: "acp/v1", never: []string{module + "acp/v2", module + "acp/session"}, why: "protocol versions stand apart"},
 	{of: "acp/v2", never: []string{module + "acp/v1", module + "acp/session"}, why: "protocol versions stand apart"},
+	{of: "acp/draft", never: []string{module + "acp/v1", module + "acp/v2", module + "acp/session"}, why: "it is neither version's"},
 	{
 		of:    "buffers",
 		never: []string{editorClient, module + "acp", module + "host", module + "followalong"},
@@ -49,7 +50,7 @@ var rules = []rule{
 	},
 	{
 		of:     "host",
-		direct: []string{module + "acp/v1", module + "acp/v2", jsonRPC},
+		direct: []string{module + "acp/v1", module + "acp/v2", module + "acp/draft", jsonRPC},
 		why:    "wire formats end in acp/session",
 	},
 	{

@@ -90,20 +90,33 @@ func ValidatorV2(t testing.TB) *V {
 	return load(t, "v2")
 }
 
-// loaded are the schemas by version; loading guards it.
+// Drafts is Validator for the unstable schema of version 1, which has all of the stable one and what may come to be.
+func Drafts(t testing.TB) *V {
+	t.Helper()
+	return load(t, "v1", "unstable")
+}
+
+// DraftsV2 is Drafts for version 2.
+func DraftsV2(t testing.TB) *V {
+	t.Helper()
+	return load(t, "v2", "unstable")
+}
+
+// loaded are the schemas by file; loading guards it.
 var (
 	loading sync.Mutex
 	loaded  = map[string]*V{}
 )
 
-func load(t testing.TB, version string) *V {
+func load(t testing.TB, version string, kind ...string) *V {
 	t.Helper()
+	name := strings.Join(append(append([]string{version + "/schema"}, kind...), "json"), ".")
 	loading.Lock()
 	defer loading.Unlock()
-	if v := loaded[version]; v != nil {
+	if v := loaded[name]; v != nil {
 		return v
 	}
-	data, err := os.ReadFile(file(t, version))
+	data, err := os.ReadFile(file(t, name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		need.Missing(t, "no schema of the protocol to test with: run `make test`, or `npm ci`")
@@ -137,19 +150,19 @@ func load(t testing.TB, version string) *V {
 			v.byMethod[key(def.Side, def.Method, kindOf(name))] = name
 		}
 	}
-	loaded[version] = v
+	loaded[name] = v
 	return v
 }
 
-// file finds the schema of a version from the test's folder upwards.
-func file(t testing.TB, version string) string {
+// file finds a schema from the test's folder upwards.
+func file(t testing.TB, name string) string {
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatalf("find the repository: %v", err)
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "node_modules/@agentclientprotocol/sdk/schema", version, "schema.json")
+			return filepath.Join(dir, "node_modules/@agentclientprotocol/sdk/schema", name)
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

@@ -61,6 +61,11 @@ end
 ---@return string[]
 local function facts(s)
   local list = {}
+  if s.login == 'unauthenticated' then
+    table.insert(list, 'not logged in')
+  elseif s.account then
+    table.insert(list, flat(s.account))
+  end
   if s.usage and s.usage.cost and s.usage.cost.amount > 0 then
     table.insert(list, ('%.2f %s'):format(s.usage.cost.amount, s.usage.cost.currency))
   end

@@ -40,8 +40,9 @@ end
 local function complete(buf)
   if vim.b[buf].acp_history and vim.b[buf].acp_filled then
     api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+    local key = require('acp.config').get().keys.history_resume
     api.nvim_buf_set_extmark(buf, ns, 0, 0, {
-      virt_text = { { ':Acp resume takes it up again', 'AcpMore' } },
+      virt_text = { { (key or ':Acp resume') .. ' takes it up again', 'AcpMore' } },
       virt_text_pos = 'eol',
     })
     jump(buf)
@@ -59,6 +60,9 @@ function M.read(buf)
   if not ok then
     return set(buf, { err or '' })
   end
+  require('acp.ui.buffer').map(buf, 'n', 'history_resume', '<Plug>(AcpHistoryResume)', function()
+    M.resume(buf)
+  end)
   vim.b[buf].acp_lang, vim.b[buf].acp_filled = 'markdown', false
   host.request('show_history', { buf = buf, path = api.nvim_buf_get_name(buf) }, function(kept, why)
     if not api.nvim_buf_is_loaded(buf) then

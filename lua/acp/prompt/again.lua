@@ -8,6 +8,7 @@ local api = vim.api
 ---@field waits boolean whether it is not sent yet
 ---@field attached {path: string, first: integer, last: integer, uri: string}[]
 ---@field lost string[] what cannot be attached again
+---@field prompt integer which of the session's it is, from 1
 
 ---@param path string
 ---@param first integer?
@@ -42,16 +43,12 @@ local function words(earlier, cwd)
   return #more > 0 and vim.trim(text .. '\n' .. table.concat(more, ' ')) or text
 end
 
+---Puts an earlier prompt into the prompt of a session, and goes there.
 ---@param id integer session
 ---@param earlier acp.EarlierPrompt
-local function take(id, earlier)
+function M.take(id, earlier)
   local notify = require('acp.notify')
   local session = require('acp.rpc.state').sessions[id]
-  if not session then
-    return notify.warn('the session is closed: its prompts cannot be sent again')
-  elseif earlier.waits then
-    return notify.info('this prompt is not sent yet: :Acp queue edits it')
-  end
   local kept = require('acp.prompt.buffer').replace(id, words(earlier, session.cwd))
   require('acp.chat.layout').open(id, true)
   api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), 0 })
@@ -69,19 +66,30 @@ local function take(id, earlier)
   end
 end
 
----Takes the prompt under the cursor of a chat back.
-function M.edit()
+---Finds the prompt under the cursor of a chat.
+---@param found fun(id: integer, earlier: acp.EarlierPrompt) gets one that was sent
+function M.here(found)
   local here = require('acp.chat.cursor').here()
+  local notify = require('acp.notify')
   require('acp.ui.async_keys').await(function(done)
     require('acp.rpc.host').request('edit_prompt', here, function(earlier, err)
       done()
-      if earlier then
-        take(here.session, earlier)
+      if not earlier then
+        notify.info(err or 'there is no prompt of yours here')
+      elseif not require('acp.rpc.state').sessions[here.session] then
+        notify.warn('the session is closed: its prompts cannot be sent again')
+      elseif earlier.waits then
+        notify.info('this prompt is not sent yet: :Acp queue edits it')
       else
-        require('acp.notify').info(err or 'there is no prompt of yours here')
+        found(here.session, earlier)
       end
     end)
   end)
+end
+
+---Takes the prompt under the cursor of a chat back.
+function M.edit()
+  M.here(M.take)
 end
 
 return M

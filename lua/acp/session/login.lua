@@ -39,6 +39,18 @@ function M.authenticate(session, method_id)
   return nil, ('the agent has no login %q'):format(tostring(method_id))
 end
 
+---Who is logged in with a session's agent, as far as that tells.
+---@param session acp.Session
+---@return string?
+function M.account(session)
+  if session.login == 'unauthenticated' then
+    return 'not logged in'
+  elseif session.login == 'not_required' then
+    return 'needs no login'
+  end
+  return session.account and 'logged in: ' .. session.account
+end
+
 ---Lets the user choose how to log in. A single way needs no choice of a user who asked to log in,
 ---nor one in a terminal window, which says itself what it will do.
 ---@param id integer
@@ -49,7 +61,9 @@ function M.pick(id, unasked)
   local list = methods(id)
   if #list == 0 then
     local session = require('acp.rpc.state').sessions[id]
-    return ('%s offers no login from here'):format(session.agent_title)
+    local account = M.account(session)
+    local is = account and (' (%s)'):format(account) or ''
+    return ('%s offers no login from here%s'):format(session.agent_title, is)
   end
   local function choose(method)
     if method then
@@ -59,8 +73,10 @@ function M.pick(id, unasked)
   if #list == 1 and (not unasked or list[1].type == 'terminal') then
     return choose(list[1])
   end
+  local account = M.account(require('acp.rpc.state').sessions[id])
+  local is = account and (' (%s)'):format(account) or ''
   vim.ui.select(list, {
-    prompt = 'Log in to ' .. require('acp.rpc.state').name(id),
+    prompt = ('Log in to %s%s'):format(require('acp.rpc.state').name(id), is),
     format_item = function(method)
       local description = method.description ~= '' and (' · ' .. method.description) or ''
       return require('acp.ui.wrap').item(method.name .. description)

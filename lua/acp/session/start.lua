@@ -83,6 +83,8 @@ local function spec(agent)
       fields[key] = agent[key]
     end
   end
+  local prompt = agent.system_prompt
+  fields.system_prompt = type(prompt) == 'string' and { text = prompt } or prompt
   local servers = require('acp.mcp.servers')
   fields.mcp_servers = servers.of(require('acp.config').get().mcp_servers, agent.mcp_servers)
   return fields
@@ -125,6 +127,8 @@ end
 ---@field agent_session_id? string
 ---@field title? string
 ---@field protocol? 1|2
+---@field fork? integer the session that it is made from
+---@field before? integer which of its prompts it is not to have any more, from 1
 
 ---Opens a session, a new one or one that the agent keeps.
 ---@param opts acp.OpenOpts
@@ -145,14 +149,19 @@ local function open(opts)
   if not ok then
     return nil, failure
   end
-  local cwd = folder(opts.cwd)
+  local cwd = opts.fork and opts.cwd or folder(opts.cwd)
   if last_id == 0 then
     require('acp.attention.desktop').watch()
     require('acp.ui.typing').watch()
   end
   last_id = last_id + 1
   local id = last_id
-  launches[id] = { agent = spec(agent), host = host.starts, directories = directories }
+  local source = launches[opts.fork]
+  launches[id] = {
+    agent = source and source.agent or spec(agent),
+    host = host.starts,
+    directories = source and source.directories or directories,
+  }
   state.set({
     id = id,
     agent = agent.name,
@@ -175,6 +184,8 @@ local function open(opts)
     anywhere = opts.agent_session_id ~= nil and opts.cwd == nil,
     agent_session_id = opts.agent_session_id,
     title = opts.title,
+    fork = opts.fork,
+    before = opts.before,
   })
   unsaved.watch()
   local layout = require('acp.chat.layout')
@@ -238,6 +249,14 @@ function M.new(opts)
   })
 end
 
+---Makes a session from another one, whose agent runs.
+---@param session acp.Session
+---@param before? integer which of its prompts it is not to have any more, from 1
+---@return integer? id, string? err
+function M.fork(session, before)
+  return open({ agent = session.agent, cwd = session.cwd, fork = session.id, before = before })
+end
+
 ---Takes up a session that the agent keeps; the same one again when it is open already, whose agent
 ---is started again where it has ended. Without `cwd` in its folder, if that is known.
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
@@ -288,12 +307,43 @@ local function ask_agent(method, name, args, callback)
   return true
 end
 
----The sessions that an agent keeps.
+---The sessions that an agent keeps: those that are archived, or the others.
 ---@param agent string?
 ---@param callback fun(list: acp.Stored[]?, err: string?)
+---@param archived? boolean
 ---@return boolean? ok, string? err
-function M.stored(agent, callback)
-  return ask_agent('list_stored', agent, {}, callback)
+function M.stored(agent, callback, archived)
+  return ask_agent('list_stored', agent, { archived = archived }, callback)
+end
+
+---Takes a session out of the lists, an open one, which is closed, or a stored one; or brings a
+---stored one back.
+---@param opts {session?: integer, agent?: string, agent_session_id?: string, archived?: boolean}
+---@param callback fun(ok: boolean?, err: string?)
+---@return boolean? ok, string? err
+function M.archive(opts, callback)
+  local archived = opts.archived ~= false
+  local id = opts.session
+  local agent = pick_agent(opts.agent)
+  for _, session in ipairs(state.list()) do
+    local stored = session.agent_session_id
+    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
+      id = session.id
+    end
+  end
+  if opts.agent_session_id and not (id and archived) then
+    local args = { agent_session_id = opts.agent_session_id, archived = archived }
+    return ask_agent('archive_stored', opts.agent, args, callback)
+  end
+  local err
+  id, err = state.resolve(id)
+  if not id then
+    return nil, err
+  end
+  host.request('archive', { session = id }, function(_, failure)
+    callback(failure == nil or nil, failure)
+  end)
+  return true
 end
 
 ---Has an agent forget a session: an open one, which is closed, or a stored one.

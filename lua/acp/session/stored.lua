@@ -6,6 +6,7 @@ local M = {}
 ---@field agent string
 ---@field agent_title? string
 ---@field changes? integer that wait for a review
+---@field archived? boolean
 
 ---How long the list waits for an agent while there is something to choose from, in ms.
 M.patience = 5000
@@ -68,14 +69,16 @@ local function saved(callback)
 end
 
 ---@param choices acp.Choice[]
-local function choose(choices)
+---@param prompt string
+---@param chosen fun(choice: acp.Choice)
+local function choose(choices, prompt, chosen)
   sort(choices)
   local agents, several = choices[1].agent, false
   for _, choice in ipairs(choices) do
     several = several or choice.agent ~= agents
   end
   vim.ui.select(choices, {
-    prompt = 'Resume',
+    prompt = prompt,
     format_item = function(choice)
       local parts = { choice.title or choice.agent_session_id }
       if several then
@@ -93,7 +96,7 @@ local function choose(choices)
     end,
   }, function(choice)
     if choice then
-      resume(choice.agent, choice)
+      chosen(choice)
     end
   end)
 end
@@ -113,9 +116,10 @@ end
 ---answered; when one is slow, those that have come until then, as soon as they are enough.
 ---@param agents string[]
 ---@param known acp.Choice[]
+---@param archived boolean
 ---@param enough fun(choices: acp.Choice[]): boolean
 ---@param done fun(choices: acp.Choice[], failures: string[])
-local function gather(agents, known, enough, done)
+local function gather(agents, known, archived, enough, done)
   local choices, at, failures = known, {}, {}
   for _, choice in ipairs(choices) do
     at[choice.agent .. '\n' .. choice.agent_session_id] = choice
@@ -146,7 +150,7 @@ local function gather(agents, known, enough, done)
   for _, agent in ipairs(agents) do
     local ok, err = require('acp.session.start').stored(agent, function(list, failure)
       answered(agent, list, failure)
-    end)
+    end, archived)
     if not ok then
       answered(agent, nil, err)
     end
@@ -182,6 +186,123 @@ local function find(choices, id)
   end
 end
 
+---The agents to be asked for sessions: the one in use, the default one, and those of known ones.
+---@param agent string?
+---@param known acp.Choice[]
+---@return string[] agents, string? err why there is none
+local function askable(agent, known)
+  local default, err = require('acp.session.start').default()
+  local agents = { agent }
+  for _, name in ipairs(vim.list_extend({ default }, reviewed(known))) do
+    if not vim.tbl_contains(agents, name) then
+      table.insert(agents, name)
+    end
+  end
+  return agents, err
+end
+
+---Brings an archived session back into the lists.
+---@param agent string?
+---@param id string
+local function unarchive(agent, id)
+  local opts = { agent = agent, agent_session_id = id, archived = false }
+  local _, err = require('acp.session.start').archive(opts, function(_, failure)
+    if failure then
+      warn_if(failure)
+    else
+      require('acp.notify').info('it is in the list of :Acp resume again')
+    end
+  end)
+  warn_if(err)
+end
+
+---Brings an archived session back, by its id, or one that the user chooses.
+---@param agent string? the one in use
+---@param id string?
+function M.unarchive(agent, id)
+  saved(function(known)
+    local found = id and find(known, id)
+    if id then
+      return unarchive(found and found.agent or agent, id)
+    end
+    known = vim.tbl_filter(function(one)
+      return one.archived
+    end, known)
+    local agents, err = askable(agent, {})
+    if #agents == 0 then
+      return warn_if(err)
+    end
+    gather(agents, known, true, function(choices)
+      return #choices > 0
+    end, function(choices, failures)
+      if #choices == 0 then
+        return warn_if(failures[1] or 'no session is archived')
+      end
+      choose(choices, 'Bring back', function(choice)
+        unarchive(choice.agent, choice.agent_session_id)
+      end)
+    end)
+  end)
+end
+
+---Archives the session of this chat, or a stored one by its id.
+---@param agent string?
+---@param id string?
+function M.archive(agent, id)
+  local opts = id and { agent = agent, agent_session_id = id } or {}
+  local _, err = require('acp.session.start').archive(opts, function(_, failure)
+    if failure then
+      warn_if(failure)
+    else
+      require('acp.notify').info('the session is archived: :Acp unarchive brings it back')
+    end
+  end)
+  warn_if(err)
+end
+
+---Gives a session a title of the user's.
+---@param opts {session?: integer, title: string}
+---@param callback? fun(title: string?, err: string?)
+---@return boolean? ok, string? err
+function M.rename(opts, callback)
+  if type(opts) ~= 'table' or type(opts.title) ~= 'string' or vim.trim(opts.title) == '' then
+    return nil, 'acp.rename needs a title'
+  end
+  local id, err = require('acp.rpc.state').resolve(opts.session)
+  if not id then
+    return nil, err
+  end
+  local args = { session = id, title = vim.trim(opts.title) }
+  require('acp.rpc.host').request('rename', args, function(title, failure)
+    if callback then
+      callback(failure == nil and title or nil, failure)
+    end
+  end)
+  return true
+end
+
+---Renames the session of this chat; without a title the user is asked for one.
+---@param title string?
+function M.ask_title(title)
+  local id, err = require('acp.rpc.state').resolve()
+  if not id then
+    return warn_if(err)
+  end
+  local function rename(given)
+    if given and vim.trim(given) ~= '' then
+      local _, why = M.rename({ session = id, title = given }, function(_, failure)
+        warn_if(failure)
+      end)
+      warn_if(why)
+    end
+  end
+  if title then
+    return rename(title)
+  end
+  local now = require('acp.rpc.state').sessions[id].title
+  vim.ui.input({ prompt = 'Title: ', default = now }, rename)
+end
+
 ---Takes up a session by its id, or lets the user choose: among those of this folder of which
 ---something is kept, and what the agent in use tells, the default one, and all that have changes to
 ---review here.
@@ -190,24 +311,18 @@ end
 function M.resume(agent, id)
   saved(function(known)
     sort(known)
-    local choice = id and find(known, id)
-    if choice then
-      return resume(choice.agent, choice)
+    local named = id and find(known, id)
+    if named then
+      return resume(named.agent, named)
     end
     known = vim.tbl_filter(function(one)
-      return is_here(one.cwd)
+      return is_here(one.cwd) and not one.archived
     end, known)
-    local default, err = require('acp.session.start').default()
-    local agents = { agent }
-    for _, name in ipairs(vim.list_extend({ default }, reviewed(known))) do
-      if not vim.tbl_contains(agents, name) then
-        table.insert(agents, name)
-      end
-    end
+    local agents, err = askable(agent, known)
     if #agents == 0 then
       return warn_if(err)
     end
-    gather(agents, known, function(choices)
+    gather(agents, known, false, function(choices)
       return #choices > 0 and (not id or find(choices, id) ~= nil)
     end, function(choices, failures)
       if id then
@@ -218,7 +333,9 @@ function M.resume(agent, id)
         warn_if(failure)
       end
       if #choices > 0 then
-        choose(choices)
+        choose(choices, 'Resume', function(choice)
+          resume(choice.agent, choice)
+        end)
       elseif #failures == 0 then
         warn_if('the agent keeps no sessions')
       end

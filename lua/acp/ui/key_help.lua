@@ -29,6 +29,7 @@ local order = {
   'whole',
   'yank_code',
   'edit_prompt',
+  'fork_prompt',
   'cancel_call',
   'diff',
   'terminal',
@@ -55,6 +56,7 @@ local order = {
   'agent_page',
   'agent_refresh',
   'agent_close',
+  'history_resume',
 }
 
 ---The keys of the current buffer by what they do, as their mappings say it.

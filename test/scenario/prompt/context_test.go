@@ -115,15 +115,23 @@ func TestDiffSinceTheLastCommit(t *testing.T) {
 		s.WriteFile("a.txt", "one\n")
 		s.Shell("git init -q && git add a.txt && git -c user.name=a -c user.email=a@b commit -qm a")
 		s.WriteFile("a.txt", "two\n")
+		s.WriteFile("new file.txt", "brand new\n")
+		s.WriteFile(".env", "KEY=secret\n")
+		s.WriteFile("ignored.log", "noise\n")
+		s.WriteFile(".gitignore", "*.log\n")
+		s.WriteFile("large.txt", strings.Repeat("much of it\n", 100_000))
 		p := beginTaking(s, obj{"embeddedContext": true})
 		s.Keys("i")
 		settle(s)
 		s.AwaitLua(`vim.startswith(require('acp.prompt.context').preview(1, '', { context = 'diff' }).preview(), 'diff --git a/a.txt')`)
 		s.Keys("@diff<C-s>")
 		got, _ := blocks(p)[1].(obj)["resource"].(obj)
-		if text, _ := got["text"].(string); got["uri"] != "nvim://diff" || !strings.Contains(text, "\n-one\n+two\n") {
+		if text, _ := got["text"].(string); got["uri"] != "nvim://diff" || !strings.Contains(text, "\n-one\n+two\n") ||
+			!strings.Contains(text, "\n+brand new\n") || strings.Contains(text, "secret") || strings.Contains(text, "noise") || strings.Contains(text, "much of it") {
 			t.Errorf("sent was %v", got)
 		}
+		s.AwaitChat("@diff went without what is private: .env.")
+		s.AwaitChat("@diff went without new files that are too large, or too many: large.txt.")
 	})
 }
 

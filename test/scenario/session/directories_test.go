@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -45,6 +46,57 @@ func TestFurtherFolders(t *testing.T) {
 
 		s.Command("Acp new puppet +" + dir + "/gone")
 		s.AwaitLua(`#require('acp').sessions() == 1`)
+	})
+}
+
+// A stored session is taken up in all of its folders, also by its id in another Neovim; what is in them completes too.
+func TestStoredSessionsKeepTheirFolders(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		dir := t.TempDir()
+		if err := os.WriteFile(dir+"/library.txt", []byte("one\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		can := scene.KeepsSessions(true, "list", "additionalDirectories")
+		s.Choose("The second")
+		s.Command("Acp resume")
+		p := s.Agent()
+		p.Initialize(can)
+		p.Reply(p.Expect("session/list"), obj{"sessions": []any{obj{"sessionId": "b", "cwd": s.Dir, "title": "The second", "additionalDirectories": []string{dir}}}})
+		told := func(m scene.Message) {
+			t.Helper()
+			if list, _ := m.Get("additionalDirectories").([]any); len(list) != 1 || list[0] != dir || m.Text("cwd") != s.Dir {
+				t.Errorf("it is taken up as %s", m)
+			}
+		}
+		load := p.Expect("session/load")
+		told(load)
+		p.Reply(load, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		if got := s.Session()["directories"]; fmt.Sprint(got) != fmt.Sprint([]any{dir}) {
+			t.Errorf("the session works in %v", got)
+		}
+		s.Keys("i@librar")
+		s.AwaitMenu(dir + "/library.txt")
+		s.Keys("<C-n><C-y>")
+		s.AwaitPrompt("@" + dir + "/library.txt")
+		s.Keys("<Esc><CR>")
+		turn := p.PromptedWith("@" + dir + "/library.txt")
+		if got := p.Ask("fs/read_text_file", obj{"sessionId": "b", "path": dir + "/library.txt"}).Text("content"); got != "one\n" {
+			t.Errorf("it reads %q", got)
+		}
+		if err := os.WriteFile(dir+"/library.txt", []byte("two\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p.UpdateIn("b", "agent_message_chunk", obj{"content": obj{"type": "text", "text": "Done."}})
+		p.EndTurn(turn)
+		s.AwaitLua(`#require('acp').changes() == 1 and require('acp').changes()[1].path == ...`, dir+"/library.txt")
+		s.Quit()
+
+		s = s.Next()
+		s.OK(`require('acp').resume({ agent_session_id = 'b' })`)
+		p = s.Agent()
+		p.Initialize(can)
+		told(p.Expect("session/load"))
 	})
 }
 

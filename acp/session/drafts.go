@@ -1,0 +1,129 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/draft"
+)
+
+// drafts is a connection with what both versions of the protocol speak of its unstable part in the same words.
+type drafts struct {
+	client Client
+	conn   *acp.Conn
+}
+
+// SetTitle implements [Agent].
+func (d *drafts) SetTitle(sessionID, title string, done func(string, error)) (cancel func()) {
+	request := draft.SetSessionTitleRequest{SessionID: sessionID, Title: title}
+	return d.conn.Call(draft.MethodSessionSetTitle, request, func(raw json.RawMessage, err error) {
+		var r draft.SetSessionTitleResponse
+		if err = decode(raw, err, &r); err != nil {
+			done("", err)
+			return
+		}
+		done(r.Title, nil)
+	})
+}
+
+// Archive implements [Agent].
+func (d *drafts) Archive(sessionID string, archived bool, done func(error)) (cancel func()) {
+	if archived {
+		return d.conn.Call(draft.MethodSessionArchive, draft.ArchiveSessionRequest{SessionID: sessionID}, justDone(done))
+	}
+	return d.conn.Call(draft.MethodSessionUnarchive, draft.UnarchiveSessionRequest{SessionID: sessionID}, justDone(done))
+}
+
+// archiveFilter says which sessions a list is to have.
+func archiveFilter(archived bool) draft.SessionArchiveFilter {
+	if archived {
+		return draft.ArchiveOnly
+	}
+	return "" // only those that are not
+}
+
+// Status implements [Agent].
+func (d *drafts) Status(sessionID string, done func(error)) (cancel func()) {
+	return d.conn.Call(draft.MethodSessionStatus, draft.SessionStatusRequest{SessionID: sessionID}, justDone(done))
+}
+
+// AskLogin implements [Agent].
+func (d *drafts) AskLogin() {
+	d.conn.Call(draft.MethodAuthStatus, draft.AuthStatusRequest{}, func(raw json.RawMessage, err error) {
+		if err == nil { // else nothing is known, as before
+			d.client.LoggedIn(loginIn(raw))
+		}
+	})
+}
+
+// Providers implements [Agent].
+func (d *drafts) Providers(done func([]Provider, error)) (cancel func()) {
+	return d.conn.Call(draft.MethodProvidersList, draft.ListProvidersRequest{}, func(raw json.RawMessage, err error) {
+		var r draft.ListProvidersResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(nil, err)
+			return
+		}
+		list := make([]Provider, len(r.Providers))
+		for i, p := range r.Providers {
+			list[i] = Provider{ID: p.ProviderID, Types: p.Supported, Required: p.Required}
+			if c := p.Current; c != nil {
+				list[i].Type, list[i].URL = c.APIType, c.BaseURL
+			}
+		}
+		done(list, nil)
+	})
+}
+
+// SetProvider implements [Agent].
+func (d *drafts) SetProvider(p Provider, headers map[string]string, done func(error)) (cancel func()) {
+	request := draft.SetProviderRequest{ProviderID: p.ID, APIType: p.Type, BaseURL: p.URL, Headers: headers}
+	return d.conn.Call(draft.MethodProvidersSet, request, justDone(done))
+}
+
+// DisableProvider implements [Agent].
+func (d *drafts) DisableProvider(id string, done func(error)) (cancel func()) {
+	return d.conn.Call(draft.MethodProvidersDisable, draft.DisableProviderRequest{ProviderID: id}, justDone(done))
+}
+
+// SystemPrompt is what the user has an agent told of how to work. Text is "" for nothing.
+type SystemPrompt struct {
+	Text string
+	Own  bool // in the place of the agent's own instructions; needs Info.OwnSystemPrompt
+}
+
+func (p SystemPrompt) wire() *draft.SystemPrompt {
+	if p.Text == "" {
+		return nil
+	}
+	mode := draft.Append
+	if p.Own {
+		mode = draft.Override
+	}
+	return &draft.SystemPrompt{Mode: mode, Content: []draft.TextContent{{Text: p.Text}}}
+}
+
+// takeSystemPrompt notes which system prompts an agent takes.
+func (i *Info) takeSystemPrompt(c *draft.SessionSystemPromptCapabilities) {
+	i.SystemPrompt = c != nil
+	i.OwnSystemPrompt = c != nil && c.Mode != nil && c.Mode.Override != nil
+}
+
+// forksAfter are the agents, by the names they give themselves, that fork a session from after a message of theirs.
+// Nothing in the protocol says so.
+var forksAfter = map[string]bool{"@agentclientprotocol/claude-agent-acp": true}
+
+// forkMeta names the message after which a session is forked, in the words that those agents know; nil for none.
+func forkMeta(after string) json.RawMessage {
+	if after == "" {
+		return nil
+	}
+	type point struct {
+		Version   int    `json:"version"`
+		MessageID string `json:"messageId"`
+	}
+	raw, _ := json.Marshal(map[string]any{ // a number and a text always encode
+		"jetbrains": map[string]any{"air": map[string]any{"fork": point{1, after}}},
+	})
+	return raw
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/control"
+	"github.com/acp-nvim/acp-nvim/host/labels"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/styled"
+)
+
+// This file has what the user says of sessions themselves: their titles, and that they are archived. Agents are told
+// where they keep that; we keep it for all of them.
+
+// label changes what is kept of a session. It writes the disk.
+func (h *Host) label(agent, id string, change func(*labels.Label)) {
+	if err := h.labels.Change(agent, id, change); err != nil {
+		h.log.Warn(err.Error())
+	}
+}
+
+// takeLabel is told what was said of the stored session that is to be taken up, before the session begins: with that it
+// is archived no longer.
+func (s *Session) takeLabel(l labels.Label) {
+	if l.Title != "" {
+		s.conv.Title, s.titled = l.Title, true
+	}
+	if s.remote.archived = l.Archived; l.Archived {
+		s.host.background(func() { s.host.label(l.Agent, l.ID, func(l *labels.Label) { l.Archived = false }) })
+	}
+}
+
+// takesTitle reports whether what the agent calls the session counts: the user's own title stays, unless the agent
+// keeps it and tells how.
+func (s *Session) takesTitle(u session.InfoUpdate) bool {
+	title, told := u.Title.Get()
+	if s.titled && s.info.Titles && told && title != "" && title != s.conv.Title {
+		s.conv.Title = styled.OneLine(title)
+		s.keepTitle()
+	}
+	return !s.titled || s.info.Titles
+}
+
+// keepTitle keeps the user's title, once it is known of which session of the agent's.
+func (s *Session) keepTitle() {
+	if id, title := s.remote.stored, s.conv.Title; s.titled && id != "" {
+		s.base.Background(func() { s.host.label(s.spec.Name, id, func(l *labels.Label) { l.Title = title }) })
+	}
+}
+
+// rename gives the session a title of the user's.
+func (s *Session) rename(m rpc.Rename) {
+	a, id, title := s.agent, s.remote.id, styled.OneLine(m.Title)
+	named := func(title string) {
+		s.titled = true
+		s.apply(session.InfoUpdate{Title: acp.Set(title)})
+		s.ledger.Titled(s.conv.Title)
+		s.keepTitle()
+		s.changed()
+		s.base.Editor.Answer(m.Callback, s.conv.Title, "")
+	}
+	if a == nil || id == "" || !s.info.Titles {
+		named(title)
+		return
+	}
+	control.Ask(s.requests, "session/set_title", func(answer func(string, error) bool) func() {
+		return a.SetTitle(id, title, func(title string, err error) { answer(title, err) })
+	}, func(kept string, err error) {
+		switch {
+		case session.AuthRequired(err) && s.agent == a:
+			s.afterLogin(func() { s.rename(m) })
+		case err != nil:
+			s.base.Editor.Answer(m.Callback, nil, visitFailure(s.spec, "session/set_title", err))
+		default:
+			named(kept)
+		}
+	})
+}
+
+// archive closes the session and takes it out of the lists.
+func (s *Session) archive(callback int) {
+	a, id := s.agent, s.remote.id
+	archived := func() {
+		stored := s.remote.stored
+		s.base.Background(func() {
+			s.host.label(s.spec.Name, stored, func(l *labels.Label) { l.Archived = true })
+			s.base.Editor.Answer(callback, true, "")
+		})
+		s.close()
+	}
+	switch {
+	case s.remote.stored == "":
+		s.base.Editor.Answer(callback, nil, "This session is not stored: there is nothing to archive.")
+	case a == nil || id == "" || !s.info.Archives:
+		archived()
+	default:
+		s.requests.Do("session/archive", func(done func(error)) func() { return a.Archive(id, true, done) }, func(err error) {
+			switch {
+			case session.AuthRequired(err) && s.agent == a:
+				s.afterLogin(func() { s.archive(callback) })
+			case err != nil:
+				s.base.Editor.Answer(callback, nil, visitFailure(s.spec, "session/archive", err))
+			default:
+				if s.agent == a {
+					a.unroute(s, id)
+					s.remote.id = "" // the agent has closed it
+				}
+				archived()
+			}
+		})
+	}
+}
+
+// archiveStored takes a session that is not open here out of the lists, or brings it back.
+func (h *Host) archiveStored(m rpc.ArchiveStored) {
+	spec, method := AgentSpec(m.Agent), "session/archive"
+	if !m.Archived {
+		method = "session/unarchive"
+	}
+	h.visit(spec, m.Cwd, method, m.Callback, func(a *agent, answer func(any, error)) func() {
+		keep := func(err error) {
+			if err != nil {
+				answer(nil, err)
+				return
+			}
+			h.background(func() {
+				h.label(spec.Name, m.AgentSessionID, func(l *labels.Label) { l.Archived = m.Archived })
+				answer(true, nil)
+			})
+		}
+		if !a.said().Archives {
+			keep(nil)
+			return func() {}
+		}
+		return a.Archive(m.AgentSessionID, m.Archived, keep)
+	})
+}

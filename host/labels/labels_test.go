@@ -1,0 +1,64 @@
+package labels
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestChange(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "labels")
+	s := Open(dir)
+	if got := s.Of("a", "1"); got != (Label{Agent: "a", ID: "1"}) || s.All() != nil {
+		t.Errorf("at first there is %v, in all %v", got, s.All())
+	}
+	title := func(text string) func(*Label) { return func(l *Label) { l.Title = text } }
+	for id, text := range map[string]string{"1": "One", "2": "Two"} {
+		if err := s.Change("a", id, title(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Change("a", "1", func(l *Label) { l.Archived = true }); err != nil {
+		t.Fatal(err)
+	}
+	want := Label{Agent: "a", ID: "1", Title: "One", Archived: true}
+	if got := Open(dir).Of("a", "1"); got != want {
+		t.Errorf("read %v, want %v", got, want)
+	}
+	if all := s.All(); len(all) != 2 || all.Of("a", "1") != want || all.Of("a", "2").Title != "Two" || all.Of("b", "1").Title != "" {
+		t.Errorf("all are %v", all)
+	}
+	if info, err := os.Stat(s.path("a", "1")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its file is %v (%v)", info, err)
+	}
+	if err := s.Change("a", "2", title("")); err != nil || len(s.All()) != 1 {
+		t.Errorf("what says nothing is kept: %v, %v", s.All(), err)
+	}
+	if err := Open("").Change("a", "1", title("x")); err == nil {
+		t.Error("something is kept in no folder")
+	}
+}
+
+func TestTheOldestGo(t *testing.T) {
+	s := Open(t.TempDir())
+	for i := range limit {
+		id := fmt.Sprint(i)
+		if err := os.WriteFile(s.path("a", id), fmt.Appendf(nil, `{"agent":"a","session":%q,"title":"t"}`, id), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i-limit) * time.Hour)
+		if err := os.Chtimes(s.path("a", id), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Change("a", "new", func(l *Label) { l.Title = "t" }); err != nil {
+		t.Fatal(err)
+	}
+	all := s.All()
+	if len(all) != limit || all.Of("a", "0").Title != "" || all.Of("a", "1").Title == "" || !slices.Contains(all, Label{Agent: "a", ID: "new", Title: "t"}) {
+		t.Errorf("%d are left, the oldest is %v", len(all), all.Of("a", "0"))
+	}
+}
