@@ -163,7 +163,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.ListChanges) { s.review.List(m) }),
 	toSession(func(s *Session, m rpc.Decide) { s.review.Decide(m) }),
 	toSession(func(s *Session, m rpc.DecideHunks) { s.review.DecideHunks(m) }),
-	toHost(func(h *Host, m rpc.ListMarks) { h.marks.List(m) }),
+	toHost(func(h *Host, m rpc.ShowMarks) { h.marks.Show(m) }),
 	toSession(func(s *Session, m rpc.Undo) { s.review.Undo(m) }),
 	toSession(func(s *Session, m rpc.ReviewOpen) { s.review.Tab.Open(m) }),
 	toSession(func(s *Session, _ rpc.ReviewClose) { s.review.Tab.Close() }),

@@ -155,7 +155,7 @@ func (s *Session) locating() bool { return s.phase != dead && s.diffs.Locating()
 // newReview opens what the user sees of a session's record.
 func newReview(s *Session) *reviewui.Review {
 	return reviewui.New(reviewui.Config{
-		Base: s.base, Ledger: s.ledger, Overlaps: &s.host.overlaps,
+		Base: s.base, Ledger: s.ledger, Overlaps: &s.host.overlaps, Marks: s.host.marks,
 		ConversationTitle: func() string { return s.conv.Title },
 		TurnOpen:          func() bool { return s.prompts.TurnOpen() },
 		Unable: func() string {

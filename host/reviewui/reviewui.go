@@ -22,6 +22,7 @@ type Config struct {
 	feature.Base
 	Ledger   *ledger.Ledger
 	Overlaps *Overlaps
+	Marks    *Marks
 
 	ConversationTitle func() string // "" for none yet
 	TurnOpen          func() bool
@@ -91,11 +92,18 @@ func (r *Review) Take(u Update, byAgent bool) {
 	}
 	maps.Copy(r.mirror, u.mirror)
 	for _, f := range u.changed {
+		if was := r.files.byID[f.ID]; was != nil && was.Path != f.Path {
+			r.config.Marks.Changed(was.Path)
+		}
 		r.files.set(f)
+		r.config.Marks.Changed(f.Path)
 		r.Comments.follow(f)
 		r.config.Overlaps.set(r.Tab, f.ID, f.Path, f.State == review.Pending)
 	}
 	for _, id := range u.gone {
+		if was := r.files.byID[id]; was != nil {
+			r.config.Marks.Changed(was.Path)
+		}
 		r.files.drop(id)
 		r.config.Overlaps.set(r.Tab, id, "", false)
 	}
@@ -121,8 +129,11 @@ func (r *Review) sayDue(byAgent bool) {
 	r.changed = r.changed && !ended
 }
 
-// Close says that the session has ended.
-func (r *Review) Close() { r.config.Overlaps.forget(r.Tab) }
+// Close says that the session has ended, and its record is none of the host's any more.
+func (r *Review) Close() {
+	r.config.Overlaps.forget(r.Tab)
+	r.config.Marks.SessionClosed()
+}
 
 // Mirror tells Lua which files have changed.
 func (r *Review) Mirror() []editor.Op {

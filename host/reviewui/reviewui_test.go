@@ -16,7 +16,7 @@ func TestWhatIsPendingIsSaid(t *testing.T) {
 	open, say := true, true
 	var said []string
 	r := New(Config{
-		Overlaps: &Overlaps{},
+		Overlaps: &Overlaps{}, Marks: NewMarks(MarksConfig{}),
 		TurnOpen: func() bool { return open },
 		DueKey:   func() (string, bool) { return "g>", say },
 		Due: func(due transcript.Due, turn bool) {
