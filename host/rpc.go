@@ -149,7 +149,7 @@ var handlers = handling(
 	toHost(func(h *Host, m rpc.ServeRequests) { h.extension.Serve(m) }),
 	toHost(func(h *Host, m rpc.AnswerExtension) { h.extension.Answer(m) }),
 	toSession(func(s *Session, m rpc.Respond) { s.permission.Respond(int64(m.ID), m.Option) }),
-	toSession((*Session).tellDiff),
+	toSession(func(s *Session, m rpc.ShowDiff) { s.diffs.Show(m) }),
 	toSession(func(s *Session, m rpc.Pick) { s.permission.Pick(m) }),
 	toSession(func(s *Session, m rpc.EditHeld) { s.permission.EditHeld(m) }),
 	toSession(func(s *Session, m rpc.WriteEdited) { s.permission.WriteEdited(m) }),

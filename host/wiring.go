@@ -134,7 +134,13 @@ func newPermission(s *Session) *permission.Requests {
 
 func newDiffs(s *Session) *calldiff.Diffs {
 	return calldiff.New(s.base, calldiff.Config{
-		Mark: s.mark,
+		Mark:         s.mark,
+		Conversation: s.conv,
+		Requests:     func() calldiff.Requests { return s.permission },
+		At: func(row int) *session.ToolCall {
+			call, _ := s.chat.Entry(row).(*session.ToolCall)
+			return call
+		},
 		Found: func(call *session.ToolCall) {
 			s.chat.TouchCall(call)
 			if s.permission.Located(call) {
