@@ -163,8 +163,8 @@ func TestChangesThatWereAskedStay(t *testing.T) {
 			t.Errorf("%s, then %s: %d changes: %+v", test.answer, test.status, len(files), files)
 		}
 		s.on(func() {
-			if call := s.diffCall(rpc.ShowDiff{Call: "c"}); (call != nil) != (test.want > 0) {
-				t.Errorf("%s, then %s: the diff to open is %v", test.answer, test.status, call)
+			if told := s.diffs.Of(s.conv.ToolCall("c")); (len(told) > 0) != (test.want > 0) {
+				t.Errorf("%s, then %s: the diff to open is %v", test.answer, test.status, told)
 			}
 		})
 	}

@@ -2,7 +2,7 @@
 // of sessions and agent processes, and the messages from and to Lua.
 //
 //	Lua ── rpc.go ──▶ Session (one goroutine each) ──▶ agent (one process, many sessions)
-//	agent's reader ──▶ Session ──▶ transcript, mirror ──▶ editor (one goroutine) ──▶ Lua
+//	agent's reader ──▶ Session ──▶ transcript, state ──▶ editor (one goroutine) ──▶ Lua
 package host
 
 import (

@@ -40,7 +40,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		go s.base.Box.Run()
 		synctest.Wait()
 		s.on(func() {
-			if ops := s.review.Mirror(); len(ops) != 1 || len(ops[0].Args.(rpc.Changes).Files) != 1 {
+			if ops := s.review.Ops(); len(ops) != 1 || len(ops[0].Args.(rpc.Changes).Files) != 1 {
 				t.Errorf("changed are %v", ops)
 			}
 			if got := told(); len(got) != 3 || got[0] != "AcpFileChanged" || got[1] != "AcpTurnEnd" || got[2] != "AcpTurnStart" {

@@ -6,13 +6,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// apply brings an update into the state, and notes for the mirror and the
-// events which tool calls it began, changed or ended.
+// apply brings an update into the state, and notes for Lua and the events which tool calls it began, changed or ended.
 func (s *Session) apply(u session.Update) {
 	s.conv.Apply(u)
 	s.recorder.Note(u)
@@ -39,7 +39,7 @@ func (s *Session) touched() {
 	}
 }
 
-// changed says that the mirror is out of date, and the user is to see it at once.
+// changed says that what Lua keeps of the session is out of date, and the user is to see it at once.
 func (s *Session) changed() {
 	s.stale = true
 	s.urgent.Store(true)
@@ -83,8 +83,8 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 		s.urgent.Store(true)
 	}
 	calls := s.calls.Take()
-	events := s.eventOps() // before the mirror, which says with them that the turn is over
-	ops = append(ops, s.mirrorOps(calls)...)
+	events := s.eventOps() // before the state, which says with them that the turn is over
+	ops = append(ops, s.stateOps(calls)...)
 	ops = append(ops, s.terminals.Ops()...)
 	ops = append(ops, events...)
 	return ops, s.chat.Dirty() || s.review.Tab.Dirty() || s.calls.Pending()
@@ -106,16 +106,41 @@ func (s *Session) flush() {
 // in says that a message is about this session.
 func (s *Session) in() rpc.In { return rpc.In{Session: s.id} }
 
-func (s *Session) mirrorOps(calls []rpc.ToolCallAt) []editor.Op {
+// luaSession is the session as acp.sessions() returns it.
+func (s *Session) luaSession() rpc.Session {
+	queued := s.prompts.Queued()
+	m := rpc.Session{
+		ID: s.id, Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, State: s.state(), AgentSessionID: s.remote.stored,
+		Permissions: s.permission.Waiting(), Queued: len(queued), Paused: s.prompts.Paused(), Queue: queued,
+		Unsaved: s.prompts.Unsaved.Offered(), LeftOut: s.servers.LeftOut(), EditorTools: s.toolsState(),
+	}
+	luastate.Conversation(&m, s.conv)
+	luastate.Agent(&m, s.info)
+	if s.phase == dead || s.phase == authRequired {
+		m.Error = s.failure
+	}
+	if s.agent != nil {
+		login := s.agent.loggedIn()
+		m.Account, m.Login = login.Accounts, string(login.State)
+	}
+	m.Forks, m.ForksBefore, m.Providers, m.Directories = s.info.Forks, s.info.ForksAfter, s.info.Providers, s.base.Roots[1:]
+	if s.lacks.Why != "" {
+		m.Lacks = &rpc.Lack{Why: s.lacks.Why, Files: s.lacks.Files}
+	}
+	return m
+}
+
+// stateOps tell Lua what is new of the state that it keeps.
+func (s *Session) stateOps(calls []rpc.ToolCallAt) []editor.Op {
 	var ops []editor.Op
 	if s.stale {
 		s.stale = false
-		ops = append(ops, editor.Do(s.mirror()))
+		ops = append(ops, editor.Do(s.luaSession()))
 	}
 	if len(calls) > 0 {
 		ops = append(ops, editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls}))
 	}
-	ops = append(ops, s.review.Mirror()...)
+	ops = append(ops, s.review.Ops()...)
 	if list, changed := s.questions.Take(); changed {
 		ops = append(ops, editor.Do(rpc.Elicitations{In: s.in(), Elicitations: list}))
 	}

@@ -135,7 +135,13 @@ func newPermission(s *Session) *permission.Requests {
 
 func newDiffs(s *Session) *calldiff.Diffs {
 	return calldiff.New(s.base, calldiff.Config{
-		Mark: s.mark,
+		Mark:         s.mark,
+		Conversation: s.conv,
+		Requests:     func() calldiff.Requests { return s.permission },
+		At: func(row int) *session.ToolCall {
+			call, _ := s.chat.Entry(row).(*session.ToolCall)
+			return call
+		},
 		Found: func(call *session.ToolCall) {
 			s.chat.TouchCall(call)
 			if s.permission.Located(call) {
@@ -156,7 +162,7 @@ func (s *Session) locating() bool { return s.phase != dead && s.diffs.Locating()
 // newReview opens what the user sees of a session's record.
 func newReview(s *Session) *reviewui.Review {
 	return reviewui.New(reviewui.Config{
-		Base: s.base, Ledger: s.ledger, Overlaps: &s.host.overlaps,
+		Base: s.base, Ledger: s.ledger, Overlaps: &s.host.overlaps, Marks: s.host.marks,
 		ConversationTitle: func() string { return s.conv.Title },
 		TurnOpen:          func() bool { return s.prompts.TurnOpen() },
 		Unable: func() string {

@@ -1,4 +1,4 @@
-// Package calldiff knows the changes that a session's tool calls show, and looks for each in its file.
+// Package calldiff knows the changes that a session's tool calls show, looks for each in its file, and has Lua show them.
 package calldiff
 
 import (
@@ -22,6 +22,10 @@ type Config struct {
 	Mark  func()                       // says that Neovim is to be told soon
 	Found func(call *session.ToolCall) // a change of the call was looked for
 	Idle  func()                       // no search is running any more
+
+	Conversation *session.Conversation
+	At           func(row int) *session.ToolCall // the call at a row of the chat; nil for none
+	Requests     func() Requests
 }
 
 // Diffs are the changes that the tool calls of a session, and its permission requests, show. Each is looked for in its

@@ -1,4 +1,4 @@
-// Package luastate is what Lua keeps of a session, as the Lua API returns it: its tool calls and options.
+// Package luastate is what Lua keeps of a session, as the Lua API returns it: the session itself, and its tool calls.
 package luastate
 
 import (
@@ -12,6 +12,43 @@ import (
 
 // MaxText is how many bytes of one of the agent's texts Lua keeps.
 const MaxText = 4 << 10
+
+// Conversation fills in what a conversation says of the session as acp.sessions() returns it.
+func Conversation(m *rpc.Session, c *session.Conversation) {
+	m.Title, m.StopReason, m.ToolCalls = c.Title, string(c.Stop), len(c.Calls)
+	if u := c.Usage; u != nil {
+		m.Usage = &rpc.Usage{Used: int(u.Used), Size: int(u.Size)}
+		if u.Cost != nil {
+			m.Usage.Cost = &rpc.Cost{Amount: u.Cost.Amount, Currency: u.Cost.Currency}
+		}
+	}
+	for _, o := range c.Options {
+		m.Options = append(m.Options, Option(o))
+		choice, ok := o.Chosen()
+		if chosen := (&rpc.Chosen{ID: choice.Value, Name: choice.Name}); ok && o.Category == "mode" {
+			m.Mode = chosen
+		} else if ok && o.Category == "model" {
+			m.Model = chosen
+		}
+	}
+	for _, c := range c.Commands {
+		m.Commands = append(m.Commands, rpc.Command{Name: c.Name, Description: c.Description, Hint: c.Hint})
+	}
+	for _, e := range c.Plan {
+		m.Plan = append(m.Plan, rpc.PlanEntry{Content: styled.Cut(e.Content, MaxText), Priority: e.Priority, Status: e.Status})
+	}
+}
+
+// Agent fills in what an agent has said of itself; nothing before it has.
+func Agent(m *rpc.Session, info session.Info) {
+	m.Protocol, m.Steers = info.Protocol, info.Steers
+	if info.Protocol != 0 {
+		m.Takes = &rpc.Takes{Image: info.Images, Audio: info.Audio, Resource: info.EmbeddedContext}
+	}
+	for _, a := range info.AuthMethods {
+		m.AuthMethods = append(m.AuthMethods, rpc.AuthMethod{ID: a.ID, Name: a.Name, Description: a.Description, Type: string(a.Type)})
+	}
+}
 
 // Option is an option as acp.options() returns it.
 func Option(o session.Option) rpc.Option {

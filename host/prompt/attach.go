@@ -67,7 +67,9 @@ func decode(list []rpc.Content) prompt {
 		case "diff":
 			attach(workingDiff{})
 		case "unsaved":
-			p.blocks = append(p.blocks, unsavedRoom(b.Room))
+			place := unsavedRoom(b.Room)
+			place.listed = b.Files
+			p.blocks = append(p.blocks, place)
 		case "text":
 			p.blocks = append(p.blocks, session.Text{Text: b.Text})
 		case "resource_link":

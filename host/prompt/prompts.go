@@ -127,15 +127,15 @@ func (p *Prompts) Proceed() {
 // send begins a turn, once the unsaved text that goes along has been fetched from Neovim. What the user does meanwhile
 // stays behind it.
 func (p *Prompts) send(blocks []session.Content) {
-	words, room := withoutUnsaved(blocks)
-	if room == 0 || p.Unsaved.reads.Load() {
+	words, place := withoutUnsaved(blocks)
+	if place.room == 0 || p.Unsaved.reads.Load() {
 		p.begin(words, alongside{})
 		return
 	}
 	p.config.Changed()
 	before, embeds := maps.Clone(p.Unsaved.sent), p.config.Agent().EmbeddedContext
 	p.config.Background(func() {
-		along := p.Unsaved.collect(words, room, before, embeds)
+		along := p.Unsaved.collect(words, place, before, embeds)
 		p.config.Box.Put(func() {
 			if p.config.Ready() {
 				p.begin(words, along)

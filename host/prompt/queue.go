@@ -112,14 +112,14 @@ func (q *Queue) cancel() (now bool) {
 
 // instead has words that could not steer sent as a prompt, before what the user has done since.
 func (q *Queue) instead(words []session.Content) {
-	q.drafts = slices.Insert(q.drafts, 0, newDraft(prompting, prompt{blocks: words}))
+	q.drafts = slices.Insert(q.drafts, 0, newDraft(prompting, prompt{blocks: waiting(words)}))
 }
 
 // enqueue puts a prompt behind all others of the queue.
-func (q *Queue) enqueue(blocks []session.Content) { q.queue = append(q.queue, blocks) }
+func (q *Queue) enqueue(blocks []session.Content) { q.queue = append(q.queue, waiting(blocks)) }
 
 // first puts a prompt before all others of the queue.
-func (q *Queue) first(blocks []session.Content) { q.queue = slices.Insert(q.queue, 0, blocks) }
+func (q *Queue) first(blocks []session.Content) { q.queue = slices.Insert(q.queue, 0, waiting(blocks)) }
 
 // next gives what is to be done now, if anything; ready: the agent takes prompts. It is called
 // until there is nothing, whenever something has changed.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // queueAlone is a queue with a session and an agent of which there is no more than what the queue sees.
@@ -301,6 +302,41 @@ func TestQueue(t *testing.T) {
 		if got := strings.Join(o.Queued(), ", "); got != c.queue {
 			t.Errorf("%s: %q wait, expected %q", name, got, c.queue)
 		}
+	}
+}
+
+// What Lua lists of unsaved text holds for a prompt that is sent at once; for one that waits it is asked again.
+func TestUnsavedTextIsListedWhenAPromptIsSent(t *testing.T) {
+	listed := func(q *Queue) bool {
+		next, _ := q.next(true)
+		_, place := withoutUnsaved(next.blocks)
+		if next.action != sending || place.room != 5 {
+			t.Errorf("to be done is %+v, with room for %d bytes", next, place.room)
+		}
+		return place.listed != nil
+	}
+	blocks := []session.Content{session.Text{Text: "a"}, unsavedText{room: 5, listed: &[]rpc.UnsavedBuf{}}}
+	now := newDraft(prompting, prompt{blocks: blocks})
+	q := &Queue{}
+	if q.add(now); !listed(q) {
+		t.Error("a prompt that is sent at once has no list")
+	}
+	q.putBack()
+	if listed(q) {
+		t.Error("a prompt that was put back has its old list")
+	}
+	q.Opened()
+	q.add(newDraft(prompting, prompt{blocks: blocks}))
+	q.next(true)
+	q.Ended()
+	if listed(q) {
+		t.Error("a prompt that has waited for a turn has its old list")
+	}
+	q.Opened()
+	q.Ended()
+	q.instead(blocks)
+	if listed(q) {
+		t.Error("words that could not steer have their old list")
 	}
 }
 

@@ -33,6 +33,8 @@ const (
 type unsavedText struct {
 	session.Content
 	room int // the most bytes of text that may go along; of the rest go links
+	// listed is the buffers when the user sent the prompt, nil where it waits meanwhile: Neovim is asked for them then.
+	listed *[]rpc.UnsavedBuf
 }
 
 // unsavedRoom is how many bytes may go along where the user wants at most limit to go unasked; 0: they were asked.
@@ -182,27 +184,42 @@ func (u *Unsaved) took(along alongside) {
 }
 
 // withoutUnsaved takes the place of the unsaved text out of a prompt, and the places of attachments of which nothing
-// goes along: how many bytes of unsaved text may go along, 0 where nothing is to.
-func withoutUnsaved(blocks []session.Content) (rest []session.Content, room int) {
+// goes along. The place has no room where nothing is to go along.
+func withoutUnsaved(blocks []session.Content) (rest []session.Content, place unsavedText) {
 	rest = slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool {
 		u, is := b.(unsavedText)
-		room = max(room, u.room)
+		if is {
+			place = u
+		}
 		return is || b == nil
 	})
-	return rest, room
+	return rest, place
 }
 
-// collect makes what goes along, at most so many bytes of text. It asks Neovim and reads the disk.
-func (u *Unsaved) collect(words []session.Content, room int, before map[string]sentText, embeds bool) alongside {
+// waiting is a prompt that is not sent at once: which buffers have unsaved text then is not known yet.
+func waiting(blocks []session.Content) []session.Content {
+	blocks = slices.Clone(blocks)
+	for i, b := range blocks {
+		if u, is := b.(unsavedText); is {
+			blocks[i] = unsavedText{room: u.room}
+		}
+	}
+	return blocks
+}
+
+// collect makes what goes along in its place. It asks Neovim and reads the disk.
+func (u *Unsaved) collect(words []session.Content, place unsavedText, before map[string]sentText, embeds bool) alongside {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
-	value, err := u.config.Editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
-	if err != nil {
-		return alongside{known: attachedWhole(words), lost: "Neovim was busy: unsaved text did not go along with the prompt."}
+	if place.listed == nil {
+		value, err := u.config.Editor.Call(ctx, editor.Do(rpc.UnsavedBufs{}))
+		if err != nil {
+			return alongside{known: attachedWhole(words), lost: "Neovim was busy: unsaved text did not go along with the prompt."}
+		}
+		place.listed = new([]rpc.UnsavedBuf)
+		rpc.Into(place.listed, value)
 	}
-	var list []rpc.UnsavedBuf
-	rpc.Into(&list, value)
-	return u.along(ctx, words, u.shared(list), room, before, embeds)
+	return u.along(ctx, words, u.shared(*place.listed), place.room, before, embeds)
 }
 
 // attachedWhole is the texts of the files that the user has attached whole, by path without links.

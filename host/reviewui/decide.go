@@ -43,7 +43,8 @@ func (r *Review) Decide(m rpc.Decide) {
 	})
 }
 
-// DecideHunks makes a decision about lines of a buffer, or about the hunks from a line on. Lua hears when it is made.
+// DecideHunks makes a decision about lines of a buffer, or about the hunks from a line on. Lua hears when it is made,
+// and the buffer has its marks.
 func (r *Review) DecideHunks(m rpc.DecideHunks) {
 	r.config.decide(ledger.Decision{
 		Do: review.Decision(m.Decision), Path: m.Path,
@@ -53,7 +54,9 @@ func (r *Review) DecideHunks(m rpc.DecideHunks) {
 			}
 			return hunksAt(f, m.First, max(1, m.Count))
 		},
-	}, func(int, error) { r.config.Editor.Answer(m.Callback, nil, "") })
+	}, func(int, error) {
+		r.config.Marks.Settled(m.Path, func() { r.config.Editor.Answer(m.Callback, nil, "") })
+	})
 }
 
 // KeepAll keeps all that is pending.

@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
-	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -27,18 +23,7 @@ const (
 	wordLines = 500
 	// knownBy is how many bytes of a line Lua compares to see whether the buffer has it.
 	knownBy = 200
-	// A piece for Neovim has so much at most.
-	changesAtOnce = 500
-	bytesAtOnce   = 64 << 10
 )
-
-// MarksConfig is what [Marks] needs of the host.
-type MarksConfig struct {
-	Editor     *editor.Editor
-	Log        *slog.Logger
-	Background func(func())        // runs a function in a goroutine that the host's end waits for
-	Records    func() []MarkSource // of the open sessions, the newest session first; any goroutine
-}
 
 // MarkSource is a session's record of changes, for any goroutine.
 type MarkSource struct {
@@ -46,22 +31,6 @@ type MarkSource struct {
 	Title   string // the agent's
 	// File gives a file of the record, brought up to date with the user's buffer first if look is true.
 	File func(path string, look bool, done func(review.File))
-}
-
-// Marks is what the user's own buffers show of the sessions' records. Lua asks for the changes of a buffer and says
-// what it has; it gets the place of each change, and those it does not have yet. Any goroutine may use it.
-type Marks struct {
-	config MarksConfig
-
-	mu     sync.Mutex   // guards the fields below
-	lastID int          // of a mark, unique in this host
-	sent   map[int]sent // by buffer
-}
-
-// sent is what Lua has of a buffer.
-type sent struct {
-	answer int               // the number of Lua's question
-	ids    map[markKey][]int // of the marks, by what they look like, in the order of the text
 }
 
 // markKey stands for what a mark looks like.
@@ -76,38 +45,8 @@ type mark struct {
 	last    string   // its last line
 }
 
-// NewMarks returns the marks of a host.
-func NewMarks(config MarksConfig) *Marks { return &Marks{config: config, sent: map[int]sent{}} }
-
 // end is the line after a mark; deleted lines count as at the line after them.
 func (m mark) end() int { return m.Line + max(1, len(m.New)) }
-
-// List answers Lua's question for the changes of a buffer, in pieces of which each waits for the one before.
-func (k *Marks) List(m rpc.ListMarks) {
-	records := k.config.Records()
-	found := make([]review.File, len(records))
-	var missing atomic.Int32
-	missing.Store(int32(len(records)) + 1)
-	got := func() {
-		if missing.Add(-1) > 0 {
-			return
-		}
-		k.config.Background(func() {
-			var list []mark
-			for i, f := range found {
-				list = withMarks(list, records[i], f)
-			}
-			k.send(k.pieces(m.Buf, m.Answer, m.Have, list))
-		})
-	}
-	for i, r := range records {
-		r.File(m.Path, m.Look, func(f review.File) {
-			found[i] = f
-			got()
-		})
-	}
-	got()
-}
 
 // withMarks adds the pending changes of a file in a session's record to the marks of newer sessions, in the order of
 // the text. A change that overlaps one of those is only named there.
@@ -154,46 +93,6 @@ func (m mark) key() (key markKey) {
 	return key
 }
 
-// pieces are the messages that tell Lua of the marks of a buffer, which it is then known to have.
-func (k *Marks) pieces(buf, answer, have int, list []mark) []rpc.Marks {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	old := k.sent[buf]
-	if old.answer != have {
-		old = sent{}
-	}
-	now := sent{answer: answer, ids: map[markKey][]int{}}
-	piece := rpc.Marks{Buf: buf, Answer: answer, KnownBy: knownBy}
-	pieces := []rpc.Marks{piece}
-	size := 0
-	for _, m := range list {
-		if len(pieces[len(pieces)-1].At) >= 2*changesAtOnce || size > bytesAtOnce {
-			pieces, size = append(pieces, piece), 0
-		}
-		p := &pieces[len(pieces)-1]
-		key := m.key()
-		var id int
-		if known := old.ids[key]; len(known) > 0 {
-			id, old.ids[key] = known[0], known[1:]
-		} else {
-			k.lastID++
-			id = k.lastID
-			shown, bytes := m.shown(id)
-			p.Fresh = append(p.Fresh, shown)
-			size += bytes
-		}
-		now.ids[key] = append(now.ids[key], id)
-		p.At = append(p.At, id, m.Line)
-	}
-	pieces[len(pieces)-1].Done = true
-	if len(list) == 0 {
-		delete(k.sent, buf)
-	} else {
-		k.sent[buf] = now
-	}
-	return pieces
-}
-
 // shown is a mark as Lua draws it, and about how many bytes that is.
 func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 	bare := func(lines []string) []string {
@@ -233,19 +132,4 @@ func flatSpans(flat []int, line int, words []diff.Span, limit int) []int {
 		}
 	}
 	return flat
-}
-
-// send gives Lua the pieces one by one, as long as it wants them.
-func (k *Marks) send(pieces []rpc.Marks) {
-	op := editor.Do(pieces[0])
-	op.Done = func(wanted any, err error) {
-		if err != nil {
-			k.config.Log.Error("mark changes", "err", err)
-			return
-		}
-		if wanted, _ := wanted.(bool); wanted && len(pieces) > 1 {
-			k.send(pieces[1:])
-		}
-	}
-	k.config.Editor.Post(op)
 }

@@ -22,6 +22,7 @@ type Config struct {
 	feature.Base
 	Ledger   *ledger.Ledger
 	Overlaps *Overlaps
+	Marks    *Marks
 
 	ConversationTitle func() string // "" for none yet
 	TurnOpen          func() bool
@@ -50,13 +51,13 @@ type Review struct {
 
 	config  *Config
 	files   *files
-	mirror  map[int]*rpc.ChangedFile // that Lua is to be told, by id; nil for what is gone
+	toTell  map[int]*rpc.ChangedFile // that Lua is to be told, by id; nil for what is gone
 	changed bool                     // the agent has changed something since the last turn's end
 }
 
 // New returns the review of a session.
 func New(config Config) *Review {
-	r := &Review{config: &config, files: newFiles(), mirror: map[int]*rpc.ChangedFile{}}
+	r := &Review{config: &config, files: newFiles(), toTell: map[int]*rpc.ChangedFile{}}
 	r.Tab = &Tab{config: r.config, files: r.files, conflicts: map[string]int{}}
 	r.Comments = &Comments{config: r.config, files: r.files, tab: r.Tab, knownRefusals: map[string]bool{}}
 	r.Tab.comments = r.Comments
@@ -68,34 +69,41 @@ func New(config Config) *Review {
 type Update struct {
 	changed []review.File
 	gone    []int
-	mirror  map[int]*rpc.ChangedFile
+	files   map[int]*rpc.ChangedFile // as Lua keeps them, by id; nil for what is gone
 }
 
 // NewUpdate makes an update of files that have changed, and of the ids of those that are gone from the record. Any
 // goroutine may call it.
 func NewUpdate(changed []review.File, gone []int) Update {
-	u := Update{changed: changed, gone: gone, mirror: map[int]*rpc.ChangedFile{}}
+	u := Update{changed: changed, gone: gone, files: map[int]*rpc.ChangedFile{}}
 	for _, f := range changed {
-		u.mirror[f.ID] = mirrored(f)
+		u.files[f.ID] = luaFile(f)
 	}
 	for _, id := range gone {
-		u.mirror[id] = nil
+		u.files[id] = nil
 	}
 	return u
 }
 
 // Take takes what is new in the record. byAgent says that the agent has just changed something.
 func (r *Review) Take(u Update, byAgent bool) {
-	if len(u.mirror) == 0 {
+	if len(u.files) == 0 {
 		return
 	}
-	maps.Copy(r.mirror, u.mirror)
+	maps.Copy(r.toTell, u.files)
 	for _, f := range u.changed {
+		if was := r.files.byID[f.ID]; was != nil && was.Path != f.Path {
+			r.config.Marks.Changed(was.Path)
+		}
 		r.files.set(f)
+		r.config.Marks.Changed(f.Path)
 		r.Comments.follow(f)
 		r.config.Overlaps.set(r.Tab, f.ID, f.Path, f.State == review.Pending)
 	}
 	for _, id := range u.gone {
+		if was := r.files.byID[id]; was != nil {
+			r.config.Marks.Changed(was.Path)
+		}
 		r.files.drop(id)
 		r.config.Overlaps.set(r.Tab, id, "", false)
 	}
@@ -121,24 +129,27 @@ func (r *Review) sayDue(byAgent bool) {
 	r.changed = r.changed && !ended
 }
 
-// Close says that the session has ended.
-func (r *Review) Close() { r.config.Overlaps.forget(r.Tab) }
+// Close says that the session has ended, and its record is none of the host's any more.
+func (r *Review) Close() {
+	r.config.Overlaps.forget(r.Tab)
+	r.config.Marks.SessionClosed()
+}
 
-// Mirror tells Lua which files have changed.
-func (r *Review) Mirror() []editor.Op {
-	if len(r.mirror) == 0 {
+// Ops tell Lua which files have changed.
+func (r *Review) Ops() []editor.Op {
+	if len(r.toTell) == 0 {
 		return nil
 	}
-	list := make([]rpc.ChangedFileAt, 0, len(r.mirror))
-	for id, file := range r.mirror {
+	list := make([]rpc.ChangedFileAt, 0, len(r.toTell))
+	for id, file := range r.toTell {
 		list = append(list, rpc.ChangedFileAt{At: id, File: file})
 	}
-	r.mirror = map[int]*rpc.ChangedFile{}
+	r.toTell = map[int]*rpc.ChangedFile{}
 	return []editor.Op{editor.Do(rpc.Changes{In: rpc.In{Session: r.config.Session}, Files: list})}
 }
 
-// mirrored is a file as Lua keeps it: each hunk as its four numbers, and the letter of its state.
-func mirrored(f review.File) *rpc.ChangedFile {
+// luaFile is a file as Lua keeps it: each hunk as its four numbers, and the letter of its state.
+func luaFile(f review.File) *rpc.ChangedFile {
 	hunks := make([]int, 0, 4*len(f.Hunks))
 	states := make([]byte, len(f.Hunks))
 	for i, h := range f.Hunks {

@@ -16,7 +16,7 @@ func TestWhatIsPendingIsSaid(t *testing.T) {
 	open, say := true, true
 	var said []string
 	r := New(Config{
-		Overlaps: &Overlaps{},
+		Overlaps: &Overlaps{}, Marks: NewMarks(MarksConfig{}),
 		TurnOpen: func() bool { return open },
 		DueKey:   func() (string, bool) { return "g>", say },
 		Due: func(due transcript.Due, turn bool) {
@@ -49,17 +49,17 @@ func TestWhatIsPendingIsSaid(t *testing.T) {
 	is("at the end of one without a change", "2 +2 -2 g> false")
 
 	var paths []string
-	for _, f := range r.Mirror()[0].Args.(rpc.Changes).Files {
+	for _, f := range r.Ops()[0].Args.(rpc.Changes).Files {
 		paths = append(paths, f.File.Path)
 	}
-	if slices.Sort(paths); !slices.Equal(paths, []string{"/a", "/b"}) || r.Mirror() != nil {
+	if slices.Sort(paths); !slices.Equal(paths, []string{"/a", "/b"}) || r.Ops() != nil {
 		t.Errorf("Lua hears of %q", paths)
 	}
 
 	record.Now("/b", review.Text("1\n")) // the user has it back
 	take(false)
 	is("of what is as it was", "1 +2 -1 g> false")
-	if f := r.Mirror()[0].Args.(rpc.Changes).Files; len(f) != 1 || f[0].File != nil {
+	if f := r.Ops()[0].Args.(rpc.Changes).Files; len(f) != 1 || f[0].File != nil {
 		t.Errorf("Lua hears of %+v", f)
 	}
 	say = false

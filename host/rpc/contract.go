@@ -26,7 +26,7 @@ var messages = []any{
 	Visible{}, Width{}, Fold{}, KeepDue{}, CancelCall{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, EditPrompt{}, Redraw{}, GetToolCall{},
 	TerminalsAt{}, TerminalShow{}, TerminalShut{}, TerminalFocus{}, TerminalKeys{},
 	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ServeRequests{}, AnswerExtension{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
-	ListChanges{}, Decide{}, DecideHunks{}, ListMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},
+	ListChanges{}, Decide{}, DecideHunks{}, ShowMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},
 	ReviewPlace{}, ReviewBeside{}, ReviewDecide{}, ReviewUndo{}, ReviewSend{}, CommentAt{}, Comment{},
 	Track{}, FileRenamed{}, FileSaved{}, Reread{}, Check{}, CatchUp{}, Compare{}, OpenConflicts{}, ListRefused{}, Recover{},
 	FollowState{}, EditorTools{}, EditorToolDone{},

@@ -257,21 +257,23 @@ type (
 	// is read when the prompt is sent, "excerpt" for what Lua has gathered in Neovim, "diff" for what has changed in the
 	// folder since the last commit, or "unsaved" where unsaved text goes along.
 	Content struct {
-		Type        string    `msgpack:"type"`
-		Text        string    `msgpack:"text"`
-		Path        string    `msgpack:"path"`
-		Gathered    bool      `msgpack:"gathered"` // the user has not named the file: it is not sent where it is private
-		Parts       []Part    `msgpack:"parts"`    // of an excerpt
-		First       int       `msgpack:"first"`    // lines of a file, from 1; 0 for all of it
-		Last        int       `msgpack:"last"`
-		Room        int       `msgpack:"room"` // bytes of unsaved text that may go along; 0: the user was asked
-		URI         string    `msgpack:"uri"`
-		Name        string    `msgpack:"name"`
-		Title       string    `msgpack:"title"`
-		MimeType    string    `msgpack:"mimeType"`
-		Description string    `msgpack:"description"`
-		Data        string    `msgpack:"data"`
-		Resource    *Resource `msgpack:"resource"`
+		Type     string `msgpack:"type"`
+		Text     string `msgpack:"text"`
+		Path     string `msgpack:"path"`
+		Gathered bool   `msgpack:"gathered"` // the user has not named the file: it is not sent where it is private
+		Parts    []Part `msgpack:"parts"`    // of an excerpt
+		First    int    `msgpack:"first"`    // lines of a file, from 1; 0 for all of it
+		Last     int    `msgpack:"last"`
+		Room     int    `msgpack:"room"` // bytes of unsaved text that may go along; 0: the user was asked
+		// Files are the buffers with unsaved text now; none: the host asks when the prompt is sent.
+		Files       *[]UnsavedBuf `msgpack:"files"`
+		URI         string        `msgpack:"uri"`
+		Name        string        `msgpack:"name"`
+		Title       string        `msgpack:"title"`
+		MimeType    string        `msgpack:"mimeType"`
+		Description string        `msgpack:"description"`
+		Data        string        `msgpack:"data"`
+		Resource    *Resource     `msgpack:"resource"`
 	}
 	Resource struct {
 		URI      string `msgpack:"uri"`
@@ -682,12 +684,11 @@ type (
 		Last     int    `msgpack:"last"`
 		Count    int    `msgpack:"count"`
 	}
-	// ListMarks asks for the changes of a buffer; they come in [Marks].
-	ListMarks struct {
+	// ShowMarks has the host tell the changes of a buffer, in [Marks], now and whenever they change.
+	ShowMarks struct {
 		Buf    int    `msgpack:"buf"`
 		Path   string `msgpack:"path"`
-		Answer int    `msgpack:"answer"` // the number of this question
-		Have   int    `msgpack:"have"`   // the last one whose answer Lua has
+		Number int    `msgpack:"number"` // of what the buffer shows; another one begins with nothing
 		Look   bool   `msgpack:"look"`   // the user has changed the buffer
 	}
 	// Undo takes a turn back, or tells what that would do: Undone.

@@ -382,13 +382,14 @@ type (
 		OldWords []int    `msgpack:"old_words"`
 		NewWords []int    `msgpack:"new_words"`
 	}
-	// Marks are changes of a buffer, answered with whether more are wanted.
+	// Marks are changes of a buffer, answered with whether it still shows them.
 	Marks struct {
 		Buf     int    `msgpack:"buf"`
-		Answer  int    `msgpack:"answer"`
+		Number  int    `msgpack:"number"`
 		At      []int  `msgpack:"at"` // id and line, and so on
 		Fresh   []Mark `msgpack:"fresh"`
 		KnownBy int    `msgpack:"known_by"`
+		Looked  bool   `msgpack:"looked"` // they are of the text that the user has made
 		Done    bool   `msgpack:"done"`
 	}
 	// Mark is a pending change that Lua has not got yet.

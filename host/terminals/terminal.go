@@ -167,8 +167,8 @@ func (t *Terminal) patch(p session.TerminalPatch) {
 	}
 }
 
-// mirror is the terminal as acp.terminals() returns it, and what Lua needs besides.
-func (t *Terminal) mirror() rpc.Terminal {
+// luaTerminal is the terminal as acp.terminals() returns it, and what Lua needs besides.
+func (t *Terminal) luaTerminal() rpc.Terminal {
 	m := rpc.Terminal{
 		Session: t.set.Session, Number: t.number, ID: t.id, Running: t.running(), TakesKeys: t.own != nil,
 		Command: t.command, Cwd: t.cwd,

@@ -150,7 +150,7 @@ func (s *Set) Create(r session.CreateTerminal) {
 		s.Editor.Post(editor.Do(rpc.Group{Pgid: own.PGID(), Alive: false}))
 		if !s.Box.Put(func() { s.changed(t, true) }) && t.number != 0 {
 			// The session was closed, and the command with it.
-			s.Editor.Post(editor.Do(rpc.Terminals{List: []rpc.Terminal{t.mirror()}}))
+			s.Editor.Post(editor.Do(rpc.Terminals{List: []rpc.Terminal{t.luaTerminal()}}))
 			t.view.changed()
 		}
 	})
@@ -277,7 +277,7 @@ func (s *Set) Ops() []editor.Op {
 	var list []rpc.Terminal
 	s.each(func(t *Terminal) {
 		if s.stale[t] {
-			list = append(list, t.mirror())
+			list = append(list, t.luaTerminal())
 		}
 	})
 	clear(s.stale)

@@ -144,7 +144,7 @@ func (s *Scene) AwaitPrompt(want string) {
 	s.Await(fmt.Sprintf("%q in the prompt", want), func() bool { return s.PromptText() == want })
 }
 
-// queue is what waits, as the mirror tells it.
+// queue is what waits, as acp.sessions() tells it.
 func (s *Scene) queue() []string {
 	s.T.Helper()
 	var queue []string

@@ -206,9 +206,9 @@ local function send(id)
     end
     session = state.sessions[id]
     local open = session and session.state ~= 'dead' and #blocks > 0
-    unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(along, asked)
+    unsaved.before(id, open and unsaved.chosen(id) or 'ignore', function(...)
       sending[id] = nil
-      local ok, err = require('acp.prompt.send').decided(id, blocks, along, asked)
+      local ok, err = require('acp.prompt.send').decided(id, blocks, ...)
       if ok then
         return went()
       end

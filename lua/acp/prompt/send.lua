@@ -31,10 +31,12 @@ end
 ---@param blocks table[]
 ---@param along 'send'|'ignore' what happens to unsaved text
 ---@param asked boolean whether the user has been asked about it
-local function send(method, id, blocks, along, asked)
+---@param files? acp.Unsaved[] where they were listed just now
+local function send(method, id, blocks, along, asked, files)
   if along == 'send' and #blocks > 0 then
     local room = not asked and unsaved.room() or nil
-    blocks = vim.list_extend({ { type = 'unsaved', room = room } }, blocks)
+    local place = { type = 'unsaved', room = room, files = files or unsaved.list() }
+    blocks = vim.list_extend({ place }, blocks)
   end
   host.notify(method, { session = id, blocks = blocks })
 end
@@ -59,8 +61,8 @@ local function sender(method)
       return nil, "unsaved is 'send', 'ask', 'save' or 'ignore'"
     end
     state.last = id
-    unsaved.before(id, #blocks > 0 and how or 'ignore', function(along, asked)
-      send(method, id, blocks, along, asked)
+    unsaved.before(id, #blocks > 0 and how or 'ignore', function(...)
+      send(method, id, blocks, ...)
     end)
     return true
   end
@@ -77,8 +79,9 @@ M.steer = sender('steer')
 ---@param prompt table[]
 ---@param along 'send'|'ignore'
 ---@param asked boolean whether the user has been asked about it
+---@param files? acp.Unsaved[] where they were listed just now
 ---@return boolean? ok, string? err
-function M.decided(id, prompt, along, asked)
+function M.decided(id, prompt, along, asked, files)
   local known, err = state.resolve(id)
   local blocks
   if known then
@@ -88,7 +91,7 @@ function M.decided(id, prompt, along, asked)
     return nil, err
   end
   state.last = id
-  send('prompt', id, blocks, along, asked)
+  send('prompt', id, blocks, along, asked, files)
   return true
 end
 

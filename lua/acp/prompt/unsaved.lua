@@ -203,11 +203,12 @@ local function apply_choice(found, how, done)
   end)
 end
 
----Whether all unsaved text, sent or not, is less than goes along unasked.
+---Whether files, sent or not, are less than goes along unasked.
+---@param files acp.Unsaved[]
 ---@return boolean
-local function is_little()
+local function are_little(files)
   local size = 0
-  for _, file in ipairs(M.list()) do
+  for _, file in ipairs(files) do
     size = size + file.size
   end
   return size <= require('acp.config').get().unsaved_max
@@ -217,23 +218,32 @@ end
 ---saved, and what goes along is not too much. Prompts of a session keep their order.
 ---@param id integer session
 ---@param how string one of the values of `opts.unsaved`
----@param go fun(how: 'send'|'ignore', asked: boolean) sends the prompt, with unsaved text or
----without; whether the user has been asked about it
+---@param go fun(how: 'send'|'ignore', asked: boolean, files?: acp.Unsaved[]) sends the prompt, with
+---unsaved text or without; whether the user has been asked about it, and which files have some
 ---@param stay? fun() the prompt is not sent
 function M.before(id, how, go, stay)
   local line = waiting[id]
+  ---@return boolean free
+  ---@return acp.Unsaved[]? files
   local function is_free()
-    return how == 'ignore' or how == 'send' and is_little()
+    if how == 'ignore' then
+      return true
+    end
+    local files = M.list()
+    return how == 'send' and are_little(files), files
   end
-  if not line and is_free() then
-    return go(how, false)
+  if not line then
+    local free, files = is_free()
+    if free then
+      return go(how, false, files)
+    end
   end
   line = line or {}
   waiting[id] = line
   table.insert(line, function()
-    local function done(answer, asked)
+    local function done(answer, asked, listed)
       if answer then
-        go(answer, asked == true)
+        go(answer, asked == true, listed)
       elseif stay then
         stay()
       end
@@ -243,10 +253,11 @@ function M.before(id, how, go, stay)
       end
       waiting[id] = nil
     end
-    if is_free() then
-      return done(how)
+    local free, files = is_free()
+    if free then
+      return done(how, false, files)
     end
-    local args = { session = id, files = M.list() }
+    local args = { session = id, files = files }
     require('acp.rpc.host').request('list_unsaved', args, function(found, err)
       if err then
         require('acp.notify').warn(('%s. The prompt was not sent'):format(err))

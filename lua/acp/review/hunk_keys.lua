@@ -127,7 +127,7 @@ end
 local function advance(done)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local at = api.nvim_win_get_cursor(win)[1]
-  local shows = marks.settled(buf, function()
+  marks.drawn(buf, function()
     local stayed = api.nvim_get_current_win() == win
       and api.nvim_get_current_buf() == buf
       and api.nvim_win_get_cursor(win)[1] == at
@@ -136,9 +136,6 @@ local function advance(done)
     end
     done()
   end)
-  if not shows then
-    done()
-  end
 end
 
 ---Decides the changes under the cursor and so many in all from there on, or those in lines. What is

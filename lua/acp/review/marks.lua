@@ -1,9 +1,9 @@
 ---What agents have changed in the user's own buffers, as long as it is not decided: signs, changed
 ---lines and words, the old lines above them, and keys from change to change and to decide. Which
----changes there are is known in the host (host/reviewui/marks.go); Lua asks for those of a buffer
----whenever they may have changed, and draws them where the buffer has the lines.
+---changes there are is known in the host (host/reviewui/markedbuffers.go), which tells them to the
+---buffers that show some, whenever they change; Lua draws them where the buffer has the lines.
 ---
----Between two answers the marks are extmarks and move with what the user types.
+---In between the marks are extmarks and move with what the user types.
 local M = {}
 
 local api = vim.api
@@ -39,21 +39,20 @@ local busy, pause = 4, 5
 ---@field path string the real one
 ---@field marks table<integer, acp.Mark> by id
 ---@field at integer[] id and line of each, in the order of the text
----@field have integer the answer that the marks are of; 0 is none
----@field asking? integer the answer that is awaited
----@field coming {at: integer[], fresh: acp.Mark[]} the pieces of it
+---@field number integer under which the host tells of them
+---@field coming {at: integer[], fresh: acp.Mark[]} what it is telling now
 ---@field known_by integer how many bytes of a line the host tells to know it by
----@field looked boolean it is up to date with what the user has made of the buffer
----@field again? 'ask'|'look'
----@field moved boolean lines have come or gone since it was asked for
+---@field looked boolean the host has seen what the user has made of the buffer
+---@field typed boolean the user has changed the buffer since the host was asked to look
+---@field moved boolean lines have come or gone since the host has told
 ---@field worker? thread draws
 ---@field timer uv.uv_timer_t
 ---@field keys? acp.MappedKey[]
----@field after? fun() waits until the marks are drawn that the host knows of now
+---@field after? fun() waits until they are drawn
 
 ---@type table<integer, acp.Marks> by buffer
 local known = {}
-local answers = 0
+local last_number = 0
 local shown = true
 
 ---The keys of a buffer with changes.
@@ -215,6 +214,7 @@ end
 ---@param buf integer
 ---@param state acp.Marks
 ---@param tick fun()
+---@return boolean wrong the buffer has other lines where some are told
 local function reconcile(buf, state, tick)
   local told = {}
   for i = 1, #state.at, 2 do
@@ -246,9 +246,16 @@ local function reconcile(buf, state, tick)
     end
     tick()
   end
-  if wrong and not state.looked then
-    M.ask(buf, true)
-  end
+  return wrong
+end
+
+---@param buf integer
+---@param state acp.Marks
+---@param look boolean the user has changed the buffer
+local function ask(buf, state, look)
+  state.typed = state.typed and not look
+  local args = { buf = buf, path = state.path, number = state.number, look = look }
+  require('acp.rpc.host').notify('show_marks', args)
 end
 
 ---Has the keys be said as long as marks are drawn.
@@ -272,7 +279,7 @@ end
 ---@param buf integer
 ---@param state acp.Marks
 local function begin(buf, state)
-  local worker, started
+  local worker, started, wrong
   local n = 0
   local function tick()
     n = n + 1
@@ -281,7 +288,7 @@ local function begin(buf, state)
     end
   end
   worker = coroutine.create(function()
-    reconcile(buf, state, tick)
+    wrong = reconcile(buf, state, tick)
   end)
   state.worker = worker
   local function step()
@@ -297,10 +304,14 @@ local function begin(buf, state)
       return vim.defer_fn(step, pause)
     end
     state.worker = nil
-    local after = not state.asking and state.after
-    if after then
+    if wrong and not state.looked then
+      ask(buf, state, true)
+    elseif not state.typed then
+      state.timer:stop() -- what was changed is the host's own doing
+    end
+    if state.after then
+      vim.schedule(state.after)
       state.after = nil
-      vim.schedule(after)
     end
     hint_keys(buf, state)
     if #state.at > 0 or changes.pending(state.path) then
@@ -312,64 +323,40 @@ local function begin(buf, state)
   step()
 end
 
----@param buf integer
----@param look boolean the user has changed the buffer
-function M.ask(buf, look)
-  local state = known[buf]
-  if not state then
-    return
-  end
-  if state.asking then
-    state.again = (look or state.again == 'look') and 'look' or 'ask'
-    return
-  end
-  answers = answers + 1
-  state.asking, state.looked, state.moved = answers, look, false
-  state.coming = { at = {}, fresh = {} }
-  require('acp.rpc.host').notify('list_marks', {
-    buf = buf,
-    path = state.path,
-    answer = answers,
-    have = state.have,
-    look = look,
-  })
-end
-
 ---@class acp.MarkPiece
 ---@field buf integer
----@field answer integer
+---@field number integer
 ---@field at integer[]
 ---@field fresh acp.Mark[]
 ---@field known_by integer
+---@field looked boolean
 ---@field done boolean
 
----Takes a piece of an answer.
+---Takes a piece of the marks that a buffer is to show.
 ---@param piece acp.MarkPiece
 ---@return boolean wanted
 function M.piece(piece)
   local buf = piece.buf
   local state = known[buf]
-  if not state or state.asking ~= piece.answer then
+  if not state or state.number ~= piece.number then
     return false
   end
-  vim.list_extend(state.coming.at, piece.at)
-  vim.list_extend(state.coming.fresh, piece.fresh)
-  if not piece.done then
-    return true
+  local coming = state.coming
+  if #coming.at == 0 then
+    state.moved = false
   end
-  for _, mark in ipairs(state.coming.fresh) do
-    mark.drawn, mark.whole = {}, false
-    state.marks[mark.id] = mark
+  vim.list_extend(coming.at, piece.at)
+  vim.list_extend(coming.fresh, piece.fresh)
+  if piece.done then
+    for _, mark in ipairs(coming.fresh) do
+      mark.drawn, mark.whole = {}, false
+      state.marks[mark.id] = mark
+    end
+    state.at, state.known_by, state.looked = coming.at, piece.known_by, piece.looked
+    state.coming = { at = {}, fresh = {} }
+    begin(buf, state)
   end
-  state.at, state.have, state.asking = state.coming.at, piece.answer, nil
-  state.known_by = piece.known_by
-  begin(buf, state)
-  local again = state.again
-  state.again = nil
-  if again then
-    M.ask(buf, again == 'look')
-  end
-  return false
+  return true
 end
 
 ---Keeps the colour of a changed line off those that have been typed at its end.
@@ -405,13 +392,14 @@ local function attach(buf, state)
         keep_to_line(buf, first)
       end
       state.moved = state.moved or moved ~= 0
+      state.typed = state.typed or not require('acp.rpc.ops').running
       ranges.grow(state, first, last, new_last)
       state.timer:start(
         quiet,
         0,
         vim.schedule_wrap(function()
           if known[buf] == state then
-            M.ask(buf, true)
+            ask(buf, state, true)
           end
         end)
       )
@@ -419,35 +407,30 @@ local function attach(buf, state)
   })
 end
 
----Looks at a buffer from now on.
----@param buf integer
----@param path string
----@return acp.Marks
-local function watch(buf, path)
-  local state = known[buf]
-  if not state then
-    state = {
-      path = path,
-      marks = {},
-      at = {},
-      have = 0,
-      coming = { at = {}, fresh = {} },
-      looked = false,
-      moved = false,
-      timer = assert(vim.uv.new_timer()),
-    }
-    known[buf] = state
-    attach(buf, state)
-  end
-  return state
+---@return integer
+local function new_number()
+  last_number = last_number + 1
+  return last_number
 end
 
----Begins to show the changes of a buffer whose file has some, or asks for them anew.
+---Has a buffer show the changes of its file from now on.
 ---@param buf integer
 ---@param path string
 local function show(buf, path)
-  watch(buf, path)
-  M.ask(buf, false)
+  local state = {
+    path = path,
+    marks = {},
+    at = {},
+    number = new_number(),
+    coming = { at = {}, fresh = {} },
+    looked = false,
+    typed = false,
+    moved = false,
+    timer = assert(vim.uv.new_timer()),
+  }
+  known[buf] = state
+  attach(buf, state)
+  ask(buf, state, false)
 end
 
 ---Has a buffer the keys as long as something waits for a decision in a session that has changed its
@@ -481,7 +464,8 @@ end
 ---@param buf integer
 ---@param state acp.Marks
 local function drop(buf, state)
-  state.asking, state.again, state.at, state.moved, state.have = nil, nil, {}, false, 0
+  state.number, state.coming = new_number(), { at = {}, fresh = {} }
+  state.at, state.moved = {}, false
   begin(buf, state)
 end
 
@@ -489,18 +473,16 @@ end
 ---@param buf integer
 local function enter(buf)
   local path = not known[buf] and path_of(buf)
-  if path and changes.pending(path) then
+  if path and changes.has(path) then
     show(buf, path)
-  elseif path and changes.has(path) then
-    watch(buf, path)
   end
   if known[buf] then
     set_keys(buf, known[buf], changes.in_review()[known[buf].path] == true)
   end
 end
 
----What buffers show may have changed. Those that no window has shown yet wait until one does: an
----agent may change hundreds at once.
+---Which files have changes is known anew. Buffers that no window has shown yet wait until one does:
+---an agent may change hundreds at once.
 ---@param touched table<string, true>? only files of these paths
 local function update(touched)
   local bufs = {}
@@ -514,12 +496,10 @@ local function update(touched)
     local state = known[buf]
     local path = state and state.path or path_of(buf)
     if path and (not touched or touched[path]) then
-      if changes.pending(path) then
-        show(buf, path)
-      elseif state then
+      if state and not changes.has(path) then
         drop(buf, state)
-      elseif changes.has(path) then
-        watch(buf, path)
+      elseif not state and changes.has(path) then
+        show(buf, path)
       end
     end
   end
@@ -568,9 +548,6 @@ end
 
 -- A session has ended.
 changes.forgotten:add(function()
-  for _, state in pairs(known) do
-    state.asking = nil -- it may be the one that was asked
-  end
   update()
   if listening and not changes.has() then
     listening = false
@@ -634,17 +611,16 @@ function M.sessions(buf, first, last)
   return #found == 0 and state and state.first and { nearest } or found
 end
 
----Calls a function when a buffer shows the changes that the host knows of now.
+---Calls a function when a buffer shows what the host has told of its changes.
 ---@param buf integer
 ---@param fn fun()
----@return boolean shows whether it shows any, else nothing is called
-function M.settled(buf, fn)
+function M.drawn(buf, fn)
   local state = known[buf]
-  if state then
+  if state and state.worker and not state.moved then
     state.after = fn
-    M.ask(buf, true)
+  else
+    fn()
   end
-  return state ~= nil
 end
 
 ---Shows the old lines above the first line of a buffer, if there are some.

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'a2967eb0',
+  revision = '785a4bf0',
   messages = {
     new = {
       'session',
@@ -99,7 +99,7 @@ return {
       'new_count',
     },
     decide_hunks = { 'session', 'callback', 'path', 'decision', 'lines', 'first', 'last', 'count' },
-    list_marks = { 'buf', 'path', 'answer', 'have', 'look' },
+    show_marks = { 'buf', 'path', 'number', 'look' },
     undo = { 'session', 'callback', 'turn', 'again', 'preview' },
     review_open = { 'session', 'callback', 'send' },
     review_close = { 'session' },
@@ -239,7 +239,7 @@ return {
       'kinds',
       'changes',
     },
-    marks = { 'buf', 'answer', 'at', 'fresh', 'known_by', 'done' },
+    marks = { 'buf', 'number', 'at', 'fresh', 'known_by', 'looked', 'done' },
     jump = { 'jump', 'path', 'line', 'exists', 'big', 'activity', 'agent' },
     login_terminal = { 'session', 'title', 'command', 'env', 'cwd' },
     login_secrets = { 'session', 'method', 'vars' },

@@ -396,11 +396,11 @@ function M.delete(agent, id)
     if not session then
       return warn_if(err)
     end
-    local mirrored = require('acp.rpc.state').sessions[session]
+    local known = require('acp.rpc.state').sessions[session]
     opts = { session = session }
     what = ('%s · %s'):format(
-      mirrored.agent_title,
-      mirrored.title or vim.fn.fnamemodify(mirrored.cwd, ':~')
+      known.agent_title,
+      known.title or vim.fn.fnamemodify(known.cwd, ':~')
     )
   end
   vim.ui.select({ 'Keep it', 'Delete it for good' }, {

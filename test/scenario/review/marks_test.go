@@ -99,6 +99,34 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 	})
 }
 
+// A key costs Neovim one message to the host, and its answer comes when the buffer has the marks.
+func TestADecisionIsOneMessage(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, turn, _, buf := s.BeginWithChange(scene.TextReviewed)
+		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
+		p.EndTurn(turn)
+		s.AwaitLua(`require('acp').sessions()[1].state == 'idle'`)
+		s.Lua(nil, `
+			_G.sent = {}
+			local notify = vim.rpcnotify
+			vim.rpcnotify = function(channel, name, message)
+				table.insert(_G.sent, message.method)
+				return notify(channel, name, message)
+			end
+			local answer = require('acp.rpc.host').answer
+			require('acp.rpc.host').answer = function(...)
+				_G.marks_at_answer = #vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('acp_marks_place'), 0, -1, {})
+				return answer(...)
+			end`)
+		s.Keys("2Gg<lt>")
+		s.AwaitLua(`_G.marks_at_answer == 2`)
+		s.AwaitMarks(buf, "6-1▀ 8▌ 9▌")
+		if got := s.LuaString(`return table.concat(_G.sent, ' ')`); got != "decide_hunks" {
+			t.Errorf("the host was sent %s", got)
+		}
+	})
+}
+
 // states are those of the hunks of a changed file.
 func states(s *scene.Scene, name string) string {
 	s.T.Helper()

@@ -1,0 +1,257 @@
+package reviewui
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// A piece for Neovim has so much at most.
+const (
+	changesAtOnce = 500
+	bytesAtOnce   = 64 << 10
+)
+
+// MarksConfig is what [Marks] needs of the host.
+type MarksConfig struct {
+	Editor     *editor.Editor
+	Log        *slog.Logger
+	Background func(func())        // runs a function in a goroutine that the host's end waits for
+	Records    func() []MarkSource // of the open sessions, the newest session first; any goroutine
+}
+
+// Marks is what the user's own buffers show of the sessions' records. Lua says which buffers those are; from then on it
+// is told the changes of each, now and whenever they change: the place of all, and what Lua does not have of them yet.
+// Any goroutine may use it.
+type Marks struct {
+	config MarksConfig
+
+	mu      sync.Mutex // guards the fields below, and those of the buffers
+	lastID  int        // of a mark, unique in this host
+	buffers map[int]*markedBuffer
+}
+
+// markedBuffer is a buffer that shows marks. It is told one state of them after the other.
+type markedBuffer struct {
+	buf     int
+	number  int // under which Lua waits for them
+	path    string
+	stage   markStage
+	attempt int  // counts how often the records were asked
+	again   bool // something has changed since
+	look    bool // and the user has changed the buffer
+	settled []func()
+	ids     map[markKey][]int // of the marks that Lua has, by what they look like, in the order of the text
+}
+
+// markStage is how far Lua is told of a buffer's marks.
+type markStage int
+
+const (
+	markIdle markStage = iota
+	markAsking
+	markTelling
+)
+
+// NewMarks returns the marks of a host.
+func NewMarks(config MarksConfig) *Marks {
+	return &Marks{config: config, buffers: map[int]*markedBuffer{}}
+}
+
+// Show has a buffer's marks told from now on, or, where the user has changed it, looked for anew.
+func (k *Marks) Show(m rpc.ShowMarks) {
+	k.mu.Lock()
+	b := k.buffers[m.Buf]
+	if b == nil || b.number != m.Number {
+		now := &markedBuffer{buf: m.Buf, number: m.Number, path: m.Path}
+		if b != nil {
+			now.settled, b.settled = b.settled, nil
+		}
+		k.buffers[m.Buf], b = now, now
+	}
+	k.mu.Unlock()
+	k.tell(b, m.Look)
+}
+
+// Changed has the buffers that show a file told what a record now has of it.
+func (k *Marks) Changed(path string) {
+	for _, b := range k.of(path) {
+		k.tell(b, false)
+	}
+}
+
+// SessionClosed has all buffers told anew, as a record is gone; it may be the one that was asked.
+func (k *Marks) SessionClosed() {
+	k.mu.Lock()
+	var all []*markedBuffer
+	for _, b := range k.buffers {
+		if b.stage == markAsking {
+			b.stage = markIdle
+		}
+		all = append(all, b)
+	}
+	k.mu.Unlock()
+	for _, b := range all {
+		k.tell(b, false)
+	}
+}
+
+// Settled calls f when the buffers that show a file have been told all that the records have now.
+func (k *Marks) Settled(path string, f func()) {
+	var left atomic.Int32
+	left.Store(1)
+	told := func() {
+		if left.Add(-1) == 0 {
+			f()
+		}
+	}
+	list := k.of(path)
+	k.mu.Lock()
+	for _, b := range list {
+		if b.stage != markIdle {
+			left.Add(1)
+			b.settled = append(b.settled, told)
+		}
+	}
+	k.mu.Unlock()
+	told()
+}
+
+// of are the buffers that show a file.
+func (k *Marks) of(path string) (list []*markedBuffer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, b := range k.buffers {
+		if b.path == path {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// tell has a buffer's marks told, after those that Lua is being told.
+func (k *Marks) tell(b *markedBuffer, look bool) {
+	k.mu.Lock()
+	b.again, b.look = true, b.look || look
+	k.mu.Unlock()
+	k.proceed(b)
+}
+
+// proceed asks the records for what a buffer is to be told, once the last time is done with.
+func (k *Marks) proceed(b *markedBuffer) {
+	k.mu.Lock()
+	if b.stage != markIdle {
+		k.mu.Unlock()
+		return
+	}
+	if !b.again {
+		settled := b.settled
+		b.settled = nil
+		k.mu.Unlock()
+		for _, f := range settled {
+			f()
+		}
+		return
+	}
+	look := b.look
+	b.stage, b.again, b.look = markAsking, false, false
+	b.attempt++
+	attempt := b.attempt
+	k.mu.Unlock()
+	k.ask(b.path, look, func(list []mark) {
+		k.mu.Lock()
+		if b.stage != markAsking || b.attempt != attempt {
+			k.mu.Unlock()
+			return
+		}
+		b.stage = markTelling
+		pieces := k.pieces(b, look, list)
+		k.mu.Unlock()
+		k.send(b, pieces)
+	})
+}
+
+// ask gets the marks of a file from the records; done runs in the background.
+func (k *Marks) ask(path string, look bool, done func([]mark)) {
+	records := k.config.Records()
+	found := make([]review.File, len(records))
+	var missing atomic.Int32
+	missing.Store(int32(len(records)) + 1)
+	got := func() {
+		if missing.Add(-1) > 0 {
+			return
+		}
+		k.config.Background(func() {
+			var list []mark
+			for i, f := range found {
+				list = withMarks(list, records[i], f)
+			}
+			done(list)
+		})
+	}
+	for i, r := range records {
+		r.File(path, look, func(f review.File) {
+			found[i] = f
+			got()
+		})
+	}
+	got()
+}
+
+// pieces are the messages that tell Lua of a buffer's marks, which it is then known to have. The caller holds mu.
+func (k *Marks) pieces(b *markedBuffer, looked bool, list []mark) []rpc.Marks {
+	had := b.ids
+	b.ids = map[markKey][]int{}
+	piece := rpc.Marks{Buf: b.buf, Number: b.number, KnownBy: knownBy, Looked: looked}
+	pieces := []rpc.Marks{piece}
+	size := 0
+	for _, m := range list {
+		if len(pieces[len(pieces)-1].At) >= 2*changesAtOnce || size > bytesAtOnce {
+			pieces, size = append(pieces, piece), 0
+		}
+		p := &pieces[len(pieces)-1]
+		key := m.key()
+		var id int
+		if known := had[key]; len(known) > 0 {
+			id, had[key] = known[0], known[1:]
+		} else {
+			k.lastID++
+			id = k.lastID
+			shown, bytes := m.shown(id)
+			p.Fresh = append(p.Fresh, shown)
+			size += bytes
+		}
+		b.ids[key] = append(b.ids[key], id)
+		p.At = append(p.At, id, m.Line)
+	}
+	pieces[len(pieces)-1].Done = true
+	return pieces
+}
+
+// send gives Lua the pieces one by one, as long as it wants them, then what has changed meanwhile.
+func (k *Marks) send(b *markedBuffer, pieces []rpc.Marks) {
+	op := editor.Do(pieces[0])
+	op.Done = func(wanted any, err error) {
+		if wanted, _ := wanted.(bool); wanted && err == nil && len(pieces) > 1 {
+			k.send(b, pieces[1:])
+			return
+		} else if err != nil {
+			k.config.Log.Error("mark changes", "err", err)
+		}
+		k.mu.Lock()
+		b.stage = markIdle
+		if wanted, _ := wanted.(bool); !wanted {
+			b.again = false
+			if k.buffers[b.buf] == b {
+				delete(k.buffers, b.buf)
+			}
+		}
+		k.mu.Unlock()
+		k.proceed(b)
+	}
+	k.config.Editor.Post(op)
+}

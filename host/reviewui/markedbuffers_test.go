@@ -1,0 +1,221 @@
+package reviewui
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// markedNvim is a Neovim that shows buffers with marks, of a host with one session and one file, /f.
+type markedNvim struct {
+	*Marks
+	t      *testing.T
+	editor *editor.Editor
+
+	mu     sync.Mutex
+	file   review.File
+	asked  []bool                // whether the record was to look at the buffer
+	silent bool                  // the record does not answer
+	told   []string              // what Lua got, since it was asked last
+	gone   bool                  // no buffer shows anything any more
+	fails  error                 // of the next operation
+	before func(piece rpc.Marks) // called when Lua gets a piece, before it answers
+}
+
+// withMarkedNvim plays a test in such a Neovim. It need not wait: synctest has the time.
+func withMarkedNvim(t *testing.T, play func(n *markedNvim)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		n := &markedNvim{t: t}
+		n.editor = editor.New(n)
+		var background sync.WaitGroup
+		n.Marks = NewMarks(MarksConfig{
+			Editor: n.editor, Log: slog.New(slog.DiscardHandler), Background: background.Go,
+			Records: func() []MarkSource { return []MarkSource{{Session: 1, Title: "Agent", File: n.ask}} },
+		})
+		background.Go(n.editor.Run)
+		defer background.Wait()
+		defer n.editor.Close()
+		play(n)
+	})
+}
+
+func (n *markedNvim) ask(path string, look bool, done func(review.File)) {
+	n.mu.Lock()
+	f, silent := n.file, n.silent
+	n.asked = append(n.asked, look)
+	n.mu.Unlock()
+	if path != "/f" {
+		n.t.Errorf("the record was asked for %s", path)
+	}
+	if !silent {
+		done(f)
+	}
+}
+
+// Batch takes pieces of marks.
+func (n *markedNvim) Batch(ops []any) (answers []any, busy time.Duration, err error) {
+	for _, op := range ops {
+		piece := op.([]any)[1].(rpc.Marks)
+		if n.before != nil {
+			n.before(piece)
+		}
+		n.mu.Lock()
+		for i := 0; i < len(piece.At); i += 2 {
+			n.told = append(n.told, fmt.Sprintf("%d:%d", piece.At[i], piece.At[i+1]))
+		}
+		for _, m := range piece.Fresh {
+			n.told = append(n.told, fmt.Sprintf("[%d]", m.ID))
+		}
+		if piece.Done {
+			n.told = append(n.told, "done")
+		}
+		answer := []any{true, !n.gone}
+		if n.fails != nil {
+			answer, n.fails = []any{false, n.fails.Error()}, nil
+		}
+		n.mu.Unlock()
+		answers = append(answers, answer)
+	}
+	return answers, 0, nil
+}
+
+// changes has the record have other changes of the file, without a word to anybody.
+func (n *markedNvim) changes(before, after string) {
+	f := recorded(n.t, "/f", before, after)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.file = f
+}
+
+// hears waits until nothing is on its way any more, and compares what Lua got since the last time: the id and line of
+// each mark, and in brackets what it got of new ones.
+func (n *markedNvim) hears(when, want string) {
+	n.t.Helper()
+	synctest.Wait()
+	time.Sleep(time.Second)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if got := strings.Join(n.told, " "); got != want {
+		n.t.Errorf("%s Lua got %q, wanted %q", when, got, want)
+	}
+	n.told = nil
+}
+
+var showF = rpc.ShowMarks{Buf: 7, Path: "/f", Number: 1}
+
+// A buffer is told its marks when it begins to show them and whenever they change, each mark once.
+func TestMarksAreToldWhenTheyChange(t *testing.T) {
+	withMarkedNvim(t, func(n *markedNvim) {
+		n.changes("a\nb\nc\nd\n", "A\nb\nC\nd\n")
+		n.Changed("/f")
+		n.hears("before a buffer shows any", "")
+		n.Show(showF)
+		n.hears("at first", "1:1 2:3 [1] [2] done")
+		n.changes("x\na\nb\nc\nd\n", "x\nA\nb\nC\nd\n")
+		n.Changed("/other")
+		n.hears("for a change elsewhere", "")
+		n.Changed("/f")
+		n.hears("as they have moved", "1:2 2:4 done")
+		n.changes("a\nb\nc\nd\n", "a\nb\nC\nD\n")
+		n.Changed("/f")
+		n.hears("for another change", "3:3 [3] done")
+		n.file = review.File{}
+		n.Changed("/f")
+		n.hears("without changes", "done")
+
+		n.changes("a\n", "b\n")
+		look := showF
+		look.Look = true
+		n.Show(look)
+		n.hears("after typing", "4:1 [4] done")
+		if got := fmt.Sprint(n.asked); got != "[false false false false true]" {
+			t.Errorf("the record was to look: %s", got)
+		}
+		n.Show(rpc.ShowMarks{Buf: 7, Path: "/f", Number: 2})
+		n.hears("as the buffer is read anew", "5:1 [5] done")
+	})
+}
+
+// What changes while Lua is being told is told once, when that is done; whoever waits for all of it hears then.
+func TestMarksAreToldOneStateAfterTheOther(t *testing.T) {
+	withMarkedNvim(t, func(n *markedNvim) {
+		n.changes("a\nb\n", "A\nb\n")
+		n.Show(showF)
+		n.hears("at first", "1:1 [1] done")
+		var settled []string
+		settle := func(name string) {
+			n.Settled("/f", func() {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				settled = append(settled, fmt.Sprint(name, " after ", strings.Join(n.told, " ")))
+			})
+		}
+		settle("at once")
+		first := true
+		n.before = func(rpc.Marks) {
+			if first {
+				first = false
+				n.changes("a\nb\n", "a\nB\n")
+				n.Changed("/f")
+				n.Changed("/f")
+				settle("later")
+			}
+		}
+		n.Changed("/f")
+		n.hears("in the end", "1:1 done 2:2 [2] done")
+		if got := strings.Join(settled, "; "); got != "at once after ; later after 1:1 done 2:2 [2] done" {
+			t.Errorf("settled was %s", got)
+		}
+	})
+}
+
+// A buffer that shows nothing any more, or fails to, is not told again; nobody waits for it.
+func TestMarksOfABufferThatHasGone(t *testing.T) {
+	for name, end := range map[string]func(*markedNvim){
+		"unwanted": func(n *markedNvim) { n.gone = true },
+		"failing":  func(n *markedNvim) { n.fails = errors.New("no such buffer") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			withMarkedNvim(t, func(n *markedNvim) {
+				n.changes("a\n", "A\n")
+				n.Show(showF)
+				n.hears("at first", "1:1 [1] done")
+				end(n)
+				settled := false
+				n.before = func(rpc.Marks) { n.Settled("/f", func() { settled = true }) }
+				n.Changed("/f")
+				n.hears("for the last time", "1:1 done")
+				n.Changed("/f")
+				n.hears("later", "")
+				if !settled {
+					t.Error("whoever waited waits still")
+				}
+			})
+		})
+	}
+}
+
+// The record that was asked for marks may end and never answer.
+func TestMarksOutliveASession(t *testing.T) {
+	withMarkedNvim(t, func(n *markedNvim) {
+		n.changes("a\n", "A\n")
+		n.silent = true
+		n.Show(showF)
+		n.hears("of a record that does not answer", "")
+		n.silent = false
+		n.Changed("/f")
+		n.hears("as one question is open", "")
+		n.SessionClosed()
+		n.hears("when a session has closed", "1:1 [1] done")
+	})
+}
