@@ -116,6 +116,7 @@ func newPermission(s *Session) *permission.Requests {
 		Diffs:        s.diffs,
 		Known:        s.known,
 		ToolCall:     s.conv.ToolCall,
+		GoesOn:       s.conv.GoesOn,
 		Apply:        s.apply,
 		Ready:        func() bool { return s.phase == ready },
 		Stopping:     func() bool { return s.prompts.Stopping() },

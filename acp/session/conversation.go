@@ -738,6 +738,12 @@ func (c *Conversation) abandon(call *ToolCall) {
 	}
 }
 
+// GoesOn reports whether a call, by its id, or what began it goes on beside the session's turns.
+func (c *Conversation) GoesOn(id string) bool {
+	call := c.ToolCall(id)
+	return call != nil && c.inBackground(call)
+}
+
 // inBackground reports whether a call, or what began it, goes on after its turn.
 func (c *Conversation) inBackground(call *ToolCall) bool {
 	for range len(c.Calls) { // an agent may tell of a circle

@@ -97,6 +97,7 @@ func newDesk(t *testing.T) *desk {
 		Diffs:        d.diffs,
 		Known:        freshness.New(base, func() *buffers.Watch { return nil }),
 		ToolCall:     d.conv.ToolCall,
+		GoesOn:       d.conv.GoesOn,
 		Apply:        d.apply,
 		Ready:        func() bool { return d.ready },
 		Stopping:     func() bool { return d.stopping },

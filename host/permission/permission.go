@@ -30,6 +30,7 @@ type Config struct {
 	Diffs    *calldiff.Diffs
 	Known    *freshness.Files
 	ToolCall func(id string) *session.ToolCall // of the conversation; nil for none
+	GoesOn   func(callID string) bool          // the call goes on beside the session's turns
 	Apply    func(session.Update)              // brings an update into the conversation
 
 	Ready      func() bool                        // the session is open
@@ -362,9 +363,14 @@ func (rs *Requests) WithdrawAll(by string) {
 	}
 }
 
-// EndTurn withdraws all requests, and forgets what the answers of the turn mean for what comes after them.
+// EndTurn withdraws the turn's requests, and forgets what its answers mean for what comes after them. What goes on
+// beside the turn still waits for its answers.
 func (rs *Requests) EndTurn() {
-	rs.WithdrawAll("cancel")
+	for _, p := range slices.Clone(rs.queue.pending) {
+		if !rs.config.GoesOn(p.asked.Call.ID) {
+			rs.resolve(p, "", "cancel")
+		}
+	}
 	rs.warnUnwanted("", true, true)
 	rs.queue.accepted = nil
 }

@@ -102,6 +102,12 @@ func TestOwnWorkInProtocol2(t *testing.T) {
 			"subject": obj{"type": "tool_call", "toolCall": obj{"toolCallId": "kc", "title": "make", "kind": "execute"}},
 		})
 		s.AwaitFloat()
+		// It still waits when another turn has ended.
+		s.OK(`require('acp').prompt('meanwhile')`)
+		asked(p, "meanwhile")
+		state(p, "idle", obj{"stopReason": "end_turn", "background": background})
+		s.AwaitTurnEnd("end_turn")
+		s.AwaitEvent("AcpTurnStart")
 		s.Command("Acp permit 1")
 		p.AwaitOutcome(id, "yes")
 
