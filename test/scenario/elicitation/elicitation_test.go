@@ -264,3 +264,31 @@ func TestQuestionsThatEnd(t *testing.T) {
 		s.AwaitNoFloat()
 	})
 }
+
+// An agent may ask while it logs in, before there is any session of its: the question belongs to the request, and stands
+// in the session that waits for it.
+func TestAQuestionOfALogin(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Command("Acp")
+		p := s.Agent()
+		p.Initialize(scene.LoginMethods(scene.BrowserLogin))
+		p.RefuseLogin(p.Expect("session/new"))
+		s.AwaitState("auth_required")
+		s.Command("Acp auth browser")
+		login := p.Expect("authenticate")
+		id := p.Call("elicitation/create", obj{
+			"requestId": login.ID, "mode": "form", "message": "Which account?", "requestedSchema": obj{
+				"type": "object", "properties": obj{"account": obj{"type": "string", "enum": []string{"work", "home"}}}, "required": []string{"account"},
+			},
+		})
+		s.AwaitFloat()
+		s.AwaitLua(`require('acp').elicitations()[1].message == 'Which account?'`)
+		s.Command("Acp permit 2")
+		wantAnswer(t, p, id, `{"action":"accept","content":{"account":"home"}}`)
+		s.AwaitNoFloat()
+		p.Reply(login, obj{})
+		p.NewSession(1)
+		s.AwaitEvent("AcpSessionReady")
+		s.AwaitChat("Which account?")
+	})
+}

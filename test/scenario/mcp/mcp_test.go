@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -89,4 +90,48 @@ func TestServersOfAProject(t *testing.T) {
 		wantServers(t, p, 3, `[]`)
 		s.AwaitEvent("AcpSessionReady")
 	})
+}
+
+// A stored session gets its servers, whichever way it is taken up.
+func TestServersOfAStoredSession(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.mcp_servers = { tickets = { command = 'tickets' } }`)
+		const want = `[{"name":"tickets","command":"tickets","args":[],"env":[]}]`
+		servers := func(m scene.Message) {
+			t.Helper()
+			if got, _ := json.Marshal(m.Get("mcpServers")); !sameJSON(t, string(got), want) {
+				t.Errorf("the servers are %s, wanted %s", got, want)
+			}
+			p := m.Text("sessionId")
+			if p != "a" {
+				t.Errorf("taken up is %s", m)
+			}
+		}
+		s.OK(`require('acp').resume({ agent_session_id = 'a' })`)
+		p := s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		load := p.Expect("session/load")
+		servers(load)
+		p.Replay("a")
+		p.Reply(load, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.Lua(nil, `require('acp').restart()`)
+		p = s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		resume := p.Expect("session/resume") // the chat has all of it
+		servers(resume)
+		p.Reply(resume, obj{})
+		s.AwaitEvent("AcpSessionReady")
+	})
+}
+
+func sameJSON(t *testing.T, a, b string) bool {
+	t.Helper()
+	var values [2]any
+	for i, text := range []string{a, b} {
+		if err := json.Unmarshal([]byte(text), &values[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return reflect.DeepEqual(values[0], values[1])
 }

@@ -42,7 +42,9 @@ type recordedEntry struct {
 type action struct {
 	prompt string // sent this
 	stop   string // and the turn ended so
-	option string // or, without a prompt, answered a permission request with this option; else the turn was the agent's own
+	option string // or, without a prompt, answered a permission request with this option
+	answer string // or a question with this, as JSON
+	cancel bool   // or cancelled the turn while something waited for an answer; else the turn was the agent's own
 }
 
 // readRecording gives what the user did, in its order, and the files that the agent read.
@@ -90,8 +92,14 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 			first, _ := blocks[0].(obj)
 			text, _ := first["text"].(string)
 			did = append(did, action{prompt: text})
+		case m.Method == "session/cancel":
+			did = append(did, action{cancel: true})
 		case m.Method == "" && asked[id].Method == "session/request_permission":
-			did = append(did, action{option: m.Text("outcome", "optionId")})
+			if option := m.Text("outcome", "optionId"); option != "" { // else the cancel has answered
+				did = append(did, action{option: option})
+			}
+		case m.Method == "" && asked[id].Method == "elicitation/create":
+			did = append(did, action{answer: string(m.Result)})
 		case m.Method == "" && asked[id].Method == "fs/read_text_file" && m.Error == nil:
 			name := strings.TrimPrefix(asked[id].Text("path"), "/project/")
 			if _, known := files[name]; !known {
@@ -138,7 +146,16 @@ func replay(s *scene.Scene, path string, did []action, files map[string]string) 
 	s.AwaitEvent("AcpSessionReady")
 	var turns []action
 	for _, a := range did {
-		if a.prompt == "" && a.option == "" {
+		switch {
+		case a.cancel:
+			s.AwaitEvent("AcpPermissionRequest")
+			s.OK(`require('acp').cancel()`)
+			continue
+		case a.answer != "":
+			s.AwaitEvent("AcpElicitation")
+			s.OK(`require('acp').answer(require('acp').elicitations()[1].id, vim.json.decode(...))`, a.answer)
+			continue
+		case a.prompt == "" && a.option == "":
 			turns = append(turns, a)
 			continue
 		}
