@@ -276,6 +276,9 @@ func (w *world) clientWrites(name, given, text string) {
 	if b := w.bufs[path]; b != nil {
 		mine := b.text
 		done.Buf, done.Before, done.Unsaved = 1, &mine, b.text != b.synced
+		if done.Created && !done.Unsaved {
+			done.Before = nil // what the buffer has is not there any more
+		}
 		after, conflicts := buffers.Merge(given, b.text, text)
 		if len(conflicts) > 0 {
 			w.conflict, done.Behind = true, new(b.synced)

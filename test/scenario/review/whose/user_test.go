@@ -89,7 +89,7 @@ func (r *whoseRound) userChanges(name string) {
 		gone = 1 // the empty line
 	}
 	r.Lua(nil, `_G.made = ...`, append([]string{}, made...))
-	r.acts(name, false, fmt.Sprintf(`vim.api.nvim_buf_set_lines(0, %d, %d, true, _G.made)`, at, at+gone))
+	r.acts(name, false, fmt.Sprintf(`vim.api.nvim_buf_set_lines(0, %d, %d, false, _G.made)`, at, at+gone))
 }
 
 // userTypes types a line in Insert mode.
