@@ -191,21 +191,16 @@ func (rs *Requests) askForEdits(ctx context.Context, title string, all []edited,
 	rs.raiseTool(p)
 }
 
-// kindOf is what edits do, by which rules know them.
+// kindOf is the gravest of what edits do, by which rules know them: a rule that allows edits allows no deletion
+// among them.
 func kindOf(all []edited) session.ToolKind {
-	is := func(e edited) session.ToolKind {
+	kind := session.KindEdit
+	for _, e := range all {
 		switch {
 		case e.Delete:
 			return session.KindDelete
 		case e.To != "" && (e.Text == nil || e.before != nil && *e.Text == *e.before):
-			return session.KindMove
-		}
-		return session.KindEdit
-	}
-	kind := is(all[0])
-	for _, e := range all[1:] {
-		if is(e) != kind {
-			return session.KindEdit
+			kind = session.KindMove
 		}
 	}
 	return kind
