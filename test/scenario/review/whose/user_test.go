@@ -302,7 +302,8 @@ func (r *whoseRound) userDecides() {
 		start-- // where nothing is the line before is named
 	}
 	text, _ := r.texts(name)
-	r.files[name].refused.keptHere(text, start, start+count)
+	end := min(start+count, len(text)) // what the user has given another name is there no more
+	r.files[name].refused.keptHere(text, min(start, end), end)
 }
 
 // adopt has the user's file be what there is.

@@ -21,7 +21,7 @@ var (
 	whoseRounds = flag.Int("whose", 25, "rounds of whose change is whose on each Neovim, for each value of `review`")
 	whoseFirst  = flag.Int("first", 0, "the first of these rounds")
 	whoseMost   = flag.Int("moves", 6, "how many things happen at most in a turn of theirs")
-	without     = flag.String("without", "again,binary,moves,strikes,unsaved", "what does not happen in them, of: "+strings.Join(ways, " "))
+	without     = flag.String("without", "binary,moves,strikes,unsaved", "what does not happen in them, of: "+strings.Join(ways, " "))
 )
 
 // ways are what can be left out of rounds.
