@@ -364,7 +364,8 @@ var wrappers = []string{
 	"stdbuf", "chroot", "unshare", "parallel", "watch", "find", "busybox", "strace", "ltrace", "taskset", "flock", "su",
 	"ssh", "script", "eval", "noglob", "nocorrect", "trap", "caffeinate", "chrt", "firejail", "bwrap", "systemd-run",
 	"toybox", "pkexec", "run0", "runuser", "sg", "gosu", "su-exec", "fakeroot", "proot", "nsenter", "setarch", "prlimit", "numactl", "xvfb-run",
-	"unbuffer", "chronic", "entr", "dbus-run-session", "newgrp",
+	"unbuffer", "chronic", "entr", "dbus-run-session", "newgrp", "valgrind", "rlwrap", "hyperfine", "watchexec", "npx", "bunx", "start-stop-daemon", "tmux",
+	"xterm", "choom", "proxychains", "torify",
 }
 
 // stoppedBy reports whether the pattern of a rule that rejects or asks fits, by
@@ -417,7 +418,20 @@ func stops(pattern []string, words []word, builtins bool, depth int) match {
 	}
 	operand := slices.Contains(withOperand, name)
 	starts := name != "find" // the next word may be what is run
+	tried := 0
 	for i, w := range words[1:] {
+		if base := path.Base(w.text); w.known && base != w.text {
+			based := append([]word{{base, true}}, words[i+2:min(len(words), i+2+len(pattern))]...)
+			if matchWords(pattern, based) != no {
+				best = max(best, maybe)
+			}
+		}
+		if best == no && w.known && len(pattern) > 1 && matchWord(pattern[0], path.Base(w.text)) {
+			based := append([]word{{path.Base(w.text), true}}, words[i+2:]...)
+			if tried++; tried > 64 || matchSubcommand(pattern, based) != no { // each looks at all words behind it
+				best = maybe
+			}
+		}
 		if matchWords(pattern, words[i+1:]) != no || starts && unread(words[i+1:], false) {
 			best = max(best, maybe)
 		}

@@ -168,6 +168,15 @@ var past = map[string][]string{
 	"a file that is read": {". ./x.sh", "source x.sh", ". /dev/stdin <<< 'rm x'", ". <(echo rm x)", "builtin . x", "command source x", "bash -c '. ./x.sh'", "trap '. ./x.sh' EXIT"},
 	"other names":         {"alias l='rm x'; l", "alias l=rm", "builtin alias l=rm", "hash -p /bin/rm l; l x", "enable -f ./x.so x", "bind -x '\"a\": rm x'", "complete -C 'rm x' a", "mapfile -C 'rm x' a", "toybox rm x", "busybox rm x", "pkexec rm x", "l() { rm x; }; l"},
 	"other feeders":       {"echo 'rm x' | at now", "batch < x", "crontab x", "echo 'rm x' | parallel", "echo rm x | xargs sudo", "echo rm x | xargs env", "su < x", "echo 'rm x' | su -", "unshare", "chroot /", "script < x"},
+	"code of other languages": {
+		"python3 -c 'import os; os.system(\"rm x\")'", "python3.12 -Ic x", "/usr/bin/python3 -c x", "python3 - <<E\nx\nE", "python3 <<< x", "echo x | python3", "echo x | python3 -", "python3 /dev/stdin < x", "python3 <(echo x)", "python3 -W ignore -c x",
+		"perl -e 'unlink \"x\"'", "perl -ne 'system \"rm x\"' f", "perl -E x", "perl '-Mstrict;system(\"rm x\")' f", "node -e x", "node --eval=x", "node -pe x", "node --input-type=module -e x", "echo x | node", "node -r a -e x", "ruby -e x", "echo x | ruby", "php -r x", "lua -e x", "luajit -e x", "bun -e x", "Rscript -e x",
+		"sudo python3 -c x", "xargs python3 -c x", "find . -exec perl -e x {} +", "awk 'BEGIN { system(\"rm x\") }'", "awk 'BEGIN { \"rm x\" | getline }'", "awk '{ print | \"rm x\" }' f", "gawk '{ print $1 |& \"sh\" }'",
+	},
+	"behind other words": {
+		"sudo -u me /bin/rm x", "sudo -u me git -C . push", "timeout -s KILL 5 git -C . push", "env -S'rm x'", "env --split-string='rm x'", "git -c alias.x='!rm y' x", "git -C . -c Alias.p=push p", "git --config-env=alias.x=A x", "git -c credential.helper='!rm x' fetch",
+		"sudo -u me /usr/bin/git -C . push", "sudo -u me" + strings.Repeat(" git", 70) + " -C . push", "npx rm x", "valgrind rm x", "tmux new-session 'rm x'", "hyperfine 'rm x'",
+	},
 	"evaluation": {
 		"test -v 'a[$(rm x)]'", "[ -v 'a[$(rm x)]' ]", "[[ -v 'a[$(rm x)]' ]]", "[[ 'a[$(rm x)]' -eq 1 ]]", "test 'a[`rm x`]' -eq 1", "printf -v 'a[$(rm x)]' x", "printf %d 'a[$(rm x)]'", "read 'a[$(rm x)]'",
 		"unset 'a[$(rm x)]'", "declare -n x='a[$(rm x)]'", "declare 'a[$(rm x)]=1'", "x='a[$(rm x)]'; echo $((x))", "x='a[$(rm x)]'; (( x ))", "x=$'a[\\x24(rm x)]'; (( x ))", "let 'a[$(rm x)]'", "(( a['$(rm x)'] ))", "export 'a[$(rm x)]'", "wait -p 'a[$(rm x)]'",
@@ -177,6 +186,8 @@ var past = map[string][]string{
 
 // plain is what no rule against others is about.
 var plain = []string{
+	"python3 x.py -c y", "python3 -m pytest -k c", "python3 --version", "python3 -u x.py", "node x.js -e y", "node --test", "node --version", "node -r a x.js", "perl -MData::Dumper x.pl", "ruby -Ilib x.rb", "php -d a=b x.php", "bun test", "bun run x",
+	"awk '{ print $1 }' f", "awk -F'|' '/a|b/ { print $2 }' f", "awk '$1 == 1 || $2 { print }' f", "git -c core.pager=cat log", "git -c user.name=x commit -m '!rm'", "env A=b ls", "npx tsc", "sudo -u me /bin/ls", "npm run x | tee log",
 	"git -C push status", "git -c push=x log", "git --no-pager log push", "git log --grep push", "git commit -m push", "git -C . status", "git --git-dir push status", "git stash push", "git", "git -C push", "git --version",
 	"docker -H push ps", "npm --prefix publish test", "npm run build", "cargo +nightly build", "cargo build -p publish", "go -C generate build", "go test ./...", "make -C deploy all", "make -j4 all", "kubectl -n delete get pods", "unknown -x ls",
 	"bash -c ls", "bash -lc 'ls -l'", "bash -n x.sh", "bash --version", "bash -o pipefail -c ls", "sh -ec ls", "sudo bash -c ls", "command -v bash", "command -v rm", "which bash", "type bash", "man bash", "apt install fish", "sudo apt install zsh", "find . -name bash",

@@ -30,9 +30,20 @@ func unread(words []word, builtins bool) bool {
 	case slices.Contains(otherShells, name):
 		return !has("--version", "--help") || slices.ContainsFunc(args, func(w word) bool { return !w.known })
 	}
+	if in, ok := codeOf(name); ok {
+		return in.runsCode(args)
+	}
 	switch name {
 	case "at", "batch":
 		return true
+	case "env":
+		return slices.ContainsFunc(args, func(w word) bool {
+			return strings.HasPrefix(w.text, "-S") || strings.HasPrefix(w.text, "--split-string")
+		})
+	case "awk", "gawk", "mawk", "nawk":
+		return slices.ContainsFunc(args, func(w word) bool { return awkCommand.MatchString(w.text) })
+	case "git":
+		return runsByGit(args)
 	case "crontab":
 		return !has("-l")
 	case "su", "newgrp", "unshare", "nsenter", "script", "parallel":
@@ -63,6 +74,24 @@ func unread(words []word, builtins bool) bool {
 		return has("-C") || evaluates(words)
 	}
 	return evaluates(words)
+}
+
+// awkCommand is where a program of awk's may run a command.
+var awkCommand = regexp.MustCompile(`\bsystem\s*\(|\|&?\s*getline\b|\bprintf?\b[^{};]*[^{};|]\|&?\s*["a-zA-Z(]`)
+
+// runsByGit reports whether git is told of a command, or of another name for one, in its options.
+func runsByGit(args []word) bool {
+	for i := 0; i < len(args) && strings.HasPrefix(args[i].text, "-"); i++ {
+		value := strings.TrimPrefix(args[i].text, "--config-env=")
+		if strings.Contains(tools["git"].values, " "+args[i].text+" ") && i+1 < len(args) {
+			i++
+			value = args[i].text
+		}
+		if strings.HasPrefix(strings.ToLower(value), "alias.") || strings.Contains(value, "=!") {
+			return true
+		}
+	}
+	return false
 }
 
 // unreadScript reports whether a shell with these arguments runs more than a script among them.

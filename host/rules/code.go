@@ -1,0 +1,90 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// interpreter is how a language that is no shell's takes code that no file holds.
+type interpreter struct {
+	code    string // options with code, each between blanks
+	letters string // the same, among other letters behind one dash
+	modules string // letters whose value is the rest of the word
+	values  string // options that take the next word, each between blanks
+	program string // the option whose value is a program of files, or ""
+	input   bool   // without a file its input is the code
+}
+
+// interpreters are those that agents and users write code for on a line.
+var interpreters = func() map[string]interpreter {
+	python := interpreter{letters: "c", modules: "WX", program: "-m", values: " -W -X ", input: true}
+	node := interpreter{code: " --eval --print -pe ", letters: "ep", modules: "rC", values: " -r -C --require --import --loader --conditions --env-file ", input: true}
+	lua := interpreter{letters: "e", modules: "l", values: " -l ", input: true}
+	return map[string]interpreter{
+		"python": python, "pypy": python, "ipython": python, "node": node, "nodejs": node, "tsx": node, "ts-node": node, "lua": lua, "luajit": lua,
+		"perl":    {letters: "eE", modules: "IMmx", values: " -I ", input: true},
+		"ruby":    {letters: "e", modules: "rIEK", values: " -I -r ", input: true},
+		"php":     {code: " --run --process-begin --process-code --process-end ", letters: "rBRE", modules: "cdzS", values: " -c -d -z -S -t ", input: true},
+		"bun":     {code: " --eval --print ", letters: "ep"},
+		"Rscript": {letters: "e"}, "julia": {code: " --eval --print ", letters: "eE"}, "osascript": {letters: "e", input: true}, "elixir": {code: " --eval ", letters: "e"},
+	}
+}()
+
+// codeOf finds the interpreter of a name: python3.12 is python.
+func codeOf(name string) (interpreter, bool) {
+	if found, ok := interpreters[name]; ok {
+		return found, true
+	}
+	found, ok := interpreters[strings.TrimRight(name, "0123456789.")]
+	return found, ok
+}
+
+// runsCode reports whether an interpreter with these arguments runs code that is in them, or that comes from
+// where it cannot be read.
+func (in interpreter) runsCode(args []word) bool {
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		name, _, _ := strings.Cut(w.text, "=")
+		switch {
+		case !w.known, w.text == "-", strings.HasPrefix(w.text, "/dev/"):
+			return true
+		case w.text == "--" || w.text == "":
+		case w.text[0] != '-':
+			return false // a file
+		case slices.Contains([]string{"--version", "--help", "-V", "-v", "-h"}, w.text):
+			return false
+		case strings.Contains(in.code, " "+name+" "):
+			return true
+		case strings.HasPrefix(w.text, "--"):
+			if strings.HasPrefix(w.text, "--test") || w.text == "--run" {
+				return false
+			}
+			if strings.Contains(in.values, " "+w.text+" ") {
+				i++
+			}
+		case in.program != "" && strings.HasPrefix(w.text, in.program):
+			return false
+		default:
+			if in.amongLetters(w.text[1:]) {
+				return true
+			}
+			if strings.Contains(in.values, " "+w.text+" ") {
+				i++
+			}
+		}
+	}
+	return in.input
+}
+
+// amongLetters reports whether one of several letters behind a dash is followed by code.
+func (in interpreter) amongLetters(letters string) bool {
+	for i, r := range letters {
+		switch {
+		case strings.ContainsRune(in.letters, r):
+			return true
+		case strings.ContainsRune(in.modules, r):
+			return strings.ContainsAny(letters[i:], " \t\n;()") // a module's name is none
+		}
+	}
+	return false
+}
