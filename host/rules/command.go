@@ -396,7 +396,7 @@ func stops(pattern []string, words []word, builtins bool, depth int) match {
 		based := append([]word{{name, true}}, words[1:]...)
 		best = max(best, matchWords(pattern, based), matchSubcommand(pattern, based))
 	}
-	if unread(words, builtins) {
+	if unread(words, builtins) || runsIn(pattern, words) != no {
 		best = max(best, maybe)
 	}
 	if !slices.Contains(wrappers, name) || name == "command" && len(words) > 1 && strings.EqualFold(words[1].text, "-v") {

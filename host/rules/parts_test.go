@@ -177,6 +177,15 @@ var past = map[string][]string{
 		"sudo -u me /bin/rm x", "sudo -u me git -C . push", "timeout -s KILL 5 git -C . push", "env -S'rm x'", "env --split-string='rm x'", "git -c alias.x='!rm y' x", "git -C . -c Alias.p=push p", "git --config-env=alias.x=A x", "git -c credential.helper='!rm x' fetch",
 		"sudo -u me /usr/bin/git -C . push", "sudo -u me" + strings.Repeat(" git", 70) + " -C . push", "npx rm x", "valgrind rm x", "tmux new-session 'rm x'", "hyperfine 'rm x'",
 	},
+	"programs that run others": {
+		"sed 'e rm x' f", "sed -n '1e rm x' f", "sed 's/a/rm x/e' f", "sed -e p -e 's,a,rm x,ge' f", "sed '/a/{s/x/rm y/e;p}' f",
+		"vim -c '!rm x'", "nvim --headless +'!rm x' +q", "ex -s -c 'x' f", "emacs --batch --eval '(delete-file \"x\")'", "gdb -batch -ex 'shell rm x'", "sqlite3 a.db '.shell rm x'", "psql -c '\\! rm x'",
+		"make -f - <<E\nall: ; rm x\nE", "make --eval='$(shell rm x)'", "make SHELL=/tmp/x all", "deno eval x", "tclsh", "expect -c 'exec rm x'", "ed", "socat - EXEC:'rm x'",
+		"tar xf a.tar --to-command='rm x'", "tar cf a.tar . -I 'rm x'", "tar cf a.tar --checkpoint-action=exec='rm x' .", "rsync -e 'rm x' a b", "ssh -o ProxyCommand='rm x' h", "scp -oProxyCommand='rm x' a h:", "man -P 'rm x' ls",
+		"sort --compress-program='rm x' f", "split --filter='rm x' f", "fd -e log -x rm", "fd . --exec rm", "rg --pre 'rm' x",
+		"git -c core.pager='rm x' log", "git bisect run rm x", "git submodule foreach 'rm x'", "git rebase -x 'rm x' main", "git difftool -x 'rm' HEAD", "git filter-branch --tree-filter 'rm -f x' HEAD",
+		"docker exec c rm x", "docker run --rm -v /:/m alpine /bin/rm -rf /m", "docker compose exec web sh -c 'rm x'", "kubectl exec pod -- rm x", "npm exec rm x", "npm exec -c 'rm x'", "pnpm dlx rm x", "uv run rm x", "uv run python -c x", "poetry run rm x", "conda run -n a rm x", "mise exec -- rm x", "ip netns exec a rm x",
+	},
 	"evaluation": {
 		"test -v 'a[$(rm x)]'", "[ -v 'a[$(rm x)]' ]", "[[ -v 'a[$(rm x)]' ]]", "[[ 'a[$(rm x)]' -eq 1 ]]", "test 'a[`rm x`]' -eq 1", "printf -v 'a[$(rm x)]' x", "printf %d 'a[$(rm x)]'", "read 'a[$(rm x)]'",
 		"unset 'a[$(rm x)]'", "declare -n x='a[$(rm x)]'", "declare 'a[$(rm x)]=1'", "x='a[$(rm x)]'; echo $((x))", "x='a[$(rm x)]'; (( x ))", "x=$'a[\\x24(rm x)]'; (( x ))", "let 'a[$(rm x)]'", "(( a['$(rm x)'] ))", "export 'a[$(rm x)]'", "wait -p 'a[$(rm x)]'",
@@ -186,6 +195,9 @@ var past = map[string][]string{
 
 // plain is what no rule against others is about.
 var plain = []string{
+	"sed -i 's/a/b/g' f", "sed -n '1,5p' src/pipe", "sed -n '/the/,/end/p' f", "sed 's/one/tree/' f", "sed -e 's,a,b,' -e 2d e", "vim f", "vim +12 f", "emacs f", "gdb ./a.out", "sqlite3 a.db 'select 1'", "psql -c 'select 1'", "make test", "make -f other.mk all", "deno run x.ts",
+	"tar -I zstd -xf a.tar.zst", "tar czf a.tgz .", "rsync -e ssh -av a b", "rsync -av --filter='- *.o' a b", "ssh -o BatchMode=yes h ls", "sort f", "fd -e go", "fd -e go -x wc -l", "rg --pre cat x", "git bisect good", "git bisect run make test", "git rebase main", "git -c color.ui=always diff", "git submodule foreach git status",
+	"docker ps", "docker run --rm alpine ls", "docker rm c", "docker compose up", "kubectl get pods", "npm test", "npm exec tsc", "uv run pytest -k x", "poetry run pytest", "ip addr",
 	"python3 x.py -c y", "python3 -m pytest -k c", "python3 --version", "python3 -u x.py", "node x.js -e y", "node --test", "node --version", "node -r a x.js", "perl -MData::Dumper x.pl", "ruby -Ilib x.rb", "php -d a=b x.php", "bun test", "bun run x",
 	"awk '{ print $1 }' f", "awk -F'|' '/a|b/ { print $2 }' f", "awk '$1 == 1 || $2 { print }' f", "git -c core.pager=cat log", "git -c user.name=x commit -m '!rm'", "env A=b ls", "npx tsc", "sudo -u me /bin/ls", "npm run x | tee log",
 	"git -C push status", "git -c push=x log", "git --no-pager log push", "git log --grep push", "git commit -m push", "git -C . status", "git --git-dir push status", "git stash push", "git", "git -C push", "git --version",
@@ -279,7 +291,7 @@ func TestMatchWords(t *testing.T) {
 func TestLongCommandsPastARule(t *testing.T) {
 	t.Parallel()
 	l := List{Rules: []Rule{reject("git push **", "sudo rm **", "rm **"), {Kinds: []string{"execute"}, Action: Allow}}}
-	for _, word := range []string{"sudo ", "git ", "-x ", "su ", "xargs -n ", "sudo -u ", "find -exec ", "sh -x ", "su -x ", "'a b' "} {
+	for _, word := range []string{"sudo ", "git ", "-x ", "su ", "xargs -n ", "sudo -u ", "find -exec ", "sh -x ", "su -x ", "'a b' ", "docker exec ", "uv run ", "tar -I "} {
 		for _, first := range []string{"", "git ", "sudo ", "sudo git ", "sh ", "su ", "eval "} {
 			l.Decide(request(Request{Kind: "execute", Run: Shell(first + strings.Repeat(word, scriptLimit/len(word)-2))}))
 		}

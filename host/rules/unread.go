@@ -33,6 +33,9 @@ func unread(words []word, builtins bool) bool {
 	if in, ok := codeOf(name); ok {
 		return in.runsCode(args)
 	}
+	if runsByCommands(name, args) {
+		return true
+	}
 	switch name {
 	case "at", "batch":
 		return true
@@ -44,6 +47,8 @@ func unread(words []word, builtins bool) bool {
 		return slices.ContainsFunc(args, func(w word) bool { return awkCommand.MatchString(w.text) })
 	case "git":
 		return runsByGit(args)
+	case "sed", "gsed":
+		return runsBySed(args)
 	case "crontab":
 		return !has("-l")
 	case "su", "newgrp", "unshare", "nsenter", "script", "parallel":
