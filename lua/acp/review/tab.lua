@@ -365,8 +365,8 @@ local function show(page)
   vim.cmd(('tab sbuffer %d'):format(page.buf))
   require('acp.ui.window').plain(0, {
     wrap = true,
-    linebreak = false,
-    breakindent = false,
+    linebreak = true,
+    breakindent = true,
     cursorline = true,
     spell = false,
     foldenable = false,

@@ -197,6 +197,26 @@ func TestReviewGoesToTheFile(t *testing.T) {
 	})
 }
 
+func TestLongCommentsBreakBetweenWords(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		reviewed(s)
+		s.Command("Acp review")
+		onPage(s, "+     total")
+		s.Keys("c")
+		s.AwaitLua(`vim.bo.filetype == 'acp-comment'`)
+		s.Keys(strings.Repeat("elephants ", 9) + "end<C-s>")
+		awaitPage(s, "↳ you: elephants")
+		s.AwaitScreen("elephants end")
+		words := strings.Fields(s.Screen())
+		for _, word := range words {
+			if strings.HasPrefix("elephants", word) && word != "elephants" {
+				t.Errorf("a line ends in the middle of a word, with %q:\n%s", word, s.Screen())
+				break
+			}
+		}
+	})
+}
+
 func TestCommentsInTheReview(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p := reviewed(s)
