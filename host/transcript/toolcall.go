@@ -196,12 +196,16 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 			}
 		}
 		room -= styled.CellsOf(more)
-		if left := room - styled.CellsOf(unseen); left >= min(styled.Cells(object.fitted(maxLine)), enoughTitle) {
+		enough := min(styled.Cells(object.fitted(maxLine)), enoughTitle)
+		if object.end != "" {
+			enough = styled.Cells(object.title + object.end) // which counts what is not shown already
+		}
+		if left := room - styled.CellsOf(unseen); left >= enough {
 			room = left
 		} else {
 			unseen = nil
 		}
-		if left := room - max(styled.Cells(right), timeWidth) - 3; timed && left >= enoughTitle {
+		if left := room - max(styled.Cells(right), timeWidth) - 3; timed && left >= max(enough, enoughTitle) {
 			room = left // a time may come there
 		}
 		if icon != "" && room < enoughTitle && styled.Cells(cmp.Or(object.path, object.title)) > room {

@@ -130,7 +130,7 @@ func TestCountsInANarrowWindow(t *testing.T) {
 	asked.RawInput = acp.Set(json.RawMessage(`{"symbol":"parse_everything"}`))
 	for width, want := range map[int]string{
 		100: "  ✓ ◦ asked the editor: references of `parse_everything` · 1000 places  … +2 lines",
-		50:  "  ✓ ◦ asked the editor:… · 1000 places  … +2 lines",
+		50:  "  ✓ ◦ asked the editor: references … · 1000 places",
 		34:  "  ✓ ◦ asked the edi… · 1000 places",
 		20:  "  ✓ asked the edito…",
 	} {

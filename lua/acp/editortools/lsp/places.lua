@@ -67,63 +67,67 @@ function M.symbols(result, encoding, spots, uri)
   end
 end
 
+---How many places are told with their column and text; the host lists fewer, and counts the others.
+local told = 200
+
+---@param spots acp.Spot[]
+---@return {index: integer, spot: acp.Spot, path: string, row: integer}[]
+local function in_files(spots)
+  local named, paths = {}, {}
+  for i, spot in ipairs(spots) do
+    local uri = spot.uri
+    if type(uri) == 'string' and vim.startswith(uri, 'file:') then
+      paths[uri] = paths[uri] or vim.fs.normalize(vim.uri_to_fname(uri))
+      local row = spot.range and spot.range.start.line or 0
+      table.insert(named, { index = i, spot = spot, path = paths[uri], row = row })
+    end
+  end
+  return named
+end
+
 ---Turns spots into places, once each, in the order of files and lines where `sort` says so.
 ---@param spots acp.Spot[]
 ---@param sort boolean
 ---@param done fun(places: table[])
 ---@return fun() cancel
 function M.of(spots, sort, done)
-  local named, order = {}, {}
-  for i, spot in ipairs(spots) do
-    if type(spot.uri) == 'string' and vim.startswith(spot.uri, 'file:') then
-      local path = vim.fs.normalize(vim.uri_to_fname(spot.uri))
-      order[path] = order[path] or i
-      table.insert(named, { i, spot, path })
-    end
+  local named = in_files(spots)
+  if sort then
+    table.sort(named, function(a, b)
+      if a.path ~= b.path then
+        return a.path < b.path
+      elseif a.row ~= b.row then
+        return a.row < b.row
+      end
+      return a.index < b.index
+    end)
   end
-  table.sort(named, function(a, b) -- each file is read once
-    return order[a[3]] < order[b[3]] or order[a[3]] == order[b[3]] and a[1] < b[1]
-  end)
-  local all, seen = {}, {}
-  local file, lines
+  local all, seen, files = {}, {}, {}
   return text.sliced(named, function(item)
-    local spot, path = item[2], item[3]
-    if path ~= file then
-      file, lines = path, text.lines(path) or {}
+    local spot, path, row = item.spot, item.path, item.row
+    local unit = spot.range and spot.range.start.character or 0
+    local line, column
+    if #all < told then
+      files[path] = files[path] or text.lines(path) or {}
+      line = files[path][row + 1] or ''
+      column = position.byte(line, unit, spot.encoding) + 1
     end
-    local from = spot.range and spot.range.start or { line = 0, character = 0 }
-    local line = lines[from.line + 1] or ''
-    local column = position.byte(line, from.character, spot.encoding) + 1
-    local key = ('%s\n%d\n%d\n%s'):format(path, from.line, column, spot.name or '')
+    local key = ('%s\n%d\n%d\n%s'):format(path, row, column or unit + 1, spot.name or '')
     if not seen[key] then
       seen[key] = true
       table.insert(all, {
-        item[1],
-        {
-          path = path,
-          line = from.line + 1,
-          column = column,
-          text = vim.trim(line):sub(1, 300),
-          name = spot.name,
-          kind = spot.kind,
-          container = spot.container,
-          depth = spot.depth,
-        },
+        path = path,
+        line = row + 1,
+        column = column,
+        text = line and vim.trim(line):sub(1, 300),
+        name = spot.name,
+        kind = spot.kind,
+        container = spot.container,
+        depth = spot.depth,
       })
     end
   end, function()
-    table.sort(all, function(a, b)
-      local x, y = a[2], b[2]
-      if not sort or x.path == y.path and x.line == y.line then
-        return a[1] < b[1]
-      elseif x.path ~= y.path then
-        return x.path < y.path
-      end
-      return x.line < y.line
-    end)
-    done(vim.tbl_map(function(pair)
-      return pair[2]
-    end, all))
+    done(all)
   end)
 end
 
