@@ -18,6 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/failure"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
@@ -566,7 +567,7 @@ func (c clientOf) WriteTextFile(r session.WriteTextFile) {
 func (c clientOf) CreateTerminal(r session.CreateTerminal) {
 	s, err := c.session(r.SessionID)
 	if err == nil && !s.base.Box.PutSlowly(func() { s.terminals.Create(r) }) {
-		err = errSessionClosed
+		err = feature.ErrClosed
 	}
 	if err != nil {
 		r.Reply("", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -176,6 +177,6 @@ func (s *Session) runTask(ctx context.Context, argv []string, done func(output, 
 		})
 	}
 	if !s.base.Box.Put(func() { s.terminals.Create(create) }) {
-		done("", "", errSessionClosed)
+		done("", "", feature.ErrClosed)
 	}
 }

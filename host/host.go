@@ -22,6 +22,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/extension"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/history"
@@ -224,7 +225,7 @@ func (h *Host) agentFor(spec AgentSpec, cwd string) (*agent, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closing {
-		return nil, errSessionClosed
+		return nil, feature.ErrClosed
 	}
 	if a := h.agents[key]; a != nil {
 		return a, nil

@@ -102,8 +102,6 @@ const (
 	dead
 )
 
-var errSessionClosed = errors.New("the session is closed")
-
 // die ends the session's life in its agent; what is shown stays.
 func (s *Session) die(err error) {
 	var f *failure.Failure

@@ -32,8 +32,8 @@ func (s *Session) touched() {
 		}
 		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
 		// the terminals.
-		s.ledger.Follow(call, s.prompts.TurnOpen() || s.working.recent())
-		s.diffs.Follow(call)
+		s.ledger.Observe(call, s.prompts.TurnOpen() || s.working.recent())
+		s.diffs.Observe(call)
 		s.tracer.Observe(call)
 		s.terminals.Observe(call)
 	}

@@ -114,8 +114,8 @@ func (d *Diffs) callWaiters() {
 // Locating reports whether the end of a turn waits for a search, which is no longer than [MaxDelay].
 func (d *Diffs) Locating() bool { return d.working && time.Since(d.began) < MaxDelay }
 
-// Follow learns which changes a call shows now. A change that it showed before in equal words stays as it was found.
-func (d *Diffs) Follow(call *session.ToolCall) { d.tell(call, d.Of(call)) }
+// Observe learns which changes a call shows now. A change that it showed before in equal words stays as it was found.
+func (d *Diffs) Observe(call *session.ToolCall) { d.tell(call, d.Of(call)) }
 
 // Ask learns which changes a permission request shows now; call is the request's own.
 func (d *Diffs) Ask(call *session.ToolCall) { d.tell(call, session.Diffs(call.Content)) }

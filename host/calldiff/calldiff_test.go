@@ -80,7 +80,7 @@ func (s *scene) tells(id string, diffs ...session.Diff) (files []*diff.File) {
 		for _, d := range diffs {
 			call.Content = append(call.Content, d)
 		}
-		s.Follow(call)
+		s.Observe(call)
 		files = s.Shared(call)
 	})
 	return files

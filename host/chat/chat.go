@@ -48,7 +48,7 @@ func (c *Chat) Ops(budget int) (ops []editor.Op) {
 }
 
 // Row is the row that a message of Lua is about.
-func (c *Chat) Row(at rpc.At) int { return c.Follow(at.Row, at.Seq) }
+func (c *Chat) Row(at rpc.At) int { return c.RowNow(at.Row, at.Seq) }
 
 // Location is the place that a row leads to; it has no path if there is none.
 func (c *Chat) Location(row int) rpc.Place {

@@ -4,6 +4,7 @@
 package feature
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -11,6 +12,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 )
+
+// ErrClosed is why nothing can be done any more for a session.
+var ErrClosed = errors.New("the session is closed")
 
 // Base is what each feature of a session stands on. It never changes.
 type Base struct {

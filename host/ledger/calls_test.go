@@ -36,9 +36,9 @@ func TestCallsAreFollowedWhileTheAgentWorks(t *testing.T) {
 			Watch:    func() Watch { return &seen },
 		})
 		call := &session.ToolCall{Kind: session.KindEdit, Locations: []session.Location{{Path: "a"}}}
-		l.Follow(call, working)
+		l.Observe(call, working)
 		call.Locations = []session.Location{{Path: "/w/a"}, {Path: "/w/b"}}
-		l.Follow(call, false) // what is known of is followed to its end
+		l.Observe(call, false) // what is known of is followed to its end
 		want := []string{"/w/a", "/w/b"}
 		if !working {
 			want = nil
@@ -273,11 +273,11 @@ func TestWhatACallSaysLater(t *testing.T) {
 		call := &session.ToolCall{Kind: session.KindEdit, Locations: []session.Location{{Path: "/w/a"}}, Content: make([]session.ToolCallContent, 0, 8)}
 		call.Content = append(call.Content, diff("/w/a"))
 		for range 2 {
-			l.Follow(call, true)
+			l.Observe(call, true)
 		}
 		later(call)
 		for range 2 {
-			l.Follow(call, true)
+			l.Observe(call, true)
 		}
 		if !slices.Equal(seen, []string{"/w/a", "/w/b"}) {
 			t.Errorf("%s: looked at %q", name, seen)
@@ -289,11 +289,11 @@ func TestWhatACallSaysLater(t *testing.T) {
 		Watch:    func() Watch { return &seen },
 	})
 	call := &session.ToolCall{Kind: session.KindRead, Locations: []session.Location{{Path: "/w/a"}}}
-	l.Follow(call, true)
+	l.Observe(call, true)
 	if call.Kind = session.KindEdit; len(seen) > 0 {
 		t.Errorf("a file that is read was looked at: %q", seen)
 	}
-	if l.Follow(call, true); !slices.Equal(seen, []string{"/w/a"}) {
+	if l.Observe(call, true); !slices.Equal(seen, []string{"/w/a"}) {
 		t.Errorf("of another kind: looked at %q", seen)
 	}
 }
@@ -345,12 +345,12 @@ func TestACallGoesOn(t *testing.T) {
 	w.begin()
 	call.Status = session.StatusInProgress
 	w.mu.Lock()
-	w.ledger.Follow(call, false) // as in a replay
+	w.ledger.Observe(call, false) // as in a replay
 	w.mu.Unlock()
 	w.write("f", "a5\n")
 	call.Status = session.StatusCompleted
 	w.mu.Lock()
-	w.ledger.Follow(call, false)
+	w.ledger.Observe(call, false)
 	w.mu.Unlock()
 	if w.sync(); told() != n {
 		t.Error("a call of the turn before is followed in the next one")

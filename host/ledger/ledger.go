@@ -23,7 +23,7 @@ const (
 
 // Ledger brings what the agent does to files into the session's record of it, see whose.go for the rule. Texts
 // are compared on a goroutine of its own, which owns the record; what comes of it goes to the session's. But for
-// BeginTurn, EndTurn, Told, Follow and Close, which belong to the session's goroutine, any may call its methods.
+// BeginTurn, EndTurn, Told, Observe and Close, which belong to the session's goroutine, any may call its methods.
 type Ledger struct {
 	config Config
 	box    *mailbox.Mailbox // of the goroutine that owns the record

@@ -314,7 +314,7 @@ func (w *world) call(kind session.ToolKind, do func(), names ...string) {
 
 func (w *world) followCall(call *session.ToolCall) {
 	w.mu.Lock()
-	w.ledger.Follow(call, true)
+	w.ledger.Observe(call, true)
 	w.mu.Unlock()
 	w.sync()
 }

@@ -3,7 +3,7 @@ package page
 // Edit is one change of a buffer; edits are applied in order. Rows are 0-based. Lines [Row, EndRow) become
 // Lines; with Append set, Lines[0] is instead added to the end of line Row-1 and the rest follows it.
 type Edit struct {
-	Seq         int // of the edit; see [Page.Follow]
+	Seq         int // of the edit; see [Page.RowNow]
 	Count       int // lines the buffer must have before, as a check; 0 for an empty buffer
 	Row, EndRow int
 	Append      bool

@@ -104,9 +104,9 @@ func (p *Page) rowOf(i int) int {
 	return row
 }
 
-// Follow gives the row that a row has become since the edit seq, the last one that the user has seen; false
+// RowNow gives the row that a row has become since the edit seq, the last one that the user has seen; false
 // where that is too long ago, or the page was filled anew.
-func (p *Page) Follow(row, seq int) (int, bool) {
+func (p *Page) RowNow(row, seq int) (int, bool) {
 	since := p.seq - seq
 	if row < 0 || since < 0 || since > len(p.moves) {
 		return 0, false

@@ -188,7 +188,7 @@ func TestEditsLeadThere(t *testing.T) {
 			}
 			for _, s := range glance {
 				at := slices.IndexFunc(b.lines, func(l bufferLine) bool { return l.id == s.id })
-				if row, ok := a.page.Follow(s.row, s.seq); ok && at >= 0 && row != at {
+				if row, ok := a.page.RowNow(s.row, s.seq); ok && at >= 0 && row != at {
 					t.Fatalf("seed %d: the line that was in row %d is in %d, not %d", seed, s.row, at, row)
 				} else if !ok && a.page.Seq()-s.seq <= len(a.page.moves) {
 					t.Fatalf("seed %d: row %d is forgotten", seed, s.row)
@@ -420,7 +420,7 @@ func TestRowsOfWhatIsGone(t *testing.T) {
 		a.page.Touch(0)
 		a.take(1 << 20)
 		for row, want := range c.want {
-			if got, ok := a.page.Follow(row, before); !ok || got != want {
+			if got, ok := a.page.RowNow(row, before); !ok || got != want {
 				t.Errorf("with %d lines row %d has become %d, not %d", len(c.lines), row, got, want)
 			}
 		}
@@ -436,12 +436,12 @@ func TestResetForgetsRows(t *testing.T) {
 	before := a.page.Seq()
 	a.reset()
 	for range 2 {
-		if row, ok := a.page.Follow(1, before); ok {
+		if row, ok := a.page.RowNow(1, before); ok {
 			t.Errorf("row 1 has become %d", row)
 		}
 		a.take(1 << 20)
 	}
-	if row, ok := a.page.Follow(1, a.page.Seq()); !ok || row != 1 {
+	if row, ok := a.page.RowNow(1, a.page.Seq()); !ok || row != 1 {
 		t.Errorf("row 1 is %d, %v", row, ok)
 	}
 }
@@ -458,12 +458,12 @@ func TestFollowRemembers(t *testing.T) {
 		a.page.Arrange(was)
 		a.take(1 << 20)
 		for _, since := range []int{1, remembered} {
-			if row, ok := a.page.Follow(0, a.page.Seq()-since); i >= remembered && (!ok || row != since) {
+			if row, ok := a.page.RowNow(0, a.page.Seq()-since); i >= remembered && (!ok || row != since) {
 				t.Fatalf("after %d edits, row 0 before the last %d is %d, %v", i, since, row, ok)
 			}
 		}
 	}
-	if _, ok := a.page.Follow(0, 1); ok || len(a.page.moves) > 2*remembered {
+	if _, ok := a.page.RowNow(0, 1); ok || len(a.page.moves) > 2*remembered {
 		t.Errorf("%d edits are remembered", len(a.page.moves))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -38,8 +39,6 @@ type fileRequest struct {
 
 // ErrNotAllowed is the error of a read or write that the user has not allowed, or not as the agent wanted it. They know.
 var ErrNotAllowed = errors.New("the user did not allow it")
-
-var errClosed = errors.New("the session is closed")
 
 // Read takes a read of the agent. Any goroutine.
 func (rs *Requests) Read(r session.ReadTextFile) {
@@ -142,7 +141,7 @@ func (rs *Requests) decideAccess(f *fileRequest, real string, decided func(error
 // decideOn goes on with the decision on the session's goroutine; a closed session refuses.
 func (rs *Requests) decideOn(f *fileRequest, then func()) {
 	if !rs.base.Box.Put(then) {
-		f.decided(fmt.Errorf("%w: %w", ErrNotAllowed, errClosed))
+		f.decided(fmt.Errorf("%w: %w", ErrNotAllowed, feature.ErrClosed))
 	}
 }
 

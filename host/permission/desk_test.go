@@ -171,7 +171,7 @@ func (d *desk) apply(u session.Update) {
 			d.ended[call] = true
 			d.CallEnded(call, status)
 		}
-		d.diffs.Follow(call)
+		d.diffs.Observe(call)
 	}
 }
 

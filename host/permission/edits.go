@@ -13,6 +13,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
@@ -84,7 +85,7 @@ func (rs *Requests) Change(ctx context.Context, title string, edits []Edit, done
 		case len(all) == 0:
 			done(nil, nil)
 		case !rs.base.Box.Put(func() { rs.askForEdits(ctx, title, all, done) }):
-			done(nil, errClosed)
+			done(nil, feature.ErrClosed)
 		}
 	})
 }

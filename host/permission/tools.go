@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -61,7 +62,7 @@ func (rs *Requests) AskTool(t Tool, done func(error)) {
 		rs.raiseTool(p)
 	})
 	if !ok {
-		done(errClosed)
+		done(feature.ErrClosed)
 	}
 }
 

@@ -196,7 +196,7 @@ func (p *Page) Dirty() bool { return p.page.Dirty() }
 // Row gives what a row is that the user sees since the edit seq. Where its lines were changed since, it is
 // another one in their place.
 func (p *Page) Row(at, seq int) (r Row, ok bool) {
-	if at, ok = p.Follow(at, seq); !ok {
+	if at, ok = p.RowNow(at, seq); !ok {
 		return Row{}, false
 	}
 	i, first := p.page.At(at)
@@ -240,9 +240,9 @@ func (p *Page) Pending() iter.Seq2[int, Row] {
 // Seq is the number of the last edit.
 func (p *Page) Seq() int { return p.page.Seq() }
 
-// Follow gives the row that a row has become since the edit seq, the last one that the user has seen; false
+// RowNow gives the row that a row has become since the edit seq, the last one that the user has seen; false
 // where that is too long ago.
-func (p *Page) Follow(row, seq int) (int, bool) { return p.page.Follow(row, seq) }
+func (p *Page) RowNow(row, seq int) (int, bool) { return p.page.RowNow(row, seq) }
 
 // Reset forgets what the buffer has: it is to be filled anew.
 func (p *Page) Reset() {

@@ -25,8 +25,8 @@ var errPageChanged = errors.New("the review has changed: look at it again")
 
 // rows are the rows that a message of Lua is about, as they are counted now.
 func (t *Tab) rows(at rpc.At, last int) (first, end int, err error) {
-	first, ok := t.page.Follow(at.Row, at.Seq)
-	end, known := t.page.Follow(max(at.Row, last), at.Seq)
+	first, ok := t.page.RowNow(at.Row, at.Seq)
+	end, known := t.page.RowNow(max(at.Row, last), at.Seq)
 	if !ok || !known {
 		return 0, 0, errPageChanged
 	}
@@ -68,7 +68,7 @@ func (t *Tab) Fold(m rpc.ReviewFold) {
 
 // Next finds a pending hunk, or a file, before or after a row. A closed file is opened for its hunks.
 func (t *Tab) Next(m rpc.ReviewNext) {
-	at, ok := t.page.Follow(m.Row, m.Seq)
+	at, ok := t.page.RowNow(m.Row, m.Seq)
 	hunks, forward := m.Kind == "hunk", m.Forward
 	closed := 0 // the file to open
 	target := -1

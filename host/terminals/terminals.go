@@ -3,7 +3,6 @@
 package terminals
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -39,8 +38,6 @@ type Set struct {
 	all  []*Terminal // in the order they began; the first has the number 1
 	made int         // by this client
 }
-
-var errClosed = errors.New("the session is closed")
 
 // killGrace is how long a command has to end by itself when its terminal is released.
 const killGrace = 200 * time.Millisecond
@@ -117,7 +114,7 @@ func (s *Set) Screenful(id string, n int) (transcript.Screenful, bool) {
 // Create runs a command for the agent.
 func (s *Set) Create(r session.CreateTerminal) {
 	if !s.Ready() {
-		r.Reply("", errClosed)
+		r.Reply("", feature.ErrClosed)
 		return
 	}
 	dir, ok := s.Cwd, true
@@ -144,7 +141,7 @@ func (s *Set) Create(r session.CreateTerminal) {
 		s.Editor.Post(editor.Do(rpc.Group{Pgid: own.PGID(), Alive: true}))
 		if !s.Box.Put(func() { s.handOut(t, r.Reply) }) {
 			own.Close(0)
-			r.Reply("", errClosed)
+			r.Reply("", feature.ErrClosed)
 		}
 		<-own.Done()
 		s.Editor.Post(editor.Do(rpc.Group{Pgid: own.PGID(), Alive: false}))
@@ -160,7 +157,7 @@ func (s *Set) Create(r session.CreateTerminal) {
 func (s *Set) handOut(t *Terminal, reply func(string, error)) {
 	if !s.Ready() {
 		s.Background(func() { t.own.Close(0) })
-		reply("", errClosed)
+		reply("", feature.ErrClosed)
 		return
 	}
 	s.add(t)

@@ -398,11 +398,11 @@ func TestRowsAreFollowed(t *testing.T) {
 			w.apply(session.ToolCallPatch{ID: fmt.Sprint(r.IntN(4)), Content: acp.Set([]session.ToolCallContent{output(numbers(1, r.IntN(9), "line %d"))})}, says("text\n"))
 			tr.Sync()
 			b.take(t, tr, 1<<r.IntN(9))
-			if got := tr.Follow(row, seq); seq > 0 && got != head(of) {
+			if got := tr.RowNow(row, seq); seq > 0 && got != head(of) {
 				t.Fatalf("seed %d: row %d of edit %d is row %d, want %d", seed, row, seq, got, head(of))
 			}
 		}
-		if tr.Follow(7, 0) != 7 || tr.Follow(7, 1000) != 7 {
+		if tr.RowNow(7, 0) != 7 || tr.RowNow(7, 1000) != 7 {
 			t.Error("what is unknown does not stay")
 		}
 	}

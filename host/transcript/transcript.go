@@ -279,10 +279,10 @@ func (t *Transcript) Take(budget int) []page.Edit {
 	})
 }
 
-// Follow gives the row that a row has become since the edit seq, the last one
+// RowNow gives the row that a row has become since the edit seq, the last one
 // that the user has seen; the row itself where that is not known, or seq is 0.
-func (t *Transcript) Follow(row, seq int) int {
-	if now, ok := t.page.Follow(row, seq); ok && seq > 0 {
+func (t *Transcript) RowNow(row, seq int) int {
+	if now, ok := t.page.RowNow(row, seq); ok && seq > 0 {
 		return now
 	}
 	return row

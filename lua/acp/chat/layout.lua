@@ -230,7 +230,7 @@ function M.place(win, buf)
   api.nvim_win_set_buf(win, buf)
   if vim.bo[buf].filetype == 'acp-chat' then
     style_chat(win)
-    require('acp.ui.page').follow(buf, { win })
+    require('acp.ui.page').to_end(buf, { win })
   elseif vim.bo[buf].filetype == 'acp-prompt' then
     style_prompt(win)
   end
@@ -250,7 +250,7 @@ function M.open(id, focus)
   else
     local beside = prompt and not is_float(prompt)
     chat = beside and open_above(b.chat, prompt) or open_chat(b.chat)
-    require('acp.ui.page').follow(b.chat, { chat })
+    require('acp.ui.page').to_end(b.chat, { chat })
   end
   if prompt then
     if api.nvim_win_get_buf(prompt) ~= b.prompt then

@@ -85,7 +85,7 @@ end
 ---@param b table the buffers of a session
 ---@return acp.Page
 local function page_of(b)
-  return { buf = b.chat, name = 'chat', base = b.base, follow = true, bare = as_it_is }
+  return { buf = b.chat, name = 'chat', base = b.base, stays_at_end = true, bare = as_it_is }
 end
 
 ---How many of the last lines are of prompts that wait.

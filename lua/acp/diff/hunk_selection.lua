@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 
-M.ns = api.nvim_create_namespace('acp_review')
+M.ns = api.nvim_create_namespace('acp_diff_hunks')
 
 ---How many hunks a diff has that can be picked.
 ---@param diff acp.Diff

@@ -273,7 +273,7 @@ function Split:swap(diff)
       return false
     end
   end
-  api.nvim_create_augroup('acp_review', {})
+  api.nvim_create_augroup('acp_diff_split', {})
   prepare(self, diff)
   place(self, diff)
   watch(self)
@@ -298,7 +298,7 @@ function Split:paint(diff, refused)
   paint()
   draw_bars(self, diff)
   api.nvim_create_autocmd('WinScrolled', {
-    group = api.nvim_create_augroup('acp_review', {}),
+    group = api.nvim_create_augroup('acp_diff_split', {}),
     desc = 'Mark the refused hunks that come into sight',
     callback = paint,
   })
@@ -381,7 +381,7 @@ function Split:leave()
     return other ~= buf
   end, self.bufs)
   self.bufs = {}
-  api.nvim_create_augroup('acp_review', {})
+  api.nvim_create_augroup('acp_diff_split', {})
   windows.close(self.wins, others)
   M.drop({ bufs = others })
   for _, key in ipairs(api.nvim_buf_get_keymap(buf, 'n')) do
@@ -411,7 +411,7 @@ end
 function Split:close()
   local bufs = self.bufs
   self.bufs = {}
-  api.nvim_create_augroup('acp_review', {})
+  api.nvim_create_augroup('acp_diff_split', {})
   if vim.list_contains(bufs, api.nvim_get_current_buf()) and api.nvim_win_is_valid(self.origin) then
     api.nvim_set_current_win(self.origin)
   end

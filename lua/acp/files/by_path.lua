@@ -56,7 +56,7 @@ end
 
 local function watch()
   look_at_all()
-  local group = api.nvim_create_augroup('acp_named', {})
+  local group = api.nvim_create_augroup('acp_by_path', {})
   local function on(events, callback)
     api.nvim_create_autocmd(
       events,
@@ -103,7 +103,7 @@ end
 --- Nobody asks any more.
 function M.forget()
   if newest then
-    api.nvim_del_augroup_by_name('acp_named')
+    api.nvim_del_augroup_by_name('acp_by_path')
     look_at_all()
     newest = nil
   end

@@ -487,7 +487,7 @@ end
 
 ---Keeps the float in the tab and the screen that the user looks at, and where they go to a chat.
 function M.watch()
-  local group = api.nvim_create_augroup('acp_permission_place', {})
+  local group = api.nvim_create_augroup('acp_permission_float', {})
   api.nvim_create_autocmd({ 'TabEnter', 'VimResized' }, {
     group = group,
     desc = 'Place the permission float',

@@ -186,7 +186,7 @@ local function send(id)
     remember(id, text)
     M.changed(id)
     local chat = bufs.ensure(id).chat
-    require('acp.ui.page').follow(chat, vim.fn.win_findbuf(chat))
+    require('acp.ui.page').to_end(chat, vim.fn.win_findbuf(chat))
   end
   local function refuse(err)
     if text ~= '' then

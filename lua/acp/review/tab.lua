@@ -336,7 +336,7 @@ local function create(session)
     buf = buf,
     name = 'review',
     base = 0,
-    follow = false,
+    stays_at_end = false,
     bare = bare,
     seq = 0,
     key_queue = require('acp.ui.async_keys').new(),

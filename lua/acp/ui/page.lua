@@ -8,7 +8,7 @@ local api = vim.api
 ---@field buf integer
 ---@field name string what the user calls it
 ---@field base integer how many lines are above those of the host
----@field follow boolean whether windows at the end stay there
+---@field stays_at_end boolean whether windows at the end stay there
 ---@field bare fun(line: string): string what of a line tells it from others
 
 ---@class acp.PageEdit an edit as the host says; see page.Edit in host/page/edit.go
@@ -36,7 +36,7 @@ local function windows(page)
   local last = api.nvim_buf_line_count(page.buf)
   for _, win in ipairs(vim.fn.win_findbuf(page.buf)) do
     local visual = win == api.nvim_get_current_win() and api.nvim_get_mode().mode:match('^[vV\22]')
-    if page.follow and api.nvim_win_get_cursor(win)[1] >= last and not visual then
+    if page.stays_at_end and api.nvim_win_get_cursor(win)[1] >= last and not visual then
       table.insert(following, win)
     else
       table.insert(staying, win)
@@ -49,7 +49,7 @@ end
 ---end that is worth seeing. The host cuts lines that would take Neovim long.
 ---@param buf integer
 ---@param wins integer[]
-function M.follow(buf, wins)
+function M.to_end(buf, wins)
   local last = api.nvim_buf_line_count(buf)
   local len = #api.nvim_buf_get_lines(buf, last - 1, last, false)[1]
   for _, win in ipairs(wins) do
@@ -75,7 +75,7 @@ function M.add(page, row, lines)
   require('acp.ui.highlight').splice(page.buf, row, row, #lines, count)
   vim.bo[page.buf].modifiable = false
   vim.bo[page.buf].modified = false
-  M.follow(page.buf, following)
+  M.to_end(page.buf, following)
 end
 
 ---How a text is shown at the right edge; nil where there is no room for it beside the line.
@@ -217,7 +217,7 @@ function M.edit(page, e)
     restore()
   end
   if #following > 0 then
-    M.follow(buf, following)
+    M.to_end(buf, following)
   end
   for win, view in pairs(views) do
     api.nvim_win_call(win, function()

@@ -44,7 +44,7 @@ function watch()
     vim.defer_fn(look, 100)
     return
   end
-  local group = api.nvim_create_augroup('acp_idle', {})
+  local group = api.nvim_create_augroup('acp_safe_state', {})
   api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
     group = group,
     desc = 'Do what has waited for the user',

@@ -12,7 +12,7 @@ local typed = -math.huge
 local waiting
 ---@type boolean a look is to come, soon or by a timer
 local looking = false
-local group = api.nvim_create_augroup('acp_rest', {})
+local group = api.nvim_create_augroup('acp_typing', {})
 
 ---@return number ms
 function M.now()
@@ -25,7 +25,7 @@ function M.watch()
     if keys ~= '' then
       typed = M.now()
     end
-  end, api.nvim_create_namespace('acp_rest'))
+  end, api.nvim_create_namespace('acp_typing'))
 end
 
 ---Whether windows may be changed and nothing is begun: no text typed, no selection made, no macro

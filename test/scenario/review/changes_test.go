@@ -468,7 +468,7 @@ func TestChangesThatAreNoText(t *testing.T) {
 		s.Keys(":echo ")
 		s.Lua(nil, `require('acp.review.changes').open(1)`)
 		s.AwaitLua(`#vim.fn.getqflist() == 2`)
-		s.AwaitLua(`vim.fn.exists('#acp_idle') == 1`)
+		s.AwaitLua(`vim.fn.exists('#acp_safe_state') == 1`)
 		if s.LuaInt(`vim.fn.getqflist({ winid = 0 }).winid`) != 0 {
 			t.Error("a window was opened over the command line")
 		}
