@@ -367,6 +367,7 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 		c.messages[key] = at
 	}
 	m := c.Entries[at].(*Message)
+	m.Wire = cmp.Or(m.Wire, u.Wire) // it may have begun without words
 	m.append(u.Content)
 	if !m.Ended.IsZero() {
 		m.Ended = c.now() // something came between, but this is where it ends

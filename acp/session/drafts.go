@@ -112,18 +112,3 @@ func (i *Info) takeSystemPrompt(c *draft.SessionSystemPromptCapabilities) {
 // forksAfter are the agents, by the names they give themselves, that fork a session from after a message of theirs.
 // Nothing in the protocol says so.
 var forksAfter = map[string]bool{"@agentclientprotocol/claude-agent-acp": true}
-
-// forkMeta names the message after which a session is forked, in the words that those agents know; nil for none.
-func forkMeta(after string) json.RawMessage {
-	if after == "" {
-		return nil
-	}
-	type point struct {
-		Version   int    `json:"version"`
-		MessageID string `json:"messageId"`
-	}
-	raw, _ := json.Marshal(map[string]any{ // a number and a text always encode
-		"jetbrains": map[string]any{"air": map[string]any{"fork": point{1, after}}},
-	})
-	return raw
-}

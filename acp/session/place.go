@@ -16,12 +16,24 @@ type Place struct {
 	Instructions string       // for the model, behind the agent's own; needs Info.Instructions
 }
 
-// meta is what a request that opens a session says of the place beside its fields.
-func (at Place) meta() json.RawMessage {
-	if at.Instructions == "" {
+// meta is what a request that opens a session says beside its fields, in the words that those agents know: the
+// instructions, and the message after which a session is forked.
+func (at Place) meta(after string) json.RawMessage {
+	type point struct {
+		Version   int    `json:"version"`
+		MessageID string `json:"messageId"`
+	}
+	said := map[string]any{}
+	if at.Instructions != "" {
+		said["systemPrompt"] = map[string]string{"append": at.Instructions}
+	}
+	if after != "" {
+		said["jetbrains"] = map[string]any{"air": map[string]any{"fork": point{1, after}}}
+	}
+	if len(said) == 0 {
 		return nil
 	}
-	raw, _ := json.Marshal(map[string]any{"systemPrompt": map[string]string{"append": at.Instructions}}) // which always encodes
+	raw, _ := json.Marshal(said) // numbers and texts always encode
 	return raw
 }
 

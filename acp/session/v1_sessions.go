@@ -13,7 +13,7 @@ import (
 func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.LoadSessionRequest{
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
-		SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	a.endRun(request.SessionID)
 	a.forgetCalls(request.SessionID) // a replay tells of them anew
@@ -46,7 +46,7 @@ func (a *V1) afterReplay(id v1.SessionID, done func()) {
 func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.ResumeSessionRequest{
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
-		SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	return a.conn.Call(v1.MethodSessionResume, request, opened(sessionID, done))
 }
@@ -55,7 +55,7 @@ func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) 
 func (a *V1) ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.ForkSessionRequest{
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
-		SystemPrompt: at.Prompt.wire(), Meta: forkMeta(after),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(after),
 	}
 	return a.conn.Call(draft.MethodSessionFork, request, made(done))
 }

@@ -11,7 +11,7 @@ import (
 func (a *V2) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 	return a.conn.Call(v2.MethodSessionNew, v2.NewSessionRequest{
 		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServersV2(at.Servers),
-		SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
+		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}, a.made(done))
 }
 
@@ -19,7 +19,7 @@ func (a *V2) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 func (a *V2) ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func()) {
 	return a.conn.Call(draft.MethodSessionFork, v2.ForkSessionRequest{
 		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
-		MCPServers: toServersV2(at.Servers), SystemPrompt: at.Prompt.wire(), Meta: forkMeta(after),
+		MCPServers: toServersV2(at.Servers), SystemPrompt: at.Prompt.wire(), Meta: at.meta(after),
 	}, a.made(done))
 }
 
@@ -54,7 +54,7 @@ func (a *V2) ResumeSession(sessionID string, at Place, done func(Setup, error)) 
 func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(Setup, error)) (cancel func()) {
 	request := v2.ResumeSessionRequest{
 		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
-		MCPServers: toServersV2(at.Servers), ReplayFrom: from, SystemPrompt: at.Prompt.wire(), Meta: at.meta(),
+		MCPServers: toServersV2(at.Servers), ReplayFrom: from, SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	return a.conn.Call(v2.MethodSessionResume, request, func(raw json.RawMessage, err error) {
 		var choices v2.SessionChoices

@@ -428,7 +428,7 @@ func stops(pattern []string, words []word, builtins bool, depth int) match {
 		}
 		if best == no && w.known && len(pattern) > 1 && matchWord(pattern[0], path.Base(w.text)) {
 			based := append([]word{{path.Base(w.text), true}}, words[i+2:]...)
-			if tried++; tried > 64 || matchSubcommand(pattern, based) != no { // each looks at all words behind it
+			if tried++; tried > lookedAt || matchSubcommand(pattern, based) != no { // each looks at all words behind it
 				best = maybe
 			}
 		}
@@ -442,13 +442,8 @@ func stops(pattern []string, words []word, builtins bool, depth int) match {
 		default:
 			starts, operand = starts && operand, false
 		}
-		if !w.known || !strings.ContainsAny(w.text, " \t\n;|&") {
-			continue
-		}
-		for _, inner := range shellParts(w.text, maxDepth) {
-			if len(inner.words) > 0 && (matchWords(pattern, inner.words) != no || matchSubcommand(pattern, inner.words) != no || unread(inner.words, true)) {
-				best = max(best, maybe)
-			}
+		if w.known && strings.ContainsAny(w.text, " \t\n;|&") && scriptRuns(pattern, w.text) {
+			best = max(best, maybe)
 		}
 	}
 	return best

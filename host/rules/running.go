@@ -30,10 +30,11 @@ func behindRunner(name string, args []word) []word {
 		if slices.Contains(subcommands, w.text) {
 			return args[i+1:]
 		}
-		if !strings.HasPrefix(w.text, "-") {
-			if said++; said > 3 {
-				break
-			}
+		if strings.HasPrefix(w.text, "-") {
+			continue
+		}
+		if said++; said > 3 {
+			break
 		}
 	}
 	return nil
@@ -44,7 +45,7 @@ var commandOption = regexp.MustCompile(`command|exec|program|pager|filter|rsh|pr
 
 // shortCommandOptions are those of one letter.
 var shortCommandOptions = map[string]string{
-	"tar": "I", "bsdtar": "I", "rsync": "e", "man": "P", "fd": "xX", "fdfind": "xX", "ssh": "o", "scp": "oS", "sftp": "oS", "git": "cxO", "less": "p", "flock": "c", "nc": "ec",
+	"tar": "I", "bsdtar": "I", "rsync": "e", "man": "P", "fd": "xX", "fdfind": "xX", "ssh": "o", "scp": "oS", "sftp": "oS", "git": "cxO", "flock": "c", "nc": "ec",
 	"ncat": "ec", "xterm": "e",
 }
 
@@ -184,12 +185,15 @@ func runsIn(pattern []string, words []word) match {
 	if len(values) > lookedAt {
 		return maybe
 	}
-	for _, value := range values {
-		for _, inner := range shellParts(value, maxDepth) {
-			if len(inner.words) > 0 && (matchWords(pattern, inner.words) != no || matchSubcommand(pattern, inner.words) != no || unread(inner.words, true)) {
-				return maybe
-			}
-		}
+	if slices.ContainsFunc(values, func(value string) bool { return scriptRuns(pattern, value) }) {
+		return maybe
 	}
 	return no
+}
+
+// scriptRuns reports whether a command in a shell's script fits a pattern, or cannot be told.
+func scriptRuns(pattern []string, script string) bool {
+	return slices.ContainsFunc(shellParts(script, maxDepth), func(p part) bool {
+		return len(p.words) > 0 && (matchWords(pattern, p.words) != no || matchSubcommand(pattern, p.words) != no || unread(p.words, true))
+	})
 }

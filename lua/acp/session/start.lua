@@ -316,6 +316,20 @@ function M.stored(agent, callback, archived)
   return ask_agent('list_stored', agent, { archived = archived }, callback)
 end
 
+---The session that is meant, where it is open: the one of a stored id, or else the one named.
+---@param opts {session?: integer, agent?: string, agent_session_id?: string}
+---@return integer?
+local function meant(opts)
+  local agent = pick_agent(opts.agent)
+  for _, session in ipairs(state.list()) do
+    local stored = session.agent_session_id
+    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
+      return session.id
+    end
+  end
+  return opts.session
+end
+
 ---Takes a session out of the lists, an open one, which is closed, or a stored one; or brings a
 ---stored one back.
 ---@param opts {session?: integer, agent?: string, agent_session_id?: string, archived?: boolean}
@@ -323,14 +337,7 @@ end
 ---@return boolean? ok, string? err
 function M.archive(opts, callback)
   local archived = opts.archived ~= false
-  local id = opts.session
-  local agent = pick_agent(opts.agent)
-  for _, session in ipairs(state.list()) do
-    local stored = session.agent_session_id
-    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
-      id = session.id
-    end
-  end
+  local id = meant(opts)
   if opts.agent_session_id and not (id and archived) then
     local args = { agent_session_id = opts.agent_session_id, archived = archived }
     return ask_agent('archive_stored', opts.agent, args, callback)
@@ -352,14 +359,7 @@ end
 ---@return boolean? ok, string? err
 function M.delete(opts, callback)
   opts = opts or {}
-  local id = opts.session
-  local agent = pick_agent(opts.agent)
-  for _, session in ipairs(state.list()) do
-    local stored = session.agent_session_id
-    if agent and stored and stored == opts.agent_session_id and session.agent == agent.name then
-      id = session.id
-    end
-  end
+  local id = meant(opts)
   if not id and opts.agent_session_id then
     local args = { agent_session_id = opts.agent_session_id }
     return ask_agent('delete_stored', opts.agent, args, callback)

@@ -1,0 +1,32 @@
+package session
+
+import (
+	"testing"
+	"time"
+)
+
+func TestWhatIsSaidOfAPlaceBesideItsFields(t *testing.T) {
+	fork := `"jetbrains":{"air":{"fork":{"version":1,"messageId":"m1"}}}`
+	words := `"systemPrompt":{"append":"prefer these"}`
+	for _, c := range []struct {
+		instructions, after, want string
+	}{
+		{"", "", ""},
+		{"prefer these", "", "{" + words + "}"},
+		{"", "m1", "{" + fork + "}"},
+		{"prefer these", "m1", "{" + fork + "," + words + "}"},
+	} {
+		if got := string(Place{Instructions: c.instructions}.meta(c.after)); got != c.want {
+			t.Errorf("with %q, after %q: %s, want %s", c.instructions, c.after, got, c.want)
+		}
+	}
+}
+
+func TestAMessageThatBeganWithoutWordsHasTheAgentsID(t *testing.T) {
+	c := NewConversation(time.Now)
+	c.Apply(MessagePatch{MessageID: "m1", Role: RoleAgent})
+	c.Apply(MessageChunk{MessageID: "m1", Wire: "wire-1", Role: RoleAgent, Content: Text{Text: "Hello"}})
+	if m := c.Entries[0].(*Message); m.Wire != "wire-1" {
+		t.Errorf("its id is %q", m.Wire)
+	}
+}
