@@ -88,7 +88,7 @@ func (a *attempt) aim(ctx context.Context) (outcome, error) {
 func (a *attempt) endEarly(ctx context.Context) (outcome, error) {
 	mine := a.found.mine
 	switch {
-	case a.own && a.old == nil && sameText(a.goal.buffer, mine):
+	case a.own && a.old == nil && sameText(a.goal.buffer, mine) && (a.goal.buffer == nil || !a.found.modified || sameText(a.goal.disk, a.found.disk)):
 		form := a.disk.form()
 		a.Written = Written{Path: a.path, Buf: a.buf.Buf, Before: mine, After: mine, Disk: a.found.disk, FormBefore: form, FormAfter: form}
 		return applied, nil

@@ -24,7 +24,10 @@ type Edit struct {
 	// included; nil is no file. An error ends it with nothing done. It may be called several times, from
 	// any goroutine, and must be pure.
 	Change func(now *string) (*string, error)
-	Mode   *fs.FileMode // permission bits that the file is to have afterwards; nil: as they are
+	// Disk is in place of Change for a buffer with unsaved text, which stays as it is: it gives what only the disk
+	// is to have from what that has, mine being the buffer's text. It must be pure, too.
+	Disk func(disk, mine string) string
+	Mode *fs.FileMode // permission bits that the file is to have afterwards; nil: as they are
 }
 
 // Edit changes the file e.Path, on the disk and in its buffer; done is as with Read. Unsaved text stays
@@ -33,7 +36,12 @@ type Edit struct {
 func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	submit(f, "edit", &job{ctx: ctx, path: e.Path}, func(path string) (Written, error) {
 		w := liveWrite{Files: f, path: path, own: true}
-		w.goalOf = func(s found) (goal, error) { return users(s, e.Change) }
+		w.goalOf = func(s found) (goal, error) {
+			if e.Disk != nil {
+				return under(s, e.Disk), nil
+			}
+			return users(s, e.Change)
+		}
 		return f.withMode(ctx, path, e.Mode, func() (Written, error) { return w.run(ctx, nil) })
 	}, done)
 }
@@ -63,6 +71,20 @@ func users(s found, change func(*string) (*string, error)) (goal, error) {
 	disk := carried(*s.disk, *s.mine, *next)
 	g.disk, g.synced, g.theirs = &disk, disk, disk
 	return g, nil
+}
+
+// under is the goal of an edit of what the disk has under a buffer with unsaved text; else nothing changes.
+func under(s found, change func(disk, mine string) string) goal {
+	g := goal{disk: s.disk, buffer: s.mine}
+	if s.disk == nil {
+		return g
+	}
+	if s.modified {
+		disk := change(*s.disk, *s.mine)
+		g.disk = &disk
+	}
+	g.synced, g.theirs = *g.disk, *g.disk
+	return g
 }
 
 // decided is the goal of a write of a text that the user has decided about, with base before them: the buffer gets

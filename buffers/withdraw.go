@@ -81,3 +81,29 @@ func joined(mine, back []string) (out []string) {
 
 // ended reports whether the last line of a text has its newline.
 func ended(text string) bool { return text == "" || strings.HasSuffix(text, "\n") }
+
+// WithdrawUnder takes a change back, as [Withdraw] does, out of what the disk has under a buffer with unsaved text,
+// mine: where the buffer has not taken the change over, as it conflicts with that text. What the buffer has of it stays.
+func WithdrawUnder(mine, after, disk, before string) string {
+	text, _ := Withdraw(after, disk, before)
+	had, wanted, shown := linediff.Lines(Lined(disk)), linediff.Lines(Lined(text)), linediff.Lines(Lined(mine))
+	hadAt, wantedAt := rowsOf(had, shown), rowsOf(wanted, shown)
+	inBuffer := func(row int) bool { return row >= 0 }
+	var out []string
+	at, moved := 0, 0
+	for _, c := range hunksOf(had, wanted) {
+		out = append(out, had[at:c.Start]...)
+		there, instead := hadAt[c.Start:c.End], wantedAt[c.Start+moved:c.Start+moved+len(c.Lines)]
+		if slices.ContainsFunc(instead, inBuffer) || slices.ContainsFunc(there, func(row int) bool { return row < 0 }) {
+			out = append(out, c.Lines...)
+		} else {
+			out = append(out, had[c.Start:c.End]...)
+		}
+		at, moved = c.End, moved+len(c.Lines)-(c.End-c.Start)
+	}
+	kept := strings.Join(append(out, had[at:]...), "")
+	if !ended(text) {
+		kept = strings.TrimSuffix(kept, "\n")
+	}
+	return kept
+}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -37,6 +38,9 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			done(n, err)
 			next()
 		}
+		decided := func(n int, failed error) {
+			l.decideUnder(d, func(more int, err error) { finish(n+more, cmp.Or(failed, err)) })
+		}
 		// What was made or moved last makes room first for what was there before.
 		var paths, left []string
 		var moves [][2]string
@@ -54,11 +58,11 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 		}
 		paths = append(paths, left...)
 		d.folders = l.foldersSince(l.began(), moves)
-		if len(paths) == 0 {
+		if len(paths) == 0 && len(l.underIn(d.Path)) == 0 {
 			finish(0, errors.New("the agent has changed nothing there"))
 			return
 		}
-		l.refresh(paths, func() { l.decideEach(d, paths, 0, 0, nil, finish) })
+		l.refresh(paths, func() { l.decideEach(d, paths, 0, 0, nil, decided) })
 	})
 }
 

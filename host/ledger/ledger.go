@@ -48,7 +48,7 @@ type Ledger struct {
 
 	loaded  map[string]bool     // by path, whether a buffer is known to show it
 	version map[string]int      // by path, how often took has changed it
-	behind  map[string][]behind // by path, what of the agent's conflicts with unsaved text, the oldest first
+	under   map[string][]under  // by path, what of the agent's is only on the disk, the oldest first
 	undoes  map[string]bool     // paths that a step of an undo is at: it looks itself at what comes of it
 	jobs    []func(done func()) // one after the other; the first is running
 }
@@ -100,7 +100,7 @@ func New(config Config) *Ledger {
 		originals: originals{store: config.Store, of: map[version]checkpoint.Sum{}},
 		scans:     scanner{config: config, box: box},
 		loaded:    map[string]bool{},
-		behind:    map[string][]behind{},
+		under:     map[string][]under{},
 		version:   map[string]int{},
 		undoes:    map[string]bool{},
 	}

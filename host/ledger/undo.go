@@ -156,6 +156,10 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	if step.Merged {
 		to.merge = step.With
 	}
+	if step.Of.Under {
+		l.undoUnder(u, i, done)
+		return
+	}
 	l.undoes[path], l.undoes[cmp.Or(step.Back, path)] = true, true
 	over := done
 	done = func() {
@@ -165,8 +169,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	}
 	l.apply(to, func(err error) {
 		if err != nil {
-			u.errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
-			u.steps[i].Note = "could not be changed"
+			u.failed(l, i, err)
 			done()
 			return
 		}
@@ -203,6 +206,40 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			done()
 		})
 	})
+}
+
+// undoUnder takes a step about what only the disk has.
+func (l *Ledger) undoUnder(u undoing, i int, done func()) {
+	step := u.steps[i]
+	path, change := step.Of.Path, under{was: step.Want, is: step.Now}
+	to := change.without
+	if u.again {
+		change = under{was: step.Now, is: step.Want}
+		to = change.again
+	}
+	l.editUnder(path, to, func(err error) {
+		if err != nil {
+			u.failed(l, i, err)
+			done()
+			return
+		}
+		did := step.Reverse()
+		u.did[i] = &did
+		left := slices.DeleteFunc(l.under[path], func(other under) bool { return other.was == change.was && other.is == change.is })
+		if u.again {
+			left = append(left, change)
+		}
+		if l.under[path] = left; len(left) == 0 {
+			l.settled(path)
+		}
+		done()
+	})
+}
+
+// failed notes why a step could not be taken.
+func (u undoing) failed(l *Ledger, i int, err error) {
+	u.errs[i] = fmt.Errorf("%s: %w", l.config.Short(u.steps[i].Of.Path), err)
+	u.steps[i].Note = "could not be changed"
 }
 
 // came says what has come of the steps: what leads to where it was again, what could not be changed, and why the first

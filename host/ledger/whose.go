@@ -12,7 +12,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
 // This file has the one rule that says whose a change is. What a file was when the turn began is fixed. From then
@@ -209,7 +208,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	t := l.turn
 	c := tellChange(w, by)
 	if w.Behind != nil {
-		if l.conflicts(t, w); !w.Changed && !w.Deleted && !w.Created {
+		if l.conflicts(t, w, c.disk); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}
@@ -300,57 +299,6 @@ func (t *turn) follows(w buffers.Written) bool {
 // nil, for none.
 func (t *turn) made(w buffers.Written) bool {
 	return t != nil && !t.over && (w.At.IsZero() || !w.At.Before(t.At.Add(-coarse)) && !w.At.After(t.ended))
-}
-
-// behind is something of the agent's that the disk has and a buffer has not, as it conflicts with what is unsaved there.
-type behind struct {
-	turn *turn          // in which it came; nil for none
-	was  review.Content // what the disk had before it
-}
-
-// conflicts takes down that the disk has something of the agent's that its buffer has not, for when that reads it.
-// The turn may be nil, for none.
-func (l *Ledger) conflicts(t *turn, w buffers.Written) {
-	list := l.behind[w.Path]
-	if len(list) > 0 && list[len(list)-1].turn == t {
-		return
-	}
-	was := contentOf(w.Behind, w.FormBefore)
-	was.Mode = modeOf(w.Path)
-	l.behind[w.Path] = append(list, behind{t, was})
-}
-
-// readBehind tells that a buffer has given up what was unsaved in it for what the disk has, some of which the agent
-// has written: from there on it is as if nothing had been unsaved, also in earlier turns.
-func (l *Ledger) readBehind(now sight) bool {
-	list := l.behind[now.path]
-	delete(l.behind, now.path)
-	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
-		return false
-	}
-	l.record.Now(now.path, list[0].was)
-	for i, b := range list {
-		is := now.Content
-		if i+1 < len(list) {
-			is = list[i+1].was
-		}
-		l.agentChanged(b.turn, now.path, b.was, is)
-		if b.turn != l.turn {
-			l.take(b.turn)
-		}
-	}
-	return true
-}
-
-// neverCame tells that a turn was undone: what comes of it from now on is of no turn.
-func (l *Ledger) neverCame(undone *turns.Turn) {
-	for _, list := range l.behind {
-		for i := range list {
-			if list[i].turn != nil && list[i].turn.Turn == undone {
-				list[i].turn = nil
-			}
-		}
-	}
 }
 
 // Elsewhere hears what a file has become by another session: to this one that is as the user's.
@@ -504,10 +452,10 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 	t := l.turn
 	if o.Saved {
-		delete(l.behind, o.Path)
+		l.settled(o.Path)
 	}
 	switch {
-	case !opened && l.readBehind(now):
+	case !opened && l.readUnder(now):
 		l.named.Store(o.Path, true)
 		l.tell([]Event{{o.Path, "disk"}})
 		if t != nil {

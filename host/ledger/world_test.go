@@ -581,9 +581,21 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 	case err == nil:
 		now = &text
 	}
-	next, failed := e.Change(now)
+	var next *string
+	var failed error
+	switch {
+	case e.Disk == nil:
+		next, failed = e.Change(now)
+	default:
+		next = now
+	}
 	if failed == nil {
 		switch {
+		case e.Disk != nil && (b == nil || now == nil || b.text == b.synced): // there is no unsaved text
+		case e.Disk != nil:
+			disk := e.Disk(b.synced, b.text)
+			failed = writeEncoded(e.Path, disk, form)
+			b.synced = disk
 		case next == nil:
 			failed = os.Remove(e.Path)
 			if b != nil {

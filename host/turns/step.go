@@ -37,6 +37,10 @@ func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 				is = later
 			}
 			step := StepOf(f, is, !taken[f.OldPath])
+			if f.Under {
+				steps, done[i], took = append(steps, step), true, true
+				continue
+			}
 			if !step.Idle() {
 				if became[f.Path] = step.Want; step.Back != "" {
 					became[f.Path], became[step.Back] = review.Content{}, step.Want
@@ -59,6 +63,9 @@ func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 // StepOf says what brings a file from what a turn has left back to what was before, with what the user has
 // changed since. now is what is at its path, and free tells that nothing is where it was before it was moved.
 func StepOf(f File, now review.Content, free bool) Step {
+	if f.Under {
+		return Step{Of: f, Now: f.After, Want: f.Before}
+	}
 	step := Step{Of: f, Now: now, Want: now.Restyled(f.After, f.Before)}
 	switch {
 	case now.SameText(f.Before):
@@ -118,7 +125,7 @@ func (s Step) merge(mine string) (text string, conflicts []int) {
 
 // Reverse returns the file as an undo of this step has it: what it is now was before.
 func (s Step) Reverse() File {
-	f := File{Path: s.Of.Path, Before: s.Now, After: s.Want}
+	f := File{Path: s.Of.Path, Before: s.Now, After: s.Want, Under: s.Of.Under}
 	if s.Back != "" {
 		f.Path, f.OldPath = s.Back, s.Of.Path
 	}

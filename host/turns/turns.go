@@ -3,6 +3,7 @@
 package turns
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ type Turn struct {
 	gathered int               // the version of record that Files are of
 	shed     map[string]File   // by path, what the user has refused all changes of
 	back     map[string]string // by path, where a file was before the user refused that it was moved
+	under    map[string]File   // by path, see File.Under
 }
 
 // Name tells a turn from the others of its session.
@@ -35,7 +37,9 @@ func (t *Turn) Name() string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 func Resume(saved *Turn) *Turn {
 	t := Begin(saved.Prompt, saved.At)
 	for _, f := range saved.Files {
-		if f.OldPath != "" {
+		if f.Under {
+			t.Conflicted(f.Path, f.Before, f.After)
+		} else if f.OldPath != "" {
 			t.Moved(f.OldPath, f.Path, f.Before, f.After)
 		} else {
 			t.Changed(f.Path, f.Before, f.After)
@@ -50,15 +54,27 @@ type File struct {
 	Path, OldPath string // OldPath: before it was moved
 	Before, After review.Content
 	Typed         bool // see review.File
+	Under         bool // the change is only on the disk, under a buffer with unsaved text that conflicts with it
 }
 
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
-	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]File{}, back: map[string]string{}}
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]File{}, back: map[string]string{}, under: map[string]File{}}
 }
 
 // Changed takes a change of the agent's.
 func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(path, was, is) }
+
+// Conflicted takes a change of the agent's that conflicts with a buffer's unsaved text, and is only on the disk.
+func (t *Turn) Conflicted(path string, was, is review.Content) {
+	t.under[path], t.gathered = File{Path: path, Before: was, After: is, Under: true}, -1
+}
+
+// Settled tells that the user has done away with such a change, or has taken it over.
+func (t *Turn) Settled(path string) {
+	delete(t.under, path)
+	t.gathered = -1
+}
 
 // Moved takes a move by the agent, with what was at the old path and what is at the new one.
 func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
@@ -153,7 +169,8 @@ func (t *Turn) gather() {
 		}
 		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed})
 	}
-	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	t.Files = slices.AppendSeq(t.Files, maps.Values(t.under))
+	slices.SortStableFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // size is how much texts a turn keeps, in bytes.

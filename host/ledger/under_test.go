@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -116,6 +117,20 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		check(w, "and written", "")
 	})
 
+	for _, path := range []string{"", "f"} {
+		t.Run("the user refuses all of "+path, func(t *testing.T) {
+			w := start(t)
+			writes(w, agents)
+			w.decide(review.Reject, path)
+			if data, err := os.ReadFile(w.path("f")); string(data) != was {
+				t.Errorf("the disk has %q, %v", data, err)
+			}
+			check(w, "refused", "")
+			w.rereads("f")
+			check(w, "and read again", "")
+		})
+	}
+
 	t.Run("the agent has taken it back", func(t *testing.T) {
 		w := start(t)
 		writes(w, agents)
@@ -137,15 +152,18 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		if err := w.undo(false); err != nil {
 			t.Error(err)
 		}
+		if data, err := os.ReadFile(w.path("f")); string(data) != was {
+			t.Errorf("the disk has %q, %v", data, err)
+		}
 		w.rereads("f")
-		check(w, "read anew", one)
+		check(w, "read anew", "")
 		if err := w.undo(true); err != nil {
 			t.Error(err)
 		}
-		check(w, "done again", "modified f -2,1+2,1\nmodified g -1,0+2,1\n")
+		check(w, "done again", "modified g -1,0+2,1\n")
 		if err := w.undo(false); err != nil {
 			t.Error(err)
 		}
-		check(w, "undone again", one)
+		check(w, "undone again", "")
 	})
 }

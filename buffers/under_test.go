@@ -1,0 +1,22 @@
+package buffers
+
+import "testing"
+
+// Only what the buffer has not taken over goes from the disk, and what it has stays there.
+func TestWithdrawUnder(t *testing.T) {
+	for name, c := range map[string]struct{ mine, after, disk, before, want string }{
+		"all of it conflicts":         {"1\nu\n3\n", "1\na\n3\n", "1\na\n3\n", "1\n2\n3\n", "1\n2\n3\n"},
+		"the file was emptied":        {"1\nu\n2\n", "", "", "1\n2\n", "1\n2\n"},
+		"the buffer has one of two":   {"a\n2\nu\n", "a\n2\nb\n", "a\n2\nb\n", "1\n2\n3\n", "a\n2\n3\n"},
+		"accepted, and conflicting":   {"1\na\nu\n", "1\na\n2\nb\n", "1\na\n2\nb\n", "1\n2\n3\n", "1\na\n2\n3\n"},
+		"the user's removal, unsaved": {"1\n", "1\na\n", "1\na\n", "1\n2\n", "1\n2\n"},
+		"the removal was accepted":    {"1\nu\n", "1\nb\n", "1\nb\n", "1\n2\n3\n", "1\n2\n3\n"},
+		"the disk has more since":     {"1\nu\n3\n", "1\na\n3\n", "1\na\n3\nx\n", "1\n2\n3\n", "1\n2\n3\nx\n"},
+		"the last line did not end":   {"1\nu", "1\na\n", "1\na\n", "1\n2", "1\n2"},
+		"somebody has taken it back":  {"1\nu\n", "1\na\n", "1\n2\n", "1\n2\n", "1\n2\n"},
+	} {
+		if got := WithdrawUnder(c.mine, c.after, c.disk, c.before); got != c.want {
+			t.Errorf("%s: the disk gets %q, want %q", name, got, c.want)
+		}
+	}
+}
