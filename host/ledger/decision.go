@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -38,9 +37,6 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			done(n, err)
 			next()
 		}
-		decided := func(n int, failed error) {
-			l.decideUnder(d, func(more int, err error) { finish(n+more, cmp.Or(failed, err)) })
-		}
 		// What was made or moved last makes room first for what was there before.
 		var paths, left []string
 		var moves [][2]string
@@ -62,7 +58,10 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			finish(0, errors.New("the agent has changed nothing there"))
 			return
 		}
-		l.refresh(paths, func() { l.decideEach(d, paths, 0, 0, nil, decided) })
+		l.refresh(paths, func() {
+			// The disk of a buffer with unsaved text comes first: then it has what the buffer shows of the agent's.
+			l.decideUnder(d, func(n int, failed error) { l.decideEach(d, paths, n, 0, failed, finish) })
+		})
 	})
 }
 

@@ -42,7 +42,7 @@ func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 			for _, step := range steps {
 				moves = append(moves, [2]string{step.Back, step.Of.Path})
 			}
-			u := undoing{l.foldersSince(t.At, moves), again, steps, make([]error, len(steps)), make([]*turns.File, len(steps))}
+			u := undoing{t, l.foldersSince(t.At, moves), again, steps, make([]error, len(steps)), make([]*turns.File, len(steps))}
 			l.undoEach(u, func() {
 				did, failed, err := u.came()
 				if again {
@@ -122,6 +122,7 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 
 // undoing is an undo under way.
 type undoing struct {
+	turn    *turns.Turn
 	folders folders
 	again   bool
 	steps   []turns.Step
@@ -189,7 +190,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			case !u.again && step.Back != "":
 				l.record.MoveRetracted(path, did.Path, step.Now, step.Want)
 			case !u.again:
-				l.record.Retracted(did.Path, step.Now, step.Want)
+				l.record.Retracted(did.Path, step.Now, step.Want, l.history.Alone(u.turn, path))
 			case step.Back != "":
 				l.agentMoved(nil, path, did.Path, step.Now, step.Want)
 			default:

@@ -322,8 +322,8 @@ func (r *Record) Removed(path string) {
 
 // Retracted tells that a change of the agent's was taken back by somebody who has not refused it, with what
 // was there before that and is now: it leaves the record, and what the agent had changed earlier is there
-// again.
-func (r *Record) Retracted(path string, was, now Content) {
+// again. With whole there is nothing else of the agent's in the file.
+func (r *Record) Retracted(path string, was, now Content, whole bool) {
 	f := r.files[path]
 	if f == nil && !was.Exists {
 		f = r.returned(path)
@@ -332,7 +332,8 @@ func (r *Record) Retracted(path string, was, now Content) {
 	case f == nil: // the change had undone an earlier one
 		r.Changed(path, was, now)
 		return
-	case now.Mark() == f.Baseline.Mark() && f.OldPath == "" && (f.text == nil || len(f.text.refused.edits) == 0):
+	case now.Mark() == f.Baseline.Mark() && f.OldPath == "" && (f.text == nil || len(f.text.refused.edits) == 0),
+		whole && f.text != nil && now.Exists && f.OldPath == "" && sameLines(f.text.baseline(), now.Text):
 		r.forget(f)
 		return
 	}
@@ -355,16 +356,25 @@ func (r *Record) Retracted(path string, was, now Content) {
 	r.settle(f)
 }
 
+// sameLines reports whether two texts have the same lines, in whatever order: what came back may be on either side of
+// lines that the user has typed where it had been.
+func sameLines(a, b string) bool {
+	x, y := linediff.Lines(a), linediff.Lines(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
 // MoveRetracted is Retracted of a move by the agent, from a path back to another one.
 func (r *Record) MoveRetracted(from, to string, was, now Content) {
 	if f := r.files[from]; f == nil || f.OldPath != "" || !f.Baseline.Exists {
 		r.Moved(from, to, was, was)
-		r.Retracted(to, was, now)
+		r.Retracted(to, was, now, false)
 		return
 	}
 	// Its two ends are changes of their own, as other files were there before.
-	r.Retracted(from, was, Content{})
-	r.Retracted(to, Content{}, now)
+	r.Retracted(from, was, Content{}, false)
+	r.Retracted(to, Content{}, now, false)
 }
 
 // back returns the file at a path, which has a content now; nil where the record has none. One that the user

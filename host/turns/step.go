@@ -53,6 +53,7 @@ func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 		}
 		return took
 	}
+	take(func(f File) bool { return f.Under }) // then disk and buffer have the same of the rest
 	take(func(f File) bool { return f.OldPath == "" && !f.Before.Exists })
 	for take(func(f File) bool { return f.OldPath != "" && !taken[f.OldPath] }) {
 	}
