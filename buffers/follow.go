@@ -278,7 +278,11 @@ func (o *following) compare(ctx context.Context) (outcome, error) {
 		return applied, nil
 	}
 	after := o.text
-	if o.buf.Modified {
+	switch {
+	case !o.buf.Modified:
+	case o.own && o.had != nil && o.had.text == "": // what comes back goes beside what the user has typed meanwhile
+		after, _ = Withdraw("", o.mine, o.text)
+	default:
 		after, o.conflicts = o.merge(o.path, o.mine, o.text)
 	}
 	step := stepTo(o.buf.unended(o.mine), after)

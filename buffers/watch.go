@@ -219,7 +219,10 @@ func (w *Watch) Reread(name string) {
 	w.mu.Unlock()
 	if ok {
 		w.order(path, func(real string) {
-			w.follow(path, real, how{empty: true})
+			if err := w.follow(path, real, how{empty: true}); missing(err) {
+				w.files.synced.put(real, inStep{}) // with that the buffer is in step, which has no line
+				return
+			}
 			w.tellOpened(real, Opened{Loaded: true})
 		})
 	}

@@ -23,5 +23,7 @@ func TestMovedOnBeforeItWasSeenThere(t *testing.T) {
 		t.Errorf("listed is %q, want %q", got, want)
 	}
 	w.decide(review.Reject, "")
-	w.is("refused", was, true)
+	if got := w.tree(); got != was {
+		t.Errorf("refused, there is %s, want %s", got, was)
+	}
 }
