@@ -21,6 +21,7 @@ type target struct {
 	now, want review.Content
 	back      string // where it is to be moved, or ""
 	merge     func(now string) string
+	made      bool // by the agent: where nothing is left but unsaved text of the user's there is no file
 }
 
 // apply gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
@@ -38,11 +39,15 @@ func (l *Ledger) apply(p target, done func(error)) {
 	default:
 		l.originals.keepDisk(p.path, p.now)
 		l.edit(p, func(w buffers.Written, err error) {
-			if err == nil && p.want.Exists && p.now.Form != p.want.Form {
+			switch {
+			case err == nil && p.made && p.want.Exists && w.Disk != nil && *w.Disk == "":
+				nothing := func(*string) (*string, error) { return nil, nil }
+				l.config.Files.Edit(context.Background(), buffers.Edit{Path: p.path, Change: nothing}, l.applied(ended(done)))
+			case err == nil && p.want.Exists && p.now.Form != p.want.Form:
 				l.reform(p, w, done)
-				return
+			default:
+				done(err)
 			}
-			done(err)
 		})
 	}
 }

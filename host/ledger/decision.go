@@ -152,7 +152,8 @@ func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 		commit(nil)
 		return
 	}
-	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back}, commit)
+	made := d.Do == review.Reject && !f.Baseline.Exists
+	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}, commit)
 }
 
 // knowOwn tells what was done to a file by the user's wish.

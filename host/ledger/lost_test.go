@@ -27,3 +27,47 @@ func TestMovedOnBeforeItWasSeenThere(t *testing.T) {
 		t.Errorf("refused, there is %s, want %s", got, was)
 	}
 }
+
+// A file that is opened and typed into where the agent has moved it gets its permissions back with its path.
+func TestPermissionsOfAMovedFileThatWasTypedInto(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.move("f", "n")
+	w.sync()
+	w.edit("n")
+	w.types("n", func(text string) string { return text + "u\n" })
+	w.chmod("n", 0o600)
+	w.end()
+	w.decide(review.Reject, "")
+	if got, want := w.tree(), "f 644 \"f1\\nu\\n\""; got != want {
+		t.Errorf("refused, there is %s, want %s", got, want)
+	}
+}
+
+// Of a file that the agent has made only what the user has typed there is left: unsaved in its buffer, and then there is
+// no file.
+func TestOnlyUnsavedTextIsLeftOfAMadeFile(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		was := w.tree()
+		w.begin()
+		w.clientWrites("n", "", "a1\n")
+		w.edit("n")
+		w.end()
+		w.types("n", func(text string) string { return text + "u\n" })
+		if undo {
+			if err := w.undo(false); err != nil {
+				t.Error(err)
+			}
+		} else {
+			w.decide(review.Reject, "")
+		}
+		if got := w.tree(); got != was {
+			t.Errorf("with undo %v the disk has %s", undo, got)
+		}
+		if got := w.sees("n"); got != "u\n" {
+			t.Errorf("with undo %v the buffer has %q", undo, got)
+		}
+	}
+}

@@ -153,7 +153,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		return
 	}
 	path := step.Of.Path
-	to := target{path: path, now: step.Now, want: step.Want, back: step.Back}
+	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
 	if step.Merged {
 		to.merge = step.With
 	}

@@ -223,6 +223,7 @@ func (r *Record) Moved(from, to string, before, after Content) {
 		// What was put there by the agent is this very file, if it is not gone for it.
 		if over.Present.Exists {
 			typed = over.Present
+			typed.Mode = after.Mode
 		}
 		r.forget(over)
 		over = nil

@@ -54,6 +54,7 @@ type File struct {
 	Path, OldPath string // OldPath: before it was moved
 	Before, After review.Content
 	Typed         bool // see review.File
+	Made          bool // by the agent in that turn; Before may have what the user has typed there
 	Under         bool // the change is only on the disk, under a buffer with unsaved text that conflicts with it
 }
 
@@ -167,7 +168,7 @@ func (t *Turn) gather() {
 		if !before.Exists && before.Text != "" { // what the user has written into a file of the agent's stays
 			before.Exists = true
 		}
-		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed})
+		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})
 	}
 	t.Files = slices.AppendSeq(t.Files, maps.Values(t.under))
 	slices.SortStableFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
