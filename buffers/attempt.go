@@ -162,7 +162,7 @@ func (a *attempt) apply(ctx context.Context, args writeArgs) (answered, outcome,
 		return got, 0, err
 	}
 	if got.Err != "" {
-		had, already := a.disk, journal("") // this write's entry has both texts
+		had, already := a.disk, (*journal)(nil) // this write's entry has both texts
 		if a.old != nil {
 			had, already = *a.old, a.journal
 		}

@@ -212,7 +212,7 @@ func killedWhileWriting(t *testing.T, random *rand.Rand) {
 	t.Logf("offered %d, %v", len(offered), last)
 }
 
-// fresh reports whether a write has ended before its entry in the journal began.
+// fresh reports whether no write is on an entry of the journal.
 func fresh(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Size() == 0

@@ -170,7 +170,7 @@ func cause(err error) error {
 // the old content or data, nothing between, except where only writing in place keeps what the file is:
 // hard links, another owner, a directory that may not be written. There a failure puts the old content
 // back, and the journal has both. A file that is made anew stands as was says.
-func (j journal) write(path string, data []byte, now file, was *standing) error {
+func (j *journal) write(path string, data []byte, now file, was *standing) error {
 	if !now.exists() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return cause(err)
@@ -206,7 +206,7 @@ func IsTemporary(path string) bool {
 }
 
 // replace renames a new file over path, which stands as was says; nil is a file that is new.
-func (j journal) replace(path string, data []byte, was *standing) (err error) {
+func (j *journal) replace(path string, data []byte, was *standing) (err error) {
 	// The mode that a new file has by the umask, which os.CreateTemp does not give; and what is not for
 	// all is so from the beginning.
 	mode := fs.FileMode(0o666)
@@ -273,7 +273,7 @@ func overwrite(path string, data []byte) error {
 }
 
 // restore puts old's content back after Neovim failed to write over it.
-func (j journal) restore(path string, old file) error {
+func (j *journal) restore(path string, old file) error {
 	now, err := readFile(path)
 	switch {
 	case err == nil && !old.exists():

@@ -25,7 +25,7 @@ func TestWriteInPlace(t *testing.T) {
 	must(t, err)
 	before, err := os.Stat(path)
 	must(t, err)
-	asNobody(func() { err = journal("").write(path, []byte("new\n"), old, old.standing()) })
+	asNobody(func() { err = (*journal)(nil).write(path, []byte("new\n"), old, old.standing()) })
 	must(t, err)
 	after, err := os.Stat(path)
 	must(t, err)
@@ -33,7 +33,7 @@ func TestWriteInPlace(t *testing.T) {
 	if string(data) != "new\n" || !os.SameFile(before, after) || after.Mode() != before.Mode() {
 		t.Errorf("%q, %v", data, after.Mode())
 	}
-	asNobody(func() { err = journal("").write(dir+"/other", nil, file{}, nil) })
+	asNobody(func() { err = (*journal)(nil).write(dir+"/other", nil, file{}, nil) })
 	if !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a new file: %v", err)
 	}
@@ -103,7 +103,7 @@ func TestWriteKeepsAttributes(t *testing.T) {
 		t.Helper()
 		old, err := readOld(path)
 		must(t, err)
-		must(t, journal("").write(path, []byte(text), old, old.standing()))
+		must(t, (*journal)(nil).write(path, []byte(text), old, old.standing()))
 		if data, _ := os.ReadFile(path); string(data) != text {
 			t.Errorf("the disk has %q", data)
 		}

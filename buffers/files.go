@@ -44,7 +44,7 @@ type Files struct {
 	// removed has the real paths of files that were removed here, until there is one again.
 	removed sync.Map
 	refused refused
-	journal journal
+	journal *journal
 	slow    sync.Map // the real paths of files that Slow was told of
 }
 

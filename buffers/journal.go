@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,8 +19,16 @@ import (
 // journal from before until after, a file for each write. Where the host renames a new file over the old
 // one the journal has the new file's name, so that it is not left behind.
 
-// journal is the folder of the journal; "" is none.
-type journal string
+// journal is the folder of the journal; nil is none.
+type journal struct {
+	dir string
+
+	mu   sync.Mutex
+	idle []*os.File // entries of this process on which no write is: they are empty, and locked
+}
+
+// maxIdle is how many entries are used anew: to make a file takes longer than all else.
+const maxIdle = 8
 
 // entry is the first line of a journal's file; the two texts follow, as the disk has them.
 type entry struct {
@@ -35,6 +44,7 @@ type entry struct {
 type kept struct {
 	*os.File
 	entry
+	of        *journal
 	old, text []byte
 }
 
@@ -46,33 +56,29 @@ type Unfinished struct {
 
 // Journal has the texts of each file kept in a folder as long as it is written in place. Called before
 // all else.
-func (f *Files) Journal(dir string) { f.journal = journal(dir) }
+func (f *Files) Journal(dir string) { f.journal = &journal{dir: dir} }
 
 // inPlace keeps both texts of a file until its write has ended.
-func (j journal) inPlace(path string, old file, text []byte) *kept {
+func (j *journal) inPlace(path string, old file, text []byte) *kept {
 	return j.begin(entry{
 		Path: path, Old: len(old.data), New: len(text), Created: !old.exists(), Was: old.standing(),
 	}, old.data, text)
 }
 
 // begin makes an entry. A journal that cannot be written stops nobody.
-func (j journal) begin(e entry, old, text []byte) *kept {
-	if j == "" {
+func (j *journal) begin(e entry, old, text []byte) *kept {
+	if j == nil {
 		return nil
 	}
 	head, err := json.Marshal(e)
-	if err == nil {
-		err = os.MkdirAll(string(j), 0o700)
-	}
 	if err != nil {
 		return nil
 	}
-	f, err := os.CreateTemp(string(j), "")
+	f, err := j.empty()
 	if err != nil {
 		return nil
 	}
-	k := &kept{f, e, old, text}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	k := &kept{f, e, j, old, text}
 	for _, part := range [][]byte{head, []byte("\n"), old, text} {
 		if err == nil {
 			_, err = f.Write(part)
@@ -85,12 +91,52 @@ func (j journal) begin(e entry, old, text []byte) *kept {
 	return k
 }
 
+// empty gives an entry with nothing in it.
+func (j *journal) empty() (*os.File, error) {
+	for {
+		j.mu.Lock()
+		var f *os.File
+		if n := len(j.idle); n > 0 {
+			f, j.idle = j.idle[n-1], j.idle[:n-1]
+		}
+		j.mu.Unlock()
+		if f == nil {
+			err := os.MkdirAll(j.dir, 0o700)
+			if err == nil {
+				f, err = os.CreateTemp(j.dir, "")
+			}
+			if err == nil {
+				err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		var stat unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &stat); err != nil || stat.Nlink > 0 {
+			return f, err
+		}
+		f.Close() // another process has found it between being made and being locked
+	}
+}
+
 // end forgets an entry: the write is done, or has not begun.
 func (k *kept) end() {
-	if k != nil {
-		os.Remove(k.Name())
-		k.Close()
+	if k == nil {
+		return
 	}
+	err := k.Truncate(0)
+	if err == nil {
+		_, err = k.Seek(0, io.SeekStart)
+	}
+	k.of.mu.Lock()
+	defer k.of.mu.Unlock()
+	if err == nil && len(k.of.idle) < maxIdle {
+		k.of.idle = append(k.of.idle, k.File)
+		return
+	}
+	os.Remove(k.Name())
+	k.Close()
 }
 
 // abandon leaves an entry to the next start, unless the file is whole.
@@ -99,7 +145,8 @@ func (k *kept) abandon() {
 		return
 	}
 	if k.settled(k.old, k.text) {
-		os.Remove(k.Name())
+		k.end()
+		return
 	}
 	k.Close()
 }
@@ -114,10 +161,10 @@ func (e entry) settled(old, text []byte) bool {
 }
 
 // path is the file of an entry.
-func (j journal) path(id string) string { return filepath.Join(string(j), filepath.Base(id)) }
+func (j *journal) path(id string) string { return filepath.Join(j.dir, filepath.Base(id)) }
 
 // read gives an entry with its two texts.
-func (j journal) read(id string) (e entry, old, text []byte, err error) {
+func (j *journal) read(id string) (e entry, old, text []byte, err error) {
 	data, err := os.ReadFile(j.path(id))
 	if err != nil {
 		return e, nil, nil, cause(err)
@@ -130,15 +177,15 @@ func (j journal) read(id string) (e entry, old, text []byte, err error) {
 }
 
 // forget removes an entry.
-func (j journal) forget(id string) { os.Remove(j.path(id)) }
+func (j *journal) forget(id string) { os.Remove(j.path(id)) }
 
 // Unfinished lists the writes that were cut short, of processes that are gone, and forgets those of which
 // the file has one of the two texts. What else such writes have left is removed. It reads the disk.
 func (f *Files) Unfinished() (list []Unfinished) {
-	if f.journal == "" {
+	if f.journal == nil {
 		return nil
 	}
-	names, err := os.ReadDir(string(f.journal))
+	names, err := os.ReadDir(f.journal.dir)
 	if err != nil {
 		return nil
 	}
@@ -151,7 +198,7 @@ func (f *Files) Unfinished() (list []Unfinished) {
 }
 
 // look reports whether an entry is of a write that was cut short, and ends it where nothing is to be decided.
-func (j journal) look(id string) (e entry, offer bool) {
+func (j *journal) look(id string) (e entry, offer bool) {
 	f, err := os.Open(j.path(id))
 	if err != nil {
 		return e, false
@@ -162,12 +209,8 @@ func (j journal) look(id string) (e entry, offer bool) {
 	}
 	e, old, text, err := j.read(id)
 	switch {
-	case err != nil:
-		// An entry is whole before its write begins: this one's has not. Where it is empty still, another
-		// process may be about to lock it.
-		if info, err := f.Stat(); err == nil && (info.Size() > 0 || time.Since(info.ModTime()) > time.Hour) {
-			j.forget(id)
-		}
+	case err != nil: // an entry is whole before its write begins: this one's has not
+		j.forget(id)
 	case e.Temp != "":
 		if err := os.Remove(e.Temp); err == nil || errors.Is(err, fs.ErrNotExist) {
 			j.forget(id)

@@ -2,6 +2,7 @@
 // changed the files. It has one folder, which the hosts of all Neovims share:
 //
 //	contents/3f/9a…   what a file was, byte for byte, named by its SHA-256
+//	packs/07c2…       what many small files were
 //	records/b1…       what the host wants to find again: a key, bytes, and the contents that they need
 //
 // A Snapshot is what the files of a project are at one moment. One is taken at each prompt, knowing the
@@ -35,7 +36,8 @@ type Store struct {
 	// Skip says which paths are left out of snapshots; nil leaves out none. To be set before the first.
 	Skip func(path string) bool
 
-	dir string
+	dir   string
+	packs packs
 	limits
 
 	mu      sync.Mutex
@@ -45,7 +47,9 @@ type Store struct {
 }
 
 // Open returns the store of a folder, which is made when something is put into it.
-func Open(dir string) *Store { return &Store{dir: dir, limits: usual, held: map[Sum]time.Time{}} }
+func Open(dir string) *Store {
+	return &Store{dir: dir, packs: packs{dir: filepath.Join(dir, "packs")}, limits: usual, held: map[Sum]time.Time{}}
+}
 
 // limits are variables for tests only.
 type limits struct {
@@ -101,10 +105,18 @@ func (s *Store) Put(data []byte) (Sum, error) {
 	if s.Has(sum, len(data)) {
 		return sum, nil
 	}
-	if err := write(s.contentPath(sum), data); err != nil {
-		return Sum{}, fmt.Errorf("keep contents: %w", err)
+	if err := s.write(sum, data); err != nil {
+		return Sum{}, err
 	}
 	return sum, nil
+}
+
+// write makes a file of contents.
+func (s *Store) write(sum Sum, data []byte) error {
+	if err := write(s.contentPath(sum), data); err != nil {
+		return fmt.Errorf("keep contents: %w", err)
+	}
+	return nil
 }
 
 // Has reports whether contents of that size are there already, which stay as if they were put now.
@@ -113,8 +125,11 @@ func (s *Store) Has(sum Sum, size int) bool {
 	if !s.touch(sum) {
 		return false
 	}
-	info, err := os.Lstat(s.contentPath(sum))
-	return err == nil && info.Size() == int64(size) // else the machine has stopped while it was written
+	if info, err := os.Lstat(s.contentPath(sum)); err == nil {
+		return info.Size() == int64(size) // else the machine has stopped while it was written
+	}
+	at, ok := s.packs.find(sum, false)
+	return ok && at.size == size
 }
 
 // Holds is Has for contents that are asked for again and again: what was there a short while ago, and may not be
@@ -135,6 +150,7 @@ func (s *Store) Doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.held)
+	s.packs.forget()
 }
 
 // minHeld is how many old entries Holds may have beside as many as are not.
@@ -165,6 +181,9 @@ func (s *Store) Content(sum Sum) ([]byte, error) {
 			data, err = os.ReadFile(path)
 		}
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = s.packs.content(sum)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("contents that were kept: %w", err)
 	}
@@ -177,7 +196,7 @@ func (s *Store) Content(sum Sum) ([]byte, error) {
 // touch has contents be as new, and reports whether they are there.
 func (s *Store) touch(sum Sum) bool {
 	now := time.Now()
-	return os.Chtimes(s.contentPath(sum), now, now) == nil
+	return os.Chtimes(s.contentPath(sum), now, now) == nil || s.packs.touch(sum, now)
 }
 
 func (s *Store) contentPath(sum Sum) string {

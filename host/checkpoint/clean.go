@@ -42,11 +42,12 @@ type clean struct {
 	errs  []error
 }
 
-// content is a file of contents.
+// content is a file of contents, or a pack of them.
 type content struct {
-	path string
-	at   time.Time
-	size int64
+	path   string
+	at     time.Time
+	size   int64
+	needed int // by how many records, once for each of its contents
 }
 
 func (c *clean) run(ctx context.Context, alive func(key string) bool) error {
@@ -54,12 +55,11 @@ func (c *clean) run(ctx context.Context, alive func(key string) bool) error {
 	if err != nil {
 		return err
 	}
-	contents, err := c.contents(ctx)
+	all, with, err := c.contents(ctx)
 	if err != nil {
 		return err
 	}
 	// Records, the latest first.
-	needed := map[Sum]int{} // by how many records
 	var count int
 	var size int64
 	records = slices.DeleteFunc(records, func(r recordFile) bool {
@@ -73,26 +73,22 @@ func (c *clean) run(ctx context.Context, alive func(key string) bool) error {
 			return true
 		}
 		for _, sum := range r.needs {
-			needed[sum]++
+			for _, file := range with[sum] {
+				file.needed++
+			}
 		}
 		return false
 	})
 	c.size += size
 	// Contents that nothing needs, the oldest first.
-	var spares []Sum
-	for sum := range contents {
-		if needed[sum] == 0 {
-			spares = append(spares, sum)
-		}
-	}
-	slices.SortFunc(spares, func(a, b Sum) int { return contents[a].at.Compare(contents[b].at) })
-	for _, sum := range spares {
+	slices.SortFunc(all, func(a, b *content) int { return a.at.Compare(b.at) })
+	for _, file := range all {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		age := c.now.Sub(contents[sum].at)
-		if age > spare || c.size > c.store.storeSize && age > spareShort {
-			c.removeContent(contents[sum])
+		age := c.now.Sub(file.at)
+		if file.needed == 0 && (age > spare || c.size > c.store.storeSize && age > spareShort) {
+			c.removeContent(file)
 		}
 	}
 	// Still too much: records, the oldest first, with what they alone need.
@@ -109,19 +105,28 @@ func (c *clean) run(ctx context.Context, alive func(key string) bool) error {
 		c.remove(r.path, r.Saved)
 		c.size -= r.Size
 		for _, sum := range r.needs {
-			needed[sum]--
-			if file, there := contents[sum]; there && needed[sum] == 0 && c.now.Sub(file.at) > spareShort {
-				c.removeContent(file)
+			for _, file := range with[sum] {
+				if file.needed--; file.needed == 0 && c.now.Sub(file.at) > spareShort {
+					c.removeContent(file)
+				}
 			}
 		}
 	}
 	return errors.Join(c.errs...)
 }
 
-// contents lists the contents, and removes the rests of writes that were cut short.
-func (c *clean) contents(ctx context.Context) (map[Sum]content, error) {
-	all := map[Sum]content{}
-	err := filepath.WalkDir(c.store.dir, func(path string, e fs.DirEntry, err error) error {
+// contents lists the files of contents, also by what they have, and removes the rests of writes that were cut short.
+func (c *clean) contents(ctx context.Context) (all []*content, with map[Sum][]*content, err error) {
+	with = map[Sum][]*content{}
+	add := func(path string, info fs.FileInfo, sums ...Sum) {
+		file := &content{path: path, at: info.ModTime(), size: info.Size()}
+		all = append(all, file)
+		for _, sum := range sums {
+			with[sum] = append(with[sum], file)
+		}
+		c.size += info.Size()
+	}
+	err = filepath.WalkDir(c.store.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil
@@ -141,15 +146,22 @@ func (c *clean) contents(ctx context.Context) (map[Sum]content, error) {
 		var sum Sum
 		rest, err := filepath.Rel(filepath.Join(c.store.dir, "contents"), path)
 		if err == nil && sum.UnmarshalText([]byte(strings.Replace(rest, string(filepath.Separator), "", 1))) == nil {
-			all[sum] = content{path, info.ModTime(), info.Size()}
-			c.size += info.Size()
+			add(path, info, sum)
+		}
+		if filepath.Dir(path) == c.store.packs.dir {
+			list, _ := readPack(path) // nothing needs one that is not whole
+			var sums []Sum
+			for _, p := range list {
+				sums = append(sums, p.sum)
+			}
+			add(path, info, sums...)
 		}
 		return nil
 	})
-	return all, err
+	return all, with, err
 }
 
-func (c *clean) removeContent(file content) {
+func (c *clean) removeContent(file *content) {
 	if c.remove(file.path, file.at) {
 		c.size -= file.size
 	}

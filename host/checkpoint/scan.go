@@ -392,14 +392,14 @@ func (sc *scan) read(wanted []*file) error {
 		next++
 		return wanted[next-1]
 	}
+	batch := sc.store.Batch()
 	for range readers {
 		work.Go(func() {
 			buf := make([]byte, sc.store.fileSize+1)
 			for f := take(); f != nil; f = take() {
 				data, err := f.readWhole(buf)
 				if err == nil {
-					f.Sum, err = sc.store.Put(data)
-					if err != nil {
+					if err = batch.Put(data, func(sum Sum) { f.Sum = sum }); err != nil {
 						fail(err)
 						return
 					}
@@ -410,7 +410,7 @@ func (sc *scan) read(wanted []*file) error {
 		})
 	}
 	work.Wait()
-	return context.Cause(ctx)
+	return cmp.Or(batch.Flush(), context.Cause(ctx))
 }
 
 var errMoving = errors.New("the file changes while it is read")

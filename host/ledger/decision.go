@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -38,7 +39,7 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			next()
 		}
 		// What was made or moved last makes room first for what was there before.
-		var paths, left []string
+		var all, left []decided
 		var moves [][2]string
 		files := l.record.Files()
 		slices.Reverse(files)
@@ -46,23 +47,37 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			moves = append(moves, [2]string{f.OldPath, f.Path})
 			switch {
 			case d.Path != "" && f.Path != d.Path:
-			case f.Status == review.Added || f.OldPath != "":
-				paths = append(paths, f.Path)
+			case f.OldPath != "":
+				all = append(all, decided{f.Path, alone})
+			case f.Status == review.Added:
+				all = append(all, decided{f.Path, goes})
 			default:
-				left = append(left, f.Path)
+				left = append(left, decided{f.Path, stays})
 			}
 		}
-		paths = append(paths, left...)
+		all = append(all, left...)
 		d.folders = l.foldersSince(l.began(), moves)
-		if len(paths) == 0 && len(l.underIn(d.Path)) == 0 {
+		if len(all) == 0 && len(l.underIn(d.Path)) == 0 {
 			finish(0, errors.New("the agent has changed nothing there"))
 			return
 		}
+		var paths []string
+		for _, of := range all {
+			paths = append(paths, of.path)
+		}
 		l.refresh(paths, func() {
 			// The disk of a buffer with unsaved text comes first: then it has what the buffer shows of the agent's.
-			l.decideUnder(d, func(n int, failed error) { l.decideEach(d, paths, n, 0, failed, finish) })
+			l.decideUnder(d, func(under int, failed error) {
+				l.decideAll(d, all, func(n int, err error) { finish(n+under, cmp.Or(failed, err)) })
+			})
 		})
 	})
+}
+
+// decided is a file about which something is decided.
+type decided struct {
+	path string
+	kind kind
 }
 
 // backFirst puts a file that is where another one was before it was moved in front of that one: it has to make
@@ -91,28 +106,34 @@ func backFirst(files []review.File) []review.File {
 	return list
 }
 
-// decideEach makes a decision about one file after another; tries counts those for the first.
-func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed error, done func(int, error)) {
-	if len(paths) == 0 {
-		done(n, failed)
-		return
-	}
-	path := paths[0]
+// decideAll makes a decision about files; done gets how many they were, and the first error.
+func (l *Ledger) decideAll(d Decision, all []decided, done func(int, error)) {
+	n := 0
+	errs := make([]error, len(all))
+	l.inOrder(len(all), func(i int) kind { return all[i].kind }, func(i int, over func()) {
+		l.decideOne(d, all[i].path, 0, func(did bool, err error) {
+			if err != nil {
+				errs[i] = fmt.Errorf("%s: %w", l.config.Short(all[i].path), err)
+			} else if did {
+				n++
+			}
+			over()
+		})
+	}, func() { done(n, cmp.Or(errs...)) })
+}
+
+// decideOne makes a decision about one file, if there is something to decide; tries counts how often that was tried.
+func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did bool, err error)) {
 	after := func(err error) {
-		switch {
-		case errors.Is(err, errMovedOn) && tries < 3:
-			l.refresh(paths[:1], func() { l.decideEach(d, paths, n, tries+1, failed, done) })
+		if errors.Is(err, errMovedOn) && tries < 3 {
+			l.refresh([]string{path}, func() { l.decideOne(d, path, tries+1, done) })
 			return
-		case err != nil && failed == nil:
-			failed = fmt.Errorf("%s: %w", l.config.Short(path), err)
-		case err == nil:
-			n++
 		}
-		l.decideEach(d, paths[1:], n, 0, failed, done)
+		done(err == nil, err)
 	}
 	f, ok := l.record.File(path)
 	if !ok || d.Path == "" && f.State != review.Pending {
-		l.decideEach(d, paths[1:], n, 0, failed, done)
+		done(false, nil)
 		return
 	}
 	var which review.Selection

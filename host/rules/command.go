@@ -28,6 +28,7 @@ type part struct {
 	inert bool   // no command is in it that is not in other parts
 	holds bool   // a text in it may become a command
 	file  string // that a redirection names
+	value string // of a variable that is set, which may be a command
 }
 
 // word is one word of a part, without its quotes. What it is, is not known
@@ -166,6 +167,12 @@ func (w *walker) evaluated(n syntax.Node, why string) {
 	w.parts[len(w.parts)-1].holds = holdsCommand(n)
 }
 
+// doubt has rules that stop ask about the last part if it sets what says which programs others start.
+func (w *walker) doubt(sets bool) {
+	last := &w.parts[len(w.parts)-1]
+	last.holds = last.holds || sets
+}
+
 // visit knows what is harmless, and what is a command. What it does not know is
 // refused.
 func (w *walker) visit(n syntax.Node) bool {
@@ -182,6 +189,9 @@ func (w *walker) visit(n syntax.Node) bool {
 	case *syntax.ParamExp:
 		if !n.Short {
 			w.evaluated(n, expands+": `"+w.source(n)+"`")
+			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+				w.doubt(n.Param != nil && intoCommand(word{n.Param.Value, true}))
+			}
 		}
 	case *syntax.CallExpr:
 		w.call(n)
@@ -189,13 +199,23 @@ func (w *walker) visit(n syntax.Node) bool {
 		w.redirect(n)
 	case *syntax.Assign:
 		w.evaluated(n, "it sets a variable: `"+w.source(n)+"`")
-		if n.Name != nil && slices.Contains([]string{"BASH_ENV", "ENV", "ZDOTDIR", "PROMPT_COMMAND"}, n.Name.Value) {
-			w.parts[len(w.parts)-1].holds = true // a shell runs it
-		}
+		set := &w.parts[len(w.parts)-1]
+		names, value := assigned(n)
+		set.holds, set.value = set.holds || names, value
 	case *syntax.Comment:
 		w.refuse(n, "it has a comment")
 	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause, *syntax.DeclClause, *syntax.CStyleLoop:
 		w.evaluated(n, "it has more than plain commands: `"+w.source(n)+"`")
+		if d, ok := n.(*syntax.DeclClause); ok {
+			w.doubt(slices.ContainsFunc(d.Args, func(a *syntax.Assign) bool {
+				return a.Naked && a.Name == nil && a.Value != nil && declaresName(word{a.Value.Lit(), true})
+			}))
+		}
+	case *syntax.ForClause:
+		w.refuse(n, "it has more than plain commands: `"+w.source(n)+"`")
+		if each, ok := n.Loop.(*syntax.WordIter); ok {
+			w.doubt(intoCommand(word{each.Name.Value, true}))
+		}
 	default:
 		w.refuse(n, "it has more than plain commands: `"+w.source(n)+"`")
 	}
@@ -375,7 +395,7 @@ func (p part) stoppedBy(pattern []string) match {
 	switch {
 	case len(p.words) > 0:
 		return stops(pattern, p.words, true, 0)
-	case p.inert && !p.holds:
+	case p.inert && !p.holds && !holdsRun(pattern, p.value):
 		return no
 	}
 	return maybe
@@ -443,6 +463,9 @@ func stops(pattern []string, words []word, builtins bool, depth int) match {
 			starts, operand = starts && operand, false
 		}
 		if w.known && strings.ContainsAny(w.text, " \t\n;|&") && scriptRuns(pattern, w.text) {
+			best = max(best, maybe)
+		}
+		if _, value, ok := setting(w); ok && holdsRun(pattern, value.text) {
 			best = max(best, maybe)
 		}
 	}

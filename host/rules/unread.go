@@ -42,7 +42,7 @@ func unread(words []word, builtins bool) bool {
 	case "env":
 		return slices.ContainsFunc(args, func(w word) bool {
 			return strings.HasPrefix(w.text, "-S") || strings.HasPrefix(w.text, "--split-string")
-		})
+		}) || setsBefore(args)
 	case "awk", "gawk", "mawk", "nawk":
 		return slices.ContainsFunc(args, func(w word) bool { return awkCommand.MatchString(w.text) })
 	case "git":
@@ -55,7 +55,7 @@ func unread(words []word, builtins bool) bool {
 		// Without a command they run a shell, or their input.
 		return !slices.ContainsFunc(args, func(w word) bool { return w.known && (!isOption(w.text) || w.text == "-c") })
 	case "sudo", "doas":
-		return len(args) == 1 && has("-s", "-i", "--shell", "--login")
+		return len(args) == 1 && has("-s", "-i", "--shell", "--login") || setsBefore(args)
 	case "chroot":
 		return len(args) == 1
 	}
@@ -76,9 +76,9 @@ func unread(words []word, builtins bool) bool {
 	case "complete", "compgen":
 		return has("-C", "-F")
 	case "mapfile", "readarray":
-		return has("-C") || evaluates(words)
+		return has("-C") || evaluates(words) || setsByWord(words)
 	}
-	return evaluates(words)
+	return evaluates(words) || setsByWord(words)
 }
 
 // awkCommand is where a program of awk's may run a command.

@@ -250,6 +250,7 @@ func (i *Image) Write(store *checkpoint.Store) (written int, err error) {
 	}
 	needs := slices.Clone(i.originals)
 	known := map[checkpoint.Sum]bool{}
+	batch := store.Batch()
 	for _, p := range i.parts {
 		for text, sum := range p.texts {
 			if known[sum] {
@@ -260,11 +261,14 @@ func (i *Image) Write(store *checkpoint.Store) (written int, err error) {
 			if store.Holds(sum, len(text)) {
 				continue
 			}
-			if _, err := store.Put([]byte(text)); err != nil {
+			if err := batch.Put([]byte(text), nil); err != nil {
 				return written, fmt.Errorf("save the changes of a session: %w", err)
 			}
 			written += len(text)
 		}
+	}
+	if err := batch.Flush(); err != nil {
+		return written, fmt.Errorf("save the changes of a session: %w", err)
 	}
 	if err := store.Save(i.About.Key(), i.about, i.index, needs...); err != nil {
 		return written, fmt.Errorf("save the changes of a session: %w", err)
