@@ -64,6 +64,8 @@ type Saves interface {
 	// Write saves in the background; done gets how much was written, from any goroutine. Where something newer
 	// comes before, it is not called.
 	Write(key string, image *saved.Image, done func(bytes int, err error))
+	// WriteNow saves before it returns; ok is false where that cannot be: then nothing is done.
+	WriteNow(key string, image *saved.Image) (bytes int, ok bool, err error)
 	Remove(key string)
 }
 

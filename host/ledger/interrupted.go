@@ -2,13 +2,16 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
@@ -26,36 +29,11 @@ const (
 type openTurn struct {
 	Prompt string
 	At     time.Time
-	First  []byte   // its first snapshot
-	Shown  []string // files that buffers showed
-	// Unsaved are those of the record whose buffers had text that the disk had not: what the agent did to them later is
-	// not known.
-	Unsaved []string
+	First  []byte // its first snapshot
 }
 
-// openKey is how the store knows the turn of a session that runs, writtenKey what the user has written in it of the
-// files that buffers showed: a list of paths.
+// openKey is how the store knows the turn of a session that runs.
 func openKey(session string) string { return "turn\n" + session }
-
-func writtenKey(session string) string { return "written\n" + session }
-
-// noteWritten notes at once that the user has written a file, for whoever takes the turn up.
-func (l *Ledger) noteWritten(t *turn, path string) {
-	if !t.written[path] {
-		t.written[path] = true
-		l.saveWritten(t)
-	}
-}
-
-func (l *Ledger) saveWritten(t *turn) {
-	if t.noted == "" || len(t.written) == 0 {
-		return
-	}
-	list := strings.Join(slices.Sorted(maps.Keys(t.written)), "\x00")
-	if err := l.config.Store.Save(writtenKey(t.noted), "", []byte(list)); err != nil {
-		l.config.Log.Warn("note what the user has written", "err", err)
-	}
-}
 
 // writeDown notes that a turn runs, and goes on doing so until it is over.
 func (l *Ledger) writeDown(t *turn) {
@@ -63,64 +41,117 @@ func (l *Ledger) writeDown(t *turn) {
 	if t.over || l.turn != t || key == "" || l.config.Store == nil || t.first == nil || t.first.Len() > maxKept {
 		return
 	}
-	news := t.noted != key
-	for path, loaded := range l.loaded {
-		if loaded && !t.shown[path] {
-			t.shown[path], news = true, true
-		}
-	}
-	unsaved := l.unsaved(t)
-	news = news || !slices.Equal(unsaved, t.unsaved)
-	t.unsaved = unsaved
 	var err error
-	if news {
-		err = l.saveOpen(t, key)
-	} else {
+	if t.noted == key {
 		err = l.config.Store.Renew(openKey(key))
+	} else if err = l.saveOpen(t, key); err == nil {
+		t.noted = key
+		l.saveSoon()
 	}
 	if err != nil {
 		l.config.Log.Warn("note that a turn runs", "err", err)
 		return
 	}
-	if t.noted != key {
-		t.noted = key
-		l.saveWritten(t)
-	}
 	time.AfterFunc(beat, func() { l.box.Put(func() { l.writeDown(t) }) })
 }
 
-func (l *Ledger) saveOpen(t *turn, key string) (err error) {
-	if t.encoded == nil {
-		if t.encoded, err = t.first.Encode(); err != nil {
-			return err
-		}
+func (l *Ledger) saveOpen(t *turn, key string) error {
+	first, err := t.first.Encode()
+	if err != nil {
+		return err
 	}
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(openTurn{t.Prompt, t.At, t.encoded, slices.Sorted(maps.Keys(t.shown)), t.unsaved}); err != nil {
+	if err := gob.NewEncoder(&b).Encode(openTurn{t.Prompt, t.At, first}); err != nil {
 		return err
 	}
 	return l.config.Store.Save(openKey(key), "", b.Bytes())
 }
 
-// unsaved are the files of the record whose buffers have text that the disk has not, as far as is known.
-func (l *Ledger) unsaved(t *turn) (paths []string) {
-	for path, loaded := range l.loaded {
-		is, recorded := l.record.Present(path)
-		if !loaded || !recorded {
-			continue
-		}
-		disk, known := t.disk[path]
-		if s := t.first.State(path); !known && s.Kind == checkpoint.None {
-			known = true
-		} else if !known {
-			disk, known = l.originals.content(s)
-		}
-		if !known || !disk.SameText(is) {
-			paths = append(paths, path)
+// running is what is saved of a turn while it runs, so that who kills the host does not take it away; nil where none
+// does, and nothing was seen in it.
+func (l *Ledger) running() *saved.Running {
+	t := l.turn
+	if t == nil || t.over {
+		return nil
+	}
+	paths := map[string]bool{}
+	for _, of := range []map[string]review.Content{t.seen, t.disk, t.gone} {
+		for path := range of {
+			paths[path] = true
 		}
 	}
-	slices.Sort(paths)
-	return paths
+	for _, of := range []map[string]bool{t.saved, t.copies} {
+		for path := range of {
+			paths[path] = true
+		}
+	}
+	for path := range t.renamed {
+		paths[path] = true
+	}
+	for path, loaded := range l.loaded {
+		if loaded {
+			paths[path] = true
+		}
+	}
+	for _, path := range l.record.Paths() {
+		paths[path] = true
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	r := &saved.Running{At: t.At, Turn: t.State()}
+	in := func(of map[string]review.Content, path string) *review.Content {
+		if is, ok := of[path]; ok {
+			return &is
+		}
+		return nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		r.Marks = append(r.Marks, saved.Mark{
+			Path: path, Seen: in(t.seen, path), Disk: in(t.disk, path), Gone: in(t.gone, path), Shown: l.loaded[path],
+			Saved: t.saved[path], Renamed: t.renamed[path], Copy: t.copies[path], Guessed: t.guessed[path],
+		})
+	}
+	return r
+}
+
+// resume returns a turn that ran when the last host ended, as far as it was saved; shown has the paths that buffers
+// showed. over tells that all of it was known.
+func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved.Running) (t *turn, shown map[string]bool, over bool) {
+	t, shown = newTurn(was.Prompt, was.At), map[string]bool{}
+	t.first, t.noted = first, l.keep.key()
+	for _, path := range l.record.Paths() {
+		if is, ok := l.record.Present(path); ok {
+			t.seen[path] = is
+		}
+	}
+	at := slices.IndexFunc(l.history.Turns, func(h *turns.Turn) bool { return h.At.Equal(was.At) })
+	if running == nil || !running.At.Equal(was.At) {
+		return t, shown, at >= 0
+	}
+	if at >= 0 {
+		l.history.Turns = slices.Delete(slices.Clone(l.history.Turns), at, at+1)
+	}
+	t.Turn = turns.Resume(was.Prompt, was.At, running.Turn)
+	put := func(in map[string]review.Content, path string, is *review.Content) {
+		if is != nil {
+			in[path] = *is
+		}
+	}
+	for _, m := range running.Marks {
+		put(t.seen, m.Path, m.Seen)
+		put(t.disk, m.Path, m.Disk)
+		put(t.gone, m.Path, m.Gone)
+		for of, is := range map[*map[string]bool]bool{&shown: m.Shown, &t.saved: m.Saved, &t.copies: m.Copy, &t.guessed: m.Guessed} {
+			if is {
+				(*of)[m.Path] = true
+			}
+		}
+		if m.Renamed != "" {
+			t.renamed[m.Path] = m.Renamed
+		}
+	}
+	return t, shown, false
 }
 
 // crossOut notes that a turn is over, and that all of it is saved.
@@ -128,17 +159,15 @@ func (l *Ledger) crossOut(t *turn) {
 	if t == nil || t.noted == "" {
 		return
 	}
-	for _, key := range []string{openKey(t.noted), writtenKey(t.noted)} {
-		if err := l.config.Store.Remove(key); err != nil {
-			l.config.Log.Warn("note that a turn is over", "err", err)
-		}
+	if err := l.config.Store.Remove(openKey(t.noted)); err != nil {
+		l.config.Log.Warn("note that a turn is over", "err", err)
 	}
 	t.noted = ""
 }
 
 // takeUpTurn brings into the books what the turn has changed that ran when the last host of the session ended, then
 // calls done. What was undone or saved of it before counts.
-func (l *Ledger) takeUpTurn(done func()) {
+func (l *Ledger) takeUpTurn(running *saved.Running, done func()) {
 	key := openKey(l.keep.key())
 	data, err := l.config.Store.Load(key)
 	if err != nil {
@@ -159,42 +188,85 @@ func (l *Ledger) takeUpTurn(done func()) {
 		done()
 		return
 	}
-	t := newTurn(was.Prompt, was.At)
-	t.first, t.noted = first, l.keep.key()
-	for i, h := range l.history.Turns {
-		if h.At.Equal(was.At) {
-			t.Turn = turns.Resume(h)
-			l.history.Turns = slices.Delete(slices.Clone(l.history.Turns), i, i+1)
-			break
-		}
+	t, shown, over := l.resume(was, first, running)
+	if over {
+		l.crossOut(t)
+		done()
+		return
 	}
-	for _, path := range l.record.Paths() {
-		if is, ok := l.record.Present(path); ok {
-			t.seen[path] = is
-		}
-	}
-	users := map[string]bool{} // nobody tells what of these is whose
-	written, _ := l.config.Store.Load(writtenKey(t.noted))
-	for _, path := range append(strings.Split(string(written), "\x00"), was.Unsaved...) {
-		users[path] = true
-	}
+	ended = ended.Add(beat)
 	l.scans.scan(func(after *checkpoint.Snapshot) {
-		paths := l.doubtful(t, after, ended.Add(beat))
-		paths = slices.DeleteFunc(paths, func(path string) bool { return users[path] })
-		l.seeAll(paths, func(now []sight) {
+		l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
 			for i := range now {
-				if now[i].saved { // it is as the user has written it, after that perhaps
-					t.seen[now[i].path], t.saved[now[i].path] = now[i].Content, true
-				}
-				if now[i].loaded { // no buffer was there then
-					now[i].loaded, now[i].Content = false, onDisk(now[i].path)
+				if now[i].path != "" {
+					now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
 				}
 			}
 			l.accountAll(t, now)
 			t.over = true
 			l.take(t)
-			l.crossOut(t)
+			l.save()
+			l.whenSaved(func() { l.crossOut(t) })
 			done()
 		})
 	})
 }
+
+// sinceKilled is a file whose turn is taken up, as what of it is new is to be judged: by what the disk has, as nobody
+// has told what a buffer did meanwhile. Shown tells that one showed it.
+func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) sight {
+	if now.saved || now.Exists && now.since.After(ended.Add(coarse)) { // it is as the user has written it, after that perhaps
+		t.seen[now.path], t.saved[now.path] = now.Content, true
+		now.loaded = false
+		return now
+	}
+	shows, inBuffer := now.Content, now.loaded
+	if now.loaded {
+		now.loaded, now.Content = false, onDisk(now.path)
+	}
+	had, told := t.disk[now.path]
+	if !told && shown { // then the disk was never told to be another one
+		s := t.first.State(now.path)
+		if had, told = l.originals.content(s); s.Kind == checkpoint.None {
+			had, told = review.Content{}, true
+		}
+	}
+	if !told {
+		return now
+	}
+	was, seen := t.seen[now.path]
+	if had.Exists {
+		had.Mode = cmp.Or(was.Mode, had.Mode, now.Mode)
+	}
+	switch {
+	case had.Mark() != now.Mark() && inBuffer && isText(had) && isText(now.Content) && isText(shows):
+		l.inLivingBuffer(t, now, had, shows)
+	case had.Mark() != now.Mark():
+		if seen && had.Exists {
+			t.seen[now.path] = had
+			l.userNow(now.path, had)
+		}
+		return now
+	case !inBuffer && seen:
+		l.dropsUnsaved(t, now.path, now.Content)
+	}
+	return sight{} // the rest is in a buffer
+}
+
+// inLivingBuffer brings a change of the agent's from what the disk had into the books that a buffer has perhaps: of a
+// Neovim that lives on, with the user's text in it.
+func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
+	was, is := had, now.Content
+	is.Text = shows.Text
+	was.Text, _ = buffers.Withdraw(now.Text, shows.Text, had.Text)
+	l.userNow(now.path, was)
+	l.agentChanged(t, now.path, was, is)
+	t.seen[now.path], t.disk[now.path] = is, now.Content
+	l.named.Store(now.path, true)
+	if change := (under{t, had, now.Content}); change.without(now.Text, shows.Text) != now.Text {
+		l.conflicts(now.path, change)
+	}
+}
+
+// isText tells of a file of which the text is known.
+func isText(is review.Content) bool { return is.Exists && !is.Opaque }

@@ -3,13 +3,14 @@ package ledger
 import (
 	"bytes"
 	"encoding/gob"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
@@ -36,6 +37,9 @@ func (w *world) dies() {
 func (w *world) takenUp() (found bool) {
 	w.t.Helper()
 	w.open()
+	for path, b := range w.bufs {
+		w.ledger.FileOpened(buffers.Opened{Path: path, Loaded: true, Text: new(b.synced), Form: b.form, Since: changedAt(path)})
+	}
 	w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(_ saved.Session, err error) {
 		found = true
 		if err != nil {
@@ -224,7 +228,7 @@ func TestTheUsersTextAfterAHostDied(t *testing.T) {
 		listed, left string
 	}{
 		"saved":                           {[]func(*world){types, saves}, false, "", "f1\nf2\nu1\n"},
-		"saved, then the agent untold":    {[]func(*world){types, saves, func(w *world) { w.write("f", "f1\na1\nf2\nu1\n") }}, false, "", "f1\na1\nf2\nu1\n"},
+		"saved, then the agent untold":    {[]func(*world){types, saves, func(w *world) { w.write("f", "f1\na1\nf2\nu1\n") }}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
 		"saved after the agent":           {[]func(*world){agent, tells, noted, types, saves}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
 		"unsaved after the agent":         {[]func(*world){agent, tells, types, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
 		"unsaved before the agent":        {[]func(*world){types, agent, tells, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
@@ -262,32 +266,8 @@ func TestTheUsersTextAfterAHostDied(t *testing.T) {
 			if got := w.sees("f"); got != c.left || modeOf(w.path("f")) != 0o644 {
 				t.Errorf("there is %q, %o, wanted %q", got, modeOf(w.path("f")), c.left)
 			}
-			if _, err := w.store.Load(writtenKey(w.about().Key())); err == nil {
-				t.Error("what the user has written is noted still")
-			}
 		})
 	}
-}
-
-// What the user writes before the session has a name, or the turn is noted, is noted with it.
-func TestWhatTheUserWritesBeforeATurnIsNoted(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.named()
-	w.edit("f")
-	looked := w.beginHeld()
-	w.sync()
-	w.types("f", func(now string) string { return now + "u1\n" })
-	w.saves("f")
-	w.sync()
-	looked()
-	w.sync()
-	data, err := w.store.Load(writtenKey(w.about().Key()))
-	if err != nil || string(data) != w.path("f") {
-		t.Errorf("noted is %q, %v", data, err)
-	}
-	w.end()
 }
 
 // noteNow has it noted anew that the turn runs.
@@ -307,7 +287,7 @@ func (w *world) note() (openTurn, time.Time, bool) {
 	return was, at, true
 }
 
-// While a turn runs it is noted again and again that it does, with what buffers show by then; not once it is over, or
+// While a turn runs it is noted again and again that it does; not once it is over, or
 // under a name that the session has no more.
 func TestATurnThatRunsIsNoted(t *testing.T) {
 	t.Parallel()
@@ -319,18 +299,10 @@ func TestATurnThatRunsIsNoted(t *testing.T) {
 	w.begin()
 	w.sync()
 	was, first, noted := w.note()
-	if !noted || !slices.Equal(was.Shown, []string{w.path("f")}) {
-		t.Fatalf("noted is %v, %q", noted, was.Shown)
+	if !noted || !was.At.Equal(w.ledger.turn.At) || len(was.First) == 0 {
+		t.Fatalf("noted is %v, %v", noted, was.At)
 	}
 	w.eventually("another note", func() bool { _, at, _ := w.note(); return at.After(first) })
-	w.edit("g")
-	w.eventually("what is shown now", func() bool { was, _, _ := w.note(); return len(was.Shown) == 2 })
-	w.wipe("g")
-	_, second, _ := w.note()
-	w.eventually("another note", func() bool { _, at, _ := w.note(); return at.After(second) })
-	if was, _, _ := w.note(); len(was.Shown) != 2 {
-		t.Errorf("what was shown is forgotten: %q", was.Shown)
-	}
 	t1 := w.ledger.turn
 	w.end()
 	w.box(func() { w.ledger.writeDown(t1) })
@@ -405,5 +377,171 @@ func TestATurnIsTakenUpAsOne(t *testing.T) {
 	}
 	if w.undo(false) == nil {
 		t.Error("there was another turn")
+	}
+}
+
+// A host is killed right after it has seen something, which is on the disk by then: whoever takes the session up knows
+// whose it is. It was killed alone, or with its Neovim.
+func TestWhatAKilledHostHadSeen(t *testing.T) {
+	types := func(name string) func(w *world) {
+		return func(w *world) { w.types(name, func(now string) string { return now + "u1\n" }) }
+	}
+	replaces := func(w *world) { w.types("f", func(string) string { return "f1\nu1\n" }) }
+	for name, c := range map[string]struct {
+		do         []func(w *world)
+		lives      string // what the buffer has of a Neovim that lives on; "" where it does not
+		listed     string
+		left, disk string // when all is refused
+	}{
+		"a write that has unsaved text in it": {
+			[]func(*world){types("f"), func(w *world) { w.clientWrites("f", "f1\nf2\nu1\n", "f1\na1\nf2\nu1\n") }},
+			"f1\na1\nf2\nu1\n", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+		},
+		"the same, with Neovim": {
+			[]func(*world){types("f"), func(w *world) { w.clientWrites("f", "f1\nf2\nu1\n", "f1\na1\nf2\nu1\n") }},
+			"", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+		},
+		"a write beside unsaved text": {
+			[]func(*world){types("f"), func(w *world) { w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n") }},
+			"f1\na1\nf2\nu1\n", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n",
+		},
+		"a change on the disk beside unsaved text, untold": {
+			[]func(*world){types("f"), func(w *world) { w.write("f", "f1\na1\nf2\n") }},
+			"f1\na1\nf2\nu1\n", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n",
+		},
+		"bytes over unsaved text": {
+			[]func(*world){types("f"), func(w *world) { w.write("f", "\x00a1\n"); w.sees("f") }},
+			"", "modified f\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+		},
+		"what conflicts with unsaved text": {
+			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f") }},
+			"f1\nu1\n", "", "f1\nu1\n", "f1\na1\n",
+		},
+		"text saved that nobody else has changed": {
+			[]func(*world){types("f"), func(w *world) { w.saves("f") }},
+			"", "", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+		},
+		"what the user renamed": {
+			[]func(*world){func(w *world) { w.ledger.UserRenamed(w.path("g"), w.path("h")); w.move("g", "h") }},
+			"", "", "f1\nf2\n", "f1\nf2\n",
+		},
+		"what the user wrote with no buffer": {
+			[]func(*world){func(w *world) { w.write("new", "u1\n"); w.saved("new"); w.sync(); w.write("new", "u1\na1\n") }},
+			"", "modified new -1,0+2,1\n", "f1\nf2\n", "f1\nf2\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			w.write("g", "g1\n")
+			w.named()
+			w.edit("f")
+			w.begin()
+			w.sync()
+			for _, do := range c.do {
+				do(w)
+			}
+			w.dies()
+			if c.lives != "" {
+				w.bufs[w.path("f")] = &buffer{text: c.lives, synced: w.onDisk("f"), form: plain}
+			}
+			w.takenUp()
+			if got := w.changes(); got != c.listed {
+				t.Errorf("the record has %q, wanted %q", got, c.listed)
+			}
+			if c.listed != "" {
+				w.decide(review.Reject, "")
+			}
+			if got, disk := w.sees("f"), w.onDisk("f"); got != c.left || disk != c.disk {
+				t.Errorf("there is %q, on the disk %q, wanted %q and %q", got, disk, c.left, c.disk)
+			}
+			if c.lives == "f1\nu1\n" { // what has not reached the buffer does when that is read anew
+				w.rereads("f")
+				if got := w.changes(); got != "modified f -2,1+2,1\n" {
+					t.Errorf("read anew the record has %q", got)
+				}
+			}
+		})
+	}
+}
+
+func (w *world) onDisk(name string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(w.path(name))
+	w.must(err)
+	return string(data)
+}
+
+// While a session is taken up the new host is told of all buffers: that says nothing about whose their texts are.
+func TestBuffersThatAreToldWhileASessionIsTakenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.write("f", "f1\na1\na2\n")
+	w.dies()
+	looked := w.holdLooks()
+	w.open()
+	w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(_ saved.Session, err error) { w.must(err) })
+	is := "f1\na1\na2\n"
+	w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &is, Form: plain})
+	w.ledger.UserChanged(buffers.Written{Path: w.path("f"), Changed: true, Before: new("f1\na1\n"), After: &is, FormBefore: plain, FormAfter: plain})
+	looked()
+	w.sync()
+	w.sync()
+	w.decide(review.Reject, "")
+	if got := w.sees("f"); got != "f1\n" {
+		t.Errorf("refused there is %q", got)
+	}
+}
+
+// What the user has made of bytes cannot be told from the agent's, also by a host that takes the turn up.
+func TestBytesThatTheUserHasChangedToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\x00f1\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.write("f", "\x00a1\n")
+	w.sees("f")
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.saves("f")
+	w.write("f", "\x00a2\n")
+	w.sees("f")
+	w.dies()
+	w.takenUp()
+	w.box(func() {
+		if last := w.ledger.history.Last(); last == nil || !last.Files[0].Typed {
+			t.Errorf("the turn is %+v", last)
+		}
+	})
+}
+
+// A turn is over when its changes are on the disk, and not before, so that who kills the host in between loses none.
+func TestTheEndOfATurnIsNotedWhenItIsSaved(t *testing.T) {
+	t.Parallel()
+	w, noted := newWorld(t), &notedSaves{err: fs.ErrNotExist}
+	w.open(func(c *Config) { c.Saves = noted })
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.sync()
+	w.write("f", "a1\n")
+	w.end()
+	w.sync()
+	if w.running() == "" {
+		t.Error("the turn is noted as over, and is not saved")
+	}
+	n := noted.count()
+	if noted.done[n-1](1, nil); n == 0 {
+		t.Fatal("nothing is being saved")
+	}
+	w.sync()
+	if w.running() != "" {
+		t.Error("it is saved, and noted as running")
 	}
 }

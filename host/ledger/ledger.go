@@ -46,11 +46,14 @@ type Ledger struct {
 	scans     scanner
 	keep      keeping
 
-	loaded  map[string]bool     // by path, whether a buffer is known to show it
-	version map[string]int      // by path, how often took has changed it
-	under   map[string][]under  // by path, what of the agent's is only on the disk, the oldest first
-	undoes  map[string]bool     // paths that a step of an undo is at: it looks itself at what comes of it
-	jobs    []func(done func()) // one after the other; the first is running
+	loaded  map[string]bool    // by path, whether a buffer is known to show it
+	version map[string]int     // by path, how often took has changed it
+	under   map[string][]under // by path, what of the agent's is only on the disk, the oldest first
+	undoes  map[string]bool    // paths that a step of an undo is at: it looks itself at what comes of it
+	// resuming tells that what was saved is being brought in step with the files: all that is told of them meanwhile is
+	// there by then.
+	resuming bool
+	jobs     []func(done func()) // one after the other; the first is running
 }
 
 // turn is what a turn has changed, with what the files were when it began and what they were seen to be since.
@@ -75,17 +78,13 @@ type turn struct {
 
 	// See interrupted.go.
 
-	encoded []byte          // first, as it is written down; nil while it is not
-	shown   map[string]bool // paths that buffers have shown in it
-	written map[string]bool // paths of files in buffers that the user has written in it
-	unsaved []string        // as noted last
-	noted   string          // under which session's key it is noted that it runs; "" is not
+	noted string // under which session's key it is noted that it runs; "" is not
 }
 
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
 		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
-		renamed: map[string]string{}, copies: map[string]bool{}, gone: map[string]review.Content{}, fresh: map[string]string{}, shown: map[string]bool{}, waits: map[string]bool{}, written: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
 	}
 }
 
@@ -208,7 +207,7 @@ func (l *Ledger) EndTurn(over func()) int {
 			l.take(t)
 			l.tell(nil)
 			l.save()
-			l.crossOut(t)
+			l.whenSaved(func() { l.crossOut(t) })
 			l.config.Put(func() {
 				l.release(end)
 				over()

@@ -14,8 +14,10 @@ import (
 // This file has when record, turns and comments are saved, and taking them up again.
 
 const (
-	// What is saved of a session is written at saveRate bytes a second, with pauses between two saves within
-	// bounds: a crash loses the last moment only, and a large record does not keep the disk busy.
+	// What is saved of a session is written at once where that is little, so that who kills the host loses nothing. What
+	// is more than atOnce bytes is written at saveRate bytes a second, with pauses between two saves within bounds: a large
+	// record does not keep the disk busy.
+	atOnce             = 32 << 10
 	saveRate           = 256 << 10
 	minPause, maxPause = 50 * time.Millisecond, 5 * time.Second
 	// titleLength is how much of a prompt stands for the title of a session that has none.
@@ -30,6 +32,9 @@ type keeping struct {
 	newer  string       // the key of what a newer version of the plugin saved, which is left as it is
 	due    bool         // a save is
 	next   time.Time    // not before
+	large  bool         // the last save was of more than atOnce bytes
+	busy   *saved.Image // what is on its way to the disk; nil where nothing is
+	then   []func()     // what waits until nothing is
 }
 
 // unsent is what the user has not sent of a review, and which refusals the agent knows.
@@ -48,23 +53,26 @@ func (k *keeping) key() string {
 
 // empty tells that there is nothing to save.
 func (l *Ledger) empty() bool {
-	return l.record.Empty() && l.history.Empty() && len(l.keep.unsent.comments) == 0
+	return l.record.Empty() && l.history.Empty() && len(l.keep.unsent.comments) == 0 && l.running() == nil
 }
 
-// saveSoon has the record, the turns and the comments saved: at once, unless they were a moment ago.
+// saveSoon has the record, the turns and the comments saved: at once, unless that is much and was done a moment ago.
 func (l *Ledger) saveSoon() {
-	if l.keep.key() == "" || l.config.Store == nil || l.keep.due {
-		return
+	switch {
+	case l.keep.key() == "" || l.config.Store == nil || l.keep.due:
+	case !l.keep.large:
+		l.save()
+	default:
+		l.keep.due = true
+		time.AfterFunc(time.Until(l.keep.next), func() { l.box.Put(l.save) })
 	}
-	l.keep.due = true
-	time.AfterFunc(time.Until(l.keep.next), func() { l.box.Put(l.save) })
 }
 
 // save brings what is new to the disk.
 func (l *Ledger) save() {
-	store, key := l.config.Store, l.keep.key()
+	key := l.keep.key()
 	l.keep.due = false
-	if key == "" || store == nil {
+	if key == "" || l.config.Store == nil {
 		return
 	}
 	if soonest := time.Now().Add(minPause); l.keep.next.Before(soonest) {
@@ -73,7 +81,7 @@ func (l *Ledger) save() {
 	l.take(l.turn) // as far as it is
 	if l.empty() {
 		if l.keep.image != nil {
-			l.keep.image = nil
+			l.keep.image, l.keep.busy = nil, nil
 			l.config.Saves.Remove(key)
 		}
 		return
@@ -87,15 +95,43 @@ func (l *Ledger) save() {
 		return // another Neovim may have saved more since
 	}
 	l.keep.image = image
+	if !l.keep.large {
+		if bytes, ok, err := l.config.Saves.WriteNow(key, image); ok {
+			l.written(image, bytes, err)
+			return
+		}
+	}
+	l.keep.busy = image
 	l.config.Saves.Write(key, image, func(bytes int, err error) {
-		l.box.Put(func() {
-			pause := time.Duration(bytes) * time.Second / saveRate
-			l.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
-			if err != nil && l.keep.image == image {
-				l.keep.image = nil // what comes next is new
-			}
-		})
+		l.box.Put(func() { l.written(image, bytes, err) })
 	})
+}
+
+// written tells that an image is on the disk, or why not.
+func (l *Ledger) written(image *saved.Image, bytes int, err error) {
+	if l.keep.large = bytes > atOnce; l.keep.large {
+		pause := time.Duration(bytes) * time.Second / saveRate
+		l.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
+	}
+	if l.keep.image != image {
+		return // more has come
+	}
+	if l.keep.busy = nil; err != nil {
+		l.keep.image = nil // what comes next is new
+	}
+	l.whenSaved(func() {})
+}
+
+// whenSaved runs f when the disk has what was last saved, or nothing can be done about it.
+func (l *Ledger) whenSaved(f func()) {
+	l.keep.then = append(l.keep.then, f)
+	if l.keep.busy == nil {
+		then := l.keep.then
+		l.keep.then = nil
+		for _, f := range then {
+			f()
+		}
+	}
 }
 
 // toSave is what is to be saved of the session.
@@ -105,7 +141,7 @@ func (l *Ledger) toSave() saved.Session {
 	if len(l.history.Turns) > 0 && about.Title == "" {
 		about.Title = beginning(l.history.Turns[0].Prompt)
 	}
-	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told}
+	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told, Running: l.running()}
 	for at := range l.textless() {
 		s.Originals = append(s.Originals, saved.Original{Mark: at.Mark, Form: at.Form, Sum: l.originals.of[at]})
 	}
@@ -192,7 +228,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		waits(saved.Session{}, err)
 		return
 	}
-	l.record, l.history = was.Record, was.History
+	l.record, l.history, l.resuming = was.Record, was.History, true
 	l.keep.about.Title = cmp.Or(l.keep.about.Title, was.About.Title)
 	for _, o := range was.Originals {
 		l.originals.of[version{o.Mark, o.Form}] = o.Sum
@@ -206,7 +242,8 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		l.config.Background(func() {
 			l.awaitTracked() // else what is not saved looks taken out
 			l.box.Put(func() {
-				l.takeUpTurn(func() {
+				l.takeUpTurn(was.Running, func() {
+					l.resuming = false
 					l.refresh(l.record.Paths(), func() {
 						l.tell(nil)
 						waits(l.toSave(), nil)

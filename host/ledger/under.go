@@ -21,17 +21,14 @@ type under struct {
 }
 
 // conflicts takes down that the disk has something of the agent's that its buffer has not.
-// The turn may be nil, for none.
-func (l *Ledger) conflicts(t *turn, w buffers.Written, is review.Content) {
-	was := contentOf(w.Behind, w.FormBefore)
-	was.Mode = modeOf(w.Path)
-	list := l.under[w.Path]
-	if last := len(list) - 1; last >= 0 && list[last].turn == t {
-		was, list = list[last].was, list[:last]
+func (l *Ledger) conflicts(path string, change under) {
+	list := l.under[path]
+	if last := len(list) - 1; last >= 0 && list[last].turn == change.turn {
+		change.was, list = list[last].was, list[:last]
 	}
-	l.under[w.Path] = append(list, under{t, was, is})
-	if t != nil {
-		t.Conflicted(w.Path, was, is)
+	l.under[path] = append(list, change)
+	if change.turn != nil {
+		change.turn.Conflicted(path, change.was, change.is)
 	}
 }
 

@@ -208,7 +208,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	t := l.turn
 	c := tellChange(w, by)
 	if w.Behind != nil {
-		if l.conflicts(t, w, c.disk); !w.Changed && !w.Deleted && !w.Created {
+		had := contentOf(w.Behind, w.FormBefore)
+		had.Mode = modeOf(w.Path)
+		if l.conflicts(w.Path, under{t, had, c.disk}); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}
@@ -394,7 +396,7 @@ func (l *Ledger) userNow(path string, now review.Content) {
 func (l *Ledger) UserChanged(w buffers.Written) {
 	l.box.Put(func() {
 		f, recorded := l.record.File(w.Path)
-		if !recorded || !w.Changed || w.Before == nil || w.After == nil {
+		if l.resuming || !recorded || !w.Changed || w.Before == nil || w.After == nil {
 			return
 		}
 		c := tellChange(w, "disk")
@@ -413,11 +415,11 @@ func (l *Ledger) UserSaved(path string) {
 			return
 		}
 		t.saved[path] = true
-		l.noteWritten(t, path)
 		l.see(path, false, func(now sight) {
 			if now.path != "" {
 				t.seen[now.path] = now.Content
 				l.userNow(now.path, now.Content)
+				l.saveSoon()
 			}
 		})
 	})
@@ -436,8 +438,8 @@ func (l *Ledger) UserRenamed(from, to string) {
 			}
 		}
 		l.turn.renamed[from], l.turn.copies[to] = to, true
-		l.noteWritten(l.turn, to)
 		delete(l.turn.renamed, to)
+		l.saveSoon()
 	})
 }
 
@@ -449,12 +451,12 @@ func (l *Ledger) FileOpened(o buffers.Opened) {
 }
 
 func (l *Ledger) fileOpened(o buffers.Opened) {
-	if t := l.turn; o.Saved && t != nil && !t.over {
-		l.noteWritten(t, o.Path)
-	}
 	opened := o.Loaded && !l.loaded[o.Path] && !o.Saved
-	defer func() { l.loaded[o.Path] = o.Loaded }()
-	if o.Text == nil || l.undoes[o.Path] {
+	defer func() {
+		l.loaded[o.Path] = o.Loaded
+		l.saveSoon()
+	}()
+	if o.Text == nil || l.undoes[o.Path] || l.resuming {
 		return
 	}
 	now := sight{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
@@ -518,8 +520,18 @@ func (l *Ledger) gaveUp(t *turn, now sight) {
 		return
 	}
 	disk.Mode = now.Mode
-	t.seen[now.path] = disk
-	l.userNow(now.path, disk)
+	l.dropsUnsaved(t, now.path, disk)
+}
+
+// dropsUnsaved tells that what was unsaved in a buffer is gone, and the file is what the disk had. Where lines are not
+// told apart the agent's change is what it has made of the disk.
+func (l *Ledger) dropsUnsaved(t *turn, path string, disk review.Content) {
+	if was := t.seen[path]; was.Opaque && disk.Opaque && !was.SameText(disk) {
+		l.agentChanged(t, path, was, disk)
+	} else {
+		l.userNow(path, disk)
+	}
+	t.seen[path] = disk
 }
 
 // largeMark tells a file that is too large to be compared from its other contents.

@@ -150,6 +150,11 @@ func (s saves) Write(_ string, image *saved.Image, done func(int, error)) {
 	done(image.Write(s.store))
 }
 
+func (s saves) WriteNow(_ string, image *saved.Image) (int, bool, error) {
+	n, err := image.Write(s.store)
+	return n, true, err
+}
+
 func (s saves) Remove(key string) { s.store.Remove(key) }
 
 // between has a test do something in between.

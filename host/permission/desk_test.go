@@ -42,11 +42,14 @@ type desk struct {
 	silent          chan struct{} // if set, Neovim answers nothing about buffers before it is closed
 	ready, stopping bool
 
+	telling   sync.Mutex // of what files become, from any goroutine
 	ended     map[*session.ToolCall]bool
 	said      []string         // in the chat
 	prompts   []string         // put first in the queue
 	cancels   int              // of the turn
 	reviewed  map[string]bool  // by path, whether the last write was as the user was shown
+	moved     []string         // from and to
+	followed  []string         // the paths of edits that the follower was told of
 	asks      []rpc.Permission // the requests that wait, as Lua was told last
 	events    []string         // names and data
 	notes     []string         // level and text
@@ -114,9 +117,14 @@ func newDesk(t *testing.T) *desk {
 		},
 		Asks:  func() {},
 		Reads: func(session.ReadTextFile) {},
-		Took:  func(w buffers.Written, _ string, reviewed bool) { d.reviewed[w.Path] = reviewed },
+		Took:  func(w buffers.Written, _ string, reviewed bool) { d.told(func() { d.reviewed[w.Path] = reviewed }) },
 		Wrote: func(string, buffers.Written, error) {},
-		Edits: func(string, buffers.Written) {},
+		Edits: func(path string, _ buffers.Written) {
+			d.told(func() { d.followed = append(d.followed, filepath.Base(path)) })
+		},
+		Moved: func(gone, made buffers.Written) {
+			d.told(func() { d.moved = append(d.moved, filepath.Base(gone.Path), filepath.Base(made.Path)) })
+		},
 	})
 	work.Go(nvim.Run)
 	work.Go(base.Box.Run)
@@ -154,6 +162,13 @@ func (d *desk) CallBuffers(ctx context.Context, _ string, _, _ any) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// told takes down what is told of a file.
+func (d *desk) told(f func()) {
+	d.telling.Lock()
+	defer d.telling.Unlock()
+	f()
 }
 
 // on runs f on the session's goroutine.

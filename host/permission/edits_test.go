@@ -1,10 +1,361 @@
 package permission
 
 import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/rules"
 )
+
+// edits is what comes of a change by a tool.
+type edits struct {
+	answered int
+	changed  []string // names
+	err      error
+}
+
+// change has a tool change files in the folder; in is the name of a file.
+func (d *desk) change(ctx context.Context, list ...Edit) *edits {
+	d.t.Helper()
+	got := &edits{}
+	for i := range list {
+		list[i].Path = filepath.Join(d.dir, list[i].Path)
+		if list[i].To != "" {
+			list[i].To = filepath.Join(d.dir, list[i].To)
+		}
+	}
+	d.Change(ctx, "Rename x", list, func(changed []string, err error) {
+		got.answered++
+		for _, path := range changed {
+			got.changed = append(got.changed, filepath.Base(path))
+		}
+		got.err = err
+	})
+	d.settle()
+	return got
+}
+
+// tree is the names of the files with their texts.
+func (d *desk) tree() string {
+	d.t.Helper()
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		data, _ := os.ReadFile(filepath.Join(d.dir, e.Name()))
+		list = append(list, e.Name()+"="+strings.TrimSpace(string(data)))
+	}
+	return strings.Join(list, " ")
+}
+
+// Edits of several files are one question, which shows what becomes of each; then all are made.
+func TestEditsOfSeveralFiles(t *testing.T) {
+	synctested(t, func(d *desk) {
+		ctx := context.Background()
+		all := func() []Edit {
+			return []Edit{
+				{Path: "a", Text: new("A\n")}, {Path: "b", Delete: true}, {Path: "c", To: "cc", Text: new("C\n")},
+				{Path: "d", To: "dd"}, {Path: "e", Create: true, Text: new("E\n")}, {Path: "f", Text: new("f\n")},
+			}
+		}
+		got := d.change(ctx, all()...)
+		p := d.open()
+		if snap := d.shows(); snap.Title != "Rename x in 5 files" || p.call.Kind != session.KindDelete || got.answered != 0 {
+			t.Fatalf("asked is %q, of kind %s", snap.Title, p.call.Kind)
+		}
+		at := func(name string) string { return filepath.Join(d.dir, name) }
+		want := []session.ToolCallContent{
+			session.Diff{Operation: "", Path: at("a"), OldText: new("a\n"), NewText: new("A\n")},
+			session.Diff{Operation: session.OperationDelete, Path: at("b"), OldText: new("b\n")},
+			session.Diff{Operation: session.OperationMove, Path: at("cc"), OldPath: at("c"), OldText: new("c\n"), NewText: new("C\n")},
+			session.Diff{Operation: session.OperationMove, Path: at("dd"), OldPath: at("d"), OldText: new("d\n"), NewText: new("d\n")},
+			session.Diff{Operation: session.OperationAdd, Path: at("e"), NewText: new("E\n")},
+		}
+		if !reflect.DeepEqual(p.call.Content, want) {
+			t.Errorf("shown is %+v", p.call.Content)
+		}
+		var places []string
+		for _, l := range p.call.Locations {
+			places = append(places, filepath.Base(l.Path))
+		}
+		if got := strings.Join(places, " "); got != "a b c cc d dd e" {
+			t.Errorf("its places are %s", got)
+		}
+		d.answer("reject")
+		if got.answered != 1 || !errors.Is(got.err, ErrNotAllowed) || d.tree() != "a=a b=b c=c d=d f=f" {
+			t.Errorf("refused: %d, %v, %s", got.answered, got.err, d.tree())
+		}
+		d.says("You did not let Puppet change 5 files.")
+
+		got = d.change(ctx, all()...)
+		d.answer("allow")
+		if got.err != nil || !slices.Equal(got.changed, []string{"a", "b", "cc", "dd", "e"}) || d.tree() != "a=A cc=C dd=d e=E f=f" {
+			t.Errorf("allowed: %v, %v, %s", got.changed, got.err, d.tree())
+		}
+		if want := map[string]bool{at("a"): true, at("b"): true, at("e"): true}; !reflect.DeepEqual(d.reviewed, want) {
+			t.Errorf("the record hears of %v", d.reviewed)
+		}
+		slices.Sort(d.moved)
+		slices.Sort(d.followed)
+		if !slices.Equal(d.moved, []string{"c", "cc", "d", "dd"}) || !slices.Equal(d.followed, []string{"a", "cc", "e"}) {
+			t.Errorf("moved are %q, followed %q", d.moved, d.followed)
+		}
+
+		// What changes nothing is no question, nor is one of one file "in 1 files".
+		if got := d.change(ctx, Edit{Path: "f", Text: new("f\n")}); got.answered != 1 || got.err != nil || got.changed != nil {
+			t.Errorf("nothing: %+v", got)
+		}
+		d.change(ctx, Edit{Path: "f", Text: new("F\n")})
+		if snap := d.shows(); snap.Title != "Rename x" {
+			t.Errorf("asked is %q", snap.Title)
+		}
+		d.answer("allow")
+	})
+}
+
+func synctested(t *testing.T, play func(d *desk)) {
+	t.Helper()
+	atDesk(t, func(d *desk) {
+		if err := os.Remove(filepath.Join(d.dir, "a.txt")); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a", "b", "c", "d", "f"} {
+			write(t, d.dir, name, name+"\n")
+		}
+		play(d)
+	})
+}
+
+// What is in the way of an edit is said before anybody is asked, and what comes in its way while the user thinks about
+// it then: the other files are changed.
+func TestEditsThatCannotBeMade(t *testing.T) {
+	synctested(t, func(d *desk) {
+		ctx := context.Background()
+		if err := errors.Join(os.Mkdir(filepath.Join(d.dir, "dir"), 0o755), os.Symlink("a", filepath.Join(d.dir, "link"))); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			edit Edit
+			err  error
+			says string
+		}{
+			{Edit{Path: "a", Create: true, Text: new("")}, fs.ErrExist, ""},
+			{Edit{Path: "new", Delete: true}, fs.ErrNotExist, ""},
+			{Edit{Path: "new", To: "a"}, fs.ErrNotExist, ""},
+			{Edit{Path: "a", To: "b"}, nil, "b is there already"},
+			{Edit{Path: "link", Delete: true}, nil, "only a file can be moved or deleted"},
+			{Edit{Path: "link", To: "new"}, nil, "only a file can be moved or deleted"},
+			{Edit{Path: "dir", Text: new("")}, nil, "directory"},
+		} {
+			got := d.change(ctx, Edit{Path: "f", Text: new("F\n")}, c.edit)
+			if got.answered != 1 || c.err != nil && !errors.Is(got.err, c.err) || got.err == nil || !strings.Contains(got.err.Error(), c.says) || d.open() != nil {
+				t.Errorf("%+v: answered %d times, %v", c.edit, got.answered, got.err)
+				d.answer("reject")
+			}
+		}
+		gone, leave := context.WithCancel(ctx)
+		leave()
+		if got := d.change(gone, Edit{Path: "a", Text: new("A\n")}); !errors.Is(got.err, context.Canceled) {
+			t.Errorf("withdrawn: %v", got.err)
+		}
+
+		got := d.change(ctx, Edit{Path: "a", Text: new("A\n")}, Edit{Path: "b", Delete: true}, Edit{Path: "c", To: "cc"}, Edit{Path: "d", To: "dd", Text: new("D\n")})
+		write(t, d.dir, "b", "other\n")
+		write(t, d.dir, "cc", "other\n")
+		d.answer("allow")
+		if got.err == nil || !strings.Contains(got.err.Error(), "b: it has changed meanwhile") || !strings.Contains(got.err.Error(), "cc is there already") ||
+			!strings.Contains(got.err.Error(), "; 2 other files changed") || !slices.Equal(got.changed, []string{"a", "dd"}) {
+			t.Errorf("changed are %q, %v", got.changed, got.err)
+		}
+		if got := d.tree(); got != "a=A b=other c=c cc=other dd=D dir= f=f link=A" {
+			t.Errorf("there are %s", got)
+		}
+		if !slices.Equal(d.moved, []string{"d", "dd"}) {
+			t.Errorf("moved are %q", d.moved)
+		}
+
+		got = d.change(ctx, Edit{Path: "b", Delete: true})
+		write(t, d.dir, "b", "another\n")
+		if d.answer("allow"); got.err == nil || strings.Contains(got.err.Error(), "other file") || got.changed != nil {
+			t.Errorf("changed are %q, %v", got.changed, got.err)
+		}
+
+		// A path that leads elsewhere by then.
+		got = d.change(ctx, Edit{Path: "f", Text: new("F\n")})
+		if err := errors.Join(os.Remove(filepath.Join(d.dir, "f")), os.Symlink("a", filepath.Join(d.dir, "f"))); err != nil {
+			t.Fatal(err)
+		}
+		if d.answer("allow"); got.err == nil || !strings.Contains(got.err.Error(), "leads elsewhere") {
+			t.Errorf("through a link: %v", got.err)
+		}
+		d.has("a", "A\n")
+	})
+}
+
+// What a rule has allowed the user has not seen, nor what they were asked about while they review afterwards.
+func TestEditsThatNobodyHasReviewed(t *testing.T) {
+	synctested(t, func(d *desk) {
+		d.before.Store(false)
+		d.change(context.Background(), Edit{Path: "a", Text: new("A\n")})
+		d.answer("allow")
+		d.before.Store(true)
+		d.rules(nil, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
+		d.change(context.Background(), Edit{Path: "b", Text: new("B\n")})
+		if want := map[string]bool{filepath.Join(d.dir, "a"): false, filepath.Join(d.dir, "b"): false}; !reflect.DeepEqual(d.reviewed, want) {
+			t.Errorf("the record hears of %v", d.reviewed)
+		}
+		d.rules(nil, rules.Rule{Kinds: []string{"edit"}, Action: rules.Reject})
+		if got := d.change(context.Background(), Edit{Path: "b", Text: new("b\n")}); got.err == nil || !strings.Contains(got.err.Error(), "as the user has decided before") {
+			t.Errorf("by a rule: %v", got.err)
+		}
+		d.on(func() { d.stopping = true })
+		if got := d.change(context.Background(), Edit{Path: "b", Text: new("b\n")}); got.err == nil || !strings.Contains(got.err.Error(), "the question was not answered") {
+			t.Errorf("while the turn is stopped: %v", got.err)
+		}
+		d.base.Box.Close()
+		if got := d.change(context.Background(), Edit{Path: "b", Text: new("b\n")}); !errors.Is(got.err, feature.ErrClosed) {
+			t.Errorf("of a closed session: %v", got.err)
+		}
+	})
+}
+
+// A tool of the editor's asks before it runs something.
+func TestToolsAsk(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		ask := func(tool Tool) (errs *[]error) {
+			errs = new([]error)
+			tool.Context = context.Background()
+			d.AskTool(tool, func(err error) { *errs = append(*errs, err) })
+			d.settle()
+			return errs
+		}
+		command := ask(Tool{Title: "Run tests", Command: "go test"})
+		p := d.open()
+		if p.command.Line() != "go test" || p.call.Kind != session.KindExecute || p.asked.Options[1].Name != "Always allow this command in this project" {
+			t.Errorf("asked is %+v, %+v", p.command, p.call)
+		}
+		if d.answer("allow"); len(*command) != 1 || (*command)[0] != nil {
+			t.Errorf("allowed: %v", *command)
+		}
+		command = ask(Tool{Title: "Run tests", Command: "go test"})
+		if d.answer("reject"); len(*command) != 1 || (*command)[0] != ErrNotAllowed {
+			t.Errorf("refused: %v", *command)
+		}
+		d.says("You did not let Puppet run this.")
+		named := ask(Tool{Title: "Do it", Name: "srv/do", Arguments: []byte(`{"a":1}`)})
+		if p := d.open(); p.call.Name != "mcp__srv__do" || p.call.Kind != session.KindOther || p.asked.Options[1].Name != "Always allow this tool in this project" {
+			t.Errorf("asked is %+v", p.call)
+		}
+		if d.answer("reject"); len(*named) != 1 {
+			t.Errorf("refused: %v", *named)
+		}
+		d.says("You did not let Puppet use do.")
+		d.on(func() { d.ready = false })
+		if errs := *ask(Tool{Title: "Do it", Name: "srv/do"}); len(errs) != 1 || !errors.Is(errs[0], ErrNotAllowed) || d.open() != nil {
+			t.Errorf("before the session is open: %v", errs)
+		}
+		d.base.Box.Close()
+		if errs := *ask(Tool{Title: "Do it"}); len(errs) != 1 || !errors.Is(errs[0], feature.ErrClosed) {
+			t.Errorf("of a closed session: %v", errs)
+		}
+	})
+}
+
+// The agent's question about a tool of the editor's, which asks by itself, is answered, unless nothing in it allows.
+func TestQuestionsAboutOurTools(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		var got []string
+		ask := func(kinds ...string) {
+			var options []session.PermissionOption
+			for _, k := range kinds {
+				options = append(options, session.PermissionOption{ID: k, Kind: k})
+			}
+			d.on(func() {
+				p := &request{asked: session.PermissionRequest{Context: context.Background(), Options: options}, answer: func(id, _ string) { got = append(got, id) }}
+				p.stop = func() bool { return true }
+				d.queue.pending = append(d.queue.pending, p)
+				d.letOurs(p)
+			})
+			d.settle()
+		}
+		ask("reject_once", "allow_once")
+		if !slices.Equal(got, []string{"allow_once"}) || d.open() != nil {
+			t.Errorf("answered %q", got)
+		}
+		if ask("reject_once"); len(got) != 1 || d.open() == nil {
+			t.Errorf("answered %q, though nothing allows", got)
+		}
+	})
+}
+
+// A turn's end withdraws its questions, but not those of what goes on beside it, and says what was made though it was
+// refused.
+func TestTheEndOfATurnOfQuestions(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		f, hunks := hunksBetween(nine, nineBut("2", "two\n"))
+		d.config.GoesOn = func(id string) bool { return id == "goes on" }
+		got := map[string]string{}
+		d.on(func() {
+			for _, id := range []string{"ends", "goes on"} {
+				d.Ask(session.PermissionRequest{
+					Context: context.Background(), Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+					Call: session.ToolCallPatch{ID: id}, Reply: func(answer string) { got[id] = "answered " + answer },
+				})
+			}
+			d.queue.unwanted = []unwanted{{"one", []*selection{{&f, hunks, []bool{true}}}, 1, 1}}
+			d.queue.accepted = []accepted{{"/a", "", ""}}
+			d.EndTurn()
+		})
+		d.settle()
+		if !reflect.DeepEqual(got, map[string]string{"ends": "answered "}) || d.open() == nil || len(d.queue.accepted) != 0 {
+			t.Errorf("answered are %v, accepted %v", got, d.queue.accepted)
+		}
+		d.says("with the 1 of 1 hunk that you refused")
+	})
+}
+
+// Two requests about one call are told apart by what each shows.
+func TestWhichRequestACallIsOf(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		first, second := &request{id: 3}, &request{id: 5}
+		first.asked.Call.ID, second.asked.Call.ID = "c", "c"
+		d.on(func() {
+			d.queue.pending = []*request{first, second}
+			call := &session.ToolCall{ID: "c"}
+			for want, of := range map[int]*session.ToolCall{3: call, 5: &second.call, 0: {ID: "other"}} {
+				if got := d.About(of); got != want {
+					t.Errorf("of %+v it is %d, wanted %d", of, got, want)
+				}
+			}
+			if d.About(&first.call) != 3 {
+				t.Errorf("the first one is %d", d.About(&first.call))
+			}
+			d.queue.pending = nil
+		})
+	})
+}
+
+// A write that is reviewed is asked about though a rule allows it: the rule says that the agent may, not that nobody looks.
+func TestRulesAllowNoUnreviewedWrite(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.rules(nil, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
+		got := d.store("a.txt", nineBut("2", "two\n"))
+		d.waits(got)
+		d.answer("allow")
+		d.is(got, "")
+	})
+}
 
 func TestEditsAreKnownByTheGravestOfThem(t *testing.T) {
 	text := "new"

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
@@ -453,6 +454,142 @@ func TestRemadeFiles(t *testing.T) {
 		r.Remade("g", Text("u\n"))
 		if got := statusOf(r); !slices.Equal(got, was) {
 			t.Errorf("%s: there are %q, there were %q", name, got, was)
+		}
+	}
+}
+
+// Lines that wait for a decision are counted, those that came and those that went.
+func TestLinesThatWaitAreCounted(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Text(letters("abcde")), Text(letters("aXYcd")))
+	f, _ := r.File("f")
+	if added, removed := f.Pending(); added != 2 || removed != 2 {
+		t.Errorf("%d came, %d went", added, removed)
+	}
+	r.Changed("f", Text(letters("aXYcd")), Text(letters("aXYZcd")))
+	f, _ = r.File("f")
+	if added, removed := f.Pending(); added != 3 || removed != 2 {
+		t.Errorf("then %d came, %d went", added, removed)
+	}
+	r.Changed("f", Text(letters("aXYZcd")), Opaque("bytes"))
+	f, _ = r.File("f")
+	if added, removed := f.Pending(); added+removed != 0 {
+		t.Errorf("of bytes %d came, %d went", added, removed)
+	}
+}
+
+// What one change has made of what waits is selected, and nothing that waits beside it.
+func TestWhatAChangeHasWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ start, first, second, accepted string }{
+		{"abcdef", "aXbcdef", "aXbcdYef", "abcdYef"},    // apart
+		{"abcdef", "abcXdef", "abcXYdef", "abcYdef"},    // below what is new
+		{"abcdef", "abcXdef", "abcYXdef", "abcYdef"},    // above it
+		{"abcdef", "abcdef", "abXdef", "abXdef"},        // there was nothing
+		{"abcdef", "acdef", "adef", "abdef"},            // below what is gone
+		{"abcdef", "abXdef", "abYdef", "abcYdef"},       // in the place of what was new there
+		{"abcdef", "abdef", "abXYef", "abcXYef"},        // where something is gone
+		{"abcdef", "aXcdYf", "aXcdYfZ", "abcdefZ"},      // at the end
+		{"abcdef", "aXcdef", "aXcYeZ", "abcYeZ"},        // twice
+		{"abcdef", "XabcdefY", "XbcdeY", "bcde"},        // only gone
+		{"abcdef", "abcdefXYZ", "abcdefXQZ", "abcdefQ"}, // between what is new
+	} {
+		r := New(1 << 20)
+		if c.first != c.start {
+			r.Changed("f", Text(letters(c.start)), Text(letters(c.first)))
+		}
+		before, _ := r.File("f")
+		r.Changed("f", Text(letters(c.first)), Text(letters(c.second)))
+		f, _ := r.File("f")
+		p, err := r.Plan("f", Keep, f.Written(before, letters(c.first)))
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("%s to %s: %v", c.first, c.second, err)
+		}
+		if f, _ := r.File("f"); f.Accepted.Text != letters(c.accepted) || f.Present.Text != letters(c.second) {
+			t.Errorf("from %s by %s to %s: accepted is %q", c.start, c.first, c.second, f.Accepted.Text)
+		}
+	}
+}
+
+// Permissions are kept with the last hunk that is, not before.
+func TestPermissionsAreKeptWithTheLastHunk(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	was, is := Text(letters("abcde")), Text(letters("aXcYe"))
+	was.Mode, is.Mode = 0o644, 0o755
+	r.Changed("f", was, is)
+	for hunk, want := range []fs.FileMode{0o644, 0o755} {
+		decide(t, r, Keep, Selection{Hunks: []int{hunk}})
+		if f, _ := r.File("f"); f.Accepted.Mode != want {
+			t.Errorf("accepted is %o, wanted %o", f.Accepted.Mode, want)
+		}
+	}
+}
+
+// Several hunks that were refused come back together, in whichever order they are named.
+func TestSeveralRefusedHunksComeBack(t *testing.T) {
+	t.Parallel()
+	for _, hunks := range [][]int{{0, 2}, {2, 0}, {0, 1, 2}} {
+		r := New(1 << 20)
+		r.Changed("f", Text(letters("abcdefg")), Text(letters("aXXcYeZg")))
+		decide(t, r, Reject, Selection{})
+		decide(t, r, Keep, Selection{Hunks: hunks})
+		want := "aXXcdeZg"
+		if len(hunks) == 3 {
+			want = "aXXcYeZg"
+		}
+		f, _ := r.File("f")
+		if f.Present.Text != letters(want) {
+			t.Errorf("kept %v: there is %q, wanted %q", hunks, f.Present.Text, letters(want))
+		}
+	}
+}
+
+// What an undo in the buffer has brought back waits again, and is listed so.
+func TestRecalledHunksAreListed(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Text(letters("abcde")), Text(letters("aXcde")))
+	decide(t, r, Reject, Selection{})
+	r.Recall("f", Text(letters("aXcde")))
+	if f, _ := r.File("f"); f.State != Pending || len(spans(f.Hunks, Pending)) != 1 {
+		t.Errorf("it is %s, with %v", f.State, f.Hunks)
+	}
+}
+
+// Texts that the agent alone has taken away count as much as others, and go when there are too many; a file that the user
+// has removed is not told for that.
+func TestWhatIsReleasedIsNotTold(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line of it\n", 100)
+	r := New(3 * len(long))
+	r.Changed("bytes", Text(long), Opaque("bytes"))
+	r.Changed("away", Text(long), Text(long+"more\n"))
+	r.Removed("away")
+	r.Take()
+	for _, name := range []string{"1", "2", "3", "4"} {
+		r.Changed(name, Text(long), Text(long+name))
+	}
+	if r.bytes > r.limit {
+		t.Errorf("there are %d bytes, of at most %d", r.bytes, r.limit)
+	}
+	told, gone := r.Take()
+	for _, f := range told {
+		if f.Path == "away" {
+			t.Error("a file that the user has removed is told")
+		}
+	}
+	if len(gone) != 0 {
+		t.Errorf("gone are %v", gone)
+	}
+}
+
+func TestLinesOfATextAreCounted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"": 0, "a\n": 1, "a": 1, "a\nb": 2, "\n\n": 2} {
+		if got := countLines(text); got != want {
+			t.Errorf("%q has %d lines, not %d", text, got, want)
 		}
 	}
 }

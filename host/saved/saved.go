@@ -58,6 +58,7 @@ type Session struct {
 	Originals []Original
 	Comments  []Comment
 	Told      []string // what was refused, and the agent knows
+	Running   *Running // the turn that runs; nil where none does
 }
 
 // Original is where in the store a content without a text is byte for byte.
@@ -84,6 +85,7 @@ type index struct {
 	Exact    []Original
 	Comments []Comment
 	Told     []string
+	Running  []byte // a savedRunning, or nothing
 }
 
 // savedTurn is a turn, and for one that was undone what the undo did.
@@ -117,6 +119,7 @@ type (
 	group    int
 	undone   int
 	comments struct{}
+	running  struct{}
 )
 
 // turnState tells by where they are in memory whether the files of a turn are others: they are never changed in place.
@@ -221,6 +224,9 @@ func Take(s Session, was *Image) (*Image, error) {
 		}
 		return nil, nil
 	})
+	if s.Running != nil {
+		to.Running = i.part(running{}, nil, s.Running.encode)
+	}
 	slices.SortFunc(to.Exact, func(a, b Original) int {
 		return cmp.Or(cmp.Compare(a.Mark, b.Mark), cmp.Compare(a.Form, b.Form))
 	})
@@ -233,7 +239,9 @@ func Take(s Session, was *Image) (*Image, error) {
 	if i.err != nil {
 		return nil, fmt.Errorf("save the changes of a session: %w", i.err)
 	}
-	i.now.about = string(about)
+	if i.now.about = string(about); s.Record.Empty() && s.History.Empty() && len(s.Comments) == 0 {
+		i.now.about = "" // nobody looks for that
+	}
 	return i.now, nil
 }
 
@@ -370,6 +378,11 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 			return fail(err)
 		}
 		s.History.Undone = append(s.History.Undone, turns.Undone{Turn: &turns.Turn{Prompt: t.Prompt, At: t.At, Files: t.Files}, Files: t.Did})
+	}
+	if len(from.Running) > 0 {
+		if s.Running, err = decodeRunning(from.Running, text); err != nil {
+			return fail(err)
+		}
 	}
 	for n, c := range s.Comments {
 		if c.Present == nil {

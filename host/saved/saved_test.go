@@ -132,6 +132,48 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 	check("cleaned", got, err)
 }
 
+// A turn that runs comes back with all that is known of it. Where nothing else was saved nobody lists it.
+func TestATurnThatRunsComesBack(t *testing.T) {
+	st, _ := store(t)
+	s := session(0, 0)
+	turn := turns.Begin("prompt", time.Unix(1, 0))
+	turn.Changed("/cwd/f", review.Text(long("f")), review.Text(long("a")))
+	turn.Changed("/cwd/g", review.Text(long("f")), review.Text(long("a")))
+	turn.Decided("/cwd/g", review.Text(long("a")), review.Text(long("f")))
+	turn.Moved("/cwd/h", "/cwd/i", review.Text("f"), review.Text("f"))
+	turn.WentBack("/cwd/i", "/cwd/h", review.Text("f"), review.Text("f"))
+	seen, disk, gone := review.Text(long("f")), review.Text("short"), review.Text(long("gone"))
+	marks := []Mark{
+		{Path: "/cwd/f", Seen: &seen, Disk: &disk, Gone: &gone, Shown: true, Saved: true, Renamed: "/cwd/r", Copy: true, Guessed: true},
+		{Path: "/cwd/g"},
+	}
+	s.Running = &Running{At: turn.At, Turn: turn.State(), Marks: marks}
+	image := save(t, st, s, nil)
+	save(t, st, s, image)
+	if marks[0].Seen.Text != long("f") {
+		t.Error("the marks are others after they were saved")
+	}
+	if list, err := List(st); err != nil || len(list) != 0 {
+		t.Errorf("listed are %+v, %v", list, err)
+	}
+	if err := st.Clean(t.Context(), time.Now().Add(48*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(st, s.About.Key(), limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := got.Running; r == nil || !r.At.Equal(turn.At) || !reflect.DeepEqual(r.Marks, marks) || !reflect.DeepEqual(r.Turn.Shed, turn.State().Shed) ||
+		!reflect.DeepEqual(r.Turn.Back, turn.State().Back) || !reflect.DeepEqual(r.Turn.Record.Files(), turn.State().Record.Files()) {
+		t.Errorf("the turn that runs is %+v", got.Running)
+	}
+	s.Record.Changed("/cwd/f", review.Text("f"), review.Text("a"))
+	save(t, st, s, image)
+	if list, err := List(st); err != nil || len(list) != 1 {
+		t.Errorf("with a change %+v are listed, %v", list, err)
+	}
+}
+
 func TestTheSameAgain(t *testing.T) {
 	s := session(3, 1000)
 	s.Told = []string{"b", "a"}

@@ -83,31 +83,49 @@ func (s *Sessions) Remove(key string) {
 // Write writes an image in the background, or removes what is there where it is nil. done gets how much was written; it
 // is not called if something newer comes first.
 func (s *Sessions) Write(key string, image *Image, done func(bytes int, err error)) {
-	s.mu.Lock()
-	s.images[key] = image
-	s.mu.Unlock()
+	s.wants(key, image)
 	s.config.Background(func() {
 		s.writing.Lock()
 		defer s.writing.Unlock()
-		if now, ok := s.waiting(key); !ok || now != image {
-			return
+		if now, ok := s.waiting(key); ok && now == image {
+			done(s.write(key, image))
 		}
-		var err error
-		var bytes int
-		if image != nil {
-			bytes, err = image.Write(s.config.Store)
-		} else {
-			err = s.config.Store.Remove(key)
-		}
-		s.mu.Lock()
-		if s.images[key] == image { // nothing newer has come
-			delete(s.images, key)
-		}
-		s.mu.Unlock()
-		if err != nil {
-			s.config.Failed(err, s.failing)
-		}
-		s.failing = err != nil
-		done(bytes, err)
 	})
+}
+
+// WriteNow writes an image before it returns, unless others are being written: then ok is false, and nothing is done.
+func (s *Sessions) WriteNow(key string, image *Image) (bytes int, ok bool, err error) {
+	if !s.writing.TryLock() {
+		return 0, false, nil
+	}
+	defer s.writing.Unlock()
+	s.wants(key, image)
+	bytes, err = s.write(key, image)
+	return bytes, true, err
+}
+
+// wants tells what is to be written under a key.
+func (s *Sessions) wants(key string, image *Image) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.images[key] = image
+}
+
+// write writes or removes what is wanted under a key; s.writing is held.
+func (s *Sessions) write(key string, image *Image) (bytes int, err error) {
+	if image != nil {
+		bytes, err = image.Write(s.config.Store)
+	} else {
+		err = s.config.Store.Remove(key)
+	}
+	s.mu.Lock()
+	if s.images[key] == image { // nothing newer has come
+		delete(s.images, key)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.config.Failed(err, s.failing)
+	}
+	s.failing = err != nil
+	return bytes, err
 }

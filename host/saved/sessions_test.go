@@ -78,3 +78,28 @@ func TestWhatIsOnItsWayCounts(t *testing.T) {
 		t.Errorf("failed are %v, of which the second alone is one more", failed)
 	}
 }
+
+// What is to be saved at once is on the disk at once, unless something else is being written: then whoever asks knows.
+func TestWhatIsSavedAtOnce(t *testing.T) {
+	st, _ := store(t)
+	s := NewSessions(SessionsConfig{Store: st, Background: func(func()) { t.Error("it is done later") }})
+	image, err := Take(session(1, 1000), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := image.About.Key()
+	s.writing.Lock()
+	if _, ok, err := s.WriteNow(key, image); ok || err != nil {
+		t.Errorf("while another is written: %v, %v", ok, err)
+	}
+	if _, err := s.Load(key, limit); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was not written is there: %v", err)
+	}
+	s.writing.Unlock()
+	if n, ok, err := s.WriteNow(key, image); n == 0 || !ok || err != nil {
+		t.Errorf("written are %d bytes, %v, %v", n, ok, err)
+	}
+	if got, err := Load(st, key, limit); err != nil || len(got.Record.Files()) != 1 {
+		t.Errorf("the disk has %+v, %v", got.About, err)
+	}
+}

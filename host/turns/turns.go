@@ -33,19 +33,28 @@ type Turn struct {
 // Name tells a turn from the others of its session.
 func (t *Turn) Name() string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 
-// Resume returns a turn that was saved, to which more can be added.
-func Resume(saved *Turn) *Turn {
-	t := Begin(saved.Prompt, saved.At)
-	for _, f := range saved.Files {
-		if f.Under {
-			t.Conflicted(f.Path, f.Before, f.After)
-		} else if f.OldPath != "" {
-			t.Moved(f.OldPath, f.Path, f.Before, f.After)
-		} else {
-			t.Changed(f.Path, f.Before, f.After)
-		}
-	}
+// State is what a turn that runs has beside its files, for whoever saves it.
+type State struct {
+	Record *review.Record
+	Shed   map[string]File
+	Back   map[string]string
+}
+
+// State returns what the turn has now. It is the turn's own: whoever wants it later takes a copy.
+func (t *Turn) State() State { return State{t.record, t.shed, t.back} }
+
+// Resume returns a turn that was saved while it ran, to which more can be added.
+func Resume(prompt string, at time.Time, was State) *Turn {
+	t := Begin(prompt, at)
+	t.record, t.gathered = was.Record, -1
+	maps.Copy(t.shed, was.Shed)
+	maps.Copy(t.back, was.Back)
 	return t
+}
+
+// LoadRecord is [review.Load] for the record of a turn.
+func LoadRecord(groups [][]byte, text func(name string) (string, error)) (*review.Record, error) {
+	return review.Load(groups, maxRecorded, text)
 }
 
 // File is a file before a turn and after it, as the agent last left it. What the user typed before that is in

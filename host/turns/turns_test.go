@@ -123,7 +123,7 @@ func TestATurnGoesOn(t *testing.T) {
 	turn.Changed("/changed", review.Text("1\n"), review.Text("2\n"))
 	turn.Moved("/from", "/to", review.Text("3\n"), review.Text("4\n"))
 	h.Take(turn)
-	again := Resume(&Turn{Prompt: turn.Prompt, At: turn.At, Files: turn.Files})
+	again := Resume(turn.Prompt, turn.At, turn.State())
 	again.Changed("/changed", review.Text("2\n"), review.Text("5\n"))
 	h.Take(again)
 	want := []File{

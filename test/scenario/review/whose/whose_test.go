@@ -21,6 +21,7 @@ var (
 	whoseRounds = flag.Int("whose", 25, "rounds of whose change is whose on each Neovim, for each value of `review`")
 	whoseFirst  = flag.Int("first", 0, "the first of these rounds")
 	whoseMost   = flag.Int("moves", 6, "how many things happen at most in a turn of theirs")
+	strikes     = flag.Int("strikes", 16, "every how manieth turn of theirs ends with a kill, on an average")
 	without     = flag.String("without", "binary,moves,strikes,unsaved", "what does not happen in them, of: "+strings.Join(ways, " "))
 )
 
@@ -148,7 +149,7 @@ type whoseRound struct {
 
 // title is how to play the round again.
 func (r *whoseRound) title() string {
-	return fmt.Sprintf("-run '%s' -seed %d -first %d -whose 1 -moves %d -without '%s'", r.T.Name(), *seed, r.nth, *whoseMost, *without)
+	return fmt.Sprintf("-run '%s' -seed %d -first %d -whose 1 -moves %d -strikes %d -without '%s'", r.T.Name(), *seed, r.nth, *whoseMost, *strikes, *without)
 }
 
 // may reports whether something is to happen in this run.
@@ -414,7 +415,7 @@ func (r *whoseRound) turn() {
 			r.stopTyping()
 		}
 	}
-	if r.IntN(16) == 0 && r.may("strikes") {
+	if r.IntN(*strikes) == 0 && r.may("strikes") {
 		r.strikes()
 	} else {
 		r.Sync()
