@@ -270,6 +270,8 @@ func TestInitialize(t *testing.T) {
 		"auth":        map[string]any{"terminal": true},
 		"_meta":       map[string]any{"terminal-auth": true, "terminal_output": true},
 		"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
+		"plan":        map[string]any{},
+		"subagents":   map[string]any{},
 		"session": map[string]any{
 			"compaction": map[string]any{}, "notices": map[string]any{}, "configOptions": map[string]any{"boolean": map[string]any{}},
 		},

@@ -105,7 +105,7 @@ var kinds = []kind{
 	}),
 	plain[session.Background]("background"),
 	plain[session.TerminalChunk]("terminal_chunk"),
-	plain[session.PlanUpdate]("plan"),
+	mapped("plan", toPlan, plan.update),
 	plain[session.CommandsUpdate]("commands"),
 	plain[session.ModeUpdate]("mode"),
 	plain[session.OptionsUpdate]("options"),
@@ -396,6 +396,29 @@ func (m screen) patch() session.TerminalPatch {
 		p.Output = acp.Set(m.Bytes)
 	}
 	return p
+}
+
+type plan struct {
+	ID      string              `json:"id,omitempty"`
+	Entries []session.PlanEntry `json:"entries,omitempty"`
+	Content *block              `json:"content,omitempty"`
+}
+
+func toPlan(u session.PlanUpdate) plan {
+	p := plan{ID: u.ID, Entries: u.Entries}
+	if u.Content != nil {
+		content := toBlock(u.Content)
+		p.Content = &content
+	}
+	return p
+}
+
+func (p plan) update() session.PlanUpdate {
+	u := session.PlanUpdate{ID: p.ID, Entries: p.Entries}
+	if p.Content != nil {
+		u.Content = p.Content.content()
+	}
+	return u
 }
 
 type info struct {

@@ -63,6 +63,8 @@ var examples = []session.Update{
 	session.MessagePatch{MessageID: "m", Role: session.RoleAgent, Content: allBlocks},
 	session.Background{Calls: []string{"c"}, Terminals: []string{"t"}},
 	session.PlanUpdate{ID: "p", Entries: []session.PlanEntry{{Content: "c", Priority: "high", Status: "pending"}}},
+	session.PlanUpdate{ID: "q", Content: session.Text{Text: "# Plan"}},
+	session.PlanUpdate{Content: session.ResourceLink{URI: "file:///p.md"}},
 	session.CommandsUpdate{Commands: []session.Command{{Name: "n", Description: "d", Hint: "h"}}},
 	session.ModeUpdate{ModeID: "m"},
 	session.OptionsUpdate{Options: allOptions},
