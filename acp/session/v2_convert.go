@@ -310,9 +310,13 @@ func contentV2(b v2.ContentBlock) (Content, *v2.Annotations) {
 	case *v2.AudioContent:
 		return Audio{MimeType: b.MIMEType, Data: b.Data}, b.Annotations
 	case *v2.ResourceLink:
-		return ResourceLink{
+		l := ResourceLink{
 			URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description, Size: int64(min(b.Size.Or(0), math.MaxInt64)),
-		}, b.Annotations
+		}
+		if b.Annotations != nil {
+			l.Modified = day(b.Annotations.LastModified)
+		}
+		return l, b.Annotations
 	case *v2.EmbeddedResource:
 		if t := b.Resource.Text; t != nil {
 			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}, b.Annotations

@@ -188,6 +188,7 @@ type block struct {
 	Type        string          `json:"type,omitempty"`
 	Raw         json.RawMessage `json:"raw,omitempty"`
 	Size        int64           `json:"size,omitempty"`
+	Modified    string          `json:"modified,omitempty"`
 	ForAgent    bool            `json:"for_agent,omitempty"`
 }
 
@@ -200,7 +201,7 @@ func toBlock(c session.Content) block {
 	case session.Audio:
 		return block{Is: "audio", MimeType: c.MimeType, Data: c.Data}
 	case session.ResourceLink:
-		return block{Is: "link", URI: c.URI, Name: c.Name, Title: c.Title, MimeType: c.MimeType, Description: c.Description, Size: c.Size}
+		return block{Is: "link", URI: c.URI, Name: c.Name, Title: c.Title, MimeType: c.MimeType, Description: c.Description, Size: c.Size, Modified: c.Modified}
 	case session.ForAgent:
 		b := toBlock(c.Content)
 		b.ForAgent = true
@@ -226,7 +227,7 @@ func (b block) content() session.Content {
 	case "audio":
 		return session.Audio{MimeType: b.MimeType, Data: b.Data}
 	case "link":
-		return session.ResourceLink{URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MimeType, Description: b.Description, Size: b.Size}
+		return session.ResourceLink{URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MimeType, Description: b.Description, Size: b.Size, Modified: b.Modified}
 	case "resource":
 		return session.Resource{URI: b.URI, MimeType: b.MimeType, Text: b.Text, Blob: b.Data}
 	}

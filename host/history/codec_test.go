@@ -20,7 +20,7 @@ var allBlocks = []session.Content{
 	session.Text{Text: "a <b> & \"c\"\n\x00 é"},
 	session.Image{MimeType: "image/png", Data: "AA==", URI: "file:///p"},
 	session.Audio{MimeType: "audio/wav", Data: "AA=="},
-	session.ResourceLink{URI: "file:///a", Name: "a", Title: "A", MimeType: "text/plain", Description: "the a", Size: 7},
+	session.ResourceLink{URI: "file:///a", Name: "a", Title: "A", MimeType: "text/plain", Description: "the a", Size: 7, Modified: "2026-01-02"},
 	session.ForAgent{Content: session.Text{Text: "for you"}},
 	session.Resource{URI: "file:///a", MimeType: "text/plain", Text: "text", Blob: "AA=="},
 	session.UnknownContent{Type: "smell", Raw: json.RawMessage(`{"type":"smell"}`)},
