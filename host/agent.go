@@ -19,6 +19,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/mcp"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
@@ -244,8 +245,15 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 	}
 	if err != nil {
 		a.stop()
-	} else {
-		a.askLogin()
+		return
+	}
+	a.askLogin()
+	if dir := a.host.taken; dir != "" {
+		a.host.background(func() {
+			if err := mcp.KeepTaken(dir, a.spec.Name, info); err != nil {
+				a.host.log.Warn(err.Error())
+			}
+		})
 	}
 }
 

@@ -58,6 +58,7 @@ type Host struct {
 	saves      *saved.Sessions
 	history    *history.Store // nil for none
 	labels     *labels.Store
+	taken      string // the folder of which MCP servers agents take, "" for none
 	cleanStore sync.Once
 	unkept     atomic.Bool // as the user wants it: what is said is not kept
 	tellUnkept sync.Once   // that it cannot be kept
@@ -111,6 +112,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	h.labels = labels.Open("")
 	if o.Data != "" {
 		h.labels = labels.Open(filepath.Join(o.Data, "labels"))
+		h.taken = filepath.Join(o.Data, "mcp")
 		h.history = history.Open(filepath.Join(o.Data, "transcripts"))
 		h.store = checkpoint.Open(o.Data)
 		h.store.Skip = func(path string) bool { // what we are writing is no file of the project

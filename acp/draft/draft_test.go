@@ -30,6 +30,13 @@ func TestFieldsMatchSchema(t *testing.T) {
 		"ProviderCurrentConfig":               ProviderCurrentConfig{},
 		"SetProviderRequest":                  SetProviderRequest{},
 		"DisableProviderRequest":              DisableProviderRequest{},
+		"SubagentUpdate":                      SubagentUpdate{},
+		"SubagentSessionCapabilities":         SubagentSessionCapabilities{},
+		"SessionMessage":                      SessionMessage{},
+		"SessionMessageChunk":                 SessionMessageChunk{},
+		"PlanUpdate":                          PlanUpdate{},
+		"PlanRemoved":                         PlanRemoved{},
+		"PlanEntry":                           PlanEntry{},
 	} {
 		if beyond := v.CheckFields(t, name, value); len(beyond) > 0 {
 			t.Errorf("%s has fields beyond the schema: %q", name, beyond)

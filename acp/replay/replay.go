@@ -41,7 +41,7 @@ func Serve(ctx context.Context, traffic, stdin io.Reader, stdout io.WriteCloser)
 	done := make(chan struct{})
 	defer close(done)
 	p := &player{
-		out: stdout, lines: readLines(stdin, done), steps: steps,
+		out: stdout, lines: readLines(stdin, done), steps: oneByOne(steps),
 		asked: map[string]*asked{}, methods: map[string]bool{v1.MethodSessionPrompt: true},
 	}
 	for _, s := range steps {

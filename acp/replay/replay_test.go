@@ -246,6 +246,34 @@ func TestSameControls(t *testing.T) {
 	c.end()
 }
 
+// A prompt that was sent while a turn of its session ran is waited for when that turn is over, in either version; one of
+// another session is not moved.
+func TestQueuedPrompts(t *testing.T) {
+	for name, turn := range map[string][]string{
+		"version 1": {`{"method":"update"}`, `{"id":1,"result":{"stopReason":"end_turn"}}`},
+		"version 2": {`{"id":1,"result":{"messageId":"m"}}`, `{"method":"session/update","params":{"sessionId":"s","update":{"state":"idle","stopReason":"end_turn"}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, `
+> {"id":1,"method":"session/prompt","params":{"sessionId":"s"}}
+> {"id":2,"method":"session/prompt","params":{"sessionId":"s"}}
+> {"id":3,"method":"session/prompt","params":{"sessionId":"other"}}
+< `+strings.Join(turn, "\n< ")+`
+< {"method":"second"}
+< {"id":2,"error":{"code":-32800}}
+`)
+			c.send(`{"id":1,"method":"session/prompt"}`)
+			c.barrier() // it waits for the other session's
+			c.send(`{"id":3,"method":"session/prompt"}`)
+			c.expect(turn...)
+			c.barrier()
+			c.send(`{"id":12,"method":"session/prompt"}`)
+			c.expect(`{"method":"second"}`, `{"id":12,"error":{"code":-32800}}`)
+			c.end()
+		})
+	}
+}
+
 // Batches, odd messages and answers to nothing are sent as they were.
 func TestOddMessages(t *testing.T) {
 	c := start(t, `

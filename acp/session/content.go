@@ -1,6 +1,9 @@
 package session
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Content is one block of a message or of a tool call's output
 // (specification: Content). The set is sealed; what is new in a later
@@ -23,7 +26,17 @@ type Audio struct {
 // ResourceLink points at something the agent can read by itself.
 type ResourceLink struct {
 	URI, Name, Title, MimeType, Description string
-	Size                                    int64 // in bytes; 0 where it is not told
+	Size                                    int64  // in bytes; 0 where it is not told
+	Modified                                string // the day, 2006-01-02; "" where it is not told
+}
+
+// day is that of a time in ISO 8601, as an agent tells it, "" for anything else.
+func day(at string) string {
+	d := at[:min(len(at), len(time.DateOnly))]
+	if _, err := time.Parse(time.DateOnly, d); err != nil {
+		return ""
+	}
+	return d
 }
 
 // Resource carries the resource itself: Text, or Blob in base64.

@@ -7,6 +7,7 @@ package session
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -127,7 +128,13 @@ func (m *Message) Text() string {
 }
 
 // Plan is the agent's plan, at the place where it was first told.
-type Plan struct{ Entries []PlanEntry }
+type Plan struct {
+	Entries []PlanEntry
+	Content Content // or this; nil for none
+}
+
+// Empty reports whether the agent has taken the plan back.
+func (p *Plan) Empty() bool { return len(p.Entries) == 0 && p.Content == nil }
 
 // NoticeEntry is a notice of the agent, or a remark of this client.
 type NoticeEntry struct {
@@ -566,14 +573,18 @@ func (c *Conversation) applyWaiting(u Waiting) {
 }
 
 func (c *Conversation) applyPlan(u PlanUpdate) {
-	c.Plan = u.Entries
+	plan := &Plan{u.Entries, u.Content}
 	if at, known := c.plans[u.ID]; known {
-		c.Entries[at].(*Plan).Entries = u.Entries
+		*c.Entries[at].(*Plan) = *plan
 		c.changed[at] = struct{}{}
-		return
+	} else if !plan.Empty() {
+		c.plans[u.ID] = c.add(plan)
 	}
-	if len(u.Entries) > 0 {
-		c.plans[u.ID] = c.add(&Plan{Entries: u.Entries})
+	c.Plan = u.Entries
+	for _, at := range slices.Sorted(maps.Values(c.plans)) { // of several the last one that has steps
+		if entries := c.Entries[at].(*Plan).Entries; len(entries) > 0 {
+			c.Plan = entries
+		}
 	}
 }
 

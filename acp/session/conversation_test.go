@@ -731,3 +731,24 @@ func TestExitOfACommand(t *testing.T) {
 		}
 	}
 }
+
+// Of several plans the last one that has steps is the session's, also when another one is taken back.
+func TestSeveralPlans(t *testing.T) {
+	c := NewConversation(time.Now)
+	steps := func(words string) []PlanEntry { return []PlanEntry{{Content: words}} }
+	for _, step := range []struct {
+		u    PlanUpdate
+		want []PlanEntry
+	}{
+		{PlanUpdate{ID: "a", Entries: steps("A")}, steps("A")},
+		{PlanUpdate{ID: "b", Entries: steps("B")}, steps("B")},
+		{PlanUpdate{ID: "a", Entries: steps("A2")}, steps("B")},
+		{PlanUpdate{ID: "c", Content: Text{"words"}}, steps("B")},
+		{PlanUpdate{ID: "b"}, steps("A2")},
+		{PlanUpdate{ID: "a"}, nil},
+	} {
+		if c.Apply(step.u); !reflect.DeepEqual(c.Plan, step.want) {
+			t.Errorf("after %+v the plan is %+v", step.u, c.Plan)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/draft"
@@ -9,8 +11,43 @@ import (
 
 // drafts is a connection with what both versions of the protocol speak of its unstable part in the same words.
 type drafts struct {
-	client Client
-	conn   *acp.Conn
+	client    Client
+	conn      *acp.Conn
+	subagents subagents
+}
+
+func newDrafts(client Client) drafts {
+	return drafts{client: client, subagents: subagents{children: map[string]*subagent{}}}
+}
+
+// unknown translates an update of a kind that the stable schema of a version does not have.
+func (d *drafts) unknown(id, kind string, raw json.RawMessage) []Update {
+	if updates, known := d.subagents.take(id, kind, raw); known {
+		return updates
+	}
+	updates, known, err := planUpdate(kind, raw)
+	switch {
+	case err != nil:
+		return []Update{malformed(kind, raw, err)}
+	case !known:
+		return []Update{UnknownUpdate{Type: kind, Raw: raw}}
+	case d.subagents.rootOf(id) != id:
+		return nil // the plan of the user's session is the one that is shown
+	}
+	return updates
+}
+
+// malformed is an update that cannot be decoded.
+func malformed(kind string, raw json.RawMessage, why error) Update {
+	return UnknownUpdate{Type: "malformed " + cmp.Or(kind, "update"), Raw: raw, Reason: strings.TrimPrefix(why.Error(), "decode ")}
+}
+
+// afterMessages are updates of a session with what it was told before them, if it is a sub-agent's.
+func (d *drafts) afterMessages(id string, updates []Update) []Update {
+	if len(updates) == 0 {
+		return nil
+	}
+	return append(d.subagents.told(id), updates...)
 }
 
 // SetTitle implements [Agent].

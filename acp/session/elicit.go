@@ -12,14 +12,15 @@ import (
 )
 
 func (a *V1) createElicitation(r *acp.Request, p *v1.CreateElicitationRequest) {
-	a.interrupt(p.SessionID)
-	elicit(a.client, r, p)
+	a.interrupt(v1.SessionID(a.subagents.rootOf(string(p.SessionID))))
+	a.elicit(r, p)
 }
 
 // elicit asks the user what a request of either version asks: they do not differ in this.
-func elicit(client Client, r *acp.Request, p *v1.CreateElicitationRequest) {
+func (d *drafts) elicit(r *acp.Request, p *v1.CreateElicitationRequest) {
+	client, asks := d.client, string(p.SessionID)
 	e := ElicitationRequest{
-		Context: r.Context(), SessionID: string(p.SessionID), ToolCallID: string(p.ToolCallID), Message: p.Message,
+		Context: r.Context(), SessionID: d.subagents.rootOf(asks), ToolCallID: d.subagents.callOf(asks, string(p.ToolCallID)), Message: p.Message,
 		Reply: func(answer ElicitationAnswer) {
 			if r.Context().Err() != nil {
 				r.ReplyError(r.Context().Err()) // withdrawn by the agent

@@ -106,10 +106,12 @@ type TerminalChunk struct {
 }
 
 // PlanUpdate replaces the whole plan of this id, which is "" where an agent has
-// only one.
+// only one: by steps, or by Content, a Text or a ResourceLink. Without either
+// the plan is taken back.
 type PlanUpdate struct {
 	ID      string
 	Entries []PlanEntry
+	Content Content
 }
 
 // CommandsUpdate replaces the list of slash commands.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -50,13 +49,16 @@ type run struct {
 	told        int // updates of the session, of any kind
 }
 
-var _ Agent = (*V1)(nil)
+var (
+	_ Agent     = (*V1)(nil)
+	_ Canceller = (*V1)(nil)
+)
 
 // NewV1 returns the adapter; it is to be started with the connection that it
 // is the handler of. The overrides are the user's of [Quirks].
 func NewV1(client Client, version string, overrides map[string]bool) *V1 {
 	a := &V1{
-		drafts: drafts{client: client}, version: version, overrides: overrides,
+		drafts: newDrafts(client), version: version, overrides: overrides,
 		runs: map[v1.SessionID]*run{}, shells: map[v1.SessionID]shells{}, calls: map[v1.SessionID]calls{},
 	}
 	a.quirks.Store(&Quirks{})
@@ -72,8 +74,10 @@ func (a *V1) hello() v1.InitializeRequest {
 		ProtocolVersion: v1.Version,
 		ClientInfo:      &v1.Implementation{Name: "acp-nvim", Title: "Neovim", Version: a.version},
 		ClientCapabilities: v1.ClientCapabilities{
-			FS:       v1.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
-			Terminal: true,
+			FS:        v1.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
+			Terminal:  true,
+			Subagents: &v1.Supported{},
+			Plan:      &v1.Supported{},
 			Session: &v1.ClientSessionCapabilities{
 				Compaction:    &v1.Supported{},
 				ConfigOptions: &v1.SessionConfigOptionsCapabilities{Boolean: &v1.Supported{}},
@@ -168,6 +172,9 @@ func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, er
 		var r v1.PromptResponse
 		err = decode(raw, err, &r)
 		a.endRun(request.SessionID)
+		if calls, any := a.subagents.working(sessionID); any {
+			a.client.Update(sessionID, Background{Calls: calls})
+		}
 		if r.Usage != nil {
 			a.client.Update(sessionID, TurnTokens{
 				Total: r.Usage.TotalTokens, Input: r.Usage.InputTokens, Output: r.Usage.OutputTokens,
@@ -212,8 +219,18 @@ func (a *V1) Cancel(sessionID string) {
 	_ = a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: v1.SessionID(sessionID)})
 }
 
+// CancelCall implements [Canceller]: of sub-agents.
+func (a *V1) CancelCall(callID string, _ []string, done func(error)) bool {
+	id, allowed := a.subagents.mayCancel(callID)
+	if allowed {
+		done(a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: v1.SessionID(id)}))
+	}
+	return allowed
+}
+
 // Close implements [Agent].
 func (a *V1) Close(sessionID string) {
+	a.subagents.forget(sessionID)
 	if a.closes.Load() {
 		a.conn.Call(v1.MethodSessionClose, v1.CloseSessionRequest{SessionID: v1.SessionID(sessionID)}, func(json.RawMessage, error) {})
 	}
@@ -252,16 +269,46 @@ func (a *V1) sessionUpdate(params json.RawMessage) {
 	var n v1.SessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
-			a.client.Update(id, UnknownUpdate{Type: "malformed " + cmp.Or(kind, "update"), Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
+			a.client.Update(a.subagents.rootOf(id), malformed(kind, params, err))
 		}
 		return
 	}
+	root := a.rootOf(n.SessionID)
 	a.mu.Lock()
-	a.run(n.SessionID).told++
+	a.run(root).told++
 	a.mu.Unlock()
-	for _, u := range a.updates(n.SessionID, n.Update) {
-		a.client.Update(string(n.SessionID), u)
+	translate := a.updates
+	if root != n.SessionID {
+		translate = a.updatesBelow
 	}
+	for _, u := range a.afterMessages(string(n.SessionID), translate(n.SessionID, n.Update)) {
+		a.client.Update(string(root), u)
+	}
+}
+
+// rootOf is the user's session that a session works for.
+func (a *V1) rootOf(id v1.SessionID) v1.SessionID {
+	return v1.SessionID(a.subagents.rootOf(string(id)))
+}
+
+// updatesBelow translates one update of a sub-agent's session. What it is told
+// its call shows, and its plan and options are nothing that the user waits for
+// or sets.
+func (a *V1) updatesBelow(id v1.SessionID, u v1.SessionUpdate) []Update {
+	root, call := a.rootOf(id), subagentCall(string(id))
+	switch u := u.(type) {
+	case *v1.AgentMessageChunk:
+		return []Update{a.chunk(root, RoleAgent, v1.ContentChunk(*u), call)}
+	case *v1.AgentThoughtChunk:
+		return []Update{a.chunk(root, RoleThought, v1.ContentChunk(*u), call)}
+	case *v1.ToolCall:
+		return a.upsert(id, announced(u))
+	case *v1.ToolCallUpdate:
+		return a.upsert(id, u)
+	case *v1.Notice, *v1.Unknown:
+		return a.updates(id, u)
+	}
+	return nil
 }
 
 // headOf is the session of a malformed update and what kind of update it is, as
@@ -285,7 +332,7 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 	case *v1.AgentMessageChunk:
 		return a.words(id, RoleAgent, v1.ContentChunk(*u))
 	case *v1.AgentThoughtChunk:
-		return []Update{a.chunk(id, RoleThought, v1.ContentChunk(*u))}
+		return []Update{a.chunk(id, RoleThought, v1.ContentChunk(*u), parentOf(u.Meta).Or(""))}
 	case *v1.ToolCall:
 		return a.upsert(id, announced(u))
 	case *v1.ToolCallUpdate:
@@ -331,7 +378,7 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 		a.endRun(id)
 		return []Update{CompactionChunk{ID: string(u.CompactionID), Content: fromBlock(u.Content)}}
 	case *v1.Unknown:
-		return []Update{UnknownUpdate{Type: u.Type, Raw: u.Raw}}
+		return a.unknown(string(id), u.Type, u.Raw)
 	}
 	return nil
 }
@@ -346,21 +393,22 @@ func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
 			}
 			if rest != "" {
 				c.Content = v1.Text(rest)
-				updates = append(updates, a.chunk(id, role, c))
+				updates = append(updates, a.chunk(id, role, c, parentOf(c.Meta).Or("")))
 			}
 			return updates
 		}
 	}
-	return []Update{a.chunk(id, role, c)}
+	return []Update{a.chunk(id, role, c, parentOf(c.Meta).Or(""))}
 }
 
 // chunk gives a chunk the id of the message it belongs to. An agent's own id
 // ends a run when it changes, but does not join what something else has come
-// between: the transcript shows things in the order they came.
-func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk) Update {
+// between: the transcript shows things in the order they came. A sub-agent
+// speaks by the call that began it, of.
+func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r, of, text := a.run(id), parentOf(c.Meta).Or(""), ""
+	r, text := a.run(id), ""
 	if t, ok := c.Content.(*v1.TextContent); ok {
 		text = t.Text
 	}
@@ -486,6 +534,9 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 		meta[metaMCPApproval] = asked
 		patch.Meta = acp.Set(meta)
 	}
+	id := p.SessionID // in what follows, the user's
+	p.SessionID = a.rootOf(id)
+	a.subagents.below(string(id), &patch)
 	a.called(p.SessionID, &patch)
 	a.interrupt(p.SessionID)
 	for _, u := range a.terminals(p.SessionID, &p.ToolCall) {
@@ -501,7 +552,7 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 		SessionID: string(p.SessionID),
 		Call:      patch,
 
-		CancelsTurn: true,
+		CancelsTurn: id == p.SessionID,
 	}
 	for _, o := range p.Options {
 		req.Options = append(req.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})
@@ -521,7 +572,7 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 
 func (a *V1) readTextFile(r *acp.Request, p *v1.ReadTextFileRequest) {
 	a.client.ReadTextFile(ReadTextFile{
-		Context: r.Context(), SessionID: string(p.SessionID), Path: LocalPath(p.Path),
+		Context: r.Context(), SessionID: string(a.rootOf(p.SessionID)), Path: LocalPath(p.Path),
 		Line: pointer(p.Line), Limit: pointer(p.Limit),
 		Reply: func(text string, err error) {
 			if errors.Is(err, fs.ErrNotExist) && a.quirks.Load().EmptyForMissing {
@@ -534,14 +585,15 @@ func (a *V1) readTextFile(r *acp.Request, p *v1.ReadTextFileRequest) {
 
 func (a *V1) writeTextFile(r *acp.Request, p *v1.WriteTextFileRequest) {
 	a.client.WriteTextFile(WriteTextFile{
-		Context: r.Context(), SessionID: string(p.SessionID), Path: LocalPath(p.Path), Text: p.Content,
+		Context: r.Context(), SessionID: string(a.rootOf(p.SessionID)), Path: LocalPath(p.Path), Text: p.Content,
 		Reply: func(err error) { answer(r, v1.WriteTextFileResponse{}, fileError(err)) },
 	})
 }
 
 func (a *V1) createTerminal(r *acp.Request, p *v1.CreateTerminalRequest) {
 	t := CreateTerminal{
-		SessionID: string(p.SessionID), Command: p.Command, Args: p.Args, Dir: LocalPath(p.CWD),
+		SessionID: string(a.rootOf(p.SessionID)), Command: p.Command, Args: p.Args,
+		Dir:             cmp.Or(LocalPath(p.CWD), a.subagents.cwdOf(string(p.SessionID))),
 		OutputByteLimit: int(min(p.OutputByteLimit.Or(0), 1<<30)), NoOutput: p.OutputByteLimit.Or(1) == 0,
 		Reply: func(id string, err error) {
 			answer(r, v1.CreateTerminalResponse{TerminalID: v1.TerminalID(id)}, err)
@@ -554,7 +606,7 @@ func (a *V1) createTerminal(r *acp.Request, p *v1.CreateTerminalRequest) {
 }
 
 func (a *V1) terminalOutput(r *acp.Request, p *v1.TerminalOutputRequest) {
-	o, err := a.client.TerminalOutput(string(p.SessionID), string(p.TerminalID))
+	o, err := a.client.TerminalOutput(string(a.rootOf(p.SessionID)), string(p.TerminalID))
 	response := v1.TerminalOutputResponse{Output: o.Text, Truncated: o.Truncated}
 	if o.Exit != nil {
 		status := exitStatus(*o.Exit)
@@ -564,18 +616,18 @@ func (a *V1) terminalOutput(r *acp.Request, p *v1.TerminalOutputRequest) {
 }
 
 func (a *V1) waitForTerminalExit(r *acp.Request, p *v1.WaitForTerminalExitRequest) {
-	a.client.WaitForTerminalExit(r.Context(), string(p.SessionID), string(p.TerminalID), func(exit TerminalExit, err error) {
+	a.client.WaitForTerminalExit(r.Context(), string(a.rootOf(p.SessionID)), string(p.TerminalID), func(exit TerminalExit, err error) {
 		status := exitStatus(exit)
 		answer(r, v1.WaitForTerminalExitResponse{ExitCode: status.ExitCode, Signal: status.Signal}, err)
 	})
 }
 
 func (a *V1) killTerminal(r *acp.Request, p *v1.KillTerminalRequest) {
-	answer(r, v1.KillTerminalResponse{}, a.client.KillTerminal(string(p.SessionID), string(p.TerminalID)))
+	answer(r, v1.KillTerminalResponse{}, a.client.KillTerminal(string(a.rootOf(p.SessionID)), string(p.TerminalID)))
 }
 
 func (a *V1) releaseTerminal(r *acp.Request, p *v1.ReleaseTerminalRequest) {
-	answer(r, v1.ReleaseTerminalResponse{}, a.client.ReleaseTerminal(string(p.SessionID), string(p.TerminalID)))
+	answer(r, v1.ReleaseTerminalResponse{}, a.client.ReleaseTerminal(string(a.rootOf(p.SessionID)), string(p.TerminalID)))
 }
 
 func answer(r *acp.Request, result any, err error) {

@@ -116,9 +116,13 @@ func contentOf(b v1.ContentBlock) (Content, *v1.Annotations) {
 	case *v1.AudioContent:
 		return Audio{MimeType: b.MIMEType, Data: b.Data}, b.Annotations
 	case *v1.ResourceLink:
-		return ResourceLink{
+		l := ResourceLink{
 			URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description, Size: b.Size.Or(0),
-		}, b.Annotations
+		}
+		if b.Annotations != nil {
+			l.Modified = day(b.Annotations.LastModified)
+		}
+		return l, b.Annotations
 	case *v1.EmbeddedResource:
 		if t := b.Resource.Text; t != nil {
 			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}, b.Annotations

@@ -123,7 +123,7 @@ func (a *V1) askCursorPlan(r *acp.Request, p *cursorPlan) {
 	id := a.sessionOf(p.ToolCallID)
 	if text := cmp.Or(p.Plan, p.Overview); text != "" {
 		a.endRun(id)
-		a.client.Update(string(id), a.chunk(id, RoleAgent, v1.ContentChunk{Content: &v1.TextContent{Text: text}}))
+		a.client.Update(string(id), a.chunk(id, RoleAgent, v1.ContentChunk{Content: &v1.TextContent{Text: text}}, ""))
 		a.endRun(id)
 	}
 	if len(p.Todos) > 0 {

@@ -18,9 +18,11 @@ type shells map[v1.ToolCallID]v1.TerminalID
 // in the order in which it happened, and the call after it, so that a call
 // which has ended shows all of its output.
 func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
-	patch, terminals := patched(c), a.terminals(id, c)
+	root := a.rootOf(id)
+	patch, terminals := patched(c), a.terminals(root, c)
+	a.subagents.below(string(id), &patch)
 	if len(terminals) == 0 || !patch.empty() {
-		a.called(id, &patch) // output alone does not come between
+		a.called(root, &patch) // output alone does not come between
 	}
 	return append(terminals, patch)
 }

@@ -17,6 +17,7 @@ func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (c
 	}
 	a.endRun(request.SessionID)
 	a.forgetCalls(request.SessionID) // a replay tells of them anew
+	a.subagents.forget(sessionID)
 	return a.conn.Call(v1.MethodSessionLoad, request, opened(sessionID, func(setup Setup, err error) {
 		if err != nil || !a.quirks.Load().LateReplay {
 			done(setup, err)

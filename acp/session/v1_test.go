@@ -270,6 +270,8 @@ func TestInitialize(t *testing.T) {
 		"auth":        map[string]any{"terminal": true},
 		"_meta":       map[string]any{"terminal-auth": true, "terminal_output": true},
 		"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
+		"plan":        map[string]any{},
+		"subagents":   map[string]any{},
 		"session": map[string]any{
 			"compaction": map[string]any{}, "notices": map[string]any{}, "configOptions": map[string]any{"boolean": map[string]any{}},
 		},
@@ -498,8 +500,12 @@ func TestUpdates(t *testing.T) {
 			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Audio{"audio/wav", "AA=="}},
 		},
 		"a link": {
-			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource_link","uri":"file:///a","name":"a","title":"A","mimeType":"text/plain","description":"d","size":7}}`,
-			MessageChunk{MessageID: "1", Role: RoleAgent, Content: ResourceLink{"file:///a", "a", "A", "text/plain", "d", 7}},
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource_link","uri":"file:///a","name":"a","title":"A","mimeType":"text/plain","description":"d","size":7,"annotations":{"lastModified":"2026-01-02T03:04:05Z"}}}`,
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: ResourceLink{"file:///a", "a", "A", "text/plain", "d", 7, "2026-01-02"}},
+		},
+		"a link of no day": {
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource_link","uri":"u","name":"a","annotations":{"lastModified":"2026-13-02"}}}`,
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: ResourceLink{URI: "u", Name: "a"}},
 		},
 		"for the agent alone": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a","annotations":{"audience":["assistant"]}}}`,

@@ -1,10 +1,8 @@
 package session
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -21,7 +19,6 @@ type V2 struct {
 	turns    map[v2.SessionID]*turnV2               // guarded by mu: the prompts that are not done
 	working  map[v2.SessionID]bool                  // guarded by mu: sessions in which the agent works without a prompt
 	messages map[v2.SessionID]map[v2.MessageID]bool // guarded by mu: those that have been told
-	parents  map[v2.SessionID]v2.SessionID          // guarded by mu: of the sub-agents' sessions
 	cancels  map[string]v2.SessionID                // guarded by mu: what may be cancelled, and in which session it is
 }
 
@@ -33,10 +30,9 @@ var (
 // NewV2 returns the adapter; it is to be started with the connection that it is the handler of.
 func NewV2(client Client) *V2 {
 	return &V2{
-		drafts: drafts{client: client},
+		drafts: newDrafts(client),
 		turns:  map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
-		messages: map[v2.SessionID]map[v2.MessageID]bool{}, parents: map[v2.SessionID]v2.SessionID{},
-		cancels: map[string]v2.SessionID{},
+		messages: map[v2.SessionID]map[v2.MessageID]bool{}, cancels: map[string]v2.SessionID{},
 	}
 }
 
@@ -115,13 +111,18 @@ func (a *V2) sessionUpdate(params json.RawMessage) {
 	var n v2.UpdateSessionNotification
 	if err := acp.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
-			a.client.Update(id, UnknownUpdate{Type: "malformed " + cmp.Or(kind, "update"), Raw: params, Reason: strings.TrimPrefix(err.Error(), "decode ")})
+			a.client.Update(a.subagents.rootOf(id), malformed(kind, params, err))
 		}
 		return
 	}
-	for _, u := range a.updates(n.SessionID, n.Update) {
+	for _, u := range a.afterMessages(string(n.SessionID), a.updates(n.SessionID, n.Update)) {
 		a.client.Update(string(a.rootOf(n.SessionID)), u)
 	}
+}
+
+// rootOf is the user's session that a session works for.
+func (a *V2) rootOf(id v2.SessionID) v2.SessionID {
+	return v2.SessionID(a.subagents.rootOf(string(id)))
 }
 
 // HandleRequest implements [acp.Handler].
@@ -131,8 +132,7 @@ func (a *V2) HandleRequest(r *acp.Request) {
 		requestV2(r, a.requestPermission)
 	case v1.MethodElicitationCreate:
 		requestV2(r, func(r *acp.Request, p *v1.CreateElicitationRequest) {
-			p.SessionID = v1.SessionID(a.rootOf(v2.SessionID(p.SessionID)))
-			elicit(a.client, r, p)
+			a.elicit(r, p)
 		})
 	default:
 		extend(a.client, r)
@@ -153,7 +153,7 @@ func (a *V2) requestPermission(r *acp.Request, p *v2.RequestPermissionRequest) {
 	req := permissionV2(p)
 	if root := a.rootOf(p.SessionID); root != p.SessionID {
 		req.SessionID = string(root)
-		req.Call.Parent = acp.Set(subagentCall(p.SessionID))
+		a.subagents.below(string(p.SessionID), &req.Call)
 	}
 	req.Context = r.Context()
 	req.Reply = func(optionID string) {

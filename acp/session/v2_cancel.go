@@ -43,13 +43,17 @@ func (a *V2) CancelCall(callID string, terminalIDs []string, done func(error)) b
 	}
 	a.mu.Unlock()
 	switch child, isAgent := strings.CutPrefix(callID, subagentPrefix); {
+	case isAgent:
+		if _, allowed := a.subagents.mayCancel(callID); !allowed {
+			return false
+		}
+		done(a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: v2.SessionID(child)}))
 	case terminal != "":
 		a.conn.Call(v2.MethodTerminalCancel, v2.CancelTerminalRequest{SessionID: owner, TerminalID: v2.TerminalID(terminal)}, justDone(done))
 	case !allowed:
 		return false
-	case isAgent:
-		done(a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: v2.SessionID(child)}))
 	default:
+		callID = strings.TrimPrefix(callID, string(owner)+"/") // of a sub-agent's
 		a.conn.Call(v2.MethodToolCallCancel, v2.CancelToolCallRequest{SessionID: owner, ToolCallID: v2.ToolCallID(callID)}, justDone(done))
 	}
 	return true

@@ -36,16 +36,15 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	case *v2.AgentThought:
 		return a.message(id, RoleThought, v2.Message(*u))
 	case *v2.ToolCallUpdate:
+		call := a.subagents.callOf(string(id), string(u.ToolCallID))
 		if !u.Capabilities.IsZero() {
-			a.mayCancel(id, callKey(string(u.ToolCallID)), u.Capabilities.Or(v2.ToolCallCapabilities{}).Cancel != nil)
+			a.mayCancel(id, callKey(call), u.Capabilities.Or(v2.ToolCallCapabilities{}).Cancel != nil)
 		}
 		p := patchedV2(u)
-		if id != root {
-			p.Parent = acp.Set(subagentCall(id))
-		}
+		a.subagents.below(string(id), &p)
 		return []Update{p}
 	case *v2.ToolCallContentChunk:
-		return []Update{ToolCallChunk{ID: string(u.ToolCallID), Content: toolContentV2([]v2.ToolCallContent{u.Content})}}
+		return []Update{ToolCallChunk{ID: a.subagents.callOf(string(id), string(u.ToolCallID)), Content: toolContentV2([]v2.ToolCallContent{u.Content})}}
 	case *v2.TerminalUpdate:
 		if !u.Capabilities.IsZero() {
 			a.mayCancel(id, terminalKey(string(u.TerminalID)), u.Capabilities.Or(v2.TerminalCapabilities{}).Cancel != nil)
@@ -56,7 +55,7 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	case *v2.Notice:
 		return []Update{Notice{Severity: u.Severity, Title: u.Title, Description: u.Description}}
 	case *v2.Unknown:
-		return a.unknown(id, u)
+		return a.unknown(string(id), u.Type, u.Raw)
 	}
 	if id != root {
 		return nil // a sub-agent's options and state are nothing that the user sets or waits for
@@ -65,14 +64,7 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	case *v2.StateUpdate:
 		a.state(id, u)
 	case *v2.PlanUpdate:
-		p := PlanUpdate{ID: u.Plan.PlanID, Entries: make([]PlanEntry, len(u.Plan.Entries))}
-		for i, e := range u.Plan.Entries {
-			p.Entries[i] = PlanEntry{Content: e.Content, Priority: e.Priority, Status: e.Status}
-		}
-		if u.Plan.Type != "items" {
-			return []Update{p, UnknownUpdate{Type: "plan of type " + u.Plan.Type}}
-		}
-		return []Update{p}
+		return planOf(u.Plan)
 	case *v2.AvailableCommandsUpdate:
 		return []Update{CommandsUpdate{Commands: commandsV2(u.AvailableCommands)}}
 	case *v2.ConfigOptionUpdate:
@@ -318,9 +310,13 @@ func contentV2(b v2.ContentBlock) (Content, *v2.Annotations) {
 	case *v2.AudioContent:
 		return Audio{MimeType: b.MIMEType, Data: b.Data}, b.Annotations
 	case *v2.ResourceLink:
-		return ResourceLink{
+		l := ResourceLink{
 			URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description, Size: int64(min(b.Size.Or(0), math.MaxInt64)),
-		}, b.Annotations
+		}
+		if b.Annotations != nil {
+			l.Modified = day(b.Annotations.LastModified)
+		}
+		return l, b.Annotations
 	case *v2.EmbeddedResource:
 		if t := b.Resource.Text; t != nil {
 			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}, b.Annotations

@@ -68,18 +68,14 @@ func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(S
 
 // forget drops what is known of a session that is told anew, or closed.
 func (a *V2) forget(id v2.SessionID) {
+	defer a.subagents.forget(string(id))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.messages, id)
 	delete(a.working, id)
 	for key, of := range a.cancels {
-		if of == id {
+		if a.rootOf(of) == id {
 			delete(a.cancels, key)
-		}
-	}
-	for child, parent := range a.parents {
-		if parent == id {
-			delete(a.parents, child)
 		}
 	}
 }

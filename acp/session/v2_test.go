@@ -49,13 +49,13 @@ func TestUpdatesV2(t *testing.T) {
 			`{"sessionUpdate":"tool_call_update","toolCallId":"c","content":[{"type":"content","content":{"type":"text","text":"x"}},` +
 				`{"type":"content","content":{"type":"image","data":"AA==","mimeType":"image/png","uri":"file:///i"}},` +
 				`{"type":"content","content":{"type":"audio","data":"AA==","mimeType":"audio/wav"}},` +
-				`{"type":"content","content":{"type":"resource_link","uri":"file:///a","name":"a","title":"A","mimeType":"text/plain","description":"d","size":7,"annotations":{"audience":["assistant"]}}},` +
+				`{"type":"content","content":{"type":"resource_link","uri":"file:///a","name":"a","title":"A","mimeType":"text/plain","description":"d","size":7,"annotations":{"audience":["assistant"],"lastModified":"2026-01-02"}}},` +
 				`{"type":"content","content":{"type":"resource","resource":{"uri":"file:///a","mimeType":"text/plain","text":"t"}}},` +
 				`{"type":"content","content":{"type":"resource","resource":{"uri":"file:///b","mimeType":"image/png","blob":"AA=="}}},` +
 				`{"type":"content","content":{"type":"_smell"}},{"type":"terminal","terminalId":"t1"},{"type":"_hologram"}]}`,
 			ToolCallPatch{ID: "c", Content: acp.Set([]ToolCallContent{
 				item(Text{"x"}), item(Image{"image/png", "AA==", "file:///i"}), item(Audio{"audio/wav", "AA=="}),
-				item(ForAgent{ResourceLink{"file:///a", "a", "A", "text/plain", "d", 7}}),
+				item(ForAgent{ResourceLink{"file:///a", "a", "A", "text/plain", "d", 7, "2026-01-02"}}),
 				item(Resource{URI: "file:///a", MimeType: "text/plain", Text: "t"}), item(Resource{URI: "file:///b", MimeType: "image/png", Blob: "AA=="}),
 				item(UnknownContent{"_smell", raw(`{"type":"_smell"}`)}), TerminalRef{"t1"}, UnknownItem{"_hologram", raw(`{"type":"_hologram"}`)},
 			})},

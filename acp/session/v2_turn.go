@@ -134,7 +134,7 @@ func background(list []v2.Background) Background {
 		case w.TerminalID != "":
 			b.Terminals = append(b.Terminals, string(w.TerminalID))
 		case w.SessionID != "":
-			b.Calls = append(b.Calls, subagentCall(w.SessionID))
+			b.Calls = append(b.Calls, subagentCall(string(w.SessionID)))
 		}
 	}
 	return b

@@ -186,6 +186,8 @@ func TestSubagentsOfV2(t *testing.T) {
 		says(`"session_message","messageId":"m","senderSessionId":"s1","recipientSessionId":"k"`),
 		updateOf("k", running),
 		updateOf("k", `"config_option_update","configOptions":[]`),
+		updateOf("k", `"plan_update","plan":{"type":"items","planId":"p","entries":[]}`),
+		updateOf("k", `"plan_removed","planId":"p"`),
 		updateOf("k", `"agent_message_chunk","messageId":"a","content":{"type":"text","text":"I look"}`),
 		updateOf("k", `"tool_call_update","toolCallId":"c","title":"ls","status":"pending"`),
 		updateOf("k", `"subagent_update","sessionId":"l","title":"Deeper","state":{"state":"running"}`),
@@ -194,9 +196,9 @@ func TestSubagentsOfV2(t *testing.T) {
 		says(`"subagent_update","sessionId":"l","state":{"state":"idle","stopReason":"error"}`),
 		says(`"subagent_update","sessionId":"k","state":{"state":"idle"}`),
 		says(`"subagent_update","sessionId":"s1"`))
-	want := "call subagent:k Look in_progress\nagent+a:I look\ncall c ls pending subagent:k\n" +
-		"call subagent:l Deeper in_progress subagent:k\ncall d cat  subagent:l\n" +
-		"permission in s1 of c below subagent:k\n" +
+	want := "call subagent:k Look in_progress\nagent+a:I look\ncall k/c ls pending subagent:k\n" +
+		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  subagent:l\n" +
+		"permission in s1 of k/c below subagent:k\n" +
 		"call subagent:l  failed\ncall subagent:k  completed\nsession.UnknownUpdate"
 	if got := p.story(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -337,7 +339,7 @@ func TestCancelCallInV2(t *testing.T) {
 			t.Errorf("%s is cancelled", id)
 		}
 	}
-	for _, c := range []struct{ id, terminal, err string }{{"c", "t", ""}, {"kc", "", "too late"}, {"other", "t", ""}, {"subagent:k", "", ""}} {
+	for _, c := range []struct{ id, terminal, err string }{{"c", "t", ""}, {"k/kc", "", "too late"}, {"other", "t", ""}, {"subagent:k", "", ""}} {
 		if !cancel(c.id, c.terminal) {
 			t.Fatalf("%s is not cancelled", c.id)
 		}

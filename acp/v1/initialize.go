@@ -47,6 +47,8 @@ type ClientCapabilities struct {
 	Session     *ClientSessionCapabilities `json:"session,omitzero" wire:"lenient"`
 	Auth        AuthCapabilities           `json:"auth,omitzero" wire:"lenient"`
 	Elicitation *ElicitationCapabilities   `json:"elicitation,omitzero" wire:"lenient"`
+	Subagents   *Supported                 `json:"subagents,omitzero" wire:"lenient"` // not in the stable schema
+	Plan        *Supported                 `json:"plan,omitzero" wire:"lenient"`      // not in the stable schema
 	Meta        json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 

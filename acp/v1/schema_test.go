@@ -149,6 +149,7 @@ var elsewhere = []string{
 var beyond = map[string][]string{
 	"AgentAuthCapabilities":         {"status"},
 	"AgentCapabilities":             {"providers"},
+	"ClientCapabilities":            {"plan", "subagents"},
 	"ListSessionsRequest":           {"archived"},
 	"LoadSessionRequest":            {"systemPrompt"},
 	"NewSessionRequest":             {"systemPrompt"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
 // MessageID names a message of a session.
@@ -129,21 +130,11 @@ func (u PlanUpdate) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "plan_update", body(u))
 }
 
-// PlanContent is a plan, of an unknown type too, which has no entries.
-type PlanContent struct {
-	Type    string          `json:"type" wire:"required"` // "items"
-	PlanID  string          `json:"planId" wire:"required"`
-	Entries []PlanEntry     `json:"entries,omitzero" wire:"lenient,skip"`
-	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
+// PlanContent is a plan. Of the types that the schema does not have, and of unknown ones, it has no entries.
+type PlanContent = draft.PlanContent
 
 // PlanEntry is a step of a plan.
-type PlanEntry struct {
-	Content  string          `json:"content" wire:"required"`
-	Priority string          `json:"priority" wire:"required"`
-	Status   string          `json:"status" wire:"required"`
-	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
+type PlanEntry = draft.PlanEntry
 
 // SessionInfoUpdate changes what a list of sessions shows; null clears.
 type SessionInfoUpdate struct {

@@ -105,7 +105,7 @@ var kinds = []kind{
 	}),
 	plain[session.Background]("background"),
 	plain[session.TerminalChunk]("terminal_chunk"),
-	plain[session.PlanUpdate]("plan"),
+	mapped("plan", toPlan, plan.update),
 	plain[session.CommandsUpdate]("commands"),
 	plain[session.ModeUpdate]("mode"),
 	plain[session.OptionsUpdate]("options"),
@@ -188,6 +188,7 @@ type block struct {
 	Type        string          `json:"type,omitempty"`
 	Raw         json.RawMessage `json:"raw,omitempty"`
 	Size        int64           `json:"size,omitempty"`
+	Modified    string          `json:"modified,omitempty"`
 	ForAgent    bool            `json:"for_agent,omitempty"`
 }
 
@@ -200,7 +201,7 @@ func toBlock(c session.Content) block {
 	case session.Audio:
 		return block{Is: "audio", MimeType: c.MimeType, Data: c.Data}
 	case session.ResourceLink:
-		return block{Is: "link", URI: c.URI, Name: c.Name, Title: c.Title, MimeType: c.MimeType, Description: c.Description, Size: c.Size}
+		return block{Is: "link", URI: c.URI, Name: c.Name, Title: c.Title, MimeType: c.MimeType, Description: c.Description, Size: c.Size, Modified: c.Modified}
 	case session.ForAgent:
 		b := toBlock(c.Content)
 		b.ForAgent = true
@@ -226,7 +227,7 @@ func (b block) content() session.Content {
 	case "audio":
 		return session.Audio{MimeType: b.MimeType, Data: b.Data}
 	case "link":
-		return session.ResourceLink{URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MimeType, Description: b.Description, Size: b.Size}
+		return session.ResourceLink{URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MimeType, Description: b.Description, Size: b.Size, Modified: b.Modified}
 	case "resource":
 		return session.Resource{URI: b.URI, MimeType: b.MimeType, Text: b.Text, Blob: b.Data}
 	}
@@ -396,6 +397,29 @@ func (m screen) patch() session.TerminalPatch {
 		p.Output = acp.Set(m.Bytes)
 	}
 	return p
+}
+
+type plan struct {
+	ID      string              `json:"id,omitempty"`
+	Entries []session.PlanEntry `json:"entries,omitempty"`
+	Content *block              `json:"content,omitempty"`
+}
+
+func toPlan(u session.PlanUpdate) plan {
+	p := plan{ID: u.ID, Entries: u.Entries}
+	if u.Content != nil {
+		content := toBlock(u.Content)
+		p.Content = &content
+	}
+	return p
+}
+
+func (p plan) update() session.PlanUpdate {
+	u := session.PlanUpdate{ID: p.ID, Entries: p.Entries}
+	if p.Content != nil {
+		u.Content = p.Content.content()
+	}
+	return u
 }
 
 type info struct {

@@ -411,6 +411,9 @@ func (w *writing) plan(p *session.Plan) {
 		}
 		b.WriteString("- " + box + " " + styled.OneLine(e.Content) + note + "\n")
 	}
+	if p.Content != nil {
+		b.WriteString(transcript.Describe(p.Content))
+	}
 	if b.Len() > 0 {
 		w.text("**Plan**")
 		w.text(b.String())

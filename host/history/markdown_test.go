@@ -39,6 +39,7 @@ func story() *session.Conversation {
 		session.PlanUpdate{Entries: []session.PlanEntry{
 			{Content: "look", Status: "completed"}, {Content: "mend", Status: "in_progress"}, {Content: "test", Status: "pending"},
 		}},
+		session.PlanUpdate{ID: "p", Content: text("1. look again")},
 		call("t", session.KindThink, "Task: look for it", session.StatusCompleted, out("Found.")),
 		nested,
 		call("e", session.KindEdit, "Edit a.go", session.StatusCompleted,

@@ -59,6 +59,12 @@ func (t *Transcript) saved(c session.Content) (path string, picture bool) {
 	return "", picture
 }
 
+// maxDescription is how much of what a link says of itself is shown, in bytes.
+const maxDescription = 120
+
+// unbracketed is for words that stand in brackets.
+var unbracketed = strings.NewReplacer("[", "(", "]", ")")
+
 // link is a block that is no text, in one line; path is the file it is saved in.
 func link(c session.Content, path string) string {
 	bytes := func(data string) string {
@@ -80,6 +86,12 @@ func link(c session.Content, path string) string {
 		}
 		if c.Size > 0 {
 			what += " " + styled.Size(int(c.Size))
+		}
+		if c.Modified != "" {
+			what += ", " + c.Modified
+		}
+		if d := styled.OneLine(c.Description); d != "" {
+			what += ": " + styled.Cut(unbracketed.Replace(d), maxDescription)
 		}
 	case session.Resource:
 		what, where = c.MimeType+bytes(c.Blob), c.URI

@@ -132,6 +132,12 @@ func cases() []struct {
 			session.TurnEnd{StopReason: session.StopEndTurn}}},
 		{"an emptied plan", []session.Update{
 			says("before"), session.PlanUpdate{Entries: []session.PlanEntry{{Content: "do it"}}}, session.PlanUpdate{}, prompt(text("after"))}},
+		{"a plan of words", []session.Update{session.PlanUpdate{Content: text("# Mend it\n\n1. look\n2. *mend*\n3. test\n4. tell\n5. rest")}}},
+		{"a plan in a file", []session.Update{session.PlanUpdate{Content: session.ResourceLink{Name: "in a file", URI: "file:///project/plan.md"}}}},
+		{"a plan that is taken back", []session.Update{
+			session.PlanUpdate{ID: "p", Content: text("Mend it")}, session.PlanUpdate{ID: "p"},
+			session.PlanUpdate{ID: "q", Content: text("Mend it")}, session.PlanUpdate{ID: "q", Content: text("Leave it")},
+		}},
 		{"a plan", []session.Update{session.PlanUpdate{Entries: []session.PlanEntry{
 			{Content: "done", Priority: "high", Status: "completed"}, {Content: "doing\n this", Priority: "high", Status: "in_progress"},
 			{Content: "to do", Priority: "low", Status: "pending"}, {Content: "whatever", Status: "stuck"}}}}},

@@ -41,7 +41,7 @@ func (t *Transcript) render(b *block) []styled.Line {
 	case *session.ToolCall:
 		return t.renderToolCall(b, e)
 	case *session.Plan:
-		return renderPlan(e.Entries)
+		return t.renderPlan(b, e)
 	case *session.NoticeEntry:
 		return t.renderNotice(b, e)
 	case *session.Compaction:
@@ -125,11 +125,19 @@ func thoughtLines(m *session.Message) (lines []styled.Line) {
 	return lines
 }
 
-func renderPlan(entries []session.PlanEntry) []styled.Line {
-	if len(entries) == 0 {
+func (t *Transcript) renderPlan(b *block, p *session.Plan) []styled.Line {
+	if p.Empty() {
 		return nil // the agent has taken it back
 	}
-	lines := []styled.Line{styled.Join(styled.Text("  Plan", styled.ToolKind))}
+	lines := append([]styled.Line{styled.Join(styled.Text("  Plan", styled.ToolKind))}, renderSteps(p.Entries)...)
+	if p.Content != nil {
+		lines = append(lines, t.contentBody(b, "", p.Content)...)
+	}
+	return lines
+}
+
+// renderSteps are the steps of a plan.
+func renderSteps(entries []session.PlanEntry) (lines []styled.Line) {
 	for _, e := range entries {
 		icon, group := "·", styled.Plan
 		switch e.Status {

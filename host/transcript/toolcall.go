@@ -489,7 +489,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 		if b.open != opened {
 			return nil
 		}
-		return renderPlan(steps)[1:]
+		return renderSteps(steps)
 	}
 	quiet := status.Finished() && status != session.StatusFailed
 	switch c.Kind {

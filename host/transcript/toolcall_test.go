@@ -429,6 +429,7 @@ func TestWhole(t *testing.T) {
 		"a message":    {says("hello\n"), "markdown", "hello"},
 		"a notice":     {session.Notice{Title: "a", Description: "b"}, "", "a\nb"},
 		"a plan":       {session.PlanUpdate{Entries: []session.PlanEntry{{Content: "a"}, {Content: "b"}}}, "markdown", "- a\n- b"},
+		"its words":    {session.PlanUpdate{Content: session.Text{Text: "# a\nb"}}, "markdown", "# a\nb"},
 		"nothing":      {call(session.KindExecute, session.StatusCompleted, "a"), "", ""},
 		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}})}, "markdown", "short"},
 	} {

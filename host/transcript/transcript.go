@@ -252,7 +252,7 @@ func silent(e session.Entry) bool {
 	case *session.Message:
 		return len(e.Parts) == 0
 	case *session.Plan:
-		return len(e.Entries) == 0
+		return e.Empty()
 	}
 	return false
 }

@@ -45,6 +45,9 @@ func (t *Transcript) Whole(row int) func() Whole {
 		for _, entry := range e.Entries {
 			texts = append(texts, "- "+entry.Content)
 		}
+		if e.Content != nil {
+			texts = append(texts, Describe(e.Content))
+		}
 		return func() Whole { return Whole{Name: "plan", Lang: "markdown", Lines: broken(strings.Join(texts, "\n"))} }
 	case *session.NoticeEntry:
 		text := strings.TrimSpace(strings.Join([]string{e.Title, e.Description, e.Detail}, "\n"))

@@ -146,6 +146,36 @@ local function check_data()
   end
 end
 
+---Which of the configured servers an agent cannot take, before a session of it runs.
+local function check_servers_of_agents()
+  local servers = require('acp.mcp.servers')
+  local config, taken, running = require('acp.config').get(), servers.taken(), {}
+  for _, session in ipairs(require('acp.rpc.state').list()) do
+    running[session.agent] = true -- what it goes without was said
+  end
+  for _, agent in ipairs(require('acp.session.start').agents()) do
+    local known, unknown = taken[agent.name], {}
+    local own = config.agents[agent.name].mcp_servers
+    for name, server in vim.spairs(servers.of(config.mcp_servers, own) or {}) do
+      local kind = servers.kind(server)
+      if not known then
+        if kind ~= 'stdio' then -- which all agents take
+          table.insert(unknown, name)
+        end
+      elseif not running[agent.name] and not vim.tbl_contains(known.kinds, kind) then
+        local line = '%s cannot take %s: %s%s takes no servers of the type %s'
+        local version = known.version and (' ' .. known.version) or ''
+        local text = line:format(agent.name, name, agent.name, version, kind)
+        health.warn(text, { 'See :help acp-mcp' })
+      end
+    end
+    if agent.installed and #unknown > 0 then
+      local line = 'whether %s can take %s is known when it was started once'
+      health.info(line:format(agent.name, table.concat(unknown, ', ')))
+    end
+  end
+end
+
 local function check_servers()
   health.start('MCP servers')
   local whole = true
@@ -169,6 +199,7 @@ local function check_servers()
   if whole then
     health.ok('no session goes without one that it should have')
   end
+  check_servers_of_agents()
 end
 
 local function check_agents()

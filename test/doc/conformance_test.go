@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acp-nvim/acp-nvim/acp/draft"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -19,10 +18,58 @@ type entry struct {
 	parts    []string
 }
 
+// versions are the stable and the unstable schema of each version of the protocol.
+func versions(t *testing.T) map[string][2]*schema.V {
+	return map[string][2]*schema.V{
+		"1": {schema.Validator(t), schema.Drafts(t)}, "2": {schema.ValidatorV2(t), schema.DraftsV2(t)},
+	}
+}
+
 // TestConformance tells of a type, a field, a variant or a method of a schema that the page of them does not have, and
 // of one that it has and no schema does.
 func TestConformance(t *testing.T) {
-	page := read(t, "doc/conformance.md")
+	page, unstable, _ := strings.Cut(read(t, "doc/conformance.md"), "\n## Unstable\n")
+	stable := wanted{}
+	drafts := wanted{}
+	for version, v := range versions(t) {
+		for name, d := range v[0].Defs() {
+			stable.add(name, version, d, nil, "")
+		}
+		for name, d := range v[1].Defs() {
+			was := v[0].Defs()[name]
+			drafts.add(name, version, d, was.Parts(), was.Method)
+		}
+	}
+	stable.compare(t, page)
+	drafts.compare(t, unstable)
+}
+
+// wanted are the rows that a page is to have, by the names of types and methods.
+type wanted map[string]entry
+
+// add has a row for what a definition has and had not before, and one for its method.
+func (w wanted) add(name, version string, d schema.Def, had []string, method string) {
+	row := func(name string, parts []string) {
+		e, known := w[name]
+		if e.versions == "" || e.versions == version {
+			e.versions = version
+		} else if known {
+			e.versions = "1, 2"
+		}
+		e.parts = slices.Compact(slices.Sorted(slices.Values(append(e.parts, parts...))))
+		w[name] = e
+	}
+	if d.Method != method {
+		row(d.Method, nil)
+	}
+	parts := slices.DeleteFunc(d.Parts(), func(part string) bool { return slices.Contains(had, part) })
+	if len(parts) > 0 && !isEnvelope(name) {
+		row(name, parts)
+	}
+}
+
+func (w wanted) compare(t *testing.T, page string) {
+	t.Helper()
 	documented := map[string]entry{}
 	for line := range strings.Lines(page) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -43,78 +90,18 @@ func TestConformance(t *testing.T) {
 			documented[name] = e
 		}
 	}
-
-	want := map[string]entry{}
-	add := func(name, version string, parts []string) {
-		e, known := want[name]
-		if e.versions = version; known {
-			e.versions = "1, 2"
-		}
-		e.parts = slices.Compact(slices.Sorted(slices.Values(append(e.parts, parts...))))
-		want[name] = e
-	}
-	for version, v := range map[string]*schema.V{"1": schema.Validator(t), "2": schema.ValidatorV2(t)} {
-		methods := map[string]bool{}
-		for name, d := range v.Defs() {
-			if d.Method != "" {
-				methods[d.Method] = true
-			}
-			if parts := d.Parts(); len(parts) > 0 && !isEnvelope(name) {
-				add(name, version, parts)
-			}
-		}
-		for method := range methods {
-			add(method, version, nil)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
+	for _, name := range slices.Sorted(maps.Keys(w)) {
 		got, ok := documented[name]
 		switch {
 		case !ok:
-			t.Errorf("the page has no %s, with %q", name, want[name].parts)
-		case !slices.Equal(got.parts, want[name].parts) || got.versions != want[name].versions:
-			t.Errorf("of %s the page has %q in %s, the schemas have %q in %s", name, got.parts, got.versions, want[name].parts, want[name].versions)
+			t.Errorf("the page has no %s, with %q", name, w[name].parts)
+		case !slices.Equal(got.parts, w[name].parts) || got.versions != w[name].versions:
+			t.Errorf("of %s the page has %q in %s, the schemas have %q in %s", name, got.parts, got.versions, w[name].parts, w[name].versions)
 		}
 		delete(documented, name)
 	}
 	for name := range documented {
 		t.Errorf("no schema has %s", name)
-	}
-}
-
-// unstable is a row of the table of what is not in the stable schemas.
-var unstable = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$")
-
-// TestUnstableConformance tells of a name of that table which the unstable schema of a version does not have, or the
-// stable one has by now, and of a method that we speak and the table has not.
-func TestUnstableConformance(t *testing.T) {
-	var rows []string
-	_, table, _ := strings.Cut(read(t, "doc/conformance.md"), "\n## Unstable\n")
-	for _, row := range unstable.FindAllStringSubmatch(table, -1) {
-		rows = append(rows, row[1])
-	}
-	names := func(v *schema.V) map[string]bool {
-		all := map[string]bool{}
-		for name, d := range v.Defs() {
-			all[name], all[d.Method] = true, true
-		}
-		return all
-	}
-	for _, name := range rows {
-		if name != "Usage" && !names(schema.DraftsV2(t))[name] || !names(schema.Drafts(t))[name] {
-			t.Errorf("the unstable schemas have no %s", name)
-		}
-		if names(schema.Validator(t))[name] {
-			t.Errorf("%s is stable", name)
-		}
-	}
-	for _, method := range []string{
-		draft.MethodSessionFork, draft.MethodSessionSetTitle, draft.MethodSessionArchive, draft.MethodSessionUnarchive, draft.MethodSessionStatus,
-		draft.MethodAuthStatus, draft.MethodAuthStatusUpdate, draft.MethodProvidersList, draft.MethodProvidersSet, draft.MethodProvidersDisable,
-	} {
-		if !slices.Contains(rows, method) {
-			t.Errorf("the table has no %s", method)
-		}
 	}
 }
 

@@ -77,6 +77,29 @@ function M.right(where, servers, problems)
   return right
 end
 
+---Which kinds of servers agents take, as they last said: the host keeps it (host/mcp/taken.go).
+---@return table<string, {version?: string, kinds: string[]}> by the agents' names
+function M.taken()
+  local dir, agents = vim.fs.joinpath(vim.fn.stdpath('data'), 'acp', 'mcp'), {}
+  for name, kind in vim.fs.dir(dir) do
+    local file = kind == 'file' and io.open(vim.fs.joinpath(dir, name))
+    if file then
+      local ok, taken = pcall(vim.json.decode, file:read('*a'))
+      file:close()
+      if ok and type(taken) == 'table' and taken.agent and taken.kinds then
+        agents[taken.agent] = taken
+      end
+    end
+  end
+  return agents
+end
+
+---@param server acp.McpServer
+---@return 'stdio'|'http'|'sse' kind
+function M.kind(server)
+  return server.command and 'stdio' or server.type or 'http'
+end
+
 ---@param map table
 ---@return table<string, string>? nil where it is empty, as Lua cannot tell that from a list
 local function texts(map)

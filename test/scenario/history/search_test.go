@@ -99,6 +99,45 @@ func TestTranscriptsAreOffered(t *testing.T) {
 	})
 }
 
+// gR in a transcript takes its session up, in the session's folder wherever the user is; of a session that is open it
+// shows the chat.
+func TestResumeFromTheTranscript(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		can := scene.KeepsSessions(false, "resume")
+		work(s, s.BeginWith(can))
+		kept(t, s, `"is":"end"`)
+		s.Quit()
+		s = s.Next()
+		s.WriteFiles("elsewhere/a.txt")
+		s.Command("cd elsewhere")
+		s.Command("Acp search tool")
+		s.AwaitLua(`vim.bo.buftype == 'quickfix'`)
+		s.Keys("G<CR>")
+		s.AwaitLua(`vim.api.nvim_get_current_line() == 'The package is **tool** now.'`)
+		s.Command("cclose")
+		s.Keys("gg")
+		s.AwaitScreen("gR takes it up again")
+		s.Keys("gR")
+		p := s.Agent()
+		p.Initialize(can)
+		m := p.Expect("session/resume")
+		if m.Text("sessionId") != scene.SessionID(1) || m.Text("cwd") != s.Dir {
+			t.Errorf("taken up is %s", m)
+		}
+		p.Reply(m, obj{})
+		s.AwaitEvent("AcpSessionReady")
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
+		s.OnceInChat("Rename the package.", "The package is **tool** now.")
+		turn := s.Prompt(p, "And now?")
+		p.EndTurn(turn)
+
+		s.Lua(nil, `vim.api.nvim_set_current_win(vim.fn.win_findbuf(vim.fn.bufnr('acp://history/'))[1])`)
+		s.Keys("gR")
+		s.AwaitLua(`vim.bo.filetype == 'acp-prompt' and #require('acp').sessions() == 1`)
+		s.OnceInChat("And now?")
+	})
+}
+
 // The session is told in Markdown that reads well. A file that is there stays.
 func TestExport(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {

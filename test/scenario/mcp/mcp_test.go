@@ -64,6 +64,43 @@ func TestServersOfTheConfiguration(t *testing.T) {
 	})
 }
 
+// The health report names the servers that an agent cannot take before it runs, as soon as that is known.
+func TestHealthNamesServersThatAnAgentCannotTake(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.mcp_servers = {
+			tickets = { command = 'tickets' }, docs = { url = 'https://docs.example.org/mcp' }, old = { type = 'sse', url = 'https://old.example.org' },
+		}`)
+		health := func() string {
+			s.Command("checkhealth acp")
+			s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
+			text := s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')`)
+			s.Command("bwipeout")
+			return text
+		}
+		if text := health(); !strings.Contains(text, "whether puppet can take docs, old is known when it was started once") {
+			t.Errorf("before it was started health says\n%s", text)
+		}
+		s.Command("Acp")
+		p := s.Agent()
+		p.Initialize(obj{"agentInfo": obj{"name": "puppet", "version": "3"}, "agentCapabilities": obj{"mcpCapabilities": obj{"http": true}}})
+		p.Reply(p.Expect("session/new"), obj{"sessionId": scene.SessionID(1)})
+		s.AwaitEvent("AcpSessionReady")
+		if text := health(); strings.Contains(text, "puppet cannot take") || !strings.Contains(text, "old, in session 1 of puppet") {
+			t.Errorf("while it runs health says\n%s", text)
+		}
+		s.Command("Acp close")
+		s.AwaitEvent("AcpSessionClosed")
+		var text string
+		s.Await("what it takes to be kept", func() bool {
+			text = health()
+			return strings.Contains(text, "puppet cannot take old: puppet 3 takes no servers of the type sse")
+		})
+		if strings.Contains(text, "take docs") || strings.Contains(text, "take tickets") || strings.Contains(text, "started once") {
+			t.Errorf("when it has ended health says\n%s", text)
+		}
+	})
+}
+
 // The servers of a project are those of whoever wrote it: the user is asked, once for what the file says.
 func TestServersOfAProject(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {

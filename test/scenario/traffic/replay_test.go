@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -38,13 +37,14 @@ type recordedEntry struct {
 	Msg scene.Message `json:"msg"`
 }
 
-// action is what the user did in a recording.
+// action is what the user did in a recording, or what they waited for: one of these.
 type action struct {
+	resume string // took up the session with this id, rather than beginning one
 	prompt string // sent this
-	stop   string // and the turn ended so
-	option string // or, without a prompt, answered a permission request with this option
-	answer string // or a question with this, as JSON
-	cancel bool   // or cancelled the turn while something waited for an answer; else the turn was the agent's own
+	option string // answered a permission request with this option
+	answer string // answered a question with this, as JSON
+	cancel string // cancelled the turn: while a "request" was open, or no more than the "turn"
+	stop   string // the turn ended so
 }
 
 // readRecording gives what the user did, in its order, and the files that the agent read.
@@ -56,13 +56,16 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 	}
 	defer f.Close()
 	files = map[string]string{}
-	prompts := map[string]int{}         // our requests, by id: the action
-	asked := map[string]scene.Message{} // the agent's requests, by id
+	prompts := map[string]bool{}        // our requests that are open, by id
+	asked := map[string]scene.Message{} // the agent's requests that are open, by id
 	ours := ""                          // the session's id
 	lines := bufio.NewReader(f)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) == 0 && err != nil {
+			if n := len(did); n == 0 || did[n-1].stop == "" && did[n-1].resume == "" {
+				t.Fatalf("%s ends within a turn", path)
+			}
 			return did, files
 		}
 		var e recordedEntry
@@ -72,32 +75,40 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 		m, id := e.Msg, string(e.Msg.ID)
 		switch {
 		case m.Text("update", "state") == "idle" && m.Text("update", "stopReason") != "": // version 2 ends a turn so
-			if m.Text("sessionId") != ours {
-				continue // a sub-agent's
-			}
-			if i := slices.IndexFunc(did, func(a action) bool { return a.prompt != "" && a.stop == "" }); i >= 0 {
-				did[i].stop = m.Text("update", "stopReason")
-			} else {
+			if m.Text("sessionId") == ours { // else it is a sub-agent's
 				did = append(did, action{stop: m.Text("update", "stopReason")})
 			}
 		case e.Dir == "a2c" && m.Method != "":
 			asked[id] = m
 		case e.Dir == "a2c":
-			if i, ok := prompts[id]; ok {
-				did[i].stop = m.Text("stopReason")
+			reason := m.Text("stopReason")
+			if m.Error != nil {
+				reason = "error"
 			}
+			if prompts[id] && reason != "" {
+				did = append(did, action{stop: reason})
+			}
+		case m.Method == "session/resume":
+			ours = m.Text("sessionId")
+			did = append(did, action{resume: ours})
 		case m.Method == "session/prompt":
-			prompts[id], ours = len(did), m.Text("sessionId")
+			prompts[id], ours = true, m.Text("sessionId")
 			blocks, _ := m.Get("prompt").([]any)
 			first, _ := blocks[0].(obj)
 			text, _ := first["text"].(string)
 			did = append(did, action{prompt: text})
 		case m.Method == "session/cancel":
-			did = append(did, action{cancel: true})
+			did = append(did, action{cancel: "turn"})
+			for _, request := range asked {
+				if request.Method == "session/request_permission" {
+					did[len(did)-1].cancel = "request"
+				}
+			}
 		case m.Method == "" && asked[id].Method == "session/request_permission":
 			if option := m.Text("outcome", "optionId"); option != "" { // else the cancel has answered
 				did = append(did, action{option: option})
 			}
+			delete(asked, id)
 		case m.Method == "" && asked[id].Method == "elicitation/create":
 			did = append(did, action{answer: string(m.Result)})
 		case m.Method == "" && asked[id].Method == "fs/read_text_file" && m.Error == nil:
@@ -142,37 +153,35 @@ func replay(s *scene.Scene, path string, did []action, files map[string]string) 
 		c.agents.replay = { title = 'Replay', command = { host, 'replay', file }, protocol = 2 }
 		c.agent = 'replay'
 		vim.g.acp = c`, scene.Host, absolute)
-	s.Command("Acp")
+	if did[0].resume != "" {
+		s.OK(`require('acp').resume({ agent = 'replay', agent_session_id = ... })`, did[0].resume)
+		did = did[1:]
+	} else {
+		s.Command("Acp")
+	}
 	s.AwaitEvent("AcpSessionReady")
-	var turns []action
 	for _, a := range did {
 		switch {
-		case a.cancel:
-			s.AwaitEvent("AcpPermissionRequest")
+		case a.cancel != "":
+			if s.AwaitEvent("AcpTurnStart"); a.cancel == "request" {
+				s.AwaitEvent("AcpPermissionRequest")
+			}
 			s.OK(`require('acp').cancel()`)
-			continue
 		case a.answer != "":
 			s.AwaitEvent("AcpElicitation")
 			s.OK(`require('acp').answer(require('acp').elicitations()[1].id, vim.json.decode(...))`, a.answer)
-			continue
-		case a.prompt == "" && a.option == "":
-			turns = append(turns, a)
-			continue
-		}
-		if a.prompt == "" {
+		case a.option != "":
 			s.AwaitEvent("AcpPermissionRequest")
 			s.AwaitFloat()
 			s.OK(`require('acp').respond(require('acp').permissions()[1].id, ...)`, a.option)
-			continue
+		case a.prompt != "":
+			s.OK(`require('acp').prompt(...)`, a.prompt) // queued while a turn runs, as the next is then
+		default:
+			s.AwaitTurnEnd(a.stop)
+			if a.stop == "cancelled" && s.LuaInt(`require('acp').sessions()[1].queued or 0`) > 0 {
+				s.OK(`require('acp').prompt('')`) // has the queue go on
+			}
 		}
-		s.OK(`require('acp').prompt(...)`, a.prompt) // queued while a turn runs, as the next is then
-		turns = append(turns, a)
-		if a.stop == "" {
-			s.T.Fatalf("the recording ends within the turn of %q", a.prompt)
-		}
-	}
-	for _, a := range turns {
-		s.AwaitTurnEnd(a.stop)
 	}
 	goldenChat(s, strings.TrimSuffix(path, ".jsonl")+".txt")
 }

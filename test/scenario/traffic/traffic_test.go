@@ -89,6 +89,11 @@ func TestMalformedUpdatesAreTold(t *testing.T) {
 		if n := strings.Count(text, "left out: update.toolCallId: expected a string, got a number"); n != 2 {
 			t.Errorf("%d messages are said to be left out in\n%s", n, text)
 		}
+		log, err := os.ReadFile(s.LuaString(`require('acp.rpc.host').log_file()`))
+		if n := strings.Count(string(log), "update.toolCallId: expected a string, got a number"); err != nil || n != 1 {
+			t.Errorf("the log says %d times why (%v):\n%s", n, err, log)
+		}
+		s.OnceInChat("malformed tool_call: update.toolCallId: expected a string, got a number ×2")
 	})
 }
 

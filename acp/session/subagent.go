@@ -1,0 +1,340 @@
+package session
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/draft"
+)
+
+// An agent may work through others, each in a session of its own, and tell of them without being asked. The schemas have
+// them as unstable. A sub-agent is shown as a call of the session that began it, with what it does below; it asks as
+// the user's session does, and nobody but its parent gives it work.
+
+// subagents are those of an agent. Its methods may be called from any goroutine.
+type subagents struct {
+	mu       sync.Mutex
+	children map[string]*subagent // guarded by mu: by their sessions
+}
+
+// subagent is a session of the agent's own.
+type subagent struct {
+	parent  string // its session
+	cwd     string // "" is its parent's
+	cancels bool   // the user may end its work
+	running bool
+
+	messages []*between
+	stale    bool // messages have come that its call does not show yet
+}
+
+// between is a message between sessions, as the sub-agent's transcript has it.
+type between struct {
+	id, from, to string
+	text         strings.Builder
+}
+
+const subagentPrefix = "subagent:"
+
+// subagentCall is the id of the call that stands for a sub-agent.
+func subagentCall(sessionID string) string { return subagentPrefix + sessionID }
+
+// rootOf is the user's session that a session works for: it itself, but for a sub-agent's.
+func (s *subagents) rootOf(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.root(id)
+}
+
+// root is [subagents.rootOf]; s.mu is held.
+func (s *subagents) root(id string) string {
+	for range len(s.children) + 1 { // an agent may tell of a circle
+		child, ok := s.children[id]
+		if !ok {
+			break
+		}
+		id = child.parent
+	}
+	return id
+}
+
+// callOf is the id in the user's session of a call, by that in its own: those of two sessions may be the same.
+func (s *subagents) callOf(sessionID, callID string) string {
+	if callID == "" || s.rootOf(sessionID) == sessionID {
+		return callID
+	}
+	return sessionID + "/" + callID
+}
+
+// below puts what is told of a session's call into the user's session.
+func (s *subagents) below(sessionID string, p *ToolCallPatch) {
+	if s.rootOf(sessionID) == sessionID {
+		return
+	}
+	if parent, ok := p.Parent.Get(); ok {
+		p.Parent = acp.Set(s.callOf(sessionID, parent))
+	} else {
+		p.Parent = acp.Set(subagentCall(sessionID))
+	}
+	p.ID = s.callOf(sessionID, p.ID)
+}
+
+// cwdOf is the folder of a sub-agent, "" for that of the user's session.
+func (s *subagents) cwdOf(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range len(s.children) {
+		switch child := s.children[id]; {
+		case child == nil:
+			return ""
+		case child.cwd != "":
+			return child.cwd
+		default:
+			id = child.parent
+		}
+	}
+	return ""
+}
+
+// mayCancel reports whether a call stands for a sub-agent whose work the user may end, and gives its session.
+func (s *subagents) mayCancel(callID string) (sessionID string, allowed bool) {
+	sessionID, isAgent := strings.CutPrefix(callID, subagentPrefix)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	child := s.children[sessionID]
+	return sessionID, isAgent && child != nil && child.cancels
+}
+
+// working are the calls of the sub-agents that work for a session; any is whether it has had some.
+func (s *subagents) working(root string) (calls []string, any bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, child := range s.children {
+		if s.root(id) != root {
+			continue
+		}
+		if any = true; child.running {
+			calls = append(calls, subagentCall(id))
+		}
+	}
+	return calls, any
+}
+
+// forget forgets the sub-agents of a session that is closed or told anew.
+func (s *subagents) forget(root string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var gone []string
+	for id := range s.children {
+		if s.root(id) == root {
+			gone = append(gone, id)
+		}
+	}
+	for _, id := range gone {
+		delete(s.children, id)
+	}
+}
+
+// take translates an update of a kind that is about sub-agents, of the session it came in; known is false of others, and
+// of what is malformed.
+func (s *subagents) take(sessionID, kind string, raw json.RawMessage) (updates []Update, known bool) {
+	switch kind {
+	case draft.KindSubagentUpdate:
+		var u draft.SubagentUpdate
+		if acp.Decode(raw, &u) != nil || u.SessionID == "" || u.SessionID == sessionID {
+			return nil, false
+		}
+		updates = s.told(u.SessionID)
+		return append(updates, s.update(sessionID, u)), true
+	case draft.KindSessionMessage:
+		var m draft.SessionMessage
+		if acp.Decode(raw, &m) != nil {
+			return nil, false
+		}
+		s.message(sessionID, m.MessageID, func(b *between) {
+			b.from, b.to = patchedText(b.from, m.SenderSessionID), patchedText(b.to, m.RecipientSessionID)
+			if !m.Content.IsZero() {
+				b.text.Reset()
+				for _, block := range m.Content.Or(nil) {
+					b.text.WriteString(blockWords(block))
+				}
+			}
+		})
+		return nil, true
+	case draft.KindSessionMessageChunk:
+		var c draft.SessionMessageChunk
+		if acp.Decode(raw, &c) != nil {
+			return nil, false
+		}
+		s.message(sessionID, c.MessageID, func(b *between) { b.text.WriteString(blockWords(c.Content)) })
+		return nil, true
+	}
+	return nil, false
+}
+
+func patchedText(was string, patch acp.Opt[string]) string {
+	if patch.IsZero() {
+		return was
+	}
+	return patch.Or("")
+}
+
+// blockWords are the words of a block, or its type.
+func blockWords(block json.RawMessage) string {
+	var b struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(block, &b) // what is malformed has none
+	if b.Type != "text" && b.Type != "" {
+		return "[" + b.Type + "]"
+	}
+	return b.Text
+}
+
+// update is what a session tells of a sub-agent of its own.
+func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	child, known := s.children[u.SessionID]
+	if !known {
+		child = &subagent{}
+		s.children[u.SessionID] = child
+	}
+	child.parent = parent
+	child.cwd = LocalPath(patchedText(child.cwd, u.CWD))
+	if !u.Capabilities.IsZero() {
+		child.cancels = u.Capabilities.Or(draft.SubagentSessionCapabilities{}).Cancel != nil
+	}
+
+	p := ToolCallPatch{ID: subagentCall(u.SessionID)}
+	if !known {
+		p.Kind, p.Title = acp.Set(KindThink), acp.Set("Sub-agent")
+	}
+	switch title, ok := u.Title.Get(); {
+	case ok && title != "":
+		p.Title = acp.Set(title)
+	case u.Title.IsNull():
+		p.Title = acp.Set("Sub-agent")
+	}
+	if !u.Description.IsZero() {
+		p.Name = u.Description
+	}
+	if !u.State.IsZero() {
+		state := u.State.Or(draft.SubagentState{})
+		child.running = state.State == "running" || state.State == "requires_action"
+		switch {
+		case child.running:
+			p.Status = acp.Set(StatusInProgress)
+		case state.State != "idle": // the agent does not know, or says nothing any more
+			p.Status = acp.Null[ToolCallStatus]()
+		case state.StopReason == string(StopError):
+			p.Status = acp.Set(StatusFailed)
+		case state.StopReason == string(StopCancelled):
+			p.Status = acp.Set(StatusCancelled)
+		default:
+			p.Status = acp.Set(StatusCompleted)
+		}
+	}
+	if s.root(parent) != parent {
+		p.Parent = acp.Set(subagentCall(parent))
+	}
+	return p
+}
+
+// message changes a message in a sub-agent's transcript, which is new where its id is. Those in the transcript of the
+// user's session stand in a sub-agent's too.
+func (s *subagents) message(sessionID, id string, change func(*between)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	child := s.children[sessionID]
+	if child == nil {
+		return
+	}
+	child.stale = true
+	for _, m := range child.messages {
+		if m.id == id {
+			change(m)
+			return
+		}
+	}
+	m := &between{id: id}
+	change(m)
+	child.messages = append(child.messages, m)
+}
+
+// told has a sub-agent's call show what it was told and what it answered, where that has changed. It is asked before
+// whatever else is told of it, as messages may come in many pieces.
+func (s *subagents) told(sessionID string) []Update {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	child := s.children[sessionID]
+	if child == nil || !child.stale {
+		return nil
+	}
+	child.stale = false
+	var asked, answered []string
+	for _, m := range child.messages {
+		switch to := s.children[m.to]; {
+		case to != nil && to.parent == sessionID: // work for one of its own, whose call shows it
+		case m.from == sessionID:
+			answered = append(answered, m.text.String())
+		default:
+			asked = append(asked, m.text.String())
+		}
+	}
+	p := ToolCallPatch{ID: subagentCall(sessionID)}
+	p.RawInput, p.RawOutput = rawWords("asked", asked), rawWords("answered", answered)
+	return []Update{p}
+}
+
+// rawWords are words as the input or output of a call.
+func rawWords(name string, words []string) acp.Opt[json.RawMessage] {
+	if len(words) == 0 {
+		return acp.Opt[json.RawMessage]{}
+	}
+	raw, _ := json.Marshal(map[string]string{name: strings.Join(words, "\n\n")}) // texts always encode
+	return acp.Set(json.RawMessage(raw))
+}
+
+// planOf translates a plan by its id.
+func planOf(p draft.PlanContent) []Update {
+	u := PlanUpdate{ID: p.PlanID}
+	switch p.Type {
+	case "items":
+		for _, e := range p.Entries {
+			u.Entries = append(u.Entries, PlanEntry{Content: e.Content, Priority: e.Priority, Status: e.Status})
+		}
+	case "markdown":
+		if p.Content != "" {
+			u.Content = Text{Text: p.Content}
+		}
+	case "file":
+		u.Content = ResourceLink{Name: "in a file", URI: p.URI}
+	default:
+		return []Update{u, UnknownUpdate{Type: "plan of type " + p.Type}}
+	}
+	return []Update{u}
+}
+
+// planUpdate translates an update about a plan that the stable schema of a version does not have; known is false of
+// others. What is malformed is an error.
+func planUpdate(kind string, raw json.RawMessage) (updates []Update, known bool, err error) {
+	switch kind {
+	case draft.KindPlanUpdate:
+		var u draft.PlanUpdate
+		if err := acp.Decode(raw, &u); err != nil {
+			return nil, true, err
+		}
+		return planOf(u.Plan), true, nil
+	case draft.KindPlanRemoved:
+		var u draft.PlanRemoved
+		if err := acp.Decode(raw, &u); err != nil {
+			return nil, true, err
+		}
+		return []Update{PlanUpdate{ID: u.PlanID}}, true, nil
+	}
+	return nil, false, nil
+}

@@ -1,0 +1,59 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// taken is what is kept of an agent, in a file of its own: `:checkhealth` (lua/acp/mcp/servers.lua) reads it, which
+// starts nothing.
+type taken struct {
+	Agent   string   `json:"agent"`             // as configured
+	Version string   `json:"version,omitempty"` // as the agent said it
+	Kinds   []string `json:"kinds"`             // of servers
+}
+
+// KeepTaken keeps in a folder, which need not be there, which kinds of servers an agent takes. It reads and writes the
+// disk, on any goroutine.
+func KeepTaken(dir, agent string, info session.Info) error {
+	t := taken{Agent: agent, Version: info.Version, Kinds: []string{}}
+	for _, kind := range []string{"stdio", "http", "sse"} {
+		if unfit(session.MCPServer{Type: kind}, info) == "" {
+			t.Kinds = append(t.Kinds, kind)
+		}
+	}
+	if err := t.write(dir); err != nil {
+		return fmt.Errorf("keep which MCP servers %s takes: %w", agent, err)
+	}
+	return nil
+}
+
+func (t taken) write(dir string) error {
+	sum := sha256.Sum256([]byte(t.Agent))
+	path := filepath.Join(dir, hex.EncodeToString(sum[:8])+".json")
+	text, _ := json.Marshal(t) // texts always encode
+	if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, text) {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, "new")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(text)
+	if err := errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
