@@ -169,18 +169,22 @@ func (s *Session) close() {
 }
 
 // steer puts the user's words into the running turn; done is called on the session's goroutine.
-func (s *Session) steer(words []session.Content, done func(taken bool)) {
+func (s *Session) steer(words []session.Content, done func(session.Steering)) {
 	if !s.info.Steers || s.phase != ready || s.unsent != nil {
-		done(false)
+		done(session.SteeringLeft)
 		return
 	}
-	s.agent.Steer(s.remote.id, words, func(taken bool, err error) {
+	s.agent.Steer(s.remote.id, words, func(became session.Steering, err error) {
 		s.base.Box.PutSlowly(func() {
-			if taken {
+			switch {
+			case became == session.SteeringBegan && !s.prompts.TurnOpen():
+				s.own = true
+				s.begin(prompt.Turn{Text: prompt.Text(words), Shown: words})
+			case became == session.SteeringBegan, became == session.SteeringTaken:
 				s.apply(session.Steered{Words: words})
 				s.changed()
 			}
-			done(taken)
+			done(became)
 		})
 	})
 }
@@ -196,7 +200,7 @@ func (s *Session) begin(t prompt.Turn) {
 	s.host.follow.Begin(s.id)
 	s.apply(session.TurnStart{Prompt: t.Shown, Sent: t.Sent})
 	var data map[string]any
-	if !s.own {
+	if t.Shown != nil {
 		data = map[string]any{"prompt": t.Text}
 	}
 	s.events.Add("AcpTurnStart", data)
@@ -234,6 +238,8 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 		s.prompts.Proceed()
 	case errors.Is(err, acp.ErrClosed):
 		// The end of the process is told by agentDied.
+	case errors.Is(err, session.ErrNotTaken):
+		s.notTaken()
 	case session.AuthRequired(err):
 		s.prompts.Interrupt(blocks)
 		s.needLogin()
@@ -246,6 +252,16 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 		s.failTurn(&failure.Failure{Sentence: fmt.Sprintf("%s answered with an error: %s", s.base.Title, words), Detail: detail})
 		s.prompts.Proceed()
 	}
+}
+
+// notTaken ends the turn of a prompt that the agent has not taken, which waits in the queue again.
+func (s *Session) notTaken() {
+	s.apply(session.NotTaken{})
+	s.prompts.Unsaved.Forget()
+	s.prompts.Return()
+	s.endTurn(session.StopCancelled, "")
+	s.remark("info", s.base.Title+" had not taken your prompt: it waits in the queue.")
+	s.prompts.Proceed()
 }
 
 func (s *Session) endTurn(reason session.StopReason, why string) {
@@ -289,6 +305,9 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 // cancel ends the running turn. Queued prompts stay and wait for the user.
 func (s *Session) cancel() {
 	working := s.prompts.Working()
+	if len(s.prompts.SentAhead()) > 0 && !working && s.phase == ready {
+		s.agent.Cancel(s.remote.id)
+	}
 	switch {
 	case !working && s.requests.GiveUp():
 		return

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"log/slog"
 	"strings"
@@ -104,6 +105,32 @@ func TestPromptAnsweredAsCancelled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A prompt that the agent has never taken waits again, and is no part of the conversation.
+func TestPromptThatIsNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		s.on(func() {
+			s.agent, s.phase = &agent{Agent: &cancelCounter{}}, ready
+			s.prompts.Send("go on")
+			s.answered(nil, "", fmt.Errorf("%w: request cancelled", session.ErrNotTaken))
+			if s.conv.Stop != session.StopCancelled || s.prompts.TurnOpen() || !s.prompts.Paused() {
+				t.Errorf("the turn ended with %q", s.conv.Stop)
+			}
+			if queued := s.prompts.Queued(); len(queued) != 1 || queued[0] != "go on" {
+				t.Errorf("%q wait", queued)
+			}
+			for _, e := range s.conv.Entries {
+				if m, ok := e.(*session.Message); ok && m.Text() != "" {
+					t.Errorf("the conversation has %q", m.Text())
+				}
+			}
+		})
+		if said := s.remarks(); !strings.Contains(said, "had not taken your prompt") {
+			t.Errorf("the chat has %q", said)
+		}
+	})
 }
 
 // A turn ends once, whoever ends it, and what has no turn says its failure all the same.

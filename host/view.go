@@ -111,7 +111,7 @@ func (s *Session) luaSession() rpc.Session {
 	queued := s.prompts.Queued()
 	m := rpc.Session{
 		ID: s.id, Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, State: s.state(), AgentSessionID: s.remote.stored,
-		Permissions: s.permission.Waiting(), Queued: len(queued), Paused: s.prompts.Paused(), Queue: queued,
+		Permissions: s.permission.Waiting(), Queued: len(queued), Paused: s.prompts.Paused(), Queue: queued, Ahead: s.prompts.SentAhead(),
 		Unsaved: s.prompts.Unsaved.Offered(), LeftOut: s.servers.LeftOut(), EditorTools: s.toolsState(),
 	}
 	luastate.Conversation(&m, s.conv)

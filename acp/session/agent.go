@@ -58,11 +58,12 @@ type Agent interface {
 	// "false". The agent answers with all options where it has a list of them,
 	// else with nil.
 	SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func())
-	// Prompt runs one turn.
+	// Prompt runs one turn. One that the agent has never taken into the
+	// conversation ends with [ErrNotTaken].
 	Prompt(sessionID string, prompt []Content, done func(StopReason, error))
-	// Steer puts the user's words into the running turn; taken is false when the
-	// agent left them to be sent as a prompt. Needs Info.Steers.
-	Steer(sessionID string, words []Content, done func(taken bool, err error))
+	// Steer puts the user's words into the running turn. Err says why they were
+	// left. Needs Info.Steers.
+	Steer(sessionID string, words []Content, done func(became Steering, err error))
 	// Cancel asks the agent to end the running turn.
 	Cancel(sessionID string)
 	// Close lets the agent free a session, where it can.
@@ -174,8 +175,18 @@ type Client interface {
 	ReleaseTerminal(sessionID, terminalID string) error
 }
 
-// OwnWork is work of the agent's without a prompt of the user's. Err is why it
-// failed.
+// Steering is what has become of the user's words for the running turn.
+type Steering int
+
+const (
+	SteeringLeft      Steering = iota // they are to be sent as a prompt
+	SteeringTaken                     // they are in the turn
+	SteeringBegan                     // the turn was over: they begin one of their own, whose end [Client.Works] tells
+	SteeringWithdrawn                 // the user's cancel came before the agent had taken them
+)
+
+// OwnWork is work of the agent's without a prompt of the user's, or with one
+// that [SteeringBegan] has told of. Err is why it failed.
 type OwnWork struct {
 	Ended      bool
 	StopReason StopReason
@@ -265,6 +276,10 @@ func (e TerminalExit) String() string {
 	}
 	return "ended"
 }
+
+// ErrNotTaken is why a prompt has ended that was cancelled before the agent had
+// taken it into the conversation.
+var ErrNotTaken = errors.New("the prompt was not taken")
 
 // AuthRequired reports whether err is the agent's word that the user must log
 // in first.

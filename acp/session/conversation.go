@@ -309,6 +309,8 @@ func (c *Conversation) Apply(u Update) {
 		c.startSession(u.Options)
 	case TurnStart:
 		c.startTurn(u)
+	case NotTaken:
+		c.withdrawPrompt()
 	case Steered:
 		c.addPrompt(u.Words, nil)
 	case TurnEnd:
@@ -693,6 +695,17 @@ func (c *Conversation) addPrompt(prompt, sent []Content) {
 		repeated = *m
 	}
 	c.echo = echo{awaited: true, prompt: repeated.Text()}
+}
+
+// withdrawPrompt takes the prompt of the running turn out of the transcript.
+func (c *Conversation) withdrawPrompt() {
+	for at := len(c.Entries) - 1; at >= 0; at-- {
+		if m, ok := c.Entries[at].(*Message); ok && m.Role == RoleUser {
+			m.Parts = nil
+			c.changed[at] = struct{}{}
+			return
+		}
+	}
 }
 
 func (c *Conversation) endTurn(u TurnEnd) {

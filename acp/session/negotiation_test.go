@@ -129,7 +129,7 @@ func TestWelcomeV2(t *testing.T) {
 	p := negotiate(t, 2, fakeagent.Expect("initialize"), fakeagent.Reply(answerV2))
 	i := p.info
 	if i.Name != "a" || i.Title != "A" || i.Version != "3" || !i.Images || i.Audio || i.EmbeddedContext ||
-		!i.Loads || !i.Resumes || !i.Lists || !i.Deletes || !i.LogsOut || i.Steers {
+		!i.Loads || !i.Resumes || !i.Lists || !i.Deletes || !i.LogsOut || !i.Steers {
 		t.Errorf("%+v", i)
 	}
 	if len(i.AuthMethods) != 1 || i.AuthMethods[0].Type != AuthTerminal || i.AuthMethods[0].Env["E"] != "1" || i.AuthMethods[0].Args[0] != "login" {

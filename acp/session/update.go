@@ -177,6 +177,10 @@ type SessionStart struct{ Options []Option }
 // agent may repeat it.
 type TurnStart struct{ Prompt, Sent []Content }
 
+// NotTaken says that the agent has never had the prompt of the running turn: it
+// is no part of the conversation.
+type NotTaken struct{}
+
 // Steered says that the agent has taken the user's words into the running turn.
 type Steered struct{ Words []Content }
 
@@ -232,6 +236,7 @@ func (CompactionChunk) update() {}
 func (UnknownUpdate) update()   {}
 func (SessionStart) update()    {}
 func (TurnStart) update()       {}
+func (NotTaken) update()        {}
 func (Steered) update()         {}
 func (TurnEnd) update()         {}
 func (Waiting) update()         {}

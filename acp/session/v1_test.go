@@ -1149,30 +1149,30 @@ func TestRequestsThatAreRefused(t *testing.T) {
 func TestSteer(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer fakeagent.Step
-		taken  bool
+		became Steering
 		err    string
 	}{
-		"injected":     {fakeagent.Reply(`{"outcome":"injected"}`), true, ""},
-		"a turn began": {fakeagent.Reply(`{"outcome":"startedNewTurn"}`), true, ""},
-		"no turn runs": {fakeagent.Reply(`{"outcome":"promptRequired"}`), false, ""},
-		"failed":       {fakeagent.Reply(`{"outcome":"failed"}`), false, ""},
-		"unknown":      {fakeagent.Reply(`{"outcome":"pondered"}`), false, ""},
-		"no outcome":   {fakeagent.Reply(`{}`), false, "malformed"},
-		"an error":     {fakeagent.Fail(-32601, "no such method"), false, "no such method"},
+		"injected":     {fakeagent.Reply(`{"outcome":"injected"}`), SteeringTaken, ""},
+		"a turn began": {fakeagent.Reply(`{"outcome":"startedNewTurn"}`), SteeringTaken, ""},
+		"no turn runs": {fakeagent.Reply(`{"outcome":"promptRequired"}`), SteeringLeft, ""},
+		"failed":       {fakeagent.Reply(`{"outcome":"failed"}`), SteeringLeft, ""},
+		"unknown":      {fakeagent.Reply(`{"outcome":"pondered"}`), SteeringLeft, ""},
+		"no outcome":   {fakeagent.Reply(`{}`), SteeringLeft, "malformed"},
+		"an error":     {fakeagent.Fail(-32601, "no such method"), SteeringLeft, "no such method"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := begun(t, fakeagent.Expect("session/prompt"), fakeagent.Message("before"),
 				fakeagent.Expect("_session/steering"), test.answer, fakeagent.Message("after"))
 			p.prompt(Text{"a"})
 			before, _ := next[updated](p).Update.(MessageChunk)
-			p.Steer("s1", []Content{Text{"rather so"}}, func(taken bool, err error) { p.events <- outcome[bool]{taken, err} })
-			if o := next[outcome[bool]](p); o.value != test.taken || (o.err == nil) != (test.err == "") ||
+			p.Steer("s1", []Content{Text{"rather so"}}, func(became Steering, err error) { p.events <- outcome[Steering]{became, err} })
+			if o := next[outcome[Steering]](p); o.value != test.became || (o.err == nil) != (test.err == "") ||
 				o.err != nil && !strings.Contains(o.err.Error(), test.err) {
 				t.Fatalf("got %+v", o)
 			}
 			// What comes behind words that were taken is a message of its own.
 			after, _ := next[updated](p).Update.(MessageChunk)
-			if (after.MessageID != before.MessageID) != test.taken {
+			if (after.MessageID != before.MessageID) != (test.became == SteeringTaken) {
 				t.Errorf("before is %+v, after %+v", before, after)
 			}
 			heard := p.finish()

@@ -16,7 +16,10 @@ type V2 struct {
 	drafts
 
 	mu       sync.Mutex
+	steering bool                                   // the agent has the extension for it; set before any session
 	turns    map[v2.SessionID]*turnV2               // guarded by mu: the prompts that are not done
+	ahead    map[v2.SessionID][]*aheadV2            // guarded by mu: those that were sent while a turn was running
+	starting map[v2.SessionID]bool                  // guarded by mu: it runs, and what with is not known yet
 	working  map[v2.SessionID]bool                  // guarded by mu: sessions in which the agent works without a prompt
 	messages map[v2.SessionID]map[v2.MessageID]bool // guarded by mu: those that have been told
 	cancels  map[string]v2.SessionID                // guarded by mu: what may be cancelled, and in which session it is
@@ -32,6 +35,7 @@ func NewV2(client Client) *V2 {
 	return &V2{
 		drafts: newDrafts(client),
 		turns:  map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
+		ahead: map[v2.SessionID][]*aheadV2{}, starting: map[v2.SessionID]bool{},
 		messages: map[v2.SessionID]map[v2.MessageID]bool{}, cancels: map[string]v2.SessionID{},
 	}
 }
@@ -59,10 +63,11 @@ func (a *V2) welcome(raw json.RawMessage) (Info, error) {
 	if err := decode(raw, nil, &r); err != nil {
 		return Info{}, err
 	}
+	a.steering = steers(r.Meta)
 	info := Info{
 		Instructions: quirksOf[r.Info.Name].Instructions,
 		Name:         r.Info.Name, Title: r.Info.Title, Version: r.Info.Version, Protocol: r.ProtocolVersion,
-		Loads: true, Resumes: true, Lists: true, LogsOut: r.Capabilities.Auth != nil, Steers: steers(r.Meta),
+		Loads: true, Resumes: true, Lists: true, LogsOut: r.Capabilities.Auth != nil, Steers: true,
 		TellsLogin: r.Capabilities.Auth != nil && r.Capabilities.Auth.Status != nil, Providers: r.Capabilities.Providers != nil,
 	}
 	if s := r.Capabilities.Session; s != nil {
@@ -115,6 +120,7 @@ func (a *V2) sessionUpdate(params json.RawMessage) {
 		}
 		return
 	}
+	a.begun(n.SessionID, n.Update)
 	for _, u := range a.afterMessages(string(n.SessionID), a.updates(n.SessionID, n.Update)) {
 		a.client.Update(string(a.rootOf(n.SessionID)), u)
 	}

@@ -87,15 +87,14 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 
 func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
 	content := blockV2(c.Content)
-	if !a.told(id, role, c.MessageID) && content == Content(Text{}) {
+	if !a.told(id, c.MessageID) && content == Content(Text{}) {
 		return []Update{MessagePatch{MessageID: string(c.MessageID), Role: role}} // it begins here all the same
 	}
 	return []Update{MessageChunk{MessageID: string(c.MessageID), Wire: string(c.MessageID), Role: role, Content: content}}
 }
 
-// told notes a message, and reports whether it was known before. One of the user's that begins is what comes of a
-// prompt: the session has not become idle since.
-func (a *V2) told(id v2.SessionID, role Role, message v2.MessageID) (known bool) {
+// told notes a message, and reports whether it was known before.
+func (a *V2) told(id v2.SessionID, message v2.MessageID) (known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.messages[id] == nil {
@@ -103,16 +102,13 @@ func (a *V2) told(id v2.SessionID, role Role, message v2.MessageID) (known bool)
 	}
 	known = a.messages[id][message]
 	a.messages[id][message] = true
-	if t := a.turns[id]; t != nil && role == RoleUser && !known {
-		t.ended = nil
-	}
 	return known
 }
 
 // message makes a message, which may have no words yet, or replaces one.
 func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
 	blocks := blocksV2(m.Content.Or(nil))
-	switch known := a.told(id, role, m.MessageID); {
+	switch known := a.told(id, m.MessageID); {
 	case known && m.Content.IsZero():
 		return nil
 	case known || !slices.ContainsFunc(blocks, func(b Content) bool { return b != Content(Text{}) }):

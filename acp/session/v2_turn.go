@@ -7,16 +7,16 @@ import (
 	"maps"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
 // turnV2 is a prompt of the client's. The answer to it says only that it has been taken; what the session does is told
 // by its state (specification: Prompt Lifecycle).
 type turnV2 struct {
-	done  func(StopReason, error)
-	taken bool            // the prompt was answered
-	ended *v2.StateUpdate // the session became idle before that
+	done     func(StopReason, error)
+	inserted bool            // the agent has told where it stands
+	taken    bool            // the prompt was answered
+	ended    *v2.StateUpdate // the session became idle before that
 }
 
 // Prompt implements [Agent].
@@ -27,15 +27,19 @@ func (a *V2) Prompt(sessionID string, prompt []Content, done func(StopReason, er
 	a.mu.Unlock()
 	a.conn.Call(v2.MethodSessionPrompt, v2.PromptRequest{SessionID: id, Prompt: toBlocksV2(prompt)}, func(raw json.RawMessage, err error) {
 		var r v2.PromptResponse
-		if err = decode(raw, err, &r); err != nil {
-			a.finish(id, t, "", err)
-			return
-		}
+		err = decode(raw, err, &r)
 		a.mu.Lock()
-		t.taken = true
-		ended := t.ended
+		t.taken = err == nil
+		ended, inserted := t.ended, t.inserted
 		a.mu.Unlock()
-		if ended != nil {
+		switch {
+		case RequestCancelled(err) && inserted:
+			a.finish(id, t, StopCancelled, nil)
+		case RequestCancelled(err):
+			a.finish(id, t, "", fmt.Errorf("%w: %w", ErrNotTaken, err))
+		case err != nil:
+			a.finish(id, t, "", err)
+		case ended != nil:
 			a.idle(id, t, ended)
 		}
 	})
@@ -70,8 +74,13 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	t, working := a.turns[id], a.working[id]
 	idle := u.State == v2.StateIdle
 	begins := t == nil && !working && u.State == v2.StateRunning
-	if begins {
+	switch {
+	case begins && len(a.ahead[id]) > 0:
+		begins, a.starting[id] = false, true
+	case begins:
 		a.working[id] = true
+	case idle:
+		delete(a.starting, id)
 	}
 	ends := idle && working
 	switch {
@@ -138,24 +147,6 @@ func background(list []v2.Background) Background {
 		}
 	}
 	return b
-}
-
-// Steer implements [Agent].
-func (a *V2) Steer(sessionID string, words []Content, done func(taken bool, err error)) {
-	request := struct {
-		SessionID v2.SessionID              `json:"sessionId"`
-		Prompt    acp.List[v2.ContentBlock] `json:"prompt"`
-		Meta      v1.SteeringMeta           `json:"_meta"`
-	}{SessionID: v2.SessionID(sessionID), Prompt: toBlocksV2(words)}
-	request.Meta.Steering.IdleBehavior = "promptRequired"
-	a.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
-		var r v1.SteeringResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(false, err)
-			return
-		}
-		done(r.Outcome == v1.SteeringInjected || r.Outcome == v1.SteeringStartedNewTurn, nil)
-	})
 }
 
 // Cancel implements [Agent].

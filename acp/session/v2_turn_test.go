@@ -83,6 +83,8 @@ func (p *talk) story() string {
 		case PermissionRequest:
 			words = append(words, fmt.Sprintf("permission in %s of %s below %s", e.SessionID, e.Call.ID, e.Call.Parent.Or("nothing")))
 			e.Reply("")
+		case string:
+			words = append(words, e)
 		default:
 			words = append(words, fmt.Sprintf("%T", e))
 		}

@@ -133,6 +133,7 @@ var kinds = []kind{
 	}, func(m prompt) session.TurnStart {
 		return session.TurnStart{Prompt: fromBlocks(m.Prompt), Sent: fromBlocks(m.Sent)}
 	}),
+	plain[session.NotTaken]("not_taken"),
 	mapped("steered", func(u session.Steered) prompt {
 		return prompt{Prompt: toBlocks(u.Words)}
 	}, func(m prompt) session.Steered { return session.Steered{Words: fromBlocks(m.Prompt)} }),

@@ -79,6 +79,7 @@ var examples = []session.Update{
 	session.UnknownUpdate{Type: "t", Raw: json.RawMessage(`{"a":1}`), Reason: "r"},
 	session.SessionStart{Options: allOptions},
 	session.TurnStart{Prompt: allBlocks, Sent: allBlocks[:1]},
+	session.NotTaken{},
 	session.Steered{Words: allBlocks},
 	session.TurnEnd{StopReason: session.StopError, Error: "e", Detail: "d"},
 	session.Waiting{ToolCallID: "c", Open: true, Rejected: true, Allowed: true},

@@ -30,6 +30,8 @@ func promptsIn(said []Said) (prompts []Prompt, at []int) {
 		case session.TurnStart:
 			turn = true
 			prompts, at = append(prompts, Prompt{wordsOf(u.Prompt), wordsOf(u.Sent)}), append(at, i)
+		case session.NotTaken:
+			prompts, at = prompts[:len(prompts)-1], at[:len(at)-1]
 		case session.Steered:
 			prompts, at = append(prompts, Prompt{wordsOf(u.Words)}), append(at, i)
 		case session.TurnEnd:

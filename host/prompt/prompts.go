@@ -28,10 +28,10 @@ type Config struct {
 
 	// What becomes of a prompt.
 
-	Begin  func(Turn)                                           // opens its turn, and calls [Queue.Opened]
-	Again  func(sent []session.Content)                         // sends it once more, in its turn
-	Steer  func(words []session.Content, done func(taken bool)) // puts it into the running turn
-	Cancel func()                                               // cancels the running turn
+	Begin  func(Turn)                                                 // opens its turn, and calls [Queue.Opened]
+	Again  func(sent []session.Content)                               // sends it once more, in its turn
+	Steer  func(words []session.Content, done func(session.Steering)) // puts it into the running turn
+	Cancel func()                                                     // cancels the running turn
 }
 
 // Turn is a prompt that begins a turn.
@@ -180,11 +180,21 @@ func (p *Prompts) steer(words []session.Content) {
 	for _, told := range fitting.told {
 		p.config.Remark("warning", told)
 	}
-	p.config.Steer(fitting.sent, func(taken bool) {
-		if !taken {
+	sent := p.sendAhead(words)
+	p.config.Changed()
+	p.config.Steer(fitting.sent, func(became session.Steering) {
+		switch became {
+		case session.SteeringLeft:
+			p.arrived(sent)
 			p.queueInstead(words)
-			p.Proceed()
+		case session.SteeringTaken, session.SteeringBegan:
+			p.arrived(sent)
+		case session.SteeringWithdrawn:
+			p.withdrawn(sent)
+			p.config.Remark("info", p.config.Title+" had not taken your words: they wait in the queue.")
 		}
+		p.config.Changed()
+		p.Proceed()
 	})
 }
 
@@ -234,6 +244,9 @@ func (p *Prompts) Waiting(closed bool) []transcript.Waiting {
 	}
 	if p.stage == gathering {
 		add(p.current, begun)
+	}
+	for _, sent := range p.ahead {
+		add(sent.blocks, "sent, not taken yet")
 	}
 	for _, blocks := range p.queue {
 		add(blocks, why)

@@ -17,7 +17,9 @@ type scene struct {
 	*Prompts
 	ready, dead bool
 	agent       session.Info
-	takes       bool // words that steer
+	became      session.Steering         // what becomes of words that steer
+	slow        bool                     // the agent does not say so at once
+	sent        []func(session.Steering) // then
 	done        []string
 }
 
@@ -35,9 +37,13 @@ func newScene() *scene {
 			s.Opened()
 			s.did("begin", t.Text, fmt.Sprint(len(t.Shown), len(t.Sent)))
 		},
-		Steer: func(words []session.Content, done func(bool)) {
+		Steer: func(words []session.Content, done func(session.Steering)) {
 			s.did("steer", Text(words))
-			done(s.takes)
+			if s.slow {
+				s.sent = append(s.sent, done)
+			} else {
+				done(s.became)
+			}
 		},
 		Again:  func(sent []session.Content) { s.did("again", Text(sent)) },
 		Cancel: func() { s.did("cancel") },
@@ -50,6 +56,8 @@ func (s *scene) did(words ...string) { s.done = append(s.done, strings.Join(word
 func (s *scene) write(blocks ...rpc.Content) { s.Prompt(rpc.Prompt{Blocks: blocks}) }
 
 func words(text string) rpc.Content { return rpc.Content{Type: "text", Text: text} }
+
+const back = "Puppet had not taken your words: they wait in the queue."
 
 func TestPromptsAreSent(t *testing.T) {
 	image, unsaved := rpc.Content{Type: "image", MimeType: "image/png"}, rpc.Content{Type: "unsaved"}
@@ -73,7 +81,7 @@ func TestPromptsAreSent(t *testing.T) {
 			s.write(words("a"), unsaved)
 		}, "begin a 1 1", ""},
 		"words that steer": {func(s *scene) {
-			s.takes = true
+			s.became = session.SteeringTaken
 			s.Send("a")
 			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("b"), unsaved}})
 		}, "begin a 1 1, steer b", ""},
@@ -82,9 +90,38 @@ func TestPromptsAreSent(t *testing.T) {
 			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("b")}})
 		}, "begin a 1 1, steer b", "b"},
 		"words that steer nothing": {func(s *scene) {
-			s.takes = true
+			s.became = session.SteeringTaken
 			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("a")}})
 		}, "begin a 1 1", ""},
+		"words ahead of all that waits": {func(s *scene) {
+			s.slow = true
+			s.Send("a")
+			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("b")}})
+			s.Send("c")
+			s.Ended()
+			s.Proceed()
+			s.did("the agent takes it")
+			s.sent[0](session.SteeringTaken)
+		}, "begin a 1 1, steer b, the agent takes it, begin c 1 1", ""},
+		"words that are given back": {func(s *scene) {
+			s.slow = true
+			s.Send("a")
+			for _, text := range []string{"b", "c"} {
+				s.Steer(rpc.Steer{Blocks: []rpc.Content{words(text)}})
+			}
+			s.Send("d")
+			s.Ended()
+			s.sent[1](session.SteeringWithdrawn)
+			s.sent[0](session.SteeringWithdrawn)
+		}, "begin a 1 1, steer b, steer c, info " + back + ", info " + back, "b, c, d"},
+		"words that are given back with the prompt": {func(s *scene) {
+			s.slow = true
+			s.Send("a")
+			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("b")}})
+			s.Return()
+			s.Ended()
+			s.sent[0](session.SteeringWithdrawn)
+		}, "begin a 1 1, steer b, info " + back, "a, b"},
 		"before all others": {func(s *scene) {
 			s.ready = false
 			s.Restore([]string{"a", "b"}, 0)

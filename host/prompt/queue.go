@@ -11,12 +11,14 @@ import (
 // knows neither the agent nor Neovim: it hears what the user does and what becomes of a prompt, and next says what is
 // to be done then, see [Prompts.Proceed].
 //
-// A prompt is in one of five places:
+// A prompt is in one of six places:
 //
 //   - In drafts, while files attached to it are read, or to one before it. When they are (attach), next takes it out:
 //     into the queue, or into the running turn if it is to steer.
 //   - In queue, until the agent takes prompts, no other is under way, and the user has not paused the queue: then next
 //     hands the first one out. What the user sends while nothing runs and the queue is paused overtakes it.
+//   - Ahead: words for the running turn that the agent has not taken yet. It may hold them until the turn is over, so
+//     nothing else is handed out before.
 //   - Gathering: handed out, while what goes along with it is fetched. Nothing overtakes it. Its turn begins (Opened),
 //     or it goes back into the queue as there is no agent (putBack), or the agent cannot take it (dropped).
 //   - Running, or stopping once the user has cancelled it: its turn is open, and the agent works on it until the turn
@@ -27,7 +29,9 @@ type Queue struct {
 	drafts  []*draft
 	queue   [][]session.Content
 	paused  bool // the queue waits for the user
+	ahead   []*ahead
 	stage   stage
+	written []session.Content // the prompt that is under way, as the user wrote it
 	current []session.Content // what gathers, as the user wrote it, or is interrupted, as it was sent
 	attempt int               // counts what was sent, so that an old answer is known as such
 }
@@ -56,6 +60,12 @@ const (
 	sending                    // a prompt goes to the agent
 	sendingAgain               // a prompt goes to the agent once more, in its turn
 )
+
+// ahead is words that were sent while a turn was running.
+type ahead struct {
+	blocks []session.Content
+	back   bool // the agent has given them back
+}
 
 // draft is what the user has done, in its place behind what the user did
 // before: prompts whose attachments are being read must not be overtaken.
@@ -124,7 +134,7 @@ func (q *Queue) first(blocks []session.Content) { q.queue = slices.Insert(q.queu
 // next gives what is to be done now, if anything; ready: the agent takes prompts. It is called
 // until there is nothing, whenever something has changed.
 func (q *Queue) next(ready bool) (_ step, some bool) {
-	free := ready && q.stage == idle
+	free := ready && q.stage == idle && len(q.ahead) == 0
 	switch {
 	case q.stage == gathering:
 		return step{}, false
@@ -160,7 +170,7 @@ func (q *Queue) next(ready bool) (_ step, some bool) {
 }
 
 func (q *Queue) handOut(blocks []session.Content) step {
-	q.stage, q.current = gathering, blocks
+	q.stage, q.current, q.written = gathering, blocks, blocks
 	return step{sending, blocks}
 }
 
@@ -176,6 +186,52 @@ func (q *Queue) putBack() {
 	q.stage, q.current = idle, nil
 }
 
+// Return puts the prompt of the open turn back into the queue: the agent has not taken it.
+func (q *Queue) Return() {
+	q.ahead = slices.Insert(q.ahead, 0, &ahead{q.written, true})
+	q.giveBack()
+}
+
+// giveBack puts what the agent has given back before all others of the queue, which then waits for the user. It waits
+// for what is to be known of the rest, as they keep their order.
+func (q *Queue) giveBack() {
+	if slices.ContainsFunc(q.ahead, func(a *ahead) bool { return !a.back }) {
+		return
+	}
+	for _, a := range slices.Backward(q.ahead) {
+		q.first(a.blocks)
+		q.paused = true
+	}
+	q.ahead = nil
+}
+
+// sendAhead notes that words are on their way into the running turn.
+func (q *Queue) sendAhead(blocks []session.Content) *ahead {
+	sent := &ahead{blocks: blocks}
+	q.ahead = append(q.ahead, sent)
+	return sent
+}
+
+// arrived notes that the agent has taken them, or left them to be sent otherwise; withdrawn, that it has given them back.
+func (q *Queue) arrived(sent *ahead) {
+	q.ahead = slices.DeleteFunc(q.ahead, func(a *ahead) bool { return a == sent })
+	q.giveBack()
+}
+
+func (q *Queue) withdrawn(sent *ahead) {
+	sent.back = true
+	q.giveBack()
+}
+
+// SentAhead is the words that the agent has and has not taken yet.
+func (q *Queue) SentAhead() []string {
+	var texts []string
+	for _, a := range q.ahead {
+		texts = append(texts, Text(a.blocks))
+	}
+	return texts
+}
+
 // dropped forgets the prompt that gathers: it cannot be sent at all.
 func (q *Queue) dropped() { q.stage, q.current = idle, nil }
 
@@ -186,7 +242,7 @@ func (q *Queue) Interrupt(sent []session.Content) { q.stage, q.current = interru
 func (q *Queue) Stop() { q.stage = stopping }
 
 // Ended is called when the turn has ended.
-func (q *Queue) Ended() { q.stage, q.current = idle, nil }
+func (q *Queue) Ended() { q.stage, q.current, q.written = idle, nil, nil }
 
 // TurnOpen reports whether a turn has begun, and not ended.
 func (q *Queue) TurnOpen() bool { return q.stage >= running }

@@ -121,6 +121,7 @@ type (
 		Queued         int          `msgpack:"queued"`
 		Paused         bool         `msgpack:"paused"`
 		Queue          []string     `msgpack:"queue"`
+		Ahead          []string     `msgpack:"ahead"` // words for the running turn that the agent has not taken yet
 		Steers         bool         `msgpack:"steers"`
 		Forks          bool         `msgpack:"forks"`
 		ForksBefore    bool         `msgpack:"forks_before"` // an earlier prompt, too

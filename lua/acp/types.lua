@@ -199,6 +199,7 @@
 ---@field tool_calls integer
 ---@field queued integer
 ---@field queue string[] the prompts that wait
+---@field ahead string[] words for the running turn that the agent has not taken yet
 ---@field paused boolean
 ---@field lacks? {why: string, files: string} what the copies of its files leave out
 ---@field editor_tools? 'offered'|'connected' that of Neovim, see |acp-editor-tools|

@@ -173,7 +173,8 @@ local function leave(id)
     return
   end
   local session = require('acp.rpc.state').sessions[id]
-  local texts = vim.deepcopy(session and session.queue or {})
+  local texts = vim.deepcopy(session and session.ahead or {})
+  vim.list_extend(texts, session and session.queue or {})
   table.insert(texts, text_of(d))
   local text = table.concat(texts, '\n\n')
   d.left = { text = text ~= '' and #text <= largest and text or nil }

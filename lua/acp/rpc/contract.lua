@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '785a4bf0',
+  revision = '42cc294e',
   messages = {
     new = {
       'session',
@@ -201,6 +201,7 @@ return {
       'queued',
       'paused',
       'queue',
+      'ahead',
       'steers',
       'forks',
       'forks_before',

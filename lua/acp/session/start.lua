@@ -223,7 +223,7 @@ function M.restart(opts)
         agent_session_id = session.agent_session_id,
         title = session.title,
         retold = true,
-        queue = session.queue,
+        queue = vim.list_extend(vim.deepcopy(session.ahead or {}), session.queue or {}),
         along = unsaved.room(),
       })
       require('acp.chat.windows').report(other)

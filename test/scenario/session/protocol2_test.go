@@ -173,6 +173,97 @@ func TestCancelInProtocol2(t *testing.T) {
 	})
 }
 
+// Words for the running turn are shown apart until the agent has taken them, which may be when the turn is over; what
+// is queued waits behind them.
+func TestSteeringInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		s.OK(`require('acp').prompt('first')`)
+		asked(p, "first")
+		s.AwaitEvent("AcpTurnStart")
+		s.Command("Acp steer into it")
+		into := p.PromptedWith("into it")
+		s.AwaitChat("into it")
+		p.Update("user_message", obj{"messageId": "u-into", "content": text("into it")})
+		p.Reply(into, obj{"messageId": "u-into"})
+		p.Update("agent_message_chunk", obj{"messageId": "a", "content": text("I see.")[0]})
+		s.AwaitChat("I see.")
+		s.Command("Acp steer and more")
+		more := p.PromptedWith("and more")
+		s.OK(`require('acp').prompt('third')`)
+		s.AwaitChat("third")
+		s.GoldenScreen("ahead")
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.AwaitTurnEnd("end_turn")
+		p.Update("user_message", obj{"messageId": "u-more", "content": text("and more")})
+		p.Reply(more, obj{"messageId": "u-more"})
+		state(p, "running", nil)
+		if e := s.AwaitEvent("AcpTurnStart"); e["prompt"] != "and more" {
+			t.Errorf("the turn began with %v", e)
+		}
+		p.Silent()
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.AwaitTurnEnd("end_turn")
+		asked(p, "third")
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.AwaitTurnEnd("end_turn")
+		s.OnceInChat("first", "into it", "I see.", "and more", "third")
+		if n := s.CountEvents("AcpTurnStart"); n != 3 {
+			t.Errorf("%d turns have begun", n)
+		}
+	})
+}
+
+// What the agent has not taken when the user cancels is in the queue again, before what waited there.
+func TestCancelGivesBackInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		s.OK(`require('acp').prompt('first')`)
+		asked(p, "first")
+		s.Command("Acp steer and more")
+		more := p.PromptedWith("and more")
+		s.OK(`require('acp').prompt('third')`)
+		s.AwaitChat("third")
+		s.Command("Acp cancel")
+		p.Expect("session/cancel")
+		state(p, "idle", obj{"stopReason": "cancelled"})
+		p.Refuse(more, -32800, "Request cancelled", nil)
+		s.AwaitTurnEnd("cancelled")
+		s.AwaitQueue("and more", "third")
+		s.AwaitChat("had not taken your words")
+		p.Silent()
+		s.GoldenScreen("back")
+		s.OK(`require('acp').prompt('')`)
+		for _, words := range []string{"and more", "third"} {
+			asked(p, words)
+			state(p, "idle", obj{"stopReason": "end_turn"})
+			s.AwaitTurnEnd("end_turn")
+		}
+		s.OnceInChat("and more", "third")
+	})
+}
+
+// So is a prompt that is cancelled before the agent has taken it, and it stands in the chat once.
+func TestPromptIsNotTakenInProtocol2(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := beginV2(s)
+		s.OK(`require('acp').prompt('go on')`)
+		held := p.PromptedWith("go on")
+		s.Command("Acp cancel")
+		p.Expect("session/cancel")
+		p.Refuse(held, -32800, "Request cancelled", nil)
+		s.AwaitTurnEnd("cancelled")
+		s.AwaitQueue("go on")
+		s.AwaitChat("had not taken your prompt")
+		s.GoldenScreen("not-taken")
+		s.OK(`require('acp').prompt('')`)
+		asked(p, "go on")
+		state(p, "idle", obj{"stopReason": "end_turn"})
+		s.AwaitTurnEnd("end_turn")
+		s.OnceInChat("go on")
+	})
+}
+
 // An agent that does not know version 2 speaks version 1 on the same process.
 func TestProtocol2IsNotKnown(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {

@@ -1,0 +1,135 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v2"
+)
+
+// Words for the running turn are a prompt like any other in version 2: the agent takes it into the turn, or holds it
+// until the turn is over, and answers when it has its place in the conversation (specification: Prompt Lifecycle). Some
+// agents have an extension for words that are for this turn alone.
+
+// aheadV2 is a prompt that was sent while a turn was running, and is not inserted yet.
+type aheadV2 struct {
+	words string
+	done  func(Steering, error)
+}
+
+// Steer implements [Agent].
+func (a *V2) Steer(sessionID string, words []Content, done func(Steering, error)) {
+	id := v2.SessionID(sessionID)
+	if a.steering {
+		a.inject(id, words, done)
+		return
+	}
+	p := &aheadV2{words: NewPrompt(words).Text(), done: done}
+	a.mu.Lock()
+	a.ahead[id] = append(a.ahead[id], p)
+	a.mu.Unlock()
+	a.conn.Call(v2.MethodSessionPrompt, v2.PromptRequest{SessionID: id, Prompt: toBlocksV2(words)}, func(raw json.RawMessage, err error) {
+		var r v2.PromptResponse
+		switch err = decode(raw, err, &r); {
+		case err == nil:
+			a.insert(id, p)
+		case !a.leave(id, p): // it has been inserted before
+		case RequestCancelled(err):
+			done(SteeringWithdrawn, nil)
+		default:
+			done(SteeringLeft, err)
+		}
+	})
+}
+
+// inject puts words into the running turn by the extension for that.
+func (a *V2) inject(id v2.SessionID, words []Content, done func(Steering, error)) {
+	request := struct {
+		SessionID v2.SessionID              `json:"sessionId"`
+		Prompt    acp.List[v2.ContentBlock] `json:"prompt"`
+		Meta      v1.SteeringMeta           `json:"_meta"`
+	}{SessionID: id, Prompt: toBlocksV2(words)}
+	request.Meta.Steering.IdleBehavior = "promptRequired"
+	a.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
+		var r v1.SteeringResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(SteeringLeft, err)
+			return
+		}
+		done(steered(r), nil)
+	})
+}
+
+// leave takes a prompt out of those that are not inserted, and reports whether it was one.
+func (a *V2) leave(id v2.SessionID, p *aheadV2) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := slices.Index(a.ahead[id], p)
+	if at < 0 {
+		return false
+	}
+	a.ahead[id] = slices.Delete(a.ahead[id], at, at+1)
+	return true
+}
+
+// insert tells, once, what has become of a prompt that has its place in the conversation now.
+func (a *V2) insert(id v2.SessionID, p *aheadV2) {
+	if !a.leave(id, p) {
+		return
+	}
+	a.mu.Lock()
+	begins := a.turns[id] == nil && !a.working[id]
+	if begins {
+		a.working[id] = true
+		delete(a.starting, id)
+	}
+	a.mu.Unlock()
+	if begins {
+		p.done(SteeringBegan, nil)
+	} else {
+		p.done(SteeringTaken, nil)
+	}
+}
+
+// begun looks whether an update of a session says that a prompt is inserted or, in a session that runs since a moment
+// while prompts wait, that it does so with other work.
+func (a *V2) begun(id v2.SessionID, u v2.SessionUpdate) {
+	var message v2.MessageID
+	var words string
+	switch u := u.(type) {
+	case *v2.StateUpdate:
+		return
+	case *v2.UserMessage:
+		message, words = u.MessageID, NewPrompt(blocksV2(u.Content.Or(nil))).Text()
+	case *v2.UserMessageChunk:
+		message, words = u.MessageID, NewPrompt([]Content{blockV2(u.Content)}).Text()
+	}
+	a.mu.Lock()
+	t, known := a.turns[id], message == "" || a.messages[id][message]
+	var inserted *aheadV2
+	switch {
+	case known:
+	case t != nil && !t.inserted: // the session is not idle any more, if it was
+		t.inserted, t.ended = true, nil
+	default:
+		at := slices.IndexFunc(a.ahead[id], func(p *aheadV2) bool { return words != "" && strings.HasPrefix(p.words, words) })
+		if at >= 0 {
+			inserted = a.ahead[id][at]
+		}
+	}
+	begins := inserted == nil && a.starting[id]
+	if begins {
+		delete(a.starting, id)
+		a.working[id] = true
+	}
+	a.mu.Unlock()
+	switch {
+	case inserted != nil:
+		a.insert(id, inserted)
+	case begins:
+		a.client.Works(string(id), OwnWork{})
+	}
+}
