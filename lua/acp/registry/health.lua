@@ -67,7 +67,7 @@ end
 ---@return table<string, acp.Session[]>
 local function by_agent()
   local all = {}
-  for _, session in ipairs(require('acp').sessions()) do
+  for _, session in ipairs(require('acp.rpc.state').list()) do
     all[session.agent] = all[session.agent] or {}
     table.insert(all[session.agent], session)
   end
