@@ -239,6 +239,7 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 	if err == nil {
 		a.phase, a.info, a.Agent = agentReady, info, adapter
 	}
+	used := len(a.users) > 0
 	a.mu.Unlock()
 	for _, f := range waiting {
 		f(info, err)
@@ -254,6 +255,9 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 				a.host.log.Warn(err.Error())
 			}
 		})
+	}
+	if err == nil && used { // what is only tried may not be there any more
+		a.host.background(func() { a.hear(info) })
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
+	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -94,6 +95,19 @@ func (s *Session) tellUntrusted() {
 func (s *Session) isOurTool(call *session.ToolCall) bool {
 	m, ok := call.MCP()
 	return ok && m.Clear && m.Server == editortools.Name && s.grant != nil && s.grant.Has(m.Tool) && s.grant.Came(s.base.Cwd)
+}
+
+// noteEditorCall takes down that a call is of a tool of the editor's, so that it is said in its words, now and when the
+// session is told again. A server of that name from elsewhere has none of them, see isOurTool.
+func (s *Session) noteEditorCall(call *session.ToolCall) {
+	if call.Editor || s.grant == nil {
+		return
+	}
+	if tool, ok := sentence.Tool(call); ok && s.grant.Has(tool) && s.grant.Came(s.base.Cwd) {
+		patch := session.ToolCallPatch{ID: call.ID, Editor: true}
+		s.conv.Apply(patch)
+		s.recorder.Note(patch)
+	}
 }
 
 func newCaller(s *Session) *editortools.Caller {

@@ -50,7 +50,7 @@ func (h *Host) handshake(ctx context.Context, agent registry.Installed) (string,
 	}()
 	select {
 	case s := <-said:
-		return introduction(agent, s.info), withoutAdvice(s.err)
+		return introduction(agent.Title, s.info), withoutAdvice(s.err)
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
@@ -66,8 +66,8 @@ func withoutAdvice(err error) error {
 }
 
 // introduction is what an agent has said of itself, in words.
-func introduction(agent registry.Installed, info session.Info) string {
-	text := cmp.Or(info.Title, info.Name, agent.Title)
+func introduction(title string, info session.Info) string {
+	text := cmp.Or(info.Title, info.Name, title)
 	if info.Version != "" {
 		text += " " + info.Version
 	}
@@ -78,6 +78,45 @@ func introduction(agent registry.Installed, info session.Info) string {
 		text += " · has a login"
 	}
 	return text
+}
+
+// hear keeps what an agent has said of itself when a session began with it.
+func (a *agent) hear(info session.Info) {
+	heard := registry.Heard{Program: a.spec.Command[0], Said: introduction(a.spec.Title, info), Can: abilities(info)}
+	for _, m := range info.AuthMethods {
+		heard.Logins = append(heard.Logins, m.Name)
+	}
+	if err := a.host.registry.Hear(a.spec.Name, heard); err != nil {
+		a.host.log.Warn("keep the handshake of an agent", "agent", a.spec.Name, "err", err)
+	}
+}
+
+// abilities are the capabilities of an agent beside the baseline, in words.
+func abilities(info session.Info) (list []string) {
+	for _, one := range []struct {
+		can   bool
+		words string
+	}{
+		{info.Lists, "lists its sessions"},
+		{info.Loads || info.Resumes, "takes them up again"},
+		{info.Forks, "forks them"},
+		{info.Deletes, "deletes them"},
+		{info.Steers, "hears you in a turn"},
+		{info.Directories, "works in several folders"},
+		{info.Images, "sees pictures"},
+		{info.Audio, "hears sounds"},
+		{info.EmbeddedContext, "takes files in a prompt"},
+		{info.SystemPrompt, "takes a system prompt"},
+		{info.HTTPServers || info.SSEServers, "reaches MCP servers by http"},
+		{info.TellsLogin, "tells who is logged in"},
+		{info.LogsOut, "logs out"},
+		{info.Providers, "tells its providers"},
+	} {
+		if one.can {
+			list = append(list, one.words)
+		}
+	}
+	return list
 }
 
 // programs are those of the agents that run.
@@ -127,7 +166,7 @@ func (h *Host) listAgents(m rpc.ListAgents) {
 
 func registryAgent(e registry.Entry, i registry.Installed) rpc.RegistryAgent {
 	a := rpc.RegistryAgent{
-		ID: e.ID, Name: e.Name, Description: e.Description, Page: e.Page(), Newest: e.Version, Fits: e.Fits(),
+		ID: e.ID, Name: e.Name, Description: e.Description, Page: e.Page(), Newest: e.Version, Fits: e.Fits(), Login: e.Login,
 	}
 	if len(i.Command) > 0 {
 		a.Version, a.Previous, a.Running, a.Pinned, a.Path, a.Said = i.Version, i.Previous, i.Running, i.Pinned, i.Command[0], i.Said

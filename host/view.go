@@ -22,6 +22,7 @@ func (s *Session) apply(u session.Update) {
 // touched is for the tool calls that were changed in the conversation.
 func (s *Session) touched() {
 	for _, call := range s.conv.TakeTouched() {
+		s.noteEditorCall(call)
 		began, ended := s.calls.Touch(call)
 		if began {
 			s.events.AddCall("AcpToolCall", call, nil)

@@ -15,7 +15,7 @@ func TestFieldsOfAToolCall(t *testing.T) {
 		ID: "c", Title: acp.Set("t"), Name: acp.Set("n"), Kind: acp.Set(KindEdit), Status: acp.Set(StatusCompleted),
 		Content: acp.Set([]ToolCallContent{Diff{}}), Locations: acp.Set([]Location{{Path: "a"}}),
 		RawInput: acp.Set(json.RawMessage("1")), RawOutput: acp.Set(json.RawMessage("2")),
-		Meta: acp.Set(map[string]json.RawMessage{"m": json.RawMessage("3")}), Parent: acp.Set("p"),
+		Meta: acp.Set(map[string]json.RawMessage{"m": json.RawMessage("3")}), Parent: acp.Set("p"), Editor: true,
 	}
 	conv := NewConversation(time.Now)
 	conv.Apply(ToolCallPatch{ID: "p"})
@@ -27,7 +27,7 @@ func TestFieldsOfAToolCall(t *testing.T) {
 		}
 	}
 
-	stay := map[string]bool{"ID": true, "Meta": true, "Parent": true}
+	stay := map[string]bool{"ID": true, "Meta": true, "Parent": true, "Editor": true}
 	whole := reflect.ValueOf(ToolCallPatch{ID: "c"}.Whole())
 	for _, f := range reflect.VisibleFields(whole.Type()) {
 		if reflect.ValueOf(full).FieldByIndex(f.Index).IsZero() {

@@ -144,6 +144,7 @@ type ToolCall struct {
 	RawOutput json.RawMessage
 	Meta      map[string]json.RawMessage
 	Parent    string // the call of the sub-agent that made this one, or ""
+	Editor    bool   // a tool of the client's own MCP server is called
 
 	parent    *ToolCall         // the call that Parent names, once there is one
 	at        int               // index into the conversation's entries
@@ -317,6 +318,7 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	if !p.Content.IsZero() {
 		c.Content = slices.Clip(p.Content.Or(nil)) // chunks are appended to a copy
 	}
+	c.Editor = c.Editor || p.Editor
 	if !p.Locations.IsZero() {
 		c.Locations = p.Locations.Or(nil)
 	}

@@ -46,13 +46,14 @@ type ToolCallPatch struct {
 	RawOutput acp.Opt[json.RawMessage]
 	Meta      acp.Opt[map[string]json.RawMessage]
 	Parent    acp.Opt[string]
+	Editor    bool // see [ToolCall]; no agent says so
 }
 
 // empty reports whether the patch names a call and says nothing of it.
 func (p *ToolCallPatch) empty() bool { return reflect.DeepEqual(*p, ToolCallPatch{ID: p.ID}) }
 
-// Whole is the patch with what it omits cleared, so that nothing of an earlier call with its id is left; but for Meta
-// and Parent, which say how the call came about.
+// Whole is the patch with what it omits cleared, so that nothing of an earlier call with its id is left; but for Meta,
+// Parent and Editor, which say how the call came about.
 func (p ToolCallPatch) Whole() ToolCallPatch {
 	clearOmitted(&p.Title)
 	clearOmitted(&p.Name)

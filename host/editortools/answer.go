@@ -2,6 +2,7 @@ package editortools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -28,8 +29,9 @@ func counted(n int, one, many string, lines []string) string {
 	if n == 0 {
 		return "no " + many
 	}
-	if more := len(lines) - maxListed; more > 0 {
-		lines = append(lines[:maxListed:maxListed], fmt.Sprintf("+%d more", more))
+	lines = slices.Clip(lines[:min(len(lines), maxListed)])
+	if more := n - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("+%d more", more))
 	}
 	return head + ":\n" + strings.Join(lines, "\n")
 }
@@ -109,7 +111,13 @@ func (c *call) places(m rpc.EditorToolDone) string {
 		}
 		lines = append(lines, line)
 	}
-	return partly(counted(len(lines), "place", "places", lines), m.Partial)
+	n := len(lines)
+	for _, rest := range m.Rest {
+		if may(rest.Path) {
+			n += rest.Count
+		}
+	}
+	return partly(counted(n, "place", "places", lines), m.Partial)
 }
 
 // outline lists the symbols of one file, those within others indented.

@@ -73,7 +73,7 @@ type arguments struct {
 	Last     int    `json:"last"`
 	Query    string `json:"query"`
 	Severity string `json:"severity"`
-	WaitMS   int    `json:"wait_ms"`
+	WaitMS   *int   `json:"wait_ms"` // nil where it is not told
 	ID       string `json:"id"`
 	NewName  string `json:"new_name"`
 	Name     string `json:"name"`
@@ -221,7 +221,11 @@ func (c *call) ask(ctx context.Context) (rpc.EditorToolDone, error) {
 	a := c.args
 	op := rpc.EditorTool{
 		Tool: c.tool.name, Line: a.Line, Symbol: a.Symbol, Column: a.Column, Query: a.Query, Severity: a.Severity,
-		Action: a.ID, NewName: a.NewName, LimitMS: int(limit.Milliseconds()), WaitMS: min(max(a.WaitMS, 0), int(maxWait.Milliseconds())),
+		Action: a.ID, NewName: a.NewName, LimitMS: int(limit.Milliseconds()),
+	}
+	if a.WaitMS != nil {
+		wait := min(max(*a.WaitMS, 0), int(maxWait.Milliseconds()))
+		op.WaitMS = &wait
 	}
 	if a.Topic != "" {
 		op.Query = a.Topic

@@ -348,19 +348,20 @@ type call struct {
 	RawOutput acp.Opt[json.RawMessage]            `json:"output,omitzero"`
 	Meta      acp.Opt[map[string]json.RawMessage] `json:"meta,omitzero"`
 	Parent    acp.Opt[string]                     `json:"parent,omitzero"`
+	Editor    bool                                `json:"editor,omitempty"`
 }
 
 func toCall(p session.ToolCallPatch) call {
 	return call{
 		ID: p.ID, Title: p.Title, Name: p.Name, Kind: p.Kind, Status: p.Status, Content: mapOpt(p.Content, toItems),
-		Locations: mapOpt(p.Locations, toLocations), RawInput: p.RawInput, RawOutput: p.RawOutput, Meta: p.Meta, Parent: p.Parent,
+		Locations: mapOpt(p.Locations, toLocations), RawInput: p.RawInput, RawOutput: p.RawOutput, Meta: p.Meta, Parent: p.Parent, Editor: p.Editor,
 	}
 }
 
 func (m call) patch() session.ToolCallPatch {
 	return session.ToolCallPatch{
 		ID: m.ID, Title: m.Title, Name: m.Name, Kind: m.Kind, Status: m.Status, Content: mapOpt(m.Content, fromItems),
-		Locations: mapOpt(m.Locations, fromLocations), RawInput: m.RawInput, RawOutput: m.RawOutput, Meta: m.Meta, Parent: m.Parent,
+		Locations: mapOpt(m.Locations, fromLocations), RawInput: m.RawInput, RawOutput: m.RawOutput, Meta: m.Meta, Parent: m.Parent, Editor: m.Editor,
 	}
 }
 

@@ -50,7 +50,7 @@ var examples = []session.Update{
 		ID: "c", Title: acp.Set("t"), Name: acp.Set("n"), Kind: acp.Set(session.KindEdit), Status: acp.Set(session.StatusFailed),
 		Content: acp.Set(allItems), Locations: acp.Set([]session.Location{{Path: "/a", Line: 3}}),
 		RawInput: acp.Set(json.RawMessage(`{"a":1}`)), RawOutput: acp.Set(json.RawMessage(`"b"`)),
-		Meta: acp.Set(map[string]json.RawMessage{"m": json.RawMessage("3")}), Parent: acp.Set("p"),
+		Meta: acp.Set(map[string]json.RawMessage{"m": json.RawMessage("3")}), Parent: acp.Set("p"), Editor: true,
 	},
 	session.ToolCallPatch{ID: "c", Title: acp.Null[string](), Content: acp.Null[[]session.ToolCallContent](), RawInput: acp.Null[json.RawMessage]()},
 	session.ToolCallChunk{ID: "c", Content: allItems},

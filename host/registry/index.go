@@ -47,6 +47,7 @@ type Entry struct {
 	Description  string       `json:"description"`
 	Repository   string       `json:"repository,omitempty"`
 	Website      string       `json:"website,omitempty"`
+	Login        bool         `json:"login,omitempty"` // it has one; told by the embedded index alone
 	Distribution Distribution `json:"distribution"`
 }
 
@@ -141,6 +142,10 @@ func (r *Registry) Index() (Index, error) {
 	fetched, err := Parse(text)
 	if err != nil || fetched.Date.Before(own.Date) {
 		return own, nil // it is fetched again when the user asks
+	}
+	for i, e := range fetched.Agents {
+		known, _ := own.entry(e.ID)
+		fetched.Agents[i].Login = known.Login
 	}
 	return fetched, nil
 }

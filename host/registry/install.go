@@ -380,7 +380,7 @@ func (r *Registry) uv(ctx context.Context, e Entry, w Wanted, into string) (vers
 	}
 	bin := filepath.Join(into, "bin")
 	output, err := r.run(ctx, job{
-		argv: []string{"uv", "tool", "install", "--no-config", name + "==" + version},
+		argv: []string{"uv", "tool", "install", name + "==" + version},
 		env:  []string{"UV_TOOL_DIR=" + filepath.Join(into, "tools"), "UV_TOOL_BIN_DIR=" + bin},
 		dir:  r.folder(w.ID), what: "uv installs " + name + " " + version, needs: "uv",
 		advice: "Install uv (docs.astral.sh/uv), then try again.", progress: w.Progress,

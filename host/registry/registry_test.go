@@ -449,6 +449,46 @@ func TestNpm(t *testing.T) {
 	}
 }
 
+// A program named uv stands in for uv here: it does with its folders and arguments what uv's documentation says.
+func TestUv(t *testing.T) {
+	w := newWorld(t)
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	w.config.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
+	w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.2.3", Distribution: Distribution{Uvx: &Package{Package: "tiny-cli[acp]==1.2.3", Args: []string{"acp"}}}})
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "no uv on the PATH") || !strings.Contains(err.Error(), "docs.astral.sh/uv") {
+		t.Errorf("without uv: %v", err)
+	}
+	uv := func(script string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(bin, "uv"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	uv(`mkdir -p "$UV_TOOL_DIR/tiny-cli/bin" "$UV_TOOL_BIN_DIR"
+echo "$@" >"$UV_TOOL_DIR-said"
+echo '#!/bin/sh' >"$UV_TOOL_DIR/tiny-cli/bin/tiny-cli"
+chmod 755 "$UV_TOOL_DIR/tiny-cli/bin/tiny-cli"
+ln -s "$UV_TOOL_DIR/tiny-cli/bin/tiny-cli" "$UV_TOOL_BIN_DIR/tiny-cli"
+echo 'Installed 1 executable: tiny-cli' >&2
+`)
+	agent, err := w.install()
+	if err != nil || w.used() != "1.2.3" || agent.Via != "uv" || filepath.Base(agent.Command[0]) != "tiny-cli" || agent.Command[1] != "acp" {
+		t.Fatalf("installed: %+v, %v", agent, err)
+	}
+	said, err := os.ReadFile(filepath.Join(w.folder("tiny"), "1.2.3", "tools-said"))
+	if err != nil || string(said) != "tool install tiny-cli[acp]==1.2.3\n" {
+		t.Errorf("uv is told %q, %v", said, err)
+	}
+	uv("echo 'error: No solution found' >&2\nexit 1\n")
+	if _, err := w.install(func(w *Wanted) { w.Version = "2.0.0" }); err == nil || !strings.Contains(err.Error(), "uv could not install Tiny: error: No solution found") {
+		t.Errorf("uv fails: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(w.folder("tiny"), "2.0.0")); err == nil || w.used() != "1.2.3" {
+		t.Errorf("after that %s is used, and the other: %v", w.used(), err)
+	}
+}
+
 func TestIndex(t *testing.T) {
 	w := newWorld(t)
 	own, err := w.Index()
@@ -474,9 +514,14 @@ func TestIndex(t *testing.T) {
 		t.Error("the index is another one", err)
 	}
 	w.index(Entry{ID: "one", Name: "One", Version: "1"})
-	if got, _ := w.Index(); len(got.Agents) != 1 || got.Agents[0].ID != "one" {
+	if got, _ := w.Index(); len(got.Agents) != 1 || got.Agents[0].ID != "one" || got.Agents[0].Login {
 		t.Errorf("got %v", got)
 	}
+	w.index(Entry{ID: "gemini", Name: "Gemini", Version: "99.0.0"})
+	if got, _ := w.Index(); got.Agents[0].Version != "99.0.0" || !got.Agents[0].Login {
+		t.Errorf("that it needs a login was known: %v", got)
+	}
+	w.index(Entry{ID: "one", Name: "One", Version: "1"})
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), `no agent "tiny"`) {
 		t.Errorf("an unknown one: %v", err)
 	}

@@ -23,6 +23,7 @@ type (
 		Page        string `msgpack:"page"`
 		Newest      string `msgpack:"newest"`
 		Fits        bool   `msgpack:"fits"`     // this machine
+		Login       bool   `msgpack:"login"`    // it is known to have one
 		Version     string `msgpack:"version"`  // that is installed; "" for none
 		Previous    string `msgpack:"previous"` // to which can be gone back
 		Running     string `msgpack:"running"`

@@ -891,6 +891,7 @@ type (
 		ID          int                `msgpack:"id"`
 		Err         string             `msgpack:"err"` // for the agent, a sentence
 		Places      []EditorPlace      `msgpack:"places"`
+		Rest        []EditorPlaces     `msgpack:"rest"` // places than those
 		Diagnostics []EditorDiagnostic `msgpack:"diagnostics"`
 		More        int                `msgpack:"more"` // diagnostics than those
 		Text        string             `msgpack:"text"`
@@ -912,6 +913,11 @@ type (
 		Kind      string `msgpack:"kind"`
 		Container string `msgpack:"container"`
 		Depth     int    `msgpack:"depth"`
+	}
+	// EditorPlaces is how many places there are in a file.
+	EditorPlaces struct {
+		Path  string `msgpack:"path"`
+		Count int    `msgpack:"count"`
 	}
 	EditorDiagnostic struct {
 		Path     string `msgpack:"path"`

@@ -476,7 +476,7 @@ type (
 		Column   int    `msgpack:"column,omitempty"`
 		Query    string `msgpack:"query,omitempty"`
 		Severity string `msgpack:"severity,omitempty"`
-		WaitMS   int    `msgpack:"wait_ms,omitempty"`
+		WaitMS   *int   `msgpack:"wait_ms,omitempty"` // nil for as long as it mostly takes
 		LimitMS  int    `msgpack:"limit_ms,omitempty"`
 		Action   string `msgpack:"action,omitempty"` // the id of a code action
 		NewName  string `msgpack:"new_name,omitempty"`

@@ -127,7 +127,7 @@ func TestLeftOpenCallsAreNotCancelled(t *testing.T) {
 func TestCountsInANarrowWindow(t *testing.T) {
 	asked := call(session.KindOther, session.StatusCompleted, "mcp__nvim__references",
 		session.ContentItem{Content: session.Text{Text: "1000 places:\na.go:1:1: x"}})
-	asked.RawInput = acp.Set(json.RawMessage(`{"symbol":"parse_everything"}`))
+	asked.RawInput, asked.Editor = acp.Set(json.RawMessage(`{"symbol":"parse_everything"}`)), true
 	for width, want := range map[int]string{
 		100: "  ✓ ◦ asked the editor: references of `parse_everything` · 1000 places  … +2 lines",
 		50:  "  ✓ ◦ asked the editor: references … · 1000 places",
@@ -475,7 +475,7 @@ func TestInspect(t *testing.T) {
 	// A new field of a tool call is shown too, or left out on purpose.
 	shownAs := map[string]string{
 		"ID": "id       c", "Title": "make\nall", "Name": "Bash", "Kind": "execute", "Status": "completed", "Locations": "/b",
-		"RawInput": "command: make", "RawOutput": "  line", "Meta": "a: 1", "Parent": "part of  task", "Content": "", // the block itself
+		"RawInput": "command: make", "RawOutput": "  line", "Meta": "a: 1", "Parent": "part of  task", "Content": "", "Editor": "", // the block itself
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[session.ToolCall]()) {
 		if words, known := shownAs[f.Name]; f.IsExported() && (!known || !strings.Contains(got, words)) {

@@ -202,43 +202,12 @@ local function check_servers()
   check_servers_of_agents()
 end
 
-local function check_agents()
-  health.start('Agents')
-  local config = require('acp.config').get()
-  local any = false
-  for _, agent in ipairs(require('acp.session.start').agents()) do
-    local entry = config.agents[agent.name]
-    if agent.installed then
-      any = true
-      local by = entry.version and (', version %s of the registry'):format(entry.version) or ''
-      health.ok(('%s: %s%s'):format(agent.name, vim.fn.exepath(entry.command[1]), by))
-    else
-      health.info(('%s: no %s on the PATH. %s'):format(agent.name, entry.command[1], entry.install))
-    end
-  end
-  for _, session in ipairs(require('acp').sessions()) do
-    if session.protocol then
-      local text = '%s speaks version %d of the protocol in session %d'
-      health.ok(text:format(session.agent, session.protocol, session.id))
-      local account = require('acp.session.login').account(session)
-      if session.login == 'unauthenticated' then
-        health.warn(('%s: %s'):format(session.agent, account), { ':Acp auth' })
-      elseif account then
-        health.ok(('%s: %s'):format(session.agent, account))
-      end
-    end
-  end
-  if not any then
-    health.warn('no agent is installed', { ':Acp agents', ':Acp new demo shows how it looks' })
-  end
-end
-
 function M.check()
   check_neovim()
   check_config()
   check_host()
   check_data()
-  check_agents()
+  require('acp.registry.health').check()
   check_servers()
 end
 

@@ -68,6 +68,43 @@ function M.as_locked(agent)
   return vim.tbl_extend('force', agent, other, { title = agent.title })
 end
 
+---What an agent said of itself when it was last started, by the name of its entry; see
+---host/registry/heard.go.
+---@class acp.Heard
+---@field at string in UTC
+---@field program string
+---@field said string
+---@field logins? string[]
+---@field can? string[]
+
+---@param name string
+---@param agent acp.Agent
+---@return acp.Heard? heard nil where the agent is another program by now
+function M.heard(name, agent)
+  local all = M.read(vim.fs.joinpath(M.folder(), 'handshakes.json'))
+  local heard = all and all[name]
+  local same = type(heard) == 'table'
+    and type(heard.at) == 'string'
+    and type(heard.said) == 'string'
+    and type(heard.program) == 'string'
+    and vim.fn.exepath(heard.program) == vim.fn.exepath(agent.command[1])
+  return same and heard or nil
+end
+
+---The agents of which a version is to be used that is not there.
+---@return string[] ids
+function M.broken()
+  local ids = {}
+  for id, kind in vim.fs.dir(M.folder()) do
+    local current = kind == 'directory' and M.read(vim.fs.joinpath(M.folder(), id, 'current.json'))
+    local launch = current and M.launch(id, tostring(current.version))
+    if current and (not launch or vim.fn.executable(launch.command[1]) == 0) then
+      table.insert(ids, id)
+    end
+  end
+  return ids
+end
+
 ---Whether an agent is installed.
 ---@param id string
 ---@return boolean

@@ -97,6 +97,7 @@ type agent struct {
 	requests  chan request
 	cancelled atomic.Bool
 	soaks     int // turns of soakPrompt
+	editor    editorClient
 }
 
 // serveAgent answers until its input ends.
@@ -140,7 +141,8 @@ type request struct {
 	Method string
 	Result struct{ TerminalID string }
 	Params struct {
-		Prompt []struct{ Text string }
+		Prompt     []struct{ Text string }
+		MCPServers []editorEntry
 	}
 }
 
@@ -150,6 +152,7 @@ func (a *agent) answer(r request) {
 	case "initialize":
 		result = `{"protocolVersion":1,"agentCapabilities":{}}`
 	case "session/new":
+		a.editor.entries = r.Params.MCPServers
 		result = `{"sessionId":"bench"}`
 	case "session/prompt":
 		result = `{"stopReason":"end_turn"}`
@@ -199,6 +202,8 @@ func (a *agent) prompt(r request) {
 		for i := range n {
 			a.run(fmt.Sprint("t", i), fmt.Sprintf("yes what the command has to say | head -n %d", rate))
 		}
+	case scan(text, toolPrompt, &n, &shape, &path):
+		a.out.Write(message(a.editor.call(n, shape, path)))
 	case scan(text, askPrompt, &n):
 		a.ask(n)
 	case scan(text, visitPrompt, &n, &path):

@@ -148,6 +148,87 @@ function M.finish(turn)
   })
 end
 
+---Starts a language server for a file.
+---@param program string
+---@param dir string
+---@param path string
+function M.language_server(program, dir, path)
+  local file = vim.fn.bufadd(path)
+  vim.fn.bufload(file)
+  vim.bo[file].filetype = 'go'
+  local env = { GOFLAGS = '-mod=mod', GOPROXY = 'off' }
+  vim.lsp.start(
+    { name = 'server', cmd = { program }, root_dir = dir, cmd_env = env },
+    { bufnr = file }
+  )
+end
+
+---Has the server tell references some times, and tells the shortest time.
+---@param times integer
+---@param path string
+---@param by_tool boolean the editor's tool asks it
+function M.ask_server(times, path, by_tool)
+  local client = vim.lsp.get_clients({ name = 'server' })[1]
+  local method, took = 'textDocument/references', {}
+  local params = {
+    textDocument = { uri = vim.uri_from_fname(path) },
+    position = { line = 2, character = 5 },
+    context = { includeDeclaration = true },
+  }
+  local function ask()
+    if #took == times then
+      table.sort(took)
+      return vim.rpcnotify(channel, 'done', { ms = took[1], error = '' })
+    end
+    local began = vim.uv.hrtime()
+    local function came()
+      table.insert(took, (vim.uv.hrtime() - began) / 1e6)
+      vim.schedule(ask)
+    end
+    if by_tool then
+      local args = { path = path, line = 3, symbol = 'Parse' }
+      require('acp.editortools.lsp').run('references', args, came)
+    elseif vim.fn.has('nvim-0.11') == 1 then
+      client:request(method, params, came, 0)
+    else
+      client.request(method, params, came, 0)
+    end
+  end
+  ask()
+end
+
+---Gives files diagnostics of a language server that is none.
+---@param path string how their names begin
+---@param count integer of files
+---@param each integer
+function M.diagnose(path, count, each)
+  local space = api.nvim_create_namespace('bench_diagnostics')
+  for i = 1, count do
+    local file = vim.fn.bufadd(path .. i)
+    vim.fn.bufload(file)
+    local lines, list = {}, {}
+    for row = 1, each do
+      lines[row] = 'line ' .. row
+      local at = { line = row - 1, character = 0 }
+      list[row] = {
+        lnum = row - 1,
+        col = 0,
+        severity = 1 + row % 3,
+        message = 'something is wrong in line ' .. row,
+        source = 'bench',
+        user_data = { lsp = { range = { start = at, ['end'] = at } } },
+      }
+    end
+    api.nvim_buf_set_lines(file, 0, -1, false, lines)
+    vim.diagnostic.set(
+      space,
+      file,
+      list,
+      { virtual_text = false, underline = false, signs = false }
+    )
+  end
+end
+
 ---Does something as soon as a condition holds.
 ---@param condition fun(): boolean
 ---@param fn fun()

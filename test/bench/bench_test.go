@@ -51,6 +51,7 @@ func Benchmark(b *testing.B) {
 			{"closed", closedSessions},
 			{"startup", startup},
 			{"manyfiles", manyFiles},
+			{"editortools", editorTools},
 			{"longday", longDay},
 			{"projects", projects},
 		} {

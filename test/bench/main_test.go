@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Stdout = os.Stderr
 	stop := profile(role)
 	err := map[string]func(io.ReadCloser, io.WriteCloser) error{
-		"agent": serveAgent, "floor": serveFloor, "host": serveHost,
+		"agent": serveAgent, "floor": serveFloor, "host": serveHost, "mcp": serveEditor,
 	}[role](os.Stdin, stdout)
 	stop()
 	if err != nil {

@@ -74,8 +74,8 @@ func Of(c *session.ToolCall) (words string, ok bool) {
 
 // Said is [Of] in two parts: what was asked, and what the answer has, or "".
 func Said(c *session.ToolCall) (words, found string, ok bool) {
-	tool, arguments, ok := ours(c)
-	if !ok {
+	tool, arguments, ok := called(c)
+	if !ok || !c.Editor {
 		return "", "", false
 	}
 	var args map[string]any
@@ -87,9 +87,16 @@ func Said(c *session.ToolCall) (words, found string, ok bool) {
 	return words, found, true
 }
 
-// ours finds the tool of the editor's that a call is of. OpenCode says it in the title alone, which may be anything: there
-// only a name that is known counts.
-func ours(c *session.ToolCall) (tool string, arguments json.RawMessage, ok bool) {
+// Tool is the tool of the editor's of which a call seems to be: what it says of itself names the server, which may be
+// another one of that name. ok is false where it names none.
+func Tool(c *session.ToolCall) (tool string, ok bool) {
+	tool, _, ok = called(c)
+	return tool, ok
+}
+
+// called is [Tool] with its arguments. OpenCode says the tool in the title alone, which may be anything: there only a name
+// that is known counts.
+func called(c *session.ToolCall) (tool string, arguments json.RawMessage, ok bool) {
 	if m, ok := c.MCP(); ok {
 		return m.Tool, m.Arguments, m.Server == Server
 	}

@@ -36,15 +36,18 @@ func TestEveryAgentsCall(t *testing.T) {
 		"opencode": {Title: "nvim_references", Kind: session.KindOther, RawInput: args, Content: answer},
 		"qwen":     {Title: string(args), Kind: session.KindRead, RawInput: args, Content: answer, Meta: meta("toolName", `"mcp__nvim__references"`)},
 	} {
-		call.Status = session.StatusCompleted
+		call.Status, call.Editor = session.StatusCompleted, true
 		if got, _ := Of(&call); got != "asked the editor: references of `parse` · 7 places" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if got, ok := Of(&session.ToolCall{Title: "nvim_setup what does it do", Kind: session.KindOther}); ok {
+	if got, ok := Of(&session.ToolCall{Title: "mcp__nvim__references", Kind: session.KindOther}); ok {
+		t.Errorf("a server of the same name: %q", got)
+	}
+	if got, ok := Of(&session.ToolCall{Title: "nvim_setup what does it do", Kind: session.KindOther, Editor: true}); ok {
 		t.Errorf("another tool: %q", got)
 	}
-	if got, ok := Of(&session.ToolCall{Title: "mcp__other__references", Kind: session.KindOther}); ok {
+	if got, ok := Of(&session.ToolCall{Title: "mcp__other__references", Kind: session.KindOther, Editor: true}); ok {
 		t.Errorf("another server's: %q", got)
 	}
 }

@@ -28,6 +28,9 @@ func trim() error {
 	if err != nil {
 		return err
 	}
+	for i := range index.Agents {
+		index.Agents[i].Login = true // the registry takes no others, see its AUTHENTICATION.md
+	}
 	if index.Date.IsZero() {
 		index.Date = time.Now().UTC().Truncate(24 * time.Hour)
 	}

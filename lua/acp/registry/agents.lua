@@ -17,6 +17,8 @@ local signal = require('acp.rpc.signal')
 ---@field pinned boolean
 ---@field said? string by the agent when it was tried
 ---@field fits boolean this machine
+---@field login? boolean it is known to have one
+---@field account? string who is logged in there, as far as a session tells
 
 ---@class acp.IndexAbout
 ---@field date string
@@ -56,6 +58,7 @@ local function told(agent)
     pinned = agent.pinned,
     said = some(agent.said),
     fits = agent.fits,
+    login = agent.login or nil,
   }
 end
 
@@ -67,9 +70,22 @@ local function with_path(list)
   for _, agent in ipairs(list) do
     by_id[agent.id] = agent
   end
-  local ours = require('acp.installed').folder()
+  local installed = require('acp.installed')
+  local ours = installed.folder()
+  local accounts = {}
+  for _, session in ipairs(require('acp.rpc.state').list()) do
+    accounts[session.agent] = session.state == 'auth_required' and 'not logged in'
+      or require('acp.session.login').account(session)
+  end
   for name, agent in pairs(require('acp.config').get().agents) do
     local path = vim.fn.exepath(agent.command[1])
+    local listed = by_id[agent.registry or name]
+    if listed then
+      local heard = path ~= '' and installed.heard(name, agent)
+      listed.login = listed.login or agent.login ~= nil or nil
+      listed.said = heard and heard.said or listed.said
+      listed.account = accounts[name] or listed.account
+    end
     if path ~= '' and not vim.startswith(path, ours) then
       local id = agent.registry or name
       local entry = by_id[id]
@@ -79,7 +95,9 @@ local function with_path(list)
         by_id[id] = entry
         table.insert(list, entry)
       end
-      entry.installed = { path = path, by = 'path' }
+      local heard = installed.heard(name, agent)
+      entry.installed, entry.said = { path = path, by = 'path' }, heard and heard.said
+      entry.account = accounts[name] or entry.account
     end
   end
   local function rank(agent)

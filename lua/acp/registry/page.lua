@@ -30,6 +30,9 @@ local function state(agent, locked)
     return agents.under_way[agent.id]
   elseif not installed then
     table.insert(parts, agent.fits and agent.newest or 'not for this machine')
+    if agent.fits and agent.login then
+      table.insert(parts, 'needs a login')
+    end
   elseif installed.by == 'path' then
     table.insert(parts, 'on the PATH')
   else
@@ -42,6 +45,9 @@ local function state(agent, locked)
     if agent.running_version and agent.running_version ~= installed.version then
       table.insert(parts, ('%s runs'):format(agent.running_version))
     end
+  end
+  if installed and agent.account then
+    table.insert(parts, agent.account)
   end
   if locked and not (installed and installed.version == locked) then
     table.insert(parts, ('the project wants %s'):format(locked))

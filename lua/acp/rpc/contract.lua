@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '42cc294e',
+  revision = '55e853d3',
   messages = {
     new = {
       'session',
@@ -128,6 +128,7 @@ return {
       'id',
       'err',
       'places',
+      'rest',
       'diagnostics',
       'more',
       'text',

@@ -22,6 +22,10 @@ type result struct {
 		Path, Text, Name, Kind string
 		Line, Column, Depth    int
 	}
+	Rest []struct {
+		Path  string
+		Count int
+	}
 	Diagnostics []struct {
 		Path, Message, Severity string
 		Line, Column            int
@@ -367,6 +371,42 @@ func TestWhatServersTell(t *testing.T) {
 		}
 		if r := ask(t, s, "apply_code_action", fmt.Sprintf(`{ id = '%s' }`, list.Actions[0].ID)); len(r.Edits) != 1 || !strings.HasPrefix(r.Edits[0].Text, "resolved it\n") {
 			t.Errorf("the action is %+v", r)
+		}
+	})
+}
+
+// Of many places the first are told, each once and in the order of files and lines, and the others are counted.
+func TestManyPlaces(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("b.txt", "parse it\n"+strings.Repeat("ü parse\n", 120))
+		s.WriteFile("a.txt", strings.Repeat("ü parse\r\n", 240))
+		server(s, "one", knowing(`{}`, "textDocument/references", `local list = {}
+			local a = params.textDocument.uri:gsub('b.txt$', 'a.txt')
+			for i = 119, 0, -1 do
+				for _, uri in ipairs({ params.textDocument.uri, a, a }) do
+					local at = { line = uri == a and i * 2 or i + 1, character = 2 }
+					table.insert(list, { uri = uri, range = { start = at, ['end'] = at } })
+				end
+			end
+			return list`))
+		s.Command("edit b.txt")
+		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 1`)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'é€ parse unsaved' })`)
+		r := ask(t, s, "references", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, path))
+		if len(r.Places) != 150 || len(r.Rest) != 1 || r.Rest[0].Count != 90 || r.Rest[0].Path != path {
+			t.Fatalf("there are %d places and %+v", len(r.Places), r.Rest)
+		}
+		for i, p := range r.Places {
+			line, name, text, column := 2*i+1, "a.txt", "ü parse", 4
+			if i >= 120 {
+				line, name = i-118, "b.txt"
+			}
+			if i == 120 {
+				text, column = "é€ parse unsaved", 6
+			}
+			if p.Line != line || filepath.Base(p.Path) != name || p.Text != text || p.Column != column {
+				t.Errorf("the place %d is %+v", i, p)
+			}
 		}
 	})
 }

@@ -118,7 +118,8 @@ func TestGoingToAPlaceOfTheAnswer(t *testing.T) {
 		s.WriteFile("a.txt", "one\n")
 		use := s.WriteFile("use.txt", "x\ny\nz\n")
 		s.Command("edit a.txt")
-		p, _ := begin(t, s, `{ tools = 'read' }`)
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		connect(t, e)
 		turn := s.Prompt(p, "Look")
 		p.ToolCall("c1", "other", obj{"title": "mcp__nvim__references", "rawInput": obj{"symbol": "y"}, "_meta": obj{"claudeCode": obj{"toolName": "mcp__nvim__references"}},
 			"locations": []any{obj{"path": "a.txt", "line": 1}}})
@@ -165,7 +166,11 @@ func TestAServerOfOurName(t *testing.T) {
 		id := p.Permission(obj{"toolCallId": "1", "title": "mcp__nvim__open_files", "kind": "other"}, scene.YesNo...)
 		s.AwaitPermissions(1)
 		s.Permit(p, id, 3, "no")
+		p.ToolCall("2", "other", obj{"title": "mcp__nvim__open_files", "status": "completed"})
 		p.EndTurn(turn)
+		if chat := s.Chat(); strings.Contains(chat, "asked the editor") || !strings.Contains(chat, "nvim: open_files") {
+			t.Errorf("its calls are said as if they were ours:\n%s", chat)
+		}
 	})
 }
 

@@ -4,17 +4,23 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/need"
@@ -50,7 +56,10 @@ func serve(t *testing.T) (url string) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		need.Missing(t, "npm")
 	}
+	noise := make([]byte, 3<<20) // which cannot be packed
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
 	packages := map[string][]byte{
+		"5.0.0": npmPackage(t, "5.0.0", "# "+hex.EncodeToString(noise)),
 		"1.0.0": npmPackage(t, "1.0.0", fmt.Sprintf("exec %q demo-agent", scene.Host)),
 		"2.0.0": npmPackage(t, "2.0.0", "echo 'it wants a newer Node' >&2; exit 1"),
 	}
@@ -65,7 +74,15 @@ func serve(t *testing.T) (url string) {
 					"distribution": obj{"npx": obj{"package": "tiny-agent@" + newest}}},
 				obj{"id": "gone", "name": "Gone", "version": "1.0.0", "description": "Not at npm",
 					"distribution": obj{"npx": obj{"package": "no-such-agent@1.0.0"}}},
+				obj{"id": "gemini", "name": "Gemini CLI", "version": "9.9.9", "description": "Known to need a login", "distribution": obj{"npx": obj{"package": "gemini@9.9.9"}}},
+				obj{"id": "elsewhere", "name": "An Agent With a Rather Long Name", "version": "1.0.0", "distribution": obj{"binary": obj{"plan9-mips": obj{}}}},
+				obj{"id": "large", "name": "Large", "version": "1.0.0", "description": "A program of 3 MB", "distribution": obj{
+					"binary": obj{"linux-" + map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]: obj{
+						"archive": server.URL + "/large", "cmd": "./large", "sha256": fmt.Sprintf("%x", sha256.Sum256(noise))}}}},
 			}}
+		case "/large":
+			_, _ = rw.Write(noise)
+			return
 		case "/tiny-agent":
 			versions := obj{}
 			for version, data := range packages {
@@ -201,6 +218,130 @@ func TestPage(t *testing.T) {
 			t.Errorf("another version is wanted: %s", err)
 		}
 	}, path)
+}
+
+// date is the day of an index, which is today's.
+var date = nvimtest.Replace(`\d{4}-\d\d-\d\d`, "YYYY-MM-DD")
+
+// The page says of each agent in a line what is there, what there is, whether it needs a login, and what it said of itself.
+func TestPageOnTheScreen(t *testing.T) {
+	url := serve(t)
+	each(t, url, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.agents.nowhere = { command = { 'no-such-program' } }`)
+		s.Command("Acp agents")
+		s.AwaitScreen("A very small agent")
+		s.Golden("before", date)
+		s.Keys("/Tiny<CR>i")
+		s.AwaitNotification("Tiny Agent 1.0.0 is installed")
+		s.AwaitScreen("Demo")
+		s.Lua(nil, `require('acp').new({ agent = 'puppet' })`)
+		p := s.Agent()
+		p.Initialize(obj{"authMethods": []any{scene.BrowserLogin}})
+		p.Refuse(p.Expect("session/new"), -32000, "Authentication required", nil)
+		s.AwaitState("auth_required")
+		s.Keys("p")
+		s.AwaitScreen("pinned")
+		s.AwaitScreen("not logged in")
+		s.Golden("installed", date)
+	}, nvimtest.Size(80, 24), nvimtest.Env("PATH="+toolsOnly(t)))
+}
+
+// What the health report says of agents that are there: where, what they said last, logins, and what is to be done.
+func TestHealthOfAgents(t *testing.T) {
+	url := serve(t)
+	health := func(s *scene.Scene, wants ...string) {
+		s.T.Helper()
+		s.Command("Acp health")
+		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
+		text := s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`))
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				s.T.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		s.Command("bwipeout!")
+	}
+	each(t, url, func(t *testing.T, s *scene.Scene) {
+		health(s, "puppet: on the PATH: "+scene.Self, "puppet: not started from here yet", ":Acp new puppet")
+		s.Command("Acp new puppet")
+		p := s.Agent()
+		p.Initialize(obj{
+			"agentInfo": obj{"name": "puppet", "title": "Puppet", "version": "4.2"}, "authMethods": []any{scene.BrowserLogin},
+			"agentCapabilities": obj{"loadSession": true, "promptCapabilities": obj{"image": true}},
+		})
+		p.Refuse(p.Expect("session/new"), -32000, "Authentication required", nil)
+		s.AwaitState("auth_required")
+		s.Await("the handshake to be kept", func() bool {
+			_, err := os.Stat(filepath.Join(s.Data, "nvim", "acp", "agents", "handshakes.json"))
+			return err == nil
+		})
+		health(s, "UTC: Puppet 4.2 · protocol 1 · has a login", "logins it offers, by :Acp auth: "+scene.BrowserLogin["name"].(string),
+			"puppet: it takes them up again, sees pictures", "puppet: not logged in", ":Acp auth")
+		p.Exit(3, "out of memory")
+		s.AwaitState("dead")
+		health(s, "out of memory", ":Acp restart", "UTC: Puppet 4.2")
+		if err, _ := call(s, `require('acp').install('tiny', {}, done)`); err != "" {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(s.Data, "nvim", "acp", "agents", "tiny", "1.0.0")
+		health(s, "tiny: version 1.0.0, installed by :Acp agents: "+folder)
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		health(s, "tiny was installed by :Acp agents, and its files are gone", "i on its line installs it anew")
+		if err, _ := call(s, `require('acp').install('tiny', {}, done)`); err != "" {
+			t.Errorf("it is not mended: %s", err)
+		}
+	})
+}
+
+// Where the disk is full the version before stays, nothing is left behind, and a sentence says what to do.
+func TestDiskFull(t *testing.T) {
+	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
+		t.Skip("only root can mount a small disk on Linux")
+	}
+	url := serve(t)
+	each(t, url, func(t *testing.T, s *scene.Scene) {
+		folder := filepath.Join(s.Data, "nvim", "acp", "agents")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"); err != nil {
+			t.Skipf("a small disk cannot be mounted here: %v", err)
+		}
+		t.Cleanup(func() {
+			if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+				t.Error(err)
+			}
+		})
+		if err, _ := call(s, `require('acp').install('tiny', {}, done)`); err != "" {
+			t.Fatal(err)
+		}
+		left := func() (names []string) {
+			for _, pattern := range []string{".*", "*/.*", "*/*"} {
+				found, _ := filepath.Glob(filepath.Join(folder, pattern))
+				names = append(names, found...)
+			}
+			return names
+		}
+		before := left()
+		for install, want := range map[string]string{
+			`'tiny', { version = '5.0.0' }`: "The disk is full",
+			`'large', {}`:                   "The disk is full: Large is not installed. Make room in " + folder,
+		} {
+			err, _ := call(s, `require('acp').install(`+install+`, done)`)
+			if !strings.Contains(err, want) || strings.Count(err, "\n") > 0 && !strings.Contains(err, "ENOSPC") {
+				t.Errorf("%s: %s", install, err)
+			}
+			if after := left(); !slices.Equal(after, before) {
+				t.Errorf("%s: there are %q, not %q", install, after, before)
+			}
+		}
+		s.Command("Acp new tiny")
+		s.AwaitEvent("AcpSessionReady")
+		s.OK(`require('acp').close({})`)
+		s.AwaitLua(`#require('acp').sessions() == 0`)
+	})
 }
 
 // toolsOnly is a PATH with what npm needs, and no agent.

@@ -43,7 +43,8 @@ api.nvim_create_autocmd('User', {
   end,
 })
 
----Waits until diagnostics of the newest text have come for all buffers, at most for a time.
+---Waits until diagnostics of the newest text have come for all buffers that language servers have,
+---at most for a time. Of other buffers, and from who is no language server, nothing is to come.
 ---@param bufs integer[]
 ---@param limit integer in ms
 ---@param done fun(complete: boolean)
@@ -54,7 +55,7 @@ function M.newest(bufs, limit, done)
   local function missing()
     local soft = false
     for _, buf in ipairs(bufs) do
-      if api.nvim_buf_is_valid(buf) then
+      if api.nvim_buf_is_loaded(buf) and #servers.of(buf) > 0 then
         if seen[buf] ~= vim.b[buf].changedtick then
           return true, true
         end
@@ -113,10 +114,13 @@ local most = 500
 
 ---@param buf integer
 ---@param level integer a severity
----@param list table[]
+---@param list table[] of at most `most`
 local function collect(buf, level, list)
   local path = vim.fs.normalize(api.nvim_buf_get_name(buf))
   for _, d in ipairs(vim.diagnostic.get(buf, { severity = level })) do
+    if #list >= most then
+      return
+    end
     table.insert(list, {
       path = path,
       line = d.lnum + 1,
@@ -135,26 +139,28 @@ end
 ---@param done fun(list: table[], more: integer)
 ---@return fun() cancel
 function M.of(bufs, severity, done)
-  local list, more, parts = {}, 0, {}
+  -- Each part looks through all diagnostics of a buffer: first to count them, then for those of a
+  -- severity, the worst first.
+  local list, sum, counts, parts = {}, 0, {}, vim.list_extend({}, bufs)
   for level = 1, vim.fn.index(names, severity or 'hint') + 1 do
     for _, buf in ipairs(bufs) do
       table.insert(parts, { buf, level })
     end
   end
   return text.sliced(parts, function(part)
-    local buf, level = part[1], part[2]
-    if not api.nvim_buf_is_valid(buf) or api.nvim_buf_get_name(buf) == '' then
+    if type(part) == 'number' then
+      local named = api.nvim_buf_is_valid(part) and api.nvim_buf_get_name(part) ~= ''
+      counts[part] = named and vim.diagnostic.count(part) or {}
       return
     end
-    local count = vim.diagnostic.count(buf, { severity = level })[level] or 0
-    if #list >= most then
-      more = more + count
-    elseif count > 0 then
+    local buf, level = part[1], part[2]
+    local count = counts[buf][level] or 0
+    sum = sum + count
+    if count > 0 and #list < most and api.nvim_buf_is_valid(buf) then
       collect(buf, level, list)
     end
   end, function()
-    more = more + math.max(0, #list - most)
-    list = vim.list_slice(list, 1, most)
+    local more = sum - #list
     table.sort(list, function(a, b)
       if a.path ~= b.path then
         return a.path < b.path

@@ -24,6 +24,7 @@ local servers = require('acp.editortools.lsp.servers')
 ---@class acp.LspResult
 ---@field err? string one sentence
 ---@field places? table[]
+---@field rest? {path: string, count: integer}[] places that are not told one by one
 ---@field diagnostics? table[]
 ---@field text? string
 ---@field actions? {id: string, title: string, kind?: string}[]
@@ -108,8 +109,8 @@ end
 ---@param spots acp.Spot[]
 ---@param sort boolean
 local function tell_places(q, spots, sort)
-  q.stop = places.of(spots, sort, function(list)
-    q.result.places = list
+  q.stop = places.of(spots, sort, function(list, rest)
+    q.result.places, q.result.rest = list, #rest > 0 and rest or nil
     q.done(q.result)
   end)
 end

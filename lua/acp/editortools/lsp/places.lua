@@ -67,67 +67,133 @@ function M.symbols(result, encoding, spots, uri)
   end
 end
 
----How many places are told with their column and text; the host lists fewer, and counts the others.
-local told = 200
+---How many places that are no symbols are told one by one; the host lists fewer, and of the others
+---it needs the number.
+local told = 150
+
+---@class acp.NamedSpot
+---@field spot acp.Spot
+---@field path string
+---@field row integer
+---@field unit integer
+
+---@param uri any
+---@return string|false path of a file
+local function path_of(uri)
+  if type(uri) ~= 'string' or not vim.startswith(uri, 'file:') then
+    return false
+  end
+  local path = vim.uri_to_fname(uri)
+  if path:find('//', 1, true) or path:find('/.', 1, true) or path:find('\\', 1, true) then
+    return vim.fs.normalize(path) -- which takes long
+  end
+  return path
+end
 
 ---@param spots acp.Spot[]
----@return {index: integer, spot: acp.Spot, path: string, row: integer}[]
+---@return acp.NamedSpot[]
 local function in_files(spots)
   local named, paths = {}, {}
-  for i, spot in ipairs(spots) do
-    local uri = spot.uri
-    if type(uri) == 'string' and vim.startswith(uri, 'file:') then
-      paths[uri] = paths[uri] or vim.fs.normalize(vim.uri_to_fname(uri))
-      local row = spot.range and spot.range.start.line or 0
-      table.insert(named, { index = i, spot = spot, path = paths[uri], row = row })
+  for _, spot in ipairs(spots) do
+    local uri = spot.uri or 0
+    local path = paths[uri]
+    if path == nil then
+      path = path_of(uri)
+      paths[uri] = path
+    end
+    if path then
+      local start = spot.range and spot.range.start
+      local row, unit = start and start.line or 0, start and start.character or 0
+      named[#named + 1] = { spot = spot, path = path, row = row, unit = unit }
     end
   end
   return named
 end
 
+---In the order of files and lines, those of one line as they came. Servers mostly tell them so.
+---@param named acp.NamedSpot[]
+---@return acp.NamedSpot[]
+local function sorted(named)
+  local by_path, paths = {}, {}
+  for _, item in ipairs(named) do
+    local list = by_path[item.path]
+    if not list then
+      list = { ordered = true }
+      by_path[item.path] = list
+      table.insert(paths, item.path)
+    end
+    list.ordered = list.ordered and (#list == 0 or list[#list].row <= item.row)
+    item.index = #list
+    list[#list + 1] = item
+  end
+  table.sort(paths)
+  local all = {}
+  for _, path in ipairs(paths) do
+    if not by_path[path].ordered then
+      table.sort(by_path[path], function(a, b)
+        if a.row ~= b.row then
+          return a.row < b.row
+        end
+        return a.index < b.index
+      end)
+    end
+    vim.list_extend(all, by_path[path])
+  end
+  return all
+end
+
 ---Turns spots into places, once each, in the order of files and lines where `sort` says so.
 ---@param spots acp.Spot[]
 ---@param sort boolean
----@param done fun(places: table[])
+---@param done fun(places: table[], rest: {path: string, count: integer}[]) the rest is counted
 ---@return fun() cancel
 function M.of(spots, sort, done)
   local named = in_files(spots)
   if sort then
-    table.sort(named, function(a, b)
-      if a.path ~= b.path then
-        return a.path < b.path
-      elseif a.row ~= b.row then
-        return a.row < b.row
-      end
-      return a.index < b.index
-    end)
+    named = sorted(named)
   end
-  local all, seen, files = {}, {}, {}
+  local all, rest, seen, counts = {}, {}, {}, {}
+  local line_of = text.reader()
   return text.sliced(named, function(item)
     local spot, path, row = item.spot, item.path, item.row
-    local unit = spot.range and spot.range.start.character or 0
+    local of_path = seen[path]
+    if not of_path then
+      of_path = {}
+      seen[path] = of_path
+    end
+    local key = row * 2 ^ 21 + item.unit
     local line, column
     if #all < told then
-      files[path] = files[path] or text.lines(path) or {}
-      line = files[path][row + 1] or ''
-      column = position.byte(line, unit, spot.encoding) + 1
+      line = line_of(path, row) or ''
+      column = position.byte(line, item.unit, spot.encoding) + 1
+      key = row * 2 ^ 21 + column - 1
     end
-    local key = ('%s\n%d\n%d\n%s'):format(path, row, column or unit + 1, spot.name or '')
-    if not seen[key] then
-      seen[key] = true
-      table.insert(all, {
+    if spot.name then
+      key = key .. spot.name
+    end
+    if of_path[key] then
+      return
+    end
+    of_path[key] = true
+    if #all < told or spot.name then
+      all[#all + 1] = {
         path = path,
         line = row + 1,
         column = column,
-        text = line and vim.trim(line):sub(1, 300),
+        text = line and vim.trim(line:sub(1, 600)):sub(1, 300),
         name = spot.name,
         kind = spot.kind,
         container = spot.container,
         depth = spot.depth,
-      })
+      }
+    elseif counts[path] then
+      counts[path].count = counts[path].count + 1
+    else
+      counts[path] = { path = path, count = 1 }
+      rest[#rest + 1] = counts[path]
     end
   end, function()
-    done(all)
+    done(all, rest)
   end)
 end
 

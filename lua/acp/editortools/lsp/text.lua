@@ -23,15 +23,31 @@ local function read(path)
   return text
 end
 
----@param path string
----@return string[]? lines nil where it cannot be read
-function M.lines(path)
-  local buf = M.buf(path)
-  if buf then
-    return api.nvim_buf_get_lines(buf, 0, -1, false)
+---How many lines of a file are read more than are asked for, as others below them are mostly next.
+local ahead = 200
+
+---Gives what reads single lines of many files, as they are now.
+---@return fun(path: string, row: integer): string? line nil where there is none
+function M.reader()
+  local bufs, files = {}, {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(buf) then
+      bufs[vim.fs.normalize(api.nvim_buf_get_name(buf))] = buf
+    end
   end
-  local text = read(path)
-  return text and vim.split(text, '\n', { plain = true })
+  return function(path, row)
+    if bufs[path] then
+      return api.nvim_buf_get_lines(bufs[path], row, row + 1, false)[1]
+    end
+    local lines = files[path]
+    if not lines or row >= #lines and not lines.whole then
+      local ok, list = pcall(vim.fn.readfile, path, '', row + ahead)
+      lines = ok and list or {}
+      lines.whole = #lines < row + ahead
+      files[path] = lines
+    end
+    return lines[row + 1]
+  end
 end
 
 ---The whole text of a file: lines end in LF, and the last one too where the file has that.
@@ -54,7 +70,7 @@ function M.whole(path)
 end
 
 ---How long Neovim may be kept at once, in ns.
-local slice = 8e6
+local slice = 4e6
 
 ---Does something for each item, a few at a time, so that the editor goes on.
 ---@generic T

@@ -1,0 +1,52 @@
+package editortools
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"testing"
+)
+
+// failing is a listener that first fails, as where no more files can be opened, and then has a client.
+type failing struct {
+	fails   int
+	clients chan net.Conn
+	closed  chan struct{}
+}
+
+func (l *failing) Accept() (net.Conn, error) {
+	if l.fails > 0 {
+		l.fails--
+		return nil, errors.New("too many open files")
+	}
+	select {
+	case conn := <-l.clients:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *failing) Close() error   { close(l.closed); return nil }
+func (l *failing) Addr() net.Addr { return &net.UnixAddr{} }
+
+// A listener that fails is asked again, until it is closed.
+func TestAcceptAgain(t *testing.T) {
+	served := make(chan func(), 1)
+	s := New(Config{Log: slog.New(slog.DiscardHandler), Background: func(f func()) { served <- f }})
+	l := &failing{fails: 3, clients: make(chan net.Conn, 1), closed: make(chan struct{})}
+	l.clients <- &net.UnixConn{}
+	over := make(chan struct{})
+	go func() {
+		s.accept(l)
+		close(over)
+	}()
+	<-served
+	select {
+	case <-over:
+		t.Error("it has ended")
+	default:
+	}
+	l.Close()
+	<-over
+}

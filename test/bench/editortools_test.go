@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/acp-nvim/acp-nvim/host/editortools"
+)
+
+// toolPrompt has the agent call a tool of the editor's so many times, with arguments that have no spaces, and say the
+// shortest time, in milliseconds, and how the answer begins: what else runs on the machine is no part of it.
+const toolPrompt = "tool %d times %s %s"
+
+// editorEntry is the editor's server as the agent is told of it.
+type editorEntry struct {
+	Command string
+	Args    []string
+	Env     []struct{ Name, Value string }
+}
+
+// editorClient is the agent's client of the editor's server.
+type editorClient struct {
+	entries []editorEntry
+	session *mcp.ClientSession // nil before the first call
+}
+
+// serveEditor is `acp-nvim mcp`.
+func serveEditor(in io.ReadCloser, out io.WriteCloser) error {
+	return editortools.Relay(context.Background(), in, out)
+}
+
+func (c *editorClient) connect() error {
+	if c.session != nil {
+		return nil
+	}
+	if len(c.entries) == 0 {
+		return fmt.Errorf("there is no server")
+	}
+	e := c.entries[0]
+	cmd := exec.Command(e.Command, e.Args...)
+	cmd.Env = append(os.Environ(), roleEnv+"=mcp")
+	for _, v := range e.Env {
+		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
+	}
+	var err error
+	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
+	c.session, err = client.Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
+	return err
+}
+
+// call says what toolPrompt is answered.
+func (c *editorClient) call(n int, tool, args string) string {
+	if err := c.connect(); err != nil {
+		return "failed: " + err.Error()
+	}
+	var took []float64
+	first := ""
+	for range n {
+		began := time.Now()
+		r, err := c.session.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+		took = append(took, time.Since(began).Seconds()*1e3)
+		if err != nil {
+			return "failed: " + err.Error()
+		}
+		text, _ := r.Content[0].(*mcp.TextContent)
+		if first, _, _ = strings.Cut(text.Text, "\n"); r.IsError {
+			return "failed: " + text.Text
+		}
+	}
+	return fmt.Sprintf("took %f, %s\n", slices.Min(took), first)
+}
+
+// tool has the agent call a tool, and gives the shortest time. The answer begins with what is wanted.
+func (n *neovim) tool(times int, tool string, args map[string]any, wanted string) (float64, result) {
+	n.tb.Helper()
+	encoded, err := json.Marshal(args)
+	if err != nil {
+		n.tb.Fatal(err)
+	}
+	var before, after string
+	n.lua(&before, "return bench.text()")
+	r := n.prompt(toolPrompt, times, tool, encoded)
+	n.lua(&after, "return bench.text()")
+	said := after[strings.LastIndex(after, "took")+1:]
+	var took float64
+	if _, err := fmt.Sscanf(said, "ook %f,", &took); err != nil || !strings.Contains(said, wanted) || after == before {
+		n.tb.Fatalf("%s: %q, wanted %q", tool, after[len(after)-min(len(after), 500):], wanted)
+	}
+	return took, r
+}
+
+// editorTools measures the tools of the editor that bring much: places from the real gopls, in Neovim against what it waits
+// for gopls itself, and the way to the agent and back; and diagnostics.
+func editorTools(b *bench) {
+	b.places(100, 10)
+	for _, files := range []int{1, 100} {
+		v := start(b, b.bin, chat)
+		v.lua(nil, "bench.diagnose(...)", filepath.Join(v.dir, "d"), files, 10_000/files)
+		_, r := v.tool(5, "diagnostics", map[string]any{"wait_ms": 0}, "10000 diagnostics:")
+		what := fmt.Sprintf("10000 diagnostics in %d files: ", files)
+		b.add(what+"a call, ms", r.Ms/5, 0, none)
+		b.add(what+"longest gap, ms", r.Gap, 0, atMost(25))
+		b.add(what+"Neovim's CPU in a gap, ms", r.Work, 0, atMost(25))
+		v.end()
+	}
+}
+
+// places measures the references of a function that is used so many times in so many files.
+func (b *bench) places(files, uses int) {
+	gopls := os.Getenv("ACP_GOPLS")
+	if gopls == "" {
+		gopls, _ = exec.LookPath("gopls")
+	}
+	if gopls == "" {
+		b.Log("references are not measured: there is no gopls, which scripts/gopls.sh gets")
+		return
+	}
+	dir := b.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		return path
+	}
+	write("go.mod", "module example.com/many\n\ngo 1.24\n")
+	path := write("parse.go", "package many\n\nfunc Parse(s string) int { return len(s) }\n")
+	for i := range files {
+		write(fmt.Sprintf("use%03d.go", i), fmt.Sprintf("package many\n\nfunc use%d() (n int) {\n", i)+
+			strings.Repeat("\tn += Parse(\"ü\") // one of the uses\n", uses)+"\treturn n\n}\n")
+	}
+	v := startIn(b, b.bin, chat, dir)
+	v.lua(nil, "bench.language_server(...)", gopls, dir, path)
+	args := map[string]any{"path": path, "line": 3, "symbol": "Parse"}
+	wanted := fmt.Sprintf("%d places:", files*uses+1)
+	v.tool(3, "references", args, wanted) // when it has read all
+	var inside, ours, floor, least []float64
+	for range 15 { // in turn, as other work on the machine comes and goes
+		v.lua(nil, "bench.ask_server(...)", 10, path, false)
+		floor = append(floor, v.finish().Ms)
+		v.lua(nil, "bench.ask_server(...)", 10, path, true)
+		inside = append(inside, v.finish().Ms)
+		took, _ := v.tool(10, "references", args, wanted)
+		ours = append(ours, took)
+		took, _ = v.tool(10, "open_files", map[string]any{}, "no files are open")
+		least = append(least, took)
+	}
+	what := fmt.Sprintf("references with %d places, shortest of 150: ", files*uses)
+	b.add(what+"in Neovim, against gopls itself, ms", slices.Min(inside), slices.Min(floor), ratio(1.5))
+	b.add(what+"as the agent sees it, against a call that finds nothing, ms", slices.Min(ours), slices.Min(least), none)
+	v.end()
+}
