@@ -150,7 +150,9 @@
 ---@field protocol? 1|2
 ---@field options? table<string, string|boolean>
 ---@field mcp_servers? table<string, acp.McpServer|false>
+---@field paths? table<string, string> the agent's names of folders, by the user's
 ---@field quirks? table<string, boolean>
+---@field system_prompt? string|{text: string, mode?: 'append'|'override'}
 
 ---A rule that answers permission requests: all that it names must match.
 ---@class acp.Rule
@@ -170,6 +172,7 @@
 ---@class acp.HostConfig
 ---@field command? string[]
 ---@field log_level? 'debug'|'info'|'warn'|'error'
+---@field url? string from which `:Acp build` downloads it
 
 ---@class acp.Session
 ---@field id integer

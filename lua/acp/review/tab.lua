@@ -179,7 +179,7 @@ end
 ---@field plug string
 ---@field modes string[]
 ---@field run fun()
----@field words string for the list of keys
+---@field words string
 ---@field hint? string for the line above the page
 
 ---@param action string
@@ -259,22 +259,6 @@ local keys = {
   key('review_comment', nx, nil, comment),
 }
 
----Shows all keys in a float.
-local function show_keys()
-  local lhs, lines = require('acp.config').get().keys, {}
-  for _, k in ipairs(keys) do
-    if lhs[k.action] then
-      table.insert(lines, (' %-8s %s '):format(lhs[k.action], k.words))
-    end
-  end
-  local _, win = vim.lsp.util.open_floating_preview(lines, '', {
-    border = 'rounded',
-    title = ' Keys ',
-    focus_id = 'acp_review_keys',
-  })
-  require('acp.ui.window').hang(win, 10)
-end
-
 ---The line above the page: as many keys as fit.
 ---@return string
 function M.bar()
@@ -284,7 +268,7 @@ function M.bar()
       table.insert(parts, lhs[k.action] .. ' ' .. k.hint)
     end
   end
-  table.insert(parts, 'g? keys')
+  table.insert(parts, lhs.help and lhs.help .. ' keys' or nil)
   local line = require('acp.ui.wrap').fit(parts, api.nvim_win_get_width(0))
   return '%#AcpWinbar#' .. line:gsub('%%', '%%%%')
 end
@@ -309,7 +293,7 @@ local function map(buf)
     end, 'open or close the file')
   end
   set('n', 'gO', '<Plug>(AcpReviewOpen)', 'go to the place in the file')
-  set('n', 'g?', show_keys, 'show the keys of the review')
+  require('acp.ui.key_help').map(buf)
 end
 
 ---What of a line tells it from others, without what is thought of it, and its number.
