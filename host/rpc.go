@@ -210,6 +210,9 @@ type handler struct {
 func handling(list ...handler) map[string]func(*Host, map[string]any) {
 	all := map[string]func(*Host, map[string]any){}
 	for _, h := range list {
+		if all[h.name] != nil {
+			panic("two handlers of " + h.name)
+		}
 		all[h.name] = h.run
 	}
 	return all
