@@ -104,7 +104,7 @@ func (s *Session) applyDefaults(names []string) {
 		return
 	}
 	for _, name := range names {
-		s.remark("warning", fmt.Sprintf("%s has no option %q, as the configuration has it.", s.base.Title, name))
+		s.remark("warning", fmt.Sprintf("%s has no option %q, which your configuration sets.", s.base.Title, name))
 	}
 	s.becomeReady()
 }

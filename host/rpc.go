@@ -115,7 +115,7 @@ var handlers = handling(
 	}),
 	toSession(func(s *Session, m rpc.KeepDue) {
 		if !s.chat.IsDue(s.chat.Row(m.At)) {
-			s.base.Editor.Notify("warning", "this line counts no changes to review")
+			s.base.Editor.Notify("warning", "this line does not count changes to review")
 			return
 		}
 		s.review.KeepAll()

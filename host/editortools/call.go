@@ -200,7 +200,7 @@ func wait[T any](ctx context.Context, run func(done func(T, error))) (T, error) 
 func (c *call) access(ctx context.Context) (real string, err error) {
 	path, ok := c.Absolute(c.args.Path)
 	if !ok {
-		return "", fmt.Errorf("%q is no path", c.args.Path)
+		return "", fmt.Errorf("%q is not a path", c.args.Path)
 	}
 	real, err = wait(ctx, func(done func(string, error)) { c.Allow(ctx, path, done) })
 	if err == nil {
@@ -249,7 +249,7 @@ func openFiles(ctx context.Context, c *call) (string, error) {
 func readBuffer(ctx context.Context, c *call) (string, error) {
 	path, ok := c.Absolute(c.args.Path)
 	if !ok {
-		return "", fmt.Errorf("%q is no path", c.args.Path)
+		return "", fmt.Errorf("%q is not a path", c.args.Path)
 	}
 	text, err := wait(ctx, func(done func(string, error)) {
 		c.Read(session.ReadTextFile{Context: ctx, Path: path, Reply: done})
@@ -369,7 +369,7 @@ func edit(ctx context.Context, c *call) (string, error) {
 		return "", err
 	}
 	if len(changed) == 0 {
-		return "nothing is to be changed", nil
+		return "there is nothing to change", nil
 	}
 	for i, path := range changed {
 		changed[i] = c.Short(path) + became[path]

@@ -77,7 +77,7 @@ func (qs *Questions) Waiting() int { return len(qs.open) }
 func (qs *Questions) find(id int) *question {
 	i := slices.IndexFunc(qs.open, func(q *question) bool { return q.id == int64(id) })
 	if i < 0 {
-		qs.base.Editor.Notify("info", "This question is answered already.")
+		qs.base.Editor.Notify("info", "This question has already been answered.")
 		return nil
 	}
 	return qs.open[i]
@@ -127,7 +127,7 @@ func decodeContent(form *session.Form, data string) (map[string]any, error) {
 	content := map[string]any{}
 	if data != "" && data != "[]" {
 		if err := json.Unmarshal([]byte(data), &content); err != nil {
-			return nil, fmt.Errorf("its content is no table of fields: %w", err)
+			return nil, fmt.Errorf("its content is not a table of fields: %w", err)
 		}
 	}
 	for _, f := range form.Fields {

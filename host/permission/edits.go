@@ -114,7 +114,7 @@ func (rs *Requests) lookAt(ctx context.Context, one Edit) (e edited, err error) 
 			return e, err
 		}
 		if _, err := os.Lstat(e.To); err == nil {
-			return e, fmt.Errorf("%s is there already", rs.base.Short(e.To))
+			return e, fmt.Errorf("%s already exists", rs.base.Short(e.To))
 		}
 	}
 	if e.Delete || e.To != "" {
@@ -313,7 +313,7 @@ func (rs *Requests) move(ctx context.Context, e edited) error {
 		return err
 	}
 	if _, err := os.Lstat(e.To); err == nil {
-		return fmt.Errorf("%s is there already", rs.base.Short(e.To))
+		return fmt.Errorf("%s already exists", rs.base.Short(e.To))
 	}
 	made, err := wait(func(done func(buffers.Written, error)) {
 		rs.base.Files.Restore(ctx, e.To, data, info.Mode().Perm(), done)

@@ -241,7 +241,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, diff.TextLines(nineBut("2", "two\n"))) {
 			t.Errorf("to be edited are %v", lines)
 		}
-		if !strings.Contains(d.text(), "✎ you edit the text: :w in its window writes it") {
+		if !strings.Contains(d.text(), "✎ you are editing the text: :w in its window writes it") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		d.answer(writeIt)
@@ -275,7 +275,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		got = d.store("a.txt", text)
 		edit(true)
 		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
-		if failure := save(nineBut("2", "TWO\n")); failure != "a.txt has changed in the same lines meanwhile: :w once more writes your text over that." {
+		if failure := save(nineBut("2", "TWO\n")); failure != "a.txt has changed in the same lines meanwhile: another :w writes your text over that." {
 			t.Errorf("it is said %q", failure)
 		}
 		d.waits(got)

@@ -156,9 +156,9 @@ M.actions = {
   { 'agent_rollback', 'b', 'go back to the version before' },
   { 'agent_remove', 'x', 'remove the agent' },
   { 'agent_page', 'gx', "open the agent's page" },
-  { 'agent_refresh', 'r', 'get the index of agents anew' },
+  { 'agent_refresh', 'r', 'refresh the index of agents' },
   { 'agent_close', 'q', 'close the page' },
-  { 'history_resume', 'gR', 'take the session up again' },
+  { 'history_resume', 'gR', 'resume the session' },
   { 'help', 'g?', 'show the keys of this buffer' },
 }
 
@@ -431,7 +431,7 @@ M.agent_fields = {
 local function check_agent(name, agent)
   local where = ('agents.%s'):format(name)
   if type(name) ~= 'string' then
-    return where .. ': expected a name before the agent, got none'
+    return where .. ': expected a name for the agent, got none'
   end
   if type(agent) ~= 'table' then
     return ('%s: expected a table, got %s'):format(where, type(agent))
@@ -592,7 +592,7 @@ function M.get()
     current, problems = build(given())
     if #problems > 0 then
       -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
-      local told = 'wrong in the configuration: ' .. table.concat(problems, '; ')
+      local told = 'mistakes in the configuration: ' .. table.concat(problems, '; ')
       vim.schedule(function()
         require('acp.notify').error(told)
       end)

@@ -16,7 +16,7 @@ local function check_config()
   health.start('Configuration')
   local problems = require('acp.config').problems()
   if #problems == 0 then
-    health.ok('no mistakes')
+    health.ok('the configuration has no mistakes')
   end
   for _, problem in ipairs(problems) do
     health.error(problem)
@@ -52,7 +52,7 @@ local function check_host()
   if limit then
     health.warn(
       ('the disk cannot be watched (%s)'):format(limit)
-        .. ': changes are found at the end of a turn and when Neovim gets the focus',
+        .. ': changes are found when a turn ends and when Neovim gets the focus',
       { 'On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances' }
     )
   end
@@ -91,7 +91,7 @@ local function check_folders()
     if vim.fn.filewritable(dir) ~= 2 then
       health.warn(
         ("%s cannot be written: stdpath('%s') is in it"):format(dir, which),
-        { 'What would be in it is not logged or saved' }
+        { 'What belongs there is not logged or saved' }
       )
     end
   end
@@ -167,7 +167,7 @@ local function check_servers()
     end
   end
   if whole then
-    health.ok('no session goes without one that it should have')
+    health.ok('every session has those that it should have')
   end
 end
 
@@ -198,7 +198,10 @@ local function check_agents()
     end
   end
   if not any then
-    health.warn('no agent is installed', { ':Acp agents', ':Acp new demo shows how it looks' })
+    health.warn(
+      'no agent is installed',
+      { ':Acp agents', ':Acp new demo shows what it looks like' }
+    )
   end
 end
 

@@ -140,7 +140,7 @@ bufs.reread:add(function(buf, what, id)
     local b = bufs.get(id)
     b.base, b.seq = 0, 0
     require('acp.ui.highlight').attach(buf)
-    host.notify('redraw', { session = id, why = 'the buffer was read anew' })
+    host.notify('redraw', { session = id, why = 'the buffer was reloaded' })
   end
 end)
 

@@ -271,7 +271,7 @@ local function show_note(self, diff)
   if not arrow or api.nvim_win_get_tabpage(self.win) ~= api.nvim_get_current_tabpage() then
     return close_note(self)
   end
-  local parts = { ('%s line %d: a change of the agent'):format(arrow, line) }
+  local parts = { ('%s line %d: a change by the agent'):format(arrow, line) }
   local key = self.lhs[arrow == '↓' and 'review_next' or 'review_previous']
   table.insert(parts, key and key .. ' goes there')
   vim.list_extend(parts, label.hints(diff, self.owner.keys(diff), self.lhs))

@@ -84,7 +84,7 @@ local function save(data, ending)
   local written = uv.fs_write(fd, data, 0)
   uv.fs_close(fd)
   if written ~= #data then
-    return nil, 'the disk took not all of it'
+    return nil, 'not all of it could be written'
   end
   return path
 end

@@ -97,9 +97,9 @@ local function jump(kind, forward, quiet)
       if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
         return done()
       elseif not found.found then
-        local what = kind == 'hunk' and 'hunk to decide' or 'file'
+        local what = kind == 'hunk' and 'pending hunk' or 'file'
         if not quiet then
-          notify.info(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+          notify.info(('there is no %s %s'):format(what, forward and 'below' or 'above'))
         end
         return done()
       end
@@ -144,7 +144,7 @@ local function go()
     if not place or not place.path then
       return notify.info('there is no file on this line')
     elseif place.gone then
-      return notify.info('the file is deleted')
+      return notify.info('the file was deleted')
     end
     if page.origin and api.nvim_tabpage_is_valid(page.origin) then
       api.nvim_set_current_tabpage(page.origin)
@@ -424,7 +424,7 @@ function M.send(session)
     if err then
       return notify.info(err)
     end
-    notify.info(waits and 'sent as soon as the agent is ready' or 'sent')
+    notify.info(waits and 'will be sent as soon as the agent is ready' or 'sent')
   end)
 end
 
@@ -445,7 +445,7 @@ function M.compare(session)
   host.request('review_beside', args, function(file, err)
     if not file or file.gone then
       pcall(api.nvim_buf_delete, buf, { force = true })
-      local gone = file and 'the file is deleted' or 'the agent has not changed this file'
+      local gone = file and 'the file was deleted' or 'the agent has not changed this file'
       return notify.info(err or gone)
     end
     require('acp.review.compare').open(buf, file)

@@ -213,9 +213,9 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		s.Keys("ggOmine<Esc>")
 		p.Notify("$/cancel_request", obj{"requestId": id})
 		p.AnswersError(id, -32800)
-		s.AwaitNotification("the agent waits for this text no more; it is still in its window")
+		s.AwaitNotification("the agent no longer waits for this text; it is still in its window")
 		s.Keys(":w<CR>")
-		s.AwaitNotification("the agent does not wait for this text any more")
+		s.AwaitNotification("the agent no longer waits for this text")
 		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
 		if s.ReadFile(path) != old {
 			t.Error("it is written")
@@ -618,7 +618,7 @@ func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
 		id := editHeld(s, p, path, text, "four")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
 		s.Keys(":4s/four/five/<CR>:w<CR>")
-		s.AwaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		s.AwaitNotification("a.lua has changed in the same lines meanwhile: another :w writes your text over that.")
 		if p.Answered(id) {
 			t.Error("it is answered")
 		}
@@ -640,7 +640,7 @@ func TestAnEditedTextThatIsNotWritten(t *testing.T) {
 		id := editHeld(s, p, path, text, "four")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
 		s.Keys(":4s/four/five/<CR>:wq<CR>")
-		s.AwaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		s.AwaitNotification("a.lua has changed in the same lines meanwhile: another :w writes your text over that.")
 		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.bo.modified and vim.fn.getline(4) == "local line4 = 'five'"`)
 		s.Keys(":wq<CR>")
 		p.AnswersError(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")

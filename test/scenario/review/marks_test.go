@@ -167,7 +167,7 @@ func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 		at("code.txt", 9)
 		s.Keys("4]v")
 		at("code.txt", 2)
-		s.AwaitScreen("acp: around to the first change")
+		s.AwaitScreen("acp: wrapped around to the first change")
 		s.Keys("[v")
 		at("new.txt", 1)
 

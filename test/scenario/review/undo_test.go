@@ -276,7 +276,7 @@ func TestUndoCutShort(t *testing.T) {
 				next.AwaitEvent("AcpSessionReady")
 				if done, left := count("old\n"), count("new\n"); done+left != files {
 					// One that Neovim was writing: the user is asked which text it is to have.
-					next.AwaitNotification("was cut short. :Acp recover")
+					next.AwaitNotification("was interrupted. :Acp recover")
 					next.Lua(nil, `vim.ui.select = function(items, _, done) done(items[1]) end`)
 					next.Command("Acp recover")
 					scene.AwaitAfterEnd(t, "it to be whole again", func() bool { return count("old\n")+count("new\n") == files })

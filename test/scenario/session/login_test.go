@@ -241,7 +241,7 @@ func TestLoginByVariables(t *testing.T) {
 		// The rest of Neovim lives on meanwhile.
 		p.Notify("session/update", obj{"sessionId": scene.SessionID(9), "update": obj{"sessionUpdate": "plan", "entries": []any{}}})
 		s.Keys("<CR>")
-		s.AwaitScreen("AN_ORG, may be empty:")
+		s.AwaitScreen("AN_ORG (optional):")
 		s.Keys("<CR>")
 		p.AwaitEnd()
 
