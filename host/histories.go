@@ -152,7 +152,7 @@ func (h *Host) searchHistory(m rpc.SearchHistory) {
 	h.flushHistory()
 	found, err := h.history.Search(h.over, m.Text, foundLimit)
 	if err != nil {
-		h.editor.Answer(m.Callback, nil, fmt.Sprintf("The kept transcripts cannot be searched: %v.", err))
+		h.editor.Answer(m.Callback, nil, fmt.Sprintf("the kept transcripts cannot be searched: %v", err))
 		return
 	}
 	all := h.labels.All()
@@ -178,7 +178,7 @@ func (h *Host) listHistory(callback int) {
 	h.flushHistory()
 	kept, err := h.history.List()
 	if err != nil {
-		h.editor.Answer(callback, nil, fmt.Sprintf("The kept transcripts cannot be listed: %v.", err))
+		h.editor.Answer(callback, nil, fmt.Sprintf("the kept transcripts cannot be listed: %v", err))
 		return
 	}
 	all := h.labels.All()
@@ -199,7 +199,7 @@ func (h *Host) showHistory(m rpc.ShowHistory) {
 	past, err := h.history.Named(path.Base(m.Path))
 	if err != nil {
 		h.log.Warn(err.Error())
-		h.editor.Answer(m.Callback, nil, "This transcript is no longer kept.")
+		h.editor.Answer(m.Callback, nil, "this transcript is no longer kept")
 		return
 	}
 	title := cmp.Or(h.labels.Of(past.Agent, past.ID).Title, past.Title())
@@ -218,7 +218,7 @@ func (h *Host) showHistory(m rpc.ShowHistory) {
 // export tells the session in Markdown.
 func (s *Session) export(m rpc.Export) {
 	if len(s.conv.Entries) == 0 {
-		s.base.Editor.Answer(m.Callback, nil, "Nothing has been said in this session yet.")
+		s.base.Editor.Answer(m.Callback, nil, "nothing has been said in this session yet")
 		return
 	}
 	about := history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.stored}

@@ -74,13 +74,13 @@ func (s *Session) authenticate(id string) {
 	i := slices.IndexFunc(s.info.AuthMethods, func(m session.AuthMethod) bool { return m.ID == id })
 	switch {
 	case s.agent == nil:
-		s.base.Editor.Notify("warning", s.base.Title+" is not running. :Acp restart starts it.")
+		s.base.Editor.Notify("warning", s.base.Title+" is not running. :Acp restart starts it")
 		return
 	case i < 0:
-		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no login %q.", s.base.Title, id))
+		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no login %q", s.base.Title, id))
 		return
 	case s.requests.Open("authenticate"):
-		s.base.Editor.Notify("warning", "A login is already under way. :Acp cancel gives up on it.")
+		s.base.Editor.Notify("warning", "a login is already under way. :Acp cancel gives up on it")
 		return
 	}
 	switch m := s.info.AuthMethods[i]; m.Type {
@@ -192,10 +192,10 @@ func (s *Session) reconnect() {
 func (s *Session) logout() {
 	switch {
 	case s.agent == nil:
-		s.base.Editor.Notify("warning", s.base.Title+" is not running.")
+		s.base.Editor.Notify("warning", s.base.Title+" is not running")
 		return
 	case !s.info.LogsOut:
-		s.base.Editor.Notify("warning", s.base.Title+" offers no logout.")
+		s.base.Editor.Notify("warning", s.base.Title+" offers no logout")
 		return
 	}
 	a := s.agent

@@ -237,7 +237,7 @@ func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 			return
 		}
 		if asks, ok := any(m).(interface{ Answers() int }); ok && asks.Answers() != 0 {
-			h.editor.Answer(asks.Answers(), nil, "The session is closed.")
+			h.editor.Answer(asks.Answers(), nil, "the session is closed")
 		}
 	})
 }

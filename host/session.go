@@ -143,7 +143,7 @@ func (s *Session) agentDied(a *agent, why *failure.Failure) {
 		s.die(why)
 		s.died = a
 		if !s.visible.Load() {
-			a.mourned.Do(func() { s.base.Editor.Notify("error", why.Brief(s.base.Title)+" :Acp restart starts it again.") })
+			a.mourned.Do(func() { s.base.Editor.Notify("error", why.Brief(s.base.Title)+" :Acp restart starts it again") })
 		}
 	}
 }

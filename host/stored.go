@@ -138,7 +138,7 @@ func (h *Host) listStored(m rpc.ListStored) {
 			h.background(func() {
 				stored := h.labelled(spec.Name, info, list, m.Archived)
 				if err != nil && len(stored) > 0 {
-					h.editor.Notify("warning", fmt.Sprintf("This is not the whole list. %s", visitFailure(spec, "session/list", err)))
+					h.editor.Notify("warning", fmt.Sprintf("this is not the whole list. %s", visitFailure(spec, "session/list", err)))
 					err = nil
 				}
 				answer(stored, err)

@@ -272,7 +272,7 @@ func TestAnswersForGood(t *testing.T) {
 			t.Error("the user is not told")
 		}
 		d.on(func() { d.Respond(p.id+7, "once") })
-		if want := "info: This request has already been answered."; d.noted() != want {
+		if want := "info: this request has already been answered"; d.noted() != want {
 			t.Error("the user is not told")
 		}
 		answered()

@@ -253,7 +253,7 @@ func (rs *Requests) show(p *request) {
 func (rs *Requests) Respond(id int64, optionID string) {
 	p := rs.queue.waitingAs(int(id))
 	if p == nil {
-		rs.base.Editor.Notify("info", "This request has already been answered.")
+		rs.base.Editor.Notify("info", "this request has already been answered")
 		return
 	}
 	if optionID == "" {
@@ -265,7 +265,7 @@ func (rs *Requests) Respond(id int64, optionID string) {
 	}
 	i := slices.IndexFunc(p.asked.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
 	if i < 0 {
-		rs.base.Editor.Notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
+		rs.base.Editor.Notify("warning", fmt.Sprintf("the request has no option %q", optionID))
 		return
 	}
 	chosen := p.asked.Options[i]

@@ -162,7 +162,7 @@ func (rs *Requests) Pick(m rpc.Pick) {
 		return
 	}
 	if p.write != nil && !p.write.known {
-		rs.base.Editor.Notify("info", "This can only be written or refused as a whole.")
+		rs.base.Editor.Notify("info", "this can only be written or refused as a whole")
 		done(true)
 		return
 	}

@@ -336,7 +336,7 @@ func (rs *Requests) allowWrite(p *request, edited *string, done func(failure str
 	case pw.busy:
 		return
 	case pw.editing && edited == nil:
-		rs.base.Editor.Notify("info", "You are editing the text: :w in its window writes it.")
+		rs.base.Editor.Notify("info", "you are editing the text: :w in its window writes it")
 		return
 	}
 	pw.busy = true
@@ -369,7 +369,7 @@ func (rs *Requests) allowWrite(p *request, edited *string, done func(failure str
 					return
 				}
 				rs.showWrite(p)
-				rs.base.Editor.Notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+				rs.base.Editor.Notify("warning", name+" has changed meanwhile: look at the hunks again, then answer")
 				rs.base.Changed()
 			})
 		})

@@ -167,7 +167,7 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
 		d.answer(writeIt)
 		d.waits(got)
-		if want := "warning: a.txt has changed meanwhile: look at the hunks again, then answer."; d.noted() != want {
+		if want := "warning: a.txt has changed meanwhile: look at the hunks again, then answer"; d.noted() != want {
 			t.Error("the user is not told")
 		}
 		if !strings.Contains(d.text(), "mine") || !strings.Contains(d.text(), "1 of 2 hunks refused") {
@@ -246,7 +246,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		}
 		d.answer(writeIt)
 		d.waits(got)
-		if d.noted() != "info: You are editing the text: :w in its window writes it." {
+		if d.noted() != "info: you are editing the text: :w in its window writes it" {
 			t.Error("the user is not told that they edit it")
 		}
 		// Not edited any more, it shows what the file has by now.
@@ -350,7 +350,7 @@ func TestPendingWriteOfWhatIsNoText(t *testing.T) {
 		for _, name := range []string{"x.bin", "large"} {
 			got := d.store(name, "text\n")
 			d.waits(got)
-			if d.picks(1, 1, true) != true || d.noted() != "info: This can only be written or refused as a whole." {
+			if d.picks(1, 1, true) != true || d.noted() != "info: this can only be written or refused as a whole" {
 				t.Errorf("%s: its hunks are refused", name)
 			}
 			d.on(func() {

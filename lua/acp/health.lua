@@ -60,7 +60,7 @@ local function check_host()
   local program = require('acp.prompt.clipboard').program()
   health.info(
     program and ('images of the clipboard are pasted by %s'):format(program)
-      or 'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste on the PATH'
+      or 'pasting an image needs wl-paste (wl-clipboard), xclip or pngpaste'
   )
   if vim.fn.executable('go') == 0 then
     health.info('Go is not installed: :Acp build downloads the released host, with a checksum')

@@ -95,9 +95,7 @@ function M.paste(id)
   local notify, most = require('acp.notify'), require('acp.prompt.media').most
   local t = tool()
   if not t then
-    return notify.warn(
-      'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste on the PATH'
-    )
+    return notify.warn('pasting an image needs wl-paste (wl-clipboard), xclip or pngpaste')
   end
   local function got(data, type)
     if not data or data == '' then

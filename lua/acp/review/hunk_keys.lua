@@ -62,11 +62,7 @@ local function edit(path)
   local hides = vim.o.hidden or vim.bo.bufhidden == 'hide' or vim.o.autowriteall
   if unsaved and not hides and #vim.fn.win_findbuf(api.nvim_get_current_buf()) == 1 then
     local name = vim.fn.fnamemodify(path, ':~:.')
-    warn(
-      ("the next change is in %s, but this buffer has unsaved text and 'hidden' is off"):format(
-        name
-      )
-    )
+    warn(("next is %s, but this buffer has unsaved text and 'hidden' is off"):format(name))
     return false
   end
   local ok, err = pcall(vim.cmd.edit, {

@@ -152,7 +152,7 @@ function M.ask(session, again)
   local args = { session = session, again = again, preview = true }
   require('acp.rpc.host').request('undo', args, function(result, err)
     if err or not result then
-      return notify.warn(err or 'The session is closed.')
+      return notify.warn(err or 'the session is closed')
     end
     require('acp.ui.safe_state').soon(function()
       show(session, result)

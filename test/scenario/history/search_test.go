@@ -105,7 +105,7 @@ func TestExport(t *testing.T) {
 		s.RecordNotifications()
 		p := s.Begin()
 		s.Command("Acp export")
-		s.AwaitNotification("Nothing has been said in this session yet.")
+		s.AwaitNotification("nothing has been said in this session yet")
 		work(s, p)
 		s.Command("Acp export out.md")
 		s.AwaitNotification("the session was written to out.md")

@@ -176,7 +176,7 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		// The answer of the float knows nothing of that.
 		s.RecordNotifications()
 		s.Command("Acp permit 1")
-		s.AwaitNotification("You are editing the text: :w in its window writes it.")
+		s.AwaitNotification("you are editing the text: :w in its window writes it")
 		if s.ReadFile(path) != old {
 			t.Error("it is written")
 		}
@@ -304,7 +304,7 @@ func TestTypingWhileAWriteIsHeld(t *testing.T) {
 		s.AwaitRefused(1)
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 25, 25, false, { '-- here' })`)
 		s.Command("Acp permit 1")
-		s.AwaitNotification("a.lua has changed meanwhile: look at the hunks again, then answer.")
+		s.AwaitNotification("a.lua has changed meanwhile: look at the hunks again, then answer")
 		if p.Answered(id) || s.ReadFile(path) != want {
 			t.Error("it is answered")
 		}
@@ -702,7 +702,7 @@ func TestHeldWritesThatAreNoText(t *testing.T) {
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.b.acp_diff`)
 		s.Keys("g<lt>")
-		s.AwaitNotification("This can only be written or refused as a whole.")
+		s.AwaitNotification("this can only be written or refused as a whole")
 		s.Keys("gE")
 		s.AwaitNotification("this text cannot be edited here")
 		s.Keys("ga")

@@ -85,11 +85,16 @@ func TestAnswersInABrokenFile(t *testing.T) {
 		}
 		s.RecordNotifications()
 		p := s.Begin()
+		s.Command("Acp permissions")
+		s.AwaitNotification("acp: the file of your lasting answers is broken; :Acp log says more")
+		if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		s.Prompt(p, "do it")
 		asked(s, p, scene.CommandCall("c1", "make test"), 2)
 		s.AwaitChat("was unreadable and is kept as")
 		aside, _ := filepath.Glob(file + ".unreadable-*")
-		if len(aside) != 1 {
+		if len(aside) != 2 {
 			t.Errorf("set aside are %v", aside)
 		}
 		s.CheckDecision(p, scene.CommandCall("c2", "make test"), "always")

@@ -174,7 +174,7 @@ func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 		// With 'nohidden' nothing is lost, and nothing asked.
 		s.Command("set nohidden")
 		s.Keys("onewer<Esc>]v")
-		s.AwaitNotification("the next change is in code.txt, but this buffer has unsaved text and 'hidden' is off")
+		s.AwaitNotification("next is code.txt, but this buffer has unsaved text and 'hidden' is off")
 		at("new.txt", 2)
 		s.Keys("u]v")
 		at("code.txt", 2)
