@@ -373,7 +373,7 @@ func TestWriteOverConflictsSaysSo(t *testing.T) {
 		n.wantClashes("1-2 MINE|ONE,1")
 		n.asksNothing("write")
 		n.press("<Esc>")
-		n.want("luaeval('table.concat(told, \"|\")')", "acp: a.txt: yours went over the agent's. :Acp conflicts diff")
+		n.want("luaeval('table.concat(told, \"|\")')", "acp: a.txt: your lines overwrote the agent's. :Acp conflicts diff")
 		n.wantClashes()
 		n.wantDisk("a.txt", "zero\nMINE\ntwo\nTHREE\n")
 		n.press("ix<Esc>")

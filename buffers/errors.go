@@ -12,13 +12,13 @@ var (
 	ErrDirectory     = errors.New("it is a directory")
 	ErrNotRegular    = errors.New("it is not a regular file")
 	ErrNotText       = errors.New("it is not valid text in its encoding")
-	ErrEncoding      = errors.New("the file's encoding has no form for the new text")
+	ErrEncoding      = errors.New("the file's encoding cannot represent the new text")
 	ErrReadOnly      = errors.New("its buffer is read-only")
 	ErrNotModifiable = errors.New("its buffer is not modifiable")
-	ErrSpecialBuffer = errors.New("its buffer is not a normal one")
+	ErrSpecialBuffer = errors.New("its buffer is not a normal buffer")
 	ErrMoved         = errors.New("the path leads to another file by now")
 	ErrBusy          = errors.New("the file or its buffer kept changing")
-	ErrElsewhere     = errors.New("another Neovim has unsaved changes of it")
+	ErrElsewhere     = errors.New("another Neovim has unsaved changes to it")
 )
 
 // Error is the failure of a read, a write or the like, one sentence with the path.

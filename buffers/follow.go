@@ -24,7 +24,7 @@ var (
 	errTooLarge = errors.New("it is too large to be followed")
 	// errUnfinished means the file is empty, usually because its writer has truncated it and not finished.
 	errUnfinished = errors.New("it is empty")
-	errLocked     = errors.New("no text may change now")
+	errLocked     = errors.New("text cannot be changed now")
 )
 
 // how a change on the disk is followed.
@@ -36,7 +36,7 @@ type how struct {
 	// byUser is that the user has written the file from another buffer.
 	byUser bool
 	large  bool // the user is told, and no more is done
-	once   bool // that no text may change now is errLocked; else that is waited for
+	once   bool // that text cannot be changed now is errLocked; else that is waited for
 }
 
 // followed is what came of a change on the disk.
@@ -115,7 +115,7 @@ func (f *Files) passed(ctx context.Context, path string) (followed, error) {
 	}
 	w := followed{at: stampOf(info)}
 	if w.Path = path; got.Passed {
-		w.Note = fmt.Sprintf("%s has changed on disk, and is too large to be followed: :edit reads it again.", filepath.Base(path))
+		w.Note = fmt.Sprintf("%s has changed on disk, and is too large to be followed: :edit reloads it.", filepath.Base(path))
 	}
 	return w, nil
 }
@@ -136,7 +136,7 @@ func (f *Files) readUntold(path string, l live) bool {
 }
 
 // catchUp has a buffer that is behind follow the disk before somebody else changes either. So what each of them has
-// done is told, in the order it was done. With once it fails with errLocked where no text may change now.
+// done is told, in the order it was done. With once it fails with errLocked where text cannot be changed now.
 func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
 	w := f.watch.Load()
 	if w == nil {
@@ -340,7 +340,7 @@ func (o *following) apply(ctx context.Context) (got tookOver, done outcome, err 
 // record notes what came of it.
 func (o *following) record(got tookOver) {
 	if !o.decoded && !got.Changed && !o.left {
-		o.Note = fmt.Sprintf("%s has changed on disk: :edit reads it again.", filepath.Base(o.path))
+		o.Note = fmt.Sprintf("%s has changed on disk: :edit reloads it.", filepath.Base(o.path))
 	}
 	o.Disk = new(o.text)
 	o.Changed = got.Changed || o.takes() && !o.left && o.FormBefore != o.FormAfter
@@ -478,9 +478,9 @@ func gone(path string, err error) (note string, ok bool) {
 	case missing(err):
 		return fmt.Sprintf("%s was deleted on disk; its buffer stays.", filepath.Base(path)), true
 	case errors.Is(err, ErrDirectory), errors.Is(err, ErrNotRegular):
-		return fmt.Sprintf("%s is no file on disk any more; its buffer stays.", filepath.Base(path)), true
+		return fmt.Sprintf("%s is no longer a file on disk; its buffer stays.", filepath.Base(path)), true
 	case errors.Is(err, errTooLarge):
-		return fmt.Sprintf("%s has grown too large to be followed: :edit reads it again.", filepath.Base(path)), true
+		return fmt.Sprintf("%s has grown too large to be followed: :edit reloads it.", filepath.Base(path)), true
 	}
 	return "", false
 }

@@ -80,7 +80,7 @@ func (l live) decode(data []byte) (string, bool) {
 func (l live) form() (format, error) {
 	f := l.standing()
 	if _, ok := boms[f.encoding]; !ok && f.encoding != "latin1" || l.Format == "mac" {
-		return f, fmt.Errorf("its buffer has unsaved text and stands on the disk as %s %s, which only Neovim can write: save it first", l.Format, l.Encoding)
+		return f, fmt.Errorf("its buffer has unsaved text and is on disk as %s %s, which only Neovim can write: save it first", l.Format, l.Encoding)
 	}
 	return f, nil
 }

@@ -39,7 +39,7 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 	name := filepath.Base(w.path)
 	var notes []string
 	if got.Err != "" {
-		notes = append(notes, fmt.Sprintf("An autocommand failed when %s was saved, which was done without: %s.", name, strings.TrimRight(got.Err, ".")))
+		notes = append(notes, fmt.Sprintf("An autocommand failed when %s was saved, so it was saved without: %s.", name, strings.TrimRight(got.Err, ".")))
 	}
 	if took := time.Duration(got.Took * float64(time.Millisecond)); took > slowSave {
 		notes = append(notes, fmt.Sprintf("Saving %s took %v with your autocommands.", name, took.Round(10*time.Millisecond)))

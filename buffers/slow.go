@@ -34,5 +34,5 @@ func (f *Files) warn(ctx context.Context, path, text string) {
 		has = fmt.Sprintf("a line of %d MB", longest>>20)
 	}
 	// In few words: a message that fills the line asks for a key.
-	f.Slow(ctx, fmt.Sprintf("%s has %s: Neovim will stand still; :bdelete avoids that", filepath.Base(path), has))
+	f.Slow(ctx, fmt.Sprintf("%s has %s: Neovim will freeze; :bdelete avoids that", filepath.Base(path), has))
 }

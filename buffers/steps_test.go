@@ -38,7 +38,7 @@ func TestBuffersThatStayAsTheyAre(t *testing.T) {
 		"saved, but another program was faster":     {had: "a\n", bytes: "b\n", how: how{saved: true}, stays: true, synced: "a\n"},
 		"unsaved text, and no text on disk":         {had: "a\n", bytes: "\xff\n", modified: true, stays: true, conflict: true, synced: "a\n"},
 		"no text on disk, which Neovim reads again": {had: "a\n", bytes: "\xff\n", synced: "a\n"},
-		"nothing is known of it":                    {bytes: "b\n"},
+		"nothing is known about it":                 {bytes: "b\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, disk := onDisk(t, c.bytes)

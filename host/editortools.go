@@ -52,17 +52,17 @@ func (s *Session) withTools(servers []session.MCPServer) []session.MCPServer {
 	g, err := s.agent.grantTools()
 	switch taken := slices.ContainsFunc(servers, func(m session.MCPServer) bool { return m.Name == editortools.Name }); {
 	case err != nil:
-		s.remark("warning", fmt.Sprintf("%s does without the editor's tools: %v.", s.base.Title, err))
+		s.remark("warning", fmt.Sprintf("%s works without the editor's tools: %v.", s.base.Title, err))
 		return servers
 	case g == nil:
 		return servers
 	case taken:
-		s.remark("warning", fmt.Sprintf("%s does without the editor's tools: one of your MCP servers is called %s too.", s.base.Title, editortools.Name))
+		s.remark("warning", fmt.Sprintf("%s works without the editor's tools: one of your MCP servers is called %s too.", s.base.Title, editortools.Name))
 		return servers
 	}
 	entry, err := g.Entry(s.base.Cwd, s.info)
 	if err != nil {
-		s.remark("warning", fmt.Sprintf("%s does without the editor's tools: %v.", s.base.Title, err))
+		s.remark("warning", fmt.Sprintf("%s works without the editor's tools: %v.", s.base.Title, err))
 		return servers
 	}
 	s.grant = g
@@ -135,10 +135,10 @@ func newCaller(s *Session) *editortools.Caller {
 			}
 			s.permission.AskTool(t, done)
 		},
-		Change: func(ctx context.Context, title string, edits []editortools.Edit, done func([]string, error)) {
-			list := make([]permission.Edit, len(edits))
+		Change: func(ctx context.Context, title string, edits []editortools.ServerEdit, done func([]string, error)) {
+			list := make([]permission.FileEdit, len(edits))
 			for i, e := range edits {
-				list[i] = permission.Edit(e)
+				list[i] = permission.FileEdit(e)
 			}
 			s.permission.Change(ctx, title, list, done)
 		},

@@ -52,20 +52,20 @@ func (s *Session) forkAt(before int, done func(*fork, error)) {
 	}
 	switch {
 	case s.phase != ready:
-		refuse("%s is not ready yet.", s.base.Title)
+		refuse("%s is not ready yet", s.base.Title)
 		return
 	case !s.info.Forks:
-		refuse("%s cannot fork sessions.", s.base.Title)
+		refuse("%s cannot fork sessions", s.base.Title)
 		return
 	case before > 0 && !s.info.ForksAfter:
-		refuse("%s cannot fork a session before an earlier prompt; :Acp fork takes all of it.", s.base.Title)
+		refuse("%s cannot fork a session before an earlier prompt; :Acp fork takes all of it", s.base.Title)
 		return
 	case before == 0 && s.prompts.TurnOpen():
-		refuse("%s works: a session can be forked when the turn is over.", s.base.Title)
+		refuse("%s is working: a session can be forked when the turn is over", s.base.Title)
 		return
 	case before > 0:
 		if f.after = s.messageBefore(before); f.after == "" {
-			refuse("%s has said nothing before this prompt: :Acp new starts anew.", s.base.Title)
+			refuse("%s has said nothing before this prompt: :Acp new starts a new session", s.base.Title)
 			return
 		}
 	}

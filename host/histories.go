@@ -43,7 +43,7 @@ func (s *Session) beginWithPast() {
 			}
 			switch {
 			case errors.Is(err, history.ErrNewer):
-				s.remark("info", "A newer version of the plugin has kept what was said: the chat has what the agent repeats.")
+				s.remark("info", "What was said was kept by a newer version of the plugin: the chat has what the agent repeats.")
 			case err != nil && !errors.Is(err, fs.ErrNotExist):
 				s.base.Log.Warn(err.Error())
 			}
@@ -152,7 +152,7 @@ func (h *Host) searchHistory(m rpc.SearchHistory) {
 	h.flushHistory()
 	found, err := h.history.Search(h.over, m.Text, foundLimit)
 	if err != nil {
-		h.editor.Answer(m.Callback, nil, fmt.Sprintf("The kept transcripts cannot be searched: %v.", err))
+		h.editor.Answer(m.Callback, nil, fmt.Sprintf("the kept transcripts cannot be searched: %v", err))
 		return
 	}
 	all := h.labels.All()
@@ -178,7 +178,7 @@ func (h *Host) listHistory(callback int) {
 	h.flushHistory()
 	kept, err := h.history.List()
 	if err != nil {
-		h.editor.Answer(callback, nil, fmt.Sprintf("The kept transcripts cannot be listed: %v.", err))
+		h.editor.Answer(callback, nil, fmt.Sprintf("the kept transcripts cannot be listed: %v", err))
 		return
 	}
 	all := h.labels.All()
@@ -199,7 +199,7 @@ func (h *Host) showHistory(m rpc.ShowHistory) {
 	past, err := h.history.Named(path.Base(m.Path))
 	if err != nil {
 		h.log.Warn(err.Error())
-		h.editor.Answer(m.Callback, nil, "This transcript is not kept any more.")
+		h.editor.Answer(m.Callback, nil, "this transcript is no longer kept")
 		return
 	}
 	title := cmp.Or(h.labels.Of(past.Agent, past.ID).Title, past.Title())
@@ -218,7 +218,7 @@ func (h *Host) showHistory(m rpc.ShowHistory) {
 // export tells the session in Markdown.
 func (s *Session) export(m rpc.Export) {
 	if len(s.conv.Entries) == 0 {
-		s.base.Editor.Answer(m.Callback, nil, "Nothing was said in this session yet.")
+		s.base.Editor.Answer(m.Callback, nil, "nothing has been said in this session yet")
 		return
 	}
 	about := history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.stored}
@@ -231,7 +231,7 @@ func (s *Session) export(m rpc.Export) {
 		}
 		switch err := history.WriteFile(m.Path, text, m.Replace); {
 		case errors.Is(err, fs.ErrExist):
-			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" is there already. :Acp export! overwrites it.")
+			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" already exists. :Acp export! overwrites it.")
 		case err != nil:
 			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" could not be written: "+folder.Reason(err)+".")
 		default:

@@ -90,7 +90,7 @@ func (s *Session) archive(callback int) {
 	}
 	switch {
 	case s.remote.stored == "":
-		s.base.Editor.Answer(callback, nil, "This session is not stored: there is nothing to archive.")
+		s.base.Editor.Answer(callback, nil, "this session is not stored: there is nothing to archive")
 	case a == nil || id == "" || !s.info.Archives:
 		archived()
 	default:

@@ -74,13 +74,13 @@ func (s *Session) authenticate(id string) {
 	i := slices.IndexFunc(s.info.AuthMethods, func(m session.AuthMethod) bool { return m.ID == id })
 	switch {
 	case s.agent == nil:
-		s.base.Editor.Notify("warning", s.base.Title+" does not run. :Acp restart starts it.")
+		s.base.Editor.Notify("warning", s.base.Title+" is not running. :Acp restart starts it")
 		return
 	case i < 0:
-		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no login %q.", s.base.Title, id))
+		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no login %q", s.base.Title, id))
 		return
 	case s.requests.Open("authenticate"):
-		s.base.Editor.Notify("warning", "A login is already under way. :Acp cancel gives it up.")
+		s.base.Editor.Notify("warning", "a login is already under way. :Acp cancel gives up on it")
 		return
 	}
 	switch m := s.info.AuthMethods[i]; m.Type {
@@ -177,7 +177,7 @@ func (s *Session) secrets(method string, values map[string]string) {
 // with it the agent's other processes that wait for a login.
 func (s *Session) reconnect() {
 	if s.prompts.Working() {
-		s.remark("info", "The agent works; :Acp restart lets it use the login.")
+		s.remark("info", "The agent is working; :Acp restart lets it use the login.")
 		return
 	}
 	s.host.others(s, func(other *Session) {
@@ -192,10 +192,10 @@ func (s *Session) reconnect() {
 func (s *Session) logout() {
 	switch {
 	case s.agent == nil:
-		s.base.Editor.Notify("warning", s.base.Title+" does not run.")
+		s.base.Editor.Notify("warning", s.base.Title+" is not running")
 		return
 	case !s.info.LogsOut:
-		s.base.Editor.Notify("warning", s.base.Title+" offers no logout.")
+		s.base.Editor.Notify("warning", s.base.Title+" offers no logout")
 		return
 	}
 	a := s.agent

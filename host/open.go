@@ -96,7 +96,7 @@ func (s *Session) open() {
 		case s.info.Directories:
 			at.Directories = further
 		default:
-			s.remark("warning", s.base.Title+" works in one folder: it is not told of the others, and may read them all the same.")
+			s.remark("warning", s.base.Title+" works in one folder only: it is not told of the others, but may still read them.")
 		}
 		s.openAt(at)
 	})
@@ -108,10 +108,10 @@ func (s *Session) systemPrompt() session.SystemPrompt {
 	switch {
 	case p.Text == "":
 	case !s.info.SystemPrompt:
-		s.remark("warning", s.base.Title+" takes no system prompt: that of the configuration is not sent.")
+		s.remark("warning", s.base.Title+" takes no system prompt: the one in your configuration is not sent.")
 		return session.SystemPrompt{}
 	case p.Own && !s.info.OwnSystemPrompt:
-		s.remark("warning", s.base.Title+" keeps its own instructions: the system prompt of the configuration is added to them.")
+		s.remark("warning", s.base.Title+" keeps its own instructions: your system prompt is added to them.")
 		p.Own = false
 	}
 	return p
@@ -139,7 +139,7 @@ func (s *Session) openAt(at session.Place) {
 		}
 		s.takeUp(method, a.LoadSession)
 	default:
-		s.die(&failure.Failure{Sentence: s.base.Title + " cannot take up stored sessions.", Advice: ":Acp new starts a new one."})
+		s.die(&failure.Failure{Sentence: s.base.Title + " cannot resume stored sessions.", Advice: ":Acp new starts a new one."})
 	}
 }
 
@@ -281,7 +281,7 @@ func (s *Session) notOpened(method string, err error) {
 		s.needLogin()
 	case s.remote.retold && method != "session/new" && !errors.Is(err, control.ErrGivenUp):
 		words, detail := failure.Explain(err)
-		s.remarkFailure("warning", &failure.Failure{Sentence: s.base.Title + " could not take the session up again: " + words, Detail: detail})
+		s.remarkFailure("warning", &failure.Failure{Sentence: s.base.Title + " could not resume the session: " + words, Detail: detail})
 		s.openNew()
 	default:
 		s.die(s.refusal(method, err))

@@ -25,12 +25,12 @@ func (s *Session) option(name string) (session.Option, bool) {
 // setOption gives an option the value that the user chose.
 func (s *Session) setOption(name, value string) {
 	if s.phase != ready {
-		s.base.Editor.Notify("warning", s.base.Title+" is not ready yet.")
+		s.base.Editor.Notify("warning", s.base.Title+" is not ready yet")
 		return
 	}
 	o, known := s.option(name)
 	if !known {
-		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no option %q.", s.base.Title, name))
+		s.base.Editor.Notify("warning", fmt.Sprintf("%s has no option %q", s.base.Title, name))
 		return
 	}
 	s.requestOption(o, value, func(err error) {
@@ -104,7 +104,7 @@ func (s *Session) applyDefaults(names []string) {
 		return
 	}
 	for _, name := range names {
-		s.remark("warning", fmt.Sprintf("%s has no option %q, as the configuration has it.", s.base.Title, name))
+		s.remark("warning", fmt.Sprintf("%s has no option %q, which your configuration sets.", s.base.Title, name))
 	}
 	s.becomeReady()
 }

@@ -14,7 +14,7 @@ func (h *Host) setRules(m rpc.SetRules) {
 	h.unkept.Store(m.Unkept)
 	p, err := policy.Set(m, h.policy.Load())
 	if err != nil {
-		h.editor.Notify("error", "No rule of permissions is used, as there are mistakes: "+err.Error())
+		h.editor.Notify("error", "no rule of permissions is used, as there are mistakes: "+err.Error())
 	}
 	h.policy.Store(p)
 }
@@ -23,12 +23,13 @@ func (h *Host) setRules(m rpc.SetRules) {
 func (h *Host) listDecided(m rpc.ListDecided) {
 	p := h.policy.Load()
 	if p == nil {
-		h.editor.Answer(m.Callback, nil, "The rules are not known yet.")
+		h.editor.Answer(m.Callback, nil, "the rules are not known yet")
 		return
 	}
 	list, err := p.List()
 	if err != nil {
-		h.editor.Notify("warning", "Your lasting answers: "+err.Error()+".")
+		h.log.Warn("list the lasting answers", "err", err)
+		h.editor.Notify("warning", "the file of your lasting answers is broken; :Acp log says more")
 	}
 	h.editor.Answer(m.Callback, list, "")
 }

@@ -58,7 +58,7 @@ func (s *Session) disableProvider(m rpc.DisableProvider) {
 func (s *Session) hasProviders(callback int) bool {
 	switch {
 	case s.agent == nil || s.info.Protocol == 0:
-		s.base.Editor.Answer(callback, nil, s.base.Title+" does not run.")
+		s.base.Editor.Answer(callback, nil, s.base.Title+" is not running")
 	case !s.info.Providers:
 		s.base.Editor.Answer(callback, nil, s.base.Title+" lets no providers be chosen.")
 	default:

@@ -115,7 +115,7 @@ var handlers = handling(
 	}),
 	toSession(func(s *Session, m rpc.KeepDue) {
 		if !s.chat.IsDue(s.chat.Row(m.At)) {
-			s.base.Editor.Notify("warning", "this line counts no changes to review")
+			s.base.Editor.Notify("warning", "this line does not count changes to review")
 			return
 		}
 		s.review.KeepAll()
@@ -210,6 +210,9 @@ type handler struct {
 func handling(list ...handler) map[string]func(*Host, map[string]any) {
 	all := map[string]func(*Host, map[string]any){}
 	for _, h := range list {
+		if all[h.name] != nil {
+			panic("two handlers of " + h.name)
+		}
 		all[h.name] = h.run
 	}
 	return all
@@ -234,7 +237,7 @@ func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 			return
 		}
 		if asks, ok := any(m).(interface{ Answers() int }); ok && asks.Answers() != 0 {
-			h.editor.Answer(asks.Answers(), nil, "The session is closed.")
+			h.editor.Answer(asks.Answers(), nil, "the session is closed")
 		}
 	})
 }
@@ -242,9 +245,9 @@ func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 // findFiles answers a completion of a file's name.
 func (h *Host) findFiles(roots []string, m rpc.FindFiles) {
 	found, partial := h.finder.Find(files.Query{Dir: roots[0], Further: roots[1:], Text: m.Query, Limit: 50, Open: slices.Clone(m.Open)})
-	list := make([]rpc.File, len(found))
+	list := make([]rpc.FoundFile, len(found))
 	for i, f := range found {
-		list[i] = rpc.File(f)
+		list[i] = rpc.FoundFile(f)
 	}
-	h.editor.Answer(m.Callback, rpc.Files{Files: list, Partial: partial}, "")
+	h.editor.Answer(m.Callback, rpc.FoundFiles{Files: list, Partial: partial}, "")
 }

@@ -143,7 +143,7 @@ func (s *Session) agentDied(a *agent, why *failure.Failure) {
 		s.die(why)
 		s.died = a
 		if !s.visible.Load() {
-			a.mourned.Do(func() { s.base.Editor.Notify("error", why.Brief(s.base.Title)+" :Acp restart starts it again.") })
+			a.mourned.Do(func() { s.base.Editor.Notify("error", why.Brief(s.base.Title)+" :Acp restart starts it again") })
 		}
 	}
 }
@@ -343,7 +343,7 @@ func (s *Session) cancel() {
 func (s *Session) cancelCall(entry session.Entry) {
 	call, ok := entry.(*session.ToolCall)
 	if !ok {
-		s.base.Editor.Notify("warning", "this is no tool call")
+		s.base.Editor.Notify("warning", "this is not a tool call")
 		return
 	}
 	var terminals []string
@@ -363,7 +363,7 @@ func (s *Session) cancelCall(entry session.Entry) {
 			return
 		}
 	}
-	s.base.Editor.Notify("info", s.base.Title+" does not let this be cancelled alone; :Acp cancel ends the turn")
+	s.base.Editor.Notify("info", s.base.Title+" cannot cancel this alone; :Acp cancel ends the turn")
 }
 
 // update brings one of the agent's updates into the state.

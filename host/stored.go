@@ -38,7 +38,7 @@ func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func
 		}
 	}
 	slow := time.AfterFunc(control.Slow, func() {
-		tell(nil, fmt.Sprintf("%s has not answered %s, which was given up. :Acp traffic shows what was said.", spec.Title, method))
+		tell(nil, fmt.Sprintf("%s did not answer %s in time. :Acp traffic shows what was said.", spec.Title, method))
 		if c := cancel.Load(); c != nil {
 			(*c)()
 		}
@@ -131,14 +131,14 @@ func (h *Host) listStored(m rpc.ListStored) {
 	h.visit(spec, m.Cwd, "session/list", m.Callback, func(a *agent, answer func(any, error)) func() {
 		info := a.said()
 		if !info.Lists {
-			answer(nil, &failure.Failure{Sentence: spec.Title + " gives no list of its sessions."})
+			answer(nil, &failure.Failure{Sentence: spec.Title + " does not list its sessions."})
 			return func() {}
 		}
 		return a.ListSessions(m.Archived && info.Archives, func(list []session.Stored, err error) {
 			h.background(func() {
 				stored := h.labelled(spec.Name, info, list, m.Archived)
 				if err != nil && len(stored) > 0 {
-					h.editor.Notify("warning", fmt.Sprintf("This is not the whole list. %s", visitFailure(spec, "session/list", err)))
+					h.editor.Notify("warning", fmt.Sprintf("this is not the whole list. %s", visitFailure(spec, "session/list", err)))
 					err = nil
 				}
 				answer(stored, err)

@@ -51,8 +51,9 @@ local function agents()
   return lines
 end
 
----Where the actions of `keys` have their key; some have it in several places.
----@type {[1]: string, [integer]: string}[]
+---Where the actions of `keys` have their key; some have it in several places, with words of their
+---own there.
+---@type {[1]: string, [integer]: string|string[]}[]
 local places = {
   {
     'In the prompt',
@@ -129,6 +130,11 @@ local places = {
     'review_comment',
     'review_next',
     'review_previous',
+    'diff_next_file',
+    'diff_previous_file',
+    { 'diff', 'show the file beside what you have accepted' },
+    { 'open_all', 'open all files' },
+    { 'close_all', 'close all files' },
     'review_open',
     'review_fold',
     'review_undo',
@@ -174,9 +180,11 @@ local function keys()
     end
     table.insert(lines, '  ' .. place[1] .. ' ~')
     for i = 2, #place do
-      local action = place[i]
+      local item = place[i]
+      local action = item[1] or item
+      local words = item[2] or config.words[action]
       placed[action] = true
-      local words = config.words[action] .. (action:match('_insert$') and ', in Insert mode' or '')
+      words = words .. (action:match('_insert$') and ', in Insert mode' or '')
       table.insert(lines, ('    %-19s %-7s  %s'):format(action, defaults[action], words))
     end
   end

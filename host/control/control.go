@@ -52,7 +52,7 @@ func Ask[T any](r *Requests, method string, send func(answer func(T, error) bool
 	one.slow = time.AfterFunc(Slow, func() {
 		r.base.Box.Put(func() {
 			if slices.Contains(r.open, one) {
-				r.base.Remark("warning", fmt.Sprintf("%s has not answered %s yet. :Acp cancel gives it up, :Acp restart starts it again, :Acp traffic shows what was said.",
+				r.base.Remark("warning", fmt.Sprintf("%s has not answered %s yet. :Acp cancel gives up on it, :Acp restart starts it again, :Acp traffic shows what was said.",
 					r.base.Title, method))
 			}
 		})

@@ -43,7 +43,7 @@ func TestSlowAnswersAreTold(t *testing.T) {
 			t.Error("nobody waited for the first answer")
 		}
 		time.Sleep(Slow)
-		want := "Puppet has not answered slow/request yet. :Acp cancel gives it up,"
+		want := "Puppet has not answered slow/request yet. :Acp cancel gives up on it,"
 		synctest.Wait()
 		if strings.Count(told, want) != 1 {
 			t.Errorf("told %q", told)

@@ -216,7 +216,7 @@ func TestOf(t *testing.T) {
 		},
 		{
 			"a deletion, done, of which nothing is known", session.Diff{Operation: session.OperationDelete, Path: "/a"}, Now{Done: true},
-			"delete +0 -0: the agent tells nothing more of it\n",
+			"delete +0 -0: the agent says nothing more about it\n",
 		},
 		{
 			"a move", session.Diff{Operation: session.OperationMove, Path: "/b", OldPath: "/a"}, Now{Text: ptr("a\n")},
@@ -239,7 +239,7 @@ func TestOf(t *testing.T) {
 		{"a binary file", change("a", "b"), Now{Text: ptr("\x00")}, "modify +0 -0: binary file\n"},
 		{"told to be binary", session.Diff{Path: "/a", FileType: "binary"}, Now{}, "modify +0 -0: binary file\n"},
 		{"a folder", session.Diff{Path: "/a", Operation: session.OperationAdd, FileType: "directory"}, Now{}, "add +0 -0: folder\n"},
-		{"nothing told", session.Diff{Path: "/a"}, Now{Text: ptr("a\n")}, "modify +0 -0: the agent tells nothing more of it\n"},
+		{"nothing told", session.Diff{Path: "/a"}, Now{Text: ptr("a\n")}, "modify +0 -0: the agent says nothing more about it\n"},
 		{
 			"a patch", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(ten)},
 			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",

@@ -156,7 +156,7 @@ func (t *told) locate(now Now) (why string) {
 		t.New = *t.text
 		return ""
 	case now.Text == nil && t.patch == nil && t.old == nil && t.text == nil:
-		return "the agent tells nothing more of it"
+		return "the agent says nothing more about it"
 	case now.Text == nil:
 		return "no such file: as the agent sent it"
 	case t.patch != nil:
@@ -176,7 +176,7 @@ func (t *told) locate(now Now) (why string) {
 		t.Old, t.New = *now.Text, *now.Text
 		return ""
 	}
-	return "the agent tells nothing more of it"
+	return "the agent says nothing more about it"
 }
 
 // create is a file of which only the new text was told: all of it.
@@ -198,7 +198,7 @@ func (t *told) remove(now Now) (why string) {
 	case t.old != nil:
 		t.Old = *t.old
 	default:
-		return "the agent tells nothing more of it"
+		return "the agent says nothing more about it"
 	}
 	return ""
 }

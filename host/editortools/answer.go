@@ -177,7 +177,7 @@ func actions(m rpc.EditorToolDone) string {
 func whole(m rpc.EditorToolDone) string {
 	text := strings.TrimSpace(m.Text)
 	if text == "" {
-		text = "nothing is known of it"
+		text = "nothing is known about it"
 	}
 	return partly(styled.Cut(text, maxBytes), m.Partial)
 }

@@ -28,7 +28,7 @@ type Caller struct {
 	Show    func(path string, line int) bool                                        // in the window that follows; false for none
 	Locate  func(callID string, at []session.Location)                              // says where a tool call works
 	Ask     func(q Question, done func(error))                                      // the user, or their rules, allow it
-	Change  func(ctx context.Context, title string, edits []Edit, done func(changed []string, e error))
+	Change  func(ctx context.Context, title string, edits []ServerEdit, done func(changed []string, e error))
 	Pending func(done func([]string))                                                            // the changes that wait for the review, a line for each
 	Run     func(ctx context.Context, command []string, done func(output, exit string, e error)) // in a terminal
 }
@@ -42,8 +42,8 @@ type Question struct {
 	Command   string          // that runs, as one types it; or ""
 }
 
-// Edit is what is to become of a file. Of To, Delete and Create one is set at most.
-type Edit struct {
+// ServerEdit is what a language server would have become of a file. Of To, Delete and Create one is set at most.
+type ServerEdit struct {
 	Path   string
 	Text   *string // nil: as it is
 	To     string  // where the file is moved
@@ -200,7 +200,7 @@ func wait[T any](ctx context.Context, run func(done func(T, error))) (T, error) 
 func (c *call) access(ctx context.Context) (real string, err error) {
 	path, ok := c.Absolute(c.args.Path)
 	if !ok {
-		return "", fmt.Errorf("%q is no path", c.args.Path)
+		return "", fmt.Errorf("%q is not a path", c.args.Path)
 	}
 	real, err = wait(ctx, func(done func(string, error)) { c.Allow(ctx, path, done) })
 	if err == nil {
@@ -253,7 +253,7 @@ func openFiles(ctx context.Context, c *call) (string, error) {
 func readBuffer(ctx context.Context, c *call) (string, error) {
 	path, ok := c.Absolute(c.args.Path)
 	if !ok {
-		return "", fmt.Errorf("%q is no path", c.args.Path)
+		return "", fmt.Errorf("%q is not a path", c.args.Path)
 	}
 	text, err := wait(ctx, func(done func(string, error)) {
 		c.Read(session.ReadTextFile{Context: ctx, Path: path, Reply: done})
@@ -351,10 +351,10 @@ func edit(ctx context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var edits []Edit
+	var edits []ServerEdit
 	became := map[string]string{} // by where the file then is, what has become of it
 	for _, e := range m.Edits {
-		one := Edit{Path: e.Path, To: e.NewPath, Delete: e.Delete, Create: e.Create}
+		one := ServerEdit{Path: e.Path, To: e.NewPath, Delete: e.Delete, Create: e.Create}
 		if !e.Same {
 			one.Text = &e.Text
 		}
@@ -373,7 +373,7 @@ func edit(ctx context.Context, c *call) (string, error) {
 		return "", err
 	}
 	if len(changed) == 0 {
-		return "nothing is to be changed", nil
+		return "there is nothing to change", nil
 	}
 	for i, path := range changed {
 		changed[i] = c.Short(path) + became[path]

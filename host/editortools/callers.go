@@ -16,7 +16,7 @@ const callPatience = 3 * time.Second
 const maxCalls = 1024
 
 var (
-	errNoTurn    = errors.New("no turn of this agent runs, so nobody in Neovim has asked for this")
+	errNoTurn    = errors.New("no turn of this agent is running, so nobody in Neovim has asked for this")
 	errManyTurns = errors.New("several sessions of this agent work at the moment and the call does not say which one it is for: try again when the other one has ended")
 	errTurnEnded = errors.New("the turn has ended")
 )

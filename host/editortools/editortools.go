@@ -127,7 +127,7 @@ func (g *Grant) Entry(folder string, agent session.Info) (session.MCPServer, err
 		return g.webEntry(folder), nil
 	}
 	if !agent.StdioServers {
-		return session.MCPServer{}, errors.New("it takes servers by http alone, for which editor.transport is to be 'http'")
+		return session.MCPServer{}, errors.New("it takes servers over http only: set editor.transport to 'http'")
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -291,21 +291,21 @@ func (s *Server) admit(conn net.Conn) (g *Grant, folder string, err error) {
 		return nil, "", fmt.Errorf("ask who it is: %w", err)
 	}
 	if uid != os.Getuid() {
-		return nil, "", errors.New("it is another user's")
+		return nil, "", errors.New("it belongs to another user")
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(tokenPatience)); err != nil {
 		return nil, "", err
 	}
 	said, err := readHello(conn)
 	if err != nil {
-		return nil, "", fmt.Errorf("it says no token: %w", err)
+		return nil, "", fmt.Errorf("it gave no token: %w", err)
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return nil, "", err
 	}
 	token, folder, _ := strings.Cut(said, " ")
 	if g = s.granted(token); g == nil {
-		return nil, "", errors.New("its token is not one of an agent that runs")
+		return nil, "", errors.New("its token belongs to no running agent")
 	}
 	return g, folder, nil
 }

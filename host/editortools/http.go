@@ -84,7 +84,7 @@ func (s *Server) guarded(address string) stdhttp.Handler {
 		}
 		g := s.granted(token)
 		if g == nil {
-			stdhttp.Error(w, "refused: the token is not one of an agent that runs", stdhttp.StatusUnauthorized)
+			stdhttp.Error(w, "refused: the token belongs to no running agent", stdhttp.StatusUnauthorized)
 			return
 		}
 		g.noteCame(r.URL.Query().Get("folder"))

@@ -25,7 +25,7 @@ const greeting = "welcome"
 func Relay(ctx context.Context, in io.Reader, out io.Writer) error {
 	path, token := os.Getenv(socketVariable), os.Getenv(tokenVariable)
 	if path == "" || token == "" {
-		return errors.New("only an agent that runs in Neovim can start this; :help acp-editor-tools says more")
+		return errors.New("only an agent that runs in Neovim can start this; see :help acp-editor-tools")
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {

@@ -85,7 +85,7 @@ func (c *checker) faults(content map[string]any) []fault {
 	var all []fault
 	for name := range content {
 		if c.field(name) == nil {
-			all = append(all, fault{name, name, "is no field of it"})
+			all = append(all, fault{name, name, "is not one of its fields"})
 		}
 	}
 	var invalid *jsonschema.ValidationError

@@ -77,7 +77,7 @@ func (qs *Questions) Waiting() int { return len(qs.open) }
 func (qs *Questions) find(id int) *question {
 	i := slices.IndexFunc(qs.open, func(q *question) bool { return q.id == int64(id) })
 	if i < 0 {
-		qs.base.Editor.Notify("info", "This question is answered already.")
+		qs.base.Editor.Notify("info", "this question has already been answered")
 		return nil
 	}
 	return qs.open[i]
@@ -115,7 +115,7 @@ func (qs *Questions) Answer(m rpc.Answer) {
 	default:
 		content, err := decodeContent(q.asked.Form, m.Content)
 		if err != nil {
-			qs.base.Editor.Notify("warning", fmt.Sprintf("The answer is not sent: %v.", err))
+			qs.base.Editor.Notify("warning", fmt.Sprintf("the answer is not sent: %v", err))
 			return
 		}
 		qs.accept(q, content)
@@ -127,7 +127,7 @@ func decodeContent(form *session.Form, data string) (map[string]any, error) {
 	content := map[string]any{}
 	if data != "" && data != "[]" {
 		if err := json.Unmarshal([]byte(data), &content); err != nil {
-			return nil, fmt.Errorf("its content is no table of fields: %w", err)
+			return nil, fmt.Errorf("its content is not a table of fields: %w", err)
 		}
 	}
 	for _, f := range form.Fields {
@@ -142,7 +142,7 @@ func decodeContent(form *session.Form, data string) (map[string]any, error) {
 func (qs *Questions) accept(q *question, content map[string]any) {
 	if faults := q.check.faults(content); len(faults) > 0 {
 		f := faults[0]
-		qs.base.Editor.Notify("warning", fmt.Sprintf("The answer is not sent: %s %s.", f.title, f.text))
+		qs.base.Editor.Notify("warning", fmt.Sprintf("the answer is not sent: %s %s", f.title, f.text))
 		return
 	}
 	qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept, Content: content}, "")

@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 		{"share", 0.75, "Share must be at most 0.5"},
 		{"mail", "nobody", "Mail must be an e-mail address"},
 		{"notify", 1, "Notify must be yes or no"},
-		{"other", 1, "other is no field of it"},
+		{"other", 1, "other is not one of its fields"},
 	} {
 		content := map[string]any{"project": "parser", "severity": "low", c.name: c.value}
 		if c.value == nil {

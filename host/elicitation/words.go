@@ -111,7 +111,7 @@ func parsePage(address string) (*url.URL, error) {
 	case err == nil && page.Scheme != "" && page.Scheme != "https" && page.Scheme != "http":
 		return nil, fmt.Errorf("it wants to open an address that begins with %q", styled.Cut(page.Scheme, 30)+":")
 	case err != nil || page.Host == "":
-		return nil, fmt.Errorf("%q is no address of a page", styled.Cut(address, 200))
+		return nil, fmt.Errorf("%q is not the address of a page", styled.Cut(address, 200))
 	case strings.ContainsFunc(address, unicode.IsControl):
 		return nil, errors.New("its address has characters that cannot be shown")
 	}

@@ -67,7 +67,7 @@ func (rs *Requests) Answer(m rpc.AnswerExtension) {
 	case m.Error != "":
 		rs.resolve(m.ID, nil, &acp.Error{Code: acp.CodeInternalError, Message: m.Error})
 	case !json.Valid(result):
-		rs.resolve(m.ID, nil, &acp.Error{Code: acp.CodeInternalError, Message: "the answer is no JSON"})
+		rs.resolve(m.ID, nil, &acp.Error{Code: acp.CodeInternalError, Message: "the answer is not JSON"})
 	default:
 		rs.resolve(m.ID, result, nil)
 	}

@@ -170,7 +170,7 @@ func (s *Servers) keep(text []byte, allow bool) {
 	s.base.Background(func() {
 		if err := rules.KeepServers(s.base.Cwd, text, allow); err != nil {
 			s.base.Box.Put(func() {
-				s.base.Remark("warning", fmt.Sprintf("Your answer is not kept, so you will be asked again: %v.", err))
+				s.base.Remark("warning", fmt.Sprintf("Your answer was not saved, so you will be asked again: %v.", err))
 			})
 		}
 	})

@@ -71,9 +71,9 @@ func wrongName(name string) string {
 	case name == "":
 		return "it has no name"
 	case strings.Contains(name, "__"), strings.Contains(name, "/"):
-		return "its name has __ or /, with which agents name tools: choose another one"
+		return "its name has __ or /, which agents use in names of tools: choose another one"
 	case name == "ide":
-		return "agents have a server of that name themselves: choose another one"
+		return "agents already have a server of that name: choose another one"
 	}
 	return ""
 }

@@ -268,11 +268,11 @@ func TestAnswersForGood(t *testing.T) {
 		ask("five", once)
 		p := d.open()
 		d.answer("other")
-		if want := `warning: The request has no option "other".`; d.noted() != want {
+		if want := `warning: the request has no option "other"`; d.noted() != want {
 			t.Error("the user is not told")
 		}
 		d.on(func() { d.Respond(p.id+7, "once") })
-		if want := "info: This request is answered already."; d.noted() != want {
+		if want := "info: this request has already been answered"; d.noted() != want {
 			t.Error("the user is not told")
 		}
 		answered()
@@ -316,7 +316,7 @@ func TestAnswersForGood(t *testing.T) {
 		}
 		d.answer("always")
 		answered("always")
-		brief, folder := "warning: your answer is not kept: not a directory", d.dir+"/a.txt cannot be written (not a directory)."
+		brief, folder := "warning: your answer was not saved: not a directory", d.dir+"/a.txt cannot be written (not a directory)."
 		if noted, said := d.noted(), d.remarks(); noted != brief || !strings.Contains(said, folder) {
 			t.Errorf("the user is told %q, and in the chat %q", noted, said)
 		}
@@ -399,7 +399,7 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 			d.warnUnwanted("none", false, true)
 			d.warnUnwanted("one", false, true)
 		})
-		if got, want := d.remarks(), "Puppet had no answer that refuses, so it was allowed all, with the 3 of 4 hunks that you refused: /p/a.lua:2, /p/a.lua:8, /elsewhere/b.\n:Acp review is where you take them out.\n"; got != want {
+		if got, want := d.remarks(), "Puppet offered no answer that refuses, so all of it was allowed, with the 3 of 4 hunks that you refused: /p/a.lua:2, /p/a.lua:8, /elsewhere/b.\n:Acp review is where you can take them out.\n"; got != want {
 			t.Errorf("the chat has %q", got)
 		}
 		ten := diff.Whole(d.dir+"/ten", session.OperationModify, strings.Repeat("a\nb\n", 10), strings.Repeat("A\nb\n", 10))

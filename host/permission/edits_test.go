@@ -24,7 +24,7 @@ type edits struct {
 }
 
 // change has a tool change files in the folder; in is the name of a file.
-func (d *desk) change(ctx context.Context, list ...Edit) *edits {
+func (d *desk) change(ctx context.Context, list ...FileEdit) *edits {
 	d.t.Helper()
 	got := &edits{}
 	for i := range list {
@@ -63,8 +63,8 @@ func (d *desk) tree() string {
 func TestEditsOfSeveralFiles(t *testing.T) {
 	synctested(t, func(d *desk) {
 		ctx := context.Background()
-		all := func() []Edit {
-			return []Edit{
+		all := func() []FileEdit {
+			return []FileEdit{
 				{Path: "a", Text: new("A\n")}, {Path: "b", Delete: true}, {Path: "c", To: "cc", Text: new("C\n")},
 				{Path: "d", To: "dd"}, {Path: "e", Create: true, Text: new("E\n")}, {Path: "f", Text: new("f\n")},
 			}
@@ -113,10 +113,10 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 		}
 
 		// What changes nothing is no question, nor is one of one file "in 1 files".
-		if got := d.change(ctx, Edit{Path: "f", Text: new("f\n")}); got.answered != 1 || got.err != nil || got.changed != nil {
+		if got := d.change(ctx, FileEdit{Path: "f", Text: new("f\n")}); got.answered != 1 || got.err != nil || got.changed != nil {
 			t.Errorf("nothing: %+v", got)
 		}
-		d.change(ctx, Edit{Path: "f", Text: new("F\n")})
+		d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})
 		if snap := d.shows(); snap.Title != "Rename x" {
 			t.Errorf("asked is %q", snap.Title)
 		}
@@ -146,19 +146,19 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
-			edit Edit
+			edit FileEdit
 			err  error
 			says string
 		}{
-			{Edit{Path: "a", Create: true, Text: new("")}, fs.ErrExist, ""},
-			{Edit{Path: "new", Delete: true}, fs.ErrNotExist, ""},
-			{Edit{Path: "new", To: "a"}, fs.ErrNotExist, ""},
-			{Edit{Path: "a", To: "b"}, nil, "b is there already"},
-			{Edit{Path: "link", Delete: true}, nil, "only a file can be moved or deleted"},
-			{Edit{Path: "link", To: "new"}, nil, "only a file can be moved or deleted"},
-			{Edit{Path: "dir", Text: new("")}, nil, "directory"},
+			{FileEdit{Path: "a", Create: true, Text: new("")}, fs.ErrExist, ""},
+			{FileEdit{Path: "new", Delete: true}, fs.ErrNotExist, ""},
+			{FileEdit{Path: "new", To: "a"}, fs.ErrNotExist, ""},
+			{FileEdit{Path: "a", To: "b"}, nil, "b is there already"},
+			{FileEdit{Path: "link", Delete: true}, nil, "only a file can be moved or deleted"},
+			{FileEdit{Path: "link", To: "new"}, nil, "only a file can be moved or deleted"},
+			{FileEdit{Path: "dir", Text: new("")}, nil, "directory"},
 		} {
-			got := d.change(ctx, Edit{Path: "f", Text: new("F\n")}, c.edit)
+			got := d.change(ctx, FileEdit{Path: "f", Text: new("F\n")}, c.edit)
 			if got.answered != 1 || c.err != nil && !errors.Is(got.err, c.err) || got.err == nil || !strings.Contains(got.err.Error(), c.says) || d.open() != nil {
 				t.Errorf("%+v: answered %d times, %v", c.edit, got.answered, got.err)
 				d.answer("reject")
@@ -166,11 +166,11 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 		}
 		gone, leave := context.WithCancel(ctx)
 		leave()
-		if got := d.change(gone, Edit{Path: "a", Text: new("A\n")}); !errors.Is(got.err, context.Canceled) {
+		if got := d.change(gone, FileEdit{Path: "a", Text: new("A\n")}); !errors.Is(got.err, context.Canceled) {
 			t.Errorf("withdrawn: %v", got.err)
 		}
 
-		got := d.change(ctx, Edit{Path: "a", Text: new("A\n")}, Edit{Path: "b", Delete: true}, Edit{Path: "c", To: "cc"}, Edit{Path: "d", To: "dd", Text: new("D\n")})
+		got := d.change(ctx, FileEdit{Path: "a", Text: new("A\n")}, FileEdit{Path: "b", Delete: true}, FileEdit{Path: "c", To: "cc"}, FileEdit{Path: "d", To: "dd", Text: new("D\n")})
 		write(t, d.dir, "b", "other\n")
 		write(t, d.dir, "cc", "other\n")
 		d.answer("allow")
@@ -185,14 +185,14 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			t.Errorf("moved are %q", d.moved)
 		}
 
-		got = d.change(ctx, Edit{Path: "b", Delete: true})
+		got = d.change(ctx, FileEdit{Path: "b", Delete: true})
 		write(t, d.dir, "b", "another\n")
 		if d.answer("allow"); got.err == nil || strings.Contains(got.err.Error(), "other file") || got.changed != nil {
 			t.Errorf("changed are %q, %v", got.changed, got.err)
 		}
 
 		// A path that leads elsewhere by then.
-		got = d.change(ctx, Edit{Path: "f", Text: new("F\n")})
+		got = d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})
 		if err := errors.Join(os.Remove(filepath.Join(d.dir, "f")), os.Symlink("a", filepath.Join(d.dir, "f"))); err != nil {
 			t.Fatal(err)
 		}
@@ -207,24 +207,24 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 func TestEditsThatNobodyHasReviewed(t *testing.T) {
 	synctested(t, func(d *desk) {
 		d.before.Store(false)
-		d.change(context.Background(), Edit{Path: "a", Text: new("A\n")})
+		d.change(context.Background(), FileEdit{Path: "a", Text: new("A\n")})
 		d.answer("allow")
 		d.before.Store(true)
 		d.rules(nil, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
-		d.change(context.Background(), Edit{Path: "b", Text: new("B\n")})
+		d.change(context.Background(), FileEdit{Path: "b", Text: new("B\n")})
 		if want := map[string]bool{filepath.Join(d.dir, "a"): false, filepath.Join(d.dir, "b"): false}; !reflect.DeepEqual(d.reviewed, want) {
 			t.Errorf("the record hears of %v", d.reviewed)
 		}
 		d.rules(nil, rules.Rule{Kinds: []string{"edit"}, Action: rules.Reject})
-		if got := d.change(context.Background(), Edit{Path: "b", Text: new("b\n")}); got.err == nil || !strings.Contains(got.err.Error(), "as the user has decided before") {
+		if got := d.change(context.Background(), FileEdit{Path: "b", Text: new("b\n")}); got.err == nil || !strings.Contains(got.err.Error(), "as the user has decided before") {
 			t.Errorf("by a rule: %v", got.err)
 		}
 		d.on(func() { d.stopping = true })
-		if got := d.change(context.Background(), Edit{Path: "b", Text: new("b\n")}); got.err == nil || !strings.Contains(got.err.Error(), "the question was not answered") {
+		if got := d.change(context.Background(), FileEdit{Path: "b", Text: new("b\n")}); got.err == nil || !strings.Contains(got.err.Error(), "the question was not answered") {
 			t.Errorf("while the turn is stopped: %v", got.err)
 		}
 		d.base.Box.Close()
-		if got := d.change(context.Background(), Edit{Path: "b", Text: new("b\n")}); !errors.Is(got.err, feature.ErrClosed) {
+		if got := d.change(context.Background(), FileEdit{Path: "b", Text: new("b\n")}); !errors.Is(got.err, feature.ErrClosed) {
 			t.Errorf("of a closed session: %v", got.err)
 		}
 	})

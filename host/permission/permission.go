@@ -253,7 +253,7 @@ func (rs *Requests) show(p *request) {
 func (rs *Requests) Respond(id int64, optionID string) {
 	p := rs.queue.waitingAs(int(id))
 	if p == nil {
-		rs.base.Editor.Notify("info", "This request is answered already.")
+		rs.base.Editor.Notify("info", "this request has already been answered")
 		return
 	}
 	if optionID == "" {
@@ -265,7 +265,7 @@ func (rs *Requests) Respond(id int64, optionID string) {
 	}
 	i := slices.IndexFunc(p.asked.Options, func(o session.PermissionOption) bool { return o.ID == optionID })
 	if i < 0 {
-		rs.base.Editor.Notify("warning", fmt.Sprintf("The request has no option %q.", optionID))
+		rs.base.Editor.Notify("warning", fmt.Sprintf("the request has no option %q", optionID))
 		return
 	}
 	chosen := p.asked.Options[i]
@@ -319,8 +319,8 @@ func (rs *Requests) keepAnswer(p *request, o session.PermissionOption) {
 	rs.base.Background(func() {
 		if err := rules.Keep(a); err != nil {
 			rs.base.Box.Put(func() {
-				rs.config.Alert("warning", "Your answer is not kept, so you will be asked again: "+folder.Unwritten(rules.AnswersDir(), err)+".",
-					"your answer is not kept: "+folder.Reason(err))
+				rs.config.Alert("warning", "Your answer was not saved, so you will be asked again: "+folder.Unwritten(rules.AnswersDir(), err)+".",
+					"your answer was not saved: "+folder.Reason(err))
 			})
 		}
 		rs.base.Box.Put(func() {

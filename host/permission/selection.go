@@ -162,7 +162,7 @@ func (rs *Requests) Pick(m rpc.Pick) {
 		return
 	}
 	if p.write != nil && !p.write.known {
-		rs.base.Editor.Notify("info", "This can only be written or refused as a whole.")
+		rs.base.Editor.Notify("info", "this can only be written or refused as a whole")
 		done(true)
 		return
 	}
@@ -188,7 +188,7 @@ func (rs *Requests) selectionLines(p *request) []styled.Line {
 	}
 	switch {
 	case p.write != nil && p.write.editing:
-		return append(lines, styled.Colored("✎ you edit the text: :w in its window writes it", styled.ToolWaiting)...)
+		return append(lines, styled.Colored("✎ you are editing the text: :w in its window writes it", styled.ToolWaiting)...)
 	case refused == 0:
 		return lines
 	}
@@ -290,7 +290,7 @@ func (rs *Requests) warnUnwanted(call string, all, done bool) {
 		if more := len(places) - 10; more > 0 {
 			places = append(places[:10], fmt.Sprintf("and %d more", more))
 		}
-		rs.base.Remark("warning", fmt.Sprintf("%s had no answer that refuses, so it was allowed all, with the %d of %s that you refused: %s.\n:Acp review is where you take them out.",
+		rs.base.Remark("warning", fmt.Sprintf("%s offered no answer that refuses, so all of it was allowed, with the %d of %s that you refused: %s.\n:Acp review is where you can take them out.",
 			rs.base.Title, u.refused, styled.Many(u.all, "hunk"), strings.Join(places, ", ")))
 	}
 }

@@ -322,7 +322,7 @@ func (rs *Requests) refreshWrite(p *request, then func()) {
 	})
 }
 
-const noLongerWaits = "The agent does not wait for this text any more."
+const noLongerWaits = "The agent no longer waits for this text."
 
 // allowWrite has a pending write made as the user wants it: without the hunks that they have refused, or with a text of
 // their own. Of that done hears why it is not written, or "".
@@ -336,7 +336,7 @@ func (rs *Requests) allowWrite(p *request, edited *string, done func(failure str
 	case pw.busy:
 		return
 	case pw.editing && edited == nil:
-		rs.base.Editor.Notify("info", "You are editing the text: :w in its window writes it.")
+		rs.base.Editor.Notify("info", "you are editing the text: :w in its window writes it")
 		return
 	}
 	pw.busy = true
@@ -365,11 +365,11 @@ func (rs *Requests) allowWrite(p *request, edited *string, done func(failure str
 				}
 				pw.preview = now
 				if edited != nil {
-					done(name + " has changed in the same lines meanwhile: :w once more writes your text over that.")
+					done(name + " has changed in the same lines meanwhile: another :w writes your text over that.")
 					return
 				}
 				rs.showWrite(p)
-				rs.base.Editor.Notify("warning", name+" has changed meanwhile: look at the hunks again, then answer.")
+				rs.base.Editor.Notify("warning", name+" has changed meanwhile: look at the hunks again, then answer")
 				rs.base.Changed()
 			})
 		})
@@ -472,7 +472,7 @@ func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
 		if own.done != nil {
 			failure := ""
 			if err != nil {
-				failure = fmt.Sprintf("%s is not written: %v", styled.VisibleText(rs.base.Short(f.path)), buffers.Cause(err))
+				failure = fmt.Sprintf("%s was not written: %v", styled.VisibleText(rs.base.Short(f.path)), buffers.Cause(err))
 			}
 			own.done(failure)
 		}

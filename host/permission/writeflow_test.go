@@ -167,7 +167,7 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
 		d.answer(writeIt)
 		d.waits(got)
-		if want := "warning: a.txt has changed meanwhile: look at the hunks again, then answer."; d.noted() != want {
+		if want := "warning: a.txt has changed meanwhile: look at the hunks again, then answer"; d.noted() != want {
 			t.Error("the user is not told")
 		}
 		if !strings.Contains(d.text(), "mine") || !strings.Contains(d.text(), "1 of 2 hunks refused") {
@@ -241,12 +241,12 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, diff.TextLines(nineBut("2", "two\n"))) {
 			t.Errorf("to be edited are %v", lines)
 		}
-		if !strings.Contains(d.text(), "✎ you edit the text: :w in its window writes it") {
+		if !strings.Contains(d.text(), "✎ you are editing the text: :w in its window writes it") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		d.answer(writeIt)
 		d.waits(got)
-		if d.noted() != "info: You are editing the text: :w in its window writes it." {
+		if d.noted() != "info: you are editing the text: :w in its window writes it" {
 			t.Error("the user is not told that they edit it")
 		}
 		// Not edited any more, it shows what the file has by now.
@@ -275,7 +275,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		got = d.store("a.txt", text)
 		edit(true)
 		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
-		if failure := save(nineBut("2", "TWO\n")); failure != "a.txt has changed in the same lines meanwhile: :w once more writes your text over that." {
+		if failure := save(nineBut("2", "TWO\n")); failure != "a.txt has changed in the same lines meanwhile: another :w writes your text over that." {
 			t.Errorf("it is said %q", failure)
 		}
 		d.waits(got)
@@ -350,7 +350,7 @@ func TestPendingWriteOfWhatIsNoText(t *testing.T) {
 		for _, name := range []string{"x.bin", "large"} {
 			got := d.store(name, "text\n")
 			d.waits(got)
-			if d.picks(1, 1, true) != true || d.noted() != "info: This can only be written or refused as a whole." {
+			if d.picks(1, 1, true) != true || d.noted() != "info: this can only be written or refused as a whole" {
 				t.Errorf("%s: its hunks are refused", name)
 			}
 			d.on(func() {

@@ -84,7 +84,7 @@ func (p *Policy) Decide(r Request) Decision {
 	}
 	if option, ok := sameAnswer(r.Options, a); ok {
 		d.OptionID = option.ID
-		d.Remark = fmt.Sprintf("%s, as you answered %q on %s.\n:Acp permissions takes that back.",
+		d.Remark = fmt.Sprintf("%s, as you answered %q on %s.\n:Acp permissions revokes that.",
 			decided(a.Allow), styled.VisibleText(a.Name), a.At.Local().Format(time.DateOnly))
 	}
 	return d

@@ -43,7 +43,7 @@ func (e excerpt) read(c Config, done func(session.Content, string)) {
 	var told []string
 	if len(left) > 0 {
 		slices.Sort(left)
-		told = append(told, fmt.Sprintf("@%s went without what is private: %s.", e.what, strings.Join(left, ", ")))
+		told = append(told, fmt.Sprintf("@%s was sent without private files: %s.", e.what, strings.Join(left, ", ")))
 	}
 	content, cut := e.content(text.String())
 	if cut != "" {

@@ -40,7 +40,7 @@ func TestExcerptsAreBounded(t *testing.T) {
 	if len(r.Text) > maxEmbedded || !strings.HasSuffix(r.Text, line+"\n") || r.URI != "nvim://terminal/make" {
 		t.Errorf("%d bytes of %s", len(r.Text), r.URI)
 	}
-	if want := "@terminal went without what is private: .env. @terminal is 195.3 KB: its first 100.0 KB were sent."; told != want {
+	if want := "@terminal was sent without private files: .env. @terminal is 195.3 KB: its first 100.0 KB were sent."; told != want {
 		t.Errorf("told is %q, want %q", told, want)
 	}
 	content, _ = read(t, excerpt{what: "terminal", parts: []rpc.Part{{Text: strings.Repeat("x", maxEmbedded+1)}}}, inFolder(t.TempDir()))
@@ -48,7 +48,7 @@ func TestExcerptsAreBounded(t *testing.T) {
 		t.Errorf("of one long line %d bytes were sent", len(r.Text))
 	}
 	content, told = read(t, excerpt{what: "quickfix", parts: parts[1:]}, inFolder(t.TempDir()))
-	if content != nil || told != "@quickfix went without what is private: .env." {
+	if content != nil || told != "@quickfix was sent without private files: .env." {
 		t.Errorf("of a private file %v, %q", content, told)
 	}
 }
@@ -99,18 +99,18 @@ func TestDiffOfAFolder(t *testing.T) {
 			t.Errorf("told is %q, want %q, of\n%s", told, want, text)
 		}
 	}
-	check(dir, "@diff was not sent: the folder is in no git repository.", "", "")
+	check(dir, "@diff was not sent: the folder is not in a git repository.", "", "")
 	run("init", "-q")
 	write("a.txt", "one\n")
 	write("sub/.env", "KEY=1\n")
 	write("sub/b.txt", "one\n")
 	run("add", "-fA")
-	check(dir, "@diff went without what is private: sub/.env.", "+++ b/a.txt", "KEY") // before the first commit
+	check(dir, "@diff was sent without private files: sub/.env.", "+++ b/a.txt", "KEY") // before the first commit
 	run("commit", "-qm", "a")
 	check(dir, "@diff was not sent: nothing has changed since the last commit.", "", "")
 	write("a.txt", "two\n")
 	write("sub/.env", "KEY=2\n")
 	write("sub/b.txt", "two\n")
-	check(dir, "@diff went without what is private: sub/.env.", "+++ b/a.txt", "KEY")
-	check(filepath.Join(dir, "sub"), "@diff went without what is private: .env.", "+++ b/b.txt", "a.txt")
+	check(dir, "@diff was sent without private files: sub/.env.", "+++ b/a.txt", "KEY")
+	check(filepath.Join(dir, "sub"), "@diff was sent without private files: .env.", "+++ b/b.txt", "a.txt")
 }

@@ -29,7 +29,7 @@ func isMedia(path string) bool { return mediaType(path) != "" }
 func media(c Config, path string, link session.ResourceLink, size int64) (session.Content, string) {
 	link.MimeType = mediaType(path)
 	if size > maxMedia {
-		return link, fmt.Sprintf("%s is %s: it went as a link, as at most %s are sent.",
+		return link, fmt.Sprintf("%s is %s: it was sent as a link, as at most %s are sent.",
 			c.Short(path), styled.Size(int(size)), styled.Size(maxMedia))
 	}
 	raw, err := os.ReadFile(path)
@@ -41,6 +41,6 @@ func media(c Config, path string, link session.ResourceLink, size int64) (sessio
 	if strings.HasPrefix(link.MimeType, "image/") {
 		kind, content = "images", session.Image{MimeType: link.MimeType, Data: data, URI: link.URI}
 	}
-	told := fmt.Sprintf("%s takes no %s: %s went as a link.", c.Title, kind, c.Short(path))
+	told := fmt.Sprintf("%s takes no %s: %s was sent as a link.", c.Title, kind, c.Short(path))
 	return either{Content: content, otherwise: link, told: told}, ""
 }

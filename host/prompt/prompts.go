@@ -206,7 +206,7 @@ func (p *Prompts) queueInstead(words []session.Content) {
 		why = "did not take them"
 	}
 	if p.Working() {
-		p.config.Editor.Notify("info", fmt.Sprintf("Your words wait in the queue: %s %s.", p.config.Title, why))
+		p.config.Editor.Notify("info", fmt.Sprintf("your words are queued: %s %s", p.config.Title, why))
 	}
 }
 

@@ -32,10 +32,10 @@ func (workingDiff) read(c Config, done func(session.Content, string)) {
 		told = append(told, fmt.Sprintf("@diff was not sent: %s.", err))
 	}
 	if len(left) > 0 {
-		told = append(told, fmt.Sprintf("@diff went without what is private: %s.", strings.Join(left, ", ")))
+		told = append(told, fmt.Sprintf("@diff was sent without private files: %s.", strings.Join(left, ", ")))
 	}
 	if len(large) > 0 {
-		told = append(told, fmt.Sprintf("@diff went without new files that are too large, or too many: %s.", strings.Join(large, ", ")))
+		told = append(told, fmt.Sprintf("@diff was sent without new files that are too large, or too many: %s.", strings.Join(large, ", ")))
 	}
 	e := excerpt{what: "diff", heading: "What has changed since the last commit", lang: "diff"}
 	content, cut := e.content(text)
@@ -138,7 +138,7 @@ func git(dir string, args ...string) (string, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("git is not installed")
 	case errors.As(err, &failed) && strings.Contains(string(failed.Stderr), "not a git repository"):
-		return "", errors.New("the folder is in no git repository")
+		return "", errors.New("the folder is not in a git repository")
 	case errors.As(err, &failed) && failed.ExitCode() == 1 && slices.Contains(args, "--no-index"): // they differ
 		return string(out), nil
 	case errors.As(err, &failed):

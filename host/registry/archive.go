@@ -53,18 +53,18 @@ func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, int
 		if errors.Is(err, syscall.ENOSPC) || ctx.Err() != nil {
 			return "", "", err // which is told in words of its own
 		}
-		return "", "", &failure.Failure{Sentence: fmt.Sprintf("%s could not be downloaded from %s: %v.", e.Name, from.Host, err), Advice: "See whether there is a network, then try again."}
+		return "", "", &failure.Failure{Sentence: fmt.Sprintf("%s could not be downloaded from %s: %v.", e.Name, from.Host, err), Advice: "Check your network, then try again."}
 	}
 	if b.SHA256 != "" && !strings.EqualFold(sum, b.SHA256) {
 		return "", "", &failure.Failure{
-			Sentence: fmt.Sprintf("What %s sent for %s is not what the registry names: its checksum is another one. It is not used.", from.Host, e.Name),
-			Advice:   "Get the index anew (r in :Acp agents) and try again; else tell " + e.Page() + ".",
+			Sentence: fmt.Sprintf("What %s sent for %s does not have the checksum that the registry names, so it is not used.", from.Host, e.Name),
+			Advice:   "Refresh the index (r in :Acp agents) and try again; else tell " + e.Page() + ".",
 		}
 	}
 	w.Progress("unpacking it")
 	cmd := path.Clean(strings.TrimPrefix(filepath.ToSlash(b.Cmd), "./"))
 	if !filepath.IsLocal(filepath.FromSlash(cmd)) {
-		return "", "", fmt.Errorf("get %s: %q is no program in its archive", e.Name, b.Cmd)
+		return "", "", fmt.Errorf("get %s: %q is not a program in its archive", e.Name, b.Cmd)
 	}
 	if err := unpack(f, path.Base(from.Path), cmd, into); errors.Is(err, syscall.ENOSPC) {
 		return "", "", err
@@ -82,7 +82,7 @@ func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, int
 func download(ctx context.Context, from string, to io.Writer, progress func(string)) (sum string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing came for %v", stall)) })
+	patience := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing arrived for %v", stall)) })
 	defer patience.Stop()
 	defer func() {
 		if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -193,7 +193,7 @@ func (u *unpacking) tar(from io.Reader) error {
 			err = u.file(h.Name, fs.FileMode(h.Mode), archive)
 		case tar.TypeXGlobalHeader:
 		default:
-			err = fmt.Errorf("it has %s, which is no file and no folder", h.Name)
+			err = fmt.Errorf("it has %s, which is neither a file nor a folder", h.Name)
 		}
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func (u *unpacking) zipped(entry *zip.File) error {
 	case mode.IsDir():
 		return u.dir(entry.Name)
 	case !mode.IsRegular():
-		return fmt.Errorf("it has %s, which is no file and no folder", entry.Name)
+		return fmt.Errorf("it has %s, which is neither a file nor a folder", entry.Name)
 	}
 	from, err := entry.Open()
 	if err != nil {

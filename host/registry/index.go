@@ -187,7 +187,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	}
 	client := http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if len(via) > 5 {
-			return errors.New("the server sends on and on")
+			return errors.New("the server never stops sending")
 		}
 		if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
 			return fmt.Errorf("%s sends to %s, which is not reached over https", via[0].URL.Host, next.URL.Redacted())

@@ -30,7 +30,7 @@ type Wanted struct {
 type UnverifiedError struct{ Name, Host string }
 
 func (e *UnverifiedError) Error() string {
-	return fmt.Sprintf("%s has no checksum in the registry: what %s sends is run as it comes", e.Name, e.Host)
+	return fmt.Sprintf("%s has no checksum in the registry: what %s sends is run unchecked", e.Name, e.Host)
 }
 
 // Install gets an agent, tries it, and has it used from the next start on. Until that is done what was installed
@@ -45,12 +45,12 @@ func (r *Registry) Install(ctx context.Context, w Wanted) (Installed, error) {
 		return Installed{}, &failure.Failure{Sentence: fmt.Sprintf("There is no agent %q in the registry.", w.ID), Advice: "See :Acp agents."}
 	}
 	if w.Version != "" && !rightVersion.MatchString(w.Version) {
-		return Installed{}, &failure.Failure{Sentence: fmt.Sprintf("%q is no version.", w.Version), Advice: "Give one such as 1.2.3."}
+		return Installed{}, &failure.Failure{Sentence: fmt.Sprintf("%q is not a version.", w.Version), Advice: "Give one such as 1.2.3."}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !r.begin(w.ID, cancel) {
-		return Installed{}, &failure.Failure{Sentence: entry.Name + " is being installed already.", Advice: "Wait for it, or cancel it in :Acp agents."}
+		return Installed{}, &failure.Failure{Sentence: entry.Name + " is already being installed.", Advice: "Wait for it, or cancel it in :Acp agents."}
 	}
 	defer r.end(w.ID)
 	unlock, err := r.lock(w.ID)
@@ -61,7 +61,7 @@ func (r *Registry) Install(ctx context.Context, w Wanted) (Installed, error) {
 	agent, err := r.install(ctx, entry, w)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return agent, &failure.Failure{Sentence: "Installing " + entry.Name + " was cancelled.", Advice: "What was there before is as it was."}
+		return agent, &failure.Failure{Sentence: "Installing " + entry.Name + " was cancelled.", Advice: "What was there before is unchanged."}
 	case errors.Is(err, syscall.ENOSPC):
 		return agent, &failure.Failure{Sentence: "The disk is full: " + entry.Name + " is not installed.", Advice: "Make room in " + r.config.Folder + ", then try again."}
 	}
@@ -126,11 +126,11 @@ func (r *Registry) wayFor(e Entry, w Wanted) (way, error) {
 		}}, nil
 	case fits:
 		return way{}, &failure.Failure{
-			Sentence: fmt.Sprintf("%s comes as an archive, of which there is only the newest version, %s.", e.Name, e.Version),
+			Sentence: fmt.Sprintf("%s comes as an archive, and only the newest version, %s, is available.", e.Name, e.Version),
 			Advice:   "Install that one.",
 		}
 	}
-	return way{}, &failure.Failure{Sentence: fmt.Sprintf("%s is not there for %s.", e.Name, platform()), Advice: "See " + e.Page() + "."}
+	return way{}, &failure.Failure{Sentence: fmt.Sprintf("%s is not available for %s.", e.Name, platform()), Advice: "See " + e.Page() + "."}
 }
 
 // Page is where to read about an agent.
@@ -166,7 +166,7 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	if by.inPlace {
 		at = filepath.Join(r.folder(w.ID), wantedVersion(e, w))
 		if there && used.Version == wantedVersion(e, w) {
-			return used, &failure.Failure{Sentence: fmt.Sprintf("%s %s is installed already.", e.Name, used.Version), Advice: "Remove it first to install it anew."}
+			return used, &failure.Failure{Sentence: fmt.Sprintf("%s %s is already installed.", e.Name, used.Version), Advice: "Remove it first to reinstall it."}
 		}
 		if removed, err := r.remove(w.ID, filepath.Base(at)); err != nil {
 			return agent, fmt.Errorf("install %s: %w", e.Name, err)
@@ -185,12 +185,12 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	}
 	program, err = filepath.Rel(at, program)
 	if err != nil || !filepath.IsLocal(program) || !rightVersion.MatchString(version) {
-		return agent, &failure.Failure{Sentence: fmt.Sprintf("What came for %s %s has no program to start.", e.Name, version), Advice: "See " + e.Page() + "."}
+		return agent, &failure.Failure{Sentence: fmt.Sprintf("The download of %s %s has no program to start.", e.Name, version), Advice: "See " + e.Page() + "."}
 	}
 	launch := Launch{Title: e.Name, Command: append([]string{program}, by.args...), Env: by.env, Via: by.via}
 	trial := Installed{ID: w.ID, Version: version, Launch: launch}
 	trial.Command = append([]string{filepath.Join(at, program)}, by.args...)
-	w.Progress("starting it for a try")
+	w.Progress("trying to start it")
 	if launch.Said, err = r.try(ctx, trial); err != nil {
 		return agent, err
 	}
@@ -221,7 +221,7 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 // running tells that a version cannot be put anew where it runs.
 func running(e Entry, version string) error {
 	return &failure.Failure{
-		Sentence: fmt.Sprintf("%s %s runs, here or in another Neovim, so it is not installed anew.", e.Name, version),
+		Sentence: fmt.Sprintf("%s %s is running, here or in another Neovim, so it is not reinstalled.", e.Name, version),
 		Advice:   "Close its sessions first.",
 	}
 }
@@ -262,7 +262,7 @@ func (r *Registry) try(ctx context.Context, agent Installed) (said string, err e
 	}
 	return "", &failure.Failure{
 		Sentence: fmt.Sprintf("%s %s does not start, so it is not used: %s.", agent.Title, agent.Version, strings.TrimRight(err.Error(), ".")),
-		Advice:   "What was installed before is as it was.",
+		Advice:   "What was installed before is unchanged.",
 	}
 }
 
@@ -338,8 +338,8 @@ func npmFailed(e Entry, output string, err error) error {
 	if errors.As(err, &told) {
 		return err
 	}
-	advice := "npm's words are above; :Acp agents tries again."
-	const unreachable = "npm cannot reach its registry: see whether there is a network."
+	advice := "npm's output is above; :Acp agents tries again."
+	const unreachable = "npm cannot reach its registry: check your network."
 	for _, known := range []struct{ sign, what string }{ // the first counts
 		{"ENOSPC", "The disk is full: make room, then try again."},
 		{"EBADENGINE", "It needs a newer Node.js."},

@@ -65,7 +65,7 @@ func (r *Registry) newEnough(ctx context.Context, e Entry, pack, dir string, pro
 		return nil
 	}
 	return &failure.Failure{
-		Sentence: fmt.Sprintf("%s needs Node.js %s or newer, and there is %s: it is not installed.", e.Name, least, there),
+		Sentence: fmt.Sprintf("%s needs Node.js %s or newer, but this is %s: it is not installed.", e.Name, least, there),
 		Advice:   "Install a newer one (nodejs.org), see that `node --version` says so, then restart Neovim and try again.",
 	}
 }

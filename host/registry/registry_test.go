@@ -191,18 +191,18 @@ func TestBadArchives(t *testing.T) {
 		long = append(long, tar.Header{Name: name})
 	}
 	for what, data := range map[string][]byte{
-		"leads out":    tarball(t, program, tar.Header{Name: "../out"}),
-		"leads out ":   tarball(t, program, tar.Header{Name: "bin/../../out"}),
-		"leads out  ":  tarball(t, program, tar.Header{Name: "/etc/out"}),
-		"leads out   ": tarball(t, program, tar.Header{Name: `bin\..\out`}),
-		"no file":      tarball(t, program, tar.Header{Name: "link", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}),
-		"no file ":     tarball(t, program, tar.Header{Name: "link", Linkname: "bin/tiny", Typeflag: tar.TypeLink}),
-		"no file  ":    tarball(t, program, tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}),
-		"more than 10": tarball(t, many...),
-		"exists":       tarball(t, program, program),
-		"no bin/tiny":  tarball(t, tar.Header{Name: "bin/other"}),
-		"unexpected":   tarball(t, program)[:60],
-		"invalid":      []byte("no archive at all"),
+		"leads out":        tarball(t, program, tar.Header{Name: "../out"}),
+		"leads out ":       tarball(t, program, tar.Header{Name: "bin/../../out"}),
+		"leads out  ":      tarball(t, program, tar.Header{Name: "/etc/out"}),
+		"leads out   ":     tarball(t, program, tar.Header{Name: `bin\..\out`}),
+		"neither a file":   tarball(t, program, tar.Header{Name: "link", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}),
+		"neither a file ":  tarball(t, program, tar.Header{Name: "link", Linkname: "bin/tiny", Typeflag: tar.TypeLink}),
+		"neither a file  ": tarball(t, program, tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}),
+		"more than 10":     tarball(t, many...),
+		"exists":           tarball(t, program, program),
+		"no bin/tiny":      tarball(t, tar.Header{Name: "bin/other"}),
+		"unexpected":       tarball(t, program)[:60],
+		"invalid":          []byte("no archive at all"),
 	} {
 		w := newWorld(t)
 		w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
@@ -244,7 +244,7 @@ func TestBadDownloads(t *testing.T) {
 			rw.Header().Set("Content-Length", "10000")
 			_, _ = rw.Write(good)
 		},
-		"nothing came": func(rw http.ResponseWriter, _ *http.Request) {
+		"nothing arrived": func(rw http.ResponseWriter, _ *http.Request) {
 			_, _ = rw.Write(good[:10])
 			rw.(http.Flusher).Flush()
 			<-over
@@ -350,7 +350,7 @@ func TestVersions(t *testing.T) {
 		t.Errorf("kept are %s, not the one that runs, the one before, and the one in use", got)
 	}
 	newest := other.Use(agent.Command[0])
-	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "5.0.0 runs, here or in another Neovim") || w.used() != "5.0.0" {
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "5.0.0 is running, here or in another Neovim") || w.used() != "5.0.0" {
 		t.Errorf("anew while it runs: %v", err)
 	}
 	release()
@@ -412,7 +412,7 @@ func TestCancelAndTwoAtOnce(t *testing.T) {
 		failed <- err
 	}()
 	<-tried
-	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "being installed already") {
+	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "already being installed") {
 		t.Errorf("twice: %v", err)
 	}
 	other := New(w.config) // of another Neovim

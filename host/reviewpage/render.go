@@ -242,7 +242,7 @@ func renderBody(e Entry) Rendered {
 	case e.ID < 0:
 		body.quotes()
 	case opaque(e.File):
-		body.note("Not compared, as it is no text or too large. It can be kept or refused as a whole.")
+		body.note("Not compared: it is not text, or too large. It can be kept or refused as a whole.")
 		body.quotes()
 	default:
 		body.file()

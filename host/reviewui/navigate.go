@@ -194,7 +194,7 @@ func (t *Tab) Beside(m rpc.ReviewBeside) {
 		return
 	}
 	if f.Accepted.Opaque || f.Present.Opaque {
-		t.config.Editor.Answer(callback, nil, t.config.Short(f.Path)+" is no text, or too large to be compared")
+		t.config.Editor.Answer(callback, nil, t.config.Short(f.Path)+" is not text, or is too large to be compared")
 		return
 	}
 	accepted, present := diff.TextLines(f.Accepted.Text), diff.TextLines(f.Present.Text)

@@ -49,7 +49,7 @@ func quickfix(f review.File, all bool) []rpc.Change {
 	case len(f.Hunks) == 0:
 		switch styles := review.Styles(f.Baseline, f.Present); {
 		case f.Present.Opaque:
-			entry.Text = whole + " (not compared: no text, or too large)"
+			entry.Text = whole + " (not compared: not text, or too large)"
 		case f.Status == review.Modified && len(styles) > 0:
 			entry.Text = decided[f.State] + strings.Join(styles, ", ")
 		}

@@ -37,7 +37,7 @@ func (t *Tab) Decide(m rpc.ReviewDecide) {
 	f := t.files.byID[r.File]
 	switch {
 	case r.Kind == reviewpage.Title && t.files.due.Files == 0:
-		t.config.Editor.Notify("info", "all is decided")
+		t.config.Editor.Notify("info", "everything is decided")
 	case r.Kind == reviewpage.Title:
 		t.decideAll(do)
 	case r.Kind == reviewpage.Head && f != nil:
@@ -118,7 +118,7 @@ func (t *Tab) make(all map[string]ledger.Decision) {
 
 // decideAll makes a decision about all files, and says so where nothing was in its way.
 func (t *Tab) decideAll(do review.Decision) {
-	said := map[review.Decision]string{review.Keep: "all is kept", review.Reject: "all is refused"}[do] + ": u takes that back"
+	said := map[review.Decision]string{review.Keep: "everything is kept", review.Reject: "everything is refused"}[do] + ": u undoes that"
 	made := &decided{}
 	d := ledger.Decision{Do: do, Made: made.add}
 	t.config.decide(d, func(_ int, err error) {

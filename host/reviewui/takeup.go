@@ -16,7 +16,7 @@ func (r *Review) TakeUp(about saved.About, remind func(text string)) {
 	}, func(was saved.Session, err error) {
 		switch {
 		case errors.Is(err, saved.ErrNewer):
-			remind("A newer version of the plugin saved the review of this session: it is left as it is, and nothing new is saved, until you update.")
+			remind("The review of this session was saved by a newer version of the plugin: it is left alone, and nothing new is saved, until you update.")
 		case err != nil:
 			r.config.Log.Warn(err.Error())
 			remind("What waited for your review in this session could not be read again; :Acp log says why.")
@@ -42,7 +42,7 @@ func waiting(s saved.Session) string {
 		text += " "
 	}
 	if len(s.Comments) == 1 {
-		return text + "1 comment of yours is not sent: :Acp review send sends it."
+		return text + "1 comment of yours has not been sent: :Acp review send sends it."
 	}
-	return text + styled.Many(len(s.Comments), "comment") + " of yours are not sent: :Acp review send sends them."
+	return text + styled.Many(len(s.Comments), "comment") + " of yours have not been sent: :Acp review send sends them."
 }

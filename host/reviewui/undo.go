@@ -17,7 +17,7 @@ import (
 func (r *Review) Undo(m rpc.Undo) {
 	answer := func(result any, failure string) { r.config.Editor.Answer(m.Callback, result, failure) }
 	if r.config.TurnOpen() {
-		answer(nil, "The turn still runs: :Acp cancel ends it.")
+		answer(nil, "the turn is still running: :Acp cancel ends it")
 		return
 	}
 	r.config.Ledger.Undo(m.Again, m.Preview, m.Turn, func(t *turns.Turn, steps []turns.Step, err error) {

@@ -12,12 +12,12 @@ import (
 // comes of all names, fields and types, so whoever changes what a field means gives it another name.
 var Revision = func() string {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(strings.Join(slices.Concat(outline(messages), outline(operations)), "\n"))) // never fails
+	_, _ = h.Write([]byte(strings.Join(slices.Concat(outline(Messages), outline(Operations)), "\n"))) // never fails
 	return fmt.Sprintf("%08x", h.Sum32())
 }()
 
-// messages are what Lua sends.
-var messages = []any{
+// Messages are what Lua sends.
+var Messages = []any{
 	New{}, Close{}, Restart{}, Delete{}, ListStored{}, DeleteStored{}, ListSaved{}, Rename{}, Archive{}, ArchiveStored{}, Authenticate{}, LoginEnded{}, Secrets{},
 	Logout{}, SetOption{}, ListProviders{}, SetProvider{}, DisableProvider{}, Traffic{},
 	ListAgents{}, InstallAgent{}, UninstallAgent{}, RollbackAgent{}, PinAgent{}, CancelInstall{},
@@ -32,8 +32,8 @@ var messages = []any{
 	FollowState{}, EditorTools{}, EditorToolDone{},
 }
 
-// operations are what Lua executes.
-var operations = []any{
+// Operations are what Lua executes.
+var Operations = []any{
 	Hello{}, Notify{}, Callback{}, Group{}, Events{},
 	Edit{}, ReviewEdit{}, Unsent{}, Fill{}, ImageSaved{}, OpenReview{},
 	Session{}, ToolCalls{}, Changes{}, Permissions{}, Elicitations{}, OpenPage{}, ExtensionRequest{},
@@ -54,7 +54,7 @@ return {
 	for _, part := range []struct {
 		name string
 		list []any
-	}{{"messages", messages}, {"operations", operations}} {
+	}{{"messages", Messages}, {"operations", Operations}} {
 		fmt.Fprintf(&b, "  %s = {\n", part.name)
 		for _, of := range part.list {
 			var fields []string

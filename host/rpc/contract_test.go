@@ -33,7 +33,7 @@ func TestContractOfLua(t *testing.T) {
 // A name says one thing, in either direction, and a field one thing in its struct.
 func TestNamesAreUnambiguous(t *testing.T) {
 	seen := map[string]bool{}
-	for _, list := range [][]any{messages, operations} {
+	for _, list := range [][]any{Messages, Operations} {
 		for _, of := range list {
 			if name := Name(of); seen[name] {
 				t.Errorf("%s is there twice", name)
@@ -73,7 +73,7 @@ func TestDecodeOfAnything(t *testing.T) {
 		t.Errorf("a row that was not told is %d", *got.Row)
 	}
 	bad := []any{nil, true, int64(-1), 1.5, "text", []byte{0xff}, []any{nil, 1, "x"}, map[string]any{"x": nil}}
-	for _, of := range messages {
+	for _, of := range Messages {
 		for _, value := range bad {
 			fields := map[string]any{}
 			for _, f := range describe(reflect.TypeOf(of)).fields {

@@ -15,7 +15,7 @@ func checkGlob(glob string) error {
 		return errors.New("it is empty")
 	}
 	if !doublestar.ValidatePattern(glob) {
-		return errors.New("it is no glob")
+		return errors.New("it is not a glob")
 	}
 	if _, rest := doublestar.SplitPattern(glob); slices.Contains(strings.Split(rest, "/"), "..") {
 		return errors.New("it has a .. behind a wildcard")

@@ -268,7 +268,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{Rule{Action: Ask}, ""},
 		{Rule{}, `permissions[1].action: expected allow, reject or ask, got ""`},
-		{Rule{Action: Allow, Paths: []string{"a[b"}}, `permissions[1].path "a[b": it is no glob`},
+		{Rule{Action: Allow, Paths: []string{"a[b"}}, `permissions[1].path "a[b": it is not a glob`},
 		{Rule{Action: Allow, Paths: []string{"a/*/../b"}}, `permissions[1].path "a/*/../b": it has a .. behind a wildcard`},
 		{Rule{Action: Allow, Paths: []string{""}}, `permissions[1].path "": it is empty`},
 		{Rule{Action: Allow, Commands: []string{" "}}, `permissions[1].command " ": it is empty`},

@@ -122,7 +122,7 @@ func (s *Set) Create(r session.CreateTerminal) {
 		dir, ok = s.Absolute(r.Dir)
 	}
 	if !ok {
-		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("%q is no folder of this computer", r.Dir)})
+		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("%q is not a folder on this computer", r.Dir)})
 		return
 	}
 	s.Worked()

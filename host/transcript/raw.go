@@ -213,7 +213,7 @@ func (t *Transcript) standing(c *session.ToolCall) string {
 		words += ", " + seconds(took)
 	}
 	if waited := c.Waited(t.config.Now()); waited >= 100*time.Millisecond {
-		words += ", besides " + seconds(waited) + " that it waited for you"
+		words += ", plus " + seconds(waited) + " that it waited for you"
 	}
 	return words
 }

@@ -466,7 +466,7 @@ func TestInspect(t *testing.T) {
 	}
 	got := strings.Join(texts, "\n")
 	begun := tr.blocks[0].entry.(*session.ToolCall).Started().Format("15:04:05")
-	want := "make\nall\nkind     execute (Bash)\nstatus   completed, 2.0 s, besides 1.0 s that it waited for you\nbegun    " + begun +
+	want := "make\nall\nkind     execute (Bash)\nstatus   completed, 2.0 s, plus 1.0 s that it waited for you\nbegun    " + begun +
 		"\nid       c\npart of  task\nplaces   a:2\n         /b\nmeta     b\": x\n         z:\n           a: 1\n\nInput\n  command: make\n\nOutput\n" +
 		strings.Repeat("  line\n", inspected) + "  … there is more: see the block whole"
 	if got != want {

@@ -8,7 +8,7 @@ import (
 )
 
 // AsBefore is the note of a step for which nothing is to be done.
-const AsBefore = "is as before already"
+const AsBefore = "is already as it was"
 
 // Step is what taking a turn back does to one file.
 type Step struct {
@@ -74,7 +74,7 @@ func StepOf(f File, now review.Content, free bool) Step {
 			step.Note = AsBefore
 		}
 	case f.Typed:
-		step.Note = "has changes of yours, and is too large or no text, so they cannot be told apart"
+		step.Note = "has changes of yours, and is too large or not text, so they cannot be told apart"
 	case now.SameText(f.After):
 		if step.Want.Exists && f.Before.Exists {
 			step.Want.Opaque, step.Want.Text = f.Before.Opaque, f.Before.Text
@@ -82,12 +82,12 @@ func StepOf(f File, now review.Content, free bool) Step {
 			step.Want = f.Before
 		}
 	case !now.Exists:
-		step.Note = "was deleted since"
+		step.Note = "has been deleted since"
 	case !f.After.Exists:
-		step.Note = "was made anew since"
+		step.Note = "has been created again since"
 	case f.Before.Exists && f.Before.SameText(f.After): // its form and permissions alone
 	case now.Opaque, f.After.Opaque, f.Before.Opaque:
-		step.Note = "was changed since"
+		step.Note = "has been changed since"
 	default:
 		step.Merged = true
 		if step.Want.Text, step.Conflicts = step.merge(now.Text); step.Want.Text == "" && !f.Before.Exists {

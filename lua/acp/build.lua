@@ -36,7 +36,7 @@ local function build()
   notify.info('building the host …')
   run({ 'make', 'build' }, { cwd = host.root() }, function(result)
     if result.code == 0 then
-      return done('info', 'the host is built. :Acp starts it')
+      return done('info', 'the host was built. :Acp starts it')
     end
     done('error', 'the host could not be built:\n' .. vim.trim(result.stderr .. result.stdout))
   end)
@@ -75,9 +75,9 @@ local function check(path, file, callback)
   run(vim.list_extend(program, { path }), {}, function(result)
     local sum = result.stdout:match('^\\?(%x+)')
     if result.code ~= 0 or not sum then
-      return callback(('its checksum could not be taken: %s'):format(vim.trim(result.stderr)))
+      return callback(('its checksum could not be computed: %s'):format(vim.trim(result.stderr)))
     elseif sum ~= file.sha256 then
-      return callback('its checksum is not the one that the plugin has, so it is not used')
+      return callback('its checksum is not the one that the plugin expects, so it is not used')
     end
     vim.uv.fs_chmod(path, 493) -- rwxr-xr-x
     run({ path, 'version' }, {}, function(said)
@@ -121,7 +121,7 @@ local function taker(fd, size)
       written, err = vim.uv.fs_write(fd, data, -1)
     end
     if have > size then
-      problem = 'it is larger than it may be'
+      problem = 'it is too large'
     elseif written ~= #data then
       problem = ('it cannot be written: %s'):format(err or 'the disk is full')
     end
@@ -144,7 +144,7 @@ local function download(file)
   local new = unfinished()
   local function failed(why)
     vim.uv.fs_unlink(new)
-    done('error', ('the host is not there: %s. %s'):format(why, file.url))
+    done('error', ('the host was not downloaded: %s. %s'):format(why, file.url))
   end
   host.building = true
   notify.info('downloading the host …')
@@ -186,7 +186,7 @@ local function download(file)
         if not renamed then
           return failed(no)
         end
-        done('info', 'the host is there. :Acp starts it')
+        done('info', 'the host is installed. :Acp starts it')
       end)
     end)
   end)
@@ -211,7 +211,7 @@ function M.run(how)
   if curl then
     return curl:kill('sigterm')
   elseif host.building then
-    return notify.info('the host is being built already; a message says when it is there')
+    return notify.info('the host is already being built; a message will say when it is done')
   end
   if how ~= 'download' and vim.fn.executable('go') == 1 and vim.fn.executable('make') == 1 then
     build()
@@ -228,7 +228,7 @@ function M.run(how)
     download(file)
     return wait_unattended()
   elseif #vim.api.nvim_list_uis() == 0 then
-    return notify.error('there is no Go here: `:Acp build download` gets the released host')
+    return notify.error('Go is not installed: `:Acp build download` gets the released host')
   end
   vim.ui.select({ 'Download it', 'No' }, {
     prompt = ('Without Go and make the released host is used: %s, %.1f MB, SHA-256 %s. '):format(

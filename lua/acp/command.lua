@@ -418,7 +418,7 @@ sub.traffic = {
         return warn_if(failure)
       end
       if file then
-        return require('acp.notify').info('the traffic goes to ' .. file)
+        return require('acp.notify').info('the traffic is written to ' .. file)
       end
       require('acp.traffic.view').show(entries)
     end)
@@ -534,7 +534,7 @@ function M.run(cmd)
   end
   local found = sub[name]
   if not found then
-    return warn(('there is no :Acp %s; :Acp <Tab> offers what there is'):format(name))
+    return warn(('there is no :Acp %s; :Acp <Tab> lists the subcommands'):format(name))
   end
   local ok, err = pcall(found.run, args, cmd)
   -- That is CTRL-C while the user chooses something.

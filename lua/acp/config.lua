@@ -90,6 +90,89 @@ end
 
 local layouts = { 'right', 'left', 'bottom', 'tab', 'float', 'current' }
 
+---The actions of `keys`, in the order in which a list of keys has them: name, default key, and what
+---it does, as |:map| and which-key show it.
+M.actions = {
+  { 'send', '<CR>', 'send the prompt' },
+  { 'send_insert', '<C-s>', 'send the prompt' },
+  { 'prompt', 'i', 'type in the prompt' },
+  { 'allow', 'ga', 'allow what waits for your answer' },
+  { 'reject', 'gr', 'refuse what waits for your answer' },
+  { 'cancel', '<C-c>', 'end the turn' },
+  { 'history_previous', '<C-p>', 'bring back the prompt sent before' },
+  { 'history_next', '<C-n>', 'bring back the prompt sent after, then the draft' },
+  { 'drop_unsaved', 'gX', 'leave unsaved text out, or take it in' },
+  { 'paste_image', 'gI', 'paste the image of the clipboard' },
+  { 'toggle', '<CR>', 'open or close the block' },
+  { 'open', 'zo', 'open the block' },
+  { 'close', 'zc', 'close the block' },
+  { 'open_all', 'zR', 'open all blocks' },
+  { 'close_all', 'zM', 'close all blocks' },
+  { 'next_message', ']]', 'go to the next message' },
+  { 'previous_message', '[[', 'go to the previous message' },
+  { 'next_call', ']t', 'go to the next tool call' },
+  { 'previous_call', '[t', 'go to the previous tool call' },
+  { 'jump', 'gd', 'go to the file that is named' },
+  { 'inspect', 'K', 'show all that is known of the tool call' },
+  { 'whole', 'gO', 'show the block whole' },
+  { 'yank_code', 'gy', 'yank the block of code' },
+  { 'edit_prompt', 'gE', 'take the prompt back, to edit and send it again' },
+  { 'fork_prompt', 'gF', 'fork the session before this prompt, to send another one there' },
+  { 'cancel_call', 'g<C-c>', 'cancel this tool call alone, where the agent allows it' },
+  { 'diff', 'gD', 'show the diff' },
+  { 'terminal', 'gs', 'show the terminal' },
+  { 'plan', 'gp', 'show the plan' },
+  { 'mode', 'gm', 'choose the mode' },
+  { 'model', 'gM', 'choose the model' },
+  { 'options', 'go', 'choose among all options' },
+  { 'diff_allow', 'ga', 'allow what is asked' },
+  { 'diff_refuse', 'gr', 'refuse what is asked' },
+  { 'page_keep', 'a', 'keep the hunk, the lines, the file or all' },
+  { 'page_reject', 'x', 'refuse the hunk, the lines, the file or all' },
+  { 'page_comment', 'c', 'comment on the lines' },
+  { 'review_reject', 'g<', 'refuse the change' },
+  { 'review_keep', 'g>', 'keep the change' },
+  { 'review_comment', 'gC', 'comment on the lines' },
+  { 'review_edit', 'gE', 'edit what would be written' },
+  { 'review_open', '<CR>', 'go to the place in the file' },
+  { 'review_next', ']v', 'go to the next change' },
+  { 'review_previous', '[v', 'go to the previous change' },
+  { 'diff_next_file', ']f', 'go to the next file' },
+  { 'diff_previous_file', '[f', 'go to the previous file' },
+  { 'review_undo', 'u', 'undo the last decision' },
+  { 'review_fold', '<Tab>', 'open or close the file' },
+  { 'review_send', '<C-s>', 'send the comments and what was refused' },
+  { 'review_close', 'q', 'close the review' },
+  { 'diff_close', 'q', 'close the diff' },
+  { 'conflict_theirs', 'c>', "take the agent's lines" },
+  { 'conflict_mine', 'c<', 'keep your lines' },
+  { 'conflict_both', 'c=', 'take the lines of both' },
+  { 'conflict_next', ']x', 'go to the next conflict' },
+  { 'conflict_previous', '[x', 'go to the previous conflict' },
+  { 'agent_start', '<CR>', 'start the agent' },
+  { 'agent_install', 'i', 'install the agent, or its newest version' },
+  { 'agent_cancel', '<C-c>', 'cancel the installation' },
+  { 'agent_pin', 'p', 'pin the version, or unpin it' },
+  { 'agent_rollback', 'b', 'go back to the version before' },
+  { 'agent_remove', 'x', 'remove the agent' },
+  { 'agent_page', 'gx', "open the agent's page" },
+  { 'agent_refresh', 'r', 'refresh the index of agents' },
+  { 'agent_close', 'q', 'close the page' },
+  { 'history_resume', 'gR', 'resume the session' },
+  { 'help', 'g?', 'show the keys of this buffer' },
+}
+
+---What the keys do, by action.
+---@type table<string, string>
+M.words = {}
+
+---@type table<string, string>
+local default_keys = {}
+
+for _, action in ipairs(M.actions) do
+  default_keys[action[1]], M.words[action[1]] = action[2], action[3]
+end
+
 ---@type acp.Option[]
 M.schema = {
   {
@@ -266,75 +349,7 @@ M.schema = {
   {
     key = 'keys',
     type = 'acp.Keys',
-    default = {
-      send = '<CR>',
-      send_insert = '<C-s>',
-      cancel = '<C-c>',
-      allow = 'ga',
-      reject = 'gr',
-      toggle = '<CR>',
-      open = 'zo',
-      close = 'zc',
-      open_all = 'zR',
-      close_all = 'zM',
-      prompt = 'i',
-      help = 'g?',
-      next_message = ']]',
-      previous_message = '[[',
-      next_call = ']t',
-      previous_call = '[t',
-      jump = 'gd',
-      inspect = 'K',
-      whole = 'gO',
-      yank_code = 'gy',
-      plan = 'gp',
-      edit_prompt = 'gE',
-      fork_prompt = 'gF',
-      cancel_call = 'g<C-c>',
-      terminal = 'gs',
-      mode = 'gm',
-      model = 'gM',
-      options = 'go',
-      diff = 'gD',
-      diff_allow = 'ga',
-      diff_refuse = 'gr',
-      diff_next_file = ']f',
-      diff_previous_file = '[f',
-      diff_close = 'q',
-      review_keep = 'g>',
-      review_reject = 'g<',
-      review_next = ']v',
-      review_previous = '[v',
-      review_edit = 'gE',
-      drop_unsaved = 'gX',
-      paste_image = 'gI',
-      review_comment = 'gC',
-      conflict_mine = 'c<',
-      conflict_theirs = 'c>',
-      conflict_both = 'c=',
-      conflict_next = ']x',
-      conflict_previous = '[x',
-      review_send = '<C-s>',
-      review_open = '<CR>',
-      review_fold = '<Tab>',
-      review_undo = 'u',
-      review_close = 'q',
-      page_keep = 'a',
-      page_reject = 'x',
-      page_comment = 'c',
-      agent_start = '<CR>',
-      agent_install = 'i',
-      agent_pin = 'p',
-      agent_rollback = 'b',
-      agent_remove = 'x',
-      agent_page = 'gx',
-      agent_refresh = 'r',
-      agent_cancel = '<C-c>',
-      agent_close = 'q',
-      history_resume = 'gR',
-      history_previous = '<C-p>',
-      history_next = '<C-n>',
-    },
+    default = default_keys,
     check = type_of('table'),
     part = function(_, lhs)
       return lhs ~= false and type(lhs) ~= 'string' and 'a key, or false for none' or nil
@@ -373,77 +388,6 @@ M.schema = {
   },
 }
 
----What the keys do, by action, as |:map| and which-key show it.
-M.words = {
-  send = 'send the prompt',
-  send_insert = 'send the prompt',
-  cancel = 'end the turn',
-  allow = 'allow what waits for your answer',
-  reject = 'refuse what waits for your answer',
-  toggle = 'open or close the block',
-  open = 'open the block',
-  close = 'close the block',
-  open_all = 'open all blocks',
-  close_all = 'close all blocks',
-  prompt = 'type in the prompt',
-  help = 'show the keys of this buffer',
-  next_message = 'go to the next message',
-  previous_message = 'go to the previous message',
-  next_call = 'go to the next tool call',
-  previous_call = 'go to the previous tool call',
-  jump = 'go to the file that is named',
-  inspect = 'show all that is known of the tool call',
-  whole = 'show the block whole',
-  yank_code = 'yank the block of code',
-  plan = 'show the plan',
-  edit_prompt = 'take the prompt back, to edit and send it again',
-  fork_prompt = 'fork the session before this prompt, to send another one there',
-  cancel_call = 'cancel this tool call alone, where the agent allows it',
-  terminal = 'show the terminal',
-  mode = 'choose the mode',
-  model = 'choose the model',
-  options = 'choose among all options',
-  diff = 'show the diff',
-  diff_allow = 'allow what is asked',
-  diff_refuse = 'refuse what is asked',
-  diff_next_file = 'go to the next file',
-  diff_previous_file = 'go to the previous file',
-  diff_close = 'close the diff',
-  review_keep = 'keep the change',
-  review_reject = 'refuse the change',
-  review_next = 'go to the next change',
-  review_previous = 'go to the previous change',
-  review_edit = 'edit what would be written',
-  drop_unsaved = 'leave unsaved text out, or take it in',
-  paste_image = 'paste the image of the clipboard',
-  review_comment = 'comment on the lines',
-  conflict_mine = 'keep your lines',
-  conflict_theirs = "take the agent's lines",
-  conflict_both = 'take the lines of both',
-  conflict_next = 'go to the next conflict',
-  conflict_previous = 'go to the previous conflict',
-  review_send = 'send the comments and what was refused',
-  review_open = 'go to the place in the file',
-  review_fold = 'open or close the file',
-  review_undo = 'undo the last decision',
-  review_close = 'close the review',
-  page_keep = 'keep the hunk, the lines, the file or all',
-  page_reject = 'refuse the hunk, the lines, the file or all',
-  page_comment = 'comment on the lines',
-  agent_start = 'start the agent',
-  agent_install = 'install the agent, or its newest version',
-  agent_pin = 'pin the version, or unpin it',
-  agent_rollback = 'go back to the version before',
-  agent_remove = 'remove the agent',
-  agent_page = "open the agent's page",
-  agent_refresh = 'get the index of agents anew',
-  agent_cancel = 'cancel the installation',
-  agent_close = 'close the page',
-  history_resume = 'take the session up again',
-  history_previous = 'bring back the prompt sent before',
-  history_next = 'bring back the prompt sent after, then the draft',
-}
-
 ---What a mapping of an action says of itself.
 ---@param action string
 ---@return string
@@ -463,6 +407,23 @@ local current
 ---@type string[] what is wrong with it
 local problems = {}
 
+---What the configuration can say of an agent, and the type of it; false is checked by itself.
+---@type table<string, string|false>
+M.agent_fields = {
+  title = 'string',
+  command = false,
+  install = 'string',
+  login = 'string',
+  env = 'table',
+  cwd = false,
+  protocol = false,
+  options = 'table',
+  mcp_servers = 'table',
+  paths = 'table',
+  quirks = 'table',
+  system_prompt = false,
+}
+
 ---Agents' fields, checked one by one so that one mistake costs one agent.
 ---@param name any
 ---@param agent any
@@ -470,7 +431,7 @@ local problems = {}
 local function check_agent(name, agent)
   local where = ('agents.%s'):format(name)
   if type(name) ~= 'string' then
-    return where .. ': expected a name before the agent, got none'
+    return where .. ': expected a name for the agent, got none'
   end
   if type(agent) ~= 'table' then
     return ('%s: expected a table, got %s'):format(where, type(agent))
@@ -485,9 +446,12 @@ local function check_agent(name, agent)
       vim.inspect(agent.command)
     )
   end
-  for _, field in ipairs({ 'env', 'options', 'mcp_servers', 'paths', 'quirks' }) do
-    if agent[field] ~= nil and type(agent[field]) ~= 'table' then
-      return ('%s.%s: expected a table, got %s'):format(where, field, type(agent[field]))
+  for field, value in pairs(agent) do
+    local expected = M.agent_fields[field]
+    if expected == nil then
+      return ('%s.%s: there is no such field'):format(where, tostring(field))
+    elseif expected and type(value) ~= expected then
+      return ('%s.%s: expected a %s, got %s'):format(where, field, expected, type(value))
     end
   end
   local prompt = agent.system_prompt
@@ -628,7 +592,7 @@ function M.get()
     current, problems = build(given())
     if #problems > 0 then
       -- Scheduled: inside of vim.cmd() Neovim makes a Lua error of an error message.
-      local told = 'wrong in the configuration: ' .. table.concat(problems, '; ')
+      local told = 'mistakes in the configuration: ' .. table.concat(problems, '; ')
       vim.schedule(function()
         require('acp.notify').error(told)
       end)

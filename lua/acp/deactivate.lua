@@ -40,7 +40,7 @@ return function()
   local host = package.loaded['acp.rpc.host']
   if host and host.running() then
     host.stop()
-    require('acp.rpc.state').host_died('the plugin was taken out of Neovim')
+    require('acp.rpc.state').host_died('the plugin was unloaded')
   end
   if host then
     give_back()

@@ -81,7 +81,9 @@ ops.register(
   vim.schedule_wrap(function(args)
     local _, err = vim.ui.open(args.url)
     if err then
-      require('acp.notify').warn(('the page is not opened: %s. It is %s'):format(err, args.url))
+      require('acp.notify').warn(
+        ('the page could not be opened: %s. It is %s'):format(err, args.url)
+      )
     end
   end)
 )

@@ -16,7 +16,7 @@ local function check_config()
   health.start('Configuration')
   local problems = require('acp.config').problems()
   if #problems == 0 then
-    health.ok('no mistakes')
+    health.ok('the configuration has no mistakes')
   end
   for _, problem in ipairs(problems) do
     health.error(problem)
@@ -52,7 +52,7 @@ local function check_host()
   if limit then
     health.warn(
       ('the disk cannot be watched (%s)'):format(limit)
-        .. ': changes are found at the end of a turn and when Neovim gets the focus',
+        .. ': changes are found when a turn ends and when Neovim gets the focus',
       { 'On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances' }
     )
   end
@@ -60,7 +60,7 @@ local function check_host()
   local program = require('acp.prompt.clipboard').program()
   health.info(
     program and ('images of the clipboard are pasted by %s'):format(program)
-      or 'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste on the PATH'
+      or 'pasting an image needs wl-paste (wl-clipboard), xclip or pngpaste'
   )
   if vim.fn.executable('go') == 0 then
     health.info('Go is not installed: :Acp build downloads the released host, with a checksum')
@@ -91,7 +91,7 @@ local function check_folders()
     if vim.fn.filewritable(dir) ~= 2 then
       health.warn(
         ("%s cannot be written: stdpath('%s') is in it"):format(dir, which),
-        { 'What would be in it is not logged or saved' }
+        { 'What belongs there is not logged or saved' }
       )
     end
   end
@@ -197,7 +197,7 @@ local function check_servers()
     end
   end
   if whole then
-    health.ok('no session goes without one that it should have')
+    health.ok('every session has those that it should have')
   end
   check_servers_of_agents()
 end

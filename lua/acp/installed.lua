@@ -38,7 +38,7 @@ function M.launch(id, version)
     env = launch.env,
     registry = id,
     version = version,
-    install = (':Acp agents installs %s anew.'):format(launch.title),
+    install = (':Acp agents reinstalls %s.'):format(launch.title),
   }
 end
 

@@ -28,7 +28,7 @@ local function project()
     end
   end)
   if not ok then
-    return nil, ('the tutor needs a folder of its own: %s'):format(err)
+    return nil, ('the tutor could not make its folder: %s'):format(err)
   end
   return dir
 end

@@ -67,7 +67,7 @@
 ---@field agent_install? string|false install the agent, or its newest version
 ---@field agent_page? string|false open the agent's page
 ---@field agent_pin? string|false pin the version, or unpin it
----@field agent_refresh? string|false get the index of agents anew
+---@field agent_refresh? string|false refresh the index of agents
 ---@field agent_remove? string|false remove the agent
 ---@field agent_rollback? string|false go back to the version before
 ---@field agent_start? string|false start the agent
@@ -93,7 +93,7 @@
 ---@field help? string|false show the keys of this buffer
 ---@field history_next? string|false bring back the prompt sent after, then the draft
 ---@field history_previous? string|false bring back the prompt sent before
----@field history_resume? string|false take the session up again
+---@field history_resume? string|false resume the session
 ---@field inspect? string|false show all that is known of the tool call
 ---@field jump? string|false go to the file that is named
 ---@field mode? string|false choose the mode
@@ -150,7 +150,9 @@
 ---@field protocol? 1|2
 ---@field options? table<string, string|boolean>
 ---@field mcp_servers? table<string, acp.McpServer|false>
+---@field paths? table<string, string> the agent's names of folders, by the user's
 ---@field quirks? table<string, boolean>
+---@field system_prompt? string|{text: string, mode?: 'append'|'override'}
 
 ---A rule that answers permission requests: all that it names must match.
 ---@class acp.Rule
@@ -170,6 +172,7 @@
 ---@class acp.HostConfig
 ---@field command? string[]
 ---@field log_level? 'debug'|'info'|'warn'|'error'
+---@field url? string from which `:Acp build` downloads it
 
 ---@class acp.Session
 ---@field id integer

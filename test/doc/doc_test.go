@@ -32,48 +32,7 @@ func between(t *testing.T, text, from, to string) string {
 	return part
 }
 
-// completions are the words that can come next in a command line.
-func completions(n *nvimtest.Nvim, line string) (words []string) {
-	n.Lua(&words, `return vim.fn.getcompletion(..., 'cmdline')`, line)
-	return words
-}
-
-var (
-	named  = regexp.MustCompile("[:`]Acp +([a-z]+)(?: +([a-z]+))?")
-	inHelp = regexp.MustCompile(`(?m)^:(?:\[range\])?Acp ([a-z]+)`)
-	plug   = regexp.MustCompile(`<Plug>\(Acp\w+\)`)
-)
-
-// TestCommands tells of a subcommand that the help does not list, and of one that is written of but not there.
-func TestCommands(t *testing.T) {
-	help := read(t, "doc/acp.txt")
-	var listed []string
-	for _, m := range inHelp.FindAllStringSubmatch(between(t, help, "7. COMMANDS", "======"), -1) {
-		listed = append(listed, m[1])
-	}
-	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) {
-		commands := completions(n, "Acp ")
-		for _, c := range commands {
-			if !slices.Contains(listed, c) && !strings.Contains(help, "`"+c+"` is not there yet") {
-				t.Errorf(":Acp %s is not in the help's list of commands", c)
-			}
-		}
-		for _, file := range []string{"doc/acp.txt", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"} {
-			for _, m := range named.FindAllStringSubmatch(strings.ReplaceAll(read(t, file), "\n", " "), -1) {
-				if !slices.Contains(commands, m[1]) {
-					t.Errorf("%s writes of %q, which is no command", file, m[0])
-				}
-			}
-		}
-		for _, c := range []string{"review", "undo", "changes", "follow", "conflicts", "allow", "reject"} {
-			for _, word := range completions(n, "Acp "+c+" ") {
-				if !regexp.MustCompile(`:(\[range\])?Acp ` + c + ` \[?(\w+\|)?` + word + `\b`).MatchString(help) {
-					t.Errorf(":Acp %s %s is not in the help", c, word)
-				}
-			}
-		}
-	})
-}
+var plug = regexp.MustCompile(`<Plug>\(Acp\w+\)`)
 
 // TestKeysInTheReadme tells of a key in the table that is nobody's default.
 func TestKeysInTheReadme(t *testing.T) {

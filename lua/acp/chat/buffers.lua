@@ -83,7 +83,7 @@ function M.ensure(id)
     b.chat = M.makers.chat(id)
     if again then
       b.base, b.unsent = 0, 0
-      host.notify('redraw', { session = id, why = 'the buffer was wiped' })
+      host.notify('redraw', { session = id, why = 'the buffer was wiped out' })
     end
   end
   if not (b.prompt and api.nvim_buf_is_loaded(b.prompt)) then

@@ -7,11 +7,11 @@ local bufs = require('acp.chat.buffers')
 
 local words = {
   '',
-  '  This was a window on an agent,',
+  '  This window showed an agent',
   '  in an earlier Neovim.',
   '',
-  '  :Acp          begins a session',
-  '  :Acp resume   takes up an earlier one',
+  '  :Acp          starts a session',
+  '  :Acp resume   resumes an earlier one',
 }
 
 ---@param buf integer

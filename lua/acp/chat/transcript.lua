@@ -72,7 +72,7 @@ function M.create(id)
     local desc = require('acp.config').desc('prompt')
     buffer.set(buf, 'n', lhs, type_there, { buffer = buf, desc = desc })
   end
-  require('acp.chat.windows').attach(buf, id)
+  require('acp.chat.visible').attach(buf, id)
   return buf
 end
 
@@ -140,7 +140,7 @@ bufs.reread:add(function(buf, what, id)
     local b = bufs.get(id)
     b.base, b.seq = 0, 0
     require('acp.ui.highlight').attach(buf)
-    host.notify('redraw', { session = id, why = 'the buffer was read anew' })
+    host.notify('redraw', { session = id, why = 'the buffer was reloaded' })
   end
 end)
 

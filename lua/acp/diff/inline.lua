@@ -259,23 +259,48 @@ local function away(self)
   return above and '↑', above
 end
 
----Says where the change is while it is off the screen.
+---Whether the line with the keys is on the screen, which stands above the first change.
+---@param self acp.Inline
+---@return boolean
+local function has_header(self)
+  local drawn = self.drawn[1]
+  local at = drawn and drawn[1] and api.nvim_buf_get_extmark_by_id(self.buf, ns, drawn[1], {})[1]
+  if not at then
+    return true
+  end
+  local first, last = vim.fn.line('w0', self.win), vim.fn.line('w$', self.win)
+  local filled = api.nvim_win_call(self.win, vim.fn.winsaveview).topfill >= self.above
+  return at + 1 <= last and (at + 1 > first or at + 1 == first and (filled or first == 1))
+end
+
+---What is said over a window in which the line with the keys is not on the screen: where the change
+---is, or that line, where another change is there.
+---@param self acp.Inline
+---@param diff acp.Diff
+---@return string?
+local function note_words(self, diff)
+  local arrow, line = away(self)
+  if not arrow then
+    return not has_header(self) and words(self, diff) or nil
+  end
+  local parts = { ('%s line %d: a change by the agent'):format(arrow, line) }
+  local key = self.lhs[arrow == '↓' and 'review_next' or 'review_previous']
+  table.insert(parts, key and key .. ' goes there')
+  vim.list_extend(parts, label.hints(diff, self.owner.keys(diff), self.lhs))
+  return require('acp.ui.wrap').fit(parts, api.nvim_win_get_width(self.win) - 1)
+end
+
+---Shows that over the window.
 ---@param self acp.Inline
 ---@param diff acp.Diff
 local function show_note(self, diff)
   local valid = not self.over and api.nvim_win_is_valid(self.win)
-  local arrow, line
-  if valid and api.nvim_win_get_buf(self.win) == self.buf then
-    arrow, line = away(self)
-  end
-  if not arrow or api.nvim_win_get_tabpage(self.win) ~= api.nvim_get_current_tabpage() then
+  local here = valid and api.nvim_win_get_buf(self.win) == self.buf
+  here = here and api.nvim_win_get_tabpage(self.win) == api.nvim_get_current_tabpage()
+  local text = here and note_words(self, diff)
+  if not text then
     return close_note(self)
   end
-  local parts = { ('%s line %d: a change of the agent'):format(arrow, line) }
-  local key = self.lhs[arrow == '↓' and 'review_next' or 'review_previous']
-  table.insert(parts, key and key .. ' goes there')
-  vim.list_extend(parts, label.hints(diff, self.owner.keys(diff), self.lhs))
-  local text = require('acp.ui.wrap').fit(parts, api.nvim_win_get_width(self.win) - 1)
   local top = api.nvim_win_call(self.win, vim.fn.winline) > 1
   local config = {
     relative = 'win',

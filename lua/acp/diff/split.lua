@@ -354,7 +354,7 @@ function Split:write()
   local about = self.editing
   local buf = about.buf
   if not require('acp.rpc.state').permission(about.permission) then
-    require('acp.notify').info('the agent does not wait for this text any more')
+    require('acp.notify').info('the agent no longer waits for this text')
     return
   end
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)

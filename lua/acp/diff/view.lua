@@ -185,7 +185,7 @@ local function keep_unwritten()
   api.nvim_buf_set_name(buf, name)
   vim.bo[buf].buftype, vim.bo[buf].swapfile = 'acwrite', false
   api.nvim_buf_set_lines(buf, 0, -1, false, kept.lines)
-  notify.info(('your text is in the buffer %s: :w FILE there'):format(name))
+  notify.info(('your text is in buffer %s: write it there with :w FILE'):format(name))
 end
 
 ---Whether a float covers the screen or has the focus: somebody's picker, or the chat.
@@ -473,7 +473,7 @@ function M.update()
     end
     local editing = place and place.editing
     if editing and api.nvim_buf_is_valid(editing.buf) and vim.bo[editing.buf].modified then
-      notify.info('the agent waits for this text no more; it is still in its window')
+      notify.info('the agent no longer waits for this text; it is still in its window')
       place:leave()
       shown, place, asked = nil, nil, false
     else
@@ -598,7 +598,7 @@ local function answer(which)
     return host.notify('respond', { session = r.session, id = r.id, option = r[which] })
   end
   local what = which == 'allow' and 'allows' or 'refuses'
-  notify.info(('the request has no option that %s; :Acp permit N takes any'):format(what))
+  notify.info(('the request has no option that %s; :Acp permit N gives any'):format(what))
 end
 
 ---Shows another file of the same diff.
@@ -633,7 +633,9 @@ local function pick(refuse)
   first, last = require('acp.diff.hunk_selection').touched(diff, side, first, last)
   if not first then
     local lhs = require('acp.config').get().keys.review_next
-    return notify.info('no hunk is here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or ''))
+    return notify.info(
+      'there is no hunk here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or '')
+    )
   end
   host.request('pick', {
     session = diff.session,

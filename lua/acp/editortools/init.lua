@@ -60,15 +60,15 @@ local function wrong(tool)
   if type(tool) ~= 'table' then
     return 'expected a table with name, description, schema and run'
   elseif type(tool.name) ~= 'string' or not tool.name:find('^[%a_][%w_]*$') or #tool.name > 48 then
-    return 'the name is letters, digits and _'
+    return 'the name may have letters, digits and _ only'
   elseif type(tool.description) ~= 'string' or tool.description == '' then
-    return 'the description says to the agent what the tool is for'
+    return 'the description must tell the agent what the tool is for'
   elseif tool.schema ~= nil and type(tool.schema) ~= 'table' then
-    return 'the schema is a table'
+    return 'the schema must be a table'
   elseif type(tool.run) ~= 'function' then
-    return 'run is a function'
+    return 'run must be a function'
   elseif tool.schema and not pcall(vim.json.encode, tool.schema) then
-    return 'the schema is no JSON'
+    return 'the schema is not JSON'
   end
 end
 
@@ -259,7 +259,7 @@ function M.run(args)
             return
           end
         end
-        done({ err = 'the user has taken this tool back' })
+        done({ err = 'the user has withdrawn this tool' })
       elseif here[args.tool] then
         done(here[args.tool](args))
       else

@@ -66,7 +66,7 @@ end
 local function send(buf, id)
   local question = state.elicitation(id)
   if not question then
-    return require('acp.notify').warn('this question is answered already')
+    return require('acp.notify').warn('this question has already been answered')
   end
   local message = {
     session = question.session,
@@ -221,7 +221,7 @@ local function sweep()
       if api.nvim_buf_is_valid(buf) then
         if vim.bo[buf].modified and not is_sent then
           vim.bo[buf].buftype, vim.bo[buf].bufhidden = 'nofile', 'wipe'
-          require('acp.notify').warn('the question is withdrawn: what you wrote was not sent')
+          require('acp.notify').warn('the question was withdrawn: what you wrote was not sent')
         else
           for _, win in ipairs(vim.fn.win_findbuf(buf)) do
             pcall(api.nvim_win_close, win, true)

@@ -30,17 +30,17 @@ end
 function M.answer(id, answer)
   local question = state.elicitation(id)
   if not question then
-    return nil, 'there is no such question; it may be answered already'
+    return nil, 'there is no such question; it may have been answered already'
   end
   local action = type(answer) == 'table' and answer.action
   if not vim.list_contains({ 'accept', 'decline', 'cancel' }, action) then
-    return nil, "the action is 'accept', 'decline' or 'cancel'"
+    return nil, "the action must be 'accept', 'decline' or 'cancel'"
   end
   local content
   if answer.content ~= nil then
     local ok, json = pcall(vim.json.encode, answer.content)
     if type(answer.content) ~= 'table' or not ok then
-      return nil, 'the content is a table of fields'
+      return nil, 'the content must be a table of fields'
     end
     content = json
   end

@@ -22,10 +22,10 @@ host.started:add(tell)
 ---@return boolean? ok, string? err
 function M.on(method, handler)
   if type(method) ~= 'string' or method == '' then
-    return nil, 'the method is a string'
+    return nil, 'the method must be a string'
   end
   if handler ~= nil and not vim.is_callable(handler) then
-    return nil, 'the handler is a function'
+    return nil, 'the handler must be a function'
   end
   handlers[method] = handler
   tell()
@@ -40,7 +40,7 @@ local function encode(result)
   end
   local ok, json = pcall(vim.json.encode, result)
   if not ok then
-    return nil, 'the answer is no JSON: ' .. json
+    return nil, 'the answer is not JSON: ' .. json
   end
   return json
 end

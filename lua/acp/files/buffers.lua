@@ -61,7 +61,7 @@ local hunks = require('acp.files.hunks')
 ---@class (exact) acp.buffers.Written
 ---@field changed? boolean whether the buffer's text changed
 ---@field moved? boolean
----@field locked? boolean no text may change now (|textlock|): try again later
+---@field locked? boolean text cannot be changed now (|textlock|): try again later
 ---@field lossy? boolean the buffer's encoding has no form for the text; nothing was done
 ---@field err? string why nothing was done
 ---@field keys? string how the user decides the conflicts, in words

@@ -352,7 +352,7 @@ local function warn_overwritten(buf)
   if n > 0 then
     local name = vim.fs.basename(api.nvim_buf_get_name(buf))
     local where = n > 1 and (' in %d places'):format(n) or ''
-    local text = ("yours went over the agent's%s. :Acp conflicts diff"):format(where)
+    local text = ("your lines overwrote the agent's%s. :Acp conflicts diff"):format(where)
     local named = name .. ': ' .. text
     vim.schedule(function()
       warn(#named + 5 <= vim.v.echospace and named or text)
@@ -525,7 +525,7 @@ local function resolve(how)
     end
   end
   if not found then
-    return warn('no conflict is under the cursor')
+    return warn('there is no conflict under the cursor')
   end
   local c, first, last = found.conflict, found.first, found.last
   local state = known[buf]
@@ -633,7 +633,7 @@ function M.list()
   end
   if #items == 0 then
     local refused = ':Acp conflicts diff shows what was refused in this file'
-    return warn('no conflict is open; ' .. refused)
+    return warn('there is no open conflict; ' .. refused)
   end
   vim.fn.setqflist({}, ' ', { title = 'acp: conflicts', items = items })
   vim.cmd('botright copen')

@@ -17,11 +17,11 @@ function M.offer(list)
   offered = list
   local first = vim.fs.basename(list[1].path)
   local more = #list > 1 and (' and %d more'):format(#list - 1) or ''
-  warn(('writing %s%s was cut short. :Acp recover'):format(first, more))
+  warn(('writing %s%s was interrupted. :Acp recover'):format(first, more))
 end
 
 local choices = {
-  { which = 'old', text = 'the text from before', created = 'nothing: it was not there before' },
+  { which = 'old', text = 'the text from before', created = 'nothing: it did not exist before' },
   { which = 'new', text = "the agent's text" },
   { which = 'keep', text = 'the file as it is now' },
 }
@@ -30,10 +30,10 @@ local choices = {
 function M.choose()
   local next_one = offered[1]
   if not next_one then
-    return warn('no file was cut short')
+    return warn('no write was interrupted')
   end
   vim.ui.select(choices, {
-    prompt = vim.fn.fnamemodify(next_one.path, ':~:.') .. ' was cut short. Give it',
+    prompt = vim.fn.fnamemodify(next_one.path, ':~:.') .. ' was interrupted. Give it',
     format_item = function(choice)
       return next_one.created and choice.created or choice.text
     end,

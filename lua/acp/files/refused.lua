@@ -70,7 +70,7 @@ function M.diff(nth)
     local text = texts[#texts - nth + 1]
     if err or not text then
       local short = vim.fn.fnamemodify(name, ':~:.')
-      return warn(err or ('nothing of the agent was refused in ' .. short))
+      return warn(err or ('nothing that the agent wrote was refused in ' .. short))
     end
     local which = ("the agent's %s"):format(vim.fs.basename(name))
     if #texts > 1 then

@@ -280,7 +280,7 @@ local function watch()
     vim.schedule(function()
       if vim.v.exiting == vim.NIL then
         stop()
-        require('acp.notify').info('the following window was closed. :Acp follow follows again')
+        require('acp.notify').info('the following window was closed. :Acp follow opens one again')
       end
     end)
   end, tostring(win))
@@ -328,7 +328,7 @@ function M.set(on)
     mark(chosen)
   else
     win, paused = nil, false
-    require('acp.notify').info('a window opens with the first file that the agent works on')
+    require('acp.notify').info('a window will open with the first file that the agent works on')
   end
   report('on')
   return true

@@ -47,7 +47,9 @@ function M.run(path, replace)
     if not result then
       return notify.warn_if(failure)
     elseif result.path then
-      return notify.info(('the session is in %s'):format(vim.fn.fnamemodify(result.path, ':~:.')))
+      return notify.info(
+        ('the session was written to %s'):format(vim.fn.fnamemodify(result.path, ':~:.'))
+      )
     end
     require('acp.ui.safe_state').soon(function()
       show(result.text)

@@ -11,7 +11,7 @@ local notify = require('acp.notify')
 ---@return boolean? ok, string? err
 local function ask(method, args, callback)
   if type(callback) ~= 'function' then
-    return nil, 'the answer needs a callback'
+    return nil, 'a callback is needed for the answer'
   end
   local ok, err = host.ensure()
   if not ok then
@@ -39,7 +39,7 @@ end
 function M.open(text)
   local _, err = M.search(text, function(list, failure)
     if failure or #list == 0 then
-      return notify.warn(failure or ('nothing that was said has %q'):format(text))
+      return notify.warn(failure or ('no transcript contains %q'):format(text))
     end
     local items = vim.tbl_map(function(found)
       local wrap = require('acp.ui.wrap')
@@ -63,7 +63,7 @@ end
 function M.choose()
   local _, err = ask('list_history', {}, function(list, failure)
     if failure or #list == 0 then
-      return notify.warn(failure or 'nothing was said yet in any session')
+      return notify.warn(failure or 'nothing has been said in any session yet')
     end
     vim.ui.select(list, {
       prompt = 'Transcripts',

@@ -42,7 +42,7 @@ local function complete(buf)
     api.nvim_buf_clear_namespace(buf, ns, 0, -1)
     local key = require('acp.config').get().keys.history_resume
     api.nvim_buf_set_extmark(buf, ns, 0, 0, {
-      virt_text = { { (key or ':Acp resume') .. ' takes it up again', 'AcpMore' } },
+      virt_text = { { (key or ':Acp resume') .. ' resumes it', 'AcpMore' } },
       virt_text_pos = 'eol',
     })
     jump(buf)

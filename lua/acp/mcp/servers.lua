@@ -22,11 +22,11 @@ local kinds = {
 ---@return string? problem
 local function wrong_name(name)
   if type(name) ~= 'string' or name == '' then
-    return 'expected a name before the server, got none'
+    return 'expected a name for the server, got none'
   elseif name:find('__', 1, true) or name:find('/', 1, true) then
-    return 'a name has no __ and no /, with which agents name tools; choose another one'
+    return 'a name cannot have __ or /, which agents use in names of tools; choose another one'
   elseif name == 'ide' then
-    return 'agents have a server of that name themselves; choose another one'
+    return 'agents already have a server of that name; choose another one'
   end
 end
 
@@ -46,7 +46,7 @@ local function wrong(server)
     elseif type(value) == 'table' then
       for _, item in pairs(value) do
         if type(item) == 'table' or type(item) == 'function' then
-          return ('%s: expected texts, got a %s'):format(key, type(item))
+          return ('%s: expected strings, got a %s'):format(key, type(item))
         end
       end
     end

@@ -47,7 +47,7 @@ end
 ---@return string[] lines, table<integer, acp.KeptAnswer> answers by line
 local function compose(decided)
   local lines, answers = {}, {}
-  table.insert(lines, 'Rules of your configuration; the first that matches decides')
+  table.insert(lines, 'Rules of your configuration; the first match decides')
   for i, rule in ipairs(decided.rules) do
     table.insert(lines, ('  %d  %-6s  %s'):format(i, rule.action, rule.what))
   end
@@ -89,7 +89,7 @@ local function fill(buf, decided)
   for _, lhs in ipairs({ 'dd', 'x' }) do
     vim.keymap.set('n', lhs, function()
       M.revoke(buf, answers[api.nvim_win_get_cursor(0)[1]])
-    end, { buffer = buf, nowait = true, desc = 'acp: take the answer back' })
+    end, { buffer = buf, nowait = true, desc = 'acp: revoke the answer' })
   end
 end
 
@@ -108,7 +108,7 @@ end
 ---@param answer acp.KeptAnswer?
 function M.revoke(buf, answer)
   if not answer then
-    require('acp.notify').warn('there is no answer in this line')
+    require('acp.notify').warn('there is no answer on this line')
     return
   end
   require('acp.rpc.host').request('revoke', { id = answer.id }, function(_, err)

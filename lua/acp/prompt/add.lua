@@ -43,7 +43,7 @@ local function context(what, buf, cwd, first, last)
   if what == 'diagnostics' then
     mention.path = api.nvim_buf_get_name(buf)
     if vim.bo[buf].buftype ~= '' or mention.path == '' then
-      return nil, 'this buffer is no file, of which there could be diagnostics'
+      return nil, 'this buffer is not a file, so it has no diagnostics'
     end
     local name = require('acp.prompt.mention').relative(mention.path, cwd)
     text = '@diagnostics:' .. require('acp.prompt.mention').text(name, first, last):sub(2)
@@ -88,7 +88,7 @@ function M.add(id, opts)
   elseif opts.what == nil then
     lines, err = words(buf, cwd, opts.first, opts.last)
   else
-    err = "what is 'diagnostics' or 'quickfix', or nothing for the buffer"
+    err = "what must be 'diagnostics' or 'quickfix', or nil for the buffer"
   end
   if not lines then
     return nil, err

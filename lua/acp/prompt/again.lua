@@ -79,7 +79,7 @@ function M.here(found)
       elseif not require('acp.rpc.state').sessions[here.session] then
         notify.warn('the session is closed: its prompts cannot be sent again')
       elseif earlier.waits then
-        notify.info('this prompt is not sent yet: :Acp queue edits it')
+        notify.info('this prompt has not been sent yet: :Acp queue edits it')
       else
         found(here.session, earlier)
       end

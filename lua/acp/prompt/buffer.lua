@@ -100,7 +100,7 @@ local function hint(id)
   api.nvim_buf_clear_namespace(buf, hint_ns, 0, -1)
   if restored[id] == api.nvim_buf_get_changedtick(buf) then
     api.nvim_buf_set_extmark(buf, hint_ns, api.nvim_buf_line_count(buf) - 1, 0, {
-      virt_lines = { { { 'You had not sent this', 'AcpMore' } } },
+      virt_lines = { { { 'Not sent yet', 'AcpMore' } } },
     })
     return
   end

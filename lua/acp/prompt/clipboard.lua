@@ -84,7 +84,7 @@ local function save(data, ending)
   local written = uv.fs_write(fd, data, 0)
   uv.fs_close(fd)
   if written ~= #data then
-    return nil, 'the disk took not all of it'
+    return nil, 'not all of it could be written'
   end
   return path
 end
@@ -95,9 +95,7 @@ function M.paste(id)
   local notify, most = require('acp.notify'), require('acp.prompt.media').most
   local t = tool()
   if not t then
-    return notify.warn(
-      'pasting an image needs wl-paste (of wl-clipboard), xclip or pngpaste on the PATH'
-    )
+    return notify.warn('pasting an image needs wl-paste (wl-clipboard), xclip or pngpaste')
   end
   local function got(data, type)
     if not data or data == '' then

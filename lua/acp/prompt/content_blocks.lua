@@ -24,7 +24,7 @@ end
 local function check(block)
   local fields = type(block) == 'table' and required[block.type]
   if not fields then
-    return 'a content block has a type: text, image, audio, resource_link, resource or file'
+    return 'a content block needs a type: text, image, audio, resource_link, resource or file'
   end
   for _, name in ipairs(fields) do
     if type(block[name]) ~= 'string' then
@@ -47,7 +47,7 @@ local function check(block)
     and (block.first ~= nil or block.last ~= nil)
     and not (is_line(block.first) and is_line(block.last) and block.first <= block.last)
   then
-    return 'a content block of type file has first and last, lines from 1 on, or neither'
+    return 'a content block of type file needs first and last, lines from 1 on, or neither'
   end
 end
 

@@ -161,7 +161,7 @@ local at_once = {}
 
 function at_once.buffer(cwd)
   local buf = code_buf()
-  return buf and lines_of('buffer', buf, cwd) or nothing('no buffer', 'There is no buffer of yours')
+  return buf and lines_of('buffer', buf, cwd) or nothing('no buffer', 'There is no other buffer')
 end
 
 function at_once.selection(cwd)
@@ -410,7 +410,7 @@ function M.preview(session, cwd, mention)
     return diffs[session]
       or { label = 'diff', preview = always('What has changed since the last commit') }
   elseif name == 'symbol' then
-    local text = 'The lines of a symbol, which the language server knows'
+    local text = 'The lines of a symbol that a language server knows'
     return { label = arg ~= '' and arg or 'symbol', preview = always(text) }
   end
   local text = 'The address alone: nothing is fetched'

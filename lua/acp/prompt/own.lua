@@ -153,7 +153,7 @@ function M.expand(text, session)
   local prompt = all(session.cwd)[mine or called]
   if not prompt then
     if mine then
-      return nil, ('there is no prompt %s of yours'):format(mine)
+      return nil, ('you have no prompt %s'):format(mine)
     end
     return text
   end

@@ -17,7 +17,7 @@ local function blocks_of(id, prompt)
   if type(prompt) == 'string' then
     blocks = vim.trim(prompt) ~= '' and { { type = 'text', text = prompt } } or {}
   elseif type(prompt) ~= 'table' or not vim.islist(prompt) then
-    return nil, 'a prompt is a text or a list of content blocks'
+    return nil, 'a prompt must be a text or a list of content blocks'
   end
   local err = require('acp.prompt.content_blocks').check(blocks, session)
   if err then
@@ -58,7 +58,7 @@ local function sender(method)
     if how == nil then
       how = require('acp.config').get().unsaved
     elseif not vim.tbl_contains({ 'send', 'ask', 'save', 'ignore' }, how) then
-      return nil, "unsaved is 'send', 'ask', 'save' or 'ignore'"
+      return nil, "unsaved must be 'send', 'ask', 'save' or 'ignore'"
     end
     state.last = id
     unsaved.before(id, #blocks > 0 and how or 'ignore', function(...)

@@ -17,7 +17,7 @@ function M.write()
       end
     end
     if count == 0 then
-      return notify.warn('no agent is installed from the registry: there is nothing to write down')
+      return notify.warn('no agent is installed from the registry: there is nothing to lock')
     end
     local lines = {}
     for _, id in ipairs(vim.fn.sort(vim.tbl_keys(versions))) do
@@ -27,7 +27,7 @@ function M.write()
     local path = vim.fs.joinpath(vim.fn.getcwd(), name)
     local ok, failure = pcall(vim.fn.writefile, vim.split(text, '\n'), path)
     if not ok then
-      return notify.error(('%s is not written: %s'):format(name, failure))
+      return notify.error(('%s was not written: %s'):format(name, failure))
     end
     notify.info(('%s has the versions of %d agent%s'):format(name, count, count == 1 and '' or 's'))
   end)

@@ -50,7 +50,7 @@ local function state(agent, locked)
     table.insert(parts, agent.account)
   end
   if locked and not (installed and installed.version == locked) then
-    table.insert(parts, ('the project wants %s'):format(locked))
+    table.insert(parts, ('the project needs %s'):format(locked))
   end
   return table.concat(parts, ' · ')
 end
@@ -72,7 +72,7 @@ local function draw()
   local dated = about and (' · index of %s'):format(about.date) or ' · …'
   head('Agents' .. dated .. ' · g? lists the keys')
   if about and about.failure then
-    table.insert(lines, wrap.cut('This is the last index that came: ' .. about.failure, width))
+    table.insert(lines, wrap.cut('This is the last index fetched: ' .. about.failure, width))
     table.insert(marks, { #lines - 1, 0, #lines[#lines], 'WarningMsg' })
   end
   local locked = require('acp.installed').locked()
@@ -83,7 +83,7 @@ local function draw()
   room = math.min(room, 22)
   local part
   for _, agent in ipairs(list) do
-    local now = agent.installed and 'Installed' or 'To install'
+    local now = agent.installed and 'Installed' or 'Available'
     if now ~= part then
       part = now
       table.insert(lines, '')
@@ -215,15 +215,15 @@ local actions = {
     agents.rollback(agent.id, told())
   end,
   agent_remove = function(agent)
-    agents.uninstall(agent.id, told(('%s is removed'):format(agent.name)))
+    agents.uninstall(agent.id, told(('%s was removed'):format(agent.name)))
   end,
   agent_page = function(agent)
     if agent.page == '' then
-      return notify.warn(('no page of %s is known'):format(agent.name))
+      return notify.warn(('there is no page about %s'):format(agent.name))
     end
     local _, err = vim.ui.open(agent.page)
     if err then
-      notify.warn(('the page is not opened: %s. It is %s'):format(err, agent.page))
+      notify.warn(('the page could not be opened: %s. It is %s'):format(err, agent.page))
     end
   end,
   agent_cancel = function(agent)
@@ -255,7 +255,7 @@ function M.open()
     end
     map(buf, 'n', 'agent_refresh', '<Plug>(AcpAgentRefresh)', function()
       if not require('acp.config').get().registry then
-        return notify.warn("the configuration keeps the registry's index off: registry = false")
+        return notify.warn('your configuration turns the registry off: registry = false')
       end
       reload({ fetch = true })
     end)

@@ -78,13 +78,13 @@ function M.ask_at(args)
       fields.dropped = true
       if said ~= '' and (again or said ~= draft.text) then
         left[key] = said
-        require('acp.notify').info('the words are kept: comment there again to go on')
+        require('acp.notify').info('your words are kept: comment there again to go on')
       end
     end
     require('acp.rpc.host').notify('comment', fields)
   end
-  vim.keymap.set({ 'n', 'i' }, '<C-s>', take, { buffer = buf, desc = 'acp: take the comment' })
-  vim.keymap.set('n', '<CR>', take, { buffer = buf, desc = 'acp: take the comment' })
+  vim.keymap.set({ 'n', 'i' }, '<C-s>', take, { buffer = buf, desc = 'acp: save the comment' })
+  vim.keymap.set('n', '<CR>', take, { buffer = buf, desc = 'acp: save the comment' })
   for _, lhs in ipairs({ '<Esc>', 'q' }) do
     vim.keymap.set('n', lhs, shut, { buffer = buf, nowait = true, desc = 'acp: leave the comment' })
   end

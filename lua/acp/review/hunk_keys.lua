@@ -62,11 +62,7 @@ local function edit(path)
   local hides = vim.o.hidden or vim.bo.bufhidden == 'hide' or vim.o.autowriteall
   if unsaved and not hides and #vim.fn.win_findbuf(api.nvim_get_current_buf()) == 1 then
     local name = vim.fn.fnamemodify(path, ':~:.')
-    warn(
-      ("the next change is in %s, but this buffer has unsaved text and 'hidden' is off"):format(
-        name
-      )
-    )
+    warn(("next is %s, but this buffer has unsaved text and 'hidden' is off"):format(name))
     return false
   end
   local ok, err = pcall(vim.cmd.edit, {
@@ -84,7 +80,7 @@ end
 function M.go(step, quiet)
   local win = require('acp.ui.window').for_file()
   if not win then
-    return warn('no window here is for files')
+    return warn('no window here shows files')
   end
   local path = marks.path(api.nvim_win_get_buf(win))
   local place, around = find(path or '', api.nvim_win_get_cursor(win)[1] - 1, step)
@@ -104,7 +100,7 @@ function M.go(step, quiet)
   end
   if around then
     local what = step > 0 and 'first' or 'last'
-    api.nvim_echo({ { ('acp: around to the %s change'):format(what) } }, false, {})
+    api.nvim_echo({ { ('acp: wrapped around to the %s change'):format(what) } }, false, {})
   end
 end
 

@@ -97,9 +97,9 @@ local function jump(kind, forward, quiet)
       if not found or not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf then
         return done()
       elseif not found.found then
-        local what = kind == 'hunk' and 'hunk to decide' or 'file'
+        local what = kind == 'hunk' and 'pending hunk' or 'file'
         if not quiet then
-          notify.info(('there is no %s %s here'):format(what, forward and 'below' or 'above'))
+          notify.info(('there is no %s %s'):format(what, forward and 'below' or 'above'))
         end
         return done()
       end
@@ -144,7 +144,7 @@ local function go()
     if not place or not place.path then
       return notify.info('there is no file on this line')
     elseif place.gone then
-      return notify.info('the file is deleted')
+      return notify.info('the file was deleted')
     end
     if page.origin and api.nvim_tabpage_is_valid(page.origin) then
       api.nvim_set_current_tabpage(page.origin)
@@ -179,7 +179,7 @@ end
 ---@field plug string
 ---@field modes string[]
 ---@field run fun()
----@field words string for the list of keys
+---@field words string
 ---@field hint? string for the line above the page
 
 ---@param action string
@@ -259,22 +259,6 @@ local keys = {
   key('review_comment', nx, nil, comment),
 }
 
----Shows all keys in a float.
-local function show_keys()
-  local lhs, lines = require('acp.config').get().keys, {}
-  for _, k in ipairs(keys) do
-    if lhs[k.action] then
-      table.insert(lines, (' %-8s %s '):format(lhs[k.action], k.words))
-    end
-  end
-  local _, win = vim.lsp.util.open_floating_preview(lines, '', {
-    border = 'rounded',
-    title = ' Keys ',
-    focus_id = 'acp_review_keys',
-  })
-  require('acp.ui.window').hang(win, 10)
-end
-
 ---The line above the page: as many keys as fit.
 ---@return string
 function M.bar()
@@ -284,7 +268,7 @@ function M.bar()
       table.insert(parts, lhs[k.action] .. ' ' .. k.hint)
     end
   end
-  table.insert(parts, 'g? keys')
+  table.insert(parts, lhs.help and lhs.help .. ' keys' or nil)
   local line = require('acp.ui.wrap').fit(parts, api.nvim_win_get_width(0))
   return '%#AcpWinbar#' .. line:gsub('%%', '%%%%')
 end
@@ -309,7 +293,7 @@ local function map(buf)
     end, 'open or close the file')
   end
   set('n', 'gO', '<Plug>(AcpReviewOpen)', 'go to the place in the file')
-  set('n', 'g?', show_keys, 'show the keys of the review')
+  require('acp.ui.key_help').map(buf)
 end
 
 ---What of a line tells it from others, without what is thought of it, and its number.
@@ -440,7 +424,7 @@ function M.send(session)
     if err then
       return notify.info(err)
     end
-    notify.info(waits and 'sent as soon as the agent is ready' or 'sent')
+    notify.info(waits and 'will be sent as soon as the agent is ready' or 'sent')
   end)
 end
 
@@ -461,7 +445,7 @@ function M.compare(session)
   host.request('review_beside', args, function(file, err)
     if not file or file.gone then
       pcall(api.nvim_buf_delete, buf, { force = true })
-      local gone = file and 'the file is deleted' or 'the agent has not changed this file'
+      local gone = file and 'the file was deleted' or 'the agent has not changed this file'
       return notify.info(err or gone)
     end
     require('acp.review.compare').open(buf, file)

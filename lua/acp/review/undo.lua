@@ -10,7 +10,7 @@ local notify = require('acp.notify')
 ---@field name string
 ---@field what string
 ---@field stays boolean nothing is done to it
----@field settled boolean as it is as before already
+---@field settled boolean as it is already as it was
 ---@field conflicts? integer[] lines that the user has changed since, which stay
 
 ---@class acp.UndoResult
@@ -77,12 +77,12 @@ end
 ---@param room integer cells of a line
 ---@return string[] lines, integer head how many of them are no diff
 local function page(result, room)
-  local verb = result.again and 'Do again' or 'Undo'
+  local verb = result.again and 'Redo' or 'Undo'
   local first = vim.split(result.prompt, '\n')[1]
   local changed = counts(result)
   local lines = {
-    ('%s the turn: %s'):format(verb, first ~= '' and first or 'no words'),
-    changed > 0 and 'y does it, q leaves all as it is' or 'There is nothing to do: q',
+    ('%s the turn: %s'):format(verb, first ~= '' and first or 'without words'),
+    changed > 0 and 'y confirms, q leaves everything as it is' or 'Nothing to do: q closes this',
     '',
   }
   for _, file in ipairs(result.files) do
@@ -136,13 +136,13 @@ local function show(session, result)
   local buf = require('acp.chat.buffers').create('undo', 'acp-undo', session)
   local close = require('acp.ui.window').over(buf, lines, {
     keys = { 'q', 'n', '<Esc>' },
-    desc = 'acp: leave all as it is',
+    desc = 'acp: leave everything as it is',
   })
   paint(buf, lines, head)
   vim.keymap.set('n', 'y', function()
     close()
     M.run(session, result.again, result.turn)
-  end, { buffer = buf, nowait = true, desc = 'acp: do it' })
+  end, { buffer = buf, nowait = true, desc = 'acp: confirm' })
 end
 
 ---Shows what undoing the last turn would change, and does it when the user says so.
@@ -152,7 +152,7 @@ function M.ask(session, again)
   local args = { session = session, again = again, preview = true }
   require('acp.rpc.host').request('undo', args, function(result, err)
     if err or not result then
-      return notify.warn(err or 'The session is closed.')
+      return notify.warn(err or 'the session is closed')
     end
     require('acp.ui.safe_state').soon(function()
       show(session, result)

@@ -72,7 +72,7 @@ function M.find()
     return { found }
   end
   if M.building then
-    return nil, 'the host is being built; a message says when it is there'
+    return nil, 'the host is being built; a message will say when it is done'
   end
   return nil, 'the host program is missing. Run :Acp build'
 end

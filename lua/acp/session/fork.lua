@@ -18,9 +18,9 @@ local function hindered(session, before)
     local text = '%s cannot fork a session before an earlier prompt; :Acp fork takes all of it'
     return text:format(session.agent_title)
   elseif before == 1 then
-    return 'this is the first prompt: :Acp new starts anew'
+    return 'this is the first prompt: :Acp new starts a new session'
   elseif not before and (session.state == 'running' or session.state == 'requires_action') then
-    local text = '%s works: the session can be forked when the turn is over'
+    local text = '%s is working: the session can be forked when the turn is over'
     return text:format(session.agent_title)
   end
 end

@@ -63,7 +63,7 @@ function M.pick(id, unasked)
     local session = require('acp.rpc.state').sessions[id]
     local account = M.account(session)
     local is = account and (' (%s)'):format(account) or ''
-    return ('%s offers no login from here%s'):format(session.agent_title, is)
+    return ('%s has no login from here%s'):format(session.agent_title, is)
   end
   local function choose(method)
     if method then
@@ -213,8 +213,7 @@ function M.secrets(args)
   local values = {}
   for _, var in ipairs(args.vars) do
     local label = var.label ~= '' and ('%s (%s)'):format(var.label, var.name) or var.name
-    local ok, value =
-      pcall(vim.fn.inputsecret, label .. (var.optional and ', may be empty: ' or ': '))
+    local ok, value = pcall(vim.fn.inputsecret, label .. (var.optional and ' (optional): ' or ': '))
     if not ok or (value == '' and not var.optional) then
       return -- the user changed their mind
     end

@@ -100,7 +100,7 @@ function M.pick(category, value)
   if value then
     local chosen = find(options[1], value)
     if not chosen then
-      return ('there is no %s %q; :Acp %s <Tab> offers them'):format(category, value, category)
+      return ('there is no %s %q; :Acp %s <Tab> lists them'):format(category, value, category)
     end
     M.set(session, options[1].id, chosen)
   elseif category then

@@ -20,7 +20,7 @@ local function change(id, method, args)
     if err then
       return notify.warn(err)
     end
-    notify.info('sessions that are opened from now on use it; :Acp restart opens this one anew')
+    notify.info('new sessions use it; :Acp restart makes this one use it too')
   end)
 end
 
@@ -29,7 +29,7 @@ end
 local function ask_headers(done)
   local headers = {}
   while true do
-    local ok, given = pcall(vim.fn.inputsecret, 'A header, as Name: value; empty for no more: ')
+    local ok, given = pcall(vim.fn.inputsecret, 'Header, as Name: value (empty when done): ')
     if not ok then
       return done(nil)
     elseif vim.trim(given) == '' then
@@ -39,7 +39,7 @@ local function ask_headers(done)
     if name then
       headers[name] = value
     else
-      notify.warn('that is no header: it is left out')
+      notify.warn('that is not a header: it is left out')
     end
   end
 end

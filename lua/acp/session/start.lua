@@ -26,7 +26,7 @@ function pick_agent(name)
   if name then
     local agent = config.agents[name]
     if not agent then
-      return nil, ('there is no agent %q; :Acp new <Tab> offers them'):format(name)
+      return nil, ('there is no agent %q; :Acp new <Tab> lists them'):format(name)
     end
     local pinned, err = require('acp.installed').as_locked(agent)
     if not pinned then
@@ -38,7 +38,8 @@ function pick_agent(name)
   if installed and installed.installed then
     return pick_agent(installed.name)
   end
-  return nil, 'no agent is installed: :Acp agents installs one, :Acp new demo shows how it looks'
+  return nil,
+    'no agent is installed: :Acp agents installs one, :Acp new demo shows what it looks like'
 end
 
 ---The agents, installed ones first.
@@ -113,7 +114,7 @@ local function folders(dirs)
   for _, dir in ipairs(dirs or {}) do
     local absolute = folder(dir)
     if vim.fn.isdirectory(absolute) == 0 then
-      return nil, ('%s is no folder'):format(dir)
+      return nil, ('%s is not a folder'):format(dir)
     end
     table.insert(all, absolute)
   end
@@ -226,7 +227,7 @@ function M.restart(opts)
         queue = vim.list_extend(vim.deepcopy(session.ahead or {}), session.queue or {}),
         along = unsaved.room(),
       })
-      require('acp.chat.windows').report(other)
+      require('acp.chat.visible').report(other)
     end
   end
   unsaved.watch()
@@ -239,7 +240,7 @@ end
 function M.new(opts)
   opts = opts or {}
   if opts.protocol and opts.protocol ~= 1 and opts.protocol ~= 2 then
-    return nil, 'the protocol is 1 or 2'
+    return nil, 'the protocol must be 1 or 2'
   end
   return open({
     agent = opts.agent,
@@ -289,7 +290,7 @@ end
 ---@return boolean? ok, string? err
 local function ask_agent(method, name, args, callback)
   if type(callback) ~= 'function' then
-    return nil, 'the answer needs a callback'
+    return nil, 'a callback is needed for the answer'
   end
   local agent, err = pick_agent(name)
   if not agent then

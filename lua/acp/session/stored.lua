@@ -210,7 +210,7 @@ local function unarchive(agent, id)
     if failure then
       warn_if(failure)
     else
-      require('acp.notify').info('it is in the list of :Acp resume again')
+      require('acp.notify').info('it is back in the list of :Acp resume')
     end
   end)
   warn_if(err)
@@ -254,7 +254,7 @@ function M.archive(agent, id)
     if failure then
       warn_if(failure)
     else
-      require('acp.notify').info('the session is archived: :Acp unarchive brings it back')
+      require('acp.notify').info('the session was archived: :Acp unarchive brings it back')
     end
   end)
   warn_if(err)
@@ -411,7 +411,7 @@ function M.delete(agent, id)
         if failure then
           warn_if(failure)
         else
-          require('acp.notify').info(('%s is deleted'):format(what))
+          require('acp.notify').info(('%s was deleted'):format(what))
         end
       end)
       warn_if(err)

@@ -17,7 +17,7 @@ local function summary(msg, text)
     return ('error to %s'):format(tostring(msg.id))
   end
   if msg.__not_json__ then
-    return 'no JSON'
+    return 'not JSON'
   end
   return ('answer to %s'):format(tostring(msg.id))
 end
@@ -39,7 +39,7 @@ function M.show(entries)
     table.insert(lines, '    ' .. entry.msg:gsub('\n', ' '))
   end
   if #lines == 0 then
-    lines = { 'Nothing was said yet.' }
+    lines = { 'Nothing has been said yet.' }
   end
   local buf = vim.api.nvim_create_buf(false, true)
   pcall(vim.api.nvim_buf_set_name, buf, ('acp://%d/traffic'):format(buf))

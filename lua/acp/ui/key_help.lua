@@ -3,77 +3,23 @@ local M = {}
 
 local api = vim.api
 
----The actions of the configuration in the order in which their keys are listed.
-local order = {
-  'send',
-  'send_insert',
-  'prompt',
-  'allow',
-  'reject',
-  'cancel',
-  'history_previous',
-  'history_next',
-  'drop_unsaved',
-  'paste_image',
-  'toggle',
-  'open',
-  'close',
-  'open_all',
-  'close_all',
-  'next_message',
-  'previous_message',
-  'next_call',
-  'previous_call',
-  'jump',
-  'inspect',
-  'whole',
-  'yank_code',
-  'edit_prompt',
-  'fork_prompt',
-  'cancel_call',
-  'diff',
-  'terminal',
-  'plan',
-  'mode',
-  'model',
-  'options',
-  'diff_allow',
-  'diff_refuse',
-  'review_reject',
-  'review_keep',
-  'review_edit',
-  'review_next',
-  'review_previous',
-  'diff_next_file',
-  'diff_previous_file',
-  'diff_close',
-  'agent_start',
-  'agent_install',
-  'agent_cancel',
-  'agent_pin',
-  'agent_rollback',
-  'agent_remove',
-  'agent_page',
-  'agent_refresh',
-  'agent_close',
-  'history_resume',
-}
-
 ---The keys of the current buffer by what they do, as their mappings say it.
 ---@return {[1]: integer, [2]: string, [3]: string}[] rows place in the list, keys and words
 local function rows_here()
   local ranks, rows = {}, {}
-  for i, action in ipairs(order) do
-    local desc = require('acp.config').desc(action)
+  local config = require('acp.config')
+  for i, action in ipairs(config.actions) do
+    local desc = config.desc(action[1])
     ranks[desc] = ranks[desc] or i
   end
   for mode, where in pairs({ n = '', x = '', i = ' (Insert mode)' }) do
     for _, map in ipairs(api.nvim_buf_get_keymap(0, mode)) do
       local words = (map.desc or ''):match('^acp: (.*)')
       local lhs = map.lhs:gsub('<lt>', '<')
-      local listed = words and words ~= require('acp.config').words.help
+      local listed = words and words ~= config.words.help
       if listed and not vim.startswith(lhs, '<Plug>') then
-        local row = rows[words .. where] or { ranks[map.desc] or #order + 1, {}, words .. where }
+        local row = rows[words .. where]
+          or { ranks[map.desc] or #config.actions, {}, words .. where }
         if not vim.tbl_contains(row[2], lhs) then
           table.insert(row[2], lhs)
         end

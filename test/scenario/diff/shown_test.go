@@ -286,17 +286,26 @@ func TestDiffInTheFileSaysWhereItIs(t *testing.T) {
 		s.Prompt(p, "fix it")
 		s.Command("wincmd t")
 		id := p.Permission(scene.EditsCall("e1", path, text, strings.Replace(text, "line 150\n", "another\n", 1)), scene.YesNo...)
-		s.AwaitScreen("↓ line 150: a change of the agent · ]v goes there · ga allow")
+		s.AwaitScreen("↓ line 150: a change by the agent · ]v goes there · ga allow")
 		s.Keys("]v")
 		s.AwaitLua(`vim.fn.line('.') == 150`)
-		gone := func() bool { return !strings.Contains(s.Screen(), "a change of the agent") }
+		gone := func() bool { return !strings.Contains(s.Screen(), "a change by the agent") }
 		s.Await("no note", gone)
 		s.Keys("G")
-		s.AwaitScreen("↑ line 150: a change of the agent · [v goes there")
+		s.AwaitScreen("↑ line 150: a change by the agent · [v goes there")
 		s.Keys("gg")
 		s.AwaitScreen("↓ line 150")
 		s.CheckAnswer(p, id, func() { s.Keys("ga") }, "yes")
 		s.Await("no note", gone)
+		// Where only a later change is in sight, the keys are there all the same, over the window.
+		p.Permission(scene.EditsCall("e2", path, text, strings.NewReplacer("line 50\n", "first\n", "line 150\n", "second\n").Replace(text)), scene.YesNo...)
+		s.AwaitScreen("↓ line 50")
+		s.Keys("]v")
+		s.AwaitScreen("first")
+		s.Await("one line with the keys", func() bool { return strings.Count(s.Screen(), "ga allow") == 1 })
+		s.Keys("150Gzz")
+		s.AwaitScreen("second")
+		s.AwaitScreen("long.txt · proposed  +2 −2 · ga allow")
 	}, scene.Wide)
 }
 

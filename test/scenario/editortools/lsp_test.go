@@ -214,7 +214,7 @@ func TestLateEditsAreRefused(t *testing.T) {
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		list := ask(t, s, "code_actions", fmt.Sprintf(`{ path = %q, line = 1 }`, path))
 		apply := fmt.Sprintf(`{ id = '%s', limit_ms = 100 }`, list.Actions[0].ID)
-		if r := ask(t, s, "apply_code_action", apply); !strings.Contains(r.Err, "has not done it") {
+		if r := ask(t, s, "apply_code_action", apply); !strings.Contains(r.Err, "did not do it") {
 			t.Errorf("the late one: %+v", r)
 		}
 		s.Lua(nil, `_G.servers.one.one.edit()`)
@@ -270,7 +270,7 @@ func TestEditsOfServers(t *testing.T) {
 		{"moved as it is", `{ documentChanges = { { kind = 'rename', oldUri = uri, newUri = sibling('b.txt') } } }`, "a.txt: (same) > b.txt", ""},
 		{"deleted", `{ documentChanges = { { kind = 'delete', uri = uri } } }`, "a.txt: (same) (gone)", ""},
 		{"new, then deleted", `{ documentChanges = { { kind = 'create', uri = sibling('b.txt') }, { kind = 'delete', uri = sibling('b.txt') } } }`, "", ""},
-		{"new where one is", `{ documentChanges = { { kind = 'create', uri = uri } } }`, "", "is there already"},
+		{"new where one is", `{ documentChanges = { { kind = 'create', uri = uri } } }`, "", "already exists"},
 		{"new where one may be", `{ documentChanges = { { kind = 'create', uri = uri, options = { ignoreIfExists = true } } } }`, "", ""},
 		{"changed after it is gone", `{ documentChanges = { { kind = 'delete', uri = uri }, { textDocument = { uri = uri }, edits = { at(0, 0, 1, '') } } } }`, "", "after it is gone"},
 		{"a folder", `{ documentChanges = { { kind = 'delete', uri = vim.fs.dirname(uri) } } }`, "", "only files can be"},

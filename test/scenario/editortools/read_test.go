@@ -16,7 +16,7 @@ func TestOpenFilesAndUnsavedText(t *testing.T) {
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'unsaved' })`)
 		p, e := begin(t, s, `{ tools = 'read' }; c.unsaved = 'ignore'`)
 		c := connect(t, e)
-		fails(t, <-start(t.Context(), c, "open_files", nil, nil), "no turn of this agent runs")
+		fails(t, <-start(t.Context(), c, "open_files", nil, nil), "no turn of this agent is running")
 		turn := s.Prompt(p, "Look")
 		says(t, c, "open_files", nil, "1 file is open:\na.txt (current, modified, cursor in line 1)")
 		says(t, c, "read_buffer", obj{"path": "a.txt"}, "lines 1 to 3 of 3:\none\nunsaved\nthree\n")

@@ -47,7 +47,7 @@ func TestConflictsAreShownAndDecided(t *testing.T) {
 
 		// The disk is the agent's until the user writes, which is said.
 		s.Keys(":w<CR>")
-		s.AwaitScreen("yours went over the agent's")
+		s.AwaitScreen("your lines overwrote the agent's")
 		s.GoldenScreen("written")
 		if got := s.ReadFile(path); got != s.BufferText(buf)+"\n" {
 			t.Errorf("the disk has %q", got)
@@ -159,18 +159,18 @@ func TestWriteCutShortIsRecovered(t *testing.T) {
 		s.Command("edit code.txt")
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		s.Begin()
-		s.AwaitNotification("writing code.txt was cut short. :Acp recover")
+		s.AwaitNotification("writing code.txt was interrupted. :Acp recover")
 		s.Lua(nil, `vim.ui.select = function(items, opts, done)
 			_G.offered = opts.prompt .. ': ' .. table.concat(vim.tbl_map(opts.format_item, items), ', ')
 			done(items[2])
 		end`)
 		s.Command("Acp recover")
-		want := "code.txt was cut short. Give it: the text from before, the agent's text, the file as it is now"
+		want := "code.txt was interrupted. Give it: the text from before, the agent's text, the file as it is now"
 		if got := s.LuaString(`_G.offered`); got != want {
 			t.Errorf("offered is %q", got)
 		}
 		s.Await("the agent's text", func() bool { return s.ReadFile(path) == "new\n" && s.BufferText(buf) == "new" })
 		s.Command("Acp recover")
-		s.AwaitNotification("no file was cut short")
+		s.AwaitNotification("no write was interrupted")
 	})
 }

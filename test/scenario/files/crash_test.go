@@ -292,13 +292,13 @@ func (c *crash) recover(s *scene.Scene) {
 			end
 		end`, which)
 	for _, w := range torn {
-		s.AwaitNotification("writing " + w.name + " was cut short. :Acp recover")
+		s.AwaitNotification("writing " + w.name + " was interrupted. :Acp recover")
 		s.Command("Acp recover")
 		scene.AwaitAfterEnd(c.T, w.name+" to be recovered", func() bool { return c.standing(w) == nil })
 	}
 	scene.AwaitAfterEnd(c.T, "nothing to be left of writes", func() bool { return len(c.traces()) == 0 })
 	s.Command("Acp recover")
-	s.AwaitNotification("no file was cut short")
+	s.AwaitNotification("no write was interrupted")
 	if to, err := os.Readlink(filepath.Join(c.Dir, "link.txt")); to != "to.txt" {
 		c.T.Errorf("the link leads to %q, %v", to, err)
 	}

@@ -623,7 +623,7 @@ func TestFollowByConfiguration(t *testing.T) {
 				if win ~= chat and win ~= prompt then vim.api.nvim_win_close(win, true) end
 			end`)
 		s.Command("Acp follow")
-		s.AwaitMessage("a window opens with the first file")
+		s.AwaitMessage("a window will open with the first file")
 		current := s.LuaInt(`vim.api.nvim_get_current_win()`)
 		works(p, "four", "read", []any{three, 53})
 		s.AwaitLua(`vim.fn.bufwinid('three.txt') ~= -1`)

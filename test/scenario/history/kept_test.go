@@ -72,7 +72,7 @@ func TestClosedAndDeleted(t *testing.T) {
 		s.Choose("Delete it")
 		s.Command("Acp delete")
 		p.Reply(p.Expect("session/delete"), obj{})
-		s.AwaitNotification("is deleted")
+		s.AwaitNotification("was deleted")
 		s.Await("the transcript to be gone", func() bool { return len(files(s)) == 0 })
 	})
 }

@@ -119,7 +119,7 @@ func TestAnAgentThatCannot(t *testing.T) {
 		s.Command("Acp")
 		s.Agent().Initialize(nil)
 		s.AwaitState("dead")
-		s.AwaitChat("Puppet cannot take up stored sessions.")
+		s.AwaitChat("Puppet cannot resume stored sessions.")
 		s.OnceInChat("Rename the package.", "The package is **tool** now.")
 	})
 }

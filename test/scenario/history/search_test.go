@@ -24,7 +24,7 @@ func TestSearch(t *testing.T) {
 		s = s.Next()
 		s.RecordNotifications()
 		s.Command("Acp search nobody said this")
-		s.AwaitNotification(`nothing that was said has "nobody said this"`)
+		s.AwaitNotification(`no transcript contains "nobody said this"`)
 		s.Command("Acp search tests")
 		s.AwaitLua(`#vim.fn.getqflist() == 2`)
 		s.AwaitLua(`vim.bo.buftype == 'quickfix'`)
@@ -144,10 +144,10 @@ func TestExport(t *testing.T) {
 		s.RecordNotifications()
 		p := s.Begin()
 		s.Command("Acp export")
-		s.AwaitNotification("Nothing was said in this session yet.")
+		s.AwaitNotification("nothing has been said in this session yet")
 		work(s, p)
 		s.Command("Acp export out.md")
-		s.AwaitNotification("the session is in out.md")
+		s.AwaitNotification("the session was written to out.md")
 		path := filepath.Join(s.Dir, "out.md")
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -165,7 +165,7 @@ func TestExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Command("Acp export out.md")
-		s.AwaitNotification("out.md is there already")
+		s.AwaitNotification("out.md already exists")
 		if text, _ := os.ReadFile(path); string(text) != "mine" {
 			t.Error("the file is overwritten")
 		}

@@ -176,7 +176,7 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		// The answer of the float knows nothing of that.
 		s.RecordNotifications()
 		s.Command("Acp permit 1")
-		s.AwaitNotification("You are editing the text: :w in its window writes it.")
+		s.AwaitNotification("you are editing the text: :w in its window writes it")
 		if s.ReadFile(path) != old {
 			t.Error("it is written")
 		}
@@ -213,9 +213,9 @@ func TestAHeldWriteIsEdited(t *testing.T) {
 		s.Keys("ggOmine<Esc>")
 		p.Notify("$/cancel_request", obj{"requestId": id})
 		p.AnswersError(id, -32800)
-		s.AwaitNotification("the agent waits for this text no more; it is still in its window")
+		s.AwaitNotification("the agent no longer waits for this text; it is still in its window")
 		s.Keys(":w<CR>")
-		s.AwaitNotification("the agent does not wait for this text any more")
+		s.AwaitNotification("the agent no longer waits for this text")
 		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
 		if s.ReadFile(path) != old {
 			t.Error("it is written")
@@ -304,7 +304,7 @@ func TestTypingWhileAWriteIsHeld(t *testing.T) {
 		s.AwaitRefused(1)
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 25, 25, false, { '-- here' })`)
 		s.Command("Acp permit 1")
-		s.AwaitNotification("a.lua has changed meanwhile: look at the hunks again, then answer.")
+		s.AwaitNotification("a.lua has changed meanwhile: look at the hunks again, then answer")
 		if p.Answered(id) || s.ReadFile(path) != want {
 			t.Error("it is answered")
 		}
@@ -618,7 +618,7 @@ func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
 		id := editHeld(s, p, path, text, "four")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
 		s.Keys(":4s/four/five/<CR>:w<CR>")
-		s.AwaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		s.AwaitNotification("a.lua has changed in the same lines meanwhile: another :w writes your text over that.")
 		if p.Answered(id) {
 			t.Error("it is answered")
 		}
@@ -640,7 +640,7 @@ func TestAnEditedTextThatIsNotWritten(t *testing.T) {
 		id := editHeld(s, p, path, text, "four")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
 		s.Keys(":4s/four/five/<CR>:wq<CR>")
-		s.AwaitNotification("a.lua has changed in the same lines meanwhile: :w once more writes your text over that.")
+		s.AwaitNotification("a.lua has changed in the same lines meanwhile: another :w writes your text over that.")
 		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.bo.modified and vim.fn.getline(4) == "local line4 = 'five'"`)
 		s.Keys(":wq<CR>")
 		p.AnswersError(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
@@ -702,7 +702,7 @@ func TestHeldWritesThatAreNoText(t *testing.T) {
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.b.acp_diff`)
 		s.Keys("g<lt>")
-		s.AwaitNotification("This can only be written or refused as a whole.")
+		s.AwaitNotification("this can only be written or refused as a whole")
 		s.Keys("gE")
 		s.AwaitNotification("this text cannot be edited here")
 		s.Keys("ga")

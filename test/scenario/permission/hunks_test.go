@@ -61,7 +61,7 @@ func TestHunksOfARequest(t *testing.T) {
 		s.Keys(":24<CR>g>")
 		s.AwaitRefused(2)
 		s.Keys("Gg<lt>")
-		s.AwaitMessage("no hunk is here; ]v goes to the next one")
+		s.AwaitMessage("there is no hunk here; ]v goes to the next one")
 
 		// Selected lines, as many hunks as they touch.
 		s.Keys("ggVGg>")
@@ -219,8 +219,8 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 			t.Error("it is said before the call has ended")
 		}
 		p.Update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
-		s.AwaitChat("Puppet had no answer that refuses")
-		if n := s.CountInChat("so it was allowed all, with the 1 of 3 hunks that you refused: a.lua:15. :Acp review is where you take them out."); n != 1 {
+		s.AwaitChat("Puppet offered no answer that refuses")
+		if n := s.CountInChat("so all of it was allowed, with the 1 of 3 hunks that you refused: a.lua:15. :Acp review is where you can take them out."); n != 1 {
 			t.Errorf("the chat says it %d times:\n%s", n, s.Chat())
 		}
 		p.Stop(turn, "end_turn")

@@ -17,7 +17,7 @@ func TestAnswersForGood(t *testing.T) {
 		s.Prompt(p, "do it")
 		asked(s, p, scene.CommandCall("c1", "make test"), 2)
 		s.CheckDecision(p, scene.CommandCall("c2", "make test"), "always")
-		s.AwaitChat("\n    :Acp permissions takes that back.") // no window breaks the command's name
+		s.AwaitChat("\n    :Acp permissions revokes that.") // no window breaks the command's name
 		asked(s, p, scene.CommandCall("c3", "make test "), 1)
 		asked(s, p, scene.EditCall("e1", s.Dir+"/a.lua"), 2)
 		s.CheckDecision(p, scene.EditCall("e2", s.Dir+"/a.lua"), "always")
@@ -66,7 +66,7 @@ func TestAnswersForGood(t *testing.T) {
 		s.AwaitLua(`not table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('make test')`)
 		s.Keys("gg")
 		s.Keys("x")
-		s.AwaitMessage("there is no answer in this line")
+		s.AwaitMessage("there is no answer on this line")
 		s.Keys("q")
 		s.AwaitLua(`vim.bo.filetype ~= 'acp-permissions'`)
 		asked(s, p, scene.CommandCall("c4", "make test"), 1)
@@ -85,11 +85,16 @@ func TestAnswersInABrokenFile(t *testing.T) {
 		}
 		s.RecordNotifications()
 		p := s.Begin()
+		s.Command("Acp permissions")
+		s.AwaitNotification("acp: the file of your lasting answers is broken; :Acp log says more")
+		if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		s.Prompt(p, "do it")
 		asked(s, p, scene.CommandCall("c1", "make test"), 2)
 		s.AwaitChat("was unreadable and is kept as")
 		aside, _ := filepath.Glob(file + ".unreadable-*")
-		if len(aside) != 1 {
+		if len(aside) != 2 {
 			t.Errorf("set aside are %v", aside)
 		}
 		s.CheckDecision(p, scene.CommandCall("c2", "make test"), "always")

@@ -143,7 +143,7 @@ func TestRulesWithMistakes(t *testing.T) {
 		{"no action", `{ { command = 'a' } }`, `permissions[1].action: expected 'allow', 'reject' or 'ask', got nil`},
 		{"a field", `{ { comand = 'a', action = 'reject' }, { action = 'allow' } }`, `permissions[1].comand: there is no such field`},
 		{"a value", `{ { kind = 7, action = 'reject' }, { action = 'allow' } }`, `permissions[1].kind: expected a string or a list of strings, got 7`},
-		{"a glob", `{ { path = 'a[', action = 'reject' }, { action = 'allow' } }`, `permissions[1].path "a[": it is no glob`},
+		{"a glob", `{ { path = 'a[', action = 'reject' }, { action = 'allow' } }`, `permissions[1].path "a[": it is not a glob`},
 		{"a pattern", `{ { command = 'a && b', action = 'reject' }, { action = 'allow' } }`, `permissions[1].command "a && b": it has more than one command`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

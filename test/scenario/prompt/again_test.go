@@ -55,7 +55,7 @@ func TestWhatWaitsIsNotTakenBack(t *testing.T) {
 		s.AwaitQueue("Second")
 		s.ToBlock("Second")
 		s.Keys("gE")
-		s.AwaitNotification("this prompt is not sent yet: :Acp queue edits it")
+		s.AwaitNotification("this prompt has not been sent yet: :Acp queue edits it")
 		s.ToBlock("An answer")
 		s.Keys("gE")
 		s.AwaitNotification("there is no prompt of yours here")

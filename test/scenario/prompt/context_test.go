@@ -101,7 +101,7 @@ func TestPrivateTextIsNotGathered(t *testing.T) {
 			t.Errorf("sent were %v, want %v", got, want)
 		}
 		s.AwaitChat(".env is private: its text was not sent. Name it in the prompt to send it.")
-		s.AwaitChat("@quickfix went without what is private: .env.")
+		s.AwaitChat("@quickfix was sent without private files: .env.")
 		s.AwaitChat("@diff was not sent: nothing else has changed since the last commit.")
 		s.Command("Acp prompt @.env") // named
 		if got := blocks(p)[1].(obj)["type"]; got != "resource" {
@@ -130,8 +130,8 @@ func TestDiffSinceTheLastCommit(t *testing.T) {
 			!strings.Contains(text, "\n+brand new\n") || strings.Contains(text, "secret") || strings.Contains(text, "noise") || strings.Contains(text, "much of it") {
 			t.Errorf("sent was %v", got)
 		}
-		s.AwaitChat("@diff went without what is private: .env.")
-		s.AwaitChat("@diff went without new files that are too large, or too many: large.txt.")
+		s.AwaitChat("@diff was sent without private files: .env.")
+		s.AwaitChat("@diff was sent without new files that are too large, or too many: large.txt.")
 	})
 }
 

@@ -27,7 +27,7 @@ func TestDraftsOutliveNeovim(t *testing.T) {
 		s.AwaitPrompt("")
 		s.Command("Acp new")
 		s.AwaitPrompt("queued words\n\nmy idea\nand more")
-		s.AwaitScreen("You had not sent this")
+		s.AwaitScreen("Not sent yet")
 		s.GoldenScreen("draft")
 		s.Command("Acp new")
 		s.AwaitPrompt("") // once
@@ -42,7 +42,7 @@ func TestDraftsOutliveNeovim(t *testing.T) {
 		p.PromptedWith("next to it")
 		s.AwaitPrompt("")
 		awaitDrafts(s, state, "queued words\n\nmy idea\nand more") // what is sent does not come back
-		s.Await("no word of it any more", func() bool { return !strings.Contains(s.Screen(), "You had not sent this") })
+		s.Await("no word of it any more", func() bool { return !strings.Contains(s.Screen(), "Not sent yet") })
 		s.Keys("<Esc>")
 		s.Quit()
 	})

@@ -56,7 +56,7 @@ func TestImagesAreLinkedWhereTheyCannotGoAlong(t *testing.T) {
 		if got := blocks(p); !reflect.DeepEqual(got, want) {
 			t.Errorf("sent were %v, want %v", got, want)
 		}
-		s.AwaitChat("Puppet takes no images: a.png went as a link.")
+		s.AwaitChat("Puppet takes no images: a.png was sent as a link.")
 		s.Keys("@large.png")
 		s.AwaitScreen("@ large.png 6.0 MB (link")
 		s.Keys("<C-s>")
@@ -67,7 +67,7 @@ func TestImagesAreLinkedWhereTheyCannotGoAlong(t *testing.T) {
 		if got := blocks(p); !reflect.DeepEqual(got, want) {
 			t.Errorf("sent were %v, want %v", got, want)
 		}
-		s.AwaitChat("large.png is 6.0 MB: it went as a link, as at most 5.0 MB are sent.")
+		s.AwaitChat("large.png is 6.0 MB: it was sent as a link, as at most 5.0 MB are sent.")
 	})
 }
 

@@ -42,7 +42,7 @@ func TestSteering(t *testing.T) {
 		for _, outcome := range []string{"promptRequired", "failed"} {
 			s.OK(`require('acp').steer(...)`, outcome)
 			p.Reply(p.Expect("_session/steering"), obj{"outcome": outcome})
-			s.AwaitNotification("Your words wait in the queue: Puppet did not take them")
+			s.AwaitNotification("your words are queued: Puppet did not take them")
 		}
 		s.AwaitQueue("promptRequired", "failed")
 		s.OK(`require('acp').steer({ { type = 'text', text = 'error' } }, { session = 1 })`)
@@ -70,7 +70,7 @@ func TestSteeringWhereTheAgentCannot(t *testing.T) {
 		turn := s.Prompt(p, "count")
 		s.Command("Acp steer backwards")
 		s.AwaitQueue("backwards")
-		s.AwaitNotification("Your words wait in the queue: Puppet cannot be steered")
+		s.AwaitNotification("your words are queued: Puppet cannot be steered")
 		p.Silent()
 		p.EndTurn(turn)
 		p.PlayTurn("backwards")

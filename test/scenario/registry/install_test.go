@@ -156,10 +156,10 @@ func TestInstallFromNpm(t *testing.T) {
 		s.AwaitState("requires_action") // it talks
 		s.OK(`require('acp').cancel()`)
 		s.AwaitTurnEnd("cancelled")
-		if err, _ := call(s, `require('acp').install('tiny', { version = '2.0.0' }, done)`); !strings.Contains(err, "it wants a newer Node. What was installed before is as it was.") {
+		if err, _ := call(s, `require('acp').install('tiny', { version = '2.0.0' }, done)`); !strings.Contains(err, "it wants a newer Node. What was installed before is unchanged.") {
 			t.Errorf("a version that does not start: %s", err)
 		}
-		if err, _ := call(s, `require('acp').install('tiny', { version = '3.0.0' }, done)`); !strings.Contains(err, "Tiny Agent needs Node.js 99.1.0 or newer, and there is ") {
+		if err, _ := call(s, `require('acp').install('tiny', { version = '3.0.0' }, done)`); !strings.Contains(err, "Tiny Agent needs Node.js 99.1.0 or newer, but this is ") {
 			t.Errorf("one for a newer Node.js: %s", err)
 		}
 		s.Lua(nil, `_G.list = nil; require('acp').agents(function(list) _G.list = list end)`)
@@ -367,7 +367,7 @@ func TestNoNetwork(t *testing.T) {
 		s.RecordNotifications()
 		s.Configure(`c.registry = 'http://127.0.0.1:1/index.json'`)
 		s.Command("Acp agents")
-		s.AwaitLua(`vim.bo.filetype == 'acp-agents' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('This is the last index that came', 1, true) ~= nil`)
+		s.AwaitLua(`vim.bo.filetype == 'acp-agents' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('This is the last index fetched', 1, true) ~= nil`)
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('Claude Agent', 1, true) ~= nil`)
 		s.Lua(nil, `vim.g.acp = vim.tbl_extend('force', vim.g.acp, { registry = false }); require('acp.config').reset()`)
 		s.Keys("r")

@@ -174,7 +174,7 @@ func TestTheReviewSurvives(t *testing.T) {
 		p.Reply(p.Expect("session/load"), nil)
 		s.AwaitEvent("AcpSessionReady")
 		s.Await("the review", func() bool { return allChanges(s) == "modified code.txt -3,1+3,1 kept -7,1+7,1\n" })
-		s.AwaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours is not sent: :Acp review send sends it.")
+		s.AwaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours has not been sent: :Acp review send sends it.")
 		s.Command("Acp review send")
 		turn, got := p.Prompted()
 		if want := "My comments on your changes:\n\ncode.txt:7\n```diff\n+six\n```\nwhy six"; got != want {

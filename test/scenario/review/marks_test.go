@@ -167,14 +167,14 @@ func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 		at("code.txt", 9)
 		s.Keys("4]v")
 		at("code.txt", 2)
-		s.AwaitScreen("acp: around to the first change")
+		s.AwaitScreen("acp: wrapped around to the first change")
 		s.Keys("[v")
 		at("new.txt", 1)
 
 		// With 'nohidden' nothing is lost, and nothing asked.
 		s.Command("set nohidden")
 		s.Keys("onewer<Esc>]v")
-		s.AwaitNotification("the next change is in code.txt, but this buffer has unsaved text and 'hidden' is off")
+		s.AwaitNotification("next is code.txt, but this buffer has unsaved text and 'hidden' is off")
 		at("new.txt", 2)
 		s.Keys("u]v")
 		at("code.txt", 2)

@@ -160,7 +160,7 @@ func TestReviewDecides(t *testing.T) {
 		awaitPage(s, "2 kept")
 		disk("test/lexer_spec.lua", "it('works')\n")
 		s.Keys("ggx")
-		s.Await("that nothing is left to decide", func() bool { return strings.Contains(s.Messages(), "all is decided") })
+		s.Await("that nothing is left to decide", func() bool { return strings.Contains(s.Messages(), "everything is decided") })
 		s.Keys("uu")
 		awaitPage(s, "● 3 of 3")
 		disk("lexer.lua", lexerAfter)

@@ -122,7 +122,7 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 				s.Command("Acp resume s-1")
 				p = s.Agent()
 				takesUp(s, p, scene.SessionID(1))
-				s.AwaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours is not sent: :Acp review send sends it.")
+				s.AwaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours has not been sent: :Acp review send sends it.")
 				if chat := s.Chat(); strings.Index(chat, "Answered long ago.") > strings.Index(chat, "1 change of this session") {
 					t.Errorf("what waits is not below what was said:\n%s", chat)
 				}
@@ -280,7 +280,7 @@ func TestWhatWaitsNeedsNoAgent(t *testing.T) {
 		s.Command("Acp resume s-1")
 		p := s.Agent()
 		p.Initialize(nil)
-		s.AwaitChat("Puppet cannot take up stored sessions.")
+		s.AwaitChat("Puppet cannot resume stored sessions.")
 		s.AwaitChat("1 change of this session waits for your review: :Acp review shows it.")
 		s.Await("the review", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1 -6,1+6,1 kept\n" })
 		s.Command("Acp review")
@@ -306,7 +306,7 @@ func TestChangesGoOverToANewSession(t *testing.T) {
 		p.Initialize(nil)
 		p.NewSession(2)
 		s.AwaitEvent("AcpSessionReady")
-		s.AwaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours is not sent")
+		s.AwaitChat("1 change of this session waits for your review: :Acp review shows it. 1 comment of yours has not been sent")
 		awaitSaved(s, kept(s), scene.SessionID(2), 1, 1, 1)
 		s.Await("its old name to be forgotten", func() bool {
 			list, err := saved.List(kept(s))
@@ -398,7 +398,7 @@ func TestAnIdleNeovimOverwritesNothing(t *testing.T) {
 		o.Command("Acp resume s-1")
 		p := o.Agent()
 		takesUp(o, p, scene.SessionID(1))
-		o.AwaitChat("2 comments of yours are not sent: :Acp review send sends them.")
+		o.AwaitChat("2 comments of yours have not been sent: :Acp review send sends them.")
 		o.Command("Acp review")
 		onPage(o, "you: why two")
 		o.Keys("c")
@@ -413,7 +413,7 @@ func TestAnIdleNeovimOverwritesNothing(t *testing.T) {
 		o = after(o, "quit", p)
 		o.Command("Acp resume s-1")
 		takesUp(o, o.Agent(), scene.SessionID(1))
-		o.AwaitChat("1 comment of yours is not sent")
+		o.AwaitChat("1 comment of yours has not been sent")
 		o.Await("what was decided", func() bool { return allChanges(o) == "modified code.txt -2,1+2,1 kept -6,1+6,1 kept\n" })
 	})
 }
@@ -493,7 +493,7 @@ func TestSavedByANewerVersion(t *testing.T) {
 		s.Command("Acp resume s-1")
 		p := s.Agent()
 		takesUp(s, p, scene.SessionID(1))
-		s.AwaitChat("A newer version of the plugin saved the review of this session")
+		s.AwaitChat("The review of this session was saved by a newer version of the plugin")
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, "another text\n")
 		p.EndTurn(turn)

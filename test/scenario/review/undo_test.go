@@ -171,9 +171,9 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 		s.AwaitLua(`require('acp').sessions()[1].state == 'running'`)
 		p.WriteFile(filepath.Join(s.Dir, "new.txt"), "new\n")
 		s.Keys("y")
-		s.AwaitNotification("The turn still runs: :Acp cancel ends it.")
+		s.AwaitNotification("the turn is still running: :Acp cancel ends it")
 		s.Command("Acp undo")
-		s.Await("the same again", func() bool { return strings.Count(s.Notifications(), "The turn still runs") == 2 })
+		s.Await("the same again", func() bool { return strings.Count(s.Notifications(), "the turn is still running") == 2 })
 		p.EndTurn(turn)
 		preview(s, "Acp undo")
 		does(s, p, "fourth", [2]string{"new.txt", "newer\n"})
@@ -276,7 +276,7 @@ func TestUndoCutShort(t *testing.T) {
 				next.AwaitEvent("AcpSessionReady")
 				if done, left := count("old\n"), count("new\n"); done+left != files {
 					// One that Neovim was writing: the user is asked which text it is to have.
-					next.AwaitNotification("was cut short. :Acp recover")
+					next.AwaitNotification("was interrupted. :Acp recover")
 					next.Lua(nil, `vim.ui.select = function(items, _, done) done(items[1]) end`)
 					next.Command("Acp recover")
 					scene.AwaitAfterEnd(t, "it to be whole again", func() bool { return count("old\n")+count("new\n") == files })

@@ -77,7 +77,7 @@ func TestProviders(t *testing.T) {
 		}
 		p.Reply(m, obj{})
 		s.AwaitNotification("sessions that are opened from now on use it")
-		s.AwaitNotification("that is no header: it is left out")
+		s.AwaitNotification("that is not a header: it is left out")
 		if got := s.LuaString(`_G.offered[1] .. '\n' .. _G.offered[2]`); got != "main · anthropic · https://a.example | other · bedrock · https://b.example | third · not used\nUse anthropic | Use openai" {
 			t.Errorf("offered are %s", got)
 		}
@@ -129,7 +129,7 @@ func TestSystemPrompt(t *testing.T) {
 		if m = p.Expect("session/new"); m.Text("systemPrompt", "mode") != "append" {
 			t.Errorf("the session is %s", m)
 		}
-		s.AwaitChat("Puppet keeps its own instructions: the system prompt of the configuration is added to them.")
+		s.AwaitChat("Puppet keeps its own instructions: your system prompt is added to them.")
 
 		s.Configure(`c.agents.puppet.env.OTHER = '2'`)
 		s.Lua(nil, `require('acp.config').reset()`)
@@ -139,6 +139,6 @@ func TestSystemPrompt(t *testing.T) {
 		if m = p.Expect("session/new"); m.Get("systemPrompt") != nil {
 			t.Errorf("the session is %s", m)
 		}
-		s.AwaitChat("Puppet takes no system prompt: that of the configuration is not sent.")
+		s.AwaitChat("Puppet takes no system prompt: the one in your configuration is not sent.")
 	})
 }

@@ -111,6 +111,6 @@ func TestFurtherFoldersThatAnAgentDoesNotTake(t *testing.T) {
 			t.Errorf("the agent is told %s", m.Params)
 		}
 		p.Reply(m, obj{"sessionId": scene.SessionID(1)})
-		s.AwaitChat("Puppet works in one folder: it is not told of the others")
+		s.AwaitChat("Puppet works in one folder only: it is not told of the others")
 	})
 }

@@ -80,7 +80,7 @@ func TestForkBeforeAPrompt(t *testing.T) {
 		}
 		s.ToBlock("Count to one")
 		s.Keys("gF")
-		s.AwaitNotification("this is the first prompt: :Acp new starts anew")
+		s.AwaitNotification("this is the first prompt: :Acp new starts a new session")
 		s.ToBlock("Count to three")
 		s.Keys("gF")
 		m := p.Expect("session/fork")
@@ -116,7 +116,7 @@ func TestWhatCannotBeForked(t *testing.T) {
 		p.Say("I do.")
 		s.AwaitChat("I do.")
 		s.Command("Acp fork")
-		s.AwaitNotification("Puppet works: the session can be forked when the turn is over")
+		s.AwaitNotification("Puppet is working: the session can be forked when the turn is over")
 		p.EndTurn(turn)
 		s.ToBlock("Wait")
 		s.Keys("gF")

@@ -102,7 +102,7 @@ func TestArchive(t *testing.T) {
 		if m := p.Expect("session/close"); m.Text("sessionId") != scene.SessionID(1) {
 			t.Errorf("closed %s", m)
 		}
-		s.AwaitNotification("the session is archived: :Acp unarchive brings it back")
+		s.AwaitNotification("the session was archived: :Acp unarchive brings it back")
 		all := obj{"sessions": []any{
 			obj{"sessionId": scene.SessionID(1), "cwd": s.Dir, "title": "The first"}, obj{"sessionId": "b", "cwd": s.Dir, "title": "The second"},
 		}}
@@ -118,7 +118,7 @@ func TestArchive(t *testing.T) {
 		if offered := s.Offered(1); len(offered) != 1 || !strings.HasPrefix(offered[0].(string), "The first") {
 			t.Errorf("offered are %q", offered)
 		}
-		s.AwaitNotification("it is in the list of :Acp resume again")
+		s.AwaitNotification("it is back in the list of :Acp resume")
 		s.Lua(nil, `require('acp.session.start').archive({ agent_session_id = ... }, function(ok) _G.archived = ok end)`, scene.SessionID(1))
 		s.AwaitLua(`_G.archived`)
 		s.OK(`require('acp').resume({ agent_session_id = '` + scene.SessionID(1) + `' })`)
@@ -159,7 +159,7 @@ func TestArchiveInTheAgent(t *testing.T) {
 		s.Offered(1)
 		s.Command("Acp unarchive b")
 		p.Reply(p.Expect("session/unarchive"), obj{})
-		s.AwaitNotification("it is in the list of :Acp resume again")
+		s.AwaitNotification("it is back in the list of :Acp resume")
 
 		// It is taken up when the agent knows it, and has it in its list again.
 		s.Command("Acp resume " + scene.SessionID(1))

@@ -109,7 +109,7 @@ func TestLoginInTheMiddleOfASession(t *testing.T) {
 		s.Command("Acp auth")
 		m := p.Expect("authenticate")
 		s.Command("Acp auth")
-		s.AwaitNotification("A login is already under way.")
+		s.AwaitNotification("a login is already under way.")
 		p.Refuse(m, -32603, "the browser was closed", nil)
 		s.AwaitChat("Puppet refused authenticate: the browser was closed. :Acp auth tries again.")
 		s.Command("Acp auth browser")
@@ -135,7 +135,7 @@ func TestLoginInTheMiddleOfASession(t *testing.T) {
 		s.AwaitLua(`(require('acp').sessions()[1].mode or {}).id == 'code' and require('acp').sessions()[1].state == 'idle'`)
 		s.Refused(`require('acp').authenticate(nil, 'nothing')`)
 		s.Command("Acp logout")
-		s.AwaitNotification("Puppet offers no logout.")
+		s.AwaitNotification("Puppet offers no logout")
 	})
 }
 
@@ -241,7 +241,7 @@ func TestLoginByVariables(t *testing.T) {
 		// The rest of Neovim lives on meanwhile.
 		p.Notify("session/update", obj{"sessionId": scene.SessionID(9), "update": obj{"sessionUpdate": "plan", "entries": []any{}}})
 		s.Keys("<CR>")
-		s.AwaitScreen("AN_ORG, may be empty:")
+		s.AwaitScreen("AN_ORG (optional):")
 		s.Keys("<CR>")
 		p.AwaitEnd()
 

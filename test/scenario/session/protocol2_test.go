@@ -302,7 +302,7 @@ func TestCancelCallInProtocol2(t *testing.T) {
 		s.AwaitChat("ls")
 		s.Lua(nil, `vim.fn.search('ls')`)
 		s.Keys("g<C-c>")
-		s.AwaitMessage("does not let this be cancelled alone")
+		s.AwaitMessage("cannot cancel this alone")
 		state(p, "idle", obj{"stopReason": "end_turn"})
 		s.AwaitTurnEnd("end_turn")
 	})

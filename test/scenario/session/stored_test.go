@@ -76,11 +76,11 @@ func TestStoredTellsWhatItCannot(t *testing.T) {
 		s.Command("Acp resume")
 		p := s.Agent()
 		p.Initialize(nil)
-		s.AwaitNotification("Puppet gives no list of its sessions.")
+		s.AwaitNotification("Puppet does not list its sessions.")
 		s.Command("Acp resume gone")
 		s.AwaitLua(`#require('acp').sessions() == 1`)
 		s.AwaitState("dead")
-		s.AwaitChat("Puppet cannot take up stored sessions.")
+		s.AwaitChat("Puppet cannot resume stored sessions.")
 		s.Refused(`require('acp').resume({})`)
 		s.Refused(`require('acp').stored('nobody', print)`)
 		s.Refused(`require('acp').stored()`)
@@ -151,7 +151,7 @@ func TestDeleteAsksFirst(t *testing.T) {
 			t.Errorf("deleted %s", m)
 		}
 		p.Reply(m, obj{})
-		s.AwaitNotification("is deleted")
+		s.AwaitNotification("was deleted")
 		s.AwaitEvent("AcpSessionClosed")
 		s.OK(`require('acp').prompt('go on', { session = 1 })`)
 		turn, _ := p.Prompted() // and no session/close of what is deleted

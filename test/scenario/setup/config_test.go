@@ -34,7 +34,7 @@ func TestBadConfiguration(t *testing.T) {
 			"agents.env.env: expected a table, got string",
 			"agents.future.protocol: expected 1 or 2, got 3",
 			"agents.home.cwd: expected a path, got number",
-			"agents.1: expected a name before the agent, got none",
+			"agents.1: expected a name for the agent, got none",
 			"layout: expected 'right', ",
 			"keys.send: expected a key, or false for none, got 5",
 			"colour: there is no such option",
@@ -49,7 +49,7 @@ func TestBadConfiguration(t *testing.T) {
 				t.Errorf("%q is told %d times", w, n)
 			}
 		}
-		if n := strings.Count(messages, "acp: wrong in the configuration"); n != 1 {
+		if n := strings.Count(messages, "acp: mistakes in the configuration"); n != 1 {
 			t.Errorf("%d messages: %s", n, messages)
 		}
 		turn := s.Prompt(p, "it works")

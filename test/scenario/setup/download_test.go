@@ -90,7 +90,7 @@ func TestHostIsDownloaded(t *testing.T) {
 			s.Lua(nil, `local c = vim.g.acp; c.host = { url = ... }; vim.g.acp = c; require('acp.config').reset()`, server.URL+part)
 		}
 		for part, words := range map[string]string{
-			"/wrong": "its checksum is not the one that the plugin has", "/half": "it is larger than it may be", "/cut": "the host is not there: (18)",
+			"/wrong": "its checksum is not the one that the plugin has", "/half": "it is too large", "/cut": "the host is not there: (18)",
 			"/none": "404",
 		} {
 			from(part)

@@ -116,9 +116,9 @@ func TestWithoutAnyAgent(t *testing.T) {
 		s.Lua(nil, `vim.env.PATH = ...; local c = vim.g.acp; c.agent = nil; c.agents = nil; vim.g.acp = c`,
 			filepath.Join(s.Home, "empty"))
 		s.Keys(":Acp<CR>")
-		s.AwaitScreen("To install")
+		s.AwaitScreen("Available")
 		s.AwaitScreen("Claude Agent")
-		if err := s.Refused(`require('acp').new()`); err != "no agent is installed: :Acp agents installs one, :Acp new demo shows how it looks" {
+		if err := s.Refused(`require('acp').new()`); err != "no agent is installed: :Acp agents installs one, :Acp new demo shows what it looks like" {
 			t.Error(err)
 		}
 	}, nvimtest.Size(80, 24))
@@ -147,7 +147,7 @@ func TestMissingHostSaysHowToBuildIt(t *testing.T) {
 		}
 		s.Lua(nil, `require('acp.rpc.host').building = true`)
 		s.Command("Acp")
-		s.AwaitMessage("the host is being built; a message says when it is there")
+		s.AwaitMessage("the host is being built; a message will say when it is done")
 		s.Lua(nil, `require('acp.rpc.host').building = false`)
 		s.Command("Acp health")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)

@@ -38,13 +38,19 @@ func TestTheListOfKeysIsNotCut(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "do it")
 		p.WriteFile(s.WriteFile("code.txt", "one\n"), "two\n")
-		p.EndTurn(turn)
 		s.Keys("<Esc>g?")
 		s.AwaitScreen("│        then the draft")
 		s.Keys("q")
 		s.Command("Acp review")
-		s.AwaitScreen("+ two") // the page that comes would close the list
-		s.Keys("g?")
-		s.AwaitScreen("│          you have accepted")
+		s.AwaitScreen("+ two")
+		s.Keys("Gg?")
+		s.AwaitScreen("│                 with what you have accepted")
+		// What the agent goes on to change is drawn below the list, which stays.
+		p.WriteFile(s.WriteFile("before.txt", "one\n"), "two\n")
+		s.AwaitScreen("2 files")
+		s.AwaitScreen("│                 with what you have accepted")
+		s.Keys("q")
+		s.AwaitLua(`vim.bo.filetype == 'acp-review'`)
+		p.EndTurn(turn)
 	}, nvimtest.Size(50, 40))
 }

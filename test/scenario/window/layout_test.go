@@ -180,7 +180,7 @@ func TestWindowsOfARestoredSession(t *testing.T) {
 			for i, line in ipairs(lines) do lines[i] = line:gsub('(acp://%a+)%-%d', '%1-7') end
 			vim.fn.writefile(lines, file)
 			vim.cmd.source(file)`, s.Dir+"/Session.vim")
-		s.AwaitScreen("This was a window on an agent")
+		s.AwaitScreen("This window showed an agent")
 		s.AwaitLua(`(function()
 			local n = 0
 			for _, buf in ipairs(vim.api.nvim_list_bufs()) do

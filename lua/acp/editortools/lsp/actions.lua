@@ -86,7 +86,7 @@ local function guard(client)
   end
   through('workspace/applyEdit', function(capture, params)
     if capture.given_up then
-      return { applied = false, failureReason = 'it was given up' }
+      return { applied = false, failureReason = 'it was cancelled' }
     end
     table.insert(capture.found, M.answered(client, params.edit))
     local _, err = edits.of(capture.found)
@@ -108,7 +108,7 @@ end
 ---@return fun() cancel
 local function run_command(client, command, before, buf, limit, done)
   if vim.lsp.commands[command.command] or client.commands[command.command] then
-    done(nil, 'this action runs a command of the editor, which agents cannot')
+    done(nil, 'this action runs a command of the editor, which agents cannot do')
     return function() end
   elseif captures[client.id] then
     done(nil, 'the language server is busy with another action: try again in a moment')
@@ -134,7 +134,7 @@ local function run_command(client, command, before, buf, limit, done)
     function(_, partial)
       if partial then
         give_up()
-        return done(nil, 'the language server has not done it')
+        return done(nil, 'the language server did not do it')
       end
       captures[client.id] = nil
       if capture.err then

@@ -115,7 +115,7 @@ end
 ---@return string? path, string? err
 local function path_of(uri)
   if not vim.startswith(uri, 'file:') then
-    return nil, ('the language server would change %s, which is no file'):format(uri)
+    return nil, ('the language server would change %s, which is not a file'):format(uri)
   end
   return vim.fs.normalize(vim.uri_to_fname(uri))
 end
@@ -195,9 +195,9 @@ function Plan:move(from, to, options)
   if err then
     return err
   elseif not self:exists(from) then
-    return ('%s is not there to be moved'):format(from)
+    return ('%s does not exist, so it cannot be moved'):format(from)
   elseif self:exists(to) then
-    return not options.ignoreIfExists and ('%s is there already'):format(to) or nil
+    return not options.ignoreIfExists and ('%s already exists'):format(to) or nil
   end
   local entry = self:entry(from)
   self.at[from], self.at[to] = nil, entry
@@ -223,7 +223,7 @@ function Plan:create(path, options)
     entry.whole, entry.text, entry.spans = '', '', nil
     return
   end
-  return not options.ignoreIfExists and ('%s is there already'):format(path) or nil
+  return not options.ignoreIfExists and ('%s already exists'):format(path) or nil
 end
 
 ---@param path string
@@ -234,7 +234,9 @@ function Plan:delete(path, options)
   if err then
     return err
   elseif not self:exists(path) then
-    return not options.ignoreIfNotExists and ('%s is not there to be deleted'):format(path) or nil
+    return not options.ignoreIfNotExists
+        and ('%s does not exist, so it cannot be deleted'):format(path)
+      or nil
   end
   local entry = self:entry(path)
   self.at[path], self.gone[path] = nil, true

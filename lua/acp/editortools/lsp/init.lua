@@ -338,7 +338,7 @@ function of_file.format(q)
       },
     }
   end, function(answers)
-    tell_edits(q, answers, 'it is formatted already')
+    tell_edits(q, answers, 'it is already formatted')
   end)
 end
 
@@ -382,7 +382,7 @@ function of_all.diagnostics(q)
     end
   end
   if #bufs == 0 then
-    return q.done({ err = 'no language server runs yet: name a file' })
+    return q.done({ err = 'no language server is running yet: name a file' })
   end
   name_servers(q, servers.of())
   tell_diagnostics(q, bufs)
@@ -395,7 +395,7 @@ function of_all.workspace_symbols(q)
   end, servers.of())
   name_servers(q, clients)
   if #clients == 0 then
-    return q.done({ err = 'no language server runs yet that knows this: name a file' })
+    return q.done({ err = 'no language server is running yet that knows this: name a file' })
   end
   q.stop = servers.ask(
     clients,

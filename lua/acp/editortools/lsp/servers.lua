@@ -241,7 +241,7 @@ function M.ready(path, limit, done)
     end
     local starting = one_starts(buf)
     stop_settling = settle(buf, limit, function(reads)
-      local lacks = reads and 'still reads the project' or starting and 'still starts'
+      local lacks = reads and 'is still reading the project' or starting and 'is still starting'
       done(buf, nil, lacks and ('a language server %s: ask again later'):format(lacks) or nil)
     end)
   end
