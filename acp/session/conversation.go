@@ -190,7 +190,8 @@ type Conversation struct {
 	calls      map[string]int         // by id, index into Entries
 	children   map[string][]*ToolCall // by the id of the parent, which may never come
 	compacts   map[string]int
-	plans      map[string]int // this turn's plans
+	plans      map[string]int  // this turn's plans, as indexes into Entries
+	lastPlans  map[string]Plan // as they were last told
 	background Background
 	turnAt     time.Time
 	turnCost   float64 // what the session had cost before this turn
@@ -214,7 +215,7 @@ func NewConversation(now func() time.Time) *Conversation {
 		children: map[string][]*ToolCall{},
 		compacts: map[string]int{},
 		changed:  map[int]struct{}{},
-		plans:    map[string]int{},
+		plans:    map[string]int{}, lastPlans: map[string]Plan{},
 		repeated: map[string]bool{},
 	}
 }
@@ -579,9 +580,10 @@ func (c *Conversation) applyPlan(u PlanUpdate) {
 	if at, known := c.plans[u.ID]; known {
 		*c.Entries[at].(*Plan) = *plan
 		c.changed[at] = struct{}{}
-	} else if !plan.Empty() {
+	} else if !plan.Empty() && !reflect.DeepEqual(*plan, c.lastPlans[u.ID]) { // else it says again what stands above
 		c.plans[u.ID] = c.add(plan)
 	}
+	c.lastPlans[u.ID] = *plan
 	c.Plan = u.Entries
 	for _, at := range slices.Sorted(maps.Values(c.plans)) { // of several the last one that has steps
 		if entries := c.Entries[at].(*Plan).Entries; len(entries) > 0 {
@@ -666,6 +668,7 @@ func (c *Conversation) startSession(options []Option) {
 	clear(c.children)
 	clear(c.compacts)
 	clear(c.plans)
+	clear(c.lastPlans)
 	clear(c.repeated)
 	c.Options = options
 }

@@ -752,3 +752,38 @@ func TestSeveralPlans(t *testing.T) {
 		}
 	}
 }
+
+// A plan that is told again in a later turn, as it was, stands once; what changes stands in the turn that changed it.
+func TestAPlanThatIsToldAgain(t *testing.T) {
+	c := NewConversation(time.Now)
+	plan := func(status string) PlanUpdate {
+		return PlanUpdate{Entries: []PlanEntry{{Content: "A", Status: status}}}
+	}
+	for i, turn := range []struct {
+		told []PlanUpdate
+		want int // how many plans there are then
+	}{
+		{[]PlanUpdate{plan("pending"), plan("in_progress")}, 1},
+		{[]PlanUpdate{plan("in_progress")}, 1},
+		{[]PlanUpdate{plan("in_progress"), plan("completed")}, 2},
+		{[]PlanUpdate{{}}, 2},
+		{[]PlanUpdate{plan("completed")}, 3},
+	} {
+		c.Apply(TurnStart{Prompt: []Content{Text{"go"}}})
+		for _, u := range turn.told {
+			if c.Apply(u); !reflect.DeepEqual(c.Plan, u.Entries) {
+				t.Errorf("turn %d: the plan is %+v", i, c.Plan)
+			}
+		}
+		c.Apply(TurnEnd{StopReason: StopEndTurn})
+		n := 0
+		for _, e := range c.Entries {
+			if _, is := e.(*Plan); is {
+				n++
+			}
+		}
+		if n != turn.want {
+			t.Errorf("turn %d: %d plans, want %d", i, n, turn.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,7 +17,8 @@ import (
 // subagents are those of an agent. Its methods may be called from any goroutine.
 type subagents struct {
 	mu       sync.Mutex
-	children map[string]*subagent // guarded by mu: by their sessions
+	children map[string]*subagent  // guarded by mu: by their sessions
+	messages map[string][]*between // guarded by mu: by the session whose transcript has them
 }
 
 // subagent is a session of the agent's own.
@@ -26,11 +28,10 @@ type subagent struct {
 	cancels bool   // the user may end its work
 	running bool
 
-	messages []*between
-	stale    bool // messages have come that its call does not show yet
+	stale bool // messages have come that its call does not show yet
 }
 
-// between is a message between sessions, as the sub-agent's transcript has it.
+// between is a message between sessions, as one's transcript has it.
 type between struct {
 	id, from, to string
 	text         strings.Builder
@@ -68,16 +69,13 @@ func (s *subagents) callOf(sessionID, callID string) string {
 	return sessionID + "/" + callID
 }
 
-// below puts what is told of a session's call into the user's session.
+// below puts what is told of a session's call into the user's session: a sub-agent's stand below the one that stands
+// for it, whatever call of its parent's the agent names as having begun it.
 func (s *subagents) below(sessionID string, p *ToolCallPatch) {
 	if s.rootOf(sessionID) == sessionID {
 		return
 	}
-	if parent, ok := p.Parent.Get(); ok {
-		p.Parent = acp.Set(s.callOf(sessionID, parent))
-	} else {
-		p.Parent = acp.Set(subagentCall(sessionID))
-	}
+	p.Parent = acp.Set(subagentCall(sessionID))
 	p.ID = s.callOf(sessionID, p.ID)
 }
 
@@ -134,7 +132,9 @@ func (s *subagents) forget(root string) {
 	}
 	for _, id := range gone {
 		delete(s.children, id)
+		delete(s.messages, id)
 	}
+	delete(s.messages, root)
 }
 
 // take translates an update of a kind that is about sub-agents, of the session it came in; known is false of others, and
@@ -244,25 +244,22 @@ func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
 	return p
 }
 
-// message changes a message in a sub-agent's transcript, which is new where its id is. Those in the transcript of the
-// user's session stand in a sub-agent's too.
+// message changes a message in a session's transcript, which is new where its id is.
 func (s *subagents) message(sessionID, id string, change func(*between)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	child := s.children[sessionID]
-	if child == nil {
-		return
+	at := slices.IndexFunc(s.messages[sessionID], func(m *between) bool { return m.id == id })
+	if at < 0 {
+		at = len(s.messages[sessionID])
+		s.messages[sessionID] = append(s.messages[sessionID], &between{id: id})
 	}
-	child.stale = true
-	for _, m := range child.messages {
-		if m.id == id {
-			change(m)
-			return
+	m := s.messages[sessionID][at]
+	change(m)
+	for _, concerned := range []string{sessionID, m.from} {
+		if child := s.children[concerned]; child != nil {
+			child.stale = true
 		}
 	}
-	m := &between{id: id}
-	change(m)
-	child.messages = append(child.messages, m)
 }
 
 // told has a sub-agent's call show what it was told and what it answered, where that has changed. It is asked before
@@ -276,13 +273,23 @@ func (s *subagents) told(sessionID string) []Update {
 	}
 	child.stale = false
 	var asked, answered []string
-	for _, m := range child.messages {
+	add := func(to *[]string, m *between) {
+		if text := m.text.String(); !slices.Contains(*to, text) { // else the other transcript has it too
+			*to = append(*to, text)
+		}
+	}
+	for _, m := range s.messages[sessionID] {
 		switch to := s.children[m.to]; {
 		case to != nil && to.parent == sessionID: // work for one of its own, whose call shows it
 		case m.from == sessionID:
-			answered = append(answered, m.text.String())
-		default:
-			asked = append(asked, m.text.String())
+			add(&answered, m)
+		case s.children[m.from] == nil || s.children[m.from].parent != sessionID:
+			add(&asked, m)
+		}
+	}
+	for _, m := range s.messages[child.parent] {
+		if m.from == sessionID {
+			add(&answered, m)
 		}
 	}
 	p := ToolCallPatch{ID: subagentCall(sessionID)}

@@ -47,7 +47,7 @@ func TestSubagentsOfV1(t *testing.T) {
 		says(`"subagent_update","sessionId":7`))
 	want := "call c mine\nagent+1:I have it\ncall subagent:k Look in_progress\nagent+2:I look\nagent+3: looked at\n" +
 		"call k/c ls  subagent:k\ncall k/c  completed subagent:k\n" +
-		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  l/e\npermission in s1 of l/d below subagent:l\n" +
+		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  subagent:l\npermission in s1 of l/d below subagent:l\n" +
 		"call subagent:l  cancelled\ncall subagent:k Sub-agent\nsession.UnknownUpdate\nsession.UnknownUpdate"
 	if got := p.story(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -147,6 +147,9 @@ func TestMessagesOfSubagents(t *testing.T) {
 			chunk("k", "1", "Lo"), message("k", "1", "s1", "k", ""), chunk("k", "1", "ok."),
 			message("k", "2", "k", "l", `,"content":[{"type":"text","text":"Look deeper."}]`),
 			message("k", "3", "k", "s1", `,"content":[{"type":"text","text":"There it is: "},{"type":"image"}]`),
+			message("s1", "3", "k", "s1", `,"content":[{"type":"text","text":"There it is: "},{"type":"image"}]`),
+			message("s1", "5", "k", "s1", `,"content":[{"type":"text","text":"I am done."}]`),
+			message("k", "6", "l", "k", `,"content":[{"type":"text","text":"It is deep."}]`),
 			message("k", "4", "s1", "k", `,"content":[{"type":"text","text":"And there?"}]`),
 			says(`"subagent_update","sessionId":"k","state":{"state":"idle"}`),
 			says(`"session_message_chunk","messageId":7`))
@@ -162,7 +165,7 @@ func TestMessagesOfSubagents(t *testing.T) {
 				got = append(got, u.Type)
 			}
 		}
-		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]"}` + "\nsession_message_chunk"
+		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]\n\nI am done."}` + "\nsession_message_chunk"
 		if strings.Join(got, "\n") != want {
 			t.Errorf("version %d: %s", version, strings.Join(got, "\n"))
 		}

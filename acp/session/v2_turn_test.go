@@ -191,7 +191,7 @@ func TestSubagentsOfV2(t *testing.T) {
 		updateOf("k", `"plan_update","plan":{"type":"items","planId":"p","entries":[]}`),
 		updateOf("k", `"plan_removed","planId":"p"`),
 		updateOf("k", `"agent_message_chunk","messageId":"a","content":{"type":"text","text":"I look"}`),
-		updateOf("k", `"tool_call_update","toolCallId":"c","title":"ls","status":"pending"`),
+		updateOf("k", `"tool_call_update","toolCallId":"c","title":"ls","status":"pending","_meta":{"claudeCode":{"parentToolUseId":"mine"}}`),
 		updateOf("k", `"subagent_update","sessionId":"l","title":"Deeper","state":{"state":"running"}`),
 		updateOf("l", `"tool_call_update","toolCallId":"d","title":"cat"`),
 		fakeagent.Request(9, "session/request_permission", `{"sessionId":"k","title":"ls?","subject":{"type":"tool_call","toolCall":{"toolCallId":"c"}},"options":[]}`),

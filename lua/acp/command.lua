@@ -509,11 +509,15 @@ sub.review = {
 }
 
 sub.search = {
-  run = function(args)
+  run = function(args, cmd)
+    local search = require('acp.history.search')
     if args == '' then
-      return require('acp.history.search').choose()
+      search.choose()
+    elseif cmd.bang then
+      search.pick(args)
+    else
+      search.open(args)
     end
-    require('acp.history.search').open(args)
   end,
 }
 
@@ -529,8 +533,8 @@ sub.export = {
 ---@param cmd table as nvim_create_user_command() gives it
 function M.run(cmd)
   local name, args = cmd.args:match('^(%S*)%s*(.-)$')
-  if name == 'export!' then -- as the command itself may have it
-    name, cmd.bang = 'export', true
+  if name == 'export!' or name == 'search!' then -- as the command itself may have it
+    name, cmd.bang = name:sub(1, -2), true
   end
   local found = sub[name]
   if not found then

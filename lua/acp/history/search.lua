@@ -34,13 +34,22 @@ function M.search(text, callback)
   return ask('search_history', { text = text }, callback)
 end
 
----Shows what is found as the quickfix list.
 ---@param text string
-function M.open(text)
+---@param show fun(list: acp.Found[]) called with what is found, unless that is nothing
+local function find(text, show)
   local _, err = M.search(text, function(list, failure)
     if failure or #list == 0 then
       return notify.warn(failure or ('no transcript contains %q'):format(text))
     end
+    show(list)
+  end)
+  notify.warn_if(err)
+end
+
+---Shows what is found as the quickfix list.
+---@param text string
+function M.open(text)
+  find(text, function(list)
     local items = vim.tbl_map(function(found)
       local wrap = require('acp.ui.wrap')
       return {
@@ -56,7 +65,24 @@ function M.open(text)
       vim.cmd('botright copen')
     end)
   end)
-  notify.warn_if(err)
+end
+
+---Lets the user choose among what is found, and shows the line.
+---@param text string
+function M.pick(text)
+  find(text, function(list)
+    vim.ui.select(list, {
+      prompt = ('What was said with %q'):format(text),
+      format_item = function(found)
+        local where = ('%s · %s'):format(found.agent, require('acp.ui.wrap').cut(found.title, 30))
+        return require('acp.ui.wrap').item(where .. ' · ' .. vim.trim(found.text))
+      end,
+    }, function(found)
+      if found then
+        require('acp.history.view').open(found.path, found.line)
+      end
+    end)
+  end)
 end
 
 ---Lets the user choose a transcript to read.

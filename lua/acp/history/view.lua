@@ -9,17 +9,20 @@ local ns = api.nvim_create_namespace('acp_history')
 ---@field agent_title string
 ---@field path string
 
----Goes to the line of the quickfix list for which a window has opened the buffer, which was empty.
+---Goes to the line for which a window has opened the buffer, which was empty: the one that the user
+---chose, or that of the quickfix list.
 ---@param buf integer
 local function jump(buf)
   local list = vim.fn.getqflist({ idx = 0, items = 0 })
   local item = list.items[list.idx]
-  if not item or item.bufnr ~= buf then
+  local line = vim.b[buf].acp_line or item and item.bufnr == buf and item.lnum
+  vim.b[buf].acp_line = nil
+  if not line then
     return
   end
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if api.nvim_win_get_cursor(win)[1] == 1 then
-      api.nvim_win_set_cursor(win, { math.min(item.lnum, api.nvim_buf_line_count(buf)), 0 })
+      api.nvim_win_set_cursor(win, { math.min(line, api.nvim_buf_line_count(buf)), 0 })
       api.nvim_win_call(win, function()
         vim.cmd('normal! zvzz')
       end)
@@ -88,9 +91,17 @@ end
 
 ---Shows a transcript in a window for code.
 ---@param path string
-function M.open(path)
+---@param line? integer to be at
+function M.open(path, line)
   M.forget_hidden()
   local buf = vim.fn.bufadd(path)
+  vim.b[buf].acp_line = line
+  local shown = vim.fn.bufwinid(buf)
+  if shown ~= -1 then
+    api.nvim_set_current_win(shown)
+    vim.cmd("normal! m'")
+    return vim.cmd.edit() -- the session may have gone on
+  end
   api.nvim_set_current_win(require('acp.ui.window').code())
   vim.cmd("normal! m'")
   if not pcall(api.nvim_win_set_buf, 0, buf) then -- what it has would be lost

@@ -41,6 +41,13 @@ func TestSearch(t *testing.T) {
 		s.AwaitScreen("All of the **Tests** do.")
 		s.Keys("5Gzt")
 		s.GoldenScreen("transcript")
+		// With a bang the user chooses, and is at the line, also where a window shows the transcript.
+		for range 2 {
+			s.Keys("gg")
+			s.Choose("All of the")
+			s.Command("Acp search! tests")
+			s.AwaitLua(`vim.api.nvim_get_current_line() == 'All of the **Tests** do.'`)
+		}
 		// Upper case counts where it is asked for.
 		s.OK(`require('acp').search('Tests', function(list) _G.found = list end)`)
 		s.AwaitLua(`_G.found and #_G.found == 1`)

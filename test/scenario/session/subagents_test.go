@@ -34,16 +34,18 @@ func TestSubagents(t *testing.T) {
 		child("k", "session_message", obj{
 			"messageId": "m", "senderSessionId": scene.SessionID(1), "recipientSessionId": "k", "content": []obj{{"type": "text", "text": "Find the lexer."}},
 		})
-		child("k", "tool_call", obj{"toolCallId": "c", "title": "make", "kind": "execute", "status": "pending"})
+		child("k", "tool_call", obj{
+			"toolCallId": "c", "title": "make", "kind": "execute", "status": "pending", "_meta": obj{"claudeCode": obj{"parentToolUseId": "mine"}},
+		})
 		id := p.Call("session/request_permission", obj{
 			"sessionId": "k", "toolCall": obj{"toolCallId": "c"}, "options": []obj{{"optionId": "yes", "name": "Yes", "kind": "allow_once"}},
 		})
 		s.AwaitFloat()
 		s.GoldenScreen("asked")
+		p.EndTurn(turn) // its question still waits
 		s.Command("Acp permit 1")
 		p.AwaitOutcome(id, "yes")
 		child("k", "tool_call_update", obj{"toolCallId": "c", "status": "completed"})
-		p.EndTurn(turn)
 		s.AwaitLua(`(function()
 			for _, call in ipairs(require('acp').tool_calls(1)) do
 				if call.id == 'subagent:k' then return call.status == 'in_progress' end
