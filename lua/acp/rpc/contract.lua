@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '42cc294e',
+  revision = 'a25dfe5f',
   messages = {
     new = {
       'session',
@@ -203,6 +203,8 @@ return {
       'queue',
       'ahead',
       'steers',
+      'background',
+      'cancels',
       'forks',
       'forks_before',
       'providers',
