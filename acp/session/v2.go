@@ -137,7 +137,10 @@ func (a *V2) HandleRequest(r *acp.Request) {
 		requestV2(r, a.requestPermission)
 	case v1.MethodElicitationCreate:
 		requestV2(r, func(r *acp.Request, p *v1.CreateElicitationRequest) {
-			p.SessionID = v1.SessionID(a.rootOf(v2.SessionID(p.SessionID)))
+			if root := a.rootOf(v2.SessionID(p.SessionID)); root != v2.SessionID(p.SessionID) {
+				p.ToolCallID = cmp.Or(p.ToolCallID, v1.ToolCallID(subagentCall(v2.SessionID(p.SessionID))))
+				p.SessionID = v1.SessionID(root)
+			}
 			elicit(a.client, r, p)
 		})
 	default:

@@ -113,14 +113,27 @@ func TestOwnWorkInProtocol2(t *testing.T) {
 			"subject": obj{"type": "tool_call", "toolCall": obj{"toolCallId": "kc", "title": "make", "kind": "execute"}},
 		})
 		s.AwaitFloat()
-		// It still waits when another turn has ended.
+		question := p.Call("elicitation/create", obj{"sessionId": "k", "message": "Which?", "mode": "form", "requestedSchema": obj{
+			"type": "object", "properties": obj{"which": obj{"type": "string"}},
+		}})
+		s.AwaitLua(`#require('acp').elicitations() == 1`)
+		// They still wait when another turn has been cancelled.
 		s.OK(`require('acp').prompt('meanwhile')`)
 		asked(p, "meanwhile")
-		state(p, "idle", obj{"stopReason": "end_turn", "background": background})
-		s.AwaitTurnEnd("end_turn")
+		s.Command("Acp cancel")
+		p.Expect("session/cancel")
+		state(p, "idle", obj{"stopReason": "cancelled", "background": background})
+		s.AwaitTurnEnd("cancelled")
 		s.AwaitEvent("AcpTurnStart")
+		if p.Answered(id) || p.Answered(question) {
+			t.Error("a question of the sub-agent's is withdrawn with a turn")
+		}
 		s.Command("Acp permit 1")
 		p.AwaitOutcome(id, "yes")
+		s.OK(`require('acp').answer(require('acp').elicitations()[1].id, { action = 'decline' })`)
+		if m := p.Answer(question); m.Text("action") != "decline" {
+			t.Errorf("the question was answered %s", m)
+		}
 
 		state(p, "running", nil)
 		s.AwaitEvent("AcpTurnStart")
