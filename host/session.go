@@ -324,8 +324,8 @@ func (s *Session) cancel() {
 		}
 		s.agent.Cancel(s.remote.id)
 		s.apply(session.Cancelling{})
-		s.permission.WithdrawAll("cancel")
-		s.questions.WithdrawAll()
+		s.permission.CancelTurn()
+		s.questions.CancelTurn()
 		attempt := s.prompts.Attempt()
 		s.later(control.Slow, func() {
 			if s.prompts.Awaits(attempt) {

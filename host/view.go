@@ -121,6 +121,9 @@ func (s *Session) luaSession() rpc.Session {
 		m.Error = s.failure
 	}
 	if s.agent != nil {
+		if agent, can := s.agent.Agent.(session.Canceller); can {
+			m.Cancels = agent.MayCancel(s.remote.id)
+		}
 		login := s.agent.loggedIn()
 		m.Account, m.Login = login.Accounts, string(login.State)
 	}

@@ -60,7 +60,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []strin
 	s.diffs = newDiffs(s)
 	s.known = newFreshness(s)
 	s.permission = newPermission(s)
-	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply})
+	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply, GoesOn: s.conv.GoesOn})
 	s.servers = mcp.New(s.base, mcp.Config{
 		Configured: spec.MCPServers, Ask: s.questions.Ask, Policy: h.policy.Load, Lookup: os.LookupEnv,
 		Hide: func(secrets []string) { h.hide(spec.Name, secrets) },

@@ -772,6 +772,9 @@ func (c *Conversation) GoesOn(id string) bool {
 	return call != nil && c.inBackground(call)
 }
 
+// Behind is how many things go on beside the session's turns.
+func (c *Conversation) Behind() int { return len(c.background.Calls) + len(c.background.Terminals) }
+
 // inBackground reports whether a call, or what began it, goes on after its turn.
 func (c *Conversation) inBackground(call *ToolCall) bool {
 	for range len(c.Calls) { // an agent may tell of a circle

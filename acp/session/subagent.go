@@ -105,6 +105,18 @@ func (s *subagents) mayCancel(callID string) (sessionID string, allowed bool) {
 	return sessionID, isAgent && child != nil && child.cancels
 }
 
+// mayCancelAny reports whether the user may end the work of a sub-agent that works for a session.
+func (s *subagents) mayCancelAny(root string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, child := range s.children {
+		if child.cancels && s.root(id) == root {
+			return true
+		}
+	}
+	return false
+}
+
 // working are the calls of the sub-agents that work for a session; any is whether it has had some.
 func (s *subagents) working(root string) (calls []string, any bool) {
 	s.mu.Lock()

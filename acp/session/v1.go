@@ -226,6 +226,9 @@ func (a *V1) Cancel(sessionID string) {
 	_ = a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: v1.SessionID(sessionID)})
 }
 
+// MayCancel implements [Canceller].
+func (a *V1) MayCancel(sessionID string) bool { return a.subagents.mayCancelAny(sessionID) }
+
 // CancelCall implements [Canceller]: of sub-agents.
 func (a *V1) CancelCall(callID string, _ []string, done func(error)) bool {
 	id, allowed := a.subagents.mayCancel(callID)

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/v2"
@@ -12,6 +14,8 @@ type Canceller interface {
 	// terminals, and reports whether the agent allows that now. Then done is
 	// called once, when the agent has agreed, or with why not.
 	CancelCall(callID string, terminalIDs []string, done func(error)) bool
+	// MayCancel reports whether the agent allows that now of anything in a session.
+	MayCancel(sessionID string) bool
 }
 
 var _ Canceller = (*V2)(nil)
@@ -29,6 +33,14 @@ func (a *V2) mayCancel(id v2.SessionID, key string, allowed bool) {
 	} else {
 		delete(a.cancels, key)
 	}
+}
+
+// MayCancel implements [Canceller].
+func (a *V2) MayCancel(sessionID string) bool {
+	a.mu.Lock()
+	owners := slices.Collect(maps.Values(a.cancels))
+	a.mu.Unlock()
+	return a.subagents.mayCancelAny(sessionID) || slices.ContainsFunc(owners, func(of v2.SessionID) bool { return a.rootOf(of) == v2.SessionID(sessionID) })
 }
 
 // CancelCall implements [Canceller].

@@ -20,8 +20,9 @@ import (
 
 // Config is what the questions need of their session. All are called on its goroutine.
 type Config struct {
-	ID    func() int64         // a new number for a question, of the same row as those of permission requests
-	Apply func(session.Update) // brings an update into the conversation
+	ID     func() int64             // a new number for a question, of the same row as those of permission requests
+	Apply  func(session.Update)     // brings an update into the conversation
+	GoesOn func(callID string) bool // the call goes on beside the session's turns
 }
 
 // Questions are the open questions of a session's agent. They belong to the session's goroutine.
@@ -215,10 +216,17 @@ func (qs *Questions) WithdrawAll() {
 	}
 }
 
-// EndTurn withdraws the questions of the session; those that belong to a request of the client's stay.
+// CancelTurn withdraws all questions but those of what goes on beside the turn.
+func (qs *Questions) CancelTurn() { qs.withdraw(func(*question) bool { return true }) }
+
+// EndTurn is CancelTurn for the questions of the session; those that belong to a request of the client's stay.
 func (qs *Questions) EndTurn() {
+	qs.withdraw(func(q *question) bool { return q.asked.SessionID != "" })
+}
+
+func (qs *Questions) withdraw(which func(*question) bool) {
 	for _, q := range slices.Clone(qs.open) {
-		if q.asked.SessionID != "" {
+		if which(q) && !qs.config.GoesOn(q.asked.ToolCallID) {
 			qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationCancel}, "")
 		}
 	}

@@ -15,7 +15,7 @@ const MaxText = 4 << 10
 
 // Conversation fills in what a conversation says of the session as acp.sessions() returns it.
 func Conversation(m *rpc.Session, c *session.Conversation) {
-	m.Title, m.StopReason, m.ToolCalls = c.Title, string(c.Stop), len(c.Calls)
+	m.Title, m.StopReason, m.ToolCalls, m.Background = c.Title, string(c.Stop), len(c.Calls), c.Behind()
 	if u := c.Usage; u != nil {
 		m.Usage = &rpc.Usage{Used: int(u.Used), Size: int(u.Size)}
 		if u.Cost != nil {
@@ -90,7 +90,7 @@ func content(item session.ToolCallContent, limit int) rpc.CallContent {
 	case session.Diff:
 		return rpc.CallContent{
 			Type: "diff", Path: item.Path, Operation: string(item.Operation), OldPath: item.OldPath,
-			Text: short(item.NewText), OldText: short(item.OldText),
+			Text: short(item.NewText), OldText: short(item.OldText), Patch: styled.Cut(item.Patch, limit),
 		}
 	case session.TerminalRef:
 		return rpc.CallContent{Type: "terminal", TerminalID: item.TerminalID}

@@ -363,14 +363,18 @@ func (rs *Requests) WithdrawAll(by string) {
 	}
 }
 
-// EndTurn withdraws the turn's requests, and forgets what its answers mean for what comes after them. What goes on
-// beside the turn still waits for its answers.
-func (rs *Requests) EndTurn() {
+// CancelTurn withdraws the turn's requests. What goes on beside the turn still waits for its answers.
+func (rs *Requests) CancelTurn() {
 	for _, p := range slices.Clone(rs.queue.pending) {
 		if !rs.config.GoesOn(p.asked.Call.ID) {
 			rs.resolve(p, "", "cancel")
 		}
 	}
+}
+
+// EndTurn is CancelTurn, and forgets what the turn's answers mean for what comes after them.
+func (rs *Requests) EndTurn() {
+	rs.CancelTurn()
 	rs.warnUnwanted("", true, true)
 	rs.queue.accepted = nil
 }

@@ -123,6 +123,8 @@ type (
 		Queue          []string     `msgpack:"queue"`
 		Ahead          []string     `msgpack:"ahead"` // words for the running turn that the agent has not taken yet
 		Steers         bool         `msgpack:"steers"`
+		Background     int          `msgpack:"background"` // how much goes on beside its turns
+		Cancels        bool         `msgpack:"cancels"`    // there are calls that can be cancelled alone
 		Forks          bool         `msgpack:"forks"`
 		ForksBefore    bool         `msgpack:"forks_before"` // an earlier prompt, too
 		Providers      bool         `msgpack:"providers"`
@@ -230,6 +232,7 @@ type (
 		Operation  string  `msgpack:"operation,omitempty"`
 		Text       *string `msgpack:"text,omitempty"`
 		OldText    *string `msgpack:"old_text,omitempty"`
+		Patch      string  `msgpack:"patch,omitempty"` // of a diff that has no texts
 		OldPath    string  `msgpack:"old_path,omitempty"`
 		TerminalID string  `msgpack:"terminal_id,omitempty"`
 		Block      string  `msgpack:"block,omitempty"` // the content's own type

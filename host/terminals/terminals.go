@@ -210,6 +210,10 @@ func (s *Set) Observe(call *session.ToolCall) {
 		if t == nil {
 			t = s.reported(ref.TerminalID)
 		}
+		if command := call.Command(); t.command == "" && command != "" { // its agent has not told it
+			t.command = command
+			s.changed(t, true)
+		}
 		if call.Shown().Finished() {
 			s.stop(t)
 		}

@@ -222,22 +222,28 @@ func pretty(raw []byte) []byte {
 
 // patch is a change as diff writes it.
 func patch(d session.Diff, name string) string {
-	switch {
-	case d.Patch != "":
-		return strings.TrimRight(d.Patch, "\n")
-	case d.OldText == nil && d.NewText == nil:
-		return fmt.Sprintf("%s %s", d.Operation, name)
-	}
 	before, after, old, text := "a/"+name, "b/"+name, "", ""
-	if d.OldText == nil {
+	if d.Operation == session.OperationAdd || d.Operation == "" && d.OldText == nil {
 		before = "/dev/null"
-	} else {
+	}
+	if d.Operation == session.OperationDelete {
+		after = "/dev/null"
+	}
+	if d.OldText != nil {
 		old = *d.OldText
 	}
-	if d.NewText == nil {
-		after = "/dev/null"
-	} else {
+	if d.NewText != nil {
 		text = *d.NewText
+	}
+	switch {
+	case d.Patch != "":
+		text = strings.TrimRight(d.Patch, "\n")
+		if at := strings.Index(text, "\n@@ "); at >= 0 && d.OldPath == "" { // its paths are the agent's, whole
+			text = "--- " + before + "\n+++ " + after + text[at:]
+		}
+		return text
+	case d.OldText == nil && d.NewText == nil:
+		return fmt.Sprintf("%s %s", d.Operation, name)
 	}
 	unified, err := linediff.Unified(before, after, old, text)
 	if err != nil {

@@ -193,6 +193,8 @@
 ---@field options acp.SessionOption[]
 ---@field commands? {name: string, description: string, hint: string}[]
 ---@field steers? boolean whether words can go into the running turn
+---@field background? integer how much goes on beside its turns
+---@field cancels? boolean whether there are calls that can be cancelled alone
 ---@field forks? boolean whether the agent can fork the session
 ---@field forks_before? boolean before an earlier prompt, too
 ---@field providers? boolean whether the agent lets providers of models be chosen
@@ -270,6 +272,7 @@
 ---@field operation? string
 ---@field text? string
 ---@field old_text? string
+---@field patch? string of a diff that has no texts, in Git's format
 ---@field old_path? string
 ---@field terminal_id? string
 ---@field block? string the content's own type

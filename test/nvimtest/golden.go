@@ -1,6 +1,7 @@
 package nvimtest
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"io/fs"
@@ -85,12 +86,15 @@ func (n *Nvim) Golden(name string, opts ...GoldenOption) {
 
 // goldenPath is the file for a name: the version's own where there is one.
 func (n *Nvim) goldenPath(name string) string {
-	elements := slices.DeleteFunc(strings.Split(n.t.Name(), "/"), func(e string) bool { return e == n.Version })
+	of := cmp.Or(n.opts.golden, n.t.Name())
+	elements := slices.DeleteFunc(strings.Split(of, "/"), func(e string) bool { return e == n.Version })
 	dir := filepath.Join(append([]string{"testdata", "golden"}, elements...)...)
 	series := n.Version[:max(0, strings.LastIndexByte(n.Version, '.'))]
-	own := filepath.Join(dir, name+"."+series+".txt")
-	if _, err := os.Stat(own); err == nil {
-		return own
+	for _, own := range []string{series, n.opts.variant} {
+		path := filepath.Join(dir, name+"."+own+".txt")
+		if _, err := os.Stat(path); own != "" && err == nil {
+			return path
+		}
 	}
 	return filepath.Join(dir, name+".txt")
 }

@@ -27,6 +27,7 @@ type options struct {
 	runtimePath     string // "." is the module's root
 	env             []string
 	dir             string
+	golden, variant string // the test whose golden screens are these, and how it is varied
 	init            string
 	settings        []string
 	args            []string
@@ -43,6 +44,12 @@ func Size(cols, rows int) Option {
 // RuntimePath is the plugin under test: a folder put first on 'runtimepath'. By default it is the
 // nearest folder upwards with a go.mod; "" is none.
 func RuntimePath(dir string) Option { return func(o *options) { o.runtimePath = dir } }
+
+// GoldenOf has the golden screens be those of another test, by its name. Where a variant rightly differs,
+// <name>.<variant>.txt stands for it.
+func GoldenOf(test, variant string) Option {
+	return func(o *options) { o.golden, o.variant = test, variant }
+}
 
 // Env adds "KEY=value" entries to Neovim's environment, over the test's own.
 func Env(entries ...string) Option {

@@ -63,8 +63,9 @@ func bePuppet(socket string) int {
 
 // Stage is where agent processes meet the test.
 type Stage struct {
-	socket string
-	agents chan *Puppet // in the order started, until the test takes them
+	socket   string
+	protocol int          // the version that the agents speak while the test has the words of version 1; 0 is for the test's own
+	agents   chan *Puppet // in the order started, until the test takes them
 
 	mu  sync.Mutex
 	all []*Puppet // guarded by mu
@@ -72,10 +73,10 @@ type Stage struct {
 
 // newStage listens for the agents of one Neovim. The end of the test validates all that the client
 // has sent them.
-func newStage(t *testing.T, dir string) *Stage {
+func newStage(t *testing.T, dir string, protocol int) *Stage {
 	t.Helper()
 	schema.Validator(t) // before anything is started: without it the test cannot end well
-	st := &Stage{socket: filepath.Join(dir, "agents.sock"), agents: make(chan *Puppet, 16)}
+	st := &Stage{socket: filepath.Join(dir, "agents.sock"), protocol: protocol, agents: make(chan *Puppet, 16)}
 	listener, err := net.Listen("unix", st.socket)
 	if err != nil {
 		t.Fatalf("listen for agents: %v", err)
@@ -88,7 +89,10 @@ func newStage(t *testing.T, dir string) *Stage {
 			}
 			p := &Puppet{
 				T: t, orders: gob.NewEncoder(conn), asked: map[string]string{},
-				changed: make(chan struct{}),
+				changed: make(chan struct{}), Protocol: st.protocol,
+			}
+			if st.protocol == 2 {
+				p.voice = newVoice()
 			}
 			go p.read(conn)
 			st.mu.Lock()
@@ -143,11 +147,12 @@ func (s *Scene) AddAgent(name string) *Stage {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		s.T.Fatal(err)
 	}
-	st := newStage(s.T, dir)
-	s.Lua(nil, `local name, self, socket = ...
+	st := newStage(s.T, dir, s.protocol)
+	s.Lua(nil, `local name, self, socket, protocol = ...
 		local c = vim.g.acp
-		c.agents[name] = { title = name:sub(1, 1):upper() .. name:sub(2), command = { self }, env = { `+puppetEnv+` = socket } }
-		vim.g.acp = c`, name, Self, st.socket)
+		c.agents[name] = { title = name:sub(1, 1):upper() .. name:sub(2), command = { self }, env = { `+puppetEnv+` = socket },
+			protocol = protocol }
+		vim.g.acp = c`, name, Self, st.socket, max(1, s.protocol))
 	return st
 }
 
@@ -165,6 +170,7 @@ type Puppet struct {
 	record  []Message         // all messages of the client
 	answers []Message         // to the agent's requests, not yet taken
 	asked   map[string]string // method by id of the agent's requests
+	voice   *voice            // of an agent that translates what the test says
 	closed  bool
 	changed chan struct{} // closed and replaced whenever one of the above changes
 }
@@ -182,6 +188,9 @@ func (p *Puppet) read(conn net.Conn) {
 				p.T.Errorf("the client sent no JSON: %v: %s", err, line)
 			}
 			p.record = append(p.record, m)
+			if p.voice != nil {
+				m = p.voice.hear(m)
+			}
 			if m.Method != "" {
 				p.heard = append(p.heard, m)
 			} else {
@@ -262,11 +271,20 @@ func (p *Puppet) send(m obj) {
 func (p *Puppet) encode(m obj) (line string) {
 	p.T.Helper()
 	m["jsonrpc"] = "2.0"
-	text, err := json.Marshal(m)
-	if err != nil {
-		p.T.Fatalf("encode %v: %v", m, err)
+	said := []obj{m}
+	if p.voice != nil {
+		p.mu.Lock()
+		said = p.voice.say(m)
+		p.mu.Unlock()
 	}
-	return string(text) + "\n"
+	for _, m := range said {
+		text, err := json.Marshal(m)
+		if err != nil {
+			p.T.Fatalf("encode %v: %v", m, err)
+		}
+		line += string(text) + "\n"
+	}
+	return line
 }
 
 // await waits until find, under the lock, gives something.

@@ -1,7 +1,9 @@
 package scene
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +23,8 @@ type Scene struct {
 	T     *testing.T
 	Data  string // the folder of what outlives Neovim, XDG_DATA_HOME
 	stage *Stage
+
+	protocol int // the version that agents speak; 0 is for the test's own
 }
 
 // Each plays a scene on every Neovim, in parallel with other tests. The agent `puppet` is what the
@@ -28,26 +32,46 @@ type Scene struct {
 func Each(t *testing.T, play func(t *testing.T, s *Scene), opts ...nvimtest.Option) {
 	t.Helper()
 	t.Parallel()
+	each(t, play, 0, opts...)
+}
+
+// EachVersion is Each for what looks the same in both versions of the protocol: the test has its agent speak in the
+// words of version 1, and in the second of its subtests they are translated.
+func EachVersion(t *testing.T, play func(t *testing.T, s *Scene), opts ...nvimtest.Option) {
+	t.Helper()
+	of := t.Name()
+	t.Parallel()
+	for version := 1; version <= 2; version++ {
+		name := fmt.Sprint("v", version)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, play, version, append(slices.Clone(opts), nvimtest.GoldenOf(of, name))...)
+		})
+	}
+}
+
+func each(t *testing.T, play func(t *testing.T, s *Scene), protocol int, opts ...nvimtest.Option) {
+	t.Helper()
 	opts = append([]nvimtest.Option{environment}, opts...)
-	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) { play(t, open(t, n)) }, opts...)
+	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) { play(t, open(t, n, protocol)) }, opts...)
 }
 
 // Wide is the larger of the two sizes the screens are looked at.
 var Wide = nvimtest.Size(160, 45)
 
 // open makes a Neovim a scene with agents of its own.
-func open(t *testing.T, n *nvimtest.Nvim) *Scene {
+func open(t *testing.T, n *nvimtest.Nvim, protocol int) *Scene {
 	t.Helper()
-	s := &Scene{Nvim: n, T: t, Data: filepath.Join(n.Home, "data"), stage: newStage(t, n.Home)}
+	s := &Scene{Nvim: n, T: t, Data: filepath.Join(n.Home, "data"), stage: newStage(t, n.Home, protocol), protocol: protocol}
 	n.Lua(nil, `
-		local host, self, socket = ...
+		local host, self, socket, protocol = ...
 		vim.g.acp = {
 		  agent = 'puppet',
 		  registry = false, -- no test goes to the network
-		  agents = { puppet = { title = 'Puppet', command = { self }, env = { `+puppetEnv+` = socket } } },
+		  agents = { puppet = { title = 'Puppet', command = { self }, env = { `+puppetEnv+` = socket }, protocol = protocol } },
 		  host = { command = { host } },
 		  editor = { tools = false },
-		}`, Host, Self, s.stage.socket)
+		}`, Host, Self, s.stage.socket, max(1, protocol))
 	return s
 }
 
@@ -55,7 +79,7 @@ func open(t *testing.T, n *nvimtest.Nvim) *Scene {
 func (s *Scene) Next(opts ...nvimtest.Option) *Scene {
 	s.T.Helper()
 	opts = append([]nvimtest.Option{environment, nvimtest.Dir(s.Dir), nvimtest.Env("XDG_DATA_HOME=" + s.Data)}, opts...)
-	next := open(s.T, nvimtest.Start(s.T, s.Program(), opts...))
+	next := open(s.T, nvimtest.Start(s.T, s.Program(), opts...), s.protocol)
 	next.Data = s.Data
 	return next
 }

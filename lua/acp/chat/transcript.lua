@@ -59,7 +59,11 @@ function M.create(id)
   end)
   buffer.map(buf, 'n', 'plan', '<Plug>(AcpPlan)', navigate.plan)
   bufs.keys:emit(buf, 'chat', id)
-  require('acp.ui.key_help').map(buf)
+  require('acp.ui.key_help').map(buf, {
+    cancel_call = function()
+      return state.sessions[id] and state.sessions[id].cancels
+    end,
+  })
   local function type_there()
     require('acp.chat.layout').open(id, true)
     local last = api.nvim_buf_line_count(0)

@@ -81,6 +81,9 @@ local function facts(s)
   if s.mode then
     table.insert(list, flat(s.mode.name))
   end
+  if (s.background or 0) > 0 then
+    table.insert(list, s.background .. ' in the background')
+  end
   return list
 end
 

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '55e853d3',
+  revision = 'c07962ee',
   messages = {
     new = {
       'session',
@@ -204,6 +204,8 @@ return {
       'queue',
       'ahead',
       'steers',
+      'background',
+      'cancels',
       'forks',
       'forks_before',
       'providers',

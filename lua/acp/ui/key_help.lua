@@ -4,10 +4,15 @@ local M = {}
 local api = vim.api
 
 ---The keys of the current buffer by what they do, as their mappings say it.
+---@param offered table<string, fun(): boolean?> actions that are listed only at times
 ---@return {[1]: integer, [2]: string, [3]: string}[] rows place in the list, keys and words
-local function rows_here()
+local function rows_here(offered)
   local ranks, rows = {}, {}
   local config = require('acp.config')
+  local cannot = {}
+  for action, is_offered in pairs(offered) do
+    cannot[config.words[action]] = not is_offered()
+  end
   for i, action in ipairs(config.actions) do
     local desc = config.desc(action[1])
     ranks[desc] = ranks[desc] or i
@@ -16,7 +21,7 @@ local function rows_here()
     for _, map in ipairs(api.nvim_buf_get_keymap(0, mode)) do
       local words = (map.desc or ''):match('^acp: (.*)')
       local lhs = map.lhs:gsub('<lt>', '<')
-      local listed = words and words ~= config.words.help
+      local listed = words and words ~= config.words.help and not cannot[words]
       if listed and not vim.startswith(lhs, '<Plug>') then
         local row = rows[words .. where]
           or { ranks[map.desc] or #config.actions, {}, words .. where }
@@ -39,8 +44,9 @@ local function rows_here()
 end
 
 ---Shows the keys of the current buffer.
-local function show()
-  local rows = rows_here()
+---@param offered table<string, fun(): boolean?>
+local function show(offered)
+  local rows = rows_here(offered)
   local room = 0
   for _, row in ipairs(rows) do
     room = math.max(room, api.nvim_strwidth(row[2]))
@@ -61,8 +67,11 @@ end
 
 ---Gives a buffer the key that shows its keys.
 ---@param buf integer
-function M.map(buf)
-  require('acp.ui.buffer').map(buf, 'n', 'help', '<Plug>(AcpHelp)', show)
+---@param offered? table<string, fun(): boolean?> actions that are listed only at times
+function M.map(buf, offered)
+  require('acp.ui.buffer').map(buf, 'n', 'help', '<Plug>(AcpHelp)', function()
+    show(offered or {})
+  end)
 end
 
 return M

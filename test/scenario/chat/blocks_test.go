@@ -92,7 +92,7 @@ func blocks(s *scene.Scene, name string) {
 func TestBlocksOfAllKinds(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+			scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 				s.Configure(`c.layout = { position = 'left', width = 0.7 }`)
 				blocksOfAllKinds(s)
 				s.Keys("<Esc>")
@@ -255,7 +255,7 @@ func TestBlocksOfHugeLines(t *testing.T) {
 }
 
 func TestBlockIsOpenedWhole(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p := s.Begin()
 		end := turn(s, p, "Work **well**")
@@ -285,7 +285,7 @@ func TestBlockIsOpenedWhole(t *testing.T) {
 }
 
 func TestBlockIsInspected(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p := s.Begin()
 		end := turn(s, p, "Work")
@@ -417,7 +417,7 @@ func TestBlockPicturesAreFiles(t *testing.T) {
 // Calls that the agent leaves unfinished show as cancelled at once, with what they had told. That one
 // is done counts, that one failed does not; nor does "request cancelled", the agent's answer.
 func TestBlocksAreCancelled(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "Work")
 		for _, id := range []string{"one", "two", "three"} {

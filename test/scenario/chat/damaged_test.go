@@ -184,7 +184,7 @@ func TestBadChatWindowsAreClosedWhileItStreams(t *testing.T) {
 
 // A NUL makes a Blob of a text for Vim's functions, which throw then.
 func TestNULsInNames(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		s.Prompt(p, "go on")
 		p.Update("session_info_update", obj{"title": "A ti\x00tle"})

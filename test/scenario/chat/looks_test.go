@@ -8,7 +8,7 @@ import (
 )
 
 func TestUsageOfATurn(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		usage := func(used int, cost float64) {
 			p.Update("usage_update", obj{"used": used, "size": 200_000, "cost": obj{"amount": cost, "currency": "USD"}})

@@ -72,7 +72,7 @@ func TestMotions(t *testing.T) {
 }
 
 func TestFolds(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		twoTurns(s)
 		const thought, read, output = "Well, it may be.", "    one", "    line 5\n"
 		shows := func(step string, want ...string) {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestPlan(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "plan it")
 		plan := func(status ...string) {
@@ -35,7 +35,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanFloat(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p := s.Begin()
 		s.Keys("<C-w>kgp")

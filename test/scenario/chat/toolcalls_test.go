@@ -49,7 +49,7 @@ func TestToolCallsOfTheAPI(t *testing.T) {
 }
 
 func TestToolCallsOfAllKindsAndStatuses(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "use the tools")
 		kinds := []string{

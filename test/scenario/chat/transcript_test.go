@@ -26,7 +26,7 @@ func atEnd(s *scene.Scene, win int) bool {
 }
 
 func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "think")
 		p.Think("First this.\n")
@@ -58,7 +58,7 @@ func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
 }
 
 func TestUnknownUpdatesAreShownGenerically(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "surprise me")
 		p.Update("_weather", obj{"forecast": "sunny"})
@@ -79,7 +79,7 @@ func TestUnknownUpdatesAreShownGenerically(t *testing.T) {
 }
 
 func TestAgentTextStandsByteForByte(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "write")
 		chunks := []string{

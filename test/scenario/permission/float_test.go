@@ -12,7 +12,7 @@ import (
 
 // Whatever an agent writes into its answers, each is seen and can be chosen.
 func TestOptionsOfAllShapes(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		options := []obj{

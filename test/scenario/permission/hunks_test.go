@@ -24,7 +24,7 @@ func linesLua() (old, text string) {
 }
 
 func TestHunksOfARequest(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		old, text := linesLua()
 		a, b := s.WriteFile("a.lua", old), s.WriteFile("b.lua", "return 1\n")
 		s.Command("edit " + a)
@@ -138,7 +138,7 @@ func TestKeysTypedBehindAJump(t *testing.T) {
 func TestHunksOfARequestInItsOtherForms(t *testing.T) {
 	for _, form := range []string{"tab", "inline"} {
 		t.Run(form, func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+			scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 				s.Configure(`c.diff = '` + form + `'`)
 				old, text := linesLua()
 				a := s.WriteFile("a.lua", old)

@@ -123,7 +123,7 @@ func TestPermissionFloatNeverTakesFocusOrKeys(t *testing.T) {
 }
 
 func TestPermissionIsAnsweredByDigitsInTheFloat(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		s.Prompt(p, "test it")
 		before := s.LuaInt(`vim.api.nvim_get_current_win()`)
@@ -145,7 +145,7 @@ func TestPermissionIsAnsweredByDigitsInTheFloat(t *testing.T) {
 
 // Allowing and refusing is one word for all agents, in whichever order they have their answers, and one key in the chat.
 func TestAllowAndReject(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		s.Prompt(p, "test it")
 		options := []obj{
@@ -211,7 +211,7 @@ func TestAllowAndReject(t *testing.T) {
 }
 
 func TestClosingTheFloatAnswersNothing(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		s.Prompt(p, "test it")
 		id := p.Permission(scene.RunMake, scene.YesNo...)
@@ -231,7 +231,7 @@ func TestClosingTheFloatAnswersNothing(t *testing.T) {
 }
 
 func TestTwoPermissionsAtOnce(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := beginAtRoot(s)
 		s.Prompt(p, "test it")
 		first := p.Permission(scene.RunMake, scene.YesNo...)
@@ -295,7 +295,7 @@ func TestPermissionWithdrawnByTheAgent(t *testing.T) {
 }
 
 func TestCancelAnswersPermissionsCancelled(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "test it")
 		first, second := p.Permission(scene.RunMake, scene.YesNo...), p.Permission(scene.RunMake, scene.YesNo...)
@@ -332,7 +332,7 @@ func TestRespondWithoutAnOptionCancelsTheTurn(t *testing.T) {
 }
 
 func TestPermissionWithoutAnOptionAndWithForty(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := beginAtRoot(s)
 		turn := s.Prompt(p, "test it")
 		id := p.Permission(scene.RunMake)
@@ -362,7 +362,7 @@ func TestPermissionWithoutAnOptionAndWithForty(t *testing.T) {
 }
 
 func TestPermissionsAreAnsweredWhenTheSessionEnds(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		s.Prompt(p, "test it")
 		id := p.Permission(scene.RunMake, scene.YesNo...)

@@ -36,6 +36,17 @@ func state(p *scene.Puppet, state string, more obj) {
 
 func text(words string) []obj { return []obj{{"type": "text", "text": words}} }
 
+// keys is what the list of the chat's keys says.
+func keys(s *scene.Scene) (text string) {
+	s.T.Helper()
+	s.Keys("g?")
+	s.AwaitScreen(" Keys ")
+	text = s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')`)
+	s.Keys("q")
+	s.Await("the list to be closed", func() bool { return !strings.Contains(s.Screen(), " Keys ") })
+	return text
+}
+
 // asked answers a prompt as agents do, with an echo of it, and has the session run.
 func asked(p *scene.Puppet, words string) {
 	p.T.Helper()
@@ -102,14 +113,27 @@ func TestOwnWorkInProtocol2(t *testing.T) {
 			"subject": obj{"type": "tool_call", "toolCall": obj{"toolCallId": "kc", "title": "make", "kind": "execute"}},
 		})
 		s.AwaitFloat()
-		// It still waits when another turn has ended.
+		question := p.Call("elicitation/create", obj{"sessionId": "k", "message": "Which?", "mode": "form", "requestedSchema": obj{
+			"type": "object", "properties": obj{"which": obj{"type": "string"}},
+		}})
+		s.AwaitLua(`#require('acp').elicitations() == 1`)
+		// They still wait when another turn has been cancelled.
 		s.OK(`require('acp').prompt('meanwhile')`)
 		asked(p, "meanwhile")
-		state(p, "idle", obj{"stopReason": "end_turn", "background": background})
-		s.AwaitTurnEnd("end_turn")
+		s.Command("Acp cancel")
+		p.Expect("session/cancel")
+		state(p, "idle", obj{"stopReason": "cancelled", "background": background})
+		s.AwaitTurnEnd("cancelled")
 		s.AwaitEvent("AcpTurnStart")
+		if p.Answered(id) || p.Answered(question) {
+			t.Error("a question of the sub-agent's is withdrawn with a turn")
+		}
 		s.Command("Acp permit 1")
 		p.AwaitOutcome(id, "yes")
+		s.OK(`require('acp').answer(require('acp').elicitations()[1].id, { action = 'decline' })`)
+		if m := p.Answer(question); m.Text("action") != "decline" {
+			t.Errorf("the question was answered %s", m)
+		}
 
 		state(p, "running", nil)
 		s.AwaitEvent("AcpTurnStart")
@@ -146,13 +170,21 @@ func TestBackgroundCommandInProtocol2(t *testing.T) {
 		}
 		s.AwaitState("idle")
 		s.AwaitLua(`require('acp').terminals()[1].running`)
+		s.AwaitScreen("1 in the background")
 		s.ToBlock("sleep 100")
+		if !strings.Contains(keys(s), "g<C-C>") {
+			t.Errorf("that it can be cancelled is not told: %s", keys(s))
+		}
 		s.Keys("g<C-c>")
 		p.Reply(p.Expect("terminal/cancel"), obj{})
 		p.Update("terminal_update", obj{"terminalId": "t", "exitStatus": obj{"signal": "SIGTERM"}, "capabilities": nil})
 		state(p, "idle", obj{"background": []obj{}})
 		s.AwaitChat("killed by SIGTERM")
 		s.AwaitLua(`not require('acp').terminals()[1].running`)
+		s.Await("nothing in the background", func() bool { return !strings.Contains(s.Screen(), "1 in the background") })
+		if strings.Contains(keys(s), "g<C-C>") {
+			t.Errorf("a key is told that does nothing: %s", keys(s))
+		}
 		if n := s.CountEvents("AcpTurnEnd"); n != 1 {
 			t.Errorf("%d turns have ended", n)
 		}
