@@ -16,4 +16,10 @@ func TestHiddenInTraffic(t *testing.T) {
 			t.Errorf("recorded is %s", got)
 		}
 	}
+	traffic.Hide([]string{"another"})
+	traffic.Unhide([]string{"long \"secret\"", "unknown"})
+	traffic.record(AgentToClient, []byte(`{"text":"a long \"secret\" and another"}`))
+	if got := string(traffic.Entries()[2].Msg); got != `{"text":"a long \"secret\" and ***"}` {
+		t.Errorf("when one is no secret any more, recorded is %s", got)
+	}
 }

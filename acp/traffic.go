@@ -109,6 +109,20 @@ func (t *Traffic) Hide(values []string) {
 	slices.SortStableFunc(t.hidden, func(a, b [2][]byte) int { return len(b[0]) - len(a[0]) }) // one may be in another
 }
 
+// Unhide is for values that are no secrets any more: each that is hidden costs a look at every message.
+func (t *Traffic) Unhide(values []string) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, value := range values {
+		if text, err := encode(value); err == nil && len(value) >= LeastHidden {
+			t.hidden = slices.DeleteFunc(t.hidden, func(h [2][]byte) bool { return bytes.Equal(h[0], text[1:len(text)-1]) })
+		}
+	}
+}
+
 // withoutHidden is a message without what is to be hidden.
 func (t *Traffic) withoutHidden(parts [][]byte) [][]byte {
 	t.mu.Lock()

@@ -190,6 +190,7 @@ func (a *agent) watch() {
 	a.proc.Shutdown(0, term)
 	a.host.editor.Post(groupOp(a.proc.PGID(), false))
 	a.fail(a.death(lives))
+	a.host.ended(a)
 }
 
 func (a *agent) tellStalled() {

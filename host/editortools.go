@@ -19,7 +19,7 @@ import (
 
 func newEditorTools(h *Host) *editortools.Server {
 	return editortools.New(editortools.Config{
-		Version: h.version, Log: h.log, Editor: h.editor, Background: h.background, Hide: h.hide,
+		Version: h.version, Log: h.log, Editor: h.editor, Background: h.background, Hide: h.hide, Unhide: h.unhide,
 		Connected: func() { h.eachSession(func(s *Session) { s.base.Box.Put(s.changed) }) },
 	})
 }

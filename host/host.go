@@ -256,6 +256,13 @@ func (h *Host) ending() bool {
 	return h.closing
 }
 
+// ended forgets a process that has ended.
+func (h *Host) ended(a *agent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.leaving = slices.DeleteFunc(h.leaving, func(other *agent) bool { return other == a })
+}
+
 // groupOp tells Lua of a process group, which it kills if the host dies.
 func groupOp(pgid int, alive bool) editor.Op {
 	return editor.Do(rpc.Group{Pgid: pgid, Alive: alive})

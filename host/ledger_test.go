@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
@@ -71,5 +75,47 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		close(busy)
 		s.on(s.ledger.Close)
 		s.base.Box.Close()
+	})
+}
+
+// However many files have changed, Neovim is told of some at a time, and their events come when it knows all.
+func TestManyChangesAreToldInParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		const many, atOnce, eventsAtOnce = 2500, 1000, 500
+		var files []review.File
+		var events []map[string]any
+		for i := range many {
+			files = append(files, review.File{ID: i + 1, Path: fmt.Sprint("/f", i), Status: review.Modified, State: review.Pending})
+			events = append(events, map[string]any{"path": fmt.Sprint("/f", i)})
+		}
+		s.on(func() {
+			s.review.Take(reviewui.NewUpdate(files, nil), true)
+			s.events.AddChanges(events)
+			told, fired := 0, 0
+			for more := true; more; {
+				var ops []editor.Op
+				ops, more = s.take(1 << 20)
+				for _, op := range ops {
+					if args, ok := op.Args.(rpc.Changes); ok {
+						if told += len(args.Files); len(args.Files) > atOnce {
+							t.Errorf("%d files are told at once", len(args.Files))
+						}
+					}
+				}
+				now := eventsOf(ops)
+				if fired += len(now); len(now) > 0 && told < many || len(now) > eventsAtOnce {
+					t.Errorf("%d events come with %d files told", len(now), told)
+				}
+				for i, e := range now {
+					if want := fmt.Sprint("/f", fired-len(now)+i); e.Data["path"] != want {
+						t.Fatalf("an event is of %v, wanted %s", e.Data["path"], want)
+					}
+				}
+			}
+			if told != many || fired != many {
+				t.Errorf("%d files are told, %d events fired", told, fired)
+			}
+		})
 	})
 }

@@ -256,6 +256,14 @@ func (h *Host) hide(agent string, values []string) {
 	}
 }
 
+// unhide is for values that are no secrets any more.
+func (h *Host) unhide(agent string, values []string) {
+	h.traffic.Agent(agent).Unhide(values)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hidden[agent] = slices.DeleteFunc(h.hidden[agent], func(value string) bool { return slices.Contains(values, value) })
+}
+
 // others runs f for every session but one, each on its own goroutine.
 func (h *Host) others(than *Session, f func(*Session)) {
 	h.mu.Lock()

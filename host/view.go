@@ -83,12 +83,16 @@ func (s *Session) take(budget int) ([]editor.Op, bool) {
 	if s.review.Tab.Dirty() {
 		s.urgent.Store(true)
 	}
-	calls := s.calls.Take()
-	events := s.eventOps() // before the state, which says with them that the turn is over
+	calls, changes := s.calls.Take(), s.review.Ops()
+	var events []editor.Op
+	if !s.review.Pending() {
+		events = s.eventOps() // before the state, which says with them that the turn is over
+	}
 	ops = append(ops, s.stateOps(calls)...)
+	ops = append(ops, changes...)
 	ops = append(ops, s.terminals.Ops()...)
 	ops = append(ops, events...)
-	return ops, s.chat.Dirty() || s.review.Tab.Dirty() || s.calls.Pending()
+	return ops, s.chat.Dirty() || s.review.Tab.Dirty() || s.calls.Pending() || s.review.Pending() || s.events.Due()
 }
 
 // flush hands out all that Neovim is still to be told: a closed session is not
@@ -144,7 +148,6 @@ func (s *Session) stateOps(calls []rpc.ToolCallAt) []editor.Op {
 	if len(calls) > 0 {
 		ops = append(ops, editor.Do(rpc.ToolCalls{In: s.in(), Calls: calls}))
 	}
-	ops = append(ops, s.review.Ops()...)
 	if list, changed := s.questions.Take(); changed {
 		ops = append(ops, editor.Do(rpc.Elicitations{In: s.in(), Elicitations: list}))
 	}
@@ -173,9 +176,11 @@ func (s *Session) tellChanges(changed []review.File, gone []int, events []ledger
 	update := reviewui.NewUpdate(changed, gone)
 	s.base.Box.Put(func() {
 		s.review.Take(update, len(events) > 0)
-		for _, e := range events {
-			s.events.AddChange(map[string]any{"path": e.Path, "by": e.By})
+		data := make([]map[string]any, len(events))
+		for i, e := range events {
+			data[i] = map[string]any{"path": e.Path, "by": e.By}
 		}
+		s.events.AddChanges(data)
 		s.changed()
 	})
 }

@@ -20,7 +20,7 @@ import (
 
 const (
 	packable = 64 << 10 // the largest contents in a pack
-	packSize = 8 << 20  // bytes, or so, after which a pack is closed
+	packSize = 4 << 20  // bytes, or so, after which a pack is closed
 	packWith = 8        // contents at least: fewer are files of their own
 	packHead = "acp-nvim pack 1\n"
 )

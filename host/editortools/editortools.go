@@ -50,6 +50,7 @@ type Config struct {
 	Editor     *editor.Editor
 	Background func(func())
 	Hide       func(agent string, secrets []string) // keeps values out of the logs
+	Unhide     func(agent string, secrets []string) // those that are worth nothing any more
 	Connected  func()                               // a client has come or gone
 }
 
@@ -180,6 +181,7 @@ func (g *Grant) Revoke() {
 	g.server.mu.Lock()
 	delete(g.server.grants, g.token)
 	g.server.mu.Unlock()
+	g.server.config.Unhide(g.agent, []string{g.token})
 	g.end()
 	g.mu.Lock()
 	defer g.mu.Unlock()

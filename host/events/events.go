@@ -55,13 +55,17 @@ func (q *Queue) AddEnd(end int, data map[string]any) {
 	q.ends++
 }
 
-// AddChange queues the change of a file that the record has learned of: before the end of the turn that made it.
-func (q *Queue) AddChange(data map[string]any) {
+// AddChanges queues changes of files that the record has learned of: before the end of the turn that made them.
+func (q *Queue) AddChanges(all []map[string]any) {
 	at := slices.IndexFunc(q.list, func(e event) bool { return e.end > 0 && !q.config.Recorded(e.end) })
 	if at < 0 {
 		at = len(q.list)
 	}
-	q.list = slices.Insert(q.list, at, q.event("AcpFileChanged", data))
+	list := make([]event, len(all))
+	for i, data := range all {
+		list[i] = q.event("AcpFileChanged", data)
+	}
+	q.list = slices.Insert(q.list, at, list...)
 }
 
 func (q *Queue) event(name string, data map[string]any) event {
@@ -75,9 +79,15 @@ func (q *Queue) event(name string, data map[string]any) event {
 // Ending reports whether the end of a turn is queued.
 func (q *Queue) Ending() bool { return q.ends > 0 }
 
-// Take removes the events that are due now, and returns them.
+// atOnce is how many events Neovim is told of in one batch: what others do at each of them must not hold up a key.
+const atOnce = 500
+
+// Due reports whether there is an event that waits for nothing.
+func (q *Queue) Due() bool { return len(q.list) > 0 && !q.waits(q.list[0]) }
+
+// Take removes events that are due now, no more than Neovim takes at once, and returns them.
 func (q *Queue) Take() (due []rpc.Event) {
-	for len(q.list) > 0 && !q.waits(q.list[0]) {
+	for len(due) < atOnce && q.Due() {
 		if q.list[0].end > 0 {
 			q.ends--
 		}

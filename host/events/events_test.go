@@ -88,10 +88,10 @@ func TestChangesComeBeforeTheEndOfTheirTurn(t *testing.T) {
 	s.Add("AcpTurnStart", nil)
 	s.AddEnd(2, of(2))
 	s.Add("AcpTurnStart", nil)
-	s.AddChange(of("a"))
-	s.AddChange(of("b"))
+	s.AddChanges([]map[string]any{of("a")})
+	s.AddChanges([]map[string]any{of("b")})
 	s.recorded = 2
-	s.AddChange(of("later"))
+	s.AddChanges([]map[string]any{of("later")})
 	s.drawn = true
 	s.due("AcpTurnEnd 1", "AcpTurnStart", "AcpFileChanged a", "AcpFileChanged b", "AcpTurnEnd 2", "AcpTurnStart", "AcpFileChanged later")
 }

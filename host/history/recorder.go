@@ -50,6 +50,7 @@ type Recorder struct {
 	held  []Said // what is written before the first that tells something
 	chunk *chunk
 	calls map[string]*action // of this session, by id
+	open  map[string]bool    // those of which something waits
 	shown map[string]bool    // terminals of which calls of this turn show something
 	usage *Said
 }
@@ -66,7 +67,6 @@ type chunk struct {
 // action is what was said of a call: all of it, and what is not written yet, which is a patch, then more content.
 type action struct {
 	all   session.ToolCallPatch
-	waits bool
 	patch session.ToolCallPatch
 	more  []session.ToolCallContent
 	at    time.Time
@@ -80,7 +80,7 @@ func NewRecorder(config Config) *Recorder {
 }
 
 func (r *Recorder) forget() {
-	r.calls, r.shown, r.chunk, r.usage = map[string]*action{}, map[string]bool{}, nil, nil
+	r.calls, r.open, r.shown, r.chunk, r.usage = map[string]*action{}, map[string]bool{}, map[string]bool{}, nil, nil
 }
 
 // Open is to be called when it is known which session of the agent it is, before that begins.
@@ -258,8 +258,8 @@ func (r *Recorder) call(id string) *action {
 	t := r.calls[id]
 	if t == nil {
 		r.settle()
-	} else if !t.waits {
-		t.waits, t.patch, t.more = true, session.ToolCallPatch{ID: id}, nil
+	} else if !r.open[id] {
+		r.open[id], t.patch, t.more = true, session.ToolCallPatch{ID: id}, nil
 	}
 	return t
 }
@@ -331,7 +331,7 @@ func (r *Recorder) terminals() {
 // settle writes all that waits for more.
 func (r *Recorder) settle() {
 	r.settleChunk()
-	for _, id := range slices.Sorted(maps.Keys(r.calls)) {
+	for _, id := range slices.Sorted(maps.Keys(r.open)) {
 		r.settleCall(id)
 	}
 	if r.usage != nil && r.told {
@@ -348,11 +348,11 @@ func (r *Recorder) settleChunk() {
 }
 
 func (r *Recorder) settleCall(id string) {
-	t := r.calls[id]
-	if t == nil || !t.waits {
+	if !r.open[id] {
 		return
 	}
-	t.waits = false
+	delete(r.open, id)
+	t := r.calls[id]
 	r.tell(Said{t.at, t.patch})
 	if len(t.more) > 0 {
 		r.tell(Said{t.at, session.ToolCallChunk{ID: id, Content: t.more}})

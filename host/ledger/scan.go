@@ -22,6 +22,7 @@ type scanner struct {
 	early    []func()                     // what waits for the one that is under way
 	first    atomic.Bool                  // that is the first of all; any goroutine may ask
 	lacks    Lack                         // as told last
+	unseen   bool                         // there are files at which no snapshot looks
 	release  func()                       // the watch of the folders; nil before the first
 }
 
@@ -37,7 +38,7 @@ const namedLacks = 3
 // saw tells what a snapshot leaves out, if that is new; without one the folders are none of a project's.
 func (c *scanner) saw(snap *checkpoint.Snapshot) {
 	now := Lack{Why: "none are made in your home folder itself, or above it"}
-	if snap != nil {
+	if c.unseen = snap == nil || snap.Partial.Unlisted > 0; snap != nil {
 		now = Lack{Why: snap.Partial.String()}
 		if now.Why != "" {
 			now.Files = strings.Join(snap.Without(namedLacks), ", ")
@@ -52,7 +53,7 @@ func (c *scanner) saw(snap *checkpoint.Snapshot) {
 // scan takes a snapshot; done runs on the ledger's goroutine, with nil where there is none.
 func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
 	if c.config.Store == nil || !scannable(c.config.Roots) {
-		if c.config.Store != nil {
+		if c.unseen = true; c.config.Store != nil {
 			c.saw(nil)
 		}
 		done(nil)
@@ -106,6 +107,10 @@ func (c *scanner) end() {
 		c.release()
 	}
 }
+
+// Unseen reports whether the folders have files at which nothing looks: of those only what calls name is known. It is to
+// be asked on the ledger's goroutine.
+func (l *Ledger) Unseen() bool { return l.scans.unseen }
 
 // LookAtFolders takes down what the session's folders are.
 func (l *Ledger) LookAtFolders() { l.box.Put(l.lookAtFolders) }

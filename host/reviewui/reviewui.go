@@ -135,16 +135,28 @@ func (r *Review) Close() {
 	r.config.Marks.SessionClosed()
 }
 
-// Ops tell Lua which files have changed.
+// filesAtOnce is how many files Lua is told of in one batch.
+const filesAtOnce = 1000
+
+// Pending reports whether there is more to tell Lua.
+func (r *Review) Pending() bool { return len(r.toTell) > 0 }
+
+// Ops tell Lua which files have changed, no more than it takes at once.
 func (r *Review) Ops() []editor.Op {
 	if len(r.toTell) == 0 {
 		return nil
 	}
-	list := make([]rpc.ChangedFileAt, 0, len(r.toTell))
+	list := make([]rpc.ChangedFileAt, 0, min(len(r.toTell), filesAtOnce))
 	for id, file := range r.toTell {
+		if len(list) == filesAtOnce {
+			break
+		}
 		list = append(list, rpc.ChangedFileAt{At: id, File: file})
+		delete(r.toTell, id)
 	}
-	r.toTell = map[int]*rpc.ChangedFile{}
+	if len(r.toTell) == 0 {
+		r.toTell = map[int]*rpc.ChangedFile{} // a map that was large once stays slow
+	}
 	return []editor.Op{editor.Do(rpc.Changes{In: rpc.In{Session: r.config.Session}, Files: list})}
 }
 

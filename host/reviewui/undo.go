@@ -26,7 +26,7 @@ func (r *Review) Undo(m rpc.Undo) {
 			return
 		}
 		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
-		result := rpc.Undone{Prompt: t.Prompt, Files: stepLines(steps, r.config.Short), Again: m.Again, Turn: t.Name()}
+		result := rpc.Undone{Prompt: t.Prompt, Files: stepLines(steps, r.config.Short), Again: m.Again, Turn: t.Name(), Unseen: r.config.Ledger.Unseen()}
 		if m.Preview {
 			result.Diff = stepDiff(steps, r.config.Short)
 		}

@@ -705,6 +705,7 @@ type (
 		Again  bool         `msgpack:"again"`
 		Files  []UndoneFile `msgpack:"files"`
 		Diff   []string     `msgpack:"diff,omitempty"`
+		Unseen bool         `msgpack:"unseen"` // what commands have changed is not all known
 		Failed string       `msgpack:"failed,omitempty"`
 	}
 	UndoneFile struct {

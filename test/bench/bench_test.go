@@ -435,6 +435,8 @@ func closedSessions(b *bench) {
 	var first, now counts
 	v.lua(&first, "return bench.counts()")
 	vimMemory, hostMemory, closed := v.number("bench.memory()"), resident(v.pid), 0
+	_, heap := v.inside()
+	b.Cleanup(func() { os.Remove(insideName(v.pid)) })
 	flat := goal{"≤ 1.2× the first", ratio(1.2).met}
 	for _, n := range []int{100, 200, 400} {
 		var lastVim, lastHost float64
@@ -448,7 +450,9 @@ func closedSessions(b *bench) {
 		b.add(what+": autocommands left", now.Autocommands-first.Autocommands, 0, atMost(0))
 		b.add(what+": Lua left of each, KB", (now.Lua-first.Lua)/float64(n), 0, atMost(1))
 		b.add(what+": Neovim's memory above the first's, MB", v.number("bench.memory()")-vimMemory, 0, atMost(float64(n)*5/1000))
-		b.add(what+": the host's memory above the first's, MB", resident(v.pid)-hostMemory, 0, none) // its heap may grow to a bound
+		b.add(what+": the host's memory above the first's, MB", resident(v.pid)-hostMemory, 0, none) // of which much is free
+		_, inUse := v.inside()
+		b.add(what+": the host's heap above the first's, MB", inUse-heap, 0, atMost(float64(n)*5/1000+1))
 	}
 	v.end()
 }

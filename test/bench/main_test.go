@@ -48,14 +48,18 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serveHost is `acp-nvim host`, with the copies that it keeps. At a signal it says how many goroutines it has.
+// serveHost is `acp-nvim host`, with the copies that it keeps. At a signal it says how many goroutines it has, and how
+// many MB that are in use.
 func serveHost(in io.ReadCloser, out io.WriteCloser) error {
 	ask := make(chan os.Signal, 1)
 	signal.Notify(ask, syscall.SIGUSR1)
 	go func() {
 		for range ask {
-			text := fmt.Sprint(runtime.NumGoroutine())
-			name := goroutinesName(os.Getpid())
+			var memory runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&memory)
+			text := fmt.Sprint(runtime.NumGoroutine(), float64(memory.HeapAlloc)/1e6)
+			name := insideName(os.Getpid())
 			if os.WriteFile(name+"~", []byte(text), 0o600) == nil {
 				_ = os.Rename(name+"~", name) // whoever asks sees that there is none
 			}
@@ -65,9 +69,9 @@ func serveHost(in io.ReadCloser, out io.WriteCloser) error {
 	return host.Serve(context.Background(), in, out, host.Options{Version: "bench", API: rpc.Revision, Log: log, Data: filepath.Join(os.Getenv("XDG_DATA_HOME"), "checkpoints")})
 }
 
-// goroutinesName is where a host says how many goroutines it has.
-func goroutinesName(pid int) string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("goroutines.%d", pid))
+// insideName is where a host says what it has.
+func insideName(pid int) string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("inside.%d", pid))
 }
 
 func profile(role string) (stop func()) {

@@ -18,6 +18,7 @@ local notify = require('acp.notify')
 ---@field prompt string of the turn
 ---@field files acp.UndoFile[]
 ---@field diff? string[] of a preview
+---@field unseen boolean what commands have changed is not all known
 ---@field again boolean
 ---@field failed? string what could not be done
 
@@ -98,6 +99,9 @@ local function page(result, room)
     local name =
       fit(file.name:gsub('\n', ' '), math.max(room - require('acp.ui.wrap').cells(what) - 4, 20))
     table.insert(lines, ('%s %s  %s'):format(file.stays and '·' or '✎', name, what))
+  end
+  if result.unseen then
+    table.insert(lines, '· other files that a command has changed are not known: they stay')
   end
   local head = #lines
   if #result.diff > 0 then

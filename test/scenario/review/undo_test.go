@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -321,5 +322,26 @@ func TestUndoOfWhatIsNotKept(t *testing.T) {
 		if got := s.ReadOrNone(filepath.Join(s.Dir, "small")); got != "1\n" {
 			t.Errorf("the small one has %q", got)
 		}
+	})
+}
+
+// Where not all files are looked at, the window says so.
+func TestUndoSaysWhatIsNotKnown(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`vim.env.HOME = vim.fn.resolve(vim.uv.cwd())`)
+		s.WriteFile("a.txt", "1\n")
+		p := s.Begin()
+		does(s, p, "Change it", [2]string{"a.txt", "2\n"})
+		text := preview(s, "Acp undo")
+		for _, want := range []string{"a.txt  +1 −1", "· other files that a command has changed are not known: they stay"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		s.Keys("y")
+		s.Await("the file to be as before", func() bool {
+			text, err := os.ReadFile(filepath.Join(s.Dir, "a.txt"))
+			return err == nil && string(text) == "1\n"
+		})
 	})
 }
