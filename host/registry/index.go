@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	neturl "net/url"
 	"os"
@@ -158,7 +159,7 @@ func (r *Registry) Refresh(ctx context.Context, url string) error {
 	defer cancel()
 	answer, err := get(ctx, url)
 	if err != nil {
-		return fmt.Errorf("get the index of agents: %w", err)
+		return err
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxIndex+1))
@@ -195,18 +196,30 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 		return safe(next)
 	}}
 	answer, err := client.Do(request)
-	var failed *neturl.Error
-	if errors.As(err, &failed) {
-		return nil, failed.Err // whoever asked says for what
-	}
 	if err != nil {
-		return nil, err
+		return nil, unreachable(request.URL.Host, err)
 	}
 	if answer.StatusCode != http.StatusOK {
 		answer.Body.Close()
 		return nil, fmt.Errorf("%s answered %s", request.URL.Host, answer.Status)
 	}
 	return answer, nil
+}
+
+// unreachable says in words why a server has not answered, where that is known.
+func unreachable(host string, err error) error {
+	var unknown *net.DNSError
+	var failed *neturl.Error
+	var refused *net.OpError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Errorf("%s is not found: is there a network?", host)
+	case errors.As(err, &refused) && refused.Op == "dial":
+		return fmt.Errorf("%s cannot be reached (%w): is there a network?", host, refused.Err)
+	case errors.As(err, &failed):
+		return failed.Err // whoever asked says for what
+	}
+	return err
 }
 
 func safe(r *http.Request) error {

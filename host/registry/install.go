@@ -258,7 +258,7 @@ func (r *Registry) try(ctx context.Context, agent Installed) (said string, err e
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case patience.Err() != nil:
-		err = fmt.Errorf("it did not answer within %v", handshakePatience)
+		err = fmt.Errorf("it did not answer within %v, which a busy machine may be the reason of", handshakePatience)
 	}
 	return "", &failure.Failure{
 		Sentence: fmt.Sprintf("%s %s does not start, so it is not used: %s.", agent.Title, agent.Version, strings.TrimRight(err.Error(), ".")),

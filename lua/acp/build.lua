@@ -212,6 +212,8 @@ function M.run(how)
     return curl:kill('sigterm')
   elseif host.building then
     return notify.info('the host is already being built; a message will say when it is done')
+  elseif vim.fn.has('win32') == 1 then
+    return notify.error(host.no_windows)
   end
   if how ~= 'download' and vim.fn.executable('go') == 1 and vim.fn.executable('make') == 1 then
     build()

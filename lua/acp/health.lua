@@ -66,7 +66,7 @@ local function check_host()
     health.info('Go is not installed: :Acp build downloads the released host, with a checksum')
   end
   if vim.fn.has('win32') == 1 then
-    health.error('The host does not run on Windows; it does in WSL')
+    health.error(host.no_windows)
   end
 end
 

@@ -134,9 +134,11 @@ function M.add(agents, configured)
         local env = vim.tbl_extend('force', launch.env or {}, builtin.env or {})
         local mine = { title = builtin.title, env = next(env) and env or nil }
         agents[name] = vim.tbl_extend('force', builtin, launch, mine)
+        agents[name].login = nil -- the program that it names is not on the PATH either
       end
       if name ~= id then
-        local same = builtin and { login = builtin.login, same_as = free and name or nil } or {}
+        local same = builtin and { same_as = free and name or nil } or {}
+        same.login = not free and builtin and builtin.login or nil
         agents[id] = vim.tbl_extend('force', launch, same, configured[id] or {})
       end
     end

@@ -33,6 +33,16 @@ local function project()
   return dir
 end
 
+---Opens the page as help, also where no tags were made of the plugin's help.
+local function open_page()
+  if pcall(vim.cmd, 'leftabove help acp-tutor') then
+    return
+  end
+  vim.cmd('leftabove split')
+  vim.cmd.view(vim.fn.fnameescape(vim.api.nvim_get_runtime_file('doc/acp-tutor.txt', false)[1]))
+  vim.bo.buftype, vim.bo.modifiable, vim.bo.filetype = 'help', false, 'help'
+end
+
 function M.open()
   local notify = require('acp.notify')
   local dir, err = project()
@@ -47,7 +57,7 @@ function M.open()
     vim.cmd.tabclose()
     return notify.error(failure)
   end
-  vim.cmd('leftabove help acp-tutor')
+  open_page()
   vim.cmd.resize(math.floor(vim.o.lines / 2)) -- the change is shown in the window below
   require('acp.chat.layout').open(id, false)
 end

@@ -13,7 +13,8 @@ local function found(name, agent)
   if agent.version then
     return ('%s: version %s, installed by :Acp agents: %s'):format(name, agent.version, path)
   end
-  return ('%s: on the PATH: %s'):format(name, path)
+  local named = agent.command[1]:find('/', 1, true) -- in the configuration
+  return ('%s: %s%s'):format(name, named and '' or 'on the PATH: ', path)
 end
 
 ---@param sessions acp.Session[] of one agent

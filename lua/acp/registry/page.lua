@@ -81,6 +81,15 @@ local function draw()
     room = math.max(room, api.nvim_strwidth(agent.name))
   end
   room = math.min(room, 22)
+  ---@type table<boolean, integer> the room of the states, of what is installed and what is not
+  local wide = { [true] = 0, [false] = 0 }
+  local states = {}
+  for _, agent in ipairs(list) do
+    local there = agent.installed ~= nil
+    states[agent.id] = state(agent, locked[agent.id])
+    local cells = agents.under_way[agent.id] and 0 or api.nvim_strwidth(states[agent.id])
+    wide[there] = math.max(wide[there], math.min(cells, 30))
+  end
   local part
   for _, agent in ipairs(list) do
     local now = agent.installed and 'Installed' or 'Available'
@@ -91,11 +100,12 @@ local function draw()
     end
     local name = wrap.cut(agent.name, room)
     local pad = (' '):rep(room - api.nvim_strwidth(name) + 2)
-    local what = state(agent, locked[agent.id])
+    local what = states[agent.id]
     local text = agent.installed and agent.said or agent.description
     local line = '  ' .. name .. pad .. what
     if text and text ~= '' and not agents.under_way[agent.id] then
-      line = line .. '  ' .. text
+      local lacks = wide[agent.installed ~= nil] - api.nvim_strwidth(what)
+      line = line .. (' '):rep(math.max(0, lacks) + 2) .. text
     end
     table.insert(lines, (wrap.cut(line:gsub('[%c]', ' '), width)))
     rows[#lines] = agent
@@ -236,6 +246,10 @@ function M.open()
   if M.visible() then
     api.nvim_set_current_win(vim.fn.bufwinid(buf))
     return reload({ online = true })
+  end
+  local ok, problem = require('acp.rpc.host').ensure()
+  if not ok then
+    return notify.error(problem) -- it would stay empty
   end
   if not buf or not api.nvim_buf_is_valid(buf) then
     buf = api.nvim_create_buf(false, true)

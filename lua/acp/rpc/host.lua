@@ -54,6 +54,8 @@ function M.log_file()
   return vim.fs.joinpath(vim.fn.stdpath('log') --[[@as string]], 'acp.log')
 end
 
+M.no_windows = 'the host does not run on Windows; it does in WSL'
+
 ---The host's argv without its arguments, or nil with what to do.
 ---@return string[]? argv, string? err
 function M.find()
@@ -73,6 +75,8 @@ function M.find()
   end
   if M.building then
     return nil, 'the host is being built; a message will say when it is done'
+  elseif vim.fn.has('win32') == 1 then
+    return nil, M.no_windows
   end
   return nil, 'the host program is missing. Run :Acp build'
 end

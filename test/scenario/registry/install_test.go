@@ -262,7 +262,7 @@ func TestHealthOfAgents(t *testing.T) {
 		s.Command("bwipeout!")
 	}
 	each(t, url, func(t *testing.T, s *scene.Scene) {
-		health(s, "puppet: on the PATH: "+scene.Self, "puppet: not started from here yet", ":Acp new puppet")
+		health(s, "puppet: "+scene.Self, "puppet: not started from here yet", ":Acp new puppet")
 		s.Command("Acp new puppet")
 		p := s.Agent()
 		p.Initialize(obj{

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +49,35 @@ func TestTutor(t *testing.T) {
 func helpFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", "..", "..", "doc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// It is there without tags of the plugin's help, too.
+func TestTutorWithoutTags(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		s.Lua(nil, `vim.opt.runtimepath:append(...)`, filepath.Dir(untagged(t)))
+		s.Command("Acp tutor")
+		s.AwaitEvent("AcpSessionReady")
+		s.AwaitScreen(":Acp tutor shows this page")
+		s.AwaitLua(`vim.iter(vim.api.nvim_list_bufs()):any(function(b) return vim.bo[b].buftype == 'help' and not vim.bo[b].modifiable end)`)
+	}, bare(t), nvimtest.Size(80, 24))
+}
+
+// untagged is the folder of the plugin's help, without tags.
+func untagged(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "doc")
+	text, err := os.ReadFile(filepath.Join(helpFolder(t), "acp-tutor.txt"))
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "acp-tutor.txt"), text, 0o600)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
