@@ -165,13 +165,52 @@ func (l *Ledger) crossOut(t *turn) {
 	t.noted = ""
 }
 
+// behindToSave is what buffers have not of what the agent has done.
+func (l *Ledger) behindToSave() (list []saved.Behind) {
+	for _, path := range slices.Sorted(maps.Keys(l.behind)) {
+		for _, b := range l.behind[path] {
+			to := saved.Behind{Path: path, Was: b.was}
+			if b.turn != nil {
+				to.At = b.turn.At
+			}
+			list = append(list, to)
+		}
+	}
+	return list
+}
+
+// takeUpBehind takes up what buffers had not of what the agent had done; t is the turn that ran, or nil. Where Neovim was
+// killed too that is read from the disk now, then done is called.
+func (l *Ledger) takeUpBehind(t *turn, was []saved.Behind, done func()) {
+	for _, b := range was {
+		of := (*turn)(nil)
+		if t != nil && b.At.Equal(t.At) {
+			of = t
+		}
+		l.behind[b.Path] = append(l.behind[b.Path], behind{of, b.Was})
+	}
+	l.seeAll(slices.Sorted(maps.Keys(l.behind)), func(now []sight) {
+		for _, seen := range now {
+			if seen.path == "" || seen.loaded {
+				continue
+			}
+			if _, behind := l.behind[seen.path]; behind && t != nil {
+				t.seen[seen.path] = seen.Content
+				t.disk[seen.path] = seen.Content
+			}
+			l.readBehind(seen)
+		}
+		done()
+	})
+}
+
 // takeUpTurn brings into the books what the turn has changed that ran when the last host of the session ended, then
 // calls done. What was undone or saved of it before counts.
-func (l *Ledger) takeUpTurn(running *saved.Running, done func()) {
+func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Behind, done func()) {
 	key := openKey(l.keep.key())
 	data, err := l.config.Store.Load(key)
 	if err != nil {
-		done() // there was none
+		l.takeUpBehind(nil, late, done) // there was none
 		return
 	}
 	var was openTurn
@@ -185,29 +224,31 @@ func (l *Ledger) takeUpTurn(running *saved.Running, done func()) {
 	}
 	if err != nil {
 		l.config.Log.Warn("take up the turn that ran", "err", err)
-		done()
+		l.takeUpBehind(nil, late, done)
 		return
 	}
 	t, shown, over := l.resume(was, first, running)
 	if over {
 		l.crossOut(t)
-		done()
+		l.takeUpBehind(nil, late, done)
 		return
 	}
 	ended = ended.Add(beat)
-	l.scans.scan(func(after *checkpoint.Snapshot) {
-		l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
-			for i := range now {
-				if now[i].path != "" {
-					now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
+	l.takeUpBehind(t, late, func() {
+		l.scans.scan(func(after *checkpoint.Snapshot) {
+			l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
+				for i := range now {
+					if now[i].path != "" {
+						now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
+					}
 				}
-			}
-			l.accountAll(t, now)
-			t.over = true
-			l.take(t)
-			l.save()
-			l.whenSaved(func() { l.crossOut(t) })
-			done()
+				l.accountAll(t, now)
+				t.over = true
+				l.take(t)
+				l.save()
+				l.whenSaved(func() { l.crossOut(t) })
+				done()
+			})
 		})
 	})
 }
@@ -263,8 +304,9 @@ func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
 	l.agentChanged(t, now.path, was, is)
 	t.seen[now.path], t.disk[now.path] = is, now.Content
 	l.named.Store(now.path, true)
-	if is.Text != now.Text {
-		l.behind[now.path] = append(l.behind[now.path], behind{t, had})
+	list := l.behind[now.path]
+	if is.Text != now.Text && (len(list) == 0 || list[len(list)-1].turn != t) {
+		l.behind[now.path] = append(list, behind{t, had})
 	}
 }
 

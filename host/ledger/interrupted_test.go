@@ -397,7 +397,7 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 			[]func(*world){types("f"), func(w *world) { w.clientWrites("f", "f1\nf2\nu1\n", "f1\na1\nf2\nu1\n") }},
 			"f1\na1\nf2\nu1\n", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
 		},
-		"the same, with Neovim": {
+		"a write that has unsaved text in it, with Neovim": {
 			[]func(*world){types("f"), func(w *world) { w.clientWrites("f", "f1\nf2\nu1\n", "f1\na1\nf2\nu1\n") }},
 			"", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
 		},
@@ -416,6 +416,14 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 		"what conflicts with unsaved text": {
 			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f") }},
 			"f1\nu1\n", "", "f1\nu1\n", "f1\na1\n",
+		},
+		"what conflicts, with Neovim": {
+			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f") }},
+			"", "modified f -2,1+2,1\n", "f1\nf2\n", "f1\nf2\n",
+		},
+		"what conflicts, after the turn": {
+			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f"); w.end() }},
+			"", "modified f -2,1+2,1\n", "f1\nf2\n", "f1\nf2\n",
 		},
 		"text saved that nobody else has changed": {
 			[]func(*world){types("f"), func(w *world) { w.saves("f") }},

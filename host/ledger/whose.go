@@ -318,6 +318,7 @@ func (l *Ledger) conflicts(t *turn, w buffers.Written) {
 	was := contentOf(w.Behind, w.FormBefore)
 	was.Mode = modeOf(w.Path)
 	l.behind[w.Path] = append(list, behind{t, was})
+	l.saveSoon()
 }
 
 // readBehind tells that a buffer has given up what was unsaved in it for what the disk has, some of which the agent

@@ -148,6 +148,7 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 		{Path: "/cwd/g"},
 	}
 	s.Running = &Running{At: turn.At, Turn: turn.State(), Marks: marks}
+	s.Behind = []Behind{{"/cwd/f", turn.At.UTC(), review.Text(long("before"))}, {"/cwd/f", time.Time{}, review.Text("short")}}
 	image := save(t, st, s, nil)
 	save(t, st, s, image)
 	if marks[0].Seen.Text != long("f") {
@@ -166,6 +167,9 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 	if r := got.Running; r == nil || !r.At.Equal(turn.At) || !reflect.DeepEqual(r.Marks, marks) || !reflect.DeepEqual(r.Turn.Shed, turn.State().Shed) ||
 		!reflect.DeepEqual(r.Turn.Back, turn.State().Back) || !reflect.DeepEqual(r.Turn.Record.Files(), turn.State().Record.Files()) {
 		t.Errorf("the turn that runs is %+v", got.Running)
+	}
+	if !reflect.DeepEqual(got.Behind, s.Behind) {
+		t.Errorf("behind are %+v", got.Behind)
 	}
 	s.Record.Changed("/cwd/f", review.Text("f"), review.Text("a"))
 	save(t, st, s, image)
