@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -128,6 +129,8 @@ func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 		return
 	}
 	commit := func(err error) {
+		delete(l.applies, path)
+		delete(l.applies, plan.Back)
 		if err == nil && !l.record.Commit(plan) {
 			err = errMovedOn
 		}
@@ -140,6 +143,9 @@ func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 				l.lookAtFolders() // what is there now is no doing of the next turn's
 			}
 		}
+		if err == nil {
+			delete(l.inStep, path) // it is said otherwise
+		}
 		if err == nil && d.Made != nil {
 			d.Made(plan)
 		}
@@ -149,6 +155,7 @@ func (l *Ledger) decideEach(d Decision, paths []string, n, tries int, failed err
 		commit(nil)
 		return
 	}
+	l.applies[path], l.applies[cmp.Or(plan.Back, path)] = true, true
 	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back}, commit)
 }
 
@@ -169,8 +176,12 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 		l.turn.Decided(plan.Path, plan.Now, plan.Want)
 	}
 	for path, is := range now {
+		delete(l.inStep, path)
 		if l.turn != nil {
 			l.turn.seen[path] = is
+			if _, told := l.turn.disk[path]; told {
+				l.turn.disk[path] = onDisk(path)
+			}
 			delete(l.turn.gone, path)
 		}
 		l.config.Others(path, is)

@@ -165,52 +165,97 @@ func (l *Ledger) crossOut(t *turn) {
 	t.noted = ""
 }
 
-// behindToSave is what buffers have not of what the agent has done.
-func (l *Ledger) behindToSave() (list []saved.Behind) {
-	for _, path := range slices.Sorted(maps.Keys(l.behind)) {
-		for _, b := range l.behind[path] {
-			to := saved.Behind{Path: path, Was: b.was}
-			if b.turn != nil {
-				to.At = b.turn.At
+// unsavedToSave is what is known of files with unsaved text, for whoever takes the session up.
+func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
+	paths := map[string]bool{}
+	for path := range l.inStep {
+		paths[path] = true
+	}
+	for path := range l.behind {
+		paths[path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		to := saved.Unsaved{Path: path}
+		if s, noted := l.inStep[path]; noted {
+			to.Noted, to.Record = true, s.record
+			if l.turn != nil {
+				to.Turn, to.InTurn = s.turns[l.turn.Turn]
 			}
-			list = append(list, to)
 		}
+		for _, b := range l.behind[path] {
+			one := saved.Behind{Was: b.was}
+			if b.turn != nil {
+				one.At = b.turn.At
+			}
+			to.Behind = append(to.Behind, one)
+		}
+		list = append(list, to)
 	}
 	return list
 }
 
-// takeUpBehind takes up what buffers had not of what the agent had done; t is the turn that ran, or nil. Where Neovim was
-// killed too that is read from the disk now, then done is called.
-func (l *Ledger) takeUpBehind(t *turn, was []saved.Behind, done func()) {
-	for _, b := range was {
-		of := (*turn)(nil)
-		if t != nil && b.At.Equal(t.At) {
-			of = t
+// takeUpUnsaved takes up what was known of files with unsaved text; t is the turn that ran, or nil. Where Neovim was
+// killed too that text is gone. Then done is called.
+func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
+	for _, u := range was {
+		if u.Noted {
+			l.inStep[u.Path] = inStep{u.Record, map[*turns.Turn]review.Image{}}
 		}
-		l.behind[b.Path] = append(l.behind[b.Path], behind{of, b.Was})
+		if u.InTurn && t != nil {
+			l.inStep[u.Path].turns[t.Turn] = u.Turn
+		}
+		for _, b := range u.Behind {
+			one := behind{was: b.Was}
+			if t != nil && b.At.Equal(t.At) {
+				one.turn = t
+			}
+			l.behind[u.Path] = append(l.behind[u.Path], one)
+		}
 	}
-	l.seeAll(slices.Sorted(maps.Keys(l.behind)), func(now []sight) {
+	paths := make([]string, len(was))
+	for i, u := range was {
+		paths[i] = u.Path
+	}
+	l.seeAll(paths, func(now []sight) {
 		for _, seen := range now {
-			if seen.path == "" || seen.loaded {
-				continue
+			if seen.path != "" && !seen.loaded {
+				l.unsavedDied(t, seen)
 			}
-			if _, behind := l.behind[seen.path]; behind && t != nil {
-				t.seen[seen.path] = seen.Content
-				t.disk[seen.path] = seen.Content
-			}
-			l.readBehind(seen)
 		}
 		done()
 	})
 }
 
+// unsavedDied tells that a file's unsaved text is gone with its Neovim; t is the turn that ran, or nil.
+func (l *Ledger) unsavedDied(t *turn, now sight) {
+	came := len(l.behind[now.path]) > 0 && now.Exists
+	if t == nil {
+		l.unsavedGone(now, false)
+		return
+	}
+	had, told := t.disk[now.path]
+	if told && had.SameText(now.Content) && had.SameText(t.seen[now.path]) {
+		l.nothingUnsaved(now.path) // the disk has it all
+		return
+	}
+	switch l.unsavedGone(now, false); {
+	case came:
+		t.seen[now.path], t.disk[now.path] = now.Content, now.Content
+	case told:
+		had.Mode = cmp.Or(had.Mode, t.seen[now.path].Mode)
+		t.seen[now.path] = had
+	default:
+		delete(t.seen, now.path) // it is as it was when the turn began
+	}
+}
+
 // takeUpTurn brings into the books what the turn has changed that ran when the last host of the session ended, then
 // calls done. What was undone or saved of it before counts.
-func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Behind, done func()) {
+func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done func()) {
 	key := openKey(l.keep.key())
 	data, err := l.config.Store.Load(key)
 	if err != nil {
-		l.takeUpBehind(nil, late, done) // there was none
+		l.takeUpUnsaved(nil, late, done) // there was none
 		return
 	}
 	var was openTurn
@@ -224,17 +269,17 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Behind, done fu
 	}
 	if err != nil {
 		l.config.Log.Warn("take up the turn that ran", "err", err)
-		l.takeUpBehind(nil, late, done)
+		l.takeUpUnsaved(nil, late, done)
 		return
 	}
 	t, shown, over := l.resume(was, first, running)
 	if over {
 		l.crossOut(t)
-		l.takeUpBehind(nil, late, done)
+		l.takeUpUnsaved(nil, late, done)
 		return
 	}
 	ended = ended.Add(beat)
-	l.takeUpBehind(t, late, func() {
+	l.takeUpUnsaved(t, late, func() {
 		l.scans.scan(func(after *checkpoint.Snapshot) {
 			l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
 				for i := range now {
@@ -289,7 +334,8 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 		}
 		return now
 	case !inBuffer && seen:
-		l.dropsUnsaved(t, now.path, now.Content)
+		t.seen[now.path] = now.Content
+		l.userNow(now.path, now.Content)
 	}
 	return sight{} // the rest is in a buffer
 }

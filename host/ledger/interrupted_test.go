@@ -411,7 +411,7 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 		},
 		"bytes over unsaved text": {
 			[]func(*world){types("f"), func(w *world) { w.write("f", "\x00a1\n"); w.sees("f") }},
-			"", "modified f\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+			"", "modified f\n", "f1\nf2\n", "f1\nf2\n",
 		},
 		"what conflicts with unsaved text": {
 			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f") }},

@@ -156,11 +156,11 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	if step.Merged {
 		to.merge = step.With
 	}
-	l.undoes[path], l.undoes[cmp.Or(step.Back, path)] = true, true
+	l.applies[path], l.applies[cmp.Or(step.Back, path)] = true, true
 	over := done
 	done = func() {
-		delete(l.undoes, path)
-		delete(l.undoes, step.Back)
+		delete(l.applies, path)
+		delete(l.applies, step.Back)
 		over()
 	}
 	l.apply(to, func(err error) {
@@ -196,6 +196,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 				l.userNow(is.path, is.Content) // with what is not saved
 			}
 			for _, seen := range now {
+				delete(l.inStep, seen.path)
 				if seen.path != "" {
 					l.config.Others(seen.path, seen.Content)
 				}

@@ -12,7 +12,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/files"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
 // This file has the one rule that says whose a change is. What a file was when the turn began is fixed. From then
@@ -90,6 +89,13 @@ func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
 // The turn may be nil, for none.
 func (l *Ledger) account(t *turn, now sight) bool {
 	switch {
+	case now.path == "" || !now.loaded:
+	case now.unsaved:
+		l.noteUnsaved(now.path)
+	default:
+		l.nothingUnsaved(now.path)
+	}
+	switch {
 	case now.path == "":
 		return false
 	case l.leftByUser(t, now), t == nil, t.over, l.config.Claimed(now.path) && !l.Names(now.path), t.isCopy(now):
@@ -115,6 +121,7 @@ func (l *Ledger) account(t *turn, now sight) bool {
 	case was.Mark() == now.Mark():
 		l.userNow(now.path, now.Content)
 	default:
+		delete(l.inStep, now.path) // it is said otherwise
 		l.agentChanged(t, now.path, was, now.Content)
 		l.config.Others(now.path, now.Content)
 		return true
@@ -127,6 +134,7 @@ func (l *Ledger) leftByUser(t *turn, now sight) bool {
 	if t == nil || now.Exists || t.renamed[now.path] == "" {
 		return false
 	}
+	l.nothingUnsaved(now.path)
 	l.record.Renamed(now.path, t.renamed[now.path])
 	t.Renamed(now.path, t.renamed[now.path])
 	return true
@@ -208,8 +216,14 @@ func tellChange(w buffers.Written, by string) toldChange {
 func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	t := l.turn
 	c := tellChange(w, by)
+	switch {
+	case reviewed, w.Created, w.Unsaved && w.Behind == nil:
+		l.nothingUnsaved(w.Path) // that is known for certain
+	case w.Unsaved && !w.Deleted:
+		l.noteUnsaved(w.Path)
+	}
 	if w.Behind != nil {
-		if l.conflicts(t, w); !w.Changed && !w.Deleted && !w.Created {
+		if l.cameUnder(t, w); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}
@@ -222,6 +236,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		}
 		t = t.previous
 	}
+	if w.Deleted && c.before.Exists {
+		l.unsavedGone(sight{path: w.Path, Content: c.before}, true) // the disk had it, and no buffer gets it any more
+	}
 	was, news := l.wasBefore(t, c, reviewed)
 	if !news {
 		return
@@ -229,10 +246,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	l.record.Now(w.Path, was)
 	inRecord, _ := l.record.File(w.Path)
 	if c.shown(l) && w.Created && w.Unsaved && c.disk.Exists {
-		disk := c.disk
-		disk.Mode = c.now.Mode
-		l.agentChanged(t, w.Path, was, disk)
-		l.userNow(w.Path, c.now) // what the buffer has beside it
+		l.agentMade(t, c, was)
 	} else {
 		l.agentChanged(t, w.Path, was, c.now)
 	}
@@ -246,6 +260,28 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	l.version[w.Path]++
 	l.config.Others(w.Path, c.now)
 	l.tell([]Event{{w.Path, by}})
+}
+
+// agentMade takes a file that the agent has made anew under a buffer with unsaved text. Where it was the agent that had
+// removed it, what the buffer has beside the agent's changes is the user's, and stands where they have put it.
+func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
+	disk, had := c.disk, contentOf(c.Had, c.FormAfter)
+	disk.Mode, had.Mode = c.now.Mode, c.now.Mode
+	f, recorded := l.record.File(c.Path)
+	if t != nil && t.Gone(c.Path) && had.Exists {
+		t.Changed(c.Path, had, c.now)
+	} else if t != nil {
+		t.Changed(c.Path, was, disk)
+	}
+	if recorded && !f.Present.Exists && had.Exists {
+		l.record.Changed(c.Path, had, c.now)
+	} else {
+		l.record.Changed(c.Path, was, disk)
+		l.userNow(c.Path, c.now) // what the buffer has beside it
+	}
+	if t != nil {
+		delete(t.gone, c.Path)
+	}
 }
 
 // shown tells that a buffer had the file, so that the text right before the change is the one that was told.
@@ -302,58 +338,6 @@ func (t *turn) made(w buffers.Written) bool {
 	return t != nil && !t.over && (w.At.IsZero() || !w.At.Before(t.At.Add(-coarse)) && !w.At.After(t.ended))
 }
 
-// behind is something of the agent's that the disk has and a buffer has not, as it conflicts with what is unsaved there.
-type behind struct {
-	turn *turn          // in which it came; nil for none
-	was  review.Content // what the disk had before it
-}
-
-// conflicts takes down that the disk has something of the agent's that its buffer has not, for when that reads it.
-// The turn may be nil, for none.
-func (l *Ledger) conflicts(t *turn, w buffers.Written) {
-	list := l.behind[w.Path]
-	if len(list) > 0 && list[len(list)-1].turn == t {
-		return
-	}
-	was := contentOf(w.Behind, w.FormBefore)
-	was.Mode = modeOf(w.Path)
-	l.behind[w.Path] = append(list, behind{t, was})
-	l.saveSoon()
-}
-
-// readBehind tells that a buffer has given up what was unsaved in it for what the disk has, some of which the agent
-// has written: from there on it is as if nothing had been unsaved, also in earlier turns.
-func (l *Ledger) readBehind(now sight) bool {
-	list := l.behind[now.path]
-	delete(l.behind, now.path)
-	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
-		return false
-	}
-	l.record.Now(now.path, list[0].was)
-	for i, b := range list {
-		is := now.Content
-		if i+1 < len(list) {
-			is = list[i+1].was
-		}
-		l.agentChanged(b.turn, now.path, b.was, is)
-		if b.turn != l.turn {
-			l.take(b.turn)
-		}
-	}
-	return true
-}
-
-// neverCame tells that a turn was undone: what comes of it from now on is of no turn.
-func (l *Ledger) neverCame(undone *turns.Turn) {
-	for _, list := range l.behind {
-		for i := range list {
-			if list[i].turn != nil && list[i].turn.Turn == undone {
-				list[i].turn = nil
-			}
-		}
-	}
-}
-
 // Elsewhere hears what a file has become by another session: to this one that is as the user's.
 func (l *Ledger) Elsewhere(path string, is review.Content) {
 	l.box.Put(func() {
@@ -384,7 +368,11 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	if is.Opaque { // the record forgets the texts of what is no text any more
 		l.record.Now(path, was)
 		f, _ := l.record.File(path)
-		for _, text := range []review.Content{was, f.Baseline, f.Accepted} {
+		texts := []review.Content{was, f.Baseline, f.Accepted}
+		if t != nil {
+			texts = append(texts, t.Before(path, was))
+		}
+		for _, text := range texts {
 			l.originals.keepText(text)
 		}
 	}
@@ -403,6 +391,8 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 
 // agentMoved takes a move by the agent in a turn, which may be nil.
 func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
+	l.nothingUnsaved(from)
+	l.nothingUnsaved(to)
 	l.record.Moved(from, to, was, is)
 	if t == nil {
 		return
@@ -491,7 +481,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		l.loaded[o.Path] = o.Loaded
 		l.saveSoon()
 	}()
-	if o.Text == nil || l.undoes[o.Path] || l.resuming {
+	if o.Text == nil || l.applies[o.Path] || l.resuming {
 		return
 	}
 	now := sight{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
@@ -505,10 +495,10 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 	t := l.turn
 	if o.Saved {
-		delete(l.behind, o.Path)
+		l.nothingUnsaved(o.Path)
 	}
 	switch {
-	case !opened && l.readBehind(now):
+	case !opened && l.unsavedGone(now, o.Loaded):
 		l.named.Store(o.Path, true)
 		l.tell([]Event{{o.Path, "disk"}})
 		if t != nil {
@@ -519,7 +509,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 			l.named.Store(o.Path, true)
 			l.tell([]Event{{o.Path, "disk"}})
 		}
-	case l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over):
+	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over)):
 		return // as was told
 	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
 		l.tell([]Event{{o.Path, "disk"}})
@@ -555,18 +545,8 @@ func (l *Ledger) gaveUp(t *turn, now sight) {
 		return
 	}
 	disk.Mode = now.Mode
-	l.dropsUnsaved(t, now.path, disk)
-}
-
-// dropsUnsaved tells that what was unsaved in a buffer is gone, and the file is what the disk had. Where lines are not
-// told apart the agent's change is what it has made of the disk.
-func (l *Ledger) dropsUnsaved(t *turn, path string, disk review.Content) {
-	if was := t.seen[path]; was.Opaque && disk.Opaque && !was.SameText(disk) {
-		l.agentChanged(t, path, was, disk)
-	} else {
-		l.userNow(path, disk)
-	}
-	t.seen[path] = disk
+	t.seen[now.path] = disk
+	l.userNow(now.path, disk)
 }
 
 // largeMark tells a file that is too large to be compared from its other contents.

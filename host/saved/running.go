@@ -28,36 +28,6 @@ type Mark struct {
 	Guessed          bool            // a call has named it, and nobody knew it before
 }
 
-// Behind is a change of the agent's on the disk that the buffer of its file has not, as it conflicts with unsaved text.
-type Behind struct {
-	Path string
-	At   time.Time      // when its turn began; zero for none
-	Was  review.Content // on the disk before it
-}
-
-func encodeBehind(list []Behind, name func(string) string) ([]byte, error) {
-	list, _ = mapBehind(list, func(text string) (string, error) { return name(text), nil })
-	return encoded(list)
-}
-
-func decodeBehind(data []byte, text func(name string) (string, error)) (list []Behind, err error) {
-	if err := decoded(data, &list); err != nil {
-		return nil, err
-	}
-	return mapBehind(list, text)
-}
-
-// mapBehind returns a copy of a list with what f says in the place of each text.
-func mapBehind(list []Behind, f func(text string) (string, error)) (_ []Behind, err error) {
-	list = slices.Clone(list)
-	for i := range list {
-		if err == nil {
-			list[i].Was.Text, err = f(list[i].Was.Text)
-		}
-	}
-	return list, err
-}
-
 // savedRunning is a Running with names in the place of texts.
 type savedRunning struct {
 	At     time.Time

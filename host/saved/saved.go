@@ -59,7 +59,7 @@ type Session struct {
 	Comments  []Comment
 	Told      []string // what was refused, and the agent knows
 	Running   *Running // the turn that runs; nil where none does
-	Behind    []Behind // the oldest of each file first
+	Unsaved   []Unsaved
 }
 
 // Original is where in the store a content without a text is byte for byte.
@@ -87,7 +87,7 @@ type index struct {
 	Comments []Comment
 	Told     []string
 	Running  []byte // a savedRunning, or nothing
-	Behind   []byte // a list, or nothing
+	Unsaved  []byte // a list of savedUnsaved, or nothing
 }
 
 // savedTurn is a turn, and for one that was undone what the undo did.
@@ -122,7 +122,7 @@ type (
 	undone   int
 	comments struct{}
 	running  struct{}
-	behind   struct{}
+	unsaved  struct{}
 )
 
 // turnState tells by where they are in memory whether the files of a turn are others: they are never changed in place.
@@ -230,8 +230,8 @@ func Take(s Session, was *Image) (*Image, error) {
 	if s.Running != nil {
 		to.Running = i.part(running{}, nil, s.Running.encode)
 	}
-	if len(s.Behind) > 0 {
-		to.Behind = i.part(behind{}, nil, func(name func(string) string) ([]byte, error) { return encodeBehind(s.Behind, name) })
+	if len(s.Unsaved) > 0 {
+		to.Unsaved = i.part(unsaved{}, nil, func(name func(string) string) ([]byte, error) { return encodeUnsaved(s.Unsaved, name) })
 	}
 	slices.SortFunc(to.Exact, func(a, b Original) int {
 		return cmp.Or(cmp.Compare(a.Mark, b.Mark), cmp.Compare(a.Form, b.Form))
@@ -386,8 +386,8 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 			return fail(err)
 		}
 	}
-	if len(from.Behind) > 0 {
-		if s.Behind, err = decodeBehind(from.Behind, text); err != nil {
+	if len(from.Unsaved) > 0 {
+		if s.Unsaved, err = decodeUnsaved(from.Unsaved, text); err != nil {
 			return fail(err)
 		}
 	}
