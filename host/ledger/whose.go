@@ -236,8 +236,8 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		}
 		t = t.previous
 	}
-	if w.Deleted && c.before.Exists {
-		l.unsavedGone(sight{path: w.Path, Content: c.before}, true) // the disk had it, and no buffer gets it any more
+	if w.Deleted {
+		l.removedUnder(w.Path, c.before)
 	}
 	was, news := l.wasBefore(t, c, reviewed)
 	if !news {
@@ -249,6 +249,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		l.agentMade(t, c, was)
 	} else {
 		l.agentChanged(t, w.Path, was, c.now)
+	}
+	if w.Unsaved && c.now.SameText(c.disk) {
+		l.nothingUnsaved(w.Path) // the agent knew it
 	}
 	if reviewed {
 		keepWritten(l.record, w.Path, inRecord, c.before, c.now)
