@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -20,6 +21,8 @@ type inStep struct {
 type behind struct {
 	turn *turn          // in which it came; nil for none
 	was  review.Content // what the disk had before it
+	// conflicts tells that the buffer has not got all of it.
+	conflicts bool
 }
 
 // noteUnsaved takes down what is said of a file, before something is that is not saved in its buffer.
@@ -44,13 +47,14 @@ func (l *Ledger) nothingUnsaved(path string) {
 // it. The turn may be nil, for none.
 func (l *Ledger) cameUnder(t *turn, w buffers.Written) {
 	list := l.behind[w.Path]
-	if len(list) > 0 && list[len(list)-1].turn == t {
+	if last := len(list) - 1; last >= 0 && list[last].turn == t {
+		list[last].conflicts = list[last].conflicts || w.Conflict
 		return
 	}
 	was := contentOf(w.Behind, w.FormBefore)
 	last, _ := l.known(t, sight{path: w.Path})
 	was.Mode = cmp.Or(last.Mode, modeOf(w.Path))
-	l.behind[w.Path] = append(list, behind{t, was})
+	l.behind[w.Path] = append(list, behind{t, was, w.Conflict})
 	l.saveSoon()
 }
 
@@ -79,6 +83,14 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 		}
 	}
 	return true
+}
+
+// removedUnder tells that the agent has removed a file under unsaved text, which had a content on the disk.
+func (l *Ledger) removedUnder(path string, was review.Content) {
+	if slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
+		l.unsavedGone(sight{path: path, Content: was}, true) // no buffer gets any more what it has not got
+	}
+	l.nothingUnsaved(path)
 }
 
 // setBack has the books say of a file what they said before there was something unsaved, where that is known. What

@@ -236,8 +236,8 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		}
 		t = t.previous
 	}
-	if w.Deleted && c.before.Exists {
-		l.unsavedGone(sight{path: w.Path, Content: c.before}, true) // the disk had it, and no buffer gets it any more
+	if w.Deleted {
+		l.removedUnder(w.Path, c.before)
 	}
 	was, news := l.wasBefore(t, c, reviewed)
 	if !news {
@@ -249,6 +249,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		l.agentMade(t, c, was)
 	} else {
 		l.agentChanged(t, w.Path, was, c.now)
+	}
+	if w.Unsaved && c.now.SameText(c.disk) {
+		l.nothingUnsaved(w.Path) // the agent knew it
 	}
 	if reviewed {
 		keepWritten(l.record, w.Path, inRecord, c.before, c.now)
@@ -263,25 +266,30 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 }
 
 // agentMade takes a file that the agent has made anew under a buffer with unsaved text. Where it was the agent that had
-// removed it, what the buffer has beside the agent's changes is the user's, and stands where they have put it.
+// removed it, or it knew what the buffer has, what that has beside the agent's changes is the user's, and stands where
+// they have put it.
 func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
-	disk, had := c.disk, contentOf(c.Had, c.FormAfter)
-	disk.Mode, had.Mode = c.now.Mode, c.now.Mode
-	f, recorded := l.record.File(c.Path)
-	if t != nil && t.Gone(c.Path) && had.Exists {
-		t.Changed(c.Path, had, c.now)
-	} else if t != nil {
-		t.Changed(c.Path, was, disk)
+	disk, had := c.disk, c.before
+	if disk.Mode = c.now.Mode; !had.Exists {
+		had = contentOf(c.Had, c.FormAfter)
 	}
-	if recorded && !f.Present.Exists && had.Exists {
+	had.Mode = c.now.Mode
+	f, recorded := l.record.File(c.Path)
+	if had.Exists && (c.before.Exists || recorded && !f.Present.Exists) {
 		l.record.Changed(c.Path, had, c.now)
 	} else {
 		l.record.Changed(c.Path, was, disk)
 		l.userNow(c.Path, c.now) // what the buffer has beside it
 	}
-	if t != nil {
-		delete(t.gone, c.Path)
+	switch {
+	case t == nil:
+		return
+	case had.Exists && (c.before.Exists || t.Gone(c.Path)):
+		t.Changed(c.Path, had, c.now)
+	default:
+		t.Changed(c.Path, was, disk)
 	}
+	delete(t.gone, c.Path)
 }
 
 // shown tells that a buffer had the file, so that the text right before the change is the one that was told.

@@ -21,8 +21,9 @@ type Unsaved struct {
 
 // Behind is something of the agent's that the disk has and came under unsaved text.
 type Behind struct {
-	At  time.Time      // when its turn began; zero for none
-	Was review.Content // on the disk before it
+	At        time.Time      // when its turn began; zero for none
+	Was       review.Content // on the disk before it
+	Conflicts bool           // the buffer has not got all of it
 }
 
 // savedUnsaved is an Unsaved with names in the place of texts.
