@@ -310,8 +310,11 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 	if now.loaded {
 		now.loaded, now.Content = false, onDisk(now.path)
 	}
+	if !shown {
+		return now // it was last seen as the disk had it
+	}
 	had, told := t.disk[now.path]
-	if !told && shown { // then the disk was never told to be another one
+	if !told { // then the disk was never told to be another one
 		s := t.first.State(now.path)
 		if had, told = l.originals.content(s); s.Kind == checkpoint.None {
 			had, told = review.Content{}, true

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -428,6 +429,14 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 		"text saved that nobody else has changed": {
 			[]func(*world){types("f"), func(w *world) { w.saves("f") }},
 			"", "", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+		},
+		"a write, and then a command": {
+			[]func(*world){func(w *world) {
+				w.wipe("f")
+				w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n")
+				w.call(session.KindEdit, func() { w.write("f", "") }, "f")
+			}},
+			"", "modified f -1,2+0,0\n", "f1\nf2\n", "f1\nf2\n",
 		},
 		"what the user renamed": {
 			[]func(*world){func(w *world) { w.ledger.UserRenamed(w.path("g"), w.path("h")); w.move("g", "h") }},
