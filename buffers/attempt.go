@@ -215,6 +215,9 @@ func (a *attempt) record(got answered) {
 	}
 	a.shown.put(a.path, now, Lined(a.after))
 	a.save, a.edited = got.Save, got.Changed
+	if a.buf.Modified {
+		a.Behind = a.diskBefore()
+	}
 	if len(a.goal.conflicts) > 0 {
 		a.recordConflicts(got.Keys)
 	}
@@ -228,11 +231,16 @@ func (a *attempt) recordConflicts(keys string) {
 	}
 	a.tellConflicts(len(a.goal.conflicts), stand, keys)
 	a.refused.put(a.path, a.goal.theirs)
-	a.Behind = a.found.disk
-	if a.old != nil {
-		had, _ := detect(a.old.data)
-		a.Behind = &had
+	a.Behind = a.diskBefore()
+}
+
+// diskBefore is what the disk had before the write.
+func (a *attempt) diskBefore() *string {
+	if a.old == nil {
+		return a.found.disk
 	}
+	had, _ := detect(a.old.data)
+	return &had
 }
 
 // shownBefore is what the user saw: the buffer's text, or the disk's where that may be behind it.

@@ -105,8 +105,9 @@ type Written struct {
 	Disk                  *string   // what the disk has now of what a buffer shows; nil where it is not known
 	At                    time.Time // since when the disk has what a buffer has followed; zero where it has not
 	ReadAt                time.Time // when the disk was read, which had that already; zero where a buffer has not followed
-	Behind                *string   // what it had before, where what others have written conflicts with unsaved text
+	Behind                *string   // what it had before, where others have written it under unsaved text
 	Unsaved               bool      // the buffer had unsaved text before
+	Had                   *string   // what a buffer had of a file that was not there, and was made anew under it
 	Since                 time.Time // so long a file that no buffer shows had been as it was before
 }
 

@@ -242,6 +242,9 @@ func (o *following) stays() bool {
 	case o.saved && !(o.left && o.decoded): // another program was faster; an event tells of it
 	case !o.decoded && o.buf.Modified:
 		o.Conflict = true
+		if o.had != nil {
+			o.Behind = &o.had.text
+		}
 		o.Note = fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(o.path))
 	default:
 		return false
@@ -353,6 +356,9 @@ func (o *following) record(got tookOver) {
 	case o.decoded, got.Changed && o.buf.Disk != nil: // Neovim has read it, and tells when it does so again
 		o.synced.put(o.path, o.now)
 	}
+	if o.buf.Modified && o.had != nil {
+		o.Behind = &o.had.text
+	}
 	if len(o.conflicts) == 0 {
 		return
 	}
@@ -362,9 +368,6 @@ func (o *following) record(got tookOver) {
 	}
 	o.tellConflicts(len(o.conflicts), stand, got.Keys)
 	o.refused.put(o.path, o.text)
-	if o.had != nil {
-		o.Behind = &o.had.text
-	}
 }
 
 // took notes what others have written on the disk, which a buffer has now, that had the text mine before: the agent

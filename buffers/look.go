@@ -13,16 +13,17 @@ import (
 
 // Seen is a file at one moment, as the user has it.
 type Seen struct {
-	Path   string // the real path
-	Loaded bool   // a watched buffer shows it
-	Exists bool   // on the disk
-	Disk   DiskState
-	Since  time.Time   // so long it has been there as it is, under this name: nobody can set that
-	Mode   fs.FileMode // its permission bits; 0 where there is none
-	Large  bool        // above the limit: Text was not read
-	Text   string      // unsaved text included
-	Saved  bool        // what the disk has the user has written from the buffer
-	Form   string      // how the disk has it, see [Form]; "" where there is no file or Large
+	Path    string // the real path
+	Loaded  bool   // a watched buffer shows it
+	Exists  bool   // on the disk
+	Disk    DiskState
+	Since   time.Time   // so long it has been there as it is, under this name: nobody can set that
+	Mode    fs.FileMode // its permission bits; 0 where there is none
+	Large   bool        // above the limit: Text was not read
+	Text    string      // unsaved text included
+	Unsaved bool        // of which there is some
+	Saved   bool        // what the disk has the user has written from the buffer
+	Form    string      // how the disk has it, see [Form]; "" where there is no file or Large
 }
 
 // Look gives a file of at most limit bytes as the user has it, without the agent getting to know it.
@@ -92,6 +93,7 @@ func (w *Watch) lookAtBuffer(seen *Seen) error {
 	if err != nil || l.Buf == 0 || l.Buftype != "" {
 		return err
 	}
+	seen.Unsaved = l.Modified
 	seen.Saved = seen.Exists && l.Written == stamp(seen.Disk)
 	was, known := w.files.synced.get(seen.Path)
 	inStep := known && was.at == stamp(seen.Disk)

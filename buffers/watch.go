@@ -389,12 +389,12 @@ func (w *Watch) track(files []Tracked) {
 	var fresh []string
 	w.mu.Lock()
 	w.names = names
-	var left []string
+	left := map[string]bool{} // whether it was gone
 	for path, f := range w.known {
 		if _, ok := disks[path]; !ok || f.large != large[path] {
 			delete(w.known, path)
 			if !f.large {
-				left = append(left, path)
+				left[path] = f.gone
 			}
 		}
 	}
@@ -407,8 +407,13 @@ func (w *Watch) track(files []Tracked) {
 		}
 	}
 	w.mu.Unlock()
-	for _, path := range left {
-		w.order(path, func(real string) { w.tellOpened(real, Opened{}) })
+	for path, gone := range left {
+		w.order(path, func(real string) {
+			if gone { // of what is there now the buffer had nothing
+				w.files.synced.forget(real)
+			}
+			w.tellOpened(real, Opened{})
+		})
 	}
 	w.watchDirs(disks)
 	// After the directory is watched, so that nothing is missed between.
@@ -604,7 +609,7 @@ func (w *Watch) follow(path, real string, h how) error {
 		}
 		w.told(c)
 	case err == nil && back && got.Buf != 0:
-		got.Created, got.Before, got.FormBefore = true, nil, ""
+		got.Created, got.Had, got.Before, got.FormBefore = true, got.Before, nil, ""
 		if had, ok := w.files.synced.get(real); ok && got.After == nil {
 			got.After = &had.text
 		}

@@ -53,7 +53,11 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		if slices.Contains(left[u.A0:u.A1], true) {
 			conflicts = append(conflicts, len(out)+1)
 		}
-		out = append(out, joined(mine[u.B0:u.B1], wanted[e.B0:e.B1])...)
+		first, second := mine[u.B0:u.B1], wanted[e.B0:e.B1]
+		if u.A0 < u.A1 && e.A0 == e.A1 {
+			first, second = second, first // what comes back stood above what the user has replaced
+		}
+		out = append(out, joined(first, second)...)
 		if at < len(old) && !gone[at] {
 			out = append(out, old[at])
 		}

@@ -182,36 +182,30 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return
 	}
-	data, err := os.ReadFile(p.path)
+	data, err := l.bytesBack(p)
 	if err != nil {
 		done(err)
 		return
 	}
-	now := decoded(data)
-	now.Mode = modeOf(p.path)
-	// As it is first, with which a buffer that shows it is in step; then what is wanted.
-	l.config.Files.Restore(context.Background(), p.back, data, now.Mode, l.applied(func(_ buffers.Written, err error) {
+	// A buffer may show what was there before: it gets what is wanted, with what is not saved in it.
+	l.config.Files.Restore(context.Background(), p.back, data, cmp.Or(p.want.Mode, modeOf(p.path)), l.applied(func(_ buffers.Written, err error) {
 		if err != nil {
 			done(err)
 			return
 		}
-		to := target{path: p.back, now: now, want: p.want}
-		if now.Mark() == p.want.Mark() {
-			to.now = p.want
-		}
-		if !now.Opaque && p.want.Exists && !p.want.Opaque {
-			// A buffer may have unsaved text of a file that was there before.
-			to.merge = func(mine string) string {
-				text, _ := buffers.Withdraw(now.Text, mine, p.want.Text)
-				return text
-			}
-		}
-		l.apply(to, func(err error) {
-			if err != nil {
-				done(err)
-				return
-			}
-			l.apply(target{path: p.path, now: p.now}, done)
-		})
+		l.apply(target{path: p.path, now: p.now}, done)
 	}))
+}
+
+// bytesBack is what a file gets that goes back to where it was before it was moved.
+func (l *Ledger) bytesBack(p target) ([]byte, error) {
+	data, err := os.ReadFile(p.path)
+	if err != nil || decoded(data).Mark() == p.want.Mark() {
+		return data, err
+	}
+	wanted, known := l.originals.bytes(p.path, p.want, l.turn)
+	if !known {
+		return nil, errForgotten
+	}
+	return wanted, nil
 }

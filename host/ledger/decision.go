@@ -152,6 +152,8 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		return
 	}
 	commit := func(err error) {
+		delete(l.applies, path)
+		delete(l.applies, plan.Back)
 		if err == nil && !l.record.Commit(plan) {
 			err = errMovedOn
 		}
@@ -164,6 +166,9 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 				l.lookAtFolders() // what is there now is no doing of the next turn's
 			}
 		}
+		if err == nil {
+			delete(l.inStep, path) // it is said otherwise
+		}
 		if err == nil && d.Made != nil {
 			d.Made(plan)
 		}
@@ -173,6 +178,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		commit(nil)
 		return
 	}
+	l.applies[path], l.applies[cmp.Or(plan.Back, path)] = true, true
 	made := d.Do == review.Reject && !f.Baseline.Exists
 	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}, commit)
 }
@@ -194,8 +200,12 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 		l.turn.Decided(plan.Path, plan.Now, plan.Want)
 	}
 	for path, is := range now {
+		delete(l.inStep, path)
 		if l.turn != nil {
 			l.turn.seen[path] = is
+			if _, told := l.turn.disk[path]; told {
+				l.turn.disk[path] = onDisk(path)
+			}
 			delete(l.turn.gone, path)
 		}
 		l.config.Others(path, is)

@@ -159,7 +159,7 @@ func (l *Ledger) moves(t *turn, now []sight) []move {
 		}
 		was, known := l.lastAt(t, seen)
 		switch {
-		case !known:
+		case !known, !seen.Exists && t.renamed[seen.path] != "": // the user has left it
 		case !seen.Exists && was.Exists:
 			last[seen.path] = was
 			from[unstyled(was)] = append(from[unstyled(was)], seen.path)
@@ -179,7 +179,11 @@ func (l *Ledger) moves(t *turn, now []sight) []move {
 		olds := from[is]
 		rest := news[:0:0]
 		for _, seen := range news {
-			if old := t.fresh[seen.path]; slices.Contains(olds, old) { // the very file, as the folders tell
+			old := t.fresh[seen.path]
+			for t.renamed[old] != "" { // the user has written it there
+				old = t.renamed[old]
+			}
+			if slices.Contains(olds, old) { // the very file, as the folders tell
 				list = append(list, move{old, last[old], seen})
 				olds = slices.DeleteFunc(slices.Clone(olds), func(path string) bool { return path == old })
 			} else {

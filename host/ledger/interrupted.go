@@ -165,13 +165,97 @@ func (l *Ledger) crossOut(t *turn) {
 	t.noted = ""
 }
 
+// unsavedToSave is what is known of files with unsaved text, for whoever takes the session up.
+func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
+	paths := map[string]bool{}
+	for path := range l.inStep {
+		paths[path] = true
+	}
+	for path := range l.behind {
+		paths[path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		to := saved.Unsaved{Path: path}
+		if s, noted := l.inStep[path]; noted {
+			to.Noted, to.Record = true, s.record
+			if l.turn != nil {
+				to.Turn, to.InTurn = s.turns[l.turn.Turn]
+			}
+		}
+		for _, b := range l.behind[path] {
+			one := saved.Behind{Was: b.was, Is: b.is, Conflicts: b.conflicts}
+			if b.turn != nil {
+				one.At = b.turn.At
+			}
+			to.Behind = append(to.Behind, one)
+		}
+		list = append(list, to)
+	}
+	return list
+}
+
+// takeUpUnsaved takes up what was known of files with unsaved text; t is the turn that ran, or nil. Where Neovim was
+// killed too that text is gone. Then done is called.
+func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
+	for _, u := range was {
+		if u.Noted {
+			l.inStep[u.Path] = inStep{u.Record, map[*turns.Turn]review.Image{}}
+		}
+		if u.InTurn && t != nil {
+			l.inStep[u.Path].turns[t.Turn] = u.Turn
+		}
+		for _, b := range u.Behind {
+			one := behind{was: b.Was, is: b.Is, conflicts: b.Conflicts}
+			if t != nil && b.At.Equal(t.At) {
+				one.turn = t
+			}
+			l.behind[u.Path] = append(l.behind[u.Path], one)
+		}
+	}
+	paths := make([]string, len(was))
+	for i, u := range was {
+		paths[i] = u.Path
+	}
+	l.seeAll(paths, func(now []sight) {
+		for _, seen := range now {
+			if seen.path != "" && !seen.loaded {
+				l.unsavedDied(t, seen)
+			}
+		}
+		done()
+	})
+}
+
+// unsavedDied tells that a file's unsaved text is gone with its Neovim; t is the turn that ran, or nil.
+func (l *Ledger) unsavedDied(t *turn, now sight) {
+	came := len(l.behind[now.path]) > 0 && now.Exists
+	if t == nil {
+		l.unsavedGone(now, false)
+		return
+	}
+	had, told := t.disk[now.path]
+	if told && had.SameText(now.Content) && had.SameText(t.seen[now.path]) {
+		l.nothingUnsaved(now.path) // the disk has it all
+		return
+	}
+	switch l.unsavedGone(now, false); {
+	case came:
+		t.seen[now.path], t.disk[now.path] = now.Content, now.Content
+	case told:
+		had.Mode = cmp.Or(had.Mode, t.seen[now.path].Mode)
+		t.seen[now.path] = had
+	default:
+		delete(t.seen, now.path) // it is as it was when the turn began
+	}
+}
+
 // takeUpTurn brings into the books what the turn has changed that ran when the last host of the session ended, then
 // calls done. What was undone or saved of it before counts.
-func (l *Ledger) takeUpTurn(running *saved.Running, done func()) {
+func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done func()) {
 	key := openKey(l.keep.key())
 	data, err := l.config.Store.Load(key)
 	if err != nil {
-		done() // there was none
+		l.takeUpUnsaved(nil, late, done) // there was none
 		return
 	}
 	var was openTurn
@@ -185,29 +269,31 @@ func (l *Ledger) takeUpTurn(running *saved.Running, done func()) {
 	}
 	if err != nil {
 		l.config.Log.Warn("take up the turn that ran", "err", err)
-		done()
+		l.takeUpUnsaved(nil, late, done)
 		return
 	}
 	t, shown, over := l.resume(was, first, running)
 	if over {
 		l.crossOut(t)
-		done()
+		l.takeUpUnsaved(nil, late, done)
 		return
 	}
 	ended = ended.Add(beat)
-	l.scans.scan(func(after *checkpoint.Snapshot) {
-		l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
-			for i := range now {
-				if now[i].path != "" {
-					now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
+	l.takeUpUnsaved(t, late, func() {
+		l.scans.scan(func(after *checkpoint.Snapshot) {
+			l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
+				for i := range now {
+					if now[i].path != "" {
+						now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
+					}
 				}
-			}
-			l.accountAll(t, now)
-			t.over = true
-			l.take(t)
-			l.save()
-			l.whenSaved(func() { l.crossOut(t) })
-			done()
+				l.accountAll(t, now)
+				t.over = true
+				l.take(t)
+				l.save()
+				l.whenSaved(func() { l.crossOut(t) })
+				done()
+			})
 		})
 	})
 }
@@ -224,8 +310,11 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 	if now.loaded {
 		now.loaded, now.Content = false, onDisk(now.path)
 	}
+	if !shown {
+		return now // it was last seen as the disk had it
+	}
 	had, told := t.disk[now.path]
-	if !told && shown { // then the disk was never told to be another one
+	if !told { // then the disk was never told to be another one
 		s := t.first.State(now.path)
 		if had, told = l.originals.content(s); s.Kind == checkpoint.None {
 			had, told = review.Content{}, true
@@ -248,7 +337,8 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 		}
 		return now
 	case !inBuffer && seen:
-		l.dropsUnsaved(t, now.path, now.Content)
+		t.seen[now.path] = now.Content
+		l.userNow(now.path, now.Content)
 	}
 	return sight{} // the rest is in a buffer
 }
@@ -263,8 +353,9 @@ func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
 	l.agentChanged(t, now.path, was, is)
 	t.seen[now.path], t.disk[now.path] = is, now.Content
 	l.named.Store(now.path, true)
-	if change := (under{t, had, now.Content}); change.without(now.Text, shows.Text) != now.Text {
-		l.conflicts(now.path, change)
+	list := l.behind[now.path]
+	if is.Text != now.Text && (len(list) == 0 || list[len(list)-1].turn != t) {
+		l.behind[now.path] = append(list, behind{turn: t, was: had, is: now.Content, conflicts: true})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -397,7 +398,7 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 			[]func(*world){types("f"), func(w *world) { w.clientWrites("f", "f1\nf2\nu1\n", "f1\na1\nf2\nu1\n") }},
 			"f1\na1\nf2\nu1\n", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
 		},
-		"the same, with Neovim": {
+		"a write that has unsaved text in it, with Neovim": {
 			[]func(*world){types("f"), func(w *world) { w.clientWrites("f", "f1\nf2\nu1\n", "f1\na1\nf2\nu1\n") }},
 			"", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
 		},
@@ -411,15 +412,31 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 		},
 		"bytes over unsaved text": {
 			[]func(*world){types("f"), func(w *world) { w.write("f", "\x00a1\n"); w.sees("f") }},
-			"", "modified f\n", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+			"", "modified f\n", "f1\nf2\n", "f1\nf2\n",
 		},
 		"what conflicts with unsaved text": {
 			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f") }},
 			"f1\nu1\n", "", "f1\nu1\n", "f1\na1\n",
 		},
+		"what conflicts, with Neovim": {
+			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f") }},
+			"", "modified f -2,1+2,1\n", "f1\nf2\n", "f1\nf2\n",
+		},
+		"what conflicts, after the turn": {
+			[]func(*world){replaces, func(w *world) { w.write("f", "f1\na1\n"); w.sees("f"); w.end() }},
+			"", "modified f -2,1+2,1\n", "f1\nf2\n", "f1\nf2\n",
+		},
 		"text saved that nobody else has changed": {
 			[]func(*world){types("f"), func(w *world) { w.saves("f") }},
 			"", "", "f1\nf2\nu1\n", "f1\nf2\nu1\n",
+		},
+		"a write, and then a command": {
+			[]func(*world){func(w *world) {
+				w.wipe("f")
+				w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n")
+				w.call(session.KindEdit, func() { w.write("f", "") }, "f")
+			}},
+			"", "modified f -1,2+0,0\n", "f1\nf2\n", "f1\nf2\n",
 		},
 		"what the user renamed": {
 			[]func(*world){func(w *world) { w.ledger.UserRenamed(w.path("g"), w.path("h")); w.move("g", "h") }},

@@ -46,10 +46,11 @@ type Ledger struct {
 	scans     scanner
 	keep      keeping
 
-	loaded  map[string]bool    // by path, whether a buffer is known to show it
-	version map[string]int     // by path, how often took has changed it
-	under   map[string][]under // by path, what of the agent's is only on the disk, the oldest first
-	undoes  map[string]bool    // paths that a step of an undo is at: it looks itself at what comes of it
+	loaded  map[string]bool     // by path, whether a buffer is known to show it
+	version map[string]int      // by path, how often took has changed it
+	inStep  map[string]inStep   // by path, of files with unsaved text
+	behind  map[string][]behind // by path, what came of the agent's under unsaved text, the oldest first
+	applies map[string]bool     // paths that a decision or an undo is at: it looks itself at what comes of it
 	// resuming tells that what was saved is being brought in step with the files: all that is told of them meanwhile is
 	// there by then.
 	resuming bool
@@ -99,9 +100,10 @@ func New(config Config) *Ledger {
 		originals: originals{store: config.Store, of: map[version]checkpoint.Sum{}},
 		scans:     scanner{config: config, box: box},
 		loaded:    map[string]bool{},
-		under:     map[string][]under{},
+		inStep:    map[string]inStep{},
+		behind:    map[string][]behind{},
 		version:   map[string]int{},
-		undoes:    map[string]bool{},
+		applies:   map[string]bool{},
 	}
 }
 

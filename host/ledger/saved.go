@@ -53,7 +53,7 @@ func (k *keeping) key() string {
 
 // empty tells that there is nothing to save.
 func (l *Ledger) empty() bool {
-	return l.record.Empty() && l.history.Empty() && len(l.keep.unsent.comments) == 0 && l.running() == nil
+	return l.record.Empty() && l.history.Empty() && len(l.keep.unsent.comments) == 0 && len(l.behind)+len(l.inStep) == 0 && l.running() == nil
 }
 
 // saveSoon has the record, the turns and the comments saved: at once, unless that is much and was done a moment ago.
@@ -141,7 +141,7 @@ func (l *Ledger) toSave() saved.Session {
 	if len(l.history.Turns) > 0 && about.Title == "" {
 		about.Title = beginning(l.history.Turns[0].Prompt)
 	}
-	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told, Running: l.running()}
+	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told, Running: l.running(), Unsaved: l.unsavedToSave()}
 	for at := range l.textless() {
 		s.Originals = append(s.Originals, saved.Original{Mark: at.Mark, Form: at.Form, Sum: l.originals.of[at]})
 	}
@@ -242,7 +242,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		l.config.Background(func() {
 			l.awaitTracked() // else what is not saved looks taken out
 			l.box.Put(func() {
-				l.takeUpTurn(was.Running, func() {
+				l.takeUpTurn(was.Running, was.Unsaved, func() {
 					l.resuming = false
 					l.refresh(l.record.Paths(), func() {
 						l.tell(nil)

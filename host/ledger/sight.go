@@ -19,6 +19,7 @@ var errNoWatch = errors.New("files are not watched")
 type sight struct {
 	path     string // the real one; "" where it could not be looked at
 	loaded   bool
+	unsaved  bool      // its buffer has what the disk has not
 	saved    bool      // by the user, from a buffer that shows it, as it is
 	size     int64     // on the disk, in bytes
 	modified int64     // in nanoseconds since 1970
@@ -30,7 +31,7 @@ type sight struct {
 // buffer first.
 func (l *Ledger) see(path string, settle bool, done func(sight)) {
 	answer := func(seen buffers.Seen, err error) {
-		s := sight{path: seen.Path, loaded: seen.Loaded, saved: seen.Saved, size: seen.Disk.Size, modified: seen.Disk.Sec*1e9 + seen.Disk.Nsec, since: seen.Since}
+		s := sight{path: seen.Path, loaded: seen.Loaded, unsaved: seen.Unsaved, saved: seen.Saved, size: seen.Disk.Size, modified: seen.Disk.Sec*1e9 + seen.Disk.Nsec, since: seen.Since}
 		switch {
 		case errors.Is(err, buffers.ErrDirectory): // no file
 		case err != nil:

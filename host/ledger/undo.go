@@ -161,11 +161,11 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		l.undoUnder(u, i, done)
 		return
 	}
-	l.undoes[path], l.undoes[cmp.Or(step.Back, path)] = true, true
+	l.applies[path], l.applies[cmp.Or(step.Back, path)] = true, true
 	over := done
 	done = func() {
-		delete(l.undoes, path)
-		delete(l.undoes, step.Back)
+		delete(l.applies, path)
+		delete(l.applies, step.Back)
 		over()
 	}
 	l.apply(to, func(err error) {
@@ -200,6 +200,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 				l.userNow(is.path, is.Content) // with what is not saved
 			}
 			for _, seen := range now {
+				delete(l.inStep, seen.path)
 				if seen.path != "" {
 					l.config.Others(seen.path, seen.Content)
 				}
@@ -212,10 +213,10 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 // undoUnder takes a step about what only the disk has.
 func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 	step := u.steps[i]
-	path, change := step.Of.Path, under{was: step.Want, is: step.Now}
+	path, change := step.Of.Path, behind{was: step.Want, is: step.Now}
 	to := change.without
 	if u.again {
-		change = under{was: step.Now, is: step.Want}
+		change = behind{was: step.Now, is: step.Want, conflicts: true}
 		to = change.again
 	}
 	l.editUnder(path, to, func(err error) {
@@ -226,11 +227,11 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 		}
 		did := step.Reverse()
 		u.did[i] = &did
-		left := slices.DeleteFunc(l.under[path], func(other under) bool { return other.was == change.was && other.is == change.is })
+		left := slices.DeleteFunc(l.behind[path], func(other behind) bool { return other.was == change.was && other.is == change.is })
 		if u.again {
 			left = append(left, change)
 		}
-		if l.under[path] = left; len(left) == 0 {
+		if l.behind[path] = left; len(left) == 0 {
 			l.settled(path)
 		}
 		done()

@@ -89,6 +89,13 @@ func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
 // The turn may be nil, for none.
 func (l *Ledger) account(t *turn, now sight) bool {
 	switch {
+	case now.path == "" || !now.loaded:
+	case now.unsaved:
+		l.noteUnsaved(now.path)
+	default:
+		l.nothingUnsaved(now.path)
+	}
+	switch {
 	case now.path == "":
 		return false
 	case l.leftByUser(t, now), t == nil, t.over, l.config.Claimed(now.path) && !l.Names(now.path), t.isCopy(now):
@@ -114,6 +121,7 @@ func (l *Ledger) account(t *turn, now sight) bool {
 	case was.Mark() == now.Mark():
 		l.userNow(now.path, now.Content)
 	default:
+		delete(l.inStep, now.path) // it is said otherwise
 		l.agentChanged(t, now.path, was, now.Content)
 		l.config.Others(now.path, now.Content)
 		return true
@@ -126,6 +134,7 @@ func (l *Ledger) leftByUser(t *turn, now sight) bool {
 	if t == nil || now.Exists || t.renamed[now.path] == "" {
 		return false
 	}
+	l.nothingUnsaved(now.path)
 	l.record.Renamed(now.path, t.renamed[now.path])
 	t.Renamed(now.path, t.renamed[now.path])
 	return true
@@ -207,10 +216,14 @@ func tellChange(w buffers.Written, by string) toldChange {
 func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	t := l.turn
 	c := tellChange(w, by)
+	switch {
+	case reviewed, w.Created, w.Unsaved && w.Behind == nil:
+		l.nothingUnsaved(w.Path) // that is known for certain
+	case w.Unsaved && !w.Deleted:
+		l.noteUnsaved(w.Path)
+	}
 	if w.Behind != nil {
-		had := contentOf(w.Behind, w.FormBefore)
-		had.Mode = modeOf(w.Path)
-		if l.conflicts(w.Path, under{t, had, c.disk}); !w.Changed && !w.Deleted && !w.Created {
+		if l.cameUnder(t, w, c.disk); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}
@@ -223,6 +236,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		}
 		t = t.previous
 	}
+	if w.Deleted {
+		l.removedUnder(w.Path, c.before)
+	}
 	was, news := l.wasBefore(t, c, reviewed)
 	if !news {
 		return
@@ -230,12 +246,12 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	l.record.Now(w.Path, was)
 	inRecord, _ := l.record.File(w.Path)
 	if c.shown(l) && w.Created && w.Unsaved && c.disk.Exists {
-		disk := c.disk
-		disk.Mode = c.now.Mode
-		l.agentChanged(t, w.Path, was, disk)
-		l.userNow(w.Path, c.now) // what the buffer has beside it
+		l.agentMade(t, c, was)
 	} else {
 		l.agentChanged(t, w.Path, was, c.now)
+	}
+	if w.Unsaved && c.now.SameText(c.disk) {
+		l.nothingUnsaved(w.Path) // the agent knew it
 	}
 	if reviewed {
 		keepWritten(l.record, w.Path, inRecord, c.before, c.now)
@@ -247,6 +263,33 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	l.version[w.Path]++
 	l.config.Others(w.Path, c.now)
 	l.tell([]Event{{w.Path, by}})
+}
+
+// agentMade takes a file that the agent has made anew under a buffer with unsaved text. Where it was the agent that had
+// removed it, or it knew what the buffer has, what that has beside the agent's changes is the user's, and stands where
+// they have put it.
+func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
+	disk, had := c.disk, c.before
+	if disk.Mode = c.now.Mode; !had.Exists {
+		had = contentOf(c.Had, c.FormAfter)
+	}
+	had.Mode = c.now.Mode
+	f, recorded := l.record.File(c.Path)
+	if had.Exists && (c.before.Exists || recorded && !f.Present.Exists) {
+		l.record.Changed(c.Path, had, c.now)
+	} else {
+		l.record.Changed(c.Path, was, disk)
+		l.userNow(c.Path, c.now) // what the buffer has beside it
+	}
+	switch {
+	case t == nil:
+		return
+	case had.Exists && (c.before.Exists || t.Gone(c.Path)):
+		t.Changed(c.Path, had, c.now)
+	default:
+		t.Changed(c.Path, was, disk)
+	}
+	delete(t.gone, c.Path)
 }
 
 // shown tells that a buffer had the file, so that the text right before the change is the one that was told.
@@ -333,7 +376,11 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	if is.Opaque { // the record forgets the texts of what is no text any more
 		l.record.Now(path, was)
 		f, _ := l.record.File(path)
-		for _, text := range []review.Content{was, f.Baseline, f.Accepted} {
+		texts := []review.Content{was, f.Baseline, f.Accepted}
+		if t != nil {
+			texts = append(texts, t.Before(path, was))
+		}
+		for _, text := range texts {
 			l.originals.keepText(text)
 		}
 	}
@@ -352,6 +399,8 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 
 // agentMoved takes a move by the agent in a turn, which may be nil.
 func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
+	l.nothingUnsaved(from)
+	l.nothingUnsaved(to)
 	if t != nil && l.madeAndLost(t, from) {
 		l.agentChanged(t, to, review.Content{}, is)
 		t.seen[from], t.seen[to] = review.Content{}, is
@@ -456,7 +505,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		l.loaded[o.Path] = o.Loaded
 		l.saveSoon()
 	}()
-	if o.Text == nil || l.undoes[o.Path] || l.resuming {
+	if o.Text == nil || l.applies[o.Path] || l.resuming {
 		return
 	}
 	now := sight{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
@@ -470,10 +519,10 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 	t := l.turn
 	if o.Saved {
-		l.settled(o.Path)
+		l.nothingUnsaved(o.Path)
 	}
 	switch {
-	case !opened && l.readUnder(now):
+	case !opened && l.unsavedGone(now, o.Loaded):
 		l.named.Store(o.Path, true)
 		l.tell([]Event{{o.Path, "disk"}})
 		if t != nil {
@@ -484,7 +533,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 			l.named.Store(o.Path, true)
 			l.tell([]Event{{o.Path, "disk"}})
 		}
-	case l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over):
+	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over)):
 		return // as was told
 	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
 		l.tell([]Event{{o.Path, "disk"}})
@@ -520,18 +569,8 @@ func (l *Ledger) gaveUp(t *turn, now sight) {
 		return
 	}
 	disk.Mode = now.Mode
-	l.dropsUnsaved(t, now.path, disk)
-}
-
-// dropsUnsaved tells that what was unsaved in a buffer is gone, and the file is what the disk had. Where lines are not
-// told apart the agent's change is what it has made of the disk.
-func (l *Ledger) dropsUnsaved(t *turn, path string, disk review.Content) {
-	if was := t.seen[path]; was.Opaque && disk.Opaque && !was.SameText(disk) {
-		l.agentChanged(t, path, was, disk)
-	} else {
-		l.userNow(path, disk)
-	}
-	t.seen[path] = disk
+	t.seen[now.path] = disk
+	l.userNow(now.path, disk)
 }
 
 // largeMark tells a file that is too large to be compared from its other contents.

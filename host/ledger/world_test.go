@@ -285,8 +285,9 @@ func (w *world) clientWrites(name, given, text string) {
 			done.Before = nil // what the buffer has is not there any more
 		}
 		after, conflicts := buffers.Merge(given, b.text, text)
-		if len(conflicts) > 0 {
-			w.conflict, done.Behind = true, new(b.synced)
+		w.conflict = w.conflict || len(conflicts) > 0
+		if done.Unsaved {
+			done.Behind = new(b.synced)
 		}
 		done.After, b.text, b.synced, b.gone = &after, after, text, false
 		defer func() { b.form = done.FormAfter }()
@@ -493,8 +494,9 @@ func (w *world) follow(path string, over bool) {
 		if b.gone {
 			done.Created, done.Before = true, nil
 		}
-		if len(conflicts) > 0 {
-			w.conflict, done.Behind = true, new(b.synced)
+		w.conflict = w.conflict || len(conflicts) > 0
+		if done.Unsaved {
+			done.Behind = new(b.synced)
 		}
 		b.text, b.synced, b.form, b.gone = after, text, done.FormAfter, false
 		w.ledger.Took(done, "disk", false)
@@ -536,7 +538,7 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 		}
 	}
 	if b := w.bufs[path]; b != nil {
-		if seen.Loaded = true; seen.Exists {
+		if seen.Loaded, seen.Unsaved = true, b.text != b.synced; seen.Exists {
 			seen.Text, seen.Form = b.text, b.form
 		}
 	}

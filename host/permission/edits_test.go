@@ -381,3 +381,18 @@ func TestEditsAreKnownByTheGravestOfThem(t *testing.T) {
 		}
 	}
 }
+
+// Private files stand in no list that the agent gets, nor what is no file's path.
+func TestListedFiles(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.rules([]string{"**/.env"})
+		if err := os.Symlink("loop", filepath.Join(d.dir, "loop")); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]bool{"a.txt": true, "new": true, ".env": false, "loop": false} {
+			if got := d.Listed(filepath.Join(d.dir, name)); got != want {
+				t.Errorf("%s is listed: %v", name, got)
+			}
+		}
+	})
+}

@@ -442,6 +442,15 @@ func TestPendingWriteThatWasAllowed(t *testing.T) {
 		held("three\n")
 		held(nineBut("2", "two\n", "8", "eight\n", "3", "three\n"))
 
+		// What another program has changed since the user allowed something was in no question: it stays, or is asked about.
+		request("yes", replacing(path, "4\n", "four\n"))
+		stale := nineBut("2", "two\n", "8", "eight\n", "4", "four\n")
+		stale = strings.Replace(stale, "eight", "8", 1)
+		write(t, d.dir, "a.txt", nineBut("2", "two\n", "6", "mine\n"))
+		held(stale)
+		d.has("a.txt", nineBut("2", "two\n", "6", "mine\n"))
+		written(nineBut("2", "two\n", "6", "mine\n", "4", "four\n"))
+
 		// Where nothing is reviewed before, nothing is remembered.
 		d.before.Store(false)
 		request("yes", replacing(path, "3\n", "three\n"))

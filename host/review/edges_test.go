@@ -3,6 +3,7 @@ package review
 import (
 	"errors"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -591,5 +592,36 @@ func TestLinesOfATextAreCounted(t *testing.T) {
 		if got := countLines(text); got != want {
 			t.Errorf("%q has %d lines, not %d", text, got, want)
 		}
+	}
+}
+
+// What a record has said of a file it says again when it is set back, whatever came in between, and nothing of one that
+// it did not know.
+func TestSetBack(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	none := r.Image("f")
+	r.Changed("f", Text(letters("abc")), Text(letters("aXc")))
+	one := r.Image("f")
+	first, _ := r.File("f")
+	r.Changed("f", Text(letters("aXc")), Text(letters("aXcY")))
+	decide(t, r, Keep, Selection{})
+	bytes := r.bytes
+	r.SetBack("f", one)
+	if f, _ := r.File("f"); !reflect.DeepEqual(f, first) || r.bytes >= bytes {
+		t.Errorf("set back it is %+v, in %d bytes", f, r.bytes)
+	}
+	r.SetBack("f", none)
+	r.SetBack("f", none)
+	if f, ok := r.File("f"); ok || r.bytes != 0 {
+		t.Errorf("set back to nothing it is %+v, in %d bytes", f, r.bytes)
+	}
+	r.SetBack("f", one)
+	if f, ok := r.File("f"); !ok || f.Present != first.Present || f.Baseline != first.Baseline || !reflect.DeepEqual(f.Hunks, first.Hunks) {
+		t.Errorf("set back to what was forgotten it is %+v", f)
+	}
+	decide(t, r, Reject, Selection{})
+	if f, _ := r.File("f"); f.Present.Text != letters("abc") {
+		t.Errorf("refused it is %q", f.Present.Text)
 	}
 }

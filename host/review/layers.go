@@ -243,14 +243,16 @@ func (l *layers) recognize(now string, undone bool) {
 	left := linediff.Compare(linediff.Lines(l.present()), text)
 	size := sizeOf(left)
 	// try has changes of n lines undone, where that leaves an edit that does not touch their place, from, to
-	// to of the present text then.
-	try := func(n, from, to int, do func(*layers) bool) {
+	// to of the present text then, or where lines come back only adds to it.
+	try := func(n, from, to int, back []string, do func(*layers) bool) {
 		trial := *l
 		if n == 0 || n > size || !do(&trial) {
 			return
 		}
 		rest := linediff.Compare(linediff.Lines(trial.present()), text)
-		if sizeOf(rest) != size-n || slices.ContainsFunc(rest, func(e linediff.Edit) bool { return e.A0 <= to && e.A1 >= from }) {
+		if sizeOf(rest) != size-n || slices.ContainsFunc(rest, func(e linediff.Edit) bool {
+			return e.A0 <= to && e.A1 >= from && (e.A0 < e.A1 || !slices.ContainsFunc(back, says))
+		}) {
 			return
 		}
 		*l, left, size = trial, rest, size-n
@@ -286,18 +288,18 @@ func (l *layers) recognize(now string, undone bool) {
 	}
 	// All at once first, as an undo of the refusal of a file is.
 	if all := refused(l); len(all) > 1 {
-		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return trial.bringAll(all) })
+		try(sizeOf(all), 0, math.MaxInt, nil, func(trial *layers) bool { return trial.bringAll(all) })
 	}
 	if all := pending(l); len(all) > 1 {
-		try(sizeOf(all), 0, math.MaxInt, func(trial *layers) bool { return refuse(trial, all) })
+		try(sizeOf(all), 0, math.MaxInt, nil, func(trial *layers) bool { return refuse(trial, all) })
 	}
 	// The last one first: those before it stay where they are.
 	for _, e := range first(refused(l), maxTried) {
 		from := forth(l.pending.edits, e.B0, true)
-		try(sizeOf([]linediff.Edit{e}), from, from+e.A1-e.A0, func(trial *layers) bool { return trial.bringAll([]linediff.Edit{e}) })
+		try(sizeOf([]linediff.Edit{e}), from, from+e.A1-e.A0, lines(l.refused.base, e.A0, e.A1), func(trial *layers) bool { return trial.bringAll([]linediff.Edit{e}) })
 	}
 	for _, e := range first(pending(l), maxTried) {
-		try(sizeOf([]linediff.Edit{e}), e.B0, e.B0+e.A1-e.A0, func(trial *layers) bool { return refuse(trial, []linediff.Edit{e}) })
+		try(sizeOf([]linediff.Edit{e}), e.B0, e.B0+e.A1-e.A0, l.acceptedLines(e.A0, e.A1), func(trial *layers) bool { return refuse(trial, []linediff.Edit{e}) })
 	}
 	// Of refusals side by side one may be undone: its lines come back.
 	made := refused(l)
@@ -349,6 +351,9 @@ func (l *layers) all(parts []linediff.Edit, do func(*layers, linediff.Edit)) {
 		return true
 	})
 }
+
+// says reports whether a line has something in it.
+func says(line string) bool { return strings.TrimSpace(line) != "" }
 
 // among reports whether lines are some of others, in their order.
 func among(some, all []string) bool {

@@ -342,6 +342,12 @@ func (r *Record) Retracted(path string, was, now Content, whole bool) {
 	if f.text == nil && f.Accepted == was.Mark() {
 		f.Accepted = f.Baseline // what was kept is no more, and what was kept before it is not known
 	}
+	if now.Form == f.Baseline.Form {
+		f.Accepted.Form = now.Form
+	}
+	if now.Mode == f.Baseline.Mode {
+		f.Accepted.Mode = now.Mode
+	}
 	var back retraction
 	if f.text != nil && now.Exists && !now.Opaque {
 		back = f.text.retraction(now.Text)

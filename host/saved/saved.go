@@ -59,6 +59,7 @@ type Session struct {
 	Comments  []Comment
 	Told      []string // what was refused, and the agent knows
 	Running   *Running // the turn that runs; nil where none does
+	Unsaved   []Unsaved
 }
 
 // Original is where in the store a content without a text is byte for byte.
@@ -86,6 +87,7 @@ type index struct {
 	Comments []Comment
 	Told     []string
 	Running  []byte // a savedRunning, or nothing
+	Unsaved  []byte // a list of savedUnsaved, or nothing
 }
 
 // savedTurn is a turn, and for one that was undone what the undo did.
@@ -120,6 +122,7 @@ type (
 	undone   int
 	comments struct{}
 	running  struct{}
+	unsaved  struct{}
 )
 
 // turnState tells by where they are in memory whether the files of a turn are others: they are never changed in place.
@@ -226,6 +229,9 @@ func Take(s Session, was *Image) (*Image, error) {
 	})
 	if s.Running != nil {
 		to.Running = i.part(running{}, nil, s.Running.encode)
+	}
+	if len(s.Unsaved) > 0 {
+		to.Unsaved = i.part(unsaved{}, nil, func(name func(string) string) ([]byte, error) { return encodeUnsaved(s.Unsaved, name) })
 	}
 	slices.SortFunc(to.Exact, func(a, b Original) int {
 		return cmp.Or(cmp.Compare(a.Mark, b.Mark), cmp.Compare(a.Form, b.Form))
@@ -381,6 +387,11 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 	}
 	if len(from.Running) > 0 {
 		if s.Running, err = decodeRunning(from.Running, text); err != nil {
+			return fail(err)
+		}
+	}
+	if len(from.Unsaved) > 0 {
+		if s.Unsaved, err = decodeUnsaved(from.Unsaved, text); err != nil {
 			return fail(err)
 		}
 	}

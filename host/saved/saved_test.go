@@ -148,6 +148,12 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 		{Path: "/cwd/g"},
 	}
 	s.Running = &Running{At: turn.At, Turn: turn.State(), Marks: marks}
+	record, other := turn.State().Record, review.New(limit)
+	other.Changed("/cwd/f", review.Text(long("other")), review.Text(long("a")))
+	s.Unsaved = []Unsaved{
+		{Path: "/cwd/f", Noted: true, Record: record.Image("/cwd/f"), InTurn: true, Turn: other.Image("/cwd/f"), Behind: []Behind{{turn.At.UTC(), review.Text(long("before")), true}, {time.Time{}, review.Text("short"), false}}},
+		{Path: "/cwd/new", Noted: true},
+	}
 	image := save(t, st, s, nil)
 	save(t, st, s, image)
 	if marks[0].Seen.Text != long("f") {
@@ -166,6 +172,22 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 	if r := got.Running; r == nil || !r.At.Equal(turn.At) || !reflect.DeepEqual(r.Marks, marks) || !reflect.DeepEqual(r.Turn.Shed, turn.State().Shed) ||
 		!reflect.DeepEqual(r.Turn.Back, turn.State().Back) || !reflect.DeepEqual(r.Turn.Record.Files(), turn.State().Record.Files()) {
 		t.Errorf("the turn that runs is %+v", got.Running)
+	}
+	for i, u := range got.Unsaved {
+		want := s.Unsaved[i]
+		if u.Path != want.Path || u.Noted != want.Noted || u.InTurn != want.InTurn || !reflect.DeepEqual(u.Behind, want.Behind) {
+			t.Errorf("of unsaved text it is known %+v", u)
+		}
+		for what, images := range map[string][2]review.Image{"record": {u.Record, want.Record}, "turn": {u.Turn, want.Turn}} {
+			of := func(is review.Image) []review.File {
+				r := review.New(limit)
+				r.SetBack(u.Path, is)
+				return r.Files()
+			}
+			if is, was := of(images[0]), of(images[1]); !reflect.DeepEqual(is, was) {
+				t.Errorf("%s: the %s says %+v, not %+v", u.Path, what, is, was)
+			}
+		}
 	}
 	s.Record.Changed("/cwd/f", review.Text("f"), review.Text("a"))
 	save(t, st, s, image)

@@ -86,6 +86,23 @@ func (t *Turn) Settled(path string) {
 	t.gathered = -1
 }
 
+// Image and SetBack are those of the turn's record.
+func (t *Turn) Image(path string) review.Image        { return t.record.Image(path) }
+func (t *Turn) SetBack(path string, was review.Image) { t.record.SetBack(path, was) }
+
+// Gone reports whether the agent has removed a file in the turn.
+func (t *Turn) Gone(path string) bool {
+	f, known := t.record.File(path)
+	return known && f.Baseline.Exists && !f.Present.Exists
+}
+
+// Before is what a file was before the turn, with what the user has made of it since: now is what is there.
+func (t *Turn) Before(path string, now review.Content) review.Content {
+	t.record.Now(path, now)
+	f, _ := t.record.File(path)
+	return f.Baseline
+}
+
 // Moved takes a move by the agent, with what was at the old path and what is at the new one.
 func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
 
@@ -115,7 +132,7 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 func (t *Turn) Seen(path string, now review.Content) {
 	if _, known := t.record.File(path); known {
 		t.record.Recall(path, now)
-	} else if all, shed := t.shed[path]; shed && now.SameText(all.After) {
+	} else if all, shed := t.shed[path]; shed && now.SameText(all.After) && (now == all.After || !now.SameText(all.Before)) {
 		t.record.Changed(path, all.Before, all.After)
 	}
 }

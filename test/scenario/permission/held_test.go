@@ -805,3 +805,46 @@ func TestHeldWritesAndUnsavedText(t *testing.T) {
 		}
 	}, scene.Wide)
 }
+
+// The turn ends, or is cancelled, while a proposed text is edited: what was typed stays in its window, the old side goes,
+// and the next diff compares its own two windows.
+func TestAnEditedTextWhoseTurnEnds(t *testing.T) {
+	for name, end := range map[string]func(s *scene.Scene, p *scene.Puppet, turn scene.Message){
+		"by itself": func(_ *scene.Scene, p *scene.Puppet, turn scene.Message) { p.Stop(turn, "end_turn") },
+		"cancelled": func(s *scene.Scene, p *scene.Puppet, turn scene.Message) {
+			s.Command("Acp cancel")
+			p.Expect("session/cancel")
+			p.Stop(turn, "cancelled")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+				path, old, text, p := beginBefore(s, "split")
+				s.RecordNotifications()
+				windows := s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`)
+				turn := s.Prompt(p, "change it")
+				id := editHeld(s, p, path, text, "four")
+				s.Keys("ggOmine<Esc>")
+				end(s, p, turn)
+				p.AnswersError(id, -32603, "nothing was written")
+				s.AwaitState("idle")
+				s.AwaitNotification("the agent waits for this text no more; it is still in its window")
+				s.AwaitLua(`#vim.api.nvim_tabpage_list_wins(0) == ...`, windows+1)
+				if got := s.LuaString(`vim.fn.getline(1)`); got != "mine" || s.LuaBool(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`) {
+					t.Errorf("the first line is %q, or windows are compared still", got)
+				}
+				s.Prompt(p, "once more")
+				id = lookAtHeld(s, p, path, text, "four")
+				if n := s.LuaInt(`#vim.tbl_filter(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())`); n != 2 {
+					t.Errorf("%d windows are compared", n)
+				}
+				s.Keys("gr")
+				p.AnswersError(id, -32603, "nothing was written")
+				s.AwaitNoDiff()
+				if s.ReadFile(path) != old {
+					t.Error("it is written")
+				}
+			}, scene.Wide)
+		})
+	}
+}

@@ -114,6 +114,9 @@ func (r *whoseRound) agentWrites(name string) {
 // stores has the agent write a text through its client.
 func (r *whoseRound) stores(name, content string, known []string) {
 	r.T.Helper()
+	if r.data(name) == nil && r.loaded(name) && len(r.shown(name)) > 0 {
+		r.all(name, (*userFile).writtenAnew)
+	}
 	var m scene.Message
 	if r.before {
 		m = r.waits(name, content, known)
@@ -278,7 +281,7 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		}
 	}
 	u.accepted(less(text, slices.Concat(before, disk)), gone, after, onDisk)
-	if !r.loaded(name) {
+	if !r.loaded(name) || len(disk) == 0 { // also what the agent had emptied by then
 		u.sawGo(less(saw, after))
 	}
 	if f, _ := decode(r.data(name)); len(text) > 0 && f.unfinished != u.form.unfinished {

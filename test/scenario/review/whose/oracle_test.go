@@ -122,8 +122,10 @@ type userFile struct {
 	// is sure.
 	opaque bool
 	bytes  bool // an agent has made it no text
-	anyEnd bool // the end of the last line may be there or not
-	remade bool // the user has saved it where an agent had removed it
+	// takenOut are lines that the user has taken out, and that may be another file's, which an agent had moved here.
+	takenOut map[string]bool
+	anyEnd   bool // the end of the last line may be there or not
+	remade   bool // the user has saved it where an agent had removed it
 }
 
 // userLine is a line of the file's or the user's.
@@ -134,7 +136,7 @@ type userLine struct {
 }
 
 func newUserFile(lines []string, f form, mode fs.FileMode) *userFile {
-	u := &userFile{exists: present, form: f, formed: true, mode: mode, lines: map[string]*userLine{}, precedes: map[[2]string]bool{}, meddled: map[string]bool{}}
+	u := &userFile{exists: present, form: f, formed: true, mode: mode, lines: map[string]*userLine{}, precedes: map[[2]string]bool{}, meddled: map[string]bool{}, takenOut: map[string]bool{}}
 	u.adopt(lines, lines)
 	return u
 }
@@ -148,7 +150,8 @@ func noUserFile() *userFile {
 
 func (u *userFile) clone() *userFile {
 	c := *u
-	c.lines, c.precedes, c.meddled = map[string]*userLine{}, maps.Clone(u.precedes), maps.Clone(u.meddled)
+	c.lines, c.precedes = map[string]*userLine{}, maps.Clone(u.precedes)
+	c.meddled, c.takenOut = maps.Clone(u.meddled), maps.Clone(u.takenOut)
 	for line, l := range u.lines {
 		is := *l
 		c.lines[line] = &is
@@ -244,7 +247,7 @@ func (u *userFile) edited(before, after []string, undo bool) {
 		case has[line]:
 		case l == nil:
 			changesAgents = true
-			u.meddled[line] = true
+			u.meddled[line], u.takenOut[line] = true, true
 		case undo && l.overruled:
 			l.buffer = either
 		default:
@@ -350,7 +353,17 @@ func (u *userFile) accepted(came, gone, buffer, disk []string) {
 	for _, line := range gone {
 		if l := u.lines[line]; l != nil {
 			l.buffer, l.disk = presenceOf(inBuffer[line]), presenceOf(onDisk[line])
+		} else {
+			u.takenOut[line] = true
 		}
+	}
+}
+
+// writtenAnew tells that an agent writes a file that is not there, and of which the buffer has text: what of that was not
+// saved has no other place when the write is taken back.
+func (u *userFile) writtenAnew() {
+	if u.exists == absent {
+		u.exists = either
 	}
 }
 
@@ -551,6 +564,8 @@ func (u *userFile) wrong(got []string, disk bool, when whoseMoment, kin map[stri
 			return absent
 		case u.opaque && (line[0] != 'u' || l.overruled), l.unsure && when == undone, l.overruled && when == standing:
 			return either
+		case disk && l.overruled && l.buffer == absent:
+			return either // both have taken it out
 		case disk:
 			return l.disk
 		}

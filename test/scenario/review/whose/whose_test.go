@@ -534,10 +534,11 @@ func (r *whoseRound) check(when whoseMoment) {
 				continue
 			}
 			moved, remade = true, remade || r.files[other].refused.remade || r.data(other) != nil
-			for _, line := range append(slices.Collect(maps.Keys(r.files[other].refused.lines)), text...) {
-				if line[0] == 'u' {
-					kin[line] = true
-				}
+			for line := range r.files[other].refused.lines {
+				kin[line] = kin[line] || line[0] != 'f' // also what they have accepted
+			}
+			for _, line := range text {
+				kin[line] = kin[line] || line[0] == 'u'
 			}
 		}
 		if moved && u.exists != present && remade {
@@ -563,6 +564,11 @@ func (r *whoseRound) check(when whoseMoment) {
 			for other, f := range r.files {
 				for line, l := range f.refused.lines {
 					if other != name && f.kin == r.files[name].kin && l.buffer == absent && u.lines[line] != nil {
+						u.lines[line].buffer, u.lines[line].disk = either, either
+					}
+				}
+				for line := range f.refused.takenOut {
+					if other != name && f.kin == r.files[name].kin && u.lines[line] != nil {
 						u.lines[line].buffer, u.lines[line].disk = either, either
 					}
 				}

@@ -1,0 +1,131 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
+)
+
+// This file has what the books say of a file but for what is not saved in its buffer, for when the user gives that up.
+
+// inStep is what was said of a file when its buffer had last what the disk has. turns has those that ran.
+type inStep struct {
+	record review.Image
+	turns  map[*turns.Turn]review.Image
+}
+
+// behind is something of the agent's that the disk has and came under unsaved text, with which it may conflict.
+type behind struct {
+	turn    *turn          // in which it came; nil for none
+	was, is review.Content // what the disk had before it, and then
+	// conflicts tells that the buffer has not got all of it.
+	conflicts bool
+}
+
+// noteUnsaved takes down what is said of a file, before something is that is not saved in its buffer.
+func (l *Ledger) noteUnsaved(path string) {
+	if _, noted := l.inStep[path]; noted || l.behind[path] != nil {
+		return
+	}
+	s := inStep{l.record.Image(path), map[*turns.Turn]review.Image{}}
+	if l.turn != nil {
+		s.turns[l.turn.Turn] = l.turn.Image(path)
+	}
+	l.inStep[path] = s
+}
+
+// nothingUnsaved tells that a buffer has what the disk has, or that what is said of the file was decided about.
+func (l *Ledger) nothingUnsaved(path string) {
+	delete(l.inStep, path)
+	l.settled(path)
+}
+
+// cameUnder takes down that the disk has something of the agent's which its buffer may not have, for when that reads
+// it. The turn may be nil, for none.
+func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content) {
+	list := l.behind[w.Path]
+	came := behind{turn: t, is: is, conflicts: w.Conflict}
+	if last := len(list) - 1; last >= 0 && list[last].turn == t {
+		came.was, came.conflicts = list[last].was, came.conflicts || list[last].conflicts
+		list = list[:last]
+	} else {
+		came.was = contentOf(w.Behind, w.FormBefore)
+		was, _ := l.known(t, sight{path: w.Path})
+		came.was.Mode = cmp.Or(was.Mode, modeOf(w.Path))
+	}
+	l.behind[w.Path] = append(list, came)
+	if t != nil && came.conflicts {
+		t.Conflicted(w.Path, came.was, came.is)
+	}
+	l.saveSoon()
+}
+
+// unsavedGone tells that what is unsaved in a buffer counts no more, but what the disk has, some of which the agent may
+// have written: from there on it is as if nothing had been unsaved, also in earlier turns. It reports whether something
+// of the agent's is there by that. loaded tells that the buffer is there still.
+func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
+	list := l.behind[now.path]
+	l.setBack(now.path, list)
+	l.nothingUnsaved(now.path)
+	if len(list) > 0 && !loaded && list[0].was.SameText(now.Content) {
+		now.Content = onDisk(now.path) // what the buffer never took
+	}
+	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
+		return false
+	}
+	l.record.Now(now.path, list[0].was)
+	for i, b := range list {
+		is := now.Content
+		if i+1 < len(list) {
+			is = list[i+1].was
+		}
+		l.agentChanged(b.turn, now.path, b.was, is)
+		if b.turn != l.turn {
+			l.take(b.turn)
+		}
+	}
+	return true
+}
+
+// removedUnder tells that the agent has removed a file under unsaved text, which had a content on the disk.
+func (l *Ledger) removedUnder(path string, was review.Content) {
+	if slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
+		l.unsavedGone(sight{path: path, Content: was}, true) // no buffer gets any more what it has not got
+	}
+	l.nothingUnsaved(path)
+}
+
+// setBack has the books say of a file what they said before there was something unsaved, where that is known. What
+// came since is in list.
+func (l *Ledger) setBack(path string, list []behind) {
+	s, noted := l.inStep[path]
+	if !noted {
+		return
+	}
+	l.record.SetBack(path, s.record)
+	for t, was := range s.turns {
+		t.SetBack(path, was)
+	}
+	for _, b := range append(list, behind{turn: l.turn}) {
+		if b.turn == nil {
+			continue
+		}
+		if _, ran := s.turns[b.turn.Turn]; !ran {
+			b.turn.SetBack(path, review.Image{}) // it has begun since
+		}
+	}
+}
+
+// neverCame tells that a turn was undone: what comes of it from now on is of no turn.
+func (l *Ledger) neverCame(undone *turns.Turn) {
+	for _, list := range l.behind {
+		for i := range list {
+			if list[i].turn != nil && list[i].turn.Turn == undone {
+				list[i].turn = nil
+			}
+		}
+	}
+}

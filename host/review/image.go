@@ -1,0 +1,34 @@
+package review
+
+// Image is what a record says of a file at one moment. The zero value is nothing.
+type Image struct{ file *file }
+
+// Image returns what the record says of a file now.
+func (r *Record) Image(path string) Image {
+	f := r.files[path]
+	if f == nil {
+		return Image{}
+	}
+	is := *f
+	return Image{&is}
+}
+
+// SetBack has the record say of a file what it has said before, at the same path.
+func (r *Record) SetBack(path string, was Image) {
+	f := r.files[path]
+	switch {
+	case was.file != nil && f == nil:
+		f = r.add(path, was.file.Baseline)
+	case was.file == nil && f != nil:
+		r.forget(f)
+		return
+	case was.file == nil:
+		return
+	}
+	id := f.ID
+	r.bytes -= f.size()
+	*f = *was.file
+	f.ID = id
+	r.bytes += f.size()
+	r.settle(f)
+}

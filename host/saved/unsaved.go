@@ -1,0 +1,110 @@
+package saved
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// Unsaved is what is known of a file with unsaved text: what was said of it before, if that was noted, and what came of
+// the agent's since.
+type Unsaved struct {
+	Path   string
+	Noted  bool
+	Record review.Image // in the record
+	InTurn bool         // it was noted in the turn that runs
+	Turn   review.Image // in that
+	Behind []Behind     // the oldest first
+}
+
+// Behind is something of the agent's that the disk has and came under unsaved text.
+type Behind struct {
+	At        time.Time      // when its turn began; zero for none
+	Was, Is   review.Content // on the disk before it, and then
+	Conflicts bool           // the buffer has not got all of it
+}
+
+// savedUnsaved is an Unsaved with names in the place of texts.
+type savedUnsaved struct {
+	Path          string
+	Noted, InTurn bool
+	Record, Turn  [][]byte // the groups of a record with that image alone
+	Behind        []Behind
+}
+
+func encodeUnsaved(list []Unsaved, name func(string) string) ([]byte, error) {
+	to := make([]savedUnsaved, len(list))
+	named := func(text string) (string, error) { return name(text), nil }
+	for i, u := range list {
+		one := savedUnsaved{Path: u.Path, Noted: u.Noted, InTurn: u.InTurn}
+		var err error
+		if one.Record, err = encodeImage(u.Path, u.Record, name); err != nil {
+			return nil, err
+		}
+		if one.Turn, err = encodeImage(u.Path, u.Turn, name); err != nil {
+			return nil, err
+		}
+		one.Behind, _ = mapBehind(u.Behind, named) // its errors are those of named
+		to[i] = one
+	}
+	return encoded(to)
+}
+
+func decodeUnsaved(data []byte, text func(name string) (string, error)) ([]Unsaved, error) {
+	var from []savedUnsaved
+	if err := decoded(data, &from); err != nil {
+		return nil, err
+	}
+	list := make([]Unsaved, len(from))
+	for i, one := range from {
+		u := Unsaved{Path: one.Path, Noted: one.Noted, InTurn: one.InTurn}
+		var err error
+		if u.Record, err = decodeImage(one.Path, one.Record, text); err != nil {
+			return nil, err
+		}
+		if u.Turn, err = decodeImage(one.Path, one.Turn, text); err != nil {
+			return nil, err
+		}
+		if u.Behind, err = mapBehind(one.Behind, text); err != nil {
+			return nil, err
+		}
+		list[i] = u
+	}
+	return list, nil
+}
+
+func encodeImage(path string, is review.Image, name func(string) string) (groups [][]byte, err error) {
+	alone := review.New(math.MaxInt)
+	alone.SetBack(path, is)
+	for _, g := range alone.Groups() {
+		data, err := g.Save(name)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, data)
+	}
+	return groups, nil
+}
+
+func decodeImage(path string, groups [][]byte, text func(name string) (string, error)) (review.Image, error) {
+	alone, err := review.Load(groups, math.MaxInt, text)
+	if err != nil {
+		return review.Image{}, err
+	}
+	return alone.Image(path), nil
+}
+
+// mapBehind returns a copy of a list with what f says in the place of each text.
+func mapBehind(list []Behind, f func(text string) (string, error)) (_ []Behind, err error) {
+	list = slices.Clone(list)
+	for i := range list {
+		for _, text := range []*string{&list[i].Was.Text, &list[i].Is.Text} {
+			if err == nil {
+				*text, err = f(*text)
+			}
+		}
+	}
+	return list, err
+}
