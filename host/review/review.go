@@ -270,17 +270,26 @@ func (r *Record) Renamed(from, to string) {
 // Remade tells that the user has written a file anew where it was before the agent moved it: what there is to decide
 // about its text is there again, and the agent has added another file.
 func (r *Record) Remade(path string, now Content) {
+	at := r.files[path]
+	if at != nil && !at.Baseline.Exists {
+		return // it is one that the agent has made there
+	}
+	there := at != nil // the agent had removed another one there
 	for _, f := range r.files {
-		if f.OldPath != path || f.moveKept || f.away || r.files[path] != nil {
+		if f.OldPath != path || f.moveKept || f.away {
 			continue
 		}
-		delete(r.files, f.Path)
+		if delete(r.files, f.Path); there {
+			r.forget(f)
+		}
 		added := r.add(f.Path, Content{})
 		r.set(added, f.Present, true)
 		r.settle(added)
-		f.Path, f.OldPath, r.files[path] = path, "", f
-		r.set(f, now, false)
-		r.settle(f)
+		if !there {
+			f.Path, f.OldPath, r.files[path] = path, "", f
+			r.set(f, now, false)
+			r.settle(f)
+		}
 		return
 	}
 }
