@@ -155,3 +155,26 @@ func TestMovedFromTheNameThatTheUserGave(t *testing.T) {
 		t.Errorf("there is %s", got)
 	}
 }
+
+// A file that the agent has made and moved goes, wherever it is: also where its first place was told to be gone first.
+func TestMovedWhatTheAgentHasMade(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.begin()
+		w.write("f", "a1\n")
+		w.edit("f")
+		w.move("f", "g")
+		w.follow(w.path("f"), true)
+		w.end()
+		if undo {
+			if err := w.undo(false); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			w.decide(review.Reject, "")
+		}
+		if got := w.tree(); got != "" {
+			t.Errorf("undo %v: there is %s", undo, got)
+		}
+	}
+}
