@@ -35,10 +35,17 @@ func (t *Turn) Name() string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 func Resume(saved *Turn) *Turn {
 	t := Begin(saved.Prompt, saved.At)
 	for _, f := range saved.Files {
+		is := f.After
+		if f.Typed {
+			is = review.Opaque("not known") // what the agent has made of it
+		}
 		if f.OldPath != "" {
-			t.Moved(f.OldPath, f.Path, f.Before, f.After)
+			t.Moved(f.OldPath, f.Path, f.Before, is)
 		} else {
-			t.Changed(f.Path, f.Before, f.After)
+			t.Changed(f.Path, f.Before, is)
+		}
+		if f.Typed {
+			t.record.Now(f.Path, f.After)
 		}
 	}
 	return t

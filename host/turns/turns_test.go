@@ -254,3 +254,17 @@ func TestWhatIsBackComesBackOnce(t *testing.T) {
 		t.Errorf("there is to undo %+v", h.Turns)
 	}
 }
+
+// That the user has changed what is no text is known after a restart too, however the file got where it is.
+func TestATurnGoesOnWithWhatIsTyped(t *testing.T) {
+	for _, old := range []string{"", "/old"} {
+		was, is := review.Opaque("was"), review.Opaque("typed into")
+		saved := []File{{Path: "/f", OldPath: old, Before: was, After: is, Typed: true}, {Path: "/g", Before: was, After: is}}
+		again := Resume(&Turn{At: time.Unix(1, 0), Files: saved})
+		var h History
+		h.Take(again)
+		if !slices.Equal(again.Files, saved) {
+			t.Errorf("moved from %q: it has %+v", old, again.Files)
+		}
+	}
+}
