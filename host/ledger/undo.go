@@ -171,7 +171,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	l.apply(to, func(err error) {
 		if err != nil {
 			u.failed(l, i, err)
-			done()
+			l.refresh([]string{path}, done) // what was told of it meanwhile was left to the step
 			return
 		}
 		if step.Back != "" || !step.Want.Exists {

@@ -51,7 +51,7 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content) {
 	if last := len(list) - 1; last >= 0 && list[last].turn == t {
 		came.was, came.conflicts = list[last].was, came.conflicts || list[last].conflicts
 		list = list[:last]
-	} else {
+	} else if !w.Created {
 		came.was = contentOf(w.Behind, w.FormBefore)
 		was, _ := l.known(t, sight{path: w.Path})
 		came.was.Mode = cmp.Or(was.Mode, modeOf(w.Path))

@@ -401,12 +401,6 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	l.nothingUnsaved(from)
 	l.nothingUnsaved(to)
-	if t != nil && l.madeAndLost(t, from) {
-		l.agentChanged(t, to, review.Content{}, is)
-		t.seen[from], t.seen[to] = review.Content{}, is
-		delete(t.gone, from)
-		return
-	}
 	l.record.Moved(from, to, was, is)
 	if t == nil {
 		return
@@ -416,16 +410,6 @@ func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	l.config.Others(from, review.Content{})
 	l.config.Others(to, is)
 	delete(t.gone, from)
-}
-
-// madeAndLost reports whether a file which the record does not know is of the agent's own making in a turn: it was
-// seen to be gone before it was seen where it is now.
-func (l *Ledger) madeAndLost(t *turn, path string) bool {
-	if _, recorded := l.record.File(path); recorded || t.first == nil {
-		return false
-	}
-	s, listed := l.atBegin(t, sight{path: path, since: time.Now(), Content: review.Content{Exists: true}})
-	return s.Kind == checkpoint.None && listed
 }
 
 // userNow brings what is known of a file in step with what the user has.
