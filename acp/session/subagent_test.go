@@ -165,7 +165,7 @@ func TestMessagesOfSubagents(t *testing.T) {
 				got = append(got, u.Type)
 			}
 		}
-		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]\n\nI am done."}` + "\nsession_message_chunk"
+		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]"}` + "\nsession_message_chunk"
 		if strings.Join(got, "\n") != want {
 			t.Errorf("version %d: %s", version, strings.Join(got, "\n"))
 		}
