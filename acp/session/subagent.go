@@ -18,6 +18,7 @@ import (
 type subagents struct {
 	mu       sync.Mutex
 	children map[string]*subagent // guarded by mu: by their sessions
+	users    map[string]bool      // guarded by mu: the sessions that the client has opened, which are none
 }
 
 // subagent is a session of the agent's own.
@@ -41,6 +42,21 @@ const subagentPrefix = "subagent:"
 
 // subagentCall is the id of the call that stands for a sub-agent.
 func subagentCall(sessionID string) string { return subagentPrefix + sessionID }
+
+// opened notes a session of the user's. It is no sub-agent's, whatever the agent says.
+func (s *subagents) opened(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users[id] = true
+	delete(s.children, id)
+}
+
+// isUsers reports whether the client has opened a session.
+func (s *subagents) isUsers(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[id]
+}
 
 // rootOf is the user's session that a session works for: it itself, but for a sub-agent's.
 func (s *subagents) rootOf(id string) string {
@@ -133,6 +149,7 @@ func (s *subagents) forget(root string) {
 	for _, id := range gone {
 		delete(s.children, id)
 	}
+	delete(s.users, root)
 }
 
 // take translates an update of a kind that is about sub-agents, of the session it came in; known is false of others, and
@@ -141,7 +158,7 @@ func (s *subagents) take(sessionID, kind string, raw json.RawMessage) (updates [
 	switch kind {
 	case draft.KindSubagentUpdate:
 		var u draft.SubagentUpdate
-		if acp.Decode(raw, &u) != nil || u.SessionID == "" || u.SessionID == sessionID {
+		if acp.Decode(raw, &u) != nil || u.SessionID == "" || u.SessionID == sessionID || s.isUsers(u.SessionID) {
 			return nil, false
 		}
 		updates = s.told(u.SessionID)
