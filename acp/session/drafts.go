@@ -17,7 +17,7 @@ type drafts struct {
 }
 
 func newDrafts(client Client) drafts {
-	return drafts{client: client, subagents: subagents{children: map[string]*subagent{}, messages: map[string][]*between{}}}
+	return drafts{client: client, subagents: subagents{children: map[string]*subagent{}, users: map[string]bool{}}}
 }
 
 // unknown translates an update of a kind that the stable schema of a version does not have.

@@ -20,6 +20,11 @@ func FuzzUpdate(f *testing.F) {
 		call("tool_call_update", `"_meta":{"terminal_info":{"terminal_id":"x"},"terminal_output":{"data":"a"},"terminal_exit":{"exit_code":1},"claudeCode":{"parentToolUseId":"c"}}`),
 		call("tool_call_content_chunk", `"content":{"type":"terminal","terminalId":"t"}`),
 		`{"sessionUpdate":"terminal_update","terminalId":"t","output":{"data":"YQ=="},"size":{"cols":1,"rows":1},"exitStatus":{"exitCode":1}}`,
+		`{"sessionUpdate":"subagent_update","sessionId":"k","title":null,"cwd":"/a","capabilities":{"cancel":{}},"state":{"state":"running"}}`,
+		`{"sessionUpdate":"session_message","messageId":"m","senderSessionId":"s","content":[{"type":"text","text":"a"}]}`,
+		`{"sessionUpdate":"session_message_chunk","messageId":"m","content":{"type":"text","text":"a"}}`,
+		`{"sessionUpdate":"plan_update","plan":{"type":"markdown","planId":"p","content":"a"}}`,
+		`{"sessionUpdate":"plan_removed","planId":"p"}`,
 		`{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"YQ"}`,
 	} {
 		f.Add([]byte(u))

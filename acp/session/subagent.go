@@ -17,8 +17,8 @@ import (
 // subagents are those of an agent. Its methods may be called from any goroutine.
 type subagents struct {
 	mu       sync.Mutex
-	children map[string]*subagent  // guarded by mu: by their sessions
-	messages map[string][]*between // guarded by mu: by the session whose transcript has them
+	children map[string]*subagent // guarded by mu: by their sessions
+	users    map[string]bool      // guarded by mu: the sessions that the client has opened, which are none
 }
 
 // subagent is a session of the agent's own.
@@ -28,10 +28,11 @@ type subagent struct {
 	cancels bool   // the user may end its work
 	running bool
 
-	stale bool // messages have come that its call does not show yet
+	messages []*between
+	stale    bool // messages have come that its call does not show yet
 }
 
-// between is a message between sessions, as one's transcript has it.
+// between is a message between sessions, as the sub-agent's transcript has it.
 type between struct {
 	id, from, to string
 	text         strings.Builder
@@ -41,6 +42,21 @@ const subagentPrefix = "subagent:"
 
 // subagentCall is the id of the call that stands for a sub-agent.
 func subagentCall(sessionID string) string { return subagentPrefix + sessionID }
+
+// opened notes a session of the user's. It is no sub-agent's, whatever the agent says.
+func (s *subagents) opened(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users[id] = true
+	delete(s.children, id)
+}
+
+// isUsers reports whether the client has opened a session.
+func (s *subagents) isUsers(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[id]
+}
 
 // rootOf is the user's session that a session works for: it itself, but for a sub-agent's.
 func (s *subagents) rootOf(id string) string {
@@ -144,9 +160,8 @@ func (s *subagents) forget(root string) {
 	}
 	for _, id := range gone {
 		delete(s.children, id)
-		delete(s.messages, id)
 	}
-	delete(s.messages, root)
+	delete(s.users, root)
 }
 
 // take translates an update of a kind that is about sub-agents, of the session it came in; known is false of others, and
@@ -155,7 +170,7 @@ func (s *subagents) take(sessionID, kind string, raw json.RawMessage) (updates [
 	switch kind {
 	case draft.KindSubagentUpdate:
 		var u draft.SubagentUpdate
-		if acp.Decode(raw, &u) != nil || u.SessionID == "" || u.SessionID == sessionID {
+		if acp.Decode(raw, &u) != nil || u.SessionID == "" || u.SessionID == sessionID || s.isUsers(u.SessionID) {
 			return nil, false
 		}
 		updates = s.told(u.SessionID)
@@ -256,22 +271,22 @@ func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
 	return p
 }
 
-// message changes a message in a session's transcript, which is new where its id is.
+// message changes a message in a sub-agent's transcript, which is new where its id is. Those in the transcript of the
+// user's session are left: what its agent is told of a sub-agent by its tools comes as such, too.
 func (s *subagents) message(sessionID, id string, change func(*between)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := slices.IndexFunc(s.messages[sessionID], func(m *between) bool { return m.id == id })
+	child := s.children[sessionID]
+	if child == nil {
+		return
+	}
+	child.stale = true
+	at := slices.IndexFunc(child.messages, func(m *between) bool { return m.id == id })
 	if at < 0 {
-		at = len(s.messages[sessionID])
-		s.messages[sessionID] = append(s.messages[sessionID], &between{id: id})
+		at = len(child.messages)
+		child.messages = append(child.messages, &between{id: id})
 	}
-	m := s.messages[sessionID][at]
-	change(m)
-	for _, concerned := range []string{sessionID, m.from} {
-		if child := s.children[concerned]; child != nil {
-			child.stale = true
-		}
-	}
+	change(child.messages[at])
 }
 
 // told has a sub-agent's call show what it was told and what it answered, where that has changed. It is asked before
@@ -285,23 +300,14 @@ func (s *subagents) told(sessionID string) []Update {
 	}
 	child.stale = false
 	var asked, answered []string
-	add := func(to *[]string, m *between) {
-		if text := m.text.String(); !slices.Contains(*to, text) { // else the other transcript has it too
-			*to = append(*to, text)
-		}
-	}
-	for _, m := range s.messages[sessionID] {
-		switch to := s.children[m.to]; {
-		case to != nil && to.parent == sessionID: // work for one of its own, whose call shows it
+	own := func(id string) bool { return s.children[id] != nil && s.children[id].parent == sessionID }
+	for _, m := range child.messages {
+		switch {
+		case own(m.to), own(m.from): // work for one of its own, whose call shows it
 		case m.from == sessionID:
-			add(&answered, m)
-		case s.children[m.from] == nil || s.children[m.from].parent != sessionID:
-			add(&asked, m)
-		}
-	}
-	for _, m := range s.messages[child.parent] {
-		if m.from == sessionID {
-			add(&answered, m)
+			answered = append(answered, m.text.String())
+		default:
+			asked = append(asked, m.text.String())
 		}
 	}
 	p := ToolCallPatch{ID: subagentCall(sessionID)}

@@ -165,7 +165,7 @@ func TestMessagesOfSubagents(t *testing.T) {
 				got = append(got, u.Type)
 			}
 		}
-		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]\n\nI am done."}` + "\nsession_message_chunk"
+		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]"}` + "\nsession_message_chunk"
 		if strings.Join(got, "\n") != want {
 			t.Errorf("version %d: %s", version, strings.Join(got, "\n"))
 		}
@@ -197,6 +197,33 @@ func TestPlansById(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("version %d: got %+v, want %+v", version, got, want)
 			}
+		}
+	}
+}
+
+// A session that the client has opened is no sub-agent's, whatever the agent says of it.
+func TestSessionsOfTheUserAreNoSubagents(t *testing.T) {
+	for version, start := range map[int]func(*testing.T, ...fakeagent.Step) *talk{1: talkV1, 2: talkV2} {
+		p := start(t,
+			updateOf("x", `"subagent_update","sessionId":"s1"`),
+			fakeagent.Expect("session/new"), fakeagent.Reply(`{"sessionId":"s1"}`),
+			updateOf("x", `"subagent_update","sessionId":"s1"`),
+			says(`"notice","severity":"info","title":"mine"`),
+			fakeagent.Expect("session/resume"), fakeagent.Reply(`{}`),
+			updateOf("x", `"subagent_update","sessionId":"s2"`),
+			updateOf("s2", `"notice","severity":"info","title":"taken up"`))
+		p.NewSession(Place{Cwd: "/a"}, func(Setup, error) {
+			p.ResumeSession("s2", Place{Cwd: "/a"}, func(Setup, error) {})
+		})
+		receive(t, p.played)
+		var got []string
+		for len(p.events) > 0 {
+			if e := (<-p.events).(updated); e.SessionID != "x" {
+				got = append(got, e.SessionID+" "+e.Update.(Notice).Title)
+			}
+		}
+		if want := "s1 mine, s2 taken up"; strings.Join(got, ", ") != want {
+			t.Errorf("version %d: %q", version, got)
 		}
 	}
 }

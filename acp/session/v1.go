@@ -134,7 +134,7 @@ func (a *V1) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 	return a.conn.Call(v1.MethodSessionNew, v1.NewSessionRequest{
 		CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
 		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
-	}, made(done))
+	}, a.made(done))
 }
 
 // SetOption implements [Agent].

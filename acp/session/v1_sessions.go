@@ -18,6 +18,7 @@ func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (c
 	a.endRun(request.SessionID)
 	a.forgetCalls(request.SessionID) // a replay tells of them anew
 	a.subagents.forget(sessionID)
+	a.subagents.opened(sessionID)
 	return a.conn.Call(v1.MethodSessionLoad, request, opened(sessionID, func(setup Setup, err error) {
 		if err != nil || !a.quirks.Load().LateReplay {
 			done(setup, err)
@@ -49,6 +50,7 @@ func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) 
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
 		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
+	a.subagents.opened(sessionID)
 	return a.conn.Call(v1.MethodSessionResume, request, opened(sessionID, done))
 }
 
@@ -58,17 +60,18 @@ func (a *V1) ForkSession(sessionID, after string, at Place, done func(Setup, err
 		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
 		SystemPrompt: at.Prompt.wire(), Meta: at.meta(after),
 	}
-	return a.conn.Call(draft.MethodSessionFork, request, made(done))
+	return a.conn.Call(draft.MethodSessionFork, request, a.made(done))
 }
 
 // made takes the answer to a request that makes a session.
-func made(done func(Setup, error)) func(json.RawMessage, error) {
+func (a *V1) made(done func(Setup, error)) func(json.RawMessage, error) {
 	return func(raw json.RawMessage, err error) {
 		var r v1.NewSessionResponse
 		if err = decode(raw, err, &r); err != nil {
 			done(Setup{}, err)
 			return
 		}
+		a.subagents.opened(string(r.SessionID))
 		done(Setup{SessionID: string(r.SessionID), Options: optionsOf(r.SessionChoices)}, nil)
 	}
 }

@@ -31,6 +31,7 @@ func (a *V2) made(done func(Setup, error)) func(json.RawMessage, error) {
 			done(Setup{}, err)
 			return
 		}
+		a.subagents.opened(string(r.SessionID))
 		done(a.opened(r.SessionID, r.SessionChoices), nil)
 	}
 }
@@ -56,6 +57,7 @@ func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(S
 		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
 		MCPServers: toServersV2(at.Servers), ReplayFrom: from, SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
+	a.subagents.opened(sessionID)
 	return a.conn.Call(v2.MethodSessionResume, request, func(raw json.RawMessage, err error) {
 		var choices v2.SessionChoices
 		if err = decode(raw, err, &choices); err != nil {

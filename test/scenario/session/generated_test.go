@@ -28,14 +28,14 @@ func TestGeneratedMessages(t *testing.T) {
 }
 
 func hearGenerated(t *testing.T, s *scene.Scene, version int) {
-	v := schema.Validator(t)
+	v := schema.Drafts(t) // which has what is stable too
 	if version == 2 {
-		v = schema.ValidatorV2(t)
+		v = schema.DraftsV2(t)
 	}
 	r := rand.New(rand.NewPCG(*seed, uint64(version)))
 	in := func(name string) any { return filepath.Join(s.Dir, name) }
 	g := &schema.Generator{V: v, Rand: r, Pools: map[string][]any{
-		"sessionId": {"s-1", "s-1", "s-1", "s-1", "s-9"}, "toolCallId": {"c1", "c2", "c3"}, "messageId": {"m1", "m2", "m3"},
+		"sessionId": {"s-1", "s-1", "s-1", "s-1", "k", "l", "s-9"}, "toolCallId": {"c1", "c2", "c3"}, "messageId": {"m1", "m2", "m3"},
 		"terminalId": {"term-1", "term-2", "t"}, "elicitationId": {"e1", "e2"}, "planId": {"p", "q"}, "compactionId": {"k"},
 		"path": {in("a.txt"), in("sub/b.txt"), in("c d.txt"), "/nowhere/e.txt"}, "oldPath": {in("a.txt"), "/nowhere/f.txt"},
 		"cwd": {s.Dir, "/nowhere"}, "command": {"true"}, "args": {[]any{}, []any{"x"}}, "env": {[]any{}},
