@@ -44,7 +44,10 @@ type action struct {
 	stop   string // and the turn ended so
 	option string // or, without a prompt, answered a permission request with this option
 	answer string // or a question with this, as JSON
-	cancel bool   // or cancelled the turn while something waited for an answer; else the turn was the agent's own
+	ahead  bool   // while a turn was running
+	back   bool   // the agent has given it back
+	cancel bool   // or cancelled the turn; else the turn was the agent's own
+	asked  bool   // while something waited for an answer
 }
 
 // readRecording gives what the user did, in its order, and the files that the agent read.
@@ -59,6 +62,7 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 	prompts := map[string]int{}         // our requests, by id: the action
 	asked := map[string]scene.Message{} // the agent's requests, by id
 	ours := ""                          // the session's id
+	asks := false                       // a permission request was the last that the agent has asked for
 	lines := bufio.NewReader(f)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -82,18 +86,20 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 			}
 		case e.Dir == "a2c" && m.Method != "":
 			asked[id] = m
+			asks = m.Method == "session/request_permission" || asks && m.ID == nil
 		case e.Dir == "a2c":
-			if i, ok := prompts[id]; ok {
-				did[i].stop = m.Text("stopReason")
+			if i, ok := prompts[id]; ok && m.Get("messageId") == nil {
+				did[i].stop, did[i].back = m.Text("stopReason"), m.Error != nil && m.Error.Code == -32800
 			}
 		case m.Method == "session/prompt":
 			prompts[id], ours = len(did), m.Text("sessionId")
 			blocks, _ := m.Get("prompt").([]any)
 			first, _ := blocks[0].(obj)
 			text, _ := first["text"].(string)
-			did = append(did, action{prompt: text})
+			runs := slices.ContainsFunc(did, func(a action) bool { return a.prompt != "" && a.stop == "" })
+			did = append(did, action{prompt: text, ahead: runs})
 		case m.Method == "session/cancel":
-			did = append(did, action{cancel: true})
+			did = append(did, action{cancel: true, asked: asks})
 		case m.Method == "" && asked[id].Method == "session/request_permission":
 			if option := m.Text("outcome", "optionId"); option != "" { // else the cancel has answered
 				did = append(did, action{option: option})
@@ -148,8 +154,16 @@ func replay(s *scene.Scene, path string, did []action, files map[string]string) 
 	for _, a := range did {
 		switch {
 		case a.cancel:
-			s.AwaitEvent("AcpPermissionRequest")
+			if a.asked {
+				s.AwaitEvent("AcpPermissionRequest")
+			}
 			s.OK(`require('acp').cancel()`)
+			continue
+		case a.ahead:
+			s.OK(`require('acp').steer(...)`, a.prompt)
+			if !a.back {
+				turns = append(turns, a)
+			}
 			continue
 		case a.answer != "":
 			s.AwaitEvent("AcpElicitation")
