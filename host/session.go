@@ -62,6 +62,7 @@ type Session struct {
 	recorder  *history.Recorder // keeps it
 	past      []history.Prompt  // what the user had said when a stored session was taken up
 	unsent    []session.Content // the prompt of the open turn, while it waits for the look at the folders
+	behind    []func()          // what waits for it to be sent
 	stale     bool              // what Lua keeps of the session is out of date
 	own       bool              // the open turn is work that the agent has begun by itself
 	malformed map[string]bool   // kinds of malformed updates that the log has
@@ -170,8 +171,12 @@ func (s *Session) close() {
 
 // steer puts the user's words into the running turn; done is called on the session's goroutine.
 func (s *Session) steer(words []session.Content, done func(session.Steering)) {
-	if !s.info.Steers || s.phase != ready || s.unsent != nil {
+	switch {
+	case !s.info.Steers || s.phase != ready || !s.prompts.Working():
 		done(session.SteeringLeft)
+		return
+	case s.unsent != nil:
+		s.behind = append(s.behind, func() { s.steer(words, done) })
 		return
 	}
 	s.agent.Steer(s.remote.id, words, func(became session.Steering, err error) {
@@ -229,6 +234,16 @@ func (s *Session) work(blocks []session.Content) {
 			}
 		})
 	})
+	s.sent()
+}
+
+// sent is for what waits behind the prompt of the open turn: it has gone out, or never will.
+func (s *Session) sent() {
+	behind := s.behind
+	s.behind = nil
+	for _, f := range behind {
+		f()
+	}
 }
 
 func (s *Session) answered(blocks []session.Content, reason session.StopReason, err error) {
@@ -299,6 +314,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	}
 	s.events.AddEnd(s.ledger.EndTurn(s.working.over), data)
 	s.changed()
+	s.sent()
 	return true
 }
 

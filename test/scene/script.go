@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -244,6 +245,9 @@ var YesNo = []obj{
 // ReadFile reads a file through the client; extra adds to the parameters.
 func (p *Puppet) ReadFile(path string, extra obj) string {
 	p.T.Helper()
+	if p.voice != nil && extra == nil { // it reads the disk
+		return p.Scene.ReadFile(path)
+	}
 	params := obj{"sessionId": SessionID(1), "path": path}
 	for k, v := range extra {
 		params[k] = v
@@ -259,7 +263,7 @@ func (p *Puppet) ReadFile(path string, extra obj) string {
 func (p *Puppet) WriteFile(path, text string) {
 	p.T.Helper()
 	if p.voice != nil { // it writes the disk
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
 			p.T.Fatal(err)
 		}
 		return

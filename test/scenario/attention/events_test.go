@@ -9,7 +9,7 @@ import (
 
 // Neovim fires no event that nobody hears; a name, a list of names and a pattern all hear.
 func TestEventsReachWhoeverHearsThem(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		for i, test := range []struct {
 			pattern string

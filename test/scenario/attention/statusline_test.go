@@ -7,7 +7,7 @@ import (
 )
 
 func TestStatusline(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		said := func(want string) {
 			t.Helper()
 			s.AwaitLua(`require('acp').statusline() == ...`, want)

@@ -808,7 +808,7 @@ func TestFollowGivesTheCurrentWindowAMoment(t *testing.T) {
 
 // Files below the current folder have short names on the screen, as if the user had opened them.
 func TestNamesOnTheScreenAreShort(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		if err := os.Mkdir(filepath.Join(s.Dir, "src"), 0o755); err != nil {
 			t.Fatal(err)
 		}

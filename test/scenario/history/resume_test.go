@@ -67,7 +67,7 @@ func TestAllIsThereAgain(t *testing.T) {
 
 // What an agent repeats is not there twice; what it tells beyond that, as the session went on elsewhere, is.
 func TestAReplayIsNotThereTwice(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		can := scene.KeepsSessions(true)
 		work(s, s.BeginWith(can))
 		kept(t, s, `"is":"end"`)

@@ -147,7 +147,7 @@ func TestResumeFromTheTranscript(t *testing.T) {
 
 // The session is told in Markdown that reads well. A file that is there stays.
 func TestExport(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p := s.Begin()
 		s.Command("Acp export")

@@ -304,7 +304,7 @@ func TestMentionedFilesGoOnce(t *testing.T) {
 
 // A prompt that waits takes the text along that is there when it is sent; its order stays.
 func TestQueuedPromptTakesTheLatestText(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		a := edited(s, "a.lua", "a\n", "one")
 		p := beginTaking(s, obj{"embeddedContext": true})
 		s.Keys("iFirst<C-s>")
@@ -321,7 +321,7 @@ func TestQueuedPromptTakesTheLatestText(t *testing.T) {
 
 // A cancel just behind a prompt is for that prompt.
 func TestCancelBehindAPromptWithUnsavedText(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		edited(s, "a.lua", "a\n", "one")
 		p := beginTaking(s, obj{"embeddedContext": true})
 		s.Lua(nil, `require('acp').prompt('First') require('acp').prompt('Second') require('acp').cancel()`)
@@ -346,7 +346,7 @@ func TestCancelBehindAPromptWithUnsavedText(t *testing.T) {
 }
 
 func TestUnsavedTextIsAskedFor(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.unsaved = 'ask'`)
 		a := edited(s, "a.lua", "a\n", "one")
 		s.Lua(nil, `vim.ui.select = function(items, opts, answer)
@@ -397,7 +397,7 @@ func TestUnsavedTextIsAskedFor(t *testing.T) {
 }
 
 func TestUnsavedTextIsSaved(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.unsaved = 'save'`)
 		s.RecordNotifications()
 		a := edited(s, "a.lua", "a\n", "one  ")

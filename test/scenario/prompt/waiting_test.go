@@ -41,7 +41,7 @@ func TestPromptWaitsInTheChatWhileTheAgentStarts(t *testing.T) {
 
 // During a turn a prompt that waits is one line below what the agent says, and goes when it is taken back.
 func TestPromptWaitsInTheChatDuringATurn(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "work")
 		p.Say("I begin")
@@ -70,7 +70,7 @@ func TestPromptWaitsInTheChatDuringATurn(t *testing.T) {
 
 // Whatever ends meanwhile, the prompt stands in the chat, once, and goes out in the end.
 func TestPromptWaitsInTheChatWhateverEnds(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		s.Choose("With a browser")
 		s.Command("Acp")

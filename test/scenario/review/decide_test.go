@@ -73,7 +73,7 @@ func changesOf(s *scene.Scene, name string) string {
 }
 
 func TestUndoTurns(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		path := s.WriteFile("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
 		gone := s.WriteFile("gone.sh", "exit 0\n")
 		if err := os.Chmod(gone, 0o755); err != nil {

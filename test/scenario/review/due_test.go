@@ -10,7 +10,7 @@ import (
 )
 
 func TestTheChatSaysWhatIsToReview(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := reviewed(s)
 		s.AwaitChat("\n  ● 3 files  +4 −4 · :Acp review · g> keeps all")
 		s.Command("stopinsert | wincmd k")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestChangesAreMarkedInTheBuffer(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p, turn, path, buf := s.BeginWithChange(scene.TextReviewed)
 		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
 		s.GoldenScreen("marked")
@@ -50,7 +50,7 @@ func TestChangesAreMarkedInTheBuffer(t *testing.T) {
 }
 
 func TestChangesAreDecidedInTheBuffer(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p, turn, path, buf := s.BeginWithChange(scene.TextReviewed)
 		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
@@ -342,7 +342,7 @@ func TestNothingIsMarkedWithoutReview(t *testing.T) {
 
 // What the user types in a line of the agent's, and elsewhere, leaves the rest as it is.
 func TestMarksWhileTheUserTypes(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p, turn, _, buf := s.BeginWithChange(scene.TextReviewed)
 		s.AwaitMarks(buf, "2-1▌ 6-1▀ 8▌ 9▌")
 		s.Keys("2GA by me<Esc>")

@@ -78,7 +78,7 @@ func TestReviewOnTheScreen(t *testing.T) {
 		{"large", "AcpDiffAdd+String", nvimtest.Size(110, 36), nvimtest.Background("light")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+			scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 				reviewed(s)
 				s.Command("Acp review")
 				awaitPage(s, "lexer_spec.lua")
@@ -92,7 +92,7 @@ func TestReviewOnTheScreen(t *testing.T) {
 
 // The disk and the page after keys in the review.
 func TestReviewDecides(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		reviewed(s)
 		s.Command("Acp review")
 		onPage(s, "- return 1")

@@ -102,7 +102,7 @@ func TestChangesWaitForTheNextNeovim(t *testing.T) {
 		past bool
 	}{{"closed", false}, {"quit", true}, {"host killed", false}, {"host killed", true}, {"Neovim killed", false}, {"Neovim killed", true}} {
 		t.Run(fmt.Sprint(c.way, map[bool]string{false: ", through the client", true: ", past it"}[c.past]), func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+			scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 				path := s.WriteFile("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
 				st := kept(s)
 				p := s.BeginWith(scene.KeepsSessions(true, "resume"))
@@ -321,7 +321,7 @@ func TestChangesGoOverToANewSession(t *testing.T) {
 func TestTwoSessionsOnOneFile(t *testing.T) {
 	for _, way := range []string{"quit", "host killed", "Neovim killed"} {
 		t.Run(way, func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+			scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 				path := s.WriteFile("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
 				st := kept(s)
 				other := s.AddAgent("other")

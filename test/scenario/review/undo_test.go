@@ -38,7 +38,7 @@ func TestUndoIsShownBefore(t *testing.T) {
 		{"large", nvimtest.Size(120, 40), nvimtest.Background("light")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+			scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 				long := "a/folder/with/a/long/name/and_another/" + strings.Repeat("long_", 12) + "name.txt"
 				s.Shell("umask 022; printf '1\n2\n3\n' >code.txt; cp code.txt mine.txt; echo old >gone.txt; echo old >old.txt; printf 'a\\0b' >image.png; mkdir -p $(dirname " + long + ")")
 				s.WriteFile(long, "1\n2\n")

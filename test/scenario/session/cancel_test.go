@@ -9,7 +9,7 @@ import (
 )
 
 func TestControlRequestsAreGivenUp(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		s.OK(`require('acp').prompt('kept', { session = require('acp').new() })`)
 		p := s.Agent()
@@ -46,7 +46,7 @@ func TestControlRequestsAreGivenUp(t *testing.T) {
 }
 
 func TestSessionMadeTooLateIsClosed(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin() // keeps the process alive
 		s.OK(`require('acp').new()`)
 		begin := p.Expect("session/new")

@@ -7,7 +7,7 @@ import (
 )
 
 func TestCloseEndsTheSession(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "work")
 		_ = turn

@@ -168,7 +168,7 @@ func TestBadEndQuitWithAStubbornAgent(t *testing.T) {
 }
 
 func TestHostCrashIsSurvived(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
 		s.Prompt(p, "before")

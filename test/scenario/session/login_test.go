@@ -94,7 +94,7 @@ func TestLoginWaitsForKeysToRest(t *testing.T) {
 }
 
 func TestLoginInTheMiddleOfASession(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		s.OK(`require('acp').new()`)
 		p := s.Agent()
@@ -301,7 +301,7 @@ func TestLoginWithoutTheSecret(t *testing.T) {
 }
 
 func TestLogout(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.BeginWith(obj{"agentCapabilities": obj{"auth": obj{"logout": obj{}}}})
 		s.Command("Acp logout")
 		p.Reply(p.Expect("logout"), obj{})

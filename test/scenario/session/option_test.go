@@ -62,7 +62,7 @@ func awaitOption(s *scene.Scene, id string, value any) {
 }
 
 func TestConfigOptions(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		effort := obj{"id": "effort", "name": "Effort", "description": "How long it thinks", "category": "thought_level",
 			"type": "select", "currentValue": "low", "options": []obj{
@@ -237,7 +237,7 @@ func TestAgentWithoutOptions(t *testing.T) {
 // What the configuration asks for is set before the first prompt, in the agent's order, as one option
 // brings another; what the agent does not take is told.
 func TestDefaultOptions(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.agents.puppet.options = { effort = 'high', model = 'big', mode = 'ask', web = true, nonsense = 'x' }`)
 		s.Command("Acp")
 		p := s.Agent()

@@ -9,7 +9,7 @@ import (
 )
 
 func TestRestartTakesUpAllSessionsOfTheProcess(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
 		s.OK(`require('acp').new()`)
 		p.NewSession(2)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestStoredSessionIsChosenAndLoaded(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.Choose("The second")
 		s.Command("Acp resume")
 		p := s.Agent()
@@ -103,7 +103,7 @@ func TestStoredNeedsALogin(t *testing.T) {
 
 // A list that breaks off gives what was read of it, and says so.
 func TestStoredBreaksOff(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.OK(`require('acp').stored(nil, function(list, err) _G.answer = { list, err } end)`)
 		p := s.Agent()
 		p.Initialize(scene.KeepsSessions(false, "list"))
@@ -135,7 +135,7 @@ func TestResumeWithoutAReplay(t *testing.T) {
 }
 
 func TestDeleteAsksFirst(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		p := s.BeginWith(scene.KeepsSessions(false, "delete"))
 		s.OK(`require('acp').new()`)

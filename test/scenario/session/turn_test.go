@@ -8,7 +8,7 @@ import (
 )
 
 func TestTurnEndComesAfterTheTranscriptShowsAll(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		s.Lua(nil, `vim.api.nvim_create_autocmd('User', { pattern = 'AcpTurnEnd', callback = function()
 			local lines = vim.api.nvim_buf_get_lines(require('acp').sessions()[1].chat_buf, 0, -1, false)
@@ -32,7 +32,7 @@ func TestTurnEndComesAfterTheTranscriptShowsAll(t *testing.T) {
 }
 
 func TestStopReasonsAreShown(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		for _, reason := range []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "_tired"} {
 			turn := s.Prompt(p, "Until "+reason)
@@ -47,7 +47,7 @@ func TestStopReasonsAreShown(t *testing.T) {
 }
 
 func TestErrorAnswersAreSentences(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
 		turn := s.Prompt(p, "fail")
 		p.Say("I try.")
