@@ -34,6 +34,9 @@ func (f Folder) Has(file string) bool { return Inside(file, f.Roots) }
 // Inside reports whether a file, without links, is in one of some folders, as they were named. It reads the disk.
 func Inside(file string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool {
+		if Below(file, folder) {
+			return true // as its file, it is without links
+		}
 		real, err := buffers.RealPath(folder)
 		return err == nil && (Below(file, real) || FoldsCase(real) && Below(strings.ToLower(file), strings.ToLower(real)))
 	})
