@@ -368,6 +368,9 @@ func edit(ctx context.Context, c *call) (string, error) {
 			became[e.NewPath] = " (moved from " + c.Short(e.Path) + ")"
 		}
 	}
+	if len(became) == 0 { // else their order may count
+		slices.SortFunc(edits, func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
+	}
 	changed, err := wait(ctx, func(done func([]string, error)) { c.Change(ctx, c.sentence(), edits, done) })
 	if err != nil {
 		return "", err
