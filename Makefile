@@ -27,7 +27,7 @@ lint: node_modules/.package-lock.json ## Check formatting and code
 	scripts/lint.sh
 
 bench: build ## Measure streaming and work with files beside the bare floor on both Neovims
-	scripts/neovims.sh go test -run '^$$' -bench . -timeout 90m ./test/bench/...
+	ACP_GOPLS=$$(scripts/gopls.sh) scripts/neovims.sh go test -run '^$$' -bench . -timeout 90m ./test/bench/...
 
 MINUTES ?= 10
 fuzz: build ## Work at full rate, and try random edits, outputs, kills, histories and bytes for MINUTES=10, on both Neovims

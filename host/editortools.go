@@ -112,10 +112,10 @@ func (s *Session) noteEditorCall(call *session.ToolCall) {
 
 func newCaller(s *Session) *editortools.Caller {
 	return &editortools.Caller{
-		Base:   s.base,
-		Read:   s.permission.Read,
-		Allow:  s.permission.Allow,
-		Listed: s.permission.Listed,
+		Base:    s.base,
+		Read:    s.permission.Read,
+		Allow:   s.permission.Allow,
+		Private: s.permission.Private,
 		Show: func(path string, line int) bool {
 			s.tracer.Read(session.ReadTextFile{Path: path, Line: &line})
 			return s.host.follow.Follows()
@@ -150,9 +150,13 @@ func newCaller(s *Session) *editortools.Caller {
 // pending gives the changes that wait for the review, a line for each. Any goroutine.
 func (s *Session) pending(done func([]string)) {
 	s.ledger.Files(func(files []review.File) {
-		var lines []string
+		var lines, paths []string
 		for _, f := range files {
-			if f.State != review.Pending || !s.permission.Listed(f.Path) {
+			paths = append(paths, f.Path)
+		}
+		private := s.permission.Private(paths)
+		for _, f := range files {
+			if f.State != review.Pending || private[f.Path] {
 				continue
 			}
 			line := fmt.Sprintf("%s (%s)", s.base.Short(f.Path), f.Status)

@@ -19,8 +19,12 @@ import (
 // This file has what the user asks of the agents that can be installed. All of it runs in the background.
 
 func newRegistry(h *Host, data string) *registry.Registry {
+	folder := ""
+	if data != "" {
+		folder = filepath.Join(data, "agents")
+	}
 	return registry.New(registry.Config{
-		Folder: filepath.Join(data, "agents"), Env: agentEnv(nil, nil), Now: time.Now,
+		Folder: folder, Env: agentEnv(nil, nil), Now: time.Now,
 		Handshake: h.handshake, Running: h.programs,
 		Group: func(pgid int, alive bool) { h.editor.Post(groupOp(pgid, alive)) },
 	})

@@ -44,22 +44,21 @@ func partly(text string, partial bool) string {
 	return text
 }
 
-// listed says of the places of one answer which may be told; what is private is not.
-func (c *call) listed() func(path string) bool {
-	known := map[string]bool{}
-	return func(path string) bool {
-		ok, seen := known[path]
-		if !seen {
-			ok = c.Listed(path)
-			known[path] = ok
-		}
-		return ok
+// listed says of what one answer has which may be told, by its paths; what is private is not.
+func listed[T any](c *call, all []T, path func(T) string) (may func(path string) bool) {
+	paths := make([]string, len(all))
+	for i, one := range all {
+		paths[i] = path(one)
 	}
+	private := c.Private(paths)
+	return func(path string) bool { return !private[path] }
 }
+
+func pathOf(p rpc.EditorPlace) string { return p.Path }
 
 func (c *call) files(files []rpc.EditorFile) string {
 	var lines []string
-	may := c.listed()
+	may := listed(c, files, func(f rpc.EditorFile) string { return f.Path })
 	for _, f := range files {
 		if !may(f.Path) {
 			continue
@@ -87,7 +86,7 @@ func (c *call) files(files []rpc.EditorFile) string {
 
 func (c *call) places(m rpc.EditorToolDone) string {
 	var lines []string
-	may := c.listed()
+	may := listed(c, m.Places, pathOf)
 	for _, p := range m.Places {
 		if !may(p.Path) {
 			continue
@@ -112,6 +111,7 @@ func (c *call) places(m rpc.EditorToolDone) string {
 		lines = append(lines, line)
 	}
 	n := len(lines)
+	may = listed(c, m.Rest, func(r rpc.EditorPlaces) string { return r.Path })
 	for _, rest := range m.Rest {
 		if may(rest.Path) {
 			n += rest.Count
@@ -122,7 +122,7 @@ func (c *call) places(m rpc.EditorToolDone) string {
 
 // outline lists the symbols of one file, those within others indented.
 func (c *call) outline(m rpc.EditorToolDone) string {
-	if may := c.listed(); len(m.Places) > 0 && !may(m.Places[0].Path) {
+	if len(m.Places) > 0 && !listed(c, m.Places[:1], pathOf)(m.Places[0].Path) {
 		m.Places = nil
 	}
 	var lines []string
@@ -147,7 +147,7 @@ func (c *call) outline(m rpc.EditorToolDone) string {
 
 func (c *call) diagnoses(m rpc.EditorToolDone) string {
 	var lines []string
-	may := c.listed()
+	may := listed(c, m.Diagnostics, func(d rpc.EditorDiagnostic) string { return d.Path })
 	for _, d := range m.Diagnostics {
 		if !may(d.Path) {
 			continue

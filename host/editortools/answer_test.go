@@ -12,8 +12,8 @@ import (
 // Answers are short, relative, and without what is private; a file elsewhere is named, its text is not told.
 func TestPlaces(t *testing.T) {
 	c := &call{Caller: &Caller{
-		Base:   feature.Base{Folder: folder.Folder{Cwd: "/p", Roots: []string{"/p"}}},
-		Listed: func(path string) bool { return path != "/p/.env" },
+		Base:    feature.Base{Folder: folder.Folder{Cwd: "/p", Roots: []string{"/p"}}},
+		Private: func([]string) map[string]bool { return map[string]bool{"/p/.env": true} },
 	}}
 	m := rpc.EditorToolDone{Partial: true, Places: []rpc.EditorPlace{
 		{Path: "/p/a.go", Line: 3, Column: 6, Text: "\tfunc parse() {"},

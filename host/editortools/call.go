@@ -24,7 +24,7 @@ type Caller struct {
 
 	Read    func(session.ReadTextFile)                                              // as the agent's client reads
 	Allow   func(ctx context.Context, path string, done func(real string, e error)) // asks, where reading the file is not free
-	Listed  func(path string) bool                                                  // it may stand in a list: it is not private
+	Private func(files []string) map[string]bool                                    // which of them may stand in no list
 	Show    func(path string, line int) bool                                        // in the window that follows; false for none
 	Locate  func(callID string, at []session.Location)                              // says where a tool call works
 	Ask     func(q Question, done func(error))                                      // the user, or their rules, allow it
@@ -367,6 +367,9 @@ func edit(ctx context.Context, c *call) (string, error) {
 		case e.NewPath != "":
 			became[e.NewPath] = " (moved from " + c.Short(e.Path) + ")"
 		}
+	}
+	if len(became) == 0 { // else their order may count
+		slices.SortFunc(edits, func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
 	}
 	changed, err := wait(ctx, func(done func([]string, error)) { c.Change(ctx, c.sentence(), edits, done) })
 	if err != nil {

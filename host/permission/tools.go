@@ -12,7 +12,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/fileaccess"
 	"github.com/acp-nvim/acp-nvim/host/policy"
-	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
 // This file has what the editor's tools ask for: to see a file and to run something; edits.go has what they change. The
@@ -93,11 +92,11 @@ func (rs *Requests) answerTool(p *request, what string, done func(error)) func(o
 	}
 }
 
-// Listed reports whether a file may stand in a list that the agent gets: it is not private. It reads the disk; any
-// goroutine.
-func (rs *Requests) Listed(path string) bool {
-	real, err := buffers.RealPath(path)
-	return err == nil && !rs.FileAccess(session.KindRead, rules.Path{Given: path, Real: real}).Private
+// Private says which of files may stand in no list that the agent gets. It reads the disk; any goroutine.
+func (rs *Requests) Private(files []string) map[string]bool {
+	return rs.config.Policy().Private(policy.Request{
+		Agent: rs.base.Agent, Cwd: rs.base.Cwd, Roots: rs.base.Roots, Session: rs.base.Session, Call: session.ToolCall{Kind: session.KindRead},
+	}, files)
 }
 
 // letOurs answers the agent's question about a tool of the editor's, which asks the user by itself where that is needed.

@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -37,6 +40,29 @@ func (p *Policy) Access(req Request) Access {
 	a.Free = !a.Outside && !a.Private && !asks && verdict.Action != rules.Reject
 	a.Lasting = a.Outside && !a.Private && (verdict.Action != rules.Ask || len(verdict.Rules) == 0)
 	return a
+}
+
+// Private says of many files at once which of them are private, by any of their names. It reads the disk, but each folder
+// once; p may be nil.
+func (p *Policy) Private(req Request, files []string) map[string]bool {
+	private := map[string]bool{}
+	if p == nil {
+		return private
+	}
+	r := req.onDisk()
+	roots := resolved(r, append([]string{req.Cwd}, req.Roots...))
+	for _, file := range files {
+		if _, known := private[file]; known {
+			continue
+		}
+		real := filepath.Join(r.Resolve(filepath.Dir(file)), filepath.Base(file))
+		if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			real = r.Resolve(file)
+		}
+		r.Paths = []rules.Path{{Given: file, Real: real}}
+		private[file] = real == "" || p.rules.IsPrivate(r) || p.links.private(real, p.rules, r, roots) != ""
+	}
+	return private
 }
 
 // Reason says why a file is asked about, by its name as the agent gave it and the one without links.

@@ -24,12 +24,7 @@ import (
 func (p *Policy) onDisk(req Request) (r rules.Request, link func() string) {
 	r = req.onDisk()
 	plain, private := r, ""
-	var roots []string
-	for _, dir := range append([]string{req.Cwd}, req.Roots...) {
-		if real := r.Resolve(dir); real != "" && !slices.Contains(roots, real) {
-			roots = append(roots, real)
-		}
-	}
+	roots := resolved(r, append([]string{req.Cwd}, req.Roots...))
 	find := func(real string) string {
 		found := p.links.private(real, p.rules, plain, roots)
 		if found != "" {
@@ -50,6 +45,16 @@ func (p *Policy) onDisk(req Request) (r rules.Request, link func() string) {
 		return real
 	}
 	return r, func() string { return private }
+}
+
+// resolved are folders without links, once each.
+func resolved(r rules.Request, dirs []string) (real []string) {
+	for _, dir := range dirs {
+		if at := r.Resolve(dir); at != "" && !slices.Contains(real, at) {
+			real = append(real, at)
+		}
+	}
+	return real
 }
 
 // onDisk is a request with its files as they are on the disk, by the names that it gives them.

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"time"
 )
@@ -23,10 +21,13 @@ func (r *Registry) heardFile() string { return filepath.Join(r.config.Folder, "h
 
 // Hear keeps the last handshake of an agent, by its name in the configuration.
 func (r *Registry) Hear(name string, h Heard) error {
+	if r.config.Folder == nowhere {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := map[string]Heard{}
-	if err := readJSON(r.heardFile(), &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := readJSON(r.heardFile(), &all); err != nil && !missing(err) {
 		all = map[string]Heard{} // what cannot be read is written anew
 	}
 	h.At = r.config.Now().UTC().Truncate(time.Second)

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	neturl "net/url"
@@ -134,7 +133,7 @@ func (r *Registry) Index() (Index, error) {
 		return own, err
 	}
 	text, err := os.ReadFile(r.indexFile())
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return own, nil
 	}
 	if err != nil {

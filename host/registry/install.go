@@ -47,6 +47,9 @@ func (r *Registry) Install(ctx context.Context, w Wanted) (Installed, error) {
 	if w.Version != "" && !rightVersion.MatchString(w.Version) {
 		return Installed{}, &failure.Failure{Sentence: fmt.Sprintf("%q is not a version.", w.Version), Advice: "Give one such as 1.2.3."}
 	}
+	if r.config.Folder == nowhere {
+		return Installed{}, &failure.Failure{Sentence: "Nothing can be installed: Neovim's data folder cannot be written.", Advice: ":checkhealth acp says which it is."}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !r.begin(w.ID, cancel) {

@@ -385,6 +385,27 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// Where nothing can be written nothing is kept, least of all in the folder in which the host was started.
+func TestNowhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := New(Config{Now: time.Now, Running: func() []string { return nil }})
+	if index, err := r.Index(); err != nil || len(index.Agents) == 0 {
+		t.Errorf("the index is %v, %v", index, err)
+	}
+	if _, there, err := r.Installed("gemini"); there || err != nil || len(r.IDs()) > 0 {
+		t.Errorf("installed is something: %v, %v, %v", there, err, r.IDs())
+	}
+	if err := r.Hear("mine", Heard{Said: "hello"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Install(context.Background(), Wanted{ID: "gemini"}); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+		t.Errorf("to install: %v", err)
+	}
+	if list, _ := os.ReadDir("."); len(list) > 0 {
+		t.Errorf("there is %v", list)
+	}
+}
+
 func TestOldestNode(t *testing.T) {
 	for engines, want := range map[string]string{
 		">=20": "20.0.0", ">=18.17.1": "18.17.1", "^18.17 || >=20.5.0": "18.17.0", ">=22 || ^20.1": "20.1.0", "v20.x": "20.0.0", ">= 20.0.0 <23": "20.0.0",

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/failure"
@@ -18,7 +19,7 @@ import (
 
 // Config is what the registry needs of the host. Any goroutine calls it.
 type Config struct {
-	Folder    string                                                     // where all is kept
+	Folder    string                                                     // where all is kept; "" for nowhere
 	Env       []string                                                   // of the programs that install
 	Handshake func(ctx context.Context, agent Installed) (string, error) // starts an agent, and tells what it says it is
 	Running   func() []string                                            // the programs of the agents that run
@@ -36,7 +37,18 @@ type Registry struct {
 
 // New returns the registry of a data folder.
 func New(config Config) *Registry {
+	if config.Folder == "" {
+		config.Folder = nowhere
+	}
 	return &Registry{config: config, installing: map[string]context.CancelFunc{}}
+}
+
+// nowhere is a folder that cannot be there.
+const nowhere = os.DevNull + "/agents"
+
+// missing reports whether an error is that there is no such file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // Launch is how a version that is installed is started; it lies in its folder.
@@ -76,7 +88,7 @@ func (r *Registry) Installed(id string) (Installed, bool, error) {
 	if !rightID.MatchString(id) {
 		return Installed{}, false, nil
 	}
-	if err := readJSON(filepath.Join(r.folder(id), currentFile), &c); errors.Is(err, fs.ErrNotExist) {
+	if err := readJSON(filepath.Join(r.folder(id), currentFile), &c); missing(err) {
 		return Installed{}, false, nil
 	} else if err != nil {
 		return Installed{}, false, fmt.Errorf("read what is installed of %s: %w", id, err)

@@ -80,6 +80,12 @@ func serve(t *testing.T) (url string) {
 					"binary": obj{"linux-" + map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]: obj{
 						"archive": server.URL + "/large", "cmd": "./large", "sha256": fmt.Sprintf("%x", sha256.Sum256(noise))}}}},
 			}}
+		case "/slow.json":
+			answer = obj{"agents": []any{obj{"id": "slow", "name": "Slow", "version": "1.0.0", "description": "Never comes",
+				"distribution": obj{"npx": obj{"package": "slow-agent@1.0.0"}}}}}
+		case "/slow-agent":
+			<-r.Context().Done()
+			return
 		case "/large":
 			_, _ = rw.Write(noise)
 			return
@@ -244,6 +250,25 @@ func TestPageOnTheScreen(t *testing.T) {
 		s.AwaitScreen("not logged in")
 		s.Golden("installed", date)
 	}, nvimtest.Size(80, 24), nvimtest.Env("PATH="+toolsOnly(t)))
+}
+
+// What takes too long is cancelled by a key, and nothing of it is left.
+func TestCancelOnThePage(t *testing.T) {
+	url := serve(t)
+	each(t, url, func(t *testing.T, s *scene.Scene) {
+		s.Configure(fmt.Sprintf(`c.registry = '%s/slow.json'`, url))
+		s.Command("Acp agents")
+		s.AwaitScreen("Never comes")
+		s.Keys("/Slow<CR>i")
+		s.AwaitScreen("npm asks what slow-agent@1.0.0 needs")
+		s.Keys("<C-c>")
+		s.AwaitNotification("Installing Slow was cancelled. What was there before is as it was.")
+		s.AwaitScreen("Never comes")
+		s.Await("its folder to be gone", func() bool {
+			found, _ := filepath.Glob(filepath.Join(s.Data, "nvim", "acp", "agents", "slow", ".*"))
+			return len(found) == 0
+		})
+	})
 }
 
 // What the health report says of agents that are there: where, what they said last, logins, and what is to be done.

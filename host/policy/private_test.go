@@ -1,0 +1,58 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/rules"
+)
+
+// Of many files at once it is said what is said of each alone.
+func TestPrivateOfMany(t *testing.T) {
+	dir, err := buffers.RealPath(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proj := filepath.Join(dir, "proj")
+	for _, folder := range []string{proj + "/sub", dir + "/keys"} {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := write(t, proj+"/sub", ".env", "KEY=1\n")
+	write(t, dir+"/keys", "id", "1\n")
+	write(t, proj, "plain", "")
+	for to, from := range map[string]string{"/linked": env, "/secrets": dir + "/keys", "/folder": proj + "/sub", "/circle": proj + "/circle"} {
+		if err := os.Symlink(from, proj+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(env, proj+"/hard"); err != nil {
+		t.Fatal(err)
+	}
+	p := &Policy{rules: rules.List{Private: []string{"**/.env", dir + "/keys/**"}}}
+	req := Request{Cwd: proj, Roots: []string{proj}, Call: session.ToolCall{Kind: session.KindRead}}
+	files := []string{proj + "/plain", env, proj + "/linked", proj + "/secrets/id", proj + "/folder/.env", proj + "/hard", proj + "/circle", proj + "/none", "/elsewhere", env}
+	got, want := p.Private(req, files), 0
+	for _, file := range files {
+		alone := req
+		real, err := buffers.RealPath(file)
+		alone.File = rules.Path{Given: file, Real: real}
+		private := err != nil || p.Access(alone).Private
+		if got[file] != private {
+			t.Errorf("%s: %v, and alone %v", file, got[file], private)
+		}
+		if private {
+			want++
+		}
+	}
+	if want != 7 {
+		t.Errorf("%d are private", want)
+	}
+	if got := (*Policy)(nil).Private(req, files); len(got) != 0 {
+		t.Errorf("without a policy: %v", got)
+	}
+}
