@@ -279,20 +279,23 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		return
 	}
 	ended = ended.Add(beat)
-	look := func(after *checkpoint.Snapshot) {
-		l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
-			for i := range now {
-				if now[i].path != "" {
-					now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
-				}
+	account := func(now []sight) {
+		for i := range now {
+			if now[i].path != "" {
+				now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
 			}
-			l.accountAll(t, now)
-			t.over = true
-			l.take(t)
-			l.save()
-			l.whenSaved(func() { l.crossOut(t) })
-			done()
-		})
+		}
+		l.accountAll(t, now)
+		t.over = true
+		l.take(t)
+		l.save()
+		l.whenSaved(func() { l.crossOut(t) })
+		done()
+	}
+	look := func(after *checkpoint.Snapshot) {
+		paths := l.doubtful(t, after, ended)
+		inBuffers := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !shown[path] })
+		l.finish(inBuffers, func() { l.seeAll(paths, account) })
 	}
 	l.catchUp(func() { l.takeUpUnsaved(t, late, func() { l.scans.scan(look) }) })
 }
