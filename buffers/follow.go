@@ -282,7 +282,7 @@ func (o *following) compare(ctx context.Context) (outcome, error) {
 	}
 	after := o.text
 	if o.buf.Modified {
-		after, o.conflicts = o.merge(o.path, o.mine, o.text)
+		after, o.conflicts = o.merge(o.path, o.mine, o.text, o.own)
 	}
 	step := stepTo(o.buf.unended(o.mine), after)
 	o.After, o.step = &after, &step
@@ -404,7 +404,9 @@ func becameUTF8(encoding, had string, data []byte) bool {
 // before, or what the agent was given, with unsaved text in it: that counts where some of it is on the disk
 // now. A wrong guess would take the user's lines for removed. Where neither is known the user's text stays, and
 // all of it conflicts.
-func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []conflict) {
+//
+// With own it is what the user wants back: where they have typed beside it, that is no conflict.
+func (f *Files) merge(path, mine, theirs string, own bool) (merged string, conflicts []conflict) {
 	if mine == theirs {
 		return mine, nil
 	}
@@ -413,6 +415,11 @@ func (f *Files) merge(path, mine, theirs string) (merged string, conflicts []con
 	base := had.text
 	if seen && (!synced || tells(given.text, base, theirs)) {
 		base = given.text
+	}
+	if own && synced {
+		if text, left := Withdraw(had.text, mine, theirs); len(left) == 0 {
+			return text, nil
+		}
 	}
 	if synced || seen {
 		return merge3(base, mine, theirs)

@@ -54,8 +54,8 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 			conflicts = append(conflicts, len(out)+1)
 		}
 		first, second := mine[u.B0:u.B1], wanted[e.B0:e.B1]
-		if u.A0 < u.A1 && e.A0 == e.A1 {
-			first, second = second, first // what comes back stood above what the user has replaced
+		if e.A0 == e.A1 { // lines were only taken out there: what is typed stands below them, as in the record
+			first, second = second, first
 		}
 		out = append(out, joined(first, second)...)
 		if at < len(old) && !gone[at] {

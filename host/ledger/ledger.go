@@ -148,6 +148,7 @@ func (l *Ledger) BeginTurn(prompt string, ready func()) {
 // openTurn begins a turn. The one before may have things to come yet, see EndTurn.
 func (l *Ledger) openTurn(t *turn, looked func()) {
 	l.take(l.turn)
+	l.record.NewTurn()
 	l.trim()
 	if len(l.history.Undone) > 0 {
 		l.history.Begin()

@@ -167,7 +167,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		if err != nil {
 			u.errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
 			u.steps[i].Note = "could not be changed"
-			done()
+			l.refresh([]string{path}, done) // what was told of it meanwhile was left to the step
 			return
 		}
 		if step.Back != "" || !step.Want.Exists {

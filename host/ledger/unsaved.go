@@ -51,9 +51,12 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written) {
 		list[last].conflicts = list[last].conflicts || w.Conflict
 		return
 	}
-	was := contentOf(w.Behind, w.FormBefore)
-	last, _ := l.known(t, sight{path: w.Path})
-	was.Mode = cmp.Or(last.Mode, modeOf(w.Path))
+	var was review.Content
+	if !w.Created {
+		was = contentOf(w.Behind, w.FormBefore)
+		last, _ := l.known(t, sight{path: w.Path})
+		was.Mode = cmp.Or(last.Mode, modeOf(w.Path))
+	}
 	l.behind[w.Path] = append(list, behind{t, was, w.Conflict})
 	l.saveSoon()
 }

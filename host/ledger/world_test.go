@@ -492,7 +492,7 @@ func (w *world) follow(path string, over bool) {
 		after, conflicts := buffers.Merge(b.synced, mine, text)
 		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced}
 		if b.gone {
-			done.Created, done.Before = true, nil
+			done.Created, done.Had, done.Before = true, done.Before, nil
 		}
 		w.conflict = w.conflict || len(conflicts) > 0
 		if done.Unsaved {

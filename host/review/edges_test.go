@@ -625,3 +625,37 @@ func TestSetBack(t *testing.T) {
 		t.Errorf("refused it is %q", f.Present.Text)
 	}
 }
+
+// An undo that the user adds a line to, in its very place, is an undo and a line of theirs.
+func TestAnUndoWithALineMore(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("/f", Text("1\n2\n"), Text("1\na\nb\n"))
+	r.Now("/f", Text("1\n2\nmine\n"))
+	p, err := r.Plan("/f", Reject, Selection{})
+	if err == nil && p.Want.Text != "1\n2\nmine\n" {
+		t.Errorf("a refusal of all leaves %q", p.Want.Text)
+	}
+	// What is typed in the place of the agent's lines, and is not what was there before, stays the agent's.
+	r.Changed("/g", Text("1\n2\n"), Text("1\na\nb\n"))
+	r.Now("/g", Text("1\nx\ny\n"))
+	if p, err := r.Plan("/g", Reject, Selection{}); err != nil || p.Want.Text != "1\n2\n" {
+		t.Errorf("a refusal of changed lines leaves %q, %v", p.Want.Text, err)
+	}
+}
+
+// A form that was kept and is taken back waits for no decision.
+func TestRetractedForms(t *testing.T) {
+	r := New(1 << 20)
+	dos := Content{Exists: true, Text: "1\n2\n", Form: "utf-8 dos", Mode: 0o600}
+	changed := dos
+	changed.Text = "1\nX\n"
+	unix := changed
+	unix.Form, unix.Mode = "", 0o755
+	r.Changed("f", dos, changed)
+	r.Changed("f", changed, unix)
+	decideAll(t, r, Keep)
+	r.Retracted("f", unix, changed)
+	if f, there := r.File("f"); !there || f.State != Kept {
+		t.Errorf("it is %+v", f)
+	}
+}

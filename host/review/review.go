@@ -77,6 +77,7 @@ type Record struct {
 	touched recency          // those with texts
 	bytes   int              // of all texts
 	left    map[string]*file // those that have left a path, by that
+	made    map[string]bool  // paths of files that the agent has made and that are gone: perhaps it has moved them
 	news    map[int]*file    // changed since Take, by id; nil for what is no change any more
 	version int              // how often anything has changed
 	groups  map[int]int      // by number, the version of the last change, see Group
@@ -96,7 +97,7 @@ type file struct {
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
 // changed longest ago become opaque first.
 func New(limit int) *Record {
-	return &Record{limit: limit, files: map[string]*file{}, left: map[string]*file{}, news: map[int]*file{}, groups: map[int]int{}}
+	return &Record{limit: limit, files: map[string]*file{}, left: map[string]*file{}, made: map[string]bool{}, news: map[int]*file{}, groups: map[int]int{}}
 }
 
 // File returns the file at a path, and false where the agent has changed none, or the user has removed it.
@@ -234,6 +235,10 @@ func (r *Record) Moved(from, to string, before, after Content) {
 		return
 	}
 	f := r.back(from, before)
+	if f == nil && r.made[from] {
+		r.Changed(to, Content{}, after)
+		return
+	}
 	if f == nil {
 		f = r.add(from, before)
 	}
@@ -270,23 +275,35 @@ func (r *Record) Renamed(from, to string) {
 // Remade tells that the user has written a file anew where it was before the agent moved it: what there is to decide
 // about its text is there again, and the agent has added another file.
 func (r *Record) Remade(path string, now Content) {
+	at := r.files[path]
+	if at != nil && !at.Baseline.Exists {
+		return // it is one that the agent has made there
+	}
+	there := at != nil // the agent had removed another one there
 	for _, f := range r.files {
-		if f.OldPath != path || f.moveKept || f.away || r.files[path] != nil {
+		if f.OldPath != path || f.moveKept || f.away {
 			continue
 		}
-		delete(r.files, f.Path)
+		if delete(r.files, f.Path); there {
+			r.forget(f)
+		}
 		added := r.add(f.Path, Content{})
 		r.set(added, f.Present, true)
 		r.settle(added)
-		f.Path, f.OldPath, r.files[path] = path, "", f
-		r.set(f, now, false)
-		r.settle(f)
+		if !there {
+			f.Path, f.OldPath, r.files[path] = path, "", f
+			r.set(f, now, false)
+			r.settle(f)
+		}
 		return
 	}
 }
 
 // Now brings a file in step with what the user sees.
 func (r *Record) Now(path string, now Content) {
+	if now.Exists {
+		delete(r.made, path)
+	}
 	if f := r.files[path]; f != nil && (f.away && now.Exists || !f.away && !f.has(now)) {
 		f.away = false
 		r.set(f, now, false)
@@ -294,8 +311,14 @@ func (r *Record) Now(path string, now Content) {
 	}
 }
 
+// NewTurn tells that what is gone by now was not moved.
+func (r *Record) NewTurn() { clear(r.made) }
+
 // Recall brings back what was refused of a file and is in what the user sees there now, and takes nothing else of it.
 func (r *Record) Recall(path string, now Content) {
+	if now.Exists {
+		delete(r.made, path)
+	}
 	f := r.files[path]
 	if f == nil || f.away || f.text == nil || !f.Present.Exists || !now.Exists || now.Opaque {
 		return
@@ -425,6 +448,7 @@ func (r *Record) forget(f *file) {
 
 func (r *Record) add(path string, baseline Content) *file {
 	r.lastID++
+	delete(r.made, path)
 	f := &file{File: File{ID: r.lastID, Path: path, Baseline: baseline, Accepted: baseline, Present: baseline}}
 	if !baseline.Opaque {
 		l := newLayers(baseline.Text)
@@ -582,6 +606,9 @@ func (r *Record) settle(f *file) {
 	f.settle()
 	if f.unchanged() {
 		r.forget(f)
+		if !f.Present.Exists {
+			r.made[f.Path] = true
+		}
 		return
 	}
 	r.news[f.ID] = f

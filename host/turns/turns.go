@@ -116,9 +116,11 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 // Seen tells what the user sees at a path: what they have refused, and an undo in the buffer has brought back, is the
 // turn's again. What they have typed is not.
 func (t *Turn) Seen(path string, now review.Content) {
+	t.record.Recall(path, now)
 	if _, known := t.record.File(path); known {
-		t.record.Recall(path, now)
-	} else if all, shed := t.shed[path]; shed && now.SameText(all.After) && (now == all.After || !now.SameText(all.Before)) {
+		return
+	}
+	if all, shed := t.shed[path]; shed && now.SameText(all.After) && (now == all.After || !now.SameText(all.Before)) {
 		t.record.Changed(path, all.Before, all.After)
 	}
 }

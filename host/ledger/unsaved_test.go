@@ -1,0 +1,180 @@
+package ledger
+
+import (
+	"os"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
+
+// What is not saved and is given up was never done: what the agent wrote before it and under it is the agent's.
+func TestUnsavedTextThatIsGivenUp(t *testing.T) {
+	giveUp := map[string]func(w *world){
+		"read anew": func(w *world) { w.rereads("f") },
+		"closed":    func(w *world) { w.wipe("f") },
+	}
+	for name, gives := range giveUp {
+		for _, later := range []bool{false, true} { // in another turn
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\n")
+				w.edit("f")
+				w.begin()
+				w.clientWrites("f", "f1\n", "a1\nf1\n")
+				w.types("f", func(string) string { return "u1\n" })
+				w.write("f", "a2\na1\nf1\n")
+				if w.sees("f"); later {
+					w.end()
+					w.begin()
+				}
+				w.changes() // looks at the unsaved text
+				gives(w)
+				w.end()
+				if got := w.sees("f"); got != "a2\na1\nf1\n" {
+					t.Errorf("the user has %q", got)
+				}
+				w.decide(review.Reject, "")
+				if got := w.sees("f"); got != "f1\n" {
+					t.Errorf("after a refusal the user has %q", got)
+				}
+			})
+		}
+	}
+}
+
+// Permissions that the agent changes while something is unsaved come back also when that is given up.
+func TestPermissionsUnderUnsavedText(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.call("execute", func() { w.chmod("f", 0o755) })
+	w.end()
+	w.wipe("f")
+	if err := w.undo(false); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.tree(); got != `f 644 "f1\n"` {
+		t.Errorf("there is %s", got)
+	}
+}
+
+// What the user types while a file is gone stands where they have put it, when the agent has made the file anew.
+func TestTypedWhileTheFileWasGone(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.edit("f")
+		w.begin()
+		w.remove("f")
+		w.follow(w.path("f"), true)
+		w.types("f", func(now string) string { return now + "u1\n" })
+		w.write("f", "a1\n")
+		w.sees("f")
+		w.end()
+		if undo {
+			if err := w.undo(false); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			w.decide(review.Reject, "")
+		}
+		if got := w.sees("f"); got != "f1\nf2\nu1\n" {
+			t.Errorf("undo %v: the user has %q", undo, got)
+		}
+	}
+}
+
+// What a turn has to bring back is known also where an earlier turn has changed it, and it is no text any more.
+func TestMadeNoTextInALaterTurn(t *testing.T) {
+	w := newWorld(t)
+	w.begin()
+	w.clientWrites("f", "", "a1\n")
+	w.end()
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.clientWrites("f", "a1\nu1\n", "a1\nu1\na2\n")
+	w.write("f", "\x00")
+	w.sees("f")
+	w.end()
+	if err := w.undo(false); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.sees("f"); got != "a1\nu1\n" {
+		t.Errorf("the user has %q", got)
+	}
+}
+
+// A file that the user saves where the agent had moved it away is theirs, also when the agent has made and moved another
+// one there in between: it does not go back over that.
+func TestSavedWhereTheAgentHadMovedItAway(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.move("f", "g")
+	w.follow(w.path("f"), true)
+	w.end()
+	w.begin()
+	w.remove("g")
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.move("f", "h")
+	w.follow(w.path("f"), true)
+	w.end()
+	w.types("f", func(string) string { return "f1\nu1\n" })
+	w.saves("f")
+	w.decide(review.Reject, "")
+	if data, err := os.ReadFile(w.path("f")); err != nil || string(data) != "f1\nu1\n" {
+		t.Errorf("the user's file has %q, %v", data, err)
+	}
+	if got := w.tree(); got != `f 644 "f1\nu1\n"` {
+		t.Errorf("there is %s", got)
+	}
+}
+
+// What the user has given another name, and the agent moves from there, goes back there.
+func TestMovedFromTheNameThatTheUserGave(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.move("f", "g")
+	w.ledger.UserRenamed(w.path("f"), w.path("g"))
+	w.saved("g")
+	w.sync()
+	w.move("g", "h")
+	w.end()
+	if got := w.changes(); got != "moved h from g\n" {
+		t.Errorf("the record has %q", got)
+	}
+	w.decide(review.Reject, "")
+	if got := w.tree(); got != `g 644 "f1\nf2\n"` {
+		t.Errorf("there is %s", got)
+	}
+}
+
+// A file that the agent has made and moved goes, wherever it is: also where its first place was told to be gone first.
+func TestMovedWhatTheAgentHasMade(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.begin()
+		w.write("f", "a1\n")
+		w.edit("f")
+		w.move("f", "g")
+		w.follow(w.path("f"), true)
+		w.end()
+		if undo {
+			if err := w.undo(false); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			w.decide(review.Reject, "")
+		}
+		if got := w.tree(); got != "" {
+			t.Errorf("undo %v: there is %s", undo, got)
+		}
+	}
+}
