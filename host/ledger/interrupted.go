@@ -279,23 +279,25 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		return
 	}
 	ended = ended.Add(beat)
-	l.takeUpUnsaved(t, late, func() {
-		l.scans.scan(func(after *checkpoint.Snapshot) {
-			l.seeAll(l.doubtful(t, after, ended), func(now []sight) {
-				for i := range now {
-					if now[i].path != "" {
-						now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
-					}
-				}
-				l.accountAll(t, now)
-				t.over = true
-				l.take(t)
-				l.save()
-				l.whenSaved(func() { l.crossOut(t) })
-				done()
-			})
-		})
-	})
+	account := func(now []sight) {
+		for i := range now {
+			if now[i].path != "" {
+				now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
+			}
+		}
+		l.accountAll(t, now)
+		t.over = true
+		l.take(t)
+		l.save()
+		l.whenSaved(func() { l.crossOut(t) })
+		done()
+	}
+	look := func(after *checkpoint.Snapshot) {
+		paths := l.doubtful(t, after, ended)
+		inBuffers := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !shown[path] })
+		l.finish(inBuffers, func() { l.seeAll(paths, account) })
+	}
+	l.catchUp(func() { l.takeUpUnsaved(t, late, func() { l.scans.scan(look) }) })
 }
 
 // sinceKilled is a file whose turn is taken up, as what of it is new is to be judged: by what the disk has, as nobody
@@ -348,7 +350,10 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
 	was, is := had, now.Content
 	is.Text = shows.Text
-	was.Text, _ = buffers.Withdraw(now.Text, shows.Text, had.Text)
+	was.Text = shows.Text
+	if all, conflicts := buffers.Merge(had.Text, shows.Text, now.Text); all == shows.Text && len(conflicts) == 0 { // it has it
+		was.Text, _ = buffers.Withdraw(now.Text, shows.Text, had.Text)
+	}
 	l.userNow(now.path, was)
 	l.agentChanged(t, now.path, was, is)
 	t.seen[now.path], t.disk[now.path] = is, now.Content

@@ -410,6 +410,14 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 			[]func(*world){types("f"), func(w *world) { w.write("f", "f1\na1\nf2\n") }},
 			"f1\na1\nf2\nu1\n", "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n",
 		},
+		"lines gone beside unsaved text, which the buffer has still": {
+			[]func(*world){types("f"), func(w *world) { w.write("f", "f1\n") }},
+			"f1\nf2\nu1\n", "", "f1\nf2\nu1\n", "f1\n",
+		},
+		"a file emptied": {
+			[]func(*world){func(w *world) { w.write("f", "") }},
+			"", "modified f -1,2+0,0\n", "f1\nf2\n", "f1\nf2\n",
+		},
 		"bytes over unsaved text": {
 			[]func(*world){types("f"), func(w *world) { w.write("f", "\x00a1\n"); w.sees("f") }},
 			"", "modified f\n", "f1\nf2\n", "f1\nf2\n",

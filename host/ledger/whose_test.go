@@ -148,3 +148,18 @@ func TestIgnoredFiles(t *testing.T) {
 		})
 	}
 }
+
+// Bytes that the agent has written through its client are known again when the file is looked at.
+func TestBytesThatWereWrittenAreKnownAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\x00f\n")
+	w.begin()
+	text := "\x00a\n"
+	w.clientWrites("f", "\x00f\n", text)
+	w.box(func() {
+		if is, _ := w.ledger.record.Present(w.path("f")); !is.SameText(contentOf(&text, plain)) {
+			t.Errorf("what was written is %+v", is)
+		}
+	})
+}
