@@ -280,7 +280,8 @@ func (w *world) clientWrites(name, given, text string) {
 			done.Before = nil // what the buffer has is not there any more
 		}
 		after, conflicts := buffers.Merge(given, b.text, text)
-		w.conflict = w.conflict || len(conflicts) > 0
+		done.Conflict = len(conflicts) > 0
+		w.conflict = w.conflict || done.Conflict
 		if done.Unsaved {
 			done.Behind = new(b.synced)
 		}
@@ -489,7 +490,8 @@ func (w *world) follow(path string, over bool) {
 		if b.gone {
 			done.Created, done.Had, done.Before = true, done.Before, nil
 		}
-		w.conflict = w.conflict || len(conflicts) > 0
+		done.Conflict = len(conflicts) > 0
+		w.conflict = w.conflict || done.Conflict
 		if done.Unsaved {
 			done.Behind = new(b.synced)
 		}
