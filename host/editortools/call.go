@@ -369,7 +369,7 @@ func edit(ctx context.Context, c *call) (string, error) {
 		}
 	}
 	if len(became) == 0 { // else their order may count
-		slices.SortFunc(edits, func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
+		slices.SortFunc(edits, func(a, b ServerEdit) int { return strings.Compare(a.Path, b.Path) })
 	}
 	changed, err := wait(ctx, func(done func([]string, error)) { c.Change(ctx, c.sentence(), edits, done) })
 	if err != nil {

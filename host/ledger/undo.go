@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -197,6 +199,9 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 				l.agentChanged(nil, path, step.Now, step.Want)
 			}
 			if is.path != "" && is.Exists == step.Want.Exists {
+				if is.unsaved {
+					l.userNow(is.path, common(step.Want, is.Content)) // what stands in place of other lines was not made of them
+				}
 				l.userNow(is.path, is.Content) // with what is not saved
 			}
 			for _, seen := range now {
@@ -242,6 +247,20 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 func (u undoing) failed(l *Ledger, i int, err error) {
 	u.errs[i] = fmt.Errorf("%s: %w", l.config.Short(u.steps[i].Of.Path), err)
 	u.steps[i].Note = "could not be changed"
+}
+
+// common is a content with the lines alone that another one has, too.
+func common(is, other review.Content) review.Content {
+	if !is.Exists || is.Opaque || other.Opaque {
+		return is
+	}
+	lines, left, at := linediff.Lines(is.Text), "", 0
+	for _, e := range linediff.Compare(lines, linediff.Lines(other.Text)) {
+		left += strings.Join(lines[at:e.A0], "")
+		at = e.A1
+	}
+	is.Text = left + strings.Join(lines[at:], "")
+	return is
 }
 
 // came says what has come of the steps: what leads to where it was again, what could not be changed, and why the first

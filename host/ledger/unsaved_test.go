@@ -178,3 +178,30 @@ func TestMovedWhatTheAgentHasMade(t *testing.T) {
 		}
 	}
 }
+
+// Lines that the user has not saved, and that stand where the agent has written others, are theirs also after the file
+// was moved away and back.
+func TestUnsavedInPlaceOfTheAgents(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.types("f", func(now string) string { return now + "u1\nu2\n" })
+	w.begin()
+	w.write("f", "f1\na1\na2\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.move("f", "g")
+	w.follow(w.path("f"), true)
+	w.end()
+	if err := w.undo(false); err != nil {
+		t.Fatal(err)
+	}
+	before := w.sees("f")
+	if w.changes() != "" {
+		w.decide(review.Reject, "")
+	}
+	if got := w.sees("f"); got != "f1\nu1\nu2\n" {
+		t.Errorf("the user has %q, and had %q", got, before)
+	}
+}
