@@ -121,10 +121,10 @@ func newCaller(s *Session) *editortools.Caller {
 			}
 			s.permission.AskTool(t, done)
 		},
-		Change: func(ctx context.Context, title string, edits []editortools.Edit, done func([]string, error)) {
-			list := make([]permission.Edit, len(edits))
+		Change: func(ctx context.Context, title string, edits []editortools.ServerEdit, done func([]string, error)) {
+			list := make([]permission.FileEdit, len(edits))
 			for i, e := range edits {
-				list[i] = permission.Edit(e)
+				list[i] = permission.FileEdit(e)
 			}
 			s.permission.Change(ctx, title, list, done)
 		},

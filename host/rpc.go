@@ -245,9 +245,9 @@ func toSession[M interface{ InSession() int }](f func(*Session, M)) handler {
 // findFiles answers a completion of a file's name.
 func (h *Host) findFiles(roots []string, m rpc.FindFiles) {
 	found, partial := h.finder.Find(files.Query{Dir: roots[0], Further: roots[1:], Text: m.Query, Limit: 50, Open: slices.Clone(m.Open)})
-	list := make([]rpc.File, len(found))
+	list := make([]rpc.FoundFile, len(found))
 	for i, f := range found {
-		list[i] = rpc.File(f)
+		list[i] = rpc.FoundFile(f)
 	}
-	h.editor.Answer(m.Callback, rpc.Files{Files: list, Partial: partial}, "")
+	h.editor.Answer(m.Callback, rpc.FoundFiles{Files: list, Partial: partial}, "")
 }

@@ -28,7 +28,7 @@ type Caller struct {
 	Show    func(path string, line int) bool                                        // in the window that follows; false for none
 	Locate  func(callID string, at []session.Location)                              // says where a tool call works
 	Ask     func(q Question, done func(error))                                      // the user, or their rules, allow it
-	Change  func(ctx context.Context, title string, edits []Edit, done func(changed []string, e error))
+	Change  func(ctx context.Context, title string, edits []ServerEdit, done func(changed []string, e error))
 	Pending func(done func([]string))                                                            // the changes that wait for the review, a line for each
 	Run     func(ctx context.Context, command []string, done func(output, exit string, e error)) // in a terminal
 }
@@ -42,8 +42,8 @@ type Question struct {
 	Command   string          // that runs, as one types it; or ""
 }
 
-// Edit is what is to become of a file. Of To, Delete and Create one is set at most.
-type Edit struct {
+// ServerEdit is what a language server would have become of a file. Of To, Delete and Create one is set at most.
+type ServerEdit struct {
 	Path   string
 	Text   *string // nil: as it is
 	To     string  // where the file is moved
@@ -347,10 +347,10 @@ func edit(ctx context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var edits []Edit
+	var edits []ServerEdit
 	became := map[string]string{} // by where the file then is, what has become of it
 	for _, e := range m.Edits {
-		one := Edit{Path: e.Path, To: e.NewPath, Delete: e.Delete, Create: e.Create}
+		one := ServerEdit{Path: e.Path, To: e.NewPath, Delete: e.Delete, Create: e.Create}
 		if !e.Same {
 			one.Text = &e.Text
 		}

@@ -268,7 +268,7 @@ func TestAnswersForGood(t *testing.T) {
 		ask("five", once)
 		p := d.open()
 		d.answer("other")
-		if want := `warning: The request has no option "other".`; d.noted() != want {
+		if want := `warning: the request has no option "other"`; d.noted() != want {
 			t.Error("the user is not told")
 		}
 		d.on(func() { d.Respond(p.id+7, "once") })

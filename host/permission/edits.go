@@ -21,8 +21,8 @@ import (
 // This file has what a tool of the editor's changes: the edits that a language server has computed, of several files at
 // once.
 
-// Edit is what is to become of a file. Of Delete, To and Create one is set at most.
-type Edit struct {
+// FileEdit is what is to become of a file. Of Delete, To and Create one is set at most.
+type FileEdit struct {
 	Path   string
 	Text   *string // nil: as it is
 	To     string  // where the file is moved
@@ -32,7 +32,7 @@ type Edit struct {
 
 // edited is an edit on its way.
 type edited struct {
-	Edit
+	FileEdit
 	real, realTo string  // without links
 	before       *string // the text that the edit was made for; nil where there is no file, or it is no text
 }
@@ -65,7 +65,7 @@ func (e edited) diff() session.Diff {
 // Change makes edits that belong together, after one question about all of them: as writes of the agent's, so that they
 // are hunks to review, a step to undo in each file. done hears, once and on any goroutine, where the files are that were
 // changed, or why not all of them were. Any goroutine.
-func (rs *Requests) Change(ctx context.Context, title string, edits []Edit, done func(changed []string, err error)) {
+func (rs *Requests) Change(ctx context.Context, title string, edits []FileEdit, done func(changed []string, err error)) {
 	rs.base.Background(func() {
 		var all []edited
 		for _, one := range edits {
@@ -91,8 +91,8 @@ func (rs *Requests) Change(ctx context.Context, title string, edits []Edit, done
 }
 
 // lookAt finds the file of an edit, and says what is in the way of it. It waits for Neovim.
-func (rs *Requests) lookAt(ctx context.Context, one Edit) (e edited, err error) {
-	e.Edit = one
+func (rs *Requests) lookAt(ctx context.Context, one FileEdit) (e edited, err error) {
+	e.FileEdit = one
 	if e.real, err = writable(e.Path); err != nil {
 		return e, err
 	}

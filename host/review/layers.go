@@ -35,7 +35,7 @@ func (l *layers) present() string  { return l.pending.present }
 // agent gives the present text another one of the agent's.
 func (l *layers) agent(now string) {
 	l.pending.change(now, true)
-	l.follow(false)
+	l.rebase(false)
 	// What was refused there is old.
 	var old []linediff.Edit
 	var places []place
@@ -71,7 +71,7 @@ func (l *layers) user(now string) {
 	}
 	l.recognize(now, true)
 	l.pending.change(now, false)
-	l.follow(false)
+	l.rebase(false)
 }
 
 // mostMade is of how many refusals is known what they were when they were made.
@@ -167,14 +167,14 @@ func (l *layers) unkeep(r retraction) {
 			at -= s.accepted0()
 			there := forth(s.pending.edits, at, true)
 			s.pending.rebase(linediff.Edit{A0: at, A1: at + 1, B0: there, B1: there}, nil)
-			s.follow(true)
+			s.rebase(true)
 		}
 		return true
 	})
 }
 
-// follow has the other pairs know the accepted text, which the user, or with kept a decision, has changed.
-func (l *layers) follow(kept bool) {
+// rebase has the other pairs know the accepted text, which the user, or with kept a decision, has changed.
+func (l *layers) rebase(kept bool) {
 	l.kept.change(l.pending.base, kept)
 	l.refused.change(l.pending.base, false)
 }
@@ -182,7 +182,7 @@ func (l *layers) follow(kept bool) {
 // keep has a part of a pending edit count as accepted.
 func (l *layers) keep(part linediff.Edit) {
 	l.pending.rebase(part, lines(l.present(), part.B0, part.B1))
-	l.follow(true)
+	l.rebase(true)
 }
 
 // reopen has an edit that was kept count as pending again, and returns it.
@@ -190,7 +190,7 @@ func (l *layers) reopen(kept linediff.Edit) (part linediff.Edit) {
 	at := linediff.Edit{A0: kept.B0, A1: kept.B1, B0: forth(l.pending.edits, kept.B0, true), B1: forth(l.pending.edits, kept.B1, false)}
 	at.B1 = max(at.B0, at.B1)
 	l.pending.rebase(at, lines(l.baseline(), kept.A0, kept.A1))
-	l.follow(true)
+	l.rebase(true)
 	return linediff.Edit{A0: at.A0, A1: at.A0 + kept.A1 - kept.A0, B0: at.B0, B1: at.B1}
 }
 
@@ -198,7 +198,7 @@ func (l *layers) reopen(kept linediff.Edit) (part linediff.Edit) {
 func (l *layers) refuse(part linediff.Edit) {
 	fresh, gone := l.acceptedLines(part.A0, part.A1), lines(l.present(), part.B0, part.B1)
 	l.pending.replace(part.B0, part.B1, fresh, true)
-	l.follow(false)
+	l.rebase(false)
 	// What was refused at that place before is forgotten.
 	at := linediff.Edit{B0: part.A0, B1: part.A1}
 	for _, e := range l.refused.edits {
@@ -229,7 +229,7 @@ func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
 	fresh := lines(l.refused.base, refused.A0, refused.A1)
 	l.refused.rebase(refused, l.acceptedLines(refused.B0, refused.B1))
 	l.pending.replace(from, to, fresh, true)
-	l.follow(false)
+	l.rebase(false)
 	return linediff.Edit{A0: refused.B0, A1: refused.B1, B0: from, B1: from + len(fresh)}, true
 }
 
@@ -317,7 +317,7 @@ func (l *layers) recognize(now string, undone bool) {
 			}
 			if among(fresh, lines(l.refused.base, e.A0, e.A1)) && among(gone, l.acceptedLines(e.B0, e.B1)) {
 				l.pending.replace(u.A0, u.A1, fresh, true)
-				l.follow(false)
+				l.rebase(false)
 				l.refused.rebase(e, l.acceptedLines(e.B0, e.B1))
 				made = refused(l)
 				break

@@ -82,8 +82,8 @@ func (c *Comments) byPath() map[string][]review.Remark {
 	return all
 }
 
-// follow has the comments on a file follow its text.
-func (c *Comments) follow(f review.File) {
+// moveWith has the comments on a file stay with the lines that they are about.
+func (c *Comments) moveWith(f review.File) {
 	var edits []linediff.Edit
 	var of *string
 	for _, one := range c.list {

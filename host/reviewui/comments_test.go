@@ -12,7 +12,7 @@ func TestCommentsMoveWithTheText(t *testing.T) {
 	f := recorded(t, "/p/a", "1\n2\n3\n", "above\n1\ntwo\n3\n")
 	before := "1\ntwo\n3\n"
 	c := Comments{list: []*comment{{Remark: review.Remark{First: 2, Last: 3}, path: "/p/a", present: &before}}}
-	c.follow(f)
+	c.moveWith(f)
 	if one := c.list[0]; one.First != 3 || one.Last != 4 {
 		t.Errorf("the comment is on lines %d to %d", one.First, one.Last)
 	}

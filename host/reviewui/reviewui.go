@@ -97,7 +97,7 @@ func (r *Review) Take(u Update, byAgent bool) {
 		}
 		r.files.set(f)
 		r.config.Marks.Changed(f.Path)
-		r.Comments.follow(f)
+		r.Comments.moveWith(f)
 		r.config.Overlaps.set(r.Tab, f.ID, f.Path, f.State == review.Pending)
 	}
 	for _, id := range u.gone {

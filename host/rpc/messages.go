@@ -302,18 +302,18 @@ type (
 		Was     []string    `msgpack:"was"`
 		Prompts [][]Content `msgpack:"prompts"`
 	}
-	// FindFiles completes the name of a file: Files.
+	// FindFiles completes the name of a file: FoundFiles.
 	FindFiles struct {
 		In
 		Asks
 		Query string   `msgpack:"query"`
 		Open  []string `msgpack:"open"` // files that buffers show, which come first
 	}
-	Files struct {
-		Files   []File `msgpack:"files"`
-		Partial bool   `msgpack:"partial"` // the folder is still being listed
+	FoundFiles struct {
+		Files   []FoundFile `msgpack:"files"`
+		Partial bool        `msgpack:"partial"` // the folder is still being listed
 	}
-	File struct {
+	FoundFile struct {
 		Path string `msgpack:"path"`
 		Open bool   `msgpack:"open"`
 	}

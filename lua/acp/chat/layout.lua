@@ -263,7 +263,7 @@ function M.open(id, focus)
   if focus then
     api.nvim_set_current_win(prompt)
   end
-  require('acp.chat.windows').report_visible(id)
+  require('acp.chat.visible').report_visible(id)
   require('acp.chat.winbar').refresh(id)
 end
 

@@ -72,7 +72,7 @@ function M.create(id)
     local desc = require('acp.config').desc('prompt')
     buffer.set(buf, 'n', lhs, type_there, { buffer = buf, desc = desc })
   end
-  require('acp.chat.windows').attach(buf, id)
+  require('acp.chat.visible').attach(buf, id)
   return buf
 end
 

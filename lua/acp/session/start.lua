@@ -227,7 +227,7 @@ function M.restart(opts)
         queue = session.queue,
         along = unsaved.room(),
       })
-      require('acp.chat.windows').report(other)
+      require('acp.chat.visible').report(other)
     end
   end
   unsaved.watch()

@@ -46,7 +46,7 @@ function M.report(id)
 end
 
 api.nvim_create_autocmd('WinResized', {
-  group = api.nvim_create_augroup('acp_windows', {}),
+  group = api.nvim_create_augroup('acp_visible', {}),
   desc = 'Tell the host how wide the chats are, and fit the lines above them',
   callback = function()
     for id in bufs.each() do
