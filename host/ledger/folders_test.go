@@ -29,7 +29,7 @@ func (w *world) folders() string {
 func TestFoldersGoWithTheirFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if !bornSince(w.dir, time.Now().Add(-time.Minute)) {
+	if !createdSince(w.dir, time.Now().Add(-time.Minute)) {
 		t.Skip("the file system does not know when a folder was made")
 	}
 	takes := map[string]func(w *world){
@@ -64,7 +64,7 @@ func TestFoldersGoWithTheirFiles(t *testing.T) {
 				w.write("old/sub/g", "g1\n")
 				w.must(os.Mkdir(w.path("empty"), 0o755))
 				// The user's folder is older than the turn, also by a clock that goes in steps.
-				for bornSince(w.path("empty"), time.Now()) {
+				for createdSince(w.path("empty"), time.Now()) {
 					runtime.Gosched()
 				}
 				w.begin()

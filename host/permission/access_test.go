@@ -442,32 +442,32 @@ func TestPicksOfARequest(t *testing.T) {
 			d.settle()
 		}
 		ask("allow_once", "reject_once")
-		if d.shows().Picks != nil || strings.Contains(d.text(), "refused") {
+		if d.shows().Selection != nil || strings.Contains(d.text(), "refused") {
 			t.Errorf("before anything is refused:\n%s", d.text())
 		}
-		d.picks(2, 2, true)
-		if want := []rpc.Picks{{Looked: 1, Refused: []int{2}}, {Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(d.shows().Picks, want) {
-			t.Errorf("the picks are %v", d.shows().Picks)
+		d.selects(2, 2, true)
+		if want := []rpc.HunkSelection{{Looked: 1, Refused: []int{2}}, {Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(d.shows().Selection, want) {
+			t.Errorf("the selection is %v", d.shows().Selection)
 		}
 		if !strings.Contains(d.text(), "✗ 1 of 3 hunks refused\n  allowing asks for the rest") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		p := d.open()
-		for _, m := range []rpc.Pick{{File: 0}, {File: 3}} {
+		for _, m := range []rpc.SelectHunks{{File: 0}, {File: 3}} {
 			m.Permission, m.Callback, m.Looked = int(p.id), 98, 1
-			d.on(func() { d.Pick(m) })
+			d.on(func() { d.SelectHunks(m) })
 			if d.called(98)[0] != false {
 				t.Errorf("%v is refused", m)
 			}
 		}
-		d.on(func() { d.Pick(rpc.Pick{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id) + 9}) })
+		d.on(func() { d.SelectHunks(rpc.SelectHunks{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id) + 9}) })
 		if d.called(98)[0] != true {
 			t.Error("what was answered is to be looked at again")
 		}
-		m := rpc.Pick{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id), Looked: 1, File: 2, First: 1, Last: 1, Refuse: true}
-		d.on(func() { d.Pick(m) })
+		m := rpc.SelectHunks{Asks: rpc.Asks{Callback: 98}, Permission: int(p.id), Looked: 1, File: 2, First: 1, Last: 1, Refuse: true}
+		d.on(func() { d.SelectHunks(m) })
 		d.settle()
-		d.picks(1, 1, true)
+		d.selects(1, 1, true)
 		if !strings.Contains(d.text(), "✗ 3 of 3 hunks refused\n  allowing is refusing") {
 			t.Errorf("the float has\n%s", d.text())
 		}
@@ -475,14 +475,14 @@ func TestPicksOfARequest(t *testing.T) {
 		write(t, d.dir, "a.txt", nineBut("2", "two\n"))
 		d.on(func() { d.diffs.LookAgain(&d.queue.pending[0].call) })
 		d.settle()
-		if d.picks(1, 1, false, 1) != false {
+		if d.selects(1, 1, false, 1) != false {
 			t.Error("hunks of the look before are kept")
 		}
-		if got := d.shows().Picks[0]; got.Looked != 2 {
-			t.Errorf("the picks are %v", got)
+		if got := d.shows().Selection[0]; got.Looked != 2 {
+			t.Errorf("the selection is %v", got)
 		}
 		ask("allow_once")
-		d.picks(1, 1, true)
+		d.selects(1, 1, true)
 		if !strings.Contains(d.text(), "hunks refused\n  Puppet would make them too") {
 			t.Errorf("the float has\n%s", d.text())
 		}

@@ -318,17 +318,17 @@ func (d *desk) answer(option string) {
 	d.settle()
 }
 
-// picks has the user refuse hunks of the oldest request, or keep them, and gives what Lua hears.
-func (d *desk) picks(first, last int, refuse bool, looked ...int) any {
+// selects has the user refuse hunks of the oldest request, or keep them, and gives what Lua hears.
+func (d *desk) selects(first, last int, refuse bool, looked ...int) any {
 	d.t.Helper()
 	p := d.open()
-	m := rpc.Pick{Asks: rpc.Asks{Callback: 99}, Permission: int(p.id), File: 1, First: first, Last: last, Refuse: refuse}
+	m := rpc.SelectHunks{Asks: rpc.Asks{Callback: 99}, Permission: int(p.id), File: 1, First: first, Last: last, Refuse: refuse}
 	d.on(func() {
 		m.Looked = d.diffs.Changes(&p.call)[0].Looked
 		if len(looked) > 0 {
 			m.Looked = looked[0]
 		}
-		d.Pick(m)
+		d.SelectHunks(m)
 	})
 	d.settle()
 	return d.called(99)[0]

@@ -147,9 +147,9 @@ func (rs *Requests) refusals(p *request) (list []*selection, refused, all int) {
 	return list, refused, all
 }
 
-// Pick refuses hunks of an open request, or takes that back. The answer is false if the diff that the user looks at has
+// SelectHunks refuses hunks of an open request, or takes that back. The answer is false if the diff that the user looks at has
 // changed since.
-func (rs *Requests) Pick(m rpc.Pick) {
+func (rs *Requests) SelectHunks(m rpc.SelectHunks) {
 	done := func(ok bool) { rs.base.Editor.Answer(m.Callback, ok, "") }
 	p := rs.queue.waitingAs(m.Permission)
 	if p == nil {
@@ -215,7 +215,7 @@ func (rs *Requests) addSelections(to *rpc.Permission, p *request) {
 	if list == nil {
 		return
 	}
-	to.Picks = make([]rpc.Picks, len(list))
+	to.Selection = make([]rpc.HunkSelection, len(list))
 	for i, k := range list {
 		refused := []int{}
 		for j, r := range k.refused {
@@ -223,7 +223,7 @@ func (rs *Requests) addSelections(to *rpc.Permission, p *request) {
 				refused = append(refused, j+1)
 			}
 		}
-		to.Picks[i] = rpc.Picks{Looked: rs.config.Diffs.Changes(&p.call)[i].Looked, Refused: refused}
+		to.Selection[i] = rpc.HunkSelection{Looked: rs.config.Diffs.Changes(&p.call)[i].Looked, Refused: refused}
 	}
 }
 

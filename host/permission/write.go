@@ -496,8 +496,8 @@ func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
 // waited is for how long a write has waited, in seconds.
 func (pw *pendingWrite) waited() float64 { return time.Since(pw.since).Seconds() }
 
-// EditHeld lets the user edit what a pending write would write, which the callback gets; or hears that they have stopped.
-func (rs *Requests) EditHeld(m rpc.EditHeld) {
+// EditPending lets the user edit what a pending write would write, which the callback gets; or hears that they have stopped.
+func (rs *Requests) EditPending(m rpc.EditPending) {
 	p := rs.queue.waitingAs(m.Permission)
 	if p != nil && p.write != nil && !m.On {
 		p.write.editing = false

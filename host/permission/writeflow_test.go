@@ -33,8 +33,8 @@ func TestPendingWriteIsAllowed(t *testing.T) {
 		if len(options) != 2 || snap.Allow != writeIt || snap.Reject != refuse {
 			t.Errorf("the answers are %v", options)
 		}
-		if want := []rpc.Picks{{Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(snap.Picks, want) {
-			t.Errorf("the picks are %v", snap.Picks)
+		if want := []rpc.HunkSelection{{Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(snap.Selection, want) {
+			t.Errorf("the selection is %v", snap.Selection)
 		}
 		if told := d.open().call.Content[0].(session.Diff); told.OldText == nil || *told.OldText != nine || *told.NewText != text {
 			t.Errorf("it is told as %+v", told)
@@ -93,7 +93,7 @@ func TestPendingWriteIsRefused(t *testing.T) {
 		d.says("You did not let Puppet write a.txt.")
 
 		got = d.store("a.txt", text)
-		d.picks(1, 2, true)
+		d.selects(1, 2, true)
 		d.answer(writeIt) // with all hunks refused
 		d.is(got, "the user refused this write, so nothing was written")
 
@@ -138,16 +138,16 @@ func TestPendingWriteIsTakenInPart(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		text := nineBut("2", "two\n", "5", "five\n", "8", "eight\n")
 		got := d.store("a.txt", text)
-		if d.picks(1, 1, true, 7) != false {
+		if d.selects(1, 1, true, 7) != false {
 			t.Error("hunks of another diff are refused")
 		}
-		if d.picks(0, 2, true) != true || !strings.Contains(d.text(), "✗ 2 of 3 hunks refused\n  they are not written") {
+		if d.selects(0, 2, true) != true || !strings.Contains(d.text(), "✗ 2 of 3 hunks refused\n  they are not written") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		d.picks(2, 2, false)
-		d.picks(3, 9, true)
-		if want := []rpc.Picks{{Looked: 1, Refused: []int{1, 3}}}; !reflect.DeepEqual(d.shows().Picks, want) {
-			t.Errorf("the picks are %v", d.shows().Picks)
+		d.selects(2, 2, false)
+		d.selects(3, 9, true)
+		if want := []rpc.HunkSelection{{Looked: 1, Refused: []int{1, 3}}}; !reflect.DeepEqual(d.shows().Selection, want) {
+			t.Errorf("the selection is %v", d.shows().Selection)
 		}
 		d.answer(writeIt)
 		d.is(got, "only the rest was written. Refused, by the lines of your text: line 2 (two) not written, the file has 1 line (2) there; line 8 (eight)")
@@ -163,7 +163,7 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		text := nineBut("2", "two\n", "8", "eight\n")
 		got := d.store("a.txt", text)
-		d.picks(2, 2, true)
+		d.selects(2, 2, true)
 		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
 		d.answer(writeIt)
 		d.waits(got)
@@ -173,8 +173,8 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 		if !strings.Contains(d.text(), "mine") || !strings.Contains(d.text(), "1 of 2 hunks refused") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		if want := []rpc.Picks{{Looked: 2, Refused: []int{2}}}; !reflect.DeepEqual(d.shows().Picks, want) {
-			t.Errorf("the picks are %v", d.shows().Picks)
+		if want := []rpc.HunkSelection{{Looked: 2, Refused: []int{2}}}; !reflect.DeepEqual(d.shows().Selection, want) {
+			t.Errorf("the selection is %v", d.shows().Selection)
 		}
 
 		// It follows what the user types, of which Lua lists the buffers; and what they have saved of it.
@@ -217,7 +217,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		edit := func(on bool) []any {
 			t.Helper()
 			d.on(func() {
-				d.EditHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.queue.pending[0].id), On: on})
+				d.EditPending(rpc.EditPending{Asks: rpc.Asks{Callback: 5}, Permission: int(d.queue.pending[0].id), On: on})
 			})
 			return d.called(5)
 		}
@@ -237,7 +237,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 			return got[1].(string)
 		}
 		got := d.store("a.txt", text)
-		d.picks(2, 2, true)
+		d.selects(2, 2, true)
 		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, diff.TextLines(nineBut("2", "two\n"))) {
 			t.Errorf("to be edited are %v", lines)
 		}
@@ -305,7 +305,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		d.is(got, "the user changed this text")
 
 		// Of what was answered nothing is edited.
-		d.on(func() { d.EditHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: 999, On: true}) })
+		d.on(func() { d.EditPending(rpc.EditPending{Asks: rpc.Asks{Callback: 5}, Permission: 999, On: true}) })
 		if got := d.called(5); got == nil || got[0] != nil {
 			t.Errorf("to be edited is %v", got)
 		}
@@ -350,11 +350,11 @@ func TestPendingWriteOfWhatIsNoText(t *testing.T) {
 		for _, name := range []string{"x.bin", "large"} {
 			got := d.store(name, "text\n")
 			d.waits(got)
-			if d.picks(1, 1, true) != true || d.noted() != "info: this can only be written or refused as a whole" {
+			if d.selects(1, 1, true) != true || d.noted() != "info: this can only be written or refused as a whole" {
 				t.Errorf("%s: its hunks are refused", name)
 			}
 			d.on(func() {
-				d.EditHeld(rpc.EditHeld{Asks: rpc.Asks{Callback: 5}, Permission: int(d.queue.pending[0].id), On: true})
+				d.EditPending(rpc.EditPending{Asks: rpc.Asks{Callback: 5}, Permission: int(d.queue.pending[0].id), On: true})
 			})
 			if got := d.called(5); got == nil || got[0] != nil {
 				t.Errorf("%s: to be edited is %v", name, got)

@@ -25,7 +25,7 @@ var Messages = []any{
 	Prompt{}, Steer{}, Cancel{}, Queue{}, PreviewDiff{}, FindFiles{}, AwaitFiles{}, UnsavedFiles{}, ListUnsaved{},
 	Visible{}, Width{}, Fold{}, KeepDue{}, CancelCall{}, Next{}, Block{}, Location{}, Inspect{}, Whole{}, Output{}, EditPrompt{}, Redraw{}, GetToolCall{},
 	TerminalsAt{}, TerminalShow{}, TerminalShut{}, TerminalFocus{}, TerminalKeys{},
-	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ServeRequests{}, AnswerExtension{}, ShowDiff{}, Pick{}, EditHeld{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
+	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ServeRequests{}, AnswerExtension{}, ShowDiff{}, SelectHunks{}, EditPending{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
 	ListChanges{}, Decide{}, DecideHunks{}, ShowMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},
 	ReviewPlace{}, ReviewBeside{}, ReviewDecide{}, ReviewUndo{}, ReviewSend{}, CommentAt{}, Comment{},
 	Track{}, FileRenamed{}, FileSaved{}, Reread{}, Check{}, CatchUp{}, Compare{}, OpenConflicts{}, ListRefused{}, Recover{},

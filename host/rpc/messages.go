@@ -573,8 +573,8 @@ type (
 		Added   int    `msgpack:"added"`
 		Removed int    `msgpack:"removed"`
 	}
-	// Pick refuses hunks of an open request, or takes that back; false: the diff has changed.
-	Pick struct {
+	// SelectHunks refuses hunks of an open request, or takes that back; false: the diff has changed.
+	SelectHunks struct {
 		In
 		Asks
 		Permission int  `msgpack:"permission"`
@@ -584,8 +584,8 @@ type (
 		Last       int  `msgpack:"last"`
 		Refuse     bool `msgpack:"refuse"`
 	}
-	// EditHeld begins to edit what would be written (EditedText), or ends that.
-	EditHeld struct {
+	// EditPending begins to edit what would be written (EditedText), or ends that.
+	EditPending struct {
 		In
 		Asks
 		Permission int  `msgpack:"permission"`

@@ -323,7 +323,7 @@ type (
 		Files        int                `msgpack:"files,omitempty"` // that it would change
 		Brief        []string           `msgpack:"brief,omitempty"` // the lines while the diff is open beside
 		BriefMarks   []int              `msgpack:"brief_marks,omitempty"`
-		Picks        []Picks            `msgpack:"picks,omitempty"`
+		Selection    []HunkSelection    `msgpack:"selection,omitempty"`
 		Waited       float64            `msgpack:"waited,omitempty"` // seconds, of a write that waits
 	}
 	PermissionOption struct {
@@ -332,8 +332,8 @@ type (
 		Kind  string `msgpack:"kind"`
 		Label string `msgpack:"label"`
 	}
-	// Picks are the hunks of a file that are refused.
-	Picks struct {
+	// HunkSelection has the hunks of a file that are refused.
+	HunkSelection struct {
 		Looked  int   `msgpack:"looked"`
 		Refused []int `msgpack:"refused"`
 	}

@@ -229,7 +229,7 @@ func (s *Scene) AwaitRefused(n int) {
 		local r = require('acp.rpc.state').permissions()[1]
 		if not r then return false end
 		local sum = 0
-		for _, file in ipairs(r.picks or {}) do sum = sum + #file.refused end
+		for _, file in ipairs(r.selection or {}) do sum = sum + #file.refused end
 		return sum == n
 	end)(...)`, n)
 }

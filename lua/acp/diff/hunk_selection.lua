@@ -121,11 +121,11 @@ end
 function M.refused(diff)
   local set, count = {}, 0
   for _, request in ipairs(require('acp.rpc.state').permissions()) do
-    local picks = request.id == diff.permission and request.picks and request.picks[diff.at]
-    if picks and picks.looked > diff.looked then
+    local selection = request.id == diff.permission and request.selection and request.selection[diff.at]
+    if selection and selection.looked > diff.looked then
       return nil, 0
     end
-    for _, n in ipairs(picks and picks.looked == diff.looked and picks.refused or {}) do
+    for _, n in ipairs(selection and selection.looked == diff.looked and selection.refused or {}) do
       set[n] = true
       count = count + 1
     end

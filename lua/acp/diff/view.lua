@@ -240,7 +240,7 @@ local function close()
   if was then
     if was.editing then
       local held = was.editing
-      host.notify('edit_held', { session = held.session, permission = held.permission, on = false })
+      host.notify('edit_pending', { session = held.session, permission = held.permission, on = false })
     end
     was:close()
   end
@@ -336,7 +336,7 @@ local function edit()
   if diff.form ~= 'whole' then
     return cannot()
   end
-  host.request('edit_held', args, function(answer)
+  host.request('edit_pending', args, function(answer)
     if not answer then
       return cannot()
     elseif shown == diff and place then
@@ -637,7 +637,7 @@ local function pick(refuse)
       'there is no hunk here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or '')
     )
   end
-  host.request('pick', {
+  host.request('select_hunks', {
     session = diff.session,
     permission = diff.permission,
     file = diff.at,

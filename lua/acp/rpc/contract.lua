@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '785a4bf0',
+  revision = '94175bc3',
   messages = {
     new = {
       'session',
@@ -80,8 +80,17 @@ return {
     serve_requests = { 'methods' },
     answer_extension = { 'id', 'result', 'error', 'unknown' },
     show_diff = { 'session', 'callback', 'call', 'permission', 'row', 'file', 'form', 'anew' },
-    pick = { 'session', 'callback', 'permission', 'file', 'looked', 'first', 'last', 'refuse' },
-    edit_held = { 'session', 'callback', 'permission', 'on' },
+    select_hunks = {
+      'session',
+      'callback',
+      'permission',
+      'file',
+      'looked',
+      'first',
+      'last',
+      'refuse',
+    },
+    edit_pending = { 'session', 'callback', 'permission', 'on' },
     write_edited = { 'session', 'callback', 'permission', 'text' },
     set_rules = { 'rules', 'private', 'file', 'review', 'keep_key', 'unkept' },
     list_decided = { 'callback' },

@@ -35,7 +35,7 @@ M.died = signal()
 ---@field files? integer how many it would change, where it has a diff
 ---@field waited? number of a write that waits: for how long, in seconds, when it was told
 ---@field since? number the same as a time, in ms of vim.uv.now()
----@field picks? {looked: integer, refused: integer[]}[] the hunks refused, by file
+---@field selection? {looked: integer, refused: integer[]}[] the hunks refused, by file
 ---@field brief? string[] the lines while the diff is open beside
 ---@field brief_marks? integer[]
 

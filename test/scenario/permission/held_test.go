@@ -275,8 +275,8 @@ func TestTypingWhileAWriteIsHeld(t *testing.T) {
 		pick := func(n int) {
 			t.Helper()
 			s.Lua(nil, `local r = require('acp').permissions()[1]
-				require('acp.rpc.host').request('pick', { session = r.session, permission = r.id, file = 1,
-					looked = require('acp.rpc.state').permissions()[1].picks[1].looked, first = ..., last = ..., refuse = true }, function() end)`, n)
+				require('acp.rpc.host').request('select_hunks', { session = r.session, permission = r.id, file = 1,
+					looked = require('acp.rpc.state').permissions()[1].selection[1].looked, first = ..., last = ..., refuse = true }, function() end)`, n)
 		}
 		// Beside the hunks: it stays, and is not saved by this.
 		id := p.Store(path, text)

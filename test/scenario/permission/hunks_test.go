@@ -121,7 +121,7 @@ func TestKeysTypedBehindAJump(t *testing.T) {
 				picks := func(want string) {
 					t.Helper()
 					s.Await("refused hunks "+want, func() bool {
-						return s.LuaString(`return (vim.json.encode(vim.tbl_map(function(p) return p.refused end, require('acp.rpc.state').permissions()[1].picks or {})):gsub('{}', '[]'))`) == want
+						return s.LuaString(`return (vim.json.encode(vim.tbl_map(function(p) return p.refused end, require('acp.rpc.state').permissions()[1].selection or {})):gsub('{}', '[]'))`) == want
 					})
 				}
 				s.Keys("]v]v]vg<lt>")

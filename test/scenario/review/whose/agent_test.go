@@ -206,7 +206,7 @@ func (r *whoseRound) refusesFirst() {
 	nothing := false // to refuse: all of it conflicts with what the user has not saved
 	r.Await("the hunk to be refused", func() bool {
 		nothing = strings.Contains(r.Screen(), "nothing changes")
-		return nothing || r.LuaBool(`#(vim.tbl_get(require('acp.rpc.state').permissions(), 1, 'picks', 1, 'refused') or {}) > 0`)
+		return nothing || r.LuaBool(`#(vim.tbl_get(require('acp.rpc.state').permissions(), 1, 'selection', 1, 'refused') or {}) > 0`)
 	})
 	if nothing {
 		r.did("  of which nothing is left")

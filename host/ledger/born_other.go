@@ -1,8 +1,0 @@
-//go:build !linux
-
-package ledger
-
-import "time"
-
-// bornSince reports whether what is at a path was made after a time, as far as the file system knows.
-func bornSince(string, time.Time) bool { return false }
