@@ -82,3 +82,19 @@ func TestTags(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsInTheArchitecture tells of a file that doc/architecture.md sends readers to and that is not there.
+func TestPathsInTheArchitecture(t *testing.T) {
+	paths := firsts("`(?:[a-z]+\\.)?([a-z0-9]+/[a-z0-9_/]+\\.(?:go|lua))`", read(t, "doc/architecture.md"))
+	if len(paths) < 30 {
+		t.Fatalf("only %d paths were found", len(paths))
+	}
+	for _, path := range paths {
+		if !slices.ContainsFunc([]string{"", "host/", "lua/acp/"}, func(folder string) bool {
+			_, err := os.Stat(filepath.Join("../..", folder+path))
+			return err == nil
+		}) {
+			t.Errorf("there is no %s", path)
+		}
+	}
+}
