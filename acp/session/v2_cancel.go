@@ -16,7 +16,7 @@ type Canceller interface {
 
 var _ Canceller = (*V2)(nil)
 
-// What may be cancelled, as [V2.cancels] has it.
+// callKey and terminalKey are what may be cancelled, as [V2.cancels] has it.
 func callKey(id string) string     { return "call " + id }
 func terminalKey(id string) string { return "terminal " + id }
 

@@ -264,10 +264,10 @@ func mapOpt[A, B any](o acp.Opt[A], f func(A) B) acp.Opt[B] {
 
 // item is a [session.ToolCallContent]: the one of its fields that is there.
 type item struct {
-	Content  *block `json:"content,omitempty"`
-	Diff     *diff  `json:"diff,omitempty"`
-	Terminal string `json:"terminal,omitempty"`
-	Unknown  *block `json:"unknown,omitempty"`
+	Content  *block  `json:"content,omitempty"`
+	Diff     *change `json:"diff,omitempty"`
+	Terminal string  `json:"terminal,omitempty"`
+	Unknown  *block  `json:"unknown,omitempty"`
 }
 
 func toItem(c session.ToolCallContent) item {
@@ -276,7 +276,7 @@ func toItem(c session.ToolCallContent) item {
 		b := toBlock(c.Content)
 		return item{Content: &b}
 	case session.Diff:
-		d := diff(c)
+		d := change(c)
 		return item{Diff: &d}
 	case session.TerminalRef:
 		return item{Terminal: c.TerminalID}
@@ -300,7 +300,7 @@ func (i item) content() session.ToolCallContent {
 
 // These have the fields of the types of session that they are named after.
 type (
-	diff struct {
+	change struct {
 		Operation session.Operation `json:"operation,omitempty"`
 		Path      string            `json:"path"`
 		OldPath   string            `json:"old_path,omitempty"`

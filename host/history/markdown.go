@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -328,7 +327,7 @@ func (w *writing) call(c *session.ToolCall) {
 	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.Diff:
-			w.fence("diff", w.patch(item))
+			w.fence("diff", diff.Unified(item, styled.Relative(w.story.Cwd, item.Path)))
 		case session.TerminalRef:
 			shown := w.story.Terminals[item.TerminalID]
 			w.fence("", strings.ReplaceAll(string(shown.Output.Or(nil)), "\r\n", "\n"))
@@ -367,36 +366,6 @@ func plainText(text string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// patch is a change as diff writes it.
-func (w *writing) patch(d session.Diff) string {
-	name := styled.Relative(w.story.Cwd, d.Path)
-	if d.Patch != "" {
-		return d.Patch
-	}
-	if d.OldText == nil && d.NewText == nil {
-		return strings.TrimSpace(string(d.Operation) + " " + name)
-	}
-	before, after, old, text := "a/"+name, "b/"+name, "", ""
-	if filepath.IsAbs(name) {
-		before, after = "a"+name, "b"+name
-	}
-	if d.OldText == nil {
-		before = "/dev/null"
-	} else {
-		old = *d.OldText
-	}
-	if d.NewText == nil {
-		after = "/dev/null"
-	} else {
-		text = *d.NewText
-	}
-	unified, err := linediff.Unified(before, after, old, text)
-	if err != nil {
-		return strings.TrimSpace(string(d.Operation) + " " + name)
-	}
-	return unified
 }
 
 func (w *writing) plan(p *session.Plan) {

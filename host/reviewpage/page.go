@@ -186,7 +186,7 @@ func fixed(id int, rows []Row) *Block {
 	return NewBlock(id, func() Rendered { return Rendered{Rows: slices.Clone(rows)} })
 }
 
-// The blocks of a file, by its id.
+// headOf and bodyOf are the blocks of a file, by its id.
 func headOf(file int) int { return 2 * file }
 func bodyOf(file int) int { return 2*file + 1 }
 

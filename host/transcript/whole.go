@@ -3,13 +3,12 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
@@ -105,7 +104,8 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.Diff:
-			sections = append(sections, section{t.relative(item.Path), "diff", broken(patch(item, t.relative(item.Path)))})
+			name := t.relative(item.Path)
+			sections = append(sections, section{name, "diff", broken(strings.TrimRight(diff.Unified(item, name), "\n"))})
 		case session.TerminalRef:
 			if screen, ok := t.config.Terminal(item.TerminalID, 1<<20); ok {
 				sections = append(sections, section{"Terminal", "", Given(screen.Lines...)})
@@ -215,32 +215,6 @@ func pretty(raw []byte) []byte {
 		return raw
 	}
 	return text.Bytes()
-}
-
-// patch is a change as diff writes it.
-func patch(d session.Diff, name string) string {
-	switch {
-	case d.Patch != "":
-		return strings.TrimRight(d.Patch, "\n")
-	case d.OldText == nil && d.NewText == nil:
-		return fmt.Sprintf("%s %s", d.Operation, name)
-	}
-	before, after, old, text := "a/"+name, "b/"+name, "", ""
-	if d.OldText == nil {
-		before = "/dev/null"
-	} else {
-		old = *d.OldText
-	}
-	if d.NewText == nil {
-		after = "/dev/null"
-	} else {
-		text = *d.NewText
-	}
-	unified, err := linediff.Unified(before, after, old, text)
-	if err != nil {
-		return fmt.Sprintf("%s %s", d.Operation, name)
-	}
-	return strings.TrimRight(unified, "\n")
 }
 
 // broken is a text as lines, those that are too long for a window in pieces.
