@@ -200,6 +200,7 @@
 ---@field takes? table<string, boolean> which content blocks, as far as the agent has told
 ---@field plan? {content: string, priority: string, status: string}[]
 ---@field tool_calls integer
+---@field permissions integer how many requests are open
 ---@field queued integer
 ---@field queue string[] the prompts that wait
 ---@field paused boolean
