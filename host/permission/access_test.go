@@ -167,7 +167,7 @@ func TestPlacesOfPendingWrites(t *testing.T) {
 }
 
 // Answers that hold from now on answer the next question, those of a session there alone.
-func TestAnswersForGood(t *testing.T) {
+func TestLastingAnswers(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		kept := d.rules(nil)
 		var got []string

@@ -153,7 +153,7 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			{FileEdit{Path: "a", Create: true, Text: new("")}, fs.ErrExist, ""},
 			{FileEdit{Path: "new", Delete: true}, fs.ErrNotExist, ""},
 			{FileEdit{Path: "new", To: "a"}, fs.ErrNotExist, ""},
-			{FileEdit{Path: "a", To: "b"}, nil, "b is there already"},
+			{FileEdit{Path: "a", To: "b"}, nil, "b already exists"},
 			{FileEdit{Path: "link", Delete: true}, nil, "only a file can be moved or deleted"},
 			{FileEdit{Path: "link", To: "new"}, nil, "only a file can be moved or deleted"},
 			{FileEdit{Path: "dir", Text: new("")}, nil, "directory"},
@@ -174,7 +174,7 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 		write(t, d.dir, "b", "other\n")
 		write(t, d.dir, "cc", "other\n")
 		d.answer("allow")
-		if got.err == nil || !strings.Contains(got.err.Error(), "b: it has changed meanwhile") || !strings.Contains(got.err.Error(), "cc is there already") ||
+		if got.err == nil || !strings.Contains(got.err.Error(), "b: it has changed meanwhile") || !strings.Contains(got.err.Error(), "cc already exists") ||
 			!strings.Contains(got.err.Error(), "; 2 other files changed") || !slices.Equal(got.changed, []string{"a", "dd"}) {
 			t.Errorf("changed are %q, %v", got.changed, got.err)
 		}
@@ -390,7 +390,8 @@ func TestListedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, want := range map[string]bool{"a.txt": true, "new": true, ".env": false, "loop": false} {
-			if got := d.Listed(filepath.Join(d.dir, name)); got != want {
+			path := filepath.Join(d.dir, name)
+			if got := !d.Private([]string{path})[path]; got != want {
 				t.Errorf("%s is listed: %v", name, got)
 			}
 		}

@@ -84,7 +84,7 @@ func TestWhatAnAnswerIsAbout(t *testing.T) {
 }
 
 // What lasts is what was shown: no other tool, no other file and no other input is answered by it.
-func TestAnswersForGoodAreNoWider(t *testing.T) {
+func TestLastingAnswersAreNoWider(t *testing.T) {
 	proj := t.TempDir()
 	call := func(kind session.ToolKind, title, input string, diffs ...string) session.ToolCall {
 		c := session.ToolCall{Kind: kind, Title: title, RawInput: json.RawMessage(input)}

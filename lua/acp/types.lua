@@ -73,7 +73,7 @@
 ---@field agent_start? string|false start the agent
 ---@field allow? string|false allow what waits for your answer
 ---@field cancel? string|false end the turn
----@field cancel_call? string|false cancel this tool call alone, where the agent allows it
+---@field cancel_call? string|false cancel this tool call alone, if the agent can
 ---@field close? string|false close the block
 ---@field close_all? string|false close all blocks
 ---@field conflict_both? string|false take the lines of both
@@ -88,11 +88,11 @@
 ---@field diff_previous_file? string|false go to the previous file
 ---@field diff_refuse? string|false refuse what is asked
 ---@field drop_unsaved? string|false leave unsaved text out, or take it in
----@field edit_prompt? string|false take the prompt back, to edit and send it again
----@field fork_prompt? string|false fork the session before this prompt, to send another one there
+---@field edit_prompt? string|false edit this prompt and send it again
+---@field fork_prompt? string|false fork the session before this prompt
 ---@field help? string|false show the keys of this buffer
----@field history_next? string|false bring back the prompt sent after, then the draft
----@field history_previous? string|false bring back the prompt sent before
+---@field history_next? string|false bring back the next prompt, then the draft
+---@field history_previous? string|false bring back the previous prompt
 ---@field history_resume? string|false resume the session
 ---@field inspect? string|false show all that is known of the tool call
 ---@field jump? string|false go to the file that is named
@@ -202,6 +202,7 @@
 ---@field takes? table<string, boolean> which content blocks, as far as the agent has told
 ---@field plan? {content: string, priority: string, status: string}[]
 ---@field tool_calls integer
+---@field permissions integer how many requests are open
 ---@field queued integer
 ---@field queue string[] the prompts that wait
 ---@field ahead string[] words for the running turn that the agent has not taken yet

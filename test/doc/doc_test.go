@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
@@ -95,6 +96,15 @@ func TestPathsInTheArchitecture(t *testing.T) {
 			return err == nil
 		}) {
 			t.Errorf("there is no %s", path)
+		}
+	}
+}
+
+// TestTheHelpFitsOn80Columns tells of lines of the help that are wider, but for code.
+func TestTheHelpFitsOn80Columns(t *testing.T) {
+	for i, line := range strings.Split(read(t, "doc/acp.txt"), "\n") {
+		if n := utf8.RuneCountInString(line); n > 80 && !strings.HasPrefix(line, "        ") {
+			t.Errorf("line %d has %d columns: %s", i+1, n, line)
 		}
 	}
 }

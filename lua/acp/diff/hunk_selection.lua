@@ -121,7 +121,9 @@ end
 function M.refused(diff)
   local set, count = {}, 0
   for _, request in ipairs(require('acp.rpc.state').permissions()) do
-    local selection = request.id == diff.permission and request.selection and request.selection[diff.at]
+    local selection = request.id == diff.permission
+      and request.selection
+      and request.selection[diff.at]
     if selection and selection.looked > diff.looked then
       return nil, 0
     end

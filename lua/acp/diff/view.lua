@@ -240,7 +240,10 @@ local function close()
   if was then
     if was.editing then
       local held = was.editing
-      host.notify('edit_pending', { session = held.session, permission = held.permission, on = false })
+      host.notify(
+        'edit_pending',
+        { session = held.session, permission = held.permission, on = false }
+      )
     end
     was:close()
   end

@@ -123,7 +123,7 @@ func TestResumeFromTheTranscript(t *testing.T) {
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'The package is **tool** now.'`)
 		s.Command("cclose")
 		s.Keys("gg")
-		s.AwaitScreen("gR takes it up again")
+		s.AwaitScreen("gR resumes it")
 		s.Keys("gR")
 		p := s.Agent()
 		p.Initialize(can)

@@ -47,7 +47,7 @@ func TestServersOfTheConfiguration(t *testing.T) {
 		s.AwaitEvent("AcpSessionReady")
 		s.AwaitChat("The MCP server old is left out: the agent reaches no servers over sse.")
 		s.AwaitChat("The MCP server unset is left out: NOT_SET_AT_ALL is not set in the environment.")
-		s.AwaitNotification("mcp_servers.a__b: a name has no __ and no /")
+		s.AwaitNotification("mcp_servers.a__b: a name cannot have __ or /")
 
 		p.Notify("session/update", obj{"sessionId": scene.SessionID(1), "update": obj{
 			"sessionUpdate": "agent_message_chunk", "content": obj{"type": "text", "text": "It is said: a-secret-value"},

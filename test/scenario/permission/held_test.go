@@ -828,7 +828,7 @@ func TestAnEditedTextWhoseTurnEnds(t *testing.T) {
 				end(s, p, turn)
 				p.AnswersError(id, -32603, "nothing was written")
 				s.AwaitState("idle")
-				s.AwaitNotification("the agent waits for this text no more; it is still in its window")
+				s.AwaitNotification("the agent no longer waits for this text; it is still in its window")
 				s.AwaitLua(`#vim.api.nvim_tabpage_list_wins(0) == ...`, windows+1)
 				if got := s.LuaString(`vim.fn.getline(1)`); got != "mine" || s.LuaBool(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`) {
 					t.Errorf("the first line is %q, or windows are compared still", got)

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-func TestAnswersForGood(t *testing.T) {
+func TestLastingAnswers(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.SetRules(`{ { kind = 'think', action = 'ask' } }`)
 		p := s.Begin()

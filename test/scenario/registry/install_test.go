@@ -262,7 +262,7 @@ func TestCancelOnThePage(t *testing.T) {
 		s.Keys("/Slow<CR>i")
 		s.AwaitScreen("npm asks what slow-agent@1.0.0 needs")
 		s.Keys("<C-c>")
-		s.AwaitNotification("Installing Slow was cancelled. What was there before is as it was.")
+		s.AwaitNotification("Installing Slow was cancelled. What was there before is unchanged.")
 		s.AwaitScreen("Never comes")
 		s.Await("its folder to be gone", func() bool {
 			found, _ := filepath.Glob(filepath.Join(s.Data, "nvim", "acp", "agents", "slow", ".*"))

@@ -76,7 +76,7 @@ func TestProviders(t *testing.T) {
 			t.Errorf("set %s", m)
 		}
 		p.Reply(m, obj{})
-		s.AwaitNotification("sessions that are opened from now on use it")
+		s.AwaitNotification("new sessions use it")
 		s.AwaitNotification("that is not a header: it is left out")
 		if got := s.LuaString(`_G.offered[1] .. '\n' .. _G.offered[2]`); got != "main · anthropic · https://a.example | other · bedrock · https://b.example | third · not used\nUse anthropic | Use openai" {
 			t.Errorf("offered are %s", got)

@@ -306,25 +306,31 @@ func TestBadAgentWritesHugeLines(t *testing.T) {
 	})
 }
 
+// diesInATurn has the agent end in a turn in which it has said something, and go on with a restart: the turn ends once.
+func diesInATurn(s *scene.Scene, said, why string) {
+	s.T.Helper()
+	s.Command("Acp")
+	s.AwaitEvent("AcpSessionReady")
+	s.NotBlocked(func() {
+		s.OK(`require('acp').prompt('go')`)
+		awaitDeath(s, said, why)
+	})
+	s.AwaitTurnEnd("error")
+	s.Command("Acp restart")
+	s.AwaitEvent("AcpSessionReady")
+	s.AwaitChat(said)
+	if n := s.CountEvents("AcpTurnEnd"); n != 1 {
+		s.T.Errorf("%d turns have ended", n)
+	}
+}
+
 func TestBadAgentClosesItsOutputButLives(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		fake(s, append(fakeagent.Start("fake"),
 			fakeagent.Expect("session/prompt"), fakeagent.Message("Almost d"),
 			fakeagent.Step{Ignore: "term"}, fakeagent.Step{Close: "stdout"}, fakeagent.Step{Hang: true},
 		)...)
-		s.Command("Acp")
-		s.AwaitEvent("AcpSessionReady")
-		s.NotBlocked(func() {
-			s.OK(`require('acp').prompt('go')`)
-			awaitDeath(s, "Almost d", "Fake has closed its output and was ended. "+restartIt)
-		})
-		s.AwaitTurnEnd("error")
-		s.Command("Acp restart")
-		s.AwaitEvent("AcpSessionReady")
-		s.AwaitChat("Almost d")
-		if n := s.CountEvents("AcpTurnEnd"); n != 1 {
-			t.Errorf("%d turns have ended", n)
-		}
+		diesInATurn(s, "Almost d", "Fake has closed its output and was ended. "+restartIt)
 	}, scene.Wide)
 }
 
@@ -340,19 +346,7 @@ func TestBadAgentStopsReading(t *testing.T) {
 			},
 			fakeagent.Step{Hang: true},
 		)...)
-		s.Command("Acp")
-		s.AwaitEvent("AcpSessionReady")
-		s.NotBlocked(func() {
-			s.OK(`require('acp').prompt('go')`)
-			awaitDeath(s, "Let me read", "Fake has stopped reading its input and was ended. "+restartIt)
-		})
-		s.AwaitTurnEnd("error")
-		s.Command("Acp restart")
-		s.AwaitEvent("AcpSessionReady")
-		s.AwaitChat("Let me read")
-		if n := s.CountEvents("AcpTurnEnd"); n != 1 {
-			t.Errorf("%d turns have ended", n)
-		}
+		diesInATurn(s, "Let me read", "Fake has stopped reading its input and was ended. "+restartIt)
 	}, scene.Wide)
 }
 

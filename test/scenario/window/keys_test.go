@@ -39,7 +39,7 @@ func TestTheListOfKeysIsNotCut(t *testing.T) {
 		turn := s.Prompt(p, "do it")
 		p.WriteFile(s.WriteFile("code.txt", "one\n"), "two\n")
 		s.Keys("<Esc>g?")
-		s.AwaitScreen("│        then the draft")
+		s.AwaitScreen("bring back the next prompt")
 		s.Keys("q")
 		s.Command("Acp review")
 		s.AwaitScreen("+ two")
