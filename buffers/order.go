@@ -58,6 +58,29 @@ func (o *order) add(j *job) {
 	}
 }
 
+// drain calls done when the jobs that are there now have run; from any goroutine.
+func (o *order) drain(done func()) {
+	o.mu.Lock()
+	var last []*job
+	for _, j := range o.inbox {
+		last = append(last, &job{path: j.path})
+	}
+	for real := range o.queues {
+		last = append(last, &job{path: real, real: real})
+	}
+	o.mu.Unlock()
+	var rest sync.WaitGroup
+	rest.Add(len(last))
+	for _, j := range last {
+		j.ctx, j.run, j.fail = context.Background(), func(string) { rest.Done() }, func(error) { rest.Done() }
+		o.add(j)
+	}
+	go func() {
+		rest.Wait()
+		done()
+	}()
+}
+
 func (o *order) resolve() {
 	for {
 		o.mu.Lock()

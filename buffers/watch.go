@@ -303,6 +303,10 @@ func (w *Watch) Settle(done func()) {
 	}()
 }
 
+// Heard calls done once, from any goroutine, after all was told of what Neovim has said of files up to now: that they
+// were opened, read anew, or written.
+func (w *Watch) Heard(done func()) { w.files.order.drain(done) }
+
 // Loaded returns the real paths of the tracked files that follow the disk.
 func (w *Watch) Loaded() []string {
 	w.mu.Lock()

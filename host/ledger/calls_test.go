@@ -22,6 +22,7 @@ func (l *looks) Look(path string, _ bool, _ int64, _ func(buffers.Seen, error)) 
 func (l *looks) Finish(string, func()) {}
 
 func (l *looks) Settle(done func()) { done() }
+func (l *looks) Heard(done func())  { done() }
 
 func (l *looks) Loaded() []string { return nil }
 

@@ -47,6 +47,8 @@ type Watch interface {
 	Finish(path string, done func())
 	// Settle has what the disk has of all tracked files reach their buffers, and be told, before done is called.
 	Settle(done func())
+	// Heard calls done when all was told of what Neovim has said of files up to now.
+	Heard(done func())
 	Loaded() []string // the real paths of the tracked files
 }
 

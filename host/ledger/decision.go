@@ -32,7 +32,7 @@ var (
 // Decide makes a decision about changes. done gets how many files it was about, and what could not be done
 // first, on the ledger's goroutine.
 func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
-	l.job(func(next func()) {
+	l.wish(func(next func()) {
 		finish := func(n int, err error) {
 			l.tell(nil)
 			done(n, err)

@@ -29,6 +29,18 @@ func (l *Ledger) refresh(paths []string, done func()) {
 	})
 }
 
+// wish is a job that the user wants done about files as they have them: it begins when it is known what they have opened,
+// read anew and written before.
+func (l *Ledger) wish(do func(done func())) {
+	l.job(func(next func()) {
+		if w := l.config.Watch(); w != nil {
+			w.Heard(func() { l.box.Put(func() { do(next) }) })
+			return
+		}
+		do(next)
+	})
+}
+
 // Files gives the files of the record, in step with buffers and disk. done runs on the ledger's goroutine.
 func (l *Ledger) Files(done func([]review.File)) {
 	l.job(func(next func()) {

@@ -26,7 +26,7 @@ var (
 // was undone again; which is the name of that turn, or "". With preview it only tells what it would do.
 // done runs on the ledger's goroutine.
 func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, []turns.Step, error)) {
-	l.job(func(next func()) {
+	l.wish(func(next func()) {
 		finish := func(t *turns.Turn, steps []turns.Step, err error) {
 			l.tell(nil)
 			done(t, steps, err)

@@ -561,6 +561,8 @@ func (w *world) Finish(path string, done func()) {
 	done()
 }
 
+func (w *world) Heard(done func()) { done() }
+
 func (w *world) Settle(done func()) {
 	for _, path := range w.Loaded() {
 		w.follow(path, true)

@@ -1,0 +1,34 @@
+package buffers
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+)
+
+// What was asked for before is done when the order tells so, and nothing has to come for that.
+func TestDrain(t *testing.T) {
+	var o order
+	drained := make(chan int, 2)
+	o.drain(func() { drained <- 0 })
+	if got := <-drained; got != 0 {
+		t.Errorf("an idle one tells %d", got)
+	}
+	dir := t.TempDir()
+	gate, done := make(chan bool), make(chan bool, 2)
+	for _, name := range []string{"a", "b"} {
+		o.add(&job{ctx: context.Background(), path: filepath.Join(dir, name), fail: func(err error) { t.Error(err) }, run: func(string) {
+			<-gate
+			done <- true
+		}})
+	}
+	o.drain(func() { drained <- len(done) })
+	gate <- true
+	if len(drained) > 0 {
+		t.Error("it tells while one is running")
+	}
+	gate <- true
+	if got := <-drained; got != 2 {
+		t.Errorf("it tells when %d are done", got)
+	}
+}
