@@ -183,7 +183,7 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 			}
 		}
 		for _, b := range l.behind[path] {
-			one := saved.Behind{Was: b.was, Is: b.is, Conflicts: b.conflicts}
+			one := saved.Behind{Was: b.was, Before: b.before, Is: b.is, Conflicts: b.conflicts}
 			if b.turn != nil {
 				one.At = b.turn.At
 			}
@@ -205,7 +205,7 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 			l.inStep[u.Path].turns[t.Turn] = u.Turn
 		}
 		for _, b := range u.Behind {
-			one := behind{was: b.Was, is: b.Is, conflicts: b.Conflicts}
+			one := behind{was: b.Was, before: b.Before, is: b.Is, conflicts: b.Conflicts}
 			if t != nil && b.At.Equal(t.At) {
 				one.turn = t
 			}
@@ -360,7 +360,7 @@ func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
 	l.named.Store(now.path, true)
 	list := l.behind[now.path]
 	if is.Text != now.Text && (len(list) == 0 || list[len(list)-1].turn != t) {
-		l.behind[now.path] = append(list, behind{turn: t, was: had, is: now.Content, conflicts: true})
+		l.behind[now.path] = append(list, behind{turn: t, was: had, before: had, is: now.Content, conflicts: true})
 	}
 }
 

@@ -56,7 +56,7 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 				next()
 				return
 			}
-			l.editUnder(path, list[at].without, func(err error) {
+			l.takeBack(path, list[at], func(err error) {
 				if err != nil {
 					errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
 					next()
@@ -75,6 +75,19 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 		}
 		done(files, failed)
 	})
+}
+
+// takeBack takes one such change back; a file that was not there before is removed, if the disk has what came.
+func (l *Ledger) takeBack(path string, b behind, done func(error)) {
+	switch {
+	case b.before.Exists:
+		l.editUnder(path, b.without, done)
+	case onDisk(path).SameText(b.is):
+		nothing := func(*string) (*string, error) { return nil, nil }
+		l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Change: nothing}, l.applied(ended(done)))
+	default:
+		done(nil)
+	}
 }
 
 // settled tells that nothing of the agent's is under what is unsaved in a buffer any more.
@@ -99,11 +112,11 @@ func (l *Ledger) editUnder(path string, to func(disk, mine string) string, done 
 
 // without is what takes a change out of the disk that a buffer with the text mine has not got.
 func (b behind) without(disk, mine string) string {
-	return buffers.WithdrawUnder(mine, b.is.Text, disk, b.was.Text)
+	return buffers.WithdrawUnder(mine, b.is.Text, disk, b.before.Text)
 }
 
 // again is what makes the change once more.
 func (b behind) again(disk, _ string) string {
-	text, _ := buffers.Withdraw(b.was.Text, disk, b.is.Text)
+	text, _ := buffers.Withdraw(b.before.Text, disk, b.is.Text)
 	return text
 }

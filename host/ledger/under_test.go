@@ -167,3 +167,31 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		check(w, "undone again", "")
 	})
 }
+
+// What the agent makes where it has removed a file, or where a buffer has a text that was never saved, conflicts with
+// that text too: refused, the disk has what it had before.
+func TestAFileMadeAnewUnderUnsavedTextIsRefused(t *testing.T) {
+	const was, agents = "f1\nf2\n", "a1\na2\n"
+	for _, turns := range []int{1, 2} {
+		w := newWorld(t)
+		w.write("f", was)
+		w.edit("f")
+		w.types("f", func(text string) string { return "u\n" + text })
+		w.begin()
+		w.remove("f")
+		w.follow(w.path("f"), true)
+		if turns == 2 {
+			w.end()
+			w.begin()
+		}
+		w.clientWrites("f", was, agents)
+		w.end()
+		w.decide(review.Reject, "")
+		if data, err := os.ReadFile(w.path("f")); string(data) != was {
+			t.Errorf("in %d turns: the disk has %q, %v", turns, data, err)
+		}
+		if got := w.sees("f"); got != "u\n"+was {
+			t.Errorf("in %d turns: the buffer has %q", turns, got)
+		}
+	}
+}

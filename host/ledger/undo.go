@@ -218,13 +218,15 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 // undoUnder takes a step about what only the disk has.
 func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 	step := u.steps[i]
-	path, change := step.Of.Path, behind{was: step.Want, is: step.Now}
-	to := change.without
+	path, change := step.Of.Path, behind{was: step.Want, before: step.Want, is: step.Now}
 	if u.again {
-		change = behind{was: step.Now, is: step.Want, conflicts: true}
-		to = change.again
+		change = behind{was: step.Now, before: step.Now, is: step.Want, conflicts: true}
 	}
-	l.editUnder(path, to, func(err error) {
+	take := func(done func(error)) { l.takeBack(path, change, done) }
+	if u.again {
+		take = func(done func(error)) { l.editUnder(path, change.again, done) }
+	}
+	take(func(err error) {
 		if err != nil {
 			u.failed(l, i, err)
 			done()
@@ -232,7 +234,7 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 		}
 		did := step.Reverse()
 		u.did[i] = &did
-		left := slices.DeleteFunc(l.behind[path], func(other behind) bool { return other.was == change.was && other.is == change.is })
+		left := slices.DeleteFunc(l.behind[path], func(other behind) bool { return other.before == change.before && other.is == change.is })
 		if u.again {
 			left = append(left, change)
 		}

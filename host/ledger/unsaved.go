@@ -21,6 +21,8 @@ type inStep struct {
 type behind struct {
 	turn    *turn          // in which it came; nil for none
 	was, is review.Content // what the disk had before it, and then
+	// before is what a refusal gives the disk: was, or what had been there before the agent removed it.
+	before review.Content
 	// conflicts tells that the buffer has not got all of it.
 	conflicts bool
 }
@@ -49,18 +51,32 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content) {
 	list := l.behind[w.Path]
 	came := behind{turn: t, is: is, conflicts: w.Conflict}
 	if last := len(list) - 1; last >= 0 && list[last].turn == t {
-		came.was, came.conflicts = list[last].was, came.conflicts || list[last].conflicts
+		came.was, came.before, came.conflicts = list[last].was, list[last].before, came.conflicts || list[last].conflicts
 		list = list[:last]
-	} else if !w.Created {
+	} else if w.Created {
+		came.before = l.removed(t, w.Path)
+	} else {
 		came.was = contentOf(w.Behind, w.FormBefore)
 		was, _ := l.known(t, sight{path: w.Path})
 		came.was.Mode = cmp.Or(was.Mode, modeOf(w.Path))
+		came.before = came.was
 	}
 	l.behind[w.Path] = append(list, came)
 	if t != nil && came.conflicts {
-		t.Conflicted(w.Path, came.was, came.is)
+		t.Conflicted(w.Path, came.before, came.is)
 	}
 	l.saveSoon()
+}
+
+// removed is what a file had on the disk before the agent removed it, in a turn or, if that waits for a decision, earlier.
+func (l *Ledger) removed(t *turn, path string) review.Content {
+	if t != nil && t.gone[path].Exists {
+		return t.gone[path]
+	}
+	if f, recorded := l.record.File(path); recorded && !f.Present.Exists {
+		return f.Accepted
+	}
+	return review.Content{}
 }
 
 // unsavedGone tells that what is unsaved in a buffer counts no more, but what the disk has, some of which the agent may
