@@ -61,7 +61,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("for files that no buffer shows Neovim was asked %v", n.calls)
 		}
 		n.mu.Unlock()
-		want := buffers.Seen{Path: loaded, Loaded: true, Exists: true, Text: "three\none\ntwo\n", Form: "utf-8 unix"}
+		want := buffers.Seen{Path: loaded, Loaded: true, Unsaved: true, Exists: true, Text: "three\none\ntwo\n", Form: "utf-8 unix"}
 		if got, err := w.look(loaded, false); err != nil || got != want {
 			t.Errorf("the loaded file is %+v, %v", got, err)
 		}

@@ -13,7 +13,7 @@ import (
 
 // A new field of a tool call is in the Lua API too, or left out on purpose.
 func TestLuaHasTheFieldsOfAToolCall(t *testing.T) {
-	leftOut := map[string]bool{"Meta": true, "Parent": true}
+	leftOut := map[string]bool{"Meta": true, "Parent": true, "Editor": true}
 	c := &session.ToolCall{
 		ID: "c", Title: "t", Name: "n", Kind: session.KindEdit, Status: session.StatusCompleted,
 		Content: []session.ToolCallContent{session.Diff{Path: "a"}}, Locations: []session.Location{{Path: "a"}},
