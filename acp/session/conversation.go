@@ -187,6 +187,7 @@ type Conversation struct {
 
 	now        func() time.Time
 	messages   map[string]int         // by id and role, index into Entries
+	spoken     map[string]spoken      // by id and role, what sub-agents say
 	calls      map[string]int         // by id, index into Entries
 	children   map[string][]*ToolCall // by the id of the parent, which may never come
 	compacts   map[string]int
@@ -210,7 +211,7 @@ type Conversation struct {
 func NewConversation(now func() time.Time) *Conversation {
 	return &Conversation{
 		now:      now,
-		messages: map[string]int{},
+		messages: map[string]int{}, spoken: map[string]spoken{},
 		calls:    map[string]int{},
 		children: map[string][]*ToolCall{},
 		compacts: map[string]int{},
@@ -261,9 +262,13 @@ func (c *Conversation) touchCall(at int) {
 func (c *Conversation) Apply(u Update) {
 	switch u := u.(type) {
 	case MessageChunk:
-		c.applyChunk(u)
+		if !c.speak(u.Of, u.Role, u.MessageID, []Content{u.Content}, false) {
+			c.applyChunk(u)
+		}
 	case MessagePatch:
-		c.patchMessage(u)
+		if !c.speak(u.Of, u.Role, u.MessageID, u.Content, true) {
+			c.patchMessage(u)
+		}
 	case Background:
 		c.background = u
 	case ToolCallPatch:
@@ -773,7 +778,15 @@ func (c *Conversation) GoesOn(id string) bool {
 }
 
 // Behind is how many things go on beside the session's turns.
-func (c *Conversation) Behind() int { return len(c.background.Calls) + len(c.background.Terminals) }
+func (c *Conversation) Behind() int {
+	n := len(c.background.Terminals)
+	for _, id := range c.background.Calls {
+		if at, known := c.calls[id]; !known || !c.Entries[at].(*ToolCall).Status.Finished() {
+			n++ // the agent may not tell of the whole again when one has ended
+		}
+	}
+	return n
+}
 
 // inBackground reports whether a call, or what began it, goes on after its turn.
 func (c *Conversation) inBackground(call *ToolCall) bool {

@@ -19,8 +19,12 @@ func (a *V1) createElicitation(r *acp.Request, p *v1.CreateElicitationRequest) {
 // elicit asks the user what a request of either version asks: they do not differ in this.
 func (d *drafts) elicit(r *acp.Request, p *v1.CreateElicitationRequest) {
 	client, asks := d.client, string(p.SessionID)
+	root, call := d.subagents.rootOf(asks), d.subagents.callOf(asks, string(p.ToolCallID))
+	if root != asks && call == "" {
+		call = subagentCall(asks) // its turn is not the user's
+	}
 	e := ElicitationRequest{
-		Context: r.Context(), SessionID: d.subagents.rootOf(asks), ToolCallID: d.subagents.callOf(asks, string(p.ToolCallID)), Message: p.Message,
+		Context: r.Context(), SessionID: root, ToolCallID: call, Message: p.Message,
 		Reply: func(answer ElicitationAnswer) {
 			if r.Context().Err() != nil {
 				r.ReplyError(r.Context().Err()) // withdrawn by the agent

@@ -17,6 +17,7 @@ type Update interface{ update() }
 type MessageChunk struct {
 	MessageID string
 	Wire      string // the agent's own id of the message, where it gives one; see [Agent.ForkSession]
+	Of        string // the call of the sub-agent that speaks, which shows its words; "" is none
 	Role      Role
 	Content   Content
 }
@@ -24,6 +25,7 @@ type MessageChunk struct {
 // MessagePatch replaces all of a message, and creates it when the id is new.
 type MessagePatch struct {
 	MessageID string
+	Of        string // see [MessageChunk]
 	Role      Role
 	Content   []Content
 }

@@ -428,7 +428,7 @@ func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Upd
 	}
 	r.interrupted = false
 	r.end.add(text)
-	return MessageChunk{MessageID: strconv.Itoa(r.n), Wire: string(c.MessageID), Role: role, Content: fromBlock(c.Content)}
+	return MessageChunk{MessageID: strconv.Itoa(r.n), Wire: string(c.MessageID), Of: of, Role: role, Content: fromBlock(c.Content)}
 }
 
 // run is the message that a session is in the middle of; a.mu is held.

@@ -88,9 +88,17 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
 	content := blockV2(c.Content)
 	if !a.told(id, c.MessageID) && content == Content(Text{}) {
-		return []Update{MessagePatch{MessageID: string(c.MessageID), Role: role}} // it begins here all the same
+		return []Update{MessagePatch{MessageID: string(c.MessageID), Of: a.speaker(id), Role: role}} // it begins here all the same
 	}
-	return []Update{MessageChunk{MessageID: string(c.MessageID), Wire: string(c.MessageID), Role: role, Content: content}}
+	return []Update{MessageChunk{MessageID: string(c.MessageID), Wire: string(c.MessageID), Of: a.speaker(id), Role: role, Content: content}}
+}
+
+// speaker is the call of the sub-agent whose session it is, "" of the user's session.
+func (a *V2) speaker(id v2.SessionID) string {
+	if a.rootOf(id) == id {
+		return ""
+	}
+	return subagentCall(string(id))
 }
 
 // told notes a message, and reports whether it was known before.
@@ -112,11 +120,11 @@ func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
 	case known && m.Content.IsZero():
 		return nil
 	case known || !slices.ContainsFunc(blocks, func(b Content) bool { return b != Content(Text{}) }):
-		return []Update{MessagePatch{MessageID: string(m.MessageID), Role: role, Content: blocks}}
+		return []Update{MessagePatch{MessageID: string(m.MessageID), Of: a.speaker(id), Role: role, Content: blocks}}
 	}
 	updates := make([]Update, len(blocks))
 	for i, b := range blocks {
-		updates[i] = MessageChunk{MessageID: string(m.MessageID), Wire: string(m.MessageID), Role: role, Content: b}
+		updates[i] = MessageChunk{MessageID: string(m.MessageID), Wire: string(m.MessageID), Of: a.speaker(id), Role: role, Content: b}
 	}
 	return updates
 }

@@ -87,9 +87,9 @@ func mapped[U session.Update, M any](name string, to func(U) M, from func(M) U) 
 
 var kinds = []kind{
 	mapped("message", func(u session.MessageChunk) message {
-		return message{u.MessageID, u.Wire, roles[u.Role], toBlock(u.Content)}
+		return message{u.MessageID, u.Wire, u.Of, roles[u.Role], toBlock(u.Content)}
 	}, func(m message) session.MessageChunk {
-		return session.MessageChunk{MessageID: m.ID, Wire: m.Wire, Role: roleNamed(m.Role), Content: m.Content.content()}
+		return session.MessageChunk{MessageID: m.ID, Wire: m.Wire, Of: m.Of, Role: roleNamed(m.Role), Content: m.Content.content()}
 	}),
 	mapped("call", toCall, call.patch),
 	mapped("call_chunk", func(u session.ToolCallChunk) callChunk {
@@ -99,9 +99,9 @@ var kinds = []kind{
 	}),
 	mapped("terminal", toScreen, screen.patch),
 	mapped("message_patch", func(u session.MessagePatch) messagePatch {
-		return messagePatch{u.MessageID, roles[u.Role], toBlocks(u.Content)}
+		return messagePatch{u.MessageID, u.Of, roles[u.Role], toBlocks(u.Content)}
 	}, func(m messagePatch) session.MessagePatch {
-		return session.MessagePatch{MessageID: m.ID, Role: roleNamed(m.Role), Content: fromBlocks(m.Content)}
+		return session.MessagePatch{MessageID: m.ID, Of: m.Of, Role: roleNamed(m.Role), Content: fromBlocks(m.Content)}
 	}),
 	plain[session.Background]("background"),
 	plain[session.TerminalChunk]("terminal_chunk"),
@@ -155,12 +155,14 @@ var kindOf, kindNamed = func() (map[reflect.Type]kind, map[string]kind) {
 type message struct {
 	ID      string `json:"id"`
 	Wire    string `json:"wire,omitempty"`
+	Of      string `json:"of,omitempty"`
 	Role    string `json:"role"`
 	Content block  `json:"content"`
 }
 
 type messagePatch struct {
 	ID      string  `json:"id"`
+	Of      string  `json:"of,omitempty"`
 	Role    string  `json:"role"`
 	Content []block `json:"content"`
 }

@@ -44,7 +44,7 @@ var allOptions = []session.Option{{
 
 // examples has each type of update with each of its fields.
 var examples = []session.Update{
-	session.MessageChunk{MessageID: "m", Wire: "w", Role: session.RoleThought, Content: session.Text{Text: "t"}},
+	session.MessageChunk{MessageID: "m", Wire: "w", Of: "c", Role: session.RoleThought, Content: session.Text{Text: "t"}},
 	session.MessageChunk{MessageID: "m", Role: session.RoleUser, Content: allBlocks[1]},
 	session.ToolCallPatch{
 		ID: "c", Title: acp.Set("t"), Name: acp.Set("n"), Kind: acp.Set(session.KindEdit), Status: acp.Set(session.StatusFailed),
@@ -60,7 +60,7 @@ var examples = []session.Update{
 	},
 	session.TerminalPatch{ID: "t", Output: acp.Set([]byte{0xff, 0xfe}), Exit: acp.Null[session.TerminalExit]()},
 	session.TerminalChunk{ID: "t", Data: []byte{0xff}, Plain: true},
-	session.MessagePatch{MessageID: "m", Role: session.RoleAgent, Content: allBlocks},
+	session.MessagePatch{MessageID: "m", Of: "c", Role: session.RoleAgent, Content: allBlocks},
 	session.Background{Calls: []string{"c"}, Terminals: []string{"t"}},
 	session.PlanUpdate{ID: "p", Entries: []session.PlanEntry{{Content: "c", Priority: "high", Status: "pending"}}},
 	session.PlanUpdate{ID: "q", Content: session.Text{Text: "# Plan"}},

@@ -59,6 +59,7 @@ type Recorder struct {
 type chunk struct {
 	id   string
 	wire string
+	of   string
 	role session.Role
 	text []byte
 	at   time.Time
@@ -202,7 +203,7 @@ func joined(blocks []session.Content) string { return session.NewPrompt(blocks).
 // grow has a chunk wait for more of its message. It reports whether that is all there is to do.
 func (r *Recorder) grow(u session.MessageChunk) bool {
 	text, ok := u.Content.(session.Text)
-	if c := r.chunk; ok && c != nil && c.id == u.MessageID && c.role == u.Role {
+	if c := r.chunk; ok && c != nil && c.id == u.MessageID && c.role == u.Role && c.of == u.Of {
 		c.text = append(c.text, text.Text...)
 		if len(c.text) > waiting {
 			r.settleChunk()
@@ -212,7 +213,7 @@ func (r *Recorder) grow(u session.MessageChunk) bool {
 	}
 	r.settleChunk()
 	if ok {
-		r.chunk = &chunk{u.MessageID, u.Wire, u.Role, []byte(text.Text), r.config.Now()}
+		r.chunk = &chunk{u.MessageID, u.Wire, u.Of, u.Role, []byte(text.Text), r.config.Now()}
 		r.soon()
 	}
 	return ok
@@ -343,7 +344,7 @@ func (r *Recorder) settle() {
 func (r *Recorder) settleChunk() {
 	if c := r.chunk; c != nil {
 		r.chunk = nil
-		r.tell(Said{c.at, session.MessageChunk{MessageID: c.id, Wire: c.wire, Role: c.role, Content: session.Text{Text: string(c.text)}}})
+		r.tell(Said{c.at, session.MessageChunk{MessageID: c.id, Wire: c.wire, Of: c.of, Role: c.role, Content: session.Text{Text: string(c.text)}}})
 	}
 }
 

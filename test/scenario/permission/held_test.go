@@ -660,7 +660,7 @@ func TestAnEditedTextThatIsNotWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Keys(":4s/four/six/<CR>:wq<CR>")
-		s.AwaitNotification("your text is in the buffer acp://edited/")
+		s.AwaitNotification("your text is in buffer acp://edited/")
 		s.Command("buffer acp://edited")
 		if got := s.LuaString(`return vim.fn.getline(4)`); got != "local line4 = 'six'" {
 			t.Errorf("the fourth line is %q", got)

@@ -82,7 +82,10 @@ func readRecording(t *testing.T, path string) (did []action, files map[string]st
 			asked[id] = m
 		case e.Dir == "a2c":
 			reason := m.Text("stopReason")
-			if m.Error != nil {
+			switch {
+			case m.Error != nil && m.Error.Code == -32800: // the prompt was not taken
+				reason = "cancelled"
+			case m.Error != nil:
 				reason = "error"
 			}
 			if prompts[id] && reason != "" {

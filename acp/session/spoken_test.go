@@ -1,0 +1,46 @@
+package session
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+)
+
+// What a sub-agent says stands in its call, by its messages, and nothing of it among its parent's words.
+func TestSubagentsSpeakInTheirCalls(t *testing.T) {
+	c := NewConversation(time.Now)
+	says := func(id, text string, role Role) {
+		c.Apply(MessageChunk{MessageID: id, Of: "sub", Role: role, Content: Text{Text: text}})
+	}
+	wants := func(when string, words ...string) {
+		t.Helper()
+		var want []ToolCallContent
+		for _, text := range words {
+			want = append(want, ContentItem{Text{Text: text}})
+		}
+		if got := c.ToolCall("sub").Content; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s the call has %+v", when, got)
+		}
+	}
+	c.Apply(ToolCallPatch{ID: "sub", Title: acp.Set("Look around")})
+	says("1", "I ", RoleAgent)
+	says("2", "Hm.", RoleThought)
+	says("1", "look.", RoleAgent)
+	says("3", "Found.", RoleAgent)
+	wants("spoken in chunks,", "I look.", "Found.")
+	c.Apply(MessagePatch{MessageID: "1", Of: "sub", Role: RoleAgent, Content: []Content{Text{Text: "I looked."}}})
+	wants("with a message replaced", "I looked.", "Found.")
+	c.Apply(ToolCallPatch{ID: "sub", Content: acp.Set([]ToolCallContent{ContentItem{Text{Text: "its result"}}})})
+	says("1", " Again.", RoleAgent)
+	wants("with its result,", "its result", " Again.")
+	if len(c.Entries) != 1 {
+		t.Errorf("there are %d entries", len(c.Entries))
+	}
+	// Of a call that nobody has told of the words are not lost.
+	c.Apply(MessageChunk{MessageID: "1", Of: "unknown", Role: RoleAgent, Content: Text{Text: "Hello."}})
+	if len(c.Entries) != 2 {
+		t.Errorf("with words of an unknown one there are %d entries", len(c.Entries))
+	}
+}
