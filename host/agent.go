@@ -242,6 +242,9 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 	}
 	used := len(a.users) > 0
 	a.mu.Unlock()
+	if err == nil {
+		a.askLogin() // before sessions begin, which show it
+	}
 	for _, f := range waiting {
 		f(info, err)
 	}
@@ -249,7 +252,6 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 		a.stop()
 		return
 	}
-	a.askLogin()
 	if dir := a.host.taken; dir != "" {
 		a.host.background(func() {
 			if err := mcp.KeepTaken(dir, a.spec.Name, info); err != nil {

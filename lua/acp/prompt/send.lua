@@ -11,7 +11,8 @@ local unsaved = require('acp.prompt.unsaved')
 local function blocks_of(id, prompt)
   local session = state.sessions[id]
   if session.state == 'dead' then
-    return nil, session.error or 'the session has ended. :Acp restart starts it again'
+    local why = session.error or 'the session has ended. :Acp restart starts it again'
+    return nil, (why:gsub('%.$', '')) -- a notice has no full stop
   end
   local blocks = prompt
   if type(prompt) == 'string' then

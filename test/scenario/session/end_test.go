@@ -203,14 +203,14 @@ func TestAnEndIsSeen(t *testing.T) {
 		s.AwaitLua(`require('acp.chat.buffers').get(1).visible == false`)
 		s.Sync() // the host has heard of it
 		p.Exit(3, "")
-		s.AwaitScreen("acp: Puppet exited with code 3. :Acp restart starts it again.")
+		s.AwaitScreen("acp: Puppet exited with code 3. :Acp restart starts it again")
 		s.Command("Acp")
 		s.AwaitScreen("ended · :Acp restart")
 		s.Keys("iagain")
 		s.AwaitScreen("-- INSERT --")
 		s.AwaitScreen("ended · :Acp restart") // in place of the key that sends
 		s.Keys("<C-s>")
-		s.AwaitLua(`vim.fn.execute('messages'):find('restart starts it again.\n.*restart starts it again.') ~= nil`)
+		s.AwaitLua(`vim.fn.execute('messages'):find('restart starts it again\n.*restart starts it again') ~= nil`)
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'again'`)
 	})
 }
@@ -223,7 +223,7 @@ func TestAnEndOfManyWordsIsOneLine(t *testing.T) {
 		s.AwaitLua(`require('acp.chat.buffers').get(1).visible == false`)
 		s.Sync() // the host has heard of it
 		p.Exit(137, "")
-		s.AwaitScreen("acp: Puppet exited with code 137. :Acp restart starts it again.")
+		s.AwaitScreen("acp: Puppet exited with code 137. :Acp restart starts it again")
 		s.AwaitChat("for want of memory")
 	})
 }

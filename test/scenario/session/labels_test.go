@@ -149,7 +149,7 @@ func TestArchiveInTheAgent(t *testing.T) {
 		}
 		p.Reply(m, obj{})
 		s.AwaitEvent("AcpSessionClosed")
-		s.AwaitNotification("the session is archived")
+		s.AwaitNotification("the session was archived")
 		s.Choose("nothing")
 		s.Command("Acp unarchive")
 		if m = p.Expect("session/list"); m.Text("archived") != "only" {

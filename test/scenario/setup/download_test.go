@@ -90,7 +90,7 @@ func TestHostIsDownloaded(t *testing.T) {
 			s.Lua(nil, `local c = vim.g.acp; c.host = { url = ... }; vim.g.acp = c; require('acp.config').reset()`, server.URL+part)
 		}
 		for part, words := range map[string]string{
-			"/wrong": "its checksum is not the one that the plugin has", "/half": "it is too large", "/cut": "the host is not there: (18)",
+			"/wrong": "its checksum is not the one that the plugin expects", "/half": "it is too large", "/cut": "the host was not downloaded: (18)",
 			"/none": "404",
 		} {
 			from(part)
@@ -110,7 +110,7 @@ func TestHostIsDownloaded(t *testing.T) {
 		from("/good")
 		s.Choose("Download it")
 		s.Lua(nil, `vim.cmd('Acp build')`)
-		s.AwaitNotification("the host is there")
+		s.AwaitNotification("the host is installed")
 		s.Command("Acp new demo")
 		s.AwaitEvent("AcpSessionReady")
 		if argv := s.LuaString(`require('acp.rpc.host').find()[1]`); argv != binary {
