@@ -7,6 +7,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
 // drafts is a connection with what both versions of the protocol speak of its unstable part in the same words.
@@ -149,3 +150,22 @@ func (i *Info) takeSystemPrompt(c *draft.SessionSystemPromptCapabilities) {
 // forksAfter are the agents, by the names they give themselves, that fork a session from after a message of theirs.
 // Nothing in the protocol says so.
 var forksAfter = map[string]bool{"@agentclientprotocol/claude-agent-acp": true}
+
+// steer asks the agent to put words into the running turn, by the extension for that.
+func (d *drafts) steer(request any, done func(Steering, error)) {
+	d.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
+		var r v1.SteeringResponse
+		if err = decode(raw, err, &r); err != nil {
+			done(SteeringLeft, err)
+			return
+		}
+		done(steered(r), nil)
+	})
+}
+
+func steered(r v1.SteeringResponse) Steering {
+	if r.Outcome == v1.SteeringInjected || r.Outcome == v1.SteeringStartedNewTurn {
+		return SteeringTaken
+	}
+	return SteeringLeft
+}

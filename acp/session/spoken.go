@@ -9,6 +9,9 @@ type spoken struct {
 	text Text // as it is there
 }
 
+// mostSpoken bounds a piece of a message in a call's content, in bytes: each chunk copies the piece it belongs to.
+const mostSpoken = 64 << 10
+
 // speak has a sub-agent's call show a message, or more of it, or with all nothing else of it. What a sub-agent thinks
 // is not shown. It reports false where nobody has told of that call: then the words stand as any other's.
 func (c *Conversation) speak(of string, role Role, id string, blocks []Content, all bool) bool {
@@ -23,7 +26,7 @@ func (c *Conversation) speak(of string, role Role, id string, blocks []Content, 
 		text, isText := b.(Text)
 		was, known := c.spoken[key]
 		known = known && was.at < len(call.Content) && call.Content[was.at] == ToolCallContent(ContentItem{was.text})
-		if !isText || !known {
+		if !isText || !known || !all && len(was.text.Text) > mostSpoken {
 			c.spoken[key] = spoken{len(call.Content), text}
 			call.Content = append(call.Content, ContentItem{b})
 			continue

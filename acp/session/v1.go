@@ -199,25 +199,12 @@ func steers(meta json.RawMessage) bool {
 func (a *V1) Steer(sessionID string, words []Content, done func(became Steering, err error)) {
 	request := v1.SteeringRequest{SessionID: v1.SessionID(sessionID), Prompt: toBlocks(words)}
 	request.Meta.Steering.IdleBehavior = "promptRequired"
-	a.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
-		var r v1.SteeringResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(SteeringLeft, err)
-			return
-		}
-		became := steered(r)
+	a.steer(request, func(became Steering, err error) {
 		if became == SteeringTaken {
 			a.endRun(request.SessionID) // what comes now stands after the words
 		}
-		done(became, nil)
+		done(became, err)
 	})
-}
-
-func steered(r v1.SteeringResponse) Steering {
-	if r.Outcome == v1.SteeringInjected || r.Outcome == v1.SteeringStartedNewTurn {
-		return SteeringTaken
-	}
-	return SteeringLeft
 }
 
 // Cancel implements [Agent].

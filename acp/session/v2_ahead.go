@@ -53,14 +53,7 @@ func (a *V2) inject(id v2.SessionID, words []Content, done func(Steering, error)
 		Meta      v1.SteeringMeta           `json:"_meta"`
 	}{SessionID: id, Prompt: toBlocksV2(words)}
 	request.Meta.Steering.IdleBehavior = "promptRequired"
-	a.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
-		var r v1.SteeringResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(SteeringLeft, err)
-			return
-		}
-		done(steered(r), nil)
-	})
+	a.steer(request, done)
 }
 
 // leave takes a prompt out of those that are not inserted, and reports whether it was one.

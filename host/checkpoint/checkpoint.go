@@ -29,6 +29,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
 // Store is the folder. Its methods read and write the disk and may be called from any goroutine.
@@ -113,7 +115,7 @@ func (s *Store) Put(data []byte) (Sum, error) {
 
 // write makes a file of contents.
 func (s *Store) write(sum Sum, data []byte) error {
-	if err := write(s.contentPath(sum), data); err != nil {
+	if err := atomicfile.Write(s.contentPath(sum), data); err != nil {
 		return fmt.Errorf("keep contents: %w", err)
 	}
 	return nil
@@ -204,37 +206,8 @@ func (s *Store) contentPath(sum Sum) string {
 	return filepath.Join(s.dir, "contents", name[:2], name[2:])
 }
 
-// write makes a file for this user alone, in one step.
-func write(path string, parts ...[]byte) (err error) {
-	dir := filepath.Dir(path)
-	temp, err := os.CreateTemp(dir, temporary+"*") // of mode 0600
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		temp, err = os.CreateTemp(dir, temporary+"*")
-	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temp.Name())
-		}
-	}()
-	for _, part := range parts {
-		if err == nil {
-			_, err = temp.Write(part)
-		}
-	}
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
-}
-
 // temporary begins the names of files that are not whole, or about to go.
-const temporary = "new-"
+const temporary = atomicfile.Temporary
 
 // aside is where Clean has a file for the moment in which it makes sure that nobody wants it.
 func aside(path string) string {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
 // This file has packs. To make a file takes a hundred times longer than to write what is in it, so many small contents
@@ -280,7 +282,7 @@ func (b *Batch) flush() error {
 func (p *packs) write(list []packed, data []byte) error {
 	head := index(list)
 	path := filepath.Join(p.dir, Sum(sha256.Sum256(head)).String())
-	if err := write(path, head, data); err != nil {
+	if err := atomicfile.Write(path, head, data); err != nil {
 		return err
 	}
 	for i := range list {

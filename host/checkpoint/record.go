@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
 // Record is something that was saved.
@@ -57,7 +59,7 @@ func (s *Store) Save(key, about string, data []byte, needs ...Sum) error {
 			s.hold(sum)
 		}
 	}
-	if err := write(s.recordPath(key), first, []byte("\n"), sums, data); err != nil {
+	if err := atomicfile.Write(s.recordPath(key), first, []byte("\n"), sums, data); err != nil {
 		return fmt.Errorf("save the record %s: %w", key, err)
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
 // limit is how many sessions have labels; those whose label is the oldest lose it.
@@ -114,19 +116,7 @@ func (s *Store) write(l Label) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(s.dir, "new")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(text)
-	if err := errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
+	return atomicfile.Write(path, text)
 }
 
 // clean removes the oldest where there are too many.

@@ -41,8 +41,7 @@ func (l *Ledger) apply(p target, done func(error)) {
 		l.edit(p, func(w buffers.Written, err error) {
 			switch {
 			case err == nil && p.made && p.want.Exists && w.Disk != nil && *w.Disk == "":
-				nothing := func(*string) (*string, error) { return nil, nil }
-				l.config.Files.Edit(context.Background(), buffers.Edit{Path: p.path, Change: nothing}, l.applied(ended(done)))
+				l.removeFile(p.path, done)
 			case err == nil && p.want.Exists && p.now.Form != p.want.Form:
 				l.reform(p, w, done)
 			default:
@@ -149,6 +148,12 @@ func (l *Ledger) edit(p target, done func(buffers.Written, error)) {
 		text := endedAs(*now, p.want.Text)
 		return &text, nil
 	}}, l.applied(done))
+}
+
+// removeFile removes a file from the disk; what is unsaved in its buffer stays there.
+func (l *Ledger) removeFile(path string, done func(error)) {
+	nothing := func(*string) (*string, error) { return nil, nil }
+	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Change: nothing}, l.applied(ended(done)))
 }
 
 // endedAs is a text whose last line ends if that of another one does; its form is another matter.

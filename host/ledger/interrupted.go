@@ -138,15 +138,19 @@ func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved
 			in[path] = *is
 		}
 	}
+	mark := func(in map[string]bool, path string, is bool) {
+		if is {
+			in[path] = true
+		}
+	}
 	for _, m := range running.Marks {
 		put(t.seen, m.Path, m.Seen)
 		put(t.disk, m.Path, m.Disk)
 		put(t.gone, m.Path, m.Gone)
-		for of, is := range map[*map[string]bool]bool{&shown: m.Shown, &t.saved: m.Saved, &t.copies: m.Copy, &t.guessed: m.Guessed} {
-			if is {
-				(*of)[m.Path] = true
-			}
-		}
+		mark(shown, m.Path, m.Shown)
+		mark(t.saved, m.Path, m.Saved)
+		mark(t.copies, m.Path, m.Copy)
+		mark(t.guessed, m.Path, m.Guessed)
 		if m.Renamed != "" {
 			t.renamed[m.Path] = m.Renamed
 		}
@@ -209,7 +213,7 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 			if t != nil && b.At.Equal(t.At) {
 				one.turn = t
 			}
-			l.behind[u.Path] = append(l.behind[u.Path], one)
+			l.isBehind(u.Path, append(l.behind[u.Path], one))
 		}
 	}
 	paths := make([]string, len(was))

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,13 +68,7 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 		}
 		back(len(list) - 1)
 	}, func() {
-		var failed error
-		for _, err := range errs {
-			if failed == nil {
-				failed = err
-			}
-		}
-		done(files, failed)
+		done(files, cmp.Or(errs...))
 	})
 }
 
@@ -83,12 +78,14 @@ func (l *Ledger) takeBack(path string, b behind, done func(error)) {
 	case b.before.Exists:
 		l.editUnder(path, b.without, done)
 	case onDisk(path).SameText(b.is):
-		nothing := func(*string) (*string, error) { return nil, nil }
-		l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Change: nothing}, l.applied(ended(done)))
+		l.removeFile(path, done)
 	default:
 		done(nil)
 	}
 }
+
+// makeAgain makes one such change once more.
+func (l *Ledger) makeAgain(path string, b behind, done func(error)) { l.editUnder(path, b.again, done) }
 
 // settled tells that nothing of the agent's is under what is unsaved in a buffer any more.
 func (l *Ledger) settled(path string) {

@@ -195,3 +195,23 @@ func TestAFileMadeAnewUnderUnsavedTextIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What an undo brings back beside what the user has typed in its place leaves nothing to decide.
+func TestAnUndoBesideTypingLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "1\n2\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "1\n2\n", "")
+	w.end()
+	w.types("f", func(string) string { return "\nu\n" })
+	if err := w.undo(false); err != nil {
+		t.Error(err)
+	}
+	if got := w.changes(); got != "" {
+		t.Errorf("listed is %q", got)
+	}
+	if got := w.sees("f"); got != "1\n2\n\nu\n" {
+		t.Errorf("the buffer has %q", got)
+	}
+}

@@ -44,7 +44,7 @@ func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 			for _, step := range steps {
 				moves = append(moves, [2]string{step.Back, step.Of.Path})
 			}
-			u := undoing{t, l.foldersSince(t.At, moves), again, steps, make([]error, len(steps)), make([]*turns.File, len(steps))}
+			u := undoing{l.foldersSince(t.At, moves), again, steps, make([]error, len(steps)), make([]*turns.File, len(steps))}
 			l.undoEach(u, func() {
 				did, failed, err := u.came()
 				if again {
@@ -124,7 +124,6 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 
 // undoing is an undo under way.
 type undoing struct {
-	turn    *turns.Turn
 	folders folders
 	again   bool
 	steps   []turns.Step
@@ -192,7 +191,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			case !u.again && step.Back != "":
 				l.record.MoveRetracted(path, did.Path, step.Now, step.Want)
 			case !u.again:
-				l.record.Retracted(did.Path, step.Now, step.Want, l.history.Alone(u.turn, path))
+				l.record.Retracted(did.Path, step.Now, step.Want)
 			case step.Back != "":
 				l.agentMoved(nil, path, did.Path, step.Now, step.Want)
 			default:
@@ -219,14 +218,12 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 	step := u.steps[i]
 	path, change := step.Of.Path, behind{was: step.Want, before: step.Want, is: step.Now}
+	take := l.takeBack
 	if u.again {
 		change = behind{was: step.Now, before: step.Now, is: step.Want, conflicts: true}
+		take = l.makeAgain
 	}
-	take := func(done func(error)) { l.takeBack(path, change, done) }
-	if u.again {
-		take = func(done func(error)) { l.editUnder(path, change.again, done) }
-	}
-	take(func(err error) {
+	take(path, change, func(err error) {
 		if err != nil {
 			u.failed(l, i, err)
 			done()

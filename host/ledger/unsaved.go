@@ -61,11 +61,16 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content) {
 		came.was.Mode = cmp.Or(was.Mode, modeOf(w.Path))
 		came.before = came.was
 	}
-	l.behind[w.Path] = append(list, came)
-	if t != nil && came.conflicts {
-		t.Conflicted(w.Path, came.before, came.is)
-	}
+	l.isBehind(w.Path, append(list, came))
 	l.saveSoon()
+}
+
+// isBehind notes what is under unsaved text, the last of which is new: what of it conflicts is its turn's to undo.
+func (l *Ledger) isBehind(path string, list []behind) {
+	l.behind[path] = list
+	if last := list[len(list)-1]; last.turn != nil && last.conflicts {
+		last.turn.Conflicted(path, last.before, last.is)
+	}
 }
 
 // removed is what a file had on the disk before the agent removed it, in a turn or, if that waits for a decision, earlier.

@@ -109,7 +109,7 @@ func TestRetractedFiles(t *testing.T) {
 			c.do(r)
 			r.Take()
 			f, _ := r.File("f")
-			r.Retracted("f", f.Present, c.now, false)
+			r.Retracted("f", f.Present, c.now)
 			f, ok := r.File("f")
 			got := "none"
 			if ok {
@@ -158,7 +158,7 @@ func TestRandomRetractions(t *testing.T) {
 		h.r.Now("f", h.content())
 		before := h.present
 		h.agentEdits()
-		h.r.Retracted("f", h.content(), Text(strings.Join(before, "")), false)
+		h.r.Retracted("f", h.content(), Text(strings.Join(before, "")))
 		h.present = before
 		h.check()
 		if t.Failed() {
@@ -185,7 +185,7 @@ func TestRandomRetractionsOfWhatWasKept(t *testing.T) {
 		h.agentEdits()
 		h.keepSome()
 		after := h.present
-		h.r.Retracted("f", h.content(), Text(strings.Join(before, "")), false)
+		h.r.Retracted("f", h.content(), Text(strings.Join(before, "")))
 		if f, ok := h.r.File("f"); ok {
 			check(t, f)
 			if f.Present.Text != strings.Join(before, "") {
@@ -265,19 +265,5 @@ func TestRetractedMoves(t *testing.T) {
 				t.Errorf("it has\n%+v\nnot\n%+v", got, want)
 			}
 		})
-	}
-}
-
-// What comes back stands on one side of what the user has typed in its place: that leaves nothing to decide, unless the
-// agent has changed something else of the file.
-func TestTakenBackBesideTyping(t *testing.T) {
-	for _, whole := range []bool{true, false} {
-		r := New(1 << 20)
-		r.Changed("f", Text("1\n2\n"), Text(""))
-		r.Now("f", Text("\nu\n"))
-		r.Retracted("f", Text("\nu\n"), Text("\nu\n1\n2\n"), whole)
-		if f, listed := r.File("f"); listed == whole {
-			t.Errorf("whole %v: it is listed as %+v", whole, f)
-		}
 	}
 }

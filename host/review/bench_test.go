@@ -48,10 +48,10 @@ func BenchmarkDecideAll(b *testing.B) {
 			{"undo the refusal", func(r *Record) { all(r, Reject, Selection{}) }, func(r *Record) { r.Now("f", is) }},
 			{"undo the change", nil, func(r *Record) { r.Now("f", was) }},
 			{"change again", func(r *Record) { all(r, Reject, Selection{}) }, func(r *Record) { r.Changed("f", was, Text(everyLine(hunks, "deduce"))) }},
-			{"retract", func(r *Record) { all(r, Keep, Selection{}) }, func(r *Record) { r.Retracted("f", is, was, false) }},
+			{"retract", func(r *Record) { all(r, Keep, Selection{}) }, func(r *Record) { r.Retracted("f", is, was) }},
 			{"retract half", func(r *Record) { all(r, Keep, Selection{}) }, func(r *Record) {
 				lines := slices.Concat(split(is.Text)[:10*hunks], split(was.Text)[10*hunks:])
-				r.Retracted("f", is, Text(strings.Join(lines, "")), false)
+				r.Retracted("f", is, Text(strings.Join(lines, "")))
 			}},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, hunks), func(b *testing.B) {

@@ -654,7 +654,7 @@ func TestRetractedForms(t *testing.T) {
 	r.Changed("f", dos, changed)
 	r.Changed("f", changed, unix)
 	decideAll(t, r, Keep)
-	r.Retracted("f", unix, changed, false)
+	r.Retracted("f", unix, changed)
 	if f, there := r.File("f"); !there || f.State != Kept {
 		t.Errorf("it is %+v", f)
 	}

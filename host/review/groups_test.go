@@ -46,7 +46,7 @@ func TestGroupsTellWhatHasChanged(t *testing.T) {
 				r.Remade(path, Text("again\n"))
 			case 8:
 				if f, ok := r.File(path); ok {
-					r.Retracted(path, f.Present, f.Baseline, false)
+					r.Retracted(path, f.Present, f.Baseline)
 				}
 			default:
 				if p, err := r.Plan(path, []Decision{Keep, Reject}[rnd.IntN(2)], Selection{}); err == nil {

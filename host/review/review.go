@@ -346,8 +346,8 @@ func (r *Record) Removed(path string) {
 
 // Retracted tells that a change of the agent's was taken back by somebody who has not refused it, with what
 // was there before that and is now: it leaves the record, and what the agent had changed earlier is there
-// again. With whole there is nothing else of the agent's in the file.
-func (r *Record) Retracted(path string, was, now Content, whole bool) {
+// again.
+func (r *Record) Retracted(path string, was, now Content) {
 	f := r.files[path]
 	if f == nil && !was.Exists {
 		f = r.returned(path)
@@ -356,8 +356,7 @@ func (r *Record) Retracted(path string, was, now Content, whole bool) {
 	case f == nil: // the change had undone an earlier one
 		r.Changed(path, was, now)
 		return
-	case now.Mark() == f.Baseline.Mark() && f.OldPath == "" && (f.text == nil || len(f.text.refused.edits) == 0),
-		whole && f.text != nil && now.Exists && f.OldPath == "" && sameLines(f.text.baseline(), now.Text):
+	case now.Mark() == f.Baseline.Mark() && f.OldPath == "" && (f.text == nil || len(f.text.refused.edits) == 0):
 		r.forget(f)
 		return
 	}
@@ -386,25 +385,16 @@ func (r *Record) Retracted(path string, was, now Content, whole bool) {
 	r.settle(f)
 }
 
-// sameLines reports whether two texts have the same lines, in whatever order: what came back may be on either side of
-// lines that the user has typed where it had been.
-func sameLines(a, b string) bool {
-	x, y := linediff.Lines(a), linediff.Lines(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
-}
-
 // MoveRetracted is Retracted of a move by the agent, from a path back to another one.
 func (r *Record) MoveRetracted(from, to string, was, now Content) {
 	if f := r.files[from]; f == nil || f.OldPath != "" || !f.Baseline.Exists {
 		r.Moved(from, to, was, was)
-		r.Retracted(to, was, now, false)
+		r.Retracted(to, was, now)
 		return
 	}
 	// Its two ends are changes of their own, as other files were there before.
-	r.Retracted(from, was, Content{}, false)
-	r.Retracted(to, Content{}, now, false)
+	r.Retracted(from, was, Content{})
+	r.Retracted(to, Content{}, now)
 }
 
 // back returns the file at a path, which has a content now; nil where the record has none. One that the user

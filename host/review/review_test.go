@@ -373,7 +373,7 @@ func TestMovedRemovedAndBack(t *testing.T) {
 		return r
 	}
 	for name, back := range map[string]func(r *Record){
-		"retracted": func(r *Record) { r.Retracted("b", Content{}, Text("1\n"), false) },
+		"retracted": func(r *Record) { r.Retracted("b", Content{}, Text("1\n")) },
 		"by the agent, after it was saved": func(r *Record) {
 			data, err := savedAs(r)
 			if err != nil {

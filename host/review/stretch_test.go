@@ -127,7 +127,7 @@ func TestDecidingAllGrowsWithTheHunks(t *testing.T) {
 		"kept, and half of it taken back": func(r *Record, was, is Content) {
 			decide(t, r, Keep, Selection{})
 			before, after := split(was.Text), split(is.Text)
-			r.Retracted("f", is, Text(strings.Join(slices.Concat(after[:len(after)/2], before[len(after)/2:]), "")), false)
+			r.Retracted("f", is, Text(strings.Join(slices.Concat(after[:len(after)/2], before[len(after)/2:]), "")))
 		},
 	} {
 		if few, many := costs(100, do), costs(800, do); many > 2*8*few {

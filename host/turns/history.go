@@ -53,20 +53,6 @@ func (h *History) Last() *Turn {
 	return h.Turns[len(h.Turns)-1]
 }
 
-// Alone reports whether no other turn than t may have changed the file at a path.
-func (h *History) Alone(t *Turn, path string) bool {
-	if len(h.Turns) >= keptTurns {
-		return false // older ones are forgotten
-	}
-	for _, other := range h.Turns {
-		changed := func(f File) bool { return f.Path == path || f.OldPath == path }
-		if !other.At.Equal(t.At) && slices.ContainsFunc(other.Files, changed) {
-			return false
-		}
-	}
-	return true
-}
-
 // LastUndone returns what can be done again, and false where there is nothing.
 func (h *History) LastUndone() (Undone, bool) {
 	if len(h.Undone) == 0 {

@@ -37,11 +37,7 @@ func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 				is = later
 			}
 			step := StepOf(f, is, !taken[f.OldPath])
-			if f.Under {
-				steps, done[i], took = append(steps, step), true, true
-				continue
-			}
-			if !step.Idle() {
+			if !step.Idle() && !f.Under {
 				if became[f.Path] = step.Want; step.Back != "" {
 					became[f.Path], became[step.Back] = review.Content{}, step.Want
 				}

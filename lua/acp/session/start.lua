@@ -331,6 +331,22 @@ local function meant(opts)
   return opts.session
 end
 
+---Asks the host for something about an open session.
+---@param method string
+---@param id? integer
+---@param callback fun(ok: boolean?, err: string?)
+---@return boolean? ok, string? err
+local function ask_of_open(method, id, callback)
+  local session, err = state.resolve(id)
+  if not session then
+    return nil, err
+  end
+  host.request(method, { session = session }, function(_, failure)
+    callback(failure == nil or nil, failure)
+  end)
+  return true
+end
+
 ---Takes a session out of the lists, an open one, which is closed, or a stored one; or brings a
 ---stored one back.
 ---@param opts {session?: integer, agent?: string, agent_session_id?: string, archived?: boolean}
@@ -343,15 +359,7 @@ function M.archive(opts, callback)
     local args = { agent_session_id = opts.agent_session_id, archived = archived }
     return ask_agent('archive_stored', opts.agent, args, callback)
   end
-  local err
-  id, err = state.resolve(id)
-  if not id then
-    return nil, err
-  end
-  host.request('archive', { session = id }, function(_, failure)
-    callback(failure == nil or nil, failure)
-  end)
-  return true
+  return ask_of_open('archive', id, callback)
 end
 
 ---Has an agent forget a session: an open one, which is closed, or a stored one.
@@ -365,15 +373,7 @@ function M.delete(opts, callback)
     local args = { agent_session_id = opts.agent_session_id }
     return ask_agent('delete_stored', opts.agent, args, callback)
   end
-  local err
-  id, err = state.resolve(id)
-  if not id then
-    return nil, err
-  end
-  host.request('delete', { session = id }, function(_, failure)
-    callback(failure == nil or nil, failure)
-  end)
-  return true
+  return ask_of_open('delete', id, callback)
 end
 
 return M

@@ -1,0 +1,36 @@
+package atomicfile
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	path := filepath.Join(dir, "file")
+	for _, parts := range [][][]byte{{[]byte("one"), []byte(" two")}, {[]byte("three")}, nil} {
+		if err := Write(path, parts...); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		for _, part := range parts {
+			want += string(part)
+		}
+		if got, err := os.ReadFile(path); string(got) != want {
+			t.Errorf("it has %q, %v", got, err)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("it is %v, %v", info.Mode(), err)
+	}
+	// Where it cannot become the file nothing of it is left.
+	if err := Write(dir, []byte("a folder is there")); err == nil {
+		t.Error("a folder became a file")
+	}
+	for _, folder := range []string{dir, filepath.Dir(dir)} {
+		if left, _ := filepath.Glob(filepath.Join(folder, Temporary+"*")); len(left) > 0 {
+			t.Errorf("left are %v", left)
+		}
+	}
+}
