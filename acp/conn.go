@@ -120,8 +120,9 @@ func NewConn(stdout io.Reader, stdin io.WriteCloser, h Handler, opts ...Option) 
 	c.out.start()
 	c.stream = newStream(stdout, c.out, c.out.traffic, c.log)
 	c.stream.onNotification = c.handleNotification
+	c.stream.onRequest = c.handleRequest
 	c.stream.onEnd = c.readEnded
-	c.rpc = jsonrpc2.NewConn(context.Background(), c.stream, receiver{c},
+	c.rpc = jsonrpc2.NewConn(context.Background(), c.stream, noRequests{},
 		jsonrpc2.OnRecv(c.received),
 		jsonrpc2.OnSend(c.stream.willSend),
 		jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
@@ -293,10 +294,7 @@ func (c *Conn) deliver(f func()) (panicked bool) {
 
 // received is jsonrpc2's OnRecv: it runs on the reader goroutine, which
 // jsonrpc2's own way of handing over answers does not.
-func (c *Conn) received(_ *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	if resp == nil {
-		return // receiver handles it
-	}
+func (c *Conn) received(*jsonrpc2.Request, *jsonrpc2.Response) {
 	m := c.stream.current
 	// The call is looked up inside: then either this or end has it.
 	c.deliver(func() {
@@ -328,14 +326,12 @@ func (c *Conn) handleNotification(m message) {
 	})
 }
 
-// receiver is the Conn as jsonrpc2 sees it.
-type receiver struct{ c *Conn }
+// noRequests is the handler that jsonrpc2 must have: the stream gives it no requests.
+type noRequests struct{}
 
-// Handle takes the stream's current message, a request, on the reader goroutine.
-func (r receiver) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {
-	r.c.handleRequest(r.c.stream.current)
-}
+func (noRequests) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
 
+// handleRequest runs on the reader goroutine.
 func (c *Conn) handleRequest(m message) {
 	req := &Request{Method: m.method, Params: m.params, conn: c, id: m.id, peerID: m.peerID}
 	req.ctx, req.cancel = context.WithCancelCause(context.Background())

@@ -21,8 +21,8 @@ import (
 // the connection at whatever it does not expect and re-encodes what it does.
 // So jsonrpc2 is only ever given a skeleton, a message without its content and
 // with an id of our own making; the content goes beside it, untouched: inbound
-// in current, outbound in next. Notifications, which are most of the traffic and
-// which it has nothing to add to, pass it by.
+// in current, outbound in next. Notifications and requests of the peer, which are
+// nearly all of the traffic and which it has nothing to add to, pass it by.
 type stream struct {
 	lines   *bufio.Reader
 	out     *writer
@@ -34,6 +34,7 @@ type stream struct {
 
 	// Called on the reader goroutine.
 	onNotification func(message)
+	onRequest      func(message)
 	onEnd          func(error) // there is nothing more to read
 
 	// Of the reader goroutine.
@@ -106,7 +107,7 @@ func newStream(r io.Reader, out *writer, traffic *Traffic, log *slog.Logger) *st
 	}
 }
 
-// ReadObject gives jsonrpc2 the skeleton of the next request or answer. It
+// ReadObject gives jsonrpc2 the skeleton of the next answer. It
 // returns an error only at the end of the input.
 func (s *stream) ReadObject(v any) error {
 	<-s.ready
@@ -115,8 +116,12 @@ func (s *stream) ReadObject(v any) error {
 			m := s.waiting[0]
 			s.waiting[0] = message{} // frees what it holds
 			s.waiting = s.waiting[1:]
-			if m.kind == notification {
+			switch m.kind {
+			case notification:
 				s.onNotification(m)
+				continue
+			case request:
+				s.onRequest(m)
 				continue
 			}
 			s.current = m
@@ -137,13 +142,9 @@ func (s *stream) ReadObject(v any) error {
 	}
 }
 
-// skeleton is the part of a request or an answer that jsonrpc2 needs.
+// skeleton is the part of an answer that jsonrpc2 needs.
 func (m *message) skeleton() []byte {
-	text := `{"result":null,"id":`
-	if m.kind == request {
-		text = `{"method":"-","id":`
-	}
-	return append(strconv.AppendUint([]byte(text), m.id, 10), '}')
+	return append(strconv.AppendUint([]byte(`{"result":null,"id":`), m.id, 10), '}')
 }
 
 // readLine returns the next line, in memory that is not used again. At the end

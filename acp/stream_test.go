@@ -25,7 +25,7 @@ func feed(wire []byte) ([]string, []Entry) {
 			got = append(got, fmt.Sprintf("response %d %s %v", m.id, m.result, m.err))
 		}
 	}
-	s.onNotification = add
+	s.onNotification, s.onRequest = add, add
 	s.onEnd = func(error) {}
 	close(s.ready)
 	for {

@@ -79,7 +79,7 @@ type Traffic struct {
 	entries []Entry     // guarded by mu, oldest first
 	size    int         // guarded by mu: bytes of entries
 	file    *recording  // guarded by mu
-	hidden  [][2][]byte // guarded by mu: secrets as they stand in JSON, and what stands for them
+	hidden  [][2][]byte // guarded by mu, never changed in place: secrets as they stand in JSON, and what stands for them
 }
 
 // LeastHidden is how long a secret is at least that is hidden wherever it stands, in bytes. A shorter one is where it
@@ -93,6 +93,7 @@ func (t *Traffic) Hide(values []string) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	hidden := slices.Clone(t.hidden)
 	for _, value := range values {
 		text, err := encode(value)
 		if value == "" || err != nil {
@@ -102,11 +103,12 @@ func (t *Traffic) Hide(values []string) {
 		if len(value) >= LeastHidden {
 			pair = [2][]byte{text[1 : len(text)-1], []byte("***")}
 		}
-		if !slices.ContainsFunc(t.hidden, func(h [2][]byte) bool { return bytes.Equal(h[0], pair[0]) }) {
-			t.hidden = append(t.hidden, pair)
+		if !slices.ContainsFunc(hidden, func(h [2][]byte) bool { return bytes.Equal(h[0], pair[0]) }) {
+			hidden = append(hidden, pair)
 		}
 	}
-	slices.SortStableFunc(t.hidden, func(a, b [2][]byte) int { return len(b[0]) - len(a[0]) }) // one may be in another
+	slices.SortStableFunc(hidden, func(a, b [2][]byte) int { return len(b[0]) - len(a[0]) }) // one may be in another
+	t.hidden = hidden
 }
 
 // Unhide is for values that are no secrets any more: each that is hidden costs a look at every message.
@@ -116,25 +118,33 @@ func (t *Traffic) Unhide(values []string) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	hidden := slices.Clone(t.hidden)
 	for _, value := range values {
 		if text, err := encode(value); err == nil && len(value) >= LeastHidden {
-			t.hidden = slices.DeleteFunc(t.hidden, func(h [2][]byte) bool { return bytes.Equal(h[0], text[1:len(text)-1]) })
+			hidden = slices.DeleteFunc(hidden, func(h [2][]byte) bool { return bytes.Equal(h[0], text[1:len(text)-1]) })
 		}
 	}
+	t.hidden = hidden
 }
 
 // withoutHidden is a message without what is to be hidden.
 func (t *Traffic) withoutHidden(parts [][]byte) [][]byte {
 	t.mu.Lock()
-	hidden := slices.Clone(t.hidden)
+	hidden := t.hidden
 	t.mu.Unlock()
 	if len(hidden) == 0 {
 		return parts
 	}
-	msg := slices.Concat(parts...)
-	inServers := bytes.Contains(msg, []byte(`"mcpServers"`))
+	msg := parts[0]
+	if len(parts) > 1 {
+		msg = slices.Concat(parts...)
+	}
+	whole := msg
 	for _, pair := range hidden {
-		if inServers || !bytes.HasPrefix(pair[0], []byte(`"value":`)) {
+		if !bytes.Contains(msg, pair[0]) {
+			continue // as almost all messages
+		}
+		if !bytes.HasPrefix(pair[0], []byte(`"value":`)) || bytes.Contains(whole, []byte(`"mcpServers"`)) {
 			msg = bytes.ReplaceAll(msg, pair[0], pair[1])
 		}
 	}

@@ -127,3 +127,23 @@ func TestLeftAlone(t *testing.T) {
 type closer struct{ io.Writer }
 
 func (closer) Close() error { return nil }
+
+// broken is an agent that reads no more.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+func (broken) Close() error              { return nil }
+
+// Whoever writes to an agent that reads no more hears of it, as soon as a line is whole.
+func TestWritesThatFail(t *testing.T) {
+	w := &writer{to: broken{}, change: strings.ToUpper}
+	if n, err := w.Write([]byte(`{"id":`)); n != 6 || err != nil {
+		t.Errorf("the beginning of a line: %d, %v", n, err)
+	}
+	if n, err := w.Write([]byte("1}\n")); n != 0 || err != io.ErrClosedPipe {
+		t.Errorf("its end: %d, %v", n, err)
+	}
+	if err := w.Close(); err == nil {
+		t.Error("the rest is lost, without a word")
+	}
+}

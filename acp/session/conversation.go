@@ -804,3 +804,38 @@ func (c *Conversation) inBackground(call *ToolCall) bool {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// MessageBefore is the agent's id of its last message before a prompt of the user's, from 1; "" where there is none.
+func (c *Conversation) MessageBefore(prompt int) (id string) {
+	for _, e := range c.Entries {
+		switch m, ok := e.(*Message); {
+		case !ok:
+		case m.Role == RoleUser:
+			if prompt--; prompt == 0 {
+				return id
+			}
+		case m.Role == RoleAgent && m.Wire != "":
+			id = m.Wire
+		}
+	}
+	return ""
+}
+
+// PromptNumber is which of the user's prompts one is, from 1.
+func (c *Conversation) PromptNumber(prompt *Message) int {
+	n := 0
+	for _, e := range c.Entries[:slices.Index(c.Entries, Entry(prompt))+1] {
+		if m, ok := e.(*Message); ok && m.Role == RoleUser {
+			n++
+		}
+	}
+	return n
+}
+
+// Said reports whether somebody has said something.
+func (c *Conversation) Said() bool {
+	return slices.ContainsFunc(c.Entries, func(e Entry) bool {
+		_, message := e.(*Message)
+		return message
+	})
+}

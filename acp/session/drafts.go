@@ -48,7 +48,10 @@ func (d *drafts) afterMessages(id string, updates []Update) []Update {
 	if len(updates) == 0 {
 		return nil
 	}
-	return append(d.subagents.told(id), updates...)
+	if told := d.subagents.told(id); len(told) > 0 { // seldom: chunks are many
+		return append(told, updates...)
+	}
+	return updates
 }
 
 // SetTitle implements [Agent].

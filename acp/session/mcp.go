@@ -50,19 +50,36 @@ func (c *ToolCall) MCP() (m MCPCall, ok bool) {
 
 // mcpByName knows the calls of Claude and Qwen, which tell the tool's name apart from the title.
 func mcpByName(c *ToolCall) (MCPCall, bool) {
-	var claude struct {
+	tool, server := claudeTool(c.Meta["claudeCode"])
+	m, ok := mcpName(cmp.Or(tool, textIn(c.Meta["toolName"]), c.Name), cmp.Or(server, textIn(c.Meta["serverId"])))
+	m.Arguments = c.RawInput
+	return m, ok
+}
+
+// claudeTool is what Claude says of the tool of a call. Pages ask it of each call that they draw, so where there is
+// nothing it costs nothing.
+func claudeTool(meta json.RawMessage) (tool, server string) {
+	if meta == nil {
+		return "", ""
+	}
+	var m struct {
 		ToolName string `json:"toolName" wire:"lenient"`
 		Server   struct {
 			Name string `json:"name" wire:"lenient"`
 		} `json:"mcpServer" wire:"lenient"`
 	}
-	var qwen, server string
-	_ = acp.Decode(c.Meta["claudeCode"], &claude) // what is something else names nothing
-	_ = json.Unmarshal(c.Meta["toolName"], &qwen)
-	_ = json.Unmarshal(c.Meta["serverId"], &server)
-	m, ok := mcpName(cmp.Or(claude.ToolName, qwen, c.Name), cmp.Or(claude.Server.Name, server))
-	m.Arguments = c.RawInput
-	return m, ok
+	_ = acp.Decode(meta, &m) // what is something else names nothing
+	return m.ToolName, m.Server.Name
+}
+
+// textIn is a JSON text, "" for what is something else.
+func textIn(raw json.RawMessage) string {
+	if raw == nil {
+		return ""
+	}
+	var text string
+	_ = json.Unmarshal(raw, &text)
+	return text
 }
 
 // mcpName takes mcp__server__tool apart. Where the server is not told, a name with two separators may mean two tools.
@@ -91,6 +108,10 @@ func plainName(name string) string {
 
 // mcpByInput knows the calls of Codex, and the elicitations that the older adapter makes requests of.
 func mcpByInput(c *ToolCall) (MCPCall, bool) {
+	asked := string(c.Meta[metaMCPApproval]) == "true"
+	if !asked && !strings.HasPrefix(c.Title, "mcp.") && !strings.HasPrefix(c.Title, "Approve ") {
+		return MCPCall{}, false
+	}
 	var input struct {
 		Server     string          `json:"server" wire:"lenient"`
 		Tool       string          `json:"tool" wire:"lenient"`
@@ -104,8 +125,7 @@ func mcpByInput(c *ToolCall) (MCPCall, bool) {
 			} `json:"_meta" wire:"lenient"`
 		} `json:"request" wire:"lenient"`
 	}
-	asked := string(c.Meta[metaMCPApproval]) == "true"
-	if (asked || strings.HasPrefix(c.Title, "mcp.") || strings.HasPrefix(c.Title, "Approve ")) && len(c.RawInput) > 0 {
+	if len(c.RawInput) > 0 {
 		_ = acp.Decode(c.RawInput, &input) // of a list nothing is known
 	}
 	switch {

@@ -250,15 +250,20 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	switch method {
 	case v1.MethodSessionUpdate:
 		a.sessionUpdate(params)
-	case v1.MethodElicitationComplete:
+	default:
+		notified(a.client, method, params)
+	}
+}
+
+// notified brings the client the notifications that are the same in both versions.
+func notified(client Client, method string, params json.RawMessage) {
+	if method == v1.MethodElicitationComplete {
 		var n v1.CompleteElicitationNotification
 		if acp.DecodeMessage(params, &n) == nil { // of an unknown one nothing comes either
-			a.client.ElicitationCompleted(string(n.ElicitationID))
+			client.ElicitationCompleted(string(n.ElicitationID))
 		}
-	default:
-		if login, ok := loginOf(method, params); ok {
-			a.client.LoggedIn(login)
-		}
+	} else if login, ok := loginOf(method, params); ok {
+		client.LoggedIn(login)
 	}
 }
 

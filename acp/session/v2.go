@@ -100,15 +100,8 @@ func (a *V2) HandleNotification(method string, params json.RawMessage) {
 	switch method {
 	case v2.MethodSessionUpdate:
 		a.sessionUpdate(params)
-	case v1.MethodElicitationComplete:
-		var n v1.CompleteElicitationNotification
-		if acp.DecodeMessage(params, &n) == nil { // of an unknown one nothing comes either
-			a.client.ElicitationCompleted(string(n.ElicitationID))
-		}
 	default:
-		if login, ok := loginOf(method, params); ok {
-			a.client.LoggedIn(login)
-		}
+		notified(a.client, method, params)
 	}
 }
 
